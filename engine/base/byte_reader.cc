@@ -1,0 +1,41 @@
+#include "engine/base/byte_reader.h"
+
+#include "engine/base/status.h"
+
+namespace cairn {
+
+Bytes ByteReader::Take(uint64_t size, std::string_view field) {
+  if (!ok()) return {};
+  if (size > remaining()) {
+    Fail(field, absl::StrFormat("needs %d bytes, %d left", size, remaining()));
+    return {};
+  }
+  const Bytes taken = bytes_.subspan(offset_, size);
+  offset_ += size;
+  return taken;
+}
+
+void ByteReader::Expect(uint8_t expected, std::string_view field) {
+  const size_t at = offset_;
+  const uint8_t got = U8(field);
+  if (ok() && got != expected) {
+    offset_ = at;
+    Fail(field, absl::StrFormat("expected 0x%02x, got 0x%02x", expected, got));
+  }
+}
+
+void ByteReader::Fail(std::string_view field, std::string_view problem) {
+  if (!ok()) return;
+  status_ = DataLoss("%s: %s at byte %d: %s", section_, field, offset_, problem);
+}
+
+void ByteReader::Seek(uint64_t offset, std::string_view field) {
+  if (!ok()) return;
+  if (offset > bytes_.size()) {
+    Fail(field, absl::StrFormat("points to byte %d of %d", offset, bytes_.size()));
+    return;
+  }
+  offset_ = offset;
+}
+
+}  // namespace cairn

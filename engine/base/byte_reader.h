@@ -1,0 +1,64 @@
+// The one way to read numbers out of untrusted bytes.
+#ifndef CAIRN_ENGINE_BASE_BYTE_READER_H_
+#define CAIRN_ENGINE_BASE_BYTE_READER_H_
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+#include "cairn/types.h"
+#include "engine/base/endian.h"
+
+namespace cairn {
+
+// Reads forward, bounds-checked. The first read that fails is remembered with its field and offset,
+// and from then on every read gives 0 or nothing: callers read a whole structure and look at
+// status() once, before they use what they read.
+class ByteReader {
+ public:
+  // `section` names the structure in messages and must outlive the reader.
+  ByteReader(Bytes bytes, std::string_view section) : bytes_(bytes), section_(section) {}
+
+  template <std::unsigned_integral T>
+  T Le(std::string_view field) {
+    const Bytes raw = Take(sizeof(T), field);
+    return raw.empty() ? T{0} : LoadLe<T>(raw.data());
+  }
+
+  template <std::unsigned_integral T>
+  T Be(std::string_view field) {
+    const Bytes raw = Take(sizeof(T), field);
+    return raw.empty() ? T{0} : LoadBe<T>(raw.data());
+  }
+
+  uint8_t U8(std::string_view field) { return Le<uint8_t>(field); }
+
+  // Exactly `size` bytes, or none.
+  Bytes Take(uint64_t size, std::string_view field);
+
+  // Reads one byte that must be `expected`.
+  void Expect(uint8_t expected, std::string_view field);
+
+  // Makes the reader fail at the current offset: "<section>: <field> at <offset>: <problem>".
+  void Fail(std::string_view field, std::string_view problem);
+
+  // Goes to an absolute offset, which may be the end but not past it.
+  void Seek(uint64_t offset, std::string_view field);
+
+  size_t offset() const { return offset_; }
+  size_t remaining() const { return bytes_.size() - offset_; }
+  bool ok() const { return status_.ok(); }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  Bytes bytes_;
+  std::string_view section_;
+  size_t offset_ = 0;
+  absl::Status status_;
+};
+
+}  // namespace cairn
+
+#endif  // CAIRN_ENGINE_BASE_BYTE_READER_H_

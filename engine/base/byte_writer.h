@@ -1,0 +1,47 @@
+// Builds structures of the format, byte by byte.
+#ifndef CAIRN_ENGINE_BASE_BYTE_WRITER_H_
+#define CAIRN_ENGINE_BASE_BYTE_WRITER_H_
+
+#include <concepts>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cairn/types.h"
+#include "engine/base/endian.h"
+
+namespace cairn {
+
+class ByteWriter {
+ public:
+  template <std::unsigned_integral T>
+  void Le(T value) {
+    StoreLe(Grow(sizeof(T)), value);
+  }
+
+  template <std::unsigned_integral T>
+  void Be(T value) {
+    StoreBe(Grow(sizeof(T)), value);
+  }
+
+  void U8(uint8_t value) { out_.push_back(std::byte{value}); }
+  void Append(Bytes bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
+  void Zeros(size_t size) { out_.resize(out_.size() + size); }
+
+  size_t size() const { return out_.size(); }
+  // Bytes written so far, for fields that are known only later.
+  MutableBytes written() { return out_; }
+  std::vector<std::byte> Take() && { return std::move(out_); }
+
+ private:
+  std::byte* Grow(size_t size) {
+    out_.resize(out_.size() + size);
+    return out_.data() + out_.size() - size;
+  }
+
+  std::vector<std::byte> out_;
+};
+
+}  // namespace cairn
+
+#endif  // CAIRN_ENGINE_BASE_BYTE_WRITER_H_

@@ -1,0 +1,38 @@
+// Small things done with spans of bytes.
+#ifndef CAIRN_ENGINE_BASE_BYTES_H_
+#define CAIRN_ENGINE_BASE_BYTES_H_
+
+#include <cstddef>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "cairn/types.h"
+
+namespace cairn {
+
+// Copies all of `from` to the start of `to`, which has room for it.
+inline void CopyBytes(Bytes from, MutableBytes to) {
+  if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+}
+
+inline void FillBytes(MutableBytes to, std::byte value) {
+  if (!to.empty()) std::memset(to.data(), std::to_integer<int>(value), to.size());
+}
+
+inline Bytes AsBytes(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+inline std::string_view AsText(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+inline std::vector<std::byte> ToVector(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
+
+// Whether every byte equals the first one. False for an empty span.
+bool IsRun(Bytes bytes);
+
+}  // namespace cairn
+
+#endif  // CAIRN_ENGINE_BASE_BYTES_H_

@@ -1,0 +1,61 @@
+// Integers in the byte orders of the format: little endian inside chunks, big endian inside the
+// msgpack parts of a frame.
+#ifndef CAIRN_ENGINE_BASE_ENDIAN_H_
+#define CAIRN_ENGINE_BASE_ENDIAN_H_
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace cairn {
+
+template <std::unsigned_integral T>
+constexpr T ByteSwap(T value) {
+  if constexpr (sizeof(T) == 1) {
+    return value;
+  } else if constexpr (sizeof(T) == 2) {
+    return __builtin_bswap16(value);
+  } else if constexpr (sizeof(T) == 4) {
+    return __builtin_bswap32(value);
+  } else {
+    return __builtin_bswap64(value);
+  }
+}
+
+template <std::endian kOrder, std::unsigned_integral T>
+constexpr T ToOrder(T value) {
+  return kOrder == std::endian::native ? value : ByteSwap(value);
+}
+
+// `from` and `to` need no alignment.
+template <std::unsigned_integral T>
+T LoadLe(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return ToOrder<std::endian::little>(value);
+}
+
+template <std::unsigned_integral T>
+T LoadBe(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return ToOrder<std::endian::big>(value);
+}
+
+template <std::unsigned_integral T>
+void StoreLe(std::byte* to, T value) {
+  value = ToOrder<std::endian::little>(value);
+  std::memcpy(to, &value, sizeof(T));
+}
+
+template <std::unsigned_integral T>
+void StoreBe(std::byte* to, T value) {
+  value = ToOrder<std::endian::big>(value);
+  std::memcpy(to, &value, sizeof(T));
+}
+
+}  // namespace cairn
+
+#endif  // CAIRN_ENGINE_BASE_ENDIAN_H_

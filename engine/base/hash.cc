@@ -1,0 +1,54 @@
+#include "engine/base/hash.h"
+
+#include <xxhash.h>
+
+#include "engine/base/endian.h"
+
+namespace cairn {
+
+namespace {
+
+struct StateDeleter {
+  void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  void operator()(XXH32_state_t* state) const { XXH32_freeState(state); }
+};
+
+}  // namespace
+
+uint64_t Xxh3(Bytes bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
+std::array<std::byte, 16> Fingerprint(FingerprintType type, std::span<const Bytes> parts) {
+  std::array<std::byte, 16> out{};
+  switch (type) {
+    case FingerprintType::kNone:
+      break;
+    case FingerprintType::k32Bit: {
+      const std::unique_ptr<XXH32_state_t, StateDeleter> state(XXH32_createState());
+      XXH32_reset(state.get(), 0);
+      for (const Bytes part : parts) XXH32_update(state.get(), part.data(), part.size());
+      StoreBe<uint32_t>(out.data() + 12, XXH32_digest(state.get()));
+      break;
+    }
+    case FingerprintType::k64Bit:
+    case FingerprintType::k128Bit: {
+      const std::unique_ptr<XXH3_state_t, StateDeleter> state(XXH3_createState());
+      const bool wide = type == FingerprintType::k128Bit;
+      wide ? XXH3_128bits_reset(state.get()) : XXH3_64bits_reset(state.get());
+      for (const Bytes part : parts) {
+        wide ? XXH3_128bits_update(state.get(), part.data(), part.size())
+             : XXH3_64bits_update(state.get(), part.data(), part.size());
+      }
+      if (wide) {
+        const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
+        StoreBe<uint64_t>(out.data(), hash.high64);
+        StoreBe<uint64_t>(out.data() + 8, hash.low64);
+      } else {
+        StoreBe<uint64_t>(out.data() + 8, XXH3_64bits_digest(state.get()));
+      }
+      break;
+    }
+  }
+  return out;
+}
+
+}  // namespace cairn

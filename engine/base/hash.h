@@ -1,0 +1,22 @@
+// Fingerprints.
+#ifndef CAIRN_ENGINE_BASE_HASH_H_
+#define CAIRN_ENGINE_BASE_HASH_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "cairn/types.h"
+
+namespace cairn {
+
+uint64_t Xxh3(Bytes bytes);
+
+// The 16 bytes of a trailer's fingerprint field over the parts in order: canonical big endian,
+// padded on the left with zeros; all zero for kNone.
+std::array<std::byte, 16> Fingerprint(FingerprintType type, std::span<const Bytes> parts);
+
+}  // namespace cairn
+
+#endif  // CAIRN_ENGINE_BASE_HASH_H_

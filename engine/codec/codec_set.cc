@@ -1,0 +1,56 @@
+#include "engine/codec/codec_set.h"
+
+#include "engine/base/status.h"
+
+namespace cairn::codec {
+
+namespace {
+
+class PluginCodec final : public StreamCodec {
+ public:
+  explicit PluginCodec(const CodecPlugin* plugin) : plugin_(plugin) {}
+  absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) override {
+    CAIRN_ASSIGN_OR_RETURN(const size_t size, plugin_->Compress(src, dst, call));
+    return size <= dst.size() ? size : 0;
+  }
+  absl::Status Decompress(Bytes src, MutableBytes dst, const PluginCall& call) override {
+    return plugin_->Decompress(src, dst, call);
+  }
+
+ private:
+  const CodecPlugin* plugin_;
+};
+
+std::unique_ptr<StreamCodec> Make(Codec id) {
+  switch (id) {
+    case Codec::kBloscLz:
+      return MakeBloscLz();
+    case Codec::kLz4:
+      return MakeLz4();
+    case Codec::kLz4Hc:
+      return MakeLz4Hc();
+    case Codec::kZlib:
+      return MakeZlib();
+    case Codec::kZstd:
+      return MakeZstd();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+absl::StatusOr<StreamCodec*> CodecSet::Get(Codec id, const Registry* registry) {
+  const size_t slot = static_cast<size_t>(id);
+  if (slot < own_.size()) {
+    if (own_[slot] == nullptr) own_[slot] = Make(id);
+    if (own_[slot] != nullptr) return own_[slot].get();
+  } else if (registry != nullptr) {
+    if (const CodecPlugin* plugin = registry->codec(static_cast<uint8_t>(id)); plugin != nullptr) {
+      plugin_ = std::make_unique<PluginCodec>(plugin);
+      return plugin_.get();
+    }
+  }
+  return Unimplemented("codec id %d is not in this build", static_cast<int>(id));
+}
+
+}  // namespace cairn::codec

@@ -1,0 +1,35 @@
+// One thread's codecs, each made when it is first needed.
+#ifndef CAIRN_ENGINE_CODEC_CODEC_SET_H_
+#define CAIRN_ENGINE_CODEC_CODEC_SET_H_
+
+#include <array>
+#include <memory>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/registry.h"
+#include "cairn/types.h"
+#include "engine/codec/stream_codec.h"
+
+namespace cairn::codec {
+
+// Not thread-safe.
+class CodecSet {
+ public:
+  // kUnimplemented, naming the id, for a codec that neither this build nor `registry` (may be null)
+  // has. The codec stays valid until the next call with another registry.
+  absl::StatusOr<StreamCodec*> Get(Codec id, const Registry* registry);
+
+ private:
+  std::array<std::unique_ptr<StreamCodec>, 6> own_;
+  std::unique_ptr<StreamCodec> plugin_;
+};
+
+// Whether streams of this codec may be coded against a dictionary.
+constexpr bool SupportsDictionary(Codec id) {
+  return id == Codec::kLz4 || id == Codec::kLz4Hc || id == Codec::kZstd;
+}
+
+}  // namespace cairn::codec
+
+#endif  // CAIRN_ENGINE_CODEC_CODEC_SET_H_

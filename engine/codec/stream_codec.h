@@ -1,0 +1,41 @@
+// What a codec is to the rest of the engine: something that codes one stream.
+#ifndef CAIRN_ENGINE_CODEC_STREAM_CODEC_H_
+#define CAIRN_ENGINE_CODEC_STREAM_CODEC_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/registry.h"
+#include "cairn/types.h"
+
+namespace cairn::codec {
+
+// One thread's state of one codec, reused from stream to stream so that a warm call allocates
+// nothing. Streams are independent of each other.
+class StreamCodec {
+ public:
+  virtual ~StreamCodec() = default;
+
+  // Codes all streams against `dict` until the next call; empty means without. The bytes must stay
+  // alive. Codecs without dictionaries ignore it, as the format asks.
+  virtual void UseDictionary(Bytes /*dict*/) {}
+
+  // Compresses src (not empty) into dst and returns the size, or 0 when it does not fit: the caller
+  // then stores the stream raw.
+  virtual absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) = 0;
+
+  // Fills dst exactly from all of src; kDataLoss when the stream is malformed or of another size.
+  virtual absl::Status Decompress(Bytes src, MutableBytes dst, const PluginCall& call) = 0;
+};
+
+std::unique_ptr<StreamCodec> MakeBloscLz();
+std::unique_ptr<StreamCodec> MakeLz4();
+std::unique_ptr<StreamCodec> MakeLz4Hc();
+std::unique_ptr<StreamCodec> MakeZlib();
+std::unique_ptr<StreamCodec> MakeZstd();
+
+}  // namespace cairn::codec
+
+#endif  // CAIRN_ENGINE_CODEC_STREAM_CODEC_H_

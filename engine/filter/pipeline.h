@@ -1,0 +1,69 @@
+// The filter pipeline of a chunk: up to six stages over one block.
+#ifndef CAIRN_ENGINE_FILTER_PIPELINE_H_
+#define CAIRN_ENGINE_FILTER_PIPELINE_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/registry.h"
+#include "cairn/types.h"
+
+namespace cairn::filter {
+
+struct PipelineParams {
+  std::array<FilterStage, kMaxFilters> slots{};  // slot 0 is applied first when compressing
+  int32_t typesize = 1;                          // as the chunk header says: 1..255
+  int32_t frame_typesize = 0;  // of the frame around it, for BYTEDELTA with meta 0; 0: same
+  // Blocks whose number of elements is not a multiple of 8 were not bitshuffled at all: the rule of
+  // C-Blosc 1.x and of Blosc2 before 2.0.0.beta.5.
+  bool whole_block_bitshuffle = false;
+  // Extents of a block of an n-dimensional array, for NDCELL and NDMEAN; empty: none known.
+  std::vector<int32_t> blockshape;
+  const Registry* registry = nullptr;
+};
+
+// Immutable and thread-safe. Every stage maps a block to a block of the same size.
+class Pipeline {
+ public:
+  // kUnimplemented, naming the id, for a filter that neither this build nor the registry has;
+  // kInvalidArgument for a parameter or typesize that a filter does not take.
+  static absl::StatusOr<Pipeline> Make(const PipelineParams& params);
+
+  // Stages that change a block. With none, callers skip the pipeline.
+  int active() const { return static_cast<int>(stages_.size()); }
+  // Whether blocks are coded against block 0 of their chunk (DELTA).
+  bool uses_reference() const { return uses_reference_; }
+
+  // Filters src into dst; neither src nor anything else is changed. `scratch` is needed with more
+  // than one stage. All three have the same size and do not overlap. `reference` is the plain block
+  // 0; empty when src is that block.
+  absl::Status Forward(Bytes src, Bytes reference, MutableBytes dst, MutableBytes scratch) const;
+
+  // Undoes it. src is used as scratch space; `reference` is the decoded block 0, empty when this is
+  // that block.
+  absl::Status Backward(MutableBytes src, Bytes reference, MutableBytes dst,
+                        MutableBytes scratch) const;
+
+ private:
+  struct Stage {
+    FilterStage spec;
+    const FilterPlugin* plugin = nullptr;
+  };
+
+  explicit Pipeline(const PipelineParams& params) : params_(params) {}
+  absl::Status ForwardStage(const Stage& stage, Bytes src, Bytes reference, MutableBytes dst) const;
+  absl::Status BackwardStage(const Stage& stage, Bytes src, Bytes reference,
+                             MutableBytes dst) const;
+
+  PipelineParams params_;
+  std::vector<Stage> stages_;
+  bool uses_reference_ = false;
+};
+
+}  // namespace cairn::filter
+
+#endif  // CAIRN_ENGINE_FILTER_PIPELINE_H_

@@ -1,0 +1,96 @@
+// Chunks: compressed bytes that say everything about themselves. These functions need no frame.
+//
+// All of them are thread-safe, and safe on hostile bytes: a chunk is an untrusted span, and
+// whatever it holds the answer is the data or a status. kDataLoss means the bytes are wrong,
+// kUnimplemented that they need a codec, filter or version that this build lacks (the message names
+// the id), kInvalidArgument that the caller is wrong.
+#ifndef CAIRN_CHUNK_H_
+#define CAIRN_CHUNK_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/options.h"
+#include "cairn/types.h"
+
+namespace cairn {
+
+// What a chunk header says.
+struct ChunkInfo {
+  int version = 0;        // chunk format: 1, 2 Blosc1; 3, 4 pre-releases of Blosc2; 5; 6 vlblocks
+  bool extended = false;  // 32-byte header; else the 16 bytes of Blosc1
+  int32_t typesize = 0;   // 1..255
+  int32_t nbytes = 0;     // decoded size
+  int32_t cbytes = 0;     // size of the chunk, header included
+  int32_t blocksize = 0;  // decoded size of a block; 0 when blocks vary
+  int32_t nblocks = 0;
+  Codec codec = Codec::kBloscLz;  // LZ4 and LZ4HC chunks look alike in Blosc1 form: kLz4
+  uint8_t codec_meta = 0;
+  std::array<FilterStage, kMaxFilters> filters{};  // slot 0 is applied first when compressing
+  SpecialValue special = SpecialValue::kNone;
+  bool memcpyed = false;  // the payload is stored as it is
+  bool split = false;     // one stream a byte position
+  bool vlblocks = false;
+  bool has_dict = false;
+};
+
+// A chunk and what keeps its bytes alive. Cheap to copy.
+class CAIRN_EXPORT Chunk {
+ public:
+  Chunk(Bytes bytes, std::shared_ptr<const void> owner) : bytes_(bytes), owner_(std::move(owner)) {}
+  Bytes bytes() const { return bytes_; }
+  const std::shared_ptr<const void>& owner() const { return owner_; }
+
+ private:
+  Bytes bytes_;
+  std::shared_ptr<const void> owner_;
+};
+
+// Room that CompressChunk never passes for nbytes of payload.
+constexpr size_t MaxCompressedSize(size_t nbytes) { return nbytes + 32; }
+
+// Parses and checks the header; reads no other byte. `chunk` may be longer than the chunk.
+CAIRN_EXPORT absl::StatusOr<ChunkInfo> InspectChunk(Bytes chunk);
+
+// Compresses src (at most kMaxChunkBytes) into dst and returns the size of the chunk. With
+// MaxCompressedSize(src.size()) of room it always fits; with less it may give kResourceExhausted.
+CAIRN_EXPORT absl::StatusOr<size_t> CompressChunk(Bytes src, const CompressionOptions& options,
+                                                  MutableBytes dst);
+
+// Makes one chunk whose blocks are exactly the given ones, none of them empty. Needs at most
+// MaxVlCompressedSize of room.
+CAIRN_EXPORT absl::StatusOr<size_t> CompressVlBlocks(std::span<const Bytes> blocks,
+                                                     const CompressionOptions& options,
+                                                     MutableBytes dst);
+constexpr size_t MaxVlCompressedSize(size_t nbytes, size_t nblocks) {
+  return nbytes + 8 * nblocks + 4 + 32768 + 32;
+}
+
+// Makes a chunk that stands for nbytes of one value. `value` is given with kRepeat only, and its
+// size is the width that repeats. kNans needs a typesize of 4 or 8.
+CAIRN_EXPORT absl::StatusOr<std::vector<std::byte>> MakeSpecialChunk(
+    SpecialValue special, int32_t nbytes, Bytes value, const CompressionOptions& options);
+
+// Decodes all of the chunk; dst must have its nbytes. Uninitialised values read as zeros.
+CAIRN_EXPORT absl::Status DecompressChunk(Bytes chunk, MutableBytes dst,
+                                          const DecompressionOptions& options = {});
+
+// Decodes the items from number `start` on that fill dst, whose size is a multiple of the chunk's
+// typesize; decodes only the blocks that hold them. kOutOfRange past the last item.
+CAIRN_EXPORT absl::Status DecompressItems(Bytes chunk, int64_t start, MutableBytes dst,
+                                          const DecompressionOptions& options = {});
+
+// Decoded sizes of a chunk's blocks in order: blocksize for all but the last, or those of the
+// vlblocks.
+CAIRN_EXPORT absl::StatusOr<std::vector<int32_t>> BlockSizes(Bytes chunk);
+
+}  // namespace cairn
+
+#endif  // CAIRN_CHUNK_H_

@@ -1,0 +1,43 @@
+// Who runs the blocks of a chunk in parallel.
+#ifndef CAIRN_EXECUTOR_H_
+#define CAIRN_EXECUTOR_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/functional/function_ref.h"
+
+#include "cairn/types.h"
+
+namespace cairn {
+
+// Runs independent tasks. Implementations must be thread-safe: several chunks may be coded through
+// one executor at once.
+class CAIRN_EXPORT Executor {
+ public:
+  virtual ~Executor() = default;
+
+  // Most tasks that run at the same time; at least 1.
+  virtual int concurrency() const = 0;
+
+  // Calls task(0) … task(ntasks - 1), each once, in any order and on any thread, and returns when
+  // all have returned.
+  virtual void Run(int64_t ntasks, absl::FunctionRef<void(int64_t)> task) = 0;
+};
+
+// Runs everything in the calling thread.
+class CAIRN_EXPORT InlineExecutor final : public Executor {
+ public:
+  int concurrency() const override { return 1; }
+  void Run(int64_t ntasks, absl::FunctionRef<void(int64_t)> task) override {
+    for (int64_t i = 0; i < ntasks; ++i) task(i);
+  }
+};
+
+// A pool of `threads` threads, the calling one among them; 0 means one a core. The threads end with
+// the executor.
+CAIRN_EXPORT std::unique_ptr<Executor> MakeThreadExecutor(int threads = 0);
+
+}  // namespace cairn
+
+#endif  // CAIRN_EXECUTOR_H_

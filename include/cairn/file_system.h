@@ -1,0 +1,85 @@
+// The door to the disk. Programs need it only to put Cairn on a storage of their own, or to inject
+// faults in a test: OpenOptions and CreateOptions use the operating system's files by default.
+#ifndef CAIRN_FILE_SYSTEM_H_
+#define CAIRN_FILE_SYSTEM_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/types.h"
+
+namespace cairn {
+
+// A window of a file's bytes, in place; valid while this object lives.
+class CAIRN_EXPORT Mapping {
+ public:
+  virtual ~Mapping() = default;
+  virtual Bytes bytes() const = 0;
+};
+
+// Which file a descriptor or a path leads to.
+struct FileIdentity {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
+// What a Sync makes durable.
+enum class SyncMode {
+  kData,  // the data, and of the metadata what reading them back needs (fdatasync)
+  kAll,   // everything, a shrunken size included (fsync)
+};
+
+// An open file. Reads and writes are positional, all or error, and may run at the same time in
+// several threads. Errors name the path.
+class CAIRN_EXPORT File {
+ public:
+  virtual ~File() = default;
+
+  virtual absl::StatusOr<int64_t> Size() const = 0;
+  // Fills dst from byte `offset` on; kOutOfRange when the file ends before.
+  virtual absl::Status ReadAt(int64_t offset, MutableBytes dst) const = 0;
+  virtual absl::Status WriteAt(int64_t offset, Bytes src) = 0;
+  virtual absl::Status Truncate(int64_t size) = 0;
+  virtual absl::Status Sync(SyncMode mode) = 0;
+  // Maps [offset, offset + size) for reading; any offset will do. kOutOfRange past the end.
+  virtual absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset,
+                                                             int64_t size) const = 0;
+  virtual absl::StatusOr<FileIdentity> Identity() const = 0;
+  // Takes the exclusive lock on one byte, which may lie past the end of the file. It belongs to
+  // this File and ends with it. kUnavailable when another File, here or in another process, holds
+  // it.
+  virtual absl::Status LockByte(int64_t offset) = 0;
+};
+
+enum class FileMode {
+  kRead,
+  kReadWrite,
+  kCreateNew,  // read-write; kAlreadyExists when something is there
+};
+
+// Paths. Thread-safe.
+class CAIRN_EXPORT FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+
+  virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) = 0;
+  // Gives `from` the name `to`; with `replace` false fails with kAlreadyExists when `to` exists.
+  virtual absl::Status Rename(const std::string& from, const std::string& to, bool replace) = 0;
+  virtual absl::Status Remove(const std::string& path) = 0;
+  // Makes the names in the directory of `path` durable.
+  virtual absl::Status SyncDirectoryOf(const std::string& path) = 0;
+  // kNotFound when nothing is there.
+  virtual absl::StatusOr<FileIdentity> Identity(const std::string& path) = 0;
+};
+
+// The operating system's files.
+CAIRN_EXPORT FileSystem* PosixFileSystem();
+
+}  // namespace cairn
+
+#endif  // CAIRN_FILE_SYSTEM_H_

@@ -1,0 +1,61 @@
+// A place that holds a frame: a file or bytes in memory.
+#ifndef CAIRN_FRAME_H_
+#define CAIRN_FRAME_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/options.h"
+#include "cairn/snapshot.h"
+#include "cairn/types.h"
+#include "cairn/writer.h"
+
+namespace cairn {
+
+// Movable and thread-safe. Snapshots and writers stay valid when the Frame goes.
+class CAIRN_EXPORT Frame {
+ public:
+  Frame(Frame&&) noexcept;
+  Frame& operator=(Frame&&) noexcept;
+  ~Frame();
+
+  // Opens a frame that any Blosc2 wrote. Costs the header, the trailer and no more than the pages
+  // of the index that reads touch. kNotFound, kDataLoss, kUnimplemented.
+  static absl::StatusOr<Frame> Open(const std::string& path, const OpenOptions& options = {});
+  // The same for bytes that the caller keeps alive and unchanged; read-only.
+  static absl::StatusOr<Frame> OpenBuffer(Bytes cframe, const OpenOptions& options = {});
+
+  // Makes an empty frame: written beside, synced, renamed. kAlreadyExists.
+  static absl::StatusOr<Frame> Create(const std::string& path, const CreateOptions& options = {});
+  // Starts a frame that appears under `path`, whole and without a dead byte, at the first Commit or
+  // at Close. If the writer goes before that, nothing stays behind.
+  static absl::StatusOr<Writer> Build(const std::string& path, const CreateOptions& options = {});
+  // Makes an empty frame that lives in memory; ToBuffer gives its bytes.
+  static absl::StatusOr<Frame> CreateInMemory(const CreateOptions& options = {});
+
+  // The newest state that this handle has seen.
+  Snapshot snapshot() const;
+  // Looks for a newer commit.
+  absl::StatusOr<Snapshot> Refresh();
+
+  // kUnavailable while another writer, here or in another process, holds the frame;
+  // kFailedPrecondition when the frame lies inside a larger file or buffer.
+  absl::StatusOr<Writer> OpenWriter(const WriterOptions& options = {});
+
+  // The newest committed state as one contiguous frame.
+  absl::StatusOr<std::vector<std::byte>> ToBuffer() const;
+
+ private:
+  friend class Writer;
+  class Impl;
+  explicit Frame(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace cairn
+
+#endif  // CAIRN_FRAME_H_

@@ -1,0 +1,110 @@
+// Options of every call, as aggregates with defaults. In each struct what changes behaviour comes
+// first, what changes only speed and memory last.
+#ifndef CAIRN_OPTIONS_H_
+#define CAIRN_OPTIONS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "cairn/executor.h"
+#include "cairn/file_system.h"
+#include "cairn/registry.h"
+#include "cairn/types.h"
+
+namespace cairn {
+
+// The form of a chunk that Cairn writes.
+enum class ChunkFormat : uint8_t {
+  kBlosc2,  // 32-byte header; every codec, filter, dictionary and special value
+  kBlosc1,  // 16-byte header that C-Blosc 1.x reads; at most one of shuffle and bitshuffle
+};
+
+// How items become chunks.
+struct CompressionOptions {
+  Codec codec = Codec::kLz4;
+  // 0 stores the bytes as they are, 1 is fastest, 9 is smallest.
+  int clevel = 5;
+  // Bytes of one item. Above 255 the chunks say 1 and only the frame header keeps the true size.
+  int32_t typesize = 1;
+  // Bytes of one block, the unit of compression and of partial reads; 0 chooses by codec, level and
+  // typesize. Rounded down to a multiple of typesize.
+  int32_t blocksize = 0;
+  SplitMode split_mode = SplitMode::kForwardCompat;
+  // In the order in which they are applied; at most kMaxFilters.
+  std::vector<FilterStage> filters = {{.filter = Filter::kShuffle}};
+  // Parameter byte of a registered codec.
+  uint8_t codec_meta = 0;
+  // Trains a dictionary for each chunk (LZ4, LZ4HC and zstd only). Pays for small blocks.
+  bool use_dict = false;
+  ChunkFormat format = ChunkFormat::kBlosc2;
+  // Codecs and filters of the program's own; null means none. Must outlive the call or frame.
+  const Registry* registry = nullptr;
+
+  // Runs the blocks of a chunk in parallel; null means the calling thread. The bytes written do not
+  // depend on it.
+  Executor* executor = nullptr;
+};
+
+struct DecompressionOptions {
+  const Registry* registry = nullptr;
+  Executor* executor = nullptr;  // null means the calling thread
+};
+
+// When the fingerprint of a chunk is checked against its bytes.
+enum class VerifyPolicy {
+  kFirstTouch,  // at the first read through one handle
+  kAlways,      // at every read
+  kNever,
+};
+
+// Bounds on what a file from a stranger may cost. Passing one gives kResourceExhausted.
+struct Limits {
+  int64_t max_chunk_nbytes = kMaxChunkBytes;       // one chunk, decoded
+  int64_t max_metadata_nbytes = int64_t{1} << 30;  // one vlmetalayer, decoded
+  int64_t max_nchunks = int64_t{1} << 28;
+};
+
+struct OpenOptions {
+  // Where in the file the frame begins, bytes. A frame at another offset than 0 is read-only.
+  int64_t offset = 0;
+  // Reads through a memory map. Without it every read copies, and a file that somebody truncates
+  // meanwhile gives an error instead of SIGBUS.
+  bool use_mmap = true;
+  VerifyPolicy verify = VerifyPolicy::kFirstTouch;
+  Limits limits;
+  const Registry* registry = nullptr;
+  FileSystem* file_system = nullptr;  // null means PosixFileSystem()
+
+  Executor* executor = nullptr;  // decodes blocks in parallel; null means the calling thread
+};
+
+struct CreateOptions {
+  CompressionOptions compression;
+  // Bytes of every chunk but the last, rounded down to a multiple of typesize (but to no less than
+  // one item). kVariableChunks makes a chunk of whatever one call of Append is given.
+  static constexpr int32_t kVariableChunks = 0;
+  int32_t chunksize = 1 << 20;
+  Layout layout = Layout::kContiguous;
+  // At most kMaxMetalayers. Only their content can change later, and not its size.
+  std::vector<Metalayer> metalayers;
+  // What seals the frame. kNone writes no table of fingerprints.
+  FingerprintType fingerprint = FingerprintType::k64Bit;
+  // Replaces whatever has the name; otherwise Create gives kAlreadyExists.
+  bool overwrite = false;
+  FileSystem* file_system = nullptr;  // null means PosixFileSystem()
+};
+
+struct WriterOptions {
+  // How new chunks are made. By default as the frame's header says; typesize is always the frame's.
+  const CompressionOptions* compression = nullptr;
+  // Codecs and filters of the program's own that the frame's header may name.
+  const Registry* registry = nullptr;
+  // Bytes of a chunk in a frame that never held one and does not say; see CreateOptions.
+  int32_t chunksize = 1 << 20;
+
+  Executor* executor = nullptr;  // codes blocks in parallel; null means the calling thread
+};
+
+}  // namespace cairn
+
+#endif  // CAIRN_OPTIONS_H_

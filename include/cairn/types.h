@@ -1,0 +1,90 @@
+// The words that every other header uses: byte spans and the numbers of the Blosc2 format.
+#ifndef CAIRN_TYPES_H_
+#define CAIRN_TYPES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#define CAIRN_EXPORT __attribute__((visibility("default")))
+
+namespace cairn {
+
+using Bytes = std::span<const std::byte>;
+using MutableBytes = std::span<std::byte>;
+
+// Codec ids as cparams, frame headers and byte 0x16 of a chunk header write them. Frozen in the
+// format. Ids 160..255 belong to programs (see registry.h).
+enum class Codec : uint8_t { kBloscLz = 0, kLz4 = 1, kLz4Hc = 2, kZlib = 4, kZstd = 5 };
+
+// Filter ids as chunk and frame headers write them. Frozen in the format. Ids 160..255 belong to
+// programs (see registry.h).
+enum class Filter : uint8_t {
+  kNone = 0,
+  kShuffle = 1,
+  kBitShuffle = 2,
+  kDelta = 3,
+  kTruncPrec = 4,        // meta: mantissa bits kept (> 0) or cleared (< 0), as int8
+  kNdCell = 32,          // decoded inside b2nd frames only
+  kNdMean = 33,          // decoded inside b2nd frames only
+  kByteDeltaBuggy = 34,  // decoded only; never written
+  kByteDelta = 35,       // meta: number of byte channels, 0 for the typesize
+  kIntTrunc = 36,        // meta: bits kept (> 0) or cleared (<= 0), as int8
+};
+
+// What a chunk that stores no data stands for. Frozen in the format.
+enum class SpecialValue : uint8_t { kNone = 0, kZeros = 1, kNans = 2, kRepeat = 3, kUninit = 4 };
+
+// Whether the bytes of a block are compressed as one stream or as one stream a byte position.
+// Frozen in the format.
+enum class SplitMode : uint8_t { kAlways = 1, kNever = 2, kAuto = 3, kForwardCompat = 4 };
+
+// The kind of fingerprint in a frame's trailer. Frozen in the format.
+enum class FingerprintType : uint8_t {
+  kNone = 0,
+  k32Bit = 1,   // XXH32
+  k64Bit = 2,   // XXH3-64
+  k128Bit = 3,  // XXH3-128
+};
+
+// Where a frame's bytes live.
+enum class Layout : uint8_t { kContiguous = 0, kSparse = 1 };
+
+// The failure that a commit survives.
+enum class Durability {
+  kProcess,  // the process is killed
+  kMachine,  // the power goes
+};
+
+// One step of the filter pipeline.
+struct FilterStage {
+  Filter filter = Filter::kNone;
+  uint8_t meta = 0;
+  bool operator==(const FilterStage&) const = default;
+};
+
+// A named value in a frame's header (metalayer) or trailer (vlmetalayer).
+struct Metalayer {
+  std::string name;  // up to 31 bytes
+  std::vector<std::byte> content;
+  bool operator==(const Metalayer&) const = default;
+};
+
+// Largest payload of one chunk, bytes.
+inline constexpr int32_t kMaxChunkBytes = 2147483615;
+// Slots of the filter pipeline.
+inline constexpr int kMaxFilters = 6;
+// Most metalayers in a frame header.
+inline constexpr int kMaxMetalayers = 16;
+// Most vlmetalayers that a reader accepts.
+inline constexpr int kMaxVlMetalayers = 8192;
+// Most vlmetalayers that C-Blosc2 can write back; Cairn's own two are counted.
+inline constexpr int kMaxSharedVlMetalayers = 16;
+// Longest name of a metalayer, bytes.
+inline constexpr int kMaxMetalayerName = 31;
+
+}  // namespace cairn
+
+#endif  // CAIRN_TYPES_H_

@@ -1,0 +1,67 @@
+// The one mutator of a frame.
+#ifndef CAIRN_WRITER_H_
+#define CAIRN_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/snapshot.h"
+#include "cairn/types.h"
+
+namespace cairn {
+
+// Stages edits, which nobody sees, and commits them all at once. Movable; not thread-safe. The
+// destructor drops what was not committed.
+//
+// After a failed write or sync the outcome of the commit under way is unknown until the frame is
+// opened again, and every call gives kFailedPrecondition. A call that is refused for its arguments
+// changes nothing.
+class CAIRN_EXPORT Writer {
+ public:
+  Writer(Writer&&) noexcept;
+  Writer& operator=(Writer&&) noexcept;
+  ~Writer();
+
+  // Any number of items. They are cut into chunks of chunksize; a short tail is kept and goes on
+  // with the next call, also after Commit and after the frame was closed and opened again. In a
+  // frame of variable chunks each call makes one chunk.
+  absl::Status Append(Bytes items);
+  // One chunk as it is, of any Blosc version; 16-byte headers are recoded. In a frame of fixed
+  // chunks a chunk shorter than chunksize may only be the last: kFailedPrecondition after it.
+  absl::Status AppendChunk(Bytes chunk);
+  // nitems of one value; whole chunks of zeros, NaNs and uninitialised values cost 8 bytes of
+  // index. `value` is given with kRepeat only and is one item.
+  absl::Status AppendSpecial(SpecialValue special, int64_t nitems, Bytes value = {});
+
+  // Replaces the content of a metalayer by one of the same size; kNotFound, kInvalidArgument.
+  absl::Status SetMetalayer(std::string_view name, Bytes content);
+  // Adds or replaces a vlmetalayer.
+  absl::Status SetVlmeta(std::string_view name, Bytes content);
+  absl::Status DeleteVlmeta(std::string_view name);
+
+  // The committed state with the staged edits on top.
+  absl::StatusOr<Snapshot> snapshot();
+
+  // Makes all staged edits visible and as durable as asked, or none of them.
+  absl::StatusOr<Snapshot> Commit(Durability durability = Durability::kMachine);
+  // Commits and leaves a frame in which any Blosc2 reader sees everything. O(nchunks).
+  absl::Status Checkpoint();
+  // Forgets what is staged.
+  void Rollback();
+  // Commit + Checkpoint; the frame may then be written by others. Every later call fails.
+  absl::Status Close();
+
+ private:
+  friend class Frame;
+  class Impl;
+  explicit Writer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cairn
+
+#endif  // CAIRN_WRITER_H_

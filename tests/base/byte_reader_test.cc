@@ -1,0 +1,52 @@
+#include "engine/base/byte_reader.h"
+
+#include <array>
+
+#include <gtest/gtest.h>
+
+namespace cairn {
+namespace {
+
+constexpr std::array<std::byte, 6> kBytes = {std::byte{1}, std::byte{2}, std::byte{3},
+                                             std::byte{4}, std::byte{5}, std::byte{6}};
+
+TEST(ByteReaderTest, ReadsBothByteOrders) {
+  ByteReader reader(kBytes, "test");
+  EXPECT_EQ(reader.Le<uint16_t>("a"), 0x0201);
+  EXPECT_EQ(reader.Be<uint32_t>("b"), 0x03040506u);
+  EXPECT_TRUE(reader.ok());
+  EXPECT_EQ(reader.remaining(), 0u);
+}
+
+TEST(ByteReaderTest, FirstFailureNamesSectionFieldAndOffsetAndSticks) {
+  ByteReader reader(kBytes, "trailer");
+  reader.Le<uint32_t>("count");
+  EXPECT_EQ(reader.Le<uint32_t>("trailer_len"), 0u);
+  EXPECT_EQ(reader.U8("later"), 0);
+  EXPECT_EQ(reader.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(reader.status().message(), "trailer: trailer_len at byte 4: needs 4 bytes, 2 left");
+}
+
+TEST(ByteReaderTest, ExpectTellsBothValues) {
+  ByteReader reader(kBytes, "header");
+  reader.Expect(0x9e, "array");
+  EXPECT_EQ(reader.status().message(), "header: array at byte 0: expected 0x9e, got 0x01");
+}
+
+TEST(ByteReaderTest, HugeSizesDoNotWrap) {
+  ByteReader reader(kBytes, "test");
+  reader.Take(2, "first");
+  EXPECT_TRUE(reader.Take(~uint64_t{0}, "content").empty());
+  EXPECT_FALSE(reader.ok());
+}
+
+TEST(ByteReaderTest, SeeksUpToTheEndOnly) {
+  ByteReader reader(kBytes, "test");
+  reader.Seek(6, "end");
+  EXPECT_TRUE(reader.ok());
+  reader.Seek(7, "past");
+  EXPECT_FALSE(reader.ok());
+}
+
+}  // namespace
+}  // namespace cairn
