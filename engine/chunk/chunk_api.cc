@@ -1,0 +1,102 @@
+// The public functions of cairn/chunk.h.
+#include "cairn/chunk.h"
+#include "engine/base/status.h"
+#include "engine/chunk/decoder.h"
+#include "engine/chunk/encoder.h"
+#include "engine/chunk/header.h"
+
+namespace cairn {
+
+namespace {
+
+chunk::DecodeContext ContextOf(const DecompressionOptions& options, chunk::WorkspacePool* pool) {
+  chunk::DecodeContext context;
+  context.registry = options.registry;
+  context.executor = options.executor;
+  context.pool = pool;
+  return context;
+}
+
+}  // namespace
+
+absl::StatusOr<ChunkInfo> InspectChunk(Bytes chunk) {
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
+  ChunkInfo info;
+  info.version = header.version;
+  info.extended = header.extended;
+  info.typesize = header.typesize;
+  info.nbytes = header.nbytes;
+  info.cbytes = header.cbytes;
+  info.blocksize = header.vlblocks ? 0 : header.blocksize;
+  info.nblocks = header.nblocks();
+  // A chunk without blocks needs no codec, so an unknown one is no error there.
+  const absl::StatusOr<Codec> codec = chunk::CodecOf(header);
+  if (header.has_blocks()) CAIRN_RETURN_IF_ERROR(codec.status());
+  info.codec = codec.ok() ? *codec : static_cast<Codec>(header.codec_id);
+  info.codec_meta = header.codec_meta;
+  info.filters = header.filters;
+  info.special = header.special;
+  info.memcpyed = header.memcpyed;
+  info.split = !header.unsplit;
+  info.vlblocks = header.vlblocks;
+  info.has_dict = header.has_dict;
+  return info;
+}
+
+absl::StatusOr<size_t> CompressChunk(Bytes src, const CompressionOptions& options,
+                                     MutableBytes dst) {
+  chunk::WorkspacePool pool;
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder encoder, chunk::Encoder::Make(options, &pool));
+  return encoder.Encode(src, dst);
+}
+
+absl::StatusOr<size_t> CompressVlBlocks(std::span<const Bytes> blocks,
+                                        const CompressionOptions& options, MutableBytes dst) {
+  chunk::WorkspacePool pool;
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder encoder, chunk::Encoder::Make(options, &pool));
+  return encoder.EncodeVlBlocks(blocks, dst);
+}
+
+absl::StatusOr<std::vector<std::byte>> MakeSpecialChunk(SpecialValue special, int32_t nbytes,
+                                                        Bytes value,
+                                                        const CompressionOptions& options) {
+  chunk::WorkspacePool pool;
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder encoder, chunk::Encoder::Make(options, &pool));
+  return encoder.EncodeSpecial(special, nbytes, value);
+}
+
+absl::Status DecompressChunk(Bytes chunk, MutableBytes dst, const DecompressionOptions& options) {
+  chunk::WorkspacePool pool;
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Decoder decoder,
+                         chunk::Decoder::Make(chunk, ContextOf(options, &pool)));
+  return decoder.Decode(dst);
+}
+
+absl::Status DecompressItems(Bytes chunk, int64_t start, MutableBytes dst,
+                             const DecompressionOptions& options) {
+  chunk::WorkspacePool pool;
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Decoder decoder,
+                         chunk::Decoder::Make(chunk, ContextOf(options, &pool)));
+  const int64_t typesize = decoder.header().typesize;
+  if (static_cast<int64_t>(dst.size()) % typesize != 0) {
+    return InvalidArgument("a buffer of %d bytes holds no whole items of %d", dst.size(), typesize);
+  }
+  if (start < 0 || start > decoder.nbytes()) {
+    return OutOfRange("chunk: item %d of %d", start, decoder.nbytes() / typesize);
+  }
+  return decoder.DecodeRange(start * typesize, dst);
+}
+
+absl::StatusOr<std::vector<int32_t>> BlockSizes(Bytes chunk) {
+  chunk::WorkspacePool pool;
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Decoder decoder,
+                         chunk::Decoder::Make(chunk, ContextOf({}, &pool)));
+  std::vector<int32_t> sizes;
+  for (int64_t i = 0; i < decoder.nblocks(); ++i) {
+    CAIRN_ASSIGN_OR_RETURN(const chunk::BlockPlace place, decoder.PlaceOf(i));
+    sizes.push_back(place.nbytes);
+  }
+  return sizes;
+}
+
+}  // namespace cairn

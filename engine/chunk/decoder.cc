@@ -1,0 +1,287 @@
+#include "engine/chunk/decoder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/byte_reader.h"
+#include "engine/base/bytes.h"
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/chunk/parallel.h"
+#include "engine/chunk/special.h"
+
+namespace cairn::chunk {
+
+namespace {
+
+constexpr int32_t kMaxDictionary = 32768;
+// Chunks of Blosc1 are split only where each stream gets at least this many bytes and there are no
+// more than this many streams; newer ones say it in the flags alone.
+constexpr int32_t kMaxBlosc1Streams = 16;
+constexpr int32_t kMinBlosc1Stream = 128;
+
+filter::PipelineParams PipelineOf(const Header& header, const DecodeContext& context) {
+  return {
+      .slots = header.filters,
+      .typesize = header.typesize,
+      .frame_typesize = context.frame_typesize,
+      .whole_block_bitshuffle = context.whole_block_bitshuffle || header.version <= kVersionAlpha,
+      .blockshape = context.blockshape,
+      .registry = context.registry};
+}
+
+}  // namespace
+
+absl::StatusOr<Decoder> Decoder::Make(Bytes chunk, const DecodeContext& context) {
+  CAIRN_ASSIGN_OR_RETURN(const Header header, ParseHeader(chunk));
+  Decoder decoder(chunk.first(static_cast<size_t>(header.cbytes)), header, context);
+  if (!header.has_blocks()) return decoder;
+  CAIRN_ASSIGN_OR_RETURN(decoder.codec_, CodecOf(header));
+  if (!header.instrumented) {
+    CAIRN_ASSIGN_OR_RETURN(decoder.pipeline_, filter::Pipeline::Make(PipelineOf(header, context)));
+  }
+  decoder.blocks_begin_ = header.size() + int64_t{4} * header.nblocks();
+  if (header.has_dict) CAIRN_RETURN_IF_ERROR(decoder.ReadDictionary());
+  if (header.vlblocks) CAIRN_RETURN_IF_ERROR(decoder.ReadVlBlocks());
+  return decoder;
+}
+
+absl::Status Decoder::ReadDictionary() {
+  ByteReader reader(chunk_, "chunk dictionary");
+  reader.Seek(static_cast<uint64_t>(blocks_begin_), "start");
+  const auto size = static_cast<int32_t>(reader.Le<uint32_t>("size"));
+  if (reader.ok() && (size < 1 || size > kMaxDictionary)) {
+    reader.Fail("size", absl::StrFormat("expected 1 to %d, got %d", kMaxDictionary, size));
+  }
+  dict_ = reader.Take(static_cast<uint64_t>(size), "content");
+  blocks_begin_ = static_cast<int64_t>(reader.offset());
+  return reader.status();
+}
+
+absl::Status Decoder::ReadVlBlocks() {
+  ByteReader positions(chunk_, "chunk blocks");
+  positions.Seek(static_cast<uint64_t>(header_.size()), "positions");
+  int64_t previous = blocks_begin_ - 1;
+  int64_t begin = 0;
+  vlblocks_.reserve(static_cast<size_t>(header_.nblocks()));
+  for (int32_t i = 0; i < header_.nblocks(); ++i) {
+    const auto start = static_cast<int32_t>(positions.Le<uint32_t>("position"));
+    if (start <= previous || start >= header_.cbytes) {
+      return DataLoss("chunk blocks: position of block %d: expected %d to %d, got %d", i,
+                      previous + 1, header_.cbytes - 1, start);
+    }
+    if (i > 0) vlblocks_.back().stored = static_cast<int32_t>(start - previous) - 4;
+    ByteReader block(chunk_, "chunk block");
+    block.Seek(static_cast<uint64_t>(start), "start");
+    const auto nbytes = static_cast<int32_t>(block.Le<uint32_t>("size"));
+    CAIRN_RETURN_IF_ERROR(block.status());
+    if (nbytes <= 0 || nbytes > header_.nbytes - begin) {
+      return DataLoss("chunk blocks: size of block %d: expected 1 to %d, got %d", i,
+                      header_.nbytes - begin, nbytes);
+    }
+    vlblocks_.push_back({.begin = begin, .nbytes = nbytes, .start = start + 4});
+    begin += nbytes;
+    previous = start;
+  }
+  vlblocks_.back().stored = static_cast<int32_t>(header_.cbytes - previous) - 4;
+  if (begin != header_.nbytes) {
+    return DataLoss("chunk blocks: sizes add up to %d of %d bytes", begin, header_.nbytes);
+  }
+  for (const BlockPlace& place : vlblocks_) {
+    if (place.stored <= 0) {
+      return DataLoss("chunk blocks: the block at byte %d stores nothing", place.start - 4);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<BlockPlace> Decoder::PlaceOf(int64_t block) const {
+  if (header_.vlblocks) return vlblocks_[static_cast<size_t>(block)];
+  ByteReader reader(chunk_, "chunk blocks");
+  reader.Seek(static_cast<uint64_t>(header_.size() + 4 * block), "position");
+  const auto start = static_cast<int32_t>(reader.Le<uint32_t>("position"));
+  CAIRN_RETURN_IF_ERROR(reader.status());
+  if (start < blocks_begin_ || start >= header_.cbytes) {
+    return DataLoss("chunk blocks: position of block %d: expected %d to %d, got %d", block,
+                    blocks_begin_, header_.cbytes - 1, start);
+  }
+  const int64_t begin = block * header_.blocksize;
+  return BlockPlace{
+      .begin = begin,
+      .nbytes = static_cast<int32_t>(std::min<int64_t>(header_.blocksize, header_.nbytes - begin)),
+      .start = start};
+}
+
+int64_t Decoder::StreamsOf(const BlockPlace& place) const {
+  const bool leftover = place.nbytes != header_.blocksize;
+  if (header_.unsplit || leftover) return 1;
+  if (header_.version <= kVersionBlosc1 && (header_.typesize > kMaxBlosc1Streams ||
+                                            place.nbytes / header_.typesize < kMinBlosc1Stream)) {
+    return 1;
+  }
+  const bool beta = header_.version == kVersionAlpha || header_.version == kVersionBeta;
+  if (beta && header_.has_dict) return 1;
+  return header_.typesize;
+}
+
+absl::Status Decoder::PrepareWorkspace(Workspace& workspace) const {
+  CAIRN_ASSIGN_OR_RETURN(workspace.codec, workspace.codecs.Get(codec_, context_.registry));
+  workspace.codec->UseDictionary(dict_);
+  return absl::OkStatus();
+}
+
+absl::Status Decoder::DecodeStreams(int64_t block, MutableBytes out, Workspace& workspace) const {
+  const PluginCall call{.typesize = header_.typesize, .meta = header_.codec_meta};
+  CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
+  ByteReader reader(chunk_, "chunk stream");
+  reader.Seek(static_cast<uint64_t>(place.start), "start");
+  if (header_.vlblocks) {
+    const Bytes stored = reader.Take(static_cast<uint64_t>(place.stored), "content");
+    CAIRN_RETURN_IF_ERROR(reader.status());
+    if (stored.size() == out.size()) {
+      CopyBytes(stored, out);
+      return absl::OkStatus();
+    }
+    return workspace.codec->Decompress(stored, out, call);
+  }
+  const auto nstreams = static_cast<size_t>(StreamsOf(place));
+  const size_t size = out.size() / nstreams;
+  if (size * nstreams != out.size()) {
+    return DataLoss("chunk block %d: %d bytes cannot be cut into %d streams", block, out.size(),
+                    nstreams);
+  }
+  for (size_t i = 0; i < nstreams; ++i) {
+    const MutableBytes stream = out.subspan(i * size, size);
+    const auto csize = static_cast<int32_t>(reader.Le<uint32_t>("csize"));
+    if (csize <= 0) {
+      const bool zeros = csize == 0;
+      const uint8_t token = zeros ? uint8_t{1} : reader.U8("token");
+      if (reader.ok() && ((token & 1) == 0 || csize < -255)) {
+        reader.Fail("csize", absl::StrFormat("%d with token %d is no run", csize, token));
+      }
+      CAIRN_RETURN_IF_ERROR(reader.status());
+      FillBytes(stream, static_cast<std::byte>(-csize));
+      continue;
+    }
+    const Bytes stored = reader.Take(static_cast<uint64_t>(csize), "content");
+    CAIRN_RETURN_IF_ERROR(reader.status());
+    if (stored.size() == size) {
+      CopyBytes(stored, stream);
+    } else if (absl::Status status = workspace.codec->Decompress(stored, stream, call);
+               !status.ok()) {
+      return At(absl::StrFormat("chunk block %d, stream %d", block, i), status);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Decoder::DecodeBlock(int64_t block, Bytes reference, MutableBytes out,
+                                  Workspace& workspace) const {
+  if (!pipeline_.has_value() || pipeline_->active() == 0) {
+    return DecodeStreams(block, out, workspace);
+  }
+  const MutableBytes filtered = workspace.filtered.Get(out.size());
+  CAIRN_RETURN_IF_ERROR(DecodeStreams(block, filtered, workspace));
+  const MutableBytes scratch =
+      pipeline_->active() > 1 ? workspace.scratch.Get(out.size()) : MutableBytes();
+  return pipeline_->Backward(filtered, reference, out, scratch);
+}
+
+int64_t Decoder::BlockAt(int64_t position) const {
+  if (!header_.vlblocks) return position / header_.blocksize;
+  const auto after =
+      std::upper_bound(vlblocks_.begin(), vlblocks_.end(), position,
+                       [](int64_t value, const BlockPlace& place) { return value < place.begin; });
+  return after - vlblocks_.begin() - 1;
+}
+
+// Decodes the blocks that overlap [begin, begin + dst.size()).
+class Decoder::RangeTask final : public BlockTask {
+ public:
+  RangeTask(const Decoder& decoder, int64_t begin, MutableBytes dst)
+      : decoder_(decoder), begin_(begin), dst_(dst) {}
+
+  void SetReference(Bytes reference) { reference_ = reference; }
+
+  absl::Status Prepare(Workspace& workspace) const override {
+    return decoder_.PrepareWorkspace(workspace);
+  }
+
+  absl::Status Run(int64_t block, Workspace& workspace) override {
+    CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, decoder_.PlaceOf(block));
+    const int64_t end = begin_ + static_cast<int64_t>(dst_.size());
+    const int64_t from = std::max(place.begin, begin_);
+    const int64_t to = std::min(place.begin + place.nbytes, end);
+    const MutableBytes out =
+        dst_.subspan(static_cast<size_t>(from - begin_), static_cast<size_t>(to - from));
+    if (to - from == place.nbytes) {
+      return decoder_.DecodeBlock(block, reference_, out, workspace);
+    }
+    const MutableBytes whole = workspace.block.Get(static_cast<size_t>(place.nbytes));
+    CAIRN_RETURN_IF_ERROR(decoder_.DecodeBlock(block, reference_, whole, workspace));
+    CopyBytes(whole.subspan(static_cast<size_t>(from - place.begin), out.size()), out);
+    return absl::OkStatus();
+  }
+
+ private:
+  const Decoder& decoder_;
+  int64_t begin_;
+  MutableBytes dst_;
+  Bytes reference_;
+};
+
+absl::Status Decoder::DecodeBlocks(int64_t begin, MutableBytes dst) const {
+  RangeTask task(*this, begin, dst);
+  BlockRange range{.first = BlockAt(begin),
+                   .last = BlockAt(begin + static_cast<int64_t>(dst.size()) - 1) + 1};
+  Executor* executor =
+      WorthThreads(context_.executor, static_cast<int64_t>(dst.size()), range.last - range.first)
+          ? context_.executor
+          : nullptr;
+  const bool needs_reference =
+      pipeline_.has_value() && pipeline_->uses_reference() && !header_.vlblocks && range.last > 1;
+  if (!needs_reference) return ForEachBlock(range, executor, *context_.pool, task);
+
+  // DELTA codes every other block against block 0, so that one comes first.
+  const WorkspacePool::Lease workspace = context_.pool->Acquire();
+  const auto size = static_cast<size_t>(header_.blocksize);
+  const bool in_place = begin == 0 && dst.size() >= size;
+  const MutableBytes reference = in_place ? dst.first(size) : workspace->reference.Get(size);
+  CAIRN_RETURN_IF_ERROR(PrepareWorkspace(*workspace));
+  CAIRN_RETURN_IF_ERROR(DecodeBlock(0, {}, reference, *workspace));
+  if (range.first == 0) {
+    // The range goes on behind block 0, so all that is left of it is wanted.
+    if (!in_place) CopyBytes(reference.subspan(static_cast<size_t>(begin)), dst);
+    range.first = 1;
+  }
+  task.SetReference(reference);
+  return ForEachBlock(range, executor, *context_.pool, task);
+}
+
+absl::Status Decoder::DecodeRange(int64_t begin, MutableBytes dst) const {
+  if (!RangeFits(begin, static_cast<int64_t>(dst.size()), header_.nbytes)) {
+    return OutOfRange("chunk: bytes [%d, %d) of %d", begin,
+                      begin + static_cast<int64_t>(dst.size()), header_.nbytes);
+  }
+  if (dst.empty()) return absl::OkStatus();
+  const Bytes body = chunk_.subspan(static_cast<size_t>(header_.size()));
+  if (header_.special != SpecialValue::kNone) {
+    return FillSpecial({.kind = header_.special, .typesize = header_.typesize, .value = body},
+                       begin, dst);
+  }
+  if (header_.memcpyed) {
+    CopyBytes(body.subspan(static_cast<size_t>(begin), dst.size()), dst);
+    return absl::OkStatus();
+  }
+  return DecodeBlocks(begin, dst);
+}
+
+absl::Status Decoder::Decode(MutableBytes dst) const {
+  if (static_cast<int64_t>(dst.size()) != header_.nbytes) {
+    return InvalidArgument("chunk decodes to %d bytes, the buffer has %d", header_.nbytes,
+                           dst.size());
+  }
+  return DecodeRange(0, dst);
+}
+
+}  // namespace cairn::chunk

@@ -1,0 +1,85 @@
+// Decodes chunks of every version and form.
+#ifndef CAIRN_ENGINE_CHUNK_DECODER_H_
+#define CAIRN_ENGINE_CHUNK_DECODER_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/executor.h"
+#include "cairn/registry.h"
+#include "cairn/types.h"
+#include "engine/chunk/header.h"
+#include "engine/chunk/workspace.h"
+#include "engine/filter/pipeline.h"
+
+namespace cairn::chunk {
+
+// What a chunk does not tell about itself.
+struct DecodeContext {
+  const Registry* registry = nullptr;
+  Executor* executor = nullptr;
+  WorkspacePool* pool = nullptr;        // required
+  int32_t frame_typesize = 0;           // of the frame around the chunk; 0: none
+  bool whole_block_bitshuffle = false;  // the frame is older than 2.0.0.beta.5
+  std::vector<int32_t> blockshape;      // the frame is an n-dimensional array
+};
+
+// Where one block's streams begin, and what they decode to.
+struct BlockPlace {
+  int64_t begin = 0;   // in the decoded chunk
+  int32_t nbytes = 0;  // decoded
+  int32_t start = 0;   // in the chunk
+  int32_t stored = 0;  // vlblocks: compressed size; else unknown, 0
+};
+
+// One chunk being decoded; reads `chunk` only inside its bounds. Thread-safe.
+class Decoder {
+ public:
+  // Checks the header and the block positions that are needed to find any block.
+  static absl::StatusOr<Decoder> Make(Bytes chunk, const DecodeContext& context);
+
+  const Header& header() const { return header_; }
+  int32_t nbytes() const { return header_.nbytes; }
+
+  // Decodes everything; dst has nbytes().
+  absl::Status Decode(MutableBytes dst) const;
+  // Decodes bytes [begin, begin + dst.size()), and only the blocks that hold them (and block 0
+  // where the others are coded against it). kOutOfRange.
+  absl::Status DecodeRange(int64_t begin, MutableBytes dst) const;
+
+  int64_t nblocks() const { return header_.nblocks(); }
+  absl::StatusOr<BlockPlace> PlaceOf(int64_t block) const;
+
+ private:
+  class RangeTask;
+
+  Decoder(Bytes chunk, const Header& header, const DecodeContext& context)
+      : chunk_(chunk), header_(header), context_(context) {}
+
+  absl::Status ReadDictionary();
+  absl::Status ReadVlBlocks();
+  absl::Status DecodeBlocks(int64_t begin, MutableBytes dst) const;
+  absl::Status DecodeBlock(int64_t block, Bytes reference, MutableBytes out,
+                           Workspace& workspace) const;
+  absl::Status DecodeStreams(int64_t block, MutableBytes out, Workspace& workspace) const;
+  int64_t StreamsOf(const BlockPlace& place) const;
+  absl::Status PrepareWorkspace(Workspace& workspace) const;
+  int64_t BlockAt(int64_t position) const;
+
+  Bytes chunk_;
+  Header header_;
+  DecodeContext context_;
+  Codec codec_ = Codec::kBloscLz;
+  std::optional<filter::Pipeline> pipeline_;
+  Bytes dict_;
+  int64_t blocks_begin_ = 0;  // the first byte behind positions and dictionary
+  std::vector<BlockPlace> vlblocks_;
+};
+
+}  // namespace cairn::chunk
+
+#endif  // CAIRN_ENGINE_CHUNK_DECODER_H_

@@ -1,0 +1,83 @@
+#include "engine/chunk/encode_options.h"
+
+#include <algorithm>
+
+#include "engine/base/status.h"
+#include "engine/chunk/header.h"
+#include "engine/codec/codec_set.h"
+
+namespace cairn::chunk {
+
+namespace {
+
+bool IsLossy(Filter filter) {
+  return filter == Filter::kTruncPrec || filter == Filter::kIntTrunc || filter == Filter::kNdMean;
+}
+
+absl::Status CheckFilters(const CompressionOptions& options) {
+  if (options.filters.size() > kMaxFilters) {
+    return InvalidArgument("filters: at most %d, got %d", kMaxFilters, options.filters.size());
+  }
+  bool lossy = false;
+  for (const FilterStage& stage : options.filters) {
+    // DELTA is undone against the decoded block 0, which a lossy filter before it has changed.
+    if (stage.filter == Filter::kDelta && lossy) {
+      return InvalidArgument("filters: delta must come before a filter that loses bits");
+    }
+    lossy = lossy || IsLossy(stage.filter);
+    const bool decode_only = stage.filter == Filter::kNdCell || stage.filter == Filter::kNdMean ||
+                             stage.filter == Filter::kByteDeltaBuggy;
+    if (decode_only) {
+      return Unimplemented("filter id %d is decoded only", static_cast<int>(stage.filter));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckBlosc1(const CompressionOptions& options) {
+  if (options.use_dict) return InvalidArgument("Blosc1 chunks have no dictionaries");
+  if (static_cast<uint8_t>(options.codec) > static_cast<uint8_t>(Codec::kZstd)) {
+    return InvalidArgument("Blosc1 chunks cannot name codec id %d",
+                           static_cast<int>(options.codec));
+  }
+  int filters = 0;
+  for (const FilterStage& stage : options.filters) {
+    if (stage.filter == Filter::kNone) continue;
+    const bool known = stage.filter == Filter::kShuffle || stage.filter == Filter::kBitShuffle;
+    if (!known || stage.meta != 0 || ++filters > 1) {
+      return InvalidArgument("Blosc1 chunks have at most one filter, shuffle or bitshuffle");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckOptions(const CompressionOptions& options) {
+  if (options.clevel < 0 || options.clevel > 9) {
+    return InvalidArgument("clevel: expected 0 to 9, got %d", options.clevel);
+  }
+  if (options.typesize < 1 || options.typesize > kMaxBlockSize) {
+    return InvalidArgument("typesize: expected 1 to %d, got %d", kMaxBlockSize, options.typesize);
+  }
+  if (options.blocksize < 0 || options.blocksize > kMaxBlockSize) {
+    return InvalidArgument("blocksize: expected 0 to %d, got %d", kMaxBlockSize, options.blocksize);
+  }
+  if (options.use_dict && !codec::SupportsDictionary(options.codec)) {
+    return InvalidArgument("codec id %d takes no dictionary", static_cast<int>(options.codec));
+  }
+  CAIRN_RETURN_IF_ERROR(CheckFilters(options));
+  return options.format == ChunkFormat::kBlosc1 ? CheckBlosc1(options) : absl::OkStatus();
+}
+
+std::array<FilterStage, kMaxFilters> SlotsOf(const CompressionOptions& options) {
+  std::array<FilterStage, kMaxFilters> slots{};
+  std::ranges::copy_backward(options.filters, slots.end());
+  return slots;
+}
+
+uint8_t HeaderTypesize(int32_t typesize) {
+  return typesize > 255 ? uint8_t{1} : static_cast<uint8_t>(typesize);
+}
+
+}  // namespace cairn::chunk

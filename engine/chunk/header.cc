@@ -1,0 +1,241 @@
+#include "engine/chunk/header.h"
+
+#include "engine/base/byte_reader.h"
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+
+namespace cairn::chunk {
+
+namespace {
+
+// Bits of the flags byte (0x02).
+constexpr uint8_t kShuffled = 0x01;
+constexpr uint8_t kMemcpyed = 0x02;
+constexpr uint8_t kBitShuffled = 0x04;
+constexpr uint8_t kDelta = 0x08;
+constexpr uint8_t kUnsplit = 0x10;
+constexpr int kFormatCodeShift = 5;
+// Both filter bits at once cannot happen in a 16-byte header: they mark the 32-byte one.
+constexpr uint8_t kExtendedMarker = kShuffled | kBitShuffled;
+
+// Bits of blosc2_flags2 (0x1E) and blosc2_flags (0x1F).
+constexpr uint8_t kVlBlocks = 0x01;
+constexpr uint8_t kDict = 0x01;
+constexpr uint8_t kInstrumented = 0x80;
+constexpr int kSpecialShift = 4;
+constexpr uint8_t kSpecialMask = 0x07;
+
+constexpr uint8_t kFormatBloscLz = 0;
+constexpr uint8_t kFormatLz4 = 1;
+constexpr uint8_t kFormatZlib = 3;
+constexpr uint8_t kFormatZstd = 4;
+
+struct Extension {
+  std::array<uint8_t, kMaxFilters> filters;
+  uint8_t codec_id;
+  uint8_t codec_meta;
+  std::array<uint8_t, kMaxFilters> metas;
+  uint8_t flags2;
+  uint8_t flags;
+};
+
+Extension ReadExtension(ByteReader& reader) {
+  Extension ext{};
+  for (uint8_t& id : ext.filters) id = reader.U8("filters");
+  ext.codec_id = reader.U8("udcodec");
+  ext.codec_meta = reader.U8("compcode_meta");
+  for (uint8_t& meta : ext.metas) meta = reader.U8("filters_meta");
+  ext.flags2 = reader.U8("blosc2_flags2");
+  ext.flags = reader.U8("blosc2_flags");
+  return ext;
+}
+
+absl::Status TakeExtension(const Extension& ext, Header& header) {
+  for (size_t i = 0; i < ext.filters.size(); ++i) {
+    header.filters[i] = {static_cast<Filter>(ext.filters[i]), ext.metas[i]};
+  }
+  if (header.version == kVersionAlpha) header.filters[kMaxFilters - 1] = {};
+  header.codec_id = ext.codec_id;
+  header.codec_meta = ext.codec_meta;
+  header.vlblocks = (ext.flags2 & kVlBlocks) != 0;
+  // A dictionary bit on a plain copy is a slip of C-Blosc2 3.3: the payload has no dictionary.
+  header.has_dict = (ext.flags & kDict) != 0 && !header.memcpyed;
+  header.instrumented = (ext.flags & kInstrumented) != 0;
+  const uint8_t special = (ext.flags >> kSpecialShift) & kSpecialMask;
+  if (special > static_cast<uint8_t>(SpecialValue::kUninit)) {
+    return DataLoss("chunk header: special value %d is reserved", special);
+  }
+  header.special = static_cast<SpecialValue>(special);
+  return absl::OkStatus();
+}
+
+void TakeBlosc1Filters(uint8_t flags, Header& header) {
+  if (flags & kShuffled) header.filters[5] = {Filter::kShuffle, 0};
+  if (flags & kBitShuffled) header.filters[5] = {Filter::kBitShuffle, 0};
+  if (flags & kDelta) header.filters[4] = {Filter::kDelta, 0};
+}
+
+absl::Status CheckSpecial(const Header& header) {
+  const int32_t width = header.cbytes - kHeaderSize;
+  switch (header.special) {
+    case SpecialValue::kNone:
+    case SpecialValue::kZeros:
+      return absl::OkStatus();
+    case SpecialValue::kRepeat:
+      if (width < 1 || width > header.nbytes || header.nbytes % width != 0) {
+        return DataLoss("chunk header: a value of %d bytes cannot fill %d bytes", width,
+                        header.nbytes);
+      }
+      return absl::OkStatus();
+    case SpecialValue::kNans:
+    case SpecialValue::kUninit:
+      if (header.nbytes % header.typesize != 0) {
+        return DataLoss("chunk header: nbytes %d is no multiple of typesize %d", header.nbytes,
+                        header.typesize);
+      }
+      return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSizes(const Header& header, int64_t available) {
+  if (header.typesize == 0) return DataLoss("chunk header: typesize is 0");
+  if (header.nbytes < 0) return DataLoss("chunk header: nbytes is negative: %d", header.nbytes);
+  if (header.blocksize <= 0 || header.blocksize > kMaxBlockSize) {
+    return DataLoss("chunk header: blocksize: expected 1 to %d, got %d", kMaxBlockSize,
+                    header.blocksize);
+  }
+  if (header.cbytes < header.size() || header.cbytes > available) {
+    return DataLoss("chunk header: cbytes: expected %d to %d, got %d", header.size(), available,
+                    header.cbytes);
+  }
+  if (header.vlblocks && (header.memcpyed || header.special != SpecialValue::kNone)) {
+    return DataLoss("chunk header: variable blocks in a chunk without blocks");
+  }
+  if (header.memcpyed && header.special == SpecialValue::kNone &&
+      header.cbytes - header.size() != header.nbytes) {
+    return DataLoss("chunk header: plain copy of %d bytes in cbytes %d", header.nbytes,
+                    header.cbytes);
+  }
+  return CheckSpecial(header);
+}
+
+// Brings blocksize to what the blocks were cut with.
+void NormaliseBlockSize(Header& header) {
+  if (!header.has_blocks() || header.vlblocks) return;
+  if (header.blocksize > header.nbytes) header.blocksize = header.nbytes;
+  // C-Blosc2 3.3 may store the block size as it was asked for, and cut with it rounded down to
+  // whole items; no encoder of version 5 means another.
+  if (header.version >= kVersion && header.blocksize > header.typesize) {
+    header.blocksize -= header.blocksize % header.typesize;
+  }
+}
+
+}  // namespace
+
+int32_t Header::nblocks() const {
+  if (!has_blocks()) return 0;
+  return vlblocks ? blocksize : CeilDiv(nbytes, blocksize);
+}
+
+uint8_t FormatCodeOf(Codec codec) {
+  switch (codec) {
+    case Codec::kBloscLz:
+      return kFormatBloscLz;
+    case Codec::kLz4:
+    case Codec::kLz4Hc:
+      return kFormatLz4;
+    case Codec::kZlib:
+      return kFormatZlib;
+    case Codec::kZstd:
+      return kFormatZstd;
+  }
+  return kUserFormatCode;
+}
+
+absl::StatusOr<Codec> CodecOf(const Header& header) {
+  switch (header.format_code) {
+    case kFormatBloscLz:
+      return Codec::kBloscLz;
+    case kFormatLz4:
+      return header.codec_id == static_cast<uint8_t>(Codec::kLz4Hc) ? Codec::kLz4Hc : Codec::kLz4;
+    case kFormatZlib:
+      return Codec::kZlib;
+    case kFormatZstd:
+      return Codec::kZstd;
+    case kUserFormatCode:
+      return static_cast<Codec>(header.codec_id);
+    default:
+      return Unimplemented("chunk header: codec format %d is not in this build",
+                           header.format_code);
+  }
+}
+
+absl::StatusOr<Header> ParseHeader(Bytes bytes, int64_t available) {
+  ByteReader reader(bytes, "chunk header");
+  Header header;
+  header.version = reader.U8("version");
+  reader.U8("versionlz");
+  const uint8_t flags = reader.U8("flags");
+  header.typesize = reader.U8("typesize");
+  header.nbytes = static_cast<int32_t>(reader.Le<uint32_t>("nbytes"));
+  header.blocksize = static_cast<int32_t>(reader.Le<uint32_t>("blocksize"));
+  header.cbytes = static_cast<int32_t>(reader.Le<uint32_t>("cbytes"));
+  header.extended = (flags & kExtendedMarker) == kExtendedMarker;
+  header.memcpyed = (flags & kMemcpyed) != 0;
+  header.unsplit = (flags & kUnsplit) != 0;
+  header.format_code = flags >> kFormatCodeShift;
+  Extension ext{};
+  if (header.extended) ext = ReadExtension(reader);
+  if (!reader.ok()) return reader.status();
+
+  if (header.version == 0) return DataLoss("chunk header: version is 0");
+  if (header.version > kVersionVlBlocks) {
+    return Unimplemented("chunk header: version %d is newer than %d", header.version,
+                         kVersionVlBlocks);
+  }
+  if (header.extended) {
+    CAIRN_RETURN_IF_ERROR(TakeExtension(ext, header));
+  } else {
+    TakeBlosc1Filters(flags, header);
+  }
+  CAIRN_RETURN_IF_ERROR(CheckSizes(header, available));
+  NormaliseBlockSize(header);
+  if (int64_t{header.nblocks()} * 4 > header.cbytes - header.size()) {
+    return DataLoss("chunk header: cbytes %d has no room for the positions of %d blocks",
+                    header.cbytes, header.nblocks());
+  }
+  return header;
+}
+
+void StoreHeader(const Header& header, MutableBytes dst) {
+  uint8_t flags = static_cast<uint8_t>(header.format_code << kFormatCodeShift);
+  if (header.memcpyed) flags |= kMemcpyed;
+  if (header.unsplit) flags |= kUnsplit;
+  if (header.extended) flags |= kExtendedMarker;
+  for (const FilterStage& stage : header.filters) {
+    if (stage.filter == Filter::kDelta && !header.memcpyed) flags |= kDelta;
+    if (stage.filter == Filter::kShuffle) flags |= header.extended ? 0 : kShuffled;
+    if (stage.filter == Filter::kBitShuffle) flags |= header.extended ? 0 : kBitShuffled;
+  }
+  std::byte* out = dst.data();
+  out[0] = std::byte{header.version};
+  out[1] = std::byte{1};  // versionlz: every codec's format is still its first
+  out[2] = std::byte{flags};
+  out[3] = std::byte{header.typesize};
+  StoreLe<uint32_t>(out + 0x04, static_cast<uint32_t>(header.nbytes));
+  StoreLe<uint32_t>(out + 0x08, static_cast<uint32_t>(header.blocksize));
+  StoreLe<uint32_t>(out + 0x0C, static_cast<uint32_t>(header.cbytes));
+  if (!header.extended) return;
+  for (size_t i = 0; i < header.filters.size(); ++i) {
+    out[0x10 + i] = static_cast<std::byte>(header.filters[i].filter);
+    out[0x18 + i] = std::byte{header.filters[i].meta};
+  }
+  out[0x16] = std::byte{header.codec_id};
+  out[0x17] = std::byte{header.codec_meta};
+  out[0x1E] = std::byte{header.vlblocks ? kVlBlocks : uint8_t{0}};
+  out[0x1F] = static_cast<std::byte>((header.has_dict ? kDict : 0) |
+                                     (static_cast<int>(header.special) << kSpecialShift));
+}
+
+}  // namespace cairn::chunk

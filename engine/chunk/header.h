@@ -1,0 +1,73 @@
+// The header of a chunk: 16 bytes since Blosc 1, 32 since Blosc2.
+#ifndef CAIRN_ENGINE_CHUNK_HEADER_H_
+#define CAIRN_ENGINE_CHUNK_HEADER_H_
+
+#include <array>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/types.h"
+
+namespace cairn::chunk {
+
+inline constexpr int kBlosc1HeaderSize = 4 + 3 * 4;
+inline constexpr int kHeaderSize = kBlosc1HeaderSize + 6 + 2 + 6 + 2;
+static_assert(kHeaderSize == 32);
+
+inline constexpr int32_t kMaxBlockSize = 536866816;
+
+// Chunk format versions. Frozen in the format.
+inline constexpr uint8_t kVersionBlosc1 = 2;
+inline constexpr uint8_t kVersionAlpha = 3;  // slot 5 of the filters is garbage
+inline constexpr uint8_t kVersionBeta = 4;   // never split with a dictionary
+inline constexpr uint8_t kVersion = 5;
+inline constexpr uint8_t kVersionVlBlocks = 6;
+
+// A header, its fields made uniform over all versions: `filters` holds the pipeline also of 16-byte
+// headers, `blocksize` is what the blocks were really cut with.
+struct Header {
+  uint8_t version = kVersion;
+  bool extended = true;
+  bool memcpyed = false;    // the payload follows the header as it is
+  bool unsplit = false;     // one stream a block
+  uint8_t format_code = 0;  // the codec in the numbering of the flags byte
+  uint8_t typesize = 1;
+  int32_t nbytes = 0;
+  int32_t blocksize = 0;  // vlblocks: the number of blocks
+  int32_t cbytes = 0;
+  std::array<FilterStage, kMaxFilters> filters{};
+  uint8_t codec_id = 0;  // byte 0x16; decides only where format_code is kUserFormatCode
+  uint8_t codec_meta = 0;
+  bool vlblocks = false;
+  bool has_dict = false;
+  bool instrumented = false;  // streams hold measurements instead of data
+  SpecialValue special = SpecialValue::kNone;
+
+  int size() const { return extended ? kHeaderSize : kBlosc1HeaderSize; }
+  // Whether blocks and their positions follow the header.
+  bool has_blocks() const { return nbytes > 0 && !memcpyed && special == SpecialValue::kNone; }
+  // Blocks of the chunk; 0 when it has none.
+  int32_t nblocks() const;
+};
+
+// Codecs in the flags byte are numbered by stream format. Frozen in the format.
+inline constexpr uint8_t kUserFormatCode = 6;
+uint8_t FormatCodeOf(Codec codec);
+
+// The codec that decodes the chunk; kUnimplemented for formats that no build has.
+absl::StatusOr<Codec> CodecOf(const Header& header);
+
+// Parses the header at the start of `bytes` and checks it against the `available` bytes that the
+// chunk may have; `bytes` holds the first 32 of them, or all when they are fewer.
+absl::StatusOr<Header> ParseHeader(Bytes bytes, int64_t available);
+inline absl::StatusOr<Header> ParseHeader(Bytes chunk) {
+  return ParseHeader(chunk, static_cast<int64_t>(chunk.size()));
+}
+
+// Writes header.size() bytes to the start of dst.
+void StoreHeader(const Header& header, MutableBytes dst);
+
+}  // namespace cairn::chunk
+
+#endif  // CAIRN_ENGINE_CHUNK_HEADER_H_

@@ -1,0 +1,74 @@
+// Scratch memory and codec states, pooled so that a warm call allocates nothing.
+#ifndef CAIRN_ENGINE_CHUNK_WORKSPACE_H_
+#define CAIRN_ENGINE_CHUNK_WORKSPACE_H_
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "cairn/types.h"
+#include "engine/codec/codec_set.h"
+
+namespace cairn::chunk {
+
+// Memory that is reused and grows; its bytes are not initialised.
+class ScratchBuffer {
+ public:
+  // The first `size` bytes; whatever Get returned before is no longer valid.
+  MutableBytes Get(size_t size) {
+    if (size > capacity_) {
+      bytes_.reset();
+      bytes_ = std::make_unique_for_overwrite<std::byte[]>(size);
+      capacity_ = size;
+    }
+    return {bytes_.get(), size};
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  size_t capacity_ = 0;
+};
+
+// What one thread needs while it codes the blocks of a chunk.
+struct Workspace {
+  codec::CodecSet codecs;
+  codec::StreamCodec* codec = nullptr;  // the one of the chunk at hand
+  ScratchBuffer filtered;               // a block between codec and filters
+  ScratchBuffer scratch;                // a second one, for longer pipelines
+  ScratchBuffer stream;                 // a stream that may not fit where it should go
+  ScratchBuffer block;                  // a decoded block of which only a part is wanted
+  ScratchBuffer reference;              // block 0, for DELTA
+};
+
+// Thread-safe.
+class WorkspacePool {
+ public:
+  // A workspace on loan; goes back when the lease ends.
+  class Lease {
+   public:
+    Lease(WorkspacePool& pool, std::unique_ptr<Workspace> workspace)
+        : pool_(pool), workspace_(std::move(workspace)) {}
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    ~Lease() { pool_.Return(std::move(workspace_)); }
+    Workspace* operator->() const { return workspace_.get(); }
+    Workspace& operator*() const { return *workspace_; }
+
+   private:
+    WorkspacePool& pool_;
+    std::unique_ptr<Workspace> workspace_;
+  };
+
+  Lease Acquire();
+
+ private:
+  void Return(std::unique_ptr<Workspace> workspace);
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Workspace>> idle_;
+};
+
+}  // namespace cairn::chunk
+
+#endif  // CAIRN_ENGINE_CHUNK_WORKSPACE_H_
