@@ -1,0 +1,68 @@
+// The header of a frame: 87 fixed bytes and the metalayers.
+#ifndef CAIRN_ENGINE_FORMAT_FRAME_HEADER_H_
+#define CAIRN_ENGINE_FORMAT_FRAME_HEADER_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/types.h"
+#include "engine/format/layers.h"
+
+namespace cairn::format {
+
+// The bytes that every state of a frame may change; the metalayers follow.
+inline constexpr int64_t kFixedHeaderSize = 0x57;
+// Where the aligned word frame_size lies, big endian.
+inline constexpr int64_t kFrameSizeOffset = 0x10;
+// The frame format that this library reads and writes.
+inline constexpr int kFrameVersion = 2;
+inline constexpr int kFrameVersionVariable = 3;
+
+// chunksize when a frame never held a chunk.
+inline constexpr int32_t kChunksizeUnknown = -1;
+inline constexpr int32_t kChunksizeVariable = 0;
+
+struct FrameHeader {
+  int64_t header_len = 0;
+  int64_t frame_size = 0;
+  int version = kFrameVersion;
+  Layout layout = Layout::kContiguous;
+  bool vlblocks = false;
+  Codec codec = Codec::kBloscLz;
+  uint8_t codec_meta = 0;
+  int clevel = 5;
+  SplitMode split_mode = SplitMode::kForwardCompat;
+  int64_t nbytes = 0;
+  int64_t cbytes = 0;  // where the index lies behind the header
+  int32_t typesize = 1;
+  int32_t blocksize = 0;
+  int32_t chunksize = kChunksizeUnknown;
+  bool has_vlmetalayers = false;
+  std::array<FilterStage, kMaxFilters> filters{};
+  bool use_dict = false;
+  std::vector<Metalayer> metalayers;
+  // Where the content of each lies in the header.
+  std::vector<LayerPlace> places;
+
+  bool variable_chunks() const { return chunksize == kChunksizeVariable; }
+};
+
+// Parses the header at the start of `bytes`, which hold all of it. kUnimplemented for the frames of
+// pre-releases.
+absl::StatusOr<FrameHeader> ParseFrameHeader(Bytes bytes);
+
+// The header's length, from its first kFixedHeaderSize bytes.
+absl::StatusOr<int64_t> ParseHeaderLength(Bytes bytes);
+
+// The fixed part, kFixedHeaderSize bytes. The version follows from the rest.
+std::vector<std::byte> EncodeFixedHeader(const FrameHeader& header);
+
+// The header of a new frame. Sets header_len and places.
+std::vector<std::byte> EncodeNewHeader(FrameHeader& header);
+
+}  // namespace cairn::format
+
+#endif  // CAIRN_ENGINE_FORMAT_FRAME_HEADER_H_

@@ -1,0 +1,38 @@
+// Entries of the offsets index, and the index chunk that holds them.
+#ifndef CAIRN_ENGINE_FORMAT_INDEX_ENTRY_H_
+#define CAIRN_ENGINE_FORMAT_INDEX_ENTRY_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/chunk.h"
+#include "cairn/types.h"
+#include "engine/chunk/workspace.h"
+
+namespace cairn::format {
+
+inline constexpr int kIndexTypesize = 8;
+inline constexpr int32_t kIndexBlockSize = 16384;
+
+// Chunks are at least this large, so no entry may point closer to the end of the chunk area.
+inline constexpr int64_t kMinChunkInFrame = 32;
+
+// A negative entry names the value of a chunk that is not stored.
+constexpr bool IsSpecialEntry(int64_t entry) { return entry < 0; }
+
+// kDataLoss for a code that means nothing. Only the codes that the format defines pass, and only
+// with the other bits zero.
+absl::StatusOr<SpecialValue> SpecialOfEntry(int64_t entry);
+// For zeros, NaNs and uninitialised values.
+int64_t EntryOfSpecial(SpecialValue special);
+
+// The index chunk of these entries (at least one).
+absl::StatusOr<std::vector<std::byte>> EncodeIndex(std::span<const int64_t> entries,
+                                                   chunk::WorkspacePool* pool);
+
+}  // namespace cairn::format
+
+#endif  // CAIRN_ENGINE_FORMAT_INDEX_ENTRY_H_

@@ -1,0 +1,97 @@
+#include "engine/format/layers.h"
+
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "engine/format/msgpack.h"
+
+namespace cairn::format {
+
+namespace {
+
+constexpr int64_t kListOverhead = 1 + (1 + 2) + (1 + 2) + (1 + 2);
+constexpr int64_t kNameOverhead = 1 + (1 + 4);
+constexpr int64_t kValueOverhead = 1 + 4;
+
+}  // namespace
+
+std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers) {
+  reader.Expect(msgpack::FixArray(3), "layers");
+  reader.Expect(msgpack::kUint16, "map_size");
+  reader.Be<uint16_t>("map_size");
+  reader.Expect(msgpack::kMap16, "layer names");
+  const uint16_t count = reader.Be<uint16_t>("layer count");
+  if (reader.ok() && count > max_layers) {
+    reader.Fail("layer count", absl::StrFormat("expected up to %d, got %d", max_layers, count));
+  }
+  std::vector<LayerPlace> layers;
+  for (int i = 0; i < count && reader.ok(); ++i) {
+    LayerPlace& layer = layers.emplace_back();
+    layer.name = msgpack::ReadShortString(reader, "layer name");
+    layer.begin = msgpack::ReadInt32(reader, "layer offset");
+    if (reader.ok() && layer.begin < 0) reader.Fail("layer offset", "is negative");
+  }
+  const size_t names_end = reader.offset();
+  for (LayerPlace& layer : layers) {
+    reader.Seek(static_cast<uint64_t>(layer.begin), "layer offset");
+    reader.Expect(msgpack::kBin32, "layer content");
+    layer.size = reader.Be<uint32_t>("layer length");
+    layer.begin = static_cast<int64_t>(reader.offset());
+    reader.Take(static_cast<uint64_t>(layer.size), "layer content");
+  }
+  reader.Seek(names_end, "layer values");
+  return layers;
+}
+
+std::vector<LayerPlace> WriteLayers(std::span<const NamedBytes> layers, MapSizeOrigin origin,
+                                    ByteWriter& writer) {
+  int64_t names_size = 0;
+  for (const NamedBytes& layer : layers) {
+    names_size += kNameOverhead + static_cast<int64_t>(layer.name.size());
+  }
+  // The map ends where the array of values begins.
+  const int64_t map_size = (origin == MapSizeOrigin::kArray ? 1 : 0) + 3 + 3 + names_size;
+  int64_t at = static_cast<int64_t>(writer.size()) + kListOverhead + names_size;
+  const auto count = static_cast<uint16_t>(layers.size());
+
+  std::vector<LayerPlace> places;
+  writer.U8(msgpack::FixArray(3));
+  writer.U8(msgpack::kUint16);
+  writer.Be(static_cast<uint16_t>(map_size));
+  writer.U8(msgpack::kMap16);
+  writer.Be(count);
+  for (const NamedBytes& layer : layers) {
+    writer.U8(static_cast<uint8_t>(msgpack::kFixStr | layer.name.size()));
+    writer.Append(AsBytes(layer.name));
+    msgpack::WriteInt32(writer, static_cast<int32_t>(at));
+    const auto size = static_cast<int64_t>(layer.content.size());
+    places.push_back({std::string(layer.name), at + kValueOverhead, size});
+    at += kValueOverhead + size;
+  }
+  writer.U8(msgpack::kArray16);
+  writer.Be(count);
+  for (const NamedBytes& layer : layers) {
+    writer.U8(msgpack::kBin32);
+    writer.Be(static_cast<uint32_t>(layer.content.size()));
+    writer.Append(layer.content);
+  }
+  return places;
+}
+
+int64_t LayersSize(std::span<const NamedBytes> layers) {
+  int64_t size = kListOverhead;
+  for (const NamedBytes& layer : layers) {
+    size += kNameOverhead + static_cast<int64_t>(layer.name.size()) + kValueOverhead +
+            static_cast<int64_t>(layer.content.size());
+  }
+  return size;
+}
+
+absl::Status CheckLayerName(std::string_view name) {
+  if (name.size() > kMaxMetalayerName) {
+    return InvalidArgument("name of a metalayer: at most %d bytes, got %d", kMaxMetalayerName,
+                           name.size());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::format

@@ -1,0 +1,94 @@
+#include "engine/format/seal.h"
+
+#include "engine/base/byte_reader.h"
+#include "engine/base/byte_writer.h"
+#include "engine/base/bytes.h"
+#include "engine/base/endian.h"
+#include "engine/base/hash.h"
+#include "engine/base/status.h"
+
+namespace cairn::format {
+
+namespace {
+
+constexpr uint32_t kSealVersion = 1;
+
+}  // namespace
+
+absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
+  ByteReader reader(payload, "seal");
+  const uint32_t version = reader.Le<uint32_t>("version");
+  if (reader.ok() && version != kSealVersion) {
+    return Unimplemented("seal: version %d is not %d", version, kSealVersion);
+  }
+  Seal seal;
+  const uint32_t header_len = reader.Le<uint32_t>("header length");
+  seal.nonce = reader.Le<uint64_t>("nonce");
+  seal.generation = reader.Le<uint64_t>("generation");
+  seal.previous_end = static_cast<int64_t>(reader.Le<uint64_t>("previous end"));
+  seal.oldest_generation = reader.Le<uint64_t>("oldest generation");
+  seal.dead_bytes = static_cast<int64_t>(reader.Le<uint64_t>("dead bytes"));
+  seal.uncovered = static_cast<int64_t>(reader.Le<uint64_t>("uncovered chunks"));
+  const uint64_t type = reader.Le<uint64_t>("fingerprint type");
+  if (type > static_cast<uint64_t>(FingerprintType::k128Bit)) {
+    reader.Fail("fingerprint type", absl::StrFormat("%d is not known", type));
+  }
+  seal.type = static_cast<FingerprintType>(type);
+  seal.header_hash = reader.Le<uint64_t>("header hash");
+  seal.index_hash = reader.Le<uint64_t>("index hash");
+  seal.header_copy = ToVector(reader.Take(header_len, "header copy"));
+  const uint32_t runs = reader.Le<uint32_t>("page runs");
+  for (uint32_t i = 0; i < runs && reader.ok(); ++i) {
+    const uint32_t count = reader.Le<uint32_t>("page count");
+    const uint64_t hash = reader.Le<uint64_t>("page hash");
+    if (count > static_cast<uint64_t>(max_pages) - seal.pages.size()) {
+      reader.Fail("page count", absl::StrFormat("more than %d pages", max_pages));
+      break;
+    }
+    seal.pages.insert(seal.pages.end(), count, hash);
+  }
+  CAIRN_RETURN_IF_ERROR(reader.status());
+  return seal;
+}
+
+std::vector<std::byte> EncodeSeal(const Seal& seal) {
+  ByteWriter runs;
+  uint32_t nruns = 0;
+  for (size_t i = 0; i < seal.pages.size();) {
+    size_t end = i + 1;
+    while (end < seal.pages.size() && seal.pages[end] == seal.pages[i]) ++end;
+    runs.Le(static_cast<uint32_t>(end - i));
+    runs.Le(seal.pages[i]);
+    ++nruns;
+    i = end;
+  }
+  ByteWriter writer;
+  writer.Le(kSealVersion);
+  writer.Le(static_cast<uint32_t>(seal.header_copy.size()));
+  writer.Le(seal.nonce);
+  writer.Le(seal.generation);
+  writer.Le(static_cast<uint64_t>(seal.previous_end));
+  writer.Le(seal.oldest_generation);
+  writer.Le(static_cast<uint64_t>(seal.dead_bytes));
+  writer.Le(static_cast<uint64_t>(seal.uncovered));
+  writer.Le(static_cast<uint64_t>(seal.type));
+  writer.Le(seal.header_hash);
+  writer.Le(seal.index_hash);
+  writer.Append(seal.header_copy);
+  writer.Le(nruns);
+  writer.Append(runs.written());
+  return std::move(writer).Take();
+}
+
+uint64_t HashPage(Bytes entries, Bytes table) {
+  const Bytes parts[] = {entries, table};
+  const auto field = Fingerprint(FingerprintType::k64Bit, parts);
+  return LoadBe<uint64_t>(field.data() + 8);
+}
+
+uint64_t HashChunk(Bytes chunk) {
+  const uint64_t hash = Xxh3(chunk);
+  return hash == 0 ? 1 : hash;
+}
+
+}  // namespace cairn::format

@@ -1,0 +1,47 @@
+// What Cairn adds to a frame, in two vlmetalayers that other Blosc2 libraries keep and ignore:
+// `cairn`, parsed here, and `cairn.fp`, the table of fingerprints, one XXH3-64 a chunk.
+#ifndef CAIRN_ENGINE_FORMAT_SEAL_H_
+#define CAIRN_ENGINE_FORMAT_SEAL_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/types.h"
+
+namespace cairn::format {
+
+inline constexpr std::string_view kSealLayer = "cairn";
+
+// Index entries that one page hash stands for.
+inline constexpr int64_t kPageEntries = 2048;
+
+// The content of `cairn`.
+struct Seal {
+  uint64_t nonce = 0;  // random, one a file
+  uint64_t generation = 0;
+  int64_t previous_end = 0;  // of the checkpoint before this one; 0: there is none
+  uint64_t oldest_generation = 0;
+  int64_t dead_bytes = 0;    // between header and index
+  uint64_t header_hash = 0;  // XXH3-64 of all header_len bytes
+  uint64_t index_hash = 0;   // XXH3-64 of the stored index chunk; 0 without one
+  std::vector<std::byte> header_copy;
+  // One XXH3-64 a page of decoded little-endian index entries followed by their table entries.
+  // Empty in a frame without a table.
+  std::vector<uint64_t> pages;
+};
+
+absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages);
+std::vector<std::byte> EncodeSeal(const Seal& seal);
+
+// Hash of one page.
+uint64_t HashPage(Bytes entries, Bytes table);
+
+// Fingerprint of a stored chunk: XXH3-64, where 0 is left to entries without stored bytes.
+uint64_t HashChunk(Bytes chunk);
+
+}  // namespace cairn::format
+
+#endif  // CAIRN_ENGINE_FORMAT_SEAL_H_

@@ -1,0 +1,89 @@
+#include "engine/format/trailer.h"
+
+#include <algorithm>
+
+#include "engine/base/byte_reader.h"
+#include "engine/base/byte_writer.h"
+#include "engine/base/bytes.h"
+#include "engine/base/hash.h"
+#include "engine/base/status.h"
+#include "engine/format/msgpack.h"
+
+namespace cairn::format {
+
+namespace {
+
+constexpr std::string_view kSection = "trailer";
+constexpr uint8_t kTrailerVersion = 1;
+constexpr size_t kFingerprintSize = 16;
+
+}  // namespace
+
+absl::StatusOr<int64_t> ParseTrailerSize(Bytes tail, int64_t max_size) {
+  ByteReader reader(tail, kSection);
+  reader.Expect(msgpack::kUint32, "trailer_len");
+  const int64_t size = reader.Be<uint32_t>("trailer_len");
+  CAIRN_RETURN_IF_ERROR(reader.status());
+  if (size < kMinTrailerSize || size > max_size) {
+    return DataLoss("trailer: trailer_len: expected %d to %d, got %d", kMinTrailerSize, max_size,
+                    size);
+  }
+  return size;
+}
+
+absl::StatusOr<Trailer> ParseTrailer(Bytes bytes) {
+  Trailer trailer;
+  trailer.size = static_cast<int64_t>(bytes.size());
+  ByteReader reader(bytes, kSection);
+  reader.Expect(msgpack::FixArray(4), "array");
+  reader.U8("version");
+  trailer.layers = ReadLayers(reader, kMaxVlMetalayers);
+  CAIRN_RETURN_IF_ERROR(reader.status());
+  const size_t tail = bytes.size() - kTrailerTailSize;
+  for (const LayerPlace& layer : trailer.layers) {
+    if (layer.begin + layer.size > static_cast<int64_t>(tail)) {
+      return DataLoss("trailer: vlmetalayer %s ends at byte %d, behind the values' end %d",
+                      layer.name, layer.begin + layer.size, tail);
+    }
+  }
+  reader.Seek(tail, "trailer_len");
+  reader.Expect(msgpack::kUint32, "trailer_len");
+  reader.Be<uint32_t>("trailer_len");
+  reader.Expect(msgpack::kFixExt16, "fingerprint");
+  trailer.fingerprint_type = reader.U8("fingerprint type");
+  const Bytes fingerprint = reader.Take(kFingerprintSize, "fingerprint");
+  CAIRN_RETURN_IF_ERROR(reader.status());
+  std::ranges::copy(fingerprint, trailer.fingerprint.begin());
+  return trailer;
+}
+
+std::array<std::byte, 16> TrailerFingerprint(FingerprintType type, Bytes trailer,
+                                             const std::vector<LayerPlace>& layers) {
+  Bytes covered = trailer.first(trailer.size() - kFingerprintSize);
+  const auto table = std::ranges::find(layers, kTableLayer, &LayerPlace::name);
+  if (table == layers.end()) return Fingerprint(type, {&covered, 1});
+  const auto begin = static_cast<size_t>(table->begin);
+  const Bytes parts[] = {covered.first(begin),
+                         covered.subspan(begin + static_cast<size_t>(table->size))};
+  return Fingerprint(type, parts);
+}
+
+std::vector<std::byte> EncodeTrailer(std::span<const NamedBytes> layers, FingerprintType type) {
+  ByteWriter writer;
+  writer.U8(msgpack::FixArray(4));
+  writer.U8(kTrailerVersion);
+  const std::vector<LayerPlace> places = WriteLayers(layers, MapSizeOrigin::kMapSize, writer);
+  msgpack::WriteUint32(writer, static_cast<uint32_t>(TrailerSize(layers)));
+  writer.U8(msgpack::kFixExt16);
+  writer.U8(static_cast<uint8_t>(type));
+  writer.Zeros(kFingerprintSize);
+  const auto fingerprint = TrailerFingerprint(type, writer.written(), places);
+  CopyBytes(fingerprint, writer.written().last(kFingerprintSize));
+  return std::move(writer).Take();
+}
+
+int64_t TrailerSize(std::span<const NamedBytes> layers) {
+  return 2 + LayersSize(layers) + kTrailerTailSize;
+}
+
+}  // namespace cairn::format

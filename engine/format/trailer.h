@@ -1,0 +1,47 @@
+// The trailer of a frame: vlmetalayers and the fingerprint field.
+#ifndef CAIRN_ENGINE_FORMAT_TRAILER_H_
+#define CAIRN_ENGINE_FORMAT_TRAILER_H_
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/types.h"
+#include "engine/format/layers.h"
+
+namespace cairn::format {
+
+// CE trailer_len D8 type fingerprint, at the end of every trailer.
+inline constexpr int64_t kTrailerTailSize = (1 + 4) + (1 + 1 + 16);
+inline constexpr int64_t kMinTrailerSize = 25;
+
+struct Trailer {
+  int64_t size = 0;
+  std::vector<LayerPlace> layers;  // each value is a whole chunk
+  uint8_t fingerprint_type = 0;    // as it stands there: may be more than FingerprintType knows
+  std::array<std::byte, 16> fingerprint{};
+};
+
+// The trailer's size, from the last kTrailerTailSize bytes of the frame. At most max_size.
+absl::StatusOr<int64_t> ParseTrailerSize(Bytes tail, int64_t max_size);
+
+absl::StatusOr<Trailer> ParseTrailer(Bytes bytes);
+
+// Vlmetalayer whose content the trailer's fingerprint leaves out: pages of the seal stand for it.
+inline constexpr std::string_view kTableLayer = "cairn.fp";
+
+// The fingerprint that a trailer of these bytes has to have.
+std::array<std::byte, 16> TrailerFingerprint(FingerprintType type, Bytes trailer,
+                                             const std::vector<LayerPlace>& layers);
+
+std::vector<std::byte> EncodeTrailer(std::span<const NamedBytes> layers, FingerprintType type);
+
+// Bytes that EncodeTrailer gives for these layers.
+int64_t TrailerSize(std::span<const NamedBytes> layers);
+
+}  // namespace cairn::format
+
+#endif  // CAIRN_ENGINE_FORMAT_TRAILER_H_
