@@ -43,6 +43,8 @@ class Decoder {
   static absl::StatusOr<Decoder> Make(Bytes chunk, const DecodeContext& context);
 
   const Header& header() const { return header_; }
+  // The chunk, without what may follow it.
+  Bytes bytes() const { return chunk_; }
   int32_t nbytes() const { return header_.nbytes; }
 
   // Decodes everything; dst has nbytes().
@@ -53,6 +55,8 @@ class Decoder {
 
   int64_t nblocks() const { return header_.nblocks(); }
   absl::StatusOr<BlockPlace> PlaceOf(int64_t block) const;
+  // The block that holds a byte of the decoded chunk.
+  int64_t BlockAt(int64_t position) const;
 
  private:
   class RangeTask;
@@ -68,7 +72,6 @@ class Decoder {
   absl::Status DecodeStreams(int64_t block, MutableBytes out, Workspace& workspace) const;
   int64_t StreamsOf(const BlockPlace& place) const;
   absl::Status PrepareWorkspace(Workspace& workspace) const;
-  int64_t BlockAt(int64_t position) const;
 
   Bytes chunk_;
   Header header_;

@@ -39,6 +39,8 @@ struct Workspace {
   ScratchBuffer stream;                 // a stream that may not fit where it should go
   ScratchBuffer block;                  // a decoded block of which only a part is wanted
   ScratchBuffer reference;              // block 0, for DELTA
+  ScratchBuffer stored;                 // a chunk that cannot be read in place
+  ScratchBuffer gathered;               // a decoded block that many items are taken from
 };
 
 // Thread-safe.

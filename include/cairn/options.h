@@ -59,8 +59,8 @@ enum class VerifyPolicy {
 
 // Bounds on what a file from a stranger may cost. Passing one gives kResourceExhausted.
 struct Limits {
-  int64_t max_chunk_nbytes = kMaxChunkBytes;       // one chunk, decoded
-  int64_t max_metadata_nbytes = int64_t{1} << 30;  // one vlmetalayer, decoded
+  int64_t max_chunk_nbytes = kMaxChunkBytes;  // one chunk, decoded
+  int64_t max_metadata_nbytes = 64 << 20;     // one vlmetalayer, decoded
   int64_t max_nchunks = int64_t{1} << 28;
 };
 

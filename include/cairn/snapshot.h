@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -18,6 +19,10 @@
 #include "cairn/types.h"
 
 namespace cairn {
+
+namespace frame {
+struct State;
+}
 
 // What a frame's header, index and trailer say of it.
 struct FrameInfo {
@@ -118,12 +123,12 @@ class CAIRN_EXPORT Snapshot {
       VerifyDepth depth = VerifyDepth::kContents,
       absl::FunctionRef<bool(int64_t)> progress = [](int64_t) { return true; }) const;
 
+  // For the engine: states come from Frame and Writer.
+  explicit Snapshot(std::shared_ptr<const frame::State> state) : state_(std::move(state)) {}
+  const frame::State& state() const { return *state_; }
+
  private:
-  friend class Frame;
-  friend class Writer;
-  struct State;
-  explicit Snapshot(std::shared_ptr<const State> state);
-  std::shared_ptr<const State> state_;
+  std::shared_ptr<const frame::State> state_;
 };
 
 }  // namespace cairn

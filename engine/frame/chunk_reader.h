@@ -1,0 +1,66 @@
+// Finds and decodes the chunks of one state.
+#ifndef CAIRN_ENGINE_FRAME_CHUNK_READER_H_
+#define CAIRN_ENGINE_FRAME_CHUNK_READER_H_
+
+#include <cstdint>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/types.h"
+#include "engine/chunk/decoder.h"
+#include "engine/chunk/special.h"
+#include "engine/frame/state.h"
+
+namespace cairn::frame {
+
+// A chunk of a state, ready to be decoded: stored, special, or the raw tail. The bytes of a stored
+// one lie in the state's map or in the scratch buffer that it was opened with.
+class OpenChunk {
+ public:
+  // kDataLoss for a stored chunk that is not what it should be; its fingerprint is checked as the
+  // state's policy asks.
+  static absl::StatusOr<OpenChunk> Open(const State& state, int64_t nchunk,
+                                        chunk::ScratchBuffer& scratch);
+
+  int32_t nbytes() const { return nbytes_; }
+  // Decodes bytes [begin, begin + dst.size()).
+  absl::Status Read(int64_t begin, MutableBytes dst) const;
+  // The chunk's stored bytes, empty for special chunks of the index and the tail.
+  Bytes stored() const;
+  // Null for special chunks of the index and the tail.
+  const chunk::Decoder* decoder() const { return std::get_if<chunk::Decoder>(&content_); }
+
+ private:
+  using Content = std::variant<chunk::Decoder, chunk::SpecialContent, Bytes>;
+  OpenChunk(Content content, int32_t nbytes) : content_(std::move(content)), nbytes_(nbytes) {}
+
+  Content content_;
+  int32_t nbytes_;
+};
+
+// Chunks of the state, the raw tail included.
+int64_t CountChunks(const State& state);
+// kOutOfRange unless nchunk is one of them.
+absl::Status CheckChunkNumber(const State& state, int64_t nchunk);
+
+// Decoded size of a chunk: by the frame's chunksize, or from the chunk's own header.
+absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk);
+
+// Position of a stored chunk in the frame; kDataLoss when it lies outside the chunk area.
+absl::StatusOr<int64_t> PositionOf(const State& state, int64_t nchunk, int64_t entry);
+
+// Reads bytes [begin, begin + dst.size()) of the decoded data.
+absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst);
+
+// The chunk that holds a byte of the decoded data, and where it begins there.
+struct ChunkOfByte {
+  int64_t nchunk = 0;
+  int64_t begin = 0;
+};
+absl::StatusOr<ChunkOfByte> FindByte(const State& state, int64_t position);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_CHUNK_READER_H_

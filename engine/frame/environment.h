@@ -1,0 +1,22 @@
+// What one open frame works with, shared by its states and writers.
+#ifndef CAIRN_ENGINE_FRAME_ENVIRONMENT_H_
+#define CAIRN_ENGINE_FRAME_ENVIRONMENT_H_
+
+#include "cairn/options.h"
+#include "engine/chunk/workspace.h"
+
+namespace cairn::frame {
+
+// Immutable but for the pool, which is thread-safe.
+struct Environment {
+  bool use_mmap = true;
+  VerifyPolicy verify = VerifyPolicy::kFirstTouch;
+  Limits limits;
+  const Registry* registry = nullptr;
+  Executor* executor = nullptr;
+  mutable chunk::WorkspacePool pool;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_ENVIRONMENT_H_

@@ -1,0 +1,57 @@
+#include "engine/frame/fingerprint_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/endian.h"
+#include "engine/base/status.h"
+#include "engine/chunk/header.h"
+#include "engine/chunk/plain.h"
+
+namespace cairn::frame {
+
+namespace {
+
+constexpr int64_t kEntrySize = sizeof(uint64_t);
+
+}  // namespace
+
+absl::StatusOr<FingerprintTable> FingerprintTable::Open(Chunk layer, int64_t nchunks) {
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(layer.bytes()));
+  if (header.nbytes != nchunks * kEntrySize) {
+    return DataLoss("fingerprint table: expected %d bytes for %d chunks, got %d",
+                    nchunks * kEntrySize, nchunks, header.nbytes);
+  }
+  if (header.special == SpecialValue::kZeros) return FingerprintTable(std::move(layer), {});
+  CAIRN_ASSIGN_OR_RETURN(const Bytes entries, chunk::PlainPayload(layer.bytes()));
+  return FingerprintTable(std::move(layer), entries);
+}
+
+std::vector<std::byte> FingerprintTable::Encode(std::span<const uint64_t> fingerprints) {
+  if (!fingerprints.empty() &&
+      std::ranges::all_of(fingerprints, [](uint64_t value) { return value == 0; })) {
+    return chunk::PlainZeros(static_cast<int32_t>(fingerprints.size_bytes()));
+  }
+  std::vector<std::byte> raw(fingerprints.size_bytes());
+  for (size_t i = 0; i < fingerprints.size(); ++i) {
+    StoreLe(raw.data() + i * kEntrySize, fingerprints[i]);
+  }
+  return chunk::PlainChunk(raw);
+}
+
+uint64_t FingerprintTable::At(int64_t nchunk) const {
+  if (entries_.empty()) return 0;
+  return LoadLe<uint64_t>(entries_.data() + nchunk * kEntrySize);
+}
+
+void FingerprintTable::AppendTo(int64_t first, int64_t count, std::vector<std::byte>& out) const {
+  const auto size = static_cast<size_t>(count * kEntrySize);
+  if (entries_.empty()) {
+    out.resize(out.size() + size);
+    return;
+  }
+  const Bytes part = entries_.subspan(static_cast<size_t>(first * kEntrySize), size);
+  out.insert(out.end(), part.begin(), part.end());
+}
+
+}  // namespace cairn::frame

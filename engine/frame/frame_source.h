@@ -1,0 +1,50 @@
+// Where the bytes of a frame come from, and the one place that knows where in its file it begins.
+#ifndef CAIRN_ENGINE_FRAME_FRAME_SOURCE_H_
+#define CAIRN_ENGINE_FRAME_FRAME_SOURCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+#include "engine/frame/region.h"
+
+namespace cairn::frame {
+
+// Positions count from the start of the frame. Cheap to copy, thread-safe.
+class FrameSource {
+ public:
+  static FrameSource OfFile(std::shared_ptr<const File> file, int64_t origin, bool use_mmap) {
+    return FrameSource(std::move(file), nullptr, origin, use_mmap);
+  }
+  static FrameSource OfBuffer(std::shared_ptr<const Mapping> buffer, int64_t origin) {
+    return FrameSource(nullptr, std::move(buffer), origin, true);
+  }
+
+  // Bytes from the start of the frame to the end of what holds it. kDataLoss when there are none.
+  absl::StatusOr<int64_t> Size() const;
+  absl::Status ReadAt(int64_t position, MutableBytes dst) const;
+  // The first `size` bytes of the frame.
+  absl::StatusOr<Region> View(int64_t size) const;
+
+  int64_t origin() const { return origin_; }
+  // Null for a buffer.
+  const std::shared_ptr<const File>& file() const { return file_; }
+
+ private:
+  FrameSource(std::shared_ptr<const File> file, std::shared_ptr<const Mapping> buffer,
+              int64_t origin, bool use_mmap)
+      : file_(std::move(file)), buffer_(std::move(buffer)), origin_(origin), use_mmap_(use_mmap) {}
+
+  std::shared_ptr<const File> file_;
+  std::shared_ptr<const Mapping> buffer_;
+  int64_t origin_ = 0;
+  bool use_mmap_ = true;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_FRAME_SOURCE_H_

@@ -1,0 +1,178 @@
+#include "engine/frame/loader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checked.h"
+#include "engine/base/endian.h"
+#include "engine/base/status.h"
+#include "engine/format/b2nd.h"
+#include "engine/format/trailer.h"
+#include "engine/frame/seal_check.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// A writer may flip the header while it is read; then it is read again.
+constexpr int kMaxAttempts = 100;
+
+absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameSource& source) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
+  if (size < format::kFixedHeaderSize) {
+    return DataLoss("frame header: needs %d bytes, the file has %d", format::kFixedHeaderSize,
+                    size);
+  }
+  std::vector<std::byte> bytes(format::kFixedHeaderSize);
+  CAIRN_RETURN_IF_ERROR(source.ReadAt(0, bytes));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t header_len, format::ParseHeaderLength(bytes));
+  if (header_len > size) {
+    return DataLoss("frame header: header_len: expected up to %d, got %d", size, header_len);
+  }
+  bytes.resize(static_cast<size_t>(header_len));
+  CAIRN_RETURN_IF_ERROR(source.ReadAt(format::kFixedHeaderSize,
+                                      MutableBytes(bytes).subspan(format::kFixedHeaderSize)));
+  return bytes;
+}
+
+absl::Status CheckFrameSize(const format::FrameHeader& header, int64_t available) {
+  const int64_t least = header.header_len + format::kMinTrailerSize;
+  if (header.frame_size >= least && header.frame_size <= available) return absl::OkStatus();
+  return DataLoss("frame header: frame_size: expected %d to %d, got %d", least, available,
+                  header.frame_size);
+}
+
+absl::StatusOr<Chunk> PinTrailer(const State& state) {
+  const int64_t frame_size = state.header.frame_size;
+  const int64_t tail_size = format::kTrailerTailSize;
+  CAIRN_ASSIGN_OR_RETURN(const Chunk tail, state.region.Pin(frame_size - tail_size, tail_size));
+  CAIRN_ASSIGN_OR_RETURN(
+      const int64_t size,
+      format::ParseTrailerSize(tail.bytes(), frame_size - state.header.header_len));
+  return state.region.Pin(frame_size - size, size);
+}
+
+// Chunks by the header alone; a frame of variable chunks has them in its index only.
+absl::StatusOr<int64_t> CountChunks(const format::FrameHeader& header, const chunk::Header& index) {
+  const int64_t in_index = index.nbytes / int64_t{8};
+  const int64_t in_header =
+      header.variable_chunks() ? in_index : CeilDiv<int64_t>(header.nbytes, header.chunksize);
+  if (index.nbytes % 8 != 0 || in_header != in_index) {
+    return DataLoss("index: nbytes: expected 8 for each of %d chunks, got %d", in_header,
+                    index.nbytes);
+  }
+  return in_header;
+}
+
+struct FoundIndex {
+  std::optional<Chunk> chunk;  // none in an empty frame
+  int64_t nchunks = 0;
+};
+
+// The index lies right behind the chunk area.
+absl::StatusOr<FoundIndex> FindIndex(State& state) {
+  FoundIndex found;
+  if (state.header.nbytes == 0) return found;
+  const std::optional<int64_t> begin = CheckedAdd(state.header.header_len, state.header.cbytes);
+  const int64_t end = state.trailer.begin;
+  if (!begin.has_value() || *begin > end) {
+    return DataLoss("frame header: cbytes: expected up to %d, got %d",
+                    end - state.header.header_len, state.header.cbytes);
+  }
+  const int64_t available = end - *begin;
+  CAIRN_ASSIGN_OR_RETURN(
+      const Chunk head, state.region.Pin(*begin, std::min<int64_t>(available, chunk::kHeaderSize)));
+  const absl::StatusOr<chunk::Header> header = chunk::ParseHeader(head.bytes(), available);
+  if (!header.ok()) return At("index", header.status());
+  CAIRN_ASSIGN_OR_RETURN(found.nchunks, CountChunks(state.header, *header));
+  if (found.nchunks > state.env->limits.max_nchunks) {
+    return ResourceExhausted("index: %d chunks pass the limit of %d", found.nchunks,
+                             state.env->limits.max_nchunks);
+  }
+  CAIRN_ASSIGN_OR_RETURN(found.chunk, state.region.Pin(*begin, header->cbytes));
+  state.index = {*begin, *begin + header->cbytes};
+  return found;
+}
+
+void TakeVlMetalayers(const format::Trailer& trailer, const Chunk& bytes, State& state) {
+  for (const format::LayerPlace& place : trailer.layers) {
+    if (place.name == format::kSealLayer || place.name == format::kTableLayer) continue;
+    const Bytes content =
+        bytes.bytes().subspan(static_cast<size_t>(place.begin), static_cast<size_t>(place.size));
+    state.vlmetalayers.push_back({place.name, Chunk(content, bytes.owner())});
+  }
+}
+
+void TakeBlockShape(State& state) {
+  for (const Metalayer& layer : state.header.metalayers) {
+    if (layer.name != format::kB2ndLayer && layer.name != format::kCatervaLayer) continue;
+    if (const auto array = format::ParseB2nd(layer.content); array.ok()) {
+      state.blockshape = array->blockshape;
+    }
+  }
+}
+
+absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
+                                                      std::vector<std::byte> header_bytes,
+                                                      std::shared_ptr<const Environment> env) {
+  auto state = std::make_shared<State>();
+  state->env = std::move(env);
+  state->header_bytes = std::move(header_bytes);
+  CAIRN_ASSIGN_OR_RETURN(state->header, format::ParseFrameHeader(state->header_bytes));
+  if (state->header.layout == Layout::kSparse) {
+    return Unimplemented("frame header: sparse frames are not read by this version");
+  }
+  CAIRN_ASSIGN_OR_RETURN(const int64_t available, source.Size());
+  CAIRN_RETURN_IF_ERROR(CheckFrameSize(state->header, available));
+  CAIRN_ASSIGN_OR_RETURN(state->region, source.View(state->header.frame_size));
+
+  CAIRN_ASSIGN_OR_RETURN(const Chunk trailer_bytes, PinTrailer(*state));
+  CAIRN_ASSIGN_OR_RETURN(const format::Trailer trailer,
+                         format::ParseTrailer(trailer_bytes.bytes()));
+  state->trailer = {state->header.frame_size - trailer.size, state->header.frame_size};
+  CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndex(*state));
+  CAIRN_ASSIGN_OR_RETURN(SealVerdict verdict, CheckSeal({.header = state->header,
+                                                         .header_bytes = state->header_bytes,
+                                                         .trailer = trailer,
+                                                         .trailer_chunk = trailer_bytes,
+                                                         .nchunks = index.nchunks}));
+  if (index.chunk.has_value()) {
+    CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const OffsetsIndex> offsets,
+                           OffsetsIndex::Open(*std::move(index.chunk), index.nchunks,
+                                              std::move(verdict.index), &state->env->pool));
+    state->chunks = ChunkIndex(std::move(offsets));
+    state->chunks_end = state->index.begin;
+  } else {
+    state->chunks_end = state->header.header_len;
+  }
+  state->seal = std::move(verdict.seal);
+  state->header_changed_outside = verdict.header_changed_outside;
+  TakeVlMetalayers(trailer, trailer_bytes, *state);
+  TakeBlockShape(*state);
+  state->info = MakeInfo(*state);
+  state->info.fingerprint = verdict.type;
+  state->info.sealed = verdict.sealed;
+  return state;
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> LoadFrameSize(const FrameSource& source) {
+  std::byte word[8];
+  CAIRN_RETURN_IF_ERROR(source.ReadAt(format::kFrameSizeOffset, word));
+  return static_cast<int64_t>(LoadBe<uint64_t>(word));
+}
+
+absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source,
+                                                       std::shared_ptr<const Environment> env) {
+  for (int attempt = 1;; ++attempt) {
+    CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> before, ReadHeaderBytes(source));
+    absl::StatusOr<std::shared_ptr<const State>> state = LoadFrom(source, before, env);
+    if (attempt == kMaxAttempts) return state;
+    const absl::StatusOr<std::vector<std::byte>> after = ReadHeaderBytes(source);
+    if (after.ok() && *after == before) return state;
+  }
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,23 @@
+// Reads a committed state: header, trailer, seal; the index stays where it is until it is touched.
+#ifndef CAIRN_ENGINE_FRAME_LOADER_H_
+#define CAIRN_ENGINE_FRAME_LOADER_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+
+#include "engine/frame/environment.h"
+#include "engine/frame/frame_source.h"
+#include "engine/frame/state.h"
+
+namespace cairn::frame {
+
+absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source,
+                                                       std::shared_ptr<const Environment> env);
+
+// The frame's size as its header tells it now, read as one word.
+absl::StatusOr<int64_t> LoadFrameSize(const FrameSource& source);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_LOADER_H_

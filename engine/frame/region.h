@@ -1,0 +1,50 @@
+// The committed bytes of one frame, read in place or by copy.
+#ifndef CAIRN_ENGINE_FRAME_REGION_H_
+#define CAIRN_ENGINE_FRAME_REGION_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/chunk.h"
+#include "cairn/file_system.h"
+#include "cairn/types.h"
+#include "engine/chunk/workspace.h"
+
+namespace cairn::frame {
+
+// Bytes [0, size) counted from the start of the frame; they do not change any more but for the
+// header, of which states keep a copy of their own. Cheap to copy, thread-safe, keeps map or file
+// alive.
+class Region {
+ public:
+  Region() = default;
+  // In place: the mapping begins where the frame begins.
+  explicit Region(std::shared_ptr<const Mapping> mapping)
+      : mapping_(std::move(mapping)), size_(static_cast<int64_t>(mapping_->bytes().size())) {}
+  // By copy: the frame begins at `origin` of the file.
+  Region(std::shared_ptr<const File> file, int64_t origin, int64_t size)
+      : file_(std::move(file)), origin_(origin), size_(size) {}
+
+  int64_t size() const { return size_; }
+  bool in_place() const { return mapping_ != nullptr; }
+
+  // Bytes [offset, offset + size): in place, or in `scratch`. kDataLoss outside the region.
+  absl::StatusOr<Bytes> Read(int64_t offset, int64_t size, chunk::ScratchBuffer& scratch) const;
+  // The same with an owner, for as long as the caller likes.
+  absl::StatusOr<Chunk> Pin(int64_t offset, int64_t size) const;
+
+ private:
+  absl::Status Check(int64_t offset, int64_t size) const;
+
+  std::shared_ptr<const Mapping> mapping_;
+  std::shared_ptr<const File> file_;
+  int64_t origin_ = 0;
+  int64_t size_ = 0;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_REGION_H_

@@ -1,0 +1,130 @@
+#include "cairn/snapshot.h"
+
+#include <algorithm>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/chunk/encoder.h"
+#include "engine/chunk/plain.h"
+#include "engine/format/index_entry.h"
+#include "engine/frame/chunk_reader.h"
+#include "engine/frame/gather.h"
+#include "engine/frame/state.h"
+#include "engine/frame/verifier.h"
+#include "engine/frame/vl_layers.h"
+
+namespace cairn {
+
+namespace {
+
+// A chunk for what the index or the tail holds without one.
+absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::OpenChunk& open,
+                                SpecialValue special) {
+  auto bytes = std::make_shared<std::vector<std::byte>>();
+  if (special == SpecialValue::kNone) {
+    std::vector<std::byte> raw(static_cast<size_t>(open.nbytes()));
+    CAIRN_RETURN_IF_ERROR(open.Read(0, raw));
+    *bytes = chunk::PlainChunk(raw);
+  } else {
+    CompressionOptions options;
+    options.typesize = state.header.typesize;
+    CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder encoder,
+                           chunk::Encoder::Make(options, &state.env->pool));
+    CAIRN_ASSIGN_OR_RETURN(*bytes, encoder.EncodeSpecial(special, open.nbytes(), {}));
+  }
+  return Chunk(*bytes, bytes);
+}
+
+}  // namespace
+
+const FrameInfo& Snapshot::info() const { return state_->info; }
+
+const std::vector<Metalayer>& Snapshot::metalayers() const { return state_->header.metalayers; }
+
+std::vector<std::string> Snapshot::vlmetalayers() const {
+  std::vector<std::string> names;
+  for (const frame::VlLayer& layer : state_->vlmetalayers) names.push_back(layer.name);
+  return names;
+}
+
+absl::StatusOr<std::vector<std::byte>> Snapshot::GetMetalayer(std::string_view name) const {
+  const auto it = std::ranges::find(metalayers(), name, &Metalayer::name);
+  if (it != metalayers().end()) return it->content;
+  return absl::NotFoundError(absl::StrFormat("metalayer %s", name));
+}
+
+absl::StatusOr<std::vector<std::byte>> Snapshot::GetVlmeta(std::string_view name) const {
+  const auto it = std::ranges::find(state_->vlmetalayers, name, &frame::VlLayer::name);
+  if (it != state_->vlmetalayers.end()) return frame::DecodeVlLayer(*state_->env, *it);
+  return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));
+}
+
+absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
+  CAIRN_RETURN_IF_ERROR(frame::CheckChunkNumber(*state_, nchunk));
+  ChunkEntry result{.index = nchunk};
+  if (nchunk == state_->chunks.size()) return result;  // the raw tail
+  CAIRN_ASSIGN_OR_RETURN(const frame::IndexEntry entry, state_->chunks.Get(nchunk));
+  if (format::IsSpecialEntry(entry.value)) {
+    CAIRN_ASSIGN_OR_RETURN(result.special, format::SpecialOfEntry(entry.value));
+  } else {
+    CAIRN_ASSIGN_OR_RETURN(result.offset, frame::PositionOf(*state_, nchunk, entry.value));
+  }
+  if (entry.fingerprint != 0) result.fingerprint = entry.fingerprint;
+  return result;
+}
+
+absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
+  CAIRN_ASSIGN_OR_RETURN(const ChunkEntry entry, GetEntry(nchunk));
+  const chunk::WorkspacePool::Lease lease = state_->env->pool.Acquire();
+  CAIRN_ASSIGN_OR_RETURN(const frame::OpenChunk chunk,
+                         frame::OpenChunk::Open(*state_, nchunk, lease->stored));
+  if (entry.offset < 0) return MakeChunk(*state_, chunk, entry.special);
+  return state_->region.Pin(entry.offset, static_cast<int64_t>(chunk.stored().size()));
+}
+
+absl::StatusOr<int32_t> Snapshot::ChunkSize(int64_t nchunk) const {
+  return frame::ChunkNbytes(*state_, nchunk);
+}
+
+absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableBytes dst) const {
+  const chunk::WorkspacePool::Lease lease = state_->env->pool.Acquire();
+  CAIRN_ASSIGN_OR_RETURN(const frame::OpenChunk chunk,
+                         frame::OpenChunk::Open(*state_, nchunk, lease->stored));
+  if (static_cast<int64_t>(dst.size()) != chunk.nbytes()) {
+    return InvalidArgument("chunk %d has %d bytes, the buffer %d", nchunk, chunk.nbytes(),
+                           dst.size());
+  }
+  if (absl::Status status = chunk.Read(0, dst); !status.ok()) {
+    return At(absl::StrFormat("chunk %d", nchunk), status);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Snapshot::ReadItems(int64_t start, MutableBytes dst) const {
+  const int64_t typesize = info().typesize;
+  if (static_cast<int64_t>(dst.size()) % typesize != 0) {
+    return InvalidArgument("a buffer of %d bytes holds no whole items of %d", dst.size(), typesize);
+  }
+  const int64_t count = static_cast<int64_t>(dst.size()) / typesize;
+  if (!RangeFits(start, count, info().nbytes / typesize)) {
+    return OutOfRange("items from %d on, %d of them, of %d", start, count,
+                      info().nbytes / typesize);
+  }
+  return frame::ReadRange(*state_, start * typesize, dst);
+}
+
+absl::Status Snapshot::ReadItemsAt(std::span<const int64_t> items, MutableBytes dst) const {
+  return frame::GatherItems(*state_, items, dst);
+}
+
+absl::Status Snapshot::ReadBytes(int64_t begin, MutableBytes dst) const {
+  return frame::ReadRange(*state_, begin, dst);
+}
+
+absl::StatusOr<VerifyReport> Snapshot::Verify(VerifyDepth depth,
+                                              absl::FunctionRef<bool(int64_t)> progress) const {
+  return frame::VerifyState(*state_, depth, progress);
+}
+
+}  // namespace cairn

@@ -1,0 +1,42 @@
+#include "engine/frame/state.h"
+
+#include "engine/base/checked.h"
+#include "engine/frame/chunk_reader.h"
+
+namespace cairn::frame {
+
+FrameInfo MakeInfo(const State& state) {
+  const format::FrameHeader& header = state.header;
+  FrameInfo info;
+  info.layout = header.layout;
+  info.format_version = header.version;
+  info.nchunks = CountChunks(state);
+  info.nitems = CeilDiv<int64_t>(header.nbytes, header.typesize);
+  info.nbytes = header.nbytes;
+  info.cbytes = state.chunks_end - header.header_len;
+  info.frame_size = header.frame_size;
+  info.header_len = header.header_len;
+  info.typesize = header.typesize;
+  info.chunksize = header.chunksize;
+  info.blocksize = header.blocksize;
+  info.codec = header.codec;
+  info.codec_meta = header.codec_meta;
+  info.clevel = header.clevel;
+  info.split_mode = header.split_mode;
+  info.use_dict = header.use_dict;
+  info.vlblocks = header.vlblocks;
+  for (const FilterStage& stage : header.filters) {
+    if (stage.filter != Filter::kNone) info.filters.push_back(stage);
+  }
+  info.dead_bytes = info.nchunks == 0 ? info.cbytes : -1;
+  if (state.seal.has_value()) {
+    info.generation = state.seal->generation;
+    // A stale seal belongs to an older trailer and says nothing of today's bytes.
+    const bool stale = state.seal->header_copy != state.header_bytes;
+    if (!stale) info.dead_bytes = state.seal->dead_bytes;
+  }
+  if (info.dead_bytes > 0) info.cbytes -= info.dead_bytes;
+  return info;
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,63 @@
+// One immutable state of a frame: what a Snapshot holds.
+#ifndef CAIRN_ENGINE_FRAME_STATE_H_
+#define CAIRN_ENGINE_FRAME_STATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cairn/snapshot.h"
+#include "engine/format/frame_header.h"
+#include "engine/format/seal.h"
+#include "engine/frame/chunk_index.h"
+#include "engine/frame/chunk_starts.h"
+#include "engine/frame/environment.h"
+#include "engine/frame/region.h"
+
+namespace cairn::frame {
+
+// A vlmetalayer: its value is a whole chunk.
+struct VlLayer {
+  std::string name;
+  Chunk chunk;
+};
+
+// Bytes [begin, end) of the frame.
+struct Extent {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t size() const { return end - begin; }
+};
+
+struct State {
+  std::shared_ptr<const Environment> env;
+  Region region;
+  FrameInfo info;
+  format::FrameHeader header;
+  std::vector<std::byte> header_bytes;
+
+  // Chunks lie between the end of the header and here.
+  int64_t chunks_end = 0;
+  ChunkIndex chunks;
+  // Items that wait for more to fill a chunk; they read as the last chunk.
+  std::shared_ptr<const std::vector<std::byte>> tail;
+  ChunkStarts starts;               // of a frame whose chunks differ in size
+  std::vector<int32_t> blockshape;  // of an n-dimensional array
+
+  std::vector<VlLayer> vlmetalayers;  // without Cairn's own
+  std::optional<format::Seal> seal;   // the layer `cairn`, also a stale one
+  // The seal is good but for bytes of the header that another Blosc2 may change alone.
+  bool header_changed_outside = false;
+
+  Extent index;  // the stored index chunk; empty without chunks and in staged states
+  Extent trailer;
+};
+
+// What the header, the index and a seal that is not stale tell. Leaves out fingerprint and sealed.
+FrameInfo MakeInfo(const State& state);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_STATE_H_

@@ -1,0 +1,59 @@
+#include "engine/frame/vl_layers.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/chunk/decoder.h"
+#include "engine/chunk/encoder.h"
+#include "engine/format/seal.h"
+#include "engine/format/trailer.h"
+
+namespace cairn::frame {
+
+namespace {
+
+absl::StatusOr<std::vector<std::byte>> Decode(const Environment& env, Bytes bytes) {
+  chunk::DecodeContext context;
+  context.registry = env.registry;
+  context.pool = &env.pool;
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Decoder decoder, chunk::Decoder::Make(bytes, context));
+  if (decoder.bytes().size() != bytes.size()) {
+    return DataLoss("cbytes: expected %d, got %d", bytes.size(), decoder.bytes().size());
+  }
+  if (decoder.nbytes() > env.limits.max_metadata_nbytes) {
+    return ResourceExhausted("%d bytes pass the limit of %d for metadata", decoder.nbytes(),
+                             env.limits.max_metadata_nbytes);
+  }
+  std::vector<std::byte> content(static_cast<size_t>(decoder.nbytes()));
+  CAIRN_RETURN_IF_ERROR(decoder.Decode(content));
+  return content;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const Environment& env, const VlLayer& layer) {
+  absl::StatusOr<std::vector<std::byte>> content = Decode(env, layer.chunk.bytes());
+  if (!content.ok()) return At("vlmetalayer " + layer.name, content.status());
+  return content;
+}
+
+absl::StatusOr<VlLayer> EncodeVlLayer(const Environment& env, std::string_view name,
+                                      Bytes content) {
+  // As C-Blosc2 writes them.
+  CompressionOptions options;
+  options.codec = Codec::kBloscLz;
+  options.typesize = 8;
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder encoder, chunk::Encoder::Make(options, &env.pool));
+  auto bytes = std::make_shared<std::vector<std::byte>>(MaxCompressedSize(content.size()));
+  CAIRN_ASSIGN_OR_RETURN(const size_t size, encoder.Encode(content, *bytes));
+  bytes->resize(size);
+  return VlLayer{.name = std::string(name), .chunk = Chunk(*bytes, bytes)};
+}
+
+bool IsReservedLayer(std::string_view name) {
+  return name == format::kSealLayer || name == format::kTableLayer;
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,30 @@
+// Values of vlmetalayers: each is a chunk.
+#ifndef CAIRN_ENGINE_FRAME_VL_LAYERS_H_
+#define CAIRN_ENGINE_FRAME_VL_LAYERS_H_
+
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "engine/frame/state.h"
+
+namespace cairn::frame {
+
+// Decodes a value; kResourceExhausted past Limits::max_metadata_nbytes.
+absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const Environment& env, const VlLayer& layer);
+
+absl::StatusOr<VlLayer> EncodeVlLayer(const Environment& env, std::string_view name, Bytes content);
+
+// Whether a trailer of so many user layers has room for Cairn's two: C-Blosc2 writes at most
+// kMaxSharedVlMetalayers back.
+constexpr bool LeavesRoomForSeal(size_t user_layers) {
+  return user_layers + 2 <= static_cast<size_t>(kMaxSharedVlMetalayers);
+}
+
+// Whether the name is one of Cairn's own two.
+bool IsReservedLayer(std::string_view name);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_VL_LAYERS_H_
