@@ -1,0 +1,79 @@
+#include "engine/storage/errors.h"
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+
+namespace cairn::storage {
+
+namespace {
+
+absl::StatusCode CodeOf(int error) {
+  switch (error) {
+    case ENOENT:
+      return absl::StatusCode::kNotFound;
+    case EEXIST:
+      return absl::StatusCode::kAlreadyExists;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return absl::StatusCode::kPermissionDenied;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ENOLCK:
+      return absl::StatusCode::kResourceExhausted;
+    case EISDIR:
+    case ENOTDIR:
+    case ENOTEMPTY:
+    case ENXIO:
+    case EXDEV:
+      return absl::StatusCode::kFailedPrecondition;
+    case EINVAL:
+    case ELOOP:
+    case ENAMETOOLONG:
+      return absl::StatusCode::kInvalidArgument;
+    case EAGAIN:
+    case EBUSY:
+    case ETXTBSY:
+      return absl::StatusCode::kUnavailable;
+    case ENOSYS:
+    case EOPNOTSUPP:
+      return absl::StatusCode::kUnimplemented;
+    default:
+      // EIO too: the disk failed; whether data are lost is for their fingerprints to say.
+      return absl::StatusCode::kInternal;
+  }
+}
+
+}  // namespace
+
+absl::Status ErrnoStatus(int error, std::string_view path, std::string_view action) {
+  const std::string meaning = std::generic_category().message(error);
+  return absl::Status(CodeOf(error), absl::StrFormat("%s: cannot %s: %s", path, action, meaning));
+}
+
+absl::Status PastEnd(std::string_view path, int64_t offset, int64_t size, int64_t file_size) {
+  return OutOfRange("%s: %d bytes asked for at offset %d, the file has %d bytes", path, size,
+                    offset, file_size);
+}
+
+absl::Status CheckWritableRange(std::string_view path, int64_t offset, int64_t size) {
+  if (offset < 0) return InvalidArgument("%s: negative offset %d", path, offset);
+  if (!CheckedAdd(offset, size)) {
+    return ResourceExhausted("%s: no file can hold %d bytes at offset %d", path, size, offset);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LockIsHeld(std::string_view path) {
+  return absl::UnavailableError(absl::StrFormat("%s is held by another writer", path));
+}
+
+}  // namespace cairn::storage

@@ -1,0 +1,27 @@
+// What storage says when it fails: one code and one wording for every kind of file.
+#ifndef CAIRN_ENGINE_STORAGE_ERRORS_H_
+#define CAIRN_ENGINE_STORAGE_ERRORS_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace cairn::storage {
+
+// "<path>: cannot <action>: <what errno means>", under the canonical code for `error`.
+absl::Status ErrnoStatus(int error, std::string_view path, std::string_view action);
+
+// kOutOfRange: `size` bytes from `offset` on are not all inside a file of `file_size` bytes.
+absl::Status PastEnd(std::string_view path, int64_t offset, int64_t size, int64_t file_size);
+
+// Whether a file may have bytes [offset, offset + size): kInvalidArgument for a negative offset,
+// kResourceExhausted when no file can be so large.
+absl::Status CheckWritableRange(std::string_view path, int64_t offset, int64_t size);
+
+// kUnavailable: the byte that a writer locks is taken.
+absl::Status LockIsHeld(std::string_view path);
+
+}  // namespace cairn::storage
+
+#endif  // CAIRN_ENGINE_STORAGE_ERRORS_H_

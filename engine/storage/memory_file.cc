@@ -1,0 +1,131 @@
+#include "engine/storage/memory_file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <set>
+#include <shared_mutex>
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/storage/buffer_mapping.h"
+#include "engine/storage/errors.h"
+
+namespace cairn::storage {
+
+namespace {
+
+constexpr int64_t kMinCapacity = 4096;
+constexpr int64_t kMaxCapacity = int64_t{1} << 40;
+
+}  // namespace
+
+// What all MemoryFiles over the same bytes share.
+struct MemoryFile::Buffer {
+  explicit Buffer(std::string file_name) : name(std::move(file_name)) {}
+
+  // Both need the mutex held.
+  MutableBytes Range(int64_t offset, int64_t length) {
+    return {bytes.get() + offset, static_cast<size_t>(length)};
+  }
+  absl::Status Resize(int64_t new_size);
+
+  const std::string name;
+  std::shared_mutex mutex;
+  std::shared_ptr<std::byte[]> bytes;
+  int64_t size = 0;
+  int64_t capacity = 0;
+  std::set<int64_t> locked;
+};
+
+// New bytes are zero, also where a larger file once had others.
+absl::Status MemoryFile::Buffer::Resize(int64_t new_size) {
+  if (new_size > capacity) {
+    if (new_size > kMaxCapacity) {
+      return ResourceExhausted("%s: %d bytes in memory, at most %d", name, new_size, kMaxCapacity);
+    }
+    const int64_t room = std::min(std::max({new_size, 2 * capacity, kMinCapacity}), kMaxCapacity);
+    std::shared_ptr<std::byte[]> moved(new (std::nothrow) std::byte[static_cast<size_t>(room)]);
+    if (moved == nullptr) return ResourceExhausted("%s: no memory for %d bytes", name, room);
+    CopyBytes(Range(0, size), {moved.get(), static_cast<size_t>(room)});
+    bytes = std::move(moved);
+    capacity = room;
+  }
+  if (new_size > size) FillBytes(Range(size, new_size - size), std::byte{0});
+  size = new_size;
+  return absl::OkStatus();
+}
+
+MemoryFile::MemoryFile(std::string name) : buffer_(std::make_shared<Buffer>(std::move(name))) {}
+
+MemoryFile::MemoryFile(std::shared_ptr<Buffer> buffer) : buffer_(std::move(buffer)) {}
+
+MemoryFile::~MemoryFile() {
+  const std::unique_lock lock(buffer_->mutex);
+  for (const int64_t offset : locks_) buffer_->locked.erase(offset);
+}
+
+std::unique_ptr<MemoryFile> MemoryFile::Reopen() const {
+  return std::unique_ptr<MemoryFile>(new MemoryFile(buffer_));
+}
+
+absl::StatusOr<int64_t> MemoryFile::Size() const {
+  const std::shared_lock lock(buffer_->mutex);
+  return buffer_->size;
+}
+
+absl::Status MemoryFile::ReadAt(int64_t offset, MutableBytes dst) const {
+  const std::shared_lock lock(buffer_->mutex);
+  const auto size = static_cast<int64_t>(dst.size());
+  if (offset >= 0 && size == 0) return absl::OkStatus();
+  if (!RangeFits(offset, size, buffer_->size)) {
+    return PastEnd(buffer_->name, offset, size, buffer_->size);
+  }
+  CopyBytes(buffer_->Range(offset, size), dst);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryFile::WriteAt(int64_t offset, Bytes src) {
+  const auto size = static_cast<int64_t>(src.size());
+  CAIRN_RETURN_IF_ERROR(CheckWritableRange(buffer_->name, offset, size));
+  if (src.empty()) return absl::OkStatus();
+  const std::unique_lock lock(buffer_->mutex);
+  if (offset + size > buffer_->size) CAIRN_RETURN_IF_ERROR(buffer_->Resize(offset + size));
+  // `src` may be a mapping of this very file.
+  std::memmove(buffer_->Range(offset, size).data(), src.data(), src.size());
+  return absl::OkStatus();
+}
+
+absl::Status MemoryFile::Truncate(int64_t size) {
+  CAIRN_RETURN_IF_ERROR(CheckWritableRange(buffer_->name, size, 0));
+  const std::unique_lock lock(buffer_->mutex);
+  return buffer_->Resize(size);
+}
+
+absl::Status MemoryFile::Sync(SyncMode /*mode*/) { return absl::OkStatus(); }
+
+absl::StatusOr<std::shared_ptr<const Mapping>> MemoryFile::Map(int64_t offset, int64_t size) const {
+  const std::shared_lock lock(buffer_->mutex);
+  if (!RangeFits(offset, size, buffer_->size)) {
+    return PastEnd(buffer_->name, offset, size, buffer_->size);
+  }
+  return ShareBytes(buffer_->Range(offset, size), buffer_->bytes);
+}
+
+absl::StatusOr<FileIdentity> MemoryFile::Identity() const {
+  // No disk has this device number.
+  return FileIdentity{.device = UINT64_MAX, .inode = reinterpret_cast<uintptr_t>(buffer_.get())};
+}
+
+absl::Status MemoryFile::LockByte(int64_t offset) {
+  CAIRN_RETURN_IF_ERROR(CheckWritableRange(buffer_->name, offset, 0));
+  const std::unique_lock lock(buffer_->mutex);
+  if (!buffer_->locked.insert(offset).second) return LockIsHeld(buffer_->name);
+  locks_.push_back(offset);
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::storage

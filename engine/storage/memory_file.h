@@ -1,0 +1,50 @@
+// A file that lives in memory.
+#ifndef CAIRN_ENGINE_STORAGE_MEMORY_FILE_H_
+#define CAIRN_ENGINE_STORAGE_MEMORY_FILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+#include "cairn/types.h"
+
+namespace cairn::storage {
+
+// A buffer that grows at amortised O(1) a byte. A mapping keeps its bytes alive and in place; it
+// sees later writes until the file outgrows its allocation and moves on without it.
+class MemoryFile final : public File {
+ public:
+  // `name` stands for the path in messages.
+  explicit MemoryFile(std::string name = "memory");
+  ~MemoryFile() override;
+
+  // Another File over the same bytes, as opening one path twice gives; its locks are its own.
+  std::unique_ptr<MemoryFile> Reopen() const;
+
+  absl::StatusOr<int64_t> Size() const override;
+  absl::Status ReadAt(int64_t offset, MutableBytes dst) const override;
+  absl::Status WriteAt(int64_t offset, Bytes src) override;
+  absl::Status Truncate(int64_t size) override;
+  absl::Status Sync(SyncMode mode) override;
+  absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size) const override;
+  // Distinct among the memory files that are alive.
+  absl::StatusOr<FileIdentity> Identity() const override;
+  // A byte has one holder: also kUnavailable when this very File holds it.
+  absl::Status LockByte(int64_t offset) override;
+
+ private:
+  struct Buffer;
+  explicit MemoryFile(std::shared_ptr<Buffer> buffer);
+
+  const std::shared_ptr<Buffer> buffer_;
+  std::vector<int64_t> locks_;  // held by this File; guarded by the buffer's mutex
+};
+
+}  // namespace cairn::storage
+
+#endif  // CAIRN_ENGINE_STORAGE_MEMORY_FILE_H_

@@ -1,0 +1,133 @@
+#include "engine/storage/posix_file.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/storage/buffer_mapping.h"
+#include "engine/storage/errors.h"
+
+namespace cairn::storage {
+
+namespace {
+
+// Whole pages from the kernel, of which `bytes` are shown.
+class PosixMapping final : public Mapping {
+ public:
+  PosixMapping(MutableBytes pages, Bytes bytes) : pages_(pages), bytes_(bytes) {}
+  PosixMapping(const PosixMapping&) = delete;
+  PosixMapping& operator=(const PosixMapping&) = delete;
+  ~PosixMapping() override { ::munmap(pages_.data(), pages_.size()); }
+  Bytes bytes() const override { return bytes_; }
+
+ private:
+  const MutableBytes pages_;
+  const Bytes bytes_;
+};
+
+}  // namespace
+
+absl::StatusOr<int64_t> PosixFile::Size() const {
+  struct stat info;
+  if (::fstat(fd_.get(), &info) != 0) return ErrnoStatus(errno, path_, "ask for the size");
+  return int64_t{info.st_size};
+}
+
+absl::Status PosixFile::ReadAt(int64_t offset, MutableBytes dst) const {
+  const auto size = static_cast<int64_t>(dst.size());
+  if (!RangeFits(offset, size, INT64_MAX)) return PastEnd(offset, size);
+  for (size_t done = 0; done < dst.size();) {
+    const MutableBytes rest = dst.subspan(done);
+    const auto at = static_cast<off_t>(offset + static_cast<int64_t>(done));
+    const ssize_t n =
+        RetryInterrupted([&] { return ::pread(fd_.get(), rest.data(), rest.size(), at); });
+    if (n < 0) {
+      return ErrnoStatus(errno, path_, absl::StrFormat("read %d bytes at %d", rest.size(), at));
+    }
+    if (n == 0) return PastEnd(offset, size);
+    done += static_cast<size_t>(n);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PosixFile::WriteAt(int64_t offset, Bytes src) {
+  CAIRN_RETURN_IF_ERROR(CheckWritable(offset, static_cast<int64_t>(src.size())));
+  for (size_t done = 0; done < src.size();) {
+    const Bytes rest = src.subspan(done);
+    const auto at = static_cast<off_t>(offset + static_cast<int64_t>(done));
+    const ssize_t n =
+        RetryInterrupted([&] { return ::pwrite(fd_.get(), rest.data(), rest.size(), at); });
+    if (n <= 0) {
+      // Nothing written without an error is a broken disk as well; trying again would never end.
+      return ErrnoStatus(n < 0 ? errno : EIO, path_,
+                         absl::StrFormat("write %d bytes at %d", rest.size(), at));
+    }
+    done += static_cast<size_t>(n);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PosixFile::Truncate(int64_t size) {
+  CAIRN_RETURN_IF_ERROR(CheckWritable(size, 0));
+  if (RetryInterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(size)); }) != 0) {
+    return ErrnoStatus(errno, path_, absl::StrFormat("set the size to %d", size));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PosixFile::Sync(SyncMode mode) {
+  const int result = RetryInterrupted(
+      [&] { return mode == SyncMode::kData ? ::fdatasync(fd_.get()) : ::fsync(fd_.get()); });
+  return result == 0 ? absl::OkStatus() : ErrnoStatus(errno, path_, "sync");
+}
+
+absl::StatusOr<std::shared_ptr<const Mapping>> PosixFile::Map(int64_t offset, int64_t size) const {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, Size());
+  if (!RangeFits(offset, size, file_size)) return PastEnd(offset, size);
+  if (size == 0) return BorrowBytes({});
+  const int64_t lead = offset % ::sysconf(_SC_PAGESIZE);  // the kernel maps from a page's start
+  const auto length = static_cast<size_t>(lead + size);
+  void* const start =
+      ::mmap(nullptr, length, PROT_READ, MAP_SHARED, fd_.get(), static_cast<off_t>(offset - lead));
+  if (start == MAP_FAILED) {
+    return ErrnoStatus(errno, path_, absl::StrFormat("map %d bytes at %d", size, offset));
+  }
+  const MutableBytes pages(static_cast<std::byte*>(start), length);
+  return std::make_shared<PosixMapping>(pages, pages.subspan(static_cast<size_t>(lead)));
+}
+
+absl::StatusOr<FileIdentity> PosixFile::Identity() const {
+  struct stat info;
+  if (::fstat(fd_.get(), &info) != 0) return ErrnoStatus(errno, path_, "ask for the inode");
+  return FileIdentity{.device = info.st_dev, .inode = info.st_ino};
+}
+
+absl::Status PosixFile::LockByte(int64_t offset) {
+  CAIRN_RETURN_IF_ERROR(CheckWritable(offset, 0));
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(offset);
+  lock.l_len = 1;
+  if (RetryInterrupted([&] { return ::fcntl(fd_.get(), F_OFD_SETLK, &lock); }) == 0) {
+    return absl::OkStatus();
+  }
+  if (errno == EAGAIN || errno == EACCES) return LockIsHeld(path_);
+  return ErrnoStatus(errno, path_, absl::StrFormat("lock byte %d", offset));
+}
+
+absl::Status PosixFile::CheckWritable(int64_t offset, int64_t size) const {
+  if (!writable_) return FailedPrecondition("%s is open for reading only", path_);
+  return CheckWritableRange(path_, offset, size);
+}
+
+absl::Status PosixFile::PastEnd(int64_t offset, int64_t size) const {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, Size());
+  return storage::PastEnd(path_, offset, size, file_size);
+}
+
+}  // namespace cairn::storage

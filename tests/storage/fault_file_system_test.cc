@@ -1,0 +1,122 @@
+#include "tests/support/fault_file_system.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include <gtest/gtest.h>
+
+#include "engine/base/bytes.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+using Kind = Operation::Kind;
+class FaultFileSystemTest : public testing::Test {
+ protected:
+  // Every counted operation once, in the order of `kKinds`, with uncounted ones between; goes on
+  // after a failure. Says which failed.
+  std::vector<bool> RunAll() {
+    std::vector<bool> failed;
+    const auto note = [&](const absl::Status& status) { failed.push_back(!status.ok()); };
+    auto created = files_.Open(path_, FileMode::kCreateNew);
+    note(created.status());
+    if (!created.ok()) created = PosixFileSystem()->Open(path_, FileMode::kCreateNew);
+    auto file = files_.Open(path_, FileMode::kReadWrite);
+    EXPECT_TRUE(file.ok() && (*file)->Size().ok() && (*file)->LockByte(0).ok());
+    note((*file)->WriteAt(0, AsBytes("abcdef")));
+    note((*file)->Truncate(3));
+    note((*file)->Sync(SyncMode::kData));
+    note(files_.Rename(path_, other_, true));
+    if (failed.back()) PosixFileSystem()->Rename(path_, other_, true).IgnoreError();
+    EXPECT_TRUE(files_.Identity(other_).ok());
+    note(files_.SyncDirectoryOf(other_));
+    note(files_.Remove(other_));
+    PosixFileSystem()->Remove(other_).IgnoreError();
+    return failed;
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("file");
+  const std::string other_ = dir_.Path("other");
+  FaultFileSystem files_;
+  static constexpr int kCount = 7;
+};
+
+TEST_F(FaultFileSystemTest, CountsWhatChangesTheDisk) {
+  EXPECT_EQ(RunAll(), std::vector<bool>(kCount, false));
+  EXPECT_EQ(files_.operations(), kCount);
+}
+
+TEST_F(FaultFileSystemTest, FailsExactlyTheOneOperation) {
+  for (int after = 0; after < kCount; ++after) {
+    files_.Inject({.after = after});
+    std::vector<bool> expected(kCount, false);
+    expected[static_cast<size_t>(after)] = true;
+    EXPECT_EQ(RunAll(), expected) << after;
+  }
+}
+
+TEST_F(FaultFileSystemTest, GoneDiskFailsEverythingBehind) {
+  for (int after = 0; after < kCount; ++after) {
+    files_.Inject({.after = after, .disk_gone = true});
+    std::vector<bool> expected(kCount, true);
+    for (int i = 0; i < after; ++i) expected[static_cast<size_t>(i)] = false;
+    EXPECT_EQ(RunAll(), expected) << after;
+  }
+  files_.Heal();
+  EXPECT_EQ(RunAll(), std::vector<bool>(kCount, false));
+}
+
+TEST_F(FaultFileSystemTest, FailureHasTheGivenStatusAndThePath) {
+  files_.Inject({.status = absl::InternalError("broken")});
+  const absl::Status status = files_.Open(path_, FileMode::kCreateNew).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_TRUE(absl::StrContains(status.message(), path_)) << status;
+  EXPECT_EQ(files_.Identity(path_).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(FaultFileSystemTest, FailedWriteWritesNothingOrItsFirstHalf) {
+  const auto file = *files_.Open(path_, FileMode::kCreateNew);
+  files_.Inject({});
+  EXPECT_FALSE(file->WriteAt(0, AsBytes("abcdef")).ok());
+  EXPECT_EQ(*file->Size(), 0);
+  files_.Inject({.short_write = true, .disk_gone = true});
+  EXPECT_FALSE(file->WriteAt(0, AsBytes("abcdef")).ok());
+  EXPECT_FALSE(file->WriteAt(3, AsBytes("def")).ok());
+  EXPECT_EQ(AsText((*file->Map(0, *file->Size()))->bytes()), "abc");
+}
+
+TEST_F(FaultFileSystemTest, LogTellsWhatReachedTheDisk) {
+  files_.StartLog();
+  const auto file = *files_.Open(path_, FileMode::kCreateNew);
+  ASSERT_TRUE(file->WriteAt(10, AsBytes("abcd")).ok());
+  files_.Inject({.short_write = true});
+  ASSERT_FALSE(file->WriteAt(14, AsBytes("efgh")).ok());
+  files_.Inject({});
+  ASSERT_FALSE(file->Sync(SyncMode::kAll).ok());
+  ASSERT_TRUE(file->Sync(SyncMode::kData).ok());
+  ASSERT_TRUE(file->Truncate(12).ok());
+  ASSERT_TRUE(files_.Rename(path_, other_, false).ok());
+
+  const std::vector<Operation> log = files_.TakeLog();
+  std::vector<Kind> kinds;
+  for (const Operation& operation : log) kinds.push_back(operation.kind);
+  ASSERT_EQ(kinds, (std::vector{Kind::kCreate, Kind::kWrite, Kind::kWrite, Kind::kSync,
+                                Kind::kTruncate, Kind::kRename}));
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(log[static_cast<size_t>(i)].file, *file->Identity());
+  EXPECT_EQ(log[1].offset, 10);
+  EXPECT_EQ(AsText(log[1].bytes), "abcd");
+  EXPECT_EQ(log[2].offset, 14);
+  EXPECT_EQ(AsText(log[2].bytes), "ef");
+  EXPECT_EQ(log[3].sync_mode, SyncMode::kData);
+  EXPECT_EQ(log[4].offset, 12);
+  EXPECT_EQ(log[5].path, path_);
+  EXPECT_EQ(log[5].to, other_);
+  EXPECT_TRUE(files_.TakeLog().empty());
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,69 @@
+#include "engine/storage/memory_file.h"
+
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/base/bytes.h"
+
+namespace cairn::storage {
+namespace {
+
+TEST(MemoryFileTest, SizeWithoutBoundIsResourceExhausted) {
+  MemoryFile file("scratch");
+  ASSERT_TRUE(file.WriteAt(0, AsBytes("abc")).ok());
+  const absl::Status status = file.Truncate(int64_t{1} << 50);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message().substr(0, 7), "scratch");
+  EXPECT_EQ(*file.Size(), 3);
+}
+
+TEST(MemoryFileTest, GrowthMovesTheBytesRarely) {
+  MemoryFile file;
+  int moves = 0;
+  const std::byte* place = nullptr;
+  for (int64_t at = 0; at < 1 << 20; at += 64) {
+    ASSERT_TRUE(file.WriteAt(at, std::vector<std::byte>(64)).ok());
+    const std::byte* const now = (*file.Map(0, 1))->bytes().data();
+    moves += now != place ? 1 : 0;
+    place = now;
+  }
+  EXPECT_LE(moves, 10);
+}
+
+TEST(MemoryFileTest, MappedBytesCanBeWrittenOverThemselves) {
+  MemoryFile file;
+  ASSERT_TRUE(file.WriteAt(0, AsBytes("abcdef")).ok());
+  ASSERT_TRUE(file.WriteAt(2, (*file.Map(0, 6))->bytes()).ok());
+  EXPECT_EQ(AsText((*file.Map(0, 8))->bytes()), "ababcdef");
+}
+
+TEST(MemoryFileTest, ReopenedFileHasTheSameBytesAndIdentity) {
+  auto file = std::make_unique<MemoryFile>();
+  const auto again = file->Reopen();
+  ASSERT_TRUE(file->WriteAt(0, AsBytes("abc")).ok());
+  EXPECT_EQ(*file->Identity(), *again->Identity());
+  EXPECT_FALSE(*file->Identity() == *MemoryFile().Identity());
+  file.reset();
+  EXPECT_EQ(AsText((*again->Map(0, 3))->bytes()), "abc");
+}
+
+TEST(MemoryFileTest, ByteIsLockedOnce) {
+  MemoryFile file;
+  EXPECT_TRUE(file.LockByte(int64_t{1} << 62).ok());
+  EXPECT_EQ(file.LockByte(int64_t{1} << 62).code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(file.LockByte(7).ok());
+}
+
+TEST(MemoryFileTest, LockEndsWithTheFileThatTookIt) {
+  MemoryFile file;
+  auto writer = file.Reopen();
+  ASSERT_TRUE(writer->LockByte(7).ok());
+  EXPECT_EQ(file.Reopen()->LockByte(7).code(), absl::StatusCode::kUnavailable);
+  writer.reset();
+  EXPECT_TRUE(file.LockByte(7).ok());
+}
+
+}  // namespace
+}  // namespace cairn::storage

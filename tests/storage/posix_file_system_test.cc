@@ -1,0 +1,178 @@
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "absl/strings/match.h"
+#include <gtest/gtest.h>
+
+#include "cairn/file_system.h"
+#include "engine/base/bytes.h"
+#include "engine/storage/posix_rename.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::storage {
+namespace {
+
+class PosixFileSystemTest : public testing::Test {
+ protected:
+  std::string Create(std::string_view name, std::string_view text) const {
+    const std::string path = dir_.Path(name);
+    const auto file = files_->Open(path, FileMode::kCreateNew);
+    EXPECT_TRUE(file.ok()) << file.status();
+    EXPECT_TRUE((*file)->WriteAt(0, AsBytes(text)).ok());
+    return path;
+  }
+  std::string Content(const std::string& path) const {
+    const auto file = *files_->Open(path, FileMode::kRead);
+    return std::string(AsText((*file->Map(0, *file->Size()))->bytes()));
+  }
+  absl::StatusCode OpenCode(const std::string& path, FileMode mode) const {
+    return files_->Open(path, mode).status().code();
+  }
+
+  FileSystem* const files_ = PosixFileSystem();
+  const test::TempDir dir_;
+};
+
+TEST_F(PosixFileSystemTest, CreatesOnlyWhatIsNotThere) {
+  const std::string path = Create("a", "abc");
+  const absl::Status status = files_->Open(path, FileMode::kCreateNew).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_TRUE(absl::StrContains(status.message(), path)) << status;
+  EXPECT_EQ(Content(path), "abc");
+}
+
+TEST_F(PosixFileSystemTest, DanglingSymlinkIsThereAlready) {
+  ASSERT_EQ(::symlink("nowhere", dir_.Path("link").c_str()), 0);
+  EXPECT_EQ(OpenCode(dir_.Path("link"), FileMode::kCreateNew), absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(PosixFileSystemTest, OpensOnlyWhatIsThere) {
+  const std::string path = dir_.Path("a");
+  for (const FileMode mode : {FileMode::kRead, FileMode::kReadWrite}) {
+    const absl::Status status = files_->Open(path, mode).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+    EXPECT_EQ(status.message(), path + ": cannot open: No such file or directory");
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(PosixFileSystemTest, DirectoryIsNotAFile) {
+  const absl::Status status = files_->Open(dir_.path(), FileMode::kRead).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(), dir_.path() + " is a directory");
+  EXPECT_EQ(OpenCode(dir_.path(), FileMode::kReadWrite), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(PosixFileSystemTest, FileIsNotADirectory) {
+  const std::string path = Create("a", "");
+  EXPECT_EQ(OpenCode(path + "/b", FileMode::kRead), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(PosixFileSystemTest, PipeIsRefusedWithoutWaiting) {
+  const std::string path = dir_.Path("pipe");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(OpenCode(path, FileMode::kRead), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(OpenCode(path, FileMode::kReadWrite), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(PosixFileSystemTest, RemovedFileIsNotFoundButStaysOpen) {
+  const std::string path = Create("a", "abc");
+  const auto file = *files_->Open(path, FileMode::kRead);
+  ASSERT_TRUE(files_->Remove(path).ok());
+  EXPECT_EQ(OpenCode(path, FileMode::kRead), absl::StatusCode::kNotFound);
+  EXPECT_EQ(*file->Size(), 3);
+  EXPECT_EQ(files_->Remove(path).code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(PosixFileSystemTest, RenameReplacesWhenTold) {
+  const std::string from = Create("from", "new");
+  const std::string to = Create("to", "old");
+  ASSERT_TRUE(files_->Rename(from, to, true).ok());
+  EXPECT_EQ(Content(to), "new");
+  EXPECT_EQ(OpenCode(from, FileMode::kRead), absl::StatusCode::kNotFound);
+}
+
+TEST_F(PosixFileSystemTest, RenameOfNothingIsNotFound) {
+  for (const bool replace : {false, true}) {
+    const absl::Status status = files_->Rename(dir_.Path("from"), dir_.Path("to"), replace);
+    EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+    EXPECT_TRUE(absl::StrContains(status.message(), dir_.Path("from"))) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), dir_.Path("to"))) << status;
+  }
+}
+
+// The system's own way, and ours for file systems that lack it.
+class RenameWithoutReplacingTest
+    : public PosixFileSystemTest,
+      public testing::WithParamInterface<absl::Status (*)(const std::string&, const std::string&)> {
+};
+
+TEST_P(RenameWithoutReplacingTest, GivesAFreeName) {
+  const std::string from = Create("from", "new");
+  const std::string to = dir_.Path("to");
+  ASSERT_TRUE(GetParam()(from, to).ok());
+  EXPECT_EQ(Content(to), "new");
+  EXPECT_EQ(OpenCode(from, FileMode::kRead), absl::StatusCode::kNotFound);
+}
+
+TEST_P(RenameWithoutReplacingTest, LeavesATakenNameAlone) {
+  const std::string from = Create("from", "new");
+  const std::string to = Create("to", "old");
+  const absl::Status status = GetParam()(from, to);
+  EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_TRUE(absl::StrContains(status.message(), to)) << status;
+  EXPECT_EQ(Content(from), "new");
+  EXPECT_EQ(Content(to), "old");
+}
+
+TEST_P(RenameWithoutReplacingTest, IsNotFoundWithoutAFile) {
+  EXPECT_EQ(GetParam()(dir_.Path("from"), dir_.Path("to")).code(), absl::StatusCode::kNotFound);
+}
+
+INSTANTIATE_TEST_SUITE_P(Storage, RenameWithoutReplacingTest,
+                         testing::Values(
+                             [](const std::string& from, const std::string& to) {
+                               return PosixFileSystem()->Rename(from, to, false);
+                             },
+                             &LinkThenUnlink),
+                         [](const auto& info) {
+                           return info.index == 0 ? "InOneStep" : "InTwoSteps";
+                         });
+
+TEST_F(PosixFileSystemTest, IdentityIsThatOfTheInode) {
+  const std::string path = Create("a", "old");
+  ASSERT_EQ(::link(path.c_str(), dir_.Path("b").c_str()), 0);
+  const auto file = *files_->Open(path, FileMode::kRead);
+  EXPECT_EQ(*file->Identity(), *files_->Identity(path));
+  EXPECT_EQ(*file->Identity(), *files_->Identity(dir_.Path("b")));
+}
+
+TEST_F(PosixFileSystemTest, IdentityOfAPathChangesWhenItIsRenamedOver) {
+  const std::string path = Create("a", "old");
+  const auto file = *files_->Open(path, FileMode::kRead);
+  ASSERT_TRUE(files_->Rename(Create("b", "new"), path, true).ok());
+  EXPECT_FALSE(*file->Identity() == *files_->Identity(path));
+}
+
+TEST_F(PosixFileSystemTest, IdentityOfNothingIsNotFound) {
+  EXPECT_EQ(files_->Identity(dir_.Path("a")).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(PosixFileSystemTest, SyncsTheDirectoryThatHoldsThePath) {
+  // The names themselves need not exist.
+  EXPECT_TRUE(files_->SyncDirectoryOf(dir_.Path("a")).ok());
+  EXPECT_TRUE(files_->SyncDirectoryOf(dir_.Path("a/")).ok());
+  EXPECT_TRUE(files_->SyncDirectoryOf("a").ok());
+  EXPECT_TRUE(files_->SyncDirectoryOf("/a").ok());
+  const absl::Status status = files_->SyncDirectoryOf(dir_.Path("none/a"));
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(
+      absl::StrContains(status.message(), dir_.Path("none") + ": cannot open the directory"))
+      << status;
+}
+
+}  // namespace
+}  // namespace cairn::storage

@@ -1,0 +1,113 @@
+// What only the operating system's files can show; file_test.cc has the rest.
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <memory>
+#include <string>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/file_system.h"
+#include "engine/base/bytes.h"
+#include "engine/storage/errors.h"
+#include "tests/support/child_process.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::storage {
+namespace {
+
+class PosixFileTest : public testing::Test {
+ protected:
+  std::unique_ptr<File> Create(std::string_view text) const {
+    auto file = *PosixFileSystem()->Open(path_, FileMode::kCreateNew);
+    EXPECT_TRUE(file->WriteAt(0, AsBytes(text)).ok());
+    return file;
+  }
+
+  const test::TempDir dir_;
+  const std::string path_ = dir_.Path("file");
+};
+
+TEST_F(PosixFileTest, MappingSurvivesRenameAndRemovalOfThePath) {
+  const auto mapping = *Create("abcdef")->Map(1, 4);
+  ASSERT_TRUE(PosixFileSystem()->Rename(path_, dir_.Path("other"), false).ok());
+  EXPECT_EQ(AsText(mapping->bytes()), "bcde");
+  ASSERT_TRUE(PosixFileSystem()->Remove(dir_.Path("other")).ok());
+  EXPECT_EQ(AsText(mapping->bytes()), "bcde");
+}
+
+TEST_F(PosixFileTest, ReadOnlyFileRefusesChanges) {
+  Create("abc");
+  const auto file = *PosixFileSystem()->Open(path_, FileMode::kRead);
+  EXPECT_EQ(file->WriteAt(0, AsBytes("x")).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(file->Truncate(0).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(*file->Size(), 3);
+}
+
+TEST_F(PosixFileTest, FileShrunkByAnotherIsOutOfRangeToRead) {
+  const auto file = Create("abcdef");
+  const auto other = *PosixFileSystem()->Open(path_, FileMode::kReadWrite);
+  ASSERT_TRUE(other->Truncate(2).ok());
+  std::vector<std::byte> sink(4);
+  EXPECT_EQ(file->ReadAt(0, sink).code(), absl::StatusCode::kOutOfRange);
+}
+
+TEST_F(PosixFileTest, DescriptorDoesNotOutliveExec) {
+  const auto file = Create("abc");
+  for (int fd = 3; fd < 64; ++fd) {
+    const std::string link = "/proc/self/fd/" + std::to_string(fd);
+    char target[4096] = {};
+    if (::readlink(link.c_str(), target, sizeof(target) - 1) < 0 || path_ != target) continue;
+    EXPECT_NE(::fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
+    return;
+  }
+  FAIL() << "descriptor of " << path_ << " not found";
+}
+
+// In a child: the limit would hold for the whole test program.
+TEST_F(PosixFileTest, FullDiskIsResourceExhaustedAndNamesThePath) {
+  constexpr rlim_t kLimit = 65536;
+  const auto file = Create("");
+  const std::vector<std::byte> bytes(100000, std::byte{'x'});
+  const auto write = [&]() -> int {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {kLimit, kLimit};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
+    const absl::Status status = file->WriteAt(0, bytes);
+    if (status.code() != absl::StatusCode::kResourceExhausted) return 2;
+    if (status.message().find(path_) == absl::string_view::npos) return 3;
+    return file->Truncate(100000).code() == absl::StatusCode::kResourceExhausted ? 0 : 4;
+  };
+  EXPECT_EQ(test::ResultOfChild(write), 0);
+  EXPECT_EQ(*file->Size(), int64_t{kLimit});  // what fitted was written before the failure
+}
+
+TEST(ErrnoStatusTest, GivesTheCanonicalCode) {
+  const std::vector<std::pair<int, absl::StatusCode>> codes = {
+      {ENOENT, absl::StatusCode::kNotFound},
+      {EEXIST, absl::StatusCode::kAlreadyExists},
+      {EACCES, absl::StatusCode::kPermissionDenied},
+      {EPERM, absl::StatusCode::kPermissionDenied},
+      {EROFS, absl::StatusCode::kPermissionDenied},
+      {ENOSPC, absl::StatusCode::kResourceExhausted},
+      {EDQUOT, absl::StatusCode::kResourceExhausted},
+      {EFBIG, absl::StatusCode::kResourceExhausted},
+      {EMFILE, absl::StatusCode::kResourceExhausted},
+      {EISDIR, absl::StatusCode::kFailedPrecondition},
+      {ENOTDIR, absl::StatusCode::kFailedPrecondition},
+      {EBUSY, absl::StatusCode::kUnavailable},
+      {EIO, absl::StatusCode::kInternal}};
+  for (const auto& [error, code] : codes) {
+    EXPECT_EQ(ErrnoStatus(error, "/f", "sync").code(), code) << error;
+  }
+}
+
+TEST(ErrnoStatusTest, SaysWhereWhatAndWhy) {
+  EXPECT_EQ(ErrnoStatus(EIO, "/f", "sync").message(), "/f: cannot sync: Input/output error");
+}
+
+}  // namespace
+}  // namespace cairn::storage

@@ -1,0 +1,143 @@
+#include "tests/support/fault_file_system.h"
+
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+
+namespace cairn::test {
+
+using Kind = Operation::Kind;
+
+class FaultFile final : public File {
+ public:
+  FaultFile(FaultFileSystem* files, std::unique_ptr<File> base, std::string path, FileIdentity id)
+      : files_(files), base_(std::move(base)), path_(std::move(path)), id_(id) {}
+
+  absl::StatusOr<int64_t> Size() const override { return base_->Size(); }
+  absl::Status ReadAt(int64_t offset, MutableBytes dst) const override {
+    return base_->ReadAt(offset, dst);
+  }
+  absl::Status WriteAt(int64_t offset, Bytes src) override {
+    return files_->Do({.kind = Kind::kWrite,
+                       .path = path_,
+                       .file = id_,
+                       .offset = offset,
+                       .bytes = ToVector(src)},
+                      [&](Operation& write) { return base_->WriteAt(write.offset, write.bytes); });
+  }
+  absl::Status Truncate(int64_t size) override {
+    return files_->Do({.kind = Kind::kTruncate, .path = path_, .file = id_, .offset = size},
+                      [&](Operation&) { return base_->Truncate(size); });
+  }
+  absl::Status Sync(SyncMode mode) override {
+    return files_->Do({.kind = Kind::kSync, .path = path_, .file = id_, .sync_mode = mode},
+                      [&](Operation&) { return base_->Sync(mode); });
+  }
+  absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size) const override {
+    return base_->Map(offset, size);
+  }
+  absl::StatusOr<FileIdentity> Identity() const override { return base_->Identity(); }
+  absl::Status LockByte(int64_t offset) override { return base_->LockByte(offset); }
+
+ private:
+  FaultFileSystem* const files_;
+  const std::unique_ptr<File> base_;
+  const std::string path_;
+  const FileIdentity id_;
+};
+
+void FaultFileSystem::Inject(Fault fault) {
+  const std::lock_guard lock(mutex_);
+  fault_ = std::move(fault);
+}
+
+void FaultFileSystem::Heal() {
+  const std::lock_guard lock(mutex_);
+  fault_.reset();
+}
+
+int64_t FaultFileSystem::operations() const {
+  const std::lock_guard lock(mutex_);
+  return operations_;
+}
+
+void FaultFileSystem::StartLog() {
+  const std::lock_guard lock(mutex_);
+  logging_ = true;
+  log_.clear();
+}
+
+std::vector<Operation> FaultFileSystem::TakeLog() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(log_, {});
+}
+
+absl::StatusOr<std::unique_ptr<File>> FaultFileSystem::Open(const std::string& path,
+                                                            FileMode mode) {
+  std::unique_ptr<File> file;
+  FileIdentity id;
+  const auto open = [&]() -> absl::Status {
+    CAIRN_ASSIGN_OR_RETURN(file, base_->Open(path, mode));
+    CAIRN_ASSIGN_OR_RETURN(id, file->Identity());
+    return absl::OkStatus();
+  };
+  if (mode == FileMode::kCreateNew) {
+    CAIRN_RETURN_IF_ERROR(
+        Do({.kind = Kind::kCreate, .path = path}, [&](Operation& create) -> absl::Status {
+          CAIRN_RETURN_IF_ERROR(open());
+          create.file = id;
+          return absl::OkStatus();
+        }));
+  } else {
+    CAIRN_RETURN_IF_ERROR(open());
+  }
+  return std::make_unique<FaultFile>(this, std::move(file), path, id);
+}
+
+absl::Status FaultFileSystem::Rename(const std::string& from, const std::string& to, bool replace) {
+  return Do({.kind = Kind::kRename, .path = from, .to = to, .replace = replace},
+            [&](Operation&) { return base_->Rename(from, to, replace); });
+}
+
+absl::Status FaultFileSystem::Remove(const std::string& path) {
+  return Do({.kind = Kind::kRemove, .path = path}, [&](Operation&) { return base_->Remove(path); });
+}
+
+absl::Status FaultFileSystem::SyncDirectoryOf(const std::string& path) {
+  return Do({.kind = Kind::kSyncDirectory, .path = path},
+            [&](Operation&) { return base_->SyncDirectoryOf(path); });
+}
+
+absl::StatusOr<FileIdentity> FaultFileSystem::Identity(const std::string& path) {
+  return base_->Identity(path);
+}
+
+absl::Status FaultFileSystem::Do(Operation operation, Run run) {
+  const std::lock_guard lock(mutex_);
+  ++operations_;
+  if (!fault_.has_value()) return RunAndLog(std::move(operation), run);
+  if (fault_->after > 0) {
+    --fault_->after;
+    return RunAndLog(std::move(operation), run);
+  }
+  const absl::Status failure = At(operation.path, fault_->status);
+  if (fault_->short_write && operation.kind == Kind::kWrite) {
+    operation.bytes.resize(operation.bytes.size() / 2);
+    RunAndLog(std::move(operation), run).IgnoreError();
+  }
+  if (fault_->disk_gone) {
+    fault_->short_write = false;
+  } else {
+    fault_.reset();
+  }
+  return failure;
+}
+
+absl::Status FaultFileSystem::RunAndLog(Operation operation, Run run) {
+  CAIRN_RETURN_IF_ERROR(run(operation));
+  if (logging_) log_.push_back(std::move(operation));
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::test

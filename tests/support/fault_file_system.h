@@ -1,0 +1,98 @@
+// A file system that fails when told to, and remembers what was done to the disk.
+//
+//   FaultFileSystem files;
+//   files.Inject({.after = 3, .disk_gone = true});  // three operations succeed, no other will
+//   Frame::Create(path, {.file_system = &files});
+//
+// To try every failure of a procedure, run it once, read operations(), and run it again on a fresh
+// disk with .after = 0, 1, 2, ...
+#ifndef CAIRN_TESTS_SUPPORT_FAULT_FILE_SYSTEM_H_
+#define CAIRN_TESTS_SUPPORT_FAULT_FILE_SYSTEM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+#include "cairn/types.h"
+
+namespace cairn::test {
+
+// Something that changes the disk, or what of it is durable. Nothing else is counted: opening what
+// exists, reading, mapping, sizes, identities and locks always go through.
+struct Operation {
+  enum class Kind { kCreate, kWrite, kTruncate, kSync, kRename, kRemove, kSyncDirectory };
+
+  Kind kind = Kind::kWrite;
+  std::string path = {};   // as the file was opened; the old name for kRename
+  std::string to = {};     // kRename: the new name
+  FileIdentity file = {};  // kCreate, kWrite, kTruncate, kSync: which file, whatever its name
+  int64_t offset = 0;      // kWrite: where; kTruncate: the new size
+  std::vector<std::byte> bytes = {};    // kWrite
+  SyncMode sync_mode = SyncMode::kAll;  // kSync
+  bool replace = false;                 // kRename
+};
+
+struct Fault {
+  // Operations from now on that still succeed.
+  int64_t after = 0;
+  // What the next one gives, its path put before the message.
+  absl::Status status = absl::ResourceExhaustedError("injected: no space left on device");
+  // If that one is a write, its first half is written all the same.
+  bool short_write = false;
+  // Whether every operation behind it fails too, or only that one.
+  bool disk_gone = false;
+};
+
+// Thread-safe; operations happen one at a time, in the order of the log. Outlives its Files.
+class FaultFileSystem final : public FileSystem {
+ public:
+  explicit FaultFileSystem(FileSystem* base = PosixFileSystem()) : base_(base) {}
+
+  // Replaces the fault that was set before.
+  void Inject(Fault fault);
+  // From now on nothing fails.
+  void Heal();
+  // Operations so far, failed ones included.
+  int64_t operations() const;
+
+  // Operations that reached the disk from here on are logged; of a short write, what was written.
+  void StartLog();
+  // The log so far. Logging goes on with an empty one.
+  std::vector<Operation> TakeLog();
+
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override;
+  absl::Status Rename(const std::string& from, const std::string& to, bool replace) override;
+  absl::Status Remove(const std::string& path) override;
+  absl::Status SyncDirectoryOf(const std::string& path) override;
+  absl::StatusOr<FileIdentity> Identity(const std::string& path) override;
+
+ private:
+  friend class FaultFile;
+
+  using Run = absl::FunctionRef<absl::Status(Operation&)>;
+
+  // Counts the operation, then runs and logs it, or fails. `run` does what the operation says,
+  // which may be half a write, and may fill in what is known only afterwards.
+  absl::Status Do(Operation operation, Run run);
+  absl::Status RunAndLog(Operation operation, Run run);
+
+  FileSystem* const base_;
+  mutable std::mutex mutex_;
+  std::optional<Fault> fault_;
+  int64_t operations_ = 0;
+  bool logging_ = false;
+  std::vector<Operation> log_;
+};
+
+}  // namespace cairn::test
+
+#endif  // CAIRN_TESTS_SUPPORT_FAULT_FILE_SYSTEM_H_
