@@ -3,24 +3,9 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/storage/buffer_mapping.h"
 
 namespace cairn::frame {
-
-namespace {
-
-// A part of another mapping.
-class SubMapping final : public Mapping {
- public:
-  SubMapping(std::shared_ptr<const Mapping> whole, Bytes part)
-      : whole_(std::move(whole)), part_(part) {}
-  Bytes bytes() const override { return part_; }
-
- private:
-  std::shared_ptr<const Mapping> whole_;
-  Bytes part_;
-};
-
-}  // namespace
 
 absl::StatusOr<int64_t> FrameSource::Size() const {
   auto size = static_cast<int64_t>(buffer_ != nullptr ? buffer_->bytes().size() : 0);
@@ -47,7 +32,7 @@ absl::StatusOr<Region> FrameSource::View(int64_t size) const {
   if (file_ == nullptr) {
     const Bytes part =
         buffer_->bytes().subspan(static_cast<size_t>(origin_), static_cast<size_t>(size));
-    return Region(std::make_shared<SubMapping>(buffer_, part));
+    return Region(storage::ShareBytes(part, buffer_));
   }
   if (!use_mmap_) return Region(file_, origin_, size);
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Mapping> mapping, file_->Map(origin_, size));

@@ -31,9 +31,7 @@ FrameInfo MakeInfo(const State& state) {
   info.dead_bytes = info.nchunks == 0 ? info.cbytes : -1;
   if (state.seal.has_value()) {
     info.generation = state.seal->generation;
-    // A stale seal belongs to an older trailer and says nothing of today's bytes.
-    const bool stale = state.seal->header_copy != state.header_bytes;
-    if (!stale) info.dead_bytes = state.seal->dead_bytes;
+    if (state.seal_is_current()) info.dead_bytes = state.seal->dead_bytes;
   }
   if (info.dead_bytes > 0) info.cbytes -= info.dead_bytes;
   return info;

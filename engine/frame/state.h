@@ -51,6 +51,9 @@ struct State {
   // The seal is good but for bytes of the header that another Blosc2 may change alone.
   bool header_changed_outside = false;
 
+  // Whether `seal` belongs to this very header and not to one that it had before.
+  bool seal_is_current() const { return seal.has_value() && seal->header_copy == header_bytes; }
+
   Extent index;  // the stored index chunk; empty without chunks and in staged states
   Extent trailer;
 };

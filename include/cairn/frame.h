@@ -16,6 +16,10 @@
 
 namespace cairn {
 
+namespace frame {
+class FrameCore;
+}
+
 // Movable and thread-safe. Snapshots and writers stay valid when the Frame goes.
 class CAIRN_EXPORT Frame {
  public:
@@ -50,10 +54,8 @@ class CAIRN_EXPORT Frame {
   absl::StatusOr<std::vector<std::byte>> ToBuffer() const;
 
  private:
-  friend class Writer;
-  class Impl;
-  explicit Frame(std::shared_ptr<Impl> impl);
-  std::shared_ptr<Impl> impl_;
+  explicit Frame(std::shared_ptr<frame::FrameCore> core);
+  std::shared_ptr<frame::FrameCore> core_;
 };
 
 }  // namespace cairn

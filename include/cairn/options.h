@@ -71,7 +71,7 @@ struct OpenOptions {
   // meanwhile gives an error instead of SIGBUS.
   bool use_mmap = true;
   VerifyPolicy verify = VerifyPolicy::kFirstTouch;
-  Limits limits;
+  Limits limits = {};
   const Registry* registry = nullptr;
   FileSystem* file_system = nullptr;  // null means PosixFileSystem()
 
@@ -79,14 +79,14 @@ struct OpenOptions {
 };
 
 struct CreateOptions {
-  CompressionOptions compression;
+  CompressionOptions compression = {};
   // Bytes of every chunk but the last, rounded down to a multiple of typesize (but to no less than
   // one item). kVariableChunks makes a chunk of whatever one call of Append is given.
   static constexpr int32_t kVariableChunks = 0;
   int32_t chunksize = 1 << 20;
   Layout layout = Layout::kContiguous;
   // At most kMaxMetalayers. Only their content can change later, and not its size.
-  std::vector<Metalayer> metalayers;
+  std::vector<Metalayer> metalayers = {};
   // What seals the frame. kNone writes no table of fingerprints.
   FingerprintType fingerprint = FingerprintType::k64Bit;
   // Replaces whatever has the name; otherwise Create gives kAlreadyExists.

@@ -56,7 +56,7 @@ struct ChunkEntry {
   int64_t index = 0;
   int64_t offset = -1;  // of the chunk, from the start of the frame; -1 for special chunks
   SpecialValue special = SpecialValue::kNone;  // as the index says it
-  std::optional<uint64_t> fingerprint;         // XXH3-64 of the stored bytes
+  std::optional<uint64_t> fingerprint = {};    // XXH3-64 of the stored bytes
 };
 
 enum class VerifyDepth {

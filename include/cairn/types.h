@@ -68,7 +68,7 @@ struct FilterStage {
 // A named value in a frame's header (metalayer) or trailer (vlmetalayer).
 struct Metalayer {
   std::string name;  // up to 31 bytes
-  std::vector<std::byte> content;
+  std::vector<std::byte> content = {};
   bool operator==(const Metalayer&) const = default;
 };
 

@@ -14,6 +14,10 @@
 
 namespace cairn {
 
+namespace frame {
+class FrameWriter;
+}
+
 // Stages edits, which nobody sees, and commits them all at once. Movable; not thread-safe. The
 // destructor drops what was not committed.
 //
@@ -30,7 +34,7 @@ class CAIRN_EXPORT Writer {
   // with the next call, also after Commit and after the frame was closed and opened again. In a
   // frame of variable chunks each call makes one chunk.
   absl::Status Append(Bytes items);
-  // One chunk as it is, of any Blosc version; 16-byte headers are recoded. In a frame of fixed
+  // One chunk as it is; one that is older than version 5 is coded again. In a frame of fixed
   // chunks a chunk shorter than chunksize may only be the last: kFailedPrecondition after it.
   absl::Status AppendChunk(Bytes chunk);
   // nitems of one value; whole chunks of zeros, NaNs and uninitialised values cost 8 bytes of
@@ -55,11 +59,11 @@ class CAIRN_EXPORT Writer {
   // Commit + Checkpoint; the frame may then be written by others. Every later call fails.
   absl::Status Close();
 
+  // For the engine: writers come from Frame.
+  explicit Writer(std::unique_ptr<frame::FrameWriter> impl);
+
  private:
-  friend class Frame;
-  class Impl;
-  explicit Writer(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<frame::FrameWriter> impl_;
 };
 
 }  // namespace cairn

@@ -1,0 +1,89 @@
+#include "cairn/frame.h"
+
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "engine/frame/frame_core.h"
+#include "engine/frame/frame_writer.h"
+
+namespace cairn {
+
+namespace {
+
+frame::FramePlace PlaceOf(const std::string& path, const CreateOptions& options) {
+  return {.files = options.file_system != nullptr ? options.file_system : PosixFileSystem(),
+          .path = path};
+}
+
+// A frame that has everything from its first moment on.
+absl::StatusOr<std::shared_ptr<frame::FrameCore>> CreateEmpty(frame::FramePlace place,
+                                                              const CreateOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
+                         frame::FrameWriter::Build(std::move(place), options));
+  CAIRN_RETURN_IF_ERROR(writer->Close());
+  return writer->core();
+}
+
+}  // namespace
+
+Frame::Frame(std::shared_ptr<frame::FrameCore> core) : core_(std::move(core)) {}
+Frame::Frame(Frame&&) noexcept = default;
+Frame& Frame::operator=(Frame&&) noexcept = default;
+Frame::~Frame() = default;
+
+absl::StatusOr<Frame> Frame::Open(const std::string& path, const OpenOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> core,
+                         frame::FrameCore::Open(path, options));
+  return Frame(std::move(core));
+}
+
+absl::StatusOr<Frame> Frame::OpenBuffer(Bytes cframe, const OpenOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> core,
+                         frame::FrameCore::OpenBuffer(cframe, options));
+  return Frame(std::move(core));
+}
+
+absl::StatusOr<Frame> Frame::Create(const std::string& path, const CreateOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> core,
+                         CreateEmpty(PlaceOf(path, options), options));
+  return Frame(std::move(core));
+}
+
+absl::StatusOr<Frame> Frame::CreateInMemory(const CreateOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> core, CreateEmpty({}, options));
+  return Frame(std::move(core));
+}
+
+absl::StatusOr<Writer> Frame::Build(const std::string& path, const CreateOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
+                         frame::FrameWriter::Build(PlaceOf(path, options), options));
+  return Writer(std::move(writer));
+}
+
+Snapshot Frame::snapshot() const { return Snapshot(core_->newest()); }
+
+absl::StatusOr<Snapshot> Frame::Refresh() {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, core_->Refresh());
+  return Snapshot(std::move(state));
+}
+
+absl::StatusOr<Writer> Frame::OpenWriter(const WriterOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
+                         frame::FrameWriter::Open(core_, options));
+  return Writer(std::move(writer));
+}
+
+absl::StatusOr<std::vector<std::byte>> Frame::ToBuffer() const {
+  const std::shared_ptr<const frame::State> state = core_->newest();
+  std::vector<std::byte> out(static_cast<size_t>(state->header.frame_size));
+  chunk::ScratchBuffer scratch;
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes,
+                         state->region.Read(0, state->header.frame_size, scratch));
+  CopyBytes(bytes, out);
+  // The header in the file may have moved on; the state's own is the one that fits.
+  CopyBytes(state->header_bytes, out);
+  return out;
+}
+
+}  // namespace cairn

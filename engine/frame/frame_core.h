@@ -1,0 +1,72 @@
+// What all handles of one opened frame share: where it is, and the newest state that was seen.
+#ifndef CAIRN_ENGINE_FRAME_FRAME_CORE_H_
+#define CAIRN_ENGINE_FRAME_FRAME_CORE_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+#include "cairn/options.h"
+#include "engine/frame/environment.h"
+#include "engine/frame/frame_source.h"
+#include "engine/frame/state.h"
+
+namespace cairn::frame {
+
+// How a frame is found again. A buffer has neither path nor file.
+struct FramePlace {
+  FileSystem* files = nullptr;  // null: in memory
+  std::string path;
+};
+
+// Thread-safe.
+class FrameCore {
+ public:
+  FrameCore(FramePlace place, FrameSource source, std::shared_ptr<const Environment> env)
+      : place_(std::move(place)), env_(std::move(env)), source_(std::move(source)) {}
+
+  // The byte whose lock makes a writer the only one; far behind the end of any file.
+  static constexpr int64_t kWriterLockByte = int64_t{1} << 62;
+
+  static absl::StatusOr<std::shared_ptr<FrameCore>> Open(const std::string& path,
+                                                         const OpenOptions& options);
+  static absl::StatusOr<std::shared_ptr<FrameCore>> OpenBuffer(Bytes cframe,
+                                                               const OpenOptions& options);
+
+  const FramePlace& place() const { return place_; }
+  const std::shared_ptr<const Environment>& env() const { return env_; }
+  FrameSource source() const;
+
+  std::shared_ptr<const State> newest() const;
+  // Looks for a newer state, also in a file that took the place of ours.
+  absl::StatusOr<std::shared_ptr<const State>> Refresh();
+
+  // Opens the file that has the frame's name now, and takes the writer's lock on it. kUnavailable,
+  // kFailedPrecondition for frames that cannot be written.
+  absl::StatusOr<std::shared_ptr<File>> OpenForWriting();
+  // The frame in `written`, which a writer holds: for reading, through a descriptor without a lock.
+  absl::StatusOr<FrameSource> OpenForReading(const std::shared_ptr<File>& written) const;
+
+  // Loads the state of `source` and makes it the newest; from now on it is read from there.
+  absl::StatusOr<std::shared_ptr<const State>> MoveTo(FrameSource source);
+  absl::StatusOr<std::shared_ptr<const State>> Reload() { return MoveTo(source()); }
+
+ private:
+  absl::StatusOr<bool> WasReplaced(const FrameSource& source) const;
+
+  const FramePlace place_;
+  const std::shared_ptr<const Environment> env_;
+  mutable std::mutex mutex_;
+  FrameSource source_;
+  std::shared_ptr<const State> newest_;
+};
+
+std::shared_ptr<const Environment> MakeEnvironment(const OpenOptions& options);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_FRAME_CORE_H_

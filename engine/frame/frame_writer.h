@@ -1,0 +1,90 @@
+// Commits what a stager made.
+//
+// A commit, for now, is a checkpoint:
+//   1. Chunks go behind the committed end of the frame as they are staged. Nothing refers to them,
+//      so a crash leaves the old state.
+//   2. Index and trailer go behind the chunks; sync. Still nothing refers to them.
+//   3. The header's first sector is written in one piece; sync. It alone moves the frame from the
+//      old state to the new one, and 512 aligned bytes reach the disk whole or not at all.
+// No other committed byte is ever overwritten: old index and trailer become dead bytes, so every
+// snapshot stays good. What cannot be done that way (an empty frame, whose trailer must follow its
+// header; metalayers behind the first sector) is written to a new file that takes the old one's
+// name.
+#ifndef CAIRN_ENGINE_FRAME_FRAME_WRITER_H_
+#define CAIRN_ENGINE_FRAME_FRAME_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/options.h"
+#include "engine/frame/checkpoint.h"
+#include "engine/frame/frame_core.h"
+#include "engine/frame/new_file.h"
+#include "engine/frame/stager.h"
+
+namespace cairn::frame {
+
+// Not thread-safe. After a failed write every call gives kFailedPrecondition.
+class FrameWriter {
+ public:
+  // Opens the writer of a frame that is there. kUnavailable while another one holds it.
+  static absl::StatusOr<std::unique_ptr<FrameWriter>> Open(std::shared_ptr<FrameCore> core,
+                                                           const WriterOptions& options);
+  // Starts a frame that is nowhere yet: it appears at `place` with the first commit.
+  static absl::StatusOr<std::unique_ptr<FrameWriter>> Build(FramePlace place,
+                                                            const CreateOptions& options);
+  ~FrameWriter();
+
+  // The stager, when edits are possible.
+  absl::StatusOr<Stager*> GetStager();
+
+  // The committed state with the staged edits on top.
+  absl::StatusOr<std::shared_ptr<const State>> Staged();
+  absl::StatusOr<std::shared_ptr<const State>> Commit();
+  void Rollback();
+  absl::Status Close();
+
+  const std::shared_ptr<FrameCore>& core() const { return core_; }
+
+ private:
+  FrameWriter(std::shared_ptr<FrameCore> core, std::shared_ptr<File> file,
+              std::shared_ptr<const State> base, StagerOptions options);
+
+  absl::Status CheckUsable() const;
+  absl::Status Break(absl::Status status);
+  void StartStaging(int64_t begin);
+
+  absl::Status Confirm();
+  absl::StatusOr<std::shared_ptr<const State>> Publish();
+  bool FitsInPlace() const;
+  CheckpointPlan PlanAt(int64_t index_begin, bool new_file) const;
+  absl::Status CommitInPlace();
+  absl::Status CommitFirst();
+  absl::Status CommitToNewFile();
+  absl::Status WriteWhole(File& file, const Draft& draft, const CheckpointPlan& plan);
+  absl::Status Adopt(NewFile file);
+  absl::Status CutFile();
+
+  std::shared_ptr<FrameCore> core_;
+  std::shared_ptr<File> file_;  // holds the lock
+  std::shared_ptr<const State> base_;
+  StagerOptions options_;
+  FingerprintType fingerprint_ = FingerprintType::k64Bit;
+  std::optional<NewFile> unpublished_;  // file_, while it has no name
+  bool replace_ = false;                // whether it may take the name of another
+
+  std::optional<Stager> stager_;
+  bool committed_ = false;
+  bool shared_staged_ = false;  // a snapshot reads staged bytes, so they must stay
+  bool closed_ = false;
+  absl::Status broken_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_FRAME_WRITER_H_

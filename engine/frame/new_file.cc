@@ -1,0 +1,57 @@
+#include "engine/frame/new_file.h"
+
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/frame/random.h"
+#include "engine/storage/memory_file.h"
+
+namespace cairn::frame {
+
+NewFile::NewFile(FileSystem* files, std::string path, std::string name, std::shared_ptr<File> file)
+    : files_(files), path_(std::move(path)), name_(std::move(name)), file_(std::move(file)) {}
+
+NewFile::NewFile(NewFile&& other) noexcept
+    : files_(other.files_),
+      path_(std::move(other.path_)),
+      name_(std::exchange(other.name_, {})),
+      file_(std::move(other.file_)) {}
+
+NewFile& NewFile::operator=(NewFile&& other) noexcept {
+  if (this == &other) return *this;
+  Remove();
+  files_ = other.files_;
+  path_ = std::move(other.path_);
+  name_ = std::exchange(other.name_, {});
+  file_ = std::move(other.file_);
+  return *this;
+}
+
+NewFile::~NewFile() { Remove(); }
+
+absl::StatusOr<NewFile> NewFile::CreateBeside(FileSystem* files, const std::string& path) {
+  const std::string name = absl::StrFormat("%s.%016x.tmp", path, RandomNumber());
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, files->Open(name, FileMode::kCreateNew));
+  return NewFile(files, path, name, std::move(file));
+}
+
+NewFile NewFile::InMemory() {
+  return NewFile(nullptr, {}, {}, std::make_shared<storage::MemoryFile>());
+}
+
+absl::Status NewFile::Publish(bool replace) {
+  CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kAll));
+  if (files_ == nullptr) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(files_->Rename(name_, path_, replace));
+  name_.clear();
+  return files_->SyncDirectoryOf(path_);
+}
+
+void NewFile::Remove() {
+  if (files_ == nullptr || name_.empty()) return;
+  // Nothing can be done about a failure here: the name is a temporary one.
+  files_->Remove(name_).IgnoreError();
+  name_.clear();
+}
+
+}  // namespace cairn::frame

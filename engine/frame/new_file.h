@@ -1,0 +1,45 @@
+// A file that gets its name only when it is whole.
+#ifndef CAIRN_ENGINE_FRAME_NEW_FILE_H_
+#define CAIRN_ENGINE_FRAME_NEW_FILE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+
+namespace cairn::frame {
+
+// Lives beside its place under a name of its own until Publish. If that never comes, the destructor
+// removes it. Movable.
+class NewFile {
+ public:
+  static absl::StatusOr<NewFile> CreateBeside(FileSystem* files, const std::string& path);
+  // A file without a name, in memory; Publish does nothing.
+  static NewFile InMemory();
+
+  NewFile(NewFile&& other) noexcept;
+  NewFile& operator=(NewFile&& other) noexcept;
+  ~NewFile();
+
+  const std::shared_ptr<File>& file() const { return file_; }
+
+  // Makes the content durable, gives the file its name and makes that durable too. The caller holds
+  // the writer's lock already, so that nobody can write before it. kAlreadyExists.
+  absl::Status Publish(bool replace);
+
+ private:
+  NewFile(FileSystem* files, std::string path, std::string name, std::shared_ptr<File> file);
+  void Remove();
+
+  FileSystem* files_ = nullptr;  // null: in memory
+  std::string path_;
+  std::string name_;  // the one it has now; empty once it is published
+  std::shared_ptr<File> file_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_NEW_FILE_H_

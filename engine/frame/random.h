@@ -1,0 +1,13 @@
+// Numbers that no two files share.
+#ifndef CAIRN_ENGINE_FRAME_RANDOM_H_
+#define CAIRN_ENGINE_FRAME_RANDOM_H_
+
+#include <cstdint>
+
+namespace cairn::frame {
+
+uint64_t RandomNumber();
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_RANDOM_H_

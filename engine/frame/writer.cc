@@ -1,0 +1,62 @@
+#include "cairn/writer.h"
+
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/frame/frame_writer.h"
+
+namespace cairn {
+
+Writer::Writer(std::unique_ptr<frame::FrameWriter> impl) : impl_(std::move(impl)) {}
+Writer::Writer(Writer&&) noexcept = default;
+Writer& Writer::operator=(Writer&&) noexcept = default;
+Writer::~Writer() = default;
+
+absl::Status Writer::Append(Bytes items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->Append(items);
+}
+
+absl::Status Writer::AppendChunk(Bytes chunk) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->AppendChunk(chunk);
+}
+
+absl::Status Writer::AppendSpecial(SpecialValue special, int64_t nitems, Bytes value) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->AppendSpecial(special, nitems, value);
+}
+
+absl::Status Writer::SetMetalayer(std::string_view name, Bytes content) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->SetMetalayer(name, content);
+}
+
+absl::Status Writer::SetVlmeta(std::string_view name, Bytes content) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->SetVlmeta(name, content);
+}
+
+absl::Status Writer::DeleteVlmeta(std::string_view name) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->DeleteVlmeta(name);
+}
+
+absl::StatusOr<Snapshot> Writer::snapshot() {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, impl_->Staged());
+  return Snapshot(std::move(state));
+}
+
+// Every commit is a checkpoint, and a checkpoint survives the machine.
+absl::StatusOr<Snapshot> Writer::Commit(Durability /*durability*/) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, impl_->Commit());
+  return Snapshot(std::move(state));
+}
+
+absl::Status Writer::Checkpoint() { return impl_->Commit().status(); }
+
+void Writer::Rollback() { impl_->Rollback(); }
+
+absl::Status Writer::Close() { return impl_->Close(); }
+
+}  // namespace cairn
