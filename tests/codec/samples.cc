@@ -32,7 +32,7 @@ std::vector<std::byte> Counter(size_t size, int position) {
 
 std::vector<std::byte> Runs(size_t size) {
   std::mt19937 random(2);
-  uint32_t byte = 0;
+  size_t byte = 0;
   return Generate(size, [&] {
     if (random() % 23 == 0) byte = random() % 5;
     return byte;
@@ -69,9 +69,8 @@ std::vector<Sample> Samples(size_t size) {
 }
 
 std::vector<size_t> SampleSizes() {
-  return {1,   2,   3,   7,   8,    12,   13,   15,   16,    17,    31,     32,     33,
-          64,  65,  66,  100, 127,  255,  256,  257,  1000,  4096,  10000,  65535,  65536,
-          73800, 200000, 1 << 20};
+  return {1,  2,   3,   7,   8,   12,  13,   15,   16,    17,    31,    32,    33,     64,     65,
+          66, 100, 127, 255, 256, 257, 1000, 4096, 10000, 65535, 65536, 73800, 200000, 1 << 20};
 }
 
 }  // namespace cairn::codec
