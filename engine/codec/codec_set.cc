@@ -46,7 +46,8 @@ absl::StatusOr<StreamCodec*> CodecSet::Get(Codec id, const Registry* registry) {
     if (own_[slot] != nullptr) return own_[slot].get();
   } else if (registry != nullptr) {
     if (const CodecPlugin* plugin = registry->codec(static_cast<uint8_t>(id)); plugin != nullptr) {
-      plugin_ = std::make_unique<PluginCodec>(plugin);
+      if (wrapped_ != plugin) plugin_ = std::make_unique<PluginCodec>(plugin);
+      wrapped_ = plugin;
       return plugin_.get();
     }
   }

@@ -17,12 +17,13 @@ namespace cairn::codec {
 class CodecSet {
  public:
   // kUnimplemented, naming the id, for a codec that neither this build nor `registry` (may be null)
-  // has. The codec stays valid until the next call with another registry.
+  // has. The codec stays valid until the set gives out another one of a registry.
   absl::StatusOr<StreamCodec*> Get(Codec id, const Registry* registry);
 
  private:
   std::array<std::unique_ptr<StreamCodec>, 6> own_;
   std::unique_ptr<StreamCodec> plugin_;
+  const CodecPlugin* wrapped_ = nullptr;  // by plugin_
 };
 
 // Whether streams of this codec may be coded against a dictionary.

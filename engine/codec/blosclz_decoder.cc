@@ -1,0 +1,149 @@
+#include "engine/codec/blosclz_decoder.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "engine/base/endian.h"
+#include "engine/base/status.h"
+
+namespace cairn::codec {
+
+namespace {
+
+// Copies that may write up to this much past their end are used only where the output has room.
+constexpr size_t kSlack = 32;
+
+void Copy8(std::byte* to, const std::byte* from) { std::memcpy(to, from, 8); }
+void Copy16(std::byte* to, const std::byte* from) { std::memcpy(to, from, 16); }
+
+// The first `distance` (below 8) bytes of `from`, repeated to 8 bytes.
+uint64_t RepeatTo8(const std::byte* from, size_t distance) {
+  const size_t bits = distance * 8;
+  uint64_t pattern = LoadLe<uint64_t>(from) & ((uint64_t{1} << bits) - 1);
+  for (size_t have = bits; have < 64; have *= 2) pattern |= pattern << have;
+  return pattern;
+}
+
+// Repeats the last `distance` bytes before `out`, at least up to `end`. Writes less than kSlack
+// bytes past it.
+void RepeatWide(std::byte* out, std::byte* end, size_t distance) {
+  const std::byte* from = out - distance;
+  if (distance >= 16) {
+    do {
+      Copy16(out, from);
+      Copy16(out + 16, from + 16);
+      out += 32;
+      from += 32;
+    } while (out < end);
+  } else if (distance >= 8) {
+    do {
+      Copy8(out, from);
+      out += 8;
+      from += 8;
+    } while (out < end);
+  } else if (distance == 1) {
+    std::memset(out, std::to_integer<int>(*from), static_cast<size_t>(end - out));
+  } else {
+    const uint64_t pattern = RepeatTo8(from, distance);
+    const size_t step = 8 - 8 % distance;
+    do {
+      StoreLe(out, pattern);
+      out += step;
+    } while (out < end);
+  }
+}
+
+// The same without writing past `end`, for the last bytes of a stream.
+void RepeatExactly(std::byte* out, std::byte* end, size_t distance) {
+  if (static_cast<size_t>(end - out) > 2 * kSlack) {
+    std::byte* const wide_end = end - kSlack;
+    RepeatWide(out, wide_end, distance);
+    out = wide_end;
+  }
+  for (; out < end; ++out) *out = *(out - distance);
+}
+
+class Decoder {
+ public:
+  Decoder(Bytes src, MutableBytes dst) : src_(src), dst_(dst), in_(src.data()), out_(dst.data()) {}
+
+  absl::Status Run() {
+    if (src_.empty()) return DataLoss("BloscLZ stream is empty, expected %d bytes", dst_.size());
+    // The upper bits of the first control byte are a marker: it is a literal run in any case.
+    bool ok = CopyLiterals(std::to_integer<size_t>(*in_++) & 0x1F);
+    while (ok && in_ != in_end_) {
+      const size_t control = std::to_integer<size_t>(*in_++);
+      ok = control < 0x20 ? CopyLiterals(control) : CopyMatch(control);
+    }
+    if (ok && out_ == out_end_) return absl::OkStatus();
+    return DataLoss("BloscLZ stream of %d bytes %s at byte %d: wrote %d of %d bytes", src_.size(),
+                    ok ? "ends" : "is malformed", in_ - src_.data(), out_ - dst_.data(),
+                    dst_.size());
+  }
+
+ private:
+  size_t in_room() const { return static_cast<size_t>(in_end_ - in_); }
+  size_t out_room() const { return static_cast<size_t>(out_end_ - out_); }
+
+  bool CopyLiterals(size_t control) {
+    const size_t size = control + 1;
+    if (in_room() >= 32 && out_room() >= 32) {
+      Copy16(out_, in_);
+      Copy16(out_ + 16, in_ + 16);
+    } else {
+      if (size > in_room() || size > out_room()) return false;
+      std::memcpy(out_, in_, size);
+    }
+    in_ += size;
+    out_ += size;
+    return true;
+  }
+
+  bool CopyMatch(size_t control) {
+    constexpr size_t kLong = 7;
+    constexpr size_t kFar = 0x1FFF;
+    size_t length = control >> 5;
+    if (length == kLong) {
+      size_t more;
+      do {
+        if (in_ == in_end_) return false;
+        more = std::to_integer<size_t>(*in_++);
+        length += more;
+      } while (more == 255);
+    }
+    length += 2;
+    if (in_ == in_end_) return false;
+    size_t distance = (control & 0x1F) << 8 | std::to_integer<size_t>(*in_++);
+    if (distance == kFar) {
+      if (in_room() < 2) return false;
+      distance += LoadBe<uint16_t>(in_);
+      in_ += 2;
+    }
+    ++distance;
+
+    const size_t room = out_room();
+    if (length > room || distance > static_cast<size_t>(out_ - dst_.data())) return false;
+    std::byte* const end = out_ + length;
+    if (room - length >= kSlack) {
+      RepeatWide(out_, end, distance);
+    } else {
+      RepeatExactly(out_, end, distance);
+    }
+    out_ = end;
+    return true;
+  }
+
+  const Bytes src_;
+  const MutableBytes dst_;
+  const std::byte* in_;
+  const std::byte* const in_end_ = src_.data() + src_.size();
+  std::byte* out_;
+  std::byte* const out_end_ = dst_.data() + dst_.size();
+};
+
+}  // namespace
+
+absl::Status DecodeBloscLz(Bytes src, MutableBytes dst) { return Decoder(src, dst).Run(); }
+
+}  // namespace cairn::codec

@@ -1,0 +1,267 @@
+#include "engine/codec/blosclz_encoder.h"
+
+#include <algorithm>
+#include <bit>
+#include <climits>
+#include <cstring>
+#include <utility>
+
+#include "engine/base/checked.h"
+#include "engine/base/endian.h"
+
+namespace cairn::codec {
+
+namespace {
+
+constexpr int kMaxHashBits = 14;
+constexpr size_t kMaxLiterals = 32;
+constexpr size_t kFirstFarDistance = 8192;
+// The format could say 73727, but C-Blosc2 itself stops here.
+constexpr size_t kMaxDistance = 73724;
+// Shorter matches cost more time to decode than they save room.
+constexpr size_t kMinNearMatch = 6;
+constexpr size_t kMinFarMatch = 8;
+// Room before the end for the wide loads of the search.
+constexpr size_t kTail = 12;
+
+struct Effort {
+  int hash_bits;
+  // After 2^skip_shift misses in a row the search steps one byte further each time.
+  int skip_shift;
+  // Whether the search also goes where the bytes before the end of the last match were seen.
+  bool follows;
+  // A stream is not worth its decoding time when its sample, taken from its last
+  // 1/sample_divisor, shrinks less than this; each match counts match_toll bytes more.
+  size_t sample_divisor;
+  size_t min_ratio_percent;
+  size_t match_toll;
+};
+
+Effort EffortOf(int clevel) {
+  static constexpr Effort kEfforts[] = {
+      {12, 4, false, 8, 196, 1}, {13, 5, false, 4, 150, 1}, {14, 6, false, 4, 120, 1},
+      {14, 6, false, 2, 120, 1}, {14, 6, false, 2, 120, 1}, {14, 6, false, 2, 120, 1},
+      {14, 6, true, 1, 115, 0},  {14, 7, true, 1, 105, 0},  {14, 8, true, 1, 0, 0},
+  };
+  return kEfforts[std::clamp(clevel, 1, 9) - 1];
+}
+
+// Writes opcodes as long as they fit.
+class OpcodeWriter {
+ public:
+  OpcodeWriter(Bytes src, MutableBytes out)
+      : src_(src), begin_(out.data()), end_(begin_ + out.size()), to_(begin_) {}
+
+  // Codes src[from, to) as literals.
+  bool Literals(size_t from, size_t to) {
+    const size_t coded = to - from + CeilDiv(to - from, kMaxLiterals);
+    if (coded > room()) return false;
+    const bool wide = room() - coded >= kMaxLiterals && src_.size() - to >= kMaxLiterals;
+    const std::byte* literals = src_.data() + from;
+    std::byte* out = to_;
+    to_ += coded;
+    for (size_t left = to - from; left > 0;) {
+      const size_t run = std::min(left, kMaxLiterals);
+      *out++ = static_cast<std::byte>(run - 1);
+      std::memcpy(out, literals, wide ? kMaxLiterals : run);
+      out += run;
+      literals += run;
+      left -= run;
+    }
+    return true;
+  }
+
+  bool Match(size_t length, size_t distance) {
+    const bool far = distance >= kFirstFarDistance;
+    const bool extended = length >= 9;
+    size_t rest = extended ? length - 9 : 0;
+    const size_t coded = (far ? 4 : 2) + (extended ? rest / 255 + 1 : 0);
+    if (coded > room()) return false;
+    const size_t word = distance - (far ? kFirstFarDistance : 1);
+    std::byte* out = to_;
+    to_ += coded;
+    *out++ = static_cast<std::byte>((extended ? 7 : length - 2) << 5 | (far ? 0x1F : word >> 8));
+    if (extended) {
+      for (; rest >= 255; rest -= 255) *out++ = std::byte{255};
+      *out++ = static_cast<std::byte>(rest);
+    }
+    if (far) {
+      *out++ = std::byte{0xFF};
+      *out++ = static_cast<std::byte>(word >> 8);
+    }
+    *out = static_cast<std::byte>(word & 0xFF);
+    return true;
+  }
+
+  size_t size() const { return static_cast<size_t>(to_ - begin_); }
+
+ private:
+  size_t room() const { return static_cast<size_t>(end_ - to_); }
+
+  const Bytes src_;
+  std::byte* const begin_;
+  std::byte* const end_;
+  std::byte* to_;
+};
+
+// Counts what OpcodeWriter would write, and a toll for each match.
+class OpcodeCounter {
+ public:
+  explicit OpcodeCounter(size_t match_toll) : match_toll_(match_toll) {}
+
+  bool Literals(size_t from, size_t to) {
+    size_ += to - from + CeilDiv(to - from, kMaxLiterals);
+    return true;
+  }
+
+  bool Match(size_t length, size_t distance) {
+    size_ += (distance >= kFirstFarDistance ? 4 : 2) + length / 255 + match_toll_;
+    return true;
+  }
+
+  size_t size() const { return size_; }
+
+ private:
+  const size_t match_toll_;
+  size_t size_ = 0;
+};
+
+// How many bytes from `a` and from the later `b` on are equal, up to `end`.
+size_t CommonLength(const std::byte* a, const std::byte* b, const std::byte* end) {
+  const std::byte* const start = b;
+  for (; end - b >= 8; a += 8, b += 8) {
+    const uint64_t difference = LoadLe<uint64_t>(a) ^ LoadLe<uint64_t>(b);
+    if (difference != 0) return static_cast<size_t>(b - start + std::countr_zero(difference) / 8);
+    while (end - b >= 40 && std::memcmp(a + 8, b + 8, 32) == 0) a += 32, b += 32;
+  }
+  while (b < end && *a == *b) ++a, ++b;
+  return static_cast<size_t>(b - start);
+}
+
+// Where each hash was seen last, as byte numbers; src begins at number `origin`.
+struct History {
+  uint32_t* places;
+  int bits;
+  Bytes src;
+  uint32_t origin;
+
+  // Files the bytes at `at` and returns how far back their hash was filed before.
+  size_t Exchange(size_t at) const {
+    const uint32_t here = origin + static_cast<uint32_t>(at);
+    return here - std::exchange(Place(at), here);
+  }
+  uint32_t& Place(size_t at) const {
+    // Six bytes at once: shorter matches are not coded.
+    const uint64_t hash = (LoadLe<uint64_t>(src.data() + at) << 16) * 0x9E3779B97F4A7C15u;
+    return places[hash >> (64 - bits)];
+  }
+};
+
+// A copy of bytes [begin, end) from `distance` before; none when end is 0.
+struct Match {
+  size_t begin = 0;
+  size_t end = 0;
+  size_t distance = 0;
+};
+
+// Whether the four bytes at `at` are those from `distance` before.
+bool Repeats(Bytes src, size_t at, size_t distance) {
+  return distance <= kMaxDistance &&
+         LoadLe<uint32_t>(src.data() + at) == LoadLe<uint32_t>(src.data() + at - distance);
+}
+
+// The longest match at `distance` around the four bytes at `at` that begins at `earliest` or later,
+// if it is worth its opcode. The last byte of src never belongs to it.
+// Inlined by force: it is called at two places and is what the search spends its time in.
+[[gnu::always_inline]] inline Match Extend(Bytes src, size_t at, size_t distance, size_t earliest) {
+  const std::byte* const base = src.data();
+  const std::byte* const limit = base + src.size() - 1;
+  const size_t end = at + 4 + CommonLength(base + at + 4 - distance, base + at + 4, limit);
+  size_t begin = at;
+  while (begin > earliest && begin > distance && base[begin - 1] == base[begin - 1 - distance]) {
+    --begin;
+  }
+  if (end - begin < (distance < kFirstFarDistance ? kMinNearMatch : kMinFarMatch)) return {};
+  return {begin, end, distance};
+}
+
+// Splits src, which is longer than kTail, into literals and matches, greedily. The first and the
+// last byte are always literals. False as soon as the sink has had enough.
+template <bool kFollows, typename Sink>
+bool Parse(const History history, const int skip_shift, Sink& sink) {
+  const Bytes src = history.src;
+  const size_t search_end = src.size() - kTail;
+  size_t literals = 0;  // where those begin that are not in the sink yet
+  size_t misses = 0;
+  [[maybe_unused]] size_t hint = SIZE_MAX;  // a second distance to try
+  history.Exchange(0);
+  for (size_t at = 1; at < search_end;) {
+    Match match;
+    const size_t distance = history.Exchange(at);
+    if (Repeats(src, at, distance)) match = Extend(src, at, distance, literals);
+    if constexpr (kFollows) {
+      const size_t hinted_distance = std::exchange(hint, SIZE_MAX);
+      if (Repeats(src, at, hinted_distance)) {
+        const Match hinted = Extend(src, at, hinted_distance, literals);
+        if (hinted.end > match.end) match = hinted;
+      }
+    }
+    if (match.end == 0) {
+      at += 1 + (misses++ >> skip_shift);
+      continue;
+    }
+    if (!sink.Literals(literals, match.begin)) return false;
+    if (!sink.Match(match.end - match.begin, match.distance)) return false;
+    literals = at = match.end;
+    misses = 0;
+    if (at < search_end) {
+      hint = history.Exchange(at - 3);
+      history.Exchange(at - 1);
+    }
+  }
+  return sink.Literals(literals, src.size());
+}
+
+template <typename Sink>
+bool Parse(const History& history, const Effort& effort, Sink& sink) {
+  return effort.follows ? Parse<true>(history, effort.skip_shift, sink)
+                        : Parse<false>(history, effort.skip_shift, sink);
+}
+
+}  // namespace
+
+uint32_t BloscLzEncoder::Number(size_t size) {
+  constexpr uint32_t kGap = kMaxDistance + 1;
+  if (places_ == nullptr) places_ = std::make_unique<uint32_t[]>(size_t{1} << kMaxHashBits);
+  if (next_number_ == 0 || size + kGap > UINT32_MAX - next_number_) {
+    std::fill_n(places_.get(), size_t{1} << kMaxHashBits, 0u);
+    next_number_ = kGap;
+  }
+  const uint32_t number = next_number_;
+  next_number_ += static_cast<uint32_t>(size) + kGap;
+  return number;
+}
+
+size_t BloscLzEncoder::Encode(Bytes src, MutableBytes dst, int clevel) {
+  if (src.size() <= kTail || src.size() > INT_MAX) return 0;
+  const Effort effort = EffortOf(clevel);
+  const auto history = [&](Bytes bytes) {
+    const uint32_t origin = Number(bytes.size());
+    return History{places_.get(), effort.hash_bits, bytes, origin};
+  };
+
+  const size_t end_size = src.size() / effort.sample_divisor;
+  const Bytes sample = src.last(end_size).first(std::min(end_size, size_t{1} << effort.hash_bits));
+  if (sample.size() > kTail && effort.min_ratio_percent > 0) {
+    OpcodeCounter counter(effort.match_toll);
+    Parse(history(sample), effort, counter);
+    if (sample.size() * 100 < counter.size() * effort.min_ratio_percent) return 0;
+  }
+
+  OpcodeWriter writer(src, dst.first(std::min(dst.size(), src.size() - 1)));
+  if (!Parse(history(src), effort, writer)) return 0;
+  dst[0] |= std::byte{0x20};
+  return writer.size();
+}
+
+}  // namespace cairn::codec
