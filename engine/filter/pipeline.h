@@ -3,6 +3,7 @@
 #define CAIRN_ENGINE_FILTER_PIPELINE_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -61,6 +62,7 @@ class Pipeline {
 
   PipelineParams params_;
   std::vector<Stage> stages_;
+  size_t undoable_ = 0;  // stages that Backward has something to do for
   bool uses_reference_ = false;
 };
 
