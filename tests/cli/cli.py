@@ -1,0 +1,87 @@
+"""What all tests of the tool share: a scratch folder, and running the tool in it."""
+
+import json
+import os
+import random
+import subprocess
+import tempfile
+import unittest
+
+CODECS = ["blosclz", "lz4", "lz4hc", "zlib", "zstd"]
+
+
+def sample(size, seed=1):
+    """Bytes that compress a little: a walk of small steps with noise in between."""
+    rng = random.Random(seed)
+    walk = bytearray(size)
+    value = 0
+    for i in range(0, size, 4):
+        value = (value + rng.randrange(7)) & 0xFFFFFFFF
+        walk[i : i + 4] = value.to_bytes(4, "little")[: size - i]
+    return bytes(walk)
+
+
+def noise(size, seed=2):
+    return random.Random(seed).randbytes(size)
+
+
+class CliTest(unittest.TestCase):
+    tool = None  # path of the program under test
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="cairn-cli-")
+        self.addCleanup(scratch.cleanup)
+        self.dir = scratch.name
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+        return name
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def files(self):
+        return sorted(os.listdir(self.dir))
+
+    def run_tool(self, *args, stdin=b"", **kwargs):
+        return subprocess.run(
+            [self.tool, *map(str, args)],
+            input=stdin,
+            cwd=self.dir,
+            stdout=kwargs.pop("stdout", subprocess.PIPE),
+            stderr=subprocess.PIPE,
+            timeout=120,
+            check=False,
+            **kwargs,
+        )
+
+    def ok(self, *args, stdin=b""):
+        """Runs the tool, which must be fine and quiet on stderr, and gives its stdout."""
+        done = self.run_tool(*args, stdin=stdin)
+        self.assertEqual((done.returncode, done.stderr), (0, b""), args)
+        return done.stdout
+
+    def fails(self, status, *args, stdin=b"", **kwargs):
+        """Runs the tool, which must complain in one line, and gives that line."""
+        done = self.run_tool(*args, stdin=stdin, **kwargs)
+        message = done.stderr.decode()
+        self.assertEqual(done.returncode, status, (args, message))
+        self.assertRegex(message, r"\Acairn: [^\n]+\n\Z")
+        return message.strip()
+
+    def pack(self, data, *args, name="f.b2frame"):
+        self.ok("pack", name, "-", "--quiet", *args, stdin=data)
+        return name
+
+    def info(self, name, *args):
+        return json.loads(self.ok("info", name, "--json", *args))
+
+    def flip_byte(self, name, position):
+        content = bytearray(self.read(name))
+        content[position] ^= 0x10
+        self.write(name, content)

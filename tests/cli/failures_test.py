@@ -1,0 +1,236 @@
+"""Wrong command lines, damaged frames, full disks."""
+
+import os
+import pty
+import resource
+import subprocess
+import sys
+import time
+
+import tap
+from cli import CliTest, noise, sample
+
+
+class Usage(CliTest):
+    def test_wrong_command_lines(self):
+        self.write("in", b"data")
+        for args in [
+            [], ["nope"], ["pack"], ["cat"], ["info"], ["verify"], ["decode"], ["append"],
+            ["pack", "f", "in", "more"], ["pack", "f", "in", "--nope"],
+            ["pack", "f", "in", "--codec", "gzip"], ["pack", "f", "in", "--level", "10"],
+            ["pack", "f", "in", "--level", "-1"], ["pack", "f", "in", "--typesize", "0"],
+            ["pack", "f", "in", "--split-mode", "maybe"], ["pack", "f", "in", "--chunk-size", "0"],
+            ["pack", "f", "in", "--chunk-size", "2GiB"], ["pack", "f", "in", "--threads", "-1"],
+            ["pack", "f", "in", "--fingerprint", "md5"], ["pack", "f", "in", "--meta", "noequals"],
+            ["pack", "f", "in", "--meta", "=x"], ["pack", "f", "in", "--meta", "a=1", "--meta", "a=2"],
+            ["pack", "f", "in", "--meta", "n" * 32 + "=x"], ["encode", "--chunk-size", "1"],
+        ]:  # fmt: skip
+            with self.subTest(args=args):
+                self.fails(2, *args)
+                self.assertEqual(self.files(), ["in"])
+
+    def test_sizes_with_units(self):
+        for text, size in {"5000": 5000, "4KiB": 4096, "4kib": 4096, "5kB": 5000, "1MiB": 1 << 20,
+                           "2MB": 2_000_000, "900B": 900}.items():  # fmt: skip
+            with self.subTest(text=text):
+                frame = self.pack(b"x" * 10, "--chunk-size", text, "--force")
+                self.assertEqual(self.info(frame)["chunksize"], size)
+
+    def test_sizes_that_are_none(self):
+        for text in ["", "KiB", "1.5MiB", "-4", "4 x", "4KiBs", "0x10", "99999999999999999999",
+                     "99999999999TiB", "4K"]:  # fmt: skip
+            with self.subTest(text=text):
+                self.fails(2, "pack", "f", "--chunk-size", text)
+
+    def test_help_names_every_option(self):
+        compress = ["--codec", "--level", "--typesize", "--block-size", "--filters", "--split-mode",
+                    "--dict", "--threads"]  # fmt: skip
+        for command, options in {
+            "pack": compress + ["--chunk-size", "--fingerprint", "--meta", "--vlmeta", "--force"],
+            "encode": compress,
+            "append": ["--threads"],
+            "cat": ["--first-item", "--items", "--chunk", "--offset"],
+            "decode": ["--offset"],
+            "info": ["--json", "--chunks", "--offset"],
+            "verify": ["--offset"],
+        }.items():
+            with self.subTest(command=command):
+                text = self.ok(command, "--help").decode()
+                for option in options:
+                    self.assertRegex(text, rf"(?m)^  {option}\b")
+                self.assertIn("Example", text)
+                self.assertLess(max(map(len, text.splitlines())), 100)
+
+    def test_help_names_every_command(self):
+        text = self.ok("--help").decode()
+        for command in ["pack", "append", "cat", "encode", "decode", "info", "verify"]:
+            self.assertRegex(text, rf"(?m)^  {command}\b")
+
+    def test_version(self):
+        self.assertRegex(self.ok("--version").decode(), r"\Acairn \d+\.\d+\.\d+\n\Z")
+
+
+class Files(CliTest):
+    def test_pack_replaces_only_when_forced(self):
+        frame = self.pack(b"old")
+        before = self.read(frame)
+        self.assertIn(frame, self.fails(1, "pack", frame, stdin=b"new"))
+        self.assertEqual(self.read(frame), before)
+        self.ok("pack", frame, "--force", stdin=b"new")
+        self.assertEqual(self.ok("cat", frame), b"new")
+        self.assertEqual(self.files(), [frame])
+
+    def test_pack_says_what_it_did(self):
+        text = self.ok("pack", "f", "--chunk-size", "4KiB", stdin=sample(5000)).decode()
+        self.assertRegex(text, r"\Af: 4\.88 KiB in \S+ \w+ \(x\d+\.\d\d\), 2 chunks, \d+\.\d s\n\Z")
+
+    def test_input_that_is_not_there(self):
+        self.assertIn("nofile", self.fails(1, "pack", "f", "nofile"))
+        self.assertIn("nofile", self.fails(1, "pack", "f", "-", "--meta", "a=@nofile"))
+        self.assertIn("nofile", self.fails(1, "encode", "nofile"))
+        self.assertEqual(self.files(), [])
+
+    def test_a_directory_is_no_input(self):
+        os.mkdir(self.path("dir"))
+        self.fails(1, "pack", "f", "dir")
+        self.fails(1, "cat", "dir")
+        self.assertEqual(self.files(), ["dir"])
+
+    def test_an_output_that_cannot_be(self):
+        self.assertIn("nodir", self.fails(1, "pack", "nodir/f", stdin=b"x"))
+
+    def test_frames_that_are_not_there(self):
+        for command in ["cat", "info", "append", "verify", "decode"]:
+            with self.subTest(command=command):
+                self.fails(1, command, "nofile")
+                self.assertEqual(self.files(), [])
+
+    def test_files_that_are_no_frame(self):
+        frame = self.read(self.pack(sample(50_000)))
+        for name, content in {"empty": b"", "short": b"x", "noise": noise(5000),
+                              "half": frame[: len(frame) // 2], "head": frame[:100]}.items():  # fmt: skip
+            self.write(name, content)
+            for command in ["cat", "info", "append", "verify"]:
+                with self.subTest(command=command, name=name):
+                    self.fails(1, command, name)
+            self.assertEqual(self.read(name), content)
+
+
+class Damage(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.data = noise(40_000)
+        self.frame = self.pack(self.data, "--chunk-size", "4KiB")
+        chunk = self.info(self.frame, "--chunks")["chunks"][3]
+        self.begin, self.end = chunk["offset"], chunk["offset"] + chunk["cbytes"]
+        self.flip_byte(self.frame, self.begin + 1000)
+
+    def test_verify_names_the_chunk_and_its_bytes(self):
+        done = self.run_tool("verify", self.frame)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, b"cairn: 1 of 1 frame failed the check\n")
+        first, second = done.stdout.decode().splitlines()
+        self.assertRegex(first, r"\Af\.b2frame: DAMAGED: 1 finding, sealed, 10 chunks, ")
+        self.assertRegex(second, rf"\A  \[{self.begin}, {self.end}\) chunk 3: ")
+
+    def test_verify_goes_on_to_the_other_frames(self):
+        self.pack(b"fine", name="good")
+        done = self.run_tool("verify", "good", "nofile", self.frame, "good")
+        lines = [line for line in done.stdout.decode().splitlines() if not line.startswith(" ")]
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual([line.split(": ")[:2] for line in lines][1:3],
+                         [["nofile", "not checked"], [self.frame, "DAMAGED"]])  # fmt: skip
+        self.assertRegex(lines[0], r"\Agood: ok, sealed, 1 chunk, \d+ B\Z")
+        self.assertEqual(lines[3], lines[0])
+        self.assertIn(b"2 of 4 frames", done.stderr)
+
+    def test_cat_names_it_too(self):
+        message = self.fails(1, "cat", self.frame)
+        self.assertIn("chunk 3", message)
+        self.assertIn(self.frame, message)
+
+    def test_all_other_chunks_stay_readable(self):
+        for i in [0, 2, 4, 9]:
+            self.assertEqual(self.ok("cat", self.frame, "--chunk", i),
+                             self.data[i * 4096 : (i + 1) * 4096])  # fmt: skip
+        self.fails(1, "cat", self.frame, "--chunk", 3)
+
+    def test_no_flipped_byte_leaves_a_frame_sealed_and_well(self):
+        """Some bytes of the header are others' to edit: there the frame is no longer sealed."""
+        frame = self.pack(sample(300), name="small")
+        self.assertIn(b"small: ok, sealed", self.ok("verify", frame))
+        for position in range(0, len(self.read(frame)), 13):
+            with self.subTest(position=position):
+                self.flip_byte(frame, position)
+                done = self.run_tool("verify", frame)
+                self.assertNotIn(b": ok, sealed", done.stdout)
+                self.assertIn(done.returncode, [0, 1])
+                self.flip_byte(frame, position)
+
+
+def _small_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+
+class FullDisk(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.frame = self.pack(b"old state")
+        self.before = self.read(self.frame)
+        self.big = noise(1_000_000)
+
+    def test_pack_keeps_the_old_frame_and_leaves_nothing(self):
+        message = self.fails(1, "pack", self.frame, "--force", stdin=self.big,
+                             preexec_fn=_small_files)  # fmt: skip
+        self.assertIn("too large", message.lower())
+        self.assertEqual(self.read(self.frame), self.before)
+        self.assertEqual(self.files(), [self.frame])
+
+    def test_pack_of_a_new_frame_leaves_nothing(self):
+        self.fails(1, "pack", "new", stdin=self.big, preexec_fn=_small_files)
+        self.assertEqual(self.files(), [self.frame])
+
+    def test_append_keeps_the_old_state(self):
+        self.fails(1, "append", self.frame, stdin=self.big, preexec_fn=_small_files)
+        self.assertEqual(self.ok("cat", self.frame), b"old state")
+        self.ok("verify", self.frame)
+        self.ok("append", self.frame, stdin=b", new state")
+        self.assertEqual(self.ok("cat", self.frame), b"old state, new state")
+
+    def test_cat_to_a_full_device(self):
+        with open("/dev/full", "wb") as full:
+            message = self.fails(1, "cat", self.frame, stdout=full)
+        self.assertIn("standard output", message)
+
+
+class ProgressBar(CliTest):
+    def slow_pack(self, stderr):
+        tool = subprocess.Popen([self.tool, "pack", "f", "--quiet", "--chunk-size", "4KiB"],
+                                cwd=self.dir, stdin=subprocess.PIPE, stderr=stderr)  # fmt: skip
+        piece = sample(5 << 20)
+        tool.stdin.write(piece)
+        tool.stdin.flush()
+        time.sleep(1.3)
+        tool.stdin.write(piece)
+        tool.stdin.close()
+        return tool
+
+    def test_shown_on_a_terminal_when_it_takes_long(self):
+        master, terminal = pty.openpty()
+        with self.slow_pack(terminal) as tool:
+            self.assertEqual(tool.wait(60), 0)
+        os.close(terminal)
+        shown = os.read(master, 65536)
+        os.close(master)
+        self.assertIn(b"packing", shown)
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
+
+    def test_not_shown_when_piped(self):
+        with self.slow_pack(subprocess.PIPE) as tool:
+            self.assertEqual(tool.stderr.read(), b"")
+            self.assertEqual(tool.wait(60), 0)
+
+
+if __name__ == "__main__":
+    CliTest.tool = sys.argv[1]
+    tap.main(__name__)

@@ -1,0 +1,145 @@
+// cairn cat: the decoded bytes of a frame, or a part of them, on standard output.
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <unistd.h>
+
+#include "absl/strings/str_format.h"
+
+#include "cairn/frame.h"
+#include "tools/cairn/about.h"
+#include "tools/cairn/commands.h"
+#include "tools/cairn/flags.h"
+#include "tools/cairn/io.h"
+#include "tools/cairn/progress.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct CatFlags {
+  std::string frame;
+  int64_t first_item = 0;
+  std::optional<int64_t> items;
+  std::optional<int64_t> chunk;
+  int64_t offset = 0;
+  int threads = 0;
+};
+
+// Two numbers, the second excluded.
+struct Range {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+absl::Status CatChunks(const Snapshot& snapshot, const Range& chunks, Progress& progress) {
+  int64_t done = 0;
+  for (int64_t i = chunks.begin; i < chunks.end; ++i) {
+    const absl::StatusOr<int32_t> size = snapshot.ChunkSize(i);
+    if (!size.ok()) return size.status();
+    const Buffer buffer(static_cast<size_t>(*size));
+    if (absl::Status status = snapshot.ReadChunk(i, buffer.bytes()); !status.ok()) return status;
+    if (absl::Status status = WriteStdout(buffer.bytes()); !status.ok()) return status;
+    progress.Show(done += *size);
+  }
+  return absl::OkStatus();
+}
+
+// How far to read in one piece: to a chunk's end where chunks are small, so that none is decoded
+// twice, and never so far that the piece is large.
+int64_t PieceEnd(int64_t begin, int32_t chunksize) {
+  constexpr int64_t kPiece = 4 << 20;
+  if (chunksize <= 0 || chunksize > kPiece) return begin + kPiece;
+  return (begin + kPiece) / chunksize * chunksize;
+}
+
+absl::Status CatBytes(const Snapshot& snapshot, const Range& bytes, Progress& progress) {
+  std::optional<Buffer> buffer;
+  for (int64_t at = bytes.begin; at < bytes.end;) {
+    const int64_t end = std::min(bytes.end, PieceEnd(at, snapshot.info().chunksize));
+    const auto size = static_cast<size_t>(end - at);
+    if (!buffer || buffer->bytes().size() < size) buffer.emplace(size);
+    const MutableBytes piece = buffer->first(size);
+    if (absl::Status status = snapshot.ReadBytes(at, piece); !status.ok()) return status;
+    if (absl::Status status = WriteStdout(piece); !status.ok()) return status;
+    progress.Show(end - bytes.begin);
+    at = end;
+  }
+  return absl::OkStatus();
+}
+
+// The bytes of the items asked for; the last item of a frame may be short.
+absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info) {
+  const int64_t items = flags.items.value_or(std::max<int64_t>(0, info.nitems - flags.first_item));
+  if (flags.first_item > info.nitems || items > info.nitems - flags.first_item) {
+    return absl::OutOfRangeError(absl::StrFormat("%d items from item %d on: the frame has %d",
+                                                 items, flags.first_item, info.nitems));
+  }
+  // No product overflows: there are no more items than the frame's bytes hold.
+  const auto bytes_before = [&](int64_t item) {
+    return item >= info.nitems ? info.nbytes : item * info.typesize;
+  };
+  return Range{bytes_before(flags.first_item), bytes_before(flags.first_item + items)};
+}
+
+absl::Status Cat(const CatFlags& flags) {
+  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
+  OpenOptions options;
+  options.offset = flags.offset;
+  options.executor = executor.get();
+  const absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
+  if (!frame.ok()) return frame.status();
+  const Snapshot snapshot = frame->snapshot();
+  const FrameInfo& info = snapshot.info();
+  // A bar would run through the data that a terminal shows.
+  const bool visible = isatty(STDOUT_FILENO) == 1;
+  if (flags.chunk) {
+    Progress progress("reading", std::nullopt);
+    if (*flags.chunk >= info.nchunks) {
+      return absl::OutOfRangeError(
+          absl::StrFormat("chunk %d: the frame has %d", *flags.chunk, info.nchunks));
+    }
+    return CatChunks(snapshot, {*flags.chunk, *flags.chunk + 1}, progress);
+  }
+  const absl::StatusOr<Range> range = BytesOfItems(flags, info);
+  if (!range.ok()) return range.status();
+  Progress progress(visible ? "" : "reading", range->end - range->begin);
+  const bool whole = range->begin == 0 && range->end == info.nbytes;
+  // Without a common size the way from a byte to its chunk is long; chunk by chunk it is short.
+  if (whole && info.chunksize <= 0) return CatChunks(snapshot, {0, info.nchunks}, progress);
+  return CatBytes(snapshot, *range, progress);
+}
+
+}  // namespace
+
+void AddCat(CLI::App& app, Command& chosen) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  CLI::App* cat = app.add_subcommand("cat", "Write a frame's data, or a part of it, to stdout");
+  const auto flags = std::make_shared<CatFlags>();
+  cat->add_option("FRAME", flags->frame, "The frame")->required();
+  CLI::Option* first = cat->add_option("--first-item", flags->first_item, "Begin with this item")
+                           ->capture_default_str()
+                           ->check(CLI::Range(int64_t{0}, kMost))
+                           ->type_name("I");
+  CLI::Option* items =
+      cat->add_option("--items", flags->items, "Write this many items; all by default")
+          ->check(CLI::Range(int64_t{0}, kMost))
+          ->type_name("N");
+  cat->add_option("--chunk", flags->chunk, "Write this chunk only")
+      ->check(CLI::Range(int64_t{0}, kMost))
+      ->type_name("I")
+      ->excludes(first)
+      ->excludes(items);
+  AddOffset(*cat, flags->offset)->description("Where in the file the frame begins");
+  AddThreads(*cat, flags->threads);
+  cat->footer(
+      "Uninitialised values read as zeros.\n"
+      "\nExample: ten items from number 1000 on\n"
+      "  cairn cat temps.b2frame --first-item 1000 --items 10 > ten.f32");
+  cat->callback(
+      [flags, &chosen] { chosen = [flags] { return About(flags->frame, Cat(*flags)); }; });
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,25 @@
+// The subcommands. Each Add… puts one into the parser; when the command line names it, `chosen`
+// becomes what main has to run.
+#ifndef CAIRN_TOOLS_CAIRN_COMMANDS_H_
+#define CAIRN_TOOLS_CAIRN_COMMANDS_H_
+
+#include <functional>
+
+#include "absl/status/status.h"
+#include <CLI/CLI.hpp>
+
+namespace cairn::tool {
+
+using Command = std::function<absl::Status()>;
+
+void AddPack(CLI::App& app, Command& chosen);
+void AddAppend(CLI::App& app, Command& chosen);
+void AddCat(CLI::App& app, Command& chosen);
+void AddEncode(CLI::App& app, Command& chosen);
+void AddDecode(CLI::App& app, Command& chosen);
+void AddInfo(CLI::App& app, Command& chosen);
+void AddVerify(CLI::App& app, Command& chosen);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_COMMANDS_H_

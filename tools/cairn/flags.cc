@@ -1,0 +1,40 @@
+#include "tools/cairn/flags.h"
+
+#include <limits>
+
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/units.h"
+
+namespace cairn::tool {
+
+CLI::Option* AddByteSize(CLI::App& app, const std::string& name, int64_t& value, int64_t min,
+                         int64_t max) {
+  const auto parse = [name, &value, min, max](const std::string& text) {
+    const absl::StatusOr<int64_t> size = ParseByteSize(text);
+    if (!size.ok()) throw CLI::ValidationError(name, std::string(size.status().message()));
+    if (*size < min || *size > max) {
+      throw CLI::ValidationError(name, absl::StrFormat("%s is %d bytes, but %d to %d are possible",
+                                                       text, *size, min, max));
+    }
+    value = *size;
+  };
+  return app.add_option_function<std::string>(name, parse)->type_name("BYTES");
+}
+
+CLI::Option* AddOffset(CLI::App& app, int64_t& offset) {
+  return AddByteSize(app, "--offset", offset, 0, std::numeric_limits<int64_t>::max());
+}
+
+CLI::Option* AddThreads(CLI::App& app, int& threads) {
+  return app.add_option("--threads", threads, "Threads that work on blocks; 0 is one a core")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024))
+      ->type_name("N");
+}
+
+std::unique_ptr<Executor> MakeExecutor(int threads) {
+  return threads == 1 ? nullptr : MakeThreadExecutor(threads);
+}
+
+}  // namespace cairn::tool

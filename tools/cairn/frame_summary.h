@@ -1,0 +1,38 @@
+// What `cairn info` shows, gathered before it is put into a form.
+#ifndef CAIRN_TOOLS_CAIRN_FRAME_SUMMARY_H_
+#define CAIRN_TOOLS_CAIRN_FRAME_SUMMARY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/snapshot.h"
+
+namespace cairn::tool {
+
+struct FrameSummary {
+  std::string path;
+  FrameInfo info;
+  std::vector<Metalayer> metalayers;
+  std::vector<Metalayer> vlmetalayers;
+};
+
+struct ChunkSummary {
+  int64_t index = 0;
+  int64_t offset = -1;  // -1 when the index itself says what the chunk holds
+  int32_t nbytes = 0;
+  int32_t cbytes = 0;  // bytes in the frame; 0 when it takes none
+  int32_t blocksize = 0;
+  SpecialValue special = SpecialValue::kNone;
+  std::optional<uint64_t> fingerprint;
+};
+
+absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snapshot& snapshot);
+absl::StatusOr<ChunkSummary> SummarizeChunk(const Snapshot& snapshot, int64_t nchunk);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_FRAME_SUMMARY_H_

@@ -1,0 +1,95 @@
+#include "tools/cairn/info_json.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include <nlohmann/json.hpp>
+
+#include "tools/cairn/metadata.h"
+#include "tools/cairn/words.h"
+
+namespace cairn::tool {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Paths and names may be no UTF-8; the bytes that are not get a replacement character.
+std::string Dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+Json JsonOfFilters(const std::vector<FilterStage>& filters) {
+  Json array = Json::array();
+  for (const FilterStage& stage : filters) {
+    array.push_back({static_cast<int>(stage.filter), static_cast<int>(stage.meta)});
+  }
+  return array;
+}
+
+Json JsonOfCodec(Codec codec) {
+  for (const Word<Codec>& word : kCodecWords) {
+    if (word.value == codec) return word.name;
+  }
+  return static_cast<int>(codec);
+}
+
+Json JsonOfLayers(const std::vector<Metalayer>& layers) {
+  Json object = Json::object();
+  for (const Metalayer& layer : layers) object[layer.name] = ToHex(layer.content);
+  return object;
+}
+
+}  // namespace
+
+std::string JsonOfFrame(const FrameSummary& summary) {
+  const FrameInfo& info = summary.info;
+  const Json json = {
+      {"path", summary.path},
+      {"kind", info.layout == Layout::kContiguous ? "contiguous" : "sparse"},
+      {"format_version", info.format_version},
+      {"codec", JsonOfCodec(info.codec)},
+      {"level", info.clevel},
+      {"filters", JsonOfFilters(info.filters)},
+      {"split_mode", NameOf(kSplitModeWords, info.split_mode)},
+      {"typesize", info.typesize},
+      {"blocksize", info.blocksize},
+      {"chunksize", info.chunksize},
+      {"nchunks", info.nchunks},
+      {"nbytes", info.nbytes},
+      {"cbytes", info.cbytes},
+      {"frame_size", info.frame_size},
+      {"header_len", info.header_len},
+      {"dead_bytes", info.dead_bytes},
+      {"fingerprint", NameOf(kFingerprintWords, info.fingerprint)},
+      {"sealed", info.sealed},
+      {"generation", info.generation},
+      {"metalayers", JsonOfLayers(summary.metalayers)},
+      {"vlmetalayers", JsonOfLayers(summary.vlmetalayers)},
+  };
+  return Dump(json, 2) + "\n";
+}
+
+std::string OpenChunkArray(const std::string& object) {
+  return absl::StrCat(object.substr(0, object.rfind("\n}")), ",\n  \"chunks\": [");
+}
+
+std::string JsonOfChunk(const ChunkSummary& chunk) {
+  const bool special = chunk.special != SpecialValue::kNone;
+  const Json json = {
+      {"index", chunk.index},
+      {"offset", chunk.offset},
+      {"nbytes", chunk.nbytes},
+      {"cbytes", chunk.cbytes},
+      {"blocksize", chunk.blocksize},
+      {"special", special ? Json(NameOf(kSpecialWords, chunk.special)) : Json()},
+      {"fingerprint",
+       chunk.fingerprint ? Json(absl::StrFormat("%016x", *chunk.fingerprint)) : Json()},
+  };
+  return absl::StrCat(chunk.index == 0 ? "\n    " : ",\n    ", Dump(json, -1));
+}
+
+std::string CloseChunkArray() { return "\n  ]\n}\n"; }
+
+}  // namespace cairn::tool

@@ -1,0 +1,106 @@
+#include "tools/cairn/info_text.h"
+
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/filters.h"
+#include "tools/cairn/units.h"
+#include "tools/cairn/words.h"
+
+namespace cairn::tool {
+
+namespace {
+
+void AddLine(std::string* text, std::string_view label, std::string_view value) {
+  absl::StrAppendFormat(text, "  %-13s %s\n", label, value);
+}
+
+std::string ExactSize(int64_t bytes) {
+  const std::string human = FormatByteSize(bytes);
+  return bytes < 1024 ? human : absl::StrFormat("%s (%d B)", human, bytes);
+}
+
+std::string DescribeChunks(const FrameInfo& info) {
+  std::string text = absl::StrCat(info.nchunks);
+  if (info.chunksize > 0) absl::StrAppend(&text, " of ", FormatByteSize(info.chunksize));
+  if (info.chunksize == 0) absl::StrAppend(&text, " of different sizes");
+  if (info.vlblocks) {
+    absl::StrAppend(&text, ", in blocks of different sizes");
+  } else if (info.blocksize > 0) {
+    absl::StrAppend(&text, ", in blocks of ", FormatByteSize(info.blocksize));
+  }
+  return text;
+}
+
+std::string DescribeSeal(const FrameInfo& info) {
+  std::string text = info.sealed ? "yes" : "no";
+  if (info.fingerprint != FingerprintType::kNone) {
+    absl::StrAppend(&text, ", ", NameOf(kFingerprintWords, info.fingerprint));
+  }
+  return info.generation == 0 ? text : absl::StrCat(text, ", generation ", info.generation);
+}
+
+// Short text as it is, the rest by its size.
+std::string DescribeContent(const std::vector<std::byte>& content) {
+  constexpr size_t kShort = 60;
+  const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
+  bool printable = content.size() <= kShort;
+  for (const char c : text) printable = printable && c >= ' ' && c <= '~';
+  const std::string size = FormatByteSize(static_cast<int64_t>(content.size()));
+  return printable ? absl::StrFormat("%s, \"%s\"", size, text) : size;
+}
+
+void AddLayers(std::string* text, std::string_view label, const std::vector<Metalayer>& layers) {
+  for (const Metalayer& layer : layers) {
+    AddLine(text, label,
+            absl::StrCat(absl::CEscape(layer.name), ": ", DescribeContent(layer.content)));
+    label = "";
+  }
+}
+
+}  // namespace
+
+std::string TextOfFrame(const FrameSummary& summary) {
+  const FrameInfo& info = summary.info;
+  std::string text = absl::StrFormat("%s: %s frame, format version %d\n", summary.path,
+                                     info.layout == Layout::kContiguous ? "contiguous" : "sparse",
+                                     info.format_version);
+  AddLine(&text, "data", ExactSize(info.nbytes));
+  AddLine(&text, "frame",
+          absl::StrCat(ExactSize(info.frame_size), ", ratio ",
+                       FormatRatio(info.nbytes, info.frame_size)));
+  AddLine(&text, "items", absl::StrCat(info.nitems, " of ", FormatCount(info.typesize, "byte")));
+  AddLine(&text, "chunks", DescribeChunks(info));
+  AddLine(&text, "codec",
+          absl::StrCat(NameOf(kCodecWords, info.codec), ", level ", info.clevel,
+                       info.use_dict ? ", with dictionaries" : ""));
+  AddLine(&text, "filters", FormatFilters(info.filters));
+  AddLine(&text, "split mode", NameOf(kSplitModeWords, info.split_mode));
+  AddLine(&text, "header", FormatByteSize(info.header_len));
+  AddLine(&text, "dead bytes", info.dead_bytes < 0 ? "unknown" : FormatByteSize(info.dead_bytes));
+  AddLine(&text, "sealed", DescribeSeal(info));
+  AddLayers(&text, "metalayers", summary.metalayers);
+  AddLayers(&text, "vlmetalayers", summary.vlmetalayers);
+  return text;
+}
+
+std::string ChunkTableHead() {
+  return absl::StrFormat("\n%8s %14s %11s %11s %11s  %-7s  %s\n", "chunk", "offset", "data",
+                         "stored", "block", "special", "fingerprint");
+}
+
+std::string TextOfChunk(const ChunkSummary& chunk) {
+  const bool special = chunk.special != SpecialValue::kNone;
+  return absl::StrFormat("%8d %14s %11s %11s %11s  %-7s  %s\n", chunk.index,
+                         chunk.offset < 0 ? "-" : absl::StrCat(chunk.offset),
+                         FormatByteSize(chunk.nbytes), FormatByteSize(chunk.cbytes),
+                         FormatByteSize(chunk.blocksize),
+                         special ? NameOf(kSpecialWords, chunk.special) : "-",
+                         chunk.fingerprint ? absl::StrFormat("%016x", *chunk.fingerprint) : "-");
+}
+
+}  // namespace cairn::tool

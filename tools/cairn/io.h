@@ -1,0 +1,65 @@
+// Raw bytes in and out. Everything written is written whole or the answer is an error.
+#ifndef CAIRN_TOOLS_CAIRN_IO_H_
+#define CAIRN_TOOLS_CAIRN_IO_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/types.h"
+
+namespace cairn::tool {
+
+// Memory that is only touched where it is written, so a large one costs nothing by itself.
+class Buffer {
+ public:
+  explicit Buffer(size_t size)
+      : data_(std::make_unique_for_overwrite<std::byte[]>(size)), size_(size) {}
+  MutableBytes bytes() const { return {data_.get(), size_}; }
+  MutableBytes first(size_t size) const { return bytes().first(size); }
+
+ private:
+  std::unique_ptr<std::byte[]> data_;
+  size_t size_;
+};
+
+// A file, or standard input when the path is "-", read from front to back.
+class Input {
+ public:
+  static absl::StatusOr<Input> Open(const std::string& path);
+  Input(Input&& other) noexcept;
+  Input& operator=(Input&&) = delete;
+  ~Input();
+
+  // Fills dst unless the input ends before; returns how much it got.
+  absl::StatusOr<size_t> Read(MutableBytes dst);
+  // Everything that is left; kResourceExhausted when that is more than `limit` bytes.
+  absl::StatusOr<std::vector<std::byte>> ReadAll(size_t limit);
+
+  // For messages.
+  const std::string& name() const { return name_; }
+  // Of a regular file.
+  std::optional<int64_t> size() const;
+  bool IsSameFileAs(const std::string& path) const;
+
+ private:
+  Input(int descriptor, std::string name);
+
+  int descriptor_;
+  std::string name_;
+};
+
+// kCancelled when nobody reads any more.
+absl::Status WriteStdout(Bytes bytes);
+absl::Status WriteStdout(std::string_view text);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_IO_H_

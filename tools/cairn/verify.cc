@@ -1,0 +1,105 @@
+// cairn verify: checks every section and chunk of frames.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "cairn/frame.h"
+#include "tools/cairn/commands.h"
+#include "tools/cairn/flags.h"
+#include "tools/cairn/io.h"
+#include "tools/cairn/progress.h"
+#include "tools/cairn/units.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct VerifyFlags {
+  std::vector<std::string> frames;
+  int64_t offset = 0;
+  int threads = 0;
+};
+
+std::string Describe(const std::string& path, const FrameInfo& info, const VerifyReport& report) {
+  std::string text = absl::StrCat(path, ": ");
+  if (!report.ok()) {
+    absl::StrAppend(&text, "DAMAGED: ",
+                    FormatCount(static_cast<int64_t>(report.findings.size()), "finding"), ", ");
+  } else {
+    absl::StrAppend(&text, "ok, ");
+  }
+  absl::StrAppend(&text, report.sealed ? "sealed, " : "not sealed, ",
+                  FormatCount(report.nchunks, "chunk"), ", ", FormatByteSize(info.frame_size),
+                  "\n");
+  for (const Finding& finding : report.findings) {
+    absl::StrAppendFormat(&text, "  [%d, %d) %s: %s\n", finding.begin, finding.end, finding.section,
+                          finding.reason);
+  }
+  for (const std::string& note : report.notes) absl::StrAppend(&text, "  note: ", note, "\n");
+  return text;
+}
+
+struct Outcome {
+  bool fine = false;
+  std::string text;  // for stdout
+};
+
+Outcome CheckFrame(const std::string& path, const VerifyFlags& flags, Executor* executor) {
+  OpenOptions options;
+  options.offset = flags.offset;
+  options.executor = executor;
+  const absl::StatusOr<Frame> frame = Frame::Open(path, options);
+  absl::Status status = frame.status();
+  if (status.ok()) {
+    const Snapshot snapshot = frame->snapshot();
+    const FrameInfo& info = snapshot.info();
+    Progress progress(absl::StrCat("verifying ", path), info.nchunks, "chunk");
+    const absl::StatusOr<VerifyReport> report =
+        snapshot.Verify(VerifyDepth::kContents, [&](int64_t chunks) {
+          progress.Show(chunks);
+          return true;
+        });
+    if (report.ok()) return {report->ok(), Describe(path, info, *report)};
+    status = report.status();
+  }
+  const char* verdict = absl::IsDataLoss(status) ? "DAMAGED" : "not checked";
+  std::string message(status.message());
+  if (message.starts_with(path + ": ")) message.erase(0, path.size() + 2);
+  return {false, absl::StrFormat("%s: %s: %s\n", path, verdict, message)};
+}
+
+absl::Status Verify(const VerifyFlags& flags) {
+  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
+  int64_t bad = 0;
+  for (const std::string& path : flags.frames) {
+    const Outcome outcome = CheckFrame(path, flags, executor.get());
+    if (!outcome.fine) ++bad;
+    if (absl::Status status = WriteStdout(outcome.text); !status.ok()) return status;
+  }
+  if (bad == 0) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrFormat("%d of %s failed the check", bad,
+                      FormatCount(static_cast<int64_t>(flags.frames.size()), "frame")));
+}
+
+}  // namespace
+
+void AddVerify(CLI::App& app, Command& chosen) {
+  CLI::App* verify = app.add_subcommand("verify", "Check every section and chunk of frames");
+  const auto flags = std::make_shared<VerifyFlags>();
+  verify->add_option("FRAME", flags->frames, "The frames")->required();
+  AddOffset(*verify, flags->offset)->description("Where in each file the frame begins");
+  AddThreads(*verify, flags->threads);
+  verify->footer(
+      "Prints a line for each frame and, below it, one for each damaged chunk or section with\n"
+      "the bytes [begin, end) of the frame that it takes. Exit status 1 when any is damaged.\n"
+      "\nExample:\n"
+      "  cairn verify *.b2frame");
+  verify->callback([flags, &chosen] { chosen = [flags] { return Verify(*flags); }; });
+}
+
+}  // namespace cairn::tool

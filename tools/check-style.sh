@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Checks what no compiler does: the format, which floor includes which, and the size of files.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+status=0
+complain() {
+  echo "check-style: $*" >&2
+  status=1
+}
+
+mapfile -t sources < <(find include engine tools tests docs -name '*.h' -o -name '*.cc' | sort)
+
+clang-format --dry-run -Werror "${sources[@]}" || complain "run clang-format -i on the files above"
+
+for file in "${sources[@]}"; do
+  lines=$(wc -l <"$file")
+  [[ $lines -le 500 ]] || complain "$file: $lines lines, but 500 is the most"
+done
+
+# The floors that each floor may include; see docs/architecture.md.
+declare -A floors=(
+  [base]="base"
+  [codec]="base codec"
+  [filter]="base filter"
+  [chunk]="base codec filter chunk"
+  [format]="base codec filter chunk format"
+  [storage]="base storage"
+  [frame]="base codec filter chunk format storage frame"
+)
+for file in "${sources[@]}"; do
+  case $file in
+    engine/*) floor=${file#engine/} floor=${floor%%/*} allowed=${floors[$floor]-none} ;;
+    tests/*) continue ;;  # tests may reach every floor
+    *) allowed="" ;;      # the public headers and those who use them
+  esac
+  while read -r included; do
+    [[ " $allowed " == *" $included "* ]] || complain "$file: includes engine/$included"
+  done < <(sed -nE 's|^ *# *include *[<"]engine/([a-z_]+)/.*|\1|p' "$file")
+done
+
+# Failures are statuses, and nothing outside steers the engine. Comments may use the words.
+for file in "${sources[@]}"; do
+  [[ $file == engine/* ]] || continue
+  if found=$(sed 's|//.*||' "$file" | grep -nE '\b(getenv|throw|abort *\()'); then
+    complain "$file: $found"
+  fi
+done
+
+shellcheck tools/*.sh .ci/run || complain "see shellcheck above"
+
+exit $status

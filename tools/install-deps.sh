@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that building and testing need, where any is missing. Says nothing
+# and needs no network when all are there.
+set -euo pipefail
+
+build=(g++ meson ninja-build pkg-config python3 libabsl-dev libxxhash-dev libzstd-dev liblz4-dev
+  zlib1g-dev libhwy-dev libtbb-dev libcli11-dev nlohmann-json3-dev)
+test=(libgtest-dev clang-format shellcheck libblosc-dev)
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  echo "install-deps: this is no Debian; install what README.md names by other means" >&2
+  exit 0
+fi
+
+missing=()
+for package in "${build[@]}" "${test[@]}"; do
+  # shellcheck disable=SC2016  # dpkg-query expands it
+  state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [[ $state == installed* ]] || missing+=("$package")
+done
+[[ ${#missing[@]} -gt 0 ]] || exit 0
+
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+  if ! command -v sudo >/dev/null; then
+    echo "install-deps: needs root, or sudo, to install: ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+echo "Installing ${missing[*]}"
+"${as_root[@]}" apt-get update -q
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -q -y --no-install-recommends "${missing[@]}"
