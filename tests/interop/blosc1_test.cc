@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <blosc.h>
-#include <iostream>
 #include <optional>
 
 #include <gtest/gtest.h>
 
 #include "cairn/chunk.h"
 #include "tests/interop/data.h"
+#include "tests/interop/figures.h"
 
 namespace cairn::interop {
 namespace {
@@ -90,11 +90,6 @@ std::optional<Buffer> PeerDecompress(Bytes chunk, size_t nbytes) {
   const int size = blosc_decompress_ctx(chunk.data(), decoded.data(), decoded.size(), 1);
   if (size < 0 || static_cast<size_t>(size) != nbytes) return std::nullopt;
   return decoded;
-}
-
-void Report(const char* what, int ncases) {
-  std::cout << "[ figures  ] " << what << ": " << ncases << " cases\n";
-  testing::Test::RecordProperty(what, ncases);
 }
 
 TEST(Blosc1Test, PeerDecodesWhatCairnEncodes) {

@@ -1,12 +1,12 @@
 // Chunks go both ways between Cairn and C-Blosc2.
 #include <algorithm>
 #include <array>
-#include <iostream>
 
 #include <gtest/gtest.h>
 
 #include "cairn/chunk.h"
 #include "tests/interop/chunk_case.h"
+#include "tests/interop/figures.h"
 #include "tests/interop/peer.h"
 
 namespace cairn::interop {
@@ -47,11 +47,6 @@ ItemRange RandomItems(const ChunkCase& c, Random& random) {
   range.start = Between(random, 0, nitems - 1);
   range.count = Between(random, 1, nitems - range.start);
   return range;
-}
-
-void Report(const char* what, int ncases) {
-  std::cout << "[ figures  ] " << what << ": " << ncases << " cases\n";
-  testing::Test::RecordProperty(what, ncases);
 }
 
 TEST(Blosc2ChunkTest, PeerDecodesWhatCairnEncodes) {

@@ -3,7 +3,7 @@
 #define CAIRN_TESTS_INTEROP_CHUNK_CASE_H_
 
 #include <ostream>
-#include <string>
+#include <string_view>
 
 #include "cairn/options.h"
 #include "tests/interop/data.h"
@@ -24,6 +24,8 @@ std::ostream& operator<<(std::ostream& stream, const ChunkCase& c);
 
 inline constexpr Codec kAllCodecs[] = {Codec::kBloscLz, Codec::kLz4, Codec::kLz4Hc, Codec::kZlib,
                                        Codec::kZstd};
+
+std::string_view ToString(Codec codec);
 
 // Typesize as the chunk header has it.
 inline int32_t ChunkTypesize(int32_t typesize) { return typesize > 255 ? 1 : typesize; }

@@ -113,10 +113,10 @@ absl::Status WriteFirst(const std::string& path, Random& random, FrameCase* c) {
 
 std::ostream& operator<<(std::ostream& stream, const FrameCase& c) {
   const CompressionOptions& o = c.options.compression;
-  stream << "birth " << static_cast<int>(c.birth) << " codec " << static_cast<int>(o.codec)
-         << " level " << o.clevel << " typesize " << o.typesize << " chunk " << c.options.chunksize
-         << " block " << o.blocksize << " split " << static_cast<int>(o.split_mode) << " dict "
-         << o.use_dict << " fingerprint " << static_cast<int>(c.options.fingerprint) << " filters";
+  stream << "birth " << static_cast<int>(c.birth) << ' ' << ToString(o.codec) << " level "
+         << o.clevel << " typesize " << o.typesize << " chunk " << c.options.chunksize << " block "
+         << o.blocksize << " split " << static_cast<int>(o.split_mode) << " dict " << o.use_dict
+         << " fingerprint " << static_cast<int>(c.options.fingerprint) << " filters";
   for (const FilterStage& stage : o.filters) stream << ' ' << static_cast<int>(stage.filter);
   return stream;
 }
@@ -146,6 +146,7 @@ FrameCase MakeFrameCase(Random& random) {
 FrameCase MakeEditableFrameCase(Random& random) {
   FrameCase c = MakeFrameCase(random);
   c.options.compression.blocksize = 0;
+  c.options.compression.use_dict = false;
   if (c.options.chunksize != CreateOptions::kVariableChunks) {
     c.options.chunksize = std::max(c.options.chunksize, 64 * c.typesize());
   }

@@ -36,8 +36,9 @@ struct FrameCase {
 std::ostream& operator<<(std::ostream& stream, const FrameCase& c);
 
 FrameCase MakeFrameCase(Random& random);
-// One that C-Blosc2 may then edit without tripping over itself: the block size is automatic, no
-// chunk is all zeros.
+// One that C-Blosc2 may then edit without tripping over itself: the block size is automatic (it
+// stores others as asked for), there are no dictionaries (it cannot read incompressible chunks with
+// one), and no chunk is all zeros (it loses their sizes when chunks become variable).
 FrameCase MakeEditableFrameCase(Random& random);
 
 // Bytes that a metalayer may hold; empty at times.

@@ -29,6 +29,8 @@ class PeerFrame {
   int64_t nchunks() const { return schunk_->nchunks; }
   int64_t nbytes() const { return schunk_->nbytes; }
   int32_t typesize() const { return schunk_->typesize; }
+  // 0 when chunks differ in size.
+  int32_t chunksize() const { return schunk_->chunksize; }
 
   // Uninitialised chunks read as zeros.
   std::optional<std::vector<Buffer>> ReadChunks() const;

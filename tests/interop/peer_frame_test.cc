@@ -2,16 +2,16 @@
 #include "tests/interop/peer_frame.h"
 
 #include <filesystem>
-#include <unistd.h>
 
 #include <gtest/gtest.h>
+
+#include "tests/interop/peer_edits.h"
 
 namespace cairn::interop {
 namespace {
 
 TEST(PeerFrameTest, ReadsWhatItWrote) {
-  const std::string path = testing::TempDir() + "cairn-peer-" + std::to_string(getpid());
-  std::filesystem::remove(path);
+  const std::string path = FreshPath("peer");
   Random random(1);
   CompressionOptions options;
   options.typesize = 4;
@@ -47,6 +47,24 @@ TEST(PeerFrameTest, ReadsWhatItWrote) {
     const auto items = opened->ReadItems(999, 2);
     ASSERT_TRUE(items.has_value());
     EXPECT_TRUE(std::equal(items->begin(), items->begin() + 4, chunks[0].end() - 4));
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(PeerFrameTest, RandomEditsEqualTheModel) {
+  const std::string path = FreshPath("edits");
+  Random random(2);
+  for (int i = 0; i < 200; ++i) {
+    std::filesystem::remove(path);
+    FrameCase c = MakeEditableFrameCase(random);
+    SCOPED_TRACE(testing::Message() << "case " << i << ": " << c);
+    CreateByPeer(path, random, &c);
+    if (HasFailure()) return;
+    ExpectPeerReadsFile(path, c, random);
+    EditByPeer(path, random, &c);
+    if (HasFailure()) return;
+    ExpectPeerReadsFile(path, c, random);
+    if (HasFailure()) return;
   }
   std::filesystem::remove(path);
 }
