@@ -1,0 +1,118 @@
+// Frames go back and forth between Cairn and C-Blosc2, which both read and edit them.
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "tests/interop/figures.h"
+#include "tests/interop/frame_case.h"
+#include "tests/interop/peer_edits.h"
+
+namespace cairn::interop {
+namespace {
+
+constexpr int kWrittenFrames = 400;
+constexpr int kEditedFrames = 200;
+constexpr int kForeignFrames = 200;
+
+void ExpectCairnReads(const std::string& path, const FrameCase& c) {
+  for (const bool use_mmap : {true, false}) {
+    SCOPED_TRACE(use_mmap ? "mapped" : "read");
+    OpenOptions options;
+    options.use_mmap = use_mmap;
+    const auto frame = Frame::Open(path, options);
+    ASSERT_TRUE(frame.ok()) << frame.status();
+    ExpectHolds(frame->snapshot(), c);
+  }
+}
+
+TEST(Blosc2FrameTest, PeerReadsWhatCairnWrites) {
+  const std::string path = FreshPath("both");
+  Random random(1);
+  int64_t nchunks = 0;
+  for (int i = 0; i < kWrittenFrames; ++i) {
+    std::filesystem::remove(path);
+    FrameCase c = MakeFrameCase(random);
+    SCOPED_TRACE(testing::Message() << "case " << i << ": " << c);
+    const absl::Status status = WriteFrame(path, random, &c);
+    ASSERT_TRUE(status.ok()) << status;
+    ExpectCairnReads(path, c);
+    ExpectPeerReadsFile(path, c, random);
+    const auto frame = Frame::Open(path);
+    ASSERT_TRUE(frame.ok()) << frame.status();
+    const FrameInfo info = frame->snapshot().info();
+    EXPECT_EQ(info.sealed, c.options.fingerprint != FingerprintType::kNone);
+    nchunks += info.nchunks;
+    const auto buffer = frame->ToBuffer();
+    ASSERT_TRUE(buffer.ok()) << buffer.status();
+    SCOPED_TRACE("buffer");
+    ExpectPeerReads(PeerFrame::OpenBuffer(*buffer), c, random);
+    if (HasFailure()) return;
+  }
+  std::filesystem::remove(path);
+  Report("frames_written_by_cairn", kWrittenFrames);
+  Report("chunks_in_them", nchunks);
+}
+
+void EditByCairn(const std::string& path, Random& random, FrameCase* c) {
+  auto frame = Frame::Open(path);
+  ASSERT_TRUE(frame.ok()) << frame.status();
+  auto writer = frame->OpenWriter();
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  absl::Status status = EditAtRandom(&*writer, random, c);
+  ASSERT_TRUE(status.ok()) << status;
+  status = writer->Close();
+  ASSERT_TRUE(status.ok()) << status;
+}
+
+TEST(Blosc2FrameTest, BothEditOneFrameInTurn) {
+  const std::string path = FreshPath("both");
+  Random random(2);
+  for (int i = 0; i < kEditedFrames; ++i) {
+    std::filesystem::remove(path);
+    FrameCase c = MakeEditableFrameCase(random);
+    SCOPED_TRACE(testing::Message() << "case " << i << ": " << c);
+    const absl::Status status = WriteFrame(path, random, &c);
+    ASSERT_TRUE(status.ok()) << status;
+    for (int turn = 0; turn < 2; ++turn) {
+      SCOPED_TRACE(testing::Message() << "turn " << turn);
+      EditByPeer(path, random, &c);
+      if (HasFailure()) return;
+      ExpectPeerReadsFile(path, c, random);
+      ExpectCairnReads(path, c);
+      const auto edited = Frame::Open(path);
+      ASSERT_TRUE(edited.ok()) << edited.status();
+      EXPECT_FALSE(edited->snapshot().info().sealed);
+      EditByCairn(path, random, &c);
+      if (HasFailure()) return;
+      ExpectCairnReads(path, c);
+      ExpectPeerReadsFile(path, c, random);
+      if (HasFailure()) return;
+    }
+  }
+  std::filesystem::remove(path);
+  Report("frames_edited_in_turn", kEditedFrames);
+}
+
+TEST(Blosc2FrameTest, CairnGoesOnInFramesOfThePeer) {
+  const std::string path = FreshPath("both");
+  Random random(3);
+  for (int i = 0; i < kForeignFrames; ++i) {
+    std::filesystem::remove(path);
+    FrameCase c = MakeEditableFrameCase(random);
+    SCOPED_TRACE(testing::Message() << "case " << i << ": " << c);
+    CreateByPeer(path, random, &c);
+    if (HasFailure()) return;
+    ExpectPeerReadsFile(path, c, random);
+    ExpectCairnReads(path, c);
+    EditByCairn(path, random, &c);
+    if (HasFailure()) return;
+    ExpectCairnReads(path, c);
+    ExpectPeerReadsFile(path, c, random);
+    if (HasFailure()) return;
+  }
+  std::filesystem::remove(path);
+  Report("frames_created_by_the_peer", kForeignFrames);
+}
+
+}  // namespace
+}  // namespace cairn::interop

@@ -1,0 +1,271 @@
+#include "tests/vectors/frame_checks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "tests/vectors/chunk_checks.h"
+#include "tests/vectors/support.h"
+
+namespace cairn::vectors {
+namespace {
+
+constexpr int kRanges = 12;
+// Larger ones (10 GB of zeros) are hashed chunk by chunk, once.
+constexpr int64_t kMaxKeptBytes = 64 << 20;
+
+size_t Size(int64_t n) { return static_cast<size_t>(n); }
+
+void CheckInfo(const Entry& entry, const FrameInfo& info) {
+  EXPECT_EQ(info.codec, entry.codec());
+  EXPECT_EQ(info.layout, Layout::kContiguous);
+  EXPECT_EQ(info.format_version, entry.Number("frame_version"));
+  EXPECT_EQ(info.nchunks, entry.Number("nchunks"));
+  EXPECT_EQ(info.nbytes, entry.Number("nbytes"));
+  EXPECT_EQ(info.frame_size, entry.Number("frame_len"));
+  EXPECT_EQ(info.header_len, entry.Number("header_len"));
+  EXPECT_EQ(info.typesize, entry.Number("typesize"));
+  EXPECT_EQ(info.nitems, (info.nbytes + info.typesize - 1) / info.typesize);
+  EXPECT_EQ(info.chunksize, entry.Number("chunksize"));
+  EXPECT_EQ(info.blocksize, entry.Number("blocksize"));
+  EXPECT_EQ(info.clevel, entry.Number("clevel"));
+  EXPECT_EQ(info.use_dict, entry.Flag("use_dict"));
+  EXPECT_EQ(info.vlblocks, entry.Text("class") == "vlblocks");
+  EXPECT_EQ(info.filters, entry.filters());
+  // 2.0.0 did not write the mode.
+  if (!entry.Text("producer").starts_with("c-blosc2 2.0.0")) {
+    EXPECT_EQ(static_cast<int>(info.split_mode), entry.Number("splitmode"));
+  }
+  EXPECT_EQ(info.fingerprint, FingerprintType::kNone);
+  EXPECT_FALSE(info.sealed);
+  EXPECT_EQ(info.generation, 0u);
+}
+
+// What a chunk stands for, by the index or by its own header.
+absl::StatusOr<SpecialValue> SpecialOf(const Snapshot& snapshot, int64_t nchunk) {
+  const auto entry = snapshot.GetEntry(nchunk);
+  if (!entry.ok()) return entry.status();
+  const auto chunk = snapshot.GetChunk(nchunk);
+  if (!chunk.ok()) return chunk.status();
+  const auto info = InspectChunk(chunk->bytes());
+  if (!info.ok()) return info.status();
+  const auto size = snapshot.ChunkSize(nchunk);
+  if (!size.ok()) return size.status();
+  EXPECT_EQ(*size, info->nbytes) << "chunk " << nchunk;
+  EXPECT_EQ(entry->offset == -1, entry->special != SpecialValue::kNone) << "chunk " << nchunk;
+  if (entry->special != SpecialValue::kNone) {
+    EXPECT_EQ(info->special, entry->special) << "chunk " << nchunk;
+  }
+  return info->special;
+}
+
+void CheckSpecials(const Entry& entry, const Snapshot& snapshot) {
+  const std::vector<SpecialValue> expected = entry.specials();
+  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
+    const auto special = SpecialOf(snapshot, i);
+    ASSERT_TRUE(special.ok()) << special.status();
+    if (!expected.empty()) {
+      ASSERT_EQ(*special, expected.at(Size(i))) << "chunk " << i;
+    }
+  }
+}
+
+void CheckMetadata(const Entry& entry, const Snapshot& snapshot) {
+  std::vector<Metalayer> layers = snapshot.metalayers();
+  std::ranges::sort(layers, {}, &Metalayer::name);
+  EXPECT_EQ(layers, entry.Layers("metalayers"));
+  for (const Metalayer& layer : layers) {
+    const auto content = snapshot.GetMetalayer(layer.name);
+    ASSERT_TRUE(content.ok()) << content.status();
+    EXPECT_EQ(*content, layer.content);
+  }
+  std::vector<Metalayer> vlmeta;
+  for (const std::string& name : snapshot.vlmetalayers()) {
+    auto content = snapshot.GetVlmeta(name);
+    ASSERT_TRUE(content.ok()) << content.status();
+    vlmeta.push_back({.name = name, .content = *std::move(content)});
+  }
+  std::ranges::sort(vlmeta, {}, &Metalayer::name);
+  EXPECT_EQ(vlmeta, entry.Layers("vlmetalayers"));
+  EXPECT_EQ(snapshot.GetMetalayer("no such").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(snapshot.GetVlmeta("no such").status().code(), absl::StatusCode::kNotFound);
+}
+
+// Decodes all chunks; the bytes are kept in `kept` when it has room for them.
+absl::StatusOr<std::string> HashChunks(const Snapshot& snapshot, MutableBytes kept) {
+  ContentHasher hasher;
+  size_t done = 0;
+  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
+    const auto size = snapshot.ChunkSize(i);
+    if (!size.ok()) return size.status();
+    GuardedBytes chunk(Size(*size));
+    const absl::Status status = snapshot.ReadChunk(i, chunk.bytes());
+    if (!status.ok()) return status;
+    hasher.Add(chunk.bytes());
+    if (done + Size(*size) <= kept.size()) std::ranges::copy(chunk.bytes(), kept.begin() + done);
+    done += Size(*size);
+  }
+  return hasher.Hex();
+}
+
+void CheckRanges(const Snapshot& snapshot, Bytes content, std::mt19937_64& random) {
+  const int64_t typesize = snapshot.info().typesize;
+  const int64_t nbytes = static_cast<int64_t>(content.size());
+  for (int i = 0; i < kRanges && nbytes > 0; ++i) {
+    const int64_t begin = Between(random, 0, nbytes - 1);
+    const int64_t longest = i % 2 == 0 ? std::min<int64_t>(nbytes - begin, 100) : nbytes - begin;
+    GuardedBytes bytes(Size(Between(random, 1, longest)));
+    const absl::Status status = snapshot.ReadBytes(begin, bytes.bytes());
+    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_TRUE(
+        std::ranges::equal(bytes.bytes(), content.subspan(Size(begin), bytes.bytes().size())))
+        << "bytes from " << begin << ", " << bytes.bytes().size();
+  }
+  const int64_t nitems = nbytes / typesize;
+  for (int i = 0; i < kRanges && nitems > 0; ++i) {
+    const int64_t start = Between(random, 0, nitems - 1);
+    const int64_t longest = i % 2 == 0 ? std::min<int64_t>(nitems - start, 20) : nitems - start;
+    GuardedBytes items(Size(Between(random, 1, longest) * typesize));
+    const absl::Status status = snapshot.ReadItems(start, items.bytes());
+    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_TRUE(std::ranges::equal(items.bytes(),
+                                   content.subspan(Size(start * typesize), items.bytes().size())))
+        << "items from " << start << ", " << items.bytes().size() << " bytes";
+  }
+  GuardedBytes item(Size(typesize));
+  EXPECT_EQ(snapshot.ReadItems(snapshot.info().nitems, item.bytes()).code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(snapshot.ReadBytes(nbytes, item.bytes()).code(), absl::StatusCode::kOutOfRange);
+}
+
+void CheckGather(const Snapshot& snapshot, Bytes content, std::mt19937_64& random) {
+  const int64_t typesize = snapshot.info().typesize;
+  const int64_t nitems = static_cast<int64_t>(content.size()) / typesize;
+  if (nitems == 0) return;
+  std::vector<int64_t> wanted(30);
+  for (int64_t& item : wanted) item = Between(random, 0, nitems - 1);
+  wanted.push_back(wanted.front());
+  GuardedBytes items(wanted.size() * Size(typesize));
+  const absl::Status status = snapshot.ReadItemsAt(wanted, items.bytes());
+  ASSERT_TRUE(status.ok()) << status;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const Bytes got = Bytes(items.bytes()).subspan(i * Size(typesize), Size(typesize));
+    ASSERT_TRUE(std::ranges::equal(got, content.subspan(Size(wanted[i] * typesize), got.size())))
+        << "item " << wanted[i];
+  }
+}
+
+void CheckVerify(const Snapshot& snapshot) {
+  const auto report = snapshot.Verify();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->nchunks, snapshot.info().nchunks);
+  EXPECT_FALSE(report->sealed);
+  for (const Finding& finding : report->findings) {
+    ADD_FAILURE() << finding.section << " [" << finding.begin << ", " << finding.end
+                  << "): " << finding.reason;
+  }
+}
+
+// The first error of all metadata reads.
+absl::Status ReadMetadata(const Snapshot& snapshot) {
+  for (const Metalayer& layer : snapshot.metalayers()) {
+    const auto content = snapshot.GetMetalayer(layer.name);
+    if (!content.ok()) return content.status();
+  }
+  for (const std::string& name : snapshot.vlmetalayers()) {
+    const auto content = snapshot.GetVlmeta(name);
+    if (!content.ok()) return content.status();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string ToString(Access access) {
+  switch (access) {
+    case Access::kMapped:
+      return "mapped";
+    case Access::kRead:
+      return "read";
+    case Access::kBuffer:
+      return "buffer";
+  }
+  return "?";
+}
+
+OpenedFrame::OpenedFrame(const Entry& entry, Access access) : frame_(absl::UnknownError("")) {
+  const std::string path = VectorFolder() + "/" + entry.path;
+  OpenOptions options;
+  options.offset = entry.Number("offset");
+  options.use_mmap = access == Access::kMapped;
+  if (access != Access::kBuffer) {
+    frame_ = Frame::Open(path, options);
+    return;
+  }
+  bytes_ = ReadFile(path);
+  if (bytes_ != nullptr) frame_ = Frame::OpenBuffer(bytes_->bytes(), options);
+}
+
+OpenedFrame::~OpenedFrame() = default;
+
+void CheckReadableFrame(const Entry& entry, Access access) {
+  const OpenedFrame opened(entry, access);
+  ASSERT_TRUE(opened.frame().ok()) << opened.frame().status();
+  const Snapshot snapshot = opened.frame()->snapshot();
+  if (entry.Has("frame_len")) CheckInfo(entry, snapshot.info());
+  CheckSpecials(entry, snapshot);
+  if (entry.Has("metalayers")) CheckMetadata(entry, snapshot);
+
+  const int64_t nbytes = snapshot.info().nbytes;
+  if (nbytes > kMaxKeptBytes && access != Access::kMapped) return;
+  GuardedBytes content(nbytes > kMaxKeptBytes ? 0 : Size(nbytes));
+  const auto hash = HashChunks(snapshot, content.bytes());
+  ASSERT_TRUE(hash.ok()) << hash.status();
+  EXPECT_EQ(*hash, entry.content_hash());
+  CheckVerify(snapshot);
+  if (nbytes > kMaxKeptBytes) return;
+  std::mt19937_64 random = RandomFor(entry.path);
+  CheckRanges(snapshot, content.bytes(), random);
+  CheckGather(snapshot, content.bytes(), random);
+}
+
+absl::StatusOr<std::string> ReadEverything(const Entry& entry, Access access) {
+  const OpenedFrame opened(entry, access);
+  if (!opened.frame().ok()) return opened.frame().status();
+  const Snapshot snapshot = opened.frame()->snapshot();
+  auto hash = HashChunks(snapshot, {});
+  const absl::Status metadata = ReadMetadata(snapshot);
+  const auto report = snapshot.Verify();
+  GuardedBytes item(Size(snapshot.info().typesize));
+  snapshot.ReadItems(0, item.bytes()).IgnoreError();
+  snapshot.ReadItems(snapshot.info().nitems - 1, item.bytes()).IgnoreError();
+  if (!hash.ok()) return hash;
+  if (!metadata.ok()) return metadata;
+  if (!report.ok()) return report.status();
+  if (!report->ok()) {
+    const Finding& first = report->findings.front();
+    return absl::DataLossError(first.section + ": " + first.reason);
+  }
+  return hash;
+}
+
+void CheckHostileFrame(const Entry& entry, Access access) {
+  const auto hash = ReadEverything(entry, access);
+  if (entry.expect() == "error") {
+    if (!hash.ok()) return ExpectBadBytes(hash.status());
+    EXPECT_EQ(entry.Text("tolerable"), "same-content") << "must be refused";
+    EXPECT_EQ(*hash, entry.Text("base_content_xxh128"));
+    return;
+  }
+  if (!hash.ok()) ExpectBadBytes(hash.status());
+}
+
+void CheckUnsupportedFrame(const Entry& entry, Access access) {
+  const OpenedFrame opened(entry, access);
+  ASSERT_TRUE(opened.frame().ok()) << opened.frame().status();
+  const absl::Status status = HashChunks(opened.frame()->snapshot(), {}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
+}
+
+}  // namespace cairn::vectors

@@ -1,0 +1,104 @@
+// One test for each entry of the manifest: every chunk and frame that a real Blosc wrote reads as
+// it should, and every hostile one does no harm.
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "tests/vectors/allocation_meter.h"
+#include "tests/vectors/chunk_checks.h"
+#include "tests/vectors/frame_checks.h"
+#include "tests/vectors/manifest.h"
+#include "tests/vectors/support.h"
+
+namespace cairn::vectors {
+namespace {
+
+bool MustRead(const Entry& entry) { return entry.expect().empty() || entry.expect() == "ok"; }
+
+std::string NameOfParam(const testing::TestParamInfo<Entry>& info) { return NameOf(info.param); }
+
+class ChunkVectorTest : public testing::TestWithParam<Entry> {};
+
+TEST_P(ChunkVectorTest, IsAsTheManifestSays) {
+  const Entry& entry = GetParam();
+  const std::unique_ptr<GuardedBytes> chunk = ReadFile(VectorFolder() + "/" + entry.path);
+  ASSERT_NE(chunk, nullptr) << entry.path << " is not there";
+  if (MustRead(entry)) return CheckReadableChunk(entry, chunk->bytes());
+  if (entry.expect() == "unsupported") return CheckUnsupportedChunk(chunk->bytes());
+  CheckHostileChunk(entry, chunk->bytes());
+}
+
+INSTANTIATE_TEST_SUITE_P(Vectors, ChunkVectorTest, testing::ValuesIn(LoadEntries("chunk")),
+                         NameOfParam);
+
+class FrameVectorTest : public testing::TestWithParam<Entry> {};
+
+TEST_P(FrameVectorTest, IsAsTheManifestSays) {
+  const Entry& entry = GetParam();
+  for (const Access access : kAllAccesses) {
+    SCOPED_TRACE(ToString(access));
+    if (MustRead(entry)) {
+      CheckReadableFrame(entry, access);
+    } else if (entry.expect() == "unsupported") {
+      CheckUnsupportedFrame(entry, access);
+    } else {
+      CheckHostileFrame(entry, access);
+    }
+    if (HasFatalFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Vectors, FrameVectorTest, testing::ValuesIn(LoadEntries("cframe")),
+                         NameOfParam);
+
+// What a hostile file may make us allocate.
+constexpr int64_t kAllowedBytes = 64 << 20;
+
+int64_t AllowedFor(const Entry& entry) {
+  return kAllowedBytes +
+         4 * static_cast<int64_t>(std::filesystem::file_size(VectorFolder() + "/" + entry.path));
+}
+
+void ExpectModest(const AllocationMeter& meter, const Entry& entry) {
+  EXPECT_LE(meter.largest(), AllowedFor(entry)) << entry.path;
+  EXPECT_LE(meter.peak(), AllowedFor(entry)) << entry.path;
+}
+
+TEST(HostileTest, NoChunkMakesUsAllocateMoreThanItsSizeJustifies) {
+  for (const Entry& entry : LoadEntries("chunk")) {
+    if (entry.Text("class") != "hostile") continue;
+    const std::unique_ptr<GuardedBytes> chunk = ReadFile(VectorFolder() + "/" + entry.path);
+    ASSERT_NE(chunk, nullptr) << entry.path << " is not there";
+    const AllocationMeter meter;
+    DecodeAll(chunk->bytes()).IgnoreError();
+    ExpectModest(meter, entry);
+  }
+}
+
+TEST(HostileTest, NoFrameMakesUsAllocateMoreThanItsSizeJustifies) {
+  for (const Entry& entry : LoadEntries("cframe")) {
+    if (entry.Text("class") != "hostile") continue;
+    for (const Access access : kAllAccesses) {
+      SCOPED_TRACE(ToString(access));
+      const AllocationMeter meter;
+      ReadEverything(entry, access).IgnoreError();
+      ExpectModest(meter, entry);
+    }
+  }
+}
+
+TEST(HostileTest, TheMeterSeesLargeAllocations) {
+  const AllocationMeter meter;
+  { const std::vector<std::byte> large(1 << 20); }
+  EXPECT_GE(meter.largest(), 1 << 20);
+  EXPECT_GE(meter.peak(), 1 << 20);
+  EXPECT_LT(meter.peak(), 2 << 20);
+}
+
+TEST(ManifestTest, HasChunksAndFrames) {
+  EXPECT_GT(LoadEntries("chunk").size(), 100u) << VectorFolder();
+  EXPECT_GT(LoadEntries("cframe").size(), 100u) << VectorFolder();
+}
+
+}  // namespace
+}  // namespace cairn::vectors
