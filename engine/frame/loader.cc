@@ -66,7 +66,7 @@ absl::StatusOr<int64_t> CountChunks(const format::FrameHeader& header, const chu
 }
 
 struct FoundIndex {
-  std::optional<Chunk> chunk;  // none in an empty frame
+  Chunk chunk;  // none in an empty frame
   int64_t nchunks = 0;
 };
 
@@ -137,9 +137,9 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
                                                          .trailer = trailer,
                                                          .trailer_chunk = trailer_bytes,
                                                          .nchunks = index.nchunks}));
-  if (index.chunk.has_value()) {
+  if (index.nchunks > 0) {
     CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const OffsetsIndex> offsets,
-                           OffsetsIndex::Open(*std::move(index.chunk), index.nchunks,
+                           OffsetsIndex::Open(std::move(index.chunk), index.nchunks,
                                               std::move(verdict.index), &state->env->pool));
     state->chunks = ChunkIndex(std::move(offsets));
     state->chunks_end = state->index.begin;

@@ -44,6 +44,7 @@ struct ChunkInfo {
 // A chunk and what keeps its bytes alive. Cheap to copy.
 class CAIRN_EXPORT Chunk {
  public:
+  Chunk() = default;  // no bytes
   Chunk(Bytes bytes, std::shared_ptr<const void> owner) : bytes_(bytes), owner_(std::move(owner)) {}
   Bytes bytes() const { return bytes_; }
   const std::shared_ptr<const void>& owner() const { return owner_; }
