@@ -8,6 +8,7 @@
 
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
+#include "engine/codec/stream_codec.h"
 
 namespace cairn::codec {
 
@@ -259,7 +260,7 @@ size_t BloscLzEncoder::Encode(Bytes src, MutableBytes dst, int clevel) {
     if (sample.size() * 100 < counter.size() * effort.min_ratio_percent) return 0;
   }
 
-  OpcodeWriter writer(src, dst.first(std::min(dst.size(), src.size() - 1)));
+  OpcodeWriter writer(src, UsefulRoom(src, dst));
   if (!Parse(history(src), effort, writer)) return 0;
   dst[0] |= std::byte{0x20};
   return writer.size();
