@@ -1,6 +1,5 @@
 #include "engine/codec/blosclz_decoder.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 

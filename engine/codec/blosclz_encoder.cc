@@ -8,6 +8,7 @@
 
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
+#include "engine/codec/stream_codec.h"
 
 namespace cairn::codec {
 
@@ -30,8 +31,9 @@ struct Effort {
   int skip_shift;
   // Whether the search also goes where the bytes before the end of the last match were seen.
   bool follows;
-  // A stream is not worth its decoding time when its sample, taken from its last
-  // 1/sample_divisor, shrinks less than this; each match counts match_toll bytes more.
+  // A stream is not worth its decoding time when a sample of it, taken from its last
+  // 1/sample_divisor, shrinks less than this, where each match counts match_toll bytes more.
+  // 0 takes all.
   size_t sample_divisor;
   size_t min_ratio_percent;
   size_t match_toll;
@@ -41,7 +43,7 @@ Effort EffortOf(int clevel) {
   static constexpr Effort kEfforts[] = {
       {12, 4, false, 8, 196, 1}, {13, 5, false, 4, 150, 1}, {14, 6, false, 4, 120, 1},
       {14, 6, false, 2, 120, 1}, {14, 6, false, 2, 120, 1}, {14, 6, false, 2, 120, 1},
-      {14, 6, true, 1, 115, 0},  {14, 7, true, 1, 105, 0},  {14, 8, true, 1, 0, 0},
+      {14, 6, true, 1, 115, 0},  {14, 7, true, 1, 0, 0},    {14, 8, true, 1, 0, 0},
   };
   return kEfforts[std::clamp(clevel, 1, 9) - 1];
 }
@@ -258,7 +260,7 @@ size_t BloscLzEncoder::Encode(Bytes src, MutableBytes dst, int clevel) {
     if (sample.size() * 100 < counter.size() * effort.min_ratio_percent) return 0;
   }
 
-  OpcodeWriter writer(src, dst.first(std::min(dst.size(), src.size() - 1)));
+  OpcodeWriter writer(src, UsefulRoom(src, dst));
   if (!Parse(history(src), effort, writer)) return 0;
   dst[0] |= std::byte{0x20};
   return writer.size();

@@ -32,6 +32,7 @@ class Lz4Codec final : public StreamCodec {
 
   absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) override {
     if (src.size() > LZ4_MAX_INPUT_SIZE) return 0;
+    dst = UsefulRoom(src, dst);
     const int level = std::clamp(call.clevel, 1, 9);
     if (state_ == nullptr) state_ = std::make_unique<State>();
     int size;

@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_CODEC_STREAM_CODEC_H_
 #define CAIRN_ENGINE_CODEC_STREAM_CODEC_H_
 
+#include <algorithm>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -22,13 +23,19 @@ class StreamCodec {
   // alive. Codecs without dictionaries ignore it, as the format asks.
   virtual void UseDictionary(Bytes /*dict*/) {}
 
-  // Compresses src (not empty) into dst and returns the size, or 0 when it does not fit: the caller
-  // then stores the stream raw.
+  // Compresses src (not empty) into dst and returns the size, which is below that of src, or 0 when
+  // it does not fit: the caller then stores the stream raw.
   virtual absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) = 0;
 
   // Fills dst exactly from all of src; kDataLoss when the stream is malformed or of another size.
   virtual absl::Status Decompress(Bytes src, MutableBytes dst, const PluginCall& call) = 0;
 };
+
+// The part of dst that a stream of src may take: one that saves nothing is not wanted. Some
+// libraries decide by the room they see, so more of it must not change their output.
+inline MutableBytes UsefulRoom(Bytes src, MutableBytes dst) {
+  return dst.first(std::min(dst.size(), src.empty() ? 0 : src.size() - 1));
+}
 
 std::unique_ptr<StreamCodec> MakeBloscLz();
 std::unique_ptr<StreamCodec> MakeLz4();
