@@ -12,6 +12,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/filter/shuffle-inl.h"
+#include "engine/filter/transpose-inl.h"
 
 // BITSHUFFLE is SHUFFLE by typesize, and then for each byte column of it: SHUFFLE by 8 with a
 // transpose of the bits of every 8 bytes. A tile of 16 columns goes through both steps inside the

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/filter/shuffle.cc"
@@ -11,9 +10,72 @@
 
 #include "engine/base/bytes.h"
 #include "engine/filter/shuffle-inl.h"
+#include "engine/filter/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cairn::filter::HWY_NAMESPACE {
+
+// These two do the elements that fill vectors and return how many that were. They are functions of
+// their own so that each loop has all registers to itself.
+template <size_t kVecs>
+HWY_NOINLINE size_t ShuffleWithVectors(Elements<const uint8_t> from, size_t column,
+                                       Rows<uint8_t> to) {
+  constexpr bool kWide = kVecs == kBlock;
+  const size_t stride = kWide ? from.width : kBlock;
+  const size_t columns = ColumnsAtOnce(from.width);
+  return CoverWithVectors(kWide ? from.CountOfWide() : from.count,
+                          [=](auto d, size_t first) HWY_ATTR {
+                            hn::Vec<decltype(d)> v[kVecs];
+                            Load<kVecs>(d, from.data + first * from.width + column, stride, v);
+                            GatherBytes<kVecs>(d, v);
+                            HWY_UNROLL(16)
+                            for (size_t j = 0; j < kVecs; ++j) {
+                              if (!kWide || j < columns) hn::StoreU(v[j], d, to.Row(j) + first);
+                            }
+                          });
+}
+
+template <size_t kVecs>
+HWY_NOINLINE size_t UnshuffleWithVectors(Rows<const uint8_t> from, Elements<uint8_t> to,
+                                         size_t column) {
+  constexpr bool kWide = kVecs == kBlock;
+  const size_t stride = kWide ? to.width : kBlock;
+  const size_t columns = ColumnsAtOnce(to.width);
+  return CoverWithVectors(kWide ? to.CountOfWide() : to.count, [=](auto d, size_t first) HWY_ATTR {
+    hn::Vec<decltype(d)> v[kVecs];
+    // Rows that narrow elements do not have become the garbage behind them: any will do.
+    HWY_UNROLL(16)
+    for (size_t j = 0; j < kVecs; ++j) {
+      v[j] = hn::LoadU(d, from.Row(kWide ? std::min(j, columns - 1) : j) + first);
+    }
+    ScatterBytes<kVecs>(d, v);
+    Store<kVecs>(d, v, stride, to.data + first * to.width + column);
+  });
+}
+
+void ShuffleColumns(Elements<const uint8_t> from, size_t column, Rows<uint8_t> to) {
+  const size_t done = from.width == 2   ? ShuffleWithVectors<2>(from, column, to)
+                      : from.width == 4 ? ShuffleWithVectors<4>(from, column, to)
+                      : from.width == 8 ? ShuffleWithVectors<8>(from, column, to)
+                                        : ShuffleWithVectors<16>(from, column, to);
+  for (size_t i = done; i < from.count; ++i) {
+    for (size_t j = 0; j < ColumnsAtOnce(from.width); ++j) {
+      to.Row(j)[i] = from.data[i * from.width + column + j];
+    }
+  }
+}
+
+void UnshuffleColumns(Rows<const uint8_t> from, Elements<uint8_t> to, size_t column) {
+  const size_t done = to.width == 2   ? UnshuffleWithVectors<2>(from, to, column)
+                      : to.width == 4 ? UnshuffleWithVectors<4>(from, to, column)
+                      : to.width == 8 ? UnshuffleWithVectors<8>(from, to, column)
+                                      : UnshuffleWithVectors<16>(from, to, column);
+  for (size_t i = done; i < to.count; ++i) {
+    for (size_t j = 0; j < ColumnsAtOnce(to.width); ++j) {
+      to.data[i * to.width + column + j] = from.Row(j)[i];
+    }
+  }
+}
 
 // Elements to do at a time: all of them, or as many wide ones as fit the L1 cache, for it takes
 // several rounds over their columns.
