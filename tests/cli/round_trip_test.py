@@ -47,6 +47,13 @@ class RoundTrip(CliTest):
                 self.check(sample(typesize * 300), "--typesize", typesize, "--chunk-size", "10KiB")
                 self.assertEqual(self.info("f.b2frame")["typesize"], typesize)
 
+    def test_a_last_item_that_is_short(self):
+        for size in [3, 4097, 9999]:
+            with self.subTest(size=size):
+                self.check(sample(size), "--typesize", 4, "--chunk-size", "4KiB")
+                last = self.ok("cat", "f.b2frame", "--first-item", size // 4)
+                self.assertEqual(last, sample(size)[size // 4 * 4 :])
+
     def test_dictionaries(self):
         text = b"".join(b"station %d, value %d\n" % (i % 97, i * i) for i in range(20_000))
         for codec in ["lz4", "lz4hc", "zstd"]:
