@@ -232,5 +232,5 @@ class ProgressBar(CliTest):
 
 
 if __name__ == "__main__":
-    CliTest.tool = sys.argv[1]
+    CliTest.tool = os.path.abspath(sys.argv[1])
     tap.main(__name__)

@@ -1,5 +1,6 @@
 """What goes into a frame or a chunk comes out again."""
 
+import os
 import sys
 
 import tap
@@ -157,5 +158,5 @@ class Chunks(CliTest):
 
 
 if __name__ == "__main__":
-    CliTest.tool = sys.argv[1]
+    CliTest.tool = os.path.abspath(sys.argv[1])
     tap.main(__name__)
