@@ -6,10 +6,12 @@ root=$PWD
 
 say() { printf '\n== %s\n' "$*"; }
 
-# Shows a command, runs it and keeps the time it took in $took.
+# Shows a command, runs it and keeps the time it took in $took. Where its output is redirected,
+# the command is still shown.
+exec 3>&1
 took=0
 run() {
-  printf '$ %s\n' "$*"
+  printf '$ %s\n' "$*" >&3
   local begin=$EPOCHREALTIME status=0
   "$@" || status=$?
   took=$(python3 -c "print(f'{$EPOCHREALTIME - $begin:.3f}')")
@@ -41,7 +43,7 @@ cd "$work"
 # 1. Real files: a program, text, and numbers.
 say "Real files of this machine, in $work"
 cp "$(readlink -f "$(g++ -print-prog-name=cc1plus)")" program.bin
-find /usr/include -name '*.h*' -type f -size -1M -print0 | sort -z |
+find /usr/include -name '*.h*' -type f -size -1024k -print0 | sort -z |
   xargs -0 cat 2>/dev/null | head -c 64M >headers.txt || true
 python3 - numbers.i64 <<'PYTHON'
 import array, os, sys
@@ -79,7 +81,7 @@ import os, sys
 
 name, frame, packing, reading, options = sys.argv[1:]
 size, packed = os.path.getsize(name), os.path.getsize(frame)
-print(f"{name:<12} {options:<58} {size / 1e6:7.1f} {packed / 1e6:7.1f} {size / packed:7.2f}"
+print(f"{name:<12} {options:<72} {size / 1e6:7.1f} {packed / 1e6:7.1f} {size / packed:7.2f}"
       f" {size / 1e6 / max(float(packing), 1e-3):8.0f} {size / 1e6 / max(float(reading), 1e-3):8.0f}")
 PYTHON
   )$'\n'
@@ -158,6 +160,6 @@ else
 fi
 
 say "Figures (MB are 10^6 bytes; MB/s from file to frame, and from frame through a pipe to cmp)"
-printf '%-12s %-58s %7s %7s %7s %8s %8s\n' file options MB packed ratio 'pack/s' 'cat/s'
+printf '%-12s %-72s %7s %7s %7s %8s %8s\n' file options MB packed ratio 'pack/s' 'cat/s'
 printf '%s' "$table"
 printf '\nAll of it came back as it went in.\n'

@@ -53,5 +53,5 @@ class Docs(CliTest):
 
 
 if __name__ == "__main__":
-    CliTest.tool, Docs.example, Docs.root = sys.argv[1:4]
+    CliTest.tool, Docs.example, Docs.root = map(os.path.abspath, sys.argv[1:4])
     tap.main(__name__)

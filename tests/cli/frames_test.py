@@ -199,5 +199,5 @@ class Offset(CliTest):
 
 
 if __name__ == "__main__":
-    CliTest.tool = sys.argv[1]
+    CliTest.tool = os.path.abspath(sys.argv[1])
     tap.main(__name__)

@@ -1,5 +1,6 @@
 """What goes into a frame or a chunk comes out again."""
 
+import os
 import sys
 
 import tap
@@ -46,6 +47,13 @@ class RoundTrip(CliTest):
             with self.subTest(typesize=typesize):
                 self.check(sample(typesize * 300), "--typesize", typesize, "--chunk-size", "10KiB")
                 self.assertEqual(self.info("f.b2frame")["typesize"], typesize)
+
+    def test_a_last_item_that_is_short(self):
+        for size in [3, 4097, 9999]:
+            with self.subTest(size=size):
+                self.check(sample(size), "--typesize", 4, "--chunk-size", "4KiB")
+                last = self.ok("cat", "f.b2frame", "--first-item", size // 4)
+                self.assertEqual(last, sample(size)[size // 4 * 4 :])
 
     def test_dictionaries(self):
         text = b"".join(b"station %d, value %d\n" % (i % 97, i * i) for i in range(20_000))
@@ -150,5 +158,5 @@ class Chunks(CliTest):
 
 
 if __name__ == "__main__":
-    CliTest.tool = sys.argv[1]
+    CliTest.tool = os.path.abspath(sys.argv[1])
     tap.main(__name__)

@@ -81,6 +81,10 @@ absl::StatusOr<int64_t> Build(const PackFlags& flags) {
 absl::Status Pack(const PackFlags& flags) {
   const auto start = Clock::now();
   const absl::StatusOr<int64_t> size = Build(flags);
+  if (absl::IsAlreadyExists(size.status())) {
+    return absl::AlreadyExistsError(
+        absl::StrFormat("%s; --force replaces it", size.status().message()));
+  }
   if (!size.ok() || flags.quiet) return size.status();
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
 
