@@ -1,5 +1,8 @@
 #include "cairn/executor.h"
 
+#include <algorithm>
+
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 

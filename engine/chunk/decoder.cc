@@ -30,6 +30,12 @@ filter::PipelineParams PipelineOf(const Header& header, const DecodeContext& con
       .registry = context.registry};
 }
 
+// Parameters that a caller could not have are damage when a header has them.
+absl::Status HeaderError(const absl::Status& status) {
+  return At("chunk header",
+            absl::IsInvalidArgument(status) ? absl::DataLossError(status.message()) : status);
+}
+
 }  // namespace
 
 absl::StatusOr<Decoder> Decoder::Make(Bytes chunk, const DecodeContext& context) {
@@ -38,7 +44,9 @@ absl::StatusOr<Decoder> Decoder::Make(Bytes chunk, const DecodeContext& context)
   if (!header.has_blocks()) return decoder;
   CAIRN_ASSIGN_OR_RETURN(decoder.codec_, CodecOf(header));
   if (!header.instrumented) {
-    CAIRN_ASSIGN_OR_RETURN(decoder.pipeline_, filter::Pipeline::Make(PipelineOf(header, context)));
+    absl::StatusOr<filter::Pipeline> pipeline = filter::Pipeline::Make(PipelineOf(header, context));
+    if (!pipeline.ok()) return HeaderError(pipeline.status());
+    decoder.pipeline_ = *std::move(pipeline);
   }
   decoder.blocks_begin_ = header.size() + int64_t{4} * header.nblocks();
   if (header.has_dict) CAIRN_RETURN_IF_ERROR(decoder.ReadDictionary());

@@ -41,7 +41,7 @@ struct Effort {
 
 Effort EffortOf(int clevel) {
   static constexpr Effort kEfforts[] = {
-      {12, 4, false, 8, 196, 1}, {13, 5, false, 4, 150, 1}, {14, 6, false, 4, 120, 1},
+      {12, 5, false, 8, 196, 1}, {13, 5, false, 4, 150, 1}, {14, 6, false, 4, 120, 1},
       {14, 6, false, 2, 120, 1}, {14, 6, false, 2, 120, 1}, {14, 6, false, 2, 120, 1},
       {14, 6, true, 1, 115, 0},  {14, 7, true, 1, 0, 0},    {14, 8, true, 1, 0, 0},
   };

@@ -7,6 +7,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
+#include "engine/chunk/header.h"
 #include "engine/format/msgpack.h"
 
 namespace cairn::format {
@@ -62,9 +63,11 @@ std::array<std::byte, 16> TrailerFingerprint(FingerprintType type, Bytes trailer
   Bytes covered = trailer.first(trailer.size() - kFingerprintSize);
   const auto table = std::ranges::find(layers, kTableLayer, &LayerPlace::name);
   if (table == layers.end()) return Fingerprint(type, {&covered, 1});
-  const auto begin = static_cast<size_t>(table->begin);
-  const Bytes parts[] = {covered.first(begin),
-                         covered.subspan(begin + static_cast<size_t>(table->size))};
+  // The table's entries are checked page by page; the chunk header before them is not.
+  const auto end = static_cast<size_t>(table->begin + table->size);
+  const auto begin =
+      static_cast<size_t>(table->begin + std::min<int64_t>(table->size, chunk::kHeaderSize));
+  const Bytes parts[] = {covered.first(begin), covered.subspan(end)};
   return Fingerprint(type, parts);
 }
 

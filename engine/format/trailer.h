@@ -30,7 +30,7 @@ absl::StatusOr<int64_t> ParseTrailerSize(Bytes tail, int64_t max_size);
 
 absl::StatusOr<Trailer> ParseTrailer(Bytes bytes);
 
-// Vlmetalayer whose content the trailer's fingerprint leaves out: pages of the seal stand for it.
+// Vlmetalayer whose payload the trailer's fingerprint leaves out: pages of the seal stand for it.
 inline constexpr std::string_view kTableLayer = "cairn.fp";
 
 // The fingerprint that a trailer of these bytes has to have.

@@ -20,7 +20,7 @@ frame::FramePlace PlaceOf(const std::string& path, const CreateOptions& options)
 absl::StatusOr<std::shared_ptr<frame::FrameCore>> CreateEmpty(frame::FramePlace place,
                                                               const CreateOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
-                         frame::FrameWriter::Build(std::move(place), options));
+                         frame::FrameWriter::Build(std::move(place), options, false));
   CAIRN_RETURN_IF_ERROR(writer->Close());
   return writer->core();
 }
@@ -57,7 +57,7 @@ absl::StatusOr<Frame> Frame::CreateInMemory(const CreateOptions& options) {
 
 absl::StatusOr<Writer> Frame::Build(const std::string& path, const CreateOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
-                         frame::FrameWriter::Build(PlaceOf(path, options), options));
+                         frame::FrameWriter::Build(PlaceOf(path, options), options, true));
   return Writer(std::move(writer));
 }
 

@@ -60,7 +60,8 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
 }
 
 absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Build(FramePlace place,
-                                                                const CreateOptions& options) {
+                                                                const CreateOptions& options,
+                                                                bool plain) {
   OpenOptions open;
   open.registry = options.compression.registry;
   open.executor = options.compression.executor;
@@ -84,6 +85,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Build(FramePlace place
   writer->fingerprint_ = options.fingerprint;
   writer->unpublished_ = *std::move(file);
   writer->replace_ = options.overwrite;
+  writer->plain_ = plain && options.fingerprint == FingerprintType::kNone;
   return writer;
 }
 
@@ -149,7 +151,7 @@ CheckpointPlan FrameWriter::PlanAt(int64_t index_begin, bool new_file) const {
   plan.seal.oldest_generation =
       !new_file && base_->seal_is_current() ? base_->seal->oldest_generation : plan.seal.generation;
   plan.seal.type = fingerprint_;
-  plan.plain = unpublished_.has_value() && fingerprint_ == FingerprintType::kNone;
+  plan.plain = plain_ && unpublished_.has_value();
   return plan;
 }
 

@@ -35,9 +35,11 @@ class FrameWriter {
   // Opens the writer of a frame that is there. kUnavailable while another one holds it.
   static absl::StatusOr<std::unique_ptr<FrameWriter>> Open(std::shared_ptr<FrameCore> core,
                                                            const WriterOptions& options);
-  // Starts a frame that is nowhere yet: it appears at `place` with the first commit.
+  // Starts a frame that is nowhere yet: it appears at `place` with the first commit. With `plain`
+  // and no fingerprints that commit leaves out both of Cairn's layers.
   static absl::StatusOr<std::unique_ptr<FrameWriter>> Build(FramePlace place,
-                                                            const CreateOptions& options);
+                                                            const CreateOptions& options,
+                                                            bool plain);
   ~FrameWriter();
 
   // The stager, when edits are possible.
@@ -75,6 +77,7 @@ class FrameWriter {
   std::shared_ptr<const State> base_;
   StagerOptions options_;
   FingerprintType fingerprint_ = FingerprintType::k64Bit;
+  bool plain_ = false;
   std::optional<NewFile> unpublished_;  // file_, while it has no name
   bool replace_ = false;                // whether it may take the name of another
 

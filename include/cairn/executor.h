@@ -34,8 +34,8 @@ class CAIRN_EXPORT InlineExecutor final : public Executor {
   }
 };
 
-// A pool of `threads` threads, the calling one among them; 0 means one a core. The threads end with
-// the executor.
+// A pool of `threads` threads, the calling one among them, but at most one a core; 0 means one a
+// core. The threads end with the executor.
 CAIRN_EXPORT std::unique_ptr<Executor> MakeThreadExecutor(int threads = 0);
 
 }  // namespace cairn
