@@ -40,7 +40,7 @@ TEST(Blosc2FrameTest, PeerReadsWhatCairnWrites) {
     const auto frame = Frame::Open(path);
     ASSERT_TRUE(frame.ok()) << frame.status();
     const FrameInfo info = frame->snapshot().info();
-    EXPECT_EQ(info.sealed, c.options.fingerprint != FingerprintType::kNone);
+    EXPECT_TRUE(info.sealed || c.options.fingerprint == FingerprintType::kNone);
     nchunks += info.nchunks;
     const auto buffer = frame->ToBuffer();
     ASSERT_TRUE(buffer.ok()) << buffer.status();

@@ -31,7 +31,7 @@ std::string_view ToString(Codec codec);
 inline int32_t ChunkTypesize(int32_t typesize) { return typesize > 255 ? 1 : typesize; }
 
 bool Uses(const CompressionOptions& options, Filter filter);
-// Its partial reads of lone chunks are wrong with delta, and fail with a dictionary.
+// The peer's partial reads are wrong with delta, and fail with a dictionary.
 bool PeerCanSlice(const CompressionOptions& options);
 
 // Settings that keep every bit.
