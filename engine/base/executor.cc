@@ -12,7 +12,10 @@ namespace {
 
 class TbbExecutor final : public Executor {
  public:
-  explicit TbbExecutor(int threads) : arena_(threads > 0 ? threads : tbb::task_arena::automatic) {}
+  // TBB prints a warning when it is asked for more than there are.
+  explicit TbbExecutor(int threads)
+      : arena_(threads > 0 ? std::min(threads, tbb::info::default_concurrency())
+                           : tbb::task_arena::automatic) {}
 
   int concurrency() const override { return arena_.max_concurrency(); }
 
