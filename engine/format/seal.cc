@@ -29,11 +29,12 @@ absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
   seal.oldest_generation = reader.Le<uint64_t>("oldest generation");
   seal.dead_bytes = static_cast<int64_t>(reader.Le<uint64_t>("dead bytes"));
   seal.uncovered = static_cast<int64_t>(reader.Le<uint64_t>("uncovered chunks"));
-  const uint64_t type = reader.Le<uint64_t>("fingerprint type");
-  if (type > static_cast<uint64_t>(FingerprintType::k128Bit)) {
+  const uint32_t type = reader.Le<uint32_t>("fingerprint type");
+  if (type > static_cast<uint32_t>(FingerprintType::k128Bit)) {
     reader.Fail("fingerprint type", absl::StrFormat("%d is not known", type));
   }
   seal.type = static_cast<FingerprintType>(type);
+  seal.chunksize = static_cast<int32_t>(reader.Le<uint32_t>("chunksize"));
   seal.header_hash = reader.Le<uint64_t>("header hash");
   seal.index_hash = reader.Le<uint64_t>("index hash");
   seal.header_copy = ToVector(reader.Take(header_len, "header copy"));
@@ -71,7 +72,8 @@ std::vector<std::byte> EncodeSeal(const Seal& seal) {
   writer.Le(seal.oldest_generation);
   writer.Le(static_cast<uint64_t>(seal.dead_bytes));
   writer.Le(static_cast<uint64_t>(seal.uncovered));
-  writer.Le(static_cast<uint64_t>(seal.type));
+  writer.Le(static_cast<uint32_t>(seal.type));
+  writer.Le(static_cast<uint32_t>(seal.chunksize));
   writer.Le(seal.header_hash);
   writer.Le(seal.index_hash);
   writer.Append(seal.header_copy);

@@ -27,8 +27,11 @@ struct Seal {
   int64_t dead_bytes = 0;  // between header and index; -1: not known
   int64_t uncovered = 0;   // stored chunks that the table has no fingerprint of
   FingerprintType type = FingerprintType::kNone;  // that the frame is to be sealed with
-  uint64_t header_hash = 0;                       // XXH3-64 of all header_len bytes
-  uint64_t index_hash = 0;  // XXH3-64 of the stored index chunk; 0 without one
+  // What chunks are cut to, where the header cannot say it; 0 elsewhere. A frame of one short chunk
+  // gives that chunk's size in its header, or C-Blosc2 could not append to it.
+  int32_t chunksize = 0;
+  uint64_t header_hash = 0;  // XXH3-64 of all header_len bytes
+  uint64_t index_hash = 0;   // XXH3-64 of the stored index chunk; 0 without one
   std::vector<std::byte> header_copy;
   // One XXH3-64 a page of decoded little-endian index entries followed by their table entries.
   // Empty in a frame without a table.

@@ -67,81 +67,113 @@ int64_t CountUncovered(const Columns& columns) {
   return uncovered;
 }
 
-// The draft's header with the sizes of this checkpoint; bytes that no writer changes stay.
-std::vector<std::byte> EncodeHeader(const Draft& draft, int64_t index_begin, int64_t frame_size,
-                                    bool has_layers) {
-  format::FrameHeader header = draft.header;
-  header.frame_size = frame_size;
-  header.cbytes = index_begin - header.header_len;
-  header.has_vlmetalayers = has_layers;
-  std::vector<std::byte> bytes = draft.header_bytes;
-  CopyBytes(format::EncodeFixedHeader(header), bytes);
-  for (size_t i = 0; i < header.places.size(); ++i) {
-    CopyBytes(header.metalayers[i].content,
-              MutableBytes(bytes).subspan(static_cast<size_t>(header.places[i].begin)));
+// Puts the parts together: each needs the sizes of the others, and their hashes.
+class CheckpointEncoder {
+ public:
+  CheckpointEncoder(const Draft& draft, const CheckpointPlan& plan)
+      : draft_(draft), plan_(plan), header_(draft.header), seal_(plan.seal) {
+    for (const VlLayer& layer : draft.vlmetalayers) {
+      layers_.push_back({layer.name, layer.chunk.bytes()});
+    }
+  }
+
+  absl::StatusOr<CheckpointBytes> Run(chunk::WorkspacePool* pool);
+
+ private:
+  bool HasSeal(const Columns& columns) const;
+  void AddTable(const Columns& columns);
+  void AddSeal();
+  void SetSizes();
+  std::vector<std::byte> EncodeHeader() const;
+
+  const Draft& draft_;
+  const CheckpointPlan& plan_;
+  format::FrameHeader header_;
+  format::Seal seal_;
+  FingerprintType type_ = FingerprintType::kNone;
+  std::vector<std::byte> index_;
+  std::vector<std::byte> table_;
+  std::vector<std::byte> seal_chunk_;
+  std::vector<format::NamedBytes> layers_;  // Cairn's own last
+};
+
+bool CheckpointEncoder::HasSeal(const Columns& columns) const {
+  return !plan_.plain && LeavesRoomForSeal(draft_.vlmetalayers.size()) &&
+         static_cast<int64_t>(std::span(columns.fingerprints).size_bytes()) <= kMaxTableBytes;
+}
+
+void CheckpointEncoder::AddTable(const Columns& columns) {
+  type_ = plan_.seal.type;
+  if (type_ == FingerprintType::kNone) return;
+  table_ = FingerprintTable::Encode(columns.fingerprints);
+  layers_.push_back({format::kTableLayer, table_});
+  seal_.pages = HashPages(columns);
+  seal_.uncovered = CountUncovered(columns);
+}
+
+void CheckpointEncoder::AddSeal() {
+  if (draft_.chunks.size() == 1 && header_.nbytes < header_.chunksize) {
+    seal_.chunksize = header_.chunksize;
+    header_.chunksize = static_cast<int32_t>(header_.nbytes);
+  }
+  seal_.index_hash = index_.empty() ? 0 : Xxh3(index_);
+  seal_.dead_bytes = -1;
+  if (draft_.stored_bytes.has_value()) {
+    seal_.dead_bytes = plan_.index_begin - header_.header_len - *draft_.stored_bytes;
+  }
+  // The seal names the header, the header the frame's size, and that follows from the seal's: so a
+  // seal of the same size stands in until the header is known.
+  seal_.header_copy = draft_.header_bytes;
+  seal_chunk_ = chunk::PlainChunk(format::EncodeSeal(seal_));
+  layers_.push_back({format::kSealLayer, seal_chunk_});
+}
+
+void CheckpointEncoder::SetSizes() {
+  header_.cbytes = plan_.index_begin - header_.header_len;
+  header_.frame_size =
+      plan_.index_begin + static_cast<int64_t>(index_.size()) + format::TrailerSize(layers_);
+  header_.has_vlmetalayers = !layers_.empty();
+}
+
+// Bytes that no writer changes stay.
+std::vector<std::byte> CheckpointEncoder::EncodeHeader() const {
+  std::vector<std::byte> bytes = draft_.header_bytes;
+  CopyBytes(format::EncodeFixedHeader(header_), bytes);
+  for (size_t i = 0; i < header_.places.size(); ++i) {
+    CopyBytes(header_.metalayers[i].content,
+              MutableBytes(bytes).subspan(static_cast<size_t>(header_.places[i].begin)));
   }
   return bytes;
 }
 
-// The layers of a trailer, Cairn's own last.
-class Layers {
- public:
-  explicit Layers(const Draft& draft) {
-    for (const VlLayer& layer : draft.vlmetalayers) {
-      named_.push_back({layer.name, layer.chunk.bytes()});
-    }
+absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* pool) {
+  CAIRN_ASSIGN_OR_RETURN(const Columns columns, ReadIndex(draft_.chunks));
+  if (!columns.entries.empty()) {
+    CAIRN_ASSIGN_OR_RETURN(index_, format::EncodeIndex(columns.entries, pool));
   }
-  void Add(std::string_view name, Bytes chunk) { named_.push_back({name, chunk}); }
-  std::span<const format::NamedBytes> named() const { return named_; }
-
- private:
-  std::vector<format::NamedBytes> named_;
-};
+  if (HasSeal(columns)) {
+    AddTable(columns);
+    AddSeal();
+  }
+  SetSizes();
+  CheckpointBytes out;
+  out.header = EncodeHeader();
+  if (!seal_chunk_.empty()) {
+    seal_.header_copy = out.header;
+    seal_.header_hash = Xxh3(out.header);
+    CopyBytes(chunk::PlainChunk(format::EncodeSeal(seal_)), seal_chunk_);
+  }
+  out.tail = std::move(index_);
+  const std::vector<std::byte> trailer = format::EncodeTrailer(layers_, type_);
+  out.tail.insert(out.tail.end(), trailer.begin(), trailer.end());
+  return out;
+}
 
 }  // namespace
 
 absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const Draft& draft, const CheckpointPlan& plan,
                                                  chunk::WorkspacePool* pool) {
-  CAIRN_ASSIGN_OR_RETURN(const Columns columns, ReadIndex(draft.chunks));
-  CheckpointBytes out;
-  if (!columns.entries.empty()) {
-    CAIRN_ASSIGN_OR_RETURN(out.tail, format::EncodeIndex(columns.entries, pool));
-  }
-  const bool sealable =
-      LeavesRoomForSeal(draft.vlmetalayers.size()) &&
-      static_cast<int64_t>(std::span(columns.fingerprints).size_bytes()) <= kMaxTableBytes;
-  const FingerprintType type = sealable && !plan.plain ? plan.seal.type : FingerprintType::kNone;
-
-  Layers layers(draft);
-  format::Seal seal = plan.seal;
-  std::vector<std::byte> table;
-  seal.pages.clear();
-  if (type != FingerprintType::kNone) {
-    table = FingerprintTable::Encode(columns.fingerprints);
-    layers.Add(format::kTableLayer, table);
-    seal.pages = HashPages(columns);
-    seal.uncovered = CountUncovered(columns);
-  }
-  seal.index_hash = out.tail.empty() ? 0 : Xxh3(out.tail);
-  seal.dead_bytes = -1;
-  if (draft.stored_bytes.has_value()) {
-    seal.dead_bytes = plan.index_begin - draft.header.header_len - *draft.stored_bytes;
-  }
-  // The seal names the header, the header the frame's size, and that follows from the seal's size,
-  // which the content of the copy does not change.
-  seal.header_copy = draft.header_bytes;
-  std::vector<std::byte> seal_chunk = chunk::PlainChunk(format::EncodeSeal(seal));
-  if (sealable && !plan.plain) layers.Add(format::kSealLayer, seal_chunk);
-  const int64_t frame_size = plan.index_begin + static_cast<int64_t>(out.tail.size()) +
-                             format::TrailerSize(layers.named());
-  out.header = EncodeHeader(draft, plan.index_begin, frame_size, !layers.named().empty());
-  seal.header_copy = out.header;
-  seal.header_hash = Xxh3(out.header);
-  // The chunk keeps its place and size, so the layer that refers to it stays good.
-  CopyBytes(chunk::PlainChunk(format::EncodeSeal(seal)), seal_chunk);
-  const std::vector<std::byte> trailer = format::EncodeTrailer(layers.named(), type);
-  out.tail.insert(out.tail.end(), trailer.begin(), trailer.end());
-  return out;
+  return CheckpointEncoder(draft, plan).Run(pool);
 }
 
 }  // namespace cairn::frame

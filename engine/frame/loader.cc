@@ -104,6 +104,14 @@ void TakeVlMetalayers(const format::Trailer& trailer, const Chunk& bytes, State&
   }
 }
 
+// A frame of one short chunk gives that chunk's size in the header and its chunksize in the seal.
+void TakeChunksize(State& state) {
+  const bool one_chunk = state.header.nbytes > 0 && state.header.nbytes == state.header.chunksize;
+  if (one_chunk && state.seal_is_current() && state.seal->chunksize > state.header.chunksize) {
+    state.header.chunksize = state.seal->chunksize;
+  }
+}
+
 void TakeBlockShape(State& state) {
   for (const Metalayer& layer : state.header.metalayers) {
     if (layer.name != format::kB2ndLayer && layer.name != format::kCatervaLayer) continue;
@@ -148,6 +156,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
   }
   state->seal = std::move(verdict.seal);
   state->header_changed_outside = verdict.header_changed_outside;
+  TakeChunksize(*state);
   TakeVlMetalayers(trailer, trailer_bytes, *state);
   TakeBlockShape(*state);
   state->info = MakeInfo(*state);
