@@ -89,7 +89,7 @@ CAIRN_EXPORT absl::Status DecompressItems(Bytes chunk, int64_t start, MutableByt
                                           const DecompressionOptions& options = {});
 
 // Decoded sizes of a chunk's blocks in order: blocksize for all but the last, or those of the
-// vlblocks.
+// vlblocks. Empty for chunks without blocks: plain copies and special values.
 CAIRN_EXPORT absl::StatusOr<std::vector<int32_t>> BlockSizes(Bytes chunk);
 
 }  // namespace cairn
