@@ -4,11 +4,32 @@
 
 namespace cairn::tool {
 
+namespace {
+
+// A frame that Cairn did not seal does not say how many of its bytes are dead: its chunks do.
+// Leaves the number unknown when one of them is damaged.
+void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
+  int64_t stored = 0;
+  for (int64_t i = 0; i < info.nchunks; ++i) {
+    const absl::StatusOr<ChunkEntry> entry = snapshot.GetEntry(i);
+    if (!entry.ok()) return;
+    if (entry->offset < 0) continue;
+    const absl::StatusOr<Chunk> chunk = snapshot.GetChunk(i);
+    if (!chunk.ok()) return;
+    stored += static_cast<int64_t>(chunk->bytes().size());
+  }
+  info.dead_bytes = info.cbytes - stored;
+  info.cbytes = stored;
+}
+
+}  // namespace
+
 absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snapshot& snapshot) {
   FrameSummary summary = {.path = path,
                           .info = snapshot.info(),
                           .metalayers = snapshot.metalayers(),
                           .vlmetalayers = {}};
+  if (summary.info.dead_bytes < 0) CountDeadBytes(snapshot, summary.info);
   for (std::string& name : snapshot.vlmetalayers()) {
     absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmeta(name);
     if (!content.ok()) return content.status();
