@@ -1,4 +1,5 @@
 // Frames go back and forth between Cairn and C-Blosc2, which both read and edit them.
+#include <algorithm>
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -112,6 +113,41 @@ TEST(Blosc2FrameTest, CairnGoesOnInFramesOfThePeer) {
   }
   std::filesystem::remove(path);
   Report("frames_created_by_the_peer", kForeignFrames);
+}
+
+TEST(Blosc2FrameTest, PeerAppendsToAFrameOfOneShortChunk) {
+  const std::string path = FreshPath("short");
+  const Buffer first(3000, std::byte{7});
+  CreateOptions options;
+  options.chunksize = 4000;
+  options.overwrite = true;
+  for (const size_t size : {size_t{100}, size_t{3000}, size_t{5000}}) {
+    SCOPED_TRACE(testing::Message() << "append of " << size);
+    auto writer = Frame::Build(path, options);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE(writer->Append(first).ok());
+    ASSERT_TRUE(writer->Close().ok());
+    const auto frame = Frame::Open(path);
+    ASSERT_TRUE(frame.ok()) << frame.status();
+    EXPECT_EQ(frame->snapshot().info().chunksize, 4000);
+    EXPECT_TRUE(frame->snapshot().info().sealed);
+
+    const Buffer second(size, std::byte{9});
+    auto peer = PeerFrame::Open(path);
+    ASSERT_TRUE(peer.has_value());
+    ASSERT_TRUE(peer->Append(second));
+    peer.reset();
+
+    const auto edited = Frame::Open(path);
+    ASSERT_TRUE(edited.ok()) << edited.status();
+    Buffer expected(first.size() + size, std::byte{9});
+    std::ranges::copy(first, expected.begin());
+    Buffer content(expected.size());
+    ASSERT_EQ(edited->snapshot().info().nbytes, static_cast<int64_t>(expected.size()));
+    ASSERT_TRUE(edited->snapshot().ReadBytes(0, content).ok());
+    EXPECT_EQ(content, expected);
+  }
+  std::filesystem::remove(path);
 }
 
 }  // namespace
