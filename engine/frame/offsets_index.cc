@@ -1,6 +1,8 @@
 #include "engine/frame/offsets_index.h"
 
 #include <algorithm>
+#include <functional>
+#include <span>
 #include <utility>
 
 #include "engine/base/checked.h"
@@ -47,28 +49,36 @@ absl::StatusOr<std::unique_ptr<OffsetsIndex>> OffsetsIndex::Open(Chunk chunk, in
       new OffsetsIndex(std::move(chunk), *std::move(decoder), nchunks, std::move(seal)));
 }
 
-absl::StatusOr<std::unique_ptr<OffsetsIndex::Page>> OffsetsIndex::DecodePage(int64_t page) const {
-  auto decoded = std::make_unique<Page>();
+absl::Status OffsetsIndex::CheckPage(int64_t page, Bytes raw) const {
+  if (!seal_.has_value()) return absl::OkStatus();
   const int64_t first = page * kPageEntries;
-  const int64_t count = std::min(kPageEntries, nchunks_ - first);
-  const MutableBytes raw = std::as_writable_bytes(std::span(decoded->entries))
-                               .first(static_cast<size_t>(count * kEntrySize));
+  const int64_t count = static_cast<int64_t>(raw.size()) / kEntrySize;
+  std::vector<std::byte> table;
+  seal_->table.AppendTo(first, count, table);
+  const uint64_t expected = seal_->pages[static_cast<size_t>(page)];
+  const uint64_t got = format::HashPage(raw, table);
+  if (got == expected) return absl::OkStatus();
+  return DataLoss("index entries [%d, %d): fingerprint: expected %016x, got %016x", first,
+                  first + count, expected, got);
+}
+
+absl::StatusOr<std::unique_ptr<OffsetsIndex::Page>> OffsetsIndex::DecodePage(int64_t page) const {
+  const int64_t first = page * kPageEntries;
+  const auto count = static_cast<size_t>(std::min(kPageEntries, nchunks_ - first));
+  auto entries = std::make_unique_for_overwrite<int64_t[]>(count);
+  const std::span<int64_t> span(entries.get(), count);
+  const MutableBytes raw = std::as_writable_bytes(span);
   if (absl::Status status = decoder_.DecodeRange(first * kEntrySize, raw); !status.ok()) {
     return At(absl::StrFormat("index entries from %d on", first), status);
   }
-  if (seal_.has_value()) {
-    std::vector<std::byte> table;
-    seal_->table.AppendTo(first, count, table);
-    const uint64_t expected = seal_->pages[static_cast<size_t>(page)];
-    if (const uint64_t got = format::HashPage(raw, table); got != expected) {
-      return DataLoss("index entries [%d, %d): fingerprint: expected %016x, got %016x", first,
-                      first + count, expected, got);
-    }
+  CAIRN_RETURN_IF_ERROR(CheckPage(page, raw));
+  for (int64_t& entry : span) {
+    entry = static_cast<int64_t>(ToOrder<std::endian::little>(static_cast<uint64_t>(entry)));
   }
-  for (int64_t i = 0; i < count; ++i) {
-    const auto at = static_cast<size_t>(i);
-    decoded->entries[at] = static_cast<int64_t>(LoadLe<uint64_t>(raw.data() + at * kEntrySize));
-  }
+  auto decoded = std::make_unique<Page>();
+  decoded->uniform = span[0];
+  const bool uniform = std::ranges::adjacent_find(span, std::ranges::not_equal_to()) == span.end();
+  if (!uniform) decoded->entries = std::move(entries);
   return decoded;
 }
 
@@ -85,7 +95,7 @@ absl::StatusOr<const OffsetsIndex::Page*> OffsetsIndex::GetPage(int64_t page) co
 
 absl::StatusOr<IndexEntry> OffsetsIndex::Get(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const Page* page, GetPage(nchunk / kPageEntries));
-  return IndexEntry{.value = page->entries[static_cast<size_t>(nchunk % kPageEntries)],
+  return IndexEntry{.value = page->At(static_cast<size_t>(nchunk % kPageEntries)),
                     .fingerprint = seal_.has_value() ? seal_->table.At(nchunk) : 0};
 }
 

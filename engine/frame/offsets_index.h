@@ -32,7 +32,8 @@ struct IndexSeal {
   std::vector<uint64_t> pages;  // a hash for each page
 };
 
-// Thread-safe. Memory: 8 bytes a page of 2,048 chunks, and 17 KiB for each page that was touched.
+// Thread-safe. Memory: 8 bytes a page of 2,048 chunks, and up to 17 KiB for each page that was
+// touched: next to nothing where all entries of a page are the same.
 class OffsetsIndex {
  public:
   // `chunk` is the index chunk of `nchunks` entries.
@@ -53,13 +54,17 @@ class OffsetsIndex {
 
  private:
   struct Page {
-    std::array<int64_t, format::kPageEntries> entries;
+    int64_t At(size_t i) const { return entries == nullptr ? uniform : entries[i]; }
+
+    std::unique_ptr<int64_t[]> entries;  // null: all are `uniform`
+    int64_t uniform = 0;
     std::array<std::atomic<uint64_t>, format::kPageEntries / 64> verified{};
   };
 
   OffsetsIndex(Chunk chunk, chunk::Decoder decoder, int64_t nchunks, std::optional<IndexSeal> seal);
   absl::StatusOr<const Page*> GetPage(int64_t page) const;
   absl::StatusOr<std::unique_ptr<Page>> DecodePage(int64_t page) const;
+  absl::Status CheckPage(int64_t page, Bytes raw) const;
 
   Chunk chunk_;
   chunk::Decoder decoder_;
