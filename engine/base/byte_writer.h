@@ -16,12 +16,16 @@ class ByteWriter {
  public:
   template <std::unsigned_integral T>
   void Le(T value) {
-    StoreLe(Grow(sizeof(T)), value);
+    std::byte raw[sizeof(T)];
+    StoreLe(raw, value);
+    Append(raw);
   }
 
   template <std::unsigned_integral T>
   void Be(T value) {
-    StoreBe(Grow(sizeof(T)), value);
+    std::byte raw[sizeof(T)];
+    StoreBe(raw, value);
+    Append(raw);
   }
 
   void U8(uint8_t value) { out_.push_back(std::byte{value}); }
@@ -34,11 +38,6 @@ class ByteWriter {
   std::vector<std::byte> Take() && { return std::move(out_); }
 
  private:
-  std::byte* Grow(size_t size) {
-    out_.resize(out_.size() + size);
-    return out_.data() + out_.size() - size;
-  }
-
   std::vector<std::byte> out_;
 };
 

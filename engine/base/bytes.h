@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_BASE_BYTES_H_
 #define CAIRN_ENGINE_BASE_BYTES_H_
 
+#include <cassert>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
@@ -13,6 +14,7 @@ namespace cairn {
 
 // Copies all of `from` to the start of `to`, which has room for it.
 inline void CopyBytes(Bytes from, MutableBytes to) {
+  assert(from.size() <= to.size());
   if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
 }
 

@@ -14,12 +14,6 @@ namespace cairn::chunk {
 
 namespace {
 
-constexpr int32_t kMaxDictionary = 32768;
-// Chunks of Blosc1 are split only where each stream gets at least this many bytes and there are no
-// more than this many streams; newer ones say it in the flags alone.
-constexpr int32_t kMaxBlosc1Streams = 16;
-constexpr int32_t kMinBlosc1Stream = 128;
-
 filter::PipelineParams PipelineOf(const Header& header, const DecodeContext& context) {
   return {
       .slots = header.filters,
@@ -238,6 +232,19 @@ class Decoder::RangeTask final : public BlockTask {
   Bytes reference_;
 };
 
+// A block is decoded whole. What the caller gave no room for costs memory that a few bytes of a
+// hostile chunk could ask for.
+absl::Status Decoder::CheckScratch(BlockRange range, MutableBytes dst) const {
+  for (const int64_t block : {range.first, range.last - 1}) {
+    CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
+    if (place.nbytes > static_cast<int64_t>(dst.size()) && place.nbytes > context_.max_scratch) {
+      return ResourceExhausted("chunk block %d: %d bytes for a part of it pass the limit of %d",
+                               block, place.nbytes, context_.max_scratch);
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Decoder::DecodeBlocks(int64_t begin, MutableBytes dst) const {
   RangeTask task(*this, begin, dst);
   BlockRange range{.first = BlockAt(begin),
@@ -246,6 +253,7 @@ absl::Status Decoder::DecodeBlocks(int64_t begin, MutableBytes dst) const {
       WorthThreads(context_.executor, static_cast<int64_t>(dst.size()), range.last - range.first)
           ? context_.executor
           : nullptr;
+  CAIRN_RETURN_IF_ERROR(CheckScratch(range, dst));
   const bool needs_reference =
       pipeline_.has_value() && pipeline_->uses_reference() && !header_.vlblocks && range.last > 1;
   if (!needs_reference) return ForEachBlock(range, executor, *context_.pool, task);

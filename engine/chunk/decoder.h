@@ -13,6 +13,7 @@
 #include "cairn/registry.h"
 #include "cairn/types.h"
 #include "engine/chunk/header.h"
+#include "engine/chunk/parallel.h"
 #include "engine/chunk/workspace.h"
 #include "engine/filter/pipeline.h"
 
@@ -22,7 +23,9 @@ namespace cairn::chunk {
 struct DecodeContext {
   const Registry* registry = nullptr;
   Executor* executor = nullptr;
-  WorkspacePool* pool = nullptr;        // required
+  WorkspacePool* pool = nullptr;  // required
+  // Largest block that is decoded for the sake of a part of it, bytes.
+  int64_t max_scratch = int64_t{64} << 20;
   int32_t frame_typesize = 0;           // of the frame around the chunk; 0: none
   bool whole_block_bitshuffle = false;  // the frame is older than 2.0.0.beta.5
   std::vector<int32_t> blockshape;      // the frame is an n-dimensional array
@@ -66,6 +69,7 @@ class Decoder {
 
   absl::Status ReadDictionary();
   absl::Status ReadVlBlocks();
+  absl::Status CheckScratch(BlockRange range, MutableBytes dst) const;
   absl::Status DecodeBlocks(int64_t begin, MutableBytes dst) const;
   absl::Status DecodeBlock(int64_t block, Bytes reference, MutableBytes out,
                            Workspace& workspace) const;

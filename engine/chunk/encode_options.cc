@@ -25,6 +25,11 @@ absl::Status CheckFilters(const CompressionOptions& options) {
       return InvalidArgument("filters: delta must come before a filter that loses bits");
     }
     lossy = lossy || IsLossy(stage.filter);
+    // A chunk of larger items says typesize 1, so its decoder could not know.
+    if (stage.filter == Filter::kByteDelta && stage.meta == 0 && options.typesize > 255) {
+      return InvalidArgument("filters: bytedelta needs its number of channels for a typesize of %d",
+                             options.typesize);
+    }
     const bool decode_only = stage.filter == Filter::kNdCell || stage.filter == Filter::kNdMean ||
                              stage.filter == Filter::kByteDeltaBuggy;
     if (decode_only) {
@@ -73,6 +78,12 @@ absl::Status CheckOptions(const CompressionOptions& options) {
 std::array<FilterStage, kMaxFilters> SlotsOf(const CompressionOptions& options) {
   std::array<FilterStage, kMaxFilters> slots{};
   std::ranges::copy_backward(options.filters, slots.end());
+  for (FilterStage& stage : slots) {
+    // Said outright, for decoders that know no frame.
+    if (stage.filter == Filter::kByteDelta && stage.meta == 0) {
+      stage.meta = static_cast<uint8_t>(options.typesize);
+    }
+  }
   return slots;
 }
 

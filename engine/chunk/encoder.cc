@@ -19,11 +19,6 @@ namespace {
 // Smaller payloads are stored as they are.
 constexpr size_t kMinPayload = 32;
 constexpr size_t kMinBlosc1Payload = 128;
-// C-Blosc 1.x splits only blocks that give each stream this much.
-constexpr int32_t kMaxBlosc1Streams = 16;
-constexpr int32_t kMinBlosc1Stream = 128;
-
-constexpr size_t kMaxDictionary = 32768;
 constexpr size_t kMinDictionary = 256;
 constexpr size_t kMinSamples = 8;
 
@@ -94,7 +89,7 @@ absl::StatusOr<Bytes> Encoder::Job::Filtered(size_t i, Workspace& workspace) con
 
 absl::Status Encoder::Job::TrainDictionary(Workspace& workspace) {
   const size_t nbytes = static_cast<size_t>(header_.nbytes);
-  const size_t capacity = std::min(kMaxDictionary, nbytes / 20);
+  const size_t capacity = std::min<size_t>(kMaxDictionary, nbytes / 20);
   std::vector<size_t> samples;
   std::vector<std::byte> filtered;
   if (capacity < kMinDictionary || (header_.vlblocks && nblocks() < kMinSamples)) {
@@ -383,7 +378,8 @@ absl::StatusOr<size_t> Encoder::EncodeVlBlocks(std::span<const Bytes> blocks,
   header.unsplit = true;
   header.blocksize = static_cast<int32_t>(blocks.size());
   Job job(*this, header, {}, blocks);
-  CAIRN_ASSIGN_OR_RETURN(const size_t size, job.Run(dst));
+  const MutableBytes room = dst.first(std::min<size_t>(dst.size(), INT32_MAX));
+  CAIRN_ASSIGN_OR_RETURN(const size_t size, job.Run(room));
   if (size == 0) {
     return ResourceExhausted("chunk of %d variable blocks does not fit into %d bytes",
                              blocks.size(), dst.size());
@@ -398,6 +394,10 @@ absl::StatusOr<std::vector<std::byte>> Encoder::EncodeSpecial(SpecialValue speci
                            nbytes);
   }
   const bool repeat = special == SpecialValue::kRepeat;
+  if (options_.format == ChunkFormat::kBlosc1) {
+    return InvalidArgument("Blosc1 chunks have no special values");
+  }
+  if (repeat && nbytes == 0) return InvalidArgument("special chunk: nothing to repeat a value in");
   if (special == SpecialValue::kNone || repeat == value.empty()) {
     return InvalidArgument("special chunk: a value goes with repeated ones, and only with them");
   }

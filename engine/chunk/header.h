@@ -16,6 +16,12 @@ inline constexpr int kHeaderSize = kBlosc1HeaderSize + 6 + 2 + 6 + 2;
 static_assert(kHeaderSize == 32);
 
 inline constexpr int32_t kMaxBlockSize = 536866816;
+inline constexpr int32_t kMaxDictionary = 32768;
+
+// C-Blosc 1.x splits a block only into this many streams, of this many bytes each. Newer chunks say
+// in their flags whether they are split.
+inline constexpr int32_t kMaxBlosc1Streams = 16;
+inline constexpr int32_t kMinBlosc1Stream = 128;
 
 // Chunk format versions. Frozen in the format.
 inline constexpr uint8_t kVersionBlosc1 = 2;

@@ -17,9 +17,6 @@ namespace cairn::format {
 inline constexpr int kIndexTypesize = 8;
 inline constexpr int32_t kIndexBlockSize = 16384;
 
-// Chunks are at least this large, so no entry may point closer to the end of the chunk area.
-inline constexpr int64_t kMinChunkInFrame = 32;
-
 // A negative entry names the value of a chunk that is not stored.
 constexpr bool IsSpecialEntry(int64_t entry) { return entry < 0; }
 

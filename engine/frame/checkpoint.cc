@@ -155,6 +155,10 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* poo
     AddTable(columns);
     AddSeal();
   }
+  if (format::TrailerSize(layers_) > INT32_MAX) {
+    return ResourceExhausted("trailer: %d bytes, at most %d", format::TrailerSize(layers_),
+                             INT32_MAX);
+  }
   SetSizes();
   CheckpointBytes out;
   out.header = EncodeHeader();

@@ -13,35 +13,49 @@ namespace cairn::frame {
 
 namespace {
 
-// The bytes from `position` on that hold a whole chunk: all of the chunk area where they can be
-// reached in place, else the chunk alone.
-absl::StatusOr<Bytes> ReadStored(const State& state, int64_t position,
+// The header of the chunk at `position`, and the bytes that it was read from: where the frame can
+// be reached in place they go on to the end of the chunk area.
+struct Found {
+  Bytes bytes;
+  chunk::Header header;
+};
+
+absl::StatusOr<Found> FindHeader(const State& state, int64_t position,
                                  chunk::ScratchBuffer& scratch) {
   const int64_t available = state.chunks_end - position;
-  if (state.region.in_place()) return state.region.Read(position, available, scratch);
-  CAIRN_ASSIGN_OR_RETURN(
-      const Bytes head,
-      state.region.Read(position, std::min<int64_t>(available, chunk::kHeaderSize), scratch));
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(head, available));
-  return state.region.Read(position, header.cbytes, scratch);
+  const int64_t wanted =
+      state.region.in_place() ? available : std::min<int64_t>(available, chunk::kHeaderSize);
+  Found found;
+  CAIRN_ASSIGN_OR_RETURN(found.bytes, state.region.Read(position, wanted, scratch));
+  CAIRN_ASSIGN_OR_RETURN(found.header, chunk::ParseHeader(found.bytes, available));
+  return found;
+}
+
+absl::StatusOr<Bytes> FindChunk(const State& state, int64_t position,
+                                chunk::ScratchBuffer& scratch) {
+  CAIRN_ASSIGN_OR_RETURN(const Found found, FindHeader(state, position, scratch));
+  if (state.region.in_place()) return found.bytes.first(static_cast<size_t>(found.header.cbytes));
+  return state.region.Read(position, found.header.cbytes, scratch);
 }
 
 chunk::DecodeContext ContextOf(const State& state) {
-  return {.registry = state.env->registry,
-          .executor = state.env->executor,
-          .pool = &state.env->pool,
-          .frame_typesize = state.header.typesize,
-          .blockshape = state.blockshape};
+  chunk::DecodeContext context;
+  context.registry = state.env->registry;
+  context.executor = state.env->executor;
+  context.pool = &state.env->pool;
+  context.frame_typesize = state.header.typesize;
+  context.blockshape = state.blockshape;
+  return context;
 }
 
-absl::Status CheckFingerprint(const State& state, int64_t nchunk, uint64_t expected, Bytes stored) {
-  const VerifyPolicy policy = state.env->verify;
-  if (expected == 0 || policy == VerifyPolicy::kNever) return absl::OkStatus();
+absl::Status CheckFingerprint(const State& state, int64_t nchunk, const IndexEntry& entry,
+                              VerifyPolicy policy, Bytes stored) {
+  if (entry.fingerprint == 0 || policy == VerifyPolicy::kNever) return absl::OkStatus();
   if (policy == VerifyPolicy::kFirstTouch && state.chunks.IsVerified(nchunk)) {
     return absl::OkStatus();
   }
-  if (const uint64_t got = format::HashChunk(stored); got != expected) {
-    return DataLoss("fingerprint: expected %016x, got %016x", expected, got);
+  if (const uint64_t got = format::HashChunk(stored); got != entry.fingerprint) {
+    return DataLoss("fingerprint: expected %016x, got %016x", entry.fingerprint, got);
   }
   state.chunks.MarkVerified(nchunk);
   return absl::OkStatus();
@@ -54,7 +68,40 @@ int32_t FixedNbytes(const State& state, int64_t nchunk) {
   return static_cast<int32_t>(std::min(chunksize, state.info.nbytes - nchunk * chunksize));
 }
 
-bool IsTail(const State& state, int64_t nchunk) { return nchunk == state.chunks.size(); }
+absl::Status CheckLimit(const State& state, int32_t nbytes) {
+  if (nbytes <= state.env->limits.max_chunk_nbytes) return absl::OkStatus();
+  return ResourceExhausted("nbytes %d passes the limit of %d for a chunk", nbytes,
+                           state.env->limits.max_chunk_nbytes);
+}
+
+absl::StatusOr<chunk::SpecialContent> SpecialContentOf(const State& state, int64_t entry,
+                                                       int32_t nbytes) {
+  CAIRN_ASSIGN_OR_RETURN(const SpecialValue special, format::SpecialOfEntry(entry));
+  if (nbytes == 0) {
+    return DataLoss("the size of a special chunk is not known in a frame of variable chunks");
+  }
+  return chunk::SpecialContent{.kind = special, .typesize = state.header.typesize, .value = {}};
+}
+
+std::string NameOf(int64_t nchunk) { return absl::StrFormat("chunk %d", nchunk); }
+
+// What a frame of variable chunks says of their sizes.
+class StoredSizes final : public ChunkSizes {
+ public:
+  explicit StoredSizes(const State& state) : state_(state) {}
+  int64_t nchunks() const override { return CountChunks(state_); }
+  int64_t nbytes() const override { return state_.info.nbytes; }
+  absl::StatusOr<int32_t> SizeOf(int64_t nchunk) const override {
+    return ChunkNbytes(state_, nchunk);
+  }
+  absl::Status Check(int64_t nchunk) const override {
+    chunk::ScratchBuffer scratch;
+    return ReadStored(state_, nchunk, VerifyPolicy::kAlways, scratch).status();
+  }
+
+ private:
+  const State& state_;
+};
 
 }  // namespace
 
@@ -62,6 +109,8 @@ int64_t CountChunks(const State& state) {
   const bool tail = state.tail != nullptr && !state.tail->empty();
   return state.chunks.size() + (tail ? 1 : 0);
 }
+
+bool IsTail(const State& state, int64_t nchunk) { return nchunk == state.chunks.size(); }
 
 absl::Status CheckChunkNumber(const State& state, int64_t nchunk) {
   if (nchunk >= 0 && nchunk < CountChunks(state)) return absl::OkStatus();
@@ -71,13 +120,24 @@ absl::Status CheckChunkNumber(const State& state, int64_t nchunk) {
 absl::StatusOr<int64_t> PositionOf(const State& state, int64_t nchunk, int64_t entry) {
   const int64_t area = state.chunks_end - state.header.header_len;
   if (entry < 0 || entry > area - chunk::kBlosc1HeaderSize) {
-    return DataLoss("chunk %d: index: offset %d lies outside the %d bytes of chunks", nchunk, entry,
-                    area);
+    return DataLoss("%s: index: offset %d lies outside the %d bytes of chunks", NameOf(nchunk),
+                    entry, area);
   }
   return state.header.header_len + entry;
 }
 
-absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk,
+absl::StatusOr<Bytes> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
+                                 chunk::ScratchBuffer& scratch) {
+  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t position, PositionOf(state, nchunk, entry.value));
+  absl::StatusOr<Bytes> stored = FindChunk(state, position, scratch);
+  absl::Status status = stored.status();
+  if (status.ok()) status = CheckFingerprint(state, nchunk, entry, policy, *stored);
+  if (!status.ok()) return At(absl::StrFormat("chunk %d at byte %d", nchunk, position), status);
+  return stored;
+}
+
+absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, VerifyPolicy policy,
                                           chunk::ScratchBuffer& scratch) {
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
   if (IsTail(state, nchunk)) {
@@ -85,36 +145,26 @@ absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk,
   }
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
   const int32_t fixed = FixedNbytes(state, nchunk);
+  if (absl::Status status = CheckLimit(state, fixed); !status.ok()) {
+    return At(NameOf(nchunk), status);
+  }
   if (format::IsSpecialEntry(entry.value)) {
-    absl::StatusOr<SpecialValue> special = format::SpecialOfEntry(entry.value);
-    if (!special.ok()) return At(absl::StrFormat("chunk %d", nchunk), special.status());
-    if (fixed == 0) {
-      return DataLoss(
-          "chunk %d: the size of a special chunk is not known in a frame of variable "
-          "chunks",
-          nchunk);
-    }
-    return OpenChunk(
-        chunk::SpecialContent{.kind = *special, .typesize = state.header.typesize, .value = {}},
-        fixed);
+    const absl::StatusOr<chunk::SpecialContent> content =
+        SpecialContentOf(state, entry.value, fixed);
+    if (!content.ok()) return At(NameOf(nchunk), content.status());
+    return OpenChunk(*content, fixed);
   }
-  CAIRN_ASSIGN_OR_RETURN(const int64_t position, PositionOf(state, nchunk, entry.value));
-  const auto open = [&]() -> absl::StatusOr<OpenChunk> {
-    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, ReadStored(state, position, scratch));
-    CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(bytes));
-    CAIRN_RETURN_IF_ERROR(CheckFingerprint(state, nchunk, entry.fingerprint,
-                                           bytes.first(static_cast<size_t>(header.cbytes))));
-    if (fixed != 0 && header.nbytes != fixed) {
-      return DataLoss("nbytes: expected %d, got %d", fixed, header.nbytes);
-    }
-    CAIRN_ASSIGN_OR_RETURN(chunk::Decoder decoder, chunk::Decoder::Make(bytes, ContextOf(state)));
-    return OpenChunk(std::move(decoder), header.nbytes);
-  };
-  absl::StatusOr<OpenChunk> chunk = open();
-  if (!chunk.ok()) {
-    return At(absl::StrFormat("chunk %d at byte %d", nchunk, position), chunk.status());
+  CAIRN_ASSIGN_OR_RETURN(const Bytes stored, ReadStored(state, nchunk, policy, scratch));
+  absl::StatusOr<chunk::Decoder> decoder = chunk::Decoder::Make(stored, ContextOf(state));
+  if (!decoder.ok()) return At(NameOf(nchunk), decoder.status());
+  const int32_t nbytes = decoder->nbytes();
+  if (absl::Status status = CheckLimit(state, nbytes); !status.ok()) {
+    return At(NameOf(nchunk), status);
   }
-  return chunk;
+  if (fixed != 0 && nbytes != fixed) {
+    return DataLoss("%s: nbytes: expected %d, got %d", NameOf(nchunk), fixed, nbytes);
+  }
+  return OpenChunk(*std::move(decoder), nbytes);
 }
 
 absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst) const {
@@ -143,30 +193,17 @@ absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk) {
   if (const int32_t fixed = FixedNbytes(state, nchunk); fixed != 0) return fixed;
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
   CAIRN_ASSIGN_OR_RETURN(const int64_t position, PositionOf(state, nchunk, entry.value));
-  const int64_t available = state.chunks_end - position;
   chunk::ScratchBuffer scratch;
-  CAIRN_ASSIGN_OR_RETURN(
-      const Bytes head,
-      state.region.Read(position, std::min<int64_t>(available, chunk::kHeaderSize), scratch));
-  const absl::StatusOr<chunk::Header> header = chunk::ParseHeader(head, available);
-  if (!header.ok()) return At(absl::StrFormat("chunk %d", nchunk), header.status());
-  return header->nbytes;
+  const absl::StatusOr<Found> found = FindHeader(state, position, scratch);
+  if (!found.ok()) return At(NameOf(nchunk), found.status());
+  return found->header.nbytes;
 }
 
-absl::StatusOr<ChunkOfByte> FindByte(const State& state, int64_t position) {
+absl::StatusOr<ChunkStarts::Place> FindByte(const State& state, int64_t position) {
   const int64_t chunksize = state.header.chunksize;
-  if (chunksize > 0) {
-    return ChunkOfByte{.nchunk = position / chunksize, .begin = position / chunksize * chunksize};
-  }
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t>* starts,
-                         state.starts.Get(CountChunks(state), [&](int64_t nchunk) {
-                           return ChunkNbytes(state, nchunk);
-                         }));
-  const auto after = std::ranges::upper_bound(*starts, position);
-  if (after == starts->end()) {
-    return DataLoss("frame: its chunks hold %d of %d bytes", starts->back(), state.info.nbytes);
-  }
-  return ChunkOfByte{.nchunk = after - starts->begin() - 1, .begin = *(after - 1)};
+  if (chunksize <= 0) return state.starts.Find(position, StoredSizes(state));
+  return ChunkStarts::Place{.nchunk = position / chunksize,
+                            .begin = position / chunksize * chunksize};
 }
 
 absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
@@ -177,8 +214,9 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
   const chunk::WorkspacePool::Lease lease = state.env->pool.Acquire();
   int64_t done = 0;
   while (done < size) {
-    CAIRN_ASSIGN_OR_RETURN(const ChunkOfByte at, FindByte(state, begin + done));
-    CAIRN_ASSIGN_OR_RETURN(const OpenChunk chunk, OpenChunk::Open(state, at.nchunk, lease->stored));
+    CAIRN_ASSIGN_OR_RETURN(const ChunkStarts::Place at, FindByte(state, begin + done));
+    CAIRN_ASSIGN_OR_RETURN(const OpenChunk chunk,
+                           OpenChunk::Open(state, at.nchunk, state.env->verify, lease->stored));
     const int64_t from = begin + done - at.begin;
     const int64_t n = std::min(size - done, chunk.nbytes() - from);
     if (n <= 0) {
@@ -188,7 +226,7 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
     if (absl::Status status =
             chunk.Read(from, dst.subspan(static_cast<size_t>(done), static_cast<size_t>(n)));
         !status.ok()) {
-      return At(absl::StrFormat("chunk %d", at.nchunk), status);
+      return At(NameOf(at.nchunk), status);
     }
     done += n;
   }

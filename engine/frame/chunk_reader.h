@@ -3,11 +3,13 @@
 #define CAIRN_ENGINE_FRAME_CHUNK_READER_H_
 
 #include <cstdint>
+#include <utility>
 #include <variant>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/options.h"
 #include "cairn/types.h"
 #include "engine/chunk/decoder.h"
 #include "engine/chunk/special.h"
@@ -15,13 +17,27 @@
 
 namespace cairn::frame {
 
+// Chunks of the state, the raw tail included.
+int64_t CountChunks(const State& state);
+// kOutOfRange unless nchunk is one of them.
+absl::Status CheckChunkNumber(const State& state, int64_t nchunk);
+// Whether nchunk stands for items that wait in the tail.
+bool IsTail(const State& state, int64_t nchunk);
+
+// Position of a stored chunk in the frame; kDataLoss when it lies outside the chunk area.
+absl::StatusOr<int64_t> PositionOf(const State& state, int64_t nchunk, int64_t entry);
+
+// The bytes of a stored chunk: in place, or in `scratch`. Its fingerprint is checked as `policy`
+// asks; nothing is decoded, so any codec will do.
+absl::StatusOr<Bytes> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
+                                 chunk::ScratchBuffer& scratch);
+
 // A chunk of a state, ready to be decoded: stored, special, or the raw tail. The bytes of a stored
 // one lie in the state's map or in the scratch buffer that it was opened with.
 class OpenChunk {
  public:
-  // kDataLoss for a stored chunk that is not what it should be; its fingerprint is checked as the
-  // state's policy asks.
-  static absl::StatusOr<OpenChunk> Open(const State& state, int64_t nchunk,
+  // kDataLoss for a stored chunk that is not what it should be.
+  static absl::StatusOr<OpenChunk> Open(const State& state, int64_t nchunk, VerifyPolicy policy,
                                         chunk::ScratchBuffer& scratch);
 
   int32_t nbytes() const { return nbytes_; }
@@ -40,26 +56,14 @@ class OpenChunk {
   int32_t nbytes_;
 };
 
-// Chunks of the state, the raw tail included.
-int64_t CountChunks(const State& state);
-// kOutOfRange unless nchunk is one of them.
-absl::Status CheckChunkNumber(const State& state, int64_t nchunk);
-
 // Decoded size of a chunk: by the frame's chunksize, or from the chunk's own header.
 absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk);
-
-// Position of a stored chunk in the frame; kDataLoss when it lies outside the chunk area.
-absl::StatusOr<int64_t> PositionOf(const State& state, int64_t nchunk, int64_t entry);
 
 // Reads bytes [begin, begin + dst.size()) of the decoded data.
 absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst);
 
 // The chunk that holds a byte of the decoded data, and where it begins there.
-struct ChunkOfByte {
-  int64_t nchunk = 0;
-  int64_t begin = 0;
-};
-absl::StatusOr<ChunkOfByte> FindByte(const State& state, int64_t position);
+absl::StatusOr<ChunkStarts::Place> FindByte(const State& state, int64_t position);
 
 }  // namespace cairn::frame
 

@@ -3,29 +3,49 @@
 #define CAIRN_ENGINE_FRAME_CHUNK_STARTS_H_
 
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace cairn::frame {
 
+// What ChunkStarts asks of a frame.
+class ChunkSizes {
+ public:
+  virtual ~ChunkSizes() = default;
+  virtual int64_t nchunks() const = 0;
+  // Of all chunks, as the frame's header says.
+  virtual int64_t nbytes() const = 0;
+  // As the chunk's own header says, which nothing has checked.
+  virtual absl::StatusOr<int32_t> SizeOf(int64_t nchunk) const = 0;
+  // Checks the chunk against its fingerprint.
+  virtual absl::Status Check(int64_t nchunk) const = 0;
+};
+
 // Made on first use, which looks at the header of every chunk. Thread-safe; copies are empty.
 class ChunkStarts {
  public:
+  struct Place {
+    int64_t nchunk = 0;
+    int64_t begin = 0;
+  };
+
   ChunkStarts() = default;
   ChunkStarts(const ChunkStarts&) : ChunkStarts() {}
   ChunkStarts& operator=(const ChunkStarts&) = delete;
 
-  // nchunks + 1 numbers. `size_of` gives the decoded size of a chunk.
-  absl::StatusOr<const std::vector<int64_t>*> Get(
-      int64_t nchunks, absl::FunctionRef<absl::StatusOr<int32_t>(int64_t)> size_of) const;
+  // The chunk that holds a byte. A damaged chunk leaves only what lies before it to be found.
+  absl::StatusOr<Place> Find(int64_t position, const ChunkSizes& sizes) const;
 
  private:
+  void Build(const ChunkSizes& sizes) const;
+
   mutable std::mutex mutex_;
-  mutable std::vector<int64_t> starts_;
+  mutable bool built_ = false;
+  mutable std::vector<int64_t> starts_;  // of the good chunks, and the end of the last of them
+  mutable absl::Status damage_;          // why there are no more
 };
 
 }  // namespace cairn::frame

@@ -77,12 +77,14 @@ absl::StatusOr<Writer> Frame::OpenWriter(const WriterOptions& options) {
 absl::StatusOr<std::vector<std::byte>> Frame::ToBuffer() const {
   const std::shared_ptr<const frame::State> state = core_->newest();
   std::vector<std::byte> out(static_cast<size_t>(state->header.frame_size));
-  chunk::ScratchBuffer scratch;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes,
-                         state->region.Read(0, state->header.frame_size, scratch));
-  CopyBytes(bytes, out);
   // The header in the file may have moved on; the state's own is the one that fits.
   CopyBytes(state->header_bytes, out);
+  const int64_t header_len = state->header.header_len;
+  chunk::ScratchBuffer scratch;
+  CAIRN_ASSIGN_OR_RETURN(
+      const Bytes rest,
+      state->region.Read(header_len, state->header.frame_size - header_len, scratch));
+  CopyBytes(rest, MutableBytes(out).subspan(static_cast<size_t>(header_len)));
   return out;
 }
 

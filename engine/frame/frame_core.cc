@@ -33,7 +33,7 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
       FramePlace{.files = files, .path = path},
       FrameSource::OfFile(std::move(file), options.offset, options.use_mmap),
       MakeEnvironment(options));
-  if (const auto state = core->Reload(); !state.ok()) return At(path, state.status());
+  if (const auto state = core->Load(); !state.ok()) return At(path, state.status());
   return core;
 }
 
@@ -42,7 +42,7 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::OpenBuffer(Bytes cframe,
   auto core = std::make_shared<FrameCore>(
       FramePlace{}, FrameSource::OfBuffer(storage::BorrowBytes(cframe), options.offset),
       MakeEnvironment(options));
-  CAIRN_RETURN_IF_ERROR(core->Reload().status());
+  CAIRN_RETURN_IF_ERROR(core->Load().status());
   return core;
 }
 
@@ -64,13 +64,30 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::MoveTo(FrameSource sourc
   return state;
 }
 
-absl::StatusOr<bool> FrameCore::WasReplaced(const FrameSource& source) const {
-  if (place_.files == nullptr) return false;
-  CAIRN_ASSIGN_OR_RETURN(const FileIdentity ours, source.file()->Identity());
+void FrameCore::Adopt(FrameSource source, std::shared_ptr<const State> state) {
+  const std::lock_guard refresh(refresh_mutex_);
+  const std::lock_guard lock(mutex_);
+  source_ = std::move(source);
+  newest_ = std::move(state);
+}
+
+absl::StatusOr<bool> FrameCore::IsAtItsPlace(const File& file) const {
+  if (place_.files == nullptr) return true;
+  CAIRN_ASSIGN_OR_RETURN(const FileIdentity ours, file.Identity());
   const absl::StatusOr<FileIdentity> there = place_.files->Identity(place_.path);
-  if (absl::IsNotFound(there.status())) return false;  // removed: what we hold stays readable
+  if (absl::IsNotFound(there.status())) return false;
   CAIRN_RETURN_IF_ERROR(there.status());
-  return *there != ours;
+  return *there == ours;
+}
+
+absl::StatusOr<std::shared_ptr<File>> FrameCore::LockOld() const {
+  if (place_.files == nullptr) return nullptr;
+  absl::StatusOr<std::unique_ptr<File>> file =
+      place_.files->Open(place_.path, FileMode::kReadWrite);
+  // What nobody can write has no writer.
+  if (!file.ok()) return nullptr;
+  CAIRN_RETURN_IF_ERROR((*file)->LockByte(kWriterLockByte));
+  return std::shared_ptr<File>(*std::move(file));
 }
 
 absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting() {
@@ -91,9 +108,8 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting() {
     CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file,
                            place_.files->Open(place_.path, FileMode::kReadWrite));
     CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte));
-    CAIRN_ASSIGN_OR_RETURN(const FileIdentity ours, file->Identity());
-    CAIRN_ASSIGN_OR_RETURN(const FileIdentity there, place_.files->Identity(place_.path));
-    if (ours == there) return file;
+    CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtItsPlace(*file));
+    if (there) return file;
     if (attempt == kMaxAttempts) {
       return absl::UnavailableError(place_.path + " is being replaced again and again");
     }
@@ -111,13 +127,16 @@ absl::StatusOr<FrameSource> FrameCore::OpenForReading(const std::shared_ptr<File
 }
 
 absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
+  const std::lock_guard refresh(refresh_mutex_);
   const FrameSource source = this->source();
   if (source.file() == nullptr) return newest();
-  CAIRN_ASSIGN_OR_RETURN(const bool replaced, WasReplaced(source));
-  if (replaced) {
-    CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const File> file,
-                           place_.files->Open(place_.path, FileMode::kRead));
-    return MoveTo(FrameSource::OfFile(std::move(file), source.origin(), env_->use_mmap));
+  CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtItsPlace(*source.file()));
+  if (!there) {
+    absl::StatusOr<std::shared_ptr<const File>> file =
+        place_.files->Open(place_.path, FileMode::kRead);
+    if (absl::IsNotFound(file.status())) return newest();  // what we hold stays readable
+    CAIRN_RETURN_IF_ERROR(file.status());
+    return MoveTo(FrameSource::OfFile(*std::move(file), source.origin(), env_->use_mmap));
   }
   CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, LoadFrameSize(source));
   std::shared_ptr<const State> state = newest();

@@ -51,15 +51,21 @@ class FrameCore {
   // The frame in `written`, which a writer holds: for reading, through a descriptor without a lock.
   absl::StatusOr<FrameSource> OpenForReading(const std::shared_ptr<File>& written) const;
 
-  // Loads the state of `source` and makes it the newest; from now on it is read from there.
-  absl::StatusOr<std::shared_ptr<const State>> MoveTo(FrameSource source);
-  absl::StatusOr<std::shared_ptr<const State>> Reload() { return MoveTo(source()); }
+  // Whether the frame's name leads to `file`. Always so in memory.
+  absl::StatusOr<bool> IsAtItsPlace(const File& file) const;
+  // The lock of the file that is about to be replaced, if there is one. kUnavailable.
+  absl::StatusOr<std::shared_ptr<File>> LockOld() const;
+  // Makes `state`, which was loaded from `source`, the newest. Called by the writer.
+  void Adopt(FrameSource source, std::shared_ptr<const State> state);
 
  private:
-  absl::StatusOr<bool> WasReplaced(const FrameSource& source) const;
+  absl::StatusOr<std::shared_ptr<const State>> MoveTo(FrameSource source);
+  absl::StatusOr<std::shared_ptr<const State>> Load() { return MoveTo(source()); }
 
   const FramePlace place_;
   const std::shared_ptr<const Environment> env_;
+  // Held while a newer state is looked for, so that the newest one found last is the newest.
+  std::mutex refresh_mutex_;
   mutable std::mutex mutex_;
   FrameSource source_;
   std::shared_ptr<const State> newest_;

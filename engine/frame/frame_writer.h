@@ -54,38 +54,43 @@ class FrameWriter {
   const std::shared_ptr<FrameCore>& core() const { return core_; }
 
  private:
-  FrameWriter(std::shared_ptr<FrameCore> core, std::shared_ptr<File> file,
+  // A file that is nowhere yet.
+  struct Unpublished {
+    NewFile file;
+    bool replace = false;  // whether it may take the name of another
+    bool plain = false;
+  };
+
+  FrameWriter(std::shared_ptr<FrameCore> core, std::shared_ptr<File> file, FrameSource source,
               std::shared_ptr<const State> base, StagerOptions options);
 
   absl::Status CheckUsable() const;
-  absl::Status Break(absl::Status status);
   void StartStaging(int64_t begin);
+  absl::Status StartOver();
 
   absl::Status Confirm();
-  absl::StatusOr<std::shared_ptr<const State>> Publish();
+  absl::Status Publish();
   bool FitsInPlace() const;
   CheckpointPlan PlanAt(int64_t index_begin, bool new_file) const;
   absl::Status CommitInPlace();
   absl::Status CommitFirst();
   absl::Status CommitToNewFile();
-  absl::Status WriteWhole(File& file, const Draft& draft, const CheckpointPlan& plan);
-  absl::Status Adopt(NewFile file);
+  absl::Status WriteWhole(File& file, const Draft& draft, int64_t chunks_end) const;
+  absl::StatusOr<Draft> CopyChunks(ChunkLog& log);
+  absl::Status Adopt(std::shared_ptr<File> file);
   absl::Status CutFile();
 
   std::shared_ptr<FrameCore> core_;
   std::shared_ptr<File> file_;  // holds the lock
+  FrameSource source_;          // the same file, for reading; without the lock
   std::shared_ptr<const State> base_;
   StagerOptions options_;
   FingerprintType fingerprint_ = FingerprintType::k64Bit;
-  bool plain_ = false;
-  std::optional<NewFile> unpublished_;  // file_, while it has no name
-  bool replace_ = false;                // whether it may take the name of another
-
+  std::optional<Unpublished> unpublished_;  // file_, while it has no name
   std::optional<Stager> stager_;
   bool committed_ = false;
-  bool shared_staged_ = false;  // a snapshot reads staged bytes, so they must stay
-  bool closed_ = false;
-  absl::Status broken_;
+  int64_t shared_end_ = 0;  // staged bytes before this are read by a snapshot, so they must stay
+  absl::Status unusable_;   // the first failure, or that the writer is closed
 };
 
 }  // namespace cairn::frame

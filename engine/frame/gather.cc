@@ -39,8 +39,9 @@ class Cursor {
   absl::Status MoveTo(int64_t position) {
     chunk_.reset();
     block_ = {};
-    CAIRN_ASSIGN_OR_RETURN(const ChunkOfByte at, FindByte(state_, position));
-    CAIRN_ASSIGN_OR_RETURN(chunk_, OpenChunk::Open(state_, at.nchunk, lease_->stored));
+    CAIRN_ASSIGN_OR_RETURN(const ChunkStarts::Place at, FindByte(state_, position));
+    CAIRN_ASSIGN_OR_RETURN(chunk_,
+                           OpenChunk::Open(state_, at.nchunk, state_.env->verify, lease_->stored));
     chunk_begin_ = at.begin;
     return absl::OkStatus();
   }

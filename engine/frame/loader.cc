@@ -53,14 +53,19 @@ absl::StatusOr<Chunk> PinTrailer(const State& state) {
   return state.region.Pin(frame_size - size, size);
 }
 
-// Chunks by the header alone; a frame of variable chunks has them in its index only.
-absl::StatusOr<int64_t> CountChunks(const format::FrameHeader& header, const chunk::Header& index) {
+// How many chunks header and index agree on; with variable chunks the index alone tells.
+absl::StatusOr<int64_t> AgreeOnCount(const format::FrameHeader& header,
+                                     const chunk::Header& index) {
   const int64_t in_index = index.nbytes / int64_t{8};
   const int64_t in_header =
       header.variable_chunks() ? in_index : CeilDiv<int64_t>(header.nbytes, header.chunksize);
   if (index.nbytes % 8 != 0 || in_header != in_index) {
     return DataLoss("index: nbytes: expected 8 for each of %d chunks, got %d", in_header,
                     index.nbytes);
+  }
+  // None of these is special, so each takes some room.
+  if (header.variable_chunks() && in_index > header.cbytes / chunk::kBlosc1HeaderSize) {
+    return DataLoss("index: %d chunks in an area of %d bytes", in_index, header.cbytes);
   }
   return in_header;
 }
@@ -85,7 +90,7 @@ absl::StatusOr<FoundIndex> FindIndex(State& state) {
       const Chunk head, state.region.Pin(*begin, std::min<int64_t>(available, chunk::kHeaderSize)));
   const absl::StatusOr<chunk::Header> header = chunk::ParseHeader(head.bytes(), available);
   if (!header.ok()) return At("index", header.status());
-  CAIRN_ASSIGN_OR_RETURN(found.nchunks, CountChunks(state.header, *header));
+  CAIRN_ASSIGN_OR_RETURN(found.nchunks, AgreeOnCount(state.header, *header));
   if (found.nchunks > state.env->limits.max_nchunks) {
     return ResourceExhausted("index: %d chunks pass the limit of %d", found.nchunks,
                              state.env->limits.max_nchunks);
@@ -107,7 +112,7 @@ void TakeVlMetalayers(const format::Trailer& trailer, const Chunk& bytes, State&
 // A frame of one short chunk gives that chunk's size in the header and its chunksize in the seal.
 void TakeChunksize(State& state) {
   const bool one_chunk = state.header.nbytes > 0 && state.header.nbytes == state.header.chunksize;
-  if (one_chunk && state.seal_is_current() && state.seal->chunksize > state.header.chunksize) {
+  if (one_chunk && state.seal_holds && state.seal->chunksize > state.header.chunksize) {
     state.header.chunksize = state.seal->chunksize;
   }
 }
@@ -155,6 +160,8 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
     state->chunks_end = state->header.header_len;
   }
   state->seal = std::move(verdict.seal);
+  state->seal_holds = verdict.holds;
+  state->trailer_damage = std::move(verdict.trailer_damage);
   state->header_changed_outside = verdict.header_changed_outside;
   TakeChunksize(*state);
   TakeVlMetalayers(trailer, trailer_bytes, *state);

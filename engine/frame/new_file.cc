@@ -30,9 +30,10 @@ NewFile& NewFile::operator=(NewFile&& other) noexcept {
 NewFile::~NewFile() { Remove(); }
 
 absl::StatusOr<NewFile> NewFile::CreateBeside(FileSystem* files, const std::string& path) {
-  const std::string name = absl::StrFormat("%s.%016x.tmp", path, RandomNumber());
+  const std::string target = files->Resolve(path);
+  const std::string name = absl::StrFormat("%s.%016x.tmp", target, RandomNumber());
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, files->Open(name, FileMode::kCreateNew));
-  return NewFile(files, path, name, std::move(file));
+  return NewFile(files, target, name, std::move(file));
 }
 
 NewFile NewFile::InMemory() {

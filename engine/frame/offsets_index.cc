@@ -35,6 +35,8 @@ absl::StatusOr<std::unique_ptr<OffsetsIndex>> OffsetsIndex::Open(Chunk chunk, in
                                                                  chunk::WorkspacePool* pool) {
   chunk::DecodeContext context;
   context.pool = pool;
+  // Every Blosc2 cuts the index into blocks of 16 KiB; a page should not cost much more.
+  context.max_scratch = 1 << 20;
   absl::StatusOr<chunk::Decoder> decoder = chunk::Decoder::Make(chunk.bytes(), context);
   if (!decoder.ok()) return At("index", decoder.status());
   if (decoder->nbytes() != nchunks * kEntrySize) {

@@ -92,12 +92,14 @@ absl::StatusOr<SealVerdict> CheckSeal(const SealedParts& parts) {
   // Either name tells that Cairn wrote the trailer. What others put into the field is theirs.
   if (place == nullptr && FindLayer(parts.trailer, format::kTableLayer) == nullptr) return verdict;
   if (raw_type > static_cast<uint8_t>(FingerprintType::k128Bit)) {
-    return DataLoss("trailer: fingerprint type %d is not known", raw_type);
+    verdict.trailer_damage = DataLoss("trailer: fingerprint type %d is not known", raw_type);
+    return verdict;
   }
   verdict.type = static_cast<FingerprintType>(raw_type);
   // With type 0 the field must be empty: else a damaged type would pass for a frame without a seal.
-  CAIRN_RETURN_IF_ERROR(CheckTrailerFingerprint(parts, verdict.type));
-  if (place == nullptr) return verdict;
+  verdict.trailer_damage = CheckTrailerFingerprint(parts, verdict.type);
+  if (place == nullptr || !verdict.trailer_damage.ok()) return verdict;
+
   const bool intact = verdict.type != FingerprintType::kNone;
   const absl::StatusOr<Bytes> payload = chunk::PlainPayload(Content(parts, *place));
   absl::StatusOr<format::Seal> seal =
@@ -105,11 +107,14 @@ absl::StatusOr<SealVerdict> CheckSeal(const SealedParts& parts) {
                    : payload.status();
   if (!seal.ok()) {
     // Without a fingerprint the layer may be what another program left there.
-    if (intact) return At("trailer", seal.status());
+    if (intact) verdict.trailer_damage = At("trailer", seal.status());
     return verdict;
   }
+  const absl::StatusOr<bool> changed = CheckHeader(parts, *seal);
+  if (intact && !changed.ok()) return changed.status();
+  verdict.holds = changed.ok();
   if (intact) {
-    CAIRN_ASSIGN_OR_RETURN(verdict.header_changed_outside, CheckHeader(parts, *seal));
+    verdict.header_changed_outside = *changed;
     CAIRN_ASSIGN_OR_RETURN(verdict.index, OpenTable(parts, *seal));
     verdict.sealed = !verdict.header_changed_outside && seal->uncovered == 0;
   }

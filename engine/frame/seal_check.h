@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/chunk.h"
@@ -29,16 +30,20 @@ struct SealedParts {
 struct SealVerdict {
   // The layer `cairn` as it stands there, good or stale.
   std::optional<format::Seal> seal;
+  // Whether it belongs to this very state and not to one before another Blosc2 changed it.
+  bool holds = false;
   // Present where chunks can be checked.
   std::optional<IndexSeal> index;
   FingerprintType type = FingerprintType::kNone;
+  absl::Status trailer_damage;
   bool sealed = false;  // every live byte is covered
   // All is well but for header bytes that another Blosc2 changes without touching the trailer.
   bool header_changed_outside = false;
 };
 
-// kDataLoss when a fingerprint does not fit its bytes. A trailer that another Blosc2 wrote has no
-// fingerprint: the frame is then not sealed, which is no damage.
+// kDataLoss when the header is not the sealed one. A trailer that is not gives `trailer_damage`:
+// chunks can still be read, unchecked. A trailer that another Blosc2 wrote has no fingerprint: the
+// frame is then not sealed, which is no damage.
 absl::StatusOr<SealVerdict> CheckSeal(const SealedParts& parts);
 
 }  // namespace cairn::frame

@@ -55,6 +55,7 @@ absl::StatusOr<std::vector<std::byte>> Snapshot::GetMetalayer(std::string_view n
 }
 
 absl::StatusOr<std::vector<std::byte>> Snapshot::GetVlmeta(std::string_view name) const {
+  CAIRN_RETURN_IF_ERROR(state_->trailer_damage);
   const auto it = std::ranges::find(state_->vlmetalayers, name, &frame::VlLayer::name);
   if (it != state_->vlmetalayers.end()) return frame::DecodeVlLayer(*state_->env, *it);
   return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));
@@ -63,7 +64,7 @@ absl::StatusOr<std::vector<std::byte>> Snapshot::GetVlmeta(std::string_view name
 absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
   CAIRN_RETURN_IF_ERROR(frame::CheckChunkNumber(*state_, nchunk));
   ChunkEntry result{.index = nchunk};
-  if (nchunk == state_->chunks.size()) return result;  // the raw tail
+  if (frame::IsTail(*state_, nchunk)) return result;
   CAIRN_ASSIGN_OR_RETURN(const frame::IndexEntry entry, state_->chunks.Get(nchunk));
   if (format::IsSpecialEntry(entry.value)) {
     CAIRN_ASSIGN_OR_RETURN(result.special, format::SpecialOfEntry(entry.value));
@@ -77,10 +78,15 @@ absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
 absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const ChunkEntry entry, GetEntry(nchunk));
   const chunk::WorkspacePool::Lease lease = state_->env->pool.Acquire();
-  CAIRN_ASSIGN_OR_RETURN(const frame::OpenChunk chunk,
-                         frame::OpenChunk::Open(*state_, nchunk, lease->stored));
-  if (entry.offset < 0) return MakeChunk(*state_, chunk, entry.special);
-  return state_->region.Pin(entry.offset, static_cast<int64_t>(chunk.stored().size()));
+  if (entry.offset < 0) {
+    CAIRN_ASSIGN_OR_RETURN(
+        const frame::OpenChunk chunk,
+        frame::OpenChunk::Open(*state_, nchunk, state_->env->verify, lease->stored));
+    return MakeChunk(*state_, chunk, entry.special);
+  }
+  CAIRN_ASSIGN_OR_RETURN(const Bytes stored,
+                         frame::ReadStored(*state_, nchunk, state_->env->verify, lease->stored));
+  return state_->region.Pin(entry.offset, static_cast<int64_t>(stored.size()));
 }
 
 absl::StatusOr<int32_t> Snapshot::ChunkSize(int64_t nchunk) const {
@@ -89,8 +95,9 @@ absl::StatusOr<int32_t> Snapshot::ChunkSize(int64_t nchunk) const {
 
 absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableBytes dst) const {
   const chunk::WorkspacePool::Lease lease = state_->env->pool.Acquire();
-  CAIRN_ASSIGN_OR_RETURN(const frame::OpenChunk chunk,
-                         frame::OpenChunk::Open(*state_, nchunk, lease->stored));
+  CAIRN_ASSIGN_OR_RETURN(
+      const frame::OpenChunk chunk,
+      frame::OpenChunk::Open(*state_, nchunk, state_->env->verify, lease->stored));
   if (static_cast<int64_t>(dst.size()) != chunk.nbytes()) {
     return InvalidArgument("chunk %d has %d bytes, the buffer %d", nchunk, chunk.nbytes(),
                            dst.size());

@@ -9,12 +9,15 @@
 #include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/chunk_reader.h"
+#include "engine/frame/foreign_chunk.h"
 #include "engine/frame/vl_layers.h"
 
 namespace cairn::frame {
 
 namespace {
 
+// Offsets in the trailer are 32-bit numbers, and the table of fingerprints needs its share of them.
+constexpr int64_t kMaxVlBytes = int64_t{1} << 29;
 constexpr int64_t kMaxChunks = kMaxChunkBytes / format::kIndexTypesize;
 
 bool IsIndexSpecial(SpecialValue special) {
@@ -50,8 +53,10 @@ absl::Status Stager::CheckRoom(int64_t nbytes) const {
   const int64_t chunksize =
       draft_.header.chunksize > 0 ? draft_.header.chunksize : int64_t{options_.chunksize};
   const int64_t count = fixed_chunks() ? CeilDiv(nbytes, chunksize) : 1;
-  if (draft_.chunks.size() + count <= kMaxChunks) return absl::OkStatus();
-  return ResourceExhausted("frame: more than %d chunks", kMaxChunks);
+  // What is over the limit could not be opened again.
+  const int64_t limit = std::min<int64_t>(kMaxChunks, base_->env->limits.max_nchunks);
+  if (draft_.chunks.size() + count <= limit) return absl::OkStatus();
+  return ResourceExhausted("frame: more than %d chunks", limit);
 }
 
 void Stager::FixChunksize(int32_t chunksize) {
@@ -64,8 +69,8 @@ absl::Status Stager::ReopenShortChunk() {
   }
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
   chunk::ScratchBuffer scratch;
-  CAIRN_ASSIGN_OR_RETURN(const OpenChunk last,
-                         OpenChunk::Open(*state, draft_.chunks.size() - 1, scratch));
+  CAIRN_ASSIGN_OR_RETURN(const OpenChunk last, OpenChunk::Open(*state, draft_.chunks.size() - 1,
+                                                               base_->env->verify, scratch));
   std::vector<std::byte> items(static_cast<size_t>(last.nbytes()));
   CAIRN_RETURN_IF_ERROR(last.Read(0, items));
   draft_.RemoveLastChunk(last.nbytes(), static_cast<int64_t>(last.stored().size()));
@@ -103,7 +108,6 @@ absl::Status Stager::EncodeChunk(Bytes items) {
 }
 
 absl::Status Stager::StageFixed(Bytes items) {
-  CAIRN_RETURN_IF_ERROR(ReopenShortChunk());
   const auto chunksize = static_cast<size_t>(draft_.header.chunksize);
   draft_.edited = true;
   while (!items.empty()) {
@@ -140,35 +144,28 @@ absl::Status Stager::Append(Bytes items) {
   CAIRN_RETURN_IF_ERROR(CheckRoom(static_cast<int64_t>(items.size())));
   CAIRN_RETURN_IF_ERROR(GetEncoder().status());
   FixChunksize(options_.chunksize);
+  if (fixed_chunks()) CAIRN_RETURN_IF_ERROR(ReopenShortChunk());
   draft_.header.vlblocks = false;
   return Remember(StageItems(items));
 }
 
-absl::Status Stager::StageForeign(Bytes chunk, const chunk::Header& header) {
-  const bool whole_items = header.nbytes % draft_.header.typesize == 0;
-  const bool needs_blocks =
-      header.special != SpecialValue::kNone && header.special != SpecialValue::kRepeat;
-  if (needs_blocks && fixed_chunks() && whole_items) {
-    draft_.AddChunk({.value = format::EntryOfSpecial(header.special)}, header.nbytes, 0);
+absl::Status Stager::StageForeign(const ForeignChunk& foreign) {
+  if (foreign.special != SpecialValue::kNone) {
+    draft_.AddChunk({.value = format::EntryOfSpecial(foreign.special)}, foreign.nbytes, 0);
     return absl::OkStatus();
   }
-  const bool odd_value = header.special == SpecialValue::kRepeat &&
-                         header.cbytes - header.size() != draft_.header.typesize;
-  if (header.version < chunk::kVersion || needs_blocks || odd_value) {
-    chunk::DecodeContext context;
-    context.registry = options_.compression.registry;
-    context.pool = &base_->env->pool;
-    context.frame_typesize = draft_.header.typesize;
-    CAIRN_ASSIGN_OR_RETURN(const chunk::Decoder decoder, chunk::Decoder::Make(chunk, context));
-    std::vector<std::byte> items(static_cast<size_t>(header.nbytes));
-    CAIRN_RETURN_IF_ERROR(decoder.Decode(items));
-    return EncodeChunk(items);
-  }
-  // Storing the header anew leaves out what C-Blosc2 trips over: a dictionary bit on a plain copy,
-  // a block size that is not what the blocks were cut with.
-  std::vector<std::byte> copy = ToVector(chunk.first(static_cast<size_t>(header.cbytes)));
-  chunk::StoreHeader(header, copy);
-  return StageChunk(copy, header.nbytes);
+  if (!foreign.items.empty()) return EncodeChunk(foreign.items);
+  return StageChunk(foreign.stored, foreign.nbytes);
+}
+
+absl::StatusOr<ForeignChunk> Stager::PrepareForeign(Bytes chunk,
+                                                    const chunk::Header& header) const {
+  ForeignContext context;
+  context.typesize = draft_.header.typesize;
+  context.fixed_chunks = fixed_chunks();
+  context.registry = options_.compression.registry;
+  context.pool = &base_->env->pool;
+  return MakeForeignChunk(chunk, header, context);
 }
 
 absl::Status Stager::AppendChunk(Bytes chunk) {
@@ -194,9 +191,11 @@ absl::Status Stager::AppendChunk(Bytes chunk) {
                                 draft_.header.chunksize);
     }
   }
+  CAIRN_ASSIGN_OR_RETURN(const ForeignChunk foreign, PrepareForeign(chunk, header));
+  CAIRN_RETURN_IF_ERROR(GetEncoder().status());
   FixChunksize(header.nbytes);
   draft_.header.vlblocks = header.vlblocks;
-  return Remember(StageForeign(chunk, header));
+  return Remember(StageForeign(foreign));
 }
 
 absl::Status Stager::StageOneSpecial(SpecialValue special, int64_t nbytes, Bytes value) {
@@ -234,7 +233,6 @@ absl::Status Stager::StageSpecial(SpecialValue special, int64_t nbytes, Bytes va
   if (draft_.header.chunksize % draft_.header.typesize != 0) {
     return StageAsItems(special, nbytes, value);
   }
-  CAIRN_RETURN_IF_ERROR(ReopenShortChunk());
   const int64_t chunksize = draft_.header.chunksize;
   if (!draft_.tail.empty()) {
     const auto filled = static_cast<int64_t>(draft_.tail.size());
@@ -244,10 +242,13 @@ absl::Status Stager::StageSpecial(SpecialValue special, int64_t nbytes, Bytes va
     CAIRN_RETURN_IF_ERROR(StageFixed(items));
     nbytes -= static_cast<int64_t>(items.size());
   }
-  for (; nbytes > 0; nbytes -= std::min(nbytes, chunksize)) {
-    CAIRN_RETURN_IF_ERROR(StageOneSpecial(special, std::min(nbytes, chunksize), value));
+  for (; nbytes >= chunksize; nbytes -= chunksize) {
+    CAIRN_RETURN_IF_ERROR(StageOneSpecial(special, chunksize, value));
   }
-  return absl::OkStatus();
+  if (nbytes == 0) return absl::OkStatus();
+  // A short stored chunk would be dead as soon as more items follow it.
+  return IsIndexSpecial(special) ? StageOneSpecial(special, nbytes, value)
+                                 : StageAsItems(special, nbytes, value);
 }
 
 absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes value) {
@@ -276,6 +277,7 @@ absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes v
   CAIRN_RETURN_IF_ERROR(GetEncoder().status());
   if (nitems == 0) return absl::OkStatus();
   FixChunksize(options_.chunksize);
+  if (fixed_chunks()) CAIRN_RETURN_IF_ERROR(ReopenShortChunk());
   draft_.header.vlblocks = false;
   return Remember(StageSpecial(special, *nbytes, value));
 }
@@ -304,6 +306,13 @@ absl::Status Stager::SetVlmeta(std::string_view name, Bytes content) {
     return ResourceExhausted("frame: more than %d vlmetalayers", kMaxVlMetalayers - 2);
   }
   CAIRN_ASSIGN_OR_RETURN(VlLayer layer, EncodeVlLayer(*base_->env, name, content));
+  int64_t total = static_cast<int64_t>(layer.chunk.bytes().size());
+  for (const VlLayer& other : draft_.vlmetalayers) {
+    if (other.name != name) total += static_cast<int64_t>(other.chunk.bytes().size());
+  }
+  if (total > kMaxVlBytes) {
+    return ResourceExhausted("vlmetalayers: %d bytes in all, at most %d", total, kMaxVlBytes);
+  }
   if (found) {
     *it = std::move(layer);
   } else {

@@ -15,6 +15,7 @@
 #include "engine/chunk/encoder.h"
 #include "engine/frame/chunk_log.h"
 #include "engine/frame/draft.h"
+#include "engine/frame/foreign_chunk.h"
 #include "engine/frame/frame_source.h"
 
 namespace cairn::frame {
@@ -62,7 +63,8 @@ class Stager {
   absl::Status StageFixed(Bytes items);
   absl::Status EncodeChunk(Bytes items);
   absl::Status StageChunk(Bytes chunk, int64_t nbytes);
-  absl::Status StageForeign(Bytes chunk, const chunk::Header& header);
+  absl::StatusOr<ForeignChunk> PrepareForeign(Bytes chunk, const chunk::Header& header) const;
+  absl::Status StageForeign(const ForeignChunk& foreign);
   absl::Status StageSpecial(SpecialValue special, int64_t nbytes, Bytes value);
   absl::Status StageAsItems(SpecialValue special, int64_t nbytes, Bytes value);
   absl::Status StageOneSpecial(SpecialValue special, int64_t nbytes, Bytes value);

@@ -1,6 +1,5 @@
 #include "engine/frame/state.h"
 
-#include "engine/base/checked.h"
 #include "engine/frame/chunk_reader.h"
 
 namespace cairn::frame {
@@ -11,7 +10,7 @@ FrameInfo MakeInfo(const State& state) {
   info.layout = header.layout;
   info.format_version = header.version;
   info.nchunks = CountChunks(state);
-  info.nitems = CeilDiv<int64_t>(header.nbytes, header.typesize);
+  info.nitems = header.nbytes / header.typesize;
   info.nbytes = header.nbytes;
   info.cbytes = state.chunks_end - header.header_len;
   info.frame_size = header.frame_size;
@@ -31,7 +30,8 @@ FrameInfo MakeInfo(const State& state) {
   info.dead_bytes = info.nchunks == 0 ? info.cbytes : -1;
   if (state.seal.has_value()) {
     info.generation = state.seal->generation;
-    if (state.seal_is_current()) info.dead_bytes = state.seal->dead_bytes;
+    const bool plausible = state.seal->dead_bytes <= info.cbytes;
+    if (state.seal_holds && plausible) info.dead_bytes = state.seal->dead_bytes;
   }
   if (info.dead_bytes > 0) info.cbytes -= info.dead_bytes;
   return info;

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+
 #include "cairn/snapshot.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/seal.h"
@@ -48,11 +50,17 @@ struct State {
 
   std::vector<VlLayer> vlmetalayers;  // without Cairn's own
   std::optional<format::Seal> seal;   // the layer `cairn`, also a stale one
+  bool seal_holds = false;            // it is not stale
   // The seal is good but for bytes of the header that another Blosc2 may change alone.
   bool header_changed_outside = false;
 
-  // Whether `seal` belongs to this very header and not to one that it had before.
-  bool seal_is_current() const { return seal.has_value() && seal->header_copy == header_bytes; }
+  // Damage of the trailer that leaves the chunks readable, unchecked; its values are not handed
+  // out.
+  absl::Status trailer_damage;
+
+  // Of a state with staged edits: the writer's file, whose lock keeps others from writing where
+  // these edits are.
+  std::shared_ptr<const File> writers_file;
 
   Extent index;  // the stored index chunk; empty without chunks and in staged states
   Extent trailer;

@@ -12,8 +12,8 @@
 
 namespace cairn::frame {
 
-// Header and trailer were checked when the state was loaded; this looks at the rest and goes on
-// past damage. kCancelled when `progress` says stop.
+// The header was checked when the state was loaded; this looks at the rest and goes on past damage.
+// kCancelled when `progress` says stop.
 absl::StatusOr<VerifyReport> VerifyState(const State& state, VerifyDepth depth,
                                          absl::FunctionRef<bool(int64_t)> progress);
 

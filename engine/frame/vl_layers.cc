@@ -41,14 +41,19 @@ absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const Environment& env, con
 
 absl::StatusOr<VlLayer> EncodeVlLayer(const Environment& env, std::string_view name,
                                       Bytes content) {
+  const auto size = static_cast<int64_t>(content.size());
+  if (size > env.limits.max_metadata_nbytes) {
+    return ResourceExhausted("vlmetalayer %s: %d bytes pass the limit of %d for metadata", name,
+                             size, env.limits.max_metadata_nbytes);
+  }
   // As C-Blosc2 writes them.
   CompressionOptions options;
   options.codec = Codec::kBloscLz;
   options.typesize = 8;
   CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder encoder, chunk::Encoder::Make(options, &env.pool));
   auto bytes = std::make_shared<std::vector<std::byte>>(MaxCompressedSize(content.size()));
-  CAIRN_ASSIGN_OR_RETURN(const size_t size, encoder.Encode(content, *bytes));
-  bytes->resize(size);
+  CAIRN_ASSIGN_OR_RETURN(const size_t stored, encoder.Encode(content, *bytes));
+  bytes->resize(stored);
   return VlLayer{.name = std::string(name), .chunk = Chunk(*bytes, bytes)};
 }
 

@@ -14,6 +14,7 @@ namespace cairn::frame {
 // Decodes a value; kResourceExhausted past Limits::max_metadata_nbytes.
 absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const Environment& env, const VlLayer& layer);
 
+// kResourceExhausted past the same limit: what cannot be read is not written.
 absl::StatusOr<VlLayer> EncodeVlLayer(const Environment& env, std::string_view name, Bytes content);
 
 // Whether a trailer of so many user layers has room for Cairn's two: C-Blosc2 writes at most

@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <cstdlib>
 #include <fcntl.h>
 #include <memory>
 #include <stdio.h>
@@ -67,6 +68,10 @@ class PosixFiles final : public FileSystem {
 
   absl::Status Rename(const std::string& from, const std::string& to, bool replace) override {
     if (!replace) return RenameWithoutReplacing(from, to);
+    struct stat old;
+    if (::stat(to.c_str(), &old) == 0 && ::chmod(from.c_str(), old.st_mode & 07777) != 0) {
+      return ErrnoStatus(errno, from, "give the permissions of the file that it replaces");
+    }
     if (::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
     return ErrnoStatus(errno, from, absl::StrCat("rename to ", to));
   }
@@ -86,6 +91,12 @@ class PosixFiles final : public FileSystem {
       return absl::OkStatus();
     }
     return ErrnoStatus(errno, directory, "sync the directory");
+  }
+
+  std::string Resolve(const std::string& path) override {
+    const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr),
+                                                               &std::free);
+    return resolved == nullptr ? path : std::string(resolved.get());
   }
 
   absl::StatusOr<FileIdentity> Identity(const std::string& path) override {

@@ -11,7 +11,8 @@
 
 namespace cairn {
 
-// Runs independent tasks. Implementations must be thread-safe: several chunks may be coded through
+// Runs independent tasks. Must outlive every frame, snapshot and writer that was given it.
+// Implementations must be thread-safe: several chunks may be coded through
 // one executor at once.
 class CAIRN_EXPORT Executor {
  public:

@@ -68,11 +68,14 @@ class CAIRN_EXPORT FileSystem {
   virtual ~FileSystem() = default;
 
   virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) = 0;
-  // Gives `from` the name `to`; with `replace` false fails with kAlreadyExists when `to` exists.
+  // Gives `from` the name `to`; with `replace` false fails with kAlreadyExists when `to` exists. A
+  // file that takes the place of another gets its permissions.
   virtual absl::Status Rename(const std::string& from, const std::string& to, bool replace) = 0;
   virtual absl::Status Remove(const std::string& path) = 0;
   // Makes the names in the directory of `path` durable.
   virtual absl::Status SyncDirectoryOf(const std::string& path) = 0;
+  // The path behind symbolic links; the same one where nothing is there yet.
+  virtual std::string Resolve(const std::string& path) { return path; }
   // kNotFound when nothing is there.
   virtual absl::StatusOr<FileIdentity> Identity(const std::string& path) = 0;
 };

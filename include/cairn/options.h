@@ -4,6 +4,7 @@
 #define CAIRN_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "cairn/executor.h"
@@ -57,7 +58,8 @@ enum class VerifyPolicy {
   kNever,
 };
 
-// Bounds on what a file from a stranger may cost. Passing one gives kResourceExhausted.
+// Bounds on what a file from a stranger may cost. Passing one gives kResourceExhausted. Reading a
+// part of a block of more than 64 MiB is refused too: read the whole chunk.
 struct Limits {
   int64_t max_chunk_nbytes = kMaxChunkBytes;  // one chunk, decoded
   int64_t max_metadata_nbytes = 64 << 20;     // one vlmetalayer, decoded
@@ -96,7 +98,7 @@ struct CreateOptions {
 
 struct WriterOptions {
   // How new chunks are made. By default as the frame's header says; typesize is always the frame's.
-  const CompressionOptions* compression = nullptr;
+  std::optional<CompressionOptions> compression = {};
   // Codecs and filters of the program's own that the frame's header may name.
   const Registry* registry = nullptr;
   // Bytes of a chunk in a frame that never held one and does not say; see CreateOptions.

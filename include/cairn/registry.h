@@ -41,7 +41,7 @@ class CAIRN_EXPORT FilterPlugin {
 };
 
 // The plug-ins that one program knows. Fill it first, then share it: reading is thread-safe.
-// It must outlive every frame and call that was given it.
+// It must outlive every frame, snapshot, writer and call that was given it.
 class CAIRN_EXPORT Registry {
  public:
   // kInvalidArgument outside 160..255, kAlreadyExists when the id is taken.

@@ -29,7 +29,7 @@ struct FrameInfo {
   Layout layout = Layout::kContiguous;
   int format_version = 0;  // of the frame format: 2, or 3 with variable chunks or vlblocks
   int64_t nchunks = 0;
-  int64_t nitems = 0;      // nbytes / typesize, rounded up when the last item is short
+  int64_t nitems = 0;      // whole ones: nbytes / typesize
   int64_t nbytes = 0;      // decoded
   int64_t cbytes = 0;      // stored chunks, dead bytes left out when the frame tells them
   int64_t frame_size = 0;  // header to trailer

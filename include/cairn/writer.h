@@ -43,11 +43,13 @@ class CAIRN_EXPORT Writer {
 
   // Replaces the content of a metalayer by one of the same size; kNotFound, kInvalidArgument.
   absl::Status SetMetalayer(std::string_view name, Bytes content);
-  // Adds or replaces a vlmetalayer.
+  // Adds or replaces a vlmetalayer. With more than 14 of them the frame is no longer sealed, or
+  // C-Blosc2 could not write it any more. kResourceExhausted past Limits::max_metadata_nbytes.
   absl::Status SetVlmeta(std::string_view name, Bytes content);
   absl::Status DeleteVlmeta(std::string_view name);
 
-  // The committed state with the staged edits on top.
+  // The committed state with the staged edits on top. While it lives, no other writer can open the
+  // frame: it would write where these edits are.
   absl::StatusOr<Snapshot> snapshot();
 
   // Makes all staged edits visible and as durable as asked, or none of them.
