@@ -276,8 +276,7 @@ absl::Status Decoder::DecodeBlocks(int64_t begin, MutableBytes dst) const {
 
 absl::Status Decoder::DecodeRange(int64_t begin, MutableBytes dst) const {
   if (!RangeFits(begin, static_cast<int64_t>(dst.size()), header_.nbytes)) {
-    return OutOfRange("chunk: bytes [%d, %d) of %d", begin,
-                      begin + static_cast<int64_t>(dst.size()), header_.nbytes);
+    return OutOfRange("chunk: %d bytes from byte %d on of %d", dst.size(), begin, header_.nbytes);
   }
   if (dst.empty()) return absl::OkStatus();
   const Bytes body = chunk_.subspan(static_cast<size_t>(header_.size()));

@@ -25,9 +25,9 @@ absl::Status CheckFilters(const CompressionOptions& options) {
       return InvalidArgument("filters: delta must come before a filter that loses bits");
     }
     lossy = lossy || IsLossy(stage.filter);
-    // A chunk of larger items says typesize 1, so its decoder could not know.
+    // The typesize would be meant, but no chunk header can hold it.
     if (stage.filter == Filter::kByteDelta && stage.meta == 0 && options.typesize > 255) {
-      return InvalidArgument("filters: bytedelta needs its number of channels for a typesize of %d",
+      return InvalidArgument("filters: bytedelta needs a number of channels for typesize %d",
                              options.typesize);
     }
     const bool decode_only = stage.filter == Filter::kNdCell || stage.filter == Filter::kNdMean ||

@@ -401,9 +401,9 @@ absl::StatusOr<std::vector<std::byte>> Encoder::EncodeSpecial(SpecialValue speci
   if (special == SpecialValue::kNone || repeat == value.empty()) {
     return InvalidArgument("special chunk: a value goes with repeated ones, and only with them");
   }
-  if (repeat &&
-      (value.size() > kMaxBlockSize || nbytes % static_cast<int64_t>(value.size()) != 0)) {
-    return InvalidArgument("special chunk: a value of %d bytes cannot fill %d bytes", value.size(),
+  const auto width = static_cast<int64_t>(value.size());
+  if (repeat && (width > kMaxBlockSize || width > nbytes || nbytes % width != 0)) {
+    return InvalidArgument("special chunk: a value of %d bytes cannot fill %d bytes", width,
                            nbytes);
   }
   Header header = NewHeader(nbytes);
@@ -416,12 +416,10 @@ absl::StatusOr<std::vector<std::byte>> Encoder::EncodeSpecial(SpecialValue speci
     return InvalidArgument("special chunk: %d bytes are no multiple of typesize %d", nbytes,
                            header.typesize);
   }
-  if (repeat) {
-    // Other decoders fill block by block, so a block must hold whole values.
-    const int64_t width = static_cast<int64_t>(value.size());
-    header.blocksize = static_cast<int32_t>(
-        std::max<int64_t>(header.blocksize / width * width, std::min<int64_t>(width, nbytes)));
-  }
+  // Other decoders fill block by block, so a block must hold whole values.
+  const int64_t unit = repeat ? width : header.typesize;
+  header.blocksize = static_cast<int32_t>(
+      std::max(header.blocksize / unit * unit, std::min<int64_t>(unit, nbytes)));
   header.extended = true;
   header.version = kVersion;
   header.special = special;

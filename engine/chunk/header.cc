@@ -82,7 +82,8 @@ absl::Status CheckSpecial(const Header& header) {
     case SpecialValue::kZeros:
       return absl::OkStatus();
     case SpecialValue::kRepeat:
-      if (width < 1 || width > header.nbytes || header.nbytes % width != 0) {
+      if (width < 1 || width > kMaxBlockSize || width > header.nbytes ||
+          header.nbytes % width != 0) {
         return DataLoss("chunk header: a value of %d bytes cannot fill %d bytes", width,
                         header.nbytes);
       }
@@ -122,8 +123,9 @@ absl::Status CheckSizes(const Header& header, int64_t available) {
 
 // Brings blocksize to what the blocks were cut with.
 void NormaliseBlockSize(Header& header) {
-  if (!header.has_blocks() || header.vlblocks) return;
+  if (header.nbytes == 0 || header.vlblocks) return;
   if (header.blocksize > header.nbytes) header.blocksize = header.nbytes;
+  if (!header.has_blocks()) return;
   // C-Blosc2 3.3 may store the block size as it was asked for, and cut with it rounded down to
   // whole items; no encoder of version 5 means another.
   if (header.version >= kVersion && header.blocksize > header.typesize) {

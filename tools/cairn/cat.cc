@@ -72,14 +72,15 @@ absl::Status CatBytes(const Snapshot& snapshot, const Range& bytes, Progress& pr
 
 // The bytes of the items asked for; the last item of a frame may be short.
 absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info) {
-  const int64_t items = flags.items.value_or(std::max<int64_t>(0, info.nitems - flags.first_item));
-  if (flags.first_item > info.nitems || items > info.nitems - flags.first_item) {
+  const int64_t nitems = info.nitems + (info.nbytes % info.typesize == 0 ? 0 : 1);
+  const int64_t items = flags.items.value_or(std::max<int64_t>(0, nitems - flags.first_item));
+  if (flags.first_item > nitems || items > nitems - flags.first_item) {
     return absl::OutOfRangeError(absl::StrFormat("%d items from item %d on: the frame has %d",
-                                                 items, flags.first_item, info.nitems));
+                                                 items, flags.first_item, nitems));
   }
   // No product overflows: there are no more items than the frame's bytes hold.
   const auto bytes_before = [&](int64_t item) {
-    return item >= info.nitems ? info.nbytes : item * info.typesize;
+    return item >= nitems ? info.nbytes : item * info.typesize;
   };
   return Range{bytes_before(flags.first_item), bytes_before(flags.first_item + items)};
 }

@@ -6,6 +6,9 @@ namespace cairn::tool {
 
 namespace {
 
+// More metadata than a person could want, and than a hostile frame should get memory for.
+constexpr size_t kMaxShownBytes = 64 << 20;
+
 // A frame that Cairn did not seal does not say how many of its bytes are dead: its chunks do.
 // Leaves the number unknown when one of them is damaged.
 void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
@@ -30,9 +33,14 @@ absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snaps
                           .metalayers = snapshot.metalayers(),
                           .vlmetalayers = {}};
   if (summary.info.dead_bytes < 0) CountDeadBytes(snapshot, summary.info);
+  size_t shown = 0;
   for (std::string& name : snapshot.vlmetalayers()) {
     absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmeta(name);
     if (!content.ok()) return content.status();
+    shown += content->size();
+    if (shown > kMaxShownBytes) {
+      return absl::ResourceExhaustedError("over 64 MiB of vlmetalayers: too much to show");
+    }
     summary.vlmetalayers.push_back({.name = std::move(name), .content = *std::move(content)});
   }
   return summary;

@@ -1,0 +1,140 @@
+#include "engine/chunk/encode_options.h"
+
+#include <functional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "engine/chunk/header.h"
+#include "tests/support/status.h"
+
+namespace cairn::chunk {
+namespace {
+
+absl::Status CheckWith(const std::function<void(CompressionOptions&)>& change) {
+  CompressionOptions options;
+  change(options);
+  return CheckOptions(options);
+}
+
+testing::AssertionResult Misuse(const absl::Status& status, std::string_view part) {
+  return Fails(status, absl::StatusCode::kInvalidArgument, part);
+}
+
+TEST(CheckOptionsTest, AcceptsTheDefaults) { EXPECT_TRUE(CheckOptions({}).ok()); }
+
+TEST(CheckOptionsTest, BoundsTheLevel) {
+  EXPECT_TRUE(CheckWith([](auto& o) { o.clevel = 0; }).ok());
+  EXPECT_TRUE(CheckWith([](auto& o) { o.clevel = 9; }).ok());
+  EXPECT_TRUE(Misuse(CheckWith([](auto& o) { o.clevel = -1; }), "clevel: expected 0 to 9, got -1"));
+  EXPECT_TRUE(Misuse(CheckWith([](auto& o) { o.clevel = 10; }), "clevel"));
+}
+
+TEST(CheckOptionsTest, BoundsTheTypesize) {
+  EXPECT_TRUE(CheckWith([](auto& o) { o.typesize = kMaxBlockSize; }).ok());
+  for (const int32_t typesize : {0, -1, kMaxBlockSize + 1}) {
+    EXPECT_TRUE(Misuse(CheckWith([&](auto& o) { o.typesize = typesize; }), "typesize"));
+  }
+}
+
+TEST(CheckOptionsTest, BoundsTheBlockSize) {
+  EXPECT_TRUE(CheckWith([](auto& o) { o.blocksize = kMaxBlockSize; }).ok());
+  for (const int32_t blocksize : {-1, kMaxBlockSize + 1}) {
+    EXPECT_TRUE(Misuse(CheckWith([&](auto& o) { o.blocksize = blocksize; }), "blocksize"));
+  }
+}
+
+TEST(CheckOptionsTest, GivesDictionariesToThreeCodecsOnly) {
+  for (const Codec codec : {Codec::kLz4, Codec::kLz4Hc, Codec::kZstd}) {
+    EXPECT_TRUE(CheckWith([&](auto& o) { o.codec = codec, o.use_dict = true; }).ok());
+  }
+  for (const Codec codec : {Codec::kBloscLz, Codec::kZlib, static_cast<Codec>(200)}) {
+    EXPECT_TRUE(
+        Misuse(CheckWith([&](auto& o) { o.codec = codec, o.use_dict = true; }), "dictionary"));
+  }
+}
+
+TEST(CheckOptionsTest, HasSixFilterSlots) {
+  EXPECT_TRUE(CheckWith([](auto& o) { o.filters.assign(6, {Filter::kShuffle}); }).ok());
+  EXPECT_TRUE(Misuse(CheckWith([](auto& o) { o.filters.assign(7, {Filter::kShuffle}); }),
+                     "filters: at most 6, got 7"));
+}
+
+TEST(CheckOptionsTest, WantsDeltaBeforeWhatLosesBits) {
+  for (const Filter lossy : {Filter::kTruncPrec, Filter::kIntTrunc}) {
+    EXPECT_TRUE(Misuse(CheckWith([&](auto& o) {
+                         o.filters = {{lossy, 4}, {Filter::kShuffle}, {Filter::kDelta}};
+                       }),
+                       "delta must come before"));
+    EXPECT_TRUE(CheckWith([&](auto& o) { o.filters = {{Filter::kDelta}, {lossy, 4}}; }).ok());
+  }
+}
+
+TEST(CheckOptionsTest, RefusesFiltersThatAreDecodedOnly) {
+  for (const Filter filter : {Filter::kNdCell, Filter::kNdMean, Filter::kByteDeltaBuggy}) {
+    EXPECT_TRUE(Fails(CheckWith([&](auto& o) {
+                        o.filters = {{filter, 2}};
+                      }),
+                      absl::StatusCode::kUnimplemented,
+                      "filter id " + std::to_string(static_cast<int>(filter))));
+  }
+}
+
+TEST(CheckOptionsTest, WantsTheChannelsOfByteDeltaWhereTheHeaderLosesTheTypesize) {
+  const auto check = [](int32_t typesize, uint8_t channels) {
+    return CheckWith([&](auto& o) {
+      o.typesize = typesize;
+      o.filters = {{Filter::kByteDelta, channels}};
+    });
+  };
+  EXPECT_TRUE(check(255, 0).ok());
+  EXPECT_TRUE(check(256, 4).ok());
+  EXPECT_TRUE(Misuse(check(256, 0), "bytedelta needs a number of channels for typesize 256"));
+}
+
+absl::Status CheckBlosc1With(const std::function<void(CompressionOptions&)>& change) {
+  return CheckWith([&](CompressionOptions& options) {
+    options.format = ChunkFormat::kBlosc1;
+    change(options);
+  });
+}
+
+TEST(CheckOptionsTest, KeepsBlosc1ChunksToWhatBlosc1Knows) {
+  EXPECT_TRUE(CheckBlosc1With([](auto&) {}).ok());
+  EXPECT_TRUE(CheckBlosc1With([](auto& o) { o.filters = {}; }).ok());
+  EXPECT_TRUE(CheckBlosc1With([](auto& o) {
+                o.filters = {{Filter::kNone}, {Filter::kBitShuffle}};
+              }).ok());
+  EXPECT_TRUE(Misuse(CheckBlosc1With([](auto& o) { o.use_dict = true; }), "no dictionaries"));
+  EXPECT_TRUE(
+      Misuse(CheckBlosc1With([](auto& o) { o.codec = static_cast<Codec>(200); }), "codec id 200"));
+  EXPECT_TRUE(Misuse(CheckBlosc1With([](auto& o) { o.filters = {{Filter::kDelta}}; }),
+                     "at most one filter"));
+  EXPECT_TRUE(Misuse(CheckBlosc1With([](auto& o) {
+                       o.filters = {{Filter::kShuffle, 4}};
+                     }),
+                     "at most one filter"));
+  EXPECT_TRUE(Misuse(CheckBlosc1With([](auto& o) {
+                       o.filters = {{Filter::kShuffle}, {Filter::kBitShuffle}};
+                     }),
+                     "at most one filter"));
+}
+
+TEST(SlotsOfTest, PutsTheFiltersAtTheEnd) {
+  CompressionOptions options;
+  options.filters = {{Filter::kDelta}, {Filter::kShuffle, 4}};
+  const auto slots = SlotsOf(options);
+  EXPECT_EQ(slots[3], FilterStage{});
+  EXPECT_EQ(slots[4], (FilterStage{Filter::kDelta, 0}));
+  EXPECT_EQ(slots[5], (FilterStage{Filter::kShuffle, 4}));
+}
+
+TEST(HeaderTypesizeTest, IsOneAbove255) {
+  EXPECT_EQ(HeaderTypesize(1), 1);
+  EXPECT_EQ(HeaderTypesize(255), 255);
+  EXPECT_EQ(HeaderTypesize(256), 1);
+  EXPECT_EQ(HeaderTypesize(kMaxBlockSize), 1);
+}
+
+}  // namespace
+}  // namespace cairn::chunk

@@ -1,0 +1,70 @@
+#include "engine/chunk/plain.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/base/bytes.h"
+#include "tests/chunk/test_chunks.h"
+#include "tests/support/hex.h"
+#include "tests/support/status.h"
+
+namespace cairn::chunk {
+namespace {
+
+TEST(PlainChunkTest, IsHeaderAndPayload) {
+  EXPECT_EQ(ToHex(PlainChunk(Hex("00 00 00 00 01 00 00 00"))),
+            ToHex(Hex("05 01 07 01  08 00 00 00  08 00 00 00  28 00 00 00"
+                      "00 00 00 00 00 00  00 00  00 00 00 00 00 00  00 00"
+                      "00 00 00 00 01 00 00 00")));
+}
+
+TEST(PlainChunkTest, OfNothingIsABareHeader) {
+  EXPECT_EQ(ToHex(PlainChunk({})),
+            ToHex(Hex("05 01 07 01  00 00 00 00  01 00 00 00  20 00 00 00"
+                      "00 00 00 00 00 00  00 00  00 00 00 00 00 00  00 00")));
+  EXPECT_TRUE(PlainPayload(PlainChunk({}))->empty());
+}
+
+TEST(PlainChunkTest, GivesItsPayloadInPlaceAndDecoded) {
+  for (const size_t size : {0, 1, 31, 32, 1000}) {
+    const std::vector<std::byte> payload = Payload(Kind::kRandom, size);
+    std::vector<std::byte> chunk = PlainChunk(payload);
+    EXPECT_EQ(Decoded(chunk), payload);
+    chunk.resize(chunk.size() + 7);
+    const auto place = PlainPayload(chunk);
+    ASSERT_TRUE(place.ok()) << place.status();
+    EXPECT_EQ(ToVector(*place), payload);
+    EXPECT_EQ(place->data(), chunk.data() + 32);
+  }
+}
+
+TEST(PlainZerosTest, DecodesToZeros) {
+  for (const int32_t size : {0, 1, 4000}) {
+    const std::vector<std::byte> chunk = PlainZeros(size);
+    EXPECT_EQ(chunk.size(), 32u);
+    EXPECT_EQ(Decoded(chunk), std::vector<std::byte>(static_cast<size_t>(size)));
+  }
+}
+
+TEST(PlainZerosTest, ReachesTheLargestPayload) {
+  const auto info = InspectChunk(PlainZeros(kMaxChunkBytes));
+  ASSERT_TRUE(info.ok()) << info.status();
+  EXPECT_EQ(info->nbytes, kMaxChunkBytes);
+}
+
+TEST(PlainPayloadTest, ReadsShortHeaders) {
+  const auto chunk = Hex("02 01 02 01  02 00 00 00  02 00 00 00  12 00 00 00  aa bb");
+  EXPECT_EQ(ToHex(*PlainPayload(chunk)), "aabb");
+}
+
+TEST(PlainPayloadTest, RefusesOtherForms) {
+  EXPECT_TRUE(IsDamage(PlainPayload(PlainZeros(8)), "expected a plain copy"));
+  EXPECT_TRUE(
+      IsDamage(PlainPayload(Compress(Payload(Kind::kMixed, 1000), {})), "expected a plain copy"));
+  EXPECT_TRUE(IsDamage(PlainPayload({}), "chunk header"));
+  std::vector<std::byte> both = PlainChunk({});
+  both[0x1F] = std::byte{0x10};
+  EXPECT_TRUE(IsDamage(PlainPayload(both), "expected a plain copy"));
+}
+
+}  // namespace
+}  // namespace cairn::chunk

@@ -1,0 +1,64 @@
+#include "engine/chunk/workspace.h"
+
+#include <set>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/base/bytes.h"
+
+namespace cairn::chunk {
+namespace {
+
+TEST(ScratchBufferTest, GrowsAndIsReused) {
+  ScratchBuffer buffer;
+  EXPECT_EQ(buffer.Get(0).size(), 0u);
+  const MutableBytes large = buffer.Get(1000);
+  FillBytes(large, std::byte{1});
+  const MutableBytes small = buffer.Get(10);
+  EXPECT_EQ(small.size(), 10u);
+  EXPECT_EQ(small.data(), large.data()) << "no new memory for less";
+  const MutableBytes larger = buffer.Get(1001);
+  FillBytes(larger, std::byte{2});
+  EXPECT_EQ(larger.size(), 1001u);
+}
+
+TEST(WorkspacePoolTest, LendsAReturnedWorkspaceAgain) {
+  WorkspacePool pool;
+  const Workspace* first;
+  {
+    const WorkspacePool::Lease lease = pool.Acquire();
+    first = &*lease;
+  }
+  const WorkspacePool::Lease again = pool.Acquire();
+  EXPECT_EQ(&*again, first);
+}
+
+TEST(WorkspacePoolTest, LendsNoWorkspaceTwiceAtOnce) {
+  WorkspacePool pool;
+  const WorkspacePool::Lease a = pool.Acquire();
+  const WorkspacePool::Lease b = pool.Acquire();
+  const WorkspacePool::Lease c = pool.Acquire();
+  EXPECT_EQ((std::set<const Workspace*>{&*a, &*b, &*c}.size()), 3u);
+}
+
+TEST(WorkspacePoolTest, ServesThreadsAtOnce) {
+  WorkspacePool pool;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&pool, t] {
+      const auto mine = static_cast<std::byte>(t);
+      for (int i = 0; i < 500; ++i) {
+        const WorkspacePool::Lease lease = pool.Acquire();
+        const MutableBytes bytes = lease->block.Get(64);
+        FillBytes(bytes, mine);
+        EXPECT_TRUE(IsRun(bytes) && bytes[0] == mine);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace cairn::chunk

@@ -1,0 +1,115 @@
+#include "engine/format/layers.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/base/bytes.h"
+#include "tests/support/hex.h"
+#include "tests/support/status.h"
+
+namespace cairn::format {
+namespace {
+
+// The list behind three bytes of something else.
+std::vector<std::byte> Write(const std::vector<NamedBytes>& layers, MapSizeOrigin origin,
+                             std::vector<LayerPlace>* places = nullptr) {
+  ByteWriter writer;
+  writer.Zeros(3);
+  const std::vector<LayerPlace> written = WriteLayers(layers, origin, writer);
+  EXPECT_EQ(static_cast<int64_t>(writer.size()), 3 + LayersSize(layers));
+  if (places != nullptr) *places = written;
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<std::vector<LayerPlace>> Read(Bytes bytes, int max_layers = kMaxMetalayers) {
+  ByteReader reader(bytes, "test");
+  reader.Take(3, "start");
+  const std::vector<LayerPlace> layers = ReadLayers(reader, max_layers);
+  if (!reader.ok()) return reader.status();
+  return layers;
+}
+
+TEST(LayersTest, CountTheMapFromTheirOrigin) {
+  EXPECT_EQ(ToHex(Bytes(Write({}, MapSizeOrigin::kArray)).subspan(3)),
+            ToHex(Hex("93 cd 00 07 de 00 00 dc 00 00")));
+  EXPECT_EQ(ToHex(Bytes(Write({}, MapSizeOrigin::kMapSize)).subspan(3)),
+            ToHex(Hex("93 cd 00 06 de 00 00 dc 00 00")));
+}
+
+TEST(LayersTest, CountOffsetsFromTheStructureAroundThem) {
+  const std::vector<std::byte> content = Hex("aa bb");
+  const auto bytes = Write({{"n", content}, {"mm", {}}}, MapSizeOrigin::kMapSize);
+  EXPECT_EQ(ToHex(Bytes(bytes).subspan(3)),
+            ToHex(Hex("93 cd 00 15 de 00 02 a1 6e d2 00 00 00 1c a2 6d 6d d2 00 00 00 23"
+                      "dc 00 02 c6 00 00 00 02 aa bb c6 00 00 00 00")));
+}
+
+TEST(LayersTest, AreReadWhereTheyWereWritten) {
+  const std::string longest(31, 'z');
+  const std::vector<std::byte> content(1000, std::byte{5});
+  std::vector<NamedBytes> layers;
+  for (int i = 0; i < 16; ++i) {
+    layers.push_back({std::string_view(longest).substr(static_cast<size_t>(2 * i)),
+                      Bytes(content).first(static_cast<size_t>(60 * i))});
+  }
+  std::vector<LayerPlace> places;
+  const std::vector<std::byte> bytes = Write(layers, MapSizeOrigin::kArray, &places);
+  const auto read = Read(bytes);
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->size(), 16u);
+  for (size_t i = 0; i < 16; ++i) {
+    const LayerPlace& place = (*read)[i];
+    EXPECT_EQ(place.name, layers[i].name);
+    EXPECT_EQ(place.begin, places[i].begin);
+    EXPECT_EQ(place.size, places[i].size);
+    EXPECT_EQ(ToVector(Bytes(bytes).subspan(static_cast<size_t>(place.begin),
+                                            static_cast<size_t>(place.size))),
+              ToVector(layers[i].content));
+  }
+}
+
+TEST(LayersTest, AreFoundByOffsetNotByOrder) {
+  std::vector<std::byte> bytes = Write({{"a", Hex("01")}, {"b", {}}}, MapSizeOrigin::kArray);
+  // Both names lead to the second value.
+  bytes[3 + 7 + 6] = bytes[3 + 7 + 7 + 6];
+  const auto read = Read(bytes);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ((*read)[0].size, 0);
+}
+
+TEST(LayersTest, ReaderEndsBehindTheNames) {
+  const std::vector<std::byte> bytes = Write({{"a", {}}}, MapSizeOrigin::kArray);
+  ByteReader reader(bytes, "test");
+  reader.Take(3, "start");
+  ReadLayers(reader, 16);
+  EXPECT_EQ(reader.U8("values"), 0xDC);
+}
+
+TEST(LayersTest, RefuseMoreThanTheirLimit) {
+  const std::vector<NamedBytes> layers(17);
+  const std::vector<std::byte> bytes = Write(layers, MapSizeOrigin::kArray);
+  EXPECT_TRUE(IsDamage(Read(bytes, 16), "test: layer count"));
+  EXPECT_TRUE(IsDamage(Read(bytes, 16), "expected up to 16, got 17"));
+  EXPECT_EQ(Read(bytes, 17)->size(), 17u);
+}
+
+TEST(LayersTest, RefuseEveryTruncation) {
+  const std::vector<std::byte> bytes =
+      Write({{"first", Hex("0102")}, {"second", Hex("03")}}, MapSizeOrigin::kArray);
+  for (size_t size = 3; size < bytes.size(); ++size) {
+    const std::vector<std::byte> part(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size));
+    EXPECT_TRUE(IsDamage(Read(part), "test: ")) << size;
+  }
+}
+
+TEST(CheckLayerNameTest, TakesUpTo31Bytes) {
+  EXPECT_TRUE(CheckLayerName("").ok());
+  EXPECT_TRUE(CheckLayerName(std::string(31, 'x')).ok());
+  EXPECT_TRUE(Fails(CheckLayerName(std::string(32, 'x')), absl::StatusCode::kInvalidArgument,
+                    "at most 31 bytes, got 32"));
+}
+
+}  // namespace
+}  // namespace cairn::format

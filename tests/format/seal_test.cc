@@ -1,0 +1,144 @@
+#include "engine/format/seal.h"
+
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/base/byte_writer.h"
+#include "engine/base/bytes.h"
+#include "engine/base/hash.h"
+#include "tests/support/hex.h"
+#include "tests/support/status.h"
+
+namespace cairn::format {
+namespace {
+
+Seal Sample() {
+  Seal seal;
+  seal.nonce = 0x1122334455667788;
+  seal.generation = 7;
+  seal.previous_end = 1000;
+  seal.oldest_generation = 3;
+  seal.dead_bytes = -1;
+  seal.uncovered = 2;
+  seal.type = FingerprintType::k128Bit;
+  seal.header_hash = 0xAABB;
+  seal.index_hash = 0xCCDD;
+  seal.header_copy = Hex("9e a8 62");
+  seal.pages = {5, 5, 5, 6, 5};
+  return seal;
+}
+
+void ExpectSame(const Seal& a, const Seal& b) {
+  EXPECT_EQ(a.nonce, b.nonce);
+  EXPECT_EQ(a.generation, b.generation);
+  EXPECT_EQ(a.previous_end, b.previous_end);
+  EXPECT_EQ(a.oldest_generation, b.oldest_generation);
+  EXPECT_EQ(a.dead_bytes, b.dead_bytes);
+  EXPECT_EQ(a.uncovered, b.uncovered);
+  EXPECT_EQ(a.type, b.type);
+  EXPECT_EQ(a.header_hash, b.header_hash);
+  EXPECT_EQ(a.index_hash, b.index_hash);
+  EXPECT_EQ(a.header_copy, b.header_copy);
+  EXPECT_EQ(a.pages, b.pages);
+}
+
+TEST(SealTest, LiesInTheFileAsDescribed) {
+  EXPECT_EQ(ToHex(EncodeSeal(Sample())),
+            ToHex(Hex("01 00 00 00  03 00 00 00"
+                      "88 77 66 55 44 33 22 11  07 00 00 00 00 00 00 00"
+                      "e8 03 00 00 00 00 00 00  03 00 00 00 00 00 00 00"
+                      "ff ff ff ff ff ff ff ff  02 00 00 00 00 00 00 00"
+                      "03 00 00 00 00 00 00 00  bb aa 00 00 00 00 00 00"
+                      "dd cc 00 00 00 00 00 00  9e a8 62"
+                      "03 00 00 00"
+                      "03 00 00 00  05 00 00 00 00 00 00 00"
+                      "01 00 00 00  06 00 00 00 00 00 00 00"
+                      "01 00 00 00  05 00 00 00 00 00 00 00")));
+}
+
+TEST(SealTest, ParsingUndoesEncoding) {
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 300; ++i) {
+    Seal seal;
+    seal.nonce = random();
+    seal.generation = random();
+    seal.previous_end = static_cast<int64_t>(random());
+    seal.oldest_generation = random();
+    seal.dead_bytes = static_cast<int64_t>(random());
+    seal.uncovered = static_cast<int64_t>(random());
+    seal.type = static_cast<FingerprintType>(random() % 4);
+    seal.header_hash = random();
+    seal.index_hash = random();
+    seal.header_copy.resize(random() % 200, std::byte{1});
+    for (size_t n = random() % 50; n > 0; --n) seal.pages.push_back(random() % 2 * random());
+    const auto parsed = ParseSeal(EncodeSeal(seal), 50);
+    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    ExpectSame(*parsed, seal);
+  }
+}
+
+TEST(SealTest, EqualPagesTakeOneRun) {
+  Seal seal;
+  const size_t empty = EncodeSeal(seal).size();
+  seal.pages.assign(100000, 42);
+  EXPECT_EQ(EncodeSeal(seal).size(), empty + 12);
+  EXPECT_EQ(ParseSeal(EncodeSeal(seal), 100000)->pages, seal.pages);
+}
+
+TEST(SealTest, NeverExpandsToMorePagesThanTheFrameHas) {
+  const std::vector<std::byte> bytes = EncodeSeal(Sample());
+  EXPECT_TRUE(ParseSeal(bytes, 5).ok());
+  EXPECT_TRUE(IsDamage(ParseSeal(bytes, 4), "seal: page count"));
+  EXPECT_TRUE(IsDamage(ParseSeal(bytes, 4), "more than 4 pages"));
+  EXPECT_TRUE(IsDamage(ParseSeal(bytes, 0), "seal: page count"));
+  Seal huge;
+  huge.pages = {1};
+  std::vector<std::byte> run = EncodeSeal(huge);
+  CopyBytes(Hex("ff ff ff ff"), MutableBytes(run).last(12));
+  EXPECT_TRUE(IsDamage(ParseSeal(run, 1000), "seal: page count")) << "32 GiB of pages";
+}
+
+TEST(SealTest, ChecksFieldsByName) {
+  const auto with = [](size_t at, std::string_view hex) {
+    std::vector<std::byte> bytes = EncodeSeal(Sample());
+    CopyBytes(Hex(hex), MutableBytes(bytes).subspan(at));
+    return ParseSeal(bytes, 5);
+  };
+  EXPECT_TRUE(Fails(with(0, "02"), absl::StatusCode::kUnimplemented, "seal: version 2"));
+  EXPECT_TRUE(IsDamage(with(4, "ff ff ff ff"), "seal: header copy"));
+  EXPECT_TRUE(IsDamage(with(56, "04"), "seal: fingerprint type"));
+  EXPECT_TRUE(IsDamage(with(83, "04"), "seal: page count"));
+}
+
+TEST(SealTest, RefusesEveryTruncation) {
+  const std::vector<std::byte> bytes = EncodeSeal(Sample());
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    const std::vector<std::byte> part(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size));
+    EXPECT_TRUE(IsDamage(ParseSeal(part, 5), "seal: ")) << size;
+  }
+}
+
+TEST(SealTest, AnswersEveryFlippedBit) {
+  const std::vector<std::byte> bytes = EncodeSeal(Sample());
+  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    std::vector<std::byte> flipped = bytes;
+    flipped[bit / 8] ^= std::byte{1} << (bit % 8);
+    EXPECT_TRUE(IsOkOrRefusal(ParseSeal(flipped, 1000).status())) << "bit " << bit;
+  }
+}
+
+TEST(HashPageTest, IsTheHashOfBothPartsInOrder) {
+  EXPECT_EQ(HashPage(AsBytes("entries"), AsBytes("table")), Xxh3(AsBytes("entriestable")));
+  EXPECT_NE(HashPage(AsBytes("a"), AsBytes("b")), HashPage(AsBytes("b"), AsBytes("a")));
+  EXPECT_EQ(HashPage({}, {}), Xxh3({}));
+}
+
+TEST(HashChunkTest, IsXxh3AndNeverZero) {
+  EXPECT_EQ(HashChunk(AsBytes("chunk")), Xxh3(AsBytes("chunk")));
+  EXPECT_NE(HashChunk({}), 0u);
+}
+
+}  // namespace
+}  // namespace cairn::format
