@@ -154,7 +154,9 @@ absl::Status Stager::StageForeign(Bytes chunk, const chunk::Header& header) {
   }
   const bool odd_value = header.special == SpecialValue::kRepeat &&
                          header.cbytes - header.size() != draft_.header.typesize;
-  if (header.version < chunk::kVersion || needs_blocks || odd_value) {
+  // C-Blosc2 writes short headers of version 5 too.
+  const bool old = header.version < chunk::kVersion || !header.extended;
+  if (old || needs_blocks || odd_value) {
     chunk::DecodeContext context;
     context.registry = options_.compression.registry;
     context.pool = &base_->env->pool;
