@@ -126,13 +126,14 @@ absl::StatusOr<Stager*> FrameWriter::GetStager() {
 absl::StatusOr<std::shared_ptr<const State>> FrameWriter::Staged() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   if (!stager_->draft().edited) return base_;
-  shared_staged_ = true;
-  return stager_->View();
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state, stager_->View());
+  shared_end_ = stager_->end();
+  return state;
 }
 
 void FrameWriter::Rollback() {
   if (!CheckUsable().ok()) return;
-  StartStaging(shared_staged_ ? stager_->end() : base_->header.frame_size);
+  StartStaging(std::max(base_->header.frame_size, shared_end_));
 }
 
 bool FrameWriter::FitsInPlace() const {
@@ -231,6 +232,7 @@ absl::StatusOr<std::shared_ptr<const State>> FrameWriter::Publish() {
     CAIRN_RETURN_IF_ERROR(CommitToNewFile());
   }
   committed_ = true;
+  shared_end_ = 0;  // now the committed frame ends behind them, or lies in another file
   StartStaging(base_->header.frame_size);
   return base_;
 }
@@ -245,7 +247,7 @@ absl::StatusOr<std::shared_ptr<const State>> FrameWriter::Commit() {
 
 absl::Status FrameWriter::CutFile() {
   const bool wrote = committed_ || stager_->end() > base_->header.frame_size;
-  if (!wrote || shared_staged_) return absl::OkStatus();
+  if (!wrote || shared_end_ > base_->header.frame_size) return absl::OkStatus();
   return file_->Truncate(base_->header.frame_size);
 }
 

@@ -83,7 +83,7 @@ class FrameWriter {
 
   std::optional<Stager> stager_;
   bool committed_ = false;
-  bool shared_staged_ = false;  // a snapshot reads staged bytes, so they must stay
+  int64_t shared_end_ = 0;  // staged bytes before this are read by a snapshot, so they must stay
   bool closed_ = false;
   absl::Status broken_;
 };
