@@ -146,6 +146,20 @@ TEST_P(SnapshotTest, StagedSnapshotOutlivesRollbackAndLaterEdits) {
   ExpectStaged(staged);
 }
 
+// What was staged behind the snapshot never reached the file.
+TEST_P(SnapshotTest, WriterGoesOnAfterRollingBackBehindAStagedSnapshot) {
+  Frame frame = Open();
+  Writer writer = *frame.OpenWriter();
+  StageEdits(writer);
+  const Snapshot staged = *writer.snapshot();
+  ASSERT_TRUE(IsOk(writer.Append(test::MakeNoise(5000))));
+  writer.Rollback();
+  StageEdits(writer);
+  ExpectStaged(*writer.snapshot());
+  ExpectStaged(staged);
+  ExpectStaged(*writer.Commit());
+}
+
 TEST_P(SnapshotTest, SnapshotStaysThroughCommitsCloseAndTheEndOfAll) {
   std::optional<Snapshot> base;
   std::optional<Snapshot> middle;
