@@ -169,8 +169,7 @@ absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, Ve
 
 absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst) const {
   if (!RangeFits(begin, static_cast<int64_t>(dst.size()), nbytes_)) {
-    return OutOfRange("chunk: bytes [%d, %d) of %d", begin,
-                      begin + static_cast<int64_t>(dst.size()), nbytes_);
+    return OutOfRange("chunk: %d bytes from byte %d on, of %d", dst.size(), begin, nbytes_);
   }
   if (const auto* decoder = std::get_if<chunk::Decoder>(&content_)) {
     return decoder->DecodeRange(begin, dst);
@@ -209,7 +208,7 @@ absl::StatusOr<ChunkStarts::Place> FindByte(const State& state, int64_t position
 absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
   const auto size = static_cast<int64_t>(dst.size());
   if (!RangeFits(begin, size, state.info.nbytes)) {
-    return OutOfRange("bytes [%d, %d) of %d", begin, begin + size, state.info.nbytes);
+    return OutOfRange("%d bytes from byte %d on, of %d", size, begin, state.info.nbytes);
   }
   const chunk::WorkspacePool::Lease lease = state.env->pool.Acquire();
   int64_t done = 0;

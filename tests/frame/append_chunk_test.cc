@@ -1,0 +1,216 @@
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "tests/frame/frame_test_data.h"
+
+namespace cairn::frame {
+namespace {
+
+using absl::StatusCode;
+using test::Buffer;
+using test::Compressed;
+using test::Cut;
+using test::ExpectHolds;
+using test::IsOk;
+using test::MakeItems;
+using test::OfTypesize;
+
+// Byte positions in a chunk's header.
+constexpr size_t kVersionByte = 0x00;
+constexpr size_t kFlagsByte = 0x02;
+constexpr size_t kBlosc2FlagsByte = 0x1F;
+
+class AppendChunkTest : public testing::Test {
+ protected:
+  // Appends the chunk to the empty frame and gives it as it is stored.
+  Buffer Stored(Bytes chunk) {
+    EXPECT_TRUE(IsOk(writer_.AppendChunk(chunk)));
+    const absl::StatusOr<Snapshot> snapshot = writer_.Commit();
+    EXPECT_TRUE(IsOk(snapshot));
+    EXPECT_EQ(snapshot->info().nchunks, 1);
+    return test::ChunksOf(*snapshot)[0];
+  }
+
+  Frame frame_ = test::NewInMemory(Cut(4, 1000));
+  Writer writer_ = *frame_.OpenWriter();
+};
+
+TEST_F(AppendChunkTest, ChunkStaysAsItIs) {
+  CompressionOptions options = OfTypesize(4);
+  options.codec = Codec::kZstd;
+  options.filters = {{.filter = Filter::kBitShuffle}};
+  const Buffer items = MakeItems(1000);
+  const Buffer chunk = Compressed(items, options);
+  EXPECT_EQ(Stored(chunk), chunk);
+  ExpectHolds(frame_.snapshot(), items);
+}
+
+TEST_F(AppendChunkTest, BytesBehindTheChunkAreLeftOut) {
+  const Buffer chunk = Compressed(MakeItems(1000), OfTypesize(4));
+  Buffer longer = chunk;
+  test::AddTo(longer, MakeItems(10));
+  EXPECT_EQ(Stored(longer), chunk);
+}
+
+TEST_F(AppendChunkTest, ShortChunkCanOnlyBeTheLast) {
+  ASSERT_TRUE(IsOk(writer_.AppendChunk(Compressed(MakeItems(1000), OfTypesize(4)))));
+  ASSERT_TRUE(IsOk(writer_.AppendChunk(Compressed(MakeItems(400), OfTypesize(4)))));
+  const Buffer more = Compressed(MakeItems(1000), OfTypesize(4));
+  EXPECT_EQ(writer_.AppendChunk(more).code(), StatusCode::kFailedPrecondition);
+  ASSERT_TRUE(IsOk(writer_.Commit()));
+  EXPECT_EQ(writer_.AppendChunk(more).code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(frame_.snapshot().info().nchunks, 2);
+  // Items fill it up; then chunks may follow again.
+  ASSERT_TRUE(IsOk(writer_.Append(MakeItems(600))));
+  EXPECT_TRUE(IsOk(writer_.AppendChunk(more)));
+  EXPECT_EQ(writer_.Commit()->info().nbytes, 3000);
+}
+
+TEST_F(AppendChunkTest, NoChunkFollowsATailOfItems) {
+  ASSERT_TRUE(IsOk(writer_.Append(MakeItems(1200))));
+  EXPECT_EQ(writer_.AppendChunk(Compressed(MakeItems(1000), OfTypesize(4))).code(),
+            StatusCode::kFailedPrecondition);
+  ExpectHolds(*writer_.Commit(), MakeItems(1200));
+}
+
+TEST_F(AppendChunkTest, RefusedChunksChangeNothing) {
+  ASSERT_TRUE(IsOk(writer_.Append(MakeItems(1000))));
+  const uint64_t generation = writer_.Commit()->info().generation;
+  const auto refusal = [this](Bytes chunk) { return writer_.AppendChunk(chunk).code(); };
+  EXPECT_EQ(refusal(Compressed(MakeItems(1004), OfTypesize(4))), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refusal(Compressed(MakeItems(1000), OfTypesize(2))), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refusal(Compressed({}, OfTypesize(4))), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refusal(test::CompressedVl(MakeItems(1000), std::array<size_t, 1>{1000}, 4)),
+            StatusCode::kFailedPrecondition);
+  EXPECT_EQ(refusal({}), StatusCode::kDataLoss);
+  const Buffer whole = Compressed(MakeItems(1000), OfTypesize(4));
+  EXPECT_EQ(refusal(Bytes(whole).first(whole.size() - 1)), StatusCode::kDataLoss);
+  EXPECT_EQ(writer_.Commit()->info().generation, generation);
+  ExpectHolds(frame_.snapshot(), MakeItems(1000));
+}
+
+TEST_F(AppendChunkTest, ChunkWithAShortHeaderIsCodedAgain) {
+  CompressionOptions options = OfTypesize(4);
+  options.format = ChunkFormat::kBlosc1;
+  const Buffer items = MakeItems(1000);
+  const Buffer chunk = Compressed(items, options);
+  ASSERT_FALSE(InspectChunk(chunk)->extended);
+  const ChunkInfo stored = *InspectChunk(Stored(chunk));
+  EXPECT_EQ(stored.version, 5);
+  EXPECT_TRUE(stored.extended);
+  ExpectHolds(frame_.snapshot(), items);
+}
+
+// C-Blosc2 writes such ones when it is asked for chunks of Blosc1.
+TEST_F(AppendChunkTest, ChunkOfVersion5WithAShortHeaderIsCodedAgain) {
+  CompressionOptions options = OfTypesize(4);
+  options.format = ChunkFormat::kBlosc1;
+  const Buffer items = test::MakeNoise(1000);  // a plain copy: all versions of it are the same
+  Buffer chunk = Compressed(items, options);
+  ASSERT_TRUE(InspectChunk(chunk)->memcpyed);
+  chunk[kVersionByte] = std::byte{5};
+  EXPECT_TRUE(InspectChunk(Stored(chunk))->extended);
+  ExpectHolds(frame_.snapshot(), items);
+}
+
+TEST_F(AppendChunkTest, ChunkOfVersion4IsCodedAgain) {
+  const Buffer items = MakeItems(1000);
+  Buffer chunk = Compressed(items, OfTypesize(4));
+  chunk[kVersionByte] = std::byte{4};
+  EXPECT_EQ(InspectChunk(Stored(chunk))->version, 5);
+  ExpectHolds(frame_.snapshot(), items);
+}
+
+TEST_F(AppendChunkTest, DictionaryBitOfAPlainCopyIsCleared) {
+  const Buffer items = test::MakeNoise(1000);
+  const Buffer chunk = Compressed(items, OfTypesize(4));
+  ASSERT_TRUE(InspectChunk(chunk)->memcpyed);
+  Buffer marked = chunk;
+  marked[kBlosc2FlagsByte] |= std::byte{1};
+  const Buffer stored = Stored(marked);
+  EXPECT_EQ(stored[kBlosc2FlagsByte] & std::byte{1}, std::byte{0});
+  EXPECT_EQ(stored[kFlagsByte], chunk[kFlagsByte]);
+  ExpectHolds(frame_.snapshot(), items);
+}
+
+TEST_F(AppendChunkTest, RepeatedValueOfTheTypesizeIsStored) {
+  const Buffer value = MakeItems(4);
+  const Buffer chunk = *MakeSpecialChunk(SpecialValue::kRepeat, 1000, value, OfTypesize(4));
+  EXPECT_EQ(Stored(chunk), chunk);
+  ExpectHolds(frame_.snapshot(), test::Repeated(value, 1000));
+}
+
+TEST_F(AppendChunkTest, RepeatedValueOfAnotherWidthIsCodedAgain) {
+  const Buffer value = MakeItems(8);
+  const Buffer chunk = *MakeSpecialChunk(SpecialValue::kRepeat, 1000, value, OfTypesize(4));
+  EXPECT_EQ(InspectChunk(Stored(chunk))->special, SpecialValue::kNone);
+  ExpectHolds(frame_.snapshot(), test::Repeated(value, 1000));
+}
+
+TEST_F(AppendChunkTest, ValuesOfTheIndexAreNotStored) {
+  for (const SpecialValue special :
+       {SpecialValue::kZeros, SpecialValue::kNans, SpecialValue::kUninit}) {
+    const Buffer chunk = *MakeSpecialChunk(special, 1000, {}, OfTypesize(4));
+    ASSERT_TRUE(IsOk(writer_.AppendChunk(chunk)));
+  }
+  const Snapshot snapshot = *writer_.Commit();
+  EXPECT_EQ(snapshot.info().cbytes, 0);
+  EXPECT_EQ(snapshot.GetEntry(0)->special, SpecialValue::kZeros);
+  EXPECT_EQ(snapshot.GetEntry(1)->special, SpecialValue::kNans);
+  EXPECT_EQ(snapshot.GetEntry(2)->special, SpecialValue::kUninit);
+}
+
+TEST(AppendChunkToVariableTest, ValuesWithoutDataAreStoredAsBlocks) {
+  Frame frame = test::NewInMemory(Cut(4, CreateOptions::kVariableChunks));
+  Writer writer = *frame.OpenWriter();
+  const Buffer chunk = *MakeSpecialChunk(SpecialValue::kZeros, 600, {}, OfTypesize(4));
+  ASSERT_TRUE(IsOk(writer.AppendChunk(chunk)));
+  ASSERT_TRUE(IsOk(writer.AppendChunk(Compressed(MakeItems(50), OfTypesize(4)))));
+  ASSERT_TRUE(IsOk(writer.AppendChunk(Compressed(MakeItems(5000), OfTypesize(4)))));
+  const Snapshot snapshot = *writer.Commit();
+  EXPECT_EQ(snapshot.GetEntry(0)->special, SpecialValue::kNone);
+  Buffer items(600);
+  test::AddTo(items, MakeItems(50));
+  test::AddTo(items, MakeItems(5000));
+  ExpectHolds(snapshot, items);
+}
+
+TEST(AppendVlChunkTest, FrameOfVariableBlocksReadsBack) {
+  for (const int32_t chunksize : {1000, CreateOptions::kVariableChunks}) {
+    SCOPED_TRACE(chunksize);
+    Frame frame = test::NewInMemory(Cut(4, chunksize));
+    Writer writer = *frame.OpenWriter();
+    const Buffer items = MakeItems(2500);
+    const std::array<size_t, 3> sizes = {1, 700, 299};
+    const std::array<size_t, 2> last = {77, 423};
+    for (const size_t begin : {size_t{0}, size_t{1000}}) {
+      const Bytes part = Bytes(items).subspan(begin, 1000);
+      ASSERT_TRUE(IsOk(writer.AppendChunk(test::CompressedVl(part, sizes, 4))));
+    }
+    ASSERT_TRUE(IsOk(writer.AppendChunk(test::CompressedVl(Bytes(items).subspan(2000), last, 4))));
+    const Snapshot snapshot = *writer.Commit();
+    EXPECT_TRUE(snapshot.info().vlblocks);
+    EXPECT_EQ(snapshot.info().format_version, 3);
+    ExpectHolds(snapshot, items);
+    EXPECT_EQ(*BlockSizes(snapshot.GetChunk(1)->bytes()), (std::vector<int32_t>{1, 700, 299}));
+  }
+}
+
+TEST(AppendVlChunkTest, FrameOfVariableBlocksTakesNothingElse) {
+  Frame frame = test::NewInMemory(Cut(4, 1000));
+  Writer writer = *frame.OpenWriter();
+  const Buffer items = MakeItems(1000);
+  ASSERT_TRUE(IsOk(writer.AppendChunk(test::CompressedVl(items, std::array<size_t, 1>{1000}, 4))));
+  EXPECT_EQ(writer.AppendChunk(Compressed(items, OfTypesize(4))).code(),
+            StatusCode::kFailedPrecondition);
+  EXPECT_EQ(writer.Append(items).code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(writer.AppendSpecial(SpecialValue::kZeros, 250).code(),
+            StatusCode::kFailedPrecondition);
+  ExpectHolds(*writer.Commit(), items);
+  EXPECT_EQ(writer.Append(items).code(), StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace cairn::frame

@@ -1,0 +1,131 @@
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "tests/frame/frame_test_data.h"
+
+namespace cairn::frame {
+namespace {
+
+using absl::StatusCode;
+using test::Buffer;
+using test::Cut;
+using test::ExpectHolds;
+using test::IsOk;
+using test::MakeItems;
+
+TEST(InMemoryTest, BytesOpenAsTheSameFrame) {
+  CreateOptions options = Cut(4, 1000);
+  options.metalayers = {{.name = "fixed", .content = MakeItems(8)}};
+  Frame frame = test::NewInMemory(options);
+  Writer writer = *frame.OpenWriter();
+  Buffer content = MakeItems(2500);
+  ASSERT_TRUE(IsOk(writer.Append(content)));
+  ASSERT_TRUE(IsOk(writer.AppendSpecial(SpecialValue::kZeros, 1000)));
+  ASSERT_TRUE(IsOk(writer.SetVlmeta("layer", MakeItems(50))));
+  test::AddTo(content, Buffer(4000));
+  ASSERT_TRUE(IsOk(writer.Close()));
+
+  const Buffer bytes = *frame.ToBuffer();
+  EXPECT_EQ(std::ssize(bytes), frame.snapshot().info().frame_size);
+  const Frame opened = *Frame::OpenBuffer(bytes);
+  ExpectHolds(opened.snapshot(), content);
+  EXPECT_TRUE(opened.snapshot().info().sealed);
+  EXPECT_EQ(*opened.snapshot().GetMetalayer("fixed"), MakeItems(8));
+  EXPECT_EQ(*opened.snapshot().GetVlmeta("layer"), MakeItems(50));
+  EXPECT_EQ(*opened.ToBuffer(), bytes);
+}
+
+TEST(InMemoryTest, EmptyFrameHasBytesToo) {
+  const Frame frame = test::NewInMemory(Cut(4, 1000));
+  const Buffer bytes = *frame.ToBuffer();
+  const Snapshot snapshot = Frame::OpenBuffer(bytes)->snapshot();
+  ExpectHolds(snapshot, {});
+  EXPECT_EQ(snapshot.info().nchunks, 0);
+  EXPECT_EQ(snapshot.info().chunksize, 1000);
+}
+
+TEST(InMemoryTest, BytesLeaveOutWhatIsStaged) {
+  Frame frame = test::NewInMemory(Cut(4, 1000));
+  Writer writer = *frame.OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(1500))));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(9000))));
+  const Buffer bytes = *frame.ToBuffer();
+  ExpectHolds(Frame::OpenBuffer(bytes)->snapshot(), MakeItems(1500));
+}
+
+TEST(InMemoryTest, BufferIsReadOnly) {
+  const Buffer bytes = *test::NewInMemory(Cut(4, 1000)).ToBuffer();
+  Frame opened = *Frame::OpenBuffer(bytes);
+  EXPECT_EQ(opened.OpenWriter().status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(IsOk(opened.Refresh()));
+}
+
+TEST(InMemoryTest, OneWriterAtATime) {
+  Frame frame = test::NewInMemory(Cut(4, 1000));
+  std::optional<Writer> writer = *frame.OpenWriter();
+  EXPECT_EQ(frame.OpenWriter().status().code(), StatusCode::kUnavailable);
+  writer.reset();
+  EXPECT_TRUE(IsOk(frame.OpenWriter()));
+}
+
+TEST(InMemoryTest, OldSnapshotsStayWhileTheMemoryGrows) {
+  Frame frame = test::NewInMemory(Cut(4, 1000));
+  Buffer content;
+  std::vector<Snapshot> snapshots = {frame.snapshot()};
+  std::vector<size_t> sizes = {0};
+  for (uint64_t i = 0; i < 12; ++i) {
+    Writer writer = *frame.OpenWriter();
+    const Buffer items = test::MakeNoise(size_t{100} << i, i);
+    ASSERT_TRUE(IsOk(writer.Append(items)));
+    test::AddTo(content, items);
+    snapshots.push_back(*writer.Commit());
+    sizes.push_back(content.size());
+    if (i % 2 == 0) {
+      ASSERT_TRUE(IsOk(writer.Close()));
+    }
+  }
+  for (size_t i = 0; i < snapshots.size(); ++i) {
+    SCOPED_TRACE(i);
+    ExpectHolds(snapshots[i], Bytes(content).first(sizes[i]));
+  }
+}
+
+TEST(InMemoryTest, SnapshotAndWriterOutliveTheFrame) {
+  std::optional<Frame> frame = test::NewInMemory(Cut(4, 1000));
+  Writer writer = *frame->OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(1500))));
+  const Snapshot first = *writer.Commit();
+  frame.reset();
+  ASSERT_TRUE(IsOk(writer.Append(test::MakeNoise(100'000))));
+  const Snapshot second = *writer.Commit();
+  ASSERT_TRUE(IsOk(writer.Close()));
+  ExpectHolds(first, MakeItems(1500));
+  EXPECT_EQ(second.info().nbytes, 101'500);
+}
+
+// The header's metalayers lie behind the sector that one write can flip, so the frame moves.
+TEST(InMemoryTest, FrameMovesWhenItsMetalayersNeedAnotherFile) {
+  CreateOptions options = Cut(4, 1000);
+  options.metalayers = {{.name = "large", .content = MakeItems(2000)}};
+  Frame frame = test::NewInMemory(options);
+  Writer writer = *frame.OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(1500))));
+  const Snapshot before = *writer.Commit();
+  ASSERT_TRUE(IsOk(writer.SetMetalayer("large", Buffer(2000))));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(frame.OpenWriter().status().code(), StatusCode::kUnavailable);
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(500))));
+  ASSERT_TRUE(IsOk(writer.Close()));
+  EXPECT_TRUE(IsOk(frame.OpenWriter()));
+  EXPECT_EQ(frame.snapshot().info().nbytes, 2000);
+  EXPECT_EQ(*frame.snapshot().GetMetalayer("large"), Buffer(2000));
+  EXPECT_EQ(*before.GetMetalayer("large"), MakeItems(2000));
+  ExpectHolds(before, MakeItems(1500));
+}
+
+}  // namespace
+}  // namespace cairn::frame
