@@ -28,8 +28,9 @@ FrameWriter::FrameWriter(std::shared_ptr<FrameCore> core, std::shared_ptr<File> 
 }
 
 FrameWriter::~FrameWriter() {
-  // Nobody refers to what was staged; a failure leaves bytes that the next writer overwrites.
-  if (!closed_ && !unpublished_.has_value()) CutFile().IgnoreError();
+  // Nobody refers to what was staged; a failure leaves bytes that the next writer overwrites. After
+  // a failed commit the header may lead to them already.
+  if (!closed_ && broken_.ok() && !unpublished_.has_value()) CutFile().IgnoreError();
 }
 
 absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<FrameCore> core,
