@@ -36,8 +36,10 @@ FrameWriter::~FrameWriter() {
 absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<FrameCore> core,
                                                                const WriterOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, core->OpenForWriting());
-  // Only now that nobody else writes is the state the newest for sure.
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> base, core->Refresh());
+  // Only now that nobody else writes is the state the newest for sure. Refresh finds the file, but
+  // not what another Blosc2 changed in it without changing its size.
+  CAIRN_RETURN_IF_ERROR(core->Refresh().status());
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> base, core->Reload());
   StagerOptions staging;
   staging.compression =
       options.compression != nullptr ? *options.compression : CompressionOf(base->header);
