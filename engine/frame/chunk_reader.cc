@@ -81,7 +81,7 @@ absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk,
                                           chunk::ScratchBuffer& scratch) {
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
   if (IsTail(state, nchunk)) {
-    return OpenChunk(Bytes(*state.tail), static_cast<int32_t>(state.tail->size()));
+    return OpenChunk(state, Bytes(*state.tail), static_cast<int32_t>(state.tail->size()));
   }
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
   const int32_t fixed = FixedNbytes(state, nchunk);
@@ -95,6 +95,7 @@ absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk,
           nchunk);
     }
     return OpenChunk(
+        state,
         chunk::SpecialContent{.kind = *special, .typesize = state.header.typesize, .value = {}},
         fixed);
   }
@@ -108,7 +109,7 @@ absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk,
       return DataLoss("nbytes: expected %d, got %d", fixed, header.nbytes);
     }
     CAIRN_ASSIGN_OR_RETURN(chunk::Decoder decoder, chunk::Decoder::Make(bytes, ContextOf(state)));
-    return OpenChunk(std::move(decoder), header.nbytes);
+    return OpenChunk(state, std::move(decoder), header.nbytes);
   };
   absl::StatusOr<OpenChunk> chunk = open();
   if (!chunk.ok()) {
@@ -121,6 +122,9 @@ absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst) const {
   if (!RangeFits(begin, static_cast<int64_t>(dst.size()), nbytes_)) {
     return OutOfRange("chunk: bytes [%d, %d) of %d", begin,
                       begin + static_cast<int64_t>(dst.size()), nbytes_);
+  }
+  if (nbytes_ > max_nbytes_) {
+    return ResourceExhausted("nbytes %d passes the limit of %d", nbytes_, max_nbytes_);
   }
   if (const auto* decoder = std::get_if<chunk::Decoder>(&content_)) {
     return decoder->DecodeRange(begin, dst);

@@ -25,7 +25,7 @@ class OpenChunk {
                                         chunk::ScratchBuffer& scratch);
 
   int32_t nbytes() const { return nbytes_; }
-  // Decodes bytes [begin, begin + dst.size()).
+  // Decodes bytes [begin, begin + dst.size()). kResourceExhausted past Limits::max_chunk_nbytes.
   absl::Status Read(int64_t begin, MutableBytes dst) const;
   // The chunk's stored bytes, empty for special chunks of the index and the tail.
   Bytes stored() const;
@@ -34,10 +34,14 @@ class OpenChunk {
 
  private:
   using Content = std::variant<chunk::Decoder, chunk::SpecialContent, Bytes>;
-  OpenChunk(Content content, int32_t nbytes) : content_(std::move(content)), nbytes_(nbytes) {}
+  OpenChunk(const State& state, Content content, int32_t nbytes)
+      : content_(std::move(content)),
+        nbytes_(nbytes),
+        max_nbytes_(state.env->limits.max_chunk_nbytes) {}
 
   Content content_;
   int32_t nbytes_;
+  int64_t max_nbytes_;
 };
 
 // Chunks of the state, the raw tail included.
