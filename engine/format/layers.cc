@@ -30,7 +30,13 @@ std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers) {
     layer.begin = msgpack::ReadInt32(reader, "layer offset");
     if (reader.ok() && layer.begin < 0) reader.Fail("layer offset", "is negative");
   }
-  const size_t names_end = reader.offset();
+  // A count that is wrong would hide layers, Cairn's own among them.
+  reader.Expect(msgpack::kArray16, "layer values");
+  const uint16_t values = reader.Be<uint16_t>("layer count");
+  if (reader.ok() && values != count) {
+    reader.Fail("layer count", absl::StrFormat("expected %d as of names, got %d", count, values));
+  }
+  const size_t values_begin = reader.offset();
   for (LayerPlace& layer : layers) {
     reader.Seek(static_cast<uint64_t>(layer.begin), "layer offset");
     reader.Expect(msgpack::kBin32, "layer content");
@@ -38,7 +44,7 @@ std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers) {
     layer.begin = static_cast<int64_t>(reader.offset());
     reader.Take(static_cast<uint64_t>(layer.size), "layer content");
   }
-  reader.Seek(names_end, "layer values");
+  reader.Seek(values_begin, "layer values");
   return layers;
 }
 

@@ -26,7 +26,7 @@ struct LayerPlace {
 };
 
 // Reads the list at the reader's place. Values are found by their offsets, which may lead anywhere
-// inside the structure, so the reader ends behind the names.
+// inside the structure, so the reader ends where the values should begin.
 std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers);
 
 struct NamedBytes {

@@ -1,0 +1,294 @@
+// Every operation on the disk fails once, in every way: what is found afterwards is the state
+// before or after the commit under way.
+#include <functional>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/fault_file_system.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+// States of a frame, oldest first; none stands for no frame.
+using States = std::vector<std::optional<FrameContent>>;
+
+// What a procedure works with, and leaves for the checks.
+struct Trial {
+  FaultFileSystem* files;
+  std::string path;
+  size_t acknowledged = 0;  // number of the state that the last successful commit gave
+  std::optional<Writer> writer = {};
+
+  absl::Status Acknowledge(const absl::Status& commit) {
+    if (commit.ok()) ++acknowledged;
+    return commit;
+  }
+  absl::Status OpenWriter() {
+    CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, {.file_system = files}));
+    CAIRN_ASSIGN_OR_RETURN(writer, frame.OpenWriter());
+    return absl::OkStatus();
+  }
+};
+
+struct Procedure {
+  std::string name;
+  std::function<absl::Status(const std::string&)> prepare;  // on a healthy disk
+  std::function<absl::Status(Trial&)> run;
+  States states;
+};
+
+std::ostream& operator<<(std::ostream& out, const Procedure& procedure) {
+  return out << procedure.name;
+}
+
+// Chunks of more than the writer gathers before it writes, and of less.
+constexpr int32_t kChunk = 600 << 10;
+
+std::vector<std::byte> First(size_t size) { return Noise(size, 1); }
+
+CreateOptions OptionsOn(FileSystem* files) {
+  CreateOptions options = PlainCopies(kChunk);
+  options.file_system = files;
+  return options;
+}
+
+absl::Status Nothing(const std::string& /*path*/) { return absl::OkStatus(); }
+
+Procedure CreateProcedure() {
+  return {.name = "Create",
+          .prepare = Nothing,
+          .run = [](Trial& run) -> absl::Status {
+            return run.Acknowledge(Frame::Create(run.path, OptionsOn(run.files)).status());
+          },
+          .states = {std::nullopt, FrameContent{}}};
+}
+
+Procedure OverwriteProcedure() {
+  return {.name = "CreateOver",
+          .prepare =
+              [](const std::string& path) { return WriteFrame(path, PlainCopies(64), First(100)); },
+          .run = [](Trial& run) -> absl::Status {
+            CreateOptions options = OptionsOn(run.files);
+            options.overwrite = true;
+            return run.Acknowledge(Frame::Create(run.path, options).status());
+          },
+          .states = {FrameContent{.data = First(100)}, FrameContent{}}};
+}
+
+Procedure BuildProcedure() {
+  return {.name = "BuildAppendClose",
+          .prepare = Nothing,
+          .run = [](Trial& run) -> absl::Status {
+            CAIRN_ASSIGN_OR_RETURN(run.writer, Frame::Build(run.path, OptionsOn(run.files)));
+            CAIRN_RETURN_IF_ERROR(run.writer->Append(First(3 * kChunk + 7)));
+            return run.Acknowledge(run.writer->Close());
+          },
+          .states = {std::nullopt, FrameContent{.data = First(3 * kChunk + 7)}}};
+}
+
+Procedure AppendProcedure() {
+  constexpr size_t kBefore = 100;
+  constexpr size_t kBetween = 3 * kChunk;
+  constexpr size_t kAfter = kBetween + 1000;
+  return {
+      .name = "AppendCommitAppendClose",
+      .prepare =
+          [](const std::string& path) {
+            return WriteFrame(path, PlainCopies(kChunk), First(kBefore), {{"note", "kept"}});
+          },
+      .run = [](Trial& run) -> absl::Status {
+        CAIRN_RETURN_IF_ERROR(run.OpenWriter());
+        const std::vector<std::byte> all = First(kAfter);
+        CAIRN_RETURN_IF_ERROR(run.writer->Append(Bytes(all).subspan(kBefore, kBetween - kBefore)));
+        CAIRN_RETURN_IF_ERROR(run.Acknowledge(run.writer->Commit().status()));
+        CAIRN_RETURN_IF_ERROR(run.writer->Append(Bytes(all).subspan(kBetween)));
+        return run.Acknowledge(run.writer->Close());
+      },
+      .states = {FrameContent{.data = First(kBefore), .vlmetalayers = {{"note", "kept"}}},
+                 FrameContent{.data = First(kBetween), .vlmetalayers = {{"note", "kept"}}},
+                 FrameContent{.data = First(kAfter), .vlmetalayers = {{"note", "kept"}}}}};
+}
+
+Procedure VlmetaProcedure() {
+  return {
+      .name = "SetVlmetaOnEmpty",
+      .prepare =
+          [](const std::string& path) { return Frame::Create(path, PlainCopies(kChunk)).status(); },
+      .run = [](Trial& run) -> absl::Status {
+        CAIRN_RETURN_IF_ERROR(run.OpenWriter());
+        CAIRN_RETURN_IF_ERROR(run.writer->SetVlmeta("a", AsBytes("first")));
+        CAIRN_RETURN_IF_ERROR(run.Acknowledge(run.writer->Commit().status()));
+        CAIRN_RETURN_IF_ERROR(run.writer->SetVlmeta("a", AsBytes("second")));
+        return run.Acknowledge(run.writer->Close());
+      },
+      .states = {FrameContent{}, FrameContent{.vlmetalayers = {{"a", "first"}}},
+                 FrameContent{.vlmetalayers = {{"a", "second"}}}}};
+}
+
+// With `size` bytes of metalayer the header is that much longer.
+Procedure MetalayerProcedure(std::string name, size_t size) {
+  const auto with = [size](char c) {
+    return FrameContent{.data = First(100), .metalayers = {{"m", std::string(size, c)}}};
+  };
+  return {.name = std::move(name),
+          .prepare =
+              [size](const std::string& path) {
+                CreateOptions options = PlainCopies(64);
+                options.metalayers = {
+                    {.name = "m", .content = ToVector(AsBytes(std::string(size, 'a')))}};
+                return WriteFrame(path, options, First(100));
+              },
+          .run = [size](Trial& run) -> absl::Status {
+            CAIRN_RETURN_IF_ERROR(run.OpenWriter());
+            CAIRN_RETURN_IF_ERROR(run.writer->SetMetalayer("m", AsBytes(std::string(size, 'b'))));
+            return run.Acknowledge(run.writer->Close());
+          },
+          .states = {with('a'), with('b')}};
+}
+
+void ExpectRefusesEverything(Writer& writer) {
+  const auto refuses = [](const absl::Status& status) {
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  };
+  writer.Rollback();
+  refuses(writer.Append(AsBytes("x")));
+  refuses(writer.AppendChunk(AsBytes("x")));
+  refuses(writer.AppendSpecial(SpecialValue::kZeros, 1));
+  refuses(writer.SetMetalayer("m", AsBytes("x")));
+  refuses(writer.SetVlmeta("a", AsBytes("x")));
+  refuses(writer.DeleteVlmeta("a"));
+  refuses(writer.snapshot().status());
+  refuses(writer.Commit().status());
+  refuses(writer.Checkpoint());
+  refuses(writer.Close());
+}
+
+class FaultTest : public testing::TestWithParam<Procedure> {
+ protected:
+  const Procedure& procedure() const { return GetParam(); }
+
+  // Operations of the procedure on a healthy disk.
+  std::vector<Operation> Record() const;
+  // Prepares, runs with the fault, and checks what is there. False when nothing failed.
+  bool FailAndCheck(const Fault& fault) const;
+  void CheckDisk(const std::string& path, size_t acknowledged) const;
+};
+
+std::vector<Operation> FaultTest::Record() const {
+  const TempDir dir;
+  FaultFileSystem files;
+  Trial run{.files = &files, .path = dir.Path("f")};
+  EXPECT_EQ(procedure().prepare(run.path), absl::OkStatus());
+  files.StartLog();
+  EXPECT_EQ(procedure().run(run), absl::OkStatus());
+  EXPECT_EQ(run.acknowledged + 1, procedure().states.size());
+  CheckDisk(run.path, run.acknowledged);
+  return files.TakeLog();
+}
+
+void FaultTest::CheckDisk(const std::string& path, size_t acknowledged) const {
+  const States& states = procedure().states;
+  std::optional<FrameContent> found;
+  const absl::StatusOr<Frame> frame = Frame::Open(path);
+  if (frame.ok()) {
+    const auto report = frame->snapshot().Verify();
+    ASSERT_EQ(report.status(), absl::OkStatus());
+    EXPECT_TRUE(report->ok()) << report->findings[0].section << ": " << report->findings[0].reason;
+    EXPECT_TRUE(report->sealed);
+    auto content = ContentOf(frame->snapshot());
+    ASSERT_EQ(content.status(), absl::OkStatus());
+    found = *std::move(content);
+  } else {
+    EXPECT_TRUE(absl::IsNotFound(frame.status())) << frame.status();
+  }
+  const bool before = found == states[acknowledged];
+  const bool after = acknowledged + 1 < states.size() && found == states[acknowledged + 1];
+  EXPECT_TRUE(before || after) << "neither state " << acknowledged << " nor the next";
+}
+
+bool FaultTest::FailAndCheck(const Fault& fault) const {
+  const TempDir dir;
+  FaultFileSystem files;
+  Trial run{.files = &files, .path = dir.Path("f")};
+  EXPECT_EQ(procedure().prepare(run.path), absl::OkStatus());
+  files.Inject(fault);
+  const absl::Status status = procedure().run(run);
+  const bool failed = !status.ok();
+  if (failed && run.writer.has_value()) ExpectRefusesEverything(*run.writer);
+  CheckDisk(run.path, run.acknowledged);
+  // Nor may the end of the writer do harm.
+  run.writer.reset();
+  CheckDisk(run.path, run.acknowledged);
+  if (!fault.disk_gone) {
+    for (const std::string& name : NamesIn(dir.path())) EXPECT_EQ(name, "f");
+  }
+  if (const auto frame = Frame::Open(run.path); frame.ok()) {
+    files.Heal();
+    EXPECT_EQ(AppendTo(run.path, AsBytes("more")), absl::OkStatus());
+    const auto reopened = Frame::Open(run.path);
+    EXPECT_TRUE(reopened.ok() && reopened->snapshot().Verify()->ok());
+  }
+  return failed;
+}
+
+TEST_P(FaultTest, OneFailedOperationLeavesAWholeState) {
+  const auto count = static_cast<int64_t>(Record().size());
+  ASSERT_GT(count, 0);
+  for (int64_t n = 0; n < count; ++n) {
+    SCOPED_TRACE(n);
+    EXPECT_TRUE(FailAndCheck({.after = n})) << "a failure went unnoticed";
+  }
+  EXPECT_FALSE(FailAndCheck({.after = count}));
+}
+
+TEST_P(FaultTest, ADiskThatGoesLeavesAWholeState) {
+  const auto count = static_cast<int64_t>(Record().size());
+  for (int64_t n = 0; n < count; ++n) {
+    SCOPED_TRACE(n);
+    EXPECT_TRUE(FailAndCheck({.after = n, .disk_gone = true}));
+  }
+}
+
+// The one write that moves a published frame to its next state reaches the disk whole or not at
+// all: it is a part of one sector. All others may stop halfway.
+bool IsHeaderFlip(const std::vector<Operation>& log, size_t n) {
+  if (log[n].kind != Operation::Kind::kWrite || log[n].offset != 0) return false;
+  if (log[n].bytes.size() > 512) return false;
+  bool created = false;
+  for (size_t i = 0; i < n; ++i) {
+    if (log[i].kind == Operation::Kind::kCreate && log[i].file == log[n].file) created = true;
+    if (log[i].kind == Operation::Kind::kRename && log[i].path == log[n].path) return true;
+  }
+  return !created;
+}
+
+TEST_P(FaultTest, AShortWriteLeavesAWholeState) {
+  const std::vector<Operation> log = Record();
+  for (size_t n = 0; n < log.size(); ++n) {
+    if (log[n].kind != Operation::Kind::kWrite || IsHeaderFlip(log, n)) continue;
+    SCOPED_TRACE(n);
+    EXPECT_TRUE(FailAndCheck({.after = static_cast<int64_t>(n), .short_write = true}));
+    EXPECT_TRUE(
+        FailAndCheck({.after = static_cast<int64_t>(n), .short_write = true, .disk_gone = true}));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Procedures, FaultTest,
+                         testing::Values(CreateProcedure(), OverwriteProcedure(), BuildProcedure(),
+                                         AppendProcedure(), VlmetaProcedure(),
+                                         MetalayerProcedure("SetMetalayerInOneSector", 40),
+                                         MetalayerProcedure("SetMetalayerInALongHeader", 600)),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace cairn::test

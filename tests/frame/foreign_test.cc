@@ -1,0 +1,177 @@
+// Frames that another Blosc2 changed after Cairn sealed them, and frames in odd places.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "engine/base/endian.h"
+#include "engine/format/frame_header.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+constexpr int32_t kChunk = 64;
+// Where the header keeps them, behind their markers.
+constexpr int64_t kNbytesOffset = 0x1E;
+constexpr size_t kThreadsOffset = 0x3F;
+
+class ForeignTest : public testing::Test {
+ protected:
+  // Three chunks, a metalayer and a vlmetalayer, by three commits.
+  void SetUp() override {
+    CreateOptions options = PlainCopies(kChunk);
+    options.metalayers = {{.name = "m", .content = ToVector(AsBytes("before"))}};
+    ASSERT_EQ(WriteFrame(path_, options, Bytes(all_).first(kChunk), {{"note", "text"}}),
+              absl::OkStatus());
+    ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(kChunk, kChunk)), absl::OkStatus());
+    ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(2 * kChunk, kChunk)), absl::OkStatus());
+    file_ = FileBytes(path_);
+    ASSERT_TRUE(Open().snapshot().info().sealed);
+  }
+  Frame Open() const {
+    auto frame = Frame::Open(path_);
+    EXPECT_EQ(frame.status(), absl::OkStatus());
+    return *std::move(frame);
+  }
+  // Puts file_ on the disk.
+  void Put() const { PutFileBytes(path_, file_); }
+  // No damage, but no seal, and a note that says why.
+  static void ExpectUnsealed(const Snapshot& snapshot, std::string_view why) {
+    EXPECT_FALSE(snapshot.info().sealed);
+    const auto report = snapshot.Verify();
+    ASSERT_EQ(report.status(), absl::OkStatus());
+    EXPECT_TRUE(report->ok());
+    EXPECT_FALSE(report->sealed);
+    ASSERT_EQ(report->notes.size(), 1u);
+    EXPECT_NE(report->notes[0].find(why), std::string::npos) << report->notes[0];
+  }
+  void ExpectContent(const Snapshot& snapshot, size_t size, std::string_view metalayer) const {
+    const auto content = ContentOf(snapshot);
+    ASSERT_EQ(content.status(), absl::OkStatus());
+    EXPECT_TRUE(std::ranges::equal(content->data, Bytes(all_).first(size)));
+    EXPECT_EQ(content->metalayers.at("m"), metalayer);
+    EXPECT_EQ(content->vlmetalayers.at("note"), "text");
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("f");
+  const std::vector<std::byte> all_ = Noise(5 * kChunk, 1);
+  std::vector<std::byte> file_;
+};
+
+TEST_F(ForeignTest, ATrailerWithoutFingerprintIsReadAndNotSealed) {
+  DropFingerprint(file_);
+  Put();
+  const Snapshot snapshot = Open().snapshot();
+  EXPECT_EQ(snapshot.info().fingerprint, FingerprintType::kNone);
+  EXPECT_EQ(snapshot.info().generation, 3u);
+  EXPECT_FALSE(snapshot.GetEntry(0)->fingerprint.has_value());
+  ExpectContent(snapshot, 3 * kChunk, "before");
+  ExpectUnsealed(snapshot, "after generation 3");
+}
+
+TEST_F(ForeignTest, TheNextCommitGoesOnFromTheStaleSealAndCoversNewChunksOnly) {
+  DropFingerprint(file_);
+  Put();
+  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kChunk, kChunk)), absl::OkStatus());
+  const Snapshot snapshot = Open().snapshot();
+  EXPECT_EQ(snapshot.info().generation, 4u);
+  EXPECT_EQ(snapshot.info().fingerprint, FingerprintType::k64Bit);
+  for (int64_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(snapshot.GetEntry(i)->fingerprint.has_value(), i == 3) << i;
+  }
+  ExpectContent(snapshot, 4 * kChunk, "before");
+  ExpectUnsealed(snapshot, "3 chunks");
+}
+
+TEST_F(ForeignTest, ChunksThatTheNextCommitCoversAreChecked) {
+  DropFingerprint(file_);
+  Put();
+  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kChunk, kChunk)), absl::OkStatus());
+  file_ = FileBytes(path_);
+  for (int64_t i = 2; i < 4; ++i) {
+    file_[static_cast<size_t>(Open().snapshot().GetEntry(i)->offset) + 40] ^= std::byte{1};
+  }
+  Put();
+  const auto report = Open().snapshot().Verify();
+  ASSERT_EQ(report->findings.size(), 1u);
+  EXPECT_EQ(report->findings[0].section, "chunk 3");
+}
+
+TEST_F(ForeignTest, ChangedMetalayersAndThreadCountsAreNoDamage) {
+  const size_t at = AsText(file_).find("before");
+  ASSERT_LT(at, static_cast<size_t>(PartsOf(file_).header_len));
+  CopyBytes(AsBytes("behind"), MutableBytes(file_).subspan(at));
+  StoreBe(file_.data() + kThreadsOffset, uint16_t{8});
+  Put();
+  const Snapshot snapshot = Open().snapshot();
+  ExpectContent(snapshot, 3 * kChunk, "behind");
+  EXPECT_TRUE(snapshot.GetEntry(0)->fingerprint.has_value());
+  ExpectUnsealed(snapshot, "metalayers");
+  // Nothing but the header is new, so the next commit seals it all.
+  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kChunk)), absl::OkStatus());
+  EXPECT_TRUE(Open().snapshot().info().sealed);
+  EXPECT_TRUE(Open().snapshot().Verify()->ok());
+  ExpectContent(Open().snapshot(), 5 * kChunk, "behind");
+}
+
+TEST_F(ForeignTest, AnotherSizeInTheHeaderIsDamage) {
+  StoreBe(file_.data() + kNbytesOffset, uint64_t{3 * kChunk - 1});
+  Put();
+  const absl::Status status = Frame::Open(path_).status();
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_NE(std::string(status.message()).find("frame header"), std::string::npos) << status;
+}
+
+TEST_F(ForeignTest, GarbageBehindTheFrameHarmsNothing) {
+  const std::vector<std::byte> garbage = Noise(1000, 9);
+  file_.insert(file_.end(), garbage.begin(), garbage.end());
+  Put();
+  ExpectContent(Open().snapshot(), 3 * kChunk, "before");
+  EXPECT_TRUE(Open().snapshot().info().sealed);
+  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kChunk)), absl::OkStatus());
+  ExpectContent(Open().snapshot(), 5 * kChunk, "before");
+  EXPECT_TRUE(Open().snapshot().Verify()->ok());
+  EXPECT_EQ(static_cast<int64_t>(FileBytes(path_).size()), Open().snapshot().info().frame_size);
+}
+
+TEST_F(ForeignTest, AFrameInsideALargerFileIsReadOnly) {
+  constexpr size_t kOffset = 37;
+  const std::vector<std::byte> frame = file_;
+  file_ = Noise(kOffset, 8);
+  file_.insert(file_.end(), frame.begin(), frame.end());
+  file_.resize(file_.size() + 100);
+  Put();
+  for (const bool use_mmap : {true, false}) {
+    auto opened = Frame::Open(path_, {.offset = kOffset, .use_mmap = use_mmap});
+    ASSERT_EQ(opened.status(), absl::OkStatus());
+    ExpectContent(opened->snapshot(), 3 * kChunk, "before");
+    EXPECT_TRUE(opened->snapshot().Verify()->ok());
+    EXPECT_EQ(opened->ToBuffer().value(), frame);
+    EXPECT_TRUE(absl::IsFailedPrecondition(opened->OpenWriter().status()));
+  }
+  EXPECT_EQ(FileBytes(path_), file_);
+  EXPECT_FALSE(Frame::Open(path_).ok());
+}
+
+TEST_F(ForeignTest, TheHeaderOfOneShortChunkSaysThatChunksSize) {
+  const std::string path = dir_.Path("short");
+  ASSERT_EQ(WriteFrame(path, PlainCopies(kChunk), Bytes(all_).first(10)), absl::OkStatus());
+  EXPECT_EQ(format::ParseFrameHeader(FileBytes(path))->chunksize, 10);
+  EXPECT_EQ(Frame::Open(path)->snapshot().info().chunksize, kChunk);
+  EXPECT_TRUE(Frame::Open(path)->snapshot().Verify()->ok());
+  // With a second chunk the header can say it.
+  ASSERT_EQ(AppendTo(path, Bytes(all_).subspan(10, kChunk)), absl::OkStatus());
+  EXPECT_EQ(format::ParseFrameHeader(FileBytes(path))->chunksize, kChunk);
+  EXPECT_EQ(Frame::Open(path)->snapshot().info().nchunks, 2);
+  EXPECT_TRUE(std::ranges::equal(DataOf(Frame::Open(path)->snapshot()).value(),
+                                 Bytes(all_).first(10 + kChunk)));
+}
+
+}  // namespace
+}  // namespace cairn::test

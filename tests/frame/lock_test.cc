@@ -1,0 +1,160 @@
+// One writer at a time, and it starts from the newest state.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/child_process.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+class FrameLockTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(100, 1)), absl::OkStatus());
+  }
+  Frame Open() const {
+    auto frame = Frame::Open(path_);
+    EXPECT_EQ(frame.status(), absl::OkStatus());
+    return *std::move(frame);
+  }
+  // The code of OpenWriter through another Frame.
+  absl::StatusCode TryHere() const { return Open().OpenWriter().status().code(); }
+  absl::StatusCode TryInChild() const {
+    return static_cast<absl::StatusCode>(ResultOfChild([&] {
+      auto frame = Frame::Open(path_);
+      return static_cast<int>(frame.ok() ? frame->OpenWriter().status().code()
+                                         : absl::StatusCode::kUnknown);
+    }));
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("f");
+};
+
+TEST_F(FrameLockTest, ASecondWriterIsRefusedHereAndInAnotherProcess) {
+  Frame frame = Open();
+  const auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  EXPECT_TRUE(absl::IsUnavailable(frame.OpenWriter().status()));
+  EXPECT_EQ(TryHere(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(TryInChild(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(FrameLockTest, ABuiltFrameIsHeldFromItsFirstMomentOn) {
+  const std::string path = dir_.Path("g");
+  auto writer = Frame::Build(path, PlainCopies(64));
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  EXPECT_TRUE(absl::IsUnavailable(Frame::Open(path)->OpenWriter().status()));
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(Frame::Open(path)->OpenWriter().status(), absl::OkStatus());
+}
+
+TEST_F(FrameLockTest, AnEmptyFrameStaysHeldWhenACommitReplacesTheFile) {
+  const std::string path = dir_.Path("g");
+  auto frame = Frame::Create(path, PlainCopies(64));
+  auto writer = frame->OpenWriter();
+  ASSERT_EQ(writer->SetVlmeta("note", AsBytes("text")), absl::OkStatus());
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  EXPECT_TRUE(absl::IsUnavailable(Frame::Open(path)->OpenWriter().status()));
+}
+
+TEST_F(FrameLockTest, CloseFreesTheFrame) {
+  Frame frame = Open();
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(TryHere(), absl::StatusCode::kOk);
+  EXPECT_EQ(TryInChild(), absl::StatusCode::kOk);
+}
+
+TEST_F(FrameLockTest, TheEndOfTheWriterFreesTheFrame) {
+  Frame frame = Open();
+  {
+    auto writer = frame.OpenWriter();
+    ASSERT_EQ(writer->Append(Noise(10, 2)), absl::OkStatus());
+  }
+  EXPECT_EQ(TryHere(), absl::StatusCode::kOk);
+  EXPECT_EQ(TryInChild(), absl::StatusCode::kOk);
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), Noise(100, 1));
+}
+
+TEST_F(FrameLockTest, AFileOfAnyLengthIsHeldByNoReader) {
+  const Frame reader = Open();
+  const Snapshot snapshot = reader.snapshot();
+  EXPECT_EQ(TryInChild(), absl::StatusCode::kOk);
+}
+
+TEST_F(FrameLockTest, AnOlderHandleWritesOnFromTheNewestState) {
+  Frame old = Open();
+  const std::vector<std::byte> all = Noise(400, 1);
+  ASSERT_EQ(AppendTo(path_, Bytes(all).subspan(100, 200)), absl::OkStatus());
+  EXPECT_EQ(old.snapshot().info().nbytes, 100);
+  auto writer = old.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Bytes(all).subspan(300)), absl::OkStatus());
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), all);
+  EXPECT_EQ(old.snapshot().info().nbytes, 400);
+  EXPECT_TRUE(Open().snapshot().Verify()->ok());
+}
+
+TEST_F(FrameLockTest, AnOlderHandleSeesWhatAnotherProcessWrote) {
+  Frame old = Open();
+  const std::vector<std::byte> all = Noise(400, 1);
+  EXPECT_EQ(
+      ResultOfChild([&] { return AppendTo(path_, Bytes(all).subspan(100, 200)).ok() ? 0 : 1; }), 0);
+  auto writer = old.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Bytes(all).subspan(300)), absl::OkStatus());
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), all);
+}
+
+// Another Blosc2 may change a value without changing the size of the file.
+TEST_F(FrameLockTest, AnOlderHandleSeesAForeignEditOfTheSameSize) {
+  CreateOptions options = PlainCopies(64);
+  options.overwrite = true;
+  options.metalayers = {{.name = "m", .content = ToVector(AsBytes("before"))}};
+  ASSERT_EQ(WriteFrame(path_, options, Noise(100, 1)), absl::OkStatus());
+  Frame old = Open();
+  std::vector<std::byte> file = FileBytes(path_);
+  const size_t at = AsText(file).find("before");
+  CopyBytes(AsBytes("behind"), MutableBytes(file).subspan(at));
+  PutFileBytes(path_, file);
+  auto writer = old.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  EXPECT_EQ(AsText(writer->snapshot()->GetMetalayer("m").value()), "behind");
+  ASSERT_EQ(writer->Append(Noise(10, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(AsText(Open().snapshot().GetMetalayer("m").value()), "behind");
+  EXPECT_TRUE(Open().snapshot().info().sealed);
+}
+
+TEST_F(FrameLockTest, AWriterOpenedAfterTheFileWasReplacedWorksOnTheNewOne) {
+  Frame old = Open();
+  const Snapshot before = old.snapshot();
+  std::optional<Writer> first = *old.OpenWriter();
+  EXPECT_TRUE(absl::IsUnavailable(old.OpenWriter().status()));
+  CreateOptions options = PlainCopies(32);
+  options.overwrite = true;
+  ASSERT_EQ(Frame::Create(path_, options).status(), absl::OkStatus());
+  first.reset();
+  auto writer = old.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(50, 3)), absl::OkStatus());
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), Noise(50, 3));
+  EXPECT_EQ(Open().snapshot().info().chunksize, 32);
+  EXPECT_EQ(DataOf(before).value(), Noise(100, 1));
+}
+
+}  // namespace
+}  // namespace cairn::test

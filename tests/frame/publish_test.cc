@@ -1,0 +1,236 @@
+// How a frame gets its name, and what of a published one is ever written again.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "engine/base/endian.h"
+#include "engine/format/frame_header.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/fault_file_system.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+using Kind = Operation::Kind;
+using Names = std::vector<std::string>;
+
+class PublishTest : public testing::Test {
+ protected:
+  CreateOptions Logged(CreateOptions options) {
+    options.file_system = &files_;
+    files_.StartLog();
+    return options;
+  }
+  Writer OpenLoggedWriter() {
+    auto frame = Frame::Open(path_, {.file_system = &files_});
+    EXPECT_EQ(frame.status(), absl::OkStatus());
+    files_.StartLog();
+    auto writer = frame->OpenWriter();
+    EXPECT_EQ(writer.status(), absl::OkStatus());
+    return *std::move(writer);
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("f");
+  FaultFileSystem files_;
+};
+
+TEST_F(PublishTest, ABuiltFrameHasNoNameBeforeItsFirstCommit) {
+  auto writer = Frame::Build(path_, PlainCopies(64));
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(200, 1)), absl::OkStatus());
+  EXPECT_TRUE(absl::IsNotFound(Frame::Open(path_).status()));
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
+  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), Noise(200, 1));
+}
+
+TEST_F(PublishTest, TheNameComesAfterTheSyncOfEveryByte) {
+  ASSERT_EQ(WriteFrame(path_, Logged(PlainCopies(64)), Noise(200, 1)), absl::OkStatus());
+  const std::vector<Operation> log = files_.TakeLog();
+  const auto rename = std::ranges::find(log, Kind::kRename, &Operation::kind);
+  ASSERT_TRUE(rename != log.end() && rename - log.begin() > 1);
+  EXPECT_EQ((rename - 1)->kind, Kind::kSync);
+  EXPECT_EQ((rename - 1)->sync_mode, SyncMode::kAll);
+  EXPECT_EQ((rename + 1)->kind, Kind::kSyncDirectory);
+  EXPECT_TRUE(std::none_of(rename + 1, log.end(),
+                           [](const Operation& op) { return op.kind == Kind::kWrite; }));
+}
+
+TEST_F(PublishTest, ADroppedBuildLeavesNothing) {
+  {
+    auto writer = Frame::Build(path_, PlainCopies(64));
+    ASSERT_EQ(writer.status(), absl::OkStatus());
+    ASSERT_EQ(writer->Append(Noise(200, 1)), absl::OkStatus());
+    EXPECT_EQ(writer->snapshot()->info().nbytes, 200);
+  }
+  EXPECT_EQ(NamesIn(dir_.path()), Names{});
+}
+
+TEST_F(PublishTest, AFailedCreateLeavesNothing) {
+  files_.Inject({.after = 2});
+  EXPECT_FALSE(Frame::Create(path_, Logged(PlainCopies(64))).ok());
+  EXPECT_EQ(NamesIn(dir_.path()), Names{});
+}
+
+TEST_F(PublishTest, AnOldFrameStaysUnlessItMayBeReplaced) {
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(200, 1)), absl::OkStatus());
+  const std::vector<std::byte> before = FileBytes(path_);
+  EXPECT_TRUE(absl::IsAlreadyExists(Frame::Create(path_, PlainCopies(64)).status()));
+  EXPECT_TRUE(absl::IsAlreadyExists(Frame::Build(path_, PlainCopies(64)).status()));
+  EXPECT_EQ(FileBytes(path_), before);
+  EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
+}
+
+TEST_F(PublishTest, AFrameThatAppearsWhileOneIsBuiltStays) {
+  auto writer = Frame::Build(path_, PlainCopies(64));
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(200, 1)), absl::OkStatus());
+  const std::vector<std::byte> before = FileBytes(path_);
+  EXPECT_TRUE(absl::IsAlreadyExists(writer->Close()));
+  EXPECT_EQ(FileBytes(path_), before);
+  writer = absl::UnknownError("dropped");
+  EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
+}
+
+TEST_F(PublishTest, OverwriteReplacesInOneStep) {
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(200, 1)), absl::OkStatus());
+  const auto old = Frame::Open(path_);
+  CreateOptions options = Logged(PlainCopies(64));
+  options.overwrite = true;
+  auto writer = Frame::Build(path_, options);
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(300, 2)), absl::OkStatus());
+  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), Noise(200, 1));
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), Noise(300, 2));
+  EXPECT_EQ(DataOf(old->snapshot()).value(), Noise(200, 1));
+  EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
+  const std::vector<Operation> log = files_.TakeLog();
+  EXPECT_EQ(std::ranges::count(log, Kind::kRename, &Operation::kind), 1);
+  EXPECT_EQ(std::ranges::count(log, Kind::kRemove, &Operation::kind), 0);
+}
+
+TEST_F(PublishTest, ABuiltFrameHasNoDeadByte) {
+  for (const FingerprintType type : {FingerprintType::kNone, FingerprintType::k64Bit}) {
+    CreateOptions options = PlainCopies(64);
+    options.fingerprint = type;
+    options.overwrite = true;
+    ASSERT_EQ(WriteFrame(path_, options, Noise(1000, 1), {{"note", "text"}}), absl::OkStatus());
+    const std::vector<std::byte> file = FileBytes(path_);
+    const FrameParts parts = PartsOf(file);
+    EXPECT_EQ(parts.frame_size, static_cast<int64_t>(file.size()));
+    EXPECT_EQ(StoredBytes(Frame::Open(path_)->snapshot()), parts.index_begin - parts.header_len);
+  }
+}
+
+TEST_F(PublishTest, AnEmptyFrameHasItsTrailerRightBehindItsHeader) {
+  ASSERT_EQ(Frame::Create(path_, PlainCopies(64)).status(), absl::OkStatus());
+  auto frame = Frame::Open(path_);
+  auto writer = frame->OpenWriter();
+  for (const std::string_view value : {"one", "two, longer", "3"}) {
+    ASSERT_EQ(writer->SetVlmeta("note", AsBytes(value)), absl::OkStatus());
+    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+    const std::vector<std::byte> file = FileBytes(path_);
+    const FrameParts parts = PartsOf(file);
+    EXPECT_EQ(parts.trailer_begin, parts.header_len);
+    EXPECT_EQ(parts.index_begin, parts.header_len);
+    EXPECT_EQ(parts.frame_size, static_cast<int64_t>(file.size()));
+    EXPECT_EQ(AsText(Frame::Open(path_)->snapshot().GetVlmeta("note").value()), value);
+    EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
+  }
+  EXPECT_EQ(AsText(frame->Refresh()->GetVlmeta("note").value()), "3");
+}
+
+// Follows the operations of a writer on a frame of `end` bytes, and fails where they could hurt
+// the committed state.
+void ExpectOnlyCarefulWrites(const std::vector<Operation>& log, int64_t end) {
+  bool data_unsynced = false;
+  bool header_unsynced = false;
+  for (const Operation& op : log) {
+    if (op.kind == Kind::kSync) {
+      data_unsynced = header_unsynced = false;
+    } else if (op.kind == Kind::kTruncate) {
+      EXPECT_EQ(op.offset, end);
+    } else if (op.kind != Kind::kWrite) {
+      ADD_FAILURE() << "a commit in place needs no operation on names";
+    } else if (op.offset == 0) {
+      EXPECT_LE(op.bytes.size(), 512u);
+      EXPECT_FALSE(data_unsynced) << "the header is written before what it leads to is durable";
+      end = static_cast<int64_t>(LoadBe<uint64_t>(op.bytes.data() + format::kFrameSizeOffset));
+      header_unsynced = true;
+    } else {
+      EXPECT_GE(op.offset, end) << "a committed byte is overwritten";
+      EXPECT_FALSE(header_unsynced) << "the next commit begins before the last one is durable";
+      data_unsynced = true;
+    }
+  }
+  EXPECT_FALSE(data_unsynced || header_unsynced);
+}
+
+TEST_F(PublishTest, ACommitInPlaceSyncsTheDataThenTheHeader) {
+  CreateOptions options = PlainCopies(64);
+  options.metalayers = {{.name = "m", .content = ToVector(AsBytes("aaaa"))}};
+  ASSERT_EQ(WriteFrame(path_, options, Noise(100, 1)), absl::OkStatus());
+  const auto end = static_cast<int64_t>(FileBytes(path_).size());
+  Writer writer = OpenLoggedWriter();
+  ASSERT_EQ(writer.Append(Noise(200, 2)), absl::OkStatus());
+  ASSERT_EQ(writer.Commit().status(), absl::OkStatus());
+  ASSERT_EQ(writer.SetMetalayer("m", AsBytes("bbbb")), absl::OkStatus());
+  ASSERT_EQ(writer.SetVlmeta("note", AsBytes("text")), absl::OkStatus());
+  ASSERT_EQ(writer.Commit().status(), absl::OkStatus());
+  // A staged chunk that somebody reads, and one that is dropped.
+  ASSERT_EQ(writer.Append(Noise(500, 3)), absl::OkStatus());
+  ASSERT_EQ(writer.snapshot().status(), absl::OkStatus());
+  writer.Rollback();
+  ASSERT_EQ(writer.AppendSpecial(SpecialValue::kZeros, 1000), absl::OkStatus());
+  ASSERT_EQ(writer.Close(), absl::OkStatus());
+  const std::vector<Operation> log = files_.TakeLog();
+  // One to confirm the header that was there, and one for each commit.
+  EXPECT_EQ(std::ranges::count_if(
+                log, [](const Operation& op) { return op.kind == Kind::kWrite && op.offset == 0; }),
+            4);
+  ExpectOnlyCarefulWrites(log, end);
+}
+
+TEST_F(PublishTest, ACommitInPlaceKeepsEveryByteBehindTheFirstSector) {
+  CreateOptions options = PlainCopies(64);
+  options.metalayers = {{.name = "m", .content = Noise(900, 5)}};
+  ASSERT_EQ(WriteFrame(path_, options, Noise(1000, 1), {{"note", "text"}}), absl::OkStatus());
+  std::vector<std::byte> before = FileBytes(path_);
+  for (uint64_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(AppendTo(path_, Noise(100, i)), absl::OkStatus());
+    const std::vector<std::byte> after = FileBytes(path_);
+    ASSERT_GT(after.size(), before.size());
+    EXPECT_TRUE(std::equal(before.begin() + 512, before.end(), after.begin() + 512));
+    before = after;
+  }
+}
+
+TEST_F(PublishTest, MetalayersBehindTheFirstSectorAreWrittenToANewFile) {
+  CreateOptions options = PlainCopies(64);
+  options.metalayers = {{.name = "m", .content = Noise(900, 5)}};
+  ASSERT_EQ(WriteFrame(path_, options, Noise(1000, 1)), absl::OkStatus());
+  const auto old = Frame::Open(path_);
+  const FileIdentity identity = PosixFileSystem()->Identity(path_).value();
+  Writer writer = OpenLoggedWriter();
+  ASSERT_EQ(writer.SetMetalayer("m", Noise(900, 6)), absl::OkStatus());
+  ASSERT_EQ(writer.Close(), absl::OkStatus());
+  EXPECT_FALSE(PosixFileSystem()->Identity(path_).value() == identity);
+  EXPECT_EQ(old->snapshot().GetMetalayer("m").value(), Noise(900, 5));
+  const auto frame = Frame::Open(path_);
+  EXPECT_EQ(frame->snapshot().GetMetalayer("m").value(), Noise(900, 6));
+  EXPECT_EQ(frame->snapshot().info().dead_bytes, 0);
+  EXPECT_EQ(DataOf(frame->snapshot()).value(), Noise(1000, 1));
+  EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
+}
+
+}  // namespace
+}  // namespace cairn::test

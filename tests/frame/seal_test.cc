@@ -1,0 +1,173 @@
+// What a seal is, and that no damage to a sealed frame goes unseen.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+constexpr int32_t kChunk = 64;
+
+std::string FindingsOf(const VerifyReport& report) {
+  std::string text;
+  for (const Finding& finding : report.findings) {
+    absl::StrAppend(&text, "[", finding.section, "] ", finding.reason, "\n");
+  }
+  return text;
+}
+
+class SealTest : public testing::Test {
+ protected:
+  static CreateOptions OptionsOf(FingerprintType type) {
+    CreateOptions options = PlainCopies(kChunk);
+    options.fingerprint = type;
+    options.metalayers = {{.name = "m", .content = ToVector(AsBytes("content"))}};
+    return options;
+  }
+  Frame Open(const OpenOptions& options = {}) const {
+    auto frame = Frame::Open(path_, options);
+    EXPECT_EQ(frame.status(), absl::OkStatus());
+    return *std::move(frame);
+  }
+  FrameInfo Info() const { return Open().snapshot().info(); }
+  void Damage(int64_t position) const {
+    std::vector<std::byte> file = FileBytes(path_);
+    file[static_cast<size_t>(position)] ^= std::byte{1};
+    PutFileBytes(path_, file);
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("f");
+};
+
+// Whether the trailer of a file names Cairn's layers.
+bool HasCairnLayer(Bytes file) {
+  const Bytes trailer = file.subspan(static_cast<size_t>(PartsOf(file).trailer_begin));
+  return AsText(trailer).find("cairn") != std::string_view::npos;
+}
+
+class SealTypeTest : public SealTest, public testing::WithParamInterface<FingerprintType> {};
+
+TEST_P(SealTypeTest, EveryTypeButNoneSealsTheFrame) {
+  const bool sealed = GetParam() != FingerprintType::kNone;
+  ASSERT_EQ(WriteFrame(path_, OptionsOf(GetParam()), Noise(200, 1)), absl::OkStatus());
+  EXPECT_EQ(Info().fingerprint, GetParam());
+  EXPECT_EQ(Info().sealed, sealed);
+  EXPECT_EQ(FileBytes(path_).at(static_cast<size_t>(Info().frame_size) - 17),
+            static_cast<std::byte>(GetParam()));
+  const auto report = Open().snapshot().Verify();
+  ASSERT_EQ(report.status(), absl::OkStatus());
+  EXPECT_TRUE(report->ok()) << FindingsOf(*report);
+  EXPECT_EQ(report->sealed, sealed);
+  EXPECT_EQ(report->notes.empty(), sealed);
+}
+
+TEST_P(SealTypeTest, ACreatedFrameKeepsItsTypeThroughCommits) {
+  ASSERT_EQ(Frame::Create(path_, OptionsOf(GetParam())).status(), absl::OkStatus());
+  for (uint64_t i = 1; i <= 3; ++i) {
+    ASSERT_EQ(AppendTo(path_, Noise(100, i)), absl::OkStatus());
+    EXPECT_EQ(Info().fingerprint, GetParam());
+    EXPECT_EQ(Info().sealed, GetParam() != FingerprintType::kNone);
+    EXPECT_EQ(Info().generation, i + 1);
+    EXPECT_TRUE(HasCairnLayer(FileBytes(path_)));
+  }
+}
+
+TEST_P(SealTypeTest, DeadAndStoredBytesAddUp) {
+  ASSERT_EQ(Frame::Create(path_, OptionsOf(GetParam())).status(), absl::OkStatus());
+  auto frame = Frame::Open(path_);
+  auto writer = frame->OpenWriter();
+  for (uint64_t i = 1; i <= 5; ++i) {
+    ASSERT_EQ(writer->Append(Noise(90, i)), absl::OkStatus());
+    ASSERT_EQ(writer->AppendSpecial(SpecialValue::kZeros, 70), absl::OkStatus());
+    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+    const Snapshot snapshot = Open().snapshot();
+    const FrameParts parts = PartsOf(FileBytes(path_));
+    EXPECT_EQ(snapshot.info().cbytes, StoredBytes(snapshot));
+    EXPECT_EQ(snapshot.info().dead_bytes,
+              parts.index_begin - parts.header_len - StoredBytes(snapshot));
+    EXPECT_GT(snapshot.info().dead_bytes, 0);  // trailers of the states before
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, SealTypeTest,
+                         testing::Values(FingerprintType::kNone, FingerprintType::k32Bit,
+                                         FingerprintType::k64Bit, FingerprintType::k128Bit));
+
+TEST_F(SealTest, ABuiltFrameWithoutFingerprintsHasNothingOfCairn) {
+  ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::kNone), Noise(200, 1)), absl::OkStatus());
+  EXPECT_FALSE(HasCairnLayer(FileBytes(path_)));
+  EXPECT_EQ(Info().generation, 0u);
+  EXPECT_FALSE(Open().snapshot().Verify()->notes.empty());
+}
+
+TEST_F(SealTest, EachCommitAddsOneToTheGeneration) {
+  ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), Noise(200, 1)), absl::OkStatus());
+  Frame frame = Open();
+  auto writer = frame.OpenWriter();
+  for (uint64_t generation = 2; generation <= 5; ++generation) {
+    ASSERT_EQ(writer->SetVlmeta("note", AsBytes("text")), absl::OkStatus());
+    EXPECT_EQ(writer->Commit()->info().generation, generation);
+    EXPECT_EQ(Info().generation, generation);
+  }
+  EXPECT_EQ(writer->Commit()->info().generation, 5u);  // nothing was staged
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(Info().generation, 5u);
+}
+
+// Flips a byte of chunk 0's payload after it was read once; what the second read gives.
+class VerifyPolicyTest : public SealTest {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), Noise(200, 1)),
+              absl::OkStatus());
+    payload_ = Open().snapshot().GetEntry(0)->offset + 32;
+  }
+  static absl::Status ReadFirst(const Frame& frame) {
+    std::vector<std::byte> chunk(kChunk);
+    return frame.snapshot().ReadChunk(0, chunk);
+  }
+  // Without a map, so that the damage is seen at the next read of the file.
+  Frame OpenWith(VerifyPolicy policy) const { return Open({.use_mmap = false, .verify = policy}); }
+
+  int64_t payload_ = 0;
+};
+
+TEST_F(VerifyPolicyTest, FirstTouchChecksOnceThroughOneHandle) {
+  const Frame frame = OpenWith(VerifyPolicy::kFirstTouch);
+  EXPECT_EQ(ReadFirst(frame), absl::OkStatus());
+  Damage(payload_);
+  EXPECT_EQ(ReadFirst(frame), absl::OkStatus());
+  EXPECT_TRUE(absl::IsDataLoss(ReadFirst(OpenWith(VerifyPolicy::kFirstTouch))));
+}
+
+TEST_F(VerifyPolicyTest, AlwaysChecksEveryRead) {
+  const Frame frame = OpenWith(VerifyPolicy::kAlways);
+  EXPECT_EQ(ReadFirst(frame), absl::OkStatus());
+  Damage(payload_);
+  EXPECT_TRUE(absl::IsDataLoss(ReadFirst(frame)));
+  Damage(payload_);
+  EXPECT_EQ(ReadFirst(frame), absl::OkStatus());
+}
+
+TEST_F(VerifyPolicyTest, NeverChecksNothingButVerifyDoes) {
+  Damage(payload_);
+  const Frame frame = OpenWith(VerifyPolicy::kNever);
+  EXPECT_EQ(ReadFirst(frame), absl::OkStatus());
+  const auto report = frame.snapshot().Verify();
+  ASSERT_EQ(report->findings.size(), 1u) << FindingsOf(*report);
+  EXPECT_EQ(report->findings[0].section, "chunk 0");
+}
+
+}  // namespace
+}  // namespace cairn::test
