@@ -62,8 +62,11 @@ absl::StatusOr<bool> CheckHeader(const SealedParts& parts, const format::Seal& s
     return DataLoss("frame header: header_len: expected %d, got %d", seal.header_copy.size(),
                     header.size());
   }
+  // Where metalayers lie is what the sealed header says: the one that was changed may say anything.
+  CAIRN_ASSIGN_OR_RETURN(const format::FrameHeader sealed,
+                         format::ParseFrameHeader(seal.header_copy));
   for (size_t i = 0; i < header.size(); ++i) {
-    if (header[i] != seal.header_copy[i] && !MayChangeOutside(parts.header, i)) {
+    if (header[i] != seal.header_copy[i] && !MayChangeOutside(sealed, i)) {
       return DataLoss("frame header: byte %d: expected 0x%02x, got 0x%02x", i,
                       std::to_integer<int>(seal.header_copy[i]), std::to_integer<int>(header[i]));
     }

@@ -58,6 +58,18 @@ TEST(SealTest, LiesInTheFileAsDescribed) {
                       "01 00 00 00  05 00 00 00 00 00 00 00")));
 }
 
+TEST(SealTest, CountsThatCannotBeAreDamage) {
+  Seal seal = Sample();
+  seal.dead_bytes = -2;
+  EXPECT_EQ(ParseSeal(EncodeSeal(seal), 50).status().code(), absl::StatusCode::kDataLoss);
+  seal = Sample();
+  seal.uncovered = -1;
+  EXPECT_EQ(ParseSeal(EncodeSeal(seal), 50).status().code(), absl::StatusCode::kDataLoss);
+  seal = Sample();
+  seal.chunksize = -1;
+  EXPECT_EQ(ParseSeal(EncodeSeal(seal), 50).status().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(SealTest, ParsingUndoesEncoding) {
   std::mt19937_64 random(4);
   for (int i = 0; i < 300; ++i) {
@@ -66,8 +78,9 @@ TEST(SealTest, ParsingUndoesEncoding) {
     seal.generation = random();
     seal.previous_end = static_cast<int64_t>(random());
     seal.oldest_generation = random();
-    seal.dead_bytes = static_cast<int64_t>(random());
-    seal.uncovered = static_cast<int64_t>(random());
+    seal.dead_bytes = static_cast<int64_t>(random() >> 1) - 1;
+    seal.uncovered = static_cast<int64_t>(random() >> 1);
+    seal.chunksize = static_cast<int32_t>(random() % kMaxChunkBytes);
     seal.type = static_cast<FingerprintType>(random() % 4);
     seal.header_hash = random();
     seal.index_hash = random();

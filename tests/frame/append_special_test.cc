@@ -82,7 +82,9 @@ TEST(AppendSpecialTest, EveryKindReadsBackFromAFixedFrame) {
       const bool stored = special == SpecialValue::kRepeat;
       EXPECT_EQ(snapshot.GetEntry(0)->special, stored ? SpecialValue::kNone : special);
       EXPECT_EQ(InspectChunk(snapshot.GetChunk(0)->bytes())->special, special);
-      EXPECT_EQ(InspectChunk(snapshot.GetChunk(3)->bytes())->special, special);
+      // A short stored chunk would be dead at the next append, so it is left to the tail.
+      EXPECT_EQ(InspectChunk(snapshot.GetChunk(3)->bytes())->special,
+                stored ? SpecialValue::kNone : special);
     }
   }
 }

@@ -141,7 +141,7 @@ TEST(AppendTest, LastItemNeedNotBeWhole) {
   Writer writer = *frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer.Append(Bytes(items).first(950))));
   const Snapshot cut = *writer.Commit();
-  EXPECT_EQ(cut.info().nitems, 238);
+  EXPECT_EQ(cut.info().nitems, 237);
   ExpectHolds(cut, Bytes(items).first(950));
   Buffer item(4);
   EXPECT_TRUE(IsOk(cut.ReadItems(236, item)));

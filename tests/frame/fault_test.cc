@@ -205,7 +205,7 @@ void FaultTest::CheckDisk(const std::string& path, size_t acknowledged) const {
     ASSERT_EQ(report.status(), absl::OkStatus());
     EXPECT_TRUE(report->ok()) << report->findings[0].section << ": " << report->findings[0].reason;
     EXPECT_TRUE(report->sealed);
-    auto content = ContentOf(frame->snapshot());
+    auto content = FullContentOf(frame->snapshot());
     ASSERT_EQ(content.status(), absl::OkStatus());
     found = *std::move(content);
   } else {

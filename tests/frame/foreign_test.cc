@@ -51,7 +51,7 @@ class ForeignTest : public testing::Test {
     EXPECT_NE(report->notes[0].find(why), std::string::npos) << report->notes[0];
   }
   void ExpectContent(const Snapshot& snapshot, size_t size, std::string_view metalayer) const {
-    const auto content = ContentOf(snapshot);
+    const auto content = FullContentOf(snapshot);
     ASSERT_EQ(content.status(), absl::OkStatus());
     EXPECT_TRUE(std::ranges::equal(content->data, Bytes(all_).first(size)));
     EXPECT_EQ(content->metalayers.at("m"), metalayer);

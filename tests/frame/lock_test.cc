@@ -1,4 +1,5 @@
 // One writer at a time, and it starts from the newest state.
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -138,15 +139,49 @@ TEST_F(FrameLockTest, AnOlderHandleSeesAForeignEditOfTheSameSize) {
   EXPECT_TRUE(Open().snapshot().info().sealed);
 }
 
+TEST_F(FrameLockTest, AHeldFrameIsNotReplaced) {
+  Frame frame = Open();
+  std::optional<Writer> writer = *frame.OpenWriter();
+  CreateOptions options = PlainCopies(32);
+  options.overwrite = true;
+  EXPECT_TRUE(absl::IsUnavailable(Frame::Create(path_, options).status()));
+  ASSERT_EQ(writer->Append(Noise(50, 3)), absl::OkStatus());
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(Frame::Create(path_, options).status(), absl::OkStatus());
+}
+
+TEST_F(FrameLockTest, ACommitToAFileThatLostItsNameFails) {
+  Frame frame = Open();
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(50, 3)), absl::OkStatus());
+  std::filesystem::rename(path_, path_ + ".moved");
+  EXPECT_EQ(writer->Commit().status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(FrameLockTest, AStagedSnapshotKeepsOtherWritersOut) {
+  Frame frame = Open();
+  std::optional<Snapshot> staged;
+  {
+    auto writer = frame.OpenWriter();
+    ASSERT_EQ(writer.status(), absl::OkStatus());
+    ASSERT_EQ(writer->Append(Noise(500, 3)), absl::OkStatus());
+    staged = writer->snapshot().value();
+  }
+  EXPECT_TRUE(absl::IsUnavailable(frame.OpenWriter().status()));
+  std::vector<std::byte> items(500);
+  ASSERT_EQ(staged->ReadBytes(100, items), absl::OkStatus());
+  EXPECT_EQ(items, Noise(500, 3));
+  staged.reset();
+  EXPECT_EQ(frame.OpenWriter().status(), absl::OkStatus());
+}
+
 TEST_F(FrameLockTest, AWriterOpenedAfterTheFileWasReplacedWorksOnTheNewOne) {
   Frame old = Open();
   const Snapshot before = old.snapshot();
-  std::optional<Writer> first = *old.OpenWriter();
-  EXPECT_TRUE(absl::IsUnavailable(old.OpenWriter().status()));
   CreateOptions options = PlainCopies(32);
   options.overwrite = true;
   ASSERT_EQ(Frame::Create(path_, options).status(), absl::OkStatus());
-  first.reset();
   auto writer = old.OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
   ASSERT_EQ(writer->Append(Noise(50, 3)), absl::OkStatus());

@@ -1,5 +1,6 @@
 // How a frame gets its name, and what of a published one is ever written again.
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -98,6 +99,45 @@ TEST_F(PublishTest, AFrameThatAppearsWhileOneIsBuiltStays) {
   EXPECT_EQ(FileBytes(path_), before);
   writer = absl::UnknownError("dropped");
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
+}
+
+TEST_F(PublishTest, ANewFileKeepsThePermissionsOfTheOldOne) {
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+  std::filesystem::permissions(
+      path_, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  // An empty frame that changes is written to a new file.
+  auto writer = Frame::Open(path_)->OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->SetVlmeta("v", Noise(10, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(std::filesystem::status(path_).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST_F(PublishTest, ANewFileTakesThePlaceOfALinksTarget) {
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+  const std::string link = dir_.Path("link");
+  std::filesystem::create_symlink(path_, link);
+  auto writer = Frame::Open(link)->OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->SetVlmeta("v", Noise(10, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(Frame::Open(path_)->snapshot().vlmetalayers(), std::vector<std::string>{"v"});
+}
+
+TEST_F(PublishTest, ABuildThatWasRolledBackHasNoDeadByte) {
+  auto writer = Frame::Build(path_, PlainCopies(64));
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(500, 1)), absl::OkStatus());
+  const Snapshot staged = writer->snapshot().value();
+  writer->Rollback();
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  const FrameInfo info = Frame::Open(path_)->snapshot().info();
+  EXPECT_EQ(info.nbytes, 0);
+  EXPECT_EQ(info.dead_bytes, 0);
+  EXPECT_EQ(PartsOf(FileBytes(path_)).trailer_begin, info.header_len);
+  EXPECT_EQ(DataOf(staged).value(), Noise(500, 1));
 }
 
 TEST_F(PublishTest, OverwriteReplacesInOneStep) {

@@ -26,7 +26,7 @@ std::string FindingsOf(const VerifyReport& report) {
   return text;
 }
 
-class SealTest : public testing::Test {
+class FrameSealTest : public testing::Test {
  protected:
   static CreateOptions OptionsOf(FingerprintType type) {
     CreateOptions options = PlainCopies(kChunk);
@@ -56,7 +56,7 @@ bool HasCairnLayer(Bytes file) {
   return AsText(trailer).find("cairn") != std::string_view::npos;
 }
 
-class SealTypeTest : public SealTest, public testing::WithParamInterface<FingerprintType> {};
+class SealTypeTest : public FrameSealTest, public testing::WithParamInterface<FingerprintType> {};
 
 TEST_P(SealTypeTest, EveryTypeButNoneSealsTheFrame) {
   const bool sealed = GetParam() != FingerprintType::kNone;
@@ -104,14 +104,14 @@ INSTANTIATE_TEST_SUITE_P(Types, SealTypeTest,
                          testing::Values(FingerprintType::kNone, FingerprintType::k32Bit,
                                          FingerprintType::k64Bit, FingerprintType::k128Bit));
 
-TEST_F(SealTest, ABuiltFrameWithoutFingerprintsHasNothingOfCairn) {
+TEST_F(FrameSealTest, ABuiltFrameWithoutFingerprintsHasNothingOfCairn) {
   ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::kNone), Noise(200, 1)), absl::OkStatus());
   EXPECT_FALSE(HasCairnLayer(FileBytes(path_)));
   EXPECT_EQ(Info().generation, 0u);
   EXPECT_FALSE(Open().snapshot().Verify()->notes.empty());
 }
 
-TEST_F(SealTest, EachCommitAddsOneToTheGeneration) {
+TEST_F(FrameSealTest, EachCommitAddsOneToTheGeneration) {
   ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), Noise(200, 1)), absl::OkStatus());
   Frame frame = Open();
   auto writer = frame.OpenWriter();
@@ -126,7 +126,7 @@ TEST_F(SealTest, EachCommitAddsOneToTheGeneration) {
 }
 
 // Flips a byte of chunk 0's payload after it was read once; what the second read gives.
-class VerifyPolicyTest : public SealTest {
+class VerifyPolicyTest : public FrameSealTest {
  protected:
   void SetUp() override {
     ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), Noise(200, 1)),
@@ -167,6 +167,28 @@ TEST_F(VerifyPolicyTest, NeverChecksNothingButVerifyDoes) {
   const auto report = frame.snapshot().Verify();
   ASSERT_EQ(report->findings.size(), 1u) << FindingsOf(*report);
   EXPECT_EQ(report->findings[0].section, "chunk 0");
+}
+
+TEST_F(FrameSealTest, ADamagedTrailerLeavesTheChunksReadable) {
+  ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), Noise(300, 1)), absl::OkStatus());
+  auto writer = Open().OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->SetVlmeta("v", Noise(100, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  // Inside the value, which is stored as it is.
+  const std::vector<std::byte> file = FileBytes(path_);
+  const size_t value = AsText(file).rfind(AsText(Noise(100, 2)));
+  Damage(static_cast<int64_t>(value) + 50);
+
+  const Frame frame = Open();
+  EXPECT_EQ(DataOf(frame.snapshot()).value(), Noise(300, 1));
+  EXPECT_FALSE(frame.snapshot().info().sealed);
+  EXPECT_TRUE(absl::IsDataLoss(frame.snapshot().GetVlmeta("v").status()));
+  const auto report = frame.snapshot().Verify();
+  ASSERT_EQ(report.status(), absl::OkStatus());
+  ASSERT_EQ(report->findings.size(), 1u);
+  EXPECT_EQ(report->findings[0].section, "trailer");
+  EXPECT_TRUE(absl::IsDataLoss(Open().OpenWriter().status()));
 }
 
 }  // namespace

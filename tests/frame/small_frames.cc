@@ -76,7 +76,7 @@ absl::StatusOr<std::vector<std::byte>> DataOf(const Snapshot& snapshot) {
   return data;
 }
 
-absl::StatusOr<FrameContent> ContentOf(const Snapshot& snapshot) {
+absl::StatusOr<FrameContent> FullContentOf(const Snapshot& snapshot) {
   FrameContent content;
   CAIRN_ASSIGN_OR_RETURN(content.data, DataOf(snapshot));
   for (const Metalayer& layer : snapshot.metalayers()) {

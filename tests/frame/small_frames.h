@@ -44,7 +44,7 @@ struct FrameContent {
   std::map<std::string, std::string> vlmetalayers = {};
   bool operator==(const FrameContent&) const = default;
 };
-absl::StatusOr<FrameContent> ContentOf(const Snapshot& snapshot);
+absl::StatusOr<FrameContent> FullContentOf(const Snapshot& snapshot);
 absl::StatusOr<std::vector<std::byte>> DataOf(const Snapshot& snapshot);
 
 // Options of a frame of plain copies: what is written is what lies in the file.
