@@ -1,6 +1,8 @@
 // Frames go back and forth between Cairn and C-Blosc2, which both read and edit them.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <gtest/gtest.h>
 
@@ -54,6 +56,11 @@ TEST(Blosc2FrameTest, PeerReadsWhatCairnWrites) {
   Report("chunks_in_them", nchunks);
 }
 
+std::string FileText(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 void EditByCairn(const std::string& path, Random& random, FrameCase* c) {
   auto frame = Frame::Open(path);
   ASSERT_TRUE(frame.ok()) << frame.status();
@@ -76,13 +83,18 @@ TEST(Blosc2FrameTest, BothEditOneFrameInTurn) {
     ASSERT_TRUE(status.ok()) << status;
     for (int turn = 0; turn < 2; ++turn) {
       SCOPED_TRACE(testing::Message() << "turn " << turn);
+      const std::string before = FileText(path);
       EditByPeer(path, random, &c);
       if (HasFailure()) return;
+      // A metalayer that reads the same backwards is no change.
+      const bool changed = FileText(path) != before;
       ExpectPeerReadsFile(path, c, random);
       ExpectCairnReads(path, c);
       const auto edited = Frame::Open(path);
       ASSERT_TRUE(edited.ok()) << edited.status();
-      EXPECT_FALSE(edited->snapshot().info().sealed);
+      if (changed) {
+        EXPECT_FALSE(edited->snapshot().info().sealed);
+      }
       EditByCairn(path, random, &c);
       if (HasFailure()) return;
       ExpectCairnReads(path, c);
