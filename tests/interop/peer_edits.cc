@@ -17,12 +17,13 @@ Buffer Join(const std::vector<Buffer>& chunks) {
   return joined;
 }
 
-// The peer's slices of uninitialised chunks are undefined, and in frames of variable chunks it
-// divides by zero.
+// The peer's slices of uninitialised chunks are undefined, in frames of variable chunks it divides
+// by zero, and of items over 255 bytes it misreads those that end in the last block of a plain
+// copy.
 void ExpectSlices(const PeerFrame& peer, const FrameCase& c, Random& random) {
   const int64_t nitems = std::ssize(c.content) / c.typesize();
   if (!PeerCanSlice(c.options.compression) || c.has_uninit) return;
-  if (peer.chunksize() <= 0 || nitems == 0) return;
+  if (peer.chunksize() <= 0 || nitems == 0 || c.typesize() > 255) return;
   for (int i = 0; i < 3; ++i) {
     const int64_t start = Between(random, 0, nitems - 1);
     const int64_t count = Between(random, 1, nitems - start);
