@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -34,6 +35,11 @@ enum class SyncMode {
   kAll,   // everything, a shrunken size included (fsync)
 };
 
+enum class LockMode {
+  kShared,     // goes with other shared ones
+  kExclusive,  // goes with no other
+};
+
 // An open file. Reads and writes are positional, all or error, and may run at the same time in
 // several threads. Errors name the path.
 class CAIRN_EXPORT File {
@@ -50,10 +56,10 @@ class CAIRN_EXPORT File {
   virtual absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset,
                                                              int64_t size) const = 0;
   virtual absl::StatusOr<FileIdentity> Identity() const = 0;
-  // Takes the exclusive lock on one byte, which may lie past the end of the file. It belongs to
-  // this File and ends with it. kUnavailable when another File, here or in another process, holds
-  // it.
-  virtual absl::Status LockByte(int64_t offset) = 0;
+  // Takes a lock on one byte, which may lie past the end of the file. It belongs to this File and
+  // ends with it. kUnavailable when another File, here or in another process, holds one that does
+  // not go with it. An exclusive lock needs a file that is open for writing.
+  virtual absl::Status LockByte(int64_t offset, LockMode mode) = 0;
 };
 
 enum class FileMode {
@@ -74,6 +80,23 @@ class CAIRN_EXPORT FileSystem {
   virtual absl::Status Remove(const std::string& path) = 0;
   // Makes the names in the directory of `path` durable.
   virtual absl::Status SyncDirectoryOf(const std::string& path) = 0;
+
+  // Directories, for sparse frames. A file system that has none keeps these definitions.
+  //
+  // Opens a directory as a file system of its own: its paths are the plain names in there, a name
+  // with a slash gives kInvalidArgument, and a symbolic link gives kDataLoss instead of being
+  // followed. kNotFound; kFailedPrecondition when there is a file.
+  virtual absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path);
+  // kAlreadyExists.
+  virtual absl::Status MakeDirectory(const std::string& path);
+  // Removes an empty directory.
+  virtual absl::Status RemoveDirectory(const std::string& path);
+  // The names in a directory, in no order, without "." and "..". An opened directory lists itself
+  // as ".".
+  virtual absl::StatusOr<std::vector<std::string>> List(const std::string& path);
+  // Swaps what two names lead to, files or directories, in one step.
+  virtual absl::Status Exchange(const std::string& a, const std::string& b);
+
   // The path behind symbolic links; the same one where nothing is there yet.
   virtual std::string Resolve(const std::string& path) { return path; }
   // kNotFound when nothing is there.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "cairn/array.h"
 #include "cairn/executor.h"
 #include "cairn/file_system.h"
 #include "cairn/registry.h"
@@ -74,6 +75,8 @@ struct OpenOptions {
   bool use_mmap = true;
   VerifyPolicy verify = VerifyPolicy::kFirstTouch;
   Limits limits = {};
+  // Chunk files of a sparse frame that stay mapped at the same time.
+  int32_t max_mapped_files = 256;
   const Registry* registry = nullptr;
   FileSystem* file_system = nullptr;  // null means PosixFileSystem()
 
@@ -87,11 +90,14 @@ struct CreateOptions {
   static constexpr int32_t kVariableChunks = 0;
   int32_t chunksize = 1 << 20;
   Layout layout = Layout::kContiguous;
+  // Makes an n-dimensional array of zeros: chunksize, blocksize and the metalayer `b2nd` follow from
+  // it, and the items are compression.typesize bytes each. WriteBox fills it.
+  std::optional<ArrayInfo> array = {};
   // At most kMaxMetalayers. Only their content can change later, and not its size.
   std::vector<Metalayer> metalayers = {};
   // What seals the frame. kNone writes no table of fingerprints.
   FingerprintType fingerprint = FingerprintType::k64Bit;
-  // Replaces whatever has the name; otherwise Create gives kAlreadyExists.
+  // Replaces a file or sparse frame of that name; otherwise Create gives kAlreadyExists.
   bool overwrite = false;
   FileSystem* file_system = nullptr;  // null means PosixFileSystem()
 };

@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/array.h"
 #include "cairn/chunk.h"
 #include "cairn/types.h"
 
@@ -27,6 +28,7 @@ struct State;
 // What a frame's header, index and trailer say of it.
 struct FrameInfo {
   Layout layout = Layout::kContiguous;
+  Era era = Era::kCurrent;
   int format_version = 0;  // of the frame format: 2, or 3 with variable chunks or vlblocks
   int64_t nchunks = 0;
   int64_t nitems = 0;      // whole ones: nbytes / typesize
@@ -54,7 +56,8 @@ struct FrameInfo {
 // One entry of the index.
 struct ChunkEntry {
   int64_t index = 0;
-  int64_t offset = -1;  // of the chunk, from the start of the frame; -1 for special chunks
+  int64_t offset = -1;  // of the chunk, from the start of the frame; -1 when it does not lie there
+  int64_t file = -1;    // number of the chunk's file in a sparse frame; -1 when it has none
   SpecialValue special = SpecialValue::kNone;  // as the index says it
   std::optional<uint64_t> fingerprint = {};    // XXH3-64 of the stored bytes
 };
@@ -104,6 +107,14 @@ class CAIRN_EXPORT Snapshot {
   absl::StatusOr<int32_t> ChunkSize(int64_t nchunk) const;
   // Decodes one chunk; dst must have its ChunkSize.
   absl::Status ReadChunk(int64_t nchunk, MutableBytes dst) const;
+
+  // The n-dimensional array that the frame holds, when its metalayer `b2nd` (or `caterva`) says so.
+  const std::optional<ArrayInfo>& array() const;
+  // Reads a box of the array, its items in C order, into dst (product of `shape` * typesize bytes);
+  // decodes only the blocks that it touches. kFailedPrecondition when there is no array,
+  // kInvalidArgument for another number of dimensions or another size of dst, kOutOfRange.
+  absl::Status ReadBox(std::span<const int64_t> start, std::span<const int64_t> shape,
+                       MutableBytes dst) const;
 
   // Reads the items from number `start` on that fill dst, whose size must be a multiple of
   // typesize; across chunk borders, decoding only the blocks that hold them.

@@ -52,6 +52,14 @@ enum class FingerprintType : uint8_t {
 // Where a frame's bytes live.
 enum class Layout : uint8_t { kContiguous = 0, kSparse = 1 };
 
+// When the format of a frame was the current one. Older ones than kCurrent are read-only.
+enum class Era : uint8_t {
+  kPacked2015,  // packed super-chunk of 2.0.0a2
+  kFrame2019,   // the first frames, up to 2.0.0 beta.1
+  kBeta,        // 2.0.0 beta.2 to beta.5
+  kCurrent,     // 2.0.0 rc1 and later
+};
+
 // The failure that a commit survives.
 enum class Durability {
   kProcess,  // the process is killed

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -40,6 +41,27 @@ class CAIRN_EXPORT Writer {
   // nitems of one value; whole chunks of zeros, NaNs and uninitialised values cost 8 bytes of
   // index. `value` is given with kRepeat only and is one item.
   absl::Status AppendSpecial(SpecialValue special, int64_t nitems, Bytes value = {});
+
+  // Edits of whole chunks; the chunks that follow move up or down, and no stored byte of theirs is
+  // touched. In a frame of fixed chunks every chunk but the last has chunksize bytes, so a shorter
+  // one may only come last. A frame of variable blocks takes compressed chunks only.
+  // kOutOfRange, kInvalidArgument for sizes, kFailedPrecondition.
+  //
+  // The new chunk gets number nchunk; info().nchunks appends.
+  absl::Status InsertChunk(int64_t nchunk, Bytes items);
+  absl::Status UpdateChunk(int64_t nchunk, Bytes items);
+  // The same with a chunk as it is; see AppendChunk.
+  absl::Status InsertCompressed(int64_t nchunk, Bytes chunk);
+  absl::Status UpdateCompressed(int64_t nchunk, Bytes chunk);
+  absl::Status DeleteChunks(int64_t first, int64_t count);
+  // Chunk order[i] becomes chunk i: a permutation of all chunks. O(nchunks).
+  absl::Status Reorder(std::span<const int64_t> order);
+  // Overwrites items from number `start` on, across chunk borders: chunks that are not covered
+  // whole are read, changed and coded again. kOutOfRange past the end.
+  absl::Status UpdateItems(int64_t start, Bytes items);
+  // Overwrites a box of an n-dimensional array with items in C order; see Snapshot::ReadBox.
+  absl::Status WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
+                        Bytes items);
 
   // Replaces the content of a metalayer by one of the same size; kNotFound, kInvalidArgument.
   absl::Status SetMetalayer(std::string_view name, Bytes content);
