@@ -20,6 +20,7 @@ std::shared_ptr<const Environment> MakeEnvironment(const OpenOptions& options) {
   env->use_mmap = options.use_mmap;
   env->verify = options.verify;
   env->limits = options.limits;
+  env->max_mapped_files = options.max_mapped_files;
   env->registry = options.registry;
   env->executor = options.executor;
   return env;
