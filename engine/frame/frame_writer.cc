@@ -23,7 +23,7 @@ absl::StatusOr<NewFile> NewLockedFile(const FramePlace& place) {
                                      ? absl::StatusOr<NewFile>(NewFile::InMemory())
                                      : NewFile::CreateBeside(place.files, place.path);
   CAIRN_RETURN_IF_ERROR(file.status());
-  CAIRN_RETURN_IF_ERROR(file->file()->LockByte(FrameCore::kWriterLockByte));
+  CAIRN_RETURN_IF_ERROR(file->file()->LockByte(FrameCore::kWriterLockByte, LockMode::kExclusive));
   return file;
 }
 
