@@ -62,7 +62,7 @@ Verdict FrameModel::Judge(const NewChunk& chunk, bool last) const {
   verdict.RefuseIf(chunk.fault != StatusCode::kOk, chunk.fault);
   verdict.RefuseIf(size == 0, StatusCode::kInvalidArgument);
   verdict.RefuseIf(fixed_chunks() && size > chunksize_, StatusCode::kInvalidArgument);
-  verdict.RefuseIf(fixed_chunks() && size < chunksize_ && !last, StatusCode::kFailedPrecondition);
+  verdict.RefuseIf(fixed_chunks() && size < chunksize_ && !last, StatusCode::kInvalidArgument);
   verdict.RefuseIf(!chunks_.empty() && chunk.vlblocks != vlblocks_,
                    StatusCode::kFailedPrecondition);
   return verdict;
@@ -134,9 +134,11 @@ Verdict FrameModel::Reorder(std::span<const int64_t> order) {
   std::vector<int64_t> all(chunks_.size());
   std::iota(all.begin(), all.end(), 0);
   Verdict verdict;
+  const auto there = [&](int64_t nchunk) { return nchunk >= 0 && nchunk < nchunks(); };
+  verdict.RefuseIf(!std::ranges::all_of(order, there), StatusCode::kOutOfRange);
   verdict.RefuseIf(!std::ranges::is_permutation(order, all), StatusCode::kInvalidArgument);
   verdict.RefuseIf(EndsShort() && !order.empty() && order.back() != all.back(),
-                   StatusCode::kFailedPrecondition);
+                   StatusCode::kInvalidArgument);
   if (!verdict.ok()) return verdict;
   std::vector<Buffer> moved;
   for (const int64_t i : order) moved.push_back(chunks_[static_cast<size_t>(i)]);
