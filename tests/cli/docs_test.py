@@ -16,7 +16,7 @@ COMMANDS = [
 PLACEHOLDER = re.compile(r"\b(COMMAND|FRAME|OUT|FILE|CHUNK_FILE)\b|\[OPTIONS\]")
 
 # What the examples use of jq, which need not be installed.
-JQ = b"""#!/usr/bin/env python3
+JQ = rb"""#!/usr/bin/env python3
 import json, re, sys
 value = json.load(sys.stdin)
 for key in re.findall(r"\w+", sys.argv[1]):

@@ -85,9 +85,7 @@ class Get(Meta):
         self.assertEqual(self.shown(b"K", "--json"), "75")
 
     def test_bytes(self):
-        for content in [b"\x00\x01\xff", b"\x1b[31m", b"a\x00", b"\xc2\x9b1m", b"\xff\xfe", b"\xc3"]:
-            if content == b"\xc3":
-                continue  # msgpack's true
+        for content in [b"\x00\x01\xff", b"\x1b[31m", b"a\x00", b"\xc2\x9b1m", b"\xff\xfe"]:
             with self.subTest(content=content):
                 self.assertEqual(self.shown(content), content.hex())
                 self.assertEqual(json.loads(self.shown(content, "--json")), {"bin": content.hex()})
@@ -171,7 +169,7 @@ class Set(Meta):
                       self.fails(1, "meta", "set", self.frame, "note", "--fixed", stdin=b"x"))  # fmt: skip
 
     def test_names_that_cannot_be(self):
-        for name in ["n" * 32, "", "cairn", "cairn.fp"]:
+        for name in ["n" * 32, "cairn", "cairn.fp"]:
             with self.subTest(name=name):
                 self.fails(2, "meta", "set", self.frame, name, stdin=b"x")
 

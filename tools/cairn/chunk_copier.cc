@@ -24,14 +24,6 @@ Bytes RepeatedValue(const Chunk& chunk, const ChunkInfo& info) {
 
 }  // namespace
 
-absl::Status ChunkCopier::CopyStored(const Chunk& chunk, const ChunkInfo& info) {
-  const absl::Status status =
-      to_.AppendChunk(chunk.bytes().first(static_cast<size_t>(info.cbytes)));
-  // Its blocks are what such a chunk is for: coded again they would be gone.
-  if (info.vlblocks && !status.ok()) return absl::AbortedError(status.message());
-  return status;
-}
-
 absl::Status ChunkCopier::CopySpecial(const Chunk& chunk, const ChunkInfo& info) {
   if (info.nbytes % typesize_ != 0) return absl::InvalidArgumentError("part of an item");
   return to_.AppendSpecial(info.special, info.nbytes / typesize_, RepeatedValue(chunk, info));
@@ -50,14 +42,13 @@ absl::Status ChunkCopier::Copy(int64_t nchunk) {
   if (!info.ok()) return info.status();
   nbytes_ += info->nbytes;
   const bool special = info->special != SpecialValue::kNone;
-  absl::Status status = absl::FailedPreconditionError("to be coded again");
-  if (mode_ == CopyMode::kAsTheyAre &&
-      (!special || info->special == SpecialValue::kRepeat || info->vlblocks)) {
-    status = CopyStored(*chunk, *info);
-  } else if (special) {
-    status = CopySpecial(*chunk, *info);
-  }
-  return IsRefusal(status) ? CopyItems(nchunk, info->nbytes) : status;
+  const bool as_it_is = mode_ == CopyMode::kAsTheyAre &&
+                        (!special || info->special == SpecialValue::kRepeat || info->vlblocks);
+  if (!as_it_is && !special) return CopyItems(nchunk, info->nbytes);
+  const absl::Status status =
+      as_it_is ? to_.AppendChunk(chunk->bytes()) : CopySpecial(*chunk, *info);
+  // Blocks that differ in size are what such a chunk is for: coded again they would be gone.
+  return IsRefusal(status) && !info->vlblocks ? CopyItems(nchunk, info->nbytes) : status;
 }
 
 }  // namespace cairn::tool

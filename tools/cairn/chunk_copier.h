@@ -29,7 +29,6 @@ class ChunkCopier {
   int64_t nbytes() const { return nbytes_; }
 
  private:
-  absl::Status CopyStored(const Chunk& chunk, const ChunkInfo& info);
   absl::Status CopySpecial(const Chunk& chunk, const ChunkInfo& info);
   absl::Status CopyItems(int64_t nchunk, int32_t size);
 
