@@ -179,13 +179,37 @@ class Vectors(Copy):
         self.fails(1, "copy", frame, "new", "--level", 9)
         self.copy(frame, "--filters", "shuffle")
 
-    def test_every_frame(self):
-        for path in sorted(glob.glob(os.path.join(VECTORS, "cframes", "*.b2*"))):
+    def check_all(self, pattern, *args):
+        paths = sorted(glob.glob(os.path.join(VECTORS, pattern)))
+        self.assertTrue(paths)
+        for path in paths:
             name = os.path.relpath(path, VECTORS)
-            if "huge" in name or "trailing" in name:
+            if "huge" in name or "lizard" in name:
                 continue
             with self.subTest(name=name):
-                self.copy(self.copy_vector(name))
+                info = self.copy(self.copy_vector(name), *args)
+                self.assertEqual((info["sealed"], info["dead_bytes"]), (True, 0))
+
+    def test_every_frame_of_today(self):
+        self.check_all("cframes/*.b2*")
+
+    def test_every_frame_of_the_past(self):
+        for pattern in ["packed/*", "old/*/frames/*", "old/*/cframes/*.b2*"]:
+            self.check_all(pattern)
+            self.check_all(pattern, "--codec", "zstd")
+
+    def test_metadata_of_the_past_comes_along(self):
+        for name in ["packed/blosclz-meta-user.packed", "old/b2019/frames/meta2.b2frame"]:
+            frame = self.copy_vector(name)
+            before, after = self.info(frame), self.copy(frame)
+            self.assertTrue(before["metalayers"])
+            for key in ["metalayers", "vlmetalayers"]:
+                self.assertEqual(after[key], before[key])
+
+    def test_a_codec_that_this_build_lacks(self):
+        frame = self.copy_vector("old/beta5/frames/lizard.b2frame")
+        self.assertIn(frame, self.fails(1, "copy", frame, "new"))
+        self.assertEqual(self.files(), [frame])
 
 
 if __name__ == "__main__":

@@ -217,7 +217,11 @@ class ReadOnly(CliTest):
         self.assertEqual(self.files(), [])
 
     def test_old_frames_are_not_edited(self):
-        frame = self.copy_vector("old/beta2/01-basic.b2frame")
+        for name in ["old/beta5/frames/meta2.b2frame", "old/b2019/frames/meta2.b2frame",
+                     "packed/blosclz-meta-user.packed"]:  # fmt: skip
+            self.check_read_only(self.copy_vector(name))
+
+    def check_read_only(self, frame):
         before = self.read(frame)
         for args in [["chunk", "insert", frame, 0], ["chunk", "update", frame, 0],
                      ["chunk", "delete", frame, 0], ["chunk", "reorder", frame, 0],
