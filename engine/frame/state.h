@@ -13,6 +13,7 @@
 #include "cairn/snapshot.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/seal.h"
+#include "engine/frame/chunk_area.h"
 #include "engine/frame/chunk_index.h"
 #include "engine/frame/chunk_starts.h"
 #include "engine/frame/environment.h"
@@ -40,9 +41,10 @@ struct State {
   format::FrameHeader header;
   std::vector<std::byte> header_bytes;
 
-  // Chunks lie between the end of the header and here.
-  int64_t chunks_end = 0;
   ChunkIndex chunks;
+  std::shared_ptr<const ChunkArea> area;
+  // In a contiguous frame chunks lie between the end of the header and here.
+  int64_t chunks_end = 0;
   // Items that wait for more to fill a chunk; they read as the last chunk.
   std::shared_ptr<const std::vector<std::byte>> tail;
   ChunkStarts starts;               // of a frame whose chunks differ in size
