@@ -32,6 +32,9 @@ absl::StatusOr<int64_t> PositionOf(const State& state, int64_t nchunk, int64_t e
 absl::StatusOr<Bytes> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                  chunk::ScratchBuffer& scratch);
 
+// Whether a stored chunk decodes to something else outside of this frame.
+bool DependsOnFrame(const State& state, const chunk::Header& header);
+
 // A chunk of a state, ready to be decoded: stored, special, or the raw tail. The bytes of a stored
 // one lie in the state's map or in the scratch buffer that it was opened with.
 class OpenChunk {
@@ -54,6 +57,7 @@ class OpenChunk {
 
   Content content_;
   int32_t nbytes_;
+  Bytes reference_;  // of additive DELTA
 };
 
 // Decoded size of a chunk: by the frame's chunksize, or from the chunk's own header.

@@ -6,6 +6,7 @@
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/chunk_reader.h"
+#include "engine/frame/legacy_loader.h"
 #include "engine/frame/loader.h"
 #include "engine/frame/new_frame.h"
 #include "engine/frame/random.h"
@@ -23,7 +24,7 @@ absl::StatusOr<NewFile> NewLockedFile(const FramePlace& place) {
                                      ? absl::StatusOr<NewFile>(NewFile::InMemory())
                                      : NewFile::CreateBeside(place.files, place.path);
   CAIRN_RETURN_IF_ERROR(file.status());
-  CAIRN_RETURN_IF_ERROR(file->file()->LockByte(FrameCore::kWriterLockByte));
+  CAIRN_RETURN_IF_ERROR(file->file()->LockByte(FrameCore::kWriterLockByte, LockMode::kExclusive));
   return file;
 }
 
@@ -66,10 +67,12 @@ FrameWriter::~FrameWriter() {
 
 absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<FrameCore> core,
                                                                const WriterOptions& options) {
+  CAIRN_RETURN_IF_ERROR(CheckWritable(*core->newest()));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, core->OpenForWriting());
   // Only now that nobody else writes is the state the newest for sure.
   CAIRN_ASSIGN_OR_RETURN(FrameSource source, core->OpenForReading(file));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> base, LoadState(source, core->env()));
+  CAIRN_RETURN_IF_ERROR(CheckWritable(*base));
   CAIRN_RETURN_IF_ERROR(base->trailer_damage);
   core->Adopt(source, base);
   CAIRN_ASSIGN_OR_RETURN(StagerOptions staging, StagingOf(options, *base, core->env()->registry));

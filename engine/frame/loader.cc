@@ -9,6 +9,7 @@
 #include "engine/base/status.h"
 #include "engine/format/b2nd.h"
 #include "engine/format/trailer.h"
+#include "engine/frame/legacy_loader.h"
 #include "engine/frame/seal_check.h"
 
 namespace cairn::frame {
@@ -70,12 +71,8 @@ absl::StatusOr<int64_t> AgreeOnCount(const format::FrameHeader& header,
   return in_header;
 }
 
-struct FoundIndex {
-  Chunk chunk;  // none in an empty frame
-  int64_t nchunks = 0;
-};
+}  // namespace
 
-// The index lies right behind the chunk area.
 absl::StatusOr<FoundIndex> FindIndex(State& state) {
   FoundIndex found;
   if (state.header.nbytes == 0) return found;
@@ -99,6 +96,8 @@ absl::StatusOr<FoundIndex> FindIndex(State& state) {
   state.index = {*begin, *begin + header->cbytes};
   return found;
 }
+
+namespace {
 
 void TakeVlMetalayers(const format::Trailer& trailer, const Chunk& bytes, State& state) {
   for (const format::LayerPlace& place : trailer.layers) {
@@ -182,6 +181,8 @@ absl::StatusOr<int64_t> LoadFrameSize(const FrameSource& source) {
 
 absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source,
                                                        std::shared_ptr<const Environment> env) {
+  CAIRN_ASSIGN_OR_RETURN(const Era era, FindEra(source));
+  if (era != Era::kCurrent) return LoadLegacy(source, era, std::move(env));
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> before, ReadHeaderBytes(source));
     absl::StatusOr<std::shared_ptr<const State>> state = LoadFrom(source, before, env);

@@ -78,14 +78,19 @@ absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
 absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const ChunkEntry entry, GetEntry(nchunk));
   const chunk::WorkspacePool::Lease lease = state_->env->pool.Acquire();
-  if (entry.offset < 0) {
+  const auto make = [&]() -> absl::StatusOr<Chunk> {
     CAIRN_ASSIGN_OR_RETURN(
         const frame::OpenChunk chunk,
         frame::OpenChunk::Open(*state_, nchunk, state_->env->verify, lease->stored));
     return MakeChunk(*state_, chunk, entry.special);
-  }
+  };
+  if (entry.offset < 0) return make();
   CAIRN_ASSIGN_OR_RETURN(const Bytes stored,
                          frame::ReadStored(*state_, nchunk, state_->env->verify, lease->stored));
+  if (state_->era != Era::kCurrent) {
+    CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(stored));
+    if (frame::DependsOnFrame(*state_, header)) return make();
+  }
   return state_->region.Pin(entry.offset, static_cast<int64_t>(stored.size()));
 }
 

@@ -8,6 +8,7 @@ FrameInfo MakeInfo(const State& state) {
   const format::FrameHeader& header = state.header;
   FrameInfo info;
   info.layout = header.layout;
+  info.era = state.era;
   info.format_version = header.version;
   info.nchunks = CountChunks(state);
   info.nitems = header.nbytes / header.typesize;
