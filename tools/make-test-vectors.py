@@ -43,6 +43,11 @@ def frame_traits(entry):
     yield family + (kinds,)
     yield family + ("offset", entry.get("offset"))
     yield family + ("filters", json.dumps(entry.get("filters")))
+    if entry["class"] in ("old-frame", "packed"):
+        layers = ("metalayers", "usermeta", "packed_metadata", "packed_userdata")
+        yield family + tuple(bool(entry.get(key)) for key in layers) + (entry["nchunks"] == 0,)
+        yield family + (entry.get("expect"), entry.get("use_dict"))
+        yield family + (entry["class"] == "packed" and entry["codec"],)
     if entry["class"] == "dict":
         yield family + ("codec", entry.get("codec"))
 
