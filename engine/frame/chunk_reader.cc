@@ -154,6 +154,12 @@ absl::StatusOr<Bytes> ReadStored(const State& state, int64_t nchunk, VerifyPolic
 
 bool DependsOnFrame(const State& state, const chunk::Header& header) {
   if (state.delta_reference != nullptr) return true;
+  // The two rules differ only for blocks whose items are no multiple of 8.
+  const auto is_odd = [&](int32_t block) { return block / header.typesize % 8 != 0; };
+  if (!header.has_blocks() ||
+      !(is_odd(header.blocksize) || is_odd(header.nbytes % header.blocksize))) {
+    return false;
+  }
   return state.whole_block_bitshuffle && header.version == chunk::kVersionBeta &&
          std::ranges::find(header.filters, Filter::kBitShuffle, &FilterStage::filter) !=
              header.filters.end();
