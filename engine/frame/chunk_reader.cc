@@ -44,7 +44,7 @@ chunk::DecodeContext ContextOf(const State& state) {
   context.executor = state.env->executor;
   context.pool = &state.env->pool;
   context.frame_typesize = state.header.typesize;
-  context.blockshape = state.blockshape;
+  if (state.array.has_value()) context.blockshape = state.array->blockshape;
   return context;
 }
 

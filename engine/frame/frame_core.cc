@@ -86,7 +86,7 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::LockOld() const {
       place_.files->Open(place_.path, FileMode::kReadWrite);
   // What nobody can write has no writer.
   if (!file.ok()) return nullptr;
-  CAIRN_RETURN_IF_ERROR((*file)->LockByte(kWriterLockByte));
+  CAIRN_RETURN_IF_ERROR((*file)->LockByte(kWriterLockByte, LockMode::kExclusive));
   return std::shared_ptr<File>(*std::move(file));
 }
 
@@ -100,14 +100,14 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting() {
   if (place_.files == nullptr) {
     const auto& memory = static_cast<const storage::MemoryFile&>(*source.file());
     std::shared_ptr<File> file = memory.Reopen();
-    CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte));
+    CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte, LockMode::kExclusive));
     return file;
   }
   // The writer that we waited for may have put another file in place of the one that we opened.
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file,
                            place_.files->Open(place_.path, FileMode::kReadWrite));
-    CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte));
+    CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte, LockMode::kExclusive));
     CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtItsPlace(*file));
     if (there) return file;
     if (attempt == kMaxAttempts) {

@@ -5,8 +5,10 @@
 
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
+#include "engine/frame/box_reader.h"
 #include "engine/frame/chunk_reader.h"
 #include "engine/frame/loader.h"
+#include "engine/frame/new_array.h"
 #include "engine/frame/new_frame.h"
 #include "engine/frame/random.h"
 
@@ -23,7 +25,7 @@ absl::StatusOr<NewFile> NewLockedFile(const FramePlace& place) {
                                      ? absl::StatusOr<NewFile>(NewFile::InMemory())
                                      : NewFile::CreateBeside(place.files, place.path);
   CAIRN_RETURN_IF_ERROR(file.status());
-  CAIRN_RETURN_IF_ERROR(file->file()->LockByte(FrameCore::kWriterLockByte));
+  CAIRN_RETURN_IF_ERROR(file->file()->LockByte(FrameCore::kWriterLockByte, LockMode::kExclusive));
   return file;
 }
 
@@ -35,6 +37,10 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
   if (options.executor != nullptr) staging.compression.executor = options.executor;
   if (options.registry != nullptr) staging.compression.registry = options.registry;
   if (staging.compression.registry == nullptr) staging.compression.registry = registry;
+  // Readers of arrays count on blocks of the array's shape.
+  if (const absl::StatusOr<ArrayGeometry> array = GeometryOf(base); array.ok()) {
+    staging.compression.blocksize = array->blocksize();
+  }
   if (staging.compression.format != ChunkFormat::kBlosc2) {
     return InvalidArgument("frames hold chunks of the Blosc2 format only");
   }
@@ -81,8 +87,9 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
 }
 
 absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Build(FramePlace place,
-                                                                const CreateOptions& options,
+                                                                const CreateOptions& given,
                                                                 bool plain) {
+  CAIRN_ASSIGN_OR_RETURN(const CreateOptions options, ResolveArray(given));
   OpenOptions open;
   open.registry = options.compression.registry;
   open.executor = options.compression.executor;
@@ -104,12 +111,23 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Build(FramePlace place
   writer->unpublished_ =
       Unpublished{.file = std::move(file),
                   .replace = options.overwrite,
-                  .plain = plain && options.fingerprint == FingerprintType::kNone};
+                  .plain = plain && options.fingerprint == FingerprintType::kNone,
+                  .array = options.array.has_value()};
+  CAIRN_RETURN_IF_ERROR(writer->StageNewArray());
   return writer;
 }
 
 void FrameWriter::StartStaging(int64_t begin) {
   stager_.emplace(base_, file_.get(), source_, begin, options_);
+}
+
+// A new array is all zeros.
+absl::Status FrameWriter::StageNewArray() {
+  if (!unpublished_->array) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry,
+                         ArrayGeometry::Make(*base_->array, base_->header.typesize));
+  const int64_t nbytes = geometry.nchunks() * geometry.chunksize();
+  return stager_->AppendSpecial(SpecialValue::kZeros, nbytes / base_->header.typesize, {});
 }
 
 absl::Status FrameWriter::CheckUsable() const {
@@ -162,6 +180,10 @@ void FrameWriter::Rollback() {
     }
   }
   StartStaging(std::max(base_->header.frame_size, shared_end_));
+  if (!unpublished_.has_value()) return;
+  if (absl::Status status = StageNewArray(); !status.ok()) {
+    unusable_ = FailedPrecondition("rolling back failed: %s", status.message());
+  }
 }
 
 bool FrameWriter::FitsInPlace() const {

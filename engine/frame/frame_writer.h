@@ -59,6 +59,7 @@ class FrameWriter {
     NewFile file;
     bool replace = false;  // whether it may take the name of another
     bool plain = false;
+    bool array = false;  // begins as an n-dimensional array of zeros
   };
 
   FrameWriter(std::shared_ptr<FrameCore> core, std::shared_ptr<File> file, FrameSource source,
@@ -66,6 +67,7 @@ class FrameWriter {
 
   absl::Status CheckUsable() const;
   void StartStaging(int64_t begin);
+  absl::Status StageNewArray();
   absl::Status StartOver();
 
   absl::Status Confirm();

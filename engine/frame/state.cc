@@ -1,8 +1,16 @@
 #include "engine/frame/state.h"
 
+#include <utility>
+
+#include "engine/format/b2nd.h"
 #include "engine/frame/chunk_reader.h"
 
 namespace cairn::frame {
+
+std::optional<ArrayInfo> ArrayOf(const format::FrameHeader& header) {
+  absl::StatusOr<ArrayInfo> array = format::FindB2nd(header.metalayers);
+  return array.ok() ? std::optional(*std::move(array)) : std::nullopt;
+}
 
 FrameInfo MakeInfo(const State& state) {
   const format::FrameHeader& header = state.header;

@@ -45,8 +45,8 @@ struct State {
   ChunkIndex chunks;
   // Items that wait for more to fill a chunk; they read as the last chunk.
   std::shared_ptr<const std::vector<std::byte>> tail;
-  ChunkStarts starts;               // of a frame whose chunks differ in size
-  std::vector<int32_t> blockshape;  // of an n-dimensional array
+  ChunkStarts starts;              // of a frame whose chunks differ in size
+  std::optional<ArrayInfo> array;  // as a metalayer tells it
 
   std::vector<VlLayer> vlmetalayers;  // without Cairn's own
   std::optional<format::Seal> seal;   // the layer `cairn`, also a stale one
@@ -65,6 +65,9 @@ struct State {
   Extent index;  // the stored index chunk; empty without chunks and in staged states
   Extent trailer;
 };
+
+// The n-dimensional array of a metalayer that can be read.
+std::optional<ArrayInfo> ArrayOf(const format::FrameHeader& header);
 
 // What the header, the index and a seal that is not stale tell. Leaves out fingerprint and sealed.
 FrameInfo MakeInfo(const State& state);

@@ -22,7 +22,7 @@ constexpr std::string_view kExample =
     "92 d2 00 00 00 02 d2 00 00 00 03"
     "00 db 00 00 00 03 7c 75 31";
 
-absl::StatusOr<B2nd> ParseWith(size_t at, std::string_view bytes) {
+absl::StatusOr<ArrayInfo> ParseWith(size_t at, std::string_view bytes) {
   std::vector<std::byte> content = Hex(kExample);
   CopyBytes(Hex(bytes), MutableBytes(content).subspan(at));
   return ParseB2nd(content);
