@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <new>
-#include <set>
 #include <shared_mutex>
 #include <utility>
 
@@ -27,18 +27,20 @@ constexpr int64_t kMaxCapacity = int64_t{1} << 40;
 struct MemoryFile::Buffer {
   explicit Buffer(std::string file_name) : name(std::move(file_name)) {}
 
-  // Both need the mutex held.
+  // These need the mutex held.
   MutableBytes Range(int64_t offset, int64_t length) {
     return {bytes.get() + offset, static_cast<size_t>(length)};
   }
   absl::Status Resize(int64_t new_size);
+  bool CanLock(int64_t offset, LockMode mode, const MemoryFile* holder) const;
 
   const std::string name;
   std::shared_mutex mutex;
   std::shared_ptr<std::byte[]> bytes;
   int64_t size = 0;
   int64_t capacity = 0;
-  std::set<int64_t> locked;
+  // By byte and holder.
+  std::map<std::pair<int64_t, const MemoryFile*>, LockMode> locks;
 };
 
 // New bytes are zero, also where a larger file once had others.
@@ -59,13 +61,22 @@ absl::Status MemoryFile::Buffer::Resize(int64_t new_size) {
   return absl::OkStatus();
 }
 
+bool MemoryFile::Buffer::CanLock(int64_t offset, LockMode mode, const MemoryFile* holder) const {
+  for (auto held = locks.lower_bound({offset, nullptr});
+       held != locks.end() && held->first.first == offset; ++held) {
+    const bool both_shared = mode == LockMode::kShared && held->second == LockMode::kShared;
+    if (held->first.second != holder && !both_shared) return false;
+  }
+  return true;
+}
+
 MemoryFile::MemoryFile(std::string name) : buffer_(std::make_shared<Buffer>(std::move(name))) {}
 
 MemoryFile::MemoryFile(std::shared_ptr<Buffer> buffer) : buffer_(std::move(buffer)) {}
 
 MemoryFile::~MemoryFile() {
   const std::unique_lock lock(buffer_->mutex);
-  for (const int64_t offset : locks_) buffer_->locked.erase(offset);
+  std::erase_if(buffer_->locks, [this](const auto& held) { return held.first.second == this; });
 }
 
 std::unique_ptr<MemoryFile> MemoryFile::Reopen() const {
@@ -120,11 +131,11 @@ absl::StatusOr<FileIdentity> MemoryFile::Identity() const {
   return FileIdentity{.device = UINT64_MAX, .inode = reinterpret_cast<uintptr_t>(buffer_.get())};
 }
 
-absl::Status MemoryFile::LockByte(int64_t offset) {
+absl::Status MemoryFile::LockByte(int64_t offset, LockMode mode) {
   CAIRN_RETURN_IF_ERROR(CheckWritableRange(buffer_->name, offset, 0));
   const std::unique_lock lock(buffer_->mutex);
-  if (!buffer_->locked.insert(offset).second) return LockIsHeld(buffer_->name);
-  locks_.push_back(offset);
+  if (!buffer_->CanLock(offset, mode, this)) return LockIsHeld(buffer_->name);
+  buffer_->locks[{offset, this}] = mode;
   return absl::OkStatus();
 }
 

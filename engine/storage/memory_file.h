@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -34,15 +33,14 @@ class MemoryFile final : public File {
   absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size) const override;
   // Distinct among the memory files that are alive.
   absl::StatusOr<FileIdentity> Identity() const override;
-  // A byte has one holder: also kUnavailable when this very File holds it.
-  absl::Status LockByte(int64_t offset) override;
+  // The File that holds a lock may take it again, in the other mode too.
+  absl::Status LockByte(int64_t offset, LockMode mode) override;
 
  private:
   struct Buffer;
   explicit MemoryFile(std::shared_ptr<Buffer> buffer);
 
   const std::shared_ptr<Buffer> buffer_;
-  std::vector<int64_t> locks_;  // held by this File; guarded by the buffer's mutex
 };
 
 }  // namespace cairn::storage

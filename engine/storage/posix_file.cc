@@ -106,10 +106,12 @@ absl::StatusOr<FileIdentity> PosixFile::Identity() const {
   return FileIdentity{.device = info.st_dev, .inode = info.st_ino};
 }
 
-absl::Status PosixFile::LockByte(int64_t offset) {
-  CAIRN_RETURN_IF_ERROR(CheckWritable(offset, 0));
+absl::Status PosixFile::LockByte(int64_t offset, LockMode mode) {
+  const bool exclusive = mode == LockMode::kExclusive;
+  CAIRN_RETURN_IF_ERROR(exclusive ? CheckWritable(offset, 0)
+                                  : CheckWritableRange(path_, offset, 0));
   struct flock lock = {};
-  lock.l_type = F_WRLCK;
+  lock.l_type = exclusive ? F_WRLCK : F_RDLCK;
   lock.l_whence = SEEK_SET;
   lock.l_start = static_cast<off_t>(offset);
   lock.l_len = 1;

@@ -31,8 +31,8 @@ class PosixFile final : public File {
   absl::Status Sync(SyncMode mode) override;
   absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size) const override;
   absl::StatusOr<FileIdentity> Identity() const override;
-  // Free to take again for the File that holds it.
-  absl::Status LockByte(int64_t offset) override;
+  // The File that holds a lock may take it again, in the other mode too.
+  absl::Status LockByte(int64_t offset, LockMode mode) override;
 
  private:
   absl::Status CheckWritable(int64_t offset, int64_t size) const;

@@ -25,7 +25,8 @@ class FaultFileSystemTest : public testing::Test {
     note(created.status());
     if (!created.ok()) created = PosixFileSystem()->Open(path_, FileMode::kCreateNew);
     auto file = files_.Open(path_, FileMode::kReadWrite);
-    EXPECT_TRUE(file.ok() && (*file)->Size().ok() && (*file)->LockByte(0).ok());
+    EXPECT_TRUE(file.ok() && (*file)->Size().ok() &&
+                (*file)->LockByte(0, LockMode::kExclusive).ok());
     note((*file)->WriteAt(0, AsBytes("abcdef")));
     note((*file)->Truncate(3));
     note((*file)->Sync(SyncMode::kData));

@@ -108,7 +108,7 @@ TEST_P(FileTest, ImpossibleRangesAreRefused) {
   EXPECT_EQ(file_->WriteAt(-1, one).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(file_->WriteAt(INT64_MAX, one).code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(file_->Truncate(-1).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(file_->LockByte(-1).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(file_->LockByte(-1, LockMode::kExclusive).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(*file_->Size(), 0);
 }
 

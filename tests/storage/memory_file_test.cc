@@ -49,20 +49,46 @@ TEST(MemoryFileTest, ReopenedFileHasTheSameBytesAndIdentity) {
   EXPECT_EQ(AsText((*again->Map(0, 3))->bytes()), "abc");
 }
 
-TEST(MemoryFileTest, ByteIsLockedOnce) {
+TEST(MemoryFileTest, EachByteIsItsOwnLock) {
   MemoryFile file;
-  EXPECT_TRUE(file.LockByte(int64_t{1} << 62).ok());
-  EXPECT_EQ(file.LockByte(int64_t{1} << 62).code(), absl::StatusCode::kUnavailable);
-  EXPECT_TRUE(file.LockByte(7).ok());
+  const auto other = file.Reopen();
+  ASSERT_TRUE(file.LockByte(int64_t{1} << 62, LockMode::kExclusive).ok());
+  EXPECT_EQ(other->LockByte(int64_t{1} << 62, LockMode::kExclusive).code(),
+            absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(other->LockByte((int64_t{1} << 62) + 1, LockMode::kExclusive).ok());
+  EXPECT_TRUE(other->LockByte((int64_t{1} << 62) - 1, LockMode::kExclusive).ok());
+}
+
+TEST(MemoryFileTest, OnlySharedLocksGoTogether) {
+  for (const LockMode held : {LockMode::kShared, LockMode::kExclusive}) {
+    for (const LockMode wanted : {LockMode::kShared, LockMode::kExclusive}) {
+      MemoryFile file;
+      ASSERT_TRUE(file.LockByte(7, held).ok());
+      const bool together = held == LockMode::kShared && wanted == LockMode::kShared;
+      EXPECT_EQ(file.Reopen()->LockByte(7, wanted).ok(), together);
+    }
+  }
+}
+
+TEST(MemoryFileTest, HolderMayChangeTheModeOfItsLock) {
+  MemoryFile file;
+  const auto other = file.Reopen();
+  ASSERT_TRUE(file.LockByte(7, LockMode::kShared).ok());
+  ASSERT_TRUE(file.LockByte(7, LockMode::kExclusive).ok());
+  EXPECT_EQ(other->LockByte(7, LockMode::kShared).code(), absl::StatusCode::kUnavailable);
+  ASSERT_TRUE(file.LockByte(7, LockMode::kShared).ok());
+  EXPECT_TRUE(other->LockByte(7, LockMode::kShared).ok());
+  EXPECT_EQ(file.LockByte(7, LockMode::kExclusive).code(), absl::StatusCode::kUnavailable);
 }
 
 TEST(MemoryFileTest, LockEndsWithTheFileThatTookIt) {
   MemoryFile file;
   auto writer = file.Reopen();
-  ASSERT_TRUE(writer->LockByte(7).ok());
-  EXPECT_EQ(file.Reopen()->LockByte(7).code(), absl::StatusCode::kUnavailable);
+  ASSERT_TRUE(writer->LockByte(7, LockMode::kExclusive).ok());
+  EXPECT_EQ(file.Reopen()->LockByte(7, LockMode::kExclusive).code(),
+            absl::StatusCode::kUnavailable);
   writer.reset();
-  EXPECT_TRUE(file.LockByte(7).ok());
+  EXPECT_TRUE(file.LockByte(7, LockMode::kExclusive).ok());
 }
 
 }  // namespace

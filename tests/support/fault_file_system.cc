@@ -38,7 +38,9 @@ class FaultFile final : public File {
     return base_->Map(offset, size);
   }
   absl::StatusOr<FileIdentity> Identity() const override { return base_->Identity(); }
-  absl::Status LockByte(int64_t offset) override { return base_->LockByte(offset); }
+  absl::Status LockByte(int64_t offset, LockMode mode) override {
+    return base_->LockByte(offset, mode);
+  }
 
  private:
   FaultFileSystem* const files_;

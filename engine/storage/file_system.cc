@@ -1,0 +1,32 @@
+// What a file system without directories answers.
+#include "cairn/file_system.h"
+
+#include "engine/base/status.h"
+
+namespace cairn {
+
+namespace {
+
+absl::Status HasNoDirectories(const std::string& path) {
+  return Unimplemented("%s: this file system has no directories", path);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<FileSystem>> FileSystem::OpenDirectory(const std::string& path) {
+  return HasNoDirectories(path);
+}
+
+absl::Status FileSystem::MakeDirectory(const std::string& path) { return HasNoDirectories(path); }
+
+absl::Status FileSystem::RemoveDirectory(const std::string& path) { return HasNoDirectories(path); }
+
+absl::StatusOr<std::vector<std::string>> FileSystem::List(const std::string& path) {
+  return HasNoDirectories(path);
+}
+
+absl::Status FileSystem::Exchange(const std::string& a, const std::string& b) {
+  return Unimplemented("%s: this file system cannot exchange it with %s", a, b);
+}
+
+}  // namespace cairn

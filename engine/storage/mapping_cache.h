@@ -1,0 +1,49 @@
+// Mappings that are worth keeping for the next reader.
+#ifndef CAIRN_ENGINE_STORAGE_MAPPING_CACHE_H_
+#define CAIRN_ENGINE_STORAGE_MAPPING_CACHE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+
+namespace cairn::storage {
+
+// Keeps up to `capacity` mappings; the one that was not asked for longest goes first. It goes from
+// here only: who still reads it has its own share. Thread-safe; every call takes O(1).
+class MappingCache {
+ public:
+  explicit MappingCache(size_t capacity) : capacity_(capacity) {}
+
+  // The mapping of `key`; what `make` gives when there is none. No lock is held meanwhile, so two
+  // threads may make the same one; both get that of the first. Failures are not kept.
+  absl::StatusOr<std::shared_ptr<const Mapping>> Get(
+      uint64_t key, absl::FunctionRef<absl::StatusOr<std::shared_ptr<const Mapping>>()> make);
+
+ private:
+  struct Entry {
+    uint64_t key;
+    std::shared_ptr<const Mapping> mapping;
+  };
+
+  // Null when there is none. Needs the mutex held, as Keep.
+  std::shared_ptr<const Mapping> Find(uint64_t key);
+  // Gives back what had to go for it, or null.
+  std::shared_ptr<const Mapping> Keep(uint64_t key, std::shared_ptr<const Mapping> mapping);
+
+  const size_t capacity_;
+  std::mutex mutex_;
+  std::list<Entry> entries_;  // the last one asked for in front
+  std::unordered_map<uint64_t, std::list<Entry>::iterator> by_key_;
+};
+
+}  // namespace cairn::storage
+
+#endif  // CAIRN_ENGINE_STORAGE_MAPPING_CACHE_H_
