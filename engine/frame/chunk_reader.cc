@@ -13,31 +13,6 @@ namespace cairn::frame {
 
 namespace {
 
-// The header of the chunk at `position`, and the bytes that it was read from: where the frame can
-// be reached in place they go on to the end of the chunk area.
-struct Found {
-  Bytes bytes;
-  chunk::Header header;
-};
-
-absl::StatusOr<Found> FindHeader(const State& state, int64_t position,
-                                 chunk::ScratchBuffer& scratch) {
-  const int64_t available = state.chunks_end - position;
-  const int64_t wanted =
-      state.region.in_place() ? available : std::min<int64_t>(available, chunk::kHeaderSize);
-  Found found;
-  CAIRN_ASSIGN_OR_RETURN(found.bytes, state.region.Read(position, wanted, scratch));
-  CAIRN_ASSIGN_OR_RETURN(found.header, chunk::ParseHeader(found.bytes, available));
-  return found;
-}
-
-absl::StatusOr<Bytes> FindChunk(const State& state, int64_t position,
-                                chunk::ScratchBuffer& scratch) {
-  CAIRN_ASSIGN_OR_RETURN(const Found found, FindHeader(state, position, scratch));
-  if (state.region.in_place()) return found.bytes.first(static_cast<size_t>(found.header.cbytes));
-  return state.region.Read(position, found.header.cbytes, scratch);
-}
-
 chunk::DecodeContext ContextOf(const State& state) {
   chunk::DecodeContext context;
   context.registry = state.env->registry;
@@ -128,28 +103,21 @@ absl::Status CheckChunkNumber(const State& state, int64_t nchunk) {
   return OutOfRange("chunk %d of %d", nchunk, CountChunks(state));
 }
 
-absl::StatusOr<int64_t> PositionOf(const State& state, int64_t nchunk, int64_t entry) {
-  const int64_t area = state.chunks_end - state.header.header_len;
-  if (entry < 0 || entry > area - chunk::kBlosc1HeaderSize) {
-    return DataLoss("%s: index: offset %d lies outside the %d bytes of chunks", NameOf(nchunk),
-                    entry, area);
-  }
-  return state.header.header_len + entry;
-}
-
-absl::StatusOr<Bytes> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
+absl::StatusOr<Chunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                  chunk::ScratchBuffer& scratch) {
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
-  CAIRN_ASSIGN_OR_RETURN(const int64_t position, PositionOf(state, nchunk, entry.value));
-  absl::StatusOr<Bytes> stored = FindChunk(state, position, scratch);
+  if (absl::Status status = state.area->Locate(entry.value).status(); !status.ok()) {
+    return At(NameOf(nchunk), status);
+  }
+  absl::StatusOr<Chunk> stored = state.area->Read(entry.value, scratch);
   absl::Status status = stored.status();
   // A version that nobody knows is no future where Cairn itself vouched for the chunk.
   if (absl::IsUnimplemented(status) && entry.fingerprint != 0) {
     status = absl::DataLossError(status.message());
   }
-  if (status.ok()) status = CheckFingerprint(state, nchunk, entry, policy, *stored);
-  if (!status.ok()) return At(absl::StrFormat("chunk %d at byte %d", nchunk, position), status);
-  return stored;
+  if (status.ok()) status = CheckFingerprint(state, nchunk, entry, policy, stored->bytes());
+  if (status.ok()) return stored;
+  return At(absl::StrCat(NameOf(nchunk), " ", state.area->Describe(entry.value)), status);
 }
 
 bool DependsOnFrame(const State& state, const chunk::Header& header) {
@@ -182,8 +150,8 @@ absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, Ve
     if (!content.ok()) return At(NameOf(nchunk), content.status());
     return OpenChunk(*content, fixed);
   }
-  CAIRN_ASSIGN_OR_RETURN(const Bytes stored, ReadStored(state, nchunk, policy, scratch));
-  absl::StatusOr<chunk::Decoder> decoder = chunk::Decoder::Make(stored, ContextOf(state));
+  CAIRN_ASSIGN_OR_RETURN(Chunk stored, ReadStored(state, nchunk, policy, scratch));
+  absl::StatusOr<chunk::Decoder> decoder = chunk::Decoder::Make(stored.bytes(), ContextOf(state));
   if (!decoder.ok()) return At(NameOf(nchunk), decoder.status());
   const int32_t nbytes = decoder->nbytes();
   if (absl::Status status = CheckLimit(state, nbytes); !status.ok()) {
@@ -193,6 +161,7 @@ absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, Ve
     return DataLoss("%s: nbytes: expected %d, got %d", NameOf(nchunk), fixed, nbytes);
   }
   OpenChunk chunk(*std::move(decoder), nbytes);
+  chunk.stored_ = std::move(stored);
   if (state.delta_reference != nullptr) chunk.reference_ = *state.delta_reference;
   return chunk;
 }
@@ -213,21 +182,15 @@ absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst) const {
   return absl::OkStatus();
 }
 
-Bytes OpenChunk::stored() const {
-  const chunk::Decoder* stored = decoder();
-  return stored == nullptr ? Bytes() : stored->bytes();
-}
-
 absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk) {
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
   if (IsTail(state, nchunk)) return static_cast<int32_t>(state.tail->size());
   if (const int32_t fixed = FixedNbytes(state, nchunk); fixed != 0) return fixed;
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
-  CAIRN_ASSIGN_OR_RETURN(const int64_t position, PositionOf(state, nchunk, entry.value));
   chunk::ScratchBuffer scratch;
-  const absl::StatusOr<Found> found = FindHeader(state, position, scratch);
-  if (!found.ok()) return At(NameOf(nchunk), found.status());
-  return found->header.nbytes;
+  const absl::StatusOr<chunk::Header> header = state.area->ReadHeader(entry.value, scratch);
+  if (!header.ok()) return At(NameOf(nchunk), header.status());
+  return header->nbytes;
 }
 
 absl::StatusOr<ChunkStarts::Place> FindByte(const State& state, int64_t position) {

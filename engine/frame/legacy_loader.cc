@@ -59,6 +59,7 @@ absl::Status LoadBetaTrailer(State& state) {
 absl::Status LoadChunkIndex(State& state) {
   CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndex(state));
   state.chunks_end = index.nchunks > 0 ? state.index.begin : state.header.header_len;
+  SetContiguousArea(state);
   if (index.nchunks == 0) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(
       std::shared_ptr<const OffsetsIndex> offsets,
@@ -72,9 +73,9 @@ absl::Status LoadChunkIndex(State& state) {
 void TakeFiltersOfFirstChunk(State& state) {
   if (state.chunks.size() == 0) return;
   chunk::ScratchBuffer scratch;
-  const absl::StatusOr<Bytes> first = ReadStored(state, 0, VerifyPolicy::kNever, scratch);
+  const absl::StatusOr<Chunk> first = ReadStored(state, 0, VerifyPolicy::kNever, scratch);
   if (!first.ok()) return;
-  const absl::StatusOr<chunk::Header> header = chunk::ParseHeader(*first);
+  const absl::StatusOr<chunk::Header> header = chunk::ParseHeader(first->bytes());
   if (header.ok()) state.header.filters = header->filters;
 }
 

@@ -11,6 +11,7 @@
 #include "engine/format/trailer.h"
 #include "engine/frame/legacy_loader.h"
 #include "engine/frame/seal_check.h"
+#include "engine/frame/sparse_area.h"
 
 namespace cairn::frame {
 
@@ -71,12 +72,21 @@ absl::StatusOr<int64_t> AgreeOnCount(const format::FrameHeader& header,
   return in_header;
 }
 
+absl::Status CheckLayout(const format::FrameHeader& header, const FrameSource& source) {
+  const bool sparse = header.layout == Layout::kSparse;
+  if (sparse == (source.directory() != nullptr)) return absl::OkStatus();
+  return absl::DataLossError(
+      sparse ? "frame header: a sparse frame is opened by its directory, not its index"
+             : "frame header: expected the index of a sparse frame, got a whole frame");
+}
+
 }  // namespace
 
 absl::StatusOr<FoundIndex> FindIndex(State& state) {
   FoundIndex found;
   if (state.header.nbytes == 0) return found;
-  const std::optional<int64_t> begin = CheckedAdd(state.header.header_len, state.header.cbytes);
+  const int64_t area = state.header.layout == Layout::kSparse ? 0 : state.header.cbytes;
+  const std::optional<int64_t> begin = CheckedAdd(state.header.header_len, area);
   const int64_t end = state.trailer.begin;
   if (!begin.has_value() || *begin > end) {
     return DataLoss("frame header: cbytes: expected up to %d, got %d",
@@ -132,9 +142,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
   state->env = std::move(env);
   state->header_bytes = std::move(header_bytes);
   CAIRN_ASSIGN_OR_RETURN(state->header, format::ParseFrameHeader(state->header_bytes));
-  if (state->header.layout == Layout::kSparse) {
-    return Unimplemented("frame header: sparse frames are not read by this version");
-  }
+  CAIRN_RETURN_IF_ERROR(CheckLayout(state->header, source));
   CAIRN_ASSIGN_OR_RETURN(const int64_t available, source.Size());
   CAIRN_RETURN_IF_ERROR(CheckFrameSize(state->header, available));
   CAIRN_ASSIGN_OR_RETURN(state->region, source.View(state->header.frame_size));
@@ -162,6 +170,11 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
   state->seal_holds = verdict.holds;
   state->trailer_damage = std::move(verdict.trailer_damage);
   state->header_changed_outside = verdict.header_changed_outside;
+  if (source.directory() != nullptr) {
+    state->area = std::make_shared<SparseArea>(source.directory(), *state->env);
+  } else {
+    SetContiguousArea(*state);
+  }
   TakeChunksize(*state);
   TakeVlMetalayers(trailer, trailer_bytes, *state);
   TakeBlockShape(*state);

@@ -162,6 +162,7 @@ absl::Status LoadPacked(const FrameSource& source, State& state) {
   if (status.ok()) status = CheckSums(packed, chunks);
   if (!status.ok()) return At("packed super-chunk", status);
   state.chunks_end = packed.table;
+  SetContiguousArea(state);
   state.info = MakeInfo(state);
   state.info.dead_bytes = 0;
   state.info.cbytes = state.chunks_end - data_begin;

@@ -13,6 +13,7 @@
 #include "cairn/snapshot.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/seal.h"
+#include "engine/frame/chunk_area.h"
 #include "engine/frame/chunk_index.h"
 #include "engine/frame/chunk_starts.h"
 #include "engine/frame/environment.h"
@@ -41,9 +42,10 @@ struct State {
   format::FrameHeader header;
   std::vector<std::byte> header_bytes;
 
-  // Chunks lie between the end of the header and here.
-  int64_t chunks_end = 0;
   ChunkIndex chunks;
+  std::shared_ptr<const ChunkArea> area;
+  // In a contiguous frame chunks lie between the end of the header and here.
+  int64_t chunks_end = 0;
   // Items that wait for more to fill a chunk; they read as the last chunk.
   std::shared_ptr<const std::vector<std::byte>> tail;
   ChunkStarts starts;               // of a frame whose chunks differ in size
@@ -71,6 +73,9 @@ struct State {
   Extent index;    // the stored index chunk; empty without chunks and in staged states
   Extent trailer;  // or whatever holds the vlmetalayers
 };
+
+// Chunks lie in the region between the end of the header and chunks_end.
+void SetContiguousArea(State& state);
 
 // What the header, the index and a seal that is not stale tell. Leaves out fingerprint and sealed.
 FrameInfo MakeInfo(const State& state);

@@ -27,6 +27,41 @@ absl::Status Writer::AppendSpecial(SpecialValue special, int64_t nitems, Bytes v
   return stager->AppendSpecial(special, nitems, value);
 }
 
+absl::Status Writer::InsertChunk(int64_t nchunk, Bytes items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->InsertChunk(nchunk, items);
+}
+
+absl::Status Writer::UpdateChunk(int64_t nchunk, Bytes items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->UpdateChunk(nchunk, items);
+}
+
+absl::Status Writer::InsertCompressed(int64_t nchunk, Bytes chunk) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->InsertCompressed(nchunk, chunk);
+}
+
+absl::Status Writer::UpdateCompressed(int64_t nchunk, Bytes chunk) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->UpdateCompressed(nchunk, chunk);
+}
+
+absl::Status Writer::DeleteChunks(int64_t first, int64_t count) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->DeleteChunks(first, count);
+}
+
+absl::Status Writer::Reorder(std::span<const int64_t> order) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->Reorder(order);
+}
+
+absl::Status Writer::UpdateItems(int64_t start, Bytes items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->UpdateItems(start, items);
+}
+
 absl::Status Writer::SetMetalayer(std::string_view name, Bytes content) {
   CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
   return stager->SetMetalayer(name, content);
