@@ -30,11 +30,11 @@ absl::StatusOr<Columns> ReadIndex(const ChunkIndex& chunks) {
   Columns columns;
   columns.entries.reserve(static_cast<size_t>(chunks.size()));
   columns.fingerprints.reserve(static_cast<size_t>(chunks.size()));
-  for (int64_t i = 0; i < chunks.size(); ++i) {
-    CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, chunks.Get(i));
+  CAIRN_RETURN_IF_ERROR(chunks.ForEach([&](const IndexEntry& entry) {
     columns.entries.push_back(entry.value);
     columns.fingerprints.push_back(entry.fingerprint);
-  }
+    return absl::OkStatus();
+  }));
   return columns;
 }
 
@@ -83,6 +83,7 @@ class CheckpointEncoder {
   bool HasSeal(const Columns& columns) const;
   void AddTable(const Columns& columns);
   void AddSeal();
+  void SetArea(const Columns& columns);
   void SetSizes();
   std::vector<std::byte> EncodeHeader() const;
 
@@ -119,7 +120,7 @@ void CheckpointEncoder::AddSeal() {
   seal_.index_hash = index_.empty() ? 0 : Xxh3(index_);
   seal_.dead_bytes = -1;
   if (draft_.stored_bytes.has_value()) {
-    seal_.dead_bytes = plan_.index_begin - header_.header_len - *draft_.stored_bytes;
+    seal_.dead_bytes = header_.cbytes - *draft_.stored_bytes;
   }
   // The seal names the header, the header the frame's size, and that follows from the seal's: so a
   // seal of the same size stands in until the header is known.
@@ -128,8 +129,20 @@ void CheckpointEncoder::AddSeal() {
   layers_.push_back({format::kSealLayer, seal_chunk_});
 }
 
+// Where the index lies behind the header; what all files hold in a sparse frame.
+void CheckpointEncoder::SetArea(const Columns& columns) {
+  if (header_.layout == Layout::kContiguous) {
+    header_.cbytes = plan_.index_begin - header_.header_len;
+    return;
+  }
+  header_.cbytes = draft_.stored_bytes.value_or(header_.cbytes);
+  // C-Blosc2 takes the numbers of files for offsets into so many bytes, and refuses larger ones.
+  if (columns.entries.empty()) return;
+  const int64_t largest = *std::ranges::max_element(columns.entries);
+  if (largest >= 0) header_.cbytes = std::max(header_.cbytes, largest + chunk::kHeaderSize);
+}
+
 void CheckpointEncoder::SetSizes() {
-  header_.cbytes = plan_.index_begin - header_.header_len;
   header_.frame_size =
       plan_.index_begin + static_cast<int64_t>(index_.size()) + format::TrailerSize(layers_);
   header_.has_vlmetalayers = !layers_.empty();
@@ -151,6 +164,7 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* poo
   if (!columns.entries.empty()) {
     CAIRN_ASSIGN_OR_RETURN(index_, format::EncodeIndex(columns.entries, pool));
   }
+  SetArea(columns);
   if (HasSeal(columns)) {
     AddTable(columns);
     AddSeal();

@@ -4,41 +4,49 @@
 
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "engine/frame/offsets_index.h"
+#include "engine/frame/piece_tree.h"
 
 namespace cairn::frame {
 
-// A value; copies share the committed index.
+// A value: copies share the committed index and most of the edits. Every edit costs O(log edits),
+// whatever the number of chunks.
 class ChunkIndex {
  public:
   ChunkIndex() = default;
   // `base` may be null: no chunks.
-  explicit ChunkIndex(std::shared_ptr<const OffsetsIndex> base)
-      : base_(std::move(base)), base_size_(base_ == nullptr ? 0 : base_->size()) {}
+  explicit ChunkIndex(std::shared_ptr<const OffsetsIndex> base);
+  // An index that no frame stores.
+  explicit ChunkIndex(std::vector<IndexEntry> entries);
 
-  int64_t size() const { return base_size_ + static_cast<int64_t>(added_.size()); }
+  int64_t size() const { return tree_.size() + static_cast<int64_t>(appended_.size()); }
   absl::StatusOr<IndexEntry> Get(int64_t nchunk) const;
-  void Append(IndexEntry entry) { added_.push_back(entry); }
-  void RemoveLast();
+  // All entries in order, until one fails.
+  absl::Status ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit) const;
 
-  // Fingerprints are checked once for each chunk of the committed index; staged ones were made
-  // here.
-  bool IsVerified(int64_t nchunk) const {
-    return nchunk >= base_size_ || base_->IsVerified(nchunk);
-  }
-  void MarkVerified(int64_t nchunk) const {
-    if (nchunk < base_size_) base_->MarkVerified(nchunk);
-  }
+  void Append(IndexEntry entry);
+  void Insert(int64_t nchunk, IndexEntry entry);
+  void Replace(int64_t nchunk, IndexEntry entry);
+  void Erase(int64_t first, int64_t count);
+
+  // Fingerprints are checked once for each chunk of the committed index, and at every read for the
+  // few that edits brought.
+  bool IsVerified(int64_t nchunk) const;
+  void MarkVerified(int64_t nchunk) const;
 
  private:
+  absl::StatusOr<IndexEntry> GetFrom(const PieceTree::Place& place) const;
+  void Freeze();
+
   std::shared_ptr<const OffsetsIndex> base_;
-  int64_t base_size_ = 0;  // chunks of base_ that are still there
-  std::vector<IndexEntry> added_;
+  PieceTree tree_;
+  std::vector<IndexEntry> appended_;  // behind the tree, until they are many
 };
 
 }  // namespace cairn::frame

@@ -1,5 +1,7 @@
 #include "engine/frame/chunk_log.h"
 
+#include <algorithm>
+
 #include "engine/base/status.h"
 
 namespace cairn::frame {
@@ -19,7 +21,7 @@ absl::StatusOr<int64_t> ChunkLog::Append(Bytes chunk) {
   } else {
     pending_.insert(pending_.end(), chunk.begin(), chunk.end());
   }
-  return position;
+  return position - header_len_;
 }
 
 absl::Status ChunkLog::Flush() {
@@ -27,6 +29,13 @@ absl::Status ChunkLog::Flush() {
   CAIRN_RETURN_IF_ERROR(file_->WriteAt(flushed_, pending_));
   flushed_ = end();
   pending_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status ChunkLog::AttachTo(State& state) const {
+  state.chunks_end = std::max(state.chunks_end, flushed_);
+  CAIRN_ASSIGN_OR_RETURN(state.region, source_.View(state.chunks_end));
+  SetContiguousArea(state);
   return absl::OkStatus();
 }
 

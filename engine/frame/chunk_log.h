@@ -1,32 +1,45 @@
-// Writes staged chunks one behind the other, in large pieces.
+// Writes staged chunks one behind the other into a frame's file, in large pieces.
 #ifndef CAIRN_ENGINE_FRAME_CHUNK_LOG_H_
 #define CAIRN_ENGINE_FRAME_CHUNK_LOG_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
+#include "engine/frame/chunk_sink.h"
+#include "engine/frame/frame_source.h"
 
 namespace cairn::frame {
 
-// Nothing refers to what is written here until a commit does.
-class ChunkLog {
+class ChunkLog final : public ChunkSink {
  public:
-  // Writes from `begin` on, which lies behind every committed byte.
-  ChunkLog(File* file, int64_t begin) : file_(file), flushed_(begin) {}
+  // Where the log begins: behind every committed byte.
+  struct Start {
+    int64_t header_len = 0;  // entries of the index count from there
+    int64_t position = 0;
+  };
 
-  // Returns the position that the chunk will have.
-  absl::StatusOr<int64_t> Append(Bytes chunk);
-  // Brings everything to the file.
-  absl::Status Flush();
+  // Writes to `file`, which `source` reads.
+  ChunkLog(File* file, FrameSource source, Start start)
+      : file_(file),
+        source_(std::move(source)),
+        header_len_(start.header_len),
+        flushed_(start.position) {}
+
+  absl::StatusOr<int64_t> Append(Bytes chunk) override;
+  absl::Status Flush() override;
+  absl::Status AttachTo(State& state) const override;
   // The first free position.
   int64_t end() const { return flushed_ + static_cast<int64_t>(pending_.size()); }
 
  private:
   File* file_;
+  FrameSource source_;
+  int64_t header_len_;
   int64_t flushed_;
   std::vector<std::byte> pending_;
 };

@@ -13,37 +13,13 @@ namespace cairn::frame {
 
 namespace {
 
-// The header of the chunk at `position`, and the bytes that it was read from: where the frame can
-// be reached in place they go on to the end of the chunk area.
-struct Found {
-  Bytes bytes;
-  chunk::Header header;
-};
-
-absl::StatusOr<Found> FindHeader(const State& state, int64_t position,
-                                 chunk::ScratchBuffer& scratch) {
-  const int64_t available = state.chunks_end - position;
-  const int64_t wanted =
-      state.region.in_place() ? available : std::min<int64_t>(available, chunk::kHeaderSize);
-  Found found;
-  CAIRN_ASSIGN_OR_RETURN(found.bytes, state.region.Read(position, wanted, scratch));
-  CAIRN_ASSIGN_OR_RETURN(found.header, chunk::ParseHeader(found.bytes, available));
-  return found;
-}
-
-absl::StatusOr<Bytes> FindChunk(const State& state, int64_t position,
-                                chunk::ScratchBuffer& scratch) {
-  CAIRN_ASSIGN_OR_RETURN(const Found found, FindHeader(state, position, scratch));
-  if (state.region.in_place()) return found.bytes.first(static_cast<size_t>(found.header.cbytes));
-  return state.region.Read(position, found.header.cbytes, scratch);
-}
-
 chunk::DecodeContext ContextOf(const State& state) {
   chunk::DecodeContext context;
   context.registry = state.env->registry;
   context.executor = state.env->executor;
   context.pool = &state.env->pool;
   context.frame_typesize = state.header.typesize;
+  context.whole_block_bitshuffle = state.whole_block_bitshuffle;
   if (state.array.has_value()) context.blockshape = state.array->blockshape;
   return context;
 }
@@ -83,6 +59,16 @@ absl::StatusOr<chunk::SpecialContent> SpecialContentOf(const State& state, int64
   return chunk::SpecialContent{.kind = special, .typesize = state.header.typesize, .value = {}};
 }
 
+// Undoes the DELTA of 2015: bytes of the chunk from `begin` on were stored without the reference's.
+void AddReference(Bytes reference, int64_t begin, MutableBytes dst) {
+  if (begin >= static_cast<int64_t>(reference.size())) return;
+  reference = reference.subspan(static_cast<size_t>(begin));
+  for (size_t i = 0; i < std::min(reference.size(), dst.size()); ++i) {
+    const int sum = std::to_integer<int>(dst[i]) + std::to_integer<int>(reference[i]);
+    dst[i] = static_cast<std::byte>(sum);
+  }
+}
+
 std::string NameOf(int64_t nchunk) { return absl::StrFormat("chunk %d", nchunk); }
 
 // What a frame of variable chunks says of their sizes.
@@ -117,28 +103,34 @@ absl::Status CheckChunkNumber(const State& state, int64_t nchunk) {
   return OutOfRange("chunk %d of %d", nchunk, CountChunks(state));
 }
 
-absl::StatusOr<int64_t> PositionOf(const State& state, int64_t nchunk, int64_t entry) {
-  const int64_t area = state.chunks_end - state.header.header_len;
-  if (entry < 0 || entry > area - chunk::kBlosc1HeaderSize) {
-    return DataLoss("%s: index: offset %d lies outside the %d bytes of chunks", NameOf(nchunk),
-                    entry, area);
-  }
-  return state.header.header_len + entry;
-}
-
-absl::StatusOr<Bytes> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
+absl::StatusOr<Chunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                  chunk::ScratchBuffer& scratch) {
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
-  CAIRN_ASSIGN_OR_RETURN(const int64_t position, PositionOf(state, nchunk, entry.value));
-  absl::StatusOr<Bytes> stored = FindChunk(state, position, scratch);
+  if (absl::Status status = state.area->Locate(entry.value).status(); !status.ok()) {
+    return At(NameOf(nchunk), status);
+  }
+  absl::StatusOr<Chunk> stored = state.area->Read(entry.value, scratch);
   absl::Status status = stored.status();
   // A version that nobody knows is no future where Cairn itself vouched for the chunk.
   if (absl::IsUnimplemented(status) && entry.fingerprint != 0) {
     status = absl::DataLossError(status.message());
   }
-  if (status.ok()) status = CheckFingerprint(state, nchunk, entry, policy, *stored);
-  if (!status.ok()) return At(absl::StrFormat("chunk %d at byte %d", nchunk, position), status);
-  return stored;
+  if (status.ok()) status = CheckFingerprint(state, nchunk, entry, policy, stored->bytes());
+  if (status.ok()) return stored;
+  return At(absl::StrCat(NameOf(nchunk), " ", state.area->Describe(entry.value)), status);
+}
+
+bool DependsOnFrame(const State& state, const chunk::Header& header) {
+  if (state.delta_reference != nullptr) return true;
+  // The two rules differ only for blocks whose items are no multiple of 8.
+  const auto is_odd = [&](int32_t block) { return block / header.typesize % 8 != 0; };
+  if (!header.has_blocks() ||
+      !(is_odd(header.blocksize) || is_odd(header.nbytes % header.blocksize))) {
+    return false;
+  }
+  return state.whole_block_bitshuffle && header.version == chunk::kVersionBeta &&
+         std::ranges::find(header.filters, Filter::kBitShuffle, &FilterStage::filter) !=
+             header.filters.end();
 }
 
 absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, VerifyPolicy policy,
@@ -158,8 +150,8 @@ absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, Ve
     if (!content.ok()) return At(NameOf(nchunk), content.status());
     return OpenChunk(*content, fixed);
   }
-  CAIRN_ASSIGN_OR_RETURN(const Bytes stored, ReadStored(state, nchunk, policy, scratch));
-  absl::StatusOr<chunk::Decoder> decoder = chunk::Decoder::Make(stored, ContextOf(state));
+  CAIRN_ASSIGN_OR_RETURN(Chunk stored, ReadStored(state, nchunk, policy, scratch));
+  absl::StatusOr<chunk::Decoder> decoder = chunk::Decoder::Make(stored.bytes(), ContextOf(state));
   if (!decoder.ok()) return At(NameOf(nchunk), decoder.status());
   const int32_t nbytes = decoder->nbytes();
   if (absl::Status status = CheckLimit(state, nbytes); !status.ok()) {
@@ -168,7 +160,10 @@ absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, Ve
   if (fixed != 0 && nbytes != fixed) {
     return DataLoss("%s: nbytes: expected %d, got %d", NameOf(nchunk), fixed, nbytes);
   }
-  return OpenChunk(*std::move(decoder), nbytes);
+  OpenChunk chunk(*std::move(decoder), nbytes);
+  chunk.stored_ = std::move(stored);
+  if (state.delta_reference != nullptr) chunk.reference_ = *state.delta_reference;
+  return chunk;
 }
 
 absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst) const {
@@ -176,7 +171,9 @@ absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst) const {
     return OutOfRange("chunk: %d bytes from byte %d on, of %d", dst.size(), begin, nbytes_);
   }
   if (const auto* decoder = std::get_if<chunk::Decoder>(&content_)) {
-    return decoder->DecodeRange(begin, dst);
+    CAIRN_RETURN_IF_ERROR(decoder->DecodeRange(begin, dst));
+    AddReference(reference_, begin, dst);
+    return absl::OkStatus();
   }
   if (const auto* special = std::get_if<chunk::SpecialContent>(&content_)) {
     return chunk::FillSpecial(*special, begin, dst);
@@ -185,21 +182,15 @@ absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst) const {
   return absl::OkStatus();
 }
 
-Bytes OpenChunk::stored() const {
-  const chunk::Decoder* stored = decoder();
-  return stored == nullptr ? Bytes() : stored->bytes();
-}
-
 absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk) {
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
   if (IsTail(state, nchunk)) return static_cast<int32_t>(state.tail->size());
   if (const int32_t fixed = FixedNbytes(state, nchunk); fixed != 0) return fixed;
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
-  CAIRN_ASSIGN_OR_RETURN(const int64_t position, PositionOf(state, nchunk, entry.value));
   chunk::ScratchBuffer scratch;
-  const absl::StatusOr<Found> found = FindHeader(state, position, scratch);
-  if (!found.ok()) return At(NameOf(nchunk), found.status());
-  return found->header.nbytes;
+  const absl::StatusOr<chunk::Header> header = state.area->ReadHeader(entry.value, scratch);
+  if (!header.ok()) return At(NameOf(nchunk), header.status());
+  return header->nbytes;
 }
 
 absl::StatusOr<ChunkStarts::Place> FindByte(const State& state, int64_t position) {

@@ -24,16 +24,16 @@ absl::Status CheckChunkNumber(const State& state, int64_t nchunk);
 // Whether nchunk stands for items that wait in the tail.
 bool IsTail(const State& state, int64_t nchunk);
 
-// Position of a stored chunk in the frame; kDataLoss when it lies outside the chunk area.
-absl::StatusOr<int64_t> PositionOf(const State& state, int64_t nchunk, int64_t entry);
-
-// The bytes of a stored chunk: in place, or in `scratch`. Its fingerprint is checked as `policy`
+// The bytes of a stored chunk, as ChunkArea::Read gives them. Its fingerprint is checked as `policy`
 // asks; nothing is decoded, so any codec will do.
-absl::StatusOr<Bytes> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
+absl::StatusOr<Chunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                  chunk::ScratchBuffer& scratch);
 
-// A chunk of a state, ready to be decoded: stored, special, or the raw tail. The bytes of a stored
-// one lie in the state's map or in the scratch buffer that it was opened with.
+// Whether a stored chunk decodes to something else outside of this frame.
+bool DependsOnFrame(const State& state, const chunk::Header& header);
+
+// A chunk of a state, ready to be decoded: stored, special, or the raw tail. Lasts no longer than the
+// state and the scratch buffer that it was opened with.
 class OpenChunk {
  public:
   // kDataLoss for a stored chunk that is not what it should be.
@@ -44,7 +44,7 @@ class OpenChunk {
   // Decodes bytes [begin, begin + dst.size()).
   absl::Status Read(int64_t begin, MutableBytes dst) const;
   // The chunk's stored bytes, empty for special chunks of the index and the tail.
-  Bytes stored() const;
+  Bytes stored() const { return stored_.bytes(); }
   // Null for special chunks of the index and the tail.
   const chunk::Decoder* decoder() const { return std::get_if<chunk::Decoder>(&content_); }
 
@@ -54,6 +54,8 @@ class OpenChunk {
 
   Content content_;
   int32_t nbytes_;
+  Chunk stored_;
+  Bytes reference_;  // of additive DELTA
 };
 
 // Decoded size of a chunk: by the frame's chunksize, or from the chunk's own header.

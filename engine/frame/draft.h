@@ -12,6 +12,18 @@
 
 namespace cairn::frame {
 
+// What chunks take.
+struct ChunkCost {
+  int64_t nbytes = 0;                 // decoded
+  std::optional<int64_t> stored = 0;  // in the files; empty where damage hides it
+};
+
+// A chunk that is in the files, but in no index yet.
+struct StagedChunk {
+  IndexEntry entry;
+  ChunkCost cost;
+};
+
 // Pure memory: making or dropping one costs no I/O.
 struct Draft {
   explicit Draft(const State& base)
@@ -34,23 +46,40 @@ struct Draft {
   bool metalayers_edited = false;
 
   int64_t nbytes() const { return header.nbytes + static_cast<int64_t>(tail.size()); }
-  // `stored` is the chunk's size in the file, 0 for special chunks of the index.
-  void AddChunk(IndexEntry entry, int64_t nbytes, int64_t stored);
-  void RemoveLastChunk(int64_t nbytes, int64_t stored);
+  // The tail counts as the last chunk.
+  int64_t nchunks() const { return chunks.size() + (tail.empty() ? 0 : 1); }
+  bool fixed_chunks() const { return !header.variable_chunks(); }
+
+  void Insert(int64_t nchunk, const StagedChunk& chunk);
+  void Replace(int64_t nchunk, const ChunkCost& old, const StagedChunk& chunk);
+  void Erase(int64_t first, int64_t count, const ChunkCost& old);
+
+ private:
+  void Count(const ChunkCost& cost, int64_t sign);
 };
 
-inline void Draft::AddChunk(IndexEntry entry, int64_t nbytes, int64_t stored) {
-  chunks.Append(entry);
-  header.nbytes += nbytes;
-  if (stored_bytes.has_value()) *stored_bytes += stored;
+inline void Draft::Count(const ChunkCost& cost, int64_t sign) {
+  header.nbytes += sign * cost.nbytes;
+  stored_bytes = stored_bytes.has_value() && cost.stored.has_value()
+                     ? std::optional(*stored_bytes + sign * *cost.stored)
+                     : std::nullopt;
   edited = true;
 }
 
-inline void Draft::RemoveLastChunk(int64_t nbytes, int64_t stored) {
-  chunks.RemoveLast();
-  header.nbytes -= nbytes;
-  if (stored_bytes.has_value()) *stored_bytes -= stored;
-  edited = true;
+inline void Draft::Insert(int64_t nchunk, const StagedChunk& chunk) {
+  chunks.Insert(nchunk, chunk.entry);
+  Count(chunk.cost, 1);
+}
+
+inline void Draft::Replace(int64_t nchunk, const ChunkCost& old, const StagedChunk& chunk) {
+  chunks.Replace(nchunk, chunk.entry);
+  Count(old, -1);
+  Count(chunk.cost, 1);
+}
+
+inline void Draft::Erase(int64_t first, int64_t count, const ChunkCost& old) {
+  chunks.Erase(first, count);
+  Count(old, -1);
 }
 
 }  // namespace cairn::frame

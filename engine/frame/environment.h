@@ -12,6 +12,7 @@ struct Environment {
   bool use_mmap = true;
   VerifyPolicy verify = VerifyPolicy::kFirstTouch;
   Limits limits;
+  int32_t max_mapped_files = 256;
   const Registry* registry = nullptr;
   Executor* executor = nullptr;
   mutable chunk::WorkspacePool pool;

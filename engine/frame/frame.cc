@@ -4,6 +4,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
+#include "engine/frame/copy_chunks.h"
 #include "engine/frame/frame_core.h"
 #include "engine/frame/frame_writer.h"
 
@@ -74,8 +75,17 @@ absl::StatusOr<Writer> Frame::OpenWriter(const WriterOptions& options) {
   return Writer(std::move(writer));
 }
 
+absl::StatusOr<CompactReport> Frame::Compact() {
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
+                         frame::FrameWriter::Open(core_, {}));
+  CAIRN_ASSIGN_OR_RETURN(const CompactReport report, writer->Compact());
+  CAIRN_RETURN_IF_ERROR(writer->Close());
+  return report;
+}
+
 absl::StatusOr<std::vector<std::byte>> Frame::ToBuffer() const {
   const std::shared_ptr<const frame::State> state = core_->newest();
+  if (state->header.layout == Layout::kSparse) return frame::ContiguousCopy(*state);
   std::vector<std::byte> out(static_cast<size_t>(state->header.frame_size));
   // The header in the file may have moved on; the state's own is the one that fits.
   CopyBytes(state->header_bytes, out);

@@ -13,6 +13,26 @@ namespace {
 
 constexpr int kMaxAttempts = 16;
 
+absl::StatusOr<FrameSource> OpenSource(const FramePlace& place, int64_t origin, bool use_mmap) {
+  if (place.directory == nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const File> file,
+                           place.files->Open(place.path, FileMode::kRead));
+    return FrameSource::OfFile(std::move(file), origin, use_mmap);
+  }
+  // An index that lost its name before it was locked may have lost its chunk files too.
+  for (int attempt = 1;; ++attempt) {
+    CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file,
+                           place.files->Open(place.path, FileMode::kRead));
+    absl::Status status = file->LockByte(kReaderLockByte, LockMode::kShared);
+    if (status.ok()) {
+      CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtPlace(place, *file));
+      if (there) return FrameSource::OfIndex(std::move(file), place.directory, use_mmap);
+      status = absl::UnavailableError(place.path + " is being replaced again and again");
+    }
+    if (!absl::IsUnavailable(status) || attempt == kMaxAttempts) return status;
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const Environment> MakeEnvironment(const OpenOptions& options) {
@@ -20,6 +40,7 @@ std::shared_ptr<const Environment> MakeEnvironment(const OpenOptions& options) {
   env->use_mmap = options.use_mmap;
   env->verify = options.verify;
   env->limits = options.limits;
+  env->max_mapped_files = options.max_mapped_files;
   env->registry = options.registry;
   env->executor = options.executor;
   return env;
@@ -28,11 +49,17 @@ std::shared_ptr<const Environment> MakeEnvironment(const OpenOptions& options) {
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& path,
                                                            const OpenOptions& options) {
   FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const File> file, files->Open(path, FileMode::kRead));
-  auto core = std::make_shared<FrameCore>(
-      FramePlace{.files = files, .path = path},
-      FrameSource::OfFile(std::move(file), options.offset, options.use_mmap),
-      MakeEnvironment(options));
+  FramePlace place = FindPlace(files, path);
+  if (place.directory != nullptr && options.offset != 0) {
+    return InvalidArgument("%s is a directory: no frame begins at offset %d", path,
+                           options.offset);
+  }
+  absl::StatusOr<FrameSource> source = OpenSource(place, options.offset, options.use_mmap);
+  if (!source.ok()) {
+    return place.directory == nullptr ? source.status() : At(path, source.status());
+  }
+  auto core = std::make_shared<FrameCore>(std::move(place), *std::move(source),
+                                          MakeEnvironment(options));
   if (const auto state = core->Load(); !state.ok()) return At(path, state.status());
   return core;
 }
@@ -71,25 +98,6 @@ void FrameCore::Adopt(FrameSource source, std::shared_ptr<const State> state) {
   newest_ = std::move(state);
 }
 
-absl::StatusOr<bool> FrameCore::IsAtItsPlace(const File& file) const {
-  if (place_.files == nullptr) return true;
-  CAIRN_ASSIGN_OR_RETURN(const FileIdentity ours, file.Identity());
-  const absl::StatusOr<FileIdentity> there = place_.files->Identity(place_.path);
-  if (absl::IsNotFound(there.status())) return false;
-  CAIRN_RETURN_IF_ERROR(there.status());
-  return *there == ours;
-}
-
-absl::StatusOr<std::shared_ptr<File>> FrameCore::LockOld() const {
-  if (place_.files == nullptr) return nullptr;
-  absl::StatusOr<std::unique_ptr<File>> file =
-      place_.files->Open(place_.path, FileMode::kReadWrite);
-  // What nobody can write has no writer.
-  if (!file.ok()) return nullptr;
-  CAIRN_RETURN_IF_ERROR((*file)->LockByte(kWriterLockByte, LockMode::kExclusive));
-  return std::shared_ptr<File>(*std::move(file));
-}
-
 absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting() {
   const FrameSource source = this->source();
   if (source.file() == nullptr) return FailedPrecondition("a frame in a buffer is read-only");
@@ -108,7 +116,7 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting() {
     CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file,
                            place_.files->Open(place_.path, FileMode::kReadWrite));
     CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte, LockMode::kExclusive));
-    CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtItsPlace(*file));
+    CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtPlace(place_, *file));
     if (there) return file;
     if (attempt == kMaxAttempts) {
       return absl::UnavailableError(place_.path + " is being replaced again and again");
@@ -121,25 +129,23 @@ absl::StatusOr<FrameSource> FrameCore::OpenForReading(const std::shared_ptr<File
     const auto& memory = static_cast<const storage::MemoryFile&>(*written);
     return FrameSource::OfFile(memory.Reopen(), 0, env_->use_mmap);
   }
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const File> file,
-                         place_.files->Open(place_.path, FileMode::kRead));
-  return FrameSource::OfFile(std::move(file), 0, env_->use_mmap);
+  return OpenSource(place_, 0, env_->use_mmap);
 }
 
 absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
   const std::lock_guard refresh(refresh_mutex_);
   const FrameSource source = this->source();
   if (source.file() == nullptr) return newest();
-  CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtItsPlace(*source.file()));
+  CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtPlace(place_, *source.file()));
   if (!there) {
-    absl::StatusOr<std::shared_ptr<const File>> file =
-        place_.files->Open(place_.path, FileMode::kRead);
-    if (absl::IsNotFound(file.status())) return newest();  // what we hold stays readable
-    CAIRN_RETURN_IF_ERROR(file.status());
-    return MoveTo(FrameSource::OfFile(*std::move(file), source.origin(), env_->use_mmap));
+    absl::StatusOr<FrameSource> moved = OpenSource(place_, source.origin(), env_->use_mmap);
+    if (absl::IsNotFound(moved.status())) return newest();  // what we hold stays readable
+    CAIRN_RETURN_IF_ERROR(moved.status());
+    return MoveTo(*std::move(moved));
   }
-  CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, LoadFrameSize(source));
   std::shared_ptr<const State> state = newest();
+  if (state->era != Era::kCurrent) return state;  // nobody writes those any more
+  CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, LoadFrameSize(source));
   if (frame_size == state->header.frame_size) return state;
   return MoveTo(source);
 }

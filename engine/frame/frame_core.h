@@ -12,25 +12,17 @@
 #include "cairn/file_system.h"
 #include "cairn/options.h"
 #include "engine/frame/environment.h"
+#include "engine/frame/frame_place.h"
 #include "engine/frame/frame_source.h"
 #include "engine/frame/state.h"
 
 namespace cairn::frame {
-
-// How a frame is found again. A buffer has neither path nor file.
-struct FramePlace {
-  FileSystem* files = nullptr;  // null: in memory
-  std::string path;
-};
 
 // Thread-safe.
 class FrameCore {
  public:
   FrameCore(FramePlace place, FrameSource source, std::shared_ptr<const Environment> env)
       : place_(std::move(place)), env_(std::move(env)), source_(std::move(source)) {}
-
-  // The byte whose lock makes a writer the only one; far behind the end of any file.
-  static constexpr int64_t kWriterLockByte = int64_t{1} << 62;
 
   static absl::StatusOr<std::shared_ptr<FrameCore>> Open(const std::string& path,
                                                          const OpenOptions& options);
@@ -48,13 +40,10 @@ class FrameCore {
   // Opens the file that has the frame's name now, and takes the writer's lock on it. kUnavailable,
   // kFailedPrecondition for frames that cannot be written.
   absl::StatusOr<std::shared_ptr<File>> OpenForWriting();
-  // The frame in `written`, which a writer holds: for reading, through a descriptor without a lock.
+  // The frame in `written`, which a writer holds: for reading, through a descriptor without the
+  // writer's lock.
   absl::StatusOr<FrameSource> OpenForReading(const std::shared_ptr<File>& written) const;
 
-  // Whether the frame's name leads to `file`. Always so in memory.
-  absl::StatusOr<bool> IsAtItsPlace(const File& file) const;
-  // The lock of the file that is about to be replaced, if there is one. kUnavailable.
-  absl::StatusOr<std::shared_ptr<File>> LockOld() const;
   // Makes `state`, which was loaded from `source`, the newest. Called by the writer.
   void Adopt(FrameSource source, std::shared_ptr<const State> state);
 

@@ -17,8 +17,16 @@ namespace cairn::frame {
 // Positions count from the start of the frame. Cheap to copy, thread-safe.
 class FrameSource {
  public:
+  FrameSource() = default;  // nowhere
   static FrameSource OfFile(std::shared_ptr<const File> file, int64_t origin, bool use_mmap) {
     return FrameSource(std::move(file), nullptr, origin, use_mmap);
+  }
+  // The index file of a sparse frame, and the directory that it lies in.
+  static FrameSource OfIndex(std::shared_ptr<const File> file,
+                             std::shared_ptr<FileSystem> directory, bool use_mmap) {
+    FrameSource source = OfFile(std::move(file), 0, use_mmap);
+    source.directory_ = std::move(directory);
+    return source;
   }
   static FrameSource OfBuffer(std::shared_ptr<const Mapping> buffer, int64_t origin) {
     return FrameSource(nullptr, std::move(buffer), origin, true);
@@ -33,6 +41,8 @@ class FrameSource {
   int64_t origin() const { return origin_; }
   // Null for a buffer.
   const std::shared_ptr<const File>& file() const { return file_; }
+  // Null unless this is a sparse frame.
+  const std::shared_ptr<FileSystem>& directory() const { return directory_; }
 
  private:
   FrameSource(std::shared_ptr<const File> file, std::shared_ptr<const Mapping> buffer,
@@ -41,6 +51,7 @@ class FrameSource {
 
   std::shared_ptr<const File> file_;
   std::shared_ptr<const Mapping> buffer_;
+  std::shared_ptr<FileSystem> directory_;
   int64_t origin_ = 0;
   bool use_mmap_ = true;
 };

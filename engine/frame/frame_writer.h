@@ -1,30 +1,24 @@
 // Commits what a stager made.
 //
-// A commit, for now, is a checkpoint:
-//   1. Chunks go behind the committed end of the frame as they are staged. Nothing refers to them,
-//      so a crash leaves the old state.
-//   2. Index and trailer go behind the chunks; sync. Still nothing refers to them.
-//   3. The header's first sector is written in one piece; sync. It alone moves the frame from the
-//      old state to the new one, and 512 aligned bytes reach the disk whole or not at all.
-// No other committed byte is ever overwritten: old index and trailer become dead bytes, so every
-// snapshot stays good. What cannot be done that way (an empty frame, whose trailer must follow its
-// header; metalayers behind the first sector) is written to a new file that takes the old one's
-// name.
+// A commit, for now, is a checkpoint: it leaves a frame in which any Blosc2 reader sees everything.
+// No committed byte but those of the header's first sector is ever overwritten, so every snapshot
+// stays good. How the files of a frame go from one state to the next differs by layout; see
+// ContiguousWriter and SparseWriter.
 #ifndef CAIRN_ENGINE_FRAME_FRAME_WRITER_H_
 #define CAIRN_ENGINE_FRAME_FRAME_WRITER_H_
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/frame.h"
 #include "cairn/options.h"
 #include "engine/frame/checkpoint.h"
 #include "engine/frame/frame_core.h"
-#include "engine/frame/new_file.h"
+#include "engine/frame/frame_place.h"
 #include "engine/frame/stager.h"
 
 namespace cairn::frame {
@@ -40,7 +34,7 @@ class FrameWriter {
   static absl::StatusOr<std::unique_ptr<FrameWriter>> Build(FramePlace place,
                                                             const CreateOptions& options,
                                                             bool plain);
-  ~FrameWriter();
+  virtual ~FrameWriter() = default;
 
   // The stager, when edits are possible.
   absl::StatusOr<Stager*> GetStager();
@@ -49,50 +43,65 @@ class FrameWriter {
   absl::StatusOr<std::shared_ptr<const State>> Staged();
   absl::StatusOr<std::shared_ptr<const State>> Commit();
   void Rollback();
+  // Writes the committed state anew, without a dead byte. Nothing may be staged.
+  absl::StatusOr<CompactReport> Compact();
   absl::Status Close();
 
   const std::shared_ptr<FrameCore>& core() const { return core_; }
 
- private:
-  // A file that is nowhere yet.
-  struct Unpublished {
-    NewFile file;
+ protected:
+  // What a writer starts from.
+  struct Start {
+    std::shared_ptr<FrameCore> core;
+    std::shared_ptr<File> file;
+    FrameSource source;
+    std::shared_ptr<const State> base;
+    StagerOptions options;
+    FingerprintType fingerprint = FingerprintType::k64Bit;
+  };
+  // How the first commit of a frame that is nowhere yet goes.
+  struct First {
     bool replace = false;  // whether it may take the name of another
-    bool plain = false;
-    bool array = false;  // begins as an n-dimensional array of zeros
+    bool plain = false;    // whether it leaves out Cairn's layers
+    bool array = false;    // begins as an n-dimensional array of zeros
   };
 
-  FrameWriter(std::shared_ptr<FrameCore> core, std::shared_ptr<File> file, FrameSource source,
-              std::shared_ptr<const State> base, StagerOptions options);
+  explicit FrameWriter(Start start);
 
-  absl::Status CheckUsable() const;
-  void StartStaging(int64_t begin);
-  absl::Status StageNewArray();
-  absl::Status StartOver();
+  // The files go from the committed state to the staged one. Ends with Adopt.
+  virtual absl::Status Publish() = 0;
+  // The same, and nothing dead is left. Returns the bytes that the files had before.
+  virtual absl::StatusOr<int64_t> Rewrite() = 0;
+  // Forgets what is staged, and goes on staging from the committed state.
+  virtual absl::Status Restart() = 0;
+  // Makes what a snapshot of staged edits reads stay.
+  virtual void KeepStaged() = 0;
+  // Leaves nothing in the files that is not the committed frame.
+  virtual absl::Status CleanUp() = 0;
 
-  absl::Status Confirm();
-  absl::Status Publish();
-  bool FitsInPlace() const;
+  bool usable() const { return CheckUsable().ok(); }
+  void StageInto(ChunkSink& sink) { stager_.emplace(base_, sink, options_); }
+  // `new_file`: nothing of the state before is in the file.
   CheckpointPlan PlanAt(int64_t index_begin, bool new_file) const;
-  absl::Status CommitInPlace();
-  absl::Status CommitFirst();
-  absl::Status CommitToNewFile();
-  absl::Status WriteWhole(File& file, const Draft& draft, int64_t chunks_end) const;
-  absl::StatusOr<Draft> CopyChunks(ChunkLog& log);
+  absl::Status CheckAtPlace() const;
+  // The committed state is now the one in `file`.
   absl::Status Adopt(std::shared_ptr<File> file);
-  absl::Status CutFile();
 
   std::shared_ptr<FrameCore> core_;
   std::shared_ptr<File> file_;  // holds the lock
   FrameSource source_;          // the same file, for reading; without the lock
   std::shared_ptr<const State> base_;
   StagerOptions options_;
-  FingerprintType fingerprint_ = FingerprintType::k64Bit;
-  std::optional<Unpublished> unpublished_;  // file_, while it has no name
+  FingerprintType fingerprint_;
+  std::optional<First> first_;  // while the frame is nowhere yet
   std::optional<Stager> stager_;
-  bool committed_ = false;
-  int64_t shared_end_ = 0;  // staged bytes before this are read by a snapshot, so they must stay
-  absl::Status unusable_;   // the first failure, or that the writer is closed
+
+ private:
+  absl::Status CheckUsable() const;
+  absl::Status StageNewArray();
+  absl::Status Confirm();
+
+  absl::Status unusable_;  // the first failure, or that the writer is closed
 };
 
 }  // namespace cairn::frame

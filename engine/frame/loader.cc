@@ -8,7 +8,9 @@
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/format/trailer.h"
+#include "engine/frame/legacy_loader.h"
 #include "engine/frame/seal_check.h"
+#include "engine/frame/sparse_area.h"
 
 namespace cairn::frame {
 
@@ -69,16 +71,21 @@ absl::StatusOr<int64_t> AgreeOnCount(const format::FrameHeader& header,
   return in_header;
 }
 
-struct FoundIndex {
-  Chunk chunk;  // none in an empty frame
-  int64_t nchunks = 0;
-};
+absl::Status CheckLayout(const format::FrameHeader& header, const FrameSource& source) {
+  const bool sparse = header.layout == Layout::kSparse;
+  if (sparse == (source.directory() != nullptr)) return absl::OkStatus();
+  return absl::DataLossError(
+      sparse ? "frame header: a sparse frame is opened by its directory, not its index"
+             : "frame header: expected the index of a sparse frame, got a whole frame");
+}
 
-// The index lies right behind the chunk area.
+}  // namespace
+
 absl::StatusOr<FoundIndex> FindIndex(State& state) {
   FoundIndex found;
   if (state.header.nbytes == 0) return found;
-  const std::optional<int64_t> begin = CheckedAdd(state.header.header_len, state.header.cbytes);
+  const int64_t area = state.header.layout == Layout::kSparse ? 0 : state.header.cbytes;
+  const std::optional<int64_t> begin = CheckedAdd(state.header.header_len, area);
   const int64_t end = state.trailer.begin;
   if (!begin.has_value() || *begin > end) {
     return DataLoss("frame header: cbytes: expected up to %d, got %d",
@@ -98,6 +105,8 @@ absl::StatusOr<FoundIndex> FindIndex(State& state) {
   state.index = {*begin, *begin + header->cbytes};
   return found;
 }
+
+namespace {
 
 void TakeVlMetalayers(const format::Trailer& trailer, const Chunk& bytes, State& state) {
   for (const format::LayerPlace& place : trailer.layers) {
@@ -123,9 +132,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
   state->env = std::move(env);
   state->header_bytes = std::move(header_bytes);
   CAIRN_ASSIGN_OR_RETURN(state->header, format::ParseFrameHeader(state->header_bytes));
-  if (state->header.layout == Layout::kSparse) {
-    return Unimplemented("frame header: sparse frames are not read by this version");
-  }
+  CAIRN_RETURN_IF_ERROR(CheckLayout(state->header, source));
   CAIRN_ASSIGN_OR_RETURN(const int64_t available, source.Size());
   CAIRN_RETURN_IF_ERROR(CheckFrameSize(state->header, available));
   CAIRN_ASSIGN_OR_RETURN(state->region, source.View(state->header.frame_size));
@@ -153,6 +160,11 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
   state->seal_holds = verdict.holds;
   state->trailer_damage = std::move(verdict.trailer_damage);
   state->header_changed_outside = verdict.header_changed_outside;
+  if (source.directory() != nullptr) {
+    state->area = std::make_shared<SparseArea>(source.directory(), *state->env);
+  } else {
+    SetContiguousArea(*state);
+  }
   TakeChunksize(*state);
   TakeVlMetalayers(trailer, trailer_bytes, *state);
   state->array = ArrayOf(state->header);
@@ -172,6 +184,8 @@ absl::StatusOr<int64_t> LoadFrameSize(const FrameSource& source) {
 
 absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source,
                                                        std::shared_ptr<const Environment> env) {
+  CAIRN_ASSIGN_OR_RETURN(const Era era, FindEra(source));
+  if (era != Era::kCurrent) return LoadLegacy(source, era, std::move(env));
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> before, ReadHeaderBytes(source));
     absl::StatusOr<std::shared_ptr<const State>> state = LoadFrom(source, before, env);

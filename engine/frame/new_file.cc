@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "engine/frame/old_frame.h"
 #include "engine/frame/random.h"
 #include "engine/storage/memory_file.h"
 
@@ -43,9 +44,17 @@ NewFile NewFile::InMemory() {
 absl::Status NewFile::Publish(bool replace) {
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kAll));
   if (files_ == nullptr) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(files_->Rename(name_, path_, replace));
+  CAIRN_RETURN_IF_ERROR(TakeName(files_, name_, path_, replace));
   name_.clear();
   return files_->SyncDirectoryOf(path_);
+}
+
+absl::StatusOr<std::string> NewFile::PublishBySwap() {
+  CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kAll));
+  CAIRN_RETURN_IF_ERROR(files_->Exchange(name_, path_));
+  const std::string old = std::exchange(name_, {});
+  CAIRN_RETURN_IF_ERROR(files_->SyncDirectoryOf(path_));
+  return old;
 }
 
 void NewFile::Remove() {

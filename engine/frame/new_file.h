@@ -29,6 +29,8 @@ class NewFile {
   // Makes the content durable, gives the file its name and makes that durable too. The caller holds
   // the writer's lock already, so that nobody can write before it. kAlreadyExists.
   absl::Status Publish(bool replace);
+  // The same, but the file that had the name gets the temporary one, which is returned.
+  absl::StatusOr<std::string> PublishBySwap();
 
  private:
   NewFile(FileSystem* files, std::string path, std::string name, std::shared_ptr<File> file);

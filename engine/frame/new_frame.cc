@@ -44,9 +44,6 @@ int32_t WholeItems(int32_t chunksize, int32_t typesize) {
 absl::StatusOr<std::shared_ptr<const State>> MakeNewState(const CreateOptions& options,
                                                           std::shared_ptr<const Environment> env) {
   const CompressionOptions& compression = options.compression;
-  if (options.layout == Layout::kSparse) {
-    return Unimplemented("sparse frames are not written by this version");
-  }
   if (compression.format != ChunkFormat::kBlosc2) {
     return InvalidArgument("frames hold chunks of the Blosc2 format only");
   }
@@ -71,11 +68,13 @@ absl::StatusOr<std::shared_ptr<const State>> MakeNewState(const CreateOptions& o
                          : WholeItems(options.chunksize, compression.typesize);
   header.filters = chunk::SlotsOf(compression);
   header.use_dict = compression.use_dict;
+  header.layout = options.layout;
   header.metalayers = options.metalayers;
   state->header_bytes = format::EncodeNewHeader(header);
   header.frame_size = header.header_len;
   state->array = ArrayOf(header);
   state->chunks_end = header.header_len;
+  SetContiguousArea(*state);
   state->info = MakeInfo(*state);
   state->info.fingerprint = options.fingerprint;
   return state;

@@ -70,7 +70,10 @@ absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
   if (format::IsSpecialEntry(entry.value)) {
     CAIRN_ASSIGN_OR_RETURN(result.special, format::SpecialOfEntry(entry.value));
   } else {
-    CAIRN_ASSIGN_OR_RETURN(result.offset, frame::PositionOf(*state_, nchunk, entry.value));
+    const absl::StatusOr<frame::ChunkPlace> place = state_->area->Locate(entry.value);
+    if (!place.ok()) return At(absl::StrFormat("chunk %d", nchunk), place.status());
+    result.offset = place->offset;
+    result.file = place->file;
   }
   if (entry.fingerprint != 0) result.fingerprint = entry.fingerprint;
   return result;
@@ -79,15 +82,22 @@ absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
 absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const ChunkEntry entry, GetEntry(nchunk));
   const chunk::WorkspacePool::Lease lease = state_->env->pool.Acquire();
-  if (entry.offset < 0) {
+  const auto make = [&]() -> absl::StatusOr<Chunk> {
     CAIRN_ASSIGN_OR_RETURN(
         const frame::OpenChunk chunk,
         frame::OpenChunk::Open(*state_, nchunk, state_->env->verify, lease->stored));
     return MakeChunk(*state_, chunk, entry.special);
-  }
-  CAIRN_ASSIGN_OR_RETURN(const Bytes stored,
+  };
+  if (entry.offset < 0 && entry.file < 0) return make();
+  CAIRN_ASSIGN_OR_RETURN(Chunk stored,
                          frame::ReadStored(*state_, nchunk, state_->env->verify, lease->stored));
-  return state_->region.Pin(entry.offset, static_cast<int64_t>(stored.size()));
+  if (state_->era != Era::kCurrent) {
+    CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(stored.bytes()));
+    if (frame::DependsOnFrame(*state_, header)) return make();
+  }
+  if (stored.owner() != nullptr) return stored;
+  CAIRN_ASSIGN_OR_RETURN(const frame::IndexEntry place, state_->chunks.Get(nchunk));
+  return state_->area->Pin(place.value);
 }
 
 absl::StatusOr<int32_t> Snapshot::ChunkSize(int64_t nchunk) const {

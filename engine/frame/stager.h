@@ -1,22 +1,21 @@
-// Turns edits into chunks in the file and entries in a draft. Nothing here is visible to anybody
+// Turns edits into chunks in the files and entries in a draft. Nothing here is visible to anybody
 // before a commit.
 #ifndef CAIRN_ENGINE_FRAME_STAGER_H_
 #define CAIRN_ENGINE_FRAME_STAGER_H_
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/options.h"
-#include "engine/chunk/encoder.h"
-#include "engine/frame/chunk_log.h"
+#include "engine/chunk/header.h"
+#include "engine/frame/chunk_maker.h"
+#include "engine/frame/chunk_sink.h"
 #include "engine/frame/draft.h"
-#include "engine/frame/foreign_chunk.h"
-#include "engine/frame/frame_source.h"
 
 namespace cairn::frame {
 
@@ -26,56 +25,72 @@ struct StagerOptions {
   int32_t chunksize = 0;           // where the frame does not say
 };
 
-// Not thread-safe. Refused arguments change nothing; any other failure leaves the draft half edited
-// and is remembered in failure().
+// Not thread-safe. What is refused for its arguments, or because a chunk to be changed cannot be
+// read, changes nothing; any other failure leaves the draft half edited and is remembered in
+// failure(). The edits are those of Writer.
 class Stager {
  public:
-  // Chunks are written to `file` from `begin` on, and read back through `source`.
-  Stager(std::shared_ptr<const State> base, File* file, FrameSource source, int64_t begin,
-         StagerOptions options);
+  Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options);
 
+  // In stager.cc: what comes behind the last chunk.
   absl::Status Append(Bytes items);
   absl::Status AppendChunk(Bytes chunk);
   absl::Status AppendSpecial(SpecialValue special, int64_t nitems, Bytes value);
+
+  // In stager_edits.cc: what changes chunks that are there.
+  absl::Status InsertChunk(int64_t nchunk, Bytes items);
+  absl::Status UpdateChunk(int64_t nchunk, Bytes items);
+  absl::Status InsertCompressed(int64_t nchunk, Bytes chunk);
+  absl::Status UpdateCompressed(int64_t nchunk, Bytes chunk);
+  absl::Status UpdateItems(int64_t start, Bytes items);
+  absl::Status DeleteChunks(int64_t first, int64_t count);
+  absl::Status Reorder(std::span<const int64_t> order);
+
   absl::Status SetMetalayer(std::string_view name, Bytes content);
   absl::Status SetVlmeta(std::string_view name, Bytes content);
   absl::Status DeleteVlmeta(std::string_view name);
 
-  // Makes a chunk of what waits in the tail and brings everything to the file.
+  // Makes a chunk of what waits in the tail and brings everything to the files.
   absl::Status Finish();
   // The base with the edits on top, for reading.
   absl::StatusOr<std::shared_ptr<const State>> View();
 
   const Draft& draft() const { return draft_; }
-  // The first position behind everything staged.
-  int64_t end() const { return log_.end(); }
   const absl::Status& failure() const { return failure_; }
 
  private:
-  bool fixed_chunks() const { return !draft_.header.variable_chunks(); }
   absl::Status Remember(absl::Status status);
-  absl::StatusOr<const chunk::Encoder*> GetEncoder();
   absl::Status CheckRoom(int64_t nbytes) const;
+  absl::Status CheckTakesItems() const;
+  absl::Status CheckChunk(const chunk::Header& header) const;
   void FixChunksize(int32_t chunksize);
-  absl::Status ReopenShortChunk();
 
+  absl::Status ReopenShortChunk();
+  absl::Status CloseTail();
   absl::Status StageItems(Bytes items);
   absl::Status StageFixed(Bytes items);
-  absl::Status EncodeChunk(Bytes items);
-  absl::Status StageChunk(Bytes chunk, int64_t nbytes);
-  absl::StatusOr<ForeignChunk> PrepareForeign(Bytes chunk, const chunk::Header& header) const;
-  absl::Status StageForeign(const ForeignChunk& foreign);
   absl::Status StageSpecial(SpecialValue special, int64_t nbytes, Bytes value);
-  absl::Status StageAsItems(SpecialValue special, int64_t nbytes, Bytes value);
+  absl::Status StageSpecialItems(SpecialValue special, int64_t nbytes, Bytes value);
   absl::Status StageOneSpecial(SpecialValue special, int64_t nbytes, Bytes value);
+  absl::Status AddLast(absl::StatusOr<StagedChunk> chunk);
+
+  int64_t NbytesOf(int64_t nchunk) const;
+  absl::Status CheckInsert(int64_t nchunk, int64_t nbytes) const;
+  absl::Status CheckUpdate(int64_t nchunk, int64_t nbytes) const;
+  absl::Status StageInsert(int64_t nchunk, absl::StatusOr<StagedChunk> chunk);
+  absl::Status StageUpdate(int64_t nchunk, const ChunkCost& old, absl::StatusOr<StagedChunk> chunk);
+  absl::StatusOr<chunk::Header> HeaderOf(const IndexEntry& entry);
+  absl::StatusOr<ChunkCost> CostOf(int64_t nchunk);
+  absl::StatusOr<ChunkCost> CostOf(int64_t first, int64_t count);
+
+  struct Update;
+  absl::StatusOr<Update> MakeUpdate(const State& state, int64_t begin, Bytes items);
 
   std::shared_ptr<const State> base_;
-  FrameSource source_;
+  ChunkSink& sink_;
   StagerOptions options_;
   Draft draft_;
-  ChunkLog log_;
-  std::optional<chunk::Encoder> encoder_;  // made at the first chunk
-  chunk::ScratchBuffer encoded_;
+  ChunkMaker maker_;
   absl::Status failure_;
 };
 

@@ -12,15 +12,22 @@ std::optional<ArrayInfo> ArrayOf(const format::FrameHeader& header) {
   return array.ok() ? std::optional(*std::move(array)) : std::nullopt;
 }
 
+void SetContiguousArea(State& state) {
+  state.area = std::make_shared<ContiguousArea>(state.region, state.header.header_len,
+                                                state.chunks_end);
+}
+
 FrameInfo MakeInfo(const State& state) {
   const format::FrameHeader& header = state.header;
   FrameInfo info;
   info.layout = header.layout;
+  info.era = state.era;
   info.format_version = header.version;
   info.nchunks = CountChunks(state);
   info.nitems = header.nbytes / header.typesize;
   info.nbytes = header.nbytes;
-  info.cbytes = state.chunks_end - header.header_len;
+  const bool sparse = header.layout == Layout::kSparse;
+  info.cbytes = sparse ? header.cbytes : state.chunks_end - header.header_len;
   info.frame_size = header.frame_size;
   info.header_len = header.header_len;
   info.typesize = header.typesize;
@@ -35,7 +42,7 @@ FrameInfo MakeInfo(const State& state) {
   for (const FilterStage& stage : header.filters) {
     if (stage.filter != Filter::kNone) info.filters.push_back(stage);
   }
-  info.dead_bytes = info.nchunks == 0 ? info.cbytes : -1;
+  info.dead_bytes = info.nchunks == 0 ? info.cbytes : sparse ? 0 : -1;
   if (state.seal.has_value()) {
     info.generation = state.seal->generation;
     const bool plausible = state.seal->dead_bytes <= info.cbytes;

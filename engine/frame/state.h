@@ -13,6 +13,7 @@
 #include "cairn/snapshot.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/seal.h"
+#include "engine/frame/chunk_area.h"
 #include "engine/frame/chunk_index.h"
 #include "engine/frame/chunk_starts.h"
 #include "engine/frame/environment.h"
@@ -35,18 +36,25 @@ struct Extent {
 
 struct State {
   std::shared_ptr<const Environment> env;
+  Era era = Era::kCurrent;
   Region region;
   FrameInfo info;
   format::FrameHeader header;
   std::vector<std::byte> header_bytes;
 
-  // Chunks lie between the end of the header and here.
-  int64_t chunks_end = 0;
   ChunkIndex chunks;
+  std::shared_ptr<const ChunkArea> area;
+  // In a contiguous frame chunks lie between the end of the header and here.
+  int64_t chunks_end = 0;
   // Items that wait for more to fill a chunk; they read as the last chunk.
   std::shared_ptr<const std::vector<std::byte>> tail;
   ChunkStarts starts;              // of a frame whose chunks differ in size
   std::optional<ArrayInfo> array;  // as a metalayer tells it
+
+  // What only frames of older eras have: bytes that are added to those of each chunk, and chunks
+  // that are bitshuffled by the rule of Blosc 1 although their version says otherwise.
+  std::shared_ptr<const std::vector<std::byte>> delta_reference;
+  bool whole_block_bitshuffle = false;
 
   std::vector<VlLayer> vlmetalayers;  // without Cairn's own
   std::optional<format::Seal> seal;   // the layer `cairn`, also a stale one
@@ -62,12 +70,15 @@ struct State {
   // these edits are.
   std::shared_ptr<const File> writers_file;
 
-  Extent index;  // the stored index chunk; empty without chunks and in staged states
-  Extent trailer;
+  Extent index;    // the stored index chunk; empty without chunks and in staged states
+  Extent trailer;  // or whatever holds the vlmetalayers
 };
 
 // The n-dimensional array of a metalayer that can be read.
 std::optional<ArrayInfo> ArrayOf(const format::FrameHeader& header);
+
+// Chunks lie in the region between the end of the header and chunks_end.
+void SetContiguousArea(State& state);
 
 // What the header, the index and a seal that is not stale tell. Leaves out fingerprint and sealed.
 FrameInfo MakeInfo(const State& state);

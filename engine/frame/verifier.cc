@@ -105,11 +105,12 @@ absl::Status Verifier::CheckContent(const OpenChunk& chunk) {
 Extent Verifier::ExtentOf(int64_t nchunk) {
   const absl::StatusOr<IndexEntry> entry = state_.chunks.Get(nchunk);
   if (!entry.ok() || format::IsSpecialEntry(entry->value)) return state_.index;
-  const absl::StatusOr<int64_t> position = PositionOf(state_, nchunk, entry->value);
-  if (!position.ok()) return state_.index;
-  const absl::StatusOr<Bytes> bytes = ReadStored(state_, nchunk, VerifyPolicy::kNever, stored_);
-  const int64_t size = bytes.ok() ? static_cast<int64_t>(bytes->size()) : chunk::kHeaderSize;
-  return {*position, std::min(*position + size, state_.chunks_end)};
+  const absl::StatusOr<ChunkPlace> place = state_.area->Locate(entry->value);
+  if (!place.ok()) return state_.index;
+  const absl::StatusOr<chunk::Header> header = state_.area->ReadHeader(entry->value, stored_);
+  const int64_t size = header.ok() ? header->cbytes : int64_t{chunk::kHeaderSize};
+  if (place->offset < 0) return {0, size};  // of a file of its own
+  return {place->offset, std::min(place->offset + size, state_.chunks_end)};
 }
 
 void Verifier::CheckChunk(int64_t nchunk) {

@@ -37,6 +37,41 @@ absl::Status Writer::WriteBox(std::span<const int64_t> start, std::span<const in
       [&](int64_t nchunk, Bytes content) { return stager->UpdateChunk(nchunk, content); });
 }
 
+absl::Status Writer::InsertChunk(int64_t nchunk, Bytes items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->InsertChunk(nchunk, items);
+}
+
+absl::Status Writer::UpdateChunk(int64_t nchunk, Bytes items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->UpdateChunk(nchunk, items);
+}
+
+absl::Status Writer::InsertCompressed(int64_t nchunk, Bytes chunk) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->InsertCompressed(nchunk, chunk);
+}
+
+absl::Status Writer::UpdateCompressed(int64_t nchunk, Bytes chunk) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->UpdateCompressed(nchunk, chunk);
+}
+
+absl::Status Writer::DeleteChunks(int64_t first, int64_t count) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->DeleteChunks(first, count);
+}
+
+absl::Status Writer::Reorder(std::span<const int64_t> order) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->Reorder(order);
+}
+
+absl::Status Writer::UpdateItems(int64_t start, Bytes items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->UpdateItems(start, items);
+}
+
 absl::Status Writer::SetMetalayer(std::string_view name, Bytes content) {
   CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
   return stager->SetMetalayer(name, content);

@@ -2,18 +2,17 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <memory>
-#include <stdio.h>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
-
-#include "absl/strings/str_cat.h"
+#include <vector>
 
 #include "cairn/file_system.h"
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
+#include "engine/storage/posix_directory.h"
 #include "engine/storage/posix_file.h"
 #include "engine/storage/posix_rename.h"
 #include "engine/storage/unique_fd.h"
@@ -26,7 +25,7 @@ namespace {
 
 int OpenFlags(FileMode mode) {
   // O_NONBLOCK: opening a pipe by mistake must not wait for its other end.
-  constexpr int kAlways = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  constexpr int kAlways = O_NONBLOCK | O_NOCTTY;
   switch (mode) {
     case FileMode::kRead:
       return kAlways | O_RDONLY;
@@ -54,56 +53,88 @@ std::string DirectoryOf(std::string_view path) {
   return std::string(path.substr(0, slash == 0 ? 1 : slash));
 }
 
+// All files, or those of an opened directory.
 class PosixFiles final : public FileSystem {
  public:
+  explicit PosixFiles(PosixDirectory directory) : directory_(std::move(directory)) {}
+
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
-    const int flags = OpenFlags(mode);
-    UniqueFd fd(RetryInterrupted([&] { return ::open(path.c_str(), flags, 0666); }));
+    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
+    const int flags = OpenFlags(mode) | directory_.open_flags();
+    UniqueFd fd(
+        RetryInterrupted([&] { return ::openat(directory_.fd(), path.c_str(), flags, 0666); }));
     if (!fd.ok()) {
-      return ErrnoStatus(errno, path, mode == FileMode::kCreateNew ? "create" : "open");
+      return directory_.Failure(errno, path, mode == FileMode::kCreateNew ? "create" : "open");
     }
-    CAIRN_RETURN_IF_ERROR(CheckIsRegular(fd, path));
-    return std::make_unique<PosixFile>(std::move(fd), path, mode != FileMode::kRead);
+    const std::string shown = directory_.Shown(path);
+    CAIRN_RETURN_IF_ERROR(CheckIsRegular(fd, shown));
+    return std::make_unique<PosixFile>(std::move(fd), shown, mode != FileMode::kRead);
   }
 
   absl::Status Rename(const std::string& from, const std::string& to, bool replace) override {
-    if (!replace) return RenameWithoutReplacing(from, to);
-    struct stat old;
-    if (::stat(to.c_str(), &old) == 0 && ::chmod(from.c_str(), old.st_mode & 07777) != 0) {
-      return ErrnoStatus(errno, from, "give the permissions of the file that it replaces");
-    }
-    if (::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
-    return ErrnoStatus(errno, from, absl::StrCat("rename to ", to));
+    CAIRN_RETURN_IF_ERROR(directory_.Check(from));
+    CAIRN_RETURN_IF_ERROR(directory_.Check(to));
+    return replace ? RenameReplacing(directory_, from, to)
+                   : RenameWithoutReplacing(directory_, from, to);
   }
 
   absl::Status Remove(const std::string& path) override {
-    if (::unlink(path.c_str()) == 0) return absl::OkStatus();
-    return ErrnoStatus(errno, path, "remove");
+    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
+    if (::unlinkat(directory_.fd(), path.c_str(), 0) == 0) return absl::OkStatus();
+    return directory_.Failure(errno, path, "remove");
   }
 
   absl::Status SyncDirectoryOf(const std::string& path) override {
-    const std::string directory = DirectoryOf(path);
-    constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    const UniqueFd fd(RetryInterrupted([&] { return ::open(directory.c_str(), kFlags); }));
-    if (!fd.ok()) return ErrnoStatus(errno, directory, "open the directory");
-    // EINVAL: this file system has nothing to sync in a directory.
-    if (RetryInterrupted([&] { return ::fsync(fd.get()); }) == 0 || errno == EINVAL) {
-      return absl::OkStatus();
-    }
-    return ErrnoStatus(errno, directory, "sync the directory");
+    if (directory_.opened()) return directory_.Sync();
+    CAIRN_ASSIGN_OR_RETURN(const PosixDirectory parent, directory_.Open(DirectoryOf(path)));
+    return parent.Sync();
+  }
+
+  absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path) override {
+    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
+    CAIRN_ASSIGN_OR_RETURN(PosixDirectory directory, directory_.Open(path));
+    return std::make_shared<PosixFiles>(std::move(directory));
+  }
+
+  absl::Status MakeDirectory(const std::string& path) override {
+    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
+    if (::mkdirat(directory_.fd(), path.c_str(), 0777) == 0) return absl::OkStatus();
+    return directory_.Failure(errno, path, "create the directory");
+  }
+
+  absl::Status RemoveDirectory(const std::string& path) override {
+    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
+    if (::unlinkat(directory_.fd(), path.c_str(), AT_REMOVEDIR) == 0) return absl::OkStatus();
+    return directory_.Failure(errno, path, "remove the directory");
+  }
+
+  absl::StatusOr<std::vector<std::string>> List(const std::string& path) override {
+    if (path != ".") CAIRN_RETURN_IF_ERROR(directory_.Check(path));
+    CAIRN_ASSIGN_OR_RETURN(const PosixDirectory directory, directory_.Open(path));
+    return directory.List();
+  }
+
+  absl::Status Exchange(const std::string& a, const std::string& b) override {
+    CAIRN_RETURN_IF_ERROR(directory_.Check(a));
+    CAIRN_RETURN_IF_ERROR(directory_.Check(b));
+    return ExchangeNames(directory_, a, b);
   }
 
   std::string Resolve(const std::string& path) override {
+    if (directory_.opened()) return path;
     const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr),
                                                                &std::free);
     return resolved == nullptr ? path : std::string(resolved.get());
   }
 
   absl::StatusOr<FileIdentity> Identity(const std::string& path) override {
-    struct stat info;
-    if (::stat(path.c_str(), &info) != 0) return ErrnoStatus(errno, path, "ask for the inode");
+    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
+    CAIRN_ASSIGN_OR_RETURN(const struct stat info, directory_.LookAt(path));
     return FileIdentity{.device = info.st_dev, .inode = info.st_ino};
   }
+
+ private:
+  const PosixDirectory directory_;
 };
 
 }  // namespace
@@ -112,7 +143,7 @@ class PosixFiles final : public FileSystem {
 
 FileSystem* PosixFileSystem() {
   // Never destroyed: files may be opened until the very end of the process. It has no state.
-  static FileSystem* const files = new storage::PosixFiles;
+  static FileSystem* const files = new storage::PosixFiles(storage::PosixDirectory());
   return files;
 }
 

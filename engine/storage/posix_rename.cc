@@ -3,31 +3,78 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
 
-#include "engine/storage/errors.h"
+#include "engine/base/status.h"
 
 namespace cairn::storage {
 
-absl::Status RenameWithoutReplacing(const std::string& from, const std::string& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
-    return absl::OkStatus();
-  }
-  if (errno == EINVAL || errno == ENOSYS) return LinkThenUnlink(from, to);
-  return ErrnoStatus(errno, from, absl::StrCat("rename to ", to));
+namespace {
+
+int RenameAt(const PosixDirectory& directory, const std::string& from, const std::string& to,
+             unsigned int flags) {
+  return ::renameat2(directory.fd(), from.c_str(), directory.fd(), to.c_str(), flags);
 }
 
-absl::Status LinkThenUnlink(const std::string& from, const std::string& to) {
-  if (::link(from.c_str(), to.c_str()) != 0) {
-    return ErrnoStatus(errno, from, absl::StrCat("link to ", to));
+// Whether renameat2 said that the kernel or the file system does not know the flag.
+bool IsUnknownFlag(int error) { return error == EINVAL || error == ENOSYS; }
+
+absl::Status TakePermissions(const PosixDirectory& directory, const std::string& from,
+                             const std::string& to) {
+  constexpr mode_t kPermissions = 07777;
+  const absl::StatusOr<struct stat> old = directory.LookAt(to);
+  if (absl::IsNotFound(old.status())) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(old.status());
+  CAIRN_ASSIGN_OR_RETURN(const struct stat mine, directory.LookAt(from));
+  const mode_t wanted = old->st_mode & kPermissions;
+  if (!S_ISREG(old->st_mode) || wanted == (mine.st_mode & kPermissions)) return absl::OkStatus();
+  if (::fchmodat(directory.fd(), from.c_str(), wanted, directory.at_flags()) == 0) {
+    return absl::OkStatus();
   }
-  if (::unlink(from.c_str()) == 0) return absl::OkStatus();
+  return directory.Failure(errno, from, "give the permissions of the file that it replaces");
+}
+
+}  // namespace
+
+absl::Status RenameWithoutReplacing(const PosixDirectory& directory, const std::string& from,
+                                    const std::string& to) {
+  if (RenameAt(directory, from, to, RENAME_NOREPLACE) == 0) return absl::OkStatus();
+  if (IsUnknownFlag(errno)) return LinkThenUnlink(directory, from, to);
+  return directory.Failure(errno, from, absl::StrCat("rename to ", directory.Shown(to)));
+}
+
+absl::Status LinkThenUnlink(const PosixDirectory& directory, const std::string& from,
+                            const std::string& to) {
+  const int fd = directory.fd();
+  if (::linkat(fd, from.c_str(), fd, to.c_str(), 0) != 0) {
+    return directory.Failure(errno, from, absl::StrCat("link to ", directory.Shown(to)));
+  }
+  if (::unlinkat(fd, from.c_str(), 0) == 0) return absl::OkStatus();
   const absl::Status failure =
-      ErrnoStatus(errno, from, absl::StrCat("remove the old name of ", to));
-  ::unlink(to.c_str());  // a rename that fails has changed nothing
+      directory.Failure(errno, from, absl::StrCat("remove the old name of ", directory.Shown(to)));
+  ::unlinkat(fd, to.c_str(), 0);  // a rename that fails has changed nothing
   return failure;
+}
+
+absl::Status RenameReplacing(const PosixDirectory& directory, const std::string& from,
+                             const std::string& to) {
+  CAIRN_RETURN_IF_ERROR(TakePermissions(directory, from, to));
+  const int fd = directory.fd();
+  if (::renameat(fd, from.c_str(), fd, to.c_str()) == 0) return absl::OkStatus();
+  return directory.Failure(errno, from, absl::StrCat("rename to ", directory.Shown(to)));
+}
+
+absl::Status ExchangeNames(const PosixDirectory& directory, const std::string& a,
+                           const std::string& b) {
+  if (RenameAt(directory, a, b, RENAME_EXCHANGE) == 0) return absl::OkStatus();
+  if (IsUnknownFlag(errno)) {
+    return Unimplemented("%s: this file system cannot exchange it with %s", directory.Shown(a),
+                         directory.Shown(b));
+  }
+  return directory.Failure(errno, a, absl::StrCat("exchange with ", directory.Shown(b)));
 }
 
 }  // namespace cairn::storage

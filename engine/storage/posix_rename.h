@@ -1,4 +1,4 @@
-// Renaming that takes no name away from another file.
+// Renaming that takes no name away from another file, or as much as it gives.
 #ifndef CAIRN_ENGINE_STORAGE_POSIX_RENAME_H_
 #define CAIRN_ENGINE_STORAGE_POSIX_RENAME_H_
 
@@ -6,14 +6,26 @@
 
 #include "absl/status/status.h"
 
+#include "engine/storage/posix_directory.h"
+
 namespace cairn::storage {
 
 // kAlreadyExists when `to` exists.
-absl::Status RenameWithoutReplacing(const std::string& from, const std::string& to);
+absl::Status RenameWithoutReplacing(const PosixDirectory& directory, const std::string& from,
+                                    const std::string& to);
 
-// The same for file systems that cannot do it in one step. A crash between the two steps leaves the
-// file under both names.
-absl::Status LinkThenUnlink(const std::string& from, const std::string& to);
+// The same for file systems that cannot do it in one step, and for files only. A crash between the
+// two steps leaves the file under both names.
+absl::Status LinkThenUnlink(const PosixDirectory& directory, const std::string& from,
+                            const std::string& to);
+
+// A file that takes the place of another gets its permissions.
+absl::Status RenameReplacing(const PosixDirectory& directory, const std::string& from,
+                             const std::string& to);
+
+// kUnimplemented where the file system cannot do it in one step.
+absl::Status ExchangeNames(const PosixDirectory& directory, const std::string& a,
+                           const std::string& b);
 
 }  // namespace cairn::storage
 

@@ -1,9 +1,11 @@
 #include "tests/support/fault_file_system.h"
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include <gtest/gtest.h>
 
@@ -36,14 +38,31 @@ class FaultFileSystemTest : public testing::Test {
     note(files_.SyncDirectoryOf(other_));
     note(files_.Remove(other_));
     PosixFileSystem()->Remove(other_).IgnoreError();
+    RunDirectories(note);
     return failed;
+  }
+
+  void RunDirectories(absl::FunctionRef<void(const absl::Status&)> note) {
+    FileSystem& real = *PosixFileSystem();
+    const auto ensure = [&](const std::string& path) { real.MakeDirectory(path).IgnoreError(); };
+    note(files_.MakeDirectory(path_));
+    ensure(path_);
+    const auto directory = *files_.OpenDirectory(path_);
+    note(directory->MakeDirectory("a"));
+    ensure(path_ + "/a");
+    ensure(path_ + "/b");
+    EXPECT_EQ(directory->List(".")->size(), 2);
+    note(directory->Exchange("a", "b"));
+    note(directory->SyncDirectoryOf("a"));
+    note(directory->RemoveDirectory("a"));
+    std::filesystem::remove_all(path_);
   }
 
   const TempDir dir_;
   const std::string path_ = dir_.Path("file");
   const std::string other_ = dir_.Path("other");
   FaultFileSystem files_;
-  static constexpr int kCount = 7;
+  static constexpr int kCount = 12;
 };
 
 TEST_F(FaultFileSystemTest, CountsWhatChangesTheDisk) {
@@ -117,6 +136,40 @@ TEST_F(FaultFileSystemTest, LogTellsWhatReachedTheDisk) {
   EXPECT_EQ(log[5].path, path_);
   EXPECT_EQ(log[5].to, other_);
   EXPECT_TRUE(files_.TakeLog().empty());
+}
+
+TEST_F(FaultFileSystemTest, LogNamesDirectoryAndFile) {
+  files_.StartLog();
+  ASSERT_TRUE(files_.MakeDirectory(path_).ok());
+  const auto directory = *files_.OpenDirectory(path_);
+  const auto file = *directory->Open("a", FileMode::kCreateNew);
+  ASSERT_TRUE(file->WriteAt(0, AsBytes("abc")).ok());
+  ASSERT_TRUE(directory->Rename("a", "b", false).ok());
+  ASSERT_TRUE(directory->MakeDirectory("sub").ok());
+  const absl::Status exchanged = directory->Exchange("b", "sub");
+  if (absl::IsUnimplemented(exchanged)) GTEST_SKIP() << exchanged;
+  ASSERT_TRUE((*directory->OpenDirectory("b"))->Open("c", FileMode::kCreateNew).ok());
+
+  std::vector<std::string> lines;
+  for (const Operation& operation : files_.TakeLog()) {
+    EXPECT_TRUE(operation.path.starts_with(path_)) << operation.path;
+    std::string line = operation.path.substr(path_.size());
+    if (!operation.to.empty()) line += " " + operation.to.substr(path_.size());
+    lines.push_back(line);
+  }
+  EXPECT_EQ(lines, (std::vector<std::string>{"", "/a", "/a", "/a /b", "/sub", "/b /sub", "/b/c"}));
+}
+
+TEST_F(FaultFileSystemTest, FaultStrikesInAnOpenedDirectory) {
+  ASSERT_TRUE(PosixFileSystem()->MakeDirectory(path_).ok());
+  const auto directory = *files_.OpenDirectory(path_);
+  const auto file = *directory->Open("a", FileMode::kCreateNew);
+  files_.Inject({.short_write = true, .disk_gone = true});
+  const absl::Status status = file->WriteAt(0, AsBytes("abcd"));
+  EXPECT_TRUE(absl::StrContains(status.message(), path_ + "/a")) << status;
+  EXPECT_EQ(*file->Size(), 2);
+  EXPECT_FALSE(directory->Rename("a", "b", true).ok());
+  EXPECT_TRUE(directory->Identity("a").ok());
 }
 
 }  // namespace

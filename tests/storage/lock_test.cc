@@ -1,4 +1,4 @@
-// Writer locks on the operating system's files.
+// Locks on the operating system's files.
 #include <memory>
 #include <string>
 
@@ -20,14 +20,14 @@ class LockTest : public testing::Test {
     return *PosixFileSystem()->Open(path_, mode);
   }
   // The code that another process gets when it tries to lock.
-  absl::StatusCode CodeInChild(int64_t offset) const {
+  absl::StatusCode CodeInChild(int64_t offset, LockMode mode = LockMode::kExclusive) const {
     return static_cast<absl::StatusCode>(test::ResultOfChild(
-        [&] { return static_cast<int>(Open()->LockByte(offset, LockMode::kExclusive).code()); }));
+        [&] { return static_cast<int>(Open()->LockByte(offset, mode).code()); }));
   }
 
   const test::TempDir dir_;
   const std::string path_ = dir_.Path("file");
-  const std::unique_ptr<File> first_ = Open(FileMode::kCreateNew);
+  std::unique_ptr<File> first_ = Open(FileMode::kCreateNew);
 };
 
 TEST_F(LockTest, SecondFileOfOneProcessIsRefused) {
@@ -82,7 +82,46 @@ TEST_F(LockTest, ForkedChildCannotReleaseItsParentsLock) {
             absl::StatusCode::kUnavailable);
 }
 
-TEST_F(LockTest, ReadOnlyFileCannotLock) {
+TEST_F(LockTest, OnlySharedLocksGoTogether) {
+  for (const LockMode held : {LockMode::kShared, LockMode::kExclusive}) {
+    for (const LockMode wanted : {LockMode::kShared, LockMode::kExclusive}) {
+      const auto holder = Open();
+      ASSERT_TRUE(holder->LockByte(kFarByte, held).ok());
+      const auto expected = held == LockMode::kShared && wanted == LockMode::kShared
+                                ? absl::StatusCode::kOk
+                                : absl::StatusCode::kUnavailable;
+      EXPECT_EQ(Open()->LockByte(kFarByte, wanted).code(), expected);
+      EXPECT_EQ(CodeInChild(kFarByte, wanted), expected);
+    }
+  }
+}
+
+TEST_F(LockTest, ExclusiveLockWaitsForTheLastSharedOne) {
+  auto second = Open();
+  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kShared).ok());
+  ASSERT_TRUE(second->LockByte(kFarByte, LockMode::kShared).ok());
+  first_.reset();
+  EXPECT_EQ(CodeInChild(kFarByte), absl::StatusCode::kUnavailable);
+  second.reset();
+  EXPECT_EQ(CodeInChild(kFarByte), absl::StatusCode::kOk);
+}
+
+TEST_F(LockTest, HolderMayChangeTheModeOfItsLock) {
+  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kShared).ok());
+  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kExclusive).ok());
+  EXPECT_EQ(CodeInChild(kFarByte, LockMode::kShared), absl::StatusCode::kUnavailable);
+  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kShared).ok());
+  EXPECT_EQ(CodeInChild(kFarByte, LockMode::kShared), absl::StatusCode::kOk);
+  EXPECT_EQ(CodeInChild(kFarByte, LockMode::kExclusive), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(LockTest, ReadOnlyFileCanShareALock) {
+  const auto reader = Open(FileMode::kRead);
+  ASSERT_TRUE(reader->LockByte(kFarByte, LockMode::kShared).ok());
+  EXPECT_EQ(CodeInChild(kFarByte), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(LockTest, ReadOnlyFileCannotLockExclusively) {
   const absl::Status status = Open(FileMode::kRead)->LockByte(kFarByte, LockMode::kExclusive);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_TRUE(absl::StrContains(status.message(), path_)) << status;

@@ -137,7 +137,9 @@ INSTANTIATE_TEST_SUITE_P(Storage, RenameWithoutReplacingTest,
                              [](const std::string& from, const std::string& to) {
                                return PosixFileSystem()->Rename(from, to, false);
                              },
-                             &LinkThenUnlink),
+                             [](const std::string& from, const std::string& to) {
+                               return LinkThenUnlink(PosixDirectory(), from, to);
+                             }),
                          [](const auto& info) {
                            return info.index == 0 ? "InOneStep" : "InTwoSteps";
                          });

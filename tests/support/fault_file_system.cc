@@ -9,30 +9,32 @@ namespace cairn::test {
 
 using Kind = Operation::Kind;
 
+namespace {
+
 class FaultFile final : public File {
  public:
-  FaultFile(FaultFileSystem* files, std::unique_ptr<File> base, std::string path, FileIdentity id)
-      : files_(files), base_(std::move(base)), path_(std::move(path)), id_(id) {}
+  FaultFile(FaultyDisk* disk, std::unique_ptr<File> base, std::string path, FileIdentity id)
+      : disk_(disk), base_(std::move(base)), path_(std::move(path)), id_(id) {}
 
   absl::StatusOr<int64_t> Size() const override { return base_->Size(); }
   absl::Status ReadAt(int64_t offset, MutableBytes dst) const override {
     return base_->ReadAt(offset, dst);
   }
   absl::Status WriteAt(int64_t offset, Bytes src) override {
-    return files_->Do({.kind = Kind::kWrite,
-                       .path = path_,
-                       .file = id_,
-                       .offset = offset,
-                       .bytes = ToVector(src)},
-                      [&](Operation& write) { return base_->WriteAt(write.offset, write.bytes); });
+    return disk_->Do({.kind = Kind::kWrite,
+                      .path = path_,
+                      .file = id_,
+                      .offset = offset,
+                      .bytes = ToVector(src)},
+                     [&](Operation& write) { return base_->WriteAt(write.offset, write.bytes); });
   }
   absl::Status Truncate(int64_t size) override {
-    return files_->Do({.kind = Kind::kTruncate, .path = path_, .file = id_, .offset = size},
-                      [&](Operation&) { return base_->Truncate(size); });
+    return disk_->Do({.kind = Kind::kTruncate, .path = path_, .file = id_, .offset = size},
+                     [&](Operation&) { return base_->Truncate(size); });
   }
   absl::Status Sync(SyncMode mode) override {
-    return files_->Do({.kind = Kind::kSync, .path = path_, .file = id_, .sync_mode = mode},
-                      [&](Operation&) { return base_->Sync(mode); });
+    return disk_->Do({.kind = Kind::kSync, .path = path_, .file = id_, .sync_mode = mode},
+                     [&](Operation&) { return base_->Sync(mode); });
   }
   absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size) const override {
     return base_->Map(offset, size);
@@ -43,79 +45,41 @@ class FaultFile final : public File {
   }
 
  private:
-  FaultFileSystem* const files_;
+  FaultyDisk* const disk_;
   const std::unique_ptr<File> base_;
   const std::string path_;
   const FileIdentity id_;
 };
 
-void FaultFileSystem::Inject(Fault fault) {
+}  // namespace
+
+void FaultyDisk::Inject(Fault fault) {
   const std::lock_guard lock(mutex_);
   fault_ = std::move(fault);
 }
 
-void FaultFileSystem::Heal() {
+void FaultyDisk::Heal() {
   const std::lock_guard lock(mutex_);
   fault_.reset();
 }
 
-int64_t FaultFileSystem::operations() const {
+int64_t FaultyDisk::operations() const {
   const std::lock_guard lock(mutex_);
   return operations_;
 }
 
-void FaultFileSystem::StartLog() {
+void FaultyDisk::StartLog() {
   const std::lock_guard lock(mutex_);
   logging_ = true;
   log_.clear();
 }
 
-std::vector<Operation> FaultFileSystem::TakeLog() {
+std::vector<Operation> FaultyDisk::TakeLog() {
   const std::lock_guard lock(mutex_);
   return std::exchange(log_, {});
 }
 
-absl::StatusOr<std::unique_ptr<File>> FaultFileSystem::Open(const std::string& path,
-                                                            FileMode mode) {
-  std::unique_ptr<File> file;
-  FileIdentity id;
-  const auto open = [&]() -> absl::Status {
-    CAIRN_ASSIGN_OR_RETURN(file, base_->Open(path, mode));
-    CAIRN_ASSIGN_OR_RETURN(id, file->Identity());
-    return absl::OkStatus();
-  };
-  if (mode == FileMode::kCreateNew) {
-    CAIRN_RETURN_IF_ERROR(
-        Do({.kind = Kind::kCreate, .path = path}, [&](Operation& create) -> absl::Status {
-          CAIRN_RETURN_IF_ERROR(open());
-          create.file = id;
-          return absl::OkStatus();
-        }));
-  } else {
-    CAIRN_RETURN_IF_ERROR(open());
-  }
-  return std::make_unique<FaultFile>(this, std::move(file), path, id);
-}
-
-absl::Status FaultFileSystem::Rename(const std::string& from, const std::string& to, bool replace) {
-  return Do({.kind = Kind::kRename, .path = from, .to = to, .replace = replace},
-            [&](Operation&) { return base_->Rename(from, to, replace); });
-}
-
-absl::Status FaultFileSystem::Remove(const std::string& path) {
-  return Do({.kind = Kind::kRemove, .path = path}, [&](Operation&) { return base_->Remove(path); });
-}
-
-absl::Status FaultFileSystem::SyncDirectoryOf(const std::string& path) {
-  return Do({.kind = Kind::kSyncDirectory, .path = path},
-            [&](Operation&) { return base_->SyncDirectoryOf(path); });
-}
-
-absl::StatusOr<FileIdentity> FaultFileSystem::Identity(const std::string& path) {
-  return base_->Identity(path);
-}
-
-absl::Status FaultFileSystem::Do(Operation operation, Run run) {
+absl::Status FaultyDisk::Do(Operation operation, Run run) {
   const std::lock_guard lock(mutex_);
   ++operations_;
   if (!fault_.has_value()) return RunAndLog(std::move(operation), run);
@@ -136,10 +100,79 @@ absl::Status FaultFileSystem::Do(Operation operation, Run run) {
   return failure;
 }
 
-absl::Status FaultFileSystem::RunAndLog(Operation operation, Run run) {
+absl::Status FaultyDisk::RunAndLog(Operation operation, Run run) {
   CAIRN_RETURN_IF_ERROR(run(operation));
   if (logging_) log_.push_back(std::move(operation));
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<File>> FaultyFiles::Open(const std::string& path, FileMode mode) {
+  std::unique_ptr<File> file;
+  FileIdentity id;
+  const auto open = [&]() -> absl::Status {
+    CAIRN_ASSIGN_OR_RETURN(file, base_->Open(path, mode));
+    CAIRN_ASSIGN_OR_RETURN(id, file->Identity());
+    return absl::OkStatus();
+  };
+  if (mode == FileMode::kCreateNew) {
+    CAIRN_RETURN_IF_ERROR(disk_->Do({.kind = Kind::kCreate, .path = Logged(path)},
+                                    [&](Operation& create) -> absl::Status {
+                                      CAIRN_RETURN_IF_ERROR(open());
+                                      create.file = id;
+                                      return absl::OkStatus();
+                                    }));
+  } else {
+    CAIRN_RETURN_IF_ERROR(open());
+  }
+  return std::make_unique<FaultFile>(disk_, std::move(file), Logged(path), id);
+}
+
+absl::Status FaultyFiles::Rename(const std::string& from, const std::string& to, bool replace) {
+  return disk_->Do(
+      {.kind = Kind::kRename, .path = Logged(from), .to = Logged(to), .replace = replace},
+      [&](Operation&) { return base_->Rename(from, to, replace); });
+}
+
+absl::Status FaultyFiles::Remove(const std::string& path) {
+  return disk_->Do({.kind = Kind::kRemove, .path = Logged(path)},
+                   [&](Operation&) { return base_->Remove(path); });
+}
+
+absl::Status FaultyFiles::SyncDirectoryOf(const std::string& path) {
+  return disk_->Do({.kind = Kind::kSyncDirectory, .path = Logged(path)},
+                   [&](Operation&) { return base_->SyncDirectoryOf(path); });
+}
+
+absl::StatusOr<std::shared_ptr<FileSystem>> FaultyFiles::OpenDirectory(const std::string& path) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<FileSystem> directory, base_->OpenDirectory(path));
+  return std::make_shared<FaultyFiles>(disk_, std::move(directory), Logged(path));
+}
+
+absl::Status FaultyFiles::MakeDirectory(const std::string& path) {
+  return disk_->Do({.kind = Kind::kMakeDirectory, .path = Logged(path)},
+                   [&](Operation&) { return base_->MakeDirectory(path); });
+}
+
+absl::Status FaultyFiles::RemoveDirectory(const std::string& path) {
+  return disk_->Do({.kind = Kind::kRemoveDirectory, .path = Logged(path)},
+                   [&](Operation&) { return base_->RemoveDirectory(path); });
+}
+
+absl::StatusOr<std::vector<std::string>> FaultyFiles::List(const std::string& path) {
+  return base_->List(path);
+}
+
+absl::Status FaultyFiles::Exchange(const std::string& a, const std::string& b) {
+  return disk_->Do({.kind = Kind::kExchange, .path = Logged(a), .to = Logged(b)},
+                   [&](Operation&) { return base_->Exchange(a, b); });
+}
+
+absl::StatusOr<FileIdentity> FaultyFiles::Identity(const std::string& path) {
+  return base_->Identity(path);
+}
+
+std::string FaultyFiles::Logged(const std::string& path) const {
+  return directory_.empty() ? path : directory_ + "/" + path;
 }
 
 }  // namespace cairn::test

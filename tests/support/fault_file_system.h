@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -27,13 +28,24 @@
 namespace cairn::test {
 
 // Something that changes the disk, or what of it is durable. Nothing else is counted: opening what
-// exists, reading, mapping, sizes, identities and locks always go through.
+// exists, reading, listing, mapping, sizes, identities and locks always go through.
 struct Operation {
-  enum class Kind { kCreate, kWrite, kTruncate, kSync, kRename, kRemove, kSyncDirectory };
+  enum class Kind {
+    kCreate,
+    kWrite,
+    kTruncate,
+    kSync,
+    kRename,
+    kRemove,
+    kSyncDirectory,
+    kMakeDirectory,
+    kRemoveDirectory,
+    kExchange,
+  };
 
   Kind kind = Kind::kWrite;
-  std::string path = {};   // as the file was opened; the old name for kRename
-  std::string to = {};     // kRename: the new name
+  std::string path = {};   // as the file was opened, behind the directory's where one was opened
+  std::string to = {};     // kRename: the new name, `path` being the old one; kExchange: the other
   FileIdentity file = {};  // kCreate, kWrite, kTruncate, kSync: which file, whatever its name
   int64_t offset = 0;      // kWrite: where; kTruncate: the new size
   std::vector<std::byte> bytes = {};    // kWrite
@@ -52,11 +64,9 @@ struct Fault {
   bool disk_gone = false;
 };
 
-// Thread-safe; operations happen one at a time, in the order of the log. Outlives its Files.
-class FaultFileSystem final : public FileSystem {
+// What all operations go through. Thread-safe; they happen one at a time, in the order of the log.
+class FaultyDisk {
  public:
-  explicit FaultFileSystem(FileSystem* base = PosixFileSystem()) : base_(base) {}
-
   // Replaces the fault that was set before.
   void Inject(Fault fault);
   // From now on nothing fails.
@@ -69,28 +79,54 @@ class FaultFileSystem final : public FileSystem {
   // The log so far. Logging goes on with an empty one.
   std::vector<Operation> TakeLog();
 
-  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override;
-  absl::Status Rename(const std::string& from, const std::string& to, bool replace) override;
-  absl::Status Remove(const std::string& path) override;
-  absl::Status SyncDirectoryOf(const std::string& path) override;
-  absl::StatusOr<FileIdentity> Identity(const std::string& path) override;
-
- private:
-  friend class FaultFile;
-
   using Run = absl::FunctionRef<absl::Status(Operation&)>;
 
   // Counts the operation, then runs and logs it, or fails. `run` does what the operation says,
   // which may be half a write, and may fill in what is known only afterwards.
   absl::Status Do(Operation operation, Run run);
+
+ private:
   absl::Status RunAndLog(Operation operation, Run run);
 
-  FileSystem* const base_;
   mutable std::mutex mutex_;
   std::optional<Fault> fault_;
   int64_t operations_ = 0;
   bool logging_ = false;
   std::vector<Operation> log_;
+};
+
+// The files of `base`, with every operation on them, or in directories opened here, going through
+// the disk. `directory` is where `base` is an opened directory, else empty.
+class FaultyFiles : public FileSystem {
+ public:
+  FaultyFiles(FaultyDisk* disk, std::shared_ptr<FileSystem> base, std::string directory)
+      : disk_(disk), base_(std::move(base)), directory_(std::move(directory)) {}
+
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override;
+  absl::Status Rename(const std::string& from, const std::string& to, bool replace) override;
+  absl::Status Remove(const std::string& path) override;
+  absl::Status SyncDirectoryOf(const std::string& path) override;
+  absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path) override;
+  absl::Status MakeDirectory(const std::string& path) override;
+  absl::Status RemoveDirectory(const std::string& path) override;
+  absl::StatusOr<std::vector<std::string>> List(const std::string& path) override;
+  absl::Status Exchange(const std::string& a, const std::string& b) override;
+  absl::StatusOr<FileIdentity> Identity(const std::string& path) override;
+
+ private:
+  std::string Logged(const std::string& path) const;
+
+  FaultyDisk* const disk_;
+  const std::shared_ptr<FileSystem> base_;
+  const std::string directory_;
+};
+
+// Outlives its Files and opened directories.
+class FaultFileSystem final : public FaultyDisk, public FaultyFiles {
+ public:
+  // `base` is not owned.
+  explicit FaultFileSystem(FileSystem* base = PosixFileSystem())
+      : FaultyFiles(this, std::shared_ptr<FileSystem>(std::shared_ptr<void>(), base), "") {}
 };
 
 }  // namespace cairn::test

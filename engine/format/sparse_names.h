@@ -1,0 +1,26 @@
+// The names of the files of a sparse frame (README_SFRAME_FORMAT of C-Blosc2).
+#ifndef CAIRN_ENGINE_FORMAT_SPARSE_NAMES_H_
+#define CAIRN_ENGINE_FORMAT_SPARSE_NAMES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cairn::format {
+
+// Header, index and trailer.
+inline constexpr std::string_view kIndexFileName = "chunks.b2frame";
+// The lock that C-Blosc2 makes beside the index when asked to.
+inline constexpr std::string_view kLockFileName = ".b2lock";
+// Numbers have eight hexadecimal digits.
+inline constexpr int64_t kMaxChunkFileNumber = 0xFFFFFFFF;
+
+// The file of a stored chunk: "0000001A.chunk".
+std::string ChunkFileName(int64_t number);
+// The other way round; nothing for any other name.
+std::optional<int64_t> ParseChunkFileName(std::string_view name);
+
+}  // namespace cairn::format
+
+#endif  // CAIRN_ENGINE_FORMAT_SPARSE_NAMES_H_

@@ -1,0 +1,80 @@
+#include "engine/frame/chunk_files.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/format/index_entry.h"
+#include "engine/format/sparse_names.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// Descriptors that wait for their file to be synced.
+constexpr size_t kMaxUnsynced = 64;
+
+}  // namespace
+
+ChunkFiles::ChunkFiles(std::shared_ptr<FileSystem> directory, std::vector<int64_t> taken)
+    : directory_(std::move(directory)), taken_(std::move(taken)) {}
+
+absl::StatusOr<std::unique_ptr<ChunkFiles>> ChunkFiles::Make(std::shared_ptr<FileSystem> directory,
+                                                             const ChunkIndex& named) {
+  std::vector<int64_t> taken;
+  CAIRN_RETURN_IF_ERROR(named.ForEach([&](const IndexEntry& entry) {
+    if (!format::IsSpecialEntry(entry.value)) taken.push_back(entry.value);
+    return absl::OkStatus();
+  }));
+  std::ranges::sort(taken);
+  return std::unique_ptr<ChunkFiles>(new ChunkFiles(std::move(directory), std::move(taken)));
+}
+
+int64_t ChunkFiles::NextNumber() {
+  for (; passed_ < taken_.size() && taken_[passed_] <= next_; ++passed_) {
+    if (taken_[passed_] == next_) ++next_;
+  }
+  return next_++;
+}
+
+absl::StatusOr<std::unique_ptr<File>> ChunkFiles::CreateFile() {
+  for (;;) {
+    const int64_t number = NextNumber();
+    if (number > format::kMaxChunkFileNumber) {
+      return ResourceExhausted("sparse frame: all %d numbers of chunk files are taken",
+                               format::kMaxChunkFileNumber + 1);
+    }
+    absl::StatusOr<std::unique_ptr<File>> file =
+        directory_->Open(format::ChunkFileName(number), FileMode::kCreateNew);
+    // What an older snapshot still reads, or a writer left behind when it died.
+    if (absl::IsAlreadyExists(file.status())) continue;
+    if (file.ok()) staged_.push_back(number);
+    return file;
+  }
+}
+
+absl::StatusOr<int64_t> ChunkFiles::Append(Bytes chunk) {
+  if (unsynced_.size() == kMaxUnsynced) CAIRN_RETURN_IF_ERROR(Sync());
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> file, CreateFile());
+  CAIRN_RETURN_IF_ERROR(file->WriteAt(0, chunk));
+  unsynced_.push_back(std::move(file));
+  return staged_.back();
+}
+
+absl::Status ChunkFiles::Sync() {
+  for (const std::unique_ptr<File>& file : unsynced_) {
+    CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kAll));
+  }
+  unsynced_.clear();
+  return absl::OkStatus();
+}
+
+void ChunkFiles::Discard() {
+  unsynced_.clear();
+  for (const int64_t number : staged_) {
+    directory_->Remove(format::ChunkFileName(number)).IgnoreError();
+  }
+  staged_.clear();
+}
+
+}  // namespace cairn::frame

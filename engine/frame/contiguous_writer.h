@@ -1,0 +1,56 @@
+// Commits to a frame that is one file.
+//
+//   1. Chunks go behind the committed end of the frame as they are staged. Nothing refers to them,
+//      so a crash leaves the old state.
+//   2. Index and trailer go behind the chunks; sync. Still nothing refers to them.
+//   3. The header's first sector is written in one piece; sync. It alone moves the frame from the
+//      old state to the new one, and 512 aligned bytes reach the disk whole or not at all.
+// Old index and trailer become dead bytes. What cannot be done that way (an empty frame, whose
+// trailer must follow its header; metalayers behind the first sector) is written to a new file that
+// takes the old one's name.
+#ifndef CAIRN_ENGINE_FRAME_CONTIGUOUS_WRITER_H_
+#define CAIRN_ENGINE_FRAME_CONTIGUOUS_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "engine/frame/chunk_log.h"
+#include "engine/frame/frame_writer.h"
+#include "engine/frame/new_file.h"
+
+namespace cairn::frame {
+
+class ContiguousWriter final : public FrameWriter {
+ public:
+  static std::unique_ptr<FrameWriter> Make(Start start);
+  static absl::StatusOr<std::unique_ptr<FrameWriter>> Build(FramePlace place, Start start,
+                                                            First first);
+  ~ContiguousWriter() override;
+
+ protected:
+  absl::Status Publish() override;
+  absl::StatusOr<int64_t> Rewrite() override;
+  absl::Status Restart() override;
+  void KeepStaged() override { shared_end_ = log_->end(); }
+  absl::Status CleanUp() override;
+
+ private:
+  using FrameWriter::FrameWriter;
+
+  bool FitsInPlace() const;
+  void StageAt(int64_t position);
+  absl::Status CommitInPlace();
+  absl::Status CommitFirst();
+  absl::Status CommitToNewFile();
+  absl::Status WriteWhole(File& file, const Draft& draft, int64_t chunks_end) const;
+
+  std::optional<NewFile> new_file_;  // file_, while it has no name
+  std::optional<ChunkLog> log_;
+  bool committed_ = false;
+  int64_t shared_end_ = 0;  // staged bytes before this are read by a snapshot, so they must stay
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_CONTIGUOUS_WRITER_H_

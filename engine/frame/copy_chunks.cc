@@ -1,0 +1,58 @@
+#include "engine/frame/copy_chunks.h"
+
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/format/index_entry.h"
+#include "engine/format/seal.h"
+#include "engine/frame/checkpoint.h"
+#include "engine/frame/chunk_reader.h"
+#include "engine/frame/random.h"
+#include "engine/storage/memory_file.h"
+
+namespace cairn::frame {
+
+absl::StatusOr<Draft> CopyChunks(const State& view, const Draft& draft, ChunkLog& log) {
+  Draft copy = draft;
+  copy.chunks = ChunkIndex();
+  copy.stored_bytes = 0;
+  chunk::ScratchBuffer scratch;
+  for (int64_t i = 0; i < view.chunks.size(); ++i) {
+    CAIRN_ASSIGN_OR_RETURN(IndexEntry entry, view.chunks.Get(i));
+    if (!format::IsSpecialEntry(entry.value)) {
+      CAIRN_ASSIGN_OR_RETURN(const Chunk stored,
+                             ReadStored(view, i, VerifyPolicy::kAlways, scratch));
+      CAIRN_ASSIGN_OR_RETURN(entry.value, log.Append(stored.bytes()));
+      if (entry.fingerprint == 0) entry.fingerprint = format::HashChunk(stored.bytes());
+      *copy.stored_bytes += static_cast<int64_t>(stored.bytes().size());
+    }
+    copy.chunks.Append(entry);
+  }
+  CAIRN_RETURN_IF_ERROR(log.Flush());
+  return copy;
+}
+
+absl::StatusOr<std::vector<std::byte>> ContiguousCopy(const State& state) {
+  const auto file = std::make_shared<storage::MemoryFile>();
+  const int64_t header_len = state.header.header_len;
+  ChunkLog log(file.get(), FrameSource::OfFile(file, 0, false),
+               {.header_len = header_len, .position = header_len});
+  CAIRN_ASSIGN_OR_RETURN(Draft draft, CopyChunks(state, Draft(state), log));
+  draft.header.layout = Layout::kContiguous;
+  CheckpointPlan plan;
+  plan.index_begin = log.end();
+  plan.seal.nonce = RandomNumber();
+  plan.seal.generation = state.info.generation;
+  plan.seal.oldest_generation = state.info.generation;
+  plan.seal.type = state.seal.has_value() ? state.seal->type : FingerprintType::k64Bit;
+  CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes,
+                         EncodeCheckpoint(draft, plan, &state.env->pool));
+  CAIRN_RETURN_IF_ERROR(file->WriteAt(plan.index_begin, bytes.tail));
+  CAIRN_RETURN_IF_ERROR(file->WriteAt(0, bytes.header));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, file->Size());
+  std::vector<std::byte> out(static_cast<size_t>(size));
+  CAIRN_RETURN_IF_ERROR(file->ReadAt(0, out));
+  return out;
+}
+
+}  // namespace cairn::frame

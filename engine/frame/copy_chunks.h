@@ -1,0 +1,24 @@
+// Copies the chunks of a state one behind the other.
+#ifndef CAIRN_ENGINE_FRAME_COPY_CHUNKS_H_
+#define CAIRN_ENGINE_FRAME_COPY_CHUNKS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "engine/frame/chunk_log.h"
+#include "engine/frame/draft.h"
+
+namespace cairn::frame {
+
+// The draft with its chunks in `log`, without a dead byte between them. Each is checked against its
+// fingerprint, or gets one. `view` is the draft's state.
+absl::StatusOr<Draft> CopyChunks(const State& view, const Draft& draft, ChunkLog& log);
+
+// A committed state as the bytes of a contiguous frame, whatever its layout.
+absl::StatusOr<std::vector<std::byte>> ContiguousCopy(const State& state);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_COPY_CHUNKS_H_

@@ -1,0 +1,39 @@
+// Where a frame is found, and found again.
+#ifndef CAIRN_ENGINE_FRAME_FRAME_PLACE_H_
+#define CAIRN_ENGINE_FRAME_FRAME_PLACE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+
+namespace cairn::frame {
+
+// A buffer or a frame in memory has neither path nor files.
+struct FramePlace {
+  FileSystem* files = nullptr;  // null: in memory
+  std::string path;             // in `files`; of the index file in a sparse frame
+  // Of a sparse frame: what `files` points to.
+  std::shared_ptr<FileSystem> directory = nullptr;
+};
+
+// A file, or the directory of a sparse frame.
+FramePlace FindPlace(FileSystem* files, const std::string& path);
+// Within the directory of a sparse frame.
+FramePlace PlaceIn(std::shared_ptr<FileSystem> directory);
+
+// The byte whose lock makes a writer the only one; far behind the end of any file.
+inline constexpr int64_t kWriterLockByte = int64_t{1} << 62;
+// Readers of a sparse frame share the lock of this byte of the index that they read: it keeps the
+// chunk files that the index names.
+inline constexpr int64_t kReaderLockByte = kWriterLockByte + 1;
+
+// Whether the place's name leads to `file`. Always so in memory.
+absl::StatusOr<bool> IsAtPlace(const FramePlace& place, const File& file);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_FRAME_PLACE_H_

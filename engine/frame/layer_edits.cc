@@ -1,0 +1,69 @@
+#include "engine/frame/layer_edits.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "engine/frame/vl_layers.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// Offsets in the trailer are 32-bit numbers, and the table of fingerprints needs its share of them.
+constexpr int64_t kMaxVlBytes = int64_t{1} << 29;
+
+}  // namespace
+
+absl::Status SetMetalayer(Draft& draft, std::string_view name, Bytes content) {
+  const auto it = std::ranges::find(draft.header.metalayers, name, &Metalayer::name);
+  if (it == draft.header.metalayers.end()) {
+    return absl::NotFoundError(absl::StrFormat("metalayer %s", name));
+  }
+  if (it->content.size() != content.size()) {
+    return InvalidArgument("metalayer %s keeps its size of %d bytes, got %d", name,
+                           it->content.size(), content.size());
+  }
+  it->content = ToVector(content);
+  draft.edited = true;
+  draft.metalayers_edited = true;
+  return absl::OkStatus();
+}
+
+absl::Status SetVlmeta(Draft& draft, const Environment& env, std::string_view name, Bytes content) {
+  CAIRN_RETURN_IF_ERROR(format::CheckLayerName(name));
+  if (IsReservedLayer(name)) return InvalidArgument("vlmetalayer %s is Cairn's own", name);
+  const auto it = std::ranges::find(draft.vlmetalayers, name, &VlLayer::name);
+  const bool found = it != draft.vlmetalayers.end();
+  if (!found && draft.vlmetalayers.size() + 2 >= kMaxVlMetalayers) {
+    return ResourceExhausted("frame: more than %d vlmetalayers", kMaxVlMetalayers - 2);
+  }
+  CAIRN_ASSIGN_OR_RETURN(VlLayer layer, EncodeVlLayer(env, name, content));
+  int64_t total = static_cast<int64_t>(layer.chunk.bytes().size());
+  for (const VlLayer& other : draft.vlmetalayers) {
+    if (other.name != name) total += static_cast<int64_t>(other.chunk.bytes().size());
+  }
+  if (total > kMaxVlBytes) {
+    return ResourceExhausted("vlmetalayers: %d bytes in all, at most %d", total, kMaxVlBytes);
+  }
+  if (found) {
+    *it = std::move(layer);
+  } else {
+    draft.vlmetalayers.push_back(std::move(layer));
+  }
+  draft.edited = true;
+  return absl::OkStatus();
+}
+
+absl::Status DeleteVlmeta(Draft& draft, std::string_view name) {
+  const auto it = std::ranges::find(draft.vlmetalayers, name, &VlLayer::name);
+  if (it == draft.vlmetalayers.end()) {
+    return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));
+  }
+  draft.vlmetalayers.erase(it);
+  draft.edited = true;
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,43 @@
+// A sparse frame's directory that gets its name only when it is whole.
+#ifndef CAIRN_ENGINE_FRAME_NEW_DIRECTORY_H_
+#define CAIRN_ENGINE_FRAME_NEW_DIRECTORY_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+
+namespace cairn::frame {
+
+// Lives beside its place under a name of its own until Publish. If that never comes, the destructor
+// removes it with what it holds. Movable.
+class NewDirectory {
+ public:
+  static absl::StatusOr<NewDirectory> CreateBeside(FileSystem* files, const std::string& path);
+
+  NewDirectory(NewDirectory&& other) noexcept;
+  NewDirectory& operator=(NewDirectory&&) = delete;
+  ~NewDirectory();
+
+  const std::shared_ptr<FileSystem>& directory() const { return directory_; }
+
+  // Gives the directory its name, and makes the name and those in it durable; the content of the
+  // files is the caller's. kAlreadyExists.
+  absl::Status Publish(bool replace);
+
+ private:
+  NewDirectory(FileSystem* files, std::string path, std::string name,
+               std::shared_ptr<FileSystem> directory);
+
+  FileSystem* files_;
+  std::string path_;
+  std::string name_;  // the one it has now; empty once it is published
+  std::shared_ptr<FileSystem> directory_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_NEW_DIRECTORY_H_

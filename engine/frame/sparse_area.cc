@@ -1,0 +1,88 @@
+#include "engine/frame/sparse_area.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "engine/format/sparse_names.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// A file of the frame that is not there, or is something else, is damage.
+absl::Status AsDamage(const absl::Status& status) {
+  if (absl::IsNotFound(status) || absl::IsFailedPrecondition(status)) {
+    return absl::DataLossError(status.message());
+  }
+  return status;
+}
+
+absl::StatusOr<int64_t> SizeOf(const File& file) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, file.Size());
+  if (size >= chunk::kBlosc1HeaderSize) return size;
+  return DataLoss("the file holds %d bytes, which is no chunk", size);
+}
+
+}  // namespace
+
+SparseArea::SparseArea(std::shared_ptr<FileSystem> directory, const Environment& env)
+    : directory_(std::move(directory)),
+      use_mmap_(env.use_mmap),
+      mappings_(static_cast<size_t>(std::max(env.max_mapped_files, 0))) {}
+
+absl::StatusOr<ChunkPlace> SparseArea::Locate(int64_t entry) const {
+  if (entry < 0 || entry > format::kMaxChunkFileNumber) {
+    return DataLoss("index: %d is no number of a chunk file", entry);
+  }
+  return ChunkPlace{.file = entry};
+}
+
+std::string SparseArea::Describe(int64_t entry) const {
+  return "in " + format::ChunkFileName(entry);
+}
+
+absl::StatusOr<Chunk> SparseArea::ReadFile(int64_t entry) const {
+  const auto open = [&]() -> absl::StatusOr<std::unique_ptr<File>> {
+    auto file = directory_->Open(format::ChunkFileName(entry), FileMode::kRead);
+    if (!file.ok()) return AsDamage(file.status());
+    return file;
+  };
+  if (!use_mmap_) {
+    CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, open());
+    CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(*file));
+    auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(size));
+    CAIRN_RETURN_IF_ERROR(file->ReadAt(0, *bytes));
+    return Chunk(*bytes, bytes);
+  }
+  CAIRN_ASSIGN_OR_RETURN(
+      std::shared_ptr<const Mapping> mapping,
+      mappings_.Get(static_cast<uint64_t>(entry),
+                    [&]() -> absl::StatusOr<std::shared_ptr<const Mapping>> {
+                      CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, open());
+                      CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(*file));
+                      return file->Map(0, size);
+                    }));
+  const Bytes bytes = mapping->bytes();
+  return Chunk(bytes, std::move(mapping));
+}
+
+absl::StatusOr<chunk::Header> SparseArea::ReadHeader(int64_t entry,
+                                                     chunk::ScratchBuffer& scratch) const {
+  CAIRN_ASSIGN_OR_RETURN(const Chunk chunk, Read(entry, scratch));
+  return chunk::ParseHeader(chunk.bytes());
+}
+
+absl::StatusOr<Chunk> SparseArea::Read(int64_t entry, chunk::ScratchBuffer& /*scratch*/) const {
+  return Pin(entry);
+}
+
+absl::StatusOr<Chunk> SparseArea::Pin(int64_t entry) const {
+  CAIRN_RETURN_IF_ERROR(Locate(entry).status());
+  CAIRN_ASSIGN_OR_RETURN(Chunk file, ReadFile(entry));
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(file.bytes()));
+  return Chunk(file.bytes().first(static_cast<size_t>(header.cbytes)), file.owner());
+}
+
+}  // namespace cairn::frame

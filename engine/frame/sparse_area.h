@@ -1,0 +1,40 @@
+// The chunks of a sparse frame: each in a file of its own.
+#ifndef CAIRN_ENGINE_FRAME_SPARSE_AREA_H_
+#define CAIRN_ENGINE_FRAME_SPARSE_AREA_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "cairn/file_system.h"
+#include "engine/frame/chunk_area.h"
+#include "engine/frame/environment.h"
+#include "engine/storage/mapping_cache.h"
+
+namespace cairn::frame {
+
+// Entries are numbers of files. A file is mapped when it is first touched; only the mappings used
+// last are kept, so neither descriptors nor address space run out.
+class SparseArea final : public ChunkArea {
+ public:
+  SparseArea(std::shared_ptr<FileSystem> directory, const Environment& env);
+
+  absl::StatusOr<ChunkPlace> Locate(int64_t entry) const override;
+  std::string Describe(int64_t entry) const override;
+  absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
+                                           chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<Chunk> Read(int64_t entry, chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<Chunk> Pin(int64_t entry) const override;
+
+ private:
+  // The whole file.
+  absl::StatusOr<Chunk> ReadFile(int64_t entry) const;
+
+  std::shared_ptr<FileSystem> directory_;
+  bool use_mmap_;
+  mutable storage::MappingCache mappings_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_SPARSE_AREA_H_

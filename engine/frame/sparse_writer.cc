@@ -1,0 +1,153 @@
+#include "engine/frame/sparse_writer.h"
+
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/format/index_entry.h"
+#include "engine/format/seal.h"
+#include "engine/format/sparse_names.h"
+#include "engine/frame/chunk_reader.h"
+#include "engine/frame/new_file.h"
+#include "engine/frame/old_frame.h"
+#include "engine/frame/orphans.h"
+#include "engine/frame/sparse_area.h"
+
+namespace cairn::frame {
+
+// Where a frame is made, and where it will be.
+struct SparseWriter::FirstPlace {
+  NewDirectory made;
+  FramePlace wanted;
+};
+
+std::unique_ptr<FrameWriter> SparseWriter::Make(Start start) {
+  return std::unique_ptr<SparseWriter>(new SparseWriter(std::move(start)));
+}
+
+absl::StatusOr<std::unique_ptr<FrameWriter>> SparseWriter::Build(FramePlace place, Start start,
+                                                                 First first) {
+  if (place.files == nullptr) {
+    return InvalidArgument("a sparse frame is a directory: it cannot live in memory");
+  }
+  CAIRN_ASSIGN_OR_RETURN(NewDirectory made, NewDirectory::CreateBeside(place.files, place.path));
+  FramePlace inside = PlaceIn(made.directory());
+  CAIRN_ASSIGN_OR_RETURN(start.file, inside.files->Open(inside.path, FileMode::kCreateNew));
+  CAIRN_RETURN_IF_ERROR(start.file->LockByte(kWriterLockByte, LockMode::kExclusive));
+  const std::shared_ptr<const Environment> env = start.base->env;
+  start.source = FrameSource::OfIndex(start.file, made.directory(), env->use_mmap);
+  start.core = std::make_shared<FrameCore>(std::move(inside), start.source, env);
+  auto base = std::make_shared<State>(*start.base);
+  base->area = std::make_shared<SparseArea>(made.directory(), *env);
+  start.base = std::move(base);
+  std::unique_ptr<SparseWriter> writer(new SparseWriter(std::move(start)));
+  writer->first_ = first;
+  writer->first_place_ = std::make_unique<FirstPlace>(std::move(made), std::move(place));
+  CAIRN_RETURN_IF_ERROR(writer->Restart());
+  return writer;
+}
+
+SparseWriter::~SparseWriter() {
+  if (usable() && !first_.has_value()) CleanUp().IgnoreError();
+}
+
+absl::Status SparseWriter::Restart() {
+  if (files_ == nullptr) {
+    if (!first_.has_value()) {
+      CAIRN_ASSIGN_OR_RETURN(freed_, RemoveOrphans(directory(), base_->chunks));
+    }
+    CAIRN_ASSIGN_OR_RETURN(files_, ChunkFiles::Make(core_->place().directory, base_->chunks));
+  } else if (shared_) {
+    files_->Keep();
+  } else {
+    files_->Discard();
+  }
+  StageInto(*files_);
+  return absl::OkStatus();
+}
+
+absl::Status SparseWriter::WriteIndex(File& file, const Draft& draft) const {
+  const int64_t header_len = draft.header.header_len;
+  CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes,
+                         EncodeCheckpoint(draft, PlanAt(header_len, true), &core_->env()->pool));
+  CAIRN_RETURN_IF_ERROR(file.WriteAt(header_len, bytes.tail));
+  CAIRN_RETURN_IF_ERROR(file.WriteAt(0, bytes.header));
+  return file.Sync(SyncMode::kAll);
+}
+
+absl::Status SparseWriter::CommitFirst() {
+  CAIRN_RETURN_IF_ERROR(WriteIndex(*file_, stager_->draft()));
+  std::shared_ptr<File> old;
+  if (first_->replace) {
+    const FramePlace& wanted = first_place_->wanted;
+    CAIRN_ASSIGN_OR_RETURN(old, LockOldFrame(wanted.files, wanted.path));
+  }
+  CAIRN_RETURN_IF_ERROR(first_place_->made.Publish(first_->replace));
+  first_place_.reset();
+  return Adopt(file_);
+}
+
+absl::Status SparseWriter::ReplaceIndex(const Draft& draft) {
+  const FramePlace& place = core_->place();
+  CAIRN_RETURN_IF_ERROR(directory().SyncDirectoryOf(place.path));
+  CAIRN_ASSIGN_OR_RETURN(NewFile index, NewFile::CreateBeside(place.files, place.path));
+  CAIRN_RETURN_IF_ERROR(index.file()->LockByte(kWriterLockByte, LockMode::kExclusive));
+  CAIRN_RETURN_IF_ERROR(WriteIndex(*index.file(), draft));
+  CAIRN_RETURN_IF_ERROR(CheckAtPlace());
+  CAIRN_ASSIGN_OR_RETURN(const std::string old, index.PublishBySwap());
+  CAIRN_RETURN_IF_ERROR(Adopt(index.file()));
+  RemoveIfUnread(directory(), old);
+  return absl::OkStatus();
+}
+
+absl::Status SparseWriter::Publish() {
+  CAIRN_RETURN_IF_ERROR(files_->Sync());
+  if (first_.has_value()) {
+    CAIRN_RETURN_IF_ERROR(CommitFirst());
+  } else {
+    CAIRN_RETURN_IF_ERROR(ReplaceIndex(stager_->draft()));
+  }
+  files_->Keep();
+  shared_ = false;
+  committed_ = true;
+  StageInto(*files_);
+  return absl::OkStatus();
+}
+
+// The committed state with a fingerprint for every chunk, each checked.
+absl::StatusOr<Draft> SparseWriter::SealAll() const {
+  Draft draft(*base_);
+  std::vector<IndexEntry> entries;
+  draft.stored_bytes = 0;
+  chunk::ScratchBuffer scratch;
+  for (int64_t i = 0; i < base_->chunks.size(); ++i) {
+    CAIRN_ASSIGN_OR_RETURN(IndexEntry entry, base_->chunks.Get(i));
+    if (!format::IsSpecialEntry(entry.value)) {
+      CAIRN_ASSIGN_OR_RETURN(const Chunk stored,
+                             ReadStored(*base_, i, VerifyPolicy::kAlways, scratch));
+      entry.fingerprint = format::HashChunk(stored.bytes());
+      *draft.stored_bytes += static_cast<int64_t>(stored.bytes().size());
+    }
+    entries.push_back(entry);
+  }
+  draft.chunks = ChunkIndex(std::move(entries));
+  return draft;
+}
+
+absl::StatusOr<int64_t> SparseWriter::Rewrite() {
+  const int64_t before = base_->header.frame_size + base_->info.cbytes + freed_;
+  CAIRN_ASSIGN_OR_RETURN(const Draft draft, SealAll());
+  CAIRN_RETURN_IF_ERROR(ReplaceIndex(draft));
+  committed_ = true;
+  StageInto(*files_);
+  return before;
+}
+
+absl::Status SparseWriter::CleanUp() {
+  // The snapshot's chunks are no orphans yet.
+  if (shared_) return absl::OkStatus();
+  files_->Discard();
+  if (!committed_) return absl::OkStatus();
+  return RemoveOrphans(directory(), base_->chunks).status();
+}
+
+}  // namespace cairn::frame

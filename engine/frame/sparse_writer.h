@@ -1,0 +1,57 @@
+// Commits to a frame that is a directory.
+//
+//   1. Each staged chunk is a new file; no number is used that a file has. Nothing refers to it, so
+//      a crash leaves the old state.
+//   2. The files and the directory are synced; the new index is written to a file of its own and
+//      synced.
+//   3. The two index files swap names; the directory is synced. That step alone moves the frame
+//      from the old state to the new one.
+// The old index keeps a temporary name as long as somebody reads it, and with it the chunk files
+// that it names; the next writer that finds no such reader removes what no index names.
+#ifndef CAIRN_ENGINE_FRAME_SPARSE_WRITER_H_
+#define CAIRN_ENGINE_FRAME_SPARSE_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "engine/frame/chunk_files.h"
+#include "engine/frame/frame_writer.h"
+#include "engine/frame/new_directory.h"
+
+namespace cairn::frame {
+
+class SparseWriter final : public FrameWriter {
+ public:
+  static std::unique_ptr<FrameWriter> Make(Start start);
+  static absl::StatusOr<std::unique_ptr<FrameWriter>> Build(FramePlace place, Start start,
+                                                            First first);
+  ~SparseWriter() override;
+
+ protected:
+  absl::Status Publish() override;
+  absl::StatusOr<int64_t> Rewrite() override;
+  absl::Status Restart() override;
+  void KeepStaged() override { shared_ = true; }
+  absl::Status CleanUp() override;
+
+ private:
+  using FrameWriter::FrameWriter;
+
+  FileSystem& directory() const { return *core_->place().files; }
+  absl::Status WriteIndex(File& file, const Draft& draft) const;
+  absl::Status CommitFirst();
+  absl::Status ReplaceIndex(const Draft& draft);
+  absl::StatusOr<Draft> SealAll() const;
+
+  struct FirstPlace;
+  std::unique_ptr<FirstPlace> first_place_;  // while the frame is nowhere yet
+  std::unique_ptr<ChunkFiles> files_;
+  bool shared_ = false;  // staged chunks are read by a snapshot, so they must stay
+  bool committed_ = false;
+  int64_t freed_ = 0;    // bytes of the files that were removed
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_SPARSE_WRITER_H_

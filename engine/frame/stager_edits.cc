@@ -1,0 +1,251 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/format/index_entry.h"
+#include "engine/frame/chunk_reader.h"
+#include "engine/frame/stager.h"
+
+namespace cairn::frame {
+
+// One chunk of the draft, coded again.
+struct Stager::Update {
+  int64_t nchunk = 0;
+  int64_t taken = 0;  // bytes that went into it
+  ChunkCost old;
+  StagedChunk chunk;
+};
+
+// In a frame of fixed chunks.
+int64_t Stager::NbytesOf(int64_t nchunk) const {
+  const int64_t chunksize = draft_.header.chunksize;
+  return std::min(chunksize, draft_.nbytes() - nchunk * chunksize);
+}
+
+absl::Status Stager::CheckInsert(int64_t nchunk, int64_t nbytes) const {
+  const int64_t count = draft_.nchunks();
+  const int64_t chunksize = draft_.header.chunksize;
+  if (nchunk < 0 || nchunk > count) return OutOfRange("insert at chunk %d of %d", nchunk, count);
+  if (nbytes < 1 || nbytes > kMaxChunkBytes) {
+    return InvalidArgument("a chunk has 1 to %d bytes, got %d", kMaxChunkBytes, nbytes);
+  }
+  CAIRN_RETURN_IF_ERROR(CheckRoom(nbytes));
+  if (chunksize <= 0) return absl::OkStatus();
+  if (nbytes > chunksize || (nchunk < count && nbytes != chunksize)) {
+    return InvalidArgument("chunk of %d bytes in a frame of chunks of %d", nbytes, chunksize);
+  }
+  if (nchunk == count && draft_.nbytes() % chunksize != 0) {
+    return FailedPrecondition("the last chunk is shorter than %d bytes: no chunk can follow",
+                              chunksize);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
+  const int64_t count = draft_.nchunks();
+  const int64_t chunksize = draft_.header.chunksize;
+  if (nchunk < 0 || nchunk >= count) return OutOfRange("chunk %d of %d", nchunk, count);
+  if (nbytes < 1 || nbytes > kMaxChunkBytes) {
+    return InvalidArgument("a chunk has 1 to %d bytes, got %d", kMaxChunkBytes, nbytes);
+  }
+  const bool last = nchunk + 1 == count;
+  if (!draft_.fixed_chunks() || nbytes == chunksize || (last && nbytes < chunksize)) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument("chunk of %d bytes in a frame of chunks of %d", nbytes, chunksize);
+}
+
+absl::StatusOr<chunk::Header> Stager::HeaderOf(const IndexEntry& entry) {
+  chunk::ScratchBuffer scratch;
+  if (base_->area->Locate(entry.value).ok()) {
+    return base_->area->ReadHeader(entry.value, scratch);
+  }
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
+  return state->area->ReadHeader(entry.value, scratch);
+}
+
+absl::StatusOr<ChunkCost> Stager::CostOf(int64_t nchunk) {
+  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, draft_.chunks.Get(nchunk));
+  ChunkCost cost;
+  if (draft_.fixed_chunks()) cost.nbytes = NbytesOf(nchunk);
+  if (format::IsSpecialEntry(entry.value)) return cost;
+  const absl::StatusOr<chunk::Header> header = HeaderOf(entry);
+  if (header.ok()) {
+    cost.stored = header->cbytes;
+    if (!draft_.fixed_chunks()) cost.nbytes = header->nbytes;
+    return cost;
+  }
+  // A damaged chunk can go where its size is known without it.
+  if (!draft_.fixed_chunks()) return At(absl::StrFormat("chunk %d", nchunk), header.status());
+  cost.stored = std::nullopt;
+  return cost;
+}
+
+absl::StatusOr<ChunkCost> Stager::CostOf(int64_t first, int64_t count) {
+  ChunkCost sum;
+  for (int64_t i = first; i < first + count; ++i) {
+    CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(i));
+    sum.nbytes += cost.nbytes;
+    sum.stored = sum.stored.has_value() && cost.stored.has_value()
+                     ? std::optional(*sum.stored + *cost.stored)
+                     : std::nullopt;
+  }
+  return sum;
+}
+
+absl::Status Stager::StageInsert(int64_t nchunk, absl::StatusOr<StagedChunk> chunk) {
+  CAIRN_RETURN_IF_ERROR(chunk.status());
+  draft_.Insert(nchunk, *chunk);
+  return absl::OkStatus();
+}
+
+absl::Status Stager::StageUpdate(int64_t nchunk, const ChunkCost& old,
+                                 absl::StatusOr<StagedChunk> chunk) {
+  CAIRN_RETURN_IF_ERROR(chunk.status());
+  draft_.Replace(nchunk, old, *chunk);
+  return absl::OkStatus();
+}
+
+absl::Status Stager::InsertChunk(int64_t nchunk, Bytes items) {
+  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
+  CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, static_cast<int64_t>(items.size())));
+  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  FixChunksize(static_cast<int32_t>(items.size()));
+  draft_.header.vlblocks = false;
+  return Remember(StageInsert(nchunk, maker_.FromItems(items)));
+}
+
+absl::Status Stager::UpdateChunk(int64_t nchunk, Bytes items) {
+  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
+  CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, static_cast<int64_t>(items.size())));
+  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(nchunk));
+  return Remember(StageUpdate(nchunk, old, maker_.FromItems(items)));
+}
+
+absl::Status Stager::InsertCompressed(int64_t nchunk, Bytes chunk) {
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
+  CAIRN_RETURN_IF_ERROR(CheckChunk(header));
+  CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, header.nbytes));
+  CAIRN_ASSIGN_OR_RETURN(const ForeignChunk foreign, maker_.Prepare(chunk, header));
+  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  FixChunksize(header.nbytes);
+  draft_.header.vlblocks = header.vlblocks;
+  return Remember(StageInsert(nchunk, maker_.FromForeign(foreign)));
+}
+
+absl::Status Stager::UpdateCompressed(int64_t nchunk, Bytes chunk) {
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
+  CAIRN_RETURN_IF_ERROR(CheckChunk(header));
+  CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, header.nbytes));
+  CAIRN_ASSIGN_OR_RETURN(const ForeignChunk foreign, maker_.Prepare(chunk, header));
+  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(nchunk));
+  return Remember(StageUpdate(nchunk, old, maker_.FromForeign(foreign)));
+}
+
+absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
+  const int64_t nchunks = draft_.nchunks();
+  if (count < 0 || !RangeFits(first, count, nchunks)) {
+    return OutOfRange("delete chunks from %d on, %d of them, of %d", first, count, nchunks);
+  }
+  if (count == 0) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(first, count));
+  draft_.Erase(first, count, old);
+  return absl::OkStatus();
+}
+
+absl::Status Stager::Reorder(std::span<const int64_t> order) {
+  const int64_t nchunks = draft_.nchunks();
+  if (static_cast<int64_t>(order.size()) != nchunks) {
+    return InvalidArgument("reorder: expected %d chunk numbers, got %d", nchunks, order.size());
+  }
+  std::vector<bool> seen(order.size());
+  for (const int64_t nchunk : order) {
+    if (nchunk < 0 || nchunk >= nchunks) return OutOfRange("chunk %d of %d", nchunk, nchunks);
+    if (seen[static_cast<size_t>(nchunk)]) {
+      return InvalidArgument("reorder: chunk %d stands there twice", nchunk);
+    }
+    seen[static_cast<size_t>(nchunk)] = true;
+  }
+  if (nchunks == 0) return absl::OkStatus();
+  if (draft_.fixed_chunks() && NbytesOf(nchunks - 1) < draft_.header.chunksize &&
+      order.back() != nchunks - 1) {
+    return InvalidArgument("reorder: the last chunk is shorter than %d bytes and must stay last",
+                           draft_.header.chunksize);
+  }
+  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  std::vector<IndexEntry> entries;
+  entries.reserve(order.size());
+  for (const int64_t nchunk : order) {
+    CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), draft_.chunks.Get(nchunk));
+  }
+  draft_.chunks = ChunkIndex(std::move(entries));
+  draft_.edited = true;
+  return absl::OkStatus();
+}
+
+// The chunk that holds byte `begin`, with as many of the items as it takes.
+absl::StatusOr<Stager::Update> Stager::MakeUpdate(const State& state, int64_t begin, Bytes items) {
+  CAIRN_ASSIGN_OR_RETURN(const ChunkStarts::Place at, FindByte(state, begin));
+  chunk::ScratchBuffer scratch;
+  CAIRN_ASSIGN_OR_RETURN(const OpenChunk chunk,
+                         OpenChunk::Open(state, at.nchunk, base_->env->verify, scratch));
+  std::vector<std::byte> content(static_cast<size_t>(chunk.nbytes()));
+  const auto from = static_cast<size_t>(begin - at.begin);
+  const Bytes part = items.first(std::min(items.size(), content.size() - from));
+  if (part.size() < content.size()) {
+    if (absl::Status status = chunk.Read(0, content); !status.ok()) {
+      return At(absl::StrFormat("chunk %d", at.nchunk), status);
+    }
+  }
+  CopyBytes(part, MutableBytes(content).subspan(from));
+  Update update;
+  update.nchunk = at.nchunk;
+  update.taken = static_cast<int64_t>(part.size());
+  update.old = {.nbytes = chunk.nbytes(), .stored = static_cast<int64_t>(chunk.stored().size())};
+  absl::StatusOr<StagedChunk> made = maker_.FromItems(content);
+  CAIRN_RETURN_IF_ERROR(Remember(made.status()));
+  update.chunk = *made;
+  return update;
+}
+
+absl::Status Stager::UpdateItems(int64_t start, Bytes items) {
+  const int64_t typesize = draft_.header.typesize;
+  const auto size = static_cast<int64_t>(items.size());
+  if (size % typesize != 0) {
+    return InvalidArgument("%d bytes are no whole items of %d", size, typesize);
+  }
+  if (!RangeFits(start, size / typesize, draft_.nbytes() / typesize)) {
+    return OutOfRange("items from %d on, %d of them, of %d", start, size / typesize,
+                      draft_.nbytes() / typesize);
+  }
+  if (items.empty()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
+  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
+  // All chunks are made before the first takes its place, so that one that cannot be read leaves
+  // nothing half changed.
+  std::vector<Update> updates;
+  int64_t begin = start * typesize;
+  while (!items.empty()) {
+    CAIRN_ASSIGN_OR_RETURN(Update update, MakeUpdate(*state, begin, items));
+    items = items.subspan(static_cast<size_t>(update.taken));
+    begin += update.taken;
+    updates.push_back(std::move(update));
+  }
+  for (const Update& update : updates) draft_.Replace(update.nchunk, update.old, update.chunk);
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,98 @@
+#include "engine/storage/posix_directory.h"
+
+#include <cerrno>
+#include <dirent.h>
+#include <memory>
+#include <unistd.h>
+
+#include "absl/strings/str_cat.h"
+
+#include "engine/base/status.h"
+#include "engine/storage/errors.h"
+
+namespace cairn::storage {
+
+namespace {
+
+struct CloseReader {
+  void operator()(DIR* reader) const { ::closedir(reader); }
+};
+
+}  // namespace
+
+absl::StatusOr<PosixDirectory> PosixDirectory::Open(const std::string& path) const {
+  const int flags = open_flags() | O_RDONLY | O_DIRECTORY;
+  UniqueFd fd(RetryInterrupted([&] { return ::openat(this->fd(), path.c_str(), flags); }));
+  if (!fd.ok()) return Failure(errno, path, "open the directory");
+  return PosixDirectory(std::move(fd), Shown(path));
+}
+
+absl::Status PosixDirectory::Check(const std::string& path) const {
+  if (!opened()) return absl::OkStatus();
+  constexpr std::string_view kNotInNames("/\0", 2);
+  if (path.empty() || path == "." || path == ".." ||
+      path.find_first_of(kNotInNames) != std::string::npos) {
+    return InvalidArgument("\"%s\" is not a plain name in %s", path, path_);
+  }
+  return absl::OkStatus();
+}
+
+std::string PosixDirectory::Shown(const std::string& path) const {
+  if (!opened()) return path;
+  return path == "." ? path_ : absl::StrCat(path_, "/", path);
+}
+
+absl::Status PosixDirectory::Failure(int error, const std::string& path,
+                                     std::string_view action) const {
+  // The kernel says ENOTDIR of a link where it was asked for a directory.
+  if ((error == ELOOP || error == ENOTDIR) && opened() && IsLink(path)) return LinkIsDamage(path);
+  return ErrnoStatus(error, Shown(path), action);
+}
+
+absl::StatusOr<struct stat> PosixDirectory::LookAt(const std::string& path) const {
+  struct stat info;
+  if (::fstatat(fd(), path.c_str(), &info, at_flags()) != 0) return Failure(errno, path, "look at");
+  if (S_ISLNK(info.st_mode)) return LinkIsDamage(path);
+  return info;
+}
+
+absl::StatusOr<std::vector<std::string>> PosixDirectory::List() const {
+  // Opened once more: the position of the reader belongs to the descriptor.
+  const int fd = RetryInterrupted(
+      [&] { return ::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  if (fd < 0) return ErrnoStatus(errno, path_, "open the directory");
+  const std::unique_ptr<DIR, CloseReader> reader(::fdopendir(fd));
+  if (reader == nullptr) {
+    const int error = errno;
+    ::close(fd);
+    return ErrnoStatus(error, path_, "list the directory");
+  }
+  std::vector<std::string> names;
+  errno = 0;  // the end and a failure differ in nothing else
+  while (const dirent* const entry = ::readdir(reader.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+    errno = 0;
+  }
+  if (errno != 0) return ErrnoStatus(errno, path_, "list the directory");
+  return names;
+}
+
+absl::Status PosixDirectory::Sync() const {
+  // EINVAL: this file system has nothing to sync in a directory.
+  if (RetryInterrupted([&] { return ::fsync(fd_.get()); }) == 0 || errno == EINVAL) {
+    return absl::OkStatus();
+  }
+  return ErrnoStatus(errno, path_, "sync the directory");
+}
+
+bool PosixDirectory::IsLink(const std::string& path) const {
+  struct stat info;
+  return ::fstatat(fd(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode);
+}
+
+absl::Status PosixDirectory::LinkIsDamage(const std::string& path) const {
+  return DataLoss("%s is a symbolic link", Shown(path));
+}
+
+}  // namespace cairn::storage

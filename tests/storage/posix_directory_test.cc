@@ -1,0 +1,297 @@
+// Directories of the operating system, from outside and opened.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/file_system.h"
+#include "engine/base/bytes.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::storage {
+namespace {
+
+using absl::StatusCode;
+
+class PosixDirectoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(files_->MakeDirectory(path_).ok());
+    inside_ = *files_->OpenDirectory(path_);
+  }
+
+  std::string Shown(std::string_view name) const { return path_ + "/" + std::string(name); }
+  static void Create(FileSystem& files, const std::string& path, std::string_view text) {
+    const auto file = files.Open(path, FileMode::kCreateNew);
+    ASSERT_TRUE(file.ok()) << file.status();
+    ASSERT_TRUE((*file)->WriteAt(0, AsBytes(text)).ok());
+  }
+  static std::string Content(FileSystem& files, const std::string& path) {
+    const auto file = files.Open(path, FileMode::kRead);
+    if (!file.ok()) return std::string(file.status().message());
+    return std::string(AsText((*(*file)->Map(0, *(*file)->Size()))->bytes()));
+  }
+  static std::vector<std::string> Names(FileSystem& files, const std::string& path) {
+    const auto names = files.List(path);
+    EXPECT_TRUE(names.ok()) << names.status();
+    std::vector<std::string> sorted = *names;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
+  }
+  void MakeLink(const std::string& target, std::string_view name) const {
+    ASSERT_EQ(::symlink(target.c_str(), Shown(name).c_str()), 0);
+  }
+  mode_t Mode(const std::string& path) const {
+    struct stat info = {};
+    EXPECT_EQ(::lstat(path.c_str(), &info), 0);
+    return info.st_mode & 07777;
+  }
+
+  FileSystem* const files_ = PosixFileSystem();
+  const test::TempDir dir_;
+  const std::string path_ = dir_.Path("d");
+  std::shared_ptr<FileSystem> inside_;
+};
+
+TEST_F(PosixDirectoryTest, MakesOnlyWhatIsNotThere) {
+  EXPECT_TRUE(Fails(files_->MakeDirectory(path_), StatusCode::kAlreadyExists, path_));
+  EXPECT_TRUE(Fails(files_->MakeDirectory(dir_.Path("none/d")), StatusCode::kNotFound, "none/d"));
+}
+
+TEST_F(PosixDirectoryTest, RemovesOnlyAnEmptyDirectory) {
+  Create(*files_, Shown("file"), "");
+  EXPECT_TRUE(Fails(files_->RemoveDirectory(path_), StatusCode::kFailedPrecondition, path_));
+  EXPECT_TRUE(
+      Fails(files_->RemoveDirectory(Shown("file")), StatusCode::kFailedPrecondition, "d/file"));
+  ASSERT_TRUE(files_->Remove(Shown("file")).ok());
+  EXPECT_TRUE(files_->RemoveDirectory(path_).ok());
+  EXPECT_TRUE(Fails(files_->RemoveDirectory(path_), StatusCode::kNotFound, path_));
+}
+
+TEST_F(PosixDirectoryTest, ListsTheNames) {
+  EXPECT_EQ(Names(*files_, path_), std::vector<std::string>());
+  Create(*files_, Shown("b"), "");
+  Create(*files_, Shown(".hidden"), "");
+  ASSERT_TRUE(files_->MakeDirectory(Shown("a")).ok());
+  MakeLink("nowhere", "c");
+  EXPECT_EQ(Names(*files_, path_), (std::vector<std::string>{".hidden", "a", "b", "c"}));
+  EXPECT_TRUE(Fails(files_->List(dir_.Path("none")), StatusCode::kNotFound, "none"));
+  EXPECT_TRUE(Fails(files_->List(Shown("b")), StatusCode::kFailedPrecondition, "d/b"));
+}
+
+TEST_F(PosixDirectoryTest, OpenedOneListsItselfAgainAndAgain) {
+  Create(*inside_, "a", "");
+  EXPECT_EQ(Names(*inside_, "."), (std::vector<std::string>{"a"}));
+  Create(*inside_, "b", "");
+  EXPECT_EQ(Names(*inside_, "."), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST_F(PosixDirectoryTest, OpensDirectoriesOnly) {
+  Create(*files_, dir_.Path("file"), "");
+  EXPECT_TRUE(Fails(files_->OpenDirectory(dir_.Path("none")), StatusCode::kNotFound, "none"));
+  EXPECT_TRUE(
+      Fails(files_->OpenDirectory(dir_.Path("file")), StatusCode::kFailedPrecondition, "file"));
+}
+
+TEST_F(PosixDirectoryTest, LinkToADirectoryIsFollowedFromOutside) {
+  MakeLink(path_, "link");
+  Create(*inside_, "a", "abc");
+  EXPECT_EQ(Content(**files_->OpenDirectory(Shown("link")), "a"), "abc");
+}
+
+TEST_F(PosixDirectoryTest, FilesInsideAreThoseOfThePath) {
+  Create(*inside_, "a", "abc");
+  EXPECT_EQ(Content(*files_, Shown("a")), "abc");
+  EXPECT_EQ(*inside_->Identity("a"), *files_->Identity(Shown("a")));
+  EXPECT_EQ(inside_->Resolve("a"), "a");
+  ASSERT_TRUE(inside_->Remove("a").ok());
+  EXPECT_TRUE(Fails(inside_->Identity("a"), StatusCode::kNotFound, Shown("a") + ": cannot"));
+}
+
+TEST_F(PosixDirectoryTest, MessagesNameDirectoryAndFile) {
+  const absl::Status none = inside_->Open("none", FileMode::kRead).status();
+  EXPECT_EQ(none.message(), Shown("none") + ": cannot open: No such file or directory");
+  Create(*inside_, "a", "abc");
+  EXPECT_TRUE(Fails((*inside_->Open("a", FileMode::kRead))->Map(0, 4), StatusCode::kOutOfRange,
+                    Shown("a") + ": "));
+}
+
+TEST_F(PosixDirectoryTest, StaysTheSameWhenItsPathLeadsElsewhere) {
+  Create(*inside_, "a", "old");
+  ASSERT_TRUE(files_->Rename(path_, dir_.Path("moved"), false).ok());
+  ASSERT_TRUE(files_->MakeDirectory(path_).ok());
+  EXPECT_EQ(Content(*inside_, "a"), "old");
+  Create(*inside_, "b", "new");
+  EXPECT_EQ(Names(*files_, dir_.Path("moved")), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(Names(*files_, path_), std::vector<std::string>());
+}
+
+TEST_F(PosixDirectoryTest, DirectoryInADirectoryWorksTheSameWay) {
+  ASSERT_TRUE(inside_->MakeDirectory("sub").ok());
+  const auto sub = *inside_->OpenDirectory("sub");
+  Create(*sub, "a", "abc");
+  EXPECT_EQ(Content(*files_, Shown("sub/a")), "abc");
+  EXPECT_EQ(Names(*inside_, "sub"), (std::vector<std::string>{"a"}));
+  EXPECT_TRUE(Fails(sub->Open("b", FileMode::kRead), StatusCode::kNotFound, Shown("sub/b")));
+  EXPECT_TRUE(Fails(inside_->RemoveDirectory("sub"), StatusCode::kFailedPrecondition, "d/sub"));
+  ASSERT_TRUE(sub->Remove("a").ok());
+  EXPECT_TRUE(inside_->RemoveDirectory("sub").ok());
+}
+
+TEST_F(PosixDirectoryTest, OnlyPlainNamesAreTaken) {
+  Create(*files_, dir_.Path("outside"), "secret");
+  Create(*inside_, "a", "");
+  for (const std::string& name :
+       {std::string(), std::string("."), std::string(".."), std::string("../outside"),
+        dir_.Path("outside"), std::string("a/"), std::string("./a"), std::string("/"),
+        std::string("a\0b", 3)}) {
+    const std::vector<absl::Status> answers = {
+        inside_->Open(name, FileMode::kRead).status(),
+        inside_->Open(name, FileMode::kCreateNew).status(),
+        inside_->Rename(name, "new", true),
+        inside_->Rename("a", name, false),
+        inside_->Remove(name),
+        inside_->OpenDirectory(name).status(),
+        inside_->MakeDirectory(name),
+        inside_->RemoveDirectory(name),
+        inside_->Exchange("a", name),
+        inside_->Exchange(name, "a"),
+        inside_->Identity(name).status(),
+        name == "." ? absl::InvalidArgumentError(path_) : inside_->List(name).status(),
+    };
+    for (size_t i = 0; i < answers.size(); ++i) {
+      EXPECT_TRUE(Fails(answers[i], StatusCode::kInvalidArgument, path_)) << name << " " << i;
+    }
+  }
+  EXPECT_EQ(Names(*inside_, "."), (std::vector<std::string>{"a"}));
+}
+
+TEST_F(PosixDirectoryTest, LinkIsDamageInsteadOfBeingFollowed) {
+  Create(*files_, dir_.Path("file"), "secret");
+  ASSERT_TRUE(files_->MakeDirectory(dir_.Path("directory")).ok());
+  Create(*inside_, "a", "");
+  MakeLink("../file", "file_link");
+  MakeLink("../directory", "directory_link");
+  MakeLink("nowhere", "dangling_link");
+  for (const std::string name : {"file_link", "directory_link", "dangling_link"}) {
+    const std::string message = Shown(name) + " is a symbolic link";
+    EXPECT_TRUE(IsDamage(inside_->Open(name, FileMode::kRead), message));
+    EXPECT_TRUE(IsDamage(inside_->Open(name, FileMode::kReadWrite), message));
+    EXPECT_TRUE(IsDamage(inside_->OpenDirectory(name), message));
+    EXPECT_TRUE(IsDamage(inside_->List(name), message));
+    EXPECT_TRUE(IsDamage(inside_->RemoveDirectory(name), message));
+    EXPECT_TRUE(IsDamage(inside_->Identity(name), message));
+    EXPECT_TRUE(IsDamage(inside_->Rename("a", name, true), message));
+    EXPECT_TRUE(Fails(inside_->Open(name, FileMode::kCreateNew), StatusCode::kAlreadyExists, name));
+    EXPECT_TRUE(Fails(inside_->MakeDirectory(name), StatusCode::kAlreadyExists, name));
+    EXPECT_TRUE(inside_->Remove(name).ok());  // the link, not what it leads to
+  }
+  EXPECT_EQ(Content(*files_, dir_.Path("file")), "secret");
+  EXPECT_TRUE(std::filesystem::is_directory(dir_.Path("directory")));
+}
+
+TEST_F(PosixDirectoryTest, DirectoriesAndPipesAreNoFiles) {
+  ASSERT_TRUE(inside_->MakeDirectory("sub").ok());
+  EXPECT_TRUE(Fails(inside_->Open("sub", FileMode::kRead), StatusCode::kFailedPrecondition,
+                    Shown("sub") + " is a directory"));
+  ASSERT_EQ(::mkfifo(Shown("pipe").c_str(), 0600), 0);
+  EXPECT_TRUE(Fails(inside_->Open("pipe", FileMode::kRead), StatusCode::kFailedPrecondition,
+                    Shown("pipe") + " is not a regular file"));
+}
+
+TEST_F(PosixDirectoryTest, RenameReplacesOnlyWhenToldAndKeepsThePermissions) {
+  Create(*inside_, "new", "new");
+  Create(*inside_, "old", "old");
+  ASSERT_EQ(::chmod(Shown("new").c_str(), 0644), 0);
+  ASSERT_EQ(::chmod(Shown("old").c_str(), 0600), 0);
+  EXPECT_TRUE(
+      Fails(inside_->Rename("new", "old", false), StatusCode::kAlreadyExists, Shown("old")));
+  ASSERT_TRUE(inside_->Rename("new", "old", true).ok());
+  EXPECT_EQ(Content(*files_, Shown("old")), "new");
+  EXPECT_EQ(Mode(Shown("old")), 0600);
+  ASSERT_TRUE(inside_->Rename("old", "free", false).ok());
+  EXPECT_EQ(Names(*inside_, "."), (std::vector<std::string>{"free"}));
+  EXPECT_TRUE(Fails(inside_->Rename("old", "free", true), StatusCode::kNotFound, Shown("old")));
+}
+
+TEST_F(PosixDirectoryTest, RefusedRenameOverADirectoryLeavesThePermissions) {
+  Create(*files_, dir_.Path("file"), "");
+  const mode_t before = Mode(dir_.Path("file"));
+  EXPECT_TRUE(Fails(files_->Rename(dir_.Path("file"), path_, true), StatusCode::kFailedPrecondition,
+                    "file"));
+  EXPECT_EQ(Mode(dir_.Path("file")), before);
+}
+
+TEST_F(PosixDirectoryTest, ExchangeSwapsAFileWithADirectory) {
+  Create(*inside_, "a", "in the directory");
+  Create(*files_, dir_.Path("file"), "the file");
+  const FileIdentity file = *files_->Identity(dir_.Path("file"));
+  const FileIdentity directory = *files_->Identity(path_);
+  const absl::Status status = files_->Exchange(dir_.Path("file"), path_);
+  if (absl::IsUnimplemented(status)) GTEST_SKIP() << status;
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(*files_->Identity(path_), file);
+  EXPECT_EQ(*files_->Identity(dir_.Path("file")), directory);
+  EXPECT_EQ(Content(*files_, path_), "the file");
+  EXPECT_EQ(Content(*inside_, "a"), "in the directory");
+}
+
+TEST_F(PosixDirectoryTest, ExchangeInsideSwapsNames) {
+  Create(*inside_, "a", "first");
+  Create(*inside_, "b", "second");
+  const absl::Status status = inside_->Exchange("a", "b");
+  if (absl::IsUnimplemented(status)) GTEST_SKIP() << status;
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(Content(*inside_, "a"), "second");
+  EXPECT_EQ(Content(*inside_, "b"), "first");
+}
+
+TEST_F(PosixDirectoryTest, ExchangeNeedsBoth) {
+  Create(*inside_, "a", "abc");
+  const absl::Status status = inside_->Exchange("a", "b");
+  if (absl::IsUnimplemented(status)) GTEST_SKIP() << status;
+  EXPECT_TRUE(Fails(status, StatusCode::kNotFound, Shown("a")));
+  EXPECT_TRUE(Fails(status, StatusCode::kNotFound, Shown("b")));
+  EXPECT_EQ(Content(*inside_, "a"), "abc");
+}
+
+TEST_F(PosixDirectoryTest, SyncsItselfForAnyName) {
+  EXPECT_TRUE(inside_->SyncDirectoryOf("a").ok());
+  EXPECT_TRUE(inside_->SyncDirectoryOf(".").ok());
+  ASSERT_TRUE(files_->RemoveDirectory(path_).ok());
+  EXPECT_TRUE(inside_->SyncDirectoryOf("a").ok());
+}
+
+// A file system of a program that knows of no directories.
+class FlatFiles final : public FileSystem {
+ public:
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string&, FileMode) override {
+    return absl::NotFoundError("");
+  }
+  absl::Status Rename(const std::string&, const std::string&, bool) override {
+    return absl::OkStatus();
+  }
+  absl::Status Remove(const std::string&) override { return absl::OkStatus(); }
+  absl::Status SyncDirectoryOf(const std::string&) override { return absl::OkStatus(); }
+  absl::StatusOr<FileIdentity> Identity(const std::string&) override {
+    return absl::NotFoundError("");
+  }
+};
+
+TEST(FileSystemTest, WithoutDirectoriesSaysSo) {
+  FlatFiles files;
+  EXPECT_TRUE(Fails(files.OpenDirectory("a"), StatusCode::kUnimplemented, "a: "));
+  EXPECT_TRUE(Fails(files.MakeDirectory("a"), StatusCode::kUnimplemented, "a: "));
+  EXPECT_TRUE(Fails(files.RemoveDirectory("a"), StatusCode::kUnimplemented, "a: "));
+  EXPECT_TRUE(Fails(files.List("a"), StatusCode::kUnimplemented, "a: "));
+  EXPECT_TRUE(Fails(files.Exchange("a", "b"), StatusCode::kUnimplemented, "a: "));
+}
+
+}  // namespace
+}  // namespace cairn::storage
