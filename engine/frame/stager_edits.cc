@@ -259,7 +259,8 @@ absl::Status Stager::WriteBox(const BoxItems& box) {
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
   std::vector<Update> updates;
   CAIRN_RETURN_IF_ERROR(frame::WriteBox(*state, box, [&](int64_t nchunk, Bytes content) {
-    Update update{.nchunk = nchunk};
+    Update update;
+    update.nchunk = nchunk;
     CAIRN_ASSIGN_OR_RETURN(update.old, CostOf(nchunk));
     CAIRN_ASSIGN_OR_RETURN(update.chunk, MakeChunk(content));
     updates.push_back(std::move(update));
