@@ -17,6 +17,7 @@ namespace cairn::frame {
 // Positions count from the start of the frame. Cheap to copy, thread-safe.
 class FrameSource {
  public:
+  FrameSource() = default;  // nowhere
   static FrameSource OfFile(std::shared_ptr<const File> file, int64_t origin, bool use_mmap) {
     return FrameSource(std::move(file), nullptr, origin, use_mmap);
   }

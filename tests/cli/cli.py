@@ -3,10 +3,12 @@
 import json
 import os
 import random
+import shutil
 import subprocess
 import tempfile
 import unittest
 
+VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vectors")
 CODECS = ["blosclz", "lz4", "lz4hc", "zlib", "zstd"]
 
 
@@ -40,6 +42,11 @@ class CliTest(unittest.TestCase):
         with open(self.path(name), "wb") as file:
             file.write(content)
         return name
+
+    def copy_vector(self, name):
+        """Puts a frame of another Blosc2 into the folder and gives its name there."""
+        shutil.copy(os.path.join(VECTORS, name), self.dir)
+        return os.path.basename(name)
 
     def read(self, name):
         with open(self.path(name), "rb") as file:

@@ -6,9 +6,23 @@ import subprocess
 import sys
 
 import tap
-from cli import CliTest
+from cli import CliTest, sample
 
-COMMANDS = ["pack", "append", "cat", "info", "verify", "encode", "decode"]
+COMMANDS = [
+    "pack", "copy", "append", "cat", "info", "verify", "chunk insert", "chunk update", "chunk delete",
+    "chunk reorder", "meta ls", "meta get", "meta set", "meta rm", "compact", "encode", "decode",
+]  # fmt: skip
+# In the manual's lines that show what a command looks like, rather than a use of it.
+PLACEHOLDER = re.compile(r"\b(COMMAND|FRAME|OUT|FILE|CHUNK_FILE)\b|\[OPTIONS\]")
+
+# What the examples use of jq, which need not be installed.
+JQ = rb"""#!/usr/bin/env python3
+import json, re, sys
+value = json.load(sys.stdin)
+for key in re.findall(r"\w+", sys.argv[1]):
+    value = value[int(key) if key.isdigit() else key]
+print(json.dumps(value))
+"""
 
 
 class Docs(CliTest):
@@ -42,8 +56,32 @@ class Docs(CliTest):
                 if "compression options" in section:
                     section += re.search(r"(?ms)^## Compression options\n(.*?)(?=^## |\Z)", manual).group(1)
                 documented = set(re.findall(r"(?m)^\| `(--[a-z-]+)", section))
-                shown = set(re.findall(r"(?m)^  (--[a-z-]+)", self.ok(command, "--help").decode()))
+                shown = set(re.findall(r"(?m)^  (--[a-z-]+)", self.ok(*command.split(), "--help").decode()))
                 self.assertEqual(documented, shown - {"--help"})
+
+    def examples(self):
+        lines = re.findall(r"(?m)^    (\S.*)$", self.source("docs/cli.md"))
+        commands = [line for line in lines if re.search(r"^(cairn|tar|sensor|printf) ", line)]
+        return [line for line in commands if not PLACEHOLDER.search(line)]
+
+    def test_the_examples_of_the_manual_run_one_after_the_other(self):
+        os.mkdir(self.path("bin"))
+        os.symlink(self.tool, self.path("bin/cairn"))
+        for name, script in {"sensor": b"#!/bin/sh\ncat day0.f32\n", "jq": JQ}.items():
+            os.chmod(self.path(self.write(os.path.join("bin", name), script)), 0o755)
+        self.write("day0.f32", sample(1 << 16) * 16)
+        self.write("temps.f32", self.read("day0.f32") * 20)
+        self.write("raw", sample(8000))
+        os.mkdir(self.path("photos"))
+        self.write("photos/1.raw", sample(50_000))
+        examples = self.examples()
+        self.assertGreater(len(examples), 30)
+        script = "set -eu\n" + "".join(f"{line}\n" for line in examples)
+        path = os.pathsep.join([self.path("bin"), os.environ["PATH"]])
+        done = subprocess.run(["bash", "-o", "pipefail", "-xc", script], cwd=self.dir, timeout=600, check=False,
+                              capture_output=True, env={**os.environ, "PATH": path})  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual(self.read("ten.f32"), self.read("temps.f32")[4000:4040])
 
     def test_the_manual_lists_the_json_keys(self):
         manual = self.source("docs/cli.md")

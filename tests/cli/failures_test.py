@@ -46,7 +46,17 @@ class Usage(CliTest):
         compress = ["--codec", "--level", "--typesize", "--block-size", "--filters", "--split-mode",
                     "--dict", "--threads"]  # fmt: skip
         for command, options in {
-            "pack": compress + ["--chunk-size", "--fingerprint", "--meta", "--vlmeta", "--force"],
+            "pack": compress + ["--chunk-size", "--fingerprint", "--meta", "--vlmeta", "--force", "--sparse"],
+            "copy": compress + ["--chunk-size", "--fingerprint", "--meta", "--vlmeta", "--force", "--sparse"],
+            "chunk insert": ["--compressed", "--threads"],
+            "chunk update": ["--compressed", "--threads"],
+            "chunk delete": ["--quiet"],
+            "chunk reorder": ["--quiet"],
+            "meta ls": ["--json", "--offset"],
+            "meta get": ["--fixed", "--json", "--raw", "--offset"],
+            "meta set": ["--fixed"],
+            "meta rm": ["--fixed"],
+            "compact": ["--json"],
             "encode": compress,
             "append": ["--threads"],
             "cat": ["--first-item", "--items", "--chunk", "--offset"],
@@ -55,7 +65,7 @@ class Usage(CliTest):
             "verify": ["--offset"],
         }.items():
             with self.subTest(command=command):
-                text = self.ok(command, "--help").decode()
+                text = self.ok(*command.split(), "--help").decode()
                 for option in options:
                     self.assertRegex(text, rf"(?m)^  {option}\b")
                 self.assertIn("Example", text)

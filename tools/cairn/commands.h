@@ -13,7 +13,11 @@ namespace cairn::tool {
 using Command = std::function<absl::Status()>;
 
 void AddPack(CLI::App& app, Command& chosen);
+void AddCopy(CLI::App& app, Command& chosen);
 void AddAppend(CLI::App& app, Command& chosen);
+void AddChunk(CLI::App& app, Command& chosen);
+void AddMeta(CLI::App& app, Command& chosen);
+void AddCompact(CLI::App& app, Command& chosen);
 void AddCat(CLI::App& app, Command& chosen);
 void AddEncode(CLI::App& app, Command& chosen);
 void AddDecode(CLI::App& app, Command& chosen);

@@ -8,18 +8,15 @@
 
 namespace cairn::tool {
 
-CLI::Option* AddByteSize(CLI::App& app, const std::string& name, int64_t& value, int64_t min,
-                         int64_t max) {
-  const auto parse = [name, &value, min, max](const std::string& text) {
-    const absl::StatusOr<int64_t> size = ParseByteSize(text);
-    if (!size.ok()) throw CLI::ValidationError(name, std::string(size.status().message()));
-    if (*size < min || *size > max) {
-      throw CLI::ValidationError(name, absl::StrFormat("%s is %d bytes, but %d to %d are possible",
-                                                       text, *size, min, max));
-    }
-    value = *size;
-  };
-  return app.add_option_function<std::string>(name, parse)->type_name("BYTES");
+int64_t ParseByteSizeOption(const std::string& name, const std::string& text, int64_t min,
+                            int64_t max) {
+  const absl::StatusOr<int64_t> size = ParseByteSize(text);
+  if (!size.ok()) throw CLI::ValidationError(name, std::string(size.status().message()));
+  if (*size < min || *size > max) {
+    throw CLI::ValidationError(
+        name, absl::StrFormat("%s is %d bytes, but %d to %d are possible", text, *size, min, max));
+  }
+  return *size;
 }
 
 CLI::Option* AddOffset(CLI::App& app, int64_t& offset) {

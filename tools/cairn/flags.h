@@ -13,9 +13,20 @@
 
 namespace cairn::tool {
 
-// A count of bytes within [min, max] that may carry a unit.
-CLI::Option* AddByteSize(CLI::App& app, const std::string& name, int64_t& value, int64_t min,
-                         int64_t max);
+// A count of bytes that may carry a unit. Throws CLI::ValidationError, which names the option, when
+// it is none or not within [min, max].
+int64_t ParseByteSizeOption(const std::string& name, const std::string& text, int64_t min,
+                            int64_t max);
+
+// An option that takes such a count. T is int64_t or an optional one.
+template <typename T>
+CLI::Option* AddByteSize(CLI::App& app, const std::string& name, T& value, int64_t min,
+                         int64_t max) {
+  const auto parse = [name, &value, min, max](const std::string& text) {
+    value = ParseByteSizeOption(name, text, min, max);
+  };
+  return app.add_option_function<std::string>(name, parse)->type_name("BYTES");
+}
 
 // --offset: where in a file the frame (or chunk) begins.
 CLI::Option* AddOffset(CLI::App& app, int64_t& offset);

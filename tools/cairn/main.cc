@@ -1,4 +1,4 @@
-// cairn: pack files into Blosc2 frames, read them back, look into them, check them.
+// cairn: pack files into Blosc2 frames, read them back, look into them, edit them, check them.
 
 #include <csignal>
 #include <cstdio>
@@ -55,8 +55,9 @@ ExitCode Run(const Command& command) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Packs files into Blosc2 frames, reads them back whole or in part, and checks them.",
-               "cairn");
+  CLI::App app(
+      "Packs files into Blosc2 frames, reads them back whole or in part, edits and checks them.",
+      "cairn");
   app.set_version_flag("--version", "cairn " CAIRN_VERSION, "Print the version and exit");
   app.require_subcommand(0, 1);
   app.formatter(std::make_shared<HelpFormatter>());
@@ -70,10 +71,14 @@ int Main(int argc, char** argv) {
       "\n'cairn COMMAND --help' tells more.");
   Command chosen;
   AddPack(app, chosen);
+  AddCopy(app, chosen);
   AddAppend(app, chosen);
   AddCat(app, chosen);
   AddInfo(app, chosen);
   AddVerify(app, chosen);
+  AddChunk(app, chosen);
+  AddMeta(app, chosen);
+  AddCompact(app, chosen);
   AddEncode(app, chosen);
   AddDecode(app, chosen);
   if (const std::optional<ExitCode> code = Parse(app, argc, argv)) return *code;

@@ -1,0 +1,217 @@
+"""Copies: as they are, coded again, laid out in another way."""
+
+import glob
+import os
+import sys
+
+import tap
+from cli import VECTORS, CliTest, noise, sample
+
+CHUNK = 4096
+
+
+class Copy(CliTest):
+    def copy(self, frame, *args, out="out"):
+        self.ok("copy", frame, out, "--quiet", "--force", *args)
+        self.assertEqual(self.ok("cat", out), self.ok("cat", frame))
+        self.ok("verify", out)
+        return self.info(out, "--chunks")
+
+
+class AsTheyAre(Copy):
+    def test_chunks_are_the_same_bytes(self):
+        frame = self.pack(sample(50_000), "--codec", "zstd", "--filters", "delta,bitshuffle", "--typesize",
+                          8, "--chunk-size", CHUNK, "--block-size", 1024, "--level", 7)  # fmt: skip
+        before, after = self.info(frame, "--chunks"), self.copy(frame)
+        for key in ["path", "generation"]:
+            del before[key], after[key]
+        self.assertEqual(after, before)
+
+    def test_metadata_comes_along(self):
+        frame = self.pack(b"data", "--meta", "unit=K", "--meta", "place=x", "--vlmeta", "note=text",
+                          "--vlmeta", "blob=@" + self.write("blob", noise(9000)))  # fmt: skip
+        before, after = self.info(frame), self.copy(frame)
+        for key in ["metalayers", "vlmetalayers"]:
+            self.assertEqual(list(after[key].items()), list(before[key].items()))
+
+    def test_metadata_is_added_and_replaced(self):
+        frame = self.pack(b"data", "--meta", "unit=K", "--vlmeta", "note=text")
+        info = self.copy(frame, "--meta", "unit=degrees", "--meta", "new=1", "--vlmeta", "note=", "--vlmeta", "b=c")
+        self.assertEqual(info["metalayers"], {"unit": b"degrees".hex(), "new": "31"})
+        self.assertEqual(info["vlmetalayers"], {"note": "", "b": "63"})
+
+    def test_an_empty_frame(self):
+        frame = self.pack(b"", "--meta", "unit=K", "--typesize", 4)
+        info = self.copy(frame)
+        self.assertEqual((info["nchunks"], info["typesize"], info["metalayers"]), (0, 4, {"unit": "4b"}))
+
+    def test_dead_bytes_stay_behind(self):
+        frame = self.pack(sample(1000), "--chunk-size", CHUNK)
+        self.ok("append", frame, "--quiet", stdin=noise(10_000))
+        self.assertGreater(self.info(frame)["dead_bytes"], 0)
+        self.assertEqual(self.copy(frame)["dead_bytes"], 0)
+
+    def test_fingerprints(self):
+        frame = self.pack(sample(9000), "--fingerprint", "none")
+        self.assertTrue(self.copy(frame)["sealed"])
+        self.assertFalse(self.copy(frame, "--fingerprint", "none")["sealed"])
+
+    def test_a_frame_inside_a_file(self):
+        data = sample(9000)
+        self.write("box", b"b" * 77 + self.read(self.pack(data)))
+        self.ok("copy", "box", "out", "--offset", 77, "--quiet")
+        self.assertEqual(self.ok("cat", "out"), data)
+
+    def test_to_itself(self):
+        frame = self.pack(sample(50_000), "--chunk-size", CHUNK)
+        self.fails(1, "copy", frame, frame)
+        self.ok("copy", frame, frame, "--force", "--codec", "zstd")
+        self.assertEqual(self.ok("cat", frame), sample(50_000))
+        self.assertEqual(self.info(frame)["codec"], "zstd")
+
+
+class Recode(Copy):
+    def setUp(self):
+        super().setUp()
+        self.data = sample(50_000)
+        self.frame = self.pack(self.data, "--typesize", 4, "--chunk-size", CHUNK, "--level", 3)
+
+    def test_what_is_not_given_stays(self):
+        before = self.info(self.frame)
+        after = self.copy(self.frame, "--codec", "zstd")
+        self.assertEqual(after["codec"], "zstd")
+        for key in ["level", "typesize", "filters", "chunksize", "blocksize", "split_mode", "nchunks"]:
+            self.assertEqual(after[key], before[key], key)
+
+    def test_each_option(self):
+        for args, key, value in [
+            (["--level", 9], "level", 9), (["--typesize", 8], "typesize", 8),
+            (["--filters", "bitshuffle"], "filters", [[2, 0]]), (["--filters", "none"], "filters", []),
+            (["--filters", "shuffle,bytedelta"], "filters", [[1, 0], [35, 4]]),
+            (["--block-size", 1024], "blocksize", 1024), (["--split-mode", "never"], "split_mode", "never"),
+            (["--chunk-size", 10_000], "chunksize", 10_000), (["--chunk-size", "1MiB"], "nchunks", 1),
+            (["--codec", "lz4hc", "--dict"], "codec", "lz4hc"),
+        ]:  # fmt: skip
+            with self.subTest(args=args):
+                self.assertEqual(self.copy(self.frame, *args)[key], value)
+
+    def test_a_lossy_filter_loses(self):
+        self.ok("copy", self.frame, "out", "--filters", "int_trunc:-8", "--quiet")
+        self.assertNotEqual(self.ok("cat", "out"), self.data)
+
+    def test_is_smaller_at_a_higher_level(self):
+        low = self.copy(self.frame, "--codec", "zstd", "--level", 1, "--chunk-size", "1MiB")
+        high = self.copy(self.frame, "--codec", "zstd", "--level", 9, "--chunk-size", "1MiB")
+        self.assertLess(high["cbytes"], low["cbytes"])
+
+    def test_special_chunks_stay_special(self):
+        frame = self.pack(bytes(3 * CHUNK) + self.data, "--typesize", 4, "--chunk-size", CHUNK, name="zeros")
+        for args in [[], ["--codec", "zstd"], ["--typesize", 8]]:
+            with self.subTest(args=args):
+                info = self.copy(frame, *args)
+                self.assertEqual([c["special"] for c in info["chunks"]][:4], ["zeros"] * 3 + [None])
+
+
+class Vectors(Copy):
+    """Frames that C-Blosc2 wrote."""
+
+    def test_special_values(self):
+        for name in ["fill-zeros-small", "fill-nans", "fill-uninit", "special-mixed-disk", "special3-mem"]:
+            frame = self.copy_vector(f"cframes/{name}.b2frame")
+            before = self.info(frame, "--chunks")
+            for args in [[], ["--codec", "zstd"]]:
+                with self.subTest(name=name, args=args):
+                    after = self.copy(frame, *args)
+                    # A repeated value in a short last chunk is coded like other items.
+                    whole = before["nbytes"] // before["chunksize"]
+                    self.assertEqual([c["special"] for c in after["chunks"]][:whole],
+                                     [c["special"] for c in before["chunks"]][:whole])  # fmt: skip
+
+    def test_a_huge_frame_of_zeros_costs_nothing(self):
+        frame = self.copy_vector("cframes/fill-zeros-huge.b2frame")
+        before = self.info(frame)
+        for args in [[], ["--codec", "zstd"], ["--chunk-size", "1GiB"]]:
+            self.ok("copy", frame, "out", "--quiet", "--force", *args)
+            after = self.info("out")
+            self.assertEqual(after["nbytes"], before["nbytes"])
+            self.assertLess(after["frame_size"], 100_000)
+
+    def test_chunks_that_differ_in_size(self):
+        frame = self.copy_vector("cframes/varchunks-disk.b2frame")
+        before = self.info(frame, "--chunks")
+        for args in [[], ["--codec", "zstd", "--level", 1]]:
+            with self.subTest(args=args):
+                after = self.copy(frame, *args)
+                self.assertEqual(after["chunksize"], 0)
+                self.assertEqual([c["nbytes"] for c in after["chunks"]],
+                                 [c["nbytes"] for c in before["chunks"]])  # fmt: skip
+        self.assertEqual(self.copy(frame, "--chunk-size", 8192)["chunksize"], 8192)
+
+    def test_blocks_that_differ_in_size(self):
+        for name in ["vlblocks-var-disk", "vlblocks-fixed-disk"]:
+            frame = self.copy_vector(f"cframes/{name}.b2frame")
+            before, after = self.info(frame, "--chunks"), self.copy(frame)
+            self.assertEqual([c["cbytes"] for c in after["chunks"]], [c["cbytes"] for c in before["chunks"]])
+            for args in [["--codec", "zstd"], ["--chunk-size", 999]]:
+                self.assertIn("as it is", self.fails(1, "copy", frame, "new", *args))
+        self.assertNotIn("new", self.files())
+
+    def test_arrays(self):
+        frame = self.copy_vector("cframes/nd2-i4.b2nd")
+        before = self.info(frame)
+        self.assertEqual(self.copy(frame)["metalayers"], before["metalayers"])
+        for args in [["--chunk-size", 4096], ["--typesize", 1], ["--codec", "lz4", "--block-size", 512]]:
+            self.assertIn("array", self.fails(1, "copy", frame, "new", *args))
+
+    def test_arrays_coded_again(self):
+        frame = self.copy_vector("cframes/nd2-i4.b2nd")
+        before = self.info(frame, "--chunks")
+        after = self.copy(frame, "--codec", "zstd", "--level", 9)
+        self.assertEqual((after["codec"], after["level"]), ("zstd", 9))
+        self.assertEqual(after["metalayers"], before["metalayers"])
+        for key in ["nbytes", "blocksize"]:
+            self.assertEqual([c[key] for c in after["chunks"]], [c[key] for c in before["chunks"]])
+
+    def test_filters_that_are_decoded_only(self):
+        frame = self.copy_vector("cframes/nd2-ndcell-f8.b2nd")
+        before, after = self.info(frame, "--chunks"), self.copy(frame)
+        self.assertEqual([c["cbytes"] for c in after["chunks"]], [c["cbytes"] for c in before["chunks"]])
+        self.fails(1, "copy", frame, "new", "--level", 9)
+        self.copy(frame, "--filters", "shuffle")
+
+    def check_all(self, pattern, *args):
+        paths = sorted(glob.glob(os.path.join(VECTORS, pattern)))
+        self.assertTrue(paths)
+        for path in paths:
+            name = os.path.relpath(path, VECTORS)
+            if "huge" in name or "lizard" in name:
+                continue
+            with self.subTest(name=name):
+                info = self.copy(self.copy_vector(name), *args)
+                self.assertEqual((info["sealed"], info["dead_bytes"]), (True, 0))
+
+    def test_every_frame_of_today(self):
+        self.check_all("cframes/*.b2*")
+
+    def test_every_frame_of_the_past(self):
+        for pattern in ["packed/*", "old/*/frames/*", "old/*/cframes/*.b2*"]:
+            self.check_all(pattern)
+            self.check_all(pattern, "--codec", "zstd")
+
+    def test_metadata_of_the_past_comes_along(self):
+        for name in ["packed/blosclz-meta-user.packed", "old/b2019/frames/meta2.b2frame"]:
+            frame = self.copy_vector(name)
+            before, after = self.info(frame), self.copy(frame)
+            self.assertTrue(before["metalayers"])
+            for key in ["metalayers", "vlmetalayers"]:
+                self.assertEqual(after[key], before[key])
+
+    def test_a_codec_that_this_build_lacks(self):
+        frame = self.copy_vector("old/beta5/frames/lizard.b2frame")
+        self.assertIn(frame, self.fails(1, "copy", frame, "new"))
+        self.assertEqual(self.files(), [frame])
+
+
+if __name__ == "__main__":
+    CliTest.tool = os.path.abspath(sys.argv[1])
+    tap.main(__name__)

@@ -1,0 +1,59 @@
+// cairn compact: a frame is written again without its dead bytes.
+
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include <nlohmann/json.hpp>
+
+#include "cairn/frame.h"
+#include "tools/cairn/about.h"
+#include "tools/cairn/commands.h"
+#include "tools/cairn/io.h"
+#include "tools/cairn/units.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct CompactFlags {
+  std::string frame;
+  bool json = false;
+  bool quiet = false;
+};
+
+std::string Describe(const CompactFlags& flags, const CompactReport& report) {
+  if (flags.json) {
+    const nlohmann::ordered_json json = {{"size_before", report.size_before},
+                                         {"size_after", report.size_after}};
+    return json.dump(2) + "\n";
+  }
+  return absl::StrFormat("%s: %s before, %s now\n", flags.frame, FormatByteSize(report.size_before),
+                         FormatByteSize(report.size_after));
+}
+
+absl::Status Compact(const CompactFlags& flags) {
+  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
+  if (!frame.ok()) return frame.status();
+  const absl::StatusOr<CompactReport> report = frame->Compact();
+  if (!report.ok() || flags.quiet) return report.status();
+  return WriteStdout(Describe(flags, *report));
+}
+
+}  // namespace
+
+void AddCompact(CLI::App& app, Command& chosen) {
+  CLI::App* compact = app.add_subcommand("compact", "Free the dead bytes of a frame");
+  const auto flags = std::make_shared<CompactFlags>();
+  compact->add_option("FRAME", flags->frame, "The frame")->required();
+  CLI::Option* json = compact->add_flag("--json", flags->json, "For programs");
+  compact->add_flag("--quiet", flags->quiet, "Print no summary")->excludes(json);
+  compact->footer(
+      "Writes the frame beside, checked but not coded again, and gives it the old one's name when\n"
+      "it is whole. Whoever reads the old one meanwhile goes on undisturbed.\n"
+      "\nExample:\n"
+      "  cairn compact temps.b2frame");
+  compact->callback(
+      [flags, &chosen] { chosen = [flags] { return About(flags->frame, Compact(*flags)); }; });
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,166 @@
+// cairn copy: a frame becomes another, coded or laid out in another way.
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "cairn/frame.h"
+#include "tools/cairn/about.h"
+#include "tools/cairn/chunk_copier.h"
+#include "tools/cairn/commands.h"
+#include "tools/cairn/flags.h"
+#include "tools/cairn/new_frame_flags.h"
+#include "tools/cairn/progress.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct CopyFlags {
+  std::string in;
+  NewFrameFlags frame;
+  int64_t offset = 0;
+};
+
+// The options under which the input would have been made.
+CreateOptions OptionsOf(const Snapshot& snapshot) {
+  const FrameInfo& info = snapshot.info();
+  CreateOptions options;
+  CompressionOptions& compression = options.compression;
+  compression.codec = info.codec;
+  compression.codec_meta = info.codec_meta;
+  compression.clevel = info.clevel;
+  compression.typesize = info.typesize;
+  compression.blocksize = info.blocksize;
+  compression.split_mode = info.split_mode;
+  compression.filters = info.filters;
+  for (FilterStage& stage : compression.filters) {
+    // The repaired filter stands in for the one that is only read.
+    if (stage.filter == Filter::kByteDeltaBuggy) stage.filter = Filter::kByteDelta;
+  }
+  compression.use_dict = info.use_dict;
+  if (info.chunksize >= 0) options.chunksize = info.chunksize;
+  options.metalayers = snapshot.metalayers();
+  return options;
+}
+
+bool IsArray(const Snapshot& snapshot) {
+  constexpr std::array<std::string_view, 2> kGeometries = {"b2nd", "caterva"};
+  return std::ranges::any_of(snapshot.metalayers(), [&](const Metalayer& layer) {
+    return std::ranges::count(kGeometries, layer.name) > 0;
+  });
+}
+
+// What cannot be coded in another way.
+absl::Status CheckRecoding(const Snapshot& snapshot, const NewFrameFlags& flags) {
+  if (snapshot.info().vlblocks) {
+    return absl::FailedPreconditionError(
+        "a frame of variable blocks can only be copied as it is: leave out the options of "
+        "compression and --chunk-size");
+  }
+  if (!IsArray(snapshot)) return absl::OkStatus();
+  const CompressionFlags& compression = flags.compression();
+  if (flags.has_chunk_size() || compression.has_typesize() || compression.has_block_size()) {
+    return absl::FailedPreconditionError(
+        "the metalayer of an array fixes its chunks, blocks and items: leave out --chunk-size, "
+        "--block-size and --typesize");
+  }
+  if (snapshot.array().has_value()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "an array whose metalayer this build does not understand can only be copied as it is");
+}
+
+// Blocks of an array are cut as its metalayer says, whatever the header tells of them.
+int32_t BlockSizeOf(const ArrayInfo& array, int32_t typesize) {
+  int32_t size = typesize;
+  for (const int32_t length : array.blockshape) size *= length;
+  return size;
+}
+
+// Starts the frame. Where chunks stay as they are the header need not name what this build cannot
+// do, such as a filter that is decoded only.
+absl::StatusOr<Writer> StartFrame(const NewFrameFlags& flags, CreateOptions options,
+                                  CopyMode mode) {
+  absl::StatusOr<Writer> writer = Frame::Build(flags.out(), options);
+  const bool incapable =
+      absl::IsUnimplemented(writer.status()) || absl::IsInvalidArgument(writer.status());
+  if (!incapable || mode == CopyMode::kRecode) return writer;
+  const CompressionOptions fallback;
+  options.compression.codec = fallback.codec;
+  options.compression.codec_meta = fallback.codec_meta;
+  options.compression.filters = fallback.filters;
+  options.compression.use_dict = fallback.use_dict;
+  return Frame::Build(flags.out(), options);
+}
+
+absl::Status CopyMetadata(const Snapshot& snapshot, const NewFrameFlags& flags, Writer& writer) {
+  for (const std::string& name : snapshot.vlmetalayers()) {
+    const absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmeta(name);
+    if (!content.ok()) return content.status();
+    if (absl::Status status = writer.SetVlmeta(name, *content); !status.ok()) return status;
+  }
+  return flags.SetVlmetalayers(writer);
+}
+
+// When anything fails the writer goes, and with it what it wrote.
+absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags, Executor* executor) {
+  const bool recode = flags.compression().given() || flags.has_chunk_size();
+  const CopyMode mode = recode ? CopyMode::kRecode : CopyMode::kAsTheyAre;
+  CreateOptions base = OptionsOf(snapshot);
+  if (recode) {
+    if (absl::Status status = CheckRecoding(snapshot, flags); !status.ok()) return status;
+    if (const auto& array = snapshot.array()) {
+      base.compression.blocksize = BlockSizeOf(*array, base.compression.typesize);
+    }
+  }
+  absl::StatusOr<CreateOptions> options = flags.Over(std::move(base));
+  if (!options.ok()) return options.status();
+  options->compression.executor = executor;
+  absl::StatusOr<Writer> writer = StartFrame(flags, *options, mode);
+  if (!writer.ok()) return About(flags.out(), writer.status());
+  if (absl::Status status = CopyMetadata(snapshot, flags, *writer); !status.ok()) return status;
+
+  Progress progress("copying", snapshot.info().nbytes);
+  ChunkCopier copier(snapshot, *writer, options->compression.typesize, mode);
+  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
+    if (absl::Status status = copier.Copy(i); !status.ok()) return status;
+    progress.Show(copier.nbytes());
+  }
+  return About(flags.out(), writer->Close());
+}
+
+absl::Status Copy(const CopyFlags& flags) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
+  OpenOptions options;
+  options.offset = flags.offset;
+  options.executor = executor.get();
+  const absl::StatusOr<Frame> frame = Frame::Open(flags.in, options);
+  if (!frame.ok()) return frame.status();
+  const absl::Status made = CopyTo(frame->snapshot(), flags.frame, executor.get());
+  return flags.frame.Report(made, start);
+}
+
+}  // namespace
+
+void AddCopy(CLI::App& app, Command& chosen) {
+  CLI::App* copy = app.add_subcommand("copy", "Copy a frame, coded or laid out in another way");
+  const auto flags = std::make_shared<CopyFlags>();
+  copy->add_option("IN", flags->in, "The frame to copy, of any Blosc2")->required();
+  flags->frame.AddOutTo(*copy);
+  flags->frame.AddTo(*copy, Absent::kUnchanged);
+  AddOffset(*copy, flags->offset)->description("Where in the file IN begins");
+  copy->footer(
+      "Without options of compression and without --chunk-size the chunks are copied as they are.\n"
+      "With any of them all chunks are coded again; what is not given stays as it is in IN.\n"
+      "\nExample: small rather than fast\n"
+      "  cairn copy temps.b2frame archive.b2frame --codec zstd --level 9");
+  copy->callback([flags, &chosen] { chosen = [flags] { return About(flags->in, Copy(*flags)); }; });
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,85 @@
+#include "tools/cairn/meta_text.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_format.h"
+#include <nlohmann/json.hpp>
+
+#include "tools/cairn/metadata.h"
+#include "tools/cairn/msgpack.h"
+#include "tools/cairn/units.h"
+
+namespace cairn::tool {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view TextOf(Bytes content) {
+  return {reinterpret_cast<const char*>(content.data()), content.size()};
+}
+
+bool IsAscii(std::string_view text) {
+  return std::ranges::all_of(
+      text, [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t'; });
+}
+
+// UTF-8 without the control characters that could steer a terminal.
+bool IsText(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const bool control = (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
+    const bool high_control =
+        c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (control || high_control) return false;
+  }
+  // Bytes that are no UTF-8 do not come back.
+  const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::ignore);
+  return Json::parse(quoted, nullptr, /*allow_exceptions=*/false) == text;
+}
+
+std::string Dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string TextOfLayerSizes(const std::vector<LayerSize>& layers) {
+  std::string text;
+  for (const LayerSize& layer : layers) {
+    absl::StrAppendFormat(&text, "%-11s  %-31s  %11s\n", layer.fixed ? "metalayer" : "vlmetalayer",
+                          absl::CEscape(layer.name),
+                          FormatByteSize(static_cast<int64_t>(layer.size)));
+  }
+  return text;
+}
+
+std::string JsonOfLayerSizes(const std::vector<LayerSize>& layers) {
+  Json json = {{"metalayers", Json::array()}, {"vlmetalayers", Json::array()}};
+  for (const LayerSize& layer : layers) {
+    const Json entry = {{"name", layer.name}, {"size", layer.size}};
+    json[layer.fixed ? "metalayers" : "vlmetalayers"].push_back(entry);
+  }
+  return Dump(json, 2) + "\n";
+}
+
+std::string TextOfContent(Bytes content) {
+  const std::string_view text = TextOf(content);
+  // A letter is a msgpack number too, but who wrote a unit wants to see it.
+  const std::optional<std::string> json = IsAscii(text) ? std::nullopt : MsgpackToJson(content);
+  if (json) return *json + "\n";
+  if (!IsText(text)) return ToHex(content) + "\n";
+  return absl::StrFormat("%s%s", text, text.ends_with('\n') ? "" : "\n");
+}
+
+std::string JsonOfContent(Bytes content) {
+  const std::string_view text = TextOf(content);
+  if (const std::optional<std::string> json = MsgpackToJson(content)) return *json + "\n";
+  const Json json = IsText(text) ? Json(text) : Json{{"bin", ToHex(content)}};
+  return Dump(json, -1) + "\n";
+}
+
+}  // namespace cairn::tool

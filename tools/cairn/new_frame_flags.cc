@@ -1,0 +1,98 @@
+#include "tools/cairn/new_frame_flags.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+
+#include "cairn/frame.h"
+#include "tools/cairn/flags.h"
+#include "tools/cairn/io.h"
+#include "tools/cairn/metadata.h"
+#include "tools/cairn/units.h"
+#include "tools/cairn/words.h"
+
+namespace cairn::tool {
+
+void NewFrameFlags::AddOutTo(CLI::App& app) {
+  app.add_option("OUT", out_, "The frame to make; it appears when it is whole")->required();
+}
+
+void NewFrameFlags::AddTo(CLI::App& app, Absent absent) {
+  compression_.AddTo(app, absent);
+  CLI::Option* chunk_size = AddByteSize(app, "--chunk-size", chunk_size_, 1, kMaxChunkBytes)
+                                ->description("Bytes of one chunk, rounded down to whole items");
+  if (absent == Absent::kDefault) chunk_size->default_str("1MiB");
+  app.add_option("--fingerprint", fingerprint_,
+                 "What seals the frame: none, xxh32, xxh3-64 or xxh3-128")
+      ->capture_default_str()
+      ->check(CLI::IsMember(NamesOf(kFingerprintWords)))
+      ->type_name("TYPE");
+  app.add_option("--meta", meta_,
+                 "A metalayer, for the header, from text or from a file; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("NAME=TEXT|NAME=@FILE");
+  app.add_option("--vlmeta", vlmeta_, "The same for a vlmetalayer, in the trailer")
+      ->allow_extra_args(false)
+      ->type_name("NAME=TEXT|NAME=@FILE");
+  app.add_flag("--sparse", sparse_, "Make a directory with a file for each chunk");
+  app.add_flag("--force", force_, "Replace OUT when it exists");
+  app.add_flag("--quiet", quiet_, "Print no summary");
+}
+
+absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base) const {
+  absl::StatusOr<CompressionOptions> compression = compression_.Over(std::move(base.compression));
+  if (!compression.ok()) return compression.status();
+  absl::StatusOr<std::vector<Metalayer>> metalayers = ReadMetadata(meta_);
+  if (!metalayers.ok()) return metalayers.status();
+  base.compression = *std::move(compression);
+  if (chunk_size_) base.chunksize = static_cast<int32_t>(*chunk_size_);
+  if (base.chunksize != CreateOptions::kVariableChunks) {
+    // Whole items, so that the pieces that are read are whole chunks.
+    const int32_t typesize = base.compression.typesize;
+    base.chunksize = std::max(typesize, base.chunksize - base.chunksize % typesize);
+  }
+  for (Metalayer& layer : *metalayers) {
+    const auto same = std::ranges::find(base.metalayers, layer.name, &Metalayer::name);
+    if (same != base.metalayers.end()) {
+      *same = std::move(layer);
+    } else {
+      base.metalayers.push_back(std::move(layer));
+    }
+  }
+  base.layout = sparse_ ? Layout::kSparse : Layout::kContiguous;
+  base.fingerprint = *FindWord(kFingerprintWords, fingerprint_);
+  base.overwrite = force_;
+  return base;
+}
+
+absl::Status NewFrameFlags::SetVlmetalayers(Writer& writer) const {
+  const absl::StatusOr<std::vector<Metalayer>> layers = ReadMetadata(vlmeta_);
+  if (!layers.ok()) return layers.status();
+  for (const Metalayer& layer : *layers) {
+    if (absl::Status status = writer.SetVlmeta(layer.name, layer.content); !status.ok()) {
+      return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NewFrameFlags::Report(const absl::Status& made,
+                                   std::chrono::steady_clock::time_point start) const {
+  if (absl::IsAlreadyExists(made)) {
+    return absl::AlreadyExistsError(absl::StrFormat("%s; --force replaces it", made.message()));
+  }
+  if (!made.ok() || quiet_) return made;
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const absl::StatusOr<Frame> frame = Frame::Open(out_);
+  if (!frame.ok()) return frame.status();
+  const Snapshot snapshot = frame->snapshot();
+  const FrameInfo& info = snapshot.info();
+  return WriteStdout(absl::StrFormat("%s: %s in %s (%s), %s, %.1f s\n", out_,
+                                     FormatByteSize(info.nbytes), FormatByteSize(info.frame_size),
+                                     FormatRatio(info.nbytes, info.frame_size),
+                                     FormatCount(info.nchunks, "chunk"), seconds));
+}
+
+}  // namespace cairn::tool
