@@ -47,6 +47,11 @@ class Sequence {
   }
 
  private:
+  struct Old {
+    Snapshot snapshot;
+    FrameModel model;
+  };
+
   static bool Failed() { return testing::Test::HasFailure(); }
   size_t Below(size_t limit) { return test::Below(random_, limit); }
   bool Chance(size_t out_of) { return test::Chance(random_, out_of); }
@@ -103,6 +108,7 @@ class Sequence {
     ASSERT_TRUE(IsOk(snapshot));
     ExpectHolds(*snapshot, *staged_);
     LookAtCommitted();
+    if (Chance(2)) view_ = Old{*snapshot, *staged_};
   }
 
   void LookAtCommitted() {
@@ -118,6 +124,7 @@ class Sequence {
     SCOPED_TRACE("Rollback");
     writer_->Rollback();
     staged_ = committed_;
+    LookAtOld();
   }
 
   void Commit() {
@@ -130,13 +137,16 @@ class Sequence {
     Remember(*snapshot);
   }
 
-  // Keeps one old state to see that it stays.
+  // Keeps one committed state to see that it stays.
   void Remember(const Snapshot& snapshot) {
+    LookAtOld();
+    if (!old_.has_value() || Chance(3)) old_ = Old{snapshot, *committed_};
+  }
+
+  void LookAtOld() {
     SCOPED_TRACE("old");
-    if (old_.has_value()) ExpectHolds(*old_, *old_model_);
-    if (old_.has_value() && !Chance(3)) return;
-    old_ = snapshot;
-    old_model_ = committed_;
+    if (old_.has_value()) ExpectHolds(old_->snapshot, old_->model);
+    if (view_.has_value()) ExpectHolds(view_->snapshot, view_->model);
   }
 
   // With all that is staged, or without.
@@ -148,6 +158,8 @@ class Sequence {
     }
     writer_.reset();
     staged_ = committed_;
+    LookAtOld();
+    view_.reset();  // no other writer may come while it is there
     LookAtCommitted();
     const absl::StatusOr<Buffer> bytes = frame_->ToBuffer();
     ASSERT_TRUE(IsOk(bytes));
@@ -187,7 +199,7 @@ class Sequence {
     const absl::StatusOr<CompactReport> report = frame_->Compact();
     ASSERT_TRUE(IsOk(report));
     LookAtCommitted();
-    if (old_.has_value()) ExpectHolds(*old_, *old_model_);
+    LookAtOld();
     if (place_ == Place::kDirectory) return;
     const Snapshot snapshot = frame_->snapshot();
     EXPECT_LE(snapshot.info().dead_bytes, 0);  // -1 where too many layers leave no room for a seal
@@ -216,8 +228,8 @@ class Sequence {
   std::optional<Writer> writer_;
   std::optional<FrameModel> committed_;
   std::optional<FrameModel> staged_;
-  std::optional<Snapshot> old_;
-  std::optional<FrameModel> old_model_;
+  std::optional<Old> old_;   // once committed
+  std::optional<Old> view_;  // once staged
 };
 
 uint64_t NumberFrom(const char* variable, uint64_t otherwise) {

@@ -164,6 +164,11 @@ void EditChunksByCairn(const std::string& path, Random& random, FrameCase* c) {
   }
   const absl::Status closed = writer->Close();
   ASSERT_TRUE(closed.ok()) << closed;
+  writer = absl::CancelledError();  // a writer may not be there while the frame is compacted
+  if (random() % 4 == 0) {
+    const absl::Status compacted = frame->Compact().status();
+    ASSERT_TRUE(compacted.ok()) << compacted;
+  }
   c->content = Join(edits.chunks());
 }
 
