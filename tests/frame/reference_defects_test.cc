@@ -15,6 +15,7 @@
 #include "tests/frame/small_frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unsynced_file_system.h"
 
 namespace cairn::frame {
 namespace {
@@ -83,6 +84,7 @@ class FrameReferenceDefectsTest : public testing::Test {
   static constexpr size_t kChunkSize = 400;
   const test::TempDir dir_;
   const std::string sparse_ = dir_.Path("sparse");
+  test::UnsyncedFileSystem files_;
 };
 
 // Reading it divides C-Blosc2 by zero.
@@ -138,6 +140,7 @@ TEST_F(FrameReferenceDefectsTest, NextCommitGivesSparseFramesSmallNumbers) {
 TEST_F(FrameReferenceDefectsTest, NumbersOfSparseFramesShrinkWithWhatTheyHold) {
   CreateOptions options = test::Cut(4, 40);
   options.layout = Layout::kSparse;
+  options.file_system = &files_;
   absl::StatusOr<Frame> frame = Frame::Create(sparse_, options);
   ASSERT_TRUE(IsOk(frame));
   absl::StatusOr<Writer> writer = frame->OpenWriter();
