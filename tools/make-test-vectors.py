@@ -14,15 +14,7 @@ import json
 import pathlib
 import shutil
 
-# Vectors of other kinds belong to later stages: add them here.
-KINDS = ("chunk", "cframe")
 LARGEST_FRAME = 12_000  # of those kept for themselves alone, bytes
-
-
-def is_wanted_kind(entry):
-    if entry["kind"] not in KINDS:
-        return False
-    return entry["kind"] != "cframe" or entry.get("frame_nelems", 14) == 14
 
 
 def chunk_traits(entry):
@@ -49,8 +41,19 @@ def frame_traits(entry):
     yield family + (kinds,)
     yield family + ("offset", entry.get("offset"))
     yield family + ("filters", json.dumps(entry.get("filters")))
+    if entry["class"] in ("old-frame", "packed"):
+        layers = ("metalayers", "usermeta", "packed_metadata", "packed_userdata")
+        yield family + tuple(bool(entry.get(key)) for key in layers) + (entry["nchunks"] == 0,)
+        yield family + (entry.get("expect"), entry.get("use_dict"))
+        yield family + (entry["class"] == "packed" and entry["codec"],)
     if entry["class"] == "dict":
         yield family + ("codec", entry.get("codec"))
+
+
+def size_of(path):
+    if path.is_dir():
+        return sum(size_of(file) for file in path.iterdir())
+    return path.stat().st_size
 
 
 def choose(entries, size):
@@ -81,14 +84,17 @@ def main():
     options = parser.parse_args()
 
     entries = json.loads((options.full / "manifest.json").read_text())
-    entries = [entry for entry in entries if is_wanted_kind(entry)]
-    size = {entry["path"]: (options.full / entry["path"]).stat().st_size for entry in entries}
+    size = {entry["path"]: size_of(options.full / entry["path"]) for entry in entries}
     chosen = choose(entries, size)
 
     for entry in chosen:
         target = options.target / entry["path"]
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(options.full / entry["path"], target)
+        source = options.full / entry["path"]
+        if source.is_dir():
+            shutil.copytree(source, target, dirs_exist_ok=True)
+        else:
+            shutil.copyfile(source, target)
     lines = ",\n".join(json.dumps(entry) for entry in chosen)
     (options.target / "manifest.json").write_text(f"[\n{lines}\n]\n")
     total = sum(size[entry["path"]] for entry in chosen) + len(lines)

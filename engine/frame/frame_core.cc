@@ -56,7 +56,9 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
   }
   absl::StatusOr<FrameSource> source = OpenSource(place, options.offset, options.use_mmap);
   if (!source.ok()) {
-    return place.directory == nullptr ? source.status() : At(path, source.status());
+    if (place.directory == nullptr) return source.status();
+    if (!absl::IsNotFound(source.status())) return At(path, source.status());
+    return DataLoss("%s: a directory without %s is no sparse frame", path, place.path);
   }
   auto core = std::make_shared<FrameCore>(std::move(place), *std::move(source),
                                           MakeEnvironment(options));
@@ -143,8 +145,9 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
     CAIRN_RETURN_IF_ERROR(moved.status());
     return MoveTo(*std::move(moved));
   }
-  CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, LoadFrameSize(source));
   std::shared_ptr<const State> state = newest();
+  if (state->era != Era::kCurrent) return state;  // nobody writes those any more
+  CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, LoadFrameSize(source));
   if (frame_size == state->header.frame_size) return state;
   return MoveTo(source);
 }

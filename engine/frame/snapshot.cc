@@ -8,6 +8,7 @@
 #include "engine/chunk/encoder.h"
 #include "engine/chunk/plain.h"
 #include "engine/format/index_entry.h"
+#include "engine/frame/box_reader.h"
 #include "engine/frame/chunk_reader.h"
 #include "engine/frame/gather.h"
 #include "engine/frame/state.h"
@@ -81,14 +82,19 @@ absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
 absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const ChunkEntry entry, GetEntry(nchunk));
   const chunk::WorkspacePool::Lease lease = state_->env->pool.Acquire();
-  if (entry.offset < 0 && entry.file < 0) {
+  const auto make = [&]() -> absl::StatusOr<Chunk> {
     CAIRN_ASSIGN_OR_RETURN(
         const frame::OpenChunk chunk,
         frame::OpenChunk::Open(*state_, nchunk, state_->env->verify, lease->stored));
     return MakeChunk(*state_, chunk, entry.special);
-  }
+  };
+  if (entry.offset < 0 && entry.file < 0) return make();
   CAIRN_ASSIGN_OR_RETURN(Chunk stored,
                          frame::ReadStored(*state_, nchunk, state_->env->verify, lease->stored));
+  if (state_->era != Era::kCurrent) {
+    CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(stored.bytes()));
+    if (frame::DependsOnFrame(*state_, header)) return make();
+  }
   if (stored.owner() != nullptr) return stored;
   CAIRN_ASSIGN_OR_RETURN(const frame::IndexEntry place, state_->chunks.Get(nchunk));
   return state_->area->Pin(place.value);
@@ -111,6 +117,13 @@ absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableBytes dst) const {
     return At(absl::StrFormat("chunk %d", nchunk), status);
   }
   return absl::OkStatus();
+}
+
+const std::optional<ArrayInfo>& Snapshot::array() const { return state_->array; }
+
+absl::Status Snapshot::ReadBox(std::span<const int64_t> start, std::span<const int64_t> shape,
+                               MutableBytes dst) const {
+  return frame::ReadBox(*state_, start, shape, dst);
 }
 
 absl::Status Snapshot::ReadItems(int64_t start, MutableBytes dst) const {

@@ -1,13 +1,27 @@
 #include "engine/frame/state.h"
 
+#include <utility>
+
+#include "engine/format/b2nd.h"
 #include "engine/frame/chunk_reader.h"
 
 namespace cairn::frame {
+
+void SetContiguousArea(State& state) {
+  state.area = std::make_shared<ContiguousArea>(state.region, state.header.header_len,
+                                                state.chunks_end);
+}
+
+std::optional<ArrayInfo> ArrayOf(const format::FrameHeader& header) {
+  absl::StatusOr<ArrayInfo> array = format::FindB2nd(header.metalayers);
+  return array.ok() ? std::optional(*std::move(array)) : std::nullopt;
+}
 
 FrameInfo MakeInfo(const State& state) {
   const format::FrameHeader& header = state.header;
   FrameInfo info;
   info.layout = header.layout;
+  info.era = state.era;
   info.format_version = header.version;
   info.nchunks = CountChunks(state);
   info.nitems = header.nbytes / header.typesize;

@@ -62,6 +62,12 @@ absl::Status Writer::UpdateItems(int64_t start, Bytes items) {
   return stager->UpdateItems(start, items);
 }
 
+absl::Status Writer::WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
+                              Bytes items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->WriteBox({.start = start, .shape = shape, .items = items});
+}
+
 absl::Status Writer::SetMetalayer(std::string_view name, Bytes content) {
   CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
   return stager->SetMetalayer(name, content);

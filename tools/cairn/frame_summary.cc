@@ -21,6 +21,7 @@ void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
     if (!chunk.ok()) return;
     stored += static_cast<int64_t>(chunk->bytes().size());
   }
+  if (stored > info.cbytes) return;  // chunks that an old frame hands out in another form
   info.dead_bytes = info.cbytes - stored;
   info.cbytes = stored;
 }
@@ -30,6 +31,7 @@ void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
 absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snapshot& snapshot) {
   FrameSummary summary = {.path = path,
                           .info = snapshot.info(),
+                          .array = snapshot.array(),
                           .metalayers = snapshot.metalayers(),
                           .vlmetalayers = {}};
   if (summary.info.dead_bytes < 0) CountDeadBytes(snapshot, summary.info);

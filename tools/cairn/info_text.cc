@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 #include "tools/cairn/filters.h"
 #include "tools/cairn/units.h"
@@ -24,6 +25,22 @@ std::string ExactSize(int64_t bytes) {
   return bytes < 1024 ? human : absl::StrFormat("%s (%d B)", human, bytes);
 }
 
+std::string DescribeFormat(const FrameInfo& info) {
+  switch (info.era) {
+    case Era::kPacked2015:
+      return "packed super-chunk of 2015, read-only";
+    case Era::kFrame2019:
+      return "frame of 2019, read-only";
+    case Era::kBeta:
+      return "frame of the betas of 2.0.0, read-only";
+    case Era::kCurrent:
+      break;
+  }
+  return absl::StrFormat("%s frame, format version %d",
+                         info.layout == Layout::kContiguous ? "contiguous" : "sparse",
+                         info.format_version);
+}
+
 std::string DescribeChunks(const FrameInfo& info) {
   std::string text = absl::StrCat(info.nchunks);
   if (info.chunksize > 0) absl::StrAppend(&text, " of ", FormatByteSize(info.chunksize));
@@ -34,6 +51,15 @@ std::string DescribeChunks(const FrameInfo& info) {
     absl::StrAppend(&text, ", in blocks of ", FormatByteSize(info.blocksize));
   }
   return text;
+}
+
+// "100 x 33 of <i4, in chunks of 40 x 20, in blocks of 10 x 7".
+std::string DescribeArray(const ArrayInfo& array) {
+  if (array.shape.empty()) return absl::StrCat("one item, ", absl::CEscape(array.dtype));
+  return absl::StrFormat(
+      "%s of %s, in chunks of %s, in blocks of %s", absl::StrJoin(array.shape, " x "),
+      array.dtype.empty() ? "unknown type" : absl::CEscape(array.dtype),
+      absl::StrJoin(array.chunkshape, " x "), absl::StrJoin(array.blockshape, " x "));
 }
 
 std::string DescribeSeal(const FrameInfo& info) {
@@ -66,14 +92,13 @@ void AddLayers(std::string* text, std::string_view label, const std::vector<Meta
 
 std::string TextOfFrame(const FrameSummary& summary) {
   const FrameInfo& info = summary.info;
-  std::string text = absl::StrFormat("%s: %s frame, format version %d\n", summary.path,
-                                     info.layout == Layout::kContiguous ? "contiguous" : "sparse",
-                                     info.format_version);
+  std::string text = absl::StrFormat("%s: %s\n", summary.path, DescribeFormat(info));
   AddLine(&text, "data", ExactSize(info.nbytes));
   AddLine(&text, "frame",
           absl::StrCat(ExactSize(info.frame_size), ", ratio ",
                        FormatRatio(info.nbytes, info.frame_size)));
   AddLine(&text, "items", absl::StrCat(info.nitems, " of ", FormatCount(info.typesize, "byte")));
+  if (summary.array) AddLine(&text, "array", DescribeArray(*summary.array));
   AddLine(&text, "chunks", DescribeChunks(info));
   AddLine(&text, "codec",
           absl::StrCat(NameOf(kCodecWords, info.codec), ", level ", info.clevel,
