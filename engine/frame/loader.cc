@@ -74,8 +74,9 @@ absl::StatusOr<int64_t> AgreeOnCount(const format::FrameHeader& header,
 absl::Status CheckLayout(const format::FrameHeader& header, const FrameSource& source) {
   const bool sparse = header.layout == Layout::kSparse;
   if (sparse == (source.directory() != nullptr)) return absl::OkStatus();
-  return sparse ? FailedPrecondition("this is the index of a sparse frame: open its directory")
-                : DataLoss("frame header: expected the index of a sparse frame, got a whole frame");
+  return absl::DataLossError(
+      sparse ? "frame header: a sparse frame is opened by its directory, not its index"
+             : "frame header: expected the index of a sparse frame, got a whole frame");
 }
 
 struct FoundIndex {

@@ -66,21 +66,6 @@ absl::Status AppendAtRandom(Writer* writer, Random& random, FrameCase* c) {
   return writer->Append(data);
 }
 
-absl::Status EditMetadataAtRandom(Writer* writer, Random& random, FrameCase* c) {
-  const std::string name(Pick(random, kVlNames));
-  if (!c->metalayers.empty() && random() % 3 == 0) {
-    auto& [layer, content] = *c->metalayers.begin();
-    std::ranges::reverse(content);
-    return writer->SetMetalayer(layer, content);
-  }
-  if (c->vlmetalayers.contains(name) && random() % 2 == 0) {
-    c->vlmetalayers.erase(name);
-    return writer->DeleteVlmeta(name);
-  }
-  c->vlmetalayers[name] = MakeContent(random);
-  return writer->SetVlmeta(name, c->vlmetalayers[name]);
-}
-
 absl::Status CloseAfterEdits(absl::StatusOr<Writer> writer, Random& random, FrameCase* c) {
   if (!writer.ok()) return writer.status();
   const absl::Status edited = EditAtRandom(&*writer, random, c);
@@ -153,6 +138,21 @@ FrameCase MakeEditableFrameCase(Random& random) {
   c.kinds = kNeverZero;
   c.specials = false;
   return c;
+}
+
+absl::Status EditMetadataAtRandom(Writer* writer, Random& random, FrameCase* c) {
+  const std::string name(Pick(random, kVlNames));
+  if (!c->metalayers.empty() && random() % 3 == 0) {
+    auto& [layer, content] = *c->metalayers.begin();
+    std::ranges::reverse(content);
+    return writer->SetMetalayer(layer, content);
+  }
+  if (c->vlmetalayers.contains(name) && random() % 2 == 0) {
+    c->vlmetalayers.erase(name);
+    return writer->DeleteVlmeta(name);
+  }
+  c->vlmetalayers[name] = MakeContent(random);
+  return writer->SetVlmeta(name, c->vlmetalayers[name]);
 }
 
 absl::Status EditAtRandom(Writer* writer, Random& random, FrameCase* c) {

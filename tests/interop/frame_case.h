@@ -29,6 +29,7 @@ struct FrameCase {
   Layers metalayers;
   Layers vlmetalayers;
   bool has_uninit = false;
+  int64_t nedits = 0;  // so far
 
   int32_t typesize() const { return options.compression.typesize; }
 };
@@ -44,6 +45,8 @@ FrameCase MakeEditableFrameCase(Random& random);
 // Bytes that a metalayer may hold; empty at times.
 Buffer MakeContent(Random& random);
 
+// Sets or deletes one of the layers.
+absl::Status EditMetadataAtRandom(Writer* writer, Random& random, FrameCase* c);
 // Some random edits, with commits between them, through the writer and on the model.
 absl::Status EditAtRandom(Writer* writer, Random& random, FrameCase* c);
 // Creates the frame, edits it, closes it and goes on in reopened writers. Leaves the frame at

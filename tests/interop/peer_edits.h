@@ -19,7 +19,7 @@ std::string FreshPath(std::string_view name);
 void ExpectPeerReads(const std::optional<PeerFrame>& peer, const FrameCase& c, Random& random);
 void ExpectPeerReadsFile(const std::string& path, const FrameCase& c, Random& random);
 
-// Appends, updates, inserts and deletes chunks and sets metadata.
+// Appends, updates, inserts, deletes and reorders chunks and sets metadata; counts them.
 void EditByPeer(const std::string& path, Random& random, FrameCase* c);
 // Writes the frame of the case by the peer alone.
 void CreateByPeer(const std::string& path, Random& random, FrameCase* c);

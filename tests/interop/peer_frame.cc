@@ -52,12 +52,12 @@ std::optional<PeerFrame> PeerFrame::OpenBuffer(Bytes cframe) {
 
 std::optional<PeerFrame> PeerFrame::Create(const std::string& path,
                                            const CompressionOptions& compression,
-                                           const Layers& metalayers) {
+                                           const Layers& metalayers, Layout layout) {
   blosc2_cparams cparams = PeerParams(compression);
   blosc2_dparams dparams = blosc2_get_blosc2_dparams_defaults();
   std::string urlpath = path;
   blosc2_storage storage = blosc2_get_blosc2_storage_defaults();
-  storage.contiguous = true;
+  storage.contiguous = layout == Layout::kContiguous;
   storage.urlpath = urlpath.data();
   storage.cparams = &cparams;
   storage.dparams = &dparams;
@@ -158,6 +158,11 @@ bool PeerFrame::Insert(int64_t nchunk, Bytes data) {
 
 bool PeerFrame::Delete(int64_t nchunk) {
   return blosc2_schunk_delete_chunk(schunk_.get(), nchunk) >= 0;
+}
+
+bool PeerFrame::Reorder(std::span<const int64_t> order) {
+  std::vector<int64_t> copy(order.begin(), order.end());
+  return blosc2_schunk_reorder_offsets(schunk_.get(), copy.data()) >= 0;
 }
 
 bool PeerFrame::SetVlmeta(const std::string& name, Bytes content) {

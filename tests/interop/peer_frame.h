@@ -1,4 +1,4 @@
-// Super-chunks of C-Blosc2 on contiguous frames. Errors are an empty optional or false.
+// Super-chunks of C-Blosc2 on frames. Errors are an empty optional or false.
 #ifndef CAIRN_TESTS_INTEROP_PEER_FRAME_H_
 #define CAIRN_TESTS_INTEROP_PEER_FRAME_H_
 
@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ class PeerFrame {
   static std::optional<PeerFrame> OpenBuffer(Bytes cframe);
   static std::optional<PeerFrame> Create(const std::string& path,
                                          const CompressionOptions& compression,
-                                         const Layers& metalayers);
+                                         const Layers& metalayers,
+                                         Layout layout = Layout::kContiguous);
 
   int64_t nchunks() const { return schunk_->nchunks; }
   int64_t nbytes() const { return schunk_->nbytes; }
@@ -42,6 +44,8 @@ class PeerFrame {
   bool Update(int64_t nchunk, Bytes data);
   bool Insert(int64_t nchunk, Bytes data);
   bool Delete(int64_t nchunk);
+  // Chunk order[i] becomes chunk i.
+  bool Reorder(std::span<const int64_t> order);
   bool SetVlmeta(const std::string& name, Bytes content);
   bool DeleteVlmeta(const std::string& name);
   bool UpdateMetalayer(const std::string& name, Bytes content);

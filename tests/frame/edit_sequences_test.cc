@@ -1,0 +1,254 @@
+// Random sequences of every edit, on frames of every kind, against a plain model.
+//
+// CAIRN_EDIT_SEQUENCES=n runs n percent of the sequences, CAIRN_EDIT_SEED=n the one of that seed.
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "tests/frame/frame_model.h"
+#include "tests/frame/frame_test_data.h"
+#include "tests/frame/random_chunks.h"
+#include "tests/frame/random_edits.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/unsynced_file_system.h"
+
+namespace cairn::frame {
+namespace {
+
+using absl::StatusCode;
+using test::Buffer;
+using test::FrameModel;
+using test::IsOk;
+
+constexpr int kEdits = 20;
+constexpr int32_t kTypesizes[] = {1, 2, 3, 4, 8, 255, 300};
+
+enum class Place { kMemory, kFile, kDirectory };
+
+// One frame on its way through random edits.
+class Sequence {
+ public:
+  Sequence(Place place, uint64_t seed) : place_(place), random_(seed) { Create(); }
+
+  void Run() {
+    for (int i = 0; i < kEdits && !Failed(); ++i) {
+      SCOPED_TRACE(testing::Message() << "edit " << i);
+      Step();
+    }
+    if (!Failed()) Close();
+    if (!Failed()) Compact();
+  }
+
+ private:
+  static bool Failed() { return testing::Test::HasFailure(); }
+  size_t Below(size_t limit) { return test::Below(random_, limit); }
+  bool Chance(size_t out_of) { return test::Chance(random_, out_of); }
+
+  void Create() {
+    const int32_t typesize = kTypesizes[Below(std::size(kTypesizes))];
+    CreateOptions options = test::Cut(typesize, CreateOptions::kVariableChunks);
+    if (!Chance(3)) options.chunksize = static_cast<int32_t>(1 + Below(700));
+    if (Chance(4)) options.fingerprint = FingerprintType::kNone;
+    if (place_ == Place::kDirectory) options.layout = Layout::kSparse;
+    options.file_system = &files_;
+    for (size_t i = Below(3); i > 0; --i) {
+      options.metalayers.push_back(
+          {.name = "fixed " + std::to_string(i), .content = Buffer(Below(300))});
+    }
+    absl::StatusOr<Frame> frame =
+        place_ == Place::kMemory ? Frame::CreateInMemory(options) : Frame::Create(path_, options);
+    ASSERT_TRUE(IsOk(frame));
+    frame_ = *std::move(frame);
+    committed_ = FrameModel(typesize, frame_->snapshot().info().chunksize, options.metalayers);
+    prefers_vlblocks_ = Chance(4);
+    OpenWriter();
+  }
+
+  void OpenWriter() {
+    staged_ = committed_;
+    absl::StatusOr<Writer> writer = frame_->OpenWriter();
+    ASSERT_TRUE(IsOk(writer));
+    writer_ = *std::move(writer);
+  }
+
+  void Step() {
+    switch (Below(24)) {
+      case 0:
+        return Rollback();
+      case 1:
+      case 2:
+        return LookAtStaged();
+      case 3:
+      case 4:
+        return Commit();
+      case 5:
+        return Reopen();
+      case 6:
+        return CompactBetween();
+      default:
+        return test::RandomEdits(random_, prefers_vlblocks_, *writer_, *staged_).Edit();
+    }
+  }
+
+  void LookAtStaged() {
+    SCOPED_TRACE("staged");
+    const absl::StatusOr<Snapshot> snapshot = writer_->snapshot();
+    ASSERT_TRUE(IsOk(snapshot));
+    ExpectHolds(*snapshot, *staged_);
+    LookAtCommitted();
+  }
+
+  void LookAtCommitted() {
+    SCOPED_TRACE("committed");
+    ExpectHolds(frame_->snapshot(), *committed_);
+    if (place_ == Place::kMemory) return;
+    const absl::StatusOr<Frame> other = Frame::Open(path_, AnyOpenOptions());
+    ASSERT_TRUE(IsOk(other));
+    ExpectHolds(other->snapshot(), *committed_);
+  }
+
+  void Rollback() {
+    SCOPED_TRACE("Rollback");
+    writer_->Rollback();
+    staged_ = committed_;
+  }
+
+  void Commit() {
+    SCOPED_TRACE("Commit");
+    const absl::StatusOr<Snapshot> snapshot = writer_->Commit();
+    ASSERT_TRUE(IsOk(snapshot));
+    committed_ = staged_;
+    ExpectHolds(*snapshot, *committed_);
+    LookAtCommitted();
+    Remember(*snapshot);
+  }
+
+  // Keeps one old state to see that it stays.
+  void Remember(const Snapshot& snapshot) {
+    SCOPED_TRACE("old");
+    if (old_.has_value()) ExpectHolds(*old_, *old_model_);
+    if (old_.has_value() && !Chance(3)) return;
+    old_ = snapshot;
+    old_model_ = committed_;
+  }
+
+  // With all that is staged, or without.
+  void Close() {
+    SCOPED_TRACE("Close");
+    if (Chance(2)) {
+      ASSERT_TRUE(IsOk(writer_->Close()));
+      committed_ = staged_;
+    }
+    writer_.reset();
+    staged_ = committed_;
+    LookAtCommitted();
+    const absl::StatusOr<Buffer> bytes = frame_->ToBuffer();
+    ASSERT_TRUE(IsOk(bytes));
+    const absl::StatusOr<Frame> copy = Frame::OpenBuffer(*bytes);
+    ASSERT_TRUE(IsOk(copy));
+    ExpectHolds(copy->snapshot(), *committed_);
+  }
+
+  OpenOptions AnyOpenOptions() {
+    OpenOptions options;
+    options.use_mmap = Chance(2);
+    options.file_system = &files_;
+    return options;
+  }
+
+  void Reopen() {
+    SCOPED_TRACE("Reopen");
+    ASSERT_NO_FATAL_FAILURE(Close());
+    if (place_ != Place::kMemory) {
+      absl::StatusOr<Frame> frame = Frame::Open(path_, AnyOpenOptions());
+      ASSERT_TRUE(IsOk(frame));
+      frame_ = *std::move(frame);
+    }
+    OpenWriter();
+  }
+
+  void CompactBetween() {
+    SCOPED_TRACE("CompactBetween");
+    EXPECT_EQ(frame_->Compact().status().code(), StatusCode::kUnavailable);
+    ASSERT_NO_FATAL_FAILURE(Close());
+    ASSERT_NO_FATAL_FAILURE(Compact());
+    OpenWriter();
+  }
+
+  void Compact() {
+    SCOPED_TRACE("Compact");
+    const absl::StatusOr<CompactReport> report = frame_->Compact();
+    ASSERT_TRUE(IsOk(report));
+    LookAtCommitted();
+    if (old_.has_value()) ExpectHolds(*old_, *old_model_);
+    const FrameInfo& info = frame_->snapshot().info();
+    EXPECT_LE(info.dead_bytes, 0);
+    if (place_ == Place::kDirectory) {
+      ExpectNoOrphans();
+    } else {
+      EXPECT_EQ(report->size_after, info.frame_size);
+    }
+  }
+
+  // The index and one file a stored chunk.
+  void ExpectNoOrphans() {
+    const Snapshot snapshot = frame_->snapshot();
+    int64_t stored = 0;
+    for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
+      if (snapshot.GetEntry(i)->special == SpecialValue::kNone) ++stored;
+    }
+    const auto files = std::distance(std::filesystem::directory_iterator(path_),
+                                     std::filesystem::directory_iterator());
+    EXPECT_EQ(files, stored + 1);
+  }
+
+  const Place place_;
+  test::Random random_;
+  const test::TempDir dir_;
+  const std::string path_ = dir_.Path("frame");
+  test::UnsyncedFileSystem files_;
+  bool prefers_vlblocks_ = false;
+  std::optional<Frame> frame_;
+  std::optional<Writer> writer_;
+  std::optional<FrameModel> committed_;
+  std::optional<FrameModel> staged_;
+  std::optional<Snapshot> old_;
+  std::optional<FrameModel> old_model_;
+};
+
+uint64_t NumberFrom(const char* variable, uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+// Seeds first to last.
+void RunSequences(Place place, uint64_t first, uint64_t last) {
+  const uint64_t only = NumberFrom("CAIRN_EDIT_SEED", 0);
+  const uint64_t percent = NumberFrom("CAIRN_EDIT_SEQUENCES", 100);
+  for (uint64_t seed = first; seed <= last; ++seed) {
+    if (only != 0 ? seed != only : seed % 100 >= percent) continue;
+    SCOPED_TRACE(testing::Message() << "CAIRN_EDIT_SEED=" << seed);
+    Sequence(place, seed).Run();
+    if (testing::Test::HasFailure()) break;
+  }
+}
+
+TEST(EditSequencesTest, FramesInMemoryHoldWhatTheModelHolds) {
+  RunSequences(Place::kMemory, 1, 6000);
+}
+
+TEST(EditSequencesTest, FramesInFilesHoldWhatTheModelHolds) {
+  RunSequences(Place::kFile, 6001, 8000);
+}
+
+TEST(EditSequencesTest, SparseFramesHoldWhatTheModelHolds) {
+  RunSequences(Place::kDirectory, 8001, 10'000);
+}
+
+}  // namespace
+}  // namespace cairn::frame

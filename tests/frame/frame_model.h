@@ -1,0 +1,85 @@
+// A frame as plain bytes and names: what edits leave behind, and which the format refuses.
+#ifndef CAIRN_TESTS_FRAME_FRAME_MODEL_H_
+#define CAIRN_TESTS_FRAME_FRAME_MODEL_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "cairn/snapshot.h"
+#include "cairn/types.h"
+#include "tests/frame/frame_test_data.h"
+
+namespace cairn::test {
+
+// What an edit must answer. No code: it must succeed. Otherwise one of these, as several things may
+// be wrong with it at once; then nothing changes.
+class Verdict {
+ public:
+  void RefuseIf(bool wrong, absl::StatusCode code) {
+    if (wrong) codes_.push_back(code);
+  }
+  bool ok() const { return codes_.empty(); }
+  testing::AssertionResult IsMetBy(const absl::Status& status) const;
+
+ private:
+  std::vector<absl::StatusCode> codes_;
+};
+
+// What goes into a frame as one chunk.
+struct NewChunk {
+  Buffer items;
+  bool compressed = false;  // comes as a chunk, not as items
+  bool vlblocks = false;
+  absl::StatusCode fault = absl::StatusCode::kOk;  // why no frame takes it
+};
+
+class FrameModel {
+ public:
+  // chunksize 0: chunks of any size.
+  FrameModel(int32_t typesize, int32_t chunksize, std::vector<Metalayer> metalayers);
+
+  // Edits as Writer's; see there.
+  Verdict Append(Bytes items);
+  Verdict AppendSpecial(SpecialValue special, int64_t nitems, Bytes value);
+  Verdict Insert(int64_t nchunk, const NewChunk& chunk);
+  Verdict Update(int64_t nchunk, const NewChunk& chunk);
+  Verdict Delete(int64_t first, int64_t count);
+  Verdict Reorder(std::span<const int64_t> order);
+  Verdict UpdateItems(int64_t start, Bytes items);
+  Verdict SetMetalayer(std::string_view name, Bytes content);
+  Verdict SetVlmeta(std::string_view name, Bytes content);
+  Verdict DeleteVlmeta(std::string_view name);
+
+  int32_t typesize() const { return typesize_; }
+  int32_t chunksize() const { return chunksize_; }
+  bool fixed_chunks() const { return chunksize_ > 0; }
+  bool vlblocks() const { return vlblocks_ && !chunks_.empty(); }
+  const std::vector<Buffer>& chunks() const { return chunks_; }
+  int64_t nchunks() const { return std::ssize(chunks_); }
+  int64_t nbytes() const;
+  const std::vector<Metalayer>& metalayers() const { return metalayers_; }
+  const std::vector<Metalayer>& vlmetalayers() const { return vlmetalayers_; }
+
+ private:
+  bool EndsShort() const;
+  Verdict Judge(const NewChunk& chunk, bool last) const;
+  void AddItems(Bytes items);
+
+  int32_t typesize_;
+  int32_t chunksize_;
+  bool vlblocks_ = false;
+  std::vector<Buffer> chunks_;
+  std::vector<Metalayer> metalayers_;
+  std::vector<Metalayer> vlmetalayers_;
+};
+
+// Every way to read the snapshot gives what the model holds, and Verify finds nothing.
+void ExpectHolds(const Snapshot& snapshot, const FrameModel& model);
+
+}  // namespace cairn::test
+
+#endif  // CAIRN_TESTS_FRAME_FRAME_MODEL_H_

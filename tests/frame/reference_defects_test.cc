@@ -1,0 +1,154 @@
+// What C-Blosc2 gets wrong in frames, done right; see docs/errata.md.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "engine/base/endian.h"
+#include "tests/frame/frame_test_data.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::frame {
+namespace {
+
+using test::Buffer;
+using test::IsOk;
+
+// Positions in the header of a frame.
+constexpr size_t kFrameSizeAt = 0x10;
+constexpr size_t kFrameTypeAt = 0x1A;
+// The index of a few chunks is a plain copy.
+constexpr size_t kEntriesAt = 32;
+
+class FrameReferenceDefectsTest : public testing::Test {
+ protected:
+  // A contiguous frame of three chunks as C-Blosc2 writes it: with nothing of Cairn's.
+  Buffer PlainFrame(int32_t chunksize) {
+    CreateOptions options = test::Cut(4, chunksize);
+    options.fingerprint = FingerprintType::kNone;
+    absl::StatusOr<Writer> writer = Frame::Build(dir_.Path("plain"), options);
+    EXPECT_TRUE(IsOk(writer));
+    for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(IsOk(writer->Append(Items(i))));
+    EXPECT_TRUE(IsOk(writer->Close()));
+    return test::FileBytes(dir_.Path("plain"));
+  }
+  static Buffer Items(size_t i) { return test::MakeItems(kChunkSize, i); }
+  static Buffer AllItems() {
+    Buffer all;
+    for (size_t i = 0; i < 3; ++i) test::AddTo(all, Items(i));
+    return all;
+  }
+
+  // The frame as the directory of a sparse one, whose chunk files have these numbers.
+  void PutSparse(const Buffer& frame, const std::vector<int64_t>& numbers) {
+    const test::FrameParts parts = test::PartsOf(frame);
+    const auto index_begin = static_cast<size_t>(parts.index_begin);
+    const auto header_len = static_cast<size_t>(parts.header_len);
+    Buffer index = ToVector(Bytes(frame).first(header_len));
+    test::AddTo(index, Bytes(frame).subspan(index_begin));
+    index[kFrameTypeAt] = std::byte{1};
+    StoreBe<uint64_t>(index.data() + kFrameSizeAt, index.size());
+    std::filesystem::create_directory(sparse_);
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      const size_t begin =
+          header_len + LoadLe<uint64_t>(frame.data() + index_begin + kEntriesAt + 8 * i);
+      const Bytes chunk = Bytes(frame).subspan(begin);
+      const auto size = static_cast<size_t>(InspectChunk(chunk)->cbytes);
+      test::PutFileBytes(sparse_ + "/" + FileName(numbers[i]), chunk.first(size));
+      StoreLe<uint64_t>(index.data() + header_len + kEntriesAt + 8 * i,
+                        static_cast<uint64_t>(numbers[i]));
+    }
+    test::PutFileBytes(sparse_ + "/chunks.b2frame", index);
+  }
+  static std::string FileName(int64_t number) { return absl::StrFormat("%08X.chunk", number); }
+
+  // What C-Blosc2 checks when it opens a sparse frame.
+  static void ExpectNumbersWithinStoredBytes(const Snapshot& snapshot) {
+    int64_t largest = 0;
+    for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
+      largest = std::max(largest, snapshot.GetEntry(i)->file);
+    }
+    EXPECT_LE(largest, std::max<int64_t>(snapshot.info().cbytes - 32, 0));
+  }
+
+  static constexpr size_t kChunkSize = 400;
+  const test::TempDir dir_;
+  const std::string sparse_ = dir_.Path("sparse");
+};
+
+// Reading it divides C-Blosc2 by zero.
+TEST_F(FrameReferenceDefectsTest, SpecialValueInTheIndexOfVariableChunksIsDamageOfThatChunk) {
+  Buffer bytes = PlainFrame(CreateOptions::kVariableChunks);
+  const auto index_begin = static_cast<size_t>(test::PartsOf(bytes).index_begin);
+  for (const uint64_t kind : {0x81, 0x82, 0x84}) {
+    for (size_t nchunk = 0; nchunk < 3; ++nchunk) {
+      SCOPED_TRACE(testing::Message() << "kind " << kind << ", chunk " << nchunk);
+      Buffer frame_bytes = bytes;
+      StoreLe<uint64_t>(frame_bytes.data() + index_begin + kEntriesAt + 8 * nchunk, kind << 56);
+      const absl::StatusOr<Frame> frame = Frame::OpenBuffer(frame_bytes);
+      ASSERT_TRUE(IsOk(frame));
+      const Snapshot snapshot = frame->snapshot();
+      Buffer items(kChunkSize);
+      for (size_t i = 0; i < 3; ++i) {
+        const absl::Status status = snapshot.ReadChunk(static_cast<int64_t>(i), items);
+        if (i == nchunk) {
+          EXPECT_TRUE(IsDamage(status, "chunk " + std::to_string(nchunk)));
+        } else {
+          EXPECT_TRUE(IsOk(status));
+          EXPECT_EQ(items, Items(i));
+        }
+      }
+      EXPECT_FALSE(snapshot.Verify()->ok());
+    }
+  }
+}
+
+// C-Blosc2 takes the numbers of files for positions when it opens the frame.
+TEST_F(FrameReferenceDefectsTest, SparseFrameOfLargeNumbersAndSmallChunksIsRead) {
+  PutSparse(PlainFrame(kChunkSize), {90'000, 2, 0xFFFFFF});
+  const absl::StatusOr<Frame> frame = Frame::Open(sparse_);
+  ASSERT_TRUE(IsOk(frame));
+  test::ExpectHolds(frame->snapshot(), AllItems());
+  EXPECT_EQ(frame->snapshot().GetEntry(0)->file, 90'000);
+}
+
+TEST_F(FrameReferenceDefectsTest, NextCommitGivesSparseFramesSmallNumbers) {
+  PutSparse(PlainFrame(kChunkSize), {90'000, 2, 0xFFFFFF});
+  absl::StatusOr<Frame> frame = Frame::Open(sparse_);
+  ASSERT_TRUE(IsOk(frame));
+  absl::StatusOr<Writer> writer = frame->OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(Items(3))));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  Buffer all = AllItems();
+  test::AddTo(all, Items(3));
+  test::ExpectHolds(frame->snapshot(), all);
+  ExpectNumbersWithinStoredBytes(frame->snapshot());
+}
+
+TEST_F(FrameReferenceDefectsTest, NumbersOfSparseFramesShrinkWithWhatTheyHold) {
+  CreateOptions options = test::Cut(4, 40);
+  options.layout = Layout::kSparse;
+  absl::StatusOr<Frame> frame = Frame::Create(sparse_, options);
+  ASSERT_TRUE(IsOk(frame));
+  absl::StatusOr<Writer> writer = frame->OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  const Buffer items = test::MakeNoise(40 * 200);
+  ASSERT_TRUE(IsOk(writer->Append(items)));
+  ExpectNumbersWithinStoredBytes(*writer->Commit());
+  // The last chunk alone, whose number is the largest.
+  ASSERT_TRUE(IsOk(writer->DeleteChunks(0, 199)));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  test::ExpectHolds(frame->snapshot(), Bytes(items).last(40));
+  ExpectNumbersWithinStoredBytes(frame->snapshot());
+}
+
+}  // namespace
+}  // namespace cairn::frame
