@@ -15,14 +15,8 @@ import pathlib
 import shutil
 
 # Vectors of other kinds belong to later stages: add them here.
-KINDS = ("chunk", "cframe")
+KINDS = ("chunk", "cframe", "legacy-frame", "packed")
 LARGEST_FRAME = 12_000  # of those kept for themselves alone, bytes
-
-
-def is_wanted_kind(entry):
-    if entry["kind"] not in KINDS:
-        return False
-    return entry["kind"] != "cframe" or entry.get("frame_nelems", 14) == 14
 
 
 def chunk_traits(entry):
@@ -49,6 +43,11 @@ def frame_traits(entry):
     yield family + (kinds,)
     yield family + ("offset", entry.get("offset"))
     yield family + ("filters", json.dumps(entry.get("filters")))
+    if entry["class"] in ("old-frame", "packed"):
+        layers = ("metalayers", "usermeta", "packed_metadata", "packed_userdata")
+        yield family + tuple(bool(entry.get(key)) for key in layers) + (entry["nchunks"] == 0,)
+        yield family + (entry.get("expect"), entry.get("use_dict"))
+        yield family + (entry["class"] == "packed" and entry["codec"],)
     if entry["class"] == "dict":
         yield family + ("codec", entry.get("codec"))
 
@@ -81,7 +80,7 @@ def main():
     options = parser.parse_args()
 
     entries = json.loads((options.full / "manifest.json").read_text())
-    entries = [entry for entry in entries if is_wanted_kind(entry)]
+    entries = [entry for entry in entries if entry["kind"] in KINDS]
     size = {entry["path"]: (options.full / entry["path"]).stat().st_size for entry in entries}
     chosen = choose(entries, size)
 

@@ -14,10 +14,7 @@ namespace cairn::format {
 
 namespace {
 
-constexpr std::string_view kSection = "frame header";
-constexpr std::string_view kMagic("b2frame\0", 8);
 constexpr uint8_t kArray = msgpack::FixArray(14);
-constexpr uint8_t kMagicMarker = 0xA8;
 constexpr uint8_t kFlagsMarker = 0xA4;
 
 // general_flags
@@ -31,16 +28,13 @@ constexpr uint8_t kUserCodec = 6;
 constexpr uint8_t kSplitModeMask = 0x03;
 constexpr uint8_t kUseDict = 0x01;
 
-// Headers of pre-releases begin with arrays of other lengths.
-bool IsPreRelease(uint8_t array) { return array == 0x9B || array == 0x9C || array == 0x9D; }
-
 void ReadMagic(ByteReader& reader) {
   const uint8_t array = reader.U8("array");
-  reader.Expect(kMagicMarker, "magic");
-  const Bytes magic = reader.Take(kMagic.size(), "magic");
+  reader.Expect(kFrameMagicMarker, "magic");
+  const Bytes magic = reader.Take(kFrameMagic.size(), "magic");
   if (!reader.ok()) return;
-  if (AsText(magic) != kMagic) return reader.Fail("magic", "is not \"b2frame\"");
-  if (array != kArray && !IsPreRelease(array)) {
+  if (AsText(magic) != kFrameMagic) return reader.Fail("magic", "is not \"b2frame\"");
+  if (array != kArray) {
     reader.Fail("array", absl::StrFormat("expected 0x%02x, got 0x%02x", kArray, array));
   }
 }
@@ -105,7 +99,7 @@ void ReadPipeline(ByteReader& reader, FrameHeader& header, Flags flags) {
   header.split_mode = static_cast<SplitMode>((flags.other & kSplitModeMask) + 1);
 }
 
-absl::Status CheckHeader(const FrameHeader& header, Flags flags) {
+absl::Status CheckFlags(const FrameHeader& header, Flags flags) {
   if (header.version > kFrameVersionVariable) {
     return Unimplemented("frame header: version %d is newer than %d", header.version,
                          kFrameVersionVariable);
@@ -113,6 +107,12 @@ absl::Status CheckHeader(const FrameHeader& header, Flags flags) {
   if (flags.frame_type > static_cast<uint8_t>(Layout::kSparse)) {
     return Unimplemented("frame header: frame_type %d is not known", flags.frame_type);
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckHeaderValues(const FrameHeader& header) {
   if (header.clevel > 9)
     return DataLoss("frame header: clevel: expected 0 to 9, got %d", header.clevel);
   if (header.nbytes < 0) return DataLoss("frame header: nbytes is negative: %d", header.nbytes);
@@ -131,17 +131,11 @@ absl::Status CheckHeader(const FrameHeader& header, Flags flags) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
 absl::StatusOr<int64_t> ParseHeaderLength(Bytes bytes) {
-  ByteReader reader(bytes, kSection);
+  ByteReader reader(bytes, kFrameHeaderSection);
   ReadMagic(reader);
   const int64_t length = ReadHeaderLength(reader);
   CAIRN_RETURN_IF_ERROR(reader.status());
-  if (IsPreRelease(std::to_integer<uint8_t>(bytes[0]))) {
-    return Unimplemented("frame header: a frame of a pre-release of Blosc2 (array of %d)",
-                         std::to_integer<int>(bytes[0] & std::byte{0x0F}));
-  }
   return length;
 }
 
@@ -154,7 +148,7 @@ absl::StatusOr<FrameHeader> ParseFrameHeader(Bytes bytes) {
   }
   // Nothing of the header lies outside header_len.
   bytes = bytes.first(static_cast<size_t>(header.header_len));
-  ByteReader reader(bytes, kSection);
+  ByteReader reader(bytes, kFrameHeaderSection);
   ReadMagic(reader);
   ReadHeaderLength(reader);
   reader.Expect(msgpack::kUint64, "frame_size");
@@ -166,7 +160,8 @@ absl::StatusOr<FrameHeader> ParseFrameHeader(Bytes bytes) {
   ReadSizes(reader, header);
   ReadPipeline(reader, header, flags);
   CAIRN_RETURN_IF_ERROR(reader.status());
-  CAIRN_RETURN_IF_ERROR(CheckHeader(header, flags));
+  CAIRN_RETURN_IF_ERROR(CheckFlags(header, flags));
+  CAIRN_RETURN_IF_ERROR(CheckHeaderValues(header));
   header.places = ReadLayers(reader, kMaxMetalayers);
   CAIRN_RETURN_IF_ERROR(reader.status());
   for (const LayerPlace& place : header.places) {
@@ -183,8 +178,8 @@ std::vector<std::byte> EncodeFixedHeader(const FrameHeader& header) {
   const auto codec_id = static_cast<uint8_t>(header.codec);
   ByteWriter writer;
   writer.U8(kArray);
-  writer.U8(kMagicMarker);
-  writer.Append(AsBytes(kMagic));
+  writer.U8(kFrameMagicMarker);
+  writer.Append(AsBytes(kFrameMagic));
   msgpack::WriteInt32(writer, static_cast<int32_t>(header.header_len));
   writer.U8(msgpack::kUint64);
   writer.Be(static_cast<uint64_t>(header.frame_size));

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -12,6 +13,11 @@
 #include "engine/format/layers.h"
 
 namespace cairn::format {
+
+inline constexpr std::string_view kFrameHeaderSection = "frame header";
+// Behind the first byte of every frame.
+inline constexpr uint8_t kFrameMagicMarker = 0xA8;
+inline constexpr std::string_view kFrameMagic("b2frame\0", 8);
 
 // The bytes that every state of a frame may change; the metalayers follow.
 inline constexpr int64_t kFixedHeaderSize = 0x57;
@@ -50,12 +56,15 @@ struct FrameHeader {
   bool variable_chunks() const { return chunksize == kChunksizeVariable; }
 };
 
-// Parses the header at the start of `bytes`, which hold all of it. kUnimplemented for the frames of
-// pre-releases.
+// Parses the header at the start of `bytes`, which hold all of it. For the frames of pre-releases
+// see legacy/.
 absl::StatusOr<FrameHeader> ParseFrameHeader(Bytes bytes);
 
 // The header's length, from its first kFixedHeaderSize bytes.
 absl::StatusOr<int64_t> ParseHeaderLength(Bytes bytes);
+
+// Whether the numbers of a header, of any era, can be true.
+absl::Status CheckHeaderValues(const FrameHeader& header);
 
 // The fixed part, kFixedHeaderSize bytes. The version follows from the rest.
 std::vector<std::byte> EncodeFixedHeader(const FrameHeader& header);

@@ -35,7 +35,7 @@ absl::Status ChunkLog::Flush() {
 absl::Status ChunkLog::AttachTo(State& state) const {
   state.chunks_end = std::max(state.chunks_end, flushed_);
   CAIRN_ASSIGN_OR_RETURN(state.region, source_.View(state.chunks_end));
-  state.area = std::make_shared<ContiguousArea>(state.region, header_len_, state.chunks_end);
+  SetContiguousArea(state);
   return absl::OkStatus();
 }
 

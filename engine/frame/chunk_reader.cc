@@ -19,6 +19,7 @@ chunk::DecodeContext ContextOf(const State& state) {
   context.executor = state.env->executor;
   context.pool = &state.env->pool;
   context.frame_typesize = state.header.typesize;
+  context.whole_block_bitshuffle = state.whole_block_bitshuffle;
   context.blockshape = state.blockshape;
   return context;
 }
@@ -56,6 +57,16 @@ absl::StatusOr<chunk::SpecialContent> SpecialContentOf(const State& state, int64
     return DataLoss("the size of a special chunk is not known in a frame of variable chunks");
   }
   return chunk::SpecialContent{.kind = special, .typesize = state.header.typesize, .value = {}};
+}
+
+// Undoes the DELTA of 2015: bytes of the chunk from `begin` on were stored without the reference's.
+void AddReference(Bytes reference, int64_t begin, MutableBytes dst) {
+  if (begin >= static_cast<int64_t>(reference.size())) return;
+  reference = reference.subspan(static_cast<size_t>(begin));
+  for (size_t i = 0; i < std::min(reference.size(), dst.size()); ++i) {
+    const int sum = std::to_integer<int>(dst[i]) + std::to_integer<int>(reference[i]);
+    dst[i] = static_cast<std::byte>(sum);
+  }
 }
 
 std::string NameOf(int64_t nchunk) { return absl::StrFormat("chunk %d", nchunk); }
@@ -109,6 +120,19 @@ absl::StatusOr<Chunk> ReadStored(const State& state, int64_t nchunk, VerifyPolic
   return At(absl::StrCat(NameOf(nchunk), " ", state.area->Describe(entry.value)), status);
 }
 
+bool DependsOnFrame(const State& state, const chunk::Header& header) {
+  if (state.delta_reference != nullptr) return true;
+  // The two rules differ only for blocks whose items are no multiple of 8.
+  const auto is_odd = [&](int32_t block) { return block / header.typesize % 8 != 0; };
+  if (!header.has_blocks() ||
+      !(is_odd(header.blocksize) || is_odd(header.nbytes % header.blocksize))) {
+    return false;
+  }
+  return state.whole_block_bitshuffle && header.version == chunk::kVersionBeta &&
+         std::ranges::find(header.filters, Filter::kBitShuffle, &FilterStage::filter) !=
+             header.filters.end();
+}
+
 absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, VerifyPolicy policy,
                                           chunk::ScratchBuffer& scratch) {
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
@@ -138,6 +162,7 @@ absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, Ve
   }
   OpenChunk chunk(*std::move(decoder), nbytes);
   chunk.stored_ = std::move(stored);
+  if (state.delta_reference != nullptr) chunk.reference_ = *state.delta_reference;
   return chunk;
 }
 
@@ -146,7 +171,9 @@ absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst) const {
     return OutOfRange("chunk: %d bytes from byte %d on, of %d", dst.size(), begin, nbytes_);
   }
   if (const auto* decoder = std::get_if<chunk::Decoder>(&content_)) {
-    return decoder->DecodeRange(begin, dst);
+    CAIRN_RETURN_IF_ERROR(decoder->DecodeRange(begin, dst));
+    AddReference(reference_, begin, dst);
+    return absl::OkStatus();
   }
   if (const auto* special = std::get_if<chunk::SpecialContent>(&content_)) {
     return chunk::FillSpecial(*special, begin, dst);

@@ -29,6 +29,9 @@ bool IsTail(const State& state, int64_t nchunk);
 absl::StatusOr<Chunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                  chunk::ScratchBuffer& scratch);
 
+// Whether a stored chunk decodes to something else outside of this frame.
+bool DependsOnFrame(const State& state, const chunk::Header& header);
+
 // A chunk of a state, ready to be decoded: stored, special, or the raw tail. Lasts no longer than the
 // state and the scratch buffer that it was opened with.
 class OpenChunk {
@@ -52,6 +55,7 @@ class OpenChunk {
   Content content_;
   int32_t nbytes_;
   Chunk stored_;
+  Bytes reference_;  // of additive DELTA
 };
 
 // Decoded size of a chunk: by the frame's chunksize, or from the chunk's own header.

@@ -4,6 +4,7 @@
 
 #include "engine/base/status.h"
 #include "engine/frame/contiguous_writer.h"
+#include "engine/frame/legacy_loader.h"
 #include "engine/frame/loader.h"
 #include "engine/frame/new_frame.h"
 #include "engine/frame/random.h"
@@ -48,6 +49,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
   // Only now that nobody else writes is the state the newest for sure.
   CAIRN_ASSIGN_OR_RETURN(FrameSource source, core->OpenForReading(file));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> base, LoadState(source, core->env()));
+  CAIRN_RETURN_IF_ERROR(CheckWritable(*base));
   CAIRN_RETURN_IF_ERROR(base->trailer_damage);
   core->Adopt(source, base);
   CAIRN_ASSIGN_OR_RETURN(StagerOptions staging, StagingOf(options, *base, core->env()->registry));

@@ -9,6 +9,7 @@
 #include "engine/base/status.h"
 #include "engine/format/b2nd.h"
 #include "engine/format/trailer.h"
+#include "engine/frame/legacy_loader.h"
 #include "engine/frame/seal_check.h"
 #include "engine/frame/sparse_area.h"
 
@@ -79,12 +80,8 @@ absl::Status CheckLayout(const format::FrameHeader& header, const FrameSource& s
              : "frame header: expected the index of a sparse frame, got a whole frame");
 }
 
-struct FoundIndex {
-  Chunk chunk;  // none in an empty frame
-  int64_t nchunks = 0;
-};
+}  // namespace
 
-// The index lies right behind the chunk area, which a sparse frame has elsewhere.
 absl::StatusOr<FoundIndex> FindIndex(State& state) {
   FoundIndex found;
   if (state.header.nbytes == 0) return found;
@@ -109,6 +106,8 @@ absl::StatusOr<FoundIndex> FindIndex(State& state) {
   state.index = {*begin, *begin + header->cbytes};
   return found;
 }
+
+namespace {
 
 void TakeVlMetalayers(const format::Trailer& trailer, const Chunk& bytes, State& state) {
   for (const format::LayerPlace& place : trailer.layers) {
@@ -174,8 +173,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
   if (source.directory() != nullptr) {
     state->area = std::make_shared<SparseArea>(source.directory(), *state->env);
   } else {
-    state->area = std::make_shared<ContiguousArea>(state->region, state->header.header_len,
-                                                   state->chunks_end);
+    SetContiguousArea(*state);
   }
   TakeChunksize(*state);
   TakeVlMetalayers(trailer, trailer_bytes, *state);
@@ -196,6 +194,8 @@ absl::StatusOr<int64_t> LoadFrameSize(const FrameSource& source) {
 
 absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source,
                                                        std::shared_ptr<const Environment> env) {
+  CAIRN_ASSIGN_OR_RETURN(const Era era, FindEra(source));
+  if (era != Era::kCurrent) return LoadLegacy(source, era, std::move(env));
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> before, ReadHeaderBytes(source));
     absl::StatusOr<std::shared_ptr<const State>> state = LoadFrom(source, before, env);

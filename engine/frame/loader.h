@@ -15,6 +15,14 @@ namespace cairn::frame {
 absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source,
                                                        std::shared_ptr<const Environment> env);
 
+struct FoundIndex {
+  Chunk chunk;  // none in an empty frame
+  int64_t nchunks = 0;
+};
+
+// The index chunk, which lies right behind the chunk area and before state.trailer.
+absl::StatusOr<FoundIndex> FindIndex(State& state);
+
 // The frame's size as its header tells it now, read as one word.
 absl::StatusOr<int64_t> LoadFrameSize(const FrameSource& source);
 

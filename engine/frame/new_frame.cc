@@ -73,8 +73,7 @@ absl::StatusOr<std::shared_ptr<const State>> MakeNewState(const CreateOptions& o
   state->header_bytes = format::EncodeNewHeader(header);
   header.frame_size = header.header_len;
   state->chunks_end = header.header_len;
-  state->area =
-      std::make_shared<ContiguousArea>(Region(), header.header_len, header.header_len);
+  SetContiguousArea(*state);
   state->info = MakeInfo(*state);
   state->info.fingerprint = options.fingerprint;
   return state;

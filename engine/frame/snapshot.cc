@@ -81,14 +81,19 @@ absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
 absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const ChunkEntry entry, GetEntry(nchunk));
   const chunk::WorkspacePool::Lease lease = state_->env->pool.Acquire();
-  if (entry.offset < 0 && entry.file < 0) {
+  const auto make = [&]() -> absl::StatusOr<Chunk> {
     CAIRN_ASSIGN_OR_RETURN(
         const frame::OpenChunk chunk,
         frame::OpenChunk::Open(*state_, nchunk, state_->env->verify, lease->stored));
     return MakeChunk(*state_, chunk, entry.special);
-  }
+  };
+  if (entry.offset < 0 && entry.file < 0) return make();
   CAIRN_ASSIGN_OR_RETURN(Chunk stored,
                          frame::ReadStored(*state_, nchunk, state_->env->verify, lease->stored));
+  if (state_->era != Era::kCurrent) {
+    CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(stored.bytes()));
+    if (frame::DependsOnFrame(*state_, header)) return make();
+  }
   if (stored.owner() != nullptr) return stored;
   CAIRN_ASSIGN_OR_RETURN(const frame::IndexEntry place, state_->chunks.Get(nchunk));
   return state_->area->Pin(place.value);

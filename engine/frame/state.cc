@@ -4,10 +4,16 @@
 
 namespace cairn::frame {
 
+void SetContiguousArea(State& state) {
+  state.area = std::make_shared<ContiguousArea>(state.region, state.header.header_len,
+                                                state.chunks_end);
+}
+
 FrameInfo MakeInfo(const State& state) {
   const format::FrameHeader& header = state.header;
   FrameInfo info;
   info.layout = header.layout;
+  info.era = state.era;
   info.format_version = header.version;
   info.nchunks = CountChunks(state);
   info.nitems = header.nbytes / header.typesize;

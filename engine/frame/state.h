@@ -36,6 +36,7 @@ struct Extent {
 
 struct State {
   std::shared_ptr<const Environment> env;
+  Era era = Era::kCurrent;
   Region region;
   FrameInfo info;
   format::FrameHeader header;
@@ -49,6 +50,11 @@ struct State {
   std::shared_ptr<const std::vector<std::byte>> tail;
   ChunkStarts starts;               // of a frame whose chunks differ in size
   std::vector<int32_t> blockshape;  // of an n-dimensional array
+
+  // What only frames of older eras have: bytes that are added to those of each chunk, and chunks
+  // that are bitshuffled by the rule of Blosc 1 although their version says otherwise.
+  std::shared_ptr<const std::vector<std::byte>> delta_reference;
+  bool whole_block_bitshuffle = false;
 
   std::vector<VlLayer> vlmetalayers;  // without Cairn's own
   std::optional<format::Seal> seal;   // the layer `cairn`, also a stale one
@@ -64,9 +70,12 @@ struct State {
   // these edits are.
   std::shared_ptr<const File> writers_file;
 
-  Extent index;  // the stored index chunk; empty without chunks and in staged states
-  Extent trailer;
+  Extent index;    // the stored index chunk; empty without chunks and in staged states
+  Extent trailer;  // or whatever holds the vlmetalayers
 };
+
+// Chunks lie in the region between the end of the header and chunks_end.
+void SetContiguousArea(State& state);
 
 // What the header, the index and a seal that is not stale tell. Leaves out fingerprint and sealed.
 FrameInfo MakeInfo(const State& state);

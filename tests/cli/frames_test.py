@@ -8,8 +8,8 @@ import tap
 from cli import CliTest, sample
 
 FRAME_KEYS = [
-    "path", "kind", "format_version", "codec", "level", "filters", "split_mode", "typesize",
-    "blocksize", "chunksize", "nchunks", "nbytes", "cbytes", "frame_size", "header_len",
+    "path", "kind", "era", "format_version", "codec", "level", "filters", "split_mode",
+    "typesize", "blocksize", "chunksize", "nchunks", "nbytes", "cbytes", "frame_size", "header_len",
     "dead_bytes", "fingerprint", "sealed", "generation", "metalayers", "vlmetalayers",
 ]  # fmt: skip
 CHUNK_KEYS = ["index", "offset", "file", "nbytes", "cbytes", "blocksize", "special", "fingerprint"]
@@ -132,13 +132,23 @@ class Info(CliTest):
                           "--typesize", 2, "--split-mode", "never")  # fmt: skip
         info = self.info(frame)
         expected = {
-            "path": frame, "kind": "contiguous", "format_version": 2, "codec": "zstd", "level": 7,
-            "filters": [[1, 0]], "split_mode": "never", "typesize": 2, "chunksize": 4096,
+            "path": frame, "kind": "contiguous", "era": "current", "format_version": 2,
+            "codec": "zstd", "level": 7, "filters": [[1, 0]], "split_mode": "never", "typesize": 2, "chunksize": 4096,
             "nchunks": 3, "nbytes": 10_000, "dead_bytes": 0, "fingerprint": "xxh3-64",
             "sealed": True, "metalayers": {}, "vlmetalayers": {},
             "frame_size": os.path.getsize(self.path(frame)),
         }  # fmt: skip
         self.assertEqual({key: info[key] for key in expected}, expected)
+
+    def test_older_formats(self):
+        vectors = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vectors")
+        for era, name in [("2019", "old/b2019/frames/meta2.b2frame"),
+                          ("beta", "old/beta2/frames/usermeta.b2frame"),
+                          ("packed-2015", "packed/blosclz-meta-user.packed")]:  # fmt: skip
+            with self.subTest(era=era):
+                info = self.info(os.path.join(vectors, name))
+                self.assertEqual(info["era"], era)
+                self.assertGreaterEqual(info["dead_bytes"], 0)
 
     def test_json_of_chunks(self):
         frame = self.pack(sample(10_000), "--chunk-size", "4KiB")

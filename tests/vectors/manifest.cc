@@ -4,21 +4,13 @@
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
+#include <utility>
 
 namespace cairn::vectors {
 namespace {
 
-// Which entries the engine can read by now: no sparse directories, no frames from before 2.0.0.rc1,
-// no packed super-chunks of 2015. Later stages delete lines here.
-bool IsOfThisStage(const Entry& entry) {
-  if (entry.kind == "sframe") return false;
-  if (entry.kind == "packed") return false;
-  if (entry.kind == "legacy-frame") return false;
-  if (entry.kind == "cframe" && entry.Has("frame_nelems") && entry.Number("frame_nelems") != 14) {
-    return false;
-  }
-  return true;
-}
+// Which entries the engine can read by now: no sparse directories. Later stages delete lines here.
+bool IsOfThisStage(const Entry& entry) { return entry.kind != "sframe"; }
 
 std::byte HexDigit(char c) { return static_cast<std::byte>(c <= '9' ? c - '0' : c - 'a' + 10); }
 
@@ -85,9 +77,26 @@ std::vector<Metalayer> Entry::Layers(std::string_view key) const {
   for (const auto& [name, hex] : json.find(key)->items()) {
     layers.push_back({.name = name, .content = FromHex(hex.get<std::string>())});
   }
-  std::sort(layers.begin(), layers.end(),
-            [](const Metalayer& a, const Metalayer& b) { return a.name < b.name; });
+  std::ranges::sort(layers, {}, &Metalayer::name);
   return layers;
+}
+
+std::vector<Metalayer> Entry::vlmetalayers() const {
+  std::vector<Metalayer> layers = Layers("vlmetalayers");
+  constexpr std::pair<std::string_view, std::string_view> kUnnamed[] = {
+      {"packed_metadata", "metadata"}, {"packed_userdata", "userdata"}, {"usermeta", "usermeta"}};
+  for (const auto& [key, name] : kUnnamed) {
+    if (Has(key)) layers.push_back({.name = std::string(name), .content = FromHex(Text(key))});
+  }
+  return layers;
+}
+
+Era Entry::era() const {
+  if (kind == "packed") return Era::kPacked2015;
+  if (!Has("frame_nelems")) return Era::kCurrent;
+  const int64_t nelems = Number("frame_nelems");
+  if (nelems < 13) return Era::kFrame2019;
+  return nelems == 13 ? Era::kBeta : Era::kCurrent;
 }
 
 void PrintTo(const Entry& entry, std::ostream* stream) { *stream << entry.path; }

@@ -35,6 +35,9 @@ struct Entry {
   std::vector<SpecialValue> specials() const;
   // Sorted by name.
   std::vector<Metalayer> Layers(std::string_view key) const;
+  // With what older formats hold in their place.
+  std::vector<Metalayer> vlmetalayers() const;
+  Era era() const;
 };
 
 void PrintTo(const Entry& entry, std::ostream* stream);

@@ -50,6 +50,10 @@ TEST_P(FrameVectorTest, IsAsTheManifestSays) {
 
 INSTANTIATE_TEST_SUITE_P(Vectors, FrameVectorTest, testing::ValuesIn(LoadEntries("cframe")),
                          NameOfParam);
+INSTANTIATE_TEST_SUITE_P(Of2019, FrameVectorTest, testing::ValuesIn(LoadEntries("legacy-frame")),
+                         NameOfParam);
+INSTANTIATE_TEST_SUITE_P(Of2015, FrameVectorTest, testing::ValuesIn(LoadEntries("packed")),
+                         NameOfParam);
 
 // What a hostile file may make us allocate.
 constexpr int64_t kAllowedBytes = 64 << 20;
@@ -98,6 +102,8 @@ TEST(HostileTest, TheMeterSeesLargeAllocations) {
 TEST(ManifestTest, HasChunksAndFrames) {
   EXPECT_GT(LoadEntries("chunk").size(), 100u) << VectorFolder();
   EXPECT_GT(LoadEntries("cframe").size(), 100u) << VectorFolder();
+  EXPECT_GT(LoadEntries("legacy-frame").size(), 10u) << VectorFolder();
+  EXPECT_GT(LoadEntries("packed").size(), 10u) << VectorFolder();
 }
 
 }  // namespace

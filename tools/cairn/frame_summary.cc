@@ -24,6 +24,7 @@ void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
     if (!chunk.ok()) return;
     stored += static_cast<int64_t>(chunk->bytes().size());
   }
+  if (stored > info.cbytes) return;  // chunks that an old frame hands out in another form
   info.dead_bytes = info.cbytes - stored;
   info.cbytes = stored;
 }

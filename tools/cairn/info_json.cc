@@ -48,6 +48,7 @@ std::string JsonOfFrame(const FrameSummary& summary) {
   const Json json = {
       {"path", summary.path},
       {"kind", info.layout == Layout::kContiguous ? "contiguous" : "sparse"},
+      {"era", NameOf(kEraWords, info.era)},
       {"format_version", info.format_version},
       {"codec", JsonOfCodec(info.codec)},
       {"level", info.clevel},

@@ -25,6 +25,22 @@ std::string ExactSize(int64_t bytes) {
   return bytes < 1024 ? human : absl::StrFormat("%s (%d B)", human, bytes);
 }
 
+std::string DescribeFormat(const FrameInfo& info) {
+  switch (info.era) {
+    case Era::kPacked2015:
+      return "packed super-chunk of 2015, read-only";
+    case Era::kFrame2019:
+      return "frame of 2019, read-only";
+    case Era::kBeta:
+      return "frame of the betas of 2.0.0, read-only";
+    case Era::kCurrent:
+      break;
+  }
+  return absl::StrFormat("%s frame, format version %d",
+                         info.layout == Layout::kContiguous ? "contiguous" : "sparse",
+                         info.format_version);
+}
+
 std::string DescribeChunks(const FrameInfo& info) {
   std::string text = absl::StrCat(info.nchunks);
   if (info.chunksize > 0) absl::StrAppend(&text, " of ", FormatByteSize(info.chunksize));
@@ -72,9 +88,7 @@ std::string DescribePlace(const ChunkSummary& chunk) {
 
 std::string TextOfFrame(const FrameSummary& summary) {
   const FrameInfo& info = summary.info;
-  std::string text = absl::StrFormat("%s: %s frame, format version %d\n", summary.path,
-                                     info.layout == Layout::kContiguous ? "contiguous" : "sparse",
-                                     info.format_version);
+  std::string text = absl::StrFormat("%s: %s\n", summary.path, DescribeFormat(info));
   AddLine(&text, "data", ExactSize(info.nbytes));
   AddLine(&text, "frame",
           absl::StrCat(ExactSize(StoredSize(info)), ", ratio ",

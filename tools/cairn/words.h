@@ -48,6 +48,13 @@ inline constexpr std::array<Word<SplitMode>, 4> kSplitModeWords = {{
     {SplitMode::kForwardCompat, "forward"},
 }};
 
+inline constexpr std::array<Word<Era>, 4> kEraWords = {{
+    {Era::kPacked2015, "packed-2015"},
+    {Era::kFrame2019, "2019"},
+    {Era::kBeta, "beta"},
+    {Era::kCurrent, "current"},
+}};
+
 inline constexpr std::array<Word<FingerprintType>, 4> kFingerprintWords = {{
     {FingerprintType::kNone, "none"},
     {FingerprintType::k32Bit, "xxh32"},

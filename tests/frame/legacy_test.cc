@@ -1,0 +1,321 @@
+// Frames of older formats open read-only through the same interface.
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "tests/format/legacy_frames.h"
+#include "tests/frame/frame_test_data.h"
+#include "tests/support/hex.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+struct Sample {
+  std::string name;
+  Buffer bytes;
+  Era era;
+  std::vector<std::string> vlmetalayers;
+};
+
+std::vector<Sample> Samples() {
+  return {
+      {"Packed", PackedFrame(), Era::kPacked2015, {"metadata", "userdata"}},
+      {"PackedDelta", PackedDeltaFrame(), Era::kPacked2015, {}},
+      {"Of2019", Frame2019(), Era::kFrame2019, {}},
+      {"Of2019WithLayer", Frame2019WithLayer(), Era::kFrame2019, {}},
+      {"Beta2", BetaFrame(BetaTrailerForm::kBeta2), Era::kBeta, {"usermeta"}},
+      {"Beta4", BetaFrame(BetaTrailerForm::kBeta4), Era::kBeta, {"usermeta"}},
+  };
+}
+
+void PrintTo(const Sample& sample, std::ostream* stream) { *stream << sample.name; }
+
+void Write(const std::string& path, Bytes bytes) {
+  std::ofstream stream(path, std::ios::binary);
+  stream.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+}
+
+class LegacyTest : public testing::TestWithParam<Sample> {
+ protected:
+  Frame Opened() {
+    absl::StatusOr<Frame> frame = Frame::OpenBuffer(GetParam().bytes);
+    EXPECT_TRUE(IsOk(frame));
+    return *std::move(frame);
+  }
+
+  const TempDir dir_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Eras, LegacyTest, testing::ValuesIn(Samples()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_P(LegacyTest, ReadsInPlaceAndByCopyAndFromABuffer) {
+  const std::string path = dir_.Path("frame");
+  Write(path, GetParam().bytes);
+  for (const bool use_mmap : {true, false}) {
+    const absl::StatusOr<Frame> frame = Frame::Open(path, {.use_mmap = use_mmap});
+    ASSERT_TRUE(IsOk(frame));
+    ExpectHolds(frame->snapshot(), Hex(kLegacyContent));
+  }
+  ExpectHolds(Opened().snapshot(), Hex(kLegacyContent));
+}
+
+TEST_P(LegacyTest, TellsWhatItIs) {
+  const Frame frame = Opened();
+  const Snapshot snapshot = frame.snapshot();
+  const FrameInfo& info = snapshot.info();
+  EXPECT_EQ(info.era, GetParam().era);
+  EXPECT_EQ(info.format_version, info.era == Era::kBeta ? 1 : 0);
+  EXPECT_EQ(info.nchunks, 2);
+  EXPECT_EQ(info.chunksize, 8);
+  EXPECT_EQ(info.typesize, 4);
+  EXPECT_EQ(info.codec, Codec::kLz4);
+  EXPECT_EQ(info.filters.back(), (FilterStage{Filter::kShuffle, 0}));
+  EXPECT_EQ(info.frame_size, std::ssize(GetParam().bytes));
+  EXPECT_EQ(info.generation, 0u);
+  EXPECT_FALSE(info.sealed);
+}
+
+TEST_P(LegacyTest, HandsOutItsMetadata) {
+  const Frame frame = Opened();
+  const Snapshot snapshot = frame.snapshot();
+  EXPECT_EQ(snapshot.vlmetalayers(), GetParam().vlmetalayers);
+  for (const std::string& name : snapshot.vlmetalayers()) {
+    const absl::StatusOr<Buffer> content = snapshot.GetVlmeta(name);
+    ASSERT_TRUE(IsOk(content));
+    EXPECT_EQ(AsText(*content), name == "metadata" ? "meta" : "user");
+  }
+  if (GetParam().name == "Of2019WithLayer") {
+    EXPECT_EQ(snapshot.metalayers(),
+              (std::vector<Metalayer>{{.name = "m", .content = ToVector(AsBytes("ab"))}}));
+  }
+}
+
+TEST_P(LegacyTest, IsReadOnly) {
+  const std::string path = dir_.Path("frame");
+  Write(path, GetParam().bytes);
+  absl::StatusOr<Frame> frame = Frame::Open(path);
+  ASSERT_TRUE(IsOk(frame));
+  EXPECT_TRUE(Fails(frame->OpenWriter(), absl::StatusCode::kFailedPrecondition, "cairn copy"));
+  EXPECT_TRUE(Fails(Opened().OpenWriter(), absl::StatusCode::kFailedPrecondition, "older"));
+  EXPECT_TRUE(Frame::Open(path)->ToBuffer().value() == GetParam().bytes) << "and unchanged";
+}
+
+TEST_P(LegacyTest, StaysAsItIsWhenRefreshed) {
+  const std::string path = dir_.Path("frame");
+  Write(path, GetParam().bytes);
+  absl::StatusOr<Frame> frame = Frame::Open(path);
+  ASSERT_TRUE(IsOk(frame));
+  const absl::StatusOr<Snapshot> again = frame->Refresh();
+  ASSERT_TRUE(IsOk(again));
+  EXPECT_EQ(&again->state(), &frame->snapshot().state());
+}
+
+TEST_P(LegacyTest, IsNotSealed) {
+  const absl::StatusOr<VerifyReport> report = Opened().snapshot().Verify();
+  ASSERT_TRUE(IsOk(report));
+  EXPECT_TRUE(report->ok());
+  EXPECT_FALSE(report->sealed);
+  ASSERT_EQ(report->notes.size(), 1u);
+  EXPECT_TRUE(report->notes[0].starts_with("not sealed")) << report->notes[0];
+}
+
+TEST_P(LegacyTest, HandsOutChunksThatDecodeAlone) {
+  const Frame frame = Opened();
+  Buffer all;
+  for (const Buffer& chunk : ChunksOf(frame.snapshot())) {
+    Buffer content(static_cast<size_t>(InspectChunk(chunk)->nbytes));
+    ASSERT_TRUE(IsOk(DecompressChunk(chunk, content)));
+    AddTo(all, content);
+  }
+  EXPECT_EQ(ToHex(all), kLegacyContent);
+}
+
+// Reads all there is, in pieces that a small file can have.
+void ReadAll(Bytes bytes) {
+  constexpr int32_t kLargest = 1 << 16;
+  const auto check = [](const absl::Status& status) {
+    EXPECT_TRUE(absl::IsResourceExhausted(status) || IsOkOrRefusal(status)) << status;
+  };
+  const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
+  check(frame.status());
+  if (!frame.ok()) return;
+  const Snapshot snapshot = frame->snapshot();
+  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
+    const absl::StatusOr<int32_t> size = snapshot.ChunkSize(i);
+    check(size.status());
+    check(snapshot.GetChunk(i).status());
+    if (!size.ok() || *size > kLargest) continue;
+    Buffer content(static_cast<size_t>(*size));
+    check(snapshot.ReadChunk(i, content));
+  }
+  if (snapshot.info().nbytes <= kLargest) {
+    Buffer content(static_cast<size_t>(snapshot.info().nbytes));
+    check(snapshot.ReadBytes(0, content));
+  }
+  for (const std::string& name : snapshot.vlmetalayers()) check(snapshot.GetVlmeta(name).status());
+  EXPECT_TRUE(IsOk(snapshot.Verify()));
+}
+
+TEST_P(LegacyTest, GivesDataOrAStatusForEveryFlippedBit) {
+  Buffer bytes = GetParam().bytes;
+  for (std::byte& byte : bytes) {
+    for (int bit = 0; bit < 8; ++bit) {
+      SCOPED_TRACE(absl::StrFormat("byte %d, bit %d", &byte - bytes.data(), bit));
+      byte ^= std::byte{1} << bit;
+      ReadAll(bytes);
+      byte ^= std::byte{1} << bit;
+    }
+  }
+}
+
+TEST_P(LegacyTest, GivesDataOrAStatusForEveryFlippedByte) {
+  Buffer bytes = GetParam().bytes;
+  for (std::byte& byte : bytes) {
+    SCOPED_TRACE(absl::StrFormat("byte %d", &byte - bytes.data()));
+    byte = ~byte;
+    ReadAll(bytes);
+    byte = ~byte;
+  }
+}
+
+TEST_P(LegacyTest, RefusesEveryTruncation) {
+  const Buffer& bytes = GetParam().bytes;
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    const Buffer cut(bytes.begin(), bytes.begin() + static_cast<int64_t>(size));
+    EXPECT_TRUE(absl::IsDataLoss(Frame::OpenBuffer(cut).status())) << size << " bytes";
+  }
+}
+
+TEST_P(LegacyTest, OpensInTheMiddleOfAFile) {
+  Buffer bytes(1000);
+  AddTo(bytes, GetParam().bytes);
+  const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes, {.offset = 1000});
+  ASSERT_TRUE(IsOk(frame));
+  ExpectHolds(frame->snapshot(), Hex(kLegacyContent));
+}
+
+Buffer ContentOfBuffer(Bytes bytes) {
+  const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
+  EXPECT_TRUE(IsOk(frame));
+  return ContentOf(frame->snapshot());
+}
+
+TEST(LegacyBitshuffleTest, FollowsTheRuleOfItsTime) {
+  EXPECT_EQ(ToHex(ContentOfBuffer(BitshuffledFrame2019())), kWholeBlockContent);
+  EXPECT_EQ(ToHex(ContentOfBuffer(BitshuffledBetaFrame(BetaTrailerForm::kBeta2))),
+            kWholeBlockContent);
+  // beta.4 and beta.5 look the same; only the latter's rule is today's.
+  EXPECT_NE(ToHex(ContentOfBuffer(BitshuffledBetaFrame(BetaTrailerForm::kBeta4))),
+            kWholeBlockContent);
+}
+
+TEST(LegacyBitshuffleTest, ChunksTakeTheRuleAlong) {
+  const Buffer bytes = BitshuffledFrame2019();
+  const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
+  ASSERT_TRUE(IsOk(frame));
+  const absl::StatusOr<Chunk> chunk = frame->snapshot().GetChunk(0);
+  ASSERT_TRUE(IsOk(chunk));
+  Buffer content(9);
+  ASSERT_TRUE(IsOk(DecompressChunk(chunk->bytes(), content)));
+  EXPECT_EQ(ToHex(content), kWholeBlockContent);
+}
+
+TEST(LegacyTest2019, TakesItsFiltersFromTheFirstChunk) {
+  const Buffer bytes = BitshuffledFrame2019();
+  const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
+  ASSERT_TRUE(IsOk(frame));
+  EXPECT_EQ(frame->snapshot().info().filters, (std::vector<FilterStage>{{Filter::kBitShuffle, 0}}));
+}
+
+TEST(PackedTest, AddsTheReferenceToEveryPart) {
+  const Buffer bytes = PackedDeltaFrame();
+  const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
+  ASSERT_TRUE(IsOk(frame));
+  const Buffer content = Hex(kLegacyContent);
+  for (size_t begin = 0; begin < content.size(); ++begin) {
+    for (size_t size = 0; begin + size <= content.size(); ++size) {
+      Buffer part(size);
+      ASSERT_TRUE(IsOk(frame->snapshot().ReadBytes(static_cast<int64_t>(begin), part)));
+      ASSERT_EQ(ToHex(part), ToHex(Bytes(content).subspan(begin, size))) << begin;
+    }
+  }
+  const int64_t items[] = {2, 0, 1, 0};
+  Buffer gathered(16);
+  ASSERT_TRUE(IsOk(frame->snapshot().ReadItemsAt(items, gathered)));
+  EXPECT_EQ(ToHex(gathered), "090a0b0c010203040506070801020304");
+}
+
+TEST(PackedTest, ReferenceWrapsAround) {
+  const Buffer bytes = MakePacked({.data = {Hex("ff 80 01 00")}, .reference = Hex("02 80 01")});
+  EXPECT_EQ(ToHex(ContentOfBuffer(bytes)), "01000200");
+}
+
+TEST(PackedTest, NeedsAReferenceForDelta) {
+  Buffer bytes = PackedFrame();
+  bytes[8] = std::byte{3};
+  EXPECT_TRUE(IsDamage(Frame::OpenBuffer(bytes), "DELTA without a reference"));
+}
+
+TEST(PackedTest, KnowsChunksOfDifferentSizes) {
+  const std::pair<std::vector<Buffer>, int32_t> cases[] = {
+      {{Hex("01020304"), Hex("0506070801020304"), Hex("05")}, 0},
+      {{Hex("0102030405"), Hex("060708"), Hex("0102030405")}, 0},
+      {{Hex("0102030405"), Hex("060708"), Hex("010203")}, 0},
+      {{Hex("01020304"), Hex("05060708"), Hex("0102")}, 4},
+      {{Hex("01020304"), Hex("05060708")}, 4},
+      {{Hex("010203")}, 3},
+      {{}, -1},
+  };
+  for (const auto& [data, chunksize] : cases) {
+    const Buffer bytes = MakePacked({.data = data});
+    const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
+    ASSERT_TRUE(IsOk(frame));
+    EXPECT_EQ(frame->snapshot().info().chunksize, chunksize);
+    EXPECT_EQ(frame->snapshot().info().nchunks, std::ssize(data));
+    Buffer content;
+    for (const Buffer& chunk : data) AddTo(content, chunk);
+    ExpectHolds(frame->snapshot(), content);
+  }
+}
+
+TEST(PackedTest, CountsOnlyDataAsStored) {
+  const Buffer bytes = PackedFrame();
+  const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
+  ASSERT_TRUE(IsOk(frame));
+  EXPECT_EQ(frame->snapshot().info().cbytes, 24 + 20);
+  EXPECT_EQ(frame->snapshot().info().dead_bytes, 0);
+}
+
+TEST(PackedTest, NamesTheChunkThatIsWrong) {
+  const Buffer good = PackedFrame();
+  const auto with = [&](size_t at, std::string_view hex) {
+    Buffer bytes = good;
+    CopyBytes(Hex(hex), MutableBytes(bytes).subspan(at));
+    return Frame::OpenBuffer(bytes).status();
+  };
+  EXPECT_TRUE(IsDamage(with(96, "04"), "packed super-chunk: metadata at byte 96"));
+  EXPECT_TRUE(IsDamage(with(136, "04"), "packed super-chunk: chunk 0 at byte 136"));
+  EXPECT_TRUE(IsDamage(with(180, "87"), "chunk 0: expected at byte 136, got 135"));
+  EXPECT_TRUE(IsDamage(with(188, "a1"), "chunk 1: expected at byte 160, got 161"));
+  EXPECT_TRUE(IsDamage(with(24, "00"), "nbytes: expected 132"));
+}
+
+TEST(PackedTest, KeepsToTheLimitOfChunks) {
+  const Buffer bytes = PackedFrame();
+  OpenOptions options;
+  options.limits.max_nchunks = 1;
+  EXPECT_TRUE(Fails(Frame::OpenBuffer(bytes, options), absl::StatusCode::kResourceExhausted,
+                    "2 chunks pass the limit of 1"));
+}
+
+}  // namespace
+}  // namespace cairn::test
