@@ -19,13 +19,15 @@
 
 namespace cairn::chunk {
 
+// Largest block that is decoded for the sake of a part of it, bytes.
+inline constexpr int64_t kMaxScratch = int64_t{64} << 20;
+
 // What a chunk does not tell about itself.
 struct DecodeContext {
   const Registry* registry = nullptr;
   Executor* executor = nullptr;
   WorkspacePool* pool = nullptr;  // required
-  // Largest block that is decoded for the sake of a part of it, bytes.
-  int64_t max_scratch = int64_t{64} << 20;
+  int64_t max_scratch = kMaxScratch;
   int32_t frame_typesize = 0;           // of the frame around the chunk; 0: none
   bool whole_block_bitshuffle = false;  // the frame is older than 2.0.0.beta.5
   std::vector<int32_t> blockshape;      // the frame is an n-dimensional array

@@ -1,6 +1,10 @@
 #include "engine/format/b2nd.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "engine/base/byte_reader.h"
+#include "engine/base/byte_writer.h"
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/format/msgpack.h"
@@ -9,7 +13,8 @@ namespace cairn::format {
 
 namespace {
 
-constexpr int kMaxDimensions = 16;
+constexpr int kFields = 7;
+constexpr uint8_t kVersion = 0;
 constexpr uint8_t kStr32 = 0xDB;
 
 std::vector<int32_t> ReadExtents(ByteReader& reader, int ndim, std::string_view field) {
@@ -19,38 +24,72 @@ std::vector<int32_t> ReadExtents(ByteReader& reader, int ndim, std::string_view 
   return extents;
 }
 
+void WriteExtents(ByteWriter& writer, const std::vector<int32_t>& extents) {
+  writer.U8(msgpack::FixArray(static_cast<int>(extents.size())));
+  for (const int32_t extent : extents) msgpack::WriteInt32(writer, extent);
+}
+
+absl::Status CheckExtents(const ArrayInfo& array) {
+  for (size_t d = 0; d < array.shape.size(); ++d) {
+    if (array.shape[d] < 0 || array.chunkshape[d] < 0 || array.blockshape[d] < 0 ||
+        (array.shape[d] > 0 && (array.chunkshape[d] == 0 || array.blockshape[d] == 0))) {
+      return DataLoss("metalayer b2nd: dimension %d has shape %d, chunks of %d, blocks of %d", d,
+                      array.shape[d], array.chunkshape[d], array.blockshape[d]);
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::StatusOr<B2nd> ParseB2nd(Bytes content) {
+absl::StatusOr<ArrayInfo> ParseB2nd(Bytes content) {
   ByteReader reader(content, "metalayer b2nd");
   reader.U8("array");
   reader.U8("version");
   const int ndim = reader.U8("dimensions");
-  if (reader.ok() && ndim > kMaxDimensions) {
-    reader.Fail("dimensions", absl::StrFormat("expected up to %d, got %d", kMaxDimensions, ndim));
+  if (reader.ok() && ndim > kMaxB2ndDimensions) {
+    reader.Fail("dimensions",
+                absl::StrFormat("expected up to %d, got %d", kMaxB2ndDimensions, ndim));
   }
   CAIRN_RETURN_IF_ERROR(reader.status());
-  B2nd array;
+  ArrayInfo array;
   reader.U8("shape");
   for (int i = 0; i < ndim; ++i) array.shape.push_back(msgpack::ReadInt64(reader, "shape"));
   array.chunkshape = ReadExtents(reader, ndim, "chunkshape");
   array.blockshape = ReadExtents(reader, ndim, "blockshape");
   CAIRN_RETURN_IF_ERROR(reader.status());
-  for (int i = 0; i < ndim; ++i) {
-    const auto d = static_cast<size_t>(i);
-    if (array.shape[d] < 0 || array.chunkshape[d] < 0 || array.blockshape[d] < 0 ||
-        (array.shape[d] > 0 && (array.chunkshape[d] == 0 || array.blockshape[d] == 0))) {
-      return DataLoss("metalayer b2nd: dimension %d has shape %d, chunks of %d, blocks of %d", i,
-                      array.shape[d], array.chunkshape[d], array.blockshape[d]);
-    }
-  }
+  CAIRN_RETURN_IF_ERROR(CheckExtents(array));
   if (reader.remaining() == 0) return array;
-  reader.U8("dtype format");
+  array.dtype_format = reader.U8("dtype format");
   reader.Expect(kStr32, "dtype");
   const uint32_t size = reader.Be<uint32_t>("dtype length");
   array.dtype = AsText(reader.Take(size, "dtype"));
   CAIRN_RETURN_IF_ERROR(reader.status());
   return array;
+}
+
+std::vector<std::byte> EncodeB2nd(const ArrayInfo& array) {
+  ByteWriter writer;
+  writer.U8(msgpack::FixArray(kFields));
+  writer.U8(kVersion);
+  writer.U8(static_cast<uint8_t>(array.shape.size()));
+  writer.U8(msgpack::FixArray(static_cast<int>(array.shape.size())));
+  for (const int64_t extent : array.shape) msgpack::WriteInt64(writer, extent);
+  WriteExtents(writer, array.chunkshape);
+  WriteExtents(writer, array.blockshape);
+  writer.U8(array.dtype_format);
+  writer.U8(kStr32);
+  writer.Be(static_cast<uint32_t>(array.dtype.size()));
+  writer.Append(AsBytes(array.dtype));
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<ArrayInfo> FindB2nd(const std::vector<Metalayer>& metalayers) {
+  for (const std::string_view name : {kB2ndLayer, kCatervaLayer}) {
+    const auto layer = std::ranges::find(metalayers, name, &Metalayer::name);
+    if (layer != metalayers.end()) return ParseB2nd(layer->content);
+  }
+  return absl::NotFoundError("the frame holds no n-dimensional array");
 }
 
 }  // namespace cairn::format

@@ -3,12 +3,13 @@
 #define CAIRN_ENGINE_FORMAT_B2ND_H_
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/array.h"
 #include "cairn/types.h"
 
 namespace cairn::format {
@@ -16,15 +17,17 @@ namespace cairn::format {
 inline constexpr std::string_view kB2ndLayer = "b2nd";
 // Its name before Blosc2 took it over; the dtype may be missing there.
 inline constexpr std::string_view kCatervaLayer = "caterva";
+// Most dimensions that the metalayer has room for.
+inline constexpr int kMaxB2ndDimensions = 16;
 
-struct B2nd {
-  std::vector<int64_t> shape;
-  std::vector<int32_t> chunkshape;
-  std::vector<int32_t> blockshape;
-  std::string dtype;  // as NumPy writes it
-};
+// Extents fit each other dimension by dimension; their products may be anything.
+absl::StatusOr<ArrayInfo> ParseB2nd(Bytes content);
 
-absl::StatusOr<B2nd> ParseB2nd(Bytes content);
+// The array has at most kMaxB2ndDimensions, of the same number in its three shapes.
+std::vector<std::byte> EncodeB2nd(const ArrayInfo& array);
+
+// Parses the metalayer of either name. kNotFound when there is none.
+absl::StatusOr<ArrayInfo> FindB2nd(const std::vector<Metalayer>& metalayers);
 
 }  // namespace cairn::format
 

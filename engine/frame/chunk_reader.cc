@@ -20,7 +20,7 @@ chunk::DecodeContext ContextOf(const State& state) {
   context.pool = &state.env->pool;
   context.frame_typesize = state.header.typesize;
   context.whole_block_bitshuffle = state.whole_block_bitshuffle;
-  context.blockshape = state.blockshape;
+  if (state.array.has_value()) context.blockshape = state.array->blockshape;
   return context;
 }
 

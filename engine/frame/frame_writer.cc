@@ -3,9 +3,11 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "engine/frame/box_reader.h"
 #include "engine/frame/contiguous_writer.h"
 #include "engine/frame/legacy_loader.h"
 #include "engine/frame/loader.h"
+#include "engine/frame/new_array.h"
 #include "engine/frame/new_frame.h"
 #include "engine/frame/random.h"
 #include "engine/frame/sparse_writer.h"
@@ -22,6 +24,10 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
   if (options.executor != nullptr) staging.compression.executor = options.executor;
   if (options.registry != nullptr) staging.compression.registry = options.registry;
   if (staging.compression.registry == nullptr) staging.compression.registry = registry;
+  // Readers of arrays count on blocks of the array's shape.
+  if (const absl::StatusOr<ArrayGeometry> array = GeometryOf(base); array.ok()) {
+    staging.compression.blocksize = array->blocksize();
+  }
   if (staging.compression.format != ChunkFormat::kBlosc2) {
     return InvalidArgument("frames hold chunks of the Blosc2 format only");
   }
@@ -71,8 +77,9 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
 }
 
 absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Build(FramePlace place,
-                                                                const CreateOptions& options,
+                                                                const CreateOptions& given,
                                                                 bool plain) {
+  CAIRN_ASSIGN_OR_RETURN(const CreateOptions options, ResolveArray(given));
   OpenOptions open;
   open.registry = options.compression.registry;
   open.executor = options.compression.executor;
@@ -86,11 +93,24 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Build(FramePlace place
   start.options = {.compression = options.compression, .chunksize = options.chunksize};
   start.fingerprint = options.fingerprint;
   const First first{.replace = options.overwrite,
-                    .plain = plain && options.fingerprint == FingerprintType::kNone};
-  if (options.layout == Layout::kSparse) {
-    return SparseWriter::Build(std::move(place), std::move(start), first);
-  }
-  return ContiguousWriter::Build(std::move(place), std::move(start), first);
+                    .plain = plain && options.fingerprint == FingerprintType::kNone,
+                    .array = options.array.has_value()};
+  absl::StatusOr<std::unique_ptr<FrameWriter>> writer =
+      options.layout == Layout::kSparse
+          ? SparseWriter::Build(std::move(place), std::move(start), first)
+          : ContiguousWriter::Build(std::move(place), std::move(start), first);
+  CAIRN_RETURN_IF_ERROR(writer.status());
+  CAIRN_RETURN_IF_ERROR((*writer)->StageNewArray());
+  return writer;
+}
+
+// A new array is all zeros.
+absl::Status FrameWriter::StageNewArray() {
+  if (!first_.has_value() || !first_->array) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry,
+                         ArrayGeometry::Make(*base_->array, base_->header.typesize));
+  const int64_t nbytes = geometry.nchunks() * geometry.chunksize();
+  return stager_->AppendSpecial(SpecialValue::kZeros, nbytes / base_->header.typesize, {});
 }
 
 absl::Status FrameWriter::CheckUsable() const {
@@ -126,7 +146,9 @@ absl::StatusOr<std::shared_ptr<const State>> FrameWriter::Staged() {
 
 void FrameWriter::Rollback() {
   if (!CheckUsable().ok()) return;
-  if (absl::Status status = Restart(); !status.ok()) {
+  absl::Status status = Restart();
+  if (status.ok()) status = StageNewArray();
+  if (!status.ok()) {
     unusable_ = FailedPrecondition("rolling back failed: %s", status.message());
   }
 }

@@ -63,6 +63,7 @@ class FrameWriter {
   struct First {
     bool replace = false;  // whether it may take the name of another
     bool plain = false;    // whether it leaves out Cairn's layers
+    bool array = false;    // whether it begins as an n-dimensional array of zeros
   };
 
   explicit FrameWriter(Start start);
@@ -98,6 +99,7 @@ class FrameWriter {
  private:
   absl::Status CheckUsable() const;
   absl::Status Confirm();
+  absl::Status StageNewArray();
 
   absl::Status unusable_;  // the first failure, or that the writer is closed
 };

@@ -2,69 +2,36 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <vector>
 
-#include "engine/base/bytes.h"
 #include "engine/base/status.h"
+#include "engine/frame/block_cursor.h"
 #include "engine/frame/chunk_reader.h"
 
 namespace cairn::frame {
 
 namespace {
 
-// The chunk and the block that were read last.
-class Cursor {
+// Finds each byte's chunk on the way from one item to the next.
+class ItemCursor {
  public:
-  explicit Cursor(const State& state) : state_(state), lease_(state.env->pool.Acquire()) {}
+  explicit ItemCursor(const State& state) : state_(state), blocks_(state) {}
 
   absl::Status Read(int64_t position, MutableBytes dst) {
-    const auto size = static_cast<int64_t>(dst.size());
-    if (!chunk_.has_value() || position < chunk_begin_ ||
-        position >= chunk_begin_ + chunk_->nbytes()) {
-      CAIRN_RETURN_IF_ERROR(MoveTo(position));
+    if (position < chunk_begin_ || position >= chunk_begin_ + blocks_.nbytes()) {
+      CAIRN_ASSIGN_OR_RETURN(const ChunkStarts::Place at, FindByte(state_, position));
+      CAIRN_RETURN_IF_ERROR(blocks_.MoveTo(at.nchunk));
+      chunk_begin_ = at.begin;
     }
     const int64_t begin = position - chunk_begin_;
-    if (begin + size > chunk_->nbytes()) return ReadRange(state_, position, dst);
-    if (begin < block_.begin || begin + size > block_.begin + block_.nbytes) {
-      CAIRN_RETURN_IF_ERROR(DecodeBlock(begin));
-    }
-    if (begin + size > block_.begin + block_.nbytes) return chunk_->Read(begin, dst);
-    CopyBytes(Bytes(block_bytes_).subspan(static_cast<size_t>(begin - block_.begin), dst.size()),
-              dst);
-    return absl::OkStatus();
+    const bool crosses = begin + static_cast<int64_t>(dst.size()) > blocks_.nbytes();
+    return crosses ? ReadRange(state_, position, dst) : blocks_.Read(begin, dst);
   }
 
  private:
-  absl::Status MoveTo(int64_t position) {
-    chunk_.reset();
-    block_ = {};
-    CAIRN_ASSIGN_OR_RETURN(const ChunkStarts::Place at, FindByte(state_, position));
-    CAIRN_ASSIGN_OR_RETURN(chunk_,
-                           OpenChunk::Open(state_, at.nchunk, state_.env->verify, lease_->stored));
-    chunk_begin_ = at.begin;
-    return absl::OkStatus();
-  }
-
-  // Leaves block_ empty for chunks without blocks: their parts are cheap to read.
-  absl::Status DecodeBlock(int64_t begin) {
-    block_ = {};
-    const chunk::Decoder* decoder = chunk_->decoder();
-    if (decoder == nullptr || decoder->nblocks() == 0) return absl::OkStatus();
-    CAIRN_ASSIGN_OR_RETURN(const chunk::BlockPlace place,
-                           decoder->PlaceOf(decoder->BlockAt(begin)));
-    block_bytes_ = lease_->gathered.Get(static_cast<size_t>(place.nbytes));
-    CAIRN_RETURN_IF_ERROR(chunk_->Read(place.begin, block_bytes_));
-    block_ = place;
-    return absl::OkStatus();
-  }
-
   const State& state_;
-  chunk::WorkspacePool::Lease lease_;
-  std::optional<OpenChunk> chunk_;
+  BlockCursor blocks_;
   int64_t chunk_begin_ = 0;
-  chunk::BlockPlace block_;
-  MutableBytes block_bytes_;
 };
 
 }  // namespace
@@ -80,7 +47,7 @@ absl::Status GatherItems(const State& state, std::span<const int64_t> items, Mut
   std::vector<size_t> order(items.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::sort(order, {}, [&](size_t i) { return items[i]; });
-  Cursor cursor(state);
+  ItemCursor cursor(state);
   for (const size_t i : order) {
     if (items[i] < 0 || items[i] >= nitems) return OutOfRange("item %d of %d", items[i], nitems);
     CAIRN_RETURN_IF_ERROR(

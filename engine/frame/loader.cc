@@ -7,7 +7,6 @@
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
-#include "engine/format/b2nd.h"
 #include "engine/format/trailer.h"
 #include "engine/frame/legacy_loader.h"
 #include "engine/frame/seal_check.h"
@@ -126,15 +125,6 @@ void TakeChunksize(State& state) {
   }
 }
 
-void TakeBlockShape(State& state) {
-  for (const Metalayer& layer : state.header.metalayers) {
-    if (layer.name != format::kB2ndLayer && layer.name != format::kCatervaLayer) continue;
-    if (const auto array = format::ParseB2nd(layer.content); array.ok()) {
-      state.blockshape = array->blockshape;
-    }
-  }
-}
-
 absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
                                                       std::vector<std::byte> header_bytes,
                                                       std::shared_ptr<const Environment> env) {
@@ -177,7 +167,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
   }
   TakeChunksize(*state);
   TakeVlMetalayers(trailer, trailer_bytes, *state);
-  TakeBlockShape(*state);
+  state->array = ArrayOf(state->header);
   state->info = MakeInfo(*state);
   state->info.fingerprint = verdict.type;
   state->info.sealed = verdict.sealed;

@@ -72,6 +72,7 @@ absl::StatusOr<std::shared_ptr<const State>> MakeNewState(const CreateOptions& o
   header.metalayers = options.metalayers;
   state->header_bytes = format::EncodeNewHeader(header);
   header.frame_size = header.header_len;
+  state->array = ArrayOf(header);
   state->chunks_end = header.header_len;
   SetContiguousArea(*state);
   state->info = MakeInfo(*state);

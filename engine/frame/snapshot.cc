@@ -8,6 +8,7 @@
 #include "engine/chunk/encoder.h"
 #include "engine/chunk/plain.h"
 #include "engine/format/index_entry.h"
+#include "engine/frame/box_reader.h"
 #include "engine/frame/chunk_reader.h"
 #include "engine/frame/gather.h"
 #include "engine/frame/state.h"
@@ -116,6 +117,13 @@ absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableBytes dst) const {
     return At(absl::StrFormat("chunk %d", nchunk), status);
   }
   return absl::OkStatus();
+}
+
+const std::optional<ArrayInfo>& Snapshot::array() const { return state_->array; }
+
+absl::Status Snapshot::ReadBox(std::span<const int64_t> start, std::span<const int64_t> shape,
+                               MutableBytes dst) const {
+  return frame::ReadBox(*state_, start, shape, dst);
 }
 
 absl::Status Snapshot::ReadItems(int64_t start, MutableBytes dst) const {

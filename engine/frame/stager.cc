@@ -222,6 +222,7 @@ absl::StatusOr<std::shared_ptr<const State>> Stager::View() {
   auto state = std::make_shared<State>(*base_);
   state->header = draft_.header;
   state->header.nbytes = draft_.nbytes();
+  if (draft_.metalayers_edited) state->array = ArrayOf(state->header);
   state->chunks = draft_.chunks;
   state->tail = std::make_shared<const std::vector<std::byte>>(draft_.tail);
   state->vlmetalayers = draft_.vlmetalayers;

@@ -1,5 +1,8 @@
 #include "engine/frame/state.h"
 
+#include <utility>
+
+#include "engine/format/b2nd.h"
 #include "engine/frame/chunk_reader.h"
 
 namespace cairn::frame {
@@ -7,6 +10,11 @@ namespace cairn::frame {
 void SetContiguousArea(State& state) {
   state.area = std::make_shared<ContiguousArea>(state.region, state.header.header_len,
                                                 state.chunks_end);
+}
+
+std::optional<ArrayInfo> ArrayOf(const format::FrameHeader& header) {
+  absl::StatusOr<ArrayInfo> array = format::FindB2nd(header.metalayers);
+  return array.ok() ? std::optional(*std::move(array)) : std::nullopt;
 }
 
 FrameInfo MakeInfo(const State& state) {

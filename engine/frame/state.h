@@ -48,8 +48,8 @@ struct State {
   int64_t chunks_end = 0;
   // Items that wait for more to fill a chunk; they read as the last chunk.
   std::shared_ptr<const std::vector<std::byte>> tail;
-  ChunkStarts starts;               // of a frame whose chunks differ in size
-  std::vector<int32_t> blockshape;  // of an n-dimensional array
+  ChunkStarts starts;              // of a frame whose chunks differ in size
+  std::optional<ArrayInfo> array;  // as a metalayer tells it
 
   // What only frames of older eras have: bytes that are added to those of each chunk, and chunks
   // that are bitshuffled by the rule of Blosc 1 although their version says otherwise.
@@ -76,6 +76,9 @@ struct State {
 
 // Chunks lie in the region between the end of the header and chunks_end.
 void SetContiguousArea(State& state);
+
+// The n-dimensional array of a metalayer that can be read.
+std::optional<ArrayInfo> ArrayOf(const format::FrameHeader& header);
 
 // What the header, the index and a seal that is not stale tell. Leaves out fingerprint and sealed.
 FrameInfo MakeInfo(const State& state);

@@ -22,7 +22,7 @@ constexpr std::string_view kExample =
     "92 d2 00 00 00 02 d2 00 00 00 03"
     "00 db 00 00 00 03 7c 75 31";
 
-absl::StatusOr<B2nd> ParseWith(size_t at, std::string_view bytes) {
+absl::StatusOr<ArrayInfo> ParseWith(size_t at, std::string_view bytes) {
   std::vector<std::byte> content = Hex(kExample);
   CopyBytes(Hex(bytes), MutableBytes(content).subspan(at));
   return ParseB2nd(content);
@@ -35,6 +35,32 @@ TEST(B2ndTest, ReadsShapesAndDtype) {
   EXPECT_EQ(array->chunkshape, (std::vector<int32_t>{3, 5}));
   EXPECT_EQ(array->blockshape, (std::vector<int32_t>{2, 3}));
   EXPECT_EQ(array->dtype, "|u1");
+}
+
+TEST(B2ndTest, EncodesWhatItReads) {
+  const std::vector<std::byte> content = Hex(kExample);
+  ArrayInfo array = *ParseB2nd(content);
+  EXPECT_EQ(EncodeB2nd(array), content);
+  array.dtype_format = 5;
+  array.dtype = "";
+  EXPECT_EQ(*ParseB2nd(EncodeB2nd(array)), array);
+  for (const size_t ndim : {size_t{0}, size_t{1}, size_t{8}, size_t{16}}) {
+    array.shape.assign(ndim, int64_t{1} << 40);
+    array.chunkshape.assign(ndim, 70000);
+    array.blockshape.assign(ndim, 3);
+    EXPECT_EQ(*ParseB2nd(EncodeB2nd(array)), array) << ndim;
+  }
+}
+
+TEST(B2ndTest, PrefersTheNewerName) {
+  const ArrayInfo older = {{1}, {1}, {1}, "old"};
+  const ArrayInfo newer = {{2}, {2}, {2}, "new"};
+  const Metalayer b2nd = {"b2nd", EncodeB2nd(newer)};
+  const Metalayer caterva = {"caterva", EncodeB2nd(older)};
+  EXPECT_EQ(*FindB2nd({caterva, b2nd}), newer);
+  EXPECT_EQ(*FindB2nd({{"other"}, caterva}), older);
+  EXPECT_EQ(FindB2nd({{"other"}}).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(IsDamage(FindB2nd({caterva, {"b2nd"}}), "metalayer b2nd: array"));
 }
 
 TEST(B2ndTest, ReadsAnArrayWithoutDtype) {

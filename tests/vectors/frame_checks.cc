@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/array_model.h"
 #include "tests/vectors/chunk_checks.h"
 #include "tests/vectors/support.h"
 
@@ -198,6 +199,31 @@ absl::Status ReadMetadata(const Snapshot& snapshot) {
   return absl::OkStatus();
 }
 
+// The array as one box, and boxes of it, equal what the manifest says.
+void CheckArray(const Entry& entry, const Snapshot& snapshot, std::mt19937_64& random) {
+  ASSERT_EQ(snapshot.array().has_value(), entry.Has("b2nd"));
+  if (!entry.Has("b2nd")) return;
+  const nlohmann::json& expected = entry.json["b2nd"];
+  const ArrayInfo& array = *snapshot.array();
+  EXPECT_EQ(array.shape, expected["shape"].get<std::vector<int64_t>>());
+  EXPECT_EQ(array.chunkshape, expected["chunkshape"].get<std::vector<int32_t>>());
+  EXPECT_EQ(array.blockshape, expected["blockshape"].get<std::vector<int32_t>>());
+  EXPECT_EQ(array.dtype, expected["dtype"].get<std::string>());
+  test::ArrayModel model(array.shape, snapshot.info().typesize);
+  const test::BoxPlace all{std::vector<int64_t>(array.shape.size()), array.shape};
+  GuardedBytes items(model.NbytesOf(all));
+  ASSERT_EQ(snapshot.ReadBox(all.start, all.shape, items.bytes()), absl::OkStatus());
+  EXPECT_EQ(ContentHash(items.bytes()), expected["array_xxh128"].get<std::string>());
+  model.Write(all, items.bytes());
+  test::ArrayMaker maker(random());
+  for (int i = 0; i < kRanges; ++i) {
+    const test::BoxPlace box = maker.MakeBox(array.shape);
+    GuardedBytes part(model.NbytesOf(box));
+    ASSERT_EQ(snapshot.ReadBox(box.start, box.shape, part.bytes()), absl::OkStatus()) << box;
+    EXPECT_TRUE(std::ranges::equal(part.bytes(), model.Read(box))) << box;
+  }
+}
+
 }  // namespace
 
 std::string ToString(Access access) {
@@ -246,6 +272,7 @@ void CheckReadableFrame(const Entry& entry, Access access) {
   std::mt19937_64 random = RandomFor(entry.path);
   CheckRanges(snapshot, content.bytes(), random);
   CheckGather(snapshot, content.bytes(), random);
+  CheckArray(entry, snapshot, random);
 }
 
 absl::StatusOr<std::string> ReadEverything(const Entry& entry, Access access) {

@@ -4,12 +4,16 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <unistd.h>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 
 #include "cairn/frame.h"
 #include "tools/cairn/about.h"
+#include "tools/cairn/box.h"
 #include "tools/cairn/commands.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
@@ -24,6 +28,7 @@ struct CatFlags {
   int64_t first_item = 0;
   std::optional<int64_t> items;
   std::optional<int64_t> chunk;
+  std::optional<std::string> box;
   int64_t offset = 0;
   int threads = 0;
 };
@@ -70,6 +75,37 @@ absl::Status CatBytes(const Snapshot& snapshot, const Range& bytes, Progress& pr
   return absl::OkStatus();
 }
 
+// Piece by piece, so that a box may be larger than memory.
+absl::Status CatBox(const Snapshot& snapshot, std::string_view text, bool visible) {
+  constexpr int64_t kPiece = 64 << 20;
+  if (!snapshot.array()) {
+    return absl::FailedPreconditionError("--box: the frame holds no n-dimensional array");
+  }
+  const absl::StatusOr<Box> box = ParseBox(text, snapshot.array()->shape);
+  if (!box.ok()) return box.status();
+  // An empty box asks whether the frame has what its array claims, before anything is multiplied.
+  if (const std::vector<int64_t> nothing(box->shape.size()); !nothing.empty()) {
+    const absl::Status status = snapshot.ReadBox(box->start, nothing, {});
+    if (!status.ok()) return status;
+  }
+  const int64_t typesize = snapshot.info().typesize;
+  Progress progress(visible ? "" : "reading", CountItems(*box) * typesize);
+  std::optional<Buffer> buffer;
+  int64_t done = 0;
+  return ForEachPiece(*box, kPiece / typesize, [&](const Box& part) {
+    const int64_t size = CountItems(part) * typesize;
+    if (!buffer || buffer->bytes().size() < static_cast<size_t>(size)) {
+      buffer.emplace(static_cast<size_t>(size));
+    }
+    const MutableBytes items = buffer->first(static_cast<size_t>(size));
+    if (absl::Status status = snapshot.ReadBox(part.start, part.shape, items); !status.ok()) {
+      return status;
+    }
+    progress.Show(done += size);
+    return WriteStdout(items);
+  });
+}
+
 // The bytes of the items asked for; the last item of a frame may be short.
 absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info) {
   const int64_t nitems = info.nitems + (info.nbytes % info.typesize == 0 ? 0 : 1);
@@ -96,6 +132,7 @@ absl::Status Cat(const CatFlags& flags) {
   const FrameInfo& info = snapshot.info();
   // A bar would run through the data that a terminal shows.
   const bool visible = isatty(STDOUT_FILENO) == 1;
+  if (flags.box) return CatBox(snapshot, *flags.box, visible);
   if (flags.chunk) {
     Progress progress("reading", std::nullopt);
     if (*flags.chunk >= info.nchunks) {
@@ -128,11 +165,16 @@ void AddCat(CLI::App& app, Command& chosen) {
       cat->add_option("--items", flags->items, "Write this many items; all by default")
           ->check(CLI::Range(int64_t{0}, kMost))
           ->type_name("N");
-  cat->add_option("--chunk", flags->chunk, "Write this chunk only")
-      ->check(CLI::Range(int64_t{0}, kMost))
-      ->type_name("I")
+  CLI::Option* chunk = cat->add_option("--chunk", flags->chunk, "Write this chunk only")
+                           ->check(CLI::Range(int64_t{0}, kMost))
+                           ->type_name("I")
+                           ->excludes(first)
+                           ->excludes(items);
+  cat->add_option("--box", flags->box, "Write a box of an n-dimensional array, such as 3:7,0:10")
+      ->type_name("RANGES")
       ->excludes(first)
-      ->excludes(items);
+      ->excludes(items)
+      ->excludes(chunk);
   AddOffset(*cat, flags->offset)->description("Where in the file the frame begins");
   AddThreads(*cat, flags->threads);
   cat->footer(

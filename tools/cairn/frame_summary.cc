@@ -34,6 +34,7 @@ void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
 absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snapshot& snapshot) {
   FrameSummary summary = {.path = path,
                           .info = snapshot.info(),
+                          .array = snapshot.array(),
                           .metalayers = snapshot.metalayers(),
                           .vlmetalayers = {}};
   if (summary.info.dead_bytes < 0) CountDeadBytes(snapshot, summary.info);

@@ -16,6 +16,7 @@ namespace cairn::tool {
 struct FrameSummary {
   std::string path;
   FrameInfo info;
+  std::optional<ArrayInfo> array;
   std::vector<Metalayer> metalayers;
   std::vector<Metalayer> vlmetalayers;
 };

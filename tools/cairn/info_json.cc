@@ -1,5 +1,6 @@
 #include "tools/cairn/info_json.h"
 
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -41,6 +42,14 @@ Json JsonOfLayers(const std::vector<Metalayer>& layers) {
   return object;
 }
 
+Json JsonOfArray(const std::optional<ArrayInfo>& array) {
+  if (!array) return nullptr;
+  return {{"shape", array->shape},
+          {"chunkshape", array->chunkshape},
+          {"blockshape", array->blockshape},
+          {"dtype", array->dtype}};
+}
+
 }  // namespace
 
 std::string JsonOfFrame(const FrameSummary& summary) {
@@ -66,6 +75,7 @@ std::string JsonOfFrame(const FrameSummary& summary) {
       {"fingerprint", NameOf(kFingerprintWords, info.fingerprint)},
       {"sealed", info.sealed},
       {"generation", info.generation},
+      {"array", JsonOfArray(summary.array)},
       {"metalayers", JsonOfLayers(summary.metalayers)},
       {"vlmetalayers", JsonOfLayers(summary.vlmetalayers)},
   };

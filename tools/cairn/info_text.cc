@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 #include "tools/cairn/filters.h"
 #include "tools/cairn/stored_size.h"
@@ -53,6 +54,15 @@ std::string DescribeChunks(const FrameInfo& info) {
   return text;
 }
 
+// "100 x 33 of <i4, in chunks of 40 x 20, in blocks of 10 x 7".
+std::string DescribeArray(const ArrayInfo& array) {
+  if (array.shape.empty()) return absl::StrCat("one item, ", absl::CEscape(array.dtype));
+  return absl::StrFormat(
+      "%s of %s, in chunks of %s, in blocks of %s", absl::StrJoin(array.shape, " x "),
+      array.dtype.empty() ? "unknown type" : absl::CEscape(array.dtype),
+      absl::StrJoin(array.chunkshape, " x "), absl::StrJoin(array.blockshape, " x "));
+}
+
 std::string DescribeSeal(const FrameInfo& info) {
   std::string text = info.sealed ? "yes" : "no";
   if (info.fingerprint != FingerprintType::kNone) {
@@ -94,6 +104,7 @@ std::string TextOfFrame(const FrameSummary& summary) {
           absl::StrCat(ExactSize(StoredSize(info)), ", ratio ",
                        FormatRatio(info.nbytes, StoredSize(info))));
   AddLine(&text, "items", absl::StrCat(info.nitems, " of ", FormatCount(info.typesize, "byte")));
+  if (summary.array) AddLine(&text, "array", DescribeArray(*summary.array));
   AddLine(&text, "chunks", DescribeChunks(info));
   AddLine(&text, "codec",
           absl::StrCat(NameOf(kCodecWords, info.codec), ", level ", info.clevel,

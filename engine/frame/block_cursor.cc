@@ -1,0 +1,63 @@
+#include "engine/frame/block_cursor.h"
+
+#include <algorithm>
+
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+
+namespace cairn::frame {
+
+absl::Status BlockCursor::MoveTo(int64_t nchunk) {
+  chunk_.reset();
+  block_ = {};
+  CAIRN_ASSIGN_OR_RETURN(chunk_,
+                         OpenChunk::Open(state_, nchunk, state_.env->verify, lease_->stored));
+  nchunk_ = nchunk;
+  return absl::OkStatus();
+}
+
+absl::Status BlockCursor::KeepBlock(const chunk::BlockPlace& place) {
+  block_ = {};
+  block_bytes_ = lease_->gathered.Get(static_cast<size_t>(place.nbytes));
+  CAIRN_RETURN_IF_ERROR(chunk_->Read(place.begin, block_bytes_));
+  block_ = place;
+  return absl::OkStatus();
+}
+
+// Reads what of dst the block at `begin` holds; returns how many bytes that is.
+absl::StatusOr<size_t> BlockCursor::ReadFromBlock(int64_t begin, MutableBytes dst) {
+  if (begin < block_.begin || begin >= block_.begin + block_.nbytes) {
+    const chunk::Decoder* decoder = chunk_->decoder();
+    // Parts of a chunk without blocks are cheap to read.
+    if (decoder == nullptr || decoder->nblocks() == 0) {
+      CAIRN_RETURN_IF_ERROR(chunk_->Read(begin, dst));
+      return dst.size();
+    }
+    CAIRN_ASSIGN_OR_RETURN(const chunk::BlockPlace place,
+                           decoder->PlaceOf(decoder->BlockAt(begin)));
+    const int64_t n =
+        std::min(static_cast<int64_t>(dst.size()), place.begin + place.nbytes - begin);
+    // A whole block needs no copy; a part of one that is too large is refused there.
+    if (n == place.nbytes || place.nbytes > chunk::kMaxScratch) {
+      CAIRN_RETURN_IF_ERROR(chunk_->Read(begin, dst.first(static_cast<size_t>(n))));
+      return static_cast<size_t>(n);
+    }
+    CAIRN_RETURN_IF_ERROR(KeepBlock(place));
+  }
+  const Bytes rest = Bytes(block_bytes_).subspan(static_cast<size_t>(begin - block_.begin));
+  const size_t n = std::min(dst.size(), rest.size());
+  CopyBytes(rest.first(n), dst);
+  return n;
+}
+
+absl::Status BlockCursor::Read(int64_t begin, MutableBytes dst) {
+  while (!dst.empty()) {
+    const absl::StatusOr<size_t> n = ReadFromBlock(begin, dst);
+    if (!n.ok()) return At(absl::StrFormat("chunk %d", nchunk_), n.status());
+    begin += static_cast<int64_t>(*n);
+    dst = dst.subspan(*n);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame
