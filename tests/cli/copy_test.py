@@ -257,7 +257,9 @@ class Vectors(Copy):
                 continue
             with self.subTest(name=name):
                 info = self.copy(self.copy_vector(name), *args)
-                self.assertEqual((info["sealed"], info["dead_bytes"]), (True, 0))
+                # C-Blosc2 could not write more than 14 and Cairn's own two.
+                self.assertEqual(info["sealed"], len(info["vlmetalayers"]) <= 14)
+                self.assertEqual(info["dead_bytes"], 0)
 
     def test_every_frame_of_today(self):
         self.check_all("cframes/*.b2*")
@@ -271,7 +273,7 @@ class Vectors(Copy):
         for name in ["packed/blosclz-meta-user.packed", "old/b2019/frames/meta2.b2frame"]:
             frame = self.copy_vector(name)
             before, after = self.info(frame), self.copy(frame)
-            self.assertTrue(before["metalayers"])
+            self.assertTrue(before["metalayers"] or before["vlmetalayers"])
             for key in ["metalayers", "vlmetalayers"]:
                 self.assertEqual(after[key], before[key])
 
