@@ -112,6 +112,75 @@ class Recode(Copy):
                 self.assertEqual([c["special"] for c in info["chunks"]][:4], ["zeros"] * 3 + [None])
 
 
+class Sparse(Copy):
+    """Frames that are directories."""
+
+    def setUp(self):
+        super().setUp()
+        self.data = sample(50_000)
+        self.frame = self.pack(self.data, "--sparse", "--typesize", 4, "--chunk-size", CHUNK, "--meta",
+                               "unit=K", "--vlmeta", "note=text", name="s")  # fmt: skip
+
+    def test_pack_makes_a_file_for_each_chunk(self):
+        self.assertEqual(sorted(os.listdir(self.path("s"))),
+                         sorted([f"{i:08X}.chunk" for i in range(13)] + ["chunks.b2frame"]))  # fmt: skip
+        info = self.info("s", "--chunks")
+        self.assertEqual((info["kind"], info["sealed"]), ("sparse", True))
+        self.assertEqual([chunk["file"] for chunk in info["chunks"]], list(range(13)))
+        self.assertEqual(sum(chunk["cbytes"] for chunk in info["chunks"]), info["cbytes"])
+        self.assertIn(b"0000000C.chunk", self.ok("info", "s", "--chunks"))
+        self.assertIn(b"s: ok, sealed, 13 chunks, ", self.ok("verify", "s"))
+
+    def test_the_size_that_is_told_has_the_chunks(self):
+        size = sum(entry.stat().st_size for entry in os.scandir(self.path("s")))
+        self.assertIn(f"({size} B), ratio".encode(), self.ok("info", "s"))
+
+    def test_there_and_back(self):
+        whole = self.copy("s", out="whole")
+        again = self.copy("whole", "--sparse", out="again")
+        before = self.info("s", "--chunks")
+        for info in [whole, again]:
+            for key in ["nbytes", "cbytes", "metalayers", "vlmetalayers", "codec", "typesize"]:
+                self.assertEqual(info[key], before[key], key)
+            self.assertEqual([c["cbytes"] for c in info["chunks"]], [c["cbytes"] for c in before["chunks"]])
+        self.assertEqual([whole["kind"], again["kind"]], ["contiguous", "sparse"])
+
+    def test_coded_again(self):
+        info = self.copy("s", "--sparse", "--codec", "zstd", "--chunk-size", 10_000)
+        self.assertEqual((info["kind"], info["codec"], info["nchunks"]), ("sparse", "zstd", 5))
+
+    def test_replaces_only_when_forced(self):
+        self.pack(b"old", name="file")
+        for out in ["file", "s"]:
+            for args in [[], ["--sparse"]]:
+                with self.subTest(out=out, args=args):
+                    self.assertIn("--force", self.fails(1, "pack", out, *args, stdin=b"new"))
+        self.assertEqual(self.ok("cat", "s"), self.data)
+        self.ok("pack", "s", "--force", "--sparse", stdin=b"new")
+        self.assertEqual(self.ok("cat", "s"), b"new")
+        self.assertEqual(self.files(), ["file", "s"])
+
+    def test_to_itself(self):
+        for args in [[], ["--sparse"]]:
+            self.assertIn("own copy", self.fails(1, "copy", "s", "s", "--force", *args))
+        self.assertEqual(self.ok("cat", "s"), self.data)
+
+    def test_edits_leave_no_file_behind(self):
+        chunks = [self.data[i : i + CHUNK] for i in range(0, 50_000, CHUNK)]
+        self.ok("chunk", "update", "s", 0, "--quiet", stdin=noise(CHUNK))
+        self.ok("chunk", "delete", "s", 1, 2, "--quiet")
+        self.ok("chunk", "insert", "s", 2, "--quiet", stdin=chunks[0])
+        self.ok("append", "s", "--quiet", stdin=b"behind")
+        self.ok("meta", "set", "s", "note", stdin=b"other")
+        self.ok("meta", "rm", "s", "note")
+        self.ok("compact", "s", "--quiet")
+        expected = [noise(CHUNK), chunks[3], chunks[0], *chunks[4:], b"behind"]
+        self.assertEqual(self.ok("cat", "s"), b"".join(expected))
+        self.ok("verify", "s")
+        files = os.listdir(self.path("s"))
+        self.assertEqual(len(files), self.info("s")["nchunks"] + 1, files)
+
+
 class Vectors(Copy):
     """Frames that C-Blosc2 wrote."""
 
@@ -188,7 +257,9 @@ class Vectors(Copy):
                 continue
             with self.subTest(name=name):
                 info = self.copy(self.copy_vector(name), *args)
-                self.assertEqual((info["sealed"], info["dead_bytes"]), (True, 0))
+                # C-Blosc2 could not write more than 14 and Cairn's own two.
+                self.assertEqual(info["sealed"], len(info["vlmetalayers"]) <= 14)
+                self.assertEqual(info["dead_bytes"], 0)
 
     def test_every_frame_of_today(self):
         self.check_all("cframes/*.b2*")
@@ -202,7 +273,7 @@ class Vectors(Copy):
         for name in ["packed/blosclz-meta-user.packed", "old/b2019/frames/meta2.b2frame"]:
             frame = self.copy_vector(name)
             before, after = self.info(frame), self.copy(frame)
-            self.assertTrue(before["metalayers"])
+            self.assertTrue(before["metalayers"] or before["vlmetalayers"])
             for key in ["metalayers", "vlmetalayers"]:
                 self.assertEqual(after[key], before[key])
 

@@ -75,7 +75,7 @@ class Docs(CliTest):
         os.mkdir(self.path("photos"))
         self.write("photos/1.raw", sample(50_000))
         examples = self.examples()
-        self.assertGreater(len(examples), 30)
+        self.assertGreater(len(examples), 25)
         script = "set -eu\n" + "".join(f"{line}\n" for line in examples)
         path = os.pathsep.join([self.path("bin"), os.environ["PATH"]])
         done = subprocess.run(["bash", "-o", "pipefail", "-xc", script], cwd=self.dir, timeout=600, check=False,

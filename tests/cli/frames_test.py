@@ -12,7 +12,7 @@ FRAME_KEYS = [
     "typesize", "blocksize", "chunksize", "nchunks", "nbytes", "cbytes", "frame_size", "header_len",
     "dead_bytes", "fingerprint", "sealed", "generation", "metalayers", "vlmetalayers",
 ]  # fmt: skip
-CHUNK_KEYS = ["index", "offset", "nbytes", "cbytes", "blocksize", "special", "fingerprint"]
+CHUNK_KEYS = ["index", "offset", "file", "nbytes", "cbytes", "blocksize", "special", "fingerprint"]
 
 
 class Cat(CliTest):

@@ -12,6 +12,7 @@
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/progress.h"
+#include "tools/cairn/stored_size.h"
 #include "tools/cairn/units.h"
 
 namespace cairn::tool {
@@ -35,6 +36,13 @@ absl::StatusOr<int64_t> AppendOneChunk(Input& input, Writer& writer) {
   return static_cast<int64_t>(all->size());
 }
 
+// Keeps no snapshot, which would keep the files of a sparse frame that the commit replaces.
+absl::StatusOr<FrameInfo> NewestInfo(Frame& frame) {
+  const absl::StatusOr<Snapshot> snapshot = frame.Refresh();
+  if (!snapshot.ok()) return snapshot.status();
+  return snapshot->info();
+}
+
 absl::Status Append(const AppendFlags& flags) {
   absl::StatusOr<Input> input = Input::Open(flags.input);
   if (!input.ok()) return input.status();
@@ -48,9 +56,9 @@ absl::Status Append(const AppendFlags& flags) {
   absl::StatusOr<Writer> writer = frame->OpenWriter(options);
   if (!writer.ok()) return writer.status();
 
-  const absl::StatusOr<Snapshot> before = frame->Refresh();
+  const absl::StatusOr<FrameInfo> before = NewestInfo(*frame);
   if (!before.ok()) return before.status();
-  const int32_t chunksize = before->info().chunksize;
+  const int32_t chunksize = before->chunksize;
   Progress progress("appending", input->size());
   const absl::StatusOr<int64_t> size =
       chunksize == 0
@@ -64,8 +72,8 @@ absl::Status Append(const AppendFlags& flags) {
   const FrameInfo& info = after->info();
   return WriteStdout(absl::StrFormat(
       "%s: %s appended, now %s in %s (%s), %s\n", flags.frame, FormatByteSize(*size),
-      FormatByteSize(info.nbytes), FormatByteSize(info.frame_size),
-      FormatRatio(info.nbytes, info.frame_size), FormatCount(info.nchunks, "chunk")));
+      FormatByteSize(info.nbytes), FormatByteSize(StoredSize(info)),
+      FormatRatio(info.nbytes, StoredSize(info)), FormatCount(info.nchunks, "chunk")));
 }
 
 }  // namespace

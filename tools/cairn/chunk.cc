@@ -15,6 +15,7 @@
 #include "tools/cairn/commands.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
+#include "tools/cairn/stored_size.h"
 #include "tools/cairn/units.h"
 
 namespace cairn::tool {
@@ -34,6 +35,13 @@ struct ChunkFlags {
 
 using Edit = absl::FunctionRef<absl::Status(Writer& writer, const FrameInfo& info)>;
 
+// Keeps no snapshot, which would keep the files of a sparse frame that the edit replaces.
+absl::StatusOr<FrameInfo> NewestInfo(Frame& frame) {
+  const absl::StatusOr<Snapshot> snapshot = frame.Refresh();
+  if (!snapshot.ok()) return snapshot.status();
+  return snapshot->info();
+}
+
 // Makes one edit durable, or nothing of it, and says what became of the frame.
 absl::Status EditFrame(const ChunkFlags& flags, std::string_view done, Edit edit) {
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
@@ -41,16 +49,15 @@ absl::Status EditFrame(const ChunkFlags& flags, std::string_view done, Edit edit
   if (!frame.ok()) return frame.status();
   absl::StatusOr<Writer> writer = frame->OpenWriter({.executor = executor.get()});
   if (!writer.ok()) return writer.status();
-  const absl::StatusOr<Snapshot> before = frame->Refresh();
+  const absl::StatusOr<FrameInfo> before = NewestInfo(*frame);
   if (!before.ok()) return before.status();
-  if (absl::Status status = edit(*writer, before->info()); !status.ok()) return status;
+  if (absl::Status status = edit(*writer, *before); !status.ok()) return status;
   if (absl::Status status = writer->Close(); !status.ok()) return status;
-  const absl::StatusOr<Snapshot> after = frame->Refresh();
+  const absl::StatusOr<FrameInfo> after = NewestInfo(*frame);
   if (!after.ok() || flags.quiet) return after.status();
-  const FrameInfo& info = after->info();
-  return WriteStdout(absl::StrFormat("%s: %s, now %s, %s in %s\n", flags.frame, done,
-                                     FormatCount(info.nchunks, "chunk"),
-                                     FormatByteSize(info.nbytes), FormatByteSize(info.frame_size)));
+  return WriteStdout(absl::StrFormat(
+      "%s: %s, now %s, %s in %s\n", flags.frame, done, FormatCount(after->nchunks, "chunk"),
+      FormatByteSize(after->nbytes), FormatByteSize(StoredSize(*after))));
 }
 
 // All of the input, but never more than one chunk can be.

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -134,6 +137,14 @@ absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags, Execut
   return About(flags.out(), writer->Close());
 }
 
+// A file can take the name of one that is being read, a directory cannot.
+absl::Status CheckPlaces(const Snapshot& snapshot, const CopyFlags& flags) {
+  std::error_code missing;
+  const bool same = std::filesystem::equivalent(flags.in, flags.frame.out(), missing);
+  if (!same || snapshot.info().layout != Layout::kSparse) return absl::OkStatus();
+  return absl::FailedPreconditionError("a sparse frame cannot be replaced by its own copy");
+}
+
 absl::Status Copy(const CopyFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
@@ -142,6 +153,7 @@ absl::Status Copy(const CopyFlags& flags) {
   options.executor = executor.get();
   const absl::StatusOr<Frame> frame = Frame::Open(flags.in, options);
   if (!frame.ok()) return frame.status();
+  if (absl::Status status = CheckPlaces(frame->snapshot(), flags); !status.ok()) return status;
   const absl::Status made = CopyTo(frame->snapshot(), flags.frame, executor.get());
   return flags.frame.Report(made, start);
 }

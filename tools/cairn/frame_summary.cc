@@ -9,6 +9,9 @@ namespace {
 // More metadata than a person could want, and than a hostile frame should get memory for.
 constexpr size_t kMaxShownBytes = 64 << 20;
 
+// Whether the chunk takes room: the index itself says what others hold.
+bool IsStored(const ChunkEntry& entry) { return entry.offset >= 0 || entry.file >= 0; }
+
 // A frame that Cairn did not seal does not say how many of its bytes are dead: its chunks do.
 // Leaves the number unknown when one of them is damaged.
 void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
@@ -16,7 +19,7 @@ void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
   for (int64_t i = 0; i < info.nchunks; ++i) {
     const absl::StatusOr<ChunkEntry> entry = snapshot.GetEntry(i);
     if (!entry.ok()) return;
-    if (entry->offset < 0) continue;
+    if (!IsStored(*entry)) continue;
     const absl::StatusOr<Chunk> chunk = snapshot.GetChunk(i);
     if (!chunk.ok()) return;
     stored += static_cast<int64_t>(chunk->bytes().size());
@@ -55,9 +58,10 @@ absl::StatusOr<ChunkSummary> SummarizeChunk(const Snapshot& snapshot, int64_t nc
   if (!chunk.ok()) return chunk.status();
   const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk->bytes());
   if (!info.ok()) return info.status();
-  const bool stored = entry->offset >= 0;
+  const bool stored = IsStored(*entry);
   return ChunkSummary{.index = nchunk,
                       .offset = entry->offset,
+                      .file = entry->file,
                       .nbytes = info->nbytes,
                       .cbytes = stored ? info->cbytes : 0,
                       .blocksize = info->blocksize,

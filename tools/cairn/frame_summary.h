@@ -23,7 +23,8 @@ struct FrameSummary {
 
 struct ChunkSummary {
   int64_t index = 0;
-  int64_t offset = -1;  // -1 when the index itself says what the chunk holds
+  int64_t offset = -1;  // -1 when the chunk does not lie behind the header
+  int64_t file = -1;    // number of the chunk's file in a sparse frame; -1 when it has none
   int32_t nbytes = 0;
   int32_t cbytes = 0;  // bytes in the frame; 0 when it takes none
   int32_t blocksize = 0;

@@ -49,7 +49,7 @@ absl::Status Info(const InfoFlags& flags) {
 
   std::string head = flags.json ? JsonOfFrame(*summary) : TextOfFrame(*summary);
   if (!flags.chunks) return WriteStdout(head);
-  head = flags.json ? OpenChunkArray(head) : head + ChunkTableHead();
+  head = flags.json ? OpenChunkArray(head) : head + ChunkTableHead(snapshot.info().layout);
   if (absl::Status status = WriteStdout(head); !status.ok()) return status;
   if (absl::Status status = PrintChunks(snapshot, flags.json); !status.ok()) return status;
   return flags.json ? WriteStdout(CloseChunkArray()) : absl::OkStatus();

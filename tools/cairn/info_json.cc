@@ -91,6 +91,7 @@ std::string JsonOfChunk(const ChunkSummary& chunk) {
   const Json json = {
       {"index", chunk.index},
       {"offset", chunk.offset},
+      {"file", chunk.file},
       {"nbytes", chunk.nbytes},
       {"cbytes", chunk.cbytes},
       {"blocksize", chunk.blocksize},

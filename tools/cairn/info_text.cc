@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 
 #include "tools/cairn/filters.h"
+#include "tools/cairn/stored_size.h"
 #include "tools/cairn/units.h"
 #include "tools/cairn/words.h"
 
@@ -88,6 +89,11 @@ void AddLayers(std::string* text, std::string_view label, const std::vector<Meta
   }
 }
 
+std::string DescribePlace(const ChunkSummary& chunk) {
+  if (chunk.file >= 0) return absl::StrFormat("%08X.chunk", chunk.file);
+  return chunk.offset < 0 ? "-" : absl::StrCat(chunk.offset);
+}
+
 }  // namespace
 
 std::string TextOfFrame(const FrameSummary& summary) {
@@ -95,8 +101,8 @@ std::string TextOfFrame(const FrameSummary& summary) {
   std::string text = absl::StrFormat("%s: %s\n", summary.path, DescribeFormat(info));
   AddLine(&text, "data", ExactSize(info.nbytes));
   AddLine(&text, "frame",
-          absl::StrCat(ExactSize(info.frame_size), ", ratio ",
-                       FormatRatio(info.nbytes, info.frame_size)));
+          absl::StrCat(ExactSize(StoredSize(info)), ", ratio ",
+                       FormatRatio(info.nbytes, StoredSize(info))));
   AddLine(&text, "items", absl::StrCat(info.nitems, " of ", FormatCount(info.typesize, "byte")));
   if (summary.array) AddLine(&text, "array", DescribeArray(*summary.array));
   AddLine(&text, "chunks", DescribeChunks(info));
@@ -113,15 +119,15 @@ std::string TextOfFrame(const FrameSummary& summary) {
   return text;
 }
 
-std::string ChunkTableHead() {
-  return absl::StrFormat("\n%8s %14s %11s %11s %11s  %-7s  %s\n", "chunk", "offset", "data",
-                         "stored", "block", "special", "fingerprint");
+std::string ChunkTableHead(Layout layout) {
+  return absl::StrFormat("\n%8s %14s %11s %11s %11s  %-7s  %s\n", "chunk",
+                         layout == Layout::kSparse ? "file" : "offset", "data", "stored", "block",
+                         "special", "fingerprint");
 }
 
 std::string TextOfChunk(const ChunkSummary& chunk) {
   const bool special = chunk.special != SpecialValue::kNone;
-  return absl::StrFormat("%8d %14s %11s %11s %11s  %-7s  %s\n", chunk.index,
-                         chunk.offset < 0 ? "-" : absl::StrCat(chunk.offset),
+  return absl::StrFormat("%8d %14s %11s %11s %11s  %-7s  %s\n", chunk.index, DescribePlace(chunk),
                          FormatByteSize(chunk.nbytes), FormatByteSize(chunk.cbytes),
                          FormatByteSize(chunk.blocksize),
                          special ? NameOf(kSpecialWords, chunk.special) : "-",

@@ -11,7 +11,7 @@ namespace cairn::tool {
 std::string TextOfFrame(const FrameSummary& summary);
 
 // A table with a line a chunk.
-std::string ChunkTableHead();
+std::string ChunkTableHead(Layout layout);
 std::string TextOfChunk(const ChunkSummary& chunk);
 
 }  // namespace cairn::tool

@@ -59,8 +59,9 @@ bool HasLayer(const Snapshot& snapshot, bool fixed, const std::string& name) {
   return std::ranges::count(snapshot.metalayers(), name, &Metalayer::name) > 0;
 }
 
-// Why a layer is not there, and whether the other kind has one of that name.
-absl::Status NoSuchLayer(const Snapshot& snapshot, const MetaFlags& flags) {
+// kNotFound when the layer is not there, with a hint when the other kind has one of that name.
+absl::Status CheckLayer(const Snapshot& snapshot, const MetaFlags& flags) {
+  if (HasLayer(snapshot, flags.fixed, flags.name)) return absl::OkStatus();
   const std::string name = absl::CEscape(flags.name);
   const char* const kind = flags.fixed ? "metalayer" : "vlmetalayer";
   if (!HasLayer(snapshot, !flags.fixed, flags.name)) {
@@ -71,10 +72,17 @@ absl::Status NoSuchLayer(const Snapshot& snapshot, const MetaFlags& flags) {
       flags.fixed ? "vlmetalayer" : "metalayer", flags.fixed ? "leave out" : "give"));
 }
 
+// The same for a frame that is held for writing. Keeps no snapshot, which would keep the files of a
+// sparse frame that the edit replaces.
+absl::Status CheckLayer(Frame& frame, const MetaFlags& flags) {
+  const absl::StatusOr<Snapshot> snapshot = frame.Refresh();
+  return snapshot.ok() ? CheckLayer(*snapshot, flags) : snapshot.status();
+}
+
 absl::Status Get(const MetaFlags& flags) {
   const absl::StatusOr<Snapshot> snapshot = OpenSnapshot(flags);
   if (!snapshot.ok()) return snapshot.status();
-  if (!HasLayer(*snapshot, flags.fixed, flags.name)) return NoSuchLayer(*snapshot, flags);
+  if (absl::Status status = CheckLayer(*snapshot, flags); !status.ok()) return status;
   const absl::StatusOr<std::vector<std::byte>> content =
       flags.fixed ? snapshot->GetMetalayer(flags.name) : snapshot->GetVlmeta(flags.name);
   if (!content.ok()) return content.status();
@@ -89,9 +97,9 @@ absl::Status Set(const MetaFlags& flags) {
   if (!frame.ok()) return frame.status();
   absl::StatusOr<Writer> writer = frame->OpenWriter();
   if (!writer.ok()) return writer.status();
-  const absl::StatusOr<Snapshot> snapshot = frame->Refresh();
-  if (!snapshot.ok()) return snapshot.status();
-  if (flags.fixed && !HasLayer(*snapshot, true, flags.name)) return NoSuchLayer(*snapshot, flags);
+  if (flags.fixed) {
+    if (absl::Status status = CheckLayer(*frame, flags); !status.ok()) return status;
+  }
   const absl::StatusOr<std::vector<std::byte>> content =
       input->ReadAll(static_cast<size_t>(Limits().max_metadata_nbytes));
   if (!content.ok()) return content.status();
@@ -109,9 +117,7 @@ absl::Status Remove(const MetaFlags& flags) {
   if (!frame.ok()) return frame.status();
   absl::StatusOr<Writer> writer = frame->OpenWriter();
   if (!writer.ok()) return writer.status();
-  const absl::StatusOr<Snapshot> snapshot = frame->Refresh();
-  if (!snapshot.ok()) return snapshot.status();
-  if (!HasLayer(*snapshot, false, flags.name)) return NoSuchLayer(*snapshot, flags);
+  if (absl::Status missing = CheckLayer(*frame, flags); !missing.ok()) return missing;
   const absl::Status status = writer->DeleteVlmeta(flags.name);
   return status.ok() ? writer->Close() : status;
 }

@@ -9,6 +9,7 @@
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/metadata.h"
+#include "tools/cairn/stored_size.h"
 #include "tools/cairn/units.h"
 #include "tools/cairn/words.h"
 
@@ -90,8 +91,8 @@ absl::Status NewFrameFlags::Report(const absl::Status& made,
   const Snapshot snapshot = frame->snapshot();
   const FrameInfo& info = snapshot.info();
   return WriteStdout(absl::StrFormat("%s: %s in %s (%s), %s, %.1f s\n", out_,
-                                     FormatByteSize(info.nbytes), FormatByteSize(info.frame_size),
-                                     FormatRatio(info.nbytes, info.frame_size),
+                                     FormatByteSize(info.nbytes), FormatByteSize(StoredSize(info)),
+                                     FormatRatio(info.nbytes, StoredSize(info)),
                                      FormatCount(info.nchunks, "chunk"), seconds));
 }
 

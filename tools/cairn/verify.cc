@@ -12,6 +12,7 @@
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/progress.h"
+#include "tools/cairn/stored_size.h"
 #include "tools/cairn/units.h"
 
 namespace cairn::tool {
@@ -33,7 +34,7 @@ std::string Describe(const std::string& path, const FrameInfo& info, const Verif
     absl::StrAppend(&text, "ok, ");
   }
   absl::StrAppend(&text, report.sealed ? "sealed, " : "not sealed, ",
-                  FormatCount(report.nchunks, "chunk"), ", ", FormatByteSize(info.frame_size),
+                  FormatCount(report.nchunks, "chunk"), ", ", FormatByteSize(StoredSize(info)),
                   "\n");
   for (const Finding& finding : report.findings) {
     absl::StrAppendFormat(&text, "  [%d, %d) %s: %s\n", finding.begin, finding.end, finding.section,

@@ -1,0 +1,18 @@
+// How much room a frame takes.
+#ifndef CAIRN_TOOLS_CAIRN_STORED_SIZE_H_
+#define CAIRN_TOOLS_CAIRN_STORED_SIZE_H_
+
+#include <cstdint>
+
+#include "cairn/snapshot.h"
+
+namespace cairn::tool {
+
+// Bytes of a frame; the chunks of a sparse one lie beside its index.
+inline int64_t StoredSize(const FrameInfo& info) {
+  return info.layout == Layout::kSparse ? info.frame_size + info.cbytes : info.frame_size;
+}
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_STORED_SIZE_H_
