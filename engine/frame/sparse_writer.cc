@@ -53,7 +53,7 @@ SparseWriter::~SparseWriter() {
 absl::Status SparseWriter::Restart() {
   if (files_ == nullptr) {
     if (!first_.has_value()) {
-      CAIRN_ASSIGN_OR_RETURN(freed_, RemoveOrphans(directory(), base_->chunks));
+      CAIRN_ASSIGN_OR_RETURN(orphans_, RemoveOrphans(directory(), base_->chunks));
     }
     CAIRN_ASSIGN_OR_RETURN(files_, ChunkFiles::Make(core_->place().directory, base_->chunks));
   } else if (shared_) {
@@ -95,7 +95,7 @@ absl::Status SparseWriter::ReplaceIndex(const Draft& draft) {
   CAIRN_RETURN_IF_ERROR(CheckAtPlace());
   CAIRN_ASSIGN_OR_RETURN(const std::string old, index.PublishBySwap());
   CAIRN_RETURN_IF_ERROR(Adopt(index.file()));
-  RemoveIfUnread(directory(), old);
+  if (!RemoveIfUnread(directory(), old)) orphans_.old_read = true;
   return absl::OkStatus();
 }
 
@@ -106,10 +106,22 @@ absl::Status SparseWriter::Publish() {
   } else {
     CAIRN_RETURN_IF_ERROR(ReplaceIndex(stager_->draft()));
   }
-  files_->Keep();
+  CAIRN_RETURN_IF_ERROR(RecycleNumbers());
   shared_ = false;
   committed_ = true;
   StageInto(*files_);
+  return absl::OkStatus();
+}
+
+// Where nobody reads an older state, the files that the new one dropped go, and their numbers can
+// be used again: so they stay low, as C-Blosc2 wants them.
+absl::Status SparseWriter::RecycleNumbers() {
+  if (orphans_.old_read || shared_) {
+    files_->Keep();
+    return absl::OkStatus();
+  }
+  CAIRN_RETURN_IF_ERROR(files_->RemoveUnnamed(base_->chunks));
+  CAIRN_ASSIGN_OR_RETURN(files_, ChunkFiles::Make(core_->place().directory, base_->chunks));
   return absl::OkStatus();
 }
 
@@ -134,7 +146,7 @@ absl::StatusOr<Draft> SparseWriter::SealAll() const {
 }
 
 absl::StatusOr<int64_t> SparseWriter::Rewrite() {
-  const int64_t before = base_->header.frame_size + base_->info.cbytes + freed_;
+  const int64_t before = base_->header.frame_size + base_->info.cbytes + orphans_.freed;
   CAIRN_ASSIGN_OR_RETURN(const Draft draft, SealAll());
   CAIRN_RETURN_IF_ERROR(ReplaceIndex(draft));
   committed_ = true;
