@@ -33,11 +33,12 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> SparseWriter::Build(FramePlace plac
   FramePlace inside = PlaceIn(made.directory());
   CAIRN_ASSIGN_OR_RETURN(start.file, inside.files->Open(inside.path, FileMode::kCreateNew));
   CAIRN_RETURN_IF_ERROR(start.file->LockByte(kWriterLockByte, LockMode::kExclusive));
+  CAIRN_RETURN_IF_ERROR(start.file->LockByte(kReaderLockByte, LockMode::kShared));
   const std::shared_ptr<const Environment> env = start.base->env;
   start.source = FrameSource::OfIndex(start.file, made.directory(), env->use_mmap);
   start.core = std::make_shared<FrameCore>(std::move(inside), start.source, env);
   auto base = std::make_shared<State>(*start.base);
-  base->area = std::make_shared<SparseArea>(made.directory(), *env);
+  base->area = std::make_shared<SparseArea>(made.directory(), start.file, *env);
   start.base = std::move(base);
   std::unique_ptr<SparseWriter> writer(new SparseWriter(std::move(start)));
   writer->first_ = first;
