@@ -14,8 +14,6 @@ import json
 import pathlib
 import shutil
 
-# Vectors of other kinds belong to later stages: add them here.
-KINDS = ("chunk", "cframe", "legacy-frame", "packed")
 LARGEST_FRAME = 12_000  # of those kept for themselves alone, bytes
 
 
@@ -52,6 +50,12 @@ def frame_traits(entry):
         yield family + ("codec", entry.get("codec"))
 
 
+def size_of(path):
+    if path.is_dir():
+        return sum(size_of(file) for file in path.iterdir())
+    return path.stat().st_size
+
+
 def choose(entries, size):
     chosen = {}
     by_trait = collections.defaultdict(list)
@@ -80,14 +84,17 @@ def main():
     options = parser.parse_args()
 
     entries = json.loads((options.full / "manifest.json").read_text())
-    entries = [entry for entry in entries if entry["kind"] in KINDS]
-    size = {entry["path"]: (options.full / entry["path"]).stat().st_size for entry in entries}
+    size = {entry["path"]: size_of(options.full / entry["path"]) for entry in entries}
     chosen = choose(entries, size)
 
     for entry in chosen:
         target = options.target / entry["path"]
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(options.full / entry["path"], target)
+        source = options.full / entry["path"]
+        if source.is_dir():
+            shutil.copytree(source, target, dirs_exist_ok=True)
+        else:
+            shutil.copyfile(source, target)
     lines = ",\n".join(json.dumps(entry) for entry in chosen)
     (options.target / "manifest.json").write_text(f"[\n{lines}\n]\n")
     total = sum(size[entry["path"]] for entry in chosen) + len(lines)

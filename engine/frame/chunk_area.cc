@@ -30,8 +30,7 @@ absl::StatusOr<chunk::Header> ContiguousArea::ReadHeader(int64_t entry,
 
 absl::StatusOr<Chunk> ContiguousArea::Read(int64_t entry, chunk::ScratchBuffer& scratch) const {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, ReadHeader(entry, scratch));
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes,
-                         region_.Read(begin_ + entry, header.cbytes, scratch));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, region_.Read(begin_ + entry, header.cbytes, scratch));
   return Chunk(bytes, nullptr);
 }
 

@@ -38,8 +38,7 @@ absl::StatusOr<IndexEntry> ChunkIndex::Get(int64_t nchunk) const {
   return appended_[static_cast<size_t>(nchunk - tree_.size())];
 }
 
-absl::Status ChunkIndex::ForEach(
-    absl::FunctionRef<absl::Status(const IndexEntry&)> visit) const {
+absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit) const {
   for (int64_t n = 0; n < tree_.size();) {
     PieceTree::Place place = tree_.Find(n);
     n += place.piece->count - place.offset;

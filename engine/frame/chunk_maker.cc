@@ -82,8 +82,8 @@ absl::StatusOr<StagedChunk> ChunkMaker::FromSpecial(SpecialValue special, int64_
   std::vector<std::byte> item = ToVector(value);
   if (special != SpecialValue::kRepeat) {
     item.resize(static_cast<size_t>(rules_.typesize));
-    CAIRN_RETURN_IF_ERROR(chunk::FillSpecial(
-        {.kind = special, .typesize = rules_.typesize, .value = {}}, 0, item));
+    CAIRN_RETURN_IF_ERROR(
+        chunk::FillSpecial({.kind = special, .typesize = rules_.typesize, .value = {}}, 0, item));
   }
   CAIRN_ASSIGN_OR_RETURN(
       const std::vector<std::byte> chunk,

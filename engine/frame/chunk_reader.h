@@ -24,16 +24,16 @@ absl::Status CheckChunkNumber(const State& state, int64_t nchunk);
 // Whether nchunk stands for items that wait in the tail.
 bool IsTail(const State& state, int64_t nchunk);
 
-// The bytes of a stored chunk, as ChunkArea::Read gives them. Its fingerprint is checked as `policy`
-// asks; nothing is decoded, so any codec will do.
+// The bytes of a stored chunk, as ChunkArea::Read gives them. Its fingerprint is checked as
+// `policy` asks; nothing is decoded, so any codec will do.
 absl::StatusOr<Chunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                  chunk::ScratchBuffer& scratch);
 
 // Whether a stored chunk decodes to something else outside of this frame.
 bool DependsOnFrame(const State& state, const chunk::Header& header);
 
-// A chunk of a state, ready to be decoded: stored, special, or the raw tail. Lasts no longer than the
-// state and the scratch buffer that it was opened with.
+// A chunk of a state, ready to be decoded: stored, special, or the raw tail. Lasts no longer than
+// the state and the scratch buffer that it was opened with.
 class OpenChunk {
  public:
   // kDataLoss for a stored chunk that is not what it should be.

@@ -82,9 +82,8 @@ bool ContiguousWriter::FitsInPlace() const {
 
 absl::Status ContiguousWriter::CommitInPlace() {
   const Draft& draft = stager_->draft();
-  CAIRN_ASSIGN_OR_RETURN(
-      const CheckpointBytes bytes,
-      EncodeCheckpoint(draft, PlanAt(log_->end(), false), &core_->env()->pool));
+  CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes,
+                         EncodeCheckpoint(draft, PlanAt(log_->end(), false), &core_->env()->pool));
   CAIRN_RETURN_IF_ERROR(file_->WriteAt(log_->end(), bytes.tail));
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
   CAIRN_RETURN_IF_ERROR(CheckAtPlace());

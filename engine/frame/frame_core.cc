@@ -51,15 +51,16 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
   FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
   FramePlace place = FindPlace(files, path);
   if (place.directory != nullptr && options.offset != 0) {
-    return InvalidArgument("%s is a directory: no frame begins at offset %d", path,
-                           options.offset);
+    return InvalidArgument("%s is a directory: no frame begins at offset %d", path, options.offset);
   }
   absl::StatusOr<FrameSource> source = OpenSource(place, options.offset, options.use_mmap);
   if (!source.ok()) {
-    return place.directory == nullptr ? source.status() : At(path, source.status());
+    if (place.directory == nullptr) return source.status();
+    if (!absl::IsNotFound(source.status())) return At(path, source.status());
+    return DataLoss("%s: a directory without %s is no sparse frame", path, place.path);
   }
-  auto core = std::make_shared<FrameCore>(std::move(place), *std::move(source),
-                                          MakeEnvironment(options));
+  auto core =
+      std::make_shared<FrameCore>(std::move(place), *std::move(source), MakeEnvironment(options));
   if (const auto state = core->Load(); !state.ok()) return At(path, state.status());
   return core;
 }

@@ -51,6 +51,7 @@ FrameWriter::FrameWriter(Start start)
 
 absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<FrameCore> core,
                                                                const WriterOptions& options) {
+  CAIRN_RETURN_IF_ERROR(CheckWritable(*core->newest()));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, core->OpenForWriting());
   // Only now that nobody else writes is the state the newest for sure.
   CAIRN_ASSIGN_OR_RETURN(FrameSource source, core->OpenForReading(file));

@@ -94,6 +94,7 @@ absl::Status LoadEarlyFrame(const FrameSource& source, State& state) {
   CAIRN_ASSIGN_OR_RETURN(state.region, source.View(frame_size));
   state.trailer = {frame_size, frame_size};
   state.whole_block_bitshuffle = true;
+  state.array = ArrayOf(state.header);
   if (beta) CAIRN_RETURN_IF_ERROR(LoadBetaTrailer(state));
   CAIRN_RETURN_IF_ERROR(LoadChunkIndex(state));
   if (!beta) TakeFiltersOfFirstChunk(state);

@@ -12,8 +12,8 @@
 
 namespace cairn::frame {
 
-// Entries that follow each other: numbers [first, first + count) of the committed index, or the same
-// of a run of new ones.
+// Entries that follow each other: numbers [first, first + count) of the committed index, or the
+// same of a run of new ones.
 struct Piece {
   int64_t count = 0;
   int64_t first = 0;

@@ -56,14 +56,14 @@ absl::StatusOr<Chunk> SparseArea::ReadFile(int64_t entry) const {
     CAIRN_RETURN_IF_ERROR(file->ReadAt(0, *bytes));
     return Chunk(*bytes, bytes);
   }
-  CAIRN_ASSIGN_OR_RETURN(
-      std::shared_ptr<const Mapping> mapping,
-      mappings_.Get(static_cast<uint64_t>(entry),
-                    [&]() -> absl::StatusOr<std::shared_ptr<const Mapping>> {
-                      CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, open());
-                      CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(*file));
-                      return file->Map(0, size);
-                    }));
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Mapping> mapping,
+                         mappings_.Get(static_cast<uint64_t>(entry),
+                                       [&]() -> absl::StatusOr<std::shared_ptr<const Mapping>> {
+                                         CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
+                                                                open());
+                                         CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(*file));
+                                         return file->Map(0, size);
+                                       }));
   const Bytes bytes = mapping->bytes();
   return Chunk(bytes, std::move(mapping));
 }

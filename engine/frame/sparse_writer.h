@@ -49,7 +49,7 @@ class SparseWriter final : public FrameWriter {
   std::unique_ptr<ChunkFiles> files_;
   bool shared_ = false;  // staged chunks are read by a snapshot, so they must stay
   bool committed_ = false;
-  int64_t freed_ = 0;    // bytes of the files that were removed
+  int64_t freed_ = 0;  // bytes of the files that were removed
 };
 
 }  // namespace cairn::frame

@@ -13,6 +13,7 @@
 
 #include "cairn/options.h"
 #include "engine/chunk/header.h"
+#include "engine/frame/box_writer.h"
 #include "engine/frame/chunk_maker.h"
 #include "engine/frame/chunk_sink.h"
 #include "engine/frame/draft.h"
@@ -43,6 +44,7 @@ class Stager {
   absl::Status InsertCompressed(int64_t nchunk, Bytes chunk);
   absl::Status UpdateCompressed(int64_t nchunk, Bytes chunk);
   absl::Status UpdateItems(int64_t start, Bytes items);
+  absl::Status WriteBox(const BoxItems& box);
   absl::Status DeleteChunks(int64_t first, int64_t count);
   absl::Status Reorder(std::span<const int64_t> order);
 
@@ -85,6 +87,7 @@ class Stager {
 
   struct Update;
   absl::StatusOr<Update> MakeUpdate(const State& state, int64_t begin, Bytes items);
+  absl::StatusOr<StagedChunk> MakeChunk(Bytes items);
 
   std::shared_ptr<const State> base_;
   ChunkSink& sink_;

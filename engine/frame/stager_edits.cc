@@ -194,6 +194,12 @@ absl::Status Stager::Reorder(std::span<const int64_t> order) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<StagedChunk> Stager::MakeChunk(Bytes items) {
+  absl::StatusOr<StagedChunk> chunk = maker_.FromItems(items);
+  CAIRN_RETURN_IF_ERROR(Remember(chunk.status()));
+  return chunk;
+}
+
 // The chunk that holds byte `begin`, with as many of the items as it takes.
 absl::StatusOr<Stager::Update> Stager::MakeUpdate(const State& state, int64_t begin, Bytes items) {
   CAIRN_ASSIGN_OR_RETURN(const ChunkStarts::Place at, FindByte(state, begin));
@@ -213,9 +219,7 @@ absl::StatusOr<Stager::Update> Stager::MakeUpdate(const State& state, int64_t be
   update.nchunk = at.nchunk;
   update.taken = static_cast<int64_t>(part.size());
   update.old = {.nbytes = chunk.nbytes(), .stored = static_cast<int64_t>(chunk.stored().size())};
-  absl::StatusOr<StagedChunk> made = maker_.FromItems(content);
-  CAIRN_RETURN_IF_ERROR(Remember(made.status()));
-  update.chunk = *made;
+  CAIRN_ASSIGN_OR_RETURN(update.chunk, MakeChunk(content));
   return update;
 }
 
@@ -244,6 +248,24 @@ absl::Status Stager::UpdateItems(int64_t start, Bytes items) {
     begin += update.taken;
     updates.push_back(std::move(update));
   }
+  for (const Update& update : updates) draft_.Replace(update.nchunk, update.old, update.chunk);
+  return absl::OkStatus();
+}
+
+absl::Status Stager::WriteBox(const BoxItems& box) {
+  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
+  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
+  std::vector<Update> updates;
+  CAIRN_RETURN_IF_ERROR(frame::WriteBox(*state, box, [&](int64_t nchunk, Bytes content) {
+    Update update;
+    update.nchunk = nchunk;
+    CAIRN_ASSIGN_OR_RETURN(update.old, CostOf(nchunk));
+    CAIRN_ASSIGN_OR_RETURN(update.chunk, MakeChunk(content));
+    updates.push_back(std::move(update));
+    return absl::OkStatus();
+  }));
   for (const Update& update : updates) draft_.Replace(update.nchunk, update.old, update.chunk);
   return absl::OkStatus();
 }

@@ -8,8 +8,8 @@
 namespace cairn::frame {
 
 void SetContiguousArea(State& state) {
-  state.area = std::make_shared<ContiguousArea>(state.region, state.header.header_len,
-                                                state.chunks_end);
+  state.area =
+      std::make_shared<ContiguousArea>(state.region, state.header.header_len, state.chunks_end);
 }
 
 std::optional<ArrayInfo> ArrayOf(const format::FrameHeader& header) {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/frame/box_writer.h"
 #include "engine/frame/frame_writer.h"
 
 namespace cairn {
@@ -66,10 +65,7 @@ absl::Status Writer::UpdateItems(int64_t start, Bytes items) {
 absl::Status Writer::WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
                               Bytes items) {
   CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const frame::State> state, stager->View());
-  return frame::WriteBox(
-      *state, {.start = start, .shape = shape, .items = items},
-      [&](int64_t nchunk, Bytes content) { return stager->UpdateChunk(nchunk, content); });
+  return stager->WriteBox({.start = start, .shape = shape, .items = items});
 }
 
 absl::Status Writer::SetMetalayer(std::string_view name, Bytes content) {

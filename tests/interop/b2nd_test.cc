@@ -72,11 +72,11 @@ std::string DtypeOf(int32_t typesize) {
 }
 
 ArrayCase MakeCase(ArrayMaker& maker) {
-  // C-Blosc2 misreads boxes of items of over 255 bytes, its own ones too.
+  // C-Blosc2 misreads parts of chunks with items of over 255 bytes or with DELTA, its own ones too.
   constexpr int32_t kTypesizes[] = {1, 2, 3, 4, 8, 16, 255};
   constexpr Codec kCodecs[] = {Codec::kBloscLz, Codec::kLz4, Codec::kLz4Hc, Codec::kZlib,
                                Codec::kZstd};
-  constexpr Filter kFilters[] = {Filter::kShuffle, Filter::kBitShuffle, Filter::kDelta};
+  constexpr Filter kFilters[] = {Filter::kNone, Filter::kShuffle, Filter::kBitShuffle};
   CreateOptions options;
   options.compression.typesize = kTypesizes[maker.Between(0, 6)];
   options.compression.codec = kCodecs[maker.Between(0, 4)];

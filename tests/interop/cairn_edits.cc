@@ -10,6 +10,9 @@
 namespace cairn::interop {
 namespace {
 
+// Items of a chunk in a frame that the peer made without any.
+constexpr int32_t kFirstChunkItems = 100;
+
 ChunkList ReadChunks(const Snapshot& snapshot) {
   ChunkList chunks;
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
@@ -35,6 +38,7 @@ class ChunkEdits {
     const auto staged = writer_.snapshot();
     if (!staged.ok()) return staged.status();
     chunksize_ = staged->info().chunksize;
+    if (chunksize_ < 0) chunksize_ = kFirstChunkItems * typesize();
     if (chunks_.empty()) return Append();
     switch (random_() % 8) {
       case 0:
@@ -144,7 +148,7 @@ void EditChunksByCairn(const std::string& path, Random& random, FrameCase* c) {
   auto frame = Frame::Open(path, open);
   ASSERT_TRUE(frame.ok()) << frame.status();
   WriterOptions options;
-  options.chunksize = 100 * c->typesize();  // where the peer made a frame without chunks
+  options.chunksize = kFirstChunkItems * c->typesize();
   auto writer = frame->OpenWriter(options);
   ASSERT_TRUE(writer.ok()) << writer.status();
   ChunkEdits edits(&*writer, &random, ReadChunks(frame->snapshot()), c->options.compression);
@@ -160,6 +164,11 @@ void EditChunksByCairn(const std::string& path, Random& random, FrameCase* c) {
   }
   const absl::Status closed = writer->Close();
   ASSERT_TRUE(closed.ok()) << closed;
+  writer = absl::CancelledError();  // a writer may not be there while the frame is compacted
+  if (random() % 4 == 0) {
+    const absl::Status compacted = frame->Compact().status();
+    ASSERT_TRUE(compacted.ok()) << compacted;
+  }
   c->content = Join(edits.chunks());
 }
 

@@ -9,7 +9,7 @@
 namespace cairn::interop {
 
 // Appends, inserts, updates, deletes and reorders chunks and sets metadata, with commits between,
-// and closes the frame; counts the edits.
+// closes the frame and at times compacts it; counts the edits.
 void EditChunksByCairn(const std::string& path, Random& random, FrameCase* c);
 
 }  // namespace cairn::interop

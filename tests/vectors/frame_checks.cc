@@ -44,7 +44,7 @@ void CheckLaterInfo(const Entry& entry, const FrameInfo& info) {
 void CheckInfo(const Entry& entry, const FrameInfo& info) {
   EXPECT_EQ(info.era, entry.era());
   EXPECT_EQ(info.codec, entry.codec());
-  EXPECT_EQ(info.layout, Layout::kContiguous);
+  EXPECT_EQ(info.layout, entry.layout());
   EXPECT_EQ(info.nchunks, entry.Number("nchunks"));
   EXPECT_EQ(info.nbytes, entry.Number("nbytes"));
   EXPECT_EQ(info.nitems, info.nbytes / info.typesize);
@@ -68,7 +68,8 @@ absl::StatusOr<SpecialValue> SpecialOf(const Snapshot& snapshot, int64_t nchunk)
   const auto size = snapshot.ChunkSize(nchunk);
   if (!size.ok()) return size.status();
   EXPECT_EQ(*size, info->nbytes) << "chunk " << nchunk;
-  EXPECT_EQ(entry->offset == -1, entry->special != SpecialValue::kNone) << "chunk " << nchunk;
+  const bool stored = entry->offset != -1 || entry->file != -1;
+  EXPECT_EQ(stored, entry->special == SpecialValue::kNone) << "chunk " << nchunk;
   if (entry->special != SpecialValue::kNone) {
     EXPECT_EQ(info->special, entry->special) << "chunk " << nchunk;
   }
@@ -236,6 +237,12 @@ std::string ToString(Access access) {
       return "buffer";
   }
   return "?";
+}
+
+std::span<const Access> AccessesOf(const Entry& entry) {
+  static constexpr Access kAccesses[] = {Access::kMapped, Access::kRead, Access::kBuffer};
+  // A directory is no buffer.
+  return std::span(kAccesses).first(entry.layout() == Layout::kSparse ? 2 : 3);
 }
 
 OpenedFrame::OpenedFrame(const Entry& entry, Access access) : frame_(absl::UnknownError("")) {

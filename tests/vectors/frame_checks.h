@@ -2,6 +2,7 @@
 #ifndef CAIRN_TESTS_VECTORS_FRAME_CHECKS_H_
 #define CAIRN_TESTS_VECTORS_FRAME_CHECKS_H_
 
+#include <span>
 #include <string>
 
 #include "absl/status/status.h"
@@ -14,7 +15,8 @@ namespace cairn::vectors {
 
 // The ways to a frame's bytes.
 enum class Access { kMapped, kRead, kBuffer };
-inline constexpr Access kAllAccesses[] = {Access::kMapped, Access::kRead, Access::kBuffer};
+// All of them, but no buffer for a directory.
+std::span<const Access> AccessesOf(const Entry& entry);
 std::string ToString(Access access);
 
 // A frame and the bytes that it may stand on.

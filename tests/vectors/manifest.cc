@@ -9,9 +9,6 @@
 namespace cairn::vectors {
 namespace {
 
-// Which entries the engine can read by now: no sparse directories. Later stages delete lines here.
-bool IsOfThisStage(const Entry& entry) { return entry.kind != "sframe"; }
-
 std::byte HexDigit(char c) { return static_cast<std::byte>(c <= '9' ? c - '0' : c - 'a' + 10); }
 
 std::vector<std::byte> FromHex(const std::string& hex) {
@@ -99,6 +96,10 @@ Era Entry::era() const {
   return nelems == 13 ? Era::kBeta : Era::kCurrent;
 }
 
+Layout Entry::layout() const {
+  return kind == "sframe" ? Layout::kSparse : Layout::kContiguous;
+}
+
 void PrintTo(const Entry& entry, std::ostream* stream) { *stream << entry.path; }
 
 std::string VectorFolder() {
@@ -113,7 +114,7 @@ std::vector<Entry> LoadEntries(std::string_view kind) {
   if (!manifest.is_array()) return entries;
   for (const auto& object : manifest) {
     Entry entry{.path = object.value("path", ""), .kind = object.value("kind", ""), .json = object};
-    if (entry.kind == kind && IsOfThisStage(entry)) entries.push_back(std::move(entry));
+    if (entry.kind == kind) entries.push_back(std::move(entry));
   }
   return entries;
 }

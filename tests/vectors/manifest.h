@@ -38,13 +38,14 @@ struct Entry {
   // With what older formats hold in their place.
   std::vector<Metalayer> vlmetalayers() const;
   Era era() const;
+  Layout layout() const;
 };
 
 void PrintTo(const Entry& entry, std::ostream* stream);
 
 // The folder that CAIRN_VECTORS names, else the one in the source tree.
 std::string VectorFolder();
-// The manifest's entries of one kind that this stage reads; empty when there is no manifest.
+// The manifest's entries of one kind; empty when there is no manifest.
 std::vector<Entry> LoadEntries(std::string_view kind);
 // A test name: letters, digits and underscores.
 std::string NameOf(const Entry& entry);

@@ -1,11 +1,10 @@
 #include "tools/cairn/box.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
 
 namespace cairn::tool {
 
@@ -13,10 +12,22 @@ namespace {
 
 // A number that is there, or what it is when it is left out.
 std::optional<int64_t> ParseNumber(std::string_view text, int64_t absent) {
-  int64_t number = absent;
-  const bool digits = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-  if (!digits || (!text.empty() && !absl::SimpleAtoi(text, &number))) return std::nullopt;
+  if (text.empty()) return absent;
+  int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [parsed, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || parsed != end || number < 0) return std::nullopt;
   return number;
+}
+
+std::vector<std::string_view> SplitAtCommas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const size_t comma = text.find(',');
+    parts.push_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
 }
 
 // Adds one dimension of `extent` items.
@@ -43,7 +54,7 @@ absl::Status AddRange(std::string_view text, int64_t extent, Box* box) {
 absl::StatusOr<Box> ParseBox(std::string_view text, const std::vector<int64_t>& shape) {
   Box box;
   if (shape.empty() && text.empty()) return box;
-  const std::vector<std::string_view> ranges = absl::StrSplit(text, ',');
+  const std::vector<std::string_view> ranges = SplitAtCommas(text);
   if (ranges.size() != shape.size()) {
     return absl::InvalidArgumentError(
         absl::StrFormat("--box: %d dimensions, the array has %d", ranges.size(), shape.size()));

@@ -1,0 +1,88 @@
+#include "engine/frame/chunk_index.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace cairn::frame {
+namespace {
+
+IndexEntry E(int64_t value) {
+  return {.value = value, .fingerprint = static_cast<uint64_t>(value)};
+}
+
+std::vector<int64_t> ValuesOf(const ChunkIndex& index) {
+  std::vector<int64_t> values;
+  const absl::Status status = index.ForEach([&](const IndexEntry& entry) {
+    values.push_back(entry.value);
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  return values;
+}
+
+TEST(ChunkIndexTest, KeepsTheOrderOfAnyRowOfEdits) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    std::vector<int64_t> model;
+    for (int64_t i = 0; i < 5000; ++i) model.push_back(i);
+    std::vector<IndexEntry> entries;
+    for (const int64_t value : model) entries.push_back(E(value));
+    ChunkIndex index(std::move(entries));
+    for (int64_t step = 0; step < 2000; ++step) {
+      const auto at = static_cast<std::ptrdiff_t>(random() % (model.size() + 1));
+      const int64_t value = 10'000 + step;
+      switch (random() % 4) {
+        case 0:
+          index.Append(E(value));
+          model.push_back(value);
+          break;
+        case 1:
+          index.Insert(at, E(value));
+          model.insert(model.begin() + at, value);
+          break;
+        case 2:
+          if (at == std::ssize(model)) break;
+          index.Replace(at, E(value));
+          model[static_cast<size_t>(at)] = value;
+          break;
+        default: {
+          const auto count =
+              static_cast<std::ptrdiff_t>(random() % std::min<size_t>(model.size() - at + 1, 5));
+          index.Erase(at, count);
+          model.erase(model.begin() + at, model.begin() + at + count);
+        }
+      }
+      ASSERT_EQ(index.size(), std::ssize(model));
+    }
+    ASSERT_EQ(ValuesOf(index), model);
+    for (size_t i = 0; i < model.size(); i += 7) {
+      ASSERT_EQ(index.Get(static_cast<int64_t>(i))->value, model[i]);
+    }
+  }
+}
+
+TEST(ChunkIndexTest, CopiesDoNotSeeLaterEdits) {
+  ChunkIndex index;
+  for (int64_t i = 0; i < 3000; ++i) index.Append(E(i));
+  const ChunkIndex copy = index;
+  index.Erase(0, 2999);
+  index.Replace(0, E(-1));
+  EXPECT_EQ(ValuesOf(index), std::vector<int64_t>{-1});
+  EXPECT_EQ(copy.size(), 3000);
+  EXPECT_EQ(copy.Get(2999)->value, 2999);
+}
+
+TEST(ChunkIndexTest, CanBeEmptiedAndFilledAgain) {
+  ChunkIndex index(std::vector<IndexEntry>{E(1), E(2)});
+  index.Erase(0, 2);
+  EXPECT_EQ(index.size(), 0);
+  index.Insert(0, E(3));
+  index.Append(E(4));
+  index.Insert(1, E(5));
+  EXPECT_EQ(ValuesOf(index), (std::vector<int64_t>{3, 5, 4}));
+}
+
+}  // namespace
+}  // namespace cairn::frame
