@@ -96,6 +96,7 @@ absl::Status SparseWriter::ReplaceIndex(const Draft& draft) {
   CAIRN_RETURN_IF_ERROR(CheckAtPlace());
   CAIRN_ASSIGN_OR_RETURN(const std::string old, index.PublishBySwap());
   CAIRN_RETURN_IF_ERROR(Adopt(index.file()));
+  stager_.reset();  // it reads the old state too
   if (!RemoveIfUnread(directory(), old)) orphans_.old_read = true;
   return absl::OkStatus();
 }
