@@ -79,7 +79,8 @@ class FrameWriter {
   // Leaves nothing in the files that is not the committed frame.
   virtual absl::Status CleanUp() = 0;
 
-  bool usable() const { return CheckUsable().ok(); }
+  // False also for a writer that never got so far as to stage.
+  bool usable() const { return stager_.has_value() && CheckUsable().ok(); }
   void StageInto(ChunkSink& sink) { stager_.emplace(base_, sink, options_); }
   // `new_file`: nothing of the state before is in the file.
   CheckpointPlan PlanAt(int64_t index_begin, bool new_file) const;
