@@ -16,17 +16,22 @@ constexpr size_t kMaxUnsynced = 64;
 
 }  // namespace
 
+absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index) {
+  std::vector<int64_t> numbers;
+  CAIRN_RETURN_IF_ERROR(index.ForEach([&](const IndexEntry& entry) {
+    if (!format::IsSpecialEntry(entry.value)) numbers.push_back(entry.value);
+    return absl::OkStatus();
+  }));
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
 ChunkFiles::ChunkFiles(std::shared_ptr<FileSystem> directory, std::vector<int64_t> taken)
     : directory_(std::move(directory)), taken_(std::move(taken)) {}
 
 absl::StatusOr<std::unique_ptr<ChunkFiles>> ChunkFiles::Make(std::shared_ptr<FileSystem> directory,
                                                              const ChunkIndex& named) {
-  std::vector<int64_t> taken;
-  CAIRN_RETURN_IF_ERROR(named.ForEach([&](const IndexEntry& entry) {
-    if (!format::IsSpecialEntry(entry.value)) taken.push_back(entry.value);
-    return absl::OkStatus();
-  }));
-  std::ranges::sort(taken);
+  CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> taken, FileNumbersIn(named));
   return std::unique_ptr<ChunkFiles>(new ChunkFiles(std::move(directory), std::move(taken)));
 }
 
@@ -66,6 +71,17 @@ absl::Status ChunkFiles::Sync() {
     CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kAll));
   }
   unsynced_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status ChunkFiles::RemoveUnnamed(const ChunkIndex& named) {
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> still, FileNumbersIn(named));
+  taken_.insert(taken_.end(), staged_.begin(), staged_.end());
+  staged_.clear();
+  for (const int64_t number : taken_) {
+    if (std::ranges::binary_search(still, number)) continue;
+    directory_->Remove(format::ChunkFileName(number)).IgnoreError();
+  }
   return absl::OkStatus();
 }
 

@@ -15,6 +15,9 @@
 
 namespace cairn::frame {
 
+// The numbers that an index names, in ascending order.
+absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index);
+
 // Takes the lowest numbers that no file of the directory has, each once in its life.
 class ChunkFiles final : public ChunkSink {
  public:
@@ -32,6 +35,9 @@ class ChunkFiles final : public ChunkSink {
   void Keep() { staged_.clear(); }
   // Removes the files that no commit names, or leaves them to the next writer.
   void Discard();
+  // Removes those that the committed index named, or that were written since, and the new one does
+  // not name; nobody may read them any more. No further chunk can be appended.
+  absl::Status RemoveUnnamed(const ChunkIndex& named);
 
  private:
   ChunkFiles(std::shared_ptr<FileSystem> directory, std::vector<int64_t> taken);

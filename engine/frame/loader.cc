@@ -161,7 +161,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
   state->trailer_damage = std::move(verdict.trailer_damage);
   state->header_changed_outside = verdict.header_changed_outside;
   if (source.directory() != nullptr) {
-    state->area = std::make_shared<SparseArea>(source.directory(), *state->env);
+    state->area = std::make_shared<SparseArea>(source.directory(), source.file(), *state->env);
   } else {
     SetContiguousArea(*state);
   }

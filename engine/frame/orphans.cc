@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/base/status.h"
-#include "engine/format/index_entry.h"
 #include "engine/format/sparse_names.h"
+#include "engine/frame/chunk_files.h"
 #include "engine/frame/frame_place.h"
 
 namespace cairn::frame {
@@ -30,46 +30,35 @@ bool IsRead(FileSystem& directory, const std::string& name) {
   return file.ok() && !(*file)->LockByte(kReaderLockByte, LockMode::kExclusive).ok();
 }
 
-absl::StatusOr<std::vector<int64_t>> NumbersIn(const ChunkIndex& named) {
-  std::vector<int64_t> numbers;
-  CAIRN_RETURN_IF_ERROR(named.ForEach([&](const IndexEntry& entry) {
-    if (!format::IsSpecialEntry(entry.value)) numbers.push_back(entry.value);
-    return absl::OkStatus();
-  }));
-  std::ranges::sort(numbers);
-  return numbers;
-}
-
 }  // namespace
 
 bool RemoveIfUnread(FileSystem& directory, const std::string& name) {
   return !IsRead(directory, name) && directory.Remove(name).ok();
 }
 
-absl::StatusOr<int64_t> RemoveOrphans(FileSystem& directory, const ChunkIndex& named) {
+absl::StatusOr<OrphanReport> RemoveOrphans(FileSystem& directory, const ChunkIndex& named) {
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, directory.List("."));
-  int64_t freed = 0;
+  OrphanReport report;
   const auto remove = [&](const std::string& name) {
     const int64_t size = SizeOf(directory, name);
     // What cannot be removed waits for the next writer.
-    if (directory.Remove(name).ok()) freed += size;
+    if (directory.Remove(name).ok()) report.freed += size;
   };
-  bool read = false;
   for (const std::string& name : names) {
     if (!IsOtherIndex(name)) continue;
     if (IsRead(directory, name)) {
-      read = true;
+      report.old_read = true;
     } else {
       remove(name);
     }
   }
-  if (read) return freed;
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> numbers, NumbersIn(named));
+  if (report.old_read) return report;
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> numbers, FileNumbersIn(named));
   for (const std::string& name : names) {
     const std::optional<int64_t> number = format::ParseChunkFileName(name);
     if (number.has_value() && !std::ranges::binary_search(numbers, *number)) remove(name);
   }
-  return freed;
+  return report;
 }
 
 }  // namespace cairn::frame

@@ -15,10 +15,14 @@ namespace cairn::frame {
 // Removes an index file that lost its name, unless somebody reads it.
 bool RemoveIfUnread(FileSystem& directory, const std::string& name);
 
+struct OrphanReport {
+  int64_t freed = 0;      // bytes of the files that were removed
+  bool old_read = false;  // somebody reads an index that lost its name: its chunk files stay
+};
+
 // Removes index files that nobody reads, and then, when none is left but the current one, chunk
-// files that `named` does not name. Returns the bytes that they had. Only the holder of the
-// writer's lock may call it.
-absl::StatusOr<int64_t> RemoveOrphans(FileSystem& directory, const ChunkIndex& named);
+// files that `named` does not name. Only the holder of the writer's lock may call it.
+absl::StatusOr<OrphanReport> RemoveOrphans(FileSystem& directory, const ChunkIndex& named);
 
 }  // namespace cairn::frame
 

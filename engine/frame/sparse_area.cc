@@ -27,8 +27,10 @@ absl::StatusOr<int64_t> SizeOf(const File& file) {
 
 }  // namespace
 
-SparseArea::SparseArea(std::shared_ptr<FileSystem> directory, const Environment& env)
+SparseArea::SparseArea(std::shared_ptr<FileSystem> directory, std::shared_ptr<const File> index,
+                       const Environment& env)
     : directory_(std::move(directory)),
+      index_(std::move(index)),
       use_mmap_(env.use_mmap),
       mappings_(static_cast<size_t>(std::max(env.max_mapped_files, 0))) {}
 

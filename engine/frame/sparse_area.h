@@ -17,7 +17,9 @@ namespace cairn::frame {
 // last are kept, so neither descriptors nor address space run out.
 class SparseArea final : public ChunkArea {
  public:
-  SparseArea(std::shared_ptr<FileSystem> directory, const Environment& env);
+  // The lock on `index` keeps the chunk files as long as this area lives.
+  SparseArea(std::shared_ptr<FileSystem> directory, std::shared_ptr<const File> index,
+             const Environment& env);
 
   absl::StatusOr<ChunkPlace> Locate(int64_t entry) const override;
   std::string Describe(int64_t entry) const override;
@@ -31,6 +33,7 @@ class SparseArea final : public ChunkArea {
   absl::StatusOr<Chunk> ReadFile(int64_t entry) const;
 
   std::shared_ptr<FileSystem> directory_;
+  std::shared_ptr<const File> index_;
   bool use_mmap_;
   mutable storage::MappingCache mappings_;
 };

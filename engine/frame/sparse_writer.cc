@@ -33,11 +33,12 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> SparseWriter::Build(FramePlace plac
   FramePlace inside = PlaceIn(made.directory());
   CAIRN_ASSIGN_OR_RETURN(start.file, inside.files->Open(inside.path, FileMode::kCreateNew));
   CAIRN_RETURN_IF_ERROR(start.file->LockByte(kWriterLockByte, LockMode::kExclusive));
+  CAIRN_RETURN_IF_ERROR(start.file->LockByte(kReaderLockByte, LockMode::kShared));
   const std::shared_ptr<const Environment> env = start.base->env;
   start.source = FrameSource::OfIndex(start.file, made.directory(), env->use_mmap);
   start.core = std::make_shared<FrameCore>(std::move(inside), start.source, env);
   auto base = std::make_shared<State>(*start.base);
-  base->area = std::make_shared<SparseArea>(made.directory(), *env);
+  base->area = std::make_shared<SparseArea>(made.directory(), start.file, *env);
   start.base = std::move(base);
   std::unique_ptr<SparseWriter> writer(new SparseWriter(std::move(start)));
   writer->first_ = first;
@@ -53,7 +54,7 @@ SparseWriter::~SparseWriter() {
 absl::Status SparseWriter::Restart() {
   if (files_ == nullptr) {
     if (!first_.has_value()) {
-      CAIRN_ASSIGN_OR_RETURN(freed_, RemoveOrphans(directory(), base_->chunks));
+      CAIRN_ASSIGN_OR_RETURN(orphans_, RemoveOrphans(directory(), base_->chunks));
     }
     CAIRN_ASSIGN_OR_RETURN(files_, ChunkFiles::Make(core_->place().directory, base_->chunks));
   } else if (shared_) {
@@ -95,7 +96,8 @@ absl::Status SparseWriter::ReplaceIndex(const Draft& draft) {
   CAIRN_RETURN_IF_ERROR(CheckAtPlace());
   CAIRN_ASSIGN_OR_RETURN(const std::string old, index.PublishBySwap());
   CAIRN_RETURN_IF_ERROR(Adopt(index.file()));
-  RemoveIfUnread(directory(), old);
+  stager_.reset();  // it reads the old state too
+  if (!RemoveIfUnread(directory(), old)) orphans_.old_read = true;
   return absl::OkStatus();
 }
 
@@ -106,10 +108,22 @@ absl::Status SparseWriter::Publish() {
   } else {
     CAIRN_RETURN_IF_ERROR(ReplaceIndex(stager_->draft()));
   }
-  files_->Keep();
+  CAIRN_RETURN_IF_ERROR(RecycleNumbers());
   shared_ = false;
   committed_ = true;
   StageInto(*files_);
+  return absl::OkStatus();
+}
+
+// Where nobody reads an older state, the files that the new one dropped go, and their numbers can
+// be used again: so they stay low, as C-Blosc2 wants them.
+absl::Status SparseWriter::RecycleNumbers() {
+  if (orphans_.old_read || shared_) {
+    files_->Keep();
+    return absl::OkStatus();
+  }
+  CAIRN_RETURN_IF_ERROR(files_->RemoveUnnamed(base_->chunks));
+  CAIRN_ASSIGN_OR_RETURN(files_, ChunkFiles::Make(core_->place().directory, base_->chunks));
   return absl::OkStatus();
 }
 
@@ -134,7 +148,7 @@ absl::StatusOr<Draft> SparseWriter::SealAll() const {
 }
 
 absl::StatusOr<int64_t> SparseWriter::Rewrite() {
-  const int64_t before = base_->header.frame_size + base_->info.cbytes + freed_;
+  const int64_t before = base_->header.frame_size + base_->info.cbytes + orphans_.freed;
   CAIRN_ASSIGN_OR_RETURN(const Draft draft, SealAll());
   CAIRN_RETURN_IF_ERROR(ReplaceIndex(draft));
   committed_ = true;

@@ -18,6 +18,7 @@
 #include "engine/frame/chunk_files.h"
 #include "engine/frame/frame_writer.h"
 #include "engine/frame/new_directory.h"
+#include "engine/frame/orphans.h"
 
 namespace cairn::frame {
 
@@ -41,6 +42,7 @@ class SparseWriter final : public FrameWriter {
   FileSystem& directory() const { return *core_->place().files; }
   absl::Status WriteIndex(File& file, const Draft& draft) const;
   absl::Status CommitFirst();
+  absl::Status RecycleNumbers();
   absl::Status ReplaceIndex(const Draft& draft);
   absl::StatusOr<Draft> SealAll() const;
 
@@ -49,7 +51,7 @@ class SparseWriter final : public FrameWriter {
   std::unique_ptr<ChunkFiles> files_;
   bool shared_ = false;  // staged chunks are read by a snapshot, so they must stay
   bool committed_ = false;
-  int64_t freed_ = 0;  // bytes of the files that were removed
+  OrphanReport orphans_;  // what was there at the start, or has been left since
 };
 
 }  // namespace cairn::frame

@@ -74,6 +74,7 @@ class Docs(CliTest):
         self.write("raw", sample(8000))
         os.mkdir(self.path("photos"))
         self.write("photos/1.raw", sample(50_000))
+        os.rename(self.path(self.copy_vector("cframes/nd2-i4.b2nd")), self.path("grid.b2nd"))
         examples = self.examples()
         self.assertGreater(len(examples), 25)
         script = "set -eu\n" + "".join(f"{line}\n" for line in examples)

@@ -10,7 +10,7 @@ from cli import CliTest, sample
 FRAME_KEYS = [
     "path", "kind", "era", "format_version", "codec", "level", "filters", "split_mode",
     "typesize", "blocksize", "chunksize", "nchunks", "nbytes", "cbytes", "frame_size", "header_len",
-    "dead_bytes", "fingerprint", "sealed", "generation", "metalayers", "vlmetalayers",
+    "dead_bytes", "fingerprint", "sealed", "generation", "array", "metalayers", "vlmetalayers",
 ]  # fmt: skip
 CHUNK_KEYS = ["index", "offset", "file", "nbytes", "cbytes", "blocksize", "special", "fingerprint"]
 

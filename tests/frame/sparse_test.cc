@@ -249,8 +249,21 @@ TEST_F(SparseTest, WhatIsNotCommittedLeavesNothing) {
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
 }
 
+TEST_F(SparseTest, NumbersOfDroppedChunksAreUsedAgain) {
+  Make(3);
+  Writer writer = OpenWriter();
+  for (uint64_t i = 0; i < 20; ++i) {
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(2, Noise(kChunk, i))));
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(1, Noise(kChunk, i))));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+    EXPECT_EQ(NamesIn(path_).size(), 4u);
+    EXPECT_LE(Open().GetEntry(1)->file, 5);
+  }
+}
+
 TEST_F(SparseTest, NumbersStayBelowWhatOtherReadersTake) {
   Make(40);
+  Snapshot reader = Open();  // keeps the numbers of what it reads
   Writer writer = OpenWriter();
   for (uint64_t i = 0; i < 200; ++i) {
     ASSERT_TRUE(IsOk(writer.UpdateChunk(39, Noise(kChunk, i))));
