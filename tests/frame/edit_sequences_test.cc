@@ -25,7 +25,7 @@ using test::Buffer;
 using test::FrameModel;
 using test::IsOk;
 
-constexpr int kEdits = 20;
+constexpr int kEdits = 30;
 constexpr int32_t kTypesizes[] = {1, 2, 3, 4, 8, 255, 300};
 
 enum class Place { kMemory, kFile, kDirectory };
