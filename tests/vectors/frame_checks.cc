@@ -50,7 +50,7 @@ void CheckInfo(const Entry& entry, const FrameInfo& info) {
   EXPECT_EQ(info.nitems, info.nbytes / info.typesize);
   EXPECT_EQ(info.blocksize, entry.Number("blocksize"));
   EXPECT_EQ(info.clevel, entry.Number("clevel"));
-  EXPECT_EQ(info.vlblocks, entry.Text("class") == "vlblocks");
+  EXPECT_EQ(info.vlblocks, entry.Text("class") == "vlblocks" || entry.Text("notes") == "vl-blocks");
   CheckLaterInfo(entry, info);
   EXPECT_EQ(info.fingerprint, FingerprintType::kNone);
   EXPECT_FALSE(info.sealed);

@@ -1,4 +1,4 @@
-// What must hold for a contiguous frame of the manifest. Failures are GoogleTest's.
+// What must hold for a frame of the manifest. Failures are GoogleTest's.
 #ifndef CAIRN_TESTS_VECTORS_FRAME_CHECKS_H_
 #define CAIRN_TESTS_VECTORS_FRAME_CHECKS_H_
 

@@ -96,9 +96,7 @@ Era Entry::era() const {
   return nelems == 13 ? Era::kBeta : Era::kCurrent;
 }
 
-Layout Entry::layout() const {
-  return kind == "sframe" ? Layout::kSparse : Layout::kContiguous;
-}
+Layout Entry::layout() const { return kind == "sframe" ? Layout::kSparse : Layout::kContiguous; }
 
 void PrintTo(const Entry& entry, std::ostream* stream) { *stream << entry.path; }
 

@@ -115,7 +115,7 @@ TEST(ManifestTest, HasChunksAndFrames) {
   EXPECT_GT(LoadEntries("chunk").size(), 100u) << VectorFolder();
   EXPECT_GT(LoadEntries("cframe").size(), 100u) << VectorFolder();
   EXPECT_GT(LoadEntries("sframe").size(), 10u) << VectorFolder();
-  EXPECT_GT(LoadEntries("legacy-frame").size(), 10u) << VectorFolder();
+  EXPECT_GT(LoadEntries("legacy-frame").size(), 5u) << VectorFolder();
   EXPECT_GT(LoadEntries("packed").size(), 5u) << VectorFolder();
 }
 
