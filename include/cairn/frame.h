@@ -33,8 +33,8 @@ class CAIRN_EXPORT Frame {
   Frame& operator=(Frame&&) noexcept;
   ~Frame();
 
-  // Opens a frame that any Blosc2 wrote since 2015: a file, or the directory of a sparse frame. What
-  // it is follows from its content. Costs the header, the trailer and no more than the pages
+  // Opens a frame that any Blosc2 wrote since 2015: a file, or the directory of a sparse frame.
+  // What it is follows from its content. Costs the header, the trailer and no more than the pages
   // of the index that reads touch. kNotFound, kDataLoss, kUnimplemented.
   static absl::StatusOr<Frame> Open(const std::string& path, const OpenOptions& options = {});
   // The same for bytes that the caller keeps alive and unchanged; read-only.
@@ -57,10 +57,10 @@ class CAIRN_EXPORT Frame {
   // kFailedPrecondition when the frame lies inside a larger file or buffer.
   absl::StatusOr<Writer> OpenWriter(const WriterOptions& options = {});
 
-  // Writes the newest committed state again, without a dead byte and sealed throughout, and gives it
-  // the frame's name; readers of older snapshots go on undisturbed. A sparse frame gets a new index
-  // and loses the files that no index names. Chunks are checked, not coded again. O(nbytes stored).
-  // kUnavailable while a writer holds the frame, kDataLoss (nothing changes then).
+  // Writes the newest committed state again, without a dead byte and sealed throughout, and gives
+  // it the frame's name; readers of older snapshots go on undisturbed. A sparse frame gets a new
+  // index and loses the files that no index names. Chunks are checked, not coded again. Costs the
+  // stored bytes. kUnavailable while a writer holds the frame; kDataLoss, and nothing changes.
   absl::StatusOr<CompactReport> Compact();
 
   // The newest committed state as one contiguous frame.

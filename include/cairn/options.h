@@ -90,8 +90,8 @@ struct CreateOptions {
   static constexpr int32_t kVariableChunks = 0;
   int32_t chunksize = 1 << 20;
   Layout layout = Layout::kContiguous;
-  // Makes an n-dimensional array of zeros: chunksize, blocksize and the metalayer `b2nd` follow from
-  // it, and the items are compression.typesize bytes each. WriteBox fills it.
+  // Makes an n-dimensional array of zeros: chunksize, blocksize and the metalayer `b2nd` follow
+  // from it, and the items are compression.typesize bytes each. WriteBox fills it.
   std::optional<ArrayInfo> array = {};
   // At most kMaxMetalayers. Only their content can change later, and not its size.
   std::vector<Metalayer> metalayers = {};

@@ -43,9 +43,9 @@ class CAIRN_EXPORT Writer {
   absl::Status AppendSpecial(SpecialValue special, int64_t nitems, Bytes value = {});
 
   // Edits of whole chunks; the chunks that follow move up or down, and no stored byte of theirs is
-  // touched. In a frame of fixed chunks every chunk but the last has chunksize bytes, so a shorter
-  // one may only come last. A frame of variable blocks takes compressed chunks only.
-  // kOutOfRange, kInvalidArgument for sizes, kFailedPrecondition.
+  // touched. In a frame of fixed chunks every chunk but the last has chunksize bytes: a shorter one
+  // anywhere else gives kInvalidArgument, and one behind it kFailedPrecondition. A frame of
+  // variable blocks takes compressed chunks only. kOutOfRange.
   //
   // The new chunk gets number nchunk; info().nchunks appends.
   absl::Status InsertChunk(int64_t nchunk, Bytes items);
