@@ -36,7 +36,8 @@ struct FrameInfo {
   int64_t cbytes = 0;      // stored chunks, dead bytes left out when the frame tells them
   int64_t frame_size = 0;  // header to trailer
   int64_t header_len = 0;
-  int64_t dead_bytes = 0;  // bytes between header and index that hold no live chunk; -1 unknown
+  // Bytes that the header counts among the chunks and that hold no live one; -1: unknown.
+  int64_t dead_bytes = 0;
   int32_t typesize = 1;
   int32_t chunksize = 0;  // 0: chunks differ in size; -1: never held a chunk
   int32_t blocksize = 0;  // as asked for; 0: chosen for each chunk
