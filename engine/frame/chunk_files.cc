@@ -16,10 +16,12 @@ constexpr size_t kMaxUnsynced = 64;
 
 }  // namespace
 
-absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index) {
+absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index, size_t most) {
   std::vector<int64_t> numbers;
   CAIRN_RETURN_IF_ERROR(index.ForEach([&](const IndexEntry& entry) {
-    if (!format::IsSpecialEntry(entry.value)) numbers.push_back(entry.value);
+    if (format::IsSpecialEntry(entry.value)) return absl::OkStatus();
+    if (numbers.size() == most) return DataLoss("index: names more than %d chunk files", most);
+    numbers.push_back(entry.value);
     return absl::OkStatus();
   }));
   std::ranges::sort(numbers);
@@ -31,7 +33,7 @@ ChunkFiles::ChunkFiles(std::shared_ptr<FileSystem> directory, std::vector<int64_
 
 absl::StatusOr<std::unique_ptr<ChunkFiles>> ChunkFiles::Make(std::shared_ptr<FileSystem> directory,
                                                              const ChunkIndex& named) {
-  CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> taken, FileNumbersIn(named));
+  CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> taken, FileNumbersIn(named, SIZE_MAX));
   return std::unique_ptr<ChunkFiles>(new ChunkFiles(std::move(directory), std::move(taken)));
 }
 
@@ -75,7 +77,7 @@ absl::Status ChunkFiles::Sync() {
 }
 
 absl::Status ChunkFiles::RemoveUnnamed(const ChunkIndex& named) {
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> still, FileNumbersIn(named));
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> still, FileNumbersIn(named, SIZE_MAX));
   taken_.insert(taken_.end(), staged_.begin(), staged_.end());
   staged_.clear();
   for (const int64_t number : taken_) {

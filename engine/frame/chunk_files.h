@@ -15,8 +15,8 @@
 
 namespace cairn::frame {
 
-// The numbers that an index names, in ascending order.
-absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index);
+// The numbers that an index names, in ascending order. kDataLoss when they are more than `most`.
+absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index, size_t most);
 
 // Takes the lowest numbers that no file of the directory has, each once in its life.
 class ChunkFiles final : public ChunkSink {

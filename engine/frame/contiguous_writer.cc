@@ -105,19 +105,8 @@ absl::Status ContiguousWriter::WriteWhole(File& file, const Draft& draft,
   return file.WriteAt(0, bytes.header);
 }
 
-absl::Status ContiguousWriter::CommitFirst() {
-  CAIRN_RETURN_IF_ERROR(WriteWhole(*file_, stager_->draft(), log_->end()));
-  std::shared_ptr<File> old;
-  if (first_->replace) {
-    const FramePlace& place = core_->place();
-    CAIRN_ASSIGN_OR_RETURN(old, LockOldFrame(place.files, place.path));
-  }
-  CAIRN_RETURN_IF_ERROR(new_file_->Publish(first_->replace));
-  new_file_.reset();
-  return Adopt(file_);
-}
-
-absl::Status ContiguousWriter::CommitToNewFile() {
+// The draft's chunks, checked, in a file of their own.
+absl::StatusOr<NewFile> ContiguousWriter::CopyDraft() {
   CAIRN_ASSIGN_OR_RETURN(NewFile file, NewLockedFile(core_->place()));
   const int64_t header_len = base_->header.header_len;
   ChunkLog log(file.file().get(), FrameSource::OfFile(file.file(), 0, false),
@@ -125,6 +114,26 @@ absl::Status ContiguousWriter::CommitToNewFile() {
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> view, stager_->View());
   CAIRN_ASSIGN_OR_RETURN(const Draft draft, CopyChunks(*view, stager_->draft(), log));
   CAIRN_RETURN_IF_ERROR(WriteWhole(*file.file(), draft, log.end()));
+  return file;
+}
+
+absl::Status ContiguousWriter::CommitFirst() {
+  const Draft& draft = stager_->draft();
+  if (log_->end() - draft.header.header_len == draft.stored_bytes) {
+    CAIRN_RETURN_IF_ERROR(WriteWhole(*file_, draft, log_->end()));
+  } else {
+    // Edits left dead bytes, which a snapshot may still read.
+    CAIRN_ASSIGN_OR_RETURN(NewFile file, CopyDraft());
+    file_ = file.file();
+    new_file_ = std::move(file);
+  }
+  CAIRN_RETURN_IF_ERROR(new_file_->Publish(first_->replace));
+  new_file_.reset();
+  return Adopt(file_);
+}
+
+absl::Status ContiguousWriter::CommitToNewFile() {
+  CAIRN_ASSIGN_OR_RETURN(NewFile file, CopyDraft());
   CAIRN_RETURN_IF_ERROR(CheckAtPlace());
   CAIRN_RETURN_IF_ERROR(file.Publish(true));
   return Adopt(file.file());
@@ -138,7 +147,6 @@ absl::Status ContiguousWriter::Publish() {
   } else {
     CAIRN_RETURN_IF_ERROR(CommitToNewFile());
   }
-  committed_ = true;
   shared_end_ = 0;  // the committed frame ends behind them, or lies in another file
   StageAt(base_->header.frame_size);
   return absl::OkStatus();
@@ -152,9 +160,11 @@ absl::StatusOr<int64_t> ContiguousWriter::Rewrite() {
 }
 
 absl::Status ContiguousWriter::CleanUp() {
-  const bool wrote = committed_ || log_->end() > base_->header.frame_size;
-  if (!wrote || shared_end_ > base_->header.frame_size) return absl::OkStatus();
-  return file_->Truncate(base_->header.frame_size);
+  const int64_t frame_size = base_->header.frame_size;
+  if (shared_end_ > frame_size) return absl::OkStatus();
+  // Also what a writer left that could not clean up.
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, file_->Size());
+  return size > frame_size ? file_->Truncate(frame_size) : absl::OkStatus();
 }
 
 }  // namespace cairn::frame

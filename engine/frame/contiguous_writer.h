@@ -41,13 +41,13 @@ class ContiguousWriter final : public FrameWriter {
   bool FitsInPlace() const;
   void StageAt(int64_t position);
   absl::Status CommitInPlace();
+  absl::StatusOr<NewFile> CopyDraft();
   absl::Status CommitFirst();
   absl::Status CommitToNewFile();
   absl::Status WriteWhole(File& file, const Draft& draft, int64_t chunks_end) const;
 
   std::optional<NewFile> new_file_;  // file_, while it has no name
   std::optional<ChunkLog> log_;
-  bool committed_ = false;
   int64_t shared_end_ = 0;  // staged bytes before this are read by a snapshot, so they must stay
 };
 

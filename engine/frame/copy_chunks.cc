@@ -33,6 +33,7 @@ absl::StatusOr<Draft> CopyChunks(const State& view, const Draft& draft, ChunkLog
 }
 
 absl::StatusOr<std::vector<std::byte>> ContiguousCopy(const State& state) {
+  CAIRN_RETURN_IF_ERROR(state.trailer_damage);
   const auto file = std::make_shared<storage::MemoryFile>();
   const int64_t header_len = state.header.header_len;
   ChunkLog log(file.get(), FrameSource::OfFile(file, 0, false),

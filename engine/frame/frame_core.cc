@@ -99,6 +99,16 @@ void FrameCore::Adopt(FrameSource source, std::shared_ptr<const State> state) {
   newest_ = std::move(state);
 }
 
+absl::StatusOr<std::shared_ptr<File>> FrameCore::LockInMemory() const {
+  for (;;) {
+    const std::shared_ptr<const File> current = source().file();
+    std::shared_ptr<File> file = static_cast<const storage::MemoryFile&>(*current).Reopen();
+    CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte, LockMode::kExclusive));
+    // The writer that held the lock before may have moved the frame to another file.
+    if (source().file() == current) return file;
+  }
+}
+
 absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting() {
   const FrameSource source = this->source();
   if (source.file() == nullptr) return FailedPrecondition("a frame in a buffer is read-only");
@@ -106,12 +116,7 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting() {
     return FailedPrecondition("the frame at offset %d of a larger file is read-only",
                               source.origin());
   }
-  if (place_.files == nullptr) {
-    const auto& memory = static_cast<const storage::MemoryFile&>(*source.file());
-    std::shared_ptr<File> file = memory.Reopen();
-    CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte, LockMode::kExclusive));
-    return file;
-  }
+  if (place_.files == nullptr) return LockInMemory();
   // The writer that we waited for may have put another file in place of the one that we opened.
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file,

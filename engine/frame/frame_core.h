@@ -48,6 +48,7 @@ class FrameCore {
   void Adopt(FrameSource source, std::shared_ptr<const State> state);
 
  private:
+  absl::StatusOr<std::shared_ptr<File>> LockInMemory() const;
   absl::StatusOr<std::shared_ptr<const State>> MoveTo(FrameSource source);
   absl::StatusOr<std::shared_ptr<const State>> Load() { return MoveTo(source()); }
 

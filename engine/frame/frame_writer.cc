@@ -9,6 +9,7 @@
 #include "engine/frame/loader.h"
 #include "engine/frame/new_array.h"
 #include "engine/frame/new_frame.h"
+#include "engine/frame/old_frame.h"
 #include "engine/frame/random.h"
 #include "engine/frame/sparse_writer.h"
 
@@ -187,6 +188,10 @@ absl::Status FrameWriter::Adopt(std::shared_ptr<File> file) {
 absl::StatusOr<std::shared_ptr<const State>> FrameWriter::Commit() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   if (!first_.has_value() && !stager_->draft().edited) return base_;
+  // Refused, the commit can be tried again.
+  const bool replace = first_.has_value() && first_->replace;
+  const auto old = LockOldFrame(replace ? wanted().files : nullptr, wanted().path);
+  CAIRN_RETURN_IF_ERROR(old.status());
   absl::Status status = stager_->Finish();
   if (status.ok()) status = Publish();
   if (!status.ok()) {

@@ -68,6 +68,8 @@ class FrameWriter {
 
   explicit FrameWriter(Start start);
 
+  // Where the frame will be found after its first commit.
+  virtual const FramePlace& wanted() const { return core_->place(); }
   // The files go from the committed state to the staged one. Ends with Adopt.
   virtual absl::Status Publish() = 0;
   // The same, and nothing dead is left. Returns the bytes that the files had before.

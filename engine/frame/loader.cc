@@ -108,6 +108,19 @@ absl::StatusOr<FoundIndex> FindIndex(State& state) {
 
 namespace {
 
+// In a frame of variable chunks each has a file. Where there are far fewer, the index claims what
+// would cost more than the frame is worth.
+absl::Status CheckFileCount(const State& state, const FrameSource& source) {
+  constexpr int64_t kFew = 4096;
+  const int64_t nchunks = state.chunks.size();
+  if (source.directory() == nullptr || !state.header.variable_chunks() || nchunks <= kFew) {
+    return absl::OkStatus();
+  }
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, source.directory()->List("."));
+  if (nchunks / 2 <= std::ssize(names)) return absl::OkStatus();
+  return DataLoss("index: %d chunks in a directory of %d files", nchunks, names.size());
+}
+
 void TakeVlMetalayers(const format::Trailer& trailer, const Chunk& bytes, State& state) {
   for (const format::LayerPlace& place : trailer.layers) {
     if (place.name == format::kSealLayer || place.name == format::kTableLayer) continue;
@@ -165,12 +178,14 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
   } else {
     SetContiguousArea(*state);
   }
+  CAIRN_RETURN_IF_ERROR(CheckFileCount(*state, source));
   TakeChunksize(*state);
   TakeVlMetalayers(trailer, trailer_bytes, *state);
   state->array = ArrayOf(state->header);
   state->info = MakeInfo(*state);
   state->info.fingerprint = verdict.type;
   state->info.sealed = verdict.sealed;
+  state->info.trailer_damaged = !state->trailer_damage.ok();
   return state;
 }
 

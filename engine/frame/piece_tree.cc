@@ -4,21 +4,13 @@ namespace cairn::frame {
 
 struct PieceTree::Node {
   Piece piece;
-  uint64_t priority = 0;  // no less than that of any node below
-  int64_t size = 0;       // entries of this piece and of all below
+  int64_t size = 0;   // entries of this piece and of all below
+  int64_t count = 0;  // nodes
   Link left;
   Link right;
 };
 
 namespace {
-
-// Spreads consecutive numbers evenly over all 64 bits (the finaliser of SplitMix64).
-uint64_t Scatter(uint64_t n) {
-  n += 0x9E3779B97F4A7C15;
-  n = (n ^ (n >> 30)) * 0xBF58476D1CE4E5B9;
-  n = (n ^ (n >> 27)) * 0x94D049BB133111EB;
-  return n ^ (n >> 31);
-}
 
 Piece Part(const Piece& piece, int64_t begin, int64_t count) {
   return {.count = count, .first = piece.first + begin, .run = piece.run};
@@ -28,14 +20,24 @@ Piece Part(const Piece& piece, int64_t begin, int64_t count) {
 
 int64_t PieceTree::SizeOf(const Link& node) { return node == nullptr ? 0 : node->size; }
 
-PieceTree::Link PieceTree::Make(const Node& like, Piece piece, Link left, Link right) {
+int64_t PieceTree::CountOf(const Link& node) { return node == nullptr ? 0 : node->count; }
+
+PieceTree::Link PieceTree::Make(Piece piece, Link left, Link right) {
   auto node = std::make_shared<Node>();
   node->size = piece.count + SizeOf(left) + SizeOf(right);
+  node->count = 1 + CountOf(left) + CountOf(right);
   node->piece = std::move(piece);
-  node->priority = like.priority;
   node->left = std::move(left);
   node->right = std::move(right);
   return node;
+}
+
+// SplitMix64.
+uint64_t PieceTree::Random() {
+  uint64_t n = random_ += 0x9E3779B97F4A7C15;
+  n = (n ^ (n >> 30)) * 0xBF58476D1CE4E5B9;
+  n = (n ^ (n >> 27)) * 0x94D049BB133111EB;
+  return n ^ (n >> 31);
 }
 
 PieceTree::Place PieceTree::Find(int64_t n) const {
@@ -59,32 +61,31 @@ std::pair<PieceTree::Link, PieceTree::Link> PieceTree::Split(const Link& node, i
   const int64_t count = node->piece.count;
   if (n <= before) {
     auto [left, right] = Split(node->left, n);
-    return {std::move(left), Make(*node, node->piece, std::move(right), node->right)};
+    return {std::move(left), Make(node->piece, std::move(right), node->right)};
   }
   if (n >= before + count) {
     auto [left, right] = Split(node->right, n - before - count);
-    return {Make(*node, node->piece, node->left, std::move(left)), std::move(right)};
+    return {Make(node->piece, node->left, std::move(left)), std::move(right)};
   }
   const int64_t cut = n - before;
-  return {Make(*node, Part(node->piece, 0, cut), node->left, nullptr),
-          Make(*node, Part(node->piece, cut, count - cut), nullptr, node->right)};
+  return {Join(node->left, Make(Part(node->piece, 0, cut), nullptr, nullptr)),
+          Join(Make(Part(node->piece, cut, count - cut), nullptr, nullptr), node->right)};
 }
 
 PieceTree::Link PieceTree::Join(const Link& left, const Link& right) {
   if (left == nullptr) return right;
   if (right == nullptr) return left;
-  if (left->priority >= right->priority) {
-    return Make(*left, left->piece, left->left, Join(left->right, right));
+  const auto nodes = static_cast<uint64_t>(left->count + right->count);
+  if (Random() % nodes < static_cast<uint64_t>(left->count)) {
+    return Make(left->piece, left->left, Join(left->right, right));
   }
-  return Make(*right, right->piece, Join(left, right->left), right->right);
+  return Make(right->piece, Join(left, right->left), right->right);
 }
 
 void PieceTree::Insert(int64_t n, Piece piece) {
   if (piece.count == 0) return;
-  Node fresh;
-  fresh.priority = Scatter(created_++);
   const auto [left, right] = Split(root_, n);
-  root_ = Join(Join(left, Make(fresh, std::move(piece), nullptr, nullptr)), right);
+  root_ = Join(Join(left, Make(std::move(piece), nullptr, nullptr)), right);
 }
 
 void PieceTree::Erase(int64_t first, int64_t count) {

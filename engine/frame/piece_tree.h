@@ -20,8 +20,8 @@ struct Piece {
   std::shared_ptr<const std::vector<IndexEntry>> run;  // null: the committed index
 };
 
-// A balanced tree of pieces (a treap whose nodes never change), so every edit costs
-// O(log pieces) and copies share what they have in common. Not thread-safe for edits.
+// A randomised search tree whose nodes never change: whichever edits are made, each is expected to
+// cost O(log pieces), and copies share what they have in common. Not thread-safe for edits.
 class PieceTree {
  public:
   int64_t size() const { return SizeOf(root_); }
@@ -42,13 +42,16 @@ class PieceTree {
   using Link = std::shared_ptr<const Node>;
 
   static int64_t SizeOf(const Link& node);
-  static Link Make(const Node& like, Piece piece, Link left, Link right);
+  static int64_t CountOf(const Link& node);
+  static Link Make(Piece piece, Link left, Link right);
   // The first n entries, and the rest.
-  static std::pair<Link, Link> Split(const Link& node, int64_t n);
-  static Link Join(const Link& left, const Link& right);
+  std::pair<Link, Link> Split(const Link& node, int64_t n);
+  // The root is any of the nodes, each as likely as the others: that keeps the tree flat.
+  Link Join(const Link& left, const Link& right);
+  uint64_t Random();
 
   Link root_;
-  uint64_t created_ = 0;  // nodes so far; their priorities follow from it
+  uint64_t random_ = 0;
 };
 
 }  // namespace cairn::frame

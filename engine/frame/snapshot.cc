@@ -37,6 +37,27 @@ absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::OpenChun
   return Chunk(*bytes, bytes);
 }
 
+// The chunk of an entry, with an owner.
+absl::StatusOr<Chunk> PinChunk(const frame::State& state, const ChunkEntry& entry) {
+  const chunk::WorkspacePool::Lease lease = state.env->pool.Acquire();
+  const auto make = [&]() -> absl::StatusOr<Chunk> {
+    CAIRN_ASSIGN_OR_RETURN(
+        const frame::OpenChunk chunk,
+        frame::OpenChunk::Open(state, entry.index, state.env->verify, lease->stored));
+    return MakeChunk(state, chunk, entry.special);
+  };
+  if (entry.offset < 0 && entry.file < 0) return make();
+  CAIRN_ASSIGN_OR_RETURN(Chunk stored,
+                         frame::ReadStored(state, entry.index, state.env->verify, lease->stored));
+  if (state.era != Era::kCurrent) {
+    CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(stored.bytes()));
+    if (frame::DependsOnFrame(state, header)) return make();
+  }
+  if (stored.owner() != nullptr) return stored;
+  CAIRN_ASSIGN_OR_RETURN(const frame::IndexEntry place, state.chunks.Get(entry.index));
+  return state.area->Pin(place.value);
+}
+
 }  // namespace
 
 const FrameInfo& Snapshot::info() const { return state_->info; }
@@ -81,23 +102,12 @@ absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
 
 absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const ChunkEntry entry, GetEntry(nchunk));
-  const chunk::WorkspacePool::Lease lease = state_->env->pool.Acquire();
-  const auto make = [&]() -> absl::StatusOr<Chunk> {
-    CAIRN_ASSIGN_OR_RETURN(
-        const frame::OpenChunk chunk,
-        frame::OpenChunk::Open(*state_, nchunk, state_->env->verify, lease->stored));
-    return MakeChunk(*state_, chunk, entry.special);
-  };
-  if (entry.offset < 0 && entry.file < 0) return make();
-  CAIRN_ASSIGN_OR_RETURN(Chunk stored,
-                         frame::ReadStored(*state_, nchunk, state_->env->verify, lease->stored));
-  if (state_->era != Era::kCurrent) {
-    CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(stored.bytes()));
-    if (frame::DependsOnFrame(*state_, header)) return make();
-  }
-  if (stored.owner() != nullptr) return stored;
-  CAIRN_ASSIGN_OR_RETURN(const frame::IndexEntry place, state_->chunks.Get(nchunk));
-  return state_->area->Pin(place.value);
+  absl::StatusOr<Chunk> chunk = PinChunk(*state_, entry);
+  if (!chunk.ok() || state_->writers_file == nullptr) return chunk;
+  // A staged chunk needs the writer's lock as long as it is read.
+  const auto owner =
+      std::make_shared<std::pair<Chunk, std::shared_ptr<const frame::State>>>(*chunk, state_);
+  return Chunk(chunk->bytes(), owner);
 }
 
 absl::StatusOr<int32_t> Snapshot::ChunkSize(int64_t nchunk) const {

@@ -11,6 +11,9 @@ namespace cairn::frame {
 
 namespace {
 
+// No chunk is larger.
+constexpr int64_t kMaxFileSize = int64_t{kMaxChunkBytes} + chunk::kHeaderSize;
+
 // A file of the frame that is not there, or is something else, is damage.
 absl::Status AsDamage(const absl::Status& status) {
   if (absl::IsNotFound(status) || absl::IsFailedPrecondition(status)) {
@@ -45,29 +48,34 @@ std::string SparseArea::Describe(int64_t entry) const {
   return "in " + format::ChunkFileName(entry);
 }
 
-absl::StatusOr<Chunk> SparseArea::ReadFile(int64_t entry) const {
-  const auto open = [&]() -> absl::StatusOr<std::unique_ptr<File>> {
-    auto file = directory_->Open(format::ChunkFileName(entry), FileMode::kRead);
-    if (!file.ok()) return AsDamage(file.status());
-    return file;
-  };
-  if (!use_mmap_) {
-    CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, open());
+absl::StatusOr<std::unique_ptr<File>> SparseArea::OpenFile(int64_t entry) const {
+  auto file = directory_->Open(format::ChunkFileName(entry), FileMode::kRead);
+  if (!file.ok()) return AsDamage(file.status());
+  return file;
+}
+
+absl::StatusOr<Chunk> SparseArea::Map(int64_t entry) const {
+  const auto map = [&]() -> absl::StatusOr<std::shared_ptr<const Mapping>> {
+    CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, OpenFile(entry));
     CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(*file));
-    auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(size));
-    CAIRN_RETURN_IF_ERROR(file->ReadAt(0, *bytes));
-    return Chunk(*bytes, bytes);
-  }
+    return file->Map(0, std::min(size, kMaxFileSize));
+  };
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Mapping> mapping,
-                         mappings_.Get(static_cast<uint64_t>(entry),
-                                       [&]() -> absl::StatusOr<std::shared_ptr<const Mapping>> {
-                                         CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
-                                                                open());
-                                         CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(*file));
-                                         return file->Map(0, size);
-                                       }));
+                         mappings_.Get(static_cast<uint64_t>(entry), map));
   const Bytes bytes = mapping->bytes();
-  return Chunk(bytes, std::move(mapping));
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(bytes));
+  return Chunk(bytes.first(static_cast<size_t>(header.cbytes)), std::move(mapping));
+}
+
+absl::StatusOr<Chunk> SparseArea::Copy(int64_t entry) const {
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, OpenFile(entry));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(*file));
+  std::vector<std::byte> head(static_cast<size_t>(std::min<int64_t>(size, chunk::kHeaderSize)));
+  CAIRN_RETURN_IF_ERROR(file->ReadAt(0, head));
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(head, size));
+  auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(header.cbytes));
+  CAIRN_RETURN_IF_ERROR(file->ReadAt(0, *bytes));
+  return Chunk(*bytes, bytes);
 }
 
 absl::StatusOr<chunk::Header> SparseArea::ReadHeader(int64_t entry,
@@ -82,9 +90,7 @@ absl::StatusOr<Chunk> SparseArea::Read(int64_t entry, chunk::ScratchBuffer& /*sc
 
 absl::StatusOr<Chunk> SparseArea::Pin(int64_t entry) const {
   CAIRN_RETURN_IF_ERROR(Locate(entry).status());
-  CAIRN_ASSIGN_OR_RETURN(Chunk file, ReadFile(entry));
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(file.bytes()));
-  return Chunk(file.bytes().first(static_cast<size_t>(header.cbytes)), file.owner());
+  return use_mmap_ ? Map(entry) : Copy(entry);
 }
 
 }  // namespace cairn::frame

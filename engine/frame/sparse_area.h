@@ -29,8 +29,9 @@ class SparseArea final : public ChunkArea {
   absl::StatusOr<Chunk> Pin(int64_t entry) const override;
 
  private:
-  // The whole file.
-  absl::StatusOr<Chunk> ReadFile(int64_t entry) const;
+  absl::StatusOr<std::unique_ptr<File>> OpenFile(int64_t entry) const;
+  absl::StatusOr<Chunk> Map(int64_t entry) const;
+  absl::StatusOr<Chunk> Copy(int64_t entry) const;
 
   std::shared_ptr<FileSystem> directory_;
   std::shared_ptr<const File> index_;

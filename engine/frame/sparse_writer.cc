@@ -51,6 +51,10 @@ SparseWriter::~SparseWriter() {
   if (usable() && !first_.has_value()) CleanUp().IgnoreError();
 }
 
+const FramePlace& SparseWriter::wanted() const {
+  return first_place_ != nullptr ? first_place_->wanted : core_->place();
+}
+
 absl::Status SparseWriter::Restart() {
   if (files_ == nullptr) {
     if (!first_.has_value()) {
@@ -77,11 +81,6 @@ absl::Status SparseWriter::WriteIndex(File& file, const Draft& draft) const {
 
 absl::Status SparseWriter::CommitFirst() {
   CAIRN_RETURN_IF_ERROR(WriteIndex(*file_, stager_->draft()));
-  std::shared_ptr<File> old;
-  if (first_->replace) {
-    const FramePlace& wanted = first_place_->wanted;
-    CAIRN_ASSIGN_OR_RETURN(old, LockOldFrame(wanted.files, wanted.path));
-  }
   CAIRN_RETURN_IF_ERROR(first_place_->made.Publish(first_->replace));
   first_place_.reset();
   return Adopt(file_);

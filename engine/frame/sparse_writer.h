@@ -30,6 +30,7 @@ class SparseWriter final : public FrameWriter {
   ~SparseWriter() override;
 
  protected:
+  const FramePlace& wanted() const override;
   absl::Status Publish() override;
   absl::StatusOr<int64_t> Rewrite() override;
   absl::Status Restart() override;

@@ -63,6 +63,21 @@ TEST(ChunkIndexTest, KeepsTheOrderOfAnyRowOfEdits) {
   }
 }
 
+// Deep trees would overflow the stack, and chains of them take minutes.
+TEST(ChunkIndexTest, StaysFlatWhateverTheOrderOfEdits) {
+  constexpr int64_t kCount = 200'000;
+  const std::vector<IndexEntry> entries(static_cast<size_t>(2 * kCount), E(1));
+  ChunkIndex ascending(entries);
+  for (int64_t i = 0; i < kCount; ++i) ascending.Erase(i, 1);
+  ChunkIndex descending(entries);
+  for (int64_t i = kCount - 1; i >= 0; --i) descending.Erase(2 * i, 1);
+  ChunkIndex front(entries);
+  for (int64_t i = 0; i < kCount; ++i) front.Insert(0, E(i));
+  for (const ChunkIndex* index : {&ascending, &descending}) EXPECT_EQ(index->size(), kCount);
+  EXPECT_EQ(front.size(), 3 * kCount);
+  EXPECT_EQ(ValuesOf(descending).size(), static_cast<size_t>(kCount));
+}
+
 TEST(ChunkIndexTest, CopiesDoNotSeeLaterEdits) {
   ChunkIndex index;
   for (int64_t i = 0; i < 3000; ++i) index.Append(E(i));

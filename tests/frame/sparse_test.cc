@@ -140,6 +140,27 @@ TEST_F(SparseTest, SymbolicLinksAreNotFollowed) {
   EXPECT_TRUE(absl::IsDataLoss(Frame::Open(path_).status())) << Frame::Open(path_).status();
 }
 
+TEST_F(SparseTest, HugeEmptyFileCostsNothing) {
+  Make(4);
+  fs::resize_file(In("00000001.chunk"), 0);
+  fs::resize_file(In("00000001.chunk"), uintmax_t{8} << 40);
+  for (const bool use_mmap : {true, false}) {
+    Buffer chunk(kChunk);
+    EXPECT_TRUE(absl::IsDataLoss(Open({.use_mmap = use_mmap}).ReadChunk(1, chunk)));
+  }
+}
+
+TEST_F(SparseTest, FrameWithADamagedTrailerIsNotMadeAWholeOne) {
+  Make(4);
+  std::vector<std::byte> index = FileBytes(In("chunks.b2frame"));
+  index.back() ^= std::byte{1};
+  PutFileBytes(In("chunks.b2frame"), index);
+  const auto frame = Frame::Open(path_);
+  ASSERT_TRUE(IsOk(frame));
+  EXPECT_TRUE(frame->snapshot().info().trailer_damaged);
+  EXPECT_TRUE(absl::IsDataLoss(frame->ToBuffer().status()));
+}
+
 TEST_F(SparseTest, IndexAloneIsNoFrame) {
   Make(1);
   EXPECT_TRUE(absl::IsDataLoss(Frame::Open(In("chunks.b2frame")).status()));

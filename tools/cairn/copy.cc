@@ -154,6 +154,10 @@ absl::Status Copy(const CopyFlags& flags) {
   const absl::StatusOr<Frame> frame = Frame::Open(flags.in, options);
   if (!frame.ok()) return frame.status();
   if (absl::Status status = CheckPlaces(frame->snapshot(), flags); !status.ok()) return status;
+  // Without the trailer no chunk can be checked: a copy would pass damage off as sealed.
+  if (frame->snapshot().info().trailer_damaged) {
+    return absl::DataLossError(flags.in + ": its trailer is damaged; see `cairn verify`");
+  }
   const absl::Status made = CopyTo(frame->snapshot(), flags.frame, executor.get());
   return flags.frame.Report(made, start);
 }
