@@ -105,7 +105,9 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::LockInMemory() const {
     std::shared_ptr<File> file = static_cast<const storage::MemoryFile&>(*current).Reopen();
     CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte, LockMode::kExclusive));
     // The writer that held the lock before may have moved the frame to another file.
-    if (source().file() == current) return file;
+    CAIRN_ASSIGN_OR_RETURN(const FileIdentity locked, file->Identity());
+    CAIRN_ASSIGN_OR_RETURN(const FileIdentity newest, source().file()->Identity());
+    if (locked == newest) return file;
   }
 }
 

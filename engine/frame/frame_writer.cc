@@ -175,6 +175,8 @@ absl::Status FrameWriter::CheckAtPlace() const {
 }
 
 absl::Status FrameWriter::Adopt(std::shared_ptr<File> file) {
+  // The old lock stays until the core knows of the new file, or another writer could slip in.
+  const std::shared_ptr<File> old = file_;
   if (file != file_ || first_.has_value()) {
     file_ = std::move(file);
     CAIRN_ASSIGN_OR_RETURN(source_, core_->OpenForReading(file_));
