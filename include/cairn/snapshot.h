@@ -50,7 +50,7 @@ struct FrameInfo {
   bool vlblocks = false;
   std::vector<FilterStage> filters;  // in the order of application
   FingerprintType fingerprint = FingerprintType::kNone;
-  bool sealed = false;      // every live byte is covered by a fingerprint
+  bool sealed = false;  // every live byte is covered by a fingerprint
   // Chunks are read unchecked, vlmetalayers not at all, and the frame is read-only.
   bool trailer_damaged = false;
   uint64_t generation = 0;  // grows with each commit by Cairn; 0 where Cairn never wrote
