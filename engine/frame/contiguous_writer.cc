@@ -107,7 +107,7 @@ absl::Status ContiguousWriter::WriteWhole(File& file, const Draft& draft,
 
 absl::Status ContiguousWriter::CommitFirst() {
   CAIRN_RETURN_IF_ERROR(WriteWhole(*file_, stager_->draft(), log_->end()));
-  std::shared_ptr<File> old;
+  HeldFiles old;
   if (first_->replace) {
     const FramePlace& place = core_->place();
     CAIRN_ASSIGN_OR_RETURN(old, LockOldFrame(place.files, place.path));

@@ -77,7 +77,7 @@ absl::Status SparseWriter::WriteIndex(File& file, const Draft& draft) const {
 
 absl::Status SparseWriter::CommitFirst() {
   CAIRN_RETURN_IF_ERROR(WriteIndex(*file_, stager_->draft()));
-  std::shared_ptr<File> old;
+  HeldFiles old;
   if (first_->replace) {
     const FramePlace& wanted = first_place_->wanted;
     CAIRN_ASSIGN_OR_RETURN(old, LockOldFrame(wanted.files, wanted.path));
