@@ -1,5 +1,7 @@
 #include "engine/format/sparse_names.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_format.h"
 
 namespace cairn::format {
@@ -9,7 +11,18 @@ namespace {
 constexpr std::string_view kSuffix = ".chunk";
 constexpr size_t kDigits = 8;
 
+bool IsLowerHexDigit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+
 }  // namespace
+
+bool IsOtherIndexName(std::string_view name) {
+  constexpr std::string_view kEnd = ".tmp";
+  constexpr size_t kIndexDigits = 16;
+  if (!name.starts_with(kIndexFileName) || !name.ends_with(kEnd)) return false;
+  name.remove_prefix(kIndexFileName.size());
+  if (name.size() != 1 + kIndexDigits + kEnd.size() || name.front() != '.') return false;
+  return std::ranges::all_of(name.substr(1, kIndexDigits), IsLowerHexDigit);
+}
 
 std::string ChunkFileName(int64_t number) { return absl::StrFormat("%08X.chunk", number); }
 

@@ -11,6 +11,8 @@ namespace cairn::format {
 
 // Header, index and trailer.
 inline constexpr std::string_view kIndexFileName = "chunks.b2frame";
+// An index that waits for its name, or lost it: that name, 16 hexadecimal digits and ".tmp".
+bool IsOtherIndexName(std::string_view name);
 // The lock that C-Blosc2 makes beside the index when asked to.
 inline constexpr std::string_view kLockFileName = ".b2lock";
 // Numbers have eight hexadecimal digits.

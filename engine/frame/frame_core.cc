@@ -1,5 +1,7 @@
 #include "engine/frame/frame_core.h"
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "engine/base/status.h"
@@ -12,6 +14,9 @@ namespace cairn::frame {
 namespace {
 
 constexpr int kMaxAttempts = 16;
+// Who holds a sparse frame from its readers replaces it, which takes no longer than a moment.
+constexpr int kMaxReadAttempts = 200;
+constexpr std::chrono::milliseconds kPause(1);
 
 absl::StatusOr<FrameSource> OpenSource(const FramePlace& place, int64_t origin, bool use_mmap) {
   if (place.directory == nullptr) {
@@ -23,13 +28,17 @@ absl::StatusOr<FrameSource> OpenSource(const FramePlace& place, int64_t origin, 
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file,
                            place.files->Open(place.path, FileMode::kRead));
-    absl::Status status = file->LockByte(kReaderLockByte, LockMode::kShared);
+    const absl::Status status = file->LockByte(kReaderLockByte, LockMode::kShared);
     if (status.ok()) {
       CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtPlace(place, *file));
       if (there) return FrameSource::OfIndex(std::move(file), place.directory, use_mmap);
-      status = absl::UnavailableError(place.path + " is being replaced again and again");
+    } else if (!absl::IsUnavailable(status)) {
+      return status;
     }
-    if (!absl::IsUnavailable(status) || attempt == kMaxAttempts) return status;
+    if (attempt == kMaxReadAttempts) {
+      return absl::UnavailableError(place.path + " is being replaced");
+    }
+    std::this_thread::sleep_for(kPause);
   }
 }
 
@@ -54,6 +63,11 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
     return InvalidArgument("%s is a directory: no frame begins at offset %d", path, options.offset);
   }
   absl::StatusOr<FrameSource> source = OpenSource(place, options.offset, options.use_mmap);
+  if (place.directory != nullptr && absl::IsNotFound(source.status())) {
+    // The directory may have been replaced while we waited for its index.
+    place = FindPlace(files, path);
+    source = OpenSource(place, options.offset, options.use_mmap);
+  }
   if (!source.ok()) {
     if (place.directory == nullptr) return source.status();
     if (!absl::IsNotFound(source.status())) return At(path, source.status());

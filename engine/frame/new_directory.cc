@@ -42,7 +42,6 @@ absl::StatusOr<NewDirectory> NewDirectory::CreateBeside(FileSystem* files,
 absl::Status NewDirectory::Publish(bool replace) {
   CAIRN_RETURN_IF_ERROR(directory_->SyncDirectoryOf("."));
   CAIRN_RETURN_IF_ERROR(TakeName(files_, name_, path_, replace));
-  name_.clear();
   return files_->SyncDirectoryOf(path_);
 }
 

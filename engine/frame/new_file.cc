@@ -45,7 +45,6 @@ absl::Status NewFile::Publish(bool replace) {
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kAll));
   if (files_ == nullptr) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(TakeName(files_, name_, path_, replace));
-  name_.clear();
   return files_->SyncDirectoryOf(path_);
 }
 

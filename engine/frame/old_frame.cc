@@ -11,8 +11,8 @@ namespace cairn::frame {
 namespace {
 
 bool BelongsToFrame(std::string_view name) {
-  return name.starts_with(format::kIndexFileName) || name == format::kLockFileName ||
-         format::ParseChunkFileName(name).has_value();
+  return name == format::kIndexFileName || format::IsOtherIndexName(name) ||
+         name == format::kLockFileName || format::ParseChunkFileName(name).has_value();
 }
 
 // A directory that holds anything else is somebody's work.
@@ -30,35 +30,75 @@ absl::Status CheckIsFrame(FileSystem* files, const std::string& path) {
   return FailedPrecondition("%s is not replaced: it is no sparse frame", path);
 }
 
-}  // namespace
-
-absl::StatusOr<std::shared_ptr<File>> LockOldFrame(FileSystem* files, const std::string& path) {
-  if (files == nullptr) return nullptr;
-  const FramePlace place = FindPlace(files, path);
-  if (place.directory != nullptr) CAIRN_RETURN_IF_ERROR(CheckIsFrame(files, path));
-  absl::StatusOr<std::unique_ptr<File>> file = place.files->Open(place.path, FileMode::kReadWrite);
-  // What nobody can write has no writer.
-  if (!file.ok()) return nullptr;
-  CAIRN_RETURN_IF_ERROR((*file)->LockByte(kWriterLockByte, LockMode::kExclusive));
-  if (place.directory != nullptr) {
-    CAIRN_RETURN_IF_ERROR((*file)->LockByte(kReaderLockByte, LockMode::kExclusive));
-  }
-  return std::shared_ptr<File>(*std::move(file));
+absl::Status IsBusy(const std::string& path, std::string_view how) {
+  return absl::UnavailableError(absl::StrFormat("%s is not replaced: it is being %s", path, how));
 }
 
-absl::Status TakeName(FileSystem* files, const std::string& from, const std::string& to,
-                      bool replace) {
+// The lock that no reader of this index goes with.
+absl::Status LockFromReaders(const std::string& path, File& index) {
+  const absl::Status status = index.LockByte(kReaderLockByte, LockMode::kExclusive);
+  return absl::IsUnavailable(status) ? IsBusy(path, "read") : status;
+}
+
+// Only the holder of the writer's lock may call it: then no index comes or goes.
+absl::StatusOr<HeldFiles> LockOtherIndexes(FileSystem& directory, const std::string& path) {
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, directory.List("."));
+  HeldFiles held;
+  for (const std::string& name : names) {
+    if (!format::IsOtherIndexName(name)) continue;
+    absl::StatusOr<std::unique_ptr<File>> index = directory.Open(name, FileMode::kReadWrite);
+    if (absl::IsNotFound(index.status())) continue;
+    // Who cannot be asked may be reading.
+    CAIRN_RETURN_IF_ERROR(index.status());
+    CAIRN_RETURN_IF_ERROR(LockFromReaders(path, **index));
+    held.push_back(*std::move(index));
+  }
+  return held;
+}
+
+}  // namespace
+
+absl::StatusOr<HeldFiles> LockOldFrame(FileSystem* files, const std::string& path) {
+  if (files == nullptr) return HeldFiles();
+  const FramePlace place = FindPlace(files, path);
+  const bool sparse = place.directory != nullptr;
+  if (sparse) CAIRN_RETURN_IF_ERROR(CheckIsFrame(files, path));
+  absl::StatusOr<std::unique_ptr<File>> file = place.files->Open(place.path, FileMode::kReadWrite);
+  // A file that nobody can write has no writer; but a sparse frame may have readers all the same.
+  if (absl::IsNotFound(file.status()) || (!sparse && !file.ok())) return HeldFiles();
+  CAIRN_RETURN_IF_ERROR(file.status());
+  const absl::Status status = (*file)->LockByte(kWriterLockByte, LockMode::kExclusive);
+  if (absl::IsUnavailable(status)) return IsBusy(path, "written");
+  CAIRN_RETURN_IF_ERROR(status);
+  // A writer that ended just now may have put another file in its place.
+  CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtPlace(place, **file));
+  if (!there) return IsBusy(path, "written");
+  HeldFiles held;
+  if (sparse) {
+    CAIRN_RETURN_IF_ERROR(LockFromReaders(path, **file));
+    CAIRN_ASSIGN_OR_RETURN(held, LockOtherIndexes(*place.directory, path));
+  }
+  held.push_back(*std::move(file));
+  return held;
+}
+
+absl::Status TakeName(FileSystem* files, std::string& from, const std::string& to, bool replace) {
   const bool directories = replace && files->Identity(to).ok() &&
                            (files->OpenDirectory(from).ok() || files->OpenDirectory(to).ok());
-  if (!directories) return files->Rename(from, to, replace);
+  if (!directories) {
+    CAIRN_RETURN_IF_ERROR(files->Rename(from, to, replace));
+    from.clear();
+    return absl::OkStatus();
+  }
   // The one step that puts a directory in another one's place.
   CAIRN_RETURN_IF_ERROR(files->Exchange(from, to));
+  const std::string old = std::exchange(from, {});
   // Before the old frame goes the new one must be there for good.
   CAIRN_RETURN_IF_ERROR(files->SyncDirectoryOf(to));
-  if (files->OpenDirectory(from).ok()) {
-    RemoveSparse(files, from);
+  if (files->OpenDirectory(old).ok()) {
+    RemoveSparse(files, old);
   } else {
-    files->Remove(from).IgnoreError();
+    files->Remove(old).IgnoreError();
   }
   return absl::OkStatus();
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/base/status.h"
@@ -14,11 +13,6 @@
 namespace cairn::frame {
 
 namespace {
-
-// An index that waits for its name, or lost it: see NewFile.
-bool IsOtherIndex(std::string_view name) {
-  return name.starts_with(format::kIndexFileName) && name.ends_with(".tmp");
-}
 
 int64_t SizeOf(FileSystem& directory, const std::string& name) {
   const auto file = directory.Open(name, FileMode::kRead);
@@ -47,7 +41,7 @@ absl::StatusOr<OrphanReport> RemoveOrphans(FileSystem& directory, const ChunkInd
     if (directory.Remove(name).ok()) report.freed += size;
   };
   for (const std::string& name : names) {
-    if (!IsOtherIndex(name)) continue;
+    if (!format::IsOtherIndexName(name)) continue;
     if (IsRead(directory, name)) {
       report.old_read = true;
     } else {

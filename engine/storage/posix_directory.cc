@@ -49,6 +49,15 @@ absl::Status PosixDirectory::Failure(int error, const std::string& path,
   return ErrnoStatus(error, Shown(path), action);
 }
 
+absl::StatusOr<mode_t> PosixDirectory::ModeOfNewFile() const {
+  constexpr mode_t kOwner = 0600;
+  constexpr mode_t kEverybody = 0666;
+  if (!opened()) return kEverybody;
+  struct stat info;
+  if (::fstat(fd_.get(), &info) != 0) return ErrnoStatus(errno, path_, "look at");
+  return (info.st_mode & kEverybody) | kOwner;
+}
+
 absl::StatusOr<struct stat> PosixDirectory::LookAt(const std::string& path) const {
   struct stat info;
   if (::fstatat(fd(), path.c_str(), &info, at_flags()) != 0) return Failure(errno, path, "look at");

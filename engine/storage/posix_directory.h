@@ -39,6 +39,9 @@ class PosixDirectory {
   // "<path>: cannot <action>: <what errno means>", or kDataLoss for a link that was not followed.
   absl::Status Failure(int error, const std::string& path, std::string_view action) const;
 
+  // For a new file: who may read or write it, which in an opened directory is nobody who may not do
+  // so to the directory.
+  absl::StatusOr<mode_t> ModeOfNewFile() const;
   absl::StatusOr<struct stat> LookAt(const std::string& path) const;
   // These two need an opened one.
   absl::StatusOr<std::vector<std::string>> List() const;

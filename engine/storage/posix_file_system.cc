@@ -61,8 +61,12 @@ class PosixFiles final : public FileSystem {
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
     CAIRN_RETURN_IF_ERROR(directory_.Check(path));
     const int flags = OpenFlags(mode) | directory_.open_flags();
-    UniqueFd fd(
-        RetryInterrupted([&] { return ::openat(directory_.fd(), path.c_str(), flags, 0666); }));
+    mode_t permissions = 0;
+    if (mode == FileMode::kCreateNew) {
+      CAIRN_ASSIGN_OR_RETURN(permissions, directory_.ModeOfNewFile());
+    }
+    UniqueFd fd(RetryInterrupted(
+        [&] { return ::openat(directory_.fd(), path.c_str(), flags, permissions); }));
     if (!fd.ok()) {
       return directory_.Failure(errno, path, mode == FileMode::kCreateNew ? "create" : "open");
     }

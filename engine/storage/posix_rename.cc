@@ -22,6 +22,7 @@ int RenameAt(const PosixDirectory& directory, const std::string& from, const std
 // Whether renameat2 said that the kernel or the file system does not know the flag.
 bool IsUnknownFlag(int error) { return error == EINVAL || error == ENOSYS; }
 
+// Those of `to`, where both are files or both directories.
 absl::Status TakePermissions(const PosixDirectory& directory, const std::string& from,
                              const std::string& to) {
   constexpr mode_t kPermissions = 07777;
@@ -30,11 +31,13 @@ absl::Status TakePermissions(const PosixDirectory& directory, const std::string&
   CAIRN_RETURN_IF_ERROR(old.status());
   CAIRN_ASSIGN_OR_RETURN(const struct stat mine, directory.LookAt(from));
   const mode_t wanted = old->st_mode & kPermissions;
-  if (!S_ISREG(old->st_mode) || wanted == (mine.st_mode & kPermissions)) return absl::OkStatus();
+  const bool same_kind = (S_ISREG(old->st_mode) && S_ISREG(mine.st_mode)) ||
+                         (S_ISDIR(old->st_mode) && S_ISDIR(mine.st_mode));
+  if (!same_kind || wanted == (mine.st_mode & kPermissions)) return absl::OkStatus();
   if (::fchmodat(directory.fd(), from.c_str(), wanted, directory.at_flags()) == 0) {
     return absl::OkStatus();
   }
-  return directory.Failure(errno, from, "give the permissions of the file that it replaces");
+  return directory.Failure(errno, from, "give the permissions of what it replaces");
 }
 
 }  // namespace
@@ -69,6 +72,7 @@ absl::Status RenameReplacing(const PosixDirectory& directory, const std::string&
 
 absl::Status ExchangeNames(const PosixDirectory& directory, const std::string& a,
                            const std::string& b) {
+  CAIRN_RETURN_IF_ERROR(TakePermissions(directory, a, b));
   if (RenameAt(directory, a, b, RENAME_EXCHANGE) == 0) return absl::OkStatus();
   if (IsUnknownFlag(errno)) {
     return Unimplemented("%s: this file system cannot exchange it with %s", directory.Shown(a),

@@ -23,7 +23,8 @@ absl::Status LinkThenUnlink(const PosixDirectory& directory, const std::string& 
 absl::Status RenameReplacing(const PosixDirectory& directory, const std::string& from,
                              const std::string& to);
 
-// kUnimplemented where the file system cannot do it in one step.
+// What takes the name `b` gets the permissions of what had it, if both are files or both
+// directories. kUnimplemented where the file system cannot do it in one step.
 absl::Status ExchangeNames(const PosixDirectory& directory, const std::string& a,
                            const std::string& b);
 

@@ -85,7 +85,8 @@ class CAIRN_EXPORT FileSystem {
   //
   // Opens a directory as a file system of its own: its paths are the plain names in there, a name
   // with a slash gives kInvalidArgument, and a symbolic link gives kDataLoss instead of being
-  // followed. kNotFound; kFailedPrecondition when there is a file.
+  // followed. A new file in there is open to nobody to whom the directory is not. kNotFound;
+  // kFailedPrecondition when there is a file.
   virtual absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path);
   // kAlreadyExists.
   virtual absl::Status MakeDirectory(const std::string& path);
@@ -94,7 +95,8 @@ class CAIRN_EXPORT FileSystem {
   // The names in a directory, in no order, without "." and "..". An opened directory lists itself
   // as ".".
   virtual absl::StatusOr<std::vector<std::string>> List(const std::string& path);
-  // Swaps what two names lead to, files or directories, in one step.
+  // Swaps what two names lead to, files or directories, in one step. What gets the name `b` gets
+  // the permissions too, if both are of one kind.
   virtual absl::Status Exchange(const std::string& a, const std::string& b);
 
   // The path behind symbolic links; the same one where nothing is there yet.
