@@ -248,10 +248,11 @@ class Vectors(Copy):
         self.fails(1, "copy", frame, "new", "--level", 9)
         self.copy(frame, "--filters", "shuffle")
 
-    def check_all(self, pattern, *args):
+    def check_all(self, pattern, *args, step=1):
         paths = sorted(glob.glob(os.path.join(VECTORS, pattern)))
         self.assertTrue(paths)
-        for path in paths:
+        # Each costs several processes; what a frame reads as is tested in the engine for all.
+        for path in paths[::step]:
             name = os.path.relpath(path, VECTORS)
             if "huge" in name or "lizard" in name:
                 continue
@@ -261,13 +262,13 @@ class Vectors(Copy):
                 self.assertEqual(info["sealed"], len(info["vlmetalayers"]) <= 14)
                 self.assertEqual(info["dead_bytes"], 0)
 
-    def test_every_frame_of_today(self):
-        self.check_all("cframes/*.b2*")
+    def test_frames_of_today(self):
+        self.check_all("cframes/*.b2*", step=5)
 
     def test_every_frame_of_the_past(self):
         for pattern in ["packed/*", "old/*/frames/*", "old/*/cframes/*.b2*"]:
             self.check_all(pattern)
-            self.check_all(pattern, "--codec", "zstd")
+            self.check_all(pattern, "--codec", "zstd", step=2)
 
     def test_metadata_of_the_past_comes_along(self):
         for name in ["packed/blosclz-meta-user.packed", "old/b2019/frames/meta2.b2frame"]:
