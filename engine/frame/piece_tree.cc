@@ -63,13 +63,27 @@ std::pair<PieceTree::Link, PieceTree::Link> PieceTree::Split(const Link& node, i
     auto [left, right] = Split(node->left, n);
     return {std::move(left), Make(node->piece, std::move(right), node->right)};
   }
-  if (n >= before + count) {
-    auto [left, right] = Split(node->right, n - before - count);
-    return {Make(node->piece, node->left, std::move(left)), std::move(right)};
-  }
-  const int64_t cut = n - before;
-  return {Join(node->left, Make(Part(node->piece, 0, cut), nullptr, nullptr)),
-          Join(Make(Part(node->piece, cut, count - cut), nullptr, nullptr), node->right)};
+  auto [left, right] = Split(node->right, n - before - count);
+  return {Make(node->piece, node->left, std::move(left)), std::move(right)};
+}
+
+PieceTree::Link PieceTree::Shorten(const Link& node, int64_t n) {
+  const int64_t before = SizeOf(node->left);
+  if (n < before) return Make(node->piece, Shorten(node->left, n), node->right);
+  const int64_t behind = n - before - node->piece.count;
+  if (behind >= 0) return Make(node->piece, node->left, Shorten(node->right, behind));
+  return Make(Part(node->piece, 0, n - before), node->left, node->right);
+}
+
+// The first part stays where the piece was, and the rest comes in like any new piece: were both
+// put in its place, the tree would lean.
+void PieceTree::CutAt(int64_t n) {
+  if (n >= size()) return;
+  const Place place = Find(n);
+  if (place.offset == 0) return;
+  const Piece rest = Part(*place.piece, place.offset, place.piece->count - place.offset);
+  root_ = Shorten(root_, n);
+  Insert(n, rest);
 }
 
 PieceTree::Link PieceTree::Join(const Link& left, const Link& right) {
@@ -84,11 +98,14 @@ PieceTree::Link PieceTree::Join(const Link& left, const Link& right) {
 
 void PieceTree::Insert(int64_t n, Piece piece) {
   if (piece.count == 0) return;
+  CutAt(n);
   const auto [left, right] = Split(root_, n);
   root_ = Join(Join(left, Make(std::move(piece), nullptr, nullptr)), right);
 }
 
 void PieceTree::Erase(int64_t first, int64_t count) {
+  CutAt(first);
+  CutAt(first + count);
   const auto [left, rest] = Split(root_, first);
   root_ = Join(left, Split(rest, count).second);
 }

@@ -44,8 +44,12 @@ class PieceTree {
   static int64_t SizeOf(const Link& node);
   static int64_t CountOf(const Link& node);
   static Link Make(Piece piece, Link left, Link right);
-  // The first n entries, and the rest.
-  std::pair<Link, Link> Split(const Link& node, int64_t n);
+  // The first n entries, and the rest; n lies between two pieces.
+  static std::pair<Link, Link> Split(const Link& node, int64_t n);
+  // Drops the entries from n on of the piece that holds n.
+  static Link Shorten(const Link& node, int64_t n);
+  // Sees to it that n lies between two pieces.
+  void CutAt(int64_t n);
   // The root is any of the nodes, each as likely as the others: that keeps the tree flat.
   Link Join(const Link& left, const Link& right);
   uint64_t Random();
