@@ -47,19 +47,39 @@ class CAIRN_EXPORT File {
   virtual ~File() = default;
 
   virtual absl::StatusOr<int64_t> Size() const = 0;
+  // Bytes of disk space that the file takes, which holes make fewer than its size.
+  virtual absl::StatusOr<int64_t> AllocatedSize() const = 0;
   // Fills dst from byte `offset` on; kOutOfRange when the file ends before.
   virtual absl::Status ReadAt(int64_t offset, MutableBytes dst) const = 0;
+  // The same, but as much as there is before the end of the file: the number of bytes read.
+  virtual absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const = 0;
   virtual absl::Status WriteAt(int64_t offset, Bytes src) = 0;
   virtual absl::Status Truncate(int64_t size) = 0;
+  // Reserves disk space for the first `size` bytes; a shorter file becomes that long where the
+  // space needs a size. Bytes that were never written are zero.
+  virtual absl::Status Reserve(int64_t size) = 0;
+  // Gives back the disk space of bytes that nobody will read again; they become zero. The size of
+  // the file stays. kUnimplemented where there are no holes.
+  virtual absl::Status PunchHole(int64_t offset, int64_t size) = 0;
   virtual absl::Status Sync(SyncMode mode) = 0;
-  // Maps [offset, offset + size) for reading; any offset will do. kOutOfRange past the end.
-  virtual absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset,
-                                                             int64_t size) const = 0;
+  // Maps [offset, offset + size) for reading; any offset will do. kOutOfRange past the end. The
+  // mapping may show up to `room` bytes more, which may be touched once the file has them.
+  virtual absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
+                                                             int64_t room) const = 0;
   virtual absl::StatusOr<FileIdentity> Identity() const = 0;
   // Takes a lock on one byte, which may lie past the end of the file. It belongs to this File and
   // ends with it. kUnavailable when another File, here or in another process, holds one that does
   // not go with it. An exclusive lock needs a file that is open for writing.
   virtual absl::Status LockByte(int64_t offset, LockMode mode) = 0;
+  // Ends this File's lock on the byte. Does nothing in a process that was forked after the file was
+  // opened: the lock is its parent's.
+  virtual absl::Status UnlockByte(int64_t offset) = 0;
+  // Whether another File, here or in another process, holds a lock of any mode on one of the bytes
+  // [offset, offset + count).
+  virtual absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const = 0;
+  // Takes an exclusive lock on the whole file, of the kind that flock takes, which LockByte knows
+  // nothing of. It ends with this File. kUnavailable.
+  virtual absl::Status LockWhole() = 0;
 };
 
 enum class FileMode {

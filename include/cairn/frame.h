@@ -26,6 +26,15 @@ struct CompactReport {
   int64_t size_after = 0;
 };
 
+// A state that can still be opened; see OpenOptions::generation.
+struct GenerationInfo {
+  uint64_t generation = 0;
+  bool checkpoint = false;  // every Blosc2 could read it; the others are batches of the journal
+  int64_t nchunks = 0;
+  int64_t nbytes = 0;  // decoded
+  int64_t end = 0;     // of what it is made of, in the file
+};
+
 // Movable and thread-safe. Snapshots and writers stay valid when the Frame goes.
 class CAIRN_EXPORT Frame {
  public:
@@ -51,11 +60,16 @@ class CAIRN_EXPORT Frame {
 
   // The newest state that this handle has seen.
   Snapshot snapshot() const;
-  // Looks for a newer commit.
+  // Looks for a newer commit: one system call when there is none. A commit may be seen before it is
+  // durable. A file that took the frame's name without Cairn's doing is noticed within a second.
   absl::StatusOr<Snapshot> Refresh();
+  // The states that can still be opened, the oldest first. Compact and Writer::Reclaim drop older
+  // ones. A sparse frame has the newest only.
+  absl::StatusOr<std::vector<GenerationInfo>> History() const;
 
-  // kUnavailable while another writer, here or in another process, holds the frame;
-  // kFailedPrecondition when the frame lies inside a larger file or buffer.
+  // Recovers what a dead writer left. kUnavailable while another writer, here or in another
+  // process, holds the frame; kFailedPrecondition when the frame lies inside a larger file or
+  // buffer.
   absl::StatusOr<Writer> OpenWriter(const WriterOptions& options = {});
 
   // Writes the newest committed state again, without a dead byte and sealed throughout, and gives

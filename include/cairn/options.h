@@ -3,6 +3,7 @@
 #ifndef CAIRN_OPTIONS_H_
 #define CAIRN_OPTIONS_H_
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -74,6 +75,9 @@ struct OpenOptions {
   // meanwhile gives an error instead of SIGBUS.
   bool use_mmap = true;
   VerifyPolicy verify = VerifyPolicy::kFirstTouch;
+  // Opens this state of the frame's history and stays with it, read-only; see Frame::History. By
+  // default the newest.
+  std::optional<uint64_t> generation = {};
   Limits limits = {};
   // Chunk files of a sparse frame that stay mapped at the same time.
   int32_t max_mapped_files = 256;
@@ -109,8 +113,19 @@ struct WriterOptions {
   const Registry* registry = nullptr;
   // Bytes of a chunk in a frame that never held one and does not say; see CreateOptions.
   int32_t chunksize = 1 << 20;
+  // How long to wait for another writer; kUnavailable after that.
+  std::chrono::milliseconds wait{0};
+  // Makes the lock file of C-Blosc2's locking protocol, FRAME.b2lock, where there is none. Where
+  // there is one it is always locked, as long as the writer lives.
+  bool make_lock_file = false;
 
   Executor* executor = nullptr;  // codes blocks in parallel; null means the calling thread
+};
+
+struct ReclaimOptions {
+  // States before the newest that History goes on to list. 0 keeps what is still read, and nothing
+  // else.
+  uint64_t keep_generations = 0;
 };
 
 }  // namespace cairn

@@ -35,6 +35,8 @@ struct FrameInfo {
   int64_t nbytes = 0;      // decoded
   int64_t cbytes = 0;      // stored chunks, dead bytes left out when the frame tells them
   int64_t frame_size = 0;  // header to trailer
+  // Bytes of commits behind the trailer that no checkpoint has folded in: only Cairn sees them.
+  int64_t journal_size = 0;
   int64_t header_len = 0;
   // Bytes that the header counts among the chunks and that hold no live one; -1: unknown.
   int64_t dead_bytes = 0;

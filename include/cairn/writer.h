@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/options.h"
 #include "cairn/snapshot.h"
 #include "cairn/types.h"
 
@@ -19,8 +20,16 @@ namespace frame {
 class FrameWriter;
 }
 
+// What Reclaim did.
+struct ReclaimReport {
+  int64_t freed = 0;               // bytes of disk space
+  bool blocked = false;            // a reader holds an older state: nothing was freed
+  uint64_t oldest_generation = 0;  // that can still be opened
+};
+
 // Stages edits, which nobody sees, and commits them all at once. Movable; not thread-safe. The
-// destructor drops what was not committed.
+// destructor drops what was not committed. In a process that was forked meanwhile every call gives
+// kFailedPrecondition.
 //
 // After a failed write or sync the outcome of the commit under way is unknown until the frame is
 // opened again, and every call gives kFailedPrecondition. A call that is refused for its arguments
@@ -74,12 +83,18 @@ class CAIRN_EXPORT Writer {
   // frame: it would write where these edits are.
   absl::StatusOr<Snapshot> snapshot();
 
-  // Makes all staged edits visible and as durable as asked, or none of them.
+  // Makes all staged edits visible and as durable as asked, or none of them. Costs what was staged:
+  // it goes into the journal, which only Cairn reads, and once in a while into a checkpoint. After
+  // a power cut some prefix of the commits is there, never shorter than the last kMachine one.
   absl::StatusOr<Snapshot> Commit(Durability durability = Durability::kMachine);
-  // Commits and leaves a frame in which any Blosc2 reader sees everything. O(nchunks).
+  // Commits, durably, and leaves a frame in which any Blosc2 reader sees everything. O(nchunks).
   absl::Status Checkpoint();
   // Forgets what is staged.
   void Rollback();
+  // Gives disk space back that no state needs which is still read or kept, and drops the others
+  // from the history. Writes a checkpoint first. O(nchunks). kFailedPrecondition with staged edits;
+  // kUnimplemented in memory and where no seal tells the history.
+  absl::StatusOr<ReclaimReport> Reclaim(const ReclaimOptions& options = {});
   // Commit + Checkpoint; the frame may then be written by others. Every later call fails.
   absl::Status Close();
 
