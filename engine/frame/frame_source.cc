@@ -35,7 +35,7 @@ absl::StatusOr<Region> FrameSource::View(int64_t size) const {
     return Region(storage::ShareBytes(part, buffer_));
   }
   if (!use_mmap_) return Region(file_, origin_, size);
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Mapping> mapping, file_->Map(origin_, size));
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Mapping> mapping, file_->Map(origin_, size, 0));
   return Region(std::move(mapping));
 }
 
