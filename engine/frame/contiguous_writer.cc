@@ -274,8 +274,8 @@ absl::StatusOr<std::shared_ptr<const State>> ContiguousWriter::OldestKept(
                          LoadCheckpoint(source_, base_->header_bytes, core_->env()));
   const uint64_t newest = base_->info.generation;
   while (kept != nullptr && kept->info.generation + options.keep_generations > newest) {
-    CAIRN_ASSIGN_OR_RETURN(
-        kept, PreviousCheckpoint(source_, *kept, base_->seal->oldest_generation));
+    CAIRN_ASSIGN_OR_RETURN(kept,
+                           PreviousCheckpoint(source_, *kept, base_->seal->oldest_generation));
   }
   return kept;
 }
@@ -287,8 +287,8 @@ absl::StatusOr<ReclaimReport> ContiguousWriter::Free(const ReclaimOptions& optio
   if (!FitsInPlace()) return FreeByRewriting();
   if (!base_->seal_holds) return Unimplemented("the frame has no seal that tells its history");
   const bool keeps = options.keep_generations > 0;
-  if (!keeps && (!base_->journal->empty() ||
-                 base_->seal->oldest_generation < base_->info.generation)) {
+  if (!keeps &&
+      (!base_->journal->empty() || base_->seal->oldest_generation < base_->info.generation)) {
     CAIRN_RETURN_IF_ERROR(stager_->Finish());
     CAIRN_RETURN_IF_ERROR(CommitInPlace(base_->info.generation + 1));
     BeginAfterCheckpoint();

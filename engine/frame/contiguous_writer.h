@@ -7,9 +7,9 @@
 //   2. index and trailer behind the journal; sync. Still nothing refers to them.
 //   3. the header's first sector, in one piece; sync. It alone moves the frame from the old
 //      checkpoint to the new one, and 512 aligned bytes reach the disk whole or not at all.
-// Old index, trailer and records become dead bytes. What cannot be done that way (an empty frame, whose
-// trailer must follow its header; metalayers behind the first sector) is written to a new file that
-// takes the old one's name.
+// Old index, trailer and records become dead bytes. What cannot be done that way (an empty frame,
+// whose trailer must follow its header; metalayers behind the first sector) is written to a new
+// file that takes the old one's name.
 #ifndef CAIRN_ENGINE_FRAME_CONTIGUOUS_WRITER_H_
 #define CAIRN_ENGINE_FRAME_CONTIGUOUS_WRITER_H_
 

@@ -44,9 +44,8 @@ absl::Status AddTail(const State& state, ChunkLog& log, Draft& draft) {
   ChunkMaker maker(compression, {.typesize = state.header.typesize, .fixed_chunks = true},
                    state.env, log);
   chunk::ScratchBuffer scratch;
-  CAIRN_ASSIGN_OR_RETURN(
-      const OpenChunk tail,
-      OpenChunk::Open(state, state.chunks.size(), VerifyPolicy::kAlways, scratch));
+  CAIRN_ASSIGN_OR_RETURN(const OpenChunk tail, OpenChunk::Open(state, state.chunks.size(),
+                                                               VerifyPolicy::kAlways, scratch));
   std::vector<std::byte> items(static_cast<size_t>(tail.nbytes()));
   CAIRN_RETURN_IF_ERROR(tail.Read(0, items));
   CAIRN_ASSIGN_OR_RETURN(const StagedChunk chunk, maker.FromItems(items));

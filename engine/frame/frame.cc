@@ -90,7 +90,8 @@ absl::StatusOr<CompactReport> Frame::Compact() {
 
 absl::StatusOr<std::vector<std::byte>> Frame::ToBuffer() const {
   const std::shared_ptr<const frame::State> state = core_->newest();
-  if (state->header.layout == Layout::kSparse || state->info.journal_size > 0) return frame::ContiguousCopy(*state);
+  if (state->header.layout == Layout::kSparse || state->info.journal_size > 0)
+    return frame::ContiguousCopy(*state);
   std::vector<std::byte> out(static_cast<size_t>(state->header.frame_size));
   // The header in the file may have moved on; the state's own is the one that fits.
   CopyBytes(state->header_bytes, out);

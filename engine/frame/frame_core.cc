@@ -26,9 +26,9 @@ constexpr std::chrono::seconds kPlacePause(1);
 
 absl::StatusOr<FrameSource> OpenSource(const FramePlace& place, int64_t origin, bool use_mmap) {
   if (place.directory == nullptr) {
-    CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const File> file,
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
                            place.files->Open(place.path, FileMode::kRead));
-    return FrameSource::OfFile(std::move(file), origin, use_mmap);
+    return FrameSource::OfFile(file, origin, use_mmap);
   }
   // An index that lost its name before it was locked may have lost its chunk files too.
   for (int attempt = 1;; ++attempt) {
@@ -37,7 +37,7 @@ absl::StatusOr<FrameSource> OpenSource(const FramePlace& place, int64_t origin, 
     const absl::Status status = file->LockByte(kReaderLockByte, LockMode::kShared);
     if (status.ok()) {
       CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtPlace(place, *file));
-      if (there) return FrameSource::OfIndex(std::move(file), place.directory, use_mmap);
+      if (there) return FrameSource::OfIndex(file, place.directory, use_mmap);
     } else if (!absl::IsUnavailable(status)) {
       return status;
     }

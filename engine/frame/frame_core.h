@@ -54,8 +54,8 @@ class FrameCore {
   absl::StatusOr<std::shared_ptr<File>> LockInMemory() const;
   absl::StatusOr<std::shared_ptr<File>> LockAtPlace() const;
   absl::StatusOr<std::shared_ptr<const State>> MoveTo(FrameSource source);
-  absl::StatusOr<std::shared_ptr<const State>> MoveToPlace(
-      std::shared_ptr<const State> newest, const FrameSource& source);
+  absl::StatusOr<std::shared_ptr<const State>> MoveToPlace(std::shared_ptr<const State> newest,
+                                                           const FrameSource& source);
   absl::StatusOr<int64_t> FrameSizeNow(const State& newest, const FrameSource& source) const;
   absl::StatusOr<std::shared_ptr<const State>> FollowOn(std::shared_ptr<const State> newest,
                                                         const FrameSource& source);

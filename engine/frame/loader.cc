@@ -151,8 +151,7 @@ void TakeChunksize(State& state) {
 }
 
 // Behind what the seal vouches for.
-JournalEnd StartOfJournal(const State& state, const format::Trailer& trailer,
-                          Bytes trailer_bytes) {
+JournalEnd StartOfJournal(const State& state, const format::Trailer& trailer, Bytes trailer_bytes) {
   JournalEnd start;
   const uint64_t nonce = state.seal.has_value() ? state.seal->nonce : 0;
   start.base = format::BaseIdentity(state.header, trailer_bytes, trailer.layers, nonce);
@@ -232,8 +231,8 @@ absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameSource& sour
                          WasDurable(source, state->journal->base, finder.position()));
   if (!damaged) return state;
   auto marked = std::make_shared<State>(*state);
-  marked->journal_damage = DataLoss("journal: byte %d: what later commits follow is not whole",
-                                    finder.position());
+  marked->journal_damage =
+      DataLoss("journal: byte %d: what later commits follow is not whole", finder.position());
   marked->info.sealed = false;
   return marked;
 }

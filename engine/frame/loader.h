@@ -18,9 +18,9 @@ absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source
                                                        std::shared_ptr<const Environment> env);
 
 // The checkpoint of these header bytes, which need not be those in the file any more.
-absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
-    const FrameSource& source, std::vector<std::byte> header_bytes,
-    std::shared_ptr<const Environment> env);
+absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(const FrameSource& source,
+                                                            std::vector<std::byte> header_bytes,
+                                                            std::shared_ptr<const Environment> env);
 
 struct FoundIndex {
   Chunk chunk;  // none in an empty frame

@@ -17,9 +17,7 @@ Region Region::BackedBy(std::shared_ptr<const File> file, int64_t origin) const 
   return backed;
 }
 
-Region Region::Unmapped() const {
-  return file_ == nullptr ? *this : Region(file_, origin_, size_);
-}
+Region Region::Unmapped() const { return file_ == nullptr ? *this : Region(file_, origin_, size_); }
 
 std::optional<Region> Region::Resized(int64_t size) const {
   if (mapping_ != nullptr && size > std::ssize(mapping_->bytes())) return std::nullopt;

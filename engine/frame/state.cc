@@ -26,8 +26,7 @@ void SetContiguousArea(State& state) {
 std::optional<int64_t> StoredBytesOf(const State& state) {
   const int64_t area = AreaOf(state);
   if (state.seal_holds && state.seal->dead_bytes <= area) {
-    return state.seal->dead_bytes < 0 ? std::nullopt
-                                      : std::optional(area - state.seal->dead_bytes);
+    return state.seal->dead_bytes < 0 ? std::nullopt : std::optional(area - state.seal->dead_bytes);
   }
   if (state.chunks.size() == 0) return 0;
   return state.header.layout == Layout::kSparse ? std::optional(area) : std::nullopt;
