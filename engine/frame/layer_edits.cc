@@ -26,8 +26,9 @@ absl::Status SetMetalayer(Draft& draft, std::string_view name, Bytes content) {
                            it->content.size(), content.size());
   }
   it->content = ToVector(content);
-  draft.edited = true;
-  draft.metalayers_edited = true;
+  draft.Record({.kind = format::LayerEdit::Kind::kSetMetalayer,
+                .name = std::string(name),
+                .content = it->content});
   return absl::OkStatus();
 }
 
@@ -47,12 +48,10 @@ absl::Status SetVlmeta(Draft& draft, const Environment& env, std::string_view na
   if (total > kMaxVlBytes) {
     return ResourceExhausted("vlmetalayers: %d bytes in all, at most %d", total, kMaxVlBytes);
   }
-  if (found) {
-    *it = std::move(layer);
-  } else {
-    draft.vlmetalayers.push_back(std::move(layer));
-  }
-  draft.edited = true;
+  draft.Record({.kind = format::LayerEdit::Kind::kSetVlmeta,
+                .name = std::string(name),
+                .content = ToVector(layer.chunk.bytes())});
+  PutVlLayer(draft.vlmetalayers, std::move(layer));
   return absl::OkStatus();
 }
 
@@ -62,7 +61,7 @@ absl::Status DeleteVlmeta(Draft& draft, std::string_view name) {
     return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));
   }
   draft.vlmetalayers.erase(it);
-  draft.edited = true;
+  draft.Record({.kind = format::LayerEdit::Kind::kDeleteVlmeta, .name = std::string(name)});
   return absl::OkStatus();
 }
 

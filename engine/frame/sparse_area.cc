@@ -80,12 +80,13 @@ absl::StatusOr<Chunk> SparseArea::Copy(int64_t entry) const {
 
 absl::StatusOr<chunk::Header> SparseArea::ReadHeader(int64_t entry,
                                                      chunk::ScratchBuffer& scratch) const {
-  CAIRN_ASSIGN_OR_RETURN(const Chunk chunk, Read(entry, scratch));
+  CAIRN_ASSIGN_OR_RETURN(const Chunk chunk, Read(entry, ReadMode::kMapped, scratch));
   return chunk::ParseHeader(chunk.bytes());
 }
 
-absl::StatusOr<Chunk> SparseArea::Read(int64_t entry, chunk::ScratchBuffer& /*scratch*/) const {
-  return Pin(entry);
+absl::StatusOr<Chunk> SparseArea::Read(int64_t entry, ReadMode mode,
+                                       chunk::ScratchBuffer& /*scratch*/) const {
+  return mode == ReadMode::kCopied ? Copy(entry) : Pin(entry);
 }
 
 absl::StatusOr<Chunk> SparseArea::Pin(int64_t entry) const {
