@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <thread>
-#include <type_traits>
 #include <utility>
 
 #include "engine/base/status.h"
@@ -10,6 +9,7 @@
 #include "engine/frame/loader.h"
 #include "engine/frame/record_finder.h"
 #include "engine/frame/replay.h"
+#include "engine/frame/wait_for.h"
 #include "engine/storage/buffer_mapping.h"
 #include "engine/storage/memory_file.h"
 
@@ -43,19 +43,6 @@ absl::StatusOr<FrameSource> OpenSource(const FramePlace& place, int64_t origin, 
     }
     if (attempt == kMaxReadAttempts) {
       return absl::UnavailableError(place.path + " is being replaced");
-    }
-    std::this_thread::sleep_for(kPause);
-  }
-}
-
-// Tries again and again while somebody else holds what is wanted.
-template <typename Try>
-std::invoke_result_t<Try> WaitFor(std::chrono::milliseconds wait, Try attempt) {
-  const auto end = std::chrono::steady_clock::now() + wait;
-  for (;;) {
-    auto result = attempt();
-    if (!absl::IsUnavailable(result.status()) || std::chrono::steady_clock::now() >= end) {
-      return result;
     }
     std::this_thread::sleep_for(kPause);
   }

@@ -1,6 +1,7 @@
 #include "engine/frame/frame_writer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -15,12 +16,14 @@
 #include "engine/frame/old_frame.h"
 #include "engine/frame/random.h"
 #include "engine/frame/sparse_writer.h"
+#include "engine/frame/wait_for.h"
 
 namespace cairn::frame {
 
 namespace {
 
 constexpr char kLockFileSuffix[] = ".b2lock";
+constexpr std::chrono::milliseconds kLockFileWait(100);
 
 absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const State& base,
                                         const Registry* registry) {
@@ -51,7 +54,10 @@ absl::StatusOr<std::optional<storage::LockFile>> TakeLockFile(const FramePlace& 
   if (place.files == nullptr) return std::nullopt;
   const std::string path = place.directory != nullptr ? std::string(format::kLockFileName)
                                                       : place.path + kLockFileSuffix;
-  return storage::LockFile::Acquire(*place.files, path, options.make_lock_file);
+  // Others hold it for the moment of one call.
+  return WaitFor(std::max(options.wait, kLockFileWait), [&] {
+    return storage::LockFile::Acquire(*place.files, path, options.make_lock_file);
+  });
 }
 
 }  // namespace
@@ -150,7 +156,8 @@ absl::Status FrameWriter::Confirm() {
       0, Bytes(base_->header_bytes).first(static_cast<size_t>(format::kFixedHeaderSize))));
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kAll));
   const FramePlace& place = core_->place();
-  return place.directory == nullptr ? absl::OkStatus() : place.files->SyncDirectoryOf(place.path);
+  // A writer that died behind a rename may have left the name to chance.
+  return place.files == nullptr ? absl::OkStatus() : place.files->SyncDirectoryOf(place.path);
 }
 
 absl::Status FrameWriter::ConfirmJournal() {

@@ -13,9 +13,6 @@
 
 namespace cairn::frame {
 
-namespace {
-
-// The header that a frame had when its trailer ended at `end`.
 absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameSource& source, int64_t end) {
   CAIRN_ASSIGN_OR_RETURN(const Region region, source.View(end));
   CAIRN_ASSIGN_OR_RETURN(const Chunk tail,
@@ -32,6 +29,8 @@ absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameSource& sour
   CAIRN_ASSIGN_OR_RETURN(format::Seal seal, format::ParseSeal(payload, kMaxChunkBytes));
   return std::move(seal.header_copy);
 }
+
+namespace {
 
 GenerationInfo InfoOf(const State& state) {
   const JournalEnd& journal = *state.journal;

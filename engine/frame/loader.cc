@@ -237,6 +237,8 @@ absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameSource& sour
   return marked;
 }
 
+}  // namespace
+
 absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
                                                       std::vector<std::byte> header_bytes,
                                                       std::shared_ptr<const Environment> env) {
@@ -244,8 +246,6 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
                          LoadCheckpoint(source, std::move(header_bytes), std::move(env)));
   return state->journal.has_value() ? WithJournal(source, std::move(state)) : state;
 }
-
-}  // namespace
 
 absl::StatusOr<int64_t> LoadFrameSize(const FrameSource& source) {
   std::byte word[8];

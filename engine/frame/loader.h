@@ -17,6 +17,11 @@ namespace cairn::frame {
 absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source,
                                                        std::shared_ptr<const Environment> env);
 
+// The same with other header bytes than those in the file.
+absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
+                                                      std::vector<std::byte> header_bytes,
+                                                      std::shared_ptr<const Environment> env);
+
 // The checkpoint of these header bytes, which need not be those in the file any more.
 absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(const FrameSource& source,
                                                             std::vector<std::byte> header_bytes,
