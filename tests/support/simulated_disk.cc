@@ -44,18 +44,40 @@ std::map<std::string, uint64_t> SimulatedNames::At(int64_t time) const {
   return there.now;
 }
 
+std::vector<uint64_t> SimulatedNames::Inodes() const {
+  std::vector<uint64_t> inodes;
+  for (const auto& [name, inode] : now) inodes.push_back(inode);
+  for (const auto& [name, inode] : durable) inodes.push_back(inode);
+  for (const Change& change : pending) {
+    for (const auto& [name, inode] : change.names) inodes.push_back(inode);
+  }
+  return inodes;
+}
+
 uint64_t SimulatedNames::Find(const std::string& name) const {
   const auto found = now.find(name);
   return found == now.end() ? 0 : found->second;
 }
 
-SimulatedDisk::SimulatedDisk(uint64_t seed) : dice_(seed) {
+SimulatedDisk::SimulatedDisk(uint64_t seed) : SimulatedDisk(seed, std::make_shared<PagePool>()) {
   AddDirectory();
-  root_ = std::make_unique<SimulatedDirectory>(this, "", directories_[kRoot]);
+  MakeRoot();
+}
+
+std::unique_ptr<SimulatedDisk> SimulatedDisk::After(const SimulatedDisk& from) {
+  std::unique_ptr<SimulatedDisk> disk(new SimulatedDisk(0, from.pool_));
+  disk->dice_ = from.dice_;
+  disk->next_inode_ = from.next_inode_;
+  disk->time_ = from.time_;
+  return disk;
+}
+
+void SimulatedDisk::MakeRoot() {
+  root_ = std::make_unique<SimulatedDirectory>(this, "", directories_.at(kRoot));
 }
 
 uint64_t SimulatedDisk::AddFile() {
-  files_[next_inode_] = std::make_shared<SimulatedInode>();
+  files_[next_inode_] = std::make_shared<SimulatedInode>(pool_);
   return next_inode_++;
 }
 
@@ -104,39 +126,40 @@ void SimulatedDisk::Evict() {
 }
 
 std::unique_ptr<SimulatedDisk> SimulatedDisk::Clone() const {
-  std::unique_ptr<SimulatedDisk> clone(new SimulatedDisk(Nothing{}));
-  for (const auto& [inode, file] : files_) clone->files_[inode] = file->Clone();
-  for (const auto& [inode, names] : directories_) {
-    clone->directories_[inode] = std::make_shared<SimulatedNames>(*names);
+  std::unique_ptr<SimulatedDisk> clone = After(*this);
+  std::vector<uint64_t> reached = {kRoot};
+  for (size_t i = 0; i < reached.size(); ++i) {
+    const uint64_t inode = reached[i];
+    if (clone->file(inode) != nullptr || clone->directory(inode) != nullptr) continue;
+    if (const auto file = this->file(inode); file != nullptr) {
+      clone->files_[inode] = file->Clone();
+    } else if (const auto names = directory(inode); names != nullptr) {
+      clone->directories_[inode] = std::make_shared<SimulatedNames>(*names);
+      const std::vector<uint64_t> more = names->Inodes();
+      reached.insert(reached.end(), more.begin(), more.end());
+    }
   }
-  clone->dice_ = dice_;
-  clone->next_inode_ = next_inode_;
-  clone->time_ = time_;
-  clone->root_ =
-      std::make_unique<SimulatedDirectory>(clone.get(), "", clone->directories_.at(kRoot));
+  clone->MakeRoot();
   return clone;
 }
 
 std::unique_ptr<SimulatedDisk> SimulatedDisk::Made(
     const std::function<FileImage(const SimulatedInode&)>& image,
     const std::function<std::map<std::string, uint64_t>(const SimulatedNames&)>& names) const {
-  std::unique_ptr<SimulatedDisk> made(new SimulatedDisk(Nothing{}));
-  made->dice_ = dice_;
-  made->next_inode_ = next_inode_;
-  made->time_ = time_;
+  std::unique_ptr<SimulatedDisk> made = After(*this);
   std::vector<uint64_t> reached = {kRoot};
   for (size_t i = 0; i < reached.size(); ++i) {
     const uint64_t inode = reached[i];
     if (const auto file = this->file(inode); file != nullptr) {
-      made->files_[inode] = std::make_shared<SimulatedInode>(image(*file));
-    } else if (made->directories_.count(inode) == 0) {
+      made->files_[inode] = std::make_shared<SimulatedInode>(pool_, image(*file));
+    } else {
       auto there = std::make_shared<SimulatedNames>();
       there->now = there->durable = names(*directories_.at(inode));
       for (const auto& [name, child] : there->now) reached.push_back(child);
       made->directories_[inode] = std::move(there);
     }
   }
-  made->root_ = std::make_unique<SimulatedDirectory>(made.get(), "", made->directories_.at(kRoot));
+  made->MakeRoot();
   return made;
 }
 

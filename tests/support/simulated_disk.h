@@ -81,6 +81,8 @@ struct SimulatedNames {
   void Do(Change change);
   void Sync();
   std::map<std::string, uint64_t> At(int64_t time) const;
+  // What any of the names leads to, or may lead to after a power cut.
+  std::vector<uint64_t> Inodes() const;
   uint64_t Find(const std::string& name) const;
 
   std::map<std::string, uint64_t> now = {};
@@ -127,8 +129,11 @@ class SimulatedDisk {
   uint64_t AddDirectory();
 
  private:
-  struct Nothing {};
-  explicit SimulatedDisk(Nothing /*empty*/) {}
+  // An empty one that goes on where `from` is.
+  static std::unique_ptr<SimulatedDisk> After(const SimulatedDisk& from);
+  SimulatedDisk(uint64_t seed, std::shared_ptr<PagePool> pool)
+      : dice_(seed), pool_(std::move(pool)) {}
+  void MakeRoot();
   std::unique_ptr<SimulatedDisk> Made(
       const std::function<FileImage(const SimulatedInode&)>& image,
       const std::function<std::map<std::string, uint64_t>(const SimulatedNames&)>& names) const;
@@ -136,7 +141,8 @@ class SimulatedDisk {
 
   static constexpr uint64_t kRoot = 1;
 
-  Dice dice_{1};
+  Dice dice_;
+  std::shared_ptr<PagePool> pool_;
   std::map<uint64_t, std::shared_ptr<SimulatedInode>> files_;
   std::map<uint64_t, std::shared_ptr<SimulatedNames>> directories_;
   uint64_t next_inode_ = kRoot;

@@ -18,12 +18,12 @@ constexpr int64_t kWholeFile = -1;  // the key of LockWhole among the locks
 
 class SimulatedMapping final : public Mapping {
  public:
-  SimulatedMapping(std::shared_ptr<const std::byte> pages, Bytes bytes)
+  SimulatedMapping(std::shared_ptr<const PagePool::Pages> pages, Bytes bytes)
       : pages_(std::move(pages)), bytes_(bytes) {}
   Bytes bytes() const override { return bytes_; }
 
  private:
-  const std::shared_ptr<const std::byte> pages_;
+  const std::shared_ptr<const PagePool::Pages> pages_;
   const Bytes bytes_;
 };
 
@@ -128,9 +128,9 @@ absl::StatusOr<std::shared_ptr<const Mapping>> SimulatedFile::Map(int64_t offset
     return storage::PastEnd(name_, offset, size, inode_->size());
   }
   const int64_t shown = size + std::min(room, SimulatedInode::kCapacity - offset - size);
-  const std::shared_ptr<const std::byte> pages = inode_->pages();
+  const std::shared_ptr<const PagePool::Pages> pages = inode_->pages();
   return std::make_shared<SimulatedMapping>(
-      pages, Bytes(pages.get() + offset, static_cast<size_t>(shown)));
+      pages, Bytes(pages->start + offset, static_cast<size_t>(shown)));
 }
 
 absl::StatusOr<FileIdentity> SimulatedFile::Identity() const {

@@ -1,6 +1,7 @@
 #include "tests/support/simulated_inode.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <sys/mman.h>
 
 #include "engine/base/bytes.h"
@@ -8,28 +9,43 @@
 
 namespace cairn::test {
 
-namespace {
-
-std::shared_ptr<std::byte> MapPages() {
-  constexpr auto kSize = static_cast<size_t>(SimulatedInode::kCapacity);
-  void* const start = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (start == MAP_FAILED) return nullptr;
-  return {static_cast<std::byte*>(start), [](std::byte* pages) { ::munmap(pages, kSize); }};
+PagePool::~PagePool() {
+  for (std::byte* const pages : free_) ::munmap(pages, kCapacity);
 }
 
-}  // namespace
+std::shared_ptr<PagePool::Pages> PagePool::Take() {
+  Pages pages;
+  if (!free_.empty()) {
+    pages.start = free_.back();
+    free_.pop_back();
+  } else {
+    void* const start = ::mmap(nullptr, kCapacity, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED) std::abort();
+    pages.start = static_cast<std::byte*>(start);
+  }
+  return {new Pages(pages), [pool = shared_from_this()](Pages* taken) {
+            FillBytes({taken->start, static_cast<size_t>(taken->used)}, std::byte{0});
+            pool->free_.push_back(taken->start);
+            delete taken;
+          }};
+}
 
-SimulatedInode::SimulatedInode(FileImage image)
-    : pages_(MapPages()), size_(image.size), durable_(std::move(image)) {
-  used_ = std::ssize(durable_.bytes);
+SimulatedInode::SimulatedInode(std::shared_ptr<PagePool> pool, FileImage image)
+    : pool_(std::move(pool)), pages_(pool_->Take()), size_(image.size), durable_(std::move(image)) {
+  Use(std::ssize(durable_.bytes));
   CopyBytes(durable_.bytes, Cached(0, used_));
   for (int64_t page = 0; page * kPage < used_; ++page) allocated_.insert(page);
 }
 
+void SimulatedInode::Use(int64_t end) {
+  used_ = std::max(used_, end);
+  pages_->used = std::max(pages_->used, end);
+}
+
 std::unique_ptr<SimulatedInode> SimulatedInode::Clone() const {
   auto clone = std::make_unique<SimulatedInode>(
-      FileImage{ToVector(bytes().first(static_cast<size_t>(used_))), size_});
+      pool_, FileImage{ToVector(bytes().first(static_cast<size_t>(used_))), size_});
   clone->durable_ = durable_;
   clone->pending_ = pending_;
   clone->uncut_ = uncut_;
@@ -53,7 +69,7 @@ void SimulatedInode::Write(int64_t time, int64_t offset, Bytes src) {
   Change change = {.time = time, .begin = offset, .end = end, .bytes = ToVector(src)};
   CopyBytes(change.bytes, Cached(offset, end));
   size_ = std::max(size_, end);
-  used_ = std::max(used_, end);
+  Use(end);
   for (int64_t page = offset / kPage; page * kPage < end; ++page) allocated_.insert(page);
   Add(std::move(change));
 }
@@ -111,7 +127,8 @@ void SimulatedInode::Evict() {
   if (!pending_.empty()) return;
   FillBytes(Cached(0, used_), std::byte{0});
   size_ = durable_.size;
-  used_ = std::ssize(durable_.bytes);
+  used_ = 0;
+  Use(std::ssize(durable_.bytes));
   CopyBytes(durable_.bytes, Cached(0, used_));
 }
 

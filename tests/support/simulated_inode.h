@@ -23,24 +23,44 @@ struct FileImage {
   int64_t size = 0;
 };
 
+// Pages for the caches of many files, one after the other: to map new ones for each would take most
+// of the time of a test.
+class PagePool : public std::enable_shared_from_this<PagePool> {
+ public:
+  // No file grows past this, so that its pages need never move.
+  static constexpr int64_t kCapacity = 32 << 20;
+
+  // Which pages of a file's cache may not be zero.
+  struct Pages {
+    std::byte* start = nullptr;
+    int64_t used = 0;
+  };
+
+  ~PagePool();
+  // All zero. They come back when nobody holds them any more.
+  std::shared_ptr<Pages> Take();
+
+ private:
+  std::vector<std::byte*> free_;
+};
+
 // Changes are numbered by the caller, in the order in which they happen over all files.
 class SimulatedInode {
  public:
   // A disk writes so many aligned bytes whole or not at all.
   static constexpr int64_t kSector = 512;
   static constexpr int64_t kPage = 4096;
-  // No file grows past this, so that its pages need never move.
-  static constexpr int64_t kCapacity = 64 << 20;
+  static constexpr int64_t kCapacity = PagePool::kCapacity;
 
-  explicit SimulatedInode(FileImage image = {});
+  explicit SimulatedInode(std::shared_ptr<PagePool> pool, FileImage image = {});
   // The same file on another disk, what is pending included.
   std::unique_ptr<SimulatedInode> Clone() const;
 
   // The page cache.
   int64_t size() const { return size_; }
-  Bytes bytes() const { return {pages_.get(), static_cast<size_t>(size_)}; }
+  Bytes bytes() const { return {pages_->start, static_cast<size_t>(size_)}; }
   // Pages that stay where they are, and show what is written later.
-  std::shared_ptr<const std::byte> pages() const { return pages_; }
+  std::shared_ptr<const PagePool::Pages> pages() const { return pages_; }
   uint64_t Hash() const;
   int64_t allocated() const { return static_cast<int64_t>(allocated_.size()) * kPage; }
 
@@ -80,7 +100,7 @@ class SimulatedInode {
   using Cuts = std::map<int64_t, size_t>;
 
   MutableBytes Cached(int64_t begin, int64_t end) {
-    return {pages_.get() + begin, static_cast<size_t>(end - begin)};
+    return {pages_->start + begin, static_cast<size_t>(end - begin)};
   }
   void Add(Change change);
   FileImage Merge(const Cuts& cuts, int64_t size) const;
@@ -88,7 +108,10 @@ class SimulatedInode {
   int64_t AnySize(Dice& dice) const;
   void Resurrect(FileImage& image) const;
 
-  std::shared_ptr<std::byte> pages_;
+  void Use(int64_t end);
+
+  const std::shared_ptr<PagePool> pool_;
+  const std::shared_ptr<PagePool::Pages> pages_;
   int64_t size_ = 0;
   int64_t used_ = 0;  // all cached bytes behind are zero
   std::set<int64_t> allocated_;
