@@ -28,7 +28,11 @@ absl::StatusOr<chunk::Header> ContiguousArea::ReadHeader(int64_t entry,
   return chunk::ParseHeader(bytes, available);
 }
 
-absl::StatusOr<Chunk> ContiguousArea::Read(int64_t entry, chunk::ScratchBuffer& scratch) const {
+absl::StatusOr<Chunk> ContiguousArea::Read(int64_t entry, ReadMode mode,
+                                           chunk::ScratchBuffer& scratch) const {
+  if (mode == ReadMode::kCopied && region_.in_place()) {
+    return ContiguousArea(region_.Unmapped(), begin_, end_).Pin(entry);
+  }
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, ReadHeader(entry, scratch));
   CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, region_.Read(begin_ + entry, header.cbytes, scratch));
   return Chunk(bytes, nullptr);

@@ -22,6 +22,11 @@ struct ChunkPlace {
   int64_t file = -1;    // number of its file
 };
 
+enum class ReadMode {
+  kMapped,  // in place where there is a map
+  kCopied,  // by a system call, whatever the map shows
+};
+
 // Entries are those of the index that are no special values. Immutable, thread-safe.
 class ChunkArea {
  public:
@@ -36,7 +41,8 @@ class ChunkArea {
   virtual absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
                                                    chunk::ScratchBuffer& scratch) const = 0;
   // The chunk's bytes. Without an owner they last as long as this area and `scratch` do.
-  virtual absl::StatusOr<Chunk> Read(int64_t entry, chunk::ScratchBuffer& scratch) const = 0;
+  virtual absl::StatusOr<Chunk> Read(int64_t entry, ReadMode mode,
+                                     chunk::ScratchBuffer& scratch) const = 0;
   // The same with an owner, for as long as the caller likes.
   virtual absl::StatusOr<Chunk> Pin(int64_t entry) const = 0;
 };
@@ -51,7 +57,8 @@ class ContiguousArea final : public ChunkArea {
   std::string Describe(int64_t entry) const override;
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
                                            chunk::ScratchBuffer& scratch) const override;
-  absl::StatusOr<Chunk> Read(int64_t entry, chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<Chunk> Read(int64_t entry, ReadMode mode,
+                             chunk::ScratchBuffer& scratch) const override;
   absl::StatusOr<Chunk> Pin(int64_t entry) const override;
 
  private:

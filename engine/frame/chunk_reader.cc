@@ -24,21 +24,19 @@ chunk::DecodeContext ContextOf(const State& state) {
   return context;
 }
 
-absl::Status CheckFingerprint(const State& state, int64_t nchunk, const IndexEntry& entry,
-                              VerifyPolicy policy, Bytes stored) {
-  if (entry.fingerprint == 0 || policy == VerifyPolicy::kNever) return absl::OkStatus();
-  if (policy == VerifyPolicy::kFirstTouch && state.chunks.IsVerified(nchunk)) {
-    return absl::OkStatus();
-  }
-  if (const uint64_t got = format::HashChunk(stored); got != entry.fingerprint) {
-    return DataLoss("fingerprint: expected %016x, got %016x", entry.fingerprint, got);
-  }
-  state.chunks.MarkVerified(nchunk);
-  return absl::OkStatus();
+absl::Status CheckFingerprint(const IndexEntry& entry, Bytes stored) {
+  const uint64_t got = format::HashChunk(stored);
+  if (got == entry.fingerprint) return absl::OkStatus();
+  return DataLoss("fingerprint: expected %016x, got %016x", entry.fingerprint, got);
+}
+
+bool IsVerified(const State& state, int64_t nchunk) {
+  return !IsTail(state, nchunk) && state.chunks.IsVerified(nchunk);
 }
 
 // What the frame says of a chunk's size; 0 when chunks differ in size.
 int32_t FixedNbytes(const State& state, int64_t nchunk) {
+  if (IsTail(state, nchunk)) return static_cast<int32_t>(state.tail.head->nbytes);
   const int64_t chunksize = state.header.chunksize;
   if (chunksize <= 0) return 0;
   return static_cast<int32_t>(std::min(chunksize, state.info.nbytes - nchunk * chunksize));
@@ -92,11 +90,14 @@ class StoredSizes final : public ChunkSizes {
 }  // namespace
 
 int64_t CountChunks(const State& state) {
-  const bool tail = state.tail != nullptr && !state.tail->empty();
-  return state.chunks.size() + (tail ? 1 : 0);
+  return state.chunks.size() + (state.tail.empty() ? 0 : 1);
 }
 
 bool IsTail(const State& state, int64_t nchunk) { return nchunk == state.chunks.size(); }
+
+absl::StatusOr<IndexEntry> EntryOf(const State& state, int64_t nchunk) {
+  return IsTail(state, nchunk) ? state.tail.head->entry : state.chunks.Get(nchunk);
+}
 
 absl::Status CheckChunkNumber(const State& state, int64_t nchunk) {
   if (nchunk >= 0 && nchunk < CountChunks(state)) return absl::OkStatus();
@@ -105,18 +106,33 @@ absl::Status CheckChunkNumber(const State& state, int64_t nchunk) {
 
 absl::StatusOr<Chunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                  chunk::ScratchBuffer& scratch) {
-  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
+  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, EntryOf(state, nchunk));
   if (absl::Status status = state.area->Locate(entry.value).status(); !status.ok()) {
     return At(NameOf(nchunk), status);
   }
-  absl::StatusOr<Chunk> stored = state.area->Read(entry.value, scratch);
+  const bool check =
+      entry.fingerprint != 0 && policy != VerifyPolicy::kNever &&
+      !(policy == VerifyPolicy::kFirstTouch && IsVerified(state, nchunk));
+  const auto read = [&](ReadMode mode) {
+    absl::StatusOr<Chunk> stored = state.area->Read(entry.value, mode, scratch);
+    if (!stored.ok() || !check) return stored;
+    if (absl::Status status = CheckFingerprint(entry, stored->bytes()); !status.ok()) {
+      stored = std::move(status);
+    }
+    return stored;
+  };
+  absl::StatusOr<Chunk> stored = read(ReadMode::kMapped);
+  // What the map shows is damage only if the file says the same.
+  if (!stored.ok()) stored = read(ReadMode::kCopied);
+  if (stored.ok()) {
+    if (check && !IsTail(state, nchunk)) state.chunks.MarkVerified(nchunk);
+    return stored;
+  }
   absl::Status status = stored.status();
   // A version that nobody knows is no future where Cairn itself vouched for the chunk.
   if (absl::IsUnimplemented(status) && entry.fingerprint != 0) {
     status = absl::DataLossError(status.message());
   }
-  if (status.ok()) status = CheckFingerprint(state, nchunk, entry, policy, stored->bytes());
-  if (status.ok()) return stored;
   return At(absl::StrCat(NameOf(nchunk), " ", state.area->Describe(entry.value)), status);
 }
 
@@ -136,10 +152,19 @@ bool DependsOnFrame(const State& state, const chunk::Header& header) {
 absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, VerifyPolicy policy,
                                           chunk::ScratchBuffer& scratch) {
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
-  if (IsTail(state, nchunk)) {
-    return OpenChunk(Bytes(*state.tail), static_cast<int32_t>(state.tail->size()));
+  if (!IsTail(state, nchunk)) return OpenStored(state, nchunk, policy, scratch);
+  OpenChunk chunk(std::monostate(), 0);
+  if (state.tail.head.has_value()) {
+    CAIRN_ASSIGN_OR_RETURN(chunk, OpenStored(state, nchunk, policy, scratch));
   }
-  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
+  chunk.more_ = state.tail.items.bytes();
+  return chunk;
+}
+
+absl::StatusOr<OpenChunk> OpenChunk::OpenStored(const State& state, int64_t nchunk,
+                                                VerifyPolicy policy,
+                                                chunk::ScratchBuffer& scratch) {
+  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, EntryOf(state, nchunk));
   const int32_t fixed = FixedNbytes(state, nchunk);
   if (absl::Status status = CheckLimit(state, fixed); !status.ok()) {
     return At(NameOf(nchunk), status);
@@ -167,9 +192,20 @@ absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, Ve
 }
 
 absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst) const {
-  if (!RangeFits(begin, static_cast<int64_t>(dst.size()), nbytes_)) {
-    return OutOfRange("chunk: %d bytes from byte %d on, of %d", dst.size(), begin, nbytes_);
+  if (!RangeFits(begin, static_cast<int64_t>(dst.size()), nbytes())) {
+    return OutOfRange("chunk: %d bytes from byte %d on, of %d", dst.size(), begin, nbytes());
   }
+  const int64_t from_chunk = std::clamp<int64_t>(nbytes_ - begin, 0, std::ssize(dst));
+  const MutableBytes behind = dst.subspan(static_cast<size_t>(from_chunk));
+  if (!behind.empty()) {
+    const int64_t skipped = std::max<int64_t>(begin - nbytes_, 0);
+    CopyBytes(more_.subspan(static_cast<size_t>(skipped), behind.size()), behind);
+  }
+  return from_chunk == 0 ? absl::OkStatus()
+                         : ReadContent(begin, dst.first(static_cast<size_t>(from_chunk)));
+}
+
+absl::Status OpenChunk::ReadContent(int64_t begin, MutableBytes dst) const {
   if (const auto* decoder = std::get_if<chunk::Decoder>(&content_)) {
     CAIRN_RETURN_IF_ERROR(decoder->DecodeRange(begin, dst));
     AddReference(reference_, begin, dst);
@@ -178,13 +214,12 @@ absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst) const {
   if (const auto* special = std::get_if<chunk::SpecialContent>(&content_)) {
     return chunk::FillSpecial(*special, begin, dst);
   }
-  CopyBytes(std::get<Bytes>(content_).subspan(static_cast<size_t>(begin), dst.size()), dst);
   return absl::OkStatus();
 }
 
 absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk) {
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
-  if (IsTail(state, nchunk)) return static_cast<int32_t>(state.tail->size());
+  if (IsTail(state, nchunk)) return static_cast<int32_t>(state.tail.nbytes());
   if (const int32_t fixed = FixedNbytes(state, nchunk); fixed != 0) return fixed;
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
   chunk::ScratchBuffer scratch;

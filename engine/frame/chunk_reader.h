@@ -17,14 +17,17 @@
 
 namespace cairn::frame {
 
-// Chunks of the state, the raw tail included.
+// Chunks of the state, the tail included.
 int64_t CountChunks(const State& state);
 // kOutOfRange unless nchunk is one of them.
 absl::Status CheckChunkNumber(const State& state, int64_t nchunk);
 // Whether nchunk stands for items that wait in the tail.
 bool IsTail(const State& state, int64_t nchunk);
+// What the index says of a chunk, or of the one that the tail begins with, if it does.
+absl::StatusOr<IndexEntry> EntryOf(const State& state, int64_t nchunk);
 
-// The bytes of a stored chunk, as ChunkArea::Read gives them. Its fingerprint is checked as
+// The bytes of a stored chunk, or of the one that the tail begins with, as ChunkArea::Read gives
+// them. Its fingerprint is checked as
 // `policy` asks; nothing is decoded, so any codec will do.
 absl::StatusOr<Chunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                  chunk::ScratchBuffer& scratch);
@@ -32,28 +35,34 @@ absl::StatusOr<Chunk> ReadStored(const State& state, int64_t nchunk, VerifyPolic
 // Whether a stored chunk decodes to something else outside of this frame.
 bool DependsOnFrame(const State& state, const chunk::Header& header);
 
-// A chunk of a state, ready to be decoded: stored, special, or the raw tail. Lasts no longer than
-// the state and the scratch buffer that it was opened with.
+// A chunk of a state, ready to be decoded: stored, special, or the tail. Lasts no longer than the
+// state and the scratch buffer that it was opened with.
 class OpenChunk {
  public:
   // kDataLoss for a stored chunk that is not what it should be.
   static absl::StatusOr<OpenChunk> Open(const State& state, int64_t nchunk, VerifyPolicy policy,
                                         chunk::ScratchBuffer& scratch);
 
-  int32_t nbytes() const { return nbytes_; }
+  int32_t nbytes() const { return nbytes_ + static_cast<int32_t>(more_.size()); }
   // Decodes bytes [begin, begin + dst.size()).
   absl::Status Read(int64_t begin, MutableBytes dst) const;
-  // The chunk's stored bytes, empty for special chunks of the index and the tail.
+  // The chunk's stored bytes, empty for special chunks of the index; those that a tail begins with.
   Bytes stored() const { return stored_.bytes(); }
   // Null for special chunks of the index and the tail.
-  const chunk::Decoder* decoder() const { return std::get_if<chunk::Decoder>(&content_); }
+  const chunk::Decoder* decoder() const {
+    return more_.empty() ? std::get_if<chunk::Decoder>(&content_) : nullptr;
+  }
 
  private:
-  using Content = std::variant<chunk::Decoder, chunk::SpecialContent, Bytes>;
+  using Content = std::variant<std::monostate, chunk::Decoder, chunk::SpecialContent>;
   OpenChunk(Content content, int32_t nbytes) : content_(std::move(content)), nbytes_(nbytes) {}
+  static absl::StatusOr<OpenChunk> OpenStored(const State& state, int64_t nchunk,
+                                              VerifyPolicy policy, chunk::ScratchBuffer& scratch);
+  absl::Status ReadContent(int64_t begin, MutableBytes dst) const;
 
   Content content_;
-  int32_t nbytes_;
+  int32_t nbytes_;  // of the content
+  Bytes more_;      // raw items behind it
   Chunk stored_;
   Bytes reference_;  // of additive DELTA
 };

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/format/frame_header.h"
+#include "engine/format/journal.h"
 #include "engine/frame/chunk_index.h"
 #include "engine/frame/state.h"
 
@@ -31,21 +33,28 @@ struct Draft {
         header_bytes(base.header_bytes),
         chunks(base.chunks),
         vlmetalayers(base.vlmetalayers),
-        stored_bytes(base.info.dead_bytes >= 0 ? std::optional(base.info.cbytes) : std::nullopt) {}
+        tail(base.tail),
+        stored_bytes(base.info.dead_bytes >= 0 ? std::optional(base.info.cbytes) : std::nullopt) {
+    header.nbytes -= tail.nbytes();
+  }
 
-  // Its nbytes counts `chunks` and not the tail; frame_size and cbytes are those of the base.
+  // Its nbytes counts `chunks` and not the tail; frame_size and cbytes are those of the checkpoint.
   format::FrameHeader header;
-  std::vector<std::byte> header_bytes;
+  std::vector<std::byte> header_bytes;  // as the checkpoint left them
   ChunkIndex chunks;
   std::vector<VlLayer> vlmetalayers;
   // Items that do not fill a chunk yet. Only in frames of fixed chunks.
-  std::vector<std::byte> tail;
+  Tail tail;
   // Bytes of the stored chunks; empty when the base did not know.
   std::optional<int64_t> stored_bytes;
-  bool edited = false;
-  bool metalayers_edited = false;
 
-  int64_t nbytes() const { return header.nbytes + static_cast<int64_t>(tail.size()); }
+  // What the journal will say of the edits since the base.
+  bool edited = false;
+  std::vector<format::ChunkEdit> chunk_edits;
+  std::vector<format::LayerEdit> layer_edits;
+  bool tail_replaced = false;  // the tail is not the base's with more items behind
+
+  int64_t nbytes() const { return header.nbytes + tail.nbytes(); }
   // The tail counts as the last chunk.
   int64_t nchunks() const { return chunks.size() + (tail.empty() ? 0 : 1); }
   bool fixed_chunks() const { return !header.variable_chunks(); }
@@ -53,34 +62,20 @@ struct Draft {
   void Insert(int64_t nchunk, const StagedChunk& chunk);
   void Replace(int64_t nchunk, const ChunkCost& old, const StagedChunk& chunk);
   void Erase(int64_t first, int64_t count, const ChunkCost& old);
+  // `entries` are those of the chunks in their new order.
+  void Reorder(std::span<const int64_t> order, std::vector<IndexEntry> entries);
+
+  // The last chunk leaves the index: more items will follow it.
+  void ReopenLast(const ChunkCost& cost);
+  // Remembers an edit that was made to the metadata.
+  void Record(format::LayerEdit edit);
+
+  // The tail is gone; if it had a head, that chunk is dead.
+  void DropTail();
 
  private:
   void Count(const ChunkCost& cost, int64_t sign);
 };
-
-inline void Draft::Count(const ChunkCost& cost, int64_t sign) {
-  header.nbytes += sign * cost.nbytes;
-  stored_bytes = stored_bytes.has_value() && cost.stored.has_value()
-                     ? std::optional(*stored_bytes + sign * *cost.stored)
-                     : std::nullopt;
-  edited = true;
-}
-
-inline void Draft::Insert(int64_t nchunk, const StagedChunk& chunk) {
-  chunks.Insert(nchunk, chunk.entry);
-  Count(chunk.cost, 1);
-}
-
-inline void Draft::Replace(int64_t nchunk, const ChunkCost& old, const StagedChunk& chunk) {
-  chunks.Replace(nchunk, chunk.entry);
-  Count(old, -1);
-  Count(chunk.cost, 1);
-}
-
-inline void Draft::Erase(int64_t first, int64_t count, const ChunkCost& old) {
-  chunks.Erase(first, count);
-  Count(old, -1);
-}
 
 }  // namespace cairn::frame
 

@@ -4,6 +4,7 @@
 
 #include "cairn/options.h"
 #include "engine/chunk/workspace.h"
+#include "engine/frame/replay_rules.h"
 
 namespace cairn::frame {
 
@@ -15,6 +16,7 @@ struct Environment {
   int32_t max_mapped_files = 256;
   const Registry* registry = nullptr;
   Executor* executor = nullptr;
+  ReplayRules replay;
   mutable chunk::WorkspacePool pool;
 };
 

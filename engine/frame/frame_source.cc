@@ -1,5 +1,8 @@
 #include "engine/frame/frame_source.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
@@ -28,15 +31,29 @@ absl::Status FrameSource::ReadAt(int64_t position, MutableBytes dst) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Region> FrameSource::View(int64_t size) const {
+absl::StatusOr<size_t> FrameSource::ReadSome(int64_t position, MutableBytes dst) const {
+  if (file_ != nullptr) return file_->ReadSome(origin_ + position, dst);
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, Size());
+  const int64_t n = std::clamp<int64_t>(size - position, 0, std::ssize(dst));
+  CAIRN_RETURN_IF_ERROR(ReadAt(position, dst.first(static_cast<size_t>(n))));
+  return static_cast<size_t>(n);
+}
+
+absl::StatusOr<Region> FrameSource::ViewMore(const Region& before, int64_t size) const {
+  constexpr int64_t kLeastRoom = int64_t{16} << 20;
+  if (std::optional<Region> more = before.Resized(size); more.has_value()) return *more;
+  return View(size, std::max(size, kLeastRoom));
+}
+
+absl::StatusOr<Region> FrameSource::View(int64_t size, int64_t room) const {
   if (file_ == nullptr) {
     const Bytes part =
         buffer_->bytes().subspan(static_cast<size_t>(origin_), static_cast<size_t>(size));
-    return Region(storage::ShareBytes(part, buffer_));
+    return Region(storage::ShareBytes(part, buffer_), size);
   }
   if (!use_mmap_) return Region(file_, origin_, size);
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Mapping> mapping, file_->Map(origin_, size));
-  return Region(std::move(mapping));
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Mapping> mapping, file_->Map(origin_, size, room));
+  return Region(std::move(mapping), size).BackedBy(file_, origin_);
 }
 
 }  // namespace cairn::frame

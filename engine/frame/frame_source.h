@@ -35,8 +35,12 @@ class FrameSource {
   // Bytes from the start of the frame to the end of what holds it. kDataLoss when there are none.
   absl::StatusOr<int64_t> Size() const;
   absl::Status ReadAt(int64_t position, MutableBytes dst) const;
+  // The same, but as much as there is; the number of bytes read.
+  absl::StatusOr<size_t> ReadSome(int64_t position, MutableBytes dst) const;
   // The first `size` bytes of the frame.
-  absl::StatusOr<Region> View(int64_t size) const;
+  absl::StatusOr<Region> View(int64_t size) const { return View(size, 0); }
+  // The same of a frame that has grown since `before` was viewed, and will go on growing.
+  absl::StatusOr<Region> ViewMore(const Region& before, int64_t size) const;
 
   int64_t origin() const { return origin_; }
   // Null for a buffer.
@@ -45,6 +49,7 @@ class FrameSource {
   const std::shared_ptr<FileSystem>& directory() const { return directory_; }
 
  private:
+  absl::StatusOr<Region> View(int64_t size, int64_t room) const;
   FrameSource(std::shared_ptr<const File> file, std::shared_ptr<const Mapping> buffer,
               int64_t origin, bool use_mmap)
       : file_(std::move(file)), buffer_(std::move(buffer)), origin_(origin), use_mmap_(use_mmap) {}

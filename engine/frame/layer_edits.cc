@@ -16,6 +16,15 @@ constexpr int64_t kMaxVlBytes = int64_t{1} << 29;
 
 }  // namespace
 
+void PutVlLayer(std::vector<VlLayer>& layers, VlLayer layer) {
+  const auto it = std::ranges::find(layers, layer.name, &VlLayer::name);
+  if (it != layers.end()) {
+    *it = std::move(layer);
+  } else {
+    layers.push_back(std::move(layer));
+  }
+}
+
 absl::Status SetMetalayer(Draft& draft, std::string_view name, Bytes content) {
   const auto it = std::ranges::find(draft.header.metalayers, name, &Metalayer::name);
   if (it == draft.header.metalayers.end()) {
@@ -26,8 +35,9 @@ absl::Status SetMetalayer(Draft& draft, std::string_view name, Bytes content) {
                            it->content.size(), content.size());
   }
   it->content = ToVector(content);
-  draft.edited = true;
-  draft.metalayers_edited = true;
+  draft.Record({.kind = format::LayerEdit::Kind::kSetMetalayer,
+                .name = std::string(name),
+                .content = it->content});
   return absl::OkStatus();
 }
 
@@ -47,12 +57,10 @@ absl::Status SetVlmeta(Draft& draft, const Environment& env, std::string_view na
   if (total > kMaxVlBytes) {
     return ResourceExhausted("vlmetalayers: %d bytes in all, at most %d", total, kMaxVlBytes);
   }
-  if (found) {
-    *it = std::move(layer);
-  } else {
-    draft.vlmetalayers.push_back(std::move(layer));
-  }
-  draft.edited = true;
+  draft.Record({.kind = format::LayerEdit::Kind::kSetVlmeta,
+                .name = std::string(name),
+                .content = ToVector(layer.chunk.bytes())});
+  PutVlLayer(draft.vlmetalayers, std::move(layer));
   return absl::OkStatus();
 }
 
@@ -62,7 +70,7 @@ absl::Status DeleteVlmeta(Draft& draft, std::string_view name) {
     return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));
   }
   draft.vlmetalayers.erase(it);
-  draft.edited = true;
+  draft.Record({.kind = format::LayerEdit::Kind::kDeleteVlmeta, .name = std::string(name)});
   return absl::OkStatus();
 }
 

@@ -1,11 +1,35 @@
 #include "engine/frame/region.h"
 
+#include <utility>
 #include <vector>
 
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 
 namespace cairn::frame {
+
+Region Region::BackedBy(std::shared_ptr<const File> file, int64_t origin) const {
+  Region backed = *this;
+  backed.file_ = std::move(file);
+  backed.origin_ = origin;
+  return backed;
+}
+
+Region Region::Unmapped() const {
+  return file_ == nullptr ? *this : Region(file_, origin_, size_);
+}
+
+std::optional<Region> Region::Resized(int64_t size) const {
+  if (mapping_ != nullptr && size > std::ssize(mapping_->bytes())) return std::nullopt;
+  Region resized = *this;
+  resized.size_ = size;
+  return resized;
+}
+
+void Region::Hold(std::shared_ptr<const void> what) {
+  using Both = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
+  owner_ = std::make_shared<const Both>(owner_, std::move(what));
+}
 
 absl::Status Region::Check(int64_t offset, int64_t size) const {
   if (RangeFits(offset, size, size_)) return absl::OkStatus();
@@ -27,7 +51,7 @@ absl::StatusOr<Chunk> Region::Pin(int64_t offset, int64_t size) const {
   CAIRN_RETURN_IF_ERROR(Check(offset, size));
   if (mapping_ != nullptr) {
     return Chunk(mapping_->bytes().subspan(static_cast<size_t>(offset), static_cast<size_t>(size)),
-                 mapping_);
+                 owner_);
   }
   auto copy = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(size));
   CAIRN_RETURN_IF_ERROR(file_->ReadAt(origin_ + offset, *copy));

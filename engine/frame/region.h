@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -21,15 +22,24 @@ namespace cairn::frame {
 class Region {
  public:
   Region() = default;
-  // In place: the mapping begins where the frame begins.
-  explicit Region(std::shared_ptr<const Mapping> mapping)
-      : mapping_(std::move(mapping)), size_(static_cast<int64_t>(mapping_->bytes().size())) {}
+  // In place: the mapping begins where the frame begins, and shows `size` bytes or more.
+  Region(std::shared_ptr<const Mapping> mapping, int64_t size)
+      : mapping_(std::move(mapping)), size_(size), owner_(mapping_) {}
   // By copy: the frame begins at `origin` of the file.
   Region(std::shared_ptr<const File> file, int64_t origin, int64_t size)
       : file_(std::move(file)), origin_(origin), size_(size) {}
 
   int64_t size() const { return size_; }
   bool in_place() const { return mapping_ != nullptr; }
+
+  // The same bytes, in place, that can also be had by copy from the file behind the mapping.
+  Region BackedBy(std::shared_ptr<const File> file, int64_t origin) const;
+  // The same bytes by copy, where there is a file.
+  Region Unmapped() const;
+  // More bytes of the same file; empty when the mapping does not reach that far.
+  std::optional<Region> Resized(int64_t size) const;
+  // From now on whoever keeps bytes of this region keeps `what` as well.
+  void Hold(std::shared_ptr<const void> what);
 
   // Bytes [offset, offset + size): in place, or in `scratch`. kDataLoss outside the region.
   absl::StatusOr<Bytes> Read(int64_t offset, int64_t size, chunk::ScratchBuffer& scratch) const;
@@ -43,6 +53,7 @@ class Region {
   std::shared_ptr<const File> file_;
   int64_t origin_ = 0;
   int64_t size_ = 0;
+  std::shared_ptr<const void> owner_;  // of pinned bytes in place
 };
 
 }  // namespace cairn::frame

@@ -84,8 +84,9 @@ absl::StatusOr<chunk::Header> SparseArea::ReadHeader(int64_t entry,
   return chunk::ParseHeader(chunk.bytes());
 }
 
-absl::StatusOr<Chunk> SparseArea::Read(int64_t entry, chunk::ScratchBuffer& /*scratch*/) const {
-  return Pin(entry);
+absl::StatusOr<Chunk> SparseArea::Read(int64_t entry, ReadMode mode,
+                                       chunk::ScratchBuffer& /*scratch*/) const {
+  return mode == ReadMode::kCopied ? Copy(entry) : Pin(entry);
 }
 
 absl::StatusOr<Chunk> SparseArea::Pin(int64_t entry) const {

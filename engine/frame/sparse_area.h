@@ -25,7 +25,8 @@ class SparseArea final : public ChunkArea {
   std::string Describe(int64_t entry) const override;
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
                                            chunk::ScratchBuffer& scratch) const override;
-  absl::StatusOr<Chunk> Read(int64_t entry, chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<Chunk> Read(int64_t entry, ReadMode mode,
+                             chunk::ScratchBuffer& scratch) const override;
   absl::StatusOr<Chunk> Pin(int64_t entry) const override;
 
  private:

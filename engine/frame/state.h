@@ -18,6 +18,7 @@
 #include "engine/frame/chunk_starts.h"
 #include "engine/frame/environment.h"
 #include "engine/frame/region.h"
+#include "engine/frame/tail.h"
 
 namespace cairn::frame {
 
@@ -34,20 +35,34 @@ struct Extent {
   int64_t size() const { return end - begin; }
 };
 
+// How far the journal behind a checkpoint was followed.
+struct JournalEnd {
+  uint64_t base = 0;        // identity of the checkpoint
+  uint64_t last = 0;        // hash of the last batch, or the identity again
+  uint64_t generation = 0;  // of the last batch, or of the checkpoint
+  int64_t begin = 0;        // where the checkpoint ends
+  int64_t end = 0;          // where the last batch ends
+  int64_t durable_end = 0;  // what is known to be durable
+  int64_t chunks = 0;       // that the batches brought
+  int64_t edits = 0;        // of all kinds
+
+  bool empty() const { return end == begin; }
+};
+
 struct State {
   std::shared_ptr<const Environment> env;
   Era era = Era::kCurrent;
   Region region;
   FrameInfo info;
   format::FrameHeader header;
-  std::vector<std::byte> header_bytes;
+  std::vector<std::byte> header_bytes;  // as they stand in the file
 
   ChunkIndex chunks;
   std::shared_ptr<const ChunkArea> area;
   // In a contiguous frame chunks lie between the end of the header and here.
   int64_t chunks_end = 0;
   // Items that wait for more to fill a chunk; they read as the last chunk.
-  std::shared_ptr<const std::vector<std::byte>> tail;
+  Tail tail;
   ChunkStarts starts;              // of a frame whose chunks differ in size
   std::optional<ArrayInfo> array;  // as a metalayer tells it
 
@@ -69,6 +84,11 @@ struct State {
   // Of a state with staged edits: the writer's file, whose lock keeps others from writing where
   // these edits are.
   std::shared_ptr<const File> writers_file;
+
+  // Of a contiguous frame that batches may follow.
+  std::optional<JournalEnd> journal;
+  // Batches that were durable are damaged: what they committed, and all after it, cannot be read.
+  absl::Status journal_damage;
 
   Extent index;    // the stored index chunk; empty without chunks and in staged states
   Extent trailer;  // or whatever holds the vlmetalayers

@@ -80,8 +80,9 @@ void Verifier::CheckIndex() {
 absl::Status Verifier::CheckContent(const OpenChunk& chunk) {
   const chunk::Decoder* decoder = chunk.decoder();
   if (decoder == nullptr || decoder->nblocks() == 0) {
-    // One value shows whether a chunk without blocks can be read.
-    const int32_t size = std::min(chunk.nbytes(), state_.header.typesize);
+    // One value shows whether a chunk without blocks can be read, unless it is part of the tail.
+    const bool tail = decoder == nullptr && !chunk.stored().empty();
+    const int32_t size = tail ? chunk.nbytes() : std::min(chunk.nbytes(), state_.header.typesize);
     return chunk.Read(0, decoded_.Get(static_cast<size_t>(size)));
   }
   for (int64_t begin = 0; begin < chunk.nbytes();) {
@@ -103,7 +104,10 @@ absl::Status Verifier::CheckContent(const OpenChunk& chunk) {
 
 // Where a chunk is stored, as far as that can be told.
 Extent Verifier::ExtentOf(int64_t nchunk) {
-  const absl::StatusOr<IndexEntry> entry = state_.chunks.Get(nchunk);
+  if (IsTail(state_, nchunk) && !state_.tail.head.has_value()) {
+    return {state_.journal->begin, state_.journal->end};
+  }
+  const absl::StatusOr<IndexEntry> entry = EntryOf(state_, nchunk);
   if (!entry.ok() || format::IsSpecialEntry(entry->value)) return state_.index;
   const absl::StatusOr<ChunkPlace> place = state_.area->Locate(entry->value);
   if (!place.ok()) return state_.index;
@@ -174,7 +178,7 @@ absl::StatusOr<VerifyReport> VerifyState(const State& state, VerifyDepth depth,
   Verifier verifier(state, depth);
   verifier.CheckTrailer();
   verifier.CheckIndex();
-  const int64_t nchunks = state.chunks.size();
+  const int64_t nchunks = CountChunks(state);
   for (int64_t i = 0; i < nchunks; ++i) {
     verifier.CheckChunk(i);
     const bool last = i + 1 == nchunks;

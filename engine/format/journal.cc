@@ -1,0 +1,247 @@
+#include "engine/format/journal.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "engine/base/byte_reader.h"
+#include "engine/base/byte_writer.h"
+#include "engine/base/bytes.h"
+#include "engine/base/endian.h"
+#include "engine/base/hash.h"
+#include "engine/base/status.h"
+
+namespace cairn::format {
+
+namespace {
+
+constexpr uint32_t kRecordVersion = 1;
+constexpr size_t kHashSize = sizeof(uint64_t);
+
+enum class EditCode : uint32_t { kInsert = 1, kReplace = 2, kErase = 3, kReorder = 4 };
+
+constexpr uint32_t kVlBlocks = 1;
+
+constexpr uint32_t kTailReplaced = 1;
+constexpr uint32_t kTailHasHead = 2;
+
+void WriteChunk(const PlacedChunk& chunk, ByteWriter& writer) {
+  writer.Le(static_cast<uint64_t>(chunk.entry));
+  writer.Le(chunk.fingerprint);
+  writer.Le(static_cast<uint32_t>(chunk.nbytes));
+  writer.Le(static_cast<uint32_t>(chunk.cbytes));
+}
+
+PlacedChunk ReadChunk(ByteReader& reader) {
+  PlacedChunk chunk;
+  chunk.entry = static_cast<int64_t>(reader.Le<uint64_t>("entry"));
+  chunk.fingerprint = reader.Le<uint64_t>("chunk fingerprint");
+  chunk.nbytes = static_cast<int32_t>(reader.Le<uint32_t>("chunk nbytes"));
+  chunk.cbytes = static_cast<int32_t>(reader.Le<uint32_t>("chunk cbytes"));
+  if (chunk.nbytes < 0 || chunk.cbytes < 0) reader.Fail("chunk size", "is negative");
+  return chunk;
+}
+
+struct EditWriter {
+  void operator()(const InsertEdit& edit) { Placed(EditCode::kInsert, edit.nchunk, edit.chunk); }
+  void operator()(const ReplaceEdit& edit) { Placed(EditCode::kReplace, edit.nchunk, edit.chunk); }
+  void operator()(const EraseEdit& edit) {
+    Begin(EditCode::kErase, edit.first);
+    writer.Le(static_cast<uint64_t>(edit.count));
+  }
+  void operator()(const ReorderEdit& edit) {
+    Begin(EditCode::kReorder, static_cast<int64_t>(edit.order.size()));
+    for (const uint32_t nchunk : edit.order) writer.Le(nchunk);
+  }
+  void Begin(EditCode code, int64_t number) {
+    writer.Le(static_cast<uint32_t>(code));
+    writer.Le(static_cast<uint64_t>(number));
+  }
+  void Placed(EditCode code, int64_t nchunk, const PlacedChunk& chunk) {
+    Begin(code, nchunk);
+    WriteChunk(chunk, writer);
+  }
+
+  ByteWriter& writer;
+};
+
+ReorderEdit ReadOrder(uint64_t count, ByteReader& reader) {
+  ReorderEdit edit;
+  if (count > reader.remaining() / sizeof(uint32_t)) {
+    reader.Fail("order", absl::StrFormat("%d chunks", count));
+    return edit;
+  }
+  edit.order.reserve(count);
+  for (uint64_t i = 0; i < count; ++i) edit.order.push_back(reader.Le<uint32_t>("order"));
+  return edit;
+}
+
+ChunkEdit ReadEdit(ByteReader& reader) {
+  const auto code = static_cast<EditCode>(reader.Le<uint32_t>("edit"));
+  const auto number = reader.Le<uint64_t>("chunk number");
+  const auto nchunk = static_cast<int64_t>(number);
+  switch (code) {
+    case EditCode::kInsert:
+      return InsertEdit{.nchunk = nchunk, .chunk = ReadChunk(reader)};
+    case EditCode::kReplace:
+      return ReplaceEdit{.nchunk = nchunk, .chunk = ReadChunk(reader)};
+    case EditCode::kErase:
+      return EraseEdit{.first = nchunk,
+                       .count = static_cast<int64_t>(reader.Le<uint64_t>("count"))};
+    case EditCode::kReorder:
+      return ReadOrder(number, reader);
+  }
+  reader.Fail("edit", absl::StrFormat("%d is not known", static_cast<uint32_t>(code)));
+  return EraseEdit{};
+}
+
+void WriteLayer(const LayerEdit& edit, ByteWriter& writer) {
+  writer.Le(static_cast<uint32_t>(edit.kind));
+  writer.Le(static_cast<uint32_t>(edit.name.size()));
+  writer.Le(static_cast<uint64_t>(edit.content.size()));
+  writer.Append(AsBytes(edit.name));
+  writer.Append(edit.content);
+}
+
+LayerEdit ReadLayer(ByteReader& reader) {
+  LayerEdit edit;
+  const uint32_t kind = reader.Le<uint32_t>("layer edit");
+  if (kind < 1 || kind > 3) reader.Fail("layer edit", absl::StrFormat("%d is not known", kind));
+  edit.kind = static_cast<LayerEdit::Kind>(kind);
+  const uint32_t name_size = reader.Le<uint32_t>("layer name");
+  const uint64_t size = reader.Le<uint64_t>("layer content");
+  edit.name = AsText(reader.Take(name_size, "layer name"));
+  edit.content = ToVector(reader.Take(size, "layer content"));
+  return edit;
+}
+
+void WriteTail(const TailEdit& tail, ByteWriter& writer) {
+  writer.Le((tail.replaces ? kTailReplaced : 0) | (tail.head.has_value() ? kTailHasHead : 0));
+  if (tail.head.has_value()) WriteChunk(*tail.head, writer);
+  writer.Le(static_cast<uint64_t>(tail.items.size()));
+  writer.Append(tail.items);
+}
+
+TailEdit ReadTail(ByteReader& reader) {
+  TailEdit tail;
+  const uint32_t flags = reader.Le<uint32_t>("tail");
+  tail.replaces = (flags & kTailReplaced) != 0;
+  if ((flags & kTailHasHead) != 0) tail.head = ReadChunk(reader);
+  if (tail.head.has_value() && !tail.replaces) reader.Fail("tail", "goes on from two chunks");
+  const uint64_t size = reader.Le<uint64_t>("tail size");
+  tail.items = ToVector(reader.Take(size, "tail items"));
+  return tail;
+}
+
+void WriteTotals(const BatchTotals& totals, ByteWriter& writer) {
+  writer.Le(static_cast<uint64_t>(totals.nchunks));
+  writer.Le(static_cast<uint64_t>(totals.nbytes));
+  writer.Le(static_cast<uint64_t>(totals.stored_bytes));
+  writer.Le(static_cast<uint32_t>(totals.chunksize));
+  writer.Le(totals.vlblocks ? kVlBlocks : 0);
+}
+
+BatchTotals ReadTotals(ByteReader& reader) {
+  BatchTotals totals;
+  totals.nchunks = static_cast<int64_t>(reader.Le<uint64_t>("nchunks"));
+  totals.nbytes = static_cast<int64_t>(reader.Le<uint64_t>("nbytes"));
+  totals.stored_bytes = static_cast<int64_t>(reader.Le<uint64_t>("stored bytes"));
+  totals.chunksize = static_cast<int32_t>(reader.Le<uint32_t>("chunksize"));
+  totals.vlblocks = (reader.Le<uint32_t>("flags") & kVlBlocks) != 0;
+  return totals;
+}
+
+ByteWriter BeginRecord(RecordKind kind) {
+  ByteWriter writer;
+  writer.Append(AsBytes(kRecordMagic));
+  writer.Le(kRecordVersion);
+  writer.Le(static_cast<uint32_t>(kind));
+  writer.Le(uint64_t{0});  // the size, once it is known
+  return writer;
+}
+
+std::vector<std::byte> EndRecord(ByteWriter writer) {
+  const size_t size = writer.size() + kHashSize;
+  StoreLe(writer.written().data() + kRecordHeadSize - sizeof(uint64_t),
+          static_cast<uint64_t>(size));
+  writer.Le(Xxh3(writer.written()));
+  return std::move(writer).Take();
+}
+
+}  // namespace
+
+std::optional<RecordHead> FindRecordHead(Bytes bytes) {
+  if (std::ssize(bytes) < kRecordHeadSize ||
+      AsText(bytes.first(kRecordMagic.size())) != kRecordMagic) {
+    return std::nullopt;
+  }
+  ByteReader reader(bytes, "record");
+  reader.Take(kRecordMagic.size(), "magic");
+  const uint32_t version = reader.Le<uint32_t>("version");
+  const uint32_t kind = reader.Le<uint32_t>("kind");
+  const uint64_t size = reader.Le<uint64_t>("size");
+  const bool known = kind == static_cast<uint32_t>(RecordKind::kBatch) ||
+                     kind == static_cast<uint32_t>(RecordKind::kMoved);
+  if (version != kRecordVersion || !known || size < kMinRecordSize || size > INT64_MAX) {
+    return std::nullopt;
+  }
+  return RecordHead{.kind = static_cast<RecordKind>(kind), .size = static_cast<int64_t>(size)};
+}
+
+bool IsIntact(Bytes record) {
+  return std::ssize(record) >= kMinRecordSize &&
+         Xxh3(record.first(record.size() - kHashSize)) == HashOf(record);
+}
+
+uint64_t HashOf(Bytes record) { return LoadLe<uint64_t>(record.last(kHashSize).data()); }
+
+absl::StatusOr<Batch> ParseBatch(Bytes record) {
+  ByteReader reader(record.first(record.size() - kHashSize), "batch");
+  reader.Seek(kRecordHeadSize, "links");
+  Batch batch;
+  batch.links.base = reader.Le<uint64_t>("base");
+  batch.links.generation = reader.Le<uint64_t>("generation");
+  batch.links.previous = reader.Le<uint64_t>("previous");
+  batch.links.durable_end = static_cast<int64_t>(reader.Le<uint64_t>("durable end"));
+  batch.totals = ReadTotals(reader);
+  const uint32_t nchunks = reader.Le<uint32_t>("chunk edits");
+  for (uint32_t i = 0; i < nchunks && reader.ok(); ++i) batch.chunks.push_back(ReadEdit(reader));
+  const uint32_t nlayers = reader.Le<uint32_t>("layer edits");
+  for (uint32_t i = 0; i < nlayers && reader.ok(); ++i) batch.layers.push_back(ReadLayer(reader));
+  batch.tail = ReadTail(reader);
+  if (reader.ok() && reader.remaining() > 0) {
+    reader.Fail("end", absl::StrFormat("%d more bytes", reader.remaining()));
+  }
+  CAIRN_RETURN_IF_ERROR(reader.status());
+  return batch;
+}
+
+std::vector<std::byte> EncodeBatch(const Batch& batch) {
+  ByteWriter writer = BeginRecord(RecordKind::kBatch);
+  writer.Le(batch.links.base);
+  writer.Le(batch.links.generation);
+  writer.Le(batch.links.previous);
+  writer.Le(static_cast<uint64_t>(batch.links.durable_end));
+  WriteTotals(batch.totals, writer);
+  writer.Le(static_cast<uint32_t>(batch.chunks.size()));
+  for (const ChunkEdit& edit : batch.chunks) std::visit(EditWriter{writer}, edit);
+  writer.Le(static_cast<uint32_t>(batch.layers.size()));
+  for (const LayerEdit& edit : batch.layers) WriteLayer(edit, writer);
+  WriteTail(batch.tail, writer);
+  return EndRecord(std::move(writer));
+}
+
+std::vector<std::byte> EncodeMoved() { return EndRecord(BeginRecord(RecordKind::kMoved)); }
+
+uint64_t BaseIdentity(const FrameHeader& header, Bytes trailer,
+                      const std::vector<LayerPlace>& layers, uint64_t nonce) {
+  ByteWriter writer;
+  writer.Le(static_cast<uint64_t>(header.frame_size));
+  writer.Le(static_cast<uint64_t>(header.nbytes));
+  writer.Le(static_cast<uint64_t>(header.cbytes));
+  writer.Le(nonce);
+  writer.Append(TrailerFingerprint(FingerprintType::k64Bit, trailer, layers));
+  return Xxh3(writer.written());
+}
+
+}  // namespace cairn::format

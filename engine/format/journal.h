@@ -1,0 +1,136 @@
+// Records of the journal: commits that lie behind a frame's trailer until a checkpoint folds them
+// into the index. All numbers are little endian.
+//
+//   magic | version u32 | kind u32 | size u64 | payload | XXH3-64 of all before it
+//
+// The payload of a batch is written down in docs/file-format.md; the chunks that a batch brings lie
+// before its record, back to back.
+#ifndef CAIRN_ENGINE_FORMAT_JOURNAL_H_
+#define CAIRN_ENGINE_FORMAT_JOURNAL_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/types.h"
+#include "engine/format/frame_header.h"
+#include "engine/format/trailer.h"
+
+namespace cairn::format {
+
+// magic, version, kind and size.
+inline constexpr int64_t kRecordHeadSize = 8 + 4 + 4 + 8;
+inline constexpr int64_t kMinRecordSize = kRecordHeadSize + 8;
+// No chunk begins with its first byte.
+inline constexpr std::string_view kRecordMagic("CAIRNJNL");
+
+enum class RecordKind : uint32_t {
+  kBatch = 1,  // a commit
+  kMoved = 2,  // another file has taken the frame's name
+};
+
+struct RecordHead {
+  RecordKind kind = RecordKind::kBatch;
+  int64_t size = 0;  // of the whole record
+};
+
+// Nothing unless `bytes` begins with the head of a record that this version knows.
+std::optional<RecordHead> FindRecordHead(Bytes bytes);
+// Whether a whole record is what was written.
+bool IsIntact(Bytes record);
+// The hash that ends a record, by which the next one names it.
+uint64_t HashOf(Bytes record);
+
+// A chunk as the index will say it.
+struct PlacedChunk {
+  int64_t entry = 0;
+  uint64_t fingerprint = 0;
+  int32_t nbytes = 0;  // decoded
+  int32_t cbytes = 0;  // stored; 0 for special values
+  bool operator==(const PlacedChunk&) const = default;
+};
+
+struct InsertEdit {
+  int64_t nchunk = 0;
+  PlacedChunk chunk;
+  bool operator==(const InsertEdit&) const = default;
+};
+struct ReplaceEdit {
+  int64_t nchunk = 0;
+  PlacedChunk chunk;
+  bool operator==(const ReplaceEdit&) const = default;
+};
+struct EraseEdit {
+  int64_t first = 0;
+  int64_t count = 0;
+  bool operator==(const EraseEdit&) const = default;
+};
+// Chunk order[i] becomes chunk i.
+struct ReorderEdit {
+  std::vector<uint32_t> order;
+  bool operator==(const ReorderEdit&) const = default;
+};
+using ChunkEdit = std::variant<InsertEdit, ReplaceEdit, EraseEdit, ReorderEdit>;
+
+struct LayerEdit {
+  enum class Kind : uint32_t { kSetMetalayer = 1, kSetVlmeta = 2, kDeleteVlmeta = 3 };
+  Kind kind = Kind::kSetMetalayer;
+  std::string name;
+  std::vector<std::byte> content = {};  // of a vlmetalayer: its chunk
+  bool operator==(const LayerEdit&) const = default;
+};
+
+// What becomes of the items that do not fill a chunk.
+struct TailEdit {
+  bool replaces = false;              // the tail before is gone: a chunk holds it, or nothing
+  std::optional<PlacedChunk> head;    // the new tail goes on from this stored chunk
+  std::vector<std::byte> items = {};  // that come behind
+  bool operator==(const TailEdit&) const = default;
+};
+
+// What ties a batch to what lies before it.
+struct BatchLinks {
+  uint64_t base = 0;  // identity of the checkpoint; see BaseIdentity
+  uint64_t generation = 0;
+  uint64_t previous = 0;    // hash of the record before, or the identity of the checkpoint
+  int64_t durable_end = 0;  // all before this was durable when the record was written
+  bool operator==(const BatchLinks&) const = default;
+};
+
+// The frame as the batch leaves it.
+struct BatchTotals {
+  int64_t nchunks = 0;        // of the index: the tail is none of them
+  int64_t nbytes = 0;         // decoded, with the tail
+  int64_t stored_bytes = -1;  // of the chunks; -1: not known
+  int32_t chunksize = 0;
+  bool vlblocks = false;
+  bool operator==(const BatchTotals&) const = default;
+};
+
+struct Batch {
+  BatchLinks links;
+  BatchTotals totals;
+  std::vector<ChunkEdit> chunks;  // one after the other
+  std::vector<LayerEdit> layers;
+  TailEdit tail;
+  bool operator==(const Batch&) const = default;
+};
+
+// `record` is intact and a batch.
+absl::StatusOr<Batch> ParseBatch(Bytes record);
+std::vector<std::byte> EncodeBatch(const Batch& batch);
+
+// The record that tells readers of a file to look for the one that took its name.
+std::vector<std::byte> EncodeMoved();
+
+// What batches call the checkpoint that they follow.
+uint64_t BaseIdentity(const FrameHeader& header, Bytes trailer,
+                      const std::vector<LayerPlace>& layers, uint64_t nonce);
+
+}  // namespace cairn::format
+
+#endif  // CAIRN_ENGINE_FORMAT_JOURNAL_H_
