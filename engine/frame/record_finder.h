@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "engine/format/journal.h"
@@ -46,9 +48,10 @@ class RecordFinder {
   std::vector<std::byte> window_;  // bytes from the position on
 };
 
-// A later batch of the same journal that was written when the bytes at `position` were durable: it
-// shows that they were damaged, and not left unfinished. Looks at every byte behind the position.
-absl::StatusOr<bool> WasDurable(const FrameSource& source, uint64_t base, int64_t position);
+// Looks behind every byte from `position` on for intact records, wherever they lie, until `visit`
+// says that it has seen enough.
+absl::Status SearchRecords(const FrameSource& source, int64_t position,
+                           absl::FunctionRef<bool(FoundRecord)> visit);
 
 }  // namespace cairn::frame
 
