@@ -34,6 +34,7 @@ class RecordFinder {
 
   // The next record; nothing when the file does not go on with whole chunks and an intact one.
   absl::StatusOr<std::optional<FoundRecord>> Next();
+  void GoTo(int64_t position) { position_ = position; }
   // Where that ended: behind the record, or at what is neither chunk nor record.
   int64_t position() const { return position_; }
   // Whether there is anything but zeros at the position.

@@ -228,7 +228,7 @@ absl::StatusOr<Followed> FollowJournal(const FrameSource& source, const State& s
     CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record, finder.Next());
     if (!record.has_value() && options.search && finder.stopped_at_bytes()) {
       CAIRN_ASSIGN_OR_RETURN(record, follower.FindBehind(finder.position(), followed.damaged_at));
-      if (record.has_value()) finder = RecordFinder(source, record->end());
+      if (record.has_value()) finder.GoTo(record->end());
     }
     if (!record.has_value()) break;
     if (record->kind == format::RecordKind::kMoved) {
