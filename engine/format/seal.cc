@@ -49,6 +49,10 @@ absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
     seal.pages.insert(seal.pages.end(), count, hash);
   }
   CAIRN_RETURN_IF_ERROR(reader.status());
+  if (seal.generation > kMaxGeneration || seal.oldest_generation > kMaxGeneration) {
+    return DataLoss("seal: generations %d and %d, at most %d", seal.generation,
+                    seal.oldest_generation, kMaxGeneration);
+  }
   if (seal.dead_bytes < -1 || seal.uncovered < 0 || seal.chunksize < 0 ||
       seal.chunksize > kMaxChunkBytes) {
     return DataLoss("seal: %d dead bytes, %d uncovered chunks, chunksize %d", seal.dead_bytes,

@@ -15,6 +15,9 @@ namespace cairn::format {
 
 inline constexpr std::string_view kSealLayer = "cairn";
 
+// Readers lock a byte behind 2^62 that stands for their generation.
+inline constexpr uint64_t kMaxGeneration = uint64_t{1} << 61;
+
 // Index entries that one page hash stands for.
 inline constexpr int64_t kPageEntries = 2048;
 

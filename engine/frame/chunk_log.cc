@@ -34,7 +34,7 @@ absl::Status ChunkLog::Flush() {
 
 absl::Status ChunkLog::AttachTo(State& state) const {
   state.chunks_end = std::max(state.chunks_end, flushed_);
-  CAIRN_ASSIGN_OR_RETURN(state.region, source_.View(state.chunks_end));
+  CAIRN_ASSIGN_OR_RETURN(state.region, source_.ViewMore(state.region, state.chunks_end));
   SetContiguousArea(state);
   return absl::OkStatus();
 }

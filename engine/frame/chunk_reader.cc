@@ -110,9 +110,8 @@ absl::StatusOr<Chunk> ReadStored(const State& state, int64_t nchunk, VerifyPolic
   if (absl::Status status = state.area->Locate(entry.value).status(); !status.ok()) {
     return At(NameOf(nchunk), status);
   }
-  const bool check =
-      entry.fingerprint != 0 && policy != VerifyPolicy::kNever &&
-      !(policy == VerifyPolicy::kFirstTouch && IsVerified(state, nchunk));
+  const bool check = entry.fingerprint != 0 && policy != VerifyPolicy::kNever &&
+                     !(policy == VerifyPolicy::kFirstTouch && IsVerified(state, nchunk));
   const auto read = [&](ReadMode mode) {
     absl::StatusOr<Chunk> stored = state.area->Read(entry.value, mode, scratch);
     if (!stored.ok() || !check) return stored;

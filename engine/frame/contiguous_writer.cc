@@ -4,8 +4,13 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "engine/format/journal.h"
 #include "engine/frame/copy_chunks.h"
+#include "engine/frame/history.h"
+#include "engine/frame/loader.h"
 #include "engine/frame/old_frame.h"
+#include "engine/frame/reclaim.h"
+#include "engine/frame/replay.h"
 
 namespace cairn::frame {
 
@@ -13,6 +18,30 @@ namespace {
 
 // What one write moves from the old state to the new one.
 constexpr int64_t kSectorSize = 512;
+
+// Space that is reserved ahead of the journal, in steps that grow.
+constexpr int64_t kLeastRoom = int64_t{1} << 20;
+constexpr int64_t kMostRoom = int64_t{64} << 20;
+
+// Bytes that are perhaps not durable are read and written again by whoever opens the frame next.
+constexpr int64_t kMostUnsynced = int64_t{64} << 20;
+
+// A journal of more chunks than these, or than an eighth of the frame, is folded, so that n appends
+// write O(n) bytes; one of more edits than those, so that opening stays cheap.
+constexpr int64_t kLeastJournal = 1024;
+constexpr int64_t kLongestJournal = 65536;
+
+// Whether a checkpoint has to change the metalayers in the header.
+bool MetalayersDiffer(const Draft& draft) {
+  const format::FrameHeader& header = draft.header;
+  for (size_t i = 0; i < header.places.size(); ++i) {
+    const Bytes there = Bytes(draft.header_bytes)
+                            .subspan(static_cast<size_t>(header.places[i].begin),
+                                     static_cast<size_t>(header.places[i].size));
+    if (!std::ranges::equal(there, header.metalayers[i].content)) return true;
+  }
+  return false;
+}
 
 // A new file at the place, which nobody else can write: the lock comes before the name.
 absl::StatusOr<NewFile> NewLockedFile(const FramePlace& place) {
@@ -28,7 +57,9 @@ absl::StatusOr<NewFile> NewLockedFile(const FramePlace& place) {
 
 std::unique_ptr<FrameWriter> ContiguousWriter::Make(Start start) {
   std::unique_ptr<ContiguousWriter> writer(new ContiguousWriter(std::move(start)));
-  writer->StageAt(writer->base_->header.frame_size);
+  // What Confirm will have made so.
+  writer->synced_end_ = writer->CommittedEnd();
+  writer->StageAt(writer->CommittedEnd());
   return writer;
 }
 
@@ -53,6 +84,10 @@ ContiguousWriter::~ContiguousWriter() {
   if (usable() && !first_.has_value()) CleanUp().IgnoreError();
 }
 
+int64_t ContiguousWriter::CommittedEnd() const {
+  return base_->journal.has_value() ? base_->journal->end : base_->header.frame_size;
+}
+
 void ContiguousWriter::StageAt(int64_t position) {
   log_.emplace(file_.get(), source_,
                ChunkLog::Start{.header_len = base_->header.header_len, .position = position});
@@ -70,24 +105,82 @@ absl::Status ContiguousWriter::Restart() {
     new_file_ = std::move(file);
     shared_end_ = 0;
   }
-  StageAt(std::max(base_->header.frame_size, shared_end_));
+  StageAt(std::max(CommittedEnd(), shared_end_));
   return absl::OkStatus();
 }
 
 bool ContiguousWriter::FitsInPlace() const {
   const Draft& draft = stager_->draft();
-  if (draft.header.nbytes == 0) return false;
-  return !draft.metalayers_edited || draft.header.header_len <= kSectorSize;
+  if (draft.nbytes() == 0) return false;
+  return draft.header.header_len <= kSectorSize || !MetalayersDiffer(draft);
 }
 
-absl::Status ContiguousWriter::CommitInPlace() {
+// With what is staged.
+bool ContiguousWriter::JournalIsLong() const {
+  const JournalEnd& journal = *base_->journal;
+  const int64_t staged = std::ssize(stager_->draft().chunk_edits);
+  return journal.chunks + staged > std::max(kLeastJournal, stager_->draft().chunks.size() / 8) ||
+         journal.edits + staged > kLongestJournal;
+}
+
+// A commit should not have to make a larger size durable, and a full disk should show early. Where
+// there is no room the write itself will tell.
+void ContiguousWriter::ReserveRoom() {
+  if (log_->end() <= reserved_end_) return;
+  room_ = std::clamp(2 * room_, kLeastRoom, kMostRoom);
+  reserved_end_ = log_->end() + room_;
+  file_->Reserve(reserved_end_).IgnoreError();
+}
+
+absl::Status ContiguousWriter::PublishBatch(Durability durability) {
+  if (JournalIsLong()) return Fold();
+  // Whoever opens the frame reads again what is perhaps not durable.
+  if (log_->end() - synced_end_ > kMostUnsynced) {
+    CAIRN_RETURN_IF_ERROR(log_->Flush());
+    CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
+    synced_end_ = log_->end();
+  }
+  const JournalEnd& journal = *base_->journal;
+  FollowingBatch next{.batch = stager_->MakeBatch(), .begin = journal.end, .record = log_->end()};
+  next.batch.links = {.base = journal.base,
+                      .generation = journal.generation + 1,
+                      .previous = journal.last,
+                      .durable_end = synced_end_};
+  const std::vector<std::byte> record = format::EncodeBatch(next.batch);
+  next.hash = format::HashOf(record);
+  CAIRN_RETURN_IF_ERROR(log_->Append(record).status());
+  ReserveRoom();
+  CAIRN_RETURN_IF_ERROR(log_->Flush());
+  next.end = log_->end();
+  if (durability == Durability::kMachine) {
+    CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
+    synced_end_ = next.end;
+  }
+  Replay replay(*base_);
+  CAIRN_RETURN_IF_ERROR(replay.Apply(next, stager_->draft().tail));
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state, std::move(replay).Finish(source_));
+  FrameWriter::Adopt(std::move(state));
+  stager_->Rebase(base_);
+  return absl::OkStatus();
+}
+
+absl::Status ContiguousWriter::SyncCommitted() {
+  if (synced_end_ >= CommittedEnd()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
+  synced_end_ = CommittedEnd();
+  return absl::OkStatus();
+}
+
+absl::Status ContiguousWriter::CommitInPlace(std::optional<uint64_t> oldest_generation) {
   const Draft& draft = stager_->draft();
+  CheckpointPlan plan = PlanAt(log_->end(), false);
+  plan.seal.oldest_generation = oldest_generation.value_or(plan.seal.oldest_generation);
   CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes,
-                         EncodeCheckpoint(draft, PlanAt(log_->end(), false), &core_->env()->pool));
+                         EncodeCheckpoint(draft, plan, &core_->env()->pool));
   CAIRN_RETURN_IF_ERROR(file_->WriteAt(log_->end(), bytes.tail));
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
   CAIRN_RETURN_IF_ERROR(CheckAtPlace());
-  const int64_t flipped = draft.metalayers_edited ? std::min(draft.header.header_len, kSectorSize)
+  const int64_t flipped = MetalayersDiffer(draft) ? std::min(draft.header.header_len, kSectorSize)
                                                   : format::kFixedHeaderSize;
   CAIRN_RETURN_IF_ERROR(file_->WriteAt(0, Bytes(bytes.header).first(static_cast<size_t>(flipped))));
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
@@ -135,36 +228,104 @@ absl::Status ContiguousWriter::CommitFirst() {
 absl::Status ContiguousWriter::CommitToNewFile() {
   CAIRN_ASSIGN_OR_RETURN(NewFile file, CopyDraft());
   CAIRN_RETURN_IF_ERROR(CheckAtPlace());
+  const std::shared_ptr<File> old = file_;
+  const int64_t old_end = log_->end();
   CAIRN_RETURN_IF_ERROR(file.Publish(true));
-  return Adopt(file.file());
+  CAIRN_RETURN_IF_ERROR(Adopt(file.file()));
+  // Readers of the old file look there next. Without the record they look again after a while.
+  old->WriteAt(old_end, format::EncodeMoved()).IgnoreError();
+  return absl::OkStatus();
+}
+
+// A new file has neither room nor journal, and is durable.
+void ContiguousWriter::BeginAfterCheckpoint() {
+  synced_end_ = CommittedEnd();
+  shared_end_ = 0;  // the committed frame ends behind them, or lies in another file
+  StageAt(CommittedEnd());
 }
 
 absl::Status ContiguousWriter::Publish() {
+  const std::shared_ptr<File> before = file_;
   if (first_.has_value()) {
     CAIRN_RETURN_IF_ERROR(CommitFirst());
   } else if (FitsInPlace()) {
-    CAIRN_RETURN_IF_ERROR(CommitInPlace());
+    CAIRN_RETURN_IF_ERROR(CommitInPlace(std::nullopt));
   } else {
     CAIRN_RETURN_IF_ERROR(CommitToNewFile());
   }
-  shared_end_ = 0;  // the committed frame ends behind them, or lies in another file
-  StageAt(base_->header.frame_size);
+  if (file_ != before) reserved_end_ = 0;
+  BeginAfterCheckpoint();
   return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> ContiguousWriter::Rewrite() {
   CAIRN_ASSIGN_OR_RETURN(const int64_t before, file_->Size());
+  CAIRN_RETURN_IF_ERROR(stager_->Finish());
   CAIRN_RETURN_IF_ERROR(CommitToNewFile());
-  StageAt(base_->header.frame_size);
+  reserved_end_ = 0;
+  BeginAfterCheckpoint();
   return before;
 }
 
+// The checkpoint from which on everything is kept.
+absl::StatusOr<std::shared_ptr<const State>> ContiguousWriter::OldestKept(
+    const ReclaimOptions& options) const {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> kept,
+                         LoadCheckpoint(source_, base_->header_bytes, core_->env()));
+  const uint64_t newest = base_->info.generation;
+  while (kept != nullptr && kept->info.generation + options.keep_generations > newest) {
+    CAIRN_ASSIGN_OR_RETURN(kept,
+                           PreviousCheckpoint(source_, *kept, base_->seal->oldest_generation));
+  }
+  return kept;
+}
+
+// The newest checkpoint is made to say that states before `kept` are gone, and that durably; then,
+// if nobody reads one of them, their bytes go.
+absl::StatusOr<ReclaimReport> ContiguousWriter::Free(const ReclaimOptions& options) {
+  if (core_->place().files == nullptr) return Unimplemented("a frame in memory has no disk space");
+  if (!FitsInPlace()) return FreeByRewriting();
+  if (!base_->seal_holds) return Unimplemented("the frame has no seal that tells its history");
+  const bool keeps = options.keep_generations > 0;
+  if (!keeps &&
+      (!base_->journal->empty() || base_->seal->oldest_generation < base_->info.generation)) {
+    CAIRN_RETURN_IF_ERROR(stager_->Finish());
+    CAIRN_RETURN_IF_ERROR(CommitInPlace(base_->info.generation + 1));
+    BeginAfterCheckpoint();
+  }
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> kept, OldestKept(options));
+  ReclaimReport report{.oldest_generation = base_->seal->oldest_generation};
+  if (kept == nullptr) return report;
+  const uint64_t oldest = kept->info.generation;
+  if (base_->seal->oldest_generation < oldest) {
+    CAIRN_RETURN_IF_ERROR(stager_->Finish());
+    CAIRN_RETURN_IF_ERROR(CommitInPlace(oldest));
+    BeginAfterCheckpoint();
+  }
+  report.oldest_generation = oldest;
+  CAIRN_ASSIGN_OR_RETURN(report.blocked,
+                         file_->IsLocked(kReaderLockByte, static_cast<int64_t>(oldest)));
+  if (report.blocked) return report;
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<Extent> dead, DeadExtents(*kept));
+  CAIRN_ASSIGN_OR_RETURN(report.freed, PunchHoles(*file_, dead));
+  return report;
+}
+
+// An empty frame, say, goes to a new file that has nothing dead.
+absl::StatusOr<ReclaimReport> ContiguousWriter::FreeByRewriting() {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t before, file_->AllocatedSize());
+  CAIRN_RETURN_IF_ERROR(Rewrite().status());
+  CAIRN_ASSIGN_OR_RETURN(const int64_t after, file_->AllocatedSize());
+  return ReclaimReport{.freed = std::max<int64_t>(before - after, 0),
+                       .oldest_generation = base_->info.generation};
+}
+
 absl::Status ContiguousWriter::CleanUp() {
-  const int64_t frame_size = base_->header.frame_size;
-  if (shared_end_ > frame_size) return absl::OkStatus();
+  const int64_t end = CommittedEnd();
+  if (shared_end_ > end) return absl::OkStatus();
   // Also what a writer left that could not clean up.
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file_->Size());
-  return size > frame_size ? file_->Truncate(frame_size) : absl::OkStatus();
+  return size > end ? file_->Truncate(end) : absl::OkStatus();
 }
 
 }  // namespace cairn::frame

@@ -1,13 +1,15 @@
-// Commits to a frame that is one file.
+// Commits to a frame that is one file. docs/guarantees.md gives the reason for each step.
 //
-//   1. Chunks go behind the committed end of the frame as they are staged. Nothing refers to them,
-//      so a crash leaves the old state.
-//   2. Index and trailer go behind the chunks; sync. Still nothing refers to them.
-//   3. The header's first sector is written in one piece; sync. It alone moves the frame from the
-//      old state to the new one, and 512 aligned bytes reach the disk whole or not at all.
-// Old index and trailer become dead bytes. What cannot be done that way (an empty frame, whose
-// trailer must follow its header; metalayers behind the first sector) is written to a new file that
-// takes the old one's name.
+// Chunks go behind the committed end of the frame as they are staged, back to back. Nothing refers
+// to them, so a crash leaves the old state. A commit then writes
+//   1. a batch record behind the chunks, which says what the edits were; sync, if asked.
+// It is part of the journal until a checkpoint writes
+//   2. index and trailer behind the journal; sync. Still nothing refers to them.
+//   3. the header's first sector, in one piece; sync. It alone moves the frame from the old
+//      checkpoint to the new one, and 512 aligned bytes reach the disk whole or not at all.
+// Old index, trailer and records become dead bytes. What cannot be done that way (an empty frame,
+// whose trailer must follow its header; metalayers behind the first sector) is written to a new
+// file that takes the old one's name.
 #ifndef CAIRN_ENGINE_FRAME_CONTIGUOUS_WRITER_H_
 #define CAIRN_ENGINE_FRAME_CONTIGUOUS_WRITER_H_
 
@@ -32,6 +34,9 @@ class ContiguousWriter final : public FrameWriter {
   absl::Status Publish() override;
   absl::StatusOr<int64_t> Rewrite() override;
   absl::Status Restart() override;
+  absl::Status PublishBatch(Durability durability) override;
+  absl::Status SyncCommitted() override;
+  absl::StatusOr<ReclaimReport> Free(const ReclaimOptions& options) override;
   void KeepStaged() override { shared_end_ = log_->end(); }
   absl::Status CleanUp() override;
 
@@ -39,15 +44,24 @@ class ContiguousWriter final : public FrameWriter {
   using FrameWriter::FrameWriter;
 
   bool FitsInPlace() const;
+  int64_t CommittedEnd() const;
   void StageAt(int64_t position);
-  absl::Status CommitInPlace();
+  void ReserveRoom();
+  bool JournalIsLong() const;
+  absl::Status CommitInPlace(std::optional<uint64_t> oldest_generation);
   absl::StatusOr<NewFile> CopyDraft();
   absl::Status CommitFirst();
   absl::Status CommitToNewFile();
+  void BeginAfterCheckpoint();
+  absl::StatusOr<std::shared_ptr<const State>> OldestKept(const ReclaimOptions& options) const;
+  absl::StatusOr<ReclaimReport> FreeByRewriting();
   absl::Status WriteWhole(File& file, const Draft& draft, int64_t chunks_end) const;
 
   std::optional<NewFile> new_file_;  // file_, while it has no name
   std::optional<ChunkLog> log_;
+  int64_t synced_end_ = 0;  // bytes of the file before this are durable
+  int64_t reserved_end_ = 0;
+  int64_t room_ = 0;
   int64_t shared_end_ = 0;  // staged bytes before this are read by a snapshot, so they must stay
 };
 

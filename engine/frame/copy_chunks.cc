@@ -6,7 +6,9 @@
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
 #include "engine/frame/checkpoint.h"
+#include "engine/frame/chunk_maker.h"
 #include "engine/frame/chunk_reader.h"
+#include "engine/frame/new_frame.h"
 #include "engine/frame/random.h"
 #include "engine/storage/memory_file.h"
 
@@ -32,6 +34,28 @@ absl::StatusOr<Draft> CopyChunks(const State& view, const Draft& draft, ChunkLog
   return copy;
 }
 
+namespace {
+
+// Makes the last chunk of what waits in the tail.
+absl::Status AddTail(const State& state, ChunkLog& log, Draft& draft) {
+  if (state.tail.empty()) return absl::OkStatus();
+  CompressionOptions compression = CompressionOf(state.header);
+  compression.registry = state.env->registry;
+  ChunkMaker maker(compression, {.typesize = state.header.typesize, .fixed_chunks = true},
+                   state.env, log);
+  chunk::ScratchBuffer scratch;
+  CAIRN_ASSIGN_OR_RETURN(const OpenChunk tail, OpenChunk::Open(state, state.chunks.size(),
+                                                               VerifyPolicy::kAlways, scratch));
+  std::vector<std::byte> items(static_cast<size_t>(tail.nbytes()));
+  CAIRN_RETURN_IF_ERROR(tail.Read(0, items));
+  CAIRN_ASSIGN_OR_RETURN(const StagedChunk chunk, maker.FromItems(items));
+  draft.tail = {};
+  draft.Insert(draft.chunks.size(), chunk);
+  return log.Flush();
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<std::byte>> ContiguousCopy(const State& state) {
   CAIRN_RETURN_IF_ERROR(state.trailer_damage);
   const auto file = std::make_shared<storage::MemoryFile>();
@@ -39,6 +63,7 @@ absl::StatusOr<std::vector<std::byte>> ContiguousCopy(const State& state) {
   ChunkLog log(file.get(), FrameSource::OfFile(file, 0, false),
                {.header_len = header_len, .position = header_len});
   CAIRN_ASSIGN_OR_RETURN(Draft draft, CopyChunks(state, Draft(state), log));
+  CAIRN_RETURN_IF_ERROR(AddTail(state, log, draft));
   draft.header.layout = Layout::kContiguous;
   CheckpointPlan plan;
   plan.index_begin = log.end();

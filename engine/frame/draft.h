@@ -34,7 +34,7 @@ struct Draft {
         chunks(base.chunks),
         vlmetalayers(base.vlmetalayers),
         tail(base.tail),
-        stored_bytes(base.info.dead_bytes >= 0 ? std::optional(base.info.cbytes) : std::nullopt) {
+        stored_bytes(base.stored_bytes) {
     header.nbytes -= tail.nbytes();
   }
 

@@ -2,6 +2,9 @@
 #ifndef CAIRN_ENGINE_FRAME_ENVIRONMENT_H_
 #define CAIRN_ENGINE_FRAME_ENVIRONMENT_H_
 
+#include <cstdint>
+#include <optional>
+
 #include "cairn/options.h"
 #include "engine/chunk/workspace.h"
 #include "engine/frame/replay_rules.h"
@@ -12,6 +15,7 @@ namespace cairn::frame {
 struct Environment {
   bool use_mmap = true;
   VerifyPolicy verify = VerifyPolicy::kFirstTouch;
+  std::optional<uint64_t> generation;  // the only one to be read
   Limits limits;
   int32_t max_mapped_files = 256;
   const Registry* registry = nullptr;

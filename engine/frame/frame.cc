@@ -7,6 +7,7 @@
 #include "engine/frame/copy_chunks.h"
 #include "engine/frame/frame_core.h"
 #include "engine/frame/frame_writer.h"
+#include "engine/frame/history.h"
 
 namespace cairn {
 
@@ -69,6 +70,10 @@ absl::StatusOr<Snapshot> Frame::Refresh() {
   return Snapshot(std::move(state));
 }
 
+absl::StatusOr<std::vector<GenerationInfo>> Frame::History() const {
+  return frame::ListHistory(core_->source(), *core_->newest());
+}
+
 absl::StatusOr<Writer> Frame::OpenWriter(const WriterOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
                          frame::FrameWriter::Open(core_, options));
@@ -85,7 +90,8 @@ absl::StatusOr<CompactReport> Frame::Compact() {
 
 absl::StatusOr<std::vector<std::byte>> Frame::ToBuffer() const {
   const std::shared_ptr<const frame::State> state = core_->newest();
-  if (state->header.layout == Layout::kSparse) return frame::ContiguousCopy(*state);
+  if (state->header.layout == Layout::kSparse || state->info.journal_size > 0)
+    return frame::ContiguousCopy(*state);
   std::vector<std::byte> out(static_cast<size_t>(state->header.frame_size));
   // The header in the file may have moved on; the state's own is the one that fits.
   CopyBytes(state->header_bytes, out);

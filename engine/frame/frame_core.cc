@@ -5,7 +5,11 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "engine/frame/history.h"
 #include "engine/frame/loader.h"
+#include "engine/frame/record_finder.h"
+#include "engine/frame/replay.h"
+#include "engine/frame/wait_for.h"
 #include "engine/storage/buffer_mapping.h"
 #include "engine/storage/memory_file.h"
 
@@ -17,12 +21,14 @@ constexpr int kMaxAttempts = 16;
 // Who holds a sparse frame from its readers replaces it, which takes no longer than a moment.
 constexpr int kMaxReadAttempts = 200;
 constexpr std::chrono::milliseconds kPause(1);
+// Between two looks at whether the frame's name still leads to our file.
+constexpr std::chrono::seconds kPlacePause(1);
 
 absl::StatusOr<FrameSource> OpenSource(const FramePlace& place, int64_t origin, bool use_mmap) {
   if (place.directory == nullptr) {
-    CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const File> file,
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
                            place.files->Open(place.path, FileMode::kRead));
-    return FrameSource::OfFile(std::move(file), origin, use_mmap);
+    return FrameSource::OfFile(file, origin, use_mmap);
   }
   // An index that lost its name before it was locked may have lost its chunk files too.
   for (int attempt = 1;; ++attempt) {
@@ -31,7 +37,7 @@ absl::StatusOr<FrameSource> OpenSource(const FramePlace& place, int64_t origin, 
     const absl::Status status = file->LockByte(kReaderLockByte, LockMode::kShared);
     if (status.ok()) {
       CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtPlace(place, *file));
-      if (there) return FrameSource::OfIndex(std::move(file), place.directory, use_mmap);
+      if (there) return FrameSource::OfIndex(file, place.directory, use_mmap);
     } else if (!absl::IsUnavailable(status)) {
       return status;
     }
@@ -42,12 +48,18 @@ absl::StatusOr<FrameSource> OpenSource(const FramePlace& place, int64_t origin, 
   }
 }
 
+absl::Status IsForked() {
+  return FailedPrecondition(
+      "the frame belongs to the process that this one was forked from: open it again");
+}
+
 }  // namespace
 
 std::shared_ptr<const Environment> MakeEnvironment(const OpenOptions& options) {
   auto env = std::make_shared<Environment>();
   env->use_mmap = options.use_mmap;
   env->verify = options.verify;
+  env->generation = options.generation;
   env->limits = options.limits;
   env->max_mapped_files = options.max_mapped_files;
   env->registry = options.registry;
@@ -99,7 +111,10 @@ std::shared_ptr<const State> FrameCore::newest() const {
 }
 
 absl::StatusOr<std::shared_ptr<const State>> FrameCore::MoveTo(FrameSource source) {
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state, LoadState(source, env_));
+  absl::StatusOr<std::shared_ptr<const State>> loaded =
+      env_->generation.has_value() ? LoadGeneration(source, env_, *env_->generation)
+                                   : LoadState(source, env_);
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state, std::move(loaded));
   const std::lock_guard lock(mutex_);
   source_ = std::move(source);
   newest_ = state;
@@ -125,14 +140,7 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::LockInMemory() const {
   }
 }
 
-absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting() {
-  const FrameSource source = this->source();
-  if (source.file() == nullptr) return FailedPrecondition("a frame in a buffer is read-only");
-  if (source.origin() != 0) {
-    return FailedPrecondition("the frame at offset %d of a larger file is read-only",
-                              source.origin());
-  }
-  if (place_.files == nullptr) return LockInMemory();
+absl::StatusOr<std::shared_ptr<File>> FrameCore::LockAtPlace() const {
   // The writer that we waited for may have put another file in place of the one that we opened.
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file,
@@ -146,6 +154,21 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting() {
   }
 }
 
+absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::milliseconds wait) {
+  const FrameSource source = this->source();
+  if (!owner_.is_here()) return IsForked();
+  if (env_->generation.has_value()) {
+    return FailedPrecondition("generation %d of the frame's history is read-only",
+                              *env_->generation);
+  }
+  if (source.file() == nullptr) return FailedPrecondition("a frame in a buffer is read-only");
+  if (source.origin() != 0) {
+    return FailedPrecondition("the frame at offset %d of a larger file is read-only",
+                              source.origin());
+  }
+  return WaitFor(wait, [this] { return place_.files == nullptr ? LockInMemory() : LockAtPlace(); });
+}
+
 absl::StatusOr<FrameSource> FrameCore::OpenForReading(const std::shared_ptr<File>& written) const {
   if (place_.files == nullptr) {
     const auto& memory = static_cast<const storage::MemoryFile&>(*written);
@@ -154,22 +177,80 @@ absl::StatusOr<FrameSource> FrameCore::OpenForReading(const std::shared_ptr<File
   return OpenSource(place_, 0, env_->use_mmap);
 }
 
+// The frame's name leads to another file, or to none.
+absl::StatusOr<std::shared_ptr<const State>> FrameCore::MoveToPlace(
+    std::shared_ptr<const State> newest, const FrameSource& source) {
+  CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtPlace(place_, *source.file()));
+  looked_at_place_ = std::chrono::steady_clock::now();
+  if (there) return newest;
+  absl::StatusOr<FrameSource> moved = OpenSource(place_, source.origin(), env_->use_mmap);
+  if (absl::IsNotFound(moved.status())) return newest;  // what we hold stays readable
+  CAIRN_RETURN_IF_ERROR(moved.status());
+  return MoveTo(*std::move(moved));
+}
+
+// Where there is a map it costs no system call.
+absl::StatusOr<int64_t> FrameCore::FrameSizeNow(const State& newest,
+                                                const FrameSource& source) const {
+  const bool mapped = place_.files != nullptr && newest.region.in_place() && source.origin() == 0;
+  return mapped ? newest.region.LoadFrameSize() : LoadFrameSize(source);
+}
+
+// Behind the chunks that were hopped over before, if they are still those of the same writer.
+absl::StatusOr<int64_t> FrameCore::WhereToLook(const State& newest, const FrameSource& source) {
+  const int64_t end = newest.journal->end;
+  if (hop_.begin != end || hop_.end == end) return end;
+  std::vector<std::byte> first(hop_.first.size());
+  CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(end, first));
+  return got == first.size() && first == hop_.first ? hop_.end : end;
+}
+
+absl::StatusOr<std::shared_ptr<const State>> FrameCore::FollowOn(
+    std::shared_ptr<const State> newest, const FrameSource& source) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t begin, WhereToLook(*newest, source));
+  RecordFinder finder(source, begin);
+  CAIRN_ASSIGN_OR_RETURN(const Followed followed, FollowJournal(source, *newest, finder));
+  if (followed.moved) return MoveToPlace(std::move(newest), source);
+  const auto now = std::chrono::steady_clock::now();
+  if (followed.state != nullptr) {
+    hop_ = {};
+    const std::lock_guard lock(mutex_);
+    newest_ = followed.state;
+    return newest_;
+  }
+  if (now - looked_at_place_ >= kPlacePause) {
+    hop_ = {};  // in case another writer began with the very same chunk
+    return MoveToPlace(std::move(newest), source);
+  }
+  const int64_t end = newest->journal->end;
+  if (finder.position() > end) {
+    if (hop_.begin != end) {
+      hop_.first.resize(chunk::kHeaderSize);
+      CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(end, hop_.first));
+      hop_.first.resize(got);
+    }
+    hop_.begin = end;
+    hop_.end = finder.position();
+  }
+  return newest;
+}
+
 absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
+  if (!owner_.is_here()) return IsForked();
   const std::lock_guard refresh(refresh_mutex_);
   const FrameSource source = this->source();
-  if (source.file() == nullptr) return newest();
-  CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtPlace(place_, *source.file()));
-  if (!there) {
-    absl::StatusOr<FrameSource> moved = OpenSource(place_, source.origin(), env_->use_mmap);
-    if (absl::IsNotFound(moved.status())) return newest();  // what we hold stays readable
-    CAIRN_RETURN_IF_ERROR(moved.status());
-    return MoveTo(*std::move(moved));
-  }
   std::shared_ptr<const State> state = newest();
-  if (state->era != Era::kCurrent) return state;  // nobody writes those any more
-  CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, LoadFrameSize(source));
-  if (frame_size == state->header.frame_size) return state;
-  return MoveTo(source);
+  const bool final = source.file() == nullptr || env_->generation.has_value();
+  if (final) return state;
+  if (!state->journal.has_value()) {
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> moved, MoveToPlace(state, source));
+    const bool same = moved == state;
+    if (!same || state->era != Era::kCurrent) return moved;  // nobody writes older ones any more
+  }
+  CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, FrameSizeNow(*state, source));
+  if (frame_size != state->header.frame_size) return MoveTo(source);
+  const bool follows = state->journal.has_value() && state->journal_damage.ok();
+  return follows ? FollowOn(std::move(state), source) : state;
 }
 
 }  // namespace cairn::frame

@@ -2,9 +2,11 @@
 #ifndef CAIRN_ENGINE_FRAME_FRAME_CORE_H_
 #define CAIRN_ENGINE_FRAME_FRAME_CORE_H_
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -15,6 +17,7 @@
 #include "engine/frame/frame_place.h"
 #include "engine/frame/frame_source.h"
 #include "engine/frame/state.h"
+#include "engine/storage/owner_process.h"
 
 namespace cairn::frame {
 
@@ -37,9 +40,9 @@ class FrameCore {
   // Looks for a newer state, also in a file that took the place of ours.
   absl::StatusOr<std::shared_ptr<const State>> Refresh();
 
-  // Opens the file that has the frame's name now, and takes the writer's lock on it. kUnavailable,
-  // kFailedPrecondition for frames that cannot be written.
-  absl::StatusOr<std::shared_ptr<File>> OpenForWriting();
+  // Opens the file that has the frame's name now, and takes the writer's lock on it. kUnavailable
+  // after the time to wait, kFailedPrecondition for frames that cannot be written.
+  absl::StatusOr<std::shared_ptr<File>> OpenForWriting(std::chrono::milliseconds wait);
   // The frame in `written`, which a writer holds: for reading, through a descriptor without the
   // writer's lock.
   absl::StatusOr<FrameSource> OpenForReading(const std::shared_ptr<File>& written) const;
@@ -49,7 +52,14 @@ class FrameCore {
 
  private:
   absl::StatusOr<std::shared_ptr<File>> LockInMemory() const;
+  absl::StatusOr<std::shared_ptr<File>> LockAtPlace() const;
   absl::StatusOr<std::shared_ptr<const State>> MoveTo(FrameSource source);
+  absl::StatusOr<std::shared_ptr<const State>> MoveToPlace(std::shared_ptr<const State> newest,
+                                                           const FrameSource& source);
+  absl::StatusOr<int64_t> FrameSizeNow(const State& newest, const FrameSource& source) const;
+  absl::StatusOr<std::shared_ptr<const State>> FollowOn(std::shared_ptr<const State> newest,
+                                                        const FrameSource& source);
+  absl::StatusOr<int64_t> WhereToLook(const State& newest, const FrameSource& source);
   absl::StatusOr<std::shared_ptr<const State>> Load() { return MoveTo(source()); }
 
   const FramePlace place_;
@@ -59,6 +69,17 @@ class FrameCore {
   mutable std::mutex mutex_;
   FrameSource source_;
   std::shared_ptr<const State> newest_;
+
+  // Chunks that a writer has staged behind the journal's end, already hopped over. Guarded by
+  // refresh_mutex_.
+  struct Hop {
+    int64_t begin = -1;  // of the first, where the journal ended
+    int64_t end = 0;
+    std::vector<std::byte> first;  // the first one's header: a new writer has another one there
+  };
+  Hop hop_;
+  std::chrono::steady_clock::time_point looked_at_place_{};
+  const storage::OwnerProcess owner_;
 };
 
 std::shared_ptr<const Environment> MakeEnvironment(const OpenOptions& options);

@@ -30,6 +30,11 @@ inline constexpr int64_t kWriterLockByte = int64_t{1} << 62;
 // Readers of a sparse frame share the lock of this byte of the index that they read: it keeps the
 // chunk files that the index names.
 inline constexpr int64_t kReaderLockByte = kWriterLockByte + 1;
+// Readers of a contiguous frame share the lock of the byte that stands for the generation of their
+// checkpoint; see format::kMaxGeneration.
+constexpr int64_t ReaderLockByte(uint64_t generation) {
+  return kReaderLockByte + static_cast<int64_t>(generation);
+}
 
 // Whether the place's name leads to `file`. Always so in memory.
 absl::StatusOr<bool> IsAtPlace(const FramePlace& place, const File& file);

@@ -42,7 +42,9 @@ absl::StatusOr<size_t> FrameSource::ReadSome(int64_t position, MutableBytes dst)
 absl::StatusOr<Region> FrameSource::ViewMore(const Region& before, int64_t size) const {
   constexpr int64_t kLeastRoom = int64_t{16} << 20;
   if (std::optional<Region> more = before.Resized(size); more.has_value()) return *more;
-  return View(size, std::max(size, kLeastRoom));
+  CAIRN_ASSIGN_OR_RETURN(Region region, View(size, std::max(size, kLeastRoom)));
+  if (before.held() != nullptr) region.Hold(before.held());
+  return region;
 }
 
 absl::StatusOr<Region> FrameSource::View(int64_t size, int64_t room) const {

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
+#include "engine/frame/reader_registry.h"
 #include "engine/frame/region.h"
 
 namespace cairn::frame {
@@ -18,13 +19,15 @@ namespace cairn::frame {
 class FrameSource {
  public:
   FrameSource() = default;  // nowhere
-  static FrameSource OfFile(std::shared_ptr<const File> file, int64_t origin, bool use_mmap) {
-    return FrameSource(std::move(file), nullptr, origin, use_mmap);
+  static FrameSource OfFile(const std::shared_ptr<File>& file, int64_t origin, bool use_mmap) {
+    FrameSource source(file, nullptr, origin, use_mmap);
+    source.readers_ = std::make_shared<ReaderRegistry>(file);
+    return source;
   }
   // The index file of a sparse frame, and the directory that it lies in.
-  static FrameSource OfIndex(std::shared_ptr<const File> file,
+  static FrameSource OfIndex(const std::shared_ptr<File>& file,
                              std::shared_ptr<FileSystem> directory, bool use_mmap) {
-    FrameSource source = OfFile(std::move(file), 0, use_mmap);
+    FrameSource source = OfFile(file, 0, use_mmap);
     source.directory_ = std::move(directory);
     return source;
   }
@@ -42,6 +45,11 @@ class FrameSource {
   // The same of a frame that has grown since `before` was viewed, and will go on growing.
   absl::StatusOr<Region> ViewMore(const Region& before, int64_t size) const;
 
+  // Keeps what the checkpoint of this generation needs from being reclaimed while it lives.
+  std::shared_ptr<const void> Register(uint64_t generation) const {
+    return readers_ == nullptr ? nullptr : ReaderRegistry::Hold(readers_, generation);
+  }
+
   int64_t origin() const { return origin_; }
   // Null for a buffer.
   const std::shared_ptr<const File>& file() const { return file_; }
@@ -55,6 +63,7 @@ class FrameSource {
       : file_(std::move(file)), buffer_(std::move(buffer)), origin_(origin), use_mmap_(use_mmap) {}
 
   std::shared_ptr<const File> file_;
+  std::shared_ptr<ReaderRegistry> readers_;
   std::shared_ptr<const Mapping> buffer_;
   std::shared_ptr<FileSystem> directory_;
   int64_t origin_ = 0;

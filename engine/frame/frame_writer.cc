@@ -1,8 +1,12 @@
 #include "engine/frame/frame_writer.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
+#include <vector>
 
 #include "engine/base/status.h"
+#include "engine/format/sparse_names.h"
 #include "engine/frame/box_reader.h"
 #include "engine/frame/contiguous_writer.h"
 #include "engine/frame/legacy_loader.h"
@@ -12,10 +16,14 @@
 #include "engine/frame/old_frame.h"
 #include "engine/frame/random.h"
 #include "engine/frame/sparse_writer.h"
+#include "engine/frame/wait_for.h"
 
 namespace cairn::frame {
 
 namespace {
+
+constexpr char kLockFileSuffix[] = ".b2lock";
+constexpr std::chrono::milliseconds kLockFileWait(100);
 
 absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const State& base,
                                         const Registry* registry) {
@@ -40,6 +48,18 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
   return staging;
 }
 
+// C-Blosc2's lock file, if it is in use.
+absl::StatusOr<std::optional<storage::LockFile>> TakeLockFile(const FramePlace& place,
+                                                              const WriterOptions& options) {
+  if (place.files == nullptr) return std::nullopt;
+  const std::string path = place.directory != nullptr ? std::string(format::kLockFileName)
+                                                      : place.path + kLockFileSuffix;
+  // Others hold it for the moment of one call.
+  return WaitFor(std::max(options.wait, kLockFileWait), [&] {
+    return storage::LockFile::Acquire(*place.files, path, options.make_lock_file);
+  });
+}
+
 }  // namespace
 
 FrameWriter::FrameWriter(Start start)
@@ -53,12 +73,15 @@ FrameWriter::FrameWriter(Start start)
 absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<FrameCore> core,
                                                                const WriterOptions& options) {
   CAIRN_RETURN_IF_ERROR(CheckWritable(*core->newest()));
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, core->OpenForWriting());
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, core->OpenForWriting(options.wait));
+  CAIRN_ASSIGN_OR_RETURN(std::optional<storage::LockFile> lock_file,
+                         TakeLockFile(core->place(), options));
   // Only now that nobody else writes is the state the newest for sure.
   CAIRN_ASSIGN_OR_RETURN(FrameSource source, core->OpenForReading(file));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> base, LoadState(source, core->env()));
   CAIRN_RETURN_IF_ERROR(CheckWritable(*base));
   CAIRN_RETURN_IF_ERROR(base->trailer_damage);
+  CAIRN_RETURN_IF_ERROR(base->journal_damage);
   core->Adopt(source, base);
   CAIRN_ASSIGN_OR_RETURN(StagerOptions staging, StagingOf(options, *base, core->env()->registry));
   Start start{.core = std::move(core),
@@ -73,6 +96,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
   } else {
     writer = ContiguousWriter::Make(std::move(start));
   }
+  writer->lock_file_ = std::move(lock_file);
   CAIRN_RETURN_IF_ERROR(writer->Confirm());
   CAIRN_RETURN_IF_ERROR(writer->Restart());
   return writer;
@@ -116,19 +140,39 @@ absl::Status FrameWriter::StageNewArray() {
 }
 
 absl::Status FrameWriter::CheckUsable() const {
+  if (!owner_.is_here()) {
+    return FailedPrecondition("the writer belongs to the process that this one was forked from");
+  }
   CAIRN_RETURN_IF_ERROR(unusable_);
   if (stager_->failure().ok()) return absl::OkStatus();
   return FailedPrecondition("an earlier write failed: %s", stager_->failure().message());
 }
 
-// The page cache may show a header that a dead writer's disk never got: what is built upon must be
-// durable first.
+// The page cache may show what a dead writer's disk never got, and a sync that failed leaves it
+// there as if it were durable: what is built upon is written once more.
 absl::Status FrameWriter::Confirm() {
+  CAIRN_RETURN_IF_ERROR(ConfirmJournal());
   CAIRN_RETURN_IF_ERROR(file_->WriteAt(
       0, Bytes(base_->header_bytes).first(static_cast<size_t>(format::kFixedHeaderSize))));
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kAll));
   const FramePlace& place = core_->place();
-  return place.directory == nullptr ? absl::OkStatus() : place.files->SyncDirectoryOf(place.path);
+  // A writer that died behind a rename may have left the name to chance.
+  return place.files == nullptr ? absl::OkStatus() : place.files->SyncDirectoryOf(place.path);
+}
+
+absl::Status FrameWriter::ConfirmJournal() {
+  constexpr int64_t kPieceSize = 1 << 20;
+  if (!base_->journal.has_value()) return absl::OkStatus();
+  const JournalEnd& journal = *base_->journal;
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, file_->Size());
+  if (size > journal.end) CAIRN_RETURN_IF_ERROR(file_->Truncate(journal.end));
+  std::vector<std::byte> piece;
+  for (int64_t at = journal.durable_end; at < journal.end; at += std::ssize(piece)) {
+    piece.resize(static_cast<size_t>(std::min(kPieceSize, journal.end - at)));
+    CAIRN_RETURN_IF_ERROR(file_->ReadAt(at, piece));
+    CAIRN_RETURN_IF_ERROR(file_->WriteAt(at, piece));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Stager*> FrameWriter::GetStager() {
@@ -187,38 +231,80 @@ absl::Status FrameWriter::Adopt(std::shared_ptr<File> file) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<const State>> FrameWriter::Commit() {
-  CAIRN_RETURN_IF_ERROR(CheckUsable());
-  if (!first_.has_value() && !stager_->draft().edited) return base_;
+void FrameWriter::Adopt(std::shared_ptr<const State> state) {
+  base_ = std::move(state);
+  core_->Adopt(source_, base_);
+}
+
+absl::Status FrameWriter::Fold() {
+  CAIRN_RETURN_IF_ERROR(stager_->Finish());
+  return Publish();
+}
+
+// A step that fails leaves nobody knowing what is in the files.
+absl::Status FrameWriter::Run(absl::FunctionRef<absl::Status()> step) {
   // Refused, the commit can be tried again.
   const bool replace = first_.has_value() && first_->replace;
   const auto old = LockOldFrame(replace ? wanted().files : nullptr, wanted().path);
   CAIRN_RETURN_IF_ERROR(old.status());
-  absl::Status status = stager_->Finish();
-  if (status.ok()) status = Publish();
+  const absl::Status status = step();
   if (!status.ok()) {
     unusable_ = FailedPrecondition("an earlier commit failed: %s", status.message());
-    return status;
   }
+  return status;
+}
+
+absl::StatusOr<std::shared_ptr<const State>> FrameWriter::Commit(Durability durability) {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  CAIRN_RETURN_IF_ERROR(Run([&] {
+    if (first_.has_value()) return Fold();
+    if (stager_->draft().edited) return PublishBatch(durability);
+    return durability == Durability::kMachine ? SyncCommitted() : absl::OkStatus();
+  }));
   return base_;
+}
+
+absl::Status FrameWriter::Checkpoint() {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  const bool folded = !base_->journal.has_value() || base_->journal->empty();
+  if (!first_.has_value() && !stager_->draft().edited && folded) return absl::OkStatus();
+  return Run([&] { return Fold(); });
 }
 
 absl::StatusOr<CompactReport> FrameWriter::Compact() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
-  const absl::StatusOr<int64_t> before = Rewrite();
-  if (!before.ok()) {
-    unusable_ = FailedPrecondition("an earlier commit failed: %s", before.status().message());
-    return before.status();
-  }
-  CompactReport report{.size_before = *before, .size_after = base_->header.frame_size};
+  CompactReport report;
+  CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {
+    CAIRN_ASSIGN_OR_RETURN(report.size_before, Rewrite());
+    return absl::OkStatus();
+  }));
+  report.size_after = base_->header.frame_size;
   if (base_->header.layout == Layout::kSparse) report.size_after += base_->info.cbytes;
   return report;
 }
 
+absl::StatusOr<ReclaimReport> FrameWriter::Reclaim(const ReclaimOptions& options) {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  if (first_.has_value() || stager_->draft().edited) {
+    return FailedPrecondition("there are staged edits: commit them or roll them back first");
+  }
+  ReclaimReport report;
+  absl::Status refused;
+  CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {
+    absl::StatusOr<ReclaimReport> freed = Free(options);
+    if (freed.ok()) report = *freed;
+    refused = freed.status();
+    return absl::IsUnimplemented(refused) ? absl::OkStatus() : refused;
+  }));
+  CAIRN_RETURN_IF_ERROR(refused);
+  return report;
+}
+
 absl::Status FrameWriter::Close() {
-  CAIRN_RETURN_IF_ERROR(Commit().status());
+  CAIRN_RETURN_IF_ERROR(Checkpoint());
   const absl::Status status = CleanUp();
   unusable_ = FailedPrecondition("the writer is closed");
+  lock_file_.reset();
   file_.reset();
   return status;
 }

@@ -1,9 +1,9 @@
 // Commits what a stager made.
 //
-// A commit, for now, is a checkpoint: it leaves a frame in which any Blosc2 reader sees everything.
-// No committed byte but those of the header's first sector is ever overwritten, so every snapshot
-// stays good. How the files of a frame go from one state to the next differs by layout; see
-// ContiguousWriter and SparseWriter.
+// A checkpoint leaves a frame in which any Blosc2 reader sees everything; where the layout has a
+// journal, a commit is less than that. No committed byte but those of the header's first sector is
+// ever overwritten, so every snapshot stays good. How the files of a frame go from one state to the
+// next differs by layout; see ContiguousWriter and SparseWriter.
 #ifndef CAIRN_ENGINE_FRAME_FRAME_WRITER_H_
 #define CAIRN_ENGINE_FRAME_FRAME_WRITER_H_
 
@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -20,6 +21,8 @@
 #include "engine/frame/frame_core.h"
 #include "engine/frame/frame_place.h"
 #include "engine/frame/stager.h"
+#include "engine/storage/lock_file.h"
+#include "engine/storage/owner_process.h"
 
 namespace cairn::frame {
 
@@ -41,10 +44,12 @@ class FrameWriter {
 
   // The committed state with the staged edits on top.
   absl::StatusOr<std::shared_ptr<const State>> Staged();
-  absl::StatusOr<std::shared_ptr<const State>> Commit();
+  absl::StatusOr<std::shared_ptr<const State>> Commit(Durability durability);
+  absl::Status Checkpoint();
   void Rollback();
   // Writes the committed state anew, without a dead byte. Nothing may be staged.
   absl::StatusOr<CompactReport> Compact();
+  absl::StatusOr<ReclaimReport> Reclaim(const ReclaimOptions& options);
   absl::Status Close();
 
   const std::shared_ptr<FrameCore>& core() const { return core_; }
@@ -70,8 +75,15 @@ class FrameWriter {
 
   // Where the frame will be found after its first commit.
   virtual const FramePlace& wanted() const { return core_->place(); }
-  // The files go from the committed state to the staged one. Ends with Adopt.
+  // The files go from the committed state to the staged one, whose tail is a chunk, in a
+  // checkpoint. Ends with Adopt.
   virtual absl::Status Publish() = 0;
+  // They go there in any way that other Cairns understand.
+  virtual absl::Status PublishBatch(Durability /*durability*/) { return Fold(); }
+  // Makes durable what is committed.
+  virtual absl::Status SyncCommitted() { return absl::OkStatus(); }
+  // Gives back what nobody needs; nothing is staged.
+  virtual absl::StatusOr<ReclaimReport> Free(const ReclaimOptions& options) = 0;
   // The same, and nothing dead is left. Returns the bytes that the files had before.
   virtual absl::StatusOr<int64_t> Rewrite() = 0;
   // Forgets what is staged, and goes on staging from the committed state.
@@ -81,6 +93,8 @@ class FrameWriter {
   // Leaves nothing in the files that is not the committed frame.
   virtual absl::Status CleanUp() = 0;
 
+  // Commits what is staged, and the journal, in a checkpoint.
+  absl::Status Fold();
   // False also for a writer that never got so far as to stage.
   bool usable() const { return stager_.has_value() && CheckUsable().ok(); }
   void StageInto(ChunkSink& sink) { stager_.emplace(base_, sink, options_); }
@@ -89,6 +103,8 @@ class FrameWriter {
   absl::Status CheckAtPlace() const;
   // The committed state is now the one in `file`.
   absl::Status Adopt(std::shared_ptr<File> file);
+  // The committed state is now `state`, of the same file.
+  void Adopt(std::shared_ptr<const State> state);
 
   std::shared_ptr<FrameCore> core_;
   std::shared_ptr<File> file_;  // holds the lock
@@ -102,9 +118,13 @@ class FrameWriter {
  private:
   absl::Status CheckUsable() const;
   absl::Status Confirm();
+  absl::Status ConfirmJournal();
+  absl::Status Run(absl::FunctionRef<absl::Status()> step);
   absl::Status StageNewArray();
 
   absl::Status unusable_;  // the first failure, or that the writer is closed
+  storage::OwnerProcess owner_;
+  std::optional<storage::LockFile> lock_file_;
 };
 
 }  // namespace cairn::frame

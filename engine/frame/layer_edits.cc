@@ -16,15 +16,6 @@ constexpr int64_t kMaxVlBytes = int64_t{1} << 29;
 
 }  // namespace
 
-void PutVlLayer(std::vector<VlLayer>& layers, VlLayer layer) {
-  const auto it = std::ranges::find(layers, layer.name, &VlLayer::name);
-  if (it != layers.end()) {
-    *it = std::move(layer);
-  } else {
-    layers.push_back(std::move(layer));
-  }
-}
-
 absl::Status SetMetalayer(Draft& draft, std::string_view name, Bytes content) {
   const auto it = std::ranges::find(draft.header.metalayers, name, &Metalayer::name);
   if (it == draft.header.metalayers.end()) {

@@ -135,6 +135,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadLegacy(const FrameSource& sourc
     CAIRN_RETURN_IF_ERROR(LoadPacked(source, *state));
   } else {
     CAIRN_RETURN_IF_ERROR(LoadEarlyFrame(source, *state));
+    state->stored_bytes = StoredBytesOf(*state);
     state->info = MakeInfo(*state);
   }
   return state;

@@ -1,14 +1,20 @@
 #include "engine/frame/loader.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
+#include "engine/format/journal.h"
 #include "engine/format/trailer.h"
+#include "engine/frame/frame_place.h"
 #include "engine/frame/legacy_loader.h"
+#include "engine/frame/record_finder.h"
+#include "engine/frame/replay.h"
 #include "engine/frame/seal_check.h"
 #include "engine/frame/sparse_area.h"
 
@@ -18,6 +24,12 @@ namespace {
 
 // A writer may flip the header while it is read; then it is read again.
 constexpr int kMaxAttempts = 100;
+constexpr int kMaxDamaged = 5;
+constexpr std::chrono::milliseconds kPause(2);
+
+bool IsBeingWritten(const FrameSource& source) {
+  return source.file() != nullptr && source.file()->IsLocked(kWriterLockByte, 1).value_or(false);
+}
 
 absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameSource& source) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
@@ -138,9 +150,23 @@ void TakeChunksize(State& state) {
   }
 }
 
-absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
-                                                      std::vector<std::byte> header_bytes,
-                                                      std::shared_ptr<const Environment> env) {
+// Behind what the seal vouches for.
+JournalEnd StartOfJournal(const State& state, const format::Trailer& trailer, Bytes trailer_bytes) {
+  JournalEnd start;
+  const uint64_t nonce = state.seal.has_value() ? state.seal->nonce : 0;
+  start.base = format::BaseIdentity(state.header, trailer_bytes, trailer.layers, nonce);
+  start.base_known = state.trailer_damage.ok();
+  start.last = start.base;
+  if (state.seal.has_value()) start.generation = state.seal->generation;
+  start.begin = start.end = start.durable_end = state.header.frame_size;
+  return start;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
+    const FrameSource& source, std::vector<std::byte> header_bytes,
+    std::shared_ptr<const Environment> env) {
   auto state = std::make_shared<State>();
   state->env = std::move(env);
   state->header_bytes = std::move(header_bytes);
@@ -173,15 +199,19 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
   state->seal_holds = verdict.holds;
   state->trailer_damage = std::move(verdict.trailer_damage);
   state->header_changed_outside = verdict.header_changed_outside;
-  if (source.directory() != nullptr) {
+  const bool sparse = source.directory() != nullptr;
+  if (sparse) {
     state->area = std::make_shared<SparseArea>(source.directory(), source.file(), *state->env);
   } else {
+    state->journal = StartOfJournal(*state, trailer, trailer_bytes.bytes());
+    state->region.Hold(source.Register(state->journal->generation));
     SetContiguousArea(*state);
   }
   CAIRN_RETURN_IF_ERROR(CheckFileCount(*state, source));
   TakeChunksize(*state);
   TakeVlMetalayers(trailer, trailer_bytes, *state);
   state->array = ArrayOf(state->header);
+  state->stored_bytes = StoredBytesOf(*state);
   state->info = MakeInfo(*state);
   state->info.fingerprint = verdict.type;
   state->info.sealed = verdict.sealed;
@@ -189,7 +219,33 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
   return state;
 }
 
+namespace {
+
+absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameSource& source,
+                                                         std::shared_ptr<const State> state) {
+  RecordFinder finder(source, state->journal->end);
+  CAIRN_ASSIGN_OR_RETURN(const Followed followed, FollowJournal(source, *state, finder));
+  if (followed.state != nullptr) state = followed.state;
+  if (followed.moved || !finder.stopped_at_bytes()) return state;
+  CAIRN_ASSIGN_OR_RETURN(const bool damaged,
+                         WasDurable(source, state->journal->base, finder.position()));
+  if (!damaged) return state;
+  auto marked = std::make_shared<State>(*state);
+  marked->journal_damage =
+      DataLoss("journal: byte %d: what later commits follow is not whole", finder.position());
+  marked->info.sealed = false;
+  return marked;
+}
+
 }  // namespace
+
+absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
+                                                      std::vector<std::byte> header_bytes,
+                                                      std::shared_ptr<const Environment> env) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
+                         LoadCheckpoint(source, std::move(header_bytes), std::move(env)));
+  return state->journal.has_value() ? WithJournal(source, std::move(state)) : state;
+}
 
 absl::StatusOr<int64_t> LoadFrameSize(const FrameSource& source) {
   std::byte word[8];
@@ -205,8 +261,13 @@ absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> before, ReadHeaderBytes(source));
     absl::StatusOr<std::shared_ptr<const State>> state = LoadFrom(source, before, env);
     if (attempt == kMaxAttempts) return state;
+    // Also a header that is read twice and is the same may be half written, and torn pages of it
+    // too: while somebody writes, damage has to last.
+    const bool again = !state.ok() && attempt < kMaxDamaged && IsBeingWritten(source);
+    if (again) std::this_thread::sleep_for(kPause);
+    // What the state needs is registered now: if it is still the newest, nobody reclaims it.
     const absl::StatusOr<std::vector<std::byte>> after = ReadHeaderBytes(source);
-    if (after.ok() && *after == before) return state;
+    if (after.ok() && *after == before && !again) return state;
   }
 }
 

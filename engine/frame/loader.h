@@ -3,6 +3,7 @@
 #define CAIRN_ENGINE_FRAME_LOADER_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -12,8 +13,19 @@
 
 namespace cairn::frame {
 
+// The newest committed state: the checkpoint that the header leads to, and the journal behind it.
 absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source,
                                                        std::shared_ptr<const Environment> env);
+
+// The same with other header bytes than those in the file.
+absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
+                                                      std::vector<std::byte> header_bytes,
+                                                      std::shared_ptr<const Environment> env);
+
+// The checkpoint of these header bytes, which need not be those in the file any more.
+absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(const FrameSource& source,
+                                                            std::vector<std::byte> header_bytes,
+                                                            std::shared_ptr<const Environment> env);
 
 struct FoundIndex {
   Chunk chunk;  // none in an empty frame

@@ -57,7 +57,7 @@ absl::StatusOr<std::string> NewFile::PublishBySwap() {
 }
 
 void NewFile::Remove() {
-  if (files_ == nullptr || name_.empty()) return;
+  if (files_ == nullptr || name_.empty() || !owner_.is_here()) return;
   // Nothing can be done about a failure here: the name is a temporary one.
   files_->Remove(name_).IgnoreError();
   name_.clear();

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
+#include "engine/storage/owner_process.h"
 
 namespace cairn::frame {
 
@@ -40,6 +41,7 @@ class NewFile {
   std::string path_;
   std::string name_;  // the one it has now; empty once it is published
   std::shared_ptr<File> file_;
+  storage::OwnerProcess owner_;
 };
 
 }  // namespace cairn::frame

@@ -75,6 +75,7 @@ absl::StatusOr<std::shared_ptr<const State>> MakeNewState(const CreateOptions& o
   state->array = ArrayOf(header);
   state->chunks_end = header.header_len;
   SetContiguousArea(*state);
+  state->stored_bytes = 0;
   state->info = MakeInfo(*state);
   state->info.fingerprint = options.fingerprint;
   return state;

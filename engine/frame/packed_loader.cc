@@ -163,9 +163,9 @@ absl::Status LoadPacked(const FrameSource& source, State& state) {
   if (!status.ok()) return At("packed super-chunk", status);
   state.chunks_end = packed.table;
   SetContiguousArea(state);
+  state.stored_bytes = state.chunks_end - data_begin;
   state.info = MakeInfo(state);
   state.info.dead_bytes = 0;
-  state.info.cbytes = state.chunks_end - data_begin;
   return absl::OkStatus();
 }
 

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "engine/base/checked.h"
+#include "engine/base/endian.h"
 #include "engine/base/status.h"
+#include "engine/format/frame_header.h"
 
 namespace cairn::frame {
 
@@ -15,9 +17,7 @@ Region Region::BackedBy(std::shared_ptr<const File> file, int64_t origin) const 
   return backed;
 }
 
-Region Region::Unmapped() const {
-  return file_ == nullptr ? *this : Region(file_, origin_, size_);
-}
+Region Region::Unmapped() const { return file_ == nullptr ? *this : Region(file_, origin_, size_); }
 
 std::optional<Region> Region::Resized(int64_t size) const {
   if (mapping_ != nullptr && size > std::ssize(mapping_->bytes())) return std::nullopt;
@@ -28,7 +28,14 @@ std::optional<Region> Region::Resized(int64_t size) const {
 
 void Region::Hold(std::shared_ptr<const void> what) {
   using Both = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
-  owner_ = std::make_shared<const Both>(owner_, std::move(what));
+  held_ = std::move(what);
+  owner_ = std::make_shared<const Both>(mapping_, held_);
+}
+
+int64_t Region::LoadFrameSize() const {
+  const std::byte* word = mapping_->bytes().data() + format::kFrameSizeOffset;
+  const uint64_t raw = __atomic_load_n(reinterpret_cast<const uint64_t*>(word), __ATOMIC_ACQUIRE);
+  return static_cast<int64_t>(ToOrder<std::endian::big>(raw));
 }
 
 absl::Status Region::Check(int64_t offset, int64_t size) const {

@@ -31,6 +31,9 @@ class Region {
 
   int64_t size() const { return size_; }
   bool in_place() const { return mapping_ != nullptr; }
+  // The frame's size as its header tells it now, read as one word. The region is in place and
+  // begins where a page does.
+  int64_t LoadFrameSize() const;
 
   // The same bytes, in place, that can also be had by copy from the file behind the mapping.
   Region BackedBy(std::shared_ptr<const File> file, int64_t origin) const;
@@ -40,6 +43,7 @@ class Region {
   std::optional<Region> Resized(int64_t size) const;
   // From now on whoever keeps bytes of this region keeps `what` as well.
   void Hold(std::shared_ptr<const void> what);
+  const std::shared_ptr<const void>& held() const { return held_; }
 
   // Bytes [offset, offset + size): in place, or in `scratch`. kDataLoss outside the region.
   absl::StatusOr<Bytes> Read(int64_t offset, int64_t size, chunk::ScratchBuffer& scratch) const;
@@ -53,7 +57,8 @@ class Region {
   std::shared_ptr<const File> file_;
   int64_t origin_ = 0;
   int64_t size_ = 0;
-  std::shared_ptr<const void> owner_;  // of pinned bytes in place
+  std::shared_ptr<const void> held_;
+  std::shared_ptr<const void> owner_;  // of pinned bytes in place: the mapping and what is held
 };
 
 }  // namespace cairn::frame

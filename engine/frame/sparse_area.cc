@@ -58,7 +58,7 @@ absl::StatusOr<Chunk> SparseArea::Map(int64_t entry) const {
   const auto map = [&]() -> absl::StatusOr<std::shared_ptr<const Mapping>> {
     CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, OpenFile(entry));
     CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(*file));
-    return file->Map(0, std::min(size, kMaxFileSize));
+    return file->Map(0, std::min(size, kMaxFileSize), 0);
   };
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Mapping> mapping,
                          mappings_.Get(static_cast<uint64_t>(entry), map));
@@ -80,7 +80,7 @@ absl::StatusOr<Chunk> SparseArea::Copy(int64_t entry) const {
 
 absl::StatusOr<chunk::Header> SparseArea::ReadHeader(int64_t entry,
                                                      chunk::ScratchBuffer& scratch) const {
-  CAIRN_ASSIGN_OR_RETURN(const Chunk chunk, Read(entry, scratch));
+  CAIRN_ASSIGN_OR_RETURN(const Chunk chunk, Read(entry, ReadMode::kMapped, scratch));
   return chunk::ParseHeader(chunk.bytes());
 }
 

@@ -155,6 +155,14 @@ absl::StatusOr<int64_t> SparseWriter::Rewrite() {
   return before;
 }
 
+// Whatever nobody reads goes with each commit; what was read then may be free now.
+absl::StatusOr<ReclaimReport> SparseWriter::Free(const ReclaimOptions& /*options*/) {
+  CAIRN_ASSIGN_OR_RETURN(orphans_, RemoveOrphans(directory(), base_->chunks));
+  return ReclaimReport{.freed = orphans_.freed,
+                       .blocked = orphans_.old_read,
+                       .oldest_generation = base_->info.generation};
+}
+
 absl::Status SparseWriter::CleanUp() {
   // The snapshot's chunks are no orphans yet.
   if (shared_) return absl::OkStatus();

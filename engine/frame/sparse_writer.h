@@ -34,6 +34,7 @@ class SparseWriter final : public FrameWriter {
   absl::Status Publish() override;
   absl::StatusOr<int64_t> Rewrite() override;
   absl::Status Restart() override;
+  absl::StatusOr<ReclaimReport> Free(const ReclaimOptions& options) override;
   void KeepStaged() override { shared_ = true; }
   absl::Status CleanUp() override;
 

@@ -68,21 +68,35 @@ void Stager::FixChunksize(int32_t chunksize) {
   if (draft_.header.chunksize == format::kChunksizeUnknown) draft_.header.chunksize = chunksize;
 }
 
+// A short last chunk becomes the beginning of the tail.
 absl::Status Stager::ReopenShortChunk() {
-  if (!draft_.tail.empty() || draft_.header.nbytes % draft_.header.chunksize == 0) {
-    return absl::OkStatus();
-  }
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
+  if (!draft_.tail.empty()) return LoadHead();
+  if (draft_.header.nbytes % draft_.header.chunksize == 0) return absl::OkStatus();
   const int64_t last = draft_.chunks.size() - 1;
+  CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(last));
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(last));
+  draft_.ReopenLast(cost);
+  return absl::OkStatus();
+}
+
+// Before anything is built upon the head it must be sure that it can be read.
+absl::Status Stager::LoadHead() {
+  const std::optional<TailHead>& head = draft_.tail.head;
+  if (!head.has_value() || std::ssize(head_items_) == head->nbytes) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(draft_.chunks.size()));
+  head_items_.resize(static_cast<size_t>(head->nbytes));
+  return absl::OkStatus();
+}
+
+// The items of a chunk of the draft.
+absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
   chunk::ScratchBuffer scratch;
   CAIRN_ASSIGN_OR_RETURN(const OpenChunk chunk,
-                         OpenChunk::Open(*state, last, base_->env->verify, scratch));
+                         OpenChunk::Open(*state, nchunk, base_->env->verify, scratch));
   std::vector<std::byte> items(static_cast<size_t>(chunk.nbytes()));
   CAIRN_RETURN_IF_ERROR(chunk.Read(0, items));
-  draft_.Erase(last, 1,
-               {.nbytes = chunk.nbytes(), .stored = static_cast<int64_t>(chunk.stored().size())});
-  draft_.tail = std::move(items);
-  return absl::OkStatus();
+  return items;
 }
 
 absl::Status Stager::AddLast(absl::StatusOr<StagedChunk> chunk) {
@@ -93,7 +107,17 @@ absl::Status Stager::AddLast(absl::StatusOr<StagedChunk> chunk) {
 
 absl::Status Stager::CloseTail() {
   if (draft_.tail.empty()) return absl::OkStatus();
-  const std::vector<std::byte> items = std::exchange(draft_.tail, {});
+  CAIRN_RETURN_IF_ERROR(LoadHead());
+  return Remember(MakeChunkOfTail());
+}
+
+absl::Status Stager::MakeChunkOfTail() {
+  const Tail tail = draft_.tail;
+  draft_.DropTail();
+  if (!tail.head.has_value()) return AddLast(maker_.FromItems(tail.items.bytes()));
+  std::vector<std::byte> items = std::exchange(head_items_, {});
+  const Bytes behind = tail.items.bytes();
+  items.insert(items.end(), behind.begin(), behind.end());
   return AddLast(maker_.FromItems(items));
 }
 
@@ -106,11 +130,11 @@ absl::Status Stager::StageFixed(Bytes items) {
       items = items.subspan(chunksize);
       continue;
     }
-    const size_t n = std::min(items.size(), chunksize - draft_.tail.size());
-    draft_.tail.insert(draft_.tail.end(), items.begin(),
-                       items.begin() + static_cast<std::ptrdiff_t>(n));
+    const auto filled = static_cast<size_t>(draft_.tail.nbytes());
+    const size_t n = std::min(items.size(), chunksize - filled);
+    draft_.tail.items.Append(items.first(n));
     items = items.subspan(n);
-    if (draft_.tail.size() == chunksize) CAIRN_RETURN_IF_ERROR(CloseTail());
+    if (filled + n == chunksize) CAIRN_RETURN_IF_ERROR(CloseTail());
   }
   return absl::OkStatus();
 }
@@ -157,7 +181,7 @@ absl::Status Stager::StageSpecial(SpecialValue special, int64_t nbytes, Bytes va
   }
   const int64_t chunksize = draft_.header.chunksize;
   if (!draft_.tail.empty()) {
-    const auto filled = static_cast<int64_t>(draft_.tail.size());
+    const auto filled = draft_.tail.nbytes();
     const int64_t n = std::min(nbytes, chunksize - filled);
     CAIRN_RETURN_IF_ERROR(StageSpecialItems(special, n, value));
     nbytes -= n;
@@ -213,8 +237,36 @@ absl::Status Stager::DeleteVlmeta(std::string_view name) {
 }
 
 absl::Status Stager::Finish() {
-  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  CAIRN_RETURN_IF_ERROR(CloseTail());
   return Remember(sink_.Flush());
+}
+
+format::Batch Stager::MakeBatch() const {
+  format::Batch batch;
+  batch.totals = {.nchunks = draft_.chunks.size(),
+                  .nbytes = draft_.nbytes(),
+                  .stored_bytes = draft_.stored_bytes.value_or(-1),
+                  .chunksize = draft_.header.chunksize,
+                  .vlblocks = draft_.header.vlblocks};
+  batch.chunks = draft_.chunk_edits;
+  batch.layers = draft_.layer_edits;
+  batch.tail.replaces = draft_.tail_replaced;
+  Bytes items = draft_.tail.items.bytes();
+  if (!draft_.tail_replaced) {
+    items = items.subspan(base_->tail.items.size());
+  } else if (const std::optional<TailHead>& head = draft_.tail.head; head.has_value()) {
+    batch.tail.head = format::PlacedChunk{.entry = head->entry.value,
+                                          .fingerprint = head->entry.fingerprint,
+                                          .nbytes = static_cast<int32_t>(head->nbytes),
+                                          .cbytes = static_cast<int32_t>(head->stored)};
+  }
+  batch.tail.items = ToVector(items);
+  return batch;
+}
+
+void Stager::Rebase(std::shared_ptr<const State> committed) {
+  base_ = std::move(committed);
+  draft_ = Draft(*base_);
 }
 
 absl::StatusOr<std::shared_ptr<const State>> Stager::View() {
@@ -222,19 +274,15 @@ absl::StatusOr<std::shared_ptr<const State>> Stager::View() {
   auto state = std::make_shared<State>(*base_);
   state->header = draft_.header;
   state->header.nbytes = draft_.nbytes();
-  if (draft_.metalayers_edited) state->array = ArrayOf(state->header);
+  if (!draft_.layer_edits.empty()) state->array = ArrayOf(state->header);
   state->chunks = draft_.chunks;
-  state->tail = std::make_shared<const std::vector<std::byte>>(draft_.tail);
+  state->tail = draft_.tail;
+  state->stored_bytes = draft_.stored_bytes;
   state->vlmetalayers = draft_.vlmetalayers;
   CAIRN_RETURN_IF_ERROR(sink_.AttachTo(*state));
   state->index = {};
   state->info = MakeInfo(*state);
   state->info.fingerprint = base_->info.fingerprint;
-  if (draft_.stored_bytes.has_value()) {
-    const int64_t area = state->info.cbytes + std::max<int64_t>(state->info.dead_bytes, 0);
-    state->info.cbytes = *draft_.stored_bytes;
-    state->info.dead_bytes = std::max<int64_t>(area - state->info.cbytes, 0);
-  }
   return state;
 }
 

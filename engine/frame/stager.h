@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -54,6 +55,10 @@ class Stager {
 
   // Makes a chunk of what waits in the tail and brings everything to the files.
   absl::Status Finish();
+  // What the journal says of the edits, but for its links.
+  format::Batch MakeBatch() const;
+  // Goes on from `committed`, which is the base with all edits.
+  void Rebase(std::shared_ptr<const State> committed);
   // The base with the edits on top, for reading.
   absl::StatusOr<std::shared_ptr<const State>> View();
 
@@ -68,7 +73,10 @@ class Stager {
   void FixChunksize(int32_t chunksize);
 
   absl::Status ReopenShortChunk();
+  absl::Status LoadHead();
+  absl::StatusOr<std::vector<std::byte>> ReadWhole(int64_t nchunk);
   absl::Status CloseTail();
+  absl::Status MakeChunkOfTail();
   absl::Status StageItems(Bytes items);
   absl::Status StageFixed(Bytes items);
   absl::Status StageSpecial(SpecialValue special, int64_t nbytes, Bytes value);
@@ -94,6 +102,7 @@ class Stager {
   StagerOptions options_;
   Draft draft_;
   ChunkMaker maker_;
+  std::vector<std::byte> head_items_;  // of the tail's head, once they were needed
   absl::Status failure_;
 };
 

@@ -114,7 +114,7 @@ absl::Status Stager::InsertChunk(int64_t nchunk, Bytes items) {
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
   CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, static_cast<int64_t>(items.size())));
   CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  CAIRN_RETURN_IF_ERROR(CloseTail());
   FixChunksize(static_cast<int32_t>(items.size()));
   draft_.header.vlblocks = false;
   return Remember(StageInsert(nchunk, maker_.FromItems(items)));
@@ -124,7 +124,7 @@ absl::Status Stager::UpdateChunk(int64_t nchunk, Bytes items) {
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
   CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, static_cast<int64_t>(items.size())));
   CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  CAIRN_RETURN_IF_ERROR(CloseTail());
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(nchunk));
   return Remember(StageUpdate(nchunk, old, maker_.FromItems(items)));
 }
@@ -135,7 +135,7 @@ absl::Status Stager::InsertCompressed(int64_t nchunk, Bytes chunk) {
   CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, header.nbytes));
   CAIRN_ASSIGN_OR_RETURN(const ForeignChunk foreign, maker_.Prepare(chunk, header));
   CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  CAIRN_RETURN_IF_ERROR(CloseTail());
   FixChunksize(header.nbytes);
   draft_.header.vlblocks = header.vlblocks;
   return Remember(StageInsert(nchunk, maker_.FromForeign(foreign)));
@@ -147,7 +147,7 @@ absl::Status Stager::UpdateCompressed(int64_t nchunk, Bytes chunk) {
   CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, header.nbytes));
   CAIRN_ASSIGN_OR_RETURN(const ForeignChunk foreign, maker_.Prepare(chunk, header));
   CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  CAIRN_RETURN_IF_ERROR(CloseTail());
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(nchunk));
   return Remember(StageUpdate(nchunk, old, maker_.FromForeign(foreign)));
 }
@@ -158,9 +158,16 @@ absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
     return OutOfRange("delete chunks from %d on, %d of them, of %d", first, count, nchunks);
   }
   if (count == 0) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  // A tail that goes need not be made a chunk before: perhaps it cannot be read.
+  const bool with_tail = first + count > draft_.chunks.size();
+  if (with_tail) {
+    --count;
+  } else {
+    CAIRN_RETURN_IF_ERROR(CloseTail());
+  }
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(first, count));
-  draft_.Erase(first, count, old);
+  if (with_tail) draft_.DropTail();
+  if (count > 0) draft_.Erase(first, count, old);
   return absl::OkStatus();
 }
 
@@ -183,14 +190,13 @@ absl::Status Stager::Reorder(std::span<const int64_t> order) {
     return InvalidArgument("reorder: the last chunk is shorter than %d bytes and must stay last",
                            draft_.header.chunksize);
   }
-  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  CAIRN_RETURN_IF_ERROR(CloseTail());
   std::vector<IndexEntry> entries;
   entries.reserve(order.size());
   for (const int64_t nchunk : order) {
     CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), draft_.chunks.Get(nchunk));
   }
-  draft_.chunks = ChunkIndex(std::move(entries));
-  draft_.edited = true;
+  draft_.Reorder(order, std::move(entries));
   return absl::OkStatus();
 }
 
@@ -236,7 +242,7 @@ absl::Status Stager::UpdateItems(int64_t start, Bytes items) {
   if (items.empty()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
   CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  CAIRN_RETURN_IF_ERROR(CloseTail());
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
   // All chunks are made before the first takes its place, so that one that cannot be read leaves
   // nothing half changed.
@@ -255,7 +261,7 @@ absl::Status Stager::UpdateItems(int64_t start, Bytes items) {
 absl::Status Stager::WriteBox(const BoxItems& box) {
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
   CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(Remember(CloseTail()));
+  CAIRN_RETURN_IF_ERROR(CloseTail());
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
   std::vector<Update> updates;
   CAIRN_RETURN_IF_ERROR(frame::WriteBox(*state, box, [&](int64_t nchunk, Bytes content) {

@@ -1,5 +1,6 @@
 #include "engine/frame/state.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/format/b2nd.h"
@@ -7,9 +8,28 @@
 
 namespace cairn::frame {
 
+namespace {
+
+// What holds the chunks, live and dead.
+int64_t AreaOf(const State& state) {
+  return state.header.layout == Layout::kSparse ? state.header.cbytes
+                                                : state.chunks_end - state.header.header_len;
+}
+
+}  // namespace
+
 void SetContiguousArea(State& state) {
   state.area =
       std::make_shared<ContiguousArea>(state.region, state.header.header_len, state.chunks_end);
+}
+
+std::optional<int64_t> StoredBytesOf(const State& state) {
+  const int64_t area = AreaOf(state);
+  if (state.seal_holds && state.seal->dead_bytes <= area) {
+    return state.seal->dead_bytes < 0 ? std::nullopt : std::optional(area - state.seal->dead_bytes);
+  }
+  if (state.chunks.size() == 0) return 0;
+  return state.header.layout == Layout::kSparse ? std::optional(area) : std::nullopt;
 }
 
 std::optional<ArrayInfo> ArrayOf(const format::FrameHeader& header) {
@@ -26,8 +46,9 @@ FrameInfo MakeInfo(const State& state) {
   info.nchunks = CountChunks(state);
   info.nitems = header.nbytes / header.typesize;
   info.nbytes = header.nbytes;
-  const bool sparse = header.layout == Layout::kSparse;
-  info.cbytes = sparse ? header.cbytes : state.chunks_end - header.header_len;
+  const int64_t area = AreaOf(state);
+  info.cbytes = state.stored_bytes.value_or(area);
+  info.dead_bytes = state.stored_bytes.has_value() ? std::max<int64_t>(area - info.cbytes, 0) : -1;
   info.frame_size = header.frame_size;
   info.header_len = header.header_len;
   info.typesize = header.typesize;
@@ -42,13 +63,11 @@ FrameInfo MakeInfo(const State& state) {
   for (const FilterStage& stage : header.filters) {
     if (stage.filter != Filter::kNone) info.filters.push_back(stage);
   }
-  info.dead_bytes = info.nchunks == 0 ? info.cbytes : sparse ? 0 : -1;
-  if (state.seal.has_value()) {
-    info.generation = state.seal->generation;
-    const bool plausible = state.seal->dead_bytes <= info.cbytes;
-    if (state.seal_holds && plausible) info.dead_bytes = state.seal->dead_bytes;
+  if (state.seal.has_value()) info.generation = state.seal->generation;
+  if (state.journal.has_value()) {
+    info.generation = state.journal->generation;
+    info.journal_size = state.journal->end - state.journal->begin;
   }
-  if (info.dead_bytes > 0) info.cbytes -= info.dead_bytes;
   return info;
 }
 

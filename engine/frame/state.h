@@ -37,6 +37,7 @@ struct Extent {
 
 // How far the journal behind a checkpoint was followed.
 struct JournalEnd {
+  bool base_known = true;   // false under a damaged trailer: the first batch tells it
   uint64_t base = 0;        // identity of the checkpoint
   uint64_t last = 0;        // hash of the last batch, or the identity again
   uint64_t generation = 0;  // of the last batch, or of the checkpoint
@@ -61,6 +62,8 @@ struct State {
   std::shared_ptr<const ChunkArea> area;
   // In a contiguous frame chunks lie between the end of the header and here.
   int64_t chunks_end = 0;
+  // What all stored chunks take, when it is known.
+  std::optional<int64_t> stored_bytes;
   // Items that wait for more to fill a chunk; they read as the last chunk.
   Tail tail;
   ChunkStarts starts;              // of a frame whose chunks differ in size
@@ -97,10 +100,13 @@ struct State {
 // Chunks lie in the region between the end of the header and chunks_end.
 void SetContiguousArea(State& state);
 
+// What the stored chunks of a checkpoint take, when the frame tells it.
+std::optional<int64_t> StoredBytesOf(const State& state);
+
 // The n-dimensional array of a metalayer that can be read.
 std::optional<ArrayInfo> ArrayOf(const format::FrameHeader& header);
 
-// What the header, the index and a seal that is not stale tell. Leaves out fingerprint and sealed.
+// What the parts of a state tell. Leaves out fingerprint and sealed.
 FrameInfo MakeInfo(const State& state);
 
 }  // namespace cairn::frame

@@ -105,7 +105,8 @@ absl::Status Verifier::CheckContent(const OpenChunk& chunk) {
 // Where a chunk is stored, as far as that can be told.
 Extent Verifier::ExtentOf(int64_t nchunk) {
   if (IsTail(state_, nchunk) && !state_.tail.head.has_value()) {
-    return {state_.journal->begin, state_.journal->end};
+    return state_.journal.has_value() ? Extent{state_.journal->begin, state_.journal->end}
+                                      : Extent{};
   }
   const absl::StatusOr<IndexEntry> entry = EntryOf(state_, nchunk);
   if (!entry.ok() || format::IsSpecialEntry(entry->value)) return state_.index;

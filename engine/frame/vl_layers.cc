@@ -61,4 +61,13 @@ bool IsReservedLayer(std::string_view name) {
   return name == format::kSealLayer || name == format::kTableLayer;
 }
 
+void PutVlLayer(std::vector<VlLayer>& layers, VlLayer layer) {
+  const auto it = std::ranges::find(layers, layer.name, &VlLayer::name);
+  if (it != layers.end()) {
+    *it = std::move(layer);
+  } else {
+    layers.push_back(std::move(layer));
+  }
+}
+
 }  // namespace cairn::frame

@@ -17,6 +17,9 @@ absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const Environment& env, con
 // kResourceExhausted past the same limit: what cannot be read is not written.
 absl::StatusOr<VlLayer> EncodeVlLayer(const Environment& env, std::string_view name, Bytes content);
 
+// Adds a layer or takes the place of the one of its name.
+void PutVlLayer(std::vector<VlLayer>& layers, VlLayer layer);
+
 // Whether a trailer of so many user layers has room for Cairn's two: C-Blosc2 writes at most
 // kMaxSharedVlMetalayers back.
 constexpr bool LeavesRoomForSeal(size_t user_layers) {

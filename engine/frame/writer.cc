@@ -88,13 +88,16 @@ absl::StatusOr<Snapshot> Writer::snapshot() {
   return Snapshot(std::move(state));
 }
 
-// Every commit is a checkpoint, and a checkpoint survives the machine.
-absl::StatusOr<Snapshot> Writer::Commit(Durability /*durability*/) {
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, impl_->Commit());
+absl::StatusOr<Snapshot> Writer::Commit(Durability durability) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, impl_->Commit(durability));
   return Snapshot(std::move(state));
 }
 
-absl::Status Writer::Checkpoint() { return impl_->Commit().status(); }
+absl::Status Writer::Checkpoint() { return impl_->Checkpoint(); }
+
+absl::StatusOr<ReclaimReport> Writer::Reclaim(const ReclaimOptions& options) {
+  return impl_->Reclaim(options);
+}
 
 void Writer::Rollback() { impl_->Rollback(); }
 

@@ -1,5 +1,6 @@
 #include "engine/storage/errors.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <system_error>
@@ -72,8 +73,19 @@ absl::Status CheckWritableRange(std::string_view path, int64_t offset, int64_t s
   return absl::OkStatus();
 }
 
+absl::Status CheckLockRange(std::string_view path, int64_t offset, int64_t count) {
+  if (offset < 0 || count < 0 || !CheckedAdd(offset, std::max<int64_t>(count - 1, 0))) {
+    return InvalidArgument("%s: no file has %d bytes to lock at %d", path, count, offset);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status LockIsHeld(std::string_view path) {
   return absl::UnavailableError(absl::StrFormat("%s is held by another writer", path));
+}
+
+absl::Status WholeIsLocked(std::string_view path) {
+  return absl::UnavailableError(absl::StrFormat("%s is locked by another program", path));
 }
 
 }  // namespace cairn::storage

@@ -19,8 +19,14 @@ absl::Status PastEnd(std::string_view path, int64_t offset, int64_t size, int64_
 // kResourceExhausted when no file can be so large.
 absl::Status CheckWritableRange(std::string_view path, int64_t offset, int64_t size);
 
+// Whether bytes [offset, offset + count) can have locks, the one at INT64_MAX being the last.
+absl::Status CheckLockRange(std::string_view path, int64_t offset, int64_t count);
+
 // kUnavailable: the byte that a writer locks is taken.
 absl::Status LockIsHeld(std::string_view path);
+
+// kUnavailable: the whole file is locked.
+absl::Status WholeIsLocked(std::string_view path);
 
 }  // namespace cairn::storage
 

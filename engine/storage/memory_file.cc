@@ -41,6 +41,7 @@ struct MemoryFile::Buffer {
   int64_t capacity = 0;
   // By byte and holder.
   std::map<std::pair<int64_t, const MemoryFile*>, LockMode> locks;
+  const MemoryFile* whole_holder = nullptr;
 };
 
 // New bytes are zero, also where a larger file once had others.
@@ -77,6 +78,7 @@ MemoryFile::MemoryFile(std::shared_ptr<Buffer> buffer) : buffer_(std::move(buffe
 MemoryFile::~MemoryFile() {
   const std::unique_lock lock(buffer_->mutex);
   std::erase_if(buffer_->locks, [this](const auto& held) { return held.first.second == this; });
+  if (buffer_->whole_holder == this) buffer_->whole_holder = nullptr;
 }
 
 std::unique_ptr<MemoryFile> MemoryFile::Reopen() const {
@@ -88,6 +90,11 @@ absl::StatusOr<int64_t> MemoryFile::Size() const {
   return buffer_->size;
 }
 
+absl::StatusOr<int64_t> MemoryFile::AllocatedSize() const {
+  const std::shared_lock lock(buffer_->mutex);
+  return buffer_->capacity;
+}
+
 absl::Status MemoryFile::ReadAt(int64_t offset, MutableBytes dst) const {
   const std::shared_lock lock(buffer_->mutex);
   const auto size = static_cast<int64_t>(dst.size());
@@ -97,6 +104,17 @@ absl::Status MemoryFile::ReadAt(int64_t offset, MutableBytes dst) const {
   }
   CopyBytes(buffer_->Range(offset, size), dst);
   return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> MemoryFile::ReadSome(int64_t offset, MutableBytes dst) const {
+  const std::shared_lock lock(buffer_->mutex);
+  if (offset < 0) {
+    return PastEnd(buffer_->name, offset, static_cast<int64_t>(dst.size()), buffer_->size);
+  }
+  const int64_t rest = std::max<int64_t>(buffer_->size - offset, 0);
+  const int64_t size = std::min(rest, static_cast<int64_t>(dst.size()));
+  if (size > 0) CopyBytes(buffer_->Range(offset, size), dst.first(static_cast<size_t>(size)));
+  return static_cast<size_t>(size);
 }
 
 absl::Status MemoryFile::WriteAt(int64_t offset, Bytes src) {
@@ -116,9 +134,18 @@ absl::Status MemoryFile::Truncate(int64_t size) {
   return buffer_->Resize(size);
 }
 
+absl::Status MemoryFile::Reserve(int64_t size) {
+  return CheckWritableRange(buffer_->name, size, 0);
+}
+
+absl::Status MemoryFile::PunchHole(int64_t /*offset*/, int64_t /*size*/) {
+  return Unimplemented("%s: a file in memory has no holes", buffer_->name);
+}
+
 absl::Status MemoryFile::Sync(SyncMode /*mode*/) { return absl::OkStatus(); }
 
-absl::StatusOr<std::shared_ptr<const Mapping>> MemoryFile::Map(int64_t offset, int64_t size) const {
+absl::StatusOr<std::shared_ptr<const Mapping>> MemoryFile::Map(int64_t offset, int64_t size,
+                                                               int64_t /*room*/) const {
   const std::shared_lock lock(buffer_->mutex);
   if (!RangeFits(offset, size, buffer_->size)) {
     return PastEnd(buffer_->name, offset, size, buffer_->size);
@@ -136,6 +163,31 @@ absl::Status MemoryFile::LockByte(int64_t offset, LockMode mode) {
   const std::unique_lock lock(buffer_->mutex);
   if (!buffer_->CanLock(offset, mode, this)) return LockIsHeld(buffer_->name);
   buffer_->locks[{offset, this}] = mode;
+  return absl::OkStatus();
+}
+
+absl::Status MemoryFile::UnlockByte(int64_t offset) {
+  CAIRN_RETURN_IF_ERROR(CheckWritableRange(buffer_->name, offset, 0));
+  const std::unique_lock lock(buffer_->mutex);
+  buffer_->locks.erase({offset, this});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> MemoryFile::IsLocked(int64_t offset, int64_t count) const {
+  CAIRN_RETURN_IF_ERROR(CheckLockRange(buffer_->name, offset, count));
+  const std::shared_lock lock(buffer_->mutex);
+  for (auto held = buffer_->locks.lower_bound({offset, nullptr});
+       held != buffer_->locks.end() && held->first.first - offset < count; ++held) {
+    if (held->first.second != this) return true;
+  }
+  return false;
+}
+
+absl::Status MemoryFile::LockWhole() {
+  const std::unique_lock lock(buffer_->mutex);
+  const bool free = buffer_->whole_holder == nullptr || buffer_->whole_holder == this;
+  if (!free) return WholeIsLocked(buffer_->name);
+  buffer_->whole_holder = this;
   return absl::OkStatus();
 }
 

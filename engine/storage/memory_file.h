@@ -26,15 +26,27 @@ class MemoryFile final : public File {
   std::unique_ptr<MemoryFile> Reopen() const;
 
   absl::StatusOr<int64_t> Size() const override;
+  // Of the allocation, which is larger than what it holds.
+  absl::StatusOr<int64_t> AllocatedSize() const override;
   absl::Status ReadAt(int64_t offset, MutableBytes dst) const override;
+  absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const override;
   absl::Status WriteAt(int64_t offset, Bytes src) override;
   absl::Status Truncate(int64_t size) override;
+  // Does nothing.
+  absl::Status Reserve(int64_t size) override;
+  // kUnimplemented.
+  absl::Status PunchHole(int64_t offset, int64_t size) override;
   absl::Status Sync(SyncMode mode) override;
-  absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size) const override;
+  // Shows nothing of `room`: a file that grows may leave its allocation.
+  absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
+                                                     int64_t room) const override;
   // Distinct among the memory files that are alive.
   absl::StatusOr<FileIdentity> Identity() const override;
   // The File that holds a lock may take it again, in the other mode too.
   absl::Status LockByte(int64_t offset, LockMode mode) override;
+  absl::Status UnlockByte(int64_t offset) override;
+  absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const override;
+  absl::Status LockWhole() override;
 
  private:
   struct Buffer;

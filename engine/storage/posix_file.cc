@@ -1,7 +1,9 @@
 #include "engine/storage/posix_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +16,9 @@
 namespace cairn::storage {
 
 namespace {
+
+// Far below what the kernel reads in one call, so that less than asked for means the file's end.
+constexpr size_t kMaxRead = size_t{1} << 30;
 
 // Whole pages from the kernel, of which `bytes` are shown.
 class PosixMapping final : public Mapping {
@@ -29,12 +34,28 @@ class PosixMapping final : public Mapping {
   const Bytes bytes_;
 };
 
+struct flock ByteRange(short type, int64_t offset, int64_t count) {
+  struct flock range = {};
+  range.l_type = type;
+  range.l_whence = SEEK_SET;
+  range.l_start = static_cast<off_t>(offset);
+  range.l_len = static_cast<off_t>(count);
+  return range;
+}
+
 }  // namespace
 
 absl::StatusOr<int64_t> PosixFile::Size() const {
   struct stat info;
   if (::fstat(fd_.get(), &info) != 0) return ErrnoStatus(errno, path_, "ask for the size");
   return int64_t{info.st_size};
+}
+
+absl::StatusOr<int64_t> PosixFile::AllocatedSize() const {
+  constexpr int64_t kUnit = 512;  // that of st_blocks, whatever the file system's block size
+  struct stat info;
+  if (::fstat(fd_.get(), &info) != 0) return ErrnoStatus(errno, path_, "ask for the disk space");
+  return int64_t{info.st_blocks} * kUnit;
 }
 
 absl::Status PosixFile::ReadAt(int64_t offset, MutableBytes dst) const {
@@ -52,6 +73,24 @@ absl::Status PosixFile::ReadAt(int64_t offset, MutableBytes dst) const {
     done += static_cast<size_t>(n);
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> PosixFile::ReadSome(int64_t offset, MutableBytes dst) const {
+  if (offset < 0) return PastEnd(offset, static_cast<int64_t>(dst.size()));
+  dst = dst.first(std::min(dst.size(), static_cast<size_t>(INT64_MAX - offset)));
+  size_t done = 0;
+  while (done < dst.size()) {
+    const MutableBytes part = dst.subspan(done, std::min(dst.size() - done, kMaxRead));
+    const auto at = static_cast<off_t>(offset + static_cast<int64_t>(done));
+    const ssize_t n =
+        RetryInterrupted([&] { return ::pread(fd_.get(), part.data(), part.size(), at); });
+    if (n < 0) {
+      return ErrnoStatus(errno, path_, absl::StrFormat("read %d bytes at %d", part.size(), at));
+    }
+    done += static_cast<size_t>(n);
+    if (static_cast<size_t>(n) < part.size()) break;
+  }
+  return done;
 }
 
 absl::Status PosixFile::WriteAt(int64_t offset, Bytes src) {
@@ -79,21 +118,48 @@ absl::Status PosixFile::Truncate(int64_t size) {
   return absl::OkStatus();
 }
 
+absl::Status PosixFile::Reserve(int64_t size) {
+  CAIRN_RETURN_IF_ERROR(CheckWritable(size, 0));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t old_size, Size());
+  if (size <= old_size) return absl::OkStatus();
+  const auto start = static_cast<off_t>(old_size);
+  const auto length = static_cast<off_t>(size - old_size);
+  if (RetryInterrupted([&] { return ::fallocate(fd_.get(), 0, start, length); }) == 0) {
+    return absl::OkStatus();
+  }
+  if (errno == EOPNOTSUPP) return Truncate(size);
+  return ErrnoStatus(errno, path_, absl::StrFormat("reserve space for %d bytes", size));
+}
+
+absl::Status PosixFile::PunchHole(int64_t offset, int64_t size) {
+  CAIRN_RETURN_IF_ERROR(CheckWritable(offset, size));
+  if (size == 0) return absl::OkStatus();
+  constexpr int kMode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  if (RetryInterrupted([&] { return ::fallocate(fd_.get(), kMode, offset, size); }) == 0) {
+    return absl::OkStatus();
+  }
+  return ErrnoStatus(errno, path_, absl::StrFormat("free %d bytes at %d", size, offset));
+}
+
 absl::Status PosixFile::Sync(SyncMode mode) {
   const int result = RetryInterrupted(
       [&] { return mode == SyncMode::kData ? ::fdatasync(fd_.get()) : ::fsync(fd_.get()); });
   return result == 0 ? absl::OkStatus() : ErrnoStatus(errno, path_, "sync");
 }
 
-absl::StatusOr<std::shared_ptr<const Mapping>> PosixFile::Map(int64_t offset, int64_t size) const {
+absl::StatusOr<std::shared_ptr<const Mapping>> PosixFile::Map(int64_t offset, int64_t size,
+                                                              int64_t room) const {
   CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, Size());
   if (!RangeFits(offset, size, file_size)) return PastEnd(offset, size);
-  if (size == 0) return BorrowBytes({});
+  if (room < 0) return InvalidArgument("%s: negative room %d behind a mapping", path_, room);
   const int64_t lead = offset % ::sysconf(_SC_PAGESIZE);  // the kernel maps from a page's start
-  const auto length = static_cast<size_t>(lead + size);
+  const int64_t shown = size + std::min(room, INT64_MAX - offset - size);
+  if (shown == 0) return BorrowBytes({});
+  const auto length = static_cast<size_t>(lead + shown);
   void* const start =
       ::mmap(nullptr, length, PROT_READ, MAP_SHARED, fd_.get(), static_cast<off_t>(offset - lead));
   if (start == MAP_FAILED) {
+    if (room > 0) return Map(offset, size, 0);
     return ErrnoStatus(errno, path_, absl::StrFormat("map %d bytes at %d", size, offset));
   }
   const MutableBytes pages(static_cast<std::byte*>(start), length);
@@ -110,16 +176,40 @@ absl::Status PosixFile::LockByte(int64_t offset, LockMode mode) {
   const bool exclusive = mode == LockMode::kExclusive;
   CAIRN_RETURN_IF_ERROR(exclusive ? CheckWritable(offset, 0)
                                   : CheckWritableRange(path_, offset, 0));
-  struct flock lock = {};
-  lock.l_type = exclusive ? F_WRLCK : F_RDLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = static_cast<off_t>(offset);
-  lock.l_len = 1;
+  struct flock lock = ByteRange(exclusive ? F_WRLCK : F_RDLCK, offset, 1);
   if (RetryInterrupted([&] { return ::fcntl(fd_.get(), F_OFD_SETLK, &lock); }) == 0) {
     return absl::OkStatus();
   }
   if (errno == EAGAIN || errno == EACCES) return LockIsHeld(path_);
   return ErrnoStatus(errno, path_, absl::StrFormat("lock byte %d", offset));
+}
+
+absl::Status PosixFile::UnlockByte(int64_t offset) {
+  CAIRN_RETURN_IF_ERROR(CheckWritableRange(path_, offset, 0));
+  if (::getpid() != opener_) return absl::OkStatus();
+  struct flock lock = ByteRange(F_UNLCK, offset, 1);
+  if (RetryInterrupted([&] { return ::fcntl(fd_.get(), F_OFD_SETLK, &lock); }) == 0) {
+    return absl::OkStatus();
+  }
+  return ErrnoStatus(errno, path_, absl::StrFormat("unlock byte %d", offset));
+}
+
+absl::StatusOr<bool> PosixFile::IsLocked(int64_t offset, int64_t count) const {
+  CAIRN_RETURN_IF_ERROR(CheckLockRange(path_, offset, count));
+  if (count == 0) return false;  // which the kernel takes for all that follow
+  struct flock lock = ByteRange(F_WRLCK, offset, count);
+  if (RetryInterrupted([&] { return ::fcntl(fd_.get(), F_OFD_GETLK, &lock); }) == 0) {
+    return lock.l_type != F_UNLCK;
+  }
+  return ErrnoStatus(errno, path_,
+                     absl::StrFormat("ask for locks on %d bytes at %d", count, offset));
+}
+
+absl::Status PosixFile::LockWhole() {
+  if (RetryInterrupted([&] { return ::flock(fd_.get(), LOCK_EX | LOCK_NB); }) == 0) {
+    return absl::OkStatus();
+  }
+  return errno == EWOULDBLOCK ? WholeIsLocked(path_) : ErrnoStatus(errno, path_, "lock");
 }
 
 absl::Status PosixFile::CheckWritable(int64_t offset, int64_t size) const {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <sys/types.h>
+#include <unistd.h>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -17,7 +19,8 @@
 namespace cairn::storage {
 
 // Locks are those of an open file description, so the kernel drops them with the last descriptor
-// of it: nothing here ever unlocks, and a forked child's copy cannot take its parent's lock away.
+// of it: a forked child that ends takes no lock of its parent away. Unlocking would, so only the
+// process that opened the file does it.
 class PosixFile final : public File {
  public:
   // `fd` is a regular file, opened at `path`; `writable` says how.
@@ -25,14 +28,26 @@ class PosixFile final : public File {
       : fd_(std::move(fd)), path_(std::move(path)), writable_(writable) {}
 
   absl::StatusOr<int64_t> Size() const override;
+  absl::StatusOr<int64_t> AllocatedSize() const override;
   absl::Status ReadAt(int64_t offset, MutableBytes dst) const override;
+  // One system call for up to 1 GiB.
+  absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const override;
   absl::Status WriteAt(int64_t offset, Bytes src) override;
   absl::Status Truncate(int64_t size) override;
+  // Space for the bytes behind the present end, so that holes stay holes. Where the file system
+  // reserves none, the file grows all the same.
+  absl::Status Reserve(int64_t size) override;
+  absl::Status PunchHole(int64_t offset, int64_t size) override;
   absl::Status Sync(SyncMode mode) override;
-  absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size) const override;
+  // Shows all of `room`, unless there is no address space for it.
+  absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
+                                                     int64_t room) const override;
   absl::StatusOr<FileIdentity> Identity() const override;
   // The File that holds a lock may take it again, in the other mode too.
   absl::Status LockByte(int64_t offset, LockMode mode) override;
+  absl::Status UnlockByte(int64_t offset) override;
+  absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const override;
+  absl::Status LockWhole() override;
 
  private:
   absl::Status CheckWritable(int64_t offset, int64_t size) const;
@@ -41,6 +56,7 @@ class PosixFile final : public File {
   const UniqueFd fd_;
   const std::string path_;
   const bool writable_;
+  const pid_t opener_ = ::getpid();
 };
 
 }  // namespace cairn::storage

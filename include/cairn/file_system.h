@@ -55,8 +55,8 @@ class CAIRN_EXPORT File {
   virtual absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const = 0;
   virtual absl::Status WriteAt(int64_t offset, Bytes src) = 0;
   virtual absl::Status Truncate(int64_t size) = 0;
-  // Reserves disk space for the first `size` bytes; a shorter file becomes that long where the
-  // space needs a size. Bytes that were never written are zero.
+  // Reserves disk space for the bytes from the present end up to `size`; the file may become that
+  // long, the new bytes being zero. Holes before the end stay holes.
   virtual absl::Status Reserve(int64_t size) = 0;
   // Gives back the disk space of bytes that nobody will read again; they become zero. The size of
   // the file stays. kUnimplemented where there are no holes.

@@ -103,12 +103,62 @@ TEST_P(FileTest, ReadPastTheEndIsOutOfRangeAndNamesTheFile) {
   EXPECT_TRUE(absl::StrContains(Read(1, 3), "file: 3 bytes asked for at offset 1, the file has 3"));
 }
 
+TEST_P(FileTest, ReadSomeStopsAtTheEnd) {
+  const std::string text = Pattern(10000);
+  Write(0, text);
+  std::string sink(20000, '?');
+  const MutableBytes dst = std::as_writable_bytes(std::span(sink));
+  EXPECT_EQ(*file_->ReadSome(0, dst.first(9000)), 9000);
+  EXPECT_EQ(sink.substr(0, 9001), text.substr(0, 9000) + "?");
+  EXPECT_EQ(*file_->ReadSome(4095, dst), 5905);
+  EXPECT_EQ(sink.substr(0, 5905), text.substr(4095));
+  EXPECT_EQ(*file_->ReadSome(10000, dst), 0);
+  EXPECT_EQ(*file_->ReadSome(INT64_MAX, dst), 0);
+  EXPECT_EQ(*file_->ReadSome(0, {}), 0);
+  EXPECT_EQ(file_->ReadSome(-1, dst).status().code(), absl::StatusCode::kOutOfRange);
+}
+
+TEST_P(FileTest, ReserveKeepsTheBytesAndThoseItAddsAreZero) {
+  Write(0, "abc");
+  ASSERT_TRUE(file_->Reserve(2).ok());
+  EXPECT_EQ(*file_->Size(), 3);
+  ASSERT_TRUE(file_->Reserve(100000).ok());
+  ASSERT_TRUE(file_->WriteAt(99999, AsBytes("z")).ok());
+  EXPECT_EQ(Read(0, 100000), "abc" + std::string(99996, '\0') + "z");
+  EXPECT_EQ(*file_->Size(), 100000);
+}
+
+TEST_P(FileTest, AllocatedSizeGrowsWithTheFile) {
+  EXPECT_EQ(*file_->AllocatedSize(), 0);
+  Write(0, Pattern(100000));
+  ASSERT_TRUE(file_->Sync(SyncMode::kAll).ok());
+  EXPECT_GE(*file_->AllocatedSize(), 100000);
+}
+
+TEST_P(FileTest, PunchedBytesAreZeroAndTheSizeStays) {
+  const std::string text = Pattern(20000);
+  Write(0, text);
+  const absl::Status status = file_->PunchHole(5000, 10000);
+  EXPECT_EQ(*file_->Size(), 20000);
+  if (absl::IsUnimplemented(status)) GTEST_SKIP() << status;
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(Read(0, 20000), text.substr(0, 5000) + std::string(10000, '\0') + text.substr(15000));
+  EXPECT_TRUE(file_->PunchHole(0, 0).ok());
+  EXPECT_EQ(Read(0, 1), text.substr(0, 1));
+}
+
 TEST_P(FileTest, ImpossibleRangesAreRefused) {
   const Bytes one = AsBytes("x");
   EXPECT_EQ(file_->WriteAt(-1, one).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(file_->WriteAt(INT64_MAX, one).code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(file_->Truncate(-1).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(file_->Reserve(-1).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_FALSE(file_->PunchHole(-1, 1).ok());
   EXPECT_EQ(file_->LockByte(-1, LockMode::kExclusive).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(file_->UnlockByte(-1).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(file_->IsLocked(-1, 1).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(file_->IsLocked(0, -1).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(file_->IsLocked(INT64_MAX, 2).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(*file_->Size(), 0);
 }
 
@@ -133,7 +183,7 @@ TEST_P(FileTest, MapsAnyRangeInPlace) {
   for (const int64_t offset : {0, 1, 4095, 4096, 4097, 19999}) {
     for (const int64_t size : {1, 100, 4096, 12000}) {
       if (offset + size > 20000) continue;
-      const auto mapping = file_->Map(offset, size);
+      const auto mapping = file_->Map(offset, size, 0);
       ASSERT_TRUE(mapping.ok()) << mapping.status();
       EXPECT_EQ(AsText((*mapping)->bytes()), text.substr(offset, size)) << offset << " " << size;
     }
@@ -143,7 +193,7 @@ TEST_P(FileTest, MapsAnyRangeInPlace) {
 TEST_P(FileTest, MapOfNothingIsEmpty) {
   Write(0, "abc");
   for (const int64_t offset : {0, 3}) {
-    const auto mapping = file_->Map(offset, 0);
+    const auto mapping = file_->Map(offset, 0, 0);
     ASSERT_TRUE(mapping.ok()) << mapping.status();
     EXPECT_TRUE((*mapping)->bytes().empty());
   }
@@ -151,23 +201,32 @@ TEST_P(FileTest, MapOfNothingIsEmpty) {
 
 TEST_P(FileTest, MapPastTheEndIsOutOfRange) {
   Write(0, "abc");
-  EXPECT_EQ(file_->Map(0, 4).status().code(), absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(file_->Map(4, 0).status().code(), absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(file_->Map(-1, 1).status().code(), absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(file_->Map(1, -1).status().code(), absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(file_->Map(INT64_MAX, INT64_MAX).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(file_->Map(0, 4, 0).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(file_->Map(4, 0, 0).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(file_->Map(-1, 1, 0).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(file_->Map(1, -1, 0).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(file_->Map(INT64_MAX, INT64_MAX, 0).status().code(), absl::StatusCode::kOutOfRange);
 }
 
 TEST_P(FileTest, MappingSeesLaterWrites) {
   Write(0, "abc");
-  const auto mapping = *file_->Map(0, 3);
+  const auto mapping = *file_->Map(0, 3, 0);
   Write(1, "X");
   EXPECT_EQ(AsText(mapping->bytes()), "aXc");
 }
 
+TEST_P(FileTest, MappingWithRoomShowsAtLeastWhatWasAskedFor) {
+  Write(0, "abcdef");
+  const auto mapping = *file_->Map(1, 4, 100000);
+  ASSERT_GE(mapping->bytes().size(), 4);
+  EXPECT_LE(mapping->bytes().size(), 100004);
+  EXPECT_EQ(AsText(mapping->bytes().first(4)), "bcde");
+  EXPECT_EQ(file_->Map(0, 7, 100).status().code(), absl::StatusCode::kOutOfRange);
+}
+
 TEST_P(FileTest, MappingOutlivesItsFile) {
   Write(0, "abcdef");
-  const auto mapping = *file_->Map(1, 4);
+  const auto mapping = *file_->Map(1, 4, 0);
   file_.reset();
   EXPECT_EQ(AsText(mapping->bytes()), "bcde");
 }
@@ -175,7 +234,7 @@ TEST_P(FileTest, MappingOutlivesItsFile) {
 TEST_P(FileTest, MappingStaysWhileTheFileGrows) {
   const std::string text = Pattern(5000);
   Write(0, text);
-  const auto mapping = *file_->Map(0, 5000);
+  const auto mapping = *file_->Map(0, 5000, 0);
   const std::byte* const place = mapping->bytes().data();
   for (int64_t end = 5000; end < 4 << 20; end *= 2) Write(end, "tail");
   EXPECT_EQ(mapping->bytes().data(), place);
@@ -184,7 +243,7 @@ TEST_P(FileTest, MappingStaysWhileTheFileGrows) {
 
 TEST_P(FileTest, MappedBytesCanBeWrittenBackToTheirFile) {
   Write(0, "abcdef");
-  const auto mapping = *file_->Map(0, 6);
+  const auto mapping = *file_->Map(0, 6, 0);
   ASSERT_TRUE(file_->WriteAt(0, mapping->bytes()).ok());
   ASSERT_TRUE(file_->WriteAt(6, mapping->bytes()).ok());
   EXPECT_EQ(Read(0, 12), "abcdefabcdef");

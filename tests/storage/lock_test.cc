@@ -1,6 +1,9 @@
 // Locks on the operating system's files.
+#include <fcntl.h>
 #include <memory>
 #include <string>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "absl/strings/match.h"
 #include <gtest/gtest.h>
@@ -80,6 +83,70 @@ TEST_F(LockTest, ForkedChildCannotReleaseItsParentsLock) {
             0);
   EXPECT_EQ(first_->LockByte(kFarByte, LockMode::kExclusive).code(),
             absl::StatusCode::kUnavailable);
+}
+
+TEST_F(LockTest, UnlockedByteIsFree) {
+  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kExclusive).ok());
+  ASSERT_TRUE(first_->LockByte(kFarByte + 1, LockMode::kExclusive).ok());
+  ASSERT_TRUE(first_->UnlockByte(kFarByte).ok());
+  EXPECT_EQ(CodeInChild(kFarByte), absl::StatusCode::kOk);
+  EXPECT_EQ(CodeInChild(kFarByte + 1), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(first_->UnlockByte(kFarByte).ok());
+}
+
+TEST_F(LockTest, UnlockOfAForkedChildLeavesItsParentsLock) {
+  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kShared).ok());
+  ASSERT_EQ(test::ResultOfChild([&] { return first_->UnlockByte(kFarByte).ok() ? 0 : 1; }), 0);
+  const auto second = Open();
+  EXPECT_TRUE(*second->IsLocked(kFarByte, 1));
+  ASSERT_TRUE(first_->UnlockByte(kFarByte).ok());
+  EXPECT_FALSE(*second->IsLocked(kFarByte, 1));
+}
+
+TEST_F(LockTest, LocksOfOthersAreSeenAnywhereInTheRange) {
+  const auto second = Open(FileMode::kRead);
+  for (const LockMode mode : {LockMode::kShared, LockMode::kExclusive}) {
+    ASSERT_TRUE(first_->LockByte(kFarByte + 5, mode).ok());
+    EXPECT_TRUE(*second->IsLocked(kFarByte, 6));
+    EXPECT_TRUE(*second->IsLocked(kFarByte + 5, 1));
+    EXPECT_FALSE(*second->IsLocked(kFarByte, 5));
+    EXPECT_FALSE(*second->IsLocked(kFarByte + 6, INT64_MAX - kFarByte - 5));
+    EXPECT_TRUE(*second->IsLocked(0, INT64_MAX));
+    EXPECT_FALSE(*second->IsLocked(0, 0));
+    EXPECT_EQ(test::ResultOfChild([&] { return *Open()->IsLocked(kFarByte, 6) ? 1 : 0; }), 1);
+  }
+}
+
+TEST_F(LockTest, OwnLocksAreNotSeen) {
+  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kExclusive).ok());
+  EXPECT_FALSE(*first_->IsLocked(kFarByte, 1));
+}
+
+TEST_F(LockTest, OnlyOneFileLocksTheWhole) {
+  const auto code_in_child = [&] {
+    return static_cast<absl::StatusCode>(
+        test::ResultOfChild([&] { return static_cast<int>(Open()->LockWhole().code()); }));
+  };
+  ASSERT_TRUE(first_->LockWhole().ok());
+  EXPECT_EQ(Open()->LockWhole().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(code_in_child(), absl::StatusCode::kUnavailable);
+  first_.reset();
+  EXPECT_EQ(code_in_child(), absl::StatusCode::kOk);
+}
+
+TEST_F(LockTest, WholeIsWhatFlockLocks) {
+  const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(fd, LOCK_SH), 0);
+  EXPECT_EQ(first_->LockWhole().code(), absl::StatusCode::kUnavailable);
+  ::close(fd);
+  EXPECT_TRUE(first_->LockWhole().ok());
+}
+
+TEST_F(LockTest, WholeAndBytesAreLockedApart) {
+  const auto second = Open();
+  ASSERT_TRUE(first_->LockWhole().ok());
+  EXPECT_TRUE(second->LockByte(kFarByte, LockMode::kExclusive).ok());
+  EXPECT_FALSE(*Open()->IsLocked(0, 1000));
 }
 
 TEST_F(LockTest, OnlySharedLocksGoTogether) {

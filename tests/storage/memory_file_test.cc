@@ -25,7 +25,7 @@ TEST(MemoryFileTest, GrowthMovesTheBytesRarely) {
   const std::byte* place = nullptr;
   for (int64_t at = 0; at < 1 << 20; at += 64) {
     ASSERT_TRUE(file.WriteAt(at, std::vector<std::byte>(64)).ok());
-    const std::byte* const now = (*file.Map(0, 1))->bytes().data();
+    const std::byte* const now = (*file.Map(0, 1, 0))->bytes().data();
     moves += now != place ? 1 : 0;
     place = now;
   }
@@ -35,8 +35,8 @@ TEST(MemoryFileTest, GrowthMovesTheBytesRarely) {
 TEST(MemoryFileTest, MappedBytesCanBeWrittenOverThemselves) {
   MemoryFile file;
   ASSERT_TRUE(file.WriteAt(0, AsBytes("abcdef")).ok());
-  ASSERT_TRUE(file.WriteAt(2, (*file.Map(0, 6))->bytes()).ok());
-  EXPECT_EQ(AsText((*file.Map(0, 8))->bytes()), "ababcdef");
+  ASSERT_TRUE(file.WriteAt(2, (*file.Map(0, 6, 0))->bytes()).ok());
+  EXPECT_EQ(AsText((*file.Map(0, 8, 0))->bytes()), "ababcdef");
 }
 
 TEST(MemoryFileTest, ReopenedFileHasTheSameBytesAndIdentity) {
@@ -46,7 +46,7 @@ TEST(MemoryFileTest, ReopenedFileHasTheSameBytesAndIdentity) {
   EXPECT_EQ(*file->Identity(), *again->Identity());
   EXPECT_FALSE(*file->Identity() == *MemoryFile().Identity());
   file.reset();
-  EXPECT_EQ(AsText((*again->Map(0, 3))->bytes()), "abc");
+  EXPECT_EQ(AsText((*again->Map(0, 3, 0))->bytes()), "abc");
 }
 
 TEST(MemoryFileTest, EachByteIsItsOwnLock) {
@@ -79,6 +79,46 @@ TEST(MemoryFileTest, HolderMayChangeTheModeOfItsLock) {
   ASSERT_TRUE(file.LockByte(7, LockMode::kShared).ok());
   EXPECT_TRUE(other->LockByte(7, LockMode::kShared).ok());
   EXPECT_EQ(file.LockByte(7, LockMode::kExclusive).code(), absl::StatusCode::kUnavailable);
+}
+
+TEST(MemoryFileTest, UnlockedByteIsFree) {
+  MemoryFile file;
+  const auto other = file.Reopen();
+  ASSERT_TRUE(file.LockByte(7, LockMode::kExclusive).ok());
+  ASSERT_TRUE(other->UnlockByte(7).ok());
+  EXPECT_FALSE(other->LockByte(7, LockMode::kExclusive).ok());
+  ASSERT_TRUE(file.UnlockByte(7).ok());
+  EXPECT_TRUE(other->LockByte(7, LockMode::kExclusive).ok());
+}
+
+TEST(MemoryFileTest, LocksOfOthersAreSeenAnywhereInTheRange) {
+  MemoryFile file;
+  const auto other = file.Reopen();
+  ASSERT_TRUE(file.LockByte(7, LockMode::kShared).ok());
+  EXPECT_TRUE(*other->IsLocked(0, 8));
+  EXPECT_TRUE(*other->IsLocked(7, INT64_MAX - 6));
+  EXPECT_FALSE(*other->IsLocked(0, 7));
+  EXPECT_FALSE(*other->IsLocked(8, 100));
+  EXPECT_FALSE(*file.IsLocked(0, 100));
+}
+
+TEST(MemoryFileTest, OnlyOneFileLocksTheWholeUntilItEnds) {
+  MemoryFile file;
+  auto holder = file.Reopen();
+  ASSERT_TRUE(holder->LockWhole().ok());
+  EXPECT_TRUE(holder->LockWhole().ok());
+  EXPECT_EQ(file.LockWhole().code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(file.LockByte(0, LockMode::kExclusive).ok());
+  holder.reset();
+  EXPECT_TRUE(file.LockWhole().ok());
+}
+
+TEST(MemoryFileTest, HasNoHoles) {
+  MemoryFile file("scratch");
+  ASSERT_TRUE(file.WriteAt(0, AsBytes("abc")).ok());
+  const absl::Status status = file.PunchHole(0, 3);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(status.message().substr(0, 7), "scratch");
 }
 
 TEST(MemoryFileTest, LockEndsWithTheFileThatTookIt) {

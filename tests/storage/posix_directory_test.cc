@@ -35,7 +35,7 @@ class PosixDirectoryTest : public testing::Test {
   static std::string Content(FileSystem& files, const std::string& path) {
     const auto file = files.Open(path, FileMode::kRead);
     if (!file.ok()) return std::string(file.status().message());
-    return std::string(AsText((*(*file)->Map(0, *(*file)->Size()))->bytes()));
+    return std::string(AsText((*(*file)->Map(0, *(*file)->Size(), 0))->bytes()));
   }
   static std::vector<std::string> Names(FileSystem& files, const std::string& path) {
     const auto names = files.List(path);
@@ -118,7 +118,7 @@ TEST_F(PosixDirectoryTest, MessagesNameDirectoryAndFile) {
   const absl::Status none = inside_->Open("none", FileMode::kRead).status();
   EXPECT_EQ(none.message(), Shown("none") + ": cannot open: No such file or directory");
   Create(*inside_, "a", "abc");
-  EXPECT_TRUE(Fails((*inside_->Open("a", FileMode::kRead))->Map(0, 4), StatusCode::kOutOfRange,
+  EXPECT_TRUE(Fails((*inside_->Open("a", FileMode::kRead))->Map(0, 4, 0), StatusCode::kOutOfRange,
                     Shown("a") + ": "));
 }
 

@@ -26,7 +26,7 @@ class PosixFileSystemTest : public testing::Test {
   }
   std::string Content(const std::string& path) const {
     const auto file = *files_->Open(path, FileMode::kRead);
-    return std::string(AsText((*file->Map(0, *file->Size()))->bytes()));
+    return std::string(AsText((*file->Map(0, *file->Size(), 0))->bytes()));
   }
   absl::StatusCode OpenCode(const std::string& path, FileMode mode) const {
     return files_->Open(path, mode).status().code();

@@ -32,11 +32,49 @@ class PosixFileTest : public testing::Test {
 };
 
 TEST_F(PosixFileTest, MappingSurvivesRenameAndRemovalOfThePath) {
-  const auto mapping = *Create("abcdef")->Map(1, 4);
+  const auto mapping = *Create("abcdef")->Map(1, 4, 0);
   ASSERT_TRUE(PosixFileSystem()->Rename(path_, dir_.Path("other"), false).ok());
   EXPECT_EQ(AsText(mapping->bytes()), "bcde");
   ASSERT_TRUE(PosixFileSystem()->Remove(dir_.Path("other")).ok());
   EXPECT_EQ(AsText(mapping->bytes()), "bcde");
+}
+
+TEST_F(PosixFileTest, RoomBehindAMappingShowsBytesThatCameLater) {
+  const auto file = Create("abcdef");
+  for (const int64_t offset : {0, 1, 6}) {
+    const auto mapping = *file->Map(offset, 6 - offset, 100000);
+    ASSERT_EQ(mapping->bytes().size(), 100006 - static_cast<size_t>(offset));
+    ASSERT_TRUE(file->WriteAt(50000, AsBytes("later")).ok());
+    const Bytes later = mapping->bytes().subspan(50000 - static_cast<size_t>(offset), 5);
+    EXPECT_EQ(AsText(later), "later");
+    ASSERT_TRUE(file->Truncate(6).ok());
+  }
+}
+
+TEST_F(PosixFileTest, RoomWithoutEndIsNoFailure) {
+  const auto file = Create("abcdef");
+  const auto mapping = *file->Map(1, 4, INT64_MAX);
+  EXPECT_EQ(AsText(mapping->bytes().first(4)), "bcde");
+  EXPECT_EQ(file->Map(1, 4, -1).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(PosixFileTest, ReserveTakesDiskSpaceBeforeTheBytesCome) {
+  const auto file = Create("abc");
+  ASSERT_TRUE(file->Reserve(1 << 20).ok());
+  EXPECT_EQ(*file->Size(), 1 << 20);
+  if (*file->AllocatedSize() < 1 << 20) GTEST_SKIP() << "no space can be reserved here";
+}
+
+TEST_F(PosixFileTest, HolesTakeNoDiskSpaceAndReserveLeavesThemAlone) {
+  const auto file = Create(std::string(1 << 20, 'x'));
+  ASSERT_TRUE(file->Sync(SyncMode::kAll).ok());
+  const int64_t before = *file->AllocatedSize();
+  const absl::Status status = file->PunchHole(1 << 16, 1 << 19);
+  if (absl::IsUnimplemented(status)) GTEST_SKIP() << "no holes here";
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_LE(*file->AllocatedSize(), before - (1 << 18));
+  ASSERT_TRUE(file->Reserve((1 << 20) + 4096).ok());
+  EXPECT_LE(*file->AllocatedSize(), before - (1 << 18));
 }
 
 TEST_F(PosixFileTest, ReadOnlyFileRefusesChanges) {
@@ -44,6 +82,8 @@ TEST_F(PosixFileTest, ReadOnlyFileRefusesChanges) {
   const auto file = *PosixFileSystem()->Open(path_, FileMode::kRead);
   EXPECT_EQ(file->WriteAt(0, AsBytes("x")).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(file->Truncate(0).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(file->Reserve(100).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(file->PunchHole(0, 1).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(*file->Size(), 3);
 }
 
@@ -79,7 +119,8 @@ TEST_F(PosixFileTest, FullDiskIsResourceExhaustedAndNamesThePath) {
     const absl::Status status = file->WriteAt(0, bytes);
     if (status.code() != absl::StatusCode::kResourceExhausted) return 2;
     if (status.message().find(path_) == absl::string_view::npos) return 3;
-    return file->Truncate(100000).code() == absl::StatusCode::kResourceExhausted ? 0 : 4;
+    if (file->Truncate(100000).code() != absl::StatusCode::kResourceExhausted) return 4;
+    return file->Reserve(100000).code() == absl::StatusCode::kResourceExhausted ? 0 : 5;
   };
   EXPECT_EQ(test::ResultOfChild(write), 0);
   EXPECT_EQ(*file->Size(), int64_t{kLimit});  // what fitted was written before the failure

@@ -17,8 +17,12 @@ class FaultFile final : public File {
       : disk_(disk), base_(std::move(base)), path_(std::move(path)), id_(id) {}
 
   absl::StatusOr<int64_t> Size() const override { return base_->Size(); }
+  absl::StatusOr<int64_t> AllocatedSize() const override { return base_->AllocatedSize(); }
   absl::Status ReadAt(int64_t offset, MutableBytes dst) const override {
     return base_->ReadAt(offset, dst);
+  }
+  absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const override {
+    return base_->ReadSome(offset, dst);
   }
   absl::Status WriteAt(int64_t offset, Bytes src) override {
     return disk_->Do({.kind = Kind::kWrite,
@@ -32,17 +36,32 @@ class FaultFile final : public File {
     return disk_->Do({.kind = Kind::kTruncate, .path = path_, .file = id_, .offset = size},
                      [&](Operation&) { return base_->Truncate(size); });
   }
+  absl::Status Reserve(int64_t size) override {
+    return disk_->Do({.kind = Kind::kReserve, .path = path_, .file = id_, .offset = size},
+                     [&](Operation&) { return base_->Reserve(size); });
+  }
+  absl::Status PunchHole(int64_t offset, int64_t size) override {
+    return disk_->Do(
+        {.kind = Kind::kPunchHole, .path = path_, .file = id_, .offset = offset, .size = size},
+        [&](Operation&) { return base_->PunchHole(offset, size); });
+  }
   absl::Status Sync(SyncMode mode) override {
     return disk_->Do({.kind = Kind::kSync, .path = path_, .file = id_, .sync_mode = mode},
                      [&](Operation&) { return base_->Sync(mode); });
   }
-  absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size) const override {
-    return base_->Map(offset, size);
+  absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
+                                                     int64_t room) const override {
+    return base_->Map(offset, size, room);
   }
   absl::StatusOr<FileIdentity> Identity() const override { return base_->Identity(); }
   absl::Status LockByte(int64_t offset, LockMode mode) override {
     return base_->LockByte(offset, mode);
   }
+  absl::Status UnlockByte(int64_t offset) override { return base_->UnlockByte(offset); }
+  absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const override {
+    return base_->IsLocked(offset, count);
+  }
+  absl::Status LockWhole() override { return base_->LockWhole(); }
 
  private:
   FaultyDisk* const disk_;

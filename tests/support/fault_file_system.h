@@ -34,6 +34,8 @@ struct Operation {
     kCreate,
     kWrite,
     kTruncate,
+    kReserve,
+    kPunchHole,
     kSync,
     kRename,
     kRemove,
@@ -46,8 +48,9 @@ struct Operation {
   Kind kind = Kind::kWrite;
   std::string path = {};   // as the file was opened, behind the directory's where one was opened
   std::string to = {};     // kRename: the new name, `path` being the old one; kExchange: the other
-  FileIdentity file = {};  // kCreate, kWrite, kTruncate, kSync: which file, whatever its name
-  int64_t offset = 0;      // kWrite: where; kTruncate: the new size
+  FileIdentity file = {};  // what is done to an open file: to which one, whatever its name
+  int64_t offset = 0;      // kWrite, kPunchHole: where; kTruncate, kReserve: the new size
+  int64_t size = 0;        // kPunchHole
   std::vector<std::byte> bytes = {};    // kWrite
   SyncMode sync_mode = SyncMode::kAll;  // kSync
   bool replace = false;                 // kRename

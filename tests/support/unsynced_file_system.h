@@ -16,19 +16,33 @@ class UnsyncedFile final : public File {
   explicit UnsyncedFile(std::unique_ptr<File> base) : base_(std::move(base)) {}
 
   absl::StatusOr<int64_t> Size() const override { return base_->Size(); }
+  absl::StatusOr<int64_t> AllocatedSize() const override { return base_->AllocatedSize(); }
   absl::Status ReadAt(int64_t offset, MutableBytes dst) const override {
     return base_->ReadAt(offset, dst);
   }
+  absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const override {
+    return base_->ReadSome(offset, dst);
+  }
   absl::Status WriteAt(int64_t offset, Bytes src) override { return base_->WriteAt(offset, src); }
   absl::Status Truncate(int64_t size) override { return base_->Truncate(size); }
+  absl::Status Reserve(int64_t size) override { return base_->Reserve(size); }
+  absl::Status PunchHole(int64_t offset, int64_t size) override {
+    return base_->PunchHole(offset, size);
+  }
   absl::Status Sync(SyncMode /*mode*/) override { return absl::OkStatus(); }
-  absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size) const override {
-    return base_->Map(offset, size);
+  absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
+                                                     int64_t room) const override {
+    return base_->Map(offset, size, room);
   }
   absl::StatusOr<FileIdentity> Identity() const override { return base_->Identity(); }
   absl::Status LockByte(int64_t offset, LockMode mode) override {
     return base_->LockByte(offset, mode);
   }
+  absl::Status UnlockByte(int64_t offset) override { return base_->UnlockByte(offset); }
+  absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const override {
+    return base_->IsLocked(offset, count);
+  }
+  absl::Status LockWhole() override { return base_->LockWhole(); }
 
  private:
   const std::unique_ptr<File> base_;

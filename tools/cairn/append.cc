@@ -1,12 +1,18 @@
 // cairn append: a file's bytes go behind those of a frame.
 
+#include <chrono>
+#include <limits>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 #include "cairn/frame.h"
 #include "tools/cairn/about.h"
+#include "tools/cairn/append_batches.h"
 #include "tools/cairn/append_input.h"
 #include "tools/cairn/commands.h"
 #include "tools/cairn/flags.h"
@@ -14,6 +20,7 @@
 #include "tools/cairn/progress.h"
 #include "tools/cairn/stored_size.h"
 #include "tools/cairn/units.h"
+#include "tools/cairn/words.h"
 
 namespace cairn::tool {
 
@@ -22,6 +29,10 @@ namespace {
 struct AppendFlags {
   std::string frame;
   std::string input = "-";
+  std::optional<int32_t> commit_every;
+  std::string durability = "machine";
+  bool ack = false;
+  std::chrono::milliseconds wait{0};
   int threads = 0;
   bool quiet = false;
 };
@@ -43,37 +54,70 @@ absl::StatusOr<FrameInfo> NewestInfo(Frame& frame) {
   return snapshot->info();
 }
 
+// Nothing of the input is committed before its end.
+absl::StatusOr<int64_t> AppendAtOnce(Input& input, Writer& writer, int32_t chunksize) {
+  Progress progress("appending", input.size());
+  if (chunksize < 0) chunksize = WriterOptions().chunksize;
+  const absl::StatusOr<int64_t> size = chunksize == 0
+                                           ? AppendOneChunk(input, writer)
+                                           : AppendInput(input, writer, chunksize, progress);
+  if (!size.ok()) return size.status();
+  if (absl::Status status = writer.Close(); !status.ok()) return status;
+  return size;
+}
+
+absl::StatusOr<int64_t> AppendTo(Frame& frame, Input& input, const AppendFlags& flags) {
+  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
+  absl::StatusOr<Writer> writer =
+      frame.OpenWriter({.wait = flags.wait, .executor = executor.get()});
+  if (!writer.ok()) return writer.status();
+  const absl::StatusOr<FrameInfo> info = NewestInfo(frame);
+  if (!info.ok()) return info.status();
+  if (!flags.commit_every) return AppendAtOnce(input, *writer, info->chunksize);
+  const BatchOptions options = {.items = *flags.commit_every,
+                                .durability = *FindWord(kDurabilityWords, flags.durability),
+                                .ack = flags.ack};
+  return BatchAppender(*writer, *info, options).Run(input);
+}
+
 absl::Status Append(const AppendFlags& flags) {
   absl::StatusOr<Input> input = Input::Open(flags.input);
   if (!input.ok()) return input.status();
   if (input->IsSameFileAs(flags.frame)) {
     return absl::InvalidArgumentError(absl::StrCat(flags.frame, ": cannot append to itself"));
   }
-  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
   absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
   if (!frame.ok()) return frame.status();
-  const WriterOptions options = {.executor = executor.get()};
-  absl::StatusOr<Writer> writer = frame->OpenWriter(options);
-  if (!writer.ok()) return writer.status();
-
-  const absl::StatusOr<FrameInfo> before = NewestInfo(*frame);
-  if (!before.ok()) return before.status();
-  const int32_t chunksize = before->chunksize;
-  Progress progress("appending", input->size());
-  const absl::StatusOr<int64_t> size =
-      chunksize == 0
-          ? AppendOneChunk(*input, *writer)
-          : AppendInput(*input, *writer, chunksize > 0 ? chunksize : options.chunksize, progress);
-  if (!size.ok()) return size.status();
-  if (absl::Status status = writer->Close(); !status.ok()) return status;
-
-  const absl::StatusOr<Snapshot> after = frame->Refresh();
-  if (!after.ok() || flags.quiet) return after.status();
-  const FrameInfo& info = after->info();
+  const absl::StatusOr<int64_t> size = AppendTo(*frame, *input, flags);
+  if (!size.ok() || flags.quiet || flags.ack) return size.status();
+  const absl::StatusOr<FrameInfo> info = NewestInfo(*frame);
+  if (!info.ok()) return info.status();
   return WriteStdout(absl::StrFormat(
       "%s: %s appended, now %s in %s (%s), %s\n", flags.frame, FormatByteSize(*size),
-      FormatByteSize(info.nbytes), FormatByteSize(StoredSize(info)),
-      FormatRatio(info.nbytes, StoredSize(info)), FormatCount(info.nchunks, "chunk")));
+      FormatByteSize(info->nbytes), FormatByteSize(StoredSize(*info)),
+      FormatRatio(info->nbytes, StoredSize(*info)), FormatCount(info->nchunks, "chunk")));
+}
+
+// Commits on the way.
+void AddBatches(CLI::App& append, AppendFlags& flags) {
+  CLI::Option* every =
+      append
+          .add_option("--commit-every", flags.commit_every,
+                      "Commit whenever so many items have arrived, and the rest at the end")
+          ->check(CLI::Range(1, std::numeric_limits<int32_t>::max()))
+          ->type_name("N");
+  append
+      .add_option("--durability", flags.durability,
+                  "What such a commit survives: process, that this one is killed; machine, that "
+                  "the power goes")
+      ->capture_default_str()
+      ->check(CLI::IsMember(NamesOf(kDurabilityWords)))
+      ->type_name("WHAT")
+      ->needs(every);
+  append
+      .add_flag("--ack", flags.ack,
+                "Print 'committed N' after each commit, N being the items of the frame")
+      ->needs(every);
 }
 
 }  // namespace
@@ -84,12 +128,16 @@ void AddAppend(CLI::App& app, Command& chosen) {
   append->add_option("FRAME", flags->frame, "The frame, which keeps its codec and filters")
       ->required();
   append->add_option("FILE", flags->input, "What to append; '-' is standard input");
+  AddBatches(*append, *flags);
+  AddWait(*append, flags->wait);
   AddThreads(*append, flags->threads);
   append->add_flag("--quiet", flags->quiet, "Print no summary");
   append->footer(
-      "All of the input becomes part of the frame, or nothing of it.\n"
-      "\nExample:\n"
-      "  sensor --dump | cairn append temps.b2frame -");
+      "All of the input becomes part of the frame, or nothing of it; with --commit-every what is\n"
+      "committed stays.\n"
+      "\nExamples: at once, and as the items come\n"
+      "  sensor --dump | cairn append temps.b2frame -\n"
+      "  sensor | cairn append temps.b2frame - --commit-every 100 --ack");
   append->callback(
       [flags, &chosen] { chosen = [flags] { return About(flags->frame, Append(*flags)); }; });
 }

@@ -15,7 +15,9 @@
 #include "tools/cairn/about.h"
 #include "tools/cairn/box.h"
 #include "tools/cairn/commands.h"
+#include "tools/cairn/data_out.h"
 #include "tools/cairn/flags.h"
+#include "tools/cairn/follow.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/progress.h"
 
@@ -29,51 +31,11 @@ struct CatFlags {
   std::optional<int64_t> items;
   std::optional<int64_t> chunk;
   std::optional<std::string> box;
+  std::optional<uint64_t> generation;
+  bool follow = false;
   int64_t offset = 0;
   int threads = 0;
 };
-
-// Two numbers, the second excluded.
-struct Range {
-  int64_t begin = 0;
-  int64_t end = 0;
-};
-
-absl::Status CatChunks(const Snapshot& snapshot, const Range& chunks, Progress& progress) {
-  int64_t done = 0;
-  for (int64_t i = chunks.begin; i < chunks.end; ++i) {
-    const absl::StatusOr<int32_t> size = snapshot.ChunkSize(i);
-    if (!size.ok()) return size.status();
-    const Buffer buffer(static_cast<size_t>(*size));
-    if (absl::Status status = snapshot.ReadChunk(i, buffer.bytes()); !status.ok()) return status;
-    if (absl::Status status = WriteStdout(buffer.bytes()); !status.ok()) return status;
-    progress.Show(done += *size);
-  }
-  return absl::OkStatus();
-}
-
-// How far to read in one piece: to a chunk's end where chunks are small, so that none is decoded
-// twice, and never so far that the piece is large.
-int64_t PieceEnd(int64_t begin, int32_t chunksize) {
-  constexpr int64_t kPiece = 4 << 20;
-  if (chunksize <= 0 || chunksize > kPiece) return begin + kPiece;
-  return (begin + kPiece) / chunksize * chunksize;
-}
-
-absl::Status CatBytes(const Snapshot& snapshot, const Range& bytes, Progress& progress) {
-  std::optional<Buffer> buffer;
-  for (int64_t at = bytes.begin; at < bytes.end;) {
-    const int64_t end = std::min(bytes.end, PieceEnd(at, snapshot.info().chunksize));
-    const auto size = static_cast<size_t>(end - at);
-    if (!buffer || buffer->bytes().size() < size) buffer.emplace(size);
-    const MutableBytes piece = buffer->first(size);
-    if (absl::Status status = snapshot.ReadBytes(at, piece); !status.ok()) return status;
-    if (absl::Status status = WriteStdout(piece); !status.ok()) return status;
-    progress.Show(end - bytes.begin);
-    at = end;
-  }
-  return absl::OkStatus();
-}
 
 // Piece by piece, so that a box may be larger than memory.
 absl::Status CatBox(const Snapshot& snapshot, std::string_view text, bool visible) {
@@ -121,33 +83,41 @@ absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info)
   return Range{bytes_before(flags.first_item), bytes_before(flags.first_item + items)};
 }
 
+absl::Status CatChunk(const Snapshot& snapshot, int64_t chunk) {
+  if (chunk >= snapshot.info().nchunks) {
+    return absl::OutOfRangeError(
+        absl::StrFormat("chunk %d: the frame has %d", chunk, snapshot.info().nchunks));
+  }
+  Progress progress("reading", std::nullopt);
+  return WriteChunks(snapshot, {chunk, chunk + 1}, progress);
+}
+
+absl::Status CatItems(const Snapshot& snapshot, const Range& bytes, bool visible) {
+  const FrameInfo& info = snapshot.info();
+  Progress progress(visible ? "" : "reading", bytes.end - bytes.begin);
+  const bool whole = bytes.begin == 0 && bytes.end == info.nbytes;
+  // Without a common size the way from a byte to its chunk is long; chunk by chunk it is short.
+  if (whole && info.chunksize <= 0) return WriteChunks(snapshot, {0, info.nchunks}, progress);
+  return WriteBytes(snapshot, bytes, progress);
+}
+
 absl::Status Cat(const CatFlags& flags) {
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
   OpenOptions options;
   options.offset = flags.offset;
+  options.generation = flags.generation;
   options.executor = executor.get();
-  const absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
+  absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
   if (!frame.ok()) return frame.status();
   const Snapshot snapshot = frame->snapshot();
-  const FrameInfo& info = snapshot.info();
   // A bar would run through the data that a terminal shows.
   const bool visible = isatty(STDOUT_FILENO) == 1;
   if (flags.box) return CatBox(snapshot, *flags.box, visible);
-  if (flags.chunk) {
-    Progress progress("reading", std::nullopt);
-    if (*flags.chunk >= info.nchunks) {
-      return absl::OutOfRangeError(
-          absl::StrFormat("chunk %d: the frame has %d", *flags.chunk, info.nchunks));
-    }
-    return CatChunks(snapshot, {*flags.chunk, *flags.chunk + 1}, progress);
-  }
-  const absl::StatusOr<Range> range = BytesOfItems(flags, info);
+  if (flags.chunk) return CatChunk(snapshot, *flags.chunk);
+  const absl::StatusOr<Range> range = BytesOfItems(flags, snapshot.info());
   if (!range.ok()) return range.status();
-  Progress progress(visible ? "" : "reading", range->end - range->begin);
-  const bool whole = range->begin == 0 && range->end == info.nbytes;
-  // Without a common size the way from a byte to its chunk is long; chunk by chunk it is short.
-  if (whole && info.chunksize <= 0) return CatChunks(snapshot, {0, info.nchunks}, progress);
-  return CatBytes(snapshot, *range, progress);
+  if (flags.follow) return Follow(*frame, flags.frame, flags.first_item);
+  return CatItems(snapshot, *range, visible);
 }
 
 }  // namespace
@@ -170,17 +140,25 @@ void AddCat(CLI::App& app, Command& chosen) {
                            ->type_name("I")
                            ->excludes(first)
                            ->excludes(items);
-  cat->add_option("--box", flags->box, "Write a box of an n-dimensional array, such as 3:7,0:10")
-      ->type_name("RANGES")
-      ->excludes(first)
+  CLI::Option* box = cat->add_option("--box", flags->box,
+                                     "Write a box of an n-dimensional array, such as 3:7,0:10")
+                         ->type_name("RANGES")
+                         ->excludes(first)
+                         ->excludes(items)
+                         ->excludes(chunk);
+  CLI::Option* generation = AddGeneration(*cat, flags->generation);
+  cat->add_flag("--follow", flags->follow, "Go on with new items as they are committed")
       ->excludes(items)
-      ->excludes(chunk);
+      ->excludes(chunk)
+      ->excludes(box)
+      ->excludes(generation);
   AddOffset(*cat, flags->offset)->description("Where in the file the frame begins");
   AddThreads(*cat, flags->threads);
   cat->footer(
       "Uninitialised values read as zeros.\n"
-      "\nExample: ten items from number 1000 on\n"
-      "  cairn cat temps.b2frame --first-item 1000 --items 10 > ten.f32");
+      "\nExamples: ten items from number 1000 on; all from there on, and those to come\n"
+      "  cairn cat temps.b2frame --first-item 1000 --items 10 > ten.f32\n"
+      "  cairn cat temps.b2frame --first-item 1000 --follow | plot");
   cat->callback(
       [flags, &chosen] { chosen = [flags] { return About(flags->frame, Cat(*flags)); }; });
 }

@@ -2,6 +2,7 @@
 
 #include "cairn/chunk.h"
 
+#include <chrono>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -29,6 +30,7 @@ struct ChunkFlags {
   std::vector<int64_t> order;
   std::string input = "-";
   bool compressed = false;
+  std::chrono::milliseconds wait{0};
   int threads = 0;
   bool quiet = false;
 };
@@ -47,7 +49,8 @@ absl::Status EditFrame(const ChunkFlags& flags, std::string_view done, Edit edit
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
   absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
   if (!frame.ok()) return frame.status();
-  absl::StatusOr<Writer> writer = frame->OpenWriter({.executor = executor.get()});
+  absl::StatusOr<Writer> writer =
+      frame->OpenWriter({.wait = flags.wait, .executor = executor.get()});
   if (!writer.ok()) return writer.status();
   const absl::StatusOr<FrameInfo> before = NewestInfo(*frame);
   if (!before.ok()) return before.status();
@@ -146,6 +149,7 @@ void AddInput(CLI::App& verb, ChunkFlags& flags) {
 
 void Finish(CLI::App& verb, const std::shared_ptr<ChunkFlags>& flags, Command& chosen,
             absl::Status (*run)(const ChunkFlags&)) {
+  AddWait(verb, flags->wait);
   verb.add_flag("--quiet", flags->quiet, "Print no summary");
   verb.callback([flags, run, &chosen] {
     chosen = [flags, run] { return About(flags->frame, run(*flags)); };

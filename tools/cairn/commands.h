@@ -18,10 +18,13 @@ void AddAppend(CLI::App& app, Command& chosen);
 void AddChunk(CLI::App& app, Command& chosen);
 void AddMeta(CLI::App& app, Command& chosen);
 void AddCompact(CLI::App& app, Command& chosen);
+void AddReclaim(CLI::App& app, Command& chosen);
+void AddRecover(CLI::App& app, Command& chosen);
 void AddCat(CLI::App& app, Command& chosen);
 void AddEncode(CLI::App& app, Command& chosen);
 void AddDecode(CLI::App& app, Command& chosen);
 void AddInfo(CLI::App& app, Command& chosen);
+void AddHistory(CLI::App& app, Command& chosen);
 void AddVerify(CLI::App& app, Command& chosen);
 
 }  // namespace cairn::tool

@@ -57,7 +57,7 @@ absl::Status DecodeFile(const DecodeFlags& flags) {
   if (flags.offset > *size) return PastTheEnd(flags, *size);
   if (flags.offset == *size) return DecodeBytes({}, flags);
   const absl::StatusOr<std::shared_ptr<const Mapping>> mapping =
-      (*file)->Map(flags.offset, *size - flags.offset);
+      (*file)->Map(flags.offset, *size - flags.offset, 0);
   if (!mapping.ok()) return mapping.status();
   return DecodeBytes((*mapping)->bytes(), flags);
 }

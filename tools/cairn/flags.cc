@@ -30,6 +30,25 @@ CLI::Option* AddThreads(CLI::App& app, int& threads) {
       ->type_name("N");
 }
 
+CLI::Option* AddWait(CLI::App& app, std::chrono::milliseconds& wait) {
+  constexpr double kMostSeconds = 1e9;
+  const auto set = [&wait](double seconds) {
+    wait = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+  };
+  return app
+      .add_option_function<double>("--wait", set, "Wait so long for another writer to finish")
+      ->default_str("0")
+      ->check(CLI::Range(0.0, kMostSeconds))
+      ->type_name("SECONDS");
+}
+
+CLI::Option* AddGeneration(CLI::App& app, std::optional<uint64_t>& generation) {
+  return app
+      .add_option("--generation", generation,
+                  "Read this state, one of those that 'cairn history' lists")
+      ->type_name("G");
+}
+
 std::unique_ptr<Executor> MakeExecutor(int threads) {
   return threads == 1 ? nullptr : MakeThreadExecutor(threads);
 }

@@ -2,8 +2,10 @@
 #ifndef CAIRN_TOOLS_CAIRN_FLAGS_H_
 #define CAIRN_TOOLS_CAIRN_FLAGS_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -33,6 +35,12 @@ CLI::Option* AddOffset(CLI::App& app, int64_t& offset);
 
 // --threads: 0, the default, takes all cores.
 CLI::Option* AddThreads(CLI::App& app, int& threads);
+
+// --wait: how long a command that writes waits for another writer.
+CLI::Option* AddWait(CLI::App& app, std::chrono::milliseconds& wait);
+
+// --generation: a state of the frame's history instead of the newest.
+CLI::Option* AddGeneration(CLI::App& app, std::optional<uint64_t>& generation);
 
 // Null, the calling thread, for one thread.
 std::unique_ptr<Executor> MakeExecutor(int threads);

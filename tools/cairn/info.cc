@@ -22,6 +22,7 @@ struct InfoFlags {
   std::string frame;
   bool json = false;
   bool chunks = false;
+  std::optional<uint64_t> generation;
   int64_t offset = 0;
 };
 
@@ -39,6 +40,7 @@ absl::Status PrintChunks(const Snapshot& snapshot, bool json) {
 absl::Status Info(const InfoFlags& flags) {
   OpenOptions options;
   options.offset = flags.offset;
+  options.generation = flags.generation;
   // Looking at a chunk's header is no reason to read all of its bytes.
   options.verify = VerifyPolicy::kNever;
   const absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
@@ -63,6 +65,7 @@ void AddInfo(CLI::App& app, Command& chosen) {
   info->add_option("FRAME", flags->frame, "The frame")->required();
   info->add_flag("--json", flags->json, "For programs");
   info->add_flag("--chunks", flags->chunks, "List the chunks too");
+  AddGeneration(*info, flags->generation);
   AddOffset(*info, flags->offset)->description("Where in the file the frame begins");
   info->footer(
       "Example:\n"

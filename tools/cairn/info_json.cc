@@ -70,6 +70,7 @@ std::string JsonOfFrame(const FrameSummary& summary) {
       {"nbytes", info.nbytes},
       {"cbytes", info.cbytes},
       {"frame_size", info.frame_size},
+      {"journal_size", info.journal_size},
       {"header_len", info.header_len},
       {"dead_bytes", info.dead_bytes},
       {"fingerprint", NameOf(kFingerprintWords, info.fingerprint)},

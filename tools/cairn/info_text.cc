@@ -71,6 +71,11 @@ std::string DescribeSeal(const FrameInfo& info) {
   return info.generation == 0 ? text : absl::StrCat(text, ", generation ", info.generation);
 }
 
+std::string DescribeJournal(const FrameInfo& info) {
+  return absl::StrCat(FormatByteSize(info.journal_size),
+                      " of commits that only Cairn sees; `cairn recover` folds them");
+}
+
 // Short text as it is, the rest by its size.
 std::string DescribeContent(const std::vector<std::byte>& content) {
   constexpr size_t kShort = 60;
@@ -112,6 +117,7 @@ std::string TextOfFrame(const FrameSummary& summary) {
   AddLine(&text, "filters", FormatFilters(info.filters));
   AddLine(&text, "split mode", NameOf(kSplitModeWords, info.split_mode));
   AddLine(&text, "header", FormatByteSize(info.header_len));
+  if (info.journal_size > 0) AddLine(&text, "journal", DescribeJournal(info));
   AddLine(&text, "dead bytes", info.dead_bytes < 0 ? "unknown" : FormatByteSize(info.dead_bytes));
   AddLine(&text, "sealed", DescribeSeal(info));
   AddLayers(&text, "metalayers", summary.metalayers);

@@ -31,15 +31,20 @@ absl::StatusOr<Input> Input::Open(const std::string& path) {
 absl::StatusOr<size_t> Input::Read(MutableBytes dst) {
   size_t filled = 0;
   while (filled < dst.size()) {
-    const ssize_t got = read(descriptor_, dst.data() + filled, dst.size() - filled);
-    if (got == 0) break;
-    if (got > 0) {
-      filled += static_cast<size_t>(got);
-    } else if (errno != EINTR) {
-      return absl::ErrnoToStatus(errno, absl::StrCat(name_, ": cannot read"));
-    }
+    const absl::StatusOr<size_t> got = ReadSome(dst.subspan(filled));
+    if (!got.ok()) return got.status();
+    if (*got == 0) break;
+    filled += *got;
   }
   return filled;
+}
+
+absl::StatusOr<size_t> Input::ReadSome(MutableBytes dst) {
+  for (;;) {
+    const ssize_t got = read(descriptor_, dst.data(), dst.size());
+    if (got >= 0) return static_cast<size_t>(got);
+    if (errno != EINTR) return absl::ErrnoToStatus(errno, absl::StrCat(name_, ": cannot read"));
+  }
 }
 
 absl::StatusOr<std::vector<std::byte>> Input::ReadAll(size_t limit) {

@@ -40,6 +40,8 @@ class Input {
 
   // Fills dst unless the input ends before; returns how much it got.
   absl::StatusOr<size_t> Read(MutableBytes dst);
+  // What has arrived so far: waits for the first byte only. 0 at the end.
+  absl::StatusOr<size_t> ReadSome(MutableBytes dst);
   // Everything that is left; kResourceExhausted when that is more than `limit` bytes.
   absl::StatusOr<std::vector<std::byte>> ReadAll(size_t limit);
 

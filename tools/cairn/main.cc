@@ -1,7 +1,6 @@
 // cairn: pack files into Blosc2 frames, read them back, look into them, edit them, check them.
 
 #include <csignal>
-#include <cstdio>
 #include <memory>
 #include <new>
 #include <optional>
@@ -10,19 +9,12 @@
 #include <CLI/CLI.hpp>
 
 #include "tools/cairn/commands.h"
+#include "tools/cairn/complain.h"
 #include "tools/cairn/exit.h"
 #include "tools/cairn/help.h"
 
 namespace cairn::tool {
 namespace {
-
-// Everything that goes wrong is told in one line.
-void Complain(std::string message) {
-  for (char& c : message) {
-    if (c == '\n' || c == '\r') c = ' ';
-  }
-  std::fprintf(stderr, "cairn: %s\n", message.c_str());
-}
 
 constexpr char kSeeHelp[] = "; see 'cairn --help'";
 
@@ -75,10 +67,13 @@ int Main(int argc, char** argv) {
   AddAppend(app, chosen);
   AddCat(app, chosen);
   AddInfo(app, chosen);
+  AddHistory(app, chosen);
   AddVerify(app, chosen);
   AddChunk(app, chosen);
   AddMeta(app, chosen);
   AddCompact(app, chosen);
+  AddReclaim(app, chosen);
+  AddRecover(app, chosen);
   AddEncode(app, chosen);
   AddDecode(app, chosen);
   if (const std::optional<ExitCode> code = Parse(app, argc, argv)) return *code;

@@ -1,6 +1,7 @@
 // cairn meta: the metadata of a frame, one layer at a time.
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct MetaFlags {
   bool json = false;
   bool raw = false;
   int64_t offset = 0;
+  std::chrono::milliseconds wait{0};
 };
 
 absl::StatusOr<Snapshot> OpenSnapshot(const MetaFlags& flags) {
@@ -95,7 +97,7 @@ absl::Status Set(const MetaFlags& flags) {
   if (!input.ok()) return input.status();
   absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
   if (!frame.ok()) return frame.status();
-  absl::StatusOr<Writer> writer = frame->OpenWriter();
+  absl::StatusOr<Writer> writer = frame->OpenWriter({.wait = flags.wait});
   if (!writer.ok()) return writer.status();
   if (flags.fixed) {
     if (absl::Status status = CheckLayer(*frame, flags); !status.ok()) return status;
@@ -115,7 +117,7 @@ absl::Status Remove(const MetaFlags& flags) {
   }
   absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
   if (!frame.ok()) return frame.status();
-  absl::StatusOr<Writer> writer = frame->OpenWriter();
+  absl::StatusOr<Writer> writer = frame->OpenWriter({.wait = flags.wait});
   if (!writer.ok()) return writer.status();
   if (absl::Status missing = CheckLayer(*frame, flags); !missing.ok()) return missing;
   const absl::Status status = writer->DeleteVlmeta(flags.name);
@@ -172,6 +174,7 @@ void AddSet(CLI::App& group, Command& chosen) {
   CLI::App* verb = AddVerb(group, {"set", "Add or replace a layer", Set}, flags, chosen);
   AddName(*verb, *flags);
   verb->add_option("FILE", flags->input, "The content; '-' is standard input");
+  AddWait(*verb, flags->wait);
   verb->footer(
       "A metalayer must be there and keeps its size.\n"
       "\nExample:\n"
@@ -183,6 +186,7 @@ void AddRemove(CLI::App& group, Command& chosen) {
   CLI::App* verb = AddVerb(group, {"rm", "Remove a vlmetalayer", Remove}, flags, chosen);
   AddName(*verb, *flags);
   verb->get_option("--fixed")->description("Refused: metalayers cannot go");
+  AddWait(*verb, flags->wait);
   verb->footer(
       "Example:\n"
       "  cairn meta rm temps.b2frame station");

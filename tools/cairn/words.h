@@ -70,6 +70,11 @@ inline constexpr std::array<Word<SpecialValue>, 5> kSpecialWords = {{
     {SpecialValue::kUninit, "uninit"},
 }};
 
+inline constexpr std::array<Word<Durability>, 2> kDurabilityWords = {{
+    {Durability::kProcess, "process"},
+    {Durability::kMachine, "machine"},
+}};
+
 template <typename T, size_t N>
 std::optional<T> FindWord(const std::array<Word<T>, N>& words, std::string_view name) {
   for (const Word<T>& word : words) {

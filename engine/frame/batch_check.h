@@ -1,0 +1,26 @@
+// Whether a batch can be what it says.
+#ifndef CAIRN_ENGINE_FRAME_BATCH_CHECK_H_
+#define CAIRN_ENGINE_FRAME_BATCH_CHECK_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/frame/frame_source.h"
+#include "engine/frame/replay.h"
+#include "engine/frame/state.h"
+
+namespace cairn::frame {
+
+// Whether each edit fits the state that it meets, the chunks lie between the batch before and this
+// one's record, and the totals are those of the result. `tail` is the one that the batch makes.
+absl::Status CheckBatch(const State& before, const FollowingBatch& following, const Tail& tail);
+
+// Whether the stored chunks of the batch are what their fingerprints say.
+absl::StatusOr<bool> HasWholeChunks(const FrameSource& source, int64_t header_len,
+                                    const FollowingBatch& following);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_BATCH_CHECK_H_

@@ -1,0 +1,133 @@
+#include "engine/frame/history.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/chunk/plain.h"
+#include "engine/format/seal.h"
+#include "engine/format/trailer.h"
+#include "engine/frame/chunk_reader.h"
+#include "engine/frame/loader.h"
+#include "engine/frame/replay.h"
+
+namespace cairn::frame {
+
+absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameSource& source, int64_t end) {
+  CAIRN_ASSIGN_OR_RETURN(const Region region, source.View(end));
+  CAIRN_ASSIGN_OR_RETURN(const Chunk tail,
+                         region.Pin(end - format::kTrailerTailSize, format::kTrailerTailSize));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, format::ParseTrailerSize(tail.bytes(), end));
+  CAIRN_ASSIGN_OR_RETURN(const Chunk bytes, region.Pin(end - size, size));
+  CAIRN_ASSIGN_OR_RETURN(const format::Trailer trailer, format::ParseTrailer(bytes.bytes()));
+  const auto layer =
+      std::ranges::find(trailer.layers, format::kSealLayer, &format::LayerPlace::name);
+  if (layer == trailer.layers.end()) return DataLoss("trailer: no seal");
+  const Bytes content =
+      bytes.bytes().subspan(static_cast<size_t>(layer->begin), static_cast<size_t>(layer->size));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes payload, chunk::PlainPayload(content));
+  CAIRN_ASSIGN_OR_RETURN(format::Seal seal, format::ParseSeal(payload, kMaxChunkBytes));
+  return std::move(seal.header_copy);
+}
+
+namespace {
+
+GenerationInfo InfoOf(const State& state) {
+  const JournalEnd& journal = *state.journal;
+  return {.generation = journal.generation,
+          .checkpoint = journal.empty(),
+          .nchunks = CountChunks(state),
+          .nbytes = state.header.nbytes,
+          .end = journal.end};
+}
+
+// The checkpoint itself and every batch behind it.
+absl::Status ListFrom(const FrameSource& source, std::shared_ptr<const State> state, uint64_t last,
+                      std::vector<GenerationInfo>& out) {
+  out.push_back(InfoOf(*state));
+  for (RecordFinder finder(source, state->journal->end); state->journal->generation < last;) {
+    CAIRN_ASSIGN_OR_RETURN(const Followed followed,
+                           FollowJournal(source, *state, finder, state->journal->generation + 1));
+    if (followed.state == nullptr) break;
+    state = followed.state;
+    out.push_back(InfoOf(*state));
+  }
+  return absl::OkStatus();
+}
+
+uint64_t OldestOf(const State& state) {
+  return state.seal_holds ? state.seal->oldest_generation : state.info.generation;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameSource& source,
+                                                                const State& state,
+                                                                uint64_t oldest) {
+  const bool first = !state.seal_holds || state.seal->previous_end <= 0 ||
+                     state.seal->previous_end >= state.header.frame_size ||
+                     state.seal->generation <= oldest;
+  if (first) return nullptr;
+  CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header,
+                         HeaderOfTrailerAt(source, state.seal->previous_end));
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> previous,
+                         LoadCheckpoint(source, std::move(header), state.env));
+  // Each step leads back, so a chain that somebody made up ends too.
+  if (previous->header.frame_size != state.seal->previous_end || !previous->seal_holds ||
+      previous->seal->generation >= state.seal->generation) {
+    return DataLoss("seal: no checkpoint ends at byte %d", state.seal->previous_end);
+  }
+  return previous->seal->generation < oldest ? nullptr : previous;
+}
+
+absl::StatusOr<std::vector<GenerationInfo>> ListHistory(const FrameSource& source,
+                                                        const State& newest) {
+  if (!newest.journal.has_value()) {
+    return std::vector<GenerationInfo>{{.generation = newest.info.generation,
+                                        .checkpoint = true,
+                                        .nchunks = newest.info.nchunks,
+                                        .nbytes = newest.info.nbytes,
+                                        .end = newest.info.frame_size}};
+  }
+  const uint64_t oldest = OldestOf(newest);
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> checkpoint,
+                         LoadCheckpoint(source, newest.header_bytes, newest.env));
+  std::vector<std::shared_ptr<const State>> checkpoints;
+  while (checkpoint != nullptr) {
+    checkpoints.push_back(checkpoint);
+    CAIRN_ASSIGN_OR_RETURN(checkpoint, PreviousCheckpoint(source, *checkpoint, oldest));
+  }
+  std::ranges::reverse(checkpoints);
+  std::vector<GenerationInfo> out;
+  for (const std::shared_ptr<const State>& one : checkpoints) {
+    CAIRN_RETURN_IF_ERROR(ListFrom(source, one, newest.journal->generation, out));
+  }
+  return out;
+}
+
+absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(
+    const FrameSource& source, const std::shared_ptr<const Environment>& env, uint64_t generation) {
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> newest, LoadState(source, env));
+  if (newest->info.generation == generation) return newest;
+  const absl::Status gone =
+      absl::NotFoundError(absl::StrFormat("generation %d: the frame holds %d to %d", generation,
+                                          OldestOf(*newest), newest->info.generation));
+  if (!newest->journal.has_value() || generation > newest->info.generation) return gone;
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
+                         LoadCheckpoint(source, newest->header_bytes, env));
+  while (state != nullptr && state->journal->generation > generation) {
+    CAIRN_ASSIGN_OR_RETURN(state, PreviousCheckpoint(source, *state, OldestOf(*newest)));
+  }
+  if (state == nullptr) return gone;
+  RecordFinder finder(source, state->journal->end);
+  CAIRN_ASSIGN_OR_RETURN(const Followed followed,
+                         FollowJournal(source, *state, finder, generation));
+  if (followed.state != nullptr) state = followed.state;
+  if (state->info.generation != generation) return gone;
+  // What the state needs is registered by now; it must not have been given up before.
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> now, LoadState(source, env));
+  if (OldestOf(*now) > state->seal->generation) return gone;
+  return state;
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,55 @@
+// Finds the records of a journal.
+#ifndef CAIRN_ENGINE_FRAME_RECORD_FINDER_H_
+#define CAIRN_ENGINE_FRAME_RECORD_FINDER_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "engine/format/journal.h"
+#include "engine/frame/frame_source.h"
+
+namespace cairn::frame {
+
+// An intact record, in bytes that nobody changes any more.
+struct FoundRecord {
+  format::RecordKind kind = format::RecordKind::kBatch;
+  int64_t begin = 0;
+  std::vector<std::byte> bytes;
+
+  int64_t end() const { return begin + std::ssize(bytes); }
+};
+
+// Hops over chunks, which lie back to back before the record that names them. Everything is read by
+// system calls: a writer may cut away what no reader has accepted, and with it pages of a map.
+class RecordFinder {
+ public:
+  // `source` must outlive the finder.
+  RecordFinder(const FrameSource& source, int64_t position)
+      : source_(source), position_(position) {}
+
+  // The next record; nothing when the file does not go on with whole chunks and an intact one.
+  absl::StatusOr<std::optional<FoundRecord>> Next();
+  // Where that ended: behind the record, or at what is neither chunk nor record.
+  int64_t position() const { return position_; }
+  // Whether there is anything but zeros at the position.
+  bool stopped_at_bytes() const;
+
+ private:
+  absl::Status Fill();
+  absl::StatusOr<std::optional<FoundRecord>> Take(const format::RecordHead& head);
+
+  const FrameSource& source_;
+  int64_t position_;
+  std::vector<std::byte> window_;  // bytes from the position on
+};
+
+// A later batch of the same journal that was written when the bytes at `position` were durable: it
+// shows that they were damaged, and not left unfinished. Looks at every byte behind the position.
+absl::StatusOr<bool> WasDurable(const FrameSource& source, uint64_t base, int64_t position);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_RECORD_FINDER_H_

@@ -1,0 +1,116 @@
+#include "cairn/recover.h"
+
+#include <memory>
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "engine/frame/frame_core.h"
+#include "engine/frame/frame_writer.h"
+#include "engine/frame/history.h"
+#include "engine/frame/loader.h"
+#include "engine/frame/trailer_search.h"
+
+namespace cairn {
+
+namespace {
+
+using frame::FrameCore;
+using frame::FrameSource;
+using frame::State;
+
+// Where the trailer ends that the header in the file leads to; 0 when it leads to none.
+int64_t EndOfOwnTrailer(const FrameSource& source) {
+  const absl::StatusOr<int64_t> frame_size = frame::LoadFrameSize(source);
+  if (!frame_size.ok()) return 0;
+  const absl::StatusOr<int64_t> size = source.Size();
+  if (!size.ok() || *frame_size < format::kFixedHeaderSize || *frame_size > *size) return 0;
+  return frame::HeaderOfTrailerAt(source, *frame_size).ok() ? *frame_size : 0;
+}
+
+// A header that leads to its own trailer is never replaced by that of another.
+absl::StatusOr<std::vector<std::byte>> FindHeader(const std::shared_ptr<File>& file,
+                                                  const absl::Status& damage) {
+  const int64_t own = EndOfOwnTrailer(FrameSource::OfFile(file, 0, false));
+  absl::StatusOr<frame::FoundTrailer> found = frame::FindNewestTrailer(*file);
+  if (absl::IsDataLoss(found.status())) return damage;
+  CAIRN_RETURN_IF_ERROR(found.status());
+  if (own != 0 && own != found->end) return damage;
+  return std::move(found->header);
+}
+
+// What the file holds, perhaps with another header than its own.
+absl::StatusOr<RecoveryReport> Look(const FrameSource& source, const State& state) {
+  RecoveryReport report;
+  CAIRN_ASSIGN_OR_RETURN(report.size_before, source.Size());
+  report.size_after = report.size_before;
+  report.generation = state.info.generation;
+  report.checkpoint_generation = state.info.generation;
+  if (!state.journal.has_value()) return report;
+  report.checkpoint_generation = state.seal.has_value() ? state.seal->generation : 0;
+  report.commits = static_cast<int64_t>(report.generation - report.checkpoint_generation);
+  report.cut = report.size_before - state.journal->end;
+  return report;
+}
+
+absl::StatusOr<RecoveryReport> LookWithHeader(const std::shared_ptr<File>& file,
+                                              std::vector<std::byte> header) {
+  const FrameSource source = FrameSource::OfFile(file, 0, false);
+  CAIRN_ASSIGN_OR_RETURN(
+      const std::shared_ptr<const State> state,
+      frame::LoadFrom(source, std::move(header), frame::MakeEnvironment(OpenOptions())));
+  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Look(source, *state));
+  report.header_restored = true;
+  return report;
+}
+
+absl::Status RestoreHeader(FileSystem& files, const std::string& path, const absl::Status& damage) {
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file, files.Open(path, FileMode::kReadWrite));
+  CAIRN_RETURN_IF_ERROR(file->LockByte(frame::kWriterLockByte, LockMode::kExclusive));
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> header, FindHeader(file, damage));
+  // Only what opens is written.
+  CAIRN_RETURN_IF_ERROR(LookWithHeader(file, header).status());
+  CAIRN_RETURN_IF_ERROR(file->WriteAt(0, header));
+  return file->Sync(SyncMode::kAll);
+}
+
+// Folds the journal and cuts what lies behind it.
+absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core) {
+  CAIRN_RETURN_IF_ERROR(core->newest()->journal_damage);
+  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Look(core->source(), *core->newest()));
+  if (report.commits == 0 && report.cut == 0) return report;
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
+                         frame::FrameWriter::Open(core, {}));
+  // Only now is it sure that nobody commits any more.
+  CAIRN_ASSIGN_OR_RETURN(report, Look(core->source(), *core->newest()));
+  CAIRN_RETURN_IF_ERROR(writer->Close());
+  CAIRN_ASSIGN_OR_RETURN(report.size_after, core->source().Size());
+  return report;
+}
+
+}  // namespace
+
+absl::StatusOr<RecoveryReport> Recover(const std::string& path, const RecoverOptions& options) {
+  FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
+  OpenOptions open;
+  open.file_system = files;
+  absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(path, open);
+  const bool restore = absl::IsDataLoss(core.status()) && !files->OpenDirectory(path).ok();
+  if (!core.ok() && !restore) return core.status();
+  if (options.dry_run) {
+    if (!restore) return Look((*core)->source(), *(*core)->newest());
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file, files->Open(path, FileMode::kRead));
+    CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header, FindHeader(file, core.status()));
+    return LookWithHeader(file, std::move(header));
+  }
+  if (restore) {
+    CAIRN_RETURN_IF_ERROR(RestoreHeader(*files, path, core.status()));
+    core = FrameCore::Open(path, open);
+    CAIRN_RETURN_IF_ERROR(core.status());
+  }
+  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Settle(*core));
+  report.header_restored = restore;
+  return report;
+}
+
+}  // namespace cairn

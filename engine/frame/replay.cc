@@ -1,0 +1,221 @@
+#include "engine/frame/replay.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+#include <variant>
+
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "engine/format/index_entry.h"
+#include "engine/format/seal.h"
+#include "engine/frame/batch_check.h"
+#include "engine/frame/vl_layers.h"
+
+namespace cairn::frame {
+
+namespace {
+
+IndexEntry EntryOf(const format::PlacedChunk& chunk) {
+  return {.value = chunk.entry, .fingerprint = chunk.fingerprint};
+}
+
+void Advance(const FollowingBatch& following, JournalEnd& end) {
+  const format::BatchLinks& links = following.batch.links;
+  end.base_known = true;
+  end.base = links.base;
+  end.last = following.hash;
+  end.generation = links.generation;
+  end.end = following.end;
+  end.durable_end = std::max(end.durable_end, links.durable_end);
+  end.chunks += std::ssize(following.batch.chunks);
+  // Every batch costs a reader something, even an empty one.
+  end.edits += 1 + std::ssize(following.batch.chunks) + std::ssize(following.batch.layers);
+}
+
+// The record as the batch that comes next, if it is.
+std::optional<FollowingBatch> AsNext(const FoundRecord& record, const JournalEnd& end,
+                                     const ReplayRules& rules) {
+  absl::StatusOr<format::Batch> batch = format::ParseBatch(record.bytes);
+  if (!batch.ok()) return std::nullopt;
+  const format::BatchLinks& links = batch->links;
+  const bool linked = end.base_known
+                          ? links.base == end.base && links.generation == end.generation + 1 &&
+                                (links.previous == end.last || !rules.check_prev)
+                          : links.previous == links.base;
+  const bool durable_fits = links.durable_end >= end.begin && links.durable_end <= record.begin;
+  if (!linked || !durable_fits || links.generation > format::kMaxGeneration) return std::nullopt;
+  return FollowingBatch{.batch = *std::move(batch),
+                        .begin = end.end,
+                        .record = record.begin,
+                        .end = record.end(),
+                        .hash = format::HashOf(record.bytes)};
+}
+
+// Takes batches in as soon as it is sure that they count.
+class Follower {
+ public:
+  Follower(const FrameSource& source, const State& state)
+      : source_(source), rules_(state.env->replay), replay_(state), scanned_(*state.journal) {}
+
+  // False when the record is not the next batch.
+  absl::StatusOr<bool> Take(const FoundRecord& record);
+  // Takes those in that may not be durable, as far as their chunks are whole.
+  absl::Status Settle();
+
+  const JournalEnd& scanned() const { return scanned_; }
+  bool any() const { return any_; }
+  Replay& replay() { return replay_; }
+
+ private:
+  absl::StatusOr<bool> ApplyFirst();
+
+  const FrameSource& source_;
+  const ReplayRules rules_;
+  Replay replay_;
+  JournalEnd scanned_;  // with the batches that wait
+  std::deque<FollowingBatch> waiting_;
+  bool stopped_ = false;
+  bool any_ = false;
+};
+
+absl::StatusOr<bool> Follower::ApplyFirst() {
+  const FollowingBatch& first = waiting_.front();
+  const State& state = replay_.state();
+  Tail tail = TailAfter(state.tail, first.batch.tail);
+  if (!CheckBatch(state, first, tail).ok()) {
+    stopped_ = true;
+    return false;
+  }
+  CAIRN_RETURN_IF_ERROR(replay_.Apply(first, std::move(tail)));
+  waiting_.pop_front();
+  any_ = true;
+  return true;
+}
+
+absl::StatusOr<bool> Follower::Take(const FoundRecord& record) {
+  std::optional<FollowingBatch> next = AsNext(record, scanned_, rules_);
+  if (!next.has_value()) return false;
+  Advance(*next, scanned_);
+  waiting_.push_back(*std::move(next));
+  // What a later batch found to be durable needs no second look.
+  while (!waiting_.empty() && waiting_.front().end <= scanned_.durable_end) {
+    CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst());
+    if (!applied) return false;
+  }
+  return true;
+}
+
+absl::Status Follower::Settle() {
+  while (!stopped_ && !waiting_.empty()) {
+    if (rules_.check_chunks) {
+      CAIRN_ASSIGN_OR_RETURN(
+          const bool whole,
+          HasWholeChunks(source_, replay_.state().header.header_len, waiting_.front()));
+      if (!whole) break;
+    }
+    CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst());
+    if (!applied) break;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Tail TailAfter(const Tail& before, const format::TailEdit& edit) {
+  Tail tail = edit.replaces ? Tail() : before;
+  if (edit.head.has_value()) {
+    tail.head = {
+        .entry = EntryOf(*edit.head), .nbytes = edit.head->nbytes, .stored = edit.head->cbytes};
+  }
+  tail.items.Append(edit.items);
+  return tail;
+}
+
+absl::Status Replay::ApplyChunks(const std::vector<format::ChunkEdit>& edits) {
+  ChunkIndex& chunks = state_->chunks;
+  for (const format::ChunkEdit& edit : edits) {
+    if (const auto* insert = std::get_if<format::InsertEdit>(&edit)) {
+      chunks.Insert(insert->nchunk, EntryOf(insert->chunk));
+    } else if (const auto* replace = std::get_if<format::ReplaceEdit>(&edit)) {
+      chunks.Replace(replace->nchunk, EntryOf(replace->chunk));
+    } else if (const auto* erase = std::get_if<format::EraseEdit>(&edit)) {
+      chunks.Erase(erase->first, erase->count);
+    } else {
+      std::vector<IndexEntry> entries;
+      for (const uint32_t nchunk : std::get<format::ReorderEdit>(edit).order) {
+        CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), chunks.Get(nchunk));
+      }
+      chunks = ChunkIndex(std::move(entries));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Replay::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
+  using Kind = format::LayerEdit::Kind;
+  for (const format::LayerEdit& edit : edits) {
+    if (edit.kind == Kind::kSetMetalayer) {
+      std::ranges::find(state_->header.metalayers, edit.name, &Metalayer::name)->content =
+          edit.content;
+      state_->array = ArrayOf(state_->header);
+    } else if (edit.kind == Kind::kSetVlmeta) {
+      const auto content = std::make_shared<const std::vector<std::byte>>(edit.content);
+      PutVlLayer(state_->vlmetalayers, {edit.name, Chunk(*content, content)});
+    } else {
+      std::erase_if(state_->vlmetalayers,
+                    [&](const VlLayer& layer) { return layer.name == edit.name; });
+    }
+  }
+}
+
+absl::Status Replay::Apply(const FollowingBatch& following, Tail tail) {
+  const format::BatchTotals& totals = following.batch.totals;
+  CAIRN_RETURN_IF_ERROR(ApplyChunks(following.batch.chunks));
+  ApplyLayers(following.batch.layers);
+  state_->tail = std::move(tail);
+  state_->header.nbytes = totals.nbytes;
+  state_->header.chunksize = totals.chunksize;
+  state_->header.vlblocks = totals.vlblocks;
+  state_->stored_bytes =
+      totals.stored_bytes < 0 ? std::nullopt : std::optional(totals.stored_bytes);
+  Advance(following, *state_->journal);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const State>> Replay::Finish(const FrameSource& source) && {
+  CAIRN_ASSIGN_OR_RETURN(state_->region, source.ViewMore(state_->region, state_->journal->end));
+  state_->chunks_end = state_->journal->end;
+  SetContiguousArea(*state_);
+  const FingerprintType fingerprint = state_->info.fingerprint;
+  const bool sealed = state_->info.sealed;
+  const bool trailer_damaged = state_->info.trailer_damaged;
+  state_->info = MakeInfo(*state_);
+  state_->info.fingerprint = fingerprint;
+  state_->info.sealed = sealed;
+  state_->info.trailer_damaged = trailer_damaged;
+  return std::move(state_);
+}
+
+absl::StatusOr<Followed> FollowJournal(const FrameSource& source, const State& state,
+                                       RecordFinder& finder, uint64_t last_generation) {
+  Follower follower(source, state);
+  Followed followed;
+  while (follower.scanned().generation < last_generation) {
+    CAIRN_ASSIGN_OR_RETURN(const std::optional<FoundRecord> record, finder.Next());
+    if (!record.has_value()) break;
+    if (record->kind == format::RecordKind::kMoved) {
+      followed.moved = true;
+      break;
+    }
+    CAIRN_ASSIGN_OR_RETURN(const bool next, follower.Take(*record));
+    if (!next) break;
+  }
+  CAIRN_RETURN_IF_ERROR(follower.Settle());
+  if (follower.any()) {
+    CAIRN_ASSIGN_OR_RETURN(followed.state, std::move(follower.replay()).Finish(source));
+  }
+  return followed;
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,63 @@
+// Follows the journal behind a checkpoint. Readers and writers do it in the same way.
+#ifndef CAIRN_ENGINE_FRAME_REPLAY_H_
+#define CAIRN_ENGINE_FRAME_REPLAY_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/format/journal.h"
+#include "engine/frame/frame_source.h"
+#include "engine/frame/record_finder.h"
+#include "engine/frame/state.h"
+
+namespace cairn::frame {
+
+// A batch that follows a state.
+struct FollowingBatch {
+  format::Batch batch;
+  int64_t begin = 0;  // where the batch before ends: chunks of this one lie behind
+  int64_t record = 0;
+  int64_t end = 0;
+  uint64_t hash = 0;
+};
+
+// Takes states from batch to batch.
+class Replay {
+ public:
+  // Goes on from `state`, which has a journal.
+  explicit Replay(const State& state) : state_(std::make_shared<State>(state)) {}
+
+  // Every edit of the batch; the index of the checkpoint must be readable where they need it. The
+  // new tail is the caller's to make: see TailAfter.
+  absl::Status Apply(const FollowingBatch& following, Tail tail);
+  const State& state() const { return *state_; }
+  absl::StatusOr<std::shared_ptr<const State>> Finish(const FrameSource& source) &&;
+
+ private:
+  absl::Status ApplyChunks(const std::vector<format::ChunkEdit>& edits);
+  void ApplyLayers(const std::vector<format::LayerEdit>& edits);
+
+  std::shared_ptr<State> state_;
+};
+
+// The tail that a batch makes of the one before.
+Tail TailAfter(const Tail& before, const format::TailEdit& edit);
+
+// The state with the batches that follow it: as many as are whole, up to `last_generation`. A batch
+// that is perhaps not durable counts only if all its chunks are what it says. Empty when there is
+// none. `finder` starts where the state's journal ends, or behind chunks that it hopped before.
+struct Followed {
+  std::shared_ptr<const State> state;  // null: no batch follows
+  bool moved = false;                  // another file has taken the frame's name
+};
+absl::StatusOr<Followed> FollowJournal(const FrameSource& source, const State& state,
+                                       RecordFinder& finder, uint64_t last_generation = UINT64_MAX);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_REPLAY_H_

@@ -1,0 +1,101 @@
+// A process that works on a frame until it ends: opens it, edits, commits, at random.
+#ifndef CAIRN_TESTS_CRASH_LIFE_H_
+#define CAIRN_TESTS_CRASH_LIFE_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/frame.h"
+#include "tests/crash/history.h"
+#include "tests/frame/frame_model.h"
+#include "tests/support/dice.h"
+#include "tests/support/simulated_disk.h"
+
+namespace cairn::test {
+
+// The frame that a run works on.
+struct CrashFrame {
+  std::string name;  // for messages
+  Layout layout = Layout::kContiguous;
+  FingerprintType fingerprint = FingerprintType::k64Bit;
+  int32_t chunksize = 64;
+  size_t metalayer_size = 8;  // past 500 the header is longer than a sector
+  size_t most_bytes = 1200;   // of one append
+  bool only_appends = false;  // and commits; no checkpoint but those of the engine
+
+  static constexpr const char* kPath = "frame";
+};
+
+// The call that is under way, for bugs that are planted in one of its steps.
+struct Call {
+  std::string name = {};
+  int syncs = 0;  // that it made so far
+};
+
+class Life {
+ public:
+  // All outlive it.
+  Life(const CrashFrame& frame, SimulatedDisk& disk, History& history, Dice& dice)
+      : setup_(frame), disk_(disk), history_(history), dice_(dice) {}
+
+  // Makes the frame where history has none, and opens it for writing.
+  absl::Status Start();
+  // Does one thing. After an error the life is over.
+  absl::Status Step();
+  // What was wrong with what the engine did; empty while all is well. An error of a call while
+  // nothing fails is wrong too: the caller knows.
+  const std::string& complaint() const { return complaint_; }
+  // After an error the writer must refuse everything.
+  bool RefusesEverything();
+  const Call& call() const { return call_; }
+  Call& call() { return call_; }
+
+ private:
+  enum class Action : int;
+  Action Choose();
+  absl::Status Do(Action action);
+  absl::Status DoEdit(Action action);
+  absl::Status EditChunks(Action action);
+  absl::Status EditLayers(Action action);
+
+  absl::Status Create();
+  absl::Status OpenWriter();
+  absl::Status Edit(const std::function<Verdict(FrameModel&)>& model,
+                    const std::function<absl::Status(Writer&)>& edit);
+  absl::Status Commit(Durability durability);
+  absl::Status Checkpoint();
+  absl::Status CloseAndReopen();
+  absl::Status DropAndReopen();
+  absl::Status Compact();
+  absl::Status Reclaim();
+  void Rollback();
+  void Hold();
+  void Begin(const char* call) { call_ = {.name = call}; }
+  void Check(const Snapshot& snapshot, uint64_t content, const char* what);
+  Buffer Noise(size_t size);
+  int64_t AnyChunk() { return static_cast<int64_t>(dice_.Below(staged_->chunks().size() + 1)); }
+
+  const CrashFrame& setup_;
+  SimulatedDisk& disk_;
+  History& history_;
+  Dice& dice_;
+  Call call_;
+  std::string complaint_;
+  std::optional<Frame> frame_;
+  std::optional<Writer> writer_;
+  std::optional<FrameModel> committed_;
+  std::optional<FrameModel> staged_;
+  bool edited_ = false;
+  // A state that a reader goes on reading.
+  std::optional<Snapshot> held_;
+  uint64_t held_content_ = 0;
+};
+
+}  // namespace cairn::test
+
+#endif  // CAIRN_TESTS_CRASH_LIFE_H_

@@ -1,0 +1,220 @@
+#include "tests/support/simulated_disk.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+
+#include "engine/base/bytes.h"
+#include "engine/base/hash.h"
+#include "engine/base/status.h"
+#include "tests/support/simulated_files.h"
+
+namespace cairn::test {
+
+std::string ToString(const DiskOperation& operation) {
+  constexpr const char* kKinds[] = {
+      "create", "write",          "truncate",       "reserve",          "punch",   "sync", "rename",
+      "remove", "sync directory", "make directory", "remove directory", "exchange"};
+  return absl::StrFormat("%d: %s %s %d+%d", operation.number,
+                         kKinds[static_cast<size_t>(operation.kind)], operation.name,
+                         operation.offset, operation.bytes.size());
+}
+
+void SimulatedNames::Do(Change change) {
+  for (const auto& [name, inode] : change.names) {
+    if (inode == 0) {
+      now.erase(name);
+    } else {
+      now[name] = inode;
+    }
+  }
+  pending.push_back(std::move(change));
+}
+
+void SimulatedNames::Sync() {
+  durable = now;
+  pending.clear();
+}
+
+std::map<std::string, uint64_t> SimulatedNames::At(int64_t time) const {
+  SimulatedNames there = {.now = durable};
+  for (const Change& change : pending) {
+    if (change.time < time) there.Do(change);
+  }
+  return there.now;
+}
+
+std::vector<uint64_t> SimulatedNames::Inodes() const {
+  std::vector<uint64_t> inodes;
+  for (const auto& [name, inode] : now) inodes.push_back(inode);
+  for (const auto& [name, inode] : durable) inodes.push_back(inode);
+  for (const Change& change : pending) {
+    for (const auto& [name, inode] : change.names) inodes.push_back(inode);
+  }
+  return inodes;
+}
+
+uint64_t SimulatedNames::Find(const std::string& name) const {
+  const auto found = now.find(name);
+  return found == now.end() ? 0 : found->second;
+}
+
+SimulatedDisk::SimulatedDisk(uint64_t seed) : SimulatedDisk(seed, std::make_shared<PagePool>()) {
+  AddDirectory();
+  MakeRoot();
+}
+
+std::unique_ptr<SimulatedDisk> SimulatedDisk::After(const SimulatedDisk& from) {
+  std::unique_ptr<SimulatedDisk> disk(new SimulatedDisk(0, from.pool_));
+  disk->dice_ = from.dice_;
+  disk->next_inode_ = from.next_inode_;
+  disk->time_ = from.time_;
+  return disk;
+}
+
+void SimulatedDisk::MakeRoot() {
+  root_ = std::make_unique<SimulatedDirectory>(this, "", directories_.at(kRoot));
+}
+
+uint64_t SimulatedDisk::AddFile() {
+  files_[next_inode_] = std::make_shared<SimulatedInode>(pool_);
+  return next_inode_++;
+}
+
+uint64_t SimulatedDisk::AddDirectory() {
+  directories_[next_inode_] = std::make_shared<SimulatedNames>();
+  return next_inode_++;
+}
+
+std::shared_ptr<SimulatedInode> SimulatedDisk::file(uint64_t inode) const {
+  const auto found = files_.find(inode);
+  return found == files_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<SimulatedNames> SimulatedDisk::directory(uint64_t inode) const {
+  const auto found = directories_.find(inode);
+  return found == directories_.end() ? nullptr : found->second;
+}
+
+absl::Status SimulatedDisk::Do(DiskOperation operation, const Run& run, const Fail& fail) {
+  if (dead_) return absl::UnavailableError(operation.name + ": the process is dead");
+  operation.number = operations_++;
+  const Fate fate = judge_ ? judge_(operation) : Fate();
+  const Run deferred = std::exchange(deferred_, {});
+  absl::Status status;
+  switch (fate.kind) {
+    case Fate::Kind::kRun:
+      status = run(time_++);
+      break;
+    case Fate::Kind::kSkip:
+      break;
+    case Fate::Kind::kDefer:
+      deferred_ = run;
+      break;
+    case Fate::Kind::kFail:
+    case Fate::Kind::kDie:
+      if (fail) fail(time_++, fate, dice_);
+      dead_ = fate.kind == Fate::Kind::kDie;
+      return absl::UnknownError(ToString(operation) + ": injected");
+  }
+  if (deferred) CAIRN_RETURN_IF_ERROR(deferred(time_++));
+  return status;
+}
+
+void SimulatedDisk::Evict() {
+  for (const auto& [inode, file] : files_) file->Evict();
+}
+
+std::unique_ptr<SimulatedDisk> SimulatedDisk::Clone() const {
+  std::unique_ptr<SimulatedDisk> clone = After(*this);
+  std::vector<uint64_t> reached = {kRoot};
+  for (size_t i = 0; i < reached.size(); ++i) {
+    const uint64_t inode = reached[i];
+    if (clone->file(inode) != nullptr || clone->directory(inode) != nullptr) continue;
+    if (const auto file = this->file(inode); file != nullptr) {
+      clone->files_[inode] = file->Clone();
+    } else if (const auto names = directory(inode); names != nullptr) {
+      clone->directories_[inode] = std::make_shared<SimulatedNames>(*names);
+      const std::vector<uint64_t> more = names->Inodes();
+      reached.insert(reached.end(), more.begin(), more.end());
+    }
+  }
+  clone->MakeRoot();
+  return clone;
+}
+
+std::unique_ptr<SimulatedDisk> SimulatedDisk::Made(
+    const std::function<FileImage(const SimulatedInode&)>& image,
+    const std::function<std::map<std::string, uint64_t>(const SimulatedNames&)>& names) const {
+  std::unique_ptr<SimulatedDisk> made = After(*this);
+  std::vector<uint64_t> reached = {kRoot};
+  for (size_t i = 0; i < reached.size(); ++i) {
+    const uint64_t inode = reached[i];
+    if (const auto file = this->file(inode); file != nullptr) {
+      made->files_[inode] = std::make_shared<SimulatedInode>(pool_, image(*file));
+    } else {
+      auto there = std::make_shared<SimulatedNames>();
+      there->now = there->durable = names(*directories_.at(inode));
+      for (const auto& [name, child] : there->now) reached.push_back(child);
+      made->directories_[inode] = std::move(there);
+    }
+  }
+  made->MakeRoot();
+  return made;
+}
+
+std::vector<int64_t> SimulatedDisk::PendingTimes() const {
+  std::vector<int64_t> times = {time_};
+  for (const auto& [inode, file] : files_) {
+    const std::vector<int64_t> more = file->PendingTimes();
+    times.insert(times.end(), more.begin(), more.end());
+  }
+  for (const auto& [inode, names] : directories_) {
+    for (const SimulatedNames::Change& change : names->pending) times.push_back(change.time);
+  }
+  std::ranges::sort(times);
+  return times;
+}
+
+std::unique_ptr<SimulatedDisk> SimulatedDisk::PowerLossAt(int64_t time) const {
+  return Made([time](const SimulatedInode& file) { return file.ImageAt(time); },
+              [time](const SimulatedNames& names) { return names.At(time); });
+}
+
+std::unique_ptr<SimulatedDisk> SimulatedDisk::PowerLoss(Dice& dice) const {
+  // Directories are in the disk's journal: in order, or each for itself.
+  const bool in_order = dice.Percent(50);
+  const auto moment = [&] {
+    const std::vector<int64_t> times = PendingTimes();
+    return times[dice.Below(times.size())];
+  };
+  const int64_t together = moment();
+  return Made(
+      [&](const SimulatedInode& file) { return file.AnyImage(dice); },
+      [&](const SimulatedNames& names) { return names.At(in_order ? together : moment()); });
+}
+
+void SimulatedDisk::HashDirectory(const SimulatedNames& names, uint64_t& hash) const {
+  const auto mix = [&hash](uint64_t part) {
+    hash = (hash ^ part) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 29;
+  };
+  for (const auto& [name, inode] : names.now) {
+    mix(Xxh3(AsBytes(name)));
+    if (const auto file = this->file(inode); file != nullptr) {
+      mix(static_cast<uint64_t>(file->size()));
+      mix(file->Hash());
+    } else {
+      HashDirectory(*directories_.at(inode), hash);
+      mix(1);
+    }
+  }
+}
+
+uint64_t SimulatedDisk::Hash() const {
+  uint64_t hash = 0;
+  HashDirectory(*directories_.at(kRoot), hash);
+  return hash;
+}
+
+}  // namespace cairn::test

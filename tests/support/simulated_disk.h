@@ -1,0 +1,159 @@
+// A disk in memory that can lose power, and the processes on it that can be killed, at any moment.
+//
+//   SimulatedDisk disk(seed);
+//   Frame::Create("f", {.file_system = disk.root()});
+//   disk.Judge([&](const DiskOperation& op) { return op.number == 7 ? Fate{kDie} : Fate{}; });
+//   ...
+//   const auto after = disk.PowerLoss(dice);  // another disk, as it may be found afterwards
+//
+// Two layers: the page cache, which all processes see, and what the disk holds. A file's sync moves
+// its bytes down, not its name; a directory's sync moves its names. For one thread.
+#ifndef CAIRN_TESTS_SUPPORT_SIMULATED_DISK_H_
+#define CAIRN_TESTS_SUPPORT_SIMULATED_DISK_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "cairn/file_system.h"
+#include "cairn/types.h"
+#include "tests/support/dice.h"
+#include "tests/support/simulated_inode.h"
+
+namespace cairn::test {
+
+// Something that changes the disk, or what of it is durable.
+struct DiskOperation {
+  enum class Kind {
+    kCreate,
+    kWrite,
+    kTruncate,
+    kReserve,
+    kPunch,
+    kSync,
+    kRename,
+    kRemove,
+    kSyncDirectory,
+    kMakeDirectory,
+    kRemoveDirectory,
+    kExchange,
+  };
+
+  Kind kind = Kind::kWrite;
+  std::string name = {};                // as the file was opened, or the name that changes
+  int64_t number = 0;                   // of the operation, from 0
+  int64_t offset = 0;                   // kWrite, kPunch; the size for kTruncate, kReserve
+  Bytes bytes = {};                     // kWrite
+  Bytes cached = {};                    // kWrite, kSync: the whole file before
+  SyncMode sync_mode = SyncMode::kAll;  // kSync
+};
+
+// "write f 0+87", for messages.
+std::string ToString(const DiskOperation& operation);
+
+// What becomes of an operation.
+struct Fate {
+  enum class Kind {
+    kRun,
+    kSkip,   // nothing is done, and success is claimed
+    kDefer,  // the same, but it is done right behind the next operation
+    kFail,   // nothing is done, or a part: see `written`, and SimulatedInode::FailSync
+    kDie,    // the process dies in the middle of it: this and all that follow fail
+  };
+  Kind kind = Kind::kRun;
+  size_t written = 0;  // kFail and kDie of a write: bytes of it that are done
+};
+
+// The names in one directory. Each change is one step: it sets some of them, 0 removes.
+struct SimulatedNames {
+  struct Change {
+    int64_t time = 0;
+    std::vector<std::pair<std::string, uint64_t>> names;
+  };
+
+  void Do(Change change);
+  void Sync();
+  std::map<std::string, uint64_t> At(int64_t time) const;
+  // What any of the names leads to, or may lead to after a power cut.
+  std::vector<uint64_t> Inodes() const;
+  uint64_t Find(const std::string& name) const;
+
+  std::map<std::string, uint64_t> now = {};
+  std::map<std::string, uint64_t> durable = {};
+  std::vector<Change> pending = {};
+};
+
+class SimulatedDisk {
+ public:
+  // The seed decides what of a failed sync reaches the disk.
+  explicit SimulatedDisk(uint64_t seed = 1);
+
+  // The root directory; lives as long as the disk, which outlives all files.
+  FileSystem* root() { return root_.get(); }
+
+  // Asks `judge` before each operation. It may look at the disk, and change nothing.
+  using JudgeFunction = std::function<Fate(const DiskOperation&)>;
+  void Judge(JudgeFunction judge) { judge_ = std::move(judge); }
+  // Operations so far, failed ones included.
+  int64_t operations() const { return operations_; }
+  bool dead() const { return dead_; }
+  // Another process starts. The files of the dead one must be closed by now.
+  void Revive() { dead_ = false; }
+  // Every file forgets what it takes for written; see SimulatedInode.
+  void Evict();
+
+  // The same disk and cache, as a process finds it when the one of now is killed. No locks.
+  std::unique_ptr<SimulatedDisk> Clone() const;
+  // Moments that differ after a power cut that keeps what was done before, in order.
+  std::vector<int64_t> PendingTimes() const;
+  std::unique_ptr<SimulatedDisk> PowerLossAt(int64_t time) const;
+  // Anything that a power cut now may leave.
+  std::unique_ptr<SimulatedDisk> PowerLoss(Dice& dice) const;
+  // Of all names and the bytes behind them, as the processes see them.
+  uint64_t Hash() const;
+
+  // For the files of this disk. Does what the judge says; `fail` what a failed operation does.
+  using Run = std::function<absl::Status(int64_t time)>;
+  using Fail = std::function<void(int64_t time, const Fate& fate, Dice& dice)>;
+  absl::Status Do(DiskOperation operation, const Run& run, const Fail& fail = {});
+  std::shared_ptr<SimulatedInode> file(uint64_t inode) const;
+  std::shared_ptr<SimulatedNames> directory(uint64_t inode) const;
+  uint64_t AddFile();
+  uint64_t AddDirectory();
+
+ private:
+  // An empty one that goes on where `from` is.
+  static std::unique_ptr<SimulatedDisk> After(const SimulatedDisk& from);
+  SimulatedDisk(uint64_t seed, std::shared_ptr<PagePool> pool)
+      : dice_(seed), pool_(std::move(pool)) {}
+  void MakeRoot();
+  std::unique_ptr<SimulatedDisk> Made(
+      const std::function<FileImage(const SimulatedInode&)>& image,
+      const std::function<std::map<std::string, uint64_t>(const SimulatedNames&)>& names) const;
+  void HashDirectory(const SimulatedNames& names, uint64_t& hash) const;
+
+  static constexpr uint64_t kRoot = 1;
+
+  Dice dice_;
+  std::shared_ptr<PagePool> pool_;
+  std::map<uint64_t, std::shared_ptr<SimulatedInode>> files_;
+  std::map<uint64_t, std::shared_ptr<SimulatedNames>> directories_;
+  uint64_t next_inode_ = kRoot;
+  int64_t time_ = 0;
+  int64_t operations_ = 0;
+  JudgeFunction judge_;
+  bool dead_ = false;
+  Run deferred_;
+  std::unique_ptr<FileSystem> root_;
+};
+
+}  // namespace cairn::test
+
+#endif  // CAIRN_TESTS_SUPPORT_SIMULATED_DISK_H_

@@ -1,0 +1,126 @@
+// The bytes of one file twice: as the processes see them, and as the disk holds them.
+#ifndef CAIRN_TESTS_SUPPORT_SIMULATED_INODE_H_
+#define CAIRN_TESTS_SUPPORT_SIMULATED_INODE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "cairn/file_system.h"
+#include "cairn/types.h"
+#include "tests/support/dice.h"
+
+namespace cairn::test {
+
+// What a disk holds of a file. All behind `bytes` is zero.
+struct FileImage {
+  std::vector<std::byte> bytes = {};
+  int64_t size = 0;
+};
+
+// Pages for the caches of many files, one after the other: to map new ones for each would take most
+// of the time of a test.
+class PagePool : public std::enable_shared_from_this<PagePool> {
+ public:
+  // No file grows past this, so that its pages need never move.
+  static constexpr int64_t kCapacity = 32 << 20;
+
+  // Which pages of a file's cache may not be zero.
+  struct Pages {
+    std::byte* start = nullptr;
+    int64_t used = 0;
+  };
+
+  ~PagePool();
+  // All zero. They come back when nobody holds them any more.
+  std::shared_ptr<Pages> Take();
+
+ private:
+  std::vector<std::byte*> free_;
+};
+
+// Changes are numbered by the caller, in the order in which they happen over all files.
+class SimulatedInode {
+ public:
+  // A disk writes so many aligned bytes whole or not at all.
+  static constexpr int64_t kSector = 512;
+  static constexpr int64_t kPage = 4096;
+  static constexpr int64_t kCapacity = PagePool::kCapacity;
+
+  explicit SimulatedInode(std::shared_ptr<PagePool> pool, FileImage image = {});
+  // The same file on another disk, what is pending included.
+  std::unique_ptr<SimulatedInode> Clone() const;
+
+  // The page cache.
+  int64_t size() const { return size_; }
+  Bytes bytes() const { return {pages_->start, static_cast<size_t>(size_)}; }
+  // Pages that stay where they are, and show what is written later.
+  std::shared_ptr<const PagePool::Pages> pages() const { return pages_; }
+  uint64_t Hash() const;
+  int64_t allocated() const { return static_cast<int64_t>(allocated_.size()) * kPage; }
+
+  // None may go past kCapacity.
+  void Write(int64_t time, int64_t offset, Bytes src);
+  void Resize(int64_t time, int64_t size);
+  void Reserve(int64_t time, int64_t size);
+  void Punch(int64_t time, int64_t offset, int64_t size);
+
+  void Sync(SyncMode mode);
+  // Any part of what is pending reaches the disk, and the cache takes all of it for written.
+  void FailSync(Dice& dice);
+  // The cache forgets what it takes for written.
+  void Evict();
+
+  // When what no sync has made durable was done.
+  std::vector<int64_t> PendingTimes() const;
+  // What the disk holds after a power cut: all that was done before `time`, in order, ...
+  FileImage ImageAt(int64_t time) const;
+  // ... or anything that a disk may make of it.
+  FileImage AnyImage(Dice& dice) const;
+
+  // By byte and holder; the key -1 stands for the whole file, as flock takes it.
+  std::map<std::pair<int64_t, const void*>, LockMode> locks = {};
+
+ private:
+  struct Change {
+    enum class Kind { kWrite, kResize, kZero };
+    int64_t time = 0;
+    Kind kind = Kind::kWrite;
+    int64_t begin = 0;  // of the bytes that it changes
+    int64_t end = 0;
+    std::vector<std::byte> bytes = {};  // kWrite
+    int64_t size = 0;                   // of the file afterwards
+  };
+  // For each sector that is pending, how many of the changes the disk has made to it.
+  using Cuts = std::map<int64_t, size_t>;
+
+  MutableBytes Cached(int64_t begin, int64_t end) {
+    return {pages_->start + begin, static_cast<size_t>(end - begin)};
+  }
+  void Add(Change change);
+  FileImage Merge(const Cuts& cuts, int64_t size) const;
+  Cuts AnyCuts(Dice& dice) const;
+  int64_t AnySize(Dice& dice) const;
+  void Resurrect(FileImage& image) const;
+
+  void Use(int64_t end);
+
+  const std::shared_ptr<PagePool> pool_;
+  const std::shared_ptr<PagePool::Pages> pages_;
+  int64_t size_ = 0;
+  int64_t used_ = 0;  // all cached bytes behind are zero
+  std::set<int64_t> allocated_;
+  FileImage durable_;
+  std::vector<Change> pending_;
+  // The durable file before it was cut, while only its data has been synced since.
+  std::optional<FileImage> uncut_;
+};
+
+}  // namespace cairn::test
+
+#endif  // CAIRN_TESTS_SUPPORT_SIMULATED_INODE_H_

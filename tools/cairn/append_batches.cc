@@ -1,0 +1,104 @@
+#include "tools/cairn/append_batches.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace cairn::tool {
+
+// Where chunks differ in size nothing completes an item that the last one left short.
+BatchAppender::BatchAppender(Writer& writer, const FrameInfo& info, const BatchOptions& options)
+    : writer_(writer),
+      options_(options),
+      typesize_(info.typesize),
+      variable_(info.chunksize == 0),
+      begin_(variable_ ? info.nitems * typesize_ : info.nbytes),
+      committed_(begin_),
+      end_(begin_),
+      commit_at_((info.nitems + options.items) * typesize_) {}
+
+absl::StatusOr<int64_t> BatchAppender::Run(Input& input) {
+  if (absl::Status status = CheckSize(); !status.ok()) return status;
+  const absl::StatusOr<size_t> rest = TakeAll(input);
+  if (!rest.ok()) return rest.status();
+  if (absl::Status status = writer_.Close(); !status.ok()) return status;
+  if (*rest == 0) return end_ - begin_;
+  return absl::DataLossError(
+      absl::StrFormat("%s ends within an item: %d bytes that make no whole one are left out; "
+                      "all items before them are committed",
+                      input.name(), *rest));
+}
+
+absl::Status BatchAppender::CheckSize() const {
+  if (!variable_ || options_.items <= kMaxChunkBytes / typesize_) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "--commit-every: each commit makes one chunk of this frame, which holds at most %d items",
+      kMaxChunkBytes / typesize_));
+}
+
+// Returns how many bytes at the end made no whole item.
+absl::StatusOr<size_t> BatchAppender::TakeAll(Input& input) {
+  constexpr int64_t kPiece = 1 << 20;
+  const Buffer buffer(static_cast<size_t>(std::max(kPiece, typesize_)));
+  size_t held = 0;
+  for (;;) {
+    const absl::StatusOr<size_t> got = input.ReadSome(buffer.bytes().subspan(held));
+    if (!got.ok()) return got.status();
+    if (*got == 0) break;
+    const size_t filled = held + *got;
+    const int64_t end = end_ + static_cast<int64_t>(filled);
+    const auto whole = static_cast<size_t>(std::max(end - end % typesize_, end_) - end_);
+    if (absl::Status status = Take(buffer.first(whole)); !status.ok()) return status;
+    held = filled - whole;
+    std::memmove(buffer.bytes().data(), buffer.bytes().data() + whole, held);
+  }
+  if (end_ > committed_) {
+    if (absl::Status status = Commit(); !status.ok()) return status;
+  }
+  return held;
+}
+
+absl::Status BatchAppender::Take(Bytes items) {
+  while (!items.empty()) {
+    const size_t room = static_cast<size_t>(commit_at_ - end_);
+    const Bytes piece = items.first(std::min(room, items.size()));
+    if (absl::Status status = Stage(piece); !status.ok()) return status;
+    end_ += static_cast<int64_t>(piece.size());
+    if (end_ == commit_at_) {
+      if (absl::Status status = Commit(); !status.ok()) return status;
+    }
+    items = items.subspan(piece.size());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BatchAppender::Stage(Bytes items) {
+  if (!variable_) return writer_.Append(items);
+  chunk_.insert(chunk_.end(), items.begin(), items.end());
+  return absl::OkStatus();
+}
+
+absl::Status BatchAppender::Commit() {
+  if (variable_) {
+    if (absl::Status status = writer_.Append(chunk_); !status.ok()) return status;
+    chunk_.clear();
+  }
+  const absl::StatusOr<Snapshot> snapshot = writer_.Commit(options_.durability);
+  if (!snapshot.ok()) return snapshot.status();
+  committed_ = end_;
+  commit_at_ = end_ + options_.items * typesize_;
+  return options_.ack ? Acknowledge(snapshot->info().nitems) : absl::OkStatus();
+}
+
+// Whoever asks for acknowledgements and goes away did not get all that he wanted.
+absl::Status BatchAppender::Acknowledge(int64_t items) const {
+  const absl::Status status = WriteStdout(absl::StrFormat("committed %d\n", items));
+  if (!absl::IsCancelled(status)) return status;
+  return absl::UnavailableError(
+      absl::StrFormat("%s; %d items are committed", status.message(), items));
+}
+
+}  // namespace cairn::tool

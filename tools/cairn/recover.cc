@@ -1,0 +1,113 @@
+// cairn recover: what to do with a frame that a dead writer or a damaged disk left behind.
+
+#include "cairn/recover.h"
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/about.h"
+#include "tools/cairn/commands.h"
+#include "tools/cairn/flags.h"
+#include "tools/cairn/io.h"
+#include "tools/cairn/units.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct RecoverFlags {
+  std::string frame;
+  std::string out;
+  bool dry_run = false;
+  bool salvage = false;
+  int threads = 0;
+};
+
+bool IsWell(const RecoveryReport& report) {
+  return !report.header_restored && report.commits == 0 && report.cut == 0;
+}
+
+std::string Summarize(const RecoverFlags& flags, const RecoveryReport& report) {
+  const std::string head = absl::StrFormat("%s: generation %d, ", flags.frame, report.generation);
+  if (IsWell(report)) return head + "all is well\n";
+  if (flags.dry_run) return head + "to be recovered; nothing was changed\n";
+  return absl::StrFormat("%srecovered, %s before, %s now\n", head,
+                         FormatByteSize(report.size_before), FormatByteSize(report.size_after));
+}
+
+std::string Describe(const RecoverFlags& flags, const RecoveryReport& report) {
+  std::string text = Summarize(flags, report);
+  if (report.header_restored) {
+    absl::StrAppendFormat(
+        &text, "  the header cannot be used%s the one of generation %d, from its trailer\n",
+        flags.dry_run ? ": would become" : " and became", report.checkpoint_generation);
+  }
+  if (report.commits > 0) {
+    absl::StrAppendFormat(&text, "  %s behind the checkpoint, generation %d%s\n",
+                          FormatCount(report.commits, "commit"), report.checkpoint_generation,
+                          flags.dry_run ? "" : ", folded into a new one");
+  }
+  if (report.cut > 0) {
+    absl::StrAppendFormat(&text, "  %s at the end that were never committed%s\n",
+                          FormatByteSize(report.cut), flags.dry_run ? "" : ", cut off");
+  }
+  return text;
+}
+
+absl::Status RecoverFrame(const RecoverFlags& flags) {
+  const absl::StatusOr<RecoveryReport> report = Recover(flags.frame, {.dry_run = flags.dry_run});
+  return report.ok() ? WriteStdout(Describe(flags, *report)) : report.status();
+}
+
+absl::Status SalvageFrame(const RecoverFlags& flags) {
+  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
+  OpenOptions options;
+  options.executor = executor.get();
+  const absl::StatusOr<SalvageReport> report = Salvage(flags.frame, flags.out, options);
+  if (!report.ok()) return report.status();
+  std::string text =
+      absl::StrFormat("%s: %s, %s saved\n", flags.out, FormatCount(report->chunks, "chunk"),
+                      FormatByteSize(report->nbytes));
+  for (const LostBytes& lost : report->lost) {
+    absl::StrAppendFormat(&text, "  [%d, %d): %s\n", lost.begin, lost.end, lost.reason);
+  }
+  return WriteStdout(text);
+}
+
+absl::Status Run(const RecoverFlags& flags) {
+  return flags.salvage ? SalvageFrame(flags) : RecoverFrame(flags);
+}
+
+}  // namespace
+
+void AddRecover(CLI::App& app, Command& chosen) {
+  CLI::App* recover =
+      app.add_subcommand("recover", "Repair a frame that a dead writer or a bad disk left");
+  const auto flags = std::make_shared<RecoverFlags>();
+  recover->add_option("FRAME", flags->frame, "The frame")->required();
+  CLI::Option* out = recover->add_option("OUT", flags->out, "With --salvage: the frame to make");
+  CLI::Option* dry_run =
+      recover->add_flag("--dry-run", flags->dry_run, "Only tell what would be done");
+  CLI::Option* salvage = recover
+                             ->add_flag("--salvage", flags->salvage,
+                                        "Look through all bytes for whole chunks and make a "
+                                        "frame of them; FRAME stays as it is")
+                             ->needs(out)
+                             ->excludes(dry_run);
+  out->needs(salvage);
+  AddThreads(*recover, flags->threads)->needs(salvage);
+  recover->footer(
+      "Leaves a frame that any Blosc2 reads whole: commits that only Cairn sees become part of "
+      "it,\n"
+      "a header that cannot be used comes back from its copy. Where that fails, --salvage.\n"
+      "\nExamples:\n"
+      "  cairn recover temps.b2frame\n"
+      "  cairn recover --salvage broken.b2frame saved.b2frame");
+  recover->callback(
+      [flags, &chosen] { chosen = [flags] { return About(flags->frame, Run(*flags)); }; });
+}
+
+}  // namespace cairn::tool
