@@ -10,7 +10,8 @@ from cli import CliTest, sample
 
 COMMANDS = [
     "pack", "copy", "append", "cat", "info", "verify", "chunk insert", "chunk update", "chunk delete",
-    "chunk reorder", "meta ls", "meta get", "meta set", "meta rm", "compact", "encode", "decode",
+    "chunk reorder", "meta ls", "meta get", "meta set", "meta rm", "history", "reclaim", "compact", "recover",
+    "encode", "decode",
 ]  # fmt: skip
 # In the manual's lines that show what a command looks like, rather than a use of it.
 PLACEHOLDER = re.compile(r"\b(COMMAND|FRAME|OUT|FILE|CHUNK_FILE)\b|\[OPTIONS\]")
