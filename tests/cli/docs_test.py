@@ -1,5 +1,6 @@
 """The documents show what the code does: arguments TOOL EXAMPLE SOURCE_ROOT."""
 
+import json
 import os
 import re
 import subprocess
@@ -88,7 +89,8 @@ class Docs(CliTest):
     def test_the_manual_lists_the_json_keys(self):
         manual = self.source("docs/cli.md")
         info = self.info(self.pack(b"data"), "--chunks")
-        for key in [*info, *info["chunks"][0]]:
+        state = json.loads(self.ok("history", "f.b2frame", "--json"))[0]
+        for key in [*info, *info["chunks"][0], *state]:
             self.assertRegex(manual, rf"(?m)^\| `{key}`")
 
 
