@@ -56,14 +56,36 @@ class Life {
   Call& call() { return call_; }
 
  private:
-  enum class Action : int;
+  enum class Action {
+    kAppend,
+    kInsert,
+    kUpdate,
+    kDelete,
+    kReorder,
+    kUpdateItems,
+    kDeleteAll,
+    kSetMetalayer,
+    kSetVlmeta,
+    kDeleteVlmeta,
+    kCommitProcess,
+    kCommitMachine,
+    kCheckpoint,
+    kRollback,
+    kCloseAndReopen,
+    kDropAndReopen,
+    kCompact,
+    kReclaim,
+    kOverwrite,
+    kHold,
+    kRefresh,
+  };
   Action Choose();
   absl::Status Do(Action action);
   absl::Status DoEdit(Action action);
   absl::Status EditChunks(Action action);
   absl::Status EditLayers(Action action);
 
-  absl::Status Create();
+  absl::Status Create(bool overwrite);
   absl::Status OpenWriter();
   absl::Status Edit(const std::function<Verdict(FrameModel&)>& model,
                     const std::function<absl::Status(Writer&)>& edit);
@@ -73,8 +95,10 @@ class Life {
   absl::Status DropAndReopen();
   absl::Status Compact();
   absl::Status Reclaim();
+  absl::Status Overwrite();
   void Rollback();
   void Hold();
+  absl::Status Refresh();
   void Begin(const char* call) { call_ = {.name = call}; }
   void Check(const Snapshot& snapshot, uint64_t content, const char* what);
   Buffer Noise(size_t size);
@@ -91,7 +115,8 @@ class Life {
   std::optional<FrameModel> committed_;
   std::optional<FrameModel> staged_;
   bool edited_ = false;
-  // A state that a reader goes on reading.
+  // A reader that follows the writer, and a state that another one goes on reading.
+  std::optional<Frame> reader_;
   std::optional<Snapshot> held_;
   uint64_t held_content_ = 0;
 };
