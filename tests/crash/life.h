@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <ostream>
 #include <string>
 
 #include "absl/status/status.h"
@@ -31,6 +32,8 @@ struct CrashFrame {
   static constexpr const char* kPath = "frame";
 };
 
+inline void PrintTo(const CrashFrame& frame, std::ostream* out) { *out << frame.name; }
+
 // The call that is under way, for bugs that are planted in one of its steps.
 struct Call {
   std::string name = {};
@@ -40,8 +43,8 @@ struct Call {
 class Life {
  public:
   // All outlive it.
-  Life(const CrashFrame& frame, SimulatedDisk& disk, History& history, Dice& dice)
-      : setup_(frame), disk_(disk), history_(history), dice_(dice) {}
+  Life(const CrashFrame& frame, SimulatedDisk& disk, History& history, Dice& dice, Call& call)
+      : setup_(frame), disk_(disk), history_(history), dice_(dice), call_(call) {}
 
   // Makes the frame where history has none, and opens it for writing.
   absl::Status Start();
@@ -52,8 +55,6 @@ class Life {
   const std::string& complaint() const { return complaint_; }
   // After an error the writer must refuse everything.
   bool RefusesEverything();
-  const Call& call() const { return call_; }
-  Call& call() { return call_; }
 
  private:
   enum class Action {
@@ -108,7 +109,7 @@ class Life {
   SimulatedDisk& disk_;
   History& history_;
   Dice& dice_;
-  Call call_;
+  Call& call_;
   std::string complaint_;
   std::optional<Frame> frame_;
   std::optional<Writer> writer_;
