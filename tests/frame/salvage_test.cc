@@ -227,6 +227,26 @@ TEST_F(SalvageTest, DataThatReadsLikeAnIndexIsKeptAmongData) {
   ExpectSaved(SalvageBytes(MakeFrame(Cut(8, CreateOptions::kVariableChunks), pieces)), all);
 }
 
+TEST_F(SalvageTest, AShortLastChunkOfOneNumberIsNoIndex) {
+  Buffer items = MakeNoise(3 * kChunk);
+  AddTo(items, Buffer(8, std::byte{0}));
+  items[items.size() - 8] = std::byte{104};
+  Buffer frame = MakeFrame(Cut(8, kChunk), {items});
+  const FrameParts parts = PartsOf(frame);
+  Ruin(frame, {0, parts.header_len});
+  Ruin(frame, {parts.index_begin, parts.frame_size});
+  ExpectSaved(SalvageBytes(frame), items);
+}
+
+TEST_F(SalvageTest, TheIndexOfASingleChunkIsNoData) {
+  const Buffer items = MakeNoise(kChunk);
+  Buffer frame = MakeFrame(Cut(8, kChunk), {items});
+  const FrameParts parts = PartsOf(frame);
+  Ruin(frame, {0, parts.header_len});
+  Ruin(frame, {parts.trailer_begin, parts.frame_size});
+  ExpectSaved(SalvageBytes(frame), items);
+}
+
 TEST_F(SalvageTest, AChunkWithoutItsHeaderIsLost) {
   const Buffer items = MakeNoise(5 * kChunk);
   Buffer frame = MakeFrame(Cut(4, kChunk), {items});
