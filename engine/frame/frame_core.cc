@@ -244,7 +244,10 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
     if (!same || state->era != Era::kCurrent) return moved;  // nobody writes older ones any more
   }
   CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, FrameSizeNow(*state, source));
-  if (frame_size != state->header.frame_size) return MoveTo(source);
+  if (frame_size != state->header.frame_size) {
+    // Behind that checkpoint the file may say that another one has taken its place.
+    CAIRN_ASSIGN_OR_RETURN(state, MoveTo(source));
+  }
   const bool follows = state->journal.has_value() && state->journal_damage.ok();
   return follows ? FollowOn(std::move(state), source) : state;
 }
