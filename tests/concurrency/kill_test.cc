@@ -140,9 +140,9 @@ absl::Status KillTest::ReadUntilWritersAreDone(size_t number) {
     const uint64_t generation = board_->generation;
     CAIRN_RETURN_IF_ERROR(At(name, observer.Step()));
     if (observer.commit() < commit || observer.generation() < generation) {
-      return absl::DataLossError(absl::StrFormat(
-          "%s sees commit %d, generation %d; %d, %d were acknowledged", name, observer.commit(),
-          observer.generation(), commit, generation));
+      return absl::DataLossError(
+          absl::StrFormat("%s sees commit %d, generation %d; %d, %d were acknowledged", name,
+                          observer.commit(), observer.generation(), commit, generation));
     }
     // A writer needs its share of the machine too.
     std::this_thread::sleep_for(microseconds(random() % kLongestPause.count()));

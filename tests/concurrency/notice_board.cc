@@ -8,8 +8,8 @@
 namespace cairn::test {
 
 NoticeBoard::NoticeBoard() {
-  void* shared = ::mmap(nullptr, sizeof(Notices), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* shared =
+      ::mmap(nullptr, sizeof(Notices), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) std::abort();
   notices_ = new (shared) Notices;
 }
