@@ -9,7 +9,7 @@ namespace cairn::frame {
 namespace {
 
 // Few enough to be copied with the index, many enough that appending makes few pieces.
-constexpr size_t kMaxAppended = 1024;
+constexpr size_t kMaxAppended = 128;
 
 Piece RunOf(std::vector<IndexEntry> entries) {
   Piece piece{.count = static_cast<int64_t>(entries.size()), .first = 0, .run = nullptr};

@@ -11,8 +11,8 @@ namespace {
 
 // What one piece of a large chunk decodes to, at least.
 constexpr int64_t kPiece = 8 << 20;
-// More than that has to come from something. Codecs reach a few thousand bytes a byte.
-constexpr int64_t kFreeMemory = chunk::kMaxScratch;
+// More memory than that has to come from stored bytes. Codecs make up to some thousand of each.
+constexpr int64_t kFreeMemory = 16 << 20;
 constexpr int64_t kMaxRatio = 4096;
 
 constexpr uint8_t kFirstUserId = 160;
@@ -38,6 +38,16 @@ bool IsKnownFilter(Filter filter, const Registry* registry) {
   }
   const auto id = static_cast<uint8_t>(filter);
   return id >= kFirstUserId && registry != nullptr && registry->filter(id) != nullptr;
+}
+
+// Whether the sizes in a header can be true. ParseHeader says so too, but writes a message for each
+// of the millions of places where they are not.
+bool HasSizes(Bytes head, int64_t available) {
+  const auto nbytes = static_cast<int32_t>(LoadLe<uint32_t>(head.data() + 0x04));
+  const auto blocksize = static_cast<int32_t>(LoadLe<uint32_t>(head.data() + 0x08));
+  const auto cbytes = static_cast<int32_t>(LoadLe<uint32_t>(head.data() + 0x0C));
+  return nbytes > 0 && blocksize > 0 && blocksize <= chunk::kMaxBlockSize &&
+         cbytes >= chunk::kBlosc1HeaderSize && cbytes <= available;
 }
 
 // Whether a special chunk is what constructors of such chunks make.
@@ -75,8 +85,9 @@ std::optional<chunk::Header> ChunkProbe::Peek(Bytes head, int64_t available) con
   if (version < chunk::kVersionBlosc1 || version > chunk::kVersionVlBlocks) return std::nullopt;
   const bool user_codec = std::to_integer<uint8_t>(head[2]) >> 5 == chunk::kUserFormatCode;
   if (head[1] != kVersionLz && !user_codec) return std::nullopt;
+  if (!HasSizes(head, available)) return std::nullopt;
   absl::StatusOr<chunk::Header> header = chunk::ParseHeader(head, available);
-  if (!header.ok() || header->nbytes == 0 || header->instrumented) return std::nullopt;
+  if (!header.ok() || header->instrumented) return std::nullopt;
   if (header->vlblocks != (version == chunk::kVersionVlBlocks)) return std::nullopt;
   if (header->extended) {
     if (version == chunk::kVersionBlosc1 || !KnowsFilters(*header) ||

@@ -154,6 +154,7 @@ absl::Status ContiguousWriter::PublishBatch(Durability durability) {
   next.end = log_->end();
   if (durability == Durability::kMachine) {
     CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
+    CAIRN_RETURN_IF_ERROR(CheckAtPlace());
     synced_end_ = next.end;
   }
   Replay replay(*base_);

@@ -35,6 +35,7 @@ absl::StatusOr<size_t> FrameSource::ReadSome(int64_t position, MutableBytes dst)
   if (file_ != nullptr) return file_->ReadSome(origin_ + position, dst);
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, Size());
   const int64_t n = std::clamp<int64_t>(size - position, 0, std::ssize(dst));
+  if (n == 0) return 0;
   CAIRN_RETURN_IF_ERROR(ReadAt(position, dst.first(static_cast<size_t>(n))));
   return static_cast<size_t>(n);
 }

@@ -46,8 +46,10 @@ absl::Status ListFrom(const FrameSource& source, std::shared_ptr<const State> st
                       std::vector<GenerationInfo>& out) {
   out.push_back(InfoOf(*state));
   for (RecordFinder finder(source, state->journal->end); state->journal->generation < last;) {
-    CAIRN_ASSIGN_OR_RETURN(const Followed followed,
-                           FollowJournal(source, *state, finder, state->journal->generation + 1));
+    CAIRN_ASSIGN_OR_RETURN(
+        const Followed followed,
+        FollowJournal(source, *state, finder,
+                      {.last_generation = state->journal->generation + 1, .search = true}));
     if (followed.state == nullptr) break;
     state = followed.state;
     out.push_back(InfoOf(*state));
@@ -120,8 +122,9 @@ absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(
   }
   if (state == nullptr) return gone;
   RecordFinder finder(source, state->journal->end);
-  CAIRN_ASSIGN_OR_RETURN(const Followed followed,
-                         FollowJournal(source, *state, finder, generation));
+  CAIRN_ASSIGN_OR_RETURN(
+      const Followed followed,
+      FollowJournal(source, *state, finder, {.last_generation = generation, .search = true}));
   if (followed.state != nullptr) state = followed.state;
   if (state->info.generation != generation) return gone;
   // What the state needs is registered by now; it must not have been given up before.

@@ -39,24 +39,30 @@ std::optional<std::vector<int64_t>> OffsetsOf(Bytes entries, int64_t file_size) 
 
 }  // namespace
 
-// Whether chunks were found where the offsets lead, at least half of them.
-bool IndexSpotter::LeadsFrom(int64_t origin, std::span<const int64_t> offsets,
-                             size_t number) const {
-  if (origin < format::kFixedHeaderSize) return false;
+// How many of the offsets lead to chunks that were found.
+int64_t IndexSpotter::CountHits(int64_t origin, std::span<const int64_t> offsets,
+                                size_t number) const {
+  if (origin < format::kFixedHeaderSize) return 0;
   const auto before = chunks_.first(number);
-  const auto hits = std::ranges::count_if(offsets, [&](int64_t offset) {
+  return std::ranges::count_if(offsets, [&](int64_t offset) {
     return std::ranges::binary_search(before, offset + origin, {}, &FoundChunk::begin);
   });
-  return hits > 0 && 2 * hits >= std::ssize(offsets);
 }
 
-// Where offsets count from is not known without the frame's header, but one of them is that of the
-// first chunk, or of the last before the index.
+// Whether at least half of the offsets lead to chunks. Where they count from is not known without
+// the frame's header, but one of them is that of the first chunk, or of the last before the index.
 bool IndexSpotter::Leads(std::span<const int64_t> offsets, size_t number) const {
   if (offsets.empty()) return true;
-  if (origin_.has_value() && LeadsFrom(*origin_, offsets, number)) return true;
-  return number > 0 && (LeadsFrom(chunks_[0].begin - offsets.front(), offsets, number) ||
-                        LeadsFrom(chunks_[number - 1].begin - offsets.back(), offsets, number));
+  if (number == 0) return false;
+  const int64_t half = (std::ssize(offsets) + 1) / 2;
+  if (origin_.has_value()) return CountHits(*origin_, offsets, number) >= half;
+  // A single one would always lead somewhere.
+  if (offsets.size() == 1) return number == 1 && offsets[0] == 0;
+  const int64_t from_first = chunks_[0].begin - offsets.front();
+  const int64_t from_last = chunks_[number - 1].begin - offsets.back();
+  const int64_t hits =
+      std::max(CountHits(from_first, offsets, number), CountHits(from_last, offsets, number));
+  return hits >= std::max<int64_t>(half, 2);
 }
 
 bool IndexSpotter::HoldsPlaces(Bytes chunk, size_t number) const {

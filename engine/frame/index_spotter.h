@@ -29,7 +29,7 @@ class IndexSpotter {
  private:
   bool HoldsPlaces(Bytes chunk, size_t number) const;
   bool Leads(std::span<const int64_t> offsets, size_t number) const;
-  bool LeadsFrom(int64_t origin, std::span<const int64_t> offsets, size_t number) const;
+  int64_t CountHits(int64_t origin, std::span<const int64_t> offsets, size_t number) const;
 
   FileWindow& window_;
   const ChunkProbe& probe_;

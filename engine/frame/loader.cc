@@ -224,15 +224,13 @@ namespace {
 absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameSource& source,
                                                          std::shared_ptr<const State> state) {
   RecordFinder finder(source, state->journal->end);
-  CAIRN_ASSIGN_OR_RETURN(const Followed followed, FollowJournal(source, *state, finder));
+  CAIRN_ASSIGN_OR_RETURN(const Followed followed,
+                         FollowJournal(source, *state, finder, {.search = true}));
   if (followed.state != nullptr) state = followed.state;
-  if (followed.moved || !finder.stopped_at_bytes()) return state;
-  CAIRN_ASSIGN_OR_RETURN(const bool damaged,
-                         WasDurable(source, state->journal->base, finder.position()));
-  if (!damaged) return state;
+  if (!followed.damaged_at.has_value()) return state;
   auto marked = std::make_shared<State>(*state);
   marked->journal_damage =
-      DataLoss("journal: byte %d: what later commits follow is not whole", finder.position());
+      DataLoss("journal: byte %d: what later commits follow is not whole", *followed.damaged_at);
   marked->info.sealed = false;
   return marked;
 }

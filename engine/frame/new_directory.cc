@@ -22,7 +22,7 @@ NewDirectory::NewDirectory(NewDirectory&& other) noexcept
       directory_(std::move(other.directory_)) {}
 
 NewDirectory::~NewDirectory() {
-  if (!name_.empty()) RemoveSparse(files_, name_);
+  if (!name_.empty() && owner_.is_here()) RemoveSparse(files_, name_);
 }
 
 absl::StatusOr<NewDirectory> NewDirectory::CreateBeside(FileSystem* files,

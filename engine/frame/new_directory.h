@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
+#include "engine/storage/owner_process.h"
 
 namespace cairn::frame {
 
@@ -36,6 +37,7 @@ class NewDirectory {
   std::string path_;
   std::string name_;  // the one it has now; empty once it is published
   std::shared_ptr<FileSystem> directory_;
+  storage::OwnerProcess owner_;
 };
 
 }  // namespace cairn::frame

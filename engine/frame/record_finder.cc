@@ -1,7 +1,7 @@
 #include "engine/frame/record_finder.h"
 
 #include <algorithm>
-#include <functional>
+#include <string_view>
 #include <utility>
 
 #include "engine/base/bytes.h"
@@ -27,12 +27,6 @@ absl::StatusOr<std::optional<FoundRecord>> ReadRecord(const FrameSource& source,
   CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(begin, record.bytes));
   if (got < record.bytes.size() || !format::IsIntact(record.bytes)) return std::nullopt;
   return record;
-}
-
-bool Shows(const FoundRecord& record, uint64_t base, int64_t position) {
-  if (record.kind != format::RecordKind::kBatch) return false;
-  const absl::StatusOr<format::Batch> batch = format::ParseBatch(record.bytes);
-  return batch.ok() && batch->links.base == base && batch->links.durable_end > position;
 }
 
 }  // namespace
@@ -73,27 +67,24 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Next() {
   }
 }
 
-absl::StatusOr<bool> WasDurable(const FrameSource& source, uint64_t base, int64_t position) {
-  const Bytes magic = AsBytes(format::kRecordMagic);
-  const std::boyer_moore_horspool_searcher searcher(
-      magic.begin(), magic.end(), [](std::byte b) { return std::to_integer<size_t>(b); });
+absl::Status SearchRecords(const FrameSource& source, int64_t position,
+                           absl::FunctionRef<bool(FoundRecord)> visit) {
   std::vector<std::byte> piece(kSearchPiece);
-  for (int64_t at = position;;) {
-    CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(at, piece));
-    if (static_cast<int64_t>(got) < format::kMinRecordSize) return false;
+  for (;;) {
+    CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(position, piece));
+    if (static_cast<int64_t>(got) < format::kMinRecordSize) return absl::OkStatus();
     const Bytes bytes = Bytes(piece).first(got);
-    for (auto it = bytes.begin();; ++it) {
-      it = std::search(it, bytes.end(), searcher);
-      if (it == bytes.end()) break;
-      const auto offset = static_cast<size_t>(it - bytes.begin());
-      const auto head = format::FindRecordHead(bytes.subspan(offset));
+    const std::string_view text = AsText(bytes);
+    for (size_t at = text.find(format::kRecordMagic); at != text.npos;
+         at = text.find(format::kRecordMagic, at + 1)) {
+      const auto head = format::FindRecordHead(bytes.subspan(at));
       if (!head.has_value()) continue;
-      CAIRN_ASSIGN_OR_RETURN(const std::optional<FoundRecord> record,
-                             ReadRecord(source, at + static_cast<int64_t>(offset), *head));
-      if (record.has_value() && Shows(*record, base, position)) return true;
+      CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record,
+                             ReadRecord(source, position + static_cast<int64_t>(at), *head));
+      if (record.has_value() && visit(*std::move(record))) return absl::OkStatus();
     }
     // A head may lie across the border of two pieces.
-    at += static_cast<int64_t>(got) - format::kMinRecordSize + 1;
+    position += static_cast<int64_t>(got) - format::kMinRecordSize + 1;
   }
 }
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "engine/format/journal.h"
@@ -32,6 +34,7 @@ class RecordFinder {
 
   // The next record; nothing when the file does not go on with whole chunks and an intact one.
   absl::StatusOr<std::optional<FoundRecord>> Next();
+  void GoTo(int64_t position) { position_ = position; }
   // Where that ended: behind the record, or at what is neither chunk nor record.
   int64_t position() const { return position_; }
   // Whether there is anything but zeros at the position.
@@ -46,9 +49,10 @@ class RecordFinder {
   std::vector<std::byte> window_;  // bytes from the position on
 };
 
-// A later batch of the same journal that was written when the bytes at `position` were durable: it
-// shows that they were damaged, and not left unfinished. Looks at every byte behind the position.
-absl::StatusOr<bool> WasDurable(const FrameSource& source, uint64_t base, int64_t position);
+// Looks behind every byte from `position` on for intact records, wherever they lie, until `visit`
+// says that it has seen enough.
+absl::Status SearchRecords(const FrameSource& source, int64_t position,
+                           absl::FunctionRef<bool(FoundRecord)> visit);
 
 }  // namespace cairn::frame
 

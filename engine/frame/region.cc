@@ -20,6 +20,7 @@ Region Region::BackedBy(std::shared_ptr<const File> file, int64_t origin) const 
 Region Region::Unmapped() const { return file_ == nullptr ? *this : Region(file_, origin_, size_); }
 
 std::optional<Region> Region::Resized(int64_t size) const {
+  if (mapping_ == nullptr && file_ == nullptr) return std::nullopt;
   if (mapping_ != nullptr && size > std::ssize(mapping_->bytes())) return std::nullopt;
   Region resized = *this;
   resized.size_ = size;

@@ -60,6 +60,10 @@ class Follower {
 
   // False when the record is not the next batch.
   absl::StatusOr<bool> Take(const FoundRecord& record);
+  // The next batch, somewhere behind a position where neither chunk nor record can be read. If
+  // there is none, but one that was written when that was durable, `damaged_at` says where.
+  absl::StatusOr<std::optional<FoundRecord>> FindBehind(int64_t position,
+                                                        std::optional<int64_t>& damaged_at) const;
   // Takes those in that may not be durable, as far as their chunks are whole.
   absl::Status Settle();
 
@@ -104,6 +108,25 @@ absl::StatusOr<bool> Follower::Take(const FoundRecord& record) {
     if (!applied) return false;
   }
   return true;
+}
+
+absl::StatusOr<std::optional<FoundRecord>> Follower::FindBehind(
+    int64_t position, std::optional<int64_t>& damaged_at) const {
+  std::optional<FoundRecord> found;
+  CAIRN_RETURN_IF_ERROR(SearchRecords(source_, position, [&](FoundRecord record) {
+    if (record.kind != format::RecordKind::kBatch) return false;
+    if (AsNext(record, scanned_, rules_).has_value()) {
+      found = std::move(record);
+      return true;
+    }
+    const absl::StatusOr<format::Batch> later = format::ParseBatch(record.bytes);
+    const bool shows_damage =
+        later.ok() && later->links.base == scanned_.base && later->links.durable_end > position;
+    if (shows_damage) damaged_at = position;
+    return false;
+  }));
+  if (found.has_value()) damaged_at.reset();
+  return found;
 }
 
 absl::Status Follower::Settle() {
@@ -198,11 +221,15 @@ absl::StatusOr<std::shared_ptr<const State>> Replay::Finish(const FrameSource& s
 }
 
 absl::StatusOr<Followed> FollowJournal(const FrameSource& source, const State& state,
-                                       RecordFinder& finder, uint64_t last_generation) {
+                                       RecordFinder& finder, const FollowOptions& options) {
   Follower follower(source, state);
   Followed followed;
-  while (follower.scanned().generation < last_generation) {
-    CAIRN_ASSIGN_OR_RETURN(const std::optional<FoundRecord> record, finder.Next());
+  while (follower.scanned().generation < options.last_generation) {
+    CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record, finder.Next());
+    if (!record.has_value() && options.search && finder.stopped_at_bytes()) {
+      CAIRN_ASSIGN_OR_RETURN(record, follower.FindBehind(finder.position(), followed.damaged_at));
+      if (record.has_value()) finder.GoTo(record->end());
+    }
     if (!record.has_value()) break;
     if (record->kind == format::RecordKind::kMoved) {
       followed.moved = true;

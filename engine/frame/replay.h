@@ -48,15 +48,25 @@ class Replay {
 // The tail that a batch makes of the one before.
 Tail TailAfter(const Tail& before, const format::TailEdit& edit);
 
-// The state with the batches that follow it: as many as are whole, up to `last_generation`. A batch
-// that is perhaps not durable counts only if all its chunks are what it says. Empty when there is
-// none. `finder` starts where the state's journal ends, or behind chunks that it hopped before.
+struct FollowOptions {
+  uint64_t last_generation = UINT64_MAX;  // goes no further
+  // Where the journal does not go on, looks whether that is damage: a reader that has just followed
+  // a writer need not.
+  bool search = false;
+};
+
 struct Followed {
   std::shared_ptr<const State> state;  // null: no batch follows
   bool moved = false;                  // another file has taken the frame's name
+  // What was durable once, as a later batch shows, and cannot be read any more.
+  std::optional<int64_t> damaged_at;
 };
+
+// The state with the batches that follow it, as many as are whole. A batch that is perhaps not
+// durable counts only if all its chunks are what it says. `finder` starts where the state's journal
+// ends, or behind chunks that it hopped before.
 absl::StatusOr<Followed> FollowJournal(const FrameSource& source, const State& state,
-                                       RecordFinder& finder, uint64_t last_generation = UINT64_MAX);
+                                       RecordFinder& finder, const FollowOptions& options = {});
 
 }  // namespace cairn::frame
 

@@ -42,7 +42,9 @@ FrameInfo MakeInfo(const State& state) {
   FrameInfo info;
   info.layout = header.layout;
   info.era = state.era;
-  info.format_version = header.version;
+  const bool variable = header.variable_chunks() || header.vlblocks;
+  info.format_version =
+      variable ? std::max(header.version, format::kFrameVersionVariable) : header.version;
   info.nchunks = CountChunks(state);
   info.nitems = header.nbytes / header.typesize;
   info.nbytes = header.nbytes;

@@ -33,6 +33,7 @@ class Verifier {
 
   void CheckTrailer();
   void CheckIndex();
+  void CheckJournal();
   void CheckChunk(int64_t nchunk);
   void CheckVlMetalayers();
   void AddNotes();
@@ -75,6 +76,11 @@ void Verifier::CheckIndex() {
     Add(state_.index, "index",
         DataLoss("fingerprint: expected %016x, got %016x", state_.seal->index_hash, got));
   }
+}
+
+void Verifier::CheckJournal() {
+  if (state_.journal_damage.ok()) return;
+  Add({state_.journal->end, state_.journal->end}, "journal", state_.journal_damage);
 }
 
 absl::Status Verifier::CheckContent(const OpenChunk& chunk) {
@@ -149,7 +155,7 @@ void Verifier::AddNotes() {
         "%d chunks need a codec or filter that is not here: not decoded", not_decoded_));
   }
   if (omitted_ > 0) report_.notes.push_back(absl::StrFormat("%d more findings", omitted_));
-  if (state_.info.sealed || !state_.trailer_damage.ok()) return;
+  if (state_.info.sealed || !state_.trailer_damage.ok() || !state_.journal_damage.ok()) return;
   const std::optional<format::Seal>& seal = state_.seal;
   if (state_.header_changed_outside) {
     report_.notes.push_back("not sealed: another Blosc2 changed metalayers in the header");
@@ -179,6 +185,7 @@ absl::StatusOr<VerifyReport> VerifyState(const State& state, VerifyDepth depth,
   Verifier verifier(state, depth);
   verifier.CheckTrailer();
   verifier.CheckIndex();
+  verifier.CheckJournal();
   const int64_t nchunks = CountChunks(state);
   for (int64_t i = 0; i < nchunks; ++i) {
     verifier.CheckChunk(i);

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import select
 import shutil
 import subprocess
 import tempfile
@@ -25,6 +26,16 @@ def sample(size, seed=1):
 
 def noise(size, seed=2):
     return random.Random(seed).randbytes(size)
+
+
+def _end(tool):
+    tool.kill()
+    tool.wait()
+    for stream in [tool.stdin, tool.stdout, tool.stderr]:
+        try:
+            stream.close()
+        except BrokenPipeError:
+            pass  # bytes that nobody took
 
 
 class CliTest(unittest.TestCase):
@@ -80,6 +91,24 @@ class CliTest(unittest.TestCase):
         self.assertEqual(done.returncode, status, (args, message))
         self.assertRegex(message, r"\Acairn: [^\n]+\n\Z")
         return message.strip()
+
+    def start(self, *args):
+        """Starts the tool, which talks through pipes and does not outlive the test."""
+        pipe = subprocess.PIPE
+        tool = subprocess.Popen([self.tool, *map(str, args)], cwd=self.dir, stdin=pipe, stdout=pipe,
+                                stderr=pipe)  # fmt: skip
+        self.addCleanup(_end, tool)
+        return tool
+
+    def receive(self, stream, size):
+        """What comes through a pipe: so many bytes, unless it ends or nothing comes for long."""
+        data = b""
+        while len(data) < size and select.select([stream], [], [], 30)[0]:
+            piece = os.read(stream.fileno(), size - len(data))
+            if not piece:
+                break
+            data += piece
+        return data
 
     def pack(self, data, *args, name="f.b2frame"):
         self.ok("pack", name, "-", "--quiet", *args, stdin=data)

@@ -1,5 +1,6 @@
 """The documents show what the code does: arguments TOOL EXAMPLE SOURCE_ROOT."""
 
+import json
 import os
 import re
 import subprocess
@@ -10,7 +11,8 @@ from cli import CliTest, sample
 
 COMMANDS = [
     "pack", "copy", "append", "cat", "info", "verify", "chunk insert", "chunk update", "chunk delete",
-    "chunk reorder", "meta ls", "meta get", "meta set", "meta rm", "compact", "encode", "decode",
+    "chunk reorder", "meta ls", "meta get", "meta set", "meta rm", "history", "reclaim", "compact", "recover",
+    "encode", "decode",
 ]  # fmt: skip
 # In the manual's lines that show what a command looks like, rather than a use of it.
 PLACEHOLDER = re.compile(r"\b(COMMAND|FRAME|OUT|FILE|CHUNK_FILE)\b|\[OPTIONS\]")
@@ -87,7 +89,8 @@ class Docs(CliTest):
     def test_the_manual_lists_the_json_keys(self):
         manual = self.source("docs/cli.md")
         info = self.info(self.pack(b"data"), "--chunks")
-        for key in [*info, *info["chunks"][0]]:
+        state = json.loads(self.ok("history", "f.b2frame", "--json"))[0]
+        for key in [*info, *info["chunks"][0], *state]:
             self.assertRegex(manual, rf"(?m)^\| `{key}`")
 
 

@@ -58,8 +58,11 @@ class Usage(CliTest):
             "meta rm": ["--fixed"],
             "compact": ["--json"],
             "encode": compress,
-            "append": ["--threads"],
-            "cat": ["--first-item", "--items", "--chunk", "--offset"],
+            "append": ["--commit-every", "--durability", "--ack", "--wait", "--threads"],
+            "cat": ["--first-item", "--items", "--chunk", "--generation", "--follow", "--offset"],
+            "history": ["--json", "--offset"],
+            "reclaim": ["--keep", "--wait", "--json"],
+            "recover": ["--dry-run", "--salvage"],
             "decode": ["--offset"],
             "info": ["--json", "--chunks", "--offset"],
             "verify": ["--offset"],
@@ -73,7 +76,7 @@ class Usage(CliTest):
 
     def test_help_names_every_command(self):
         text = self.ok("--help").decode()
-        for command in ["pack", "append", "cat", "encode", "decode", "info", "verify"]:
+        for command in ["pack", "append", "cat", "encode", "decode", "info", "history", "verify", "reclaim", "recover"]:
             self.assertRegex(text, rf"(?m)^  {command}\b")
 
     def test_version(self):

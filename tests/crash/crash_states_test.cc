@@ -30,7 +30,6 @@ std::vector<CrashFrame> Frames() {
 
 class CrashStatesTest : public testing::TestWithParam<CrashFrame> {
  protected:
-  CrashRun Run(uint64_t number) const { return {GetParam(), CrashSeed() * 1000003 + number}; }
   void Expect(const Tally& tally) const {
     std::cout << tally.ToString() << '\n';
     EXPECT_EQ(tally.violations(), 0) << tally.ToString();
@@ -40,25 +39,21 @@ class CrashStatesTest : public testing::TestWithParam<CrashFrame> {
 
 TEST_P(CrashStatesTest, ACrashBeforeAnyOperationLeavesACommittedState) {
   Tally tally;
-  for (int64_t i = 0; i < Scaled(4); ++i) {
-    ExamineEveryOperation(Run(static_cast<uint64_t>(i)), 40, 60, tally);
-  }
+  ForEachSeed(20, [&](uint64_t seed) { ExamineEveryOperation({GetParam(), seed}, 50, 60, tally); });
   Expect(tally);
 }
 
 TEST_P(CrashStatesTest, CrashesOneAfterTheOtherLeaveACommittedState) {
   Tally tally;
-  for (int64_t i = 0; i < Scaled(500); ++i) {
-    ExamineChain(Run(static_cast<uint64_t>(i)), {}, tally);
-  }
+  ForEachSeed(2000, [&](uint64_t seed) { ExamineChain({GetParam(), seed}, {}, tally); });
   Expect(tally);
 }
 
 TEST_P(CrashStatesTest, FailedOperationsAndCrashesLeaveACommittedState) {
   Tally tally;
-  for (int64_t i = 0; i < Scaled(500); ++i) {
-    ExamineChain(Run(static_cast<uint64_t>(i)), {.disk_errors = true}, tally);
-  }
+  ForEachSeed(2000, [&](uint64_t seed) {
+    ExamineChain({GetParam(), seed}, {.disk_errors = true}, tally);
+  });
   Expect(tally);
 }
 

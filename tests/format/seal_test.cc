@@ -63,6 +63,9 @@ TEST(SealTest, CountsThatCannotBeAreDamage) {
   seal.dead_bytes = -2;
   EXPECT_EQ(ParseSeal(EncodeSeal(seal), 50).status().code(), absl::StatusCode::kDataLoss);
   seal = Sample();
+  seal.generation = kMaxGeneration + 1;
+  EXPECT_EQ(ParseSeal(EncodeSeal(seal), 50).status().code(), absl::StatusCode::kDataLoss);
+  seal = Sample();
   seal.uncovered = -1;
   EXPECT_EQ(ParseSeal(EncodeSeal(seal), 50).status().code(), absl::StatusCode::kDataLoss);
   seal = Sample();
@@ -75,9 +78,9 @@ TEST(SealTest, ParsingUndoesEncoding) {
   for (int i = 0; i < 300; ++i) {
     Seal seal;
     seal.nonce = random();
-    seal.generation = random();
+    seal.generation = random() % kMaxGeneration;
     seal.previous_end = static_cast<int64_t>(random());
-    seal.oldest_generation = random();
+    seal.oldest_generation = random() % kMaxGeneration;
     seal.dead_bytes = static_cast<int64_t>(random() >> 1) - 1;
     seal.uncovered = static_cast<int64_t>(random() >> 1);
     seal.chunksize = static_cast<int32_t>(random() % kMaxChunkBytes);

@@ -1,0 +1,164 @@
+"""Frames that a dead writer or a bad disk left behind."""
+
+import os
+import sys
+
+import tap
+from cli import CliTest, noise, sample
+
+ITEM = 4
+CHUNK = 4096
+
+
+class Recover(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.data = noise(30_000)
+        self.frame = self.pack(self.data[:20_000], "--typesize", ITEM, "--chunk-size", CHUNK, "--meta", "unit=K")
+
+    def zero(self, begin, end):
+        content = bytearray(self.read(self.frame))
+        content[begin:end] = bytes(end - begin)
+        self.write(self.frame, content)
+
+    def holds(self, data):
+        self.assertEqual(self.ok("cat", self.frame), data)
+        self.assertEqual(self.info(self.frame)["journal_size"], 0)
+        self.assertIn(b": ok, sealed", self.ok("verify", self.frame))
+
+    def is_well(self):
+        before = self.read(self.frame)
+        self.assertRegex(self.ok("recover", self.frame).decode(),
+                         r"\Af\.b2frame: generation \d+, all is well\n\Z")  # fmt: skip
+        self.assertEqual(self.read(self.frame), before)
+
+    def leave_a_journal(self):
+        """Two commits of 4,000 bytes behind the checkpoint."""
+        tool = self.start("append", self.frame, "--commit-every", 1000, "--ack")
+        tool.stdin.write(self.data[20_000:28_000])
+        tool.stdin.flush()
+        self.assertEqual(self.receive(tool.stdout, 30), b"committed 6000\ncommitted 7000\n")
+        tool.kill()
+        tool.wait()
+
+
+class Journal(Recover):
+    def test_a_frame_that_is_well(self):
+        self.is_well()
+
+    def test_commits_are_folded(self):
+        self.leave_a_journal()
+        text = self.ok("recover", self.frame).decode()
+        self.assertRegex(text, r"\Af\.b2frame: generation \d+, recovered, \S+ \w+ before, \S+ \w+ now\n"
+                               r"  2 commits behind the checkpoint, generation \d+, folded into a new one\n")
+        self.holds(self.data[:28_000])
+        self.is_well()
+
+    def test_a_dry_run_changes_nothing(self):
+        self.leave_a_journal()
+        before = self.read(self.frame)
+        text = self.ok("recover", self.frame, "--dry-run").decode()
+        self.assertRegex(text, r"\Af\.b2frame: generation \d+, to be recovered; nothing was changed\n"
+                               r"  2 commits behind the checkpoint, generation \d+\n")
+        self.assertEqual(self.read(self.frame), before)
+        self.assertEqual(self.ok("cat", self.frame), self.data[:28_000])
+
+    def test_bytes_that_were_never_committed(self):
+        self.write(self.frame, self.read(self.frame) + noise(5000))
+        text = self.ok("recover", self.frame).decode()
+        self.assertIn("4.88 KiB at the end that were never committed, cut off\n", text)
+        self.holds(self.data[:20_000])
+        self.is_well()
+
+    def test_a_writer_that_still_writes(self):
+        tool = self.start("append", self.frame, "--commit-every", 1, "--ack")
+        tool.stdin.write(self.data[20_000:20_004])
+        tool.stdin.flush()
+        self.assertEqual(self.receive(tool.stdout, 15), b"committed 5001\n")
+        self.assertIn(self.frame, self.fails(1, "recover", self.frame))
+        tool.stdin.close()
+        self.assertEqual(tool.wait(60), 0)
+        self.holds(self.data[:20_004])
+
+
+class Header(Recover):
+    def test_comes_back_from_its_copy(self):
+        for journal in [False, True]:
+            for end in [8, 87, 512]:
+                with self.subTest(journal=journal, end=end):
+                    self.frame = self.pack(self.data[:20_000], "--typesize", ITEM, "--chunk-size", CHUNK,
+                                           "--meta", "unit=K", "--force")  # fmt: skip
+                    if journal:
+                        self.leave_a_journal()
+                    self.check_zeroed(min(end, self.info(self.frame)["header_len"]))
+
+    def check_zeroed(self, end):
+        whole = self.ok("cat", self.frame)
+        self.zero(0, end)
+        before = self.read(self.frame)
+        self.fails(1, "cat", self.frame)
+        text = self.ok("recover", self.frame, "--dry-run").decode()
+        self.assertIn("the header cannot be used", text)
+        self.assertEqual(self.read(self.frame), before)
+        text = self.ok("recover", self.frame).decode()
+        self.assertRegex(text, r"\n  the header cannot be used and became the one of generation \d+, from its trailer\n")
+        self.holds(whole)
+        self.is_well()
+
+    def test_files_that_hold_no_frame(self):
+        for name, content in {"empty": b"", "noise": noise(5000)}.items():
+            self.write(name, content)
+            self.assertIn(name, self.fails(1, "recover", name))
+            self.assertEqual(self.read(name), content)
+        self.assertIn("nofile", self.fails(1, "recover", "nofile"))
+
+
+class Salvage(Recover):
+    def test_chunks_without_header_index_and_trailer(self):
+        chunks = self.info(self.frame, "--chunks")["chunks"]
+        end = chunks[-1]["offset"] + chunks[-1]["cbytes"]
+        self.zero(0, chunks[0]["offset"])
+        self.zero(end, len(self.read(self.frame)))
+        before = self.read(self.frame)
+        self.fails(1, "recover", self.frame)
+        text = self.ok("recover", "--salvage", self.frame, "saved").decode()
+        self.assertTrue(text.startswith("saved: 5 chunks, 19.5 KiB saved\n"), text)
+        self.assertEqual(self.ok("cat", "saved"), self.data[:20_000])
+        self.ok("verify", "saved")
+        self.assertEqual(self.read(self.frame), before)
+
+    def test_tells_what_is_lost(self):
+        chunks = self.info(self.frame, "--chunks")["chunks"]
+        lost = chunks[2]["offset"]
+        self.zero(lost, lost + chunks[2]["cbytes"])
+        lines = self.ok("recover", "--salvage", self.frame, "saved").decode().splitlines()
+        self.assertEqual(lines[0], "saved: 4 chunks, 15.5 KiB saved")
+        for line in lines[1:]:
+            self.assertRegex(line, r"\A  \[\d+, \d+\): .+\Z")
+        begins, ends = zip(*(map(int, line[3 : line.index(")")].split(", ")) for line in lines[1:]))
+        self.assertTrue(any(begin <= lost < end for begin, end in zip(begins, ends)), lines)
+        self.assertEqual(self.ok("cat", "saved"), self.data[:8192] + self.data[12_288:20_000])
+
+    def test_never_over_something(self):
+        self.write("there", b"mine")
+        self.assertIn("there", self.fails(1, "recover", "--salvage", self.frame, "there"))
+        self.assertEqual(self.read("there"), b"mine")
+
+    def test_a_file_without_a_chunk(self):
+        self.write("noise", noise(5000))
+        self.assertIn("noise", self.fails(1, "recover", "--salvage", "noise", "saved"))
+        self.assertEqual(self.files(), [self.frame, "noise"])
+
+
+class Usage(Recover):
+    def test_contradictions(self):
+        for args in [[], [self.frame, "out"], [self.frame, "--salvage"], [self.frame, "--threads", 1],
+                     [self.frame, "out", "--salvage", "--dry-run"]]:  # fmt: skip
+            with self.subTest(args=args):
+                self.fails(2, "recover", *args)
+        self.assertEqual(self.files(), [self.frame])
+
+
+if __name__ == "__main__":
+    CliTest.tool = os.path.abspath(sys.argv[1])
+    tap.main(__name__)

@@ -1,0 +1,125 @@
+#include "engine/format/journal.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/base/byte_writer.h"
+#include "engine/base/bytes.h"
+#include "engine/base/hash.h"
+#include "tests/support/status.h"
+
+namespace cairn::format {
+namespace {
+
+std::vector<std::byte> Text(std::string_view text) { return ToVector(AsBytes(text)); }
+
+// A batch that has some of everything.
+Batch FullBatch() {
+  const PlacedChunk chunk{
+      .entry = 4711, .fingerprint = 0x0123456789ABCDEF, .nbytes = 64, .cbytes = 50};
+  Batch batch;
+  batch.links = {.base = 1, .generation = 2, .previous = 3, .durable_end = 4};
+  batch.totals = {.nchunks = 5, .nbytes = 6, .stored_bytes = -1, .chunksize = 64, .vlblocks = true};
+  batch.chunks = {InsertEdit{.nchunk = 7, .chunk = chunk}, ReplaceEdit{.nchunk = 8, .chunk = chunk},
+                  EraseEdit{.first = 9, .count = 10}, ReorderEdit{.order = {2, 0, 1}}};
+  batch.layers = {{.kind = LayerEdit::Kind::kSetMetalayer, .name = "m", .content = Text("one")},
+                  {.kind = LayerEdit::Kind::kSetVlmeta, .name = "v", .content = Text("two")},
+                  {.kind = LayerEdit::Kind::kDeleteVlmeta, .name = "w"}};
+  batch.tail = {.replaces = true, .head = chunk, .items = Text("items")};
+  return batch;
+}
+
+// With a hash that fits again, as only somebody who means it would make it.
+std::vector<std::byte> Resealed(std::vector<std::byte> record) {
+  record.resize(record.size() - 8);
+  ByteWriter writer;
+  writer.Append(record);
+  writer.Le(Xxh3(record));
+  return std::move(writer).Take();
+}
+
+TEST(JournalTest, ABatchComesBackAsItWas) {
+  const std::vector<std::byte> record = EncodeBatch(FullBatch());
+  const auto head = FindRecordHead(record);
+  ASSERT_TRUE(head.has_value());
+  EXPECT_EQ(head->kind, RecordKind::kBatch);
+  EXPECT_EQ(head->size, std::ssize(record));
+  EXPECT_TRUE(IsIntact(record));
+  const absl::StatusOr<Batch> parsed = ParseBatch(record);
+  ASSERT_EQ(parsed.status(), absl::OkStatus());
+  EXPECT_EQ(*parsed, FullBatch());
+}
+
+TEST(JournalTest, AnEmptyBatchIsSmall) {
+  const std::vector<std::byte> record = EncodeBatch({});
+  EXPECT_LE(record.size(), 128u);
+  EXPECT_EQ(ParseBatch(record).value(), Batch());
+}
+
+TEST(JournalTest, EveryFlippedBitIsSeen) {
+  const std::vector<std::byte> record = EncodeBatch(FullBatch());
+  for (size_t bit = 0; bit < 8 * record.size(); ++bit) {
+    std::vector<std::byte> flipped = record;
+    flipped[bit / 8] ^= std::byte{1} << (bit % 8);
+    const auto head = FindRecordHead(flipped);
+    EXPECT_FALSE(head.has_value() && head->size == std::ssize(record) && IsIntact(flipped)) << bit;
+  }
+}
+
+TEST(JournalTest, ARecordThatEndsEarlyIsRefusedWhereverItEnds) {
+  const std::vector<std::byte> record = EncodeBatch(FullBatch());
+  for (size_t size = kMinRecordSize; size < record.size(); ++size) {
+    const std::vector<std::byte> cut =
+        Resealed({record.begin(), record.begin() + static_cast<std::ptrdiff_t>(size)});
+    EXPECT_TRUE(IsDamage(ParseBatch(cut), "batch")) << size;
+  }
+}
+
+TEST(JournalTest, BytesBehindTheLastFieldAreRefused) {
+  std::vector<std::byte> record = EncodeBatch(FullBatch());
+  record.insert(record.end() - 8, std::byte{0});
+  EXPECT_TRUE(IsDamage(ParseBatch(Resealed(record)), "1 more bytes"));
+}
+
+TEST(JournalTest, CountsThatTheRecordCannotHoldCostNothing) {
+  Batch batch;
+  batch.chunks = {ReorderEdit{.order = {0}}};
+  std::vector<std::byte> record = EncodeBatch(batch);
+  // The order's length, which claims 2^61 chunks.
+  const std::vector<std::byte> reorder = {std::byte{4}, {}, {}, {}, std::byte{1}};
+  const auto at = std::search(record.begin(), record.end(), reorder.begin(), reorder.end());
+  ASSERT_NE(at, record.end());
+  *(at + 4 + 7) = std::byte{0x20};
+  EXPECT_TRUE(IsDamage(ParseBatch(Resealed(record)), "order"));
+}
+
+TEST(JournalTest, WhatIsNoRecordIsNotFound) {
+  EXPECT_FALSE(FindRecordHead({}).has_value());
+  EXPECT_FALSE(FindRecordHead(std::vector<std::byte>(64)).has_value());
+  std::vector<std::byte> later = EncodeMoved();
+  EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kMoved);
+  later[8] = std::byte{2};  // a version to come
+  EXPECT_FALSE(FindRecordHead(later).has_value());
+}
+
+TEST(JournalTest, TheBaseFollowsFromTheSizesTheTrailerAndTheNonce) {
+  FrameHeader header;
+  header.frame_size = 1000;
+  header.nbytes = 500;
+  header.cbytes = 300;
+  const std::vector<std::byte> trailer = EncodeTrailer({}, FingerprintType::kNone);
+  const uint64_t base = BaseIdentity(header, trailer, {}, 7);
+  EXPECT_EQ(BaseIdentity(header, trailer, {}, 7), base);
+  EXPECT_NE(BaseIdentity(header, trailer, {}, 8), base);
+  // Metalayers may be changed by another Blosc2, which leaves the journal behind.
+  header.metalayers = {{"m", Text("x")}};
+  EXPECT_EQ(BaseIdentity(header, trailer, {}, 7), base);
+  header.nbytes = 501;
+  EXPECT_NE(BaseIdentity(header, trailer, {}, 7), base);
+}
+
+}  // namespace
+}  // namespace cairn::format

@@ -1,0 +1,340 @@
+// Commits behind the trailer: what they cost, who sees them, and what is left of them.
+#include "engine/format/journal.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/fault_file_system.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+using Kind = Operation::Kind;
+
+std::vector<std::byte> Together(std::vector<std::byte> a, Bytes b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+class JournalFrameTest : public testing::Test {
+ protected:
+  Frame Create(const CreateOptions& given) {
+    CreateOptions options = given;
+    options.file_system = &files_;
+    auto frame = Frame::Create(path_, options);
+    EXPECT_EQ(frame.status(), absl::OkStatus());
+    return *std::move(frame);
+  }
+  Frame Open() {
+    auto frame = Frame::Open(path_, {.file_system = &files_});
+    EXPECT_EQ(frame.status(), absl::OkStatus());
+    return *std::move(frame);
+  }
+  std::vector<std::byte> Data() { return DataOf(Open().snapshot()).value(); }
+  // What reached the disk meanwhile.
+  int64_t BytesWritten() {
+    int64_t sum = 0;
+    for (const Operation& op : files_.TakeLog()) {
+      if (op.kind == Kind::kWrite) sum += std::ssize(op.bytes);
+    }
+    return sum;
+  }
+  int64_t Syncs() {
+    const std::vector<Operation> log = files_.TakeLog();
+    return std::ranges::count(log, Kind::kSync, &Operation::kind);
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("f");
+  FaultFileSystem files_;
+};
+
+TEST_F(JournalFrameTest, AFewItemsCostAFewHundredBytesWhateverTheChunksize) {
+  Frame frame = Create(PlainCopies(1 << 20));
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  files_.StartLog();
+  for (uint64_t i = 0; i < 10; ++i) {
+    ASSERT_EQ(writer->Append(Noise(100, i)), absl::OkStatus());
+    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+    EXPECT_LE(BytesWritten(), 300);
+  }
+  EXPECT_EQ(Open().snapshot().info().nbytes, 1000);
+}
+
+TEST_F(JournalFrameTest, AFewItemsCostNoMoreBehindAShortChunk) {
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(1 << 20), Noise(700'000, 1)), absl::OkStatus());
+  Frame frame = Open();
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  files_.StartLog();
+  ASSERT_EQ(writer->Append(Noise(100, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  EXPECT_LE(BytesWritten(), 300);
+  EXPECT_EQ(Data(), Together(Noise(700'000, 1), Noise(100, 2)));
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(Open().snapshot().info().nchunks, 1);
+  EXPECT_EQ(Data(), Together(Noise(700'000, 1), Noise(100, 2)));
+}
+
+TEST_F(JournalFrameTest, OnlyACommitThatSurvivesTheMachineSyncsAndItDoesOnce) {
+  Frame frame = Create(PlainCopies(64));
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(200, 1)), absl::OkStatus());
+  files_.StartLog();
+  ASSERT_EQ(writer->Commit(Durability::kProcess).status(), absl::OkStatus());
+  EXPECT_EQ(Syncs(), 0);
+  // It carries the one before, although nothing new is staged.
+  ASSERT_EQ(writer->Commit(Durability::kMachine).status(), absl::OkStatus());
+  EXPECT_EQ(Syncs(), 1);
+  ASSERT_EQ(writer->Commit(Durability::kMachine).status(), absl::OkStatus());
+  EXPECT_EQ(Syncs(), 0);
+  ASSERT_EQ(writer->Append(Noise(10, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->Commit(Durability::kMachine).status(), absl::OkStatus());
+  EXPECT_EQ(Syncs(), 1);
+}
+
+TEST_F(JournalFrameTest, ACommitIsSeenByOthersAndASnapshotBeforeItStaysAsItWas) {
+  Frame frame = Create(PlainCopies(64));
+  Frame other = Open();
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  std::vector<std::byte> all;
+  std::vector<std::pair<Snapshot, std::vector<std::byte>>> taken;
+  for (uint64_t i = 0; i < 50; ++i) {
+    ASSERT_EQ(writer->Append(Noise(10 + 7 * i, i)), absl::OkStatus());
+    const auto committed = writer->Commit(Durability::kProcess);
+    ASSERT_EQ(committed.status(), absl::OkStatus());
+    all = Together(std::move(all), Noise(10 + 7 * i, i));
+    const auto seen = other.Refresh();
+    ASSERT_EQ(seen.status(), absl::OkStatus());
+    EXPECT_EQ(seen->info().generation, committed->info().generation);
+    EXPECT_EQ(DataOf(*seen).value(), all);
+    taken.emplace_back(*seen, all);
+  }
+  ASSERT_EQ(writer->DeleteChunks(0, 3), absl::OkStatus());
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  for (const auto& [snapshot, data] : taken) EXPECT_EQ(DataOf(snapshot).value(), data);
+}
+
+TEST_F(JournalFrameTest, EveryKindOfEditIsReplayed) {
+  CreateOptions options = PlainCopies(64);
+  options.metalayers = {{"m", ToVector(AsBytes("before"))}};
+  Frame frame = Create(options);
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(64 * 8, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->SetVlmeta("v", AsBytes("first")), absl::OkStatus());
+  ASSERT_EQ(writer->SetVlmeta("w", AsBytes("gone soon")), absl::OkStatus());
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  ASSERT_EQ(writer->InsertChunk(2, Noise(64, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->UpdateChunk(5, Noise(64, 3)), absl::OkStatus());
+  ASSERT_EQ(writer->DeleteChunks(0, 2), absl::OkStatus());
+  ASSERT_EQ(writer->Reorder(std::vector<int64_t>{6, 5, 4, 3, 2, 1, 0}), absl::OkStatus());
+  ASSERT_EQ(writer->AppendSpecial(SpecialValue::kZeros, 64), absl::OkStatus());
+  ASSERT_EQ(writer->UpdateItems(3, Noise(70, 4)), absl::OkStatus());
+  ASSERT_EQ(writer->SetMetalayer("m", AsBytes("behind")), absl::OkStatus());
+  ASSERT_EQ(writer->SetVlmeta("v", AsBytes("second")), absl::OkStatus());
+  ASSERT_EQ(writer->DeleteVlmeta("w"), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(20, 5)), absl::OkStatus());
+  const auto committed = writer->Commit();
+  ASSERT_EQ(committed.status(), absl::OkStatus());
+  const FrameContent expected = FullContentOf(*committed).value();
+  EXPECT_EQ(expected.metalayers.at("m"), "behind");
+  EXPECT_GT(committed->info().journal_size, 0);
+  EXPECT_EQ(FullContentOf(Open().snapshot()).value(), expected);
+  EXPECT_TRUE(Open().snapshot().Verify()->ok());
+  // Folded, too.
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(Open().snapshot().info().journal_size, 0);
+  EXPECT_EQ(FullContentOf(Open().snapshot()).value(), expected);
+}
+
+TEST_F(JournalFrameTest, ADroppedWriterLeavesItsCommitsAndNothingElse) {
+  Frame frame = Create(PlainCopies(64));
+  int64_t end = 0;
+  {
+    auto writer = frame.OpenWriter();
+    ASSERT_EQ(writer.status(), absl::OkStatus());
+    ASSERT_EQ(writer->Append(Noise(100, 1)), absl::OkStatus());
+    const auto committed = writer->Commit();
+    ASSERT_EQ(committed.status(), absl::OkStatus());
+    end = committed->info().frame_size + committed->info().journal_size;
+    ASSERT_EQ(writer->Append(Noise(1000, 2)), absl::OkStatus());
+  }
+  EXPECT_EQ(std::ssize(FileBytes(path_)), end);
+  EXPECT_EQ(Data(), Noise(100, 1));
+}
+
+TEST_F(JournalFrameTest, WhatADeadWriterLeftBehindIsCutByTheNextOne) {
+  Frame frame = Create(PlainCopies(64));
+  ASSERT_EQ(AppendTo(path_, Noise(100, 1)), absl::OkStatus());
+  const std::vector<std::byte> whole = FileBytes(path_);
+  PutFileBytes(path_, Together(whole, Noise(5000, 2)));
+  EXPECT_EQ(Data(), Noise(100, 1));
+  EXPECT_EQ(Open().OpenWriter().status(), absl::OkStatus());
+  EXPECT_EQ(FileBytes(path_), whole);
+}
+
+// A frame with a journal of three commits, all durable, and where each one ends.
+struct Journaled {
+  std::vector<std::byte> bytes;
+  std::vector<int64_t> ends;
+  std::vector<std::vector<std::byte>> data;
+};
+
+class JournalDamageTest : public JournalFrameTest {
+ protected:
+  Journaled MakeJournal() {
+    Frame frame = Create(PlainCopies(64));
+    Journaled made;
+    auto writer = frame.OpenWriter();
+    EXPECT_EQ(writer.status(), absl::OkStatus());
+    std::vector<std::byte> all;
+    for (uint64_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(writer->Append(Noise(90, i)), absl::OkStatus());
+      const auto committed = writer->Commit();
+      EXPECT_EQ(committed.status(), absl::OkStatus());
+      all = Together(std::move(all), Noise(90, i));
+      made.ends.push_back(committed->info().frame_size + committed->info().journal_size);
+      made.data.push_back(all);
+    }
+    made.bytes = FileBytes(path_);
+    made.bytes.resize(static_cast<size_t>(made.ends.back()));
+    return made;
+  }
+};
+
+TEST_F(JournalDamageTest, EveryEndOfTheFileLeavesTheCommitsThatAreWhole) {
+  const Journaled made = MakeJournal();
+  const Frame empty = Open();
+  const int64_t begin = empty.snapshot().info().frame_size;
+  for (int64_t size = begin; size <= made.ends.back(); ++size) {
+    const auto frame = Frame::OpenBuffer(Bytes(made.bytes).first(static_cast<size_t>(size)));
+    ASSERT_EQ(frame.status(), absl::OkStatus()) << size;
+    const auto whole = std::ranges::upper_bound(made.ends, size) - made.ends.begin();
+    const std::vector<std::byte> expected =
+        whole == 0 ? std::vector<std::byte>() : made.data[static_cast<size_t>(whole - 1)];
+    EXPECT_EQ(DataOf(frame->snapshot()).value(), expected) << size;
+  }
+}
+
+TEST_F(JournalDamageTest, AFlippedBitIsSeenWhereALaterCommitShowsThatItWasDurable) {
+  const Journaled made = MakeJournal();
+  const int64_t begin = Open().snapshot().info().frame_size;
+  for (int64_t at = begin; at < made.ends.back(); ++at) {
+    std::vector<std::byte> flipped = made.bytes;
+    flipped[static_cast<size_t>(at)] ^= std::byte{1} << (at % 8);
+    const auto frame = Frame::OpenBuffer(flipped);
+    ASSERT_EQ(frame.status(), absl::OkStatus()) << at;
+    const Snapshot snapshot = frame->snapshot();
+    const absl::StatusOr<std::vector<std::byte>> data = DataOf(snapshot);
+    if (!data.ok()) {
+      // A chunk of a commit that counts.
+      EXPECT_TRUE(absl::IsDataLoss(data.status())) << at;
+      EXPECT_FALSE(snapshot.Verify()->ok()) << at;
+      continue;
+    }
+    const bool known = std::ranges::find(made.data, *data) != made.data.end() || data->empty();
+    EXPECT_TRUE(known) << at;
+    if (at < made.ends[1]) {
+      const auto report = snapshot.Verify();
+      ASSERT_EQ(report.status(), absl::OkStatus());
+      EXPECT_FALSE(report->ok()) << at;
+      EXPECT_FALSE(snapshot.info().sealed) << at;
+    }
+  }
+}
+
+TEST_F(JournalDamageTest, NobodyWritesBehindADamagedJournal) {
+  Journaled made = MakeJournal();
+  const int64_t begin = Open().snapshot().info().frame_size;
+  // In the record of the first commit, behind its one chunk.
+  made.bytes[static_cast<size_t>(made.ends[0] - 12)] ^= std::byte{1};
+  PutFileBytes(path_, made.bytes);
+  const auto writer = Open().OpenWriter();
+  EXPECT_TRUE(IsDamage(writer.status(), "journal"));
+  EXPECT_EQ(FileBytes(path_), made.bytes);
+  EXPECT_EQ(Open().snapshot().Verify()->findings.at(0).section, "journal");
+  EXPECT_EQ(Open().snapshot().info().frame_size, begin);
+}
+
+TEST_F(JournalDamageTest, TheJournalIsFollowedAlsoBehindADamagedTrailer) {
+  Journaled made = MakeJournal();
+  const int64_t begin = Open().snapshot().info().frame_size;
+  made.bytes[static_cast<size_t>(begin - 1)] ^= std::byte{1};
+  const auto frame = Frame::OpenBuffer(made.bytes);
+  ASSERT_EQ(frame.status(), absl::OkStatus());
+  EXPECT_TRUE(frame->snapshot().info().trailer_damaged);
+  EXPECT_EQ(DataOf(frame->snapshot()).value(), made.data.back());
+}
+
+TEST_F(JournalFrameTest, AutomaticCheckpointsKeepTheJournalShort) {
+  Frame frame = Create(PlainCopies(16));
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  std::vector<std::byte> all;
+  int64_t folded = 0;
+  for (uint64_t i = 0; i < 3000; ++i) {
+    ASSERT_EQ(writer->Append(Noise(16, i)), absl::OkStatus());
+    const auto committed = writer->Commit(Durability::kProcess);
+    ASSERT_EQ(committed.status(), absl::OkStatus());
+    if (committed->info().journal_size == 0) ++folded;
+    all = Together(std::move(all), Noise(16, i));
+  }
+  EXPECT_GE(folded, 2);
+  EXPECT_LE(folded, 3);
+  EXPECT_EQ(Data(), all);
+}
+
+TEST_F(JournalFrameTest, ABufferOfAFrameWithAJournalHoldsItsCommits) {
+  Frame frame = Create(PlainCopies(64));
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  const auto buffer = frame.ToBuffer();
+  ASSERT_EQ(buffer.status(), absl::OkStatus());
+  const auto copy = Frame::OpenBuffer(*buffer);
+  ASSERT_EQ(copy.status(), absl::OkStatus());
+  EXPECT_EQ(copy->snapshot().info().journal_size, 0);
+  EXPECT_TRUE(copy->snapshot().info().sealed);
+  EXPECT_EQ(DataOf(copy->snapshot()).value(), Noise(200, 1));
+}
+
+TEST_F(JournalFrameTest, ADamagedChunkAtTheEndCanBeDeletedWhenItemsWaitBehindIt) {
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(100, 1)), absl::OkStatus());
+  const ChunkEntry second = Open().snapshot().GetEntry(1).value();
+  {
+    auto writer = Open().OpenWriter();
+    ASSERT_EQ(writer->Append(Noise(5, 2)), absl::OkStatus());
+    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  }
+  std::vector<std::byte> bytes = FileBytes(path_);
+  bytes[static_cast<size_t>(second.offset) + 40] ^= std::byte{1};
+  PutFileBytes(path_, bytes);
+  Frame frame = Open();
+  std::vector<std::byte> tail(41);
+  EXPECT_TRUE(IsDamage(frame.snapshot().ReadChunk(1, tail), "chunk 1"));
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  EXPECT_TRUE(IsDamage(writer->Append(Noise(5, 3)), "chunk 1"));
+  ASSERT_EQ(writer->DeleteChunks(1, 1), absl::OkStatus());
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  std::vector<std::byte> first = Noise(100, 1);
+  first.resize(64);
+  EXPECT_EQ(Data(), first);
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,72 @@
+#include "engine/frame/tail.h"
+
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/base/bytes.h"
+
+namespace cairn::frame {
+namespace {
+
+std::string TextOf(const GrowingBytes& bytes) { return std::string(AsText(bytes.bytes())); }
+
+TEST(GrowingBytesTest, BeginsEmpty) {
+  const GrowingBytes bytes;
+  EXPECT_TRUE(bytes.empty());
+  EXPECT_TRUE(bytes.bytes().empty());
+}
+
+TEST(GrowingBytesTest, ACopyKeepsWhatItHadWhileTheOtherGoesOn) {
+  GrowingBytes bytes;
+  bytes.Append(AsBytes("one"));
+  const GrowingBytes before = bytes;
+  bytes.Append(AsBytes(" two"));
+  EXPECT_EQ(TextOf(before), "one");
+  EXPECT_EQ(TextOf(bytes), "one two");
+  EXPECT_EQ(before.bytes().data(), bytes.bytes().data());  // nothing was copied
+}
+
+TEST(GrowingBytesTest, TwoCopiesThatGoOnDoNotSeeEachOther) {
+  GrowingBytes first;
+  first.Append(AsBytes("root"));
+  GrowingBytes second = first;
+  first.Append(AsBytes(" one"));
+  second.Append(AsBytes(" two"));
+  EXPECT_EQ(TextOf(first), "root one");
+  EXPECT_EQ(TextOf(second), "root two");
+}
+
+TEST(GrowingBytesTest, GrowsAcrossItsFirstBuffer) {
+  GrowingBytes bytes;
+  std::string expected;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string part = std::to_string(i);
+    bytes.Append(AsBytes(part));
+    expected += part;
+  }
+  EXPECT_EQ(TextOf(bytes), expected);
+}
+
+TEST(GrowingBytesTest, CopiesGoOnInThreadsOfTheirOwn) {
+  GrowingBytes root;
+  root.Append(AsBytes("root"));
+  std::vector<GrowingBytes> copies(4, root);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < copies.size(); ++i) {
+    threads.emplace_back([&copy = copies[i], i] {
+      const std::string part(10, static_cast<char>('a' + i));
+      for (int n = 0; n < 100; ++n) copy.Append(AsBytes(part));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (size_t i = 0; i < copies.size(); ++i) {
+    EXPECT_EQ(TextOf(copies[i]), "root" + std::string(1000, static_cast<char>('a' + i)));
+  }
+}
+
+}  // namespace
+}  // namespace cairn::frame
