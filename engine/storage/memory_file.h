@@ -30,6 +30,7 @@ class MemoryFile final : public File {
   absl::StatusOr<int64_t> AllocatedSize() const override;
   absl::Status ReadAt(int64_t offset, MutableBytes dst) const override;
   absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const override;
+  // Bytes that are there already may be read through a mapping meanwhile.
   absl::Status WriteAt(int64_t offset, Bytes src) override;
   absl::Status Truncate(int64_t size) override;
   // Does nothing.

@@ -45,6 +45,15 @@ struct flock ByteRange(short type, int64_t offset, int64_t count) {
 
 }  // namespace
 
+PosixFile::~PosixFile() {
+  if (!owner_.is_here()) return;
+  if (locked_) {
+    struct flock all = ByteRange(F_UNLCK, 0, 0);
+    ::fcntl(fd_.get(), F_OFD_SETLK, &all);
+  }
+  if (locked_whole_) ::flock(fd_.get(), LOCK_UN);
+}
+
 absl::StatusOr<int64_t> PosixFile::Size() const {
   struct stat info;
   if (::fstat(fd_.get(), &info) != 0) return ErrnoStatus(errno, path_, "ask for the size");
@@ -178,6 +187,7 @@ absl::Status PosixFile::LockByte(int64_t offset, LockMode mode) {
                                   : CheckWritableRange(path_, offset, 0));
   struct flock lock = ByteRange(exclusive ? F_WRLCK : F_RDLCK, offset, 1);
   if (RetryInterrupted([&] { return ::fcntl(fd_.get(), F_OFD_SETLK, &lock); }) == 0) {
+    locked_ = true;
     return absl::OkStatus();
   }
   if (errno == EAGAIN || errno == EACCES) return LockIsHeld(path_);
@@ -186,7 +196,7 @@ absl::Status PosixFile::LockByte(int64_t offset, LockMode mode) {
 
 absl::Status PosixFile::UnlockByte(int64_t offset) {
   CAIRN_RETURN_IF_ERROR(CheckWritableRange(path_, offset, 0));
-  if (::getpid() != opener_) return absl::OkStatus();
+  if (!owner_.is_here()) return absl::OkStatus();
   struct flock lock = ByteRange(F_UNLCK, offset, 1);
   if (RetryInterrupted([&] { return ::fcntl(fd_.get(), F_OFD_SETLK, &lock); }) == 0) {
     return absl::OkStatus();
@@ -207,6 +217,7 @@ absl::StatusOr<bool> PosixFile::IsLocked(int64_t offset, int64_t count) const {
 
 absl::Status PosixFile::LockWhole() {
   if (RetryInterrupted([&] { return ::flock(fd_.get(), LOCK_EX | LOCK_NB); }) == 0) {
+    locked_whole_ = true;
     return absl::OkStatus();
   }
   return errno == EWOULDBLOCK ? WholeIsLocked(path_) : ErrnoStatus(errno, path_, "lock");

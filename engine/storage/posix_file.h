@@ -2,11 +2,10 @@
 #ifndef CAIRN_ENGINE_STORAGE_POSIX_FILE_H_
 #define CAIRN_ENGINE_STORAGE_POSIX_FILE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <sys/types.h>
-#include <unistd.h>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -14,18 +13,22 @@
 
 #include "cairn/file_system.h"
 #include "cairn/types.h"
+#include "engine/storage/owner_process.h"
 #include "engine/storage/unique_fd.h"
 
 namespace cairn::storage {
 
-// Locks are those of an open file description, so the kernel drops them with the last descriptor
-// of it: a forked child that ends takes no lock of its parent away. Unlocking would, so only the
-// process that opened the file does it.
+// Locks are those of an open file description, which forked children share. The kernel drops them
+// with the last descriptor of it, so a child that ends takes no lock of its parent away, and one
+// that lives on would keep it. Hence the process that opened the file unlocks, and no other does.
 class PosixFile final : public File {
  public:
   // `fd` is a regular file, opened at `path`; `writable` says how.
   PosixFile(UniqueFd fd, std::string path, bool writable)
       : fd_(std::move(fd)), path_(std::move(path)), writable_(writable) {}
+  PosixFile(const PosixFile&) = delete;
+  PosixFile& operator=(const PosixFile&) = delete;
+  ~PosixFile() override;
 
   absl::StatusOr<int64_t> Size() const override;
   absl::StatusOr<int64_t> AllocatedSize() const override;
@@ -56,7 +59,9 @@ class PosixFile final : public File {
   const UniqueFd fd_;
   const std::string path_;
   const bool writable_;
-  const pid_t opener_ = ::getpid();
+  const OwnerProcess owner_;
+  std::atomic<bool> locked_ = false;  // some byte, at some time
+  std::atomic<bool> locked_whole_ = false;
 };
 
 }  // namespace cairn::storage

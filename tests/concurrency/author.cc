@@ -90,7 +90,11 @@ absl::Status Author::CloseAndCompact() {
 absl::Status Author::Reclaim() {
   const uint64_t keep = static_cast<uint64_t>(Below(2) * Below(20));
   const auto report = writer_->Reclaim({.keep_generations = keep});
-  return absl::IsUnimplemented(report.status()) ? absl::OkStatus() : report.status();
+  if (absl::IsUnimplemented(report.status())) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(report.status());
+  freed_ += report->freed;
+  blocked_ += report->blocked ? 1 : 0;
+  return absl::OkStatus();
 }
 
 absl::Status Author::Step() {

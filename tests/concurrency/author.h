@@ -35,6 +35,10 @@ class Author {
   absl::Status End();
 
   const Ledger& committed() const { return keeper_.committed(); }
+  // Bytes of disk space given back while others read.
+  int64_t freed() const { return freed_; }
+  // How often readers kept Reclaim from that.
+  int64_t blocked() const { return blocked_; }
 
  private:
   int64_t Below(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
@@ -52,6 +56,8 @@ class Author {
   std::mt19937_64 random_;
   std::optional<Writer> writer_;
   LedgerKeeper keeper_;
+  int64_t freed_ = 0;
+  int64_t blocked_ = 0;
 };
 
 }  // namespace cairn::test

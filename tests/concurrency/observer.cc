@@ -8,7 +8,7 @@ namespace cairn::test {
 
 namespace {
 
-constexpr size_t kMostKept = 6;
+constexpr size_t kMostKept = 4;
 
 }  // namespace
 
@@ -41,7 +41,8 @@ absl::Status Observer::Follow() {
   }
   if (seen.ledger.commit != commit()) ++states_seen_;
   last_ = seen;
-  if (OnceIn(4)) {
+  if (OnceIn(32)) kept_.clear();  // or nothing would ever be reclaimed
+  if (OnceIn(8)) {
     if (kept_.size() == kMostKept) kept_.erase(kept_.begin() + random_() % kMostKept);
     kept_.push_back(std::move(seen));
   }

@@ -128,6 +128,8 @@ TEST_P(ReadersTest, SeeWholeStatesOnlyThatGoForwardAndStay) {
   EXPECT_TRUE(status.ok()) << status;
   for (const absl::Status& result : results) EXPECT_TRUE(result.ok()) << result;
   RecordProperty("commits", static_cast<int>(author.committed().commit));
+  RecordProperty("freed", std::to_string(author.freed()));
+  RecordProperty("blocked", std::to_string(author.blocked()));
   RecordProperty("states_seen", static_cast<int>(*std::ranges::min_element(states)));
 }
 

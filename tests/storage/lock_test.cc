@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <sys/file.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "absl/strings/match.h"
@@ -101,6 +102,30 @@ TEST_F(LockTest, UnlockOfAForkedChildLeavesItsParentsLock) {
   EXPECT_TRUE(*second->IsLocked(kFarByte, 1));
   ASSERT_TRUE(first_->UnlockByte(kFarByte).ok());
   EXPECT_FALSE(*second->IsLocked(kFarByte, 1));
+}
+
+// A child that somebody forked meanwhile has a descriptor of the same open file.
+TEST_F(LockTest, LocksEndWithTheirFileAlsoWhileAForkedChildLives) {
+  auto holder = Open();
+  ASSERT_TRUE(holder->LockByte(kFarByte, LockMode::kExclusive).ok());
+  ASSERT_TRUE(holder->LockWhole().ok());
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::close(ends[1]);
+    char end;
+    ::_exit(static_cast<int>(::read(ends[0], &end, 1)));  // waits for the parent
+  }
+  EXPECT_EQ(first_->LockByte(kFarByte, LockMode::kExclusive).code(),
+            absl::StatusCode::kUnavailable);
+  holder.reset();
+  EXPECT_TRUE(first_->LockByte(kFarByte, LockMode::kExclusive).ok());
+  EXPECT_TRUE(first_->LockWhole().ok());
+  ::close(ends[1]);
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+  ::close(ends[0]);
 }
 
 TEST_F(LockTest, LocksOfOthersAreSeenAnywhereInTheRange) {

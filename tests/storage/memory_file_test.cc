@@ -1,6 +1,8 @@
 #include "engine/storage/memory_file.h"
 
+#include <algorithm>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -37,6 +39,19 @@ TEST(MemoryFileTest, MappedBytesCanBeWrittenOverThemselves) {
   ASSERT_TRUE(file.WriteAt(0, AsBytes("abcdef")).ok());
   ASSERT_TRUE(file.WriteAt(2, (*file.Map(0, 6, 0))->bytes()).ok());
   EXPECT_EQ(AsText((*file.Map(0, 8, 0))->bytes()), "ababcdef");
+}
+
+// The thread sanitizer tells when this fails.
+TEST(MemoryFileTest, BytesMayBeReadWhileTheyAreWrittenASecondTime) {
+  MemoryFile file;
+  const std::vector<std::byte> bytes(1 << 16, std::byte{7});
+  ASSERT_TRUE(file.WriteAt(0, bytes).ok());
+  const auto mapping = *file.Map(0, 1 << 16, 0);
+  std::thread reader([&] {
+    for (int i = 0; i < 10; ++i) EXPECT_TRUE(std::ranges::equal(mapping->bytes(), bytes));
+  });
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(file.WriteAt(0, bytes).ok());
+  reader.join();
 }
 
 TEST(MemoryFileTest, ReopenedFileHasTheSameBytesAndIdentity) {

@@ -1,0 +1,128 @@
+// Readers of the history while a writer gives up a part of it.
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/status.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/unsynced_file_system.h"
+
+namespace cairn::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kTime(1500);
+constexpr size_t kChunk = 1 << 16;
+
+// A frame of one chunk, which each checkpoint replaces. The trailer is larger than a page, so that
+// a hole takes a part of it away.
+class HistoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    CreateOptions options;
+    options.chunksize = kChunk;
+    options.file_system = &files_;
+    auto writer = Frame::Build(path_, options);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE(writer->Append(Content(0)).ok());
+    ASSERT_TRUE(writer->SetVlmeta("large", Content(1)).ok());
+    ASSERT_TRUE(writer->Close().ok());
+  }
+  // Does not compress. The first byte is the version.
+  static std::vector<std::byte> Content(uint64_t version) {
+    std::mt19937_64 random(version);
+    std::vector<std::byte> bytes(kChunk);
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+    bytes[0] = static_cast<std::byte>(version);
+    return bytes;
+  }
+  absl::StatusOr<Frame> Open(std::optional<uint64_t> generation = {}) {
+    return Frame::Open(path_, {.generation = generation, .file_system = &files_});
+  }
+  absl::Status Replace(Writer& writer) {
+    CAIRN_RETURN_IF_ERROR(writer.UpdateChunk(0, Content(++version_)));
+    return writer.Checkpoint();
+  }
+  // The oldest state that is listed can be opened and read, or is gone by then.
+  absl::Status ReadOldest(const Frame& frame) {
+    const auto history = frame.History();
+    if (!history.ok()) return At("list", history.status());
+    const auto oldest = Open(history->front().generation);
+    if (absl::IsNotFound(oldest.status())) return absl::OkStatus();
+    CAIRN_RETURN_IF_ERROR(oldest.status());
+    std::vector<std::byte> content(kChunk);
+    CAIRN_RETURN_IF_ERROR(oldest->snapshot().ReadChunk(0, content));
+    return content == Content(static_cast<uint64_t>(content[0]))
+               ? absl::OkStatus()
+               : absl::InternalError("a state that was never committed");
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("frame");
+  UnsyncedFileSystem files_;
+  uint64_t version_ = 0;  // up to 255
+};
+
+TEST_F(HistoryTest, HandleThatIsBehindListsWhatIsLeft) {
+  auto frame = Open();
+  ASSERT_TRUE(frame.ok()) << frame.status();
+  auto writer = frame->OpenWriter();
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(Replace(*writer).ok());
+  const auto behind = Open();
+  ASSERT_TRUE(behind.ok()) << behind.status();
+  const uint64_t seen = behind->snapshot().info().generation;
+  ASSERT_TRUE(Replace(*writer).ok());
+  const auto report = writer->Reclaim({.keep_generations = 1});
+  if (absl::IsUnimplemented(report.status())) GTEST_SKIP() << report.status();
+  ASSERT_TRUE(report.ok() && !report->blocked) << report.status();
+  const auto history = behind->History();
+  ASSERT_TRUE(history.ok()) << history.status();
+  EXPECT_GE(history->front().generation, report->oldest_generation);
+  EXPECT_LE(report->oldest_generation, seen);
+  EXPECT_TRUE(ReadOldest(*behind).ok());
+}
+
+TEST_F(HistoryTest, StatesThatAreGivenUpMeanwhileAreNotFoundAndNeverDamaged) {
+  auto frame = Open();
+  ASSERT_TRUE(frame.ok()) << frame.status();
+  auto writer = frame->OpenWriter();
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  std::atomic<bool> done = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (!done) {
+        const auto reader = Open();
+        EXPECT_TRUE(reader.ok()) << reader.status();
+        const absl::Status status = reader.ok() ? ReadOldest(*reader) : reader.status();
+        EXPECT_TRUE(status.ok()) << status;
+        if (!status.ok()) done = true;
+        // Who reads blocks the writer, and shall not do so all the time.
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+    });
+  }
+  int64_t freed = 0;
+  for (const auto end = Clock::now() + kTime; !done && Clock::now() < end && version_ < 250;) {
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(Replace(*writer).ok());
+    const auto report = writer->Reclaim({.keep_generations = 2});
+    if (absl::IsUnimplemented(report.status())) break;
+    EXPECT_TRUE(report.ok()) << report.status();
+    freed += report.ok() ? report->freed : 0;
+  }
+  done = true;
+  for (std::thread& thread : threads) thread.join();
+  RecordProperty("freed", std::to_string(freed));
+}
+
+}  // namespace
+}  // namespace cairn::test
