@@ -205,6 +205,8 @@ void Life::Hold() {
 }
 
 absl::Status Life::Refresh() {
+  // Where a failure costs nothing the engine does not tell of it, so death may go unnoticed.
+  if (disk_.dead()) return absl::UnavailableError("died before a reader looked");
   if (!reader_.has_value()) {
     CAIRN_ASSIGN_OR_RETURN(reader_, OpenedFrame::Open(disk_, setup_.rules));
   }
