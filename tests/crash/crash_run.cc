@@ -180,8 +180,8 @@ Fate Chain::Decide(const DiskOperation& operation, Plan& plan) {
 // False when there is no use in going on.
 bool Chain::Live() {
   Plan plan;
-  plan.death = disk_->operations() +
-               static_cast<int64_t>(dice_.Percent(25) ? dice_.Below(6) : dice_.Below(40));
+  const size_t operations = dice_.Percent(25) ? 8 : deaths_.operations;
+  plan.death = disk_->operations() + static_cast<int64_t>(dice_.Below(operations));
   if (deaths_.disk_errors) {
     plan.error = disk_->operations() + static_cast<int64_t>(dice_.Below(16));
   }

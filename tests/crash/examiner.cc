@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "cairn/recover.h"
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "tests/crash/opened_frame.h"
@@ -121,6 +122,12 @@ std::optional<size_t> Examiner::Judge(const Finding& finding, const History& his
 std::string Examiner::GoOn(SimulatedDisk& disk, const FrameModel& found) {
   disk.Judge(context_.judge());
   FrameModel model = found;
+  if (dice_.Percent(25)) {
+    const auto report = Recover(OpenedFrame::kPath, {.file_system = disk.root()});
+    std::string fault = Fault("is not recovered", report.status());
+    if (fault.empty()) fault = Fault("wrong when recovered", ExpectState(Open(disk), model));
+    if (!fault.empty()) return fault;
+  }
   absl::StatusOr<OpenedFrame> frame = Open(disk);
   if (!frame.ok()) return Fault("does not open again", frame.status());
   absl::StatusOr<Writer> writer = frame->OpenWriter();

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "cairn/recover.h"
 #include "engine/base/status.h"
 
 namespace cairn::test {
@@ -10,10 +11,10 @@ namespace cairn::test {
 namespace {
 
 // Of 100 steps.
-constexpr int kOften[] = {17, 5, 5, 5, 2, 6, 1, 3, 6, 2, 13, 13, 4, 2, 3, 3, 2, 2, 1, 1, 4};
-constexpr int kAppending[] = {43, 0, 0, 0, 0, 0, 0, 0, 0, 0, 25, 25, 0, 1, 0, 2, 0, 0, 0, 1, 3};
+constexpr int kOften[] = {15, 5, 5, 5, 2, 6, 1, 3, 6, 2, 13, 13, 4, 2, 3, 3, 2, 2, 2, 1, 1, 4};
+constexpr int kAppending[] = {43, 0, 0, 0, 0, 0, 0, 0, 0, 0, 25, 25, 0, 1, 0, 2, 0, 0, 0, 0, 1, 3};
 // Of nothing but what a commit appends itself.
-constexpr int kCommitting[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 85, 15, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+constexpr int kCommitting[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 85, 15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 static_assert(std::size(kOften) == std::size(kAppending));
 
 int64_t EndOf(const Snapshot& snapshot) {
@@ -96,6 +97,8 @@ absl::Status Life::Do(Action action) {
       return Compact();
     case Action::kReclaim:
       return Reclaim();
+    case Action::kRecover:
+      return RecoverFrame();
     case Action::kOverwrite:
       return Overwrite();
     case Action::kRefresh:
@@ -172,6 +175,15 @@ absl::Status Life::Reclaim() {
   CAIRN_RETURN_IF_ERROR(report.status());
   history_.Acknowledge(Durability::kMachine);
   return absl::OkStatus();
+}
+
+absl::Status Life::RecoverFrame() {
+  Begin("drop");
+  writer_.reset();
+  Begin("recover");
+  CAIRN_RETURN_IF_ERROR(Recover(OpenedFrame::kPath, {.file_system = disk_.root()}).status());
+  history_.Acknowledge(Durability::kMachine);
+  return OpenWriter();
 }
 
 // A sparse frame that is read is not replaced.

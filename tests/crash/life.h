@@ -77,6 +77,7 @@ class Life {
     kDropAndReopen,
     kCompact,
     kReclaim,
+    kRecover,
     kOverwrite,
     kHold,
     kRefresh,
@@ -97,6 +98,7 @@ class Life {
   absl::Status DropAndReopen();
   absl::Status Compact();
   absl::Status Reclaim();
+  absl::Status RecoverFrame();
   absl::Status Overwrite();
   void Rollback();
   void Hold();

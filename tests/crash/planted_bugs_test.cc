@@ -28,7 +28,7 @@ struct PlantedBug {
   std::string name;
   MakeBug make;
   CrashFrame frame = {.name = "Contiguous"};
-  bool disk_errors = false;
+  Deaths deaths = {};
 };
 
 CrashFrame Sparse() { return {.name = "Sparse", .layout = Layout::kSparse}; }
@@ -110,13 +110,22 @@ std::vector<PlantedBug> Bugs() {
       {"NewFileWithoutDirectorySync",
        DropSyncsIn("checkpoint", Kind::kSyncDirectory),
        {.name = "LongHeader", .metalayer_size = 700}},
-      {"OpenWithoutSync", DropSync("open for writing", 0), {.name = "Contiguous"}, true},
-      {"OpenWithoutDirectorySync", DropSync("open for writing", 1)},
+      {"OpenWithoutSync",
+       DropSync("open for writing", 0),
+       {.name = "Contiguous"},
+       {.disk_errors = true}},
+      {"OpenWithoutDirectorySync",
+       DropSync("open for writing", 1),
+       {.name = "Contiguous"},
+       {.kills = 60}},
       {"SparseWithoutChunkSync", DropSyncsOf(Kind::kSync, ".chunk"), Sparse()},
       {"SparseWithoutIndexSync", DropSyncsOf(Kind::kSync, ".tmp"), Sparse()},
       {"SparseWithoutDirectorySync", DropSyncsOf(Kind::kSyncDirectory, "chunks.b2frame"), Sparse()},
       {"HeaderBeforeIndexAndTrailer", WithMemory(FlipFirst)},
-      {"NothingConfirmedAtOpen", WithMemory(WriteNothingTwice), {.name = "Contiguous"}, true},
+      {"NothingConfirmedAtOpen",
+       WithMemory(WriteNothingTwice),
+       {.name = "Contiguous"},
+       {.disk_errors = true}},
   };
 }
 
@@ -126,10 +135,10 @@ TEST_P(PlantedBugTest, IsSeen) {
   constexpr int64_t kEnough = 3;
   Tally tally;
   const PlantedBug& bug = GetParam();
-  ForEachSeed(3000, [&](uint64_t seed) {
+  ForEachSeed(6000, [&](uint64_t seed) {
     if (tally.violations() >= kEnough) return;
     const CrashRun run = {bug.frame, seed, bug.make};
-    ExamineChain(run, {.disk_errors = bug.disk_errors}, tally);
+    ExamineChain(run, bug.deaths, tally);
     if (seed % 200 == 0) ExamineEveryOperation(run, 40, 60, tally);
   });
   std::cout << tally.ToString() << '\n';
@@ -145,9 +154,9 @@ int64_t CountMixedHistories(const frame::ReplayRules& rules) {
                             .one_sector = true,
                             .rules = rules};
   // Without kills, what is opened is on the disk, and only the cut is not.
-  constexpr Deaths kPowerCuts = {.most = 6, .kills = 0, .looks = 12};
+  constexpr Deaths kPowerCuts = {.most = 12, .operations = 24, .kills = 0, .looks = 12};
   Tally tally;
-  ForEachSeed(1000, [&](uint64_t seed) {
+  ForEachSeed(600, [&](uint64_t seed) {
     ExamineChain({frame, seed, DropSync("open for writing", 0)}, kPowerCuts, tally);
   });
   std::cout << tally.ToString() << '\n';
