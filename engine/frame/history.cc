@@ -49,7 +49,7 @@ absl::Status ListFrom(const FrameSource& source, std::shared_ptr<const State> st
     CAIRN_ASSIGN_OR_RETURN(
         const Followed followed,
         FollowJournal(source, *state, finder,
-                      {.last_generation = state->journal->generation + 1, .search = true}));
+                      {.last_generation = state->journal->generation + 1}));
     if (followed.state == nullptr) break;
     state = followed.state;
     out.push_back(InfoOf(*state));
@@ -124,7 +124,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(
   RecordFinder finder(source, state->journal->end);
   CAIRN_ASSIGN_OR_RETURN(
       const Followed followed,
-      FollowJournal(source, *state, finder, {.last_generation = generation, .search = true}));
+      FollowJournal(source, *state, finder, {.last_generation = generation}));
   if (followed.state != nullptr) state = followed.state;
   if (state->info.generation != generation) return gone;
   // What the state needs is registered by now; it must not have been given up before.
