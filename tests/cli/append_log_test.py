@@ -100,7 +100,7 @@ class Acknowledged(Log):
         self.send(tool, 3 * ITEM + 3)
         out, err = self.ends(tool, 1)
         self.assertEqual(out, b"committed 2\ncommitted 3\n")
-        self.assertRegex(err, r"\Acairn: f\.b2frame: standard input ends within an item: 3 bytes [^\n]+\n\Z")
+        self.assertRegex(err, r"\Acairn: f\.b2frame: standard input ends with 3 bytes of an item [^\n]+\n\Z")
         self.holds(3 * ITEM)
         self.assertEqual(self.info(self.frame)["journal_size"], 0)
 
