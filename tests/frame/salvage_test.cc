@@ -324,6 +324,68 @@ TEST_F(SalvageTest, DeadChunksAreSavedToo) {
   EXPECT_TRUE(report->lost.empty());
 }
 
+// A frame whose writer died after these commits, with its header ruined.
+class SalvageJournalTest : public SalvageTest {
+ protected:
+  Buffer MakeJournal(const CreateOptions& options, const std::vector<Buffer>& commits) {
+    const std::string path = dir_.Path("journal");
+    CreateOptions again = options;
+    again.overwrite = true;
+    EXPECT_TRUE(IsOk(WriteFrame(path, again, MakeNoise(2 * kChunk, 1))));
+    auto writer = Frame::Open(path)->OpenWriter();
+    EXPECT_TRUE(IsOk(writer));
+    for (const Buffer& items : commits) {
+      EXPECT_EQ(writer->Append(items), absl::OkStatus());
+      EXPECT_TRUE(IsOk(writer->Commit(Durability::kProcess)));
+    }
+    Buffer bytes = FileBytes(path);
+    EXPECT_GT(Frame::OpenBuffer(bytes)->snapshot().info().journal_size, 0);
+    Ruin(bytes, {0, PartsOf(bytes).header_len});
+    return bytes;
+  }
+};
+
+TEST_F(SalvageJournalTest, ChunksAndItemsThatWereCommittedAreSaved) {
+  const std::vector<Buffer> commits = {MakeNoise(kChunk + 100, 2), MakeNoise(60, 3),
+                                       MakeNoise(kChunk, 4), MakeNoise(8, 5)};
+  Buffer all = MakeNoise(2 * kChunk, 1);
+  for (const Buffer& items : commits) AddTo(all, items);
+  for (const int32_t typesize : {4, 8}) {
+    const Buffer bytes = MakeJournal(Cut(typesize, kChunk), commits);
+    const auto report = SalvageBytes(bytes);
+    ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, all));
+    EXPECT_EQ(Saved().info().chunksize, kChunk);
+    // Room that was reserved ahead holds nothing.
+    ASSERT_LE(report->lost.size(), 2u);
+    EXPECT_EQ(report->lost[0].begin, 0);
+    if (report->lost.size() == 2) {
+      EXPECT_EQ(report->lost[1].reason, "zeros");
+    }
+  }
+}
+
+TEST_F(SalvageJournalTest, ItemsThatReadLikeAChunkAreNoChunk) {
+  const Buffer chunk = Compressed(MakeNoise(400, 3), OfTypesize(4));
+  const Buffer bytes = MakeJournal(Cut(4, kChunk), {MakeNoise(100, 2), chunk});
+  Buffer all = MakeNoise(2 * kChunk, 1);
+  AddTo(all, MakeNoise(100, 2));
+  AddTo(all, chunk);
+  ExpectSaved(SalvageBytes(bytes), all);
+}
+
+TEST_F(SalvageJournalTest, ADamagedRecordLosesItsItemsOnly) {
+  Buffer bytes = MakeJournal(Cut(4, kChunk), {MakeNoise(kChunk, 2), MakeNoise(100, 3)});
+  const size_t record = AsText(bytes).rfind("CAIRNJNL");
+  ASSERT_NE(record, std::string::npos);
+  bytes[record + 30] ^= std::byte{1};
+  Buffer all = MakeNoise(2 * kChunk, 1);
+  AddTo(all, MakeNoise(kChunk, 2));
+  const auto report = SalvageBytes(bytes);
+  ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, all));
+  ASSERT_EQ(report->lost.size(), 2u);
+  EXPECT_EQ(report->lost[1].begin, static_cast<int64_t>(record));
+}
+
 TEST_F(SalvageTest, VariableBlocksStayAsTheyAre) {
   const Buffer items = MakeItems(600);
   const std::vector<size_t> sizes = {100, 200, 300};
