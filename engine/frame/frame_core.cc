@@ -1,5 +1,6 @@
 #include "engine/frame/frame_core.h"
 
+#include <array>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -23,6 +24,8 @@ constexpr int kMaxReadAttempts = 200;
 constexpr std::chrono::milliseconds kPause(1);
 // Between two looks at whether the frame's name still leads to our file.
 constexpr std::chrono::seconds kPlacePause(1);
+// Fewer staged chunks are hopped over again each time.
+constexpr int64_t kManyHops = 16;
 
 absl::StatusOr<FrameSource> OpenSource(const FramePlace& place, int64_t origin, bool use_mmap) {
   if (place.directory == nullptr) {
@@ -199,10 +202,10 @@ absl::StatusOr<int64_t> FrameCore::FrameSizeNow(const State& newest,
 // Behind the chunks that were hopped over before, if they are still those of the same writer.
 absl::StatusOr<int64_t> FrameCore::WhereToLook(const State& newest, const FrameSource& source) {
   const int64_t end = newest.journal->end;
-  if (hop_.begin != end || hop_.end == end) return end;
-  std::vector<std::byte> first(hop_.first.size());
-  CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(end, first));
-  return got == first.size() && first == hop_.first ? hop_.end : end;
+  if (hopped_.begin != end) return end;
+  std::array<std::byte, chunk::kHeaderSize> header{};
+  CAIRN_RETURN_IF_ERROR(source.ReadSome(hopped_.last.position, header).status());
+  return header == hopped_.last.header ? hopped_.end : end;
 }
 
 absl::StatusOr<std::shared_ptr<const State>> FrameCore::FollowOn(
@@ -213,24 +216,17 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::FollowOn(
   if (followed.moved) return MoveToPlace(std::move(newest), source);
   const auto now = std::chrono::steady_clock::now();
   if (followed.state != nullptr) {
-    hop_ = {};
+    hopped_ = {};
     const std::lock_guard lock(mutex_);
     newest_ = followed.state;
     return newest_;
   }
   if (now - looked_at_place_ >= kPlacePause) {
-    hop_ = {};  // in case another writer began with the very same chunk
+    hopped_ = {};  // in case another writer has a chunk of the same size there
     return MoveToPlace(std::move(newest), source);
   }
-  const int64_t end = newest->journal->end;
-  if (finder.position() > end) {
-    if (hop_.begin != end) {
-      hop_.first.resize(chunk::kHeaderSize);
-      CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(end, hop_.first));
-      hop_.first.resize(got);
-    }
-    hop_.begin = end;
-    hop_.end = finder.position();
+  if (finder.hop().count >= kManyHops) {
+    hopped_ = {.begin = newest->journal->end, .end = finder.position(), .last = finder.hop()};
   }
   return newest;
 }
@@ -248,7 +244,10 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
     if (!same || state->era != Era::kCurrent) return moved;  // nobody writes older ones any more
   }
   CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, FrameSizeNow(*state, source));
-  if (frame_size != state->header.frame_size) return MoveTo(source);
+  if (frame_size != state->header.frame_size) {
+    // Behind that checkpoint the file may say that another one has taken its place.
+    CAIRN_ASSIGN_OR_RETURN(state, MoveTo(source));
+  }
   const bool follows = state->journal.has_value() && state->journal_damage.ok();
   return follows ? FollowOn(std::move(state), source) : state;
 }

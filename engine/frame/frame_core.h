@@ -16,6 +16,7 @@
 #include "engine/frame/environment.h"
 #include "engine/frame/frame_place.h"
 #include "engine/frame/frame_source.h"
+#include "engine/frame/record_finder.h"
 #include "engine/frame/state.h"
 #include "engine/storage/owner_process.h"
 
@@ -72,12 +73,12 @@ class FrameCore {
 
   // Chunks that a writer has staged behind the journal's end, already hopped over. Guarded by
   // refresh_mutex_.
-  struct Hop {
-    int64_t begin = -1;  // of the first, where the journal ended
+  struct Hopped {
+    int64_t begin = -1;  // where the journal ended
     int64_t end = 0;
-    std::vector<std::byte> first;  // the first one's header: a new writer has another one there
+    RecordFinder::Hop last;  // what begins there now if the writer changed its mind
   };
-  Hop hop_;
+  Hopped hopped_;
   std::chrono::steady_clock::time_point looked_at_place_{};
   const storage::OwnerProcess owner_;
 };

@@ -11,14 +11,23 @@ FramePlace FindPlace(FileSystem* files, const std::string& path) {
   absl::StatusOr<std::shared_ptr<FileSystem>> directory = files->OpenDirectory(path);
   // What cannot be opened as a file either says so itself, and better.
   if (!directory.ok()) return {.files = files, .path = path};
-  return PlaceIn(*std::move(directory));
+  return PlaceIn(*std::move(directory), files, path);
 }
 
-FramePlace PlaceIn(std::shared_ptr<FileSystem> directory) {
-  FileSystem* files = directory.get();
-  return {.files = files,
+FramePlace PlaceIn(std::shared_ptr<FileSystem> directory, FileSystem* files, std::string path) {
+  FileSystem* inside = directory.get();
+  return {.files = inside,
           .path = std::string(format::kIndexFileName),
-          .directory = std::move(directory)};
+          .directory = std::move(directory),
+          .outer_files = files,
+          .outer_path = std::move(path)};
+}
+
+absl::Status SyncNames(const FramePlace& place) {
+  if (place.files == nullptr) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(place.files->SyncDirectoryOf(place.files->Resolve(place.path)));
+  if (place.outer_files == nullptr) return absl::OkStatus();
+  return place.outer_files->SyncDirectoryOf(place.outer_files->Resolve(place.outer_path));
 }
 
 absl::StatusOr<bool> IsAtPlace(const FramePlace& place, const File& file) {

@@ -16,14 +16,18 @@ namespace cairn::frame {
 struct FramePlace {
   FileSystem* files = nullptr;  // null: in memory
   std::string path;             // in `files`; of the index file in a sparse frame
-  // Of a sparse frame: what `files` points to.
+  // Of a sparse frame: what `files` points to, and where that directory itself is.
   std::shared_ptr<FileSystem> directory = nullptr;
+  FileSystem* outer_files = nullptr;
+  std::string outer_path = {};
 };
 
 // A file, or the directory of a sparse frame.
 FramePlace FindPlace(FileSystem* files, const std::string& path);
-// Within the directory of a sparse frame.
-FramePlace PlaceIn(std::shared_ptr<FileSystem> directory);
+// Within the directory of a sparse frame that is, or will be, found at `path`.
+FramePlace PlaceIn(std::shared_ptr<FileSystem> directory, FileSystem* files, std::string path);
+// Makes every name durable that leads to the frame.
+absl::Status SyncNames(const FramePlace& place);
 
 // The byte whose lock makes a writer the only one; far behind the end of any file.
 inline constexpr int64_t kWriterLockByte = int64_t{1} << 62;

@@ -155,9 +155,8 @@ absl::Status FrameWriter::Confirm() {
   CAIRN_RETURN_IF_ERROR(file_->WriteAt(
       0, Bytes(base_->header_bytes).first(static_cast<size_t>(format::kFixedHeaderSize))));
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kAll));
-  const FramePlace& place = core_->place();
   // A writer that died behind a rename may have left the name to chance.
-  return place.files == nullptr ? absl::OkStatus() : place.files->SyncDirectoryOf(place.path);
+  return SyncNames(core_->place());
 }
 
 absl::Status FrameWriter::ConfirmJournal() {

@@ -48,8 +48,7 @@ absl::Status ListFrom(const FrameSource& source, std::shared_ptr<const State> st
   for (RecordFinder finder(source, state->journal->end); state->journal->generation < last;) {
     CAIRN_ASSIGN_OR_RETURN(
         const Followed followed,
-        FollowJournal(source, *state, finder,
-                      {.last_generation = state->journal->generation + 1, .search = true}));
+        FollowJournal(source, *state, finder, {.last_generation = state->journal->generation + 1}));
     if (followed.state == nullptr) break;
     state = followed.state;
     out.push_back(InfoOf(*state));
@@ -122,9 +121,8 @@ absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(
   }
   if (state == nullptr) return gone;
   RecordFinder finder(source, state->journal->end);
-  CAIRN_ASSIGN_OR_RETURN(
-      const Followed followed,
-      FollowJournal(source, *state, finder, {.last_generation = generation, .search = true}));
+  CAIRN_ASSIGN_OR_RETURN(const Followed followed,
+                         FollowJournal(source, *state, finder, {.last_generation = generation}));
   if (followed.state != nullptr) state = followed.state;
   if (state->info.generation != generation) return gone;
   // What the state needs is registered by now; it must not have been given up before.

@@ -63,6 +63,9 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Next() {
     const absl::StatusOr<chunk::Header> chunk =
         chunk::ParseHeader(Bytes(window_).first(head_size), kMaxChunkBytes);
     if (!chunk.ok()) return std::nullopt;
+    hop_.position = position_;
+    CopyBytes(Bytes(window_).first(head_size), hop_.header);
+    ++hop_.count;
     position_ += chunk->cbytes;
   }
 }

@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_FRAME_RECORD_FINDER_H_
 #define CAIRN_ENGINE_FRAME_RECORD_FINDER_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/chunk/header.h"
 #include "engine/format/journal.h"
 #include "engine/frame/frame_source.h"
 
@@ -37,6 +39,13 @@ class RecordFinder {
   void GoTo(int64_t position) { position_ = position; }
   // Where that ended: behind the record, or at what is neither chunk nor record.
   int64_t position() const { return position_; }
+  // The last chunk that was hopped over, and how many were.
+  struct Hop {
+    int64_t position = 0;
+    std::array<std::byte, chunk::kHeaderSize> header{};
+    int64_t count = 0;
+  };
+  const Hop& hop() const { return hop_; }
   // Whether there is anything but zeros at the position.
   bool stopped_at_bytes() const;
 
@@ -47,6 +56,7 @@ class RecordFinder {
   const FrameSource& source_;
   int64_t position_;
   std::vector<std::byte> window_;  // bytes from the position on
+  Hop hop_;
 };
 
 // Looks behind every byte from `position` on for intact records, wherever they lie, until `visit`

@@ -30,7 +30,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> SparseWriter::Build(FramePlace plac
     return InvalidArgument("a sparse frame is a directory: it cannot live in memory");
   }
   CAIRN_ASSIGN_OR_RETURN(NewDirectory made, NewDirectory::CreateBeside(place.files, place.path));
-  FramePlace inside = PlaceIn(made.directory());
+  FramePlace inside = PlaceIn(made.directory(), place.files, place.path);
   CAIRN_ASSIGN_OR_RETURN(start.file, inside.files->Open(inside.path, FileMode::kCreateNew));
   CAIRN_RETURN_IF_ERROR(start.file->LockByte(kWriterLockByte, LockMode::kExclusive));
   CAIRN_RETURN_IF_ERROR(start.file->LockByte(kReaderLockByte, LockMode::kShared));

@@ -33,6 +33,11 @@ absl::Status Stager::Remember(absl::Status status) {
   return status;
 }
 
+absl::StatusOr<StagedChunk> Stager::Remembered(absl::StatusOr<StagedChunk> made) {
+  CAIRN_RETURN_IF_ERROR(Remember(made.status()));
+  return made;
+}
+
 absl::Status Stager::CheckRoom(int64_t nbytes) const {
   const std::optional<int64_t> total = CheckedAdd(draft_.nbytes(), nbytes);
   if (!total.has_value()) return InvalidArgument("frame: more than 2^63 bytes");
@@ -99,10 +104,14 @@ absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
   return items;
 }
 
-absl::Status Stager::AddLast(absl::StatusOr<StagedChunk> chunk) {
-  CAIRN_RETURN_IF_ERROR(chunk.status());
-  draft_.Insert(draft_.chunks.size(), *chunk);
+absl::Status Stager::StageInsert(int64_t nchunk, absl::StatusOr<StagedChunk> made) {
+  CAIRN_ASSIGN_OR_RETURN(const StagedChunk chunk, Remembered(std::move(made)));
+  draft_.Insert(nchunk, chunk);
   return absl::OkStatus();
+}
+
+absl::Status Stager::AddLast(absl::StatusOr<StagedChunk> made) {
+  return StageInsert(draft_.chunks.size(), std::move(made));
 }
 
 absl::Status Stager::CloseTail() {

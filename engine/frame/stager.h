@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -67,6 +68,7 @@ class Stager {
 
  private:
   absl::Status Remember(absl::Status status);
+  absl::StatusOr<StagedChunk> Remembered(absl::StatusOr<StagedChunk> made);
   absl::Status CheckRoom(int64_t nbytes) const;
   absl::Status CheckTakesItems() const;
   absl::Status CheckChunk(const chunk::Header& header) const;
@@ -82,20 +84,26 @@ class Stager {
   absl::Status StageSpecial(SpecialValue special, int64_t nbytes, Bytes value);
   absl::Status StageSpecialItems(SpecialValue special, int64_t nbytes, Bytes value);
   absl::Status StageOneSpecial(SpecialValue special, int64_t nbytes, Bytes value);
-  absl::Status AddLast(absl::StatusOr<StagedChunk> chunk);
+  absl::Status StageInsert(int64_t nchunk, absl::StatusOr<StagedChunk> made);
+  absl::Status AddLast(absl::StatusOr<StagedChunk> made);
 
   int64_t NbytesOf(int64_t nchunk) const;
   absl::Status CheckInsert(int64_t nchunk, int64_t nbytes) const;
   absl::Status CheckUpdate(int64_t nchunk, int64_t nbytes) const;
-  absl::Status StageInsert(int64_t nchunk, absl::StatusOr<StagedChunk> chunk);
-  absl::Status StageUpdate(int64_t nchunk, const ChunkCost& old, absl::StatusOr<StagedChunk> chunk);
+  // What an edit's chunk will be, and how it is made once nothing stands against it.
+  struct ChunkShape {
+    int32_t nbytes = 0;
+    bool vlblocks = false;
+  };
+  using Make = absl::FunctionRef<absl::StatusOr<StagedChunk>()>;
+  absl::Status InsertMade(int64_t nchunk, ChunkShape shape, Make make);
+  absl::Status UpdateMade(int64_t nchunk, Make make);
   absl::StatusOr<chunk::Header> HeaderOf(const IndexEntry& entry);
   absl::StatusOr<ChunkCost> CostOf(int64_t nchunk);
   absl::StatusOr<ChunkCost> CostOf(int64_t first, int64_t count);
 
   struct Update;
   absl::StatusOr<Update> MakeUpdate(const State& state, int64_t begin, Bytes items);
-  absl::StatusOr<StagedChunk> MakeChunk(Bytes items);
 
   std::shared_ptr<const State> base_;
   ChunkSink& sink_;

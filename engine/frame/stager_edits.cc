@@ -97,36 +97,34 @@ absl::StatusOr<ChunkCost> Stager::CostOf(int64_t first, int64_t count) {
   return sum;
 }
 
-absl::Status Stager::StageInsert(int64_t nchunk, absl::StatusOr<StagedChunk> chunk) {
-  CAIRN_RETURN_IF_ERROR(chunk.status());
-  draft_.Insert(nchunk, *chunk);
-  return absl::OkStatus();
+absl::Status Stager::InsertMade(int64_t nchunk, ChunkShape shape, Make make) {
+  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(CloseTail());
+  FixChunksize(shape.nbytes);
+  draft_.header.vlblocks = shape.vlblocks;
+  return StageInsert(nchunk, make());
 }
 
-absl::Status Stager::StageUpdate(int64_t nchunk, const ChunkCost& old,
-                                 absl::StatusOr<StagedChunk> chunk) {
-  CAIRN_RETURN_IF_ERROR(chunk.status());
-  draft_.Replace(nchunk, old, *chunk);
+absl::Status Stager::UpdateMade(int64_t nchunk, Make make) {
+  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(CloseTail());
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(nchunk));
+  CAIRN_ASSIGN_OR_RETURN(const StagedChunk chunk, Remembered(make()));
+  draft_.Replace(nchunk, old, chunk);
   return absl::OkStatus();
 }
 
 absl::Status Stager::InsertChunk(int64_t nchunk, Bytes items) {
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
-  CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, static_cast<int64_t>(items.size())));
-  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(CloseTail());
-  FixChunksize(static_cast<int32_t>(items.size()));
-  draft_.header.vlblocks = false;
-  return Remember(StageInsert(nchunk, maker_.FromItems(items)));
+  CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, std::ssize(items)));
+  return InsertMade(nchunk, {.nbytes = static_cast<int32_t>(items.size())},
+                    [&] { return maker_.FromItems(items); });
 }
 
 absl::Status Stager::UpdateChunk(int64_t nchunk, Bytes items) {
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
-  CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, static_cast<int64_t>(items.size())));
-  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(CloseTail());
-  CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(nchunk));
-  return Remember(StageUpdate(nchunk, old, maker_.FromItems(items)));
+  CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, std::ssize(items)));
+  return UpdateMade(nchunk, [&] { return maker_.FromItems(items); });
 }
 
 absl::Status Stager::InsertCompressed(int64_t nchunk, Bytes chunk) {
@@ -134,11 +132,8 @@ absl::Status Stager::InsertCompressed(int64_t nchunk, Bytes chunk) {
   CAIRN_RETURN_IF_ERROR(CheckChunk(header));
   CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, header.nbytes));
   CAIRN_ASSIGN_OR_RETURN(const ForeignChunk foreign, maker_.Prepare(chunk, header));
-  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(CloseTail());
-  FixChunksize(header.nbytes);
-  draft_.header.vlblocks = header.vlblocks;
-  return Remember(StageInsert(nchunk, maker_.FromForeign(foreign)));
+  return InsertMade(nchunk, {.nbytes = header.nbytes, .vlblocks = header.vlblocks},
+                    [&] { return maker_.FromForeign(foreign); });
 }
 
 absl::Status Stager::UpdateCompressed(int64_t nchunk, Bytes chunk) {
@@ -146,10 +141,7 @@ absl::Status Stager::UpdateCompressed(int64_t nchunk, Bytes chunk) {
   CAIRN_RETURN_IF_ERROR(CheckChunk(header));
   CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, header.nbytes));
   CAIRN_ASSIGN_OR_RETURN(const ForeignChunk foreign, maker_.Prepare(chunk, header));
-  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(CloseTail());
-  CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(nchunk));
-  return Remember(StageUpdate(nchunk, old, maker_.FromForeign(foreign)));
+  return UpdateMade(nchunk, [&] { return maker_.FromForeign(foreign); });
 }
 
 absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
@@ -200,12 +192,6 @@ absl::Status Stager::Reorder(std::span<const int64_t> order) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<StagedChunk> Stager::MakeChunk(Bytes items) {
-  absl::StatusOr<StagedChunk> chunk = maker_.FromItems(items);
-  CAIRN_RETURN_IF_ERROR(Remember(chunk.status()));
-  return chunk;
-}
-
 // The chunk that holds byte `begin`, with as many of the items as it takes.
 absl::StatusOr<Stager::Update> Stager::MakeUpdate(const State& state, int64_t begin, Bytes items) {
   CAIRN_ASSIGN_OR_RETURN(const ChunkStarts::Place at, FindByte(state, begin));
@@ -225,7 +211,7 @@ absl::StatusOr<Stager::Update> Stager::MakeUpdate(const State& state, int64_t be
   update.nchunk = at.nchunk;
   update.taken = static_cast<int64_t>(part.size());
   update.old = {.nbytes = chunk.nbytes(), .stored = static_cast<int64_t>(chunk.stored().size())};
-  CAIRN_ASSIGN_OR_RETURN(update.chunk, MakeChunk(content));
+  CAIRN_ASSIGN_OR_RETURN(update.chunk, Remembered(maker_.FromItems(content)));
   return update;
 }
 
@@ -268,7 +254,7 @@ absl::Status Stager::WriteBox(const BoxItems& box) {
     Update update;
     update.nchunk = nchunk;
     CAIRN_ASSIGN_OR_RETURN(update.old, CostOf(nchunk));
-    CAIRN_ASSIGN_OR_RETURN(update.chunk, MakeChunk(content));
+    CAIRN_ASSIGN_OR_RETURN(update.chunk, Remembered(maker_.FromItems(content)));
     updates.push_back(std::move(update));
     return absl::OkStatus();
   }));

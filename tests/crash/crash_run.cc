@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -20,6 +21,13 @@ uint64_t NumberIn(const char* variable, uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
+// A build that looks at every access of memory takes longer.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr uint64_t kUsualPercent = 25;
+#else
+constexpr uint64_t kUsualPercent = 100;
+#endif
+
 // Where a run is, for messages.
 class Place {
  public:
@@ -29,6 +37,13 @@ class Place {
                            process, call.name, operation);
   }
 
+  void Set(const Call& now, const DiskOperation& next) {
+    call = now;
+    operation = ::cairn::test::ToString(next);
+    if (trace) std::cerr << ToString() << '\n';
+  }
+
+  const bool trace = NumberIn("CAIRN_CRASH_RUN", 0) != 0;
   int process = 1;
   Call call;
   std::string operation;
@@ -38,23 +53,16 @@ class Place {
 };
 
 // The judge of a disk on which nothing but the planted bug goes wrong.
-SimulatedDisk::JudgeFunction WithBug(const MakeBug& make, std::function<Call*()> call) {
-  if (!make) return {};
+SimulatedDisk::JudgeFunction WithBug(const MakeBug& make, std::shared_ptr<Call> call) {
+  if (!make) return [](const DiskOperation&) { return Fate(); };
   return [bug = make(), call = std::move(call)](const DiskOperation& operation) {
-    Call* const now = call();
-    const Fate fate = bug(operation, *now);
+    const Fate fate = bug(operation, *call);
     if (operation.kind == DiskOperation::Kind::kSync ||
         operation.kind == DiskOperation::Kind::kSyncDirectory) {
-      ++now->syncs;
+      ++call->syncs;
     }
     return fate;
   };
-}
-
-// A process of the examiner makes its calls unseen.
-SimulatedDisk::JudgeFunction WithBugUnseen(const MakeBug& make) {
-  auto call = std::make_shared<Call>();
-  return WithBug(make, [call] { return call.get(); });
 }
 
 void CountComplaint(const Life& life, const absl::Status& status, const Place& place,
@@ -69,11 +77,13 @@ void CountComplaint(const Life& life, const absl::Status& status, const Place& p
 
 }  // namespace
 
-uint64_t CrashSeed() { return NumberIn("CAIRN_CRASH_SEED", 1); }
-
-int64_t Scaled(int64_t count) {
-  return std::max<int64_t>(
-      1, count * static_cast<int64_t>(NumberIn("CAIRN_CRASH_PERCENT", 100)) / 100);
+void ForEachSeed(int64_t count, absl::FunctionRef<void(uint64_t seed)> run) {
+  if (const uint64_t only = NumberIn("CAIRN_CRASH_RUN", 0); only != 0) return run(only);
+  const uint64_t first = NumberIn("CAIRN_CRASH_SEED", 1) * 1000003;
+  const auto percent = static_cast<int64_t>(NumberIn("CAIRN_CRASH_PERCENT", kUsualPercent));
+  for (int64_t i = 0; i < std::max<int64_t>(1, count * percent / 100); ++i) {
+    run(first + static_cast<uint64_t>(i));
+  }
 }
 
 void ExamineEveryOperation(const CrashRun& run, int steps, size_t draws, Tally& tally) {
@@ -82,17 +92,18 @@ void ExamineEveryOperation(const CrashRun& run, int steps, size_t draws, Tally& 
   Place place(run);
   SimulatedDisk disk(run.seed);
   History history;
-  Life life(run.frame, disk, history, dice);
-  Examiner examiner(
-      {.where = [&] { return place.ToString(); }, .judge = [&] { return WithBugUnseen(run.bug); }},
-      other, tally);
-  const auto bug = WithBug(run.bug, [&] { return &life.call(); });
+  Examiner examiner({.where = [&] { return place.ToString(); },
+                     .judge = [&] { return WithBug(run.bug, std::make_shared<Call>()); },
+                     .rules = run.frame.rules},
+                    other, tally);
+  const auto call = std::make_shared<Call>();
+  const auto bug = WithBug(run.bug, call);
   disk.Judge([&](const DiskOperation& operation) {
-    place.call = life.call();
-    place.operation = ToString(operation);
+    place.Set(*call, operation);
     examiner.CrashBefore(operation, disk, history, draws);
-    return bug ? bug(operation) : Fate();
+    return bug(operation);
   });
+  Life life(run.frame, disk, history, dice, *call);
   absl::Status status = life.Start();
   for (int i = 0; i < steps && status.ok() && life.complaint().empty(); ++i) status = life.Step();
   CountComplaint(life, status, place, tally);
@@ -111,8 +122,9 @@ class Chain {
         place_(run),
         disk_(std::make_unique<SimulatedDisk>(run.seed)),
         examiner_({.where = [this] { return place_.ToString(); },
-                   .judge = [this] { return WithBugUnseen(run_.bug); },
-                   .written = 10},
+                   .judge = [this] { return WithBug(run_.bug, std::make_shared<Call>()); },
+                   .written = 10,
+                   .rules = run_.frame.rules},
                   dice_, tally) {}
 
   void Run() {
@@ -167,20 +179,20 @@ Fate Chain::Decide(const DiskOperation& operation, Plan& plan) {
 
 // False when there is no use in going on.
 bool Chain::Live() {
-  Life life(run_.frame, *disk_, history_, dice_);
   Plan plan;
   plan.death = disk_->operations() +
                static_cast<int64_t>(dice_.Percent(25) ? dice_.Below(6) : dice_.Below(40));
   if (deaths_.disk_errors) {
     plan.error = disk_->operations() + static_cast<int64_t>(dice_.Below(16));
   }
-  const auto bug = WithBug(run_.bug, [&] { return &life.call(); });
+  const auto call = std::make_shared<Call>();
+  const auto bug = WithBug(run_.bug, call);
   disk_->Judge([&](const DiskOperation& operation) {
-    place_.call = life.call();
-    place_.operation = ToString(operation);
+    place_.Set(*call, operation);
     const Fate fate = Decide(operation, plan);
-    return bug && fate.kind == Fate::Kind::kRun ? bug(operation) : fate;
+    return fate.kind == Fate::Kind::kRun ? bug(operation) : fate;
   });
+  Life life(run_.frame, *disk_, history_, dice_, *call);
   absl::Status status = life.Start();
   // Some processes end by themselves, and leave the frame as it is.
   const int steps = dice_.Percent(15) ? static_cast<int>(dice_.Below(12)) : 1000;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <ostream>
 #include <string>
 
 #include "absl/status/status.h"
@@ -12,6 +13,7 @@
 
 #include "cairn/frame.h"
 #include "tests/crash/history.h"
+#include "tests/crash/opened_frame.h"
 #include "tests/frame/frame_model.h"
 #include "tests/support/dice.h"
 #include "tests/support/simulated_disk.h"
@@ -27,9 +29,11 @@ struct CrashFrame {
   size_t metalayer_size = 8;  // past 500 the header is longer than a sector
   size_t most_bytes = 1200;   // of one append
   bool only_appends = false;  // and commits; no checkpoint but those of the engine
-
-  static constexpr const char* kPath = "frame";
+  bool one_sector = false;    // what each commit adds: then a crash may keep any of them
+  frame::ReplayRules rules = {};
 };
+
+inline void PrintTo(const CrashFrame& frame, std::ostream* out) { *out << frame.name; }
 
 // The call that is under way, for bugs that are planted in one of its steps.
 struct Call {
@@ -40,8 +44,8 @@ struct Call {
 class Life {
  public:
   // All outlive it.
-  Life(const CrashFrame& frame, SimulatedDisk& disk, History& history, Dice& dice)
-      : setup_(frame), disk_(disk), history_(history), dice_(dice) {}
+  Life(const CrashFrame& frame, SimulatedDisk& disk, History& history, Dice& dice, Call& call)
+      : setup_(frame), disk_(disk), history_(history), dice_(dice), call_(call) {}
 
   // Makes the frame where history has none, and opens it for writing.
   absl::Status Start();
@@ -52,18 +56,38 @@ class Life {
   const std::string& complaint() const { return complaint_; }
   // After an error the writer must refuse everything.
   bool RefusesEverything();
-  const Call& call() const { return call_; }
-  Call& call() { return call_; }
 
  private:
-  enum class Action : int;
+  enum class Action {
+    kAppend,
+    kInsert,
+    kUpdate,
+    kDelete,
+    kReorder,
+    kUpdateItems,
+    kDeleteAll,
+    kSetMetalayer,
+    kSetVlmeta,
+    kDeleteVlmeta,
+    kCommitProcess,
+    kCommitMachine,
+    kCheckpoint,
+    kRollback,
+    kCloseAndReopen,
+    kDropAndReopen,
+    kCompact,
+    kReclaim,
+    kOverwrite,
+    kHold,
+    kRefresh,
+  };
   Action Choose();
   absl::Status Do(Action action);
   absl::Status DoEdit(Action action);
   absl::Status EditChunks(Action action);
   absl::Status EditLayers(Action action);
 
-  absl::Status Create();
+  absl::Status Create(bool overwrite);
   absl::Status OpenWriter();
   absl::Status Edit(const std::function<Verdict(FrameModel&)>& model,
                     const std::function<absl::Status(Writer&)>& edit);
@@ -73,25 +97,31 @@ class Life {
   absl::Status DropAndReopen();
   absl::Status Compact();
   absl::Status Reclaim();
+  absl::Status Overwrite();
   void Rollback();
   void Hold();
+  absl::Status Refresh();
   void Begin(const char* call) { call_ = {.name = call}; }
   void Check(const Snapshot& snapshot, uint64_t content, const char* what);
   Buffer Noise(size_t size);
+  absl::Status AppendUpToSector();
   int64_t AnyChunk() { return static_cast<int64_t>(dice_.Below(staged_->chunks().size() + 1)); }
 
   const CrashFrame& setup_;
   SimulatedDisk& disk_;
   History& history_;
   Dice& dice_;
-  Call call_;
+  Call& call_;
   std::string complaint_;
-  std::optional<Frame> frame_;
+  std::optional<OpenedFrame> frame_;
   std::optional<Writer> writer_;
   std::optional<FrameModel> committed_;
   std::optional<FrameModel> staged_;
   bool edited_ = false;
-  // A state that a reader goes on reading.
+  int64_t end_ = 0;       // of the journal
+  int64_t overhead_ = 0;  // of a record that holds items
+  // A reader that follows the writer, and a state that another one goes on reading.
+  std::optional<OpenedFrame> reader_;
   std::optional<Snapshot> held_;
   uint64_t held_content_ = 0;
 };

@@ -1,7 +1,9 @@
 // One writer at a time, and it starts from the newest state.
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -47,6 +49,23 @@ TEST_F(FrameLockTest, ASecondWriterIsRefusedHereAndInAnotherProcess) {
   EXPECT_TRUE(absl::IsUnavailable(frame.OpenWriter().status()));
   EXPECT_EQ(TryHere(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(TryInChild(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(FrameLockTest, AWriterWaitsAsLongAsItIsToldAndStartsFromTheNewestState) {
+  Frame frame = Open();
+  std::optional<Writer> first = *frame.OpenWriter();
+  const WriterOptions patient = {.wait = std::chrono::seconds(60)};
+  EXPECT_TRUE(
+      absl::IsUnavailable(Open().OpenWriter({.wait = std::chrono::milliseconds(20)}).status()));
+  std::thread closer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(first->Append(Noise(10, 2)), absl::OkStatus());
+    EXPECT_EQ(first->Close(), absl::OkStatus());
+  });
+  auto second = Open().OpenWriter(patient);
+  closer.join();
+  ASSERT_EQ(second.status(), absl::OkStatus());
+  EXPECT_EQ(second->snapshot()->info().nbytes, 110);
 }
 
 TEST_F(FrameLockTest, ABuiltFrameIsHeldFromItsFirstMomentOn) {

@@ -100,24 +100,22 @@ absl::Status SimulatedDisk::Do(DiskOperation operation, const Run& run, const Fa
   if (dead_) return absl::UnavailableError(operation.name + ": the process is dead");
   operation.number = operations_++;
   const Fate fate = judge_ ? judge_(operation) : Fate();
-  const Run deferred = std::exchange(deferred_, {});
-  absl::Status status;
   switch (fate.kind) {
     case Fate::Kind::kRun:
-      status = run(time_++);
       break;
     case Fate::Kind::kSkip:
-      break;
+      return absl::OkStatus();
     case Fate::Kind::kDefer:
-      deferred_ = run;
-      break;
+      deferred_.push_back(run);
+      return absl::OkStatus();
     case Fate::Kind::kFail:
     case Fate::Kind::kDie:
       if (fail) fail(time_++, fate, dice_);
       dead_ = fate.kind == Fate::Kind::kDie;
       return absl::UnknownError(ToString(operation) + ": injected");
   }
-  if (deferred) CAIRN_RETURN_IF_ERROR(deferred(time_++));
+  const absl::Status status = run(time_++);
+  for (const Run& deferred : std::exchange(deferred_, {})) deferred(time_++).IgnoreError();
   return status;
 }
 

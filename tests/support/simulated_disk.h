@@ -63,7 +63,7 @@ struct Fate {
   enum class Kind {
     kRun,
     kSkip,   // nothing is done, and success is claimed
-    kDefer,  // the same, but it is done right behind the next operation
+    kDefer,  // the same, but it is done right behind the next one that runs
     kFail,   // nothing is done, or a part: see `written`, and SimulatedInode::FailSync
     kDie,    // the process dies in the middle of it: this and all that follow fail
   };
@@ -150,7 +150,7 @@ class SimulatedDisk {
   int64_t operations_ = 0;
   JudgeFunction judge_;
   bool dead_ = false;
-  Run deferred_;
+  std::vector<Run> deferred_;
   std::unique_ptr<FileSystem> root_;
 };
 

@@ -1,0 +1,227 @@
+// Older states, and the space that they take.
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <sys/stat.h>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+class HistoryTest : public testing::Test {
+ protected:
+  // Commits, checkpoints between them, and what each generation holds.
+  void SetUp() override {
+    ASSERT_EQ(WriteFrame(path_, PlainCopies(4096), Noise(10'000, 1)), absl::OkStatus());
+    Frame frame = Open();
+    Remember(frame.snapshot());
+    auto writer = frame.OpenWriter();
+    ASSERT_EQ(writer.status(), absl::OkStatus());
+    for (uint64_t i = 0; i < 12; ++i) {
+      ASSERT_EQ(writer->UpdateChunk(static_cast<int64_t>(i % 2), Noise(4096, i)), absl::OkStatus());
+      ASSERT_EQ(writer->Append(Noise(3000, 100 + i)), absl::OkStatus());
+      const auto committed = writer->Commit(Durability::kProcess);
+      ASSERT_EQ(committed.status(), absl::OkStatus());
+      Remember(*committed);
+      if (i % 4 == 3) {
+        ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
+        Remember(frame.snapshot());
+      }
+    }
+  }
+  Frame Open(std::optional<uint64_t> generation = std::nullopt) const {
+    auto frame = Frame::Open(path_, {.generation = generation});
+    EXPECT_EQ(frame.status(), absl::OkStatus());
+    return *std::move(frame);
+  }
+  void Remember(const Snapshot& snapshot) {
+    states_[snapshot.info().generation] = DataOf(snapshot).value();
+  }
+  absl::StatusOr<ReclaimReport> Reclaim(const ReclaimOptions& options = {}) const {
+    auto writer = Open().OpenWriter();
+    EXPECT_EQ(writer.status(), absl::OkStatus());
+    return writer->Reclaim(options);
+  }
+  int64_t DiskUse() const {
+    struct stat info = {};
+    EXPECT_EQ(::stat(path_.c_str(), &info), 0);
+    return int64_t{info.st_blocks} * 512;
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("f");
+  std::map<uint64_t, std::vector<std::byte>> states_;
+};
+
+TEST_F(HistoryTest, EveryGenerationCanBeOpened) {
+  const auto history = Open().History();
+  ASSERT_EQ(history.status(), absl::OkStatus());
+  ASSERT_EQ(history->size(), states_.size());
+  auto state = states_.begin();
+  int checkpoints = 0;
+  for (const GenerationInfo& one : *history) {
+    EXPECT_EQ(one.generation, state->first);
+    const Snapshot snapshot = Open(one.generation).snapshot();
+    EXPECT_EQ(snapshot.info().generation, one.generation);
+    EXPECT_EQ(snapshot.info().nbytes, one.nbytes);
+    EXPECT_EQ(snapshot.info().nchunks, one.nchunks);
+    EXPECT_EQ(DataOf(snapshot).value(), state->second) << one.generation;
+    EXPECT_TRUE(snapshot.Verify()->ok());
+    checkpoints += one.checkpoint ? 1 : 0;
+    ++state;
+  }
+  EXPECT_EQ(checkpoints, 4);
+}
+
+TEST_F(HistoryTest, AGenerationThatIsNotThereIsNotFound) {
+  EXPECT_TRUE(absl::IsNotFound(Frame::Open(path_, {.generation = 0}).status()));
+  EXPECT_TRUE(absl::IsNotFound(Frame::Open(path_, {.generation = 1000}).status()));
+}
+
+TEST_F(HistoryTest, AnOldStateIsReadOnlyAndStaysTheSame) {
+  const auto second = std::next(states_.begin());
+  Frame old = Open(second->first);
+  EXPECT_TRUE(absl::IsFailedPrecondition(old.OpenWriter().status()));
+  ASSERT_EQ(AppendTo(path_, Noise(10, 1)), absl::OkStatus());
+  const auto refreshed = old.Refresh();
+  ASSERT_EQ(refreshed.status(), absl::OkStatus());
+  EXPECT_EQ(DataOf(*refreshed).value(), second->second);
+}
+
+TEST_F(HistoryTest, CompactionDropsAllButTheNewest) {
+  ASSERT_EQ(Open().Compact().status(), absl::OkStatus());
+  const auto history = Open().History();
+  ASSERT_EQ(history.status(), absl::OkStatus());
+  EXPECT_EQ(history->size(), 1u);
+  EXPECT_TRUE(absl::IsNotFound(Frame::Open(path_, {.generation = 3}).status()));
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), states_.rbegin()->second);
+}
+
+TEST_F(HistoryTest, ReclaimGivesBackWhatOnlyOlderStatesNeed) {
+  const int64_t before = DiskUse();
+  const auto report = Reclaim();
+  ASSERT_EQ(report.status(), absl::OkStatus());
+  EXPECT_FALSE(report->blocked);
+  EXPECT_GT(report->freed, 12 * 4096 / 2);
+  EXPECT_LT(DiskUse(), before - 12 * 4096 / 2);
+  const Snapshot newest = Open().snapshot();
+  EXPECT_EQ(DataOf(newest).value(), states_.rbegin()->second);
+  EXPECT_TRUE(newest.Verify()->ok());
+  EXPECT_TRUE(newest.info().sealed);
+  EXPECT_EQ(Open().History()->front().generation, report->oldest_generation);
+  EXPECT_TRUE(absl::IsNotFound(Frame::Open(path_, {.generation = 3}).status()));
+}
+
+TEST_F(HistoryTest, ReclaimKeepsAsManyGenerationsAsItIsTold) {
+  const uint64_t newest = states_.rbegin()->first;
+  const auto report = Reclaim({.keep_generations = 6});
+  ASSERT_EQ(report.status(), absl::OkStatus());
+  EXPECT_GT(report->freed, 0);
+  EXPECT_LE(report->oldest_generation, newest - 6);
+  EXPECT_GT(report->oldest_generation, states_.begin()->first);
+  for (const auto& [generation, data] : states_) {
+    const auto frame = Frame::Open(path_, {.generation = generation});
+    if (generation < report->oldest_generation) {
+      EXPECT_TRUE(absl::IsNotFound(frame.status())) << generation;
+    } else {
+      ASSERT_EQ(frame.status(), absl::OkStatus()) << generation;
+      EXPECT_EQ(DataOf(frame->snapshot()).value(), data) << generation;
+    }
+  }
+}
+
+TEST_F(HistoryTest, AReaderOfAnOlderStateKeepsItFromBeingReclaimed) {
+  const auto first = states_.begin();
+  std::optional<Snapshot> old = Open(first->first).snapshot();
+  auto report = Reclaim();
+  ASSERT_EQ(report.status(), absl::OkStatus());
+  EXPECT_TRUE(report->blocked);
+  EXPECT_EQ(report->freed, 0);
+  EXPECT_EQ(DataOf(*old).value(), first->second);
+  // A chunk in place keeps it as well as the snapshot does.
+  std::optional<Chunk> chunk = *old->GetChunk(0);
+  const std::vector<std::byte> bytes = ToVector(chunk->bytes());
+  old.reset();
+  EXPECT_TRUE(Reclaim()->blocked);
+  EXPECT_EQ(ToVector(chunk->bytes()), bytes);
+  chunk.reset();
+  report = Reclaim();
+  EXPECT_FALSE(report->blocked);
+  EXPECT_GT(report->freed, 0);
+}
+
+TEST_F(HistoryTest, ReclaimRefusesStagedEdits) {
+  Frame frame = Open();
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer->Append(Noise(5, 1)), absl::OkStatus());
+  EXPECT_TRUE(absl::IsFailedPrecondition(writer->Reclaim().status()));
+  writer->Rollback();
+  EXPECT_EQ(writer->Reclaim().status(), absl::OkStatus());
+}
+
+TEST_F(HistoryTest, ALogThatRollsForEverTakesBoundedSpace) {
+  const std::string path = dir_.Path("log");
+  ASSERT_EQ(Frame::Create(path, PlainCopies(4096)).status(), absl::OkStatus());
+  Frame frame = *Frame::Open(path);
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  int64_t most = 0;
+  constexpr int64_t kKept = 20;
+  for (uint64_t i = 0; i < 400; ++i) {
+    ASSERT_EQ(writer->Append(Noise(4096, i)), absl::OkStatus());
+    const int64_t surplus = static_cast<int64_t>(i) + 1 > kKept ? 1 : 0;
+    ASSERT_EQ(writer->DeleteChunks(0, surplus), absl::OkStatus());
+    ASSERT_EQ(writer->Commit(Durability::kProcess).status(), absl::OkStatus());
+    if (i % 20 == 19) {
+      ASSERT_EQ(writer->Reclaim().status(), absl::OkStatus());
+      struct stat info = {};
+      ASSERT_EQ(::stat(path.c_str(), &info), 0);
+      // What is reserved ahead is not the log's.
+      most = std::max(most, int64_t{info.st_blocks} * 512);
+    }
+  }
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_GT(static_cast<int64_t>(std::filesystem::file_size(path)), 400 * 4096);
+  // Twenty chunks, as many that died since, and the room ahead.
+  EXPECT_LT(most, 2 * kKept * 4096 + 3 * (1 << 20));
+  struct stat info = {};
+  ASSERT_EQ(::stat(path.c_str(), &info), 0);
+  EXPECT_LT(int64_t{info.st_blocks} * 512, 3 * kKept * 4096);
+  EXPECT_EQ(Frame::Open(path)->snapshot().info().nchunks, kKept);
+}
+
+TEST(HistoryOfOthersTest, AFrameWithoutASealHasItsNewestState) {
+  const TempDir dir;
+  CreateOptions options = PlainCopies(64);
+  options.fingerprint = FingerprintType::kNone;
+  ASSERT_EQ(WriteFrame(dir.Path("f"), options, Noise(100, 1)), absl::OkStatus());
+  auto frame = Frame::Open(dir.Path("f"));
+  const auto history = frame->History();
+  ASSERT_EQ(history.status(), absl::OkStatus());
+  EXPECT_EQ(history->size(), 1u);
+}
+
+TEST(HistoryOfOthersTest, AFrameInMemoryHasAHistoryButNoDiskSpace) {
+  auto frame = Frame::CreateInMemory(PlainCopies(64));
+  auto writer = frame->OpenWriter();
+  for (uint64_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(writer->Append(Noise(100, i)), absl::OkStatus());
+    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  }
+  EXPECT_EQ(frame->History()->size(), 4u);
+  EXPECT_TRUE(absl::IsUnimplemented(writer->Reclaim().status()));
+  EXPECT_EQ(writer->Append(Noise(1, 1)), absl::OkStatus());  // nothing broke
+}
+
+}  // namespace
+}  // namespace cairn::test

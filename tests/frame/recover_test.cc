@@ -1,0 +1,143 @@
+// What Recover finds and does.
+#include "cairn/recover.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/fault_file_system.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+class RecoverTest : public testing::Test {
+ protected:
+  // A checkpoint of 100 bytes, two commits of 10 more, and what a dead writer left.
+  void SetUp() override {
+    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(100, 1)), absl::OkStatus());
+    data_ = Noise(100, 1);
+    {
+      auto writer = Frame::Open(path_)->OpenWriter();
+      for (uint64_t i = 2; i < 4; ++i) {
+        ASSERT_EQ(writer->Append(Noise(10, i)), absl::OkStatus());
+        ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+        const std::vector<std::byte> more = Noise(10, i);
+        data_.insert(data_.end(), more.begin(), more.end());
+      }
+    }
+    bytes_ = FileBytes(path_);
+    bytes_.resize(bytes_.size() + 777, std::byte{0x55});
+    PutFileBytes(path_, bytes_);
+  }
+  void ExpectFolded() const {
+    const auto frame = Frame::Open(path_);
+    ASSERT_EQ(frame.status(), absl::OkStatus());
+    EXPECT_EQ(DataOf(frame->snapshot()).value(), data_);
+    EXPECT_EQ(frame->snapshot().info().journal_size, 0);
+    EXPECT_EQ(frame->snapshot().info().frame_size, std::ssize(FileBytes(path_)));
+    EXPECT_TRUE(frame->snapshot().Verify()->ok());
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("f");
+  std::vector<std::byte> data_;
+  std::vector<std::byte> bytes_;
+};
+
+TEST_F(RecoverTest, FoldsTheJournalAndCutsTheRest) {
+  const auto report = Recover(path_);
+  ASSERT_EQ(report.status(), absl::OkStatus());
+  EXPECT_FALSE(report->header_restored);
+  EXPECT_EQ(report->commits, 2);
+  EXPECT_EQ(report->generation, report->checkpoint_generation + 2);
+  EXPECT_EQ(report->cut, 777);
+  EXPECT_EQ(report->size_before, std::ssize(bytes_));
+  EXPECT_EQ(report->size_after, std::ssize(FileBytes(path_)));
+  ExpectFolded();
+}
+
+TEST_F(RecoverTest, ADryRunTellsTheSameAndWritesNothing) {
+  FaultFileSystem files;
+  const auto report = Recover(path_, {.dry_run = true, .file_system = &files});
+  ASSERT_EQ(report.status(), absl::OkStatus());
+  EXPECT_EQ(report->commits, 2);
+  EXPECT_EQ(report->cut, 777);
+  EXPECT_EQ(files.operations(), 0);
+  EXPECT_EQ(FileBytes(path_), bytes_);
+}
+
+TEST_F(RecoverTest, AFrameThatIsWellIsLeftAlone) {
+  ASSERT_EQ(Recover(path_).status(), absl::OkStatus());
+  const std::vector<std::byte> well = FileBytes(path_);
+  FaultFileSystem files;
+  const auto report = Recover(path_, {.file_system = &files});
+  ASSERT_EQ(report.status(), absl::OkStatus());
+  EXPECT_EQ(report->commits, 0);
+  EXPECT_EQ(report->cut, 0);
+  EXPECT_EQ(files.operations(), 0);
+  EXPECT_EQ(FileBytes(path_), well);
+}
+
+TEST_F(RecoverTest, RestoresAHeaderThatIsGoneAndFollowsTheJournalBehindIt) {
+  std::fill(bytes_.begin(), bytes_.begin() + 64, std::byte{0});
+  PutFileBytes(path_, bytes_);
+  EXPECT_TRUE(absl::IsDataLoss(Frame::Open(path_).status()));
+  const auto dry = Recover(path_, {.dry_run = true});
+  ASSERT_EQ(dry.status(), absl::OkStatus());
+  EXPECT_TRUE(dry->header_restored);
+  EXPECT_EQ(dry->commits, 2);
+  EXPECT_EQ(FileBytes(path_), bytes_);
+  const auto report = Recover(path_);
+  ASSERT_EQ(report.status(), absl::OkStatus());
+  EXPECT_TRUE(report->header_restored);
+  ExpectFolded();
+}
+
+TEST_F(RecoverTest, EveryBitOfTheHeaderCanBeRestored) {
+  const auto header_len = static_cast<size_t>(PartsOf(bytes_).header_len);
+  for (size_t at = 0; at < header_len; ++at) {
+    std::vector<std::byte> damaged = bytes_;
+    damaged[at] ^= std::byte{1} << (at % 8);
+    PutFileBytes(path_, damaged);
+    const auto report = Recover(path_);
+    ASSERT_EQ(report.status(), absl::OkStatus()) << at;
+    ExpectFolded();
+  }
+}
+
+TEST_F(RecoverTest, AHeaderThatLeadsToItsOwnTrailerIsNotReplacedByAnother) {
+  // The index is damaged; an older checkpoint in the file is whole.
+  ASSERT_EQ(Recover(path_).status(), absl::OkStatus());
+  std::vector<std::byte> damaged = FileBytes(path_);
+  const FrameParts parts = PartsOf(damaged);
+  std::fill_n(damaged.begin() + parts.index_begin, 16, std::byte{0});
+  PutFileBytes(path_, damaged);
+  EXPECT_TRUE(absl::IsDataLoss(Recover(path_).status()));
+  EXPECT_EQ(FileBytes(path_), damaged);
+}
+
+TEST_F(RecoverTest, WaitsForNoWriter) {
+  auto frame = Frame::Open(path_);
+  const auto writer = frame->OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  EXPECT_TRUE(absl::IsUnavailable(Recover(path_).status()));
+  EXPECT_EQ(Recover(path_, {.dry_run = true}).status(), absl::OkStatus());
+}
+
+TEST_F(RecoverTest, WhatIsNoFrameStaysWhatItIs) {
+  PutFileBytes(path_, Noise(5000, 9));
+  EXPECT_TRUE(absl::IsDataLoss(Recover(path_).status()));
+  EXPECT_EQ(FileBytes(path_), Noise(5000, 9));
+  EXPECT_TRUE(absl::IsNotFound(Recover(dir_.Path("nothing")).status()));
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,181 @@
+// What looking for newer commits costs, and what it finds.
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/child_process.h"
+#include "tests/support/counting_file_system.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+using std::chrono::steady_clock;
+
+class RefreshTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(100, 1)), absl::OkStatus());
+  }
+  Frame Open() {
+    auto frame = Frame::Open(path_, {.file_system = &files_});
+    EXPECT_EQ(frame.status(), absl::OkStatus());
+    return *std::move(frame);
+  }
+  // Calls that one Refresh costs, the look at the frame's name left out, which comes once a second.
+  int64_t CostOfRefresh(Frame& frame) {
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < 3; ++i) {
+      const int64_t before = files_.calls();
+      EXPECT_EQ(frame.Refresh().status(), absl::OkStatus());
+      least = std::min(least, files_.calls() - before);
+    }
+    return least;
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("f");
+  CountingFileSystem files_;
+};
+
+TEST_F(RefreshTest, CostsOneCallWhenThereIsNoNews) {
+  Frame frame = Open();
+  EXPECT_EQ(CostOfRefresh(frame), 1);
+  Frame other = Open();
+  auto writer = other.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(10, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  EXPECT_EQ(frame.Refresh()->info().nbytes, 110);
+  EXPECT_EQ(CostOfRefresh(frame), 1);
+}
+
+TEST_F(RefreshTest, HopsOverStagedChunksOnce) {
+  Frame frame = Open();
+  Frame other = Open();
+  auto writer = other.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(2 << 20, 2)), absl::OkStatus());  // more than one piece is flushed
+  ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
+  ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
+  // One call where the journal ended, in case another writer began there, and one behind.
+  EXPECT_LE(CostOfRefresh(frame), 2);
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  EXPECT_EQ(frame.Refresh()->info().nbytes, 100 + (2 << 20));
+}
+
+TEST_F(RefreshTest, FindsTheCommitOfAWriterThatBeganWhereADeadOneHadStaged) {
+  Frame frame = Open();
+  {
+    auto dead = Open().OpenWriter();
+    ASSERT_EQ(dead.status(), absl::OkStatus());
+    ASSERT_EQ(dead->Append(Noise(3 << 20, 2)), absl::OkStatus());
+    ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
+    ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
+  }
+  auto writer = Open().OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(30, 3)), absl::OkStatus());
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  EXPECT_EQ(frame.Refresh()->info().nbytes, 130);
+}
+
+TEST_F(RefreshTest, FollowsACompactionAtOnce) {
+  Frame frame = Open();
+  ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
+  const uint64_t before = frame.snapshot().info().generation;
+  {
+    auto writer = Open().OpenWriter();
+    ASSERT_EQ(writer->DeleteChunks(0, 1), absl::OkStatus());
+    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  }
+  ASSERT_EQ(Open().Compact().status(), absl::OkStatus());
+  const auto seen = frame.Refresh();
+  ASSERT_EQ(seen.status(), absl::OkStatus());
+  EXPECT_GT(seen->info().generation, before + 1);
+  EXPECT_EQ(seen->info().dead_bytes, 0);
+  EXPECT_EQ(seen->info().nbytes, 36);
+}
+
+TEST_F(RefreshTest, NoticesWithinASecondThatSomebodyPutAnotherFileThere) {
+  Frame frame = Open();
+  ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
+  const std::string other = dir_.Path("other");
+  ASSERT_EQ(WriteFrame(other, PlainCopies(64), Noise(77, 2)), absl::OkStatus());
+  std::filesystem::rename(other, path_);
+  const auto begin = steady_clock::now();
+  while (frame.Refresh()->info().nbytes != 77) {
+    ASSERT_LT(steady_clock::now() - begin, std::chrono::seconds(10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(DataOf(frame.snapshot()).value(), Noise(77, 2));
+}
+
+TEST_F(RefreshTest, AChunkThatTheMapShowsWrongIsReadOnceMore) {
+  files_.reading().bad_maps = false;
+  Frame frame = Open();
+  {
+    auto writer = Open().OpenWriter();
+    ASSERT_EQ(writer->Append(Noise(400, 2)), absl::OkStatus());
+    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  }
+  files_.reading().bad_maps = true;  // for the longer map that the commit needs
+  const auto seen = frame.Refresh();
+  ASSERT_EQ(seen.status(), absl::OkStatus());
+  std::vector<std::byte> expected = Noise(100, 1);
+  const std::vector<std::byte> more = Noise(400, 2);
+  expected.insert(expected.end(), more.begin(), more.end());
+  EXPECT_EQ(DataOf(*seen).value(), expected);
+}
+
+class ForkTest : public RefreshTest {};
+
+TEST_F(ForkTest, AChildNeitherWritesNorRefreshesNorHarmsItsParent) {
+  Frame frame = Open();
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(500, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->snapshot().status(), absl::OkStatus());  // so that the file has grown
+  const int result = ResultOfChild([&] {
+    if (!absl::IsFailedPrecondition(writer->Append(Noise(1, 1)))) return 1;
+    if (!absl::IsFailedPrecondition(writer->Commit().status())) return 2;
+    if (!absl::IsFailedPrecondition(frame.Refresh().status())) return 3;
+    if (!absl::IsFailedPrecondition(frame.OpenWriter().status())) return 4;
+    Writer taken = *std::move(writer);
+    { const Writer gone = std::move(taken); }
+    { const Frame gone = std::move(frame); }
+    // What the child opens anew is its own.
+    auto own = Frame::Open(path_);
+    if (!own.ok()) return 5;
+    return absl::IsUnavailable(own->OpenWriter().status()) ? 0 : 6;
+  });
+  EXPECT_EQ(result, 0);
+  EXPECT_TRUE(absl::IsUnavailable(Open().OpenWriter().status()));
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  EXPECT_EQ(Open().snapshot().info().nbytes, 600);
+}
+
+TEST_F(ForkTest, AChildLeavesAnUnfinishedFrameToItsParent) {
+  const std::string path = dir_.Path("new");
+  auto writer = Frame::Build(path, PlainCopies(64));
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(100, 1)), absl::OkStatus());
+  EXPECT_EQ(ResultOfChild([&] {
+              { const Writer gone = *std::move(writer); }
+              return 0;
+            }),
+            0);
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(DataOf(Frame::Open(path)->snapshot()).value(), Noise(100, 1));
+}
+
+}  // namespace
+}  // namespace cairn::test
