@@ -230,8 +230,8 @@ absl::Status ContiguousWriter::CommitToNewFile() {
   CAIRN_ASSIGN_OR_RETURN(NewFile file, CopyDraft());
   CAIRN_RETURN_IF_ERROR(CheckAtPlace());
   // Readers of the old file that find it look at the name each time, so it comes first: whenever
-  // this process dies, they miss nothing. Without it they look once in a while.
-  file_->WriteAt(log_->end(), format::EncodeMoved()).IgnoreError();
+  // this process dies, they miss nothing.
+  CAIRN_RETURN_IF_ERROR(file_->WriteAt(log_->end(), format::EncodeMoved()));
   CAIRN_RETURN_IF_ERROR(file.Publish(true));
   return Adopt(file.file());
 }
