@@ -30,7 +30,7 @@ inline constexpr std::string_view kRecordMagic("CAIRNJNL");
 
 enum class RecordKind : uint32_t {
   kBatch = 1,  // a commit
-  kMoved = 2,  // another file has taken the frame's name
+  kMoved = 2,  // another file takes the frame's name, or has taken it
 };
 
 struct RecordHead {

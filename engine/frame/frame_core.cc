@@ -213,14 +213,16 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::FollowOn(
   CAIRN_ASSIGN_OR_RETURN(const int64_t begin, WhereToLook(*newest, source));
   RecordFinder finder(source, begin);
   CAIRN_ASSIGN_OR_RETURN(const Followed followed, FollowJournal(source, *newest, finder));
-  if (followed.moved) return MoveToPlace(std::move(newest), source);
-  const auto now = std::chrono::steady_clock::now();
   if (followed.state != nullptr) {
     hopped_ = {};
+    newest = followed.state;
     const std::lock_guard lock(mutex_);
-    newest_ = followed.state;
-    return newest_;
+    newest_ = newest;
   }
+  // Perhaps it is only about to, or its writer died before.
+  if (followed.moved) return MoveToPlace(std::move(newest), source);
+  if (followed.state != nullptr) return newest;
+  const auto now = std::chrono::steady_clock::now();
   if (now - looked_at_place_ >= kPlacePause) {
     hopped_ = {};  // in case another writer has a chunk of the same size there
     return MoveToPlace(std::move(newest), source);
@@ -244,7 +246,10 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
     if (!same || state->era != Era::kCurrent) return moved;  // nobody writes older ones any more
   }
   CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, FrameSizeNow(*state, source));
-  if (frame_size != state->header.frame_size) return MoveTo(source);
+  if (frame_size != state->header.frame_size) {
+    // Behind that checkpoint the file may say that another one has taken its place.
+    CAIRN_ASSIGN_OR_RETURN(state, MoveTo(source));
+  }
   const bool follows = state->journal.has_value() && state->journal_damage.ok();
   return follows ? FollowOn(std::move(state), source) : state;
 }

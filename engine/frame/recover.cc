@@ -1,5 +1,6 @@
 #include "cairn/recover.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -36,6 +37,10 @@ absl::StatusOr<std::vector<std::byte>> FindHeader(const std::shared_ptr<File>& f
   if (absl::IsDataLoss(found.status())) return damage;
   CAIRN_RETURN_IF_ERROR(found.status());
   if (own != 0 && own != found->end) return damage;
+  std::vector<std::byte> there(found->header.size());
+  CAIRN_RETURN_IF_ERROR(file->ReadAt(0, there));
+  // Then it is not the header that is wrong, and writing it again helps nobody.
+  if (there == found->header) return damage;
   return std::move(found->header);
 }
 
@@ -81,8 +86,11 @@ absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core) {
   if (report.commits == 0 && report.cut == 0) return report;
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
                          frame::FrameWriter::Open(core, {}));
-  // Only now is it sure that nobody commits any more.
+  // Only now is it sure that nobody commits any more; but what lay behind is cut by now.
+  const int64_t size_before = report.size_before;
   CAIRN_ASSIGN_OR_RETURN(report, Look(core->source(), *core->newest()));
+  report.cut = std::max<int64_t>(size_before - report.size_before, 0);
+  report.size_before = size_before;
   CAIRN_RETURN_IF_ERROR(writer->Close());
   CAIRN_ASSIGN_OR_RETURN(report.size_after, core->source().Size());
   return report;
@@ -95,7 +103,8 @@ absl::StatusOr<RecoveryReport> Recover(const std::string& path, const RecoverOpt
   OpenOptions open;
   open.file_system = files;
   absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(path, open);
-  const bool restore = absl::IsDataLoss(core.status()) && !files->OpenDirectory(path).ok();
+  const bool damaged = absl::IsDataLoss(core.status()) || absl::IsUnimplemented(core.status());
+  const bool restore = damaged && !files->OpenDirectory(path).ok();
   if (!core.ok() && !restore) return core.status();
   if (options.dry_run) {
     if (!restore) return Look((*core)->source(), *(*core)->newest());

@@ -57,7 +57,7 @@ struct FollowOptions {
 
 struct Followed {
   std::shared_ptr<const State> state;  // null: no batch follows
-  bool moved = false;                  // another file has taken the frame's name
+  bool moved = false;                  // another file takes the frame's name, or has taken it
   // What was durable once, as a later batch shows, and cannot be read any more.
   std::optional<int64_t> damaged_at;
 };

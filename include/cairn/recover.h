@@ -52,7 +52,10 @@ struct SalvageReport {
 
 // Looks through a file whose header, index and trailer may all be destroyed for whole chunks that
 // decode, and makes a frame of them at `to`. `options` says how chunks are decoded; layout and
-// chunksize follow from what is found. kAlreadyExists; kNotFound when there is no chunk.
+// chunksize follow from what is found, and metalayers are left behind. Chunks that were overwritten
+// or deleted are saved with the others, for nothing tells them apart, and damage that still decodes
+// goes unseen. kAlreadyExists; kNotFound when there is no chunk; kInvalidArgument for a directory:
+// the files of a sparse frame are salvaged one by one.
 absl::StatusOr<SalvageReport> CAIRN_EXPORT Salvage(const std::string& from, const std::string& to,
                                                    const OpenOptions& options = {});
 

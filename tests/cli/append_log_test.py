@@ -100,7 +100,7 @@ class Acknowledged(Log):
         self.send(tool, 3 * ITEM + 3)
         out, err = self.ends(tool, 1)
         self.assertEqual(out, b"committed 2\ncommitted 3\n")
-        self.assertRegex(err, r"\Acairn: f\.b2frame: standard input ends within an item: 3 bytes [^\n]+\n\Z")
+        self.assertRegex(err, r"\Acairn: f\.b2frame: standard input ends with 3 bytes of an item [^\n]+\n\Z")
         self.holds(3 * ITEM)
         self.assertEqual(self.info(self.frame)["journal_size"], 0)
 
@@ -213,6 +213,7 @@ class Many(Log):
 
 class Wait(Log):
     def test_for_another_writer(self):
+        self.ok("meta", "set", self.frame, "old", stdin=b"value")
         first = self.append(1, "--ack")
         self.send(first, ITEM)
         self.acknowledged(first, 1)
@@ -220,18 +221,21 @@ class Wait(Log):
         self.assertIn(self.frame, self.fails(1, "append", self.frame, "--wait", "0.2", stdin=b"none"))
         waiting = [
             self.start("append", self.frame, "--wait", 60),
-            self.start("chunk", "insert", self.frame, 0, "--wait", "60"),
+            self.start("chunk", "delete", self.frame, 0, "--wait", "60"),
             self.start("meta", "set", self.frame, "key", "--wait", 60),
-            self.start("meta", "rm", self.frame, "key", "--wait", 60),
+            self.start("meta", "rm", self.frame, "old", "--wait", 60),
             self.start("reclaim", self.frame, "--wait", 60),
         ]
         time.sleep(0.3)
         self.assertEqual([tool.poll() for tool in waiting], [None] * len(waiting))
+        for tool in waiting:
+            tool.stdin.close()
         self.ends(first)
         for tool in waiting:
-            tool.communicate(b"", timeout=60)
-            self.assertIsNotNone(tool.returncode)
-        self.assertEqual(waiting[0].returncode, 0)
+            err = tool.stderr.read().decode()
+            tool.wait(60)
+            self.assertNotIn("another writer", err)
+            self.assertEqual(tool.returncode, 0, (tool.args, err))
         self.ok("verify", self.frame)
 
     def test_seconds_that_are_none(self):

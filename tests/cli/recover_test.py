@@ -63,10 +63,10 @@ class Journal(Recover):
         self.assertEqual(self.read(self.frame), before)
         self.assertEqual(self.ok("cat", self.frame), self.data[:28_000])
 
-    def test_bytes_that_were_never_committed(self):
+    def test_bytes_that_no_commit_wrote(self):
         self.write(self.frame, self.read(self.frame) + noise(5000))
         text = self.ok("recover", self.frame).decode()
-        self.assertIn("4.88 KiB at the end that were never committed, cut off\n", text)
+        self.assertIn("4.88 KiB at the end that hold no commit, cut off\n", text)
         self.holds(self.data[:20_000])
         self.is_well()
 

@@ -18,6 +18,14 @@ absl::Status Author::Begin() {
   return keeper_.Begin(*writer_);
 }
 
+absl::Status Author::Resume() {
+  CAIRN_RETURN_IF_ERROR(Open());
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, frame_->Refresh());
+  CAIRN_ASSIGN_OR_RETURN(const Ledger ledger, CheckLedger(snapshot, random_));
+  keeper_ = LedgerKeeper(ledger);
+  return absl::OkStatus();
+}
+
 absl::Status Author::Append(int64_t most) {
   const int64_t left = options_.most_items - keeper_.committed().nitems;
   if (left <= 0) return Edit();

@@ -26,7 +26,10 @@ class Author {
   Author(Frame* frame, Options options)
       : frame_(frame), options_(std::move(options)), random_(options_.seed) {}
 
+  // In an empty frame.
   absl::Status Begin();
+  // In a frame that another author left, in whatever way.
+  absl::Status Resume();
   absl::Status Step();
   // Closes the frame and checks all of it.
   absl::Status End();

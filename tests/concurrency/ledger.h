@@ -38,6 +38,11 @@ CreateOptions LedgerOptions(Layout layout);
 // Keeps the ledger of the frame that it edits.
 class LedgerKeeper {
  public:
+  // A frame that has no ledger yet.
+  LedgerKeeper() = default;
+  // Goes on where another keeper stopped.
+  explicit LedgerKeeper(const Ledger& committed) : committed_(committed), staged_(committed) {}
+
   const Ledger& committed() const { return committed_; }
 
   // The first commit of an empty frame.

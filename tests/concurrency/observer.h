@@ -25,8 +25,9 @@ class Observer {
       : frame_(frame), path_(std::move(path)), options_(options), random_(seed) {}
 
   absl::Status Step();
-  // Of the newest state that was seen.
+  // Of the newest state that was seen; the generation only after a step that went well.
   int64_t commit() const { return last_.has_value() ? last_->ledger.commit : 0; }
+  uint64_t generation() const { return last_->snapshot.info().generation; }
   int64_t states_seen() const { return states_seen_; }
 
  private:

@@ -93,7 +93,8 @@ void ExamineEveryOperation(const CrashRun& run, int steps, size_t draws, Tally& 
   SimulatedDisk disk(run.seed);
   History history;
   Examiner examiner({.where = [&] { return place.ToString(); },
-                     .judge = [&] { return WithBug(run.bug, std::make_shared<Call>()); }},
+                     .judge = [&] { return WithBug(run.bug, std::make_shared<Call>()); },
+                     .rules = run.frame.rules},
                     other, tally);
   const auto call = std::make_shared<Call>();
   const auto bug = WithBug(run.bug, call);
@@ -122,7 +123,8 @@ class Chain {
         disk_(std::make_unique<SimulatedDisk>(run.seed)),
         examiner_({.where = [this] { return place_.ToString(); },
                    .judge = [this] { return WithBug(run_.bug, std::make_shared<Call>()); },
-                   .written = 10},
+                   .written = 10,
+                   .rules = run_.frame.rules},
                   dice_, tally) {}
 
   void Run() {
@@ -178,8 +180,8 @@ Fate Chain::Decide(const DiskOperation& operation, Plan& plan) {
 // False when there is no use in going on.
 bool Chain::Live() {
   Plan plan;
-  plan.death = disk_->operations() +
-               static_cast<int64_t>(dice_.Percent(25) ? dice_.Below(6) : dice_.Below(40));
+  const size_t operations = dice_.Percent(25) ? 8 : deaths_.operations;
+  plan.death = disk_->operations() + static_cast<int64_t>(dice_.Below(operations));
   if (deaths_.disk_errors) {
     plan.error = disk_->operations() + static_cast<int64_t>(dice_.Below(16));
   }

@@ -30,7 +30,8 @@ void ExamineEveryOperation(const CrashRun& run, int steps, size_t draws, Tally& 
 
 // How the processes of a chain end.
 struct Deaths {
-  int most = 4;
+  int most = 4;              // processes
+  size_t operations = 40;    // most of one process
   size_t kills = 25;         // of 100 deaths the machine survives; the others are power cuts
   bool disk_errors = false;  // one operation of each process fails, most often a sync
   size_t looks = 6;          // at disks that a power cut may leave; the next process gets the last

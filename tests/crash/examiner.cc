@@ -6,18 +6,14 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "cairn/frame.h"
+#include "cairn/recover.h"
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
-#include "tests/crash/life.h"
+#include "tests/crash/opened_frame.h"
 
 namespace cairn::test {
 
 namespace {
-
-absl::StatusOr<Frame> OpenOn(SimulatedDisk& disk) {
-  return Frame::Open(CrashFrame::kPath, {.file_system = disk.root()});
-}
 
 // An error for anything that is not as it must be.
 absl::StatusOr<uint64_t> ReadAndVerify(const Snapshot& snapshot) {
@@ -27,9 +23,9 @@ absl::StatusOr<uint64_t> ReadAndVerify(const Snapshot& snapshot) {
   return DataLoss("%s: %s", report.findings[0].section, report.findings[0].reason);
 }
 
-absl::Status ExpectState(SimulatedDisk& disk, const FrameModel& expected) {
-  CAIRN_ASSIGN_OR_RETURN(const Frame frame, OpenOn(disk));
-  CAIRN_ASSIGN_OR_RETURN(const uint64_t content, ReadAndVerify(frame.snapshot()));
+absl::Status ExpectState(const absl::StatusOr<OpenedFrame>& frame, const FrameModel& expected) {
+  CAIRN_RETURN_IF_ERROR(frame.status());
+  CAIRN_ASSIGN_OR_RETURN(const uint64_t content, ReadAndVerify(frame->snapshot()));
   if (content != ContentOf(expected)) return DataLoss("another state");
   return absl::OkStatus();
 }
@@ -94,7 +90,7 @@ std::optional<size_t> Examiner::Examine(SimulatedDisk& disk, const History& hist
 
 Examiner::Finding Examiner::Read(SimulatedDisk& disk) const {
   const int64_t operations = disk.operations();
-  const absl::StatusOr<Frame> frame = OpenOn(disk);
+  const absl::StatusOr<OpenedFrame> frame = Open(disk);
   if (absl::IsNotFound(frame.status())) return {.content = History::kNothing};
   if (!frame.ok()) return {.fault = Fault("does not open", frame.status())};
   const absl::StatusOr<uint64_t> content = ReadAndVerify(frame->snapshot());
@@ -126,9 +122,14 @@ std::optional<size_t> Examiner::Judge(const Finding& finding, const History& his
 std::string Examiner::GoOn(SimulatedDisk& disk, const FrameModel& found) {
   disk.Judge(context_.judge());
   FrameModel model = found;
-  const absl::StatusOr<Frame> opened = OpenOn(disk);
-  if (!opened.ok()) return Fault("does not open again", opened.status());
-  absl::StatusOr<Frame> frame = OpenOn(disk);
+  if (dice_.Percent(25)) {
+    const auto report = Recover(OpenedFrame::kPath, {.file_system = disk.root()});
+    std::string fault = Fault("is not recovered", report.status());
+    if (fault.empty()) fault = Fault("wrong when recovered", ExpectState(Open(disk), model));
+    if (!fault.empty()) return fault;
+  }
+  absl::StatusOr<OpenedFrame> frame = Open(disk);
+  if (!frame.ok()) return Fault("does not open again", frame.status());
   absl::StatusOr<Writer> writer = frame->OpenWriter();
   if (!writer.ok()) return Fault("does not open for writing", writer.status());
   std::string fault = Fault("the writer does not see it", ExpectState(writer->snapshot(), model));
@@ -142,16 +143,16 @@ std::string Examiner::GoOn(SimulatedDisk& disk, const FrameModel& found) {
   fault = Fault("the writer does not append", writer->Append(AsBytes(text)));
   if (fault.empty()) fault = Fault("the writer does not commit", writer->Commit().status());
   if (fault.empty()) {
-    fault = Fault("lost after recovery", ExpectState(*disk.PowerLoss(dice_), model));
+    fault = Fault("lost after recovery", ExpectState(Open(*disk.PowerLoss(dice_)), model));
   }
   if (!fault.empty()) return fault;
   const size_t ending = dice_.Below(3);
   if (ending == 0) fault = Fault("the writer does not close", writer->Close());
   if (ending == 1) fault = Fault("the writer makes no checkpoint", writer->Checkpoint());
   writer = absl::CancelledError("gone");
-  if (fault.empty()) fault = Fault("wrong after recovery", ExpectState(disk, model));
+  if (fault.empty()) fault = Fault("wrong after recovery", ExpectState(Open(disk), model));
   if (fault.empty()) {
-    fault = Fault("lost after the end", ExpectState(*disk.PowerLoss(dice_), model));
+    fault = Fault("lost after the end", ExpectState(Open(*disk.PowerLoss(dice_)), model));
   }
   return fault;
 }

@@ -9,7 +9,9 @@
 #include <unordered_map>
 
 #include "cairn/options.h"
+#include "engine/frame/replay_rules.h"
 #include "tests/crash/history.h"
+#include "tests/crash/opened_frame.h"
 #include "tests/crash/tally.h"
 #include "tests/support/dice.h"
 #include "tests/support/simulated_disk.h"
@@ -27,6 +29,7 @@ class Examiner {
     };
     // Of 100 disks that differ, on how many a writer goes on.
     size_t written = 25;
+    frame::ReplayRules rules = {};
   };
   // All outlive it.
   Examiner(Context context, Dice& dice, Tally& tally)
@@ -48,6 +51,9 @@ class Examiner {
     uint64_t content = 0;
   };
   Finding Read(SimulatedDisk& disk) const;
+  absl::StatusOr<OpenedFrame> Open(SimulatedDisk& disk) const {
+    return OpenedFrame::Open(disk, context_.rules);
+  }
   // What was wrong; empty when nothing was.
   std::string GoOn(SimulatedDisk& disk, const FrameModel& found);
   std::optional<size_t> Judge(const Finding& finding, const History& history, Durability survived);

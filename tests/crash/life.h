@@ -13,6 +13,7 @@
 
 #include "cairn/frame.h"
 #include "tests/crash/history.h"
+#include "tests/crash/opened_frame.h"
 #include "tests/frame/frame_model.h"
 #include "tests/support/dice.h"
 #include "tests/support/simulated_disk.h"
@@ -28,8 +29,8 @@ struct CrashFrame {
   size_t metalayer_size = 8;  // past 500 the header is longer than a sector
   size_t most_bytes = 1200;   // of one append
   bool only_appends = false;  // and commits; no checkpoint but those of the engine
-
-  static constexpr const char* kPath = "frame";
+  bool one_sector = false;    // what each commit adds: then a crash may keep any of them
+  frame::ReplayRules rules = {};
 };
 
 inline void PrintTo(const CrashFrame& frame, std::ostream* out) { *out << frame.name; }
@@ -76,6 +77,7 @@ class Life {
     kDropAndReopen,
     kCompact,
     kReclaim,
+    kRecover,
     kOverwrite,
     kHold,
     kRefresh,
@@ -96,6 +98,7 @@ class Life {
   absl::Status DropAndReopen();
   absl::Status Compact();
   absl::Status Reclaim();
+  absl::Status RecoverFrame();
   absl::Status Overwrite();
   void Rollback();
   void Hold();
@@ -103,6 +106,7 @@ class Life {
   void Begin(const char* call) { call_ = {.name = call}; }
   void Check(const Snapshot& snapshot, uint64_t content, const char* what);
   Buffer Noise(size_t size);
+  absl::Status AppendUpToSector();
   int64_t AnyChunk() { return static_cast<int64_t>(dice_.Below(staged_->chunks().size() + 1)); }
 
   const CrashFrame& setup_;
@@ -111,13 +115,15 @@ class Life {
   Dice& dice_;
   Call& call_;
   std::string complaint_;
-  std::optional<Frame> frame_;
+  std::optional<OpenedFrame> frame_;
   std::optional<Writer> writer_;
   std::optional<FrameModel> committed_;
   std::optional<FrameModel> staged_;
   bool edited_ = false;
+  int64_t end_ = 0;       // of the journal
+  int64_t overhead_ = 0;  // of a record that holds items
   // A reader that follows the writer, and a state that another one goes on reading.
-  std::optional<Frame> reader_;
+  std::optional<OpenedFrame> reader_;
   std::optional<Snapshot> held_;
   uint64_t held_content_ = 0;
 };

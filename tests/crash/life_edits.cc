@@ -68,6 +68,15 @@ absl::Status Life::EditChunks(Action action) {
   }
 }
 
+// Items that make the next record end where a sector does.
+absl::Status Life::AppendUpToSector() {
+  constexpr int64_t kSector = SimulatedInode::kSector;
+  const int64_t begin = (end_ + overhead_) % kSector;
+  const Buffer items = Noise(static_cast<size_t>(kSector - begin));
+  return Edit([&](FrameModel& model) { return model.Append(items); },
+              [&](Writer& writer) { return writer.Append(items); });
+}
+
 absl::Status Life::EditLayers(Action action) {
   const std::string name(1, static_cast<char>('a' + dice_.Below(3)));
   const Buffer content =

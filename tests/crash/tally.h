@@ -23,6 +23,10 @@ class Tally {
 
   int64_t states() const { return states_; }
   int64_t violations() const { return total_; }
+  int64_t violations(const std::string& kind) const {
+    const auto found = violations_.find(kind);
+    return found == violations_.end() ? 0 : found->second.count;
+  }
   std::string ToString() const {
     std::string text = absl::StrFormat("states: %d, violations: %d", states_, total_);
     for (const auto& [kind, entry] : violations_) {

@@ -1,10 +1,8 @@
-// What can be saved of a file is, once, and the rest is named.
+// What is a chunk of the frame, and what only reads like one.
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
@@ -12,212 +10,13 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/chunk/plain.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/frame/salvaging.h"
 #include "tests/support/status.h"
-#include "tests/support/temp_dir.h"
 
-namespace cairn {
-
-void PrintTo(const LostBytes& lost, std::ostream* stream) {
-  *stream << "[" << lost.begin << ", " << lost.end << "): " << lost.reason;
-}
-
-namespace test {
+namespace cairn::test {
 namespace {
 
-constexpr int32_t kChunk = 4000;
-
-struct Range {
-  int64_t begin = 0;
-  int64_t end = 0;
-};
-
-MutableBytes Part(Buffer& bytes, Range range) {
-  return MutableBytes(bytes).subspan(static_cast<size_t>(range.begin),
-                                     static_cast<size_t>(range.end - range.begin));
-}
-
-void Ruin(Buffer& bytes, Range range) {
-  CopyBytes(Noise(static_cast<size_t>(range.end - range.begin), 99), Part(bytes, range));
-}
-
-// Where the chunks of a frame lie.
-std::vector<Range> PlacesOf(Bytes bytes) {
-  const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
-  EXPECT_TRUE(IsOk(frame));
-  std::vector<Range> places;
-  for (int64_t i = 0; i < frame->snapshot().info().nchunks; ++i) {
-    const int64_t begin = frame->snapshot().GetEntry(i)->offset;
-    places.push_back({begin, begin + std::ssize(frame->snapshot().GetChunk(i)->bytes())});
-  }
-  return places;
-}
-
-class SalvageTest : public testing::Test {
- protected:
-  // The bytes of a frame with these chunks and two vlmetalayers.
-  Buffer MakeFrame(const CreateOptions& options, const std::vector<Buffer>& pieces) {
-    const std::string path = dir_.Path("made");
-    CreateOptions again = options;
-    again.overwrite = true;
-    auto writer = Frame::Build(path, again);
-    EXPECT_TRUE(IsOk(writer));
-    for (const Buffer& piece : pieces) EXPECT_EQ(writer->Append(piece), absl::OkStatus());
-    EXPECT_EQ(writer->SetVlmeta("noise", Noise(500, 77)), absl::OkStatus());
-    EXPECT_EQ(writer->SetVlmeta("text", MakeItems(800, 78)), absl::OkStatus());
-    EXPECT_EQ(writer->Close(), absl::OkStatus());
-    return FileBytes(path);
-  }
-
-  absl::StatusOr<SalvageReport> SalvageBytes(Bytes bytes, const OpenOptions& options = {}) {
-    PutFileBytes(dir_.Path("damaged"), bytes);
-    EXPECT_EQ(RemoveIfThere(dir_.Path("saved")), absl::OkStatus());
-    return Salvage(dir_.Path("damaged"), dir_.Path("saved"), options);
-  }
-
-  static absl::Status RemoveIfThere(const std::string& path) {
-    const absl::Status status = PosixFileSystem()->Remove(path);
-    return absl::IsNotFound(status) ? absl::OkStatus() : status;
-  }
-
-  Snapshot Saved() const {
-    const absl::StatusOr<Frame> frame = Frame::Open(dir_.Path("saved"));
-    EXPECT_TRUE(IsOk(frame));
-    return frame->snapshot();
-  }
-
-  // What was saved is `content`, and the report says so.
-  void ExpectSaved(const absl::StatusOr<SalvageReport>& report, Bytes content) const {
-    ASSERT_TRUE(IsOk(report));
-    ExpectHolds(Saved(), content);
-    EXPECT_EQ(report->chunks, Saved().info().nchunks);
-    EXPECT_EQ(report->nbytes, std::ssize(content));
-  }
-
-  // Exactly this range was lost, for a reason that says `part`.
-  static void ExpectLost(const LostBytes& lost, Range range, std::string_view part) {
-    EXPECT_EQ(lost.begin, range.begin);
-    EXPECT_EQ(lost.end, range.end);
-    EXPECT_TRUE(absl::StrContains(lost.reason, absl::string_view(part.data(), part.size())))
-        << lost.reason;
-  }
-
-  const TempDir dir_;
-};
-
-// Ways to read the file.
-class SalvageEitherWayTest : public SalvageTest, public testing::WithParamInterface<bool> {
- protected:
-  OpenOptions Options() const {
-    OpenOptions options;
-    options.use_mmap = GetParam();
-    return options;
-  }
-};
-
-TEST_P(SalvageEitherWayTest, NothingIsLostOfAWholeFrame) {
-  const Buffer items = MakeItems(10 * kChunk + 100);
-  const auto report = SalvageBytes(MakeFrame(Cut(4, kChunk), {items}), Options());
-  ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, items));
-  EXPECT_TRUE(report->lost.empty());
-  EXPECT_EQ(Saved().info().chunksize, kChunk);
-  EXPECT_EQ(Saved().info().typesize, 4);
-}
-
-TEST_P(SalvageEitherWayTest, ChunksNeedNeitherHeaderNorIndexNorTrailer) {
-  // In a frame of typesize 8 index and values of vlmetalayers look like data.
-  for (const int32_t typesize : {1, 4, 8}) {
-    const Buffer items = MakeNoise(10 * kChunk + 104);
-    Buffer frame = MakeFrame(Cut(typesize, kChunk), {items});
-    const FrameParts parts = PartsOf(frame);
-    const Range header = {0, parts.header_len};
-    const Range rest = {parts.index_begin, parts.frame_size};
-    Ruin(frame, header);
-    Ruin(frame, rest);
-    const auto report = SalvageBytes(frame, Options());
-    ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, items));
-    ASSERT_EQ(report->lost.size(), 2u);
-    ExpectLost(report->lost[0], header, "no chunk begins here");
-    ExpectLost(report->lost[1], rest, "no chunk begins here");
-    EXPECT_EQ(Saved().info().typesize, typesize);
-
-    FillBytes(Part(frame, header), std::byte{0});
-    FillBytes(Part(frame, rest), std::byte{0});
-    const auto zeroed = SalvageBytes(frame, Options());
-    ASSERT_NO_FATAL_FAILURE(ExpectSaved(zeroed, items));
-    ExpectLost(zeroed->lost[1], rest, "zeros");
-  }
-}
-
-TEST_P(SalvageEitherWayTest, ManySmallAndSomeLargeChunksAreFound) {
-  std::vector<Buffer> pieces;
-  Buffer all;
-  for (size_t i = 0; i < 3000; ++i) {
-    pieces.push_back(MakeNoise(i % 1000 == 500 ? (3 << 20) + i : 1 + i % 40, i));
-    AddTo(all, pieces.back());
-  }
-  Buffer frame = MakeFrame(Cut(1, CreateOptions::kVariableChunks), pieces);
-  FillBytes(Part(frame, {0, PartsOf(frame).header_len}), std::byte{0});
-  ExpectSaved(SalvageBytes(frame, Options()), all);
-}
-
-INSTANTIATE_TEST_SUITE_P(MappedOrRead, SalvageEitherWayTest, testing::Bool());
-
-TEST_F(SalvageTest, EachOfTheThreePartsMayBeMissingAlone) {
-  for (const int32_t typesize : {4, 8}) {
-    const Buffer items = MakeItems(5 * kChunk + 8);
-    const Buffer frame = MakeFrame(Cut(typesize, kChunk), {items});
-    const FrameParts parts = PartsOf(frame);
-    for (const Range range :
-         {Range{0, parts.header_len}, Range{parts.index_begin, parts.trailer_begin},
-          Range{parts.trailer_begin, parts.frame_size},
-          Range{parts.frame_size - 23, parts.frame_size},
-          Range{parts.trailer_begin, parts.trailer_begin + 20}}) {
-      Buffer damaged = frame;
-      Ruin(damaged, range);
-      const auto report = SalvageBytes(damaged);
-      ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, items));
-      ASSERT_EQ(report->lost.size(), 1u);
-      EXPECT_LE(report->lost[0].begin, range.begin);
-      EXPECT_GE(report->lost[0].end, range.end);
-    }
-  }
-}
-
-TEST_F(SalvageTest, ADamagedChunkIsLostAndNamed) {
-  const Buffer items = MakeItems(5 * kChunk);
-  Buffer frame = MakeFrame(Cut(4, kChunk), {items});
-  const Range lost = PlacesOf(frame)[2];
-  // The size of the first stream.
-  frame[static_cast<size_t>(lost.begin) + 36 + 3] ^= std::byte{0x40};
-  Buffer rest(items.begin(), items.begin() + 2 * kChunk);
-  AddTo(rest, Bytes(items).subspan(3 * kChunk));
-  const auto report = SalvageBytes(frame);
-  ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, rest));
-  ASSERT_EQ(report->lost.size(), 1u);
-  ExpectLost(report->lost[0], lost, "chunk of ");
-}
-
-TEST_F(SalvageTest, NoChunkIsLookedForInsideABrokenOne) {
-  CreateOptions options = Cut(4, kChunk);
-  options.compression.filters.clear();
-  options.compression.blocksize = kChunk / 2;
-  // The second block does not compress and is stored as it is, the chunks in it too.
-  const Buffer before = MakeNoise(kChunk, 1);
-  Buffer items = before;
-  AddTo(items, MakeItems(kChunk / 2));
-  AddTo(items, Compressed(MakeNoise(kChunk / 2 - 32, 2), OfTypesize(4)));
-  AddTo(items, MakeNoise(kChunk, 3));
-  Buffer frame = MakeFrame(options, {items});
-  const Range lost = PlacesOf(frame)[1];
-  frame[static_cast<size_t>(lost.begin) + 40 + 3] ^= std::byte{0x40};
-  const auto report = SalvageBytes(frame);
-  ASSERT_TRUE(IsOk(report));
-  EXPECT_EQ(report->chunks, 2);
-  ASSERT_EQ(report->lost.size(), 1u);
-  ExpectLost(report->lost[0], lost, "chunk of ");
-}
+using SalvageTest = Salvaging;
 
 TEST_F(SalvageTest, DataThatReadsLikeAnIndexIsKeptAmongData) {
   Buffer place(8);  // of the first chunk
@@ -245,29 +44,6 @@ TEST_F(SalvageTest, TheIndexOfASingleChunkIsNoData) {
   Ruin(frame, {0, parts.header_len});
   Ruin(frame, {parts.trailer_begin, parts.frame_size});
   ExpectSaved(SalvageBytes(frame), items);
-}
-
-TEST_F(SalvageTest, AChunkWithoutItsHeaderIsLost) {
-  const Buffer items = MakeNoise(5 * kChunk);
-  Buffer frame = MakeFrame(Cut(4, kChunk), {items});
-  const Range lost = PlacesOf(frame)[2];
-  Ruin(frame, {lost.begin, lost.begin + 16});
-  const auto report = SalvageBytes(frame);
-  ASSERT_TRUE(IsOk(report));
-  EXPECT_EQ(report->chunks, 4);
-  ASSERT_EQ(report->lost.size(), 1u);
-  ExpectLost(report->lost[0], lost, "no chunk begins here");
-}
-
-TEST_F(SalvageTest, OfATruncatedFileAllButTheCutChunkIsSaved) {
-  const Buffer items = MakeNoise(5 * kChunk);
-  Buffer frame = MakeFrame(Cut(4, kChunk), {items});
-  const Range cut = PlacesOf(frame)[3];
-  frame.resize(static_cast<size_t>(cut.end) - 10);
-  const auto report = SalvageBytes(frame);
-  ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, Bytes(items).first(3 * kChunk)));
-  ASSERT_EQ(report->lost.size(), 1u);
-  ExpectLost(report->lost[0], {cut.begin, cut.end - 10}, "the file ends");
 }
 
 TEST_F(SalvageTest, AFrameThatIsUserDataIsNotUnpacked) {
@@ -439,5 +215,4 @@ TEST_F(SalvageTest, AnEmptyChunkIsNoData) {
 }
 
 }  // namespace
-}  // namespace test
-}  // namespace cairn
+}  // namespace cairn::test

@@ -46,6 +46,13 @@ std::optional<PeerFrame> PeerFrame::OpenMapped(const std::string& path) {
   return Own(blosc2_schunk_open_udio(path.c_str(), &io));
 }
 
+std::optional<PeerFrame> PeerFrame::OpenLocking(const std::string& path) {
+  static blosc2_stdio_params params = {.locking = true};
+  blosc2_io io = blosc2_get_blosc2_io_defaults();
+  io.params = &params;
+  return Own(blosc2_schunk_open_udio(path.c_str(), &io));
+}
+
 std::optional<PeerFrame> PeerFrame::OpenBuffer(Bytes cframe) {
   return Own(blosc2_schunk_from_buffer(Data(cframe), static_cast<int64_t>(cframe.size()), true));
 }

@@ -22,6 +22,8 @@ class PeerFrame {
   // Empty where the library refuses.
   static std::optional<PeerFrame> Open(const std::string& path);
   static std::optional<PeerFrame> OpenMapped(const std::string& path);
+  // Takes the frame's lock file for each call, and waits for it.
+  static std::optional<PeerFrame> OpenLocking(const std::string& path);
   static std::optional<PeerFrame> OpenBuffer(Bytes cframe);
   static std::optional<PeerFrame> Create(const std::string& path,
                                          const CompressionOptions& compression,

@@ -4,8 +4,9 @@
 #include <cstddef>
 #include <cstring>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+
+#include "tools/cairn/units.h"
 
 namespace cairn::tool {
 
@@ -26,10 +27,9 @@ absl::StatusOr<int64_t> BatchAppender::Run(Input& input) {
   if (!rest.ok()) return rest.status();
   if (absl::Status status = writer_.Close(); !status.ok()) return status;
   if (*rest == 0) return end_ - begin_;
-  return absl::DataLossError(
-      absl::StrFormat("%s ends within an item: %d bytes that make no whole one are left out; "
-                      "all items before them are committed",
-                      input.name(), *rest));
+  return absl::DataLossError(absl::StrFormat(
+      "%s ends with %s of an item that is not whole; all items before it are committed",
+      input.name(), FormatCount(static_cast<int64_t>(*rest), "byte")));
 }
 
 absl::Status BatchAppender::CheckSize() const {

@@ -51,7 +51,7 @@ std::string Describe(const RecoverFlags& flags, const RecoveryReport& report) {
                           flags.dry_run ? "" : ", folded into a new one");
   }
   if (report.cut > 0) {
-    absl::StrAppendFormat(&text, "  %s at the end that were never committed%s\n",
+    absl::StrAppendFormat(&text, "  %s at the end that hold no commit%s\n",
                           FormatByteSize(report.cut), flags.dry_run ? "" : ", cut off");
   }
   return text;

@@ -1,0 +1,52 @@
+#include "tests/crash/opened_frame.h"
+
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/frame/environment.h"
+#include "engine/frame/frame_writer.h"
+#include "engine/frame/loader.h"
+
+namespace cairn::test {
+
+absl::StatusOr<OpenedFrame> OpenedFrame::Open(SimulatedDisk& disk,
+                                              const frame::ReplayRules& rules) {
+  OpenedFrame opened;
+  if (rules.check_chunks && rules.check_prev) {
+    CAIRN_ASSIGN_OR_RETURN(opened.frame_, Frame::Open(kPath, {.file_system = disk.root()}));
+    return opened;
+  }
+  auto env = std::make_shared<frame::Environment>();
+  env->replay = rules;
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, disk.root()->Open(kPath, FileMode::kRead));
+  frame::FrameSource source = frame::FrameSource::OfFile(file, 0, env->use_mmap);
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, LoadState(source, env));
+  opened.core_ =
+      std::make_shared<frame::FrameCore>(frame::FindPlace(disk.root(), kPath), source, env);
+  opened.core_->Adopt(std::move(source), std::move(state));
+  return opened;
+}
+
+Snapshot OpenedFrame::snapshot() const {
+  return core_ == nullptr ? frame_->snapshot() : Snapshot(core_->newest());
+}
+
+absl::StatusOr<Snapshot> OpenedFrame::Refresh() {
+  if (core_ == nullptr) return frame_->Refresh();
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, core_->Refresh());
+  return Snapshot(std::move(state));
+}
+
+absl::StatusOr<Writer> OpenedFrame::OpenWriter() {
+  if (core_ == nullptr) return frame_->OpenWriter();
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
+                         frame::FrameWriter::Open(core_, {}));
+  return Writer(std::move(writer));
+}
+
+absl::Status OpenedFrame::Compact() {
+  if (core_ == nullptr) return frame_->Compact().status();
+  return Unimplemented("a frame that is opened by other rules");
+}
+
+}  // namespace cairn::test

@@ -1,0 +1,38 @@
+// A frame on a simulated disk, opened as programs do, or with rules of replay that no program has.
+#ifndef CAIRN_TESTS_CRASH_OPENED_FRAME_H_
+#define CAIRN_TESTS_CRASH_OPENED_FRAME_H_
+
+#include <memory>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/frame.h"
+#include "engine/frame/frame_core.h"
+#include "engine/frame/replay_rules.h"
+#include "tests/support/simulated_disk.h"
+
+namespace cairn::test {
+
+class OpenedFrame {
+ public:
+  static constexpr const char* kPath = "frame";
+
+  static absl::StatusOr<OpenedFrame> Open(SimulatedDisk& disk,
+                                          const frame::ReplayRules& rules = {});
+
+  Snapshot snapshot() const;
+  absl::StatusOr<Snapshot> Refresh();
+  absl::StatusOr<Writer> OpenWriter();
+  // Only by the usual rules.
+  absl::Status Compact();
+
+ private:
+  std::optional<Frame> frame_;
+  std::shared_ptr<frame::FrameCore> core_;  // by rules that are not the usual ones
+};
+
+}  // namespace cairn::test
+
+#endif  // CAIRN_TESTS_CRASH_OPENED_FRAME_H_
