@@ -1,6 +1,7 @@
 // Readers in other processes, and what a forked one must leave alone.
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +59,7 @@ TEST_F(ProcessesTest, SeeWholeStatesOnlyThatGoForwardAndStay) {
   absl::Status status = author.Begin();
   ASSERT_TRUE(status.ok()) << status;
   std::vector<pid_t> readers;
+  std::fflush(nullptr);  // or the children could print what waits in the buffers once more
   for (uint64_t i = 0; i < kReaders; ++i) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
