@@ -272,11 +272,21 @@ absl::StatusOr<std::shared_ptr<const State>> ContiguousWriter::OldestKept(
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> kept,
                          LoadCheckpoint(source_, base_->header_bytes, core_->env()));
   const uint64_t newest = base_->info.generation;
-  while (kept != nullptr && kept->info.generation + options.keep_generations > newest) {
+  while (kept != nullptr && newest - kept->info.generation < options.keep_generations) {
     CAIRN_ASSIGN_OR_RETURN(kept,
                            PreviousCheckpoint(source_, *kept, base_->seal->oldest_generation));
   }
   return kept;
+}
+
+// Whether anybody reads a checkpoint that is none of these. Numbers above the newest one are those
+// of before a frame lost its seal, and with it the count.
+absl::StatusOr<bool> ContiguousWriter::IsReadOutside(uint64_t oldest, uint64_t newest) const {
+  CAIRN_ASSIGN_OR_RETURN(const bool before,
+                         file_->IsLocked(kReaderLockByte, static_cast<int64_t>(oldest)));
+  if (before) return true;
+  return file_->IsLocked(ReaderLockByte(newest + 1),
+                         static_cast<int64_t>(format::kMaxGeneration - newest));
 }
 
 // The newest checkpoint is made to say that states before `kept` are gone, and that durably; then,
@@ -302,8 +312,7 @@ absl::StatusOr<ReclaimReport> ContiguousWriter::Free(const ReclaimOptions& optio
     BeginAfterCheckpoint();
   }
   report.oldest_generation = oldest;
-  CAIRN_ASSIGN_OR_RETURN(report.blocked,
-                         file_->IsLocked(kReaderLockByte, static_cast<int64_t>(oldest)));
+  CAIRN_ASSIGN_OR_RETURN(report.blocked, IsReadOutside(oldest, base_->info.generation));
   if (report.blocked) return report;
   CAIRN_ASSIGN_OR_RETURN(const std::vector<Extent> dead, DeadExtents(*kept));
   CAIRN_ASSIGN_OR_RETURN(report.freed, PunchHoles(*file_, dead));

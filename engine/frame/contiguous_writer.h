@@ -54,6 +54,7 @@ class ContiguousWriter final : public FrameWriter {
   absl::Status CommitToNewFile();
   void BeginAfterCheckpoint();
   absl::StatusOr<std::shared_ptr<const State>> OldestKept(const ReclaimOptions& options) const;
+  absl::StatusOr<bool> IsReadOutside(uint64_t oldest, uint64_t newest) const;
   absl::StatusOr<ReclaimReport> FreeByRewriting();
   absl::Status WriteWhole(File& file, const Draft& draft, int64_t chunks_end) const;
 

@@ -140,6 +140,38 @@ TEST_F(HistoryTest, ReclaimKeepsAsManyGenerationsAsItIsTold) {
   }
 }
 
+TEST_F(HistoryTest, ReclaimKeepsAllThatThereIsWhenToldToKeepMore) {
+  const std::vector<GenerationInfo> before = Open().History().value();
+  const auto report = Reclaim({.keep_generations = UINT64_MAX});
+  ASSERT_EQ(report.status(), absl::OkStatus());
+  EXPECT_EQ(report->freed, 0);
+  EXPECT_EQ(report->oldest_generation, before.front().generation);
+  EXPECT_EQ(Open().History()->front().generation, before.front().generation);
+}
+
+// A frame of many vlmetalayers has no seal, and its generations begin anew.
+TEST_F(HistoryTest, AReaderOfAHigherGenerationKeepsItFromBeingReclaimed) {
+  const Snapshot old = Open().snapshot();
+  const std::vector<std::byte> data = DataOf(old).value();
+  auto writer = Open().OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  for (int i = 0; i < 16; ++i) {
+    ASSERT_EQ(writer->SetVlmeta(std::to_string(i), Noise(8, 1)), absl::OkStatus());
+  }
+  ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
+  for (int i = 0; i < 16; ++i) {
+    ASSERT_EQ(writer->DeleteVlmeta(std::to_string(i)), absl::OkStatus());
+  }
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_EQ(writer->UpdateChunk(i, Noise(4096, 50)), absl::OkStatus());
+  }
+  ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
+  const auto report = writer->Reclaim();
+  ASSERT_EQ(report.status(), absl::OkStatus());
+  EXPECT_TRUE(report->blocked);
+  EXPECT_EQ(DataOf(old).value(), data);
+}
+
 TEST_F(HistoryTest, AReaderOfAnOlderStateKeepsItFromBeingReclaimed) {
   const auto first = states_.begin();
   std::optional<Snapshot> old = Open(first->first).snapshot();
