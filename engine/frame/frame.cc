@@ -71,7 +71,7 @@ absl::StatusOr<Snapshot> Frame::Refresh() {
 }
 
 absl::StatusOr<std::vector<GenerationInfo>> Frame::History() const {
-  return frame::ListHistory(core_->source(), *core_->newest());
+  return frame::ListHistory(core_->source(), core_->env());
 }
 
 absl::StatusOr<Writer> Frame::OpenWriter(const WriterOptions& options) {

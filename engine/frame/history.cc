@@ -81,18 +81,20 @@ absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameSourc
   return previous->seal->generation < oldest ? nullptr : previous;
 }
 
-absl::StatusOr<std::vector<GenerationInfo>> ListHistory(const FrameSource& source,
-                                                        const State& newest) {
-  if (!newest.journal.has_value()) {
-    return std::vector<GenerationInfo>{{.generation = newest.info.generation,
+absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
+    const FrameSource& source, const std::shared_ptr<const Environment>& env) {
+  // What an older state remembers may have been given up since.
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> newest, LoadState(source, env));
+  if (!newest->journal.has_value()) {
+    return std::vector<GenerationInfo>{{.generation = newest->info.generation,
                                         .checkpoint = true,
-                                        .nchunks = newest.info.nchunks,
-                                        .nbytes = newest.info.nbytes,
-                                        .end = newest.info.frame_size}};
+                                        .nchunks = newest->info.nchunks,
+                                        .nbytes = newest->info.nbytes,
+                                        .end = newest->info.frame_size}};
   }
-  const uint64_t oldest = OldestOf(newest);
+  const uint64_t oldest = OldestOf(*newest);
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> checkpoint,
-                         LoadCheckpoint(source, newest.header_bytes, newest.env));
+                         LoadCheckpoint(source, newest->header_bytes, env));
   std::vector<std::shared_ptr<const State>> checkpoints;
   while (checkpoint != nullptr) {
     checkpoints.push_back(checkpoint);
@@ -101,7 +103,7 @@ absl::StatusOr<std::vector<GenerationInfo>> ListHistory(const FrameSource& sourc
   std::ranges::reverse(checkpoints);
   std::vector<GenerationInfo> out;
   for (const std::shared_ptr<const State>& one : checkpoints) {
-    CAIRN_RETURN_IF_ERROR(ListFrom(source, one, newest.journal->generation, out));
+    CAIRN_RETURN_IF_ERROR(ListFrom(source, one, newest->journal->generation, out));
   }
   return out;
 }

@@ -23,9 +23,9 @@ absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameSourc
                                                                 const State& state,
                                                                 uint64_t oldest);
 
-// The oldest first, up to `newest`.
-absl::StatusOr<std::vector<GenerationInfo>> ListHistory(const FrameSource& source,
-                                                        const State& newest);
+// The oldest first, up to the newest of all.
+absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
+    const FrameSource& source, const std::shared_ptr<const Environment>& env);
 
 // The state of that generation. kNotFound.
 absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(
