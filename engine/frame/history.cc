@@ -1,6 +1,7 @@
 #include "engine/frame/history.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "engine/base/status.h"
@@ -81,56 +82,85 @@ absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameSourc
   return previous->seal->generation < oldest ? nullptr : previous;
 }
 
-absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
-    const FrameSource& source, const std::shared_ptr<const Environment>& env) {
-  // What an older state remembers may have been given up since.
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> newest, LoadState(source, env));
-  if (!newest->journal.has_value()) {
-    return std::vector<GenerationInfo>{{.generation = newest->info.generation,
-                                        .checkpoint = true,
-                                        .nchunks = newest->info.nchunks,
-                                        .nbytes = newest->info.nbytes,
-                                        .end = newest->info.frame_size}};
+namespace {
+
+// What `find` makes of the newest state. A part of the history may be given up while it looks; then
+// it looks again, in what is left.
+template <typename Find>
+std::invoke_result_t<Find, const State&> InWhatIsKept(const FrameSource& source,
+                                                      const std::shared_ptr<const Environment>& env,
+                                                      Find find) {
+  constexpr int kMaxAttempts = 100;
+  for (int attempt = 1;; ++attempt) {
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> newest, LoadState(source, env));
+    auto found = find(*newest);
+    // What a state needs is registered by now: if it was not given up before, it stays.
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> now, LoadState(source, env));
+    if (OldestOf(*now) <= OldestOf(*newest) || attempt == kMaxAttempts) return found;
   }
-  const uint64_t oldest = OldestOf(*newest);
+}
+
+absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameSource& source,
+                                                     const State& newest) {
+  if (!newest.journal.has_value()) {
+    return std::vector<GenerationInfo>{{.generation = newest.info.generation,
+                                        .checkpoint = true,
+                                        .nchunks = newest.info.nchunks,
+                                        .nbytes = newest.info.nbytes,
+                                        .end = newest.info.frame_size}};
+  }
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> checkpoint,
-                         LoadCheckpoint(source, newest->header_bytes, env));
+                         LoadCheckpoint(source, newest.header_bytes, newest.env));
   std::vector<std::shared_ptr<const State>> checkpoints;
   while (checkpoint != nullptr) {
     checkpoints.push_back(checkpoint);
-    CAIRN_ASSIGN_OR_RETURN(checkpoint, PreviousCheckpoint(source, *checkpoint, oldest));
+    CAIRN_ASSIGN_OR_RETURN(checkpoint, PreviousCheckpoint(source, *checkpoint, OldestOf(newest)));
   }
   std::ranges::reverse(checkpoints);
   std::vector<GenerationInfo> out;
   for (const std::shared_ptr<const State>& one : checkpoints) {
-    CAIRN_RETURN_IF_ERROR(ListFrom(source, one, newest->journal->generation, out));
+    CAIRN_RETURN_IF_ERROR(ListFrom(source, one, newest.journal->generation, out));
   }
   return out;
 }
 
-absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(
-    const FrameSource& source, const std::shared_ptr<const Environment>& env, uint64_t generation) {
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> newest, LoadState(source, env));
-  if (newest->info.generation == generation) return newest;
-  const absl::Status gone =
-      absl::NotFoundError(absl::StrFormat("generation %d: the frame holds %d to %d", generation,
-                                          OldestOf(*newest), newest->info.generation));
-  if (!newest->journal.has_value() || generation > newest->info.generation) return gone;
+// The state of a generation before the newest; null when it is not there.
+absl::StatusOr<std::shared_ptr<const State>> FindGeneration(const FrameSource& source,
+                                                            const State& newest,
+                                                            uint64_t generation) {
+  if (!newest.journal.has_value() || generation > newest.info.generation) return nullptr;
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
-                         LoadCheckpoint(source, newest->header_bytes, env));
+                         LoadCheckpoint(source, newest.header_bytes, newest.env));
   while (state != nullptr && state->journal->generation > generation) {
-    CAIRN_ASSIGN_OR_RETURN(state, PreviousCheckpoint(source, *state, OldestOf(*newest)));
+    CAIRN_ASSIGN_OR_RETURN(state, PreviousCheckpoint(source, *state, OldestOf(newest)));
   }
-  if (state == nullptr) return gone;
+  if (state == nullptr) return nullptr;
   RecordFinder finder(source, state->journal->end);
   CAIRN_ASSIGN_OR_RETURN(const Followed followed,
                          FollowJournal(source, *state, finder, {.last_generation = generation}));
   if (followed.state != nullptr) state = followed.state;
-  if (state->info.generation != generation) return gone;
-  // What the state needs is registered by now; it must not have been given up before.
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> now, LoadState(source, env));
-  if (OldestOf(*now) > state->seal->generation) return gone;
-  return state;
+  return state->info.generation == generation ? state : nullptr;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
+    const FrameSource& source, const std::shared_ptr<const Environment>& env) {
+  return InWhatIsKept(source, env, [&](const State& newest) { return ListUpTo(source, newest); });
+}
+
+absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(
+    const FrameSource& source, const std::shared_ptr<const Environment>& env, uint64_t generation) {
+  return InWhatIsKept(
+      source, env, [&](const State& newest) -> absl::StatusOr<std::shared_ptr<const State>> {
+        if (newest.info.generation == generation) return std::make_shared<const State>(newest);
+        CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
+                               FindGeneration(source, newest, generation));
+        if (state != nullptr) return state;
+        return absl::NotFoundError(absl::StrFormat("generation %d: the frame holds %d to %d",
+                                                   generation, OldestOf(newest),
+                                                   newest.info.generation));
+      });
 }
 
 }  // namespace cairn::frame
