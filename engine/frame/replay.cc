@@ -68,6 +68,8 @@ class Follower {
   absl::Status Settle();
 
   const JournalEnd& scanned() const { return scanned_; }
+  // Where a whole batch stands that follows, and cannot be what it says.
+  const std::optional<int64_t>& refused_at() const { return refused_at_; }
   bool any() const { return any_; }
   Replay& replay() { return replay_; }
 
@@ -79,7 +81,7 @@ class Follower {
   Replay replay_;
   JournalEnd scanned_;  // with the batches that wait
   std::deque<FollowingBatch> waiting_;
-  bool stopped_ = false;
+  std::optional<int64_t> refused_at_;
   bool any_ = false;
 };
 
@@ -87,8 +89,11 @@ absl::StatusOr<bool> Follower::ApplyFirst() {
   const FollowingBatch& first = waiting_.front();
   const State& state = replay_.state();
   Tail tail = TailAfter(state.tail, first.batch.tail);
-  if (!CheckBatch(state, first, tail).ok()) {
-    stopped_ = true;
+  const absl::Status status = CheckBatch(state, first, tail);
+  // What passes a limit of the reader is a commit all the same: nobody may write in its place.
+  if (absl::IsResourceExhausted(status)) return status;
+  if (!status.ok()) {
+    refused_at_ = first.record;
     return false;
   }
   CAIRN_RETURN_IF_ERROR(replay_.Apply(first, std::move(tail)));
@@ -130,7 +135,7 @@ absl::StatusOr<std::optional<FoundRecord>> Follower::FindBehind(
 }
 
 absl::Status Follower::Settle() {
-  while (!stopped_ && !waiting_.empty()) {
+  while (!refused_at_.has_value() && !waiting_.empty()) {
     if (rules_.check_chunks) {
       CAIRN_ASSIGN_OR_RETURN(
           const bool whole,
@@ -235,10 +240,15 @@ absl::StatusOr<Followed> FollowJournal(const FrameSource& source, const State& s
       followed.moved = true;
       break;
     }
+    if (record->kind == format::RecordKind::kLater) {
+      followed.damaged_at = record->begin;
+      break;
+    }
     CAIRN_ASSIGN_OR_RETURN(const bool next, follower.Take(*record));
     if (!next) break;
   }
   CAIRN_RETURN_IF_ERROR(follower.Settle());
+  if (follower.refused_at().has_value()) followed.damaged_at = follower.refused_at();
   if (follower.any()) {
     CAIRN_ASSIGN_OR_RETURN(followed.state, std::move(follower.replay()).Finish(source));
   }
