@@ -17,6 +17,21 @@ struct StateDeleter {
 
 uint64_t Xxh3(Bytes bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
+struct Xxh3Stream::State {
+  std::unique_ptr<XXH3_state_t, StateDeleter> xxh{XXH3_createState()};
+};
+
+Xxh3Stream::Xxh3Stream() : state_(std::make_unique<State>()) {
+  XXH3_64bits_reset(state_->xxh.get());
+}
+Xxh3Stream::~Xxh3Stream() = default;
+
+void Xxh3Stream::Update(Bytes piece) {
+  XXH3_64bits_update(state_->xxh.get(), piece.data(), piece.size());
+}
+
+uint64_t Xxh3Stream::Digest() const { return XXH3_64bits_digest(state_->xxh.get()); }
+
 std::array<std::byte, 16> Fingerprint(FingerprintType type, std::span<const Bytes> parts) {
   std::array<std::byte, 16> out{};
   switch (type) {

@@ -13,6 +13,19 @@ namespace cairn {
 
 uint64_t Xxh3(Bytes bytes);
 
+// The same of bytes that come in pieces.
+class Xxh3Stream {
+ public:
+  Xxh3Stream();
+  ~Xxh3Stream();
+  void Update(Bytes piece);
+  uint64_t Digest() const;
+
+ private:
+  struct State;
+  const std::unique_ptr<State> state_;
+};
+
 // The 16 bytes of a trailer's fingerprint field over the parts in order: canonical big endian,
 // padded on the left with zeros; all zero for kNone.
 std::array<std::byte, 16> Fingerprint(FingerprintType type, std::span<const Bytes> parts);

@@ -16,7 +16,7 @@ namespace cairn::format {
 namespace {
 
 constexpr uint32_t kRecordVersion = 1;
-constexpr size_t kHashSize = sizeof(uint64_t);
+constexpr auto kHashSize = static_cast<size_t>(kRecordHashSize);
 
 enum class EditCode : uint32_t { kInsert = 1, kReplace = 2, kErase = 3, kReorder = 4 };
 
@@ -180,12 +180,12 @@ std::optional<RecordHead> FindRecordHead(Bytes bytes) {
   const uint32_t version = reader.Le<uint32_t>("version");
   const uint32_t kind = reader.Le<uint32_t>("kind");
   const uint64_t size = reader.Le<uint64_t>("size");
-  const bool known = kind == static_cast<uint32_t>(RecordKind::kBatch) ||
-                     kind == static_cast<uint32_t>(RecordKind::kMoved);
-  if (version != kRecordVersion || !known || size < kMinRecordSize || size > INT64_MAX) {
-    return std::nullopt;
-  }
-  return RecordHead{.kind = static_cast<RecordKind>(kind), .size = static_cast<int64_t>(size)};
+  if (size < kMinRecordSize || size > kMaxRecordSize) return std::nullopt;
+  const bool known =
+      version == kRecordVersion && (kind == static_cast<uint32_t>(RecordKind::kBatch) ||
+                                    kind == static_cast<uint32_t>(RecordKind::kMoved));
+  return RecordHead{.kind = known ? static_cast<RecordKind>(kind) : RecordKind::kLater,
+                    .size = static_cast<int64_t>(size)};
 }
 
 bool IsIntact(Bytes record) {

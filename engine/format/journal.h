@@ -24,11 +24,15 @@ namespace cairn::format {
 
 // magic, version, kind and size.
 inline constexpr int64_t kRecordHeadSize = 8 + 4 + 4 + 8;
-inline constexpr int64_t kMinRecordSize = kRecordHeadSize + 8;
+inline constexpr int64_t kRecordHashSize = 8;
+inline constexpr int64_t kMinRecordSize = kRecordHeadSize + kRecordHashSize;
+// More goes into a checkpoint.
+inline constexpr int64_t kMaxRecordSize = int64_t{4} << 30;
 // No chunk begins with its first byte.
 inline constexpr std::string_view kRecordMagic("CAIRNJNL");
 
 enum class RecordKind : uint32_t {
+  kLater = 0,  // of a version to come, or what that added
   kBatch = 1,  // a commit
   kMoved = 2,  // another file takes the frame's name, or has taken it
 };
@@ -38,7 +42,7 @@ struct RecordHead {
   int64_t size = 0;  // of the whole record
 };
 
-// Nothing unless `bytes` begins with the head of a record that this version knows.
+// Nothing unless `bytes` begins with the head of a record, of whatever version.
 std::optional<RecordHead> FindRecordHead(Bytes bytes);
 // Whether a whole record is what was written.
 bool IsIntact(Bytes record);

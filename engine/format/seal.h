@@ -21,6 +21,9 @@ inline constexpr uint64_t kMaxGeneration = uint64_t{1} << 61;
 // Index entries that one page hash stands for.
 inline constexpr int64_t kPageEntries = 2048;
 
+// No index is longer than a chunk can be.
+inline constexpr int64_t kMaxPages = kMaxChunkBytes / 8 / kPageEntries + 1;
+
 // The content of `cairn`.
 struct Seal {
   uint64_t nonce = 0;  // random, one a file

@@ -1,6 +1,9 @@
 #include "engine/frame/batch_check.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -97,7 +100,9 @@ absl::Status EditChecker::CheckOne(const ReorderEdit& edit) {
   return absl::OkStatus();
 }
 
-absl::Status CheckLayer(const State& before, const format::LayerEdit& edit) {
+// `names` are those of the vlmetalayers that the edit meets.
+absl::Status CheckLayer(const State& before, const format::LayerEdit& edit,
+                        std::set<std::string, std::less<>>& names) {
   using Kind = format::LayerEdit::Kind;
   CAIRN_RETURN_IF_ERROR(format::CheckLayerName(edit.name));
   if (edit.kind == Kind::kSetMetalayer) {
@@ -107,8 +112,13 @@ absl::Status CheckLayer(const State& before, const format::LayerEdit& edit) {
     }
     return DataLoss("batch: metalayer %s of %d bytes", edit.name, edit.content.size());
   }
-  if (IsReservedLayer(edit.name) || before.vlmetalayers.size() >= kMaxVlMetalayers) {
-    return DataLoss("batch: vlmetalayer %s", edit.name);
+  if (edit.kind == Kind::kDeleteVlmeta) {
+    names.erase(edit.name);
+  } else {
+    names.insert(edit.name);
+  }
+  if (IsReservedLayer(edit.name) || names.size() > kMaxVlMetalayers) {
+    return DataLoss("batch: vlmetalayer %s, of %d", edit.name, names.size());
   }
   return absl::OkStatus();
 }
@@ -134,9 +144,12 @@ absl::Status CheckChunksize(const State& before, const format::BatchTotals& tota
 absl::Status CheckTotals(const State& before, const format::BatchTotals& totals, const Tail& tail) {
   const int64_t chunksize = totals.chunksize;
   const int64_t in_chunks = totals.nbytes - tail.nbytes();
-  if (totals.nbytes < 0 || totals.stored_bytes < -1 || in_chunks < 0 ||
-      totals.nchunks > before.env->limits.max_nchunks) {
+  if (totals.nbytes < 0 || totals.stored_bytes < -1 || in_chunks < 0) {
     return DataLoss("batch: %d chunks of %d bytes", totals.nchunks, totals.nbytes);
+  }
+  if (totals.nchunks > before.env->limits.max_nchunks) {
+    return ResourceExhausted("journal: %d chunks pass the limit of %d", totals.nchunks,
+                             before.env->limits.max_nchunks);
   }
   if (chunksize == format::kChunksizeVariable) {
     if (tail.empty() && (totals.nchunks > 0 || in_chunks == 0)) return absl::OkStatus();
@@ -168,8 +181,12 @@ absl::Status CheckBatch(const State& before, const FollowingBatch& following, co
   if (checker.nchunks() != batch.totals.nchunks) {
     return DataLoss("batch: expected %d chunks, got %d", checker.nchunks(), batch.totals.nchunks);
   }
+  std::set<std::string, std::less<>> names;
+  if (!batch.layers.empty()) {
+    for (const VlLayer& layer : before.vlmetalayers) names.insert(layer.name);
+  }
   for (const format::LayerEdit& edit : batch.layers) {
-    CAIRN_RETURN_IF_ERROR(CheckLayer(before, edit));
+    CAIRN_RETURN_IF_ERROR(CheckLayer(before, edit, names));
   }
   CAIRN_RETURN_IF_ERROR(CheckHead(before, following));
   return CheckTotals(before, batch.totals, tail);

@@ -147,6 +147,7 @@ absl::Status ContiguousWriter::PublishBatch(Durability durability) {
                       .previous = journal.last,
                       .durable_end = synced_end_};
   const std::vector<std::byte> record = format::EncodeBatch(next.batch);
+  if (std::ssize(record) > format::kMaxRecordSize) return Fold();
   next.hash = format::HashOf(record);
   CAIRN_RETURN_IF_ERROR(log_->Append(record).status());
   ReserveRoom();

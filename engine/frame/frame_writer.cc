@@ -82,6 +82,9 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
   CAIRN_RETURN_IF_ERROR(CheckWritable(*base));
   CAIRN_RETURN_IF_ERROR(base->trailer_damage);
   CAIRN_RETURN_IF_ERROR(base->journal_damage);
+  if (base->info.generation >= format::kMaxGeneration) {
+    return FailedPrecondition("generation %d is the last one", base->info.generation);
+  }
   core->Adopt(source, base);
   CAIRN_ASSIGN_OR_RETURN(StagerOptions staging, StagingOf(options, *base, core->env()->registry));
   Start start{.core = std::move(core),

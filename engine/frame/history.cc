@@ -27,7 +27,7 @@ absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameSource& sour
   const Bytes content =
       bytes.bytes().subspan(static_cast<size_t>(layer->begin), static_cast<size_t>(layer->size));
   CAIRN_ASSIGN_OR_RETURN(const Bytes payload, chunk::PlainPayload(content));
-  CAIRN_ASSIGN_OR_RETURN(format::Seal seal, format::ParseSeal(payload, kMaxChunkBytes));
+  CAIRN_ASSIGN_OR_RETURN(format::Seal seal, format::ParseSeal(payload, format::kMaxPages));
   return std::move(seal.header_copy);
 }
 

@@ -224,13 +224,14 @@ namespace {
 absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameSource& source,
                                                          std::shared_ptr<const State> state) {
   RecordFinder finder(source, state->journal->end);
+  // What lies behind a frame inside a larger file is not Cairn's, and may be long.
   CAIRN_ASSIGN_OR_RETURN(const Followed followed,
-                         FollowJournal(source, *state, finder, {.search = true}));
+                         FollowJournal(source, *state, finder, {.search = source.origin() == 0}));
   if (followed.state != nullptr) state = followed.state;
   if (!followed.damaged_at.has_value()) return state;
   auto marked = std::make_shared<State>(*state);
   marked->journal_damage =
-      DataLoss("journal: byte %d: what later commits follow is not whole", *followed.damaged_at);
+      DataLoss("journal: byte %d: what was committed here cannot be read", *followed.damaged_at);
   marked->info.sealed = false;
   return marked;
 }

@@ -6,8 +6,10 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
+#include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
+#include "engine/frame/trailer_search.h"
 
 namespace cairn::frame {
 
@@ -15,13 +17,50 @@ namespace {
 
 // Holds most records whole, and no more of a chunk than costs nothing.
 constexpr size_t kWindow = 4096;
-constexpr size_t kSearchPiece = 1 << 20;
+constexpr size_t kPiece = 1 << 20;
+
+// Records do not overlap, so a search that reads more than this many times what it looks through
+// was made to waste time.
+constexpr int64_t kMaxOverlaps = 4;
+
+// So many zeros are space that was reserved, and no damage.
+constexpr size_t kZerosBelieved = 64 << 10;
+
+// Behind so many zeros, more than any writer reserves, nothing was written.
+constexpr int64_t kMostZeros = int64_t{128} << 20;
+
+bool AllZeros(Bytes bytes) {
+  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+// Whether there is an intact record at `begin`. Reads it piece by piece: what only claims to be
+// large costs no memory.
+absl::StatusOr<bool> HasIntactRecord(const FrameSource& source, int64_t begin,
+                                     const format::RecordHead& head) {
+  const int64_t hash_begin = begin + head.size - format::kRecordHashSize;
+  std::vector<std::byte> piece(
+      static_cast<size_t>(std::min<int64_t>(hash_begin - begin, static_cast<int64_t>(kPiece))));
+  Xxh3Stream stream;
+  for (int64_t at = begin; at < hash_begin; at += std::ssize(piece)) {
+    piece.resize(static_cast<size_t>(std::min<int64_t>(hash_begin - at, std::ssize(piece))));
+    CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(at, piece));
+    if (got < piece.size()) return false;
+    stream.Update(piece);
+  }
+  piece.resize(static_cast<size_t>(format::kRecordHashSize));
+  CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(hash_begin, piece));
+  return got == piece.size() && format::HashOf(piece) == stream.Digest();
+}
 
 // The whole record at `begin`, if there is an intact one.
 absl::StatusOr<std::optional<FoundRecord>> ReadRecord(const FrameSource& source, int64_t begin,
                                                       const format::RecordHead& head) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
   if (!RangeFits(begin, head.size, size)) return std::nullopt;
+  if (head.size > static_cast<int64_t>(kPiece)) {
+    CAIRN_ASSIGN_OR_RETURN(const bool intact, HasIntactRecord(source, begin, head));
+    if (!intact) return std::nullopt;
+  }
   FoundRecord record{.kind = head.kind, .begin = begin, .bytes = {}};
   record.bytes.resize(static_cast<size_t>(head.size));
   CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(begin, record.bytes));
@@ -38,8 +77,11 @@ absl::Status RecordFinder::Fill() {
   return absl::OkStatus();
 }
 
-bool RecordFinder::stopped_at_bytes() const {
-  return std::ranges::any_of(window_, [](std::byte byte) { return byte != std::byte{0}; });
+absl::StatusOr<bool> RecordFinder::StoppedAtBytes() const {
+  if (window_.size() < kWindow || !AllZeros(window_)) return !AllZeros(window_);
+  std::vector<std::byte> more(kZerosBelieved);
+  CAIRN_ASSIGN_OR_RETURN(const size_t got, source_.ReadSome(position_, more));
+  return !AllZeros(Bytes(more).first(got));
 }
 
 absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Take(const format::RecordHead& head) {
@@ -61,7 +103,7 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Next() {
     if (const auto head = format::FindRecordHead(window_); head.has_value()) return Take(*head);
     const size_t head_size = std::min<size_t>(window_.size(), chunk::kHeaderSize);
     const absl::StatusOr<chunk::Header> chunk =
-        chunk::ParseHeader(Bytes(window_).first(head_size), kMaxChunkBytes);
+        chunk::ParseHeader(Bytes(window_).first(head_size), INT32_MAX);
     if (!chunk.ok()) return std::nullopt;
     hop_.position = position_;
     CopyBytes(Bytes(window_).first(head_size), hop_.header);
@@ -72,16 +114,21 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Next() {
 
 absl::Status SearchRecords(const FrameSource& source, int64_t position,
                            absl::FunctionRef<bool(FoundRecord)> visit) {
-  std::vector<std::byte> piece(kSearchPiece);
-  for (;;) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
+  if (position >= size) return absl::OkStatus();
+  SearchBudget budget(size - position, kMaxOverlaps);
+  std::vector<std::byte> piece(kPiece);
+  for (int64_t zeros = 0; zeros < kMostZeros;) {
     CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(position, piece));
     if (static_cast<int64_t>(got) < format::kMinRecordSize) return absl::OkStatus();
     const Bytes bytes = Bytes(piece).first(got);
+    zeros = AllZeros(bytes) ? zeros + std::ssize(bytes) : 0;
     const std::string_view text = AsText(bytes);
     for (size_t at = text.find(format::kRecordMagic); at != text.npos;
          at = text.find(format::kRecordMagic, at + 1)) {
       const auto head = format::FindRecordHead(bytes.subspan(at));
-      if (!head.has_value()) continue;
+      if (!head.has_value() || head->size > size - position - static_cast<int64_t>(at)) continue;
+      if (!budget.Spend(head->size)) return absl::OkStatus();
       CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record,
                              ReadRecord(source, position + static_cast<int64_t>(at), *head));
       if (record.has_value() && visit(*std::move(record))) return absl::OkStatus();
@@ -89,6 +136,7 @@ absl::Status SearchRecords(const FrameSource& source, int64_t position,
     // A head may lie across the border of two pieces.
     position += static_cast<int64_t>(got) - format::kMinRecordSize + 1;
   }
+  return absl::OkStatus();
 }
 
 }  // namespace cairn::frame

@@ -46,8 +46,8 @@ class RecordFinder {
     int64_t count = 0;
   };
   const Hop& hop() const { return hop_; }
-  // Whether there is anything but zeros at the position.
-  bool stopped_at_bytes() const;
+  // Whether there is anything but zeros at the position, or not far behind it.
+  absl::StatusOr<bool> StoppedAtBytes() const;
 
  private:
   absl::Status Fill();

@@ -60,14 +60,17 @@ class Follower {
 
   // False when the record is not the next batch.
   absl::StatusOr<bool> Take(const FoundRecord& record);
-  // The next batch, somewhere behind a position where neither chunk nor record can be read. If
-  // there is none, but one that was written when that was durable, `damaged_at` says where.
-  absl::StatusOr<std::optional<FoundRecord>> FindBehind(int64_t position,
+  // The next batch, somewhere behind where the finder stopped because it could read neither chunk
+  // nor record. If there is none, but one that was written when that was durable, `damaged_at` says
+  // where.
+  absl::StatusOr<std::optional<FoundRecord>> FindBehind(RecordFinder& finder,
                                                         std::optional<int64_t>& damaged_at) const;
   // Takes those in that may not be durable, as far as their chunks are whole.
   absl::Status Settle();
 
   const JournalEnd& scanned() const { return scanned_; }
+  // Where a whole batch stands that follows, and cannot be what it says.
+  const std::optional<int64_t>& refused_at() const { return refused_at_; }
   bool any() const { return any_; }
   Replay& replay() { return replay_; }
 
@@ -79,7 +82,7 @@ class Follower {
   Replay replay_;
   JournalEnd scanned_;  // with the batches that wait
   std::deque<FollowingBatch> waiting_;
-  bool stopped_ = false;
+  std::optional<int64_t> refused_at_;
   bool any_ = false;
 };
 
@@ -87,8 +90,11 @@ absl::StatusOr<bool> Follower::ApplyFirst() {
   const FollowingBatch& first = waiting_.front();
   const State& state = replay_.state();
   Tail tail = TailAfter(state.tail, first.batch.tail);
-  if (!CheckBatch(state, first, tail).ok()) {
-    stopped_ = true;
+  const absl::Status status = CheckBatch(state, first, tail);
+  // What passes a limit of the reader is a commit all the same: nobody may write in its place.
+  if (absl::IsResourceExhausted(status)) return status;
+  if (!status.ok()) {
+    refused_at_ = first.record;
     return false;
   }
   CAIRN_RETURN_IF_ERROR(replay_.Apply(first, std::move(tail)));
@@ -111,7 +117,10 @@ absl::StatusOr<bool> Follower::Take(const FoundRecord& record) {
 }
 
 absl::StatusOr<std::optional<FoundRecord>> Follower::FindBehind(
-    int64_t position, std::optional<int64_t>& damaged_at) const {
+    RecordFinder& finder, std::optional<int64_t>& damaged_at) const {
+  CAIRN_ASSIGN_OR_RETURN(const bool bytes, finder.StoppedAtBytes());
+  if (!bytes) return std::nullopt;
+  const int64_t position = finder.position();
   std::optional<FoundRecord> found;
   CAIRN_RETURN_IF_ERROR(SearchRecords(source_, position, [&](FoundRecord record) {
     if (record.kind != format::RecordKind::kBatch) return false;
@@ -125,12 +134,15 @@ absl::StatusOr<std::optional<FoundRecord>> Follower::FindBehind(
     if (shows_damage) damaged_at = position;
     return false;
   }));
-  if (found.has_value()) damaged_at.reset();
+  if (found.has_value()) {
+    damaged_at.reset();
+    finder.GoTo(found->end());
+  }
   return found;
 }
 
 absl::Status Follower::Settle() {
-  while (!stopped_ && !waiting_.empty()) {
+  while (!refused_at_.has_value() && !waiting_.empty()) {
     if (rules_.check_chunks) {
       CAIRN_ASSIGN_OR_RETURN(
           const bool whole,
@@ -226,19 +238,23 @@ absl::StatusOr<Followed> FollowJournal(const FrameSource& source, const State& s
   Followed followed;
   while (follower.scanned().generation < options.last_generation) {
     CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record, finder.Next());
-    if (!record.has_value() && options.search && finder.stopped_at_bytes()) {
-      CAIRN_ASSIGN_OR_RETURN(record, follower.FindBehind(finder.position(), followed.damaged_at));
-      if (record.has_value()) finder.GoTo(record->end());
+    if (!record.has_value() && options.search) {
+      CAIRN_ASSIGN_OR_RETURN(record, follower.FindBehind(finder, followed.damaged_at));
     }
     if (!record.has_value()) break;
     if (record->kind == format::RecordKind::kMoved) {
       followed.moved = true;
       break;
     }
+    if (record->kind == format::RecordKind::kLater) {
+      followed.damaged_at = record->begin;
+      break;
+    }
     CAIRN_ASSIGN_OR_RETURN(const bool next, follower.Take(*record));
     if (!next) break;
   }
   CAIRN_RETURN_IF_ERROR(follower.Settle());
+  if (follower.refused_at().has_value()) followed.damaged_at = follower.refused_at();
   if (follower.any()) {
     CAIRN_ASSIGN_OR_RETURN(followed.state, std::move(follower.replay()).Finish(source));
   }

@@ -58,7 +58,7 @@ struct FollowOptions {
 struct Followed {
   std::shared_ptr<const State> state;  // null: no batch follows
   bool moved = false;                  // another file takes the frame's name, or has taken it
-  // What was durable once, as a later batch shows, and cannot be read any more.
+  // What was committed once, as its record or a later batch shows, and cannot be read.
   std::optional<int64_t> damaged_at;
 };
 

@@ -24,9 +24,6 @@ constexpr size_t kExtMarker = 5;
 constexpr size_t kType = 6;
 constexpr auto kTailSize = static_cast<size_t>(format::kTrailerTailSize);
 
-// More pages than any index has.
-constexpr int64_t kMaxPages = kMaxChunkBytes / 8 / format::kPageEntries + 1;
-
 bool LooksLikeTail(Bytes tail) {
   return tail[kLengthMarker] == std::byte{format::msgpack::kUint32} &&
          tail[kExtMarker] == std::byte{format::msgpack::kFixExt16} &&
@@ -76,7 +73,7 @@ absl::StatusOr<format::Seal> SealOf(const TrailerBytes& trailer) {
   CAIRN_ASSIGN_OR_RETURN(const Bytes payload,
                          chunk::PlainPayload(trailer.bytes.subspan(
                              static_cast<size_t>(layer->begin), static_cast<size_t>(layer->size))));
-  return format::ParseSeal(payload, kMaxPages);
+  return format::ParseSeal(payload, format::kMaxPages);
 }
 
 absl::Status OwnTrailerCheck::CheckIndex(const format::FrameHeader& header,

@@ -60,8 +60,9 @@ class CAIRN_EXPORT Frame {
 
   // The newest state that this handle has seen.
   Snapshot snapshot() const;
-  // Looks for a newer commit: one system call when there is none. A commit may be seen before it is
-  // durable. A file that took the frame's name without Cairn's doing is noticed within a second.
+  // Looks for a newer commit: one system call when there is none and the frame is mapped. A commit
+  // may be seen before it is durable. A file that took the frame's name without Cairn's doing is
+  // noticed within a second.
   absl::StatusOr<Snapshot> Refresh();
   // The states that can still be opened, the oldest first. Compact and Writer::Reclaim drop older
   // ones. A sparse frame has the newest only.

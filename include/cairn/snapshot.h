@@ -55,7 +55,9 @@ struct FrameInfo {
   bool sealed = false;  // every live byte is covered by a fingerprint
   // Chunks are read unchecked, vlmetalayers not at all, and the frame is read-only.
   bool trailer_damaged = false;
-  uint64_t generation = 0;  // grows with each commit by Cairn; 0 where Cairn never wrote
+  // Grows with each commit and checkpoint by Cairn; 0 where Cairn never wrote. A checkpoint without
+  // a seal cannot keep it: behind one it begins anew.
+  uint64_t generation = 0;
 };
 
 // One entry of the index.

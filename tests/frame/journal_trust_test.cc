@@ -1,0 +1,162 @@
+// Journals that somebody made up, or that a reader cannot take: nothing that was committed is cut,
+// and none costs more than it is long.
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "engine/base/endian.h"
+#include "engine/base/hash.h"
+#include "engine/format/journal.h"
+#include "engine/frame/frame_core.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+constexpr size_t kHashSize = 8;
+
+void Reseal(MutableBytes record) {
+  StoreLe(record.last(kHashSize).data(), Xxh3(Bytes(record).first(record.size() - kHashSize)));
+}
+
+class JournalTrustTest : public testing::Test {
+ protected:
+  // A checkpoint of four chunks.
+  void SetUp() override {
+    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(256, 1)), absl::OkStatus());
+  }
+  Frame Open(const OpenOptions& options = {}) const {
+    auto frame = Frame::Open(path_, options);
+    EXPECT_EQ(frame.status(), absl::OkStatus());
+    return *std::move(frame);
+  }
+  void PutBehind(Bytes bytes) {
+    std::vector<std::byte> all = FileBytes(path_);
+    all.insert(all.end(), bytes.begin(), bytes.end());
+    PutFileBytes(path_, all);
+  }
+  // A batch that follows and changes nothing.
+  format::Batch NextBatch() const {
+    const auto core = frame::FrameCore::Open(path_, {});
+    const std::shared_ptr<const frame::State> state = (*core)->newest();
+    format::Batch batch;
+    batch.links = {.base = state->journal->base,
+                   .generation = state->journal->generation + 1,
+                   .previous = state->journal->last,
+                   .durable_end = state->journal->end};
+    batch.totals = {.nchunks = state->chunks.size(),
+                    .nbytes = state->header.nbytes,
+                    .stored_bytes = -1,
+                    .chunksize = state->header.chunksize,
+                    .vlblocks = false};
+    return batch;
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("f");
+};
+
+TEST_F(JournalTrustTest, CommitsThatPassALimitAreNotCut) {
+  ASSERT_EQ(AppendTo(path_, Noise(256, 2)), absl::OkStatus());
+  {
+    Frame frame = Open();
+    auto writer = frame.OpenWriter();
+    ASSERT_EQ(writer->Append(Noise(256, 3)), absl::OkStatus());
+    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  }
+  const std::vector<std::byte> before = FileBytes(path_);
+  EXPECT_TRUE(
+      absl::IsResourceExhausted(Frame::Open(path_, {.limits = {.max_nchunks = 8}}).status()));
+  EXPECT_EQ(FileBytes(path_), before);
+  EXPECT_EQ(Open().snapshot().info().nchunks, 12);
+}
+
+TEST_F(JournalTrustTest, ARecordOfALaterVersionIsNotCut) {
+  std::vector<std::byte> record = format::EncodeBatch(NextBatch());
+  record[8] = std::byte{2};
+  Reseal(record);
+  PutBehind(record);
+  const std::vector<std::byte> before = FileBytes(path_);
+  Frame frame = Open();
+  EXPECT_EQ(DataOf(frame.snapshot()).value(), Noise(256, 1));
+  EXPECT_TRUE(IsDamage(frame.OpenWriter().status(), "journal"));
+  EXPECT_EQ(FileBytes(path_), before);
+}
+
+TEST_F(JournalTrustTest, AWholeBatchThatCannotBeIsNotCut) {
+  format::Batch batch = NextBatch();
+  batch.totals.nbytes += 1000;
+  PutBehind(format::EncodeBatch(batch));
+  const std::vector<std::byte> before = FileBytes(path_);
+  Frame frame = Open();
+  EXPECT_EQ(DataOf(frame.snapshot()).value(), Noise(256, 1));
+  EXPECT_FALSE(frame.snapshot().Verify()->ok());
+  EXPECT_TRUE(IsDamage(frame.OpenWriter().status(), "journal"));
+  EXPECT_EQ(FileBytes(path_), before);
+}
+
+TEST_F(JournalTrustTest, ABatchBringsNoMoreLayersThanATrailerHolds) {
+  format::Batch batch = NextBatch();
+  for (int i = 0; i <= kMaxVlMetalayers; ++i) {
+    batch.layers.push_back(
+        {.kind = format::LayerEdit::Kind::kSetVlmeta, .name = std::to_string(i)});
+  }
+  PutBehind(format::EncodeBatch(batch));
+  EXPECT_TRUE(Open().snapshot().vlmetalayers().empty());
+}
+
+// The head of a record that claims the rest of the file.
+std::vector<std::byte> HeadOf(uint64_t size) {
+  std::vector<std::byte> head = format::EncodeBatch({});
+  head.resize(static_cast<size_t>(format::kRecordHeadSize));
+  StoreLe(head.data() + format::kRecordHeadSize - sizeof(size), size);
+  return head;
+}
+
+TEST_F(JournalTrustTest, ManyHeadsOfRecordsCostNoMoreThanTheyAreLong) {
+  constexpr uint64_t kSize = 4 << 20;
+  std::vector<std::byte> heads = {std::byte{1}};  // the search begins where nothing can be read
+  while (heads.size() < kSize) {
+    const std::vector<std::byte> head = HeadOf(kSize - heads.size());
+    heads.insert(heads.end(), head.begin(), head.end());
+  }
+  PutBehind(heads);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), Noise(256, 1));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+TEST_F(JournalTrustTest, ARecordThatClaimsAHoleCostsNoMemory) {
+  constexpr int64_t kSize = int64_t{8} << 40;
+  std::vector<std::byte> head = HeadOf(kSize);
+  const int64_t end = std::ssize(FileBytes(path_));
+  PutBehind(head);
+  if (::truncate(path_.c_str(), end + kSize) != 0) GTEST_SKIP() << "no such large files";
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), Noise(256, 1));
+}
+
+TEST_F(JournalTrustTest, BytesBehindAFrameInALargerFileAreNotSearched) {
+  std::vector<std::byte> larger = Noise(16, 7);
+  const std::vector<std::byte> whole = FileBytes(path_);
+  larger.insert(larger.end(), whole.begin(), whole.end());
+  larger.push_back(std::byte{1});
+  // Behind a byte that is neither chunk nor record.
+  const std::vector<std::byte> record = format::EncodeBatch(NextBatch());
+  larger.insert(larger.end(), record.begin(), record.end());
+  PutFileBytes(path_, larger);
+  const Snapshot snapshot = Open({.offset = 16}).snapshot();
+  EXPECT_EQ(snapshot.info().journal_size, 0);
+  EXPECT_TRUE(snapshot.Verify()->ok());
+}
+
+}  // namespace
+}  // namespace cairn::test
