@@ -55,11 +55,7 @@ void Examiner::CrashBefore(const DiskOperation& operation, const SimulatedDisk& 
       const auto sectors = static_cast<size_t>(last - first + 1);
       const int64_t end = (first + static_cast<int64_t>(dice_.Below(sectors))) * kSector;
       const auto torn = disk.Clone();
-      const auto file = torn->root()->Open(operation.name, FileMode::kReadWrite);
-      if (file.ok()) {
-        const auto size = static_cast<size_t>(end - operation.offset);
-        (*file)->WriteAt(operation.offset, operation.bytes.first(size)).IgnoreError();
-      }
+      torn->DoPart(operation, static_cast<size_t>(end - operation.offset));
       Examine(*torn, history, Durability::kProcess);
     }
   }

@@ -175,6 +175,18 @@ TEST_F(SimulatedDiskTest, AFailedSyncKeepsAnyPartAndTakesAllForWritten) {
   EXPECT_EQ(left, (Outcome{"abc", std::string(3, '\0')}));
 }
 
+TEST_F(SimulatedDiskTest, AWriteBringsItsWholeSectorDownAsTheCacheHasIt) {
+  const auto file = DurableFile("abc");
+  ASSERT_TRUE(file->WriteAt(0, AsBytes("xyz")).ok());
+  disk_.Judge([](const DiskOperation&) { return Fate{Fate::Kind::kFail}; });
+  EXPECT_FALSE(file->Sync(SyncMode::kAll).ok());
+  disk_.Judge({});
+  ASSERT_TRUE(file->WriteAt(0, AsBytes("x")).ok());
+  Outcome left = Outcomes();
+  left.erase("abc");
+  EXPECT_EQ(left, Outcome{"xyz"});
+}
+
 TEST_F(SimulatedDiskTest, AProcessDiesInTheMiddleOfAWrite) {
   const auto file = DurableFile("abc");
   disk_.Judge([](const DiskOperation& operation) {

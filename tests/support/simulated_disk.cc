@@ -119,6 +119,11 @@ absl::Status SimulatedDisk::Do(DiskOperation operation, const Run& run, const Fa
   return status;
 }
 
+void SimulatedDisk::DoPart(const DiskOperation& write, size_t size) {
+  const auto written = file(write.inode);
+  if (written != nullptr) written->Write(time_++, write.offset, write.bytes.first(size));
+}
+
 void SimulatedDisk::Evict() {
   for (const auto& [inode, file] : files_) file->Evict();
 }

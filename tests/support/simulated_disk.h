@@ -49,6 +49,7 @@ struct DiskOperation {
   Kind kind = Kind::kWrite;
   std::string name = {};                // as the file was opened, or the name that changes
   int64_t number = 0;                   // of the operation, from 0
+  uint64_t inode = 0;                   // kWrite: of the file, which may have lost its name
   int64_t offset = 0;                   // kWrite, kPunch; the size for kTruncate, kReserve
   Bytes bytes = {};                     // kWrite
   Bytes cached = {};                    // kWrite, kSync: the whole file before
@@ -106,6 +107,9 @@ class SimulatedDisk {
   bool dead() const { return dead_; }
   // Another process starts. The files of the dead one must be closed by now.
   void Revive() { dead_ = false; }
+  // Does the first `size` bytes of a write that was judged on this disk or on one that this is a
+  // clone of.
+  void DoPart(const DiskOperation& write, size_t size);
   // Every file forgets what it takes for written; see SimulatedInode.
   void Evict();
 

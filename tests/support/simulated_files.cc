@@ -62,6 +62,7 @@ absl::Status SimulatedFile::WriteAt(int64_t offset, Bytes src) {
   return disk_->Do(
       {.kind = Kind::kWrite,
        .name = name_,
+       .inode = number_,
        .offset = offset,
        .bytes = *bytes,
        .cached = inode_->bytes()},

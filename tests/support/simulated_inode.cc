@@ -55,32 +55,31 @@ std::unique_ptr<SimulatedInode> SimulatedInode::Clone() const {
 
 uint64_t SimulatedInode::Hash() const { return Xxh3(bytes().first(static_cast<size_t>(used_))); }
 
-void SimulatedInode::Add(Change change) {
-  change.size = size_;
-  if (change.begin < change.end || change.kind == Change::Kind::kResize) {
-    pending_.push_back(std::move(change));
+void SimulatedInode::Add(int64_t time, int64_t begin, int64_t end) {
+  Change change = {.time = time, .begin = begin / kSector * kSector, .size = size_};
+  if (begin < end) {
+    change.bytes = ToVector(Cached(change.begin, (end + kSector - 1) / kSector * kSector));
   }
+  pending_.push_back(std::move(change));
 }
 
 void SimulatedInode::Write(int64_t time, int64_t offset, Bytes src) {
   if (src.empty()) return;
   const int64_t end = offset + std::ssize(src);
-  // `src` may be a mapping of this very file.
-  Change change = {.time = time, .begin = offset, .end = end, .bytes = ToVector(src)};
-  CopyBytes(change.bytes, Cached(offset, end));
+  CopyBytes(ToVector(src), Cached(offset, end));  // `src` may be a mapping of this very file
   size_ = std::max(size_, end);
   Use(end);
   for (int64_t page = offset / kPage; page * kPage < end; ++page) allocated_.insert(page);
-  Add(std::move(change));
+  Add(time, offset, end);
 }
 
 void SimulatedInode::Resize(int64_t time, int64_t size) {
-  const int64_t end = std::max(used_, size);
-  if (size < used_) FillBytes(Cached(size, used_), std::byte{0});
+  const int64_t end = used_;
+  if (size < end) FillBytes(Cached(size, end), std::byte{0});
   used_ = std::min(used_, size);
   size_ = size;
   allocated_.erase(allocated_.lower_bound((size + kPage - 1) / kPage), allocated_.end());
-  Add({.time = time, .kind = Change::Kind::kResize, .begin = size, .end = end});
+  Add(time, size, end);
 }
 
 void SimulatedInode::Reserve(int64_t time, int64_t size) {
@@ -95,7 +94,7 @@ void SimulatedInode::Punch(int64_t time, int64_t offset, int64_t size) {
   }
   if (offset >= end) return;
   FillBytes(Cached(offset, end), std::byte{0});
-  Add({.time = time, .kind = Change::Kind::kZero, .begin = offset, .end = end});
+  Add(time, offset, end);
 }
 
 void SimulatedInode::Sync(SyncMode mode) {
@@ -110,7 +109,7 @@ void SimulatedInode::Sync(SyncMode mode) {
   synced.bytes.resize(static_cast<size_t>(used_));
   for (const Change& change : pending_) {
     const int64_t begin = change.begin / kPage * kPage;
-    const int64_t end = std::min((change.end + kPage - 1) / kPage * kPage, used_);
+    const int64_t end = std::min((change.end() + kPage - 1) / kPage * kPage, used_);
     if (begin >= end) continue;
     CopyBytes(Cached(begin, end), MutableBytes(synced.bytes).subspan(static_cast<size_t>(begin)));
   }
@@ -138,27 +137,18 @@ std::vector<int64_t> SimulatedInode::PendingTimes() const {
   return times;
 }
 
-// A sector with `cut` changes made holds what it held when the first `cut` of all changes were
-// done: so each is applied to those of its sectors that got so far.
+// A sector with `cut` changes made holds what the last of them that touches it made of it.
 FileImage SimulatedInode::Merge(const Cuts& cuts, int64_t size) const {
   FileImage image = durable_;
   for (size_t i = 0; i < pending_.size(); ++i) {
     const Change& change = pending_[i];
-    for (int64_t at = change.begin; at < change.end;) {
-      const int64_t sector = at / kSector;
-      const int64_t end = std::min(change.end, (sector + 1) * kSector);
-      if (i < cuts.at(sector)) {
-        if (std::ssize(image.bytes) < end) image.bytes.resize(static_cast<size_t>(end));
-        const MutableBytes to = MutableBytes(image.bytes).first(static_cast<size_t>(end));
-        const MutableBytes part = to.subspan(static_cast<size_t>(at));
-        if (change.kind == Change::Kind::kWrite) {
-          const Bytes from = Bytes(change.bytes).subspan(static_cast<size_t>(at - change.begin));
-          CopyBytes(from.first(part.size()), part);
-        } else {
-          FillBytes(part, std::byte{0});
-        }
-      }
-      at = end;
+    for (int64_t at = change.begin; at < change.end(); at += kSector) {
+      if (i >= cuts.at(at / kSector)) continue;
+      const auto begin = static_cast<size_t>(at);
+      const auto length = static_cast<size_t>(kSector);
+      if (image.bytes.size() < begin + length) image.bytes.resize(begin + length);
+      CopyBytes(Bytes(change.bytes).subspan(begin - static_cast<size_t>(change.begin), length),
+                MutableBytes(image.bytes).subspan(begin));
     }
   }
   image.size = size;
@@ -171,7 +161,7 @@ FileImage SimulatedInode::ImageAt(int64_t time) const {
   while (done < pending_.size() && pending_[done].time < time) ++done;
   Cuts cuts;
   for (const Change& change : pending_) {
-    for (int64_t sector = change.begin / kSector; sector * kSector < change.end; ++sector) {
+    for (int64_t sector = change.begin / kSector; sector * kSector < change.end(); ++sector) {
       cuts[sector] = done;
     }
   }
@@ -188,7 +178,7 @@ SimulatedInode::Cuts SimulatedInode::AnyCuts(Dice& dice) const {
   std::map<int64_t, std::vector<size_t>> touching;
   for (size_t i = 0; i < pending_.size(); ++i) {
     const Change& change = pending_[i];
-    for (int64_t sector = change.begin / kSector; sector * kSector < change.end; ++sector) {
+    for (int64_t sector = change.begin / kSector; sector * kSector < change.end(); ++sector) {
       touching[sector].push_back(i + 1);
     }
   }

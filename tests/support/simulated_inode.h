@@ -87,14 +87,13 @@ class SimulatedInode {
   std::map<std::pair<int64_t, const void*>, LockMode> locks = {};
 
  private:
+  // What it makes of the sectors that it touches: a disk gets them whole, as the cache has them.
   struct Change {
-    enum class Kind { kWrite, kResize, kZero };
     int64_t time = 0;
-    Kind kind = Kind::kWrite;
-    int64_t begin = 0;  // of the bytes that it changes
-    int64_t end = 0;
-    std::vector<std::byte> bytes = {};  // kWrite
-    int64_t size = 0;                   // of the file afterwards
+    int64_t begin = 0;
+    std::vector<std::byte> bytes = {};
+    int64_t size = 0;  // of the file afterwards
+    int64_t end() const { return begin + std::ssize(bytes); }
   };
   // For each sector that is pending, how many of the changes the disk has made to it.
   using Cuts = std::map<int64_t, size_t>;
@@ -102,7 +101,8 @@ class SimulatedInode {
   MutableBytes Cached(int64_t begin, int64_t end) {
     return {pages_->start + begin, static_cast<size_t>(end - begin)};
   }
-  void Add(Change change);
+  // The cached bytes [begin, end) have changed.
+  void Add(int64_t time, int64_t begin, int64_t end);
   FileImage Merge(const Cuts& cuts, int64_t size) const;
   Cuts AnyCuts(Dice& dice) const;
   int64_t AnySize(Dice& dice) const;
