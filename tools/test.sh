@@ -69,8 +69,9 @@ build_and_test() {  # build folder, meson options
 
 tell_peer blosc2 C-Blosc2
 tell_peer blosc C-Blosc
-build_and_test build-test-sanitize --buildtype=debugoptimized -Dwerror=true \
-  -Db_sanitize=address,undefined -Db_lundef=false -Dcpp_args=-fno-sanitize-recover=all
+# Little optimisation and no more than line numbers: it builds in half the time.
+build_and_test build-test-sanitize --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
+  -Db_sanitize=address,undefined -Db_lundef=false -Dcpp_args="-fno-sanitize-recover=all -g1"
 build_and_test build-test-release --buildtype=release -Dwerror=true
 
 echo "$passed passed, $failed failed"
