@@ -104,6 +104,10 @@ absl::Status ContiguousWriter::Restart() {
     source_ = FrameSource::OfFile(file_, 0, core_->env()->use_mmap);
     new_file_ = std::move(file);
     shared_end_ = 0;
+  } else if (log_->end() > CommittedEnd()) {
+    // Readers that hopped over these chunks must not take them for those of the next commit.
+    CAIRN_RETURN_IF_ERROR(CleanUp());
+    reserved_end_ = 0;
   }
   StageAt(std::max(CommittedEnd(), shared_end_));
   return absl::OkStatus();

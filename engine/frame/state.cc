@@ -42,9 +42,10 @@ FrameInfo MakeInfo(const State& state) {
   FrameInfo info;
   info.layout = header.layout;
   info.era = state.era;
+  info.format_version = header.version;
+  // What a batch made of a frame that was empty.
   const bool variable = header.variable_chunks() || header.vlblocks;
-  info.format_version =
-      variable ? std::max(header.version, format::kFrameVersionVariable) : header.version;
+  if (state.journal.has_value() && variable) info.format_version = format::kFrameVersionVariable;
   info.nchunks = CountChunks(state);
   info.nitems = header.nbytes / header.typesize;
   info.nbytes = header.nbytes;

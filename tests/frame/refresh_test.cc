@@ -88,6 +88,23 @@ TEST_F(RefreshTest, FindsTheCommitOfAWriterThatBeganWhereADeadOneHadStaged) {
   EXPECT_EQ(frame.Refresh()->info().nbytes, 130);
 }
 
+TEST_F(RefreshTest, FindsTheCommitOfAWriterThatRolledBackWhatItHadStaged) {
+  Frame frame = Open();
+  ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
+  auto writer = Open().OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  int64_t nbytes = 100;
+  for (uint64_t i = 0; i < 5; ++i) {
+    ASSERT_EQ(writer->Append(Noise(2 << 20, i)), absl::OkStatus());
+    ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
+    writer->Rollback();
+    ASSERT_EQ(writer->Append(Noise(64 * (i + 1), i)), absl::OkStatus());
+    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+    nbytes += 64 * (static_cast<int64_t>(i) + 1);
+    EXPECT_EQ(frame.Refresh()->info().nbytes, nbytes);
+  }
+}
+
 TEST_F(RefreshTest, FollowsACompactionAtOnce) {
   Frame frame = Open();
   ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
