@@ -36,6 +36,7 @@ int Main(int argc, char** argv) {
   Session session;
   std::string json;
   std::string svg;
+  std::string markdown;
   app.add_option("--rounds", session.rounds, "Rounds, of which medians are taken")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -43,6 +44,7 @@ int Main(int argc, char** argv) {
       ->check(CLI::ExistingDirectory)
       ->capture_default_str();
   app.add_option("--json", json, "File for the results as JSON");
+  app.add_option("--table", markdown, "File for the results as a table in Markdown");
   app.add_option("--plot", svg, "File for a picture of the results, SVG");
   app.require_subcommand(1);
   app.fallthrough();
@@ -55,6 +57,9 @@ int Main(int argc, char** argv) {
     return Fail(std::string(status.message()));
   }
   if (!json.empty() && !Save(json, session.report.ToJson())) return Fail("cannot write " + json);
+  if (!markdown.empty() && !Save(markdown, session.report.ToMarkdown())) {
+    return Fail("cannot write " + markdown);
+  }
   if (!svg.empty() && !Save(svg, session.report.ToSvg())) return Fail("cannot write " + svg);
   return 0;
 }

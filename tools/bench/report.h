@@ -32,6 +32,8 @@ class Report {
   void Note(const std::string& note);
 
   std::string ToJson() const;
+  // One table of all questions and one for each growth, for docs/performance.md.
+  std::string ToMarkdown() const;
   // Bars for each question, lines for each growth.
   std::string ToSvg() const;
 
