@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
-#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include <nlohmann/json.hpp>
 
+#include "tools/bench/markdown.h"
 #include "tools/bench/plot.h"
 
 namespace cairn::bench {
@@ -86,40 +84,8 @@ std::string Report::ToJson() const {
 }
 
 std::string Report::ToMarkdown() const {
-  std::string text;
-  if (!results_.empty()) {
-    text += "| question | who | median | ratio | p99 |\n|---|---|---|---|---|\n";
-    for (const Result& result : results_) {
-      std::string question = result.question.text;
-      for (const Score& score : result.scores) {
-        absl::StrAppend(&text, "| ", question, " | ", score.name, " | ",
-                        Amount(result.question, score.median), " | ",
-                        absl::StrFormat("%.2fx", score.ratio), " | ",
-                        score.p99.has_value() ? Amount(result.question, *score.p99) : "", " |\n");
-        question.clear();
-      }
-    }
-  }
-  for (const Growth& growth : growths_) {
-    absl::StrAppend(&text, "\n", growth.question, ": ", growth.y_title, " by ", growth.x_title,
-                    "\n\n| who | ");
-    std::set<double> places;
-    for (const Curve& curve : growth.curves) {
-      for (const auto& [x, y] : curve.points) places.insert(x);
-    }
-    for (const double x : places) absl::StrAppend(&text, absl::StrFormat("%.0f | ", x));
-    absl::StrAppend(&text, "\n|---|",
-                    absl::StrJoin(std::vector<std::string>(places.size(), "---|"), ""), "\n");
-    for (const Curve& curve : growth.curves) {
-      const std::map<double, double> points(curve.points.begin(), curve.points.end());
-      absl::StrAppend(&text, "| ", curve.name, " | ");
-      for (const double x : places) {
-        const auto point = points.find(x);
-        text += point == points.end() ? " | " : absl::StrFormat("%.4g | ", point->second);
-      }
-      text += "\n";
-    }
-  }
+  std::string text = TableOf(results_);
+  for (const Growth& growth : growths_) text += TableOf(growth);
   return text;
 }
 
