@@ -4,15 +4,12 @@
 
 namespace cairn {
 
-Bytes ByteReader::Take(uint64_t size, std::string_view field) {
-  if (!ok()) return {};
-  if (size > remaining()) {
-    Fail(field, absl::StrFormat("needs %d bytes, %d left", size, remaining()));
-    return {};
-  }
-  const Bytes taken = bytes_.subspan(offset_, size);
-  offset_ += size;
-  return taken;
+void ByteReader::FailToTake(uint64_t size, std::string_view field) {
+  Fail(field, absl::StrFormat("needs %d bytes, %d left", size, remaining()));
+}
+
+void ByteReader::FailToSeek(uint64_t offset, std::string_view field) {
+  Fail(field, absl::StrFormat("points to byte %d of %d", offset, bytes_.size()));
 }
 
 void ByteReader::Expect(uint8_t expected, std::string_view field) {
@@ -27,15 +24,6 @@ void ByteReader::Expect(uint8_t expected, std::string_view field) {
 void ByteReader::Fail(std::string_view field, std::string_view problem) {
   if (!ok()) return;
   status_ = DataLoss("%s: %s at byte %d: %s", section_, field, offset_, problem);
-}
-
-void ByteReader::Seek(uint64_t offset, std::string_view field) {
-  if (!ok()) return;
-  if (offset > bytes_.size()) {
-    Fail(field, absl::StrFormat("points to byte %d of %d", offset, bytes_.size()));
-    return;
-  }
-  offset_ = offset;
 }
 
 }  // namespace cairn

@@ -36,7 +36,15 @@ class ByteReader {
   uint8_t U8(std::string_view field) { return Le<uint8_t>(field); }
 
   // Exactly `size` bytes, or none.
-  Bytes Take(uint64_t size, std::string_view field);
+  Bytes Take(uint64_t size, std::string_view field) {
+    if (size > remaining() || !ok()) {
+      FailToTake(size, field);
+      return {};
+    }
+    const Bytes taken = bytes_.subspan(offset_, size);
+    offset_ += size;
+    return taken;
+  }
 
   // Reads one byte that must be `expected`.
   void Expect(uint8_t expected, std::string_view field);
@@ -45,7 +53,13 @@ class ByteReader {
   void Fail(std::string_view field, std::string_view problem);
 
   // Goes to an absolute offset, which may be the end but not past it.
-  void Seek(uint64_t offset, std::string_view field);
+  void Seek(uint64_t offset, std::string_view field) {
+    if (offset > bytes_.size() || !ok()) {
+      FailToSeek(offset, field);
+      return;
+    }
+    offset_ = offset;
+  }
 
   size_t offset() const { return offset_; }
   size_t remaining() const { return bytes_.size() - offset_; }
@@ -53,6 +67,10 @@ class ByteReader {
   const absl::Status& status() const { return status_; }
 
  private:
+  // Out of the way: what succeeds is inlined and costs two comparisons.
+  void FailToTake(uint64_t size, std::string_view field);
+  void FailToSeek(uint64_t offset, std::string_view field);
+
   Bytes bytes_;
   std::string_view section_;
   size_t offset_ = 0;

@@ -1,4 +1,8 @@
 // The public functions of cairn/chunk.h.
+#include <memory>
+#include <optional>
+#include <utility>
+
 #include "cairn/chunk.h"
 #include "engine/base/status.h"
 #include "engine/chunk/decoder.h"
@@ -43,11 +47,30 @@ absl::StatusOr<ChunkInfo> InspectChunk(Bytes chunk) {
   return info;
 }
 
+struct ChunkCompressor::State {
+  chunk::WorkspacePool pool;
+  std::optional<chunk::Encoder> encoder;  // works in `pool`
+};
+
+ChunkCompressor::ChunkCompressor(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ChunkCompressor::ChunkCompressor(ChunkCompressor&&) noexcept = default;
+ChunkCompressor& ChunkCompressor::operator=(ChunkCompressor&&) noexcept = default;
+ChunkCompressor::~ChunkCompressor() = default;
+
+absl::StatusOr<ChunkCompressor> ChunkCompressor::Make(const CompressionOptions& options) {
+  auto state = std::make_unique<State>();
+  CAIRN_ASSIGN_OR_RETURN(state->encoder, chunk::Encoder::Make(options, &state->pool));
+  return ChunkCompressor(std::move(state));
+}
+
+absl::StatusOr<size_t> ChunkCompressor::Compress(Bytes src, MutableBytes dst) const {
+  return state_->encoder->Encode(src, dst);
+}
+
 absl::StatusOr<size_t> CompressChunk(Bytes src, const CompressionOptions& options,
                                      MutableBytes dst) {
-  chunk::WorkspacePool pool;
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder encoder, chunk::Encoder::Make(options, &pool));
-  return encoder.Encode(src, dst);
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCompressor compressor, ChunkCompressor::Make(options));
+  return compressor.Compress(src, dst);
 }
 
 absl::StatusOr<size_t> CompressVlBlocks(std::span<const Bytes> blocks,
@@ -65,18 +88,29 @@ absl::StatusOr<std::vector<std::byte>> MakeSpecialChunk(SpecialValue special, in
   return encoder.EncodeSpecial(special, nbytes, value);
 }
 
-absl::Status DecompressChunk(Bytes chunk, MutableBytes dst, const DecompressionOptions& options) {
+struct ChunkDecompressor::State {
   chunk::WorkspacePool pool;
+  chunk::DecodeContext context;
+};
+
+ChunkDecompressor::ChunkDecompressor(const DecompressionOptions& options)
+    : state_(std::make_unique<State>()) {
+  state_->context = ContextOf(options, &state_->pool);
+}
+ChunkDecompressor::ChunkDecompressor(ChunkDecompressor&&) noexcept = default;
+ChunkDecompressor& ChunkDecompressor::operator=(ChunkDecompressor&&) noexcept = default;
+ChunkDecompressor::~ChunkDecompressor() = default;
+
+absl::Status ChunkDecompressor::Decompress(Bytes chunk, MutableBytes dst) const {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Decoder decoder,
-                         chunk::Decoder::Make(chunk, ContextOf(options, &pool)));
+                         chunk::Decoder::Make(chunk, state_->context));
   return decoder.Decode(dst);
 }
 
-absl::Status DecompressItems(Bytes chunk, int64_t start, MutableBytes dst,
-                             const DecompressionOptions& options) {
-  chunk::WorkspacePool pool;
+absl::Status ChunkDecompressor::DecompressItems(Bytes chunk, int64_t start,
+                                                MutableBytes dst) const {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Decoder decoder,
-                         chunk::Decoder::Make(chunk, ContextOf(options, &pool)));
+                         chunk::Decoder::Make(chunk, state_->context));
   const int64_t typesize = decoder.header().typesize;
   if (static_cast<int64_t>(dst.size()) % typesize != 0) {
     return InvalidArgument("a buffer of %d bytes holds no whole items of %d", dst.size(), typesize);
@@ -85,6 +119,15 @@ absl::Status DecompressItems(Bytes chunk, int64_t start, MutableBytes dst,
     return OutOfRange("chunk: item %d of %d", start, decoder.nbytes() / typesize);
   }
   return decoder.DecodeRange(start * typesize, dst);
+}
+
+absl::Status DecompressChunk(Bytes chunk, MutableBytes dst, const DecompressionOptions& options) {
+  return ChunkDecompressor(options).Decompress(chunk, dst);
+}
+
+absl::Status DecompressItems(Bytes chunk, int64_t start, MutableBytes dst,
+                             const DecompressionOptions& options) {
+  return ChunkDecompressor(options).DecompressItems(chunk, start, dst);
 }
 
 absl::StatusOr<std::vector<int32_t>> BlockSizes(Bytes chunk) {

@@ -235,6 +235,7 @@ class Decoder::RangeTask final : public BlockTask {
 // A block is decoded whole. What the caller gave no room for costs memory that a few bytes of a
 // hostile chunk could ask for.
 absl::Status Decoder::CheckScratch(BlockRange range, MutableBytes dst) const {
+  if (header_.nbytes <= context_.max_scratch) return absl::OkStatus();
   for (const int64_t block : {range.first, range.last - 1}) {
     CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
     if (place.nbytes > static_cast<int64_t>(dst.size()) && place.nbytes > context_.max_scratch) {

@@ -30,38 +30,22 @@ constexpr uint8_t kFormatLz4 = 1;
 constexpr uint8_t kFormatZlib = 3;
 constexpr uint8_t kFormatZstd = 4;
 
-struct Extension {
-  std::array<uint8_t, kMaxFilters> filters;
-  uint8_t codec_id;
-  uint8_t codec_meta;
-  std::array<uint8_t, kMaxFilters> metas;
-  uint8_t flags2;
-  uint8_t flags;
-};
+uint8_t U8(Bytes bytes, size_t at) { return std::to_integer<uint8_t>(bytes[at]); }
 
-Extension ReadExtension(ByteReader& reader) {
-  Extension ext{};
-  for (uint8_t& id : ext.filters) id = reader.U8("filters");
-  ext.codec_id = reader.U8("udcodec");
-  ext.codec_meta = reader.U8("compcode_meta");
-  for (uint8_t& meta : ext.metas) meta = reader.U8("filters_meta");
-  ext.flags2 = reader.U8("blosc2_flags2");
-  ext.flags = reader.U8("blosc2_flags");
-  return ext;
-}
-
-absl::Status TakeExtension(const Extension& ext, Header& header) {
-  for (size_t i = 0; i < ext.filters.size(); ++i) {
-    header.filters[i] = {static_cast<Filter>(ext.filters[i]), ext.metas[i]};
+// `ext` holds the bytes from 0x10 on.
+absl::Status TakeExtension(Bytes ext, Header& header) {
+  for (size_t i = 0; i < header.filters.size(); ++i) {
+    header.filters[i] = {static_cast<Filter>(U8(ext, i)), U8(ext, 8 + i)};
   }
   if (header.version == kVersionAlpha) header.filters[kMaxFilters - 1] = {};
-  header.codec_id = ext.codec_id;
-  header.codec_meta = ext.codec_meta;
-  header.vlblocks = (ext.flags2 & kVlBlocks) != 0;
+  header.codec_id = U8(ext, 6);
+  header.codec_meta = U8(ext, 7);
+  header.vlblocks = (U8(ext, 14) & kVlBlocks) != 0;
+  const uint8_t flags = U8(ext, 15);
   // A dictionary bit on a plain copy is a slip of C-Blosc2 3.3: the payload has no dictionary.
-  header.has_dict = (ext.flags & kDict) != 0 && !header.memcpyed;
-  header.instrumented = (ext.flags & kInstrumented) != 0;
-  const uint8_t special = (ext.flags >> kSpecialShift) & kSpecialMask;
+  header.has_dict = (flags & kDict) != 0 && !header.memcpyed;
+  header.instrumented = (flags & kInstrumented) != 0;
+  const uint8_t special = (flags >> kSpecialShift) & kSpecialMask;
   if (special > static_cast<uint8_t>(SpecialValue::kUninit)) {
     return DataLoss("chunk header: special value %d is reserved", special);
   }
@@ -187,8 +171,8 @@ absl::StatusOr<Header> ParseHeader(Bytes bytes, int64_t available) {
   header.memcpyed = (flags & kMemcpyed) != 0;
   header.unsplit = (flags & kUnsplit) != 0;
   header.format_code = flags >> kFormatCodeShift;
-  Extension ext{};
-  if (header.extended) ext = ReadExtension(reader);
+  Bytes ext;
+  if (header.extended) ext = reader.Take(kHeaderSize - kBlosc1HeaderSize, "filters");
   if (!reader.ok()) return reader.status();
 
   if (header.version == 0) return DataLoss("chunk header: version is 0");

@@ -3,8 +3,8 @@
 namespace cairn::chunk {
 
 WorkspacePool::Lease WorkspacePool::Acquire() {
-  std::unique_ptr<Workspace> workspace;
-  {
+  std::unique_ptr<Workspace> workspace(warm_.exchange(nullptr, std::memory_order_acquire));
+  if (workspace == nullptr) {
     const std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
       workspace = std::move(idle_.back());
@@ -16,6 +16,13 @@ WorkspacePool::Lease WorkspacePool::Acquire() {
 }
 
 void WorkspacePool::Return(std::unique_ptr<Workspace> workspace) {
+  Workspace* none = nullptr;
+  if (warm_.compare_exchange_strong(none, workspace.get(), std::memory_order_release,
+                                    std::memory_order_relaxed)) {
+    // Now the pool's.
+    static_cast<void>(workspace.release());
+    return;
+  }
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(workspace));
 }

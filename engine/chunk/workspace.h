@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_CHUNK_WORKSPACE_H_
 #define CAIRN_ENGINE_CHUNK_WORKSPACE_H_
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -46,6 +47,11 @@ struct Workspace {
 // Thread-safe.
 class WorkspacePool {
  public:
+  WorkspacePool() = default;
+  ~WorkspacePool() { delete warm_.load(); }
+  WorkspacePool(const WorkspacePool&) = delete;
+  WorkspacePool& operator=(const WorkspacePool&) = delete;
+
   // A workspace on loan; goes back when the lease ends.
   class Lease {
    public:
@@ -67,6 +73,8 @@ class WorkspacePool {
  private:
   void Return(std::unique_ptr<Workspace> workspace);
 
+  // The one that came back last, when there was none here: a thread that is alone takes no lock.
+  std::atomic<Workspace*> warm_ = nullptr;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Workspace>> idle_;
 };

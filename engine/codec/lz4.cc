@@ -18,6 +18,102 @@ char* Chars(MutableBytes bytes) { return reinterpret_cast<char*>(bytes.data()); 
 // LZ4 counts in ints.
 int IntSize(Bytes bytes) { return static_cast<int>(std::min(bytes.size(), size_t{INT_MAX})); }
 
+// Codes short streams. LZ4 clears 16 KiB before each stream, which takes it as long as coding half
+// a kilobyte. Here streams share one table: each is numbered so far behind the one before that what
+// is left of that is no match for it.
+class ShortStreams {
+ public:
+  static constexpr size_t kMaxSize = 2048;
+
+  int Compress(Bytes src, MutableBytes dst, int acceleration) {
+    if (left_ == 0) Clear();
+    --left_;
+    LZ4_resetStream_fast(&state_);
+    return LZ4_compress_fast_continue(&state_, Chars(src), Chars(dst), IntSize(src), IntSize(dst),
+                                      acceleration);
+  }
+
+ private:
+  // On a table that was never used LZ4 finds other matches, so one byte goes ahead of all streams;
+  // and before it clears the table itself, at number 2^30, that is done here.
+  void Clear() {
+    constexpr int kStreams = 8192;
+    constexpr size_t kGap = 65536;
+    static_assert(kStreams * (kGap + kMaxSize) < size_t{1} << 30);
+    const char byte = 0;
+    char room[LZ4_COMPRESSBOUND(1)];
+    LZ4_initStream(&state_, sizeof(state_));
+    LZ4_compress_fast_continue(&state_, &byte, room, 1, sizeof(room), 1);
+    left_ = kStreams;
+  }
+
+  LZ4_stream_t state_;
+  int left_ = 0;  // streams before the table is cleared
+};
+
+// The two variants: how streams are coded with and without a dictionary.
+class Fast {
+ public:
+  using State = LZ4_stream_t;
+
+  int Compress(Bytes src, MutableBytes dst, int level) {
+    const int acceleration = Acceleration(level);
+    // What a shared table saves goes into a closer search: faster and smaller at every level but
+    // the last, which is closest already.
+    if (src.size() <= ShortStreams::kMaxSize && acceleration > 1) {
+      if (short_streams_ == nullptr) short_streams_ = std::make_unique<ShortStreams>();
+      return short_streams_->Compress(src, dst, (acceleration + 1) / 2);
+    }
+    if (state_ == nullptr) state_ = std::make_unique<State>();
+    return LZ4_compress_fast_extState(state_.get(), Chars(src), Chars(dst), IntSize(src),
+                                      IntSize(dst), acceleration);
+  }
+
+  static void Digest(State& state, Bytes dict, int /*level*/) {
+    LZ4_initStream(&state, sizeof(state));
+    LZ4_loadDict(&state, Chars(dict), IntSize(dict));
+  }
+  static int CompressMore(State& state, Bytes src, MutableBytes dst, int level) {
+    return LZ4_compress_fast_continue(&state, Chars(src), Chars(dst), IntSize(src), IntSize(dst),
+                                      Acceleration(level));
+  }
+
+ private:
+  static int Acceleration(int level) { return 10 - level; }
+
+  std::unique_ptr<ShortStreams> short_streams_;
+  std::unique_ptr<State> state_;
+};
+
+class HighCompression {
+ public:
+  using State = LZ4_streamHC_t;
+
+  // A state that is reset instead of made anew keeps 256 KiB uncleared and codes the same bytes:
+  // what is left in it is too far back to be a match.
+  int Compress(Bytes src, MutableBytes dst, int level) {
+    if (state_ == nullptr) {
+      state_ = std::make_unique<State>();
+      LZ4_initStreamHC(state_.get(), sizeof(State));
+    }
+    LZ4_resetStreamHC_fast(state_.get(), level);
+    return LZ4_compress_HC_continue(state_.get(), Chars(src), Chars(dst), IntSize(src),
+                                    IntSize(dst));
+  }
+
+  static void Digest(State& state, Bytes dict, int level) {
+    LZ4_initStreamHC(&state, sizeof(state));
+    LZ4_resetStreamHC_fast(&state, level);
+    LZ4_loadDictHC(&state, Chars(dict), IntSize(dict));
+  }
+  static int CompressMore(State& state, Bytes src, MutableBytes dst, int /*level*/) {
+    return LZ4_compress_HC_continue(&state, Chars(src), Chars(dst), IntSize(src), IntSize(dst));
+  }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
 // What the fast and the high-compression variant have in common: the stream format, and a
 // dictionary that is digested once and then copied before each stream, so that streams stay
 // independent of each other.
@@ -34,15 +130,8 @@ class Lz4Codec final : public StreamCodec {
     if (src.size() > LZ4_MAX_INPUT_SIZE) return 0;
     dst = UsefulRoom(src, dst);
     const int level = std::clamp(call.clevel, 1, 9);
-    if (state_ == nullptr) state_ = std::make_unique<State>();
-    int size;
-    if (dict_.empty()) {
-      size = Variant::Compress(*state_, src, dst, level);
-    } else {
-      Digest(level);
-      *state_ = *digested_;
-      size = Variant::CompressMore(*state_, src, dst, level);
-    }
+    const int size = dict_.empty() ? variant_.Compress(src, dst, level)
+                                   : CompressWithDictionary(src, dst, level);
     return static_cast<size_t>(std::max(size, 0));
   }
 
@@ -69,6 +158,13 @@ class Lz4Codec final : public StreamCodec {
  private:
   using State = typename Variant::State;
 
+  int CompressWithDictionary(Bytes src, MutableBytes dst, int level) {
+    Digest(level);
+    if (state_ == nullptr) state_ = std::make_unique<State>();
+    *state_ = *digested_;
+    return Variant::CompressMore(*state_, src, dst, level);
+  }
+
   void Digest(int level) {
     if (digested_level_ == level) return;
     // LZ4 treats a dictionary that src happens to follow in memory in another way. Here nothing
@@ -80,46 +176,12 @@ class Lz4Codec final : public StreamCodec {
     digested_level_ = level;
   }
 
+  Variant variant_;
   Bytes dict_;
   int digested_level_ = 0;  // 0: dict_ is not digested
   std::vector<std::byte> dict_copy_;
   std::unique_ptr<State> digested_;
   std::unique_ptr<State> state_;
-};
-
-struct Fast {
-  using State = LZ4_stream_t;
-  static int Acceleration(int level) { return 10 - level; }
-
-  static int Compress(State& state, Bytes src, MutableBytes dst, int level) {
-    return LZ4_compress_fast_extState(&state, Chars(src), Chars(dst), IntSize(src), IntSize(dst),
-                                      Acceleration(level));
-  }
-  static void Digest(State& state, Bytes dict, int /*level*/) {
-    LZ4_initStream(&state, sizeof(state));
-    LZ4_loadDict(&state, Chars(dict), IntSize(dict));
-  }
-  static int CompressMore(State& state, Bytes src, MutableBytes dst, int level) {
-    return LZ4_compress_fast_continue(&state, Chars(src), Chars(dst), IntSize(src), IntSize(dst),
-                                      Acceleration(level));
-  }
-};
-
-struct HighCompression {
-  using State = LZ4_streamHC_t;
-
-  static int Compress(State& state, Bytes src, MutableBytes dst, int level) {
-    return LZ4_compress_HC_extStateHC(&state, Chars(src), Chars(dst), IntSize(src), IntSize(dst),
-                                      level);
-  }
-  static void Digest(State& state, Bytes dict, int level) {
-    LZ4_initStreamHC(&state, sizeof(state));
-    LZ4_resetStreamHC_fast(&state, level);
-    LZ4_loadDictHC(&state, Chars(dict), IntSize(dict));
-  }
-  static int CompressMore(State& state, Bytes src, MutableBytes dst, int /*level*/) {
-    return LZ4_compress_HC_continue(&state, Chars(src), Chars(dst), IntSize(src), IntSize(dst));
-  }
 };
 
 }  // namespace

@@ -84,7 +84,7 @@ absl::StatusOr<Pipeline> Pipeline::Make(const PipelineParams& params) {
     }
     pipeline.uses_reference_ |= spec.filter == Filter::kDelta;
     pipeline.undoable_ += IsLossyOnly(spec.filter) ? 0 : 1;
-    pipeline.stages_.push_back(stage);
+    pipeline.stages_[pipeline.active_++] = stage;
   }
   return pipeline;
 }
@@ -92,10 +92,10 @@ absl::StatusOr<Pipeline> Pipeline::Make(const PipelineParams& params) {
 absl::Status Pipeline::Forward(Bytes src, Bytes reference, MutableBytes dst,
                                MutableBytes scratch) const {
   assert(dst.size() == src.size());
-  if (stages_.empty()) CopyBytes(src, dst);
+  if (active_ == 0) CopyBytes(src, dst);
   // The last stage writes dst, the one before it scratch, and so on.
-  size_t left = stages_.size();
-  for (const Stage& stage : stages_) {
+  size_t left = active_;
+  for (const Stage& stage : stages()) {
     const MutableBytes to = --left % 2 == 0 ? dst : scratch;
     assert(to.size() == src.size());
     CAIRN_RETURN_IF_ERROR(ForwardStage(stage, src, reference, to));
@@ -109,11 +109,12 @@ absl::Status Pipeline::Backward(MutableBytes src, Bytes reference, MutableBytes 
   assert(dst.size() == src.size());
   if (undoable_ == 0) CopyBytes(src, dst);
   size_t left = undoable_;
-  for (auto stage = stages_.rbegin(); stage != stages_.rend(); ++stage) {
-    if (IsLossyOnly(stage->spec.filter)) continue;
+  for (size_t i = active_; i-- > 0;) {
+    const Stage& stage = stages_[i];
+    if (IsLossyOnly(stage.spec.filter)) continue;
     const MutableBytes to = --left % 2 == 0 ? dst : scratch;
     assert(to.size() == src.size());
-    CAIRN_RETURN_IF_ERROR(BackwardStage(*stage, src, reference, to));
+    CAIRN_RETURN_IF_ERROR(BackwardStage(stage, src, reference, to));
     src = to;
   }
   return absl::OkStatus();

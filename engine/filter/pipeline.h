@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -35,7 +36,7 @@ class Pipeline {
   static absl::StatusOr<Pipeline> Make(const PipelineParams& params);
 
   // Stages that change a block. With none, callers skip the pipeline.
-  int active() const { return static_cast<int>(stages_.size()); }
+  int active() const { return static_cast<int>(active_); }
   // Whether blocks are coded against block 0 of their chunk (DELTA).
   bool uses_reference() const { return uses_reference_; }
 
@@ -60,8 +61,11 @@ class Pipeline {
   absl::Status BackwardStage(const Stage& stage, Bytes src, Bytes reference,
                              MutableBytes dst) const;
 
+  std::span<const Stage> stages() const { return {stages_.data(), active_}; }
+
   PipelineParams params_;
-  std::vector<Stage> stages_;
+  std::array<Stage, kMaxFilters> stages_;  // `active_` of them; in place, for chunks are many
+  size_t active_ = 0;
   size_t undoable_ = 0;  // stages that Backward has something to do for
   bool uses_reference_ = false;
 };

@@ -62,6 +62,61 @@ TEST(ChunkApiTest, InspectNeedsNoCodecWithoutBlocks) {
   EXPECT_TRUE(Fails(InspectChunk(bytes), absl::StatusCode::kUnimplemented, "codec format 7"));
 }
 
+TEST(ChunkApiTest, ACompressorThatIsKeptWritesTheSameChunks) {
+  for (const Codec codec :
+       {Codec::kBloscLz, Codec::kLz4, Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
+    CompressionOptions options;
+    options.codec = codec;
+    options.typesize = 8;
+    const auto compressor = ChunkCompressor::Make(options);
+    ASSERT_TRUE(compressor.ok()) << compressor.status();
+    const ChunkDecompressor decompressor;
+    for (const Kind kind : {Kind::kMixed, Kind::kCounter, Kind::kMixed}) {
+      for (const size_t size : {0, 100, 4096, 4099, 100000}) {
+        const std::vector<std::byte> payload = Payload(kind, size);
+        std::vector<std::byte> bytes(MaxCompressedSize(size));
+        const auto stored = compressor->Compress(payload, bytes);
+        ASSERT_TRUE(stored.ok()) << stored.status();
+        bytes.resize(*stored);
+        ASSERT_EQ(bytes, Compress(payload, options)) << static_cast<int>(codec) << " " << size;
+        std::vector<std::byte> decoded(size);
+        ASSERT_TRUE(decompressor.Decompress(bytes, decoded).ok());
+        ASSERT_EQ(decoded, payload);
+        std::vector<std::byte> item(size / 8 > 0 ? 8 : 0);
+        ASSERT_TRUE(decompressor.DecompressItems(bytes, 0, item).ok());
+        ASSERT_EQ(item, ToVector(Bytes(payload).first(item.size())));
+      }
+    }
+  }
+}
+
+TEST(ChunkApiTest, ACompressorIsMadeWithRightOptionsOnly) {
+  CompressionOptions options;
+  options.clevel = 10;
+  EXPECT_TRUE(Fails(ChunkCompressor::Make(options), absl::StatusCode::kInvalidArgument, "clevel"));
+}
+
+TEST(ChunkApiTest, OneCompressorServesManyThreads) {
+  const auto compressor = ChunkCompressor::Make({.typesize = 4});
+  ASSERT_TRUE(compressor.ok());
+  const ChunkDecompressor decompressor;
+  std::vector<std::thread> threads;
+  for (size_t number = 0; number < 4; ++number) {
+    threads.emplace_back([&, number] {
+      const std::vector<std::byte> payload = Payload(Kind::kMixed, 5000 + number);
+      std::vector<std::byte> bytes(MaxCompressedSize(payload.size()));
+      std::vector<std::byte> decoded(payload.size());
+      for (int round = 0; round < 200; ++round) {
+        const auto size = compressor->Compress(payload, bytes);
+        ASSERT_TRUE(size.ok());
+        ASSERT_TRUE(decompressor.Decompress(Bytes(bytes).first(*size), decoded).ok());
+        ASSERT_EQ(decoded, payload);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST(ChunkApiTest, ItemsAreCountedInTypesizes) {
   CompressionOptions options;
   options.typesize = 4;
