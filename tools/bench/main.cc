@@ -48,6 +48,10 @@ int Main(int argc, char** argv) {
   app.add_option("--plot", svg, "File for a picture of the results, SVG");
   app.require_subcommand(1);
   app.fallthrough();
+  AddAppend(app, session);
+  AddConcurrent(app, session);
+  AddDurable(app, session);
+  AddEdit(app, session);
   AddRead(app, session);
   CLI11_PARSE(app, argc, argv);
   for (const std::string& missing : MissingPeers()) {
