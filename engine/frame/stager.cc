@@ -281,6 +281,7 @@ void Stager::Rebase(std::shared_ptr<const State> committed) {
 absl::StatusOr<std::shared_ptr<const State>> Stager::View() {
   CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
   auto state = std::make_shared<State>(*base_);
+  state->epoch = 0;
   state->header = draft_.header;
   state->header.nbytes = draft_.nbytes();
   if (!draft_.layer_edits.empty()) state->array = ArrayOf(state->header);
