@@ -43,8 +43,6 @@ class Encoder {
                                                        Bytes value) const;
 
  private:
-  class Job;
-
   Encoder(const CompressionOptions& options, filter::Pipeline pipeline, WorkspacePool* pool)
       : options_(options), pipeline_(std::move(pipeline)), pool_(pool) {}
 

@@ -46,6 +46,15 @@ int Main(int argc, char** argv) {
   app.add_option("--json", json, "File for the results as JSON");
   app.add_option("--table", markdown, "File for the results as a table in Markdown");
   app.add_option("--plot", svg, "File for a picture of the results, SVG");
+  app.add_flag_callback(
+      "--list",
+      [&app] {
+        for (const CLI::App* command : app.get_subcommands({})) {
+          std::printf("%s\n", command->get_name().c_str());
+        }
+        throw CLI::Success();
+      },
+      "Names the questions, one a line");
   app.require_subcommand(1);
   app.fallthrough();
   AddRead(app, session);

@@ -1,0 +1,66 @@
+// Codes the blocks of one chunk.
+#ifndef CAIRN_ENGINE_CHUNK_ENCODE_JOB_H_
+#define CAIRN_ENGINE_CHUNK_ENCODE_JOB_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/options.h"
+#include "engine/chunk/header.h"
+#include "engine/chunk/workspace.h"
+#include "engine/filter/pipeline.h"
+
+namespace cairn::chunk {
+
+// What an encoder has for all of its chunks. Outlives the job.
+struct EncodeTools {
+  const CompressionOptions& options;
+  const filter::Pipeline& pipeline;
+  WorkspacePool& pool;
+};
+
+// One chunk with blocks on its way.
+class EncodeJob {
+ public:
+  EncodeJob(const EncodeTools& tools, const Header& header, Bytes src,
+            std::span<const Bytes> vlblocks)
+      : tools_(tools), header_(header), src_(src), vlblocks_(vlblocks) {}
+
+  // Lays out the whole chunk in dst; returns its size, or 0 when dst is too small.
+  absl::StatusOr<size_t> Run(MutableBytes dst);
+
+ private:
+  class InOrder;
+  class InSlots;
+
+  size_t nblocks() const { return static_cast<size_t>(header_.nblocks()); }
+  Bytes Block(size_t i) const;
+  size_t StreamsOf(Bytes block) const;
+  // Most that a coded block may take.
+  size_t RoomFor(Bytes block) const { return block.size() + 4 * StreamsOf(block); }
+
+  absl::Status TrainDictionary(Workspace& workspace);
+  absl::Status Prepare(Workspace& workspace) const;
+  // The block behind the filters: in the workspace, or the block itself where there are none.
+  absl::StatusOr<Bytes> Filtered(size_t i, Workspace& workspace) const;
+  // Writes the block and returns its size, or 0 when dst is too small.
+  absl::StatusOr<size_t> EncodeBlock(size_t i, MutableBytes dst, Workspace& workspace) const;
+  absl::StatusOr<size_t> EncodeStream(Bytes stream, MutableBytes dst, Workspace& workspace) const;
+  absl::StatusOr<size_t> CompressOrCopy(Bytes stream, MutableBytes dst, Workspace& workspace) const;
+  absl::StatusOr<size_t> RunInSlots(MutableBytes dst, size_t begin);
+
+  const EncodeTools tools_;
+  Header header_;
+  Bytes src_;
+  std::span<const Bytes> vlblocks_;
+  std::vector<std::byte> dict_;
+};
+
+}  // namespace cairn::chunk
+
+#endif  // CAIRN_ENGINE_CHUNK_ENCODE_JOB_H_
