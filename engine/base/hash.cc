@@ -7,12 +7,25 @@
 
 #ifdef CAIRN_XXH3_DISPATCH
 // Puts itself in place of XXH3's functions.
+#include <immintrin.h>
 #include <xxh_x86dispatch.h>
 #endif
 
 namespace cairn {
 
 namespace {
+
+#ifdef CAIRN_XXH3_DISPATCH
+// libxxhash leaves the wide registers in a state in which the narrow code of other libraries, LZ4's
+// for one, waits at every instruction.
+__attribute__((target("avx"))) void LeaveWideRegisters() { _mm256_zeroupper(); }
+
+void TidyUp() {
+  if (__builtin_cpu_supports("avx")) LeaveWideRegisters();
+}
+#else
+void TidyUp() {}
+#endif
 
 struct StateDeleter {
   void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
@@ -21,7 +34,11 @@ struct StateDeleter {
 
 }  // namespace
 
-uint64_t Xxh3(Bytes bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+uint64_t Xxh3(Bytes bytes) {
+  const uint64_t hash = XXH3_64bits(bytes.data(), bytes.size());
+  TidyUp();
+  return hash;
+}
 
 struct Xxh3Stream::State {
   std::unique_ptr<XXH3_state_t, StateDeleter> xxh{XXH3_createState()};

@@ -20,7 +20,7 @@ filter::PipelineParams PipelineOf(const Header& header, const DecodeContext& con
       .typesize = header.typesize,
       .frame_typesize = context.frame_typesize,
       .whole_block_bitshuffle = context.whole_block_bitshuffle || header.version <= kVersionAlpha,
-      .blockshape = context.blockshape,
+      .blockshape = {context.blockshape.begin(), context.blockshape.end()},
       .registry = context.registry};
 }
 
@@ -33,19 +33,32 @@ absl::Status HeaderError(const absl::Status& status) {
 }  // namespace
 
 absl::StatusOr<Decoder> Decoder::Make(Bytes chunk, const DecodeContext& context) {
-  CAIRN_ASSIGN_OR_RETURN(const Header header, ParseHeader(chunk));
-  Decoder decoder(chunk.first(static_cast<size_t>(header.cbytes)), header, context);
-  if (!header.has_blocks()) return decoder;
-  CAIRN_ASSIGN_OR_RETURN(decoder.codec_, CodecOf(header));
-  if (!header.instrumented) {
-    absl::StatusOr<filter::Pipeline> pipeline = filter::Pipeline::Make(PipelineOf(header, context));
-    if (!pipeline.ok()) return HeaderError(pipeline.status());
-    decoder.pipeline_ = *std::move(pipeline);
+  const absl::StatusOr<Header> header = ParseHeader(chunk);
+  return header.ok() ? Make(chunk, *header, context) : header.status();
+}
+
+absl::StatusOr<Decoder> Decoder::Make(Bytes chunk, const Header& header,
+                                      const DecodeContext& context) {
+  // Filled in place, for it is large and chunks are many.
+  absl::StatusOr<Decoder> decoder =
+      Decoder(chunk.first(static_cast<size_t>(header.cbytes)), header, context);
+  if (header.has_blocks()) {
+    if (absl::Status status = decoder->Prepare(); !status.ok()) decoder = std::move(status);
   }
-  decoder.blocks_begin_ = header.size() + int64_t{4} * header.nblocks();
-  if (header.has_dict) CAIRN_RETURN_IF_ERROR(decoder.ReadDictionary());
-  if (header.vlblocks) CAIRN_RETURN_IF_ERROR(decoder.ReadVlBlocks());
   return decoder;
+}
+
+absl::Status Decoder::Prepare() {
+  CAIRN_ASSIGN_OR_RETURN(codec_, CodecOf(header_));
+  if (!header_.instrumented) {
+    absl::StatusOr<filter::Pipeline> pipeline =
+        filter::Pipeline::Make(PipelineOf(header_, context_));
+    if (!pipeline.ok()) return HeaderError(pipeline.status());
+    pipeline_ = *std::move(pipeline);
+  }
+  blocks_begin_ = header_.size() + int64_t{4} * header_.nblocks();
+  if (header_.has_dict) CAIRN_RETURN_IF_ERROR(ReadDictionary());
+  return header_.vlblocks ? ReadVlBlocks() : absl::OkStatus();
 }
 
 absl::Status Decoder::ReadDictionary() {
@@ -132,49 +145,95 @@ absl::Status Decoder::PrepareWorkspace(Workspace& workspace) const {
   return absl::OkStatus();
 }
 
-absl::Status Decoder::DecodeStreams(int64_t block, MutableBytes out, Workspace& workspace) const {
-  const PluginCall call{.typesize = header_.typesize, .meta = header_.codec_meta};
-  CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
+absl::Status Decoder::ForEachStream(
+    const BlockPlace& place, int64_t block,
+    absl::FunctionRef<absl::Status(const Stream& stream, size_t from, size_t size)> visit) const {
+  const auto nbytes = static_cast<size_t>(place.nbytes);
   ByteReader reader(chunk_, "chunk stream");
   reader.Seek(static_cast<uint64_t>(place.start), "start");
   if (header_.vlblocks) {
     const Bytes stored = reader.Take(static_cast<uint64_t>(place.stored), "content");
     CAIRN_RETURN_IF_ERROR(reader.status());
-    if (stored.size() == out.size()) {
-      CopyBytes(stored, out);
-      return absl::OkStatus();
-    }
-    return workspace.codec->Decompress(stored, out, call);
+    return visit({.stored = stored}, 0, nbytes);
   }
   const auto nstreams = static_cast<size_t>(StreamsOf(place));
-  const size_t size = out.size() / nstreams;
-  if (size * nstreams != out.size()) {
-    return DataLoss("chunk block %d: %d bytes cannot be cut into %d streams", block, out.size(),
+  const size_t size = nbytes / nstreams;
+  if (size * nstreams != nbytes) {
+    return DataLoss("chunk block %d: %d bytes cannot be cut into %d streams", block, nbytes,
                     nstreams);
   }
   for (size_t i = 0; i < nstreams; ++i) {
-    const MutableBytes stream = out.subspan(i * size, size);
+    Stream stream;
     const auto csize = static_cast<int32_t>(reader.Le<uint32_t>("csize"));
-    if (csize <= 0) {
-      const bool zeros = csize == 0;
-      const uint8_t token = zeros ? uint8_t{1} : reader.U8("token");
+    if (csize > 0) {
+      stream.stored = reader.Take(static_cast<uint64_t>(csize), "content");
+    } else {
+      const uint8_t token = csize == 0 ? uint8_t{1} : reader.U8("token");
       if (reader.ok() && ((token & 1) == 0 || csize < -255)) {
         reader.Fail("csize", absl::StrFormat("%d with token %d is no run", csize, token));
       }
-      CAIRN_RETURN_IF_ERROR(reader.status());
-      FillBytes(stream, static_cast<std::byte>(-csize));
-      continue;
+      stream.run = static_cast<std::byte>(-csize);
     }
-    const Bytes stored = reader.Take(static_cast<uint64_t>(csize), "content");
     CAIRN_RETURN_IF_ERROR(reader.status());
-    if (stored.size() == size) {
-      CopyBytes(stored, stream);
-    } else if (absl::Status status = workspace.codec->Decompress(stored, stream, call);
-               !status.ok()) {
+    if (absl::Status status = visit(stream, i * size, size); !status.ok()) {
       return At(absl::StrFormat("chunk block %d, stream %d", block, i), status);
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status Decoder::DecodeStreams(int64_t block, MutableBytes out, Workspace& workspace) const {
+  const PluginCall call{.typesize = header_.typesize, .meta = header_.codec_meta};
+  CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
+  return ForEachStream(place, block, [&](const Stream& stream, size_t from, size_t size) {
+    const MutableBytes to = out.subspan(from, size);
+    if (stream.is_run()) {
+      FillBytes(to, stream.run);
+    } else if (stream.stored.size() == size) {
+      CopyBytes(stream.stored, to);
+    } else {
+      return workspace.codec->Decompress(stream.stored, to, call);
+    }
+    return absl::OkStatus();
+  });
+}
+
+absl::Status Decoder::GatherPart(int64_t block, const filter::BlockPart& part, MutableBytes small,
+                                 Workspace& workspace) const {
+  const PluginCall call{.typesize = header_.typesize, .meta = header_.codec_meta};
+  CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
+  return ForEachStream(place, block, [&](const Stream& stream, size_t from, size_t size) {
+    const size_t wanted = part.EndWithin(from, from + size) - from;
+    if (wanted == 0) return absl::OkStatus();
+    if (!stream.is_run() && stream.stored.size() == size) {
+      part.Gather(from, stream.stored.first(wanted), small);
+      return absl::OkStatus();
+    }
+    const MutableBytes decoded = workspace.filtered.Get(size);
+    if (stream.is_run()) {
+      FillBytes(decoded.first(wanted), stream.run);
+    } else {
+      CAIRN_RETURN_IF_ERROR(workspace.codec->DecompressStart(stream.stored, decoded, wanted, call));
+    }
+    part.Gather(from, decoded.first(wanted), small);
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<bool> Decoder::DecodePart(int64_t block, int64_t begin, MutableBytes out,
+                                         Workspace& workspace) const {
+  CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
+  const auto size = static_cast<size_t>(place.nbytes);
+  const auto from = static_cast<size_t>(begin);
+  const std::optional<filter::BlockPart> part = pipeline_.has_value()
+                                                    ? pipeline_->PartOf(size, from, out.size())
+                                                    : filter::PartOfPlain(size, from, out.size());
+  if (!part.has_value()) return false;
+  const bool filtered = pipeline_.has_value() && pipeline_->active() > 0;
+  const MutableBytes small = filtered ? workspace.block.Get(part->size()) : out;
+  CAIRN_RETURN_IF_ERROR(GatherPart(block, *part, small, workspace));
+  if (filtered) pipeline_->BackwardPart(*part, small, workspace.scratch.Get(small.size()), out);
+  return true;
 }
 
 absl::Status Decoder::DecodeBlock(int64_t block, Bytes reference, MutableBytes out,
@@ -219,6 +278,9 @@ class Decoder::RangeTask final : public BlockTask {
     if (to - from == place.nbytes) {
       return decoder_.DecodeBlock(block, reference_, out, workspace);
     }
+    CAIRN_ASSIGN_OR_RETURN(const bool done,
+                           decoder_.DecodePart(block, from - place.begin, out, workspace));
+    if (done) return absl::OkStatus();
     const MutableBytes whole = workspace.block.Get(static_cast<size_t>(place.nbytes));
     CAIRN_RETURN_IF_ERROR(decoder_.DecodeBlock(block, reference_, whole, workspace));
     CopyBytes(whole.subspan(static_cast<size_t>(from - place.begin), out.size()), out);
@@ -246,7 +308,17 @@ absl::Status Decoder::CheckScratch(BlockRange range, MutableBytes dst) const {
   return absl::OkStatus();
 }
 
-absl::Status Decoder::DecodeBlocks(int64_t begin, MutableBytes dst) const {
+absl::Status Decoder::RunTask(BlockRange range, Executor* executor, Workspace& workspace,
+                              BlockTask& task) const {
+  if (executor != nullptr) return ForEachBlock(range, executor, *context_.pool, task);
+  CAIRN_RETURN_IF_ERROR(task.Prepare(workspace));
+  for (int64_t block = range.first; block < range.last; ++block) {
+    CAIRN_RETURN_IF_ERROR(task.Run(block, workspace));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Decoder::DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& workspace) const {
   RangeTask task(*this, begin, dst);
   BlockRange range{.first = BlockAt(begin),
                    .last = BlockAt(begin + static_cast<int64_t>(dst.size()) - 1) + 1};
@@ -257,25 +329,29 @@ absl::Status Decoder::DecodeBlocks(int64_t begin, MutableBytes dst) const {
   CAIRN_RETURN_IF_ERROR(CheckScratch(range, dst));
   const bool needs_reference =
       pipeline_.has_value() && pipeline_->uses_reference() && !header_.vlblocks && range.last > 1;
-  if (!needs_reference) return ForEachBlock(range, executor, *context_.pool, task);
+  if (!needs_reference) return RunTask(range, executor, workspace, task);
 
   // DELTA codes every other block against block 0, so that one comes first.
-  const WorkspacePool::Lease workspace = context_.pool->Acquire();
   const auto size = static_cast<size_t>(header_.blocksize);
   const bool in_place = begin == 0 && dst.size() >= size;
-  const MutableBytes reference = in_place ? dst.first(size) : workspace->reference.Get(size);
-  CAIRN_RETURN_IF_ERROR(PrepareWorkspace(*workspace));
-  CAIRN_RETURN_IF_ERROR(DecodeBlock(0, {}, reference, *workspace));
+  const MutableBytes reference = in_place ? dst.first(size) : workspace.reference.Get(size);
+  CAIRN_RETURN_IF_ERROR(PrepareWorkspace(workspace));
+  CAIRN_RETURN_IF_ERROR(DecodeBlock(0, {}, reference, workspace));
   if (range.first == 0) {
     // The range goes on behind block 0, so all that is left of it is wanted.
     if (!in_place) CopyBytes(reference.subspan(static_cast<size_t>(begin)), dst);
     range.first = 1;
   }
   task.SetReference(reference);
-  return ForEachBlock(range, executor, *context_.pool, task);
+  return RunTask(range, executor, workspace, task);
 }
 
 absl::Status Decoder::DecodeRange(int64_t begin, MutableBytes dst) const {
+  const WorkspacePool::Lease workspace = context_.pool->Acquire();
+  return DecodeRange(begin, dst, *workspace);
+}
+
+absl::Status Decoder::DecodeRange(int64_t begin, MutableBytes dst, Workspace& workspace) const {
   if (!RangeFits(begin, static_cast<int64_t>(dst.size()), header_.nbytes)) {
     return OutOfRange("chunk: %d bytes from byte %d on of %d", dst.size(), begin, header_.nbytes);
   }
@@ -289,7 +365,7 @@ absl::Status Decoder::DecodeRange(int64_t begin, MutableBytes dst) const {
     CopyBytes(body.subspan(static_cast<size_t>(begin), dst.size()), dst);
     return absl::OkStatus();
   }
-  return DecodeBlocks(begin, dst);
+  return DecodeBlocks(begin, dst, workspace);
 }
 
 absl::Status Decoder::Decode(MutableBytes dst) const {

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -22,7 +24,7 @@ namespace cairn::chunk {
 // Largest block that is decoded for the sake of a part of it, bytes.
 inline constexpr int64_t kMaxScratch = int64_t{64} << 20;
 
-// What a chunk does not tell about itself.
+// What a chunk does not tell about itself. Outlives the decoder.
 struct DecodeContext {
   const Registry* registry = nullptr;
   Executor* executor = nullptr;
@@ -30,7 +32,7 @@ struct DecodeContext {
   int64_t max_scratch = kMaxScratch;
   int32_t frame_typesize = 0;           // of the frame around the chunk; 0: none
   bool whole_block_bitshuffle = false;  // the frame is older than 2.0.0.beta.5
-  std::vector<int32_t> blockshape;      // the frame is an n-dimensional array
+  std::span<const int32_t> blockshape;  // the frame is an n-dimensional array
 };
 
 // Where one block's streams begin, and what they decode to.
@@ -46,6 +48,9 @@ class Decoder {
  public:
   // Checks the header and the block positions that are needed to find any block.
   static absl::StatusOr<Decoder> Make(Bytes chunk, const DecodeContext& context);
+  // The same of a chunk whose header was parsed.
+  static absl::StatusOr<Decoder> Make(Bytes chunk, const Header& header,
+                                      const DecodeContext& context);
 
   const Header& header() const { return header_; }
   // The chunk, without what may follow it.
@@ -55,7 +60,9 @@ class Decoder {
   // Decodes everything; dst has nbytes().
   absl::Status Decode(MutableBytes dst) const;
   // Decodes bytes [begin, begin + dst.size()), and only the blocks that hold them (and block 0
-  // where the others are coded against it). kOutOfRange.
+  // where the others are coded against it); of a block that holds more than is wanted, no more than
+  // codec and filters need for that. kOutOfRange. This thread works in `workspace`.
+  absl::Status DecodeRange(int64_t begin, MutableBytes dst, Workspace& workspace) const;
   absl::Status DecodeRange(int64_t begin, MutableBytes dst) const;
 
   int64_t nblocks() const { return header_.nblocks(); }
@@ -66,16 +73,36 @@ class Decoder {
  private:
   class RangeTask;
 
+  // A stream of a block as it is stored.
+  struct Stream {
+    Bytes stored;     // empty: a run
+    std::byte run{};  // the byte that it repeats
+    bool is_run() const { return stored.empty(); }
+  };
+
   Decoder(Bytes chunk, const Header& header, const DecodeContext& context)
       : chunk_(chunk), header_(header), context_(context) {}
 
+  absl::Status Prepare();
   absl::Status ReadDictionary();
   absl::Status ReadVlBlocks();
   absl::Status CheckScratch(BlockRange range, MutableBytes dst) const;
-  absl::Status DecodeBlocks(int64_t begin, MutableBytes dst) const;
+  absl::Status DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& workspace) const;
+  absl::Status RunTask(BlockRange range, Executor* executor, Workspace& workspace,
+                       BlockTask& task) const;
   absl::Status DecodeBlock(int64_t block, Bytes reference, MutableBytes out,
                            Workspace& workspace) const;
+  // Decodes bytes [begin, begin + out.size()) of a block; false when there is no shorter way than
+  // to decode all of it.
+  absl::StatusOr<bool> DecodePart(int64_t block, int64_t begin, MutableBytes out,
+                                  Workspace& workspace) const;
+  absl::Status GatherPart(int64_t block, const filter::BlockPart& part, MutableBytes small,
+                          Workspace& workspace) const;
   absl::Status DecodeStreams(int64_t block, MutableBytes out, Workspace& workspace) const;
+  // Calls `visit` with each stream of a block, and where in the block it belongs.
+  absl::Status ForEachStream(
+      const BlockPlace& place, int64_t block,
+      absl::FunctionRef<absl::Status(const Stream& stream, size_t from, size_t size)> visit) const;
   int64_t StreamsOf(const BlockPlace& place) const;
   absl::Status PrepareWorkspace(Workspace& workspace) const;
 

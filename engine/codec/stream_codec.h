@@ -29,6 +29,13 @@ class StreamCodec {
 
   // Fills dst exactly from all of src; kDataLoss when the stream is malformed or of another size.
   virtual absl::Status Decompress(Bytes src, MutableBytes dst, const PluginCall& call) = 0;
+
+  // The same, but only the first `wanted` bytes of dst count: where it pays, no more is decoded,
+  // and damage behind them is not seen.
+  virtual absl::Status DecompressStart(Bytes src, MutableBytes dst, size_t /*wanted*/,
+                                       const PluginCall& call) {
+    return Decompress(src, dst, call);
+  }
 };
 
 // The part of dst that a stream of src may take: one that saves nothing is not wanted. Some

@@ -1,10 +1,12 @@
 #include "engine/filter/pipeline.h"
 
+#include <algorithm>
 #include <cassert>
 #include <span>
 #include <utility>
 
 #include "engine/base/bytes.h"
+#include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/filter/bitshuffle.h"
 #include "engine/filter/bytedelta.h"
@@ -118,6 +120,49 @@ absl::Status Pipeline::Backward(MutableBytes src, Bytes reference, MutableBytes 
     src = to;
   }
   return absl::OkStatus();
+}
+
+const Pipeline::Stage* Pipeline::SoleStage() const {
+  if (undoable_ != 1) return nullptr;
+  return &*std::ranges::find_if(stages(),
+                                [](const Stage& stage) { return !IsLossyOnly(stage.spec.filter); });
+}
+
+std::optional<BlockPart> Pipeline::PartOf(size_t block, size_t begin, size_t size) const {
+  if (undoable_ == 0) return PartOfPlain(block, begin, size);
+  const Stage* const stage = SoleStage();
+  if (stage == nullptr || stage->plugin != nullptr) return std::nullopt;
+  size_t width = 0;
+  size_t items = 1;  // that share a byte of a plane
+  if (stage->spec.filter == Filter::kShuffle) {
+    width = ShuffleWidth(stage->spec, params_);
+  } else if (stage->spec.filter == Filter::kBitShuffle && !CopiesBlockVerbatim(params_, block)) {
+    width = static_cast<size_t>(params_.typesize);
+    items = 8;
+  } else {
+    return std::nullopt;
+  }
+  BlockPart part{.planes = width * items, .stride = block / (width * items)};
+  const size_t group = part.planes;  // bytes that a byte of every plane makes
+  // What fills no group is not filtered, and lies behind.
+  if (begin + size > part.stride * group) return std::nullopt;
+  part.begin = begin / group;
+  part.piece = CeilDiv(begin + size, group) - part.begin;
+  part.skip = begin % group;
+  return part;
+}
+
+void Pipeline::BackwardPart(const BlockPart& part, Bytes small, MutableBytes scratch,
+                            MutableBytes dst) const {
+  const Stage* const stage = SoleStage();
+  if (stage == nullptr) return CopyBytes(small, dst);
+  const MutableBytes plain = dst.size() == small.size() ? dst : scratch;
+  if (stage->spec.filter == Filter::kShuffle) {
+    Unshuffle(ShuffleWidth(stage->spec, params_), small, plain);
+  } else {
+    BitUnshuffle(static_cast<size_t>(params_.typesize), small, plain);
+  }
+  if (plain.data() != dst.data()) CopyBytes(plain.subspan(part.skip, dst.size()), dst);
 }
 
 absl::Status Pipeline::ForwardStage(const Stage& stage, Bytes src, Bytes reference,

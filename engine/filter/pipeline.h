@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,7 @@
 
 #include "cairn/registry.h"
 #include "cairn/types.h"
+#include "engine/filter/block_part.h"
 
 namespace cairn::filter {
 
@@ -50,6 +52,12 @@ class Pipeline {
   absl::Status Backward(MutableBytes src, Bytes reference, MutableBytes dst,
                         MutableBytes scratch) const;
 
+  // What bytes [begin, begin + size) of a block are made of, where that is less than the block.
+  std::optional<BlockPart> PartOf(size_t block, size_t begin, size_t size) const;
+  // Undoes the filters for a part of a block alone. `small` holds its pieces, scratch is as large.
+  void BackwardPart(const BlockPart& part, Bytes small, MutableBytes scratch,
+                    MutableBytes dst) const;
+
  private:
   struct Stage {
     FilterStage spec;
@@ -61,6 +69,8 @@ class Pipeline {
   absl::Status BackwardStage(const Stage& stage, Bytes src, Bytes reference,
                              MutableBytes dst) const;
 
+  // The only stage that Backward has something to do for; null when there are several.
+  const Stage* SoleStage() const;
   std::span<const Stage> stages() const { return {stages_.data(), active_}; }
 
   PipelineParams params_;

@@ -19,7 +19,7 @@ absl::Status BlockCursor::MoveTo(int64_t nchunk) {
 absl::Status BlockCursor::KeepBlock(const chunk::BlockPlace& place) {
   block_ = {};
   block_bytes_ = lease_->gathered.Get(static_cast<size_t>(place.nbytes));
-  CAIRN_RETURN_IF_ERROR(chunk_->Read(place.begin, block_bytes_));
+  CAIRN_RETURN_IF_ERROR(chunk_->Read(place.begin, block_bytes_, *lease_));
   block_ = place;
   return absl::OkStatus();
 }
@@ -30,7 +30,7 @@ absl::StatusOr<size_t> BlockCursor::ReadFromBlock(int64_t begin, MutableBytes ds
     const chunk::Decoder* decoder = chunk_->decoder();
     // Parts of a chunk without blocks are cheap to read.
     if (decoder == nullptr || decoder->nblocks() == 0) {
-      CAIRN_RETURN_IF_ERROR(chunk_->Read(begin, dst));
+      CAIRN_RETURN_IF_ERROR(chunk_->Read(begin, dst, *lease_));
       return dst.size();
     }
     CAIRN_ASSIGN_OR_RETURN(const chunk::BlockPlace place,
@@ -39,7 +39,7 @@ absl::StatusOr<size_t> BlockCursor::ReadFromBlock(int64_t begin, MutableBytes ds
         std::min(static_cast<int64_t>(dst.size()), place.begin + place.nbytes - begin);
     // A whole block needs no copy; a part of one that is too large is refused there.
     if (n == place.nbytes || place.nbytes > chunk::kMaxScratch) {
-      CAIRN_RETURN_IF_ERROR(chunk_->Read(begin, dst.first(static_cast<size_t>(n))));
+      CAIRN_RETURN_IF_ERROR(chunk_->Read(begin, dst.first(static_cast<size_t>(n)), *lease_));
       return static_cast<size_t>(n);
     }
     CAIRN_RETURN_IF_ERROR(KeepBlock(place));
@@ -58,6 +58,23 @@ absl::Status BlockCursor::Read(int64_t begin, MutableBytes dst) {
     dst = dst.subspan(*n);
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> BlockCursor::BlockEnd(int64_t begin) const {
+  const chunk::Decoder* decoder = chunk_->decoder();
+  if (decoder == nullptr || decoder->nblocks() == 0) return begin;
+  const absl::StatusOr<chunk::BlockPlace> place = decoder->PlaceOf(decoder->BlockAt(begin));
+  if (!place.ok()) return At(absl::StrFormat("chunk %d", nchunk_), place.status());
+  return place->nbytes > chunk::kMaxScratch ? begin : place->begin + place->nbytes;
+}
+
+absl::StatusOr<Bytes> BlockCursor::ReadWithin(int64_t begin, int64_t end) {
+  block_ = {};
+  block_bytes_ = lease_->gathered.Get(static_cast<size_t>(end - begin));
+  if (absl::Status status = chunk_->Read(begin, block_bytes_, *lease_); !status.ok()) {
+    return At(absl::StrFormat("chunk %d", nchunk_), status);
+  }
+  return Bytes(block_bytes_);
 }
 
 }  // namespace cairn::frame

@@ -25,6 +25,10 @@ class BlockCursor {
   int32_t nbytes() const { return chunk_.has_value() ? chunk_->nbytes() : 0; }
   // Reads bytes [begin, begin + dst.size()) of the open chunk, which holds them.
   absl::Status Read(int64_t begin, MutableBytes dst);
+  // Where the block ends that holds a byte of the open chunk, if it has blocks; else `begin`.
+  absl::StatusOr<int64_t> BlockEnd(int64_t begin) const;
+  // Bytes [begin, end) of the open chunk, decoded as far as that needs; valid until the next call.
+  absl::StatusOr<Bytes> ReadWithin(int64_t begin, int64_t end);
 
  private:
   absl::StatusOr<size_t> ReadFromBlock(int64_t begin, MutableBytes dst);

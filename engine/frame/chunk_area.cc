@@ -1,10 +1,25 @@
 #include "engine/frame/chunk_area.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/base/status.h"
 
 namespace cairn::frame {
+
+namespace {
+
+// A chunk that was not read lately is far away. Calling for all lines of a small one at once is
+// sooner than to wait for each as it is decoded; a large one the processor foresees itself.
+void CallFor(Bytes bytes) {
+  constexpr size_t kLine = 64;
+  constexpr size_t kForeseen = 2048;
+  for (size_t at = 0; at < std::min(bytes.size(), kForeseen); at += kLine) {
+    __builtin_prefetch(bytes.data() + at);
+  }
+}
+
+}  // namespace
 
 absl::StatusOr<ChunkPlace> ContiguousArea::Locate(int64_t entry) const {
   const int64_t area = end_ - begin_;
@@ -28,20 +43,24 @@ absl::StatusOr<chunk::Header> ContiguousArea::ReadHeader(int64_t entry,
   return chunk::ParseHeader(bytes, available);
 }
 
-absl::StatusOr<Chunk> ContiguousArea::Read(int64_t entry, ReadMode mode,
-                                           chunk::ScratchBuffer& scratch) const {
+absl::StatusOr<StoredChunk> ContiguousArea::Read(int64_t entry, ReadMode mode,
+                                                 chunk::ScratchBuffer& scratch) const {
   if (mode == ReadMode::kCopied && region_.in_place()) {
     return ContiguousArea(region_.Unmapped(), begin_, end_).Pin(entry);
   }
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, ReadHeader(entry, scratch));
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, region_.Read(begin_ + entry, header.cbytes, scratch));
-  return Chunk(bytes, nullptr);
+  const absl::StatusOr<chunk::Header> header = ReadHeader(entry, scratch);
+  if (!header.ok()) return header.status();
+  const absl::StatusOr<Bytes> bytes = region_.Read(begin_ + entry, header->cbytes, scratch);
+  if (!bytes.ok()) return bytes.status();
+  CallFor(*bytes);
+  return StoredChunk{*header, Chunk(*bytes, nullptr)};
 }
 
-absl::StatusOr<Chunk> ContiguousArea::Pin(int64_t entry) const {
+absl::StatusOr<StoredChunk> ContiguousArea::Pin(int64_t entry) const {
   chunk::ScratchBuffer scratch;
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, ReadHeader(entry, scratch));
-  return region_.Pin(begin_ + entry, header.cbytes);
+  CAIRN_ASSIGN_OR_RETURN(Chunk chunk, region_.Pin(begin_ + entry, header.cbytes));
+  return StoredChunk{header, std::move(chunk)};
 }
 
 }  // namespace cairn::frame

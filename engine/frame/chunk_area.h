@@ -22,6 +22,14 @@ struct ChunkPlace {
   int64_t file = -1;    // number of its file
 };
 
+// The bytes of a chunk and what they begin with.
+struct StoredChunk {
+  chunk::Header header;
+  Chunk chunk;
+
+  Bytes bytes() const { return chunk.bytes(); }
+};
+
 enum class ReadMode {
   kMapped,  // in place where there is a map
   kCopied,  // by a system call, whatever the map shows
@@ -40,11 +48,11 @@ class ChunkArea {
   // The chunk's header, from which its size follows. kDataLoss.
   virtual absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
                                                    chunk::ScratchBuffer& scratch) const = 0;
-  // The chunk's bytes. Without an owner they last as long as this area and `scratch` do.
-  virtual absl::StatusOr<Chunk> Read(int64_t entry, ReadMode mode,
-                                     chunk::ScratchBuffer& scratch) const = 0;
+  // The chunk. Without an owner its bytes last as long as this area and `scratch` do.
+  virtual absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
+                                           chunk::ScratchBuffer& scratch) const = 0;
   // The same with an owner, for as long as the caller likes.
-  virtual absl::StatusOr<Chunk> Pin(int64_t entry) const = 0;
+  virtual absl::StatusOr<StoredChunk> Pin(int64_t entry) const = 0;
 };
 
 // Bytes [begin, end) of a frame; entries count from begin.
@@ -57,9 +65,9 @@ class ContiguousArea final : public ChunkArea {
   std::string Describe(int64_t entry) const override;
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
                                            chunk::ScratchBuffer& scratch) const override;
-  absl::StatusOr<Chunk> Read(int64_t entry, ReadMode mode,
-                             chunk::ScratchBuffer& scratch) const override;
-  absl::StatusOr<Chunk> Pin(int64_t entry) const override;
+  absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
+                                   chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<StoredChunk> Pin(int64_t entry) const override;
 
  private:
   Region region_;

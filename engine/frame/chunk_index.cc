@@ -36,9 +36,21 @@ absl::StatusOr<IndexEntry> ChunkIndex::GetFrom(const PieceTree::Place& place) co
   return place.piece->run.get()[number];
 }
 
+absl::StatusOr<FoundEntry> ChunkIndex::Find(int64_t nchunk) const {
+  if (nchunk >= tree_.size()) {
+    return FoundEntry{.entry = appended_[static_cast<size_t>(nchunk - tree_.size())]};
+  }
+  const PieceTree::Place place = tree_.Find(nchunk);
+  const absl::StatusOr<IndexEntry> entry = GetFrom(place);
+  if (!entry.ok()) return entry.status();
+  const bool committed = place.piece->run == nullptr;
+  return FoundEntry{.entry = *entry,
+                    .committed = committed ? place.piece->first + place.offset : -1};
+}
+
 absl::StatusOr<IndexEntry> ChunkIndex::Get(int64_t nchunk) const {
-  if (nchunk < tree_.size()) return GetFrom(tree_.Find(nchunk));
-  return appended_[static_cast<size_t>(nchunk - tree_.size())];
+  const absl::StatusOr<FoundEntry> found = Find(nchunk);
+  return found.ok() ? absl::StatusOr<IndexEntry>(found->entry) : found.status();
 }
 
 absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit,
@@ -93,18 +105,6 @@ void ChunkIndex::Erase(int64_t first, int64_t count) {
   if (count == 1 && first + 1 == size() && !appended_.empty()) return appended_.DropLast();
   Freeze();
   tree_.Erase(first, count);
-}
-
-bool ChunkIndex::IsVerified(int64_t nchunk) const {
-  if (nchunk >= tree_.size()) return false;
-  const PieceTree::Place place = tree_.Find(nchunk);
-  return place.piece->run == nullptr && base_->IsVerified(place.piece->first + place.offset);
-}
-
-void ChunkIndex::MarkVerified(int64_t nchunk) const {
-  if (nchunk >= tree_.size()) return;
-  const PieceTree::Place place = tree_.Find(nchunk);
-  if (place.piece->run == nullptr) base_->MarkVerified(place.piece->first + place.offset);
 }
 
 }  // namespace cairn::frame

@@ -16,6 +16,12 @@
 
 namespace cairn::frame {
 
+// An entry, and where it comes from.
+struct FoundEntry {
+  IndexEntry entry;
+  int64_t committed = -1;  // its number in the committed index; -1: an edit brought it
+};
+
 // A value: copies share the committed index and most of the edits. Every edit costs O(log edits),
 // whatever the number of chunks.
 class ChunkIndex {
@@ -28,6 +34,7 @@ class ChunkIndex {
 
   int64_t size() const { return tree_.size() + static_cast<int64_t>(appended_.size()); }
   absl::StatusOr<IndexEntry> Get(int64_t nchunk) const;
+  absl::StatusOr<FoundEntry> Find(int64_t nchunk) const;
   // All entries from number `first` on in order, until one fails.
   absl::Status ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit,
                        int64_t first = 0) const;
@@ -40,10 +47,9 @@ class ChunkIndex {
   void Replace(int64_t nchunk, IndexEntry entry);
   void Erase(int64_t first, int64_t count);
 
-  // Fingerprints are checked once for each chunk of the committed index, and at every read for the
-  // few that edits brought.
-  bool IsVerified(int64_t nchunk) const;
-  void MarkVerified(int64_t nchunk) const;
+  // Whether the bytes of a chunk of the committed index were checked, by its number there.
+  bool IsVerified(int64_t committed) const { return base_->IsVerified(committed); }
+  void MarkVerified(int64_t committed) const { base_->MarkVerified(committed); }
 
  private:
   absl::StatusOr<IndexEntry> GetFrom(const PieceTree::Place& place) const;

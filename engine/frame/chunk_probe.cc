@@ -64,12 +64,13 @@ absl::Status CheckMemory(int64_t wanted, int64_t cbytes) {
   return ResourceExhausted("%d bytes of memory for %d stored ones", wanted, cbytes);
 }
 
-ChunkProbe::ChunkProbe(const Environment& env, const FrameTraits& frame) : env_(env) {
+ChunkProbe::ChunkProbe(const Environment& env, const FrameTraits& frame)
+    : env_(env), frame_(frame) {
   context_.registry = env.registry;
   context_.executor = env.executor;
   context_.pool = &env.pool;
   context_.frame_typesize = frame.typesize;
-  context_.blockshape = frame.blockshape;
+  context_.blockshape = frame_.blockshape;
 }
 
 bool ChunkProbe::KnowsFilters(const chunk::Header& header) const {

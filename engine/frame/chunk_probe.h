@@ -50,6 +50,7 @@ class ChunkProbe {
   absl::Status DecodePieces(const chunk::Decoder& decoder);
 
   const Environment& env_;
+  const FrameTraits frame_;
   chunk::DecodeContext context_;
   chunk::ScratchBuffer scratch_;
   int64_t decoded_ = 0;

@@ -1,6 +1,8 @@
 #include "engine/frame/chunk_reader.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "engine/base/bytes.h"
@@ -30,8 +32,19 @@ absl::Status CheckFingerprint(const IndexEntry& entry, Bytes stored) {
   return DataLoss("fingerprint: expected %016x, got %016x", entry.fingerprint, got);
 }
 
-bool IsVerified(const State& state, int64_t nchunk) {
-  return !IsTail(state, nchunk) && state.chunks.IsVerified(nchunk);
+bool IsVerified(const State& state, const FoundEntry& found) {
+  if (found.committed >= 0) return state.chunks.IsVerified(found.committed);
+  return state.epoch != 0 && state.env->touched.Has(state.epoch, found.entry);
+}
+
+void MarkVerified(const State& state, const FoundEntry& found) {
+  if (found.committed >= 0) return state.chunks.MarkVerified(found.committed);
+  if (state.epoch != 0) state.env->touched.Add(state.epoch, found.entry);
+}
+
+absl::StatusOr<FoundEntry> FindEntry(const State& state, int64_t nchunk) {
+  if (IsTail(state, nchunk)) return FoundEntry{.entry = state.tail.head->entry};
+  return state.chunks.Find(nchunk);
 }
 
 // What the frame says of a chunk's size; 0 when chunks differ in size.
@@ -104,35 +117,51 @@ absl::Status CheckChunkNumber(const State& state, int64_t nchunk) {
   return OutOfRange("chunk %d of %d", nchunk, CountChunks(state));
 }
 
-absl::StatusOr<Chunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
-                                 chunk::ScratchBuffer& scratch) {
-  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, EntryOf(state, nchunk));
-  if (absl::Status status = state.area->Locate(entry.value).status(); !status.ok()) {
-    return At(NameOf(nchunk), status);
+namespace {
+
+absl::StatusOr<StoredChunk> ReadAndCheck(const State& state, const IndexEntry& entry, ReadMode mode,
+                                         bool check, chunk::ScratchBuffer& scratch) {
+  absl::StatusOr<StoredChunk> stored = state.area->Read(entry.value, mode, scratch);
+  if (!stored.ok() || !check) return stored;
+  if (absl::Status status = CheckFingerprint(entry, stored->bytes()); !status.ok()) {
+    stored = std::move(status);
   }
-  const bool check = entry.fingerprint != 0 && policy != VerifyPolicy::kNever &&
-                     !(policy == VerifyPolicy::kFirstTouch && IsVerified(state, nchunk));
-  const auto read = [&](ReadMode mode) {
-    absl::StatusOr<Chunk> stored = state.area->Read(entry.value, mode, scratch);
-    if (!stored.ok() || !check) return stored;
-    if (absl::Status status = CheckFingerprint(entry, stored->bytes()); !status.ok()) {
-      stored = std::move(status);
-    }
-    return stored;
-  };
-  absl::StatusOr<Chunk> stored = read(ReadMode::kMapped);
-  // What the map shows is damage only if the file says the same.
-  if (!stored.ok()) stored = read(ReadMode::kCopied);
-  if (stored.ok()) {
-    if (check && !IsTail(state, nchunk)) state.chunks.MarkVerified(nchunk);
-    return stored;
+  return stored;
+}
+
+// What is wrong with a chunk that cannot be had.
+absl::Status Explain(const State& state, int64_t nchunk, const IndexEntry& entry,
+                     absl::Status status) {
+  if (absl::Status place = state.area->Locate(entry.value).status(); !place.ok()) {
+    return At(NameOf(nchunk), place);
   }
-  absl::Status status = stored.status();
   // A version that nobody knows is no future where Cairn itself vouched for the chunk.
   if (absl::IsUnimplemented(status) && entry.fingerprint != 0) {
     status = absl::DataLossError(status.message());
   }
   return At(absl::StrCat(NameOf(nchunk), " ", state.area->Describe(entry.value)), status);
+}
+
+absl::StatusOr<StoredChunk> ReadFound(const State& state, int64_t nchunk, const FoundEntry& found,
+                                      VerifyPolicy policy, chunk::ScratchBuffer& scratch) {
+  const IndexEntry& entry = found.entry;
+  const bool check = entry.fingerprint != 0 && policy != VerifyPolicy::kNever &&
+                     !(policy == VerifyPolicy::kFirstTouch && IsVerified(state, found));
+  absl::StatusOr<StoredChunk> stored =
+      ReadAndCheck(state, entry, ReadMode::kMapped, check, scratch);
+  // What the map shows is damage only if the file says the same.
+  if (!stored.ok()) stored = ReadAndCheck(state, entry, ReadMode::kCopied, check, scratch);
+  if (!stored.ok()) return Explain(state, nchunk, entry, stored.status());
+  if (check) MarkVerified(state, found);
+  return stored;
+}
+
+}  // namespace
+
+absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
+                                       chunk::ScratchBuffer& scratch) {
+  CAIRN_ASSIGN_OR_RETURN(const FoundEntry found, FindEntry(state, nchunk));
+  return ReadFound(state, nchunk, found, policy, scratch);
 }
 
 bool DependsOnFrame(const State& state, const chunk::Header& header) {
@@ -152,30 +181,34 @@ absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, Ve
                                           chunk::ScratchBuffer& scratch) {
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
   if (!IsTail(state, nchunk)) return OpenStored(state, nchunk, policy, scratch);
-  OpenChunk chunk(std::monostate(), 0);
-  if (state.tail.head.has_value()) {
-    CAIRN_ASSIGN_OR_RETURN(chunk, OpenStored(state, nchunk, policy, scratch));
-  }
-  chunk.more_ = state.tail.items.span();
+  absl::StatusOr<OpenChunk> chunk = OpenChunk(&state.env->pool);
+  if (state.tail.head.has_value()) chunk = OpenStored(state, nchunk, policy, scratch);
+  if (chunk.ok()) chunk->more_ = state.tail.items.span();
   return chunk;
 }
 
 absl::StatusOr<OpenChunk> OpenChunk::OpenStored(const State& state, int64_t nchunk,
                                                 VerifyPolicy policy,
                                                 chunk::ScratchBuffer& scratch) {
-  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, EntryOf(state, nchunk));
+  CAIRN_ASSIGN_OR_RETURN(const FoundEntry found, FindEntry(state, nchunk));
   const int32_t fixed = FixedNbytes(state, nchunk);
   if (absl::Status status = CheckLimit(state, fixed); !status.ok()) {
     return At(NameOf(nchunk), status);
   }
-  if (format::IsSpecialEntry(entry.value)) {
+  // Filled in place, for it is large and chunks are many.
+  absl::StatusOr<OpenChunk> chunk = OpenChunk(&state.env->pool);
+  if (format::IsSpecialEntry(found.entry.value)) {
     const absl::StatusOr<chunk::SpecialContent> content =
-        SpecialContentOf(state, entry.value, fixed);
+        SpecialContentOf(state, found.entry.value, fixed);
     if (!content.ok()) return At(NameOf(nchunk), content.status());
-    return OpenChunk(*content, fixed);
+    chunk->content_ = *content;
+    chunk->nbytes_ = fixed;
+    return chunk;
   }
-  CAIRN_ASSIGN_OR_RETURN(Chunk stored, ReadStored(state, nchunk, policy, scratch));
-  absl::StatusOr<chunk::Decoder> decoder = chunk::Decoder::Make(stored.bytes(), ContextOf(state));
+  absl::StatusOr<StoredChunk> stored = ReadFound(state, nchunk, found, policy, scratch);
+  if (!stored.ok()) return std::move(stored).status();
+  absl::StatusOr<chunk::Decoder> decoder =
+      chunk::Decoder::Make(stored->bytes(), stored->header, ContextOf(state));
   if (!decoder.ok()) return At(NameOf(nchunk), decoder.status());
   const int32_t nbytes = decoder->nbytes();
   if (absl::Status status = CheckLimit(state, nbytes); !status.ok()) {
@@ -184,13 +217,19 @@ absl::StatusOr<OpenChunk> OpenChunk::OpenStored(const State& state, int64_t nchu
   if (fixed != 0 && nbytes != fixed) {
     return DataLoss("%s: nbytes: expected %d, got %d", NameOf(nchunk), fixed, nbytes);
   }
-  OpenChunk chunk(*std::move(decoder), nbytes);
-  chunk.stored_ = std::move(stored);
-  if (state.delta_reference != nullptr) chunk.reference_ = *state.delta_reference;
+  chunk->content_.emplace<chunk::Decoder>(*std::move(decoder));
+  chunk->nbytes_ = nbytes;
+  chunk->stored_ = std::move(stored->chunk);
+  if (state.delta_reference != nullptr) chunk->reference_ = *state.delta_reference;
   return chunk;
 }
 
 absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst) const {
+  const chunk::WorkspacePool::Lease lease = pool_->Acquire();
+  return Read(begin, dst, *lease);
+}
+
+absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst, chunk::Workspace& workspace) const {
   if (!RangeFits(begin, static_cast<int64_t>(dst.size()), nbytes())) {
     return OutOfRange("chunk: %d bytes from byte %d on, of %d", dst.size(), begin, nbytes());
   }
@@ -200,13 +239,15 @@ absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst) const {
     const int64_t skipped = std::max<int64_t>(begin - nbytes_, 0);
     CopyBytes(more_.subspan(static_cast<size_t>(skipped), behind.size()), behind);
   }
-  return from_chunk == 0 ? absl::OkStatus()
-                         : ReadContent(begin, dst.first(static_cast<size_t>(from_chunk)));
+  return from_chunk == 0
+             ? absl::OkStatus()
+             : ReadContent(begin, dst.first(static_cast<size_t>(from_chunk)), workspace);
 }
 
-absl::Status OpenChunk::ReadContent(int64_t begin, MutableBytes dst) const {
+absl::Status OpenChunk::ReadContent(int64_t begin, MutableBytes dst,
+                                    chunk::Workspace& workspace) const {
   if (const auto* decoder = std::get_if<chunk::Decoder>(&content_)) {
-    CAIRN_RETURN_IF_ERROR(decoder->DecodeRange(begin, dst));
+    CAIRN_RETURN_IF_ERROR(decoder->DecodeRange(begin, dst, workspace));
     AddReference(reference_, begin, dst);
     return absl::OkStatus();
   }
@@ -234,6 +275,59 @@ absl::StatusOr<ChunkStarts::Place> FindByte(const State& state, int64_t position
                             .begin = position / chunksize * chunksize};
 }
 
+namespace {
+
+// A block of which a small part is wanted.
+struct WantedBlock {
+  BlockKey key;
+  int64_t begin = 0;  // in the chunk
+  int64_t nbytes = 0;
+};
+
+// The block that bytes [begin, begin + size) of a chunk are a small part of, if its place says what
+// it holds.
+std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_t begin,
+                                      int64_t size, chunk::ScratchBuffer& scratch) {
+  const bool lasting = state.epoch != 0 && state.delta_reference == nullptr &&
+                       state.env->verify != VerifyPolicy::kAlways;
+  if (!lasting || nchunk >= state.chunks.size()) return std::nullopt;
+  const absl::StatusOr<IndexEntry> entry = state.chunks.Get(nchunk);
+  if (!entry.ok() || format::IsSpecialEntry(entry->value)) return std::nullopt;
+  const absl::StatusOr<chunk::Header> header = state.area->ReadHeader(entry->value, scratch);
+  if (!header.ok() || !header->has_blocks() || header->vlblocks) return std::nullopt;
+  WantedBlock wanted{.key = {.epoch = state.epoch, .entry = *entry}};
+  wanted.key.block = begin / header->blocksize;
+  wanted.begin = wanted.key.block * header->blocksize;
+  wanted.nbytes = std::min<int64_t>(header->blocksize, header->nbytes - wanted.begin);
+  const bool small = size <= wanted.nbytes / 2 && begin + size <= wanted.begin + wanted.nbytes;
+  return small ? std::optional(wanted) : std::nullopt;
+}
+
+// Reads bytes from `begin` on of a chunk, which are in the wanted block.
+absl::Status ReadWanted(const State& state, int64_t nchunk, const WantedBlock& wanted,
+                        int64_t begin, MutableBytes dst, chunk::Workspace& workspace) {
+  BlockCache& blocks = state.env->blocks;
+  const int64_t in_block = begin - wanted.begin;
+  const BlockCache::Answer answer = blocks.Read(wanted.key, wanted.nbytes, in_block, dst);
+  if (answer == BlockCache::Answer::kHit) return absl::OkStatus();
+  const absl::StatusOr<OpenChunk> chunk =
+      OpenChunk::Open(state, nchunk, state.env->verify, workspace.stored);
+  if (!chunk.ok()) return chunk.status();
+  absl::Status status;
+  if (answer == BlockCache::Answer::kMiss) {
+    status = chunk->Read(begin, dst, workspace);
+  } else {
+    const auto size = static_cast<size_t>(wanted.nbytes);
+    auto block = std::make_unique_for_overwrite<std::byte[]>(size);
+    status = chunk->Read(wanted.begin, {block.get(), size}, workspace);
+    CopyBytes({block.get() + in_block, dst.size()}, dst);
+    if (status.ok()) blocks.Keep(wanted.key, wanted.nbytes, std::move(block));
+  }
+  return status.ok() ? status : At(NameOf(nchunk), status);
+}
+
+}  // namespace
+
 absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
   const auto size = static_cast<int64_t>(dst.size());
   if (!RangeFits(begin, size, state.info.nbytes)) {
@@ -243,17 +337,21 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
   int64_t done = 0;
   while (done < size) {
     CAIRN_ASSIGN_OR_RETURN(const ChunkStarts::Place at, FindByte(state, begin + done));
-    CAIRN_ASSIGN_OR_RETURN(const OpenChunk chunk,
-                           OpenChunk::Open(state, at.nchunk, state.env->verify, lease->stored));
     const int64_t from = begin + done - at.begin;
-    const int64_t n = std::min(size - done, chunk.nbytes() - from);
-    if (n <= 0) {
-      return DataLoss("chunk %d: holds %d bytes, needed from byte %d on", at.nchunk, chunk.nbytes(),
-                      from);
+    const MutableBytes rest = dst.subspan(static_cast<size_t>(done));
+    if (const auto wanted = FindWanted(state, at.nchunk, from, std::ssize(rest), lease->stored)) {
+      return ReadWanted(state, at.nchunk, *wanted, from, rest, *lease);
     }
-    if (absl::Status status =
-            chunk.Read(from, dst.subspan(static_cast<size_t>(done), static_cast<size_t>(n)));
-        !status.ok()) {
+    const absl::StatusOr<OpenChunk> chunk =
+        OpenChunk::Open(state, at.nchunk, state.env->verify, lease->stored);
+    if (!chunk.ok()) return chunk.status();
+    const int64_t n = std::min(size - done, chunk->nbytes() - from);
+    if (n <= 0) {
+      return DataLoss("chunk %d: holds %d bytes, needed from byte %d on", at.nchunk,
+                      chunk->nbytes(), from);
+    }
+    const MutableBytes part = rest.first(static_cast<size_t>(n));
+    if (absl::Status status = chunk->Read(from, part, *lease); !status.ok()) {
       return At(NameOf(at.nchunk), status);
     }
     done += n;

@@ -29,8 +29,8 @@ absl::StatusOr<IndexEntry> EntryOf(const State& state, int64_t nchunk);
 // The bytes of a stored chunk, or of the one that the tail begins with, as ChunkArea::Read gives
 // them. Its fingerprint is checked as
 // `policy` asks; nothing is decoded, so any codec will do.
-absl::StatusOr<Chunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
-                                 chunk::ScratchBuffer& scratch);
+absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
+                                       chunk::ScratchBuffer& scratch);
 
 // Whether a stored chunk decodes to something else outside of this frame.
 bool DependsOnFrame(const State& state, const chunk::Header& header);
@@ -44,7 +44,9 @@ class OpenChunk {
                                         chunk::ScratchBuffer& scratch);
 
   int32_t nbytes() const { return nbytes_ + static_cast<int32_t>(more_.size()); }
-  // Decodes bytes [begin, begin + dst.size()).
+  // Decodes bytes [begin, begin + dst.size()); this thread works in `workspace`, which may be the
+  // one whose buffer the chunk was opened with.
+  absl::Status Read(int64_t begin, MutableBytes dst, chunk::Workspace& workspace) const;
   absl::Status Read(int64_t begin, MutableBytes dst) const;
   // The chunk's stored bytes, empty for special chunks of the index; those that a tail begins with.
   Bytes stored() const { return stored_.bytes(); }
@@ -54,15 +56,15 @@ class OpenChunk {
   }
 
  private:
-  using Content = std::variant<std::monostate, chunk::Decoder, chunk::SpecialContent>;
-  OpenChunk(Content content, int32_t nbytes) : content_(std::move(content)), nbytes_(nbytes) {}
+  explicit OpenChunk(chunk::WorkspacePool* pool) : pool_(pool) {}
   static absl::StatusOr<OpenChunk> OpenStored(const State& state, int64_t nchunk,
                                               VerifyPolicy policy, chunk::ScratchBuffer& scratch);
-  absl::Status ReadContent(int64_t begin, MutableBytes dst) const;
+  absl::Status ReadContent(int64_t begin, MutableBytes dst, chunk::Workspace& workspace) const;
 
-  Content content_;
-  int32_t nbytes_;  // of the content
-  Bytes more_;      // raw items behind it
+  std::variant<std::monostate, chunk::Decoder, chunk::SpecialContent> content_;
+  int32_t nbytes_ = 0;  // of the content
+  chunk::WorkspacePool* pool_;
+  Bytes more_;  // raw items behind it
   Chunk stored_;
   Bytes reference_;  // of additive DELTA
 };

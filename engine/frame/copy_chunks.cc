@@ -22,7 +22,7 @@ absl::StatusOr<Draft> CopyChunks(const State& view, const Draft& draft, ChunkLog
   for (int64_t i = 0; i < view.chunks.size(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(IndexEntry entry, view.chunks.Get(i));
     if (!format::IsSpecialEntry(entry.value)) {
-      CAIRN_ASSIGN_OR_RETURN(const Chunk stored,
+      CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored,
                              ReadStored(view, i, VerifyPolicy::kAlways, scratch));
       CAIRN_ASSIGN_OR_RETURN(entry.value, log.Append(stored.bytes()));
       if (entry.fingerprint == 0) entry.fingerprint = format::HashChunk(stored.bytes());

@@ -2,16 +2,19 @@
 #ifndef CAIRN_ENGINE_FRAME_ENVIRONMENT_H_
 #define CAIRN_ENGINE_FRAME_ENVIRONMENT_H_
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 
 #include "cairn/options.h"
 #include "engine/chunk/workspace.h"
+#include "engine/frame/block_cache.h"
 #include "engine/frame/replay_rules.h"
+#include "engine/frame/touched_chunks.h"
 
 namespace cairn::frame {
 
-// Immutable but for the pool, which is thread-safe.
+// Immutable but for what keeps work from being done twice, which is thread-safe.
 struct Environment {
   bool use_mmap = true;
   VerifyPolicy verify = VerifyPolicy::kFirstTouch;
@@ -22,6 +25,14 @@ struct Environment {
   Executor* executor = nullptr;
   ReplayRules replay;
   mutable chunk::WorkspacePool pool;
+  mutable TouchedChunks touched;
+  mutable BlockCache blocks;
+
+  // A number for State::epoch.
+  uint64_t NewEpoch() const { return ++epochs_; }
+
+ private:
+  mutable std::atomic<uint64_t> epochs_ = 0;
 };
 
 }  // namespace cairn::frame

@@ -73,10 +73,8 @@ absl::Status LoadChunkIndex(State& state) {
 void TakeFiltersOfFirstChunk(State& state) {
   if (state.chunks.size() == 0) return;
   chunk::ScratchBuffer scratch;
-  const absl::StatusOr<Chunk> first = ReadStored(state, 0, VerifyPolicy::kNever, scratch);
-  if (!first.ok()) return;
-  const absl::StatusOr<chunk::Header> header = chunk::ParseHeader(first->bytes());
-  if (header.ok()) state.header.filters = header->filters;
+  const absl::StatusOr<StoredChunk> first = ReadStored(state, 0, VerifyPolicy::kNever, scratch);
+  if (first.ok()) state.header.filters = first->header.filters;
 }
 
 absl::Status LoadEarlyFrame(const FrameSource& source, State& state) {
@@ -131,6 +129,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadLegacy(const FrameSource& sourc
                                                         std::shared_ptr<const Environment> env) {
   auto state = std::make_shared<State>();
   state->env = std::move(env);
+  state->epoch = state->env->NewEpoch();
   state->era = era;
   if (era == Era::kPacked2015) {
     CAIRN_RETURN_IF_ERROR(LoadPacked(source, *state));

@@ -169,6 +169,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
     std::shared_ptr<const Environment> env) {
   auto state = std::make_shared<State>();
   state->env = std::move(env);
+  state->epoch = state->env->NewEpoch();
   state->header_bytes = std::make_shared<const std::vector<std::byte>>(std::move(header_bytes));
   CAIRN_ASSIGN_OR_RETURN(state->header, format::ParseFrameHeader(*state->header_bytes));
   CAIRN_RETURN_IF_ERROR(CheckLayout(state->header, source));

@@ -48,7 +48,7 @@ absl::StatusOr<Bytes> Region::Read(int64_t offset, int64_t size,
                                    chunk::ScratchBuffer& scratch) const {
   CAIRN_RETURN_IF_ERROR(Check(offset, size));
   if (mapping_ != nullptr) {
-    return mapping_->bytes().subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
+    return in_place_.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
   }
   const MutableBytes bytes = scratch.Get(static_cast<size_t>(size));
   CAIRN_RETURN_IF_ERROR(file_->ReadAt(origin_ + offset, bytes));

@@ -24,7 +24,7 @@ class Region {
   Region() = default;
   // In place: the mapping begins where the frame begins, and shows `size` bytes or more.
   Region(std::shared_ptr<const Mapping> mapping, int64_t size)
-      : mapping_(std::move(mapping)), size_(size), owner_(mapping_) {}
+      : mapping_(std::move(mapping)), in_place_(mapping_->bytes()), size_(size), owner_(mapping_) {}
   // By copy: the frame begins at `origin` of the file.
   Region(std::shared_ptr<const File> file, int64_t origin, int64_t size)
       : file_(std::move(file)), origin_(origin), size_(size) {}
@@ -54,6 +54,7 @@ class Region {
   absl::Status Check(int64_t offset, int64_t size) const;
 
   std::shared_ptr<const Mapping> mapping_;
+  Bytes in_place_;  // what it shows
   std::shared_ptr<const File> file_;
   int64_t origin_ = 0;
   int64_t size_ = 0;

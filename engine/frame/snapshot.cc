@@ -47,15 +47,14 @@ absl::StatusOr<Chunk> PinChunk(const frame::State& state, const ChunkEntry& entr
     return MakeChunk(state, chunk, entry.special);
   };
   if (entry.offset < 0 && entry.file < 0) return make();
-  CAIRN_ASSIGN_OR_RETURN(Chunk stored,
+  CAIRN_ASSIGN_OR_RETURN(frame::StoredChunk stored,
                          frame::ReadStored(state, entry.index, state.env->verify, lease->stored));
-  if (state.era != Era::kCurrent) {
-    CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(stored.bytes()));
-    if (frame::DependsOnFrame(state, header)) return make();
+  if (frame::DependsOnFrame(state, stored.header)) return make();
+  if (stored.chunk.owner() == nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(const frame::IndexEntry place, state.chunks.Get(entry.index));
+    CAIRN_ASSIGN_OR_RETURN(stored, state.area->Pin(place.value));
   }
-  if (stored.owner() != nullptr) return stored;
-  CAIRN_ASSIGN_OR_RETURN(const frame::IndexEntry place, state.chunks.Get(entry.index));
-  return state.area->Pin(place.value);
+  return std::move(stored.chunk);
 }
 
 }  // namespace
@@ -116,14 +115,14 @@ absl::StatusOr<int32_t> Snapshot::ChunkSize(int64_t nchunk) const {
 
 absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableBytes dst) const {
   const chunk::WorkspacePool::Lease lease = state_->env->pool.Acquire();
-  CAIRN_ASSIGN_OR_RETURN(
-      const frame::OpenChunk chunk,
-      frame::OpenChunk::Open(*state_, nchunk, state_->env->verify, lease->stored));
-  if (static_cast<int64_t>(dst.size()) != chunk.nbytes()) {
-    return InvalidArgument("chunk %d has %d bytes, the buffer %d", nchunk, chunk.nbytes(),
+  const absl::StatusOr<frame::OpenChunk> chunk =
+      frame::OpenChunk::Open(*state_, nchunk, state_->env->verify, lease->stored);
+  if (!chunk.ok()) return chunk.status();
+  if (static_cast<int64_t>(dst.size()) != chunk->nbytes()) {
+    return InvalidArgument("chunk %d has %d bytes, the buffer %d", nchunk, chunk->nbytes(),
                            dst.size());
   }
-  if (absl::Status status = chunk.Read(0, dst); !status.ok()) {
+  if (absl::Status status = chunk->Read(0, dst, *lease); !status.ok()) {
     return At(absl::StrFormat("chunk %d", nchunk), status);
   }
   return absl::OkStatus();

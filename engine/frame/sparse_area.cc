@@ -54,7 +54,7 @@ absl::StatusOr<std::unique_ptr<File>> SparseArea::OpenFile(int64_t entry) const 
   return file;
 }
 
-absl::StatusOr<Chunk> SparseArea::Map(int64_t entry) const {
+absl::StatusOr<StoredChunk> SparseArea::Map(int64_t entry) const {
   const auto map = [&]() -> absl::StatusOr<std::shared_ptr<const Mapping>> {
     CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, OpenFile(entry));
     CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(*file));
@@ -64,10 +64,11 @@ absl::StatusOr<Chunk> SparseArea::Map(int64_t entry) const {
                          mappings_.Get(static_cast<uint64_t>(entry), map));
   const Bytes bytes = mapping->bytes();
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(bytes));
-  return Chunk(bytes.first(static_cast<size_t>(header.cbytes)), std::move(mapping));
+  return StoredChunk{header,
+                     Chunk(bytes.first(static_cast<size_t>(header.cbytes)), std::move(mapping))};
 }
 
-absl::StatusOr<Chunk> SparseArea::Copy(int64_t entry) const {
+absl::StatusOr<StoredChunk> SparseArea::Copy(int64_t entry) const {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, OpenFile(entry));
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(*file));
   std::vector<std::byte> head(static_cast<size_t>(std::min<int64_t>(size, chunk::kHeaderSize)));
@@ -75,21 +76,21 @@ absl::StatusOr<Chunk> SparseArea::Copy(int64_t entry) const {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(head, size));
   auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(header.cbytes));
   CAIRN_RETURN_IF_ERROR(file->ReadAt(0, *bytes));
-  return Chunk(*bytes, bytes);
+  return StoredChunk{header, Chunk(*bytes, bytes)};
 }
 
 absl::StatusOr<chunk::Header> SparseArea::ReadHeader(int64_t entry,
                                                      chunk::ScratchBuffer& scratch) const {
-  CAIRN_ASSIGN_OR_RETURN(const Chunk chunk, Read(entry, ReadMode::kMapped, scratch));
-  return chunk::ParseHeader(chunk.bytes());
+  CAIRN_ASSIGN_OR_RETURN(const StoredChunk chunk, Read(entry, ReadMode::kMapped, scratch));
+  return chunk.header;
 }
 
-absl::StatusOr<Chunk> SparseArea::Read(int64_t entry, ReadMode mode,
-                                       chunk::ScratchBuffer& /*scratch*/) const {
+absl::StatusOr<StoredChunk> SparseArea::Read(int64_t entry, ReadMode mode,
+                                             chunk::ScratchBuffer& /*scratch*/) const {
   return mode == ReadMode::kCopied ? Copy(entry) : Pin(entry);
 }
 
-absl::StatusOr<Chunk> SparseArea::Pin(int64_t entry) const {
+absl::StatusOr<StoredChunk> SparseArea::Pin(int64_t entry) const {
   CAIRN_RETURN_IF_ERROR(Locate(entry).status());
   return use_mmap_ ? Map(entry) : Copy(entry);
 }

@@ -25,14 +25,14 @@ class SparseArea final : public ChunkArea {
   std::string Describe(int64_t entry) const override;
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
                                            chunk::ScratchBuffer& scratch) const override;
-  absl::StatusOr<Chunk> Read(int64_t entry, ReadMode mode,
-                             chunk::ScratchBuffer& scratch) const override;
-  absl::StatusOr<Chunk> Pin(int64_t entry) const override;
+  absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
+                                   chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<StoredChunk> Pin(int64_t entry) const override;
 
  private:
   absl::StatusOr<std::unique_ptr<File>> OpenFile(int64_t entry) const;
-  absl::StatusOr<Chunk> Map(int64_t entry) const;
-  absl::StatusOr<Chunk> Copy(int64_t entry) const;
+  absl::StatusOr<StoredChunk> Map(int64_t entry) const;
+  absl::StatusOr<StoredChunk> Copy(int64_t entry) const;
 
   std::shared_ptr<FileSystem> directory_;
   std::shared_ptr<const File> index_;

@@ -135,7 +135,7 @@ absl::StatusOr<Draft> SparseWriter::SealAll() const {
   for (int64_t i = 0; i < base_->chunks.size(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(IndexEntry entry, base_->chunks.Get(i));
     if (!format::IsSpecialEntry(entry.value)) {
-      CAIRN_ASSIGN_OR_RETURN(const Chunk stored,
+      CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored,
                              ReadStored(*base_, i, VerifyPolicy::kAlways, scratch));
       entry.fingerprint = format::HashChunk(stored.bytes());
       *draft.stored_bytes += static_cast<int64_t>(stored.bytes().size());

@@ -294,6 +294,7 @@ absl::StatusOr<std::shared_ptr<const State>> Stager::View() {
   const std::shared_ptr<State> state = MakeState();
   CAIRN_RETURN_IF_ERROR(sink_.AttachTo(*state));
   state->index = {};
+  state->epoch = 0;
   state->info = MakeInfo(*state);
   state->info.fingerprint = base_->info.fingerprint;
   return state;

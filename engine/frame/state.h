@@ -59,6 +59,10 @@ struct State {
   // makes a new one, which should cost little.
   std::shared_ptr<const std::vector<std::byte>> header_bytes;
 
+  // States of the same epoch come from one checkpoint of one file: what one of them found at a
+  // place, with a fingerprint, the others find there too. 0: of staged edits, which come and go.
+  uint64_t epoch = 0;
+
   ChunkIndex chunks;
   std::shared_ptr<const ChunkArea> area;
   // In a contiguous frame chunks lie between the end of the header and here.
