@@ -47,6 +47,6 @@ for file in "${sources[@]}"; do
   fi
 done
 
-shellcheck tools/*.sh .ci/run || complain "see shellcheck above"
+shellcheck tools/*.sh tools/bench/*.sh .ci/run || complain "see shellcheck above"
 
 exit $status

@@ -3,6 +3,12 @@
 #include <xxhash.h>
 
 #include "engine/base/endian.h"
+#include "engine/base/hash_config.h"
+
+#ifdef CAIRN_XXH3_DISPATCH
+// Puts itself in place of XXH3's functions.
+#include <xxh_x86dispatch.h>
+#endif
 
 namespace cairn {
 

@@ -1,5 +1,7 @@
 #include "engine/format/seal.h"
 
+#include <algorithm>
+
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
 #include "engine/base/bytes.h"
@@ -39,6 +41,7 @@ absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
   seal.index_hash = reader.Le<uint64_t>("index hash");
   seal.header_copy = ToVector(reader.Take(header_len, "header copy"));
   const uint32_t runs = reader.Le<uint32_t>("page runs");
+  seal.pages.reserve(std::min<size_t>(runs, reader.remaining() / (4 + 8)));
   for (uint32_t i = 0; i < runs && reader.ok(); ++i) {
     const uint32_t count = reader.Le<uint32_t>("page count");
     const uint64_t hash = reader.Le<uint64_t>("page hash");

@@ -156,7 +156,7 @@ absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, Ve
   if (state.tail.head.has_value()) {
     CAIRN_ASSIGN_OR_RETURN(chunk, OpenStored(state, nchunk, policy, scratch));
   }
-  chunk.more_ = state.tail.items.bytes();
+  chunk.more_ = state.tail.items.span();
   return chunk;
 }
 

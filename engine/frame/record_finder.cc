@@ -17,11 +17,15 @@ namespace {
 
 // Holds most records whole, and no more of a chunk than costs nothing.
 constexpr size_t kWindow = 4096;
+constexpr size_t kWidestWindow = 256 << 10;
 constexpr size_t kPiece = 1 << 20;
 
 // Records do not overlap, so a search that reads more than this many times what it looks through
 // was made to waste time.
 constexpr int64_t kMaxOverlaps = 4;
+
+// Enough to tell a record, or a chunk, by.
+constexpr size_t kLongestHead = std::max<size_t>(format::kMinRecordSize, chunk::kHeaderSize);
 
 // So many zeros are space that was reserved, and no damage.
 constexpr size_t kZerosBelieved = 64 << 10;
@@ -70,24 +74,35 @@ absl::StatusOr<std::optional<FoundRecord>> ReadRecord(const FrameSource& source,
 
 }  // namespace
 
-absl::Status RecordFinder::Fill() {
-  window_.resize(kWindow);
-  CAIRN_ASSIGN_OR_RETURN(const size_t got, source_.ReadSome(position_, window_));
-  window_.resize(got);
-  return absl::OkStatus();
+absl::StatusOr<Bytes> RecordFinder::Ahead(size_t size) {
+  const int64_t end = window_begin_ + std::ssize(window_);
+  const bool seen = position_ >= window_begin_ && position_ <= end;
+  if (!seen || end - position_ < static_cast<int64_t>(size)) {
+    // Whoever comes to the end of a window goes on; whoever hopped over it wants little of the
+    // next.
+    const size_t room = seen ? std::clamp(2 * window_.size(), kWindow, kWidestWindow) : kWindow;
+    window_.resize(std::max(size, room));
+    window_begin_ = position_;
+    CAIRN_ASSIGN_OR_RETURN(const size_t got, source_.ReadSome(position_, window_));
+    window_.resize(got);
+  }
+  return Bytes(window_).subspan(static_cast<size_t>(position_ - window_begin_));
 }
 
-absl::StatusOr<bool> RecordFinder::StoppedAtBytes() const {
-  if (window_.size() < kWindow || !AllZeros(window_)) return !AllZeros(window_);
-  std::vector<std::byte> more(kZerosBelieved);
-  CAIRN_ASSIGN_OR_RETURN(const size_t got, source_.ReadSome(position_, more));
-  return !AllZeros(Bytes(more).first(got));
+absl::StatusOr<bool> RecordFinder::StoppedAtBytes() {
+  for (const size_t size : {kWindow, kZerosBelieved}) {
+    CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(size));
+    if (!AllZeros(ahead.first(std::min(ahead.size(), size)))) return true;
+  }
+  return false;
 }
 
 absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Take(const format::RecordHead& head) {
   std::optional<FoundRecord> record;
-  if (head.size <= std::ssize(window_)) {
-    const Bytes bytes = Bytes(window_).first(static_cast<size_t>(head.size));
+  if (head.size <= static_cast<int64_t>(kWidestWindow)) {
+    CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(static_cast<size_t>(head.size)));
+    if (head.size > std::ssize(ahead)) return std::nullopt;
+    const Bytes bytes = ahead.first(static_cast<size_t>(head.size));
     if (!format::IsIntact(bytes)) return std::nullopt;
     record = FoundRecord{.kind = head.kind, .begin = position_, .bytes = ToVector(bytes)};
   } else {
@@ -99,14 +114,13 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Take(const format::Reco
 
 absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Next() {
   for (;;) {
-    CAIRN_RETURN_IF_ERROR(Fill());
-    if (const auto head = format::FindRecordHead(window_); head.has_value()) return Take(*head);
-    const size_t head_size = std::min<size_t>(window_.size(), chunk::kHeaderSize);
-    const absl::StatusOr<chunk::Header> chunk =
-        chunk::ParseHeader(Bytes(window_).first(head_size), INT32_MAX);
+    CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(kLongestHead));
+    if (const auto head = format::FindRecordHead(ahead); head.has_value()) return Take(*head);
+    const Bytes start = ahead.first(std::min<size_t>(ahead.size(), chunk::kHeaderSize));
+    const absl::StatusOr<chunk::Header> chunk = chunk::ParseHeader(start, INT32_MAX);
     if (!chunk.ok()) return std::nullopt;
     hop_.position = position_;
-    CopyBytes(Bytes(window_).first(head_size), hop_.header);
+    CopyBytes(start, hop_.header);
     ++hop_.count;
     position_ += chunk->cbytes;
   }

@@ -47,15 +47,19 @@ class RecordFinder {
   };
   const Hop& hop() const { return hop_; }
   // Whether there is anything but zeros at the position, or not far behind it.
-  absl::StatusOr<bool> StoppedAtBytes() const;
+  absl::StatusOr<bool> StoppedAtBytes();
 
  private:
-  absl::Status Fill();
+  // The bytes from the position on: `size` of them or more, or all that there are.
+  absl::StatusOr<Bytes> Ahead(size_t size);
   absl::StatusOr<std::optional<FoundRecord>> Take(const format::RecordHead& head);
 
   const FrameSource& source_;
   int64_t position_;
-  std::vector<std::byte> window_;  // bytes from the position on
+  // What was read last. Grows while it is read through, so that a long journal of small batches
+  // takes few calls.
+  std::vector<std::byte> window_;
+  int64_t window_begin_ = 0;
   Hop hop_;
 };
 

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <dirent.h>
 #include <memory>
+#include <optional>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
@@ -53,16 +55,16 @@ absl::StatusOr<mode_t> PosixDirectory::ModeOfNewFile() const {
   constexpr mode_t kOwner = 0600;
   constexpr mode_t kEverybody = 0666;
   if (!opened()) return kEverybody;
-  struct stat info;
-  if (::fstat(fd_.get(), &info) != 0) return ErrnoStatus(errno, path_, "look at");
-  return (info.st_mode & kEverybody) | kOwner;
+  const std::optional<PosixStat> info = StatOf(fd_.get());
+  if (!info.has_value()) return ErrnoStatus(errno, path_, "look at");
+  return (info->mode & kEverybody) | kOwner;
 }
 
-absl::StatusOr<struct stat> PosixDirectory::LookAt(const std::string& path) const {
-  struct stat info;
-  if (::fstatat(fd(), path.c_str(), &info, at_flags()) != 0) return Failure(errno, path, "look at");
-  if (S_ISLNK(info.st_mode)) return LinkIsDamage(path);
-  return info;
+absl::StatusOr<PosixStat> PosixDirectory::LookAt(const std::string& path) const {
+  const std::optional<PosixStat> info = StatAt(fd(), path.c_str(), at_flags());
+  if (!info.has_value()) return Failure(errno, path, "look at");
+  if (S_ISLNK(info->mode)) return LinkIsDamage(path);
+  return *info;
 }
 
 absl::StatusOr<std::vector<std::string>> PosixDirectory::List() const {
@@ -96,8 +98,8 @@ absl::Status PosixDirectory::Sync() const {
 }
 
 bool PosixDirectory::IsLink(const std::string& path) const {
-  struct stat info;
-  return ::fstatat(fd(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode);
+  const std::optional<PosixStat> info = StatAt(fd(), path.c_str(), AT_SYMLINK_NOFOLLOW);
+  return info.has_value() && S_ISLNK(info->mode);
 }
 
 absl::Status PosixDirectory::LinkIsDamage(const std::string& path) const {

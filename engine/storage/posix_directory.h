@@ -5,13 +5,14 @@
 #include <fcntl.h>
 #include <string>
 #include <string_view>
-#include <sys/stat.h>
+#include <sys/types.h>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/storage/posix_stat.h"
 #include "engine/storage/unique_fd.h"
 
 namespace cairn::storage {
@@ -42,7 +43,7 @@ class PosixDirectory {
   // For a new file: who may read or write it, which in an opened directory is nobody who may not do
   // so to the directory.
   absl::StatusOr<mode_t> ModeOfNewFile() const;
-  absl::StatusOr<struct stat> LookAt(const std::string& path) const;
+  absl::StatusOr<PosixStat> LookAt(const std::string& path) const;
   // These two need an opened one.
   absl::StatusOr<std::vector<std::string>> List() const;
   absl::Status Sync() const;

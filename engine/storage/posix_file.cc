@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <optional>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/storage/buffer_mapping.h"
 #include "engine/storage/errors.h"
+#include "engine/storage/posix_stat.h"
 
 namespace cairn::storage {
 
@@ -55,16 +56,15 @@ PosixFile::~PosixFile() {
 }
 
 absl::StatusOr<int64_t> PosixFile::Size() const {
-  struct stat info;
-  if (::fstat(fd_.get(), &info) != 0) return ErrnoStatus(errno, path_, "ask for the size");
-  return int64_t{info.st_size};
+  const std::optional<PosixStat> info = StatOf(fd_.get());
+  if (!info.has_value()) return ErrnoStatus(errno, path_, "ask for the size");
+  return info->size;
 }
 
 absl::StatusOr<int64_t> PosixFile::AllocatedSize() const {
-  constexpr int64_t kUnit = 512;  // that of st_blocks, whatever the file system's block size
-  struct stat info;
-  if (::fstat(fd_.get(), &info) != 0) return ErrnoStatus(errno, path_, "ask for the disk space");
-  return int64_t{info.st_blocks} * kUnit;
+  const std::optional<PosixStat> info = StatOf(fd_.get());
+  if (!info.has_value()) return ErrnoStatus(errno, path_, "ask for the disk space");
+  return info->allocated;
 }
 
 absl::Status PosixFile::ReadAt(int64_t offset, MutableBytes dst) const {
@@ -156,6 +156,11 @@ absl::Status PosixFile::Sync(SyncMode mode) {
   return result == 0 ? absl::OkStatus() : ErrnoStatus(errno, path_, "sync");
 }
 
+// An error shows in the Sync that follows.
+void PosixFile::SyncSoon(int64_t offset, int64_t size) {
+  if (size > 0) ::sync_file_range(fd_.get(), offset, size, SYNC_FILE_RANGE_WRITE);
+}
+
 absl::StatusOr<std::shared_ptr<const Mapping>> PosixFile::Map(int64_t offset, int64_t size,
                                                               int64_t room) const {
   CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, Size());
@@ -176,9 +181,9 @@ absl::StatusOr<std::shared_ptr<const Mapping>> PosixFile::Map(int64_t offset, in
 }
 
 absl::StatusOr<FileIdentity> PosixFile::Identity() const {
-  struct stat info;
-  if (::fstat(fd_.get(), &info) != 0) return ErrnoStatus(errno, path_, "ask for the inode");
-  return FileIdentity{.device = info.st_dev, .inode = info.st_ino};
+  const std::optional<PosixStat> info = StatOf(fd_.get());
+  if (!info.has_value()) return ErrnoStatus(errno, path_, "ask for the inode");
+  return info->identity;
 }
 
 absl::Status PosixFile::LockByte(int64_t offset, LockMode mode) {

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 #include "engine/storage/posix_directory.h"
 #include "engine/storage/posix_file.h"
 #include "engine/storage/posix_rename.h"
+#include "engine/storage/posix_stat.h"
 #include "engine/storage/unique_fd.h"
 
 namespace cairn {
@@ -38,10 +40,10 @@ int OpenFlags(FileMode mode) {
 }
 
 absl::Status CheckIsRegular(const UniqueFd& fd, const std::string& path) {
-  struct stat info;
-  if (::fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, path, "look at");
-  if (S_ISDIR(info.st_mode)) return FailedPrecondition("%s is a directory", path);
-  if (!S_ISREG(info.st_mode)) return FailedPrecondition("%s is not a regular file", path);
+  const std::optional<PosixStat> info = StatOf(fd.get());
+  if (!info.has_value()) return ErrnoStatus(errno, path, "look at");
+  if (S_ISDIR(info->mode)) return FailedPrecondition("%s is a directory", path);
+  if (!S_ISREG(info->mode)) return FailedPrecondition("%s is not a regular file", path);
   return absl::OkStatus();
 }
 
@@ -133,8 +135,8 @@ class PosixFiles final : public FileSystem {
 
   absl::StatusOr<FileIdentity> Identity(const std::string& path) override {
     CAIRN_RETURN_IF_ERROR(directory_.Check(path));
-    CAIRN_ASSIGN_OR_RETURN(const struct stat info, directory_.LookAt(path));
-    return FileIdentity{.device = info.st_dev, .inode = info.st_ino};
+    CAIRN_ASSIGN_OR_RETURN(const PosixStat info, directory_.LookAt(path));
+    return info.identity;
   }
 
  private:

@@ -26,14 +26,14 @@ bool IsUnknownFlag(int error) { return error == EINVAL || error == ENOSYS; }
 absl::Status TakePermissions(const PosixDirectory& directory, const std::string& from,
                              const std::string& to) {
   constexpr mode_t kPermissions = 07777;
-  const absl::StatusOr<struct stat> old = directory.LookAt(to);
+  const absl::StatusOr<PosixStat> old = directory.LookAt(to);
   if (absl::IsNotFound(old.status())) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(old.status());
-  CAIRN_ASSIGN_OR_RETURN(const struct stat mine, directory.LookAt(from));
-  const mode_t wanted = old->st_mode & kPermissions;
-  const bool same_kind = (S_ISREG(old->st_mode) && S_ISREG(mine.st_mode)) ||
-                         (S_ISDIR(old->st_mode) && S_ISDIR(mine.st_mode));
-  if (!same_kind || wanted == (mine.st_mode & kPermissions)) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const PosixStat mine, directory.LookAt(from));
+  const mode_t wanted = old->mode & kPermissions;
+  const bool same_kind = (S_ISREG(old->mode) && S_ISREG(mine.mode)) ||
+                         (S_ISDIR(old->mode) && S_ISDIR(mine.mode));
+  if (!same_kind || wanted == (mine.mode & kPermissions)) return absl::OkStatus();
   if (::fchmodat(directory.fd(), from.c_str(), wanted, directory.at_flags()) == 0) {
     return absl::OkStatus();
   }

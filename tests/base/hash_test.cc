@@ -1,5 +1,8 @@
 #include "engine/base/hash.h"
 
+#include <vector>
+#include <xxhash.h>
+
 #include <gtest/gtest.h>
 
 #include "engine/base/bytes.h"
@@ -7,6 +10,24 @@
 
 namespace cairn {
 namespace {
+
+// Whichever kernel runs, the bytes of a file must hash alike on every machine.
+TEST(Xxh3Test, EqualsThePlainFunctionForEverySize) {
+  std::vector<std::byte> bytes;
+  for (int i = 0; i < 5000; ++i) {
+    ASSERT_EQ(Xxh3(bytes), XXH3_64bits(bytes.data(), bytes.size())) << i;
+    bytes.push_back(static_cast<std::byte>(i * i >> 3));
+  }
+  Xxh3Stream stream;
+  stream.Update(Bytes(bytes).first(1777));
+  stream.Update(Bytes(bytes).subspan(1777));
+  EXPECT_EQ(stream.Digest(), XXH3_64bits(bytes.data(), bytes.size()));
+  const Bytes parts[] = {bytes};
+  const XXH128_hash_t wide = XXH3_128bits(bytes.data(), bytes.size());
+  const auto fingerprint = Fingerprint(FingerprintType::k128Bit, parts);
+  EXPECT_EQ(LoadBe<uint64_t>(fingerprint.data()), wide.high64);
+  EXPECT_EQ(LoadBe<uint64_t>(fingerprint.data() + 8), wide.low64);
+}
 
 TEST(FingerprintTest, PartsHashLikeTheirConcatenation) {
   for (const FingerprintType type :

@@ -72,6 +72,22 @@ TEST_F(RefreshTest, HopsOverStagedChunksOnce) {
   EXPECT_EQ(frame.Refresh()->info().nbytes, 100 + (2 << 20));
 }
 
+TEST_F(RefreshTest, FollowsManySmallCommitsInFewCalls) {
+  Frame frame = Open();
+  Frame other = Open();
+  auto writer = other.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  for (uint64_t i = 0; i < 2000; ++i) {
+    ASSERT_EQ(writer->Append(Noise(10, i)), absl::OkStatus());
+    ASSERT_EQ(writer->Commit(Durability::kProcess).status(), absl::OkStatus());
+  }
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  const int64_t before = files_.calls();
+  EXPECT_EQ(frame.Refresh()->info().nbytes, 20'100);
+  // Chunks that nobody knows to be durable are read once each, to be checked.
+  EXPECT_LE(files_.calls() - before, 20'100 / 64 + 30);
+}
+
 TEST_F(RefreshTest, FindsTheCommitOfAWriterThatBeganWhereADeadOneHadStaged) {
   Frame frame = Open();
   {

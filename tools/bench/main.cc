@@ -1,0 +1,83 @@
+// cairn-bench: how fast Cairn is beside others and beside what nobody can beat.
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <unistd.h>
+
+#include "absl/strings/str_cat.h"
+#include <CLI/CLI.hpp>
+
+#include "tools/bench/session.h"
+#include "tools/bench/stores.h"
+
+namespace cairn::bench {
+
+std::string Session::PathFor(const std::string& name) const {
+  return absl::StrCat(directory, "/cairn-bench-", getpid(), "-", name);
+}
+
+namespace {
+
+int Fail(const std::string& why) {
+  std::fprintf(stderr, "cairn-bench: %s\n", why.c_str());
+  return 1;
+}
+
+bool Save(const std::string& path, const std::string& content) {
+  std::ofstream file(path, std::ios::binary);
+  file << content;
+  return file.flush().good();
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Measures Cairn beside other engines and beside the bare codec or disk.",
+               "cairn-bench");
+  Session session;
+  std::string json;
+  std::string svg;
+  std::string markdown;
+  app.add_option("--rounds", session.rounds, "Rounds, of which medians are taken")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--dir", session.directory, "Where stores are made, and removed again")
+      ->check(CLI::ExistingDirectory)
+      ->capture_default_str();
+  app.add_option("--json", json, "File for the results as JSON");
+  app.add_option("--table", markdown, "File for the results as a table in Markdown");
+  app.add_option("--plot", svg, "File for a picture of the results, SVG");
+  app.add_flag_callback(
+      "--list",
+      [&app] {
+        for (const CLI::App* command : app.get_subcommands({})) {
+          std::printf("%s\n", command->get_name().c_str());
+        }
+        throw CLI::Success();
+      },
+      "Names the questions, one a line");
+  app.require_subcommand(1);
+  app.fallthrough();
+  AddAppend(app, session);
+  AddConcurrent(app, session);
+  AddDurable(app, session);
+  AddEdit(app, session);
+  AddRead(app, session);
+  CLI11_PARSE(app, argc, argv);
+  for (const std::string& missing : MissingPeers()) {
+    session.report.Note(missing + ": not found when this was built, skipped");
+  }
+  if (const absl::Status status = session.run(); !status.ok()) {
+    return Fail(std::string(status.message()));
+  }
+  if (!json.empty() && !Save(json, session.report.ToJson())) return Fail("cannot write " + json);
+  if (!markdown.empty() && !Save(markdown, session.report.ToMarkdown())) {
+    return Fail("cannot write " + markdown);
+  }
+  if (!svg.empty() && !Save(svg, session.report.ToSvg())) return Fail("cannot write " + svg);
+  return 0;
+}
+
+}  // namespace
+}  // namespace cairn::bench
+
+int main(int argc, char** argv) { return cairn::bench::Main(argc, argv); }

@@ -1,0 +1,34 @@
+// What all subcommands of cairn-bench share.
+#ifndef CAIRN_TOOLS_BENCH_SESSION_H_
+#define CAIRN_TOOLS_BENCH_SESSION_H_
+
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include <CLI/CLI.hpp>
+
+#include "tools/bench/report.h"
+
+namespace cairn::bench {
+
+struct Session {
+  int rounds = 9;
+  std::string directory = "/tmp";  // where frames and peers' stores are made, and removed again
+  Report report;
+  std::function<absl::Status()> run;  // of the subcommand that was chosen
+
+  // A path in the directory that nothing else uses.
+  std::string PathFor(const std::string& name) const;
+};
+
+// Each adds one subcommand, which sets session.run.
+void AddAppend(CLI::App& app, Session& session);
+void AddConcurrent(CLI::App& app, Session& session);
+void AddDurable(CLI::App& app, Session& session);
+void AddEdit(CLI::App& app, Session& session);
+void AddRead(CLI::App& app, Session& session);
+
+}  // namespace cairn::bench
+
+#endif  // CAIRN_TOOLS_BENCH_SESSION_H_
