@@ -124,8 +124,8 @@ bool NoiseProbe::RepeatsItself(const Ruler& ruler, const Marking& marking) {
       const size_t nlines = MarkBytes(starts.subspan(at, size), marking.pattern, lines);
       uint64_t marked_here = 0;
       for (size_t line = 0; line < nlines; ++line) {
-        marked_here += static_cast<uint64_t>(std::popcount(lines[line]));
         const uint64_t always = line % kMarkedLine == 0 ? 1 : 0;
+        marked_here -= always & ~lines[line];
         for (uint64_t marks = lines[line] | always; marks != 0; marks &= marks - 1) {
           const auto bit = static_cast<size_t>(std::countr_zero(marks));
           const auto word = LoadLe<uint64_t>(&starts[at + line * kLine + bit]);
@@ -134,6 +134,7 @@ bool NoiseProbe::RepeatsItself(const Ruler& ruler, const Marking& marking) {
           const auto tag = static_cast<uint32_t>(hash >> 28) | 1;
           if (entry == tag && ++repeats == marking.repeats) return true;
           entry = tag;
+          ++marked_here;
         }
       }
       const double expected_here =
@@ -162,7 +163,8 @@ bool NoiseProbe::IsWorthALook(size_t size, Codec codec) {
 bool NoiseProbe::SampleIsNoise(Bytes sample) {
   // Not all from the start: columns of bits lie one behind the other.
   const Ruler ruler(sample, sample.size());
-  return !BytesAreUneven(Ruler(sample, 1), kCounted) && !RepeatsItself(ruler);
+  if (sample.size() >= kCounted && BytesAreUneven(Ruler(sample, 1), kCounted)) return false;
+  return !RepeatsItself(ruler);
 }
 
 bool NoiseProbe::IsNoise(Bytes stream, size_t parts, Codec codec) {
