@@ -37,9 +37,25 @@ bool CountsBytes(Codec codec) { return codec == Codec::kZlib || codec == Codec::
 // deviations: one stream of noise in a hundred million is coded in vain.
 double Tolerance(double expected) { return 6 * std::sqrt(expected); }
 
-// Whether two bytes of the windows are equal more often than in noise.
+using Counts = std::array<uint32_t, 256>;
+
+// Whether two of the counted are equal more often than in noise.
+bool IsUneven(const Counts& counts) {
+  uint64_t total = 0;
+  uint64_t pairs = 0;
+  for (const uint64_t count : counts) {
+    total += count;
+    pairs += count * (count - 1) / 2;
+  }
+  const double expected = static_cast<double>(total) * static_cast<double>(total - 1) / 2 / 256;
+  return static_cast<double>(pairs) > expected + Tolerance(expected);
+}
+
+// Whether some bytes of the windows are more frequent than others, or some steps from one byte to
+// the next: what changes slowly goes through all values.
 bool BytesAreUneven(const Ruler& ruler, size_t most) {
-  std::array<std::array<uint32_t, 256>, 2> counts{};
+  Counts values{};
+  Counts steps{};
   // In pieces of a line, spread over each window.
   const size_t share = std::max<size_t>(std::min(ruler.size(), most) / ruler.count() / kLine, 1);
   for (size_t i = 0; i < ruler.count(); ++i) {
@@ -48,20 +64,15 @@ bool BytesAreUneven(const Ruler& ruler, size_t most) {
     for (size_t piece = 0; piece < share; ++piece) {
       const Bytes bytes = window.subspan(window.size() / share * piece, size);
       for (size_t k = 0; k + 1 < bytes.size(); k += 2) {
-        ++counts[0][std::to_integer<size_t>(bytes[k])];
-        ++counts[1][std::to_integer<size_t>(bytes[k + 1])];
+        const auto value = std::to_integer<uint8_t>(bytes[k]);
+        const auto next = std::to_integer<uint8_t>(bytes[k + 1]);
+        ++values[value];
+        ++values[next];
+        ++steps[static_cast<uint8_t>(next - value)];
       }
     }
   }
-  uint64_t total = 0;
-  uint64_t pairs = 0;
-  for (size_t value = 0; value < 256; ++value) {
-    const uint64_t count = counts[0][value] + counts[1][value];
-    total += count;
-    pairs += count * (count - 1) / 2;
-  }
-  const double expected = static_cast<double>(total) * static_cast<double>(total - 1) / 2 / 256;
-  return static_cast<double>(pairs) > expected + Tolerance(expected);
+  return IsUneven(values) || IsUneven(steps);
 }
 
 }  // namespace
@@ -113,8 +124,8 @@ bool NoiseProbe::RepeatsItself(const Ruler& ruler, const Marking& marking) {
       const size_t nlines = MarkBytes(starts.subspan(at, size), marking.pattern, lines);
       uint64_t marked_here = 0;
       for (size_t line = 0; line < nlines; ++line) {
-        marked_here += static_cast<uint64_t>(std::popcount(lines[line]));
         const uint64_t always = line % kMarkedLine == 0 ? 1 : 0;
+        marked_here -= always & ~lines[line];
         for (uint64_t marks = lines[line] | always; marks != 0; marks &= marks - 1) {
           const auto bit = static_cast<size_t>(std::countr_zero(marks));
           const auto word = LoadLe<uint64_t>(&starts[at + line * kLine + bit]);
@@ -123,6 +134,7 @@ bool NoiseProbe::RepeatsItself(const Ruler& ruler, const Marking& marking) {
           const auto tag = static_cast<uint32_t>(hash >> 28) | 1;
           if (entry == tag && ++repeats == marking.repeats) return true;
           entry = tag;
+          ++marked_here;
         }
       }
       const double expected_here =
@@ -151,7 +163,8 @@ bool NoiseProbe::IsWorthALook(size_t size, Codec codec) {
 bool NoiseProbe::SampleIsNoise(Bytes sample) {
   // Not all from the start: columns of bits lie one behind the other.
   const Ruler ruler(sample, sample.size());
-  return !BytesAreUneven(Ruler(sample, 1), kCounted) && !RepeatsItself(ruler);
+  if (sample.size() >= kCounted && BytesAreUneven(Ruler(sample, 1), kCounted)) return false;
+  return !RepeatsItself(ruler);
 }
 
 bool NoiseProbe::IsNoise(Bytes stream, size_t parts, Codec codec) {
