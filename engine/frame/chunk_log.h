@@ -37,6 +37,8 @@ class ChunkLog final : public ChunkSink {
   absl::Status AttachTo(State& state) override;
   // Puts the batch's record behind the chunks, and returns the hash that ends it.
   absl::StatusOr<uint64_t> AppendRecord(const format::BatchParts& batch);
+  // Everything before this is in the file.
+  int64_t flushed() const { return flushed_; }
   // The first free position.
   int64_t end() const { return flushed_ + static_cast<int64_t>(pending_.size()); }
 

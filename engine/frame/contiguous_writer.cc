@@ -23,6 +23,14 @@ constexpr int64_t kSectorSize = 512;
 constexpr int64_t kLeastRoom = int64_t{1} << 20;
 constexpr int64_t kMostRoom = int64_t{64} << 20;
 
+// A writer that goes on making small durable commits fills so much of that space with zeros, in
+// steps that grow: a sync that has to turn reserved blocks into written ones takes longer now and
+// then.
+constexpr int kManyCommits = 16;
+constexpr int64_t kLeastZeros = int64_t{64} << 10;
+constexpr int64_t kMostZeros = int64_t{1} << 20;
+constexpr int64_t kSmallCommit = int64_t{16} << 10;
+
 // Bytes that are perhaps not durable are read and written again by whoever opens the frame next.
 constexpr int64_t kMostUnsynced = int64_t{64} << 20;
 
@@ -109,6 +117,7 @@ absl::Status ContiguousWriter::Restart() {
     // Readers that hopped over these chunks must not take them for those of the next commit.
     CAIRN_RETURN_IF_ERROR(CleanUp());
     reserved_end_ = 0;
+    zeros_end_ = 0;
   }
   StageAt(std::max(CommittedEnd(), shared_end_));
   return absl::OkStatus();
@@ -136,6 +145,24 @@ void ContiguousWriter::ReserveRoom() {
   file_->Reserve(reserved_end_).IgnoreError();
 }
 
+// Readers see what they saw before: zeros behind the journal. In small pieces, for a large write
+// makes page cache of which small parts are slow to sync. Where there is no room the commit will
+// tell.
+void ContiguousWriter::WriteZerosAhead() {
+  if (log_->end() - synced_end_ > kSmallCommit || ++small_commits_ <= kManyCommits ||
+      log_->end() <= zeros_end_ || core_->place().files == nullptr) {
+    return;
+  }
+  zeros_ = std::clamp(2 * zeros_, kLeastZeros, kMostZeros);
+  zeros_end_ = std::min(log_->end() + zeros_, reserved_end_);
+  const std::vector<std::byte> zeros(static_cast<size_t>(kLeastZeros));
+  // What is pending is written over them.
+  for (int64_t at = log_->flushed(); at < zeros_end_; at += kLeastZeros) {
+    const auto size = static_cast<size_t>(std::min(kLeastZeros, zeros_end_ - at));
+    if (!file_->WriteAt(at, Bytes(zeros).first(size)).ok()) return;
+  }
+}
+
 absl::Status ContiguousWriter::PublishBatch(Durability durability) {
   if (JournalIsLong()) return Fold();
   // Whoever opens the frame reads again what is perhaps not durable.
@@ -152,6 +179,7 @@ absl::Status ContiguousWriter::PublishBatch(Durability durability) {
   if (format::RecordSize(batch) > format::kMaxRecordSize) return Fold();
   CAIRN_ASSIGN_OR_RETURN(const uint64_t hash, log_->AppendRecord(batch));
   ReserveRoom();
+  if (durability == Durability::kMachine) WriteZerosAhead();
   CAIRN_RETURN_IF_ERROR(log_->Flush());
   if (durability == Durability::kMachine) {
     CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
@@ -264,7 +292,7 @@ absl::Status ContiguousWriter::Publish() {
   } else {
     CAIRN_RETURN_IF_ERROR(CommitToNewFile());
   }
-  if (file_ != before) reserved_end_ = 0;
+  if (file_ != before) reserved_end_ = zeros_end_ = 0;
   BeginAfterCheckpoint();
   return absl::OkStatus();
 }
@@ -273,7 +301,7 @@ absl::StatusOr<int64_t> ContiguousWriter::Rewrite() {
   CAIRN_ASSIGN_OR_RETURN(const int64_t before, file_->Size());
   CAIRN_RETURN_IF_ERROR(stager_->Finish());
   CAIRN_RETURN_IF_ERROR(CommitToNewFile());
-  reserved_end_ = 0;
+  reserved_end_ = zeros_end_ = 0;
   BeginAfterCheckpoint();
   return before;
 }

@@ -47,6 +47,7 @@ class ContiguousWriter final : public FrameWriter {
   int64_t CommittedEnd() const;
   void StageAt(int64_t position);
   void ReserveRoom();
+  void WriteZerosAhead();
   bool JournalIsLong() const;
   absl::Status GoOnBehind(const format::BatchParts& batch, uint64_t hash);
   absl::Status CommitInPlace(std::optional<uint64_t> oldest_generation);
@@ -64,7 +65,10 @@ class ContiguousWriter final : public FrameWriter {
   int64_t synced_end_ = 0;  // bytes of the file before this are durable
   int64_t reserved_end_ = 0;
   int64_t room_ = 0;
-  int64_t shared_end_ = 0;  // staged bytes before this are read by a snapshot, so they must stay
+  int64_t zeros_end_ = 0;
+  int64_t zeros_ = 0;
+  int64_t small_commits_ = 0;  // durable ones
+  int64_t shared_end_ = 0;     // staged bytes before this are read by a snapshot, so they must stay
 };
 
 }  // namespace cairn::frame

@@ -1,7 +1,7 @@
 #include "engine/frame/replay.h"
 
 #include <algorithm>
-#include <deque>
+#include <list>
 #include <utility>
 #include <variant>
 
@@ -51,7 +51,7 @@ std::optional<FollowingBatch> AsNext(const FoundRecord& record, const JournalEnd
 class Follower {
  public:
   Follower(const FrameSource& source, const State& state)
-      : source_(source), rules_(state.env->replay), replay_(state), scanned_(*state.journal) {}
+      : source_(source), rules_(state.env->replay), start_(state), scanned_(*state.journal) {}
 
   // False when the record is not the next batch.
   absl::StatusOr<bool> Take(const FoundRecord& record);
@@ -66,35 +66,36 @@ class Follower {
   const JournalEnd& scanned() const { return scanned_; }
   // Where a whole batch stands that follows, and cannot be what it says.
   const std::optional<int64_t>& refused_at() const { return refused_at_; }
-  bool any() const { return any_; }
-  Replay& replay() { return replay_; }
+  // Null where no batch followed.
+  std::optional<Replay>& replay() { return replay_; }
 
  private:
   absl::StatusOr<bool> ApplyFirst();
 
   const FrameSource& source_;
   const ReplayRules rules_;
-  Replay replay_;
-  JournalEnd scanned_;  // with the batches that wait
-  std::deque<FollowingBatch> waiting_;
+  const State& state() const { return replay_.has_value() ? replay_->state() : start_; }
+
+  const State& start_;
+  std::optional<Replay> replay_;  // from the first batch on: most looks find none
+  JournalEnd scanned_;            // with the batches that wait
+  std::list<FollowingBatch> waiting_;
   std::optional<int64_t> refused_at_;
-  bool any_ = false;
 };
 
 absl::StatusOr<bool> Follower::ApplyFirst() {
   const FollowingBatch& first = waiting_.front();
-  const State& state = replay_.state();
-  Tail tail = TailAfter(state.tail, first.batch.tail);
-  const absl::Status status = CheckBatch(state, first, tail);
+  Tail tail = TailAfter(state().tail, first.batch.tail);
+  const absl::Status status = CheckBatch(state(), first, tail);
   // What passes a limit of the reader is a commit all the same: nobody may write in its place.
   if (absl::IsResourceExhausted(status)) return status;
   if (!status.ok()) {
     refused_at_ = first.record;
     return false;
   }
-  CAIRN_RETURN_IF_ERROR(replay_.Apply(first, std::move(tail)));
+  if (!replay_.has_value()) replay_.emplace(start_);
+  CAIRN_RETURN_IF_ERROR(replay_->Apply(first, std::move(tail)));
   waiting_.pop_front();
-  any_ = true;
   return true;
 }
 
@@ -139,9 +140,8 @@ absl::StatusOr<std::optional<FoundRecord>> Follower::FindBehind(
 absl::Status Follower::Settle() {
   while (!refused_at_.has_value() && !waiting_.empty()) {
     if (rules_.check_chunks) {
-      CAIRN_ASSIGN_OR_RETURN(
-          const bool whole,
-          HasWholeChunks(source_, replay_.state().header.header_len, waiting_.front()));
+      CAIRN_ASSIGN_OR_RETURN(const bool whole,
+                             HasWholeChunks(source_, state().header.header_len, waiting_.front()));
       if (!whole) break;
     }
     CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst());
@@ -255,8 +255,8 @@ absl::StatusOr<Followed> FollowJournal(const FrameSource& source, const State& s
   }
   CAIRN_RETURN_IF_ERROR(follower.Settle());
   if (follower.refused_at().has_value()) followed.damaged_at = follower.refused_at();
-  if (follower.any()) {
-    CAIRN_ASSIGN_OR_RETURN(followed.state, std::move(follower.replay()).Finish(source));
+  if (follower.replay().has_value()) {
+    CAIRN_ASSIGN_OR_RETURN(followed.state, std::move(*follower.replay()).Finish(source));
   }
   return followed;
 }

@@ -31,8 +31,8 @@ absl::Status TakePermissions(const PosixDirectory& directory, const std::string&
   CAIRN_RETURN_IF_ERROR(old.status());
   CAIRN_ASSIGN_OR_RETURN(const PosixStat mine, directory.LookAt(from));
   const mode_t wanted = old->mode & kPermissions;
-  const bool same_kind = (S_ISREG(old->mode) && S_ISREG(mine.mode)) ||
-                         (S_ISDIR(old->mode) && S_ISDIR(mine.mode));
+  const bool same_kind =
+      (S_ISREG(old->mode) && S_ISREG(mine.mode)) || (S_ISDIR(old->mode) && S_ISDIR(mine.mode));
   if (!same_kind || wanted == (mine.mode & kPermissions)) return absl::OkStatus();
   if (::fchmodat(directory.fd(), from.c_str(), wanted, directory.at_flags()) == 0) {
     return absl::OkStatus();

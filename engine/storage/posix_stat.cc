@@ -13,12 +13,11 @@ std::optional<PosixStat> StatAt(int directory, const char* path, int flags) {
   constexpr int64_t kBlock = 512;  // that of stx_blocks, whatever the file system's block size
   struct statx info;
   if (::statx(directory, path, flags, kWanted, &info) != 0) return std::nullopt;
-  return PosixStat{
-      .identity = {.device = makedev(info.stx_dev_major, info.stx_dev_minor),
-                   .inode = info.stx_ino},
-      .mode = info.stx_mode,
-      .size = static_cast<int64_t>(info.stx_size),
-      .allocated = static_cast<int64_t>(info.stx_blocks) * kBlock};
+  return PosixStat{.identity = {.device = makedev(info.stx_dev_major, info.stx_dev_minor),
+                                .inode = info.stx_ino},
+                   .mode = info.stx_mode,
+                   .size = static_cast<int64_t>(info.stx_size),
+                   .allocated = static_cast<int64_t>(info.stx_blocks) * kBlock};
 }
 
 }  // namespace cairn::storage

@@ -11,7 +11,8 @@
 namespace cairn::storage {
 
 // The times are left out on purpose: once somebody has asked for them, the kernel gives the next
-// write a time that differs, which goes into the inode and makes a commit's sync half as dear again.
+// write a time that differs, which goes into the inode and makes a commit's sync half as dear
+// again.
 struct PosixStat {
   FileIdentity identity;
   mode_t mode = 0;

@@ -54,7 +54,7 @@ TEST(JoinBlocksTest, MakesTheChunkThatCodingAllOfItMakes) {
 TEST(JoinBlocksTest, RefusesBlocksOfAnotherKind) {
   const std::vector<std::byte> chunk = Compress(kRaw);
   CompressionOptions other = Options();
-  other.codec = Codec::kLz4;
+  other.codec = Codec::kZstd;
   EXPECT_EQ(JoinBlocks(chunk, 2, Compress(kRaw, other)), std::nullopt);
   other = Options();
   other.blocksize = 2 * kBlock;

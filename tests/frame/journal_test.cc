@@ -71,6 +71,28 @@ TEST_F(JournalFrameTest, AFewItemsCostAFewHundredBytesWhateverTheChunksize) {
   EXPECT_EQ(Open().snapshot().info().nbytes, 1000);
 }
 
+TEST_F(JournalFrameTest, ZerosAheadOfManySmallCommitsChangeNothing) {
+  Frame frame = Create(PlainCopies(1 << 20));
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  files_.StartLog();
+  int64_t written = 0;
+  std::vector<std::byte> all;
+  // Enough to pass the end of the first zeros.
+  for (uint64_t i = 0; i < 120; ++i) {
+    const std::vector<std::byte> items = Noise(1000, i);
+    ASSERT_EQ(writer->Append(items), absl::OkStatus());
+    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+    written += BytesWritten();
+    all.insert(all.end(), items.begin(), items.end());
+    ASSERT_EQ(Data(), all);
+  }
+  EXPECT_GT(written, 120 * 1000 + (64 << 10));
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(Data(), all);
+  EXPECT_TRUE(Open().snapshot().Verify()->ok());
+}
+
 TEST_F(JournalFrameTest, AFewItemsCostNoMoreBehindAShortChunk) {
   ASSERT_EQ(WriteFrame(path_, PlainCopies(1 << 20), Noise(700'000, 1)), absl::OkStatus());
   Frame frame = Open();

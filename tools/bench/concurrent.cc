@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <string>
 #include <sys/wait.h>
@@ -31,7 +32,7 @@ Bytes SampleAt(const std::vector<std::byte>& data, int64_t i) {
 struct Reads {
   int64_t count = 0;
   int64_t wrong = 0;
-  double seconds = 0;
+  double seconds = 0;  // of its processor
 };
 
 // Looks for newer commits and reads any chunk, again and again.
@@ -42,18 +43,19 @@ Reads ReadFor(double seconds, const std::string& path, const std::vector<std::by
   std::mt19937_64 random(5);
   std::vector<std::byte> raw(kChunksize);
   const double begin = Now(Clock::kWall);
+  const double cpu_begin = Now(Clock::kCpu);
   do {
     for (int i = 0; i < 100; ++i) {
       const absl::StatusOr<Snapshot> now = frame->Refresh();
       const int64_t nchunks = now.ok() ? now->info().nchunks : 1;
       const auto at = static_cast<int64_t>(random() % static_cast<uint64_t>(nchunks));
-      const bool right =
-          now.ok() && now->ReadChunk(at, raw).ok() && std::ranges::equal(raw, SampleAt(data, at));
+      const bool right = now.ok() && now->ReadChunk(at, raw).ok() &&
+                         std::memcmp(raw.data(), SampleAt(data, at).data(), raw.size()) == 0;
       if (!right) ++reads.wrong;
       ++reads.count;
     }
-    reads.seconds = Now(Clock::kWall) - begin;
-  } while (reads.seconds < seconds);
+    reads.seconds = Now(Clock::kCpu) - cpu_begin;
+  } while (Now(Clock::kWall) - begin < seconds);
   return reads;
 }
 
@@ -100,6 +102,8 @@ absl::Status Run(Session& session) {
   for (int round = 0; round < session.rounds; ++round) {
     CreateOptions options;
     options.compression.codec = Codec::kLz4;
+    options.compression.clevel = 5;
+    options.compression.typesize = TypesizeOf(DataSet::kA);
     options.chunksize = kChunksize;
     options.overwrite = true;
     absl::StatusOr<Frame> frame = Frame::Create(path, options);
@@ -115,15 +119,15 @@ absl::Status Run(Session& session) {
     const Reads quiet = Reader(path, data).Take();
     const Reader reader(path, data);
     const double begin = Now(Clock::kWall);
+    const double cpu_begin = Now(Clock::kCpu);
     const int64_t before = nchunks;
-    double took = 0;
-    while (took < kTime && status.ok()) {
+    while (Now(Clock::kWall) - begin < kTime && status.ok()) {
       for (int i = 0; i < 100 && status.ok(); ++i) {
         status = writer->Append(SampleAt(data, nchunks++));
         if (status.ok()) status = writer->Commit(Durability::kProcess).status();
       }
-      took = Now(Clock::kWall) - begin;
     }
+    const double took = Now(Clock::kCpu) - cpu_begin;
     if (!status.ok()) return status;
     const Reads busy = reader.Take();
     alone.rounds.push_back(quiet.seconds / static_cast<double>(std::max<int64_t>(quiet.count, 1)));
@@ -134,7 +138,7 @@ absl::Status Run(Session& session) {
   RemoveStore(path);
   session.report.Add(Judge({.text = "one process appends and commits each chunk of 4 KiB, one "
                                     "refreshes and reads",
-                            .clock = Clock::kWall},
+                            .clock = Clock::kCpu},
                            {alone, beside, commits}));
   session.report.Note(std::to_string(wrong) + " reads were wrong or failed");
   return absl::OkStatus();
