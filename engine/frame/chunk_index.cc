@@ -27,27 +27,25 @@ ChunkIndex::ChunkIndex(std::vector<IndexEntry> entries) {
   tree_.Insert(0, RunOf(std::move(entries)));
 }
 
-absl::StatusOr<IndexEntry> ChunkIndex::GetFrom(const PieceTree::Place& place) const {
+absl::StatusOr<FoundEntry> ChunkIndex::FindAt(const PieceTree::Place& place) const {
   const int64_t number = place.piece->first + place.offset;
-  if (place.piece->run == nullptr) return base_->Get(number);
-  return (*place.piece->run)[static_cast<size_t>(number)];
+  if (place.piece->run != nullptr) {
+    return FoundEntry{.entry = (*place.piece->run)[static_cast<size_t>(number)]};
+  }
+  const absl::StatusOr<int64_t> value = base_->ValueOf(number);
+  if (!value.ok()) return value.status();
+  return FoundEntry{.entry = {.value = *value}, .committed = number};
 }
 
 absl::StatusOr<FoundEntry> ChunkIndex::Find(int64_t nchunk) const {
-  if (nchunk >= tree_.size()) {
-    return FoundEntry{.entry = appended_[static_cast<size_t>(nchunk - tree_.size())]};
-  }
-  const PieceTree::Place place = tree_.Find(nchunk);
-  const absl::StatusOr<IndexEntry> entry = GetFrom(place);
-  if (!entry.ok()) return entry.status();
-  const bool committed = place.piece->run == nullptr;
-  return FoundEntry{.entry = *entry,
-                    .committed = committed ? place.piece->first + place.offset : -1};
+  if (nchunk < tree_.size()) return FindAt(tree_.Find(nchunk));
+  return FoundEntry{.entry = appended_[static_cast<size_t>(nchunk - tree_.size())]};
 }
 
 absl::StatusOr<IndexEntry> ChunkIndex::Get(int64_t nchunk) const {
   const absl::StatusOr<FoundEntry> found = Find(nchunk);
-  return found.ok() ? absl::StatusOr<IndexEntry>(found->entry) : found.status();
+  if (!found.ok()) return found.status();
+  return EntryOf(*found);
 }
 
 absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit) const {
@@ -55,8 +53,8 @@ absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry
     PieceTree::Place place = tree_.Find(n);
     n += place.piece->count - place.offset;
     for (; place.offset < place.piece->count; ++place.offset) {
-      CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, GetFrom(place));
-      CAIRN_RETURN_IF_ERROR(visit(entry));
+      CAIRN_ASSIGN_OR_RETURN(const FoundEntry found, FindAt(place));
+      CAIRN_RETURN_IF_ERROR(visit(EntryOf(found)));
     }
   }
   for (const IndexEntry& entry : appended_) CAIRN_RETURN_IF_ERROR(visit(entry));
