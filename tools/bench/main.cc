@@ -57,6 +57,8 @@ int Main(int argc, char** argv) {
       "Names the questions, one a line");
   app.require_subcommand(1);
   app.fallthrough();
+  AddItems(app, session);
+  AddOpen(app, session);
   AddRead(app, session);
   CLI11_PARSE(app, argc, argv);
   for (const std::string& missing : MissingPeers()) {

@@ -23,6 +23,8 @@ struct Session {
 };
 
 // Each adds one subcommand, which sets session.run.
+void AddItems(CLI::App& app, Session& session);
+void AddOpen(CLI::App& app, Session& session);
 void AddRead(CLI::App& app, Session& session);
 
 }  // namespace cairn::bench
