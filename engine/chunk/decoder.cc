@@ -20,7 +20,7 @@ filter::PipelineParams PipelineOf(const Header& header, const DecodeContext& con
       .typesize = header.typesize,
       .frame_typesize = context.frame_typesize,
       .whole_block_bitshuffle = context.whole_block_bitshuffle || header.version <= kVersionAlpha,
-      .blockshape = {context.blockshape.begin(), context.blockshape.end()},
+      .blockshape = context.blockshape,
       .registry = context.registry};
 }
 

@@ -76,6 +76,7 @@ absl::StatusOr<Pipeline> Pipeline::Make(const PipelineParams& params) {
   }
   Pipeline pipeline(params);
   for (const FilterStage& spec : params.slots) {
+    if (spec.filter == Filter::kNone && params.registry == nullptr) continue;
     Stage stage{.spec = spec};
     if (params.registry != nullptr) {
       stage.plugin = params.registry->filter(static_cast<uint8_t>(spec.filter));

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,8 +24,9 @@ struct PipelineParams {
   // Blocks whose number of elements is not a multiple of 8 were not bitshuffled at all: the rule of
   // C-Blosc 1.x and of Blosc2 before 2.0.0.beta.5.
   bool whole_block_bitshuffle = false;
-  // Extents of a block of an n-dimensional array, for NDCELL and NDMEAN; empty: none known.
-  std::vector<int32_t> blockshape;
+  // Extents of a block of an n-dimensional array, for NDCELL and NDMEAN; empty: none known. The
+  // caller keeps them.
+  std::span<const int32_t> blockshape;
   const Registry* registry = nullptr;
 };
 

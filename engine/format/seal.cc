@@ -1,7 +1,5 @@
 #include "engine/format/seal.h"
 
-#include <algorithm>
-
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
 #include "engine/base/bytes.h"
@@ -14,6 +12,8 @@ namespace cairn::format {
 namespace {
 
 constexpr uint32_t kSealVersion = 1;
+// A count and a hash.
+constexpr size_t kRunSize = sizeof(uint32_t) + sizeof(uint64_t);
 
 }  // namespace
 
@@ -41,15 +41,16 @@ absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
   seal.index_hash = reader.Le<uint64_t>("index hash");
   seal.header_copy = ToVector(reader.Take(header_len, "header copy"));
   const uint32_t runs = reader.Le<uint32_t>("page runs");
-  seal.pages.reserve(std::min<size_t>(runs, reader.remaining() / (4 + 8)));
-  for (uint32_t i = 0; i < runs && reader.ok(); ++i) {
-    const uint32_t count = reader.Le<uint32_t>("page count");
-    const uint64_t hash = reader.Le<uint64_t>("page hash");
+  // There is a run for almost every page of a large frame, and opening it waits for this.
+  const Bytes table = reader.Take(uint64_t{runs} * kRunSize, "page counts");
+  seal.pages.reserve(table.size() / kRunSize);
+  for (size_t at = 0; at < table.size(); at += kRunSize) {
+    const auto count = LoadLe<uint32_t>(&table[at]);
     if (count > static_cast<uint64_t>(max_pages) - seal.pages.size()) {
       reader.Fail("page count", absl::StrFormat("more than %d pages", max_pages));
       break;
     }
-    seal.pages.insert(seal.pages.end(), count, hash);
+    seal.pages.resize(seal.pages.size() + count, LoadLe<uint64_t>(&table[at + sizeof(count)]));
   }
   CAIRN_RETURN_IF_ERROR(reader.status());
   if (seal.generation > kMaxGeneration || seal.oldest_generation > kMaxGeneration) {

@@ -30,27 +30,23 @@ ChunkIndex::ChunkIndex(std::vector<IndexEntry> entries) {
   tree_.Insert(0, {.count = std::ssize(*run), .first = 0, .run = {run, run->data()}});
 }
 
-absl::StatusOr<IndexEntry> ChunkIndex::GetFrom(const PieceTree::Place& place) const {
+absl::StatusOr<FoundEntry> ChunkIndex::FindAt(const PieceTree::Place& place) const {
   const int64_t number = place.piece->first + place.offset;
-  if (place.piece->run == nullptr) return base_->Get(number);
-  return place.piece->run.get()[number];
+  if (place.piece->run != nullptr) return FoundEntry{.entry = place.piece->run.get()[number]};
+  const absl::StatusOr<int64_t> value = base_->ValueOf(number);
+  if (!value.ok()) return value.status();
+  return FoundEntry{.entry = {.value = *value}, .committed = number};
 }
 
 absl::StatusOr<FoundEntry> ChunkIndex::Find(int64_t nchunk) const {
-  if (nchunk >= tree_.size()) {
-    return FoundEntry{.entry = appended_[static_cast<size_t>(nchunk - tree_.size())]};
-  }
-  const PieceTree::Place place = tree_.Find(nchunk);
-  const absl::StatusOr<IndexEntry> entry = GetFrom(place);
-  if (!entry.ok()) return entry.status();
-  const bool committed = place.piece->run == nullptr;
-  return FoundEntry{.entry = *entry,
-                    .committed = committed ? place.piece->first + place.offset : -1};
+  if (nchunk < tree_.size()) return FindAt(tree_.Find(nchunk));
+  return FoundEntry{.entry = appended_[static_cast<size_t>(nchunk - tree_.size())]};
 }
 
 absl::StatusOr<IndexEntry> ChunkIndex::Get(int64_t nchunk) const {
   const absl::StatusOr<FoundEntry> found = Find(nchunk);
-  return found.ok() ? absl::StatusOr<IndexEntry>(found->entry) : found.status();
+  if (!found.ok()) return found.status();
+  return EntryOf(*found);
 }
 
 absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit,

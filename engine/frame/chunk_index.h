@@ -16,7 +16,8 @@
 
 namespace cairn::frame {
 
-// An entry, and where it comes from.
+// An entry, and where it comes from. That of the committed index has no fingerprint yet: it lies
+// elsewhere, and most reads can do without.
 struct FoundEntry {
   IndexEntry entry;
   int64_t committed = -1;  // its number in the committed index; -1: an edit brought it
@@ -35,6 +36,9 @@ class ChunkIndex {
   int64_t size() const { return tree_.size() + static_cast<int64_t>(appended_.size()); }
   absl::StatusOr<IndexEntry> Get(int64_t nchunk) const;
   absl::StatusOr<FoundEntry> Find(int64_t nchunk) const;
+  uint64_t FingerprintOf(const FoundEntry& found) const {
+    return found.committed < 0 ? found.entry.fingerprint : base_->FingerprintOf(found.committed);
+  }
   // All entries from number `first` on in order, until one fails.
   absl::Status ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit,
                        int64_t first = 0) const;
@@ -52,7 +56,10 @@ class ChunkIndex {
   void MarkVerified(int64_t committed) const { base_->MarkVerified(committed); }
 
  private:
-  absl::StatusOr<IndexEntry> GetFrom(const PieceTree::Place& place) const;
+  absl::StatusOr<FoundEntry> FindAt(const PieceTree::Place& place) const;
+  IndexEntry EntryOf(const FoundEntry& found) const {
+    return {.value = found.entry.value, .fingerprint = FingerprintOf(found)};
+  }
   void Freeze();
 
   std::shared_ptr<const OffsetsIndex> base_;

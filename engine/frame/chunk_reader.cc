@@ -144,14 +144,19 @@ absl::Status Explain(const State& state, int64_t nchunk, const IndexEntry& entry
 
 absl::StatusOr<StoredChunk> ReadFound(const State& state, int64_t nchunk, const FoundEntry& found,
                                       VerifyPolicy policy, chunk::ScratchBuffer& scratch) {
-  const IndexEntry& entry = found.entry;
-  const bool check = entry.fingerprint != 0 && policy != VerifyPolicy::kNever &&
-                     !(policy == VerifyPolicy::kFirstTouch && IsVerified(state, found));
+  const bool trusted = policy == VerifyPolicy::kNever ||
+                       (policy == VerifyPolicy::kFirstTouch && IsVerified(state, found));
+  IndexEntry entry = found.entry;
+  if (!trusted) entry.fingerprint = state.chunks.FingerprintOf(found);
+  const bool check = !trusted && entry.fingerprint != 0;
   absl::StatusOr<StoredChunk> stored =
       ReadAndCheck(state, entry, ReadMode::kMapped, check, scratch);
   // What the map shows is damage only if the file says the same.
   if (!stored.ok()) stored = ReadAndCheck(state, entry, ReadMode::kCopied, check, scratch);
-  if (!stored.ok()) return Explain(state, nchunk, entry, stored.status());
+  if (!stored.ok()) {
+    entry.fingerprint = state.chunks.FingerprintOf(found);
+    return Explain(state, nchunk, entry, stored.status());
+  }
   if (check) MarkVerified(state, found);
   return stored;
 }
@@ -291,11 +296,11 @@ std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_
   const bool lasting = state.epoch != 0 && state.delta_reference == nullptr &&
                        state.env->verify != VerifyPolicy::kAlways;
   if (!lasting || nchunk >= state.chunks.size()) return std::nullopt;
-  const absl::StatusOr<IndexEntry> entry = state.chunks.Get(nchunk);
-  if (!entry.ok() || format::IsSpecialEntry(entry->value)) return std::nullopt;
-  const absl::StatusOr<chunk::Header> header = state.area->ReadHeader(entry->value, scratch);
+  const absl::StatusOr<FoundEntry> found = state.chunks.Find(nchunk);
+  if (!found.ok() || format::IsSpecialEntry(found->entry.value)) return std::nullopt;
+  const absl::StatusOr<chunk::Header> header = state.area->ReadHeader(found->entry.value, scratch);
   if (!header.ok() || !header->has_blocks() || header->vlblocks) return std::nullopt;
-  WantedBlock wanted{.key = {.epoch = state.epoch, .entry = *entry}};
+  WantedBlock wanted{.key = {.epoch = state.epoch, .entry = found->entry}};
   wanted.key.block = begin / header->blocksize;
   wanted.begin = wanted.key.block * header->blocksize;
   wanted.nbytes = std::min<int64_t>(header->blocksize, header->nbytes - wanted.begin);

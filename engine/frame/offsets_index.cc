@@ -95,10 +95,10 @@ absl::StatusOr<const OffsetsIndex::Page*> OffsetsIndex::GetPage(int64_t page) co
   return expected;  // another thread was faster
 }
 
-absl::StatusOr<IndexEntry> OffsetsIndex::Get(int64_t nchunk) const {
-  CAIRN_ASSIGN_OR_RETURN(const Page* page, GetPage(nchunk / kPageEntries));
-  return IndexEntry{.value = page->At(static_cast<size_t>(nchunk % kPageEntries)),
-                    .fingerprint = seal_.has_value() ? seal_->table.At(nchunk) : 0};
+absl::StatusOr<int64_t> OffsetsIndex::ValueOf(int64_t nchunk) const {
+  const absl::StatusOr<const Page*> page = GetPage(nchunk / kPageEntries);
+  if (!page.ok()) return page.status();
+  return (*page)->At(static_cast<size_t>(nchunk % kPageEntries));
 }
 
 absl::Status OffsetsIndex::ForEach(int64_t first, int64_t count,

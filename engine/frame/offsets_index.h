@@ -50,7 +50,11 @@ class OffsetsIndex {
 
   int64_t size() const { return nchunks_; }
   // kDataLoss when the page does not decode or is not what was sealed. nchunk is in [0, size()).
-  absl::StatusOr<IndexEntry> Get(int64_t nchunk) const;
+  absl::StatusOr<int64_t> ValueOf(int64_t nchunk) const;
+  // Only good once ValueOf gave the value: the page was checked then. 0: none.
+  uint64_t FingerprintOf(int64_t nchunk) const {
+    return seal_.has_value() ? seal_->table.At(nchunk) : 0;
+  }
 
   // Entries [first, first + count) in order, until one fails.
   absl::Status ForEach(int64_t first, int64_t count,

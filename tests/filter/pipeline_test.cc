@@ -224,7 +224,8 @@ TEST(PipelineTest, CellsNeedTheShapeOfTheArray) {
   std::vector<std::byte> dst(6);
   EXPECT_EQ(Pipeline::Make(params)->Backward(src, {}, dst, {}).code(),
             absl::StatusCode::kUnimplemented);
-  params.blockshape = {2, 3};
+  const std::vector<int32_t> blockshape = {2, 3};
+  params.blockshape = blockshape;
   EXPECT_EQ(Backward(*Pipeline::Make(params), src, {}), MakeBytes({0, 1, 2, 3, 4, 5}));
 }
 

@@ -11,6 +11,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "tests/frame/frame_test_data.h"
+#include "tests/frame/small_frames.h"
 
 namespace cairn::frame {
 namespace {
@@ -132,6 +133,38 @@ TEST(OffsetsIndexTest, TenMillionChunksOfZerosFitIn172Bytes) {
   ASSERT_TRUE(IsOk(snapshot.ReadItems(snapshot.info().nitems - 1, item)));
   EXPECT_EQ(item, Buffer(4));
   EXPECT_EQ(snapshot.GetEntry(kChunks).status().code(), StatusCode::kOutOfRange);
+}
+
+// The index of a frame that no seal covers, as other Blosc2s write it: blocks of 2,048 entries.
+TEST(OffsetsIndexTest, ADamagedBlockIsNamedAndTheOthersAreRead) {
+  CreateOptions options = test::Cut(4, 4);
+  options.fingerprint = FingerprintType::kNone;
+  Frame frame = test::NewInMemory(options);
+  Writer writer = *frame.OpenWriter();
+  constexpr int32_t kCount = 6000;
+  for (int32_t i = 0; i < kCount; ++i) {
+    ASSERT_TRUE(IsOk(writer.Append(std::as_bytes(std::span(&i, 1)))));
+  }
+  ASSERT_TRUE(IsOk(writer.Close()));
+  Buffer bytes = *frame.ToBuffer();
+  const auto index = static_cast<size_t>(test::PartsOf(bytes).index_begin);
+  const auto second = LoadLe<uint32_t>(bytes.data() + index + 32 + 4);
+  // The size of the block's only stream becomes one that no stream has.
+  StoreLe<uint32_t>(bytes.data() + index + second, 0x7fffffff);
+  const absl::StatusOr<Frame> damaged = Frame::OpenBuffer(bytes);
+  ASSERT_TRUE(IsOk(damaged.status()));
+  const Snapshot snapshot = damaged->snapshot();
+  for (const int32_t i : {0, 2047, 4096, kCount - 1}) {
+    int32_t number = -1;
+    EXPECT_TRUE(IsOk(snapshot.ReadItems(i, std::span<int32_t>(&number, 1))));
+    EXPECT_EQ(number, i);
+  }
+  for (const int32_t i : {2048, 3000, 4095}) {
+    int32_t number = -1;
+    const absl::Status status = snapshot.ReadItems(i, std::span<int32_t>(&number, 1));
+    EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+    EXPECT_NE(status.message().find("index entries from 2048 on"), std::string::npos) << status;
+  }
 }
 
 TEST(OffsetsIndexTest, IndexOfAnotherNumberOfChunksIsDamage) {

@@ -61,6 +61,8 @@ int Main(int argc, char** argv) {
   AddConcurrent(app, session);
   AddDurable(app, session);
   AddEdit(app, session);
+  AddItems(app, session);
+  AddOpen(app, session);
   AddRead(app, session);
   CLI11_PARSE(app, argc, argv);
   for (const std::string& missing : MissingPeers()) {

@@ -27,6 +27,8 @@ void AddAppend(CLI::App& app, Session& session);
 void AddConcurrent(CLI::App& app, Session& session);
 void AddDurable(CLI::App& app, Session& session);
 void AddEdit(CLI::App& app, Session& session);
+void AddItems(CLI::App& app, Session& session);
+void AddOpen(CLI::App& app, Session& session);
 void AddRead(CLI::App& app, Session& session);
 
 }  // namespace cairn::bench
