@@ -16,9 +16,9 @@ constexpr size_t kWhole = 16384;  // bytes that are looked at without a ruler
 constexpr size_t kMinWindow = 128;
 constexpr size_t kWindowsOnRuler = 256;
 constexpr size_t kSide = 16;  // windows side by side, and the step from then on
-// Shorter streams are coded faster than they are looked at.
-constexpr size_t kMinFast = 8192;
-constexpr size_t kMinPatient = 2048;
+// Shorter streams are coded as fast as they are looked at, or nearly.
+constexpr size_t kMinFast = 65536;
+constexpr size_t kMinPatient = 32768;
 constexpr size_t kMinPart = 256;
 // Bytes whose frequencies are counted: many where a codec gains from a small difference.
 constexpr size_t kCounted = 512;
