@@ -16,16 +16,18 @@ constexpr size_t kWhole = 16384;  // bytes that are looked at without a ruler
 constexpr size_t kMinWindow = 128;
 constexpr size_t kWindowsOnRuler = 256;
 constexpr size_t kSide = 16;  // windows side by side, and the step from then on
-// Shorter streams are coded faster than they are looked at.
-constexpr size_t kMinFast = 8192;
-constexpr size_t kMinPatient = 2048;
+// Shorter streams are coded as fast as they are looked at, or nearly.
+constexpr size_t kMinFast = 65536;
+constexpr size_t kMinPatient = 32768;
 constexpr size_t kMinPart = 256;
 // Bytes whose frequencies are counted: many where a codec gains from a small difference.
 constexpr size_t kCounted = 512;
 constexpr size_t kCountedClosely = 2048;
 constexpr size_t kLinesAtOnce = 64;
-// Each fourth line is marked in any case: what has few values may have none that is marked.
+// Each fourth line is marked in any case, when repeats are looked for near: what has few values may
+// have none that is marked.
 constexpr size_t kMarkedLine = 4;
+constexpr size_t kMarkedLineFar = 64;
 // No mark among so many expected ones happens once in a million times.
 constexpr double kMarksNeverMissed = 14;
 constexpr uint8_t kValue = 0xA5;
@@ -94,6 +96,7 @@ struct NoiseProbe::Marking {
   BytePattern pattern;
   int key_bytes;  // from the marked one on, that must be equal for a repeat
   int repeats;    // that show order; a few happen by chance where keys are short
+  size_t marked_line = kMarkedLine;
 
   // A quarter of few bytes, a 64th of many; less by `fewer` bits.
   static Marking Near(size_t size, int fewer) {
@@ -124,7 +127,7 @@ bool NoiseProbe::RepeatsItself(const Ruler& ruler, const Marking& marking) {
       const size_t nlines = MarkBytes(starts.subspan(at, size), marking.pattern, lines);
       uint64_t marked_here = 0;
       for (size_t line = 0; line < nlines; ++line) {
-        const uint64_t always = line % kMarkedLine == 0 ? 1 : 0;
+        const uint64_t always = line % marking.marked_line == 0 ? 1 : 0;
         marked_here -= always & ~lines[line];
         for (uint64_t marks = lines[line] | always; marks != 0; marks &= marks - 1) {
           const auto bit = static_cast<size_t>(std::countr_zero(marks));
@@ -184,7 +187,8 @@ bool NoiseProbe::IsNoise(Bytes stream, size_t parts, Codec codec) {
                                 .mask = 0xFF,
                                 .next_mask = stream.size() <= 2 * kWhole ? uint8_t{0} : uint8_t{3}},
                     .key_bytes = 6,
-                    .repeats = 1};
+                    .repeats = 1,
+                    .marked_line = kMarkedLineFar};
   // One window over everything.
   return !RepeatsItself(Ruler(stream, stream.size()), far);
 }

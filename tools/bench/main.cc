@@ -58,12 +58,15 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   AddAppend(app, session);
+  AddCodec(app, session);
   AddConcurrent(app, session);
   AddDurable(app, session);
   AddEdit(app, session);
+  AddIncompressible(app, session);
   AddItems(app, session);
   AddOpen(app, session);
   AddRead(app, session);
+  AddThreads(app, session);
   CLI11_PARSE(app, argc, argv);
   for (const std::string& missing : MissingPeers()) {
     session.report.Note(missing + ": not found when this was built, skipped");
