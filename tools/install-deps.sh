@@ -4,7 +4,7 @@
 set -euo pipefail
 
 build=(g++ meson ninja-build pkg-config python3 libabsl-dev libxxhash-dev libzstd-dev liblz4-dev
-  zlib1g-dev libhwy-dev libtbb-dev libcli11-dev nlohmann-json3-dev)
+  zlib1g-dev libdeflate-dev libhwy-dev libtbb-dev libcli11-dev nlohmann-json3-dev)
 test=(libgtest-dev clang-format shellcheck libblosc-dev)
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

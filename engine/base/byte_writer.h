@@ -14,6 +14,10 @@ namespace cairn {
 
 class ByteWriter {
  public:
+  ByteWriter() = default;
+  // Goes on behind these bytes.
+  explicit ByteWriter(std::vector<std::byte> begun) : out_(std::move(begun)) {}
+
   template <std::unsigned_integral T>
   void Le(T value) {
     std::byte raw[sizeof(T)];

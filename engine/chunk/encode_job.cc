@@ -14,6 +14,10 @@ namespace {
 
 constexpr size_t kMinDictionary = 256;
 constexpr size_t kMinSamples = 8;
+// Byte columns of an unsplit block that are looked at on their own.
+constexpr size_t kMaxParts = 16;
+// Items at the start of a block that tell whether more of it is worth a look.
+constexpr size_t kFirstLook = 128;
 
 void StoreInt32(MutableBytes dst, size_t at, size_t value) {
   StoreLe<uint32_t>(dst.data() + at, static_cast<uint32_t>(value));
@@ -88,7 +92,10 @@ absl::StatusOr<size_t> EncodeJob::CompressOrCopy(Bytes stream, MutableBytes dst,
   const MutableBytes target =
       direct ? dst.first(stream.size()) : workspace.stream.Get(stream.size());
   size_t size = 0;
-  if (tools_.options.clevel > 0) {
+  const bool noise = MayBeNoise() &&
+                     NoiseProbe::IsWorthALook(stream.size(), tools_.options.codec) &&
+                     AllStreamsAreNoise(stream, 1, workspace);
+  if (tools_.options.clevel > 0 && !noise) {
     const PluginCall call{
         .typesize = header_.typesize, .clevel = tools_.options.clevel, .meta = header_.codec_meta};
     CAIRN_ASSIGN_OR_RETURN(size, workspace.codec->Compress(stream, target, call));
@@ -124,9 +131,85 @@ absl::StatusOr<size_t> EncodeJob::EncodeStream(Bytes stream, MutableBytes dst,
   return size + 4;
 }
 
-absl::StatusOr<size_t> EncodeJob::EncodeBlock(size_t i, MutableBytes dst,
+// A dictionary may know what seems to be noise, and a filter of the program's own may make anything
+// of it.
+bool EncodeJob::MayBeNoise() const {
+  return dict_.empty() && tools_.options.registry == nullptr && tools_.options.clevel > 0;
+}
+
+bool EncodeJob::AllStreamsAreNoise(Bytes filtered, size_t nstreams, Workspace& workspace) const {
+  const Codec codec = tools_.options.codec;
+  const size_t size = filtered.size() / nstreams;
+  const size_t parts = header_.unsplit ? std::min<size_t>(header_.typesize, kMaxParts) : 1;
+  for (size_t k = 0; k < nstreams; ++k) {
+    if (!workspace.noise.IsNoise(filtered.subspan(k * size, size), parts, codec)) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<bool> EncodeJob::SampleIsNoise(const Ruler& ruler, size_t nstreams,
                                               Workspace& workspace) const {
+  const size_t size = ruler.size();
+  const MutableBytes buffer = workspace.sample.Get(3 * size);
+  const MutableBytes sample = buffer.first(size);
+  const MutableBytes filtered = buffer.subspan(size, size);
+  size_t done = 0;
+  for (size_t w = 0; w < ruler.count(); ++w) {
+    CopyBytes(ruler.Window(w), sample.subspan(done));
+    done += ruler.Window(w).size();
+  }
+  CAIRN_RETURN_IF_ERROR(tools_.pipeline.Forward(sample, {}, filtered, buffer.last(size)));
+  for (size_t k = 0; k < nstreams; ++k) {
+    const Bytes stream = Bytes(filtered).subspan(k * (size / nstreams), size / nstreams);
+    if (!workspace.noise.SampleIsNoise(stream)) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<EncodeJob::Look> EncodeJob::LookAt(size_t i, Workspace& workspace) const {
+  const Bytes block = Block(i);
+  const size_t nstreams = StreamsOf(block);
+  const Codec codec = tools_.options.codec;
+  Look look;
+  if (header_.vlblocks || !MayBeNoise() ||
+      !NoiseProbe::IsWorthALook(block.size() / nstreams, codec)) {
+    return look;
+  }
+  const size_t typesize = header_.typesize;
+  const Ruler ruler(block, typesize);
+  if (ruler.count() > 1 && tools_.pipeline.active() > 0 && !tools_.pipeline.uses_reference() &&
+      !NoiseProbe::IsPatient(codec)) {
+    // What is compressible shows at its beginning, most of the time.
+    const Ruler beginning(block.first(kFirstLook * typesize), typesize);
+    CAIRN_ASSIGN_OR_RETURN(look.noise, SampleIsNoise(beginning, nstreams, workspace));
+    if (!look.noise) return look;
+    CAIRN_ASSIGN_OR_RETURN(look.noise, SampleIsNoise(ruler, nstreams, workspace));
+    return look;
+  }
+  CAIRN_ASSIGN_OR_RETURN(look.filtered, Filtered(i, workspace));
+  look.noise = AllStreamsAreNoise(look.filtered, nstreams, workspace);
+  return look;
+}
+
+absl::StatusOr<size_t> EncodeJob::StoreBlock(size_t i, MutableBytes dst,
+                                             Workspace& workspace) const {
   CAIRN_ASSIGN_OR_RETURN(const Bytes filtered, Filtered(i, workspace));
+  if (dst.size() < RoomFor(filtered)) return 0;
+  const size_t size = filtered.size() / StreamsOf(filtered);
+  size_t done = 0;
+  for (size_t at = 0; at < filtered.size(); at += size) {
+    StoreInt32(dst, done, size);
+    CopyBytes(filtered.subspan(at, size), dst.subspan(done + 4));
+    done += 4 + size;
+  }
+  return done;
+}
+
+absl::StatusOr<size_t> EncodeJob::EncodeBlock(size_t i, Bytes filtered, MutableBytes dst,
+                                              Workspace& workspace) const {
+  if (filtered.empty()) {
+    CAIRN_ASSIGN_OR_RETURN(filtered, Filtered(i, workspace));
+  }
   const size_t nstreams = StreamsOf(filtered);
   const size_t size = filtered.size() / nstreams;
   size_t done = 0;
@@ -139,7 +222,8 @@ absl::StatusOr<size_t> EncodeJob::EncodeBlock(size_t i, MutableBytes dst,
   return done;
 }
 
-// Writes the blocks one behind the other where they belong; runs in one thread.
+// Writes the blocks one behind the other where they belong; runs in one thread. Noise at the start
+// waits for a block that is none: without one, the chunk is stored as it is and nothing is in vain.
 class EncodeJob::InOrder final : public BlockTask {
  public:
   InOrder(const EncodeJob& job, MutableBytes dst, size_t begin)
@@ -148,22 +232,35 @@ class EncodeJob::InOrder final : public BlockTask {
   absl::Status Prepare(Workspace& workspace) const override { return job_.Prepare(workspace); }
 
   absl::Status Run(int64_t block, Workspace& workspace) override {
-    if (full_) return absl::OkStatus();
     const auto i = static_cast<size_t>(block);
-    CAIRN_ASSIGN_OR_RETURN(const size_t size, job_.EncodeBlock(i, dst_.subspan(end_), workspace));
+    CAIRN_ASSIGN_OR_RETURN(const Look look, job_.LookAt(i, workspace));
+    if (full_ || (look.noise && written_ == 0)) return absl::OkStatus();
+    const bool filtered_still = written_ == i;
+    for (; written_ < i; ++written_) {
+      CAIRN_RETURN_IF_ERROR(Add(written_, job_.StoreBlock(written_, Room(), workspace)));
+    }
+    ++written_;
+    if (look.noise) return Add(i, job_.StoreBlock(i, Room(), workspace));
+    return Add(i, job_.EncodeBlock(i, filtered_still ? look.filtered : Bytes(), Room(), workspace));
+  }
+
+  // The size of the chunk, 0 when it did not fit or is noise.
+  size_t result() const { return full_ || written_ == 0 ? 0 : end_; }
+
+ private:
+  MutableBytes Room() const { return dst_.subspan(end_); }
+  absl::Status Add(size_t i, const absl::StatusOr<size_t>& size) {
+    if (!size.ok()) return size.status();
     StoreInt32(dst_, static_cast<size_t>(job_.header_.size()) + 4 * i, end_);
-    end_ += size;
-    full_ = size == 0;
+    end_ += *size;
+    full_ = full_ || *size == 0;
     return absl::OkStatus();
   }
 
-  // The size of the chunk, 0 when it did not fit.
-  size_t result() const { return full_ ? 0 : end_; }
-
- private:
   const EncodeJob& job_;
   MutableBytes dst_;
   size_t end_;
+  size_t written_ = 0;  // blocks
   bool full_ = false;
 };
 
@@ -177,13 +274,20 @@ class EncodeJob::InSlots final : public BlockTask {
 
   absl::Status Run(int64_t block, Workspace& workspace) override {
     const auto i = static_cast<size_t>(block);
+    CAIRN_ASSIGN_OR_RETURN(const Look look, job_.LookAt(i, workspace));
+    if (look.noise) return absl::OkStatus();
     CAIRN_ASSIGN_OR_RETURN(
-        sizes_[i], job_.EncodeBlock(i, slots_.subspan(i * slot_size_, job_.RoomFor(job_.Block(i))),
-                                    workspace));
+        sizes_[i],
+        job_.EncodeBlock(i, look.filtered,
+                         slots_.subspan(i * slot_size_, job_.RoomFor(job_.Block(i))), workspace));
     return absl::OkStatus();
   }
 
+  // Nothing when the block is noise.
   Bytes Coded(size_t i) const { return slots_.subspan(i * slot_size_, sizes_[i]); }
+  bool AllNoise() const {
+    return std::ranges::all_of(sizes_, [](size_t size) { return size == 0; });
+  }
 
  private:
   const EncodeJob& job_;
@@ -198,13 +302,19 @@ absl::StatusOr<size_t> EncodeJob::RunInSlots(MutableBytes dst, size_t begin) {
   InSlots task(*this, lease->block.Get(slot_size * nblocks()), slot_size);
   CAIRN_RETURN_IF_ERROR(ForEachBlock({.first = 0, .last = header_.nblocks()},
                                      tools_.options.executor, tools_.pool, task));
+  if (task.AllNoise()) return 0;
   size_t end = begin;
   for (size_t i = 0; i < nblocks(); ++i) {
     const Bytes coded = task.Coded(i);
-    if (coded.size() > dst.size() - end) return 0;
+    size_t size = coded.size();
+    if (size > dst.size() - end) return 0;
     StoreInt32(dst, static_cast<size_t>(header_.size()) + 4 * i, end);
     CopyBytes(coded, dst.subspan(end));
-    end += coded.size();
+    if (size == 0) {
+      CAIRN_ASSIGN_OR_RETURN(size, StoreBlock(i, dst.subspan(end), *lease));
+      if (size == 0) return 0;
+    }
+    end += size;
   }
   return end;
 }

@@ -48,8 +48,22 @@ class EncodeJob {
   absl::Status Prepare(Workspace& workspace) const;
   // The block behind the filters: in the workspace, or the block itself where there are none.
   absl::StatusOr<Bytes> Filtered(size_t i, Workspace& workspace) const;
-  // Writes the block and returns its size, or 0 when dst is too small.
-  absl::StatusOr<size_t> EncodeBlock(size_t i, MutableBytes dst, Workspace& workspace) const;
+  // What is known of a block before it is coded.
+  struct Look {
+    bool noise = false;
+    Bytes filtered;  // as from Filtered, or empty when that was not needed
+  };
+  absl::StatusOr<Look> LookAt(size_t i, Workspace& workspace) const;
+  // Whether streams may be told to be noise at all.
+  bool MayBeNoise() const;
+  bool AllStreamsAreNoise(Bytes filtered, size_t nstreams, Workspace& workspace) const;
+  // The same of what is seen of a block through a ruler: that needs no filters on all of it.
+  absl::StatusOr<bool> SampleIsNoise(const Ruler& ruler, size_t nstreams,
+                                     Workspace& workspace) const;
+  // These write the block and return its size, or 0 when dst is too small.
+  absl::StatusOr<size_t> StoreBlock(size_t i, MutableBytes dst, Workspace& workspace) const;
+  absl::StatusOr<size_t> EncodeBlock(size_t i, Bytes filtered, MutableBytes dst,
+                                     Workspace& workspace) const;
   absl::StatusOr<size_t> EncodeStream(Bytes stream, MutableBytes dst, Workspace& workspace) const;
   absl::StatusOr<size_t> CompressOrCopy(Bytes stream, MutableBytes dst, Workspace& workspace) const;
   absl::StatusOr<size_t> RunInSlots(MutableBytes dst, size_t begin);

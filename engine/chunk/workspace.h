@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cairn/types.h"
+#include "engine/chunk/noise.h"
 #include "engine/codec/codec_set.h"
 
 namespace cairn::chunk {
@@ -35,13 +36,15 @@ class ScratchBuffer {
 struct Workspace {
   codec::CodecSet codecs;
   codec::StreamCodec* codec = nullptr;  // the one of the chunk at hand
-  ScratchBuffer filtered;               // a block between codec and filters
-  ScratchBuffer scratch;                // a second one, for longer pipelines
-  ScratchBuffer stream;                 // a stream that may not fit where it should go
-  ScratchBuffer block;                  // a decoded block of which only a part is wanted
-  ScratchBuffer reference;              // block 0, for DELTA
-  ScratchBuffer stored;                 // a chunk that cannot be read in place
-  ScratchBuffer gathered;               // a decoded block that many items are taken from
+  NoiseProbe noise;
+  ScratchBuffer sample;     // parts of a block that may be noise, before and behind filters
+  ScratchBuffer filtered;   // a block between codec and filters
+  ScratchBuffer scratch;    // a second one, for longer pipelines
+  ScratchBuffer stream;     // a stream that may not fit where it should go
+  ScratchBuffer block;      // a decoded block of which only a part is wanted
+  ScratchBuffer reference;  // block 0, for DELTA
+  ScratchBuffer stored;     // a chunk that cannot be read in place
+  ScratchBuffer gathered;   // a decoded block that many items are taken from
 };
 
 // Thread-safe.

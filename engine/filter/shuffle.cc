@@ -1,8 +1,12 @@
 #include "engine/filter/shuffle.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstring>
 
+// AVX-512 as of 2019, which Highway leaves out unless asked.
+#define HWY_WANT_AVX3_DL 1
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/filter/shuffle.cc"
 #include "hwy/foreach_target.h"
@@ -15,6 +19,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace cairn::filter::HWY_NAMESPACE {
 
+// Bytes that a row is prefetched ahead of its writing.
+constexpr size_t kAhead = 512;
+
 // These two do the elements that fill vectors and return how many that were. They are functions of
 // their own so that each loop has all registers to itself.
 template <size_t kVecs>
@@ -26,11 +33,19 @@ HWY_NOINLINE size_t ShuffleWithVectors(Elements<const uint8_t> from, size_t colu
   return CoverWithVectors(kWide ? from.CountOfWide() : from.count,
                           [=](auto d, size_t first) HWY_ATTR {
                             hn::Vec<decltype(d)> v[kVecs];
-                            Load<kVecs>(d, from.data + first * from.width + column, stride, v);
-                            GatherBytes<kVecs>(d, v);
+                            const uint8_t* start = from.data + first * from.width + column;
+                            if (stride == kBlock) {
+                              LoadColumns<kVecs>(d, start, v);
+                            } else {
+                              Load<kVecs>(d, start, stride, v);
+                              GatherBytes<kVecs>(d, v);
+                            }
                             HWY_UNROLL(16)
                             for (size_t j = 0; j < kVecs; ++j) {
-                              if (!kWide || j < columns) hn::StoreU(v[j], d, to.Row(j) + first);
+                              if (!kWide || j < columns) {
+                                PrefetchToWrite(to.Row(j) + first + kAhead);
+                                hn::StoreU(v[j], d, to.Row(j) + first);
+                              }
                             }
                           });
 }
@@ -48,8 +63,13 @@ HWY_NOINLINE size_t UnshuffleWithVectors(Rows<const uint8_t> from, Elements<uint
     for (size_t j = 0; j < kVecs; ++j) {
       v[j] = hn::LoadU(d, from.Row(kWide ? std::min(j, columns - 1) : j) + first);
     }
-    ScatterBytes<kVecs>(d, v);
-    Store<kVecs>(d, v, stride, to.data + first * to.width + column);
+    uint8_t* start = to.data + first * to.width + column;
+    if (stride == kBlock) {
+      StoreColumns<kVecs>(d, v, start);
+    } else {
+      ScatterBytes<kVecs>(d, v);
+      Store<kVecs>(d, v, stride, start);
+    }
   });
 }
 
@@ -86,17 +106,35 @@ size_t TileOf(size_t width, size_t count) {
   return std::max(kWidestVector, kTileBytes / width / kWidestVector * kWidestVector);
 }
 
-void ShuffleElements(size_t width, Bytes src, MutableBytes dst) {
-  const auto* from = reinterpret_cast<const uint8_t*>(src.data());
-  auto* to = reinterpret_cast<uint8_t*>(dst.data());
-  const size_t count = src.size() / width;
-  const size_t tile = TileOf(width, count);
-  const Elements<const uint8_t> all{from, width, count, src.size()};
-  for (size_t first = 0; first < count; first += tile) {
-    const Elements<const uint8_t> elements = all.From(first, std::min(tile, count - first));
-    ForEachColumns(width, [&](size_t column) HWY_ATTR {
-      ShuffleColumns(elements, column, Rows<uint8_t>{to + column * count + first, count});
+// So many rows that lie equally far apart would push each other's lines out of the cache: these
+// are made in a tile, and leave it row by row.
+void ShuffleWideElements(Elements<const uint8_t> all, uint8_t* to) {
+  constexpr size_t kMost = 1024;
+  alignas(64) std::array<uint8_t, kBlock * kMost> tile;
+  const size_t n = std::min(kMost, TileOf(all.width, all.count));
+  for (size_t first = 0; first < all.count; first += n) {
+    const Elements<const uint8_t> elements = all.From(first, std::min(n, all.count - first));
+    ForEachColumns(all.width, [&](size_t column) HWY_ATTR {
+      ShuffleColumns(elements, column, Rows<uint8_t>{tile.data(), n});
+      for (size_t j = 0; j < kBlock; ++j) {
+        uint8_t* row = to + (column + j) * all.count + first;
+        for (size_t i = 0; i < elements.count; i += 64) PrefetchToWrite(row + all.count + i);
+        std::memcpy(row, tile.data() + j * n, elements.count);
+      }
     });
+  }
+}
+
+void ShuffleElements(size_t width, Bytes src, MutableBytes dst) {
+  const size_t count = src.size() / width;
+  const Elements<const uint8_t> all{reinterpret_cast<const uint8_t*>(src.data()), width, count,
+                                    src.size()};
+  const Rows<uint8_t> to{reinterpret_cast<uint8_t*>(dst.data()), count};
+  constexpr size_t kFar = 4096;
+  if (width < kBlock || (width == kBlock && count < kFar)) {
+    ShuffleColumns(all, 0, to);
+  } else {
+    ShuffleWideElements(all, to.data);
   }
 }
 

@@ -22,6 +22,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 #define CAIRN_HAVE_BLOCKS (HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE)
 inline constexpr size_t kBlock = 16;
 
+// Rows are written one line after another while a dozen others are: processors do not see where
+// that leads. Any address will do, also past the end.
+HWY_INLINE void PrefetchToWrite(const uint8_t* line) { __builtin_prefetch(line, 1); }
+
 // Covers the elements [0, count) with calls f(tag, first), each for as many elements as the tag has
 // lanes; the last call may overlap the one before. Returns the elements covered: count, or 0 when
 // they fill no vector at all.
@@ -146,6 +150,107 @@ HWY_INLINE void ScatterBytes(D d, hn::Vec<D>* v) {
   RiffleAll<uint8_t, kVecs>(d, v);
 }
 
+// Whether vectors of four blocks have an instruction that puts all their bytes into any order:
+// AVX-512 with VBMI. Highway 1.0 has no name for it.
+#define CAIRN_HAVE_WIDE_ORDERS (HWY_TARGET == HWY_AVX3_DL)
+#if CAIRN_HAVE_WIDE_ORDERS
+
+template <class D>
+inline constexpr bool kIsWide = hn::MaxLanes(D()) == 4 * kBlock;
+
+struct WideOrder {
+  alignas(4 * kBlock) uint8_t places[4 * kBlock];
+};
+
+// Load and Store move block by block what the blocks of a vector are to hold. It is faster to move
+// vectors as they lie in memory, block b of v[i] being stretch 4 * i + b. Then the pieces of rows
+// that come from these stretches, or go there, are in this order.
+template <size_t kVecs>
+constexpr WideOrder OrderOfStretches() {
+  constexpr size_t kPiece = kBlock / kVecs;
+  WideOrder order{};
+  for (size_t i = 0; i < 4 * kBlock; ++i) {
+    const size_t stretch = 4 * (i % kBlock / kPiece) + i / kBlock;
+    order.places[i] = static_cast<uint8_t>(stretch * kPiece + i % kPiece);
+  }
+  return order;
+}
+
+template <size_t kVecs>
+constexpr WideOrder OrderOfRows() {
+  constexpr WideOrder kStretches = OrderOfStretches<kVecs>();
+  WideOrder order{};
+  for (size_t i = 0; i < 4 * kBlock; ++i)
+    order.places[kStretches.places[i]] = static_cast<uint8_t>(i);
+  return order;
+}
+
+template <size_t kVecs>
+inline constexpr WideOrder kStretchOrder = OrderOfStretches<kVecs>();
+template <size_t kVecs>
+inline constexpr WideOrder kRowOrder = OrderOfRows<kVecs>();
+
+template <size_t kVecs, class D>
+HWY_INLINE void Reorder(D d, const WideOrder& order, hn::Vec<D>* v) {
+  const auto places = hn::Load(d, order.places);
+  HWY_UNROLL(16)
+  for (size_t i = 0; i < kVecs; ++i) {
+    v[i] = hn::Vec<D>{_mm512_permutexvar_epi8(places.raw, v[i].raw)};
+  }
+}
+
+// Every such processor has GFNI too, but a virtual one may hide it.
+HWY_INLINE bool HaveGfni() { return __builtin_cpu_supports("gfni") != 0; }
+
+// Exchanges bit i of byte k with bit k of byte i, in every 8 bytes. Each byte of the result is what
+// the matrix of these 64 bits makes of a byte with one bit; a matrix begins with its last row, so
+// that the bits come out in reverse and are reversed by another one.
+template <size_t kVecs, class D>
+HWY_INLINE void TransposeWords(D d, hn::Vec<D>* v) {
+  const hn::Repartition<uint64_t, D> d64;
+  const auto bits = hn::BitCast(d, hn::Set(d64, 0x8040201008040201));
+  HWY_UNROLL(16)
+  for (size_t i = 0; i < kVecs; ++i) {
+    // Not an intrinsic: those want a target that Highway's does not include.
+    asm("vgf2p8affineqb $0, %1, %2, %0" : "=v"(v[i].raw) : "v"(v[i].raw), "v"(bits.raw));
+    asm("vgf2p8affineqb $0, %2, %1, %0" : "=v"(v[i].raw) : "v"(v[i].raw), "v"(bits.raw));
+  }
+}
+
+#endif  // CAIRN_HAVE_WIDE_ORDERS
+
+// Elements of kVecs bytes one after another, enough of them to fill kVecs vectors; afterwards v[j]
+// holds their bytes j.
+template <size_t kVecs, class D>
+HWY_INLINE void LoadColumns(D d, const uint8_t* from, hn::Vec<D>* v) {
+#if CAIRN_HAVE_WIDE_ORDERS
+  if constexpr (kIsWide<D>) {
+    HWY_UNROLL(16)
+    for (size_t i = 0; i < kVecs; ++i) v[i] = hn::LoadU(d, from + i * hn::Lanes(d));
+    GatherBytes<kVecs>(d, v);
+    return Reorder<kVecs>(d, kRowOrder<kVecs>, v);
+  }
+#endif
+  Load<kVecs>(d, from, kBlock, v);
+  GatherBytes<kVecs>(d, v);
+}
+
+// The opposite.
+template <size_t kVecs, class D>
+HWY_INLINE void StoreColumns(D d, hn::Vec<D>* v, uint8_t* to) {
+#if CAIRN_HAVE_WIDE_ORDERS
+  if constexpr (kIsWide<D>) {
+    Reorder<kVecs>(d, kStretchOrder<kVecs>, v);
+    ScatterBytes<kVecs>(d, v);
+    HWY_UNROLL(16)
+    for (size_t i = 0; i < kVecs; ++i) hn::StoreU(v[i], d, to + i * hn::Lanes(d));
+    return;
+  }
+#endif
+  ScatterBytes<kVecs>(d, v);
+  Store<kVecs>(d, v, kBlock, to);
+}
+
 // Exchanges the upper kShift bits of every 2 * kShift bits of a with the lower ones of b.
 template <int kShift, class D>
 HWY_INLINE void SwapBits(D d, hn::Vec<D>& a, hn::Vec<D>& b) {
@@ -166,6 +271,43 @@ HWY_INLINE void TransposeBits(D d, hn::Vec<D>* v) {
   for (size_t i = 0; i < 8; i += i % 4 == 1 ? 3 : 1) SwapBits<2>(d, v[i], v[i + 2]);
   HWY_UNROLL(4)
   for (size_t i = 0; i < 8; i += 2) SwapBits<1>(d, v[i], v[i + 1]);
+}
+
+// Groups of 8 bytes one after another; afterwards v[k] holds the bits k of all groups' bytes.
+template <class D>
+HWY_INLINE void LoadBits(D d, const uint8_t* from, hn::Vec<D>* v) {
+#if CAIRN_HAVE_WIDE_ORDERS
+  if constexpr (kIsWide<D>) {
+    if (HaveGfni()) {
+      HWY_UNROLL(8)
+      for (size_t i = 0; i < 8; ++i) v[i] = hn::LoadU(d, from + i * hn::Lanes(d));
+      TransposeWords<8>(d, v);
+      GatherBytes<8>(d, v);
+      return Reorder<8>(d, kRowOrder<8>, v);
+    }
+  }
+#endif
+  LoadColumns<8>(d, from, v);
+  TransposeBits(d, v);
+}
+
+// The opposite.
+template <class D>
+HWY_INLINE void StoreBits(D d, hn::Vec<D>* v, uint8_t* to) {
+#if CAIRN_HAVE_WIDE_ORDERS
+  if constexpr (kIsWide<D>) {
+    if (HaveGfni()) {
+      Reorder<8>(d, kStretchOrder<8>, v);
+      ScatterBytes<8>(d, v);
+      TransposeWords<8>(d, v);
+      HWY_UNROLL(8)
+      for (size_t i = 0; i < 8; ++i) hn::StoreU(v[i], d, to + i * hn::Lanes(d));
+      return;
+    }
+  }
+#endif
+  TransposeBits(d, v);
+  StoreColumns<8>(d, v, to);
 }
 
 #endif  // CAIRN_HAVE_BLOCKS

@@ -25,11 +25,22 @@ constexpr uint32_t kVlBlocks = 1;
 constexpr uint32_t kTailReplaced = 1;
 constexpr uint32_t kTailHasHead = 2;
 
+constexpr size_t kChunkSize = 8 + 8 + 4 + 4;
+constexpr size_t kEditHeadSize = 4 + 8;
+constexpr size_t kLinksSize = 4 * 8;
+constexpr size_t kTotalsSize = 3 * 8 + 2 * 4;
+
+void PutChunk(const PlacedChunk& chunk, std::byte* out) {
+  StoreLe(out, static_cast<uint64_t>(chunk.entry));
+  StoreLe(out + 8, chunk.fingerprint);
+  StoreLe(out + 16, static_cast<uint32_t>(chunk.nbytes));
+  StoreLe(out + 20, static_cast<uint32_t>(chunk.cbytes));
+}
+
 void WriteChunk(const PlacedChunk& chunk, ByteWriter& writer) {
-  writer.Le(static_cast<uint64_t>(chunk.entry));
-  writer.Le(chunk.fingerprint);
-  writer.Le(static_cast<uint32_t>(chunk.nbytes));
-  writer.Le(static_cast<uint32_t>(chunk.cbytes));
+  std::byte raw[kChunkSize];
+  PutChunk(chunk, raw);
+  writer.Append(raw);
 }
 
 PlacedChunk ReadChunk(ByteReader& reader) {
@@ -42,27 +53,40 @@ PlacedChunk ReadChunk(ByteReader& reader) {
   return chunk;
 }
 
+void PutEditHead(EditCode code, int64_t number, std::byte* out) {
+  StoreLe(out, static_cast<uint32_t>(code));
+  StoreLe(out + 4, static_cast<uint64_t>(number));
+}
+
 struct EditWriter {
   void operator()(const InsertEdit& edit) { Placed(EditCode::kInsert, edit.nchunk, edit.chunk); }
   void operator()(const ReplaceEdit& edit) { Placed(EditCode::kReplace, edit.nchunk, edit.chunk); }
   void operator()(const EraseEdit& edit) {
-    Begin(EditCode::kErase, edit.first);
-    writer.Le(static_cast<uint64_t>(edit.count));
+    std::byte raw[kEditHeadSize + 8];
+    PutEditHead(EditCode::kErase, edit.first, raw);
+    StoreLe(raw + kEditHeadSize, static_cast<uint64_t>(edit.count));
+    Append(raw);
   }
   void operator()(const ReorderEdit& edit) {
-    Begin(EditCode::kReorder, static_cast<int64_t>(edit.order.size()));
-    for (const uint32_t nchunk : edit.order) writer.Le(nchunk);
-  }
-  void Begin(EditCode code, int64_t number) {
-    writer.Le(static_cast<uint32_t>(code));
-    writer.Le(static_cast<uint64_t>(number));
+    const size_t begin = out.size();
+    out.resize(begin + kEditHeadSize + edit.order.size() * sizeof(uint32_t));
+    std::byte* to = out.data() + begin;
+    PutEditHead(EditCode::kReorder, std::ssize(edit.order), to);
+    to += kEditHeadSize;
+    for (const uint32_t nchunk : edit.order) {
+      StoreLe(to, nchunk);
+      to += sizeof(nchunk);
+    }
   }
   void Placed(EditCode code, int64_t nchunk, const PlacedChunk& chunk) {
-    Begin(code, nchunk);
-    WriteChunk(chunk, writer);
+    std::byte raw[kEditHeadSize + kChunkSize];
+    PutEditHead(code, nchunk, raw);
+    PutChunk(chunk, raw + kEditHeadSize);
+    Append(raw);
   }
+  void Append(Bytes raw) { out.insert(out.end(), raw.begin(), raw.end()); }
 
-  ByteWriter& writer;
+  std::vector<std::byte>& out;
 };
 
 ReorderEdit ReadOrder(uint64_t count, ByteReader& reader) {
@@ -115,11 +139,12 @@ LayerEdit ReadLayer(ByteReader& reader) {
   return edit;
 }
 
-void WriteTail(const TailEdit& tail, ByteWriter& writer) {
-  writer.Le((tail.replaces ? kTailReplaced : 0) | (tail.head.has_value() ? kTailHasHead : 0));
-  if (tail.head.has_value()) WriteChunk(*tail.head, writer);
-  writer.Le(static_cast<uint64_t>(tail.items.size()));
-  writer.Append(tail.items);
+void WriteTail(const BatchParts& batch, ByteWriter& writer) {
+  const bool head = batch.tail_head.has_value();
+  writer.Le((batch.tail_replaced ? kTailReplaced : 0) | (head ? kTailHasHead : 0));
+  if (head) WriteChunk(*batch.tail_head, writer);
+  writer.Le(static_cast<uint64_t>(batch.tail_items.size()));
+  writer.Append(batch.tail_items);
 }
 
 TailEdit ReadTail(ByteReader& reader) {
@@ -151,21 +176,11 @@ BatchTotals ReadTotals(ByteReader& reader) {
   return totals;
 }
 
-ByteWriter BeginRecord(RecordKind kind) {
-  ByteWriter writer;
+void WriteRecordHead(RecordKind kind, int64_t size, ByteWriter& writer) {
   writer.Append(AsBytes(kRecordMagic));
   writer.Le(kRecordVersion);
   writer.Le(static_cast<uint32_t>(kind));
-  writer.Le(uint64_t{0});  // the size, once it is known
-  return writer;
-}
-
-std::vector<std::byte> EndRecord(ByteWriter writer) {
-  const size_t size = writer.size() + kHashSize;
-  StoreLe(writer.written().data() + kRecordHeadSize - sizeof(uint64_t),
-          static_cast<uint64_t>(size));
-  writer.Le(Xxh3(writer.written()));
-  return std::move(writer).Take();
+  writer.Le(static_cast<uint64_t>(size));
 }
 
 }  // namespace
@@ -216,22 +231,66 @@ absl::StatusOr<Batch> ParseBatch(Bytes record) {
   return batch;
 }
 
-std::vector<std::byte> EncodeBatch(const Batch& batch) {
-  ByteWriter writer = BeginRecord(RecordKind::kBatch);
+void EncodedEdits::Add(const ChunkEdit& edit) {
+  std::visit(EditWriter{bytes_}, edit);
+  ++count_;
+}
+
+void EncodedEdits::Clear() {
+  bytes_.clear();
+  count_ = 0;
+}
+
+int64_t RecordSize(const BatchParts& batch) {
+  size_t size = kLinksSize + kTotalsSize + sizeof(uint32_t) + batch.chunks.bytes().size();
+  size += sizeof(uint32_t);
+  for (const LayerEdit& edit : batch.layers) {
+    size += 2 * sizeof(uint32_t) + sizeof(uint64_t) + edit.name.size() + edit.content.size();
+  }
+  size += sizeof(uint32_t) + (batch.tail_head.has_value() ? kChunkSize : 0);
+  size += sizeof(uint64_t) + batch.tail_items.size();
+  return kMinRecordSize + static_cast<int64_t>(size);
+}
+
+void AppendRecord(const BatchParts& batch, std::vector<std::byte>& out) {
+  const size_t begin = out.size();
+  ByteWriter writer(std::move(out));
+  WriteRecordHead(RecordKind::kBatch, RecordSize(batch), writer);
   writer.Le(batch.links.base);
   writer.Le(batch.links.generation);
   writer.Le(batch.links.previous);
   writer.Le(static_cast<uint64_t>(batch.links.durable_end));
   WriteTotals(batch.totals, writer);
-  writer.Le(static_cast<uint32_t>(batch.chunks.size()));
-  for (const ChunkEdit& edit : batch.chunks) std::visit(EditWriter{writer}, edit);
+  writer.Le(static_cast<uint32_t>(batch.chunks.count()));
+  writer.Append(batch.chunks.bytes());
   writer.Le(static_cast<uint32_t>(batch.layers.size()));
   for (const LayerEdit& edit : batch.layers) WriteLayer(edit, writer);
-  WriteTail(batch.tail, writer);
-  return EndRecord(std::move(writer));
+  WriteTail(batch, writer);
+  writer.Le(Xxh3(writer.written().subspan(begin)));
+  out = std::move(writer).Take();
 }
 
-std::vector<std::byte> EncodeMoved() { return EndRecord(BeginRecord(RecordKind::kMoved)); }
+std::vector<std::byte> EncodeBatch(const Batch& batch) {
+  EncodedEdits edits;
+  for (const ChunkEdit& edit : batch.chunks) edits.Add(edit);
+  std::vector<std::byte> record;
+  AppendRecord({.links = batch.links,
+                .totals = batch.totals,
+                .chunks = edits,
+                .layers = batch.layers,
+                .tail_replaced = batch.tail.replaces,
+                .tail_head = batch.tail.head,
+                .tail_items = batch.tail.items},
+               record);
+  return record;
+}
+
+std::vector<std::byte> EncodeMoved() {
+  ByteWriter writer;
+  WriteRecordHead(RecordKind::kMoved, kMinRecordSize, writer);
+  writer.Le(Xxh3(writer.written()));
+  return std::move(writer).Take();
+}
 
 uint64_t BaseIdentity(const FrameHeader& header, Bytes trailer,
                       const std::vector<LayerPlace>& layers, uint64_t nonce) {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -124,8 +125,37 @@ struct Batch {
   bool operator==(const Batch&) const = default;
 };
 
+// Edits of chunks as a record holds them, encoded as they come.
+class EncodedEdits {
+ public:
+  void Add(const ChunkEdit& edit);
+  int64_t count() const { return count_; }
+  Bytes bytes() const { return bytes_; }
+  // Keeps the memory.
+  void Clear();
+
+ private:
+  std::vector<std::byte> bytes_;
+  int64_t count_ = 0;
+};
+
+// A batch in the places where its parts already lie.
+struct BatchParts {
+  BatchLinks links;
+  BatchTotals totals;
+  const EncodedEdits& chunks;
+  std::span<const LayerEdit> layers;
+  // Of the tail; see TailEdit.
+  bool tail_replaced = false;
+  std::optional<PlacedChunk> tail_head = {};
+  Bytes tail_items = {};
+};
+
 // `record` is intact and a batch.
 absl::StatusOr<Batch> ParseBatch(Bytes record);
+int64_t RecordSize(const BatchParts& batch);
+// Puts the record behind what `out` holds.
+void AppendRecord(const BatchParts& batch, std::vector<std::byte>& out);
 std::vector<std::byte> EncodeBatch(const Batch& batch);
 
 // The record that tells readers of a file to look for the one that took its name.

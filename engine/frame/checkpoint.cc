@@ -1,13 +1,15 @@
 #include "engine/frame/checkpoint.h"
 
 #include <algorithm>
-#include <span>
+#include <optional>
 #include <utility>
 
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
+#include "engine/chunk/header.h"
+#include "engine/chunk/join_blocks.h"
 #include "engine/chunk/plain.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/trailer.h"
@@ -21,48 +23,81 @@ namespace {
 // The trailer's length is an i32 in practice, and the table of fingerprints is most of it.
 constexpr int64_t kMaxTableBytes = int64_t{1} << 30;
 
+// The entries from number `first` on. Those before fill the first pages of the committed index, and
+// are taken over as they are stored there.
 struct Columns {
+  int64_t first = 0;
   std::vector<int64_t> entries;
   std::vector<uint64_t> fingerprints;
 };
 
-absl::StatusOr<Columns> ReadIndex(const ChunkIndex& chunks) {
+absl::StatusOr<Columns> ReadIndex(const ChunkIndex& chunks, int64_t first) {
   Columns columns;
-  columns.entries.reserve(static_cast<size_t>(chunks.size()));
-  columns.fingerprints.reserve(static_cast<size_t>(chunks.size()));
-  CAIRN_RETURN_IF_ERROR(chunks.ForEach([&](const IndexEntry& entry) {
+  columns.first = first;
+  columns.entries.reserve(static_cast<size_t>(chunks.size() - first));
+  columns.fingerprints.reserve(static_cast<size_t>(chunks.size() - first));
+  const auto take = [&](const IndexEntry& entry) {
     columns.entries.push_back(entry.value);
     columns.fingerprints.push_back(entry.fingerprint);
     return absl::OkStatus();
-  }));
+  };
+  CAIRN_RETURN_IF_ERROR(chunks.ForEach(take, first));
   return columns;
 }
 
-template <typename T>
-std::vector<std::byte> LittleEndian(std::span<const T> numbers) {
-  std::vector<std::byte> out(numbers.size_bytes());
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    StoreLe(out.data() + i * sizeof(T), static_cast<uint64_t>(numbers[i]));
-  }
-  return out;
+// How many entries can be taken over: whole pages, of an index that is what was sealed, with at
+// least one entry behind them.
+int64_t EntriesToKeep(const ChunkIndex& chunks) {
+  const OffsetsIndex* const base = chunks.base();
+  if (base == nullptr || !base->seal().has_value()) return 0;
+  const int64_t kept = std::min(chunks.unchanged(), chunks.size() - 1);
+  if (kept < format::kPageEntries || Xxh3(base->stored()) != base->seal()->index_hash) return 0;
+  return kept - kept % format::kPageEntries;
 }
 
-std::vector<uint64_t> HashPages(const Columns& columns) {
+template <typename T>
+void AppendLittleEndian(const std::vector<T>& numbers, std::vector<std::byte>& out) {
+  const size_t begin = out.size();
+  out.resize(begin + numbers.size() * sizeof(T));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    StoreLe(out.data() + begin + i * sizeof(T), static_cast<uint64_t>(numbers[i]));
+  }
+}
+
+// The hashes of the pages, of which `table` is one column.
+std::vector<uint64_t> HashPages(const Columns& columns, const OffsetsIndex* base, Bytes table) {
   std::vector<uint64_t> pages;
-  const size_t size = columns.entries.size();
-  for (size_t first = 0; first < size; first += format::kPageEntries) {
-    const size_t count = std::min(size - first, static_cast<size_t>(format::kPageEntries));
-    pages.push_back(
-        format::HashPage(LittleEndian(std::span(columns.entries).subspan(first, count)),
-                         LittleEndian(std::span(columns.fingerprints).subspan(first, count))));
+  if (columns.first > 0) {
+    const std::vector<uint64_t>& old = base->seal()->pages;
+    pages.assign(old.begin(), old.begin() + columns.first / format::kPageEntries);
+  }
+  std::vector<std::byte> raw;
+  AppendLittleEndian(columns.entries, raw);
+  constexpr auto kPageSize = static_cast<size_t>(format::kPageEntries) * sizeof(int64_t);
+  table = table.subspan(static_cast<size_t>(columns.first) * sizeof(uint64_t));
+  for (size_t at = 0; at < raw.size(); at += kPageSize) {
+    const size_t size = std::min(kPageSize, raw.size() - at);
+    pages.push_back(format::HashPage(Bytes(raw).subspan(at, size), table.subspan(at, size)));
   }
   return pages;
 }
 
-int64_t CountUncovered(const Columns& columns) {
+bool IsUncovered(int64_t entry, uint64_t fingerprint) {
+  return !format::IsSpecialEntry(entry) && fingerprint == 0;
+}
+
+absl::StatusOr<int64_t> CountUncovered(const Columns& columns, const OffsetsIndex* base) {
   int64_t uncovered = 0;
+  if (columns.first > 0 && base->seal()->uncovered > 0) {
+    uncovered = base->seal()->uncovered;
+    CAIRN_RETURN_IF_ERROR(
+        base->ForEach(columns.first, base->size() - columns.first, [&](const IndexEntry& dropped) {
+          if (IsUncovered(dropped.value, dropped.fingerprint)) --uncovered;
+          return absl::OkStatus();
+        }));
+  }
   for (size_t i = 0; i < columns.entries.size(); ++i) {
-    if (!format::IsSpecialEntry(columns.entries[i]) && columns.fingerprints[i] == 0) ++uncovered;
+    if (IsUncovered(columns.entries[i], columns.fingerprints[i])) ++uncovered;
   }
   return uncovered;
 }
@@ -80,10 +115,11 @@ class CheckpointEncoder {
   absl::StatusOr<CheckpointBytes> Run(chunk::WorkspacePool* pool);
 
  private:
-  bool HasSeal(const Columns& columns) const;
-  void AddTable(const Columns& columns);
+  absl::Status AddIndex(chunk::WorkspacePool* pool);
+  bool HasSeal() const;
+  absl::Status AddTable();
   void AddSeal();
-  void SetArea(const Columns& columns);
+  void SetArea();
   void SetSizes();
   std::vector<std::byte> EncodeHeader() const;
 
@@ -92,24 +128,62 @@ class CheckpointEncoder {
   format::FrameHeader header_;
   format::Seal seal_;
   FingerprintType type_ = FingerprintType::kNone;
+  Columns columns_;
   std::vector<std::byte> index_;
   std::vector<std::byte> table_;
   std::vector<std::byte> seal_chunk_;
   std::vector<format::NamedBytes> layers_;  // Cairn's own last
 };
 
-bool CheckpointEncoder::HasSeal(const Columns& columns) const {
-  return !plan_.plain && LeavesRoomForSeal(draft_.vlmetalayers.size()) &&
-         static_cast<int64_t>(std::span(columns.fingerprints).size_bytes()) <= kMaxTableBytes;
+// The first `kept` entries as they are stored, and behind them those of `rest`.
+std::optional<std::vector<std::byte>> JoinIndex(const ChunkIndex& chunks, int64_t kept,
+                                                Bytes rest) {
+  std::optional<std::vector<std::byte>> joined =
+      chunk::JoinBlocks(chunks.base()->stored(), kept / format::kPageEntries, rest);
+  if (!joined.has_value()) return std::nullopt;
+  // The blocks of the stored index may be no pages.
+  const absl::StatusOr<chunk::Header> header = chunk::ParseHeader(*joined);
+  const bool fits = header.ok() && header->nbytes == chunks.size() * format::kIndexTypesize;
+  return fits ? std::move(joined) : std::nullopt;
 }
 
-void CheckpointEncoder::AddTable(const Columns& columns) {
+absl::Status CheckpointEncoder::AddIndex(chunk::WorkspacePool* pool) {
+  const ChunkIndex& chunks = draft_.chunks;
+  if (chunks.size() == 0) return absl::OkStatus();
+  // The files of a sparse frame tell more than their pages do; see SetArea.
+  const bool contiguous = header_.layout == Layout::kContiguous;
+  const int64_t kept = contiguous ? EntriesToKeep(chunks) : 0;
+  CAIRN_ASSIGN_OR_RETURN(columns_, ReadIndex(chunks, kept));
+  CAIRN_ASSIGN_OR_RETURN(index_, format::EncodeIndex(columns_.entries, pool));
+  if (kept == 0) return absl::OkStatus();
+  if (std::optional<std::vector<std::byte>> joined = JoinIndex(chunks, kept, index_);
+      joined.has_value()) {
+    index_ = *std::move(joined);
+    return absl::OkStatus();
+  }
+  CAIRN_ASSIGN_OR_RETURN(columns_, ReadIndex(chunks, 0));
+  CAIRN_ASSIGN_OR_RETURN(index_, format::EncodeIndex(columns_.entries, pool));
+  return absl::OkStatus();
+}
+
+bool CheckpointEncoder::HasSeal() const {
+  return !plan_.plain && LeavesRoomForSeal(draft_.vlmetalayers.size()) &&
+         draft_.chunks.size() <= kMaxTableBytes / static_cast<int64_t>(sizeof(uint64_t));
+}
+
+absl::Status CheckpointEncoder::AddTable() {
   type_ = plan_.seal.type;
-  if (type_ == FingerprintType::kNone) return;
-  table_ = FingerprintTable::Encode(columns.fingerprints);
+  if (type_ == FingerprintType::kNone) return absl::OkStatus();
+  const OffsetsIndex* const base = draft_.chunks.base();
+  std::vector<std::byte> table;
+  table.reserve(static_cast<size_t>(draft_.chunks.size()) * sizeof(uint64_t));
+  if (columns_.first > 0) base->seal()->table.AppendTo(0, columns_.first, table);
+  AppendLittleEndian(columns_.fingerprints, table);
+  table_ = FingerprintTable::Encode(table);
   layers_.push_back({format::kTableLayer, table_});
-  seal_.pages = HashPages(columns);
-  seal_.uncovered = CountUncovered(columns);
+  seal_.pages = HashPages(columns_, base, table);
+  CAIRN_ASSIGN_OR_RETURN(seal_.uncovered, CountUncovered(columns_, base));
+  return absl::OkStatus();
 }
 
 void CheckpointEncoder::AddSeal() {
@@ -124,21 +198,21 @@ void CheckpointEncoder::AddSeal() {
   }
   // The seal names the header, the header the frame's size, and that follows from the seal's: so a
   // seal of the same size stands in until the header is known.
-  seal_.header_copy = draft_.header_bytes;
+  seal_.header_copy = *draft_.header_bytes;
   seal_chunk_ = chunk::PlainChunk(format::EncodeSeal(seal_));
   layers_.push_back({format::kSealLayer, seal_chunk_});
 }
 
 // Where the index lies behind the header; what all files hold in a sparse frame.
-void CheckpointEncoder::SetArea(const Columns& columns) {
+void CheckpointEncoder::SetArea() {
   if (header_.layout == Layout::kContiguous) {
     header_.cbytes = plan_.index_begin - header_.header_len;
     return;
   }
   header_.cbytes = draft_.stored_bytes.value_or(header_.cbytes);
   // C-Blosc2 takes the numbers of files for offsets into so many bytes, and refuses larger ones.
-  if (columns.entries.empty()) return;
-  const int64_t largest = *std::ranges::max_element(columns.entries);
+  if (columns_.entries.empty()) return;
+  const int64_t largest = *std::ranges::max_element(columns_.entries);
   if (largest >= 0) header_.cbytes = std::max(header_.cbytes, largest + chunk::kHeaderSize);
 }
 
@@ -150,7 +224,7 @@ void CheckpointEncoder::SetSizes() {
 
 // Bytes that no writer changes stay.
 std::vector<std::byte> CheckpointEncoder::EncodeHeader() const {
-  std::vector<std::byte> bytes = draft_.header_bytes;
+  std::vector<std::byte> bytes = *draft_.header_bytes;
   CopyBytes(format::EncodeFixedHeader(header_), bytes);
   for (size_t i = 0; i < header_.places.size(); ++i) {
     CopyBytes(header_.metalayers[i].content,
@@ -160,13 +234,10 @@ std::vector<std::byte> CheckpointEncoder::EncodeHeader() const {
 }
 
 absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* pool) {
-  CAIRN_ASSIGN_OR_RETURN(const Columns columns, ReadIndex(draft_.chunks));
-  if (!columns.entries.empty()) {
-    CAIRN_ASSIGN_OR_RETURN(index_, format::EncodeIndex(columns.entries, pool));
-  }
-  SetArea(columns);
-  if (HasSeal(columns)) {
-    AddTable(columns);
+  CAIRN_RETURN_IF_ERROR(AddIndex(pool));
+  SetArea();
+  if (HasSeal()) {
+    CAIRN_RETURN_IF_ERROR(AddTable());
     AddSeal();
   }
   if (format::TrailerSize(layers_) > INT32_MAX) {

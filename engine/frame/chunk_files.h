@@ -27,7 +27,7 @@ class ChunkFiles final : public ChunkSink {
 
   absl::StatusOr<int64_t> Append(Bytes chunk) override;
   absl::Status Flush() override { return absl::OkStatus(); }
-  absl::Status AttachTo(State&) const override { return absl::OkStatus(); }
+  absl::Status AttachTo(State&) override { return absl::OkStatus(); }
 
   // Makes all files durable; the directory that names them is the caller's.
   absl::Status Sync();

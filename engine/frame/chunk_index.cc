@@ -8,13 +8,15 @@ namespace cairn::frame {
 
 namespace {
 
-// Few enough to be copied with the index, many enough that appending makes few pieces.
-constexpr size_t kMaxAppended = 128;
+// Many enough that appending makes few pieces.
+constexpr size_t kMaxAppended = 1024;
 
-Piece RunOf(std::vector<IndexEntry> entries) {
-  Piece piece{.count = static_cast<int64_t>(entries.size()), .first = 0, .run = nullptr};
-  piece.run = std::make_shared<const std::vector<IndexEntry>>(std::move(entries));
-  return piece;
+Piece RunOf(const Growing<IndexEntry>& entries) {
+  return {.count = static_cast<int64_t>(entries.size()), .first = 0, .run = entries.Share()};
+}
+
+Piece RunOf(const IndexEntry& entry) {
+  return {.count = 1, .first = 0, .run = std::make_shared<const IndexEntry>(entry)};
 }
 
 }  // namespace
@@ -24,13 +26,14 @@ ChunkIndex::ChunkIndex(std::shared_ptr<const OffsetsIndex> base) : base_(std::mo
 }
 
 ChunkIndex::ChunkIndex(std::vector<IndexEntry> entries) {
-  tree_.Insert(0, RunOf(std::move(entries)));
+  const auto run = std::make_shared<const std::vector<IndexEntry>>(std::move(entries));
+  tree_.Insert(0, {.count = std::ssize(*run), .first = 0, .run = {run, run->data()}});
 }
 
 absl::StatusOr<FoundEntry> ChunkIndex::FindAt(const PieceTree::Place& place) const {
   const int64_t number = place.piece->first + place.offset;
   if (place.piece->run != nullptr) {
-    return FoundEntry{.entry = (*place.piece->run)[static_cast<size_t>(number)]};
+    return FoundEntry{.entry = place.piece->run.get()[number]};
   }
   const absl::StatusOr<int64_t> value = base_->ValueOf(number);
   if (!value.ok()) return value.status();
@@ -48,17 +51,31 @@ absl::StatusOr<IndexEntry> ChunkIndex::Get(int64_t nchunk) const {
   return EntryOf(*found);
 }
 
-absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit) const {
-  for (int64_t n = 0; n < tree_.size();) {
-    PieceTree::Place place = tree_.Find(n);
-    n += place.piece->count - place.offset;
-    for (; place.offset < place.piece->count; ++place.offset) {
-      CAIRN_ASSIGN_OR_RETURN(const FoundEntry found, FindAt(place));
-      CAIRN_RETURN_IF_ERROR(visit(EntryOf(found)));
+absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit,
+                                 int64_t first) const {
+  while (first < tree_.size()) {
+    const PieceTree::Place place = tree_.Find(first);
+    const Piece& piece = *place.piece;
+    const int64_t count = piece.count - place.offset;
+    first += count;
+    if (piece.run == nullptr) {
+      CAIRN_RETURN_IF_ERROR(base_->ForEach(piece.first + place.offset, count, visit));
+      continue;
     }
+    const IndexEntry* const run = piece.run.get() + piece.first + place.offset;
+    for (int64_t i = 0; i < count; ++i) CAIRN_RETURN_IF_ERROR(visit(run[i]));
   }
-  for (const IndexEntry& entry : appended_) CAIRN_RETURN_IF_ERROR(visit(entry));
+  const auto behind = static_cast<size_t>(first - tree_.size());
+  for (const IndexEntry& entry : appended_.span().subspan(behind)) {
+    CAIRN_RETURN_IF_ERROR(visit(entry));
+  }
   return absl::OkStatus();
+}
+
+int64_t ChunkIndex::unchanged() const {
+  if (tree_.size() == 0) return 0;
+  const Piece& piece = *tree_.Find(0).piece;
+  return piece.run == nullptr && piece.first == 0 ? piece.count : 0;
 }
 
 void ChunkIndex::Freeze() {
@@ -67,26 +84,23 @@ void ChunkIndex::Freeze() {
 
 void ChunkIndex::Append(IndexEntry entry) {
   if (appended_.size() == kMaxAppended) Freeze();
-  appended_.push_back(entry);
+  appended_.Append(entry);
 }
 
 void ChunkIndex::Insert(int64_t nchunk, IndexEntry entry) {
   if (nchunk == size()) return Append(entry);
   Freeze();
-  tree_.Insert(nchunk, RunOf({entry}));
+  tree_.Insert(nchunk, RunOf(entry));
 }
 
 void ChunkIndex::Replace(int64_t nchunk, IndexEntry entry) {
-  if (nchunk >= tree_.size()) {
-    appended_[static_cast<size_t>(nchunk - tree_.size())] = entry;
-    return;
-  }
-  tree_.Erase(nchunk, 1);
-  tree_.Insert(nchunk, RunOf({entry}));
+  // Copies may share what was appended.
+  if (nchunk >= tree_.size()) Freeze();
+  tree_.Replace(nchunk, RunOf(entry));
 }
 
 void ChunkIndex::Erase(int64_t first, int64_t count) {
-  if (count == 1 && first + 1 == size() && !appended_.empty()) return appended_.pop_back();
+  if (count == 1 && first + 1 == size() && !appended_.empty()) return appended_.DropLast();
   Freeze();
   tree_.Erase(first, count);
 }

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/base/growing.h"
 #include "engine/frame/offsets_index.h"
 #include "engine/frame/piece_tree.h"
 
@@ -38,8 +39,12 @@ class ChunkIndex {
   uint64_t FingerprintOf(const FoundEntry& found) const {
     return found.committed < 0 ? found.entry.fingerprint : base_->FingerprintOf(found.committed);
   }
-  // All entries in order, until one fails.
-  absl::Status ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit) const;
+  // All entries from number `first` on in order, until one fails.
+  absl::Status ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit,
+                       int64_t first = 0) const;
+  // The committed index, or null; and how many of the first entries are still its first ones.
+  const OffsetsIndex* base() const { return base_.get(); }
+  int64_t unchanged() const;
 
   void Append(IndexEntry entry);
   void Insert(int64_t nchunk, IndexEntry entry);
@@ -59,7 +64,7 @@ class ChunkIndex {
 
   std::shared_ptr<const OffsetsIndex> base_;
   PieceTree tree_;
-  std::vector<IndexEntry> appended_;  // behind the tree, until they are many
+  Growing<IndexEntry> appended_;  // behind the tree, until they are many
 };
 
 }  // namespace cairn::frame

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
+#include "engine/format/journal.h"
 #include "engine/frame/chunk_sink.h"
 #include "engine/frame/frame_source.h"
 
@@ -28,20 +29,27 @@ class ChunkLog final : public ChunkSink {
       : file_(file),
         source_(std::move(source)),
         header_len_(start.header_len),
-        flushed_(start.position) {}
+        flushed_(start.position),
+        announced_(start.position) {}
 
   absl::StatusOr<int64_t> Append(Bytes chunk) override;
   absl::Status Flush() override;
-  absl::Status AttachTo(State& state) const override;
+  absl::Status AttachTo(State& state) override;
+  // Puts the batch's record behind the chunks, and returns the hash that ends it.
+  absl::StatusOr<uint64_t> AppendRecord(const format::BatchParts& batch);
   // The first free position.
   int64_t end() const { return flushed_ + static_cast<int64_t>(pending_.size()); }
 
  private:
+  absl::Status Write(Bytes bytes);
+
   File* file_;
   FrameSource source_;
   int64_t header_len_;
   int64_t flushed_;
+  int64_t announced_;  // bytes before this are on their way to the disk
   std::vector<std::byte> pending_;
+  Region region_;  // that the last view reads
 };
 
 }  // namespace cairn::frame

@@ -188,7 +188,7 @@ absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, Ve
   if (!IsTail(state, nchunk)) return OpenStored(state, nchunk, policy, scratch);
   absl::StatusOr<OpenChunk> chunk = OpenChunk(&state.env->pool);
   if (state.tail.head.has_value()) chunk = OpenStored(state, nchunk, policy, scratch);
-  if (chunk.ok()) chunk->more_ = state.tail.items.bytes();
+  if (chunk.ok()) chunk->more_ = state.tail.items.span();
   return chunk;
 }
 

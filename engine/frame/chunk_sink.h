@@ -21,7 +21,7 @@ class ChunkSink {
   // Brings everything to the files, so that it can be read.
   virtual absl::Status Flush() = 0;
   // Lets a state with staged edits read what was flushed.
-  virtual absl::Status AttachTo(State& state) const = 0;
+  virtual absl::Status AttachTo(State& state) = 0;
 };
 
 }  // namespace cairn::frame

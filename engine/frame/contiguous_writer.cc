@@ -26,16 +26,17 @@ constexpr int64_t kMostRoom = int64_t{64} << 20;
 // Bytes that are perhaps not durable are read and written again by whoever opens the frame next.
 constexpr int64_t kMostUnsynced = int64_t{64} << 20;
 
-// A journal of more chunks than these, or than an eighth of the frame, is folded, so that n appends
-// write O(n) bytes; one of more edits than those, so that opening stays cheap.
-constexpr int64_t kLeastJournal = 1024;
-constexpr int64_t kLongestJournal = 65536;
+// How many edits the journal may hold before it is folded. An eighth of the frame, so that n
+// appends write O(n) bytes; not so few that the syncs of a fold show; and never so many that
+// opening, which replays them, takes long.
+constexpr int64_t kShortJournal = int64_t{1} << 14;
+constexpr int64_t kLongJournal = int64_t{1} << 20;
 
 // Whether a checkpoint has to change the metalayers in the header.
 bool MetalayersDiffer(const Draft& draft) {
   const format::FrameHeader& header = draft.header;
   for (size_t i = 0; i < header.places.size(); ++i) {
-    const Bytes there = Bytes(draft.header_bytes)
+    const Bytes there = Bytes(*draft.header_bytes)
                             .subspan(static_cast<size_t>(header.places[i].begin),
                                      static_cast<size_t>(header.places[i].size));
     if (!std::ranges::equal(there, header.metalayers[i].content)) return true;
@@ -68,7 +69,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> ContiguousWriter::Build(FramePlace 
   CAIRN_ASSIGN_OR_RETURN(NewFile file, NewLockedFile(place));
   start.file = file.file();
   // Staged chunks can be read before there is a frame, so the file has to reach up to them.
-  CAIRN_RETURN_IF_ERROR(start.file->WriteAt(0, start.base->header_bytes));
+  CAIRN_RETURN_IF_ERROR(start.file->WriteAt(0, *start.base->header_bytes));
   const std::shared_ptr<const Environment> env = start.base->env;
   start.source = FrameSource::OfFile(start.file, 0, env->use_mmap);
   start.core = std::make_shared<FrameCore>(std::move(place), start.source, env);
@@ -99,7 +100,7 @@ absl::Status ContiguousWriter::Restart() {
     // A frame that is nowhere yet begins at its header again; what a snapshot reads of it stays in
     // the old file.
     CAIRN_ASSIGN_OR_RETURN(NewFile file, NewLockedFile(core_->place()));
-    CAIRN_RETURN_IF_ERROR(file.file()->WriteAt(0, base_->header_bytes));
+    CAIRN_RETURN_IF_ERROR(file.file()->WriteAt(0, *base_->header_bytes));
     file_ = file.file();
     source_ = FrameSource::OfFile(file_, 0, core_->env()->use_mmap);
     new_file_ = std::move(file);
@@ -121,10 +122,9 @@ bool ContiguousWriter::FitsInPlace() const {
 
 // With what is staged.
 bool ContiguousWriter::JournalIsLong() const {
-  const JournalEnd& journal = *base_->journal;
-  const int64_t staged = std::ssize(stager_->draft().chunk_edits);
-  return journal.chunks + staged > std::max(kLeastJournal, stager_->draft().chunks.size() / 8) ||
-         journal.edits + staged > kLongestJournal;
+  const Draft& draft = stager_->draft();
+  return base_->journal->edits + draft.chunk_edits.count() >
+         std::clamp(draft.chunks.size() / 8, kShortJournal, kLongJournal);
 }
 
 // A commit should not have to make a larger size durable, and a full disk should show early. Where
@@ -145,27 +145,34 @@ absl::Status ContiguousWriter::PublishBatch(Durability durability) {
     synced_end_ = log_->end();
   }
   const JournalEnd& journal = *base_->journal;
-  FollowingBatch next{.batch = stager_->MakeBatch(), .begin = journal.end, .record = log_->end()};
-  next.batch.links = {.base = journal.base,
-                      .generation = journal.generation + 1,
-                      .previous = journal.last,
-                      .durable_end = synced_end_};
-  const std::vector<std::byte> record = format::EncodeBatch(next.batch);
-  if (std::ssize(record) > format::kMaxRecordSize) return Fold();
-  next.hash = format::HashOf(record);
-  CAIRN_RETURN_IF_ERROR(log_->Append(record).status());
+  const format::BatchParts batch = stager_->MakeBatch({.base = journal.base,
+                                                       .generation = journal.generation + 1,
+                                                       .previous = journal.last,
+                                                       .durable_end = synced_end_});
+  if (format::RecordSize(batch) > format::kMaxRecordSize) return Fold();
+  CAIRN_ASSIGN_OR_RETURN(const uint64_t hash, log_->AppendRecord(batch));
   ReserveRoom();
   CAIRN_RETURN_IF_ERROR(log_->Flush());
-  next.end = log_->end();
   if (durability == Durability::kMachine) {
     CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
     CAIRN_RETURN_IF_ERROR(CheckAtPlace());
-    synced_end_ = next.end;
+    synced_end_ = log_->end();
   }
-  Replay replay(*base_);
-  CAIRN_RETURN_IF_ERROR(replay.Apply(next, stager_->draft().tail));
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state, std::move(replay).Finish(source_));
-  FrameWriter::Adopt(std::move(state));
+  return GoOnBehind(batch, hash);
+}
+
+// The batch is in the file: what readers make of it by replaying it, this writer has at hand.
+absl::Status ContiguousWriter::GoOnBehind(const format::BatchParts& batch, uint64_t hash) {
+  const std::shared_ptr<State> state = stager_->MakeState();
+  Advance({.links = batch.links,
+           .hash = hash,
+           .end = log_->end(),
+           .chunk_edits = batch.chunks.count(),
+           .layer_edits = std::ssize(batch.layers)},
+          *state->journal);
+  CAIRN_RETURN_IF_ERROR(log_->AttachTo(*state));
+  RenewInfo(*state);
+  FrameWriter::Adopt(state);
   stager_->Rebase(base_);
   return absl::OkStatus();
 }
@@ -275,7 +282,7 @@ absl::StatusOr<int64_t> ContiguousWriter::Rewrite() {
 absl::StatusOr<std::shared_ptr<const State>> ContiguousWriter::OldestKept(
     const ReclaimOptions& options) const {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> kept,
-                         LoadCheckpoint(source_, base_->header_bytes, core_->env()));
+                         LoadCheckpoint(source_, *base_->header_bytes, core_->env()));
   const uint64_t newest = base_->info.generation;
   while (kept != nullptr && newest - kept->info.generation < options.keep_generations) {
     CAIRN_ASSIGN_OR_RETURN(kept,

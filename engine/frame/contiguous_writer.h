@@ -48,6 +48,7 @@ class ContiguousWriter final : public FrameWriter {
   void StageAt(int64_t position);
   void ReserveRoom();
   bool JournalIsLong() const;
+  absl::Status GoOnBehind(const format::BatchParts& batch, uint64_t hash);
   absl::Status CommitInPlace(std::optional<uint64_t> oldest_generation);
   absl::StatusOr<NewFile> CopyDraft();
   absl::Status CommitFirst();

@@ -70,7 +70,7 @@ absl::StatusOr<std::vector<std::byte>> ContiguousCopy(const State& state) {
   plan.seal.nonce = RandomNumber();
   plan.seal.generation = state.info.generation;
   plan.seal.oldest_generation = state.info.generation;
-  plan.seal.type = state.seal.has_value() ? state.seal->type : FingerprintType::k64Bit;
+  plan.seal.type = state.seal != nullptr ? state.seal->type : FingerprintType::k64Bit;
   CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes,
                          EncodeCheckpoint(draft, plan, &state.env->pool));
   CAIRN_RETURN_IF_ERROR(file->WriteAt(plan.index_begin, bytes.tail));

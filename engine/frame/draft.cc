@@ -27,20 +27,20 @@ void Draft::Count(const ChunkCost& cost, int64_t sign) {
 
 void Draft::Insert(int64_t nchunk, const StagedChunk& chunk) {
   chunks.Insert(nchunk, chunk.entry);
-  chunk_edits.push_back(format::InsertEdit{.nchunk = nchunk, .chunk = PlaceOf(chunk)});
+  chunk_edits.Add(format::InsertEdit{.nchunk = nchunk, .chunk = PlaceOf(chunk)});
   Count(chunk.cost, 1);
 }
 
 void Draft::Replace(int64_t nchunk, const ChunkCost& old, const StagedChunk& chunk) {
   chunks.Replace(nchunk, chunk.entry);
-  chunk_edits.push_back(format::ReplaceEdit{.nchunk = nchunk, .chunk = PlaceOf(chunk)});
+  chunk_edits.Add(format::ReplaceEdit{.nchunk = nchunk, .chunk = PlaceOf(chunk)});
   Count(old, -1);
   Count(chunk.cost, 1);
 }
 
 void Draft::Erase(int64_t first, int64_t count, const ChunkCost& old) {
   chunks.Erase(first, count);
-  chunk_edits.push_back(format::EraseEdit{.first = first, .count = count});
+  chunk_edits.Add(format::EraseEdit{.first = first, .count = count});
   Count(old, -1);
 }
 
@@ -48,9 +48,16 @@ void Draft::Reorder(std::span<const int64_t> order, std::vector<IndexEntry> entr
   format::ReorderEdit edit;
   edit.order.reserve(order.size());
   for (const int64_t nchunk : order) edit.order.push_back(static_cast<uint32_t>(nchunk));
-  chunk_edits.push_back(std::move(edit));
+  chunk_edits.Add(edit);
   chunks = ChunkIndex(std::move(entries));
   edited = true;
+}
+
+void Draft::Settle() {
+  edited = false;
+  chunk_edits.Clear();
+  layer_edits.clear();
+  tail_replaced = false;
 }
 
 void Draft::Record(format::LayerEdit edit) {

@@ -3,6 +3,7 @@
 #define CAIRN_ENGINE_FRAME_DRAFT_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -40,7 +41,7 @@ struct Draft {
 
   // Its nbytes counts `chunks` and not the tail; frame_size and cbytes are those of the checkpoint.
   format::FrameHeader header;
-  std::vector<std::byte> header_bytes;  // as the checkpoint left them
+  std::shared_ptr<const std::vector<std::byte>> header_bytes;  // as the checkpoint left them
   ChunkIndex chunks;
   std::vector<VlLayer> vlmetalayers;
   // Items that do not fill a chunk yet. Only in frames of fixed chunks.
@@ -50,7 +51,7 @@ struct Draft {
 
   // What the journal will say of the edits since the base.
   bool edited = false;
-  std::vector<format::ChunkEdit> chunk_edits;
+  format::EncodedEdits chunk_edits;
   std::vector<format::LayerEdit> layer_edits;
   bool tail_replaced = false;  // the tail is not the base's with more items behind
 
@@ -67,6 +68,8 @@ struct Draft {
 
   // The last chunk leaves the index: more items will follow it.
   void ReopenLast(const ChunkCost& cost);
+  // The edits are committed: the draft is the new base.
+  void Settle();
   // Remembers an edit that was made to the metadata.
   void Record(format::LayerEdit edit);
 

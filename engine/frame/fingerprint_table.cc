@@ -27,16 +27,12 @@ absl::StatusOr<FingerprintTable> FingerprintTable::Open(Chunk layer, int64_t nch
   return FingerprintTable(std::move(layer), entries);
 }
 
-std::vector<std::byte> FingerprintTable::Encode(std::span<const uint64_t> fingerprints) {
-  if (!fingerprints.empty() &&
-      std::ranges::all_of(fingerprints, [](uint64_t value) { return value == 0; })) {
-    return chunk::PlainZeros(static_cast<int32_t>(fingerprints.size_bytes()));
+std::vector<std::byte> FingerprintTable::Encode(Bytes entries) {
+  const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+  if (!entries.empty() && std::ranges::all_of(entries, is_zero)) {
+    return chunk::PlainZeros(static_cast<int32_t>(entries.size()));
   }
-  std::vector<std::byte> raw(fingerprints.size_bytes());
-  for (size_t i = 0; i < fingerprints.size(); ++i) {
-    StoreLe(raw.data() + i * kEntrySize, fingerprints[i]);
-  }
-  return chunk::PlainChunk(raw);
+  return chunk::PlainChunk(entries);
 }
 
 uint64_t FingerprintTable::At(int64_t nchunk) const {

@@ -19,8 +19,8 @@ class FingerprintTable {
  public:
   // `layer` is the content of the vlmetalayer: a plain copy, or a special chunk of zeros.
   static absl::StatusOr<FingerprintTable> Open(Chunk layer, int64_t nchunks);
-  // The layer that Open reads.
-  static std::vector<std::byte> Encode(std::span<const uint64_t> fingerprints);
+  // The layer that Open reads, of entries as little-endian bytes.
+  static std::vector<std::byte> Encode(Bytes entries);
 
   // Entries [first, first + count) as little-endian bytes, appended to `out`.
   void AppendTo(int64_t first, int64_t count, std::vector<std::byte>& out) const;

@@ -94,7 +94,7 @@ absl::StatusOr<std::vector<std::byte>> Frame::ToBuffer() const {
     return frame::ContiguousCopy(*state);
   std::vector<std::byte> out(static_cast<size_t>(state->header.frame_size));
   // The header in the file may have moved on; the state's own is the one that fits.
-  CopyBytes(state->header_bytes, out);
+  CopyBytes(*state->header_bytes, out);
   const int64_t header_len = state->header.header_len;
   chunk::ScratchBuffer scratch;
   CAIRN_ASSIGN_OR_RETURN(

@@ -131,6 +131,12 @@ void FrameCore::Adopt(FrameSource source, std::shared_ptr<const State> state) {
   newest_ = std::move(state);
 }
 
+void FrameCore::Adopt(std::shared_ptr<const State> state) {
+  const std::lock_guard refresh(refresh_mutex_);
+  const std::lock_guard lock(mutex_);
+  newest_.swap(state);
+}
+
 absl::StatusOr<std::shared_ptr<File>> FrameCore::LockInMemory() const {
   for (;;) {
     const std::shared_ptr<const File> current = source().file();

@@ -50,6 +50,8 @@ class FrameCore {
 
   // Makes `state`, which was loaded from `source`, the newest. Called by the writer.
   void Adopt(FrameSource source, std::shared_ptr<const State> state);
+  // The same for a state that follows the newest in the same file.
+  void Adopt(std::shared_ptr<const State> state);
 
  private:
   absl::StatusOr<std::shared_ptr<File>> LockInMemory() const;

@@ -92,7 +92,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
               .source = std::move(source),
               .base = std::move(base),
               .options = std::move(staging)};
-  if (start.base->seal.has_value()) start.fingerprint = start.base->seal->type;
+  if (start.base->seal != nullptr) start.fingerprint = start.base->seal->type;
   std::unique_ptr<FrameWriter> writer;
   if (start.base->header.layout == Layout::kSparse) {
     writer = SparseWriter::Make(std::move(start));
@@ -156,7 +156,7 @@ absl::Status FrameWriter::CheckUsable() const {
 absl::Status FrameWriter::Confirm() {
   CAIRN_RETURN_IF_ERROR(ConfirmJournal());
   CAIRN_RETURN_IF_ERROR(file_->WriteAt(
-      0, Bytes(base_->header_bytes).first(static_cast<size_t>(format::kFixedHeaderSize))));
+      0, Bytes(*base_->header_bytes).first(static_cast<size_t>(format::kFixedHeaderSize))));
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kAll));
   // A writer that died behind a rename may have left the name to chance.
   return SyncNames(core_->place());
@@ -204,7 +204,7 @@ void FrameWriter::Rollback() {
 CheckpointPlan FrameWriter::PlanAt(int64_t index_begin, bool new_file) const {
   CheckpointPlan plan;
   plan.index_begin = index_begin;
-  plan.seal.nonce = base_->seal.has_value() ? base_->seal->nonce : RandomNumber();
+  plan.seal.nonce = base_->seal != nullptr ? base_->seal->nonce : RandomNumber();
   plan.seal.generation = base_->info.generation + 1;
   plan.seal.previous_end = new_file ? 0 : base_->header.frame_size;
   plan.seal.oldest_generation =
@@ -235,7 +235,7 @@ absl::Status FrameWriter::Adopt(std::shared_ptr<File> file) {
 
 void FrameWriter::Adopt(std::shared_ptr<const State> state) {
   base_ = std::move(state);
-  core_->Adopt(source_, base_);
+  core_->Adopt(base_);
 }
 
 absl::Status FrameWriter::Fold() {

@@ -110,7 +110,7 @@ absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameSource& source,
                                         .end = newest.info.frame_size}};
   }
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> checkpoint,
-                         LoadCheckpoint(source, newest.header_bytes, newest.env));
+                         LoadCheckpoint(source, *newest.header_bytes, newest.env));
   std::vector<std::shared_ptr<const State>> checkpoints;
   while (checkpoint != nullptr) {
     checkpoints.push_back(checkpoint);
@@ -130,7 +130,7 @@ absl::StatusOr<std::shared_ptr<const State>> FindGeneration(const FrameSource& s
                                                             uint64_t generation) {
   if (!newest.journal.has_value() || generation > newest.info.generation) return nullptr;
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
-                         LoadCheckpoint(source, newest.header_bytes, newest.env));
+                         LoadCheckpoint(source, *newest.header_bytes, newest.env));
   while (state != nullptr && state->journal->generation > generation) {
     CAIRN_ASSIGN_OR_RETURN(state, PreviousCheckpoint(source, *state, OldestOf(newest)));
   }

@@ -80,9 +80,10 @@ void TakeFiltersOfFirstChunk(State& state) {
 absl::Status LoadEarlyFrame(const FrameSource& source, State& state) {
   const bool beta = state.era == Era::kBeta;
   CAIRN_ASSIGN_OR_RETURN(const int64_t available, source.Size());
-  CAIRN_ASSIGN_OR_RETURN(state.header_bytes, ReadHeaderBytes(source, available));
-  CAIRN_ASSIGN_OR_RETURN(state.header, beta ? legacy::ParseBetaHeader(state.header_bytes)
-                                            : legacy::ParseHeader2019(state.header_bytes));
+  CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header, ReadHeaderBytes(source, available));
+  CAIRN_ASSIGN_OR_RETURN(state.header,
+                         beta ? legacy::ParseBetaHeader(header) : legacy::ParseHeader2019(header));
+  state.header_bytes = std::make_shared<const std::vector<std::byte>>(std::move(header));
   const int64_t least = state.header.header_len + (beta ? format::kMinTrailerSize : 0);
   const int64_t frame_size = state.header.frame_size;
   if (frame_size < least || frame_size > available) {

@@ -153,11 +153,11 @@ void TakeChunksize(State& state) {
 // Behind what the seal vouches for.
 JournalEnd StartOfJournal(const State& state, const format::Trailer& trailer, Bytes trailer_bytes) {
   JournalEnd start;
-  const uint64_t nonce = state.seal.has_value() ? state.seal->nonce : 0;
+  const uint64_t nonce = state.seal != nullptr ? state.seal->nonce : 0;
   start.base = format::BaseIdentity(state.header, trailer_bytes, trailer.layers, nonce);
   start.base_known = state.trailer_damage.ok();
   start.last = start.base;
-  if (state.seal.has_value()) start.generation = state.seal->generation;
+  if (state.seal != nullptr) start.generation = state.seal->generation;
   start.begin = start.end = start.durable_end = state.header.frame_size;
   return start;
 }
@@ -170,8 +170,8 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
   auto state = std::make_shared<State>();
   state->env = std::move(env);
   state->epoch = state->env->NewEpoch();
-  state->header_bytes = std::move(header_bytes);
-  CAIRN_ASSIGN_OR_RETURN(state->header, format::ParseFrameHeader(state->header_bytes));
+  state->header_bytes = std::make_shared<const std::vector<std::byte>>(std::move(header_bytes));
+  CAIRN_ASSIGN_OR_RETURN(state->header, format::ParseFrameHeader(*state->header_bytes));
   CAIRN_RETURN_IF_ERROR(CheckLayout(state->header, source));
   CAIRN_ASSIGN_OR_RETURN(const int64_t available, source.Size());
   CAIRN_RETURN_IF_ERROR(CheckFrameSize(state->header, available));
@@ -183,7 +183,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
   state->trailer = {state->header.frame_size - trailer.size, state->header.frame_size};
   CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndex(*state));
   CAIRN_ASSIGN_OR_RETURN(SealVerdict verdict, CheckSeal({.header = state->header,
-                                                         .header_bytes = state->header_bytes,
+                                                         .header_bytes = *state->header_bytes,
                                                          .trailer = trailer,
                                                          .trailer_chunk = trailer_bytes,
                                                          .nchunks = index.nchunks}));
@@ -196,7 +196,9 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
   } else {
     state->chunks_end = state->header.header_len;
   }
-  state->seal = std::move(verdict.seal);
+  if (verdict.seal.has_value()) {
+    state->seal = std::make_shared<const format::Seal>(*std::move(verdict.seal));
+  }
   state->seal_holds = verdict.holds;
   state->trailer_damage = std::move(verdict.trailer_damage);
   state->header_changed_outside = verdict.header_changed_outside;

@@ -70,7 +70,8 @@ absl::StatusOr<std::shared_ptr<const State>> MakeNewState(const CreateOptions& o
   header.use_dict = compression.use_dict;
   header.layout = options.layout;
   header.metalayers = options.metalayers;
-  state->header_bytes = format::EncodeNewHeader(header);
+  state->header_bytes =
+      std::make_shared<const std::vector<std::byte>>(format::EncodeNewHeader(header));
   header.frame_size = header.header_len;
   state->array = ArrayOf(header);
   state->chunks_end = header.header_len;

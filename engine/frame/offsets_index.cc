@@ -101,6 +101,22 @@ absl::StatusOr<int64_t> OffsetsIndex::ValueOf(int64_t nchunk) const {
   return (*page)->At(static_cast<size_t>(nchunk % kPageEntries));
 }
 
+absl::Status OffsetsIndex::ForEach(int64_t first, int64_t count,
+                                   absl::FunctionRef<absl::Status(const IndexEntry&)> visit) const {
+  const int64_t end = first + count;
+  while (first < end) {
+    const int64_t number = first / kPageEntries;
+    CAIRN_ASSIGN_OR_RETURN(const Page* page, GetPage(number));
+    const int64_t page_end = std::min(end, (number + 1) * kPageEntries);
+    for (; first < page_end; ++first) {
+      CAIRN_RETURN_IF_ERROR(
+          visit({.value = page->At(static_cast<size_t>(first - number * kPageEntries)),
+                 .fingerprint = seal_.has_value() ? seal_->table.At(first) : 0}));
+    }
+  }
+  return absl::OkStatus();
+}
+
 bool OffsetsIndex::IsVerified(int64_t nchunk) const {
   const Page* page = pages_[static_cast<size_t>(nchunk / kPageEntries)].load();
   const auto bit = static_cast<size_t>(nchunk % kPageEntries);

@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/chunk.h"
@@ -30,6 +32,8 @@ struct IndexEntry {
 struct IndexSeal {
   FingerprintTable table;
   std::vector<uint64_t> pages;  // a hash for each page
+  uint64_t index_hash = 0;      // of the index chunk
+  int64_t uncovered = 0;        // stored chunks that the table has no fingerprint of
 };
 
 // Thread-safe. Memory: 8 bytes a page of 2,048 chunks, and up to 17 KiB for each page that was
@@ -51,6 +55,13 @@ class OffsetsIndex {
   uint64_t FingerprintOf(int64_t nchunk) const {
     return seal_.has_value() ? seal_->table.At(nchunk) : 0;
   }
+
+  // Entries [first, first + count) in order, until one fails.
+  absl::Status ForEach(int64_t first, int64_t count,
+                       absl::FunctionRef<absl::Status(const IndexEntry&)> visit) const;
+  // What the next index may take over as it is.
+  Bytes stored() const { return chunk_.bytes(); }
+  const std::optional<IndexSeal>& seal() const { return seal_; }
 
   // Whether the bytes of a chunk were checked through this index; see VerifyPolicy::kFirstTouch.
   bool IsVerified(int64_t nchunk) const;

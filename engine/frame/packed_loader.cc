@@ -145,10 +145,10 @@ void TakeHeader(const PackedHeader& packed, format::FrameHeader& header) {
 
 absl::Status LoadPacked(const FrameSource& source, State& state) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
-  state.header_bytes.resize(legacy::kPackedHeaderSize);
-  CAIRN_RETURN_IF_ERROR(source.ReadAt(0, state.header_bytes));
-  CAIRN_ASSIGN_OR_RETURN(const PackedHeader packed,
-                         legacy::ParsePackedHeader(state.header_bytes, size));
+  std::vector<std::byte> header(legacy::kPackedHeaderSize);
+  CAIRN_RETURN_IF_ERROR(source.ReadAt(0, header));
+  CAIRN_ASSIGN_OR_RETURN(const PackedHeader packed, legacy::ParsePackedHeader(header, size));
+  state.header_bytes = std::make_shared<const std::vector<std::byte>>(std::move(header));
   if (packed.nchunks > state.env->limits.max_nchunks) {
     return ResourceExhausted("packed super-chunk: %d chunks pass the limit of %d", packed.nchunks,
                              state.env->limits.max_nchunks);

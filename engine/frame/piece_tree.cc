@@ -1,13 +1,24 @@
 #include "engine/frame/piece_tree.h"
 
+#include <atomic>
+
 namespace cairn::frame {
 
 struct PieceTree::Node {
+  explicit Node(Piece only) : piece(std::move(only)), size(piece.count) {}
+  Node(const Node& other)
+      : piece(other.piece),
+        size(other.size),
+        count(other.count),
+        left(other.left),
+        right(other.right) {}
+
   Piece piece;
-  int64_t size = 0;   // entries of this piece and of all below
-  int64_t count = 0;  // nodes
+  int64_t size;       // entries of this piece and of all below
+  int64_t count = 1;  // nodes
   Link left;
   Link right;
+  std::atomic<int64_t> links = 1;
 };
 
 namespace {
@@ -18,18 +29,32 @@ Piece Part(const Piece& piece, int64_t begin, int64_t count) {
 
 }  // namespace
 
-int64_t PieceTree::SizeOf(const Link& node) { return node == nullptr ? 0 : node->size; }
+PieceTree::Link::Link(const Link& other) : node_(other.node_) {
+  if (node_ != nullptr) node_->links.fetch_add(1, std::memory_order_relaxed);
+}
 
-int64_t PieceTree::CountOf(const Link& node) { return node == nullptr ? 0 : node->count; }
+PieceTree::Link& PieceTree::Link::operator=(Link other) noexcept {
+  std::swap(node_, other.node_);
+  return *this;
+}
 
-PieceTree::Link PieceTree::Make(Piece piece, Link left, Link right) {
-  auto node = std::make_shared<Node>();
-  node->size = piece.count + SizeOf(left) + SizeOf(right);
-  node->count = 1 + CountOf(left) + CountOf(right);
-  node->piece = std::move(piece);
-  node->left = std::move(left);
-  node->right = std::move(right);
-  return node;
+PieceTree::Link::~Link() {
+  if (node_ != nullptr && node_->links.fetch_sub(1, std::memory_order_acq_rel) == 1) delete node_;
+}
+
+PieceTree::Node& PieceTree::Link::Own() {
+  // Whoever gave the node up has read it before.
+  if (node_->links.load(std::memory_order_acquire) > 1) *this = Link(new Node(*node_));
+  return *node_;
+}
+
+int64_t PieceTree::SizeOf(const Link& node) { return node.empty() ? 0 : node->size; }
+
+int64_t PieceTree::CountOf(const Link& node) { return node.empty() ? 0 : node->count; }
+
+void PieceTree::Recount(Node& node) {
+  node.size = node.piece.count + SizeOf(node.left) + SizeOf(node.right);
+  node.count = 1 + CountOf(node.left) + CountOf(node.right);
 }
 
 // SplitMix64.
@@ -55,24 +80,33 @@ PieceTree::Place PieceTree::Find(int64_t n) const {
   }
 }
 
-std::pair<PieceTree::Link, PieceTree::Link> PieceTree::Split(const Link& node, int64_t n) {
-  if (node == nullptr) return {};
-  const int64_t before = SizeOf(node->left);
-  const int64_t count = node->piece.count;
+std::pair<PieceTree::Link, PieceTree::Link> PieceTree::Split(Link tree, int64_t n) {
+  if (tree.empty()) return {};
+  Node& node = tree.Own();
+  const int64_t before = SizeOf(node.left);
   if (n <= before) {
-    auto [left, right] = Split(node->left, n);
-    return {std::move(left), Make(node->piece, std::move(right), node->right)};
+    auto [left, right] = Split(std::move(node.left), n);
+    node.left = std::move(right);
+    Recount(node);
+    return {std::move(left), std::move(tree)};
   }
-  auto [left, right] = Split(node->right, n - before - count);
-  return {Make(node->piece, node->left, std::move(left)), std::move(right)};
+  auto [left, right] = Split(std::move(node.right), n - before - node.piece.count);
+  node.right = std::move(left);
+  Recount(node);
+  return {std::move(tree), std::move(right)};
 }
 
-PieceTree::Link PieceTree::Shorten(const Link& node, int64_t n) {
-  const int64_t before = SizeOf(node->left);
-  if (n < before) return Make(node->piece, Shorten(node->left, n), node->right);
-  const int64_t behind = n - before - node->piece.count;
-  if (behind >= 0) return Make(node->piece, node->left, Shorten(node->right, behind));
-  return Make(Part(node->piece, 0, n - before), node->left, node->right);
+void PieceTree::Shorten(Link& tree, int64_t n) {
+  Node& node = tree.Own();
+  const int64_t before = SizeOf(node.left);
+  if (n < before) {
+    Shorten(node.left, n);
+  } else if (n < before + node.piece.count) {
+    node.piece.count = n - before;
+  } else {
+    Shorten(node.right, n - before - node.piece.count);
+  }
+  Recount(node);
 }
 
 // The first part stays where the piece was, and the rest comes in like any new piece: were both
@@ -81,33 +115,104 @@ void PieceTree::CutAt(int64_t n) {
   if (n >= size()) return;
   const Place place = Find(n);
   if (place.offset == 0) return;
-  const Piece rest = Part(*place.piece, place.offset, place.piece->count - place.offset);
-  root_ = Shorten(root_, n);
-  Insert(n, rest);
+  Piece rest = Part(*place.piece, place.offset, place.piece->count - place.offset);
+  Shorten(root_, n);
+  InsertInto(root_, n, Link(new Node(std::move(rest))));
 }
 
-PieceTree::Link PieceTree::Join(const Link& left, const Link& right) {
-  if (left == nullptr) return right;
-  if (right == nullptr) return left;
+PieceTree::Link PieceTree::Join(Link left, Link right) {
+  if (left.empty()) return right;
+  if (right.empty()) return left;
   const auto nodes = static_cast<uint64_t>(left->count + right->count);
   if (Random() % nodes < static_cast<uint64_t>(left->count)) {
-    return Make(left->piece, left->left, Join(left->right, right));
+    Node& node = left.Own();
+    node.right = Join(std::move(node.right), std::move(right));
+    Recount(node);
+    return left;
   }
-  return Make(right->piece, Join(left, right->left), right->right);
+  Node& node = right.Own();
+  node.left = Join(std::move(left), std::move(node.left));
+  Recount(node);
+  return right;
+}
+
+// n lies between two pieces. Each node of the new tree is its root with the same probability, the
+// new one included.
+void PieceTree::InsertInto(Link& tree, int64_t n, Link leaf) {
+  if (tree.empty()) {
+    tree = std::move(leaf);
+    return;
+  }
+  if (Random() % static_cast<uint64_t>(tree->count + 1) == 0) {
+    Node& root = leaf.Own();
+    auto [left, right] = Split(std::move(tree), n);
+    root.left = std::move(left);
+    root.right = std::move(right);
+    Recount(root);
+    tree = std::move(leaf);
+    return;
+  }
+  Node& node = tree.Own();
+  const int64_t before = SizeOf(node.left);
+  if (n <= before) {
+    InsertInto(node.left, n, std::move(leaf));
+  } else {
+    InsertInto(node.right, n - before - node.piece.count, std::move(leaf));
+  }
+  Recount(node);
+}
+
+// Entry n is a piece of its own.
+void PieceTree::EraseFrom(Link& tree, int64_t n) {
+  Node& node = tree.Own();
+  const int64_t before = SizeOf(node.left);
+  if (n == before) {
+    Link rest = Join(std::move(node.left), std::move(node.right));
+    tree = std::move(rest);
+    return;
+  }
+  if (n < before) {
+    EraseFrom(node.left, n);
+  } else {
+    EraseFrom(node.right, n - before - node.piece.count);
+  }
+  Recount(node);
+}
+
+void PieceTree::SetPiece(Link& tree, int64_t n, Piece piece) {
+  Node& node = tree.Own();
+  const int64_t before = SizeOf(node.left);
+  if (n < before) {
+    SetPiece(node.left, n, std::move(piece));
+  } else if (n == before) {
+    node.piece = std::move(piece);
+  } else {
+    SetPiece(node.right, n - before - node.piece.count, std::move(piece));
+  }
 }
 
 void PieceTree::Insert(int64_t n, Piece piece) {
   if (piece.count == 0) return;
   CutAt(n);
-  const auto [left, right] = Split(root_, n);
-  root_ = Join(Join(left, Make(std::move(piece), nullptr, nullptr)), right);
+  InsertInto(root_, n, Link(new Node(std::move(piece))));
+}
+
+void PieceTree::Replace(int64_t n, Piece piece) {
+  CutAt(n);
+  CutAt(n + 1);
+  SetPiece(root_, n, std::move(piece));
 }
 
 void PieceTree::Erase(int64_t first, int64_t count) {
+  if (count == 0) return;
   CutAt(first);
   CutAt(first + count);
-  const auto [left, rest] = Split(root_, first);
-  root_ = Join(left, Split(rest, count).second);
+  if (count == 1) {
+    EraseFrom(root_, first);
+    return;
+  }
+  auto [left, rest] = Split(std::move(root_), first);
+  root_ = Join(std::move(left), Split(std::move(rest), count).second);
 }
 
 }  // namespace cairn::frame

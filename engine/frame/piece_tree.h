@@ -4,9 +4,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "engine/frame/offsets_index.h"
 
@@ -17,11 +15,12 @@ namespace cairn::frame {
 struct Piece {
   int64_t count = 0;
   int64_t first = 0;
-  std::shared_ptr<const std::vector<IndexEntry>> run;  // null: the committed index
+  std::shared_ptr<const IndexEntry> run;  // null: the committed index
 };
 
-// A randomised search tree whose nodes never change: whichever edits are made, each is expected to
-// cost O(log pieces), and copies share what they have in common. Not thread-safe for edits.
+// A randomised search tree: whichever edits are made, each is expected to cost O(log pieces).
+// Copies share what they have in common; a node that no copy shares is edited where it is. Not
+// thread-safe for edits, yet copies may be used in different threads.
 class PieceTree {
  public:
   int64_t size() const { return SizeOf(root_); }
@@ -35,23 +34,47 @@ class PieceTree {
 
   // The piece's entries get the numbers from n on; n is in [0, size()].
   void Insert(int64_t n, Piece piece);
+  // A piece of one entry takes the place of entry n.
+  void Replace(int64_t n, Piece piece);
   void Erase(int64_t first, int64_t count);
 
  private:
   struct Node;
-  using Link = std::shared_ptr<const Node>;
+  // A counted pointer to a node. The count tells for sure when nobody else holds it.
+  class Link {
+   public:
+    Link() = default;
+    explicit Link(Node* node) : node_(node) {}
+    Link(const Link& other);
+    Link(Link&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+    Link& operator=(Link other) noexcept;
+    ~Link();
+
+    const Node* get() const { return node_; }
+    const Node* operator->() const { return node_; }
+    bool empty() const { return node_ == nullptr; }
+    // The node, for editing: a copy of its own if others hold it too.
+    Node& Own();
+
+   private:
+    Node* node_ = nullptr;
+  };
 
   static int64_t SizeOf(const Link& node);
   static int64_t CountOf(const Link& node);
-  static Link Make(Piece piece, Link left, Link right);
+  static void Recount(Node& node);
   // The first n entries, and the rest; n lies between two pieces.
-  static std::pair<Link, Link> Split(const Link& node, int64_t n);
+  static std::pair<Link, Link> Split(Link tree, int64_t n);
   // Drops the entries from n on of the piece that holds n.
-  static Link Shorten(const Link& node, int64_t n);
+  static void Shorten(Link& tree, int64_t n);
+  // Entry n is a piece of its own and becomes this one.
+  static void SetPiece(Link& tree, int64_t n, Piece piece);
   // Sees to it that n lies between two pieces.
   void CutAt(int64_t n);
+  void InsertInto(Link& tree, int64_t n, Link leaf);
+  void EraseFrom(Link& tree, int64_t n);
   // The root is any of the nodes, each as likely as the others: that keeps the tree flat.
-  Link Join(const Link& left, const Link& right);
+  Link Join(Link left, Link right);
   uint64_t Random();
 
   Link root_;

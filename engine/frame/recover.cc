@@ -52,7 +52,7 @@ absl::StatusOr<RecoveryReport> Look(const FrameSource& source, const State& stat
   report.generation = state.info.generation;
   report.checkpoint_generation = state.info.generation;
   if (!state.journal.has_value()) return report;
-  report.checkpoint_generation = state.seal.has_value() ? state.seal->generation : 0;
+  report.checkpoint_generation = state.seal != nullptr ? state.seal->generation : 0;
   report.commits = static_cast<int64_t>(report.generation - report.checkpoint_generation);
   report.cut = report.size_before - state.journal->end;
   return report;

@@ -20,17 +20,12 @@ IndexEntry EntryOf(const format::PlacedChunk& chunk) {
   return {.value = chunk.entry, .fingerprint = chunk.fingerprint};
 }
 
-void Advance(const FollowingBatch& following, JournalEnd& end) {
-  const format::BatchLinks& links = following.batch.links;
-  end.base_known = true;
-  end.base = links.base;
-  end.last = following.hash;
-  end.generation = links.generation;
-  end.end = following.end;
-  end.durable_end = std::max(end.durable_end, links.durable_end);
-  end.chunks += std::ssize(following.batch.chunks);
-  // Every batch costs a reader something, even an empty one.
-  end.edits += 1 + std::ssize(following.batch.chunks) + std::ssize(following.batch.layers);
+BatchStep StepOf(const FollowingBatch& following) {
+  return {.links = following.batch.links,
+          .hash = following.hash,
+          .end = following.end,
+          .chunk_edits = std::ssize(following.batch.chunks),
+          .layer_edits = std::ssize(following.batch.layers)};
 }
 
 // The record as the batch that comes next, if it is.
@@ -106,7 +101,7 @@ absl::StatusOr<bool> Follower::ApplyFirst() {
 absl::StatusOr<bool> Follower::Take(const FoundRecord& record) {
   std::optional<FollowingBatch> next = AsNext(record, scanned_, rules_);
   if (!next.has_value()) return false;
-  Advance(*next, scanned_);
+  Advance(StepOf(*next), scanned_);
   waiting_.push_back(*std::move(next));
   // What a later batch found to be durable needs no second look.
   while (!waiting_.empty() && waiting_.front().end <= scanned_.durable_end) {
@@ -156,6 +151,17 @@ absl::Status Follower::Settle() {
 }
 
 }  // namespace
+
+void Advance(const BatchStep& step, JournalEnd& end) {
+  end.base_known = true;
+  end.base = step.links.base;
+  end.last = step.hash;
+  end.generation = step.links.generation;
+  end.end = step.end;
+  end.durable_end = std::max(end.durable_end, step.links.durable_end);
+  // Every batch costs a reader something, even an empty one.
+  end.edits += 1 + step.chunk_edits + step.layer_edits;
+}
 
 Tail TailAfter(const Tail& before, const format::TailEdit& edit) {
   Tail tail = edit.replaces ? Tail() : before;
@@ -214,7 +220,7 @@ absl::Status Replay::Apply(const FollowingBatch& following, Tail tail) {
   state_->header.vlblocks = totals.vlblocks;
   state_->stored_bytes =
       totals.stored_bytes < 0 ? std::nullopt : std::optional(totals.stored_bytes);
-  Advance(following, *state_->journal);
+  Advance(StepOf(following), *state_->journal);
   return absl::OkStatus();
 }
 
@@ -222,13 +228,7 @@ absl::StatusOr<std::shared_ptr<const State>> Replay::Finish(const FrameSource& s
   CAIRN_ASSIGN_OR_RETURN(state_->region, source.ViewMore(state_->region, state_->journal->end));
   state_->chunks_end = state_->journal->end;
   SetContiguousArea(*state_);
-  const FingerprintType fingerprint = state_->info.fingerprint;
-  const bool sealed = state_->info.sealed;
-  const bool trailer_damaged = state_->info.trailer_damaged;
-  state_->info = MakeInfo(*state_);
-  state_->info.fingerprint = fingerprint;
-  state_->info.sealed = sealed;
-  state_->info.trailer_damaged = trailer_damaged;
+  RenewInfo(*state_);
   return std::move(state_);
 }
 

@@ -26,6 +26,16 @@ struct FollowingBatch {
   uint64_t hash = 0;
 };
 
+// The journal goes on with a batch whose record ends at `end`.
+struct BatchStep {
+  const format::BatchLinks& links;
+  uint64_t hash = 0;
+  int64_t end = 0;
+  int64_t chunk_edits = 0;
+  int64_t layer_edits = 0;
+};
+void Advance(const BatchStep& step, JournalEnd& end);
+
 // Takes states from batch to batch.
 class Replay {
  public:

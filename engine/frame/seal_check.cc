@@ -83,7 +83,10 @@ absl::StatusOr<std::optional<IndexSeal>> OpenTable(const SealedParts& parts, for
   Chunk layer(Content(parts, *place), parts.trailer_chunk.owner());
   CAIRN_ASSIGN_OR_RETURN(FingerprintTable table,
                          FingerprintTable::Open(std::move(layer), parts.nchunks));
-  return IndexSeal{.table = std::move(table), .pages = std::move(seal.pages)};
+  return IndexSeal{.table = std::move(table),
+                   .pages = std::move(seal.pages),
+                   .index_hash = seal.index_hash,
+                   .uncovered = seal.uncovered};
 }
 
 }  // namespace

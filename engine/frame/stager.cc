@@ -123,9 +123,9 @@ absl::Status Stager::CloseTail() {
 absl::Status Stager::MakeChunkOfTail() {
   const Tail tail = draft_.tail;
   draft_.DropTail();
-  if (!tail.head.has_value()) return AddLast(maker_.FromItems(tail.items.bytes()));
+  if (!tail.head.has_value()) return AddLast(maker_.FromItems(tail.items.span()));
   std::vector<std::byte> items = std::exchange(head_items_, {});
-  const Bytes behind = tail.items.bytes();
+  const Bytes behind = tail.items.span();
   items.insert(items.end(), behind.begin(), behind.end());
   return AddLast(maker_.FromItems(items));
 }
@@ -250,36 +250,29 @@ absl::Status Stager::Finish() {
   return Remember(sink_.Flush());
 }
 
-format::Batch Stager::MakeBatch() const {
-  format::Batch batch;
-  batch.totals = {.nchunks = draft_.chunks.size(),
-                  .nbytes = draft_.nbytes(),
-                  .stored_bytes = draft_.stored_bytes.value_or(-1),
-                  .chunksize = draft_.header.chunksize,
-                  .vlblocks = draft_.header.vlblocks};
-  batch.chunks = draft_.chunk_edits;
-  batch.layers = draft_.layer_edits;
-  batch.tail.replaces = draft_.tail_replaced;
-  Bytes items = draft_.tail.items.bytes();
+format::BatchParts Stager::MakeBatch(const format::BatchLinks& links) const {
+  format::BatchParts batch{.links = links,
+                           .totals = {.nchunks = draft_.chunks.size(),
+                                      .nbytes = draft_.nbytes(),
+                                      .stored_bytes = draft_.stored_bytes.value_or(-1),
+                                      .chunksize = draft_.header.chunksize,
+                                      .vlblocks = draft_.header.vlblocks},
+                           .chunks = draft_.chunk_edits,
+                           .layers = draft_.layer_edits,
+                           .tail_replaced = draft_.tail_replaced,
+                           .tail_items = draft_.tail.items.span()};
   if (!draft_.tail_replaced) {
-    items = items.subspan(base_->tail.items.size());
+    batch.tail_items = batch.tail_items.subspan(base_->tail.items.size());
   } else if (const std::optional<TailHead>& head = draft_.tail.head; head.has_value()) {
-    batch.tail.head = format::PlacedChunk{.entry = head->entry.value,
+    batch.tail_head = format::PlacedChunk{.entry = head->entry.value,
                                           .fingerprint = head->entry.fingerprint,
                                           .nbytes = static_cast<int32_t>(head->nbytes),
                                           .cbytes = static_cast<int32_t>(head->stored)};
   }
-  batch.tail.items = ToVector(items);
   return batch;
 }
 
-void Stager::Rebase(std::shared_ptr<const State> committed) {
-  base_ = std::move(committed);
-  draft_ = Draft(*base_);
-}
-
-absl::StatusOr<std::shared_ptr<const State>> Stager::View() {
-  CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
+std::shared_ptr<State> Stager::MakeState() const {
   auto state = std::make_shared<State>(*base_);
   state->epoch = 0;
   state->header = draft_.header;
@@ -289,6 +282,17 @@ absl::StatusOr<std::shared_ptr<const State>> Stager::View() {
   state->tail = draft_.tail;
   state->stored_bytes = draft_.stored_bytes;
   state->vlmetalayers = draft_.vlmetalayers;
+  return state;
+}
+
+void Stager::Rebase(std::shared_ptr<const State> committed) {
+  base_ = std::move(committed);
+  draft_.Settle();
+}
+
+absl::StatusOr<std::shared_ptr<const State>> Stager::View() {
+  CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
+  const std::shared_ptr<State> state = MakeState();
   CAIRN_RETURN_IF_ERROR(sink_.AttachTo(*state));
   state->index = {};
   state->info = MakeInfo(*state);

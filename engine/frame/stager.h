@@ -56,8 +56,10 @@ class Stager {
 
   // Makes a chunk of what waits in the tail and brings everything to the files.
   absl::Status Finish();
-  // What the journal says of the edits, but for its links.
-  format::Batch MakeBatch() const;
+  // What the journal says of the edits. Holds until the next one.
+  format::BatchParts MakeBatch(const format::BatchLinks& links) const;
+  // The base with the edits, but for where its bytes lie.
+  std::shared_ptr<State> MakeState() const;
   // Goes on from `committed`, which is the base with all edits.
   void Rebase(std::shared_ptr<const State> committed);
   // The base with the edits on top, for reading.

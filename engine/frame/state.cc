@@ -66,12 +66,20 @@ FrameInfo MakeInfo(const State& state) {
   for (const FilterStage& stage : header.filters) {
     if (stage.filter != Filter::kNone) info.filters.push_back(stage);
   }
-  if (state.seal.has_value()) info.generation = state.seal->generation;
+  if (state.seal != nullptr) info.generation = state.seal->generation;
   if (state.journal.has_value()) {
     info.generation = state.journal->generation;
     info.journal_size = state.journal->end - state.journal->begin;
   }
   return info;
+}
+
+void RenewInfo(State& state) {
+  FrameInfo info = MakeInfo(state);
+  info.fingerprint = state.info.fingerprint;
+  info.sealed = state.info.sealed;
+  info.trailer_damaged = state.info.trailer_damaged;
+  state.info = std::move(info);
 }
 
 }  // namespace cairn::frame

@@ -44,8 +44,7 @@ struct JournalEnd {
   int64_t begin = 0;        // where the checkpoint ends
   int64_t end = 0;          // where the last batch ends
   int64_t durable_end = 0;  // what is known to be durable
-  int64_t chunks = 0;       // that the batches brought
-  int64_t edits = 0;        // of all kinds
+  int64_t edits = 0;        // of all kinds, and one for each batch
 
   bool empty() const { return end == begin; }
 };
@@ -56,7 +55,9 @@ struct State {
   Region region;
   FrameInfo info;
   format::FrameHeader header;
-  std::vector<std::byte> header_bytes;  // as they stand in the file
+  // As they stand in the file. Like the seal shared by all states of a checkpoint: each commit
+  // makes a new one, which should cost little.
+  std::shared_ptr<const std::vector<std::byte>> header_bytes;
 
   // States of the same epoch come from one checkpoint of one file: what one of them found at a
   // place, with a fingerprint, the others find there too. 0: of staged edits, which come and go.
@@ -78,9 +79,9 @@ struct State {
   std::shared_ptr<const std::vector<std::byte>> delta_reference;
   bool whole_block_bitshuffle = false;
 
-  std::vector<VlLayer> vlmetalayers;  // without Cairn's own
-  std::optional<format::Seal> seal;   // the layer `cairn`, also a stale one
-  bool seal_holds = false;            // it is not stale
+  std::vector<VlLayer> vlmetalayers;         // without Cairn's own
+  std::shared_ptr<const format::Seal> seal;  // the layer `cairn`, also a stale one; or null
+  bool seal_holds = false;                   // it is not stale
   // The seal is good but for bytes of the header that another Blosc2 may change alone.
   bool header_changed_outside = false;
 
@@ -112,6 +113,8 @@ std::optional<ArrayInfo> ArrayOf(const format::FrameHeader& header);
 
 // What the parts of a state tell. Leaves out fingerprint and sealed.
 FrameInfo MakeInfo(const State& state);
+// The same of a state that follows another: the rest is as before.
+void RenewInfo(State& state);
 
 }  // namespace cairn::frame
 

@@ -156,13 +156,13 @@ void Verifier::AddNotes() {
   }
   if (omitted_ > 0) report_.notes.push_back(absl::StrFormat("%d more findings", omitted_));
   if (state_.info.sealed || !state_.trailer_damage.ok() || !state_.journal_damage.ok()) return;
-  const std::optional<format::Seal>& seal = state_.seal;
+  const std::shared_ptr<const format::Seal>& seal = state_.seal;
   if (state_.header_changed_outside) {
     report_.notes.push_back("not sealed: another Blosc2 changed metalayers in the header");
-  } else if (seal.has_value() && state_.info.fingerprint != FingerprintType::kNone) {
+  } else if (seal != nullptr && state_.info.fingerprint != FingerprintType::kNone) {
     report_.notes.push_back(absl::StrFormat(
         "not sealed: %d chunks by another Blosc2 have no fingerprint", seal->uncovered));
-  } else if (seal.has_value() && seal->type != FingerprintType::kNone) {
+  } else if (seal != nullptr && seal->type != FingerprintType::kNone) {
     report_.notes.push_back(absl::StrFormat(
         "not sealed: changed by another Blosc2 after generation %d", seal->generation));
   } else if (!LeavesRoomForSeal(state_.vlmetalayers.size())) {

@@ -156,6 +156,11 @@ absl::Status PosixFile::Sync(SyncMode mode) {
   return result == 0 ? absl::OkStatus() : ErrnoStatus(errno, path_, "sync");
 }
 
+// An error shows in the Sync that follows.
+void PosixFile::SyncSoon(int64_t offset, int64_t size) {
+  if (size > 0) ::sync_file_range(fd_.get(), offset, size, SYNC_FILE_RANGE_WRITE);
+}
+
 absl::StatusOr<std::shared_ptr<const Mapping>> PosixFile::Map(int64_t offset, int64_t size,
                                                               int64_t room) const {
   CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, Size());

@@ -42,6 +42,7 @@ class PosixFile final : public File {
   absl::Status Reserve(int64_t size) override;
   absl::Status PunchHole(int64_t offset, int64_t size) override;
   absl::Status Sync(SyncMode mode) override;
+  void SyncSoon(int64_t offset, int64_t size) override;
   // Shows all of `room`, unless there is no address space for it.
   absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
                                                      int64_t room) const override;

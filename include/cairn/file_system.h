@@ -62,6 +62,9 @@ class CAIRN_EXPORT File {
   // the file stays. kUnimplemented where there are no holes.
   virtual absl::Status PunchHole(int64_t offset, int64_t size) = 0;
   virtual absl::Status Sync(SyncMode mode) = 0;
+  // Bytes [offset, offset + size) will be synced before long: a file system that can begins to
+  // bring them to the disk. Promises nothing.
+  virtual void SyncSoon(int64_t /*offset*/, int64_t /*size*/) {}
   // Maps [offset, offset + size) for reading; any offset will do. kOutOfRange past the end. The
   // mapping may show up to `room` bytes more, which may be touched once the file has them.
   virtual absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,

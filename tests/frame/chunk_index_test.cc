@@ -89,6 +89,43 @@ TEST(ChunkIndexTest, CopiesDoNotSeeLaterEdits) {
   EXPECT_EQ(copy.Get(2999)->value, 2999);
 }
 
+TEST(ChunkIndexTest, CopiesMadeBetweenEditsKeepWhatTheyHad) {
+  std::mt19937_64 random(1);
+  std::vector<int64_t> model(3000, 1);
+  ChunkIndex index(std::vector<IndexEntry>(model.size(), E(1)));
+  std::vector<std::pair<ChunkIndex, std::vector<int64_t>>> copies;
+  for (int64_t step = 0; step < 300; ++step) {
+    if (step % 20 == 0) copies.emplace_back(index, model);
+    const auto at = static_cast<std::ptrdiff_t>(random() % model.size());
+    switch (step % 4) {
+      case 0:
+        index.Insert(at, E(step));
+        model.insert(model.begin() + at, step);
+        break;
+      case 1:
+        index.Replace(at, E(step));
+        model[static_cast<size_t>(at)] = step;
+        break;
+      case 2:
+        index.Append(E(step));
+        model.push_back(step);
+        break;
+      default:
+        index.Erase(at, 1);
+        model.erase(model.begin() + at);
+    }
+  }
+  copies.emplace_back(index, model);
+  for (const auto& [copy, expected] : copies) EXPECT_EQ(ValuesOf(copy), expected);
+}
+
+TEST(ChunkIndexTest, TellsHowMuchOfTheCommittedIndexIsAtItsPlace) {
+  const ChunkIndex none(std::vector<IndexEntry>{E(1), E(2)});
+  EXPECT_EQ(none.base(), nullptr);
+  EXPECT_EQ(none.unchanged(), 0);
+  EXPECT_EQ(ChunkIndex().unchanged(), 0);
+}
+
 TEST(ChunkIndexTest, CanBeEmptiedAndFilledAgain) {
   ChunkIndex index(std::vector<IndexEntry>{E(1), E(2)});
   index.Erase(0, 2);

@@ -57,6 +57,10 @@ int Main(int argc, char** argv) {
       "Names the questions, one a line");
   app.require_subcommand(1);
   app.fallthrough();
+  AddAppend(app, session);
+  AddConcurrent(app, session);
+  AddDurable(app, session);
+  AddEdit(app, session);
   AddItems(app, session);
   AddOpen(app, session);
   AddRead(app, session);

@@ -23,6 +23,10 @@ struct Session {
 };
 
 // Each adds one subcommand, which sets session.run.
+void AddAppend(CLI::App& app, Session& session);
+void AddConcurrent(CLI::App& app, Session& session);
+void AddDurable(CLI::App& app, Session& session);
+void AddEdit(CLI::App& app, Session& session);
 void AddItems(CLI::App& app, Session& session);
 void AddOpen(CLI::App& app, Session& session);
 void AddRead(CLI::App& app, Session& session);

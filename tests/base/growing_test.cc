@@ -1,4 +1,4 @@
-#include "engine/frame/tail.h"
+#include "engine/base/growing.h"
 
 #include <string>
 #include <string_view>
@@ -9,28 +9,30 @@
 
 #include "engine/base/bytes.h"
 
-namespace cairn::frame {
+namespace cairn {
 namespace {
 
-std::string TextOf(const GrowingBytes& bytes) { return std::string(AsText(bytes.bytes())); }
+using GrowingBytes = Growing<std::byte>;
 
-TEST(GrowingBytesTest, BeginsEmpty) {
+std::string TextOf(const GrowingBytes& bytes) { return std::string(AsText(bytes.span())); }
+
+TEST(GrowingTest, BeginsEmpty) {
   const GrowingBytes bytes;
   EXPECT_TRUE(bytes.empty());
-  EXPECT_TRUE(bytes.bytes().empty());
+  EXPECT_TRUE(bytes.span().empty());
 }
 
-TEST(GrowingBytesTest, ACopyKeepsWhatItHadWhileTheOtherGoesOn) {
+TEST(GrowingTest, ACopyKeepsWhatItHadWhileTheOtherGoesOn) {
   GrowingBytes bytes;
   bytes.Append(AsBytes("one"));
   const GrowingBytes before = bytes;
   bytes.Append(AsBytes(" two"));
   EXPECT_EQ(TextOf(before), "one");
   EXPECT_EQ(TextOf(bytes), "one two");
-  EXPECT_EQ(before.bytes().data(), bytes.bytes().data());  // nothing was copied
+  EXPECT_EQ(before.span().data(), bytes.span().data());  // nothing was copied
 }
 
-TEST(GrowingBytesTest, TwoCopiesThatGoOnDoNotSeeEachOther) {
+TEST(GrowingTest, TwoCopiesThatGoOnDoNotSeeEachOther) {
   GrowingBytes first;
   first.Append(AsBytes("root"));
   GrowingBytes second = first;
@@ -40,7 +42,7 @@ TEST(GrowingBytesTest, TwoCopiesThatGoOnDoNotSeeEachOther) {
   EXPECT_EQ(TextOf(second), "root two");
 }
 
-TEST(GrowingBytesTest, GrowsAcrossItsFirstBuffer) {
+TEST(GrowingTest, GrowsAcrossItsFirstBuffer) {
   GrowingBytes bytes;
   std::string expected;
   for (int i = 0; i < 1000; ++i) {
@@ -51,7 +53,17 @@ TEST(GrowingBytesTest, GrowsAcrossItsFirstBuffer) {
   EXPECT_EQ(TextOf(bytes), expected);
 }
 
-TEST(GrowingBytesTest, CopiesGoOnInThreadsOfTheirOwn) {
+TEST(GrowingTest, WhatIsDroppedStaysInCopies) {
+  GrowingBytes bytes;
+  bytes.Append(AsBytes("abc"));
+  const GrowingBytes before = bytes;
+  bytes.DropLast();
+  bytes.Append(AsBytes("x"));
+  EXPECT_EQ(TextOf(before), "abc");
+  EXPECT_EQ(TextOf(bytes), "abx");
+}
+
+TEST(GrowingTest, CopiesGoOnInThreadsOfTheirOwn) {
   GrowingBytes root;
   root.Append(AsBytes("root"));
   std::vector<GrowingBytes> copies(4, root);
@@ -69,4 +81,4 @@ TEST(GrowingBytesTest, CopiesGoOnInThreadsOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace cairn::frame
+}  // namespace cairn

@@ -1,0 +1,28 @@
+// Finds bytes by a pattern, many at a time.
+#ifndef CAIRN_ENGINE_CHUNK_BYTE_MARKS_H_
+#define CAIRN_ENGINE_CHUNK_BYTE_MARKS_H_
+
+#include <cstdint>
+#include <span>
+
+#include "cairn/types.h"
+
+namespace cairn::chunk {
+
+// Bytes for which one word of marks stands.
+inline constexpr size_t kLine = 64;
+
+// Two bytes in a row that are `value` in the bits of their masks.
+struct BytePattern {
+  uint8_t value = 0;
+  uint8_t mask = 0;
+  uint8_t next_mask = 0;
+};
+
+// Sets bit i of marks[j] where byte 64 * j + i and the one behind it are of the pattern, in every
+// line of `bytes` that is whole and has a byte behind it. Returns the lines.
+size_t MarkBytes(Bytes bytes, const BytePattern& pattern, std::span<uint64_t> marks);
+
+}  // namespace cairn::chunk
+
+#endif  // CAIRN_ENGINE_CHUNK_BYTE_MARKS_H_

@@ -1,0 +1,179 @@
+#include "engine/chunk/noise.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "engine/base/endian.h"
+#include "engine/chunk/byte_marks.h"
+
+namespace cairn::chunk {
+
+namespace {
+
+constexpr size_t kWhole = 16384;  // bytes that are looked at without a ruler
+constexpr size_t kMinWindow = 128;
+constexpr size_t kWindowsOnRuler = 256;
+constexpr size_t kSide = 16;  // windows side by side, and the step from then on
+// Shorter streams are coded faster than they are looked at.
+constexpr size_t kMinFast = 8192;
+constexpr size_t kMinPatient = 2048;
+constexpr size_t kMinPart = 256;
+// Bytes whose frequencies are counted: many where a codec gains from a small difference.
+constexpr size_t kCounted = 512;
+constexpr size_t kCountedClosely = 2048;
+constexpr size_t kLinesAtOnce = 64;
+// Each fourth line is marked in any case: what has few values may have none that is marked.
+constexpr size_t kMarkedLine = 4;
+// No mark among so many expected ones happens once in a million times.
+constexpr double kMarksNeverMissed = 14;
+constexpr uint8_t kValue = 0xA5;
+constexpr size_t kKeyWord = 8;  // bytes that a key is read from
+
+bool CountsBytes(Codec codec) { return codec == Codec::kZlib || codec == Codec::kZstd; }
+
+// How far a number of independent events may be from what is expected of noise. Six standard
+// deviations: one stream of noise in a hundred million is coded in vain.
+double Tolerance(double expected) { return 6 * std::sqrt(expected); }
+
+// Whether two bytes of the windows are equal more often than in noise.
+bool BytesAreUneven(const Ruler& ruler, size_t most) {
+  std::array<std::array<uint32_t, 256>, 2> counts{};
+  // In pieces of a line, spread over each window.
+  const size_t share = std::max<size_t>(std::min(ruler.size(), most) / ruler.count() / kLine, 1);
+  for (size_t i = 0; i < ruler.count(); ++i) {
+    const Bytes window = ruler.Window(i);
+    const size_t size = std::min(window.size() / share, kLine);
+    for (size_t piece = 0; piece < share; ++piece) {
+      const Bytes bytes = window.subspan(window.size() / share * piece, size);
+      for (size_t k = 0; k + 1 < bytes.size(); k += 2) {
+        ++counts[0][std::to_integer<size_t>(bytes[k])];
+        ++counts[1][std::to_integer<size_t>(bytes[k + 1])];
+      }
+    }
+  }
+  uint64_t total = 0;
+  uint64_t pairs = 0;
+  for (size_t value = 0; value < 256; ++value) {
+    const uint64_t count = counts[0][value] + counts[1][value];
+    total += count;
+    pairs += count * (count - 1) / 2;
+  }
+  const double expected = static_cast<double>(total) * static_cast<double>(total - 1) / 2 / 256;
+  return static_cast<double>(pairs) > expected + Tolerance(expected);
+}
+
+}  // namespace
+
+Ruler::Ruler(Bytes bytes, size_t unit) : bytes_(bytes), window_(bytes.size()), count_(1) {
+  if (bytes.size() <= kWhole * unit) return;
+  window_ = std::max(kMinWindow * unit, bytes.size() / kWindowsOnRuler / unit * unit);
+  const size_t windows = bytes.size() / window_;
+  count_ = windows <= kSide ? windows : kSide + (windows - kSide) / kSide;
+}
+
+Bytes Ruler::Window(size_t i, size_t more) const {
+  const size_t place = i < kSide ? i : (i - kSide + 2) * kSide - 1;
+  const Bytes rest = bytes_.subspan(place * window_);
+  return rest.first(std::min(window_ + more, rest.size()));
+}
+
+struct NoiseProbe::Marking {
+  BytePattern pattern;
+  int key_bytes;  // from the marked one on, that must be equal for a repeat
+  int repeats;    // that show order; a few happen by chance where keys are short
+
+  // A quarter of few bytes, a 64th of many; less by `fewer` bits.
+  static Marking Near(size_t size, int fewer) {
+    const int bits = (size <= 1024 ? 2 : size <= 4096 ? 4 : 6) + fewer;
+    const auto mask = static_cast<uint8_t>((1 << bits) - 1);
+    return {.pattern = {.value = kValue, .mask = mask}, .key_bytes = 4, .repeats = 2};
+  }
+
+  // The share of bytes that are marked in noise is 2 to the power of this.
+  int log2_share() const {
+    return -(std::popcount(pattern.mask) + std::popcount(pattern.next_mask));
+  }
+};
+
+bool NoiseProbe::RepeatsItself(const Ruler& ruler, const Marking& marking) {
+  const auto most = static_cast<unsigned>(ruler.size() >> -marking.log2_share());
+  const int table_bits = std::clamp(static_cast<int>(std::bit_width(2 * most)), 6, 13);
+  table_.assign(size_t{1} << table_bits, 0);
+  std::array<uint64_t, kLinesAtOnce> lines;
+  uint64_t looked_at = 0;
+  uint64_t marked = 0;
+  int repeats = 0;
+  for (size_t w = 0; w < ruler.count(); ++w) {
+    const Bytes window = ruler.Window(w, kKeyWord - 1);
+    const Bytes starts = window.first(window.size() - std::min(window.size(), kKeyWord - 2));
+    for (size_t at = 0; at < starts.size(); at += kLinesAtOnce * kLine) {
+      const size_t size = std::min(kLinesAtOnce * kLine + 1, starts.size() - at);
+      const size_t nlines = MarkBytes(starts.subspan(at, size), marking.pattern, lines);
+      uint64_t marked_here = 0;
+      for (size_t line = 0; line < nlines; ++line) {
+        marked_here += static_cast<uint64_t>(std::popcount(lines[line]));
+        const uint64_t always = line % kMarkedLine == 0 ? 1 : 0;
+        for (uint64_t marks = lines[line] | always; marks != 0; marks &= marks - 1) {
+          const auto bit = static_cast<size_t>(std::countr_zero(marks));
+          const auto word = LoadLe<uint64_t>(&starts[at + line * kLine + bit]);
+          const uint64_t hash = (word << (64 - 8 * marking.key_bytes)) * 0x9E3779B97F4A7C15;
+          uint32_t& entry = table_[hash >> (64 - table_bits)];
+          const auto tag = static_cast<uint32_t>(hash >> 28) | 1;
+          if (entry == tag && ++repeats == marking.repeats) return true;
+          entry = tag;
+        }
+      }
+      const double expected_here =
+          std::ldexp(static_cast<double>(nlines * kLine), marking.log2_share());
+      if (marked_here == 0 && expected_here > kMarksNeverMissed) return true;
+      looked_at += nlines * kLine;
+      marked += marked_here;
+    }
+  }
+  const double expected = std::ldexp(static_cast<double>(looked_at), marking.log2_share());
+  return std::abs(static_cast<double>(marked) - expected) > Tolerance(expected);
+}
+
+bool NoiseProbe::IsPatient(Codec codec) {
+  return codec == Codec::kLz4Hc || codec == Codec::kZlib || codec == Codec::kZstd;
+}
+
+bool NoiseProbe::RepeatsItself(const Ruler& ruler) {
+  return RepeatsItself(ruler, Marking::Near(ruler.size(), 0));
+}
+
+bool NoiseProbe::IsWorthALook(size_t size, Codec codec) {
+  return static_cast<uint8_t>(codec) <= 5 && size >= (IsPatient(codec) ? kMinPatient : kMinFast);
+}
+
+bool NoiseProbe::SampleIsNoise(Bytes sample) {
+  // Not all from the start: columns of bits lie one behind the other.
+  const Ruler ruler(sample, sample.size());
+  return !BytesAreUneven(Ruler(sample, 1), kCounted) && !RepeatsItself(ruler);
+}
+
+bool NoiseProbe::IsNoise(Bytes stream, size_t parts, Codec codec) {
+  // Repeats may lead from one part to another; frequencies differ from part to part.
+  if (!CountsBytes(codec) || stream.size() / parts < kMinPart) parts = 1;
+  const size_t size = stream.size() / parts;
+  // What is looked at all over later on needs fewer marks before; else patience pays for more.
+  const bool all_over = IsPatient(codec) && (parts > 1 || size > kWhole);
+  const int fewer = all_over ? 2 : IsPatient(codec) ? -2 : 0;
+  for (size_t i = 0; i < parts; ++i) {
+    const Ruler ruler(stream.subspan(i * size, size), 1);
+    if (BytesAreUneven(ruler, CountsBytes(codec) ? kCountedClosely : kCounted)) return false;
+    if (RepeatsItself(ruler, Marking::Near(ruler.size(), fewer))) return false;
+  }
+  if (!all_over) return true;
+  const Marking far{.pattern = {.value = kValue,
+                                .mask = 0xFF,
+                                .next_mask = stream.size() <= 2 * kWhole ? uint8_t{0} : uint8_t{3}},
+                    .key_bytes = 6,
+                    .repeats = 1};
+  // One window over everything.
+  return !RepeatsItself(Ruler(stream, stream.size()), far);
+}
+
+}  // namespace cairn::chunk

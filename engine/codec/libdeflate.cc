@@ -1,0 +1,89 @@
+// zlib streams by libdeflate: several times as fast as zlib on whole streams, which is all that a
+// chunk has. zlib.cc does the same where libdeflate is not installed.
+#include <algorithm>
+#include <array>
+#include <libdeflate.h>
+#include <memory>
+#include <string_view>
+
+#include "engine/base/endian.h"
+#include "engine/base/status.h"
+#include "engine/codec/stream_codec.h"
+
+namespace cairn::codec {
+
+namespace {
+
+struct Free {
+  void operator()(libdeflate_compressor* compressor) const {
+    libdeflate_free_compressor(compressor);
+  }
+  void operator()(libdeflate_decompressor* decompressor) const {
+    libdeflate_free_decompressor(decompressor);
+  }
+};
+
+// The fastest levels whose output was never larger than that of zlib at clevel 1 to 9, tried on
+// timestamps, random walks, counters, normal floats, headers of C++ and a program, all cut into the
+// blocks of that clevel. They take 0.55 to 0.98 of zlib's time, and at 7 to 9 a half to a tenth.
+constexpr std::array<int, 9> kLevels = {2, 2, 5, 5, 6, 7, 8, 8, 9};
+
+// libdeflate says of a malformed stream only that it is one; a wrong header is told apart here.
+std::string_view WhatIsWrong(libdeflate_result result, Bytes stream) {
+  constexpr int kDeflate = 8;
+  if (result == LIBDEFLATE_SHORT_OUTPUT) return "it ends early";
+  if (result == LIBDEFLATE_INSUFFICIENT_SPACE) return "it goes on";
+  if (stream.size() < 6) return "it is cut short";
+  const auto first = std::to_integer<int>(stream[0]);
+  if (LoadBe<uint16_t>(stream.data()) % 31 != 0 || first % 16 != kDeflate) {
+    return "incorrect header check";
+  }
+  return "it is cut short, malformed or not what its checksum says";
+}
+
+class Libdeflate final : public StreamCodec {
+ public:
+  absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) override {
+    dst = UsefulRoom(src, dst);
+    const int level = kLevels[static_cast<size_t>(std::clamp(call.clevel, 1, 9) - 1)];
+    if (level != level_) {
+      // One at a time: they take most of a megabyte.
+      compressor_.reset();
+      compressor_.reset(libdeflate_alloc_compressor(level));
+      level_ = level;
+    }
+    if (compressor_ == nullptr) {
+      level_ = 0;
+      return ResourceExhausted("no memory for a zlib encoder");
+    }
+    return libdeflate_zlib_compress(compressor_.get(), src.data(), src.size(), dst.data(),
+                                    dst.size());
+  }
+
+  absl::Status Decompress(Bytes src, MutableBytes dst, const PluginCall& /*call*/) override {
+    if (decompressor_ == nullptr) decompressor_.reset(libdeflate_alloc_decompressor());
+    if (decompressor_ == nullptr) return ResourceExhausted("no memory for a zlib decoder");
+    size_t read = 0;
+    const libdeflate_result result =
+        libdeflate_zlib_decompress_ex(decompressor_.get(), src.data(), src.size(), dst.data(),
+                                      dst.size(), &read, /*actual_out_nbytes_ret=*/nullptr);
+    if (result == LIBDEFLATE_SUCCESS && read == src.size()) return absl::OkStatus();
+    if (result == LIBDEFLATE_SUCCESS) {
+      return DataLoss("zlib stream: it ends early after %d of %d bytes, with all %d decoded", read,
+                      src.size(), dst.size());
+    }
+    return DataLoss("zlib stream of %d bytes for %d: %s", src.size(), dst.size(),
+                    WhatIsWrong(result, src));
+  }
+
+ private:
+  std::unique_ptr<libdeflate_compressor, Free> compressor_;
+  std::unique_ptr<libdeflate_decompressor, Free> decompressor_;
+  int level_ = 0;  // of compressor_
+};
+
+}  // namespace
+
+std::unique_ptr<StreamCodec> MakeZlib() { return std::make_unique<Libdeflate>(); }
+
+}  // namespace cairn::codec
