@@ -172,7 +172,7 @@ absl::Status Decoder::ForEachStream(
       if (reader.ok() && ((token & 1) == 0 || csize < -255)) {
         reader.Fail("csize", absl::StrFormat("%d with token %d is no run", csize, token));
       }
-      stream.run = static_cast<std::byte>(-csize);
+      stream.run = static_cast<std::byte>(0 - static_cast<uint32_t>(csize));
     }
     CAIRN_RETURN_IF_ERROR(reader.status());
     if (absl::Status status = visit(stream, i * size, size); !status.ok()) {
