@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/codec/stream_codec.h"
 
@@ -161,6 +162,8 @@ class Lz4Codec final : public StreamCodec {
     if (wanted > dst.size() / 2 || !dict_.empty() || src.size() > INT_MAX || wanted > INT_MAX) {
       return Decompress(src, dst, call);
     }
+    // A damaged stream may repeat at distance 0, which here leaves the memory as it was.
+    FillBytes(dst.first(wanted), std::byte{0});
     const auto size = static_cast<int>(wanted);
     const int got = LZ4_decompress_safe_partial(Chars(src), Chars(dst), IntSize(src), size, size);
     if (got == size) return absl::OkStatus();

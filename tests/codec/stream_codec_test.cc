@@ -154,6 +154,22 @@ INSTANTIATE_TEST_SUITE_P(Codecs, StreamCodecTest,
                                          CodecCase{"Zlib", MakeZlib}, CodecCase{"Zstd", MakeZstd}),
                          [](const auto& info) { return info.param.name; });
 
+// LZ4 forbids a match at distance 0, but decodes it.
+TEST(Lz4Test, AStartShowsNothingOfTheMemoryThatItIsDecodedInto) {
+  // 4 literals; 100 bytes at distance 0; 5 literals.
+  std::vector<std::byte> stream;
+  for (const int byte : {0x4f, 1, 2, 3, 4, 0, 0, 81, 0x50, 5, 6, 7, 8, 9}) {
+    stream.push_back(static_cast<std::byte>(byte));
+  }
+  const std::unique_ptr<StreamCodec> codec = MakeLz4();
+  for (size_t wanted = 1; wanted <= 54; ++wanted) {
+    std::vector<std::byte> start(109, std::byte{0x99});
+    ASSERT_TRUE(codec->DecompressStart(stream, start, wanted, {}).ok()) << wanted;
+    start.resize(wanted);
+    ASSERT_EQ(std::ranges::count(start, std::byte{0x99}), 0) << wanted;
+  }
+}
+
 TEST(ZlibTest, NamesWhatIsWrong) {
   const auto codec = MakeZlib();
   const std::vector<std::byte> src(1000);
