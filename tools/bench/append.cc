@@ -27,14 +27,6 @@ constexpr size_t kSamples = 4096;  // chunks that are made beforehand, and then 
 constexpr int64_t kBefore = 10'000;  // chunks in a store when the contest begins
 constexpr int64_t kOps = 2000;
 
-CompressionOptions Compression() {
-  CompressionOptions options;
-  options.codec = Codec::kLz4;
-  options.clevel = 5;
-  options.typesize = TypesizeOf(DataSet::kA);
-  return options;
-}
-
 Bytes SampleAt(const std::vector<std::byte>& data, int64_t i) {
   return Bytes(data).subspan(static_cast<size_t>(i) % kSamples * kChunksize, kChunksize);
 }
@@ -117,8 +109,8 @@ class Filling {
     std::string path =
         session.PathFor("append-" + std::to_string(engine.name.size()) + engine.name.substr(0, 5));
     RemoveStore(path);
-    absl::StatusOr<std::unique_ptr<ChunkStore>> store =
-        engine.make({.path = path, .chunksize = kChunksize, .compression = Compression()});
+    absl::StatusOr<std::unique_ptr<ChunkStore>> store = engine.make(
+        {.path = path, .chunksize = kChunksize, .compression = UsualCompression(DataSet::kA)});
     if (!store.ok()) return store.status();
     return Filling(*std::move(store), std::move(path), data);
   }

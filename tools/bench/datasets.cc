@@ -18,6 +18,14 @@ std::string NameOf(DataSet set) {
 
 int32_t TypesizeOf(DataSet set) { return set == DataSet::kB ? 4 : 8; }
 
+CompressionOptions UsualCompression(DataSet set) {
+  CompressionOptions options;
+  options.codec = Codec::kLz4;
+  options.clevel = 5;
+  options.typesize = TypesizeOf(set);
+  return options;
+}
+
 DataSource::DataSource(DataSet set, size_t chunk_nbytes, uint64_t seed)
     : set_(set), random_(seed * 0x9e3779b97f4a7c15 + 1), chunk_(chunk_nbytes) {}
 

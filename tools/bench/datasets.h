@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cairn/options.h"
 #include "cairn/types.h"
 
 namespace cairn::bench {
@@ -19,6 +20,8 @@ enum class DataSet {
 
 std::string NameOf(DataSet set);
 int32_t TypesizeOf(DataSet set);
+// LZ4 level 5 + shuffle: what questions are asked of unless they say otherwise.
+CompressionOptions UsualCompression(DataSet set);
 
 // Chunks without end, the same in each run. No two are alike.
 class DataSource {

@@ -25,14 +25,6 @@ constexpr int32_t kChunksize = 4096;
 constexpr size_t kSamples = 4096;
 constexpr int64_t kOps = 200;
 
-CompressionOptions Compression() {
-  CompressionOptions options;
-  options.codec = Codec::kLz4;
-  options.clevel = 5;
-  options.typesize = TypesizeOf(DataSet::kA);
-  return options;
-}
-
 Bytes SampleAt(const std::vector<std::byte>& data, uint64_t i) {
   return Bytes(data).subspan(i % kSamples * kChunksize, kChunksize);
 }
@@ -43,7 +35,7 @@ class Edited {
   static absl::StatusOr<std::unique_ptr<Edited>> Make(const std::string& path, int64_t nchunks,
                                                       const std::vector<std::byte>& data) {
     CreateOptions options;
-    options.compression = Compression();
+    options.compression = UsualCompression(DataSet::kA);
     options.chunksize = kChunksize;
     options.overwrite = true;
     absl::StatusOr<Frame> frame = Frame::Create(path, options);
@@ -87,7 +79,8 @@ class Edited {
         nchunks_(nchunks),
         data_(data),
         chunk_(MaxCompressedSize(kChunksize)) {
-    chunk_.resize(CompressChunk(SampleAt(data, 7), Compression(), chunk_).value_or(0));
+    chunk_.resize(
+        CompressChunk(SampleAt(data, 7), UsualCompression(DataSet::kA), chunk_).value_or(0));
   }
   int64_t Anywhere() { return static_cast<int64_t>(random_() % static_cast<uint64_t>(nchunks_)); }
 
@@ -113,8 +106,8 @@ absl::StatusOr<std::unique_ptr<ChunkStore>> Fill(const Engine& engine, const std
                                                  int64_t nchunks,
                                                  const std::vector<std::byte>& data) {
   RemoveStore(path);
-  absl::StatusOr<std::unique_ptr<ChunkStore>> store =
-      engine.make({.path = path, .chunksize = kChunksize, .compression = Compression()});
+  absl::StatusOr<std::unique_ptr<ChunkStore>> store = engine.make(
+      {.path = path, .chunksize = kChunksize, .compression = UsualCompression(DataSet::kA)});
   if (!store.ok()) return store.status();
   for (int64_t i = 0; i < nchunks; ++i) {
     absl::Status status = (*store)->Append(SampleAt(data, static_cast<uint64_t>(i)));

@@ -26,14 +26,6 @@ struct Workload {
   int64_t reads = 10000;  // in a round
 };
 
-CompressionOptions OptionsFor(DataSet set) {
-  CompressionOptions options;
-  options.codec = Codec::kLz4;
-  options.clevel = 5;
-  options.typesize = TypesizeOf(set);
-  return options;
-}
-
 absl::Status Fill(ChunkStore& store, const Workload& workload) {
   DataSource source(workload.set, static_cast<size_t>(workload.chunksize));
   for (int64_t i = 0; i < workload.nchunks; ++i) {
@@ -46,7 +38,7 @@ absl::Status Fill(ChunkStore& store, const Workload& workload) {
 class BareChunks {
  public:
   static absl::StatusOr<BareChunks> Make(const Workload& workload) {
-    const CompressionOptions options = OptionsFor(workload.set);
+    const CompressionOptions options = UsualCompression(workload.set);
     absl::StatusOr<BareCodec> codec = BareCodec::Make(options);
     if (!codec.ok()) return codec.status();
     BareChunks bare(*std::move(codec));
@@ -102,8 +94,10 @@ absl::Status Compare(Session& session, const Workload& workload) {
   for (const Engine& engine : engines) {
     const std::string path = session.PathFor(engine.name);
     RemoveStore(path);
-    absl::StatusOr<std::unique_ptr<ChunkStore>> store = engine.make(
-        {.path = path, .chunksize = workload.chunksize, .compression = OptionsFor(workload.set)});
+    absl::StatusOr<std::unique_ptr<ChunkStore>> store =
+        engine.make({.path = path,
+                     .chunksize = workload.chunksize,
+                     .compression = UsualCompression(workload.set)});
     if (!store.ok()) return store.status();
     if (absl::Status status = Fill(**store, workload); !status.ok()) return status;
     stores.push_back(*std::move(store));
