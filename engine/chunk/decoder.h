@@ -24,7 +24,7 @@ namespace cairn::chunk {
 // Largest block that is decoded for the sake of a part of it, bytes.
 inline constexpr int64_t kMaxScratch = int64_t{64} << 20;
 
-// What a chunk does not tell about itself. Outlives the decoder.
+// What a chunk does not tell about itself. What it points to outlives the decoder.
 struct DecodeContext {
   const Registry* registry = nullptr;
   Executor* executor = nullptr;
