@@ -8,6 +8,7 @@
 #include "tools/cairn/command_line.h"
 #include "tools/cairn/complain.h"
 #include "tools/cairn/exit.h"
+#include "tools/cairn/lost_pages.h"
 
 namespace cairn::tool {
 namespace {
@@ -43,5 +44,6 @@ int main(int argc, char** argv) {
   // A closed pipe and a file size limit shall be errors of write, not deaths.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  cairn::tool::ReportLostPages();
   return cairn::tool::Main(argc, argv);
 }
