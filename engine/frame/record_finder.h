@@ -14,6 +14,7 @@
 #include "engine/chunk/header.h"
 #include "engine/format/journal.h"
 #include "engine/frame/frame_source.h"
+#include "engine/frame/trailer_search.h"
 
 namespace cairn::frame {
 
@@ -48,11 +49,16 @@ class RecordFinder {
   const Hop& hop() const { return hop_; }
   // Whether there is anything but zeros at the position, or not far behind it.
   absl::StatusOr<bool> StoppedAtBytes();
+  // Looks behind every byte from the position on for intact records, wherever they lie, until
+  // `visit` says that it has seen enough. Stays where it is.
+  absl::Status Search(absl::FunctionRef<bool(FoundRecord)> visit);
 
  private:
   // The bytes from the position on: `size` of them or more, or all that there are.
   absl::StatusOr<Bytes> Ahead(size_t size);
   absl::StatusOr<std::optional<FoundRecord>> Take(const format::RecordHead& head);
+  // False when too much was spent already on what claims to be a record.
+  absl::StatusOr<bool> Spend(int64_t size);
 
   const FrameSource& source_;
   int64_t position_;
@@ -61,12 +67,8 @@ class RecordFinder {
   std::vector<std::byte> window_;
   int64_t window_begin_ = 0;
   Hop hop_;
+  std::optional<SearchBudget> budget_;
 };
-
-// Looks behind every byte from `position` on for intact records, wherever they lie, until `visit`
-// says that it has seen enough.
-absl::Status SearchRecords(const FrameSource& source, int64_t position,
-                           absl::FunctionRef<bool(FoundRecord)> visit);
 
 }  // namespace cairn::frame
 
