@@ -5,7 +5,6 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "cairn/types.h"
@@ -51,33 +50,41 @@ struct Workspace {
 class WorkspacePool {
  public:
   WorkspacePool() = default;
-  ~WorkspacePool() { delete warm_.load(); }
   WorkspacePool(const WorkspacePool&) = delete;
   WorkspacePool& operator=(const WorkspacePool&) = delete;
 
   // A workspace on loan; goes back when the lease ends.
   class Lease {
    public:
-    Lease(WorkspacePool& pool, std::unique_ptr<Workspace> workspace)
-        : pool_(pool), workspace_(std::move(workspace)) {}
+    Lease(WorkspacePool& pool, Workspace& workspace) : pool_(pool), workspace_(workspace) {}
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
-    ~Lease() { pool_.Return(std::move(workspace_)); }
-    Workspace* operator->() const { return workspace_.get(); }
-    Workspace& operator*() const { return *workspace_; }
+    ~Lease() { pool_.Return(workspace_); }
+    Workspace* operator->() const { return &workspace_; }
+    Workspace& operator*() const { return workspace_; }
 
    private:
     WorkspacePool& pool_;
-    std::unique_ptr<Workspace> workspace_;
+    Workspace& workspace_;
   };
 
-  Lease Acquire();
+  Lease Acquire() {
+    const bool taken = first_is_lent_.load(std::memory_order_relaxed) ||
+                       first_is_lent_.exchange(true, std::memory_order_acquire);
+    return Lease(*this, taken ? AcquireAnother() : first_);
+  }
 
  private:
-  void Return(std::unique_ptr<Workspace> workspace);
+  Workspace& AcquireAnother();
+  void ReturnAnother(Workspace& workspace);
+  void Return(Workspace& workspace) {
+    if (&workspace != &first_) return ReturnAnother(workspace);
+    first_is_lent_.store(false, std::memory_order_release);
+  }
 
-  // The one that came back last, when there was none here: a thread that is alone takes no lock.
-  std::atomic<Workspace*> warm_ = nullptr;
+  // A thread that is alone takes no lock, and one step that others have to see.
+  Workspace first_;
+  std::atomic<bool> first_is_lent_ = false;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Workspace>> idle_;
 };

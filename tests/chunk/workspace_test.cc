@@ -35,6 +35,18 @@ TEST(WorkspacePoolTest, LendsAReturnedWorkspaceAgain) {
   EXPECT_EQ(&*again, first);
 }
 
+TEST(WorkspacePoolTest, LendsAgainWhatSeveralHadAtOnce) {
+  WorkspacePool pool;
+  const WorkspacePool::Lease first = pool.Acquire();
+  const Workspace* second;
+  {
+    const WorkspacePool::Lease lease = pool.Acquire();
+    second = &*lease;
+  }
+  const WorkspacePool::Lease again = pool.Acquire();
+  EXPECT_EQ(&*again, second);
+}
+
 TEST(WorkspacePoolTest, LendsNoWorkspaceTwiceAtOnce) {
   WorkspacePool pool;
   const WorkspacePool::Lease a = pool.Acquire();
