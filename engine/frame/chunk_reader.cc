@@ -212,17 +212,18 @@ absl::StatusOr<OpenChunk> OpenChunk::OpenStored(const State& state, int64_t nchu
   }
   absl::StatusOr<StoredChunk> stored = ReadFound(state, nchunk, found, policy, scratch);
   if (!stored.ok()) return std::move(stored).status();
-  absl::StatusOr<chunk::Decoder> decoder =
-      chunk::Decoder::Make(stored->bytes(), stored->header, ContextOf(state));
-  if (!decoder.ok()) return At(NameOf(nchunk), decoder.status());
-  const int32_t nbytes = decoder->nbytes();
+  auto& decoder = chunk->content_.emplace<chunk::Decoder>();
+  if (absl::Status status = decoder.Open(stored->bytes(), stored->header, ContextOf(state));
+      !status.ok()) {
+    return At(NameOf(nchunk), status);
+  }
+  const int32_t nbytes = decoder.nbytes();
   if (absl::Status status = CheckLimit(state, nbytes); !status.ok()) {
     return At(NameOf(nchunk), status);
   }
   if (fixed != 0 && nbytes != fixed) {
     return DataLoss("%s: nbytes: expected %d, got %d", NameOf(nchunk), fixed, nbytes);
   }
-  chunk->content_.emplace<chunk::Decoder>(*std::move(decoder));
   chunk->nbytes_ = nbytes;
   chunk->stored_ = std::move(stored->chunk);
   if (state.delta_reference != nullptr) chunk->reference_ = *state.delta_reference;
