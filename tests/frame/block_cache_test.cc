@@ -79,6 +79,21 @@ TEST(BlockCacheTest, AScanPushesNothingOut) {
   EXPECT_EQ(Ask(cache, KeyOf(1, 0, 0), 1 << 20, std::byte{1}), Answer::kHit);
 }
 
+TEST(BlockCacheTest, WhatWasNotAskedForLongestMakesRoom) {
+  BlockCache cache;
+  constexpr int64_t kQuarter = BlockCache::kCapacity / 4;  // so large that all share one set
+  for (int64_t i = 0; i < 4; ++i) {
+    for (int k = 0; k < 2; ++k) Ask(cache, KeyOf(1, i, 0), kQuarter, static_cast<std::byte>(i));
+  }
+  EXPECT_EQ(cache.kept_bytes(), BlockCache::kCapacity);
+  EXPECT_EQ(Ask(cache, KeyOf(1, 0, 0), kQuarter, std::byte{0}), Answer::kHit);
+  EXPECT_EQ(Ask(cache, KeyOf(1, 4, 0), kQuarter, std::byte{4}), Answer::kMiss);
+  for (const int64_t i : {0, 2, 3}) {
+    EXPECT_EQ(Ask(cache, KeyOf(1, i, 0), kQuarter, static_cast<std::byte>(i)), Answer::kHit) << i;
+  }
+  EXPECT_EQ(Ask(cache, KeyOf(1, 1, 0), kQuarter, std::byte{1}), Answer::kMiss);
+}
+
 TEST(BlockCacheTest, ThreadsNeverSeeAnothersBytes) {
   BlockCache cache;
   std::vector<std::thread> threads;
