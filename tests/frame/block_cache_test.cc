@@ -13,6 +13,7 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "tests/frame/small_frames.h"
+#include "tests/support/counting_file_system.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -186,6 +187,20 @@ TEST_F(CachedReadsTest, SeeWhatCameInPlaceOfWhatWasRolledBack) {
     writer->Rollback();
     ASSERT_NO_FATAL_FAILURE(ExpectItems(*writer->snapshot(), committed));
   }
+}
+
+TEST_F(CachedReadsTest, ReadTheHeaderOfAChunkOnce) {
+  test::CountingFileSystem files;
+  const auto reader = Frame::Open(path_, {.use_mmap = false, .file_system = &files});
+  ASSERT_EQ(reader.status(), absl::OkStatus());
+  const Snapshot snapshot = reader->snapshot();
+  int32_t item = -1;
+  const std::span<int32_t> room(&item, 1);
+  ASSERT_EQ(snapshot.ReadItems(5, room), absl::OkStatus());
+  const int64_t before = files.calls();
+  ASSERT_EQ(snapshot.ReadItems(3000, room), absl::OkStatus());
+  EXPECT_EQ(item, 3000);
+  EXPECT_EQ(files.calls() - before, 2) << "a header and its chunk";
 }
 
 TEST_F(CachedReadsTest, SeeTheFrameAfterReclaimAndCompact) {
