@@ -1,8 +1,11 @@
 #include "fuzz/check.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+
+#include "absl/strings/str_format.h"
 
 namespace cairn::fuzz {
 
@@ -10,6 +13,13 @@ void Fail(std::string_view claim, std::string_view detail) {
   std::fprintf(stderr, "does not hold: %.*s: %.*s\n", static_cast<int>(claim.size()), claim.data(),
                static_cast<int>(detail.size()), detail.data());
   std::abort();
+}
+
+void CheckSame(Bytes got, Bytes expected, std::string_view claim) {
+  if (std::ranges::equal(got, expected)) return;
+  const auto [a, b] = std::ranges::mismatch(got, expected);
+  Fail(claim, absl::StrFormat("%d and %d bytes differ from byte %d on", got.size(), expected.size(),
+                              a - got.begin()));
 }
 
 void CheckOk(const absl::Status& status, std::string_view claim) {

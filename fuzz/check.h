@@ -6,6 +6,8 @@
 
 #include "absl/status/status.h"
 
+#include "cairn/types.h"
+
 namespace cairn::fuzz {
 
 // Ends the program, which the fuzzer takes for a find.
@@ -14,6 +16,7 @@ namespace cairn::fuzz {
 inline void Check(bool holds, std::string_view claim, std::string_view detail = {}) {
   if (!holds) Fail(claim, detail);
 }
+void CheckSame(Bytes got, Bytes expected, std::string_view claim);
 void CheckOk(const absl::Status& status, std::string_view claim);
 
 // Bytes from a stranger may be refused for these reasons only. Gives status.ok().

@@ -35,7 +35,7 @@ void Compare(Bytes chunk) {
   if (!DecompressChunk(chunk, ours).ok() || PeerIsKnownToDiffer(chunk)) return;
   const std::optional<Buffer> theirs = RunApart([&] { return DecodeTheirs(chunk, info->nbytes); });
   if (theirs.has_value() && !theirs->empty()) {
-    Check(ours == *theirs, "what both decode is the same");
+    CheckSame(ours, *theirs, "what both decode is the same");
   }
 }
 

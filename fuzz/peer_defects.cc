@@ -12,6 +12,12 @@ bool Has(const ChunkInfo& info, Filter filter) {
   return std::ranges::find(info.filters, filter, &FilterStage::filter) != info.filters.end();
 }
 
+// C-Blosc 1.x did not split these blocks, whatever the flags say.
+bool IsTakenAsSplit(const ChunkInfo& info) {
+  return info.version <= 2 && info.split &&
+         (info.typesize > 16 || info.blocksize / info.typesize < 128);
+}
+
 }  // namespace
 
 bool PeerIsKnownToDiffer(Bytes chunk) {
@@ -20,6 +26,9 @@ bool PeerIsKnownToDiffer(Bytes chunk) {
   // Undefined: what an old bitshuffled block holds behind its items, and uninitialised values.
   if (info->version <= 3 && Has(*info, Filter::kBitShuffle)) return true;
   if (info->special == SpecialValue::kUninit) return true;
+  if (IsTakenAsSplit(*info)) return true;
+  // Variable blocks are each coded for themselves, and decoded against the first.
+  if (info->vlblocks && Has(*info, Filter::kDelta)) return true;
   return RepeatsAtNoDistance(chunk);
 }
 

@@ -16,7 +16,8 @@ using absl::StatusCode;
 using test::Buffer;
 using test::IsOk;
 
-// Where the header has the typesize.
+// Positions in the header of a frame.
+constexpr size_t kNbytesAt = 0x1E;
 constexpr size_t kTypesizeAt = 0x30;
 
 TEST(HostileFrameTest, NansOfATypesizeThatHasNoneAreDamage) {
@@ -35,6 +36,20 @@ TEST(HostileFrameTest, NansOfATypesizeThatHasNoneAreDamage) {
   Buffer chunk(40);
   EXPECT_EQ(frame->snapshot().ReadChunk(0, chunk).code(), StatusCode::kDataLoss);
   EXPECT_EQ(frame->snapshot().GetChunk(0).status().code(), StatusCode::kDataLoss);
+}
+
+TEST(HostileFrameTest, VerifyFindsANumberOfBytesThatVariableChunksDoNotHold) {
+  const test::TempDir dir;
+  CreateOptions options = test::Cut(4, CreateOptions::kVariableChunks);
+  options.fingerprint = FingerprintType::kNone;
+  ASSERT_EQ(test::WriteFrame(dir.Path("f"), options, test::MakeItems(100)), absl::OkStatus());
+  Buffer bytes = test::FileBytes(dir.Path("f"));
+  const auto verify = [&] { return *Frame::OpenBuffer(bytes)->snapshot().Verify(); };
+  EXPECT_TRUE(verify().ok());
+  StoreBe<uint64_t>(bytes.data() + kNbytesAt, 96);
+  const VerifyReport report = verify();
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].section, "header");
 }
 
 }  // namespace

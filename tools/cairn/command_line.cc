@@ -3,6 +3,7 @@
 #include <memory>
 #include <sstream>
 
+#include "tools/cairn/commands.h"
 #include "tools/cairn/help.h"
 
 namespace cairn::tool {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tools/cairn/commands.h"
+#include "tools/cairn/command.h"
 
 namespace cairn::tool {
 
