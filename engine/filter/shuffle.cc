@@ -19,7 +19,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace cairn::filter::HWY_NAMESPACE {
 
-// Bytes that a row is prefetched ahead of its writing.
+// Bytes that rows and elements are prefetched ahead of their writing.
 constexpr size_t kAhead = 512;
 
 // These two do the elements that fill vectors and return how many that were. They are functions of
@@ -69,6 +69,14 @@ HWY_NOINLINE HWY_FLATTEN size_t UnshuffleWithVectors(Rows<const uint8_t> from,
       v[j] = hn::LoadU(d, from.Row(kWide ? std::min(j, columns - 1) : j) + first);
     }
     uint8_t* start = data + first * width + column;
+    if (width == kVecs) {
+      // Elements lie one behind the other, and yet reading so many rows hides that.
+      HWY_UNROLL(16)
+      for (size_t j = 0; j < kVecs; ++j) {
+        const size_t at = j * hn::Lanes(d);
+        if (at % 64 == 0) PrefetchToWrite(start + kAhead + at);
+      }
+    }
     if (stride == kBlock) {
       StoreColumns<kVecs>(d, v, start);
     } else {

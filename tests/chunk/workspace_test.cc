@@ -1,5 +1,6 @@
 #include "engine/chunk/workspace.h"
 
+#include <cstdint>
 #include <set>
 #include <thread>
 #include <vector>
@@ -22,6 +23,13 @@ TEST(ScratchBufferTest, GrowsAndIsReused) {
   const MutableBytes larger = buffer.Get(1001);
   FillBytes(larger, std::byte{2});
   EXPECT_EQ(larger.size(), 1001u);
+}
+
+TEST(ScratchBufferTest, BeginsWithALineOfTheCache) {
+  for (size_t size = 1; size < 100000; size += 1 + size / 2) {
+    ScratchBuffer buffer;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.Get(size).data()) % 64, 0u) << size;
+  }
 }
 
 TEST(WorkspacePoolTest, LendsAReturnedWorkspaceAgain) {

@@ -266,6 +266,41 @@ TEST(BloscLzEncoderTest, ShrinksWhatIsWorthIt) {
   }
 }
 
+// `fresh` random bytes and then `known` ones from a few words, over and over.
+std::vector<std::byte> Alternating(size_t size, size_t fresh, size_t known) {
+  std::mt19937 random(11);
+  const auto words = Generate(64 * known, random);
+  std::vector<std::byte> bytes;
+  while (bytes.size() < size) {
+    const auto noise = Generate(fresh, random);
+    bytes.insert(bytes.end(), noise.begin(), noise.end());
+    const auto word = words.begin() + static_cast<ptrdiff_t>(random() % 64 * known);
+    bytes.insert(bytes.end(), word, word + static_cast<ptrdiff_t>(known));
+  }
+  return bytes;
+}
+
+TEST(BloscLzEncoderTest, ShortMatchesAreNotWorthTheirTimeBelowLevel8) {
+  const auto long_matches = Alternating(100000, 96, 96);
+  const auto short_matches = Alternating(100000, 6, 6);
+  BloscLzEncoder encoder;
+  for (int clevel = 3; clevel <= 9; ++clevel) {
+    EXPECT_LT(Encode(encoder, long_matches, 100000, clevel).size(), 65000) << clevel;
+    EXPECT_EQ(Encode(encoder, short_matches, 100000, clevel).empty(), clevel < 8) << clevel;
+  }
+}
+
+TEST(BloscLzEncoderTest, FindsOrderBehindNoiseThatHardlyRepeats) {
+  auto bytes = Alternating(200000, 300, 7);
+  bytes.resize(200000);
+  const auto order = Alternating(60000, 2, 30);
+  bytes.insert(bytes.end(), order.begin(), order.end());
+  BloscLzEncoder encoder;
+  for (int clevel = 1; clevel <= 9; ++clevel) {
+    EXPECT_LT(Encode(encoder, bytes, bytes.size(), clevel).size(), 220000) << clevel;
+  }
+}
+
 // The numbers of bytes wrap around after 4 GiB; the encoder must then not see ghosts.
 TEST(BloscLzEncoderTest, ForgetsEarlierStreamsForever) {
   const std::vector<Sample> samples = Samples(1000);
