@@ -8,40 +8,49 @@ namespace cairn::frame {
 
 void ChunkStarts::Build(const ChunkSizes& sizes) const {
   built_ = true;
-  starts_ = {0};
+  stride_ = 1 + sizes.nchunks() / kMostKept;
   for (int64_t i = 0; i < sizes.nchunks(); ++i) {
+    if (i % stride_ == 0) starts_.push_back(end_);
     const absl::StatusOr<int32_t> size = sizes.SizeOf(i);
     if (!size.ok()) {
       damage_ = size.status();
       return;
     }
-    starts_.push_back(starts_.back() + *size);
+    end_ += *size;
   }
-  if (starts_.back() == sizes.nbytes()) return;
+  if (end_ == sizes.nbytes()) return;
   // Some header lies. Where fingerprints tell which, everything before it is good.
-  damage_ = DataLoss("frame: its chunks hold %d bytes, its header says %d", starts_.back(),
-                     sizes.nbytes());
-  size_t good = 0;
+  damage_ = DataLoss("frame: its chunks hold %d bytes, its header says %d", end_, sizes.nbytes());
+  end_ = 0;
   for (int64_t i = 0; i < sizes.nchunks(); ++i) {
     if (absl::Status status = sizes.Check(i); !status.ok()) {
       damage_ = status;
-      good = static_cast<size_t>(i);
-      break;
+      return;
     }
+    const absl::StatusOr<int32_t> size = sizes.SizeOf(i);
+    if (!size.ok()) return;
+    end_ += *size;
   }
-  starts_.resize(good + 1);
+  end_ = 0;
 }
 
 absl::StatusOr<ChunkStarts::Place> ChunkStarts::Find(int64_t position,
                                                      const ChunkSizes& sizes) const {
   const std::lock_guard lock(mutex_);
   if (!built_) Build(sizes);
-  const auto after = std::ranges::upper_bound(starts_, position);
-  if (after != starts_.end()) {
-    return Place{.nchunk = after - starts_.begin() - 1, .begin = *(after - 1)};
+  if (position >= end_) {
+    return damage_.ok() ? OutOfRange("byte %d of %d", position, end_) : damage_;
   }
-  if (!damage_.ok()) return damage_;
-  return OutOfRange("byte %d of %d", position, starts_.back());
+  const auto start = std::ranges::upper_bound(starts_, position) - 1;
+  Place place{.nchunk = (start - starts_.begin()) * stride_, .begin = *start};
+  const int64_t last = std::min(place.nchunk + stride_, sizes.nchunks()) - 1;
+  while (place.nchunk < last) {
+    CAIRN_ASSIGN_OR_RETURN(const int32_t size, sizes.SizeOf(place.nchunk));
+    if (position < place.begin + size) break;
+    place.begin += size;
+    ++place.nchunk;
+  }
+  return place;
 }
 
 }  // namespace cairn::frame

@@ -27,6 +27,10 @@ class ChunkSizes {
 // Made on first use, which looks at the header of every chunk. Thread-safe; copies are empty.
 class ChunkStarts {
  public:
+  // How many starts are kept at most: with more chunks one for every few, for a small file may tell
+  // of very many.
+  static constexpr int64_t kMostKept = int64_t{1} << 22;
+
   struct Place {
     int64_t nchunk = 0;
     int64_t begin = 0;
@@ -44,7 +48,9 @@ class ChunkStarts {
 
   mutable std::mutex mutex_;
   mutable bool built_ = false;
-  mutable std::vector<int64_t> starts_;  // of the good chunks, and the end of the last of them
+  mutable int64_t stride_ = 1;           // chunks from one start to the next
+  mutable std::vector<int64_t> starts_;  // of chunks 0, stride, 2 * stride, …
+  mutable int64_t end_ = 0;              // of the good chunks
   mutable absl::Status damage_;          // why there are no more
 };
 

@@ -15,9 +15,13 @@ namespace cairn::frame {
 
 namespace {
 
-// Holds most records whole, and no more of a chunk than costs nothing.
+// Tells zeros that were reserved from other bytes, most often.
 constexpr size_t kWindow = 4096;
 constexpr size_t kWidestWindow = 256 << 10;
+
+// Reading less than this ahead costs nothing.
+constexpr int64_t kPage = 4096;
+
 constexpr size_t kPiece = 1 << 20;
 
 // Records do not overlap, so a search that reads more than this many times what it looks through
@@ -74,19 +78,47 @@ absl::StatusOr<std::optional<FoundRecord>> ReadRecord(const FrameSource& source,
 
 }  // namespace
 
+absl::Status RecordFinder::ReadUpTo(int64_t end) {
+  const auto size = static_cast<size_t>(end - window_begin_);
+  if (window_.size() < size) window_.resize(size);
+  const int64_t seen_end = window_begin_ + static_cast<int64_t>(filled_);
+  const MutableBytes behind = MutableBytes(window_).subspan(filled_, size - filled_);
+  CAIRN_ASSIGN_OR_RETURN(const size_t got, source_.ReadSome(seen_end, behind));
+  filled_ += got;
+  return absl::OkStatus();
+}
+
+// The window begins at the position.
+void RecordFinder::ForgetPassed() {
+  const Bytes seen = Bytes(window_).first(filled_);
+  const auto passed = static_cast<uint64_t>(position_ - window_begin_);
+  const Bytes kept = seen.subspan(std::min<uint64_t>(passed, filled_));
+  std::ranges::copy(kept, window_.begin());
+  filled_ = kept.size();
+  window_begin_ = position_;
+}
+
 absl::StatusOr<Bytes> RecordFinder::Ahead(size_t size) {
-  const int64_t end = window_begin_ + std::ssize(window_);
-  const bool seen = position_ >= window_begin_ && position_ <= end;
-  if (!seen || end - position_ < static_cast<int64_t>(size)) {
-    // Whoever comes to the end of a window goes on; whoever hopped over it wants little of the
-    // next.
-    const size_t room = seen ? std::clamp(2 * window_.size(), kWindow, kWidestWindow) : kWindow;
-    window_.resize(std::max(size, room));
-    window_begin_ = position_;
-    CAIRN_ASSIGN_OR_RETURN(const size_t got, source_.ReadSome(position_, window_));
-    window_.resize(got);
+  const int64_t seen_end = window_begin_ + static_cast<int64_t>(filled_);
+  const int64_t needed = position_ + static_cast<int64_t>(size);
+  const bool goes_on = position_ >= window_begin_ && position_ <= seen_end + kPage;
+  if (!goes_on || needed > seen_end) {
+    // Pages behind may be those that a writer is about to write: reading them would be in its way.
+    // But whoever has come far goes on.
+    const auto far = static_cast<int64_t>(std::min(goes_on ? filled_ / 2 : 0, kWidestWindow));
+    if (!goes_on || filled_ > kWidestWindow) ForgetPassed();
+    const int64_t origin = source_.origin();
+    const int64_t end = (CeilDiv(origin + needed, kPage) + far / kPage) * kPage - origin;
+    CAIRN_RETURN_IF_ERROR(ReadUpTo(end));
   }
-  return Bytes(window_).subspan(static_cast<size_t>(position_ - window_begin_));
+  const auto passed = static_cast<size_t>(position_ - window_begin_);
+  return Bytes(window_).first(filled_).subspan(std::min(passed, filled_));
+}
+
+Bytes RecordFinder::Seen(int64_t begin, int64_t size) const {
+  if (!RangeFits(begin - window_begin_, size, static_cast<int64_t>(filled_))) return {};
+  return Bytes(window_).subspan(static_cast<size_t>(begin - window_begin_),
+                                static_cast<size_t>(size));
 }
 
 absl::StatusOr<bool> RecordFinder::StoppedAtBytes() {

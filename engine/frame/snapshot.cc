@@ -19,6 +19,19 @@ namespace cairn {
 
 namespace {
 
+// Numbers that a caller could not give come from the file here, and are damage.
+absl::StatusOr<std::vector<std::byte>> MakeSpecial(const frame::State& state, SpecialValue special,
+                                                   int32_t nbytes) {
+  CompressionOptions options;
+  options.typesize = state.header.typesize;
+  const auto encoder = chunk::Encoder::Make(options, &state.env->pool);
+  auto bytes = encoder.ok() ? encoder->EncodeSpecial(special, nbytes, {}) : encoder.status();
+  if (absl::IsInvalidArgument(bytes.status())) {
+    return absl::DataLossError(bytes.status().message());
+  }
+  return bytes;
+}
+
 // A chunk for what the index or the tail holds without one.
 absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::OpenChunk& open,
                                 SpecialValue special) {
@@ -28,11 +41,7 @@ absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::OpenChun
     CAIRN_RETURN_IF_ERROR(open.Read(0, raw));
     *bytes = chunk::PlainChunk(raw);
   } else {
-    CompressionOptions options;
-    options.typesize = state.header.typesize;
-    CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder encoder,
-                           chunk::Encoder::Make(options, &state.env->pool));
-    CAIRN_ASSIGN_OR_RETURN(*bytes, encoder.EncodeSpecial(special, open.nbytes(), {}));
+    CAIRN_ASSIGN_OR_RETURN(*bytes, MakeSpecial(state, special, open.nbytes()));
   }
   return Chunk(*bytes, bytes);
 }

@@ -42,7 +42,8 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> SparseWriter::Build(FramePlace plac
   start.base = std::move(base);
   std::unique_ptr<SparseWriter> writer(new SparseWriter(std::move(start)));
   writer->first_ = first;
-  writer->first_place_ = std::make_unique<FirstPlace>(std::move(made), std::move(place));
+  writer->first_place_ =
+      std::make_unique<FirstPlace>(FirstPlace{std::move(made), std::move(place)});
   CAIRN_RETURN_IF_ERROR(writer->Restart());
   return writer;
 }

@@ -1,9 +1,11 @@
 #include "engine/frame/verifier.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "engine/base/checked.h"
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
@@ -35,6 +37,8 @@ class Verifier {
   void CheckIndex();
   void CheckJournal();
   void CheckChunk(int64_t nchunk);
+  // Of all chunks, once each was checked.
+  void CheckSizes();
   void CheckVlMetalayers();
   void AddNotes();
   VerifyReport Take(int64_t nchunks) &&;
@@ -49,6 +53,8 @@ class Verifier {
   VerifyReport report_;
   int64_t omitted_ = 0;      // findings past kMaxFindings
   int64_t not_decoded_ = 0;  // chunks that need what this build lacks
+  // Decoded bytes of the chunks so far; none when the size of one is not known.
+  std::optional<int64_t> nbytes_ = 0;
   chunk::ScratchBuffer stored_;
   chunk::ScratchBuffer decoded_;
 };
@@ -129,6 +135,9 @@ void Verifier::CheckChunk(int64_t nchunk) {
       depth_ == VerifyDepth::kStructure ? VerifyPolicy::kNever : VerifyPolicy::kAlways;
   const absl::StatusOr<OpenChunk> chunk = OpenChunk::Open(state_, nchunk, policy, stored_);
   absl::Status status = chunk.status();
+  if (nbytes_.has_value()) {
+    nbytes_ = status.ok() ? CheckedAdd(*nbytes_, int64_t{chunk->nbytes()}) : std::nullopt;
+  }
   if (status.ok() && depth_ != VerifyDepth::kStructure) {
     report_.bytes_read += static_cast<int64_t>(chunk->stored().size());
   }
@@ -138,6 +147,12 @@ void Verifier::CheckChunk(int64_t nchunk) {
   } else if (!status.ok()) {
     Add(ExtentOf(nchunk), absl::StrFormat("chunk %d", nchunk), status);
   }
+}
+
+void Verifier::CheckSizes() {
+  if (!nbytes_.has_value() || *nbytes_ == state_.info.nbytes) return;
+  Add({0, state_.header.header_len}, "header",
+      DataLoss("nbytes %d, but the chunks hold %d", state_.info.nbytes, *nbytes_));
 }
 
 void Verifier::CheckVlMetalayers() {
@@ -194,6 +209,7 @@ absl::StatusOr<VerifyReport> VerifyState(const State& state, VerifyDepth depth,
       return absl::CancelledError("verify: stopped");
     }
   }
+  verifier.CheckSizes();
   verifier.CheckVlMetalayers();
   verifier.AddNotes();
   return std::move(verifier).Take(nchunks);

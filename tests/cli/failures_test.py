@@ -3,6 +3,7 @@
 import os
 import pty
 import resource
+import struct
 import subprocess
 import sys
 import time
@@ -59,11 +60,11 @@ class Usage(CliTest):
             "compact": ["--json"],
             "encode": compress,
             "append": ["--commit-every", "--durability", "--ack", "--wait", "--threads"],
-            "cat": ["--first-item", "--items", "--chunk", "--generation", "--follow", "--offset"],
+            "cat": ["--first-item", "--items", "--chunk", "--generation", "--follow", "--max-bytes", "--offset"],
             "history": ["--json", "--offset"],
             "reclaim": ["--keep", "--wait", "--json"],
             "recover": ["--dry-run", "--salvage"],
-            "decode": ["--offset"],
+            "decode": ["--offset", "--max-bytes"],
             "info": ["--json", "--chunks", "--offset"],
             "verify": ["--offset"],
         }.items():
@@ -179,6 +180,35 @@ class Damage(CliTest):
                 self.assertNotIn(b": ok, sealed", done.stdout)
                 self.assertIn(done.returncode, [0, 1])
                 self.flip_byte(frame, position)
+
+
+class Bounds(CliTest):
+    def test_cat_prints_no_more_than_asked(self):
+        frame = self.pack(sample(100_000), "--chunk-size", "4KiB", "--typesize", "4")
+        for size, args in {100_000: [], 4096: ["--chunk", 1], 400: ["--items", 100]}.items():
+            with self.subTest(size=size):
+                self.assertEqual(len(self.ok("cat", frame, "--max-bytes", size, *args)), size)
+                message = self.fails(1, "cat", frame, "--max-bytes", size - 1, *args)
+                self.assertIn(f"{size} bytes pass --max-bytes {size - 1}", message)
+        self.assertEqual(self.run_tool("cat", frame, "--max-bytes", 99_999).stdout, b"")
+        self.fails(2, "cat", frame, "--max-bytes", 9, "--follow")
+
+    def test_a_few_bytes_that_mean_a_gigabyte(self):
+        """A chunk of zeros has 32 bytes, whatever it decodes to."""
+        size = 1 << 30
+        self.write("bomb", struct.pack("<4B3i15xB", 5, 1, 5, 1, size, 1 << 16, 32, 0x10))
+        message = self.fails(1, "decode", "bomb", "--max-bytes", "1MiB")
+        self.assertIn(f"{size} bytes pass --max-bytes 1048576", message)
+        self.assertEqual(self.run_tool("decode", "bomb", "--max-bytes", "1MiB").stdout, b"")
+
+    def test_a_frame_that_is_cut_short_while_it_is_read(self):
+        frame = self.pack(noise(32 << 20), "--chunk-size", "64KiB")
+        tool = self.start("cat", frame)
+        self.receive(tool.stdout, 1000)
+        os.truncate(self.path(frame), 4096)
+        self.receive(tool.stdout, 64 << 20)
+        self.assertEqual(tool.wait(60), 1)
+        self.assertRegex(tool.stderr.read().decode(), r"\Acairn: [^\n]+ cut short [^\n]+\n\Z")
 
 
 def _small_files():

@@ -7,8 +7,12 @@
 #ifdef CAIRN_HAVE_BLOSC2
 #include <blosc2.h>
 #endif
+#ifdef CAIRN_HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#endif
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -42,7 +46,78 @@ absl::StatusOr<Stream> NextStream(Bytes chunk, size_t& at, size_t nbytes) {
   return Stream{.stored = stored, .nbytes = nbytes};
 }
 
+// A library's zlib streams at one of zlib's levels.
+class Deflate {
+ public:
+  virtual ~Deflate() = default;
+  virtual bool Decode(Bytes src, MutableBytes dst) = 0;
+  virtual size_t Encode(Bytes src, MutableBytes dst) = 0;  // 0: no room
+};
+
+class Zlib final : public Deflate {
+ public:
+  explicit Zlib(int clevel) : clevel_(clevel) {}
+  bool Decode(Bytes src, MutableBytes dst) override {
+    uLongf size = dst.size();
+    return uncompress(reinterpret_cast<Bytef*>(dst.data()), &size,
+                      reinterpret_cast<const Bytef*>(src.data()), src.size()) == Z_OK &&
+           size == dst.size();
+  }
+  size_t Encode(Bytes src, MutableBytes dst) override {
+    uLongf size = dst.size();
+    const int result = compress2(reinterpret_cast<Bytef*>(dst.data()), &size,
+                                 reinterpret_cast<const Bytef*>(src.data()), src.size(), clevel_);
+    return result == Z_OK ? size : 0;
+  }
+
+ private:
+  const int clevel_;
+};
+
+#ifdef CAIRN_HAVE_LIBDEFLATE
+class Libdeflate final : public Deflate {
+ public:
+  explicit Libdeflate(int clevel)
+      : encoder_(libdeflate_alloc_compressor(kLevels[static_cast<size_t>(clevel - 1)])) {}
+  ~Libdeflate() override {
+    libdeflate_free_compressor(encoder_);
+    libdeflate_free_decompressor(decoder_);
+  }
+  Libdeflate(const Libdeflate&) = delete;
+  Libdeflate& operator=(const Libdeflate&) = delete;
+
+  bool Decode(Bytes src, MutableBytes dst) override {
+    return libdeflate_zlib_decompress(decoder_, src.data(), src.size(), dst.data(), dst.size(),
+                                      nullptr) == LIBDEFLATE_SUCCESS;
+  }
+  size_t Encode(Bytes src, MutableBytes dst) override {
+    return libdeflate_zlib_compress(encoder_, src.data(), src.size(), dst.data(), dst.size());
+  }
+
+ private:
+  // Those that Cairn takes for zlib's levels 1 to 9, so that both write the same streams.
+  static constexpr std::array<int, 9> kLevels = {2, 2, 5, 5, 6, 7, 8, 8, 10};
+  libdeflate_compressor* const encoder_;
+  libdeflate_decompressor* const decoder_ = libdeflate_alloc_decompressor();
+};
+#endif
+
+std::unique_ptr<Deflate> MakeDeflate(ZlibLibrary library, int clevel) {
+#ifdef CAIRN_HAVE_LIBDEFLATE
+  if (library == ZlibLibrary::kLibdeflate) return std::make_unique<Libdeflate>(clevel);
+#endif
+  return library == ZlibLibrary::kZlib ? std::make_unique<Zlib>(clevel) : nullptr;
+}
+
 }  // namespace
+
+bool HaveLibdeflate() {
+#ifdef CAIRN_HAVE_LIBDEFLATE
+  return true;
+#else
+  return false;
+#endif
+}
 
 bool HaveKernels() {
 #ifdef CAIRN_HAVE_BLOSC2
@@ -81,6 +156,7 @@ struct BareCodec::Impl {
   Filter filter = Filter::kNone;
   ZSTD_CCtx* zstd_coder = ZSTD_createCCtx();
   ZSTD_DCtx* zstd_decoder = ZSTD_createDCtx();
+  std::unique_ptr<Deflate> deflate;
   std::vector<std::byte> filtered;
   LZ4_stream_t lz4 = {};
   LZ4_streamHC_t lz4hc = {};
@@ -104,12 +180,8 @@ bool BareCodec::Impl::DecodeStream(Bytes src, MutableBytes dst) {
     case Codec::kZstd:
       return ZSTD_decompressDCtx(zstd_decoder, dst.data(), dst.size(), src.data(), src.size()) ==
              dst.size();
-    default: {
-      uLongf size = dst.size();
-      return uncompress(reinterpret_cast<Bytef*>(dst.data()), &size,
-                        reinterpret_cast<const Bytef*>(src.data()), src.size()) == Z_OK &&
-             size == dst.size();
-    }
+    default:
+      return deflate->Decode(src, dst);
   }
 }
 
@@ -128,14 +200,8 @@ size_t BareCodec::Impl::EncodeStream(Bytes src, MutableBytes dst) {
           ZSTD_compressCCtx(zstd_coder, dst.data(), dst.size(), src.data(), src.size(), level);
       return ZSTD_isError(size) ? 0 : size;
     }
-    default: {
-      uLongf size = dst.size();
-      return compress2(reinterpret_cast<Bytef*>(dst.data()), &size,
-                       reinterpret_cast<const Bytef*>(src.data()), src.size(),
-                       options.clevel) == Z_OK
-                 ? size
-                 : 0;
-    }
+    default:
+      return deflate->Encode(src, dst);
   }
 }
 
@@ -161,11 +227,17 @@ BareCodec::BareCodec(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 BareCodec::BareCodec(BareCodec&&) noexcept = default;
 BareCodec::~BareCodec() = default;
 
-absl::StatusOr<BareCodec> BareCodec::Make(const CompressionOptions& options) {
+absl::StatusOr<BareCodec> BareCodec::Make(const CompressionOptions& options, ZlibLibrary zlib) {
   auto impl = std::make_unique<Impl>();
   impl->options = options;
   if (options.filters.size() > 1 || options.codec == Codec::kBloscLz) {
     return absl::UnimplementedError("the bare codec knows one filter at most, and no BloscLZ");
+  }
+  if (options.codec == Codec::kZlib) {
+    impl->deflate = MakeDeflate(zlib, options.clevel);
+    if (impl->deflate == nullptr) {
+      return absl::UnimplementedError("this was built without libdeflate");
+    }
   }
   if (!options.filters.empty()) impl->filter = options.filters.front().filter;
   if (impl->filter != Filter::kNone && !HaveKernels()) {

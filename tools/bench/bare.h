@@ -21,6 +21,11 @@ namespace cairn::bench {
 // Whether there are kernels for the filters: those of C-Blosc2, where it was found.
 bool HaveKernels();
 
+// What codes zlib streams.
+enum class ZlibLibrary { kZlib, kLibdeflate };
+// Whether this was built with libdeflate.
+bool HaveLibdeflate();
+
 // One stream of a stored chunk.
 struct Stream {
   Bytes stored;     // of the same size as decoded: raw. Empty: a run of `run`
@@ -39,7 +44,8 @@ absl::StatusOr<std::vector<StoredBlock>> TakeApart(Bytes chunk);
 // Codecs LZ4, LZ4HC, zlib and zstd; no filter, SHUFFLE or BITSHUFFLE. Contexts are kept.
 class BareCodec {
  public:
-  static absl::StatusOr<BareCodec> Make(const CompressionOptions& options);
+  static absl::StatusOr<BareCodec> Make(const CompressionOptions& options,
+                                        ZlibLibrary zlib = ZlibLibrary::kZlib);
   BareCodec(BareCodec&&) noexcept;
   ~BareCodec();
 

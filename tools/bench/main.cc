@@ -24,6 +24,8 @@ int Fail(const std::string& why) {
   return 1;
 }
 
+constexpr char kQuestions[] = "Subcommands";  // the group that they are in by default
+
 bool Save(const std::string& path, const std::string& content) {
   std::ofstream file(path, std::ios::binary);
   file << content;
@@ -50,6 +52,7 @@ int Main(int argc, char** argv) {
       "--list",
       [&app] {
         for (const CLI::App* command : app.get_subcommands({})) {
+          if (command->get_group() != kQuestions) continue;
           std::printf("%s\n", command->get_name().c_str());
         }
         throw CLI::Success();
@@ -64,9 +67,12 @@ int Main(int argc, char** argv) {
   AddEdit(app, session);
   AddIncompressible(app, session);
   AddItems(app, session);
+  AddJournal(app, session);
+  AddMemory(app, session);
   AddOpen(app, session);
   AddRead(app, session);
   AddThreads(app, session);
+  AddWork(app, session);
   CLI11_PARSE(app, argc, argv);
   for (const std::string& missing : MissingPeers()) {
     session.report.Note(missing + ": not found when this was built, skipped");

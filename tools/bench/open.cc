@@ -12,51 +12,14 @@
 #include "tools/bench/contest.h"
 #include "tools/bench/datasets.h"
 #include "tools/bench/session.h"
+#include "tools/bench/small_chunks.h"
 #include "tools/bench/stores.h"
 
 namespace cairn::bench {
 
 namespace {
 
-constexpr size_t kChunk = 512;
-constexpr size_t kItem = 8;
 constexpr int kOpens = 25;
-
-// Few different chunks, again and again: the index does not tell.
-absl::StatusOr<std::vector<std::vector<std::byte>>> MakeChunks(const CompressionOptions& options) {
-  std::vector<std::vector<std::byte>> chunks;
-  DataSource source(DataSet::kA, kChunk);
-  for (int i = 0; i < 64; ++i) {
-    std::vector<std::byte> chunk(MaxCompressedSize(kChunk));
-    const absl::StatusOr<size_t> size = CompressChunk(source.Next(), options, chunk);
-    if (!size.ok()) return size.status();
-    chunk.resize(*size);
-    chunks.push_back(std::move(chunk));
-  }
-  return chunks;
-}
-
-CreateOptions OptionsFor(FingerprintType fingerprint) {
-  CreateOptions options;
-  options.compression.typesize = kItem;
-  options.chunksize = kChunk;
-  options.fingerprint = fingerprint;
-  options.overwrite = true;
-  return options;
-}
-
-absl::Status BuildFrame(const std::string& path, FingerprintType fingerprint, int64_t nchunks) {
-  const CreateOptions options = OptionsFor(fingerprint);
-  const auto chunks = MakeChunks(options.compression);
-  if (!chunks.ok()) return chunks.status();
-  absl::StatusOr<Writer> writer = Frame::Build(path, options);
-  if (!writer.ok()) return writer.status();
-  for (int64_t i = 0; i < nchunks; ++i) {
-    const auto& chunk = (*chunks)[static_cast<uint64_t>(i) * 2654435761 % chunks->size()];
-    if (absl::Status status = writer->AppendChunk(chunk); !status.ok()) return status;
-  }
-  return writer->Close();
-}
 
 // Microseconds to open the frame and read one item somewhere.
 absl::StatusOr<double> TimeToFirstItem(const std::string& path) {
@@ -67,7 +30,7 @@ absl::StatusOr<double> TimeToFirstItem(const std::string& path) {
     const absl::StatusOr<Frame> frame = Frame::Open(path);
     if (!frame.ok()) return frame.status();
     const Snapshot snapshot = frame->snapshot();
-    std::byte item[kItem];
+    std::byte item[kSmallItem];
     const auto number = static_cast<int64_t>(random() % snapshot.info().nitems);
     if (absl::Status status = snapshot.ReadItems(number, MutableBytes(item)); !status.ok()) {
       return status;
@@ -88,7 +51,8 @@ absl::Status CompareChunks(Session& session) {
     Curve curve{.name = name, .points = {}};
     for (const int64_t nchunks : {1'000, 10'000, 100'000, 1'000'000, 10'000'000}) {
       const std::string path = session.PathFor("open");
-      if (absl::Status status = BuildFrame(path, fingerprint, nchunks); !status.ok()) return status;
+      if (absl::Status status = BuildSmallChunks(path, fingerprint, nchunks); !status.ok())
+        return status;
       const absl::StatusOr<double> time = TimeToFirstItem(path);
       RemoveStore(path);
       if (!time.ok()) return time.status();
@@ -105,10 +69,10 @@ absl::Status CompareCommits(Session& session) {
                 .x_title = "commits since the checkpoint",
                 .y_title = "microseconds",
                 .curves = {Curve{.name = "Cairn", .points = {}}}};
-  DataSource source(DataSet::kA, kChunk);
+  DataSource source(DataSet::kA, kSmallChunk);
   for (const int64_t commits : {1, 1'000, 10'000, 60'000}) {
     const std::string path = session.PathFor("commits");
-    CreateOptions options = OptionsFor(FingerprintType::k64Bit);
+    CreateOptions options = SmallChunkOptions(FingerprintType::k64Bit);
     options.chunksize = 4096;
     absl::StatusOr<Frame> frame = Frame::Create(path, options);
     if (!frame.ok()) return frame.status();

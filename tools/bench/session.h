@@ -30,9 +30,12 @@ void AddDurable(CLI::App& app, Session& session);
 void AddEdit(CLI::App& app, Session& session);
 void AddIncompressible(CLI::App& app, Session& session);
 void AddItems(CLI::App& app, Session& session);
+void AddJournal(CLI::App& app, Session& session);
+void AddMemory(CLI::App& app, Session& session);
 void AddOpen(CLI::App& app, Session& session);
 void AddRead(CLI::App& app, Session& session);
 void AddThreads(CLI::App& app, Session& session);
+void AddWork(CLI::App& app, Session& session);
 
 }  // namespace cairn::bench
 

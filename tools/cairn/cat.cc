@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <unistd.h>
 #include <vector>
 
@@ -34,16 +33,17 @@ struct CatFlags {
   std::optional<uint64_t> generation;
   bool follow = false;
   int64_t offset = 0;
+  std::optional<int64_t> max_bytes;
   int threads = 0;
 };
 
 // Piece by piece, so that a box may be larger than memory.
-absl::Status CatBox(const Snapshot& snapshot, std::string_view text, bool visible) {
+absl::Status CatBox(const Snapshot& snapshot, const CatFlags& flags, bool visible) {
   constexpr int64_t kPiece = 64 << 20;
   if (!snapshot.array()) {
     return absl::FailedPreconditionError("--box: the frame holds no n-dimensional array");
   }
-  const absl::StatusOr<Box> box = ParseBox(text, snapshot.array()->shape);
+  const absl::StatusOr<Box> box = ParseBox(*flags.box, snapshot.array()->shape);
   if (!box.ok()) return box.status();
   // An empty box asks whether the frame has what its array claims, before anything is multiplied.
   if (const std::vector<int64_t> nothing(box->shape.size()); !nothing.empty()) {
@@ -51,7 +51,9 @@ absl::Status CatBox(const Snapshot& snapshot, std::string_view text, bool visibl
     if (!status.ok()) return status;
   }
   const int64_t typesize = snapshot.info().typesize;
-  Progress progress(visible ? "" : "reading", CountItems(*box) * typesize);
+  const int64_t nbytes = CountItems(*box) * typesize;
+  if (absl::Status status = CheckMaxBytes(flags.max_bytes, nbytes); !status.ok()) return status;
+  Progress progress(visible ? "" : "reading", nbytes);
   std::optional<Buffer> buffer;
   int64_t done = 0;
   return ForEachPiece(*box, kPiece / typesize, [&](const Box& part) {
@@ -83,19 +85,29 @@ absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info)
   return Range{bytes_before(flags.first_item), bytes_before(flags.first_item + items)};
 }
 
-absl::Status CatChunk(const Snapshot& snapshot, int64_t chunk) {
+absl::Status CatChunk(const Snapshot& snapshot, const CatFlags& flags) {
+  const int64_t chunk = *flags.chunk;
   if (chunk >= snapshot.info().nchunks) {
     return absl::OutOfRangeError(
         absl::StrFormat("chunk %d: the frame has %d", chunk, snapshot.info().nchunks));
   }
+  const absl::StatusOr<int32_t> size = snapshot.ChunkSize(chunk);
+  if (!size.ok()) return size.status();
+  if (absl::Status status = CheckMaxBytes(flags.max_bytes, *size); !status.ok()) return status;
   Progress progress("reading", std::nullopt);
   return WriteChunks(snapshot, {chunk, chunk + 1}, progress);
 }
 
-absl::Status CatItems(const Snapshot& snapshot, const Range& bytes, bool visible) {
+absl::Status CatItems(const Snapshot& snapshot, const CatFlags& flags, bool visible) {
   const FrameInfo& info = snapshot.info();
+  const absl::StatusOr<Range> range = BytesOfItems(flags, info);
+  if (!range.ok()) return range.status();
+  const Range& bytes = *range;
+  const absl::Status allowed = CheckMaxBytes(flags.max_bytes, bytes.end - bytes.begin);
+  if (!allowed.ok()) return allowed;
   Progress progress(visible ? "" : "reading", bytes.end - bytes.begin);
-  const bool whole = bytes.begin == 0 && bytes.end == info.nbytes;
+  // Chunks may hold more than the header says of them all.
+  const bool whole = bytes.begin == 0 && bytes.end == info.nbytes && !flags.max_bytes;
   // Without a common size the way from a byte to its chunk is long; chunk by chunk it is short.
   if (whole && info.chunksize <= 0) return WriteChunks(snapshot, {0, info.nchunks}, progress);
   return WriteBytes(snapshot, bytes, progress);
@@ -112,12 +124,12 @@ absl::Status Cat(const CatFlags& flags) {
   const Snapshot snapshot = frame->snapshot();
   // A bar would run through the data that a terminal shows.
   const bool visible = isatty(STDOUT_FILENO) == 1;
-  if (flags.box) return CatBox(snapshot, *flags.box, visible);
-  if (flags.chunk) return CatChunk(snapshot, *flags.chunk);
+  if (flags.box) return CatBox(snapshot, flags, visible);
+  if (flags.chunk) return CatChunk(snapshot, flags);
+  if (!flags.follow) return CatItems(snapshot, flags, visible);
+  // A first item that is not there yet is a mistake, not something to wait for.
   const absl::StatusOr<Range> range = BytesOfItems(flags, snapshot.info());
-  if (!range.ok()) return range.status();
-  if (flags.follow) return Follow(*frame, flags.frame, flags.first_item);
-  return CatItems(snapshot, *range, visible);
+  return range.ok() ? Follow(*frame, flags.frame, flags.first_item) : range.status();
 }
 
 }  // namespace
@@ -147,7 +159,9 @@ void AddCat(CLI::App& app, Command& chosen) {
                          ->excludes(items)
                          ->excludes(chunk);
   CLI::Option* generation = AddGeneration(*cat, flags->generation);
+  CLI::Option* max_bytes = AddMaxBytes(*cat, flags->max_bytes);
   cat->add_flag("--follow", flags->follow, "Go on with new items as they are committed")
+      ->excludes(max_bytes)
       ->excludes(items)
       ->excludes(chunk)
       ->excludes(box)

@@ -3,14 +3,11 @@
 #ifndef CAIRN_TOOLS_CAIRN_COMMANDS_H_
 #define CAIRN_TOOLS_CAIRN_COMMANDS_H_
 
-#include <functional>
-
-#include "absl/status/status.h"
 #include <CLI/CLI.hpp>
 
-namespace cairn::tool {
+#include "tools/cairn/command.h"
 
-using Command = std::function<absl::Status()>;
+namespace cairn::tool {
 
 void AddPack(CLI::App& app, Command& chosen);
 void AddCopy(CLI::App& app, Command& chosen);

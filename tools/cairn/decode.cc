@@ -1,6 +1,7 @@
 // cairn decode: one chunk becomes bytes again.
 
 #include <memory>
+#include <optional>
 
 #include "absl/strings/str_format.h"
 
@@ -18,12 +19,15 @@ namespace {
 struct DecodeFlags {
   std::string chunk;
   int64_t offset = 0;
+  std::optional<int64_t> max_bytes;
   int threads = 0;
 };
 
 absl::Status DecodeBytes(Bytes chunk, const DecodeFlags& flags) {
   const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk);
   if (!info.ok()) return info.status();
+  const absl::Status allowed = CheckMaxBytes(flags.max_bytes, info->nbytes);
+  if (!allowed.ok()) return allowed;
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
   const Buffer data(static_cast<size_t>(info->nbytes));
   const absl::Status status = DecompressChunk(chunk, data.bytes(), {.executor = executor.get()});
@@ -73,6 +77,7 @@ void AddDecode(CLI::App& app, Command& chosen) {
   const auto flags = std::make_shared<DecodeFlags>();
   decode->add_option("CHUNK_FILE", flags->chunk, "The chunk; '-' is standard input")->required();
   AddOffset(*decode, flags->offset)->description("Where in the file the chunk begins");
+  AddMaxBytes(*decode, flags->max_bytes);
   AddThreads(*decode, flags->threads);
   decode->footer(
       "Reads the chunks of every Blosc1 and Blosc2.\n"

@@ -23,6 +23,17 @@ CLI::Option* AddOffset(CLI::App& app, int64_t& offset) {
   return AddByteSize(app, "--offset", offset, 0, std::numeric_limits<int64_t>::max());
 }
 
+CLI::Option* AddMaxBytes(CLI::App& app, std::optional<int64_t>& max_bytes) {
+  return AddByteSize(app, "--max-bytes", max_bytes, 0, std::numeric_limits<int64_t>::max())
+      ->description("Print nothing when it would be more than this");
+}
+
+absl::Status CheckMaxBytes(const std::optional<int64_t>& max_bytes, int64_t size) {
+  if (!max_bytes || size <= *max_bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrFormat("%d bytes pass --max-bytes %d", size, *max_bytes));
+}
+
 CLI::Option* AddThreads(CLI::App& app, int& threads) {
   return app.add_option("--threads", threads, "Threads that work on blocks; 0 is one a core")
       ->capture_default_str()

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include <CLI/CLI.hpp>
 
 #include "cairn/executor.h"
@@ -32,6 +33,11 @@ CLI::Option* AddByteSize(CLI::App& app, const std::string& name, T& value, int64
 
 // --offset: where in a file the frame (or chunk) begins.
 CLI::Option* AddOffset(CLI::App& app, int64_t& offset);
+
+// --max-bytes: the most that may be printed; no bound by default.
+CLI::Option* AddMaxBytes(CLI::App& app, std::optional<int64_t>& max_bytes);
+// kResourceExhausted when `size` bytes are more than that.
+absl::Status CheckMaxBytes(const std::optional<int64_t>& max_bytes, int64_t size);
 
 // --threads: 0, the default, takes all cores.
 CLI::Option* AddThreads(CLI::App& app, int& threads);

@@ -1,0 +1,59 @@
+// The input is a chunk. Whatever its bytes: what decodes is the same each time and depends on
+// nothing but them, and every range of it is the same part.
+
+#include <algorithm>
+#include <vector>
+
+#include "cairn/chunk.h"
+#include "engine/base/hash.h"
+#include "fuzz/check.h"
+#include "fuzz/lz4_streams.h"
+#include "fuzz/mutator.h"
+#include "tests/support/dice.h"
+
+namespace cairn::fuzz {
+namespace {
+
+constexpr int32_t kMostBytes = 1 << 20;
+constexpr int kRanges = 6;
+
+void CheckRanges(Bytes chunk, const ChunkInfo& info, Bytes whole, const ChunkDecompressor& decode) {
+  const int64_t nitems = info.nbytes / info.typesize;
+  if (nitems == 0) return;
+  test::Dice dice(Xxh3(chunk));
+  for (int i = 0; i < kRanges; ++i) {
+    const size_t start = dice.Below(static_cast<size_t>(nitems));
+    const size_t most = static_cast<size_t>(nitems) - start;
+    const size_t count = 1 + dice.Below(i % 2 == 0 ? most : std::min<size_t>(most, 8));
+    std::vector<std::byte> part(count * static_cast<size_t>(info.typesize));
+    const absl::Status status = decode.DecompressItems(chunk, static_cast<int64_t>(start), part);
+    if (RepeatsAtNoDistance(chunk)) continue;
+    CheckOk(status, "what decodes whole decodes in parts");
+    Check(std::ranges::equal(
+              part, whole.subspan(start * static_cast<size_t>(info.typesize), part.size())),
+          "a part is the part of the whole");
+  }
+}
+
+void Decode(Bytes chunk) {
+  const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk);
+  if (!IsAnswer(info.status())) return;
+  IsAnswer(BlockSizes(chunk).status());
+  if (info->nbytes > kMostBytes) return;
+  const ChunkDecompressor decode;
+  std::vector<std::byte> whole(static_cast<size_t>(info->nbytes), std::byte{0xA5});
+  const bool decodes = IsAnswer(decode.Decompress(chunk, whole));
+  std::vector<std::byte> again(whole.size(), std::byte{0x5A});
+  Check(decodes == DecompressChunk(chunk, again).ok(), "a chunk decodes always or never");
+  if (!decodes) return;
+  CheckSame(whole, again, "what decodes depends on the chunk alone");
+  CheckRanges(chunk, *info, whole, decode);
+}
+
+}  // namespace
+}  // namespace cairn::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  cairn::fuzz::Decode(cairn::fuzz::AsBytes(data, size));
+  return 0;
+}

@@ -1,0 +1,29 @@
+// Where the parts of a chunk lie that perhaps is none.
+#ifndef CAIRN_FUZZ_CHUNK_LAYOUT_H_
+#define CAIRN_FUZZ_CHUNK_LAYOUT_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "cairn/types.h"
+
+namespace cairn::fuzz {
+
+// All of it lies inside the chunk.
+struct ByteRange {
+  size_t begin = 0;
+  size_t size = 0;
+};
+
+// As far as the bytes make sense; empty where they do not.
+struct ChunkLayout {
+  explicit ChunkLayout(Bytes chunk);
+
+  std::vector<size_t> positions;   // fields: where a block starts
+  std::vector<size_t> sizes;       // fields: the compressed size of a stream
+  std::vector<ByteRange> streams;  // what those sizes are of; runs have none
+};
+
+}  // namespace cairn::fuzz
+
+#endif  // CAIRN_FUZZ_CHUNK_LAYOUT_H_

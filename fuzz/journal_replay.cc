@@ -1,0 +1,207 @@
+// The input is a byte of choices and what lies behind the trailer of a frame of Cairn's: chunks and
+// records. So that not all of them end at the first hash, what ties the records to the frame and to
+// each other is mostly filled in.
+//
+// Readers and writers must see the same; a writer goes on from there.
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/base/bytes.h"
+#include "engine/base/endian.h"
+#include "engine/base/hash.h"
+#include "engine/format/journal.h"
+#include "fuzz/check.h"
+#include "fuzz/disk_files.h"
+#include "fuzz/input.h"
+#include "fuzz/mutator.h"
+#include "fuzz/read_all.h"
+#include "tests/support/simulated_disk.h"
+
+namespace cairn::fuzz {
+namespace {
+
+using Buffer = std::vector<std::byte>;
+
+constexpr int32_t kTypesize = 4;
+constexpr int32_t kChunksize = 64;
+constexpr char kPath[] = "f";
+
+// The frame that all journals follow: three chunks, a metalayer, a vlmetalayer.
+struct Base {
+  Base() {
+    test::SimulatedDisk disk;
+    CreateOptions options;
+    options.compression.typesize = kTypesize;
+    options.chunksize = kChunksize;
+    options.metalayers = {{"meta", Buffer(8, std::byte{1})}};
+    options.file_system = disk.root();
+    absl::StatusOr<Frame> frame = Frame::Create(kPath, options);
+    CheckOk(frame.status(), "a frame is made");
+    absl::StatusOr<Writer> writer = frame->OpenWriter();
+    CheckOk(writer.status(), "a writer opens");
+    Buffer items(3 * kChunksize);
+    for (size_t i = 0; i < items.size(); ++i) items[i] = static_cast<std::byte>(i * i);
+    CheckOk(writer->Append(items), "items are appended");
+    CheckOk(writer->SetVlmeta("vl", items), "a vlmetalayer is set");
+    CheckOk(writer->Checkpoint(), "a checkpoint is made");
+    header_len = writer->snapshot()->info().header_len;
+    const int64_t end = writer->snapshot()->info().frame_size;
+    // A commit shows what records of this frame are tied to.
+    CheckOk(writer->Append(Bytes(items).first(kTypesize)), "an item is appended");
+    CheckOk(writer->Commit(Durability::kProcess).status(), "a commit is made");
+    const Buffer file = ReadFile(disk, kPath);
+    frame_bytes.assign(file.begin(), file.begin() + end);
+    record.assign(file.begin() + end, file.end());
+  }
+
+  Buffer frame_bytes;
+  Buffer record;  // of the first commit
+  int64_t header_len = 0;
+};
+
+const Base& TheBase() {
+  static const Base base;
+  return base;
+}
+
+// Where the fields of a record lie.
+constexpr size_t kBaseAt = 24;
+constexpr size_t kGenerationAt = 32;
+constexpr size_t kPreviousAt = 40;
+constexpr size_t kDurableAt = 48;
+constexpr size_t kEditsAt = 88;
+constexpr size_t kPlacedSize = 24;
+
+// Fills in what a writer would have.
+class Repair {
+ public:
+  Repair(uint8_t choices, MutableBytes journal)
+      : choices_(choices), journal_(journal), links_(TheBase().record) {
+    previous_ = LoadLe<uint64_t>(links_.data() + kBaseAt);
+    generation_ = LoadLe<uint64_t>(links_.data() + kGenerationAt);
+  }
+
+  void Run() {
+    while (at_ < journal_.size()) {
+      const MutableBytes rest = journal_.subspan(at_);
+      if (const auto head = format::FindRecordHead(rest); head.has_value()) {
+        if (head->size > std::ssize(rest)) return;
+        RepairRecord(rest.first(static_cast<size_t>(head->size)));
+        at_ += static_cast<size_t>(head->size);
+      } else {
+        if (rest.size() < 16) return;
+        const size_t cbytes = LoadLe<uint32_t>(rest.data() + 12);
+        if (cbytes < 16 || cbytes > rest.size()) return;
+        at_ += cbytes;
+      }
+    }
+  }
+
+ private:
+  bool Chosen(int bit) const { return (choices_ >> bit & 1) == 0; }
+
+  void RepairRecord(MutableBytes record) {
+    std::byte* const at = record.data();
+    if (record.size() >= kEditsAt + 4 + format::kRecordHashSize) {
+      if (Chosen(0)) StoreLe(at + kBaseAt, LoadLe<uint64_t>(links_.data() + kBaseAt));
+      if (Chosen(1)) StoreLe(at + kGenerationAt, generation_++);
+      if (Chosen(2)) StoreLe(at + kPreviousAt, previous_);
+      // Counts from the end of the frame.
+      if (Chosen(3)) {
+        const uint64_t durable = LoadLe<uint64_t>(at + kDurableAt) % (at_ + 1);
+        StoreLe(at + kDurableAt, TheBase().frame_bytes.size() + durable);
+      }
+      if (Chosen(4)) RepairEdits(record.subspan(kEditsAt));
+    }
+    const size_t hashed = record.size() - format::kRecordHashSize;
+    if (Chosen(5)) StoreLe(at + hashed, Xxh3(record.first(hashed)));
+    previous_ = LoadLe<uint64_t>(at + hashed);
+  }
+
+  void RepairEdits(MutableBytes edits) {
+    uint32_t count = LoadLe<uint32_t>(edits.data());
+    edits = edits.subspan(4);
+    for (; count > 0 && edits.size() >= 12 + kPlacedSize; --count) {
+      const uint32_t code = LoadLe<uint32_t>(edits.data());
+      size_t size = 12;
+      if (code == 1 || code == 2) {
+        RepairPlaced(edits.data() + size);
+        size += kPlacedSize;
+      } else if (code == 3) {
+        size += 8;
+      } else {
+        return;
+      }
+      edits = edits.subspan(size);
+    }
+  }
+
+  // Entries of stored chunks count from the start of the journal.
+  void RepairPlaced(std::byte* placed) {
+    const auto entry = LoadLe<uint64_t>(placed);
+    const auto cbytes = LoadLe<uint32_t>(placed + 20);
+    if (entry > at_ || cbytes > at_ - entry) return;
+    const Base& base = TheBase();
+    StoreLe(placed, entry + base.frame_bytes.size() - static_cast<uint64_t>(base.header_len));
+    StoreLe(placed + 8, Xxh3(journal_.subspan(entry, cbytes)));
+  }
+
+  const uint8_t choices_;
+  const MutableBytes journal_;
+  const Bytes links_;
+  size_t at_ = 0;
+  uint64_t previous_ = 0;
+  uint64_t generation_ = 0;
+};
+
+void GoOn(const Buffer& file) {
+  test::SimulatedDisk disk;
+  WriteFile(disk, kPath, file);
+  OpenOptions options = SmallLimits();
+  options.file_system = disk.root();
+  absl::StatusOr<Frame> frame = Frame::Open(kPath, options);
+  if (!IsAnswer(frame.status())) return;
+  const FrameInfo before = frame->snapshot().info();
+  absl::StatusOr<Writer> writer = frame->OpenWriter();
+  if (!writer.ok()) {
+    // Damage of what was committed, or another file is said to have the name.
+    Check(absl::IsDataLoss(writer.status()) || absl::IsFailedPrecondition(writer.status()) ||
+              absl::IsUnavailable(writer.status()) || absl::IsResourceExhausted(writer.status()),
+          "a writer is refused for a reason", writer.status().ToString());
+    return;
+  }
+  Check(writer->snapshot()->info().nbytes == before.nbytes, "readers and writers see the same");
+  const Buffer item(kTypesize, std::byte{42});
+  if (!writer->Append(item).ok()) return;
+  const absl::StatusOr<Snapshot> committed = writer->Commit(Durability::kProcess);
+  if (!committed.ok()) return;
+  Check(committed->info().nbytes == before.nbytes + kTypesize, "a writer goes on");
+  if (!writer->Checkpoint().ok()) return;
+  const absl::StatusOr<Snapshot> refreshed = frame->Refresh();
+  CheckOk(refreshed.status(), "readers see the checkpoint");
+  Buffer last(kTypesize);
+  if (IsAnswer(refreshed->ReadBytes(before.nbytes, last))) {
+    Check(last == item, "what was appended is there");
+  }
+}
+
+void Replay(Input input) {
+  const auto choices = input.Number<uint8_t>();
+  Buffer journal = ToVector(input.rest());
+  Repair(choices, journal).Run();
+  Buffer file = TheBase().frame_bytes;
+  file.insert(file.end(), journal.begin(), journal.end());
+  ReadFrame(file);
+  GoOn(file);
+}
+
+}  // namespace
+}  // namespace cairn::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  cairn::fuzz::Replay(cairn::fuzz::Input(data, size));
+  return 0;
+}

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""Makes the seeds of the fuzz targets, one folder each, out of the golden vectors.
+
+    fuzz/make-corpora.py tests/vectors OUT
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import shutil
+import struct
+
+LARGEST = 16_000  # of a seed, bytes: large ones only make the fuzzer slow
+
+
+def blosclz_streams(chunk):
+    """The streams of a BloscLZ chunk, with what each decodes to."""
+    flags, typesize = chunk[2], chunk[3]
+    nbytes, blocksize = struct.unpack_from("<ii", chunk, 4)
+    extended = flags & 5 == 5
+    special = extended and (chunk[31] >> 4 & 7 or chunk[31] & 1 or chunk[30])
+    if flags >> 5 != 0 or flags & 2 or special or nbytes <= 0:
+        return
+    for block in range(-(-nbytes // blocksize)):
+        (at,) = struct.unpack_from("<i", chunk, (32 if extended else 16) + 4 * block)
+        size = min(blocksize, nbytes - block * blocksize)
+        split = not flags & 0x10 and size == blocksize and chunk[0] > 2
+        for _ in range(typesize if split else 1):
+            (csize,) = struct.unpack_from("<i", chunk, at)
+            neblock = size // typesize if split else size
+            if 0 < csize < neblock < 65536:
+                yield struct.pack("<H", neblock) + chunk[at + 4 : at + 4 + csize]
+            at += 4 + max(csize, 0) + (csize < 0)
+
+
+def frame_lists(frame):
+    """The lists of layers in header and trailer."""
+    (header_len,) = struct.unpack_from(">i", frame, 11)
+    (frame_size,) = struct.unpack_from(">q", frame, 16)
+    yield frame[0x57:header_len]
+    (trailer_size,) = struct.unpack_from(">I", frame, frame_size - 22)
+    yield frame[frame_size - trailer_size : frame_size]
+
+
+def joined(files):
+    """The files of a sparse frame as one input."""
+    return b"".join(struct.pack("<II", number, len(content)) + content for number, content in files)
+
+
+def sparse_files(folder):
+    yield 0, (folder / "chunks.b2frame").read_bytes()
+    for file in sorted(folder.glob("*.chunk")):
+        yield int(file.stem, 16), file.read_bytes()
+
+
+def indexes():
+    """Choices and entries; whole chunks lie at 0, 96 and 192, a half one at 288."""
+    special = [code << 56 for code in (0x81, 0x82, 0x84)]
+    for choices in range(8):
+        for entries in ([], [0], [0, 96, 192], [192, 0, 96, 288], [0, 0, 0], [0, 1000, -1]):
+            yield choices, entries
+        yield choices, special + [0]
+    yield 4, [0] * 200
+
+
+def b2nd(shape, chunkshape, blockshape, dtype=b"|u1"):
+    layer = bytes([0x97, 0, len(shape)])
+    layer += bytes([0x90 + len(shape)]) + b"".join(b"\xd3" + struct.pack(">q", n) for n in shape)
+    for extents in (chunkshape, blockshape):
+        layer += bytes([0x90 + len(shape)])
+        layer += b"".join(b"\xd2" + struct.pack(">i", n) for n in extents)
+    return layer + b"\x00\xdb" + struct.pack(">I", len(dtype)) + dtype
+
+
+def arrays():
+    for kind in (0, 1, 2, 0x42, 0x83):
+        for array in (
+            b2nd([7], [4], [2]),
+            b2nd([5, 6], [3, 4], [2, 3]),
+            b2nd([10, 0], [3, 4], [2, 3]),
+            b2nd([4, 5, 6], [4, 3, 2], [2, 2, 2]),
+            b2nd([2] * 8, [2] * 8, [1] * 8),
+            b2nd([], [], []),
+        ):
+            yield struct.pack("<BH", kind, 6) + array
+
+
+class Journal:
+    """Chunks and records behind a frame of three chunks of 64 bytes. The target fills in hashes."""
+
+    def __init__(self):
+        self.bytes = b"\0"  # nothing is left to the fuzzer
+        self.nchunks, self.nbytes = 3, 192
+
+    def chunk(self, size=64):
+        """Stored as it is; gives what an edit says of it."""
+        begin = len(self.bytes) - 1
+        head = struct.pack("<4B3i", 5, 1, 7, 4, size, size, 32 + size)
+        self.bytes += head + bytes(16) + bytes(range(size))
+        return struct.pack("<qQii", begin, 0, size, 32 + size)
+
+    def batch(self, edits=(), layers=(), tail=None):
+        body = struct.pack("<QQQq", 0, 0, 0, 1 << 40)
+        body += struct.pack("<qqqiI", self.nchunks, self.nbytes, -1, 64, 0)
+        body += struct.pack("<I", len(edits)) + b"".join(edits)
+        body += struct.pack("<I", len(layers)) + b"".join(layers)
+        body += tail or struct.pack("<IQ", 0, 0)
+        size = 24 + len(body) + 8
+        self.bytes += b"CAIRNJNL" + struct.pack("<IIQ", 1, 1, size) + body + bytes(8)
+        return self
+
+    def insert(self, number, placed, nbytes=64):
+        self.nchunks += 1
+        self.nbytes += nbytes
+        return struct.pack("<IQ", 1, number) + placed
+
+    def layer(self, kind, name, content=b""):
+        return struct.pack("<IIQ", kind, len(name), len(content)) + name + content
+
+
+def journals():
+    yield Journal().batch()
+    one = Journal()
+    placed = one.chunk()
+    yield one.batch([one.insert(3, placed)])
+    two = Journal()
+    placed = two.chunk()
+    two.batch([two.insert(0, placed)])
+    placed = two.chunk()
+    yield two.batch([two.insert(2, placed), struct.pack("<IQ", 2, 1) + placed])
+    gone = Journal()
+    gone.nchunks, gone.nbytes = 1, 64
+    yield gone.batch([struct.pack("<IQQ", 3, 0, 2)])
+    turned = Journal()
+    yield turned.batch([struct.pack("<IQ3I", 4, 3, 2, 0, 1)])
+    special = Journal()
+    zeros = struct.pack("<QQii", 0x81 << 56, 0, 64, 0)
+    yield special.batch([special.insert(3, zeros)])
+    tail = Journal()
+    tail.nbytes += 8
+    tail.batch(tail=struct.pack("<IQ", 0, 8) + bytes(range(8)))
+    tail.nbytes += 4
+    yield tail.batch(tail=struct.pack("<IQ", 0, 4) + b"tail")
+    layers = Journal()
+    value = struct.pack("<4B3i", 5, 1, 7, 8, 4, 4, 36) + bytes(16) + b"data"
+    yield layers.batch(
+        layers=[
+            layers.layer(1, b"meta", b"12345678"),
+            layers.layer(2, b"new", value),
+            layers.layer(3, b"vl"),
+        ]
+    )
+
+
+COMMANDS = (
+    "pack out in --typesize 4 --codec zstd --level 9 --filters shuffle,trunc_prec:10 --meta unit=K",
+    "copy in out --sparse --chunk-size 64KiB --block-size 1MB --split-mode auto --force",
+    "cat frame --first-item 1000 --items 10 --threads 2",
+    "cat frame --box 3:7,0:10",
+    "info frame --json --offset 64KiB --chunks",
+    "verify frame --quiet",
+    "chunk insert frame 3 file --compressed",
+    "chunk delete frame 3 2",
+    "chunk reorder frame 2,0,1",
+    "meta set frame name value --fixed",
+    "append frame file --follow --commit-every 5 --wait 1.5 --durability process",
+    "recover frame --dry-run",
+    "reclaim frame --keep 3",
+    "encode in out --codec lz4 --dict",
+    "--help",
+    "cat --help",
+    "--version",
+)
+
+
+class Corpora:
+    def __init__(self, vectors, out):
+        self.vectors = vectors
+        self.out = out
+        self.count = 0
+        self.entries = json.loads((vectors / "manifest.json").read_text())
+
+    def put(self, target, content):
+        if len(content) > LARGEST:
+            return
+        folder = self.out / target
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{self.count:05}").write_bytes(content)
+        self.count += 1
+
+    def chunks(self, chunk, is_hostile):
+        self.put("chunk_decode", chunk)
+        self.put("peer_chunk", chunk)
+        if is_hostile:
+            return
+        for stream in list(blosclz_streams(chunk))[:3]:
+            self.put("blosclz_decode", stream)
+
+    def frames(self, frame, entry):
+        self.put("frame_read", frame)
+        if len(frame) < 6000:
+            self.put("recover", frame)
+            self.put("peer_frame", frame)
+        is_current = frame[:1] == b"\x9e" and not entry.get("offset")
+        if is_current and entry["class"] != "hostile":
+            for layers in frame_lists(frame):
+                self.put("layers", layers)
+
+    def make(self):
+        for entry in self.entries:
+            path = self.vectors / entry["path"]
+            if path.is_dir():
+                if not (path / "chunks.b2frame").exists():
+                    continue
+                self.put("sparse_directory", joined(sparse_files(path)))
+                continue
+            content = path.read_bytes()
+            if entry["kind"] == "chunk":
+                self.chunks(content, entry["class"] == "hostile")
+            elif entry["kind"] == "packed":
+                self.put("packed_super_chunk", content)
+            else:
+                self.frames(content, entry)
+        for choices, entries in indexes():
+            packed = b"".join(struct.pack("<Q", entry & (1 << 64) - 1) for entry in entries)
+            self.put("offsets_index", bytes([choices]) + packed)
+        for array in arrays():
+            self.put("array_box", array)
+        for journal in journals():
+            self.put("journal_replay", journal.bytes)
+        for command in COMMANDS:
+            self.put("command_line", command.replace(" ", "\n").encode())
+        # Any bytes are options, payloads and edits.
+        noise = random.Random(1)
+        for size in (20, 100, 400) * 8:
+            content = noise.randbytes(size)
+            for target in ("chunk_round_trip", "blosclz_round_trip", "edit_sequence"):
+                self.put(target, content)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("vectors", type=pathlib.Path)
+    parser.add_argument("out", type=pathlib.Path)
+    options = parser.parse_args()
+    shutil.rmtree(options.out, ignore_errors=True)
+    options.out.mkdir(parents=True)
+    Corpora(options.vectors, options.out).make()
+
+
+if __name__ == "__main__":
+    main()

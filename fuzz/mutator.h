@@ -1,0 +1,28 @@
+// What libFuzzer asks a target for, and gives the mutators of structured inputs.
+#ifndef CAIRN_FUZZ_MUTATOR_H_
+#define CAIRN_FUZZ_MUTATOR_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cairn/types.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+// Where a target has one, it is called instead of libFuzzer's own.
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned int seed);
+// libFuzzer's own mutation; gives the new size.
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+
+namespace cairn::fuzz {
+
+inline MutableBytes AsBytes(uint8_t* data, size_t size) {
+  return {reinterpret_cast<std::byte*>(data), size};
+}
+inline Bytes AsBytes(const uint8_t* data, size_t size) {
+  return {reinterpret_cast<const std::byte*>(data), size};
+}
+
+}  // namespace cairn::fuzz
+
+#endif  // CAIRN_FUZZ_MUTATOR_H_

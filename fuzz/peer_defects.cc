@@ -1,0 +1,35 @@
+#include "fuzz/peer_defects.h"
+
+#include <algorithm>
+
+#include "cairn/chunk.h"
+#include "fuzz/lz4_streams.h"
+
+namespace cairn::fuzz {
+namespace {
+
+bool Has(const ChunkInfo& info, Filter filter) {
+  return std::ranges::find(info.filters, filter, &FilterStage::filter) != info.filters.end();
+}
+
+// C-Blosc 1.x did not split these blocks, whatever the flags say.
+bool IsTakenAsSplit(const ChunkInfo& info) {
+  return info.version <= 2 && info.split &&
+         (info.typesize > 16 || info.blocksize / info.typesize < 128);
+}
+
+}  // namespace
+
+bool PeerIsKnownToDiffer(Bytes chunk) {
+  const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk);
+  if (!info.ok()) return true;
+  // Undefined: what an old bitshuffled block holds behind its items, and uninitialised values.
+  if (info->version <= 3 && Has(*info, Filter::kBitShuffle)) return true;
+  if (info->special == SpecialValue::kUninit) return true;
+  if (IsTakenAsSplit(*info)) return true;
+  // Variable blocks are each coded for themselves, and decoded against the first.
+  if (info->vlblocks && Has(*info, Filter::kDelta)) return true;
+  return RepeatsAtNoDistance(chunk);
+}
+
+}  // namespace cairn::fuzz

@@ -1,0 +1,158 @@
+#include "fuzz/read_all.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fuzz/check.h"
+#include "tests/support/dice.h"
+
+namespace cairn::fuzz {
+namespace {
+
+using Buffer = std::vector<std::byte>;
+
+constexpr int64_t kMostChunks = 200;
+constexpr int64_t kMostBytes = 4 << 20;
+constexpr uint64_t kMostGenerations = 4;
+constexpr int kRanges = 4;
+
+size_t Size(int64_t n) { return static_cast<size_t>(n); }
+
+absl::StatusOr<Buffer> ReadChunk(const Snapshot& snapshot, int64_t nchunk) {
+  const absl::StatusOr<int32_t> size = snapshot.ChunkSize(nchunk);
+  const absl::StatusOr<Chunk> stored = snapshot.GetChunk(nchunk);
+  IsAnswer(stored.status());
+  if (!IsAnswer(size.status())) return size.status();
+  Buffer chunk(Size(*size), std::byte{0xA5});
+  const absl::Status status = snapshot.ReadChunk(nchunk, chunk);
+  if (!IsAnswer(status)) return status;
+  // The chunk alone may lack what only its frame tells (typesize, block shape).
+  if (stored.ok()) {
+    Buffer decoded(Size(*size), std::byte{0x5A});
+    IsAnswer(DecompressChunk(stored->bytes(), decoded));
+  }
+  return chunk;
+}
+
+// Everything, when every chunk can be read; else why one cannot.
+absl::StatusOr<Buffer> ReadChunks(const Snapshot& snapshot) {
+  absl::StatusOr<Buffer> all = Buffer();
+  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
+    IsAnswer(snapshot.GetEntry(i).status());
+    const absl::StatusOr<Buffer> chunk = ReadChunk(snapshot, i);
+    if (!chunk.ok()) {
+      all = chunk.status();
+    } else if (all.ok()) {
+      all->insert(all->end(), chunk->begin(), chunk->end());
+    }
+  }
+  return all;
+}
+
+void CheckRanges(const Snapshot& snapshot, Bytes all) {
+  const int64_t typesize = snapshot.info().typesize;
+  test::Dice dice(all.size());
+  for (int i = 0; i < kRanges; ++i) {
+    const size_t begin = dice.Below(all.size());
+    Buffer part(1 + dice.Below(std::min(all.size() - begin, i < 2 ? SIZE_MAX : size_t{16})));
+    if (IsAnswer(snapshot.ReadBytes(static_cast<int64_t>(begin), part))) {
+      Check(std::ranges::equal(part, all.subspan(begin, part.size())),
+            "bytes are the same by range and by chunk");
+    }
+    const size_t nitems = all.size() / Size(typesize);
+    if (nitems == 0) continue;
+    const std::vector<int64_t> items = {static_cast<int64_t>(dice.Below(nitems)),
+                                        static_cast<int64_t>(dice.Below(nitems))};
+    Buffer gathered(items.size() * Size(typesize));
+    if (!IsAnswer(snapshot.ReadItemsAt(items, gathered))) continue;
+    for (size_t k = 0; k < items.size(); ++k) {
+      Check(std::ranges::equal(Bytes(gathered).subspan(k * Size(typesize), Size(typesize)),
+                               all.subspan(Size(items[k] * typesize), Size(typesize))),
+            "items are the same by number and by chunk");
+    }
+  }
+}
+
+void ReadMetadata(const Snapshot& snapshot) {
+  for (const Metalayer& layer : snapshot.metalayers()) {
+    CheckOk(snapshot.GetMetalayer(layer.name).status(), "a metalayer that is listed is there");
+  }
+  for (const std::string& name : snapshot.vlmetalayers()) {
+    IsAnswer(snapshot.GetVlmeta(name).status());
+  }
+}
+
+void ReadArray(const Snapshot& snapshot) {
+  if (!snapshot.array().has_value()) return;
+  const ArrayInfo& array = *snapshot.array();
+  int64_t nbytes = snapshot.info().typesize;
+  for (const int64_t extent : array.shape) {
+    // Negative or vast ones are not for reading; the product stays far from overflowing.
+    nbytes *= std::clamp<int64_t>(extent, 0, kMostBytes);
+    if (nbytes > kMostBytes) return;
+  }
+  Buffer box(Size(nbytes));
+  const absl::Status status =
+      snapshot.ReadBox(std::vector<int64_t>(array.shape.size()), array.shape, box);
+  // The array may not be what the frame holds.
+  if (!absl::IsFailedPrecondition(status)) IsAnswer(status);
+}
+
+}  // namespace
+
+OpenOptions SmallLimits() {
+  OpenOptions options;
+  options.limits.max_chunk_nbytes = 1 << 20;
+  options.limits.max_metadata_nbytes = 1 << 20;
+  return options;
+}
+
+void ReadAll(const Snapshot& snapshot) {
+  ReadMetadata(snapshot);
+  const FrameInfo& info = snapshot.info();
+  if (info.nchunks > kMostChunks || info.nbytes > kMostBytes) {
+    // A look at either end.
+    if (info.nchunks > 0) {
+      IsAnswer(ReadChunk(snapshot, 0).status());
+      IsAnswer(ReadChunk(snapshot, info.nchunks - 1).status());
+    }
+    const auto few = [](int64_t done) { return done < 100; };
+    const absl::Status status = snapshot.Verify(VerifyDepth::kStructure, few).status();
+    if (!absl::IsCancelled(status)) IsAnswer(status);
+    return;
+  }
+  const absl::StatusOr<Buffer> all = ReadChunks(snapshot);
+  // The header may know of less than the chunks hold.
+  const int64_t known = all.ok() ? std::min(info.nbytes, std::ssize(*all)) : 0;
+  if (known > 0) CheckRanges(snapshot, Bytes(*all).first(Size(known)));
+  ReadArray(snapshot);
+  const absl::StatusOr<VerifyReport> report = snapshot.Verify();
+  if (IsAnswer(report.status()) && report->ok()) {
+    // What this build lacks, or a limit forbids, is no damage.
+    const bool refused =
+        absl::IsUnimplemented(all.status()) || absl::IsResourceExhausted(all.status());
+    if (!refused) CheckOk(all.status(), "what is verified can be read");
+    if (all.ok()) {
+      Check(std::ssize(*all) == info.nbytes, "what is verified has the size that it says");
+    }
+  }
+}
+
+void ReadFrame(Bytes bytes, int64_t offset) {
+  OpenOptions options = SmallLimits();
+  options.offset = offset;
+  const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes, options);
+  if (!IsAnswer(frame.status())) return;
+  ReadAll(frame->snapshot());
+  const absl::StatusOr<std::vector<GenerationInfo>> history = frame->History();
+  if (!IsAnswer(history.status())) return;
+  for (size_t i = 0; i < std::min(history->size(), kMostGenerations); ++i) {
+    options.generation = (*history)[i].generation;
+    const absl::StatusOr<Frame> old = Frame::OpenBuffer(bytes, options);
+    if (IsAnswer(old.status())) ReadAll(old->snapshot());
+  }
+}
+
+}  // namespace cairn::fuzz

@@ -1,0 +1,56 @@
+// Frames whose bytes lie, in ways that fuzzing found to be answered wrongly.
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/endian.h"
+#include "tests/frame/frame_test_data.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::frame {
+namespace {
+
+using absl::StatusCode;
+using test::Buffer;
+using test::IsOk;
+
+// Positions in the header of a frame.
+constexpr size_t kNbytesAt = 0x1E;
+constexpr size_t kTypesizeAt = 0x30;
+
+TEST(HostileFrameTest, NansOfATypesizeThatHasNoneAreDamage) {
+  const test::TempDir dir;
+  CreateOptions options = test::Cut(4, 40);
+  options.fingerprint = FingerprintType::kNone;
+  absl::StatusOr<Writer> writer = Frame::Build(dir.Path("f"), options);
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kNans, 10)));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  Buffer bytes = test::FileBytes(dir.Path("f"));
+  StoreBe<uint32_t>(bytes.data() + kTypesizeAt, 5);
+
+  const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
+  ASSERT_TRUE(IsOk(frame));
+  Buffer chunk(40);
+  EXPECT_EQ(frame->snapshot().ReadChunk(0, chunk).code(), StatusCode::kDataLoss);
+  EXPECT_EQ(frame->snapshot().GetChunk(0).status().code(), StatusCode::kDataLoss);
+}
+
+TEST(HostileFrameTest, VerifyFindsANumberOfBytesThatVariableChunksDoNotHold) {
+  const test::TempDir dir;
+  CreateOptions options = test::Cut(4, CreateOptions::kVariableChunks);
+  options.fingerprint = FingerprintType::kNone;
+  ASSERT_EQ(test::WriteFrame(dir.Path("f"), options, test::MakeItems(100)), absl::OkStatus());
+  Buffer bytes = test::FileBytes(dir.Path("f"));
+  const auto verify = [&] { return *Frame::OpenBuffer(bytes)->snapshot().Verify(); };
+  EXPECT_TRUE(verify().ok());
+  StoreBe<uint64_t>(bytes.data() + kNbytesAt, 96);
+  const VerifyReport report = verify();
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].section, "header");
+}
+
+}  // namespace
+}  // namespace cairn::frame

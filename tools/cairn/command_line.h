@@ -1,0 +1,23 @@
+// What a command line asks for.
+#ifndef CAIRN_TOOLS_CAIRN_COMMAND_LINE_H_
+#define CAIRN_TOOLS_CAIRN_COMMAND_LINE_H_
+
+#include <string>
+
+#include "tools/cairn/command.h"
+
+namespace cairn::tool {
+
+// One of the three.
+struct ParsedCommandLine {
+  Command command;        // to run
+  std::string text;       // to print: what --help and --version ask for
+  std::string complaint;  // about the line
+};
+
+// Runs and prints nothing.
+ParsedCommandLine ParseCommandLine(int argc, const char* const* argv);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_COMMAND_LINE_H_
