@@ -19,8 +19,11 @@ namespace {
 constexpr size_t kWindow = 4096;
 constexpr size_t kWidestWindow = 256 << 10;
 
-// Reading less than this ahead costs nothing.
+// What follows in the same page costs nothing. The next page is perhaps about to be written, and
+// the kernel makes more of it than one when it is read: writing is slow there. But whoever has come
+// far reads ahead.
 constexpr int64_t kPage = 4096;
+constexpr size_t kFar = 32 << 10;
 
 constexpr size_t kPiece = 1 << 20;
 
@@ -103,12 +106,11 @@ absl::StatusOr<Bytes> RecordFinder::Ahead(size_t size) {
   const int64_t needed = position_ + static_cast<int64_t>(size);
   const bool goes_on = position_ >= window_begin_ && position_ <= seen_end + kPage;
   if (!goes_on || needed > seen_end) {
-    // Pages behind may be those that a writer is about to write: reading them would be in its way.
-    // But whoever has come far goes on.
-    const auto far = static_cast<int64_t>(std::min(goes_on ? filled_ / 2 : 0, kWidestWindow));
+    const size_t passed = goes_on && filled_ >= kFar ? filled_ : 0;
+    const auto ahead = static_cast<int64_t>(std::min(passed / 2, kWidestWindow));
     if (!goes_on || filled_ > kWidestWindow) ForgetPassed();
     const int64_t origin = source_.origin();
-    const int64_t end = (CeilDiv(origin + needed, kPage) + far / kPage) * kPage - origin;
+    const int64_t end = (CeilDiv(origin + needed, kPage) + ahead / kPage) * kPage - origin;
     CAIRN_RETURN_IF_ERROR(ReadUpTo(end));
   }
   const auto passed = static_cast<size_t>(position_ - window_begin_);
@@ -146,6 +148,9 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Take(const format::Reco
 
 absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Next() {
   for (;;) {
+    CAIRN_ASSIGN_OR_RETURN(const Bytes first, Ahead(1));
+    // Nothing begins with a zero.
+    if (first.empty() || first[0] == std::byte{0}) return std::nullopt;
     CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(kLongestHead));
     if (const auto head = format::FindRecordHead(ahead); head.has_value()) return Take(*head);
     const Bytes start = ahead.first(std::min<size_t>(ahead.size(), chunk::kHeaderSize));
