@@ -9,7 +9,6 @@
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
-#include "engine/frame/trailer_search.h"
 
 namespace cairn::frame {
 
@@ -27,8 +26,8 @@ constexpr size_t kFar = 32 << 10;
 
 constexpr size_t kPiece = 1 << 20;
 
-// Records do not overlap, so a search that reads more than this many times what it looks through
-// was made to waste time.
+// Records do not overlap, so a journal whose search reads more than this many times what it looks
+// through was made to waste time.
 constexpr int64_t kMaxOverlaps = 4;
 
 // Enough to tell a record, or a chunk, by.
@@ -131,18 +130,32 @@ absl::StatusOr<bool> RecordFinder::StoppedAtBytes() {
   return false;
 }
 
-absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Take(const format::RecordHead& head) {
-  std::optional<FoundRecord> record;
-  if (head.size <= static_cast<int64_t>(kWidestWindow)) {
-    CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(static_cast<size_t>(head.size)));
-    if (head.size > std::ssize(ahead)) return std::nullopt;
-    const Bytes bytes = ahead.first(static_cast<size_t>(head.size));
-    if (!format::IsIntact(bytes)) return std::nullopt;
-    record = FoundRecord{.kind = head.kind, .begin = position_, .bytes = ToVector(bytes)};
-  } else {
-    CAIRN_ASSIGN_OR_RETURN(record, ReadRecord(source_, position_, head));
+absl::StatusOr<bool> RecordFinder::Spend(int64_t size) {
+  if (!budget_.has_value()) {
+    CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, source_.Size());
+    // A writer may go on writing.
+    budget_.emplace(std::max<int64_t>(file_size - position_, kPiece), kMaxOverlaps);
   }
-  if (record.has_value()) position_ = record->end();
+  return budget_->Spend(size);
+}
+
+absl::StatusOr<std::optional<FoundRecord>> RecordFinder::ReadHere(const format::RecordHead& head) {
+  if (head.size > static_cast<int64_t>(kWidestWindow)) return ReadRecord(source_, position_, head);
+  CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(static_cast<size_t>(head.size)));
+  if (head.size > std::ssize(ahead)) return std::nullopt;
+  const Bytes bytes = ahead.first(static_cast<size_t>(head.size));
+  if (!format::IsIntact(bytes)) return std::nullopt;
+  return FoundRecord{.kind = head.kind, .begin = position_, .bytes = ToVector(bytes)};
+}
+
+absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Take(const format::RecordHead& head) {
+  CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record, ReadHere(head));
+  if (record.has_value()) {
+    position_ = record->end();
+  } else {
+    // A search goes over the same bytes again.
+    CAIRN_RETURN_IF_ERROR(Spend(head.size).status());
+  }
   return record;
 }
 
@@ -163,14 +176,13 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Next() {
   }
 }
 
-absl::Status SearchRecords(const FrameSource& source, int64_t position,
-                           absl::FunctionRef<bool(FoundRecord)> visit) {
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
-  if (position >= size) return absl::OkStatus();
-  SearchBudget budget(size - position, kMaxOverlaps);
-  std::vector<std::byte> piece(kPiece);
-  for (int64_t zeros = 0; zeros < kMostZeros;) {
-    CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(position, piece));
+absl::Status RecordFinder::Search(absl::FunctionRef<bool(FoundRecord)> visit) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, source_.Size());
+  int64_t position = position_;
+  // The next record is mostly near, and there may be many searches.
+  std::vector<std::byte> piece(kWindow);
+  for (int64_t zeros = 0; position < size && zeros < kMostZeros;) {
+    CAIRN_ASSIGN_OR_RETURN(const size_t got, source_.ReadSome(position, piece));
     if (static_cast<int64_t>(got) < format::kMinRecordSize) return absl::OkStatus();
     const Bytes bytes = Bytes(piece).first(got);
     zeros = AllZeros(bytes) ? zeros + std::ssize(bytes) : 0;
@@ -179,13 +191,15 @@ absl::Status SearchRecords(const FrameSource& source, int64_t position,
          at = text.find(format::kRecordMagic, at + 1)) {
       const auto head = format::FindRecordHead(bytes.subspan(at));
       if (!head.has_value() || head->size > size - position - static_cast<int64_t>(at)) continue;
-      if (!budget.Spend(head->size)) return absl::OkStatus();
+      CAIRN_ASSIGN_OR_RETURN(const bool affordable, Spend(head->size));
+      if (!affordable) return absl::OkStatus();
       CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record,
-                             ReadRecord(source, position + static_cast<int64_t>(at), *head));
+                             ReadRecord(source_, position + static_cast<int64_t>(at), *head));
       if (record.has_value() && visit(*std::move(record))) return absl::OkStatus();
     }
     // A head may lie across the border of two pieces.
     position += static_cast<int64_t>(got) - format::kMinRecordSize + 1;
+    piece.resize(std::min(2 * piece.size(), kPiece));
   }
   return absl::OkStatus();
 }

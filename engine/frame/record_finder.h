@@ -15,6 +15,7 @@
 #include "engine/chunk/header.h"
 #include "engine/format/journal.h"
 #include "engine/frame/frame_source.h"
+#include "engine/frame/trailer_search.h"
 
 namespace cairn::frame {
 
@@ -53,6 +54,9 @@ class RecordFinder {
   Bytes Seen(int64_t begin, int64_t size) const;
   // The memory, for the next finder.
   std::vector<std::byte> TakeMemory() && { return std::move(window_); }
+  // Looks behind every byte from the position on for intact records, wherever they lie, until
+  // `visit` says that it has seen enough. Stays where it is.
+  absl::Status Search(absl::FunctionRef<bool(FoundRecord)> visit);
 
  private:
   // The bytes from the position on: `size` of them or more, or all that there are.
@@ -60,7 +64,11 @@ class RecordFinder {
   // The window reaches that far, or to the end of the file.
   absl::Status ReadUpTo(int64_t end);
   void ForgetPassed();
+  // The record at the position, if it is one.
+  absl::StatusOr<std::optional<FoundRecord>> ReadHere(const format::RecordHead& head);
   absl::StatusOr<std::optional<FoundRecord>> Take(const format::RecordHead& head);
+  // False when too much was spent already on what claims to be a record.
+  absl::StatusOr<bool> Spend(int64_t size);
 
   const FrameSource& source_;
   int64_t position_;
@@ -70,12 +78,8 @@ class RecordFinder {
   size_t filled_ = 0;
   int64_t window_begin_;
   Hop hop_;
+  std::optional<SearchBudget> budget_;
 };
-
-// Looks behind every byte from `position` on for intact records, wherever they lie, until `visit`
-// says that it has seen enough.
-absl::Status SearchRecords(const FrameSource& source, int64_t position,
-                           absl::FunctionRef<bool(FoundRecord)> visit);
 
 }  // namespace cairn::frame
 

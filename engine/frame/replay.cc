@@ -118,7 +118,7 @@ absl::StatusOr<std::optional<FoundRecord>> Follower::FindBehind(
   if (!bytes) return std::nullopt;
   const int64_t position = finder.position();
   std::optional<FoundRecord> found;
-  CAIRN_RETURN_IF_ERROR(SearchRecords(source_, position, [&](FoundRecord record) {
+  CAIRN_RETURN_IF_ERROR(finder.Search([&](FoundRecord record) {
     if (record.kind != format::RecordKind::kBatch) return false;
     if (AsNext(record, scanned_, rules_).has_value()) {
       found = std::move(record);

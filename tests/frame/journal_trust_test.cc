@@ -135,6 +135,24 @@ TEST_F(JournalTrustTest, ManyHeadsOfRecordsCostNoMoreThanTheyAreLong) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
+TEST_F(JournalTrustTest, HeadsOfRecordsBetweenBatchesCostNoMoreThanTheyAreLong) {
+  constexpr uint64_t kSize = 4 << 20;
+  format::Batch batch = NextBatch();
+  std::vector<std::byte> journal;
+  while (journal.size() < kSize) {
+    const std::vector<std::byte> head = HeadOf(kSize - journal.size());
+    journal.insert(journal.end(), head.begin(), head.end());
+    const std::vector<std::byte> record = format::EncodeBatch(batch);
+    journal.insert(journal.end(), record.begin(), record.end());
+    batch.links.previous = format::HashOf(record);
+    ++batch.links.generation;
+  }
+  PutBehind(journal);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), Noise(256, 1));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+}
+
 TEST_F(JournalTrustTest, ARecordThatClaimsAHoleCostsNoMemory) {
   constexpr int64_t kSize = int64_t{8} << 40;
   std::vector<std::byte> head = HeadOf(kSize);
