@@ -40,6 +40,8 @@ constexpr int64_t kMostUnsynced = int64_t{64} << 20;
 // opening, which replays them, takes long.
 constexpr int64_t kShortJournal = int64_t{1} << 14;
 constexpr int64_t kLongJournal = int64_t{1} << 20;
+// Edits all over a large frame are far slower to replay than appends.
+constexpr int64_t kManyPieces = int64_t{1} << 18;
 
 // Whether a checkpoint has to change the metalayers in the header.
 bool MetalayersDiffer(const Draft& draft) {
@@ -133,8 +135,9 @@ bool ContiguousWriter::FitsInPlace() const {
 // With what is staged.
 bool ContiguousWriter::JournalIsLong() const {
   const Draft& draft = stager_->draft();
-  return base_->journal->edits + draft.chunk_edits.count() >
-         std::clamp(draft.chunks.size() / 8, kShortJournal, kLongJournal);
+  return draft.chunks.pieces() > kManyPieces ||
+         base_->journal->edits + draft.chunk_edits.count() >
+             std::clamp(draft.chunks.size() / 8, kShortJournal, kLongJournal);
 }
 
 // A commit should not have to make a larger size durable, and a full disk should show early. Where
