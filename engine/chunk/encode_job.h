@@ -39,7 +39,7 @@ class EncodeJob {
   class InOrder;
   class InSlots;
 
-  static constexpr size_t kRun = 4;  // blocks
+  static constexpr size_t kRun = 8;  // blocks
 
   size_t nblocks() const { return static_cast<size_t>(header_.nblocks()); }
   Bytes Block(size_t i) const;
