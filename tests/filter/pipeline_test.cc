@@ -141,9 +141,9 @@ TEST(PipelineTest, DeltaRefersToPlainDataWhereverItStands) {
 }
 
 TEST(PipelineTest, StagesThatChangeNothingAreDropped) {
-  const Block src = RandomBlock(100, 28);
+  const std::vector<std::byte> block = ToVector(RandomBlock(100, 28));
   EXPECT_EQ(Pipeline().active(), 0);
-  EXPECT_EQ(Backward(Pipeline(), ToVector(src), {}), ToVector(src));
+  EXPECT_EQ(Backward(Pipeline(), block, {}), block);
   const auto none = Make(Params({}, 4));
   ASSERT_TRUE(none.ok());
   EXPECT_EQ(none->active(), 0);
