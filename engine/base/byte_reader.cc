@@ -4,12 +4,19 @@
 
 namespace cairn {
 
-void ByteReader::FailToTake(uint64_t size, std::string_view field) {
-  Fail(field, absl::StrFormat("needs %d bytes, %d left", size, remaining()));
+absl::Status ByteReader::Problem(std::string_view section, std::string_view field, size_t at,
+                                 std::string_view problem) {
+  return DataLoss("%s: %s at byte %d: %s", section, field, at, problem);
 }
 
-void ByteReader::FailToSeek(uint64_t offset, std::string_view field) {
-  Fail(field, absl::StrFormat("points to byte %d of %d", offset, bytes_.size()));
+absl::Status ByteReader::TooShort(std::string_view section, std::string_view field, size_t at,
+                                  uint64_t size, size_t left) {
+  return Problem(section, field, at, absl::StrFormat("needs %d bytes, %d left", size, left));
+}
+
+absl::Status ByteReader::OutOfBounds(std::string_view section, std::string_view field, size_t at,
+                                     uint64_t offset, size_t size) {
+  return Problem(section, field, at, absl::StrFormat("points to byte %d of %d", offset, size));
 }
 
 void ByteReader::Expect(uint8_t expected, std::string_view field) {
@@ -19,11 +26,6 @@ void ByteReader::Expect(uint8_t expected, std::string_view field) {
     offset_ = at;
     Fail(field, absl::StrFormat("expected 0x%02x, got 0x%02x", expected, got));
   }
-}
-
-void ByteReader::Fail(std::string_view field, std::string_view problem) {
-  if (!ok()) return;
-  status_ = DataLoss("%s: %s at byte %d: %s", section_, field, offset_, problem);
 }
 
 }  // namespace cairn

@@ -38,7 +38,7 @@ class ByteReader {
   // Exactly `size` bytes, or none.
   Bytes Take(uint64_t size, std::string_view field) {
     if (size > remaining() || !ok()) {
-      FailToTake(size, field);
+      if (ok()) status_ = TooShort(section_, field, offset_, size, remaining());
       return {};
     }
     const Bytes taken = bytes_.subspan(offset_, size);
@@ -50,12 +50,14 @@ class ByteReader {
   void Expect(uint8_t expected, std::string_view field);
 
   // Makes the reader fail at the current offset: "<section>: <field> at <offset>: <problem>".
-  void Fail(std::string_view field, std::string_view problem);
+  void Fail(std::string_view field, std::string_view problem) {
+    if (ok()) status_ = Problem(section_, field, offset_, problem);
+  }
 
   // Goes to an absolute offset, which may be the end but not past it.
   void Seek(uint64_t offset, std::string_view field) {
     if (offset > bytes_.size() || !ok()) {
-      FailToSeek(offset, field);
+      if (ok()) status_ = OutOfBounds(section_, field, offset_, offset, bytes_.size());
       return;
     }
     offset_ = offset;
@@ -67,9 +69,13 @@ class ByteReader {
   const absl::Status& status() const { return status_; }
 
  private:
-  // Out of the way: what succeeds is inlined and costs two comparisons.
-  void FailToTake(uint64_t size, std::string_view field);
-  void FailToSeek(uint64_t offset, std::string_view field);
+  // Out of the way, and given no reader: what succeeds is inlined and works in registers.
+  static absl::Status Problem(std::string_view section, std::string_view field, size_t at,
+                              std::string_view problem);
+  static absl::Status TooShort(std::string_view section, std::string_view field, size_t at,
+                               uint64_t size, size_t left);
+  static absl::Status OutOfBounds(std::string_view section, std::string_view field, size_t at,
+                                  uint64_t offset, size_t size);
 
   Bytes bytes_;
   std::string_view section_;

@@ -102,15 +102,15 @@ ChunkDecompressor& ChunkDecompressor::operator=(ChunkDecompressor&&) noexcept = 
 ChunkDecompressor::~ChunkDecompressor() = default;
 
 absl::Status ChunkDecompressor::Decompress(Bytes chunk, MutableBytes dst) const {
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Decoder decoder,
-                         chunk::Decoder::Make(chunk, state_->context));
+  chunk::Decoder decoder;
+  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, state_->context));
   return decoder.Decode(dst);
 }
 
 absl::Status ChunkDecompressor::DecompressItems(Bytes chunk, int64_t start,
                                                 MutableBytes dst) const {
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Decoder decoder,
-                         chunk::Decoder::Make(chunk, state_->context));
+  chunk::Decoder decoder;
+  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, state_->context));
   const int64_t typesize = decoder.header().typesize;
   if (static_cast<int64_t>(dst.size()) % typesize != 0) {
     return InvalidArgument("a buffer of %d bytes holds no whole items of %d", dst.size(), typesize);
@@ -132,8 +132,8 @@ absl::Status DecompressItems(Bytes chunk, int64_t start, MutableBytes dst,
 
 absl::StatusOr<std::vector<int32_t>> BlockSizes(Bytes chunk) {
   chunk::WorkspacePool pool;
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Decoder decoder,
-                         chunk::Decoder::Make(chunk, ContextOf({}, &pool)));
+  chunk::Decoder decoder;
+  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, ContextOf({}, &pool)));
   std::vector<int32_t> sizes;
   for (int64_t i = 0; i < decoder.nblocks(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(const chunk::BlockPlace place, decoder.PlaceOf(i));

@@ -1,6 +1,7 @@
 #include "engine/chunk/decoder.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "engine/base/byte_reader.h"
@@ -32,29 +33,25 @@ absl::Status HeaderError(const absl::Status& status) {
 
 }  // namespace
 
-absl::StatusOr<Decoder> Decoder::Make(Bytes chunk, const DecodeContext& context) {
-  const absl::StatusOr<Header> header = ParseHeader(chunk);
-  return header.ok() ? Make(chunk, *header, context) : header.status();
+absl::Status Decoder::Open(Bytes chunk, const DecodeContext& context) {
+  CAIRN_RETURN_IF_ERROR(ParseHeader(chunk, static_cast<int64_t>(chunk.size()), header_));
+  return OpenBody(chunk, context);
 }
 
-absl::StatusOr<Decoder> Decoder::Make(Bytes chunk, const Header& header,
-                                      const DecodeContext& context) {
-  // Filled in place, for it is large and chunks are many.
-  absl::StatusOr<Decoder> decoder =
-      Decoder(chunk.first(static_cast<size_t>(header.cbytes)), header, context);
-  if (header.has_blocks()) {
-    if (absl::Status status = decoder->Prepare(); !status.ok()) decoder = std::move(status);
-  }
-  return decoder;
+absl::Status Decoder::Open(Bytes chunk, const Header& header, const DecodeContext& context) {
+  header_ = header;
+  return OpenBody(chunk, context);
 }
 
-absl::Status Decoder::Prepare() {
+absl::Status Decoder::OpenBody(Bytes chunk, const DecodeContext& context) {
+  chunk_ = chunk.first(static_cast<size_t>(header_.cbytes));
+  context_ = context;
+  if (!header_.has_blocks()) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(codec_, CodecOf(header_));
   if (!header_.instrumented) {
-    absl::StatusOr<filter::Pipeline> pipeline =
-        filter::Pipeline::Make(PipelineOf(header_, context_));
-    if (!pipeline.ok()) return HeaderError(pipeline.status());
-    pipeline_ = *std::move(pipeline);
+    if (absl::Status status = pipeline_.SetUp(PipelineOf(header_, context_)); !status.ok()) {
+      return HeaderError(status);
+    }
   }
   blocks_begin_ = header_.size() + int64_t{4} * header_.nblocks();
   if (header_.has_dict) CAIRN_RETURN_IF_ERROR(ReadDictionary());
@@ -94,7 +91,7 @@ absl::Status Decoder::ReadVlBlocks() {
       return DataLoss("chunk blocks: size of block %d: expected 1 to %d, got %d", i,
                       header_.nbytes - begin, nbytes);
     }
-    vlblocks_.push_back({.begin = begin, .nbytes = nbytes, .start = start + 4});
+    vlblocks_.push_back({.block = i, .begin = begin, .nbytes = nbytes, .start = start + 4});
     begin += nbytes;
     previous = start;
   }
@@ -122,6 +119,7 @@ absl::StatusOr<BlockPlace> Decoder::PlaceOf(int64_t block) const {
   }
   const int64_t begin = block * header_.blocksize;
   return BlockPlace{
+      .block = block,
       .begin = begin,
       .nbytes = static_cast<int32_t>(std::min<int64_t>(header_.blocksize, header_.nbytes - begin)),
       .start = start};
@@ -145,9 +143,8 @@ absl::Status Decoder::PrepareWorkspace(Workspace& workspace) const {
   return absl::OkStatus();
 }
 
-absl::Status Decoder::ForEachStream(
-    const BlockPlace& place, int64_t block,
-    absl::FunctionRef<absl::Status(const Stream& stream, size_t from, size_t size)> visit) const {
+template <typename Visit>
+absl::Status Decoder::ForEachStream(const BlockPlace& place, const Visit& visit) const {
   const auto nbytes = static_cast<size_t>(place.nbytes);
   ByteReader reader(chunk_, "chunk stream");
   reader.Seek(static_cast<uint64_t>(place.start), "start");
@@ -159,7 +156,7 @@ absl::Status Decoder::ForEachStream(
   const auto nstreams = static_cast<size_t>(StreamsOf(place));
   const size_t size = nbytes / nstreams;
   if (size * nstreams != nbytes) {
-    return DataLoss("chunk block %d: %d bytes cannot be cut into %d streams", block, nbytes,
+    return DataLoss("chunk block %d: %d bytes cannot be cut into %d streams", place.block, nbytes,
                     nstreams);
   }
   for (size_t i = 0; i < nstreams; ++i) {
@@ -176,16 +173,16 @@ absl::Status Decoder::ForEachStream(
     }
     CAIRN_RETURN_IF_ERROR(reader.status());
     if (absl::Status status = visit(stream, i * size, size); !status.ok()) {
-      return At(absl::StrFormat("chunk block %d, stream %d", block, i), status);
+      return At(absl::StrFormat("chunk block %d, stream %d", place.block, i), status);
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status Decoder::DecodeStreams(int64_t block, MutableBytes out, Workspace& workspace) const {
+absl::Status Decoder::DecodeStreams(const BlockPlace& place, MutableBytes out,
+                                    Workspace& workspace) const {
   const PluginCall call{.typesize = header_.typesize, .meta = header_.codec_meta};
-  CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
-  return ForEachStream(place, block, [&](const Stream& stream, size_t from, size_t size) {
+  return ForEachStream(place, [&](const Stream& stream, size_t from, size_t size) {
     const MutableBytes to = out.subspan(from, size);
     if (stream.is_run()) {
       FillBytes(to, stream.run);
@@ -198,11 +195,10 @@ absl::Status Decoder::DecodeStreams(int64_t block, MutableBytes out, Workspace& 
   });
 }
 
-absl::Status Decoder::GatherPart(int64_t block, const filter::BlockPart& part, MutableBytes small,
-                                 Workspace& workspace) const {
+absl::Status Decoder::GatherPart(const BlockPlace& place, const filter::BlockPart& part,
+                                 MutableBytes small, Workspace& workspace) const {
   const PluginCall call{.typesize = header_.typesize, .meta = header_.codec_meta};
-  CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
-  return ForEachStream(place, block, [&](const Stream& stream, size_t from, size_t size) {
+  return ForEachStream(place, [&](const Stream& stream, size_t from, size_t size) {
     const size_t wanted = part.EndWithin(from, from + size) - from;
     if (wanted == 0) return absl::OkStatus();
     if (!stream.is_run() && stream.stored.size() == size) {
@@ -220,36 +216,30 @@ absl::Status Decoder::GatherPart(int64_t block, const filter::BlockPart& part, M
   });
 }
 
-absl::StatusOr<bool> Decoder::DecodePart(int64_t block, int64_t begin, MutableBytes out,
+absl::StatusOr<bool> Decoder::DecodePart(const BlockPlace& place, int64_t begin, MutableBytes out,
                                          Workspace& workspace) const {
-  CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
-  const auto size = static_cast<size_t>(place.nbytes);
-  const auto from = static_cast<size_t>(begin);
-  const std::optional<filter::BlockPart> part = pipeline_.has_value()
-                                                    ? pipeline_->PartOf(size, from, out.size())
-                                                    : filter::PartOfPlain(size, from, out.size());
+  const std::optional<filter::BlockPart> part =
+      pipeline_.PartOf(static_cast<size_t>(place.nbytes), static_cast<size_t>(begin), out.size());
   if (!part.has_value()) return false;
-  const bool filtered = pipeline_.has_value() && pipeline_->active() > 0;
+  const bool filtered = pipeline_.active() > 0;
   const MutableBytes small = filtered ? workspace.block.Get(part->size()) : out;
-  CAIRN_RETURN_IF_ERROR(GatherPart(block, *part, small, workspace));
-  if (filtered) pipeline_->BackwardPart(*part, small, workspace.scratch.Get(small.size()), out);
+  CAIRN_RETURN_IF_ERROR(GatherPart(place, *part, small, workspace));
+  if (filtered) pipeline_.BackwardPart(*part, small, workspace.scratch.Get(small.size()), out);
   return true;
 }
 
-absl::Status Decoder::DecodeBlock(int64_t block, Bytes reference, MutableBytes out,
+absl::Status Decoder::DecodeBlock(const BlockPlace& place, Bytes reference, MutableBytes out,
                                   Workspace& workspace) const {
-  if (!pipeline_.has_value() || pipeline_->active() == 0) {
-    return DecodeStreams(block, out, workspace);
-  }
+  if (pipeline_.active() == 0) return DecodeStreams(place, out, workspace);
   const MutableBytes filtered = workspace.filtered.Get(out.size());
-  CAIRN_RETURN_IF_ERROR(DecodeStreams(block, filtered, workspace));
+  CAIRN_RETURN_IF_ERROR(DecodeStreams(place, filtered, workspace));
   const MutableBytes scratch =
-      pipeline_->active() > 1 ? workspace.scratch.Get(out.size()) : MutableBytes();
-  return pipeline_->Backward(filtered, reference, out, scratch);
+      pipeline_.active() > 1 ? workspace.scratch.Get(out.size()) : MutableBytes();
+  return pipeline_.Backward(filtered, reference, out, scratch);
 }
 
 int64_t Decoder::BlockAt(int64_t position) const {
-  if (!header_.vlblocks) return position / header_.blocksize;
+  if (!header_.vlblocks) return position < header_.blocksize ? 0 : position / header_.blocksize;
   const auto after =
       std::upper_bound(vlblocks_.begin(), vlblocks_.end(), position,
                        [](int64_t value, const BlockPlace& place) { return value < place.begin; });
@@ -269,20 +259,22 @@ class Decoder::RangeTask final : public BlockTask {
   }
 
   absl::Status Run(int64_t block, Workspace& workspace) override {
-    CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, decoder_.PlaceOf(block));
+    const absl::StatusOr<BlockPlace> found = decoder_.PlaceOf(block);
+    if (!found.ok()) return found.status();
+    const BlockPlace& place = *found;
     const int64_t end = begin_ + static_cast<int64_t>(dst_.size());
     const int64_t from = std::max(place.begin, begin_);
     const int64_t to = std::min(place.begin + place.nbytes, end);
     const MutableBytes out =
         dst_.subspan(static_cast<size_t>(from - begin_), static_cast<size_t>(to - from));
     if (to - from == place.nbytes) {
-      return decoder_.DecodeBlock(block, reference_, out, workspace);
+      return decoder_.DecodeBlock(place, reference_, out, workspace);
     }
     CAIRN_ASSIGN_OR_RETURN(const bool done,
-                           decoder_.DecodePart(block, from - place.begin, out, workspace));
+                           decoder_.DecodePart(place, from - place.begin, out, workspace));
     if (done) return absl::OkStatus();
     const MutableBytes whole = workspace.block.Get(static_cast<size_t>(place.nbytes));
-    CAIRN_RETURN_IF_ERROR(decoder_.DecodeBlock(block, reference_, whole, workspace));
+    CAIRN_RETURN_IF_ERROR(decoder_.DecodeBlock(place, reference_, whole, workspace));
     CopyBytes(whole.subspan(static_cast<size_t>(from - place.begin), out.size()), out);
     return absl::OkStatus();
   }
@@ -309,7 +301,7 @@ absl::Status Decoder::CheckScratch(BlockRange range, MutableBytes dst) const {
 }
 
 absl::Status Decoder::RunTask(BlockRange range, Executor* executor, Workspace& workspace,
-                              BlockTask& task) const {
+                              RangeTask& task) const {
   if (executor != nullptr) return ForEachBlock(range, executor, *context_.pool, task);
   CAIRN_RETURN_IF_ERROR(task.Prepare(workspace));
   for (int64_t block = range.first; block < range.last; ++block) {
@@ -327,8 +319,7 @@ absl::Status Decoder::DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& w
           ? context_.executor
           : nullptr;
   CAIRN_RETURN_IF_ERROR(CheckScratch(range, dst));
-  const bool needs_reference =
-      pipeline_.has_value() && pipeline_->uses_reference() && !header_.vlblocks && range.last > 1;
+  const bool needs_reference = pipeline_.uses_reference() && !header_.vlblocks && range.last > 1;
   if (!needs_reference) return RunTask(range, executor, workspace, task);
 
   // DELTA codes every other block against block 0, so that one comes first.
@@ -336,7 +327,8 @@ absl::Status Decoder::DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& w
   const bool in_place = begin == 0 && dst.size() >= size;
   const MutableBytes reference = in_place ? dst.first(size) : workspace.reference.Get(size);
   CAIRN_RETURN_IF_ERROR(PrepareWorkspace(workspace));
-  CAIRN_RETURN_IF_ERROR(DecodeBlock(0, {}, reference, workspace));
+  CAIRN_ASSIGN_OR_RETURN(const BlockPlace first, PlaceOf(0));
+  CAIRN_RETURN_IF_ERROR(DecodeBlock(first, {}, reference, workspace));
   if (range.first == 0) {
     // The range goes on behind block 0, so all that is left of it is wanted.
     if (!in_place) CopyBytes(reference.subspan(static_cast<size_t>(begin)), dst);

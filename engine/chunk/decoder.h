@@ -3,11 +3,9 @@
 #define CAIRN_ENGINE_CHUNK_DECODER_H_
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -37,20 +35,23 @@ struct DecodeContext {
 
 // Where one block's streams begin, and what they decode to.
 struct BlockPlace {
+  int64_t block = 0;   // its number
   int64_t begin = 0;   // in the decoded chunk
   int32_t nbytes = 0;  // decoded
   int32_t start = 0;   // in the chunk
   int32_t stored = 0;  // vlblocks: compressed size; else unknown, 0
 };
 
-// One chunk being decoded; reads `chunk` only inside its bounds. Thread-safe.
+// One chunk being decoded; reads `chunk` only inside its bounds. Thread-safe once it is open.
 class Decoder {
  public:
-  // Checks the header and the block positions that are needed to find any block.
-  static absl::StatusOr<Decoder> Make(Bytes chunk, const DecodeContext& context);
+  // Of a chunk of no bytes, until one is opened.
+  Decoder() = default;
+  // Done once, in place: chunks are many. Checks the header and the block positions that are needed
+  // to find any block.
+  absl::Status Open(Bytes chunk, const DecodeContext& context);
   // The same of a chunk whose header was parsed.
-  static absl::StatusOr<Decoder> Make(Bytes chunk, const Header& header,
-                                      const DecodeContext& context);
+  absl::Status Open(Bytes chunk, const Header& header, const DecodeContext& context);
 
   const Header& header() const { return header_; }
   // The chunk, without what may follow it.
@@ -80,29 +81,25 @@ class Decoder {
     bool is_run() const { return stored.empty(); }
   };
 
-  Decoder(Bytes chunk, const Header& header, const DecodeContext& context)
-      : chunk_(chunk), header_(header), context_(context) {}
-
-  absl::Status Prepare();
+  absl::Status OpenBody(Bytes chunk, const DecodeContext& context);
   absl::Status ReadDictionary();
   absl::Status ReadVlBlocks();
   absl::Status CheckScratch(BlockRange range, MutableBytes dst) const;
   absl::Status DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& workspace) const;
   absl::Status RunTask(BlockRange range, Executor* executor, Workspace& workspace,
-                       BlockTask& task) const;
-  absl::Status DecodeBlock(int64_t block, Bytes reference, MutableBytes out,
+                       RangeTask& task) const;
+  absl::Status DecodeBlock(const BlockPlace& place, Bytes reference, MutableBytes out,
                            Workspace& workspace) const;
   // Decodes bytes [begin, begin + out.size()) of a block; false when there is no shorter way than
   // to decode all of it.
-  absl::StatusOr<bool> DecodePart(int64_t block, int64_t begin, MutableBytes out,
+  absl::StatusOr<bool> DecodePart(const BlockPlace& place, int64_t begin, MutableBytes out,
                                   Workspace& workspace) const;
-  absl::Status GatherPart(int64_t block, const filter::BlockPart& part, MutableBytes small,
-                          Workspace& workspace) const;
-  absl::Status DecodeStreams(int64_t block, MutableBytes out, Workspace& workspace) const;
-  // Calls `visit` with each stream of a block, and where in the block it belongs.
-  absl::Status ForEachStream(
-      const BlockPlace& place, int64_t block,
-      absl::FunctionRef<absl::Status(const Stream& stream, size_t from, size_t size)> visit) const;
+  absl::Status GatherPart(const BlockPlace& place, const filter::BlockPart& part,
+                          MutableBytes small, Workspace& workspace) const;
+  absl::Status DecodeStreams(const BlockPlace& place, MutableBytes out, Workspace& workspace) const;
+  // Calls visit(stream, from, size) with each stream of a block, and where in the block it belongs.
+  template <typename Visit>
+  absl::Status ForEachStream(const BlockPlace& place, const Visit& visit) const;
   int64_t StreamsOf(const BlockPlace& place) const;
   absl::Status PrepareWorkspace(Workspace& workspace) const;
 
@@ -110,7 +107,7 @@ class Decoder {
   Header header_;
   DecodeContext context_;
   Codec codec_ = Codec::kBloscLz;
-  std::optional<filter::Pipeline> pipeline_;
+  filter::Pipeline pipeline_;
   Bytes dict_;
   int64_t blocks_begin_ = 0;  // the first byte behind positions and dictionary
   std::vector<BlockPlace> vlblocks_;

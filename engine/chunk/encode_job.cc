@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/base/bytes.h"
+#include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/chunk/parallel.h"
@@ -137,57 +138,100 @@ bool EncodeJob::MayBeNoise() const {
   return dict_.empty() && tools_.options.registry == nullptr && tools_.options.clevel > 0;
 }
 
+size_t EncodeJob::PartsOfStream() const {
+  return header_.unsplit ? std::min<size_t>(header_.typesize, kMaxParts) : 1;
+}
+
 bool EncodeJob::AllStreamsAreNoise(Bytes filtered, size_t nstreams, Workspace& workspace) const {
   const Codec codec = tools_.options.codec;
   const size_t size = filtered.size() / nstreams;
-  const size_t parts = header_.unsplit ? std::min<size_t>(header_.typesize, kMaxParts) : 1;
   for (size_t k = 0; k < nstreams; ++k) {
-    if (!workspace.noise.IsNoise(filtered.subspan(k * size, size), parts, codec)) return false;
+    const Bytes stream = filtered.subspan(k * size, size);
+    if (!workspace.noise.IsNoise(stream, PartsOfStream(), codec)) return false;
   }
   return true;
 }
 
-absl::StatusOr<bool> EncodeJob::SampleIsNoise(const Ruler& ruler, size_t nstreams,
+absl::StatusOr<bool> EncodeJob::SampleIsNoise(const Ruler& ruler, size_t parts,
                                               Workspace& workspace) const {
   const size_t size = ruler.size();
   const MutableBytes buffer = workspace.sample.Get(3 * size);
-  const MutableBytes sample = buffer.first(size);
-  const MutableBytes filtered = buffer.subspan(size, size);
+  MutableBytes sample = buffer.first(size);
   size_t done = 0;
   for (size_t w = 0; w < ruler.count(); ++w) {
     CopyBytes(ruler.Window(w), sample.subspan(done));
     done += ruler.Window(w).size();
   }
-  CAIRN_RETURN_IF_ERROR(tools_.pipeline.Forward(sample, {}, filtered, buffer.last(size)));
-  for (size_t k = 0; k < nstreams; ++k) {
-    const Bytes stream = Bytes(filtered).subspan(k * (size / nstreams), size / nstreams);
-    if (!workspace.noise.SampleIsNoise(stream)) return false;
+  if (tools_.pipeline.active() > 0) {
+    const MutableBytes filtered = buffer.subspan(size, size);
+    CAIRN_RETURN_IF_ERROR(tools_.pipeline.Forward(sample, {}, filtered, buffer.last(size)));
+    sample = filtered;
+  }
+  for (size_t k = 0; k < parts; ++k) {
+    const Bytes part = Bytes(sample).subspan(k * (size / parts), size / parts);
+    if (!workspace.noise.SampleIsNoise(part)) return false;
   }
   return true;
 }
 
-absl::StatusOr<EncodeJob::Look> EncodeJob::LookAt(size_t i, Workspace& workspace) const {
+absl::StatusOr<EncodeJob::Look> EncodeJob::LookClosely(size_t i, Workspace& workspace) const {
   const Bytes block = Block(i);
   const size_t nstreams = StreamsOf(block);
-  const Codec codec = tools_.options.codec;
   Look look;
-  if (header_.vlblocks || !MayBeNoise() ||
-      !NoiseProbe::IsWorthALook(block.size() / nstreams, codec)) {
-    return look;
-  }
-  const size_t typesize = header_.typesize;
-  const Ruler ruler(block, typesize);
+  const Ruler ruler(block, header_.typesize);
   if (ruler.count() > 1 && tools_.pipeline.active() > 0 && !tools_.pipeline.uses_reference() &&
-      !NoiseProbe::IsPatient(codec)) {
-    // What is compressible shows at its beginning, most of the time.
-    const Ruler beginning(block.first(kFirstLook * typesize), typesize);
-    CAIRN_ASSIGN_OR_RETURN(look.noise, SampleIsNoise(beginning, nstreams, workspace));
-    if (!look.noise) return look;
+      !NoiseProbe::IsPatient(tools_.options.codec)) {
     CAIRN_ASSIGN_OR_RETURN(look.noise, SampleIsNoise(ruler, nstreams, workspace));
     return look;
   }
   CAIRN_ASSIGN_OR_RETURN(look.filtered, Filtered(i, workspace));
   look.noise = AllStreamsAreNoise(look.filtered, nstreams, workspace);
+  return look;
+}
+
+absl::StatusOr<bool> EncodeJob::SeemsNoise(size_t i, Workspace& workspace) const {
+  const Bytes block = Block(i);
+  const size_t typesize = header_.typesize;
+  // What is compressible shows at its beginning, most of the time.
+  const Ruler beginning(block.first(std::min(kFirstLook * typesize, block.size())), typesize);
+  const size_t nstreams = StreamsOf(block);
+  CAIRN_ASSIGN_OR_RETURN(const bool noise, SampleIsNoise(beginning, nstreams, workspace));
+  if (!noise || Leads(i)) return noise;
+  return SampleIsNoise(Ruler::Glance(block, typesize), nstreams * PartsOfStream(), workspace);
+}
+
+absl::StatusOr<bool> EncodeJob::FollowsNoise(size_t i, Workspace& workspace) {
+  if (Leads(i)) return false;
+  const std::atomic<Verdict>& leader = leaders_[i / kRun];
+  if (leader.load(std::memory_order_relaxed) == Verdict::kUnknown) {
+    CAIRN_RETURN_IF_ERROR(LookAt(i / kRun * kRun, workspace).status());
+  }
+  return leader.load(std::memory_order_relaxed) == Verdict::kNoise;
+}
+
+absl::StatusOr<EncodeJob::Look> EncodeJob::LookAt(size_t i, Workspace& workspace) {
+  const Bytes block = Block(i);
+  if (header_.vlblocks || !MayBeNoise() ||
+      !NoiseProbe::IsWorthALook(block.size() / StreamsOf(block), tools_.options.codec)) {
+    return Look();
+  }
+  Look look;
+  if (tools_.pipeline.uses_reference()) {
+    CAIRN_ASSIGN_OR_RETURN(look, LookClosely(i, workspace));
+  } else {
+    CAIRN_ASSIGN_OR_RETURN(look.noise, SeemsNoise(i, workspace));
+    bool settled = !look.noise;
+    if (!settled) {
+      CAIRN_ASSIGN_OR_RETURN(settled, FollowsNoise(i, workspace));
+    }
+    if (!settled) {
+      CAIRN_ASSIGN_OR_RETURN(look, LookClosely(i, workspace));
+    }
+  }
+  if (Leads(i) && !leaders_.empty()) {
+    leaders_[i / kRun].store(look.noise ? Verdict::kNoise : Verdict::kOrder,
+                             std::memory_order_relaxed);
+  }
   return look;
 }
 
@@ -226,8 +270,7 @@ absl::StatusOr<size_t> EncodeJob::EncodeBlock(size_t i, Bytes filtered, MutableB
 // waits for a block that is none: without one, the chunk is stored as it is and nothing is in vain.
 class EncodeJob::InOrder final : public BlockTask {
  public:
-  InOrder(const EncodeJob& job, MutableBytes dst, size_t begin)
-      : job_(job), dst_(dst), end_(begin) {}
+  InOrder(EncodeJob& job, MutableBytes dst, size_t begin) : job_(job), dst_(dst), end_(begin) {}
 
   absl::Status Prepare(Workspace& workspace) const override { return job_.Prepare(workspace); }
 
@@ -257,7 +300,7 @@ class EncodeJob::InOrder final : public BlockTask {
     return absl::OkStatus();
   }
 
-  const EncodeJob& job_;
+  EncodeJob& job_;
   MutableBytes dst_;
   size_t end_;
   size_t written_ = 0;  // blocks
@@ -267,7 +310,7 @@ class EncodeJob::InOrder final : public BlockTask {
 // Writes each block into a slot that has room for the worst; runs in any thread.
 class EncodeJob::InSlots final : public BlockTask {
  public:
-  InSlots(const EncodeJob& job, MutableBytes slots, size_t slot_size)
+  InSlots(EncodeJob& job, MutableBytes slots, size_t slot_size)
       : job_(job), slots_(slots), slot_size_(slot_size), sizes_(job.nblocks()) {}
 
   absl::Status Prepare(Workspace& workspace) const override { return job_.Prepare(workspace); }
@@ -290,7 +333,7 @@ class EncodeJob::InSlots final : public BlockTask {
   }
 
  private:
-  const EncodeJob& job_;
+  EncodeJob& job_;
   MutableBytes slots_;
   size_t slot_size_;
   std::vector<size_t> sizes_;
@@ -320,6 +363,7 @@ absl::StatusOr<size_t> EncodeJob::RunInSlots(MutableBytes dst, size_t begin) {
 }
 
 absl::StatusOr<size_t> EncodeJob::Run(MutableBytes dst) {
+  if (nblocks() > 1) leaders_ = std::vector<std::atomic<Verdict>>(CeilDiv(nblocks(), kRun));
   if (tools_.options.use_dict) {
     const WorkspacePool::Lease lease = tools_.pool.Acquire();
     CAIRN_RETURN_IF_ERROR(TrainDictionary(*lease));

@@ -3,6 +3,7 @@
 #define CAIRN_ENGINE_CHUNK_ENCODE_JOB_H_
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -38,6 +39,8 @@ class EncodeJob {
   class InOrder;
   class InSlots;
 
+  static constexpr size_t kRun = 8;  // blocks
+
   size_t nblocks() const { return static_cast<size_t>(header_.nblocks()); }
   Bytes Block(size_t i) const;
   size_t StreamsOf(Bytes block) const;
@@ -53,13 +56,22 @@ class EncodeJob {
     bool noise = false;
     Bytes filtered;  // as from Filtered, or empty when that was not needed
   };
-  absl::StatusOr<Look> LookAt(size_t i, Workspace& workspace) const;
+  // Finds noise. The first block of each run is looked at closely; when it is noise, the others are
+  // taken for it as soon as they seem so at a glance. The answer depends on nothing but the bytes.
+  absl::StatusOr<Look> LookAt(size_t i, Workspace& workspace);
+  absl::StatusOr<Look> LookClosely(size_t i, Workspace& workspace) const;
+  absl::StatusOr<bool> SeemsNoise(size_t i, Workspace& workspace) const;
+  // Whether the first block of the run that i is in was noise.
+  absl::StatusOr<bool> FollowsNoise(size_t i, Workspace& workspace);
+  static bool Leads(size_t i) { return i % kRun == 0; }
   // Whether streams may be told to be noise at all.
   bool MayBeNoise() const;
+  // Stretches of a stream that may differ from each other.
+  size_t PartsOfStream() const;
   bool AllStreamsAreNoise(Bytes filtered, size_t nstreams, Workspace& workspace) const;
-  // The same of what is seen of a block through a ruler: that needs no filters on all of it.
-  absl::StatusOr<bool> SampleIsNoise(const Ruler& ruler, size_t nstreams,
-                                     Workspace& workspace) const;
+  // The same of what is seen of a block through a ruler, which needs no filters on all of it.
+  // `parts`: streams, or stretches of one, that are looked at each on its own.
+  absl::StatusOr<bool> SampleIsNoise(const Ruler& ruler, size_t parts, Workspace& workspace) const;
   // These write the block and return its size, or 0 when dst is too small.
   absl::StatusOr<size_t> StoreBlock(size_t i, MutableBytes dst, Workspace& workspace) const;
   absl::StatusOr<size_t> EncodeBlock(size_t i, Bytes filtered, MutableBytes dst,
@@ -73,6 +85,9 @@ class EncodeJob {
   Bytes src_;
   std::span<const Bytes> vlblocks_;
   std::vector<std::byte> dict_;
+  // What is known of the first block of each run, whoever came to know it.
+  enum class Verdict : uint8_t { kUnknown, kOrder, kNoise };
+  std::vector<std::atomic<Verdict>> leaders_;  // none where there is one block
 };
 
 }  // namespace cairn::chunk

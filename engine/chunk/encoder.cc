@@ -25,14 +25,14 @@ absl::StatusOr<Encoder> Encoder::Make(const CompressionOptions& options, Workspa
     const WorkspacePool::Lease lease = pool->Acquire();
     CAIRN_RETURN_IF_ERROR(lease->codecs.Get(options.codec, options.registry).status());
   }
-  CAIRN_ASSIGN_OR_RETURN(
-      filter::Pipeline pipeline,
-      filter::Pipeline::Make({.slots = SlotsOf(options),
-                              .typesize = HeaderTypesize(options.typesize),
-                              .frame_typesize = options.typesize,
-                              .whole_block_bitshuffle = options.format == ChunkFormat::kBlosc1,
-                              .blockshape = {},
-                              .registry = options.registry}));
+  filter::Pipeline pipeline;
+  CAIRN_RETURN_IF_ERROR(
+      pipeline.SetUp({.slots = SlotsOf(options),
+                      .typesize = HeaderTypesize(options.typesize),
+                      .frame_typesize = options.typesize,
+                      .whole_block_bitshuffle = options.format == ChunkFormat::kBlosc1,
+                      .blockshape = {},
+                      .registry = options.registry}));
   return Encoder(options, std::move(pipeline), pool);
 }
 

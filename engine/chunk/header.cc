@@ -1,5 +1,7 @@
 #include "engine/chunk/header.h"
 
+#include <utility>
+
 #include "engine/base/byte_reader.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
@@ -119,11 +121,6 @@ void NormaliseBlockSize(Header& header) {
 
 }  // namespace
 
-int32_t Header::nblocks() const {
-  if (!has_blocks()) return 0;
-  return vlblocks ? blocksize : CeilDiv(nbytes, blocksize);
-}
-
 uint8_t FormatCodeOf(Codec codec) {
   switch (codec) {
     case Codec::kBloscLz:
@@ -157,9 +154,8 @@ absl::StatusOr<Codec> CodecOf(const Header& header) {
   }
 }
 
-absl::StatusOr<Header> ParseHeader(Bytes bytes, int64_t available) {
+absl::Status ParseHeader(Bytes bytes, int64_t available, Header& header) {
   ByteReader reader(bytes, "chunk header");
-  Header header;
   header.version = reader.U8("version");
   reader.U8("versionlz");
   const uint8_t flags = reader.U8("flags");
@@ -190,6 +186,14 @@ absl::StatusOr<Header> ParseHeader(Bytes bytes, int64_t available) {
   if (int64_t{header.nblocks()} * 4 > header.cbytes - header.size()) {
     return DataLoss("chunk header: cbytes %d has no room for the positions of %d blocks",
                     header.cbytes, header.nblocks());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Header> ParseHeader(Bytes bytes, int64_t available) {
+  absl::StatusOr<Header> header = Header();
+  if (absl::Status status = ParseHeader(bytes, available, *header); !status.ok()) {
+    header = std::move(status);
   }
   return header;
 }

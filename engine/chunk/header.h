@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/types.h"
+#include "engine/base/checked.h"
 
 namespace cairn::chunk {
 
@@ -54,7 +55,11 @@ struct Header {
   // Whether blocks and their positions follow the header.
   bool has_blocks() const { return nbytes > 0 && !memcpyed && special == SpecialValue::kNone; }
   // Blocks of the chunk; 0 when it has none.
-  int32_t nblocks() const;
+  int32_t nblocks() const {
+    if (!has_blocks()) return 0;
+    if (vlblocks) return blocksize;
+    return nbytes <= blocksize ? 1 : CeilDiv(nbytes, blocksize);  // mostly one, without a division
+  }
 };
 
 // Codecs in the flags byte are numbered by stream format. Frozen in the format.
@@ -70,6 +75,9 @@ absl::StatusOr<Header> ParseHeader(Bytes bytes, int64_t available);
 inline absl::StatusOr<Header> ParseHeader(Bytes chunk) {
   return ParseHeader(chunk, static_cast<int64_t>(chunk.size()));
 }
+
+// The same in place, for chunks are many: fills a header that has nothing but defaults.
+absl::Status ParseHeader(Bytes bytes, int64_t available, Header& header);
 
 // Writes header.size() bytes to the start of dst.
 void StoreHeader(const Header& header, MutableBytes dst);

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "engine/chunk/byte_marks.h"
 
@@ -16,6 +17,10 @@ constexpr size_t kWhole = 16384;  // bytes that are looked at without a ruler
 constexpr size_t kMinWindow = 128;
 constexpr size_t kWindowsOnRuler = 256;
 constexpr size_t kSide = 16;  // windows side by side, and the step from then on
+constexpr size_t kWindowsInGlance = 8;
+// Bytes and items of such a window: enough to count in each byte column.
+constexpr size_t kGlancedBytes = 512;
+constexpr size_t kGlancedItems = 64;
 // Shorter streams are coded as fast as they are looked at, or nearly.
 constexpr size_t kMinFast = 65536;
 constexpr size_t kMinPatient = 32768;
@@ -39,18 +44,16 @@ bool CountsBytes(Codec codec) { return codec == Codec::kZlib || codec == Codec::
 // deviations: one stream of noise in a hundred million is coded in vain.
 double Tolerance(double expected) { return 6 * std::sqrt(expected); }
 
-using Counts = std::array<uint32_t, 256>;
+// Signed and short: processors multiply and add these fastest.
+using Counts = std::array<int16_t, 256>;
 
-// Whether two of the counted are equal more often than in noise.
-bool IsUneven(const Counts& counts) {
-  uint64_t total = 0;
-  uint64_t pairs = 0;
-  for (const uint64_t count : counts) {
-    total += count;
-    pairs += count * (count - 1) / 2;
-  }
-  const double expected = static_cast<double>(total) * static_cast<double>(total - 1) / 2 / 256;
-  return static_cast<double>(pairs) > expected + Tolerance(expected);
+// Whether two of the `total` counted, at most 32,767, are equal more often than in noise.
+bool IsUneven(const Counts& counts, int total) {
+  int squares = 0;
+  for (const int count : counts) squares += count * count;
+  const double pairs = static_cast<double>(squares - total) / 2;
+  const double expected = static_cast<double>(total) * (total - 1) / 2 / 256;
+  return pairs > expected + Tolerance(expected);
 }
 
 // Whether some bytes of the windows are more frequent than others, or some steps from one byte to
@@ -58,6 +61,7 @@ bool IsUneven(const Counts& counts) {
 bool BytesAreUneven(const Ruler& ruler, size_t most) {
   Counts values{};
   Counts steps{};
+  int nsteps = 0;
   // In pieces of a line, spread over each window.
   const size_t share = std::max<size_t>(std::min(ruler.size(), most) / ruler.count() / kLine, 1);
   for (size_t i = 0; i < ruler.count(); ++i) {
@@ -72,22 +76,35 @@ bool BytesAreUneven(const Ruler& ruler, size_t most) {
         ++values[next];
         ++steps[static_cast<uint8_t>(next - value)];
       }
+      nsteps += static_cast<int>(bytes.size() / 2);
     }
   }
-  return IsUneven(values) || IsUneven(steps);
+  return IsUneven(values, 2 * nsteps) || IsUneven(steps, nsteps);
 }
 
 }  // namespace
 
-Ruler::Ruler(Bytes bytes, size_t unit) : bytes_(bytes), window_(bytes.size()), count_(1) {
+Ruler::Ruler(Bytes bytes, size_t unit) : bytes_(bytes), window_(bytes.size()) {
   if (bytes.size() <= kWhole * unit) return;
   window_ = std::max(kMinWindow * unit, bytes.size() / kWindowsOnRuler / unit * unit);
+  side_ = step_ = kSide;
   const size_t windows = bytes.size() / window_;
   count_ = windows <= kSide ? windows : kSide + (windows - kSide) / kSide;
 }
 
+Ruler Ruler::Glance(Bytes bytes, size_t unit) {
+  Ruler glance(bytes, bytes.size());
+  const size_t window = std::max(kGlancedItems, CeilDiv(kGlancedBytes, unit)) * unit;
+  const size_t windows = bytes.size() / window;
+  if (windows <= kWindowsInGlance) return glance;
+  glance.window_ = window;
+  glance.count_ = kWindowsInGlance;
+  glance.step_ = windows / kWindowsInGlance;
+  return glance;
+}
+
 Bytes Ruler::Window(size_t i, size_t more) const {
-  const size_t place = i < kSide ? i : (i - kSide + 2) * kSide - 1;
+  const size_t place = i < side_ ? i : side_ - 1 + (i - side_ + 1) * step_;
   const Bytes rest = bytes_.subspan(place * window_);
   return rest.first(std::min(window_ + more, rest.size()));
 }

@@ -14,6 +14,8 @@
 //   at which it may repeat itself.
 // - The rest is for codecs that are slow enough to pay for it: how often two bytes of the windows
 //   are equal, and a look at marks, fewer of them, in all of the stream.
+// - Where the stream before was noise throughout, a glance is enough to see that nothing changed:
+//   eight short windows. It tells uneven bytes and near repeats, not far ones.
 //
 // A stream that is taken for noise by mistake is stored as it is: the data are right in any case.
 #ifndef CAIRN_ENGINE_CHUNK_NOISE_H_
@@ -31,7 +33,10 @@ namespace cairn::chunk {
 // The windows of `unit`-byte items through which `bytes` is looked at: all of it when it is short.
 class Ruler {
  public:
+  // Sixteen windows side by side and then each sixteenth.
   Ruler(Bytes bytes, size_t unit);
+  // Eight short windows that are far apart, for a glance.
+  static Ruler Glance(Bytes bytes, size_t unit);
 
   size_t count() const { return count_; }
   // With up to `more` bytes of those behind it.
@@ -42,7 +47,9 @@ class Ruler {
  private:
   Bytes bytes_;
   size_t window_;
-  size_t count_;
+  size_t count_ = 1;
+  size_t side_ = 1;  // windows side by side
+  size_t step_ = 1;  // windows from one to the next behind those
 };
 
 // Keeps its table from stream to stream; the answers depend on the bytes and the codec alone.
@@ -57,7 +64,7 @@ class NoiseProbe {
   // Whether `stream` seems to be noise to the codec. `parts`: stretches of equal size that may
   // differ from each other, like the byte columns that SHUFFLE makes.
   bool IsNoise(Bytes stream, size_t parts, Codec codec);
-  // The same of a sample that was taken through a ruler, for codecs that are not patient.
+  // The same of a sample that was taken through a ruler, as far as a sample shows it.
   bool SampleIsNoise(Bytes sample);
 
  private:

@@ -1,30 +1,25 @@
 #include "engine/chunk/workspace.h"
 
+#include <utility>
+
 namespace cairn::chunk {
 
-WorkspacePool::Lease WorkspacePool::Acquire() {
-  std::unique_ptr<Workspace> workspace(warm_.exchange(nullptr, std::memory_order_acquire));
-  if (workspace == nullptr) {
+Workspace& WorkspacePool::AcquireAnother() {
+  {
     const std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
-      workspace = std::move(idle_.back());
+      Workspace* const workspace = idle_.back().release();
       idle_.pop_back();
+      return *workspace;
     }
   }
-  if (workspace == nullptr) workspace = std::make_unique<Workspace>();
-  return Lease(*this, std::move(workspace));
+  return *std::make_unique<Workspace>().release();
 }
 
-void WorkspacePool::Return(std::unique_ptr<Workspace> workspace) {
-  Workspace* none = nullptr;
-  if (warm_.compare_exchange_strong(none, workspace.get(), std::memory_order_release,
-                                    std::memory_order_relaxed)) {
-    // Now the pool's.
-    static_cast<void>(workspace.release());
-    return;
-  }
+void WorkspacePool::ReturnAnother(Workspace& workspace) {
+  std::unique_ptr<Workspace> returned(&workspace);
   const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(workspace));
+  idle_.push_back(std::move(returned));
 }
 
 }  // namespace cairn::chunk

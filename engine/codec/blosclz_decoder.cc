@@ -11,10 +11,19 @@ namespace cairn::codec {
 namespace {
 
 // Copies that may write up to this much past their end are used only where the output has room.
-constexpr size_t kSlack = 32;
+constexpr size_t kSlack = 64;
+constexpr size_t kMaxLiterals = 32;
+// What a run of literals takes at most, and a match unless it is very long.
+constexpr size_t kMaxOpcode = 1 + kMaxLiterals;
+constexpr size_t kLong = 7;
+constexpr size_t kFar = 0x1FFF;
 
 void Copy8(std::byte* to, const std::byte* from) { std::memcpy(to, from, 8); }
 void Copy16(std::byte* to, const std::byte* from) { std::memcpy(to, from, 16); }
+void Copy32(std::byte* to, const std::byte* from) {
+  Copy16(to, from);
+  Copy16(to + 16, from + 16);
+}
 
 // The first `distance` (below 8) bytes of `from`, repeated to 8 bytes.
 uint64_t RepeatTo8(const std::byte* from, size_t distance) {
@@ -24,17 +33,23 @@ uint64_t RepeatTo8(const std::byte* from, size_t distance) {
   return pattern;
 }
 
-// Repeats the last `distance` bytes before `out`, at least up to `end`. Writes less than kSlack
-// bytes past it.
+// Repeats the last `distance` bytes before `out`, which are 16 or more, at least up to `end`.
+// Writes less than kSlack bytes past it.
+void RepeatFar(std::byte* out, std::byte* end, size_t distance) {
+  const std::byte* from = out - distance;
+  do {
+    Copy32(out, from);
+    Copy32(out + 32, from + 32);
+    out += 64;
+    from += 64;
+  } while (out < end);
+}
+
+// The same for any distance.
 void RepeatWide(std::byte* out, std::byte* end, size_t distance) {
   const std::byte* from = out - distance;
   if (distance >= 16) {
-    do {
-      Copy16(out, from);
-      Copy16(out + 16, from + 16);
-      out += 32;
-      from += 32;
-    } while (out < end);
+    RepeatFar(out, end, distance);
   } else if (distance >= 8) {
     do {
       Copy8(out, from);
@@ -53,7 +68,7 @@ void RepeatWide(std::byte* out, std::byte* end, size_t distance) {
   }
 }
 
-// The same without writing past `end`, for the last bytes of a stream.
+// Without writing past `end`, for the last bytes of a stream.
 void RepeatExactly(std::byte* out, std::byte* end, size_t distance) {
   if (static_cast<size_t>(end - out) > 2 * kSlack) {
     std::byte* const wide_end = end - kSlack;
@@ -70,7 +85,7 @@ class Decoder {
   absl::Status Run() {
     if (src_.empty()) return DataLoss("BloscLZ stream is empty, expected %d bytes", dst_.size());
     // The upper bits of the first control byte are a marker: it is a literal run in any case.
-    bool ok = CopyLiterals(std::to_integer<size_t>(*in_++) & 0x1F);
+    bool ok = CopyLiterals(std::to_integer<size_t>(*in_++) & 0x1F) && RunFarFromEnds();
     while (ok && in_ != in_end_) {
       const size_t control = std::to_integer<size_t>(*in_++);
       ok = control < 0x20 ? CopyLiterals(control) : CopyMatch(control);
@@ -85,11 +100,41 @@ class Decoder {
   size_t in_room() const { return static_cast<size_t>(in_end_ - in_); }
   size_t out_room() const { return static_cast<size_t>(out_end_ - out_); }
 
+  // Decodes as long as no opcode of usual size can lead past an end, so that only distances need a
+  // look. Leaves the rest to the functions below.
+  bool RunFarFromEnds() {
+    while (in_room() >= kMaxOpcode && out_room() >= kSlack) {
+      const size_t control = std::to_integer<size_t>(*in_++);
+      if (control < 0x20) {
+        Copy32(out_, in_);
+        in_ += control + 1;
+        out_ += control + 1;
+        continue;
+      }
+      const bool is_long = control >> 5 == kLong;
+      const size_t more = is_long ? std::to_integer<size_t>(*in_) : 0;
+      const std::byte* place = in_ + (is_long ? 1 : 0);
+      // Whether a match is far cannot be foretold: no branch.
+      size_t distance = (control & 0x1F) << 8 | std::to_integer<size_t>(*place);
+      const bool far = distance == kFar;
+      distance += (far ? LoadBe<uint16_t>(place + 1) : 0) + 1;
+      const size_t length = (control >> 5) + more + 2;
+      if (more == 255 || distance < 16 || length > out_room() - kSlack) {
+        if (!CopyMatch(control)) return false;
+        continue;
+      }
+      if (distance > static_cast<size_t>(out_ - dst_.data())) return false;
+      RepeatFar(out_, out_ + length, distance);
+      in_ = place + (far ? 3 : 1);
+      out_ += length;
+    }
+    return true;
+  }
+
   bool CopyLiterals(size_t control) {
     const size_t size = control + 1;
-    if (in_room() >= 32 && out_room() >= 32) {
-      Copy16(out_, in_);
-      Copy16(out_ + 16, in_ + 16);
+    if (in_room() >= kMaxLiterals && out_room() >= kMaxLiterals) {
+      Copy32(out_, in_);
     } else {
       if (size > in_room() || size > out_room()) return false;
       std::memcpy(out_, in_, size);
@@ -100,8 +145,6 @@ class Decoder {
   }
 
   bool CopyMatch(size_t control) {
-    constexpr size_t kLong = 7;
-    constexpr size_t kFar = 0x1FFF;
     size_t length = control >> 5;
     if (length == kLong) {
       size_t more;

@@ -22,28 +22,29 @@ constexpr size_t kMaxDistance = 73724;
 // Shorter matches cost more time to decode than they save room.
 constexpr size_t kMinNearMatch = 6;
 constexpr size_t kMinFarMatch = 8;
+// Misses that each byte of a match makes up for: a few short matches do not slow the search down.
+constexpr size_t kForgiven = 32;
 // Room before the end for the wide loads of the search.
 constexpr size_t kTail = 12;
+
+// A stream is worth its decoding time when a sample of it shrinks this much: either with a few long
+// matches, each of which counts as the literals that take as long to copy, or with many short ones.
+constexpr size_t kLiteralsOfMatch = 3;
+constexpr size_t kMinRatioPercent = 120;
+constexpr size_t kMinDenseRatioPercent = 172;
 
 struct Effort {
   int hash_bits;
   // After 2^skip_shift misses in a row the search steps one byte further each time.
   int skip_shift;
-  // Whether the search also goes where the bytes before the end of the last match were seen.
-  bool follows;
-  // A stream is not worth its decoding time when a sample of it, taken from its last
-  // 1/sample_divisor, shrinks less than this, where each match counts match_toll bytes more.
-  // 0 takes all.
+  // The sample is from the last 1/sample_divisor of a stream. 0 takes all streams.
   size_t sample_divisor;
-  size_t min_ratio_percent;
-  size_t match_toll;
 };
 
 Effort EffortOf(int clevel) {
   static constexpr Effort kEfforts[] = {
-      {12, 5, false, 8, 196, 1}, {13, 5, false, 4, 150, 1}, {14, 6, false, 4, 120, 1},
-      {14, 6, false, 2, 120, 1}, {14, 6, false, 2, 120, 1}, {14, 6, false, 2, 120, 1},
-      {14, 6, true, 1, 115, 0},  {14, 7, true, 1, 0, 0},    {14, 8, true, 1, 0, 0},
+      {12, 5, 16}, {13, 5, 4}, {14, 6, 4}, {14, 6, 4}, {14, 6, 4},
+      {14, 6, 4},  {14, 6, 4}, {14, 7, 0}, {14, 7, 0},
   };
   return kEfforts[std::clamp(clevel, 1, 9) - 1];
 }
@@ -106,30 +107,38 @@ class OpcodeWriter {
   std::byte* to_;
 };
 
-// Counts what OpcodeWriter would write, and a toll for each match.
+// Counts what OpcodeWriter would write.
 class OpcodeCounter {
  public:
-  explicit OpcodeCounter(size_t match_toll) : match_toll_(match_toll) {}
-
   bool Literals(size_t from, size_t to) {
+    decoded_ += to - from;
     size_ += to - from + CeilDiv(to - from, kMaxLiterals);
     return true;
   }
 
   bool Match(size_t length, size_t distance) {
-    size_ += (distance >= kFirstFarDistance ? 4 : 2) + length / 255 + match_toll_;
+    decoded_ += length;
+    size_ += (distance >= kFirstFarDistance ? 4 : 2) + length / 255;
+    ++matches_;
     return true;
   }
 
-  size_t size() const { return size_; }
+  // Whether the bytes so far were worth decoding them.
+  bool IsWorthIt() const {
+    return decoded_ * 100 >= (size_ + kLiteralsOfMatch * matches_) * kMinRatioPercent ||
+           decoded_ * 100 >= size_ * kMinDenseRatioPercent;
+  }
 
  private:
-  const size_t match_toll_;
+  size_t decoded_ = 0;
   size_t size_ = 0;
+  size_t matches_ = 0;
 };
 
-// How many bytes from `a` and from the later `b` on are equal, up to `end`.
-size_t CommonLength(const std::byte* a, const std::byte* b, const std::byte* end) {
+// How many bytes from `a` and from the later `b` on are equal, up to `end`. Inlined by force: calls
+// cost more than most matches are long.
+[[gnu::always_inline]] inline size_t CommonLength(const std::byte* a, const std::byte* b,
+                                                  const std::byte* end) {
   const std::byte* const start = b;
   for (; end - b >= 8; a += 8, b += 8) {
     const uint64_t difference = LoadLe<uint64_t>(a) ^ LoadLe<uint64_t>(b);
@@ -189,24 +198,23 @@ bool Repeats(Bytes src, size_t at, size_t distance) {
 
 // Splits src, which is longer than kTail, into literals and matches, greedily. The first and the
 // last byte are always literals. False as soon as the sink has had enough.
-template <bool kFollows, typename Sink>
+template <typename Sink>
 bool Parse(const History history, const int skip_shift, Sink& sink) {
   const Bytes src = history.src;
   const size_t search_end = src.size() - kTail;
   size_t literals = 0;  // where those begin that are not in the sink yet
   size_t misses = 0;
-  [[maybe_unused]] size_t hint = SIZE_MAX;  // a second distance to try
+  // A second distance to try: where the bytes before the end of the last match were seen.
+  size_t hint = SIZE_MAX;
   history.Exchange(0);
   for (size_t at = 1; at < search_end;) {
     Match match;
     const size_t distance = history.Exchange(at);
     if (Repeats(src, at, distance)) match = Extend(src, at, distance, literals);
-    if constexpr (kFollows) {
-      const size_t hinted_distance = std::exchange(hint, SIZE_MAX);
-      if (Repeats(src, at, hinted_distance)) {
-        const Match hinted = Extend(src, at, hinted_distance, literals);
-        if (hinted.end > match.end) match = hinted;
-      }
+    const size_t hinted_distance = std::exchange(hint, SIZE_MAX);
+    if (Repeats(src, at, hinted_distance)) {
+      const Match hinted = Extend(src, at, hinted_distance, literals);
+      if (hinted.end > match.end) match = hinted;
     }
     if (match.end == 0) {
       at += 1 + (misses++ >> skip_shift);
@@ -215,19 +223,13 @@ bool Parse(const History history, const int skip_shift, Sink& sink) {
     if (!sink.Literals(literals, match.begin)) return false;
     if (!sink.Match(match.end - match.begin, match.distance)) return false;
     literals = at = match.end;
-    misses = 0;
+    misses -= std::min(misses, kForgiven * (match.end - match.begin));
     if (at < search_end) {
       hint = history.Exchange(at - 3);
       history.Exchange(at - 1);
     }
   }
   return sink.Literals(literals, src.size());
-}
-
-template <typename Sink>
-bool Parse(const History& history, const Effort& effort, Sink& sink) {
-  return effort.follows ? Parse<true>(history, effort.skip_shift, sink)
-                        : Parse<false>(history, effort.skip_shift, sink);
 }
 
 }  // namespace
@@ -247,21 +249,20 @@ uint32_t BloscLzEncoder::Number(size_t size) {
 size_t BloscLzEncoder::Encode(Bytes src, MutableBytes dst, int clevel) {
   if (src.size() <= kTail || src.size() > INT_MAX) return 0;
   const Effort effort = EffortOf(clevel);
-  const auto history = [&](Bytes bytes) {
+  const auto parse = [&](Bytes bytes, auto& sink) {
     const uint32_t origin = Number(bytes.size());
-    return History{places_.get(), effort.hash_bits, bytes, origin};
+    return Parse({places_.get(), effort.hash_bits, bytes, origin}, effort.skip_shift, sink);
   };
 
-  const size_t end_size = src.size() / effort.sample_divisor;
-  const Bytes sample = src.last(end_size).first(std::min(end_size, size_t{1} << effort.hash_bits));
-  if (sample.size() > kTail && effort.min_ratio_percent > 0) {
-    OpcodeCounter counter(effort.match_toll);
-    Parse(history(sample), effort, counter);
-    if (sample.size() * 100 < counter.size() * effort.min_ratio_percent) return 0;
+  const size_t end_size = effort.sample_divisor == 0 ? 0 : src.size() / effort.sample_divisor;
+  if (end_size > kTail) {
+    OpcodeCounter counter;
+    parse(src.last(end_size).first(std::min(end_size, size_t{1} << effort.hash_bits)), counter);
+    if (!counter.IsWorthIt()) return 0;
   }
 
   OpcodeWriter writer(src, UsefulRoom(src, dst));
-  if (!Parse(history(src), effort, writer)) return 0;
+  if (!parse(src, writer)) return 0;
   dst[0] |= std::byte{0x20};
   return writer.size();
 }

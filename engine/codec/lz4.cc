@@ -158,8 +158,9 @@ class Lz4Codec final : public StreamCodec {
 
   absl::Status DecompressStart(Bytes src, MutableBytes dst, size_t wanted,
                                const PluginCall& call) override {
-    // LZ4 is slower where it has to look out for an end: more than half is sooner decoded whole.
-    if (wanted > dst.size() / 2 || !dict_.empty() || src.size() > INT_MAX || wanted > INT_MAX) {
+    // LZ4 copies a run that passes the end byte by byte, five times as slowly as one within: more
+    // than a sixth is sooner decoded whole.
+    if (wanted > dst.size() / 6 || !dict_.empty() || src.size() > INT_MAX || wanted > INT_MAX) {
       return Decompress(src, dst, call);
     }
     // A damaged stream may repeat at distance 0, which here leaves the memory as it was.

@@ -22,6 +22,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace cairn::filter::HWY_NAMESPACE {
 
+// Bytes that a row is prefetched ahead of its writing.
+constexpr size_t kAhead = 128;
+
 struct Tile {
   alignas(64) std::array<uint8_t, 16384> bytes;
 };
@@ -48,7 +51,10 @@ HWY_NOINLINE void CutIntoBits(const uint8_t* column, size_t groups, Rows<uint8_t
     hn::Vec<decltype(d)> v[8];
     LoadBits(d, column + 8 * first, v);
     HWY_UNROLL(8)
-    for (size_t k = 0; k < 8; ++k) hn::StoreU(v[k], d, to.Row(k) + first);
+    for (size_t k = 0; k < 8; ++k) {
+      PrefetchToWrite(to.Row(k) + first + kAhead);
+      hn::StoreU(v[k], d, to.Row(k) + first);
+    }
   });
   for (size_t i = done; i < groups; ++i) {
     const auto* group = reinterpret_cast<const std::byte*>(column + 8 * i);

@@ -25,32 +25,20 @@ bool IsLossyOnly(Filter filter) {
   return filter == Filter::kTruncPrec || filter == Filter::kIntTrunc;
 }
 
-size_t ShuffleWidth(const FilterStage& spec, const PipelineParams& params) {
-  return static_cast<size_t>(spec.meta != 0 ? spec.meta : params.typesize);
+size_t ShuffleWidth(const FilterStage& spec, size_t typesize) {
+  return spec.meta != 0 ? spec.meta : typesize;
 }
 
-size_t FrameTypesize(const PipelineParams& params) {
-  return static_cast<size_t>(params.frame_typesize != 0 ? params.frame_typesize : params.typesize);
-}
-
-size_t ByteDeltaChannels(const FilterStage& spec, const PipelineParams& params) {
-  return spec.meta != 0 ? spec.meta : FrameTypesize(params);
-}
-
-bool CopiesBlockVerbatim(const PipelineParams& params, size_t size) {
-  return params.whole_block_bitshuffle && size / static_cast<size_t>(params.typesize) % 8 != 0;
-}
-
-// Whether the stage changes no block at all. kInvalidArgument or kUnimplemented as for Make.
-absl::StatusOr<bool> IsIdentity(const FilterStage& spec, const PipelineParams& params) {
+// Whether the stage changes no block at all. kInvalidArgument or kUnimplemented as for SetUp.
+absl::StatusOr<bool> IsIdentity(const FilterStage& spec, int32_t typesize) {
   switch (spec.filter) {
     case Filter::kNone:
       return true;
     case Filter::kShuffle:
-      return ShuffleWidth(spec, params) == 1;
+      return ShuffleWidth(spec, static_cast<size_t>(typesize)) == 1;
     case Filter::kTruncPrec:
     case Filter::kIntTrunc: {
-      CAIRN_ASSIGN_OR_RETURN(const int bits, BitsToClear(spec, params.typesize));
+      CAIRN_ASSIGN_OR_RETURN(const int bits, BitsToClear(spec, typesize));
       return bits == 0;
     }
     case Filter::kBitShuffle:
@@ -66,7 +54,7 @@ absl::StatusOr<bool> IsIdentity(const FilterStage& spec, const PipelineParams& p
 
 }  // namespace
 
-absl::StatusOr<Pipeline> Pipeline::Make(const PipelineParams& params) {
+absl::Status Pipeline::SetUp(const PipelineParams& params) {
   if (params.typesize < 1 || params.typesize > 255) {
     return InvalidArgument("filters: typesize %d: expected 1 to 255", params.typesize);
   }
@@ -74,22 +62,31 @@ absl::StatusOr<Pipeline> Pipeline::Make(const PipelineParams& params) {
     return InvalidArgument("filters: typesize %d of the frame: expected 0 or more",
                            params.frame_typesize);
   }
-  Pipeline pipeline(params);
-  for (const FilterStage& spec : params.slots) {
-    if (spec.filter == Filter::kNone && params.registry == nullptr) continue;
-    Stage stage{.spec = spec};
-    if (params.registry != nullptr) {
-      stage.plugin = params.registry->filter(static_cast<uint8_t>(spec.filter));
-    }
-    if (stage.plugin == nullptr) {
-      CAIRN_ASSIGN_OR_RETURN(const bool identity, IsIdentity(spec, params));
+  typesize_ = static_cast<size_t>(params.typesize);
+  frame_typesize_ =
+      params.frame_typesize != 0 ? static_cast<size_t>(params.frame_typesize) : typesize_;
+  whole_block_bitshuffle_ = params.whole_block_bitshuffle;
+  blockshape_ = params.blockshape;
+  registry_ = params.registry;
+  for (const FilterStage stage : params.slots) {
+    if (stage.filter == Filter::kNone) continue;
+    if (PluginOf(stage) == nullptr) {
+      CAIRN_ASSIGN_OR_RETURN(const bool identity, IsIdentity(stage, params.typesize));
       if (identity) continue;
     }
-    pipeline.uses_reference_ |= spec.filter == Filter::kDelta;
-    pipeline.undoable_ += IsLossyOnly(spec.filter) ? 0 : 1;
-    pipeline.stages_[pipeline.active_++] = stage;
+    uses_reference_ |= stage.filter == Filter::kDelta;
+    undoable_ += IsLossyOnly(stage.filter) ? 0 : 1;
+    stages_[active_++] = stage;
   }
-  return pipeline;
+  return absl::OkStatus();
+}
+
+bool Pipeline::CopiesVerbatim(size_t block) const {
+  return whole_block_bitshuffle_ && block / typesize_ % 8 != 0;
+}
+
+size_t Pipeline::ByteDeltaChannels(FilterStage stage) const {
+  return stage.meta != 0 ? stage.meta : frame_typesize_;
 }
 
 absl::Status Pipeline::Forward(Bytes src, Bytes reference, MutableBytes dst,
@@ -98,7 +95,7 @@ absl::Status Pipeline::Forward(Bytes src, Bytes reference, MutableBytes dst,
   if (active_ == 0) CopyBytes(src, dst);
   // The last stage writes dst, the one before it scratch, and so on.
   size_t left = active_;
-  for (const Stage& stage : stages()) {
+  for (const FilterStage stage : stages()) {
     const MutableBytes to = --left % 2 == 0 ? dst : scratch;
     assert(to.size() == src.size());
     CAIRN_RETURN_IF_ERROR(ForwardStage(stage, src, reference, to));
@@ -113,8 +110,8 @@ absl::Status Pipeline::Backward(MutableBytes src, Bytes reference, MutableBytes 
   if (undoable_ == 0) CopyBytes(src, dst);
   size_t left = undoable_;
   for (size_t i = active_; i-- > 0;) {
-    const Stage& stage = stages_[i];
-    if (IsLossyOnly(stage.spec.filter)) continue;
+    const FilterStage stage = stages_[i];
+    if (IsLossyOnly(stage.filter)) continue;
     const MutableBytes to = --left % 2 == 0 ? dst : scratch;
     assert(to.size() == src.size());
     CAIRN_RETURN_IF_ERROR(BackwardStage(stage, src, reference, to));
@@ -123,22 +120,22 @@ absl::Status Pipeline::Backward(MutableBytes src, Bytes reference, MutableBytes 
   return absl::OkStatus();
 }
 
-const Pipeline::Stage* Pipeline::SoleStage() const {
+const FilterStage* Pipeline::SoleStage() const {
   if (undoable_ != 1) return nullptr;
   return &*std::ranges::find_if(stages(),
-                                [](const Stage& stage) { return !IsLossyOnly(stage.spec.filter); });
+                                [](FilterStage stage) { return !IsLossyOnly(stage.filter); });
 }
 
 std::optional<BlockPart> Pipeline::PartOf(size_t block, size_t begin, size_t size) const {
   if (undoable_ == 0) return PartOfPlain(block, begin, size);
-  const Stage* const stage = SoleStage();
-  if (stage == nullptr || stage->plugin != nullptr) return std::nullopt;
+  const FilterStage* const stage = SoleStage();
+  if (stage == nullptr || PluginOf(*stage) != nullptr) return std::nullopt;
   size_t width = 0;
   size_t items = 1;  // that share a byte of a plane
-  if (stage->spec.filter == Filter::kShuffle) {
-    width = ShuffleWidth(stage->spec, params_);
-  } else if (stage->spec.filter == Filter::kBitShuffle && !CopiesBlockVerbatim(params_, block)) {
-    width = static_cast<size_t>(params_.typesize);
+  if (stage->filter == Filter::kShuffle) {
+    width = ShuffleWidth(*stage, typesize_);
+  } else if (stage->filter == Filter::kBitShuffle && !CopiesVerbatim(block)) {
+    width = typesize_;
     items = 8;
   } else {
     return std::nullopt;
@@ -155,84 +152,82 @@ std::optional<BlockPart> Pipeline::PartOf(size_t block, size_t begin, size_t siz
 
 void Pipeline::BackwardPart(const BlockPart& part, Bytes small, MutableBytes scratch,
                             MutableBytes dst) const {
-  const Stage* const stage = SoleStage();
+  const FilterStage* const stage = SoleStage();
   if (stage == nullptr) return CopyBytes(small, dst);
   const MutableBytes plain = dst.size() == small.size() ? dst : scratch;
-  if (stage->spec.filter == Filter::kShuffle) {
-    Unshuffle(ShuffleWidth(stage->spec, params_), small, plain);
+  if (stage->filter == Filter::kShuffle) {
+    Unshuffle(ShuffleWidth(*stage, typesize_), small, plain);
   } else {
-    BitUnshuffle(static_cast<size_t>(params_.typesize), small, plain);
+    BitUnshuffle(typesize_, small, plain);
   }
   if (plain.data() != dst.data()) CopyBytes(plain.subspan(part.skip, dst.size()), dst);
 }
 
-absl::Status Pipeline::ForwardStage(const Stage& stage, Bytes src, Bytes reference,
+absl::Status Pipeline::ForwardStage(FilterStage stage, Bytes src, Bytes reference,
                                     MutableBytes dst) const {
-  const FilterStage& spec = stage.spec;
-  const size_t typesize = static_cast<size_t>(params_.typesize);
-  if (stage.plugin != nullptr) {
-    return stage.plugin->Forward(src, dst, {.typesize = params_.typesize, .meta = spec.meta});
+  const auto typesize = static_cast<int32_t>(typesize_);
+  if (const FilterPlugin* const plugin = PluginOf(stage); plugin != nullptr) {
+    return plugin->Forward(src, dst, {.typesize = typesize, .meta = stage.meta});
   }
-  switch (spec.filter) {
+  switch (stage.filter) {
     case Filter::kShuffle:
-      Shuffle(ShuffleWidth(spec, params_), src, dst);
+      Shuffle(ShuffleWidth(stage, typesize_), src, dst);
       return absl::OkStatus();
     case Filter::kBitShuffle:
-      if (CopiesBlockVerbatim(params_, src.size())) {
+      if (CopiesVerbatim(src.size())) {
         CopyBytes(src, dst);
       } else {
-        BitShuffle(typesize, src, dst);
+        BitShuffle(typesize_, src, dst);
       }
       return absl::OkStatus();
     case Filter::kDelta:
-      DeltaForward(typesize, src, reference, dst);
+      DeltaForward(typesize_, src, reference, dst);
       return absl::OkStatus();
     case Filter::kTruncPrec:
     case Filter::kIntTrunc: {
-      CAIRN_ASSIGN_OR_RETURN(const int bits, BitsToClear(spec, params_.typesize));
-      ClearLowBits(typesize, bits, src, dst);
+      CAIRN_ASSIGN_OR_RETURN(const int bits, BitsToClear(stage, typesize));
+      ClearLowBits(typesize_, bits, src, dst);
       return absl::OkStatus();
     }
     case Filter::kByteDelta:
-      ByteDeltaForward(ByteDeltaChannels(spec, params_), src, dst);
+      ByteDeltaForward(ByteDeltaChannels(stage), src, dst);
       return absl::OkStatus();
     default:
-      return Unimplemented("filter id %d can be undone but not applied", IdOf(spec));
+      return Unimplemented("filter id %d can be undone but not applied", IdOf(stage));
   }
 }
 
-absl::Status Pipeline::BackwardStage(const Stage& stage, Bytes src, Bytes reference,
+absl::Status Pipeline::BackwardStage(FilterStage stage, Bytes src, Bytes reference,
                                      MutableBytes dst) const {
-  const FilterStage& spec = stage.spec;
-  const size_t typesize = static_cast<size_t>(params_.typesize);
-  if (stage.plugin != nullptr) {
-    return stage.plugin->Backward(src, dst, {.typesize = params_.typesize, .meta = spec.meta});
+  const auto typesize = static_cast<int32_t>(typesize_);
+  if (const FilterPlugin* const plugin = PluginOf(stage); plugin != nullptr) {
+    return plugin->Backward(src, dst, {.typesize = typesize, .meta = stage.meta});
   }
-  switch (spec.filter) {
+  switch (stage.filter) {
     case Filter::kShuffle:
-      Unshuffle(ShuffleWidth(spec, params_), src, dst);
+      Unshuffle(ShuffleWidth(stage, typesize_), src, dst);
       return absl::OkStatus();
     case Filter::kBitShuffle:
-      if (CopiesBlockVerbatim(params_, src.size())) {
+      if (CopiesVerbatim(src.size())) {
         CopyBytes(src, dst);
       } else {
-        BitUnshuffle(typesize, src, dst);
+        BitUnshuffle(typesize_, src, dst);
       }
       return absl::OkStatus();
     case Filter::kDelta:
-      DeltaBackward(typesize, src, reference, dst);
+      DeltaBackward(typesize_, src, reference, dst);
       return absl::OkStatus();
     case Filter::kByteDelta:
-      ByteDeltaBackward(ByteDeltaChannels(spec, params_), src, dst);
+      ByteDeltaBackward(ByteDeltaChannels(stage), src, dst);
       return absl::OkStatus();
     case Filter::kByteDeltaBuggy:
-      ByteDeltaBuggyBackward(ByteDeltaChannels(spec, params_), src, dst);
+      ByteDeltaBuggyBackward(ByteDeltaChannels(stage), src, dst);
       return absl::OkStatus();
-    default:  // NDCELL and NDMEAN; Make lets no other pass
-      if (params_.blockshape.empty()) {
-        return Unimplemented("filter id %d outside of an n-dimensional array", IdOf(spec));
+    default:  // NDCELL and NDMEAN; SetUp lets no other pass
+      if (blockshape_.empty()) {
+        return Unimplemented("filter id %d outside of an n-dimensional array", IdOf(stage));
       }
-      return CellsBackward(spec, params_.blockshape, FrameTypesize(params_), src, dst);
+      return CellsBackward(stage, blockshape_, frame_typesize_, src, dst);
   }
 }
 

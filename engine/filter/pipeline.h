@@ -9,7 +9,6 @@
 #include <span>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 
 #include "cairn/registry.h"
 #include "cairn/types.h"
@@ -30,12 +29,14 @@ struct PipelineParams {
   const Registry* registry = nullptr;
 };
 
-// Immutable and thread-safe. Every stage maps a block to a block of the same size.
+// Thread-safe once it is set up. Every stage maps a block to a block of the same size.
 class Pipeline {
  public:
-  // kUnimplemented, naming the id, for a filter that neither this build nor the registry has;
-  // kInvalidArgument for a parameter or typesize that a filter does not take.
-  static absl::StatusOr<Pipeline> Make(const PipelineParams& params);
+  // Leaves blocks as they are.
+  Pipeline() = default;
+  // Done once. kUnimplemented, naming the id, for a filter that neither this build nor the registry
+  // has; kInvalidArgument for a parameter or typesize that a filter does not take.
+  absl::Status SetUp(const PipelineParams& params);
 
   // Stages that change a block. With none, callers skip the pipeline.
   int active() const { return static_cast<int>(active_); }
@@ -59,22 +60,26 @@ class Pipeline {
                     MutableBytes dst) const;
 
  private:
-  struct Stage {
-    FilterStage spec;
-    const FilterPlugin* plugin = nullptr;
-  };
-
-  explicit Pipeline(const PipelineParams& params) : params_(params) {}
-  absl::Status ForwardStage(const Stage& stage, Bytes src, Bytes reference, MutableBytes dst) const;
-  absl::Status BackwardStage(const Stage& stage, Bytes src, Bytes reference,
-                             MutableBytes dst) const;
+  absl::Status ForwardStage(FilterStage stage, Bytes src, Bytes reference, MutableBytes dst) const;
+  absl::Status BackwardStage(FilterStage stage, Bytes src, Bytes reference, MutableBytes dst) const;
 
   // The only stage that Backward has something to do for; null when there are several.
-  const Stage* SoleStage() const;
-  std::span<const Stage> stages() const { return {stages_.data(), active_}; }
+  const FilterStage* SoleStage() const;
+  std::span<const FilterStage> stages() const { return {stages_.data(), active_}; }
+  // Null for a filter of this build.
+  const FilterPlugin* PluginOf(FilterStage stage) const {
+    return registry_ == nullptr ? nullptr : registry_->filter(static_cast<uint8_t>(stage.filter));
+  }
 
-  PipelineParams params_;
-  std::array<Stage, kMaxFilters> stages_;  // `active_` of them; in place, for chunks are many
+  bool CopiesVerbatim(size_t block) const;
+  size_t ByteDeltaChannels(FilterStage stage) const;
+
+  size_t typesize_ = 1;
+  size_t frame_typesize_ = 1;
+  bool whole_block_bitshuffle_ = false;
+  std::span<const int32_t> blockshape_;
+  const Registry* registry_ = nullptr;
+  std::array<FilterStage, kMaxFilters> stages_;  // `active_` of them
   size_t active_ = 0;
   size_t undoable_ = 0;  // stages that Backward has something to do for
   bool uses_reference_ = false;

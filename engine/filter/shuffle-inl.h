@@ -61,10 +61,10 @@ HWY_INLINE void ForEachColumns(size_t width, const F& f) {
 }
 
 // Moves the columns [column, column + ColumnsAtOnce(width)) of all elements to rows 0, 1, ...
-void ShuffleColumns(Elements<const uint8_t> from, size_t column, Rows<uint8_t> to);
+void ShuffleColumns(const Elements<const uint8_t>& from, size_t column, Rows<uint8_t> to);
 
 // Moves them back.
-void UnshuffleColumns(Rows<const uint8_t> from, Elements<uint8_t> to, size_t column);
+void UnshuffleColumns(Rows<const uint8_t> from, const Elements<uint8_t>& to, size_t column);
 
 }  // namespace cairn::filter::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -19,21 +19,24 @@
 HWY_BEFORE_NAMESPACE();
 namespace cairn::filter::HWY_NAMESPACE {
 
-// Bytes that a row is prefetched ahead of its writing.
+// Bytes that rows and elements are prefetched ahead of their writing.
 constexpr size_t kAhead = 512;
 
 // These two do the elements that fill vectors and return how many that were. They are functions of
-// their own so that each loop has all registers to itself.
+// their own so that each loop has all registers to itself; what they need of the elements they copy
+// there once.
 template <size_t kVecs>
-HWY_NOINLINE size_t ShuffleWithVectors(Elements<const uint8_t> from, size_t column,
-                                       Rows<uint8_t> to) {
+HWY_NOINLINE HWY_FLATTEN size_t ShuffleWithVectors(const Elements<const uint8_t>& from,
+                                                   size_t column, Rows<uint8_t> to) {
   constexpr bool kWide = kVecs == kBlock;
-  const size_t stride = kWide ? from.width : kBlock;
-  const size_t columns = ColumnsAtOnce(from.width);
+  const uint8_t* const data = from.data;
+  const size_t width = kWide ? from.width : kVecs;
+  const size_t stride = kWide ? width : kBlock;
+  const size_t columns = ColumnsAtOnce(width);
   return CoverWithVectors(kWide ? from.CountOfWide() : from.count,
                           [=](auto d, size_t first) HWY_ATTR {
                             hn::Vec<decltype(d)> v[kVecs];
-                            const uint8_t* start = from.data + first * from.width + column;
+                            const uint8_t* start = data + first * width + column;
                             if (stride == kBlock) {
                               LoadColumns<kVecs>(d, start, v);
                             } else {
@@ -51,11 +54,13 @@ HWY_NOINLINE size_t ShuffleWithVectors(Elements<const uint8_t> from, size_t colu
 }
 
 template <size_t kVecs>
-HWY_NOINLINE size_t UnshuffleWithVectors(Rows<const uint8_t> from, Elements<uint8_t> to,
-                                         size_t column) {
+HWY_NOINLINE HWY_FLATTEN size_t UnshuffleWithVectors(Rows<const uint8_t> from,
+                                                     const Elements<uint8_t>& to, size_t column) {
   constexpr bool kWide = kVecs == kBlock;
-  const size_t stride = kWide ? to.width : kBlock;
-  const size_t columns = ColumnsAtOnce(to.width);
+  uint8_t* const data = to.data;
+  const size_t width = kWide ? to.width : kVecs;
+  const size_t stride = kWide ? width : kBlock;
+  const size_t columns = ColumnsAtOnce(width);
   return CoverWithVectors(kWide ? to.CountOfWide() : to.count, [=](auto d, size_t first) HWY_ATTR {
     hn::Vec<decltype(d)> v[kVecs];
     // Rows that narrow elements do not have become the garbage behind them: any will do.
@@ -63,7 +68,15 @@ HWY_NOINLINE size_t UnshuffleWithVectors(Rows<const uint8_t> from, Elements<uint
     for (size_t j = 0; j < kVecs; ++j) {
       v[j] = hn::LoadU(d, from.Row(kWide ? std::min(j, columns - 1) : j) + first);
     }
-    uint8_t* start = to.data + first * to.width + column;
+    uint8_t* start = data + first * width + column;
+    if (width == kVecs) {
+      // Elements lie one behind the other, and yet reading so many rows hides that.
+      HWY_UNROLL(16)
+      for (size_t j = 0; j < kVecs; ++j) {
+        const size_t at = j * hn::Lanes(d);
+        if (at % 64 == 0) PrefetchToWrite(start + kAhead + at);
+      }
+    }
     if (stride == kBlock) {
       StoreColumns<kVecs>(d, v, start);
     } else {
@@ -73,7 +86,7 @@ HWY_NOINLINE size_t UnshuffleWithVectors(Rows<const uint8_t> from, Elements<uint
   });
 }
 
-void ShuffleColumns(Elements<const uint8_t> from, size_t column, Rows<uint8_t> to) {
+void ShuffleColumns(const Elements<const uint8_t>& from, size_t column, Rows<uint8_t> to) {
   const size_t done = from.width == 2   ? ShuffleWithVectors<2>(from, column, to)
                       : from.width == 4 ? ShuffleWithVectors<4>(from, column, to)
                       : from.width == 8 ? ShuffleWithVectors<8>(from, column, to)
@@ -85,7 +98,7 @@ void ShuffleColumns(Elements<const uint8_t> from, size_t column, Rows<uint8_t> t
   }
 }
 
-void UnshuffleColumns(Rows<const uint8_t> from, Elements<uint8_t> to, size_t column) {
+void UnshuffleColumns(Rows<const uint8_t> from, const Elements<uint8_t>& to, size_t column) {
   const size_t done = to.width == 2   ? UnshuffleWithVectors<2>(from, to, column)
                       : to.width == 4 ? UnshuffleWithVectors<4>(from, to, column)
                       : to.width == 8 ? UnshuffleWithVectors<8>(from, to, column)
@@ -125,8 +138,7 @@ void ShuffleWideElements(Elements<const uint8_t> all, uint8_t* to) {
   }
 }
 
-void ShuffleElements(size_t width, Bytes src, MutableBytes dst) {
-  const size_t count = src.size() / width;
+void ShuffleElements(size_t width, size_t count, Bytes src, MutableBytes dst) {
   const Elements<const uint8_t> all{reinterpret_cast<const uint8_t*>(src.data()), width, count,
                                     src.size()};
   const Rows<uint8_t> to{reinterpret_cast<uint8_t*>(dst.data()), count};
@@ -138,10 +150,9 @@ void ShuffleElements(size_t width, Bytes src, MutableBytes dst) {
   }
 }
 
-void UnshuffleElements(size_t width, Bytes src, MutableBytes dst) {
+void UnshuffleElements(size_t width, size_t count, Bytes src, MutableBytes dst) {
   const auto* from = reinterpret_cast<const uint8_t*>(src.data());
   auto* to = reinterpret_cast<uint8_t*>(dst.data());
-  const size_t count = src.size() / width;
   const size_t tile = TileOf(width, count);
   const Elements<uint8_t> all{to, width, count, src.size()};
   for (size_t first = 0; first < count; first += tile) {
@@ -164,14 +175,16 @@ HWY_EXPORT(UnshuffleElements);
 }  // namespace
 
 void Shuffle(size_t width, Bytes src, MutableBytes dst) {
-  const size_t whole = width > 1 ? src.size() / width * width : 0;
-  if (whole != 0) HWY_DYNAMIC_DISPATCH(ShuffleElements)(width, src, dst);
+  const size_t count = width > 1 ? src.size() / width : 0;
+  const size_t whole = count * width;
+  if (whole != 0) HWY_DYNAMIC_DISPATCH(ShuffleElements)(width, count, src, dst);
   CopyBytes(src.subspan(whole), dst.subspan(whole));
 }
 
 void Unshuffle(size_t width, Bytes src, MutableBytes dst) {
-  const size_t whole = width > 1 ? src.size() / width * width : 0;
-  if (whole != 0) HWY_DYNAMIC_DISPATCH(UnshuffleElements)(width, src, dst);
+  const size_t count = width > 1 ? src.size() / width : 0;
+  const size_t whole = count * width;
+  if (whole != 0) HWY_DYNAMIC_DISPATCH(UnshuffleElements)(width, count, src, dst);
   CopyBytes(src.subspan(whole), dst.subspan(whole));
 }
 

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 
 #include "engine/frame/frame_source.h"
+#include "engine/frame/record_finder.h"
 #include "engine/frame/replay.h"
 #include "engine/frame/state.h"
 
@@ -17,9 +18,10 @@ namespace cairn::frame {
 // one's record, and the totals are those of the result. `tail` is the one that the batch makes.
 absl::Status CheckBatch(const State& before, const FollowingBatch& following, const Tail& tail);
 
-// Whether the stored chunks of the batch are what their fingerprints say.
-absl::StatusOr<bool> HasWholeChunks(const FrameSource& source, int64_t header_len,
-                                    const FollowingBatch& following);
+// Whether the stored chunks of the batch are what their fingerprints say, by bytes that `finder`
+// saw or the file shows. Those that are need no second look when they are read.
+absl::StatusOr<bool> HasWholeChunks(const State& before, const FollowingBatch& following,
+                                    const FrameSource& source, const RecordFinder& finder);
 
 }  // namespace cairn::frame
 

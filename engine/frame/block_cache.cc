@@ -40,13 +40,10 @@ BlockCache::Set* BlockCache::SetOf(const BlockKey& key, int64_t nbytes) {
   return set;  // another thread was faster
 }
 
-bool BlockCache::MoveToFront(Set& set, const BlockKey& key, int64_t nbytes) {
+BlockCache::Way* BlockCache::Find(Set& set, const BlockKey& key, int64_t nbytes) {
   const auto is_it = [&](const Way& way) { return way.nbytes == nbytes && way.key == key; };
-  auto way = std::ranges::find_if(set.ways, is_it);
-  const bool found = way != set.ways.end();
-  if (!found) way = set.ways.end() - 1;
-  std::rotate(set.ways.begin(), way, way + 1);
-  return found;
+  const auto way = std::ranges::find_if(set.ways, is_it);
+  return way != set.ways.end() ? &*way : nullptr;
 }
 
 BlockCache::Answer BlockCache::Read(const BlockKey& key, int64_t nbytes, int64_t begin,
@@ -56,17 +53,18 @@ BlockCache::Answer BlockCache::Read(const BlockKey& key, int64_t nbytes, int64_t
   std::unique_ptr<std::byte[]> gone;  // freed only after the lock is released
   const std::unique_lock lock(set->mutex, std::try_to_lock);
   if (!lock.owns_lock()) return Answer::kMiss;
-  const bool found = MoveToFront(*set, key, nbytes);
-  Way& way = set->ways.front();
-  if (found && way.bytes != nullptr) {
-    CopyBytes({way.bytes.get() + begin, dst.size()}, dst);
+  if (Way* const way = Find(*set, key, nbytes); way != nullptr) {
+    way->used = ++set->uses;
+    if (way->bytes == nullptr) return Answer::kAgain;
+    CopyBytes({way->bytes.get() + begin, dst.size()}, dst);
     return Answer::kHit;
   }
-  if (found) return Answer::kAgain;
-  if (way.bytes != nullptr) kept_bytes_ -= way.nbytes;
-  gone = std::exchange(way.bytes, nullptr);
-  way.key = key;
-  way.nbytes = nbytes;
+  Way& oldest = *std::ranges::min_element(set->ways, {}, &Way::used);
+  if (oldest.bytes != nullptr) kept_bytes_ -= oldest.nbytes;
+  gone = std::exchange(oldest.bytes, nullptr);
+  oldest.key = key;
+  oldest.nbytes = nbytes;
+  oldest.used = ++set->uses;
   return Answer::kMiss;
 }
 
@@ -74,15 +72,15 @@ void BlockCache::Keep(const BlockKey& key, int64_t nbytes, std::unique_ptr<std::
   Set* const set = SetOf(key, nbytes);
   if (set == nullptr) return;
   const std::unique_lock lock(set->mutex, std::try_to_lock);
-  if (!lock.owns_lock() || !MoveToFront(*set, key, nbytes)) return;
-  Way& way = set->ways.front();
-  if (way.bytes != nullptr) return;  // another thread was faster
+  if (!lock.owns_lock()) return;
+  Way* const way = Find(*set, key, nbytes);
+  if (way == nullptr || way->bytes != nullptr) return;  // another thread was faster
   // Blocks of several sizes share the sets of the smaller ones.
   if (kept_bytes_.fetch_add(nbytes) + nbytes > kCapacity) {
     kept_bytes_ -= nbytes;
     return;
   }
-  way.bytes = std::move(bytes);
+  way->bytes = std::move(bytes);
 }
 
 }  // namespace cairn::frame

@@ -53,18 +53,19 @@ class BlockCache {
   struct Way {
     BlockKey key;
     int64_t nbytes = 0;                  // 0: the way is free
+    int64_t used = 0;                    // the number of the last use in its set
     std::unique_ptr<std::byte[]> bytes;  // null: asked for once
   };
-  // The way used last comes first.
   struct Set {
     std::mutex mutex;
+    int64_t uses = 0;
     std::array<Way, kWays> ways;
   };
 
   // Null for blocks that are too large.
   Set* SetOf(const BlockKey& key, int64_t nbytes);
-  // Brings the way of the key to the front, in place of the oldest if there is none.
-  static bool MoveToFront(Set& set, const BlockKey& key, int64_t nbytes);
+  // The way of the key, or null.
+  static Way* Find(Set& set, const BlockKey& key, int64_t nbytes);
 
   std::array<std::atomic<Set*>, kSets> sets_ = {};
   std::atomic<int64_t> kept_bytes_ = 0;

@@ -49,11 +49,15 @@ absl::StatusOr<StoredChunk> ContiguousArea::Read(int64_t entry, ReadMode mode,
     return ContiguousArea(region_.Unmapped(), begin_, end_).Pin(entry);
   }
   const absl::StatusOr<chunk::Header> header = ReadHeader(entry, scratch);
-  if (!header.ok()) return header.status();
-  const absl::StatusOr<Bytes> bytes = region_.Read(begin_ + entry, header->cbytes, scratch);
+  return header.ok() ? ReadBehind(*header, entry, scratch) : header.status();
+}
+
+absl::StatusOr<StoredChunk> ContiguousArea::ReadBehind(const chunk::Header& header, int64_t entry,
+                                                       chunk::ScratchBuffer& scratch) const {
+  const absl::StatusOr<Bytes> bytes = region_.Read(begin_ + entry, header.cbytes, scratch);
   if (!bytes.ok()) return bytes.status();
   CallFor(*bytes);
-  return StoredChunk{*header, Chunk(*bytes, nullptr)};
+  return StoredChunk{header, Chunk(*bytes, nullptr)};
 }
 
 absl::StatusOr<StoredChunk> ContiguousArea::Pin(int64_t entry) const {

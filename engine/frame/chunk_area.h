@@ -51,6 +51,9 @@ class ChunkArea {
   // The chunk. Without an owner its bytes last as long as this area and `scratch` do.
   virtual absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
                                            chunk::ScratchBuffer& scratch) const = 0;
+  // The same in place where there is a map, when the header was read before.
+  virtual absl::StatusOr<StoredChunk> ReadBehind(const chunk::Header& header, int64_t entry,
+                                                 chunk::ScratchBuffer& scratch) const = 0;
   // The same with an owner, for as long as the caller likes.
   virtual absl::StatusOr<StoredChunk> Pin(int64_t entry) const = 0;
 };
@@ -67,6 +70,8 @@ class ContiguousArea final : public ChunkArea {
                                            chunk::ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
                                    chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<StoredChunk> ReadBehind(const chunk::Header& header, int64_t entry,
+                                         chunk::ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Pin(int64_t entry) const override;
 
  private:

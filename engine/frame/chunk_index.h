@@ -45,6 +45,8 @@ class ChunkIndex {
   // The committed index, or null; and how many of the first entries are still its first ones.
   const OffsetsIndex* base() const { return base_.get(); }
   int64_t unchanged() const;
+  // Grows with edits elsewhere than at the end, and with it what each of them costs.
+  int64_t pieces() const { return tree_.pieces(); }
 
   void Append(IndexEntry entry);
   void Insert(int64_t nchunk, IndexEntry entry);

@@ -121,7 +121,8 @@ absl::Status ChunkProbe::DecodePieces(const chunk::Decoder& decoder) {
 }
 
 absl::Status ChunkProbe::TryDecoding(Bytes chunk) {
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Decoder decoder, chunk::Decoder::Make(chunk, context_));
+  chunk::Decoder decoder;
+  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, context_));
   if (decoder.nbytes() > env_.limits.max_chunk_nbytes) {
     return ResourceExhausted("%d bytes pass the limit of %d", decoder.nbytes(),
                              env_.limits.max_chunk_nbytes);
@@ -131,12 +132,14 @@ absl::Status ChunkProbe::TryDecoding(Bytes chunk) {
 }
 
 absl::Status ChunkProbe::DecodeStart(Bytes chunk, MutableBytes dst) const {
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Decoder decoder, chunk::Decoder::Make(chunk, context_));
+  chunk::Decoder decoder;
+  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, context_));
   return decoder.DecodeRange(0, dst);
 }
 
 absl::StatusOr<std::vector<std::byte>> ChunkProbe::Decode(Bytes chunk) const {
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Decoder decoder, chunk::Decoder::Make(chunk, context_));
+  chunk::Decoder decoder;
+  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, context_));
   CAIRN_RETURN_IF_ERROR(CheckMemory(decoder.nbytes(), decoder.header().cbytes));
   std::vector<std::byte> items(static_cast<size_t>(decoder.nbytes()));
   CAIRN_RETURN_IF_ERROR(decoder.Decode(items));

@@ -119,14 +119,10 @@ absl::Status CheckChunkNumber(const State& state, int64_t nchunk) {
 
 namespace {
 
-absl::StatusOr<StoredChunk> ReadAndCheck(const State& state, const IndexEntry& entry, ReadMode mode,
-                                         bool check, chunk::ScratchBuffer& scratch) {
-  absl::StatusOr<StoredChunk> stored = state.area->Read(entry.value, mode, scratch);
-  if (!stored.ok() || !check) return stored;
-  if (absl::Status status = CheckFingerprint(entry, stored->bytes()); !status.ok()) {
-    stored = std::move(status);
-  }
-  return stored;
+absl::Status CheckRead(const absl::StatusOr<StoredChunk>& stored, const IndexEntry& entry,
+                       bool check) {
+  if (!stored.ok()) return stored.status();
+  return check ? CheckFingerprint(entry, stored->bytes()) : absl::OkStatus();
 }
 
 // What is wrong with a chunk that cannot be had.
@@ -142,20 +138,27 @@ absl::Status Explain(const State& state, int64_t nchunk, const IndexEntry& entry
   return At(absl::StrCat(NameOf(nchunk), " ", state.area->Describe(entry.value)), status);
 }
 
+// `header`: of the chunk, when it was read; else null.
 absl::StatusOr<StoredChunk> ReadFound(const State& state, int64_t nchunk, const FoundEntry& found,
-                                      VerifyPolicy policy, chunk::ScratchBuffer& scratch) {
+                                      const chunk::Header* header, VerifyPolicy policy,
+                                      chunk::ScratchBuffer& scratch) {
   const bool trusted = policy == VerifyPolicy::kNever ||
                        (policy == VerifyPolicy::kFirstTouch && IsVerified(state, found));
   IndexEntry entry = found.entry;
   if (!trusted) entry.fingerprint = state.chunks.FingerprintOf(found);
   const bool check = !trusted && entry.fingerprint != 0;
   absl::StatusOr<StoredChunk> stored =
-      ReadAndCheck(state, entry, ReadMode::kMapped, check, scratch);
+      header != nullptr ? state.area->ReadBehind(*header, entry.value, scratch)
+                        : state.area->Read(entry.value, ReadMode::kMapped, scratch);
+  absl::Status status = CheckRead(stored, entry, check);
   // What the map shows is damage only if the file says the same.
-  if (!stored.ok()) stored = ReadAndCheck(state, entry, ReadMode::kCopied, check, scratch);
-  if (!stored.ok()) {
+  if (!status.ok()) {
+    stored = state.area->Read(entry.value, ReadMode::kCopied, scratch);
+    status = CheckRead(stored, entry, check);
+  }
+  if (!status.ok()) {
     entry.fingerprint = state.chunks.FingerprintOf(found);
-    return Explain(state, nchunk, entry, stored.status());
+    return Explain(state, nchunk, entry, std::move(status));
   }
   if (check) MarkVerified(state, found);
   return stored;
@@ -166,7 +169,7 @@ absl::StatusOr<StoredChunk> ReadFound(const State& state, int64_t nchunk, const 
 absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                        chunk::ScratchBuffer& scratch) {
   CAIRN_ASSIGN_OR_RETURN(const FoundEntry found, FindEntry(state, nchunk));
-  return ReadFound(state, nchunk, found, policy, scratch);
+  return ReadFound(state, nchunk, found, nullptr, policy, scratch);
 }
 
 bool DependsOnFrame(const State& state, const chunk::Header& header) {
@@ -185,17 +188,23 @@ bool DependsOnFrame(const State& state, const chunk::Header& header) {
 absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, VerifyPolicy policy,
                                           chunk::ScratchBuffer& scratch) {
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
-  if (!IsTail(state, nchunk)) return OpenStored(state, nchunk, policy, scratch);
+  if (!IsTail(state, nchunk)) {
+    const absl::StatusOr<FoundEntry> found = state.chunks.Find(nchunk);
+    return found.ok() ? OpenStored(state, nchunk, *found, nullptr, policy, scratch)
+                      : found.status();
+  }
   absl::StatusOr<OpenChunk> chunk = OpenChunk(&state.env->pool);
-  if (state.tail.head.has_value()) chunk = OpenStored(state, nchunk, policy, scratch);
+  if (const auto& head = state.tail.head; head.has_value()) {
+    chunk = OpenStored(state, nchunk, {.entry = head->entry}, nullptr, policy, scratch);
+  }
   if (chunk.ok()) chunk->more_ = state.tail.items.span();
   return chunk;
 }
 
 absl::StatusOr<OpenChunk> OpenChunk::OpenStored(const State& state, int64_t nchunk,
-                                                VerifyPolicy policy,
+                                                const FoundEntry& found,
+                                                const chunk::Header* header, VerifyPolicy policy,
                                                 chunk::ScratchBuffer& scratch) {
-  CAIRN_ASSIGN_OR_RETURN(const FoundEntry found, FindEntry(state, nchunk));
   const int32_t fixed = FixedNbytes(state, nchunk);
   if (absl::Status status = CheckLimit(state, fixed); !status.ok()) {
     return At(NameOf(nchunk), status);
@@ -210,19 +219,20 @@ absl::StatusOr<OpenChunk> OpenChunk::OpenStored(const State& state, int64_t nchu
     chunk->nbytes_ = fixed;
     return chunk;
   }
-  absl::StatusOr<StoredChunk> stored = ReadFound(state, nchunk, found, policy, scratch);
+  absl::StatusOr<StoredChunk> stored = ReadFound(state, nchunk, found, header, policy, scratch);
   if (!stored.ok()) return std::move(stored).status();
-  absl::StatusOr<chunk::Decoder> decoder =
-      chunk::Decoder::Make(stored->bytes(), stored->header, ContextOf(state));
-  if (!decoder.ok()) return At(NameOf(nchunk), decoder.status());
-  const int32_t nbytes = decoder->nbytes();
+  auto& decoder = chunk->content_.emplace<chunk::Decoder>();
+  if (absl::Status status = decoder.Open(stored->bytes(), stored->header, ContextOf(state));
+      !status.ok()) {
+    return At(NameOf(nchunk), status);
+  }
+  const int32_t nbytes = decoder.nbytes();
   if (absl::Status status = CheckLimit(state, nbytes); !status.ok()) {
     return At(NameOf(nchunk), status);
   }
   if (fixed != 0 && nbytes != fixed) {
     return DataLoss("%s: nbytes: expected %d, got %d", NameOf(nchunk), fixed, nbytes);
   }
-  chunk->content_.emplace<chunk::Decoder>(*std::move(decoder));
   chunk->nbytes_ = nbytes;
   chunk->stored_ = std::move(stored->chunk);
   if (state.delta_reference != nullptr) chunk->reference_ = *state.delta_reference;
@@ -284,28 +294,34 @@ namespace {
 
 // A block of which a small part is wanted.
 struct WantedBlock {
-  BlockKey key;
+  FoundEntry found;  // its chunk
+  chunk::Header header;
+  int64_t block = 0;
   int64_t begin = 0;  // in the chunk
   int64_t nbytes = 0;
 };
 
 // The block that bytes [begin, begin + size) of a chunk are a small part of, if its place says what
-// it holds.
+// it holds. Filled in place: a kept block is read in less time than copies of this take.
 std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_t begin,
                                       int64_t size, chunk::ScratchBuffer& scratch) {
+  std::optional<WantedBlock> wanted;
   const bool lasting = state.epoch != 0 && state.delta_reference == nullptr &&
                        state.env->verify != VerifyPolicy::kAlways;
-  if (!lasting || nchunk >= state.chunks.size()) return std::nullopt;
+  if (!lasting || nchunk >= state.chunks.size()) return wanted;
   const absl::StatusOr<FoundEntry> found = state.chunks.Find(nchunk);
-  if (!found.ok() || format::IsSpecialEntry(found->entry.value)) return std::nullopt;
+  if (!found.ok() || format::IsSpecialEntry(found->entry.value)) return wanted;
   const absl::StatusOr<chunk::Header> header = state.area->ReadHeader(found->entry.value, scratch);
-  if (!header.ok() || !header->has_blocks() || header->vlblocks) return std::nullopt;
-  WantedBlock wanted{.key = {.epoch = state.epoch, .entry = found->entry}};
-  wanted.key.block = begin / header->blocksize;
-  wanted.begin = wanted.key.block * header->blocksize;
-  wanted.nbytes = std::min<int64_t>(header->blocksize, header->nbytes - wanted.begin);
-  const bool small = size <= wanted.nbytes / 2 && begin + size <= wanted.begin + wanted.nbytes;
-  return small ? std::optional(wanted) : std::nullopt;
+  if (!header.ok() || !header->has_blocks() || header->vlblocks) return wanted;
+  WantedBlock& it = wanted.emplace();
+  it.found = *found;
+  it.header = *header;
+  it.block = begin / header->blocksize;
+  it.begin = it.block * header->blocksize;
+  it.nbytes = std::min<int64_t>(header->blocksize, header->nbytes - it.begin);
+  const bool small = size <= it.nbytes / 2 && begin + size <= it.begin + it.nbytes;
+  if (!small) wanted.reset();
+  return wanted;
 }
 
 // Reads bytes from `begin` on of a chunk, which are in the wanted block.
@@ -313,10 +329,11 @@ absl::Status ReadWanted(const State& state, int64_t nchunk, const WantedBlock& w
                         int64_t begin, MutableBytes dst, chunk::Workspace& workspace) {
   BlockCache& blocks = state.env->blocks;
   const int64_t in_block = begin - wanted.begin;
-  const BlockCache::Answer answer = blocks.Read(wanted.key, wanted.nbytes, in_block, dst);
+  const BlockKey key = {.epoch = state.epoch, .entry = wanted.found.entry, .block = wanted.block};
+  const BlockCache::Answer answer = blocks.Read(key, wanted.nbytes, in_block, dst);
   if (answer == BlockCache::Answer::kHit) return absl::OkStatus();
-  const absl::StatusOr<OpenChunk> chunk =
-      OpenChunk::Open(state, nchunk, state.env->verify, workspace.stored);
+  const absl::StatusOr<OpenChunk> chunk = OpenChunk::Open(
+      state, nchunk, wanted.found, wanted.header, state.env->verify, workspace.stored);
   if (!chunk.ok()) return chunk.status();
   absl::Status status;
   if (answer == BlockCache::Answer::kMiss) {
@@ -326,7 +343,7 @@ absl::Status ReadWanted(const State& state, int64_t nchunk, const WantedBlock& w
     auto block = std::make_unique_for_overwrite<std::byte[]>(size);
     status = chunk->Read(wanted.begin, {block.get(), size}, workspace);
     CopyBytes({block.get() + in_block, dst.size()}, dst);
-    if (status.ok()) blocks.Keep(wanted.key, wanted.nbytes, std::move(block));
+    if (status.ok()) blocks.Keep(key, wanted.nbytes, std::move(block));
   }
   return status.ok() ? status : At(NameOf(nchunk), status);
 }

@@ -43,6 +43,13 @@ class OpenChunk {
   static absl::StatusOr<OpenChunk> Open(const State& state, int64_t nchunk, VerifyPolicy policy,
                                         chunk::ScratchBuffer& scratch);
 
+  // The same of a stored chunk, not of the tail, that was found and whose header was read.
+  static absl::StatusOr<OpenChunk> Open(const State& state, int64_t nchunk, const FoundEntry& found,
+                                        const chunk::Header& header, VerifyPolicy policy,
+                                        chunk::ScratchBuffer& scratch) {
+    return OpenStored(state, nchunk, found, &header, policy, scratch);
+  }
+
   int32_t nbytes() const { return nbytes_ + static_cast<int32_t>(more_.size()); }
   // Decodes bytes [begin, begin + dst.size()); this thread works in `workspace`, which may be the
   // one whose buffer the chunk was opened with.
@@ -57,7 +64,9 @@ class OpenChunk {
 
  private:
   explicit OpenChunk(chunk::WorkspacePool* pool) : pool_(pool) {}
+  // `header` may be null.
   static absl::StatusOr<OpenChunk> OpenStored(const State& state, int64_t nchunk,
+                                              const FoundEntry& found, const chunk::Header* header,
                                               VerifyPolicy policy, chunk::ScratchBuffer& scratch);
   absl::Status ReadContent(int64_t begin, MutableBytes dst, chunk::Workspace& workspace) const;
 

@@ -25,10 +25,11 @@ constexpr int64_t kMostRoom = int64_t{64} << 20;
 
 // A writer that goes on making small durable commits fills so much of that space with zeros, in
 // steps that grow: a sync that has to turn reserved blocks into written ones takes longer now and
-// then.
+// then. Few steps: the commit that takes one waits for it.
 constexpr int kManyCommits = 16;
-constexpr int64_t kLeastZeros = int64_t{64} << 10;
+constexpr int64_t kLeastZeros = int64_t{256} << 10;
 constexpr int64_t kMostZeros = int64_t{1} << 20;
+constexpr int64_t kZerosPiece = int64_t{64} << 10;
 constexpr int64_t kSmallCommit = int64_t{16} << 10;
 
 // Bytes that are perhaps not durable are read and written again by whoever opens the frame next.
@@ -39,6 +40,8 @@ constexpr int64_t kMostUnsynced = int64_t{64} << 20;
 // opening, which replays them, takes long.
 constexpr int64_t kShortJournal = int64_t{1} << 14;
 constexpr int64_t kLongJournal = int64_t{1} << 20;
+// Edits all over a large frame are far slower to replay than appends.
+constexpr int64_t kManyPieces = int64_t{1} << 18;
 
 // Whether a checkpoint has to change the metalayers in the header.
 bool MetalayersDiffer(const Draft& draft) {
@@ -132,8 +135,9 @@ bool ContiguousWriter::FitsInPlace() const {
 // With what is staged.
 bool ContiguousWriter::JournalIsLong() const {
   const Draft& draft = stager_->draft();
-  return base_->journal->edits + draft.chunk_edits.count() >
-         std::clamp(draft.chunks.size() / 8, kShortJournal, kLongJournal);
+  return draft.chunks.pieces() > kManyPieces ||
+         base_->journal->edits + draft.chunk_edits.count() >
+             std::clamp(draft.chunks.size() / 8, kShortJournal, kLongJournal);
 }
 
 // A commit should not have to make a larger size durable, and a full disk should show early. Where
@@ -155,10 +159,10 @@ void ContiguousWriter::WriteZerosAhead() {
   }
   zeros_ = std::clamp(2 * zeros_, kLeastZeros, kMostZeros);
   zeros_end_ = std::min(log_->end() + zeros_, reserved_end_);
-  const std::vector<std::byte> zeros(static_cast<size_t>(kLeastZeros));
+  const std::vector<std::byte> zeros(static_cast<size_t>(kZerosPiece));
   // What is pending is written over them.
-  for (int64_t at = log_->flushed(); at < zeros_end_; at += kLeastZeros) {
-    const auto size = static_cast<size_t>(std::min(kLeastZeros, zeros_end_ - at));
+  for (int64_t at = log_->flushed(); at < zeros_end_; at += kZerosPiece) {
+    const auto size = static_cast<size_t>(std::min(kZerosPiece, zeros_end_ - at));
     if (!file_->WriteAt(at, Bytes(zeros).first(size)).ok()) return;
   }
 }

@@ -13,7 +13,8 @@ absl::StatusOr<std::vector<std::byte>> Decode(Bytes chunk, const ForeignContext&
   decoding.registry = context.registry;
   decoding.pool = context.pool;
   decoding.frame_typesize = context.typesize;
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Decoder decoder, chunk::Decoder::Make(chunk, decoding));
+  chunk::Decoder decoder;
+  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, decoding));
   std::vector<std::byte> items(static_cast<size_t>(decoder.nbytes()));
   CAIRN_RETURN_IF_ERROR(decoder.Decode(items));
   return items;

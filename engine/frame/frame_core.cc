@@ -26,6 +26,8 @@ constexpr std::chrono::milliseconds kPause(1);
 constexpr std::chrono::seconds kPlacePause(1);
 // Fewer staged chunks are hopped over again each time.
 constexpr int64_t kManyHops = 16;
+// Memory that is kept for looking at the journal.
+constexpr size_t kKeptWindow = 64 << 10;
 
 absl::StatusOr<FrameSource> OpenSource(const FramePlace& place, int64_t origin, bool use_mmap) {
   if (place.directory == nullptr) {
@@ -198,11 +200,15 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::MoveToPlace(
   return MoveTo(*std::move(moved));
 }
 
+// Whether the state's map shows what others write.
+bool FrameCore::SeesFile(const State& newest, const FrameSource& source) const {
+  return place_.files != nullptr && newest.region.in_place() && source.origin() == 0;
+}
+
 // Where there is a map it costs no system call.
 absl::StatusOr<int64_t> FrameCore::FrameSizeNow(const State& newest,
                                                 const FrameSource& source) const {
-  const bool mapped = place_.files != nullptr && newest.region.in_place() && source.origin() == 0;
-  return mapped ? newest.region.LoadFrameSize() : LoadFrameSize(source);
+  return SeesFile(newest, source) ? newest.region.LoadFrameSize() : LoadFrameSize(source);
 }
 
 // Behind the chunks that were hopped over before, if they are still those of the same writer.
@@ -216,9 +222,16 @@ absl::StatusOr<int64_t> FrameCore::WhereToLook(const State& newest, const FrameS
 
 absl::StatusOr<std::shared_ptr<const State>> FrameCore::FollowOn(
     std::shared_ptr<const State> newest, const FrameSource& source) {
+  // Neither a chunk nor a record begins with a zero.
+  const int64_t end = newest->journal->end;
+  if (SeesFile(*newest, source) && newest->region.ShowsZeroAt(end)) {
+    return StayAt(std::move(newest), source);
+  }
   CAIRN_ASSIGN_OR_RETURN(const int64_t begin, WhereToLook(*newest, source));
-  RecordFinder finder(source, begin);
+  RecordFinder finder(source, begin, std::move(window_));
   CAIRN_ASSIGN_OR_RETURN(const Followed followed, FollowJournal(source, *newest, finder));
+  window_ = std::move(finder).TakeMemory();
+  if (window_.size() > kKeptWindow) window_ = {};
   if (followed.state != nullptr) {
     hopped_ = {};
     newest = followed.state;
@@ -228,15 +241,19 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::FollowOn(
   // Perhaps it is only about to, or its writer died before.
   if (followed.moved) return MoveToPlace(std::move(newest), source);
   if (followed.state != nullptr) return newest;
-  const auto now = std::chrono::steady_clock::now();
-  if (now - looked_at_place_ >= kPlacePause) {
-    hopped_ = {};  // in case another writer has a chunk of the same size there
-    return MoveToPlace(std::move(newest), source);
-  }
   if (finder.hop().count >= kManyHops) {
-    hopped_ = {.begin = newest->journal->end, .end = finder.position(), .last = finder.hop()};
+    hopped_ = {.begin = end, .end = finder.position(), .last = finder.hop()};
   }
-  return newest;
+  return StayAt(std::move(newest), source);
+}
+
+// Nothing follows; but once in a while another file may have taken the name.
+absl::StatusOr<std::shared_ptr<const State>> FrameCore::StayAt(std::shared_ptr<const State> newest,
+                                                               const FrameSource& source) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - looked_at_place_ < kPlacePause) return newest;
+  hopped_ = {};  // in case another writer has a chunk of the same size there
+  return MoveToPlace(std::move(newest), source);
 }
 
 absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {

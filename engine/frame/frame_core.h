@@ -59,9 +59,12 @@ class FrameCore {
   absl::StatusOr<std::shared_ptr<const State>> MoveTo(FrameSource source);
   absl::StatusOr<std::shared_ptr<const State>> MoveToPlace(std::shared_ptr<const State> newest,
                                                            const FrameSource& source);
+  bool SeesFile(const State& newest, const FrameSource& source) const;
   absl::StatusOr<int64_t> FrameSizeNow(const State& newest, const FrameSource& source) const;
   absl::StatusOr<std::shared_ptr<const State>> FollowOn(std::shared_ptr<const State> newest,
                                                         const FrameSource& source);
+  absl::StatusOr<std::shared_ptr<const State>> StayAt(std::shared_ptr<const State> newest,
+                                                      const FrameSource& source);
   absl::StatusOr<int64_t> WhereToLook(const State& newest, const FrameSource& source);
   absl::StatusOr<std::shared_ptr<const State>> Load() { return MoveTo(source()); }
 
@@ -81,6 +84,7 @@ class FrameCore {
     RecordFinder::Hop last;  // what begins there now if the writer changed its mind
   };
   Hopped hopped_;
+  std::vector<std::byte> window_;  // for what is read of the journal; guarded likewise
   std::chrono::steady_clock::time_point looked_at_place_{};
   const storage::OwnerProcess owner_;
 };

@@ -41,7 +41,8 @@ absl::StatusOr<size_t> FrameSource::ReadSome(int64_t position, MutableBytes dst)
 }
 
 absl::StatusOr<Region> FrameSource::ViewMore(const Region& before, int64_t size) const {
-  constexpr int64_t kLeastRoom = int64_t{16} << 20;
+  // Room costs nothing until it is used, and another map costs the pages of this one.
+  constexpr int64_t kLeastRoom = int64_t{64} << 20;
   if (std::optional<Region> more = before.Resized(size); more.has_value()) return *more;
   CAIRN_ASSIGN_OR_RETURN(Region region, View(size, std::max(size, kLeastRoom)));
   if (before.held() != nullptr) region.Hold(before.held());

@@ -37,10 +37,12 @@ absl::StatusOr<std::unique_ptr<OffsetsIndex>> OffsetsIndex::Open(Chunk chunk, in
   context.pool = pool;
   // Every Blosc2 cuts the index into blocks of 16 KiB; a page should not cost much more.
   context.max_scratch = 1 << 20;
-  absl::StatusOr<chunk::Decoder> decoder = chunk::Decoder::Make(chunk.bytes(), context);
-  if (!decoder.ok()) return At("index", decoder.status());
-  if (decoder->nbytes() != nchunks * kEntrySize) {
-    return DataLoss("index: expected %d entries, got %d bytes", nchunks, decoder->nbytes());
+  chunk::Decoder decoder;
+  if (absl::Status status = decoder.Open(chunk.bytes(), context); !status.ok()) {
+    return At("index", status);
+  }
+  if (decoder.nbytes() != nchunks * kEntrySize) {
+    return DataLoss("index: expected %d entries, got %d bytes", nchunks, decoder.nbytes());
   }
   if (seal.has_value() &&
       static_cast<int64_t>(seal->pages.size()) != CeilDiv(nchunks, kPageEntries)) {
@@ -48,15 +50,15 @@ absl::StatusOr<std::unique_ptr<OffsetsIndex>> OffsetsIndex::Open(Chunk chunk, in
                     CeilDiv(nchunks, kPageEntries), seal->pages.size());
   }
   return std::unique_ptr<OffsetsIndex>(
-      new OffsetsIndex(std::move(chunk), *std::move(decoder), nchunks, std::move(seal)));
+      new OffsetsIndex(std::move(chunk), std::move(decoder), nchunks, std::move(seal)));
 }
 
 absl::Status OffsetsIndex::CheckPage(int64_t page, Bytes raw) const {
   if (!seal_.has_value()) return absl::OkStatus();
   const int64_t first = page * kPageEntries;
   const int64_t count = static_cast<int64_t>(raw.size()) / kEntrySize;
-  std::vector<std::byte> table;
-  seal_->table.AppendTo(first, count, table);
+  std::vector<std::byte> zeros;
+  const Bytes table = seal_->table.Part(first, count, zeros);
   const uint64_t expected = seal_->pages[static_cast<size_t>(page)];
   const uint64_t got = format::HashPage(raw, table);
   if (got == expected) return absl::OkStatus();

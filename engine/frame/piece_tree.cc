@@ -189,6 +189,7 @@ void PieceTree::SetPiece(Link& tree, int64_t n, Piece piece) {
   } else {
     SetPiece(node.right, n - before - node.piece.count, std::move(piece));
   }
+  Recount(node);
 }
 
 void PieceTree::Insert(int64_t n, Piece piece) {
@@ -197,10 +198,17 @@ void PieceTree::Insert(int64_t n, Piece piece) {
   InsertInto(root_, n, Link(new Node(std::move(piece))));
 }
 
+// The same as to cut before and behind n, in fewer ways down the tree.
 void PieceTree::Replace(int64_t n, Piece piece) {
-  CutAt(n);
-  CutAt(n + 1);
-  SetPiece(root_, n, std::move(piece));
+  const Place place = Find(n);
+  Piece rest = Part(*place.piece, place.offset + 1, place.piece->count - place.offset - 1);
+  if (place.offset == 0) {
+    SetPiece(root_, n, std::move(piece));
+  } else {
+    Shorten(root_, n);
+    InsertInto(root_, n, Link(new Node(std::move(piece))));
+  }
+  if (rest.count > 0) InsertInto(root_, n + 1, Link(new Node(std::move(rest))));
 }
 
 void PieceTree::Erase(int64_t first, int64_t count) {

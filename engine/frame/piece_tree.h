@@ -24,6 +24,8 @@ struct Piece {
 class PieceTree {
  public:
   int64_t size() const { return SizeOf(root_); }
+  // What edits have cut the sequence into.
+  int64_t pieces() const { return CountOf(root_); }
 
   // The piece that holds entry n, and n's number within it. n is in [0, size()).
   struct Place {
@@ -67,7 +69,7 @@ class PieceTree {
   static std::pair<Link, Link> Split(Link tree, int64_t n);
   // Drops the entries from n on of the piece that holds n.
   static void Shorten(Link& tree, int64_t n);
-  // Entry n is a piece of its own and becomes this one.
+  // The piece that begins with entry n becomes this one.
   static void SetPiece(Link& tree, int64_t n, Piece piece);
   // Sees to it that n lies between two pieces.
   void CutAt(int64_t n);

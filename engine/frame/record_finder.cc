@@ -14,9 +14,16 @@ namespace cairn::frame {
 
 namespace {
 
-// Holds most records whole, and no more of a chunk than costs nothing.
+// Tells zeros that were reserved from other bytes, most often.
 constexpr size_t kWindow = 4096;
 constexpr size_t kWidestWindow = 256 << 10;
+
+// What follows in the same page costs nothing. The next page is perhaps about to be written, and
+// the kernel makes more of it than one when it is read: writing is slow there. But whoever has come
+// far reads ahead.
+constexpr int64_t kPage = 4096;
+constexpr size_t kFar = 32 << 10;
+
 constexpr size_t kPiece = 1 << 20;
 
 // Records do not overlap, so a journal whose search reads more than this many times what it looks
@@ -73,19 +80,46 @@ absl::StatusOr<std::optional<FoundRecord>> ReadRecord(const FrameSource& source,
 
 }  // namespace
 
+absl::Status RecordFinder::ReadUpTo(int64_t end) {
+  const auto size = static_cast<size_t>(end - window_begin_);
+  if (window_.size() < size) window_.resize(size);
+  const int64_t seen_end = window_begin_ + static_cast<int64_t>(filled_);
+  const MutableBytes behind = MutableBytes(window_).subspan(filled_, size - filled_);
+  CAIRN_ASSIGN_OR_RETURN(const size_t got, source_.ReadSome(seen_end, behind));
+  filled_ += got;
+  return absl::OkStatus();
+}
+
+// The window begins at the position.
+void RecordFinder::ForgetPassed() {
+  const Bytes seen = Bytes(window_).first(filled_);
+  const auto passed = static_cast<uint64_t>(position_ - window_begin_);
+  const Bytes kept = seen.subspan(std::min<uint64_t>(passed, filled_));
+  std::ranges::copy(kept, window_.begin());
+  filled_ = kept.size();
+  window_begin_ = position_;
+}
+
 absl::StatusOr<Bytes> RecordFinder::Ahead(size_t size) {
-  const int64_t end = window_begin_ + std::ssize(window_);
-  const bool seen = position_ >= window_begin_ && position_ <= end;
-  if (!seen || end - position_ < static_cast<int64_t>(size)) {
-    // Whoever comes to the end of a window goes on; whoever hopped over it wants little of the
-    // next.
-    const size_t room = seen ? std::clamp(2 * window_.size(), kWindow, kWidestWindow) : kWindow;
-    window_.resize(std::max(size, room));
-    window_begin_ = position_;
-    CAIRN_ASSIGN_OR_RETURN(const size_t got, source_.ReadSome(position_, window_));
-    window_.resize(got);
+  const int64_t seen_end = window_begin_ + static_cast<int64_t>(filled_);
+  const int64_t needed = position_ + static_cast<int64_t>(size);
+  const bool goes_on = position_ >= window_begin_ && position_ <= seen_end + kPage;
+  if (!goes_on || needed > seen_end) {
+    const size_t passed = goes_on && filled_ >= kFar ? filled_ : 0;
+    const auto ahead = static_cast<int64_t>(std::min(passed / 2, kWidestWindow));
+    if (!goes_on || filled_ > kWidestWindow) ForgetPassed();
+    const int64_t origin = source_.origin();
+    const int64_t end = (CeilDiv(origin + needed, kPage) + ahead / kPage) * kPage - origin;
+    CAIRN_RETURN_IF_ERROR(ReadUpTo(end));
   }
-  return Bytes(window_).subspan(static_cast<size_t>(position_ - window_begin_));
+  const auto passed = static_cast<size_t>(position_ - window_begin_);
+  return Bytes(window_).first(filled_).subspan(std::min(passed, filled_));
+}
+
+Bytes RecordFinder::Seen(int64_t begin, int64_t size) const {
+  if (!RangeFits(begin - window_begin_, size, static_cast<int64_t>(filled_))) return {};
+  return Bytes(window_).subspan(static_cast<size_t>(begin - window_begin_),
+                                static_cast<size_t>(size));
 }
 
 absl::StatusOr<bool> RecordFinder::StoppedAtBytes() {
@@ -105,25 +139,31 @@ absl::StatusOr<bool> RecordFinder::Spend(int64_t size) {
   return budget_->Spend(size);
 }
 
+absl::StatusOr<std::optional<FoundRecord>> RecordFinder::ReadHere(const format::RecordHead& head) {
+  if (head.size > static_cast<int64_t>(kWidestWindow)) return ReadRecord(source_, position_, head);
+  CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(static_cast<size_t>(head.size)));
+  if (head.size > std::ssize(ahead)) return std::nullopt;
+  const Bytes bytes = ahead.first(static_cast<size_t>(head.size));
+  if (!format::IsIntact(bytes)) return std::nullopt;
+  return FoundRecord{.kind = head.kind, .begin = position_, .bytes = ToVector(bytes)};
+}
+
 absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Take(const format::RecordHead& head) {
-  CAIRN_ASSIGN_OR_RETURN(const bool affordable, Spend(head.size));
-  if (!affordable) return std::nullopt;
-  std::optional<FoundRecord> record;
-  if (head.size <= static_cast<int64_t>(kWidestWindow)) {
-    CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(static_cast<size_t>(head.size)));
-    if (head.size > std::ssize(ahead)) return std::nullopt;
-    const Bytes bytes = ahead.first(static_cast<size_t>(head.size));
-    if (!format::IsIntact(bytes)) return std::nullopt;
-    record = FoundRecord{.kind = head.kind, .begin = position_, .bytes = ToVector(bytes)};
+  CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record, ReadHere(head));
+  if (record.has_value()) {
+    position_ = record->end();
   } else {
-    CAIRN_ASSIGN_OR_RETURN(record, ReadRecord(source_, position_, head));
+    // A search goes over the same bytes again.
+    CAIRN_RETURN_IF_ERROR(Spend(head.size).status());
   }
-  if (record.has_value()) position_ = record->end();
   return record;
 }
 
 absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Next() {
   for (;;) {
+    CAIRN_ASSIGN_OR_RETURN(const Bytes first, Ahead(1));
+    // Nothing begins with a zero.
+    if (first.empty() || first[0] == std::byte{0}) return std::nullopt;
     CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(kLongestHead));
     if (const auto head = format::FindRecordHead(ahead); head.has_value()) return Take(*head);
     const Bytes start = ahead.first(std::min<size_t>(ahead.size(), chunk::kHeaderSize));

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -31,9 +32,9 @@ struct FoundRecord {
 // system calls: a writer may cut away what no reader has accepted, and with it pages of a map.
 class RecordFinder {
  public:
-  // `source` must outlive the finder.
-  RecordFinder(const FrameSource& source, int64_t position)
-      : source_(source), position_(position) {}
+  // `source` must outlive the finder. `memory` is for what it reads.
+  RecordFinder(const FrameSource& source, int64_t position, std::vector<std::byte> memory = {})
+      : source_(source), position_(position), window_(std::move(memory)), window_begin_(position) {}
 
   // The next record; nothing when the file does not go on with whole chunks and an intact one.
   absl::StatusOr<std::optional<FoundRecord>> Next();
@@ -49,6 +50,10 @@ class RecordFinder {
   const Hop& hop() const { return hop_; }
   // Whether there is anything but zeros at the position, or not far behind it.
   absl::StatusOr<bool> StoppedAtBytes();
+  // Bytes that were read on the way here, if they are all at hand still; else none.
+  Bytes Seen(int64_t begin, int64_t size) const;
+  // The memory, for the next finder.
+  std::vector<std::byte> TakeMemory() && { return std::move(window_); }
   // Looks behind every byte from the position on for intact records, wherever they lie, until
   // `visit` says that it has seen enough. Stays where it is.
   absl::Status Search(absl::FunctionRef<bool(FoundRecord)> visit);
@@ -56,16 +61,22 @@ class RecordFinder {
  private:
   // The bytes from the position on: `size` of them or more, or all that there are.
   absl::StatusOr<Bytes> Ahead(size_t size);
+  // The window reaches that far, or to the end of the file.
+  absl::Status ReadUpTo(int64_t end);
+  void ForgetPassed();
+  // The record at the position, if it is one.
+  absl::StatusOr<std::optional<FoundRecord>> ReadHere(const format::RecordHead& head);
   absl::StatusOr<std::optional<FoundRecord>> Take(const format::RecordHead& head);
   // False when too much was spent already on what claims to be a record.
   absl::StatusOr<bool> Spend(int64_t size);
 
   const FrameSource& source_;
   int64_t position_;
-  // What was read last. Grows while it is read through, so that a long journal of small batches
-  // takes few calls.
+  // What was read last, in the first `filled_` bytes. Grows while it is read through, so that a
+  // long journal of small batches takes few calls.
   std::vector<std::byte> window_;
-  int64_t window_begin_ = 0;
+  size_t filled_ = 0;
+  int64_t window_begin_;
   Hop hop_;
   std::optional<SearchBudget> budget_;
 };

@@ -39,6 +39,15 @@ int64_t Region::LoadFrameSize() const {
   return static_cast<int64_t>(ToOrder<std::endian::big>(raw));
 }
 
+bool Region::ShowsZeroAt(int64_t position) const {
+  // However large pages are: bytes of such a piece lie in the same one.
+  constexpr int64_t kPiece = 4096;
+  const bool behind_ours = position <= size_ && (origin_ + position) % kPiece != 0;
+  if (!behind_ours || position >= std::ssize(in_place_)) return false;
+  const std::byte* byte = in_place_.data() + position;
+  return __atomic_load_n(reinterpret_cast<const uint8_t*>(byte), __ATOMIC_ACQUIRE) == 0;
+}
+
 absl::Status Region::Check(int64_t offset, int64_t size) const {
   if (RangeFits(offset, size, size_)) return absl::OkStatus();
   return DataLoss("frame: bytes from %d on, %d of them, pass its %d bytes", offset, size, size_);

@@ -35,6 +35,10 @@ class Region {
   // begins where a page does.
   int64_t LoadFrameSize() const;
 
+  // Whether the file is seen to hold a zero at `position`, at or before size(). Looks only where
+  // that costs no system call and the page cannot have been cut away.
+  bool ShowsZeroAt(int64_t position) const;
+
   // The same bytes, in place, that can also be had by copy from the file behind the mapping.
   Region BackedBy(std::shared_ptr<const File> file, int64_t origin) const;
   // The same bytes by copy, where there is a file.

@@ -61,7 +61,7 @@ class Follower {
   absl::StatusOr<std::optional<FoundRecord>> FindBehind(RecordFinder& finder,
                                                         std::optional<int64_t>& damaged_at) const;
   // Takes those in that may not be durable, as far as their chunks are whole.
-  absl::Status Settle();
+  absl::Status Settle(const RecordFinder& finder);
 
   const JournalEnd& scanned() const { return scanned_; }
   // Where a whole batch stands that follows, and cannot be what it says.
@@ -137,11 +137,11 @@ absl::StatusOr<std::optional<FoundRecord>> Follower::FindBehind(
   return found;
 }
 
-absl::Status Follower::Settle() {
+absl::Status Follower::Settle(const RecordFinder& finder) {
   while (!refused_at_.has_value() && !waiting_.empty()) {
     if (rules_.check_chunks) {
       CAIRN_ASSIGN_OR_RETURN(const bool whole,
-                             HasWholeChunks(source_, state().header.header_len, waiting_.front()));
+                             HasWholeChunks(state(), waiting_.front(), source_, finder));
       if (!whole) break;
     }
     CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst());
@@ -253,7 +253,7 @@ absl::StatusOr<Followed> FollowJournal(const FrameSource& source, const State& s
     CAIRN_ASSIGN_OR_RETURN(const bool next, follower.Take(*record));
     if (!next) break;
   }
-  CAIRN_RETURN_IF_ERROR(follower.Settle());
+  CAIRN_RETURN_IF_ERROR(follower.Settle(finder));
   if (follower.refused_at().has_value()) followed.damaged_at = follower.refused_at();
   if (follower.replay().has_value()) {
     CAIRN_ASSIGN_OR_RETURN(followed.state, std::move(*follower.replay()).Finish(source));

@@ -90,6 +90,11 @@ absl::StatusOr<StoredChunk> SparseArea::Read(int64_t entry, ReadMode mode,
   return mode == ReadMode::kCopied ? Copy(entry) : Pin(entry);
 }
 
+absl::StatusOr<StoredChunk> SparseArea::ReadBehind(const chunk::Header& /*header*/, int64_t entry,
+                                                   chunk::ScratchBuffer& scratch) const {
+  return Read(entry, ReadMode::kMapped, scratch);
+}
+
 absl::StatusOr<StoredChunk> SparseArea::Pin(int64_t entry) const {
   CAIRN_RETURN_IF_ERROR(Locate(entry).status());
   return use_mmap_ ? Map(entry) : Copy(entry);

@@ -27,6 +27,8 @@ class SparseArea final : public ChunkArea {
                                            chunk::ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
                                    chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<StoredChunk> ReadBehind(const chunk::Header& header, int64_t entry,
+                                         chunk::ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Pin(int64_t entry) const override;
 
  private:

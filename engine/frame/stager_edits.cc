@@ -62,7 +62,13 @@ absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
 absl::StatusOr<chunk::Header> Stager::HeaderOf(const IndexEntry& entry) {
   chunk::ScratchBuffer scratch;
   if (base_->area->Locate(entry.value).ok()) {
-    return base_->area->ReadHeader(entry.value, scratch);
+    if (base_->header.layout == Layout::kSparse) {
+      return base_->area->ReadHeader(entry.value, scratch);
+    }
+    // A system call: in a large frame the page is hardly ever mapped, and nobody reads the rest.
+    const ContiguousArea area(base_->region.Unmapped(), base_->header.header_len,
+                              base_->chunks_end);
+    return area.ReadHeader(entry.value, scratch);
   }
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
   return state->area->ReadHeader(entry.value, scratch);

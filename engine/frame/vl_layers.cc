@@ -18,7 +18,8 @@ absl::StatusOr<std::vector<std::byte>> Decode(const Environment& env, Bytes byte
   chunk::DecodeContext context;
   context.registry = env.registry;
   context.pool = &env.pool;
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Decoder decoder, chunk::Decoder::Make(bytes, context));
+  chunk::Decoder decoder;
+  CAIRN_RETURN_IF_ERROR(decoder.Open(bytes, context));
   if (decoder.bytes().size() != bytes.size()) {
     return DataLoss("cbytes: expected %d, got %d", bytes.size(), decoder.bytes().size());
   }

@@ -176,14 +176,11 @@ absl::StatusOr<std::shared_ptr<const Mapping>> PosixFile::Map(int64_t offset, in
     if (room > 0) return Map(offset, size, 0);
     return ErrnoStatus(errno, path_, absl::StrFormat("map %d bytes at %d", size, offset));
   }
+  // Whoever leaves room will read by calls what another process is writing there. What the kernel
+  // reads ahead of a writer comes in large folios, in which small writes are slow.
+  if (room > 0) ::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_RANDOM);
   const MutableBytes pages(static_cast<std::byte*>(start), length);
   return std::make_shared<PosixMapping>(pages, pages.subspan(static_cast<size_t>(lead)));
-}
-
-absl::StatusOr<FileIdentity> PosixFile::Identity() const {
-  const std::optional<PosixStat> info = StatOf(fd_.get());
-  if (!info.has_value()) return ErrnoStatus(errno, path_, "ask for the inode");
-  return info->identity;
 }
 
 absl::Status PosixFile::LockByte(int64_t offset, LockMode mode) {

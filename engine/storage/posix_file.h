@@ -23,9 +23,9 @@ namespace cairn::storage {
 // that lives on would keep it. Hence the process that opened the file unlocks, and no other does.
 class PosixFile final : public File {
  public:
-  // `fd` is a regular file, opened at `path`; `writable` says how.
-  PosixFile(UniqueFd fd, std::string path, bool writable)
-      : fd_(std::move(fd)), path_(std::move(path)), writable_(writable) {}
+  // `fd` is the regular file `identity`, opened at `path`; `writable` says how.
+  PosixFile(UniqueFd fd, const FileIdentity& identity, std::string path, bool writable)
+      : fd_(std::move(fd)), identity_(identity), path_(std::move(path)), writable_(writable) {}
   PosixFile(const PosixFile&) = delete;
   PosixFile& operator=(const PosixFile&) = delete;
   ~PosixFile() override;
@@ -46,7 +46,7 @@ class PosixFile final : public File {
   // Shows all of `room`, unless there is no address space for it.
   absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
                                                      int64_t room) const override;
-  absl::StatusOr<FileIdentity> Identity() const override;
+  absl::StatusOr<FileIdentity> Identity() const override { return identity_; }
   // The File that holds a lock may take it again, in the other mode too.
   absl::Status LockByte(int64_t offset, LockMode mode) override;
   absl::Status UnlockByte(int64_t offset) override;
@@ -58,6 +58,7 @@ class PosixFile final : public File {
   absl::Status PastEnd(int64_t offset, int64_t size) const;
 
   const UniqueFd fd_;
+  const FileIdentity identity_;
   const std::string path_;
   const bool writable_;
   const OwnerProcess owner_;

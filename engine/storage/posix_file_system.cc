@@ -39,12 +39,12 @@ int OpenFlags(FileMode mode) {
   return kAlways | O_RDONLY;
 }
 
-absl::Status CheckIsRegular(const UniqueFd& fd, const std::string& path) {
+absl::StatusOr<FileIdentity> IdentityOfRegular(const UniqueFd& fd, const std::string& path) {
   const std::optional<PosixStat> info = StatOf(fd.get());
   if (!info.has_value()) return ErrnoStatus(errno, path, "look at");
   if (S_ISDIR(info->mode)) return FailedPrecondition("%s is a directory", path);
   if (!S_ISREG(info->mode)) return FailedPrecondition("%s is not a regular file", path);
-  return absl::OkStatus();
+  return info->identity;
 }
 
 // "a/b" and "a/b/" lie in "a", "b" in ".", "/b" in "/".
@@ -73,8 +73,8 @@ class PosixFiles final : public FileSystem {
       return directory_.Failure(errno, path, mode == FileMode::kCreateNew ? "create" : "open");
     }
     const std::string shown = directory_.Shown(path);
-    CAIRN_RETURN_IF_ERROR(CheckIsRegular(fd, shown));
-    return std::make_unique<PosixFile>(std::move(fd), shown, mode != FileMode::kRead);
+    CAIRN_ASSIGN_OR_RETURN(const FileIdentity identity, IdentityOfRegular(fd, shown));
+    return std::make_unique<PosixFile>(std::move(fd), identity, shown, mode != FileMode::kRead);
   }
 
   absl::Status Rename(const std::string& from, const std::string& to, bool replace) override {

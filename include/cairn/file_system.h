@@ -65,8 +65,8 @@ class CAIRN_EXPORT File {
   // Bytes [offset, offset + size) will be synced before long: a file system that can begins to
   // bring them to the disk. Promises nothing.
   virtual void SyncSoon(int64_t /*offset*/, int64_t /*size*/) {}
-  // Maps [offset, offset + size) for reading; any offset will do. kOutOfRange past the end. The
-  // mapping may show up to `room` bytes more, which may be touched once the file has them.
+  // Maps [offset, offset + size) for reading; any offset will do. kOutOfRange past the end. It may
+  // show up to `room` bytes more, to be touched once the file has them or some of the same 4 KiB.
   virtual absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
                                                              int64_t room) const = 0;
   virtual absl::StatusOr<FileIdentity> Identity() const = 0;

@@ -29,7 +29,9 @@ const std::vector<FilterStage> kDeltaShuffle = {{Filter::kDelta}, {Filter::kShuf
 absl::StatusOr<Decoder> Make(Bytes chunk, WorkspacePool* pool) {
   DecodeContext context;
   context.pool = pool;
-  return Decoder::Make(chunk, context);
+  absl::StatusOr<Decoder> decoder = Decoder();
+  if (absl::Status status = decoder->Open(chunk, context); !status.ok()) decoder = status;
+  return decoder;
 }
 
 // The bytes [begin, begin + size) of the chunk.

@@ -108,7 +108,9 @@ TEST(DecoderVersionsTest, KnowsBothTailRulesOfBitshuffle) {
   context.pool = &pool;
   context.whole_block_bitshuffle = true;
   std::vector<std::byte> out(9);
-  ASSERT_TRUE(Decoder::Make(modern, context)->Decode(out).ok());
+  Decoder decoder;
+  ASSERT_TRUE(decoder.Open(modern, context).ok());
+  ASSERT_TRUE(decoder.Decode(out).ok());
   EXPECT_EQ(ToHex(out), verbatim) << "a frame from before 2.0.0.beta.5";
 }
 

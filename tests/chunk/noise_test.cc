@@ -63,6 +63,23 @@ TEST(RulerTest, HasEveryDistanceBetweenTwoWindows) {
   EXPECT_LT(ruler.size(), bytes.size() / 8);
 }
 
+TEST(RulerTest, AGlanceMissesNothingLongerThanAnEighth) {
+  for (const size_t unit : {1, 4, 8, 16, 100}) {
+    const std::vector<std::byte> bytes(256 * kKiB);
+    const Ruler glance = Ruler::Glance(bytes, unit);
+    EXPECT_LE(glance.size(), bytes.size() / 4) << unit;
+    const std::byte* last = bytes.data();
+    for (size_t i = 0; i < glance.count(); ++i) {
+      EXPECT_EQ((glance.Window(i).data() - bytes.data()) % static_cast<ptrdiff_t>(unit), 0);
+      EXPECT_LE(glance.Window(i).data() + glance.Window(i).size() - last,
+                static_cast<ptrdiff_t>(bytes.size() / 8 + glance.Window(0).size()));
+      last = glance.Window(i).data();
+    }
+    EXPECT_LE(bytes.data() + bytes.size() - last,
+              static_cast<ptrdiff_t>(bytes.size() / 8 + 9 * glance.Window(0).size()));
+  }
+}
+
 TEST(NoiseProbeTest, TellsNoiseOfEverySize) {
   NoiseProbe probe;
   for (const Codec codec : kCodecs) {
@@ -169,6 +186,91 @@ TEST(NoiseTest, BlocksAmongNoiseAreCodedAndTheSameInParallel) {
       options.blocksize = 64 * kKiB;
       const double noisy = 1 - std::popcount(pattern) / 16.0;
       EXPECT_LT(Ratio(payload, options), noisy + 0.04) << static_cast<int>(codec) << pattern;
+      const std::vector<std::byte> alone = Compress(payload, options);
+      ReverseExecutor executor(3);
+      options.executor = &executor;
+      EXPECT_EQ(Compress(payload, options), alone) << static_cast<int>(codec) << pattern;
+    }
+  }
+}
+
+// What a glance at a block must show, where the one before was noise.
+struct Turn {
+  std::string name;
+  std::function<void(MutableBytes block)> make;
+  double share;  // of the block that remains, at most
+};
+
+std::vector<Turn> Turns() {
+  const auto top_byte = [](MutableBytes block, auto next) {
+    for (size_t i = 7; i < block.size(); i += 8) block[i] = static_cast<std::byte>(next());
+  };
+  static std::mt19937 random(5);
+  return {
+      {"zeros behind", [](MutableBytes block) { FillBytes(block.last(block.size() / 4), {}); },
+       0.78},
+      {"a constant column", [=](MutableBytes block) { top_byte(block, [] { return 17; }); }, 0.89},
+      {"a column of few values",
+       [=](MutableBytes block) { top_byte(block, [] { return random() % 4; }); }, 0.93},
+      {"a column of steps",
+       [=](MutableBytes block) { top_byte(block, [n = 0]() mutable { return n++ / 8; }); }, 0.90},
+      {"records that repeat",
+       [](MutableBytes block) {
+         for (size_t i = 320; i < block.size(); ++i) block[i] = block[i - 320];
+       },
+       0.2},
+  };
+}
+
+TEST(NoiseTest, WhatTurnsCompressibleBehindNoiseIsFound) {
+  constexpr size_t kBlocks = 6;
+  for (const auto& [name, make, share] : Turns()) {
+    for (const Codec codec : {Codec::kLz4, Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
+      CompressionOptions options = Options(codec, 8);
+      options.blocksize = 512 * kKiB;
+      for (size_t turned = 1; turned < kBlocks; ++turned) {
+        std::vector<std::byte> payload = Noise(kBlocks * 512 * kKiB);
+        make(MutableBytes(payload).subspan(turned * 512 * kKiB, 512 * kKiB));
+        // LZ4 counts no bytes.
+        const bool few = name == "a column of few values";
+        const bool gains = !few || codec == Codec::kZlib || codec == Codec::kZstd;
+        const double most = gains ? (kBlocks - 1 + share + 0.01) / kBlocks : 1.01;
+        EXPECT_LT(Ratio(payload, options), most)
+            << name << " in block " << turned << ", codec " << static_cast<int>(codec);
+      }
+    }
+  }
+}
+
+TEST(NoiseTest, FarRepeatsBehindNoiseAreFoundAfterAFewBlocks) {
+  constexpr size_t kBlock = 256 * kKiB;
+  for (const Codec codec : {Codec::kLz4, Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
+    for (size_t turned = 1; turned < 8; ++turned) {
+      std::vector<std::byte> payload = Noise(16 * kBlock);
+      for (size_t i = turned * kBlock + 24 * kKiB; i < payload.size(); ++i) {
+        payload[i] = payload[i - 24 * kKiB];
+      }
+      CompressionOptions options = Options(codec, 4);
+      options.blocksize = kBlock;
+      // Up to seven blocks may pass, and of each later one the first period is noise.
+      const double most = (8 + 0.15 * 16) / 16;
+      EXPECT_LT(Ratio(payload, options), most) << static_cast<int>(codec) << " from " << turned;
+    }
+  }
+}
+
+TEST(NoiseTest, LongBlocksAmongNoiseAreTheSameInParallel) {
+  constexpr size_t kBlock = 256 * kKiB;
+  const std::vector<std::byte> noise = Noise(12 * kBlock);
+  const std::vector<std::byte> far = Periodic(kBlock, 24 * kKiB);
+  for (const Codec codec : kCodecs) {
+    for (const unsigned pattern : {0x001u, 0x002u, 0x810u, 0x808u, 0xEEEu}) {
+      std::vector<std::byte> payload = noise;
+      for (size_t i = 0; i < 12; ++i) {
+        if ((pattern >> i & 1) != 0) CopyBytes(far, MutableBytes(payload).subspan(i * kBlock));
+      }
+      CompressionOptions options = Options(codec, 4);
+      options.blocksize = kBlock;
       const std::vector<std::byte> alone = Compress(payload, options);
       ReverseExecutor executor(3);
       options.executor = &executor;

@@ -45,14 +45,14 @@ void ExpectEveryPartReads(Bytes chunk, int32_t typesize) {
   WorkspacePool pool;
   DecodeContext context;
   context.pool = &pool;
-  const auto decoder = Decoder::Make(chunk, context);
-  ASSERT_EQ(decoder.status(), absl::OkStatus());
-  std::vector<std::byte> whole(static_cast<size_t>(decoder->nbytes()));
-  ASSERT_EQ(decoder->Decode(whole), absl::OkStatus());
+  Decoder decoder;
+  ASSERT_EQ(decoder.Open(chunk, context), absl::OkStatus());
+  std::vector<std::byte> whole(static_cast<size_t>(decoder.nbytes()));
+  ASSERT_EQ(decoder.Decode(whole), absl::OkStatus());
   Workspace workspace;
   const auto expect = [&](int64_t begin, size_t size) {
     std::vector<std::byte> part(size, std::byte{0xEE});
-    ASSERT_EQ(decoder->DecodeRange(begin, part, workspace), absl::OkStatus()) << begin;
+    ASSERT_EQ(decoder.DecodeRange(begin, part, workspace), absl::OkStatus()) << begin;
     ASSERT_TRUE(std::ranges::equal(part, Bytes(whole).subspan(static_cast<size_t>(begin), size)))
         << begin << " + " << size;
   };
@@ -126,11 +126,11 @@ TEST(PartialDecodeTest, DamageInWhatAPartNeedsIsFoundOrHarmless) {
   for (size_t at = 32; at < good.size(); ++at) {
     std::vector<std::byte> chunk = good;
     chunk[at] ^= std::byte{0xFF};
-    const auto decoder = Decoder::Make(chunk, context);
-    if (!decoder.ok()) continue;
+    Decoder decoder;
+    if (!decoder.Open(chunk, context).ok()) continue;
     std::vector<std::byte> item(4);
     for (int64_t begin = 0; begin < 4096; begin += 508) {
-      const absl::Status status = decoder->DecodeRange(begin, item);
+      const absl::Status status = decoder.DecodeRange(begin, item);
       EXPECT_TRUE(status.ok() || absl::IsDataLoss(status)) << at << ": " << status;
     }
   }

@@ -1,5 +1,6 @@
 #include "engine/chunk/workspace.h"
 
+#include <cstdint>
 #include <set>
 #include <thread>
 #include <vector>
@@ -24,6 +25,13 @@ TEST(ScratchBufferTest, GrowsAndIsReused) {
   EXPECT_EQ(larger.size(), 1001u);
 }
 
+TEST(ScratchBufferTest, BeginsWithALineOfTheCache) {
+  for (size_t size = 1; size < 100000; size += 1 + size / 2) {
+    ScratchBuffer buffer;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.Get(size).data()) % 64, 0u) << size;
+  }
+}
+
 TEST(WorkspacePoolTest, LendsAReturnedWorkspaceAgain) {
   WorkspacePool pool;
   const Workspace* first;
@@ -33,6 +41,18 @@ TEST(WorkspacePoolTest, LendsAReturnedWorkspaceAgain) {
   }
   const WorkspacePool::Lease again = pool.Acquire();
   EXPECT_EQ(&*again, first);
+}
+
+TEST(WorkspacePoolTest, LendsAgainWhatSeveralHadAtOnce) {
+  WorkspacePool pool;
+  const WorkspacePool::Lease first = pool.Acquire();
+  const Workspace* second;
+  {
+    const WorkspacePool::Lease lease = pool.Acquire();
+    second = &*lease;
+  }
+  const WorkspacePool::Lease again = pool.Acquire();
+  EXPECT_EQ(&*again, second);
 }
 
 TEST(WorkspacePoolTest, LendsNoWorkspaceTwiceAtOnce) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -138,7 +139,7 @@ TEST(BloscLzDecoderTest, AcceptsAMatchAtTheEnd) {
 TEST(BloscLzDecoderTest, RepeatsAtEveryShortDistanceAndLength) {
   for (size_t distance = 1; distance <= 32; ++distance) {
     for (size_t length = 3; length <= 130; ++length) {
-      for (const size_t after : {0, 1, 31, 32}) {
+      for (const size_t after : {0, 1, 31, 32, 63, 64, 65, 200}) {
         std::string expected;
         std::vector<std::byte> stream = Raw({static_cast<int>(distance) - 1});
         for (size_t i = 0; i < distance; ++i) {
@@ -150,11 +151,13 @@ TEST(BloscLzDecoderTest, RepeatsAtEveryShortDistanceAndLength) {
         stream.push_back(static_cast<std::byte>(std::min<size_t>(extra, 7) << 5));
         if (extra >= 7) stream.push_back(static_cast<std::byte>(extra - 7));
         stream.push_back(static_cast<std::byte>(distance - 1));
-        if (after > 0) {
-          stream.push_back(static_cast<std::byte>(after - 1));
-          stream.insert(stream.end(), after, std::byte{'z'});
-          expected.append(after, 'z');
+        for (size_t left = after; left > 0;) {
+          const size_t run = std::min<size_t>(left, 32);
+          stream.push_back(static_cast<std::byte>(run - 1));
+          stream.insert(stream.end(), run, std::byte{'z'});
+          left -= run;
         }
+        expected.append(after, 'z');
         const auto decoded = Decode(stream, expected.size());
         ASSERT_TRUE(decoded.ok()) << decoded.status();
         ASSERT_EQ(AsText(*decoded), expected) << distance << " " << length << " " << after;
@@ -184,6 +187,79 @@ TEST(BloscLzDecoderTest, SurvivesRandomBytes) {
     const auto decoded = Decode(stream, random() % 300);
     EXPECT_TRUE(decoded.ok() || absl::IsDataLoss(decoded.status()));
   }
+}
+
+// What the format says of a stream, byte by byte; nothing when it is malformed.
+std::optional<std::vector<std::byte>> Expected(const std::vector<std::byte>& stream, size_t size) {
+  std::vector<std::byte> out;
+  size_t at = 0;
+  bool malformed = stream.empty();
+  const auto next = [&]() -> size_t {
+    malformed = malformed || at >= stream.size();
+    return malformed ? 0 : std::to_integer<size_t>(stream[at++]);
+  };
+  for (bool first = true; at < stream.size() && !malformed; first = false) {
+    const size_t control = first ? next() & 0x1F : next();
+    if (control < 0x20) {
+      for (size_t i = 0; i <= control; ++i) out.push_back(static_cast<std::byte>(next()));
+    } else {
+      size_t length = control >> 5;
+      for (size_t more = length == 7 ? 255 : 0; more == 255;) length += more = next();
+      size_t distance = 256 * (control & 0x1F) + next() + 1;
+      if (distance == 8192) {
+        distance += 256 * next();
+        distance += next();
+      }
+      malformed = malformed || distance > out.size() || length + 2 > size - out.size();
+      for (size_t i = 0; i < length + 2 && !malformed; ++i) {
+        out.push_back(out[out.size() - distance]);
+      }
+    }
+    malformed = malformed || out.size() > size;
+  }
+  if (malformed || out.size() != size) return std::nullopt;
+  return out;
+}
+
+// Long enough that a decoder may be less careful far from the ends.
+TEST(BloscLzDecoderTest, DecodesDamagedStreamsAsTheFormatSaysOrNotAtAll) {
+  std::mt19937 random(12);
+  BloscLzEncoder encoder;
+  for (const Sample& sample : Samples(5000)) {
+    std::vector<std::byte> stream(sample.bytes.size());
+    stream.resize(encoder.Encode(sample.bytes, stream, 9));
+    if (stream.empty()) continue;
+    for (int round = 0; round < 500; ++round) {
+      std::vector<std::byte> damaged = stream;
+      for (size_t i = random() % 4; i > 0; --i) {
+        damaged[random() % damaged.size()] = static_cast<std::byte>(random());
+      }
+      if (round % 3 == 0) damaged.resize(1 + random() % damaged.size());
+      const size_t size = sample.bytes.size() - (round % 2 == 0 ? 0 : random() % 300);
+      const auto expected = Expected(damaged, size);
+      const auto decoded = Decode(damaged, size);
+      ASSERT_EQ(decoded.ok(), expected.has_value()) << sample.name;
+      EXPECT_TRUE(decoded.ok() ? *decoded == *expected : absl::IsDataLoss(decoded.status()));
+    }
+  }
+}
+
+TEST(BloscLzDecoderTest, RejectsWhatDoesNotFitFarFromTheEnds) {
+  std::vector<std::byte> tail = Raw({0x1F});
+  tail.insert(tail.end(), 32, std::byte{'z'});
+  const auto with = [&tail](std::initializer_list<int> head) {
+    std::vector<std::byte> stream = Raw(head);
+    for (int i = 0; i < 10; ++i) stream.insert(stream.end(), tail.begin(), tail.end());
+    return stream;
+  };
+  EXPECT_TRUE(Decode(with({0x20, 'a', 0x20, 0x00}), 4 + 320).ok());
+  EXPECT_TRUE(IsDataLoss(with({0x20, 'a', 0x20, 0x01}), 4 + 320)) << "from before the start";
+  EXPECT_TRUE(IsDataLoss(with({0x20, 'a', 0x20, 0x10}), 4 + 320)) << "from far before the start";
+  EXPECT_TRUE(IsDataLoss(with({0x20, 'a', 0xE0, 200, 0x20}), 210 + 320)) << "the same, long";
+  EXPECT_TRUE(IsDataLoss(with({0x20, 'a', 0x3F, 0xFF, 0xFF, 0xFF}), 4 + 320))
+      << "as far as it goes";
+  EXPECT_TRUE(IsDataLoss(with({0x20, 'a', 0xE0, 255, 255, 255, 255, 0, 0x00}), 900))
+      << "exceeds the output";
 }
 
 TEST(BloscLzEncoderTest, EveryStreamObeysTheFormat) {
@@ -263,6 +339,41 @@ TEST(BloscLzEncoderTest, ShrinksWhatIsWorthIt) {
       EXPECT_LE(static_cast<double>(size), 1e5 * expected.at(sample.name)) << sample.name << clevel;
       EXPECT_EQ(size > 0, sample.name != "random") << sample.name << clevel;
     }
+  }
+}
+
+// `fresh` random bytes and then `known` ones from a few words, over and over.
+std::vector<std::byte> Alternating(size_t size, size_t fresh, size_t known) {
+  std::mt19937 random(11);
+  const auto words = Generate(64 * known, random);
+  std::vector<std::byte> bytes;
+  while (bytes.size() < size) {
+    const auto noise = Generate(fresh, random);
+    bytes.insert(bytes.end(), noise.begin(), noise.end());
+    const auto word = words.begin() + static_cast<ptrdiff_t>(random() % 64 * known);
+    bytes.insert(bytes.end(), word, word + static_cast<ptrdiff_t>(known));
+  }
+  return bytes;
+}
+
+TEST(BloscLzEncoderTest, ShortMatchesAreNotWorthTheirTimeBelowLevel8) {
+  const auto long_matches = Alternating(100000, 96, 96);
+  const auto short_matches = Alternating(100000, 6, 6);
+  BloscLzEncoder encoder;
+  for (int clevel = 3; clevel <= 9; ++clevel) {
+    EXPECT_LT(Encode(encoder, long_matches, 100000, clevel).size(), 65000) << clevel;
+    EXPECT_EQ(Encode(encoder, short_matches, 100000, clevel).empty(), clevel < 8) << clevel;
+  }
+}
+
+TEST(BloscLzEncoderTest, FindsOrderBehindNoiseThatHardlyRepeats) {
+  auto bytes = Alternating(200000, 300, 7);
+  bytes.resize(200000);
+  const auto order = Alternating(60000, 2, 30);
+  bytes.insert(bytes.end(), order.begin(), order.end());
+  BloscLzEncoder encoder;
+  for (int clevel = 1; clevel <= 9; ++clevel) {
+    EXPECT_LT(Encode(encoder, bytes, bytes.size(), clevel).size(), 220000) << clevel;
   }
 }
 

@@ -15,7 +15,10 @@ constexpr int kOften[] = {15, 5, 5, 5, 2, 6, 1, 3, 6, 2, 13, 13, 4, 2, 3, 3, 2, 
 constexpr int kAppending[] = {43, 0, 0, 0, 0, 0, 0, 0, 0, 0, 25, 25, 0, 1, 0, 2, 0, 0, 0, 0, 1, 3};
 // Of nothing but what a commit appends itself.
 constexpr int kCommitting[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 85, 15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+// Commits append themselves, and what is staged else is rolled back.
+constexpr int kSyncing[] = {5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 82, 2, 3, 0, 1, 0, 0, 0, 0, 1, 2};
 static_assert(std::size(kOften) == std::size(kAppending));
+static_assert(std::size(kOften) == std::size(kSyncing));
 
 int64_t EndOf(const Snapshot& snapshot) {
   return snapshot.info().frame_size + snapshot.info().journal_size;
@@ -72,7 +75,8 @@ absl::Status Life::Step() { return Do(Choose()); }
 
 Life::Action Life::Choose() {
   const auto& appending = setup_.one_sector ? kCommitting : kAppending;
-  const auto& weights = setup_.only_appends ? appending : kOften;
+  const auto& often = setup_.small_commits ? kSyncing : kOften;
+  const auto& weights = setup_.only_appends ? appending : often;
   auto at = static_cast<int>(dice_.Below(100));
   for (size_t i = 0; i < std::size(weights); ++i) {
     at -= weights[i];
@@ -116,6 +120,7 @@ absl::Status Life::Do(Action action) {
 
 absl::Status Life::Commit(Durability durability) {
   if (setup_.one_sector) CAIRN_RETURN_IF_ERROR(AppendUpToSector());
+  if (setup_.small_commits) CAIRN_RETURN_IF_ERROR(DoEdit(Action::kAppend));
   Begin(durability == Durability::kProcess ? "process commit" : "commit");
   history_.Add(*staged_);
   CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, writer_->Commit(durability));

@@ -30,6 +30,8 @@ struct CrashFrame {
   size_t most_bytes = 1200;   // of one append
   bool only_appends = false;  // and commits; no checkpoint but those of the engine
   bool one_sector = false;    // what each commit adds: then a crash may keep any of them
+  // Commits have a little each and are durable, so many in a row that the space ahead is zeroed.
+  bool small_commits = false;
   frame::ReplayRules rules = {};
 };
 

@@ -13,6 +13,7 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "tests/frame/small_frames.h"
+#include "tests/support/counting_file_system.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -77,6 +78,21 @@ TEST(BlockCacheTest, AScanPushesNothingOut) {
   EXPECT_EQ(Ask(cache, KeyOf(1, 0, 0), 1 << 20, std::byte{1}), Answer::kHit);
   for (int64_t i = 1; i < 3; ++i) Ask(cache, KeyOf(1, i, 0), 1 << 20, {});
   EXPECT_EQ(Ask(cache, KeyOf(1, 0, 0), 1 << 20, std::byte{1}), Answer::kHit);
+}
+
+TEST(BlockCacheTest, WhatWasNotAskedForLongestMakesRoom) {
+  BlockCache cache;
+  constexpr int64_t kQuarter = BlockCache::kCapacity / 4;  // so large that all share one set
+  for (int64_t i = 0; i < 4; ++i) {
+    for (int k = 0; k < 2; ++k) Ask(cache, KeyOf(1, i, 0), kQuarter, static_cast<std::byte>(i));
+  }
+  EXPECT_EQ(cache.kept_bytes(), BlockCache::kCapacity);
+  EXPECT_EQ(Ask(cache, KeyOf(1, 0, 0), kQuarter, std::byte{0}), Answer::kHit);
+  EXPECT_EQ(Ask(cache, KeyOf(1, 4, 0), kQuarter, std::byte{4}), Answer::kMiss);
+  for (const int64_t i : {0, 2, 3}) {
+    EXPECT_EQ(Ask(cache, KeyOf(1, i, 0), kQuarter, static_cast<std::byte>(i)), Answer::kHit) << i;
+  }
+  EXPECT_EQ(Ask(cache, KeyOf(1, 1, 0), kQuarter, std::byte{1}), Answer::kMiss);
 }
 
 TEST(BlockCacheTest, ThreadsNeverSeeAnothersBytes) {
@@ -171,6 +187,20 @@ TEST_F(CachedReadsTest, SeeWhatCameInPlaceOfWhatWasRolledBack) {
     writer->Rollback();
     ASSERT_NO_FATAL_FAILURE(ExpectItems(*writer->snapshot(), committed));
   }
+}
+
+TEST_F(CachedReadsTest, ReadTheHeaderOfAChunkOnce) {
+  test::CountingFileSystem files;
+  const auto reader = Frame::Open(path_, {.use_mmap = false, .file_system = &files});
+  ASSERT_EQ(reader.status(), absl::OkStatus());
+  const Snapshot snapshot = reader->snapshot();
+  int32_t item = -1;
+  const std::span<int32_t> room(&item, 1);
+  ASSERT_EQ(snapshot.ReadItems(5, room), absl::OkStatus());
+  const int64_t before = files.calls();
+  ASSERT_EQ(snapshot.ReadItems(3000, room), absl::OkStatus());
+  EXPECT_EQ(item, 3000);
+  EXPECT_EQ(files.calls() - before, 2) << "a header and its chunk";
 }
 
 TEST_F(CachedReadsTest, SeeTheFrameAfterReclaimAndCompact) {

@@ -325,6 +325,27 @@ TEST_F(JournalFrameTest, AutomaticCheckpointsKeepTheJournalShort) {
   EXPECT_EQ(Data(), all);
 }
 
+// Each of them costs a reader more than an append does.
+TEST_F(JournalFrameTest, EditsAllOverALargeFrameAreFoldedBeforeTheyAreTooMany) {
+  constexpr int64_t kChunks = 1'500'000;
+  constexpr int64_t kMost = 1 << 17;
+  Frame frame = Create(PlainCopies(16));
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->AppendSpecial(SpecialValue::kZeros,
+                                  kChunks * 16 / frame.snapshot().info().typesize, {}),
+            absl::OkStatus());
+  ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
+  const std::vector<std::byte> items = Noise(16, 1);
+  for (int64_t i = 0; i < kMost + 1000; ++i) {
+    ASSERT_EQ(writer->UpdateChunk(i * 10 + 5, items), absl::OkStatus());
+    if (i % 1000 != 999) continue;
+    const auto committed = writer->Commit(Durability::kProcess);
+    ASSERT_EQ(committed.status(), absl::OkStatus());
+    ASSERT_EQ(committed->info().journal_size == 0, i >= kMost) << i;
+  }
+}
+
 TEST_F(JournalFrameTest, ABufferOfAFrameWithAJournalHoldsItsCommits) {
   Frame frame = Create(PlainCopies(64));
   auto writer = frame.OpenWriter();

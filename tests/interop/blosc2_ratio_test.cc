@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -27,7 +28,12 @@ constexpr DataSet kDataSets[] = {
     {DataKind::kSparse, 2}, {DataKind::kRecords, 24}, {DataKind::kRecords, 16}};
 
 constexpr Filter kFilters[] = {Filter::kNone, Filter::kShuffle, Filter::kBitShuffle};
-constexpr int kLevels[] = {1, 5, 9};
+
+// BloscLZ is Cairn's own, so that each of its levels may fall behind.
+std::vector<int> LevelsOf(Codec codec) {
+  if (codec == Codec::kBloscLz) return {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  return {1, 5, 9};
+}
 
 // Sums over the data sets, for the table.
 struct Total {
@@ -63,7 +69,7 @@ class RatioTest : public testing::TestWithParam<Codec> {};
 TEST_P(RatioTest, StaysWithinTwoPercentOfThePeer) {
   const double raw = static_cast<double>(kDataBytes * std::size(kDataSets));
   std::printf("  codec level filter    ours   peer  excess  worst one\n");
-  for (const int level : kLevels) {
+  for (const int level : LevelsOf(GetParam())) {
     for (const Filter filter : kFilters) {
       CompressionOptions options;
       options.codec = GetParam();

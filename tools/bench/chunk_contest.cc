@@ -12,7 +12,7 @@
 #include "cairn/chunk.h"
 #include "cairn/executor.h"
 #include "tools/bench/bare.h"
-#include "tools/bench/blosc2_params.h"
+#include "tools/bench/blosc2_chunks.h"
 #include "tools/bench/contest.h"
 
 namespace cairn::bench {
@@ -41,45 +41,6 @@ std::string NameOf(const ChunkRow& row) {
                       row.filter == Filter::kShuffle ? " + shuffle" : " + bitshuffle", ", data ",
                       NameOf(row.set), ", ", row.nbytes / 1024, " KiB", threads);
 }
-
-#ifdef CAIRN_HAVE_BLOSC2
-class Blosc2 {
- public:
-  Blosc2(const CompressionOptions& options, int threads) {
-    blosc2_cparams cparams = CparamsOf(options);
-    cparams.nthreads = static_cast<int16_t>(threads);
-    blosc2_dparams dparams = BLOSC2_DPARAMS_DEFAULTS;
-    dparams.nthreads = static_cast<int16_t>(threads);
-    encoder_ = blosc2_create_cctx(cparams);
-    decoder_ = blosc2_create_dctx(dparams);
-  }
-  ~Blosc2() {
-    blosc2_free_ctx(encoder_);
-    blosc2_free_ctx(decoder_);
-  }
-  Blosc2(const Blosc2&) = delete;
-  Blosc2& operator=(const Blosc2&) = delete;
-
-  absl::StatusOr<size_t> Compress(Bytes raw, MutableBytes dst) {
-    const int size = blosc2_compress_ctx(encoder_, raw.data(), static_cast<int32_t>(raw.size()),
-                                         dst.data(), static_cast<int32_t>(dst.size()));
-    if (size <= 0) return absl::InternalError("C-Blosc2 does not compress");
-    return static_cast<size_t>(size);
-  }
-  absl::Status Decompress(Bytes chunk, MutableBytes raw) {
-    const int size =
-        blosc2_decompress_ctx(decoder_, chunk.data(), static_cast<int32_t>(chunk.size()),
-                              raw.data(), static_cast<int32_t>(raw.size()));
-    return size == static_cast<int>(raw.size())
-               ? absl::OkStatus()
-               : absl::InternalError("C-Blosc2 does not decompress");
-  }
-
- private:
-  blosc2_context* encoder_;
-  blosc2_context* decoder_;
-};
-#endif
 
 // What all contestants work on.
 struct Desk {
@@ -135,7 +96,7 @@ absl::Status Compare(Session& session, const ChunkRow& row, Desk& desk) {
   const double ratio = static_cast<double>(row.nbytes) / static_cast<double>(*size);
   std::string ratios = absl::StrFormat("ratio %.2f", ratio);
 #ifdef CAIRN_HAVE_BLOSC2
-  Blosc2 blosc(desk.options, row.threads);
+  Blosc2Chunks blosc(desk.options, row.threads);
   const absl::StatusOr<size_t> blosc_size = blosc.Compress(desk.raw, desk.coded);
   if (!blosc_size.ok()) return blosc_size.status();
   absl::StrAppendFormat(&ratios, ", C-Blosc2's %.2f",

@@ -61,6 +61,7 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   AddAppend(app, session);
+  AddBloscLz(app, session);
   AddCodec(app, session);
   AddConcurrent(app, session);
   AddDurable(app, session);

@@ -24,6 +24,7 @@ struct Session {
 
 // Each adds one subcommand, which sets session.run.
 void AddAppend(CLI::App& app, Session& session);
+void AddBloscLz(CLI::App& app, Session& session);
 void AddCodec(CLI::App& app, Session& session);
 void AddConcurrent(CLI::App& app, Session& session);
 void AddDurable(CLI::App& app, Session& session);
