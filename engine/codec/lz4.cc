@@ -158,9 +158,10 @@ class Lz4Codec final : public StreamCodec {
 
   absl::Status DecompressStart(Bytes src, MutableBytes dst, size_t wanted,
                                const PluginCall& call) override {
-    // LZ4 copies a run that passes the end byte by byte, five times as slowly as one within: more
-    // than a sixth is sooner decoded whole.
-    if (wanted > dst.size() / 6 || !dict_.empty() || src.size() > INT_MAX || wanted > INT_MAX) {
+    // LZ4 copies a run that passes the end byte by byte, many times as slowly as one within: of a
+    // short stream, which such a run may be most of, more than a sixth is sooner decoded whole.
+    const size_t worth = dst.size() / (dst.size() <= kShort ? 6 : 2);
+    if (wanted > worth || !dict_.empty() || src.size() > INT_MAX || wanted > INT_MAX) {
       return Decompress(src, dst, call);
     }
     // A damaged stream may repeat at distance 0, which here leaves the memory as it was.
@@ -174,6 +175,7 @@ class Lz4Codec final : public StreamCodec {
 
  private:
   using State = typename Variant::State;
+  static constexpr size_t kShort = 1024;  // bytes, decoded
 
   int CompressWithDictionary(Bytes src, MutableBytes dst, int level) {
     Digest(level);
