@@ -161,8 +161,10 @@ absl::Status CompareChunk(Session& session, const ChunkRow& row) {
   desk.chunk.resize(MaxCompressedSize(row.nbytes));
   desk.coded.resize(2 * row.nbytes + 65536);
   desk.decoded.resize(row.nbytes);
-  // A round of at least a megabyte, so that clocks do not matter.
-  desk.repeats = static_cast<int64_t>(std::max<size_t>(1, (size_t{1} << 20) / row.nbytes));
+  // A round of at least a megabyte, so that clocks do not matter, and of many where threads wait
+  // for each other.
+  const size_t least = row.threads > 1 ? size_t{64} << 20 : size_t{1} << 20;
+  desk.repeats = static_cast<int64_t>(std::max<size_t>(1, least / row.nbytes));
   return Compare(session, row, desk);
 }
 

@@ -48,7 +48,8 @@ CreateOptions OptionsFor(int32_t chunksize, int32_t blocksize) {
   return options;
 }
 
-absl::Status Append(const std::string& path, double seconds, int64_t appends_a_commit) {
+absl::Status Append(const std::string& path, double seconds, int64_t appends_a_commit,
+                    Durability durability = Durability::kProcess) {
   constexpr int32_t kChunk = 4096;
   absl::StatusOr<Frame> frame = Frame::Create(path, OptionsFor(kChunk, 0));
   if (!frame.ok()) return frame.status();
@@ -61,7 +62,7 @@ absl::Status Append(const std::string& path, double seconds, int64_t appends_a_c
     if (absl::Status status = writer->Append(Bytes(data).subspan(at, kChunk)); !status.ok()) {
       return status;
     }
-    return ++appended % appends_a_commit == 0 ? writer->Commit(Durability::kProcess).status()
+    return ++appended % appends_a_commit == 0 ? writer->Commit(durability).status()
                                               : absl::OkStatus();
   });
 }
@@ -113,6 +114,8 @@ std::map<std::string, Work> Works() {
   return {
       {"append", [](auto& path, double seconds) { return Append(path, seconds, 1000); }},
       {"commit", [](auto& path, double seconds) { return Append(path, seconds, 1); }},
+      {"durable",
+       [](auto& path, double seconds) { return Append(path, seconds, 1, Durability::kMachine); }},
       {"read", [](auto& path, double seconds) { return ReadChunks(path, seconds, {}); }},
       {"read-large", [=](auto& path, double seconds) { return ReadChunks(path, seconds, large); }},
       {"item", [=](auto& path, double seconds) { return ReadItems(path, seconds, large); }},
