@@ -12,9 +12,9 @@ import subprocess
 import sys
 import tempfile
 
-KINDS = ["append", "commit", "read", "read-large", "item"]
-SECONDS = 8
-SETTLED = 3000  # milliseconds until which frames are made
+KINDS = ["append", "commit", "durable", "read", "read-large", "item"]
+SECONDS = 6
+SETTLED = 2000  # milliseconds until which frames are made
 
 # The first pattern that "object symbol" matches tells the row.
 ROWS = [
