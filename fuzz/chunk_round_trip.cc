@@ -138,6 +138,14 @@ void CheckTightRoom(const Buffer& payload, const CompressionOptions& options, co
   if (!IsLossy(options)) CheckSame(Decode(tight), payload, "a chunk in tight room decodes");
 }
 
+// False when the options are refused.
+bool IsMade(const absl::Status& status) {
+  if (status.ok()) return true;
+  Check(absl::IsInvalidArgument(status) || absl::IsUnimplemented(status),
+        "only options are refused", status.ToString());
+  return false;
+}
+
 // Cuts the payload into blocks of its own.
 void CheckVlBlocks(const Buffer& payload, const CompressionOptions& options, Input choices) {
   if (payload.empty() || options.format == ChunkFormat::kBlosc1) return;
@@ -149,11 +157,7 @@ void CheckVlBlocks(const Buffer& payload, const CompressionOptions& options, Inp
   }
   Buffer chunk(MaxVlCompressedSize(payload.size(), blocks.size()));
   const absl::StatusOr<size_t> size = CompressVlBlocks(blocks, options, chunk);
-  if (!size.ok()) {
-    Check(absl::IsInvalidArgument(size.status()) || absl::IsUnimplemented(size.status()),
-          "only options are refused", size.status().ToString());
-    return;
-  }
+  if (!IsMade(size.status())) return;
   chunk.resize(*size);
   const Buffer decoded = Decode(chunk);
   if (!IsLossy(options)) CheckSame(decoded, payload, "blocks decode to what they were");
@@ -166,11 +170,7 @@ void RoundTrip(Input input) {
   const Buffer payload = TakePayload(input);
   Buffer chunk(MaxCompressedSize(payload.size()));
   const absl::StatusOr<size_t> size = CompressChunk(payload, options, chunk);
-  if (!size.ok()) {
-    Check(absl::IsInvalidArgument(size.status()) || absl::IsUnimplemented(size.status()),
-          "only options are refused", size.status().ToString());
-    return;
-  }
+  if (!IsMade(size.status())) return;
   chunk.resize(*size);
   const Buffer decoded = Decode(chunk);
   Check(decoded.size() == payload.size(), "a chunk decodes to as much as it was made of");
