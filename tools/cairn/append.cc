@@ -16,6 +16,7 @@
 #include "tools/cairn/append_input.h"
 #include "tools/cairn/commands.h"
 #include "tools/cairn/flags.h"
+#include "tools/cairn/frame_summary.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/progress.h"
 #include "tools/cairn/stored_size.h"
@@ -45,13 +46,6 @@ absl::StatusOr<int64_t> AppendOneChunk(Input& input, Writer& writer) {
     if (absl::Status status = writer.Append(*all); !status.ok()) return status;
   }
   return static_cast<int64_t>(all->size());
-}
-
-// Keeps no snapshot, which would keep the files of a sparse frame that the commit replaces.
-absl::StatusOr<FrameInfo> NewestInfo(Frame& frame) {
-  const absl::StatusOr<Snapshot> snapshot = frame.Refresh();
-  if (!snapshot.ok()) return snapshot.status();
-  return snapshot->info();
 }
 
 // Nothing of the input is committed before its end.

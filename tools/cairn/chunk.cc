@@ -15,6 +15,7 @@
 #include "tools/cairn/about.h"
 #include "tools/cairn/commands.h"
 #include "tools/cairn/flags.h"
+#include "tools/cairn/frame_summary.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/stored_size.h"
 #include "tools/cairn/units.h"
@@ -36,13 +37,6 @@ struct ChunkFlags {
 };
 
 using Edit = absl::FunctionRef<absl::Status(Writer& writer, const FrameInfo& info)>;
-
-// Keeps no snapshot, which would keep the files of a sparse frame that the edit replaces.
-absl::StatusOr<FrameInfo> NewestInfo(Frame& frame) {
-  const absl::StatusOr<Snapshot> snapshot = frame.Refresh();
-  if (!snapshot.ok()) return snapshot.status();
-  return snapshot->info();
-}
 
 // Makes one edit durable, or nothing of it, and says what became of the frame.
 absl::Status EditFrame(const ChunkFlags& flags, std::string_view done, Edit edit) {

@@ -3,12 +3,12 @@
 #include <memory>
 
 #include "absl/strings/str_format.h"
-#include <nlohmann/json.hpp>
 
 #include "cairn/frame.h"
 #include "tools/cairn/about.h"
 #include "tools/cairn/commands.h"
 #include "tools/cairn/io.h"
+#include "tools/cairn/json.h"
 #include "tools/cairn/units.h"
 
 namespace cairn::tool {
@@ -23,8 +23,7 @@ struct CompactFlags {
 
 std::string Describe(const CompactFlags& flags, const CompactReport& report) {
   if (flags.json) {
-    const nlohmann::ordered_json json = {{"size_before", report.size_before},
-                                         {"size_after", report.size_after}};
+    const Json json = {{"size_before", report.size_before}, {"size_after", report.size_after}};
     return json.dump(2) + "\n";
   }
   return absl::StrFormat("%s: %s before, %s now\n", flags.frame, FormatByteSize(report.size_before),

@@ -31,6 +31,12 @@ void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
 
 }  // namespace
 
+absl::StatusOr<FrameInfo> NewestInfo(Frame& frame) {
+  const absl::StatusOr<Snapshot> snapshot = frame.Refresh();
+  if (!snapshot.ok()) return snapshot.status();
+  return snapshot->info();
+}
+
 absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snapshot& snapshot) {
   FrameSummary summary = {.path = path,
                           .info = snapshot.info(),

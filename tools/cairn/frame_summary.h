@@ -1,4 +1,4 @@
-// What `cairn info` shows, gathered before it is put into a form.
+// What the tool tells of frames, gathered before it is put into a form.
 #ifndef CAIRN_TOOLS_CAIRN_FRAME_SUMMARY_H_
 #define CAIRN_TOOLS_CAIRN_FRAME_SUMMARY_H_
 
@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 
+#include "cairn/frame.h"
 #include "cairn/snapshot.h"
 
 namespace cairn::tool {
@@ -32,6 +33,9 @@ struct ChunkSummary {
   std::optional<uint64_t> fingerprint;
 };
 
+// Of the newest state. Keeps no snapshot, which would keep the files of a sparse frame that an edit
+// replaces.
+absl::StatusOr<FrameInfo> NewestInfo(Frame& frame);
 absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snapshot& snapshot);
 absl::StatusOr<ChunkSummary> SummarizeChunk(const Snapshot& snapshot, int64_t nchunk);
 

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include <nlohmann/json.hpp>
 
 #include "cairn/frame.h"
 #include "tools/cairn/about.h"
 #include "tools/cairn/commands.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
+#include "tools/cairn/json.h"
 #include "tools/cairn/units.h"
 
 namespace cairn::tool {
@@ -41,7 +41,7 @@ std::string TextOfHistory(const History& history) {
 }
 
 std::string JsonOfHistory(const History& history) {
-  nlohmann::ordered_json array = nlohmann::ordered_json::array();
+  Json array = Json::array();
   for (const GenerationInfo& state : history) {
     array.push_back({{"generation", state.generation},
                      {"kind", KindOf(state)},

@@ -5,21 +5,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include <nlohmann/json.hpp>
 
+#include "tools/cairn/json.h"
 #include "tools/cairn/metadata.h"
 #include "tools/cairn/words.h"
 
 namespace cairn::tool {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-// Paths and names may be no UTF-8; the bytes that are not get a replacement character.
-std::string Dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
 
 Json JsonOfFilters(const std::vector<FilterStage>& filters) {
   Json array = Json::array();

@@ -6,8 +6,8 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
-#include <nlohmann/json.hpp>
 
+#include "tools/cairn/json.h"
 #include "tools/cairn/metadata.h"
 #include "tools/cairn/msgpack.h"
 #include "tools/cairn/units.h"
@@ -15,8 +15,6 @@
 namespace cairn::tool {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string_view TextOf(Bytes content) {
   return {reinterpret_cast<const char*>(content.data()), content.size()};
@@ -39,10 +37,6 @@ bool IsText(std::string_view text) {
   // Bytes that are no UTF-8 do not come back.
   const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::ignore);
   return Json::parse(quoted, nullptr, /*allow_exceptions=*/false) == text;
-}
-
-std::string Dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace

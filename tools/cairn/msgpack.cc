@@ -7,15 +7,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include <nlohmann/json.hpp>
 
+#include "tools/cairn/json.h"
 #include "tools/cairn/metadata.h"
 
 namespace cairn::tool {
 
 namespace {
-
-using Json = nlohmann::json;
 
 // Writes text while the library reads: memory is bounded by the content, whatever sizes it
 // declares, and the depth by us. Returning false ends the reading.
@@ -50,10 +48,7 @@ class JsonWriter {
   std::string TakeText() { return std::move(text_); }
 
  private:
-  // Bytes that are no UTF-8 get a replacement character.
-  static std::string Quote(const std::string& value) {
-    return Json(value).dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
+  static std::string Quote(const std::string& value) { return Dump(Json(value), -1); }
 
   void Separate() {
     if (after_key_) {

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
-#include <nlohmann/json.hpp>
 
 #include "cairn/frame.h"
 #include "tools/cairn/about.h"
 #include "tools/cairn/commands.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
+#include "tools/cairn/json.h"
 #include "tools/cairn/units.h"
 
 namespace cairn::tool {
@@ -28,9 +28,9 @@ struct ReclaimFlags {
 
 std::string Describe(const ReclaimFlags& flags, const ReclaimReport& report) {
   if (flags.json) {
-    const nlohmann::ordered_json json = {{"freed", report.freed},
-                                         {"blocked", report.blocked},
-                                         {"oldest_generation", report.oldest_generation}};
+    const Json json = {{"freed", report.freed},
+                       {"blocked", report.blocked},
+                       {"oldest_generation", report.oldest_generation}};
     return json.dump(2) + "\n";
   }
   if (report.blocked) {

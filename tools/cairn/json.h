@@ -1,0 +1,21 @@
+// JSON whose members keep their order.
+#ifndef CAIRN_TOOLS_CAIRN_JSON_H_
+#define CAIRN_TOOLS_CAIRN_JSON_H_
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace cairn::tool {
+
+using Json = nlohmann::ordered_json;
+
+// Lines are indented by `indent` spaces; -1 writes one line. Paths and names may be no UTF-8: the
+// bytes that are not get a replacement character.
+inline std::string Dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_JSON_H_
