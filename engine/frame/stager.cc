@@ -168,6 +168,20 @@ absl::Status Stager::Append(Bytes items) {
 
 absl::Status Stager::AppendChunk(Bytes chunk) { return InsertCompressed(draft_.nchunks(), chunk); }
 
+// The bytes of a short last chunk that repeats `special` too. It leaves the index: the run that
+// follows begins with it, and no item of either has to be stored.
+int64_t Stager::TakeShortRun(SpecialValue special) {
+  const auto [chunksize, typesize] = std::pair(draft_.header.chunksize, draft_.header.typesize);
+  const int64_t nbytes = draft_.header.nbytes % chunksize;
+  if (!draft_.tail.empty() || nbytes == 0 || !IsIndexSpecial(special)) return 0;
+  const int64_t last = draft_.chunks.size() - 1;
+  const absl::StatusOr<IndexEntry> entry = draft_.chunks.Get(last);
+  const bool same = entry.ok() && entry->value == format::EntryOfSpecial(special);
+  if (!same || chunksize % typesize != 0) return 0;
+  draft_.Erase(last, 1, {.nbytes = nbytes});
+  return nbytes;
+}
+
 absl::Status Stager::StageOneSpecial(SpecialValue special, int64_t nbytes, Bytes value) {
   return AddLast(maker_.FromSpecial(special, nbytes, value));
 }
@@ -228,9 +242,13 @@ absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes v
   CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
   if (nitems == 0) return absl::OkStatus();
   FixChunksize(options_.chunksize);
-  if (draft_.fixed_chunks()) CAIRN_RETURN_IF_ERROR(ReopenShortChunk());
+  int64_t run = *nbytes;
+  if (draft_.fixed_chunks()) {
+    run += TakeShortRun(special);
+    CAIRN_RETURN_IF_ERROR(ReopenShortChunk());
+  }
   draft_.header.vlblocks = false;
-  return Remember(StageSpecial(special, *nbytes, value));
+  return Remember(StageSpecial(special, run, value));
 }
 
 absl::Status Stager::SetMetalayer(std::string_view name, Bytes content) {

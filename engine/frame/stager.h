@@ -83,6 +83,7 @@ class Stager {
   absl::Status MakeChunkOfTail();
   absl::Status StageItems(Bytes items);
   absl::Status StageFixed(Bytes items);
+  int64_t TakeShortRun(SpecialValue special);
   absl::Status StageSpecial(SpecialValue special, int64_t nbytes, Bytes value);
   absl::Status StageSpecialItems(SpecialValue special, int64_t nbytes, Bytes value);
   absl::Status StageOneSpecial(SpecialValue special, int64_t nbytes, Bytes value);

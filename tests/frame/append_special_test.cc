@@ -138,6 +138,21 @@ TEST(AppendSpecialTest, ItemsGoOnFromAShortSpecialChunk) {
   }
 }
 
+TEST(AppendSpecialTest, ARunGoesOnFromAShortChunkOfTheSameValueWithoutStoringItems) {
+  for (const SpecialValue special :
+       {SpecialValue::kZeros, SpecialValue::kNans, SpecialValue::kUninit}) {
+    SCOPED_TRACE(static_cast<int>(special));
+    Case c(Cut(4, 1000));
+    for (int i = 0; i < 5; ++i) c.AppendSpecial(special, 300);
+    EXPECT_EQ(c.Commit().info().nchunks, 6);
+    c.AppendSpecial(special, 70);
+    const Snapshot snapshot = c.Commit();
+    EXPECT_EQ(snapshot.info().nchunks, 7);
+    EXPECT_EQ(snapshot.info().cbytes, 0);
+    for (int64_t i = 0; i < 7; ++i) EXPECT_EQ(snapshot.GetEntry(i)->special, special) << i;
+  }
+}
+
 TEST(AppendSpecialTest, ValuesAreRefusedAfterAPartOfAnItem) {
   for (const int32_t chunksize : {1000, CreateOptions::kVariableChunks}) {
     Case c(Cut(4, chunksize));
