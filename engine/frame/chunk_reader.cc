@@ -20,6 +20,7 @@ chunk::DecodeContext ContextOf(const State& state) {
   context.registry = state.env->registry;
   context.executor = state.env->executor;
   context.pool = &state.env->pool;
+  context.max_memory = state.env->limits.max_decode_memory;
   context.frame_typesize = state.header.typesize;
   context.whole_block_bitshuffle = state.whole_block_bitshuffle;
   if (state.array.has_value()) context.blockshape = state.array->blockshape;
@@ -53,12 +54,6 @@ int32_t FixedNbytes(const State& state, int64_t nchunk) {
   const int64_t chunksize = state.header.chunksize;
   if (chunksize <= 0) return 0;
   return static_cast<int32_t>(std::min(chunksize, state.info.nbytes - nchunk * chunksize));
-}
-
-absl::Status CheckLimit(const State& state, int32_t nbytes) {
-  if (nbytes <= state.env->limits.max_chunk_nbytes) return absl::OkStatus();
-  return ResourceExhausted("nbytes %d passes the limit of %d for a chunk", nbytes,
-                           state.env->limits.max_chunk_nbytes);
 }
 
 absl::StatusOr<chunk::SpecialContent> SpecialContentOf(const State& state, int64_t entry,
@@ -110,6 +105,12 @@ bool IsTail(const State& state, int64_t nchunk) { return nchunk == state.chunks.
 
 absl::StatusOr<IndexEntry> EntryOf(const State& state, int64_t nchunk) {
   return IsTail(state, nchunk) ? state.tail.head->entry : state.chunks.Get(nchunk);
+}
+
+absl::Status CheckChunkNbytes(const State& state, int64_t nbytes) {
+  if (nbytes <= state.env->limits.max_chunk_nbytes) return absl::OkStatus();
+  return ResourceExhausted("nbytes %d passes the limit of %d for a chunk", nbytes,
+                           state.env->limits.max_chunk_nbytes);
 }
 
 absl::Status CheckChunkNumber(const State& state, int64_t nchunk) {
@@ -206,7 +207,7 @@ absl::StatusOr<OpenChunk> OpenChunk::OpenStored(const State& state, int64_t nchu
                                                 const chunk::Header* header, VerifyPolicy policy,
                                                 chunk::ScratchBuffer& scratch) {
   const int32_t fixed = FixedNbytes(state, nchunk);
-  if (absl::Status status = CheckLimit(state, fixed); !status.ok()) {
+  if (absl::Status status = CheckChunkNbytes(state, fixed); !status.ok()) {
     return At(NameOf(nchunk), status);
   }
   // Filled in place, for it is large and chunks are many.
@@ -227,7 +228,7 @@ absl::StatusOr<OpenChunk> OpenChunk::OpenStored(const State& state, int64_t nchu
     return At(NameOf(nchunk), status);
   }
   const int32_t nbytes = decoder.nbytes();
-  if (absl::Status status = CheckLimit(state, nbytes); !status.ok()) {
+  if (absl::Status status = CheckChunkNbytes(state, nbytes); !status.ok()) {
     return At(NameOf(nchunk), status);
   }
   if (fixed != 0 && nbytes != fixed) {
@@ -336,7 +337,9 @@ absl::Status ReadWanted(const State& state, int64_t nchunk, const WantedBlock& w
       state, nchunk, wanted.found, wanted.header, state.env->verify, workspace.stored);
   if (!chunk.ok()) return chunk.status();
   absl::Status status;
-  if (answer == BlockCache::Answer::kMiss) {
+  const chunk::BlockPlace block_place = {.block = wanted.block,
+                                         .nbytes = static_cast<int32_t>(wanted.nbytes)};
+  if (answer == BlockCache::Answer::kMiss || !chunk->decoder()->CheckMemory(block_place).ok()) {
     status = chunk->Read(begin, dst, workspace);
   } else {
     const auto size = static_cast<size_t>(wanted.nbytes);

@@ -21,6 +21,8 @@ namespace cairn::frame {
 int64_t CountChunks(const State& state);
 // kOutOfRange unless nchunk is one of them.
 absl::Status CheckChunkNumber(const State& state, int64_t nchunk);
+// kResourceExhausted for a chunk of more than Limits::max_chunk_nbytes.
+absl::Status CheckChunkNbytes(const State& state, int64_t nbytes);
 // Whether nchunk stands for items that wait in the tail.
 bool IsTail(const State& state, int64_t nchunk);
 // What the index says of a chunk, or of the one that the tail begins with, if it does.

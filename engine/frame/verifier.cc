@@ -23,9 +23,6 @@ constexpr int64_t kProgressStep = 64;
 constexpr size_t kMaxFindings = 1000;
 // Contents are decoded in pieces of about this size.
 constexpr int64_t kPieceSize = 16 << 20;
-// Blocks above this, unless the chunk is large itself, are a few bytes that ask for much memory.
-constexpr int64_t kMaxBlock = 64 << 20;
-constexpr int64_t kMaxExpansion = 1024;
 
 class Verifier {
  public:
@@ -91,25 +88,20 @@ void Verifier::CheckJournal() {
 
 absl::Status Verifier::CheckContent(const OpenChunk& chunk) {
   const chunk::Decoder* decoder = chunk.decoder();
-  if (decoder == nullptr || decoder->nblocks() == 0) {
-    // One value shows whether a chunk without blocks can be read, unless it is part of the tail.
-    const bool tail = decoder == nullptr && !chunk.stored().empty();
-    const int32_t size = tail ? chunk.nbytes() : std::min(chunk.nbytes(), state_.header.typesize);
-    return chunk.Read(0, decoded_.Get(static_cast<size_t>(size)));
-  }
-  for (int64_t begin = 0; begin < chunk.nbytes();) {
-    CAIRN_ASSIGN_OR_RETURN(const chunk::BlockPlace block,
-                           decoder->PlaceOf(decoder->BlockAt(begin)));
-    if (block.nbytes > kMaxBlock &&
-        block.nbytes / kMaxExpansion > static_cast<int64_t>(chunk.stored().size())) {
-      return ResourceExhausted("a block of %d bytes in a chunk of %d is not decoded", block.nbytes,
-                               chunk.stored().size());
+  const bool blocks = decoder != nullptr && decoder->nblocks() > 0;
+  const bool tail = decoder == nullptr && !chunk.stored().empty();
+  // One value shows whether a chunk without blocks can be read, unless it is part of the tail.
+  const int64_t nbytes =
+      blocks || tail ? chunk.nbytes() : std::min(chunk.nbytes(), state_.header.typesize);
+  const int64_t room = std::max<int64_t>(state_.env->limits.max_decode_memory, 1);
+  for (int64_t begin = 0; begin < nbytes;) {
+    int64_t end = std::min(begin + std::min(kPieceSize, room), nbytes);
+    if (blocks) {
+      CAIRN_ASSIGN_OR_RETURN(end, decoder->PieceEnd(begin, kPieceSize));
     }
-    int64_t size = block.nbytes;
-    if (block.nbytes < kPieceSize) size = kPieceSize / block.nbytes * block.nbytes;
-    size = std::min(size, chunk.nbytes() - begin);
-    CAIRN_RETURN_IF_ERROR(chunk.Read(begin, decoded_.Get(static_cast<size_t>(size))));
-    begin += size;
+    const auto size = static_cast<size_t>(end - begin);
+    CAIRN_RETURN_IF_ERROR(chunk.Read(begin, decoded_.Get(size)));
+    begin = end;
   }
   return absl::OkStatus();
 }
