@@ -15,6 +15,8 @@ namespace cairn::frame {
 
 namespace {
 
+constexpr int64_t kMaxOverlaps = 4;
+
 chunk::DecodeContext ContextOf(const State& state) {
   chunk::DecodeContext context;
   context.registry = state.env->registry;
@@ -88,11 +90,14 @@ class StoredSizes final : public ChunkSizes {
   }
   absl::Status Check(int64_t nchunk) const override {
     chunk::ScratchBuffer scratch;
-    return ReadStored(state_, nchunk, VerifyPolicy::kAlways, scratch).status();
+    const absl::StatusOr<StoredChunk> stored =
+        ReadStored(state_, nchunk, VerifyPolicy::kAlways, scratch);
+    return stored.ok() ? budget_.Spend(std::ssize(stored->bytes())) : stored.status();
   }
 
  private:
   const State& state_;
+  mutable StoredBudget budget_{state_};
 };
 
 }  // namespace
@@ -171,6 +176,19 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, Verif
                                        chunk::ScratchBuffer& scratch) {
   CAIRN_ASSIGN_OR_RETURN(const FoundEntry found, FindEntry(state, nchunk));
   return ReadFound(state, nchunk, found, nullptr, policy, scratch);
+}
+
+StoredBudget::StoredBudget(const State& state)
+    : room_(state.chunks_end), left_(CheckedMul(room_, kMaxOverlaps).value_or(INT64_MAX)) {
+  // The files of a sparse frame were not measured.
+  if (state.header.layout == Layout::kSparse) left_ = INT64_MAX;
+}
+
+absl::Status StoredBudget::Spend(int64_t stored) {
+  left_ -= std::min(left_, stored);
+  if (left_ > 0) return absl::OkStatus();
+  return DataLoss("index: chunks overlap: they take over %d times the %d bytes that they lie in",
+                  kMaxOverlaps, room_);
 }
 
 bool DependsOnFrame(const State& state, const chunk::Header& header) {

@@ -34,6 +34,19 @@ absl::StatusOr<IndexEntry> EntryOf(const State& state, int64_t nchunk);
 absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                        chunk::ScratchBuffer& scratch);
 
+// What reading every chunk of a state may cost. Chunks do not overlap, so together they are no
+// longer than what they lie in; only an index that was made to waste time asks for much more.
+class StoredBudget {
+ public:
+  explicit StoredBudget(const State& state);
+  // kDataLoss when the chunks that were read were more than that.
+  absl::Status Spend(int64_t stored);
+
+ private:
+  int64_t room_;
+  int64_t left_;
+};
+
 // Whether a stored chunk decodes to something else outside of this frame.
 bool DependsOnFrame(const State& state, const chunk::Header& header);
 
