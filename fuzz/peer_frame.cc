@@ -1,12 +1,15 @@
-// The input is a frame of today. Chunks that C-Blosc2 takes too have the same bytes for both. It
-// runs in a process of its own, for it may not outlive the input.
+// The input is a frame of today. Chunks, metalayers and vlmetalayers that C-Blosc2 takes too have
+// the same bytes for both. It runs in a process of its own, for it may not outlive the input.
 
 #include <algorithm>
 #include <blosc2.h>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "engine/base/endian.h"
 #include "fuzz/apart.h"
 #include "fuzz/check.h"
 #include "fuzz/mutator.h"
@@ -19,25 +22,95 @@ namespace {
 using Buffer = std::vector<std::byte>;
 
 constexpr int64_t kMostChunks = 64;
+constexpr size_t kMostLayers = 64;
 
-// One byte a chunk, 1 when it was read, and the chunks that were. Empty when the frame is refused.
-Buffer ReadTheirs(Bytes file, const std::vector<int32_t>& sizes) {
+// What is asked of both.
+struct Questions {
+  std::vector<int32_t> chunks;  // their sizes
+  std::vector<std::string> metalayers;
+  std::vector<std::string> vlmetalayers;
+};
+
+// The answers come from another process in one piece: for each a byte, 1 when there is one, its
+// size and its bytes.
+void Put(const std::optional<Buffer>& answer, Buffer& all) {
+  std::byte head[5] = {std::byte{answer.has_value()}};
+  StoreLe(head + 1, static_cast<uint32_t>(answer.has_value() ? answer->size() : 0));
+  all.insert(all.end(), std::begin(head), std::end(head));
+  if (answer.has_value()) all.insert(all.end(), answer->begin(), answer->end());
+}
+
+std::optional<Bytes> Take(Bytes& rest) {
+  const bool answered = rest[0] != std::byte{0};
+  const size_t size = LoadLe<uint32_t>(rest.data() + 1);
+  const Bytes answer = rest.subspan(5, size);
+  rest = rest.subspan(5 + size);
+  return answered ? std::optional(answer) : std::nullopt;
+}
+
+std::optional<Buffer> TheirChunk(blosc2_schunk& frame, size_t nchunk, int32_t size) {
+  Buffer chunk(static_cast<size_t>(size));
+  if (chunk.empty() || blosc2_schunk_decompress_chunk(&frame, static_cast<int64_t>(nchunk),
+                                                      chunk.data(), size) != size) {
+    return std::nullopt;
+  }
+  return chunk;
+}
+
+// `get` is blosc2_meta_get or blosc2_vlmeta_get.
+template <typename Get>
+std::optional<Buffer> TheirLayer(Get get, blosc2_schunk& frame, const std::string& name) {
+  uint8_t* content = nullptr;
+  int32_t size = 0;
+  if (get(&frame, name.c_str(), &content, &size) < 0 || size < 0) return std::nullopt;
+  const Bytes bytes = AsBytes(content, static_cast<size_t>(size));
+  return Buffer(bytes.begin(), bytes.end());
+}
+
+// Empty when the frame is refused.
+Buffer AskThem(Bytes file, const Questions& questions) {
   Buffer copy(file.begin(), file.end());
   blosc2_init();
   blosc2_schunk* const frame =
       blosc2_schunk_from_buffer(reinterpret_cast<uint8_t*>(copy.data()), std::ssize(copy), true);
-  if (frame == nullptr || frame->nchunks != std::ssize(sizes)) return {};
-  Buffer result(sizes.size());
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    Buffer chunk(static_cast<size_t>(sizes[i]));
-    if (chunk.empty() || blosc2_schunk_decompress_chunk(frame, static_cast<int64_t>(i),
-                                                        chunk.data(), sizes[i]) != sizes[i]) {
-      continue;
-    }
-    result[i] = std::byte{1};
-    result.insert(result.end(), chunk.begin(), chunk.end());
+  if (frame == nullptr || frame->nchunks != std::ssize(questions.chunks)) return {};
+  Buffer answers;
+  for (size_t i = 0; i < questions.chunks.size(); ++i) {
+    Put(TheirChunk(*frame, i, questions.chunks[i]), answers);
   }
-  return result;
+  for (const std::string& name : questions.metalayers) {
+    Put(TheirLayer(blosc2_meta_get, *frame, name), answers);
+  }
+  for (const std::string& name : questions.vlmetalayers) {
+    Put(TheirLayer(blosc2_vlmeta_get, *frame, name), answers);
+  }
+  return answers;
+}
+
+// Names that are the same to C.
+std::vector<std::string> AskableNames(std::vector<std::string> names) {
+  std::erase_if(names, [](const std::string& name) { return name.find('\0') != name.npos; });
+  names.resize(std::min(names.size(), kMostLayers));
+  return names;
+}
+
+Questions QuestionsOf(const Snapshot& snapshot) {
+  Questions questions;
+  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
+    questions.chunks.push_back(snapshot.ChunkSize(i).value_or(0));
+  }
+  std::vector<std::string> metalayers;
+  for (const Metalayer& layer : snapshot.metalayers()) metalayers.push_back(layer.name);
+  questions.metalayers = AskableNames(std::move(metalayers));
+  questions.vlmetalayers = AskableNames(snapshot.vlmetalayers());
+  return questions;
+}
+
+void CompareChunk(const Snapshot& snapshot, int64_t nchunk, Bytes theirs) {
+  Buffer chunk(theirs.size());
+  const absl::StatusOr<Chunk> stored = snapshot.GetChunk(nchunk);
+  if (!stored.ok() || !snapshot.ReadChunk(nchunk, chunk).ok()) return;
+  if (!PeerIsKnownToDiffer(stored->bytes())) CheckSame(chunk, theirs, "what both read is the same");
 }
 
 void Compare(Bytes file) {
@@ -46,21 +119,23 @@ void Compare(Bytes file) {
   const Snapshot snapshot = frame->snapshot();
   const FrameInfo& info = snapshot.info();
   if (info.era != Era::kCurrent || info.nchunks > kMostChunks || info.journal_size > 0) return;
-  std::vector<int32_t> sizes;
-  for (int64_t i = 0; i < info.nchunks; ++i) sizes.push_back(snapshot.ChunkSize(i).value_or(0));
-  const std::optional<Buffer> theirs = RunApart([&] { return ReadTheirs(file, sizes); });
-  if (!theirs.has_value() || theirs->size() < sizes.size()) return;
-  Bytes rest = Bytes(*theirs).subspan(sizes.size());
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if ((*theirs)[i] == std::byte{0}) continue;
-    const Bytes other = rest.first(static_cast<size_t>(sizes[i]));
-    rest = rest.subspan(other.size());
-    Buffer chunk(other.size());
-    const auto nchunk = static_cast<int64_t>(i);
-    const absl::StatusOr<Chunk> stored = snapshot.GetChunk(nchunk);
-    if (!stored.ok() || !snapshot.ReadChunk(nchunk, chunk).ok()) continue;
-    if (PeerIsKnownToDiffer(stored->bytes())) continue;
-    CheckSame(chunk, other, "what both read is the same");
+  const Questions questions = QuestionsOf(snapshot);
+  const std::optional<Buffer> theirs = RunApart([&] { return AskThem(file, questions); });
+  if (!theirs.has_value() || theirs->empty()) return;
+  Bytes rest = *theirs;
+  for (size_t i = 0; i < questions.chunks.size(); ++i) {
+    const std::optional<Bytes> answer = Take(rest);
+    if (answer.has_value()) CompareChunk(snapshot, static_cast<int64_t>(i), *answer);
+  }
+  for (const std::string& name : questions.metalayers) {
+    const std::optional<Bytes> answer = Take(rest);
+    const auto ours = snapshot.GetMetalayer(name);
+    if (answer.has_value() && ours.ok()) CheckSame(*ours, *answer, "a metalayer is the same");
+  }
+  for (const std::string& name : questions.vlmetalayers) {
+    const std::optional<Bytes> answer = Take(rest);
+    const auto ours = snapshot.GetVlmeta(name);
+    if (answer.has_value() && ours.ok()) CheckSame(*ours, *answer, "a vlmetalayer is the same");
   }
 }
 

@@ -163,6 +163,11 @@ absl::Status Decoder::ForEachStream(const BlockPlace& place, const Visit& visit)
     Stream stream;
     const auto csize = static_cast<int32_t>(reader.Le<uint32_t>("csize"));
     if (csize > 0) {
+      // What is no smaller is stored as it is. Codecs would go through any number of bytes that
+      // decode to nothing, for each of the blocks that begin there.
+      if (reader.ok() && static_cast<size_t>(csize) > size) {
+        reader.Fail("csize", absl::StrFormat("expected up to %d, got %d", size, csize));
+      }
       stream.stored = reader.Take(static_cast<uint64_t>(csize), "content");
     } else {
       const uint8_t token = csize == 0 ? uint8_t{1} : reader.U8("token");
@@ -286,18 +291,53 @@ class Decoder::RangeTask final : public BlockTask {
   Bytes reference_;
 };
 
-// A block is decoded whole. What the caller gave no room for costs memory that a few bytes of a
+// What it takes to decode so many bytes of blocks at the same time beside any buffer: filters work
+// in two more of that size. `reference` says that block 0 comes first and stays.
+int64_t Decoder::MemoryFor(int64_t nbytes, bool reference) const {
+  if (reference) return 3 * std::max<int64_t>(nbytes, header_.blocksize) + header_.blocksize;
+  return pipeline_.active() > 0 ? 3 * nbytes : nbytes;
+}
+
+absl::Status Decoder::CheckLimit(int64_t block, int64_t memory) const {
+  if (memory <= context_.max_memory) return absl::OkStatus();
+  return ResourceExhausted("chunk block %d: %d bytes of memory to decode it pass the limit of %d",
+                           block, memory, context_.max_memory);
+}
+
+absl::Status Decoder::CheckMemory(const BlockPlace& place, int64_t beside) const {
+  const bool reference = NeedsReference() && place.block > 0;
+  return CheckLimit(place.block, MemoryFor(place.nbytes, reference) + beside);
+}
+
+absl::StatusOr<int64_t> Decoder::PieceEnd(int64_t begin, int64_t size) const {
+  CAIRN_ASSIGN_OR_RETURN(BlockPlace place, PlaceOf(BlockAt(begin)));
+  CAIRN_RETURN_IF_ERROR(CheckMemory(place));
+  // Each block may have a thread and two buffers of its own, and block 0 three.
+  const int64_t room = std::min(size, context_.max_memory / 6);
+  int64_t end = place.begin + place.nbytes;
+  while (end < nbytes()) {
+    CAIRN_ASSIGN_OR_RETURN(place, PlaceOf(place.block + 1));
+    if (end + place.nbytes - begin > room) break;
+    end += place.nbytes;
+  }
+  return end;
+}
+
+// Blocks are decoded whole. What the caller gave no room for costs memory that a few bytes of a
 // hostile chunk could ask for.
-absl::Status Decoder::CheckScratch(BlockRange range, MutableBytes dst) const {
-  if (header_.nbytes <= context_.max_scratch) return absl::OkStatus();
+absl::Status Decoder::CheckRange(BlockRange range, int64_t begin, int64_t size, bool reference,
+                                 bool threads) const {
+  // More than twice all blocks and what filters need for them is never taken.
+  if (6 * int64_t{header_.nbytes} <= context_.max_memory) return absl::OkStatus();
+  int64_t beside = 0;  // bytes of blocks that are decoded beside dst at the same time
   for (const int64_t block : {range.first, range.last - 1}) {
     CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
-    if (place.nbytes > static_cast<int64_t>(dst.size()) && place.nbytes > context_.max_scratch) {
-      return ResourceExhausted("chunk block %d: %d bytes for a part of it pass the limit of %d",
-                               block, place.nbytes, context_.max_scratch);
-    }
+    if (begin <= place.begin && place.begin + place.nbytes <= begin + size) continue;
+    beside = threads ? beside + place.nbytes : std::max<int64_t>(beside, place.nbytes);
   }
-  return absl::OkStatus();
+  const int64_t memory = reference && threads ? MemoryFor(beside + header_.blocksize, false)
+                                              : MemoryFor(beside, reference);
+  return CheckLimit(range.first, memory);
 }
 
 absl::Status Decoder::RunTask(BlockRange range, Executor* executor, Workspace& workspace,
@@ -318,13 +358,14 @@ absl::Status Decoder::DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& w
       WorthThreads(context_.executor, static_cast<int64_t>(dst.size()), range.last - range.first)
           ? context_.executor
           : nullptr;
-  CAIRN_RETURN_IF_ERROR(CheckScratch(range, dst));
-  const bool needs_reference = pipeline_.uses_reference() && !header_.vlblocks && range.last > 1;
+  const auto size = static_cast<size_t>(header_.blocksize);
+  const bool needs_reference = NeedsReference() && range.last > 1;
+  const bool in_place = begin == 0 && dst.size() >= size;
+  CAIRN_RETURN_IF_ERROR(
+      CheckRange(range, begin, std::ssize(dst), needs_reference && !in_place, executor != nullptr));
   if (!needs_reference) return RunTask(range, executor, workspace, task);
 
   // DELTA codes every other block against block 0, so that one comes first.
-  const auto size = static_cast<size_t>(header_.blocksize);
-  const bool in_place = begin == 0 && dst.size() >= size;
   const MutableBytes reference = in_place ? dst.first(size) : workspace.reference.Get(size);
   CAIRN_RETURN_IF_ERROR(PrepareWorkspace(workspace));
   CAIRN_ASSIGN_OR_RETURN(const BlockPlace first, PlaceOf(0));

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/executor.h"
+#include "cairn/options.h"
 #include "cairn/registry.h"
 #include "cairn/types.h"
 #include "engine/chunk/header.h"
@@ -19,18 +20,15 @@
 
 namespace cairn::chunk {
 
-// Largest block that is decoded for the sake of a part of it, bytes.
-inline constexpr int64_t kMaxScratch = int64_t{64} << 20;
-
 // What a chunk does not tell about itself. What it points to outlives the decoder.
 struct DecodeContext {
   const Registry* registry = nullptr;
   Executor* executor = nullptr;
-  WorkspacePool* pool = nullptr;  // required
-  int64_t max_scratch = kMaxScratch;
-  int32_t frame_typesize = 0;           // of the frame around the chunk; 0: none
-  bool whole_block_bitshuffle = false;  // the frame is older than 2.0.0.beta.5
-  std::span<const int32_t> blockshape;  // the frame is an n-dimensional array
+  WorkspacePool* pool = nullptr;                    // required
+  int64_t max_memory = Limits().max_decode_memory;  // beside the caller's buffer
+  int32_t frame_typesize = 0;                       // of the frame around the chunk; 0: none
+  bool whole_block_bitshuffle = false;              // the frame is older than 2.0.0.beta.5
+  std::span<const int32_t> blockshape;              // the frame is an n-dimensional array
 };
 
 // Where one block's streams begin, and what they decode to.
@@ -70,6 +68,12 @@ class Decoder {
   absl::StatusOr<BlockPlace> PlaceOf(int64_t block) const;
   // The block that holds a byte of the decoded chunk.
   int64_t BlockAt(int64_t position) const;
+  // For who decodes a block into memory of its own, and takes `beside` bytes more:
+  // kResourceExhausted when that passes the context's limit.
+  absl::Status CheckMemory(const BlockPlace& place, int64_t beside = 0) const;
+  // Where a piece of whole blocks ends that begins where a block does, has about `size` bytes, and
+  // can be decoded into such memory; kResourceExhausted when not even one block can.
+  absl::StatusOr<int64_t> PieceEnd(int64_t begin, int64_t size) const;
 
  private:
   class RangeTask;
@@ -84,7 +88,11 @@ class Decoder {
   absl::Status OpenBody(Bytes chunk, const DecodeContext& context);
   absl::Status ReadDictionary();
   absl::Status ReadVlBlocks();
-  absl::Status CheckScratch(BlockRange range, MutableBytes dst) const;
+  bool NeedsReference() const { return pipeline_.uses_reference() && !header_.vlblocks; }
+  int64_t MemoryFor(int64_t nbytes, bool reference) const;
+  absl::Status CheckLimit(int64_t block, int64_t memory) const;
+  absl::Status CheckRange(BlockRange range, int64_t begin, int64_t size, bool reference,
+                          bool threads) const;
   absl::Status DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& workspace) const;
   absl::Status RunTask(BlockRange range, Executor* executor, Workspace& workspace,
                        RangeTask& task) const;

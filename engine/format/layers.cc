@@ -1,5 +1,7 @@
 #include "engine/format/layers.h"
 
+#include <algorithm>
+
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/format/msgpack.h"
@@ -37,12 +39,17 @@ std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers) {
     reader.Fail("layer count", absl::StrFormat("expected %d as of names, got %d", count, values));
   }
   const size_t values_begin = reader.offset();
+  size_t room = reader.remaining();
   for (LayerPlace& layer : layers) {
     reader.Seek(static_cast<uint64_t>(layer.begin), "layer offset");
     reader.Expect(msgpack::kBin32, "layer content");
     layer.size = reader.Be<uint32_t>("layer length");
     layer.begin = static_cast<int64_t>(reader.offset());
     reader.Take(static_cast<uint64_t>(layer.size), "layer content");
+    // Who reads them all, or writes them again, shall not pay for the same bytes many times.
+    const auto size = static_cast<size_t>(layer.size);
+    if (reader.ok() && size > room) reader.Fail("layer content", "layers overlap");
+    room -= std::min(room, size);
   }
   reader.Seek(values_begin, "layer values");
   return layers;

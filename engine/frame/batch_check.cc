@@ -1,9 +1,6 @@
 #include "engine/frame/batch_check.h"
 
 #include <algorithm>
-#include <functional>
-#include <set>
-#include <string>
 #include <variant>
 #include <vector>
 
@@ -27,7 +24,10 @@ using format::ReplaceEdit;
 class EditChecker {
  public:
   EditChecker(const State& before, const FollowingBatch& following)
-      : before_(before), following_(following), nchunks_(before.chunks.size()) {}
+      : before_(before),
+        following_(following),
+        nchunks_(before.chunks.size()),
+        room_(following.record - following.begin) {}
 
   absl::Status Check(const format::ChunkEdit& edit) {
     return std::visit([this](const auto& one) { return CheckOne(one); }, edit);
@@ -39,14 +39,15 @@ class EditChecker {
   absl::Status CheckOne(const ReplaceEdit& edit);
   absl::Status CheckOne(const EraseEdit& edit);
   absl::Status CheckOne(const ReorderEdit& edit);
-  absl::Status CheckPlaced(const PlacedChunk& chunk) const;
+  absl::Status CheckPlaced(const PlacedChunk& chunk);
 
   const State& before_;
   const FollowingBatch& following_;
   int64_t nchunks_;
+  int64_t room_;  // for chunks that are still to come
 };
 
-absl::Status EditChecker::CheckPlaced(const PlacedChunk& chunk) const {
+absl::Status EditChecker::CheckPlaced(const PlacedChunk& chunk) {
   const int32_t chunksize = following_.batch.totals.chunksize;
   const bool fixed = chunksize != format::kChunksizeVariable;
   if (chunk.nbytes < 1 || (fixed && chunk.nbytes > chunksize)) {
@@ -60,7 +61,9 @@ absl::Status EditChecker::CheckPlaced(const PlacedChunk& chunk) const {
   const int64_t room = following_.record - following_.begin;
   if (begin.has_value() && chunk.cbytes > 0 && chunk.fingerprint != 0 &&
       RangeFits(*begin - following_.begin, chunk.cbytes, room)) {
-    return absl::OkStatus();
+    // All of them may have to be read.
+    room_ -= chunk.cbytes;
+    return room_ >= 0 ? absl::OkStatus() : DataLoss("batch: its chunks overlap");
   }
   return DataLoss("batch: a chunk of %d bytes at offset %d", chunk.cbytes, chunk.entry);
 }
@@ -101,8 +104,7 @@ absl::Status EditChecker::CheckOne(const ReorderEdit& edit) {
 }
 
 // `names` are those of the vlmetalayers that the edit meets.
-absl::Status CheckLayer(const State& before, const format::LayerEdit& edit,
-                        std::set<std::string, std::less<>>& names) {
+absl::Status CheckLayer(const State& before, const format::LayerEdit& edit, LayerNames& names) {
   using Kind = format::LayerEdit::Kind;
   CAIRN_RETURN_IF_ERROR(format::CheckLayerName(edit.name));
   if (edit.kind == Kind::kSetMetalayer) {
@@ -173,7 +175,8 @@ const PlacedChunk* PlacedBy(const format::ChunkEdit& edit) {
 
 }  // namespace
 
-absl::Status CheckBatch(const State& before, const FollowingBatch& following, const Tail& tail) {
+absl::Status CheckBatch(const State& before, const FollowingBatch& following, const Tail& tail,
+                        std::optional<LayerNames>& names) {
   const format::Batch& batch = following.batch;
   CAIRN_RETURN_IF_ERROR(CheckChunksize(before, batch.totals));
   EditChecker checker(before, following);
@@ -181,12 +184,12 @@ absl::Status CheckBatch(const State& before, const FollowingBatch& following, co
   if (checker.nchunks() != batch.totals.nchunks) {
     return DataLoss("batch: expected %d chunks, got %d", checker.nchunks(), batch.totals.nchunks);
   }
-  std::set<std::string, std::less<>> names;
-  if (!batch.layers.empty()) {
-    for (const VlLayer& layer : before.vlmetalayers) names.insert(layer.name);
+  if (!batch.layers.empty() && !names.has_value()) {
+    names.emplace();
+    for (const VlLayer& layer : before.vlmetalayers) names->insert(layer.name);
   }
   for (const format::LayerEdit& edit : batch.layers) {
-    CAIRN_RETURN_IF_ERROR(CheckLayer(before, edit, names));
+    CAIRN_RETURN_IF_ERROR(CheckLayer(before, edit, *names));
   }
   CAIRN_RETURN_IF_ERROR(CheckHead(before, following));
   return CheckTotals(before, batch.totals, tail);

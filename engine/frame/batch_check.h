@@ -3,6 +3,9 @@
 #define CAIRN_ENGINE_FRAME_BATCH_CHECK_H_
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_set>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -14,9 +17,14 @@
 
 namespace cairn::frame {
 
+// Names of vlmetalayers.
+using LayerNames = std::unordered_set<std::string>;
+
 // Whether each edit fits the state that it meets, the chunks lie between the batch before and this
 // one's record, and the totals are those of the result. `tail` is the one that the batch makes.
-absl::Status CheckBatch(const State& before, const FollowingBatch& following, const Tail& tail);
+// `names` are those of the state before, once a batch needed them, and then of the one behind.
+absl::Status CheckBatch(const State& before, const FollowingBatch& following, const Tail& tail,
+                        std::optional<LayerNames>& names);
 
 // Whether the stored chunks of the batch are what their fingerprints say, by bytes that `finder`
 // saw or the file shows. Those that are need no second look when they are read.

@@ -18,6 +18,7 @@ absl::Status BlockCursor::MoveTo(int64_t nchunk) {
 
 absl::Status BlockCursor::KeepBlock(const chunk::BlockPlace& place) {
   block_ = {};
+  CAIRN_RETURN_IF_ERROR(chunk_->decoder()->CheckMemory(place));
   block_bytes_ = lease_->gathered.Get(static_cast<size_t>(place.nbytes));
   CAIRN_RETURN_IF_ERROR(chunk_->Read(place.begin, block_bytes_, *lease_));
   block_ = place;
@@ -37,8 +38,8 @@ absl::StatusOr<size_t> BlockCursor::ReadFromBlock(int64_t begin, MutableBytes ds
                            decoder->PlaceOf(decoder->BlockAt(begin)));
     const int64_t n =
         std::min(static_cast<int64_t>(dst.size()), place.begin + place.nbytes - begin);
-    // A whole block needs no copy; a part of one that is too large is refused there.
-    if (n == place.nbytes || place.nbytes > chunk::kMaxScratch) {
+    // A whole block needs no copy.
+    if (n == place.nbytes) {
       CAIRN_RETURN_IF_ERROR(chunk_->Read(begin, dst.first(static_cast<size_t>(n)), *lease_));
       return static_cast<size_t>(n);
     }
@@ -65,7 +66,8 @@ absl::StatusOr<int64_t> BlockCursor::BlockEnd(int64_t begin) const {
   if (decoder == nullptr || decoder->nblocks() == 0) return begin;
   const absl::StatusOr<chunk::BlockPlace> place = decoder->PlaceOf(decoder->BlockAt(begin));
   if (!place.ok()) return At(absl::StrFormat("chunk %d", nchunk_), place.status());
-  return place->nbytes > chunk::kMaxScratch ? begin : place->begin + place->nbytes;
+  // The bytes that are wanted of a block lie beside all of it.
+  return decoder->CheckMemory(*place, place->nbytes).ok() ? place->begin + place->nbytes : begin;
 }
 
 absl::StatusOr<Bytes> BlockCursor::ReadWithin(int64_t begin, int64_t end) {

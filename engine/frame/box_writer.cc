@@ -30,6 +30,7 @@ absl::Status WriteBox(const State& state, const BoxItems& given, UpdateChunk upd
     return InvalidArgument("box: has %d bytes, the items %d", geometry.NbytesOf(box),
                            given.items.size());
   }
+  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(state, geometry.chunksize()));
   std::vector<std::byte> content(given.items.empty() ? 0
                                                      : static_cast<size_t>(geometry.chunksize()));
   return geometry.ForEachChunk(box, [&](const ChunkPart& part) {

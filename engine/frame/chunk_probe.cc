@@ -9,7 +9,7 @@ namespace cairn::frame {
 
 namespace {
 
-// What one piece of a large chunk decodes to, at least.
+// What one piece of a large chunk decodes to, unless a block is larger.
 constexpr int64_t kPiece = 8 << 20;
 // More memory than that has to come from stored bytes. Codecs make up to some thousand of each.
 constexpr int64_t kFreeMemory = 16 << 20;
@@ -69,6 +69,7 @@ ChunkProbe::ChunkProbe(const Environment& env, const FrameTraits& frame)
   context_.registry = env.registry;
   context_.executor = env.executor;
   context_.pool = &env.pool;
+  context_.max_memory = env.limits.max_decode_memory;
   context_.frame_typesize = frame.typesize;
   context_.blockshape = frame_.blockshape;
 }
@@ -107,15 +108,13 @@ std::optional<chunk::Header> ChunkProbe::Peek(Bytes head, int64_t available) con
 }
 
 absl::Status ChunkProbe::DecodePieces(const chunk::Decoder& decoder) {
-  const chunk::Header& header = decoder.header();
-  const int64_t nbytes = header.nbytes;
-  const int64_t block = header.vlblocks ? nbytes : header.blocksize;
-  const int64_t piece = std::min(nbytes, std::max(block, kPiece / block * block));
-  CAIRN_RETURN_IF_ERROR(CheckMemory(piece, header.cbytes));
-  for (int64_t begin = 0; begin < nbytes; begin += piece) {
-    const int64_t size = std::min(piece, nbytes - begin);
+  for (int64_t begin = 0; begin < decoder.nbytes();) {
+    CAIRN_ASSIGN_OR_RETURN(const int64_t end, decoder.PieceEnd(begin, kPiece));
+    const int64_t size = end - begin;
+    CAIRN_RETURN_IF_ERROR(CheckMemory(size, decoder.header().cbytes));
     decoded_ += size;
     CAIRN_RETURN_IF_ERROR(decoder.DecodeRange(begin, scratch_.Get(static_cast<size_t>(size))));
+    begin = end;
   }
   return absl::OkStatus();
 }

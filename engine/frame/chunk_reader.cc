@@ -15,11 +15,14 @@ namespace cairn::frame {
 
 namespace {
 
+constexpr int64_t kMaxOverlaps = 4;
+
 chunk::DecodeContext ContextOf(const State& state) {
   chunk::DecodeContext context;
   context.registry = state.env->registry;
   context.executor = state.env->executor;
   context.pool = &state.env->pool;
+  context.max_memory = state.env->limits.max_decode_memory;
   context.frame_typesize = state.header.typesize;
   context.whole_block_bitshuffle = state.whole_block_bitshuffle;
   if (state.array.has_value()) context.blockshape = state.array->blockshape;
@@ -55,12 +58,6 @@ int32_t FixedNbytes(const State& state, int64_t nchunk) {
   return static_cast<int32_t>(std::min(chunksize, state.info.nbytes - nchunk * chunksize));
 }
 
-absl::Status CheckLimit(const State& state, int32_t nbytes) {
-  if (nbytes <= state.env->limits.max_chunk_nbytes) return absl::OkStatus();
-  return ResourceExhausted("nbytes %d passes the limit of %d for a chunk", nbytes,
-                           state.env->limits.max_chunk_nbytes);
-}
-
 absl::StatusOr<chunk::SpecialContent> SpecialContentOf(const State& state, int64_t entry,
                                                        int32_t nbytes) {
   CAIRN_ASSIGN_OR_RETURN(const SpecialValue special, format::SpecialOfEntry(entry));
@@ -93,11 +90,14 @@ class StoredSizes final : public ChunkSizes {
   }
   absl::Status Check(int64_t nchunk) const override {
     chunk::ScratchBuffer scratch;
-    return ReadStored(state_, nchunk, VerifyPolicy::kAlways, scratch).status();
+    const absl::StatusOr<StoredChunk> stored =
+        ReadStored(state_, nchunk, VerifyPolicy::kAlways, scratch);
+    return stored.ok() ? budget_.Spend(std::ssize(stored->bytes())) : stored.status();
   }
 
  private:
   const State& state_;
+  mutable StoredBudget budget_{state_};
 };
 
 }  // namespace
@@ -110,6 +110,12 @@ bool IsTail(const State& state, int64_t nchunk) { return nchunk == state.chunks.
 
 absl::StatusOr<IndexEntry> EntryOf(const State& state, int64_t nchunk) {
   return IsTail(state, nchunk) ? state.tail.head->entry : state.chunks.Get(nchunk);
+}
+
+absl::Status CheckChunkNbytes(const State& state, int64_t nbytes) {
+  if (nbytes <= state.env->limits.max_chunk_nbytes) return absl::OkStatus();
+  return ResourceExhausted("nbytes %d passes the limit of %d for a chunk", nbytes,
+                           state.env->limits.max_chunk_nbytes);
 }
 
 absl::Status CheckChunkNumber(const State& state, int64_t nchunk) {
@@ -172,6 +178,19 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, Verif
   return ReadFound(state, nchunk, found, nullptr, policy, scratch);
 }
 
+StoredBudget::StoredBudget(const State& state)
+    : room_(state.chunks_end), left_(CheckedMul(room_, kMaxOverlaps).value_or(INT64_MAX)) {
+  // The files of a sparse frame were not measured.
+  if (state.header.layout == Layout::kSparse) left_ = INT64_MAX;
+}
+
+absl::Status StoredBudget::Spend(int64_t stored) {
+  left_ -= std::min(left_, stored);
+  if (left_ > 0) return absl::OkStatus();
+  return DataLoss("index: chunks overlap: they take over %d times the %d bytes that they lie in",
+                  kMaxOverlaps, room_);
+}
+
 bool DependsOnFrame(const State& state, const chunk::Header& header) {
   if (state.delta_reference != nullptr) return true;
   // The two rules differ only for blocks whose items are no multiple of 8.
@@ -206,7 +225,7 @@ absl::StatusOr<OpenChunk> OpenChunk::OpenStored(const State& state, int64_t nchu
                                                 const chunk::Header* header, VerifyPolicy policy,
                                                 chunk::ScratchBuffer& scratch) {
   const int32_t fixed = FixedNbytes(state, nchunk);
-  if (absl::Status status = CheckLimit(state, fixed); !status.ok()) {
+  if (absl::Status status = CheckChunkNbytes(state, fixed); !status.ok()) {
     return At(NameOf(nchunk), status);
   }
   // Filled in place, for it is large and chunks are many.
@@ -227,7 +246,7 @@ absl::StatusOr<OpenChunk> OpenChunk::OpenStored(const State& state, int64_t nchu
     return At(NameOf(nchunk), status);
   }
   const int32_t nbytes = decoder.nbytes();
-  if (absl::Status status = CheckLimit(state, nbytes); !status.ok()) {
+  if (absl::Status status = CheckChunkNbytes(state, nbytes); !status.ok()) {
     return At(NameOf(nchunk), status);
   }
   if (fixed != 0 && nbytes != fixed) {
@@ -336,7 +355,9 @@ absl::Status ReadWanted(const State& state, int64_t nchunk, const WantedBlock& w
       state, nchunk, wanted.found, wanted.header, state.env->verify, workspace.stored);
   if (!chunk.ok()) return chunk.status();
   absl::Status status;
-  if (answer == BlockCache::Answer::kMiss) {
+  const chunk::BlockPlace block_place = {.block = wanted.block,
+                                         .nbytes = static_cast<int32_t>(wanted.nbytes)};
+  if (answer == BlockCache::Answer::kMiss || !chunk->decoder()->CheckMemory(block_place).ok()) {
     status = chunk->Read(begin, dst, workspace);
   } else {
     const auto size = static_cast<size_t>(wanted.nbytes);

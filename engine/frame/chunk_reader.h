@@ -21,6 +21,8 @@ namespace cairn::frame {
 int64_t CountChunks(const State& state);
 // kOutOfRange unless nchunk is one of them.
 absl::Status CheckChunkNumber(const State& state, int64_t nchunk);
+// kResourceExhausted for a chunk of more than Limits::max_chunk_nbytes.
+absl::Status CheckChunkNbytes(const State& state, int64_t nbytes);
 // Whether nchunk stands for items that wait in the tail.
 bool IsTail(const State& state, int64_t nchunk);
 // What the index says of a chunk, or of the one that the tail begins with, if it does.
@@ -31,6 +33,19 @@ absl::StatusOr<IndexEntry> EntryOf(const State& state, int64_t nchunk);
 // `policy` asks; nothing is decoded, so any codec will do.
 absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                        chunk::ScratchBuffer& scratch);
+
+// What reading every chunk of a state may cost. Chunks do not overlap, so together they are no
+// longer than what they lie in; only an index that was made to waste time asks for much more.
+class StoredBudget {
+ public:
+  explicit StoredBudget(const State& state);
+  // kDataLoss when the chunks that were read were more than that.
+  absl::Status Spend(int64_t stored);
+
+ private:
+  int64_t room_;
+  int64_t left_;
+};
 
 // Whether a stored chunk decodes to something else outside of this frame.
 bool DependsOnFrame(const State& state, const chunk::Header& header);

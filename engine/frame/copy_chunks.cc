@@ -19,11 +19,13 @@ absl::StatusOr<Draft> CopyChunks(const State& view, const Draft& draft, ChunkLog
   copy.chunks = ChunkIndex();
   copy.stored_bytes = 0;
   chunk::ScratchBuffer scratch;
+  StoredBudget budget(view);
   for (int64_t i = 0; i < view.chunks.size(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(IndexEntry entry, view.chunks.Get(i));
     if (!format::IsSpecialEntry(entry.value)) {
       CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored,
                              ReadStored(view, i, VerifyPolicy::kAlways, scratch));
+      CAIRN_RETURN_IF_ERROR(budget.Spend(std::ssize(stored.bytes())));
       CAIRN_ASSIGN_OR_RETURN(entry.value, log.Append(stored.bytes()));
       if (entry.fingerprint == 0) entry.fingerprint = format::HashChunk(stored.bytes());
       *copy.stored_bytes += static_cast<int64_t>(stored.bytes().size());

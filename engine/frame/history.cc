@@ -43,18 +43,12 @@ GenerationInfo InfoOf(const State& state) {
 }
 
 // The checkpoint itself and every batch behind it.
-absl::Status ListFrom(const FrameSource& source, std::shared_ptr<const State> state, uint64_t last,
+absl::Status ListFrom(const FrameSource& source, const State& state, uint64_t last,
                       std::vector<GenerationInfo>& out) {
-  out.push_back(InfoOf(*state));
-  for (RecordFinder finder(source, state->journal->end); state->journal->generation < last;) {
-    CAIRN_ASSIGN_OR_RETURN(
-        const Followed followed,
-        FollowJournal(source, *state, finder, {.last_generation = state->journal->generation + 1}));
-    if (followed.state == nullptr) break;
-    state = followed.state;
-    out.push_back(InfoOf(*state));
-  }
-  return absl::OkStatus();
+  out.push_back(InfoOf(state));
+  RecordFinder finder(source, state.journal->end);
+  const auto add = [&](const State& next) { out.push_back(InfoOf(next)); };
+  return FollowJournal(source, state, finder, {.last_generation = last, .visit = add}).status();
 }
 
 uint64_t OldestOf(const State& state) {
@@ -70,6 +64,11 @@ absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameSourc
                      state.seal->previous_end >= state.header.frame_size ||
                      state.seal->generation <= oldest;
   if (first) return nullptr;
+  // Nor may the whole chain cost more than the file: each trailer is read.
+  if (state.seal->previous_end > state.trailer.begin) {
+    return DataLoss("seal: the checkpoint before ends at byte %d, in the trailer",
+                    state.seal->previous_end);
+  }
   CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header,
                          HeaderOfTrailerAt(source, state.seal->previous_end));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> previous,
@@ -119,7 +118,7 @@ absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameSource& source,
   std::ranges::reverse(checkpoints);
   std::vector<GenerationInfo> out;
   for (const std::shared_ptr<const State>& one : checkpoints) {
-    CAIRN_RETURN_IF_ERROR(ListFrom(source, one, newest.journal->generation, out));
+    CAIRN_RETURN_IF_ERROR(ListFrom(source, *one, newest.journal->generation, out));
   }
   return out;
 }

@@ -251,7 +251,10 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
 
 absl::StatusOr<int64_t> LoadFrameSize(const FrameSource& source) {
   std::byte word[8];
-  CAIRN_RETURN_IF_ERROR(source.ReadAt(format::kFrameSizeOffset, word));
+  const absl::Status status = source.ReadAt(format::kFrameSizeOffset, word);
+  // There was a header: somebody has cut the file short.
+  if (absl::IsOutOfRange(status)) return absl::DataLossError(status.message());
+  CAIRN_RETURN_IF_ERROR(status);
   return static_cast<int64_t>(LoadBe<uint64_t>(word));
 }
 

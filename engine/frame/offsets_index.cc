@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<OffsetsIndex>> OffsetsIndex::Open(Chunk chunk, in
   chunk::DecodeContext context;
   context.pool = pool;
   // Every Blosc2 cuts the index into blocks of 16 KiB; a page should not cost much more.
-  context.max_scratch = 1 << 20;
+  context.max_memory = 4 << 20;
   chunk::Decoder decoder;
   if (absl::Status status = decoder.Open(chunk.bytes(), context); !status.ok()) {
     return At("index", status);

@@ -53,6 +53,12 @@ absl::Status Region::Check(int64_t offset, int64_t size) const {
   return DataLoss("frame: bytes from %d on, %d of them, pass its %d bytes", offset, size, size_);
 }
 
+absl::Status Region::Copy(int64_t offset, MutableBytes dst) const {
+  absl::Status status = file_->ReadAt(origin_ + offset, dst);
+  // All of the region was there once: somebody has cut the file short.
+  return absl::IsOutOfRange(status) ? absl::DataLossError(status.message()) : status;
+}
+
 absl::StatusOr<Bytes> Region::Read(int64_t offset, int64_t size,
                                    chunk::ScratchBuffer& scratch) const {
   CAIRN_RETURN_IF_ERROR(Check(offset, size));
@@ -60,7 +66,7 @@ absl::StatusOr<Bytes> Region::Read(int64_t offset, int64_t size,
     return in_place_.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
   }
   const MutableBytes bytes = scratch.Get(static_cast<size_t>(size));
-  CAIRN_RETURN_IF_ERROR(file_->ReadAt(origin_ + offset, bytes));
+  CAIRN_RETURN_IF_ERROR(Copy(offset, bytes));
   return Bytes(bytes);
 }
 
@@ -71,7 +77,7 @@ absl::StatusOr<Chunk> Region::Pin(int64_t offset, int64_t size) const {
                  owner_);
   }
   auto copy = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(size));
-  CAIRN_RETURN_IF_ERROR(file_->ReadAt(origin_ + offset, *copy));
+  CAIRN_RETURN_IF_ERROR(Copy(offset, *copy));
   return Chunk(*copy, copy);
 }
 

@@ -56,6 +56,8 @@ class Region {
 
  private:
   absl::Status Check(int64_t offset, int64_t size) const;
+  // Reads the file, which has to have all of it.
+  absl::Status Copy(int64_t offset, MutableBytes dst) const;
 
   std::shared_ptr<const Mapping> mapping_;
   Bytes in_place_;  // what it shows

@@ -50,8 +50,13 @@ std::optional<FollowingBatch> AsNext(const FoundRecord& record, const JournalEnd
 // Takes batches in as soon as it is sure that they count.
 class Follower {
  public:
-  Follower(const FrameSource& source, const State& state)
-      : source_(source), rules_(state.env->replay), start_(state), scanned_(*state.journal) {}
+  Follower(const FrameSource& source, const State& state,
+           const std::function<void(const State&)>& visit)
+      : source_(source),
+        rules_(state.env->replay),
+        start_(state),
+        visit_(visit),
+        scanned_(*state.journal) {}
 
   // False when the record is not the next batch.
   absl::StatusOr<bool> Take(const FoundRecord& record);
@@ -77,16 +82,18 @@ class Follower {
   const State& state() const { return replay_.has_value() ? replay_->state() : start_; }
 
   const State& start_;
+  const std::function<void(const State&)>& visit_;
   std::optional<Replay> replay_;  // from the first batch on: most looks find none
   JournalEnd scanned_;            // with the batches that wait
   std::list<FollowingBatch> waiting_;
+  std::optional<LayerNames> names_;  // see CheckBatch
   std::optional<int64_t> refused_at_;
 };
 
 absl::StatusOr<bool> Follower::ApplyFirst() {
   const FollowingBatch& first = waiting_.front();
   Tail tail = TailAfter(state().tail, first.batch.tail);
-  const absl::Status status = CheckBatch(state(), first, tail);
+  const absl::Status status = CheckBatch(state(), first, tail, names_);
   // What passes a limit of the reader is a commit all the same: nobody may write in its place.
   if (absl::IsResourceExhausted(status)) return status;
   if (!status.ok()) {
@@ -95,6 +102,7 @@ absl::StatusOr<bool> Follower::ApplyFirst() {
   }
   if (!replay_.has_value()) replay_.emplace(start_);
   CAIRN_RETURN_IF_ERROR(replay_->Apply(first, std::move(tail)));
+  if (visit_) visit_(replay_->state());
   waiting_.pop_front();
   return true;
 }
@@ -195,6 +203,7 @@ absl::Status Replay::ApplyChunks(const std::vector<format::ChunkEdit>& edits) {
 
 void Replay::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
   using Kind = format::LayerEdit::Kind;
+  if (!edits.empty() && !layers_.has_value()) layers_.emplace(std::move(state_->vlmetalayers));
   for (const format::LayerEdit& edit : edits) {
     if (edit.kind == Kind::kSetMetalayer) {
       std::ranges::find(state_->header.metalayers, edit.name, &Metalayer::name)->content =
@@ -202,10 +211,9 @@ void Replay::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
       state_->array = ArrayOf(state_->header);
     } else if (edit.kind == Kind::kSetVlmeta) {
       const auto content = std::make_shared<const std::vector<std::byte>>(edit.content);
-      PutVlLayer(state_->vlmetalayers, {edit.name, Chunk(*content, content)});
+      layers_->Put({edit.name, Chunk(*content, content)});
     } else {
-      std::erase_if(state_->vlmetalayers,
-                    [&](const VlLayer& layer) { return layer.name == edit.name; });
+      layers_->Erase(edit.name);
     }
   }
 }
@@ -225,6 +233,7 @@ absl::Status Replay::Apply(const FollowingBatch& following, Tail tail) {
 }
 
 absl::StatusOr<std::shared_ptr<const State>> Replay::Finish(const FrameSource& source) && {
+  if (layers_.has_value()) state_->vlmetalayers = std::move(*layers_).Take();
   CAIRN_ASSIGN_OR_RETURN(state_->region, source.ViewMore(state_->region, state_->journal->end));
   state_->chunks_end = state_->journal->end;
   SetContiguousArea(*state_);
@@ -234,7 +243,7 @@ absl::StatusOr<std::shared_ptr<const State>> Replay::Finish(const FrameSource& s
 
 absl::StatusOr<Followed> FollowJournal(const FrameSource& source, const State& state,
                                        RecordFinder& finder, const FollowOptions& options) {
-  Follower follower(source, state);
+  Follower follower(source, state, options.visit);
   Followed followed;
   while (follower.scanned().generation < options.last_generation) {
     CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record, finder.Next());

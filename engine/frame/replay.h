@@ -3,10 +3,10 @@
 #define CAIRN_ENGINE_FRAME_REPLAY_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -14,6 +14,7 @@
 #include "engine/frame/frame_source.h"
 #include "engine/frame/record_finder.h"
 #include "engine/frame/state.h"
+#include "engine/frame/vl_layers.h"
 
 namespace cairn::frame {
 
@@ -45,6 +46,7 @@ class Replay {
   // Every edit of the batch; the index of the checkpoint must be readable where they need it. The
   // new tail is the caller's to make: see TailAfter.
   absl::Status Apply(const FollowingBatch& following, Tail tail);
+  // All but its vlmetalayers.
   const State& state() const { return *state_; }
   absl::StatusOr<std::shared_ptr<const State>> Finish(const FrameSource& source) &&;
 
@@ -53,6 +55,7 @@ class Replay {
   void ApplyLayers(const std::vector<format::LayerEdit>& edits);
 
   std::shared_ptr<State> state_;
+  std::optional<LayerTable> layers_;  // the state's, from the first edit of one on
 };
 
 // The tail that a batch makes of the one before.
@@ -63,6 +66,8 @@ struct FollowOptions {
   // Where the journal does not go on, looks whether that is damage: a reader that has just followed
   // a writer need not.
   bool search = false;
+  // Called with the state behind each batch; its vlmetalayers may be those of one before.
+  std::function<void(const State&)> visit = {};
 };
 
 struct Followed {

@@ -59,6 +59,7 @@ absl::Status Stager::CheckTakesItems() const {
 absl::Status Stager::CheckChunk(const chunk::Header& header) const {
   const int32_t typesize = draft_.header.typesize;
   if (header.nbytes == 0) return InvalidArgument("an empty chunk cannot stand in a frame");
+  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*base_, header.nbytes));
   if (header.typesize != (typesize > 255 ? 1 : typesize)) {
     return InvalidArgument("chunk of typesize %d in a frame of typesize %d", header.typesize,
                            typesize);

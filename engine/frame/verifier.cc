@@ -23,13 +23,10 @@ constexpr int64_t kProgressStep = 64;
 constexpr size_t kMaxFindings = 1000;
 // Contents are decoded in pieces of about this size.
 constexpr int64_t kPieceSize = 16 << 20;
-// Blocks above this, unless the chunk is large itself, are a few bytes that ask for much memory.
-constexpr int64_t kMaxBlock = 64 << 20;
-constexpr int64_t kMaxExpansion = 1024;
 
 class Verifier {
  public:
-  Verifier(const State& state, VerifyDepth depth) : state_(state), depth_(depth) {
+  Verifier(const State& state, VerifyDepth depth) : state_(state), depth_(depth), budget_(state) {
     report_.sealed = state.info.sealed;
   }
 
@@ -47,14 +44,18 @@ class Verifier {
   void Add(Extent extent, std::string section, const absl::Status& status);
   Extent ExtentOf(int64_t nchunk);
   absl::Status CheckContent(const OpenChunk& chunk);
+  int64_t StoredSizeOf(int64_t nchunk);
+  void Spend(int64_t stored);
 
   const State& state_;
   VerifyDepth depth_;
+  VerifyDepth chunk_depth_ = depth_;  // of the chunks to come
   VerifyReport report_;
   int64_t omitted_ = 0;      // findings past kMaxFindings
   int64_t not_decoded_ = 0;  // chunks that need what this build lacks
   // Decoded bytes of the chunks so far; none when the size of one is not known.
   std::optional<int64_t> nbytes_ = 0;
+  StoredBudget budget_;
   chunk::ScratchBuffer stored_;
   chunk::ScratchBuffer decoded_;
 };
@@ -91,25 +92,20 @@ void Verifier::CheckJournal() {
 
 absl::Status Verifier::CheckContent(const OpenChunk& chunk) {
   const chunk::Decoder* decoder = chunk.decoder();
-  if (decoder == nullptr || decoder->nblocks() == 0) {
-    // One value shows whether a chunk without blocks can be read, unless it is part of the tail.
-    const bool tail = decoder == nullptr && !chunk.stored().empty();
-    const int32_t size = tail ? chunk.nbytes() : std::min(chunk.nbytes(), state_.header.typesize);
-    return chunk.Read(0, decoded_.Get(static_cast<size_t>(size)));
-  }
-  for (int64_t begin = 0; begin < chunk.nbytes();) {
-    CAIRN_ASSIGN_OR_RETURN(const chunk::BlockPlace block,
-                           decoder->PlaceOf(decoder->BlockAt(begin)));
-    if (block.nbytes > kMaxBlock &&
-        block.nbytes / kMaxExpansion > static_cast<int64_t>(chunk.stored().size())) {
-      return ResourceExhausted("a block of %d bytes in a chunk of %d is not decoded", block.nbytes,
-                               chunk.stored().size());
+  const bool blocks = decoder != nullptr && decoder->nblocks() > 0;
+  const bool tail = decoder == nullptr && !chunk.stored().empty();
+  // One value shows whether a chunk without blocks can be read, unless it is part of the tail.
+  const int64_t nbytes =
+      blocks || tail ? chunk.nbytes() : std::min(chunk.nbytes(), state_.header.typesize);
+  const int64_t room = std::max<int64_t>(state_.env->limits.max_decode_memory, 1);
+  for (int64_t begin = 0; begin < nbytes;) {
+    int64_t end = std::min(begin + std::min(kPieceSize, room), nbytes);
+    if (blocks) {
+      CAIRN_ASSIGN_OR_RETURN(end, decoder->PieceEnd(begin, kPieceSize));
     }
-    int64_t size = block.nbytes;
-    if (block.nbytes < kPieceSize) size = kPieceSize / block.nbytes * block.nbytes;
-    size = std::min(size, chunk.nbytes() - begin);
-    CAIRN_RETURN_IF_ERROR(chunk.Read(begin, decoded_.Get(static_cast<size_t>(size))));
-    begin += size;
+    const auto size = static_cast<size_t>(end - begin);
+    CAIRN_RETURN_IF_ERROR(chunk.Read(begin, decoded_.Get(size)));
+    begin = end;
   }
   return absl::OkStatus();
 }
@@ -130,23 +126,39 @@ Extent Verifier::ExtentOf(int64_t nchunk) {
   return {place->offset, std::min(place->offset + size, state_.chunks_end)};
 }
 
+// By its own header alone; 0 where that cannot be read.
+int64_t Verifier::StoredSizeOf(int64_t nchunk) {
+  const absl::StatusOr<IndexEntry> entry = EntryOf(state_, nchunk);
+  if (!entry.ok() || format::IsSpecialEntry(entry->value)) return 0;
+  const absl::StatusOr<chunk::Header> header = state_.area->ReadHeader(entry->value, stored_);
+  return header.ok() ? header->cbytes : 0;
+}
+
 void Verifier::CheckChunk(int64_t nchunk) {
-  const VerifyPolicy policy =
-      depth_ == VerifyDepth::kStructure ? VerifyPolicy::kNever : VerifyPolicy::kAlways;
+  const bool structure_only = chunk_depth_ == VerifyDepth::kStructure;
+  const VerifyPolicy policy = structure_only ? VerifyPolicy::kNever : VerifyPolicy::kAlways;
   const absl::StatusOr<OpenChunk> chunk = OpenChunk::Open(state_, nchunk, policy, stored_);
   absl::Status status = chunk.status();
   if (nbytes_.has_value()) {
     nbytes_ = status.ok() ? CheckedAdd(*nbytes_, int64_t{chunk->nbytes()}) : std::nullopt;
   }
-  if (status.ok() && depth_ != VerifyDepth::kStructure) {
-    report_.bytes_read += static_cast<int64_t>(chunk->stored().size());
-  }
-  if (status.ok() && depth_ == VerifyDepth::kContents) status = CheckContent(*chunk);
+  const int64_t stored = status.ok() ? std::ssize(chunk->stored()) : StoredSizeOf(nchunk);
+  if (status.ok() && !structure_only) report_.bytes_read += stored;
+  if (status.ok() && chunk_depth_ == VerifyDepth::kContents) status = CheckContent(*chunk);
   if (absl::IsUnimplemented(status)) {
     ++not_decoded_;
   } else if (!status.ok()) {
     Add(ExtentOf(nchunk), absl::StrFormat("chunk %d", nchunk), status);
   }
+  if (!structure_only) Spend(stored);
+}
+
+// Looks no further than at headers where chunks overlap.
+void Verifier::Spend(int64_t stored) {
+  const absl::Status status = budget_.Spend(stored);
+  if (status.ok()) return;
+  Add(state_.index, "index", status);
+  chunk_depth_ = VerifyDepth::kStructure;
 }
 
 void Verifier::CheckSizes() {

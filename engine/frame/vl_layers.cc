@@ -71,4 +71,36 @@ void PutVlLayer(std::vector<VlLayer>& layers, VlLayer layer) {
   }
 }
 
+LayerTable::LayerTable(std::vector<VlLayer> layers) {
+  for (VlLayer& layer : layers) {
+    places_[layer.name].push_back(layers_.size());
+    layers_.emplace_back(std::move(layer));
+  }
+}
+
+void LayerTable::Put(VlLayer layer) {
+  std::vector<size_t>& places = places_[layer.name];
+  if (places.empty()) {
+    places.push_back(layers_.size());
+    layers_.emplace_back();
+  }
+  layers_[places.front()] = std::move(layer);
+}
+
+void LayerTable::Erase(const std::string& name) {
+  const auto it = places_.find(name);
+  if (it == places_.end()) return;
+  for (const size_t place : it->second) layers_[place].reset();
+  places_.erase(it);
+}
+
+std::vector<VlLayer> LayerTable::Take() && {
+  std::vector<VlLayer> layers;
+  layers.reserve(places_.size());
+  for (std::optional<VlLayer>& layer : layers_) {
+    if (layer.has_value()) layers.push_back(*std::move(layer));
+  }
+  return layers;
+}
+
 }  // namespace cairn::frame

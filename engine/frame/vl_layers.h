@@ -2,7 +2,10 @@
 #ifndef CAIRN_ENGINE_FRAME_VL_LAYERS_H_
 #define CAIRN_ENGINE_FRAME_VL_LAYERS_H_
 
+#include <optional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -19,6 +22,21 @@ absl::StatusOr<VlLayer> EncodeVlLayer(const Environment& env, std::string_view n
 
 // Adds a layer or takes the place of the one of its name.
 void PutVlLayer(std::vector<VlLayer>& layers, VlLayer layer);
+
+// The layers of a state while many edits are made: none costs more for there being many layers.
+class LayerTable {
+ public:
+  explicit LayerTable(std::vector<VlLayer> layers);
+  // As PutVlLayer does.
+  void Put(VlLayer layer);
+  // All of that name.
+  void Erase(const std::string& name);
+  std::vector<VlLayer> Take() &&;
+
+ private:
+  std::vector<std::optional<VlLayer>> layers_;  // in their order; those that are gone are empty
+  std::unordered_map<std::string, std::vector<size_t>> places_;
+};
 
 // Whether a trailer of so many user layers has room for Cairn's two: C-Blosc2 writes at most
 // kMaxSharedVlMetalayers back.

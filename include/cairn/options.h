@@ -60,12 +60,15 @@ enum class VerifyPolicy {
   kNever,
 };
 
-// Bounds on what a file from a stranger may cost. Passing one gives kResourceExhausted. Reading a
-// part of a block of more than 64 MiB is refused too: read the whole chunk.
+// Bounds on what a file from a stranger may cost. Passing one gives kResourceExhausted.
 struct Limits {
   int64_t max_chunk_nbytes = kMaxChunkBytes;  // one chunk, decoded
   int64_t max_metadata_nbytes = 64 << 20;     // one vlmetalayer, decoded
   int64_t max_nchunks = int64_t{1} << 28;
+  // What one call may take to decode blocks that the caller gave no room for, as when a part of a
+  // block is read or all is verified: block, filters, and block 0 with DELTA. Blocks of 64 MiB do
+  // with the default, whatever their filters. Room for a whole chunk needs none of it.
+  int64_t max_decode_memory = 256 << 20;
 };
 
 struct OpenOptions {

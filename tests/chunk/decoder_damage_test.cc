@@ -8,6 +8,7 @@
 
 #include "engine/base/bytes.h"
 #include "tests/chunk/test_chunks.h"
+#include "tests/support/hex.h"
 #include "tests/support/status.h"
 
 namespace cairn::chunk {
@@ -125,6 +126,30 @@ TEST(DamagedChunkTest, EveryTruncationThatTheHeaderHidesGivesDataOrAStatus) {
       SetInt32(chunk, 12, static_cast<int64_t>(size));
       Touch(chunk);
     }
+  }
+}
+
+TEST(DamagedChunkTest, AStreamIsNoLongerThanWhatItDecodesTo) {
+  CompressionOptions options;
+  options.codec = Codec::kZlib;
+  options.filters = {};
+  const std::vector<std::byte> payload = Payload(Kind::kCounter, 512, 4);
+  std::vector<std::byte> chunk = Compress(payload, options);
+  constexpr size_t kStream = 32 + 4 + 4;  // behind the only position, and its csize
+  const size_t stored = chunk.size() - kStream;
+  ASSERT_LT(stored + 10, payload.size());
+  // Part after part of no bytes, behind the two bytes that every stream of zlib begins with.
+  const std::vector<std::byte> nothing = Hex("00 00 00 ff ff");
+  for (size_t size = stored; size < 2 * payload.size(); size += nothing.size()) {
+    SetInt32(chunk, 0x0C, static_cast<int64_t>(chunk.size()));
+    SetInt32(chunk, kStream - 4, static_cast<int64_t>(size));
+    const auto decoded = Decompress(chunk);
+    if (size <= payload.size()) {
+      EXPECT_EQ(decoded.value(), payload) << size;
+    } else {
+      EXPECT_TRUE(IsDamage(decoded.status(), "csize")) << size << decoded.status();
+    }
+    chunk.insert(chunk.begin() + kStream + 2, nothing.begin(), nothing.end());
   }
 }
 

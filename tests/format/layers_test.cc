@@ -95,6 +95,18 @@ TEST(LayersTest, RefuseMoreThanTheirLimit) {
   EXPECT_EQ(Read(bytes, 17)->size(), 17u);
 }
 
+TEST(LayersTest, RefuseToHoldMoreThanThereIs) {
+  const std::vector<std::byte> content(100, std::byte{5});
+  std::vector<LayerPlace> places;
+  std::vector<std::byte> bytes =
+      Write({{"a", content}, {"b", {}}}, MapSizeOrigin::kMapSize, &places);
+  EXPECT_TRUE(Read(bytes).ok());
+  // The offset of b becomes that of a: both hold the same bytes.
+  const size_t offset_of_a = 3 + 1 + 3 + 3 + 2 + 1;
+  std::copy_n(bytes.begin() + offset_of_a, 4, bytes.begin() + offset_of_a + 4 + 2 + 1);
+  EXPECT_TRUE(IsDamage(Read(bytes).status(), "layers overlap"));
+}
+
 TEST(LayersTest, RefuseEveryTruncation) {
   const std::vector<std::byte> bytes =
       Write({{"first", Hex("0102")}, {"second", Hex("03")}}, MapSizeOrigin::kArray);

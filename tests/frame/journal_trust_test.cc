@@ -13,7 +13,9 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/base/hash.h"
+#include "engine/chunk/plain.h"
 #include "engine/format/journal.h"
+#include "engine/format/seal.h"
 #include "engine/frame/frame_core.h"
 #include "tests/frame/small_frames.h"
 #include "tests/support/status.h"
@@ -102,6 +104,27 @@ TEST_F(JournalTrustTest, AWholeBatchThatCannotBeIsNotCut) {
   EXPECT_FALSE(frame.snapshot().Verify()->ok());
   EXPECT_TRUE(IsDamage(frame.OpenWriter().status(), "journal"));
   EXPECT_EQ(FileBytes(path_), before);
+}
+
+TEST_F(JournalTrustTest, ABatchWhoseChunksOverlapIsNotFollowed) {
+  const std::vector<std::byte> chunk = chunk::PlainChunk(Noise(64, 2));
+  const int64_t header_len = PartsOf(FileBytes(path_)).header_len;
+  format::Batch batch = NextBatch();
+  const format::PlacedChunk placed = {.entry = batch.links.durable_end - header_len,
+                                      .fingerprint = format::HashChunk(chunk),
+                                      .nbytes = 64,
+                                      .cbytes = static_cast<int32_t>(chunk.size())};
+  PutBehind(chunk);
+  const std::vector<std::byte> before = FileBytes(path_);
+  // One chunk is the first and perhaps the last too.
+  for (const bool twice : {false, true}) {
+    PutFileBytes(path_, before);
+    batch.chunks = {format::ReplaceEdit{.nchunk = 0, .chunk = placed}};
+    if (twice) batch.chunks.push_back(format::ReplaceEdit{.nchunk = 3, .chunk = placed});
+    PutBehind(format::EncodeBatch(batch));
+    EXPECT_EQ(DataOf(Open().snapshot()).value() == Noise(256, 1), twice);
+    EXPECT_EQ(Open().snapshot().Verify()->ok(), !twice);
+  }
 }
 
 TEST_F(JournalTrustTest, ABatchBringsNoMoreLayersThanATrailerHolds) {

@@ -3,9 +3,11 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
+#include "cairn/recover.h"
 #include "tests/frame/small_frames.h"
 #include "tests/support/temp_dir.h"
 
@@ -73,6 +75,107 @@ TEST_F(LimitsTest, AShortLastChunkWithinTheLimitIsRead) {
   std::vector<std::byte> tail(10);
   EXPECT_EQ(frame->snapshot().ReadChunk(kChunks, tail), absl::OkStatus());
   EXPECT_EQ(tail, Noise(10, 2));
+}
+
+// Chunks of two blocks that are shuffled, so that a part of a block takes three of them.
+class DecodeMemoryLimitsTest : public testing::Test {
+ protected:
+  static constexpr int32_t kBlock = 32 << 10;
+  static constexpr int64_t kTakes = int64_t{3} * kBlock;
+  static constexpr int64_t kFrameBytes = int64_t{8} * kBlock;
+
+  void SetUp() override {
+    CreateOptions options;
+    options.compression.typesize = 4;
+    options.compression.blocksize = kBlock;
+    options.array = ArrayInfo{
+        .shape = {kFrameBytes / 4}, .chunkshape = {2 * kBlock / 4}, .blockshape = {kBlock / 4}};
+    auto frame = Frame::Create(path_, options);
+    ASSERT_EQ(frame.status(), absl::OkStatus());
+    items_.resize(kFrameBytes);
+    for (size_t i = 0; i < items_.size(); ++i) items_[i] = static_cast<std::byte>(i / 900);
+    auto writer = frame->OpenWriter();
+    ASSERT_EQ(writer.status(), absl::OkStatus());
+    ASSERT_EQ(writer->WriteBox({{0}}, {{kFrameBytes / 4}}, items_), absl::OkStatus());
+    ASSERT_EQ(writer->Close(), absl::OkStatus());
+  }
+  Snapshot Open(int64_t memory) const {
+    return Frame::Open(path_, {.limits = {.max_decode_memory = memory}})->snapshot();
+  }
+  // Every way to read parts of blocks.
+  static std::vector<absl::Status> ReadParts(const Snapshot& snapshot) {
+    std::vector<absl::Status> all;
+    std::vector<std::byte> few(8);
+    for (int again = 0; again < 3; ++again) all.push_back(snapshot.ReadBytes(100, few));
+    all.push_back(snapshot.ReadItems(kBlock / 4 - 1, few));
+    all.push_back(snapshot.ReadBox({{70}}, {{2}}, few));
+    return all;
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("f");
+  std::vector<std::byte> items_;
+};
+
+TEST_F(DecodeMemoryLimitsTest, PartsOfBlocksAreReadWithinTheLimitOnly) {
+  for (const absl::Status& status : ReadParts(Open(kTakes))) EXPECT_EQ(status, absl::OkStatus());
+  for (const absl::Status& status : ReadParts(Open(kTakes - 1))) {
+    EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), absl::StrCat("limit of ", kTakes - 1)))
+        << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), "chunk 0")) << status;
+  }
+}
+
+TEST_F(DecodeMemoryLimitsTest, ItemsOfOneBlockAreGatheredAtOnceOrOneByOne) {
+  const std::vector<int64_t> items = {9, 3, 500, 3};
+  std::vector<std::byte> gathered(16);
+  // With room for the block twice, or once.
+  for (const int64_t memory : {kTakes + kBlock, kTakes}) {
+    EXPECT_EQ(Open(memory).ReadItemsAt(items, gathered), absl::OkStatus());
+    EXPECT_EQ(gathered[8], items_[2000]);
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(Open(kTakes - 1).ReadItemsAt(items, gathered)));
+}
+
+TEST_F(DecodeMemoryLimitsTest, WhatFillsTheCallersBufferIsRead) {
+  const Snapshot snapshot = Open(0);
+  std::vector<std::byte> read(2 * kBlock);
+  EXPECT_EQ(snapshot.ReadChunk(1, read), absl::OkStatus());
+  EXPECT_EQ(snapshot.ReadBytes(2 * kBlock, read), absl::OkStatus());
+  EXPECT_EQ(read, std::vector(items_.begin() + 2 * kBlock, items_.begin() + 4 * kBlock));
+}
+
+TEST_F(DecodeMemoryLimitsTest, VerifyFindsWhatItCouldNotDecode) {
+  const auto fine = Open(kTakes).Verify();
+  ASSERT_EQ(fine.status(), absl::OkStatus());
+  EXPECT_TRUE(fine->ok());
+  const auto report = Open(kTakes - 1).Verify();
+  ASSERT_EQ(report.status(), absl::OkStatus());
+  ASSERT_EQ(report->findings.size(), 4u);
+  EXPECT_TRUE(absl::StrContains(report->findings[0].reason, absl::StrCat("limit of ", kTakes - 1)));
+  EXPECT_TRUE(Open(0).Verify(VerifyDepth::kFingerprints)->ok());
+}
+
+TEST_F(DecodeMemoryLimitsTest, SalvageLeavesBehindWhatItCouldNotDecode) {
+  const auto saved = Salvage(path_, dir_.Path("all"), {.limits = {.max_decode_memory = kTakes}});
+  ASSERT_EQ(saved.status(), absl::OkStatus());
+  EXPECT_EQ(saved->chunks, 4);
+  EXPECT_TRUE(absl::IsNotFound(
+      Salvage(path_, dir_.Path("none"), {.limits = {.max_decode_memory = kTakes - 1}}).status()));
+}
+
+TEST_F(DecodeMemoryLimitsTest, ALargeChunkIsNeitherRewrittenNorAppended) {
+  auto frame = Frame::Open(path_, {.limits = {.max_chunk_nbytes = 2 * kBlock - 1}});
+  ASSERT_EQ(frame.status(), absl::OkStatus());
+  auto writer = frame->OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  const std::vector<std::byte> item(4);
+  EXPECT_TRUE(absl::IsResourceExhausted(writer->WriteBox({{0}}, {{1}}, item)));
+  EXPECT_TRUE(absl::IsResourceExhausted(writer->UpdateItems(0, item)));
+  const auto chunk = Frame::Open(path_)->snapshot().GetChunk(0);
+  ASSERT_EQ(chunk.status(), absl::OkStatus());
+  EXPECT_TRUE(absl::IsResourceExhausted(writer->UpdateCompressed(0, chunk->bytes())));
 }
 
 }  // namespace

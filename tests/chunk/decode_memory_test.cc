@@ -1,0 +1,106 @@
+// What decoding a part of a chunk may take beside the caller's buffer.
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include <gtest/gtest.h>
+
+#include "engine/chunk/decoder.h"
+#include "tests/chunk/test_chunks.h"
+#include "tests/support/reverse_executor.h"
+
+namespace cairn::chunk {
+namespace {
+
+using Buffer = std::vector<std::byte>;
+
+constexpr int32_t kBlock = 64 << 10;
+
+Buffer Items(int64_t nbytes) {
+  Buffer items(static_cast<size_t>(nbytes));
+  for (size_t i = 0; i < items.size(); ++i) items[i] = static_cast<std::byte>(i / 7 * (i % 5 + 1));
+  return items;
+}
+
+// A chunk of blocks of kBlock.
+Buffer Compressed(Bytes items, std::vector<FilterStage> filters) {
+  CompressionOptions options;
+  options.typesize = 4;
+  options.blocksize = kBlock;
+  options.filters = std::move(filters);
+  Buffer chunk(MaxCompressedSize(items.size()));
+  chunk.resize(CompressChunk(items, options, chunk).value());
+  return chunk;
+}
+
+class DecodeMemoryTest : public testing::Test {
+ protected:
+  // Bytes [begin, begin + size) of the chunk, with so much memory.
+  absl::Status Read(Bytes chunk, int64_t begin, size_t size, int64_t memory) {
+    Decoder decoder;
+    DecodeContext context;
+    context.pool = &pool_;
+    context.max_memory = memory;
+    context.executor = executor_;
+    absl::Status status = decoder.Open(chunk, context);
+    Buffer dst(size);
+    return status.ok() ? decoder.DecodeRange(begin, dst) : status;
+  }
+  void ExpectTakes(Bytes chunk, int64_t begin, size_t size, int64_t memory) {
+    EXPECT_EQ(Read(chunk, begin, size, memory), absl::OkStatus());
+    const absl::Status refused = Read(chunk, begin, size, memory - 1);
+    EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+    EXPECT_TRUE(absl::StrContains(refused.message(), std::to_string(memory))) << refused;
+    EXPECT_TRUE(absl::StrContains(refused.message(), "limit of " + std::to_string(memory - 1)))
+        << refused;
+  }
+
+  WorkspacePool pool_;
+  Executor* executor_ = nullptr;
+};
+
+TEST_F(DecodeMemoryTest, APartOfABlockTakesTheBlockAndItsFiltersBuffers) {
+  const Buffer items = Items(4 * kBlock);
+  ExpectTakes(Compressed(items, {}), 10, 4, kBlock);
+  ExpectTakes(Compressed(items, {{.filter = Filter::kShuffle}}), kBlock + 8, 4, 3 * kBlock);
+  ExpectTakes(Compressed(items, {{.filter = Filter::kBitShuffle}}), kBlock - 8, 16, 3 * kBlock);
+}
+
+TEST_F(DecodeMemoryTest, BlocksThatLieInTheBufferTakeNothing) {
+  const Buffer chunk = Compressed(Items(4 * kBlock), {{.filter = Filter::kShuffle}});
+  EXPECT_EQ(Read(chunk, 0, 4 * kBlock, 0), absl::OkStatus());
+  EXPECT_EQ(Read(chunk, kBlock, 2 * kBlock, 0), absl::OkStatus());
+}
+
+TEST_F(DecodeMemoryTest, TheBlockThatDeltaNeedsFirstCountsAlsoWhereAShortOneIsRead) {
+  const Buffer chunk = Compressed(Items(2 * kBlock + 40), {{.filter = Filter::kDelta}});
+  ExpectTakes(chunk, 2 * kBlock, 40, 4 * kBlock);
+  ExpectTakes(chunk, 2 * kBlock, 4, 4 * kBlock);
+  EXPECT_EQ(Read(chunk, 0, 2 * kBlock + 40, 0), absl::OkStatus());
+}
+
+TEST_F(DecodeMemoryTest, BlocksOfSeveralThreadsCountTogether) {
+  ReverseExecutor executor(3);
+  executor_ = &executor;
+  const Buffer items = Items(6 * kBlock);
+  ExpectTakes(Compressed(items, {{.filter = Filter::kShuffle}}), 8, 5 * kBlock, 6 * kBlock);
+  ExpectTakes(Compressed(items, {{.filter = Filter::kDelta}}), kBlock + 8, 4 * kBlock, 9 * kBlock);
+}
+
+TEST_F(DecodeMemoryTest, PiecesEndWithBlocksAndKeepTheLimit) {
+  const Buffer chunk = Compressed(Items(4 * kBlock + 100), {{.filter = Filter::kShuffle}});
+  Decoder decoder;
+  DecodeContext context;
+  context.pool = &pool_;
+  context.max_memory = 12 * kBlock;
+  ASSERT_EQ(decoder.Open(chunk, context), absl::OkStatus());
+  EXPECT_EQ(decoder.PieceEnd(0, 1 << 20).value(), 2 * kBlock);
+  EXPECT_EQ(decoder.PieceEnd(0, 1).value(), kBlock);
+  EXPECT_EQ(decoder.PieceEnd(3 * kBlock, 1 << 20).value(), 4 * kBlock + 100);
+  context.max_memory = 3 * kBlock - 1;
+  ASSERT_EQ(decoder.Open(chunk, context), absl::OkStatus());
+  EXPECT_TRUE(absl::IsResourceExhausted(decoder.PieceEnd(0, 1 << 20).status()));
+}
+
+}  // namespace
+}  // namespace cairn::chunk

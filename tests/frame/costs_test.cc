@@ -1,0 +1,257 @@
+// Files made to waste time: what they cost grows no faster than they do.
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "cairn/recover.h"
+#include "engine/base/endian.h"
+#include "engine/base/hash.h"
+#include "engine/chunk/plain.h"
+#include "engine/format/index_entry.h"
+#include "engine/format/journal.h"
+#include "engine/frame/frame_core.h"
+#include "tests/frame/frame_test_data.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+// Positions in the header of a frame.
+constexpr size_t kFrameSizeAt = 0x10;
+constexpr size_t kNbytesAt = 0x1E;
+constexpr size_t kCbytesAt = 0x27;
+
+// Processor time of `run` for inputs of `size` and of four times that. What is linear takes four
+// times as much, and what is quadratic 16 times; the best of three rounds counts.
+void ExpectLinear(int64_t size, const std::function<std::function<void()>(int64_t)>& prepare) {
+  std::clock_t best[2];
+  for (const int64_t factor : {1, 4}) {
+    const std::function<void()> run = prepare(size * factor);
+    std::clock_t& took = best[factor / 4];
+    took = std::numeric_limits<std::clock_t>::max();
+    for (int round = 0; round < 3; ++round) {
+      const std::clock_t begin = std::clock();
+      run();
+      took = std::min(took, std::clock() - begin);
+    }
+  }
+  constexpr std::clock_t kNoise = CLOCKS_PER_SEC / 200;
+  EXPECT_LT(best[1], 9 * best[0] + kNoise) << best[0] << " ticks for " << size;
+}
+
+// A frame of variable chunks, unsealed, whose chunks `area` holds at these places.
+Buffer FrameOf(Bytes area, const std::vector<int64_t>& places, int64_t nbytes) {
+  const TempDir dir;
+  CreateOptions options = Cut(1, CreateOptions::kVariableChunks);
+  options.fingerprint = FingerprintType::kNone;
+  EXPECT_EQ(WriteFrame(dir.Path("f"), options, MakeItems(100)), absl::OkStatus());
+  const Buffer model = FileBytes(dir.Path("f"));
+  const FrameParts parts = PartsOf(model);
+  chunk::WorkspacePool pool;
+  Buffer frame(model.begin(), model.begin() + parts.header_len);
+  AddTo(frame, area);
+  AddTo(frame, format::EncodeIndex(places, &pool).value());
+  AddTo(frame, Bytes(model).subspan(static_cast<size_t>(parts.trailer_begin)));
+  StoreBe<uint64_t>(frame.data() + kFrameSizeAt, frame.size());
+  StoreBe<uint64_t>(frame.data() + kNbytesAt, static_cast<uint64_t>(nbytes));
+  StoreBe<uint64_t>(frame.data() + kCbytesAt, area.size());
+  return frame;
+}
+
+// Every chunk is a plain copy of all that follows its header, the headers of the others with it.
+Buffer NestedChunks(int64_t count) {
+  constexpr int64_t kHeader = 32;
+  Buffer area = chunk::PlainChunk(Buffer(static_cast<size_t>(count * kHeader)));
+  std::vector<int64_t> places;
+  int64_t nbytes = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t size = std::ssize(area) - i * kHeader;
+    std::copy_n(chunk::PlainChunk(Buffer(static_cast<size_t>(size - kHeader))).begin(), kHeader,
+                area.begin() + i * kHeader);
+    places.push_back(i * kHeader);
+    nbytes += size - kHeader;
+  }
+  return FrameOf(area, places, nbytes);
+}
+
+// As many entries as the frame may have, all of one chunk.
+Buffer OneChunkManyTimes(int64_t size) {
+  const Buffer area = chunk::PlainChunk(MakeNoise(static_cast<size_t>(size)));
+  const int64_t count = std::ssize(area) / 16;
+  return FrameOf(area, std::vector<int64_t>(static_cast<size_t>(count)), count * size);
+}
+
+void ExpectOverlapIsFound(const Buffer& bytes) {
+  const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
+  ASSERT_TRUE(IsOk(frame));
+  for (const VerifyDepth depth : {VerifyDepth::kFingerprints, VerifyDepth::kContents}) {
+    const absl::StatusOr<VerifyReport> report = frame->snapshot().Verify(depth);
+    ASSERT_TRUE(IsOk(report));
+    ASSERT_EQ(report->findings.size(), 1u);
+    EXPECT_TRUE(absl::StrContains(report->findings[0].reason, "overlap"));
+    EXPECT_LE(report->bytes_read, 5 * std::ssize(bytes));
+  }
+  EXPECT_TRUE(frame->snapshot().Verify(VerifyDepth::kStructure)->ok());
+}
+
+TEST(CostsTest, ChunksWithinChunksAreNotReadAgainAndAgain) {
+  ExpectOverlapIsFound(NestedChunks(1000));
+}
+
+TEST(CostsTest, OneChunkOfManyEntriesIsNotReadAgainAndAgain) {
+  ExpectOverlapIsFound(OneChunkManyTimes(20'000));
+}
+
+TEST(CostsTest, CompactDoesNotMultiplyAChunk) {
+  const TempDir dir;
+  const Buffer bytes = OneChunkManyTimes(20'000);
+  PutFileBytes(dir.Path("f"), bytes);
+  auto frame = Frame::Open(dir.Path("f"));
+  ASSERT_TRUE(IsOk(frame));
+  EXPECT_TRUE(IsDamage(frame->Compact().status(), "overlap"));
+  EXPECT_EQ(FileBytes(dir.Path("f")), bytes);
+}
+
+TEST(CostsTest, ChunksInAnyOrderAreReadInLinearTime) {
+  ExpectLinear(2000, [](int64_t count) {
+    const Buffer one = chunk::PlainChunk(Buffer(1));
+    Buffer area;
+    std::vector<int64_t> places;
+    for (int64_t i = 0; i < count; ++i) {
+      AddTo(area, one);
+      // Far apart, backwards and forwards.
+      places.push_back((i * 7919 % count) * std::ssize(one));
+    }
+    return [bytes = FrameOf(area, places, count)] {
+      const Snapshot snapshot = Frame::OpenBuffer(bytes)->snapshot();
+      std::byte last;
+      EXPECT_TRUE(IsOk(snapshot.ReadBytes(snapshot.info().nbytes - 1, {&last, 1})));
+      EXPECT_TRUE(snapshot.Verify()->ok());
+    };
+  });
+}
+
+// A journal behind a frame, made without its writer.
+class MadeUpJournal {
+ public:
+  explicit MadeUpJournal(const CreateOptions& options, int nlayers = 0) {
+    auto writer = Frame::Build(path(), options);
+    for (int i = 0; i < nlayers; ++i) {
+      EXPECT_TRUE(IsOk(writer->SetVlmeta("layer " + std::to_string(i), {})));
+    }
+    EXPECT_TRUE(IsOk(writer->Close()));
+    const auto core = frame::FrameCore::Open(path(), {});
+    const std::shared_ptr<const frame::State> state = (*core)->newest();
+    const frame::JournalEnd& end = *state->journal;
+    next_.links = {.base = end.base,
+                   .generation = end.generation + 1,
+                   .previous = end.last,
+                   .durable_end = end.end};
+    next_.totals = {.nchunks = 0,
+                    .nbytes = 0,
+                    .stored_bytes = -1,
+                    .chunksize = state->header.chunksize,
+                    .vlblocks = false};
+    bytes_ = FileBytes(path());
+  }
+  // A commit of these edits.
+  void Add(std::vector<format::LayerEdit> edits) {
+    next_.layers = std::move(edits);
+    const Buffer record = format::EncodeBatch(next_);
+    AddTo(bytes_, record);
+    ++next_.links.generation;
+    next_.links.previous = format::HashOf(record);
+  }
+  void Put() const { PutFileBytes(path(), bytes_); }
+  std::string path() const { return dir_.Path("f"); }
+
+ private:
+  TempDir dir_;
+  format::Batch next_;
+  Buffer bytes_;
+};
+
+TEST(CostsTest, CommitsThatTouchOneOfManyLayersAreFollowedInLinearTime) {
+  ExpectLinear(500, [](int64_t count) {
+    CreateOptions options = Cut(1, 100);
+    const auto journal = std::make_shared<MadeUpJournal>(options, static_cast<int>(count));
+    using Kind = format::LayerEdit::Kind;
+    for (int64_t i = 0; i < 4 * count; ++i) {
+      const std::string name = "layer " + std::to_string(i * 31 % count);
+      journal->Add({{.kind = i % 3 == 0 ? Kind::kDeleteVlmeta : Kind::kSetVlmeta, .name = name}});
+    }
+    journal->Put();
+    return [=] {
+      const auto frame = Frame::Open(journal->path());
+      ASSERT_TRUE(IsOk(frame));
+      EXPECT_GE(frame->snapshot().info().generation, static_cast<uint64_t>(4 * count));
+    };
+  });
+}
+
+TEST(CostsTest, TheHistoryOfAFrameWithLargeMetalayersIsListedInLinearTime) {
+  ExpectLinear(500, [](int64_t count) {
+    CreateOptions options = Cut(1, 100);
+    for (int i = 0; i < kMaxMetalayers; ++i) {
+      options.metalayers.push_back({std::string(30, 'n') + static_cast<char>('a' + i),
+                                    Buffer(static_cast<size_t>(50 * count))});
+    }
+    const auto journal = std::make_shared<MadeUpJournal>(options);
+    for (int64_t i = 0; i < count; ++i) journal->Add({});
+    journal->Put();
+    return [=] {
+      const auto history = Frame::Open(journal->path())->History();
+      ASSERT_TRUE(IsOk(history));
+      EXPECT_GE(std::ssize(*history), count);
+    };
+  });
+}
+
+TEST(CostsTest, FilesThatAreMissingAreFoundMissingInLinearTime) {
+  ExpectLinear(100, [](int64_t count) {
+    const auto dir = std::make_shared<TempDir>();
+    CreateOptions options = PlainCopies(10);
+    options.layout = Layout::kSparse;
+    EXPECT_EQ(WriteFrame(dir->Path("f"), options, MakeItems(static_cast<size_t>(10 * count))),
+              absl::OkStatus());
+    for (const std::string& name : NamesIn(dir->Path("f"))) {
+      if (name.ends_with(".chunk")) std::filesystem::remove(dir->Path("f") + "/" + name);
+    }
+    return [=] {
+      const auto frame = Frame::Open(dir->Path("f"));
+      ASSERT_TRUE(IsOk(frame));
+      EXPECT_EQ(std::ssize(frame->snapshot().Verify()->findings), count);
+    };
+  });
+}
+
+TEST(CostsTest, AFileOfLookalikesOfChunksIsSalvagedOrGivenUpInLinearTime) {
+  ExpectLinear(4000, [](int64_t count) {
+    const auto dir = std::make_shared<TempDir>();
+    CompressionOptions compression = OfTypesize(1);
+    const Buffer chunk = Compressed(MakeItems(1000), compression);
+    Buffer file;
+    for (int64_t i = 0; i < count; ++i) {
+      // Of blocks, and longer than it is: it fails to decode.
+      AddTo(file, Bytes(chunk).first(32));
+      StoreLe<uint32_t>(file.data() + file.size() - 32 + 0x0C,
+                        static_cast<uint32_t>((count - i) * 32));
+    }
+    PutFileBytes(dir->Path("f"), file);
+    return [=] { EXPECT_FALSE(Salvage(dir->Path("f"), dir->Path("to"), {}).ok()); };
+  });
+}
+
+}  // namespace
+}  // namespace cairn::test
