@@ -18,6 +18,15 @@ bool IsTakenAsSplit(const ChunkInfo& info) {
          (info.typesize > 16 || info.blocksize / info.typesize < 128);
 }
 
+// The old BYTEDELTA leaves unwritten what lies behind the channels of a block.
+bool LeavesBytesUnwritten(const ChunkInfo& info) {
+  return !info.vlblocks && std::ranges::any_of(info.filters, [&](const FilterStage& stage) {
+    if (stage.filter != Filter::kByteDeltaBuggy) return false;
+    const int32_t channels = stage.meta != 0 ? stage.meta : info.typesize;
+    return info.blocksize % channels != 0 || info.nbytes % info.blocksize % channels != 0;
+  });
+}
+
 }  // namespace
 
 bool PeerIsKnownToDiffer(Bytes chunk) {
@@ -26,7 +35,7 @@ bool PeerIsKnownToDiffer(Bytes chunk) {
   // Undefined: what an old bitshuffled block holds behind its items, and uninitialised values.
   if (info->version <= 3 && Has(*info, Filter::kBitShuffle)) return true;
   if (info->special == SpecialValue::kUninit) return true;
-  if (IsTakenAsSplit(*info)) return true;
+  if (IsTakenAsSplit(*info) || LeavesBytesUnwritten(*info)) return true;
   // Variable blocks are each coded for themselves, and decoded against the first.
   if (info->vlblocks && Has(*info, Filter::kDelta)) return true;
   return RepeatsAtNoDistance(chunk);

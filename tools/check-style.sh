@@ -47,6 +47,15 @@ for file in "${sources[@]}"; do
   fi
 done
 
+# Where bytes are laid out, base/endian.h alone knows the order of the host.
+for file in engine/{base,chunk,format}/*.{h,cc} engine/format/legacy/*; do
+  case $file in engine/base/endian.h | engine/base/bytes.h) continue ;; esac
+  if found=$(sed 's|//.*||' "$file" |
+    grep -nE '\b(memcpy *\(|bit_cast|std::endian|hto[bln]|[bln]e?toh)|reinterpret_cast<(const )?u?int(16|32|64)'); then
+    complain "$file: $found"
+  fi
+done
+
 shellcheck tools/*.sh tools/bench/*.sh .ci/run || complain "see shellcheck above"
 
 exit $status

@@ -41,8 +41,8 @@ class ByteReader {
       if (ok()) status_ = TooShort(section_, field, offset_, size, remaining());
       return {};
     }
-    const Bytes taken = bytes_.subspan(offset_, size);
-    offset_ += size;
+    const Bytes taken = bytes_.subspan(offset_, static_cast<size_t>(size));
+    offset_ += taken.size();
     return taken;
   }
 
@@ -60,7 +60,7 @@ class ByteReader {
       if (ok()) status_ = OutOfBounds(section_, field, offset_, offset, bytes_.size());
       return;
     }
-    offset_ = offset;
+    offset_ = static_cast<size_t>(offset);
   }
 
   size_t offset() const { return offset_; }

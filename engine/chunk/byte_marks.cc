@@ -2,6 +2,8 @@
 
 #include <cassert>
 
+#include "engine/base/kernel_targets.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/chunk/byte_marks.cc"
 #include "hwy/foreach_target.h"

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 
-// AVX-512 as of 2019, which Highway leaves out unless asked.
-#define HWY_WANT_AVX3_DL 1
+#include "engine/base/kernel_targets.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/filter/bitshuffle.cc"
 #include "hwy/foreach_target.h"

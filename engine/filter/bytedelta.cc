@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "engine/base/kernel_targets.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/filter/bytedelta.cc"
 #include "hwy/foreach_target.h"

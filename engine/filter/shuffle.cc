@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
-// AVX-512 as of 2019, which Highway leaves out unless asked.
-#define HWY_WANT_AVX3_DL 1
+#include "engine/base/kernel_targets.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/filter/shuffle.cc"
 #include "hwy/foreach_target.h"

@@ -1,6 +1,7 @@
 #include "engine/frame/checkpoint.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -69,7 +70,8 @@ std::vector<uint64_t> HashPages(const Columns& columns, const OffsetsIndex* base
   std::vector<uint64_t> pages;
   if (columns.first > 0) {
     const std::vector<uint64_t>& old = base->seal()->pages;
-    pages.assign(old.begin(), old.begin() + columns.first / format::kPageEntries);
+    const int64_t whole_pages = columns.first / format::kPageEntries;
+    pages.assign(old.begin(), old.begin() + static_cast<std::ptrdiff_t>(whole_pages));
   }
   std::vector<std::byte> raw;
   AppendLittleEndian(columns.entries, raw);

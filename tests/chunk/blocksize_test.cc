@@ -7,7 +7,7 @@
 namespace cairn::chunk {
 namespace {
 
-constexpr int32_t kKiB = 1024;
+constexpr int32_t kOneKiB = 1024;
 constexpr int32_t kPayload = 64 << 20;
 
 CompressionOptions Options(Codec codec, int clevel, int32_t typesize) {
@@ -25,7 +25,7 @@ Row Chosen(CompressionOptions options) {
   Row row;
   for (int clevel = 1; clevel <= 9; ++clevel) {
     options.clevel = clevel;
-    row[static_cast<size_t>(clevel - 1)] = ChooseBlockSize(options, kPayload) / kKiB;
+    row[static_cast<size_t>(clevel - 1)] = ChooseBlockSize(options, kPayload) / kOneKiB;
   }
   return row;
 }
@@ -68,16 +68,16 @@ TEST(ChooseBlockSizeTest, NeedsShuffleAndSmallItemsForTheSplitRow) {
   CompressionOptions options = Options(Codec::kLz4, 0, 8);
   options.filters = {{Filter::kBitShuffle}};
   EXPECT_EQ(Chosen(options), kUnsplitFast);
-  EXPECT_EQ(ChooseBlockSize(Options(Codec::kLz4, 5, 17), kPayload), 128 * kKiB / 17 * 17);
+  EXPECT_EQ(ChooseBlockSize(Options(Codec::kLz4, 5, 17), kPayload), 128 * kOneKiB / 17 * 17);
 }
 
 TEST(ChooseBlockSizeTest, IsAQuarterOfTheBaseAtLevelZero) {
-  EXPECT_EQ(ChooseBlockSize(Options(Codec::kLz4, 0, 4), kPayload), 8 * kKiB);
-  EXPECT_EQ(ChooseBlockSize(Options(Codec::kZstd, 0, 4), kPayload), 16 * kKiB);
+  EXPECT_EQ(ChooseBlockSize(Options(Codec::kLz4, 0, 4), kPayload), 8 * kOneKiB);
+  EXPECT_EQ(ChooseBlockSize(Options(Codec::kZstd, 0, 4), kPayload), 16 * kOneKiB);
 }
 
 TEST(ChooseBlockSizeTest, NeverPassesThePayload) {
-  EXPECT_EQ(ChooseBlockSize(Options(Codec::kZlib, 5, 4), 32 * kKiB - 4), 32 * kKiB - 4);
+  EXPECT_EQ(ChooseBlockSize(Options(Codec::kZlib, 5, 4), 32 * kOneKiB - 4), 32 * kOneKiB - 4);
   EXPECT_EQ(ChooseBlockSize(Options(Codec::kZlib, 5, 4), 40000), 40000);
   EXPECT_EQ(ChooseBlockSize(Options(Codec::kLz4, 5, 4), 1000), 1000);
   EXPECT_EQ(ChooseBlockSize(Options(Codec::kLz4, 5, 4), 1003), 1000) << "whole items only";
@@ -100,7 +100,7 @@ TEST(ChooseBlockSizeTest, IsAtLeastOneByte) {
   EXPECT_EQ(ChooseBlockSize(Options(Codec::kLz4, 5, 4), 1), 1);
   EXPECT_EQ(ChooseBlockSize(Options(Codec::kLz4, 5, 1000), 0), 1);
   EXPECT_EQ(ChooseBlockSize(Options(Codec::kLz4, 5, 1000), 999), 999);
-  EXPECT_EQ(ChooseBlockSize(Options(Codec::kLz4, 5, 536866816), kMaxChunkBytes), 128 * kKiB);
+  EXPECT_EQ(ChooseBlockSize(Options(Codec::kLz4, 5, 536866816), kMaxChunkBytes), 128 * kOneKiB);
 }
 
 bool Splits(Codec codec, int clevel, int32_t typesize, int32_t blocksize) {

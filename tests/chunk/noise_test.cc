@@ -224,12 +224,13 @@ std::vector<Turn> Turns() {
 
 TEST(NoiseTest, WhatTurnsCompressibleBehindNoiseIsFound) {
   constexpr size_t kBlocks = 6;
+  const std::vector<std::byte> noise = Noise(kBlocks * 512 * kKiB);
   for (const auto& [name, make, share] : Turns()) {
     for (const Codec codec : {Codec::kLz4, Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
       CompressionOptions options = Options(codec, 8);
       options.blocksize = 512 * kKiB;
       for (size_t turned = 1; turned < kBlocks; ++turned) {
-        std::vector<std::byte> payload = Noise(kBlocks * 512 * kKiB);
+        std::vector<std::byte> payload = noise;
         make(MutableBytes(payload).subspan(turned * 512 * kKiB, 512 * kKiB));
         // LZ4 counts no bytes.
         const bool few = name == "a column of few values";
@@ -244,9 +245,10 @@ TEST(NoiseTest, WhatTurnsCompressibleBehindNoiseIsFound) {
 
 TEST(NoiseTest, FarRepeatsBehindNoiseAreFoundAfterAFewBlocks) {
   constexpr size_t kBlock = 256 * kKiB;
+  const std::vector<std::byte> noise = Noise(16 * kBlock);
   for (const Codec codec : {Codec::kLz4, Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
     for (size_t turned = 1; turned < 8; ++turned) {
-      std::vector<std::byte> payload = Noise(16 * kBlock);
+      std::vector<std::byte> payload = noise;
       for (size_t i = turned * kBlock + 24 * kKiB; i < payload.size(); ++i) {
         payload[i] = payload[i - 24 * kKiB];
       }

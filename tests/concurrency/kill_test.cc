@@ -22,7 +22,7 @@
 #include "tests/concurrency/author.h"
 #include "tests/concurrency/ledger.h"
 #include "tests/concurrency/notice_board.h"
-#include "tests/concurrency/observer.h"
+#include "tests/concurrency/roles.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
@@ -33,7 +33,6 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 constexpr size_t kReaders = 4;
 constexpr microseconds kLongestLife(20000);
-constexpr microseconds kLongestPause(2000);
 constexpr std::chrono::seconds kTimeToOpen(60);
 constexpr std::chrono::seconds kTimeToCatchUp(20);
 // The frame grows with each writer, so that the last ones still append.
@@ -74,7 +73,7 @@ class KillTest : public testing::TestWithParam<Layout> {
   // Runs `body` in a process that ends with it.
   pid_t Fork(const std::function<absl::Status()>& body);
   absl::Status Write(int64_t number);
-  absl::Status ReadUntilWritersAreDone(size_t number);
+  absl::Status Read(size_t number);
   void KillOne(int64_t number);
   // Whether the child is no more; a failure of the test when it did not end well.
   void ExpectEndsWell(pid_t child);
@@ -110,48 +109,12 @@ pid_t KillTest::Fork(const std::function<absl::Status()>& body) {
 
 // Never ends by itself but for a failure.
 absl::Status KillTest::Write(int64_t number) {
-  const int64_t acknowledged = board_->commit;
-  const std::string name = absl::StrFormat("writer %d", number);
-  const Author::Options options = AuthorOptions(number);
-  auto frame = Frame::Open(path_, {.file_system = options.file_system});
-  CAIRN_RETURN_IF_ERROR(At(name, frame.status()));
-  Author author(&*frame, options);
-  CAIRN_RETURN_IF_ERROR(At(name, author.Resume()));
-  if (author.committed().commit < acknowledged) {
-    return absl::DataLossError(absl::StrFormat("%s finds commit %d, %d was acknowledged", name,
-                                               author.committed().commit, acknowledged));
-  }
-  ++board_->writers_ready;
-  while (true) {
-    CAIRN_RETURN_IF_ERROR(At(name, author.Step()));
-    board_->commit = author.committed().commit;
-    board_->generation = frame->snapshot().info().generation;
-    ++board_->steps;
-  }
+  return At(absl::StrFormat("writer %d", number), WriteUntilDone(board_, AuthorOptions(number)));
 }
 
-absl::Status KillTest::ReadUntilWritersAreDone(size_t number) {
-  const std::string name = absl::StrFormat("reader %d", number);
-  std::mt19937_64 random(Seed() + number);
-  auto frame = Frame::Open(path_);
-  CAIRN_RETURN_IF_ERROR(At(name, frame.status()));
-  Observer observer(&*frame, path_, {}, 100 * Seed() + number);
-  bool last = false;
-  while (!last) {
-    last = board_->writers_done;
-    const int64_t commit = board_->commit;
-    const uint64_t generation = board_->generation;
-    CAIRN_RETURN_IF_ERROR(At(name, observer.Step()));
-    if (observer.commit() < commit || observer.generation() < generation) {
-      return absl::DataLossError(
-          absl::StrFormat("%s sees commit %d, generation %d; %d, %d were acknowledged", name,
-                          observer.commit(), observer.generation(), commit, generation));
-    }
-    // A writer needs its share of the machine too.
-    std::this_thread::sleep_for(microseconds(random() % kLongestPause.count()));
-  }
-  board_->states_seen += observer.states_seen();
-  return absl::OkStatus();
+absl::Status KillTest::Read(size_t number) {
+  return At(absl::StrFormat("reader %d", number),
+            ReadUntilWritersAreDone(board_, {.path = path_, .seed = 100 * Seed() + number}));
 }
 
 // Half of the writers are killed early, perhaps before they have opened the frame.
@@ -204,7 +167,7 @@ TEST_P(KillTest, LosesNothingAndShowsNothingThatIsNotWhole) {
   ASSERT_NO_FATAL_FAILURE(MakeFrame());
   std::array<pid_t, kReaders> readers = {};
   for (size_t i = 0; i < kReaders; ++i) {
-    readers[i] = Fork([this, i] { return ReadUntilWritersAreDone(i); });
+    readers[i] = Fork([this, i] { return Read(i); });
   }
   const int64_t kills = Kills(GetParam());
   for (int64_t i = 0; i < kills && !board_->failed; ++i) ASSERT_NO_FATAL_FAILURE(KillOne(i));

@@ -22,7 +22,7 @@ constexpr std::string_view kExample =
     "92 d2 00 00 00 02 d2 00 00 00 03"
     "00 db 00 00 00 03 7c 75 31";
 
-absl::StatusOr<ArrayInfo> ParseWith(size_t at, std::string_view bytes) {
+absl::StatusOr<ArrayInfo> ParseArrayWith(size_t at, std::string_view bytes) {
   std::vector<std::byte> content = Hex(kExample);
   CopyBytes(Hex(bytes), MutableBytes(content).subspan(at));
   return ParseB2nd(content);
@@ -96,7 +96,7 @@ TEST(B2ndTest, ReadsUpToSixteenDimensions) {
 }
 
 TEST(B2ndTest, AcceptsEmptyExtentsOfAnEmptyShape) {
-  EXPECT_TRUE(IsDamage(ParseWith(29, "00 00 00 00"), "dimension 1 has shape 7")) << "chunks";
+  EXPECT_TRUE(IsDamage(ParseArrayWith(29, "00 00 00 00"), "dimension 1 has shape 7")) << "chunks";
   std::vector<std::byte> content = Hex(kExample);
   content[12] = std::byte{0};  // shape
   EXPECT_TRUE(ParseB2nd(content).ok());
@@ -106,16 +106,16 @@ TEST(B2ndTest, AcceptsEmptyExtentsOfAnEmptyShape) {
 }
 
 TEST(B2ndTest, ChecksFieldsByName) {
-  EXPECT_TRUE(IsDamage(ParseWith(2, "11"), "metalayer b2nd: dimensions"));
-  EXPECT_TRUE(IsDamage(ParseWith(4, "d2"), "metalayer b2nd: shape"));
-  EXPECT_TRUE(IsDamage(ParseWith(23, "d3"), "metalayer b2nd: chunkshape"));
-  EXPECT_TRUE(IsDamage(ParseWith(34, "d3"), "metalayer b2nd: blockshape"));
-  EXPECT_TRUE(IsDamage(ParseWith(45, "da"), "metalayer b2nd: dtype"));
-  EXPECT_TRUE(IsDamage(ParseWith(46, "00 00 00 04"), "metalayer b2nd: dtype"));
-  EXPECT_TRUE(IsDamage(ParseWith(5, "ff"), "metalayer b2nd: dimension 0"));
-  EXPECT_TRUE(IsDamage(ParseWith(24, "ff"), "metalayer b2nd: dimension 0"));
-  EXPECT_TRUE(IsDamage(ParseWith(40, "ff"), "metalayer b2nd: dimension 1"));
-  EXPECT_TRUE(IsDamage(ParseWith(35, "00 00 00 00"), "metalayer b2nd: dimension 0"));
+  EXPECT_TRUE(IsDamage(ParseArrayWith(2, "11"), "metalayer b2nd: dimensions"));
+  EXPECT_TRUE(IsDamage(ParseArrayWith(4, "d2"), "metalayer b2nd: shape"));
+  EXPECT_TRUE(IsDamage(ParseArrayWith(23, "d3"), "metalayer b2nd: chunkshape"));
+  EXPECT_TRUE(IsDamage(ParseArrayWith(34, "d3"), "metalayer b2nd: blockshape"));
+  EXPECT_TRUE(IsDamage(ParseArrayWith(45, "da"), "metalayer b2nd: dtype"));
+  EXPECT_TRUE(IsDamage(ParseArrayWith(46, "00 00 00 04"), "metalayer b2nd: dtype"));
+  EXPECT_TRUE(IsDamage(ParseArrayWith(5, "ff"), "metalayer b2nd: dimension 0"));
+  EXPECT_TRUE(IsDamage(ParseArrayWith(24, "ff"), "metalayer b2nd: dimension 0"));
+  EXPECT_TRUE(IsDamage(ParseArrayWith(40, "ff"), "metalayer b2nd: dimension 1"));
+  EXPECT_TRUE(IsDamage(ParseArrayWith(35, "00 00 00 00"), "metalayer b2nd: dimension 0"));
 }
 
 TEST(B2ndTest, RefusesEveryTruncationButThatOfTheDtype) {

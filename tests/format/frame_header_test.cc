@@ -42,7 +42,7 @@ std::vector<std::byte> With(size_t at, std::string_view bytes) {
   return header;
 }
 
-absl::StatusOr<FrameHeader> ParseWith(size_t at, std::string_view bytes) {
+absl::StatusOr<FrameHeader> ParseHeaderWith(size_t at, std::string_view bytes) {
   return ParseFrameHeader(With(at, bytes));
 }
 
@@ -104,7 +104,8 @@ TEST(FrameHeaderTest, NamesCodecsByTheirIdsNotTheirFormats) {
   EXPECT_EQ(written(5), "5505");
   EXPECT_EQ(written(38), "5626");
   EXPECT_EQ(written(255), "56ff");
-  EXPECT_EQ(ParseWith(0x1B, "55")->codec, Codec::kZstd) << "byte 0x4D counts from nibble 6 on";
+  EXPECT_EQ(ParseHeaderWith(0x1B, "55")->codec, Codec::kZstd)
+      << "byte 0x4D counts from nibble 6 on";
 }
 
 TEST(FrameHeaderTest, EncodesMetalayersAsTheFormatSays) {
@@ -207,52 +208,52 @@ TEST(FrameHeaderTest, RefusesWrongMarkersByName) {
                                                    {0x57, "layers"},
                                                    {0x58, "map_size"},
                                                    {0x5B, "layer names"}}) {
-    EXPECT_TRUE(IsDamage(ParseWith(at, "01"), "frame header: " + field)) << at;
+    EXPECT_TRUE(IsDamage(ParseHeaderWith(at, "01"), "frame header: " + field)) << at;
   }
-  EXPECT_TRUE(IsDamage(ParseWith(0, "9f"), "frame header: array"));
+  EXPECT_TRUE(IsDamage(ParseHeaderWith(0, "9f"), "frame header: array"));
 }
 
 TEST(FrameHeaderTest, LeavesPreReleasesToTheirOwnParsers) {
   for (const std::string_view array : {"9b", "9c", "9d"}) {
-    EXPECT_TRUE(IsDamage(ParseWith(0, array), "array"));
+    EXPECT_TRUE(IsDamage(ParseHeaderWith(0, array), "array"));
     EXPECT_TRUE(IsDamage(ParseHeaderLength(With(0, array)), "frame header: array"));
   }
 }
 
 TEST(FrameHeaderTest, ChecksTheHeaderLength) {
-  EXPECT_TRUE(IsDamage(ParseWith(0x0B, "00 00 00 56"), "frame header: header_len"));
-  EXPECT_TRUE(IsDamage(ParseWith(0x0B, "ff ff ff ff"), "frame header: header_len"));
-  EXPECT_TRUE(IsDamage(ParseWith(0x0B, "00 00 00 62"), "frame header: header_len 98"));
-  EXPECT_TRUE(IsDamage(ParseWith(0x0B, "00 00 00 57"), "frame header: layers"))
+  EXPECT_TRUE(IsDamage(ParseHeaderWith(0x0B, "00 00 00 56"), "frame header: header_len"));
+  EXPECT_TRUE(IsDamage(ParseHeaderWith(0x0B, "ff ff ff ff"), "frame header: header_len"));
+  EXPECT_TRUE(IsDamage(ParseHeaderWith(0x0B, "00 00 00 62"), "frame header: header_len 98"));
+  EXPECT_TRUE(IsDamage(ParseHeaderWith(0x0B, "00 00 00 57"), "frame header: layers"))
       << "nothing lies behind header_len";
 }
 
 TEST(FrameHeaderTest, ChecksNumbersByName) {
   const std::string_view minus1 = "ff ff ff ff ff ff ff ff";
-  EXPECT_TRUE(
-      Fails(ParseWith(0x19, "14"), absl::StatusCode::kUnimplemented, "frame header: version 4"));
-  EXPECT_TRUE(
-      Fails(ParseWith(0x1A, "02"), absl::StatusCode::kUnimplemented, "frame header: frame_type 2"));
-  EXPECT_TRUE(IsDamage(ParseWith(0x1B, "a0"), "frame header: clevel"));
-  EXPECT_TRUE(IsDamage(ParseWith(0x1E, minus1), "frame header: nbytes"));
-  EXPECT_TRUE(IsDamage(ParseWith(0x27, minus1), "frame header: cbytes"));
-  EXPECT_TRUE(IsDamage(ParseWith(0x30, "00 00 00 00"), "frame header: typesize"));
-  EXPECT_TRUE(IsDamage(ParseWith(0x30, "80 00 00 00"), "frame header: typesize"));
-  EXPECT_TRUE(IsDamage(ParseWith(0x35, "ff ff ff ff"), "frame header: blocksize"));
-  EXPECT_TRUE(IsDamage(ParseWith(0x3A, "ff ff ff ff"), "frame header: chunksize"))
+  EXPECT_TRUE(Fails(ParseHeaderWith(0x19, "14"), absl::StatusCode::kUnimplemented,
+                    "frame header: version 4"));
+  EXPECT_TRUE(Fails(ParseHeaderWith(0x1A, "02"), absl::StatusCode::kUnimplemented,
+                    "frame header: frame_type 2"));
+  EXPECT_TRUE(IsDamage(ParseHeaderWith(0x1B, "a0"), "frame header: clevel"));
+  EXPECT_TRUE(IsDamage(ParseHeaderWith(0x1E, minus1), "frame header: nbytes"));
+  EXPECT_TRUE(IsDamage(ParseHeaderWith(0x27, minus1), "frame header: cbytes"));
+  EXPECT_TRUE(IsDamage(ParseHeaderWith(0x30, "00 00 00 00"), "frame header: typesize"));
+  EXPECT_TRUE(IsDamage(ParseHeaderWith(0x30, "80 00 00 00"), "frame header: typesize"));
+  EXPECT_TRUE(IsDamage(ParseHeaderWith(0x35, "ff ff ff ff"), "frame header: blocksize"));
+  EXPECT_TRUE(IsDamage(ParseHeaderWith(0x3A, "ff ff ff ff"), "frame header: chunksize"))
       << "a frame with data has one";
-  EXPECT_TRUE(IsDamage(ParseWith(0x46, "07"), "frame header: filter count"));
+  EXPECT_TRUE(IsDamage(ParseHeaderWith(0x46, "07"), "frame header: filter count"));
 }
 
 TEST(FrameHeaderTest, AcceptsWhatReadersIgnore) {
   for (const std::string_view flags : {"00", "10", "11", "22", "13", "c2", "f3"}) {
-    EXPECT_TRUE(ParseWith(0x19, flags).ok()) << flags;
+    EXPECT_TRUE(ParseHeaderWith(0x19, flags).ok()) << flags;
   }
-  EXPECT_TRUE(ParseWith(0x3F, "ff ff").ok()) << "threads";
-  EXPECT_TRUE(ParseWith(0x44, "00").ok()) << "neither true nor false";
-  EXPECT_TRUE(ParseWith(0x56, "ff").ok()) << "padding";
-  EXPECT_TRUE(ParseWith(0x59, "ff ff").ok()) << "map_size";
-  EXPECT_EQ(ParseWith(0x46, "05")->filters[5], FilterStage{}) << "slots that are not counted";
+  EXPECT_TRUE(ParseHeaderWith(0x3F, "ff ff").ok()) << "threads";
+  EXPECT_TRUE(ParseHeaderWith(0x44, "00").ok()) << "neither true nor false";
+  EXPECT_TRUE(ParseHeaderWith(0x56, "ff").ok()) << "padding";
+  EXPECT_TRUE(ParseHeaderWith(0x59, "ff ff").ok()) << "map_size";
+  EXPECT_EQ(ParseHeaderWith(0x46, "05")->filters[5], FilterStage{}) << "slots that are not counted";
   std::vector<std::byte> empty = With(0x3A, "ff ff ff ff");
   empty[0x25] = std::byte{0};
   EXPECT_EQ(ParseFrameHeader(empty)->chunksize, kChunksizeUnknown);
@@ -280,14 +281,14 @@ TEST(FrameHeaderTest, ChecksMetalayersByName) {
 }
 
 // One metalayer, and more than its name tells.
-std::vector<std::byte> Sample() {
+std::vector<std::byte> SampleHeader() {
   FrameHeader header = Minimal();
   header.metalayers = {{"one", Hex("01 02 03")}, {"two", {}}};
   return EncodeNewHeader(header);
 }
 
 TEST(FrameHeaderTest, AnswersEveryFlippedBit) {
-  const std::vector<std::byte> bytes = Sample();
+  const std::vector<std::byte> bytes = SampleHeader();
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
     std::vector<std::byte> flipped = bytes;
     flipped[bit / 8] ^= std::byte{1} << (bit % 8);
@@ -297,7 +298,7 @@ TEST(FrameHeaderTest, AnswersEveryFlippedBit) {
 }
 
 TEST(FrameHeaderTest, RefusesEveryTruncation) {
-  const std::vector<std::byte> bytes = Sample();
+  const std::vector<std::byte> bytes = SampleHeader();
   for (size_t size = 0; size < bytes.size(); ++size) {
     const std::vector<std::byte> part(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size));
     EXPECT_TRUE(IsDamage(ParseFrameHeader(part), "frame header")) << size;

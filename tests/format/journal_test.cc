@@ -1,14 +1,18 @@
 #include "engine/format/journal.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
 #include "engine/base/byte_writer.h"
 #include "engine/base/bytes.h"
 #include "engine/base/hash.h"
+#include "tests/support/hex.h"
 #include "tests/support/status.h"
 
 namespace cairn::format {
@@ -51,6 +55,31 @@ TEST(JournalTest, ABatchComesBackAsItWas) {
   const absl::StatusOr<Batch> parsed = ParseBatch(record);
   ASSERT_EQ(parsed.status(), absl::OkStatus());
   EXPECT_EQ(*parsed, FullBatch());
+}
+
+TEST(JournalTest, ABatchLiesInTheFileAsDescribed) {
+  const std::string chunk =
+      "67 12 00 00 00 00 00 00  ef cd ab 89 67 45 23 01  40 00 00 00  32 00 00 00";
+  std::vector<std::byte> expected = Hex(
+      absl::StrCat("43 41 49 52 4e 4a 4e 4c  01 00 00 00  01 00 00 00  3e 01 00 00 00 00 00 00"
+                   "01 00 00 00 00 00 00 00  02 00 00 00 00 00 00 00"
+                   "03 00 00 00 00 00 00 00  04 00 00 00 00 00 00 00"
+                   "05 00 00 00 00 00 00 00  06 00 00 00 00 00 00 00  ff ff ff ff ff ff ff ff"
+                   "40 00 00 00  01 00 00 00",
+                   "04 00 00 00",                                  // edits of chunks
+                   "01 00 00 00  07 00 00 00 00 00 00 00", chunk,  // insert
+                   "02 00 00 00  08 00 00 00 00 00 00 00", chunk,  // replace
+                   "03 00 00 00  09 00 00 00 00 00 00 00  0a 00 00 00 00 00 00 00",
+                   "04 00 00 00  03 00 00 00 00 00 00 00  02 00 00 00  00 00 00 00  01 00 00 00",
+                   "03 00 00 00",  // of metadata
+                   "01 00 00 00  01 00 00 00  03 00 00 00 00 00 00 00  6d  6f 6e 65",
+                   "02 00 00 00  01 00 00 00  03 00 00 00 00 00 00 00  76  74 77 6f",
+                   "03 00 00 00  01 00 00 00  00 00 00 00 00 00 00 00  77", "03 00 00 00", chunk,
+                   "05 00 00 00 00 00 00 00  69 74 65 6d 73",  // the tail
+                   "00 00 00 00 00 00 00 00"));                // the hash
+  expected = Resealed(std::move(expected));
+  EXPECT_EQ(ToHex(EncodeBatch(FullBatch())), ToHex(expected));
+  EXPECT_EQ(ParseBatch(expected).value(), FullBatch());
 }
 
 TEST(JournalTest, AnEmptyBatchIsSmall) {

@@ -13,14 +13,14 @@ namespace {
 constexpr int64_t kTable = 96 + 20 + 20 + 24 + 20;
 constexpr int64_t kSize = kTable + 16;
 
-absl::StatusOr<PackedHeader> ParseWith(size_t at, std::string_view hex) {
+absl::StatusOr<PackedHeader> ParsePackedWith(size_t at, std::string_view hex) {
   std::vector<std::byte> frame = test::PackedFrame();
   CopyBytes(Hex(hex), MutableBytes(frame).subspan(at));
   return ParsePackedHeader(frame, static_cast<int64_t>(frame.size()));
 }
 
 TEST(PackedHeaderTest, ReadsEveryField) {
-  const auto header = ParseWith(0, "");
+  const auto header = ParsePackedWith(0, "");
   ASSERT_TRUE(header.ok()) << header.status();
   EXPECT_EQ(header->size, kSize);
   EXPECT_EQ(header->codec, Codec::kLz4);
@@ -38,7 +38,7 @@ TEST(PackedHeaderTest, ReadsEveryField) {
 }
 
 TEST(PackedHeaderTest, ReadsFiltersFromTheLowBitsOn) {
-  const auto header = ParseWith(8, "13 10");
+  const auto header = ParsePackedWith(8, "13 10");
   ASSERT_TRUE(header.ok()) << header.status();
   EXPECT_TRUE(header->has_delta());
   EXPECT_EQ(header->filters[1], Filter::kBitShuffle);
@@ -47,25 +47,27 @@ TEST(PackedHeaderTest, ReadsFiltersFromTheLowBitsOn) {
 }
 
 TEST(PackedHeaderTest, RefusesWhatNoSuperChunkHas) {
-  for (const size_t at : {0, 1, 2, 3}) EXPECT_TRUE(IsDamage(ParseWith(at, "01"), "packed")) << at;
-  EXPECT_TRUE(IsDamage(ParseWith(4, "06 00"), "compressor"));
-  EXPECT_TRUE(IsDamage(ParseWith(6, "0a 00"), "clevel"));
-  EXPECT_TRUE(IsDamage(ParseWith(8, "04 00"), "filters"));
-  EXPECT_TRUE(IsDamage(ParseWith(8, "00 40"), "filters"));
-  EXPECT_TRUE(IsDamage(ParseWith(8, "00 80"), "the last bit is set"));
-  EXPECT_TRUE(IsDamage(ParseWith(16, "03"), "table"));
-  EXPECT_TRUE(IsDamage(ParseWith(16, "ff ff ff ff ff ff ff ff"), "nchunks"));
-  EXPECT_TRUE(IsDamage(ParseWith(16, "00 00 00 00 00 00 00 20"), "nchunks"));
-  EXPECT_TRUE(IsDamage(ParseWith(32, "00"), "cbytes"));
-  EXPECT_TRUE(IsDamage(ParseWith(72, "00"), "table"));
+  for (const size_t at : {0, 1, 2, 3})
+    EXPECT_TRUE(IsDamage(ParsePackedWith(at, "01"), "packed")) << at;
+  EXPECT_TRUE(IsDamage(ParsePackedWith(4, "06 00"), "compressor"));
+  EXPECT_TRUE(IsDamage(ParsePackedWith(6, "0a 00"), "clevel"));
+  EXPECT_TRUE(IsDamage(ParsePackedWith(8, "04 00"), "filters"));
+  EXPECT_TRUE(IsDamage(ParsePackedWith(8, "00 40"), "filters"));
+  EXPECT_TRUE(IsDamage(ParsePackedWith(8, "00 80"), "the last bit is set"));
+  EXPECT_TRUE(IsDamage(ParsePackedWith(16, "03"), "table"));
+  EXPECT_TRUE(IsDamage(ParsePackedWith(16, "ff ff ff ff ff ff ff ff"), "nchunks"));
+  EXPECT_TRUE(IsDamage(ParsePackedWith(16, "00 00 00 00 00 00 00 20"), "nchunks"));
+  EXPECT_TRUE(IsDamage(ParsePackedWith(32, "00"), "cbytes"));
+  EXPECT_TRUE(IsDamage(ParsePackedWith(72, "00"), "table"));
 }
 
 TEST(PackedHeaderTest, RefusesChunksOutOfOrder) {
-  EXPECT_TRUE(IsDamage(ParseWith(40, "70"), "a chunk at byte 112 behind byte 96"));
-  EXPECT_TRUE(IsDamage(ParseWith(56, "74"), "a chunk at byte 116 behind byte 96"));
-  EXPECT_TRUE(IsDamage(ParseWith(64, "60"), "a chunk at byte 96 behind byte 96"));
-  EXPECT_TRUE(IsDamage(ParseWith(64, "b4 00"), "a chunk at byte 180, behind the end 180"));
-  EXPECT_TRUE(IsDamage(ParseWith(64, "00 00 00 00 00 00 00 80"), "a chunk at byte -9223372036"));
+  EXPECT_TRUE(IsDamage(ParsePackedWith(40, "70"), "a chunk at byte 112 behind byte 96"));
+  EXPECT_TRUE(IsDamage(ParsePackedWith(56, "74"), "a chunk at byte 116 behind byte 96"));
+  EXPECT_TRUE(IsDamage(ParsePackedWith(64, "60"), "a chunk at byte 96 behind byte 96"));
+  EXPECT_TRUE(IsDamage(ParsePackedWith(64, "b4 00"), "a chunk at byte 180, behind the end 180"));
+  EXPECT_TRUE(
+      IsDamage(ParsePackedWith(64, "00 00 00 00 00 00 00 80"), "a chunk at byte -9223372036"));
 }
 
 TEST(PackedHeaderTest, RefusesEveryTruncation) {

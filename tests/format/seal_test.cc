@@ -14,7 +14,7 @@
 namespace cairn::format {
 namespace {
 
-Seal Sample() {
+Seal SampleSeal() {
   Seal seal;
   seal.nonce = 0x1122334455667788;
   seal.generation = 7;
@@ -45,7 +45,7 @@ void ExpectSame(const Seal& a, const Seal& b) {
 }
 
 TEST(SealTest, LiesInTheFileAsDescribed) {
-  EXPECT_EQ(ToHex(EncodeSeal(Sample())),
+  EXPECT_EQ(ToHex(EncodeSeal(SampleSeal())),
             ToHex(Hex("01 00 00 00  03 00 00 00"
                       "88 77 66 55 44 33 22 11  07 00 00 00 00 00 00 00"
                       "e8 03 00 00 00 00 00 00  03 00 00 00 00 00 00 00"
@@ -59,16 +59,16 @@ TEST(SealTest, LiesInTheFileAsDescribed) {
 }
 
 TEST(SealTest, CountsThatCannotBeAreDamage) {
-  Seal seal = Sample();
+  Seal seal = SampleSeal();
   seal.dead_bytes = -2;
   EXPECT_EQ(ParseSeal(EncodeSeal(seal), 50).status().code(), absl::StatusCode::kDataLoss);
-  seal = Sample();
+  seal = SampleSeal();
   seal.generation = kMaxGeneration + 1;
   EXPECT_EQ(ParseSeal(EncodeSeal(seal), 50).status().code(), absl::StatusCode::kDataLoss);
-  seal = Sample();
+  seal = SampleSeal();
   seal.uncovered = -1;
   EXPECT_EQ(ParseSeal(EncodeSeal(seal), 50).status().code(), absl::StatusCode::kDataLoss);
-  seal = Sample();
+  seal = SampleSeal();
   seal.chunksize = -1;
   EXPECT_EQ(ParseSeal(EncodeSeal(seal), 50).status().code(), absl::StatusCode::kDataLoss);
 }
@@ -104,7 +104,7 @@ TEST(SealTest, EqualPagesTakeOneRun) {
 }
 
 TEST(SealTest, NeverExpandsToMorePagesThanTheFrameHas) {
-  const std::vector<std::byte> bytes = EncodeSeal(Sample());
+  const std::vector<std::byte> bytes = EncodeSeal(SampleSeal());
   EXPECT_TRUE(ParseSeal(bytes, 5).ok());
   EXPECT_TRUE(IsDamage(ParseSeal(bytes, 4), "seal: page count"));
   EXPECT_TRUE(IsDamage(ParseSeal(bytes, 4), "more than 4 pages"));
@@ -118,7 +118,7 @@ TEST(SealTest, NeverExpandsToMorePagesThanTheFrameHas) {
 
 TEST(SealTest, ChecksFieldsByName) {
   const auto with = [](size_t at, std::string_view hex) {
-    std::vector<std::byte> bytes = EncodeSeal(Sample());
+    std::vector<std::byte> bytes = EncodeSeal(SampleSeal());
     CopyBytes(Hex(hex), MutableBytes(bytes).subspan(at));
     return ParseSeal(bytes, 5);
   };
@@ -129,7 +129,7 @@ TEST(SealTest, ChecksFieldsByName) {
 }
 
 TEST(SealTest, RefusesEveryTruncation) {
-  const std::vector<std::byte> bytes = EncodeSeal(Sample());
+  const std::vector<std::byte> bytes = EncodeSeal(SampleSeal());
   for (size_t size = 0; size < bytes.size(); ++size) {
     const std::vector<std::byte> part(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size));
     EXPECT_TRUE(IsDamage(ParseSeal(part, 5), "seal: ")) << size;
@@ -137,7 +137,7 @@ TEST(SealTest, RefusesEveryTruncation) {
 }
 
 TEST(SealTest, AnswersEveryFlippedBit) {
-  const std::vector<std::byte> bytes = EncodeSeal(Sample());
+  const std::vector<std::byte> bytes = EncodeSeal(SampleSeal());
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
     std::vector<std::byte> flipped = bytes;
     flipped[bit / 8] ^= std::byte{1} << (bit % 8);

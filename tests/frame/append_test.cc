@@ -34,7 +34,7 @@ std::vector<Buffer> ChunksOfPieces(int32_t typesize, Bytes items, size_t piece) 
   return ChunksOf(frame.snapshot());
 }
 
-std::vector<int32_t> ChunkSizes(const Snapshot& snapshot) {
+std::vector<int32_t> SizesOfChunks(const Snapshot& snapshot) {
   std::vector<int32_t> sizes;
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) sizes.push_back(*snapshot.ChunkSize(i));
   return sizes;
@@ -71,14 +71,14 @@ TEST(AppendTest, ChunksAreCutAtWholeItemsOfTheChunksize) {
   ASSERT_TRUE(IsOk(writer.Append(MakeItems(2100))));
   ASSERT_TRUE(IsOk(writer.Close()));
   EXPECT_EQ(frame.snapshot().info().chunksize, 999);
-  EXPECT_EQ(ChunkSizes(frame.snapshot()), (std::vector<int32_t>{999, 999, 102}));
+  EXPECT_EQ(SizesOfChunks(frame.snapshot()), (std::vector<int32_t>{999, 999, 102}));
 }
 
 TEST(AppendTest, ChunksHoldAtLeastOneItem) {
   Frame frame = test::NewInMemory(Cut(300, 10));
   Writer writer = *frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer.Append(MakeItems(900))));
-  EXPECT_EQ(ChunkSizes(*writer.Commit()), (std::vector<int32_t>{300, 300, 300}));
+  EXPECT_EQ(SizesOfChunks(*writer.Commit()), (std::vector<int32_t>{300, 300, 300}));
 }
 
 TEST(AppendTest, ShortTailGoesOnAfterCommit) {
@@ -136,7 +136,7 @@ TEST(AppendTest, EachCallMakesAChunkOfAFrameOfVariableChunks) {
     begin += n;
     ExpectHolds(*writer.Commit(), Bytes(items).first(begin));
   }
-  EXPECT_EQ(ChunkSizes(frame.snapshot()), sizes);
+  EXPECT_EQ(SizesOfChunks(frame.snapshot()), sizes);
   EXPECT_EQ(frame.snapshot().info().chunksize, 0);
   EXPECT_EQ(frame.snapshot().info().format_version, 3);
 }

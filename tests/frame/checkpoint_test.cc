@@ -11,17 +11,16 @@
 namespace cairn::test {
 namespace {
 
-constexpr int32_t kChunk = 64;
 constexpr int64_t kPage = 2048;  // entries of one page of the index
 
 class CheckpointTest : public testing::Test {
  protected:
-  CheckpointTest() : frame_(NewInMemory(Cut(8, kChunk))), writer_(*frame_.OpenWriter()) {
+  CheckpointTest() : frame_(NewInMemory(Cut(8, kSmallChunk))), writer_(*frame_.OpenWriter()) {
     Append(2 * kPage + 5);
     EXPECT_TRUE(IsOk(writer_.Checkpoint()));
   }
   void Append(int64_t nchunks) {
-    const Buffer items = MakeNoise(static_cast<size_t>(nchunks * kChunk), ++seed_);
+    const Buffer items = MakeNoise(static_cast<size_t>(nchunks * kSmallChunk), ++seed_);
     ASSERT_TRUE(IsOk(writer_.Append(items)));
     AddTo(content_, items);
   }
@@ -54,9 +53,9 @@ TEST_F(CheckpointTest, HoldsAllChunksWhenMoreWereAppended) {
 TEST_F(CheckpointTest, HoldsWhatChangedInAnyPage) {
   for (const int64_t nchunk : {2 * kPage + 4, 2 * kPage, 2 * kPage - 1, kPage, int64_t{0}}) {
     SCOPED_TRACE(nchunk);
-    const Buffer items = MakeNoise(kChunk, ++seed_);
+    const Buffer items = MakeNoise(kSmallChunk, ++seed_);
     ASSERT_TRUE(IsOk(writer_.UpdateChunk(nchunk, items)));
-    CopyBytes(items, MutableBytes(content_).subspan(static_cast<size_t>(nchunk * kChunk)));
+    CopyBytes(items, MutableBytes(content_).subspan(static_cast<size_t>(nchunk * kSmallChunk)));
     ExpectHoldsOpened();
   }
 }
@@ -68,14 +67,15 @@ TEST_F(CheckpointTest, HoldsWhatDeletesLeave) {
         std::pair(kPage - 1, int64_t{1}), std::pair(int64_t{0}, int64_t{1})}) {
     SCOPED_TRACE(first);
     ASSERT_TRUE(IsOk(writer_.DeleteChunks(first, count)));
-    content_.erase(content_.begin() + first * kChunk, content_.begin() + (first + count) * kChunk);
+    content_.erase(content_.begin() + first * kSmallChunk,
+                   content_.begin() + (first + count) * kSmallChunk);
     ExpectHoldsOpened();
   }
 }
 
 TEST_F(CheckpointTest, HoldsSpecialChunksBehindStoredOnes) {
-  ASSERT_TRUE(IsOk(writer_.AppendSpecial(SpecialValue::kZeros, 3 * kPage * kChunk / 8, {})));
-  content_.resize(content_.size() + static_cast<size_t>(3 * kPage * kChunk));
+  ASSERT_TRUE(IsOk(writer_.AppendSpecial(SpecialValue::kZeros, 3 * kPage * kSmallChunk / 8, {})));
+  content_.resize(content_.size() + static_cast<size_t>(3 * kPage * kSmallChunk));
   ExpectHoldsOpened();
   Append(1);
   ExpectHoldsOpened();

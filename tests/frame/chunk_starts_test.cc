@@ -69,7 +69,7 @@ TEST_P(ChunkStartsTest, WhatLiesBeforeADamagedChunkIsFound) {
     ExpectFound(starts, sizes, 0);
     ExpectFound(starts, sizes, damaged - 1);
     const auto behind = starts.Find(Cycle::StartOf(damaged), sizes).status();
-    EXPECT_EQ(behind, DataLoss(readable ? "damaged" : "unreadable"));
+    EXPECT_EQ(behind, readable ? DataLoss("damaged") : DataLoss("unreadable"));
   }
 }
 

@@ -56,7 +56,7 @@ std::ostream& operator<<(std::ostream& out, const Procedure& procedure) {
 }
 
 // Chunks of more than the writer gathers before it writes, and of less.
-constexpr int32_t kChunk = 600 << 10;
+constexpr int32_t kLargeChunk = 600 << 10;
 
 std::vector<std::byte> First(size_t size) { return Noise(size, 1); }
 
@@ -67,7 +67,7 @@ CreateOptions In(Layout layout, int32_t chunksize) {
 }
 
 CreateOptions OptionsOn(FileSystem* files, Layout layout = Layout::kContiguous) {
-  CreateOptions options = In(layout, kChunk);
+  CreateOptions options = In(layout, kLargeChunk);
   options.file_system = files;
   return options;
 }
@@ -108,21 +108,21 @@ Procedure BuildProcedure(Layout layout) {
           .run = [layout](Trial& run) -> absl::Status {
             CAIRN_ASSIGN_OR_RETURN(run.writer,
                                    Frame::Build(run.path, OptionsOn(run.files, layout)));
-            CAIRN_RETURN_IF_ERROR(run.writer->Append(First(3 * kChunk + 7)));
+            CAIRN_RETURN_IF_ERROR(run.writer->Append(First(3 * kLargeChunk + 7)));
             return run.Acknowledge(run.writer->Close());
           },
-          .states = {std::nullopt, FrameContent{.data = First(3 * kChunk + 7)}}};
+          .states = {std::nullopt, FrameContent{.data = First(3 * kLargeChunk + 7)}}};
 }
 
 Procedure AppendProcedure(Layout layout) {
   constexpr size_t kBefore = 100;
-  constexpr size_t kBetween = 3 * kChunk;
+  constexpr size_t kBetween = 3 * kLargeChunk;
   constexpr size_t kAfter = kBetween + 1000;
   return {
       .name = NameIn(layout, "AppendCommitAppendClose"),
       .prepare =
           [layout](const std::string& path) {
-            return WriteFrame(path, In(layout, kChunk), First(kBefore), {{"note", "kept"}});
+            return WriteFrame(path, In(layout, kLargeChunk), First(kBefore), {{"note", "kept"}});
           },
       .run = [](Trial& run) -> absl::Status {
         CAIRN_RETURN_IF_ERROR(run.OpenWriter());
@@ -184,7 +184,7 @@ Procedure VlmetaProcedure(Layout layout) {
   return {.name = NameIn(layout, "SetVlmetaOnEmpty"),
           .prepare =
               [layout](const std::string& path) {
-                return Frame::Create(path, In(layout, kChunk)).status();
+                return Frame::Create(path, In(layout, kLargeChunk)).status();
               },
           .run = [](Trial& run) -> absl::Status {
             CAIRN_RETURN_IF_ERROR(run.OpenWriter());

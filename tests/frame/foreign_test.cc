@@ -15,7 +15,6 @@
 namespace cairn::test {
 namespace {
 
-constexpr int32_t kChunk = 64;
 // Where the header keeps them, behind their markers.
 constexpr int64_t kNbytesOffset = 0x1E;
 constexpr size_t kThreadsOffset = 0x3F;
@@ -24,12 +23,12 @@ class ForeignTest : public testing::Test {
  protected:
   // Three chunks, a metalayer and a vlmetalayer, by three commits.
   void SetUp() override {
-    CreateOptions options = PlainCopies(kChunk);
+    CreateOptions options = PlainCopies(kSmallChunk);
     options.metalayers = {{.name = "m", .content = ToVector(AsBytes("before"))}};
-    ASSERT_EQ(WriteFrame(path_, options, Bytes(all_).first(kChunk), {{"note", "text"}}),
+    ASSERT_EQ(WriteFrame(path_, options, Bytes(all_).first(kSmallChunk), {{"note", "text"}}),
               absl::OkStatus());
-    ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(kChunk, kChunk)), absl::OkStatus());
-    ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(2 * kChunk, kChunk)), absl::OkStatus());
+    ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(kSmallChunk, kSmallChunk)), absl::OkStatus());
+    ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(2 * kSmallChunk, kSmallChunk)), absl::OkStatus());
     file_ = FileBytes(path_);
     ASSERT_TRUE(Open().snapshot().info().sealed);
   }
@@ -60,7 +59,7 @@ class ForeignTest : public testing::Test {
 
   const TempDir dir_;
   const std::string path_ = dir_.Path("f");
-  const std::vector<std::byte> all_ = Noise(5 * kChunk, 1);
+  const std::vector<std::byte> all_ = Noise(5 * kSmallChunk, 1);
   std::vector<std::byte> file_;
 };
 
@@ -71,28 +70,28 @@ TEST_F(ForeignTest, ATrailerWithoutFingerprintIsReadAndNotSealed) {
   EXPECT_EQ(snapshot.info().fingerprint, FingerprintType::kNone);
   EXPECT_EQ(snapshot.info().generation, 3u);
   EXPECT_FALSE(snapshot.GetEntry(0)->fingerprint.has_value());
-  ExpectContent(snapshot, 3 * kChunk, "before");
+  ExpectContent(snapshot, 3 * kSmallChunk, "before");
   ExpectUnsealed(snapshot, "after generation 3");
 }
 
 TEST_F(ForeignTest, TheNextCommitGoesOnFromTheStaleSealAndCoversNewChunksOnly) {
   DropFingerprint(file_);
   Put();
-  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kChunk, kChunk)), absl::OkStatus());
+  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk, kSmallChunk)), absl::OkStatus());
   const Snapshot snapshot = Open().snapshot();
   EXPECT_EQ(snapshot.info().generation, 4u);
   EXPECT_EQ(snapshot.info().fingerprint, FingerprintType::k64Bit);
   for (int64_t i = 0; i < 4; ++i) {
     EXPECT_EQ(snapshot.GetEntry(i)->fingerprint.has_value(), i == 3) << i;
   }
-  ExpectContent(snapshot, 4 * kChunk, "before");
+  ExpectContent(snapshot, 4 * kSmallChunk, "before");
   ExpectUnsealed(snapshot, "3 chunks");
 }
 
 TEST_F(ForeignTest, ChunksThatTheNextCommitCoversAreChecked) {
   DropFingerprint(file_);
   Put();
-  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kChunk, kChunk)), absl::OkStatus());
+  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk, kSmallChunk)), absl::OkStatus());
   file_ = FileBytes(path_);
   for (int64_t i = 2; i < 4; ++i) {
     file_[static_cast<size_t>(Open().snapshot().GetEntry(i)->offset) + 40] ^= std::byte{1};
@@ -110,18 +109,18 @@ TEST_F(ForeignTest, ChangedMetalayersAndThreadCountsAreNoDamage) {
   StoreBe(file_.data() + kThreadsOffset, uint16_t{8});
   Put();
   const Snapshot snapshot = Open().snapshot();
-  ExpectContent(snapshot, 3 * kChunk, "behind");
+  ExpectContent(snapshot, 3 * kSmallChunk, "behind");
   EXPECT_TRUE(snapshot.GetEntry(0)->fingerprint.has_value());
   ExpectUnsealed(snapshot, "metalayers");
   // Nothing but the header is new, so the next commit seals it all.
-  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kChunk)), absl::OkStatus());
+  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk)), absl::OkStatus());
   EXPECT_TRUE(Open().snapshot().info().sealed);
   EXPECT_TRUE(Open().snapshot().Verify()->ok());
-  ExpectContent(Open().snapshot(), 5 * kChunk, "behind");
+  ExpectContent(Open().snapshot(), 5 * kSmallChunk, "behind");
 }
 
 TEST_F(ForeignTest, AnotherSizeInTheHeaderIsDamage) {
-  StoreBe(file_.data() + kNbytesOffset, uint64_t{3 * kChunk - 1});
+  StoreBe(file_.data() + kNbytesOffset, uint64_t{3 * kSmallChunk - 1});
   Put();
   const absl::Status status = Frame::Open(path_).status();
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
@@ -132,10 +131,10 @@ TEST_F(ForeignTest, GarbageBehindTheFrameHarmsNothing) {
   const std::vector<std::byte> garbage = Noise(1000, 9);
   file_.insert(file_.end(), garbage.begin(), garbage.end());
   Put();
-  ExpectContent(Open().snapshot(), 3 * kChunk, "before");
+  ExpectContent(Open().snapshot(), 3 * kSmallChunk, "before");
   EXPECT_TRUE(Open().snapshot().info().sealed);
-  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kChunk)), absl::OkStatus());
-  ExpectContent(Open().snapshot(), 5 * kChunk, "before");
+  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk)), absl::OkStatus());
+  ExpectContent(Open().snapshot(), 5 * kSmallChunk, "before");
   EXPECT_TRUE(Open().snapshot().Verify()->ok());
   EXPECT_EQ(static_cast<int64_t>(FileBytes(path_).size()), Open().snapshot().info().frame_size);
 }
@@ -150,7 +149,7 @@ TEST_F(ForeignTest, AFrameInsideALargerFileIsReadOnly) {
   for (const bool use_mmap : {true, false}) {
     auto opened = Frame::Open(path_, {.offset = kOffset, .use_mmap = use_mmap});
     ASSERT_EQ(opened.status(), absl::OkStatus());
-    ExpectContent(opened->snapshot(), 3 * kChunk, "before");
+    ExpectContent(opened->snapshot(), 3 * kSmallChunk, "before");
     EXPECT_TRUE(opened->snapshot().Verify()->ok());
     EXPECT_EQ(opened->ToBuffer().value(), frame);
     EXPECT_TRUE(absl::IsFailedPrecondition(opened->OpenWriter().status()));
@@ -161,16 +160,16 @@ TEST_F(ForeignTest, AFrameInsideALargerFileIsReadOnly) {
 
 TEST_F(ForeignTest, TheHeaderOfOneShortChunkSaysThatChunksSize) {
   const std::string path = dir_.Path("short");
-  ASSERT_EQ(WriteFrame(path, PlainCopies(kChunk), Bytes(all_).first(10)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path, PlainCopies(kSmallChunk), Bytes(all_).first(10)), absl::OkStatus());
   EXPECT_EQ(format::ParseFrameHeader(FileBytes(path))->chunksize, 10);
-  EXPECT_EQ(Frame::Open(path)->snapshot().info().chunksize, kChunk);
+  EXPECT_EQ(Frame::Open(path)->snapshot().info().chunksize, kSmallChunk);
   EXPECT_TRUE(Frame::Open(path)->snapshot().Verify()->ok());
   // With a second chunk the header can say it.
-  ASSERT_EQ(AppendTo(path, Bytes(all_).subspan(10, kChunk)), absl::OkStatus());
-  EXPECT_EQ(format::ParseFrameHeader(FileBytes(path))->chunksize, kChunk);
+  ASSERT_EQ(AppendTo(path, Bytes(all_).subspan(10, kSmallChunk)), absl::OkStatus());
+  EXPECT_EQ(format::ParseFrameHeader(FileBytes(path))->chunksize, kSmallChunk);
   EXPECT_EQ(Frame::Open(path)->snapshot().info().nchunks, 2);
   EXPECT_TRUE(std::ranges::equal(DataOf(Frame::Open(path)->snapshot()).value(),
-                                 Bytes(all_).first(10 + kChunk)));
+                                 Bytes(all_).first(10 + kSmallChunk)));
 }
 
 }  // namespace

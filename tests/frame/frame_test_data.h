@@ -17,6 +17,9 @@ namespace cairn::test {
 
 using Buffer = std::vector<std::byte>;
 
+// Bytes of a chunk where its size does not matter.
+inline constexpr int32_t kSmallChunk = 64;
+
 // For ASSERT_TRUE: a failure shows the message.
 testing::AssertionResult IsOk(const absl::Status& status);
 template <typename T>

@@ -19,12 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int32_t kChunk = 4096;
+constexpr int32_t kPageChunk = 4096;
 
 class LifetimesTest : public testing::TestWithParam<Layout> {
  protected:
   CreateOptions Options() const {
-    CreateOptions options = PlainCopies(kChunk);
+    CreateOptions options = PlainCopies(kPageChunk);
     options.layout = GetParam();
     return options;
   }
@@ -35,7 +35,7 @@ class LifetimesTest : public testing::TestWithParam<Layout> {
 };
 
 TEST_P(LifetimesTest, StagedSnapshotOfANewFrameOutlivesTheDeletionOfEverything) {
-  const Buffer items = Noise(8 * kChunk, 1);
+  const Buffer items = Noise(8 * kPageChunk, 1);
   auto writer = Frame::Build(path_, Options());
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(items)));
@@ -52,8 +52,8 @@ TEST_P(LifetimesTest, StagedSnapshotOfANewFrameOutlivesTheDeletionOfEverything) 
 TEST_P(LifetimesTest, FrameThatWasEditedBeforeItsFirstCommitHasNoDeadByte) {
   auto writer = Frame::Build(path_, Options());
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_TRUE(IsOk(writer->Append(Noise(8 * kChunk, 1))));
-  ASSERT_TRUE(IsOk(writer->UpdateChunk(3, Noise(kChunk, 2))));
+  ASSERT_TRUE(IsOk(writer->Append(Noise(8 * kPageChunk, 1))));
+  ASSERT_TRUE(IsOk(writer->UpdateChunk(3, Noise(kPageChunk, 2))));
   ASSERT_TRUE(IsOk(writer->DeleteChunks(5, 2)));
   ASSERT_TRUE(IsOk(writer->Close()));
   const auto frame = Frame::Open(path_);
@@ -63,28 +63,28 @@ TEST_P(LifetimesTest, FrameThatWasEditedBeforeItsFirstCommitHasNoDeadByte) {
 }
 
 TEST_P(LifetimesTest, StagedChunkOutlivesSnapshotAndWriter) {
-  ASSERT_TRUE(IsOk(WriteFrame(path_, Options(), Noise(kChunk, 1))));
+  ASSERT_TRUE(IsOk(WriteFrame(path_, Options(), Noise(kPageChunk, 1))));
   const auto frame = std::make_unique<Frame>(*Frame::Open(path_));
   std::optional<Writer> writer = *frame->OpenWriter();
-  ASSERT_TRUE(IsOk(writer->Append(Noise(kChunk, 2))));
+  ASSERT_TRUE(IsOk(writer->Append(Noise(kPageChunk, 2))));
   std::optional<Chunk> chunk = *writer->snapshot()->GetChunk(1);
   writer.reset();
   // While it lives nobody can write over it.
   EXPECT_TRUE(absl::IsUnavailable(frame->OpenWriter().status()));
-  Buffer items(kChunk);
+  Buffer items(kPageChunk);
   ASSERT_TRUE(IsOk(DecompressChunk(chunk->bytes(), items)));
-  EXPECT_EQ(items, Noise(kChunk, 2));
+  EXPECT_EQ(items, Noise(kPageChunk, 2));
   chunk.reset();
   EXPECT_TRUE(IsOk(frame->OpenWriter()));
 }
 
 TEST_P(LifetimesTest, WriterThatMayNotReplaceCanTryAgain) {
-  ASSERT_TRUE(IsOk(WriteFrame(path_, Options(), Noise(kChunk, 1))));
+  ASSERT_TRUE(IsOk(WriteFrame(path_, Options(), Noise(kPageChunk, 1))));
   CreateOptions options = Options();
   options.overwrite = true;
   auto writer = Frame::Build(path_, options);
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_TRUE(IsOk(writer->Append(Noise(kChunk, 2))));
+  ASSERT_TRUE(IsOk(writer->Append(Noise(kPageChunk, 2))));
   {
     auto frame = Frame::Open(path_);
     const auto other = frame->OpenWriter();
@@ -92,11 +92,11 @@ TEST_P(LifetimesTest, WriterThatMayNotReplaceCanTryAgain) {
     EXPECT_TRUE(absl::IsUnavailable(writer->Commit().status()));
   }
   ASSERT_TRUE(IsOk(writer->Commit()));
-  EXPECT_EQ(ContentOf(Frame::Open(path_)->snapshot()), Noise(kChunk, 2));
+  EXPECT_EQ(ContentOf(Frame::Open(path_)->snapshot()), Noise(kPageChunk, 2));
 }
 
 TEST_P(LifetimesTest, NextWriterClearsWhatAFailedOneLeft) {
-  ASSERT_TRUE(IsOk(WriteFrame(path_, Options(), Noise(kChunk, 1))));
+  ASSERT_TRUE(IsOk(WriteFrame(path_, Options(), Noise(kPageChunk, 1))));
   const auto size = [&] {
     if (contiguous()) return static_cast<int64_t>(fs::file_size(path_));
     int64_t sum = 0;
@@ -111,7 +111,7 @@ TEST_P(LifetimesTest, NextWriterClearsWhatAFailedOneLeft) {
     auto frame = Frame::Open(path_, {.file_system = &files});
     auto writer = frame->OpenWriter();
     ASSERT_TRUE(IsOk(writer));
-    ASSERT_TRUE(IsOk(writer->Append(Noise(600 * kChunk, 2))));
+    ASSERT_TRUE(IsOk(writer->Append(Noise(600 * kPageChunk, 2))));
     files.Inject({.after = 0, .disk_gone = true});
     EXPECT_FALSE(writer->Commit().ok());
   }

@@ -14,13 +14,13 @@
 namespace cairn::test {
 namespace {
 
-constexpr int32_t kChunk = 100;
+constexpr int32_t kBoundedChunk = 100;
 constexpr int kChunks = 3;
 
 class LimitsTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, PlainCopies(kChunk), Noise(kChunks * kChunk, 1),
+    ASSERT_EQ(WriteFrame(path_, PlainCopies(kBoundedChunk), Noise(kChunks * kBoundedChunk, 1),
                          {{"note", std::string(50, 'x')}}),
               absl::OkStatus());
   }
@@ -47,22 +47,23 @@ TEST_F(LimitsTest, ALargeVlmetalayerIsNotDecodedAndTheRestIsRead) {
   const auto frame = Open({.max_metadata_nbytes = 49});
   ASSERT_EQ(frame.status(), absl::OkStatus());
   ExpectNamesLimit(frame->snapshot().GetVlmeta("note").status(), 49);
-  EXPECT_EQ(DataOf(frame->snapshot()).value(), Noise(kChunks * kChunk, 1));
+  EXPECT_EQ(DataOf(frame->snapshot()).value(), Noise(kChunks * kBoundedChunk, 1));
 }
 
 TEST_F(LimitsTest, ALargeChunkIsNotDecoded) {
-  EXPECT_EQ(DataOf(Open({.max_chunk_nbytes = kChunk})->snapshot()).status(), absl::OkStatus());
-  const auto frame = Open({.max_chunk_nbytes = kChunk - 1});
+  EXPECT_EQ(DataOf(Open({.max_chunk_nbytes = kBoundedChunk})->snapshot()).status(),
+            absl::OkStatus());
+  const auto frame = Open({.max_chunk_nbytes = kBoundedChunk - 1});
   ASSERT_EQ(frame.status(), absl::OkStatus());
   const Snapshot snapshot = frame->snapshot();
-  std::vector<std::byte> chunk(kChunk);
-  ExpectNamesLimit(snapshot.ReadChunk(1, chunk), kChunk - 1);
+  std::vector<std::byte> chunk(kBoundedChunk);
+  ExpectNamesLimit(snapshot.ReadChunk(1, chunk), kBoundedChunk - 1);
   std::vector<std::byte> few(8);
-  ExpectNamesLimit(snapshot.ReadBytes(150, few), kChunk - 1);
-  ExpectNamesLimit(snapshot.ReadItems(150, few), kChunk - 1);
+  ExpectNamesLimit(snapshot.ReadBytes(150, few), kBoundedChunk - 1);
+  ExpectNamesLimit(snapshot.ReadItems(150, few), kBoundedChunk - 1);
   const std::vector<int64_t> items = {299, 0, 150};
   std::vector<std::byte> gathered(items.size());
-  ExpectNamesLimit(snapshot.ReadItemsAt(items, gathered), kChunk - 1);
+  ExpectNamesLimit(snapshot.ReadItemsAt(items, gathered), kBoundedChunk - 1);
   const auto report = snapshot.Verify();
   ASSERT_EQ(report.status(), absl::OkStatus());
   EXPECT_EQ(report->findings.size(), static_cast<size_t>(kChunks));

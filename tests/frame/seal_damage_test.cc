@@ -19,7 +19,7 @@
 namespace cairn::test {
 namespace {
 
-constexpr int32_t kChunk = 256;
+constexpr int32_t kSealedChunk = 256;
 
 struct Range {
   int64_t begin = 0;
@@ -58,16 +58,18 @@ class SealDamageTest : public testing::TestWithParam<FingerprintType> {
 void SealDamageTest::SetUp() {
   const TempDir dir;
   CreateOptions options;
-  options.chunksize = kChunk;
+  options.chunksize = kSealedChunk;
   options.fingerprint = GetParam();
   options.metalayers = {{.name = "m", .content = ToVector(AsBytes("METALAYER"))}};
   auto writer = Frame::Build(dir.Path("f"), options);
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(std::vector<std::byte>(2 * kChunk, std::byte{7})), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(kChunk, 1)), absl::OkStatus());
-  ASSERT_EQ(writer->AppendSpecial(SpecialValue::kZeros, kChunk), absl::OkStatus());
-  ASSERT_EQ(writer->AppendSpecial(SpecialValue::kRepeat, kChunk, AsBytes("r")), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(kChunk / 2, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(std::vector<std::byte>(2 * kSealedChunk, std::byte{7})),
+            absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(kSealedChunk, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->AppendSpecial(SpecialValue::kZeros, kSealedChunk), absl::OkStatus());
+  ASSERT_EQ(writer->AppendSpecial(SpecialValue::kRepeat, kSealedChunk, AsBytes("r")),
+            absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(kSealedChunk / 2, 2)), absl::OkStatus());
   ASSERT_EQ(writer->SetVlmeta("note", AsBytes("a value of some length")), absl::OkStatus());
   ASSERT_EQ(writer->Close(), absl::OkStatus());
   frame_ = FileBytes(dir.Path("f"));

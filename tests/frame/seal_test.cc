@@ -16,8 +16,6 @@
 namespace cairn::test {
 namespace {
 
-constexpr int32_t kChunk = 64;
-
 std::string FindingsOf(const VerifyReport& report) {
   std::string text;
   for (const Finding& finding : report.findings) {
@@ -29,7 +27,7 @@ std::string FindingsOf(const VerifyReport& report) {
 class FrameSealTest : public testing::Test {
  protected:
   static CreateOptions OptionsOf(FingerprintType type) {
-    CreateOptions options = PlainCopies(kChunk);
+    CreateOptions options = PlainCopies(kSmallChunk);
     options.fingerprint = type;
     options.metalayers = {{.name = "m", .content = ToVector(AsBytes("content"))}};
     return options;
@@ -134,7 +132,7 @@ class VerifyPolicyTest : public FrameSealTest {
     payload_ = Open().snapshot().GetEntry(0)->offset + 32;
   }
   static absl::Status ReadFirst(const Frame& frame) {
-    std::vector<std::byte> chunk(kChunk);
+    std::vector<std::byte> chunk(kSmallChunk);
     return frame.snapshot().ReadChunk(0, chunk);
   }
   // Without a map, so that the damage is seen at the next read of the file.

@@ -17,10 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int32_t kChunk = 64;
-
 CreateOptions Sparse() {
-  CreateOptions options = PlainCopies(kChunk);
+  CreateOptions options = PlainCopies(kSmallChunk);
   options.layout = Layout::kSparse;
   return options;
 }
@@ -30,7 +28,7 @@ class SparseTest : public testing::Test {
   // A frame of `nchunks` chunks, chunk i being noise with seed i.
   void Make(int nchunks) {
     Buffer all;
-    for (int i = 0; i < nchunks; ++i) AddTo(all, Noise(kChunk, static_cast<uint64_t>(i)));
+    for (int i = 0; i < nchunks; ++i) AddTo(all, Noise(kSmallChunk, static_cast<uint64_t>(i)));
     ASSERT_EQ(WriteFrame(path_, Sparse(), all), absl::OkStatus());
   }
   Snapshot Open(const OpenOptions& options = {}) {
@@ -50,7 +48,7 @@ class SparseTest : public testing::Test {
   void ExpectOnlyDamaged(int64_t damaged, const std::string& file) {
     for (const bool use_mmap : {true, false}) {
       const Snapshot snapshot = Open({.use_mmap = use_mmap});
-      Buffer chunk(kChunk);
+      Buffer chunk(kSmallChunk);
       for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
         const absl::Status status = snapshot.ReadChunk(i, chunk);
         if (i != damaged) {
@@ -145,7 +143,7 @@ TEST_F(SparseTest, HugeEmptyFileCostsNothing) {
   fs::resize_file(In("00000001.chunk"), 0);
   fs::resize_file(In("00000001.chunk"), uintmax_t{8} << 40);
   for (const bool use_mmap : {true, false}) {
-    Buffer chunk(kChunk);
+    Buffer chunk(kSmallChunk);
     EXPECT_TRUE(absl::IsDataLoss(Open({.use_mmap = use_mmap}).ReadChunk(1, chunk)));
   }
 }
@@ -180,11 +178,11 @@ TEST_F(SparseTest, FewMappingsServeManyChunks) {
       count += line.find(".chunk") != std::string::npos ? 1 : 0;
     return count;
   };
-  Buffer chunk(kChunk);
+  Buffer chunk(kSmallChunk);
   std::vector<Chunk> held;
   for (int64_t i = 0; i < 50; ++i) {
     ASSERT_TRUE(IsOk(snapshot.ReadChunk(i, chunk)));
-    EXPECT_EQ(chunk, Noise(kChunk, static_cast<uint64_t>(i)));
+    EXPECT_EQ(chunk, Noise(kSmallChunk, static_cast<uint64_t>(i)));
     EXPECT_LE(mappings(), 3);
   }
   // A chunk that is handed out stays.
@@ -192,7 +190,7 @@ TEST_F(SparseTest, FewMappingsServeManyChunks) {
   EXPECT_GE(mappings(), 50);
   for (int64_t i = 0; i < 50; ++i) {
     ASSERT_TRUE(IsOk(DecompressChunk(held[static_cast<size_t>(i)].bytes(), chunk)));
-    EXPECT_EQ(chunk, Noise(kChunk, static_cast<uint64_t>(i)));
+    EXPECT_EQ(chunk, Noise(kSmallChunk, static_cast<uint64_t>(i)));
   }
 }
 
@@ -201,14 +199,14 @@ TEST_F(SparseTest, CommittedFilesAreNeverWrittenAgain) {
   const auto before = fs::last_write_time(In("00000001.chunk"));
   const Snapshot old = Open();
   Writer writer = OpenWriter();
-  ASSERT_TRUE(IsOk(writer.UpdateChunk(1, Noise(kChunk, 9))));
+  ASSERT_TRUE(IsOk(writer.UpdateChunk(1, Noise(kSmallChunk, 9))));
   ASSERT_TRUE(IsOk(writer.Commit()));
   EXPECT_EQ(fs::last_write_time(In("00000001.chunk")), before);
   EXPECT_EQ(Open().GetEntry(1)->file, 3);
   // What the old snapshot never touched is still there for it.
-  Buffer chunk(kChunk);
+  Buffer chunk(kSmallChunk);
   ASSERT_TRUE(IsOk(old.ReadChunk(1, chunk)));
-  EXPECT_EQ(chunk, Noise(kChunk, 1));
+  EXPECT_EQ(chunk, Noise(kSmallChunk, 1));
 }
 
 TEST_F(SparseTest, SnapshotKeepsItsFilesThroughLaterWriters) {
@@ -216,13 +214,13 @@ TEST_F(SparseTest, SnapshotKeepsItsFilesThroughLaterWriters) {
   std::optional<Snapshot> old = Open();
   const Buffer content = [&] {
     Buffer all;
-    for (uint64_t i = 0; i < 3; ++i) AddTo(all, Noise(kChunk, i));
+    for (uint64_t i = 0; i < 3; ++i) AddTo(all, Noise(kSmallChunk, i));
     return all;
   }();
   for (uint64_t round = 0; round < 3; ++round) {
     Writer writer = OpenWriter();
     for (int64_t i = 0; i < 3; ++i) {
-      ASSERT_TRUE(IsOk(writer.UpdateChunk(i, Noise(kChunk, 100 * (round + 1)))));
+      ASSERT_TRUE(IsOk(writer.UpdateChunk(i, Noise(kSmallChunk, 100 * (round + 1)))));
     }
     ASSERT_TRUE(IsOk(writer.Close()));
   }
@@ -240,10 +238,10 @@ TEST_F(SparseTest, OrphansGoWithTheNextWriterAndOtherFilesStay) {
   PutFileBytes(In("chunks.b2frame.0123456789abcdef.tmp"), Noise(10, 1));
   PutFileBytes(In("notes.txt"), Noise(10, 1));
   PutFileBytes(In("0000000a.chunk"), Noise(10, 1));
-  EXPECT_EQ(ContentOf(Open()).size(), 2u * kChunk);
+  EXPECT_EQ(ContentOf(Open()).size(), 2u * kSmallChunk);
   EXPECT_EQ(NamesIn(path_).size(), 7u);
   Writer writer = OpenWriter();
-  ASSERT_TRUE(IsOk(writer.Append(Noise(kChunk, 5))));
+  ASSERT_TRUE(IsOk(writer.Append(Noise(kSmallChunk, 5))));
   ASSERT_TRUE(IsOk(writer.Close()));
   EXPECT_EQ(NamesIn(path_),
             (std::vector<std::string>{"00000000.chunk", "00000001.chunk", "00000002.chunk",
@@ -255,11 +253,11 @@ TEST_F(SparseTest, WhatIsNotCommittedLeavesNothing) {
   const std::vector<std::string> names = NamesIn(path_);
   {
     Writer writer = OpenWriter();
-    ASSERT_TRUE(IsOk(writer.InsertChunk(0, Noise(kChunk, 5))));
+    ASSERT_TRUE(IsOk(writer.InsertChunk(0, Noise(kSmallChunk, 5))));
     EXPECT_EQ(NamesIn(path_).size(), 4u);
     writer.Rollback();
     EXPECT_EQ(NamesIn(path_), names);
-    ASSERT_TRUE(IsOk(writer.InsertChunk(0, Noise(kChunk, 6))));
+    ASSERT_TRUE(IsOk(writer.InsertChunk(0, Noise(kSmallChunk, 6))));
   }
   EXPECT_EQ(NamesIn(path_), names);
   {
@@ -274,8 +272,8 @@ TEST_F(SparseTest, NumbersOfDroppedChunksAreUsedAgain) {
   Make(3);
   Writer writer = OpenWriter();
   for (uint64_t i = 0; i < 20; ++i) {
-    ASSERT_TRUE(IsOk(writer.UpdateChunk(2, Noise(kChunk, i))));
-    ASSERT_TRUE(IsOk(writer.UpdateChunk(1, Noise(kChunk, i))));
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(2, Noise(kSmallChunk, i))));
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(1, Noise(kSmallChunk, i))));
     ASSERT_TRUE(IsOk(writer.Commit()));
     EXPECT_EQ(NamesIn(path_).size(), 4u);
     EXPECT_LE(Open().GetEntry(1)->file, 5);
@@ -287,7 +285,7 @@ TEST_F(SparseTest, NumbersStayBelowWhatOtherReadersTake) {
   Snapshot reader = Open();  // keeps the numbers of what it reads
   Writer writer = OpenWriter();
   for (uint64_t i = 0; i < 200; ++i) {
-    ASSERT_TRUE(IsOk(writer.UpdateChunk(39, Noise(kChunk, i))));
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(39, Noise(kSmallChunk, i))));
     ASSERT_TRUE(IsOk(writer.Commit()));
   }
   ASSERT_TRUE(IsOk(writer.DeleteChunks(0, 39)));
@@ -304,7 +302,7 @@ TEST_F(SparseTest, SecondWriterIsRefused) {
   Writer writer = OpenWriter();
   auto frame = Frame::Open(path_);
   EXPECT_EQ(frame->OpenWriter().status().code(), absl::StatusCode::kUnavailable);
-  ASSERT_TRUE(IsOk(writer.Append(Noise(kChunk, 7))));
+  ASSERT_TRUE(IsOk(writer.Append(Noise(kSmallChunk, 7))));
   ASSERT_TRUE(IsOk(writer.Commit()));
   // The lock went over to the new index.
   EXPECT_EQ(frame->OpenWriter().status().code(), absl::StatusCode::kUnavailable);
@@ -334,7 +332,7 @@ TEST_F(SparseTest, DirectoryWithOtherFilesIsNotReplaced) {
   EXPECT_TRUE(absl::IsFailedPrecondition(Frame::Create(path_, options).status()));
   options.layout = Layout::kContiguous;
   EXPECT_TRUE(absl::IsFailedPrecondition(Frame::Create(path_, options).status()));
-  EXPECT_EQ(ContentOf(Open()).size(), size_t{kChunk});
+  EXPECT_EQ(ContentOf(Open()).size(), size_t{kSmallChunk});
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
 }
 

@@ -24,7 +24,7 @@ namespace {
 using frame::FindNewestTrailer;
 using frame::FoundTrailer;
 
-constexpr int32_t kChunk = 1000;
+constexpr int32_t kSearchedChunk = 1000;
 
 absl::StatusOr<FoundTrailer> FindIn(Bytes bytes) {
   storage::MemoryFile file;
@@ -33,7 +33,7 @@ absl::StatusOr<FoundTrailer> FindIn(Bytes bytes) {
 }
 
 CreateOptions SealedWith(FingerprintType type) {
-  CreateOptions options = PlainCopies(kChunk);
+  CreateOptions options = PlainCopies(kSearchedChunk);
   options.fingerprint = type;
   return options;
 }
@@ -54,8 +54,9 @@ class TrailerSearchTest : public testing::Test {
   std::vector<Buffer> History(int commits, const CreateOptions& options) {
     std::vector<Buffer> states;
     for (int i = 0; i < commits; ++i) {
-      EXPECT_EQ(i == 0 ? WriteFrame(path_, options, Noise(2 * kChunk, 1), {{"note", "value"}})
-                       : AppendTo(path_, Noise(kChunk, static_cast<uint64_t>(i) + 1)),
+      EXPECT_EQ(i == 0
+                    ? WriteFrame(path_, options, Noise(2 * kSearchedChunk, 1), {{"note", "value"}})
+                    : AppendTo(path_, Noise(kSearchedChunk, static_cast<uint64_t>(i) + 1)),
                 absl::OkStatus());
       states.push_back(FileBytes(path_));
     }
@@ -71,7 +72,8 @@ class TrailerOfEveryTypeTest : public TrailerSearchTest,
 
 TEST_P(TrailerOfEveryTypeTest, HasTheHeaderOfTheNewestCheckpoint) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, SealedWith(GetParam()))));
-  for (uint64_t i = 0; i < 3; ++i) ASSERT_EQ(AppendTo(path_, Noise(kChunk, i)), absl::OkStatus());
+  for (uint64_t i = 0; i < 3; ++i)
+    ASSERT_EQ(AppendTo(path_, Noise(kSearchedChunk, i)), absl::OkStatus());
   const Buffer frame = FileBytes(path_);
   const auto found = FindIn(Beheaded(frame));
   ASSERT_TRUE(IsOk(found));
@@ -93,8 +95,8 @@ TEST_F(TrailerSearchTest, TheHeaderThatIsFoundOpensTheFrame) {
   CopyBytes(found->header, frame);
   const auto opened = Frame::OpenBuffer(Bytes(frame).first(static_cast<size_t>(found->end)));
   ASSERT_TRUE(IsOk(opened));
-  Buffer data = Noise(2 * kChunk, 1);
-  AddTo(data, Noise(kChunk, 2));
+  Buffer data = Noise(2 * kSearchedChunk, 1);
+  AddTo(data, Noise(kSearchedChunk, 2));
   EXPECT_EQ(ContentOf(opened->snapshot()), data);
 }
 
@@ -129,7 +131,7 @@ TEST_F(TrailerSearchTest, AnEmptyFrameThatIsUserDataIsNotTheFileAroundItEither) 
   ASSERT_TRUE(IsOk(Frame::Create(path_, SealedWith(FingerprintType::k64Bit))));
   const Buffer inner = FileBytes(path_);
   EXPECT_TRUE(IsOk(FindIn(inner)));
-  Buffer bytes = Noise(kChunk, 1);
+  Buffer bytes = Noise(kSearchedChunk, 1);
   AddTo(bytes, inner);
   EXPECT_TRUE(IsDamage(FindIn(bytes), "no trailer"));
 }

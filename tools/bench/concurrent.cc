@@ -96,6 +96,7 @@ absl::Status Run(Session& session) {
   const std::vector<std::byte> data = MakeData(DataSet::kA, kChunksize, kSamples);
   const std::string path = session.PathFor("concurrent");
   Samples alone{.name = "a read, alone", .rounds = {}};
+  Samples grown{.name = "a read, alone, of the frame that the writer left", .rounds = {}};
   Samples beside{.name = "a read, beside the writer", .rounds = {}};
   Samples commits{.name = "an append and its commit, beside the reader", .rounds = {}};
   int64_t wrong = 0;
@@ -130,16 +131,18 @@ absl::Status Run(Session& session) {
     const double took = Now(Clock::kCpu) - cpu_begin;
     if (!status.ok()) return status;
     const Reads busy = reader.Take();
+    const Reads after = Reader(path, data).Take();
+    grown.rounds.push_back(after.seconds / static_cast<double>(std::max<int64_t>(after.count, 1)));
     alone.rounds.push_back(quiet.seconds / static_cast<double>(std::max<int64_t>(quiet.count, 1)));
     beside.rounds.push_back(busy.seconds / static_cast<double>(std::max<int64_t>(busy.count, 1)));
     commits.rounds.push_back(took / static_cast<double>(nchunks - before));
-    wrong += quiet.wrong + busy.wrong;
+    wrong += quiet.wrong + busy.wrong + after.wrong;
   }
   RemoveStore(path);
   session.report.Add(Judge({.text = "one process appends and commits each chunk of 4 KiB, one "
                                     "refreshes and reads",
                             .clock = Clock::kCpu},
-                           {alone, beside, commits}));
+                           {alone, grown, beside, commits}));
   session.report.Note(std::to_string(wrong) + " reads were wrong or failed");
   return absl::OkStatus();
 }
