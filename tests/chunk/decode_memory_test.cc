@@ -14,7 +14,7 @@ namespace {
 
 using Buffer = std::vector<std::byte>;
 
-constexpr int32_t kBlock = 64 << 10;
+constexpr int32_t kWholeBlock = 64 << 10;
 
 Buffer Items(int64_t nbytes) {
   Buffer items(static_cast<size_t>(nbytes));
@@ -22,11 +22,11 @@ Buffer Items(int64_t nbytes) {
   return items;
 }
 
-// A chunk of blocks of kBlock.
+// A chunk of blocks of kWholeBlock.
 Buffer Compressed(Bytes items, std::vector<FilterStage> filters) {
   CompressionOptions options;
   options.typesize = 4;
-  options.blocksize = kBlock;
+  options.blocksize = kWholeBlock;
   options.filters = std::move(filters);
   Buffer chunk(MaxCompressedSize(items.size()));
   chunk.resize(CompressChunk(items, options, chunk).value());
@@ -60,44 +60,48 @@ class DecodeMemoryTest : public testing::Test {
 };
 
 TEST_F(DecodeMemoryTest, APartOfABlockTakesTheBlockAndItsFiltersBuffers) {
-  const Buffer items = Items(4 * kBlock);
-  ExpectTakes(Compressed(items, {}), 10, 4, kBlock);
-  ExpectTakes(Compressed(items, {{.filter = Filter::kShuffle}}), kBlock + 8, 4, 3 * kBlock);
-  ExpectTakes(Compressed(items, {{.filter = Filter::kBitShuffle}}), kBlock - 8, 16, 3 * kBlock);
+  const Buffer items = Items(4 * kWholeBlock);
+  ExpectTakes(Compressed(items, {}), 10, 4, kWholeBlock);
+  ExpectTakes(Compressed(items, {{.filter = Filter::kShuffle}}), kWholeBlock + 8, 4,
+              3 * kWholeBlock);
+  ExpectTakes(Compressed(items, {{.filter = Filter::kBitShuffle}}), kWholeBlock - 8, 16,
+              3 * kWholeBlock);
 }
 
 TEST_F(DecodeMemoryTest, BlocksThatLieInTheBufferTakeNothing) {
-  const Buffer chunk = Compressed(Items(4 * kBlock), {{.filter = Filter::kShuffle}});
-  EXPECT_EQ(Read(chunk, 0, 4 * kBlock, 0), absl::OkStatus());
-  EXPECT_EQ(Read(chunk, kBlock, 2 * kBlock, 0), absl::OkStatus());
+  const Buffer chunk = Compressed(Items(4 * kWholeBlock), {{.filter = Filter::kShuffle}});
+  EXPECT_EQ(Read(chunk, 0, 4 * kWholeBlock, 0), absl::OkStatus());
+  EXPECT_EQ(Read(chunk, kWholeBlock, 2 * kWholeBlock, 0), absl::OkStatus());
 }
 
 TEST_F(DecodeMemoryTest, TheBlockThatDeltaNeedsFirstCountsAlsoWhereAShortOneIsRead) {
-  const Buffer chunk = Compressed(Items(2 * kBlock + 40), {{.filter = Filter::kDelta}});
-  ExpectTakes(chunk, 2 * kBlock, 40, 4 * kBlock);
-  ExpectTakes(chunk, 2 * kBlock, 4, 4 * kBlock);
-  EXPECT_EQ(Read(chunk, 0, 2 * kBlock + 40, 0), absl::OkStatus());
+  const Buffer chunk = Compressed(Items(2 * kWholeBlock + 40), {{.filter = Filter::kDelta}});
+  ExpectTakes(chunk, 2 * kWholeBlock, 40, 4 * kWholeBlock);
+  ExpectTakes(chunk, 2 * kWholeBlock, 4, 4 * kWholeBlock);
+  EXPECT_EQ(Read(chunk, 0, 2 * kWholeBlock + 40, 0), absl::OkStatus());
 }
 
 TEST_F(DecodeMemoryTest, BlocksOfSeveralThreadsCountTogether) {
   ReverseExecutor executor(3);
   executor_ = &executor;
-  const Buffer items = Items(6 * kBlock);
-  ExpectTakes(Compressed(items, {{.filter = Filter::kShuffle}}), 8, 5 * kBlock, 6 * kBlock);
-  ExpectTakes(Compressed(items, {{.filter = Filter::kDelta}}), kBlock + 8, 4 * kBlock, 9 * kBlock);
+  const Buffer items = Items(6 * kWholeBlock);
+  ExpectTakes(Compressed(items, {{.filter = Filter::kShuffle}}), 8, 5 * kWholeBlock,
+              6 * kWholeBlock);
+  ExpectTakes(Compressed(items, {{.filter = Filter::kDelta}}), kWholeBlock + 8, 4 * kWholeBlock,
+              9 * kWholeBlock);
 }
 
 TEST_F(DecodeMemoryTest, PiecesEndWithBlocksAndKeepTheLimit) {
-  const Buffer chunk = Compressed(Items(4 * kBlock + 100), {{.filter = Filter::kShuffle}});
+  const Buffer chunk = Compressed(Items(4 * kWholeBlock + 100), {{.filter = Filter::kShuffle}});
   Decoder decoder;
   DecodeContext context;
   context.pool = &pool_;
-  context.max_memory = 12 * kBlock;
+  context.max_memory = 12 * kWholeBlock;
   ASSERT_EQ(decoder.Open(chunk, context), absl::OkStatus());
-  EXPECT_EQ(decoder.PieceEnd(0, 1 << 20).value(), 2 * kBlock);
-  EXPECT_EQ(decoder.PieceEnd(0, 1).value(), kBlock);
-  EXPECT_EQ(decoder.PieceEnd(3 * kBlock, 1 << 20).value(), 4 * kBlock + 100);
-  context.max_memory = 3 * kBlock - 1;
+  EXPECT_EQ(decoder.PieceEnd(0, 1 << 20).value(), 2 * kWholeBlock);
+  EXPECT_EQ(decoder.PieceEnd(0, 1).value(), kWholeBlock);
+  EXPECT_EQ(decoder.PieceEnd(3 * kWholeBlock, 1 << 20).value(), 4 * kWholeBlock + 100);
+  context.max_memory = 3 * kWholeBlock - 1;
   ASSERT_EQ(decoder.Open(chunk, context), absl::OkStatus());
   EXPECT_TRUE(absl::IsResourceExhausted(decoder.PieceEnd(0, 1 << 20).status()));
 }
