@@ -8,15 +8,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-install_clang() {
-  command -v apt-get >/dev/null || { echo "fuzz: clang and its runtimes are missing" >&2; exit 1; }
-  local as_root=()
-  [[ $(id -u) -eq 0 ]] || as_root=(sudo)
-  "${as_root[@]}" apt-get update -q
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -q -y --no-install-recommends clang libclang-rt-dev
-}
-
 has_libfuzzer() {
   command -v clang++ >/dev/null &&
     echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' |
@@ -56,7 +47,7 @@ if [[ ${1-} =~ ^[0-9]+$ ]]; then
   seconds=$1
   shift
 fi
-has_libfuzzer || install_clang
+has_libfuzzer || tools/install-deps.sh clang libclang-rt-dev
 build
 targets=("$@")
 [[ $# -gt 0 ]] || mapfile -t targets < <(

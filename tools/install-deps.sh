@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that building and testing need, where any is missing. Says nothing
-# and needs no network when all are there.
+# Installs the Debian packages that building and testing need, and those that are named, where any is
+# missing: tools/install-deps.sh [PACKAGE...]. Says nothing and needs no network when all are there.
 set -euo pipefail
 
 build=(g++ meson ninja-build pkg-config python3 libabsl-dev libxxhash-dev libzstd-dev liblz4-dev
@@ -13,7 +13,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 fi
 
 missing=()
-for package in "${build[@]}" "${test[@]}"; do
+for package in "${build[@]}" "${test[@]}" "$@"; do
   # shellcheck disable=SC2016  # dpkg-query expands it
   state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
   [[ $state == installed* ]] || missing+=("$package")

@@ -95,7 +95,7 @@ ReorderEdit ReadOrder(uint64_t count, ByteReader& reader) {
     reader.Fail("order", absl::StrFormat("%d chunks", count));
     return edit;
   }
-  edit.order.reserve(count);
+  edit.order.reserve(static_cast<size_t>(count));
   for (uint64_t i = 0; i < count; ++i) edit.order.push_back(reader.Le<uint32_t>("order"));
   return edit;
 }

@@ -26,9 +26,9 @@ struct Box {
 // What of a box lies in one chunk.
 struct ChunkPart {
   int64_t nchunk = 0;
-  Box inside;      // in the chunk
-  Index at{};      // where it begins in the box
-  bool all_items;  // all that the chunk holds of the array
+  Box inside;              // in the chunk
+  Index at{};              // where it begins in the box
+  bool all_items = false;  // all that the chunk holds of the array
 };
 
 // Items that lie side by side both in the decoded chunk and in a box in C order. Bytes.

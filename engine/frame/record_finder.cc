@@ -94,7 +94,7 @@ absl::Status RecordFinder::ReadUpTo(int64_t end) {
 void RecordFinder::ForgetPassed() {
   const Bytes seen = Bytes(window_).first(filled_);
   const auto passed = static_cast<uint64_t>(position_ - window_begin_);
-  const Bytes kept = seen.subspan(std::min<uint64_t>(passed, filled_));
+  const Bytes kept = seen.subspan(static_cast<size_t>(std::min<uint64_t>(passed, filled_)));
   std::ranges::copy(kept, window_.begin());
   filled_ = kept.size();
   window_begin_ = position_;

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Tells how much of engine/ the tests run: tools/coverage.sh
+#
+# Builds with clang in build-coverage, runs the tests of the engine that need no other Blosc, and
+# prints lines and branches of each floor. Branches are those of the source, as clang counts them:
+# gcc counts those of the object code, with paths of exceptions that nobody throws. Nothing is left
+# out. Exit status 1 when a test fails or less is run than the bounds say.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+tools/install-deps.sh clang libclang-rt-dev llvm
+source tools/test-runs.sh
+
+dir=build-coverage
+instrument=-fprofile-instr-generate
+rm -rf "$dir/profiles"
+# A tenth of the crashes runs the same code as all of them.
+export CAIRN_CRASH_PERCENT="${CAIRN_CRASH_PERCENT:-10}"
+export LLVM_PROFILE_FILE="$PWD/$dir/profiles/%4m.profraw"
+use_compiler clang clang++
+build "$dir" --buildtype=debug -Dwerror=true -Dcpp_args="$instrument -fcoverage-mapping" \
+  -Dcpp_link_args="$instrument" -- unit_tests vector_tests concurrency_tests \
+  crash_tests edit_sequence_tests &&
+  # Not those of the tool: where they limit the size of files, no profile could be written.
+  run_tests "$dir" unit vectors concurrency crash edit_sequences
+
+llvm-profdata merge -o "$dir/profile" "$dir"/profiles/*.profraw
+llvm-cov export -summary-only -instr-profile "$dir/profile" "$dir/engine/libcairn.so" \
+  >"$dir/coverage.json"
+count_check "coverage" tools/coverage.py "$dir/coverage.json" 95 85
+tell_sums

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# The full matrix: what tools/test.sh does, and what takes too long for every change. It wants an
+# hour or two. The last line says "N passed, N failed"; exit status 1 when any failed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+tools/install-deps.sh clang clang-tidy libclang-rt-dev llvm valgrind libc6-dev-i386 lib32stdc++-12-dev
+source tools/test-runs.sh
+
+# The suites of the floors whose code is pure, but for tests that try everything.
+quick_suites() {
+  sed -nE 's/^TEST(_F|_P)?\((\w+),.*/*\2.*/p' tests/{base,codec,filter,chunk,format}/*.cc |
+    sort -u | paste -sd:
+  echo ":-*.*Every*:*.*Random*:*.*Damaged*:*Noise*"
+}
+
+# An implicit conversion that loses bits where size_t has 32.
+check_narrowing() {  # build folder, for what is configured there
+  find engine -name '*.cc' -print0 |
+    xargs -0 -P "$(nproc)" -n 1 clang++ -m32 -idirafter "/usr/include/$(gcc -print-multiarch)" \
+      -std=c++20 -Iinclude -I. -I"$1" -DHWY_COMPILE_ONLY_STATIC -fsyntax-only \
+      -Wall -Wextra -Wconversion -Wno-sign-conversion -Werror
+}
+
+tidy() {  # build folder
+  run-clang-tidy -quiet -p "$1" '/(engine|tools)/' 2>/dev/null
+}
+
+use_compiler gcc g++
+build_and_test_usual
+
+# A moment of the soak is among the tests; a minute tells whether something grows.
+count_check soak build-test-release/tests/concurrency/soak 60
+
+# The kernels are chosen for the processor that valgrind shows.
+run_tests build-test-release unit --wrapper "valgrind -q --error-exitcode=9" --timeout-multiplier 20 \
+  "--test-args=--gtest_filter=$(quick_suites | tr -d "\n")"
+
+# Without precompiled headers each file has to include what it uses.
+build_and_test build-test-debug --buildtype=debug -Dwerror=true -Db_pch=false
+
+# kill, soak and crash fork or are single threads.
+build build-test-threads --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
+  -Db_sanitize=thread -Dcpp_args=-g1 -- concurrency_tests unit_tests &&
+  run_tests build-test-threads concurrency unit
+
+use_compiler clang clang++
+build_and_test build-test-clang --buildtype=release -Dwerror=true -Db_pch=false
+count_check clang-tidy tidy build-test-clang
+count_check narrowing check_narrowing build-test-clang
+
+count_check coverage tools/coverage.sh
+
+tell_sums

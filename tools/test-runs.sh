@@ -1,0 +1,116 @@
+# Builds and runs tests for the scripts that source it, and keeps the sums. They begin at the top of
+# the repository and end with `tell_sums`.
+# shellcheck shell=bash
+
+export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
+
+passed=0
+failed=0
+
+tell_peer() {  # pkg-config name, title
+  if pkg-config --exists "$1"; then
+    echo "$2: found $(pkg-config --modversion "$1"), compared with"
+  else
+    echo "$2: not found, its tests are skipped"
+  fi
+}
+
+# Prints "passed failed skipped" of a test log that Meson wrote.
+count_cases() {
+  python3 - "$1" <<'PYTHON'
+import sys
+import xml.etree.ElementTree as xml
+
+cases = list(xml.parse(sys.argv[1]).iter("testcase"))
+failed = sum(1 for c in cases if c.find("failure") is not None or c.find("error") is not None)
+skipped = sum(1 for c in cases if c.find("skipped") is not None or c.get("status") == "notrun")
+print(len(cases) - failed - skipped, failed, skipped)
+PYTHON
+}
+
+# The sum stays honest when there is no log or when it hides a failure that Meson saw.
+add_cases() {  # build folder, exit status of meson test
+  local counts ok=0 bad=0 skipped=0
+  if counts=$(count_cases "$1/meson-logs/testlog.junit.xml"); then
+    read -r ok bad skipped <<<"$counts"
+  fi
+  if [[ $2 -ne 0 && $bad -eq 0 ]]; then bad=1; fi
+  echo "$1: $ok passed, $bad failed, $skipped skipped"
+  passed=$((passed + ok))
+  failed=$((failed + bad))
+}
+
+# The programs that later builds use.
+use_compiler() {  # C, C++
+  export CC=$1 CXX=$2
+  if command -v ccache >/dev/null; then
+    export CC="ccache $1" CXX="ccache $2"
+  fi
+}
+
+# Builds these targets, or all. Fails, and counts as a failure, when they do not build.
+build() {  # build folder, meson options [-- target...]
+  local dir=$1 options=() log
+  shift
+  while [[ $# -gt 0 && $1 != -- ]]; do
+    options+=("$1")
+    shift
+  done
+  log=$(mktemp)
+  echo "== $dir: meson setup ${options[*]}"
+  # A folder of another compiler or of other options is made anew.
+  if { meson setup "$dir" --reconfigure "${options[@]}" || meson setup "$dir" --wipe "${options[@]}" ||
+    meson setup "$dir" "${options[@]}"; } >"$log" 2>&1 &&
+    meson compile -C "$dir" "${@:2}" >>"$log" 2>&1; then
+    rm "$log"
+    return 0
+  fi
+  tail -n 60 "$log"
+  echo "$dir: does not build"
+  failed=$((failed + 1))
+  rm "$log"
+  return 1
+}
+
+run_tests() {  # build folder, arguments of meson test
+  local dir=$1 status=0
+  find "$dir" -maxdepth 1 -name '*.xml' -delete
+  rm -f "$dir/meson-logs/testlog.junit.xml"
+  meson test -C "$dir" --no-rebuild --print-errorlogs --timeout-multiplier 3 "${@:2}" || status=$?
+  add_cases "$dir" "$status"
+}
+
+build_and_test() {  # build folder, meson options
+  build "$@" || return 0
+  run_tests "$1"
+}
+
+# Anything that passes or fails as a whole.
+count_check() {  # title, command
+  echo "== $1"
+  if "${@:2}"; then
+    echo "$1: 1 passed, 0 failed"
+    passed=$((passed + 1))
+  else
+    echo "$1: 0 passed, 1 failed"
+    failed=$((failed + 1))
+  fi
+}
+
+# What every change has to pass.
+build_and_test_usual() {
+  tell_peer blosc2 C-Blosc2
+  tell_peer blosc C-Blosc
+  # Little optimisation and no more than line numbers: it builds in half the time. Here zlib itself
+  # codes zlib streams, below libdeflate does.
+  build_and_test build-test-sanitize --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
+    -Db_sanitize=address,undefined -Db_lundef=false -Dcpp_args="-fno-sanitize-recover=all -g1" \
+    -Dlibdeflate=disabled
+  build_and_test build-test-release --buildtype=release -Dwerror=true -Dlibdeflate=enabled
+}
+
+# Fails when a test did, or when there was none.
+tell_sums() {
+  echo "$passed passed, $failed failed"
+  [[ $failed -eq 0 && $passed -gt 0 ]]
+}
