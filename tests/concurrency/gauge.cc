@@ -63,7 +63,8 @@ ProcessGauge::ProcessGauge(std::string name, pid_t pid) : name_(std::move(name))
       // files are counted apart: they come and go with the page cache.
       Figure("own KiB", {.factor = 1.05, .more = 4096}),
       Figure("mapped KiB", {.factor = 1.5, .more = 8192}),
-      Figure("maps", {.factor = 1.05, .more = 16}),
+      // Each state of a sparse frame that is kept maps up to 256 files.
+      Figure("maps", {.factor = 1.05, .more = 512}),
       Figure("descriptors", {.factor = 1.05, .more = 4}),
       Figure("threads", {}),
   };
