@@ -163,12 +163,12 @@ absl::Status Decoder::ForEachStream(const BlockPlace& place, const Visit& visit)
     Stream stream;
     const auto csize = static_cast<int32_t>(reader.Le<uint32_t>("csize"));
     if (csize > 0) {
+      stream.stored = reader.Take(static_cast<uint64_t>(csize), "content");
       // What is no smaller is stored as it is. Codecs would go through any number of bytes that
       // decode to nothing, for each of the blocks that begin there.
-      if (reader.ok() && static_cast<size_t>(csize) > size) {
+      if (stream.stored.size() > size) {
         reader.Fail("csize", absl::StrFormat("expected up to %d, got %d", size, csize));
       }
-      stream.stored = reader.Take(static_cast<uint64_t>(csize), "content");
     } else {
       const uint8_t token = csize == 0 ? uint8_t{1} : reader.U8("token");
       if (reader.ok() && ((token & 1) == 0 || csize < -255)) {
