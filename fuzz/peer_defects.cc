@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "cairn/chunk.h"
+#include "engine/base/checked.h"
+#include "engine/base/endian.h"
 #include "fuzz/lz4_streams.h"
 
 namespace cairn::fuzz {
@@ -27,6 +29,14 @@ bool LeavesBytesUnwritten(const ChunkInfo& info) {
   });
 }
 
+// The first chunk of a context of C-Blosc2 was cut into whole items, whatever its header says.
+bool IsCutOtherwiseThanItSays(Bytes chunk, const ChunkInfo& info) {
+  if (info.vlblocks || info.memcpyed || info.special != SpecialValue::kNone) return false;
+  constexpr size_t kBlocksize = 8;
+  const int64_t said = LoadLe<uint32_t>(&chunk[kBlocksize]);
+  return said != 0 && CeilDiv<int64_t>(info.nbytes, said) != info.nblocks;
+}
+
 }  // namespace
 
 bool PeerIsKnownToDiffer(Bytes chunk) {
@@ -35,6 +45,7 @@ bool PeerIsKnownToDiffer(Bytes chunk) {
   // Undefined: what an old bitshuffled block holds behind its items, and uninitialised values.
   if (info->version <= 3 && Has(*info, Filter::kBitShuffle)) return true;
   if (info->special == SpecialValue::kUninit) return true;
+  if (IsCutOtherwiseThanItSays(chunk, *info)) return true;
   if (IsTakenAsSplit(*info) || LeavesBytesUnwritten(*info)) return true;
   // Variable blocks are each coded for themselves, and decoded against the first.
   if (info->vlblocks && Has(*info, Filter::kDelta)) return true;
