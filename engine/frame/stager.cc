@@ -172,13 +172,13 @@ absl::Status Stager::AppendChunk(Bytes chunk) { return InsertCompressed(draft_.n
 // The bytes of a short last chunk that repeats `special` too. It leaves the index: the run that
 // follows begins with it, and no item of either has to be stored.
 int64_t Stager::TakeShortRun(SpecialValue special) {
-  const auto [chunksize, typesize] = std::pair(draft_.header.chunksize, draft_.header.typesize);
-  const int64_t nbytes = draft_.header.nbytes % chunksize;
-  if (!draft_.tail.empty() || nbytes == 0 || !IsIndexSpecial(special)) return 0;
+  const format::FrameHeader& header = draft_.header;
+  const int64_t nbytes = header.nbytes % header.chunksize;
+  const bool whole_items = header.chunksize % header.typesize == 0;
+  if (!draft_.tail.empty() || nbytes == 0 || !IsIndexSpecial(special) || !whole_items) return 0;
   const int64_t last = draft_.chunks.size() - 1;
   const absl::StatusOr<IndexEntry> entry = draft_.chunks.Get(last);
-  const bool same = entry.ok() && entry->value == format::EntryOfSpecial(special);
-  if (!same || chunksize % typesize != 0) return 0;
+  if (!entry.ok() || entry->value != format::EntryOfSpecial(special)) return 0;
   draft_.Erase(last, 1, {.nbytes = nbytes});
   return nbytes;
 }
