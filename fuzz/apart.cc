@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/storage/unique_fd.h"
 #include "fuzz/check.h"
 
 namespace cairn::fuzz {
@@ -40,13 +41,14 @@ std::optional<std::vector<std::byte>> RunApart(absl::FunctionRef<std::vector<std
   ::close(ends[1]);
   std::vector<std::byte> result;
   std::vector<std::byte> piece(1 << 16);
+  // The fuzzer's alarms interrupt calls.
   for (ssize_t n = 1; n > 0;) {
-    n = ::read(ends[0], piece.data(), piece.size());
+    n = storage::RetryInterrupted([&] { return ::read(ends[0], piece.data(), piece.size()); });
     if (n > 0) result.insert(result.end(), piece.begin(), piece.begin() + n);
   }
   ::close(ends[0]);
   int status = 0;
-  ::waitpid(child, &status, 0);
+  storage::RetryInterrupted([&] { return ::waitpid(child, &status, 0); });
   const bool fine = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   return fine ? std::optional(std::move(result)) : std::nullopt;
 }

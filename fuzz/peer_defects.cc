@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cairn/chunk.h"
-#include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "fuzz/lz4_streams.h"
 
@@ -34,7 +33,7 @@ bool IsCutOtherwiseThanItSays(Bytes chunk, const ChunkInfo& info) {
   if (info.vlblocks || info.memcpyed || info.special != SpecialValue::kNone) return false;
   constexpr size_t kBlocksize = 8;
   const int64_t said = LoadLe<uint32_t>(&chunk[kBlocksize]);
-  return said != 0 && CeilDiv<int64_t>(info.nbytes, said) != info.nblocks;
+  return std::min<int64_t>(said, info.nbytes) != std::min(info.blocksize, info.nbytes);
 }
 
 }  // namespace

@@ -18,11 +18,13 @@ quick_suites() {
 check_narrowing() {  # build folder, for what is configured there
   find engine -name '*.cc' -print0 |
     xargs -0 -P "$(nproc)" -n 1 clang++ -m32 -idirafter "/usr/include/$(gcc -print-multiarch)" \
-      -std=c++20 -Iinclude -I. -I"$1" -DHWY_COMPILE_ONLY_STATIC -fsyntax-only \
-      -Wall -Wextra -Wconversion -Wno-sign-conversion -Werror
+      -std=c++20 -Iinclude -I. -I"$1" -D_FILE_OFFSET_BITS=64 -DHWY_COMPILE_ONLY_STATIC \
+      -fsyntax-only -Wall -Wextra -Wconversion -Wno-sign-conversion -Werror
 }
 
-tidy() {  # build folder
+# What it parses has to include what it uses.
+tidy() {  # build folder, for the commands only
+  meson setup "$1" --reconfigure -Db_pch=false >/dev/null || meson setup "$1" -Db_pch=false
   run-clang-tidy -quiet -p "$1" '/(engine|tools)/' 2>/dev/null
 }
 
@@ -36,7 +38,7 @@ count_check soak build-test-release/tests/concurrency/soak 60
 run_tests build-test-release unit --wrapper "valgrind -q --error-exitcode=9" --timeout-multiplier 20 \
   "--test-args=--gtest_filter=$(quick_suites | tr -d "\n")"
 
-# Without precompiled headers each file has to include what it uses.
+# Each file by itself: it has to include what it uses.
 build_and_test build-test-debug --buildtype=debug -Dwerror=true -Db_pch=false
 
 # kill, soak and crash fork or are single threads.
@@ -45,8 +47,8 @@ build build-test-threads --buildtype=debugoptimized -Doptimization=1 -Dwerror=tr
   run_tests build-test-threads concurrency unit
 
 use_compiler clang clang++
-build_and_test build-test-clang --buildtype=release -Dwerror=true -Db_pch=false
-count_check clang-tidy tidy build-test-clang
+build_and_test build-test-clang --buildtype=release -Dwerror=true
+count_check clang-tidy tidy build-test-tidy
 count_check narrowing check_narrowing build-test-clang
 
 count_check coverage tools/coverage.sh

@@ -35,6 +35,9 @@ inline std::vector<std::byte> ToVector(Bytes bytes) { return {bytes.begin(), byt
 // Whether every byte equals the first one. False for an empty span.
 bool IsRun(Bytes bytes);
 
+// False for an empty span, too.
+inline bool IsRunOfZeros(Bytes bytes) { return IsRun(bytes) && bytes[0] == std::byte{0}; }
+
 }  // namespace cairn
 
 #endif  // CAIRN_ENGINE_BASE_BYTES_H_

@@ -7,7 +7,7 @@ namespace cairn::chunk {
 
 namespace {
 
-constexpr int32_t kKiB = 1024;
+constexpr int64_t kKiB = 1024;
 constexpr int32_t kMaxStreams = 16;
 constexpr int32_t kMinStreamItems = 32;
 
@@ -31,7 +31,7 @@ int32_t WholeBlockSize(const CompressionOptions& options) {
 
 int32_t SplitBlockSize(int clevel, int32_t typesize) {
   constexpr std::array<int32_t, 10> kStreamKiB = {32, 32, 32, 32, 64, 64, 64, 128, 256, 512};
-  const int64_t size = int64_t{kStreamKiB[static_cast<size_t>(clevel)]} * kKiB * typesize;
+  const int64_t size = kStreamKiB[static_cast<size_t>(clevel)] * kKiB * typesize;
   return static_cast<int32_t>(std::clamp<int64_t>(size, 32 * kKiB, 4096 * kKiB));
 }
 

@@ -79,7 +79,7 @@ absl::StatusOr<size_t> Encoder::Encode(Bytes src, MutableBytes dst, Zeros zeros)
   if (options_.clevel == 0 || src.size() < (header.extended ? kMinPayload : kMinBlosc1Payload)) {
     return StoreCopy(src, header, dst);
   }
-  if (header.extended && zeros == Zeros::kSpecial && src[0] == std::byte{0} && IsRun(src)) {
+  if (header.extended && zeros == Zeros::kSpecial && IsRunOfZeros(src)) {
     if (dst.size() < kHeaderSize) {
       return ResourceExhausted("chunk of %d bytes does not fit into %d", kHeaderSize, dst.size());
     }

@@ -150,7 +150,7 @@ bool NoiseProbe::RepeatsItself(const Ruler& ruler, const Marking& marking) {
           const auto bit = static_cast<size_t>(std::countr_zero(marks));
           const auto word = LoadLe<uint64_t>(&starts[at + line * kLine + bit]);
           const uint64_t hash = (word << (64 - 8 * marking.key_bytes)) * 0x9E3779B97F4A7C15;
-          uint32_t& entry = table_[hash >> (64 - table_bits)];
+          uint32_t& entry = table_[static_cast<size_t>(hash >> (64 - table_bits))];
           const auto tag = static_cast<uint32_t>(hash >> 28) | 1;
           if (entry == tag && ++repeats == marking.repeats) return true;
           entry = tag;

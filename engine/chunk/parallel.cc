@@ -10,7 +10,7 @@ namespace cairn::chunk {
 namespace {
 
 // Below this, waking a thread costs more than it saves.
-constexpr int64_t kMinParallelBytes = 128 * 1024;
+constexpr int64_t kMinParallelBytes = 128 << 10;
 
 // The error of the lowest block, so that the outcome does not depend on timing.
 class FirstError {

@@ -147,7 +147,7 @@ class Decoder {
   bool CopyMatch(size_t control) {
     size_t length = control >> 5;
     if (length == kLong) {
-      size_t more;
+      size_t more = 0;
       do {
         if (in_ == in_end_) return false;
         more = std::to_integer<size_t>(*in_++);

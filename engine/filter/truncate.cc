@@ -40,7 +40,7 @@ absl::StatusOr<int> BitsToClear(const FilterStage& stage, int32_t typesize) {
   const int id = static_cast<int>(stage.filter);
   const int all = BitsAtStake(stage.filter, typesize);
   if (all == 0) return InvalidArgument("filter id %d does not take typesize %d", id, typesize);
-  const int meta = static_cast<int8_t>(stage.meta);
+  const auto meta = static_cast<int8_t>(stage.meta);
   const int bits = meta >= 0 ? all - meta : -meta;
   if (bits < 0 || bits >= all) {
     return InvalidArgument("filter id %d: precision %d of typesize %d: expected %d to %d but 0", id,

@@ -27,7 +27,7 @@ constexpr uint32_t kTailHasHead = 2;
 
 constexpr size_t kChunkSize = 8 + 8 + 4 + 4;
 constexpr size_t kEditHeadSize = 4 + 8;
-constexpr size_t kLinksSize = 4 * 8;
+constexpr size_t kLinksSize = 8 + 8 + 8 + 8;
 constexpr size_t kTotalsSize = 3 * 8 + 2 * 4;
 
 void PutChunk(const PlacedChunk& chunk, std::byte* out) {

@@ -196,7 +196,7 @@ absl::StatusOr<std::string> ChunkScan::ReasonOfGap(int64_t end) {
   }
   for (int64_t at = gap_begin_; at < end; at += kStep) {
     CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.Read(at, std::min(kStep, end - at)));
-    if (bytes[0] != std::byte{0} || !IsRun(bytes)) return "no chunk begins here";
+    if (!IsRunOfZeros(bytes)) return "no chunk begins here";
   }
   return "zeros";
 }

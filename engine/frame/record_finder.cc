@@ -39,10 +39,6 @@ constexpr size_t kZerosBelieved = 64 << 10;
 // Behind so many zeros, more than any writer reserves, nothing was written.
 constexpr int64_t kMostZeros = int64_t{128} << 20;
 
-bool AllZeros(Bytes bytes) {
-  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
-}
-
 // Whether there is an intact record at `begin`. Reads it piece by piece: what only claims to be
 // large costs no memory.
 absl::StatusOr<bool> HasIntactRecord(const FrameSource& source, int64_t begin,
@@ -125,7 +121,8 @@ Bytes RecordFinder::Seen(int64_t begin, int64_t size) const {
 absl::StatusOr<bool> RecordFinder::StoppedAtBytes() {
   for (const size_t size : {kWindow, kZerosBelieved}) {
     CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(size));
-    if (!AllZeros(ahead.first(std::min(ahead.size(), size)))) return true;
+    const Bytes near = ahead.first(std::min(ahead.size(), size));
+    if (!near.empty() && !IsRunOfZeros(near)) return true;
   }
   return false;
 }
@@ -185,7 +182,7 @@ absl::Status RecordFinder::Search(absl::FunctionRef<bool(FoundRecord)> visit) {
     CAIRN_ASSIGN_OR_RETURN(const size_t got, source_.ReadSome(position, piece));
     if (static_cast<int64_t>(got) < format::kMinRecordSize) return absl::OkStatus();
     const Bytes bytes = Bytes(piece).first(got);
-    zeros = AllZeros(bytes) ? zeros + std::ssize(bytes) : 0;
+    zeros = IsRunOfZeros(bytes) ? zeros + std::ssize(bytes) : 0;
     const std::string_view text = AsText(bytes);
     for (size_t at = text.find(format::kRecordMagic); at != text.npos;
          at = text.find(format::kRecordMagic, at + 1)) {

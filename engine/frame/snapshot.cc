@@ -119,7 +119,11 @@ absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
 }
 
 absl::StatusOr<int32_t> Snapshot::ChunkSize(int64_t nchunk) const {
-  return frame::ChunkNbytes(*state_, nchunk);
+  CAIRN_ASSIGN_OR_RETURN(const int32_t nbytes, frame::ChunkNbytes(*state_, nchunk));
+  if (absl::Status status = frame::CheckChunkNbytes(*state_, nbytes); !status.ok()) {
+    return At(absl::StrFormat("chunk %d", nchunk), status);
+  }
+  return nbytes;
 }
 
 absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableBytes dst) const {

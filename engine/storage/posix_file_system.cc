@@ -149,6 +149,7 @@ class PosixFiles final : public FileSystem {
 
 FileSystem* PosixFileSystem() {
   // Never destroyed: files may be opened until the very end of the process. It has no state.
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
   static FileSystem* const files = new storage::PosixFiles(storage::PosixDirectory());
   return files;
 }

@@ -111,7 +111,8 @@ class CAIRN_EXPORT Snapshot {
   absl::StatusOr<ChunkEntry> GetEntry(int64_t nchunk) const;
   // The compressed chunk, in place when the frame is mapped. Special chunks of the index are made.
   absl::StatusOr<Chunk> GetChunk(int64_t nchunk) const;
-  // Decoded size of one chunk, bytes.
+  // Decoded size of one chunk, bytes: within Limits::max_chunk_nbytes, so a buffer of that size is
+  // no more than the caller allowed.
   absl::StatusOr<int32_t> ChunkSize(int64_t nchunk) const;
   // Decodes one chunk; dst must have its ChunkSize.
   absl::Status ReadChunk(int64_t nchunk, MutableBytes dst) const;

@@ -1,9 +1,6 @@
 // Files made to waste time: what they cost grows no faster than they do.
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
-#include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +18,7 @@
 #include "engine/frame/frame_core.h"
 #include "tests/frame/frame_test_data.h"
 #include "tests/frame/small_frames.h"
+#include "tests/support/cost.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -31,24 +29,6 @@ namespace {
 constexpr size_t kFrameSizeAt = 0x10;
 constexpr size_t kNbytesAt = 0x1E;
 constexpr size_t kCbytesAt = 0x27;
-
-// Processor time of `run` for inputs of `size` and of four times that. What is linear takes four
-// times as much, and what is quadratic 16 times; the best of three rounds counts.
-void ExpectLinear(int64_t size, const std::function<std::function<void()>(int64_t)>& prepare) {
-  std::clock_t best[2];
-  for (const int64_t factor : {1, 4}) {
-    const std::function<void()> run = prepare(size * factor);
-    std::clock_t& took = best[factor / 4];
-    took = std::numeric_limits<std::clock_t>::max();
-    for (int round = 0; round < 3; ++round) {
-      const std::clock_t begin = std::clock();
-      run();
-      took = std::min(took, std::clock() - begin);
-    }
-  }
-  constexpr std::clock_t kNoise = CLOCKS_PER_SEC / 200;
-  EXPECT_LT(best[1], 9 * best[0] + kNoise) << best[0] << " ticks for " << size;
-}
 
 // A frame of variable chunks, unsealed, whose chunks `area` holds at these places.
 Buffer FrameOf(Bytes area, const std::vector<int64_t>& places, int64_t nbytes) {
@@ -124,7 +104,7 @@ TEST(CostsTest, CompactDoesNotMultiplyAChunk) {
 }
 
 TEST(CostsTest, ChunksInAnyOrderAreReadInLinearTime) {
-  ExpectLinear(2000, [](int64_t count) {
+  ExpectLinear(10'000, [](int64_t count) {
     const Buffer one = chunk::PlainChunk(Buffer(1));
     Buffer area;
     std::vector<int64_t> places;
@@ -138,6 +118,33 @@ TEST(CostsTest, ChunksInAnyOrderAreReadInLinearTime) {
       std::byte last;
       EXPECT_TRUE(IsOk(snapshot.ReadBytes(snapshot.info().nbytes - 1, {&last, 1})));
       EXPECT_TRUE(snapshot.Verify()->ok());
+    };
+  });
+}
+
+TEST(CostsTest, ChunksThatOnlyTheIndexHoldsCostNoMoreThanTheirEntries) {
+  // Each claims as much as a chunk may have.
+  constexpr int32_t kClaimed = kMaxChunkBytes / 2;
+  ExpectLinear(10'000, [](int64_t count) {
+    const auto dir = std::make_shared<TempDir>();
+    auto writer = Frame::Build(dir->Path("f"), Cut(1, kClaimed));
+    for (int64_t i = 0; i < count; ++i) {
+      // One after the other in kinds, so that no two are one run.
+      const SpecialValue kind = i % 2 == 0 ? SpecialValue::kZeros : SpecialValue::kUninit;
+      EXPECT_TRUE(IsOk(writer->AppendSpecial(kind, kClaimed)));
+    }
+    EXPECT_TRUE(IsOk(writer->Close()));
+    return [=] {
+      const auto frame = Frame::Open(dir->Path("f"));
+      ASSERT_TRUE(IsOk(frame));
+      const Snapshot snapshot = frame->snapshot();
+      EXPECT_EQ(snapshot.info().nbytes, count * kClaimed);
+      EXPECT_TRUE(snapshot.Verify()->ok());
+      std::byte one{1};
+      for (int64_t i = 0; i < count; ++i) {
+        EXPECT_TRUE(IsOk(snapshot.ReadBytes(i * kClaimed + kClaimed / 2, {&one, 1})));
+        EXPECT_EQ(one, std::byte{0});
+      }
     };
   });
 }
@@ -237,7 +244,7 @@ TEST(CostsTest, FilesThatAreMissingAreFoundMissingInLinearTime) {
 }
 
 TEST(CostsTest, AFileOfLookalikesOfChunksIsSalvagedOrGivenUpInLinearTime) {
-  ExpectLinear(4000, [](int64_t count) {
+  ExpectLinear(40'000, [](int64_t count) {
     const auto dir = std::make_shared<TempDir>();
     CompressionOptions compression = OfTypesize(1);
     const Buffer chunk = Compressed(MakeItems(1000), compression);

@@ -9,6 +9,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/format/frame_header.h"
+#include "tests/frame/frame_test_data.h"
 #include "tests/frame/small_frames.h"
 #include "tests/support/temp_dir.h"
 

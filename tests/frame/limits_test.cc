@@ -69,6 +69,13 @@ TEST_F(LimitsTest, ALargeChunkIsNotDecoded) {
   EXPECT_EQ(report->findings.size(), static_cast<size_t>(kChunks));
 }
 
+TEST_F(LimitsTest, NoChunkSizeIsLargerThanAllowed) {
+  EXPECT_EQ(Open({.max_chunk_nbytes = kBoundedChunk})->snapshot().ChunkSize(1).value(),
+            kBoundedChunk);
+  ExpectNamesLimit(Open({.max_chunk_nbytes = kBoundedChunk - 1})->snapshot().ChunkSize(1).status(),
+                   kBoundedChunk - 1);
+}
+
 TEST_F(LimitsTest, AShortLastChunkWithinTheLimitIsRead) {
   ASSERT_EQ(AppendTo(path_, Noise(10, 2)), absl::OkStatus());
   const auto frame = Open({.max_chunk_nbytes = 10});

@@ -10,6 +10,7 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
+#include "tests/frame/frame_test_data.h"
 #include "tests/frame/small_frames.h"
 #include "tests/support/temp_dir.h"
 

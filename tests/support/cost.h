@@ -1,0 +1,40 @@
+// What work costs as its input grows.
+#ifndef CAIRN_TESTS_SUPPORT_COST_H_
+#define CAIRN_TESTS_SUPPORT_COST_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <ctime>
+#include <functional>
+
+#include <gtest/gtest.h>
+
+namespace cairn::test {
+
+// Expects that processor time grows no faster than input. `prepare` makes the work for a size: it
+// is compared with that for four times the size, which takes four times as long when it is linear
+// and 16 times when it is quadratic. The best of three rounds counts; sizes are to be such that the
+// smaller one takes milliseconds.
+inline void ExpectLinear(int64_t size,
+                         const std::function<std::function<void()>(int64_t)>& prepare) {
+  const std::function<void()> few = prepare(size);
+  const std::function<void()> many = prepare(4 * size);
+  const auto shorter = [](std::clock_t best, const std::function<void()>& run) {
+    const std::clock_t begin = std::clock();
+    run();
+    return std::min(best, std::clock() - begin);
+  };
+  constexpr std::clock_t kForever = std::clock_t{3600} * CLOCKS_PER_SEC;
+  std::clock_t took_few = kForever;
+  std::clock_t took_many = kForever;
+  for (int round = 0; round < 3; ++round) {
+    took_few = shorter(took_few, few);
+    took_many = shorter(took_many, many);
+  }
+  constexpr std::clock_t kNoise = CLOCKS_PER_SEC / 500;
+  EXPECT_LT(took_many, 9 * took_few + kNoise) << took_few << " ticks for " << size;
+}
+
+}  // namespace cairn::test
+
+#endif  // CAIRN_TESTS_SUPPORT_COST_H_
