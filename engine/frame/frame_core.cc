@@ -230,7 +230,7 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::FollowOn(
   CAIRN_ASSIGN_OR_RETURN(const int64_t begin, WhereToLook(*newest, source));
   RecordFinder finder(source, begin, std::move(window_));
   CAIRN_ASSIGN_OR_RETURN(const Followed followed, FollowJournal(source, *newest, finder));
-  window_ = std::move(finder).TakeMemory();
+  window_ = finder.TakeMemory();
   if (window_.size() > kKeptWindow) window_ = {};
   if (followed.state != nullptr) {
     hopped_ = {};

@@ -52,8 +52,8 @@ class RecordFinder {
   absl::StatusOr<bool> StoppedAtBytes();
   // Bytes that were read on the way here, if they are all at hand still; else none.
   Bytes Seen(int64_t begin, int64_t size) const;
-  // The memory, for the next finder.
-  std::vector<std::byte> TakeMemory() && { return std::move(window_); }
+  // The memory, for the next finder. This one has only its position and hop left.
+  std::vector<std::byte> TakeMemory() { return std::move(window_); }
   // Looks behind every byte from the position on for intact records, wherever they lie, until
   // `visit` says that it has seen enough. Stays where it is.
   absl::Status Search(absl::FunctionRef<bool(FoundRecord)> visit);
