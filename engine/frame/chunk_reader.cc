@@ -92,7 +92,7 @@ class StoredSizes final : public ChunkSizes {
     chunk::ScratchBuffer scratch;
     const absl::StatusOr<StoredChunk> stored =
         ReadStored(state_, nchunk, VerifyPolicy::kAlways, scratch);
-    return stored.ok() ? budget_.Spend(std::ssize(stored->bytes())) : stored.status();
+    return stored.ok() ? budget_.Spend(nchunk, std::ssize(stored->bytes())) : stored.status();
   }
 
  private:
@@ -179,14 +179,16 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, Verif
 }
 
 StoredBudget::StoredBudget(const State& state)
-    : room_(state.chunks_end), left_(CheckedMul(room_, kMaxOverlaps).value_or(INT64_MAX)) {
-  // The files of a sparse frame were not measured.
-  if (state.header.layout == Layout::kSparse) left_ = INT64_MAX;
-}
+    : state_(state), room_(state.header.layout == Layout::kSparse ? 0 : state.chunks_end) {}
 
-absl::Status StoredBudget::Spend(int64_t stored) {
-  left_ -= std::min(left_, stored);
-  if (left_ > 0) return absl::OkStatus();
+absl::Status StoredBudget::Spend(int64_t nchunk, int64_t stored) {
+  if (stored == 0) return absl::OkStatus();
+  spent_ += stored;
+  if (state_.header.layout == Layout::kSparse) {
+    CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, EntryOf(state_, nchunk));
+    if (files_.insert(entry.value).second) room_ += stored;
+  }
+  if (spent_ / kMaxOverlaps <= room_) return absl::OkStatus();
   return DataLoss("index: chunks overlap: they take over %d times the %d bytes that they lie in",
                   kMaxOverlaps, room_);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -38,13 +39,17 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, Verif
 // longer than what they lie in; only an index that was made to waste time asks for much more.
 class StoredBudget {
  public:
+  // The state must outlive it.
   explicit StoredBudget(const State& state);
-  // kDataLoss when the chunks that were read were more than that.
-  absl::Status Spend(int64_t stored);
+  // To be told of each chunk that was read, with its stored size. kDataLoss when all of them were
+  // much more than what they lie in.
+  absl::Status Spend(int64_t nchunk, int64_t stored);
 
  private:
-  int64_t room_;
-  int64_t left_;
+  const State& state_;
+  int64_t room_;  // of a sparse frame: of the files so far
+  int64_t spent_ = 0;
+  absl::flat_hash_set<int64_t> files_;
 };
 
 // Whether a stored chunk decodes to something else outside of this frame.

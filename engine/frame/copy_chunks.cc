@@ -25,7 +25,7 @@ absl::StatusOr<Draft> CopyChunks(const State& view, const Draft& draft, ChunkLog
     if (!format::IsSpecialEntry(entry.value)) {
       CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored,
                              ReadStored(view, i, VerifyPolicy::kAlways, scratch));
-      CAIRN_RETURN_IF_ERROR(budget.Spend(std::ssize(stored.bytes())));
+      CAIRN_RETURN_IF_ERROR(budget.Spend(i, std::ssize(stored.bytes())));
       CAIRN_ASSIGN_OR_RETURN(entry.value, log.Append(stored.bytes()));
       if (entry.fingerprint == 0) entry.fingerprint = format::HashChunk(stored.bytes());
       *copy.stored_bytes += static_cast<int64_t>(stored.bytes().size());

@@ -133,11 +133,13 @@ absl::StatusOr<Draft> SparseWriter::SealAll() const {
   std::vector<IndexEntry> entries;
   draft.stored_bytes = 0;
   chunk::ScratchBuffer scratch;
+  StoredBudget budget(*base_);
   for (int64_t i = 0; i < base_->chunks.size(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(IndexEntry entry, base_->chunks.Get(i));
     if (!format::IsSpecialEntry(entry.value)) {
       CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored,
                              ReadStored(*base_, i, VerifyPolicy::kAlways, scratch));
+      CAIRN_RETURN_IF_ERROR(budget.Spend(i, std::ssize(stored.bytes())));
       entry.fingerprint = format::HashChunk(stored.bytes());
       *draft.stored_bytes += static_cast<int64_t>(stored.bytes().size());
     }

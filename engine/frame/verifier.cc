@@ -45,7 +45,7 @@ class Verifier {
   Extent ExtentOf(int64_t nchunk);
   absl::Status CheckContent(const OpenChunk& chunk);
   int64_t StoredSizeOf(int64_t nchunk);
-  void Spend(int64_t stored);
+  void Spend(int64_t nchunk, int64_t stored);
 
   const State& state_;
   VerifyDepth depth_;
@@ -150,12 +150,12 @@ void Verifier::CheckChunk(int64_t nchunk) {
   } else if (!status.ok()) {
     Add(ExtentOf(nchunk), absl::StrFormat("chunk %d", nchunk), status);
   }
-  if (!structure_only) Spend(stored);
+  if (!structure_only) Spend(nchunk, stored);
 }
 
 // Looks no further than at headers where chunks overlap.
-void Verifier::Spend(int64_t stored) {
-  const absl::Status status = budget_.Spend(stored);
+void Verifier::Spend(int64_t nchunk, int64_t stored) {
+  const absl::Status status = budget_.Spend(nchunk, stored);
   if (status.ok()) return;
   Add(state_.index, "index", status);
   chunk_depth_ = VerifyDepth::kStructure;

@@ -30,23 +30,35 @@ constexpr size_t kFrameSizeAt = 0x10;
 constexpr size_t kNbytesAt = 0x1E;
 constexpr size_t kCbytesAt = 0x27;
 
-// A frame of variable chunks, unsealed, whose chunks `area` holds at these places.
-Buffer FrameOf(Bytes area, const std::vector<int64_t>& places, int64_t nbytes) {
-  const TempDir dir;
+// Variable chunks, unsealed.
+CreateOptions VariableChunks(Layout layout) {
   CreateOptions options = Cut(1, CreateOptions::kVariableChunks);
   options.fingerprint = FingerprintType::kNone;
-  EXPECT_EQ(WriteFrame(dir.Path("f"), options, MakeItems(100)), absl::OkStatus());
-  const Buffer model = FileBytes(dir.Path("f"));
+  options.layout = layout;
+  return options;
+}
+
+// The frame with other chunks, which `area` holds, and another index.
+Buffer WithIndex(const Buffer& model, Bytes area, const std::vector<int64_t>& entries,
+                 int64_t nbytes) {
   const FrameParts parts = PartsOf(model);
   chunk::WorkspacePool pool;
   Buffer frame(model.begin(), model.begin() + parts.header_len);
   AddTo(frame, area);
-  AddTo(frame, format::EncodeIndex(places, &pool).value());
+  AddTo(frame, format::EncodeIndex(entries, &pool).value());
   AddTo(frame, Bytes(model).subspan(static_cast<size_t>(parts.trailer_begin)));
   StoreBe<uint64_t>(frame.data() + kFrameSizeAt, frame.size());
   StoreBe<uint64_t>(frame.data() + kNbytesAt, static_cast<uint64_t>(nbytes));
   StoreBe<uint64_t>(frame.data() + kCbytesAt, area.size());
   return frame;
+}
+
+// A frame whose chunks `area` holds at these places.
+Buffer FrameOf(Bytes area, const std::vector<int64_t>& places, int64_t nbytes) {
+  const TempDir dir;
+  EXPECT_EQ(WriteFrame(dir.Path("f"), VariableChunks(Layout::kContiguous), MakeItems(100)),
+            absl::OkStatus());
+  return WithIndex(FileBytes(dir.Path("f")), area, places, nbytes);
 }
 
 // Every chunk is a plain copy of all that follows its header, the headers of the others with it.
@@ -72,25 +84,65 @@ Buffer OneChunkManyTimes(int64_t size) {
   return FrameOf(area, std::vector<int64_t>(static_cast<size_t>(count)), count * size);
 }
 
-void ExpectOverlapIsFound(const Buffer& bytes) {
-  const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
+// The same in a sparse frame: all of one file.
+void PutOneFileManyTimes(const std::string& path, int64_t size, int64_t count) {
+  EXPECT_EQ(WriteFrame(path, VariableChunks(Layout::kSparse), MakeNoise(static_cast<size_t>(size))),
+            absl::OkStatus());
+  const int64_t file = Frame::Open(path)->snapshot().GetEntry(0)->file;
+  const std::string index = path + "/chunks.b2frame";
+  Buffer bytes =
+      WithIndex(FileBytes(index), {}, std::vector(static_cast<size_t>(count), file), count * size);
+  StoreBe<uint64_t>(bytes.data() + kCbytesAt, static_cast<uint64_t>(count * size));
+  PutFileBytes(index, bytes);
+}
+
+// Verify reads no more than five times what there is.
+void ExpectOverlapIsFound(const absl::StatusOr<Frame>& frame, int64_t nbytes) {
   ASSERT_TRUE(IsOk(frame));
   for (const VerifyDepth depth : {VerifyDepth::kFingerprints, VerifyDepth::kContents}) {
     const absl::StatusOr<VerifyReport> report = frame->snapshot().Verify(depth);
     ASSERT_TRUE(IsOk(report));
     ASSERT_EQ(report->findings.size(), 1u);
     EXPECT_TRUE(absl::StrContains(report->findings[0].reason, "overlap"));
-    EXPECT_LE(report->bytes_read, 5 * std::ssize(bytes));
+    EXPECT_LE(report->bytes_read, 5 * nbytes);
   }
   EXPECT_TRUE(frame->snapshot().Verify(VerifyDepth::kStructure)->ok());
 }
 
 TEST(CostsTest, ChunksWithinChunksAreNotReadAgainAndAgain) {
-  ExpectOverlapIsFound(NestedChunks(1000));
+  const Buffer bytes = NestedChunks(1000);
+  ExpectOverlapIsFound(Frame::OpenBuffer(bytes), std::ssize(bytes));
 }
 
 TEST(CostsTest, OneChunkOfManyEntriesIsNotReadAgainAndAgain) {
-  ExpectOverlapIsFound(OneChunkManyTimes(20'000));
+  const Buffer bytes = OneChunkManyTimes(20'000);
+  ExpectOverlapIsFound(Frame::OpenBuffer(bytes), std::ssize(bytes));
+}
+
+TEST(CostsTest, OneFileOfManyEntriesIsNotReadAgainAndAgain) {
+  const TempDir dir;
+  PutOneFileManyTimes(dir.Path("f"), 20'000, 1000);
+  ExpectOverlapIsFound(Frame::Open(dir.Path("f")), 21'000);
+}
+
+TEST(CostsTest, CopiesAndCompactDoNotMultiplyAFile) {
+  const TempDir dir;
+  PutOneFileManyTimes(dir.Path("f"), 20'000, 1000);
+  auto frame = Frame::Open(dir.Path("f"));
+  EXPECT_TRUE(IsDamage(frame->ToBuffer().status(), "overlap"));
+  EXPECT_TRUE(IsDamage(frame->Compact().status(), "overlap"));
+}
+
+TEST(CostsTest, FilesInAnyOrderAreNoOverlap) {
+  const TempDir dir;
+  auto writer = Frame::Build(dir.Path("f"), VariableChunks(Layout::kSparse));
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE(IsOk(writer->InsertChunk(i / 2, MakeNoise(100))));
+  }
+  EXPECT_TRUE(IsOk(writer->Close()));
+  const auto frame = Frame::Open(dir.Path("f"));
+  EXPECT_TRUE(frame->snapshot().Verify()->ok());
+  EXPECT_TRUE(IsOk(frame->ToBuffer()));
 }
 
 TEST(CostsTest, CompactDoesNotMultiplyAChunk) {
