@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the seeds of the fuzz targets, one folder each, out of the golden vectors.
+"""Makes the seeds of the fuzz targets, one folder each, out of the golden vectors, and of frames that
+Cairn seals.
 
-    fuzz/make-corpora.py tests/vectors OUT
+    fuzz/make-corpora.py CAIRN tests/vectors OUT
 """
 
 import argparse
@@ -10,6 +11,8 @@ import pathlib
 import random
 import shutil
 import struct
+import subprocess
+import tempfile
 
 LARGEST = 16_000  # of a seed, bytes: large ones only make the fuzzer slow
 
@@ -153,6 +156,34 @@ def journals():
     )
 
 
+def sealed_frames(cairn, folder):
+    """Paths of frames that Cairn wrote: of every fingerprint, and with a past."""
+    counted = folder / "counted"
+    counted.write_bytes(b"".join(struct.pack("<I", n * n) for n in range(75)))
+    zeros = folder / "zeros"
+    zeros.write_bytes(bytes(400))
+
+    def run(*arguments):
+        subprocess.run([cairn, *arguments], check=True, stdout=subprocess.DEVNULL)
+
+    count = 0
+    for layout in ([], ["--sparse"]):
+        for kind in ("none", "xxh32", "xxh3-64", "xxh3-128"):
+            for items in (counted, zeros):
+                frame = folder / f"frame-{count}"
+                count += 1
+                run("pack", frame, items, "--quiet", "--typesize", "4", "--chunk-size", "64",
+                    "--fingerprint", kind, "--meta", "unit=K", "--vlmeta", "note=fine", *layout)
+                yield frame
+        with_past = folder / f"frame-{count}"
+        count += 1
+        run("pack", with_past, counted, "--quiet", "--typesize", "4", "--chunk-size", "64", *layout)
+        run("append", with_past, counted, "--quiet")
+        run("chunk", "delete", with_past, "1", "2")
+        run("meta", "set", with_past, "name", zeros)
+        yield with_past
+
+
 COMMANDS = (
     "pack out in --typesize 4 --codec zstd --level 9 --filters shuffle,trunc_prec:10 --meta unit=K",
     "copy in out --sparse --chunk-size 64KiB --block-size 1MB --split-mode auto --force",
@@ -175,7 +206,8 @@ COMMANDS = (
 
 
 class Corpora:
-    def __init__(self, vectors, out):
+    def __init__(self, cairn, vectors, out):
+        self.cairn = cairn
         self.vectors = vectors
         self.out = out
         self.count = 0
@@ -207,7 +239,17 @@ class Corpora:
             for layers in frame_lists(frame):
                 self.put("layers", layers)
 
+    def sealed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for frame in sealed_frames(self.cairn, pathlib.Path(folder)):
+                if frame.is_dir():
+                    self.put("sparse_directory", joined(sparse_files(frame)))
+                    continue
+                self.put("frame_read", frame.read_bytes())
+                self.put("recover", frame.read_bytes())
+
     def make(self):
+        self.sealed()
         for entry in self.entries:
             path = self.vectors / entry["path"]
             if path.is_dir():
@@ -241,12 +283,13 @@ class Corpora:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("cairn", type=pathlib.Path)
     parser.add_argument("vectors", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
     options = parser.parse_args()
     shutil.rmtree(options.out, ignore_errors=True)
     options.out.mkdir(parents=True)
-    Corpora(options.vectors, options.out).make()
+    Corpora(options.cairn.resolve(), options.vectors, options.out).make()
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@
 #include "engine/base/endian.h"
 #include "fuzz/check.h"
 #include "fuzz/disk_files.h"
-#include "fuzz/frame_size.h"
 #include "fuzz/input.h"
 #include "fuzz/mutator.h"
 #include "fuzz/read_all.h"
 #include "tests/support/dice.h"
+#include "tests/support/frame_repair.h"
 #include "tests/support/simulated_disk.h"
 
 namespace cairn::fuzz {
@@ -106,7 +106,8 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
   content.resize(in_place ? before : before + 64);
   content.resize(
       LLVMFuzzerMutate(reinterpret_cast<uint8_t*>(content.data()), before, content.size()));
-  if (chosen == 0 && dice.Below(8) != 0) RepairFrameSize(content);
+  if (chosen == 0 && dice.Below(8) != 0) cairn::test::RepairFrameSize(content);
+  if (chosen == 0 && dice.Below(4) != 0) cairn::test::RepairSeal(content);
   if (dice.Below(16) == 0) files[chosen].number = static_cast<uint32_t>(dice.Below(8));
   const Buffer joined = Join(files);
   if (joined.size() > max_size) return size;

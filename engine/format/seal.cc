@@ -57,8 +57,8 @@ absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
     return DataLoss("seal: generations %d and %d, at most %d", seal.generation,
                     seal.oldest_generation, kMaxGeneration);
   }
-  if (seal.dead_bytes < -1 || seal.uncovered < 0 || seal.chunksize < 0 ||
-      seal.chunksize > kMaxChunkBytes) {
+  if (seal.dead_bytes < -1 || seal.uncovered < 0 || seal.uncovered > max_pages * kPageEntries ||
+      seal.chunksize < 0 || seal.chunksize > kMaxChunkBytes) {
     return DataLoss("seal: %d dead bytes, %d uncovered chunks, chunksize %d", seal.dead_bytes,
                     seal.uncovered, seal.chunksize);
   }

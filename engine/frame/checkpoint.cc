@@ -97,6 +97,7 @@ absl::StatusOr<int64_t> CountUncovered(const Columns& columns, const OffsetsInde
           if (IsUncovered(dropped.value, dropped.fingerprint)) --uncovered;
           return absl::OkStatus();
         }));
+    if (uncovered < 0) return DataLoss("seal: more chunks than it says have no fingerprint");
   }
   for (size_t i = 0; i < columns.entries.size(); ++i) {
     if (IsUncovered(columns.entries[i], columns.fingerprints[i])) ++uncovered;

@@ -1,8 +1,8 @@
 #include "engine/frame/fingerprint_table.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
@@ -28,8 +28,7 @@ absl::StatusOr<FingerprintTable> FingerprintTable::Open(Chunk layer, int64_t nch
 }
 
 std::vector<std::byte> FingerprintTable::Encode(Bytes entries) {
-  const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
-  if (!entries.empty() && std::ranges::all_of(entries, is_zero)) {
+  if (IsRunOfZeros(entries)) {
     return chunk::PlainZeros(static_cast<int32_t>(entries.size()));
   }
   return chunk::PlainChunk(entries);

@@ -69,6 +69,9 @@ TEST(SealTest, CountsThatCannotBeAreDamage) {
   seal.uncovered = -1;
   EXPECT_EQ(ParseSeal(EncodeSeal(seal), 50).status().code(), absl::StatusCode::kDataLoss);
   seal = SampleSeal();
+  seal.uncovered = 50 * kPageEntries + 1;
+  EXPECT_EQ(ParseSeal(EncodeSeal(seal), 50).status().code(), absl::StatusCode::kDataLoss);
+  seal = SampleSeal();
   seal.chunksize = -1;
   EXPECT_EQ(ParseSeal(EncodeSeal(seal), 50).status().code(), absl::StatusCode::kDataLoss);
 }
@@ -82,7 +85,7 @@ TEST(SealTest, ParsingUndoesEncoding) {
     seal.previous_end = static_cast<int64_t>(random());
     seal.oldest_generation = random() % kMaxGeneration;
     seal.dead_bytes = static_cast<int64_t>(random() >> 1) - 1;
-    seal.uncovered = static_cast<int64_t>(random() >> 1);
+    seal.uncovered = static_cast<int64_t>(random() % (50 * kPageEntries));
     seal.chunksize = static_cast<int32_t>(random() % kMaxChunkBytes);
     seal.type = static_cast<FingerprintType>(random() % 4);
     seal.header_hash = random();

@@ -1,0 +1,126 @@
+// Frames with bytes that lie, and whose hashes are right nevertheless: whoever makes a frame can
+// compute them.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "tests/frame/frame_test_data.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/frame_repair.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/unsynced_file_system.h"
+
+namespace cairn::test {
+namespace {
+
+constexpr int32_t kTypesize = 4;
+constexpr int32_t kChunksize = 32;
+
+// Bytes may be refused for no other reason.
+bool IsAnswer(const absl::Status& status) {
+  return status.ok() || absl::IsDataLoss(status) || absl::IsUnimplemented(status) ||
+         absl::IsResourceExhausted(status);
+}
+
+class ResealedTest : public testing::Test {
+ protected:
+  // A stored chunk, one of the index alone, a short one, and two checkpoints.
+  Buffer SealedFrame() {
+    CreateOptions options = Cut(kTypesize, kChunksize);
+    options.metalayers = {{"unit", ToVector(AsBytes("K"))}};
+    options.file_system = &files_;
+    auto frame = Frame::Create(path_, options);
+    EXPECT_TRUE(IsOk(frame));
+    auto writer = frame->OpenWriter();
+    EXPECT_TRUE(IsOk(writer->Append(MakeItems(kChunksize))));
+    EXPECT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes("fine"))));
+    EXPECT_TRUE(IsOk(writer->Checkpoint()));
+    EXPECT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, kChunksize / kTypesize)));
+    EXPECT_TRUE(IsOk(writer->Append(MakeItems(kTypesize))));
+    EXPECT_TRUE(IsOk(writer->Close()));
+    return FileBytes(path_);
+  }
+  OpenOptions Options() {
+    OpenOptions options;
+    options.limits.max_chunk_nbytes = 1 << 20;
+    options.file_system = &files_;
+    return options;
+  }
+
+  void Read(const Frame& frame) {
+    const Snapshot snapshot = frame.snapshot();
+    const absl::StatusOr<FrameContent> content = FullContentOf(snapshot);
+    EXPECT_TRUE(IsAnswer(content.status())) << content.status();
+    const absl::StatusOr<VerifyReport> report = snapshot.Verify();
+    EXPECT_TRUE(IsAnswer(report.status())) << report.status();
+    if (report.ok() && report->ok() && report->notes.empty()) {
+      EXPECT_EQ(content.status(), absl::OkStatus()) << "what is verified can be read";
+    }
+    EXPECT_TRUE(IsAnswer(frame.History().status()));
+  }
+  void ReadBuffer(Bytes bytes) {
+    OpenOptions options = Options();
+    options.file_system = nullptr;
+    const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes, options);
+    EXPECT_TRUE(IsAnswer(frame.status())) << frame.status();
+    if (frame.ok()) Read(*frame);
+  }
+  void GoOn(Bytes bytes) {
+    // A file that is cut to nothing and written again would be flushed.
+    std::filesystem::remove(path_);
+    PutFileBytes(path_, bytes);
+    absl::StatusOr<Frame> frame = Frame::Open(path_, Options());
+    if (!frame.ok()) return;
+    absl::StatusOr<Writer> writer = frame->OpenWriter();
+    if (!writer.ok()) return;
+    const int64_t nbytes = writer->snapshot()->info().nbytes;
+    const Buffer item(static_cast<size_t>(writer->snapshot()->info().typesize) % 256);
+    if (!writer->Append(item).ok() || !writer->Commit(Durability::kProcess).ok()) return;
+    if (!writer->Close().ok()) return;
+    const absl::StatusOr<Frame> after = Frame::Open(path_, Options());
+    ASSERT_TRUE(IsOk(after)) << "what a writer closed opens";
+    EXPECT_EQ(after->snapshot().info().nbytes, nbytes + std::ssize(item));
+    Read(*after);
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("f");
+  UnsyncedFileSystem files_;
+};
+
+TEST_F(ResealedTest, RepairingChangesNothingInASoundFrame) {
+  const Buffer sealed = SealedFrame();
+  Buffer repaired = sealed;
+  RepairFrameSize(repaired);
+  RepairSeal(repaired);
+  EXPECT_EQ(repaired, sealed);
+}
+
+TEST_F(ResealedTest, EveryByteMayLie) {
+  const Buffer sealed = SealedFrame();
+  int opened = 0;
+  for (size_t at = 0; at < sealed.size(); ++at) {
+    // One more or less, and as large as it can be with a sign and without.
+    for (const std::byte value : {sealed[at] ^ std::byte{1}, std::byte{0x7F}, std::byte{0xFF}}) {
+      SCOPED_TRACE(absl::StrFormat("byte %d is 0x%02x", at, std::to_integer<int>(value)));
+      Buffer lying = sealed;
+      lying[at] = value;
+      if (lying == sealed) continue;
+      RepairSeal(lying);
+      ReadBuffer(lying);
+      GoOn(lying);
+      if (HasFailure()) return;
+      opened += Frame::OpenBuffer(lying).ok() ? 1 : 0;
+    }
+  }
+  // Hashes alone would have refused nearly all of them.
+  EXPECT_GT(opened, std::ssize(sealed));
+}
+
+}  // namespace
+}  // namespace cairn::test
