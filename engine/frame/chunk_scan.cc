@@ -169,14 +169,16 @@ absl::Status ChunkScan::TakeChunk(const Sighting& chunk) {
 
 absl::Status ChunkScan::PassBrokenChunk(const Sighting& chunk, const absl::Status& damage) {
   const std::string reason = BrokenChunk(chunk.header.cbytes, damage.message());
+  // In the middle of remains any bytes may look like a header, and chunks lie behind it.
+  const bool expected = gap_begin_ == chunk.begin;
   CAIRN_ASSIGN_OR_RETURN(const Sighting behind, LookAt(chunk.end));
-  if (behind.kind != Sighting::Kind::kNothing) {
+  if (expected && behind.kind != Sighting::Kind::kNothing) {
     CAIRN_RETURN_IF_ERROR(CloseGap(chunk.begin));
     AddLost(chunk.begin, chunk.end, reason);
     GoOnAt(chunk.end);
     return absl::OkStatus();
   }
-  if (gap_begin_ == chunk.begin) gap_reason_ = reason;
+  if (expected) gap_reason_ = reason;
   position_ = chunk.begin + 1;
   return absl::OkStatus();
 }

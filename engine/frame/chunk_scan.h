@@ -35,8 +35,8 @@ struct ScanResult {
 };
 
 // Chunks lie back to back, so behind each the next one is tried first, and no chunk is looked for
-// inside another: what lies there is user data. One that does not decode is passed over whole if
-// something begins right behind it.
+// inside another: what lies there is user data. One that does not decode is passed over whole if it
+// begins where one was expected, and something begins right behind it.
 class ChunkScan {
  public:
   // `known` are the extents of headers and trailers, by their begin.
