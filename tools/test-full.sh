@@ -11,7 +11,7 @@ source tools/test-runs.sh
 quick_suites() {
   sed -nE 's/^TEST(_F|_P)?\((\w+),.*/*\2.*/p' tests/{base,codec,filter,chunk,format}/*.cc |
     sort -u | paste -sd:
-  echo ":-*.*Every*:*.*Random*:*.*Damaged*:*Noise*"
+  echo ":-*.*Every*:*.*Random*:*.*Damaged*:*Noise*:*Dictionary*OverFilters*"
 }
 
 # An implicit conversion that loses bits where size_t has 32.

@@ -31,7 +31,8 @@ PYTHON
 # The sum stays honest when there is no log or when it hides a failure that Meson saw.
 add_cases() {  # build folder, exit status of meson test
   local counts ok=0 bad=0 skipped=0
-  if counts=$(count_cases "$1/meson-logs/testlog.junit.xml"); then
+  # Where there is a wrapper its name is part of the log's.
+  if counts=$(count_cases "$1"/meson-logs/testlog*.junit.xml); then
     read -r ok bad skipped <<<"$counts"
   fi
   if [[ $2 -ne 0 && $bad -eq 0 ]]; then bad=1; fi
@@ -75,7 +76,7 @@ build() {  # build folder, meson options [-- target...]
 run_tests() {  # build folder, arguments of meson test
   local dir=$1 status=0
   find "$dir" -maxdepth 1 -name '*.xml' -delete
-  rm -f "$dir/meson-logs/testlog.junit.xml"
+  rm -f "$dir"/meson-logs/testlog*.junit.xml
   meson test -C "$dir" --no-rebuild --print-errorlogs --timeout-multiplier 3 "${@:2}" || status=$?
   add_cases "$dir" "$status"
 }

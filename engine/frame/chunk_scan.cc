@@ -148,10 +148,23 @@ absl::StatusOr<bool> ChunkScan::IsLayerValue(const Sighting& chunk) {
   return std::ranges::equal(bytes, before);
 }
 
+// Among remains of whatever lay there before, bytes soon read like the short header of a plain
+// copy, in which nothing could fail, and chunks lie behind it.
+absl::StatusOr<bool> ChunkScan::IsLikely(const Sighting& chunk) {
+  if (IsExpected(chunk) || chunk.header.extended) return true;
+  CAIRN_ASSIGN_OR_RETURN(const Sighting behind, LookAt(chunk.end));
+  return behind.kind != Sighting::Kind::kNothing;
+}
+
 absl::Status ChunkScan::TakeChunk(const Sighting& chunk) {
   CAIRN_ASSIGN_OR_RETURN(const bool layer, IsLayerValue(chunk));
   if (layer) {
     position_ = chunk.end;
+    return absl::OkStatus();
+  }
+  CAIRN_ASSIGN_OR_RETURN(const bool likely, IsLikely(chunk));
+  if (!likely) {
+    position_ = chunk.begin + 1;
     return absl::OkStatus();
   }
   CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.Read(chunk.begin, chunk.header.cbytes));
@@ -169,16 +182,14 @@ absl::Status ChunkScan::TakeChunk(const Sighting& chunk) {
 
 absl::Status ChunkScan::PassBrokenChunk(const Sighting& chunk, const absl::Status& damage) {
   const std::string reason = BrokenChunk(chunk.header.cbytes, damage.message());
-  // In the middle of remains any bytes may look like a header, and chunks lie behind it.
-  const bool expected = gap_begin_ == chunk.begin;
   CAIRN_ASSIGN_OR_RETURN(const Sighting behind, LookAt(chunk.end));
-  if (expected && behind.kind != Sighting::Kind::kNothing) {
+  if (IsExpected(chunk) && behind.kind != Sighting::Kind::kNothing) {
     CAIRN_RETURN_IF_ERROR(CloseGap(chunk.begin));
     AddLost(chunk.begin, chunk.end, reason);
     GoOnAt(chunk.end);
     return absl::OkStatus();
   }
-  if (expected) gap_reason_ = reason;
+  if (IsExpected(chunk)) gap_reason_ = reason;
   position_ = chunk.begin + 1;
   return absl::OkStatus();
 }

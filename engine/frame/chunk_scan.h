@@ -65,6 +65,9 @@ class ChunkScan {
   absl::Status TakeRecord(const Sighting& record);
   void TakeTail(Bytes record);
   absl::Status TakeChunk(const Sighting& chunk);
+  // Whether it begins right behind a chunk or known structure.
+  bool IsExpected(const Sighting& chunk) const { return chunk.begin == gap_begin_; }
+  absl::StatusOr<bool> IsLikely(const Sighting& chunk);
   absl::Status PassBrokenChunk(const Sighting& chunk, const absl::Status& damage);
   absl::StatusOr<bool> IsLayerValue(const Sighting& chunk);
   absl::Status Spend(int64_t bytes);

@@ -1,5 +1,7 @@
 #include "engine/codec/dictionary.h"
 
+#include <memory>
+#include <ostream>
 #include <random>
 #include <string>
 
@@ -69,6 +71,11 @@ TEST(TrainZstdDictionaryTest, RefusesSizesBeyondTheSamples) {
 struct DictionaryCase {
   std::string name;
   std::unique_ptr<StreamCodec> (*make)();
+
+  // Its bytes, which would be printed else, are not all initialised.
+  friend std::ostream& operator<<(std::ostream& out, const DictionaryCase& one) {
+    return out << one.name;
+  }
 };
 
 class DictionaryTest : public testing::TestWithParam<DictionaryCase> {

@@ -130,20 +130,36 @@ TEST_F(SalvageDamageTest, NoChunkIsLookedForInsideABrokenOne) {
   ExpectLost(report->lost[0], lost, "chunk of ");
 }
 
-// Remains of what was rolled back may read like a header, of a chunk that ends where another one
-// begins.
+// A byte, and what reads like the header of an old chunk.
+Buffer FalseHeader(std::byte flags, int64_t nbytes, int64_t cbytes) {
+  Buffer bytes = {std::byte{0xC3}, std::byte{2}, std::byte{1}, flags, std::byte{4}};
+  for (const int64_t size : {nbytes, nbytes, cbytes}) {
+    bytes.resize(bytes.size() + 4);
+    StoreLe<uint32_t>(&bytes[bytes.size() - 4], static_cast<uint32_t>(size));
+  }
+  return bytes;
+}
+
+// Remains of what was rolled back may read like that, of a chunk that ends where another begins.
 TEST_F(SalvageDamageTest, AFalseHeaderAmongRemainsHidesNoChunks) {
   const Buffer items = MakeNoise(5 * kChunk);
   Buffer frame = MakeFrame(Cut(4, kChunk), {items});
   const std::vector<Range> places = PlacesOf(frame);
-  Buffer remains(1 + 16, std::byte{0xC3});
-  remains[1] = std::byte{2};
-  remains[2] = std::byte{1};
-  remains[3] = std::byte{0};
-  remains[4] = std::byte{4};
-  StoreLe<uint32_t>(&remains[5], 2 * kChunk);
-  StoreLe<uint32_t>(&remains[9], 2 * kChunk);
-  StoreLe<uint32_t>(&remains[13], static_cast<uint32_t>(16 + places[2].end - places[1].begin));
+  const Buffer remains =
+      FalseHeader(std::byte{0}, 2 * kChunk, 16 + places[2].end - places[1].begin);
+  frame.insert(frame.begin() + places[1].begin, remains.begin(), remains.end());
+  const auto report = SalvageBytes(frame);
+  ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, items));
+  ASSERT_EQ(report->lost.size(), 1u);
+  const int64_t begin = places[1].begin;
+  ExpectLost(report->lost[0], {begin, begin + std::ssize(remains)}, "no chunk begins here");
+}
+
+TEST_F(SalvageDamageTest, AFalsePlainCopyAmongRemainsHidesNoChunks) {
+  const Buffer items = MakeNoise(5 * kChunk);
+  Buffer frame = MakeFrame(Cut(4, kChunk), {items});
+  const std::vector<Range> places = PlacesOf(frame);
+  const Buffer remains = FalseHeader(std::byte{2}, 2 * kChunk, 16 + 2 * kChunk);
   frame.insert(frame.begin() + places[1].begin, remains.begin(), remains.end());
   const auto report = SalvageBytes(frame);
   ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, items));
