@@ -74,7 +74,9 @@ class ItemFrame {
   const Snapshot& snapshot() const { return snapshot_; }
   int64_t nitems() const { return snapshot_.info().nitems; }
   bool has_limit() const { return bare_ != nullptr; }
-  int64_t BlockOf(int64_t item) const { return item * int64_t{kItem} / static_cast<int64_t>(raw_.size()); }
+  int64_t BlockOf(int64_t item) const {
+    return item * int64_t{kItem} / static_cast<int64_t>(raw_.size());
+  }
 
   // Decodes a block with the bare codec, unless it was the last one.
   absl::Status Decode(int64_t block) {
