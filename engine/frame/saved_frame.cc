@@ -101,7 +101,9 @@ bool SavedFrame::NeedsDecoding(const chunk::Header& header) const {
 void SavedFrame::Choose(ScanResult found, const std::optional<format::FrameHeader>& header) {
   lost_ = std::move(found.lost);
   tail_ = std::move(found.tail);
-  const int32_t frame_typesize = header.has_value() ? header->typesize : 0;
+  // A frame may say more than any that is made.
+  const bool believed = header.has_value() && header->typesize <= chunk::kMaxBlockSize;
+  const int32_t frame_typesize = believed ? header->typesize : 0;
   const Kind kind = ChooseKind(found.chunks, frame_typesize);
   const bool agree = found.chunks.empty() || kind.typesize == InChunks(frame_typesize);
   compression_.typesize = agree ? std::max(frame_typesize, 1) : kind.typesize;

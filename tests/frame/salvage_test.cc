@@ -86,6 +86,14 @@ TEST_F(SalvageTest, TheHeaderTellsATypesizeThatChunksCannot) {
   EXPECT_EQ(Saved().info().typesize, 300);
 }
 
+TEST_F(SalvageTest, ATypesizeThatNoFrameCanHaveIsNotBelieved) {
+  const Buffer items = MakeNoise(3 * kChunk);
+  Buffer frame = MakeFrame(Cut(1, kChunk), {items});
+  StoreBe(frame.data() + 0x30, uint32_t{0x2E000001});
+  ExpectSaved(SalvageBytes(frame), items);
+  EXPECT_EQ(Saved().info().typesize, 1);
+}
+
 TEST_F(SalvageTest, DeadChunksAreSavedToo) {
   const std::string path = dir_.Path("edited");
   ASSERT_EQ(WriteFrame(path, Cut(1, kChunk), MakeNoise(3 * kChunk, 1)), absl::OkStatus());
