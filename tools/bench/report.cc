@@ -15,10 +15,10 @@ namespace cairn::bench {
 std::string Amount(const Question& question, double seconds) {
   if (question.op_bytes > 0) {
     const double rate = static_cast<double>(question.op_bytes) / seconds / 1e9;
-    return absl::StrFormat(rate < 10 ? "%.3f GB/s" : "%.1f GB/s", rate);
+    return rate < 10 ? absl::StrFormat("%.3f GB/s", rate) : absl::StrFormat("%.1f GB/s", rate);
   }
   const double us = seconds * 1e6;
-  return absl::StrFormat(us < 10 ? "%.3f us" : "%.1f us", us);
+  return us < 10 ? absl::StrFormat("%.3f us", us) : absl::StrFormat("%.1f us", us);
 }
 
 void Report::Add(Result result) {
