@@ -44,7 +44,7 @@ build_and_test build-test-debug --buildtype=debug -Dwerror=true -Db_pch=false
 # kill, soak and crash fork or are single threads.
 build build-test-threads --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
   -Db_sanitize=thread -Dcpp_args=-g1 -- concurrency_tests unit_tests &&
-  run_tests build-test-threads concurrency unit
+  TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp" run_tests build-test-threads concurrency unit
 
 use_compiler clang clang++
 build_and_test build-test-clang --buildtype=release -Dwerror=true
