@@ -14,8 +14,8 @@ source tools/test-runs.sh
 dir=build-coverage
 instrument=-fprofile-instr-generate
 rm -rf "$dir/profiles"
-# A tenth of the crashes runs the same code as all of them.
-export CAIRN_CRASH_PERCENT="${CAIRN_CRASH_PERCENT:-10}"
+# A quarter of the crashes runs the same code as all of them.
+export CAIRN_CRASH_PERCENT="${CAIRN_CRASH_PERCENT:-25}"
 export LLVM_PROFILE_FILE="$PWD/$dir/profiles/%4m.profraw"
 use_compiler clang clang++
 build "$dir" --buildtype=debug -Dwerror=true -Dcpp_args="$instrument -fcoverage-mapping" \
