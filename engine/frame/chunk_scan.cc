@@ -181,16 +181,17 @@ absl::Status ChunkScan::TakeChunk(const Sighting& chunk) {
 }
 
 absl::Status ChunkScan::PassBrokenChunk(const Sighting& chunk, const absl::Status& damage) {
+  position_ = chunk.begin + 1;
+  if (!IsExpected(chunk)) return absl::OkStatus();
   const std::string reason = BrokenChunk(chunk.header.cbytes, damage.message());
   CAIRN_ASSIGN_OR_RETURN(const Sighting behind, LookAt(chunk.end));
-  if (IsExpected(chunk) && behind.kind != Sighting::Kind::kNothing) {
-    CAIRN_RETURN_IF_ERROR(CloseGap(chunk.begin));
-    AddLost(chunk.begin, chunk.end, reason);
-    GoOnAt(chunk.end);
+  if (behind.kind == Sighting::Kind::kNothing) {
+    gap_reason_ = reason;
     return absl::OkStatus();
   }
-  if (IsExpected(chunk)) gap_reason_ = reason;
-  position_ = chunk.begin + 1;
+  CAIRN_RETURN_IF_ERROR(CloseGap(chunk.begin));
+  AddLost(chunk.begin, chunk.end, reason);
+  GoOnAt(chunk.end);
   return absl::OkStatus();
 }
 

@@ -1,4 +1,5 @@
 // What can be saved of a damaged frame is, and the rest is named.
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -130,42 +131,37 @@ TEST_F(SalvageDamageTest, NoChunkIsLookedForInsideABrokenOne) {
   ExpectLost(report->lost[0], lost, "chunk of ");
 }
 
-// A byte, and what reads like the header of an old chunk.
-Buffer FalseHeader(std::byte flags, int64_t nbytes, int64_t cbytes) {
-  Buffer bytes = {std::byte{0xC3}, std::byte{2}, std::byte{1}, flags, std::byte{4}};
-  for (const int64_t size : {nbytes, nbytes, cbytes}) {
-    bytes.resize(bytes.size() + 4);
-    StoreLe<uint32_t>(&bytes[bytes.size() - 4], static_cast<uint32_t>(size));
+// What was rolled back may leave bytes that read like the header of an old chunk.
+class SalvageRemainsTest : public Salvaging {
+ protected:
+  // Puts them between the first two chunks, and expects that they alone are lost. The chunk that
+  // they tell of is `size` bytes long without its header, or as long as the next two chunks.
+  void ExpectRemainsHideNothing(std::byte flags, std::optional<int64_t> size) {
+    const Buffer items = MakeNoise(5 * kChunk);
+    Buffer frame = MakeFrame(Cut(4, kChunk), {items});
+    const std::vector<Range> places = PlacesOf(frame);
+    const int64_t two_chunks = places[2].end - places[1].begin;
+    Buffer remains = {std::byte{0xC3}, std::byte{2}, std::byte{1}, flags, std::byte{4}};
+    for (const int64_t number :
+         {int64_t{2} * kChunk, int64_t{2} * kChunk, 16 + size.value_or(two_chunks)}) {
+      remains.resize(remains.size() + 4);
+      StoreLe<uint32_t>(&remains[remains.size() - 4], static_cast<uint32_t>(number));
+    }
+    frame.insert(frame.begin() + places[1].begin, remains.begin(), remains.end());
+    const auto report = SalvageBytes(frame);
+    ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, items));
+    ASSERT_EQ(report->lost.size(), 1u);
+    const int64_t begin = places[1].begin;
+    ExpectLost(report->lost[0], {begin, begin + std::ssize(remains)}, "no chunk begins here");
   }
-  return bytes;
+};
+
+TEST_F(SalvageRemainsTest, ABrokenChunkThatEndsWhereAnotherBeginsHidesNone) {
+  ExpectRemainsHideNothing(std::byte{0}, std::nullopt);
 }
 
-// Remains of what was rolled back may read like that, of a chunk that ends where another begins.
-TEST_F(SalvageDamageTest, AFalseHeaderAmongRemainsHidesNoChunks) {
-  const Buffer items = MakeNoise(5 * kChunk);
-  Buffer frame = MakeFrame(Cut(4, kChunk), {items});
-  const std::vector<Range> places = PlacesOf(frame);
-  const Buffer remains =
-      FalseHeader(std::byte{0}, 2 * kChunk, 16 + places[2].end - places[1].begin);
-  frame.insert(frame.begin() + places[1].begin, remains.begin(), remains.end());
-  const auto report = SalvageBytes(frame);
-  ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, items));
-  ASSERT_EQ(report->lost.size(), 1u);
-  const int64_t begin = places[1].begin;
-  ExpectLost(report->lost[0], {begin, begin + std::ssize(remains)}, "no chunk begins here");
-}
-
-TEST_F(SalvageDamageTest, AFalsePlainCopyAmongRemainsHidesNoChunks) {
-  const Buffer items = MakeNoise(5 * kChunk);
-  Buffer frame = MakeFrame(Cut(4, kChunk), {items});
-  const std::vector<Range> places = PlacesOf(frame);
-  const Buffer remains = FalseHeader(std::byte{2}, 2 * kChunk, 16 + 2 * kChunk);
-  frame.insert(frame.begin() + places[1].begin, remains.begin(), remains.end());
-  const auto report = SalvageBytes(frame);
-  ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, items));
-  ASSERT_EQ(report->lost.size(), 1u);
-  const int64_t begin = places[1].begin;
-  ExpectLost(report->lost[0], {begin, begin + std::ssize(remains)}, "no chunk begins here");
+TEST_F(SalvageRemainsTest, APlainCopyHidesNone) {
+  ExpectRemainsHideNothing(std::byte{2}, 2 * kChunk);
 }
 
 TEST_F(SalvageDamageTest, AChunkWithoutItsHeaderIsLost) {

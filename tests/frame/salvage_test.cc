@@ -11,6 +11,7 @@
 #include "engine/base/endian.h"
 #include "engine/chunk/plain.h"
 #include "tests/frame/salvaging.h"
+#include "tests/support/frame_repair.h"
 #include "tests/support/status.h"
 
 namespace cairn::test {
@@ -90,6 +91,7 @@ TEST_F(SalvageTest, ATypesizeThatNoFrameCanHaveIsNotBelieved) {
   const Buffer items = MakeNoise(3 * kChunk);
   Buffer frame = MakeFrame(Cut(1, kChunk), {items});
   StoreBe(frame.data() + 0x30, uint32_t{0x2E000001});
+  RepairSeal(frame);
   ExpectSaved(SalvageBytes(frame), items);
   EXPECT_EQ(Saved().info().typesize, 1);
 }
