@@ -10,6 +10,7 @@
 #include "fuzz/check.h"
 #include "fuzz/input.h"
 #include "fuzz/mutator.h"
+#include "tests/support/reverse_executor.h"
 
 namespace cairn::fuzz {
 namespace {
@@ -17,15 +18,6 @@ namespace {
 using Buffer = std::vector<std::byte>;
 
 constexpr size_t kMostBytes = 1 << 16;
-
-// Claims threads, and does the last block first.
-class ReverseExecutor final : public Executor {
- public:
-  int concurrency() const override { return 4; }
-  void Run(int64_t ntasks, absl::FunctionRef<void(int64_t)> task) override {
-    while (ntasks-- > 0) task(ntasks);
-  }
-};
 
 template <typename T, size_t kSize>
 T Choose(const std::array<T, kSize>& choices, Input& input) {
@@ -118,7 +110,7 @@ void CheckAgain(const Buffer& payload, const CompressionOptions& options, const 
     Check(std::ranges::equal(Bytes(again).first(*size), chunk),
           "a warm compressor writes the same");
   }
-  ReverseExecutor executor;
+  ReverseExecutor executor(3);
   CompressionOptions parallel = options;
   parallel.executor = &executor;
   const absl::StatusOr<size_t> size = CompressChunk(payload, parallel, again);
