@@ -14,6 +14,15 @@ constexpr int64_t kListOverhead = 1 + (1 + 2) + (1 + 2) + (1 + 2);
 constexpr int64_t kNameOverhead = 1 + (1 + 4);
 constexpr int64_t kValueOverhead = 1 + 4;
 
+// Who reads them all, or writes them again, shall not pay for the same bytes many times.
+bool Overlap(std::vector<LayerPlace> layers) {
+  std::ranges::sort(layers, {}, &LayerPlace::begin);
+  const auto run_into = [](const LayerPlace& a, const LayerPlace& b) {
+    return b.begin < a.begin + a.size;
+  };
+  return std::ranges::adjacent_find(layers, run_into) != layers.end();
+}
+
 }  // namespace
 
 std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers) {
@@ -39,18 +48,18 @@ std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers) {
     reader.Fail("layer count", absl::StrFormat("expected %d as of names, got %d", count, values));
   }
   const size_t values_begin = reader.offset();
-  size_t room = reader.remaining();
   for (LayerPlace& layer : layers) {
     reader.Seek(static_cast<uint64_t>(layer.begin), "layer offset");
     reader.Expect(msgpack::kBin32, "layer content");
     layer.size = reader.Be<uint32_t>("layer length");
     layer.begin = static_cast<int64_t>(reader.offset());
     reader.Take(static_cast<uint64_t>(layer.size), "layer content");
-    // Who reads them all, or writes them again, shall not pay for the same bytes many times.
-    const auto size = static_cast<size_t>(layer.size);
-    if (reader.ok() && size > room) reader.Fail("layer content", "layers overlap");
-    room -= std::min(room, size);
+    // Before them lies what a writer changes for other reasons.
+    if (reader.ok() && layer.begin < static_cast<int64_t>(values_begin)) {
+      reader.Fail("layer offset", "leads before the values");
+    }
   }
+  if (reader.ok() && Overlap(layers)) reader.Fail("layer content", "layers overlap");
   reader.Seek(values_begin, "layer values");
   return layers;
 }

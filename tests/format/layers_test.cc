@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/bytes.h"
+#include "engine/base/endian.h"
 #include "tests/support/hex.h"
 #include "tests/support/status.h"
 
@@ -105,6 +106,38 @@ TEST(LayersTest, RefuseToHoldMoreThanThereIs) {
   const size_t offset_of_a = 3 + 1 + 3 + 3 + 2 + 1;
   std::copy_n(bytes.begin() + offset_of_a, 4, bytes.begin() + offset_of_a + 4 + 2 + 1);
   EXPECT_TRUE(IsDamage(Read(bytes).status(), "layers overlap"));
+}
+
+// Layers "a" with this content and "b", whose offset is another.
+std::vector<std::byte> MoveSecond(Bytes content, int32_t offset) {
+  std::vector<std::byte> bytes = Write({{"a", content}, {"b", Hex("07")}}, MapSizeOrigin::kMapSize);
+  const size_t offset_of_b = 3 + 1 + 3 + 3 + 2 + 1 + 4 + 2 + 1;
+  StoreBe(bytes.data() + offset_of_b, static_cast<uint32_t>(offset));
+  return bytes;
+}
+
+TEST(LayersTest, RefuseToLieInEachOther) {
+  // What a holds reads as a whole layer.
+  const std::vector<std::byte> content = Hex("00 c6 00 00 00 01 55 00");
+  std::vector<LayerPlace> places;
+  Write({{"a", content}, {"b", Hex("07")}}, MapSizeOrigin::kMapSize, &places);
+  EXPECT_TRUE(Read(MoveSecond(content, static_cast<int32_t>(places[1].begin) - 5)).ok());
+  const auto read = Read(MoveSecond(content, static_cast<int32_t>(places[0].begin) + 1));
+  EXPECT_TRUE(IsDamage(read.status(), "layers overlap"));
+}
+
+TEST(LayersTest, RefuseToLieBeforeTheirValues) {
+  // What stands before the list reads as an empty layer.
+  ByteWriter writer;
+  writer.Append(Hex("c6 00 00 00 00"));
+  WriteLayers(std::vector<NamedBytes>{{"a", {}}}, MapSizeOrigin::kMapSize, writer);
+  std::vector<std::byte> bytes = std::move(writer).Take();
+  const size_t offset_of_a = 5 + 1 + 3 + 3 + 2 + 1;
+  StoreBe(bytes.data() + offset_of_a, uint32_t{0});
+  ByteReader reader(bytes, "test");
+  reader.Take(5, "start");
+  ReadLayers(reader, kMaxMetalayers);
+  EXPECT_TRUE(IsDamage(reader.status(), "leads before the values"));
 }
 
 TEST(LayersTest, RefuseEveryTruncation) {
