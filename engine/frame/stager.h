@@ -100,10 +100,12 @@ class Stager {
   };
   using Make = absl::FunctionRef<absl::StatusOr<StagedChunk>()>;
   absl::Status InsertMade(int64_t nchunk, ChunkShape shape, Make make);
-  absl::Status UpdateMade(int64_t nchunk, Make make);
+  absl::Status UpdateMade(int64_t nchunk, int64_t nbytes, Make make);
   absl::StatusOr<chunk::Header> HeaderOf(const IndexEntry& entry);
   absl::StatusOr<ChunkCost> CostOf(int64_t nchunk);
   absl::StatusOr<ChunkCost> CostOf(int64_t first, int64_t count);
+  // Of an edit that leaves so many chunks, with bytes less and more.
+  absl::Status CheckSum(int64_t nchunks, const ChunkCost& less, int64_t more) const;
 
   struct Update;
   absl::StatusOr<Update> MakeUpdate(const State& state, int64_t begin, Bytes items);

@@ -103,6 +103,18 @@ absl::StatusOr<ChunkCost> Stager::CostOf(int64_t first, int64_t count) {
   return sum;
 }
 
+// Where chunks differ in size the header of the frame says what they hold together, and theirs what
+// each holds. Where one lies an edit may leave a sum that cannot be, and nobody could read it
+// again.
+absl::Status Stager::CheckSum(int64_t nchunks, const ChunkCost& less, int64_t more) const {
+  if (draft_.fixed_chunks()) return absl::OkStatus();
+  const int64_t rest = draft_.header.nbytes - less.nbytes;
+  const std::optional<int64_t> sum = CheckedAdd(rest, more);
+  if (rest >= 0 && sum.has_value() && (*sum == 0) == (nchunks == 0)) return absl::OkStatus();
+  return DataLoss("frame: its chunks do not hold the %d bytes that its header says",
+                  draft_.header.nbytes);
+}
+
 absl::Status Stager::InsertMade(int64_t nchunk, ChunkShape shape, Make make) {
   CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
   CAIRN_RETURN_IF_ERROR(CloseTail());
@@ -111,10 +123,11 @@ absl::Status Stager::InsertMade(int64_t nchunk, ChunkShape shape, Make make) {
   return StageInsert(nchunk, make());
 }
 
-absl::Status Stager::UpdateMade(int64_t nchunk, Make make) {
+absl::Status Stager::UpdateMade(int64_t nchunk, int64_t nbytes, Make make) {
   CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
   CAIRN_RETURN_IF_ERROR(CloseTail());
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(nchunk));
+  CAIRN_RETURN_IF_ERROR(CheckSum(draft_.chunks.size(), old, nbytes));
   CAIRN_ASSIGN_OR_RETURN(const StagedChunk chunk, Remembered(make()));
   draft_.Replace(nchunk, old, chunk);
   return absl::OkStatus();
@@ -130,7 +143,7 @@ absl::Status Stager::InsertChunk(int64_t nchunk, Bytes items) {
 absl::Status Stager::UpdateChunk(int64_t nchunk, Bytes items) {
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
   CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, std::ssize(items)));
-  return UpdateMade(nchunk, [&] { return maker_.FromItems(items); });
+  return UpdateMade(nchunk, std::ssize(items), [&] { return maker_.FromItems(items); });
 }
 
 absl::Status Stager::InsertCompressed(int64_t nchunk, Bytes chunk) {
@@ -147,7 +160,7 @@ absl::Status Stager::UpdateCompressed(int64_t nchunk, Bytes chunk) {
   CAIRN_RETURN_IF_ERROR(CheckChunk(header));
   CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, header.nbytes));
   CAIRN_ASSIGN_OR_RETURN(const ForeignChunk foreign, maker_.Prepare(chunk, header));
-  return UpdateMade(nchunk, [&] { return maker_.FromForeign(foreign); });
+  return UpdateMade(nchunk, header.nbytes, [&] { return maker_.FromForeign(foreign); });
 }
 
 absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
@@ -164,6 +177,7 @@ absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
     CAIRN_RETURN_IF_ERROR(CloseTail());
   }
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(first, count));
+  CAIRN_RETURN_IF_ERROR(CheckSum(nchunks - count, old, 0));
   if (with_tail) draft_.DropTail();
   if (count > 0) draft_.Erase(first, count, old);
   return absl::OkStatus();

@@ -1,4 +1,6 @@
 // Frames whose bytes lie, in ways that fuzzing found to be answered wrongly.
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -50,6 +52,44 @@ TEST(HostileFrameTest, VerifyFindsANumberOfBytesThatVariableChunksDoNotHold) {
   const VerifyReport report = verify();
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_EQ(report.findings[0].section, "header");
+}
+
+// Two variable chunks of 400 bytes, and a header that says they hold `nbytes`.
+void PutLyingFrame(const std::string& path, int64_t nbytes) {
+  CreateOptions options = test::Cut(4, CreateOptions::kVariableChunks);
+  options.fingerprint = FingerprintType::kNone;
+  options.overwrite = true;
+  absl::StatusOr<Writer> writer = Frame::Build(path, options);
+  ASSERT_TRUE(IsOk(writer));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(IsOk(writer->Append(test::MakeItems(400))));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  Buffer bytes = test::FileBytes(path);
+  StoreBe(bytes.data() + kNbytesAt, static_cast<uint64_t>(nbytes));
+  test::PutFileBytes(path, bytes);
+}
+
+TEST(HostileFrameTest, NoEditLeavesASumThatCannotBe) {
+  const test::TempDir dir;
+  const std::string path = dir.Path("f");
+  const auto status_of = [&](int64_t nbytes, const auto& edit) {
+    PutLyingFrame(path, nbytes);
+    absl::StatusOr<Frame> frame = Frame::Open(path);
+    EXPECT_TRUE(IsOk(frame));
+    absl::StatusOr<Writer> writer = frame->OpenWriter();
+    EXPECT_TRUE(IsOk(writer));
+    return edit(*writer);
+  };
+  const auto erase = [](Writer& writer) { return writer.DeleteChunks(0, 1); };
+  const auto erase_all = [](Writer& writer) { return writer.DeleteChunks(0, 2); };
+  const auto grow = [](Writer& writer) { return writer.UpdateChunk(0, test::MakeItems(404)); };
+  EXPECT_EQ(status_of(800, erase), absl::OkStatus());
+  EXPECT_EQ(status_of(800, erase_all), absl::OkStatus());
+  EXPECT_EQ(status_of(800, grow), absl::OkStatus());
+  EXPECT_EQ(status_of(1, erase).code(), StatusCode::kDataLoss);
+  EXPECT_EQ(status_of(400, erase).code(), StatusCode::kDataLoss);  // nothing left, but a chunk
+  EXPECT_EQ(status_of(804, erase_all).code(), StatusCode::kDataLoss);
+  EXPECT_EQ(status_of(396, grow).code(), StatusCode::kDataLoss);
+  EXPECT_EQ(status_of(INT64_MAX, grow).code(), StatusCode::kDataLoss);
 }
 
 }  // namespace
