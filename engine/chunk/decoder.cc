@@ -71,6 +71,12 @@ absl::Status Decoder::ReadDictionary() {
 }
 
 absl::Status Decoder::ReadVlBlocks() {
+  // Of each block there are its position, its size and a byte of content at least.
+  constexpr int64_t kLeastStored = 4 + 4 + 1;
+  if (header_.nblocks() > (header_.cbytes - header_.size()) / kLeastStored) {
+    return DataLoss("chunk blocks: %d bytes are too few for %d blocks", header_.cbytes,
+                    header_.nblocks());
+  }
   ByteReader positions(chunk_, "chunk blocks");
   positions.Seek(static_cast<uint64_t>(header_.size()), "positions");
   int64_t previous = blocks_begin_ - 1;

@@ -49,6 +49,19 @@ std::vector<Sample> Samples() {
   return samples;
 }
 
+TEST(DamagedChunkTest, MoreBlocksThanTheChunkHasBytesForAreDamage) {
+  const std::vector<std::byte> payload = Payload(Kind::kCounter, 300, 4);
+  const Bytes blocks[] = {payload};
+  std::vector<std::byte> chunk = CompressBlocks(blocks, {});
+  constexpr size_t kBlocksizeAt = 0x08;  // where such a chunk has the number of its blocks
+  const auto most = static_cast<uint32_t>((chunk.size() - kHeaderSize) / 9);
+  std::vector<std::byte> out(payload.size());
+  StoreLe(chunk.data() + kBlocksizeAt, most + 1);
+  EXPECT_TRUE(IsDamage(DecompressChunk(chunk, out), "too few for"));
+  StoreLe(chunk.data() + kBlocksizeAt, most);
+  EXPECT_TRUE(IsDamage(DecompressChunk(chunk, out), "position of block"));
+}
+
 Sample DictionarySample(Codec codec) {
   CompressionOptions options;
   options.codec = codec;
