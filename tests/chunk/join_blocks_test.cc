@@ -66,6 +66,17 @@ TEST(JoinBlocksTest, RefusesBlocksOfAnotherKind) {
   EXPECT_EQ(JoinBlocks(chunk, 2, Compress(zeros)), std::nullopt);  // has no blocks
 }
 
+TEST(JoinBlocksTest, RefusesBlocksThatDecodeWithoutTheirFilters) {
+  constexpr size_t kFlagsAt = 0x1F;
+  constexpr std::byte kInstrumented{0x80};
+  const std::vector<std::byte> chunk = Compress(kRaw);
+  std::vector<std::byte> other = chunk;
+  other[kFlagsAt] |= kInstrumented;
+  ASSERT_TRUE(ParseHeader(other)->instrumented);
+  EXPECT_EQ(JoinBlocks(other, 2, chunk), std::nullopt);
+  EXPECT_EQ(JoinBlocks(chunk, 2, other), std::nullopt);
+}
+
 TEST(JoinBlocksTest, KeepsWholeBlocksOnly) {
   const std::vector<std::byte> chunk = Compress(kRaw);
   EXPECT_EQ(JoinBlocks(chunk, 6, chunk), std::nullopt);
