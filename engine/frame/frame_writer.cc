@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/box_reader.h"
@@ -48,12 +50,28 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
   return staging;
 }
 
+// A link beside a frame that came from elsewhere may lead to any file, which would be written to:
+// it has to lead to the lock of the frame that its own path leads to.
+absl::Status CheckLockLink(FileSystem& files, const std::string& frame, const std::string& lock) {
+  const size_t name = lock.rfind('/') + 1;
+  const std::string directory = files.Resolve(name == 0 ? "." : lock.substr(0, name));
+  const std::string file = files.Resolve(lock);
+  if (file == lock || file == absl::StrCat(directory, "/", lock.substr(name)) ||
+      file == files.Resolve(frame) + kLockFileSuffix) {
+    return absl::OkStatus();
+  }
+  return FailedPrecondition("%s is a symbolic link to %s", lock, file);
+}
+
 // C-Blosc2's lock file, if it is in use.
 absl::StatusOr<std::optional<storage::LockFile>> TakeLockFile(const FramePlace& place,
                                                               const WriterOptions& options) {
   if (place.files == nullptr) return std::nullopt;
   const std::string path = place.directory != nullptr ? std::string(format::kLockFileName)
                                                       : place.path + kLockFileSuffix;
+  if (place.directory == nullptr) {
+    CAIRN_RETURN_IF_ERROR(CheckLockLink(*place.files, place.path, path));
+  }
   // Others hold it for the moment of one call.
   return WaitFor(std::max(options.wait, kLockFileWait), [&] {
     return storage::LockFile::Acquire(*place.files, path, options.make_lock_file);

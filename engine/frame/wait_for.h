@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_FRAME_WAIT_FOR_H_
 #define CAIRN_ENGINE_FRAME_WAIT_FOR_H_
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <type_traits>
@@ -10,11 +11,14 @@
 
 namespace cairn::frame {
 
-// The first result that is not kUnavailable, or the last one when the time is over.
+// The first result that is not kUnavailable, or the last one when the time is over. Years are for
+// ever.
 template <typename Try>
 std::invoke_result_t<Try> WaitFor(std::chrono::milliseconds wait, Try attempt) {
   constexpr std::chrono::milliseconds kPause(1);
-  const auto end = std::chrono::steady_clock::now() + wait;
+  constexpr std::chrono::years kForEver(10);  // the clock has no room for all that `wait` has
+  const auto end =
+      std::chrono::steady_clock::now() + std::min<std::chrono::milliseconds>(wait, kForEver);
   for (;;) {
     auto result = attempt();
     if (!absl::IsUnavailable(result.status()) || std::chrono::steady_clock::now() >= end) {

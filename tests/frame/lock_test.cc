@@ -68,6 +68,36 @@ TEST_F(FrameLockTest, AWriterWaitsAsLongAsItIsToldAndStartsFromTheNewestState) {
   EXPECT_EQ(second->snapshot()->info().nbytes, 110);
 }
 
+TEST_F(FrameLockTest, AWriterThatWaitsForEverDoes) {
+  std::optional<Writer> first = *Open().OpenWriter();
+  std::thread closer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    first.reset();
+  });
+  const auto second = Open().OpenWriter({.wait = std::chrono::milliseconds::max()});
+  closer.join();
+  EXPECT_EQ(second.status(), absl::OkStatus());
+}
+
+TEST_F(FrameLockTest, ALockFileThatLeadsElsewhereIsLeftAlone) {
+  const std::string victim = dir_.Path("victim");
+  PutFileBytes(victim, AsBytes("somebody else's text"));
+  std::filesystem::create_symlink(victim, path_ + ".b2lock");
+  for (const bool make : {false, true}) {
+    EXPECT_TRUE(absl::IsFailedPrecondition(Open().OpenWriter({.make_lock_file = make}).status()));
+  }
+  EXPECT_EQ(FileBytes(victim), ToVector(AsBytes("somebody else's text")));
+}
+
+TEST_F(FrameLockTest, ALinkToAFrameMayHaveALinkToItsLockFile) {
+  const std::string link = dir_.Path("link");
+  std::filesystem::create_symlink(path_, link);
+  std::filesystem::create_symlink(path_ + ".b2lock", link + ".b2lock");
+  PutFileBytes(path_ + ".b2lock", {});
+  EXPECT_EQ(Frame::Open(link)->OpenWriter().status(), absl::OkStatus());
+  EXPECT_EQ(FileBytes(path_ + ".b2lock").size(), 16u);
+}
+
 TEST_F(FrameLockTest, ABuiltFrameIsHeldFromItsFirstMomentOn) {
   const std::string path = dir_.Path("g");
   auto writer = Frame::Build(path, PlainCopies(64));
