@@ -34,6 +34,7 @@ int OpenFlags(FileMode mode) {
     case FileMode::kReadWrite:
       return kAlways | O_RDWR;
     case FileMode::kCreateNew:
+    case FileMode::kCreatePrivate:
       return kAlways | O_RDWR | O_CREAT | O_EXCL;
   }
   return kAlways | O_RDONLY;
@@ -63,14 +64,15 @@ class PosixFiles final : public FileSystem {
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
     CAIRN_RETURN_IF_ERROR(directory_.Check(path));
     const int flags = OpenFlags(mode) | directory_.open_flags();
-    mode_t permissions = 0;
+    constexpr mode_t kOwnersOnly = 0600;
+    mode_t permissions = kOwnersOnly;
     if (mode == FileMode::kCreateNew) {
       CAIRN_ASSIGN_OR_RETURN(permissions, directory_.ModeOfNewFile());
     }
     UniqueFd fd(RetryInterrupted(
         [&] { return ::openat(directory_.fd(), path.c_str(), flags, permissions); }));
     if (!fd.ok()) {
-      return directory_.Failure(errno, path, mode == FileMode::kCreateNew ? "create" : "open");
+      return directory_.Failure(errno, path, (flags & O_CREAT) != 0 ? "create" : "open");
     }
     const std::string shown = directory_.Shown(path);
     CAIRN_ASSIGN_OR_RETURN(const FileIdentity identity, IdentityOfRegular(fd, shown));

@@ -25,15 +25,16 @@ bool IsUnknownFlag(int error) { return error == EINVAL || error == ENOSYS; }
 // Those of `to`, where both are files or both directories.
 absl::Status TakePermissions(const PosixDirectory& directory, const std::string& from,
                              const std::string& to) {
-  constexpr mode_t kPermissions = 07777;
+  constexpr mode_t kPermissions = 0777;
+  constexpr mode_t kPermissionsOfDirectory = 03777;  // whose group new files have, and who removes
   const absl::StatusOr<PosixStat> old = directory.LookAt(to);
   if (absl::IsNotFound(old.status())) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(old.status());
   CAIRN_ASSIGN_OR_RETURN(const PosixStat mine, directory.LookAt(from));
-  const mode_t wanted = old->mode & kPermissions;
+  const mode_t wanted = old->mode & (S_ISDIR(old->mode) ? kPermissionsOfDirectory : kPermissions);
   const bool same_kind =
       (S_ISREG(old->mode) && S_ISREG(mine.mode)) || (S_ISDIR(old->mode) && S_ISDIR(mine.mode));
-  if (!same_kind || wanted == (mine.mode & kPermissions)) return absl::OkStatus();
+  if (!same_kind || wanted == (mine.mode & ALLPERMS)) return absl::OkStatus();
   if (::fchmodat(directory.fd(), from.c_str(), wanted, directory.at_flags()) == 0) {
     return absl::OkStatus();
   }

@@ -88,7 +88,8 @@ class CAIRN_EXPORT File {
 enum class FileMode {
   kRead,
   kReadWrite,
-  kCreateNew,  // read-write; kAlreadyExists when something is there
+  kCreateNew,      // read-write; kAlreadyExists when something is there
+  kCreatePrivate,  // the same, and nobody but its owner may open it until a Rename says otherwise
 };
 
 // Paths. Thread-safe.

@@ -114,6 +114,33 @@ TEST_F(PublishTest, ANewFileKeepsThePermissionsOfTheOldOne) {
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
+TEST_F(PublishTest, ANewFileIsNotOpenToOthersBeforeItReplacesOneThatIsNot) {
+  constexpr auto kOwners = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+  std::filesystem::permissions(path_, kOwners);
+  CreateOptions options = PlainCopies(64);
+  options.overwrite = true;
+  const auto writer = Frame::Build(path_, options);
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  int others = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(dir_.path())) {
+    EXPECT_EQ(entry.status().permissions(), kOwners) << entry.path();
+    ++others;
+  }
+  EXPECT_EQ(others, 2);
+}
+
+TEST_F(PublishTest, ANewFileDoesNotRunAsTheOwnerOfTheOldOne) {
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+  std::filesystem::permissions(path_, std::filesystem::perms::set_uid |
+                                          std::filesystem::perms::set_gid |
+                                          std::filesystem::perms::owner_all);
+  CreateOptions options = PlainCopies(64);
+  options.overwrite = true;
+  ASSERT_EQ(Frame::Create(path_, options).status(), absl::OkStatus());
+  EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms::owner_all);
+}
+
 TEST_F(PublishTest, ANewFileTakesThePlaceOfALinksTarget) {
   ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
   const std::string link = dir_.Path("link");
