@@ -65,11 +65,12 @@ bool IndexSpotter::Leads(std::span<const int64_t> offsets, size_t number) const 
   return hits >= std::max<int64_t>(half, 2);
 }
 
-bool IndexSpotter::HoldsPlaces(Bytes chunk, size_t number) const {
+bool IndexSpotter::HoldsPlaces(Bytes chunk, size_t number) {
   std::byte first[kEntrySize];
   if (!probe_.DecodeStart(chunk, first).ok() || !MayBeEntry(EntryAt(first, 0), window_.size())) {
     return false;
   }
+  if (!budget_.Spend(chunks_[number].header.nbytes)) return false;
   const absl::StatusOr<std::vector<std::byte>> entries = probe_.Decode(chunk);
   if (!entries.ok()) return false;
   const auto offsets = OffsetsOf(*entries, window_.size());

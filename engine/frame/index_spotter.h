@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_FRAME_INDEX_SPOTTER_H_
 #define CAIRN_ENGINE_FRAME_INDEX_SPOTTER_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "engine/frame/chunk_probe.h"
 #include "engine/frame/chunk_scan.h"
 #include "engine/frame/file_window.h"
+#include "engine/frame/trailer_search.h"
 
 namespace cairn::frame {
 
@@ -21,13 +23,22 @@ class IndexSpotter {
   // `chunks` is what was found, in order; offsets count from `origin`, where it is known.
   IndexSpotter(FileWindow& window, const ChunkProbe& probe, std::span<const FoundChunk> chunks,
                std::optional<int64_t> origin)
-      : window_(window), probe_(probe), chunks_(chunks), origin_(origin) {}
+      : window_(window),
+        probe_(probe),
+        chunks_(chunks),
+        origin_(origin),
+        budget_(std::max(window.size(), kFewBytes), kMaxDecoded) {}
 
   // An index says so by what follows, a trailer, or by what it holds: the places of other chunks.
   absl::StatusOr<bool> IsIndex(size_t number);
 
  private:
-  bool HoldsPlaces(Bytes chunk, size_t number) const;
+  // What chunks that may be indexes may decode to together: so many times the size of the file. Of
+  // the rest, which only a hostile file has, none is taken for one.
+  static constexpr int64_t kMaxDecoded = 256;
+  static constexpr int64_t kFewBytes = 1 << 20;
+
+  bool HoldsPlaces(Bytes chunk, size_t number);
   bool Leads(std::span<const int64_t> offsets, size_t number) const;
   int64_t CountHits(int64_t origin, std::span<const int64_t> offsets, size_t number) const;
 
@@ -35,6 +46,7 @@ class IndexSpotter {
   const ChunkProbe& probe_;
   std::span<const FoundChunk> chunks_;
   std::optional<int64_t> origin_;
+  SearchBudget budget_;
 };
 
 }  // namespace cairn::frame
