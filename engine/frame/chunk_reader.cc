@@ -365,8 +365,10 @@ absl::Status ReadWanted(const State& state, int64_t nchunk, const WantedBlock& w
     const auto size = static_cast<size_t>(wanted.nbytes);
     auto block = std::make_unique_for_overwrite<std::byte[]>(size);
     status = chunk->Read(wanted.begin, {block.get(), size}, workspace);
-    CopyBytes({block.get() + in_block, dst.size()}, dst);
-    if (status.ok()) blocks.Keep(key, wanted.nbytes, std::move(block));
+    if (status.ok()) {
+      CopyBytes({block.get() + in_block, dst.size()}, dst);
+      blocks.Keep(key, wanted.nbytes, std::move(block));
+    }
   }
   return status.ok() ? status : At(NameOf(nchunk), status);
 }
