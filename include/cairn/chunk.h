@@ -84,8 +84,9 @@ CAIRN_EXPORT absl::Status DecompressChunk(Bytes chunk, MutableBytes dst,
                                           const DecompressionOptions& options = {});
 
 // Decodes the items from number `start` on that fill dst, whose size is a multiple of the chunk's
-// typesize; decodes only the blocks that hold them. kOutOfRange past the last item; kResourceExhausted
-// where a block that dst has no room for takes more than 256 MiB to decode (see docs/security.md).
+// typesize; decodes only the blocks that hold them. kOutOfRange past the last item;
+// kResourceExhausted where a block that dst has no room for takes more than 256 MiB to decode (see
+// docs/security.md).
 CAIRN_EXPORT absl::Status DecompressItems(Bytes chunk, int64_t start, MutableBytes dst,
                                           const DecompressionOptions& options = {});
 
