@@ -31,7 +31,8 @@ int64_t StartOf(Bytes chunk, int64_t nblock) {
 std::optional<Blocks> FirstBlocks(Bytes chunk, int64_t nblocks) {
   const absl::StatusOr<Header> header = ParseHeader(chunk);
   if (!header.ok() || !header->extended || !header->has_blocks() || header->vlblocks ||
-      header->has_dict || header->instrumented || !header->unsplit || nblocks < 1 || nblocks > header->nblocks()) {
+      header->has_dict || header->instrumented || !header->unsplit || nblocks < 1 ||
+      nblocks > header->nblocks()) {
     return std::nullopt;
   }
   const int64_t begin = kHeaderSize + header->nblocks() * kStartSize;
