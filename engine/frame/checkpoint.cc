@@ -119,7 +119,6 @@ class CheckpointEncoder {
 
  private:
   absl::Status AddIndex(chunk::WorkspacePool* pool);
-  bool HasSeal() const;
   absl::Status AddTable();
   void AddSeal();
   void SetArea();
@@ -167,11 +166,6 @@ absl::Status CheckpointEncoder::AddIndex(chunk::WorkspacePool* pool) {
   CAIRN_ASSIGN_OR_RETURN(columns_, ReadIndex(chunks, 0));
   CAIRN_ASSIGN_OR_RETURN(index_, format::EncodeIndex(columns_.entries, pool));
   return absl::OkStatus();
-}
-
-bool CheckpointEncoder::HasSeal() const {
-  return !plan_.plain && LeavesRoomForSeal(draft_.vlmetalayers.size()) &&
-         draft_.chunks.size() <= kMaxTableBytes / static_cast<int64_t>(sizeof(uint64_t));
 }
 
 absl::Status CheckpointEncoder::AddTable() {
@@ -239,7 +233,7 @@ std::vector<std::byte> CheckpointEncoder::EncodeHeader() const {
 absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* pool) {
   CAIRN_RETURN_IF_ERROR(AddIndex(pool));
   SetArea();
-  if (HasSeal()) {
+  if (!plan_.plain && HasRoomForSeal(draft_)) {
     CAIRN_RETURN_IF_ERROR(AddTable());
     AddSeal();
   }
@@ -262,6 +256,11 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* poo
 }
 
 }  // namespace
+
+bool HasRoomForSeal(const Draft& draft) {
+  return LeavesRoomForSeal(draft.vlmetalayers.size()) &&
+         draft.nchunks() <= kMaxTableBytes / static_cast<int64_t>(sizeof(uint64_t));
+}
 
 absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const Draft& draft, const CheckpointPlan& plan,
                                                  chunk::WorkspacePool* pool) {

@@ -22,6 +22,10 @@ struct CheckpointPlan {
   bool plain = false;
 };
 
+// Whether a checkpoint of the draft has room for Cairn's layers: without them it has no generation
+// that others could follow, nor a history.
+bool HasRoomForSeal(const Draft& draft);
+
 struct CheckpointBytes {
   std::vector<std::byte> tail;    // index and trailer, from index_begin to the end of the frame
   std::vector<std::byte> header;  // all of it

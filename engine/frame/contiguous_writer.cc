@@ -338,7 +338,10 @@ absl::StatusOr<bool> ContiguousWriter::IsReadOutside(uint64_t oldest, uint64_t n
 absl::StatusOr<ReclaimReport> ContiguousWriter::Free(const ReclaimOptions& options) {
   if (core_->place().files == nullptr) return Unimplemented("a frame in memory has no disk space");
   if (!FitsInPlace()) return FreeByRewriting();
-  if (!base_->seal_holds) return Unimplemented("the frame has no seal that tells its history");
+  // The next checkpoint has to tell it too: the journal may have brought too many layers.
+  if (!base_->seal_holds || !HasRoomForSeal(stager_->draft())) {
+    return Unimplemented("the frame has no seal that tells its history");
+  }
   const bool keeps = options.keep_generations > 0;
   if (!keeps &&
       (!base_->journal->empty() || base_->seal->oldest_generation < base_->info.generation)) {

@@ -201,6 +201,27 @@ TEST_F(HistoryTest, ReclaimRefusesStagedEdits) {
   EXPECT_EQ(writer->Reclaim().status(), absl::OkStatus());
 }
 
+// The checkpoint has a seal, and the next one would have none.
+TEST_F(HistoryTest, ReclaimRefusesWhereTheJournalLeavesNoRoomForASeal) {
+  Frame frame = Open();
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  for (int i = 0; i < 15; ++i) {
+    ASSERT_EQ(writer->SetVlmeta(std::to_string(i), Noise(8, 1)), absl::OkStatus());
+  }
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  for (const uint64_t keep : {0, 1}) {
+    EXPECT_TRUE(absl::IsUnimplemented(writer->Reclaim({.keep_generations = keep}).status()));
+  }
+  EXPECT_EQ(frame.History()->size(), states_.size() + 1);
+  for (int i = 0; i < 15; ++i) {
+    ASSERT_EQ(writer->DeleteVlmeta(std::to_string(i)), absl::OkStatus());
+  }
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  EXPECT_EQ(writer->Reclaim().status(), absl::OkStatus());
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), states_.rbegin()->second);
+}
+
 TEST_F(HistoryTest, ALogThatRollsForEverTakesBoundedSpace) {
   const std::string path = dir_.Path("log");
   ASSERT_EQ(Frame::Create(path, PlainCopies(4096)).status(), absl::OkStatus());
