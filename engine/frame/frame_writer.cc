@@ -78,6 +78,12 @@ absl::StatusOr<std::optional<storage::LockFile>> TakeLockFile(const FramePlace& 
   });
 }
 
+// Whether a generation can follow that of the state.
+absl::Status CheckNotLast(const State& state) {
+  if (state.info.generation < format::kMaxGeneration) return absl::OkStatus();
+  return FailedPrecondition("generation %d is the last one", state.info.generation);
+}
+
 }  // namespace
 
 FrameWriter::FrameWriter(Start start)
@@ -100,9 +106,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
   CAIRN_RETURN_IF_ERROR(CheckWritable(*base));
   CAIRN_RETURN_IF_ERROR(base->trailer_damage);
   CAIRN_RETURN_IF_ERROR(base->journal_damage);
-  if (base->info.generation >= format::kMaxGeneration) {
-    return FailedPrecondition("generation %d is the last one", base->info.generation);
-  }
+  CAIRN_RETURN_IF_ERROR(CheckNotLast(*base));
   core->Adopt(source, base);
   CAIRN_ASSIGN_OR_RETURN(StagerOptions staging, StagingOf(options, *base, core->env()->registry));
   Start start{.core = std::move(core),
@@ -276,9 +280,11 @@ absl::Status FrameWriter::Run(absl::FunctionRef<absl::Status()> step) {
 
 absl::StatusOr<std::shared_ptr<const State>> FrameWriter::Commit(Durability durability) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
+  const bool edited = stager_->draft().edited;
+  if (edited) CAIRN_RETURN_IF_ERROR(CheckNotLast(*base_));
   CAIRN_RETURN_IF_ERROR(Run([&] {
     if (first_.has_value()) return Fold();
-    if (stager_->draft().edited) return PublishBatch(durability);
+    if (edited) return PublishBatch(durability);
     return durability == Durability::kMachine ? SyncCommitted() : absl::OkStatus();
   }));
   return base_;
@@ -288,11 +294,13 @@ absl::Status FrameWriter::Checkpoint() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   const bool folded = !base_->journal.has_value() || base_->journal->empty();
   if (!first_.has_value() && !stager_->draft().edited && folded) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(CheckNotLast(*base_));
   return Run([&] { return Fold(); });
 }
 
 absl::StatusOr<CompactReport> FrameWriter::Compact() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
+  CAIRN_RETURN_IF_ERROR(CheckNotLast(*base_));
   CompactReport report;
   CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {
     CAIRN_ASSIGN_OR_RETURN(report.size_before, Rewrite());
@@ -308,6 +316,7 @@ absl::StatusOr<ReclaimReport> FrameWriter::Reclaim(const ReclaimOptions& options
   if (first_.has_value() || stager_->draft().edited) {
     return FailedPrecondition("there are staged edits: commit them or roll them back first");
   }
+  CAIRN_RETURN_IF_ERROR(CheckNotLast(*base_));
   ReclaimReport report;
   absl::Status refused;
   CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {

@@ -11,7 +11,12 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
+#include "engine/base/endian.h"
+#include "engine/chunk/plain.h"
+#include "engine/format/seal.h"
+#include "engine/format/trailer.h"
 #include "tests/frame/small_frames.h"
+#include "tests/support/frame_repair.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -220,6 +225,55 @@ TEST_F(HistoryTest, ReclaimRefusesWhereTheJournalLeavesNoRoomForASeal) {
   ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
   EXPECT_EQ(writer->Reclaim().status(), absl::OkStatus());
   EXPECT_EQ(DataOf(Open().snapshot()).value(), states_.rbegin()->second);
+}
+
+// A sealed frame of that generation.
+void PutGeneration(const std::string& path, uint64_t generation) {
+  constexpr size_t kGenerationAt = 16;  // in the seal
+  std::vector<std::byte> frame = FileBytes(path);
+  const auto begin = static_cast<size_t>(PartsOf(frame).trailer_begin);
+  const format::Trailer trailer = format::ParseTrailer(Bytes(frame).subspan(begin)).value();
+  for (const format::LayerPlace& place : trailer.layers) {
+    if (place.name != format::kSealLayer) continue;
+    const MutableBytes chunk = MutableBytes(frame).subspan(begin + static_cast<size_t>(place.begin),
+                                                           static_cast<size_t>(place.size));
+    const Bytes seal = chunk::PlainPayload(chunk).value();
+    StoreLe(chunk.data() + (seal.data() - chunk.data()) + kGenerationAt, generation);
+  }
+  RepairSeal(frame);
+  PutFileBytes(path, frame);
+}
+
+TEST_F(HistoryTest, NothingFollowsTheLastGeneration) {
+  for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
+    const bool sparse = layout == Layout::kSparse;
+    const std::string path = dir_.Path(sparse ? "sparse" : "whole");
+    CreateOptions options = PlainCopies(64);
+    options.layout = layout;
+    ASSERT_EQ(WriteFrame(path, options, Noise(64, 1)), absl::OkStatus());
+    PutGeneration(sparse ? path + "/chunks.b2frame" : path, format::kMaxGeneration - 1);
+    std::vector<std::byte> data;
+    {
+      Frame frame = Frame::Open(path).value();
+      auto writer = frame.OpenWriter();
+      ASSERT_EQ(writer.status(), absl::OkStatus());
+      ASSERT_EQ(writer->Append(Noise(64, 2)), absl::OkStatus());
+      const auto last = writer->Commit();
+      ASSERT_EQ(last.status(), absl::OkStatus());
+      EXPECT_EQ(last->info().generation, format::kMaxGeneration);
+      data = DataOf(*last).value();
+      EXPECT_EQ(writer->Commit().status(), absl::OkStatus()) << "nothing is staged";
+      EXPECT_TRUE(absl::IsFailedPrecondition(writer->Reclaim().status()));
+      ASSERT_EQ(writer->Append(Noise(64, 3)), absl::OkStatus());
+      EXPECT_TRUE(absl::IsFailedPrecondition(writer->Commit().status()));
+      EXPECT_TRUE(absl::IsFailedPrecondition(writer->Checkpoint()));
+      EXPECT_TRUE(absl::IsFailedPrecondition(writer->Close()));
+    }
+    const Snapshot after = Frame::Open(path)->snapshot();
+    EXPECT_EQ(DataOf(after).value(), data);
+    EXPECT_TRUE(after.Verify()->ok());
+    EXPECT_TRUE(absl::IsFailedPrecondition(Frame::Open(path)->OpenWriter().status()));
+  }
 }
 
 TEST_F(HistoryTest, ALogThatRollsForEverTakesBoundedSpace) {
