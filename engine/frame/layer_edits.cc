@@ -56,11 +56,10 @@ absl::Status SetVlmeta(Draft& draft, const Environment& env, std::string_view na
 }
 
 absl::Status DeleteVlmeta(Draft& draft, std::string_view name) {
-  const auto it = std::ranges::find(draft.vlmetalayers, name, &VlLayer::name);
-  if (it == draft.vlmetalayers.end()) {
+  // All of that name, as whoever replays the edit does.
+  if (std::erase_if(draft.vlmetalayers, [&](const VlLayer& l) { return l.name == name; }) == 0) {
     return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));
   }
-  draft.vlmetalayers.erase(it);
   draft.Record({.kind = format::LayerEdit::Kind::kDeleteVlmeta, .name = std::string(name)});
   return absl::OkStatus();
 }

@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "tests/frame/frame_test_data.h"
+#include "tests/frame/small_frames.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::frame {
@@ -201,6 +204,27 @@ TEST_F(MetadataTest, ShortTailGoesOnInAFrameWithoutRoomForTheSeal) {
   });
   ExpectHolds(Open(), MakeItems(1500));
   EXPECT_EQ(Open().info().nchunks, 2);
+}
+
+TEST_F(MetadataTest, AVlmetalayerThatStandsThereTwiceIsDeletedTwice) {
+  CreateOptions options = test::Cut(4, 1000);
+  options.fingerprint = FingerprintType::kNone;
+  ASSERT_EQ(test::WriteFrame(path_, options, MakeItems(20), {{"twin 1", "a"}, {"twin 2", "b"}}),
+            absl::OkStatus());
+  Buffer frame = test::FileBytes(path_);
+  const Bytes name = AsBytes("twin 2");
+  const auto at = std::search(frame.begin(), frame.end(), name.begin(), name.end());
+  ASSERT_NE(at, frame.end());
+  CopyBytes(AsBytes("twin 1"), MutableBytes(&*at, name.size()));
+  test::PutFileBytes(path_, frame);
+  ASSERT_EQ(Open().vlmetalayers(), (std::vector<std::string>{"twin 1", "twin 1"}));
+  Frame opened = *Frame::Open(path_);
+  Writer writer = *opened.OpenWriter();
+  ASSERT_TRUE(IsOk(writer.DeleteVlmeta("twin 1")));
+  const absl::StatusOr<Snapshot> committed = writer.Commit();
+  ASSERT_TRUE(IsOk(committed));
+  EXPECT_TRUE(committed->vlmetalayers().empty());
+  EXPECT_TRUE(Open().vlmetalayers().empty());
 }
 
 }  // namespace
