@@ -201,14 +201,12 @@ absl::StatusOr<bool> HasWholeChunks(const State& before, const FollowingBatch& f
   for (const format::ChunkEdit& edit : following.batch.chunks) {
     const PlacedChunk* chunk = PlacedBy(edit);
     if (chunk == nullptr || format::IsSpecialEntry(chunk->entry)) continue;
-    const std::optional<int64_t> begin = CheckedAdd(before.header.header_len, chunk->entry);
-    // Nothing is read, nor room made for it, that does not lie before the record.
-    if (!begin.has_value() || !RangeFits(*begin, chunk->cbytes, following.record)) return false;
-    Bytes bytes = finder.Seen(*begin, chunk->cbytes);
+    const int64_t begin = before.header.header_len + chunk->entry;
+    Bytes bytes = finder.Seen(begin, chunk->cbytes);
     // What was seen may be from before the batch: then the file shows more by now.
     if (bytes.empty() || format::HashChunk(bytes) != chunk->fingerprint) {
       read.resize(static_cast<size_t>(chunk->cbytes));
-      CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(*begin, read));
+      CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(begin, read));
       if (got < read.size() || format::HashChunk(read) != chunk->fingerprint) return false;
     }
     before.env->touched.Add(before.epoch,

@@ -26,8 +26,9 @@ using LayerNames = std::unordered_set<std::string>;
 absl::Status CheckBatch(const State& before, const FollowingBatch& following, const Tail& tail,
                         std::optional<LayerNames>& names);
 
-// Whether the stored chunks of the batch are what their fingerprints say, by bytes that `finder`
-// saw or the file shows. Those that are need no second look when they are read.
+// Whether the stored chunks of a batch that passed CheckBatch, so that all of them are no longer
+// than it, are what their fingerprints say, by bytes that `finder` saw or the file shows. Those
+// that are need no second look when they are read.
 absl::StatusOr<bool> HasWholeChunks(const State& before, const FollowingBatch& following,
                                     const FrameSource& source, const RecordFinder& finder);
 

@@ -75,7 +75,9 @@ class Follower {
   std::optional<Replay>& replay() { return replay_; }
 
  private:
-  absl::StatusOr<bool> ApplyFirst();
+  // False when the first batch that waits does not count. Its chunks are looked at by `finder`,
+  // unless that is null.
+  absl::StatusOr<bool> ApplyFirst(const RecordFinder* finder);
 
   const FrameSource& source_;
   const ReplayRules rules_;
@@ -90,7 +92,7 @@ class Follower {
   std::optional<int64_t> refused_at_;
 };
 
-absl::StatusOr<bool> Follower::ApplyFirst() {
+absl::StatusOr<bool> Follower::ApplyFirst(const RecordFinder* finder) {
   const FollowingBatch& first = waiting_.front();
   Tail tail = TailAfter(state().tail, first.batch.tail);
   const absl::Status status = CheckBatch(state(), first, tail, names_);
@@ -99,6 +101,10 @@ absl::StatusOr<bool> Follower::ApplyFirst() {
   if (!status.ok()) {
     refused_at_ = first.record;
     return false;
+  }
+  if (finder != nullptr && rules_.check_chunks) {
+    CAIRN_ASSIGN_OR_RETURN(const bool whole, HasWholeChunks(state(), first, source_, *finder));
+    if (!whole) return false;
   }
   if (!replay_.has_value()) replay_.emplace(start_);
   CAIRN_RETURN_IF_ERROR(replay_->Apply(first, std::move(tail)));
@@ -114,7 +120,7 @@ absl::StatusOr<bool> Follower::Take(const FoundRecord& record) {
   waiting_.push_back(*std::move(next));
   // What a later batch found to be durable needs no second look.
   while (!waiting_.empty() && waiting_.front().end <= scanned_.durable_end) {
-    CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst());
+    CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst(nullptr));
     if (!applied) return false;
   }
   return true;
@@ -147,12 +153,7 @@ absl::StatusOr<std::optional<FoundRecord>> Follower::FindBehind(
 
 absl::Status Follower::Settle(const RecordFinder& finder) {
   while (!refused_at_.has_value() && !waiting_.empty()) {
-    if (rules_.check_chunks) {
-      CAIRN_ASSIGN_OR_RETURN(const bool whole,
-                             HasWholeChunks(state(), waiting_.front(), source_, finder));
-      if (!whole) break;
-    }
-    CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst());
+    CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst(&finder));
     if (!applied) break;
   }
   return absl::OkStatus();

@@ -15,6 +15,7 @@
 #include "engine/chunk/plain.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/journal.h"
+#include "engine/format/seal.h"
 #include "engine/frame/frame_core.h"
 #include "tests/frame/frame_test_data.h"
 #include "tests/frame/small_frames.h"
@@ -227,15 +228,31 @@ class MadeUpJournal {
   // A commit of these edits.
   void Add(std::vector<format::LayerEdit> edits) {
     next_.layers = std::move(edits);
-    const Buffer record = format::EncodeBatch(next_);
-    AddTo(bytes_, record);
-    ++next_.links.generation;
-    next_.links.previous = format::HashOf(record);
+    AddRecord();
+  }
+  // One that is perhaps not durable and inserts one chunk many times.
+  void AddChunks(Bytes chunk, int64_t count) {
+    const format::PlacedChunk placed = {.entry = std::ssize(bytes_) - PartsOf(bytes_).header_len,
+                                        .fingerprint = format::HashChunk(chunk),
+                                        .nbytes = next_.totals.chunksize,
+                                        .cbytes = static_cast<int32_t>(chunk.size())};
+    next_.chunks.assign(static_cast<size_t>(count), format::InsertEdit{.chunk = placed});
+    next_.totals.nchunks = count;
+    next_.totals.nbytes = count * placed.nbytes;
+    AddTo(bytes_, chunk);
+    AddRecord();
   }
   void Put() const { PutFileBytes(path(), bytes_); }
   std::string path() const { return dir_.Path("f"); }
 
  private:
+  void AddRecord() {
+    const Buffer record = format::EncodeBatch(next_);
+    AddTo(bytes_, record);
+    ++next_.links.generation;
+    next_.links.previous = format::HashOf(record);
+  }
+
   TempDir dir_;
   format::Batch next_;
   Buffer bytes_;
@@ -255,6 +272,20 @@ TEST(CostsTest, CommitsThatTouchOneOfManyLayersAreFollowedInLinearTime) {
       const auto frame = Frame::Open(journal->path());
       ASSERT_TRUE(IsOk(frame));
       EXPECT_GE(frame->snapshot().info().generation, static_cast<uint64_t>(4 * count));
+    };
+  });
+}
+
+TEST(CostsTest, ABatchThatNamesOneChunkManyTimesIsRefusedBeforeTheChunkIsRead) {
+  ExpectLinear(500, [](int64_t count) {
+    const auto journal = std::make_shared<MadeUpJournal>(Cut(1, 100));
+    journal->AddChunks(chunk::PlainChunk(MakeNoise(static_cast<size_t>(400 * count))), count);
+    journal->Put();
+    return [=] {
+      auto frame = Frame::Open(journal->path());
+      ASSERT_TRUE(IsOk(frame));
+      EXPECT_EQ(frame->snapshot().info().nchunks, 0);
+      EXPECT_TRUE(IsDamage(frame->OpenWriter().status(), "journal"));
     };
   });
 }
