@@ -209,7 +209,7 @@ void Replay::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
     if (edit.kind == Kind::kSetMetalayer) {
       std::ranges::find(state_->header.metalayers, edit.name, &Metalayer::name)->content =
           edit.content;
-      state_->array = ArrayOf(state_->header);
+      metalayers_set_ = true;
     } else if (edit.kind == Kind::kSetVlmeta) {
       const auto content = std::make_shared<const std::vector<std::byte>>(edit.content);
       layers_->Put({edit.name, Chunk(*content, content)});
@@ -235,6 +235,7 @@ absl::Status Replay::Apply(const FollowingBatch& following, Tail tail) {
 
 absl::StatusOr<std::shared_ptr<const State>> Replay::Finish(const FrameSource& source) && {
   if (layers_.has_value()) state_->vlmetalayers = std::move(*layers_).Take();
+  if (metalayers_set_) state_->array = ArrayOf(state_->header);
   CAIRN_ASSIGN_OR_RETURN(state_->region, source.ViewMore(state_->region, state_->journal->end));
   state_->chunks_end = state_->journal->end;
   SetContiguousArea(*state_);

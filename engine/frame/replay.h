@@ -46,7 +46,7 @@ class Replay {
   // Every edit of the batch; the index of the checkpoint must be readable where they need it. The
   // new tail is the caller's to make: see TailAfter.
   absl::Status Apply(const FollowingBatch& following, Tail tail);
-  // All but its vlmetalayers.
+  // All but its vlmetalayers, and the array that metalayers tell.
   const State& state() const { return *state_; }
   absl::StatusOr<std::shared_ptr<const State>> Finish(const FrameSource& source) &&;
 
@@ -56,6 +56,7 @@ class Replay {
 
   std::shared_ptr<State> state_;
   std::optional<LayerTable> layers_;  // the state's, from the first edit of one on
+  bool metalayers_set_ = false;
 };
 
 // The tail that a batch makes of the one before.
@@ -66,7 +67,8 @@ struct FollowOptions {
   // Where the journal does not go on, looks whether that is damage: a reader that has just followed
   // a writer need not.
   bool search = false;
-  // Called with the state behind each batch; its vlmetalayers may be those of one before.
+  // Called with the state behind each batch; its vlmetalayers and its array may be those of one
+  // before.
   std::function<void(const State&)> visit = {};
 };
 

@@ -13,6 +13,7 @@
 #include "engine/base/endian.h"
 #include "engine/base/hash.h"
 #include "engine/chunk/plain.h"
+#include "engine/format/b2nd.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/journal.h"
 #include "engine/format/seal.h"
@@ -286,6 +287,26 @@ TEST(CostsTest, ABatchThatNamesOneChunkManyTimesIsRefusedBeforeTheChunkIsRead) {
       ASSERT_TRUE(IsOk(frame));
       EXPECT_EQ(frame->snapshot().info().nchunks, 0);
       EXPECT_TRUE(IsDamage(frame->OpenWriter().status(), "journal"));
+    };
+  });
+}
+
+TEST(CostsTest, EditsOfAMetalayerBesideALargeArrayAreFollowedInLinearTime) {
+  ExpectLinear(1000, [](int64_t count) {
+    const ArrayInfo array = {.shape = {0},
+                             .chunkshape = {100},
+                             .blockshape = {100},
+                             .dtype = std::string(static_cast<size_t>(200 * count), 'd')};
+    CreateOptions options = Cut(1, 100);
+    options.metalayers = {{"b2nd", format::EncodeB2nd(array)}, {"x", {}}};
+    const auto journal = std::make_shared<MadeUpJournal>(options);
+    using Kind = format::LayerEdit::Kind;
+    journal->Add({static_cast<size_t>(count), {.kind = Kind::kSetMetalayer, .name = "x"}});
+    journal->Put();
+    return [=] {
+      const auto frame = Frame::Open(journal->path());
+      ASSERT_TRUE(IsOk(frame));
+      EXPECT_GT(frame->snapshot().info().journal_size, 0);
     };
   });
 }
