@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "engine/frame/random.h"
+
 namespace cairn::frame {
 
 struct PieceTree::Node {
@@ -57,8 +59,9 @@ void PieceTree::Recount(Node& node) {
   node.count = 1 + CountOf(node.left) + CountOf(node.right);
 }
 
-// SplitMix64.
+// SplitMix64, from where nobody can tell: whoever could would choose edits that make a deep tree.
 uint64_t PieceTree::Random() {
+  if (random_ == 0) random_ = RandomNumber();
   uint64_t n = random_ += 0x9E3779B97F4A7C15;
   n = (n ^ (n >> 30)) * 0xBF58476D1CE4E5B9;
   n = (n ^ (n >> 27)) * 0x94D049BB133111EB;

@@ -18,7 +18,8 @@ struct Piece {
   std::shared_ptr<const IndexEntry> run;  // null: the committed index
 };
 
-// A randomised search tree: whichever edits are made, each is expected to cost O(log pieces).
+// A randomised search tree: whichever edits are made, each is expected to cost O(log pieces), also
+// if somebody chose them who knows this code.
 // Copies share what they have in common; a node that no copy shares is edited where it is. Not
 // thread-safe for edits, yet copies may be used in different threads.
 class PieceTree {
@@ -80,7 +81,7 @@ class PieceTree {
   uint64_t Random();
 
   Link root_;
-  uint64_t random_ = 0;
+  uint64_t random_ = 0;  // before it is needed
 };
 
 }  // namespace cairn::frame
