@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/bytes.h"
+#include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
@@ -121,7 +122,7 @@ class CheckpointEncoder {
   absl::Status AddIndex(chunk::WorkspacePool* pool);
   absl::Status AddTable();
   void AddSeal();
-  void SetArea();
+  absl::Status SetArea();
   void SetSizes();
   std::vector<std::byte> EncodeHeader() const;
 
@@ -190,7 +191,7 @@ void CheckpointEncoder::AddSeal() {
   }
   seal_.index_hash = index_.empty() ? 0 : Xxh3(index_);
   seal_.dead_bytes = -1;
-  if (draft_.stored_bytes.has_value()) {
+  if (draft_.stored_bytes.has_value() && *draft_.stored_bytes <= header_.cbytes) {
     seal_.dead_bytes = header_.cbytes - *draft_.stored_bytes;
   }
   // The seal names the header, the header the frame's size, and that follows from the seal's: so a
@@ -201,16 +202,20 @@ void CheckpointEncoder::AddSeal() {
 }
 
 // Where the index lies behind the header; what all files hold in a sparse frame.
-void CheckpointEncoder::SetArea() {
+absl::Status CheckpointEncoder::SetArea() {
   if (header_.layout == Layout::kContiguous) {
     header_.cbytes = plan_.index_begin - header_.header_len;
-    return;
+    return absl::OkStatus();
   }
   header_.cbytes = draft_.stored_bytes.value_or(header_.cbytes);
   // C-Blosc2 takes the numbers of files for offsets into so many bytes, and refuses larger ones.
-  if (columns_.entries.empty()) return;
+  if (columns_.entries.empty()) return absl::OkStatus();
   const int64_t largest = *std::ranges::max_element(columns_.entries);
-  if (largest >= 0) header_.cbytes = std::max(header_.cbytes, largest + chunk::kHeaderSize);
+  if (largest < 0) return absl::OkStatus();
+  const std::optional<int64_t> end = CheckedAdd<int64_t>(largest, chunk::kHeaderSize);
+  if (!end.has_value()) return DataLoss("index: names a chunk file of number %d", largest);
+  header_.cbytes = std::max(header_.cbytes, *end);
+  return absl::OkStatus();
 }
 
 void CheckpointEncoder::SetSizes() {
@@ -232,7 +237,7 @@ std::vector<std::byte> CheckpointEncoder::EncodeHeader() const {
 
 absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* pool) {
   CAIRN_RETURN_IF_ERROR(AddIndex(pool));
-  SetArea();
+  CAIRN_RETURN_IF_ERROR(SetArea());
   if (!plan_.plain && HasRoomForSeal(draft_)) {
     CAIRN_RETURN_IF_ERROR(AddTable());
     AddSeal();

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "engine/base/checked.h"
+
 namespace cairn::frame {
 
 namespace {
@@ -20,8 +22,10 @@ format::PlacedChunk PlaceOf(const StagedChunk& chunk) {
 void Draft::Count(const ChunkCost& cost, int64_t sign) {
   header.nbytes += sign * cost.nbytes;
   stored_bytes = stored_bytes.has_value() && cost.stored.has_value()
-                     ? std::optional(*stored_bytes + sign * *cost.stored)
+                     ? CheckedAdd(*stored_bytes, sign * *cost.stored)
                      : std::nullopt;
+  // What the base said was not so.
+  if (stored_bytes.has_value() && *stored_bytes < 0) stored_bytes.reset();
   edited = true;
 }
 

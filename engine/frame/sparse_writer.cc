@@ -150,8 +150,8 @@ absl::StatusOr<Draft> SparseWriter::SealAll() const {
 }
 
 absl::StatusOr<int64_t> SparseWriter::Rewrite() {
-  const int64_t before = base_->header.frame_size + base_->info.cbytes + orphans_.freed;
   CAIRN_ASSIGN_OR_RETURN(const Draft draft, SealAll());
+  const int64_t before = base_->header.frame_size + *draft.stored_bytes + orphans_.freed;
   CAIRN_RETURN_IF_ERROR(ReplaceIndex(draft));
   committed_ = true;
   StageInto(*files_);

@@ -1,4 +1,6 @@
 // Checkpoints of frames whose index has many pages: those that did not change are taken over.
+#include "engine/frame/checkpoint.h"
+
 #include <cstdint>
 #include <utility>
 
@@ -6,7 +8,12 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
+#include "engine/chunk/workspace.h"
+#include "engine/frame/frame_core.h"
 #include "tests/frame/frame_test_data.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
 
 namespace cairn::test {
 namespace {
@@ -79,6 +86,21 @@ TEST_F(CheckpointTest, HoldsSpecialChunksBehindStoredOnes) {
   ExpectHoldsOpened();
   Append(1);
   ExpectHoldsOpened();
+}
+
+// C-Blosc2 takes them for offsets, so that one more chunk would have to fit behind.
+TEST(SparseCheckpointTest, HasNoRoomBehindTheLargestNumberThereIs) {
+  const TempDir dir;
+  CreateOptions options = Cut(8, kSmallChunk);
+  options.layout = Layout::kSparse;
+  ASSERT_EQ(WriteFrame(dir.Path("f"), options, MakeNoise(kSmallChunk)), absl::OkStatus());
+  const auto core = frame::FrameCore::Open(dir.Path("f"), {});
+  ASSERT_TRUE(IsOk(core));
+  frame::Draft draft(*(*core)->newest());
+  draft.chunks.Replace(0, {.value = INT64_MAX, .fingerprint = 1});
+  chunk::WorkspacePool pool;
+  const frame::CheckpointPlan plan = {.index_begin = draft.header.header_len, .seal = {}};
+  EXPECT_TRUE(IsDamage(frame::EncodeCheckpoint(draft, plan, &pool).status(), "index"));
 }
 
 }  // namespace

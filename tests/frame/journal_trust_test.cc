@@ -127,6 +127,45 @@ TEST_F(JournalTrustTest, ABatchWhoseChunksOverlapIsNotFollowed) {
   }
 }
 
+// What chunks take in all is a count that nobody needs: edits that would lead out of its range go
+// on without it.
+TEST_F(JournalTrustTest, CommitsCountWhereTheStoredBytesBeforeThemCannotBe) {
+  const std::vector<std::byte> before = FileBytes(path_);
+  for (const int64_t stored : {int64_t{0}, INT64_MAX}) {
+    SCOPED_TRACE(stored);
+    PutFileBytes(path_, before);
+    format::Batch batch = NextBatch();
+    batch.totals.stored_bytes = stored;
+    PutBehind(format::EncodeBatch(batch));
+    Frame frame = Open();
+    auto writer = frame.OpenWriter();
+    ASSERT_EQ(writer.status(), absl::OkStatus());
+    if (stored == 0) {
+      ASSERT_EQ(writer->DeleteChunks(0, 1), absl::OkStatus());
+    } else {
+      ASSERT_EQ(writer->Append(Noise(64, 2)), absl::OkStatus());
+    }
+    const auto committed = writer->Commit();
+    ASSERT_EQ(committed.status(), absl::OkStatus());
+    const std::vector<std::byte> data = DataOf(*committed).value();
+    EXPECT_EQ(DataOf(Open().snapshot()).value(), data);
+    ASSERT_EQ(writer->Close(), absl::OkStatus());
+    EXPECT_EQ(DataOf(Open().snapshot()).value(), data);
+    EXPECT_TRUE(Open().snapshot().info().sealed);
+    EXPECT_TRUE(Open().snapshot().Verify()->ok());
+  }
+}
+
+TEST_F(JournalTrustTest, ACheckpointSealsWhereTheStoredBytesCannotBe) {
+  format::Batch batch = NextBatch();
+  batch.totals.stored_bytes = INT64_MAX;
+  PutBehind(format::EncodeBatch(batch));
+  ASSERT_EQ(Open().OpenWriter()->Close(), absl::OkStatus());
+  EXPECT_TRUE(Open().snapshot().info().sealed);
+  EXPECT_EQ(Open().snapshot().info().dead_bytes, -1);
+  EXPECT_TRUE(Open().snapshot().Verify()->ok());
+}
+
 TEST_F(JournalTrustTest, ABatchBringsNoMoreLayersThanATrailerHolds) {
   format::Batch batch = NextBatch();
   for (int i = 0; i <= kMaxVlMetalayers; ++i) {

@@ -9,6 +9,7 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
+#include "engine/base/endian.h"
 #include "tests/frame/frame_test_data.h"
 #include "tests/frame/small_frames.h"
 #include "tests/support/frame_repair.h"
@@ -120,6 +121,49 @@ TEST_F(ResealedTest, EveryByteMayLie) {
   }
   // Hashes alone would have refused nearly all of them.
   EXPECT_GT(opened, std::ssize(sealed));
+}
+
+// Writes a number of the header into a frame.
+void PutInHeader(const std::string& path, size_t at, int64_t number) {
+  Buffer frame = FileBytes(path);
+  StoreBe(frame.data() + at, static_cast<uint64_t>(number));
+  RepairSeal(frame);
+  PutFileBytes(path, frame);
+}
+
+TEST_F(ResealedTest, ChunksOfAFrameThatClaimsAllBytesThereAreDoNotGrow) {
+  ASSERT_EQ(WriteFrame(path_, Cut(1, CreateOptions::kVariableChunks), MakeItems(10)),
+            absl::OkStatus());
+  PutInHeader(path_, 0x1E, INT64_MAX);
+  auto writer = Frame::Open(path_)->OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  EXPECT_FALSE(writer->UpdateChunk(0, MakeItems(20)).ok());
+  EXPECT_FALSE(writer->UpdateChunk(0, Compressed(MakeItems(20), OfTypesize(1))).ok());
+  EXPECT_FALSE(writer->Append(MakeItems(20)).ok());
+}
+
+TEST_F(ResealedTest, ASparseFrameThatClaimsAllBytesThereAreTakesMore) {
+  CreateOptions options = Cut(1, kChunksize);
+  options.layout = Layout::kSparse;
+  Buffer items = MakeItems(kChunksize);
+  ASSERT_EQ(WriteFrame(path_, options, items), absl::OkStatus());
+  PutInHeader(path_ + "/chunks.b2frame", 0x27, INT64_MAX);
+  const Buffer index = FileBytes(path_ + "/chunks.b2frame");
+  for (const bool more : {false, true}) {
+    PutFileBytes(path_ + "/chunks.b2frame", index);
+    if (more) {
+      ASSERT_EQ(AppendTo(path_, items), absl::OkStatus());
+      AddTo(items, Buffer(items));
+    }
+    auto frame = Frame::Open(path_);
+    ASSERT_TRUE(IsOk(frame));
+    EXPECT_EQ(ContentOf(frame->snapshot()), items);
+    const absl::StatusOr<CompactReport> report = frame->Compact();
+    ASSERT_TRUE(IsOk(report));
+    EXPECT_GT(report->size_before, std::ssize(items));
+    EXPECT_LT(report->size_before, 10'000);
+    EXPECT_EQ(ContentOf(Frame::Open(path_)->snapshot()), items);
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #ifndef CAIRN_TOOLS_CAIRN_STORED_SIZE_H_
 #define CAIRN_TOOLS_CAIRN_STORED_SIZE_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "cairn/snapshot.h"
@@ -10,7 +11,9 @@ namespace cairn::tool {
 
 // Bytes of a frame; the chunks of a sparse one lie beside its index.
 inline int64_t StoredSize(const FrameInfo& info) {
-  return info.layout == Layout::kSparse ? info.frame_size + info.cbytes : info.frame_size;
+  if (info.layout != Layout::kSparse) return info.frame_size;
+  // An index may claim any number of bytes.
+  return info.frame_size + std::min(info.cbytes, INT64_MAX - info.frame_size);
 }
 
 }  // namespace cairn::tool
