@@ -38,13 +38,9 @@ absl::StatusOr<StagedChunk> Stager::Remembered(absl::StatusOr<StagedChunk> made)
   return made;
 }
 
-absl::Status Stager::CheckTotal(int64_t nbytes) const {
-  if (CheckedAdd(draft_.nbytes(), nbytes).has_value()) return absl::OkStatus();
-  return InvalidArgument("frame: more than 2^63 bytes");
-}
-
 absl::Status Stager::CheckRoom(int64_t nbytes) const {
-  CAIRN_RETURN_IF_ERROR(CheckTotal(nbytes));
+  const std::optional<int64_t> total = CheckedAdd(draft_.nbytes(), nbytes);
+  if (!total.has_value()) return InvalidArgument("frame: more than 2^63 bytes");
   const int64_t chunksize =
       draft_.header.chunksize > 0 ? draft_.header.chunksize : int64_t{options_.chunksize};
   const int64_t count = draft_.fixed_chunks() ? CeilDiv(nbytes, chunksize) : 1;

@@ -71,8 +71,6 @@ class Stager {
  private:
   absl::Status Remember(absl::Status status);
   absl::StatusOr<StagedChunk> Remembered(absl::StatusOr<StagedChunk> made);
-  // Whether the frame can tell its size with so many bytes more.
-  absl::Status CheckTotal(int64_t nbytes) const;
   absl::Status CheckRoom(int64_t nbytes) const;
   absl::Status CheckTakesItems() const;
   absl::Status CheckChunk(const chunk::Header& header) const;

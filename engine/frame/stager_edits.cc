@@ -52,7 +52,6 @@ absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
   if (nbytes < 1 || nbytes > kMaxChunkBytes) {
     return InvalidArgument("a chunk has 1 to %d bytes, got %d", kMaxChunkBytes, nbytes);
   }
-  CAIRN_RETURN_IF_ERROR(CheckTotal(nbytes));
   const bool last = nchunk + 1 == count;
   if (!draft_.fixed_chunks() || nbytes == chunksize || (last && nbytes < chunksize)) {
     return absl::OkStatus();
