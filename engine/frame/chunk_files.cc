@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/format/index_entry.h"
 #include "engine/format/sparse_names.h"
 
 namespace cairn::frame {
@@ -19,7 +18,8 @@ constexpr size_t kMaxUnsynced = 64;
 absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index, size_t most) {
   std::vector<int64_t> numbers;
   CAIRN_RETURN_IF_ERROR(index.ForEach([&](const IndexEntry& entry) {
-    if (format::IsSpecialEntry(entry.value)) return absl::OkStatus();
+    // Nor is there a file of a number that no name has.
+    if (entry.value < 0 || entry.value > format::kMaxChunkFileNumber) return absl::OkStatus();
     if (numbers.size() == most) return DataLoss("index: names more than %d chunk files", most);
     numbers.push_back(entry.value);
     return absl::OkStatus();

@@ -49,6 +49,7 @@ std::string SparseArea::Describe(int64_t entry) const {
 }
 
 absl::StatusOr<std::unique_ptr<File>> SparseArea::OpenFile(int64_t entry) const {
+  CAIRN_RETURN_IF_ERROR(Locate(entry).status());
   auto file = directory_->Open(format::ChunkFileName(entry), FileMode::kRead);
   if (!file.ok()) return AsDamage(file.status());
   return file;
@@ -96,7 +97,6 @@ absl::StatusOr<StoredChunk> SparseArea::ReadBehind(const chunk::Header& /*header
 }
 
 absl::StatusOr<StoredChunk> SparseArea::Pin(int64_t entry) const {
-  CAIRN_RETURN_IF_ERROR(Locate(entry).status());
   return use_mmap_ ? Map(entry) : Copy(entry);
 }
 

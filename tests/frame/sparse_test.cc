@@ -8,8 +8,11 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
+#include "engine/base/endian.h"
+#include "engine/format/index_entry.h"
 #include "tests/frame/frame_test_data.h"
 #include "tests/frame/small_frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -65,6 +68,19 @@ class SparseTest : public testing::Test {
     }
   }
 
+  // The index becomes one of these entries, as many as there were.
+  void PutEntries(const std::vector<int64_t>& entries) {
+    const Buffer index = FileBytes(In("chunks.b2frame"));
+    const FrameParts parts = PartsOf(index);
+    chunk::WorkspacePool pool;
+    Buffer changed(index.begin(), index.begin() + parts.header_len);
+    AddTo(changed, format::EncodeIndex(entries, &pool).value());
+    AddTo(changed, Bytes(index).subspan(static_cast<size_t>(parts.trailer_begin)));
+    constexpr size_t kFrameSizeAt = 0x10;
+    StoreBe<uint64_t>(changed.data() + kFrameSizeAt, changed.size());
+    PutFileBytes(In("chunks.b2frame"), changed);
+  }
+
   TempDir dir_;
   std::string path_ = dir_.Path("f");
 };
@@ -111,6 +127,24 @@ TEST_F(SparseTest, MissingFileIsDamageOfItsChunkAlone) {
   Make(4);
   fs::remove(In("00000002.chunk"));
   ExpectOnlyDamaged(2, "00000002.chunk");
+}
+
+TEST_F(SparseTest, NoFileOfALongerNameIsReadOrRemoved) {
+  CreateOptions options = Sparse();
+  options.fingerprint = FingerprintType::kNone;
+  ASSERT_EQ(WriteFrame(path_, options, Noise(2 * kSmallChunk, 1)), absl::OkStatus());
+  fs::copy_file(In("00000000.chunk"), In("123456789.chunk"));
+  PutEntries({0, 0x123456789});
+  for (const bool use_mmap : {true, false}) {
+    Buffer chunk(kSmallChunk);
+    EXPECT_TRUE(IsDamage(Open({.use_mmap = use_mmap}).ReadChunk(1, chunk), "no number"));
+    EXPECT_EQ(Open({.use_mmap = use_mmap}).Verify()->findings.size(), 1u);
+  }
+  Writer writer = OpenWriter();
+  ASSERT_TRUE(IsOk(writer.UpdateChunk(1, Noise(kSmallChunk, 2))));
+  ASSERT_TRUE(IsOk(writer.Close()));
+  EXPECT_TRUE(fs::exists(In("123456789.chunk")));
+  EXPECT_TRUE(Open().Verify()->ok());
 }
 
 TEST_F(SparseTest, TruncatedAndEmptyFilesAreDamageOfTheirChunkAlone) {
