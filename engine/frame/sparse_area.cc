@@ -28,6 +28,13 @@ absl::StatusOr<int64_t> SizeOf(const File& file) {
   return DataLoss("the file holds %d bytes, which is no chunk", size);
 }
 
+absl::StatusOr<chunk::Header> HeaderOf(const File& file) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(file));
+  std::vector<std::byte> head(static_cast<size_t>(std::min<int64_t>(size, chunk::kHeaderSize)));
+  CAIRN_RETURN_IF_ERROR(file.ReadAt(0, head));
+  return chunk::ParseHeader(head, size);
+}
+
 }  // namespace
 
 SparseArea::SparseArea(std::shared_ptr<FileSystem> directory, std::shared_ptr<const File> index,
@@ -71,19 +78,20 @@ absl::StatusOr<StoredChunk> SparseArea::Map(int64_t entry) const {
 
 absl::StatusOr<StoredChunk> SparseArea::Copy(int64_t entry) const {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, OpenFile(entry));
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(*file));
-  std::vector<std::byte> head(static_cast<size_t>(std::min<int64_t>(size, chunk::kHeaderSize)));
-  CAIRN_RETURN_IF_ERROR(file->ReadAt(0, head));
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(head, size));
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, HeaderOf(*file));
   auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(header.cbytes));
   CAIRN_RETURN_IF_ERROR(file->ReadAt(0, *bytes));
   return StoredChunk{header, Chunk(*bytes, bytes)};
 }
 
 absl::StatusOr<chunk::Header> SparseArea::ReadHeader(int64_t entry,
-                                                     chunk::ScratchBuffer& scratch) const {
-  CAIRN_ASSIGN_OR_RETURN(const StoredChunk chunk, Read(entry, ReadMode::kMapped, scratch));
-  return chunk.header;
+                                                     chunk::ScratchBuffer& /*scratch*/) const {
+  if (use_mmap_) {  // it stays for who reads the chunk next
+    CAIRN_ASSIGN_OR_RETURN(const StoredChunk chunk, Map(entry));
+    return chunk.header;
+  }
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, OpenFile(entry));
+  return HeaderOf(*file);
 }
 
 absl::StatusOr<StoredChunk> SparseArea::Read(int64_t entry, ReadMode mode,

@@ -43,13 +43,17 @@ class Verifier {
  private:
   void Add(Extent extent, std::string section, const absl::Status& status);
   Extent ExtentOf(int64_t nchunk);
+  absl::Status CheckHeader(int64_t nchunk);
+  absl::StatusOr<int32_t> ReadNbytes(int64_t nchunk);
+  absl::Status CheckStored(int64_t nchunk);
   absl::Status CheckContent(const OpenChunk& chunk);
+  void AddNbytes(std::optional<int64_t> nbytes);
   int64_t StoredSizeOf(int64_t nchunk);
   void Spend(int64_t nchunk, int64_t stored);
 
   const State& state_;
-  VerifyDepth depth_;
-  VerifyDepth chunk_depth_ = depth_;  // of the chunks to come
+  const VerifyDepth depth_;
+  bool headers_only_ = depth_ == VerifyDepth::kStructure;  // of the chunks to come
   VerifyReport report_;
   int64_t omitted_ = 0;      // findings past kMaxFindings
   int64_t not_decoded_ = 0;  // chunks that need what this build lacks
@@ -134,23 +138,61 @@ int64_t Verifier::StoredSizeOf(int64_t nchunk) {
   return header.ok() ? header->cbytes : 0;
 }
 
-void Verifier::CheckChunk(int64_t nchunk) {
-  const bool structure_only = chunk_depth_ == VerifyDepth::kStructure;
-  const VerifyPolicy policy = structure_only ? VerifyPolicy::kNever : VerifyPolicy::kAlways;
-  const absl::StatusOr<OpenChunk> chunk = OpenChunk::Open(state_, nchunk, policy, stored_);
-  absl::Status status = chunk.status();
-  if (nbytes_.has_value()) {
-    nbytes_ = status.ok() ? CheckedAdd(*nbytes_, int64_t{chunk->nbytes()}) : std::nullopt;
+// The decoded size of a chunk, of which no more is read than its header, however large it is.
+absl::StatusOr<int32_t> Verifier::ReadNbytes(int64_t nchunk) {
+  const absl::StatusOr<IndexEntry> entry = EntryOf(state_, nchunk);
+  if (entry.ok() && !IsTail(state_, nchunk) && !format::IsSpecialEntry(entry->value)) {
+    const absl::StatusOr<chunk::Header> header = state_.area->ReadHeader(entry->value, stored_);
+    if (header.ok()) {
+      if (absl::Status status = CheckChunkNbytes(state_, header->nbytes); !status.ok()) {
+        return At(absl::StrFormat("chunk %d", nchunk), status);
+      }
+      CAIRN_ASSIGN_OR_RETURN(const int32_t expected, ChunkNbytes(state_, nchunk));
+      if (header->nbytes == expected) return expected;
+      return DataLoss("chunk %d: nbytes: expected %d, got %d", nchunk, expected, header->nbytes);
+    }
   }
-  const int64_t stored = status.ok() ? std::ssize(chunk->stored()) : StoredSizeOf(nchunk);
-  if (status.ok() && !structure_only) report_.bytes_read += stored;
-  if (status.ok() && chunk_depth_ == VerifyDepth::kContents) status = CheckContent(*chunk);
+  // What has no header of its own costs nothing, nor does one that is damaged.
+  const absl::StatusOr<OpenChunk> chunk =
+      OpenChunk::Open(state_, nchunk, VerifyPolicy::kNever, stored_);
+  if (!chunk.ok()) return chunk.status();
+  return chunk->nbytes();
+}
+
+absl::Status Verifier::CheckHeader(int64_t nchunk) {
+  const absl::StatusOr<int32_t> nbytes = ReadNbytes(nchunk);
+  AddNbytes(nbytes.ok() ? std::optional<int64_t>(*nbytes) : std::nullopt);
+  return nbytes.status();
+}
+
+absl::Status Verifier::CheckStored(int64_t nchunk) {
+  const absl::StatusOr<OpenChunk> chunk =
+      OpenChunk::Open(state_, nchunk, VerifyPolicy::kAlways, stored_);
+  if (!chunk.ok()) {
+    AddNbytes(std::nullopt);
+    Spend(nchunk, StoredSizeOf(nchunk));
+    return chunk.status();
+  }
+  AddNbytes(chunk->nbytes());
+  const int64_t stored = std::ssize(chunk->stored());
+  report_.bytes_read += stored;
+  absl::Status status = depth_ == VerifyDepth::kContents ? CheckContent(*chunk) : absl::OkStatus();
+  Spend(nchunk, stored);
+  return status;
+}
+
+void Verifier::AddNbytes(std::optional<int64_t> nbytes) {
+  nbytes_ =
+      nbytes_.has_value() && nbytes.has_value() ? CheckedAdd(*nbytes_, *nbytes) : std::nullopt;
+}
+
+void Verifier::CheckChunk(int64_t nchunk) {
+  const absl::Status status = headers_only_ ? CheckHeader(nchunk) : CheckStored(nchunk);
   if (absl::IsUnimplemented(status)) {
     ++not_decoded_;
   } else if (!status.ok()) {
     Add(ExtentOf(nchunk), absl::StrFormat("chunk %d", nchunk), status);
   }
-  if (!structure_only) Spend(nchunk, stored);
 }
 
 // Looks no further than at headers where chunks overlap.
@@ -158,7 +200,7 @@ void Verifier::Spend(int64_t nchunk, int64_t stored) {
   const absl::Status status = budget_.Spend(nchunk, stored);
   if (status.ok()) return;
   Add(state_.index, "index", status);
-  chunk_depth_ = VerifyDepth::kStructure;
+  headers_only_ = true;
 }
 
 void Verifier::CheckSizes() {

@@ -1,6 +1,7 @@
 // Files made to waste time: what they cost grows no faster than they do.
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "tests/frame/frame_test_data.h"
 #include "tests/frame/small_frames.h"
 #include "tests/support/cost.h"
+#include "tests/support/counting_file_system.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -125,6 +127,41 @@ TEST(CostsTest, OneFileOfManyEntriesIsNotReadAgainAndAgain) {
   const TempDir dir;
   PutOneFileManyTimes(dir.Path("f"), 20'000, 1000);
   ExpectOverlapIsFound(Frame::Open(dir.Path("f")), 21'000);
+}
+
+// What `read` takes from the files of a frame that is read without a map.
+int64_t BytesCopiedBy(const std::string& path, const std::function<void(const Snapshot&)>& read) {
+  CountingFileSystem files;
+  const auto frame = Frame::Open(path, {.use_mmap = false, .file_system = &files});
+  EXPECT_TRUE(IsOk(frame));
+  const int64_t before = files.reading().bytes;
+  read(frame->snapshot());
+  return files.reading().bytes - before;
+}
+
+TEST(CostsTest, ChunksWithinChunksAreNotCopiedAgainAndAgain) {
+  const TempDir dir;
+  constexpr int64_t kCount = 1000;
+  const Buffer bytes = NestedChunks(kCount);
+  PutFileBytes(dir.Path("f"), bytes);
+  for (const VerifyDepth depth : {VerifyDepth::kStructure, VerifyDepth::kFingerprints}) {
+    const int64_t copied = BytesCopiedBy(dir.Path("f"), [&](const Snapshot& snapshot) {
+      EXPECT_TRUE(IsOk(snapshot.Verify(depth)));
+    });
+    EXPECT_LE(copied, 6 * std::ssize(bytes) + 200 * kCount);
+  }
+}
+
+TEST(CostsTest, AFileIsNotCopiedForItsHeader) {
+  const TempDir dir;
+  constexpr int64_t kCount = 1000;
+  constexpr int64_t kSize = 20'000;
+  PutOneFileManyTimes(dir.Path("f"), kSize, kCount);
+  const int64_t copied = BytesCopiedBy(dir.Path("f"), [&](const Snapshot& snapshot) {
+    std::byte last;
+    EXPECT_TRUE(IsOk(snapshot.ReadBytes(kCount * kSize - 1, {&last, 1})));
+  });
+  EXPECT_LE(copied, 3 * kSize + 200 * kCount);
 }
 
 TEST(CostsTest, CopiesAndCompactDoNotMultiplyAFile) {

@@ -15,6 +15,7 @@ namespace cairn::test {
 
 struct ReadingCalls {
   std::atomic<int64_t> calls = 0;      // of any kind, by path or by descriptor
+  std::atomic<int64_t> bytes = 0;      // read without a map
   std::atomic<bool> bad_maps = false;  // maps made from now on show inverted bytes
 };
 
@@ -38,10 +39,10 @@ class CountingFile final : public File {
   absl::StatusOr<int64_t> Size() const override { return Count(), base_->Size(); }
   absl::StatusOr<int64_t> AllocatedSize() const override { return Count(), base_->AllocatedSize(); }
   absl::Status ReadAt(int64_t offset, MutableBytes dst) const override {
-    return Count(), base_->ReadAt(offset, dst);
+    return Count(dst.size()), base_->ReadAt(offset, dst);
   }
   absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const override {
-    return Count(), base_->ReadSome(offset, dst);
+    return Count(dst.size()), base_->ReadSome(offset, dst);
   }
   absl::Status WriteAt(int64_t offset, Bytes src) override { return base_->WriteAt(offset, src); }
   absl::Status Truncate(int64_t size) override { return base_->Truncate(size); }
@@ -69,23 +70,38 @@ class CountingFile final : public File {
   absl::Status LockWhole() override { return Count(), base_->LockWhole(); }
 
  private:
-  void Count() const { ++calls_.calls; }
+  void Count(size_t bytes = 0) const {
+    ++calls_.calls;
+    calls_.bytes += static_cast<int64_t>(bytes);
+  }
 
   const std::unique_ptr<File> base_;
   ReadingCalls& calls_;
 };
 
-// The operating system's files; directories are not counted.
+// The operating system's files; what is done to directories themselves is not counted.
 class CountingFileSystem final : public FileSystem {
  public:
-  ReadingCalls& reading() { return reading_; }
-  int64_t calls() const { return reading_.calls; }
+  CountingFileSystem() = default;
+  CountingFileSystem(std::shared_ptr<FileSystem> directory, std::shared_ptr<ReadingCalls> reading)
+      : directory_(std::move(directory)), base_(directory_.get()), reading_(std::move(reading)) {}
+
+  ReadingCalls& reading() { return *reading_; }
+  int64_t calls() const { return reading_->calls; }
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
-    ++reading_.calls;
+    ++reading_->calls;
     absl::StatusOr<std::unique_ptr<File>> file = base_->Open(path, mode);
     if (!file.ok()) return file;
-    return std::make_unique<CountingFile>(*std::move(file), &reading_);
+    return std::make_unique<CountingFile>(*std::move(file), reading_.get());
+  }
+  absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path) override {
+    absl::StatusOr<std::shared_ptr<FileSystem>> directory = base_->OpenDirectory(path);
+    if (!directory.ok()) return directory;
+    return std::make_shared<CountingFileSystem>(*std::move(directory), reading_);
+  }
+  absl::StatusOr<std::vector<std::string>> List(const std::string& path) override {
+    return base_->List(path);
   }
   absl::Status Rename(const std::string& from, const std::string& to, bool replace) override {
     return base_->Rename(from, to, replace);
@@ -95,13 +111,14 @@ class CountingFileSystem final : public FileSystem {
     return base_->SyncDirectoryOf(path);
   }
   absl::StatusOr<FileIdentity> Identity(const std::string& path) override {
-    ++reading_.calls;
+    ++reading_->calls;
     return base_->Identity(path);
   }
 
  private:
+  const std::shared_ptr<FileSystem> directory_;
   FileSystem* const base_ = PosixFileSystem();
-  ReadingCalls reading_;
+  const std::shared_ptr<ReadingCalls> reading_ = std::make_shared<ReadingCalls>();
 };
 
 }  // namespace cairn::test
