@@ -42,13 +42,21 @@ GenerationInfo InfoOf(const State& state) {
           .end = journal.end};
 }
 
-// The checkpoint itself and every batch behind it.
-absl::Status ListFrom(const FrameSource& source, const State& state, uint64_t last,
-                      std::vector<GenerationInfo>& out) {
-  out.push_back(InfoOf(state));
+// The checkpoint itself and every batch behind it, before byte `end`.
+absl::StatusOr<std::vector<GenerationInfo>> ListFrom(const FrameSource& source, const State& state,
+                                                     uint64_t last, int64_t end) {
+  std::vector<GenerationInfo> list = {InfoOf(state)};
   RecordFinder finder(source, state.journal->end);
-  const auto add = [&](const State& next) { out.push_back(InfoOf(next)); };
-  return FollowJournal(source, state, finder, {.last_generation = last, .visit = add}).status();
+  finder.StopAt(end);
+  const auto add = [&](const State& next) { list.push_back(InfoOf(next)); };
+  CAIRN_RETURN_IF_ERROR(
+      FollowJournal(source, state, finder, {.last_generation = last, .visit = add}).status());
+  return list;
+}
+
+// Where the part of the file begins that a checkpoint has to itself: what it writes at once.
+int64_t BeginOf(const State& checkpoint) {
+  return checkpoint.index.size() > 0 ? checkpoint.index.begin : checkpoint.trailer.begin;
 }
 
 uint64_t OldestOf(const State& state) {
@@ -64,10 +72,11 @@ absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameSourc
                      state.seal->previous_end >= state.header.frame_size ||
                      state.seal->generation <= oldest;
   if (first) return nullptr;
-  // Nor may the whole chain cost more than the file: each trailer is read.
-  if (state.seal->previous_end > state.trailer.begin) {
-    return DataLoss("seal: the checkpoint before ends at byte %d, in the trailer",
-                    state.seal->previous_end);
+  // Nor may the whole chain cost more than the file: of each checkpoint all is read.
+  if (state.seal->previous_end > BeginOf(state)) {
+    return DataLoss(
+        "seal: the checkpoint before ends at byte %d, behind byte %d, where this begins",
+        state.seal->previous_end, BeginOf(state));
   }
   CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header,
                          HeaderOfTrailerAt(source, state.seal->previous_end));
@@ -110,17 +119,19 @@ absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameSource& source,
   }
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> checkpoint,
                          LoadCheckpoint(source, *newest.header_bytes, newest.env));
-  std::vector<std::shared_ptr<const State>> checkpoints;
+  // Backwards, so that none is loaded twice and none is kept: a checkpoint of few bytes may claim
+  // many chunks, and take memory for them.
+  std::vector<GenerationInfo> list;
+  int64_t end = newest.journal->end;
   while (checkpoint != nullptr) {
-    checkpoints.push_back(checkpoint);
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<GenerationInfo> part,
+                           ListFrom(source, *checkpoint, newest.journal->generation, end));
+    list.insert(list.end(), part.rbegin(), part.rend());
+    end = BeginOf(*checkpoint);
     CAIRN_ASSIGN_OR_RETURN(checkpoint, PreviousCheckpoint(source, *checkpoint, OldestOf(newest)));
   }
-  std::ranges::reverse(checkpoints);
-  std::vector<GenerationInfo> out;
-  for (const std::shared_ptr<const State>& one : checkpoints) {
-    CAIRN_RETURN_IF_ERROR(ListFrom(source, *one, newest.journal->generation, out));
-  }
-  return out;
+  std::ranges::reverse(list);
+  return list;
 }
 
 // The state of a generation before the newest; null when it is not there.

@@ -146,6 +146,7 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::ReadHere(const format::
 }
 
 absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Take(const format::RecordHead& head) {
+  if (head.size > end_ - position_) return std::nullopt;
   CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record, ReadHere(head));
   if (record.has_value()) {
     position_ = record->end();
@@ -157,7 +158,7 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Take(const format::Reco
 }
 
 absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Next() {
-  for (;;) {
+  while (position_ < end_) {
     CAIRN_ASSIGN_OR_RETURN(const Bytes first, Ahead(1));
     // Nothing begins with a zero.
     if (first.empty() || first[0] == std::byte{0}) return std::nullopt;
@@ -171,6 +172,7 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Next() {
     ++hop_.count;
     position_ += chunk->cbytes;
   }
+  return std::nullopt;
 }
 
 absl::Status RecordFinder::Search(absl::FunctionRef<bool(FoundRecord)> visit) {

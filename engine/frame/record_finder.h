@@ -39,6 +39,8 @@ class RecordFinder {
   // The next record; nothing when the file does not go on with whole chunks and an intact one.
   absl::StatusOr<std::optional<FoundRecord>> Next();
   void GoTo(int64_t position) { position_ = position; }
+  // From now on Next finds nothing that ends behind `end`.
+  void StopAt(int64_t end) { end_ = end; }
   // Where that ended: behind the record, or at what is neither chunk nor record.
   int64_t position() const { return position_; }
   // The last chunk that was hopped over, and how many were.
@@ -72,6 +74,7 @@ class RecordFinder {
 
   const FrameSource& source_;
   int64_t position_;
+  int64_t end_ = INT64_MAX;
   // What was read last, in the first `filled_` bytes. Grows while it is read through, so that a
   // long journal of small batches takes few calls.
   std::vector<std::byte> window_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "tests/support/counting_file_system.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
 namespace {
@@ -360,6 +362,51 @@ TEST(CostsTest, TheHistoryOfAFrameWithLargeMetalayersIsListedInLinearTime) {
     journal->Put();
     return [=] {
       const auto history = Frame::Open(journal->path())->History();
+      ASSERT_TRUE(IsOk(history));
+      EXPECT_GE(std::ssize(*history), count);
+    };
+  });
+}
+
+// Checkpoints of a chunk each. The first of its bytes, which lie behind the checkpoint before,
+// claim to be those of a chunk that ends where the file of all checkpoints ended; there a record
+// lies.
+Buffer CheckpointsThatLeadTo(const Buffer& record, int64_t count) {
+  const TempDir dir;
+  UnsyncedFileSystem files;
+  CreateOptions options = PlainCopies(100);
+  options.file_system = &files;
+  auto frame = Frame::Create(dir.Path("f"), options);
+  auto writer = frame->OpenWriter();
+  for (int64_t i = 0; i < count; ++i) {
+    EXPECT_TRUE(IsOk(writer->Append(MakeNoise(100))));
+    EXPECT_TRUE(IsOk(writer->Checkpoint()));
+  }
+  EXPECT_TRUE(IsOk(writer->Close()));
+  const std::vector<GenerationInfo> history = frame->History().value();
+  EXPECT_GE(std::ssize(history), count);
+  Buffer bytes = FileBytes(dir.Path("f"));
+  bytes.resize(static_cast<size_t>(history.back().end));
+  for (auto one = std::next(history.begin()); one != std::prev(history.end()); ++one) {
+    std::byte* const chunk = bytes.data() + one->end;
+    const auto cbytes = static_cast<uint32_t>(history.back().end - one->end);
+    StoreLe(chunk + 0x04, cbytes - 32);
+    StoreLe(chunk + 0x0C, cbytes);
+  }
+  AddTo(bytes, record);
+  return bytes;
+}
+
+TEST(CostsTest, CheckpointsThatLeadToOneRecordAreListedInLinearTime) {
+  ExpectLinear(100, [](int64_t count) {
+    format::Batch batch;
+    batch.layers = {{.kind = format::LayerEdit::Kind::kSetVlmeta,
+                     .name = "long",
+                     .content = Buffer(static_cast<size_t>(20'000 * count))}};
+    return [bytes = CheckpointsThatLeadTo(format::EncodeBatch(batch), count), count] {
+      const auto frame = Frame::OpenBuffer(bytes);
+      ASSERT_TRUE(IsOk(frame));
+      const auto history = frame->History();
       ASSERT_TRUE(IsOk(history));
       EXPECT_GE(std::ssize(*history), count);
     };

@@ -103,6 +103,26 @@ TEST_F(HistoryTest, AnOldStateIsReadOnlyAndStaysTheSame) {
   EXPECT_EQ(DataOf(*refreshed).value(), second->second);
 }
 
+TEST_F(HistoryTest, CheckpointsThatShareAnIndexAreRefused) {
+  Frame frame = Open();
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer->SetVlmeta("note", Noise(8, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
+  const std::vector<std::byte> before = FileBytes(path_);
+  const FrameParts shared = PartsOf(before);
+  ASSERT_EQ(writer->SetVlmeta("note", Noise(8, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
+  std::vector<std::byte> bytes = FileBytes(path_);
+  EXPECT_EQ(Frame::OpenBuffer(bytes)->History()->size(), states_.size() + 2);
+  constexpr size_t kCbytesAt = 0x27;
+  StoreBe(bytes.data() + kCbytesAt, static_cast<uint64_t>(shared.index_begin - shared.header_len));
+  RepairSeal(bytes);
+  const auto again = Frame::OpenBuffer(bytes);
+  ASSERT_EQ(again.status(), absl::OkStatus());
+  EXPECT_TRUE(again->snapshot().Verify()->ok());
+  EXPECT_TRUE(IsDamage(again->History(), "the checkpoint before"));
+}
+
 TEST_F(HistoryTest, CompactionDropsAllButTheNewest) {
   ASSERT_EQ(Open().Compact().status(), absl::OkStatus());
   const auto history = Open().History();
