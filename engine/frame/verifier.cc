@@ -213,7 +213,7 @@ void Verifier::CheckVlMetalayers() {
   if (depth_ != VerifyDepth::kContents || !state_.trailer_damage.ok()) return;
   for (const VlLayer& layer : state_.vlmetalayers) {
     if (absl::Status status = DecodeVlLayer(*state_.env, layer).status(); !status.ok()) {
-      Add(state_.trailer, "vlmetalayer " + layer.name, status);
+      Add(state_.trailer, DescribeVlLayer(layer), status);
     }
   }
 }

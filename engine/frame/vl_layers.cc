@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/escaping.h"
+
 #include "engine/base/status.h"
 #include "engine/chunk/decoder.h"
 #include "engine/chunk/encoder.h"
@@ -34,9 +36,13 @@ absl::StatusOr<std::vector<std::byte>> Decode(const Environment& env, Bytes byte
 
 }  // namespace
 
+std::string DescribeVlLayer(const VlLayer& layer) {
+  return "vlmetalayer " + absl::CEscape(layer.name);
+}
+
 absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const Environment& env, const VlLayer& layer) {
   absl::StatusOr<std::vector<std::byte>> content = Decode(env, layer.chunk.bytes());
-  if (!content.ok()) return At("vlmetalayer " + layer.name, content.status());
+  if (!content.ok()) return At(DescribeVlLayer(layer), content.status());
   return content;
 }
 

@@ -17,6 +17,9 @@ namespace cairn::frame {
 // Decodes a value; kResourceExhausted past Limits::max_metadata_nbytes.
 absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const Environment& env, const VlLayer& layer);
 
+// "vlmetalayer x", fit to be shown whatever the name holds.
+std::string DescribeVlLayer(const VlLayer& layer);
+
 // kResourceExhausted past the same limit: what cannot be read is not written.
 absl::StatusOr<VlLayer> EncodeVlLayer(const Environment& env, std::string_view name, Bytes content);
 

@@ -1,7 +1,9 @@
 // What a file from a stranger may cost.
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
@@ -48,6 +50,20 @@ TEST_F(LimitsTest, ALargeVlmetalayerIsNotDecodedAndTheRestIsRead) {
   ASSERT_EQ(frame.status(), absl::OkStatus());
   ExpectNamesLimit(frame->snapshot().GetVlmeta("note").status(), 49);
   EXPECT_EQ(DataOf(frame->snapshot()).value(), Noise(kChunks * kBoundedChunk, 1));
+}
+
+TEST_F(LimitsTest, NamesOfVlmetalayersAreShownWithoutControlCharacters) {
+  const std::string name = "a\nb\x1b[2J";
+  ASSERT_EQ(WriteFrame(dir_.Path("g"), PlainCopies(kBoundedChunk), {}, {{name, "content"}}),
+            absl::OkStatus());
+  const auto frame = Frame::Open(dir_.Path("g"), {.limits = {.max_metadata_nbytes = 1}});
+  const auto is_control = [](char c) { return absl::ascii_iscntrl(static_cast<uint8_t>(c)); };
+  const std::string message(frame->snapshot().GetVlmeta(name).status().message());
+  EXPECT_TRUE(std::ranges::none_of(message, is_control)) << message;
+  const auto report = frame->snapshot().Verify();
+  ASSERT_EQ(report->findings.size(), 1u);
+  EXPECT_EQ(report->findings[0].section, "vlmetalayer a\\nb\\033[2J");
+  EXPECT_TRUE(std::ranges::none_of(report->findings[0].reason, is_control));
 }
 
 TEST_F(LimitsTest, ALargeChunkIsNotDecoded) {
