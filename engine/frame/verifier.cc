@@ -36,7 +36,7 @@ class Verifier {
   void CheckChunk(int64_t nchunk);
   // Of all chunks, once each was checked.
   void CheckSizes();
-  void CheckVlMetalayers();
+  void CheckVlLayer(const VlLayer& layer);
   void AddNotes();
   VerifyReport Take(int64_t nchunks) &&;
 
@@ -209,12 +209,10 @@ void Verifier::CheckSizes() {
       DataLoss("nbytes %d, but the chunks hold %d", state_.info.nbytes, *nbytes_));
 }
 
-void Verifier::CheckVlMetalayers() {
+void Verifier::CheckVlLayer(const VlLayer& layer) {
   if (depth_ != VerifyDepth::kContents || !state_.trailer_damage.ok()) return;
-  for (const VlLayer& layer : state_.vlmetalayers) {
-    if (absl::Status status = DecodeVlLayer(*state_.env, layer).status(); !status.ok()) {
-      Add(state_.trailer, DescribeVlLayer(layer), status);
-    }
+  if (absl::Status status = frame::CheckVlLayer(*state_.env, layer); !status.ok()) {
+    Add(state_.trailer, DescribeVlLayer(layer), status);
   }
 }
 
@@ -256,15 +254,17 @@ absl::StatusOr<VerifyReport> VerifyState(const State& state, VerifyDepth depth,
   verifier.CheckIndex();
   verifier.CheckJournal();
   const int64_t nchunks = CountChunks(state);
+  const auto stopped = [] { return absl::CancelledError("verify: stopped"); };
   for (int64_t i = 0; i < nchunks; ++i) {
     verifier.CheckChunk(i);
     const bool last = i + 1 == nchunks;
-    if ((last || i % kProgressStep == 0) && !progress(i + 1)) {
-      return absl::CancelledError("verify: stopped");
-    }
+    if ((last || i % kProgressStep == 0) && !progress(i + 1)) return stopped();
   }
   verifier.CheckSizes();
-  verifier.CheckVlMetalayers();
+  for (const VlLayer& layer : state.vlmetalayers) {
+    verifier.CheckVlLayer(layer);
+    if (!progress(nchunks)) return stopped();
+  }
   verifier.AddNotes();
   return std::move(verifier).Take(nchunks);
 }

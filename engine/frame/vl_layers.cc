@@ -1,5 +1,6 @@
 #include "engine/frame/vl_layers.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,21 +17,36 @@ namespace cairn::frame {
 
 namespace {
 
-absl::StatusOr<std::vector<std::byte>> Decode(const Environment& env, Bytes bytes) {
-  chunk::DecodeContext context;
-  context.registry = env.registry;
-  context.pool = &env.pool;
-  chunk::Decoder decoder;
-  CAIRN_RETURN_IF_ERROR(decoder.Open(bytes, context));
-  if (decoder.bytes().size() != bytes.size()) {
-    return DataLoss("cbytes: expected %d, got %d", bytes.size(), decoder.bytes().size());
+absl::Status CheckSizes(const Environment& env, const chunk::Decoder& decoder, Bytes stored) {
+  if (decoder.bytes().size() != stored.size()) {
+    return DataLoss("cbytes: expected %d, got %d", stored.size(), decoder.bytes().size());
   }
   if (decoder.nbytes() > env.limits.max_metadata_nbytes) {
     return ResourceExhausted("%d bytes pass the limit of %d for metadata", decoder.nbytes(),
                              env.limits.max_metadata_nbytes);
   }
-  std::vector<std::byte> content(static_cast<size_t>(decoder.nbytes()));
-  CAIRN_RETURN_IF_ERROR(decoder.Decode(content));
+  return absl::OkStatus();
+}
+
+// The value; of one without blocks the first item is enough where not `all` is wanted.
+absl::StatusOr<std::vector<std::byte>> Decode(const Environment& env, Bytes stored, bool all) {
+  chunk::DecodeContext context;
+  context.registry = env.registry;
+  context.pool = &env.pool;
+  chunk::Decoder decoder;
+  CAIRN_RETURN_IF_ERROR(decoder.Open(stored, context));
+  CAIRN_RETURN_IF_ERROR(CheckSizes(env, decoder, stored));
+  int32_t size = decoder.nbytes();
+  if (!all && decoder.nblocks() == 0) size = std::min<int32_t>(size, decoder.header().typesize);
+  std::vector<std::byte> content(static_cast<size_t>(size));
+  CAIRN_RETURN_IF_ERROR(decoder.DecodeRange(0, content));
+  return content;
+}
+
+absl::StatusOr<std::vector<std::byte>> Decode(const Environment& env, const VlLayer& layer,
+                                              bool all) {
+  absl::StatusOr<std::vector<std::byte>> content = Decode(env, layer.chunk.bytes(), all);
+  if (!content.ok()) return At(DescribeVlLayer(layer), content.status());
   return content;
 }
 
@@ -41,9 +57,11 @@ std::string DescribeVlLayer(const VlLayer& layer) {
 }
 
 absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const Environment& env, const VlLayer& layer) {
-  absl::StatusOr<std::vector<std::byte>> content = Decode(env, layer.chunk.bytes());
-  if (!content.ok()) return At(DescribeVlLayer(layer), content.status());
-  return content;
+  return Decode(env, layer, true);
+}
+
+absl::Status CheckVlLayer(const Environment& env, const VlLayer& layer) {
+  return Decode(env, layer, false).status();
 }
 
 absl::StatusOr<VlLayer> EncodeVlLayer(const Environment& env, std::string_view name,

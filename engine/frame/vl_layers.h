@@ -17,6 +17,9 @@ namespace cairn::frame {
 // Decodes a value; kResourceExhausted past Limits::max_metadata_nbytes.
 absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const Environment& env, const VlLayer& layer);
 
+// Whether DecodeVlLayer would give it; does not make all of a value that takes no bytes to store.
+absl::Status CheckVlLayer(const Environment& env, const VlLayer& layer);
+
 // "vlmetalayer x", fit to be shown whatever the name holds.
 std::string DescribeVlLayer(const VlLayer& layer);
 

@@ -413,6 +413,24 @@ TEST(CostsTest, CheckpointsThatLeadToOneRecordAreListedInLinearTime) {
   });
 }
 
+TEST(CostsTest, VlmetalayersThatClaimMuchAreVerifiedInLinearTime) {
+  ExpectLinear(200, [](int64_t count) {
+    const auto journal = std::make_shared<MadeUpJournal>(Cut(1, 100));
+    const Buffer claim = chunk::PlainZeros(static_cast<int32_t>(20'000 * count));
+    for (int64_t i = 0; i < count; ++i) {
+      journal->Add({{.kind = format::LayerEdit::Kind::kSetVlmeta,
+                     .name = "layer " + std::to_string(i),
+                     .content = claim}});
+    }
+    journal->Put();
+    return [=] {
+      const Snapshot snapshot = Frame::Open(journal->path())->snapshot();
+      EXPECT_EQ(std::ssize(snapshot.vlmetalayers()), count);
+      EXPECT_TRUE(snapshot.Verify()->findings.empty());
+    };
+  });
+}
+
 TEST(CostsTest, FilesThatAreMissingAreFoundMissingInLinearTime) {
   ExpectLinear(100, [](int64_t count) {
     const auto dir = std::make_shared<TempDir>();

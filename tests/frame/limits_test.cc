@@ -66,6 +66,19 @@ TEST_F(LimitsTest, NamesOfVlmetalayersAreShownWithoutControlCharacters) {
   EXPECT_TRUE(std::ranges::none_of(report->findings[0].reason, is_control));
 }
 
+TEST_F(LimitsTest, VerifyAsksBetweenVlmetalayersWhetherToStop) {
+  auto writer = Frame::Open(path_)->OpenWriter();
+  for (const std::string name : {"a", "b", "c"}) {
+    ASSERT_EQ(writer->SetVlmeta(name, Noise(8, 1)), absl::OkStatus());
+  }
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  int done = 0;
+  const auto stop = [&](int64_t chunks) { return chunks < kChunks || ++done < 3; };
+  const Snapshot snapshot = Open({})->snapshot();
+  EXPECT_TRUE(absl::IsCancelled(snapshot.Verify(VerifyDepth::kContents, stop).status()));
+  EXPECT_EQ(done, 3);
+}
+
 TEST_F(LimitsTest, ALargeChunkIsNotDecoded) {
   EXPECT_EQ(DataOf(Open({.max_chunk_nbytes = kBoundedChunk})->snapshot()).status(),
             absl::OkStatus());
