@@ -1,7 +1,6 @@
 #include "engine/frame/offsets_index.h"
 
 #include <algorithm>
-#include <functional>
 #include <span>
 #include <utility>
 
@@ -15,6 +14,18 @@ namespace {
 
 using format::kPageEntries;
 constexpr int64_t kEntrySize = sizeof(int64_t);
+// A chunk that is one value over and over has no longer one.
+constexpr size_t kLongestPeriod = 255;
+
+// How many of the first entries are repeated in all that follow.
+size_t PeriodOf(std::span<const int64_t> entries) {
+  for (size_t period = 1; period <= std::min(kLongestPeriod, entries.size() / 2); ++period) {
+    if (std::ranges::equal(entries.subspan(period), entries.first(entries.size() - period))) {
+      return period;
+    }
+  }
+  return entries.size();
+}
 
 }  // namespace
 
@@ -80,9 +91,13 @@ absl::StatusOr<std::unique_ptr<OffsetsIndex::Page>> OffsetsIndex::DecodePage(int
     entry = static_cast<int64_t>(ToOrder<std::endian::little>(static_cast<uint64_t>(entry)));
   }
   auto decoded = std::make_unique<Page>();
-  decoded->uniform = span[0];
-  const bool uniform = std::ranges::adjacent_find(span, std::ranges::not_equal_to()) == span.end();
-  if (!uniform) decoded->entries = std::move(entries);
+  decoded->count = PeriodOf(span);
+  if (decoded->count < count) {
+    decoded->entries = std::make_unique_for_overwrite<int64_t[]>(decoded->count);
+    std::ranges::copy(span.first(decoded->count), decoded->entries.get());
+  } else {
+    decoded->entries = std::move(entries);
+  }
   return decoded;
 }
 

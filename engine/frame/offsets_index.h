@@ -37,7 +37,8 @@ struct IndexSeal {
 };
 
 // Thread-safe. Memory: 8 bytes a page of 2,048 chunks, and up to 17 KiB for each page that was
-// touched: next to nothing where all entries of a page are the same.
+// touched: next to nothing where a few entries are repeated all over a page, as in an index that
+// takes a few bytes to store.
 class OffsetsIndex {
  public:
   // `chunk` is the index chunk of `nchunks` entries.
@@ -69,10 +70,10 @@ class OffsetsIndex {
 
  private:
   struct Page {
-    int64_t At(size_t i) const { return entries == nullptr ? uniform : entries[i]; }
+    int64_t At(size_t i) const { return entries[i < count ? i : i % count]; }
 
-    std::unique_ptr<int64_t[]> entries;  // null: all are `uniform`
-    int64_t uniform = 0;
+    std::unique_ptr<int64_t[]> entries;
+    size_t count = 0;  // of entries, which are repeated behind
     std::array<std::atomic<uint64_t>, format::kPageEntries / 64> verified{};
   };
 
