@@ -18,7 +18,7 @@ absl::Status BlockCursor::MoveTo(int64_t nchunk) {
 
 absl::Status BlockCursor::KeepBlock(const chunk::BlockPlace& place) {
   block_ = {};
-  CAIRN_RETURN_IF_ERROR(chunk_->decoder()->CheckMemory(place));
+  CAIRN_RETURN_IF_ERROR(chunk_->DecoderAt(place.begin)->CheckMemory(place));
   block_bytes_ = lease_->gathered.Get(static_cast<size_t>(place.nbytes));
   CAIRN_RETURN_IF_ERROR(chunk_->Read(place.begin, block_bytes_, *lease_));
   block_ = place;
@@ -28,7 +28,7 @@ absl::Status BlockCursor::KeepBlock(const chunk::BlockPlace& place) {
 // Reads what of dst the block at `begin` holds; returns how many bytes that is.
 absl::StatusOr<size_t> BlockCursor::ReadFromBlock(int64_t begin, MutableBytes dst) {
   if (begin < block_.begin || begin >= block_.begin + block_.nbytes) {
-    const chunk::Decoder* decoder = chunk_->decoder();
+    const chunk::Decoder* decoder = chunk_->DecoderAt(begin);
     // Parts of a chunk without blocks are cheap to read.
     if (decoder == nullptr || decoder->nblocks() == 0) {
       CAIRN_RETURN_IF_ERROR(chunk_->Read(begin, dst, *lease_));
@@ -62,7 +62,7 @@ absl::Status BlockCursor::Read(int64_t begin, MutableBytes dst) {
 }
 
 absl::StatusOr<int64_t> BlockCursor::BlockEnd(int64_t begin) const {
-  const chunk::Decoder* decoder = chunk_->decoder();
+  const chunk::Decoder* decoder = chunk_->DecoderAt(begin);
   if (decoder == nullptr || decoder->nblocks() == 0) return begin;
   const absl::StatusOr<chunk::BlockPlace> place = decoder->PlaceOf(decoder->BlockAt(begin));
   if (!place.ok()) return At(absl::StrFormat("chunk %d", nchunk_), place.status());

@@ -81,6 +81,10 @@ class OpenChunk {
   const chunk::Decoder* decoder() const {
     return more_.empty() ? std::get_if<chunk::Decoder>(&content_) : nullptr;
   }
+  // The decoder of the stored chunk that holds a byte; null where none does.
+  const chunk::Decoder* DecoderAt(int64_t position) const {
+    return position < nbytes_ ? std::get_if<chunk::Decoder>(&content_) : nullptr;
+  }
 
  private:
   explicit OpenChunk(chunk::WorkspacePool* pool) : pool_(pool) {}

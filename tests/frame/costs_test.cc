@@ -431,6 +431,33 @@ TEST(CostsTest, VlmetalayersThatClaimMuchAreVerifiedInLinearTime) {
   });
 }
 
+TEST(CostsTest, ItemsOfAChunkThatIsGoneOnWithAreGatheredInLinearTime) {
+  ExpectLinear(1000, [](int64_t count) {
+    // One block for all; what follows it waits in the journal.
+    const int64_t size = 100 * count;
+    CreateOptions options = Cut(1, static_cast<int32_t>(2 * size));
+    options.compression.blocksize = options.chunksize;
+    const auto dir = std::make_shared<TempDir>();
+    Buffer items = MakeItems(static_cast<size_t>(size));
+    EXPECT_EQ(WriteFrame(dir->Path("f"), options, items), absl::OkStatus());
+    auto frame = std::make_shared<Frame>(*Frame::Open(dir->Path("f")));
+    auto writer = std::make_shared<Writer>(*frame->OpenWriter());
+    EXPECT_TRUE(IsOk(writer->Append(MakeNoise(100))));
+    AddTo(items, MakeNoise(100));
+    EXPECT_TRUE(IsOk(writer->Commit()));
+    EXPECT_GT(writer->snapshot()->info().journal_size, 0);
+    return [=] {
+      std::vector<int64_t> wanted;
+      for (int64_t i = 0; i <= count; ++i) wanted.push_back(i * (size + 99) / count);
+      Buffer gathered(wanted.size());
+      ASSERT_TRUE(IsOk(frame->snapshot().ReadItemsAt(wanted, gathered)));
+      for (size_t i = 0; i < wanted.size(); ++i) {
+        ASSERT_EQ(gathered[i], items[static_cast<size_t>(wanted[i])]) << wanted[i];
+      }
+    };
+  });
+}
+
 TEST(CostsTest, FilesThatAreMissingAreFoundMissingInLinearTime) {
   ExpectLinear(100, [](int64_t count) {
     const auto dir = std::make_shared<TempDir>();
