@@ -2,6 +2,7 @@
 
 import glob
 import os
+import struct
 import sys
 
 import tap
@@ -195,6 +196,21 @@ class Vectors(Copy):
                     whole = before["nbytes"] // before["chunksize"]
                     self.assertEqual([c["special"] for c in after["chunks"]][:whole],
                                      [c["special"] for c in before["chunks"]][:whole])  # fmt: skip
+
+    def test_nans_keep_their_bytes_in_items_of_another_size(self):
+        frame = self.copy_vector("cframes/fill-nans.b2frame")
+        self.copy(frame, "--typesize", 8)
+        chunk = struct.pack("<4B3i15xB", 5, 1, 5, 8, CHUNK, 1024, 32, 0x20)
+        frame = self.pack(bytes(CHUNK), "--typesize", 8, "--chunk-size", CHUNK, name="nans")
+        self.ok("chunk", "update", frame, 0, "--compressed", "--quiet", stdin=chunk)
+        self.assertEqual(self.info(frame, "--chunks")["chunks"][0]["special"], "nans")
+        self.copy(frame, "--typesize", 4)
+
+    def test_nans_keep_their_bytes_when_their_items_are_not_those_of_the_frame(self):
+        self.ok("pack", "s", "--sparse", "--quiet", "--fingerprint", "none", "--typesize", 8, "--chunk-size", CHUNK,
+                stdin=noise(CHUNK))  # fmt: skip
+        self.write("s/00000000.chunk", struct.pack("<4B3i15xB", 5, 1, 5, 4, CHUNK, 1024, 32, 0x20))
+        self.copy("s")
 
     def test_a_huge_frame_of_zeros_costs_nothing(self):
         frame = self.copy_vector("cframes/fill-zeros-huge.b2frame")

@@ -26,6 +26,10 @@ Bytes RepeatedValue(const Chunk& chunk, const ChunkInfo& info) {
 
 absl::Status ChunkCopier::CopySpecial(const Chunk& chunk, const ChunkInfo& info) {
   if (info.nbytes % typesize_ != 0) return absl::InvalidArgumentError("part of an item");
+  // Of 4 bytes and of 8 they are other bytes.
+  if (info.special == SpecialValue::kNans && info.typesize != typesize_) {
+    return absl::InvalidArgumentError("NaNs of another size");
+  }
   return to_.AppendSpecial(info.special, info.nbytes / typesize_, RepeatedValue(chunk, info));
 }
 
