@@ -84,6 +84,29 @@ class Usage(CliTest):
         self.assertRegex(self.ok("--version").decode(), r"\Acairn \d+\.\d+\.\d+\n\Z")
 
 
+class ClosedStreams(CliTest):
+    """A file that is opened gets the lowest number that is free: 0, 1 or 2 when that stream is closed."""
+
+    def test_standard_input_that_is_closed_is_no_input(self):
+        message = self.fails(1, "pack", "f", preexec_fn=lambda: os.close(0))
+        self.assertIn("standard input: cannot read", message)
+        self.assertEqual(self.files(), [])
+
+    def test_nothing_is_printed_into_a_frame(self):
+        frame = self.pack(b"old ")
+        for stream in [1, 2]:
+            with self.subTest(stream=stream):
+                before = self.ok("cat", frame)
+                self.run_tool("append", frame, "--commit-every", 1, "--ack", stdin=b"new",
+                              preexec_fn=lambda s=stream: os.close(s))  # fmt: skip
+                self.ok("verify", frame)
+                self.assertTrue(self.ok("cat", frame).startswith(before))
+
+    def test_standard_output_that_is_closed_takes_nothing(self):
+        frame = self.pack(b"data")
+        self.assertIn("standard output: cannot write", self.fails(1, "cat", frame, preexec_fn=lambda: os.close(1)))
+
+
 class Files(CliTest):
     def test_pack_replaces_only_when_forced(self):
         frame = self.pack(b"old")

@@ -12,6 +12,15 @@
 
 namespace cairn::tool {
 
+bool FillClosedStreams() {
+  // The lowest number that is free is the one that a file gets.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) != -1) continue;
+    if (open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) != stream) return false;
+  }
+  return true;
+}
+
 Input::Input(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
 
 Input::Input(Input&& other) noexcept

@@ -17,6 +17,10 @@
 
 namespace cairn::tool {
 
+// Gives each of standard input, output and error that is closed a place whose use fails, so that no
+// file that the command opens gets it. False when that cannot be.
+bool FillClosedStreams();
+
 // Memory that is only touched where it is written, so a large one costs nothing by itself.
 class Buffer {
  public:

@@ -8,6 +8,7 @@
 #include "tools/cairn/command_line.h"
 #include "tools/cairn/complain.h"
 #include "tools/cairn/exit.h"
+#include "tools/cairn/io.h"
 #include "tools/cairn/lost_pages.h"
 
 namespace cairn::tool {
@@ -41,6 +42,7 @@ int Main(int argc, char** argv) {
 }  // namespace cairn::tool
 
 int main(int argc, char** argv) {
+  if (!cairn::tool::FillClosedStreams()) return cairn::tool::kExitFailure;
   // A closed pipe and a file size limit shall be errors of write, not deaths.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
