@@ -181,6 +181,24 @@ class Damage(CliTest):
         self.assertEqual(lines[3], lines[0])
         self.assertIn(b"2 of 4 frames", done.stderr)
 
+    def verify_unread(self, *frames):
+        """Runs verify, whose output nobody reads."""
+        reader, writer = os.pipe()
+        os.close(reader)
+        with os.fdopen(writer, "wb") as output:
+            return self.run_tool("verify", *frames, stdout=output)
+
+    def test_verify_is_not_fine_when_its_reader_went_away_before_all_was_checked(self):
+        self.pack(b"fine", name="good")
+        for frames, checked in [([self.frame], "1 of 1 frame failed"), (["good", "good"], "only 1 of 2 frames were checked, 0 "),
+                                ([self.frame, "good"], "only 1 of 2 frames were checked, 1 ")]:  # fmt: skip
+            with self.subTest(frames=frames):
+                done = self.verify_unread(*frames)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr.decode(), rf"\Acairn: [^\n]*{checked}[^\n]*\n\Z")
+        done = self.verify_unread("good")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
     def test_cat_names_it_too(self):
         message = self.fails(1, "cat", self.frame)
         self.assertIn("chunk 3", message)
