@@ -239,7 +239,7 @@ class Wait(Log):
         self.ok("verify", self.frame)
 
     def test_seconds_that_are_none(self):
-        for seconds in ["-1", "soon", "1e300"]:
+        for seconds in ["-1", "soon", "1e300", "nan", "-nan", "inf"]:
             self.fails(2, "append", self.frame, "--wait", seconds, stdin=b"none")
 
 

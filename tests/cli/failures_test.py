@@ -43,6 +43,35 @@ class Usage(CliTest):
             with self.subTest(text=text):
                 self.fails(2, "pack", "f", "--chunk-size", text)
 
+    def test_numbers_are_decimal(self):
+        frame = self.pack(sample(5000), "--chunk-size", "100B", "--typesize", "010", "--level", "09")
+        info = self.info(frame)
+        self.assertEqual((info["typesize"], info["level"]), (10, 9))
+        self.assertEqual(self.ok("cat", frame, "--first-item", "0100", "--items", "010"), sample(5000)[1000:1100])
+        self.assertEqual(self.ok("cat", frame, "--chunk", "010"), sample(5000)[1000:1100])
+        self.ok("chunk", "reorder", frame, ",".join(f"0{i}" for i in range(50)), "--quiet")
+        self.assertEqual(self.ok("cat", frame), sample(5000))
+        self.ok("chunk", "delete", frame, "010", "010", "--quiet")
+        self.assertEqual(self.ok("cat", frame), sample(5000)[:1000] + sample(5000)[2000:])
+
+    def test_numbers_that_are_none(self):
+        frame = self.pack(sample(50))
+        for number in ["-1", "0x1", "1.5", "1 ", " 1", "1KiB", "", str(2**64), "9" * 400]:
+            with self.subTest(number=number):
+                self.assertIn("--first-item", self.fails(2, "cat", frame, f"--first-item={number}"))
+        for args in [["cat", frame, "--items"], ["cat", frame, "--chunk"], ["cat", frame, "--generation"],
+                     ["cat", frame, "--threads"], ["append", frame, "--commit-every"], ["reclaim", frame, "--keep"],
+                     ["encode", "--level"], ["encode", "--typesize"]]:  # fmt: skip
+            for number in ["-1", "0x1", 2**64]:
+                with self.subTest(option=args[-1], number=number):
+                    self.assertIn(args[-1], self.fails(2, *args[:-1], f"{args[-1]}={number}"))
+        for number in ["0x0", 2**64]:
+            for args in [["insert", frame, number], ["delete", frame, number], ["delete", frame, 0, number],
+                         ["reorder", frame, number]]:  # fmt: skip
+                with self.subTest(args=args):
+                    self.fails(2, "chunk", *args)
+        self.assertEqual(self.ok("cat", frame), sample(50))
+
     def test_help_names_every_option(self):
         compress = ["--codec", "--level", "--typesize", "--block-size", "--filters", "--split-mode",
                     "--dict", "--threads"]  # fmt: skip

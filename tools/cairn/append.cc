@@ -95,11 +95,9 @@ absl::Status Append(const AppendFlags& flags) {
 // Commits on the way.
 void AddBatches(CLI::App& append, AppendFlags& flags) {
   CLI::Option* every =
-      append
-          .add_option("--commit-every", flags.commit_every,
-                      "Commit whenever so many items have arrived, and the rest at the end")
-          ->check(CLI::Range(1, std::numeric_limits<int32_t>::max()))
-          ->type_name("N");
+      AddNumber(append, "--commit-every", flags.commit_every, 1,
+                std::numeric_limits<int32_t>::max())
+          ->description("Commit whenever so many items have arrived, and the rest at the end");
   append
       .add_option("--durability", flags.durability,
                   "What such a commit survives: process, that this one is killed; machine, that "

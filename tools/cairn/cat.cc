@@ -139,16 +139,14 @@ void AddCat(CLI::App& app, Command& chosen) {
   CLI::App* cat = app.add_subcommand("cat", "Write a frame's data, or a part of it, to stdout");
   const auto flags = std::make_shared<CatFlags>();
   cat->add_option("FRAME", flags->frame, "The frame")->required();
-  CLI::Option* first = cat->add_option("--first-item", flags->first_item, "Begin with this item")
-                           ->capture_default_str()
-                           ->check(CLI::Range(int64_t{0}, kMost))
+  CLI::Option* first = AddNumber(*cat, "--first-item", flags->first_item, int64_t{0}, kMost)
+                           ->description("Begin with this item")
+                           ->default_str("0")
                            ->type_name("I");
-  CLI::Option* items =
-      cat->add_option("--items", flags->items, "Write this many items; all by default")
-          ->check(CLI::Range(int64_t{0}, kMost))
-          ->type_name("N");
-  CLI::Option* chunk = cat->add_option("--chunk", flags->chunk, "Write this chunk only")
-                           ->check(CLI::Range(int64_t{0}, kMost))
+  CLI::Option* items = AddNumber(*cat, "--items", flags->items, int64_t{0}, kMost)
+                           ->description("Write this many items; all by default");
+  CLI::Option* chunk = AddNumber(*cat, "--chunk", flags->chunk, int64_t{0}, kMost)
+                           ->description("Write this chunk only")
                            ->type_name("I")
                            ->excludes(first)
                            ->excludes(items);

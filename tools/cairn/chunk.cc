@@ -36,6 +36,8 @@ struct ChunkFlags {
   bool quiet = false;
 };
 
+constexpr int64_t kLargestNumber = std::numeric_limits<int64_t>::max();
+
 using Edit = absl::FunctionRef<absl::Status(Writer& writer, const FrameInfo& info)>;
 
 // Makes one edit durable, or nothing of it, and says what became of the frame.
@@ -129,9 +131,9 @@ CLI::App* AddVerb(CLI::App& group, const std::string& name, const std::string& d
 }
 
 void AddIndex(CLI::App& verb, ChunkFlags& flags, const std::string& description) {
-  verb.add_option("INDEX", flags.index, description)
-      ->required()
-      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()));
+  AddNumber(verb, "INDEX", flags.index, int64_t{0}, kLargestNumber)
+      ->description(description)
+      ->required();
 }
 
 void AddInput(CLI::App& verb, ChunkFlags& flags) {
@@ -177,9 +179,9 @@ void AddDelete(CLI::App& group, Command& chosen) {
   const auto flags = std::make_shared<ChunkFlags>();
   CLI::App* verb = AddVerb(group, "delete", "Delete chunks", flags);
   AddIndex(*verb, *flags, "Number of the first chunk, from 0");
-  verb->add_option("COUNT", flags->count, "How many chunks")
-      ->capture_default_str()
-      ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()));
+  AddNumber(*verb, "COUNT", flags->count, int64_t{1}, kLargestNumber)
+      ->description("How many chunks")
+      ->default_str("1");
   verb->footer(
       "Their bytes stay in the file, dead, until it is compacted.\n"
       "\nExample: chunks 5, 6 and 7 go\n"
@@ -190,8 +192,14 @@ void AddDelete(CLI::App& group, Command& chosen) {
 void AddReorder(CLI::App& group, Command& chosen) {
   const auto flags = std::make_shared<ChunkFlags>();
   CLI::App* verb = AddVerb(group, "reorder", "Put the chunks into another order", flags);
-  verb->add_option("ORDER", flags->order,
-                   "Numbers of all chunks, joined by commas, in the order that they shall get")
+  const auto parse = [flags](const std::vector<std::string>& numbers) {
+    for (const std::string& number : numbers) {
+      flags->order.push_back(ParseNumberOption("ORDER", number, int64_t{0}, kLargestNumber));
+    }
+  };
+  verb->add_option_function<std::vector<std::string>>(
+          "ORDER", parse,
+          "Numbers of all chunks, joined by commas, in the order that they shall get")
       ->required()
       ->delimiter(',');
   verb->footer(

@@ -19,14 +19,13 @@ void CompressionFlags::AddTo(CLI::App& app, Absent absent) {
                    ->check(CLI::IsMember(NamesOf(kCodecWords)))
                    ->type_name("NAME"),
                NameOf(kCodecWords, defaults.codec));
-  tell_default(app.add_option("--level", level_, "0 stores, 1 is fastest, 9 is smallest")
-                   ->check(CLI::Range(0, 9))
+  tell_default(AddNumber(app, "--level", level_, 0, 9)
+                   ->description("0 stores, 1 is fastest, 9 is smallest")
                    ->type_name("0-9"),
                absl::StrCat(defaults.clevel));
-  tell_default(app.add_option("--typesize", typesize_, "Bytes of one item")
-                   ->check(CLI::Range(1, kMaxChunkBytes))
-                   ->type_name("N"),
-               absl::StrCat(defaults.typesize));
+  tell_default(
+      AddNumber(app, "--typesize", typesize_, 1, kMaxChunkBytes)->description("Bytes of one item"),
+      absl::StrCat(defaults.typesize));
   tell_default(AddByteSize(app, "--block-size", block_size_, 0, kMaxChunkBytes)
                    ->description("Bytes of one block, the unit of compression and of partial "
                                  "reads; 0 chooses"),

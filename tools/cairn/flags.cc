@@ -35,28 +35,31 @@ absl::Status CheckMaxBytes(const std::optional<int64_t>& max_bytes, int64_t size
 }
 
 CLI::Option* AddThreads(CLI::App& app, int& threads) {
-  return app.add_option("--threads", threads, "Threads that work on blocks; 0 is one a core")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024))
-      ->type_name("N");
+  return AddNumber(app, "--threads", threads, 0, 1024)
+      ->description("Threads that work on blocks; 0 is one a core")
+      ->default_str("0");
 }
 
 CLI::Option* AddWait(CLI::App& app, std::chrono::milliseconds& wait) {
-  constexpr double kMostSeconds = 1e9;
   const auto set = [&wait](double seconds) {
+    constexpr double kMostSeconds = 1e9;
+    // NaN lies on neither side of a bound, so CLI::Range would let it pass.
+    if (!(seconds >= 0 && seconds <= kMostSeconds)) {
+      throw CLI::ValidationError(
+          "--wait", absl::StrFormat("%g seconds, but 0 to %g are possible", seconds, kMostSeconds));
+    }
     wait = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
   };
   return app
       .add_option_function<double>("--wait", set, "Wait so long for another writer to finish")
       ->default_str("0")
-      ->check(CLI::Range(0.0, kMostSeconds))
       ->type_name("SECONDS");
 }
 
 CLI::Option* AddGeneration(CLI::App& app, std::optional<uint64_t>& generation) {
-  return app
-      .add_option("--generation", generation,
-                  "Read this state, one of those that 'cairn history' lists")
+  return AddNumber(app, "--generation", generation, uint64_t{0},
+                   std::numeric_limits<uint64_t>::max())
+      ->description("Read this state, one of those that 'cairn history' lists")
       ->type_name("G");
 }
 

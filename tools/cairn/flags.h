@@ -2,13 +2,16 @@
 #ifndef CAIRN_TOOLS_CAIRN_FLAGS_H_
 #define CAIRN_TOOLS_CAIRN_FLAGS_H_
 
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_format.h"
 #include <CLI/CLI.hpp>
 
 #include "cairn/executor.h"
@@ -29,6 +32,28 @@ CLI::Option* AddByteSize(CLI::App& app, const std::string& name, T& value, int64
     value = ParseByteSizeOption(name, text, min, max);
   };
   return app.add_option_function<std::string>(name, parse)->type_name("BYTES");
+}
+
+// A decimal whole number. Throws CLI::ValidationError, which names the option, when it is none or
+// not within [min, max].
+template <typename T>
+T ParseNumberOption(const std::string& name, const std::string& text, T min, T max) {
+  const char* const end = text.data() + text.size();
+  T number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && rest == end && number >= min && number <= max) return number;
+  throw CLI::ValidationError(
+      name, absl::StrFormat("'%s' is no whole number from %d to %d", text, min, max));
+}
+
+// An option that takes such a number, for CLI11 itself reads 010 as 8 and does not mind numbers
+// that are too large. `value` is a T or an optional one.
+template <typename T, typename Value>
+CLI::Option* AddNumber(CLI::App& app, const std::string& name, Value& value, T min, T max) {
+  const auto parse = [name, &value, min, max](const std::string& text) {
+    value = ParseNumberOption(name, text, min, max);
+  };
+  return app.add_option_function<std::string>(name, parse)->type_name("N");
 }
 
 // --offset: where in a file the frame (or chunk) begins.

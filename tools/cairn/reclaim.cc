@@ -1,6 +1,7 @@
 // cairn reclaim: gives back the disk space that only old states need.
 
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -60,9 +61,9 @@ void AddReclaim(CLI::App& app, Command& chosen) {
       app.add_subcommand("reclaim", "Free the disk space that only old states need");
   const auto flags = std::make_shared<ReclaimFlags>();
   reclaim->add_option("FRAME", flags->frame, "The frame")->required();
-  reclaim->add_option("--keep", flags->keep, "States before the newest that stay in the history")
-      ->capture_default_str()
-      ->type_name("N");
+  AddNumber(*reclaim, "--keep", flags->keep, uint64_t{0}, std::numeric_limits<uint64_t>::max())
+      ->description("States before the newest that stay in the history")
+      ->default_str("0");
   AddWait(*reclaim, flags->wait);
   CLI::Option* json = reclaim->add_flag("--json", flags->json, "For programs");
   reclaim->add_flag("--quiet", flags->quiet, "Print no summary")->excludes(json);
