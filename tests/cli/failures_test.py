@@ -271,6 +271,27 @@ class Bounds(CliTest):
         self.assertIn(f"{size} bytes pass --max-bytes 1048576", message)
         self.assertEqual(self.run_tool("decode", "bomb", "--max-bytes", "1MiB").stdout, b"")
 
+    def test_a_few_bytes_that_mean_a_million_chunks(self):
+        """An index of one value repeated: every chunk is the first, or all are zeros."""
+        zeros = 0x81 << 56
+        for nchunks, entry, dead in [(17, 0, -1), (268_000_000, 0, -1), (1_000_000, zeros, 33), (1_000_001, zeros, -1)]:
+            with self.subTest(nchunks=nchunks, entry=entry):
+                self.write("many", self.repeat_entry(nchunks, entry))
+                info = self.info("many")
+                self.assertEqual((info["nchunks"], info["dead_bytes"]), (nchunks, dead))
+                byte = b"\0" if entry == zeros else b"\xff"
+                self.assertEqual(self.ok("cat", "many", "--first-item", nchunks - 1), byte)
+
+    def repeat_entry(self, nchunks, entry):
+        """A frame with one chunk, of one byte, and an index that says the same of each of `nchunks` chunks."""
+        template = self.read(self.copy_vector("cframes/chunk1byte.b2frame"))
+        header, chunk, trailer = bytearray(template[:97]), template[97 : 97 + 33], template[-35:]
+        index = struct.pack("<4B3i15xBQ", 5, 1, 5, 8, 8 * nchunks, 16384, 40, 0x30, entry)
+        struct.pack_into(">Q", header, 0x10, len(header) + len(chunk) + len(index) + len(trailer))
+        struct.pack_into(">q", header, 0x1E, nchunks)
+        struct.pack_into(">q", header, 0x27, len(chunk))
+        return bytes(header) + chunk + index + trailer
+
     def test_a_frame_that_is_cut_short_while_it_is_read(self):
         frame = self.pack(noise(32 << 20), "--chunk-size", "64KiB")
         tool = self.start("cat", frame)
