@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -211,7 +212,13 @@ absl::StatusOr<std::shared_ptr<const State>> FrameWriter::Staged() {
   KeepStaged();
   auto state = std::make_shared<State>(*view);
   state->writers_file = file_;
+  std::erase_if(staged_, std::mem_fn(&std::weak_ptr<const State>::expired));
+  staged_.push_back(state);
   return state;
+}
+
+bool FrameWriter::StagedIsRead() const {
+  return !std::ranges::all_of(staged_, std::mem_fn(&std::weak_ptr<const State>::expired));
 }
 
 void FrameWriter::Rollback() {

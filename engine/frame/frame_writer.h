@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -88,8 +89,10 @@ class FrameWriter {
   virtual absl::StatusOr<int64_t> Rewrite() = 0;
   // Forgets what is staged, and goes on staging from the committed state.
   virtual absl::Status Restart() = 0;
-  // Makes what a snapshot of staged edits reads stay.
-  virtual void KeepStaged() = 0;
+  // Makes what a snapshot of staged edits reads stay, until it is gone.
+  virtual void KeepStaged() {}
+  // Whether one is still there. What it reads no commit need name.
+  bool StagedIsRead() const;
   // Leaves nothing in the files that is not the committed frame.
   virtual absl::Status CleanUp() = 0;
 
@@ -122,6 +125,7 @@ class FrameWriter {
   absl::Status Run(absl::FunctionRef<absl::Status()> step);
   absl::Status StageNewArray();
 
+  std::vector<std::weak_ptr<const State>> staged_;  // that snapshots were given
   absl::Status unusable_;  // the first failure, or that the writer is closed
   storage::OwnerProcess owner_;
   std::optional<storage::LockFile> lock_file_;

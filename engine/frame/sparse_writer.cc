@@ -62,7 +62,7 @@ absl::Status SparseWriter::Restart() {
       CAIRN_ASSIGN_OR_RETURN(orphans_, RemoveOrphans(directory(), base_->chunks));
     }
     CAIRN_ASSIGN_OR_RETURN(files_, ChunkFiles::Make(core_->place().directory, base_->chunks));
-  } else if (shared_) {
+  } else if (StagedIsRead()) {
     files_->Keep();
   } else {
     files_->Discard();
@@ -109,7 +109,6 @@ absl::Status SparseWriter::Publish() {
     CAIRN_RETURN_IF_ERROR(ReplaceIndex(stager_->draft()));
   }
   CAIRN_RETURN_IF_ERROR(RecycleNumbers());
-  shared_ = false;
   committed_ = true;
   StageInto(*files_);
   return absl::OkStatus();
@@ -118,7 +117,7 @@ absl::Status SparseWriter::Publish() {
 // Where nobody reads an older state, the files that the new one dropped go, and their numbers can
 // be used again: so they stay low, as C-Blosc2 wants them.
 absl::Status SparseWriter::RecycleNumbers() {
-  if (orphans_.old_read || shared_) {
+  if (orphans_.old_read || StagedIsRead()) {
     files_->Keep();
     return absl::OkStatus();
   }
@@ -160,6 +159,9 @@ absl::StatusOr<int64_t> SparseWriter::Rewrite() {
 
 // Whatever nobody reads goes with each commit; what was read then may be free now.
 absl::StatusOr<ReclaimReport> SparseWriter::Free(const ReclaimOptions& /*options*/) {
+  if (StagedIsRead()) {
+    return ReclaimReport{.blocked = true, .oldest_generation = base_->info.generation};
+  }
   CAIRN_ASSIGN_OR_RETURN(orphans_, RemoveOrphans(directory(), base_->chunks));
   return ReclaimReport{.freed = orphans_.freed,
                        .blocked = orphans_.old_read,
@@ -168,7 +170,7 @@ absl::StatusOr<ReclaimReport> SparseWriter::Free(const ReclaimOptions& /*options
 
 absl::Status SparseWriter::CleanUp() {
   // The snapshot's chunks are no orphans yet.
-  if (shared_) return absl::OkStatus();
+  if (StagedIsRead()) return absl::OkStatus();
   files_->Discard();
   if (!committed_) return absl::OkStatus();
   return RemoveOrphans(directory(), base_->chunks).status();

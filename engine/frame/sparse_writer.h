@@ -35,7 +35,6 @@ class SparseWriter final : public FrameWriter {
   absl::StatusOr<int64_t> Rewrite() override;
   absl::Status Restart() override;
   absl::StatusOr<ReclaimReport> Free(const ReclaimOptions& options) override;
-  void KeepStaged() override { shared_ = true; }
   absl::Status CleanUp() override;
 
  private:
@@ -51,7 +50,6 @@ class SparseWriter final : public FrameWriter {
   struct FirstPlace;
   std::unique_ptr<FirstPlace> first_place_;  // while the frame is nowhere yet
   std::unique_ptr<ChunkFiles> files_;
-  bool shared_ = false;  // staged chunks are read by a snapshot, so they must stay
   bool committed_ = false;
   OrphanReport orphans_;  // what was there at the start, or has been left since
 };

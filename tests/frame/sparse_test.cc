@@ -403,5 +403,34 @@ TEST_F(SparseTest, ArrayIsMadeAndWritten) {
   EXPECT_EQ(read, items);
 }
 
+TEST_F(SparseTest, WhatASnapshotReadsOfStagedEditsStays) {
+  Make(2);
+  Writer writer = OpenWriter();
+  const auto whole = [](const Snapshot& snapshot) {
+    return snapshot.info().nbytes == 3 * kSmallChunk && snapshot.Verify()->ok();
+  };
+  const auto stage = [&](uint64_t seed) {
+    EXPECT_TRUE(IsOk(writer.Append(Noise(kSmallChunk, seed))));
+    return *writer.snapshot();
+  };
+  std::optional<Snapshot> staged = stage(10);
+  writer.Rollback();
+  const auto reclaimed = writer.Reclaim();
+  ASSERT_TRUE(IsOk(reclaimed));
+  EXPECT_TRUE(reclaimed->blocked);
+  EXPECT_TRUE(whole(*staged));
+
+  // Nor do commits that have no use for it take it.
+  staged = stage(11);
+  for (uint64_t i = 12; i < 15; ++i) {
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(2, Noise(kSmallChunk, i))));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+  }
+  EXPECT_TRUE(whole(*staged));
+  staged.reset();
+  EXPECT_FALSE(writer.Reclaim()->blocked);
+  EXPECT_EQ(NamesIn(path_).size(), 4u);
+}
+
 }  // namespace
 }  // namespace cairn::test
