@@ -278,6 +278,10 @@ absl::Status FrameWriter::Run(absl::FunctionRef<absl::Status()> step) {
   const bool replace = first_.has_value() && first_->replace;
   const auto old = LockOldFrame(replace ? wanted().files : nullptr, wanted().path);
   CAIRN_RETURN_IF_ERROR(old.status());
+  // That of a sparse frame lies in its directory, which is new.
+  if (first_.has_value() && base_->header.layout == Layout::kContiguous) {
+    CAIRN_ASSIGN_OR_RETURN(lock_file_, TakeLockFile(wanted(), {}));
+  }
   const absl::Status status = step();
   if (!status.ok()) {
     unusable_ = FailedPrecondition("an earlier commit failed: %s", status.message());

@@ -56,6 +56,15 @@ absl::StatusOr<HeldFiles> LockOtherIndexes(FileSystem& directory, const std::str
   return held;
 }
 
+// Of a contiguous frame that only others may write. Nothing keeps a writer from coming afterwards.
+absl::StatusOr<HeldFiles> AskForWriter(const FramePlace& place) {
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
+                         place.files->Open(place.path, FileMode::kRead));
+  CAIRN_ASSIGN_OR_RETURN(const bool written, file->IsLocked(kWriterLockByte, 1));
+  if (written) return IsBusy(place.path, "written");
+  return HeldFiles();
+}
+
 }  // namespace
 
 absl::StatusOr<HeldFiles> LockOldFrame(FileSystem* files, const std::string& path) {
@@ -64,8 +73,10 @@ absl::StatusOr<HeldFiles> LockOldFrame(FileSystem* files, const std::string& pat
   const bool sparse = place.directory != nullptr;
   if (sparse) CAIRN_RETURN_IF_ERROR(CheckIsFrame(files, path));
   absl::StatusOr<std::unique_ptr<File>> file = place.files->Open(place.path, FileMode::kReadWrite);
-  // A file that nobody can write has no writer; but a sparse frame may have readers all the same.
-  if (absl::IsNotFound(file.status()) || (!sparse && !file.ok())) return HeldFiles();
+  if (!sparse && absl::IsPermissionDenied(file.status())) return AskForWriter(place);
+  // What is no regular file is no frame either.
+  const bool no_frame = !sparse && absl::IsFailedPrecondition(file.status());
+  if (absl::IsNotFound(file.status()) || no_frame) return HeldFiles();
   CAIRN_RETURN_IF_ERROR(file.status());
   const absl::Status status = (*file)->LockByte(kWriterLockByte, LockMode::kExclusive);
   if (absl::IsUnavailable(status)) return IsBusy(path, "written");

@@ -11,9 +11,11 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
+#include "engine/storage/lock_file.h"
 #include "tests/frame/small_frames.h"
 #include "tests/support/child_process.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
 namespace {
@@ -87,6 +89,45 @@ TEST_F(FrameLockTest, ALockFileThatLeadsElsewhereIsLeftAlone) {
     EXPECT_TRUE(absl::IsFailedPrecondition(Open().OpenWriter({.make_lock_file = make}).status()));
   }
   EXPECT_EQ(FileBytes(victim), ToVector(AsBytes("somebody else's text")));
+}
+
+TEST_F(FrameLockTest, AWriterOfANewFrameHoldsTheLockFileToo) {
+  const std::string path = dir_.Path("g");
+  PutFileBytes(path + ".b2lock", {});
+  const auto is_held = [&] {
+    const auto lock = storage::LockFile::Acquire(*PosixFileSystem(), path + ".b2lock", false);
+    return absl::IsUnavailable(lock.status());
+  };
+  std::optional<Writer> writer = *Frame::Build(path, PlainCopies(64));
+  EXPECT_FALSE(is_held());
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  EXPECT_TRUE(is_held());
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_FALSE(is_held());
+}
+
+// A file that this user may read but not write.
+class OthersFile final : public UnsyncedFileSystem {
+ public:
+  explicit OthersFile(std::string path) : path_(std::move(path)) {}
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
+    if (path == path_ && mode == FileMode::kReadWrite) return absl::PermissionDeniedError(path);
+    return UnsyncedFileSystem::Open(path, mode);
+  }
+
+ private:
+  const std::string path_;
+};
+
+TEST_F(FrameLockTest, AFrameOfAnotherUserIsNotReplacedWhileItIsWritten) {
+  OthersFile files(path_);
+  CreateOptions options = PlainCopies(64);
+  options.overwrite = true;
+  options.file_system = &files;
+  std::optional<Writer> writer = *Open().OpenWriter();
+  EXPECT_TRUE(absl::IsUnavailable(Frame::Build(path_, options)->Close()));
+  writer.reset();
+  EXPECT_EQ(Frame::Build(path_, options)->Close(), absl::OkStatus());
 }
 
 TEST_F(FrameLockTest, ALinkToAFrameMayHaveALinkToItsLockFile) {

@@ -48,7 +48,7 @@ class UnsyncedFile final : public File {
   const std::unique_ptr<File> base_;
 };
 
-class UnsyncedFileSystem final : public FileSystem {
+class UnsyncedFileSystem : public FileSystem {
  public:
   UnsyncedFileSystem() = default;
   explicit UnsyncedFileSystem(std::shared_ptr<FileSystem> base)
