@@ -1,6 +1,7 @@
 #include "engine/frame/frame_writer.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <utility>
@@ -8,7 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "engine/base/bytes.h"
 #include "engine/base/status.h"
+#include "engine/format/frame_header.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/box_reader.h"
 #include "engine/frame/contiguous_writer.h"
@@ -85,6 +88,18 @@ absl::Status CheckNotLast(const State& state) {
   return FailedPrecondition("generation %d is the last one", state.info.generation);
 }
 
+// What lies behind a frame is cut, as the rest of a dead writer's work; another frame is not that.
+absl::Status CheckNoFrameBehind(const File& file, const State& base) {
+  constexpr size_t kMagicAt = 2;
+  std::array<std::byte, kMagicAt + format::kFrameMagic.size()> behind = {};
+  const int64_t end = base.journal.has_value() ? base.journal->end : base.header.frame_size;
+  CAIRN_ASSIGN_OR_RETURN(const size_t got, file.ReadSome(end, behind));
+  if (got < behind.size() || AsText(Bytes(behind).subspan(kMagicAt)) != format::kFrameMagic) {
+    return absl::OkStatus();
+  }
+  return FailedPrecondition("another frame begins at byte %d, where this one ends", end);
+}
+
 }  // namespace
 
 FrameWriter::FrameWriter(Start start)
@@ -108,6 +123,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
   CAIRN_RETURN_IF_ERROR(base->trailer_damage);
   CAIRN_RETURN_IF_ERROR(base->journal_damage);
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*base));
+  CAIRN_RETURN_IF_ERROR(CheckNoFrameBehind(*file, *base));
   core->Adopt(source, base);
   CAIRN_ASSIGN_OR_RETURN(StagerOptions staging, StagingOf(options, *base, core->env()->registry));
   Start start{.core = std::move(core),

@@ -65,12 +65,13 @@ class CAIRN_EXPORT Frame {
   // noticed within a second.
   absl::StatusOr<Snapshot> Refresh();
   // The states that can still be opened, the oldest first. Compact and Writer::Reclaim drop older
-  // ones. A sparse frame has the newest only.
+  // ones, and so does a checkpoint that writes the frame anew: of one without chunks, and of new
+  // metalayers where the header is longer than 512 bytes. A sparse frame has the newest only.
   absl::StatusOr<std::vector<GenerationInfo>> History() const;
 
-  // Recovers what a dead writer left. kUnavailable while another writer, here or in another
-  // process, holds the frame; kFailedPrecondition when the frame lies inside a larger file or
-  // buffer.
+  // Recovers what a dead writer left, and cuts what else lies behind the frame. kUnavailable while
+  // another writer, here or in another process, holds the frame; kFailedPrecondition when the frame
+  // lies inside a larger file or buffer, or another frame begins where it ends.
   absl::StatusOr<Writer> OpenWriter(const WriterOptions& options = {});
 
   // Writes the newest committed state again, without a dead byte and sealed throughout, and gives

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
+#include "cairn/recover.h"
 #include "engine/base/bytes.h"
 #include "engine/storage/lock_file.h"
 #include "tests/frame/small_frames.h"
@@ -128,6 +129,16 @@ TEST_F(FrameLockTest, AFrameOfAnotherUserIsNotReplacedWhileItIsWritten) {
   EXPECT_TRUE(absl::IsUnavailable(Frame::Build(path_, options)->Close()));
   writer.reset();
   EXPECT_EQ(Frame::Build(path_, options)->Close(), absl::OkStatus());
+}
+
+TEST_F(FrameLockTest, AFrameWithAnotherBehindItIsNotWritten) {
+  std::vector<std::byte> both = FileBytes(path_);
+  const std::vector<std::byte> one = both;
+  both.insert(both.end(), one.begin(), one.end());
+  PutFileBytes(path_, both);
+  EXPECT_TRUE(absl::IsFailedPrecondition(Open().OpenWriter().status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Recover(path_).status()));
+  EXPECT_EQ(FileBytes(path_), both);
 }
 
 TEST_F(FrameLockTest, ALinkToAFrameMayHaveALinkToItsLockFile) {
