@@ -4,6 +4,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
+#include "engine/chunk/encode_options.h"
 #include "engine/chunk/header.h"
 
 namespace cairn::chunk {
@@ -20,8 +21,9 @@ Header PlainHeader(size_t nbytes) {
 
 }  // namespace
 
-std::vector<std::byte> PlainChunk(Bytes payload) {
+std::vector<std::byte> PlainChunk(Bytes payload, int32_t typesize) {
   Header header = PlainHeader(payload.size());
+  header.typesize = HeaderTypesize(typesize);
   header.memcpyed = true;
   header.cbytes += header.nbytes;
   std::vector<std::byte> out(static_cast<size_t>(header.cbytes));

@@ -11,8 +11,8 @@
 
 namespace cairn::chunk {
 
-// At most kMaxChunkBytes of payload.
-std::vector<std::byte> PlainChunk(Bytes payload);
+// At most kMaxChunkBytes of payload, of items of this size.
+std::vector<std::byte> PlainChunk(Bytes payload, int32_t typesize = 1);
 // Stands for nbytes of zeros and stores none.
 std::vector<std::byte> PlainZeros(int32_t nbytes);
 

@@ -39,7 +39,7 @@ absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::OpenChun
   if (special == SpecialValue::kNone) {
     std::vector<std::byte> raw(static_cast<size_t>(open.nbytes()));
     CAIRN_RETURN_IF_ERROR(open.Read(0, raw));
-    *bytes = chunk::PlainChunk(raw);
+    *bytes = chunk::PlainChunk(raw, state.header.typesize);
   } else {
     CAIRN_ASSIGN_OR_RETURN(*bytes, MakeSpecial(state, special, open.nbytes()));
   }

@@ -241,5 +241,22 @@ TEST_P(SnapshotTest, RefreshFindsTheCommitOfAnother) {
   ExpectBase(before);
 }
 
+TEST_P(SnapshotTest, AChunkThatIsNotFullYetHasTheItemsOfTheOthers) {
+  const Snapshot snapshot = [&] {
+    Writer writer = *Open().OpenWriter();
+    EXPECT_TRUE(IsOk(writer.Append(MakeItems(40, 5))));
+    return *writer.Commit();
+  }();
+  const int64_t last = snapshot.info().nchunks - 1;
+  const absl::StatusOr<Chunk> chunk = snapshot.GetChunk(last);
+  ASSERT_TRUE(IsOk(chunk));
+  EXPECT_EQ(InspectChunk(chunk->bytes())->typesize, snapshot.info().typesize);
+  Buffer whole(static_cast<size_t>(*snapshot.ChunkSize(last)));
+  ASSERT_TRUE(IsOk(snapshot.ReadChunk(last, whole)));
+  Buffer item(static_cast<size_t>(snapshot.info().typesize));
+  ASSERT_TRUE(IsOk(DecompressItems(chunk->bytes(), 3, item)));
+  EXPECT_EQ(item, ToVector(Bytes(whole).subspan(3 * item.size(), item.size())));
+}
+
 }  // namespace
 }  // namespace cairn::frame
