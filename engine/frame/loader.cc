@@ -142,10 +142,18 @@ void TakeVlMetalayers(const format::Trailer& trailer, const Chunk& bytes, State&
   }
 }
 
+// Whether the frame has the bytes that it had when it was sealed: others may have changed metadata.
+bool HoldsAsManyBytes(const State& state) {
+  if (state.seal == nullptr) return false;
+  if (state.seal_holds) return true;
+  const auto sealed = format::ParseFrameHeader(state.seal->header_copy);
+  return sealed.ok() && sealed->nbytes == state.header.nbytes;
+}
+
 // A frame of one short chunk gives that chunk's size in the header and its chunksize in the seal.
 void TakeChunksize(State& state) {
   const bool one_chunk = state.header.nbytes > 0 && state.header.nbytes == state.header.chunksize;
-  if (one_chunk && state.seal_holds && state.seal->chunksize > state.header.chunksize) {
+  if (one_chunk && HoldsAsManyBytes(state) && state.seal->chunksize > state.header.chunksize) {
     state.header.chunksize = state.seal->chunksize;
   }
 }

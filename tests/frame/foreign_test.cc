@@ -75,6 +75,18 @@ TEST_F(ForeignTest, ATrailerWithoutFingerprintIsReadAndNotSealed) {
   ExpectUnsealed(snapshot, "after generation 3");
 }
 
+TEST_F(ForeignTest, AFrameOfOneShortChunkKeepsItsChunksizeWhenOthersChangeMetadata) {
+  CreateOptions options = PlainCopies(4096);
+  options.overwrite = true;
+  ASSERT_EQ(WriteFrame(path_, options, Bytes(all_).first(10)), absl::OkStatus());
+  file_ = FileBytes(path_);
+  DropFingerprint(file_);
+  Put();
+  EXPECT_EQ(Open().snapshot().info().chunksize, 4096);
+  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(10, 100)), absl::OkStatus());
+  EXPECT_EQ(Open().snapshot().info().nchunks, 1);
+}
+
 TEST_F(ForeignTest, TheNextCommitGoesOnFromTheStaleSealAndCoversNewChunksOnly) {
   DropFingerprint(file_);
   Put();
