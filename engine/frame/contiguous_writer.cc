@@ -337,12 +337,15 @@ absl::StatusOr<bool> ContiguousWriter::IsReadOutside(uint64_t oldest, uint64_t n
 // if nobody reads one of them, their bytes go.
 absl::StatusOr<ReclaimReport> ContiguousWriter::Free(const ReclaimOptions& options) {
   if (core_->place().files == nullptr) return Unimplemented("a frame in memory has no disk space");
-  if (!FitsInPlace()) return FreeByRewriting();
+  const bool keeps = options.keep_generations > 0;
+  if (!FitsInPlace()) {
+    if (keeps) return Unimplemented("the frame has to be written anew, without older states");
+    return FreeByRewriting();
+  }
   // The next checkpoint has to tell it too: the journal may have brought too many layers.
   if (!base_->seal_holds || !HasRoomForSeal(stager_->draft())) {
     return Unimplemented("the frame has no seal that tells its history");
   }
-  const bool keeps = options.keep_generations > 0;
   if (!keeps &&
       (!base_->journal->empty() || base_->seal->oldest_generation < base_->info.generation)) {
     CAIRN_RETURN_IF_ERROR(stager_->Finish());
@@ -376,8 +379,7 @@ absl::StatusOr<ReclaimReport> ContiguousWriter::FreeByRewriting() {
 }
 
 absl::Status ContiguousWriter::CleanUp() {
-  const int64_t end = CommittedEnd();
-  if (shared_end_ > end) return absl::OkStatus();
+  const int64_t end = std::max(CommittedEnd(), shared_end_);
   // Also what a writer left that could not clean up.
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file_->Size());
   return size > end ? file_->Truncate(end) : absl::OkStatus();

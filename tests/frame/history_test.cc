@@ -68,6 +68,20 @@ class HistoryTest : public testing::Test {
   std::map<uint64_t, std::vector<std::byte>> states_;
 };
 
+TEST_F(HistoryTest, ReclaimKeepsStatesOrRefuses) {
+  {
+    auto writer = Open().OpenWriter();
+    ASSERT_EQ(writer->DeleteChunks(0, writer->snapshot()->info().nchunks), absl::OkStatus());
+    const auto committed = writer->Commit();
+    ASSERT_EQ(committed.status(), absl::OkStatus());
+    // Only a new file can hold a frame without chunks.
+    EXPECT_TRUE(absl::IsUnimplemented(writer->Reclaim({.keep_generations = 100}).status()));
+    EXPECT_EQ(Open().History()->size(), states_.size() + 1);
+    EXPECT_EQ(writer->Reclaim().status(), absl::OkStatus());
+  }
+  EXPECT_EQ(Open().History()->size(), 1u);
+}
+
 TEST_F(HistoryTest, EveryGenerationCanBeOpened) {
   const auto history = Open().History();
   ASSERT_EQ(history.status(), absl::OkStatus());

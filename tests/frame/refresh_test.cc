@@ -151,6 +151,23 @@ TEST_F(RefreshTest, FindsTheCommitOfAWriterThatRolledBackWhatItHadStaged) {
   }
 }
 
+TEST_F(RefreshTest, FindsTheCommitBehindWhatASnapshotReadsOfARollback) {
+  Frame frame = Open();
+  auto writer = Open().OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(128, 2)), absl::OkStatus());
+  const auto staged = writer->snapshot();
+  ASSERT_EQ(staged.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(4 << 20, 3)), absl::OkStatus());
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
+  writer->Rollback();
+  ASSERT_EQ(writer->Append(Noise(30, 4)), absl::OkStatus());
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  EXPECT_EQ(frame.Refresh()->info().nbytes, 130);
+  EXPECT_EQ(staged->info().nbytes, 228);
+  EXPECT_TRUE(staged->Verify()->ok());
+}
+
 TEST_F(RefreshTest, FollowsACompactionAtOnce) {
   Frame frame = Open();
   ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
