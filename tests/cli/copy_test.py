@@ -248,6 +248,15 @@ class Vectors(Copy):
         for args in [["--chunk-size", 4096], ["--typesize", 1], ["--codec", "lz4", "--block-size", 512]]:
             self.assertIn("array", self.fails(1, "copy", frame, "new", *args))
 
+    def test_an_array_whose_blocks_cannot_be(self):
+        extents = lambda n, code: b"\x92" + struct.pack(">" + f"B{code}" * 2, *[0xD3 if code == "q" else 0xD2, n] * 2)
+        geometry = extents(65536, "q") + extents(65536, "i") * 2
+        self.write("b2nd", b"\x97\x00\x02" + geometry + b"\x00\xdb\x00\x00\x00\x03|u1")
+        frame = self.pack(sample(5000), "--meta", "b2nd=@b2nd")
+        self.assertEqual(self.info(frame)["array"]["blockshape"], [65536, 65536])
+        self.assertIn("65536 x 65536", self.fails(1, "copy", frame, "new", "--codec", "zstd"))
+        self.assertNotIn("new", self.files())
+
     def test_arrays_coded_again(self):
         frame = self.copy_vector("cframes/nd2-i4.b2nd")
         before = self.info(frame, "--chunks")

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 #include "cairn/frame.h"
 #include "tools/cairn/about.h"
@@ -79,10 +81,18 @@ absl::Status CheckRecoding(const Snapshot& snapshot, const NewFrameFlags& flags)
 }
 
 // Blocks of an array are cut as its metalayer says, whatever the header tells of them.
-int32_t BlockSizeOf(const ArrayInfo& array, int32_t typesize) {
-  int32_t size = typesize;
-  for (const int32_t length : array.blockshape) size *= length;
-  return size;
+absl::StatusOr<int32_t> BlockSizeOf(const ArrayInfo& array, int32_t typesize) {
+  int64_t size = typesize;
+  for (const int32_t length : array.blockshape) {
+    size *= length;
+    if (size > kMaxChunkBytes) {
+      return absl::DataLossError(
+          absl::StrFormat("metalayer of the array: blocks of %s items of %d bytes, but a block has "
+                          "at most %d bytes",
+                          absl::StrJoin(array.blockshape, " x "), typesize, kMaxChunkBytes));
+    }
+  }
+  return static_cast<int32_t>(size);
 }
 
 // Starts the frame. Where chunks stay as they are the header need not name what this build cannot
@@ -118,7 +128,9 @@ absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags, Execut
   if (recode) {
     if (absl::Status status = CheckRecoding(snapshot, flags); !status.ok()) return status;
     if (const auto& array = snapshot.array()) {
-      base.compression.blocksize = BlockSizeOf(*array, base.compression.typesize);
+      const absl::StatusOr<int32_t> blocksize = BlockSizeOf(*array, base.compression.typesize);
+      if (!blocksize.ok()) return blocksize.status();
+      base.compression.blocksize = *blocksize;
     }
   }
   absl::StatusOr<CreateOptions> options = flags.Over(std::move(base));
