@@ -292,6 +292,16 @@ class Bounds(CliTest):
         struct.pack_into(">q", header, 0x27, len(chunk))
         return bytes(header) + chunk + index + trailer
 
+    def test_a_frame_that_claims_all_bytes_that_can_be_counted(self):
+        frame = self.copy_vector("cframes/varchunks-disk.b2frame")
+        claims = bytearray(self.read(frame))
+        struct.pack_into(">q", claims, 0x1E, 2**63 - 1)
+        self.write(frame, claims)
+        for first in [0, 2**61 - 1]:
+            message = self.fails(1, "cat", frame, "--first-item", first, "--max-bytes", 2**63 - 1)
+            self.assertIn(f"its header says {2**63 - 1}", message)
+        self.assertIn("more than 2^63", self.fails(2, "append", frame, "--commit-every", 3, stdin=bytes(17)))
+
     def test_a_frame_that_is_cut_short_while_it_is_read(self):
         frame = self.pack(noise(32 << 20), "--chunk-size", "64KiB")
         tool = self.start("cat", frame)

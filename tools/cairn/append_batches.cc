@@ -16,17 +16,14 @@ BatchAppender::BatchAppender(Writer& writer, const FrameInfo& info, const BatchO
       options_(options),
       typesize_(info.typesize),
       variable_(info.chunksize == 0),
-      begin_(variable_ ? info.nitems * typesize_ : info.nbytes),
-      committed_(begin_),
-      end_(begin_),
-      commit_at_((info.nitems + options.items) * typesize_) {}
+      left_(options.items * typesize_ - (variable_ ? 0 : info.nbytes % typesize_)) {}
 
 absl::StatusOr<int64_t> BatchAppender::Run(Input& input) {
   if (absl::Status status = CheckSize(); !status.ok()) return status;
   const absl::StatusOr<size_t> rest = TakeAll(input);
   if (!rest.ok()) return rest.status();
   if (absl::Status status = writer_.Close(); !status.ok()) return status;
-  if (*rest == 0) return end_ - begin_;
+  if (*rest == 0) return taken_;
   return absl::DataLossError(absl::StrFormat(
       "%s ends with %s of an item that is not whole; all items before it are committed",
       input.name(), FormatCount(static_cast<int64_t>(*rest), "byte")));
@@ -49,25 +46,31 @@ absl::StatusOr<size_t> BatchAppender::TakeAll(Input& input) {
     if (!got.ok()) return got.status();
     if (*got == 0) break;
     const size_t filled = held + *got;
-    const int64_t end = end_ + static_cast<int64_t>(filled);
-    const auto whole = static_cast<size_t>(std::max(end - end % typesize_, end_) - end_);
+    const size_t whole = WholeItems(filled);
     if (absl::Status status = Take(buffer.first(whole)); !status.ok()) return status;
     held = filled - whole;
     std::memmove(buffer.bytes().data(), buffer.bytes().data() + whole, held);
   }
-  if (end_ > committed_) {
+  if (taken_ > committed_) {
     if (absl::Status status = Commit(); !status.ok()) return status;
   }
   return held;
 }
 
+// How many of the next `nbytes` bytes end with an item; 0 when none of them does.
+size_t BatchAppender::WholeItems(size_t nbytes) const {
+  const auto typesize = static_cast<size_t>(typesize_);
+  const size_t first = static_cast<size_t>(left_) % typesize;
+  return nbytes < first ? 0 : nbytes - (nbytes - first) % typesize;
+}
+
 absl::Status BatchAppender::Take(Bytes items) {
   while (!items.empty()) {
-    const size_t room = static_cast<size_t>(commit_at_ - end_);
-    const Bytes piece = items.first(std::min(room, items.size()));
+    const Bytes piece = items.first(std::min(static_cast<size_t>(left_), items.size()));
     if (absl::Status status = Stage(piece); !status.ok()) return status;
-    end_ += static_cast<int64_t>(piece.size());
-    if (end_ == commit_at_) {
+    taken_ += static_cast<int64_t>(piece.size());
+    left_ -= static_cast<int64_t>(piece.size());
+    if (left_ == 0) {
       if (absl::Status status = Commit(); !status.ok()) return status;
     }
     items = items.subspan(piece.size());
@@ -88,8 +91,8 @@ absl::Status BatchAppender::Commit() {
   }
   const absl::StatusOr<Snapshot> snapshot = writer_.Commit(options_.durability);
   if (!snapshot.ok()) return snapshot.status();
-  committed_ = end_;
-  commit_at_ = end_ + options_.items * typesize_;
+  committed_ = taken_;
+  left_ = options_.items * typesize_;
   return options_.ack ? Acknowledge(snapshot->info().nitems) : absl::OkStatus();
 }
 

@@ -33,6 +33,7 @@ class BatchAppender {
  private:
   absl::Status CheckSize() const;
   absl::StatusOr<size_t> TakeAll(Input& input);
+  size_t WholeItems(size_t nbytes) const;
   absl::Status Take(Bytes items);
   absl::Status Stage(Bytes items);
   absl::Status Commit();
@@ -43,11 +44,10 @@ class BatchAppender {
   int64_t typesize_;
   bool variable_;                 // each batch becomes one chunk
   std::vector<std::byte> chunk_;  // of a frame of variable chunks, as far as it has arrived
-  // Positions in the frame's data, bytes.
-  int64_t begin_;
-  int64_t committed_;
-  int64_t end_;
-  int64_t commit_at_;
+  // Counted from where the input begins: what the frame claims to hold could be any number.
+  int64_t taken_ = 0;      // bytes
+  int64_t committed_ = 0;  // of them
+  int64_t left_;           // bytes until the next commit, which is where an item ends
 };
 
 }  // namespace cairn::tool

@@ -1,6 +1,5 @@
 #include "tools/cairn/data_out.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 
@@ -10,10 +9,11 @@ namespace cairn::tool {
 
 namespace {
 
-// How far to read in one piece: to a chunk's end where chunks are small, so that none is decoded
-// twice, and never so far that the piece is large.
-int64_t PieceEnd(int64_t begin, int32_t chunksize) {
+// Where a piece that begins at `begin` ends: at a chunk's end where chunks are small, so that none
+// is decoded twice, and never so far that the piece is large.
+int64_t PieceEnd(int64_t begin, int64_t end, int32_t chunksize) {
   constexpr int64_t kPiece = 4 << 20;
+  if (end - begin <= kPiece) return end;
   if (chunksize <= 0 || chunksize > kPiece) return begin + kPiece;
   return (begin + kPiece) / chunksize * chunksize;
 }
@@ -36,7 +36,7 @@ absl::Status WriteChunks(const Snapshot& snapshot, const Range& chunks, Progress
 absl::Status WriteBytes(const Snapshot& snapshot, const Range& bytes, Progress& progress) {
   std::optional<Buffer> buffer;
   for (int64_t at = bytes.begin; at < bytes.end;) {
-    const int64_t end = std::min(bytes.end, PieceEnd(at, snapshot.info().chunksize));
+    const int64_t end = PieceEnd(at, bytes.end, snapshot.info().chunksize);
     const auto size = static_cast<size_t>(end - at);
     if (!buffer || buffer->bytes().size() < size) buffer.emplace(size);
     const MutableBytes piece = buffer->first(size);
