@@ -53,6 +53,15 @@ class Cat(CliTest):
         part = self.ok("cat", frame, "--first-item", 4_000_000, "--items", 4_900_000)
         self.assertEqual(part, data[4_000_000:8_900_000])
 
+    def test_items_of_variable_blocks(self):
+        for name in ["vlblocks-var-disk", "vlblocks-fixed-disk"]:
+            frame = self.copy_vector(f"cframes/{name}.b2frame")
+            data = b"".join(self.ok("cat", frame, "--chunk", i) for i in range(self.info(frame)["nchunks"]))
+            for first, items in [(0, len(data)), (1, len(data) - 1), (1999, 2), (3000, 5000), (len(data), 0)]:
+                with self.subTest(name=name, first=first, items=items):
+                    got = self.ok("cat", frame, "--first-item", first, "--items", items)
+                    self.assertEqual(got, data[first : first + items])
+
     def test_a_reader_that_goes_away_is_no_failure(self):
         frame = self.pack(sample(2_000_000), name="long.b2frame")
         with subprocess.Popen([self.tool, "cat", frame], cwd=self.dir, stdout=subprocess.PIPE,
