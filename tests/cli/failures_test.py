@@ -182,6 +182,42 @@ class Files(CliTest):
             self.assertEqual(self.read(name), content)
 
 
+class OthersWords(CliTest):
+    """Names and texts from files and command lines shall not steer a terminal."""
+
+    STEERS = "up\n\t\x1b[2J\x7f\x9b2Jdown"
+
+    def is_one_line(self, output):
+        text = output.decode()
+        self.assertEqual(text[-1], "\n")
+        self.assertNotRegex(text[:-1], "[\x00-\x1f\x7f-\x9f]")
+        return text
+
+    def test_in_complaints(self):
+        done = self.run_tool("cat", self.STEERS)
+        self.assertIn("down", self.is_one_line(done.stderr))
+
+    def test_in_the_lines_of_verify(self):
+        done = self.run_tool("verify", self.STEERS)
+        self.assertIn("down: not checked", self.is_one_line(done.stdout))
+
+    def test_in_the_name_of_a_layer_that_is_damaged(self):
+        frame = self.pack(b"data", "--fingerprint", "none", "--vlmeta", "up.....down=text")
+        content = self.read(frame)
+        at = content.index(b"up.....down")
+        content = content.replace(b"up.....down", b"up\n\0\x1b[2down")
+        content = bytearray(content)
+        chunk = content.index(b"\xc6", at)
+        content[chunk + 9] ^= 0x40  # its size
+        self.write(frame, content)
+        self.assertIn("down", self.is_one_line(self.run_tool("info", frame).stderr))
+        for line in self.run_tool("verify", frame).stdout.splitlines(True):
+            self.is_one_line(line)
+
+    def test_letters_of_all_languages_stay(self):
+        self.assertIn("grün \u00a0€", self.fails(1, "cat", "grün \u00a0€"))
+
+
 class Damage(CliTest):
     def setUp(self):
         super().setUp()

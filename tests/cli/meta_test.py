@@ -114,6 +114,19 @@ class Msgpack(Meta):
                     self.assertEqual(json.loads(text), value)
                 self.assertEqual(self.shown(content), text)
 
+    def test_json_has_no_control_characters(self):
+        text = "a\0\n\x7f\x80\x9b2J\x9f\u00a0grün"
+        content = text.encode()
+        escaped = '"a\\u0000\\n\\u007f\\u0080\\u009b2J\\u009f\u00a0grün"'
+        self.assertEqual(self.shown(bytes([0xA0 | len(content)]) + content), escaped)
+        name = "name\x7f\u009b"
+        self.set(name, b"x")
+        for command in [["info"], ["meta", "ls"]]:
+            shown = self.ok(*command, self.frame, "--json").decode()
+            self.assertIn('"name\\u007f\\u009b"', shown)
+            self.assertNotRegex(shown, "[\x7f-\x9f]")
+        self.assertIn(name, json.loads(self.ok("info", self.frame, "--json"))["vlmetalayers"])
+
     def test_what_is_no_whole_value_is_bytes(self):
         for content in [
             b"\xc0\xc0", b"\xa5hi", b"\xc1", b"\x81\x01\x02", b"\x91" * 65 + b"\x07",

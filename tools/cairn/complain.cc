@@ -2,13 +2,12 @@
 
 #include <cstdio>
 
+#include "tools/cairn/controls.h"
+
 namespace cairn::tool {
 
-void Complain(std::string message) {
-  for (char& c : message) {
-    if (c == '\n' || c == '\r') c = ' ';
-  }
-  std::fprintf(stderr, "cairn: %s\n", message.c_str());
+void Complain(std::string_view message) {
+  std::fprintf(stderr, "cairn: %s\n", OneLine(message).c_str());
 }
 
 }  // namespace cairn::tool

@@ -2,12 +2,12 @@
 #ifndef CAIRN_TOOLS_CAIRN_COMPLAIN_H_
 #define CAIRN_TOOLS_CAIRN_COMPLAIN_H_
 
-#include <string>
+#include <string_view>
 
 namespace cairn::tool {
 
 // Everything that goes wrong is told in one line.
-void Complain(std::string message);
+void Complain(std::string_view message);
 
 }  // namespace cairn::tool
 

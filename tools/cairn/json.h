@@ -11,10 +11,9 @@ namespace cairn::tool {
 using Json = nlohmann::ordered_json;
 
 // Lines are indented by `indent` spaces; -1 writes one line. Paths and names may be no UTF-8: the
-// bytes that are not get a replacement character.
-inline std::string Dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
+// bytes that are not get a replacement character. All control characters are escaped, those too
+// that JSON lets stand.
+std::string Dump(const Json& json, int indent);
 
 }  // namespace cairn::tool
 

@@ -7,6 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 
+#include "tools/cairn/controls.h"
 #include "tools/cairn/json.h"
 #include "tools/cairn/metadata.h"
 #include "tools/cairn/msgpack.h"
@@ -28,11 +29,7 @@ bool IsAscii(std::string_view text) {
 // UTF-8 without the control characters that could steer a terminal.
 bool IsText(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const bool control = (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
-    const bool high_control =
-        c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
-    if (control || high_control) return false;
+    if (text[i] != '\n' && text[i] != '\t' && ControlSizeAt(text, i) > 0) return false;
   }
   // Bytes that are no UTF-8 do not come back.
   const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::ignore);

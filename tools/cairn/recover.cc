@@ -10,6 +10,7 @@
 
 #include "tools/cairn/about.h"
 #include "tools/cairn/commands.h"
+#include "tools/cairn/controls.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/units.h"
@@ -72,7 +73,7 @@ absl::Status SalvageFrame(const RecoverFlags& flags) {
       absl::StrFormat("%s: %s, %s saved\n", flags.out, FormatCount(report->chunks, "chunk"),
                       FormatByteSize(report->nbytes));
   for (const LostBytes& lost : report->lost) {
-    absl::StrAppendFormat(&text, "  [%d, %d): %s\n", lost.begin, lost.end, lost.reason);
+    absl::StrAppendFormat(&text, "  [%d, %d): %s\n", lost.begin, lost.end, OneLine(lost.reason));
   }
   return WriteStdout(text);
 }

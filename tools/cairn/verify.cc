@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,7 @@
 
 #include "cairn/frame.h"
 #include "tools/cairn/commands.h"
+#include "tools/cairn/controls.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/progress.h"
@@ -25,7 +27,8 @@ struct VerifyFlags {
   int threads = 0;
 };
 
-std::string Describe(const std::string& path, const FrameInfo& info, const VerifyReport& report) {
+std::vector<std::string> Describe(const std::string& path, const FrameInfo& info,
+                                  const VerifyReport& report) {
   std::string text = absl::StrCat(path, ": ");
   if (!report.ok()) {
     absl::StrAppend(&text, "DAMAGED: ",
@@ -34,19 +37,19 @@ std::string Describe(const std::string& path, const FrameInfo& info, const Verif
     absl::StrAppend(&text, "ok, ");
   }
   absl::StrAppend(&text, report.sealed ? "sealed, " : "not sealed, ",
-                  FormatCount(report.nchunks, "chunk"), ", ", FormatByteSize(StoredSize(info)),
-                  "\n");
+                  FormatCount(report.nchunks, "chunk"), ", ", FormatByteSize(StoredSize(info)));
+  std::vector<std::string> lines = {std::move(text)};
   for (const Finding& finding : report.findings) {
-    absl::StrAppendFormat(&text, "  [%d, %d) %s: %s\n", finding.begin, finding.end, finding.section,
-                          finding.reason);
+    lines.push_back(absl::StrFormat("  [%d, %d) %s: %s", finding.begin, finding.end,
+                                    finding.section, finding.reason));
   }
-  for (const std::string& note : report.notes) absl::StrAppend(&text, "  note: ", note, "\n");
-  return text;
+  for (const std::string& note : report.notes) lines.push_back("  note: " + note);
+  return lines;
 }
 
 struct Outcome {
   bool fine = false;
-  std::string text;  // for stdout
+  std::vector<std::string> lines;  // for stdout
 };
 
 Outcome CheckFrame(const std::string& path, const VerifyFlags& flags, Executor* executor) {
@@ -70,7 +73,13 @@ Outcome CheckFrame(const std::string& path, const VerifyFlags& flags, Executor* 
   const char* verdict = absl::IsDataLoss(status) ? "DAMAGED" : "not checked";
   std::string message(status.message());
   if (message.starts_with(path + ": ")) message.erase(0, path.size() + 2);
-  return {false, absl::StrFormat("%s: %s: %s\n", path, verdict, message)};
+  return {false, {absl::StrFormat("%s: %s: %s", path, verdict, message)}};
+}
+
+absl::Status Print(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) absl::StrAppend(&text, OneLine(line), "\n");
+  return WriteStdout(text);
 }
 
 absl::Status Conclude(int64_t frames, int64_t checked, int64_t bad) {
@@ -92,7 +101,7 @@ absl::Status Verify(const VerifyFlags& flags) {
     const Outcome outcome = CheckFrame(path, flags, executor.get());
     ++checked;
     if (!outcome.fine) ++bad;
-    const absl::Status written = WriteStdout(outcome.text);
+    const absl::Status written = Print(outcome.lines);
     // Whoever goes away has the lines that he wanted, but not the verdict on all frames.
     if (absl::IsCancelled(written)) break;
     if (!written.ok()) return written;

@@ -1,0 +1,21 @@
+// Control characters, which could steer the terminal that shows them: a frame's names and texts are
+// others' words.
+#ifndef CAIRN_TOOLS_CAIRN_CONTROLS_H_
+#define CAIRN_TOOLS_CAIRN_CONTROLS_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace cairn::tool {
+
+// How many bytes the control character takes that begins at `position`: ASCII's take one, those
+// from U+0080 on two; 0 when none begins there.
+size_t ControlSizeAt(std::string_view text, size_t position);
+
+// One line: a blank for each control character.
+std::string OneLine(std::string_view text);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_CONTROLS_H_

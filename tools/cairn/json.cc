@@ -1,0 +1,29 @@
+#include "tools/cairn/json.h"
+
+#include <cstddef>
+
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/controls.h"
+
+namespace cairn::tool {
+
+std::string Dump(const Json& json, int indent) {
+  const std::string text = json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (size_t i = 0; i < text.size();) {
+    // Those below the blank are escaped already: what is left of them ends lines.
+    const size_t control = text[i] == '\n' ? 0 : ControlSizeAt(text, i);
+    if (control > 0) {
+      i += control;
+      // Their last byte is their number.
+      absl::StrAppendFormat(&escaped, "\\u%04x", static_cast<unsigned char>(text[i - 1]));
+    } else {
+      escaped += text[i++];
+    }
+  }
+  return escaped;
+}
+
+}  // namespace cairn::tool
