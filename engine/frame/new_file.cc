@@ -33,11 +33,7 @@ NewFile::~NewFile() { Remove(); }
 absl::StatusOr<NewFile> NewFile::CreateBeside(FileSystem* files, const std::string& path) {
   const std::string target = files->Resolve(path);
   const std::string name = absl::StrFormat("%s.%016x.tmp", target, RandomNumber());
-  // What replaces a file is open to nobody to whom that one was not, from the beginning.
-  const bool replaces = files->Identity(target).ok();
-  CAIRN_ASSIGN_OR_RETURN(
-      std::shared_ptr<File> file,
-      files->Open(name, replaces ? FileMode::kCreatePrivate : FileMode::kCreateNew));
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, files->CreateFor(name, target));
   return NewFile(files, target, name, std::move(file));
 }
 

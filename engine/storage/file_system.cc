@@ -1,4 +1,4 @@
-// What a file system without directories answers.
+// What a file system without permissions or directories answers.
 #include "cairn/file_system.h"
 
 #include "engine/base/status.h"
@@ -12,6 +12,11 @@ absl::Status HasNoDirectories(const std::string& path) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<File>> FileSystem::CreateFor(const std::string& path,
+                                                            const std::string& /*old*/) {
+  return Open(path, FileMode::kCreateNew);
+}
 
 absl::StatusOr<std::shared_ptr<FileSystem>> FileSystem::OpenDirectory(const std::string& path) {
   return HasNoDirectories(path);

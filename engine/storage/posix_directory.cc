@@ -60,6 +60,15 @@ absl::StatusOr<mode_t> PosixDirectory::ModeOfNewFile() const {
   return (info->mode & kEverybody) | kOwner;
 }
 
+absl::StatusOr<mode_t> PosixDirectory::ModeOfFileFor(const std::string& old) const {
+  constexpr mode_t kOwner = 0600;
+  CAIRN_ASSIGN_OR_RETURN(const mode_t mode, ModeOfNewFile());
+  const absl::StatusOr<PosixStat> info = LookAt(old);
+  if (absl::IsNotFound(info.status())) return mode;
+  CAIRN_RETURN_IF_ERROR(info.status());
+  return S_ISREG(info->mode) ? (mode & info->mode) | kOwner : mode;
+}
+
 absl::StatusOr<PosixStat> PosixDirectory::LookAt(const std::string& path) const {
   const std::optional<PosixStat> info = StatAt(fd(), path.c_str(), at_flags());
   if (!info.has_value()) return Failure(errno, path, "look at");

@@ -34,7 +34,6 @@ int OpenFlags(FileMode mode) {
     case FileMode::kReadWrite:
       return kAlways | O_RDWR;
     case FileMode::kCreateNew:
-    case FileMode::kCreatePrivate:
       return kAlways | O_RDWR | O_CREAT | O_EXCL;
   }
   return kAlways | O_RDONLY;
@@ -63,20 +62,19 @@ class PosixFiles final : public FileSystem {
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
     CAIRN_RETURN_IF_ERROR(directory_.Check(path));
-    const int flags = OpenFlags(mode) | directory_.open_flags();
-    constexpr mode_t kOwnersOnly = 0600;
-    mode_t permissions = kOwnersOnly;
+    mode_t permissions = 0;
     if (mode == FileMode::kCreateNew) {
       CAIRN_ASSIGN_OR_RETURN(permissions, directory_.ModeOfNewFile());
     }
-    UniqueFd fd(RetryInterrupted(
-        [&] { return ::openat(directory_.fd(), path.c_str(), flags, permissions); }));
-    if (!fd.ok()) {
-      return directory_.Failure(errno, path, (flags & O_CREAT) != 0 ? "create" : "open");
-    }
-    const std::string shown = directory_.Shown(path);
-    CAIRN_ASSIGN_OR_RETURN(const FileIdentity identity, IdentityOfRegular(fd, shown));
-    return std::make_unique<PosixFile>(std::move(fd), identity, shown, mode != FileMode::kRead);
+    return Open(path, mode, permissions);
+  }
+
+  absl::StatusOr<std::unique_ptr<File>> CreateFor(const std::string& path,
+                                                  const std::string& old) override {
+    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
+    CAIRN_RETURN_IF_ERROR(directory_.Check(old));
+    CAIRN_ASSIGN_OR_RETURN(const mode_t permissions, directory_.ModeOfFileFor(old));
+    return Open(path, FileMode::kCreateNew, permissions);
   }
 
   absl::Status Rename(const std::string& from, const std::string& to, bool replace) override {
@@ -142,6 +140,19 @@ class PosixFiles final : public FileSystem {
   }
 
  private:
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode,
+                                             mode_t permissions) {
+    const int flags = OpenFlags(mode) | directory_.open_flags();
+    UniqueFd fd(RetryInterrupted(
+        [&] { return ::openat(directory_.fd(), path.c_str(), flags, permissions); }));
+    if (!fd.ok()) {
+      return directory_.Failure(errno, path, mode == FileMode::kCreateNew ? "create" : "open");
+    }
+    const std::string shown = directory_.Shown(path);
+    CAIRN_ASSIGN_OR_RETURN(const FileIdentity identity, IdentityOfRegular(fd, shown));
+    return std::make_unique<PosixFile>(std::move(fd), identity, shown, mode != FileMode::kRead);
+  }
+
   const PosixDirectory directory_;
 };
 

@@ -88,8 +88,7 @@ class CAIRN_EXPORT File {
 enum class FileMode {
   kRead,
   kReadWrite,
-  kCreateNew,      // read-write; kAlreadyExists when something is there
-  kCreatePrivate,  // the same, and nobody but its owner may open it until a Rename says otherwise
+  kCreateNew,  // read-write; kAlreadyExists when something is there
 };
 
 // Paths. Thread-safe.
@@ -98,8 +97,12 @@ class CAIRN_EXPORT FileSystem {
   virtual ~FileSystem() = default;
 
   virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) = 0;
+  // The same with kCreateNew, for a file that is to replace `old`. Where that is a file, the new
+  // one is open to nobody to whom the old one is not.
+  virtual absl::StatusOr<std::unique_ptr<File>> CreateFor(const std::string& path,
+                                                          const std::string& old);
   // Gives `from` the name `to`; with `replace` false fails with kAlreadyExists when `to` exists. A
-  // file that takes the place of another gets its permissions.
+  // file that takes the place of another gets its permissions to read, write and execute.
   virtual absl::Status Rename(const std::string& from, const std::string& to, bool replace) = 0;
   virtual absl::Status Remove(const std::string& path) = 0;
   // Makes the names in the directory of `path` durable.

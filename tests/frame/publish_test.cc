@@ -130,6 +130,18 @@ TEST_F(PublishTest, ANewFileIsNotOpenToOthersBeforeItReplacesOneThatIsNot) {
   EXPECT_EQ(others, 2);
 }
 
+TEST_F(PublishTest, AFileThatReplacesADirectoryIsAsOpenAsANewOne) {
+  CreateOptions options = PlainCopies(64);
+  ASSERT_EQ(WriteFrame(dir_.Path("new"), options, {}), absl::OkStatus());
+  options.layout = Layout::kSparse;
+  ASSERT_EQ(WriteFrame(path_, options, Noise(200, 1)), absl::OkStatus());
+  options.layout = Layout::kContiguous;
+  options.overwrite = true;
+  ASSERT_EQ(WriteFrame(path_, options, {}), absl::OkStatus());
+  EXPECT_EQ(std::filesystem::status(path_).permissions(),
+            std::filesystem::status(dir_.Path("new")).permissions());
+}
+
 TEST_F(PublishTest, ANewFileDoesNotRunAsTheOwnerOfTheOldOne) {
   ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
   std::filesystem::permissions(path_, std::filesystem::perms::set_uid |

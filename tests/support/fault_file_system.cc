@@ -133,7 +133,7 @@ absl::StatusOr<std::unique_ptr<File>> FaultyFiles::Open(const std::string& path,
     CAIRN_ASSIGN_OR_RETURN(id, file->Identity());
     return absl::OkStatus();
   };
-  if (mode == FileMode::kCreateNew || mode == FileMode::kCreatePrivate) {
+  if (mode == FileMode::kCreateNew) {
     CAIRN_RETURN_IF_ERROR(disk_->Do({.kind = Kind::kCreate, .path = Logged(path)},
                                     [&](Operation& create) -> absl::Status {
                                       CAIRN_RETURN_IF_ERROR(open());

@@ -51,7 +51,7 @@ absl::StatusOr<SimulatedDirectory::Place> SimulatedDirectory::FindThere(
 absl::StatusOr<std::unique_ptr<File>> SimulatedDirectory::Open(const std::string& path,
                                                                FileMode mode) {
   CAIRN_ASSIGN_OR_RETURN(Place place, Find(path));
-  if (mode == FileMode::kCreateNew || mode == FileMode::kCreatePrivate) {
+  if (mode == FileMode::kCreateNew) {
     if (place.inode != 0 || place.name == ".") return IsThere(place.shown);
     place.inode = disk_->AddFile();
     CAIRN_RETURN_IF_ERROR(
