@@ -43,6 +43,7 @@ class Verifier {
  private:
   void Add(Extent extent, std::string section, const absl::Status& status);
   Extent ExtentOf(int64_t nchunk);
+  absl::StatusOr<chunk::Header> ReadHeader(int64_t nchunk);
   absl::Status CheckHeader(int64_t nchunk);
   absl::StatusOr<int32_t> ReadNbytes(int64_t nchunk);
   absl::Status CheckStored(int64_t nchunk);
@@ -138,19 +139,23 @@ int64_t Verifier::StoredSizeOf(int64_t nchunk) {
   return header.ok() ? header->cbytes : 0;
 }
 
+// An error for what has none.
+absl::StatusOr<chunk::Header> Verifier::ReadHeader(int64_t nchunk) {
+  if (IsTail(state_, nchunk)) return absl::NotFoundError("the tail has no header");
+  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state_.chunks.Get(nchunk));
+  if (format::IsSpecialEntry(entry.value)) return absl::NotFoundError("is in the index");
+  return state_.area->ReadHeader(entry.value, stored_);
+}
+
 // The decoded size of a chunk, of which no more is read than its header, however large it is.
 absl::StatusOr<int32_t> Verifier::ReadNbytes(int64_t nchunk) {
-  const absl::StatusOr<IndexEntry> entry = EntryOf(state_, nchunk);
-  if (entry.ok() && !IsTail(state_, nchunk) && !format::IsSpecialEntry(entry->value)) {
-    const absl::StatusOr<chunk::Header> header = state_.area->ReadHeader(entry->value, stored_);
-    if (header.ok()) {
-      if (absl::Status status = CheckChunkNbytes(state_, header->nbytes); !status.ok()) {
-        return At(absl::StrFormat("chunk %d", nchunk), status);
-      }
-      CAIRN_ASSIGN_OR_RETURN(const int32_t expected, ChunkNbytes(state_, nchunk));
-      if (header->nbytes == expected) return expected;
-      return DataLoss("chunk %d: nbytes: expected %d, got %d", nchunk, expected, header->nbytes);
+  if (const auto header = ReadHeader(nchunk); header.ok()) {
+    if (absl::Status status = CheckChunkNbytes(state_, header->nbytes); !status.ok()) {
+      return At(absl::StrFormat("chunk %d", nchunk), status);
     }
+    CAIRN_ASSIGN_OR_RETURN(const int32_t expected, ChunkNbytes(state_, nchunk));
+    if (header->nbytes == expected) return expected;
+    return DataLoss("chunk %d: nbytes: expected %d, got %d", nchunk, expected, header->nbytes);
   }
   // What has no header of its own costs nothing, nor does one that is damaged.
   const absl::StatusOr<OpenChunk> chunk =

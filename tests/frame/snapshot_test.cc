@@ -241,6 +241,22 @@ TEST_P(SnapshotTest, RefreshFindsTheCommitOfAnother) {
   ExpectBase(before);
 }
 
+TEST_P(SnapshotTest, ItemsThatFillNoChunkYetAreVerified) {
+  Writer writer = *Open().OpenWriter();
+  ASSERT_TRUE(IsOk(writer.DeleteChunks(0, writer.snapshot()->info().nchunks)));
+  for (const size_t size : {40, 1000, 40}) {
+    ASSERT_TRUE(IsOk(writer.Append(MakeItems(size, 5))));
+    const absl::StatusOr<Snapshot> snapshot = writer.Commit();
+    ASSERT_TRUE(IsOk(snapshot));
+    for (const VerifyDepth depth :
+         {VerifyDepth::kStructure, VerifyDepth::kFingerprints, VerifyDepth::kContents}) {
+      const absl::StatusOr<VerifyReport> report = snapshot->Verify(depth);
+      ASSERT_TRUE(IsOk(report));
+      EXPECT_TRUE(report->ok());
+    }
+  }
+}
+
 TEST_P(SnapshotTest, AChunkThatIsNotFullYetHasTheItemsOfTheOthers) {
   const Snapshot snapshot = [&] {
     Writer writer = *Open().OpenWriter();
