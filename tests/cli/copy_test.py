@@ -303,6 +303,11 @@ class Vectors(Copy):
             for key in ["metalayers", "vlmetalayers"]:
                 self.assertEqual(after[key], before[key])
 
+    def test_chunks_by_old_rules_are_coded_again(self):
+        frame = self.copy_vector("packed/lz4-delta.packed")
+        for chunk in self.copy(frame)["chunks"]:
+            self.assertLess(chunk["cbytes"], chunk["nbytes"] // 2)
+
     def test_a_codec_that_this_build_lacks(self):
         frame = self.copy_vector("old/beta5/frames/lizard.b2frame")
         self.assertIn(frame, self.fails(1, "copy", frame, "new"))

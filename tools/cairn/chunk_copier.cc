@@ -39,6 +39,14 @@ absl::Status ChunkCopier::CopyItems(int64_t nchunk, int32_t size) {
   return to_.Append(items.bytes());
 }
 
+// Whether a chunk, a plain copy, is perhaps none of the file's: GetChunk makes one of items that
+// fill no chunk yet, and of what old frames code by rules of their own.
+bool ChunkCopier::MayBeMade(int64_t nchunk) const {
+  const absl::StatusOr<ChunkEntry> entry = from_.GetEntry(nchunk);
+  const bool stored = entry.ok() && (entry->offset >= 0 || entry->file >= 0);
+  return !stored || from_.info().era != Era::kCurrent;
+}
+
 absl::Status ChunkCopier::Copy(int64_t nchunk) {
   const absl::StatusOr<Chunk> chunk = from_.GetChunk(nchunk);
   if (!chunk.ok()) return chunk.status();
@@ -46,7 +54,8 @@ absl::Status ChunkCopier::Copy(int64_t nchunk) {
   if (!info.ok()) return info.status();
   nbytes_ += info->nbytes;
   const bool special = info->special != SpecialValue::kNone;
-  const bool as_it_is = mode_ == CopyMode::kAsTheyAre &&
+  const bool made = info->memcpyed && !special && !info->vlblocks && MayBeMade(nchunk);
+  const bool as_it_is = mode_ == CopyMode::kAsTheyAre && !made &&
                         (!special || info->special == SpecialValue::kRepeat || info->vlblocks);
   if (!as_it_is && !special) return CopyItems(nchunk, info->nbytes);
   const absl::Status status =

@@ -31,6 +31,7 @@ class ChunkCopier {
  private:
   absl::Status CopySpecial(const Chunk& chunk, const ChunkInfo& info);
   absl::Status CopyItems(int64_t nchunk, int32_t size);
+  bool MayBeMade(int64_t nchunk) const;
 
   const Snapshot& from_;
   Writer& to_;
