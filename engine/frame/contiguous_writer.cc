@@ -339,8 +339,10 @@ absl::StatusOr<ReclaimReport> ContiguousWriter::Free(const ReclaimOptions& optio
   if (core_->place().files == nullptr) return Unimplemented("a frame in memory has no disk space");
   const bool keeps = options.keep_generations > 0;
   if (!FitsInPlace()) {
-    if (keeps) return Unimplemented("the frame has to be written anew, without older states");
-    return FreeByRewriting();
+    if (!keeps) return FreeByRewriting();
+    // Nothing can go but with all older states.
+    return ReclaimReport{.oldest_generation = base_->seal_holds ? base_->seal->oldest_generation
+                                                                : base_->info.generation};
   }
   // The next checkpoint has to tell it too: the journal may have brought too many layers.
   if (!base_->seal_holds || !HasRoomForSeal(stager_->draft())) {
