@@ -19,10 +19,13 @@ constexpr size_t kLongestPeriod = 255;
 
 // How many of the first entries are repeated in all that follow.
 size_t PeriodOf(std::span<const int64_t> entries) {
-  for (size_t period = 1; period <= std::min(kLongestPeriod, entries.size() / 2); ++period) {
-    if (std::ranges::equal(entries.subspan(period), entries.first(entries.size() - period))) {
-      return period;
-    }
+  for (size_t period = 1; period <= std::min(kLongestPeriod, entries.size() / 2);) {
+    const auto behind = entries.subspan(period);
+    const auto alike =
+        static_cast<size_t>(std::ranges::mismatch(behind, entries).in1 - behind.begin());
+    if (alike == behind.size()) return period;
+    // What is alike up to there with this period would differ there with any up to its length.
+    period = std::max(period, alike) + 1;
   }
   return entries.size();
 }
