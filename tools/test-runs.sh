@@ -105,7 +105,8 @@ build_and_test_usual() {
   # Little optimisation and no more than line numbers: it builds in half the time. Here zlib itself
   # codes zlib streams, below libdeflate does.
   build_and_test build-test-sanitize --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
-    -Db_sanitize=address,undefined -Db_lundef=false -Dcpp_args="-fno-sanitize-recover=all -g1" \
+    -Db_sanitize=address,undefined -Db_lundef=false \
+    -Dcpp_args="-fno-sanitize-recover=all -g1 -D_GLIBCXX_ASSERTIONS" \
     -Dlibdeflate=disabled
   build_and_test build-test-release --buildtype=release -Dwerror=true -Dlibdeflate=enabled
 }

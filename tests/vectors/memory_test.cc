@@ -66,7 +66,8 @@ Buffer AlternatingChunks(int32_t count) {
 
 TEST(MemoryTest, AnIndexOfOneRepeatedValueTakesNextToNothingForItsPages) {
   constexpr int32_t kCount = 1 << 20;
-  const auto frame = Frame::OpenBuffer(AlternatingChunks(kCount));
+  const Buffer bytes = AlternatingChunks(kCount);
+  const auto frame = Frame::OpenBuffer(bytes);
   ASSERT_TRUE(frame.ok()) << frame.status();
   const Snapshot snapshot = frame->snapshot();
   const AllocationMeter meter;
