@@ -1,4 +1,4 @@
-// Numbers that no two files share.
+// Numbers that nobody can know before: no two files share one.
 #ifndef CAIRN_ENGINE_FRAME_RANDOM_H_
 #define CAIRN_ENGINE_FRAME_RANDOM_H_
 

@@ -18,7 +18,7 @@ std::invoke_result_t<Try> WaitFor(std::chrono::milliseconds wait, Try attempt) {
   constexpr std::chrono::milliseconds kPause(1);
   constexpr std::chrono::years kForEver(10);  // the clock has no room for all that `wait` has
   const auto end =
-      std::chrono::steady_clock::now() + std::min<std::chrono::milliseconds>(wait, kForEver);
+      std::chrono::steady_clock::now() + std::clamp<std::chrono::milliseconds>(wait, {}, kForEver);
   for (;;) {
     auto result = attempt();
     if (!absl::IsUnavailable(result.status()) || std::chrono::steady_clock::now() >= end) {
