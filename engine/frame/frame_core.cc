@@ -185,7 +185,12 @@ absl::StatusOr<FrameSource> FrameCore::OpenForReading(const std::shared_ptr<File
     const auto& memory = static_cast<const storage::MemoryFile&>(*written);
     return FrameSource::OfFile(memory.Reopen(), 0, env_->use_mmap);
   }
-  return OpenSource(place_, 0, env_->use_mmap);
+  CAIRN_ASSIGN_OR_RETURN(FrameSource source, OpenSource(place_, 0, env_->use_mmap));
+  // Somebody may have put another file there since it was locked, which must not be mixed up.
+  CAIRN_ASSIGN_OR_RETURN(const FileIdentity ours, written->Identity());
+  CAIRN_ASSIGN_OR_RETURN(const FileIdentity there, source.file()->Identity());
+  if (ours != there) return FailedPrecondition("%s is another file now", place_.path);
+  return source;
 }
 
 // The frame's name leads to another file, or to none.

@@ -131,6 +131,34 @@ TEST_F(FrameLockTest, AFrameOfAnotherUserIsNotReplacedWhileItIsWritten) {
   EXPECT_EQ(Frame::Build(path_, options)->Close(), absl::OkStatus());
 }
 
+// Puts another file in the place of one as soon as that is opened for reading.
+class RotatingFiles final : public UnsyncedFileSystem {
+ public:
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
+    if (mode == FileMode::kRead && !next_.empty()) {
+      std::filesystem::rename(path, path + ".1");
+      std::filesystem::rename(std::exchange(next_, {}), path);
+    }
+    return UnsyncedFileSystem::Open(path, mode);
+  }
+  void RotateTo(const std::string& next) { next_ = next; }
+
+ private:
+  std::string next_;
+};
+
+TEST_F(FrameLockTest, AFrameThatIsReplacedBehindItsLockIsNotWritten) {
+  const std::string next = dir_.Path("next");
+  ASSERT_EQ(WriteFrame(next, PlainCopies(64), Noise(20, 7)), absl::OkStatus());
+  const std::vector<std::byte> before = FileBytes(path_);
+  RotatingFiles files;
+  auto frame = Frame::Open(path_, {.file_system = &files});
+  ASSERT_EQ(frame.status(), absl::OkStatus());
+  files.RotateTo(next);
+  EXPECT_TRUE(absl::IsFailedPrecondition(frame->OpenWriter().status()));
+  EXPECT_EQ(FileBytes(path_ + ".1"), before);
+}
+
 TEST_F(FrameLockTest, AFrameWithAnotherBehindItIsNotWritten) {
   std::vector<std::byte> both = FileBytes(path_);
   const std::vector<std::byte> one = both;
