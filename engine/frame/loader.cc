@@ -276,7 +276,8 @@ absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source
     if (attempt == kMaxAttempts) return state;
     // Also a header that is read twice and is the same may be half written, and torn pages of it
     // too: while somebody writes, damage has to last.
-    const bool again = !state.ok() && attempt < kMaxDamaged && IsBeingWritten(source);
+    const bool damaged = !state.ok() || !(*state)->journal_damage.ok();
+    const bool again = damaged && attempt < kMaxDamaged && IsBeingWritten(source);
     if (again) std::this_thread::sleep_for(kPause);
     // What the state needs is registered now: if it is still the newest, nobody reclaims it.
     const absl::StatusOr<std::vector<std::byte>> after = ReadHeaderBytes(source);
