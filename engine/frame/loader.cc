@@ -244,6 +244,7 @@ absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameSource& sour
   marked->journal_damage =
       DataLoss("journal: byte %d: what was committed here cannot be read", *followed.damaged_at);
   marked->info.sealed = false;
+  marked->info.journal_damaged = true;
   return marked;
 }
 

@@ -55,6 +55,8 @@ struct FrameInfo {
   bool sealed = false;  // every live byte is covered by a fingerprint
   // Chunks are read unchecked, vlmetalayers not at all, and the frame is read-only.
   bool trailer_damaged = false;
+  // Commits behind this state cannot be read, and the frame is read-only.
+  bool journal_damaged = false;
   // Grows with each commit and checkpoint by Cairn; 0 where Cairn never wrote. A checkpoint without
   // a seal cannot keep it: behind one it begins anew.
   uint64_t generation = 0;

@@ -149,6 +149,18 @@ class Changed(Follow):
         self.assertIn("the frame was changed", self.ends(tool)[1])
 
 
+    def test_another_frame_without_fingerprints(self):
+        self.data = noise(20_000)
+        options = ["--typesize", ITEM, "--fingerprint", "none", "--force"]
+        self.frame = self.pack(self.data[:10_000], *options)
+        tool = self.follow()
+        self.shows(tool, self.data[:10_000])
+        # Its only chunk is as large and lies where the other did.
+        self.pack(self.data[10_000:], *options)
+        time.sleep(1.5)
+        self.assertIn("are others now", self.ends(tool)[1])
+
+
 class Ending(Follow):
     def test_signals(self):
         for sent in [signal.SIGINT, signal.SIGTERM]:
@@ -186,6 +198,10 @@ class Usage(Follow):
 
     def test_items_past_the_end(self):
         self.assertIn("2500", self.fails(1, "cat", self.frame, "--follow", "--first-item", 2501))
+
+    def test_an_item_that_is_not_whole_is_past_the_end(self):
+        self.append(b"xy")
+        self.fails(1, "cat", self.frame, "--follow", "--first-item", 2501)
 
     def test_frames_that_are_not_there(self):
         self.assertIn("nofile", self.fails(1, "cat", "nofile", "--follow"))

@@ -81,6 +81,25 @@ class Journal(Recover):
         self.holds(self.data[:20_004])
 
 
+class DamagedJournal(Recover):
+    def setUp(self):
+        super().setUp()
+        begin = len(self.read(self.frame))
+        self.leave_a_journal()
+        # In the record of the first commit; the second one shows that it was durable.
+        first = self.read(self.frame).index(self.data[23_000:23_040], begin)
+        self.zero(first, first + 40)
+
+    def test_what_can_be_read_is_not_passed_off_as_everything(self):
+        tool = self.run_tool("cat", self.frame)
+        self.assertEqual((tool.returncode, tool.stdout), (1, self.data[:20_000]))
+        self.assertIn(b"cannot be read", tool.stderr)
+        tool = self.run_tool("cat", self.frame, "--follow")
+        self.assertEqual((tool.returncode, tool.stdout), (1, self.data[:20_000]))
+        self.assertIn("cannot be read", self.fails(1, "copy", self.frame, "copy", "--quiet"))
+        self.assertEqual(self.ok("cat", "copy"), self.data[:20_000])
+
+
 class Header(Recover):
     def test_comes_back_from_its_copy(self):
         for journal in [False, True]:

@@ -18,6 +18,7 @@
 #include "tools/cairn/flags.h"
 #include "tools/cairn/follow.h"
 #include "tools/cairn/io.h"
+#include "tools/cairn/journal_check.h"
 #include "tools/cairn/progress.h"
 
 namespace cairn::tool {
@@ -113,6 +114,15 @@ absl::Status CatItems(const Snapshot& snapshot, const CatFlags& flags, bool visi
   return WriteBytes(snapshot, bytes, progress);
 }
 
+absl::Status CatAndFollow(Frame& frame, const CatFlags& flags) {
+  // A first item that is not there yet is a mistake, not something to wait for; an item that is not
+  // whole yet is not there.
+  const int64_t nitems = frame.snapshot().info().nitems;
+  if (flags.first_item <= nitems) return Follow(frame, flags.frame, flags.first_item);
+  return absl::OutOfRangeError(
+      absl::StrFormat("follow from item %d on: the frame has %d", flags.first_item, nitems));
+}
+
 absl::Status Cat(const CatFlags& flags) {
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
   OpenOptions options;
@@ -124,12 +134,11 @@ absl::Status Cat(const CatFlags& flags) {
   const Snapshot snapshot = frame->snapshot();
   // A bar would run through the data that a terminal shows.
   const bool visible = isatty(STDOUT_FILENO) == 1;
-  if (flags.box) return CatBox(snapshot, flags, visible);
-  if (flags.chunk) return CatChunk(snapshot, flags);
-  if (!flags.follow) return CatItems(snapshot, flags, visible);
-  // A first item that is not there yet is a mistake, not something to wait for.
-  const absl::StatusOr<Range> range = BytesOfItems(flags, snapshot.info());
-  return range.ok() ? Follow(*frame, flags.frame, flags.first_item) : range.status();
+  if (flags.follow) return CatAndFollow(*frame, flags);
+  const absl::Status status = flags.box     ? CatBox(snapshot, flags, visible)
+                              : flags.chunk ? CatChunk(snapshot, flags)
+                                            : CatItems(snapshot, flags, visible);
+  return status.ok() ? CheckJournal(snapshot) : status;
 }
 
 }  // namespace

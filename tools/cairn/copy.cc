@@ -19,6 +19,7 @@
 #include "tools/cairn/chunk_copier.h"
 #include "tools/cairn/commands.h"
 #include "tools/cairn/flags.h"
+#include "tools/cairn/journal_check.h"
 #include "tools/cairn/new_frame_flags.h"
 #include "tools/cairn/progress.h"
 
@@ -171,7 +172,8 @@ absl::Status Copy(const CopyFlags& flags) {
     return absl::DataLossError(flags.in + ": its trailer is damaged; see `cairn verify`");
   }
   const absl::Status made = CopyTo(frame->snapshot(), flags.frame, executor.get());
-  return flags.frame.Report(made, start);
+  const absl::Status status = flags.frame.Report(made, start);
+  return status.ok() ? CheckJournal(frame->snapshot()) : status;
 }
 
 }  // namespace

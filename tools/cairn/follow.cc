@@ -11,6 +11,7 @@
 
 #include "tools/cairn/complain.h"
 #include "tools/cairn/data_out.h"
+#include "tools/cairn/journal_check.h"
 #include "tools/cairn/same_items.h"
 
 namespace cairn::tool {
@@ -48,7 +49,8 @@ class Follower {
     const Range bytes = {next_ * info.typesize, info.nitems * info.typesize};
     next_ = info.nitems;
     Progress silent("", std::nullopt);
-    return WriteBytes(now, bytes, silent);
+    const absl::Status status = WriteBytes(now, bytes, silent);
+    return status.ok() ? CheckJournal(now) : status;
   }
 
  private:

@@ -10,11 +10,16 @@ namespace cairn::tool {
 
 namespace {
 
-// Chunks are never overwritten, so the same place holds the same chunk.
+// By what the index says alone. The same place is no sign: it may be in another file.
 bool IsSameChunk(const absl::StatusOr<ChunkEntry>& a, const absl::StatusOr<ChunkEntry>& b) {
   if (!a.ok() || !b.ok()) return false;
   if (a->fingerprint && b->fingerprint) return *a->fingerprint == *b->fingerprint;
-  return a->offset == b->offset && a->file == b->file && a->special == b->special;
+  return a->special != SpecialValue::kNone && a->special == b->special;
+}
+
+// Whether both are stored in the same bytes.
+bool HasSameBytes(const absl::StatusOr<Chunk>& a, const absl::StatusOr<Chunk>& b) {
+  return a.ok() && b.ok() && std::ranges::equal(a->bytes(), b->bytes());
 }
 
 // Whether the chunk has the data that it had; the last one may have grown.
@@ -36,7 +41,8 @@ bool BeginsWith(const Snapshot& now, const Snapshot& before) {
   if (now.info().typesize != before.info().typesize) return false;
   if (now.info().nchunks < before.info().nchunks) return false;
   for (int64_t i = 0; i < before.info().nchunks; ++i) {
-    if (!IsSameChunk(now.GetEntry(i), before.GetEntry(i)) && !HasSameData(now, before, i)) {
+    if (!IsSameChunk(now.GetEntry(i), before.GetEntry(i)) &&
+        !HasSameBytes(now.GetChunk(i), before.GetChunk(i)) && !HasSameData(now, before, i)) {
       return false;
     }
   }
