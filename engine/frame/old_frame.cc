@@ -74,9 +74,7 @@ absl::StatusOr<HeldFiles> LockOldFrame(FileSystem* files, const std::string& pat
   if (sparse) CAIRN_RETURN_IF_ERROR(CheckIsFrame(files, path));
   absl::StatusOr<std::unique_ptr<File>> file = place.files->Open(place.path, FileMode::kReadWrite);
   if (!sparse && absl::IsPermissionDenied(file.status())) return AskForWriter(place);
-  // What is no regular file is no frame either.
-  const bool no_frame = !sparse && absl::IsFailedPrecondition(file.status());
-  if (absl::IsNotFound(file.status()) || no_frame) return HeldFiles();
+  if (absl::IsNotFound(file.status())) return HeldFiles();
   CAIRN_RETURN_IF_ERROR(file.status());
   const absl::Status status = (*file)->LockByte(kWriterLockByte, LockMode::kExclusive);
   if (absl::IsUnavailable(status)) return IsBusy(path, "written");

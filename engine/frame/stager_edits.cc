@@ -215,22 +215,20 @@ absl::Status Stager::Reorder(std::span<const int64_t> order) {
 // The chunk that holds byte `begin`, with as many of the items as it takes.
 absl::StatusOr<Stager::Update> Stager::MakeUpdate(const State& state, int64_t begin, Bytes items) {
   CAIRN_ASSIGN_OR_RETURN(const ChunkStarts::Place at, FindByte(state, begin));
-  chunk::ScratchBuffer scratch;
-  CAIRN_ASSIGN_OR_RETURN(const OpenChunk chunk,
-                         OpenChunk::Open(state, at.nchunk, base_->env->verify, scratch));
-  std::vector<std::byte> content(static_cast<size_t>(chunk.nbytes()));
-  const auto from = static_cast<size_t>(begin - at.begin);
-  const Bytes part = items.first(std::min(items.size(), content.size() - from));
-  if (part.size() < content.size()) {
-    if (absl::Status status = chunk.Read(0, content); !status.ok()) {
-      return At(absl::StrFormat("chunk %d", at.nchunk), status);
-    }
-  }
-  CopyBytes(part, MutableBytes(content).subspan(from));
   Update update;
   update.nchunk = at.nchunk;
+  CAIRN_ASSIGN_OR_RETURN(update.old, CostOf(at.nchunk));
+  const auto from = static_cast<size_t>(begin - at.begin);
+  const Bytes part =
+      items.first(std::min(items.size(), static_cast<size_t>(update.old.nbytes) - from));
   update.taken = static_cast<int64_t>(part.size());
-  update.old = {.nbytes = chunk.nbytes(), .stored = static_cast<int64_t>(chunk.stored().size())};
+  std::vector<std::byte> content;
+  if (std::ssize(part) < update.old.nbytes) {
+    CAIRN_ASSIGN_OR_RETURN(content, ReadWhole(at.nchunk));
+  } else {
+    content.resize(part.size());
+  }
+  CopyBytes(part, MutableBytes(content).subspan(from));
   CAIRN_ASSIGN_OR_RETURN(update.chunk, Remembered(maker_.FromItems(content)));
   return update;
 }

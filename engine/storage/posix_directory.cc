@@ -66,7 +66,7 @@ absl::StatusOr<mode_t> PosixDirectory::ModeOfFileFor(const std::string& old) con
   const absl::StatusOr<PosixStat> info = LookAt(old);
   if (absl::IsNotFound(info.status())) return mode;
   CAIRN_RETURN_IF_ERROR(info.status());
-  return S_ISREG(info->mode) ? (mode & info->mode) | kOwner : mode;
+  return (mode & info->mode) | kOwner;
 }
 
 absl::StatusOr<PosixStat> PosixDirectory::LookAt(const std::string& path) const {

@@ -43,8 +43,7 @@ class PosixDirectory {
   // For a new file: who may read or write it, which in an opened directory is nobody who may not do
   // so to the directory.
   absl::StatusOr<mode_t> ModeOfNewFile() const;
-  // The same for one that is to replace `old`: nobody who may not do so to that, where it is a
-  // file.
+  // The same for one that is to replace `old`: nobody who may not do so to that.
   absl::StatusOr<mode_t> ModeOfFileFor(const std::string& old) const;
   absl::StatusOr<PosixStat> LookAt(const std::string& path) const;
   // These two need an opened one.

@@ -97,8 +97,8 @@ class CAIRN_EXPORT FileSystem {
   virtual ~FileSystem() = default;
 
   virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) = 0;
-  // The same with kCreateNew, for a file that is to replace `old`. Where that is a file, the new
-  // one is open to nobody to whom the old one is not.
+  // The same with kCreateNew, for a file that is to replace `old`, which may be a directory: it is
+  // open to nobody to whom that is not.
   virtual absl::StatusOr<std::unique_ptr<File>> CreateFor(const std::string& path,
                                                           const std::string& old);
   // Gives `from` the name `to`; with `replace` false fails with kAlreadyExists when `to` exists. A

@@ -92,5 +92,25 @@ TEST(HostileFrameTest, NoEditLeavesASumThatCannotBe) {
   EXPECT_EQ(status_of(INT64_MAX, grow).code(), StatusCode::kDataLoss);
 }
 
+TEST(DamagedFrameTest, ItemsThatFillAChunkReplaceItWhateverItIs) {
+  const test::TempDir dir;
+  const std::string path = dir.Path("f");
+  const Buffer items = test::MakeItems(1200);
+  ASSERT_EQ(test::WriteFrame(path, test::Cut(4, 400), items), absl::OkStatus());
+  Buffer bytes = test::FileBytes(path);
+  const int64_t second = Frame::Open(path)->snapshot().GetEntry(1)->offset;
+  bytes[static_cast<size_t>(second) + 40] ^= std::byte{1};
+  test::PutFileBytes(path, bytes);
+  {
+    absl::StatusOr<Writer> writer = Frame::Open(path)->OpenWriter();
+    ASSERT_TRUE(IsOk(writer));
+    const Bytes chunk = Bytes(items).subspan(400, 400);
+    EXPECT_EQ(writer->UpdateItems(100, chunk.first(396)).code(), StatusCode::kDataLoss);
+    ASSERT_TRUE(IsOk(writer->UpdateItems(100, chunk)));
+    ASSERT_TRUE(IsOk(writer->Close()));
+  }
+  test::ExpectHolds(Frame::Open(path)->snapshot(), items);
+}
+
 }  // namespace
 }  // namespace cairn::frame

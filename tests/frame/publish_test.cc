@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <sys/stat.h>
 #include <utility>
 #include <vector>
 
@@ -140,6 +141,14 @@ TEST_F(PublishTest, AFileThatReplacesADirectoryIsAsOpenAsANewOne) {
   ASSERT_EQ(WriteFrame(path_, options, {}), absl::OkStatus());
   EXPECT_EQ(std::filesystem::status(path_).permissions(),
             std::filesystem::status(dir_.Path("new")).permissions());
+}
+
+TEST_F(PublishTest, WhatIsNoFileIsNotReplaced) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  CreateOptions options = PlainCopies(64);
+  options.overwrite = true;
+  EXPECT_TRUE(absl::IsFailedPrecondition(WriteFrame(path_, options, Noise(200, 1))));
+  EXPECT_TRUE(std::filesystem::is_fifo(path_));
 }
 
 TEST_F(PublishTest, ANewFileDoesNotRunAsTheOwnerOfTheOldOne) {
