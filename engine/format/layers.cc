@@ -113,6 +113,10 @@ absl::Status CheckLayerName(std::string_view name) {
     return InvalidArgument("name of a metalayer: at most %d bytes, got %d", kMaxMetalayerName,
                            name.size());
   }
+  // C-Blosc2 takes it for the end, and what it writes then is no frame.
+  if (name.find('\0') != std::string_view::npos) {
+    return InvalidArgument("name of a metalayer: has a NUL");
+  }
   return absl::OkStatus();
 }
 

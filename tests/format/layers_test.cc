@@ -149,6 +149,10 @@ TEST(LayersTest, RefuseEveryTruncation) {
   }
 }
 
+TEST(CheckLayerNameTest, TakesNoNul) {
+  EXPECT_EQ(CheckLayerName(std::string_view("a\0b", 3)).code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(CheckLayerNameTest, TakesUpTo31Bytes) {
   EXPECT_TRUE(CheckLayerName("").ok());
   EXPECT_TRUE(CheckLayerName(std::string(31, 'x')).ok());
