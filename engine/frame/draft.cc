@@ -46,6 +46,8 @@ void Draft::Erase(int64_t first, int64_t count, const ChunkCost& old) {
   chunks.Erase(first, count);
   chunk_edits.Add(format::EraseEdit{.first = first, .count = count});
   Count(old, -1);
+  // A frame without chunks can have either kind next, and C-Blosc2 says so in its header.
+  if (chunks.size() == 0) header.vlblocks = false;
 }
 
 void Draft::Reorder(std::span<const int64_t> order, std::vector<IndexEntry> entries) {

@@ -62,7 +62,10 @@ absl::StatusOr<std::shared_ptr<const State>> MakeNewState(const CreateOptions& o
   header.clevel = compression.clevel;
   header.split_mode = compression.split_mode;
   header.typesize = compression.typesize;
-  header.blocksize = compression.blocksize;
+  // As chunks will have it.
+  const int32_t item = chunk::HeaderTypesize(compression.typesize);
+  header.blocksize = compression.blocksize < item ? compression.blocksize
+                                                  : WholeItems(compression.blocksize, item);
   header.chunksize = options.chunksize == CreateOptions::kVariableChunks
                          ? format::kChunksizeVariable
                          : WholeItems(options.chunksize, compression.typesize);

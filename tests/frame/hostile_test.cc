@@ -92,6 +92,40 @@ TEST(HostileFrameTest, NoEditLeavesASumThatCannotBe) {
   EXPECT_EQ(status_of(INT64_MAX, grow).code(), StatusCode::kDataLoss);
 }
 
+// C-Blosc2 makes the chunks of a frame variable when it appends to one whose last chunk is short.
+TEST(ForeignFrameTest, SpecialChunksThatLoseTheirSizeHideNoOthers) {
+  constexpr size_t kChunksizeAt = 0x3A;
+  const test::TempDir dir;
+  CreateOptions options = test::Cut(4, 400);
+  options.fingerprint = FingerprintType::kNone;
+  absl::StatusOr<Writer> writer = Frame::Build(dir.Path("f"), options);
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, 1000 * 100)));
+  const Buffer items = test::MakeItems(400);
+  ASSERT_TRUE(IsOk(writer->Append(items)));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  Buffer bytes = test::FileBytes(dir.Path("f"));
+  StoreBe<uint32_t>(bytes.data() + kChunksizeAt, 0);
+
+  const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
+  ASSERT_TRUE(IsOk(frame));
+  Buffer chunk(400);
+  EXPECT_EQ(frame->snapshot().ReadChunk(0, chunk).code(), StatusCode::kDataLoss);
+  ASSERT_TRUE(IsOk(frame->snapshot().ReadChunk(1000, chunk)));
+  EXPECT_EQ(chunk, items);
+}
+
+TEST(NewFrameTest, HeadersGiveTheBlocksThatChunksHave) {
+  const test::TempDir dir;
+  CreateOptions options = test::Cut(12, 12 * 20'000);
+  options.compression.blocksize = 64 << 10;
+  ASSERT_EQ(test::WriteFrame(dir.Path("f"), options, test::MakeItems(12 * 20'000)),
+            absl::OkStatus());
+  const Snapshot snapshot = Frame::Open(dir.Path("f"))->snapshot();
+  EXPECT_EQ(snapshot.info().blocksize, 65'532);
+  EXPECT_EQ(InspectChunk(snapshot.GetChunk(0)->bytes())->blocksize, 65'532);
+}
+
 TEST(DamagedFrameTest, ItemsThatFillAChunkReplaceItWhateverItIs) {
   const test::TempDir dir;
   const std::string path = dir.Path("f");
