@@ -112,8 +112,8 @@ struct CreateOptions {
 struct WriterOptions {
   // How new chunks are made. By default as the frame's header says; typesize is always the frame's.
   std::optional<CompressionOptions> compression = {};
-  // Codecs and filters of the program's own that new chunks are made with; chunks that are there are
-  // read with those of OpenOptions.
+  // Codecs and filters of the program's own that new chunks are made with; chunks that are there
+  // are read with those of OpenOptions.
   const Registry* registry = nullptr;
   // Bytes of a chunk in a frame that never held one and does not say; see CreateOptions.
   int32_t chunksize = 1 << 20;
