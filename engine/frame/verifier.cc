@@ -131,20 +131,18 @@ Extent Verifier::ExtentOf(int64_t nchunk) {
   return {place->offset, std::min(place->offset + size, state_.chunks_end)};
 }
 
-// By its own header alone; 0 where that cannot be read.
-int64_t Verifier::StoredSizeOf(int64_t nchunk) {
-  const absl::StatusOr<IndexEntry> entry = EntryOf(state_, nchunk);
-  if (!entry.ok() || format::IsSpecialEntry(entry->value)) return 0;
-  const absl::StatusOr<chunk::Header> header = state_.area->ReadHeader(entry->value, stored_);
-  return header.ok() ? header->cbytes : 0;
-}
-
 // An error for what has none.
 absl::StatusOr<chunk::Header> Verifier::ReadHeader(int64_t nchunk) {
   if (IsTail(state_, nchunk)) return absl::NotFoundError("the tail has no header");
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state_.chunks.Get(nchunk));
   if (format::IsSpecialEntry(entry.value)) return absl::NotFoundError("is in the index");
   return state_.area->ReadHeader(entry.value, stored_);
+}
+
+// By its own header alone; 0 where that cannot be read.
+int64_t Verifier::StoredSizeOf(int64_t nchunk) {
+  const absl::StatusOr<chunk::Header> header = ReadHeader(nchunk);
+  return header.ok() ? header->cbytes : 0;
 }
 
 // The decoded size of a chunk, of which no more is read than its header, however large it is.
