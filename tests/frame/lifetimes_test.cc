@@ -35,13 +35,14 @@ class LifetimesTest : public testing::TestWithParam<Layout> {
 };
 
 TEST_P(LifetimesTest, StagedSnapshotOfANewFrameOutlivesTheDeletionOfEverything) {
-  const Buffer items = Noise(8 * kPageChunk, 1);
+  constexpr int kChunks = 260;  // more than stay mapped
+  const Buffer items = Noise(kChunks * kPageChunk, 1);
   auto writer = Frame::Build(path_, Options());
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(items)));
   const auto staged = writer->snapshot();
   ASSERT_TRUE(IsOk(staged));
-  ASSERT_TRUE(IsOk(writer->DeleteChunks(0, 8)));
+  ASSERT_TRUE(IsOk(writer->DeleteChunks(0, kChunks)));
   ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_EQ(ContentOf(*staged), items);
   ASSERT_TRUE(IsOk(writer->Close()));
