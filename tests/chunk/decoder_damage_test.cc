@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/bytes.h"
+#include "engine/chunk/header.h"
 #include "tests/chunk/test_chunks.h"
 #include "tests/support/hex.h"
 #include "tests/support/status.h"

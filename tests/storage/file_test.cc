@@ -1,6 +1,7 @@
 // What every File promises, asked of each kind.
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +21,9 @@ struct Kind {
   std::string name;
   std::function<std::unique_ptr<File>(const test::TempDir&)> make;
 };
+
+// Bytes of a name that is short are not all set: they are no way to show it.
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 
 std::unique_ptr<File> MakePosix(const test::TempDir& dir) {
   return *PosixFileSystem()->Open(dir.Path("file"), FileMode::kCreateNew);
