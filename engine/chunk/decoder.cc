@@ -346,6 +346,17 @@ absl::Status Decoder::CheckRange(BlockRange range, int64_t begin, int64_t size, 
   return CheckLimit(range.first, memory);
 }
 
+// Threads take more memory than one does: they are left out where there is too little for them.
+absl::StatusOr<Executor*> Decoder::ChooseExecutor(BlockRange range, int64_t begin, int64_t size,
+                                                  bool reference) const {
+  if (WorthThreads(context_.executor, size, range.last - range.first) &&
+      CheckRange(range, begin, size, reference, true).ok()) {
+    return context_.executor;
+  }
+  CAIRN_RETURN_IF_ERROR(CheckRange(range, begin, size, reference, false));
+  return nullptr;
+}
+
 absl::Status Decoder::RunTask(BlockRange range, Executor* executor, Workspace& workspace,
                               RangeTask& task) const {
   if (executor != nullptr) return ForEachBlock(range, executor, *context_.pool, task);
@@ -360,15 +371,11 @@ absl::Status Decoder::DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& w
   RangeTask task(*this, begin, dst);
   BlockRange range{.first = BlockAt(begin),
                    .last = BlockAt(begin + static_cast<int64_t>(dst.size()) - 1) + 1};
-  Executor* executor =
-      WorthThreads(context_.executor, static_cast<int64_t>(dst.size()), range.last - range.first)
-          ? context_.executor
-          : nullptr;
   const auto size = static_cast<size_t>(header_.blocksize);
   const bool needs_reference = NeedsReference() && range.last > 1;
   const bool in_place = begin == 0 && dst.size() >= size;
-  CAIRN_RETURN_IF_ERROR(
-      CheckRange(range, begin, std::ssize(dst), needs_reference && !in_place, executor != nullptr));
+  CAIRN_ASSIGN_OR_RETURN(Executor* const executor, ChooseExecutor(range, begin, std::ssize(dst),
+                                                                  needs_reference && !in_place));
   if (!needs_reference) return RunTask(range, executor, workspace, task);
 
   // DELTA codes every other block against block 0, so that one comes first.

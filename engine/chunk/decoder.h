@@ -93,6 +93,8 @@ class Decoder {
   absl::Status CheckLimit(int64_t block, int64_t memory) const;
   absl::Status CheckRange(BlockRange range, int64_t begin, int64_t size, bool reference,
                           bool threads) const;
+  absl::StatusOr<Executor*> ChooseExecutor(BlockRange range, int64_t begin, int64_t size,
+                                           bool reference) const;
   absl::Status DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& workspace) const;
   absl::Status RunTask(BlockRange range, Executor* executor, Workspace& workspace,
                        RangeTask& task) const;

@@ -12,7 +12,8 @@
 
 namespace cairn::chunk {
 
-// kInvalidArgument naming the option that cannot be.
+// kInvalidArgument naming the option that cannot be, kUnimplemented for a filter that Cairn only
+// decodes.
 absl::Status CheckOptions(const CompressionOptions& options);
 
 // The filters at the end of the six slots, where every Blosc puts them.

@@ -81,14 +81,23 @@ TEST_F(DecodeMemoryTest, TheBlockThatDeltaNeedsFirstCountsAlsoWhereAShortOneIsRe
   EXPECT_EQ(Read(chunk, 0, 2 * kWholeBlock + 40, 0), absl::OkStatus());
 }
 
-TEST_F(DecodeMemoryTest, BlocksOfSeveralThreadsCountTogether) {
+TEST_F(DecodeMemoryTest, ThreadsAreLeftOutWhereTheirBlocksTogetherTakeTooMuch) {
   ReverseExecutor executor(3);
   executor_ = &executor;
   const Buffer items = Items(6 * kWholeBlock);
-  ExpectTakes(Compressed(items, {{.filter = Filter::kShuffle}}), 8, 5 * kWholeBlock,
-              6 * kWholeBlock);
-  ExpectTakes(Compressed(items, {{.filter = Filter::kDelta}}), kWholeBlock + 8, 4 * kWholeBlock,
-              9 * kWholeBlock);
+  const auto runs_with = [&](Bytes chunk, int64_t begin, size_t size, int64_t memory) {
+    const int64_t before = executor.runs();
+    EXPECT_EQ(Read(chunk, begin, size, memory), absl::OkStatus());
+    return executor.runs() - before;
+  };
+  const Buffer shuffled = Compressed(items, {{.filter = Filter::kShuffle}});
+  EXPECT_EQ(runs_with(shuffled, 8, 5 * kWholeBlock, 6 * kWholeBlock), 1);
+  EXPECT_EQ(runs_with(shuffled, 8, 5 * kWholeBlock, 6 * kWholeBlock - 1), 0);
+  ExpectTakes(shuffled, 8, 5 * kWholeBlock, 3 * kWholeBlock);
+  const Buffer delta = Compressed(items, {{.filter = Filter::kDelta}});
+  EXPECT_EQ(runs_with(delta, kWholeBlock + 8, 4 * kWholeBlock, 9 * kWholeBlock), 1);
+  EXPECT_EQ(runs_with(delta, kWholeBlock + 8, 4 * kWholeBlock, 9 * kWholeBlock - 1), 0);
+  ExpectTakes(delta, kWholeBlock + 8, 4 * kWholeBlock, 4 * kWholeBlock);
 }
 
 TEST_F(DecodeMemoryTest, PiecesEndWithBlocksAndKeepTheLimit) {

@@ -2,6 +2,7 @@
 #ifndef CAIRN_TESTS_SUPPORT_REVERSE_EXECUTOR_H_
 #define CAIRN_TESTS_SUPPORT_REVERSE_EXECUTOR_H_
 
+#include <atomic>
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -17,7 +18,11 @@ class ReverseExecutor final : public Executor {
 
   int concurrency() const override { return threads_; }
 
+  // How often it was asked to run anything.
+  int64_t runs() const { return runs_; }
+
   void Run(int64_t ntasks, absl::FunctionRef<void(int64_t)> task) override {
+    ++runs_;
     std::vector<std::thread> threads;
     for (int64_t t = 0; t < threads_; ++t) {
       threads.emplace_back([=, this] {
@@ -29,6 +34,7 @@ class ReverseExecutor final : public Executor {
 
  private:
   int threads_;
+  std::atomic<int64_t> runs_ = 0;
 };
 
 }  // namespace cairn
