@@ -51,9 +51,14 @@ Xxh3Stream::~Xxh3Stream() = default;
 
 void Xxh3Stream::Update(Bytes piece) {
   XXH3_64bits_update(state_->xxh.get(), piece.data(), piece.size());
+  TidyUp();
 }
 
-uint64_t Xxh3Stream::Digest() const { return XXH3_64bits_digest(state_->xxh.get()); }
+uint64_t Xxh3Stream::Digest() const {
+  const uint64_t hash = XXH3_64bits_digest(state_->xxh.get());
+  TidyUp();
+  return hash;
+}
 
 std::array<std::byte, 16> Fingerprint(FingerprintType type, std::span<const Bytes> parts) {
   std::array<std::byte, 16> out{};
@@ -83,6 +88,7 @@ std::array<std::byte, 16> Fingerprint(FingerprintType type, std::span<const Byte
       } else {
         StoreBe<uint64_t>(out.data() + 8, XXH3_64bits_digest(state.get()));
       }
+      TidyUp();
       break;
     }
   }
