@@ -106,7 +106,10 @@ absl::Status EditChecker::CheckOne(const ReorderEdit& edit) {
 // `names` are those of the vlmetalayers that the edit meets.
 absl::Status CheckLayer(const State& before, const format::LayerEdit& edit, LayerNames& names) {
   using Kind = format::LayerEdit::Kind;
-  CAIRN_RETURN_IF_ERROR(format::CheckLayerName(edit.name));
+  // Not all that an edit must not bring: also what a frame held before can be deleted or set.
+  if (edit.name.size() > kMaxMetalayerName) {
+    return DataLoss("batch: a layer's name of %d bytes", edit.name.size());
+  }
   if (edit.kind == Kind::kSetMetalayer) {
     const auto it = std::ranges::find(before.header.metalayers, edit.name, &Metalayer::name);
     if (it != before.header.metalayers.end() && it->content.size() == edit.content.size()) {
@@ -137,34 +140,35 @@ absl::Status CheckHead(const State& before, const FollowingBatch& following) {
 
 absl::Status CheckChunksize(const State& before, const format::BatchTotals& totals) {
   const int32_t old = before.header.chunksize;
-  const bool fixes = old == format::kChunksizeUnknown && totals.chunksize > 0;
+  const bool fixes = old == format::kChunksizeUnknown && totals.chunksize > 0 &&
+                     totals.chunksize <= kMaxChunkBytes;
   if (totals.chunksize == old || fixes) return absl::OkStatus();
   return DataLoss("batch: chunksize: expected %d, got %d", old, totals.chunksize);
 }
 
 // Whether so many chunks and the tail can hold so many bytes.
 absl::Status CheckTotals(const State& before, const format::BatchTotals& totals, const Tail& tail) {
-  const int64_t chunksize = totals.chunksize;
-  const int64_t in_chunks = totals.nbytes - tail.nbytes();
-  if (totals.nbytes < 0 || totals.stored_bytes < -1 || in_chunks < 0) {
+  if (totals.nbytes < tail.nbytes() || totals.stored_bytes < -1) {
     return DataLoss("batch: %d chunks of %d bytes", totals.nchunks, totals.nbytes);
   }
-  if (totals.nchunks > before.env->limits.max_nchunks) {
-    return ResourceExhausted("journal: %d chunks pass the limit of %d", totals.nchunks,
-                             before.env->limits.max_nchunks);
-  }
+  const int64_t chunksize = totals.chunksize;
+  const int64_t in_chunks = totals.nbytes - tail.nbytes();
+  bool fits = false;
   if (chunksize == format::kChunksizeVariable) {
-    if (tail.empty() && (totals.nchunks > 0 || in_chunks == 0)) return absl::OkStatus();
+    fits = tail.empty() && (totals.nchunks > 0) == (in_chunks > 0);
   } else if (chunksize == format::kChunksizeUnknown) {
-    if (totals.nbytes == 0 && totals.nchunks == 0) return absl::OkStatus();
+    fits = totals.nbytes == 0 && totals.nchunks == 0;
   } else {
     const bool whole = tail.empty() || in_chunks % chunksize == 0;
-    if (whole && tail.nbytes() < chunksize && CeilDiv(in_chunks, chunksize) == totals.nchunks) {
-      return absl::OkStatus();
-    }
+    fits = whole && tail.nbytes() < chunksize && CeilDiv(in_chunks, chunksize) == totals.nchunks;
   }
-  return DataLoss("batch: %d chunks and a tail of %d hold %d bytes", totals.nchunks, tail.nbytes(),
-                  totals.nbytes);
+  if (!fits) {
+    return DataLoss("batch: %d chunks and a tail of %d hold %d bytes", totals.nchunks,
+                    tail.nbytes(), totals.nbytes);
+  }
+  if (totals.nchunks <= before.env->limits.max_nchunks) return absl::OkStatus();
+  return ResourceExhausted("journal: %d chunks pass the limit of %d", totals.nchunks,
+                           before.env->limits.max_nchunks);
 }
 
 const PlacedChunk* PlacedBy(const format::ChunkEdit& edit) {

@@ -21,14 +21,15 @@ namespace cairn::frame {
 using LayerNames = std::unordered_set<std::string>;
 
 // Whether each edit fits the state that it meets, the chunks lie between the batch before and this
-// one's record, and the totals are those of the result. `tail` is the one that the batch makes.
+// one's record, and the totals are those of the result. kResourceExhausted when nothing is wrong
+// but that they pass a limit. `tail` is the one that the batch makes.
 // `names` are those of the state before, once a batch needed them, and then of the one behind.
 absl::Status CheckBatch(const State& before, const FollowingBatch& following, const Tail& tail,
                         std::optional<LayerNames>& names);
 
-// Whether the stored chunks of a batch that passed CheckBatch, so that all of them are no longer
-// than it, are what their fingerprints say, by bytes that `finder` saw or the file shows. Those
-// that are need no second look when they are read.
+// Whether every stored chunk of the batch has its fingerprint, by bytes that `finder` saw or else
+// by those in the file. Remembers the chunks that do as checked. The batch must have passed
+// CheckBatch, which bounds what is read.
 absl::StatusOr<bool> HasWholeChunks(const State& before, const FollowingBatch& following,
                                     const FrameSource& source, const RecordFinder& finder);
 

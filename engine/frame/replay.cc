@@ -61,8 +61,8 @@ class Follower {
   // False when the record is not the next batch.
   absl::StatusOr<bool> Take(const FoundRecord& record);
   // The next batch, somewhere behind where the finder stopped because it could read neither chunk
-  // nor record. If there is none, but one that was written when that was durable, `damaged_at` says
-  // where.
+  // nor record. If there is none, but a later batch says that the bytes here were durable,
+  // `damaged_at` says where.
   absl::StatusOr<std::optional<FoundRecord>> FindBehind(RecordFinder& finder,
                                                         std::optional<int64_t>& damaged_at) const;
   // Takes those in that may not be durable, as far as their chunks are whole.
@@ -96,9 +96,8 @@ absl::StatusOr<bool> Follower::ApplyFirst(const RecordFinder* finder) {
   const FollowingBatch& first = waiting_.front();
   Tail tail = TailAfter(state().tail, first.batch.tail);
   const absl::Status status = CheckBatch(state(), first, tail, names_);
-  // What passes a limit of the reader is a commit all the same: nobody may write in its place.
-  if (absl::IsResourceExhausted(status)) return status;
-  if (!status.ok()) {
+  const bool passes_limit = absl::IsResourceExhausted(status);
+  if (!status.ok() && !passes_limit) {
     refused_at_ = first.record;
     return false;
   }
@@ -106,6 +105,8 @@ absl::StatusOr<bool> Follower::ApplyFirst(const RecordFinder* finder) {
     CAIRN_ASSIGN_OR_RETURN(const bool whole, HasWholeChunks(state(), first, source_, *finder));
     if (!whole) return false;
   }
+  // What passes a limit of the reader is a commit all the same: nobody may write in its place.
+  if (passes_limit) return status;
   if (!replay_.has_value()) replay_.emplace(start_);
   CAIRN_RETURN_IF_ERROR(replay_->Apply(first, std::move(tail)));
   if (visit_) visit_(replay_->state());

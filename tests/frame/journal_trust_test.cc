@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "engine/base/endian.h"
 #include "engine/base/hash.h"
 #include "engine/chunk/plain.h"
+#include "engine/format/index_entry.h"
 #include "engine/format/journal.h"
 #include "engine/format/seal.h"
 #include "engine/frame/frame_core.h"
@@ -80,6 +82,82 @@ TEST_F(JournalTrustTest, CommitsThatPassALimitAreNotCut) {
       absl::IsResourceExhausted(Frame::Open(path_, {.limits = {.max_nchunks = 8}}).status()));
   EXPECT_EQ(FileBytes(path_), before);
   EXPECT_EQ(Open().snapshot().info().nchunks, 12);
+}
+
+TEST_F(JournalTrustTest, ACommitWithoutItsChunksIsNoneWhateverLimitItWouldPass) {
+  format::Batch batch = NextBatch();
+  batch.totals.nchunks += 1;
+  batch.totals.nbytes += 64;
+  batch.chunks = {format::InsertEdit{
+      .nchunk = 4,
+      .chunk = {.entry = batch.links.durable_end - PartsOf(FileBytes(path_)).header_len,
+                .fingerprint = 1,
+                .nbytes = 64,
+                .cbytes = 96}}};
+  PutBehind(Noise(96, 3));
+  PutBehind(format::EncodeBatch(batch));
+  Frame frame = Open({.limits = {.max_nchunks = 4}});
+  EXPECT_EQ(DataOf(frame.snapshot()).value(), Noise(256, 1));
+  EXPECT_EQ(frame.OpenWriter().status(), absl::OkStatus());
+}
+
+TEST_F(JournalTrustTest, EditsOfALayerWhoseNameNobodyMayGiveAreReplayed) {
+  const std::string name("a\0b", 3);
+  CreateOptions options = PlainCopies(64);
+  options.fingerprint = FingerprintType::kNone;
+  options.overwrite = true;
+  ASSERT_EQ(WriteFrame(path_, options, Noise(256, 1), {{"aXb", "note"}}), absl::OkStatus());
+  std::vector<std::byte> bytes = FileBytes(path_);
+  const auto at = std::ranges::search(bytes, AsBytes(std::string_view("aXb"))).begin();
+  ASSERT_NE(at, bytes.end());
+  at[1] = std::byte{0};
+  PutFileBytes(path_, bytes);
+
+  Frame frame = Open();
+  ASSERT_EQ(frame.snapshot().vlmetalayers(), std::vector{name});
+  auto writer = frame.OpenWriter();
+  ASSERT_EQ(writer->DeleteVlmeta(name), absl::OkStatus());
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(64, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  const Snapshot snapshot = Open().snapshot();
+  EXPECT_FALSE(snapshot.info().journal_damaged);
+  EXPECT_TRUE(snapshot.vlmetalayers().empty());
+  EXPECT_EQ(snapshot.info().nbytes, 320);
+}
+
+TEST_F(JournalTrustTest, ABatchWhoseTotalsCannotBeIsNotFollowed) {
+  const std::vector<std::byte> before = FileBytes(path_);
+  const auto refuses = [&](const format::Batch& batch) {
+    PutFileBytes(path_, before);
+    PutBehind(format::EncodeBatch(batch));
+    return Open().snapshot().info().journal_damaged;
+  };
+  const std::vector<std::byte> item(1);
+  format::Batch batch = NextBatch();
+  EXPECT_FALSE(refuses(batch));
+  batch.totals.nbytes = INT64_MIN;
+  batch.tail.items = item;
+  EXPECT_TRUE(refuses(batch));
+}
+
+TEST_F(JournalTrustTest, ATailIsNoLongerThanAChunkCanBe) {
+  CreateOptions options = PlainCopies(64);
+  options.overwrite = true;
+  ASSERT_EQ(WriteFrame(path_, options, {}), absl::OkStatus());
+  std::vector<std::byte> bytes = FileBytes(path_);
+  format::Batch batch = NextBatch();
+  const std::vector<std::byte> items(40);
+  const int32_t head = kMaxChunkBytes - 15;
+  batch.totals.chunksize = INT32_MAX;
+  batch.totals.nbytes = int64_t{head} + std::ssize(items);
+  batch.tail.replaces = true;
+  batch.tail.head = {.entry = format::EntryOfSpecial(SpecialValue::kZeros), .nbytes = head};
+  batch.tail.items = items;
+  PutBehind(format::EncodeBatch(batch));
+  const Snapshot snapshot = Open().snapshot();
+  EXPECT_TRUE(snapshot.info().journal_damaged);
+  EXPECT_EQ(snapshot.info().nchunks, 0);
 }
 
 TEST_F(JournalTrustTest, ARecordOfALaterVersionIsNotCut) {
