@@ -47,9 +47,7 @@ constexpr int64_t kManyPieces = int64_t{1} << 18;
 bool MetalayersDiffer(const Draft& draft) {
   const format::FrameHeader& header = draft.header;
   for (size_t i = 0; i < header.places.size(); ++i) {
-    const Bytes there = Bytes(*draft.header_bytes)
-                            .subspan(static_cast<size_t>(header.places[i].begin),
-                                     static_cast<size_t>(header.places[i].size));
+    const Bytes there = format::ContentOf(header.places[i], *draft.header_bytes);
     if (!std::ranges::equal(there, header.metalayers[i].content)) return true;
   }
   return false;
@@ -70,8 +68,8 @@ absl::StatusOr<NewFile> NewLockedFile(const FramePlace& place) {
 std::unique_ptr<FrameWriter> ContiguousWriter::Make(Start start) {
   std::unique_ptr<ContiguousWriter> writer(new ContiguousWriter(std::move(start)));
   // What Confirm will have made so.
-  writer->synced_end_ = writer->CommittedEnd();
-  writer->StageAt(writer->CommittedEnd());
+  writer->synced_end_ = CommittedEnd(*writer->base_);
+  writer->StageAt(CommittedEnd(*writer->base_));
   return writer;
 }
 
@@ -96,10 +94,6 @@ ContiguousWriter::~ContiguousWriter() {
   if (usable() && !first_.has_value()) CleanUp().IgnoreError();
 }
 
-int64_t ContiguousWriter::CommittedEnd() const {
-  return base_->journal.has_value() ? base_->journal->end : base_->header.frame_size;
-}
-
 void ContiguousWriter::StageAt(int64_t position) {
   log_.emplace(file_.get(), source_,
                ChunkLog::Start{.header_len = base_->header.header_len, .position = position});
@@ -116,13 +110,13 @@ absl::Status ContiguousWriter::Restart() {
     source_ = FrameSource::OfFile(file_, 0, core_->env()->use_mmap);
     new_file_ = std::move(file);
     shared_end_ = 0;
-  } else if (log_->end() > CommittedEnd()) {
+  } else if (log_->end() > CommittedEnd(*base_)) {
     // Readers that hopped over these chunks must not take them for those of the next commit.
     CAIRN_RETURN_IF_ERROR(CleanUp());
     reserved_end_ = 0;
     zeros_end_ = 0;
   }
-  StageAt(std::max(CommittedEnd(), shared_end_));
+  StageAt(std::max(CommittedEnd(*base_), shared_end_));
   return absl::OkStatus();
 }
 
@@ -210,9 +204,9 @@ absl::Status ContiguousWriter::GoOnBehind(const format::BatchParts& batch, uint6
 }
 
 absl::Status ContiguousWriter::SyncCommitted() {
-  if (synced_end_ >= CommittedEnd()) return absl::OkStatus();
+  if (synced_end_ >= CommittedEnd(*base_)) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
-  synced_end_ = CommittedEnd();
+  synced_end_ = CommittedEnd(*base_);
   return absl::OkStatus();
 }
 
@@ -282,9 +276,9 @@ absl::Status ContiguousWriter::CommitToNewFile() {
 
 // A new file has neither room nor journal, and is durable.
 void ContiguousWriter::BeginAfterCheckpoint() {
-  synced_end_ = CommittedEnd();
+  synced_end_ = CommittedEnd(*base_);
   shared_end_ = 0;  // the committed frame ends behind them, or lies in another file
-  StageAt(CommittedEnd());
+  StageAt(CommittedEnd(*base_));
 }
 
 absl::Status ContiguousWriter::Publish() {
@@ -381,7 +375,7 @@ absl::StatusOr<ReclaimReport> ContiguousWriter::FreeByRewriting() {
 }
 
 absl::Status ContiguousWriter::CleanUp() {
-  const int64_t end = std::max(CommittedEnd(), shared_end_);
+  const int64_t end = std::max(CommittedEnd(*base_), shared_end_);
   // Also what a writer left that could not clean up.
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file_->Size());
   return size > end ? file_->Truncate(end) : absl::OkStatus();

@@ -44,7 +44,6 @@ class ContiguousWriter final : public FrameWriter {
   using FrameWriter::FrameWriter;
 
   bool FitsInPlace() const;
-  int64_t CommittedEnd() const;
   void StageAt(int64_t position);
   void ReserveRoom();
   void WriteZerosAhead();

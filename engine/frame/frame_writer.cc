@@ -88,18 +88,6 @@ absl::Status CheckNotLast(const State& state) {
   return FailedPrecondition("generation %d is the last one", state.info.generation);
 }
 
-// What lies behind a frame is cut, as the rest of a dead writer's work; another frame is not that.
-absl::Status CheckNoFrameBehind(const File& file, const State& base) {
-  constexpr size_t kMagicAt = 2;
-  std::array<std::byte, kMagicAt + format::kFrameMagic.size()> behind = {};
-  const int64_t end = base.journal.has_value() ? base.journal->end : base.header.frame_size;
-  CAIRN_ASSIGN_OR_RETURN(const size_t got, file.ReadSome(end, behind));
-  if (got < behind.size() || AsText(Bytes(behind).subspan(kMagicAt)) != format::kFrameMagic) {
-    return absl::OkStatus();
-  }
-  return FailedPrecondition("another frame begins at byte %d, where this one ends", end);
-}
-
 }  // namespace
 
 FrameWriter::FrameWriter(Start start)
@@ -109,6 +97,21 @@ FrameWriter::FrameWriter(Start start)
       base_(std::move(start.base)),
       options_(std::move(start.options)),
       fingerprint_(start.fingerprint) {}
+
+absl::Status FrameWriter::CheckMayGoOn(const FrameSource& source, const State& state) {
+  CAIRN_RETURN_IF_ERROR(state.trailer_damage);
+  CAIRN_RETURN_IF_ERROR(state.journal_damage);
+  // What lies behind a frame is cut, as the rest of a dead writer's work; another frame is not
+  // that.
+  constexpr size_t kMagicAt = 2;
+  std::array<std::byte, kMagicAt + format::kFrameMagic.size()> behind = {};
+  const int64_t end = CommittedEnd(state);
+  CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(end, behind));
+  if (got < behind.size() || AsText(Bytes(behind).subspan(kMagicAt)) != format::kFrameMagic) {
+    return absl::OkStatus();
+  }
+  return FailedPrecondition("another frame begins at byte %d, where this one ends", end);
+}
 
 absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<FrameCore> core,
                                                                const WriterOptions& options) {
@@ -120,10 +123,8 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
   CAIRN_ASSIGN_OR_RETURN(FrameSource source, core->OpenForReading(file));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> base, LoadState(source, core->env()));
   CAIRN_RETURN_IF_ERROR(CheckWritable(*base));
-  CAIRN_RETURN_IF_ERROR(base->trailer_damage);
-  CAIRN_RETURN_IF_ERROR(base->journal_damage);
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*base));
-  CAIRN_RETURN_IF_ERROR(CheckNoFrameBehind(*file, *base));
+  CAIRN_RETURN_IF_ERROR(CheckMayGoOn(source, *base));
   core->Adopt(source, base);
   CAIRN_ASSIGN_OR_RETURN(StagerOptions staging, StagingOf(options, *base, core->env()->registry));
   Start start{.core = std::move(core),

@@ -30,6 +30,10 @@ namespace cairn::frame {
 // Not thread-safe. After a failed write every call gives kFailedPrecondition.
 class FrameWriter {
  public:
+  // Whether commits can follow this state: no damage is there that they would bury, and no other
+  // frame behind.
+  static absl::Status CheckMayGoOn(const FrameSource& source, const State& state);
+
   // Opens the writer of a frame that is there. kUnavailable while another one holds it.
   static absl::StatusOr<std::unique_ptr<FrameWriter>> Open(std::shared_ptr<FrameCore> core,
                                                            const WriterOptions& options);

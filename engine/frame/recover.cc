@@ -46,6 +46,7 @@ absl::StatusOr<std::vector<std::byte>> FindHeader(const std::shared_ptr<File>& f
 
 // What the file holds, perhaps with another header than its own.
 absl::StatusOr<RecoveryReport> Look(const FrameSource& source, const State& state) {
+  CAIRN_RETURN_IF_ERROR(frame::FrameWriter::CheckMayGoOn(source, state));
   RecoveryReport report;
   CAIRN_ASSIGN_OR_RETURN(report.size_before, source.Size());
   report.size_after = report.size_before;
@@ -81,7 +82,6 @@ absl::Status RestoreHeader(FileSystem& files, const std::string& path, const abs
 
 // Folds the journal and cuts what lies behind it.
 absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core) {
-  CAIRN_RETURN_IF_ERROR(core->newest()->journal_damage);
   CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Look(core->source(), *core->newest()));
   if (report.commits == 0 && report.cut == 0) return report;
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,

@@ -18,6 +18,10 @@ int64_t AreaOf(const State& state) {
 
 }  // namespace
 
+int64_t CommittedEnd(const State& state) {
+  return state.journal.has_value() ? state.journal->end : state.header.frame_size;
+}
+
 void SetContiguousArea(State& state) {
   state.area =
       std::make_shared<ContiguousArea>(state.region, state.header.header_len, state.chunks_end);

@@ -102,6 +102,9 @@ struct State {
   Extent trailer;  // or whatever holds the vlmetalayers
 };
 
+// Where the newest commit ends in the file.
+int64_t CommittedEnd(const State& state);
+
 // Chunks lie in the region between the end of the header and chunks_end.
 void SetContiguousArea(State& state);
 
@@ -113,7 +116,7 @@ std::optional<ArrayInfo> ArrayOf(const format::FrameHeader& header);
 
 // What the parts of a state tell. Leaves out fingerprint and sealed.
 FrameInfo MakeInfo(const State& state);
-// The same of a state that follows another: the rest is as before.
+// The same of a state whose info tells the rest.
 void RenewInfo(State& state);
 
 }  // namespace cairn::frame

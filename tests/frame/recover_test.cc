@@ -74,6 +74,33 @@ TEST_F(RecoverTest, ADryRunTellsTheSameAndWritesNothing) {
   EXPECT_EQ(FileBytes(path_), bytes_);
 }
 
+TEST_F(RecoverTest, DamageThatItCannotMendIsToldAlsoByADryRun) {
+  const auto expect_told = [&](std::vector<std::byte> bytes) {
+    PutFileBytes(path_, bytes);
+    EXPECT_TRUE(absl::IsDataLoss(Recover(path_).status()));
+    EXPECT_TRUE(absl::IsDataLoss(Recover(path_, {.dry_run = true}).status()));
+    EXPECT_EQ(FileBytes(path_), bytes);
+  };
+  // The trailer's fingerprint.
+  std::vector<std::byte> bytes = bytes_;
+  bytes[static_cast<size_t>(PartsOf(bytes_).frame_size) - 1] ^= std::byte{1};
+  expect_told(bytes);
+  // The first commit behind it.
+  bytes = bytes_;
+  bytes[static_cast<size_t>(PartsOf(bytes_).frame_size) + 60] ^= std::byte{1};
+  expect_told(bytes);
+}
+
+TEST_F(RecoverTest, AnotherFrameBehindIsNotCut) {
+  ASSERT_EQ(Recover(path_).status(), absl::OkStatus());
+  std::vector<std::byte> twice = FileBytes(path_);
+  twice.insert(twice.end(), twice.begin(), twice.begin() + std::ssize(twice));
+  PutFileBytes(path_, twice);
+  EXPECT_TRUE(absl::IsFailedPrecondition(Recover(path_).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Recover(path_, {.dry_run = true}).status()));
+  EXPECT_EQ(FileBytes(path_), twice);
+}
+
 TEST_F(RecoverTest, AFrameThatIsWellIsLeftAlone) {
   ASSERT_EQ(Recover(path_).status(), absl::OkStatus());
   const std::vector<std::byte> well = FileBytes(path_);
