@@ -112,6 +112,11 @@ absl::Status CheckFlags(const FrameHeader& header, Flags flags) {
 
 }  // namespace
 
+std::optional<int64_t> FrameHeader::index_begin() const {
+  const bool chunks_before = layout == Layout::kContiguous && nbytes > 0;
+  return CheckedAdd(header_len, chunks_before ? cbytes : 0);
+}
+
 absl::Status CheckHeaderValues(const FrameHeader& header) {
   if (header.clevel > 9)
     return DataLoss("frame header: clevel: expected 0 to 9, got %d", header.clevel);
@@ -124,11 +129,17 @@ absl::Status CheckHeaderValues(const FrameHeader& header) {
     return DataLoss("frame header: blocksize is negative: %d", header.blocksize);
   }
   const int32_t least = header.nbytes > 0 ? kChunksizeVariable : kChunksizeUnknown;
-  if (header.chunksize < least) {
-    return DataLoss("frame header: chunksize: expected %d or more, got %d", least,
+  if (header.chunksize < least || header.chunksize > kMaxChunkBytes) {
+    return DataLoss("frame header: chunksize: expected %d to %d, got %d", least, kMaxChunkBytes,
                     header.chunksize);
   }
   return absl::OkStatus();
+}
+
+void TakeMetalayers(Bytes bytes, FrameHeader& header) {
+  for (const LayerPlace& place : header.places) {
+    header.metalayers.push_back({place.name, ToVector(ContentOf(place, bytes))});
+  }
 }
 
 absl::StatusOr<int64_t> ParseHeaderLength(Bytes bytes) {
@@ -164,11 +175,7 @@ absl::StatusOr<FrameHeader> ParseFrameHeader(Bytes bytes) {
   CAIRN_RETURN_IF_ERROR(CheckHeaderValues(header));
   header.places = ReadLayers(reader, kMaxMetalayers);
   CAIRN_RETURN_IF_ERROR(reader.status());
-  for (const LayerPlace& place : header.places) {
-    const Bytes content =
-        bytes.subspan(static_cast<size_t>(place.begin), static_cast<size_t>(place.size));
-    header.metalayers.push_back({place.name, ToVector(content)});
-  }
+  TakeMetalayers(bytes, header);
   return header;
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -54,6 +55,8 @@ struct FrameHeader {
   std::vector<LayerPlace> places;
 
   bool variable_chunks() const { return chunksize == kChunksizeVariable; }
+  // Where the index lies, behind the chunks; or would, in a frame without.
+  std::optional<int64_t> index_begin() const;
 };
 
 // Parses the header at the start of `bytes`, which hold all of it. For the frames of pre-releases
@@ -65,6 +68,9 @@ absl::StatusOr<int64_t> ParseHeaderLength(Bytes bytes);
 
 // Whether the numbers of a header, of any era, can be true.
 absl::Status CheckHeaderValues(const FrameHeader& header);
+
+// Copies the metalayers from their places in a header of any era.
+void TakeMetalayers(Bytes bytes, FrameHeader& header);
 
 // The fixed part, kFixedHeaderSize bytes. The version follows from the rest.
 std::vector<std::byte> EncodeFixedHeader(const FrameHeader& header);

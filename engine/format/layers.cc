@@ -25,6 +25,15 @@ bool Overlap(std::vector<LayerPlace> layers) {
 
 }  // namespace
 
+Bytes ContentOf(const LayerPlace& place, Bytes around) {
+  return around.subspan(static_cast<size_t>(place.begin), static_cast<size_t>(place.size));
+}
+
+const LayerPlace* FindLayer(const std::vector<LayerPlace>& layers, std::string_view name) {
+  const auto layer = std::ranges::find(layers, name, &LayerPlace::name);
+  return layer == layers.end() ? nullptr : &*layer;
+}
+
 std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers) {
   reader.Expect(msgpack::FixArray(3), "layers");
   reader.Expect(msgpack::kUint16, "map_size");

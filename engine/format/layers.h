@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -24,6 +25,11 @@ struct LayerPlace {
   int64_t begin = 0;
   int64_t size = 0;
 };
+
+// The value, in the structure around the list.
+Bytes ContentOf(const LayerPlace& place, Bytes around);
+// Null when there is none of the name.
+const LayerPlace* FindLayer(const std::vector<LayerPlace>& layers, std::string_view name);
 
 // Reads the list at the reader's place. Values are found by their offsets, which may lead anywhere
 // inside the structure, so the reader ends where the values should begin.

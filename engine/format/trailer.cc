@@ -63,8 +63,8 @@ absl::StatusOr<Trailer> ParseTrailer(Bytes bytes) {
 std::array<std::byte, 16> TrailerFingerprint(FingerprintType type, Bytes trailer,
                                              const std::vector<LayerPlace>& layers) {
   Bytes covered = trailer.first(trailer.size() - kFingerprintSize);
-  const auto table = std::ranges::find(layers, kTableLayer, &LayerPlace::name);
-  if (table == layers.end()) return Fingerprint(type, {&covered, 1});
+  const LayerPlace* table = FindLayer(layers, kTableLayer);
+  if (table == nullptr) return Fingerprint(type, {&covered, 1});
   // The table's entries are checked page by page; the chunk header before them is not.
   const auto end = static_cast<size_t>(table->begin + table->size);
   const auto begin =
@@ -88,7 +88,7 @@ std::vector<std::byte> EncodeTrailer(std::span<const NamedBytes> layers, Fingerp
 }
 
 int64_t TrailerSize(std::span<const NamedBytes> layers) {
-  return 2 + LayersSize(layers) + kTrailerTailSize;
+  return kTrailerHeadSize + LayersSize(layers) + kTrailerTailSize;
 }
 
 }  // namespace cairn::format

@@ -14,9 +14,11 @@
 
 namespace cairn::format {
 
-// CE trailer_len D8 type fingerprint, at the end of every trailer.
+// 94 version, at the start of every trailer.
+inline constexpr int64_t kTrailerHeadSize = 1 + 1;
+// CE trailer_len D8 type fingerprint, at its end.
 inline constexpr int64_t kTrailerTailSize = (1 + 4) + (1 + 1 + 16);
-inline constexpr int64_t kMinTrailerSize = 25;
+inline constexpr int64_t kMinTrailerSize = kTrailerHeadSize + kTrailerTailSize;
 
 struct Trailer {
   int64_t size = 0;

@@ -16,7 +16,7 @@ absl::Status ReadWholeChunk(const State& state, int64_t nchunk, MutableBytes dst
   CAIRN_ASSIGN_OR_RETURN(const OpenChunk chunk,
                          OpenChunk::Open(state, nchunk, state.env->verify, lease->stored));
   if (absl::Status status = chunk.Read(0, dst); !status.ok()) {
-    return At(absl::StrFormat("chunk %d", nchunk), status);
+    return AtChunk(nchunk, status);
   }
   return absl::OkStatus();
 }

@@ -22,8 +22,10 @@ namespace cairn::frame {
 
 namespace {
 
-// The trailer's length is an i32 in practice, and the table of fingerprints is most of it.
+// The trailer's length is an i32 in practice, and the table of fingerprints is most of it. The seal
+// has a copy of the header, which is short in frames that anybody needs.
 constexpr int64_t kMaxTableBytes = int64_t{1} << 30;
+constexpr int64_t kMaxHeaderBytes = int64_t{1} << 28;
 
 // The entries from number `first` on. Those before fill the first pages of the committed index, and
 // are taken over as they are stored there.
@@ -205,7 +207,11 @@ void CheckpointEncoder::AddSeal() {
 absl::Status CheckpointEncoder::SetArea() {
   if (header_.layout == Layout::kContiguous) {
     header_.cbytes = plan_.index_begin - header_.header_len;
-    return absl::OkStatus();
+    if (!header_.variable_chunks() || draft_.chunks.size() <= MaxVariableChunks(header_.cbytes)) {
+      return absl::OkStatus();
+    }
+    return ResourceExhausted("index: %d chunks of any size in an area of %d bytes",
+                             draft_.chunks.size(), header_.cbytes);
   }
   header_.cbytes = draft_.stored_bytes.value_or(header_.cbytes);
   // C-Blosc2 takes the numbers of files for offsets into so many bytes, and refuses larger ones.
@@ -242,6 +248,10 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* poo
     CAIRN_RETURN_IF_ERROR(AddTable());
     AddSeal();
   }
+  if (layers_.size() > kMaxVlMetalayers) {
+    return ResourceExhausted("trailer: %d vlmetalayers, at most %d", layers_.size(),
+                             kMaxVlMetalayers);
+  }
   if (format::TrailerSize(layers_) > INT32_MAX) {
     return ResourceExhausted("trailer: %d bytes, at most %d", format::TrailerSize(layers_),
                              INT32_MAX);
@@ -264,6 +274,7 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* poo
 
 bool HasRoomForSeal(const Draft& draft) {
   return LeavesRoomForSeal(draft.vlmetalayers.size()) &&
+         draft.header.header_len <= kMaxHeaderBytes &&
          draft.nchunks() <= kMaxTableBytes / static_cast<int64_t>(sizeof(uint64_t));
 }
 

@@ -102,6 +102,10 @@ class StoredSizes final : public ChunkSizes {
 
 }  // namespace
 
+absl::Status AtChunk(int64_t nchunk, const absl::Status& status) {
+  return At(NameOf(nchunk), status);
+}
+
 int64_t CountChunks(const State& state) {
   return state.chunks.size() + (state.tail.empty() ? 0 : 1);
 }
@@ -113,9 +117,9 @@ absl::StatusOr<IndexEntry> EntryOf(const State& state, int64_t nchunk) {
 }
 
 absl::Status CheckChunkNbytes(const State& state, int64_t nbytes) {
-  if (nbytes <= state.env->limits.max_chunk_nbytes) return absl::OkStatus();
-  return ResourceExhausted("nbytes %d passes the limit of %d for a chunk", nbytes,
-                           state.env->limits.max_chunk_nbytes);
+  const int64_t most = std::min<int64_t>(state.env->limits.max_chunk_nbytes, kMaxChunkBytes);
+  if (nbytes <= most) return absl::OkStatus();
+  return ResourceExhausted("nbytes %d passes the limit of %d for a chunk", nbytes, most);
 }
 
 absl::Status CheckChunkNumber(const State& state, int64_t nchunk) {
@@ -135,7 +139,7 @@ absl::Status CheckRead(const absl::StatusOr<StoredChunk>& stored, const IndexEnt
 absl::Status Explain(const State& state, int64_t nchunk, const IndexEntry& entry,
                      absl::Status status) {
   if (absl::Status place = state.area->Locate(entry.value).status(); !place.ok()) {
-    return At(NameOf(nchunk), place);
+    return AtChunk(nchunk, place);
   }
   // A version that nobody knows is no future where Cairn itself vouched for the chunk.
   if (absl::IsUnimplemented(status) && entry.fingerprint != 0) {
@@ -228,14 +232,14 @@ absl::StatusOr<OpenChunk> OpenChunk::OpenStored(const State& state, int64_t nchu
                                                 chunk::ScratchBuffer& scratch) {
   const int32_t fixed = FixedNbytes(state, nchunk);
   if (absl::Status status = CheckChunkNbytes(state, fixed); !status.ok()) {
-    return At(NameOf(nchunk), status);
+    return AtChunk(nchunk, status);
   }
   // Filled in place, for it is large and chunks are many.
   absl::StatusOr<OpenChunk> chunk = OpenChunk(&state.env->pool);
   if (format::IsSpecialEntry(found.entry.value)) {
     const absl::StatusOr<chunk::SpecialContent> content =
         SpecialContentOf(state, found.entry.value, fixed);
-    if (!content.ok()) return At(NameOf(nchunk), content.status());
+    if (!content.ok()) return AtChunk(nchunk, content.status());
     chunk->content_ = *content;
     chunk->nbytes_ = fixed;
     return chunk;
@@ -245,11 +249,11 @@ absl::StatusOr<OpenChunk> OpenChunk::OpenStored(const State& state, int64_t nchu
   auto& decoder = chunk->content_.emplace<chunk::Decoder>();
   if (absl::Status status = decoder.Open(stored->bytes(), stored->header, ContextOf(state));
       !status.ok()) {
-    return At(NameOf(nchunk), status);
+    return AtChunk(nchunk, status);
   }
   const int32_t nbytes = decoder.nbytes();
   if (absl::Status status = CheckChunkNbytes(state, nbytes); !status.ok()) {
-    return At(NameOf(nchunk), status);
+    return AtChunk(nchunk, status);
   }
   if (fixed != 0 && nbytes != fixed) {
     return DataLoss("%s: nbytes: expected %d, got %d", NameOf(nchunk), fixed, nbytes);
@@ -300,7 +304,7 @@ absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk) {
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
   chunk::ScratchBuffer scratch;
   const absl::StatusOr<chunk::Header> header = state.area->ReadHeader(entry.value, scratch);
-  if (!header.ok()) return At(NameOf(nchunk), header.status());
+  if (!header.ok()) return AtChunk(nchunk, header.status());
   return header->nbytes;
 }
 
@@ -370,7 +374,7 @@ absl::Status ReadWanted(const State& state, int64_t nchunk, const WantedBlock& w
       blocks.Keep(key, wanted.nbytes, std::move(block));
     }
   }
-  return status.ok() ? status : At(NameOf(nchunk), status);
+  return status.ok() ? status : AtChunk(nchunk, status);
 }
 
 }  // namespace
@@ -399,7 +403,7 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
     }
     const MutableBytes part = rest.first(static_cast<size_t>(n));
     if (absl::Status status = chunk->Read(from, part, *lease); !status.ok()) {
-      return At(NameOf(at.nchunk), status);
+      return AtChunk(at.nchunk, status);
     }
     done += n;
   }

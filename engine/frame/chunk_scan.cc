@@ -77,7 +77,7 @@ ChunkScan::Sighting ChunkScan::Look(Bytes head, int64_t at) const {
 
 absl::StatusOr<ChunkScan::Sighting> ChunkScan::LookAt(int64_t at) {
   if (at == window_.size()) return Sighting{.kind = Sighting::Kind::kEndOfFile};
-  CAIRN_ASSIGN_OR_RETURN(const Bytes head, window_.ReadUpTo(at, ChunkProbe::kPeek));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes head, window_.ReadAsideUpTo(at, ChunkProbe::kPeek));
   return Look(head, at);
 }
 
@@ -123,18 +123,19 @@ absl::Status ChunkScan::TakeRecord(const Sighting& record) {
     position_ = record.begin + 1;
     return absl::OkStatus();
   }
-  TakeTail(bytes);
+  TakeTail(record, bytes);
   CAIRN_RETURN_IF_ERROR(CloseGap(record.begin));
   GoOnAt(record.end);
   return absl::OkStatus();
 }
 
-void ChunkScan::TakeTail(Bytes record) {
-  const absl::StatusOr<format::Batch> batch = format::ParseBatch(record);
+void ChunkScan::TakeTail(const Sighting& record, Bytes bytes) {
+  const absl::StatusOr<format::Batch> batch = format::ParseBatch(bytes);
   if (!batch.ok()) return;
   const format::TailEdit& edit = batch->tail;
   if (edit.replaces) result_.tail.clear();
   result_.tail.insert(result_.tail.end(), edit.items.begin(), edit.items.end());
+  result_.tail_record = {record.begin, record.end};
 }
 
 // Values of vlmetalayers are chunks too. Before each stands its length as msgpack writes it, also
@@ -144,7 +145,7 @@ absl::StatusOr<bool> ChunkScan::IsLayerValue(const Sighting& chunk) {
   StoreBe(before + 1, static_cast<uint32_t>(chunk.header.cbytes));
   const int64_t begin = chunk.begin - std::ssize(before);
   if (begin < 0) return false;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.Read(begin, std::ssize(before)));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.ReadAsideUpTo(begin, std::ssize(before)));
   return std::ranges::equal(bytes, before);
 }
 

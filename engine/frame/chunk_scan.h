@@ -30,8 +30,9 @@ struct FoundChunk {
 struct ScanResult {
   std::vector<FoundChunk> chunks;
   std::vector<LostBytes> lost;  // neither chunk nor known structure
-  // Items of the journal that no chunk holds yet.
+  // Items of the journal that no chunk holds yet, and the record that brought the last of them.
   std::vector<std::byte> tail;
+  Extent tail_record;
 };
 
 // Chunks lie back to back, so behind each the next one is tried first, and no chunk is looked for
@@ -63,7 +64,7 @@ class ChunkScan {
   // Each goes on behind what was sighted, or one byte further.
   absl::Status Take(const Sighting& sighting);
   absl::Status TakeRecord(const Sighting& record);
-  void TakeTail(Bytes record);
+  void TakeTail(const Sighting& record, Bytes bytes);
   absl::Status TakeChunk(const Sighting& chunk);
   // Whether it begins right behind a chunk or known structure.
   bool IsExpected(const Sighting& chunk) const { return chunk.begin == gap_begin_; }

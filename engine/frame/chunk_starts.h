@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_FRAME_CHUNK_STARTS_H_
 #define CAIRN_ENGINE_FRAME_CHUNK_STARTS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -9,7 +10,15 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/chunk/header.h"
+
 namespace cairn::frame {
+
+// To know where chunks of any size begin takes a look at each, so no more of them may lie in an
+// area of so many bytes. Special ones are there where C-Blosc2 made variable chunks of fixed ones.
+constexpr int64_t MaxVariableChunks(int64_t area) {
+  return std::max(int64_t{1} << 20, area / chunk::kBlosc1HeaderSize);
+}
 
 // What ChunkStarts asks of a frame.
 class ChunkSizes {

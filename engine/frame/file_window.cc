@@ -24,8 +24,7 @@ absl::StatusOr<Bytes> FileWindow::Read(int64_t offset, int64_t size) {
   if (!RangeFits(offset, size, size_)) {
     return OutOfRange("%d bytes from byte %d on of %d", size, offset, size_);
   }
-  const auto seen = static_cast<int64_t>(window_.size());
-  if (!RangeFits(offset - window_begin_, size, seen)) {
+  if (!Shows(offset, size)) {
     const int64_t ahead = std::min(std::max(size, ahead_), size_ - offset);
     window_ = {};
     const MutableBytes bytes = buffer_.Get(static_cast<size_t>(ahead));
@@ -38,6 +37,14 @@ absl::StatusOr<Bytes> FileWindow::Read(int64_t offset, int64_t size) {
 
 absl::StatusOr<Bytes> FileWindow::ReadUpTo(int64_t offset, int64_t size) {
   return Read(offset, std::min(size, size_ - offset));
+}
+
+absl::StatusOr<Bytes> FileWindow::ReadAsideUpTo(int64_t offset, int64_t size) {
+  size = std::min(size, size_ - offset);
+  if (Shows(offset, size) || !RangeFits(offset, size, size_)) return Read(offset, size);
+  const MutableBytes bytes = aside_.Get(static_cast<size_t>(size));
+  CAIRN_RETURN_IF_ERROR(file_->ReadAt(offset, bytes));
+  return bytes;
 }
 
 }  // namespace cairn::frame

@@ -10,6 +10,7 @@
 
 #include "cairn/file_system.h"
 #include "cairn/types.h"
+#include "engine/base/checked.h"
 #include "engine/chunk/workspace.h"
 
 namespace cairn::frame {
@@ -27,16 +28,22 @@ class FileWindow {
   absl::StatusOr<Bytes> Read(int64_t offset, int64_t size);
   // The same, but as many as there are before the end.
   absl::StatusOr<Bytes> ReadUpTo(int64_t offset, int64_t size);
+  // The same, and the window stays where it is: for short looks elsewhere.
+  absl::StatusOr<Bytes> ReadAsideUpTo(int64_t offset, int64_t size);
 
  private:
   FileWindow(const File& file, int64_t size, int64_t ahead)
       : file_(&file), size_(size), ahead_(ahead) {}
+  bool Shows(int64_t offset, int64_t size) const {
+    return RangeFits(offset - window_begin_, size, std::ssize(window_));
+  }
 
   const File* file_;
   int64_t size_;
   int64_t ahead_;
   std::shared_ptr<const Mapping> mapping_;  // null: by copy
   chunk::ScratchBuffer buffer_;
+  chunk::ScratchBuffer aside_;
   Bytes window_;
   int64_t window_begin_ = 0;
 };

@@ -35,7 +35,8 @@ class FrameSource {
     return FrameSource(nullptr, std::move(buffer), origin, true);
   }
 
-  // Bytes from the start of the frame to the end of what holds it. kDataLoss when there are none.
+  // Bytes from the start of the frame to the end of what holds it. kOutOfRange for a frame that
+  // begins behind that end.
   absl::StatusOr<int64_t> Size() const;
   absl::Status ReadAt(int64_t position, MutableBytes dst) const;
   // The same, but as much as there is; the number of bytes read.

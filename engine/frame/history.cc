@@ -16,17 +16,12 @@ namespace cairn::frame {
 
 absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameSource& source, int64_t end) {
   CAIRN_ASSIGN_OR_RETURN(const Region region, source.View(end));
-  CAIRN_ASSIGN_OR_RETURN(const Chunk tail,
-                         region.Pin(end - format::kTrailerTailSize, format::kTrailerTailSize));
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, format::ParseTrailerSize(tail.bytes(), end));
-  CAIRN_ASSIGN_OR_RETURN(const Chunk bytes, region.Pin(end - size, size));
+  CAIRN_ASSIGN_OR_RETURN(const Chunk bytes, PinTrailer(region, end, end));
   CAIRN_ASSIGN_OR_RETURN(const format::Trailer trailer, format::ParseTrailer(bytes.bytes()));
-  const auto layer =
-      std::ranges::find(trailer.layers, format::kSealLayer, &format::LayerPlace::name);
-  if (layer == trailer.layers.end()) return DataLoss("trailer: no seal");
-  const Bytes content =
-      bytes.bytes().subspan(static_cast<size_t>(layer->begin), static_cast<size_t>(layer->size));
-  CAIRN_ASSIGN_OR_RETURN(const Bytes payload, chunk::PlainPayload(content));
+  const format::LayerPlace* seal_place = format::FindLayer(trailer.layers, format::kSealLayer);
+  if (seal_place == nullptr) return DataLoss("trailer: no seal");
+  CAIRN_ASSIGN_OR_RETURN(const Bytes payload,
+                         chunk::PlainPayload(format::ContentOf(*seal_place, bytes.bytes())));
   CAIRN_ASSIGN_OR_RETURN(format::Seal seal, format::ParseSeal(payload, format::kMaxPages));
   return std::move(seal.header_copy);
 }

@@ -27,22 +27,19 @@ absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameSource& source
   if (size > available) {
     return DataLoss("frame header: header_len: expected up to %d, got %d", available, size);
   }
+  // What was read stays as it is, whoever writes meanwhile.
+  const size_t seen = bytes.size();
   bytes.resize(static_cast<size_t>(size));
-  CAIRN_RETURN_IF_ERROR(source.ReadAt(0, bytes));
+  if (bytes.size() <= seen) return bytes;
+  CAIRN_RETURN_IF_ERROR(
+      source.ReadAt(static_cast<int64_t>(seen), MutableBytes(bytes).subspan(seen)));
   return bytes;
 }
 
-absl::StatusOr<Chunk> PinTrailer(const State& state) {
-  const int64_t end = state.header.frame_size;
-  const int64_t most = end - state.header.header_len;
-  CAIRN_ASSIGN_OR_RETURN(
-      const Chunk tail, state.region.Pin(end - format::kTrailerTailSize, format::kTrailerTailSize));
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, format::ParseTrailerSize(tail.bytes(), most));
-  return state.region.Pin(end - size, size);
-}
-
 absl::Status LoadBetaTrailer(State& state) {
-  CAIRN_ASSIGN_OR_RETURN(const Chunk bytes, PinTrailer(state));
+  const int64_t end = state.header.frame_size;
+  CAIRN_ASSIGN_OR_RETURN(const Chunk bytes,
+                         PinTrailer(state.region, end, end - state.header.header_len));
   CAIRN_ASSIGN_OR_RETURN(const legacy::BetaTrailer trailer,
                          legacy::ParseBetaTrailer(bytes.bytes()));
   state.trailer.begin = state.trailer.end - static_cast<int64_t>(bytes.bytes().size());
@@ -50,21 +47,15 @@ absl::Status LoadBetaTrailer(State& state) {
   state.whole_block_bitshuffle = trailer.beta2;
   const format::LayerPlace& place = trailer.usermeta;
   if (place.size == 0) return absl::OkStatus();
-  const Bytes content =
-      bytes.bytes().subspan(static_cast<size_t>(place.begin), static_cast<size_t>(place.size));
+  const Bytes content = format::ContentOf(place, bytes.bytes());
   state.vlmetalayers.push_back({place.name, Chunk(content, bytes.owner())});
   return absl::OkStatus();
 }
 
 absl::Status LoadChunkIndex(State& state) {
   CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndex(state));
-  state.chunks_end = index.nchunks > 0 ? state.index.begin : state.header.header_len;
+  CAIRN_RETURN_IF_ERROR(TakeIndex(std::move(index), std::nullopt, state));
   SetContiguousArea(state);
-  if (index.nchunks == 0) return absl::OkStatus();
-  CAIRN_ASSIGN_OR_RETURN(
-      std::shared_ptr<const OffsetsIndex> offsets,
-      OffsetsIndex::Open(std::move(index.chunk), index.nchunks, std::nullopt, &state.env->pool));
-  state.chunks = ChunkIndex(std::move(offsets));
   return absl::OkStatus();
 }
 

@@ -9,6 +9,7 @@
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
+#include "engine/format/index_entry.h"
 #include "engine/format/journal.h"
 #include "engine/format/trailer.h"
 #include "engine/frame/frame_place.h"
@@ -56,31 +57,17 @@ absl::Status CheckFrameSize(const format::FrameHeader& header, int64_t available
                   header.frame_size);
 }
 
-absl::StatusOr<Chunk> PinTrailer(const State& state) {
-  const int64_t frame_size = state.header.frame_size;
-  const int64_t tail_size = format::kTrailerTailSize;
-  CAIRN_ASSIGN_OR_RETURN(const Chunk tail, state.region.Pin(frame_size - tail_size, tail_size));
-  CAIRN_ASSIGN_OR_RETURN(
-      const int64_t size,
-      format::ParseTrailerSize(tail.bytes(), frame_size - state.header.header_len));
-  return state.region.Pin(frame_size - size, size);
-}
-
 // How many chunks header and index agree on; with variable chunks the index alone tells.
 absl::StatusOr<int64_t> AgreeOnCount(const format::FrameHeader& header,
                                      const chunk::Header& index) {
-  const int64_t in_index = index.nbytes / int64_t{8};
+  const int64_t in_index = index.nbytes / format::kIndexTypesize;
   const int64_t in_header =
       header.variable_chunks() ? in_index : CeilDiv<int64_t>(header.nbytes, header.chunksize);
-  if (index.nbytes % 8 != 0 || in_header != in_index) {
+  if (index.nbytes % format::kIndexTypesize != 0 || in_header != in_index || in_index == 0) {
     return DataLoss("index: nbytes: expected 8 for each of %d chunks, got %d", in_header,
                     index.nbytes);
   }
-  // To know where chunks of any size begin takes a look at each, which so few bytes shall not ask
-  // for. Special ones are there where C-Blosc2 made variable chunks of fixed ones.
-  constexpr int64_t kFewChunks = 1 << 20;
-  if (header.variable_chunks() &&
-      in_index > std::max(kFewChunks, header.cbytes / chunk::kBlosc1HeaderSize)) {
+  if (header.variable_chunks() && in_index > MaxVariableChunks(header.cbytes)) {
     return DataLoss("index: %d chunks in an area of %d bytes", in_index, header.cbytes);
   }
   return in_header;
@@ -96,11 +83,17 @@ absl::Status CheckLayout(const format::FrameHeader& header, const FrameSource& s
 
 }  // namespace
 
+absl::StatusOr<Chunk> PinTrailer(const Region& region, int64_t end, int64_t most) {
+  CAIRN_ASSIGN_OR_RETURN(const Chunk tail,
+                         region.Pin(end - format::kTrailerTailSize, format::kTrailerTailSize));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, format::ParseTrailerSize(tail.bytes(), most));
+  return region.Pin(end - size, size);
+}
+
 absl::StatusOr<FoundIndex> FindIndex(State& state) {
   FoundIndex found;
   if (state.header.nbytes == 0) return found;
-  const int64_t area = state.header.layout == Layout::kSparse ? 0 : state.header.cbytes;
-  const std::optional<int64_t> begin = CheckedAdd(state.header.header_len, area);
+  const std::optional<int64_t> begin = state.header.index_begin();
   const int64_t end = state.trailer.begin;
   if (!begin.has_value() || *begin > end) {
     return DataLoss("frame header: cbytes: expected up to %d, got %d",
@@ -121,14 +114,25 @@ absl::StatusOr<FoundIndex> FindIndex(State& state) {
   return found;
 }
 
+absl::Status TakeIndex(FoundIndex found, std::optional<IndexSeal> seal, State& state) {
+  state.chunks_end = state.header.header_len;
+  if (found.nchunks == 0) return absl::OkStatus();
+  state.chunks_end = state.index.begin;
+  CAIRN_ASSIGN_OR_RETURN(
+      std::shared_ptr<const OffsetsIndex> offsets,
+      OffsetsIndex::Open(std::move(found.chunk), found.nchunks, std::move(seal), &state.env->pool));
+  state.chunks = ChunkIndex(std::move(offsets));
+  return absl::OkStatus();
+}
+
 namespace {
 
-// In a frame of variable chunks each has a file. Where there are far fewer, the index claims what
-// would cost more than the frame is worth.
+// In a frame of variable chunks each has a file, unless it is special. Where there are far fewer,
+// the index claims what would cost more than the frame is worth.
 absl::Status CheckFileCount(const State& state, const FrameSource& source) {
-  constexpr int64_t kFew = 4096;
   const int64_t nchunks = state.chunks.size();
-  if (source.directory() == nullptr || !state.header.variable_chunks() || nchunks <= kFew) {
+  if (source.directory() == nullptr || !state.header.variable_chunks() ||
+      nchunks <= MaxVariableChunks(0)) {
     return absl::OkStatus();
   }
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, source.directory()->List("."));
@@ -139,8 +143,7 @@ absl::Status CheckFileCount(const State& state, const FrameSource& source) {
 void TakeVlMetalayers(const format::Trailer& trailer, const Chunk& bytes, State& state) {
   for (const format::LayerPlace& place : trailer.layers) {
     if (place.name == format::kSealLayer || place.name == format::kTableLayer) continue;
-    const Bytes content =
-        bytes.bytes().subspan(static_cast<size_t>(place.begin), static_cast<size_t>(place.size));
+    const Bytes content = format::ContentOf(place, bytes.bytes());
     state.vlmetalayers.push_back({place.name, Chunk(content, bytes.owner())});
   }
 }
@@ -159,6 +162,19 @@ void TakeChunksize(State& state) {
   if (one_chunk && HoldsAsManyBytes(state) && state.seal->chunksize > state.header.chunksize) {
     state.header.chunksize = state.seal->chunksize;
   }
+}
+
+// All but the index.
+void TakeVerdict(SealVerdict verdict, State& state) {
+  if (verdict.seal.has_value()) {
+    state.seal = std::make_shared<const format::Seal>(*std::move(verdict.seal));
+  }
+  state.seal_holds = verdict.holds;
+  state.trailer_damage = std::move(verdict.trailer_damage);
+  state.header_changed_outside = verdict.header_changed_outside;
+  state.info.fingerprint = verdict.type;
+  state.info.sealed = verdict.sealed;
+  state.info.trailer_damaged = !state.trailer_damage.ok();
 }
 
 // Behind what the seal vouches for.
@@ -188,33 +204,22 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
   CAIRN_RETURN_IF_ERROR(CheckFrameSize(state->header, available));
   CAIRN_ASSIGN_OR_RETURN(state->region, source.View(state->header.frame_size));
 
-  CAIRN_ASSIGN_OR_RETURN(const Chunk trailer_bytes, PinTrailer(*state));
+  const int64_t frame_size = state->header.frame_size;
+  CAIRN_ASSIGN_OR_RETURN(
+      const Chunk trailer_bytes,
+      PinTrailer(state->region, frame_size, frame_size - state->header.header_len));
   CAIRN_ASSIGN_OR_RETURN(const format::Trailer trailer,
                          format::ParseTrailer(trailer_bytes.bytes()));
-  state->trailer = {state->header.frame_size - trailer.size, state->header.frame_size};
+  state->trailer = {frame_size - trailer.size, frame_size};
   CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndex(*state));
   CAIRN_ASSIGN_OR_RETURN(SealVerdict verdict, CheckSeal({.header = state->header,
                                                          .header_bytes = *state->header_bytes,
                                                          .trailer = trailer,
                                                          .trailer_chunk = trailer_bytes,
                                                          .nchunks = index.nchunks}));
-  if (index.nchunks > 0) {
-    CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const OffsetsIndex> offsets,
-                           OffsetsIndex::Open(std::move(index.chunk), index.nchunks,
-                                              std::move(verdict.index), &state->env->pool));
-    state->chunks = ChunkIndex(std::move(offsets));
-    state->chunks_end = state->index.begin;
-  } else {
-    state->chunks_end = state->header.header_len;
-  }
-  if (verdict.seal.has_value()) {
-    state->seal = std::make_shared<const format::Seal>(*std::move(verdict.seal));
-  }
-  state->seal_holds = verdict.holds;
-  state->trailer_damage = std::move(verdict.trailer_damage);
-  state->header_changed_outside = verdict.header_changed_outside;
-  const bool sparse = source.directory() != nullptr;
-  if (sparse) {
+  CAIRN_RETURN_IF_ERROR(TakeIndex(std::move(index), std::move(verdict.index), *state));
+  TakeVerdict(std::move(verdict), *state);
+  if (source.directory() != nullptr) {
     state->area = std::make_shared<SparseArea>(source.directory(), source.file(), *state->env);
   } else {
     state->journal = StartOfJournal(*state, trailer, trailer_bytes.bytes());
@@ -226,10 +231,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
   TakeVlMetalayers(trailer, trailer_bytes, *state);
   state->array = ArrayOf(state->header);
   state->stored_bytes = StoredBytesOf(*state);
-  state->info = MakeInfo(*state);
-  state->info.fingerprint = verdict.type;
-  state->info.sealed = verdict.sealed;
-  state->info.trailer_damaged = !state->trailer_damage.ok();
+  RenewInfo(*state);
   return state;
 }
 

@@ -3,12 +3,14 @@
 #define CAIRN_ENGINE_FRAME_LOADER_H_
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 
 #include "engine/frame/environment.h"
 #include "engine/frame/frame_source.h"
+#include "engine/frame/offsets_index.h"
 #include "engine/frame/state.h"
 
 namespace cairn::frame {
@@ -27,13 +29,19 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(const FrameSource& s
                                                             std::vector<std::byte> header_bytes,
                                                             std::shared_ptr<const Environment> env);
 
+// The bytes of the trailer that ends there, at most so many.
+absl::StatusOr<Chunk> PinTrailer(const Region& region, int64_t end, int64_t most);
+
 struct FoundIndex {
   Chunk chunk;  // none in an empty frame
   int64_t nchunks = 0;
 };
 
-// The index chunk, which lies right behind the chunk area and before state.trailer.
+// The index chunk, which lies right behind the chunk area and before state.trailer. Needs header,
+// region and trailer of the state, and fills in its index.
 absl::StatusOr<FoundIndex> FindIndex(State& state);
+// The state's chunks are now those of the index, and lie before it. `seal` if it has one.
+absl::Status TakeIndex(FoundIndex found, std::optional<IndexSeal> seal, State& state);
 
 // The frame's size as its header tells it now, read as one word.
 absl::StatusOr<int64_t> LoadFrameSize(const FrameSource& source);

@@ -9,8 +9,8 @@
 
 namespace cairn::frame {
 
-// Fills in all of `state` but env and era. Looks at the header of every chunk: nothing less tells a
-// super-chunk from other bytes.
+// Fills in all of `state` but env, epoch and era. Looks at the header of every chunk: nothing less
+// tells a super-chunk from other bytes.
 absl::Status LoadPacked(const FrameSource& source, State& state);
 
 }  // namespace cairn::frame

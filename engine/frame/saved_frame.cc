@@ -105,6 +105,13 @@ void SavedFrame::Choose(ScanResult found, const std::optional<format::FrameHeade
   const bool believed = header.has_value() && header->typesize <= chunk::kMaxBlockSize;
   const int32_t frame_typesize = believed ? header->typesize : 0;
   const Kind kind = ChooseKind(found.chunks, frame_typesize);
+  if (kind.vlblocks && !tail_.empty()) {
+    lost_.push_back(
+        {.begin = found.tail_record.begin,
+         .end = found.tail_record.end,
+         .reason = absl::StrFormat("journal: %d bytes of items, among chunks of variable blocks",
+                                   std::exchange(tail_, {}).size())});
+  }
   const bool agree = found.chunks.empty() || kind.typesize == InChunks(frame_typesize);
   compression_.typesize = agree ? std::max(frame_typesize, 1) : kind.typesize;
   whole_items_ = std::ranges::all_of(found.chunks, [&](const FoundChunk& chunk) {

@@ -20,16 +20,6 @@ namespace {
 constexpr size_t kThreadsBegin = 0x3E;
 constexpr size_t kThreadsEnd = 0x44;
 
-const format::LayerPlace* FindLayer(const format::Trailer& trailer, std::string_view name) {
-  const auto it = std::ranges::find(trailer.layers, name, &format::LayerPlace::name);
-  return it == trailer.layers.end() ? nullptr : &*it;
-}
-
-Bytes Content(const SealedParts& parts, const format::LayerPlace& place) {
-  return parts.trailer_chunk.bytes().subspan(static_cast<size_t>(place.begin),
-                                             static_cast<size_t>(place.size));
-}
-
 std::string Hex(Bytes bytes) {
   const std::string_view text = AsText(bytes);
   return absl::BytesToHexString(absl::string_view(text.data(), text.size()));
@@ -75,12 +65,12 @@ absl::StatusOr<bool> CheckHeader(const SealedParts& parts, const format::Seal& s
 }
 
 absl::StatusOr<std::optional<IndexSeal>> OpenTable(const SealedParts& parts, format::Seal& seal) {
-  const format::LayerPlace* place = FindLayer(parts.trailer, format::kTableLayer);
+  const format::LayerPlace* place = format::FindLayer(parts.trailer.layers, format::kTableLayer);
   if (place == nullptr) {
     return DataLoss("trailer: the vlmetalayer %s is missing", format::kTableLayer);
   }
   if (parts.nchunks == 0) return std::nullopt;
-  Chunk layer(Content(parts, *place), parts.trailer_chunk.owner());
+  Chunk layer(format::ContentOf(*place, parts.trailer_chunk.bytes()), parts.trailer_chunk.owner());
   CAIRN_ASSIGN_OR_RETURN(FingerprintTable table,
                          FingerprintTable::Open(std::move(layer), parts.nchunks));
   return IndexSeal{.table = std::move(table),
@@ -94,9 +84,10 @@ absl::StatusOr<std::optional<IndexSeal>> OpenTable(const SealedParts& parts, for
 absl::StatusOr<SealVerdict> CheckSeal(const SealedParts& parts) {
   SealVerdict verdict;
   const uint8_t raw_type = parts.trailer.fingerprint_type;
-  const format::LayerPlace* place = FindLayer(parts.trailer, format::kSealLayer);
+  const std::vector<format::LayerPlace>& layers = parts.trailer.layers;
+  const format::LayerPlace* place = format::FindLayer(layers, format::kSealLayer);
   // Either name tells that Cairn wrote the trailer. What others put into the field is theirs.
-  if (place == nullptr && FindLayer(parts.trailer, format::kTableLayer) == nullptr) return verdict;
+  if (place == nullptr && format::FindLayer(layers, format::kTableLayer) == nullptr) return verdict;
   if (raw_type > static_cast<uint8_t>(FingerprintType::k128Bit)) {
     verdict.trailer_damage = DataLoss("trailer: fingerprint type %d is not known", raw_type);
     return verdict;
@@ -107,7 +98,8 @@ absl::StatusOr<SealVerdict> CheckSeal(const SealedParts& parts) {
   if (place == nullptr || !verdict.trailer_damage.ok()) return verdict;
 
   const bool intact = verdict.type != FingerprintType::kNone;
-  const absl::StatusOr<Bytes> payload = chunk::PlainPayload(Content(parts, *place));
+  const absl::StatusOr<Bytes> payload =
+      chunk::PlainPayload(format::ContentOf(*place, parts.trailer_chunk.bytes()));
   absl::StatusOr<format::Seal> seal =
       payload.ok() ? format::ParseSeal(*payload, CeilDiv(parts.nchunks, format::kPageEntries))
                    : payload.status();

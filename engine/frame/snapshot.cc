@@ -35,6 +35,7 @@ absl::StatusOr<std::vector<std::byte>> MakeSpecial(const frame::State& state, Sp
 // A chunk for what the index or the tail holds without one.
 absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::OpenChunk& open,
                                 SpecialValue special) {
+  CAIRN_RETURN_IF_ERROR(frame::CheckChunkNbytes(state, open.nbytes()));
   auto bytes = std::make_shared<std::vector<std::byte>>();
   if (special == SpecialValue::kNone) {
     std::vector<std::byte> raw(static_cast<size_t>(open.nbytes()));
@@ -100,7 +101,7 @@ absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
     CAIRN_ASSIGN_OR_RETURN(result.special, format::SpecialOfEntry(entry.value));
   } else {
     const absl::StatusOr<frame::ChunkPlace> place = state_->area->Locate(entry.value);
-    if (!place.ok()) return At(absl::StrFormat("chunk %d", nchunk), place.status());
+    if (!place.ok()) return frame::AtChunk(nchunk, place.status());
     result.offset = place->offset;
     result.file = place->file;
   }
@@ -121,7 +122,7 @@ absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
 absl::StatusOr<int32_t> Snapshot::ChunkSize(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const int32_t nbytes, frame::ChunkNbytes(*state_, nchunk));
   if (absl::Status status = frame::CheckChunkNbytes(*state_, nbytes); !status.ok()) {
-    return At(absl::StrFormat("chunk %d", nchunk), status);
+    return frame::AtChunk(nchunk, status);
   }
   return nbytes;
 }
@@ -136,7 +137,7 @@ absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableBytes dst) const {
                            dst.size());
   }
   if (absl::Status status = chunk->Read(0, dst, *lease); !status.ok()) {
-    return At(absl::StrFormat("chunk %d", nchunk), status);
+    return frame::AtChunk(nchunk, status);
   }
   return absl::OkStatus();
 }

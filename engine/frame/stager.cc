@@ -101,7 +101,7 @@ absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
   CAIRN_ASSIGN_OR_RETURN(const OpenChunk chunk,
                          OpenChunk::Open(*state, nchunk, base_->env->verify, scratch));
   std::vector<std::byte> items(static_cast<size_t>(chunk.nbytes()));
-  CAIRN_RETURN_IF_ERROR(chunk.Read(0, items));
+  if (absl::Status status = chunk.Read(0, items); !status.ok()) return AtChunk(nchunk, status);
   return items;
 }
 

@@ -70,15 +70,28 @@ absl::StatusOr<chunk::Header> Stager::HeaderOf(const IndexEntry& entry) {
                               base_->chunks_end);
     return area.ReadHeader(entry.value, scratch);
   }
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
-  return state->area->ReadHeader(entry.value, scratch);
+  // A view of the draft would cost as much as its metadata is long, and chunks are many.
+  CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
+  State where;
+  where.header.header_len = base_->header.header_len;
+  where.chunks_end = base_->chunks_end;
+  where.region = base_->region;
+  where.area = base_->area;
+  CAIRN_RETURN_IF_ERROR(sink_.AttachTo(where));
+  return where.area->ReadHeader(entry.value, scratch);
 }
 
 absl::StatusOr<ChunkCost> Stager::CostOf(int64_t nchunk) {
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, draft_.chunks.Get(nchunk));
   ChunkCost cost;
   if (draft_.fixed_chunks()) cost.nbytes = NbytesOf(nchunk);
-  if (format::IsSpecialEntry(entry.value)) return cost;
+  if (format::IsSpecialEntry(entry.value)) {
+    if (draft_.fixed_chunks()) return cost;
+    return DataLoss(
+        "chunk %d: the size of a special chunk is not known in a frame of variable "
+        "chunks",
+        nchunk);
+  }
   const absl::StatusOr<chunk::Header> header = HeaderOf(entry);
   if (header.ok()) {
     cost.stored = header->cbytes;
@@ -86,7 +99,7 @@ absl::StatusOr<ChunkCost> Stager::CostOf(int64_t nchunk) {
     return cost;
   }
   // A damaged chunk can go where its size is known without it.
-  if (!draft_.fixed_chunks()) return At(absl::StrFormat("chunk %d", nchunk), header.status());
+  if (!draft_.fixed_chunks()) return AtChunk(nchunk, header.status());
   cost.stored = std::nullopt;
   return cost;
 }
@@ -218,17 +231,20 @@ absl::StatusOr<Stager::Update> Stager::MakeUpdate(const State& state, int64_t be
   Update update;
   update.nchunk = at.nchunk;
   CAIRN_ASSIGN_OR_RETURN(update.old, CostOf(at.nchunk));
-  const auto from = static_cast<size_t>(begin - at.begin);
-  const Bytes part =
-      items.first(std::min(items.size(), static_cast<size_t>(update.old.nbytes) - from));
-  update.taken = static_cast<int64_t>(part.size());
+  const int64_t from = begin - at.begin;
+  update.taken = std::min(std::ssize(items), update.old.nbytes - from);
   std::vector<std::byte> content;
-  if (std::ssize(part) < update.old.nbytes) {
+  if (update.taken < update.old.nbytes) {
     CAIRN_ASSIGN_OR_RETURN(content, ReadWhole(at.nchunk));
   } else {
-    content.resize(part.size());
+    content.resize(static_cast<size_t>(update.taken));
   }
-  CopyBytes(part, MutableBytes(content).subspan(from));
+  // Each look at a chunk's own header finds what somebody else may have written meanwhile.
+  if (update.taken <= 0 || !RangeFits(from, update.taken, std::ssize(content))) {
+    return DataLoss("chunk %d: its size has changed", at.nchunk);
+  }
+  CopyBytes(items.first(static_cast<size_t>(update.taken)),
+            MutableBytes(content).subspan(static_cast<size_t>(from)));
   CAIRN_ASSIGN_OR_RETURN(update.chunk, Remembered(maker_.FromItems(content)));
   return update;
 }

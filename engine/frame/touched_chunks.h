@@ -12,8 +12,8 @@
 namespace cairn::frame {
 
 // Chunks of the committed index have a bit each there. Those of the journal come and go with every
-// state, so they are remembered here by what they are: place and fingerprint within one era of the
-// file (see State::epoch). Forgets some when there are many, and never takes one for another.
+// state, so they are remembered here by what they are: place and fingerprint within one epoch of
+// the file (see State). Forgets some when there are many, and never takes one for another.
 // Thread-safe; takes memory only when it is used.
 class TouchedChunks {
  public:

@@ -10,6 +10,7 @@
 #include "engine/chunk/header.h"
 #include "engine/chunk/plain.h"
 #include "engine/format/frame_header.h"
+#include "engine/format/index_entry.h"
 #include "engine/format/msgpack.h"
 #include "engine/frame/file_window.h"
 
@@ -63,23 +64,20 @@ class OwnTrailerCheck {
 
 absl::StatusOr<format::Seal> SealOf(const TrailerBytes& trailer) {
   const format::Trailer& parsed = trailer.parsed;
-  const auto layer =
-      std::ranges::find(parsed.layers, format::kSealLayer, &format::LayerPlace::name);
-  if (layer == parsed.layers.end()) return DataLoss("trailer: no vlmetalayer of Cairn's");
+  const format::LayerPlace* seal_place = format::FindLayer(parsed.layers, format::kSealLayer);
+  if (seal_place == nullptr) return DataLoss("trailer: no vlmetalayer of Cairn's");
   if (format::TrailerFingerprint(static_cast<FingerprintType>(parsed.fingerprint_type),
                                  trailer.bytes, parsed.layers) != parsed.fingerprint) {
     return DataLoss("trailer: the fingerprint is wrong");
   }
   CAIRN_ASSIGN_OR_RETURN(const Bytes payload,
-                         chunk::PlainPayload(trailer.bytes.subspan(
-                             static_cast<size_t>(layer->begin), static_cast<size_t>(layer->size))));
+                         chunk::PlainPayload(format::ContentOf(*seal_place, trailer.bytes)));
   return format::ParseSeal(payload, format::kMaxPages);
 }
 
 absl::Status OwnTrailerCheck::CheckIndex(const format::FrameHeader& header,
                                          const format::Seal& seal, int64_t trailer_begin) {
-  const int64_t area = header.layout == Layout::kSparse || header.nbytes == 0 ? 0 : header.cbytes;
-  const std::optional<int64_t> begin = CheckedAdd(header.header_len, area);
+  const std::optional<int64_t> begin = header.index_begin();
   if (!begin.has_value() || *begin > trailer_begin) {
     return DataLoss("frame header: cbytes: the index begins behind the trailer");
   }
@@ -88,8 +86,8 @@ absl::Status OwnTrailerCheck::CheckIndex(const format::FrameHeader& header,
   CAIRN_ASSIGN_OR_RETURN(const Bytes head,
                          window_.Read(*begin, std::min<int64_t>(available, chunk::kHeaderSize)));
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header index, chunk::ParseHeader(head, available));
-  const int64_t nchunks = index.nbytes / int64_t{8};
-  if (index.nbytes % 8 != 0 || nchunks == 0 ||
+  const int64_t nchunks = index.nbytes / format::kIndexTypesize;
+  if (index.nbytes % format::kIndexTypesize != 0 || nchunks == 0 ||
       (header.chunksize > 0 && nchunks != CeilDiv<int64_t>(header.nbytes, header.chunksize))) {
     return DataLoss("index: %d bytes are not 8 for each chunk", index.nbytes);
   }

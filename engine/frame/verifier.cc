@@ -149,7 +149,7 @@ int64_t Verifier::StoredSizeOf(int64_t nchunk) {
 absl::StatusOr<int32_t> Verifier::ReadNbytes(int64_t nchunk) {
   if (const auto header = ReadHeader(nchunk); header.ok()) {
     if (absl::Status status = CheckChunkNbytes(state_, header->nbytes); !status.ok()) {
-      return At(absl::StrFormat("chunk %d", nchunk), status);
+      return AtChunk(nchunk, status);
     }
     CAIRN_ASSIGN_OR_RETURN(const int32_t expected, ChunkNbytes(state_, nchunk));
     if (header->nbytes == expected) return expected;

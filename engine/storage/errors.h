@@ -19,7 +19,8 @@ absl::Status PastEnd(std::string_view path, int64_t offset, int64_t size, int64_
 // kResourceExhausted when no file can be so large.
 absl::Status CheckWritableRange(std::string_view path, int64_t offset, int64_t size);
 
-// Whether bytes [offset, offset + count) can have locks, the one at INT64_MAX being the last.
+// Whether bytes [offset, offset + count) can have locks, the one at INT64_MAX being the last:
+// kInvalidArgument.
 absl::Status CheckLockRange(std::string_view path, int64_t offset, int64_t count);
 
 // kUnavailable: the byte that a writer locks is taken.

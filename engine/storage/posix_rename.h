@@ -1,4 +1,4 @@
-// Renaming that takes no name away from another file, or as much as it gives.
+// Three ways to rename: to a free name, in place of another file, and by swapping two names.
 #ifndef CAIRN_ENGINE_STORAGE_POSIX_RENAME_H_
 #define CAIRN_ENGINE_STORAGE_POSIX_RENAME_H_
 

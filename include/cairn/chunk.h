@@ -65,14 +65,16 @@ CAIRN_EXPORT absl::StatusOr<ChunkInfo> InspectChunk(Bytes chunk);
 CAIRN_EXPORT absl::StatusOr<size_t> CompressChunk(Bytes src, const CompressionOptions& options,
                                                   MutableBytes dst);
 
-// Makes one chunk whose blocks are exactly the given ones, none of them empty. Needs at most
-// MaxVlCompressedSize of room.
+// What a chunk of blocks of any size may take: the bytes, a place and a size for each block, a
+// dictionary with its length, and the header.
+constexpr size_t MaxVlCompressedSize(size_t nbytes, size_t nblocks) {
+  return nbytes + (4 + 4) * nblocks + (4 + 32768) + 32;
+}
+// Makes one chunk whose blocks are exactly the given ones, none of them empty. With
+// MaxVlCompressedSize of room it always fits; with less it may give kResourceExhausted.
 CAIRN_EXPORT absl::StatusOr<size_t> CompressVlBlocks(std::span<const Bytes> blocks,
                                                      const CompressionOptions& options,
                                                      MutableBytes dst);
-constexpr size_t MaxVlCompressedSize(size_t nbytes, size_t nblocks) {
-  return nbytes + 8 * nblocks + 4 + 32768 + 32;
-}
 
 // Makes a chunk that stands for nbytes of one value. `value` is given with kRepeat only, and its
 // size is the width that repeats. kNans needs a typesize of 4 or 8.

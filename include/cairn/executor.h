@@ -12,8 +12,8 @@
 namespace cairn {
 
 // Runs independent tasks. Must outlive every frame, snapshot and writer that was given it.
-// Implementations must be thread-safe: several chunks may be coded through
-// one executor at once.
+// Implementations must be thread-safe: several chunks may be coded through one executor at once.
+// Neither they nor codecs and filters of a registry may throw.
 class CAIRN_EXPORT Executor {
  public:
   virtual ~Executor() = default;

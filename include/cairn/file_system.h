@@ -66,7 +66,8 @@ class CAIRN_EXPORT File {
   // bring them to the disk. Promises nothing.
   virtual void SyncSoon(int64_t /*offset*/, int64_t /*size*/) {}
   // Maps [offset, offset + size) for reading; any offset will do. kOutOfRange past the end. It may
-  // show up to `room` bytes more, to be touched once the file has them or some of the same 4 KiB.
+  // show up to `room` bytes more: touch them only when the file has grown to hold them, or some
+  // byte of the same 4 KiB.
   virtual absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
                                                              int64_t room) const = 0;
   virtual absl::StatusOr<FileIdentity> Identity() const = 0;

@@ -1,4 +1,4 @@
-// A place that holds a frame: a file or bytes in memory.
+// A place that holds a frame: a file, a directory or bytes in memory.
 #ifndef CAIRN_FRAME_H_
 #define CAIRN_FRAME_H_
 

@@ -140,7 +140,7 @@ class CAIRN_EXPORT Snapshot {
   absl::Status ReadBytes(int64_t begin, MutableBytes dst) const;
 
   // Checks the frame and goes on past damage. An error means that the check could not be made;
-  // `progress`, when given, is called with the chunks done and returns false to stop.
+  // `progress`, when given, is called with the chunks done and returns false to stop: kCancelled.
   absl::StatusOr<VerifyReport> Verify(
       VerifyDepth depth = VerifyDepth::kContents,
       absl::FunctionRef<bool(int64_t)> progress = [](int64_t) { return true; }) const;

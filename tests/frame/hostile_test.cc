@@ -21,6 +21,7 @@ using test::IsOk;
 // Positions in the header of a frame.
 constexpr size_t kNbytesAt = 0x1E;
 constexpr size_t kTypesizeAt = 0x30;
+constexpr size_t kChunksizeAt = 0x3A;
 
 TEST(HostileFrameTest, NansOfATypesizeThatHasNoneAreDamage) {
   const test::TempDir dir;
@@ -94,7 +95,6 @@ TEST(HostileFrameTest, NoEditLeavesASumThatCannotBe) {
 
 // C-Blosc2 makes the chunks of a frame variable when it appends to one whose last chunk is short.
 TEST(ForeignFrameTest, SpecialChunksThatLoseTheirSizeHideNoOthers) {
-  constexpr size_t kChunksizeAt = 0x3A;
   const test::TempDir dir;
   CreateOptions options = test::Cut(4, 400);
   options.fingerprint = FingerprintType::kNone;
@@ -113,6 +113,26 @@ TEST(ForeignFrameTest, SpecialChunksThatLoseTheirSizeHideNoOthers) {
   EXPECT_EQ(frame->snapshot().ReadChunk(0, chunk).code(), StatusCode::kDataLoss);
   ASSERT_TRUE(IsOk(frame->snapshot().ReadChunk(1000, chunk)));
   EXPECT_EQ(chunk, items);
+
+  // Nor does an edit make a sum of them that cannot be.
+  test::PutFileBytes(dir.Path("f"), bytes);
+  absl::StatusOr<Writer> again = Frame::Open(dir.Path("f"))->OpenWriter();
+  ASSERT_TRUE(IsOk(again));
+  EXPECT_EQ(again->DeleteChunks(1, 1).code(), StatusCode::kDataLoss);
+  EXPECT_EQ(again->UpdateChunk(1, items).code(), StatusCode::kDataLoss);
+  EXPECT_TRUE(IsOk(again->UpdateChunk(1000, items)));
+}
+
+TEST(HostileFrameTest, ChunksizesThatNoChunkCanHaveAreDamage) {
+  const test::TempDir dir;
+  CreateOptions options = test::Cut(4, 400);
+  options.fingerprint = FingerprintType::kNone;
+  ASSERT_EQ(test::WriteFrame(dir.Path("f"), options, test::MakeItems(100)), absl::OkStatus());
+  Buffer bytes = test::FileBytes(dir.Path("f"));
+  StoreBe<uint32_t>(bytes.data() + kChunksizeAt, kMaxChunkBytes);
+  EXPECT_TRUE(IsOk(Frame::OpenBuffer(bytes)));
+  StoreBe<uint32_t>(bytes.data() + kChunksizeAt, kMaxChunkBytes + 1);
+  EXPECT_EQ(Frame::OpenBuffer(bytes).status().code(), StatusCode::kDataLoss);
 }
 
 TEST(NewFrameTest, HeadersGiveTheBlocksThatChunksHave) {

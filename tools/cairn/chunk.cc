@@ -122,7 +122,7 @@ absl::Status Reorder(const ChunkFlags& flags) {
   });
 }
 
-// Adds `cairn chunk NAME FRAME`, which runs `command`.
+// Adds `cairn chunk NAME FRAME`; Finish says what it runs.
 CLI::App* AddVerb(CLI::App& group, const std::string& name, const std::string& description,
                   const std::shared_ptr<ChunkFlags>& flags) {
   CLI::App* verb = group.add_subcommand(name, description);

@@ -55,12 +55,4 @@ FrameHeader ReadEarlyFields(ByteReader& reader) {
   return header;
 }
 
-void TakeMetalayers(Bytes bytes, FrameHeader& header) {
-  for (const LayerPlace& place : header.places) {
-    const Bytes content =
-        bytes.subspan(static_cast<size_t>(place.begin), static_cast<size_t>(place.size));
-    header.metalayers.push_back({place.name, ToVector(content)});
-  }
-}
-
 }  // namespace cairn::format::legacy

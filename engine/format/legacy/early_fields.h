@@ -21,9 +21,6 @@ absl::StatusOr<int64_t> ParseEarlyHeaderLength(Bytes bytes);
 // Reads all fields but the flag, which follows. Sets the version that general_flags tell.
 FrameHeader ReadEarlyFields(ByteReader& reader);
 
-// Fills header.metalayers from places in the bytes of the header.
-void TakeMetalayers(Bytes bytes, FrameHeader& header);
-
 }  // namespace cairn::format::legacy
 
 #endif  // CAIRN_ENGINE_FORMAT_LEGACY_EARLY_FIELDS_H_
