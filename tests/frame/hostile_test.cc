@@ -7,6 +7,8 @@
 
 #include "cairn/frame.h"
 #include "engine/base/endian.h"
+#include "engine/chunk/plain.h"
+#include "engine/format/index_entry.h"
 #include "tests/frame/frame_test_data.h"
 #include "tests/frame/small_frames.h"
 #include "tests/support/temp_dir.h"
@@ -19,7 +21,9 @@ using test::Buffer;
 using test::IsOk;
 
 // Positions in the header of a frame.
+constexpr size_t kFrameSizeAt = 0x10;
 constexpr size_t kNbytesAt = 0x1E;
+constexpr size_t kCbytesAt = 0x27;
 constexpr size_t kTypesizeAt = 0x30;
 constexpr size_t kChunksizeAt = 0x3A;
 
@@ -133,6 +137,42 @@ TEST(HostileFrameTest, ChunksizesThatNoChunkCanHaveAreDamage) {
   EXPECT_TRUE(IsOk(Frame::OpenBuffer(bytes)));
   StoreBe<uint32_t>(bytes.data() + kChunksizeAt, kMaxChunkBytes + 1);
   EXPECT_EQ(Frame::OpenBuffer(bytes).status().code(), StatusCode::kDataLoss);
+}
+
+// A frame of variable chunks with another index, and nothing before it.
+Buffer WithIndexAlone(Bytes index, int64_t nbytes) {
+  const test::TempDir dir;
+  CreateOptions options = test::Cut(4, CreateOptions::kVariableChunks);
+  options.fingerprint = FingerprintType::kNone;
+  EXPECT_EQ(test::WriteFrame(dir.Path("f"), options, test::MakeItems(100)), absl::OkStatus());
+  const Buffer model = test::FileBytes(dir.Path("f"));
+  const test::FrameParts parts = test::PartsOf(model);
+  Buffer frame(model.begin(), model.begin() + parts.header_len);
+  test::AddTo(frame, index);
+  test::AddTo(frame, Bytes(model).subspan(static_cast<size_t>(parts.trailer_begin)));
+  StoreBe<uint64_t>(frame.data() + kFrameSizeAt, frame.size());
+  StoreBe<uint64_t>(frame.data() + kNbytesAt, static_cast<uint64_t>(nbytes));
+  StoreBe<uint64_t>(frame.data() + kCbytesAt, 0);
+  return frame;
+}
+
+TEST(HostileFrameTest, BytesWithoutChunksAreDamage) {
+  const Buffer frame = WithIndexAlone(chunk::PlainChunk({}, 8), 100);
+  EXPECT_EQ(Frame::OpenBuffer(frame).status().code(), StatusCode::kDataLoss);
+}
+
+TEST(HostileFrameTest, NoCheckpointHasMoreChunksThanOpen) {
+  chunk::WorkspacePool pool;
+  const std::vector<int64_t> zeros(1 << 20, format::EntryOfSpecial(SpecialValue::kZeros));
+  const test::TempDir dir;
+  test::PutFileBytes(dir.Path("f"), WithIndexAlone(*format::EncodeIndex(zeros, &pool), 100));
+  {
+    absl::StatusOr<Writer> writer = Frame::Open(dir.Path("f"))->OpenWriter();
+    ASSERT_TRUE(IsOk(writer));
+    ASSERT_TRUE(IsOk(writer->Append(test::MakeItems(100))));
+    EXPECT_EQ(writer->Checkpoint().code(), StatusCode::kResourceExhausted);
+  }
+  EXPECT_EQ(Frame::Open(dir.Path("f"))->snapshot().info().nchunks, 1 << 20);
 }
 
 TEST(NewFrameTest, HeadersGiveTheBlocksThatChunksHave) {

@@ -141,6 +141,29 @@ TEST_F(JournalTrustTest, ABatchWhoseTotalsCannotBeIsNotFollowed) {
   EXPECT_TRUE(refuses(batch));
 }
 
+TEST_F(JournalTrustTest, VariableChunksOfNoBytesAreNotFollowed) {
+  CreateOptions options = PlainCopies(CreateOptions::kVariableChunks);
+  options.overwrite = true;
+  ASSERT_EQ(WriteFrame(path_, options, {}), absl::OkStatus());
+  const std::vector<std::byte> chunk = chunk::PlainChunk(Noise(64, 2));
+  format::Batch batch = NextBatch();
+  batch.chunks = {format::InsertEdit{
+      .nchunk = 0,
+      .chunk = {.entry = batch.links.durable_end - PartsOf(FileBytes(path_)).header_len,
+                .fingerprint = format::HashChunk(chunk),
+                .nbytes = 64,
+                .cbytes = static_cast<int32_t>(chunk.size())}}};
+  batch.totals.nchunks = 1;
+  PutBehind(chunk);
+  const std::vector<std::byte> before = FileBytes(path_);
+  for (const int64_t nbytes : {0, 64}) {
+    PutFileBytes(path_, before);
+    batch.totals.nbytes = nbytes;
+    PutBehind(format::EncodeBatch(batch));
+    EXPECT_EQ(Open().snapshot().info().journal_damaged, nbytes == 0);
+  }
+}
+
 TEST_F(JournalTrustTest, ATailIsNoLongerThanAChunkCanBe) {
   CreateOptions options = PlainCopies(64);
   options.overwrite = true;

@@ -5,12 +5,15 @@
 
 #include <gtest/gtest.h>
 
+#include "cairn/chunk.h"
 #include "cairn/frame.h"
 #include "cairn/recover.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/chunk/plain.h"
+#include "engine/format/journal.h"
 #include "tests/frame/salvaging.h"
+#include "tests/support/counting_file_system.h"
 #include "tests/support/frame_repair.h"
 #include "tests/support/status.h"
 
@@ -222,6 +225,41 @@ TEST_F(SalvageTest, BytesThatOnlyLookLikeChunksAreNone) {
 TEST_F(SalvageTest, AnEmptyChunkIsNoData) {
   const Buffer empty = chunk::PlainChunk({});
   EXPECT_TRUE(absl::IsNotFound(SalvageBytes(empty).status()));
+}
+
+TEST_F(SalvageTest, ItemsOfTheJournalCannotFollowChunksOfVariableBlocks) {
+  const Buffer first = MakeNoise(100, 1);
+  const Buffer second = MakeNoise(300, 2);
+  const Bytes blocks[] = {first, second};
+  Buffer chunk(MaxVlCompressedSize(400, 2));
+  chunk.resize(CompressVlBlocks(blocks, OfTypesize(1), chunk).value());
+  Buffer bytes = chunk;
+  format::Batch batch;
+  batch.tail.items = first;
+  AddTo(bytes, format::EncodeBatch(batch));
+  const auto report = SalvageBytes(bytes);
+  Buffer all = first;
+  AddTo(all, second);
+  ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, all));
+  ASSERT_EQ(report->lost.size(), 1u);
+  ExpectLost(report->lost[0], {std::ssize(chunk), std::ssize(bytes)}, "variable blocks");
+}
+
+TEST_F(SalvageTest, LooksAtWhatLiesBehindLookalikesCostFewBytes) {
+  constexpr uint32_t kClaimed = 2 << 20;
+  Buffer bytes(64 << 10);
+  for (size_t at = 0; at < bytes.size(); at += 16) {
+    std::byte* const header = bytes.data() + at;
+    header[0] = std::byte{4};
+    header[1] = std::byte{1};
+    header[3] = std::byte{1};
+    for (const size_t field : {4, 8, 12}) StoreLe(header + field, kClaimed);
+  }
+  bytes.resize(kClaimed + bytes.size());
+  CountingFileSystem files;
+  EXPECT_TRUE(
+      absl::IsNotFound(SalvageBytes(bytes, {.use_mmap = false, .file_system = &files}).status()));
+  EXPECT_LT(files.reading().bytes, 10 * std::ssize(bytes));
 }
 
 }  // namespace
