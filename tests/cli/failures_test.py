@@ -197,6 +197,18 @@ class OthersWords(CliTest):
         done = self.run_tool("cat", self.STEERS)
         self.assertIn("down", self.is_one_line(done.stderr))
 
+    def test_in_summaries(self):
+        frame = self.STEERS
+        for command in [["pack", frame, "--chunk-size", "1KiB"], ["append", frame], ["chunk", "insert", frame, 0],
+                        ["compact", frame], ["reclaim", frame], ["recover", frame]]:  # fmt: skip
+            with self.subTest(command=command):
+                self.assertIn("down: ", self.is_one_line(self.ok(*command, stdin=noise(1024))))
+        self.assertIn("down: ", self.is_one_line(self.ok("copy", frame, frame + "down")))
+        for line in self.ok("info", frame).splitlines(True):
+            self.is_one_line(line)
+        for line in self.ok("recover", "--salvage", frame, frame + "saved").splitlines(True):
+            self.is_one_line(line)
+
     def test_in_the_lines_of_verify(self):
         done = self.run_tool("verify", self.STEERS)
         self.assertIn("down: not checked", self.is_one_line(done.stdout))

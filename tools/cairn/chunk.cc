@@ -54,9 +54,9 @@ absl::Status EditFrame(const ChunkFlags& flags, std::string_view done, Edit edit
   if (absl::Status status = writer->Close(); !status.ok()) return status;
   const absl::StatusOr<FrameInfo> after = NewestInfo(*frame);
   if (!after.ok() || flags.quiet) return after.status();
-  return WriteStdout(absl::StrFormat(
-      "%s: %s, now %s, %s in %s\n", flags.frame, done, FormatCount(after->nchunks, "chunk"),
-      FormatByteSize(after->nbytes), FormatByteSize(StoredSize(*after))));
+  return WriteLines({absl::StrFormat(
+      "%s: %s, now %s, %s in %s", flags.frame, done, FormatCount(after->nchunks, "chunk"),
+      FormatByteSize(after->nbytes), FormatByteSize(StoredSize(*after)))});
 }
 
 // All of the input, but never more than one chunk can be.

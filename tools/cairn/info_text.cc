@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
+#include "tools/cairn/controls.h"
 #include "tools/cairn/filters.h"
 #include "tools/cairn/stored_size.h"
 #include "tools/cairn/units.h"
@@ -103,7 +104,7 @@ std::string DescribePlace(const ChunkSummary& chunk) {
 
 std::string TextOfFrame(const FrameSummary& summary) {
   const FrameInfo& info = summary.info;
-  std::string text = absl::StrFormat("%s: %s\n", summary.path, DescribeFormat(info));
+  std::string text = absl::StrFormat("%s: %s\n", OneLine(summary.path), DescribeFormat(info));
   AddLine(&text, "data", ExactSize(info.nbytes));
   AddLine(&text, "frame",
           absl::StrCat(ExactSize(StoredSize(info)), ", ratio ",

@@ -10,7 +10,6 @@
 
 #include "cairn/frame.h"
 #include "tools/cairn/commands.h"
-#include "tools/cairn/controls.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/progress.h"
@@ -76,12 +75,6 @@ Outcome CheckFrame(const std::string& path, const VerifyFlags& flags, Executor* 
   return {false, {absl::StrFormat("%s: %s: %s", path, verdict, message)}};
 }
 
-absl::Status Print(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) absl::StrAppend(&text, OneLine(line), "\n");
-  return WriteStdout(text);
-}
-
 absl::Status Conclude(int64_t frames, int64_t checked, int64_t bad) {
   const std::string all = FormatCount(frames, "frame");
   if (checked < frames) {
@@ -101,7 +94,7 @@ absl::Status Verify(const VerifyFlags& flags) {
     const Outcome outcome = CheckFrame(path, flags, executor.get());
     ++checked;
     if (!outcome.fine) ++bad;
-    const absl::Status written = Print(outcome.lines);
+    const absl::Status written = WriteLines(outcome.lines);
     // Whoever goes away has the lines that he wanted, but not the verdict on all frames.
     if (absl::IsCancelled(written)) break;
     if (!written.ok()) return written;
