@@ -1,5 +1,6 @@
 """Wrong command lines, damaged frames, full disks."""
 
+import json
 import os
 import pty
 import resource
@@ -280,6 +281,18 @@ class Damage(CliTest):
         message = self.fails(1, "cat", self.frame)
         self.assertIn("chunk 3", message)
         self.assertIn(self.frame, message)
+
+    def test_info_goes_on_past_the_headers_of_chunks_that_cannot_be_read(self):
+        self.flip_byte(self.frame, self.begin + 4)  # its size
+        done = self.run_tool("info", self.frame, "--chunks", "--json")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr.decode(), r"\Acairn: f\.b2frame: 1 of 10 chunks cannot be read[^\n]*\n\Z")
+        chunks = json.loads(done.stdout)["chunks"]
+        self.assertEqual([chunk["index"] for chunk in chunks], list(range(10)))
+        self.assertEqual([chunk["index"] for chunk in chunks if "error" in chunk], [3])
+        self.assertEqual(list(chunks[3]), ["index", "error"])
+        text = self.run_tool("info", self.frame, "--chunks").stdout.decode()
+        self.assertRegex(text, r"\n +3  chunk 3 [^\n]+\n +4 +\d")
 
     def test_all_other_chunks_stay_readable(self):
         for i in [0, 2, 4, 9]:

@@ -14,11 +14,11 @@
 #include "tools/cairn/about.h"
 #include "tools/cairn/box.h"
 #include "tools/cairn/commands.h"
+#include "tools/cairn/damage_check.h"
 #include "tools/cairn/data_out.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/follow.h"
 #include "tools/cairn/io.h"
-#include "tools/cairn/journal_check.h"
 #include "tools/cairn/progress.h"
 
 namespace cairn::tool {
@@ -138,7 +138,7 @@ absl::Status Cat(const CatFlags& flags) {
   const absl::Status status = flags.box     ? CatBox(snapshot, flags, visible)
                               : flags.chunk ? CatChunk(snapshot, flags)
                                             : CatItems(snapshot, flags, visible);
-  return status.ok() ? CheckJournal(snapshot) : status;
+  return status.ok() ? CheckDamage(snapshot) : status;
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/complain.h"
+#include "tools/cairn/damage_check.h"
 #include "tools/cairn/data_out.h"
-#include "tools/cairn/journal_check.h"
 #include "tools/cairn/same_items.h"
 
 namespace cairn::tool {
@@ -50,7 +50,7 @@ class Follower {
     next_ = info.nitems;
     Progress silent("", std::nullopt);
     const absl::Status status = WriteBytes(now, bytes, silent);
-    return status.ok() ? CheckJournal(now) : status;
+    return status.ok() ? CheckDamage(now) : status;
   }
 
  private:
