@@ -409,6 +409,25 @@ class FullDisk(CliTest):
 
 
 class ProgressBar(CliTest):
+    def test_not_drawn_through_the_data_on_a_terminal(self):
+        frame = self.pack(bytes(64 << 10), "--chunk-size", "16KiB")
+        array = self.copy_vector("cframes/nd2-i4.b2nd")
+        ends = []
+        for args in [[frame], [frame, "--chunk", 1], [array, "--box", "0:100,0:33"], [frame, "--follow"]]:
+            master, terminal = pty.openpty()
+            tool = subprocess.Popen([self.tool, "cat", *map(str, args)], cwd=self.dir, stdout=terminal, stderr=terminal)
+            os.close(terminal)
+            ends.append((tool, master))
+        time.sleep(1.1)  # meanwhile nobody takes the data
+        for tool, master in ends:
+            shown = b""
+            while len(shown) < 13_000:
+                shown += os.read(master, 65536)
+            tool.terminate()
+            tool.wait(60)
+            os.close(master)
+            self.assertNotIn(b"\x1b[K", shown)
+
     def slow_pack(self, stderr):
         tool = subprocess.Popen([self.tool, "pack", "f", "--quiet", "--chunk-size", "4KiB"],
                                 cwd=self.dir, stdin=subprocess.PIPE, stderr=stderr)  # fmt: skip
