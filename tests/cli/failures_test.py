@@ -166,6 +166,25 @@ class Files(CliTest):
     def test_an_output_that_cannot_be(self):
         self.assertIn("nodir", self.fails(1, "pack", "nodir/f", stdin=b"x"))
 
+    def test_names_that_look_like_lists(self):
+        for name in ["[a,b]", "[f]", "[]", "{}", "%%"]:
+            self.pack(b"data", name=name)
+        self.assertEqual(self.ok("verify", *self.files()).count(b": ok"), len(self.files()))
+        for name in self.files():
+            with self.subTest(name=name):
+                self.assertIn(f"{name}: ok".encode(), self.ok("verify", name))
+                self.assertIn(f"{name}: ok".encode(), self.ok("verify", "--", name))
+                self.assertEqual(self.ok("cat", name), b"data")
+
+    def test_names_that_are_part_of_a_message(self):
+        for name in ["a", "chunk", "c"]:
+            frame = self.pack(noise(5000), name=name)
+            self.flip_byte(frame, 1000)
+            self.assertRegex(self.fails(1, "cat", frame), f"\\Acairn: {name}: chunk 0")
+        self.pack(b"data", "--sparse", name="s")
+        os.remove(self.path("s/00000000.chunk"))
+        self.assertRegex(self.fails(1, "cat", "s"), r"\Acairn: s(/00000000.chunk)?: ")
+
     def test_frames_that_are_not_there(self):
         for command in ["cat", "info", "append", "verify", "decode"]:
             with self.subTest(command=command):

@@ -1,5 +1,7 @@
 // cairn verify: checks every section and chunk of frames.
 
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -107,7 +109,13 @@ absl::Status Verify(const VerifyFlags& flags) {
 void AddVerify(CLI::App& app, Command& chosen) {
   CLI::App* verify = app.add_subcommand("verify", "Check every section and chunk of frames");
   const auto flags = std::make_shared<VerifyFlags>();
-  verify->add_option("FRAME", flags->frames, "The frames")->required();
+  // What may still come is no list: of lists CLI11 takes the file `[a,b]` for two.
+  constexpr int kAnyNumber = std::numeric_limits<int>::max();
+  verify->add_option("FRAME", flags->frames, "The frames")
+      ->required()
+      ->expected(kAnyNumber, kAnyNumber)
+      ->take_all()
+      ->allow_extra_args(false);
   AddOffset(*verify, flags->offset)->description("Where in each file the frame begins");
   AddThreads(*verify, flags->threads);
   verify->footer(
