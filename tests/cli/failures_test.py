@@ -110,6 +110,12 @@ class Usage(CliTest):
         for command in ["pack", "append", "cat", "encode", "decode", "info", "history", "verify", "reclaim", "recover"]:
             self.assertRegex(text, rf"(?m)^  {command}\b")
 
+    def test_help_and_version_that_cannot_be_written(self):
+        for args in [["--help"], ["--version"], ["cat", "--help"]]:
+            with self.subTest(args=args), open("/dev/full", "wb") as full:
+                self.assertIn("standard output", self.fails(1, *args, stdout=full))
+                self.assertIn("standard output", self.fails(1, *args, preexec_fn=lambda: os.close(1)))
+
     def test_version(self):
         self.assertRegex(self.ok("--version").decode(), r"\Acairn \d+\.\d+\.\d+\n\Z")
 
