@@ -31,7 +31,7 @@ Json JsonOfCodec(Codec codec) {
 
 Json JsonOfLayers(const std::vector<Metalayer>& layers) {
   Json object = Json::object();
-  for (const Metalayer& layer : layers) object[layer.name] = ToHex(layer.content);
+  for (const Metalayer& layer : layers) object[JsonName(layer.name)] = ToHex(layer.content);
   return object;
 }
 
