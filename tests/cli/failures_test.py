@@ -319,6 +319,16 @@ class Damage(CliTest):
         text = self.run_tool("info", self.frame, "--chunks").stdout.decode()
         self.assertRegex(text, r"\n +3  chunk 3 [^\n]+\n +4 +\d")
 
+    def test_verify_counts_what_it_does_not_list(self):
+        frame = self.pack(noise(1100 * 32), "--chunk-size", 32, name="many")
+        content = bytearray(self.read(frame))
+        for chunk in self.info(frame, "--chunks")["chunks"]:
+            content[chunk["offset"] + chunk["cbytes"] - 1] ^= 1
+        self.write(frame, content)
+        lines = self.run_tool("verify", frame).stdout.decode().splitlines()
+        self.assertIn("DAMAGED: 1100 findings", lines[0])
+        self.assertEqual((len(lines), lines[-1]), (1002, "  and 100 more"))
+
     def test_all_other_chunks_stay_readable(self):
         for i in [0, 2, 4, 9]:
             self.assertEqual(self.ok("cat", self.frame, "--chunk", i),

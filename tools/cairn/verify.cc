@@ -32,8 +32,8 @@ std::vector<std::string> Describe(const std::string& path, const FrameInfo& info
                                   const VerifyReport& report) {
   std::string text = absl::StrCat(path, ": ");
   if (!report.ok()) {
-    absl::StrAppend(&text, "DAMAGED: ",
-                    FormatCount(static_cast<int64_t>(report.findings.size()), "finding"), ", ");
+    const int64_t findings = std::ssize(report.findings) + report.omitted;
+    absl::StrAppend(&text, "DAMAGED: ", FormatCount(findings, "finding"), ", ");
   } else {
     absl::StrAppend(&text, "ok, ");
   }
@@ -44,6 +44,7 @@ std::vector<std::string> Describe(const std::string& path, const FrameInfo& info
     lines.push_back(absl::StrFormat("  [%d, %d) %s: %s", finding.begin, finding.end,
                                     finding.section, finding.reason));
   }
+  if (report.omitted > 0) lines.push_back(absl::StrFormat("  and %d more", report.omitted));
   for (const std::string& note : report.notes) lines.push_back("  note: " + note);
   return lines;
 }
