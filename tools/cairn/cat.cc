@@ -78,7 +78,11 @@ absl::Status CatBox(const Snapshot& snapshot, const CatFlags& flags) {
 absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info) {
   const int64_t nitems = info.nitems + (info.nbytes % info.typesize == 0 ? 0 : 1);
   const int64_t items = flags.items.value_or(std::max<int64_t>(0, nitems - flags.first_item));
-  if (flags.first_item > nitems || items > nitems - flags.first_item) {
+  if (flags.first_item > nitems) {
+    return absl::OutOfRangeError(
+        absl::StrFormat("first item %d: the frame has %d items", flags.first_item, nitems));
+  }
+  if (items > nitems - flags.first_item) {
     return absl::OutOfRangeError(absl::StrFormat("%d items from item %d on: the frame has %d",
                                                  items, flags.first_item, nitems));
   }
