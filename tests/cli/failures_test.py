@@ -335,7 +335,7 @@ class Damage(CliTest):
                              self.data[i * 4096 : (i + 1) * 4096])  # fmt: skip
         self.fails(1, "cat", self.frame, "--chunk", 3)
 
-    def test_no_flipped_byte_leaves_a_frame_sealed_and_well(self):
+    def test_every_13th_byte_that_is_flipped_leaves_a_frame_not_sealed_or_not_well(self):
         """Some bytes of the header are others' to edit: there the frame is no longer sealed."""
         frame = self.pack(sample(300), name="small")
         self.assertIn(b"small: ok, sealed", self.ok("verify", frame))

@@ -183,7 +183,7 @@ void AddDelete(CLI::App& group, Command& chosen) {
       ->description("How many chunks")
       ->default_str("1");
   verb->footer(
-      "Their bytes stay in the file, dead, until it is compacted.\n"
+      "Their bytes stay in the file, dead, until 'cairn compact' or 'cairn reclaim' frees them.\n"
       "\nExample: chunks 5, 6 and 7 go\n"
       "  cairn chunk delete temps.b2frame 5 3");
   Finish(*verb, flags, chosen, Delete);

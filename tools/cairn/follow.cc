@@ -23,7 +23,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortPause(10);
 constexpr milliseconds kLongPause(100);
 
-// A reader has nothing to clean up, and what a pipe has room for is written in one go.
+// A reader has nothing to clean up. A write that waits for room ends too, perhaps within an item:
+// whoever reads may never make room for the rest.
 void EndOnSignals() {
   for (const int signal : {SIGINT, SIGTERM}) {
     std::signal(signal, [](int /*signal*/) { _exit(0); });
