@@ -56,7 +56,6 @@ class Verifier {
   const VerifyDepth depth_;
   bool headers_only_ = depth_ == VerifyDepth::kStructure;  // of the chunks to come
   VerifyReport report_;
-  int64_t omitted_ = 0;      // findings past kMaxFindings
   int64_t not_decoded_ = 0;  // chunks that need what this build lacks
   // Decoded bytes of the chunks so far; none when the size of one is not known.
   std::optional<int64_t> nbytes_ = 0;
@@ -67,7 +66,7 @@ class Verifier {
 
 void Verifier::Add(Extent extent, std::string section, const absl::Status& status) {
   if (report_.findings.size() == kMaxFindings) {
-    ++omitted_;
+    ++report_.omitted;
     return;
   }
   report_.findings.push_back(
@@ -224,7 +223,6 @@ void Verifier::AddNotes() {
     report_.notes.push_back(absl::StrFormat(
         "%d chunks need a codec or filter that is not here: not decoded", not_decoded_));
   }
-  if (omitted_ > 0) report_.notes.push_back(absl::StrFormat("%d more findings", omitted_));
   if (state_.info.sealed || !state_.trailer_damage.ok() || !state_.journal_damage.ok()) return;
   const std::shared_ptr<const format::Seal>& seal = state_.seal;
   if (state_.header_changed_outside) {

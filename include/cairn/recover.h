@@ -32,9 +32,9 @@ struct RecoveryReport {
 };
 
 // Leaves a frame that holds its newest commit in a checkpoint, with nothing behind. A frame that is
-// well is left alone. kUnavailable while a writer holds it; kDataLoss when neither header nor any
-// trailer can be used, see Salvage, and when commits behind damage would be lost: what is readable
-// can be copied.
+// well is left alone. kUnavailable while a writer holds one that is not; kDataLoss when neither
+// header nor any trailer can be used, see Salvage, and when commits behind damage would be lost:
+// what is readable can be copied.
 absl::StatusOr<RecoveryReport> CAIRN_EXPORT Recover(const std::string& path,
                                                     const RecoverOptions& options = {});
 

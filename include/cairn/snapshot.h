@@ -90,7 +90,8 @@ struct VerifyReport {
   int64_t nchunks = 0;  // looked at
   int64_t bytes_read = 0;
   bool sealed = false;
-  std::vector<Finding> findings;   // damage; empty when all is well
+  std::vector<Finding> findings;   // damage, the first thousand; empty when all is well
+  int64_t omitted = 0;             // damage behind them, only counted
   std::vector<std::string> notes;  // not damage: "not sealed: changed by another Blosc2 after …"
   bool ok() const { return findings.empty(); }
 };

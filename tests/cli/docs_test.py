@@ -86,6 +86,24 @@ class Docs(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         self.assertEqual(self.read("ten.f32"), self.read("temps.f32")[4000:4040])
 
+    def anchors(self, document):
+        """Those that the headings of a document get."""
+        headings = re.findall(r"(?m)^#+ (.*)$", re.sub(r"(?ms)^```.*?^```$", "", self.source(document)))
+        return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+    def test_links_lead_somewhere(self):
+        documents = ["README.md", *(f"docs/{name}" for name in os.listdir(os.path.join(self.root, "docs")) if name.endswith(".md"))]
+        for document in documents:
+            for link in re.findall(r"\]\(([^)\s]+)\)", self.source(document)):
+                if re.match(r"[a-z]+:", link):
+                    continue
+                with self.subTest(document=document, link=link):
+                    name, _, anchor = link.partition("#")
+                    target = os.path.normpath(os.path.join(os.path.dirname(document), name)) if name else document
+                    self.assertTrue(os.path.exists(os.path.join(self.root, target)))
+                    if anchor:
+                        self.assertIn(anchor, self.anchors(target))
+
     def test_the_manual_lists_the_json_keys(self):
         manual = self.source("docs/cli.md")
         info = self.info(self.pack(b"data"), "--chunks")

@@ -1,5 +1,6 @@
 """Wrong command lines, damaged frames, full disks."""
 
+import json
 import os
 import pty
 import resource
@@ -109,6 +110,12 @@ class Usage(CliTest):
         for command in ["pack", "append", "cat", "encode", "decode", "info", "history", "verify", "reclaim", "recover"]:
             self.assertRegex(text, rf"(?m)^  {command}\b")
 
+    def test_help_and_version_that_cannot_be_written(self):
+        for args in [["--help"], ["--version"], ["cat", "--help"]]:
+            with self.subTest(args=args), open("/dev/full", "wb") as full:
+                self.assertIn("standard output", self.fails(1, *args, stdout=full))
+                self.assertIn("standard output", self.fails(1, *args, preexec_fn=lambda: os.close(1)))
+
     def test_version(self):
         self.assertRegex(self.ok("--version").decode(), r"\Acairn \d+\.\d+\.\d+\n\Z")
 
@@ -165,6 +172,25 @@ class Files(CliTest):
     def test_an_output_that_cannot_be(self):
         self.assertIn("nodir", self.fails(1, "pack", "nodir/f", stdin=b"x"))
 
+    def test_names_that_look_like_lists(self):
+        for name in ["[a,b]", "[f]", "[]", "{}", "%%"]:
+            self.pack(b"data", name=name)
+        self.assertEqual(self.ok("verify", *self.files()).count(b": ok"), len(self.files()))
+        for name in self.files():
+            with self.subTest(name=name):
+                self.assertIn(f"{name}: ok".encode(), self.ok("verify", name))
+                self.assertIn(f"{name}: ok".encode(), self.ok("verify", "--", name))
+                self.assertEqual(self.ok("cat", name), b"data")
+
+    def test_names_that_are_part_of_a_message(self):
+        for name in ["a", "chunk", "c"]:
+            frame = self.pack(noise(5000), name=name)
+            self.flip_byte(frame, 1000)
+            self.assertRegex(self.fails(1, "cat", frame), f"\\Acairn: {name}: chunk 0")
+        self.pack(b"data", "--sparse", name="s")
+        os.remove(self.path("s/00000000.chunk"))
+        self.assertRegex(self.fails(1, "cat", "s"), r"\Acairn: s(/00000000.chunk)?: ")
+
     def test_frames_that_are_not_there(self):
         for command in ["cat", "info", "append", "verify", "decode"]:
             with self.subTest(command=command):
@@ -196,6 +222,18 @@ class OthersWords(CliTest):
     def test_in_complaints(self):
         done = self.run_tool("cat", self.STEERS)
         self.assertIn("down", self.is_one_line(done.stderr))
+
+    def test_in_summaries(self):
+        frame = self.STEERS
+        for command in [["pack", frame, "--chunk-size", "1KiB"], ["append", frame], ["chunk", "insert", frame, 0],
+                        ["compact", frame], ["reclaim", frame], ["recover", frame]]:  # fmt: skip
+            with self.subTest(command=command):
+                self.assertIn("down: ", self.is_one_line(self.ok(*command, stdin=noise(1024))))
+        self.assertIn("down: ", self.is_one_line(self.ok("copy", frame, frame + "down")))
+        for line in self.ok("info", frame).splitlines(True):
+            self.is_one_line(line)
+        for line in self.ok("recover", "--salvage", frame, frame + "saved").splitlines(True):
+            self.is_one_line(line)
 
     def test_in_the_lines_of_verify(self):
         done = self.run_tool("verify", self.STEERS)
@@ -269,13 +307,35 @@ class Damage(CliTest):
         self.assertIn("chunk 3", message)
         self.assertIn(self.frame, message)
 
+    def test_info_goes_on_past_the_headers_of_chunks_that_cannot_be_read(self):
+        self.flip_byte(self.frame, self.begin + 4)  # its size
+        done = self.run_tool("info", self.frame, "--chunks", "--json")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr.decode(), r"\Acairn: f\.b2frame: 1 of 10 chunks cannot be read[^\n]*\n\Z")
+        chunks = json.loads(done.stdout)["chunks"]
+        self.assertEqual([chunk["index"] for chunk in chunks], list(range(10)))
+        self.assertEqual([chunk["index"] for chunk in chunks if "error" in chunk], [3])
+        self.assertEqual(list(chunks[3]), ["index", "error"])
+        text = self.run_tool("info", self.frame, "--chunks").stdout.decode()
+        self.assertRegex(text, r"\n +3  chunk 3 [^\n]+\n +4 +\d")
+
+    def test_verify_counts_what_it_does_not_list(self):
+        frame = self.pack(noise(1100 * 32), "--chunk-size", 32, name="many")
+        content = bytearray(self.read(frame))
+        for chunk in self.info(frame, "--chunks")["chunks"]:
+            content[chunk["offset"] + chunk["cbytes"] - 1] ^= 1
+        self.write(frame, content)
+        lines = self.run_tool("verify", frame).stdout.decode().splitlines()
+        self.assertIn("DAMAGED: 1100 findings", lines[0])
+        self.assertEqual((len(lines), lines[-1]), (1002, "  and 100 more"))
+
     def test_all_other_chunks_stay_readable(self):
         for i in [0, 2, 4, 9]:
             self.assertEqual(self.ok("cat", self.frame, "--chunk", i),
                              self.data[i * 4096 : (i + 1) * 4096])  # fmt: skip
         self.fails(1, "cat", self.frame, "--chunk", 3)
 
-    def test_no_flipped_byte_leaves_a_frame_sealed_and_well(self):
+    def test_every_13th_byte_that_is_flipped_leaves_a_frame_not_sealed_or_not_well(self):
         """Some bytes of the header are others' to edit: there the frame is no longer sealed."""
         frame = self.pack(sample(300), name="small")
         self.assertIn(b"small: ok, sealed", self.ok("verify", frame))
@@ -384,6 +444,25 @@ class FullDisk(CliTest):
 
 
 class ProgressBar(CliTest):
+    def test_not_drawn_through_the_data_on_a_terminal(self):
+        frame = self.pack(bytes(64 << 10), "--chunk-size", "16KiB")
+        array = self.copy_vector("cframes/nd2-i4.b2nd")
+        ends = []
+        for args in [[frame], [frame, "--chunk", 1], [array, "--box", "0:100,0:33"], [frame, "--follow"]]:
+            master, terminal = pty.openpty()
+            tool = subprocess.Popen([self.tool, "cat", *map(str, args)], cwd=self.dir, stdout=terminal, stderr=terminal)
+            os.close(terminal)
+            ends.append((tool, master))
+        time.sleep(1.1)  # meanwhile nobody takes the data
+        for tool, master in ends:
+            shown = b""
+            while len(shown) < 13_000:
+                shown += os.read(master, 65536)
+            tool.terminate()
+            tool.wait(60)
+            os.close(master)
+            self.assertNotIn(b"\x1b[K", shown)
+
     def slow_pack(self, stderr):
         tool = subprocess.Popen([self.tool, "pack", "f", "--quiet", "--chunk-size", "4KiB"],
                                 cwd=self.dir, stdin=subprocess.PIPE, stderr=stderr)  # fmt: skip

@@ -9,7 +9,8 @@ from cli import CliTest, sample
 
 FRAME_KEYS = [
     "path", "kind", "era", "format_version", "codec", "level", "filters", "split_mode",
-    "typesize", "blocksize", "chunksize", "nchunks", "nbytes", "cbytes", "frame_size", "journal_size", "header_len",
+    "typesize", "blocksize", "chunksize", "nchunks", "nbytes", "cbytes", "frame_size", "journal_size",
+    "journal_damaged", "trailer_damaged", "header_len",
     "dead_bytes", "fingerprint", "sealed", "generation", "array", "metalayers", "vlmetalayers",
 ]  # fmt: skip
 CHUNK_KEYS = ["index", "offset", "file", "nbytes", "cbytes", "blocksize", "special", "fingerprint"]
@@ -36,7 +37,7 @@ class Cat(CliTest):
         self.assertEqual(self.ok("cat", self.frame, "--chunk", 24), self.data[98304:])
 
     def test_numbers_past_the_end(self):
-        self.assertIn("25000", self.fails(1, "cat", self.frame, "--first-item", 25_001))
+        self.assertIn("first item 25001: the frame has 25000 items", self.fails(1, "cat", self.frame, "--first-item", 25_001))
         self.assertIn("25000", self.fails(1, "cat", self.frame, "--items", 25_001))
         self.assertIn("25", self.fails(1, "cat", self.frame, "--chunk", 25))
 

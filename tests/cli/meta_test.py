@@ -41,6 +41,15 @@ class List(Meta):
             "metalayers": [{"name": "unit", "size": 1}, {"name": "both", "size": 4}],
             "vlmetalayers": [{"name": "note", "size": 9}, {"name": "both", "size": 4}]})  # fmt: skip
 
+    def test_names_stay_different_in_json(self):
+        names = {b"\xff": "\\377", b"\xfe": "\\376", b"\\377": "\\\\377", "grün".encode(): "grün"}
+        frame = self.pack(b"x", name="bare")
+        for name in names:
+            self.ok("meta", "set", frame, os.fsdecode(name), stdin=name)
+        layers = json.loads(self.ok("meta", "ls", frame, "--json"))["vlmetalayers"]
+        self.assertEqual({layer["name"] for layer in layers}, set(names.values()))
+        self.assertEqual(self.info(frame)["vlmetalayers"], {shown: name.hex() for name, shown in names.items()})
+
     def test_none(self):
         frame = self.pack(b"x", name="bare")
         self.assertEqual(self.ok("meta", "ls", frame), b"")

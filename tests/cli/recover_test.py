@@ -99,6 +99,59 @@ class DamagedJournal(Recover):
         self.assertIn("cannot be read", self.fails(1, "copy", self.frame, "copy", "--quiet"))
         self.assertEqual(self.ok("cat", "copy"), self.data[:20_000])
 
+    def test_an_older_state_is_not_told_as_the_newest(self):
+        for shown, *args in [
+            ("what follows is damaged", "info", self.frame), ('"journal_damaged": true', "info", self.frame, "--json"),
+            ("checkpoint", "history", self.frame), ('"checkpoint"', "history", self.frame, "--json"),
+            ("unit", "meta", "ls", self.frame), ('"unit"', "meta", "ls", self.frame, "--json"),
+            ("K\n", "meta", "get", self.frame, "unit", "--fixed"),
+        ]:  # fmt: skip
+            with self.subTest(args=args):
+                self.assertIn("cannot be read", self.fails(1, *args))
+                self.assertIn(shown, self.run_tool(*args).stdout.decode())
+        self.assertNotIn(b"cairn recover", self.run_tool("info", self.frame).stdout)
+
+    def test_a_layer_that_is_not_there_may_be_behind_the_damage(self):
+        self.assertIn("journal: ", self.fails(1, "meta", "get", self.frame, "station"))
+
+
+class DamagedTrailer(Recover):
+    """Without it nothing tells that a chunk is damaged which is a plain copy of its data."""
+
+    def setUp(self):
+        super().setUp()
+        self.ok("meta", "set", self.frame, "station", stdin=b"Lisbon")
+        content = self.read(self.frame)
+        begin = content.index(self.data[8000:8040])
+        self.flip_byte(self.frame, begin)
+        self.flip_byte(self.frame, len(content) - 1)
+        self.damaged = bytearray(self.data[:20_000])
+        self.damaged[8000] ^= 0x10
+
+    def test_data_that_cannot_be_checked_is_not_passed_off_as_sound(self):
+        for args in [[], ["--follow"]]:
+            tool = self.run_tool("cat", self.frame, *args)
+            self.assertEqual((tool.returncode, tool.stdout), (1, self.damaged))
+            self.assertIn(b"f.b2frame: trailer: damaged", tool.stderr)
+        self.assertIn("trailer: damaged", self.fails(1, "copy", self.frame, "copy"))
+        self.assertEqual(self.files(), [self.frame])
+
+    def test_recover_does_not_call_it_well(self):
+        for args in [[], ["--dry-run"]]:
+            self.assertIn("f.b2frame: trailer: ", self.fails(1, "recover", self.frame, *args))
+            self.assertEqual(self.run_tool("recover", self.frame, *args).stdout, b"")
+
+    def test_what_is_told_of_it_is_told_as_damage(self):
+        for shown, *args in [
+            ("damaged: chunks are not checked", "info", self.frame),
+            ('"trailer_damaged": true', "info", self.frame, "--json"), ("checkpoint", "history", self.frame),
+            ("unit", "meta", "ls", self.frame), ("K\n", "meta", "get", self.frame, "unit", "--fixed"),
+            ("", "meta", "get", self.frame, "station"),
+        ]:  # fmt: skip
+            with self.subTest(args=args):
+                self.assertIn("f.b2frame: trailer: ", self.fails(1, *args))
+                self.assertIn(shown, self.run_tool(*args).stdout.decode())
+
 
 class Header(Recover):
     def test_comes_back_from_its_copy(self):

@@ -86,10 +86,10 @@ absl::Status Append(const AppendFlags& flags) {
   if (!size.ok() || flags.quiet || flags.ack) return size.status();
   const absl::StatusOr<FrameInfo> info = NewestInfo(*frame);
   if (!info.ok()) return info.status();
-  return WriteStdout(absl::StrFormat(
-      "%s: %s appended, now %s in %s (%s), %s\n", flags.frame, FormatByteSize(*size),
+  return WriteLines({absl::StrFormat(
+      "%s: %s appended, now %s in %s (%s), %s", flags.frame, FormatByteSize(*size),
       FormatByteSize(info->nbytes), FormatByteSize(StoredSize(*info)),
-      FormatRatio(info->nbytes, StoredSize(*info)), FormatCount(info->nchunks, "chunk")));
+      FormatRatio(info->nbytes, StoredSize(*info)), FormatCount(info->nchunks, "chunk"))});
 }
 
 // Commits on the way.

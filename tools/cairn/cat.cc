@@ -14,11 +14,11 @@
 #include "tools/cairn/about.h"
 #include "tools/cairn/box.h"
 #include "tools/cairn/commands.h"
+#include "tools/cairn/damage_check.h"
 #include "tools/cairn/data_out.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/follow.h"
 #include "tools/cairn/io.h"
-#include "tools/cairn/journal_check.h"
 #include "tools/cairn/progress.h"
 
 namespace cairn::tool {
@@ -38,8 +38,11 @@ struct CatFlags {
   int threads = 0;
 };
 
+// What the progress bar says: nothing where it would run through the data that a terminal shows.
+std::string BarLabel() { return isatty(STDOUT_FILENO) == 1 ? "" : "reading"; }
+
 // Piece by piece, so that a box may be larger than memory.
-absl::Status CatBox(const Snapshot& snapshot, const CatFlags& flags, bool visible) {
+absl::Status CatBox(const Snapshot& snapshot, const CatFlags& flags) {
   constexpr int64_t kPiece = 64 << 20;
   if (!snapshot.array()) {
     return absl::FailedPreconditionError("--box: the frame holds no n-dimensional array");
@@ -54,7 +57,7 @@ absl::Status CatBox(const Snapshot& snapshot, const CatFlags& flags, bool visibl
   const int64_t typesize = snapshot.info().typesize;
   const int64_t nbytes = CountItems(*box) * typesize;
   if (absl::Status status = CheckMaxBytes(flags.max_bytes, nbytes); !status.ok()) return status;
-  Progress progress(visible ? "" : "reading", nbytes);
+  Progress progress(BarLabel(), nbytes);
   std::optional<Buffer> buffer;
   int64_t done = 0;
   return ForEachPiece(*box, kPiece / typesize, [&](const Box& part) {
@@ -75,7 +78,11 @@ absl::Status CatBox(const Snapshot& snapshot, const CatFlags& flags, bool visibl
 absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info) {
   const int64_t nitems = info.nitems + (info.nbytes % info.typesize == 0 ? 0 : 1);
   const int64_t items = flags.items.value_or(std::max<int64_t>(0, nitems - flags.first_item));
-  if (flags.first_item > nitems || items > nitems - flags.first_item) {
+  if (flags.first_item > nitems) {
+    return absl::OutOfRangeError(
+        absl::StrFormat("first item %d: the frame has %d items", flags.first_item, nitems));
+  }
+  if (items > nitems - flags.first_item) {
     return absl::OutOfRangeError(absl::StrFormat("%d items from item %d on: the frame has %d",
                                                  items, flags.first_item, nitems));
   }
@@ -95,18 +102,18 @@ absl::Status CatChunk(const Snapshot& snapshot, const CatFlags& flags) {
   const absl::StatusOr<int32_t> size = snapshot.ChunkSize(chunk);
   if (!size.ok()) return size.status();
   if (absl::Status status = CheckMaxBytes(flags.max_bytes, *size); !status.ok()) return status;
-  Progress progress("reading", std::nullopt);
+  Progress progress(BarLabel(), std::nullopt);
   return WriteChunks(snapshot, {chunk, chunk + 1}, progress);
 }
 
-absl::Status CatItems(const Snapshot& snapshot, const CatFlags& flags, bool visible) {
+absl::Status CatItems(const Snapshot& snapshot, const CatFlags& flags) {
   const FrameInfo& info = snapshot.info();
   const absl::StatusOr<Range> range = BytesOfItems(flags, info);
   if (!range.ok()) return range.status();
   const Range& bytes = *range;
   const absl::Status allowed = CheckMaxBytes(flags.max_bytes, bytes.end - bytes.begin);
   if (!allowed.ok()) return allowed;
-  Progress progress(visible ? "" : "reading", bytes.end - bytes.begin);
+  Progress progress(BarLabel(), bytes.end - bytes.begin);
   // Chunks may hold more than the header says of them all.
   const bool whole = bytes.begin == 0 && bytes.end == info.nbytes && !flags.max_bytes;
   // Without a common size the way from a byte to its chunk is long; chunk by chunk it is short.
@@ -132,13 +139,11 @@ absl::Status Cat(const CatFlags& flags) {
   absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
   if (!frame.ok()) return frame.status();
   const Snapshot snapshot = frame->snapshot();
-  // A bar would run through the data that a terminal shows.
-  const bool visible = isatty(STDOUT_FILENO) == 1;
   if (flags.follow) return CatAndFollow(*frame, flags);
-  const absl::Status status = flags.box     ? CatBox(snapshot, flags, visible)
+  const absl::Status status = flags.box     ? CatBox(snapshot, flags)
                               : flags.chunk ? CatChunk(snapshot, flags)
-                                            : CatItems(snapshot, flags, visible);
-  return status.ok() ? CheckJournal(snapshot) : status;
+                                            : CatItems(snapshot, flags);
+  return status.ok() ? CheckDamage(snapshot) : status;
 }
 
 }  // namespace

@@ -54,9 +54,9 @@ absl::Status EditFrame(const ChunkFlags& flags, std::string_view done, Edit edit
   if (absl::Status status = writer->Close(); !status.ok()) return status;
   const absl::StatusOr<FrameInfo> after = NewestInfo(*frame);
   if (!after.ok() || flags.quiet) return after.status();
-  return WriteStdout(absl::StrFormat(
-      "%s: %s, now %s, %s in %s\n", flags.frame, done, FormatCount(after->nchunks, "chunk"),
-      FormatByteSize(after->nbytes), FormatByteSize(StoredSize(*after))));
+  return WriteLines({absl::StrFormat(
+      "%s: %s, now %s, %s in %s", flags.frame, done, FormatCount(after->nchunks, "chunk"),
+      FormatByteSize(after->nbytes), FormatByteSize(StoredSize(*after)))});
 }
 
 // All of the input, but never more than one chunk can be.
@@ -183,7 +183,7 @@ void AddDelete(CLI::App& group, Command& chosen) {
       ->description("How many chunks")
       ->default_str("1");
   verb->footer(
-      "Their bytes stay in the file, dead, until it is compacted.\n"
+      "Their bytes stay in the file, dead, until 'cairn compact' or 'cairn reclaim' frees them.\n"
       "\nExample: chunks 5, 6 and 7 go\n"
       "  cairn chunk delete temps.b2frame 5 3");
   Finish(*verb, flags, chosen, Delete);

@@ -21,13 +21,14 @@ struct CompactFlags {
   bool quiet = false;
 };
 
-std::string Describe(const CompactFlags& flags, const CompactReport& report) {
+absl::Status Print(const CompactFlags& flags, const CompactReport& report) {
   if (flags.json) {
     const Json json = {{"size_before", report.size_before}, {"size_after", report.size_after}};
-    return json.dump(2) + "\n";
+    return WriteStdout(Dump(json, 2) + "\n");
   }
-  return absl::StrFormat("%s: %s before, %s now\n", flags.frame, FormatByteSize(report.size_before),
-                         FormatByteSize(report.size_after));
+  return WriteLines(
+      {absl::StrFormat("%s: %s before, %s now", flags.frame, FormatByteSize(report.size_before),
+                       FormatByteSize(report.size_after))});
 }
 
 absl::Status Compact(const CompactFlags& flags) {
@@ -35,7 +36,7 @@ absl::Status Compact(const CompactFlags& flags) {
   if (!frame.ok()) return frame.status();
   const absl::StatusOr<CompactReport> report = frame->Compact();
   if (!report.ok() || flags.quiet) return report.status();
-  return WriteStdout(Describe(flags, *report));
+  return Print(flags, *report);
 }
 
 }  // namespace

@@ -18,8 +18,8 @@
 #include "tools/cairn/about.h"
 #include "tools/cairn/chunk_copier.h"
 #include "tools/cairn/commands.h"
+#include "tools/cairn/damage_check.h"
 #include "tools/cairn/flags.h"
-#include "tools/cairn/journal_check.h"
 #include "tools/cairn/new_frame_flags.h"
 #include "tools/cairn/progress.h"
 
@@ -167,13 +167,11 @@ absl::Status Copy(const CopyFlags& flags) {
   const absl::StatusOr<Frame> frame = Frame::Open(flags.in, options);
   if (!frame.ok()) return frame.status();
   if (absl::Status status = CheckPlaces(frame->snapshot(), flags); !status.ok()) return status;
-  // Without the trailer no chunk can be checked: a copy would pass damage off as sealed.
-  if (frame->snapshot().info().trailer_damaged) {
-    return absl::DataLossError(flags.in + ": its trailer is damaged; see `cairn verify`");
-  }
+  // A copy would pass damage off as sealed.
+  if (absl::Status status = CheckTrailer(frame->snapshot()); !status.ok()) return status;
   const absl::Status made = CopyTo(frame->snapshot(), flags.frame, executor.get());
   const absl::Status status = flags.frame.Report(made, start);
-  return status.ok() ? CheckJournal(frame->snapshot()) : status;
+  return status.ok() ? CheckDamage(frame->snapshot()) : status;
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/complain.h"
+#include "tools/cairn/damage_check.h"
 #include "tools/cairn/data_out.h"
-#include "tools/cairn/journal_check.h"
 #include "tools/cairn/same_items.h"
 
 namespace cairn::tool {
@@ -23,7 +23,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortPause(10);
 constexpr milliseconds kLongPause(100);
 
-// A reader has nothing to clean up, and what a pipe has room for is written in one go.
+// A reader has nothing to clean up. A write that waits for room ends too, perhaps within an item:
+// whoever reads may never make room for the rest.
 void EndOnSignals() {
   for (const int signal : {SIGINT, SIGTERM}) {
     std::signal(signal, [](int /*signal*/) { _exit(0); });
@@ -50,7 +51,7 @@ class Follower {
     next_ = info.nitems;
     Progress silent("", std::nullopt);
     const absl::Status status = WriteBytes(now, bytes, silent);
-    return status.ok() ? CheckJournal(now) : status;
+    return status.ok() ? CheckDamage(now) : status;
   }
 
  private:

@@ -41,6 +41,11 @@ absl::StatusOr<FrameInfo> NewestInfo(Frame& frame) {
   return snapshot->info();
 }
 
+std::vector<std::string> ReadableVlmeta(const Snapshot& snapshot) {
+  if (snapshot.info().trailer_damaged) return {};
+  return snapshot.vlmetalayers();
+}
+
 absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snapshot& snapshot) {
   FrameSummary summary = {.path = path,
                           .info = snapshot.info(),
@@ -49,7 +54,7 @@ absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snaps
                           .vlmetalayers = {}};
   if (summary.info.dead_bytes < 0) CountDeadBytes(snapshot, summary.info);
   size_t shown = 0;
-  for (std::string& name : snapshot.vlmetalayers()) {
+  for (std::string& name : ReadableVlmeta(snapshot)) {
     absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmeta(name);
     if (!content.ok()) return content.status();
     shown += content->size();
@@ -61,7 +66,9 @@ absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snaps
   return summary;
 }
 
-absl::StatusOr<ChunkSummary> SummarizeChunk(const Snapshot& snapshot, int64_t nchunk) {
+namespace {
+
+absl::StatusOr<ChunkSummary> LookAtChunk(const Snapshot& snapshot, int64_t nchunk) {
   const absl::StatusOr<ChunkEntry> entry = snapshot.GetEntry(nchunk);
   if (!entry.ok()) return entry.status();
   const absl::StatusOr<Chunk> chunk = snapshot.GetChunk(nchunk);
@@ -77,6 +84,14 @@ absl::StatusOr<ChunkSummary> SummarizeChunk(const Snapshot& snapshot, int64_t nc
                       .blocksize = info->blocksize,
                       .special = stored ? info->special : entry->special,
                       .fingerprint = entry->fingerprint};
+}
+
+}  // namespace
+
+ChunkSummary SummarizeChunk(const Snapshot& snapshot, int64_t nchunk) {
+  absl::StatusOr<ChunkSummary> summary = LookAtChunk(snapshot, nchunk);
+  if (summary.ok()) return *std::move(summary);
+  return {.index = nchunk, .error = std::string(summary.status().message())};
 }
 
 }  // namespace cairn::tool

@@ -24,20 +24,23 @@ struct FrameSummary {
 
 struct ChunkSummary {
   int64_t index = 0;
-  int64_t offset = -1;  // -1 when the chunk does not lie behind the header
-  int64_t file = -1;    // number of the chunk's file in a sparse frame; -1 when it has none
+  std::string error = {};  // why nothing else is known of it
+  int64_t offset = -1;     // -1 when the chunk does not lie behind the header
+  int64_t file = -1;       // number of the chunk's file in a sparse frame; -1 when it has none
   int32_t nbytes = 0;
   int32_t cbytes = 0;  // bytes in the frame; 0 when it takes none
   int32_t blocksize = 0;
   SpecialValue special = SpecialValue::kNone;
-  std::optional<uint64_t> fingerprint;
+  std::optional<uint64_t> fingerprint = {};
 };
 
 // Of the newest state. Keeps no snapshot, which would keep the files of a sparse frame that an edit
 // replaces.
 absl::StatusOr<FrameInfo> NewestInfo(Frame& frame);
+// The names of the vlmetalayers, unless the trailer is damaged: then none can be read.
+std::vector<std::string> ReadableVlmeta(const Snapshot& snapshot);
 absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snapshot& snapshot);
-absl::StatusOr<ChunkSummary> SummarizeChunk(const Snapshot& snapshot, int64_t nchunk);
+ChunkSummary SummarizeChunk(const Snapshot& snapshot, int64_t nchunk);
 
 }  // namespace cairn::tool
 

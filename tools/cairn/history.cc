@@ -9,6 +9,7 @@
 #include "cairn/frame.h"
 #include "tools/cairn/about.h"
 #include "tools/cairn/commands.h"
+#include "tools/cairn/damage_check.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/json.h"
@@ -59,7 +60,9 @@ absl::Status ListHistory(const HistoryFlags& flags) {
   if (!frame.ok()) return frame.status();
   const absl::StatusOr<History> history = frame->History();
   if (!history.ok()) return history.status();
-  return WriteStdout(flags.json ? JsonOfHistory(*history) : TextOfHistory(*history));
+  const absl::Status status =
+      WriteStdout(flags.json ? JsonOfHistory(*history) : TextOfHistory(*history));
+  return status.ok() ? CheckDamage(frame->snapshot()) : status;
 }
 
 }  // namespace

@@ -2,17 +2,19 @@
 
 #include <memory>
 #include <optional>
-#include <utility>
-#include <vector>
+
+#include "absl/strings/str_format.h"
 
 #include "cairn/frame.h"
 #include "tools/cairn/about.h"
 #include "tools/cairn/commands.h"
+#include "tools/cairn/damage_check.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/frame_summary.h"
 #include "tools/cairn/info_json.h"
 #include "tools/cairn/info_text.h"
 #include "tools/cairn/io.h"
+#include "tools/cairn/units.h"
 
 namespace cairn::tool {
 
@@ -26,15 +28,36 @@ struct InfoFlags {
   int64_t offset = 0;
 };
 
-// Chunks are written one by one: a frame may have millions.
-absl::Status PrintChunks(const Snapshot& snapshot, bool json) {
+// Chunks are written one by one: a frame may have millions. Returns how many have no more to tell
+// than an error.
+absl::StatusOr<int64_t> PrintChunks(const Snapshot& snapshot, bool json) {
+  int64_t bad = 0;
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
-    const absl::StatusOr<ChunkSummary> chunk = SummarizeChunk(snapshot, i);
-    if (!chunk.ok()) return chunk.status();
-    const absl::Status status = WriteStdout(json ? JsonOfChunk(*chunk) : TextOfChunk(*chunk));
+    const ChunkSummary chunk = SummarizeChunk(snapshot, i);
+    if (!chunk.error.empty()) ++bad;
+    const absl::Status status = WriteStdout(json ? JsonOfChunk(chunk) : TextOfChunk(chunk));
     if (!status.ok()) return status;
   }
-  return absl::OkStatus();
+  return bad;
+}
+
+absl::Status PrintWithChunks(const Snapshot& snapshot, const FrameSummary& summary, bool json) {
+  const absl::Status status =
+      WriteStdout(json ? OpenChunkArray(JsonOfFrame(summary))
+                       : TextOfFrame(summary) + ChunkTableHead(summary.info.layout));
+  if (!status.ok()) return status;
+  const absl::StatusOr<int64_t> bad = PrintChunks(snapshot, json);
+  if (!bad.ok()) return bad.status();
+  if (json) {
+    if (absl::Status closed = WriteStdout(CloseChunkArray()); !closed.ok()) return closed;
+  }
+  if (*bad == 0) return absl::OkStatus();
+  return absl::DataLossError(absl::StrFormat("%d of %s cannot be read; see `cairn verify`", *bad,
+                                             FormatCount(summary.info.nchunks, "chunk")));
+}
+
+absl::Status PrintFrame(const FrameSummary& summary, bool json) {
+  return WriteStdout(json ? JsonOfFrame(summary) : TextOfFrame(summary));
 }
 
 absl::Status Info(const InfoFlags& flags) {
@@ -49,12 +72,9 @@ absl::Status Info(const InfoFlags& flags) {
   const absl::StatusOr<FrameSummary> summary = SummarizeFrame(flags.frame, snapshot);
   if (!summary.ok()) return summary.status();
 
-  std::string head = flags.json ? JsonOfFrame(*summary) : TextOfFrame(*summary);
-  if (!flags.chunks) return WriteStdout(head);
-  head = flags.json ? OpenChunkArray(head) : head + ChunkTableHead(snapshot.info().layout);
-  if (absl::Status status = WriteStdout(head); !status.ok()) return status;
-  if (absl::Status status = PrintChunks(snapshot, flags.json); !status.ok()) return status;
-  return flags.json ? WriteStdout(CloseChunkArray()) : absl::OkStatus();
+  const absl::Status status = flags.chunks ? PrintWithChunks(snapshot, *summary, flags.json)
+                                           : PrintFrame(*summary, flags.json);
+  return status.ok() ? CheckDamage(snapshot) : status;
 }
 
 }  // namespace

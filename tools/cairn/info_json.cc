@@ -31,7 +31,7 @@ Json JsonOfCodec(Codec codec) {
 
 Json JsonOfLayers(const std::vector<Metalayer>& layers) {
   Json object = Json::object();
-  for (const Metalayer& layer : layers) object[layer.name] = ToHex(layer.content);
+  for (const Metalayer& layer : layers) object[JsonName(layer.name)] = ToHex(layer.content);
   return object;
 }
 
@@ -64,6 +64,8 @@ std::string JsonOfFrame(const FrameSummary& summary) {
       {"cbytes", info.cbytes},
       {"frame_size", info.frame_size},
       {"journal_size", info.journal_size},
+      {"journal_damaged", info.journal_damaged},
+      {"trailer_damaged", info.trailer_damaged},
       {"header_len", info.header_len},
       {"dead_bytes", info.dead_bytes},
       {"fingerprint", NameOf(kFingerprintWords, info.fingerprint)},
@@ -81,6 +83,11 @@ std::string OpenChunkArray(const std::string& object) {
 }
 
 std::string JsonOfChunk(const ChunkSummary& chunk) {
+  const char* const separator = chunk.index == 0 ? "\n    " : ",\n    ";
+  if (!chunk.error.empty()) {
+    const Json json = {{"index", chunk.index}, {"error", chunk.error}};
+    return absl::StrCat(separator, Dump(json, -1));
+  }
   const bool special = chunk.special != SpecialValue::kNone;
   const Json json = {
       {"index", chunk.index},
@@ -93,7 +100,7 @@ std::string JsonOfChunk(const ChunkSummary& chunk) {
       {"fingerprint",
        chunk.fingerprint ? Json(absl::StrFormat("%016x", *chunk.fingerprint)) : Json()},
   };
-  return absl::StrCat(chunk.index == 0 ? "\n    " : ",\n    ", Dump(json, -1));
+  return absl::StrCat(separator, Dump(json, -1));
 }
 
 std::string CloseChunkArray() { return "\n  ]\n}\n"; }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
+#include "tools/cairn/controls.h"
 #include "tools/cairn/filters.h"
 #include "tools/cairn/stored_size.h"
 #include "tools/cairn/units.h"
@@ -72,8 +73,9 @@ std::string DescribeSeal(const FrameInfo& info) {
 }
 
 std::string DescribeJournal(const FrameInfo& info) {
-  return absl::StrCat(FormatByteSize(info.journal_size),
-                      " of commits that only Cairn sees; `cairn recover` folds them");
+  return absl::StrCat(
+      FormatByteSize(info.journal_size), " of commits that only Cairn sees; ",
+      info.journal_damaged ? "what follows is damaged" : "`cairn recover` folds them");
 }
 
 // Short text as it is, the rest by its size.
@@ -103,7 +105,7 @@ std::string DescribePlace(const ChunkSummary& chunk) {
 
 std::string TextOfFrame(const FrameSummary& summary) {
   const FrameInfo& info = summary.info;
-  std::string text = absl::StrFormat("%s: %s\n", summary.path, DescribeFormat(info));
+  std::string text = absl::StrFormat("%s: %s\n", OneLine(summary.path), DescribeFormat(info));
   AddLine(&text, "data", ExactSize(info.nbytes));
   AddLine(&text, "frame",
           absl::StrCat(ExactSize(StoredSize(info)), ", ratio ",
@@ -117,7 +119,12 @@ std::string TextOfFrame(const FrameSummary& summary) {
   AddLine(&text, "filters", FormatFilters(info.filters));
   AddLine(&text, "split mode", NameOf(kSplitModeWords, info.split_mode));
   AddLine(&text, "header", FormatByteSize(info.header_len));
-  if (info.journal_size > 0) AddLine(&text, "journal", DescribeJournal(info));
+  if (info.journal_size > 0 || info.journal_damaged) {
+    AddLine(&text, "journal", DescribeJournal(info));
+  }
+  if (info.trailer_damaged) {
+    AddLine(&text, "trailer", "damaged: chunks are not checked, vlmetalayers not read");
+  }
   AddLine(&text, "dead bytes", info.dead_bytes < 0 ? "unknown" : FormatByteSize(info.dead_bytes));
   AddLine(&text, "sealed", DescribeSeal(info));
   AddLayers(&text, "metalayers", summary.metalayers);
@@ -132,6 +139,7 @@ std::string ChunkTableHead(Layout layout) {
 }
 
 std::string TextOfChunk(const ChunkSummary& chunk) {
+  if (!chunk.error.empty()) return absl::StrFormat("%8d  %s\n", chunk.index, OneLine(chunk.error));
   const bool special = chunk.special != SpecialValue::kNone;
   return absl::StrFormat("%8d %14s %11s %11s %11s  %-7s  %s\n", chunk.index, DescribePlace(chunk),
                          FormatByteSize(chunk.nbytes), FormatByteSize(chunk.cbytes),

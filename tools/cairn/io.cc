@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
+#include "tools/cairn/controls.h"
+
 namespace cairn::tool {
 
 bool FillClosedStreams() {
@@ -103,6 +105,12 @@ absl::Status WriteStdout(Bytes bytes) {
 
 absl::Status WriteStdout(std::string_view text) {
   return WriteStdout(std::as_bytes(std::span(text)));
+}
+
+absl::Status WriteLines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) absl::StrAppend(&text, OneLine(line), "\n");
+  return WriteStdout(text);
 }
 
 }  // namespace cairn::tool

@@ -65,6 +65,9 @@ class Input {
 // kCancelled when nobody reads any more.
 absl::Status WriteStdout(Bytes bytes);
 absl::Status WriteStdout(std::string_view text);
+// Lines for people, whatever the paths and names in them are: with a blank for each control
+// character.
+absl::Status WriteLines(const std::vector<std::string>& lines);
 
 }  // namespace cairn::tool
 

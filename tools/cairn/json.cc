@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/controls.h"
@@ -24,6 +25,17 @@ std::string Dump(const Json& json, int indent) {
     }
   }
   return escaped;
+}
+
+std::string JsonName(const std::string& name) {
+  const bool plain = IsUtf8(name) && name.find('\\') == std::string::npos;
+  return plain ? name : absl::CEscape(name);
+}
+
+bool IsUtf8(std::string_view text) {
+  // Bytes that are none do not come back.
+  const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::ignore);
+  return Json::parse(quoted, nullptr, /*allow_exceptions=*/false) == text;
 }
 
 }  // namespace cairn::tool

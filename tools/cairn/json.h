@@ -3,6 +3,7 @@
 #define CAIRN_TOOLS_CAIRN_JSON_H_
 
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,13 @@ using Json = nlohmann::ordered_json;
 // bytes that are not get a replacement character. All control characters are escaped, those too
 // that JSON lets stand.
 std::string Dump(const Json& json, int indent);
+
+// A name for JSON: as it is when it is UTF-8 without backslashes, else with the escapes of C. No
+// two names become the same.
+std::string JsonName(const std::string& name);
+
+// Whether bytes are UTF-8.
+bool IsUtf8(std::string_view text);
 
 }  // namespace cairn::tool
 

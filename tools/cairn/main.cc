@@ -1,7 +1,6 @@
 // cairn: pack files into Blosc2 frames, read them back, look into them, edit them, check them.
 
 #include <csignal>
-#include <cstdio>
 #include <new>
 #include <string>
 
@@ -31,10 +30,7 @@ int Main(int argc, char** argv) {
     Complain(parsed.complaint);
     return kExitUsage;
   }
-  if (!parsed.text.empty()) {
-    std::fputs(parsed.text.c_str(), stdout);
-    return kExitFine;
-  }
+  if (!parsed.text.empty()) return Run([&parsed] { return WriteStdout(parsed.text); });
   return Run(parsed.command);
 }
 

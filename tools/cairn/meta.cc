@@ -13,7 +13,9 @@
 #include "cairn/frame.h"
 #include "tools/cairn/about.h"
 #include "tools/cairn/commands.h"
+#include "tools/cairn/damage_check.h"
 #include "tools/cairn/flags.h"
+#include "tools/cairn/frame_summary.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/meta_text.h"
 #include "tools/cairn/units.h"
@@ -48,12 +50,14 @@ absl::Status List(const MetaFlags& flags) {
   for (const Metalayer& layer : snapshot->metalayers()) {
     layers.push_back({.fixed = true, .name = layer.name, .size = layer.content.size()});
   }
-  for (const std::string& name : snapshot->vlmetalayers()) {
+  for (const std::string& name : ReadableVlmeta(*snapshot)) {
     const absl::StatusOr<std::vector<std::byte>> content = snapshot->GetVlmeta(name);
     if (!content.ok()) return content.status();
     layers.push_back({.fixed = false, .name = name, .size = content->size()});
   }
-  return WriteStdout(flags.json ? JsonOfLayerSizes(layers) : TextOfLayerSizes(layers));
+  const absl::Status status =
+      WriteStdout(flags.json ? JsonOfLayerSizes(layers) : TextOfLayerSizes(layers));
+  return status.ok() ? CheckDamage(*snapshot) : status;
 }
 
 bool HasLayer(const Snapshot& snapshot, bool fixed, const std::string& name) {
@@ -81,15 +85,24 @@ absl::Status CheckLayer(Frame& frame, const MetaFlags& flags) {
   return snapshot.ok() ? CheckLayer(*snapshot, flags) : snapshot.status();
 }
 
+absl::Status PrintContent(const std::vector<std::byte>& content, const MetaFlags& flags) {
+  if (flags.raw) return WriteStdout(content);
+  return WriteStdout(flags.json ? JsonOfContent(content) : TextOfContent(content));
+}
+
 absl::Status Get(const MetaFlags& flags) {
   const absl::StatusOr<Snapshot> snapshot = OpenSnapshot(flags);
   if (!snapshot.ok()) return snapshot.status();
-  if (absl::Status status = CheckLayer(*snapshot, flags); !status.ok()) return status;
+  const absl::Status damage = CheckDamage(*snapshot);
+  // A layer that is not to be seen may be what the damage took.
+  if (absl::Status missing = CheckLayer(*snapshot, flags); !missing.ok()) {
+    return damage.ok() ? missing : damage;
+  }
   const absl::StatusOr<std::vector<std::byte>> content =
       flags.fixed ? snapshot->GetMetalayer(flags.name) : snapshot->GetVlmeta(flags.name);
   if (!content.ok()) return content.status();
-  if (flags.raw) return WriteStdout(*content);
-  return WriteStdout(flags.json ? JsonOfContent(*content) : TextOfContent(*content));
+  const absl::Status status = PrintContent(*content, flags);
+  return status.ok() ? damage : status;
 }
 
 absl::Status Set(const MetaFlags& flags) {

@@ -31,9 +31,7 @@ bool IsText(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '\n' && text[i] != '\t' && ControlSizeAt(text, i) > 0) return false;
   }
-  // Bytes that are no UTF-8 do not come back.
-  const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::ignore);
-  return Json::parse(quoted, nullptr, /*allow_exceptions=*/false) == text;
+  return IsUtf8(text);
 }
 
 }  // namespace
@@ -51,7 +49,7 @@ std::string TextOfLayerSizes(const std::vector<LayerSize>& layers) {
 std::string JsonOfLayerSizes(const std::vector<LayerSize>& layers) {
   Json json = {{"metalayers", Json::array()}, {"vlmetalayers", Json::array()}};
   for (const LayerSize& layer : layers) {
-    const Json entry = {{"name", layer.name}, {"size", layer.size}};
+    const Json entry = {{"name", JsonName(layer.name)}, {"size", layer.size}};
     json[layer.fixed ? "metalayers" : "vlmetalayers"].push_back(entry);
   }
   return Dump(json, 2) + "\n";

@@ -90,10 +90,10 @@ absl::Status NewFrameFlags::Report(const absl::Status& made,
   if (!frame.ok()) return frame.status();
   const Snapshot snapshot = frame->snapshot();
   const FrameInfo& info = snapshot.info();
-  return WriteStdout(absl::StrFormat("%s: %s in %s (%s), %s, %.1f s\n", out_,
-                                     FormatByteSize(info.nbytes), FormatByteSize(StoredSize(info)),
-                                     FormatRatio(info.nbytes, StoredSize(info)),
-                                     FormatCount(info.nchunks, "chunk"), seconds));
+  return WriteLines(
+      {absl::StrFormat("%s: %s in %s (%s), %s, %.1f s", out_, FormatByteSize(info.nbytes),
+                       FormatByteSize(StoredSize(info)), FormatRatio(info.nbytes, StoredSize(info)),
+                       FormatCount(info.nchunks, "chunk"), seconds)});
 }
 
 }  // namespace cairn::tool

@@ -8,15 +8,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
+#include "tools/cairn/controls.h"
 #include "tools/cairn/units.h"
 
 namespace cairn::tool {
 
-Progress::Progress(std::string label, std::optional<int64_t> total, std::string unit)
-    : label_(std::move(label)),
+Progress::Progress(const std::string& label, std::optional<int64_t> total, std::string unit)
+    : label_(OneLine(label)),
       total_(total),
       unit_(std::move(unit)),
-      on_terminal_(isatty(STDERR_FILENO) == 1),
+      visible_(!label_.empty() && isatty(STDERR_FILENO) == 1),
       next_(Clock::now() + std::chrono::seconds(1)) {}
 
 Progress::~Progress() {
@@ -24,7 +25,7 @@ Progress::~Progress() {
 }
 
 void Progress::Show(int64_t done) {
-  if (!on_terminal_ || Clock::now() < next_) return;
+  if (!visible_ || Clock::now() < next_) return;
   next_ = Clock::now() + std::chrono::milliseconds(100);
   drawn_ = true;
   Draw(done);

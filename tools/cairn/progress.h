@@ -12,8 +12,9 @@ namespace cairn::tool {
 
 class Progress {
  public:
-  // Without a total it shows only what is done. `unit` is bytes when it is empty.
-  Progress(std::string label, std::optional<int64_t> total, std::string unit = "");
+  // Without a total it shows only what is done, without a label nothing. `unit` is bytes when it is
+  // empty.
+  Progress(const std::string& label, std::optional<int64_t> total, std::string unit = "");
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();  // wipes the bar
@@ -29,7 +30,7 @@ class Progress {
   std::string label_;
   std::optional<int64_t> total_;
   std::string unit_;
-  bool on_terminal_;
+  bool visible_;
   bool drawn_ = false;
   Clock::time_point next_;
 };

@@ -27,18 +27,18 @@ struct ReclaimFlags {
   bool quiet = false;
 };
 
-std::string Describe(const ReclaimFlags& flags, const ReclaimReport& report) {
+absl::Status Print(const ReclaimFlags& flags, const ReclaimReport& report) {
   if (flags.json) {
     const Json json = {{"freed", report.freed},
                        {"blocked", report.blocked},
                        {"oldest_generation", report.oldest_generation}};
-    return json.dump(2) + "\n";
+    return WriteStdout(Dump(json, 2) + "\n");
   }
   if (report.blocked) {
-    return absl::StrFormat("%s: nothing freed: a reader holds an older state\n", flags.frame);
+    return WriteLines({flags.frame + ": nothing freed: a reader holds an older state"});
   }
-  return absl::StrFormat("%s: %s freed, generation %d is the oldest now\n", flags.frame,
-                         FormatByteSize(report.freed), report.oldest_generation);
+  return WriteLines({absl::StrFormat("%s: %s freed, generation %d is the oldest now", flags.frame,
+                                     FormatByteSize(report.freed), report.oldest_generation)});
 }
 
 absl::Status Reclaim(const ReclaimFlags& flags) {
@@ -51,7 +51,7 @@ absl::Status Reclaim(const ReclaimFlags& flags) {
   const absl::StatusOr<ReclaimReport> report = writer->Reclaim({.keep_generations = flags.keep});
   if (!report.ok()) return report.status();
   if (absl::Status status = writer->Close(); !status.ok() || flags.quiet) return status;
-  return WriteStdout(Describe(flags, *report));
+  return Print(flags, *report);
 }
 
 }  // namespace

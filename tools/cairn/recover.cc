@@ -4,13 +4,13 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/about.h"
 #include "tools/cairn/commands.h"
-#include "tools/cairn/controls.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/units.h"
@@ -33,34 +33,34 @@ bool IsWell(const RecoveryReport& report) {
 
 std::string Summarize(const RecoverFlags& flags, const RecoveryReport& report) {
   const std::string head = absl::StrFormat("%s: generation %d, ", flags.frame, report.generation);
-  if (IsWell(report)) return head + "all is well\n";
-  if (flags.dry_run) return head + "to be recovered; nothing was changed\n";
-  return absl::StrFormat("%srecovered, %s before, %s now\n", head,
-                         FormatByteSize(report.size_before), FormatByteSize(report.size_after));
+  if (IsWell(report)) return head + "all is well";
+  if (flags.dry_run) return head + "to be recovered; nothing was changed";
+  return absl::StrFormat("%srecovered, %s before, %s now", head, FormatByteSize(report.size_before),
+                         FormatByteSize(report.size_after));
 }
 
-std::string Describe(const RecoverFlags& flags, const RecoveryReport& report) {
-  std::string text = Summarize(flags, report);
+std::vector<std::string> Describe(const RecoverFlags& flags, const RecoveryReport& report) {
+  std::vector<std::string> lines = {Summarize(flags, report)};
   if (report.header_restored) {
-    absl::StrAppendFormat(
-        &text, "  the header cannot be used%s the one of generation %d, from its trailer\n",
-        flags.dry_run ? ": would become" : " and became", report.checkpoint_generation);
+    lines.push_back(absl::StrFormat(
+        "  the header cannot be used%s the one of generation %d, from its trailer",
+        flags.dry_run ? ": would become" : " and became", report.checkpoint_generation));
   }
   if (report.commits > 0) {
-    absl::StrAppendFormat(&text, "  %s behind the checkpoint, generation %d%s\n",
-                          FormatCount(report.commits, "commit"), report.checkpoint_generation,
-                          flags.dry_run ? "" : ", folded into a new one");
+    lines.push_back(absl::StrFormat(
+        "  %s behind the checkpoint, generation %d%s", FormatCount(report.commits, "commit"),
+        report.checkpoint_generation, flags.dry_run ? "" : ", folded into a new one"));
   }
   if (report.cut > 0) {
-    absl::StrAppendFormat(&text, "  %s at the end that hold no commit%s\n",
-                          FormatByteSize(report.cut), flags.dry_run ? "" : ", cut off");
+    lines.push_back(absl::StrFormat("  %s at the end that hold no commit%s",
+                                    FormatByteSize(report.cut), flags.dry_run ? "" : ", cut off"));
   }
-  return text;
+  return lines;
 }
 
 absl::Status RecoverFrame(const RecoverFlags& flags) {
   const absl::StatusOr<RecoveryReport> report = Recover(flags.frame, {.dry_run = flags.dry_run});
-  return report.ok() ? WriteStdout(Describe(flags, *report)) : report.status();
+  return report.ok() ? WriteLines(Describe(flags, *report)) : report.status();
 }
 
 absl::Status SalvageFrame(const RecoverFlags& flags) {
@@ -69,13 +69,13 @@ absl::Status SalvageFrame(const RecoverFlags& flags) {
   options.executor = executor.get();
   const absl::StatusOr<SalvageReport> report = Salvage(flags.frame, flags.out, options);
   if (!report.ok()) return report.status();
-  std::string text =
-      absl::StrFormat("%s: %s, %s saved\n", flags.out, FormatCount(report->chunks, "chunk"),
-                      FormatByteSize(report->nbytes));
+  std::vector<std::string> lines = {absl::StrFormat("%s: %s, %s saved", flags.out,
+                                                    FormatCount(report->chunks, "chunk"),
+                                                    FormatByteSize(report->nbytes))};
   for (const LostBytes& lost : report->lost) {
-    absl::StrAppendFormat(&text, "  [%d, %d): %s\n", lost.begin, lost.end, OneLine(lost.reason));
+    lines.push_back(absl::StrFormat("  [%d, %d): %s", lost.begin, lost.end, lost.reason));
   }
-  return WriteStdout(text);
+  return WriteLines(lines);
 }
 
 absl::Status Run(const RecoverFlags& flags) {

@@ -1,5 +1,7 @@
 // cairn verify: checks every section and chunk of frames.
 
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,7 +12,6 @@
 
 #include "cairn/frame.h"
 #include "tools/cairn/commands.h"
-#include "tools/cairn/controls.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/progress.h"
@@ -31,8 +32,8 @@ std::vector<std::string> Describe(const std::string& path, const FrameInfo& info
                                   const VerifyReport& report) {
   std::string text = absl::StrCat(path, ": ");
   if (!report.ok()) {
-    absl::StrAppend(&text, "DAMAGED: ",
-                    FormatCount(static_cast<int64_t>(report.findings.size()), "finding"), ", ");
+    const int64_t findings = std::ssize(report.findings) + report.omitted;
+    absl::StrAppend(&text, "DAMAGED: ", FormatCount(findings, "finding"), ", ");
   } else {
     absl::StrAppend(&text, "ok, ");
   }
@@ -43,6 +44,7 @@ std::vector<std::string> Describe(const std::string& path, const FrameInfo& info
     lines.push_back(absl::StrFormat("  [%d, %d) %s: %s", finding.begin, finding.end,
                                     finding.section, finding.reason));
   }
+  if (report.omitted > 0) lines.push_back(absl::StrFormat("  and %d more", report.omitted));
   for (const std::string& note : report.notes) lines.push_back("  note: " + note);
   return lines;
 }
@@ -76,12 +78,6 @@ Outcome CheckFrame(const std::string& path, const VerifyFlags& flags, Executor* 
   return {false, {absl::StrFormat("%s: %s: %s", path, verdict, message)}};
 }
 
-absl::Status Print(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) absl::StrAppend(&text, OneLine(line), "\n");
-  return WriteStdout(text);
-}
-
 absl::Status Conclude(int64_t frames, int64_t checked, int64_t bad) {
   const std::string all = FormatCount(frames, "frame");
   if (checked < frames) {
@@ -101,7 +97,7 @@ absl::Status Verify(const VerifyFlags& flags) {
     const Outcome outcome = CheckFrame(path, flags, executor.get());
     ++checked;
     if (!outcome.fine) ++bad;
-    const absl::Status written = Print(outcome.lines);
+    const absl::Status written = WriteLines(outcome.lines);
     // Whoever goes away has the lines that he wanted, but not the verdict on all frames.
     if (absl::IsCancelled(written)) break;
     if (!written.ok()) return written;
@@ -114,7 +110,13 @@ absl::Status Verify(const VerifyFlags& flags) {
 void AddVerify(CLI::App& app, Command& chosen) {
   CLI::App* verify = app.add_subcommand("verify", "Check every section and chunk of frames");
   const auto flags = std::make_shared<VerifyFlags>();
-  verify->add_option("FRAME", flags->frames, "The frames")->required();
+  // What may still come is no list: of lists CLI11 takes the file `[a,b]` for two.
+  constexpr int kAnyNumber = std::numeric_limits<int>::max();
+  verify->add_option("FRAME", flags->frames, "The frames")
+      ->required()
+      ->expected(kAnyNumber, kAnyNumber)
+      ->take_all()
+      ->allow_extra_args(false);
   AddOffset(*verify, flags->offset)->description("Where in each file the frame begins");
   AddThreads(*verify, flags->threads);
   verify->footer(
