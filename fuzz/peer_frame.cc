@@ -1,5 +1,6 @@
-// The input is a frame of today. Chunks, metalayers and vlmetalayers that C-Blosc2 takes too have
-// the same bytes for both. It runs in a process of its own, for it may not outlive the input.
+// The input is a frame of today. When C-Blosc2 takes it too, both count the same chunks, and what
+// both read of chunks, metalayers and vlmetalayers has the same size and bytes. It runs in a
+// process of its own, for it may not outlive the input.
 
 #include <algorithm>
 #include <blosc2.h>
@@ -8,6 +9,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "absl/strings/str_format.h"
 
 #include "engine/base/endian.h"
 #include "fuzz/apart.h"
@@ -23,16 +26,17 @@ using Buffer = std::vector<std::byte>;
 
 constexpr int64_t kMostChunks = 64;
 constexpr size_t kMostLayers = 64;
+constexpr int32_t kMostRoom = 1 << 20;
 
 // What is asked of both.
 struct Questions {
-  std::vector<int32_t> chunks;  // their sizes
+  std::vector<int32_t> rooms;  // for the chunks, in bytes
   std::vector<std::string> metalayers;
   std::vector<std::string> vlmetalayers;
 };
 
-// The answers come from another process in one piece: for each a byte, 1 when there is one, its
-// size and its bytes.
+// The answers come from another process in one piece: the number of chunks, and if that is ours,
+// for each question a byte, 1 when there is an answer, its size and its bytes.
 void Put(const std::optional<Buffer>& answer, Buffer& all) {
   std::byte head[5] = {std::byte{answer.has_value()}};
   StoreLe(head + 1, static_cast<uint32_t>(answer.has_value() ? answer->size() : 0));
@@ -48,12 +52,12 @@ std::optional<Bytes> Take(Bytes& rest) {
   return answered ? std::optional(answer) : std::nullopt;
 }
 
-std::optional<Buffer> TheirChunk(blosc2_schunk& frame, size_t nchunk, int32_t size) {
-  Buffer chunk(static_cast<size_t>(size));
-  if (chunk.empty() || blosc2_schunk_decompress_chunk(&frame, static_cast<int64_t>(nchunk),
-                                                      chunk.data(), size) != size) {
-    return std::nullopt;
-  }
+std::optional<Buffer> TheirChunk(blosc2_schunk& frame, size_t nchunk, int32_t room) {
+  Buffer chunk(static_cast<size_t>(room));
+  const int size =
+      blosc2_schunk_decompress_chunk(&frame, static_cast<int64_t>(nchunk), chunk.data(), room);
+  if (size < 0) return std::nullopt;
+  chunk.resize(static_cast<size_t>(size));
   return chunk;
 }
 
@@ -73,10 +77,12 @@ Buffer AskThem(Bytes file, const Questions& questions) {
   blosc2_init();
   blosc2_schunk* const frame =
       blosc2_schunk_from_buffer(reinterpret_cast<uint8_t*>(copy.data()), std::ssize(copy), true);
-  if (frame == nullptr || frame->nchunks != std::ssize(questions.chunks)) return {};
-  Buffer answers;
-  for (size_t i = 0; i < questions.chunks.size(); ++i) {
-    Put(TheirChunk(*frame, i, questions.chunks[i]), answers);
+  if (frame == nullptr) return {};
+  Buffer answers(sizeof(uint64_t));
+  StoreLe(answers.data(), static_cast<uint64_t>(frame->nchunks));
+  if (frame->nchunks != std::ssize(questions.rooms)) return answers;
+  for (size_t i = 0; i < questions.rooms.size(); ++i) {
+    Put(TheirChunk(*frame, i, questions.rooms[i]), answers);
   }
   for (const std::string& name : questions.metalayers) {
     Put(TheirLayer(blosc2_meta_get, *frame, name), answers);
@@ -96,8 +102,11 @@ std::vector<std::string> AskableNames(std::vector<std::string> names) {
 
 Questions QuestionsOf(const Snapshot& snapshot) {
   Questions questions;
-  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
-    questions.chunks.push_back(snapshot.ChunkSize(i).value_or(0));
+  const FrameInfo& info = snapshot.info();
+  for (int64_t i = 0; i < info.nchunks; ++i) {
+    // What they take for a chunk of full size shall fit, too.
+    const int32_t room = std::min(std::max(info.chunksize, 1), kMostRoom);
+    questions.rooms.push_back(std::max(snapshot.ChunkSize(i).value_or(0), room));
   }
   std::vector<std::string> metalayers;
   for (const Metalayer& layer : snapshot.metalayers()) metalayers.push_back(layer.name);
@@ -107,9 +116,11 @@ Questions QuestionsOf(const Snapshot& snapshot) {
 }
 
 void CompareChunk(const Snapshot& snapshot, int64_t nchunk, Bytes theirs) {
-  Buffer chunk(theirs.size());
+  const absl::StatusOr<int32_t> size = snapshot.ChunkSize(nchunk);
   const absl::StatusOr<Chunk> stored = snapshot.GetChunk(nchunk);
-  if (!stored.ok() || !snapshot.ReadChunk(nchunk, chunk).ok()) return;
+  if (!size.ok() || !stored.ok()) return;
+  Buffer chunk(static_cast<size_t>(*size));
+  if (!snapshot.ReadChunk(nchunk, chunk).ok()) return;
   if (!PeerIsKnownToDiffer(stored->bytes())) CheckSame(chunk, theirs, "what both read is the same");
 }
 
@@ -123,7 +134,11 @@ void Compare(Bytes file) {
   const std::optional<Buffer> theirs = RunApart([&] { return AskThem(file, questions); });
   if (!theirs.has_value() || theirs->empty()) return;
   Bytes rest = *theirs;
-  for (size_t i = 0; i < questions.chunks.size(); ++i) {
+  const auto nchunks = static_cast<int64_t>(LoadLe<uint64_t>(rest.data()));
+  Check(nchunks == info.nchunks, "both count the same chunks",
+        absl::StrFormat("%d, they %d", info.nchunks, nchunks));
+  rest = rest.subspan(sizeof(uint64_t));
+  for (size_t i = 0; i < questions.rooms.size(); ++i) {
     const std::optional<Bytes> answer = Take(rest);
     if (answer.has_value()) CompareChunk(snapshot, static_cast<int64_t>(i), *answer);
   }

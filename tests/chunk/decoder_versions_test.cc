@@ -1,6 +1,7 @@
 // What older versions meant, and what other encoders get wrong.
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -97,11 +98,19 @@ TEST(DecoderVersionsTest, KnowsBothTailRulesOfBitshuffle) {
       Hex("02 01 14 01  09 00 00 00  09 00 00 00  21 00 00 00  14 00 00 00");
   old.insert(old.end(), stream.begin(), stream.end());
   const std::string verbatim = "aaaaccccf0f00f0f11";
-  EXPECT_EQ(ToHex(Decoded(old)), verbatim);
+  for (const std::byte version : {std::byte{1}, std::byte{2}}) {
+    old[0] = version;
+    EXPECT_EQ(ToHex(Decoded(old)), verbatim);
+  }
   const auto transposed = Decompress(modern);
   ASSERT_TRUE(transposed.ok());
   EXPECT_NE(ToHex(*transposed), verbatim);
   EXPECT_EQ(transposed->back(), std::byte{0x11});
+
+  std::vector<std::byte> alpha = modern;
+  alpha[0] = std::byte{3};
+  std::swap(alpha[0x14], alpha[0x15]);  // the last slot is garbage there
+  EXPECT_EQ(ToHex(Decoded(alpha)), verbatim);
 
   WorkspacePool pool;
   DecodeContext context;

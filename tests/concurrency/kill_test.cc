@@ -175,6 +175,8 @@ TEST_P(KillTest, LosesNothingAndShowsNothingThatIsNotWhole) {
   for (const pid_t reader : readers) ExpectEndsWell(reader);
   EXPECT_FALSE(board_->failed) << board_->why.data();
   ExpectHoldsAll();
+  EXPECT_GT(board_->commit, 0);
+  EXPECT_GT(board_->states_seen, 0);
   RecordProperty("kills", static_cast<int>(kills));
   RecordProperty("writers_that_opened", static_cast<int>(board_->writers_ready));
   RecordProperty("steps", static_cast<int>(board_->steps));

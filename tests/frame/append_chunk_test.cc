@@ -212,5 +212,35 @@ TEST(AppendVlChunkTest, FrameOfVariableBlocksTakesNothingElse) {
   EXPECT_EQ(writer.Append(items).code(), StatusCode::kFailedPrecondition);
 }
 
+TEST(AppendVlChunkTest, FrameOfVariableBlocksThatWasEmptiedTakesOrdinaryChunks) {
+  const Buffer items = MakeItems(1000);
+  const Buffer variable = test::CompressedVl(items, std::array<size_t, 2>{300, 700}, 4);
+  // Emptied in the commit that appends again, by one that stays in the journal, or that is folded.
+  for (const int commits : {0, 1, 2}) {
+    SCOPED_TRACE(commits);
+    Frame frame = test::NewInMemory(Cut(4, 1000));
+    Writer writer = *frame.OpenWriter();
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(IsOk(writer.AppendChunk(variable)));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+    ASSERT_TRUE(IsOk(writer.DeleteChunks(0, 1)));
+    EXPECT_EQ(writer.Append(items).code(), StatusCode::kFailedPrecondition) << "one is left";
+    ASSERT_TRUE(IsOk(writer.DeleteChunks(0, 1)));
+    EXPECT_FALSE(writer.snapshot()->info().vlblocks);
+    if (commits == 1) {
+      EXPECT_FALSE(writer.Commit()->info().vlblocks);
+    } else if (commits == 2) {
+      ASSERT_TRUE(IsOk(writer.Checkpoint()));
+    }
+    ASSERT_TRUE(IsOk(writer.Append(items)));
+    const Snapshot snapshot = *writer.Commit();
+    EXPECT_FALSE(snapshot.info().vlblocks);
+    ExpectHolds(snapshot, items);
+    EXPECT_EQ(writer.AppendChunk(variable).code(), StatusCode::kFailedPrecondition);
+    ASSERT_TRUE(IsOk(writer.Close()));
+    const Buffer bytes = frame.ToBuffer().value();
+    ExpectHolds(Frame::OpenBuffer(bytes)->snapshot(), items);
+  }
+}
+
 }  // namespace
 }  // namespace cairn::frame

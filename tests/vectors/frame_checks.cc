@@ -245,6 +245,13 @@ std::span<const Access> AccessesOf(const Entry& entry) {
   return std::span(kAccesses).first(entry.layout() == Layout::kSparse ? 2 : 3);
 }
 
+int64_t AllowedForOpening(int64_t size) {
+  // What every open frame takes, of which 64 KiB are for a look at what lies behind its trailer;
+  // and the metadata as they lie in the file.
+  constexpr int64_t kAnyFrame = 84 << 10;
+  return kAnyFrame + size;
+}
+
 OpenedFrame::OpenedFrame(const Entry& entry, Access access) : frame_(absl::UnknownError("")) {
   const std::string path = VectorFolder() + "/" + entry.path;
   OpenOptions options;

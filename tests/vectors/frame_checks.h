@@ -34,6 +34,9 @@ class OpenedFrame {
   absl::StatusOr<Frame> frame_;
 };
 
+// What opening a frame of so many bytes may allocate at most.
+int64_t AllowedForOpening(int64_t size);
+
 // Info, content, partial reads, metadata and verification are as the manifest says.
 void CheckReadableFrame(const Entry& entry, Access access);
 // For the values of `expect` that are not about equal content.

@@ -103,6 +103,22 @@ TEST(HostileTest, NoFrameMakesUsAllocateMoreThanItsSizeJustifies) {
   }
 }
 
+TEST(HostileTest, NoFrameIsOpenedForMoreMemoryThanItsSizeJustifies) {
+  for (const std::string_view kind : {"cframe", "sframe"}) {
+    for (const Entry& entry : LoadEntries(kind)) {
+      if (entry.Text("class") != "hostile") continue;
+      const std::string path = VectorFolder() + "/" + entry.path;
+      const int64_t size = SizeOf(path);
+      for (const bool use_mmap : {true, false}) {
+        const AllocationMeter meter;
+        const auto frame =
+            Frame::Open(path, {.offset = entry.Number("offset"), .use_mmap = use_mmap});
+        EXPECT_LE(meter.peak(), AllowedForOpening(size)) << entry.path << ", map: " << use_mmap;
+      }
+    }
+  }
+}
+
 TEST(HostileTest, TheMeterSeesLargeAllocations) {
   const AllocationMeter meter;
   {
