@@ -43,9 +43,10 @@ class CAIRN_EXPORT Frame {
   ~Frame();
 
   // Opens a frame that any Blosc2 wrote since 2015: a file, or the directory of a sparse frame.
-  // What it is follows from its content. Costs the header, the trailer and no more than the pages
-  // of the index that reads touch. kNotFound, kDataLoss, kUnimplemented; kUnavailable while a
-  // sparse frame is being replaced.
+  // What it is follows from its content. Costs the header, the trailer, the commits behind them and
+  // no more than the pages of the index that reads touch. kNotFound, kDataLoss, kUnimplemented;
+  // kResourceExhausted for what passes `limits`; kInvalidArgument for a directory with an offset;
+  // kUnavailable while a sparse frame is being replaced.
   static absl::StatusOr<Frame> Open(const std::string& path, const OpenOptions& options = {});
   // The same for bytes that the caller keeps alive and unchanged; read-only.
   static absl::StatusOr<Frame> OpenBuffer(Bytes cframe, const OpenOptions& options = {});
