@@ -77,8 +77,8 @@ enum class VerifyDepth {
   kContents,      // and every chunk and vlmetalayer decodes
 };
 
-// Damage, or what could not be checked within the limits: bytes [begin, end) of the frame, or of the
-// chunk's own file in a sparse frame, and what is wrong with them.
+// Damage, or what could not be checked within the limits: bytes [begin, end) of the frame, or of
+// the chunk's own file in a sparse frame, and what is wrong with them.
 struct Finding {
   int64_t begin = 0;
   int64_t end = 0;
