@@ -115,6 +115,49 @@ class HighCompression {
   std::unique_ptr<State> state_;
 };
 
+// The bytes of a sequence that its token counts in four bits: 15 says that more follow.
+size_t ReadLength(Bytes src, size_t& at, size_t in_token) {
+  constexpr size_t kMoreFollows = 15;
+  size_t length = in_token;
+  if (in_token != kMoreFollows) return length;
+  while (at < src.size()) {
+    const auto more = std::to_integer<size_t>(src[at++]);
+    length += more;
+    if (more != UINT8_MAX) break;
+  }
+  return length;
+}
+
+bool HasTwoZeros(Bytes src) {
+  uint8_t found = 0;  // without a way out, so that compilers look at many bytes at a time
+  for (size_t i = 1; i < src.size(); ++i) {
+    found |= static_cast<uint8_t>((src[i - 1] | src[i]) == std::byte{0});
+  }
+  return found != 0;
+}
+
+// Whether one of the first `wanted` bytes repeats itself, as a damaged stream may say. LZ4 makes it
+// a zero where it decodes all of a stream, and leaves there what it finds where it decodes a part.
+bool RepeatsAtNoDistance(Bytes src, size_t wanted) {
+  constexpr size_t kDistanceSize = 2;
+  constexpr size_t kLeastMatch = 4;
+  // A sequence takes no more than what it decodes to, and the bytes of its lengths.
+  src = src.first(std::min(src.size(), wanted + wanted / UINT8_MAX + 16));
+  if (!HasTwoZeros(src)) return false;
+  for (size_t at = 0, decoded = 0; at < src.size();) {
+    const auto token = std::to_integer<size_t>(src[at++]);
+    const size_t literals = ReadLength(src, at, token >> 4);
+    decoded += literals;
+    if (decoded >= wanted || literals + kDistanceSize > src.size() - at) return false;
+    at += literals;
+    if ((src[at] | src[at + 1]) == std::byte{0}) return true;
+    at += kDistanceSize;
+    decoded += kLeastMatch + ReadLength(src, at, token & 15);
+    if (decoded >= wanted) return false;
+  }
+  return false;
+}
+
 // What the fast and the high-compression variant have in common: the stream format, and a
 // dictionary that is digested once and then copied before each stream, so that streams stay
 // independent of each other.
@@ -161,11 +204,10 @@ class Lz4Codec final : public StreamCodec {
     // LZ4 copies a run that passes the end byte by byte, many times as slowly as one within: of a
     // short stream, which such a run may be most of, more than a sixth is sooner decoded whole.
     const size_t worth = dst.size() / (dst.size() <= kShort ? 6 : 2);
-    if (wanted > worth || !dict_.empty() || src.size() > INT_MAX || wanted > INT_MAX) {
+    if (wanted > worth || !dict_.empty() || src.size() > INT_MAX || wanted > INT_MAX ||
+        RepeatsAtNoDistance(src, wanted)) {
       return Decompress(src, dst, call);
     }
-    // A damaged stream may repeat at distance 0, which here leaves the memory as it was.
-    FillBytes(dst.first(wanted), std::byte{0});
     const auto size = static_cast<int>(wanted);
     const int got = LZ4_decompress_safe_partial(Chars(src), Chars(dst), IntSize(src), size, size);
     if (got == size) return absl::OkStatus();

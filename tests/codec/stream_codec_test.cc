@@ -176,6 +176,30 @@ TEST(Lz4Test, AStartShowsNothingOfTheMemoryThatItIsDecodedInto) {
   }
 }
 
+TEST(Lz4Test, EveryStartIsThatOfTheWholeWhateverTheStreamRepeats) {
+  // A run, whose copies are written in larger steps than it is long, and in it or behind it a match
+  // at distance 0.
+  for (const std::vector<int>& sequences :
+       {std::vector{0x1f, 0x41, 1, 0, 5, 0x08, 0, 0}, std::vector{0x18, 0x41, 0, 0, 0x0f, 1, 0, 9},
+        std::vector{0x1f, 0x41, 1, 0, 5, 0x0f, 0, 0, 0, 0x28, 0, 0, 2, 0}}) {
+    std::vector<std::byte> stream;
+    for (const int byte : sequences) stream.push_back(static_cast<std::byte>(byte));
+    stream.insert(stream.end(), {std::byte{0xf0}, std::byte{255}, std::byte{30}});
+    stream.insert(stream.end(), 300, std::byte{'z'});
+    const std::unique_ptr<StreamCodec> codec = MakeLz4();
+    std::vector<std::byte> whole(400, std::byte{0x55});
+    size_t size = whole.size();
+    while (size > 0 && !codec->Decompress(stream, MutableBytes(whole).first(size), {}).ok()) --size;
+    ASSERT_GT(size, 300u);
+    for (size_t wanted = 1; wanted <= size; ++wanted) {
+      std::vector<std::byte> start(size, std::byte{0x55});
+      ASSERT_TRUE(codec->DecompressStart(stream, start, wanted, {}).ok()) << wanted;
+      ASSERT_TRUE(std::ranges::equal(Bytes(start).first(wanted), Bytes(whole).first(wanted)))
+          << wanted;
+    }
+  }
+}
+
 TEST(ZlibTest, NamesWhatIsWrong) {
   const auto codec = MakeZlib();
   const std::vector<std::byte> src(1000);
