@@ -110,7 +110,8 @@ void SavedFrame::Choose(ScanResult found, const std::optional<format::FrameHeade
         {.begin = found.tail_record.begin,
          .end = found.tail_record.end,
          .reason = absl::StrFormat("journal: %d bytes of items, among chunks of variable blocks",
-                                   std::exchange(tail_, {}).size())});
+                                   tail_.size())});
+    tail_.clear();
   }
   const bool agree = found.chunks.empty() || kind.typesize == InChunks(frame_typesize);
   compression_.typesize = agree ? std::max(frame_typesize, 1) : kind.typesize;
