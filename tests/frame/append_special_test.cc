@@ -1,4 +1,5 @@
-#include <cstring>
+#include <bit>
+#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
+#include "engine/base/endian.h"
 #include "tests/frame/frame_test_data.h"
 #include "tests/support/temp_dir.h"
 
@@ -23,16 +25,14 @@ using test::MakeItems;
 constexpr SpecialValue kKinds[] = {SpecialValue::kZeros, SpecialValue::kNans, SpecialValue::kRepeat,
                                    SpecialValue::kUninit};
 
-// The item that a special value stands for; uninitialised ones read as zeros.
+// The item that a special value stands for, little endian; uninitialised ones read as zeros.
 Buffer ItemOf(SpecialValue special, int32_t typesize) {
   Buffer item(static_cast<size_t>(typesize));
   if (special == SpecialValue::kRepeat) item = MakeItems(item.size());
   if (special == SpecialValue::kNans && typesize == 4) {
-    const float nan = std::numeric_limits<float>::quiet_NaN();
-    std::memcpy(item.data(), &nan, sizeof(nan));
+    StoreLe(item.data(), std::bit_cast<uint32_t>(std::numeric_limits<float>::quiet_NaN()));
   } else if (special == SpecialValue::kNans) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    std::memcpy(item.data(), &nan, sizeof(nan));
+    StoreLe(item.data(), std::bit_cast<uint64_t>(std::numeric_limits<double>::quiet_NaN()));
   }
   return item;
 }

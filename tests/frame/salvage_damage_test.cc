@@ -118,7 +118,7 @@ TEST_F(SalvageDamageTest, NoChunkIsLookedForInsideABrokenOne) {
   // The second block does not compress and is stored as it is, the chunks in it too.
   const Buffer before = MakeNoise(kChunk, 1);
   Buffer items = before;
-  AddTo(items, MakeItems(kChunk / 2));
+  AddTo(items, Repeated(AsBytes("compresses well, "), kChunk / 2));
   AddTo(items, Compressed(MakeNoise(kChunk / 2 - 32, 2), OfTypesize(4)));
   AddTo(items, MakeNoise(kChunk, 3));
   Buffer frame = MakeFrame(options, {items});

@@ -65,7 +65,10 @@ TEST_F(LockFileTest, MakesTheFileWhenTold) {
 }
 
 TEST_F(LockFileTest, EveryLockCountsUpByOneAndLeavesTheOtherBytes) {
-  Make(std::string("12345678\xff\xff\0\0\0\0\0\0", 16));
+  const uint64_t counter = 0xFFFF;  // in the machine's byte order
+  std::string content = "12345678";
+  content.append(reinterpret_cast<const char*>(&counter), sizeof(counter));
+  Make(content);
   ASSERT_TRUE(Acquire()->has_value());
   EXPECT_EQ(Counter(), 0x10000);
   ASSERT_TRUE(Acquire(true)->has_value());
