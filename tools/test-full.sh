@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tools/install-deps.sh clang clang-tidy libclang-rt-dev llvm valgrind libc6-dev-i386 lib32stdc++-12-dev
+tools/s390x-root.sh
 source tools/test-runs.sh
 
 # The suites of the floors whose code is pure, but for tests that try everything.
@@ -45,6 +46,11 @@ build_and_test build-test-debug --buildtype=debug -Dwerror=true -Db_pch=false
 build build-test-threads --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
   -Db_sanitize=thread -Dcpp_args=-g1 -- concurrency_tests unit_tests &&
   TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp" run_tests build-test-threads concurrency unit
+
+# A big-endian host, emulated.
+build build-test-s390x --cross-file build-s390x-root/cross.ini --buildtype=release -Dwerror=true \
+  -- unit_tests vector_tests &&
+  run_tests build-test-s390x unit vectors --timeout-multiplier 20
 
 use_compiler clang clang++
 build_and_test build-test-clang --buildtype=release -Dwerror=true
