@@ -108,7 +108,8 @@ TEST_F(JournalTrustTest, EditsOfALayerWhoseNameNobodyMayGiveAreReplayed) {
   options.overwrite = true;
   ASSERT_EQ(WriteFrame(path_, options, Noise(256, 1), {{"aXb", "note"}}), absl::OkStatus());
   std::vector<std::byte> bytes = FileBytes(path_);
-  const auto at = std::ranges::search(bytes, AsBytes(std::string_view("aXb"))).begin();
+  const Bytes before = AsBytes("aXb");
+  const auto at = std::search(bytes.begin(), bytes.end(), before.begin(), before.end());
   ASSERT_NE(at, bytes.end());
   at[1] = std::byte{0};
   PutFileBytes(path_, bytes);
