@@ -232,7 +232,7 @@ absl::StatusOr<Stager::Update> Stager::MakeUpdate(const State& state, int64_t be
   update.nchunk = at.nchunk;
   CAIRN_ASSIGN_OR_RETURN(update.old, CostOf(at.nchunk));
   const int64_t from = begin - at.begin;
-  update.taken = std::min(std::ssize(items), update.old.nbytes - from);
+  update.taken = std::min<int64_t>(std::ssize(items), update.old.nbytes - from);
   std::vector<std::byte> content;
   if (update.taken < update.old.nbytes) {
     CAIRN_ASSIGN_OR_RETURN(content, ReadWhole(at.nchunk));
