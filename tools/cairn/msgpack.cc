@@ -28,7 +28,7 @@ class JsonWriter {
   bool binary(const Json::binary_t& value) {
     const std::string hex = ToHex(std::as_bytes(std::span(value)));
     if (!value.has_subtype()) return Add(absl::StrCat(R"({"bin":")", hex, "\"}"));
-    const int type = static_cast<int8_t>(value.subtype());
+    const auto type = static_cast<int8_t>(value.subtype());
     return Add(absl::StrCat(R"({"ext":)", type, R"(,"bin":")", hex, "\"}"));
   }
   bool key(const std::string& value) {
