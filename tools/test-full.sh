@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The full matrix: what tools/test.sh does, and what takes too long for every change. It wants an
-# hour or two. The last line says "N passed, N failed"; exit status 1 when any failed.
+# The full matrix: what tools/test.sh does, and what takes too long for every change. It wants two
+# or three hours. The last line says "N passed, N failed"; exit status 1 when any failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
