@@ -12,6 +12,7 @@
 
 #include "cairn/file_system.h"
 #include "engine/base/status.h"
+#include "engine/storage/boot_id.h"
 #include "engine/storage/errors.h"
 #include "engine/storage/posix_directory.h"
 #include "engine/storage/posix_file.h"
@@ -138,6 +139,8 @@ class PosixFiles final : public FileSystem {
     CAIRN_ASSIGN_OR_RETURN(const PosixStat info, directory_.LookAt(path));
     return info.identity;
   }
+
+  uint64_t BootId() const override { return storage::BootId(); }
 
  private:
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode,

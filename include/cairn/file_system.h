@@ -131,6 +131,10 @@ class CAIRN_EXPORT FileSystem {
   virtual std::string Resolve(const std::string& path) { return path; }
   // kNotFound when nothing is there.
   virtual absl::StatusOr<FileIdentity> Identity(const std::string& path) = 0;
+  // A number of this run of the machine. While it is the same, whatever was written reads back,
+  // also what was not synced and what another process wrote; after a restart or a power cut it is
+  // another. 0 when that is not known.
+  virtual uint64_t BootId() const { return 0; }
 };
 
 // The operating system's files.

@@ -114,6 +114,7 @@ class CountingFileSystem final : public FileSystem {
     ++reading_->calls;
     return base_->Identity(path);
   }
+  uint64_t BootId() const override { return base_->BootId(); }
 
  private:
   const std::shared_ptr<FileSystem> directory_;

@@ -115,6 +115,7 @@ class FaultyFiles : public FileSystem {
   absl::StatusOr<std::vector<std::string>> List(const std::string& path) override;
   absl::Status Exchange(const std::string& a, const std::string& b) override;
   absl::StatusOr<FileIdentity> Identity(const std::string& path) override;
+  uint64_t BootId() const override { return base_->BootId(); }
 
  private:
   std::string Logged(const std::string& path) const;

@@ -69,6 +69,7 @@ std::unique_ptr<SimulatedDisk> SimulatedDisk::After(const SimulatedDisk& from) {
   disk->dice_ = from.dice_;
   disk->next_inode_ = from.next_inode_;
   disk->time_ = from.time_;
+  disk->boot_ = from.boot_;
   return disk;
 }
 
@@ -150,6 +151,7 @@ std::unique_ptr<SimulatedDisk> SimulatedDisk::Made(
     const std::function<FileImage(const SimulatedInode&)>& image,
     const std::function<std::map<std::string, uint64_t>(const SimulatedNames&)>& names) const {
   std::unique_ptr<SimulatedDisk> made = After(*this);
+  ++made->boot_;
   std::vector<uint64_t> reached = {kRoot};
   for (size_t i = 0; i < reached.size(); ++i) {
     const uint64_t inode = reached[i];
@@ -215,7 +217,7 @@ void SimulatedDisk::HashDirectory(const SimulatedNames& names, uint64_t& hash) c
 }
 
 uint64_t SimulatedDisk::Hash() const {
-  uint64_t hash = 0;
+  uint64_t hash = boot_;
   HashDirectory(*directories_.at(kRoot), hash);
   return hash;
 }

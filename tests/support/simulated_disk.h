@@ -105,6 +105,8 @@ class SimulatedDisk {
   // Operations so far, failed ones included.
   int64_t operations() const { return operations_; }
   bool dead() const { return dead_; }
+  // Another one after each power cut.
+  uint64_t boot() const { return boot_; }
   // Another process starts. The files of the dead one must be closed by now.
   void Revive() { dead_ = false; }
   // Does the first `size` bytes of a write that was judged on this disk or on one that this is a
@@ -120,7 +122,7 @@ class SimulatedDisk {
   std::unique_ptr<SimulatedDisk> PowerLossAt(int64_t time) const;
   // Anything that a power cut now may leave.
   std::unique_ptr<SimulatedDisk> PowerLoss(Dice& dice) const;
-  // Of all names and the bytes behind them, as the processes see them.
+  // Of all names and the bytes behind them, as the processes see them, and of the boot.
   uint64_t Hash() const;
 
   // For the files of this disk. Does what the judge says; `fail` what a failed operation does.
@@ -154,6 +156,7 @@ class SimulatedDisk {
   int64_t operations_ = 0;
   JudgeFunction judge_;
   bool dead_ = false;
+  uint64_t boot_ = 1;
   std::vector<Run> deferred_;
   std::unique_ptr<FileSystem> root_;
 };

@@ -74,6 +74,7 @@ class SimulatedDirectory final : public FileSystem {
   absl::StatusOr<std::vector<std::string>> List(const std::string& path) override;
   absl::Status Exchange(const std::string& a, const std::string& b) override;
   absl::StatusOr<FileIdentity> Identity(const std::string& path) override;
+  uint64_t BootId() const override { return disk_->boot(); }
 
  private:
   // A name and the directory in which it is looked for.

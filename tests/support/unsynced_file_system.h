@@ -85,6 +85,7 @@ class UnsyncedFileSystem : public FileSystem {
   absl::StatusOr<FileIdentity> Identity(const std::string& path) override {
     return base_->Identity(path);
   }
+  uint64_t BootId() const override { return base_->BootId(); }
 
  private:
   const std::shared_ptr<FileSystem> owned_;  // empty for the operating system's
