@@ -196,9 +196,9 @@ std::optional<RecordHead> FindRecordHead(Bytes bytes) {
   const uint32_t kind = reader.Le<uint32_t>("kind");
   const uint64_t size = reader.Le<uint64_t>("size");
   if (size < kMinRecordSize || size > kMaxRecordSize) return std::nullopt;
-  const bool known =
-      version == kRecordVersion && (kind == static_cast<uint32_t>(RecordKind::kBatch) ||
-                                    kind == static_cast<uint32_t>(RecordKind::kMoved));
+  const bool known = version == kRecordVersion &&
+                     kind >= static_cast<uint32_t>(RecordKind::kBatch) &&
+                     kind <= static_cast<uint32_t>(RecordKind::kReceipt);
   return RecordHead{.kind = known ? static_cast<RecordKind>(kind) : RecordKind::kLater,
                     .size = static_cast<int64_t>(size)};
 }
@@ -283,6 +283,34 @@ std::vector<std::byte> EncodeBatch(const Batch& batch) {
                 .tail_items = batch.tail.items},
                record);
   return record;
+}
+
+std::optional<Receipt> FindReceipt(Bytes bytes) {
+  const std::optional<RecordHead> head = FindRecordHead(bytes);
+  if (!head.has_value() || head->kind != RecordKind::kReceipt || head->size != kReceiptSize ||
+      std::ssize(bytes) < kReceiptSize || !IsIntact(bytes.first(kReceiptSize))) {
+    return std::nullopt;
+  }
+  ByteReader reader(bytes.first(kReceiptSize), "receipt");
+  reader.Seek(kRecordHeadSize, "base");
+  Receipt receipt;
+  receipt.base = reader.Le<uint64_t>("base");
+  receipt.generation = reader.Le<uint64_t>("generation");
+  receipt.boot = reader.Le<uint64_t>("boot");
+  receipt.durable_generation = reader.Le<uint64_t>("durable generation");
+  return receipt;
+}
+
+void AppendReceipt(const Receipt& receipt, std::vector<std::byte>& out) {
+  const size_t begin = out.size();
+  ByteWriter writer(std::move(out));
+  WriteRecordHead(RecordKind::kReceipt, kReceiptSize, writer);
+  writer.Le(receipt.base);
+  writer.Le(receipt.generation);
+  writer.Le(receipt.boot);
+  writer.Le(receipt.durable_generation);
+  writer.Le(Xxh3(writer.written().subspan(begin)));
+  out = std::move(writer).Take();
 }
 
 std::vector<std::byte> EncodeMoved() {

@@ -4,7 +4,8 @@
 //   magic | version u32 | kind u32 | size u64 | payload | XXH3-64 of all before it
 //
 // The payload of a batch is written down in docs/file-format.md; the chunks that a batch brings lie
-// before its record, back to back.
+// before its record, back to back. A receipt follows each batch: its payload is the base u64, the
+// generation u64, the boot u64 and the durable generation u64.
 #ifndef CAIRN_ENGINE_FORMAT_JOURNAL_H_
 #define CAIRN_ENGINE_FORMAT_JOURNAL_H_
 
@@ -33,9 +34,10 @@ inline constexpr int64_t kMaxRecordSize = int64_t{4} << 30;
 inline constexpr std::string_view kRecordMagic("CAIRNJNL");
 
 enum class RecordKind : uint32_t {
-  kLater = 0,  // of a version to come, or what that added
-  kBatch = 1,  // a commit
-  kMoved = 2,  // another file takes the frame's name, or has taken it
+  kLater = 0,    // of a version to come, or what that added
+  kBatch = 1,    // a commit
+  kMoved = 2,    // another file takes the frame's name, or has taken it
+  kReceipt = 3,  // that the batch before it was written whole
 };
 
 struct RecordHead {
@@ -106,6 +108,21 @@ struct BatchLinks {
   bool operator==(const BatchLinks&) const = default;
 };
 
+// Tells of a batch what the batch itself no longer can once it is damaged. It is written right
+// after the batch, and again in its place when the batch is durable; no other record depends on it.
+struct Receipt {
+  uint64_t base = 0;        // of the batch
+  uint64_t generation = 0;  // likewise
+  // Of the machine that wrote it: see FileSystem::BootId. While that runs, its page cache holds the
+  // batch and all before it.
+  uint64_t boot = 0;
+  uint64_t durable_generation = 0;  // the newest whose batch was durable, and all before it
+  bool operator==(const Receipt&) const = default;
+};
+inline constexpr int64_t kReceiptSize = kMinRecordSize + 4 * 8;
+// What differs between receipts of one batch by one machine lies from here on.
+inline constexpr int64_t kReceiptDurableAt = kRecordHeadSize + 3 * 8;
+
 // The frame as the batch leaves it.
 struct BatchTotals {
   int64_t nchunks = 0;        // of the index: the tail is none of them
@@ -157,6 +174,11 @@ int64_t RecordSize(const BatchParts& batch);
 // Puts the record behind what `out` holds.
 void AppendRecord(const BatchParts& batch, std::vector<std::byte>& out);
 std::vector<std::byte> EncodeBatch(const Batch& batch);
+
+// Nothing unless `bytes` begins with an intact receipt.
+std::optional<Receipt> FindReceipt(Bytes bytes);
+// Puts the receipt behind what `out` holds.
+void AppendReceipt(const Receipt& receipt, std::vector<std::byte>& out);
 
 // The record that tells readers of a file to look for the one that took its name.
 std::vector<std::byte> EncodeMoved();

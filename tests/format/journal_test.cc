@@ -134,6 +134,29 @@ TEST(JournalTest, WhatIsNoRecordIsNotFound) {
   EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kLater);
 }
 
+TEST(JournalTest, AReceiptLiesInTheFileAsDescribed) {
+  const Receipt receipt{.base = 1, .generation = 2, .boot = 3, .durable_generation = 4};
+  std::vector<std::byte> bytes;
+  AppendReceipt(receipt, bytes);
+  std::vector<std::byte> expected =
+      Hex("43 41 49 52 4e 4a 4e 4c  01 00 00 00  03 00 00 00  40 00 00 00 00 00 00 00"
+          "01 00 00 00 00 00 00 00  02 00 00 00 00 00 00 00"
+          "03 00 00 00 00 00 00 00  04 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00");
+  EXPECT_EQ(bytes, Resealed(expected));
+  EXPECT_EQ(FindReceipt(bytes), receipt);
+}
+
+TEST(JournalTest, AReceiptThatIsNotIntactIsNotFound) {
+  std::vector<std::byte> bytes;
+  AppendReceipt({.base = 1, .generation = 2, .boot = 3, .durable_generation = 4}, bytes);
+  EXPECT_EQ(FindReceipt(Bytes(bytes).first(bytes.size() - 1)), std::nullopt);
+  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    std::vector<std::byte> flipped = bytes;
+    flipped[bit / 8] ^= std::byte{1} << (bit % 8);
+    EXPECT_EQ(FindReceipt(flipped), std::nullopt) << bit;
+  }
+}
+
 TEST(JournalTest, TheBaseFollowsFromTheSizesTheTrailerAndTheNonce) {
   FrameHeader header;
   header.frame_size = 1000;
