@@ -89,7 +89,12 @@ class Repair {
       const MutableBytes rest = journal_.subspan(at_);
       if (const auto head = format::FindRecordHead(rest); head.has_value()) {
         if (head->size > std::ssize(rest)) return;
-        RepairRecord(rest.first(static_cast<size_t>(head->size)));
+        const MutableBytes record = rest.first(static_cast<size_t>(head->size));
+        if (head->kind == format::RecordKind::kReceipt && head->size == format::kReceiptSize) {
+          RepairReceipt(record);
+        } else {
+          RepairRecord(record);
+        }
         at_ += static_cast<size_t>(head->size);
       } else {
         if (rest.size() < 16) return;
@@ -102,6 +107,18 @@ class Repair {
 
  private:
   bool Chosen(int bit) const { return (choices_ >> bit & 1) == 0; }
+
+  // That of the last batch.
+  void RepairReceipt(MutableBytes receipt) {
+    if (Chosen(0)) StoreLe(receipt.data() + kBaseAt, LoadLe<uint64_t>(links_.data() + kBaseAt));
+    if (Chosen(1)) StoreLe(receipt.data() + kGenerationAt, generation_ - 1);
+    if (Chosen(5)) StoreHash(receipt);
+  }
+
+  static void StoreHash(MutableBytes record) {
+    const size_t hashed = record.size() - format::kRecordHashSize;
+    StoreLe(record.data() + hashed, Xxh3(record.first(hashed)));
+  }
 
   void RepairRecord(MutableBytes record) {
     std::byte* const at = record.data();
@@ -116,9 +133,8 @@ class Repair {
       }
       if (Chosen(4)) RepairEdits(record.subspan(kEditsAt));
     }
-    const size_t hashed = record.size() - format::kRecordHashSize;
-    if (Chosen(5)) StoreLe(at + hashed, Xxh3(record.first(hashed)));
-    previous_ = LoadLe<uint64_t>(at + hashed);
+    if (Chosen(5)) StoreHash(record);
+    previous_ = format::HashOf(record);
   }
 
   void RepairEdits(MutableBytes edits) {

@@ -38,13 +38,16 @@ absl::StatusOr<int64_t> ChunkLog::Append(Bytes chunk) {
   return position - header_len_;
 }
 
-absl::StatusOr<uint64_t> ChunkLog::AppendRecord(const format::BatchParts& batch) {
-  const int64_t size = format::RecordSize(batch);
+absl::StatusOr<uint64_t> ChunkLog::AppendRecord(const format::BatchParts& batch,
+                                                const format::Receipt& receipt) {
+  const int64_t size = format::RecordSize(batch) + format::kReceiptSize;
   if (std::ssize(pending_) + size > static_cast<int64_t>(kPieceSize)) {
     CAIRN_RETURN_IF_ERROR(Flush());
   }
   format::AppendRecord(batch, pending_);
-  return format::HashOf(pending_);
+  const uint64_t hash = format::HashOf(pending_);
+  format::AppendReceipt(receipt, pending_);
+  return hash;
 }
 
 absl::Status ChunkLog::Flush() {

@@ -35,8 +35,10 @@ class ChunkLog final : public ChunkSink {
   absl::StatusOr<int64_t> Append(Bytes chunk) override;
   absl::Status Flush() override;
   absl::Status AttachTo(State& state) override;
-  // Puts the batch's record behind the chunks, and returns the hash that ends it.
-  absl::StatusOr<uint64_t> AppendRecord(const format::BatchParts& batch);
+  // Puts the batch's record and its receipt behind the chunks, and returns the hash that ends the
+  // record.
+  absl::StatusOr<uint64_t> AppendRecord(const format::BatchParts& batch,
+                                        const format::Receipt& receipt);
   // Everything before this is in the file.
   int64_t flushed() const { return flushed_; }
   // The first free position.

@@ -69,6 +69,7 @@ std::unique_ptr<FrameWriter> ContiguousWriter::Make(Start start) {
   std::unique_ptr<ContiguousWriter> writer(new ContiguousWriter(std::move(start)));
   // What Confirm will have made so.
   writer->synced_end_ = CommittedEnd(*writer->base_);
+  writer->synced_generation_ = writer->base_->info.generation;
   writer->StageAt(CommittedEnd(*writer->base_));
   return writer;
 }
@@ -168,6 +169,7 @@ absl::Status ContiguousWriter::PublishBatch(Durability durability) {
     CAIRN_RETURN_IF_ERROR(log_->Flush());
     CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
     synced_end_ = log_->end();
+    synced_generation_ = base_->info.generation;
   }
   const JournalEnd& journal = *base_->journal;
   const format::BatchParts batch = stager_->MakeBatch({.base = journal.base,
@@ -175,7 +177,11 @@ absl::Status ContiguousWriter::PublishBatch(Durability durability) {
                                                        .previous = journal.last,
                                                        .durable_end = synced_end_});
   if (format::RecordSize(batch) > format::kMaxRecordSize) return Fold();
-  CAIRN_ASSIGN_OR_RETURN(const uint64_t hash, log_->AppendRecord(batch));
+  CAIRN_ASSIGN_OR_RETURN(const uint64_t hash,
+                         log_->AppendRecord(batch, {.base = journal.base,
+                                                    .generation = journal.generation + 1,
+                                                    .boot = core_->env()->boot,
+                                                    .durable_generation = synced_generation_}));
   ReserveRoom();
   if (durability == Durability::kMachine) WriteZerosAhead();
   CAIRN_RETURN_IF_ERROR(log_->Flush());
@@ -184,7 +190,25 @@ absl::Status ContiguousWriter::PublishBatch(Durability durability) {
     CAIRN_RETURN_IF_ERROR(CheckAtPlace());
     synced_end_ = log_->end();
   }
-  return GoOnBehind(batch, hash);
+  CAIRN_RETURN_IF_ERROR(GoOnBehind(batch, hash));
+  return durability == Durability::kMachine ? WriteReceipt() : absl::OkStatus();
+}
+
+// What is committed is durable, and the last receipt says so from now on. A power cut may leave the
+// old one, the new one or none.
+absl::Status ContiguousWriter::WriteReceipt() {
+  const JournalEnd& journal = *base_->journal;
+  synced_generation_ = journal.generation;
+  if (!journal.has_receipt) return absl::OkStatus();
+  std::vector<std::byte> receipt;
+  format::AppendReceipt({.base = journal.base,
+                         .generation = journal.generation,
+                         .boot = core_->env()->boot,
+                         .durable_generation = journal.generation},
+                        receipt);
+  // All but its end is there.
+  const Bytes end = Bytes(receipt).subspan(static_cast<size_t>(format::kReceiptDurableAt));
+  return file_->WriteAt(journal.end - std::ssize(end), end);
 }
 
 // The batch is in the file: what readers make of it by replaying it, this writer has at hand.
@@ -193,6 +217,7 @@ absl::Status ContiguousWriter::GoOnBehind(const format::BatchParts& batch, uint6
   Advance({.links = batch.links,
            .hash = hash,
            .end = log_->end(),
+           .has_receipt = true,
            .chunk_edits = batch.chunks.count(),
            .layer_edits = std::ssize(batch.layers)},
           *state->journal);
@@ -207,7 +232,7 @@ absl::Status ContiguousWriter::SyncCommitted() {
   if (synced_end_ >= CommittedEnd(*base_)) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
   synced_end_ = CommittedEnd(*base_);
-  return absl::OkStatus();
+  return WriteReceipt();
 }
 
 absl::Status ContiguousWriter::CommitInPlace(std::optional<uint64_t> oldest_generation) {
@@ -277,6 +302,7 @@ absl::Status ContiguousWriter::CommitToNewFile() {
 // A new file has neither room nor journal, and is durable.
 void ContiguousWriter::BeginAfterCheckpoint() {
   synced_end_ = CommittedEnd(*base_);
+  synced_generation_ = base_->info.generation;
   shared_end_ = 0;  // the committed frame ends behind them, or lies in another file
   StageAt(CommittedEnd(*base_));
 }

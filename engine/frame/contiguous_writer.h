@@ -49,6 +49,7 @@ class ContiguousWriter final : public FrameWriter {
   void WriteZerosAhead();
   bool JournalIsLong() const;
   absl::Status GoOnBehind(const format::BatchParts& batch, uint64_t hash);
+  absl::Status WriteReceipt();
   absl::Status CommitInPlace(std::optional<uint64_t> oldest_generation);
   absl::StatusOr<NewFile> CopyDraft();
   absl::Status CommitFirst();
@@ -62,6 +63,7 @@ class ContiguousWriter final : public FrameWriter {
   std::optional<NewFile> new_file_;  // file_, while it has no name
   std::optional<ChunkLog> log_;
   int64_t synced_end_ = 0;  // bytes of the file before this are durable
+  uint64_t synced_generation_ = 0;
   int64_t reserved_end_ = 0;
   int64_t room_ = 0;
   int64_t zeros_end_ = 0;

@@ -24,6 +24,7 @@ struct Environment {
   const Registry* registry = nullptr;
   Executor* executor = nullptr;
   ReplayRules replay;
+  uint64_t boot = 0;  // see FileSystem::BootId
   mutable chunk::WorkspacePool pool;
   mutable TouchedChunks touched;
   mutable BlockCache blocks;

@@ -69,6 +69,7 @@ std::shared_ptr<const Environment> MakeEnvironment(const OpenOptions& options) {
   env->max_mapped_files = options.max_mapped_files;
   env->registry = options.registry;
   env->executor = options.executor;
+  env->boot = (options.file_system != nullptr ? options.file_system : PosixFileSystem())->BootId();
   return env;
 }
 

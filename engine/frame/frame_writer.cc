@@ -98,9 +98,13 @@ FrameWriter::FrameWriter(Start start)
       options_(std::move(start.options)),
       fingerprint_(start.fingerprint) {}
 
-absl::Status FrameWriter::CheckMayGoOn(const FrameSource& source, const State& state) {
+absl::Status FrameWriter::CheckMayGoOn(const FrameSource& source, const State& state,
+                                       bool drop_stranded) {
   CAIRN_RETURN_IF_ERROR(state.trailer_damage);
-  CAIRN_RETURN_IF_ERROR(state.journal_damage);
+  if (!state.journal_damage.ok() && !drop_stranded) {
+    return DataLoss("%s; writing would cut them off: see RecoverOptions::drop_stranded",
+                    state.journal_damage.message());
+  }
   // What lies behind a frame is cut, as the rest of a dead writer's work; another frame is not
   // that.
   constexpr size_t kMagicAt = 2;
@@ -114,17 +118,18 @@ absl::Status FrameWriter::CheckMayGoOn(const FrameSource& source, const State& s
 }
 
 absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<FrameCore> core,
-                                                               const WriterOptions& options) {
+                                                               const WriterOptions& options,
+                                                               bool drop_stranded) {
   CAIRN_RETURN_IF_ERROR(CheckWritable(*core->newest()));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, core->OpenForWriting(options.wait));
   CAIRN_ASSIGN_OR_RETURN(std::optional<storage::LockFile> lock_file,
                          TakeLockFile(core->place(), options));
   // Only now that nobody else writes is the state the newest for sure.
   CAIRN_ASSIGN_OR_RETURN(FrameSource source, core->OpenForReading(file));
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> base, LoadState(source, core->env()));
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> base, LoadState(source, core->env(), true));
   CAIRN_RETURN_IF_ERROR(CheckWritable(*base));
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*base));
-  CAIRN_RETURN_IF_ERROR(CheckMayGoOn(source, *base));
+  CAIRN_RETURN_IF_ERROR(CheckMayGoOn(source, *base, drop_stranded));
   core->Adopt(source, base);
   CAIRN_ASSIGN_OR_RETURN(StagerOptions staging, StagingOf(options, *base, core->env()->registry));
   Start start{.core = std::move(core),

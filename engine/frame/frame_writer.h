@@ -32,11 +32,13 @@ class FrameWriter {
  public:
   // Whether commits can follow this state: no damage is there that they would bury, and no other
   // frame behind.
-  static absl::Status CheckMayGoOn(const FrameSource& source, const State& state);
+  static absl::Status CheckMayGoOn(const FrameSource& source, const State& state,
+                                   bool drop_stranded);
 
   // Opens the writer of a frame that is there. kUnavailable while another one holds it.
   static absl::StatusOr<std::unique_ptr<FrameWriter>> Open(std::shared_ptr<FrameCore> core,
-                                                           const WriterOptions& options);
+                                                           const WriterOptions& options,
+                                                           bool drop_stranded = false);
   // Starts a frame that is nowhere yet: it appears at `place` with the first commit. With `plain`
   // and no fingerprints that commit leaves out both of Cairn's layers.
   static absl::StatusOr<std::unique_ptr<FrameWriter>> Build(FramePlace place,

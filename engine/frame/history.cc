@@ -45,7 +45,9 @@ absl::StatusOr<std::vector<GenerationInfo>> ListFrom(const FrameSource& source, 
   finder.StopAt(end);
   const auto add = [&](const State& next) { list.push_back(InfoOf(next)); };
   CAIRN_RETURN_IF_ERROR(
-      FollowJournal(source, state, finder, {.last_generation = last, .visit = add}).status());
+      FollowJournal(source, state, finder,
+                    {.last_generation = last, .search = JournalSearch::kNear, .visit = add})
+          .status());
   return list;
 }
 
@@ -141,8 +143,9 @@ absl::StatusOr<std::shared_ptr<const State>> FindGeneration(const FrameSource& s
   }
   if (state == nullptr) return nullptr;
   RecordFinder finder(source, state->journal->end);
-  CAIRN_ASSIGN_OR_RETURN(const Followed followed,
-                         FollowJournal(source, *state, finder, {.last_generation = generation}));
+  CAIRN_ASSIGN_OR_RETURN(const Followed followed, FollowJournal(source, *state, finder,
+                                                                {.last_generation = generation,
+                                                                 .search = JournalSearch::kNear}));
   if (followed.state != nullptr) state = followed.state;
   return state->info.generation == generation ? state : nullptr;
 }

@@ -237,19 +237,32 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
 
 namespace {
 
-absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameSource& source,
-                                                         std::shared_ptr<const State> state) {
-  RecordFinder finder(source, state->journal->end);
+JournalSearch HowToSearch(const FrameSource& source, bool alone) {
   // What lies behind a frame inside a larger file is not Cairn's, and may be long.
-  CAIRN_ASSIGN_OR_RETURN(const Followed followed,
-                         FollowJournal(source, *state, finder, {.search = source.origin() == 0}));
+  if (source.origin() != 0) return JournalSearch::kNone;
+  return alone || !IsBeingWritten(source) ? JournalSearch::kAll : JournalSearch::kNear;
+}
+
+absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameSource& source,
+                                                         std::shared_ptr<const State> state,
+                                                         bool alone) {
+  RecordFinder finder(source, state->journal->end);
+  CAIRN_ASSIGN_OR_RETURN(
+      const Followed followed,
+      FollowJournal(source, *state, finder, {.search = HowToSearch(source, alone)}));
   if (followed.state != nullptr) state = followed.state;
-  if (!followed.damaged_at.has_value()) return state;
+  if (!followed.damage.has_value() && followed.skipped.size() == 0) return state;
   auto marked = std::make_shared<State>(*state);
-  marked->journal_damage =
-      DataLoss("journal: byte %d: what was committed here cannot be read", *followed.damaged_at);
   marked->info.sealed = false;
+  marked->journal_skipped = followed.skipped;
+  if (!followed.damage.has_value()) return marked;
+  marked->journal_gap = followed.damage->bytes;
+  marked->journal_damage =
+      DataLoss("journal: bytes %d to %d are damaged: %d commits after generation %d cannot be read",
+               marked->journal_gap.begin, marked->journal_gap.end, followed.damage->stranded,
+               marked->info.generation);
   marked->info.journal_damaged = true;
+  marked->info.stranded_commits = followed.damage->stranded;
   return marked;
 }
 
@@ -257,10 +270,11 @@ absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameSource& sour
 
 absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
                                                       std::vector<std::byte> header_bytes,
-                                                      std::shared_ptr<const Environment> env) {
+                                                      std::shared_ptr<const Environment> env,
+                                                      bool alone) {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
                          LoadCheckpoint(source, std::move(header_bytes), std::move(env)));
-  return state->journal.has_value() ? WithJournal(source, std::move(state)) : state;
+  return state->journal.has_value() ? WithJournal(source, std::move(state), alone) : state;
 }
 
 absl::StatusOr<int64_t> LoadFrameSize(const FrameSource& source) {
@@ -273,12 +287,13 @@ absl::StatusOr<int64_t> LoadFrameSize(const FrameSource& source) {
 }
 
 absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source,
-                                                       std::shared_ptr<const Environment> env) {
+                                                       std::shared_ptr<const Environment> env,
+                                                       bool alone) {
   CAIRN_ASSIGN_OR_RETURN(const Era era, FindEra(source));
   if (era != Era::kCurrent) return LoadLegacy(source, era, std::move(env));
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> before, ReadHeaderBytes(source));
-    absl::StatusOr<std::shared_ptr<const State>> state = LoadFrom(source, before, env);
+    absl::StatusOr<std::shared_ptr<const State>> state = LoadFrom(source, before, env, alone);
     if (attempt == kMaxAttempts) return state;
     // Also a header that is read twice and is the same may be half written, and torn pages of it
     // too: while somebody writes, damage has to last.

@@ -16,13 +16,16 @@
 namespace cairn::frame {
 
 // The newest committed state: the checkpoint that the header leads to, and the journal behind it.
+// `alone` where the caller keeps others from writing.
 absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source,
-                                                       std::shared_ptr<const Environment> env);
+                                                       std::shared_ptr<const Environment> env,
+                                                       bool alone = false);
 
 // The same with other header bytes than those in the file.
 absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
                                                       std::vector<std::byte> header_bytes,
-                                                      std::shared_ptr<const Environment> env);
+                                                      std::shared_ptr<const Environment> env,
+                                                      bool alone = false);
 
 // The checkpoint of these header bytes, which need not be those in the file any more.
 absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(const FrameSource& source,

@@ -150,11 +150,20 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Take(const format::Reco
   CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record, ReadHere(head));
   if (record.has_value()) {
     position_ = record->end();
+    if (record->kind == format::RecordKind::kBatch) CAIRN_RETURN_IF_ERROR(TakeReceipt(*record));
   } else {
     // A search goes over the same bytes again.
     CAIRN_RETURN_IF_ERROR(Spend(head.size).status());
   }
   return record;
+}
+
+absl::Status RecordFinder::TakeReceipt(FoundRecord& batch) {
+  if (format::kReceiptSize > end_ - position_) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(static_cast<size_t>(format::kReceiptSize)));
+  batch.receipt = format::FindReceipt(ahead);
+  position_ = batch.end();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Next() {
@@ -175,9 +184,10 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Next() {
   return std::nullopt;
 }
 
-absl::Status RecordFinder::Search(absl::FunctionRef<bool(FoundRecord)> visit) {
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, source_.Size());
-  int64_t position = position_;
+absl::Status RecordFinder::Search(int64_t begin, absl::FunctionRef<bool(FoundRecord)> visit) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, source_.Size());
+  const int64_t size = std::min(file_size, end_);
+  int64_t position = begin;
   // The next record is mostly near, and there may be many searches.
   std::vector<std::byte> piece(kWindow);
   for (int64_t zeros = 0; position < size && zeros < kMostZeros;) {

@@ -24,8 +24,12 @@ struct FoundRecord {
   format::RecordKind kind = format::RecordKind::kBatch;
   int64_t begin = 0;
   std::vector<std::byte> bytes;
+  // Of a batch: the one right after it.
+  std::optional<format::Receipt> receipt = {};
 
-  int64_t end() const { return begin + std::ssize(bytes); }
+  int64_t end() const {
+    return begin + std::ssize(bytes) + (receipt.has_value() ? format::kReceiptSize : 0);
+  }
 };
 
 // Hops over chunks, which lie back to back before the record that names them. Everything is read by
@@ -39,7 +43,7 @@ class RecordFinder {
   // The next record; nothing when the file does not go on with whole chunks and an intact one.
   absl::StatusOr<std::optional<FoundRecord>> Next();
   void GoTo(int64_t position) { position_ = position; }
-  // From now on Next finds nothing that ends behind `end`.
+  // From now on nothing is found that ends behind `end`.
   void StopAt(int64_t end) { end_ = end; }
   // Where that ended: behind the record, or at what is neither chunk nor record.
   int64_t position() const { return position_; }
@@ -56,9 +60,9 @@ class RecordFinder {
   Bytes Seen(int64_t begin, int64_t size) const;
   // The memory, for the next finder. This one has only its position and hop left.
   std::vector<std::byte> TakeMemory() { return std::move(window_); }
-  // Looks behind every byte from the position on for intact records, wherever they lie, until
-  // `visit` says that it has seen enough. Stays where it is.
-  absl::Status Search(absl::FunctionRef<bool(FoundRecord)> visit);
+  // Looks at every byte from `begin` on for intact records, wherever they lie, until `visit` says
+  // that it has seen enough. Stays where it is.
+  absl::Status Search(int64_t begin, absl::FunctionRef<bool(FoundRecord)> visit);
 
  private:
   // The bytes from the position on: `size` of them or more, or all that there are.
@@ -69,6 +73,7 @@ class RecordFinder {
   // The record at the position, if it is one.
   absl::StatusOr<std::optional<FoundRecord>> ReadHere(const format::RecordHead& head);
   absl::StatusOr<std::optional<FoundRecord>> Take(const format::RecordHead& head);
+  absl::Status TakeReceipt(FoundRecord& batch);
   // False when too much was spent already on what claims to be a record.
   absl::StatusOr<bool> Spend(int64_t size);
 

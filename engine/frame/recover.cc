@@ -45,9 +45,11 @@ absl::StatusOr<std::vector<std::byte>> FindHeader(const std::shared_ptr<File>& f
 }
 
 // What the file holds, perhaps with another header than its own.
-absl::StatusOr<RecoveryReport> Look(const FrameSource& source, const State& state) {
-  CAIRN_RETURN_IF_ERROR(frame::FrameWriter::CheckMayGoOn(source, state));
+absl::StatusOr<RecoveryReport> Look(const FrameSource& source, const State& state,
+                                    bool drop_stranded) {
+  CAIRN_RETURN_IF_ERROR(frame::FrameWriter::CheckMayGoOn(source, state, drop_stranded));
   RecoveryReport report;
+  report.stranded_commits = state.info.stranded_commits;
   CAIRN_ASSIGN_OR_RETURN(report.size_before, source.Size());
   report.size_after = report.size_before;
   report.generation = state.info.generation;
@@ -60,35 +62,37 @@ absl::StatusOr<RecoveryReport> Look(const FrameSource& source, const State& stat
 }
 
 absl::StatusOr<RecoveryReport> LookWithHeader(const std::shared_ptr<File>& file,
-                                              std::vector<std::byte> header) {
+                                              std::vector<std::byte> header, bool drop_stranded) {
   const FrameSource source = FrameSource::OfFile(file, 0, false);
   CAIRN_ASSIGN_OR_RETURN(
       const std::shared_ptr<const State> state,
       frame::LoadFrom(source, std::move(header), frame::MakeEnvironment(OpenOptions())));
-  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Look(source, *state));
+  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Look(source, *state, drop_stranded));
   report.header_restored = true;
   return report;
 }
 
-absl::Status RestoreHeader(FileSystem& files, const std::string& path, const absl::Status& damage) {
+absl::Status RestoreHeader(FileSystem& files, const std::string& path, const absl::Status& damage,
+                           bool drop_stranded) {
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file, files.Open(path, FileMode::kReadWrite));
   CAIRN_RETURN_IF_ERROR(file->LockByte(frame::kWriterLockByte, LockMode::kExclusive));
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> header, FindHeader(file, damage));
   // Only what opens is written.
-  CAIRN_RETURN_IF_ERROR(LookWithHeader(file, header).status());
+  CAIRN_RETURN_IF_ERROR(LookWithHeader(file, header, drop_stranded).status());
   CAIRN_RETURN_IF_ERROR(file->WriteAt(0, header));
   return file->Sync(SyncMode::kAll);
 }
 
 // Folds the journal and cuts what lies behind it.
-absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core) {
-  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Look(core->source(), *core->newest()));
+absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core, bool drop_stranded) {
+  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report,
+                         Look(core->source(), *core->newest(), drop_stranded));
   if (report.commits == 0 && report.cut == 0) return report;
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
-                         frame::FrameWriter::Open(core, {}));
+                         frame::FrameWriter::Open(core, {}, drop_stranded));
   // Only now is it sure that nobody commits any more; but what lay behind is cut by now.
   const int64_t size_before = report.size_before;
-  CAIRN_ASSIGN_OR_RETURN(report, Look(core->source(), *core->newest()));
+  CAIRN_ASSIGN_OR_RETURN(report, Look(core->source(), *core->newest(), drop_stranded));
   report.cut = std::max<int64_t>(size_before - report.size_before, 0);
   report.size_before = size_before;
   CAIRN_RETURN_IF_ERROR(writer->Close());
@@ -107,17 +111,17 @@ absl::StatusOr<RecoveryReport> Recover(const std::string& path, const RecoverOpt
   const bool restore = damaged && !files->OpenDirectory(path).ok();
   if (!core.ok() && !restore) return core.status();
   if (options.dry_run) {
-    if (!restore) return Look((*core)->source(), *(*core)->newest());
+    if (!restore) return Look((*core)->source(), *(*core)->newest(), true);
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file, files->Open(path, FileMode::kRead));
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header, FindHeader(file, core.status()));
-    return LookWithHeader(file, std::move(header));
+    return LookWithHeader(file, std::move(header), true);
   }
   if (restore) {
-    CAIRN_RETURN_IF_ERROR(RestoreHeader(*files, path, core.status()));
+    CAIRN_RETURN_IF_ERROR(RestoreHeader(*files, path, core.status(), options.drop_stranded));
     core = FrameCore::Open(path, open);
     CAIRN_RETURN_IF_ERROR(core.status());
   }
-  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Settle(*core));
+  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Settle(*core, options.drop_stranded));
   report.header_restored = restore;
   return report;
 }

@@ -24,6 +24,7 @@ BatchStep StepOf(const FollowingBatch& following) {
   return {.links = following.batch.links,
           .hash = following.hash,
           .end = following.end,
+          .has_receipt = following.receipt.has_value(),
           .chunk_edits = std::ssize(following.batch.chunks),
           .layer_edits = std::ssize(following.batch.layers)};
 }
@@ -44,118 +45,169 @@ std::optional<FollowingBatch> AsNext(const FoundRecord& record, const JournalEnd
                         .begin = end.end,
                         .record = record.begin,
                         .end = record.end(),
-                        .hash = format::HashOf(record.bytes)};
+                        .hash = format::HashOf(record.bytes),
+                        .receipt = record.receipt};
 }
 
 // Takes batches in as soon as it is sure that they count.
 class Follower {
  public:
-  Follower(const FrameSource& source, const State& state,
-           const std::function<void(const State&)>& visit)
+  Follower(const FrameSource& source, const State& state, const FollowOptions& options)
       : source_(source),
         rules_(state.env->replay),
+        options_(options),
         start_(state),
-        visit_(visit),
-        scanned_(*state.journal) {}
+        scanned_(*state.journal),
+        trust_(state.env->boot) {}
 
-  // False when the record is not the next batch.
-  absl::StatusOr<bool> Take(const FoundRecord& record);
-  // The next batch, somewhere behind where the finder stopped because it could read neither chunk
-  // nor record. If there is none, but a later batch says that the bytes here were durable,
-  // `damaged_at` says where.
-  absl::StatusOr<std::optional<FoundRecord>> FindBehind(RecordFinder& finder,
-                                                        std::optional<int64_t>& damaged_at) const;
-  // Takes those in that may not be durable, as far as their chunks are whole.
+  // Goes on with what `finder` finds next. False when the journal ends there, or has gone on up to
+  // the last generation asked for.
+  absl::StatusOr<bool> Step(RecordFinder& finder);
+  // Takes those in that a power cut may have left without their chunks, as far as these are whole.
   absl::Status Settle(const RecordFinder& finder);
 
-  const JournalEnd& scanned() const { return scanned_; }
-  // Where a whole batch stands that follows, and cannot be what it says.
-  const std::optional<int64_t>& refused_at() const { return refused_at_; }
+  bool moved() const { return moved_; }
+  const std::optional<JournalDamage>& damage() const { return damage_; }
+  const Extent& skipped() const { return skipped_; }
   // Null where no batch followed.
   std::optional<Replay>& replay() { return replay_; }
 
  private:
-  // False when the first batch that waits does not count. Its chunks are looked at by `finder`,
-  // unless that is null.
-  absl::StatusOr<bool> ApplyFirst(const RecordFinder* finder);
+  // False when it is nothing that follows.
+  absl::StatusOr<bool> Take(const std::optional<FoundRecord>& found, const RecordFinder& finder);
+  absl::StatusOr<bool> TakeBatch(const FoundRecord& record, const RecordFinder& finder);
+  // The next batch, somewhere behind `stop`, where the finder found nothing that follows. Notes the
+  // damage if there is only what shows damage.
+  absl::StatusOr<std::optional<FoundRecord>> Search(RecordFinder& finder, int64_t stop);
+  // False when the first batch that waits does not count.
+  absl::StatusOr<bool> ApplyFirst(const RecordFinder& finder);
+  bool IsTrusted(const FollowingBatch& following) const;
+  const State& state() const { return replay_.has_value() ? replay_->state() : start_; }
 
   const FrameSource& source_;
   const ReplayRules rules_;
-  const State& state() const { return replay_.has_value() ? replay_->state() : start_; }
-
+  const FollowOptions& options_;
   const State& start_;
-  const std::function<void(const State&)>& visit_;
   std::optional<Replay> replay_;  // from the first batch on: most looks find none
   JournalEnd scanned_;            // with the batches that wait
+  JournalTrust trust_;
   std::list<FollowingBatch> waiting_;
   std::optional<LayerNames> names_;  // see CheckBatch
-  std::optional<int64_t> refused_at_;
+  bool moved_ = false;
+  bool refused_ = false;  // the first batch that waits
+  std::optional<JournalDamage> damage_;
+  Extent skipped_;
 };
 
-absl::StatusOr<bool> Follower::ApplyFirst(const RecordFinder* finder) {
+// What a later batch found to be durable needs no second look.
+bool Follower::IsTrusted(const FollowingBatch& following) const {
+  return !rules_.check_chunks || following.end <= scanned_.durable_end ||
+         trust_.Covers(following.batch.links.generation);
+}
+
+absl::StatusOr<bool> Follower::ApplyFirst(const RecordFinder& finder) {
   const FollowingBatch& first = waiting_.front();
   Tail tail = TailAfter(state().tail, first.batch.tail);
   const absl::Status status = CheckBatch(state(), first, tail, names_);
   const bool passes_limit = absl::IsResourceExhausted(status);
   if (!status.ok() && !passes_limit) {
-    refused_at_ = first.record;
+    // It is whole, and cannot be what it says.
+    refused_ = true;
+    damage_ = {.bytes = {first.record, first.end}, .stranded = std::ssize(waiting_)};
     return false;
   }
-  if (finder != nullptr && rules_.check_chunks) {
-    CAIRN_ASSIGN_OR_RETURN(const bool whole, HasWholeChunks(state(), first, source_, *finder));
+  if (!IsTrusted(first)) {
+    CAIRN_ASSIGN_OR_RETURN(const bool whole, HasWholeChunks(state(), first, source_, finder));
     if (!whole) return false;
   }
   // What passes a limit of the reader is a commit all the same: nobody may write in its place.
   if (passes_limit) return status;
   if (!replay_.has_value()) replay_.emplace(start_);
   CAIRN_RETURN_IF_ERROR(replay_->Apply(first, std::move(tail)));
-  if (visit_) visit_(replay_->state());
+  if (options_.visit) options_.visit(replay_->state());
   waiting_.pop_front();
   return true;
 }
 
-absl::StatusOr<bool> Follower::Take(const FoundRecord& record) {
+absl::StatusOr<bool> Follower::TakeBatch(const FoundRecord& record, const RecordFinder& finder) {
   std::optional<FollowingBatch> next = AsNext(record, scanned_, rules_);
   if (!next.has_value()) return false;
   Advance(StepOf(*next), scanned_);
+  if (next->receipt.has_value()) trust_.Learn(*next->receipt);
   waiting_.push_back(*std::move(next));
-  // What a later batch found to be durable needs no second look.
-  while (!waiting_.empty() && waiting_.front().end <= scanned_.durable_end) {
-    CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst(nullptr));
+  while (!waiting_.empty() && IsTrusted(waiting_.front())) {
+    CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst(finder));
     if (!applied) return false;
   }
   return true;
 }
 
-absl::StatusOr<std::optional<FoundRecord>> Follower::FindBehind(
-    RecordFinder& finder, std::optional<int64_t>& damaged_at) const {
-  CAIRN_ASSIGN_OR_RETURN(const bool bytes, finder.StoppedAtBytes());
-  if (!bytes) return std::nullopt;
-  const int64_t position = finder.position();
-  std::optional<FoundRecord> found;
-  CAIRN_RETURN_IF_ERROR(finder.Search([&](FoundRecord record) {
-    if (record.kind != format::RecordKind::kBatch) return false;
-    if (AsNext(record, scanned_, rules_).has_value()) {
-      found = std::move(record);
-      return true;
+absl::StatusOr<bool> Follower::Take(const std::optional<FoundRecord>& found,
+                                    const RecordFinder& finder) {
+  if (!found.has_value()) return false;
+  switch (found->kind) {
+    case format::RecordKind::kBatch:
+      return TakeBatch(*found, finder);
+    case format::RecordKind::kReceipt: {
+      // That of the last batch, if it was written only after that was read.
+      const std::optional<format::Receipt> receipt = format::FindReceipt(found->bytes);
+      return receipt.has_value() && receipt->generation == scanned_.generation;
     }
-    const absl::StatusOr<format::Batch> later = format::ParseBatch(record.bytes);
-    const bool shows_damage =
-        later.ok() && later->links.base == scanned_.base && later->links.durable_end > position;
-    if (shows_damage) damaged_at = position;
-    return false;
-  }));
-  if (found.has_value()) {
-    damaged_at.reset();
-    finder.GoTo(found->end());
+    case format::RecordKind::kMoved:
+      moved_ = true;
+      return false;
+    case format::RecordKind::kLater:
+      damage_ = {.bytes = {found->begin, found->end()}, .stranded = 1};
+      return false;
   }
-  return found;
+  return false;
+}
+
+absl::StatusOr<std::optional<FoundRecord>> Follower::Search(RecordFinder& finder, int64_t stop) {
+  if (options_.search == JournalSearch::kNear) {
+    CAIRN_ASSIGN_OR_RETURN(const bool bytes, finder.StoppedAtBytes());
+    if (!bytes) return std::nullopt;
+  }
+  // The header of a damaged chunk may have led past records.
+  const int64_t begin = options_.search == JournalSearch::kAll ? scanned_.end : stop;
+  StrandedCommits stranded(scanned_, stop);
+  std::optional<int64_t> next;
+  CAIRN_RETURN_IF_ERROR(finder.Search(begin, [&](const FoundRecord& record) {
+    const bool is_next =
+        record.kind == format::RecordKind::kBatch && AsNext(record, scanned_, rules_).has_value();
+    if (is_next) {
+      next = record.begin;
+    } else {
+      stranded.Note(record, trust_);
+    }
+    return is_next;
+  }));
+  if (!next.has_value()) {
+    damage_ = stranded.Judge(trust_);
+    // No power cut took anything of what waits, either.
+    if (damage_.has_value()) scanned_.durable_end = scanned_.end;
+    return std::nullopt;
+  }
+  if (skipped_.size() == 0) skipped_ = {stop, std::max(stop, *next)};
+  finder.GoTo(*next);
+  return finder.Next();
+}
+
+absl::StatusOr<bool> Follower::Step(RecordFinder& finder) {
+  if (scanned_.generation >= options_.last_generation) return false;
+  CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> found, finder.Next());
+  CAIRN_ASSIGN_OR_RETURN(const bool taken, Take(found, finder));
+  const bool ends = moved_ || damage_.has_value() || options_.search == JournalSearch::kNone;
+  if (taken || ends) return taken;
+  const int64_t stop = found.has_value() ? found->begin : finder.position();
+  CAIRN_ASSIGN_OR_RETURN(found, Search(finder, stop));
+  return Take(found, finder);
 }
 
 absl::Status Follower::Settle(const RecordFinder& finder) {
-  while (!refused_at_.has_value() && !waiting_.empty()) {
-    CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst(&finder));
-    if (!applied) break;
+  bool applied = !refused_;
+  while (applied && !waiting_.empty()) {
+    CAIRN_ASSIGN_OR_RETURN(applied, ApplyFirst(finder));
   }
   return absl::OkStatus();
 }
@@ -169,6 +221,7 @@ void Advance(const BatchStep& step, JournalEnd& end) {
   end.generation = step.links.generation;
   end.end = step.end;
   end.durable_end = std::max(end.durable_end, step.links.durable_end);
+  end.has_receipt = step.has_receipt;
   // Every batch costs a reader something, even an empty one.
   end.edits += 1 + step.chunk_edits + step.layer_edits;
 }
@@ -246,27 +299,15 @@ absl::StatusOr<std::shared_ptr<const State>> Replay::Finish(const FrameSource& s
 
 absl::StatusOr<Followed> FollowJournal(const FrameSource& source, const State& state,
                                        RecordFinder& finder, const FollowOptions& options) {
-  Follower follower(source, state, options.visit);
-  Followed followed;
-  while (follower.scanned().generation < options.last_generation) {
-    CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record, finder.Next());
-    if (!record.has_value() && options.search) {
-      CAIRN_ASSIGN_OR_RETURN(record, follower.FindBehind(finder, followed.damaged_at));
-    }
-    if (!record.has_value()) break;
-    if (record->kind == format::RecordKind::kMoved) {
-      followed.moved = true;
-      break;
-    }
-    if (record->kind == format::RecordKind::kLater) {
-      followed.damaged_at = record->begin;
-      break;
-    }
-    CAIRN_ASSIGN_OR_RETURN(const bool next, follower.Take(*record));
-    if (!next) break;
+  Follower follower(source, state, options);
+  for (bool goes_on = true; goes_on;) {
+    CAIRN_ASSIGN_OR_RETURN(goes_on, follower.Step(finder));
   }
   CAIRN_RETURN_IF_ERROR(follower.Settle(finder));
-  if (follower.refused_at().has_value()) followed.damaged_at = follower.refused_at();
+  Followed followed{.state = nullptr,
+                    .moved = follower.moved(),
+                    .damage = follower.damage(),
+                    .skipped = follower.skipped()};
   if (follower.replay().has_value()) {
     CAIRN_ASSIGN_OR_RETURN(followed.state, std::move(*follower.replay()).Finish(source));
   }

@@ -14,6 +14,7 @@
 #include "engine/frame/frame_source.h"
 #include "engine/frame/record_finder.h"
 #include "engine/frame/state.h"
+#include "engine/frame/stranded_commits.h"
 #include "engine/frame/vl_layers.h"
 
 namespace cairn::frame {
@@ -25,6 +26,7 @@ struct FollowingBatch {
   int64_t record = 0;
   int64_t end = 0;
   uint64_t hash = 0;
+  std::optional<format::Receipt> receipt;
 };
 
 // The journal goes on with a batch whose record ends at `end`.
@@ -32,6 +34,7 @@ struct BatchStep {
   const format::BatchLinks& links;
   uint64_t hash = 0;
   int64_t end = 0;
+  bool has_receipt = false;
   int64_t chunk_edits = 0;
   int64_t layer_edits = 0;
 };
@@ -62,11 +65,16 @@ class Replay {
 // The tail that a batch makes of the one before.
 Tail TailAfter(const Tail& before, const format::TailEdit& edit);
 
+// How to look for more where the journal does not go on.
+enum class JournalSearch {
+  kNone,  // a reader follows a writer: what is not there yet will come
+  kNear,  // a writer is at work: unless there are only the zeros that it reserved
+  kAll,   // nobody writes: all that follows the last commit
+};
+
 struct FollowOptions {
   uint64_t last_generation = UINT64_MAX;  // goes no further
-  // Where the journal does not go on, looks whether that is damage: a reader that has just followed
-  // a writer need not.
-  bool search = false;
+  JournalSearch search = JournalSearch::kNone;
   // Called with the state behind each batch; its vlmetalayers and its array may be those of one
   // before.
   std::function<void(const State&)> visit = {};
@@ -75,13 +83,13 @@ struct FollowOptions {
 struct Followed {
   std::shared_ptr<const State> state;  // null: no batch follows
   bool moved = false;                  // another file takes the frame's name, or has taken it
-  // What was committed once, as its record or a later batch shows, and cannot be read.
-  std::optional<int64_t> damaged_at;
+  std::optional<JournalDamage> damage;
+  Extent skipped;  // bytes that are neither chunk nor record, but before commits that follow
 };
 
-// The state with the batches that follow it, as many as are whole. A batch that is perhaps not
-// durable counts only if all its chunks are what it says. `finder` starts where the state's journal
-// ends, or behind chunks that it hopped before.
+// The state with the batches that follow it, as many as are whole. A batch that a power cut may
+// have left without its chunks counts only if all of them are what it says. `finder` starts where
+// the state's journal ends, or behind chunks that it hopped before.
 absl::StatusOr<Followed> FollowJournal(const FrameSource& source, const State& state,
                                        RecordFinder& finder, const FollowOptions& options = {});
 

@@ -37,14 +37,15 @@ struct Extent {
 
 // How far the journal behind a checkpoint was followed.
 struct JournalEnd {
-  bool base_known = true;   // false under a damaged trailer: the first batch tells it
-  uint64_t base = 0;        // identity of the checkpoint
-  uint64_t last = 0;        // hash of the last batch, or the identity again
-  uint64_t generation = 0;  // of the last batch, or of the checkpoint
-  int64_t begin = 0;        // where the checkpoint ends
-  int64_t end = 0;          // where the last batch ends
-  int64_t durable_end = 0;  // what is known to be durable
-  int64_t edits = 0;        // of all kinds, and one for each batch
+  bool base_known = true;    // false under a damaged trailer: the first batch tells it
+  uint64_t base = 0;         // identity of the checkpoint
+  uint64_t last = 0;         // hash of the last batch, or the identity again
+  uint64_t generation = 0;   // of the last batch, or of the checkpoint
+  int64_t begin = 0;         // where the checkpoint ends
+  int64_t end = 0;           // where the last batch ends
+  int64_t durable_end = 0;   // what is known to be durable
+  int64_t edits = 0;         // of all kinds, and one for each batch
+  bool has_receipt = false;  // that of the last batch ends the journal
 
   bool empty() const { return end == begin; }
 };
@@ -95,8 +96,10 @@ struct State {
 
   // Of a contiguous frame that batches may follow.
   std::optional<JournalEnd> journal;
-  // Batches that were durable are damaged: what they committed, and all after it, cannot be read.
+  // Commits that were made are damaged: neither they nor those after them can be read.
   absl::Status journal_damage;
+  Extent journal_gap;      // where
+  Extent journal_skipped;  // damaged bytes of the journal that no commit needs
 
   Extent index;    // the stored index chunk; empty without chunks and in staged states
   Extent trailer;  // or whatever holds the vlmetalayers

@@ -90,8 +90,11 @@ void Verifier::CheckIndex() {
 }
 
 void Verifier::CheckJournal() {
-  if (state_.journal_damage.ok()) return;
-  Add({state_.journal->end, state_.journal->end}, "journal", state_.journal_damage);
+  if (state_.journal_skipped.size() > 0) {
+    Add(state_.journal_skipped, "journal",
+        DataLoss("neither chunk nor record; the commits after it can be read"));
+  }
+  if (!state_.journal_damage.ok()) Add(state_.journal_gap, "journal", state_.journal_damage);
 }
 
 absl::Status Verifier::CheckContent(const OpenChunk& chunk) {

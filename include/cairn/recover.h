@@ -15,7 +15,10 @@
 namespace cairn {
 
 struct RecoverOptions {
-  bool dry_run = false;               // looks only
+  bool dry_run = false;  // looks only
+  // Cuts commits off that cannot be read since the journal before them is damaged: see
+  // FrameInfo::stranded_commits. Salvage finds their chunks as long as they are there.
+  bool drop_stranded = false;
   FileSystem* file_system = nullptr;  // null means PosixFileSystem()
 };
 
@@ -26,6 +29,7 @@ struct RecoveryReport {
   uint64_t checkpoint_generation = 0;  // that the header leads to
   uint64_t generation = 0;             // of the newest commit
   int64_t commits = 0;                 // of the journal, folded into a checkpoint
+  int64_t stranded_commits = 0;        // that were cut off, as far as the file tells
   int64_t cut = 0;                     // bytes behind the newest commit: never committed
   int64_t size_before = 0;             // bytes of the file
   int64_t size_after = 0;

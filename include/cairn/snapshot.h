@@ -57,6 +57,8 @@ struct FrameInfo {
   bool trailer_damaged = false;
   // Commits behind this state cannot be read, and the frame is read-only.
   bool journal_damaged = false;
+  // How many commits these are, as far as the file tells.
+  int64_t stranded_commits = 0;
   // Grows with each commit and checkpoint by Cairn; 0 where Cairn never wrote. A checkpoint without
   // a seal cannot keep it: behind one it begins anew.
   uint64_t generation = 0;

@@ -225,6 +225,8 @@ bool Chain::Crash() {
     if (failed_ && dice_.Percent(20)) {
       disk_->Evict();
       survived = Durability::kMachine;
+      // The machine runs on and has lost what it held: somebody has to look.
+      if (examiner_.TellsDamage(*disk_)) return false;
     }
     state = examiner_.Examine(*disk_, history_, survived);
   } else {

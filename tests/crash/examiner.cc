@@ -95,6 +95,11 @@ Examiner::Finding Examiner::Read(SimulatedDisk& disk) const {
   return {.content = *content};
 }
 
+bool Examiner::TellsDamage(SimulatedDisk& disk) const {
+  const absl::StatusOr<OpenedFrame> frame = Open(disk);
+  return absl::IsDataLoss(frame.ok() ? ReadAndVerify(frame->snapshot()).status() : frame.status());
+}
+
 std::optional<size_t> Examiner::Judge(const Finding& finding, const History& history,
                                       Durability survived) {
   if (!finding.fault.empty()) {

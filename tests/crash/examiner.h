@@ -43,6 +43,8 @@ class Examiner {
   // The number of the state that a reader finds. Nothing, and a violation, when that is none, or an
   // older one than may be found.
   std::optional<size_t> Examine(SimulatedDisk& disk, const History& history, Durability survived);
+  // Whether a reader of the disk is told of damage.
+  bool TellsDamage(SimulatedDisk& disk) const;
 
  private:
   // What a reader makes of a disk: it depends on nothing else.

@@ -18,6 +18,7 @@ absl::StatusOr<OpenedFrame> OpenedFrame::Open(SimulatedDisk& disk,
   }
   auto env = std::make_shared<frame::Environment>();
   env->replay = rules;
+  env->boot = disk.boot();
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, disk.root()->Open(kPath, FileMode::kRead));
   frame::FrameSource source = frame::FrameSource::OfFile(file, 0, env->use_mmap);
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, LoadState(source, env));

@@ -101,7 +101,8 @@ TEST_F(JournalFrameTest, AFewItemsCostNoMoreBehindAShortChunk) {
   files_.StartLog();
   ASSERT_EQ(writer->Append(Noise(100, 2)), absl::OkStatus());
   ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
-  EXPECT_LE(BytesWritten(), 300);
+  // The receipt, and that the commit is durable, are 80 of them.
+  EXPECT_LE(BytesWritten(), 350);
   EXPECT_EQ(Data(), Together(Noise(700'000, 1), Noise(100, 2)));
   ASSERT_EQ(writer->Close(), absl::OkStatus());
   EXPECT_EQ(Open().snapshot().info().nchunks, 1);
@@ -244,7 +245,9 @@ TEST_F(JournalDamageTest, EveryEndOfTheFileLeavesTheCommitsThatAreWhole) {
   for (int64_t size = begin; size <= made.ends.back(); ++size) {
     const auto frame = Frame::OpenBuffer(Bytes(made.bytes).first(static_cast<size_t>(size)));
     ASSERT_EQ(frame.status(), absl::OkStatus()) << size;
-    const auto whole = std::ranges::upper_bound(made.ends, size) - made.ends.begin();
+    // Without its receipt a commit is whole.
+    const auto whole =
+        std::ranges::upper_bound(made.ends, size + format::kReceiptSize) - made.ends.begin();
     const std::vector<std::byte> expected =
         whole == 0 ? std::vector<std::byte>() : made.data[static_cast<size_t>(whole - 1)];
     EXPECT_EQ(DataOf(frame->snapshot()).value(), expected) << size;
@@ -282,7 +285,7 @@ TEST_F(JournalDamageTest, NobodyWritesBehindADamagedJournal) {
   Journaled made = MakeJournal();
   const int64_t begin = Open().snapshot().info().frame_size;
   // In the record of the first commit, behind its one chunk.
-  made.bytes[static_cast<size_t>(made.ends[0] - 12)] ^= std::byte{1};
+  made.bytes[static_cast<size_t>(made.ends[0] - format::kReceiptSize - 12)] ^= std::byte{1};
   PutFileBytes(path_, made.bytes);
   const auto writer = Open().OpenWriter();
   EXPECT_TRUE(IsDamage(writer.status(), "journal"));
