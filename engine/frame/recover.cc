@@ -111,10 +111,10 @@ absl::StatusOr<RecoveryReport> Recover(const std::string& path, const RecoverOpt
   const bool restore = damaged && !files->OpenDirectory(path).ok();
   if (!core.ok() && !restore) return core.status();
   if (options.dry_run) {
-    if (!restore) return Look((*core)->source(), *(*core)->newest(), true);
+    if (!restore) return Look((*core)->source(), *(*core)->newest(), options.drop_stranded);
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file, files->Open(path, FileMode::kRead));
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header, FindHeader(file, core.status()));
-    return LookWithHeader(file, std::move(header), true);
+    return LookWithHeader(file, std::move(header), options.drop_stranded);
   }
   if (restore) {
     CAIRN_RETURN_IF_ERROR(RestoreHeader(*files, path, core.status(), options.drop_stranded));

@@ -246,8 +246,11 @@ TEST_F(SalvageJournalTest, ADamagedRecordLosesItsItemsOnly) {
   AddTo(all, MakeNoise(kChunk, 2));
   const auto report = SalvageBytes(bytes);
   ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, all));
-  ASSERT_EQ(report->lost.size(), 2u);
+  // Behind the receipt there is room that was reserved ahead.
+  ASSERT_EQ(report->lost.size(), 3u);
   EXPECT_EQ(report->lost[1].begin, static_cast<int64_t>(record));
+  EXPECT_EQ(report->lost[1].end, static_cast<int64_t>(receipt));
+  EXPECT_EQ(report->lost[2].reason, "zeros");
 }
 
 }  // namespace

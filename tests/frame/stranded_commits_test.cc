@@ -103,7 +103,8 @@ TEST_F(StrandedCommitsTest, ADamagedFirstRecordIsToldAndNothingIsCut) {
 TEST_F(StrandedCommitsTest, RecoverCutsThemOnlyWhenItIsTold) {
   std::vector<std::byte> bytes = Commit(std::vector<Durability>(5, Durability::kProcess));
   Damage(bytes, 2);
-  const absl::StatusOr<RecoveryReport> dry = Recover(path_, {.dry_run = true});
+  const absl::StatusOr<RecoveryReport> dry =
+      Recover(path_, {.dry_run = true, .drop_stranded = true});
   ASSERT_EQ(dry.status(), absl::OkStatus());
   EXPECT_EQ(dry->stranded_commits, 3);
   EXPECT_TRUE(IsDamage(Recover(path_).status(), "3 commits after generation"));
