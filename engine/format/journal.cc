@@ -15,7 +15,8 @@ namespace cairn::format {
 
 namespace {
 
-constexpr uint32_t kRecordVersion = 1;
+// The first version has no receipts, and does not tie records to their positions.
+constexpr uint32_t kRecordVersion = 2;
 constexpr auto kHashSize = static_cast<size_t>(kRecordHashSize);
 
 enum class EditCode : uint32_t { kInsert = 1, kReplace = 2, kErase = 3, kReorder = 4 };
@@ -176,6 +177,15 @@ BatchTotals ReadTotals(ByteReader& reader) {
   return totals;
 }
 
+// Goes on from the first byte of a record to behind its base.
+uint64_t ReadBase(ByteReader& reader, int64_t position) {
+  reader.Seek(kRecordMagic.size(), "version");
+  const bool tied = reader.Le<uint32_t>("version") > 1;
+  reader.Seek(kRecordHeadSize, "base");
+  const auto base = reader.Le<uint64_t>("base");
+  return tied ? base - static_cast<uint64_t>(position) : base;
+}
+
 void WriteRecordHead(RecordKind kind, int64_t size, ByteWriter& writer) {
   writer.Append(AsBytes(kRecordMagic));
   writer.Le(kRecordVersion);
@@ -196,7 +206,7 @@ std::optional<RecordHead> FindRecordHead(Bytes bytes) {
   const uint32_t kind = reader.Le<uint32_t>("kind");
   const uint64_t size = reader.Le<uint64_t>("size");
   if (size < kMinRecordSize || size > kMaxRecordSize) return std::nullopt;
-  const bool known = version == kRecordVersion &&
+  const bool known = version >= 1 && version <= kRecordVersion &&
                      kind >= static_cast<uint32_t>(RecordKind::kBatch) &&
                      kind <= static_cast<uint32_t>(RecordKind::kReceipt);
   return RecordHead{.kind = known ? static_cast<RecordKind>(kind) : RecordKind::kLater,
@@ -210,11 +220,10 @@ bool IsIntact(Bytes record) {
 
 uint64_t HashOf(Bytes record) { return LoadLe<uint64_t>(record.last(kHashSize).data()); }
 
-absl::StatusOr<Batch> ParseBatch(Bytes record) {
+absl::StatusOr<Batch> ParseBatch(Bytes record, int64_t position) {
   ByteReader reader(record.first(record.size() - kHashSize), "batch");
-  reader.Seek(kRecordHeadSize, "links");
   Batch batch;
-  batch.links.base = reader.Le<uint64_t>("base");
+  batch.links.base = ReadBase(reader, position);
   batch.links.generation = reader.Le<uint64_t>("generation");
   batch.links.previous = reader.Le<uint64_t>("previous");
   batch.links.durable_end = static_cast<int64_t>(reader.Le<uint64_t>("durable end"));
@@ -252,11 +261,11 @@ int64_t RecordSize(const BatchParts& batch) {
   return kMinRecordSize + static_cast<int64_t>(size);
 }
 
-void AppendRecord(const BatchParts& batch, std::vector<std::byte>& out) {
+void AppendRecord(const BatchParts& batch, int64_t position, std::vector<std::byte>& out) {
   const size_t begin = out.size();
   ByteWriter writer(std::move(out));
   WriteRecordHead(RecordKind::kBatch, RecordSize(batch), writer);
-  writer.Le(batch.links.base);
+  writer.Le(batch.links.base + static_cast<uint64_t>(position));
   writer.Le(batch.links.generation);
   writer.Le(batch.links.previous);
   writer.Le(static_cast<uint64_t>(batch.links.durable_end));
@@ -270,7 +279,7 @@ void AppendRecord(const BatchParts& batch, std::vector<std::byte>& out) {
   out = std::move(writer).Take();
 }
 
-std::vector<std::byte> EncodeBatch(const Batch& batch) {
+std::vector<std::byte> EncodeBatch(const Batch& batch, int64_t position) {
   EncodedEdits edits;
   for (const ChunkEdit& edit : batch.chunks) edits.Add(edit);
   std::vector<std::byte> record;
@@ -281,31 +290,30 @@ std::vector<std::byte> EncodeBatch(const Batch& batch) {
                 .tail_replaced = batch.tail.replaces,
                 .tail_head = batch.tail.head,
                 .tail_items = batch.tail.items},
-               record);
+               position, record);
   return record;
 }
 
-std::optional<Receipt> FindReceipt(Bytes bytes) {
+std::optional<Receipt> FindReceipt(Bytes bytes, int64_t position) {
   const std::optional<RecordHead> head = FindRecordHead(bytes);
   if (!head.has_value() || head->kind != RecordKind::kReceipt || head->size != kReceiptSize ||
       std::ssize(bytes) < kReceiptSize || !IsIntact(bytes.first(kReceiptSize))) {
     return std::nullopt;
   }
   ByteReader reader(bytes.first(kReceiptSize), "receipt");
-  reader.Seek(kRecordHeadSize, "base");
   Receipt receipt;
-  receipt.base = reader.Le<uint64_t>("base");
+  receipt.base = ReadBase(reader, position);
   receipt.generation = reader.Le<uint64_t>("generation");
   receipt.boot = reader.Le<uint64_t>("boot");
   receipt.durable_generation = reader.Le<uint64_t>("durable generation");
   return receipt;
 }
 
-void AppendReceipt(const Receipt& receipt, std::vector<std::byte>& out) {
+void AppendReceipt(const Receipt& receipt, int64_t position, std::vector<std::byte>& out) {
   const size_t begin = out.size();
   ByteWriter writer(std::move(out));
   WriteRecordHead(RecordKind::kReceipt, kReceiptSize, writer);
-  writer.Le(receipt.base);
+  writer.Le(receipt.base + static_cast<uint64_t>(position));
   writer.Le(receipt.generation);
   writer.Le(receipt.boot);
   writer.Le(receipt.durable_generation);

@@ -111,7 +111,7 @@ struct BatchLinks {
 // Tells of a batch what the batch itself no longer can once it is damaged. It is written right
 // after the batch, and again in its place when the batch is durable; no other record depends on it.
 struct Receipt {
-  uint64_t base = 0;        // of the batch
+  uint64_t base = 0;        // as in BatchLinks
   uint64_t generation = 0;  // likewise
   // Of the machine that wrote it: see FileSystem::BootId. While that runs, its page cache holds the
   // batch and all before it.
@@ -168,17 +168,20 @@ struct BatchParts {
   Bytes tail_items = {};
 };
 
+// Records are tied to the `position` in the frame at which they begin: a copy of one that lies
+// elsewhere, in a chunk perhaps, names another base.
+
 // `record` is intact and a batch.
-absl::StatusOr<Batch> ParseBatch(Bytes record);
+absl::StatusOr<Batch> ParseBatch(Bytes record, int64_t position);
 int64_t RecordSize(const BatchParts& batch);
 // Puts the record behind what `out` holds.
-void AppendRecord(const BatchParts& batch, std::vector<std::byte>& out);
-std::vector<std::byte> EncodeBatch(const Batch& batch);
+void AppendRecord(const BatchParts& batch, int64_t position, std::vector<std::byte>& out);
+std::vector<std::byte> EncodeBatch(const Batch& batch, int64_t position);
 
 // Nothing unless `bytes` begins with an intact receipt.
-std::optional<Receipt> FindReceipt(Bytes bytes);
+std::optional<Receipt> FindReceipt(Bytes bytes, int64_t position);
 // Puts the receipt behind what `out` holds.
-void AppendReceipt(const Receipt& receipt, std::vector<std::byte>& out);
+void AppendReceipt(const Receipt& receipt, int64_t position, std::vector<std::byte>& out);
 
 // The record that tells readers of a file to look for the one that took its name.
 std::vector<std::byte> EncodeMoved();

@@ -44,9 +44,9 @@ absl::StatusOr<uint64_t> ChunkLog::AppendRecord(const format::BatchParts& batch,
   if (std::ssize(pending_) + size > static_cast<int64_t>(kPieceSize)) {
     CAIRN_RETURN_IF_ERROR(Flush());
   }
-  format::AppendRecord(batch, pending_);
+  format::AppendRecord(batch, end(), pending_);
   const uint64_t hash = format::HashOf(pending_);
-  format::AppendReceipt(receipt, pending_);
+  format::AppendReceipt(receipt, end(), pending_);
   return hash;
 }
 

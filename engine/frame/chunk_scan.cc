@@ -130,7 +130,7 @@ absl::Status ChunkScan::TakeRecord(const Sighting& record) {
 }
 
 void ChunkScan::TakeTail(const Sighting& record, Bytes bytes) {
-  const absl::StatusOr<format::Batch> batch = format::ParseBatch(bytes);
+  const absl::StatusOr<format::Batch> batch = format::ParseBatch(bytes, record.begin);
   if (!batch.ok()) return;
   const format::TailEdit& edit = batch->tail;
   if (edit.replaces) result_.tail.clear();

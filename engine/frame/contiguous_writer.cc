@@ -177,11 +177,11 @@ absl::Status ContiguousWriter::PublishBatch(Durability durability) {
                                                        .previous = journal.last,
                                                        .durable_end = synced_end_});
   if (format::RecordSize(batch) > format::kMaxRecordSize) return Fold();
-  CAIRN_ASSIGN_OR_RETURN(const uint64_t hash,
-                         log_->AppendRecord(batch, {.base = journal.base,
-                                                    .generation = journal.generation + 1,
-                                                    .boot = core_->env()->boot,
-                                                    .durable_generation = synced_generation_}));
+  const format::Receipt receipt{.base = journal.base,
+                                .generation = journal.generation + 1,
+                                .boot = core_->env()->boot,
+                                .durable_generation = synced_generation_};
+  CAIRN_ASSIGN_OR_RETURN(const uint64_t hash, log_->AppendRecord(batch, receipt));
   ReserveRoom();
   if (durability == Durability::kMachine) WriteZerosAhead();
   CAIRN_RETURN_IF_ERROR(log_->Flush());
@@ -190,34 +190,34 @@ absl::Status ContiguousWriter::PublishBatch(Durability durability) {
     CAIRN_RETURN_IF_ERROR(CheckAtPlace());
     synced_end_ = log_->end();
   }
-  CAIRN_RETURN_IF_ERROR(GoOnBehind(batch, hash));
-  return durability == Durability::kMachine ? WriteReceipt() : absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(GoOnBehind(batch, hash, receipt));
+  return durability == Durability::kMachine ? MarkDurable() : absl::OkStatus();
 }
 
-// What is committed is durable, and the last receipt says so from now on. A power cut may leave the
-// old one, the new one or none.
-absl::Status ContiguousWriter::WriteReceipt() {
+// The last receipt says from now on that all is durable. A power cut may leave the old one, the new
+// one or none.
+absl::Status ContiguousWriter::MarkDurable() {
   const JournalEnd& journal = *base_->journal;
   synced_generation_ = journal.generation;
-  if (!journal.has_receipt) return absl::OkStatus();
-  std::vector<std::byte> receipt;
-  format::AppendReceipt({.base = journal.base,
-                         .generation = journal.generation,
-                         .boot = core_->env()->boot,
-                         .durable_generation = journal.generation},
-                        receipt);
-  // All but its end is there.
-  const Bytes end = Bytes(receipt).subspan(static_cast<size_t>(format::kReceiptDurableAt));
-  return file_->WriteAt(journal.end - std::ssize(end), end);
+  if (!journal.receipt.has_value()) return absl::OkStatus();
+  format::Receipt receipt = *journal.receipt;
+  receipt.durable_generation = journal.generation;
+  const int64_t begin = journal.end - format::kReceiptSize;
+  std::vector<std::byte> bytes;
+  format::AppendReceipt(receipt, begin, bytes);
+  // All before is the same.
+  constexpr int64_t kAt = format::kReceiptDurableAt;
+  return file_->WriteAt(begin + kAt, Bytes(bytes).subspan(static_cast<size_t>(kAt)));
 }
 
 // The batch is in the file: what readers make of it by replaying it, this writer has at hand.
-absl::Status ContiguousWriter::GoOnBehind(const format::BatchParts& batch, uint64_t hash) {
+absl::Status ContiguousWriter::GoOnBehind(const format::BatchParts& batch, uint64_t hash,
+                                          const format::Receipt& receipt) {
   const std::shared_ptr<State> state = stager_->MakeState();
   Advance({.links = batch.links,
            .hash = hash,
            .end = log_->end(),
-           .has_receipt = true,
+           .receipt = receipt,
            .chunk_edits = batch.chunks.count(),
            .layer_edits = std::ssize(batch.layers)},
           *state->journal);
@@ -232,7 +232,7 @@ absl::Status ContiguousWriter::SyncCommitted() {
   if (synced_end_ >= CommittedEnd(*base_)) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
   synced_end_ = CommittedEnd(*base_);
-  return WriteReceipt();
+  return MarkDurable();
 }
 
 absl::Status ContiguousWriter::CommitInPlace(std::optional<uint64_t> oldest_generation) {

@@ -48,8 +48,9 @@ class ContiguousWriter final : public FrameWriter {
   void ReserveRoom();
   void WriteZerosAhead();
   bool JournalIsLong() const;
-  absl::Status GoOnBehind(const format::BatchParts& batch, uint64_t hash);
-  absl::Status WriteReceipt();
+  absl::Status GoOnBehind(const format::BatchParts& batch, uint64_t hash,
+                          const format::Receipt& receipt);
+  absl::Status MarkDurable();
   absl::Status CommitInPlace(std::optional<uint64_t> oldest_generation);
   absl::StatusOr<NewFile> CopyDraft();
   absl::Status CommitFirst();

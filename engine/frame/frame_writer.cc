@@ -12,6 +12,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/format/frame_header.h"
+#include "engine/format/journal.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/box_reader.h"
 #include "engine/frame/contiguous_writer.h"
@@ -21,6 +22,7 @@
 #include "engine/frame/new_frame.h"
 #include "engine/frame/old_frame.h"
 #include "engine/frame/random.h"
+#include "engine/frame/replay.h"
 #include "engine/frame/sparse_writer.h"
 #include "engine/frame/wait_for.h"
 
@@ -82,6 +84,16 @@ absl::StatusOr<std::optional<storage::LockFile>> TakeLockFile(const FramePlace& 
   });
 }
 
+// The state of a journal that ends where it is damaged.
+std::shared_ptr<const State> WithoutStranded(const State& damaged) {
+  auto state = std::make_shared<State>(damaged);
+  state->journal_damage = absl::OkStatus();
+  state->journal_gap = {};
+  state->info.journal_damaged = false;
+  state->info.stranded_commits = 0;
+  return state;
+}
+
 // Whether a generation can follow that of the state.
 absl::Status CheckNotLast(const State& state) {
   if (state.info.generation < format::kMaxGeneration) return absl::OkStatus();
@@ -130,6 +142,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
   CAIRN_RETURN_IF_ERROR(CheckWritable(*base));
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*base));
   CAIRN_RETURN_IF_ERROR(CheckMayGoOn(source, *base, drop_stranded));
+  if (!base->journal_damage.ok()) base = WithoutStranded(*base);
   core->Adopt(source, base);
   CAIRN_ASSIGN_OR_RETURN(StagerOptions staging, StagingOf(options, *base, core->env()->registry));
   Start start{.core = std::move(core),
@@ -204,7 +217,28 @@ absl::Status FrameWriter::Confirm() {
       0, Bytes(*base_->header_bytes).first(static_cast<size_t>(format::kFixedHeaderSize))));
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kAll));
   // A writer that died behind a rename may have left the name to chance.
-  return SyncNames(core_->place());
+  CAIRN_RETURN_IF_ERROR(SyncNames(core_->place()));
+  return WitnessJournal();
+}
+
+// A receipt of this boot says that the commits so far are durable now. A new one: the last may be
+// all that tells of an acknowledged commit.
+absl::Status FrameWriter::WitnessJournal() {
+  if (!base_->journal.has_value() || base_->journal->empty()) return absl::OkStatus();
+  const JournalEnd& journal = *base_->journal;
+  const format::Receipt receipt{.base = journal.base,
+                                .generation = journal.generation,
+                                .boot = core_->env()->boot,
+                                .durable_generation = journal.generation};
+  if (journal.receipt == receipt) return absl::OkStatus();
+  std::vector<std::byte> bytes;
+  format::AppendReceipt(receipt, journal.end, bytes);
+  CAIRN_RETURN_IF_ERROR(file_->WriteAt(journal.end, bytes));
+  auto state = std::make_shared<State>(*base_);
+  Extend(receipt, journal.end + format::kReceiptSize, *state->journal);
+  RenewInfo(*state);
+  Adopt(std::move(state));
+  return absl::OkStatus();
 }
 
 absl::Status FrameWriter::ConfirmJournal() {

@@ -128,6 +128,7 @@ class FrameWriter {
   absl::Status CheckUsable() const;
   absl::Status Confirm();
   absl::Status ConfirmJournal();
+  absl::Status WitnessJournal();
   absl::Status Run(absl::FunctionRef<absl::Status()> step);
   absl::Status StageNewArray();
 

@@ -298,7 +298,9 @@ absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source
     // Also a header that is read twice and is the same may be half written, and torn pages of it
     // too: while somebody writes, damage has to last.
     const bool damaged = !state.ok() || !(*state)->journal_damage.ok();
-    const bool again = damaged && attempt < kMaxDamaged && IsBeingWritten(source);
+    // The writer may be gone by now, too.
+    const bool again =
+        damaged && (attempt == 1 || (attempt < kMaxDamaged && IsBeingWritten(source)));
     if (again) std::this_thread::sleep_for(kPause);
     // What the state needs is registered now: if it is still the newest, nobody reclaims it.
     const absl::StatusOr<std::vector<std::byte>> after = ReadHeaderBytes(source);

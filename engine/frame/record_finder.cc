@@ -161,7 +161,7 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Take(const format::Reco
 absl::Status RecordFinder::TakeReceipt(FoundRecord& batch) {
   if (format::kReceiptSize > end_ - position_) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(static_cast<size_t>(format::kReceiptSize)));
-  batch.receipt = format::FindReceipt(ahead);
+  batch.receipt = format::FindReceipt(ahead, position_);
   position_ = batch.end();
   return absl::OkStatus();
 }

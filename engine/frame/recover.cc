@@ -92,9 +92,11 @@ absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core, bo
                          frame::FrameWriter::Open(core, {}, drop_stranded));
   // Only now is it sure that nobody commits any more; but what lay behind is cut by now.
   const int64_t size_before = report.size_before;
+  const int64_t stranded_commits = report.stranded_commits;
   CAIRN_ASSIGN_OR_RETURN(report, Look(core->source(), *core->newest(), drop_stranded));
   report.cut = std::max<int64_t>(size_before - report.size_before, 0);
   report.size_before = size_before;
+  report.stranded_commits = stranded_commits;
   CAIRN_RETURN_IF_ERROR(writer->Close());
   CAIRN_ASSIGN_OR_RETURN(report.size_after, core->source().Size());
   return report;

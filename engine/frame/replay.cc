@@ -24,7 +24,7 @@ BatchStep StepOf(const FollowingBatch& following) {
   return {.links = following.batch.links,
           .hash = following.hash,
           .end = following.end,
-          .has_receipt = following.receipt.has_value(),
+          .receipt = following.receipt,
           .chunk_edits = std::ssize(following.batch.chunks),
           .layer_edits = std::ssize(following.batch.layers)};
 }
@@ -32,7 +32,7 @@ BatchStep StepOf(const FollowingBatch& following) {
 // The record as the batch that comes next, if it is.
 std::optional<FollowingBatch> AsNext(const FoundRecord& record, const JournalEnd& end,
                                      const ReplayRules& rules) {
-  absl::StatusOr<format::Batch> batch = format::ParseBatch(record.bytes);
+  absl::StatusOr<format::Batch> batch = format::ParseBatch(record.bytes, record.begin);
   if (!batch.ok()) return std::nullopt;
   const format::BatchLinks& links = batch->links;
   const bool linked = end.base_known
@@ -76,6 +76,9 @@ class Follower {
   // False when it is nothing that follows.
   absl::StatusOr<bool> Take(const std::optional<FoundRecord>& found, const RecordFinder& finder);
   absl::StatusOr<bool> TakeBatch(const FoundRecord& record, const RecordFinder& finder);
+  absl::StatusOr<bool> TakeReceipt(const FoundRecord& record, const RecordFinder& finder);
+  // False when one of them does not count.
+  absl::StatusOr<bool> ApplyTrusted(const RecordFinder& finder);
   // The next batch, somewhere behind `stop`, where the finder found nothing that follows. Notes the
   // damage if there is only what shows damage.
   absl::StatusOr<std::optional<FoundRecord>> Search(RecordFinder& finder, int64_t stop);
@@ -135,6 +138,28 @@ absl::StatusOr<bool> Follower::TakeBatch(const FoundRecord& record, const Record
   Advance(StepOf(*next), scanned_);
   if (next->receipt.has_value()) trust_.Learn(*next->receipt);
   waiting_.push_back(*std::move(next));
+  return ApplyTrusted(finder);
+}
+
+// One more of the last batch: it was written only after that was read, or by the next writer.
+absl::StatusOr<bool> Follower::TakeReceipt(const FoundRecord& record, const RecordFinder& finder) {
+  const auto receipt = format::FindReceipt(record.bytes, record.begin);
+  const bool fits = receipt.has_value() && receipt->base == scanned_.base &&
+                    receipt->generation == scanned_.generation && !scanned_.empty();
+  if (!fits) return false;
+  trust_.Learn(*receipt);
+  Extend(*receipt, record.end(), scanned_);
+  if (waiting_.empty()) {
+    if (!replay_.has_value()) replay_.emplace(start_);
+    replay_->Extend(*receipt, record.end());
+    return true;
+  }
+  waiting_.back().receipt = receipt;
+  waiting_.back().end = record.end();
+  return ApplyTrusted(finder);
+}
+
+absl::StatusOr<bool> Follower::ApplyTrusted(const RecordFinder& finder) {
   while (!waiting_.empty() && IsTrusted(waiting_.front())) {
     CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst(finder));
     if (!applied) return false;
@@ -148,11 +173,8 @@ absl::StatusOr<bool> Follower::Take(const std::optional<FoundRecord>& found,
   switch (found->kind) {
     case format::RecordKind::kBatch:
       return TakeBatch(*found, finder);
-    case format::RecordKind::kReceipt: {
-      // That of the last batch, if it was written only after that was read.
-      const std::optional<format::Receipt> receipt = format::FindReceipt(found->bytes);
-      return receipt.has_value() && receipt->generation == scanned_.generation;
-    }
+    case format::RecordKind::kReceipt:
+      return TakeReceipt(*found, finder);
     case format::RecordKind::kMoved:
       moved_ = true;
       return false;
@@ -221,9 +243,14 @@ void Advance(const BatchStep& step, JournalEnd& end) {
   end.generation = step.links.generation;
   end.end = step.end;
   end.durable_end = std::max(end.durable_end, step.links.durable_end);
-  end.has_receipt = step.has_receipt;
+  end.receipt = step.receipt;
   // Every batch costs a reader something, even an empty one.
   end.edits += 1 + step.chunk_edits + step.layer_edits;
+}
+
+void Extend(const format::Receipt& receipt, int64_t end, JournalEnd& journal) {
+  journal.receipt = receipt;
+  journal.end = end;
 }
 
 Tail TailAfter(const Tail& before, const format::TailEdit& edit) {

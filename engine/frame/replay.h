@@ -34,11 +34,13 @@ struct BatchStep {
   const format::BatchLinks& links;
   uint64_t hash = 0;
   int64_t end = 0;
-  bool has_receipt = false;
+  std::optional<format::Receipt> receipt;
   int64_t chunk_edits = 0;
   int64_t layer_edits = 0;
 };
 void Advance(const BatchStep& step, JournalEnd& end);
+// One more receipt of the last batch ends at `end`.
+void Extend(const format::Receipt& receipt, int64_t end, JournalEnd& journal);
 
 // Takes states from batch to batch.
 class Replay {
@@ -49,6 +51,9 @@ class Replay {
   // Every edit of the batch; the index of the checkpoint must be readable where they need it. The
   // new tail is the caller's to make: see TailAfter.
   absl::Status Apply(const FollowingBatch& following, Tail tail);
+  void Extend(const format::Receipt& receipt, int64_t end) {
+    frame::Extend(receipt, end, *state_->journal);
+  }
   // All but its vlmetalayers, and the array that metalayers tell.
   const State& state() const { return *state_; }
   absl::StatusOr<std::shared_ptr<const State>> Finish(const FrameSource& source) &&;

@@ -12,6 +12,7 @@
 
 #include "cairn/snapshot.h"
 #include "engine/format/frame_header.h"
+#include "engine/format/journal.h"
 #include "engine/format/seal.h"
 #include "engine/frame/chunk_area.h"
 #include "engine/frame/chunk_index.h"
@@ -37,15 +38,15 @@ struct Extent {
 
 // How far the journal behind a checkpoint was followed.
 struct JournalEnd {
-  bool base_known = true;    // false under a damaged trailer: the first batch tells it
-  uint64_t base = 0;         // identity of the checkpoint
-  uint64_t last = 0;         // hash of the last batch, or the identity again
-  uint64_t generation = 0;   // of the last batch, or of the checkpoint
-  int64_t begin = 0;         // where the checkpoint ends
-  int64_t end = 0;           // where the last batch ends
-  int64_t durable_end = 0;   // what is known to be durable
-  int64_t edits = 0;         // of all kinds, and one for each batch
-  bool has_receipt = false;  // that of the last batch ends the journal
+  bool base_known = true;   // false under a damaged trailer: the first batch tells it
+  uint64_t base = 0;        // identity of the checkpoint
+  uint64_t last = 0;        // hash of the last batch, or the identity again
+  uint64_t generation = 0;  // of the last batch, or of the checkpoint
+  int64_t begin = 0;        // where the checkpoint ends
+  int64_t end = 0;          // where the last batch ends
+  int64_t durable_end = 0;  // what is known to be durable
+  int64_t edits = 0;        // of all kinds, and one for each batch
+  std::optional<format::Receipt> receipt;  // that ends the journal
 
   bool empty() const { return end == begin; }
 };

@@ -8,12 +8,14 @@ namespace cairn::frame {
 
 void StrandedCommits::Note(const FoundRecord& record, JournalTrust& trust) {
   if (record.kind == format::RecordKind::kBatch) {
-    const absl::StatusOr<format::Batch> batch = format::ParseBatch(record.bytes);
+    const absl::StatusOr<format::Batch> batch = format::ParseBatch(record.bytes, record.begin);
     if (!batch.ok() || !IsLater(batch->links.base, batch->links.generation)) return;
     was_durable_ |= batch->links.durable_end > stop_;
     Add(record, batch->links.generation);
-  } else if (const auto receipt = format::FindReceipt(record.bytes); receipt.has_value()) {
+  } else if (const auto receipt = format::FindReceipt(record.bytes, record.begin);
+             receipt.has_value()) {
     if (!IsLater(receipt->base, receipt->generation)) return;
+    has_receipts_ = true;
     trust.Learn(*receipt);
     Add(record, receipt->generation);
   }
@@ -29,7 +31,9 @@ void StrandedCommits::Add(const FoundRecord& record, uint64_t generation) {
 }
 
 std::optional<JournalDamage> StrandedCommits::Judge(const JournalTrust& trust) const {
-  if (begin_ == 0 || !(was_durable_ || trust.Covers(end_.generation + 1))) return std::nullopt;
+  const bool was_written =
+      has_receipts_ ? trust.Covers(end_.generation + 1) : begin_ != 0 && was_durable_;
+  if (!was_written) return std::nullopt;
   return JournalDamage{.bytes = {end_.end, std::max(begin_, end_.end)},
                        .stranded = static_cast<int64_t>(generation_ - end_.generation)};
 }

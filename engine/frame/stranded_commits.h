@@ -46,7 +46,8 @@ struct JournalDamage {
 class StrandedCommits {
  public:
   // Nothing that follows `end` was found at `stop`.
-  StrandedCommits(const JournalEnd& end, int64_t stop) : end_(end), stop_(stop) {}
+  StrandedCommits(const JournalEnd& end, int64_t stop)
+      : end_(end), stop_(stop), has_receipts_(end.receipt.has_value()) {}
 
   // `record` lies behind the journal's end. Adds what its receipt says to `trust`.
   void Note(const FoundRecord& record, JournalTrust& trust);
@@ -60,9 +61,10 @@ class StrandedCommits {
 
   const JournalEnd& end_;
   const int64_t stop_;
-  int64_t begin_ = 0;         // of the first record; 0: none
-  uint64_t generation_ = 0;   // of the newest
-  bool was_durable_ = false;  // what is missing
+  int64_t begin_ = 0;        // of the first record; 0: none
+  uint64_t generation_ = 0;  // of the newest
+  bool has_receipts_;        // else a record's durable end is all that tells
+  bool was_durable_ = false;
 };
 
 }  // namespace cairn::frame

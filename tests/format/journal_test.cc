@@ -46,13 +46,13 @@ std::vector<std::byte> Resealed(std::vector<std::byte> record) {
 }
 
 TEST(JournalTest, ABatchComesBackAsItWas) {
-  const std::vector<std::byte> record = EncodeBatch(FullBatch());
+  const std::vector<std::byte> record = EncodeBatch(FullBatch(), 0);
   const auto head = FindRecordHead(record);
   ASSERT_TRUE(head.has_value());
   EXPECT_EQ(head->kind, RecordKind::kBatch);
   EXPECT_EQ(head->size, std::ssize(record));
   EXPECT_TRUE(IsIntact(record));
-  const absl::StatusOr<Batch> parsed = ParseBatch(record);
+  const absl::StatusOr<Batch> parsed = ParseBatch(record, 0);
   ASSERT_EQ(parsed.status(), absl::OkStatus());
   EXPECT_EQ(*parsed, FullBatch());
 }
@@ -61,7 +61,7 @@ TEST(JournalTest, ABatchLiesInTheFileAsDescribed) {
   const std::string chunk =
       "67 12 00 00 00 00 00 00  ef cd ab 89 67 45 23 01  40 00 00 00  32 00 00 00";
   std::vector<std::byte> expected = Hex(
-      absl::StrCat("43 41 49 52 4e 4a 4e 4c  01 00 00 00  01 00 00 00  3e 01 00 00 00 00 00 00"
+      absl::StrCat("43 41 49 52 4e 4a 4e 4c  02 00 00 00  01 00 00 00  3e 01 00 00 00 00 00 00"
                    "01 00 00 00 00 00 00 00  02 00 00 00 00 00 00 00"
                    "03 00 00 00 00 00 00 00  04 00 00 00 00 00 00 00"
                    "05 00 00 00 00 00 00 00  06 00 00 00 00 00 00 00  ff ff ff ff ff ff ff ff"
@@ -78,18 +78,18 @@ TEST(JournalTest, ABatchLiesInTheFileAsDescribed) {
                    "05 00 00 00 00 00 00 00  69 74 65 6d 73",  // the tail
                    "00 00 00 00 00 00 00 00"));                // the hash
   expected = Resealed(std::move(expected));
-  EXPECT_EQ(ToHex(EncodeBatch(FullBatch())), ToHex(expected));
-  EXPECT_EQ(ParseBatch(expected).value(), FullBatch());
+  EXPECT_EQ(ToHex(EncodeBatch(FullBatch(), 0)), ToHex(expected));
+  EXPECT_EQ(ParseBatch(expected, 0).value(), FullBatch());
 }
 
 TEST(JournalTest, AnEmptyBatchIsSmall) {
-  const std::vector<std::byte> record = EncodeBatch({});
+  const std::vector<std::byte> record = EncodeBatch({}, 0);
   EXPECT_LE(record.size(), 128u);
-  EXPECT_EQ(ParseBatch(record).value(), Batch());
+  EXPECT_EQ(ParseBatch(record, 0).value(), Batch());
 }
 
 TEST(JournalTest, EveryFlippedBitIsSeen) {
-  const std::vector<std::byte> record = EncodeBatch(FullBatch());
+  const std::vector<std::byte> record = EncodeBatch(FullBatch(), 0);
   for (size_t bit = 0; bit < 8 * record.size(); ++bit) {
     std::vector<std::byte> flipped = record;
     flipped[bit / 8] ^= std::byte{1} << (bit % 8);
@@ -99,30 +99,30 @@ TEST(JournalTest, EveryFlippedBitIsSeen) {
 }
 
 TEST(JournalTest, ARecordThatEndsEarlyIsRefusedWhereverItEnds) {
-  const std::vector<std::byte> record = EncodeBatch(FullBatch());
+  const std::vector<std::byte> record = EncodeBatch(FullBatch(), 0);
   for (size_t size = kMinRecordSize; size < record.size(); ++size) {
     const std::vector<std::byte> cut =
         Resealed({record.begin(), record.begin() + static_cast<std::ptrdiff_t>(size)});
-    EXPECT_TRUE(IsDamage(ParseBatch(cut), "batch")) << size;
+    EXPECT_TRUE(IsDamage(ParseBatch(cut, 0), "batch")) << size;
   }
 }
 
 TEST(JournalTest, BytesBehindTheLastFieldAreRefused) {
-  std::vector<std::byte> record = EncodeBatch(FullBatch());
+  std::vector<std::byte> record = EncodeBatch(FullBatch(), 0);
   record.insert(record.end() - 8, std::byte{0});
-  EXPECT_TRUE(IsDamage(ParseBatch(Resealed(record)), "1 more bytes"));
+  EXPECT_TRUE(IsDamage(ParseBatch(Resealed(record), 0), "1 more bytes"));
 }
 
 TEST(JournalTest, CountsThatTheRecordCannotHoldCostNothing) {
   Batch batch;
   batch.chunks = {ReorderEdit{.order = {0}}};
-  std::vector<std::byte> record = EncodeBatch(batch);
+  std::vector<std::byte> record = EncodeBatch(batch, 0);
   // The order's length, which claims 2^61 chunks.
   const std::vector<std::byte> reorder = {std::byte{4}, {}, {}, {}, std::byte{1}};
   const auto at = std::search(record.begin(), record.end(), reorder.begin(), reorder.end());
   ASSERT_NE(at, record.end());
   *(at + 4 + 7) = std::byte{0x20};
-  EXPECT_TRUE(IsDamage(ParseBatch(Resealed(record)), "order"));
+  EXPECT_TRUE(IsDamage(ParseBatch(Resealed(record), 0), "order"));
 }
 
 TEST(JournalTest, WhatIsNoRecordIsNotFound) {
@@ -130,30 +130,30 @@ TEST(JournalTest, WhatIsNoRecordIsNotFound) {
   EXPECT_FALSE(FindRecordHead(std::vector<std::byte>(64)).has_value());
   std::vector<std::byte> later = EncodeMoved();
   EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kMoved);
-  later[8] = std::byte{2};  // a version to come
+  later[8] = std::byte{3};  // a version to come
   EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kLater);
 }
 
 TEST(JournalTest, AReceiptLiesInTheFileAsDescribed) {
   const Receipt receipt{.base = 1, .generation = 2, .boot = 3, .durable_generation = 4};
   std::vector<std::byte> bytes;
-  AppendReceipt(receipt, bytes);
+  AppendReceipt(receipt, 0, bytes);
   std::vector<std::byte> expected =
-      Hex("43 41 49 52 4e 4a 4e 4c  01 00 00 00  03 00 00 00  40 00 00 00 00 00 00 00"
+      Hex("43 41 49 52 4e 4a 4e 4c  02 00 00 00  03 00 00 00  40 00 00 00 00 00 00 00"
           "01 00 00 00 00 00 00 00  02 00 00 00 00 00 00 00"
           "03 00 00 00 00 00 00 00  04 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00");
   EXPECT_EQ(bytes, Resealed(expected));
-  EXPECT_EQ(FindReceipt(bytes), receipt);
+  EXPECT_EQ(FindReceipt(bytes, 0), receipt);
 }
 
 TEST(JournalTest, AReceiptThatIsNotIntactIsNotFound) {
   std::vector<std::byte> bytes;
-  AppendReceipt({.base = 1, .generation = 2, .boot = 3, .durable_generation = 4}, bytes);
-  EXPECT_EQ(FindReceipt(Bytes(bytes).first(bytes.size() - 1)), std::nullopt);
+  AppendReceipt({.base = 1, .generation = 2, .boot = 3, .durable_generation = 4}, 0, bytes);
+  EXPECT_EQ(FindReceipt(Bytes(bytes).first(bytes.size() - 1), 0), std::nullopt);
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
     std::vector<std::byte> flipped = bytes;
     flipped[bit / 8] ^= std::byte{1} << (bit % 8);
-    EXPECT_EQ(FindReceipt(flipped), std::nullopt) << bit;
+    EXPECT_EQ(FindReceipt(flipped, 0), std::nullopt) << bit;
   }
 }
 

@@ -287,7 +287,7 @@ class MadeUpJournal {
 
  private:
   void AddRecord() {
-    const Buffer record = format::EncodeBatch(next_);
+    const Buffer record = format::EncodeBatch(next_, std::ssize(bytes_));
     AddTo(bytes_, record);
     ++next_.links.generation;
     next_.links.previous = format::HashOf(record);
@@ -403,7 +403,7 @@ TEST(CostsTest, CheckpointsThatLeadToOneRecordAreListedInLinearTime) {
     batch.layers = {{.kind = format::LayerEdit::Kind::kSetVlmeta,
                      .name = "long",
                      .content = Buffer(static_cast<size_t>(20'000 * count))}};
-    return [bytes = CheckpointsThatLeadTo(format::EncodeBatch(batch), count), count] {
+    return [bytes = CheckpointsThatLeadTo(format::EncodeBatch(batch, 0), count), count] {
       const auto frame = Frame::OpenBuffer(bytes);
       ASSERT_TRUE(IsOk(frame));
       const auto history = frame->History();

@@ -48,6 +48,11 @@ class JournalTrustTest : public testing::Test {
     all.insert(all.end(), bytes.begin(), bytes.end());
     PutFileBytes(path_, all);
   }
+  // As a record behind all that the file holds.
+  std::vector<std::byte> AtEnd(const format::Batch& batch) const {
+    return format::EncodeBatch(batch, std::ssize(FileBytes(path_)));
+  }
+  void PutBehind(const format::Batch& batch) { PutBehind(AtEnd(batch)); }
   // A batch that follows and changes nothing.
   format::Batch NextBatch() const {
     const auto core = frame::FrameCore::Open(path_, {});
@@ -95,7 +100,7 @@ TEST_F(JournalTrustTest, ACommitWithoutItsChunksIsNoneWhateverLimitItWouldPass) 
                 .nbytes = 64,
                 .cbytes = 96}}};
   PutBehind(Noise(96, 3));
-  PutBehind(format::EncodeBatch(batch));
+  PutBehind(batch);
   Frame frame = Open({.limits = {.max_nchunks = 4}});
   EXPECT_EQ(DataOf(frame.snapshot()).value(), Noise(256, 1));
   EXPECT_EQ(frame.OpenWriter().status(), absl::OkStatus());
@@ -131,7 +136,7 @@ TEST_F(JournalTrustTest, ABatchWhoseTotalsCannotBeIsNotFollowed) {
   const std::vector<std::byte> before = FileBytes(path_);
   const auto refuses = [&](const format::Batch& batch) {
     PutFileBytes(path_, before);
-    PutBehind(format::EncodeBatch(batch));
+    PutBehind(batch);
     return Open().snapshot().info().journal_damaged;
   };
   const std::vector<std::byte> item(1);
@@ -160,7 +165,7 @@ TEST_F(JournalTrustTest, VariableChunksOfNoBytesAreNotFollowed) {
   for (const int64_t nbytes : {0, 64}) {
     PutFileBytes(path_, before);
     batch.totals.nbytes = nbytes;
-    PutBehind(format::EncodeBatch(batch));
+    PutBehind(batch);
     EXPECT_EQ(Open().snapshot().info().journal_damaged, nbytes == 0);
   }
 }
@@ -178,15 +183,15 @@ TEST_F(JournalTrustTest, ATailIsNoLongerThanAChunkCanBe) {
   batch.tail.replaces = true;
   batch.tail.head = {.entry = format::EntryOfSpecial(SpecialValue::kZeros), .nbytes = head};
   batch.tail.items = items;
-  PutBehind(format::EncodeBatch(batch));
+  PutBehind(batch);
   const Snapshot snapshot = Open().snapshot();
   EXPECT_TRUE(snapshot.info().journal_damaged);
   EXPECT_EQ(snapshot.info().nchunks, 0);
 }
 
 TEST_F(JournalTrustTest, ARecordOfALaterVersionIsNotCut) {
-  std::vector<std::byte> record = format::EncodeBatch(NextBatch());
-  record[8] = std::byte{2};
+  std::vector<std::byte> record = AtEnd(NextBatch());
+  record[8] = std::byte{3};
   Reseal(record);
   PutBehind(record);
   const std::vector<std::byte> before = FileBytes(path_);
@@ -199,7 +204,7 @@ TEST_F(JournalTrustTest, ARecordOfALaterVersionIsNotCut) {
 TEST_F(JournalTrustTest, AWholeBatchThatCannotBeIsNotCut) {
   format::Batch batch = NextBatch();
   batch.totals.nbytes += 1000;
-  PutBehind(format::EncodeBatch(batch));
+  PutBehind(batch);
   const std::vector<std::byte> before = FileBytes(path_);
   Frame frame = Open();
   EXPECT_EQ(DataOf(frame.snapshot()).value(), Noise(256, 1));
@@ -223,7 +228,7 @@ TEST_F(JournalTrustTest, ABatchWhoseChunksOverlapIsNotFollowed) {
     PutFileBytes(path_, before);
     batch.chunks = {format::ReplaceEdit{.nchunk = 0, .chunk = placed}};
     if (twice) batch.chunks.push_back(format::ReplaceEdit{.nchunk = 3, .chunk = placed});
-    PutBehind(format::EncodeBatch(batch));
+    PutBehind(batch);
     EXPECT_EQ(DataOf(Open().snapshot()).value() == Noise(256, 1), twice);
     EXPECT_EQ(Open().snapshot().Verify()->ok(), !twice);
   }
@@ -238,7 +243,7 @@ TEST_F(JournalTrustTest, CommitsCountWhereTheStoredBytesBeforeThemCannotBe) {
     PutFileBytes(path_, before);
     format::Batch batch = NextBatch();
     batch.totals.stored_bytes = stored;
-    PutBehind(format::EncodeBatch(batch));
+    PutBehind(batch);
     Frame frame = Open();
     auto writer = frame.OpenWriter();
     ASSERT_EQ(writer.status(), absl::OkStatus());
@@ -261,7 +266,7 @@ TEST_F(JournalTrustTest, CommitsCountWhereTheStoredBytesBeforeThemCannotBe) {
 TEST_F(JournalTrustTest, ACheckpointSealsWhereTheStoredBytesCannotBe) {
   format::Batch batch = NextBatch();
   batch.totals.stored_bytes = INT64_MAX;
-  PutBehind(format::EncodeBatch(batch));
+  PutBehind(batch);
   ASSERT_EQ(Open().OpenWriter()->Close(), absl::OkStatus());
   EXPECT_TRUE(Open().snapshot().info().sealed);
   EXPECT_EQ(Open().snapshot().info().dead_bytes, -1);
@@ -274,13 +279,13 @@ TEST_F(JournalTrustTest, ABatchBringsNoMoreLayersThanATrailerHolds) {
     batch.layers.push_back(
         {.kind = format::LayerEdit::Kind::kSetVlmeta, .name = std::to_string(i)});
   }
-  PutBehind(format::EncodeBatch(batch));
+  PutBehind(batch);
   EXPECT_TRUE(Open().snapshot().vlmetalayers().empty());
 }
 
 // The head of a record that claims the rest of the file.
 std::vector<std::byte> HeadOf(uint64_t size) {
-  std::vector<std::byte> head = format::EncodeBatch({});
+  std::vector<std::byte> head = format::EncodeBatch({}, 0);
   head.resize(static_cast<size_t>(format::kRecordHeadSize));
   StoreLe(head.data() + format::kRecordHeadSize - sizeof(size), size);
   return head;
@@ -306,7 +311,8 @@ TEST_F(JournalTrustTest, HeadsOfRecordsBetweenBatchesCostNoMoreThanTheyAreLong) 
   while (journal.size() < kSize) {
     const std::vector<std::byte> head = HeadOf(kSize - journal.size());
     journal.insert(journal.end(), head.begin(), head.end());
-    const std::vector<std::byte> record = format::EncodeBatch(batch);
+    const std::vector<std::byte> record =
+        format::EncodeBatch(batch, batch.links.durable_end + std::ssize(journal));
     journal.insert(journal.end(), record.begin(), record.end());
     batch.links.previous = format::HashOf(record);
     ++batch.links.generation;
@@ -332,7 +338,7 @@ TEST_F(JournalTrustTest, BytesBehindAFrameInALargerFileAreNotSearched) {
   larger.insert(larger.end(), whole.begin(), whole.end());
   larger.push_back(std::byte{1});
   // Behind a byte that is neither chunk nor record.
-  const std::vector<std::byte> record = format::EncodeBatch(NextBatch());
+  const std::vector<std::byte> record = format::EncodeBatch(NextBatch(), std::ssize(whole) + 1);
   larger.insert(larger.end(), record.begin(), record.end());
   PutFileBytes(path_, larger);
   const Snapshot snapshot = Open({.offset = 16}).snapshot();

@@ -236,7 +236,7 @@ TEST_F(SalvageTest, ItemsOfTheJournalCannotFollowChunksOfVariableBlocks) {
   Buffer bytes = chunk;
   format::Batch batch;
   batch.tail.items = first;
-  AddTo(bytes, format::EncodeBatch(batch));
+  AddTo(bytes, format::EncodeBatch(batch, std::ssize(bytes)));
   const auto report = SalvageBytes(bytes);
   Buffer all = first;
   AddTo(all, second);

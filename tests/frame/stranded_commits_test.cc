@@ -65,11 +65,11 @@ class StrandedCommitsTest : public testing::Test {
   // That the last commit is durable never reached the disk.
   void ForgetThatItIsDurable(std::vector<std::byte>& bytes) const {
     const int64_t begin = ends_.back() - format::kReceiptSize;
-    auto receipt = format::FindReceipt(Bytes(bytes).subspan(static_cast<size_t>(begin)));
+    auto receipt = format::FindReceipt(Bytes(bytes).subspan(static_cast<size_t>(begin)), begin);
     ASSERT_TRUE(receipt.has_value());
     receipt->durable_generation = 0;
     std::vector<std::byte> old;
-    format::AppendReceipt(*receipt, old);
+    format::AppendReceipt(*receipt, begin, old);
     std::ranges::copy(old, bytes.begin() + begin);
   }
 
@@ -245,21 +245,46 @@ TEST_F(StrandedCommitsTest, ADamagedReceiptLosesNothing) {
   EXPECT_EQ(DataOf(Open()).value(), data_);
 }
 
-TEST_F(StrandedCommitsTest, AJournalOfReceiptsOfAnotherFrameIsNotTold) {
-  std::vector<std::byte> bytes = Commit({Durability::kMachine});
-  const TempDir other;
-  ends_.clear();
-  data_.clear();
-  std::vector<std::byte> there = FileBytes(path_);
-  ASSERT_EQ(std::remove(path_.c_str()), 0);
-  const std::vector<std::byte> foreign = Commit({Durability::kMachine, Durability::kMachine});
-  // Behind the first frame's journal: garbage, then records of the other one.
-  there.resize(static_cast<size_t>(ends_[0]));
-  there.insert(there.end(), 100, std::byte{0x55});
-  there.insert(there.end(), foreign.begin() + checkpoint_, foreign.end());
-  PutFileBytes(path_, there);
+// A state that was taken back may have been stored in the frame itself.
+TEST_F(StrandedCommitsTest, ACopyOfTheJournalThatLiesElsewhereIsNoJournal) {
+  std::vector<std::byte> bytes = Commit(std::vector<Durability>(3, Durability::kMachine));
+  const std::vector<std::byte> copy(bytes.begin() + ends_[0], bytes.begin() + ends_[2]);
+  bytes.resize(static_cast<size_t>(ends_[0]));
+  bytes.insert(bytes.end(), 100, std::byte{0x55});
+  bytes.insert(bytes.end(), copy.begin(), copy.end());
+  PutFileBytes(path_, bytes);
+  data_.resize(20);
   EXPECT_FALSE(Open().info().journal_damaged);
+  EXPECT_EQ(DataOf(Open()).value(), data_);
   EXPECT_EQ(OpenWriter(), absl::OkStatus());
+}
+
+// The writer that confirmed the commits says so in this boot, and leaves the receipt that was
+// there.
+TEST_F(StrandedCommitsTest, AWriterThatOpensMakesAllCommitsOfBeforeKnownAsDurable) {
+  std::vector<std::byte> bytes = Commit(std::vector<Durability>(3, Durability::kProcess));
+  ASSERT_EQ(OpenWriter(), absl::OkStatus());
+  std::vector<std::byte> after = FileBytes(path_);
+  EXPECT_TRUE(std::equal(bytes.begin(), bytes.begin() + ends_[2], after.begin()));
+  EXPECT_EQ(std::ssize(after), ends_[2] + format::kReceiptSize);
+  EXPECT_EQ(DataOf(Open()).value(), data_);
+  Damage(after, 0);
+  EXPECT_EQ(Open(&other_boot_).info().stranded_commits, 3);
+}
+
+TEST_F(StrandedCommitsTest, AReaderPassesAReceiptThatComesLater) {
+  Commit({Durability::kProcess});
+  absl::StatusOr<Frame> reader = Frame::Open(path_);
+  absl::StatusOr<Frame> frame = Frame::Open(path_);
+  absl::StatusOr<Writer> writer = frame->OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  const absl::StatusOr<Snapshot> passed = reader->Refresh();
+  ASSERT_EQ(passed.status(), absl::OkStatus());
+  EXPECT_EQ(passed->info().journal_size, ends_[0] - checkpoint_ + format::kReceiptSize);
+  EXPECT_EQ(passed->info().generation, reader->snapshot().info().generation);
+  ASSERT_EQ(writer->Append(Noise(20, 9)), absl::OkStatus());
+  ASSERT_EQ(writer->Commit(Durability::kProcess).status(), absl::OkStatus());
+  EXPECT_EQ(reader->Refresh()->info().nbytes, 40);
 }
 
 }  // namespace
