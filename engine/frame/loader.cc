@@ -253,7 +253,6 @@ absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameSource& sour
   if (followed.state != nullptr) state = followed.state;
   if (!followed.damage.has_value() && followed.skipped.size() == 0) return state;
   auto marked = std::make_shared<State>(*state);
-  marked->info.sealed = false;
   marked->journal_skipped = followed.skipped;
   if (!followed.damage.has_value()) return marked;
   marked->journal_gap = followed.damage->bytes;
@@ -261,6 +260,7 @@ absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameSource& sour
       DataLoss("journal: bytes %d to %d are damaged: %d commits after generation %d cannot be read",
                marked->journal_gap.begin, marked->journal_gap.end, followed.damage->stranded,
                marked->info.generation);
+  marked->info.sealed = false;
   marked->info.journal_damaged = true;
   marked->info.stranded_commits = followed.damage->stranded;
   return marked;

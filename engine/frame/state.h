@@ -100,7 +100,7 @@ struct State {
   // Commits that were made are damaged: neither they nor those after them can be read.
   absl::Status journal_damage;
   Extent journal_gap;      // where
-  Extent journal_skipped;  // damaged bytes of the journal that no commit needs
+  Extent journal_skipped;  // bytes that cannot be read and that no commit needs
 
   Extent index;    // the stored index chunk; empty without chunks and in staged states
   Extent trailer;  // or whatever holds the vlmetalayers

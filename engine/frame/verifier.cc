@@ -90,10 +90,6 @@ void Verifier::CheckIndex() {
 }
 
 void Verifier::CheckJournal() {
-  if (state_.journal_skipped.size() > 0) {
-    Add(state_.journal_skipped, "journal",
-        DataLoss("neither chunk nor record; the commits after it can be read"));
-  }
   if (!state_.journal_damage.ok()) Add(state_.journal_gap, "journal", state_.journal_damage);
 }
 
@@ -222,6 +218,11 @@ void Verifier::CheckVlLayer(const VlLayer& layer) {
 }
 
 void Verifier::AddNotes() {
+  if (const Extent& skipped = state_.journal_skipped; skipped.size() > 0) {
+    report_.notes.push_back(
+        absl::StrFormat("journal: no commit needs bytes %d to %d, which cannot be read",
+                        skipped.begin, skipped.end));
+  }
   if (not_decoded_ > 0) {
     report_.notes.push_back(absl::StrFormat(
         "%d chunks need a codec or filter that is not here: not decoded", not_decoded_));
