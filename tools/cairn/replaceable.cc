@@ -1,12 +1,13 @@
 #include "tools/cairn/replaceable.h"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string_view>
 #include <system_error>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
 #include "cairn/frame.h"
@@ -16,34 +17,36 @@ namespace cairn::tool {
 
 namespace {
 
-// What every frame since 2018 begins with, after its first byte.
-bool HasMagic(const std::string& path) {
-  constexpr std::string_view kMagic(
-      "\xa8"
-      "b2frame\0",
-      9);
-  std::array<std::byte, 1 + kMagic.size()> head = {};
+absl::StatusOr<bool> IsFrameFile(const std::string& path) {
+  // What every frame since 2018 has behind its first byte, with the zero at the end.
+  constexpr std::string_view kMagic("\250b2frame", 9);
+  std::array<char, 1 + kMagic.size()> head = {};
   absl::StatusOr<Input> input = Input::Open(path);
-  if (!input.ok() || !input->Read(head).ok()) return false;
-  return std::ranges::equal(MutableBytes(head).subspan(1), std::as_bytes(std::span(kMagic)));
+  if (!input.ok()) return input.status();
+  const absl::StatusOr<size_t> got = input->Read(std::as_writable_bytes(std::span(head)));
+  if (!got.ok()) return got.status();
+  // The super-chunks of 2015 have no magic: they open, or nothing tells what they are.
+  return std::string_view(head.data() + 1, kMagic.size()) == kMagic || Frame::Open(path).ok();
 }
 
-bool IsFrame(const std::string& path) {
+absl::StatusOr<bool> IsFrame(const std::filesystem::path& path,
+                             const std::filesystem::file_status& there) {
   std::error_code error;
-  const std::filesystem::file_status there = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(there)) {
-    return std::filesystem::exists(std::filesystem::path(path) / "chunks.b2frame", error);
+    return std::filesystem::exists(path / "chunks.b2frame", error);
   }
-  // The super-chunks of 2015 have no magic; they open or are none.
-  return std::filesystem::is_regular_file(there) && (HasMagic(path) || Frame::Open(path).ok());
+  if (!std::filesystem::is_regular_file(there)) return false;
+  return IsFrameFile(path);
 }
 
 }  // namespace
 
 absl::Status CheckReplaceable(const std::string& path) {
   std::error_code error;
-  const bool there = std::filesystem::exists(path, error);
-  if (!there || IsFrame(path)) return absl::OkStatus();
+  const std::filesystem::file_status there = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(there)) return absl::OkStatus();
+  const absl::StatusOr<bool> frame = IsFrame(path, there);
+  if (!frame.ok() || *frame) return frame.status();
   return absl::AlreadyExistsError(absl::StrCat(
       path,
       ": exists and is no frame, so it is not replaced, not even with --force; remove it, or "

@@ -9,7 +9,8 @@
 namespace cairn::tool {
 
 // kAlreadyExists where something is that is no frame: it may be someone's data. A damaged frame is
-// one as long as it begins like one, or, a sparse one, has its index.
+// one as long as it begins like one, or, a sparse one, has its index. An error where a file cannot
+// be read.
 absl::Status CheckReplaceable(const std::string& path);
 
 }  // namespace cairn::tool
