@@ -29,6 +29,8 @@ class Usage(CliTest):
         self.write("in", b"data")
         for complaint, *args in [
             ("no command given; see 'cairn --help'",),
+            ("no command given; see 'cairn --help'", "--"),
+            ("no command given; see 'cairn --help'", ""),
             ("unknown command 'nope'; see 'cairn --help'", "nope"),
             ("unknown command 'verfiy' (did you mean 'verify'?); see 'cairn --help'", "verfiy", "in"),
             ("unknown command 'comp' (did you mean 'compact'?); see 'cairn --help'", "comp"),

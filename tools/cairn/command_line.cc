@@ -40,7 +40,7 @@ void AddCommands(std::string_view first_word, CLI::App& app, Command& chosen) {
   for (const NamedCommand& command : kCommands) command.add(app, chosen);
 }
 
-// The command and its verb, as far as the line names them, behind the program itself.
+// The program, its command and that one's verb, as far as the line names them.
 std::vector<const CLI::App*> NamedApps(const CLI::App& app) {
   std::vector<const CLI::App*> named = {&app};
   for (auto next = app.get_subcommands(); !next.empty(); next = next.front()->get_subcommands()) {
@@ -100,9 +100,10 @@ void Parse(CLI::App& app, int argc, const char* const* argv, ParsedCommandLine& 
   parsed.name = absl::StrJoin(
       named, " ", [](std::string* out, const CLI::App* command) { *out += command->get_name(); });
   const auto position = std::ssize(named);
-  const std::string_view word = position < argc ? argv[position] : "";
-  if (!CommandsOf(last).empty() && !word.starts_with('-')) {
-    parsed.complaint = ComplainOfCommand(last, word);
+  const std::string_view next = position < argc ? argv[position] : "";
+  const bool is_option = next.starts_with('-');
+  if (!CommandsOf(last).empty() && (parsed.complaint.empty() || !is_option)) {
+    parsed.complaint = ComplainOfCommand(last, is_option ? "" : next);
   } else if (!parsed.complaint.empty() && !last.remaining().empty()) {
     parsed.complaint = ComplainOfWords(last);
   }

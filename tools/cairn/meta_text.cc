@@ -33,7 +33,7 @@ bool IsText(std::string_view text) {
   return IsUtf8(text);
 }
 
-// With blanks behind it, to fill so many columns.
+// With blanks after it, to fill so many columns.
 std::string Padded(std::string text, size_t columns) {
   const auto is_first = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
   const auto width = static_cast<size_t>(std::ranges::count_if(text, is_first));

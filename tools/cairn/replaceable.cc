@@ -18,7 +18,7 @@ namespace cairn::tool {
 namespace {
 
 absl::StatusOr<bool> IsFrameFile(const std::string& path) {
-  // What every frame since 2018 has behind its first byte, with the zero at the end.
+  // What every frame since 2018 has after its first byte, with the zero at the end.
   constexpr std::string_view kMagic("\250b2frame", 9);
   std::array<char, 1 + kMagic.size()> head = {};
   absl::StatusOr<Input> input = Input::Open(path);

@@ -15,11 +15,11 @@ CLI::Option* AddAllowPartial(CLI::App& app, bool& allow_partial) {
 
 absl::Status CheckWholeItems(const Input& input, int64_t size, int64_t pending, int64_t typesize) {
   if ((pending + size % typesize) % typesize == 0) return absl::OkStatus();
-  const std::string behind =
+  const std::string after =
       pending == 0 ? "" : absl::StrFormat(", after %d of the frame's last item,", pending);
   return absl::InvalidArgumentError(absl::StrFormat(
       "%s: %s%s are no whole number of items of %d bytes; --allow-partial takes them all the same",
-      input.name(), FormatCount(size, "byte"), behind, typesize));
+      input.name(), FormatCount(size, "byte"), after, typesize));
 }
 
 }  // namespace cairn::tool
