@@ -85,7 +85,8 @@ absl::StatusOr<std::vector<std::byte>> Input::ReadAll(size_t limit) {
 std::optional<int64_t> Input::size() const {
   struct stat info;
   if (fstat(descriptor_, &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  return info.st_size - std::max<int64_t>(lseek(descriptor_, 0, SEEK_CUR), 0);
+  const off_t position = lseek(descriptor_, 0, SEEK_CUR);
+  return std::max<int64_t>(info.st_size - std::max<int64_t>(position, 0), 0);
 }
 
 bool Input::IsSameFileAs(const std::string& path) const {
