@@ -172,12 +172,12 @@ def sealed_frames(cairn, folder):
             for items in (counted, zeros):
                 frame = folder / f"frame-{count}"
                 count += 1
-                run("pack", frame, items, "--quiet", "--typesize", "4", "--chunk-size", "64",
+                run("pack", items, frame, "--quiet", "--typesize", "4", "--chunk-size", "64",
                     "--fingerprint", kind, "--meta", "unit=K", "--vlmeta", "note=fine", *layout)
                 yield frame
         with_past = folder / f"frame-{count}"
         count += 1
-        run("pack", with_past, counted, "--quiet", "--typesize", "4", "--chunk-size", "64", *layout)
+        run("pack", counted, with_past, "--quiet", "--typesize", "4", "--chunk-size", "64", *layout)
         run("append", with_past, counted, "--quiet")
         run("chunk", "delete", with_past, "1", "2")
         run("meta", "set", with_past, "name", zeros)
@@ -185,7 +185,7 @@ def sealed_frames(cairn, folder):
 
 
 COMMANDS = (
-    "pack out in --typesize 4 --codec zstd --level 9 --filters shuffle,trunc_prec:10 --meta unit=K",
+    "pack in out --typesize 4 --codec zstd --level 9 --filters shuffle,trunc_prec:10 --meta unit=K",
     "copy in out --sparse --chunk-size 64KiB --block-size 1MB --split-mode auto --force",
     "cat frame --first-item 1000 --items 10 --threads 2",
     "cat frame --box 3:7,0:10",

@@ -46,7 +46,7 @@ absl::StatusOr<Trailer> ParseTrailer(Bytes bytes) {
   for (const LayerPlace& layer : trailer.layers) {
     if (layer.begin + layer.size > static_cast<int64_t>(tail)) {
       return DataLoss("trailer: vlmetalayer %s ends at byte %d, behind the values' end %d",
-                      absl::CEscape(layer.name), layer.begin + layer.size, tail);
+                      absl::Utf8SafeCEscape(layer.name), layer.begin + layer.size, tail);
     }
   }
   reader.Seek(tail, "trailer_len");

@@ -263,13 +263,13 @@ absl::Status ContiguousWriter::WriteWhole(File& file, const Draft& draft,
 }
 
 // The draft's chunks, checked, in a file of their own.
-absl::StatusOr<NewFile> ContiguousWriter::CopyDraft() {
+absl::StatusOr<NewFile> ContiguousWriter::CopyDraft(ChunkProgress progress) {
   CAIRN_ASSIGN_OR_RETURN(NewFile file, NewLockedFile(core_->place()));
   const int64_t header_len = base_->header.header_len;
   ChunkLog log(file.file().get(), FrameSource::OfFile(file.file(), 0, false),
                {.header_len = header_len, .position = header_len});
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> view, stager_->View());
-  CAIRN_ASSIGN_OR_RETURN(const Draft draft, CopyChunks(*view, stager_->draft(), log));
+  CAIRN_ASSIGN_OR_RETURN(const Draft draft, CopyChunks(*view, stager_->draft(), log, progress));
   CAIRN_RETURN_IF_ERROR(WriteWhole(*file.file(), draft, log.end()));
   return file;
 }
@@ -280,7 +280,7 @@ absl::Status ContiguousWriter::CommitFirst() {
     CAIRN_RETURN_IF_ERROR(WriteWhole(*file_, draft, log_->end()));
   } else {
     // Edits left dead bytes, which a snapshot may still read.
-    CAIRN_ASSIGN_OR_RETURN(NewFile file, CopyDraft());
+    CAIRN_ASSIGN_OR_RETURN(NewFile file, CopyDraft(NeverStop));
     file_ = file.file();
     new_file_ = std::move(file);
   }
@@ -289,8 +289,8 @@ absl::Status ContiguousWriter::CommitFirst() {
   return Adopt(file_);
 }
 
-absl::Status ContiguousWriter::CommitToNewFile() {
-  CAIRN_ASSIGN_OR_RETURN(NewFile file, CopyDraft());
+absl::Status ContiguousWriter::CommitToNewFile(ChunkProgress progress) {
+  CAIRN_ASSIGN_OR_RETURN(NewFile file, CopyDraft(progress));
   CAIRN_RETURN_IF_ERROR(CheckAtPlace());
   // Readers of the old file that find it look at the name each time, so it comes first: whenever
   // this process dies, they miss nothing.
@@ -314,17 +314,17 @@ absl::Status ContiguousWriter::Publish() {
   } else if (FitsInPlace()) {
     CAIRN_RETURN_IF_ERROR(CommitInPlace(std::nullopt));
   } else {
-    CAIRN_RETURN_IF_ERROR(CommitToNewFile());
+    CAIRN_RETURN_IF_ERROR(CommitToNewFile(NeverStop));
   }
   if (file_ != before) reserved_end_ = zeros_end_ = 0;
   BeginAfterCheckpoint();
   return absl::OkStatus();
 }
 
-absl::StatusOr<int64_t> ContiguousWriter::Rewrite() {
+absl::StatusOr<int64_t> ContiguousWriter::Rewrite(ChunkProgress progress) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t before, file_->Size());
   CAIRN_RETURN_IF_ERROR(stager_->Finish());
-  CAIRN_RETURN_IF_ERROR(CommitToNewFile());
+  CAIRN_RETURN_IF_ERROR(CommitToNewFile(progress));
   reserved_end_ = zeros_end_ = 0;
   BeginAfterCheckpoint();
   return before;
@@ -394,7 +394,7 @@ absl::StatusOr<ReclaimReport> ContiguousWriter::Free(const ReclaimOptions& optio
 // An empty frame, say, goes to a new file that has nothing dead.
 absl::StatusOr<ReclaimReport> ContiguousWriter::FreeByRewriting() {
   CAIRN_ASSIGN_OR_RETURN(const int64_t before, file_->AllocatedSize());
-  CAIRN_RETURN_IF_ERROR(Rewrite().status());
+  CAIRN_RETURN_IF_ERROR(Rewrite(NeverStop).status());
   CAIRN_ASSIGN_OR_RETURN(const int64_t after, file_->AllocatedSize());
   return ReclaimReport{.freed = std::max<int64_t>(before - after, 0),
                        .oldest_generation = base_->info.generation};

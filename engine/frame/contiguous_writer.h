@@ -32,7 +32,7 @@ class ContiguousWriter final : public FrameWriter {
 
  protected:
   absl::Status Publish() override;
-  absl::StatusOr<int64_t> Rewrite() override;
+  absl::StatusOr<int64_t> Rewrite(ChunkProgress progress) override;
   absl::Status Restart() override;
   absl::Status PublishBatch(Durability durability) override;
   absl::Status SyncCommitted() override;
@@ -52,9 +52,9 @@ class ContiguousWriter final : public FrameWriter {
                           const format::Receipt& receipt);
   absl::Status MarkDurable();
   absl::Status CommitInPlace(std::optional<uint64_t> oldest_generation);
-  absl::StatusOr<NewFile> CopyDraft();
+  absl::StatusOr<NewFile> CopyDraft(ChunkProgress progress);
   absl::Status CommitFirst();
-  absl::Status CommitToNewFile();
+  absl::Status CommitToNewFile(ChunkProgress progress);
   void BeginAfterCheckpoint();
   absl::StatusOr<std::shared_ptr<const State>> OldestKept(const ReclaimOptions& options) const;
   absl::StatusOr<bool> IsReadOutside(uint64_t oldest, uint64_t newest) const;

@@ -14,7 +14,8 @@
 
 namespace cairn::frame {
 
-absl::StatusOr<Draft> CopyChunks(const State& view, const Draft& draft, ChunkLog& log) {
+absl::StatusOr<Draft> CopyChunks(const State& view, const Draft& draft, ChunkLog& log,
+                                 ChunkProgress progress) {
   Draft copy = draft;
   copy.chunks = ChunkIndex();
   copy.stored_bytes = 0;
@@ -31,6 +32,7 @@ absl::StatusOr<Draft> CopyChunks(const State& view, const Draft& draft, ChunkLog
       *copy.stored_bytes += static_cast<int64_t>(stored.bytes().size());
     }
     copy.chunks.Append(entry);
+    if (!progress(i + 1)) return absl::CancelledError("copying the chunks was stopped");
   }
   CAIRN_RETURN_IF_ERROR(log.Flush());
   return copy;
@@ -64,7 +66,7 @@ absl::StatusOr<std::vector<std::byte>> ContiguousCopy(const State& state) {
   const int64_t header_len = state.header.header_len;
   ChunkLog log(file.get(), FrameSource::OfFile(file, 0, false),
                {.header_len = header_len, .position = header_len});
-  CAIRN_ASSIGN_OR_RETURN(Draft draft, CopyChunks(state, Draft(state), log));
+  CAIRN_ASSIGN_OR_RETURN(Draft draft, CopyChunks(state, Draft(state), log, NeverStop));
   CAIRN_RETURN_IF_ERROR(AddTail(state, log, draft));
   draft.header.layout = Layout::kContiguous;
   CheckpointPlan plan;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
 #include "engine/frame/chunk_log.h"
@@ -12,9 +13,14 @@
 
 namespace cairn::frame {
 
+// Is called with the chunks done, and returns false to stop.
+using ChunkProgress = absl::FunctionRef<bool(int64_t)>;
+inline bool NeverStop(int64_t /*chunks*/) { return true; }
+
 // The draft with its chunks in `log`, without a dead byte between them. Each is checked against its
-// fingerprint, or gets one. `view` is the draft's state.
-absl::StatusOr<Draft> CopyChunks(const State& view, const Draft& draft, ChunkLog& log);
+// fingerprint, or gets one. `view` is the draft's state. kCancelled when `progress` says stop.
+absl::StatusOr<Draft> CopyChunks(const State& view, const Draft& draft, ChunkLog& log,
+                                 ChunkProgress progress);
 
 // A committed state as the bytes of a contiguous frame, whatever its layout.
 absl::StatusOr<std::vector<std::byte>> ContiguousCopy(const State& state);

@@ -80,10 +80,10 @@ absl::StatusOr<Writer> Frame::OpenWriter(const WriterOptions& options) {
   return Writer(std::move(writer));
 }
 
-absl::StatusOr<CompactReport> Frame::Compact() {
+absl::StatusOr<CompactReport> Frame::Compact(absl::FunctionRef<bool(int64_t)> progress) {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
                          frame::FrameWriter::Open(core_, {}));
-  CAIRN_ASSIGN_OR_RETURN(const CompactReport report, writer->Compact());
+  CAIRN_ASSIGN_OR_RETURN(const CompactReport report, writer->Compact(progress));
   CAIRN_RETURN_IF_ERROR(writer->Close());
   return report;
 }

@@ -365,12 +365,12 @@ absl::Status FrameWriter::Checkpoint() {
   return Run([&] { return Fold(); });
 }
 
-absl::StatusOr<CompactReport> FrameWriter::Compact() {
+absl::StatusOr<CompactReport> FrameWriter::Compact(ChunkProgress progress) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*base_));
   CompactReport report;
   CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {
-    CAIRN_ASSIGN_OR_RETURN(report.size_before, Rewrite());
+    CAIRN_ASSIGN_OR_RETURN(report.size_before, Rewrite(progress));
     return absl::OkStatus();
   }));
   report.size_after = base_->header.frame_size;

@@ -19,6 +19,7 @@
 #include "cairn/frame.h"
 #include "cairn/options.h"
 #include "engine/frame/checkpoint.h"
+#include "engine/frame/copy_chunks.h"
 #include "engine/frame/frame_core.h"
 #include "engine/frame/frame_place.h"
 #include "engine/frame/stager.h"
@@ -55,7 +56,7 @@ class FrameWriter {
   absl::Status Checkpoint();
   void Rollback();
   // Writes the committed state anew, without a dead byte. Nothing may be staged.
-  absl::StatusOr<CompactReport> Compact();
+  absl::StatusOr<CompactReport> Compact(ChunkProgress progress);
   absl::StatusOr<ReclaimReport> Reclaim(const ReclaimOptions& options);
   absl::Status Close();
 
@@ -92,7 +93,7 @@ class FrameWriter {
   // Gives back what nobody needs; nothing is staged.
   virtual absl::StatusOr<ReclaimReport> Free(const ReclaimOptions& options) = 0;
   // The same, and nothing dead is left. Returns the bytes that the files had before.
-  virtual absl::StatusOr<int64_t> Rewrite() = 0;
+  virtual absl::StatusOr<int64_t> Rewrite(ChunkProgress progress) = 0;
   // Forgets what is staged, and goes on staging from the committed state.
   virtual absl::Status Restart() = 0;
   // Makes what a snapshot of staged edits reads stay, until it is gone.

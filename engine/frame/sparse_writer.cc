@@ -127,7 +127,7 @@ absl::Status SparseWriter::RecycleNumbers() {
 }
 
 // The committed state with a fingerprint for every chunk, each checked.
-absl::StatusOr<Draft> SparseWriter::SealAll() const {
+absl::StatusOr<Draft> SparseWriter::SealAll(ChunkProgress progress) const {
   Draft draft(*base_);
   std::vector<IndexEntry> entries;
   draft.stored_bytes = 0;
@@ -143,13 +143,14 @@ absl::StatusOr<Draft> SparseWriter::SealAll() const {
       *draft.stored_bytes += static_cast<int64_t>(stored.bytes().size());
     }
     entries.push_back(entry);
+    if (!progress(i + 1)) return absl::CancelledError("checking the chunks was stopped");
   }
   draft.chunks = ChunkIndex(std::move(entries));
   return draft;
 }
 
-absl::StatusOr<int64_t> SparseWriter::Rewrite() {
-  CAIRN_ASSIGN_OR_RETURN(const Draft draft, SealAll());
+absl::StatusOr<int64_t> SparseWriter::Rewrite(ChunkProgress progress) {
+  CAIRN_ASSIGN_OR_RETURN(const Draft draft, SealAll(progress));
   const int64_t before = base_->header.frame_size + *draft.stored_bytes + orphans_.freed;
   CAIRN_RETURN_IF_ERROR(ReplaceIndex(draft));
   committed_ = true;

@@ -32,7 +32,7 @@ class SparseWriter final : public FrameWriter {
  protected:
   const FramePlace& wanted() const override;
   absl::Status Publish() override;
-  absl::StatusOr<int64_t> Rewrite() override;
+  absl::StatusOr<int64_t> Rewrite(ChunkProgress progress) override;
   absl::Status Restart() override;
   absl::StatusOr<ReclaimReport> Free(const ReclaimOptions& options) override;
   absl::Status CleanUp() override;
@@ -45,7 +45,7 @@ class SparseWriter final : public FrameWriter {
   absl::Status CommitFirst();
   absl::Status RecycleNumbers();
   absl::Status ReplaceIndex(const Draft& draft);
-  absl::StatusOr<Draft> SealAll() const;
+  absl::StatusOr<Draft> SealAll(ChunkProgress progress) const;
 
   struct FirstPlace;
   std::unique_ptr<FirstPlace> first_place_;  // while the frame is nowhere yet

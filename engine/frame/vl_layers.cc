@@ -53,7 +53,7 @@ absl::StatusOr<std::vector<std::byte>> Decode(const Environment& env, const VlLa
 }  // namespace
 
 std::string DescribeVlLayer(const VlLayer& layer) {
-  return "vlmetalayer " + absl::CEscape(layer.name);
+  return "vlmetalayer " + absl::Utf8SafeCEscape(layer.name);
 }
 
 absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const Environment& env, const VlLayer& layer) {

@@ -56,7 +56,9 @@ absl::StatusCode CodeOf(int error) {
 }  // namespace
 
 absl::Status ErrnoStatus(int error, std::string_view path, std::string_view action) {
-  const std::string meaning = std::generic_category().message(error);
+  // "File too large" would be said of the frame; what a shell says names the limit.
+  const std::string meaning =
+      error == EFBIG ? "File size limit exceeded" : std::generic_category().message(error);
   return absl::Status(CodeOf(error), absl::StrFormat("%s: cannot %s: %s", path, action, meaning));
 }
 

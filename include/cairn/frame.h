@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -79,7 +80,11 @@ class CAIRN_EXPORT Frame {
   // it the frame's name; readers of older snapshots go on undisturbed. A sparse frame gets a new
   // index and loses the files that no index names. Chunks are checked, not coded again. Costs the
   // stored bytes. kUnavailable while a writer holds the frame; kDataLoss, and nothing changes.
-  absl::StatusOr<CompactReport> Compact();
+  // `progress`, when given, is called with the chunks done and returns false to stop: kCancelled,
+  // and nothing changes.
+  absl::StatusOr<CompactReport> Compact(absl::FunctionRef<bool(int64_t)> progress = [](int64_t) {
+    return true;
+  });
 
   // The newest committed state as one contiguous frame.
   absl::StatusOr<std::vector<std::byte>> ToBuffer() const;

@@ -85,7 +85,7 @@ class Acknowledged(Log):
         self.holds(self.sent)
 
     def test_an_item_of_the_frame_that_is_short_is_filled_up(self):
-        self.ok("append", self.frame, "--quiet", stdin=self.data[:10])
+        self.ok("append", self.frame, "--quiet", "--allow-partial", stdin=self.data[:10])
         self.sent = 10
         tool = self.append(1, "--ack")
         self.send(tool, 2)

@@ -7,6 +7,7 @@ import select
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "vectors")
@@ -69,7 +70,7 @@ class CliTest(unittest.TestCase):
     def run_tool(self, *args, stdin=b"", **kwargs):
         return subprocess.run(
             [self.tool, *map(str, args)],
-            input=stdin,
+            **({"stdin": stdin} if hasattr(stdin, "fileno") else {"input": stdin}),
             cwd=self.dir,
             stdout=kwargs.pop("stdout", subprocess.PIPE),
             stderr=subprocess.PIPE,
@@ -110,8 +111,15 @@ class CliTest(unittest.TestCase):
             data += piece
         return data
 
+    def wait_for_temporary(self):
+        """Until a frame is being made beside its place."""
+        end = time.monotonic() + 60
+        while not any(name.endswith(".tmp") for name in self.files()):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.002)
+
     def pack(self, data, *args, name="f.b2frame"):
-        self.ok("pack", name, "-", "--quiet", *args, stdin=data)
+        self.ok("pack", "-", name, "--quiet", *args, stdin=data)
         return name
 
     def info(self, name, *args):

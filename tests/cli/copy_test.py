@@ -155,9 +155,9 @@ class Sparse(Copy):
         for out in ["file", "s"]:
             for args in [[], ["--sparse"]]:
                 with self.subTest(out=out, args=args):
-                    self.assertIn("--force", self.fails(1, "pack", out, *args, stdin=b"new"))
+                    self.assertIn("--force", self.fails(1, "pack", "-", out, *args, stdin=b"new"))
         self.assertEqual(self.ok("cat", "s"), self.data)
-        self.ok("pack", "s", "--force", "--sparse", stdin=b"new")
+        self.ok("pack", "-", "s", "--force", "--sparse", stdin=b"new")
         self.assertEqual(self.ok("cat", "s"), b"new")
         self.assertEqual(self.files(), ["file", "s"])
 
@@ -171,11 +171,11 @@ class Sparse(Copy):
         self.ok("chunk", "update", "s", 0, "--quiet", stdin=noise(CHUNK))
         self.ok("chunk", "delete", "s", 1, 2, "--quiet")
         self.ok("chunk", "insert", "s", 2, "--quiet", stdin=chunks[0])
-        self.ok("append", "s", "--quiet", stdin=b"behind")
+        self.ok("append", "s", "--quiet", stdin=b"appended")
         self.ok("meta", "set", "s", "note", stdin=b"other")
         self.ok("meta", "rm", "s", "note")
         self.ok("compact", "s", "--quiet")
-        expected = [noise(CHUNK), chunks[3], chunks[0], *chunks[4:], b"behind"]
+        expected = [noise(CHUNK), chunks[3], chunks[0], *chunks[4:], b"appended"]
         self.assertEqual(self.ok("cat", "s"), b"".join(expected))
         self.ok("verify", "s")
         files = os.listdir(self.path("s"))
@@ -207,7 +207,7 @@ class Vectors(Copy):
         self.copy(frame, "--typesize", 4)
 
     def test_nans_keep_their_bytes_when_their_items_are_not_those_of_the_frame(self):
-        self.ok("pack", "s", "--sparse", "--quiet", "--fingerprint", "none", "--typesize", 8, "--chunk-size", CHUNK,
+        self.ok("pack", "-", "s", "--sparse", "--quiet", "--fingerprint", "none", "--typesize", 8, "--chunk-size", CHUNK,
                 stdin=noise(CHUNK))  # fmt: skip
         self.write("s/00000000.chunk", struct.pack("<4B3i15xB", 5, 1, 5, 4, CHUNK, 1024, 32, 0x20))
         self.copy("s")

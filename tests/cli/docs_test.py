@@ -108,7 +108,10 @@ class Docs(CliTest):
         manual = self.source("docs/cli.md")
         info = self.info(self.pack(b"data"), "--chunks")
         state = json.loads(self.ok("history", "f.b2frame", "--json"))[0]
-        for key in [*info, *info["chunks"][0], *state]:
+        verified = json.loads(self.run_tool("verify", "--json", "f.b2frame", "nofile").stdout)
+        recovered = json.loads(self.ok("recover", "f.b2frame", "--json"))
+        saved = json.loads(self.ok("recover", "--salvage", "f.b2frame", "saved", "--json"))
+        for key in [*info, *info["chunks"][0], *state, *verified[0], *verified[1], *recovered, *saved]:
             self.assertRegex(manual, rf"(?m)^\| `{key}`")
 
 

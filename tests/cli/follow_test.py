@@ -23,7 +23,7 @@ class Follow(CliTest):
         return self.start("cat", self.frame, "--follow", *args)
 
     def append(self, data):
-        self.ok("append", self.frame, "--quiet", stdin=data)
+        self.ok("append", self.frame, "--quiet", "--allow-partial", stdin=data)
 
     def shows(self, tool, data):
         self.assertEqual(self.receive(tool.stdout, len(data)), data)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import struct
 import sys
 
@@ -49,6 +50,23 @@ class List(Meta):
         layers = json.loads(self.ok("meta", "ls", frame, "--json"))["vlmetalayers"]
         self.assertEqual({layer["name"] for layer in layers}, set(names.values()))
         self.assertEqual(self.info(frame)["vlmetalayers"], {shown: name.hex() for name, shown in names.items()})
+
+    def test_names_are_shown_as_utf8(self):
+        names = {"grün": "grün", "名前": "名前", "back\\slash": "back\\slash", "up\x1bdown\n": "up\\033down\\n",
+                 "\x9b2J": "\\302\\2332J", b"caf\xe9": "caf\\351", b"\xc0\x80": "\\300\\200",
+                 b"\xed\xa0\x80": "\\355\\240\\200", b"\xf4\x90\x80\x80": "\\364\\220\\200\\200", "\U0010ffff": "\U0010ffff"}  # fmt: skip
+        frame = self.pack(b"x", name="bare")
+        for name in names:
+            self.ok("meta", "set", frame, os.fsdecode(name), stdin=b"12345")
+        lines = self.ok("meta", "ls", frame).decode().splitlines()
+        self.assertEqual([line.split()[1] for line in lines], list(names.values()))
+        self.assertEqual({len(line) for line in lines}, {len(lines[0])})
+        text = self.ok("info", frame).decode()
+        for name, shown in names.items():
+            with self.subTest(name=name):
+                self.assertIn(f" {shown}: ", text)
+                self.ok("meta", "rm", frame, os.fsdecode(name))
+                self.assertIn(f"no vlmetalayer '{shown}'", self.fails(1, "meta", "rm", frame, os.fsdecode(name)))
 
     def test_none(self):
         frame = self.pack(b"x", name="bare")
@@ -214,12 +232,19 @@ class Remove(Meta):
     def test_names_that_are_missing(self):
         before = self.read(self.frame)
         self.assertIn("no vlmetalayer 'nope'", self.fails(1, "meta", "rm", self.frame, "nope"))
-        self.fails(1, "meta", "rm", self.frame, "unit")
         self.assertEqual(self.read(self.frame), before)
 
-    def test_metalayers_cannot_go(self):
-        self.assertIn("cannot go", self.fails(2, "meta", "rm", self.frame, "unit", "--fixed"))
-        self.assertEqual(self.get("unit", "--fixed"), b"K\n")
+    def test_of_a_metalayer_gives_advice_that_works(self):
+        before = self.read(self.frame)
+        for status, args in [(1, []), (2, ["--fixed"])]:
+            with self.subTest(args=args):
+                message = self.fails(status, "meta", "rm", self.frame, "unit", *args)
+                self.assertIn("'unit' is a metalayer, which cannot be removed", message)
+                self.assertEqual(self.read(self.frame), before)
+                command, *advice = re.search(r"'(cairn meta set [^']+)'", message).group(1).split()
+                self.ok(*advice, stdin=b"C")
+                self.assertEqual(self.get("unit", "--fixed"), b"C\n")
+                self.write(self.frame, before)
 
 
 class Usage(CliTest):

@@ -1,5 +1,6 @@
 """Frames that a dead writer or a bad disk left behind."""
 
+import json
 import os
 import sys
 
@@ -62,6 +63,23 @@ class Journal(Recover):
                                r"  2 commits behind the checkpoint, generation \d+\n")
         self.assertEqual(self.read(self.frame), before)
         self.assertEqual(self.ok("cat", self.frame), self.data[:28_000])
+
+    def test_for_programs(self):
+        well = json.loads(self.ok("recover", self.frame, "--json"))
+        size = len(self.read(self.frame))
+        self.assertEqual(well, {"path": self.frame, "dry_run": False, "well": True, "header_restored": False,
+                                "checkpoint_generation": well["generation"], "generation": well["generation"],
+                                "commits": 0, "cut": 0, "size_before": size, "size_after": size})  # fmt: skip
+        self.leave_a_journal()
+        size = len(self.read(self.frame))
+        dry = json.loads(self.ok("recover", self.frame, "--json", "--dry-run"))
+        self.assertEqual({key: dry[key] - well[key] for key in ["checkpoint_generation", "generation", "commits"]},
+                         {"checkpoint_generation": 0, "generation": 2, "commits": 2})  # fmt: skip
+        self.assertEqual((dry["dry_run"], dry["well"], dry["size_before"], dry["size_after"]), (True, False, size, size))
+        done = json.loads(self.ok("recover", self.frame, "--json"))
+        self.assertEqual((done["dry_run"], done["well"], done["commits"], done["cut"]), (False, False, 2, dry["cut"]))
+        self.assertEqual((done["size_before"], done["size_after"]), (size, len(self.read(self.frame))))
+        self.holds(self.data[:28_000])
 
     def test_bytes_that_no_commit_wrote(self):
         self.write(self.frame, self.read(self.frame) + noise(5000))
@@ -210,6 +228,14 @@ class Salvage(Recover):
         begins, ends = zip(*(map(int, line[3 : line.index(")")].split(", ")) for line in lines[1:]))
         self.assertTrue(any(begin <= lost < end for begin, end in zip(begins, ends)), lines)
         self.assertEqual(self.ok("cat", "saved"), self.data[:8192] + self.data[12_288:20_000])
+
+    def test_for_programs(self):
+        lost = self.info(self.frame, "--chunks")["chunks"][2]
+        self.zero(lost["offset"], lost["offset"] + lost["cbytes"])
+        saved = json.loads(self.ok("recover", "--salvage", self.frame, "saved", "--json"))
+        self.assertEqual((saved["path"], saved["nchunks"], saved["nbytes"]), ("saved", 4, 20_000 - CHUNK))
+        self.assertEqual({tuple(part) for part in saved["lost"]}, {("begin", "end", "reason")})
+        self.assertTrue(any(part["begin"] <= lost["offset"] < part["end"] for part in saved["lost"]))
 
     def test_never_over_something(self):
         self.write("there", b"mine")

@@ -51,7 +51,7 @@ class RoundTrip(CliTest):
     def test_a_last_item_that_is_short(self):
         for size in [3, 4097, 9999]:
             with self.subTest(size=size):
-                self.check(sample(size), "--typesize", 4, "--chunk-size", "4KiB")
+                self.check(sample(size), "--typesize", 4, "--chunk-size", "4KiB", "--allow-partial")
                 last = self.ok("cat", "f.b2frame", "--first-item", size // 4)
                 self.assertEqual(last, sample(size)[size // 4 * 4 :])
 
@@ -111,11 +111,11 @@ class Filters(CliTest):
         for text in ["", "shufle", "shuffle,", "none,shuffle", "trunc_prec", "int_trunc",
                      "bytedelta:x", "bytedelta:", "shuffle:256", "256", "1,1,1,1,1,1,1"]:
             with self.subTest(filters=text):
-                self.fails(2, "pack", "f", "--filters", text)
+                self.fails(2, "pack", "-", "f", "--filters", text)
                 self.assertEqual(self.files(), [])
 
     def test_filters_that_this_build_lacks(self):
-        self.assertIn("200", self.fails(1, "pack", "f", "--filters", "200:3", stdin=b"x" * 999))
+        self.assertIn("200", self.fails(1, "pack", "-", "f", "--filters", "200:3", stdin=b"x" * 999))
         self.assertEqual(self.files(), [])
 
 

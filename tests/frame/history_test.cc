@@ -149,6 +149,26 @@ TEST_F(HistoryTest, CompactionDropsAllButTheNewest) {
   EXPECT_EQ(DataOf(Open().snapshot()).value(), states_.rbegin()->second);
 }
 
+TEST_F(HistoryTest, ACompactionThatIsStoppedChangesNothing) {
+  const std::vector<std::byte> before = FileBytes(path_);
+  Frame frame = Open();
+  const int64_t nchunks = frame.snapshot().info().nchunks;
+  std::vector<int64_t> told;
+  const auto stopped = frame.Compact([&](int64_t chunks) {
+    told.push_back(chunks);
+    return chunks < 3;
+  });
+  EXPECT_TRUE(absl::IsCancelled(stopped.status()));
+  EXPECT_EQ(told, (std::vector<int64_t>{1, 2, 3}));
+  EXPECT_EQ(FileBytes(path_), before);
+  EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
+  told.clear();
+  const auto done = frame.Compact([&](int64_t chunks) { return told.push_back(chunks), true; });
+  ASSERT_EQ(done.status(), absl::OkStatus());
+  EXPECT_EQ(std::ssize(told), nchunks);
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), states_.rbegin()->second);
+}
+
 TEST_F(HistoryTest, ReclaimGivesBackWhatOnlyOlderStatesNeed) {
   const int64_t before = DiskUse();
   const auto report = Reclaim();

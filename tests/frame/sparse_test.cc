@@ -383,6 +383,17 @@ TEST_F(SparseTest, CompactionSealsAndDropsOrphans) {
   EXPECT_TRUE(frame->snapshot().info().sealed);
 }
 
+TEST_F(SparseTest, ACompactionThatIsStoppedChangesNothing) {
+  Make(3);
+  const std::vector<std::string> names = NamesIn(path_);
+  const Buffer content = ContentOf(Open());
+  auto frame = Frame::Open(path_);
+  const auto report = frame->Compact([](int64_t chunks) { return chunks < 2; });
+  EXPECT_TRUE(absl::IsCancelled(report.status()));
+  EXPECT_EQ(NamesIn(path_), names);
+  EXPECT_EQ(ContentOf(Open()), content);
+}
+
 TEST_F(SparseTest, ArrayIsMadeAndWritten) {
   CreateOptions options;
   options.compression.typesize = 4;

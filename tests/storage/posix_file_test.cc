@@ -148,6 +148,8 @@ TEST(ErrnoStatusTest, GivesTheCanonicalCode) {
 
 TEST(ErrnoStatusTest, SaysWhereWhatAndWhy) {
   EXPECT_EQ(ErrnoStatus(EIO, "/f", "sync").message(), "/f: cannot sync: Input/output error");
+  EXPECT_EQ(ErrnoStatus(EFBIG, "/f", "write").message(),
+            "/f: cannot write: File size limit exceeded");
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "tools/cairn/progress.h"
 #include "tools/cairn/stored_size.h"
 #include "tools/cairn/units.h"
+#include "tools/cairn/whole_items.h"
 #include "tools/cairn/words.h"
 
 namespace cairn::tool {
@@ -33,6 +34,7 @@ struct AppendFlags {
   std::optional<int32_t> commit_every;
   std::string durability = "machine";
   bool ack = false;
+  bool allow_partial = false;
   std::chrono::milliseconds wait{0};
   int threads = 0;
   bool quiet = false;
@@ -49,13 +51,23 @@ absl::StatusOr<int64_t> AppendOneChunk(Input& input, Writer& writer) {
 }
 
 // Nothing of the input is committed before its end.
-absl::StatusOr<int64_t> AppendAtOnce(Input& input, Writer& writer, int32_t chunksize) {
+absl::StatusOr<int64_t> AppendAtOnce(Input& input, Writer& writer, const FrameInfo& info,
+                                     bool allow_partial) {
+  const int32_t chunksize = info.chunksize < 0 ? WriterOptions().chunksize : info.chunksize;
+  // Where chunks differ in size nothing completes an item that the last one left short.
+  const int64_t pending = chunksize == 0 ? 0 : info.nbytes % info.typesize;
+  const auto check = [&](int64_t size) {
+    return allow_partial ? absl::OkStatus() : CheckWholeItems(input, size, pending, info.typesize);
+  };
+  if (input.size()) {
+    if (absl::Status status = check(*input.size()); !status.ok()) return status;
+  }
   Progress progress("appending", input.size());
-  if (chunksize < 0) chunksize = WriterOptions().chunksize;
   const absl::StatusOr<int64_t> size = chunksize == 0
                                            ? AppendOneChunk(input, writer)
                                            : AppendInput(input, writer, chunksize, progress);
   if (!size.ok()) return size.status();
+  if (absl::Status status = check(*size); !status.ok()) return status;
   if (absl::Status status = writer.Close(); !status.ok()) return status;
   return size;
 }
@@ -67,7 +79,7 @@ absl::StatusOr<int64_t> AppendTo(Frame& frame, Input& input, const AppendFlags& 
   if (!writer.ok()) return writer.status();
   const absl::StatusOr<FrameInfo> info = NewestInfo(frame);
   if (!info.ok()) return info.status();
-  if (!flags.commit_every) return AppendAtOnce(input, *writer, info->chunksize);
+  if (!flags.commit_every) return AppendAtOnce(input, *writer, *info, flags.allow_partial);
   const BatchOptions options = {.items = *flags.commit_every,
                                 .durability = *FindWord(kDurabilityWords, flags.durability),
                                 .ack = flags.ack};
@@ -110,6 +122,7 @@ void AddBatches(CLI::App& append, AppendFlags& flags) {
       .add_flag("--ack", flags.ack,
                 "Print 'committed N' after each commit, N being the items of the frame")
       ->needs(every);
+  AddAllowPartial(append, flags.allow_partial)->excludes(every);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "tools/cairn/data_out.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/follow.h"
+#include "tools/cairn/frame_summary.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/progress.h"
 
@@ -95,10 +96,7 @@ absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info)
 
 absl::Status CatChunk(const Snapshot& snapshot, const CatFlags& flags) {
   const int64_t chunk = *flags.chunk;
-  if (chunk >= snapshot.info().nchunks) {
-    return absl::OutOfRangeError(
-        absl::StrFormat("chunk %d: the frame has %d", chunk, snapshot.info().nchunks));
-  }
+  if (absl::Status status = CheckChunkExists(snapshot.info(), chunk); !status.ok()) return status;
   const absl::StatusOr<int32_t> size = snapshot.ChunkSize(chunk);
   if (!size.ok()) return size.status();
   if (absl::Status status = CheckMaxBytes(flags.max_bytes, *size); !status.ok()) return status;

@@ -78,8 +78,23 @@ absl::StatusOr<std::vector<std::byte>> ReadChunk(Input& input) {
                                              chunk->size() - static_cast<size_t>(info->cbytes)));
 }
 
+absl::Status CheckInsertion(const FrameInfo& info, int64_t index) {
+  if (index <= info.nchunks) return absl::OkStatus();
+  return absl::OutOfRangeError(
+      absl::StrFormat("the frame has %s, so a new one can become 0 to %d, but not %d",
+                      FormatCount(info.nchunks, "chunk"), info.nchunks, index));
+}
+
+absl::Status CheckRange(const FrameInfo& info, int64_t index, int64_t count) {
+  if (absl::Status status = CheckChunkExists(info, index); !status.ok()) return status;
+  if (count <= info.nchunks - index) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrFormat("the frame has %s, not %d from number %d on",
+                                               FormatCount(info.nchunks, "chunk"), count, index));
+}
+
 // Where the bytes of a chunk go.
 struct Destination {
+  absl::Status (*check)(const FrameInfo& info, int64_t index);
   absl::Status (Writer::*items)(int64_t, Bytes);
   absl::Status (Writer::*compressed)(int64_t, Bytes);
 };
@@ -93,6 +108,8 @@ absl::Status PutChunk(const ChunkFlags& flags, std::string_view done, const Dest
   }
   return EditFrame(flags, absl::StrFormat("chunk %d %s", flags.index, done),
                    [&](Writer& writer, const FrameInfo& info) {
+                     absl::Status status = put.check(info, flags.index);
+                     if (!status.ok()) return status;
                      const absl::StatusOr<std::vector<std::byte>> bytes =
                          flags.compressed ? ReadChunk(*input) : ReadItems(*input, info);
                      if (!bytes.ok()) return bytes.status();
@@ -102,22 +119,28 @@ absl::Status PutChunk(const ChunkFlags& flags, std::string_view done, const Dest
 }
 
 absl::Status Insert(const ChunkFlags& flags) {
-  return PutChunk(flags, "inserted", {&Writer::InsertChunk, &Writer::InsertCompressed});
+  return PutChunk(flags, "inserted",
+                  {CheckInsertion, &Writer::InsertChunk, &Writer::InsertCompressed});
 }
 
 absl::Status Update(const ChunkFlags& flags) {
-  return PutChunk(flags, "replaced", {&Writer::UpdateChunk, &Writer::UpdateCompressed});
+  return PutChunk(flags, "replaced",
+                  {CheckChunkExists, &Writer::UpdateChunk, &Writer::UpdateCompressed});
 }
 
 absl::Status Delete(const ChunkFlags& flags) {
   return EditFrame(flags, FormatCount(flags.count, "chunk") + " deleted",
-                   [&](Writer& writer, const FrameInfo& /*info*/) {
-                     return writer.DeleteChunks(flags.index, flags.count);
+                   [&](Writer& writer, const FrameInfo& info) {
+                     absl::Status status = CheckRange(info, flags.index, flags.count);
+                     return status.ok() ? writer.DeleteChunks(flags.index, flags.count) : status;
                    });
 }
 
 absl::Status Reorder(const ChunkFlags& flags) {
-  return EditFrame(flags, "reordered", [&](Writer& writer, const FrameInfo& /*info*/) {
+  return EditFrame(flags, "reordered", [&](Writer& writer, const FrameInfo& info) {
+    for (const int64_t chunk : flags.order) {
+      if (absl::Status status = CheckChunkExists(info, chunk); !status.ok()) return status;
+    }
     return writer.Reorder(flags.order);
   });
 }

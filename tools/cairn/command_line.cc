@@ -5,15 +5,18 @@
 #include <memory>
 #include <sstream>
 #include <string_view>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 #include "tools/cairn/commands.h"
 #include "tools/cairn/help.h"
+#include "tools/cairn/suggestion.h"
 
 namespace cairn::tool {
 
 namespace {
-
-constexpr char kSeeHelp[] = "; see 'cairn --help'";
 
 struct NamedCommand {
   std::string_view name;
@@ -37,6 +40,49 @@ void AddCommands(std::string_view first_word, CLI::App& app, Command& chosen) {
   for (const NamedCommand& command : kCommands) command.add(app, chosen);
 }
 
+// The program, its command and that one's verb, as far as the line names them.
+std::vector<const CLI::App*> NamedApps(const CLI::App& app) {
+  std::vector<const CLI::App*> named = {&app};
+  for (auto next = app.get_subcommands(); !next.empty(); next = next.front()->get_subcommands()) {
+    named.push_back(next.front());
+  }
+  return named;
+}
+
+std::vector<std::string> CommandsOf(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> OptionsOf(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->nonpositional()) names.push_back("--" + option->get_lnames().front());
+  }
+  return names;
+}
+
+// About a line that ends where another command is expected. `word` is what follows, if anything.
+std::string ComplainOfCommand(const CLI::App& app, std::string_view word) {
+  const std::vector<std::string> commands = CommandsOf(app);
+  if (!word.empty()) {
+    return absl::StrFormat("unknown command '%s'%s", word, SuggestOneOf(commands, word));
+  }
+  if (app.get_parent() == nullptr) return "no command given";
+  return absl::StrFormat("no command given; expected one of %s", absl::StrJoin(commands, ", "));
+}
+
+// About words that no option or argument takes.
+std::string ComplainOfWords(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining();
+  const auto option = std::ranges::find_if(
+      words, [](std::string_view word) { return word.starts_with('-') && word != "-"; });
+  if (option == words.end()) return absl::StrFormat("unexpected argument '%s'", words.front());
+  const std::string name = option->substr(0, option->find('='));
+  return absl::StrFormat("unknown option '%s'%s", name, SuggestOneOf(OptionsOf(app), name));
+}
+
 void Parse(CLI::App& app, int argc, const char* const* argv, ParsedCommandLine& parsed) {
   try {
     app.parse(argc, argv);
@@ -45,13 +91,21 @@ void Parse(CLI::App& app, int argc, const char* const* argv, ParsedCommandLine& 
       std::ostringstream text;
       app.exit(error, text, text);
       parsed.text = text.str();
-    } else {
-      parsed.complaint = std::string(error.what()) + kSeeHelp;
+      return;
     }
-    return;
+    parsed.complaint = error.what();
   }
-  if (app.get_subcommands().empty()) {
-    parsed.complaint = std::string("no command given") + kSeeHelp;
+  const std::vector<const CLI::App*> named = NamedApps(app);
+  const CLI::App& last = *named.back();
+  parsed.name = absl::StrJoin(
+      named, " ", [](std::string* out, const CLI::App* command) { *out += command->get_name(); });
+  const auto position = std::ssize(named);
+  const std::string_view next = position < argc ? argv[position] : "";
+  const bool is_option = next.starts_with('-');
+  if (!CommandsOf(last).empty() && (parsed.complaint.empty() || !is_option)) {
+    parsed.complaint = ComplainOfCommand(last, is_option ? "" : next);
+  } else if (!parsed.complaint.empty() && !last.remaining().empty()) {
+    parsed.complaint = ComplainOfWords(last);
   }
 }
 
@@ -68,7 +122,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
       "FILE and FRAME are paths; '-' is standard input. Sizes are bytes or carry a unit:\n"
       "64KiB is 65536, 1MB is 1000000. Exit status: 0 fine, 1 damage or failure, 2 usage.\n"
       "\nExample:\n"
-      "  cairn pack --typesize 4 --codec zstd temps.b2frame temps.f32\n"
+      "  cairn pack temps.f32 temps.b2frame --typesize 4 --codec zstd\n"
       "  cairn info temps.b2frame\n"
       "  cairn cat temps.b2frame --first-item 1000 --items 10 > ten.f32\n"
       "\n'cairn COMMAND --help' tells more.");

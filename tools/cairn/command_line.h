@@ -8,8 +8,9 @@
 
 namespace cairn::tool {
 
-// One of the three.
+// One of command, text and complaint.
 struct ParsedCommandLine {
+  std::string name;       // as far as it was understood: "cairn chunk insert"
   Command command;        // to run
   std::string text;       // to print: what --help and --version ask for
   std::string complaint;  // about the line

@@ -7,8 +7,10 @@
 #include "cairn/frame.h"
 #include "tools/cairn/about.h"
 #include "tools/cairn/commands.h"
+#include "tools/cairn/held_signals.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/json.h"
+#include "tools/cairn/progress.h"
 #include "tools/cairn/units.h"
 
 namespace cairn::tool {
@@ -31,10 +33,19 @@ absl::Status Print(const CompactFlags& flags, const CompactReport& report) {
                        FormatByteSize(report.size_after))});
 }
 
-absl::Status Compact(const CompactFlags& flags) {
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
+absl::StatusOr<CompactReport> CompactFrame(const std::string& path) {
+  const HeldSignals signals;
+  absl::StatusOr<Frame> frame = Frame::Open(path);
   if (!frame.ok()) return frame.status();
-  const absl::StatusOr<CompactReport> report = frame->Compact();
+  Progress progress("compacting", frame->snapshot().info().nchunks, "chunk");
+  return frame->Compact([&](int64_t chunks) {
+    progress.Show(chunks);
+    return signals.Check().ok();
+  });
+}
+
+absl::Status Compact(const CompactFlags& flags) {
+  const absl::StatusOr<CompactReport> report = CompactFrame(flags.frame);
   if (!report.ok() || flags.quiet) return report.status();
   return Print(flags, *report);
 }

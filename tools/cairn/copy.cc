@@ -20,6 +20,7 @@
 #include "tools/cairn/commands.h"
 #include "tools/cairn/damage_check.h"
 #include "tools/cairn/flags.h"
+#include "tools/cairn/held_signals.h"
 #include "tools/cairn/new_frame_flags.h"
 #include "tools/cairn/progress.h"
 
@@ -100,7 +101,7 @@ absl::StatusOr<int32_t> BlockSizeOf(const ArrayInfo& array, int32_t typesize) {
 // do, such as a filter that is decoded only.
 absl::StatusOr<Writer> StartFrame(const NewFrameFlags& flags, CreateOptions options,
                                   CopyMode mode) {
-  absl::StatusOr<Writer> writer = Frame::Build(flags.out(), options);
+  absl::StatusOr<Writer> writer = flags.Build(options);
   const bool incapable =
       absl::IsUnimplemented(writer.status()) || absl::IsInvalidArgument(writer.status());
   if (!incapable || mode == CopyMode::kRecode) return writer;
@@ -109,7 +110,7 @@ absl::StatusOr<Writer> StartFrame(const NewFrameFlags& flags, CreateOptions opti
   options.compression.codec_meta = fallback.codec_meta;
   options.compression.filters = fallback.filters;
   options.compression.use_dict = fallback.use_dict;
-  return Frame::Build(flags.out(), options);
+  return flags.Build(options);
 }
 
 absl::Status CopyMetadata(const Snapshot& snapshot, const NewFrameFlags& flags, Writer& writer) {
@@ -122,7 +123,8 @@ absl::Status CopyMetadata(const Snapshot& snapshot, const NewFrameFlags& flags, 
 }
 
 // When anything fails the writer goes, and with it what it wrote.
-absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags, Executor* executor) {
+absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags, Executor* executor,
+                    const HeldSignals& signals) {
   const bool recode = flags.compression().given() || flags.has_chunk_size();
   const CopyMode mode = recode ? CopyMode::kRecode : CopyMode::kAsTheyAre;
   CreateOptions base = OptionsOf(snapshot);
@@ -144,10 +146,11 @@ absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags, Execut
   Progress progress("copying", snapshot.info().nbytes);
   ChunkCopier copier(snapshot, *writer, options->compression.typesize, mode);
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
+    if (absl::Status status = signals.Check(); !status.ok()) return status;
     if (absl::Status status = copier.Copy(i); !status.ok()) return status;
     progress.Show(copier.nbytes());
   }
-  return About(flags.out(), writer->Close());
+  return About(flags.out(), flags.Close(*writer));
 }
 
 // A file can take the name of one that is being read, a directory cannot.
@@ -160,6 +163,7 @@ absl::Status CheckPlaces(const Snapshot& snapshot, const CopyFlags& flags) {
 
 absl::Status Copy(const CopyFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
+  const HeldSignals signals;
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
   OpenOptions options;
   options.offset = flags.offset;
@@ -169,7 +173,7 @@ absl::Status Copy(const CopyFlags& flags) {
   if (absl::Status status = CheckPlaces(frame->snapshot(), flags); !status.ok()) return status;
   // A copy would pass damage off as sealed.
   if (absl::Status status = CheckTrailer(frame->snapshot()); !status.ok()) return status;
-  const absl::Status made = CopyTo(frame->snapshot(), flags.frame, executor.get());
+  const absl::Status made = CopyTo(frame->snapshot(), flags.frame, executor.get(), signals);
   const absl::Status status = flags.frame.Report(made, start);
   return status.ok() ? CheckDamage(frame->snapshot()) : status;
 }

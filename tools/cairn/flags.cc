@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/units.h"
@@ -11,10 +12,14 @@ namespace cairn::tool {
 int64_t ParseByteSizeOption(const std::string& name, const std::string& text, int64_t min,
                             int64_t max) {
   const absl::StatusOr<int64_t> size = ParseByteSize(text);
-  if (!size.ok()) throw CLI::ValidationError(name, std::string(size.status().message()));
-  if (*size < min || *size > max) {
+  if (absl::IsOutOfRange(size.status()) || (size.ok() && *size > max)) {
     throw CLI::ValidationError(
-        name, absl::StrFormat("%s is %d bytes, but %d to %d are possible", text, *size, min, max));
+        name, absl::StrFormat("%s is larger than the largest possible, %d bytes", text, max));
+  }
+  if (!size.ok()) throw CLI::ValidationError(name, std::string(size.status().message()));
+  if (*size < min) {
+    throw CLI::ValidationError(name, absl::StrFormat("%s is smaller than the smallest possible, %s",
+                                                     text, FormatCount(min, "byte")));
   }
   return *size;
 }
@@ -41,17 +46,19 @@ CLI::Option* AddThreads(CLI::App& app, int& threads) {
 }
 
 CLI::Option* AddWait(CLI::App& app, std::chrono::milliseconds& wait) {
-  const auto set = [&wait](double seconds) {
+  const auto set = [&wait](const std::string& text) {
     constexpr double kMostSeconds = 1e9;
-    // NaN lies on neither side of a bound, so CLI::Range would let it pass.
-    if (!(seconds >= 0 && seconds <= kMostSeconds)) {
+    double seconds = 0;
+    // NaN lies on neither side of a bound.
+    if (!absl::SimpleAtod(text, &seconds) || !(seconds >= 0 && seconds <= kMostSeconds)) {
       throw CLI::ValidationError(
-          "--wait", absl::StrFormat("%g seconds, but 0 to %g are possible", seconds, kMostSeconds));
+          "--wait",
+          absl::StrFormat("'%s' is no number of seconds from 0 to %.0f", text, kMostSeconds));
     }
     wait = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
   };
   return app
-      .add_option_function<double>("--wait", set, "Wait so long for another writer to finish")
+      .add_option_function<std::string>("--wait", set, "Wait so long for another writer to finish")
       ->default_str("0")
       ->type_name("SECONDS");
 }

@@ -41,7 +41,12 @@ T ParseNumberOption(const std::string& name, const std::string& text, T min, T m
   const char* const end = text.data() + text.size();
   T number = 0;
   const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc() && rest == end && number >= min && number <= max) return number;
+  const bool large = error == std::errc::result_out_of_range && !text.starts_with('-');
+  if (rest == end && (large || (error == std::errc() && number > max))) {
+    throw CLI::ValidationError(
+        name, absl::StrFormat("%s is larger than the largest possible, %d", text, max));
+  }
+  if (error == std::errc() && rest == end && number >= min) return number;
   throw CLI::ValidationError(
       name, absl::StrFormat("'%s' is no whole number from %d to %d", text, min, max));
 }

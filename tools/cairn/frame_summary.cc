@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/units.h"
+
 namespace cairn::tool {
 
 namespace {
@@ -39,6 +43,12 @@ absl::StatusOr<FrameInfo> NewestInfo(Frame& frame) {
   const absl::StatusOr<Snapshot> snapshot = frame.Refresh();
   if (!snapshot.ok()) return snapshot.status();
   return snapshot->info();
+}
+
+absl::Status CheckChunkExists(const FrameInfo& info, int64_t nchunk) {
+  if (nchunk < info.nchunks) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrFormat("the frame has %s, %d does not exist",
+                                               FormatCount(info.nchunks, "chunk"), nchunk));
 }
 
 std::vector<std::string> ReadableVlmeta(const Snapshot& snapshot) {

@@ -3,7 +3,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -57,10 +56,10 @@ std::string DescribeChunks(const FrameInfo& info) {
 
 // "100 x 33 of <i4, in chunks of 40 x 20, in blocks of 10 x 7".
 std::string DescribeArray(const ArrayInfo& array) {
-  if (array.shape.empty()) return absl::StrCat("one item, ", absl::CEscape(array.dtype));
+  if (array.shape.empty()) return absl::StrCat("one item, ", OneLine(array.dtype));
   return absl::StrFormat(
       "%s of %s, in chunks of %s, in blocks of %s", absl::StrJoin(array.shape, " x "),
-      array.dtype.empty() ? "unknown type" : absl::CEscape(array.dtype),
+      array.dtype.empty() ? "unknown type" : OneLine(array.dtype),
       absl::StrJoin(array.chunkshape, " x "), absl::StrJoin(array.blockshape, " x "));
 }
 
@@ -90,8 +89,7 @@ std::string DescribeContent(const std::vector<std::byte>& content) {
 
 void AddLayers(std::string* text, std::string_view label, const std::vector<Metalayer>& layers) {
   for (const Metalayer& layer : layers) {
-    AddLine(text, label,
-            absl::StrCat(absl::CEscape(layer.name), ": ", DescribeContent(layer.content)));
+    AddLine(text, label, absl::StrCat(OneLine(layer.name), ": ", DescribeContent(layer.content)));
     label = "";
   }
 }

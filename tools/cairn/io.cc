@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/controls.h"
+#include "tools/cairn/held_signals.h"
 
 namespace cairn::tool {
 
@@ -26,7 +27,9 @@ bool FillClosedStreams() {
 Input::Input(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
 
 Input::Input(Input&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), name_(std::move(other.name_)) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      name_(std::move(other.name_)),
+      signals_(other.signals_) {}
 
 Input::~Input() {
   if (descriptor_ > STDIN_FILENO) close(descriptor_);
@@ -51,6 +54,9 @@ absl::StatusOr<size_t> Input::Read(MutableBytes dst) {
 }
 
 absl::StatusOr<size_t> Input::ReadSome(MutableBytes dst) {
+  if (signals_ != nullptr) {
+    if (absl::Status status = signals_->WaitToRead(descriptor_); !status.ok()) return status;
+  }
   for (;;) {
     const ssize_t got = read(descriptor_, dst.data(), dst.size());
     if (got >= 0) return static_cast<size_t>(got);
@@ -79,7 +85,8 @@ absl::StatusOr<std::vector<std::byte>> Input::ReadAll(size_t limit) {
 std::optional<int64_t> Input::size() const {
   struct stat info;
   if (fstat(descriptor_, &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  return info.st_size;
+  const off_t position = lseek(descriptor_, 0, SEEK_CUR);
+  return std::max<int64_t>(info.st_size - std::max<int64_t>(position, 0), 0);
 }
 
 bool Input::IsSameFileAs(const std::string& path) const {

@@ -34,6 +34,8 @@ class Buffer {
   size_t size_;
 };
 
+class HeldSignals;
+
 // A file, or standard input when the path is "-", read from front to back.
 class Input {
  public:
@@ -41,6 +43,9 @@ class Input {
   Input(Input&& other) noexcept;
   Input& operator=(Input&&) = delete;
   ~Input();
+
+  // From now on reading gives kAborted once one of these signals has come. They must stay in place.
+  void EndAt(const HeldSignals& signals) { signals_ = &signals; }
 
   // Fills dst unless the input ends before; returns how much it got.
   absl::StatusOr<size_t> Read(MutableBytes dst);
@@ -51,7 +56,7 @@ class Input {
 
   // For messages.
   const std::string& name() const { return name_; }
-  // Of a regular file.
+  // Bytes that are left of a regular file.
   std::optional<int64_t> size() const;
   bool IsSameFileAs(const std::string& path) const;
 
@@ -60,6 +65,7 @@ class Input {
 
   int descriptor_;
   std::string name_;
+  const HeldSignals* signals_ = nullptr;
 };
 
 // kCancelled when nobody reads any more.

@@ -33,9 +33,12 @@ std::string JsonName(const std::string& name) {
 }
 
 bool IsUtf8(std::string_view text) {
-  // Bytes that are none do not come back.
-  const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::ignore);
-  return Json::parse(quoted, nullptr, /*allow_exceptions=*/false) == text;
+  for (size_t i = 0; i < text.size();) {
+    const size_t size = Utf8SizeAt(text, i);
+    if (size == 0) return false;
+    i += size;
+  }
+  return true;
 }
 
 }  // namespace cairn::tool

@@ -3,6 +3,9 @@
 #include <csignal>
 #include <new>
 #include <string>
+#include <string_view>
+
+#include "absl/strings/str_format.h"
 
 #include "tools/cairn/command_line.h"
 #include "tools/cairn/complain.h"
@@ -13,25 +16,30 @@
 namespace cairn::tool {
 namespace {
 
-ExitCode Run(const Command& command) {
+// What is wrong with a command line is told in one line too, which says where to read more.
+ExitCode ComplainOfUsage(const std::string& name, std::string_view complaint) {
+  Complain(absl::StrFormat("%s; see '%s --help'", complaint, name));
+  return kExitUsage;
+}
+
+ExitCode Run(const std::string& name, const Command& command) {
   absl::Status status;
   try {
     status = command();
   } catch (const std::bad_alloc&) {
     status = absl::ResourceExhaustedError("out of memory");
   }
-  if (!status.ok() && !absl::IsCancelled(status)) Complain(std::string(status.message()));
-  return ExitCodeOf(status);
+  const ExitCode code = ExitCodeOf(status);
+  if (code == kExitUsage) return ComplainOfUsage(name, std::string(status.message()));
+  if (code == kExitFailure) Complain(std::string(status.message()));
+  return code;
 }
 
 int Main(int argc, char** argv) {
   const ParsedCommandLine parsed = ParseCommandLine(argc, argv);
-  if (!parsed.complaint.empty()) {
-    Complain(parsed.complaint);
-    return kExitUsage;
-  }
-  if (!parsed.text.empty()) return Run([&parsed] { return WriteStdout(parsed.text); });
-  return Run(parsed.command);
+  if (!parsed.complaint.empty()) return ComplainOfUsage(parsed.name, parsed.complaint);
+  if (!parsed.text.empty()) return Run(parsed.name, [&] { return WriteStdout(parsed.text); });
+  return Run(parsed.name, parsed.command);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -68,7 +67,7 @@ bool HasLayer(const Snapshot& snapshot, bool fixed, const std::string& name) {
 // kNotFound when the layer is not there, with a hint when the other kind has one of that name.
 absl::Status CheckLayer(const Snapshot& snapshot, const MetaFlags& flags) {
   if (HasLayer(snapshot, flags.fixed, flags.name)) return absl::OkStatus();
-  const std::string name = absl::CEscape(flags.name);
+  const std::string& name = flags.name;
   const char* const kind = flags.fixed ? "metalayer" : "vlmetalayer";
   if (!HasLayer(snapshot, !flags.fixed, flags.name)) {
     return absl::NotFoundError(absl::StrFormat("%s: no %s '%s'", flags.frame, kind, name));
@@ -123,16 +122,29 @@ absl::Status Set(const MetaFlags& flags) {
   return status.ok() ? writer->Close() : status;
 }
 
+// Its place in the header cannot go.
+absl::Status CannotRemove(absl::StatusCode code, const MetaFlags& flags) {
+  return {code, absl::StrFormat("%s: '%s' is a metalayer, which cannot be removed; 'cairn meta set "
+                                "%s %s --fixed' replaces its content by one of the same size",
+                                flags.frame, flags.name, flags.frame, flags.name)};
+}
+
+// Keeps no snapshot, as above.
+absl::Status CheckRemovable(Frame& frame, const MetaFlags& flags) {
+  const absl::StatusOr<Snapshot> snapshot = frame.Refresh();
+  if (!snapshot.ok()) return snapshot.status();
+  const bool fixed = HasLayer(*snapshot, true, flags.name);
+  if (!fixed || HasLayer(*snapshot, false, flags.name)) return CheckLayer(*snapshot, flags);
+  return CannotRemove(absl::StatusCode::kFailedPrecondition, flags);
+}
+
 absl::Status Remove(const MetaFlags& flags) {
-  if (flags.fixed) {
-    return absl::InvalidArgumentError(
-        "metalayers have their place in the header and cannot go; only vlmetalayers can");
-  }
+  if (flags.fixed) return CannotRemove(absl::StatusCode::kInvalidArgument, flags);
   absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
   if (!frame.ok()) return frame.status();
   absl::StatusOr<Writer> writer = frame->OpenWriter({.wait = flags.wait});
   if (!writer.ok()) return writer.status();
-  if (absl::Status missing = CheckLayer(*frame, flags); !missing.ok()) return missing;
+  if (absl::Status refused = CheckRemovable(*frame, flags); !refused.ok()) return refused;
   const absl::Status status = writer->DeleteVlmeta(flags.name);
   return status.ok() ? writer->Close() : status;
 }

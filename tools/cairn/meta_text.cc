@@ -4,7 +4,6 @@
 #include <optional>
 #include <string_view>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/controls.h"
@@ -34,13 +33,20 @@ bool IsText(std::string_view text) {
   return IsUtf8(text);
 }
 
+// With blanks after it, to fill so many columns.
+std::string Padded(std::string text, size_t columns) {
+  const auto is_first = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
+  const auto width = static_cast<size_t>(std::ranges::count_if(text, is_first));
+  return text.append(columns - std::min(columns, width), ' ');
+}
+
 }  // namespace
 
 std::string TextOfLayerSizes(const std::vector<LayerSize>& layers) {
   std::string text;
   for (const LayerSize& layer : layers) {
-    absl::StrAppendFormat(&text, "%-11s  %-31s  %11s\n", layer.fixed ? "metalayer" : "vlmetalayer",
-                          absl::CEscape(layer.name),
+    absl::StrAppendFormat(&text, "%-11s  %s  %11s\n", layer.fixed ? "metalayer" : "vlmetalayer",
+                          Padded(OneLine(layer.name), 31),
                           FormatByteSize(static_cast<int64_t>(layer.size)));
   }
   return text;

@@ -9,6 +9,7 @@
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/metadata.h"
+#include "tools/cairn/replaceable.h"
 #include "tools/cairn/stored_size.h"
 #include "tools/cairn/units.h"
 #include "tools/cairn/words.h"
@@ -37,7 +38,7 @@ void NewFrameFlags::AddTo(CLI::App& app, Absent absent) {
       ->allow_extra_args(false)
       ->type_name("NAME=TEXT|NAME=@FILE");
   app.add_flag("--sparse", sparse_, "Make a directory with a file for each chunk");
-  app.add_flag("--force", force_, "Replace OUT when it exists");
+  app.add_flag("--force", force_, "Replace OUT when it is a frame");
   app.add_flag("--quiet", quiet_, "Print no summary");
 }
 
@@ -67,6 +68,20 @@ absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base) const {
   return base;
 }
 
+absl::StatusOr<Writer> NewFrameFlags::Build(const CreateOptions& options) const {
+  if (absl::Status status = CheckReplaceable(out_); !status.ok()) return status;
+  absl::StatusOr<Writer> writer = Frame::Build(out_, options);
+  if (!absl::IsAlreadyExists(writer.status())) return writer;
+  return absl::AlreadyExistsError(
+      absl::StrFormat("%s; --force replaces it", writer.status().message()));
+}
+
+// While the frame was made another file may have come.
+absl::Status NewFrameFlags::Close(Writer& writer) const {
+  absl::Status status = CheckReplaceable(out_);
+  return status.ok() ? writer.Close() : status;
+}
+
 absl::Status NewFrameFlags::SetVlmetalayers(Writer& writer) const {
   const absl::StatusOr<std::vector<Metalayer>> layers = ReadMetadata(vlmeta_);
   if (!layers.ok()) return layers.status();
@@ -80,9 +95,6 @@ absl::Status NewFrameFlags::SetVlmetalayers(Writer& writer) const {
 
 absl::Status NewFrameFlags::Report(const absl::Status& made,
                                    std::chrono::steady_clock::time_point start) const {
-  if (absl::IsAlreadyExists(made)) {
-    return absl::AlreadyExistsError(absl::StrFormat("%s; --force replaces it", made.message()));
-  }
   if (!made.ok() || quiet_) return made;
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

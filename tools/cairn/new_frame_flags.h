@@ -32,6 +32,10 @@ class NewFrameFlags {
   // `base` with what the flags say in its place; metalayers are added to those of `base` or replace
   // them.
   absl::StatusOr<CreateOptions> Over(CreateOptions base) const;
+  // Starts the frame, and ends it. Both give kAlreadyExists where something stands that is no
+  // frame, with or without --force.
+  absl::StatusOr<Writer> Build(const CreateOptions& options) const;
+  absl::Status Close(Writer& writer) const;
   // Adds or replaces the vlmetalayers that the flags name.
   absl::Status SetVlmetalayers(Writer& writer) const;
 

@@ -8,9 +8,11 @@
 #include "tools/cairn/append_input.h"
 #include "tools/cairn/commands.h"
 #include "tools/cairn/flags.h"
+#include "tools/cairn/held_signals.h"
 #include "tools/cairn/io.h"
 #include "tools/cairn/new_frame_flags.h"
 #include "tools/cairn/progress.h"
+#include "tools/cairn/whole_items.h"
 
 namespace cairn::tool {
 
@@ -18,24 +20,32 @@ namespace {
 
 struct PackFlags {
   NewFrameFlags frame;
-  std::string input = "-";
+  std::string input;
+  bool allow_partial = false;
 };
 
 // When anything fails the writer goes, and with it what it wrote.
 absl::Status Build(const PackFlags& flags) {
-  const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
   absl::StatusOr<CreateOptions> options = flags.frame.Over({});
   if (!options.ok()) return options.status();
-  options->compression.executor = executor.get();
   absl::StatusOr<Input> input = Input::Open(flags.input);
   if (!input.ok()) return input.status();
+  const int32_t typesize = flags.allow_partial ? 1 : options->compression.typesize;
+  absl::Status whole = CheckWholeItems(*input, input->size().value_or(0), 0, typesize);
+  if (!whole.ok()) return whole;
 
-  absl::StatusOr<Writer> writer = Frame::Build(flags.frame.out(), *options);
+  const HeldSignals signals;
+  input->EndAt(signals);
+  const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
+  options->compression.executor = executor.get();
+  absl::StatusOr<Writer> writer = flags.frame.Build(*options);
   if (!writer.ok()) return writer.status();
   if (absl::Status status = flags.frame.SetVlmetalayers(*writer); !status.ok()) return status;
   Progress progress("packing", input->size());
   const absl::StatusOr<int64_t> size = AppendInput(*input, *writer, options->chunksize, progress);
-  return size.ok() ? writer->Close() : size.status();
+  if (!size.ok()) return size.status();
+  whole = CheckWholeItems(*input, *size, 0, typesize);
+  return whole.ok() ? flags.frame.Close(*writer) : whole;
 }
 
 absl::Status Pack(const PackFlags& flags) {
@@ -48,12 +58,13 @@ absl::Status Pack(const PackFlags& flags) {
 void AddPack(CLI::App& app, Command& chosen) {
   CLI::App* pack = app.add_subcommand("pack", "Pack a file into a new frame");
   const auto flags = std::make_shared<PackFlags>();
+  pack->add_option("IN", flags->input, "The file to pack; '-' is standard input")->required();
   flags->frame.AddOutTo(*pack);
-  pack->add_option("FILE", flags->input, "What to pack; '-' is standard input");
   flags->frame.AddTo(*pack, Absent::kDefault);
+  AddAllowPartial(*pack, flags->allow_partial);
   pack->footer(
       "Example: 32-bit floats, small rather than fast\n"
-      "  cairn pack temps.b2frame temps.f32 --typesize 4 --codec zstd --level 9 --meta unit=K");
+      "  cairn pack temps.f32 temps.b2frame --typesize 4 --codec zstd --level 9 --meta unit=K");
   pack->callback(
       [flags, &chosen] { chosen = [flags] { return About(flags->frame.out(), Pack(*flags)); }; });
 }

@@ -36,12 +36,15 @@ constexpr std::array<Unit, 10> kUnits = {{
 absl::StatusOr<int64_t> ParseByteSize(std::string_view text) {
   int64_t number = -1;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && number >= 0) {
+  const bool large = error == std::errc::result_out_of_range && !text.starts_with('-');
+  if (large || (error == std::errc() && number >= 0)) {
     const std::string name = absl::AsciiStrToLower(std::string(rest, text.data() + text.size()));
     for (const Unit& unit : kUnits) {
       if (name != unit.name) continue;
-      if (number > std::numeric_limits<int64_t>::max() / unit.bytes) break;
-      return number * unit.bytes;
+      if (!large && number <= std::numeric_limits<int64_t>::max() / unit.bytes) {
+        return number * unit.bytes;
+      }
+      return absl::OutOfRangeError(absl::StrFormat("%s is 2^63 bytes or more", text));
     }
   }
   return absl::InvalidArgumentError(absl::StrFormat(

@@ -11,6 +11,7 @@
 namespace cairn::tool {
 
 // "4096", "64KiB" (powers of 1024) or "1MB" (powers of 1000), in any case, up to TiB and TB.
+// kOutOfRange for 2^63 bytes and more.
 absl::StatusOr<int64_t> ParseByteSize(std::string_view text);
 
 // "1.2 GiB"; three digits at most before a unit is passed.

@@ -14,6 +14,7 @@
 #include "tools/cairn/commands.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
+#include "tools/cairn/json.h"
 #include "tools/cairn/progress.h"
 #include "tools/cairn/stored_size.h"
 #include "tools/cairn/units.h"
@@ -24,13 +25,34 @@ namespace {
 
 struct VerifyFlags {
   std::vector<std::string> frames;
+  bool json = false;
   int64_t offset = 0;
   int threads = 0;
 };
 
-std::vector<std::string> Describe(const std::string& path, const FrameInfo& info,
-                                  const VerifyReport& report) {
-  std::string text = absl::StrCat(path, ": ");
+// What became of one frame.
+struct Outcome {
+  std::string path;
+  absl::StatusOr<VerifyReport> report;
+  int64_t size = 0;  // bytes of the frame, when there is a report
+};
+
+bool IsFine(const Outcome& outcome) { return outcome.report.ok() && outcome.report->ok(); }
+
+// Without the path that it may begin with.
+std::string ErrorOf(const Outcome& outcome) {
+  std::string message(outcome.report.status().message());
+  if (message.starts_with(outcome.path + ": ")) message.erase(0, outcome.path.size() + 2);
+  return message;
+}
+
+std::vector<std::string> Describe(const Outcome& outcome) {
+  std::string text = absl::StrCat(outcome.path, ": ");
+  if (!outcome.report.ok()) {
+    const char* verdict = absl::IsDataLoss(outcome.report.status()) ? "DAMAGED" : "not checked";
+    return {absl::StrCat(text, verdict, ": ", ErrorOf(outcome))};
+  }
+  const VerifyReport& report = *outcome.report;
   if (!report.ok()) {
     const int64_t findings = std::ssize(report.findings) + report.omitted;
     absl::StrAppend(&text, "DAMAGED: ", FormatCount(findings, "finding"), ", ");
@@ -38,7 +60,7 @@ std::vector<std::string> Describe(const std::string& path, const FrameInfo& info
     absl::StrAppend(&text, "ok, ");
   }
   absl::StrAppend(&text, report.sealed ? "sealed, " : "not sealed, ",
-                  FormatCount(report.nchunks, "chunk"), ", ", FormatByteSize(StoredSize(info)));
+                  FormatCount(report.nchunks, "chunk"), ", ", FormatByteSize(outcome.size));
   std::vector<std::string> lines = {std::move(text)};
   for (const Finding& finding : report.findings) {
     lines.push_back(absl::StrFormat("  [%d, %d) %s: %s", finding.begin, finding.end,
@@ -49,33 +71,53 @@ std::vector<std::string> Describe(const std::string& path, const FrameInfo& info
   return lines;
 }
 
-struct Outcome {
-  bool fine = false;
-  std::vector<std::string> lines;  // for stdout
-};
+// One line; its keys are those that docs/cli.md lists.
+std::string JsonOf(const Outcome& outcome) {
+  if (!outcome.report.ok()) {
+    const char* verdict = absl::IsDataLoss(outcome.report.status()) ? "damaged" : "not checked";
+    return Dump({{"path", outcome.path}, {"verdict", verdict}, {"error", ErrorOf(outcome)}}, -1);
+  }
+  const VerifyReport& report = *outcome.report;
+  Json findings = Json::array();
+  for (const Finding& finding : report.findings) {
+    findings.push_back({{"begin", finding.begin},
+                        {"end", finding.end},
+                        {"section", finding.section},
+                        {"reason", finding.reason}});
+  }
+  return Dump({{"path", outcome.path},
+               {"verdict", report.ok() ? "ok" : "damaged"},
+               {"sealed", report.sealed},
+               {"nchunks", report.nchunks},
+               {"size", outcome.size},
+               {"findings", findings},
+               {"omitted", report.omitted},
+               {"notes", report.notes}},
+              -1);
+}
 
 Outcome CheckFrame(const std::string& path, const VerifyFlags& flags, Executor* executor) {
   OpenOptions options;
   options.offset = flags.offset;
   options.executor = executor;
   const absl::StatusOr<Frame> frame = Frame::Open(path, options);
-  absl::Status status = frame.status();
-  if (status.ok()) {
-    const Snapshot snapshot = frame->snapshot();
-    const FrameInfo& info = snapshot.info();
-    Progress progress(absl::StrCat("verifying ", path), info.nchunks, "chunk");
-    const absl::StatusOr<VerifyReport> report =
-        snapshot.Verify(VerifyDepth::kContents, [&](int64_t chunks) {
-          progress.Show(chunks);
-          return true;
-        });
-    if (report.ok()) return {report->ok(), Describe(path, info, *report)};
-    status = report.status();
-  }
-  const char* verdict = absl::IsDataLoss(status) ? "DAMAGED" : "not checked";
-  std::string message(status.message());
-  if (message.starts_with(path + ": ")) message.erase(0, path.size() + 2);
-  return {false, {absl::StrFormat("%s: %s: %s", path, verdict, message)}};
+  if (!frame.ok()) return {.path = path, .report = frame.status()};
+  const Snapshot snapshot = frame->snapshot();
+  const FrameInfo& info = snapshot.info();
+  Progress progress(absl::StrCat("verifying ", path), info.nchunks, "chunk");
+  const auto show = [&](int64_t chunks) {
+    progress.Show(chunks);
+    return true;
+  };
+  return {.path = path,
+          .report = snapshot.Verify(VerifyDepth::kContents, show),
+          .size = StoredSize(info)};
+}
+
+// Each as soon as it is known; in JSON they are the elements of one array.
+absl::Status Print(const Outcome& outcome, bool json, bool first) {
+  if (!json) return WriteLines(Describe(outcome));
+  return WriteStdout(absl::StrCat(first ? "[\n  " : ",\n  ", JsonOf(outcome)));
 }
 
 absl::Status Conclude(int64_t frames, int64_t checked, int64_t bad) {
@@ -96,11 +138,15 @@ absl::Status Verify(const VerifyFlags& flags) {
   for (const std::string& path : flags.frames) {
     const Outcome outcome = CheckFrame(path, flags, executor.get());
     ++checked;
-    if (!outcome.fine) ++bad;
-    const absl::Status written = WriteLines(outcome.lines);
+    if (!IsFine(outcome)) ++bad;
+    const absl::Status written = Print(outcome, flags.json, checked == 1);
     // Whoever goes away has the lines that he wanted, but not the verdict on all frames.
     if (absl::IsCancelled(written)) break;
     if (!written.ok()) return written;
+  }
+  if (flags.json) {
+    const absl::Status written = WriteStdout("\n]\n");
+    if (!written.ok() && !absl::IsCancelled(written)) return written;
   }
   return Conclude(static_cast<int64_t>(flags.frames.size()), checked, bad);
 }
@@ -117,6 +163,7 @@ void AddVerify(CLI::App& app, Command& chosen) {
       ->expected(kAnyNumber, kAnyNumber)
       ->take_all()
       ->allow_extra_args(false);
+  verify->add_flag("--json", flags->json, "For programs");
   AddOffset(*verify, flags->offset)->description("Where in each file the frame begins");
   AddThreads(*verify, flags->threads);
   verify->footer(

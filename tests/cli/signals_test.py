@@ -1,0 +1,87 @@
+"""What a signal leaves behind: nothing of a frame that was not whole."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import tap
+from cli import CliTest, noise
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+class Signals(CliTest):
+    def start_ignoring(self, number, *args):
+        """Starts the tool as nohup does."""
+        tool = subprocess.Popen([self.tool, *args], cwd=self.dir, stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                                preexec_fn=lambda: signal.signal(number, signal.SIG_IGN))  # fmt: skip
+        self.addCleanup(tool.stderr.close)
+        return tool
+
+    def ends_by(self, tool, number):
+        """Kills the tool while it makes a frame; it ends as it would have without cleaning up."""
+        self.wait_for_temporary()
+        tool.send_signal(number)
+        self.assertEqual((tool.wait(60), tool.stderr.read()), (-number, b""))
+
+
+class Pack(Signals):
+    def test_leaves_nothing(self):
+        for number in SIGNALS:
+            for args in [[], ["--sparse"], ["--threads", 1]]:
+                with self.subTest(signal=number, args=args):
+                    tool = self.start("pack", "-", "new", *args)
+                    tool.stdin.write(noise(10 << 20))
+                    self.ends_by(tool, number)
+                    self.assertEqual(self.files(), [])
+
+    def test_leaves_the_frame_that_it_was_to_replace(self):
+        frame = self.pack(b"old")
+        for number in SIGNALS:
+            self.ends_by(self.start("pack", "-", frame, "--force"), number)
+        self.assertEqual((self.ok("cat", frame), self.files()), (b"old", [frame]))
+
+    def test_goes_on_when_the_signal_is_ignored(self):
+        for number in SIGNALS:
+            with self.subTest(signal=number):
+                tool = self.start_ignoring(number, "pack", "-", "new", "--quiet", "--force")
+                self.wait_for_temporary()
+                tool.send_signal(number)
+                self.assertEqual(tool.communicate(b"data", 60)[1], b"")
+                self.assertEqual((tool.returncode, self.ok("cat", "new")), (0, b"data"))
+
+
+class Others(Signals):
+    def is_ended(self, number, *args):
+        """Whether the signal came while the tool was at work; it leaves nothing then."""
+        before = self.files()
+        tool = self.start(*args)
+        while tool.poll() is None and self.files() == before:
+            pass
+        tool.send_signal(number)
+        if tool.wait(60) == 0:
+            return False
+        self.assertEqual((tool.returncode, tool.stderr.read(), self.files()), (-number, b"", before))
+        return True
+
+    def test_copy_leaves_nothing(self):
+        frame = self.pack(os.urandom(4 << 20).hex().encode(), "--level", 0, "--chunk-size", "64KiB")
+        for number in SIGNALS:
+            with self.subTest(signal=number):
+                recoded = ["--codec", "zstd", "--level", 9, "--threads", 1]
+                self.assertTrue(self.is_ended(number, "copy", frame, "new", *recoded))
+
+    def test_compact_leaves_the_frame_as_it_was(self):
+        data = noise(4 << 20)
+        frame = self.pack(data, "--chunk-size", 16, "--typesize", 16, "--fingerprint", "none")
+        for number in SIGNALS:
+            with self.subTest(signal=number):
+                # It is done soon, perhaps before the signal comes.
+                self.assertTrue(any(self.is_ended(number, "compact", frame) for _ in range(100)))
+                self.assertEqual(self.ok("cat", frame), data)
+
+
+if __name__ == "__main__":
+    CliTest.tool = os.path.abspath(sys.argv[1])
+    tap.main(__name__)
