@@ -13,7 +13,7 @@
 #include "engine/base/status.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/sparse_names.h"
-#include "engine/frame/box_reader.h"
+#include "engine/frame/array_fit.h"
 #include "engine/frame/contiguous_writer.h"
 #include "engine/frame/legacy_loader.h"
 #include "engine/frame/loader.h"
@@ -173,13 +173,8 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Build(FramePlace place
   return writer;
 }
 
-// A new array is all zeros.
 absl::Status FrameWriter::StageNewArray() {
-  if (!first_.has_value() || !first_->array) return absl::OkStatus();
-  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry,
-                         ArrayGeometry::Make(*base_->array, base_->header.typesize));
-  const int64_t nbytes = geometry.nchunks() * geometry.chunksize();
-  return stager_->AppendSpecial(SpecialValue::kZeros, nbytes / base_->header.typesize, {});
+  return first_.has_value() && first_->array ? stager_->MakeArray() : absl::OkStatus();
 }
 
 absl::Status FrameWriter::CheckUsable() const {
