@@ -6,6 +6,8 @@
 #include "cairn/frame.h"
 #include "tools/cairn/about.h"
 #include "tools/cairn/append_input.h"
+#include "tools/cairn/array_flags.h"
+#include "tools/cairn/arrays.h"
 #include "tools/cairn/commands.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/io.h"
@@ -18,6 +20,7 @@ namespace {
 
 struct PackFlags {
   NewFrameFlags frame;
+  ArrayFlags array;
   std::string input = "-";
 };
 
@@ -27,6 +30,7 @@ absl::Status Build(const PackFlags& flags) {
   absl::StatusOr<CreateOptions> options = flags.frame.Over({});
   if (!options.ok()) return options.status();
   options->compression.executor = executor.get();
+  options->array = flags.array.array();
   absl::StatusOr<Input> input = Input::Open(flags.input);
   if (!input.ok()) return input.status();
 
@@ -34,7 +38,9 @@ absl::Status Build(const PackFlags& flags) {
   if (!writer.ok()) return writer.status();
   if (absl::Status status = flags.frame.SetVlmetalayers(*writer); !status.ok()) return status;
   Progress progress("packing", input->size());
-  const absl::StatusOr<int64_t> size = AppendInput(*input, *writer, options->chunksize, progress);
+  const absl::StatusOr<int64_t> size =
+      options->array ? FillArray(*input, *writer, progress)
+                     : AppendInput(*input, *writer, options->chunksize, progress);
   return size.ok() ? writer->Close() : size.status();
 }
 
@@ -51,6 +57,7 @@ void AddPack(CLI::App& app, Command& chosen) {
   flags->frame.AddOutTo(*pack);
   pack->add_option("FILE", flags->input, "What to pack; '-' is standard input");
   flags->frame.AddTo(*pack, Absent::kDefault);
+  flags->array.AddTo(*pack);
   pack->footer(
       "Example: 32-bit floats, small rather than fast\n"
       "  cairn pack temps.b2frame temps.f32 --typesize 4 --codec zstd --level 9 --meta unit=K");
