@@ -40,8 +40,9 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
   if (options.registry != nullptr) staging.compression.registry = options.registry;
   if (staging.compression.registry == nullptr) staging.compression.registry = registry;
   // Readers of arrays count on blocks of the array's shape.
-  if (const absl::StatusOr<ArrayGeometry> array = GeometryOf(base); array.ok()) {
-    staging.compression.blocksize = array->blocksize();
+  if (base.array.has_value()) {
+    const auto array = ArrayGeometry::Make(*base.array, base.header.typesize);
+    if (array.ok()) staging.compression.blocksize = array->blocksize();
   }
   if (staging.compression.format != ChunkFormat::kBlosc2) {
     return InvalidArgument("frames hold chunks of the Blosc2 format only");

@@ -25,13 +25,14 @@ absl::Status Stager::CheckMayRecut(std::string_view edit) const {
       edit);
 }
 
+// Of a chunk that somebody else made for the array.
 absl::Status Stager::CheckBlocks(int64_t nchunk, const chunk::Header& header) const {
-  const int32_t blocksize = options_.compression.blocksize;
-  if (header.special != SpecialValue::kNone || header.blocksize == blocksize) {
-    return absl::OkStatus();
-  }
-  return FailedPrecondition("chunk %d: the array needs blocks of %d bytes, got %d", nchunk,
-                            blocksize, header.blocksize);
+  const int32_t typesize = draft_.header.typesize;
+  CAIRN_ASSIGN_OR_RETURN(const ArrayInfo array, format::FindB2nd(draft_.header.metalayers));
+  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, ArrayGeometry::Make(array, typesize));
+  const absl::Status status = CheckArrayChunk(header, geometry, typesize);
+  if (status.ok()) return absl::OkStatus();
+  return FailedPrecondition("chunk %d: %s", nchunk, status.message());
 }
 
 absl::Status Stager::WriteBox(const BoxItems& box) {

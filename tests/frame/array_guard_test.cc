@@ -201,6 +201,19 @@ TEST(ArrayGuardTest, AFrameThatDisagreesCanBeMended) {
   EXPECT_TRUE(Fails(writer->DeleteChunks(3, 1), kFailedPrecondition, "resize it"));
 }
 
+TEST(ArrayGuardTest, AFrameThatIsMendedGetsBlocksOfTheArray) {
+  const TempDir dir;
+  Frame frame = HandMade(dir, TypedArray(), 120, 24, 12);
+  auto writer = frame.OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->DeleteChunks(4, 1)));
+  ASSERT_TRUE(IsOk(writer->Commit()));
+  ASSERT_TRUE(IsOk(writer->WriteBox(Extents{0, 0}, Extents{5, 7}, MakeNoise(35))));
+  const auto snapshot = writer->Commit();
+  ASSERT_TRUE(IsOk(snapshot));
+  EXPECT_EQ(InspectChunk(snapshot->GetChunk(0)->bytes())->blocksize, 6);
+}
+
 TEST(ArrayGuardTest, TakesMetalayersThatFitTheChunksAlone) {
   Frame frame = NewInMemory(OfArray(TypedArray()));
   auto writer = frame.OpenWriter();
