@@ -67,9 +67,8 @@ class ArraysPeer(unittest.TestCase):
 
     def pack_words(self):
         """IN OUT or OUT IN, as this tool has it."""
-        usage = self.cairn("pack", "--help").decode()
-        first = usage.index("OUT") < usage.index("IN") if "IN" in usage else True
-        return ["pack", self.frame, "-"] if first else ["pack", "-", self.frame]
+        out_first = b"[OPTIONS] OUT" in self.cairn("pack", "--help")
+        return ["pack", self.frame, "-"] if out_first else ["pack", "-", self.frame]
 
     def same(self, expected):
         """Both read it whole, and Cairn finds nothing to complain of."""
