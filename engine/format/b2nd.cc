@@ -84,11 +84,26 @@ std::vector<std::byte> EncodeB2nd(const ArrayInfo& array) {
   return std::move(writer).Take();
 }
 
-absl::StatusOr<ArrayInfo> FindB2nd(const std::vector<Metalayer>& metalayers) {
+std::vector<std::byte> WithShape(Bytes content, std::span<const int64_t> shape) {
+  constexpr size_t kShapeBegin = 3 + 1;  // behind the dimensions, and the marker of the shape
+  ByteWriter writer;
+  writer.Append(content.first(kShapeBegin));
+  for (const int64_t extent : shape) msgpack::WriteInt64(writer, extent);
+  writer.Append(content.subspan(writer.size()));
+  return std::move(writer).Take();
+}
+
+const Metalayer* FindB2ndLayer(const std::vector<Metalayer>& metalayers) {
   for (const std::string_view name : {kB2ndLayer, kCatervaLayer}) {
     const auto layer = std::ranges::find(metalayers, name, &Metalayer::name);
-    if (layer != metalayers.end()) return ParseB2nd(layer->content);
+    if (layer != metalayers.end()) return &*layer;
   }
+  return nullptr;
+}
+
+absl::StatusOr<ArrayInfo> FindB2nd(const std::vector<Metalayer>& metalayers) {
+  const Metalayer* const layer = FindB2ndLayer(metalayers);
+  if (layer != nullptr) return ParseB2nd(layer->content);
   return absl::NotFoundError("the frame holds no n-dimensional array");
 }
 

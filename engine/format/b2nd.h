@@ -3,6 +3,7 @@
 #define CAIRN_ENGINE_FORMAT_B2ND_H_
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,12 @@ absl::StatusOr<ArrayInfo> ParseB2nd(Bytes content);
 // The array has at most kMaxB2ndDimensions, of the same number in its three shapes.
 std::vector<std::byte> EncodeB2nd(const ArrayInfo& array);
 
+// The same metalayer with another shape; all else stays byte by byte. It can be parsed, and has as
+// many dimensions.
+std::vector<std::byte> WithShape(Bytes content, std::span<const int64_t> shape);
+
+// The metalayer of either name; null when there is none.
+const Metalayer* FindB2ndLayer(const std::vector<Metalayer>& metalayers);
 // Parses the metalayer of either name. kNotFound when there is none.
 absl::StatusOr<ArrayInfo> FindB2nd(const std::vector<Metalayer>& metalayers);
 

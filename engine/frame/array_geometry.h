@@ -45,6 +45,12 @@ class ArrayGeometry {
   // kMaxDimensions.
   static absl::StatusOr<ArrayGeometry> Make(const ArrayInfo& array, int32_t typesize);
 
+  // What all numbers below are given for: at least 1.
+  size_t ndim() const { return ndim_; }
+  const Index& shape() const { return shape_; }
+  const Index& chunkshape() const { return chunkshape_; }
+  // Chunks in each dimension.
+  const Index& chunk_grid() const { return chunk_grid_; }
   int64_t nchunks() const { return nchunks_; }
   // Bytes of a decoded chunk and of a block, padding included; 0 only in arrays without items.
   int32_t chunksize() const { return chunksize_; }
@@ -72,7 +78,7 @@ class ArrayGeometry {
   Index shape_{};
   Index chunkshape_{};
   Index blockshape_{};
-  Index chunk_grid_{};  // chunks of the array
+  Index chunk_grid_{};
   Index block_grid_{};  // blocks of a chunk
   int64_t nchunks_ = 0;
   int32_t chunksize_ = 0;

@@ -6,17 +6,11 @@
 #include <span>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 
 #include "cairn/types.h"
-#include "engine/frame/array_geometry.h"
 #include "engine/frame/state.h"
 
 namespace cairn::frame {
-
-// The geometry of the frame's array. kFailedPrecondition when there is none, kDataLoss when the
-// frame does not have the chunks that the array asks for.
-absl::StatusOr<ArrayGeometry> GeometryOf(const State& state);
 
 // See Snapshot::ReadBox. Opens each touched chunk once and decodes each touched block once; its
 // cost follows from the box and never from what the metalayer claims.

@@ -4,7 +4,9 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
-#include "engine/frame/box_reader.h"
+#include "engine/format/index_entry.h"
+#include "engine/frame/array_fit.h"
+#include "engine/frame/array_resize.h"
 #include "engine/frame/chunk_reader.h"
 
 namespace cairn::frame {
@@ -19,6 +21,11 @@ absl::Status ReadWholeChunk(const State& state, int64_t nchunk, MutableBytes dst
     return AtChunk(nchunk, status);
   }
   return absl::OkStatus();
+}
+
+bool IsZeros(const State& state, int64_t nchunk) {
+  const absl::StatusOr<IndexEntry> entry = EntryOf(state, nchunk);
+  return entry.ok() && entry->value == format::EntryOfSpecial(SpecialValue::kZeros);
 }
 
 }  // namespace
@@ -47,6 +54,30 @@ absl::Status WriteBox(const State& state, const BoxItems& given, UpdateChunk upd
     }));
     return update(part.nchunk, content);
   });
+}
+
+absl::Status ClearPadding(const State& state, const ArrayGeometry& from, const ArrayGeometry& to,
+                          UpdateChunk update) {
+  const std::vector<Box> boxes = KeptOfCutChunks(from, to);
+  if (boxes.empty()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(state, from.chunksize()));
+  std::vector<std::byte> content(static_cast<size_t>(from.chunksize()));
+  std::vector<std::byte> kept(content.size());
+  for (const Box& box : boxes) {
+    CAIRN_RETURN_IF_ERROR(from.ForEachChunk(box, [&](const ChunkPart& part) {
+      if (IsZeros(state, part.nchunk)) return absl::OkStatus();
+      CAIRN_RETURN_IF_ERROR(ReadWholeChunk(state, part.nchunk, content));
+      FillBytes(kept, std::byte{0});
+      CAIRN_RETURN_IF_ERROR(from.ForEachRun(box, part, [&](const Run& run) {
+        const auto begin = static_cast<size_t>(run.in_chunk);
+        CopyBytes(Bytes(content).subspan(begin, static_cast<size_t>(run.nbytes)),
+                  MutableBytes(kept).subspan(begin));
+        return absl::OkStatus();
+      }));
+      return kept == content ? absl::OkStatus() : update(part.nchunk, kept);
+    }));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace cairn::frame

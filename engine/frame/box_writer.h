@@ -29,6 +29,12 @@ using UpdateChunk = absl::FunctionRef<absl::Status(int64_t nchunk, Bytes items)>
 // nothing.
 absl::Status WriteBox(const State& state, const BoxItems& box, UpdateChunk update);
 
+// Before the array `from` of the state becomes `to`: makes the chunks anew, numbered as in `from`,
+// of which more or less becomes visible and which hold something but zeros where `from` or `to`
+// does not show it.
+absl::Status ClearPadding(const State& state, const ArrayGeometry& from, const ArrayGeometry& to,
+                          UpdateChunk update);
+
 }  // namespace cairn::frame
 
 #endif  // CAIRN_ENGINE_FRAME_BOX_WRITER_H_

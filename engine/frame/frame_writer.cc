@@ -14,7 +14,7 @@
 #include "engine/format/frame_header.h"
 #include "engine/format/journal.h"
 #include "engine/format/sparse_names.h"
-#include "engine/frame/box_reader.h"
+#include "engine/frame/array_fit.h"
 #include "engine/frame/contiguous_writer.h"
 #include "engine/frame/legacy_loader.h"
 #include "engine/frame/loader.h"
@@ -42,8 +42,9 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
   if (options.registry != nullptr) staging.compression.registry = options.registry;
   if (staging.compression.registry == nullptr) staging.compression.registry = registry;
   // Readers of arrays count on blocks of the array's shape.
-  if (const absl::StatusOr<ArrayGeometry> array = GeometryOf(base); array.ok()) {
-    staging.compression.blocksize = array->blocksize();
+  if (base.array.has_value()) {
+    const auto array = ArrayGeometry::Make(*base.array, base.header.typesize);
+    if (array.ok()) staging.compression.blocksize = array->blocksize();
   }
   if (staging.compression.format != ChunkFormat::kBlosc2) {
     return InvalidArgument("frames hold chunks of the Blosc2 format only");
@@ -191,13 +192,8 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Build(FramePlace place
   return writer;
 }
 
-// A new array is all zeros.
 absl::Status FrameWriter::StageNewArray() {
-  if (!first_.has_value() || !first_->array) return absl::OkStatus();
-  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry,
-                         ArrayGeometry::Make(*base_->array, base_->header.typesize));
-  const int64_t nbytes = geometry.nchunks() * geometry.chunksize();
-  return stager_->AppendSpecial(SpecialValue::kZeros, nbytes / base_->header.typesize, {});
+  return first_.has_value() && first_->array ? stager_->MakeArray() : absl::OkStatus();
 }
 
 absl::Status FrameWriter::CheckUsable() const {

@@ -107,7 +107,7 @@ class FrameWriter {
   absl::Status Fold();
   // False also for a writer that never got so far as to stage.
   bool usable() const { return stager_.has_value() && CheckUsable().ok(); }
-  void StageInto(ChunkSink& sink) { stager_.emplace(base_, sink, options_); }
+  void StageInto(ChunkSink& sink) { stager_.emplace(base_, sink, options_, !first_.has_value()); }
   // `new_file`: nothing of the state before is in the file.
   CheckpointPlan PlanAt(int64_t index_begin, bool new_file) const;
   absl::Status CheckAtPlace() const;

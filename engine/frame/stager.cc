@@ -8,6 +8,7 @@
 #include "engine/base/status.h"
 #include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
+#include "engine/frame/array_fit.h"
 #include "engine/frame/chunk_reader.h"
 #include "engine/frame/layer_edits.h"
 
@@ -19,14 +20,16 @@ constexpr int64_t kMaxChunks = kMaxChunkBytes / format::kIndexTypesize;
 
 }  // namespace
 
-Stager::Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options)
+Stager::Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options,
+               bool is_frame)
     : base_(std::move(base)),
       sink_(sink),
       options_(std::move(options)),
       draft_(*base_),
       maker_(options_.compression,
              {.typesize = draft_.header.typesize, .fixed_chunks = draft_.fixed_chunks()},
-             base_->env, sink_) {}
+             base_->env, sink_),
+      is_array_(is_frame && IsArray(*base_)) {}
 
 absl::Status Stager::Remember(absl::Status status) {
   if (!status.ok() && failure_.ok()) failure_ = status;
@@ -155,6 +158,7 @@ absl::Status Stager::StageItems(Bytes items) {
 
 absl::Status Stager::Append(Bytes items) {
   if (items.empty()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(CheckMayRecut("append"));
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
   if (!draft_.fixed_chunks() && items.size() > kMaxChunkBytes) {
     return InvalidArgument("a chunk has at most %d bytes, got %d", kMaxChunkBytes, items.size());
@@ -232,6 +236,7 @@ absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes v
   if (special == SpecialValue::kNans && typesize != 4 && typesize != 8) {
     return InvalidArgument("NaNs need a typesize of 4 or 8, got %d", typesize);
   }
+  if (nitems > 0) CAIRN_RETURN_IF_ERROR(CheckMayRecut("append"));
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
   if (!draft_.fixed_chunks() && *nbytes > kMaxChunkBytes) {
     return InvalidArgument("a chunk has at most %d bytes, got %d", kMaxChunkBytes, *nbytes);
@@ -250,10 +255,6 @@ absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes v
   }
   draft_.header.vlblocks = false;
   return Remember(StageSpecial(special, run, value));
-}
-
-absl::Status Stager::SetMetalayer(std::string_view name, Bytes content) {
-  return frame::SetMetalayer(draft_, name, content);
 }
 
 absl::Status Stager::SetVlmeta(std::string_view name, Bytes content) {
@@ -305,6 +306,7 @@ std::shared_ptr<State> Stager::MakeState() const {
 
 void Stager::Rebase(std::shared_ptr<const State> committed) {
   base_ = std::move(committed);
+  is_array_ = IsArray(*base_);
   draft_.Settle();
 }
 

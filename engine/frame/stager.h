@@ -15,6 +15,7 @@
 
 #include "cairn/options.h"
 #include "engine/chunk/header.h"
+#include "engine/frame/array_geometry.h"
 #include "engine/frame/box_writer.h"
 #include "engine/frame/chunk_maker.h"
 #include "engine/frame/chunk_sink.h"
@@ -33,7 +34,8 @@ struct StagerOptions {
 // failure(). The edits are those of Writer.
 class Stager {
  public:
-  Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options);
+  // Without a frame there is no array yet, whatever a metalayer says.
+  Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options, bool is_frame);
 
   // In stager.cc: what comes behind the last chunk.
   absl::Status Append(Bytes items);
@@ -46,11 +48,17 @@ class Stager {
   absl::Status InsertCompressed(int64_t nchunk, Bytes chunk);
   absl::Status UpdateCompressed(int64_t nchunk, Bytes chunk);
   absl::Status UpdateItems(int64_t start, Bytes items);
-  absl::Status WriteBox(const BoxItems& box);
   absl::Status DeleteChunks(int64_t first, int64_t count);
   absl::Status Reorder(std::span<const int64_t> order);
 
+  // In stager_array.cc: what knows of n-dimensional arrays. A frame that is one stays one.
+  absl::Status WriteBox(const BoxItems& box);
+  absl::Status Resize(std::span<const int64_t> shape);
+  absl::Status AppendAlong(int axis, Bytes items);
   absl::Status SetMetalayer(std::string_view name, Bytes content);
+  // Fills a new frame with the zeros of its array.
+  absl::Status MakeArray();
+
   absl::Status SetVlmeta(std::string_view name, Bytes content);
   absl::Status DeleteVlmeta(std::string_view name);
 
@@ -107,8 +115,25 @@ class Stager {
   // Of an edit that leaves so many chunks, with bytes less and more.
   absl::Status CheckSum(int64_t nchunks, const ChunkCost& less, int64_t more) const;
 
-  struct Update;
+  // One chunk of the draft, coded again.
+  struct Update {
+    int64_t nchunk = 0;
+    int64_t taken = 0;  // bytes that went into it
+    ChunkCost old;
+    StagedChunk chunk;
+  };
   absl::StatusOr<Update> MakeUpdate(const State& state, int64_t begin, Bytes items);
+  absl::StatusOr<Update> Recode(int64_t nchunk, Bytes content);
+  void Apply(const std::vector<Update>& updates);
+
+  absl::Status CheckMayRecut(std::string_view edit) const;
+  absl::Status CheckBlocks(int64_t nchunk, const chunk::Header& header) const;
+  absl::Status CheckLayer(std::string_view name, Bytes content) const;
+  absl::Status CheckGrowth(const ArrayGeometry& from, const ArrayGeometry& to);
+  absl::Status EditGrid(const ArrayGeometry& from, const ArrayGeometry& to);
+  void EraseRun(int64_t first, int64_t count);
+  absl::StatusOr<int64_t> CountSlices(std::span<const int64_t> shape, size_t axis,
+                                      int64_t nbytes) const;
 
   std::shared_ptr<const State> base_;
   ChunkSink& sink_;
@@ -117,6 +142,7 @@ class Stager {
   ChunkMaker maker_;
   std::vector<std::byte> head_items_;  // of the tail's head, once they were needed
   absl::Status failure_;
+  bool is_array_ = false;  // chunks and metalayer make an n-dimensional array
 };
 
 }  // namespace cairn::frame

@@ -12,14 +12,6 @@
 
 namespace cairn::frame {
 
-// One chunk of the draft, coded again.
-struct Stager::Update {
-  int64_t nchunk = 0;
-  int64_t taken = 0;  // bytes that went into it
-  ChunkCost old;
-  StagedChunk chunk;
-};
-
 // In a frame of fixed chunks.
 int64_t Stager::NbytesOf(int64_t nchunk) const {
   const int64_t chunksize = draft_.header.chunksize;
@@ -29,6 +21,7 @@ int64_t Stager::NbytesOf(int64_t nchunk) const {
 absl::Status Stager::CheckInsert(int64_t nchunk, int64_t nbytes) const {
   const int64_t count = draft_.nchunks();
   const int64_t chunksize = draft_.header.chunksize;
+  CAIRN_RETURN_IF_ERROR(CheckMayRecut(nchunk == count ? "append" : "insert chunk"));
   if (nchunk < 0 || nchunk > count) return OutOfRange("insert at chunk %d of %d", nchunk, count);
   if (nbytes < 1 || nbytes > kMaxChunkBytes) {
     return InvalidArgument("a chunk has 1 to %d bytes, got %d", kMaxChunkBytes, nbytes);
@@ -51,6 +44,10 @@ absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
   if (nchunk < 0 || nchunk >= count) return OutOfRange("chunk %d of %d", nchunk, count);
   if (nbytes < 1 || nbytes > kMaxChunkBytes) {
     return InvalidArgument("a chunk has 1 to %d bytes, got %d", kMaxChunkBytes, nbytes);
+  }
+  if (is_array_ && nbytes != chunksize) {
+    return FailedPrecondition("chunk %d: the array needs chunks of %d bytes, got %d", nchunk,
+                              chunksize, nbytes);
   }
   const bool last = nchunk + 1 == count;
   if (!draft_.fixed_chunks() || nbytes == chunksize || (last && nbytes < chunksize)) {
@@ -173,6 +170,7 @@ absl::Status Stager::UpdateCompressed(int64_t nchunk, Bytes chunk) {
   CAIRN_RETURN_IF_ERROR(CheckChunk(header));
   CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, header.nbytes));
   CAIRN_ASSIGN_OR_RETURN(const ForeignChunk foreign, maker_.Prepare(chunk, header));
+  if (is_array_ && !foreign.stored.empty()) CAIRN_RETURN_IF_ERROR(CheckBlocks(nchunk, header));
   return UpdateMade(nchunk, header.nbytes, [&] { return maker_.FromForeign(foreign); });
 }
 
@@ -182,6 +180,7 @@ absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
     return OutOfRange("delete chunks from %d on, %d of them, of %d", first, count, nchunks);
   }
   if (count == 0) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(CheckMayRecut("delete chunks"));
   // A tail that goes need not be made a chunk before: perhaps it cannot be read.
   const bool with_tail = first + count > draft_.chunks.size();
   if (with_tail) {
@@ -198,6 +197,7 @@ absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
 
 absl::Status Stager::Reorder(std::span<const int64_t> order) {
   const int64_t nchunks = draft_.nchunks();
+  CAIRN_RETURN_IF_ERROR(CheckMayRecut("reorder"));
   if (static_cast<int64_t>(order.size()) != nchunks) {
     return InvalidArgument("reorder: expected %d chunk numbers, got %d", nchunks, order.size());
   }
@@ -249,6 +249,20 @@ absl::StatusOr<Stager::Update> Stager::MakeUpdate(const State& state, int64_t be
   return update;
 }
 
+// Of all items that the chunk is to hold.
+absl::StatusOr<Stager::Update> Stager::Recode(int64_t nchunk, Bytes content) {
+  Update update;
+  update.nchunk = nchunk;
+  update.taken = std::ssize(content);
+  CAIRN_ASSIGN_OR_RETURN(update.old, CostOf(nchunk));
+  CAIRN_ASSIGN_OR_RETURN(update.chunk, Remembered(maker_.FromItems(content)));
+  return update;
+}
+
+void Stager::Apply(const std::vector<Update>& updates) {
+  for (const Update& update : updates) draft_.Replace(update.nchunk, update.old, update.chunk);
+}
+
 absl::Status Stager::UpdateItems(int64_t start, Bytes items) {
   const int64_t typesize = draft_.header.typesize;
   const auto size = static_cast<int64_t>(items.size());
@@ -274,25 +288,7 @@ absl::Status Stager::UpdateItems(int64_t start, Bytes items) {
     begin += update.taken;
     updates.push_back(std::move(update));
   }
-  for (const Update& update : updates) draft_.Replace(update.nchunk, update.old, update.chunk);
-  return absl::OkStatus();
-}
-
-absl::Status Stager::WriteBox(const BoxItems& box) {
-  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
-  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(CloseTail());
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
-  std::vector<Update> updates;
-  CAIRN_RETURN_IF_ERROR(frame::WriteBox(*state, box, [&](int64_t nchunk, Bytes content) {
-    Update update;
-    update.nchunk = nchunk;
-    CAIRN_ASSIGN_OR_RETURN(update.old, CostOf(nchunk));
-    CAIRN_ASSIGN_OR_RETURN(update.chunk, Remembered(maker_.FromItems(content)));
-    updates.push_back(std::move(update));
-    return absl::OkStatus();
-  }));
-  for (const Update& update : updates) draft_.Replace(update.nchunk, update.old, update.chunk);
+  Apply(updates);
   return absl::OkStatus();
 }
 

@@ -8,8 +8,10 @@
 #include "engine/base/checked.h"
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
+#include "engine/format/b2nd.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
+#include "engine/frame/array_fit.h"
 #include "engine/frame/chunk_reader.h"
 #include "engine/frame/vl_layers.h"
 
@@ -33,6 +35,8 @@ class Verifier {
   void CheckTrailer();
   void CheckIndex();
   void CheckJournal();
+  // Whether the chunks are those of the frame's array, if it says that it is one.
+  void CheckArray();
   void CheckChunk(int64_t nchunk);
   // Of all chunks, once each was checked.
   void CheckSizes();
@@ -48,6 +52,7 @@ class Verifier {
   absl::StatusOr<int32_t> ReadNbytes(int64_t nchunk);
   absl::Status CheckStored(int64_t nchunk);
   absl::Status CheckContent(const OpenChunk& chunk);
+  absl::Status CheckBlocks(const chunk::Header& header) const;
   void AddNbytes(std::optional<int64_t> nbytes);
   int64_t StoredSizeOf(int64_t nchunk);
   void Spend(int64_t nchunk, int64_t stored);
@@ -56,6 +61,7 @@ class Verifier {
   const VerifyDepth depth_;
   bool headers_only_ = depth_ == VerifyDepth::kStructure;  // of the chunks to come
   VerifyReport report_;
+  std::optional<ArrayGeometry> array_;
   int64_t not_decoded_ = 0;  // chunks that need what this build lacks
   // Decoded bytes of the chunks so far; none when the size of one is not known.
   std::optional<int64_t> nbytes_ = 0;
@@ -91,6 +97,26 @@ void Verifier::CheckIndex() {
 
 void Verifier::CheckJournal() {
   if (!state_.journal_damage.ok()) Add(state_.journal_gap, "journal", state_.journal_damage);
+}
+
+void Verifier::CheckArray() {
+  const Metalayer* const layer = format::FindB2ndLayer(state_.header.metalayers);
+  if (layer == nullptr) return;
+  const absl::StatusOr<ArrayGeometry> array = frame::CheckArray(state_);
+  if (array.ok()) {
+    array_ = *array;
+  } else if (absl::IsUnimplemented(array.status())) {
+    report_.notes.push_back(
+        absl::StrFormat("not checked whether the chunks fit the %s", array.status().message()));
+  } else {
+    Add({0, state_.header.header_len}, absl::StrFormat("metalayer %s", layer->name),
+        array.status());
+  }
+}
+
+absl::Status Verifier::CheckBlocks(const chunk::Header& header) const {
+  if (!array_.has_value()) return absl::OkStatus();
+  return CheckArrayChunk(header, *array_, state_.header.typesize);
 }
 
 absl::Status Verifier::CheckContent(const OpenChunk& chunk) {
@@ -150,7 +176,10 @@ absl::StatusOr<int32_t> Verifier::ReadNbytes(int64_t nchunk) {
       return AtChunk(nchunk, status);
     }
     CAIRN_ASSIGN_OR_RETURN(const int32_t expected, ChunkNbytes(state_, nchunk));
-    if (header->nbytes == expected) return expected;
+    if (header->nbytes == expected) {
+      if (absl::Status status = CheckBlocks(*header); !status.ok()) return AtChunk(nchunk, status);
+      return expected;
+    }
     return DataLoss("chunk %d: nbytes: expected %d, got %d", nchunk, expected, header->nbytes);
   }
   // What has no header of its own costs nothing, nor does one that is damaged.
@@ -179,6 +208,10 @@ absl::Status Verifier::CheckStored(int64_t nchunk) {
   report_.bytes_read += stored;
   absl::Status status = depth_ == VerifyDepth::kContents ? CheckContent(*chunk) : absl::OkStatus();
   Spend(nchunk, stored);
+  if (status.ok() && chunk->decoder() != nullptr) {
+    status = CheckBlocks(chunk->decoder()->header());
+    if (!status.ok()) return AtChunk(nchunk, status);
+  }
   return status;
 }
 
@@ -258,6 +291,7 @@ absl::StatusOr<VerifyReport> VerifyState(const State& state, VerifyDepth depth,
   verifier.CheckTrailer();
   verifier.CheckIndex();
   verifier.CheckJournal();
+  verifier.CheckArray();
   const int64_t nchunks = CountChunks(state);
   const auto stopped = [] { return absl::CancelledError("verify: stopped"); };
   for (int64_t i = 0; i < nchunks; ++i) {

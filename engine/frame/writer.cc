@@ -68,6 +68,16 @@ absl::Status Writer::WriteBox(std::span<const int64_t> start, std::span<const in
   return stager->WriteBox({.start = start, .shape = shape, .items = items});
 }
 
+absl::Status Writer::Resize(std::span<const int64_t> shape) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->Resize(shape);
+}
+
+absl::Status Writer::AppendAlong(int axis, Bytes items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
+  return stager->AppendAlong(axis, items);
+}
+
 absl::Status Writer::SetMetalayer(std::string_view name, Bytes content) {
   CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
   return stager->SetMetalayer(name, content);

@@ -12,9 +12,10 @@ namespace cairn {
 // blocks a grid over each chunk; what reaches over the edge of the array or of a chunk is padding,
 // stored as zeros and never handed out by ReadBox.
 struct ArrayInfo {
-  std::vector<int64_t> shape;
-  std::vector<int32_t> chunkshape;
-  std::vector<int32_t> blockshape;
+  std::vector<int64_t> shape = {};
+  // Empty in CreateOptions: chosen.
+  std::vector<int32_t> chunkshape = {};
+  std::vector<int32_t> blockshape = {};
   std::string dtype = {};  // NumPy's name of the item type, such as "<f4"; may be empty
   uint8_t dtype_format = 0;
   bool operator==(const ArrayInfo&) const = default;

@@ -98,7 +98,9 @@ struct CreateOptions {
   int32_t chunksize = 1 << 20;
   Layout layout = Layout::kContiguous;
   // Makes an n-dimensional array of zeros: chunksize, blocksize and the metalayer `b2nd` follow
-  // from it, and the items are compression.typesize bytes each. WriteBox fills it.
+  // from it, and the items are compression.typesize bytes each. WriteBox fills it. An empty
+  // chunkshape is chosen so that chunks have at most `chunksize` bytes, an empty blockshape as
+  // compression.blocksize says; see docs/cpp-api.md.
   std::optional<ArrayInfo> array = {};
   // At most kMaxMetalayers. Only their content can change later, and not its size.
   std::vector<Metalayer> metalayers = {};

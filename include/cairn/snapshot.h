@@ -84,7 +84,9 @@ enum class VerifyDepth {
 struct Finding {
   int64_t begin = 0;
   int64_t end = 0;
-  std::string section;  // "header", "index", "chunk 17", "trailer", "vlmetalayer x"
+  // "header", "index", "chunk 17", "trailer", "vlmetalayer x"; "metalayer b2nd": it asks for other
+  // chunks than there are
+  std::string section;
   std::string reason;
 };
 

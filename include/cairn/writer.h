@@ -68,11 +68,27 @@ class CAIRN_EXPORT Writer {
   // Overwrites items from number `start` on, across chunk borders: chunks that are not covered
   // whole are read, changed and coded again. kOutOfRange past the end.
   absl::Status UpdateItems(int64_t start, Bytes items);
-  // Overwrites a box of an n-dimensional array with items in C order; see Snapshot::ReadBox.
+
+  // Edits of n-dimensional arrays. While its metalayer and its chunks agree, a frame is an array
+  // and stays one: edits that would change the number, the size or the order of its chunks give
+  // kFailedPrecondition. UpdateChunk and UpdateItems work on chunks as they are stored.
+  //
+  // Overwrites a box with items in C order; see Snapshot::ReadBox.
   absl::Status WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
                         Bytes items);
+  // Grows or shrinks the array along any axes; items that are new are zeros, which take no room in
+  // chunks of their own. Of the chunks that stay only those on an edge that moves are read, and
+  // coded again only where their padding holds anything. O(chunks that come or go). An axis whose
+  // chunks have no extent cannot grow. kInvalidArgument for another number of dimensions and for
+  // shapes that no frame can have, kResourceExhausted for too many chunks.
+  absl::Status Resize(std::span<const int64_t> shape);
+  // Grows the array along an axis (0 is the slowest) by as many slices as `items` holds, each in C
+  // order: Resize, then WriteBox. Whole slices, or kInvalidArgument; kOutOfRange for the axis.
+  // Appends along axis 0 of whole chunks touch no other chunk.
+  absl::Status AppendAlong(int axis, Bytes items);
 
-  // Replaces the content of a metalayer by one of the same size; kNotFound, kInvalidArgument.
+  // Replaces the content of a metalayer by one of the same size; kNotFound, kInvalidArgument. What
+  // makes the frame an array has to ask for the chunks that there are, or kFailedPrecondition.
   absl::Status SetMetalayer(std::string_view name, Bytes content);
   // Adds or replaces a vlmetalayer. With more than 14 of them the frame is no longer sealed, or
   // C-Blosc2 could not write it any more. kResourceExhausted past Limits::max_metadata_nbytes.

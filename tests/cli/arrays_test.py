@@ -1,4 +1,4 @@
-"""N-dimensional arrays: cat --box and info."""
+"""N-dimensional arrays: pack --shape, cat --box, info, verify, resize and append --axis."""
 
 import os
 import struct
@@ -99,6 +99,122 @@ class Arrays(CliTest):
             self.ok("info", frame).decode(), r"array +5 x 7 of \|u1, in chunks of 3 x 5, in blocks of 2 x 3\n"
         )
         self.assertIsNone(self.info(self.pack(b"1", name="g"))["array"])
+
+    def grid(self, rows, columns, *options):
+        """Item (i, j) is i * 16 + j, which fits a byte."""
+        self.items = [bytes(row * 16 + column for column in range(columns)) for row in range(rows)]
+        return self.pack(b"".join(self.items), "--shape", f"{rows},{columns}", *options)
+
+    def holds(self, frame, rows):
+        self.assertEqual(self.info(frame)["array"]["shape"], [len(rows), len(rows[0])])
+        self.assertEqual(self.ok("cat", frame, "--box", ":,:"), b"".join(rows))
+        self.ok("verify", frame)
+
+    def test_pack_makes_an_array_and_chooses_its_chunks(self):
+        frame = self.grid(9, 12)
+        self.holds(frame, self.items)
+        array = self.info(frame)["array"]
+        self.assertEqual((array["chunkshape"], array["blockshape"]), ([9, 12], [9, 12]))
+        frame = self.grid(9, 12, "--chunk-size", 16, "--dtype", "|i1", "--force")
+        self.holds(frame, self.items)
+        array = self.info(frame)["array"]
+        self.assertEqual((array["chunkshape"], array["dtype"]), ([3, 4], "|i1"))
+        frame = self.grid(9, 12, "--chunk-shape", "4,5", "--block-shape", "2,5", "--force")
+        self.holds(frame, self.items)
+        array = self.info(frame)["array"]
+        self.assertEqual((array["chunkshape"], array["blockshape"]), ([4, 5], [2, 5]))
+
+    def test_pack_takes_arrays_without_items_or_dimensions(self):
+        frame = self.pack(b"", "--shape", "0,5")
+        self.assertEqual(self.info(frame)["array"]["shape"], [0, 5])
+        frame = self.pack(b"1234", "--shape", "", "--typesize", 4, "--force")
+        self.assertEqual(self.ok("cat", frame, "--box", ""), b"1234")
+
+    def test_pack_refuses_what_is_no_array(self):
+        for content, words, part in [
+            (bytes(19), ["--shape", "4,5"], "has 19 bytes, an array of 4 x 5 items needs 20"),
+            (bytes(21), ["--shape", "4,5"], "has more bytes, an array of 4 x 5 items needs 20"),
+            (bytes(20), ["--shape", "4,-5"], "--shape"),
+            (bytes(20), ["--shape", "4,5", "--chunk-shape", "0,5"], "--chunk-shape"),
+            (bytes(20), ["--shape", "4,5", "--chunk-shape", "2"], "dimensions"),
+            (bytes(20), ["--shape", "4,5", "--dtype", "<f4"], "items of 4 bytes"),
+            (bytes(20), ["--chunk-shape", "4,5"], "--shape"),
+        ]:
+            with self.subTest(words=words):
+                self.write("in", content)
+                self.assertIn(part, self.fails(2, "pack", "in", "out", *words))
+                self.assertNotIn("out", self.files())
+
+    def test_resize_grows_by_zeros_and_shrinks(self):
+        frame = self.grid(9, 12, "--chunk-shape", "4,5")
+        message = self.ok("resize", frame, "10,13").decode()
+        self.assertRegex(message, r": now 10 x 13 items, 9 chunks, ")
+        self.holds(frame, [row + b"\0" for row in self.items] + [bytes(13)])
+        self.ok("resize", frame, "3,2", "--quiet")
+        self.ok("resize", frame, "4,4")
+        self.holds(frame, [row[:2] + bytes(2) for row in self.items[:3]] + [bytes(4)])
+
+    def test_resize_refuses_other_shapes(self):
+        frame = self.grid(4, 5)
+        self.assertIn("the array has 2", self.fails(2, "resize", frame, "4"))
+        self.fails(2, "resize", frame, "4,x")
+        self.fails(2, "resize", frame, "4,-1")
+        plain = self.pack(b"1", name="g")
+        self.assertIn("no n-dimensional array", self.fails(1, "resize", plain, "4"))
+
+    def test_append_adds_slices_along_an_axis(self):
+        frame = self.grid(9, 12, "--chunk-shape", "4,5")
+        self.write("in", bytes(range(200, 224)))
+        self.ok("append", frame, "in", "--axis", 0)
+        rows = [*self.items, bytes(range(200, 212)), bytes(range(212, 224))]
+        self.holds(frame, rows)
+        self.ok("append", frame, "-", "--axis", 1, stdin=bytes(range(22)))
+        self.holds(frame, [row + bytes([2 * i, 2 * i + 1]) for i, row in enumerate(rows)])
+
+    def test_append_reads_many_rows_in_pieces(self):
+        frame = self.pack(b"", "--shape", "0,1000")
+        rows = [bytes([i % 251]) * 1000 for i in range(7000)]
+        self.ok("append", frame, "-", "--axis", 0, stdin=b"".join(rows[:1]))
+        self.ok("append", frame, "-", "--axis", 0, stdin=b"".join(rows[1:]))
+        self.holds(frame, rows)
+
+    def test_append_refuses_parts_of_slices_and_takes_nothing(self):
+        frame = self.grid(4, 5)
+        part = "7 bytes are no whole slices along axis 0, of 5 bytes each"
+        self.assertIn(part, self.fails(2, "append", frame, "-", "--axis", 0, stdin=bytes(7)))
+        self.assertIn("has 2 dimensions", self.fails(1, "append", frame, "-", "--axis", 2, stdin=bytes(5)))
+        self.fails(2, "append", frame, "-", "--axis", 0, "--commit-every", 5)
+        self.holds(frame, self.items)
+
+    def test_edits_of_chunks_say_what_to_do_instead(self):
+        frame = self.grid(4, 5)
+        self.write("chunk", bytes(20))
+        for words in [
+            ["append", frame, "chunk"],
+            ["append", frame, "chunk", "--commit-every", 20],
+            ["chunk", "insert", frame, 0, "chunk"],
+            ["chunk", "delete", frame, 0],
+            ["chunk", "reorder", frame, 0],
+        ]:
+            with self.subTest(words=words):
+                self.assertIn("resize it, append along an axis or write a box instead", self.fails(1, *words))
+        self.ok("chunk", "update", frame, 0, "chunk")
+        self.holds(frame, [bytes(5)] * 4)
+
+    def test_verify_names_chunks_that_do_not_fit(self):
+        frame = self.array(metalayer(shape=(50, 7)))
+        run = self.run_tool("verify", frame)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn(b"metalayer b2nd: array: needs 34 chunks, the frame has 4", run.stdout)
+
+    def test_meta_set_takes_no_layer_that_does_not_fit(self):
+        frame = self.array()
+        self.write("layer", metalayer(shape=(50, 7)))
+        part = "does not fit the chunks: array: needs 34 chunks"
+        self.assertIn(part, self.fails(1, "meta", "set", frame, "b2nd", "layer", "--fixed"))
+        self.write("layer", metalayer(shape=(6, 6)))
+        self.ok("meta", "set", frame, "b2nd", "layer", "--fixed")
+        self.ok("verify", frame)
 
 
 if __name__ == "__main__":

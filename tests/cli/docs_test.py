@@ -11,7 +11,7 @@ from cli import CliTest, sample
 
 COMMANDS = [
     "pack", "copy", "append", "cat", "info", "verify", "chunk insert", "chunk update", "chunk delete",
-    "chunk reorder", "meta ls", "meta get", "meta set", "meta rm", "history", "reclaim", "compact", "recover",
+    "chunk reorder", "resize", "meta ls", "meta get", "meta set", "meta rm", "history", "reclaim", "compact", "recover",
     "encode", "decode",
 ]  # fmt: skip
 # In the manual's lines that show what a command looks like, rather than a use of it.
@@ -76,7 +76,8 @@ class Docs(CliTest):
         self.write("raw", sample(8000))
         os.mkdir(self.path("photos"))
         self.write("photos/1.raw", sample(50_000))
-        os.rename(self.path(self.copy_vector("cframes/nd2-i4.b2nd")), self.path("grid.b2nd"))
+        self.write("grid.f32", sample(40_000) * 100)
+        self.write("rows.f32", sample(8000))
         examples = self.examples()
         self.assertGreater(len(examples), 25)
         script = "set -eu\n" + "".join(f"{line}\n" for line in examples)

@@ -28,6 +28,7 @@ std::vector<CrashFrame> Frames() {
       {.name = "LargeChunks", .chunksize = 1500, .most_bytes = 5000},
       {.name = "LongHeader", .metalayer_size = 700},
       {.name = "NoFingerprints", .fingerprint = FingerprintType::kNone, .chunksize = 400},
+      {.name = "Array", .line = true},
       {.name = "Sparse", .layout = Layout::kSparse},
       {.name = "SparseNoFingerprints",
        .layout = Layout::kSparse,

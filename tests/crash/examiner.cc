@@ -9,6 +9,7 @@
 #include "cairn/recover.h"
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
+#include "tests/crash/line.h"
 #include "tests/crash/opened_frame.h"
 
 namespace cairn::test {
@@ -140,8 +141,10 @@ std::string Examiner::GoOn(SimulatedDisk& disk, const FrameModel& found) {
           ? "a few"
           : "more than goes into one chunk, "
             "which is much more than a few, so that chunks and a tail are staged and committed";
-  model.Append(AsBytes(text));
-  fault = Fault("the writer does not append", writer->Append(AsBytes(text)));
+  const bool line = IsLine(model);
+  line ? AppendToLine(model, AsBytes(text)) : model.Append(AsBytes(text));
+  fault = Fault("the writer does not append",
+                line ? writer->AppendAlong(0, AsBytes(text)) : writer->Append(AsBytes(text)));
   if (fault.empty()) fault = Fault("the writer does not commit", writer->Commit().status());
   if (fault.empty()) {
     fault = Fault("lost after recovery", ExpectState(Open(*disk.PowerLoss(dice_)), model));

@@ -2,9 +2,11 @@
 
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "cairn/recover.h"
 #include "engine/base/status.h"
+#include "tests/crash/line.h"
 
 namespace cairn::test {
 
@@ -47,7 +49,12 @@ absl::Status Life::Create(bool overwrite) {
   options.metalayers = {{.name = "m", .content = Noise(setup_.metalayer_size)}};
   options.overwrite = overwrite;
   options.file_system = disk_.root();
-  committed_ = FrameModel(options.compression.typesize, setup_.chunksize, options.metalayers);
+  std::vector<Metalayer> metalayers = options.metalayers;
+  if (setup_.line) {
+    options.array = LineOf(0, setup_.chunksize);
+    metalayers.insert(metalayers.begin(), LayerOfLine(0, setup_.chunksize));
+  }
+  committed_ = FrameModel(options.compression.typesize, setup_.chunksize, metalayers);
   history_.Add(*committed_);
   Begin(overwrite ? "overwrite" : "create");
   CAIRN_RETURN_IF_ERROR(Frame::Create(OpenedFrame::kPath, options).status());

@@ -32,6 +32,7 @@ struct CrashFrame {
   bool one_sector = false;    // what each commit adds: then a crash may keep any of them
   // Commits have a little each and are durable, so many in a row that the space ahead is zeroed.
   bool small_commits = false;
+  bool line = false;  // an n-dimensional array, of one dimension
   frame::ReplayRules rules = {};
 };
 
@@ -88,6 +89,7 @@ class Life {
   absl::Status Do(Action action);
   absl::Status DoEdit(Action action);
   absl::Status EditChunks(Action action);
+  absl::Status EditLine(Action action);
   absl::Status EditLayers(Action action);
 
   absl::Status Create(bool overwrite);

@@ -6,6 +6,7 @@
 
 #include "engine/base/status.h"
 #include "tests/crash/life.h"
+#include "tests/crash/line.h"
 
 namespace cairn::test {
 
@@ -17,7 +18,7 @@ absl::Status Life::DoEdit(Action action) {
     case Action::kDeleteVlmeta:
       return EditLayers(action);
     default:
-      return EditChunks(action);
+      return setup_.line ? EditLine(action) : EditChunks(action);
   }
 }
 
@@ -66,6 +67,21 @@ absl::Status Life::EditChunks(Action action) {
                   [&](Writer& writer) { return writer.Append(items); });
     }
   }
+}
+
+// What would change which chunks there are resizes the line instead.
+absl::Status Life::EditLine(Action action) {
+  if (action == Action::kUpdate || action == Action::kUpdateItems) return EditChunks(action);
+  if (action == Action::kAppend) {
+    const Buffer items = Noise(1 + dice_.Below(setup_.most_bytes));
+    return Edit([&](FrameModel& model) { return AppendToLine(model, items); },
+                [&](Writer& writer) { return writer.AppendAlong(0, items); });
+  }
+  const auto most = static_cast<size_t>(LengthOfLine(*staged_)) + setup_.most_bytes;
+  const int64_t shape[] = {action == Action::kDeleteAll ? 0
+                                                        : static_cast<int64_t>(dice_.Below(most))};
+  return Edit([&](FrameModel& model) { return ResizeLine(model, shape[0]); },
+              [&](Writer& writer) { return writer.Resize(shape); });
 }
 
 // Items that make the next record end where a sector does.

@@ -37,6 +37,13 @@ TEST(B2ndTest, ReadsShapesAndDtype) {
   EXPECT_EQ(array->dtype, "|u1");
 }
 
+TEST(B2ndTest, ChangesNothingButTheShape) {
+  std::vector<std::byte> expected = Hex(kExample);
+  expected[12] = std::byte{9};
+  expected[14] = std::byte{1};
+  EXPECT_EQ(WithShape(Hex(kExample), std::vector<int64_t>{9, (int64_t{1} << 56) + 7}), expected);
+}
+
 TEST(B2ndTest, EncodesWhatItReads) {
   const std::vector<std::byte> content = Hex(kExample);
   ArrayInfo array = *ParseB2nd(content);

@@ -14,6 +14,7 @@
 #include "tools/cairn/about.h"
 #include "tools/cairn/append_batches.h"
 #include "tools/cairn/append_input.h"
+#include "tools/cairn/arrays.h"
 #include "tools/cairn/commands.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/frame_summary.h"
@@ -33,6 +34,7 @@ struct AppendFlags {
   std::string input = "-";
   std::optional<int32_t> commit_every;
   std::string durability = "machine";
+  std::optional<int> axis;
   bool ack = false;
   bool allow_partial = false;
   std::chrono::milliseconds wait{0};
@@ -72,6 +74,15 @@ absl::StatusOr<int64_t> AppendAtOnce(Input& input, Writer& writer, const FrameIn
   return size;
 }
 
+// The same for an array.
+absl::StatusOr<int64_t> AppendToArray(int axis, Input& input, Writer& writer) {
+  Progress progress("appending", input.size());
+  const absl::StatusOr<int64_t> size = AppendAlong(axis, input, writer, progress);
+  if (!size.ok()) return size.status();
+  if (absl::Status status = writer.Close(); !status.ok()) return status;
+  return size;
+}
+
 absl::StatusOr<int64_t> AppendTo(Frame& frame, Input& input, const AppendFlags& flags) {
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
   absl::StatusOr<Writer> writer =
@@ -79,6 +90,7 @@ absl::StatusOr<int64_t> AppendTo(Frame& frame, Input& input, const AppendFlags& 
   if (!writer.ok()) return writer.status();
   const absl::StatusOr<FrameInfo> info = NewestInfo(frame);
   if (!info.ok()) return info.status();
+  if (flags.axis) return AppendToArray(*flags.axis, input, *writer);
   if (!flags.commit_every) return AppendAtOnce(input, *writer, *info, flags.allow_partial);
   const BatchOptions options = {.items = *flags.commit_every,
                                 .durability = *FindWord(kDurabilityWords, flags.durability),
@@ -134,6 +146,9 @@ void AddAppend(CLI::App& app, Command& chosen) {
       ->required();
   append->add_option("FILE", flags->input, "What to append; '-' is standard input");
   AddBatches(*append, *flags);
+  AddNumber(*append, "--axis", flags->axis, 0, kMaxDimensions - 1)
+      ->description("Append slices along this axis of an n-dimensional array; 0 is the slowest")
+      ->excludes("--commit-every");
   AddWait(*append, flags->wait);
   AddThreads(*append, flags->threads);
   append->add_flag("--quiet", flags->quiet, "Print no summary");

@@ -12,6 +12,7 @@ namespace cairn::tool {
 void AddPack(CLI::App& app, Command& chosen);
 void AddCopy(CLI::App& app, Command& chosen);
 void AddAppend(CLI::App& app, Command& chosen);
+void AddResize(CLI::App& app, Command& chosen);
 void AddChunk(CLI::App& app, Command& chosen);
 void AddMeta(CLI::App& app, Command& chosen);
 void AddCompact(CLI::App& app, Command& chosen);

@@ -6,6 +6,8 @@
 #include "cairn/frame.h"
 #include "tools/cairn/about.h"
 #include "tools/cairn/append_input.h"
+#include "tools/cairn/array_flags.h"
+#include "tools/cairn/arrays.h"
 #include "tools/cairn/commands.h"
 #include "tools/cairn/flags.h"
 #include "tools/cairn/held_signals.h"
@@ -20,6 +22,7 @@ namespace {
 
 struct PackFlags {
   NewFrameFlags frame;
+  ArrayFlags array;
   std::string input;
   bool allow_partial = false;
 };
@@ -28,6 +31,7 @@ struct PackFlags {
 absl::Status Build(const PackFlags& flags) {
   absl::StatusOr<CreateOptions> options = flags.frame.Over({});
   if (!options.ok()) return options.status();
+  options->array = flags.array.array();
   absl::StatusOr<Input> input = Input::Open(flags.input);
   if (!input.ok()) return input.status();
   const int32_t typesize = flags.allow_partial ? 1 : options->compression.typesize;
@@ -42,7 +46,9 @@ absl::Status Build(const PackFlags& flags) {
   if (!writer.ok()) return writer.status();
   if (absl::Status status = flags.frame.SetVlmetalayers(*writer); !status.ok()) return status;
   Progress progress("packing", input->size());
-  const absl::StatusOr<int64_t> size = AppendInput(*input, *writer, options->chunksize, progress);
+  const absl::StatusOr<int64_t> size =
+      options->array ? FillArray(*input, *writer, progress)
+                     : AppendInput(*input, *writer, options->chunksize, progress);
   if (!size.ok()) return size.status();
   whole = CheckWholeItems(*input, *size, 0, typesize);
   return whole.ok() ? flags.frame.Close(*writer) : whole;
@@ -62,6 +68,7 @@ void AddPack(CLI::App& app, Command& chosen) {
   flags->frame.AddOutTo(*pack);
   flags->frame.AddTo(*pack, Absent::kDefault);
   AddAllowPartial(*pack, flags->allow_partial);
+  flags->array.AddTo(*pack);
   pack->footer(
       "Example: 32-bit floats, small rather than fast\n"
       "  cairn pack temps.f32 temps.b2frame --typesize 4 --codec zstd --level 9 --meta unit=K");

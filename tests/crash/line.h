@@ -1,0 +1,27 @@
+// A line: an array of bytes of one dimension, and the model of its frame.
+#ifndef CAIRN_TESTS_CRASH_LINE_H_
+#define CAIRN_TESTS_CRASH_LINE_H_
+
+#include <cstdint>
+
+#include "cairn/array.h"
+#include "cairn/types.h"
+#include "tests/frame/frame_model.h"
+
+namespace cairn::test {
+
+// Of so many bytes, in chunks of one block.
+ArrayInfo LineOf(int64_t nbytes, int32_t chunksize);
+Metalayer LayerOfLine(int64_t nbytes, int32_t chunksize);
+
+// Whether the frame of the model holds a line, and how long it is.
+bool IsLine(const FrameModel& model);
+int64_t LengthOfLine(const FrameModel& model);
+
+// As Writer::Resize and AppendAlong.
+Verdict ResizeLine(FrameModel& model, int64_t nbytes);
+Verdict AppendToLine(FrameModel& model, Bytes items);
+
+}  // namespace cairn::test
+
+#endif  // CAIRN_TESTS_CRASH_LINE_H_
