@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "engine/frame/chunk_log.h"
+#include "engine/frame/disk_reserve.h"
 #include "engine/frame/frame_writer.h"
 #include "engine/frame/new_file.h"
 
@@ -39,18 +40,23 @@ class ContiguousWriter final : public FrameWriter {
   absl::StatusOr<ReclaimReport> Free(const ReclaimOptions& options) override;
   void KeepStaged() override { shared_end_ = log_->end(); }
   absl::Status CleanUp() override;
+  void HoldReserve() override;
 
  private:
   using FrameWriter::FrameWriter;
 
   bool FitsInPlace() const;
   void StageAt(int64_t position);
-  void ReserveRoom();
+  absl::Status ReserveRoom();
+  absl::Status ReserveCheckpoint(int64_t size);
   void WriteZerosAhead();
+  void ForgetRoom();
   bool JournalIsLong() const;
   absl::Status GoOnBehind(const format::BatchParts& batch, uint64_t hash);
   absl::Status CommitInPlace(std::optional<uint64_t> oldest_generation);
+  absl::Status ReserveCopy(File& file);
   absl::StatusOr<NewFile> CopyDraft();
+  absl::StatusOr<NewFile> CopyIntoRoom();
   absl::Status CommitFirst();
   absl::Status CommitToNewFile();
   void BeginAfterCheckpoint();
@@ -62,8 +68,7 @@ class ContiguousWriter final : public FrameWriter {
   std::optional<NewFile> new_file_;  // file_, while it has no name
   std::optional<ChunkLog> log_;
   int64_t synced_end_ = 0;  // bytes of the file before this are durable
-  int64_t reserved_end_ = 0;
-  int64_t room_ = 0;
+  RoomAhead room_;
   int64_t zeros_end_ = 0;
   int64_t zeros_ = 0;
   int64_t small_commits_ = 0;  // durable ones
