@@ -19,13 +19,9 @@ namespace {
 // What one write moves from the old state to the new one.
 constexpr int64_t kSectorSize = 512;
 
-// Space that is reserved ahead of the journal, in steps that grow.
-constexpr int64_t kLeastRoom = int64_t{1} << 20;
-constexpr int64_t kMostRoom = int64_t{64} << 20;
-
-// A writer that goes on making small durable commits fills so much of that space with zeros, in
-// steps that grow: a sync that has to turn reserved blocks into written ones takes longer now and
-// then. Few steps: the commit that takes one waits for it.
+// A writer that goes on making small durable commits fills so much of the space ahead with zeros,
+// in steps that grow: a sync that has to turn reserved blocks into written ones takes longer now
+// and then. Few steps: the commit that takes one waits for it.
 constexpr int kManyCommits = 16;
 constexpr int64_t kLeastZeros = int64_t{256} << 10;
 constexpr int64_t kMostZeros = int64_t{1} << 20;
@@ -91,7 +87,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> ContiguousWriter::Build(FramePlace 
 }
 
 ContiguousWriter::~ContiguousWriter() {
-  // Only where nothing went wrong is it known what the header on the disk says.
+  // Only where no commit went wrong is it known what the header on the disk says.
   if (usable() && !first_.has_value()) CleanUp().IgnoreError();
 }
 
@@ -111,11 +107,12 @@ absl::Status ContiguousWriter::Restart() {
     source_ = FrameSource::OfFile(file_, 0, core_->env()->use_mmap);
     new_file_ = std::move(file);
     shared_end_ = 0;
-  } else if (log_->end() > CommittedEnd(*base_)) {
+  } else if (log_->end() > CommittedEnd(*base_) || !stager_->failure().ok()) {
     // Readers that hopped over these chunks must not take them for those of the next commit.
     CAIRN_RETURN_IF_ERROR(CleanUp());
-    reserved_end_ = 0;
-    zeros_end_ = 0;
+    ForgetRoom();
+  } else {
+    HoldReserve();
   }
   StageAt(std::max(CommittedEnd(*base_), shared_end_));
   return absl::OkStatus();
@@ -135,13 +132,19 @@ bool ContiguousWriter::JournalIsLong() const {
              std::clamp(draft.chunks.size() / 8, kShortJournal, kLongJournal);
 }
 
-// A commit should not have to make a larger size durable, and a full disk should show early. Where
-// there is no room the write itself will tell.
-void ContiguousWriter::ReserveRoom() {
-  if (log_->end() <= reserved_end_) return;
-  room_ = std::clamp(2 * room_, kLeastRoom, kMostRoom);
-  reserved_end_ = log_->end() + room_;
-  file_->Reserve(reserved_end_).IgnoreError();
+// For a batch, the checkpoint that follows it, and what that one leaves.
+absl::Status ContiguousWriter::ReserveRoom() {
+  const Draft& draft = stager_->draft();
+  const CheckpointNeed need = NeedOf(draft, *base_);
+  const int64_t end = log_->end() + format::RecordSize(stager_->MakeBatch({}));
+  const int64_t kept = need.index + need.pending + NeedAfter(draft, *base_, need.index);
+  const absl::Status status = room_.Extend(*file_, end, kept);
+  return status.ok() ? status : Refuse(status);
+}
+
+void ContiguousWriter::ForgetRoom() {
+  room_.Forget();
+  zeros_end_ = 0;
 }
 
 // Readers see what they saw before: zeros behind the journal. In small pieces, for a large write
@@ -153,7 +156,7 @@ void ContiguousWriter::WriteZerosAhead() {
     return;
   }
   zeros_ = std::clamp(2 * zeros_, kLeastZeros, kMostZeros);
-  zeros_end_ = std::min(log_->end() + zeros_, reserved_end_);
+  zeros_end_ = std::min(log_->end() + zeros_, room_.end());
   const std::vector<std::byte> zeros(static_cast<size_t>(kZerosPiece));
   // What is pending is written over them.
   for (int64_t at = log_->flushed(); at < zeros_end_; at += kZerosPiece) {
@@ -163,6 +166,7 @@ void ContiguousWriter::WriteZerosAhead() {
 }
 
 absl::Status ContiguousWriter::PublishBatch(Durability durability) {
+  CAIRN_RETURN_IF_ERROR(ReserveRoom());
   if (JournalIsLong()) return Fold();
   // Whoever opens the frame reads again what is perhaps not durable.
   if (log_->end() - synced_end_ > kMostUnsynced) {
@@ -182,7 +186,6 @@ absl::Status ContiguousWriter::PublishBatch(Durability durability) {
                                 .boot = core_->env()->boot,
                                 .durable_generation = synced_generation_};
   CAIRN_ASSIGN_OR_RETURN(const uint64_t hash, log_->AppendRecord(batch, receipt));
-  ReserveRoom();
   if (durability == Durability::kMachine) WriteZerosAhead();
   CAIRN_RETURN_IF_ERROR(log_->Flush());
   if (durability == Durability::kMachine) {
@@ -235,12 +238,22 @@ absl::Status ContiguousWriter::SyncCommitted() {
   return MarkDurable();
 }
 
+// For a checkpoint of so many bytes, and what it leaves: Reclaim begins with one of the same
+// entries.
+absl::Status ContiguousWriter::ReserveCheckpoint(int64_t size) {
+  constexpr int64_t kMargin = 128;
+  const int64_t kept = NeedAfter(stager_->draft(), *base_, size + kMargin);
+  const absl::Status status = file_->ReservePastEnd(log_->end() + size + kept);
+  return absl::IsResourceExhausted(status) ? Refuse(DiskIsFull(status, kept)) : absl::OkStatus();
+}
+
 absl::Status ContiguousWriter::CommitInPlace(std::optional<uint64_t> oldest_generation) {
   const Draft& draft = stager_->draft();
   CheckpointPlan plan = PlanAt(log_->end(), false);
   plan.seal.oldest_generation = oldest_generation.value_or(plan.seal.oldest_generation);
   CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes,
                          EncodeCheckpoint(draft, plan, &core_->env()->pool));
+  CAIRN_RETURN_IF_ERROR(ReserveCheckpoint(std::ssize(bytes.tail)));
   CAIRN_RETURN_IF_ERROR(file_->WriteAt(log_->end(), bytes.tail));
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
   CAIRN_RETURN_IF_ERROR(CheckAtPlace());
@@ -262,9 +275,21 @@ absl::Status ContiguousWriter::WriteWhole(File& file, const Draft& draft,
   return file.WriteAt(0, bytes.header);
 }
 
+// A full disk should show before anything is copied.
+absl::Status ContiguousWriter::ReserveCopy(File& file) {
+  const Draft& draft = stager_->draft();
+  if (!draft.stored_bytes.has_value()) return absl::OkStatus();
+  const int64_t size = draft.header.header_len + *draft.stored_bytes + NeedOf(draft, *base_).index;
+  const absl::Status status = file.ReservePastEnd(size);
+  if (!absl::IsResourceExhausted(status)) return absl::OkStatus();
+  return ResourceExhausted("%s; delete chunks and Reclaim their space, or remove other files",
+                           status.message());
+}
+
 // The draft's chunks, checked, in a file of their own.
 absl::StatusOr<NewFile> ContiguousWriter::CopyDraft(ChunkProgress progress) {
   CAIRN_ASSIGN_OR_RETURN(NewFile file, NewLockedFile(core_->place()));
+  CAIRN_RETURN_IF_ERROR(ReserveCopy(*file.file()));
   const int64_t header_len = base_->header.header_len;
   ChunkLog log(file.file().get(), FrameSource::OfFile(file.file(), 0, false),
                {.header_len = header_len, .position = header_len});
@@ -289,8 +314,21 @@ absl::Status ContiguousWriter::CommitFirst() {
   return Adopt(file_);
 }
 
+// With the old file's reserve, if need be: what the record of its move needs stays.
+absl::StatusOr<NewFile> ContiguousWriter::CopyIntoRoom(ChunkProgress progress) {
+  absl::StatusOr<NewFile> file = CopyDraft(progress);
+  if (!absl::IsResourceExhausted(file.status())) return file;
+  CAIRN_RETURN_IF_ERROR(file_->Truncate(log_->end()));
+  ForgetRoom();
+  file_->ReservePastEnd(log_->end() + format::kMinRecordSize).IgnoreError();
+  file = CopyDraft(progress);
+  if (!absl::IsResourceExhausted(file.status())) return file;
+  HoldReserve();
+  return Refuse(file.status());
+}
+
 absl::Status ContiguousWriter::CommitToNewFile(ChunkProgress progress) {
-  CAIRN_ASSIGN_OR_RETURN(NewFile file, CopyDraft(progress));
+  CAIRN_ASSIGN_OR_RETURN(NewFile file, CopyIntoRoom(progress));
   CAIRN_RETURN_IF_ERROR(CheckAtPlace());
   // Readers of the old file that find it look at the name each time, so it comes first: whenever
   // this process dies, they miss nothing.
@@ -316,16 +354,16 @@ absl::Status ContiguousWriter::Publish() {
   } else {
     CAIRN_RETURN_IF_ERROR(CommitToNewFile(NeverStop));
   }
-  if (file_ != before) reserved_end_ = zeros_end_ = 0;
+  if (file_ != before) ForgetRoom();
   BeginAfterCheckpoint();
   return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> ContiguousWriter::Rewrite(ChunkProgress progress) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t before, file_->Size());
-  CAIRN_RETURN_IF_ERROR(stager_->Finish());
+  CAIRN_RETURN_IF_ERROR(Finish());
   CAIRN_RETURN_IF_ERROR(CommitToNewFile(progress));
-  reserved_end_ = zeros_end_ = 0;
+  ForgetRoom();
   BeginAfterCheckpoint();
   return before;
 }
@@ -370,7 +408,7 @@ absl::StatusOr<ReclaimReport> ContiguousWriter::Free(const ReclaimOptions& optio
   }
   if (!keeps &&
       (!base_->journal->empty() || base_->seal->oldest_generation < base_->info.generation)) {
-    CAIRN_RETURN_IF_ERROR(stager_->Finish());
+    CAIRN_RETURN_IF_ERROR(Finish());
     CAIRN_RETURN_IF_ERROR(CommitInPlace(base_->info.generation + 1));
     BeginAfterCheckpoint();
   }
@@ -379,7 +417,7 @@ absl::StatusOr<ReclaimReport> ContiguousWriter::Free(const ReclaimOptions& optio
   if (kept == nullptr) return report;
   const uint64_t oldest = kept->info.generation;
   if (base_->seal->oldest_generation < oldest) {
-    CAIRN_RETURN_IF_ERROR(stager_->Finish());
+    CAIRN_RETURN_IF_ERROR(Finish());
     CAIRN_RETURN_IF_ERROR(CommitInPlace(oldest));
     BeginAfterCheckpoint();
   }
@@ -388,6 +426,7 @@ absl::StatusOr<ReclaimReport> ContiguousWriter::Free(const ReclaimOptions& optio
   if (report.blocked) return report;
   CAIRN_ASSIGN_OR_RETURN(const std::vector<Extent> dead, DeadExtents(*kept));
   CAIRN_ASSIGN_OR_RETURN(report.freed, PunchHoles(*file_, dead));
+  HoldReserve();
   return report;
 }
 
@@ -404,7 +443,15 @@ absl::Status ContiguousWriter::CleanUp() {
   const int64_t end = std::max(CommittedEnd(*base_), shared_end_);
   // Also what a writer left that could not clean up.
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file_->Size());
-  return size > end ? file_->Truncate(end) : absl::OkStatus();
+  if (size > end) CAIRN_RETURN_IF_ERROR(file_->Truncate(end));
+  HoldReserve();
+  return absl::OkStatus();
+}
+
+void ContiguousWriter::HoldReserve() {
+  if (first_.has_value()) return;
+  HoldPastEnd(*file_, std::max(CommittedEnd(*base_), shared_end_),
+              NeedAtRest(NeedOf(Draft(*base_), *base_)));
 }
 
 }  // namespace cairn::frame

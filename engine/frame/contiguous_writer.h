@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "engine/frame/chunk_log.h"
+#include "engine/frame/disk_reserve.h"
 #include "engine/frame/frame_writer.h"
 #include "engine/frame/new_file.h"
 
@@ -39,20 +40,25 @@ class ContiguousWriter final : public FrameWriter {
   absl::StatusOr<ReclaimReport> Free(const ReclaimOptions& options) override;
   void KeepStaged() override { shared_end_ = log_->end(); }
   absl::Status CleanUp() override;
+  void HoldReserve() override;
 
  private:
   using FrameWriter::FrameWriter;
 
   bool FitsInPlace() const;
   void StageAt(int64_t position);
-  void ReserveRoom();
+  absl::Status ReserveRoom();
+  absl::Status ReserveCheckpoint(int64_t size);
   void WriteZerosAhead();
+  void ForgetRoom();
   bool JournalIsLong() const;
   absl::Status GoOnBehind(const format::BatchParts& batch, uint64_t hash,
                           const format::Receipt& receipt);
   absl::Status MarkDurable();
   absl::Status CommitInPlace(std::optional<uint64_t> oldest_generation);
+  absl::Status ReserveCopy(File& file);
   absl::StatusOr<NewFile> CopyDraft(ChunkProgress progress);
+  absl::StatusOr<NewFile> CopyIntoRoom(ChunkProgress progress);
   absl::Status CommitFirst();
   absl::Status CommitToNewFile(ChunkProgress progress);
   void BeginAfterCheckpoint();
@@ -65,8 +71,7 @@ class ContiguousWriter final : public FrameWriter {
   std::optional<ChunkLog> log_;
   int64_t synced_end_ = 0;  // bytes of the file before this are durable
   uint64_t synced_generation_ = 0;
-  int64_t reserved_end_ = 0;
-  int64_t room_ = 0;
+  RoomAhead room_;
   int64_t zeros_end_ = 0;
   int64_t zeros_ = 0;
   int64_t small_commits_ = 0;  // durable ones

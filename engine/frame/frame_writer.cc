@@ -229,7 +229,10 @@ absl::Status FrameWriter::WitnessJournal() {
   if (journal.receipt == receipt) return absl::OkStatus();
   std::vector<std::byte> bytes;
   format::AppendReceipt(receipt, journal.end, bytes);
-  CAIRN_RETURN_IF_ERROR(file_->WriteAt(journal.end, bytes));
+  const absl::Status written = file_->WriteAt(journal.end, bytes);
+  // A full disk has to open, too.
+  if (absl::IsResourceExhausted(written)) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(written);
   auto state = std::make_shared<State>(*base_);
   Extend(receipt, journal.end + format::kReceiptSize, *state->journal);
   RenewInfo(*state);
@@ -242,7 +245,10 @@ absl::Status FrameWriter::ConfirmJournal() {
   if (!base_->journal.has_value()) return absl::OkStatus();
   const JournalEnd& journal = *base_->journal;
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file_->Size());
-  if (size > journal.end) CAIRN_RETURN_IF_ERROR(file_->Truncate(journal.end));
+  if (size > journal.end) {
+    CAIRN_RETURN_IF_ERROR(file_->Truncate(journal.end));
+    HoldReserve();  // at once: others may be waiting for space
+  }
   std::vector<std::byte> piece;
   for (int64_t at = journal.durable_end; at < journal.end; at += std::ssize(piece)) {
     piece.resize(static_cast<size_t>(std::min(kPieceSize, journal.end - at)));
@@ -274,7 +280,9 @@ bool FrameWriter::StagedIsRead() const {
 }
 
 void FrameWriter::Rollback() {
-  if (!CheckUsable().ok()) return;
+  if (!usable()) return;
+  const absl::Status& failure = stager_->failure();
+  if (!failure.ok() && !absl::IsResourceExhausted(failure)) return;
   absl::Status status = Restart();
   if (status.ok()) status = StageNewArray();
   if (!status.ok()) {
@@ -319,12 +327,22 @@ void FrameWriter::Adopt(std::shared_ptr<const State> state) {
   core_->Adopt(base_);
 }
 
+absl::Status FrameWriter::Finish() {
+  const absl::Status status = stager_->Finish();
+  return absl::IsResourceExhausted(status) ? Refuse(status) : status;
+}
+
 absl::Status FrameWriter::Fold() {
-  CAIRN_RETURN_IF_ERROR(stager_->Finish());
+  CAIRN_RETURN_IF_ERROR(Finish());
   return Publish();
 }
 
-// A step that fails leaves nobody knowing what is in the files.
+absl::Status FrameWriter::Refuse(absl::Status status) {
+  refused_ = true;
+  return status;
+}
+
+// A step that fails and is not refused leaves nobody knowing what is in the files.
 absl::Status FrameWriter::Run(absl::FunctionRef<absl::Status()> step) {
   // Refused, the commit can be tried again.
   const bool replace = first_.has_value() && first_->replace;
@@ -334,9 +352,14 @@ absl::Status FrameWriter::Run(absl::FunctionRef<absl::Status()> step) {
   if (first_.has_value() && base_->header.layout == Layout::kContiguous) {
     CAIRN_ASSIGN_OR_RETURN(lock_file_, TakeLockFile(wanted(), {}));
   }
+  const bool edited = first_.has_value() || stager_->draft().edited;
+  refused_ = false;
   const absl::Status status = step();
-  if (!status.ok()) {
+  if (status.ok()) return status;
+  if (!refused_) {
     unusable_ = FailedPrecondition("an earlier commit failed: %s", status.message());
+  } else if (!edited) {
+    Rollback();  // of a chunk that was made of pending items
   }
   return status;
 }

@@ -28,7 +28,8 @@
 
 namespace cairn::frame {
 
-// Not thread-safe. After a failed write every call gives kFailedPrecondition.
+// Not thread-safe. After a failed write every call gives kFailedPrecondition; after one of staged
+// bytes that found the disk full, only until Rollback.
 class FrameWriter {
  public:
   // Whether commits can follow this state: no damage is there that they would bury, and no other
@@ -100,13 +101,20 @@ class FrameWriter {
   virtual void KeepStaged() {}
   // Whether one is still there. What it reads no commit need name.
   bool StagedIsRead() const;
-  // Leaves nothing in the files that is not the committed frame.
+  // Leaves nothing in the files that is not the committed frame, and its reserve of disk space.
   virtual absl::Status CleanUp() = 0;
+  // Keeps disk space for what frees a full disk, where there is some.
+  virtual void HoldReserve() = 0;
 
+  // Makes a chunk of the pending items, and brings what is staged to the files.
+  absl::Status Finish();
   // Commits what is staged, and the journal, in a checkpoint.
   absl::Status Fold();
-  // False also for a writer that never got so far as to stage.
-  bool usable() const { return stager_.has_value() && CheckUsable().ok(); }
+  // Fails the step under way, which has changed nothing that is committed: the writer stays usable.
+  absl::Status Refuse(absl::Status status);
+  // Whether it is known what is committed. False also for a writer that never got so far as to
+  // stage.
+  bool usable() const { return stager_.has_value() && owner_.is_here() && unusable_.ok(); }
   void StageInto(ChunkSink& sink) { stager_.emplace(base_, sink, options_, !first_.has_value()); }
   // `new_file`: nothing of the state before is in the file.
   CheckpointPlan PlanAt(int64_t index_begin, bool new_file) const;
@@ -135,6 +143,7 @@ class FrameWriter {
 
   std::vector<std::weak_ptr<const State>> staged_;  // that snapshots were given
   absl::Status unusable_;  // the first failure, or that the writer is closed
+  bool refused_ = false;   // the step under way
   storage::OwnerProcess owner_;
   std::optional<storage::LockFile> lock_file_;
 };

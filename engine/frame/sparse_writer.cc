@@ -7,7 +7,7 @@
 #include "engine/format/seal.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/chunk_reader.h"
-#include "engine/frame/new_file.h"
+#include "engine/frame/disk_reserve.h"
 #include "engine/frame/old_frame.h"
 #include "engine/frame/orphans.h"
 #include "engine/frame/sparse_area.h"
@@ -68,6 +68,27 @@ absl::Status SparseWriter::Restart() {
     files_->Discard();
   }
   StageInto(*files_);
+  HoldReserve();
+  return absl::OkStatus();
+}
+
+// The space that the next index takes, and more, past the end of the one of now.
+void SparseWriter::HoldReserve() {
+  if (first_.has_value()) return;
+  HoldPastEnd(*file_, base_->header.frame_size, NeedAtRest(NeedOf(Draft(*base_), *base_)));
+}
+
+// A new index takes the reserve of the one of now, unless that would leave too little.
+absl::Status SparseWriter::TakeReserve(File& index, const Draft& draft) {
+  const CheckpointNeed need = NeedOf(draft, *base_);
+  const int64_t kept = NeedAfter(draft, *base_, 0);  // Reclaim only removes files
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, file_->Size());
+  if (kept > 0) {
+    const absl::Status status = file_->ReservePastEnd(size + need.index + kept);
+    if (absl::IsResourceExhausted(status)) return DiskIsFull(status, kept);
+  }
+  CAIRN_RETURN_IF_ERROR(file_->Truncate(size));
+  index.ReservePastEnd(need.index).IgnoreError();
   return absl::OkStatus();
 }
 
@@ -87,12 +108,23 @@ absl::Status SparseWriter::CommitFirst() {
   return Adopt(file_);
 }
 
-absl::Status SparseWriter::ReplaceIndex(const Draft& draft) {
+absl::StatusOr<NewFile> SparseWriter::NewIndex(const Draft& draft) {
   const FramePlace& place = core_->place();
   CAIRN_RETURN_IF_ERROR(directory().SyncDirectoryOf(place.path));
   CAIRN_ASSIGN_OR_RETURN(NewFile index, NewFile::CreateBeside(place.files, place.path));
+  CAIRN_RETURN_IF_ERROR(TakeReserve(*index.file(), draft));
   CAIRN_RETURN_IF_ERROR(index.file()->LockByte(kWriterLockByte, LockMode::kExclusive));
   CAIRN_RETURN_IF_ERROR(WriteIndex(*index.file(), draft));
+  return index;
+}
+
+absl::Status SparseWriter::ReplaceIndex(const Draft& draft) {
+  absl::StatusOr<NewFile> made = NewIndex(draft);
+  if (absl::IsResourceExhausted(made.status())) {
+    HoldReserve();
+    return Refuse(made.status());
+  }
+  CAIRN_ASSIGN_OR_RETURN(NewFile index, std::move(made));
   CAIRN_RETURN_IF_ERROR(CheckAtPlace());
   CAIRN_ASSIGN_OR_RETURN(const std::string old, index.PublishBySwap());
   CAIRN_RETURN_IF_ERROR(Adopt(index.file()));
@@ -110,6 +142,7 @@ absl::Status SparseWriter::Publish() {
   }
   CAIRN_RETURN_IF_ERROR(RecycleNumbers());
   committed_ = true;
+  HoldReserve();
   StageInto(*files_);
   return absl::OkStatus();
 }
@@ -154,6 +187,7 @@ absl::StatusOr<int64_t> SparseWriter::Rewrite(ChunkProgress progress) {
   const int64_t before = base_->header.frame_size + *draft.stored_bytes + orphans_.freed;
   CAIRN_RETURN_IF_ERROR(ReplaceIndex(draft));
   committed_ = true;
+  HoldReserve();
   StageInto(*files_);
   return before;
 }

@@ -18,6 +18,7 @@
 #include "engine/frame/chunk_files.h"
 #include "engine/frame/frame_writer.h"
 #include "engine/frame/new_directory.h"
+#include "engine/frame/new_file.h"
 #include "engine/frame/orphans.h"
 
 namespace cairn::frame {
@@ -36,12 +37,15 @@ class SparseWriter final : public FrameWriter {
   absl::Status Restart() override;
   absl::StatusOr<ReclaimReport> Free(const ReclaimOptions& options) override;
   absl::Status CleanUp() override;
+  void HoldReserve() override;
 
  private:
   using FrameWriter::FrameWriter;
 
   FileSystem& directory() const { return *core_->place().files; }
+  absl::Status TakeReserve(File& index, const Draft& draft);
   absl::Status WriteIndex(File& file, const Draft& draft) const;
+  absl::StatusOr<NewFile> NewIndex(const Draft& draft);
   absl::Status CommitFirst();
   absl::Status RecycleNumbers();
   absl::Status ReplaceIndex(const Draft& draft);

@@ -1,4 +1,4 @@
-// What a file system without permissions or directories answers.
+// What a file system without reserves, permissions or directories answers.
 #include "cairn/file_system.h"
 
 #include "engine/base/status.h"
@@ -12,6 +12,10 @@ absl::Status HasNoDirectories(const std::string& path) {
 }
 
 }  // namespace
+
+absl::Status File::ReservePastEnd(int64_t size) {
+  return Unimplemented("this file system cannot reserve %d bytes past the end of a file", size);
+}
 
 absl::StatusOr<std::unique_ptr<File>> FileSystem::CreateFor(const std::string& path,
                                                             const std::string& /*old*/) {

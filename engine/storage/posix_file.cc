@@ -127,17 +127,25 @@ absl::Status PosixFile::Truncate(int64_t size) {
   return absl::OkStatus();
 }
 
-absl::Status PosixFile::Reserve(int64_t size) {
+absl::Status PosixFile::AllocateFromEnd(int64_t size, int mode) {
   CAIRN_RETURN_IF_ERROR(CheckWritable(size, 0));
   CAIRN_ASSIGN_OR_RETURN(const int64_t old_size, Size());
   if (size <= old_size) return absl::OkStatus();
   const auto start = static_cast<off_t>(old_size);
   const auto length = static_cast<off_t>(size - old_size);
-  if (RetryInterrupted([&] { return ::fallocate(fd_.get(), 0, start, length); }) == 0) {
+  if (RetryInterrupted([&] { return ::fallocate(fd_.get(), mode, start, length); }) == 0) {
     return absl::OkStatus();
   }
-  if (errno == EOPNOTSUPP) return Truncate(size);
   return ErrnoStatus(errno, path_, absl::StrFormat("reserve space for %d bytes", size));
+}
+
+absl::Status PosixFile::Reserve(int64_t size) {
+  const absl::Status status = AllocateFromEnd(size, 0);
+  return absl::IsUnimplemented(status) ? Truncate(size) : status;
+}
+
+absl::Status PosixFile::ReservePastEnd(int64_t size) {
+  return AllocateFromEnd(size, FALLOC_FL_KEEP_SIZE);
 }
 
 absl::Status PosixFile::PunchHole(int64_t offset, int64_t size) {

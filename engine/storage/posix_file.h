@@ -40,6 +40,7 @@ class PosixFile final : public File {
   // Space for the bytes behind the present end, so that holes stay holes. Where the file system
   // reserves none, the file grows all the same.
   absl::Status Reserve(int64_t size) override;
+  absl::Status ReservePastEnd(int64_t size) override;
   absl::Status PunchHole(int64_t offset, int64_t size) override;
   absl::Status Sync(SyncMode mode) override;
   void SyncSoon(int64_t offset, int64_t size) override;
@@ -55,6 +56,7 @@ class PosixFile final : public File {
 
  private:
   absl::Status CheckWritable(int64_t offset, int64_t size) const;
+  absl::Status AllocateFromEnd(int64_t size, int mode);
   absl::Status PastEnd(int64_t offset, int64_t size) const;
 
   const UniqueFd fd_;

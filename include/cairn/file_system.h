@@ -58,6 +58,10 @@ class CAIRN_EXPORT File {
   // Reserves disk space for the bytes from the present end up to `size`; the file may become that
   // long, the new bytes being zero. Holes before the end stay holes.
   virtual absl::Status Reserve(int64_t size) = 0;
+  // Reserves disk space for the bytes from the present end up to `size`, and leaves the file as
+  // long as it is. Truncate gives that space back. kResourceExhausted when the disk is full;
+  // kUnimplemented where the file system cannot.
+  virtual absl::Status ReservePastEnd(int64_t size);
   // Gives back the disk space of bytes that nobody will read again; they become zero. The size of
   // the file stays. kUnimplemented where there are no holes.
   virtual absl::Status PunchHole(int64_t offset, int64_t size) = 0;

@@ -79,9 +79,9 @@ class CAIRN_EXPORT Frame {
   // Writes the newest committed state again, without a dead byte and sealed throughout, and gives
   // it the frame's name; readers of older snapshots go on undisturbed. A sparse frame gets a new
   // index and loses the files that no index names. Chunks are checked, not coded again. Costs the
-  // stored bytes. kUnavailable while a writer holds the frame; kDataLoss, and nothing changes.
-  // `progress`, when given, is called with the chunks done and returns false to stop: kCancelled,
-  // and nothing changes.
+  // stored bytes. kUnavailable while a writer holds the frame; kDataLoss, or kResourceExhausted
+  // where the disk has no room for the copy, and nothing changes. `progress`, when given, is called
+  // with the chunks done and returns false to stop: kCancelled, and nothing changes.
   absl::StatusOr<CompactReport> Compact(absl::FunctionRef<bool(int64_t)> progress = [](int64_t) {
     return true;
   });

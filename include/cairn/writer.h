@@ -34,6 +34,10 @@ struct ReclaimReport {
 // After a failed write or sync the outcome of the commit under way is unknown until the frame is
 // opened again, and every call gives kFailedPrecondition. A call that is refused for its arguments
 // changes nothing.
+//
+// A full disk is kResourceExhausted. An edit that it stops leaves the staged edits unusable until
+// Rollback; a commit that would leave too little space for deleting chunks and for Reclaim changes
+// nothing and can be rolled back or, when there is space, made again.
 class CAIRN_EXPORT Writer {
  public:
   Writer(Writer&&) noexcept;
@@ -111,7 +115,8 @@ class CAIRN_EXPORT Writer {
   // from the history. Writes a checkpoint first. O(nchunks). kFailedPrecondition with staged edits;
   // kUnimplemented in memory and where no seal tells the history.
   absl::StatusOr<ReclaimReport> Reclaim(const ReclaimOptions& options = {});
-  // Commit + Checkpoint; the frame may then be written by others. Every later call fails.
+  // Commit + Checkpoint; the frame may then be written by others. Every later call fails. After
+  // kResourceExhausted the writer is still open.
   absl::Status Close();
 
   // For the engine: writers come from Frame.

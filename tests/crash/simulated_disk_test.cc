@@ -110,6 +110,20 @@ TEST_F(SimulatedDiskTest, ReservedSpaceIsZeroAndAHoleToo) {
   EXPECT_EQ(Outcomes(), (Outcome{std::string("\0b\0\0", 4)}));
 }
 
+TEST_F(SimulatedDiskTest, AFullDiskHasRoomWhereSpaceWasReservedUntilTheFileIsCut) {
+  const auto file = DurableFile("ab");
+  disk_.SetCapacity(3 * 4096);
+  const auto other = Open("g", FileMode::kCreateNew);
+  ASSERT_TRUE(file->ReservePastEnd(8192).ok());
+  EXPECT_EQ(*file->Size(), 2);
+  ASSERT_TRUE(other->Reserve(4096).ok());
+  EXPECT_EQ(disk_.Free(), 0);
+  EXPECT_TRUE(absl::IsResourceExhausted(other->WriteAt(4096, AsBytes("c"))));
+  EXPECT_TRUE(file->WriteAt(4096, AsBytes("c")).ok());
+  ASSERT_TRUE(file->Truncate(2).ok());
+  EXPECT_TRUE(other->WriteAt(4096, AsBytes("c")).ok());
+}
+
 TEST_F(SimulatedDiskTest, AMomentKeepsWhatWasDoneBeforeIt) {
   const auto file = DurableFile("a");
   for (const char* text : {"b", "c"}) ASSERT_TRUE(file->WriteAt(0, AsBytes(text)).ok());

@@ -273,9 +273,8 @@ TEST_F(JournalDamageTest, AFlippedBitIsSeenWhereALaterCommitShowsThatItWasDurabl
     const bool known = std::ranges::find(made.data, *data) != made.data.end() || data->empty();
     EXPECT_TRUE(known) << at;
     // Receipts are no part of a commit.
-    const bool in_receipt = std::ranges::any_of(made.ends, [at](int64_t end) {
-      return at >= end - format::kReceiptSize && at < end;
-    });
+    const bool in_receipt = std::ranges::any_of(
+        made.ends, [at](int64_t end) { return at >= end - format::kReceiptSize && at < end; });
     if (in_receipt) {
       EXPECT_EQ(*data, made.data.back()) << at;
     } else if (at < made.ends[1]) {

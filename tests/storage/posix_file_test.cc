@@ -65,6 +65,20 @@ TEST_F(PosixFileTest, ReserveTakesDiskSpaceBeforeTheBytesCome) {
   if (*file->AllocatedSize() < 1 << 20) GTEST_SKIP() << "no space can be reserved here";
 }
 
+TEST_F(PosixFileTest, ReservePastEndTakesDiskSpaceAndLeavesTheSize) {
+  const auto file = Create("abc");
+  const absl::Status status = file->ReservePastEnd(1 << 20);
+  if (absl::IsUnimplemented(status)) GTEST_SKIP() << "no space can be reserved here";
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(*file->Size(), 3);
+  EXPECT_GE(*file->AllocatedSize(), 1 << 20);
+  ASSERT_TRUE(file->WriteAt(3, AsBytes("def")).ok());
+  EXPECT_EQ(*file->Size(), 6);
+  ASSERT_TRUE(file->ReservePastEnd(2).ok());
+  ASSERT_TRUE(file->Truncate(6).ok());
+  EXPECT_LT(*file->AllocatedSize(), 1 << 20);
+}
+
 TEST_F(PosixFileTest, HolesTakeNoDiskSpaceAndReserveLeavesThemAlone) {
   const auto file = Create(std::string(1 << 20, 'x'));
   ASSERT_TRUE(file->Sync(SyncMode::kAll).ok());
@@ -83,6 +97,7 @@ TEST_F(PosixFileTest, ReadOnlyFileRefusesChanges) {
   EXPECT_EQ(file->WriteAt(0, AsBytes("x")).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(file->Truncate(0).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(file->Reserve(100).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(file->ReservePastEnd(100).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(file->PunchHole(0, 1).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(*file->Size(), 3);
 }

@@ -47,6 +47,7 @@ class CountingFile final : public File {
   absl::Status WriteAt(int64_t offset, Bytes src) override { return base_->WriteAt(offset, src); }
   absl::Status Truncate(int64_t size) override { return base_->Truncate(size); }
   absl::Status Reserve(int64_t size) override { return base_->Reserve(size); }
+  absl::Status ReservePastEnd(int64_t size) override { return base_->ReservePastEnd(size); }
   absl::Status PunchHole(int64_t offset, int64_t size) override {
     return base_->PunchHole(offset, size);
   }

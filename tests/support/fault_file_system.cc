@@ -40,6 +40,10 @@ class FaultFile final : public File {
     return disk_->Do({.kind = Kind::kReserve, .path = path_, .file = id_, .offset = size},
                      [&](Operation&) { return base_->Reserve(size); });
   }
+  absl::Status ReservePastEnd(int64_t size) override {
+    return disk_->Do({.kind = Kind::kReservePastEnd, .path = path_, .file = id_, .offset = size},
+                     [&](Operation&) { return base_->ReservePastEnd(size); });
+  }
   absl::Status PunchHole(int64_t offset, int64_t size) override {
     return disk_->Do(
         {.kind = Kind::kPunchHole, .path = path_, .file = id_, .offset = offset, .size = size},

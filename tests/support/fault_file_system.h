@@ -35,6 +35,7 @@ struct Operation {
     kWrite,
     kTruncate,
     kReserve,
+    kReservePastEnd,
     kPunchHole,
     kSync,
     kRename,
@@ -49,7 +50,7 @@ struct Operation {
   std::string path = {};   // as the file was opened, behind the directory's where one was opened
   std::string to = {};     // kRename: the new name, `path` being the old one; kExchange: the other
   FileIdentity file = {};  // what is done to an open file: to which one, whatever its name
-  int64_t offset = 0;      // kWrite, kPunchHole: where; kTruncate, kReserve: the new size
+  int64_t offset = 0;      // kWrite, kPunchHole: where; kTruncate and both kReserve…: the size
   int64_t size = 0;        // kPunchHole
   std::vector<std::byte> bytes = {};    // kWrite
   SyncMode sync_mode = SyncMode::kAll;  // kSync

@@ -1,6 +1,7 @@
 #include "tests/support/simulated_disk.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/str_format.h"
 
@@ -13,8 +14,8 @@ namespace cairn::test {
 
 std::string ToString(const DiskOperation& operation) {
   constexpr const char* kKinds[] = {
-      "create", "write",          "truncate",       "reserve",          "punch",   "sync", "rename",
-      "remove", "sync directory", "make directory", "remove directory", "exchange"};
+      "create", "write",  "truncate",       "reserve",        "reserve past end", "punch",   "sync",
+      "rename", "remove", "sync directory", "make directory", "remove directory", "exchange"};
   return absl::StrFormat("%d: %s %s %d+%d", operation.number,
                          kKinds[static_cast<size_t>(operation.kind)], operation.name,
                          operation.offset, operation.bytes.size());
@@ -70,6 +71,7 @@ std::unique_ptr<SimulatedDisk> SimulatedDisk::After(const SimulatedDisk& from) {
   disk->next_inode_ = from.next_inode_;
   disk->time_ = from.time_;
   disk->boot_ = from.boot_;
+  disk->capacity_ = from.capacity_;
   return disk;
 }
 
@@ -118,6 +120,27 @@ absl::Status SimulatedDisk::Do(DiskOperation operation, const Run& run, const Fa
   const absl::Status status = run(time_++);
   for (const Run& deferred : std::exchange(deferred_, {})) deferred(time_++).IgnoreError();
   return status;
+}
+
+int64_t SimulatedDisk::Free() const {
+  std::set<uint64_t> named;
+  for (const auto& [inode, names] : directories_) {
+    for (const auto& [name, file] : names->now) named.insert(file);
+  }
+  int64_t free = capacity_;
+  for (const auto& [inode, file] : files_) {
+    const bool open = file.use_count() > 1;
+    if (open || named.contains(inode)) free -= file->allocated();
+  }
+  return free;
+}
+
+absl::Status SimulatedDisk::CheckSpace(const SimulatedInode& inode, int64_t begin,
+                                       int64_t end) const {
+  if (capacity_ == INT64_MAX || inode.Missing(begin, end) * SimulatedInode::kPage <= Free()) {
+    return absl::OkStatus();
+  }
+  return ResourceExhausted("no space left on the disk for %d bytes at %d", end - begin, begin);
 }
 
 void SimulatedDisk::DoPart(const DiskOperation& write, size_t size) {

@@ -36,6 +36,7 @@ struct DiskOperation {
     kWrite,
     kTruncate,
     kReserve,
+    kReservePastEnd,
     kPunch,
     kSync,
     kRename,
@@ -50,7 +51,7 @@ struct DiskOperation {
   std::string name = {};                // as the file was opened, or the name that changes
   int64_t number = 0;                   // of the operation, from 0
   uint64_t inode = 0;                   // kWrite: of the file, which may have lost its name
-  int64_t offset = 0;                   // kWrite, kPunch; the size for kTruncate, kReserve
+  int64_t offset = 0;                   // kWrite, kPunch; the size for kTruncate, kReserve…
   Bytes bytes = {};                     // kWrite
   Bytes cached = {};                    // kWrite, kSync: the whole file before
   SyncMode sync_mode = SyncMode::kAll;  // kSync
@@ -102,6 +103,10 @@ class SimulatedDisk {
   // Asks `judge` before each operation. It may look at the disk, and change nothing.
   using JudgeFunction = std::function<Fate(const DiskOperation&)>;
   void Judge(JudgeFunction judge) { judge_ = std::move(judge); }
+  // What files may take of it; there is no end to a new disk. Directories take nothing.
+  void SetCapacity(int64_t bytes) { capacity_ = bytes; }
+  // What no file takes that has a name or is open.
+  int64_t Free() const;
   // Operations so far, failed ones included.
   int64_t operations() const { return operations_; }
   bool dead() const { return dead_; }
@@ -131,6 +136,8 @@ class SimulatedDisk {
   absl::Status Do(DiskOperation operation, const Run& run, const Fail& fail = {});
   std::shared_ptr<SimulatedInode> file(uint64_t inode) const;
   std::shared_ptr<SimulatedNames> directory(uint64_t inode) const;
+  // Whether bytes [begin, end) can be allocated to a file: kResourceExhausted.
+  absl::Status CheckSpace(const SimulatedInode& inode, int64_t begin, int64_t end) const;
   uint64_t AddFile();
   uint64_t AddDirectory();
 
@@ -157,6 +164,7 @@ class SimulatedDisk {
   JudgeFunction judge_;
   bool dead_ = false;
   uint64_t boot_ = 1;
+  int64_t capacity_ = INT64_MAX;
   std::vector<Run> deferred_;
   std::unique_ptr<FileSystem> root_;
 };

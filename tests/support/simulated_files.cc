@@ -66,7 +66,8 @@ absl::Status SimulatedFile::WriteAt(int64_t offset, Bytes src) {
        .offset = offset,
        .bytes = *bytes,
        .cached = inode_->bytes()},
-      [inode = inode_, offset, bytes](int64_t time) {
+      [disk = disk_, inode = inode_, offset, bytes](int64_t time) {
+        CAIRN_RETURN_IF_ERROR(disk->CheckSpace(*inode, offset, offset + std::ssize(*bytes)));
         inode->Write(time, offset, *bytes);
         return absl::OkStatus();
       },
@@ -87,8 +88,22 @@ absl::Status SimulatedFile::Truncate(int64_t size) {
 absl::Status SimulatedFile::Reserve(int64_t size) {
   CAIRN_RETURN_IF_ERROR(CheckWritable(size, 0));
   return disk_->Do({.kind = Kind::kReserve, .name = name_, .offset = size},
-                   [inode = inode_, size](int64_t time) {
-                     inode->Reserve(time, size);
+                   [disk = disk_, inode = inode_, size](int64_t time) {
+                     const int64_t end = inode->size();
+                     CAIRN_RETURN_IF_ERROR(disk->CheckSpace(*inode, end, size));
+                     inode->Allocate(end, size);
+                     if (size > end) inode->Resize(time, size);
+                     return absl::OkStatus();
+                   });
+}
+
+absl::Status SimulatedFile::ReservePastEnd(int64_t size) {
+  CAIRN_RETURN_IF_ERROR(CheckWritable(size, 0));
+  return disk_->Do({.kind = Kind::kReservePastEnd, .name = name_, .offset = size},
+                   [disk = disk_, inode = inode_, size](int64_t /*time*/) {
+                     const int64_t end = inode->size();
+                     CAIRN_RETURN_IF_ERROR(disk->CheckSpace(*inode, end, size));
+                     inode->Allocate(end, size);
                      return absl::OkStatus();
                    });
 }

@@ -69,7 +69,7 @@ void SimulatedInode::Write(int64_t time, int64_t offset, Bytes src) {
   CopyBytes(ToVector(src), Cached(offset, end));  // `src` may be a mapping of this very file
   size_ = std::max(size_, end);
   Use(end);
-  for (int64_t page = offset / kPage; page * kPage < end; ++page) allocated_.insert(page);
+  Allocate(offset, end);
   Add(time, offset, end);
 }
 
@@ -77,14 +77,23 @@ void SimulatedInode::Resize(int64_t time, int64_t size) {
   const int64_t end = used_;
   if (size < end) FillBytes(Cached(size, end), std::byte{0});
   used_ = std::min(used_, size);
+  if (size <= size_) {
+    allocated_.erase(allocated_.lower_bound((size + kPage - 1) / kPage), allocated_.end());
+  }
   size_ = size;
-  allocated_.erase(allocated_.lower_bound((size + kPage - 1) / kPage), allocated_.end());
   Add(time, size, end);
 }
 
-void SimulatedInode::Reserve(int64_t time, int64_t size) {
-  for (int64_t page = 0; page * kPage < size; ++page) allocated_.insert(page);
-  if (size > size_) Resize(time, size);
+void SimulatedInode::Allocate(int64_t begin, int64_t end) {
+  for (int64_t page = begin / kPage; page * kPage < end; ++page) allocated_.insert(page);
+}
+
+int64_t SimulatedInode::Missing(int64_t begin, int64_t end) const {
+  int64_t missing = 0;
+  for (int64_t page = begin / kPage; page * kPage < end; ++page) {
+    if (!allocated_.contains(page)) ++missing;
+  }
+  return missing;
 }
 
 void SimulatedInode::Punch(int64_t time, int64_t offset, int64_t size) {

@@ -67,7 +67,10 @@ class SimulatedInode {
   // None may go past kCapacity.
   void Write(int64_t time, int64_t offset, Bytes src);
   void Resize(int64_t time, int64_t size);
-  void Reserve(int64_t time, int64_t size);
+  // Disk space for bytes that may lie past the end.
+  void Allocate(int64_t begin, int64_t end);
+  // Pages of them that have none yet.
+  int64_t Missing(int64_t begin, int64_t end) const;
   void Punch(int64_t time, int64_t offset, int64_t size);
 
   void Sync(SyncMode mode);

@@ -27,6 +27,7 @@ class CountingFile final : public File {
   }
   absl::Status Truncate(int64_t size) override { return Called().Truncate(size); }
   absl::Status Reserve(int64_t size) override { return Called().Reserve(size); }
+  absl::Status ReservePastEnd(int64_t size) override { return Called().ReservePastEnd(size); }
   absl::Status PunchHole(int64_t offset, int64_t size) override {
     return Called().PunchHole(offset, size);
   }

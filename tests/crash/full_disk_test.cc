@@ -1,0 +1,260 @@
+// A disk on which other files take whatever is free. What a frame keeps past its end must do to
+// delete chunks and to reclaim their space; the simulated disk counts blocks of 4 KiB.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "cairn/recover.h"
+#include "tests/frame/frame_test_data.h"
+#include "tests/support/simulated_disk.h"
+
+namespace cairn::test {
+namespace {
+
+constexpr int64_t kCapacity = 1 << 20;
+constexpr int32_t kChunk = 1000;
+
+Buffer NoiseOf(int64_t nchunks, uint64_t seed) {
+  return MakeNoise(static_cast<size_t>(nchunks * kChunk), seed);
+}
+
+class FullDiskTest : public testing::TestWithParam<Layout> {
+ protected:
+  FullDiskTest() { NewDisk(); }
+
+  void NewDisk() {
+    disk_ = std::make_unique<SimulatedDisk>();
+    disk_->SetCapacity(kCapacity);
+  }
+  FileSystem* files() { return disk_->root(); }
+  CreateOptions Options() {
+    CreateOptions options = Cut(1, kChunk);
+    options.layout = GetParam();
+    options.file_system = files();
+    return options;
+  }
+  void Make(int64_t nchunks) {
+    absl::StatusOr<Writer> writer = Frame::Build("f", Options());
+    ASSERT_EQ(writer.status(), absl::OkStatus());
+    expected_ = NoiseOf(nchunks, 1);
+    ASSERT_EQ(writer->Append(expected_), absl::OkStatus());
+    ASSERT_EQ(writer->Close(), absl::OkStatus());
+  }
+  // Other files take all that is free.
+  void FillRest() { FillAllBut(0); }
+  void FillAllBut(int64_t free) {
+    absl::StatusOr<std::unique_ptr<File>> filler = files()->Open("filler", FileMode::kReadWrite);
+    if (!filler.ok()) filler = files()->Open("filler", FileMode::kCreateNew);
+    ASSERT_EQ(filler.status(), absl::OkStatus());
+    const int64_t size = *(*filler)->Size() + disk_->Free() - free;
+    ASSERT_EQ((*filler)->Reserve(size), absl::OkStatus());
+    ASSERT_EQ(disk_->Free(), free);
+  }
+  absl::StatusOr<Frame> Open() { return Frame::Open("f", {.file_system = files()}); }
+  absl::StatusOr<Writer> OpenWriter() {
+    absl::StatusOr<Frame> frame = Open();
+    if (!frame.ok()) return frame.status();
+    return frame->OpenWriter();
+  }
+  void Expect(Bytes more) { AddTo(expected_, more); }
+  void ExpectWithout(int64_t nchunks) {
+    expected_.erase(expected_.begin(), expected_.begin() + nchunks * kChunk);
+  }
+  // One call each, in a writer of its own.
+  absl::Status Append(int64_t nchunks) {
+    absl::StatusOr<Writer> writer = OpenWriter();
+    if (!writer.ok()) return writer.status();
+    const Buffer more = NoiseOf(nchunks, 2);
+    absl::Status status = writer->Append(more);
+    if (status.ok()) status = writer->Close();
+    if (status.ok()) Expect(more);
+    return status;
+  }
+  absl::Status Delete(int64_t nchunks) {
+    absl::StatusOr<Writer> writer = OpenWriter();
+    if (!writer.ok()) return writer.status();
+    absl::Status status = writer->DeleteChunks(0, nchunks);
+    if (status.ok()) status = writer->Close();
+    if (status.ok()) ExpectWithout(nchunks);
+    return status;
+  }
+  absl::Status Reclaim() {
+    absl::StatusOr<Writer> writer = OpenWriter();
+    if (!writer.ok()) return writer.status();
+    const absl::Status status = writer->Reclaim().status();
+    return status.ok() ? writer->Close() : status;
+  }
+  void ExpectHoldsAll() {
+    const absl::StatusOr<Frame> frame = Open();
+    ASSERT_EQ(frame.status(), absl::OkStatus());
+    ExpectHolds(frame->snapshot(), expected_);
+  }
+  void ExpectCanBeFreed() {
+    EXPECT_EQ(Delete(40), absl::OkStatus());
+    EXPECT_EQ(Reclaim(), absl::OkStatus());
+    EXPECT_EQ(Append(10), absl::OkStatus());
+    ExpectHoldsAll();
+  }
+
+  std::unique_ptr<SimulatedDisk> disk_;
+  Buffer expected_;
+};
+
+TEST_P(FullDiskTest, ChunksAreDeletedTheirSpaceIsReclaimedAndMoreAreAppended) {
+  for (const int64_t nchunks : {50, 61, 62, 63, 64, 100}) {
+    SCOPED_TRACE(nchunks);
+    NewDisk();
+    Make(nchunks);
+    FillRest();
+    EXPECT_TRUE(absl::IsResourceExhausted(Append(40)));
+    ExpectHoldsAll();
+    ExpectCanBeFreed();
+    FillRest();
+    EXPECT_TRUE(absl::IsResourceExhausted(Append(40)));
+    ExpectHoldsAll();
+  }
+}
+
+TEST_P(FullDiskTest, ReadingVerifyingAndRecoveringNeedNoSpace) {
+  Make(50);
+  FillRest();
+  ExpectHoldsAll();
+  EXPECT_EQ(Recover("f", {.file_system = files()}).status(), absl::OkStatus());
+  ExpectHoldsAll();
+  ExpectCanBeFreed();
+}
+
+TEST_P(FullDiskTest, ARefusedCommitIsNotSeenAndItsWriterGoesOn) {
+  Make(50);
+  absl::StatusOr<Writer> writer = OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  absl::Status status;
+  for (uint64_t seed = 3; status.ok(); ++seed) {
+    const Buffer more = NoiseOf(3, seed);
+    status = writer->Append(more);
+    if (status.ok()) status = writer->Commit().status();
+    if (status.ok()) Expect(more);
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  ExpectHoldsAll();
+  writer->Rollback();
+  FillRest();
+  ExpectHoldsAll();
+  EXPECT_EQ(writer->DeleteChunks(0, 40), absl::OkStatus());
+  EXPECT_EQ(writer->Commit().status(), absl::OkStatus());
+  ExpectWithout(40);
+  EXPECT_EQ(writer->Reclaim().status(), absl::OkStatus());
+  EXPECT_EQ(writer->Append(NoiseOf(10, 2)), absl::OkStatus());
+  EXPECT_EQ(writer->Close(), absl::OkStatus());
+  Expect(NoiseOf(10, 2));
+  ExpectHoldsAll();
+}
+
+// Of a chunk, the items that wait for more have to be written twice: to the journal, and coded.
+TEST_P(FullDiskTest, AWriterWhoseItemsFillNoChunkYetCanBeClosed) {
+  Make(50);
+  absl::StatusOr<Writer> writer = OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  absl::Status status;
+  for (uint64_t seed = 3; status.ok(); ++seed) {
+    const Buffer more = MakeNoise(7, seed);
+    status = writer->Append(more);
+    if (status.ok()) status = writer->Commit(Durability::kProcess).status();
+    if (status.ok()) Expect(more);
+    if (disk_->Free() > 16 << 10) FillAllBut(16 << 10);
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  writer->Rollback();
+  FillRest();
+  EXPECT_EQ(writer->Close(), absl::OkStatus());
+  writer = absl::CancelledError();  // it reads an older state
+  ExpectHoldsAll();
+  ExpectCanBeFreed();
+}
+
+TEST_P(FullDiskTest, DeletesThatAreRefusedCanBeMadeAfterReclaim) {
+  Make(100);
+  FillRest();
+  absl::Status status;
+  for (int i = 0; status.ok() && i < 50; ++i) status = Delete(1);
+  // A sparse frame needs no Reclaim.
+  EXPECT_EQ(status.ok(), GetParam() == Layout::kSparse) << status;
+  EXPECT_EQ(Reclaim(), absl::OkStatus());
+  ExpectCanBeFreed();
+}
+
+TEST_P(FullDiskTest, AllChunksCanBeDeleted) {
+  Make(100);
+  FillRest();
+  EXPECT_EQ(Delete(100), absl::OkStatus());
+  ExpectHoldsAll();
+  EXPECT_EQ(Append(10), absl::OkStatus());
+  ExpectHoldsAll();
+}
+
+TEST_P(FullDiskTest, CompactNeedsRoomForACopyAndOtherwiseLeavesNothing) {
+  Make(100);
+  FillRest();
+  // A sparse frame needs an index only.
+  const bool sparse = GetParam() == Layout::kSparse;
+  EXPECT_EQ(Open()->Compact().ok(), sparse);
+  ExpectHoldsAll();
+  EXPECT_EQ(files()->List(".")->size(), 2u);
+  EXPECT_EQ(Delete(80), absl::OkStatus());
+  EXPECT_EQ(Reclaim(), absl::OkStatus());
+  EXPECT_EQ(Open()->Compact().status(), absl::OkStatus());
+  ExpectHoldsAll();
+}
+
+TEST_P(FullDiskTest, AWriterThatDiesAtAnyMomentLeavesWhatFreesTheDisk) {
+  bool died = true;
+  for (int64_t count = 0; died; ++count) {
+    SCOPED_TRACE(count);
+    NewDisk();
+    Make(80);
+    FillRest();
+    const int64_t last = disk_->operations() + count;
+    bool reserving = false;
+    disk_->Judge([&](const DiskOperation& operation) {
+      if (operation.number != last) return Fate{};
+      reserving = operation.kind == DiskOperation::Kind::kReservePastEnd;
+      return Fate{.kind = Fate::Kind::kDie};
+    });
+    Append(40).IgnoreError();
+    Delete(10).IgnoreError();
+    Reclaim().IgnoreError();
+    died = disk_->dead();
+    disk_->Judge({});
+    disk_->Revive();
+    const Buffer found = ContentOf(Open()->snapshot());
+    if (found.size() < expected_.size()) ExpectWithout(10);
+    ASSERT_EQ(found, expected_);
+    // Between giving space back and reserving it again there is a moment for others to take it.
+    if (!reserving) FillRest();
+    ExpectCanBeFreed();
+  }
+}
+
+TEST_P(FullDiskTest, ChunksThatTakeNoSpaceReserveNone) {
+  CreateOptions options = Options();
+  options.chunksize = 100;
+  absl::StatusOr<Writer> writer = Frame::Build("f", options);
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->AppendSpecial(SpecialValue::kZeros, 100 * 100'000), absl::OkStatus());
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_GE(disk_->Free(), kCapacity - (16 << 10));
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, FullDiskTest,
+                         testing::Values(Layout::kContiguous, Layout::kSparse),
+                         [](const auto& info) {
+                           return info.param == Layout::kSparse ? "Sparse" : "Contiguous";
+                         });
+
+}  // namespace
+}  // namespace cairn::test
