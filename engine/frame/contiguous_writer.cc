@@ -53,14 +53,9 @@ bool MetalayersDiffer(const Draft& draft) {
   return false;
 }
 
-// A new file at the place, which nobody else can write: the lock comes before the name.
-absl::StatusOr<NewFile> NewLockedFile(const FramePlace& place) {
-  absl::StatusOr<NewFile> file = place.files == nullptr
-                                     ? absl::StatusOr<NewFile>(NewFile::InMemory())
-                                     : NewFile::CreateBeside(place.files, place.path);
-  CAIRN_RETURN_IF_ERROR(file.status());
-  CAIRN_RETURN_IF_ERROR(file->file()->LockByte(kWriterLockByte, LockMode::kExclusive));
-  return file;
+absl::StatusOr<NewFile> NewFileFor(const FramePlace& place) {
+  return place.files == nullptr ? NewFile::InMemory()
+                                : NewFile::CreateBeside(place.files, place.path);
 }
 
 }  // namespace
@@ -75,7 +70,7 @@ std::unique_ptr<FrameWriter> ContiguousWriter::Make(Start start) {
 
 absl::StatusOr<std::unique_ptr<FrameWriter>> ContiguousWriter::Build(FramePlace place, Start start,
                                                                      First first) {
-  CAIRN_ASSIGN_OR_RETURN(NewFile file, NewLockedFile(place));
+  CAIRN_ASSIGN_OR_RETURN(NewFile file, NewFileFor(place));
   start.file = file.file();
   // Staged chunks can be read before there is a frame, so the file has to reach up to them.
   CAIRN_RETURN_IF_ERROR(start.file->WriteAt(0, *start.base->header_bytes));
@@ -104,7 +99,7 @@ absl::Status ContiguousWriter::Restart() {
   if (first_.has_value()) {
     // A frame that is nowhere yet begins at its header again; what a snapshot reads of it stays in
     // the old file.
-    CAIRN_ASSIGN_OR_RETURN(NewFile file, NewLockedFile(core_->place()));
+    CAIRN_ASSIGN_OR_RETURN(NewFile file, NewFileFor(core_->place()));
     CAIRN_RETURN_IF_ERROR(file.file()->WriteAt(0, *base_->header_bytes));
     file_ = file.file();
     source_ = FrameSource::OfFile(file_, 0, core_->env()->use_mmap);
@@ -239,7 +234,7 @@ absl::Status ContiguousWriter::WriteWhole(File& file, const Draft& draft,
 
 // The draft's chunks, checked, in a file of their own.
 absl::StatusOr<NewFile> ContiguousWriter::CopyDraft() {
-  CAIRN_ASSIGN_OR_RETURN(NewFile file, NewLockedFile(core_->place()));
+  CAIRN_ASSIGN_OR_RETURN(NewFile file, NewFileFor(core_->place()));
   const int64_t header_len = base_->header.header_len;
   ChunkLog log(file.file().get(), FrameSource::OfFile(file.file(), 0, false),
                {.header_len = header_len, .position = header_len});

@@ -22,6 +22,7 @@
 #include "engine/frame/old_frame.h"
 #include "engine/frame/random.h"
 #include "engine/frame/sparse_writer.h"
+#include "engine/frame/temporary_name.h"
 #include "engine/frame/wait_for.h"
 
 namespace cairn::frame {
@@ -141,6 +142,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
   }
   writer->lock_file_ = std::move(lock_file);
   CAIRN_RETURN_IF_ERROR(writer->Confirm());
+  RemoveAbandoned(writer->core()->place());
   CAIRN_RETURN_IF_ERROR(writer->Restart());
   return writer;
 }
@@ -157,6 +159,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Build(FramePlace place
   if (place.files != nullptr && !options.overwrite && place.files->Identity(place.path).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", place.path));
   }
+  RemoveAbandoned(place);
   Start start;
   start.base = std::move(base);
   start.options = {.compression = options.compression, .chunksize = options.chunksize};
