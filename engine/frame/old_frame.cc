@@ -100,7 +100,10 @@ absl::Status PublishName(FileSystem* files, std::string& from, const std::string
   const std::string temporary = std::exchange(from, {});
   const absl::Status synced = files->SyncDirectoryOf(to);
   if (!synced.ok() && !replaces) {
-    if (files->Rename(to, temporary, false).ok()) from = temporary;
+    // What is in a directory goes only when that has lost its name for good.
+    if (files->Rename(to, temporary, false).ok() && files->SyncDirectoryOf(to).ok()) {
+      from = temporary;
+    }
     return synced;
   }
   if (!synced.ok()) {

@@ -28,8 +28,9 @@ std::string FileOfFrame(FileSystem& files, const std::string& path);
 
 // Gives `from` the name `to` and makes that durable; `from` is emptied as soon as it has the name.
 // With `replace`, what had that name is removed: a file, or a directory that LockOldFrame found to
-// be a frame. If it cannot be made durable, `from` has its old name again where `to` was free;
-// else the new one keeps the name, and a directory that it was swapped with the temporary one.
+// be a frame. If it cannot be made durable where `to` was free, the name is taken back, and `from`
+// is the old one again once that is durable. Where it was not free the new one keeps the name, and
+// a directory that it was swapped with the temporary one.
 absl::Status PublishName(FileSystem* files, std::string& from, const std::string& to, bool replace);
 
 // Whether a name in the directory of a sparse frame is a part of it.
