@@ -15,13 +15,13 @@ bool IsLowerHexDigit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <
 
 }  // namespace
 
-bool IsOtherIndexName(std::string_view name) {
+bool IsTemporaryNameOf(std::string_view base, std::string_view name) {
   constexpr std::string_view kEnd = ".tmp";
-  constexpr size_t kIndexDigits = 16;
-  if (!name.starts_with(kIndexFileName) || !name.ends_with(kEnd)) return false;
-  name.remove_prefix(kIndexFileName.size());
-  if (name.size() != 1 + kIndexDigits + kEnd.size() || name.front() != '.') return false;
-  return std::ranges::all_of(name.substr(1, kIndexDigits), IsLowerHexDigit);
+  constexpr size_t kRandomDigits = 16;
+  if (!name.starts_with(base) || !name.ends_with(kEnd)) return false;
+  name.remove_prefix(base.size());
+  if (name.size() != 1 + kRandomDigits + kEnd.size() || name.front() != '.') return false;
+  return std::ranges::all_of(name.substr(1, kRandomDigits), IsLowerHexDigit);
 }
 
 std::string ChunkFileName(int64_t number) { return absl::StrFormat("%08X.chunk", number); }

@@ -11,8 +11,12 @@ namespace cairn::format {
 
 // Header, index and trailer.
 inline constexpr std::string_view kIndexFileName = "chunks.b2frame";
-// An index that waits for its name, or lost it: that name, 16 hexadecimal digits and ".tmp".
-bool IsOtherIndexName(std::string_view name);
+// Of what waits for the name, or lost it: that name, 16 hexadecimal digits and ".tmp".
+bool IsTemporaryNameOf(std::string_view base, std::string_view name);
+// Such an index.
+inline bool IsOtherIndexName(std::string_view name) {
+  return IsTemporaryNameOf(kIndexFileName, name);
+}
 // The lock that C-Blosc2 makes beside the index when asked to.
 inline constexpr std::string_view kLockFileName = ".b2lock";
 // Numbers have eight hexadecimal digits.

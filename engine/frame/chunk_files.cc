@@ -51,8 +51,9 @@ absl::StatusOr<std::unique_ptr<File>> ChunkFiles::CreateFile() {
       return ResourceExhausted("sparse frame: all %d numbers of chunk files are taken",
                                format::kMaxChunkFileNumber + 1);
     }
+    // As the index: whoever may read the frame may read all of it.
     absl::StatusOr<std::unique_ptr<File>> file =
-        directory_->Open(format::ChunkFileName(number), FileMode::kCreateNew);
+        directory_->CreateFor(format::ChunkFileName(number), std::string(format::kIndexFileName));
     // What an older snapshot still reads, or a writer left behind when it died.
     if (absl::IsAlreadyExists(file.status())) continue;
     if (file.ok()) staged_.push_back(number);

@@ -49,14 +49,9 @@ bool MetalayersDiffer(const Draft& draft) {
   return false;
 }
 
-// A new file at the place, which nobody else can write: the lock comes before the name.
-absl::StatusOr<NewFile> NewLockedFile(const FramePlace& place) {
-  absl::StatusOr<NewFile> file = place.files == nullptr
-                                     ? absl::StatusOr<NewFile>(NewFile::InMemory())
-                                     : NewFile::CreateBeside(place.files, place.path);
-  CAIRN_RETURN_IF_ERROR(file.status());
-  CAIRN_RETURN_IF_ERROR(file->file()->LockByte(kWriterLockByte, LockMode::kExclusive));
-  return file;
+absl::StatusOr<NewFile> NewFileFor(const FramePlace& place) {
+  return place.files == nullptr ? NewFile::InMemory()
+                                : NewFile::CreateBeside(place.files, place.path);
 }
 
 }  // namespace
@@ -72,7 +67,7 @@ std::unique_ptr<FrameWriter> ContiguousWriter::Make(Start start) {
 
 absl::StatusOr<std::unique_ptr<FrameWriter>> ContiguousWriter::Build(FramePlace place, Start start,
                                                                      First first) {
-  CAIRN_ASSIGN_OR_RETURN(NewFile file, NewLockedFile(place));
+  CAIRN_ASSIGN_OR_RETURN(NewFile file, NewFileFor(place));
   start.file = file.file();
   // Staged chunks can be read before there is a frame, so the file has to reach up to them.
   CAIRN_RETURN_IF_ERROR(start.file->WriteAt(0, *start.base->header_bytes));
@@ -101,7 +96,7 @@ absl::Status ContiguousWriter::Restart() {
   if (first_.has_value()) {
     // A frame that is nowhere yet begins at its header again; what a snapshot reads of it stays in
     // the old file.
-    CAIRN_ASSIGN_OR_RETURN(NewFile file, NewLockedFile(core_->place()));
+    CAIRN_ASSIGN_OR_RETURN(NewFile file, NewFileFor(core_->place()));
     CAIRN_RETURN_IF_ERROR(file.file()->WriteAt(0, *base_->header_bytes));
     file_ = file.file();
     source_ = FrameSource::OfFile(file_, 0, core_->env()->use_mmap);
@@ -235,7 +230,12 @@ absl::Status ContiguousWriter::SyncCommitted() {
   if (synced_end_ >= CommittedEnd(*base_)) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
   synced_end_ = CommittedEnd(*base_);
-  return MarkDurable();
+  synced_generation_ = base_->info.generation;
+  // What lies there may be read by a snapshot of staged edits.
+  if (log_->end() > synced_end_) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(WitnessJournal());
+  StageAt(CommittedEnd(*base_));
+  return absl::OkStatus();
 }
 
 // For a checkpoint of so many bytes, and what it leaves: Reclaim begins with one of the same
@@ -288,7 +288,7 @@ absl::Status ContiguousWriter::ReserveCopy(File& file) {
 
 // The draft's chunks, checked, in a file of their own.
 absl::StatusOr<NewFile> ContiguousWriter::CopyDraft(ChunkProgress progress) {
-  CAIRN_ASSIGN_OR_RETURN(NewFile file, NewLockedFile(core_->place()));
+  CAIRN_ASSIGN_OR_RETURN(NewFile file, NewFileFor(core_->place()));
   CAIRN_RETURN_IF_ERROR(ReserveCopy(*file.file()));
   const int64_t header_len = base_->header.header_len;
   ChunkLog log(file.file().get(), FrameSource::OfFile(file.file(), 0, false),

@@ -13,9 +13,11 @@ namespace cairn {
 
 namespace {
 
-frame::FramePlace PlaceOf(const std::string& path, const CreateOptions& options) {
-  return {.files = options.file_system != nullptr ? options.file_system : PosixFileSystem(),
-          .path = path};
+// Where a frame will be, whatever is there now.
+absl::StatusOr<frame::FramePlace> PlaceOf(const std::string& path, const CreateOptions& options) {
+  FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
+  CAIRN_ASSIGN_OR_RETURN(std::string absolute, files->Absolute(path));
+  return frame::FramePlace{.files = files, .path = std::move(absolute)};
 }
 
 // A frame that has everything from its first moment on.
@@ -47,8 +49,9 @@ absl::StatusOr<Frame> Frame::OpenBuffer(Bytes cframe, const OpenOptions& options
 }
 
 absl::StatusOr<Frame> Frame::Create(const std::string& path, const CreateOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(frame::FramePlace place, PlaceOf(path, options));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> core,
-                         CreateEmpty(PlaceOf(path, options), options));
+                         CreateEmpty(std::move(place), options));
   return Frame(std::move(core));
 }
 
@@ -58,8 +61,9 @@ absl::StatusOr<Frame> Frame::CreateInMemory(const CreateOptions& options) {
 }
 
 absl::StatusOr<Writer> Frame::Build(const std::string& path, const CreateOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(frame::FramePlace place, PlaceOf(path, options));
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
-                         frame::FrameWriter::Build(PlaceOf(path, options), options, true));
+                         frame::FrameWriter::Build(std::move(place), options, true));
   return Writer(std::move(writer));
 }
 
@@ -70,8 +74,8 @@ absl::StatusOr<Snapshot> Frame::Refresh() {
   return Snapshot(std::move(state));
 }
 
-absl::StatusOr<std::vector<GenerationInfo>> Frame::History() const {
-  return frame::ListHistory(core_->source(), core_->env());
+absl::StatusOr<std::vector<GenerationInfo>> Frame::History(const HistoryOptions& options) const {
+  return frame::ListHistory(core_->source(), core_->env(), options);
 }
 
 absl::StatusOr<Writer> Frame::OpenWriter(const WriterOptions& options) {

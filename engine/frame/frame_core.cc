@@ -18,7 +18,6 @@ namespace cairn::frame {
 
 namespace {
 
-constexpr int kMaxAttempts = 16;
 // Who holds a sparse frame from its readers replaces it, which takes no longer than a moment.
 constexpr int kMaxReadAttempts = 200;
 constexpr std::chrono::milliseconds kPause(1);
@@ -76,14 +75,14 @@ std::shared_ptr<const Environment> MakeEnvironment(const OpenOptions& options) {
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& path,
                                                            const OpenOptions& options) {
   FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
-  FramePlace place = FindPlace(files, path);
+  CAIRN_ASSIGN_OR_RETURN(FramePlace place, FindPlace(files, path));
   if (place.directory != nullptr && options.offset != 0) {
     return InvalidArgument("%s is a directory: no frame begins at offset %d", path, options.offset);
   }
   absl::StatusOr<FrameSource> source = OpenSource(place, options.offset, options.use_mmap);
   if (place.directory != nullptr && absl::IsNotFound(source.status())) {
     // The directory may have been replaced while we waited for its index.
-    place = FindPlace(files, path);
+    CAIRN_ASSIGN_OR_RETURN(place, FindPlace(files, place.outer_path));
     source = OpenSource(place, options.offset, options.use_mmap);
   }
   if (!source.ok()) {
@@ -152,20 +151,6 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::LockInMemory() const {
   }
 }
 
-absl::StatusOr<std::shared_ptr<File>> FrameCore::LockAtPlace() const {
-  // The writer that we waited for may have put another file in place of the one that we opened.
-  for (int attempt = 1;; ++attempt) {
-    CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file,
-                           place_.files->Open(place_.path, FileMode::kReadWrite));
-    CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte, LockMode::kExclusive));
-    CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtPlace(place_, *file));
-    if (there) return file;
-    if (attempt == kMaxAttempts) {
-      return absl::UnavailableError(place_.path + " is being replaced again and again");
-    }
-  }
-}
-
 absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::milliseconds wait) {
   const FrameSource source = this->source();
   if (!owner_.is_here()) return IsForked();
@@ -178,7 +163,9 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::mil
     return FailedPrecondition("the frame at offset %d of a larger file is read-only",
                               source.origin());
   }
-  return WaitFor(wait, [this] { return place_.files == nullptr ? LockInMemory() : LockAtPlace(); });
+  return WaitFor(wait, [this]() -> absl::StatusOr<std::shared_ptr<File>> {
+    return place_.files == nullptr ? LockInMemory() : LockForWriting(place_);
+  });
 }
 
 absl::StatusOr<FrameSource> FrameCore::OpenForReading(const std::shared_ptr<File>& written) const {

@@ -55,7 +55,6 @@ class FrameCore {
 
  private:
   absl::StatusOr<std::shared_ptr<File>> LockInMemory() const;
-  absl::StatusOr<std::shared_ptr<File>> LockAtPlace() const;
   absl::StatusOr<std::shared_ptr<const State>> MoveTo(FrameSource source);
   absl::StatusOr<std::shared_ptr<const State>> MoveToPlace(std::shared_ptr<const State> newest,
                                                            const FrameSource& source);

@@ -22,8 +22,9 @@ struct FramePlace {
   std::string outer_path = {};
 };
 
-// A file, or the directory of a sparse frame.
-FramePlace FindPlace(FileSystem* files, const std::string& path);
+// A file, or the directory of a sparse frame. Its paths are absolute: the process may go to another
+// working directory.
+absl::StatusOr<FramePlace> FindPlace(FileSystem* files, const std::string& path);
 // Within the directory of a sparse frame that is, or will be, found at `path`.
 FramePlace PlaceIn(std::shared_ptr<FileSystem> directory, FileSystem* files, std::string path);
 // Makes every name durable that leads to the frame.
@@ -39,6 +40,9 @@ inline constexpr int64_t kReaderLockByte = kWriterLockByte + 1;
 constexpr int64_t ReaderLockByte(uint64_t generation) {
   return kReaderLockByte + static_cast<int64_t>(generation);
 }
+
+// The file that has the place's name, with the writer's lock on it. kUnavailable.
+absl::StatusOr<std::unique_ptr<File>> LockForWriting(const FramePlace& place);
 
 // Whether the place's name leads to `file`. Always so in memory.
 absl::StatusOr<bool> IsAtPlace(const FramePlace& place, const File& file);

@@ -46,9 +46,11 @@ class FrameSource {
   // The same of a frame that has grown since `before` was viewed, and will go on growing.
   absl::StatusOr<Region> ViewMore(const Region& before, int64_t size) const;
 
-  // Keeps what the checkpoint of this generation needs from being reclaimed while it lives.
-  std::shared_ptr<const void> Register(uint64_t generation) const {
-    return readers_ == nullptr ? nullptr : ReaderRegistry::Hold(readers_, generation);
+  // Keeps what the checkpoint of this generation needs from being reclaimed while it lives. Null
+  // for a buffer; kUnavailable.
+  absl::StatusOr<std::shared_ptr<const void>> Register(uint64_t generation) const {
+    if (readers_ == nullptr) return nullptr;
+    return ReaderRegistry::Hold(readers_, generation);
   }
 
   int64_t origin() const { return origin_; }

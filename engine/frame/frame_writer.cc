@@ -24,6 +24,7 @@
 #include "engine/frame/random.h"
 #include "engine/frame/replay.h"
 #include "engine/frame/sparse_writer.h"
+#include "engine/frame/temporary_name.h"
 #include "engine/frame/wait_for.h"
 
 namespace cairn::frame {
@@ -160,6 +161,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
   }
   writer->lock_file_ = std::move(lock_file);
   CAIRN_RETURN_IF_ERROR(writer->Confirm());
+  RemoveAbandoned(writer->core()->place());
   CAIRN_RETURN_IF_ERROR(writer->Restart());
   return writer;
 }
@@ -176,6 +178,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Build(FramePlace place
   if (place.files != nullptr && !options.overwrite && place.files->Identity(place.path).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", place.path));
   }
+  RemoveAbandoned(place);
   Start start;
   start.base = std::move(base);
   start.options = {.compression = options.compression, .chunksize = options.chunksize};
@@ -217,8 +220,6 @@ absl::Status FrameWriter::Confirm() {
   return WitnessJournal();
 }
 
-// A receipt of this boot says that the commits so far are durable now. A new one: the last may be
-// all that tells of an acknowledged commit.
 absl::Status FrameWriter::WitnessJournal() {
   if (!base_->journal.has_value() || base_->journal->empty()) return absl::OkStatus();
   const JournalEnd& journal = *base_->journal;

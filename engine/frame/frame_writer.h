@@ -106,6 +106,9 @@ class FrameWriter {
   // Keeps disk space for what frees a full disk, where there is some.
   virtual void HoldReserve() = 0;
 
+  // Leaves a new receipt of this boot behind the journal: all its commits are durable. The last one
+  // may be all that tells of an acknowledged commit.
+  absl::Status WitnessJournal();
   // Makes a chunk of the pending items, and brings what is staged to the files.
   absl::Status Finish();
   // Commits what is staged, and the journal, in a checkpoint.
@@ -137,7 +140,6 @@ class FrameWriter {
   absl::Status CheckUsable() const;
   absl::Status Confirm();
   absl::Status ConfirmJournal();
-  absl::Status WitnessJournal();
   absl::Status Run(absl::FunctionRef<absl::Status()> step);
   absl::Status StageNewArray();
 

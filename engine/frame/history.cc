@@ -101,33 +101,52 @@ std::invoke_result_t<Find, const State&> InWhatIsKept(const FrameSource& source,
     auto found = find(*newest);
     // What a state needs is registered by now: if it was not given up before, it stays.
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> now, LoadState(source, env));
-    if (OldestOf(*now) <= OldestOf(*newest) || attempt == kMaxAttempts) return found;
+    if (OldestOf(*now) <= OldestOf(*newest)) return found;
+    if (attempt == kMaxAttempts) {
+      return absl::UnavailableError(
+          "history: states are given up again and again while it is read");
+    }
   }
 }
 
-absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameSource& source,
-                                                     const State& newest) {
-  if (!newest.journal.has_value()) {
-    return std::vector<GenerationInfo>{{.generation = newest.info.generation,
-                                        .checkpoint = true,
-                                        .nchunks = newest.info.nchunks,
-                                        .nbytes = newest.info.nbytes,
-                                        .end = newest.info.frame_size}};
-  }
+// The newest states up to generation `last`, at most `limit`.
+absl::StatusOr<std::vector<GenerationInfo>> ListPage(const FrameSource& source, const State& newest,
+                                                     uint64_t last, int64_t limit) {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> checkpoint,
                          LoadCheckpoint(source, *newest.header_bytes, newest.env));
   // Backwards, so that none is loaded twice and none is kept: a checkpoint of few bytes may claim
   // many chunks, and take memory for them.
   std::vector<GenerationInfo> list;
   int64_t end = newest.journal->end;
-  while (checkpoint != nullptr) {
-    CAIRN_ASSIGN_OR_RETURN(const std::vector<GenerationInfo> part,
-                           ListFrom(source, *checkpoint, newest.journal->generation, end));
-    list.insert(list.end(), part.rbegin(), part.rend());
+  while (checkpoint != nullptr && std::ssize(list) < limit) {
+    if (checkpoint->journal->generation <= last) {
+      CAIRN_ASSIGN_OR_RETURN(const std::vector<GenerationInfo> part,
+                             ListFrom(source, *checkpoint, last, end));
+      const int64_t fits = std::min(std::ssize(part), limit - std::ssize(list));
+      list.insert(list.end(), part.rbegin(), part.rbegin() + fits);
+    }
     end = BeginOf(*checkpoint);
     CAIRN_ASSIGN_OR_RETURN(checkpoint, PreviousCheckpoint(source, *checkpoint, OldestOf(newest)));
   }
   std::ranges::reverse(list);
+  return list;
+}
+
+absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameSource& source, const State& newest,
+                                                     const HistoryOptions& options) {
+  uint64_t last = newest.info.generation;
+  if (options.before.has_value()) {
+    if (*options.before == 0) return std::vector<GenerationInfo>();
+    last = std::min(last, *options.before - 1);
+  }
+  if (options.limit == 0) return std::vector<GenerationInfo>();
+  if (newest.journal.has_value()) return ListPage(source, newest, last, options.limit);
+  std::vector<GenerationInfo> list = {{.generation = newest.info.generation,
+                                       .checkpoint = true,
+                                       .nchunks = newest.info.nchunks,
+                                       .nbytes = newest.info.nbytes,
+                                       .end = newest.info.frame_size}};
+  if (last < newest.info.generation) list.clear();
   return list;
 }
 
@@ -153,8 +172,13 @@ absl::StatusOr<std::shared_ptr<const State>> FindGeneration(const FrameSource& s
 }  // namespace
 
 absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
-    const FrameSource& source, const std::shared_ptr<const Environment>& env) {
-  return InWhatIsKept(source, env, [&](const State& newest) { return ListUpTo(source, newest); });
+    const FrameSource& source, const std::shared_ptr<const Environment>& env,
+    const HistoryOptions& options) {
+  if (options.limit < 0) {
+    return InvalidArgument("history: limit: expected 0 or more, got %d", options.limit);
+  }
+  return InWhatIsKept(source, env,
+                      [&](const State& newest) { return ListUpTo(source, newest, options); });
 }
 
 absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(

@@ -23,9 +23,10 @@ absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameSourc
                                                                 const State& state,
                                                                 uint64_t oldest);
 
-// The oldest first, up to the newest of all.
+// The oldest first.
 absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
-    const FrameSource& source, const std::shared_ptr<const Environment>& env);
+    const FrameSource& source, const std::shared_ptr<const Environment>& env,
+    const HistoryOptions& options);
 
 // The state of that generation. kNotFound.
 absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(

@@ -223,7 +223,9 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
     state->area = std::make_shared<SparseArea>(source.directory(), source.file(), *state->env);
   } else {
     state->journal = StartOfJournal(*state, trailer, trailer_bytes.bytes());
-    state->region.Hold(source.Register(state->journal->generation));
+    CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const void> registered,
+                           source.Register(state->journal->generation));
+    state->region.Hold(std::move(registered));
     SetContiguousArea(*state);
   }
   CAIRN_RETURN_IF_ERROR(CheckFileCount(*state, source));
@@ -294,7 +296,6 @@ absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> before, ReadHeaderBytes(source));
     absl::StatusOr<std::shared_ptr<const State>> state = LoadFrom(source, before, env, alone);
-    if (attempt == kMaxAttempts) return state;
     // Also a header that is read twice and is the same may be half written, and torn pages of it
     // too: while somebody writes, damage has to last.
     const bool damaged = !state.ok() || !(*state)->journal_damage.ok();
@@ -305,6 +306,9 @@ absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source
     // What the state needs is registered now: if it is still the newest, nobody reclaims it.
     const absl::StatusOr<std::vector<std::byte>> after = ReadHeaderBytes(source);
     if (after.ok() && *after == before && !again) return state;
+    if (attempt == kMaxAttempts) {
+      return absl::UnavailableError("frame header: it changes each time that it is read");
+    }
   }
 }
 

@@ -13,10 +13,12 @@
 
 namespace cairn::frame {
 
-// Lives beside its place under a name of its own until Publish. If that never comes, the destructor
-// removes it with what it holds. Movable.
+// Lives beside its place under a name of its own until Publish. Its index holds the writer's lock
+// from the first moment: no other writer takes it for what a dead one left. If Publish never comes,
+// the destructor removes it with what it holds. Movable.
 class NewDirectory {
  public:
+  // With the attributes of what is there.
   static absl::StatusOr<NewDirectory> CreateBeside(FileSystem* files, const std::string& path);
 
   NewDirectory(NewDirectory&& other) noexcept;
@@ -24,19 +26,23 @@ class NewDirectory {
   ~NewDirectory();
 
   const std::shared_ptr<FileSystem>& directory() const { return directory_; }
+  // Empty, and locked for writing and from those who would replace it.
+  const std::shared_ptr<File>& index() const { return index_; }
 
-  // Gives the directory its name, and makes the name and those in it durable; the content of the
-  // files is the caller's. kAlreadyExists.
+  // Makes the names in it durable and gives the directory its name, as PublishName does; the
+  // content of the files is the caller's. kAlreadyExists.
   absl::Status Publish(bool replace);
 
  private:
-  NewDirectory(FileSystem* files, std::string path, std::string name,
-               std::shared_ptr<FileSystem> directory);
+  NewDirectory(FileSystem* files, std::string path, std::string name);
+  static absl::StatusOr<NewDirectory> TryToCreate(FileSystem* files, const std::string& target);
+  absl::Status Fill();
 
   FileSystem* files_;
   std::string path_;
   std::string name_;  // the one it has now; empty once it is published
   std::shared_ptr<FileSystem> directory_;
+  std::shared_ptr<File> index_;
   storage::OwnerProcess owner_;
 };
 

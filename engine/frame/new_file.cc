@@ -3,8 +3,9 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "engine/frame/frame_place.h"
 #include "engine/frame/old_frame.h"
-#include "engine/frame/random.h"
+#include "engine/frame/temporary_name.h"
 #include "engine/storage/memory_file.h"
 
 namespace cairn::frame {
@@ -31,21 +32,28 @@ NewFile& NewFile::operator=(NewFile&& other) noexcept {
 NewFile::~NewFile() { Remove(); }
 
 absl::StatusOr<NewFile> NewFile::CreateBeside(FileSystem* files, const std::string& path) {
-  const std::string target = files->Resolve(path);
-  const std::string name = absl::StrFormat("%s.%016x.tmp", target, RandomNumber());
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, files->CreateFor(name, target));
-  return NewFile(files, target, name, std::move(file));
+  const std::string target = TargetOf(*files, path);
+  return MakeUntilLocked([&] { return TryToCreate(files, target); });
 }
 
-NewFile NewFile::InMemory() {
-  return NewFile(nullptr, {}, {}, std::make_shared<storage::MemoryFile>());
+absl::StatusOr<NewFile> NewFile::TryToCreate(FileSystem* files, const std::string& target) {
+  const std::string name = TemporaryName(target);
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file,
+                         files->CreateFor(name, FileOfFrame(*files, target)));
+  NewFile made(files, target, name, std::move(file));
+  CAIRN_RETURN_IF_ERROR(LockNamed(*files, name, *made.file_));
+  return made;
+}
+
+absl::StatusOr<NewFile> NewFile::InMemory() {
+  NewFile made(nullptr, {}, {}, std::make_shared<storage::MemoryFile>());
+  CAIRN_RETURN_IF_ERROR(made.file_->LockByte(kWriterLockByte, LockMode::kExclusive));
+  return made;
 }
 
 absl::Status NewFile::Publish(bool replace) {
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kAll));
-  if (files_ == nullptr) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(TakeName(files_, name_, path_, replace));
-  return files_->SyncDirectoryOf(path_);
+  return files_ == nullptr ? absl::OkStatus() : PublishName(files_, name_, path_, replace);
 }
 
 absl::StatusOr<std::string> NewFile::PublishBySwap() {

@@ -1,4 +1,4 @@
-// A file that gets its name only when it is whole.
+// A file that gets its name only when it is complete.
 #ifndef CAIRN_ENGINE_FRAME_NEW_FILE_H_
 #define CAIRN_ENGINE_FRAME_NEW_FILE_H_
 
@@ -13,13 +13,15 @@
 
 namespace cairn::frame {
 
-// Lives beside its place under a name of its own until Publish. If that never comes, the destructor
-// removes it. Movable.
+// Lives beside its place under a name of its own until Publish, and holds the writer's lock from
+// its first moment: no other writer writes it before that, or takes it for what a dead one left. If
+// Publish never comes, the destructor removes it. Movable.
 class NewFile {
  public:
+  // With the attributes of the file that is there, or of the index of a sparse frame.
   static absl::StatusOr<NewFile> CreateBeside(FileSystem* files, const std::string& path);
   // A file without a name, in memory; Publish does nothing.
-  static NewFile InMemory();
+  static absl::StatusOr<NewFile> InMemory();
 
   NewFile(NewFile&& other) noexcept;
   NewFile& operator=(NewFile&& other) noexcept;
@@ -27,14 +29,14 @@ class NewFile {
 
   const std::shared_ptr<File>& file() const { return file_; }
 
-  // Makes the content durable, gives the file its name and makes that durable too. The caller holds
-  // the writer's lock already, so that nobody can write before it. kAlreadyExists.
+  // Makes the content durable and gives the file its name, as PublishName does. kAlreadyExists.
   absl::Status Publish(bool replace);
   // The same, but the file that had the name gets the temporary one, which is returned.
   absl::StatusOr<std::string> PublishBySwap();
 
  private:
   NewFile(FileSystem* files, std::string path, std::string name, std::shared_ptr<File> file);
+  static absl::StatusOr<NewFile> TryToCreate(FileSystem* files, const std::string& target);
   void Remove();
 
   FileSystem* files_ = nullptr;  // null: in memory

@@ -10,11 +10,6 @@ namespace cairn::frame {
 
 namespace {
 
-bool BelongsToFrame(std::string_view name) {
-  return name == format::kIndexFileName || format::IsOtherIndexName(name) ||
-         name == format::kLockFileName || format::ParseChunkFileName(name).has_value();
-}
-
 // A directory that holds anything else is somebody's work.
 absl::Status CheckIsFrame(FileSystem* files, const std::string& path) {
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, files->List(path));
@@ -69,7 +64,7 @@ absl::StatusOr<HeldFiles> AskForWriter(const FramePlace& place) {
 
 absl::StatusOr<HeldFiles> LockOldFrame(FileSystem* files, const std::string& path) {
   if (files == nullptr) return HeldFiles();
-  const FramePlace place = FindPlace(files, path);
+  CAIRN_ASSIGN_OR_RETURN(const FramePlace place, FindPlace(files, path));
   const bool sparse = place.directory != nullptr;
   if (sparse) CAIRN_RETURN_IF_ERROR(CheckIsFrame(files, path));
   absl::StatusOr<std::unique_ptr<File>> file = place.files->Open(place.path, FileMode::kReadWrite);
@@ -91,25 +86,43 @@ absl::StatusOr<HeldFiles> LockOldFrame(FileSystem* files, const std::string& pat
   return held;
 }
 
-absl::Status TakeName(FileSystem* files, std::string& from, const std::string& to, bool replace) {
-  const bool directories = replace && files->Identity(to).ok() &&
-                           (files->OpenDirectory(from).ok() || files->OpenDirectory(to).ok());
-  if (!directories) {
-    CAIRN_RETURN_IF_ERROR(files->Rename(from, to, replace));
-    from.clear();
-    return absl::OkStatus();
-  }
+std::string FileOfFrame(FileSystem& files, const std::string& path) {
+  if (!files.OpenDirectory(path).ok()) return path;
+  return absl::StrFormat("%s/%s", path, format::kIndexFileName);
+}
+
+absl::Status PublishName(FileSystem* files, std::string& from, const std::string& to,
+                         bool replace) {
+  const bool replaces = replace && files->Identity(to).ok();
   // The one step that puts a directory in another one's place.
-  CAIRN_RETURN_IF_ERROR(files->Exchange(from, to));
-  const std::string old = std::exchange(from, {});
-  // Before the old frame goes the new one must be there for good.
-  CAIRN_RETURN_IF_ERROR(files->SyncDirectoryOf(to));
-  if (files->OpenDirectory(old).ok()) {
-    RemoveSparse(files, old);
+  const bool swaps = replaces && (files->OpenDirectory(from).ok() || files->OpenDirectory(to).ok());
+  CAIRN_RETURN_IF_ERROR(swaps ? files->Exchange(from, to) : files->Rename(from, to, replace));
+  const std::string temporary = std::exchange(from, {});
+  const absl::Status synced = files->SyncDirectoryOf(to);
+  if (!synced.ok() && !replaces) {
+    // What is in a directory goes only when that has lost its name for good.
+    if (files->Rename(to, temporary, false).ok() && files->SyncDirectoryOf(to).ok()) {
+      from = temporary;
+    }
+    return synced;
+  }
+  if (!synced.ok()) {
+    return {synced.code(),
+            absl::StrFormat("%s was replaced, but perhaps not for good: %s", to, synced.message())};
+  }
+  // Only now does the old frame go.
+  if (!swaps) return absl::OkStatus();
+  if (files->OpenDirectory(temporary).ok()) {
+    RemoveSparse(files, temporary);
   } else {
-    files->Remove(old).IgnoreError();
+    files->Remove(temporary).IgnoreError();
   }
   return absl::OkStatus();
+}
+
+bool BelongsToFrame(std::string_view name) {
+  return name == format::kIndexFileName || format::IsOtherIndexName(name) ||
+         name == format::kLockFileName || format::ParseChunkFileName(name).has_value();
 }
 
 void RemoveSparse(FileSystem* files, const std::string& path) {
@@ -117,9 +130,11 @@ void RemoveSparse(FileSystem* files, const std::string& path) {
   if (!directory.ok()) return;
   const auto names = (*directory)->List(".");
   if (!names.ok()) return;
+  const std::string index(format::kIndexFileName);
   for (const std::string& name : *names) {
-    if (BelongsToFrame(name)) (*directory)->Remove(name).IgnoreError();
+    if (name != index && BelongsToFrame(name)) (*directory)->Remove(name).IgnoreError();
   }
+  (*directory)->Remove(index).IgnoreError();
   files->RemoveDirectory(path).IgnoreError();
 }
 

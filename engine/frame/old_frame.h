@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,12 +22,21 @@ using HeldFiles = std::vector<std::unique_ptr<File>>;
 // directory that holds other things than a frame. Empty when nothing is there that has a lock.
 absl::StatusOr<HeldFiles> LockOldFrame(FileSystem* files, const std::string& path);
 
-// Gives `from` the name `to`, and empties `from` as soon as that is done. With `replace`, what had
-// that name is removed: a file, or a directory that LockOldFrame found to be a frame. After a
-// failure behind that step the old one stays, under a temporary name.
-absl::Status TakeName(FileSystem* files, std::string& from, const std::string& to, bool replace);
+// The file at the path, or the index of the sparse frame there: what says whose the frame is, and
+// who may use it.
+std::string FileOfFrame(FileSystem& files, const std::string& path);
 
-// Removes a sparse frame's directory, and whatever can be removed of it.
+// Gives `from` the name `to` and makes that durable; `from` is emptied as soon as it has the name.
+// With `replace`, what had that name is removed: a file, or a directory that LockOldFrame found to
+// be a frame. If it cannot be made durable where `to` was free, the name is taken back, and `from`
+// is the old one again once that is durable. Where it was not free the new one keeps the name, and
+// a directory that it was swapped with the temporary one.
+absl::Status PublishName(FileSystem* files, std::string& from, const std::string& to, bool replace);
+
+// Whether a name in the directory of a sparse frame is a part of it.
+bool BelongsToFrame(std::string_view name);
+
+// Removes a sparse frame's directory, and whatever can be removed of it; the index last.
 void RemoveSparse(FileSystem* files, const std::string& path);
 
 }  // namespace cairn::frame

@@ -1,20 +1,42 @@
 #include "engine/frame/reader_registry.h"
 
+#include <chrono>
+
+#include "engine/base/status.h"
 #include "engine/frame/frame_place.h"
+#include "engine/frame/wait_for.h"
 
 namespace cairn::frame {
 
-std::shared_ptr<const void> ReaderRegistry::Hold(const std::shared_ptr<ReaderRegistry>& registry,
-                                                 uint64_t generation) {
-  registry->Enter(generation);
+absl::StatusOr<std::shared_ptr<const void>> ReaderRegistry::Hold(
+    const std::shared_ptr<ReaderRegistry>& registry, uint64_t generation) {
+  CAIRN_RETURN_IF_ERROR(registry->Enter(generation));
   return std::shared_ptr<const void>(
       registry.get(), [registry, generation](const void*) { registry->Leave(generation); });
 }
 
-void ReaderRegistry::Enter(uint64_t generation) {
+absl::Status ReaderRegistry::Enter(uint64_t generation) {
   const std::lock_guard lock(mutex_);
-  if (holders_[generation]++ > 0) return;
-  file_->LockByte(ReaderLockByte(generation), LockMode::kShared).IgnoreError();
+  const auto holders = holders_.find(generation);
+  if (holders == holders_.end()) CAIRN_RETURN_IF_ERROR(Lock(generation));
+  ++holders_[generation];
+  return absl::OkStatus();
+}
+
+absl::Status ReaderRegistry::Lock(uint64_t generation) const {
+  constexpr std::chrono::milliseconds kWait(10);
+  const int64_t byte = ReaderLockByte(generation);
+  const auto locked = WaitFor(kWait, [&]() -> absl::StatusOr<bool> {
+    CAIRN_RETURN_IF_ERROR(file_->LockByte(byte, LockMode::kShared));
+    return true;
+  });
+  const absl::Status& status = locked.status();
+  // A file system that cannot even be asked for locks has none.
+  if (status.ok() || absl::IsUnimplemented(status) || !file_->IsLocked(byte, 1).ok()) {
+    return absl::OkStatus();
+  }
+  return absl::UnavailableError(
+      absl::StrFormat("a reader's lock of generation %d: %s", generation, status.message()));
 }
 
 void ReaderRegistry::Leave(uint64_t generation) {

@@ -8,6 +8,9 @@
 #include <mutex>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
 #include "cairn/file_system.h"
 
 namespace cairn::frame {
@@ -19,12 +22,14 @@ class ReaderRegistry {
   explicit ReaderRegistry(std::shared_ptr<File> file) : file_(std::move(file)) {}
 
   // Shares the lock of the generation for as long as the result lives. Where the file system has no
-  // locks this does nothing, for nobody has to be able to lock in order to read.
-  static std::shared_ptr<const void> Hold(const std::shared_ptr<ReaderRegistry>& registry,
-                                          uint64_t generation);
+  // locks this does nothing, for nobody has to be able to lock in order to read. kUnavailable where
+  // it has, and gives none: then a writer could reclaim what is read.
+  static absl::StatusOr<std::shared_ptr<const void>> Hold(
+      const std::shared_ptr<ReaderRegistry>& registry, uint64_t generation);
 
  private:
-  void Enter(uint64_t generation);
+  absl::Status Enter(uint64_t generation);
+  absl::Status Lock(uint64_t generation) const;
   void Leave(uint64_t generation);
 
   const std::shared_ptr<File> file_;

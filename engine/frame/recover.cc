@@ -7,6 +7,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/frame/frame_core.h"
+#include "engine/frame/frame_place.h"
 #include "engine/frame/frame_writer.h"
 #include "engine/frame/history.h"
 #include "engine/frame/loader.h"
@@ -72,10 +73,10 @@ absl::StatusOr<RecoveryReport> LookWithHeader(const std::shared_ptr<File>& file,
   return report;
 }
 
-absl::Status RestoreHeader(FileSystem& files, const std::string& path, const absl::Status& damage,
+absl::Status RestoreHeader(FileSystem* files, const std::string& path, const absl::Status& damage,
                            bool drop_stranded) {
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file, files.Open(path, FileMode::kReadWrite));
-  CAIRN_RETURN_IF_ERROR(file->LockByte(frame::kWriterLockByte, LockMode::kExclusive));
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
+                         frame::LockForWriting({.files = files, .path = path}));
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> header, FindHeader(file, damage));
   // Only what opens is written.
   CAIRN_RETURN_IF_ERROR(LookWithHeader(file, header, drop_stranded).status());
@@ -106,21 +107,23 @@ absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core, bo
 
 absl::StatusOr<RecoveryReport> Recover(const std::string& path, const RecoverOptions& options) {
   FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
+  CAIRN_ASSIGN_OR_RETURN(const std::string absolute, files->Absolute(path));
   OpenOptions open;
   open.file_system = files;
-  absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(path, open);
+  absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(absolute, open);
   const bool damaged = absl::IsDataLoss(core.status()) || absl::IsUnimplemented(core.status());
-  const bool restore = damaged && !files->OpenDirectory(path).ok();
+  const bool restore = damaged && !files->OpenDirectory(absolute).ok();
   if (!core.ok() && !restore) return core.status();
   if (options.dry_run) {
     if (!restore) return Look((*core)->source(), *(*core)->newest(), options.drop_stranded);
-    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file, files->Open(path, FileMode::kRead));
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
+                           files->Open(absolute, FileMode::kRead));
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header, FindHeader(file, core.status()));
     return LookWithHeader(file, std::move(header), options.drop_stranded);
   }
   if (restore) {
-    CAIRN_RETURN_IF_ERROR(RestoreHeader(*files, path, core.status(), options.drop_stranded));
-    core = FrameCore::Open(path, open);
+    CAIRN_RETURN_IF_ERROR(RestoreHeader(files, absolute, core.status(), options.drop_stranded));
+    core = FrameCore::Open(absolute, open);
     CAIRN_RETURN_IF_ERROR(core.status());
   }
   CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Settle(*core, options.drop_stranded));

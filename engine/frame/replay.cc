@@ -29,6 +29,11 @@ BatchStep StepOf(const FollowingBatch& following) {
           .layer_edits = std::ssize(following.batch.layers)};
 }
 
+bool IsReceiptOf(const FoundRecord& record, const format::BatchLinks& links) {
+  return record.receipt.has_value() && record.receipt->base == links.base &&
+         record.receipt->generation == links.generation;
+}
+
 // The record as the batch that comes next, if it is.
 std::optional<FollowingBatch> AsNext(const FoundRecord& record, const JournalEnd& end,
                                      const ReplayRules& rules) {
@@ -41,12 +46,13 @@ std::optional<FollowingBatch> AsNext(const FoundRecord& record, const JournalEnd
                           : links.previous == links.base;
   const bool durable_fits = links.durable_end >= end.begin && links.durable_end <= record.begin;
   if (!linked || !durable_fits || links.generation > format::kMaxGeneration) return std::nullopt;
+  const bool own_receipt = IsReceiptOf(record, links);
   return FollowingBatch{.batch = *std::move(batch),
                         .begin = end.end,
                         .record = record.begin,
                         .end = record.end(),
                         .hash = format::HashOf(record.bytes),
-                        .receipt = record.receipt};
+                        .receipt = own_receipt ? record.receipt : std::nullopt};
 }
 
 // Takes batches in as soon as it is sure that they count.

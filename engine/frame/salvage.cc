@@ -97,9 +97,10 @@ FrameTraits TraitsOf(const std::optional<format::FrameHeader>& header) {
 absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string& to,
                                       const OpenOptions& options) {
   FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
+  CAIRN_ASSIGN_OR_RETURN(const std::string target, files->Absolute(to));
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, frame::OpenDamaged(files, from));
-  if (files->Identity(to).ok()) {
-    return absl::AlreadyExistsError(absl::StrFormat("%s exists", to));
+  if (files->Identity(target).ok()) {
+    return absl::AlreadyExistsError(absl::StrFormat("%s exists", target));
   }
   CAIRN_ASSIGN_OR_RETURN(frame::FileWindow window,
                          options.use_mmap ? frame::FileWindow::Map(*file)
@@ -126,7 +127,7 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
     return absl::NotFoundError(
         absl::StrFormat("%s: no whole chunk in %d bytes", from, window.size()));
   }
-  CAIRN_ASSIGN_OR_RETURN(const FrameInfo info, saved.Write(to, files));
+  CAIRN_ASSIGN_OR_RETURN(const FrameInfo info, saved.Write(target, files));
   return SalvageReport{.chunks = info.nchunks,
                        .nbytes = info.nbytes,
                        .lost = frame::Merged(std::move(saved.lost()))};

@@ -31,9 +31,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> SparseWriter::Build(FramePlace plac
   }
   CAIRN_ASSIGN_OR_RETURN(NewDirectory made, NewDirectory::CreateBeside(place.files, place.path));
   FramePlace inside = PlaceIn(made.directory(), place.files, place.path);
-  CAIRN_ASSIGN_OR_RETURN(start.file, inside.files->Open(inside.path, FileMode::kCreateNew));
-  CAIRN_RETURN_IF_ERROR(start.file->LockByte(kWriterLockByte, LockMode::kExclusive));
-  CAIRN_RETURN_IF_ERROR(start.file->LockByte(kReaderLockByte, LockMode::kShared));
+  start.file = made.index();
   const std::shared_ptr<const Environment> env = start.base->env;
   start.source = FrameSource::OfIndex(start.file, made.directory(), env->use_mmap);
   start.core = std::make_shared<FrameCore>(std::move(inside), start.source, env);
@@ -113,7 +111,6 @@ absl::StatusOr<NewFile> SparseWriter::NewIndex(const Draft& draft) {
   CAIRN_RETURN_IF_ERROR(directory().SyncDirectoryOf(place.path));
   CAIRN_ASSIGN_OR_RETURN(NewFile index, NewFile::CreateBeside(place.files, place.path));
   CAIRN_RETURN_IF_ERROR(TakeReserve(*index.file(), draft));
-  CAIRN_RETURN_IF_ERROR(index.file()->LockByte(kWriterLockByte, LockMode::kExclusive));
   CAIRN_RETURN_IF_ERROR(WriteIndex(*index.file(), draft));
   return index;
 }

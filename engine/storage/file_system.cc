@@ -28,10 +28,22 @@ absl::StatusOr<std::shared_ptr<FileSystem>> FileSystem::OpenDirectory(const std:
 
 absl::Status FileSystem::MakeDirectory(const std::string& path) { return HasNoDirectories(path); }
 
+absl::Status FileSystem::MakeDirectoryFor(const std::string& path, const std::string& /*old*/) {
+  return MakeDirectory(path);
+}
+
 absl::Status FileSystem::RemoveDirectory(const std::string& path) { return HasNoDirectories(path); }
 
 absl::StatusOr<std::vector<std::string>> FileSystem::List(const std::string& path) {
   return HasNoDirectories(path);
+}
+
+absl::StatusOr<std::vector<std::string>> FileSystem::ListSome(const std::string& path,
+                                                              std::string_view prefix,
+                                                              int64_t /*most*/) {
+  CAIRN_ASSIGN_OR_RETURN(std::vector<std::string> names, List(path));
+  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(prefix); });
+  return names;
 }
 
 absl::Status FileSystem::Exchange(const std::string& a, const std::string& b) {

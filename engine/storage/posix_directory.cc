@@ -60,13 +60,19 @@ absl::StatusOr<mode_t> PosixDirectory::ModeOfNewFile() const {
   return (info->mode & kEverybody) | kOwner;
 }
 
-absl::StatusOr<mode_t> PosixDirectory::ModeOfFileFor(const std::string& old) const {
-  constexpr mode_t kOwner = 0600;
-  CAIRN_ASSIGN_OR_RETURN(const mode_t mode, ModeOfNewFile());
-  const absl::StatusOr<PosixStat> info = LookAt(old);
-  if (absl::IsNotFound(info.status())) return mode;
-  CAIRN_RETURN_IF_ERROR(info.status());
-  return (mode & info->mode) | kOwner;
+absl::StatusOr<UniqueFd> PosixDirectory::OpenToRead(const std::string& path) const {
+  return OpenToRead(path, open_flags());
+}
+
+absl::StatusOr<UniqueFd> PosixDirectory::OpenItself(const std::string& path) const {
+  return OpenToRead(path, O_CLOEXEC | O_NOFOLLOW);
+}
+
+absl::StatusOr<UniqueFd> PosixDirectory::OpenToRead(const std::string& path, int how) const {
+  const int flags = how | O_RDONLY | O_NONBLOCK | O_NOCTTY;
+  UniqueFd fd(RetryInterrupted([&] { return ::openat(this->fd(), path.c_str(), flags); }));
+  if (!fd.ok()) return Failure(errno, path, "open");
+  return fd;
 }
 
 absl::StatusOr<PosixStat> PosixDirectory::LookAt(const std::string& path) const {
@@ -76,7 +82,8 @@ absl::StatusOr<PosixStat> PosixDirectory::LookAt(const std::string& path) const 
   return *info;
 }
 
-absl::StatusOr<std::vector<std::string>> PosixDirectory::List() const {
+absl::StatusOr<std::vector<std::string>> PosixDirectory::List(std::string_view prefix,
+                                                              int64_t most) const {
   // Opened once more: the position of the reader belongs to the descriptor.
   const int fd = RetryInterrupted(
       [&] { return ::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
@@ -89,9 +96,11 @@ absl::StatusOr<std::vector<std::string>> PosixDirectory::List() const {
   }
   std::vector<std::string> names;
   errno = 0;  // the end and a failure differ in nothing else
-  while (const dirent* const entry = ::readdir(reader.get())) {
+  for (int64_t seen = 0; seen < most; ++seen) {
+    const dirent* const entry = ::readdir(reader.get());
+    if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
+    if (name != "." && name != ".." && name.starts_with(prefix)) names.emplace_back(name);
     errno = 0;
   }
   if (errno != 0) return ErrnoStatus(errno, path_, "list the directory");

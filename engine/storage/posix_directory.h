@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_STORAGE_POSIX_DIRECTORY_H_
 #define CAIRN_ENGINE_STORAGE_POSIX_DIRECTORY_H_
 
+#include <cstdint>
 #include <fcntl.h>
 #include <string>
 #include <string_view>
@@ -43,15 +44,18 @@ class PosixDirectory {
   // For a new file: who may read or write it, which in an opened directory is nobody who may not do
   // so to the directory.
   absl::StatusOr<mode_t> ModeOfNewFile() const;
-  // The same for one that is to replace `old`: nobody who may not do so to that.
-  absl::StatusOr<mode_t> ModeOfFileFor(const std::string& old) const;
   absl::StatusOr<PosixStat> LookAt(const std::string& path) const;
-  // These two need an opened one.
-  absl::StatusOr<std::vector<std::string>> List() const;
+  // A file or directory, opened for reading.
+  absl::StatusOr<UniqueFd> OpenToRead(const std::string& path) const;
+  // The same, but what has the name itself and nothing that a link leads to.
+  absl::StatusOr<UniqueFd> OpenItself(const std::string& path) const;
+  // These two need an opened one. Of the first `most` names, those that begin with `prefix`.
+  absl::StatusOr<std::vector<std::string>> List(std::string_view prefix, int64_t most) const;
   absl::Status Sync() const;
 
  private:
   PosixDirectory(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  absl::StatusOr<UniqueFd> OpenToRead(const std::string& path, int how) const;
   bool IsLink(const std::string& path) const;
   absl::Status LinkIsDamage(const std::string& path) const;
 

@@ -10,10 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 #include "cairn/file_system.h"
 #include "engine/base/status.h"
 #include "engine/storage/boot_id.h"
 #include "engine/storage/errors.h"
+#include "engine/storage/posix_attributes.h"
 #include "engine/storage/posix_directory.h"
 #include "engine/storage/posix_file.h"
 #include "engine/storage/posix_rename.h"
@@ -67,15 +70,34 @@ class PosixFiles final : public FileSystem {
     if (mode == FileMode::kCreateNew) {
       CAIRN_ASSIGN_OR_RETURN(permissions, directory_.ModeOfNewFile());
     }
-    return Open(path, mode, permissions);
+    CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, OpenFd(path, mode, permissions));
+    return FileOf(std::move(fd), path, mode);
   }
 
   absl::StatusOr<std::unique_ptr<File>> CreateFor(const std::string& path,
                                                   const std::string& old) override {
-    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
     CAIRN_RETURN_IF_ERROR(directory_.Check(old));
-    CAIRN_ASSIGN_OR_RETURN(const mode_t permissions, directory_.ModeOfFileFor(old));
-    return Open(path, FileMode::kCreateNew, permissions);
+    const absl::StatusOr<PosixStat> info = directory_.LookAt(old);
+    if (absl::IsNotFound(info.status())) return Open(path, FileMode::kCreateNew);
+    CAIRN_RETURN_IF_ERROR(info.status());
+    if (!S_ISREG(info->mode)) {
+      return FailedPrecondition("%s is not a regular file", directory_.Shown(old));
+    }
+    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
+    CAIRN_ASSIGN_OR_RETURN(const UniqueFd replaced, directory_.OpenToRead(old));
+    Replaced keep{.fd = replaced.get(), .path = directory_.Shown(old)};
+    PosixDirectory around;
+    if (const std::string parent = DirectoryOf(old);
+        !directory_.opened() && parent != "." && DirectoryOf(parent) == DirectoryOf(path)) {
+      CAIRN_ASSIGN_OR_RETURN(around, directory_.Open(parent));
+      keep.around = around.fd();
+    }
+    constexpr mode_t kOwners = 0600;
+    CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, OpenFd(path, FileMode::kCreateNew, kOwners));
+    const absl::Status kept = KeepAttributes(keep, fd.get(), Keep::kWhileItIsMade);
+    if (kept.ok()) return FileOf(std::move(fd), path, FileMode::kCreateNew);
+    ::unlinkat(directory_.fd(), path.c_str(), 0);
+    return kept;
   }
 
   absl::Status Rename(const std::string& from, const std::string& to, bool replace) override {
@@ -104,9 +126,29 @@ class PosixFiles final : public FileSystem {
   }
 
   absl::Status MakeDirectory(const std::string& path) override {
-    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
-    if (::mkdirat(directory_.fd(), path.c_str(), 0777) == 0) return absl::OkStatus();
-    return directory_.Failure(errno, path, "create the directory");
+    constexpr mode_t kEverybody = 0777;
+    return MakeDirectory(path, kEverybody);
+  }
+
+  absl::Status MakeDirectoryFor(const std::string& path, const std::string& old) override {
+    constexpr mode_t kOwners = 0700;
+    CAIRN_RETURN_IF_ERROR(directory_.Check(old));
+    const absl::StatusOr<PosixStat> info = directory_.LookAt(old);
+    if (absl::IsNotFound(info.status())) return MakeDirectory(path);
+    CAIRN_RETURN_IF_ERROR(info.status());
+    if (!S_ISREG(info->mode) && !S_ISDIR(info->mode)) {
+      return FailedPrecondition("%s is neither a file nor a directory", directory_.Shown(old));
+    }
+    CAIRN_ASSIGN_OR_RETURN(const UniqueFd replaced, directory_.OpenToRead(old));
+    CAIRN_RETURN_IF_ERROR(MakeDirectory(path, kOwners));
+    const auto keep = [&]() -> absl::Status {
+      CAIRN_ASSIGN_OR_RETURN(const UniqueFd made, directory_.OpenItself(path));
+      return KeepAttributes({.fd = replaced.get(), .path = directory_.Shown(old)}, made.get(),
+                            Keep::kWhileItIsMade);
+    };
+    const absl::Status kept = keep();
+    if (!kept.ok()) ::unlinkat(directory_.fd(), path.c_str(), AT_REMOVEDIR);
+    return kept;
   }
 
   absl::Status RemoveDirectory(const std::string& path) override {
@@ -118,13 +160,28 @@ class PosixFiles final : public FileSystem {
   absl::StatusOr<std::vector<std::string>> List(const std::string& path) override {
     if (path != ".") CAIRN_RETURN_IF_ERROR(directory_.Check(path));
     CAIRN_ASSIGN_OR_RETURN(const PosixDirectory directory, directory_.Open(path));
-    return directory.List();
+    return directory.List("", INT64_MAX);
+  }
+
+  absl::StatusOr<std::vector<std::string>> ListSome(const std::string& path,
+                                                    std::string_view prefix,
+                                                    int64_t most) override {
+    if (path != ".") CAIRN_RETURN_IF_ERROR(directory_.Check(path));
+    CAIRN_ASSIGN_OR_RETURN(const PosixDirectory directory, directory_.Open(path));
+    return directory.List(prefix, most);
   }
 
   absl::Status Exchange(const std::string& a, const std::string& b) override {
     CAIRN_RETURN_IF_ERROR(directory_.Check(a));
     CAIRN_RETURN_IF_ERROR(directory_.Check(b));
     return ExchangeNames(directory_, a, b);
+  }
+
+  absl::StatusOr<std::string> Absolute(const std::string& path) override {
+    if (directory_.opened() || path.starts_with('/')) return path;
+    const std::unique_ptr<char, decltype(&std::free)> here(::getcwd(nullptr, 0), &std::free);
+    if (here == nullptr) return ErrnoStatus(errno, path, "find the working directory");
+    return absl::StrCat(here.get(), here.get() == std::string_view("/") ? "" : "/", path);
   }
 
   std::string Resolve(const std::string& path) override {
@@ -143,14 +200,22 @@ class PosixFiles final : public FileSystem {
   uint64_t BootId() const override { return storage::BootId(); }
 
  private:
-  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode,
-                                             mode_t permissions) {
+  absl::Status MakeDirectory(const std::string& path, mode_t permissions) {
+    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
+    if (::mkdirat(directory_.fd(), path.c_str(), permissions) == 0) return absl::OkStatus();
+    return directory_.Failure(errno, path, "create the directory");
+  }
+
+  absl::StatusOr<UniqueFd> OpenFd(const std::string& path, FileMode mode, mode_t permissions) {
     const int flags = OpenFlags(mode) | directory_.open_flags();
     UniqueFd fd(RetryInterrupted(
         [&] { return ::openat(directory_.fd(), path.c_str(), flags, permissions); }));
-    if (!fd.ok()) {
-      return directory_.Failure(errno, path, mode == FileMode::kCreateNew ? "create" : "open");
-    }
+    if (fd.ok()) return fd;
+    return directory_.Failure(errno, path, mode == FileMode::kCreateNew ? "create" : "open");
+  }
+
+  absl::StatusOr<std::unique_ptr<File>> FileOf(UniqueFd fd, const std::string& path,
+                                               FileMode mode) {
     const std::string shown = directory_.Shown(path);
     CAIRN_ASSIGN_OR_RETURN(const FileIdentity identity, IdentityOfRegular(fd, shown));
     return std::make_unique<PosixFile>(std::move(fd), identity, shown, mode != FileMode::kRead);

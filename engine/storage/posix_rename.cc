@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "engine/base/status.h"
+#include "engine/storage/posix_attributes.h"
 
 namespace cairn::storage {
 
@@ -22,23 +23,21 @@ int RenameAt(const PosixDirectory& directory, const std::string& from, const std
 // Whether renameat2 said that the kernel or the file system does not know the flag.
 bool IsUnknownFlag(int error) { return error == EINVAL || error == ENOSYS; }
 
-// Those of `to`, where both are files or both directories.
-absl::Status TakePermissions(const PosixDirectory& directory, const std::string& from,
-                             const std::string& to) {
-  constexpr mode_t kPermissions = 0777;
-  constexpr mode_t kPermissionsOfDirectory = 03777;  // whose group new files have, and who removes
+// What takes the place of another of its kind gets its attributes; never what a link at `from`
+// leads to, for others may change names there.
+absl::Status KeepAttributesOf(const PosixDirectory& directory, const std::string& to,
+                              const std::string& from) {
   const absl::StatusOr<PosixStat> old = directory.LookAt(to);
   if (absl::IsNotFound(old.status())) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(old.status());
   CAIRN_ASSIGN_OR_RETURN(const PosixStat mine, directory.LookAt(from));
-  const mode_t wanted = old->mode & (S_ISDIR(old->mode) ? kPermissionsOfDirectory : kPermissions);
   const bool same_kind =
       (S_ISREG(old->mode) && S_ISREG(mine.mode)) || (S_ISDIR(old->mode) && S_ISDIR(mine.mode));
-  if (!same_kind || wanted == (mine.mode & ALLPERMS)) return absl::OkStatus();
-  if (::fchmodat(directory.fd(), from.c_str(), wanted, directory.at_flags()) == 0) {
-    return absl::OkStatus();
-  }
-  return directory.Failure(errno, from, "give the permissions of what it replaces");
+  if (!same_kind) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const UniqueFd replaced, directory.OpenToRead(to));
+  CAIRN_ASSIGN_OR_RETURN(const UniqueFd made, directory.OpenItself(from));
+  return KeepAttributes({.fd = replaced.get(), .path = directory.Shown(to)}, made.get(),
+                        Keep::kExactly);
 }
 
 }  // namespace
@@ -65,7 +64,7 @@ absl::Status LinkThenUnlink(const PosixDirectory& directory, const std::string& 
 
 absl::Status RenameReplacing(const PosixDirectory& directory, const std::string& from,
                              const std::string& to) {
-  CAIRN_RETURN_IF_ERROR(TakePermissions(directory, from, to));
+  CAIRN_RETURN_IF_ERROR(KeepAttributesOf(directory, to, from));
   const int fd = directory.fd();
   if (::renameat(fd, from.c_str(), fd, to.c_str()) == 0) return absl::OkStatus();
   return directory.Failure(errno, from, absl::StrCat("rename to ", directory.Shown(to)));
@@ -73,7 +72,7 @@ absl::Status RenameReplacing(const PosixDirectory& directory, const std::string&
 
 absl::Status ExchangeNames(const PosixDirectory& directory, const std::string& a,
                            const std::string& b) {
-  CAIRN_RETURN_IF_ERROR(TakePermissions(directory, a, b));
+  CAIRN_RETURN_IF_ERROR(KeepAttributesOf(directory, b, a));
   if (RenameAt(directory, a, b, RENAME_EXCHANGE) == 0) return absl::OkStatus();
   if (IsUnknownFlag(errno)) {
     return Unimplemented("%s: this file system cannot exchange it with %s", directory.Shown(a),

@@ -19,11 +19,11 @@ absl::Status RenameWithoutReplacing(const PosixDirectory& directory, const std::
 absl::Status LinkThenUnlink(const PosixDirectory& directory, const std::string& from,
                             const std::string& to);
 
-// A file that takes the place of another gets its permissions.
+// A file that takes the place of another gets its attributes.
 absl::Status RenameReplacing(const PosixDirectory& directory, const std::string& from,
                              const std::string& to);
 
-// What takes the name `b` gets the permissions of what had it, if both are files or both
+// What takes the name `b` gets the attributes of what had it, if both are files or both
 // directories. kUnimplemented where the file system cannot do it in one step.
 absl::Status ExchangeNames(const PosixDirectory& directory, const std::string& a,
                            const std::string& b);

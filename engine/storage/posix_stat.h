@@ -16,6 +16,8 @@ namespace cairn::storage {
 struct PosixStat {
   FileIdentity identity;
   mode_t mode = 0;
+  uid_t owner = 0;
+  gid_t group = 0;
   int64_t size = 0;
   int64_t allocated = 0;  // bytes of disk space
 };

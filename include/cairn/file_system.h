@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -102,12 +103,16 @@ class CAIRN_EXPORT FileSystem {
   virtual ~FileSystem() = default;
 
   virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) = 0;
-  // The same with kCreateNew, for a file that is to replace `old`, which may be a directory: it is
-  // open to nobody to whom that is not.
+  // The same with kCreateNew, for a file that is to replace the file `old`, where that is there,
+  // and gets its attributes: owner, group, permissions to read, write and execute, access control
+  // list and extended attributes. Before it has them it is open to its owner alone.
+  // kFailedPrecondition, and no file is left, for an attribute that the process may not give. If
+  // `old` lies in a directory beside `path`, the file is open only to those who may enter that.
   virtual absl::StatusOr<std::unique_ptr<File>> CreateFor(const std::string& path,
                                                           const std::string& old);
-  // Gives `from` the name `to`; with `replace` false fails with kAlreadyExists when `to` exists. A
-  // file that takes the place of another gets its permissions to read, write and execute.
+  // Gives `from` the name `to`; with `replace` false fails with kAlreadyExists when `to` exists.
+  // What takes the place of another of its kind gets its attributes as they are now, or
+  // kFailedPrecondition.
   virtual absl::Status Rename(const std::string& from, const std::string& to, bool replace) = 0;
   virtual absl::Status Remove(const std::string& path) = 0;
   // Makes the names in the directory of `path` durable.
@@ -122,15 +127,26 @@ class CAIRN_EXPORT FileSystem {
   virtual absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path);
   // kAlreadyExists.
   virtual absl::Status MakeDirectory(const std::string& path);
+  // The same for one that is to replace `old`, as CreateFor does it for files. A file's permission
+  // to read becomes that to read and search; kFailedPrecondition if it has an access control list.
+  virtual absl::Status MakeDirectoryFor(const std::string& path, const std::string& old);
   // Removes an empty directory.
   virtual absl::Status RemoveDirectory(const std::string& path);
   // The names in a directory, in no order, without "." and "..". An opened directory lists itself
   // as ".".
   virtual absl::StatusOr<std::vector<std::string>> List(const std::string& path);
+  // Those of them that begin with `prefix`. Looks at the first `most` names only, whichever they
+  // are, where the file system can stop there. By default all of List.
+  virtual absl::StatusOr<std::vector<std::string>> ListSome(const std::string& path,
+                                                            std::string_view prefix, int64_t most);
   // Swaps what two names lead to, files or directories, in one step. What gets the name `b` gets
-  // the permissions too, if both are of one kind.
+  // the attributes too, if both are of one kind.
   virtual absl::Status Exchange(const std::string& a, const std::string& b);
 
+  // The same path, but one that still leads there when the process changes its working directory.
+  // Symbolic links stay in it. A frame asks once, when it is opened, and uses the answer from then
+  // on. By default `path` itself.
+  virtual absl::StatusOr<std::string> Absolute(const std::string& path) { return path; }
   // The path behind symbolic links; the same one where nothing is there yet.
   virtual std::string Resolve(const std::string& path) { return path; }
   // kNotFound when nothing is there.

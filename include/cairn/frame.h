@@ -2,7 +2,10 @@
 #ifndef CAIRN_FRAME_H_
 #define CAIRN_FRAME_H_
 
+#include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +39,14 @@ struct GenerationInfo {
   int64_t end = 0;     // of what it is made of, in the file
 };
 
+// Which of them History lists.
+struct HistoryOptions {
+  std::optional<uint64_t> before = {};  // only generations before this one
+  // At most this many: the newest of them. The first generation that is listed is the `before` of
+  // the next, older page.
+  int64_t limit = std::numeric_limits<int64_t>::max();
+};
+
 // Movable and thread-safe. Snapshots and writers stay valid when the Frame goes.
 class CAIRN_EXPORT Frame {
  public:
@@ -45,14 +56,18 @@ class CAIRN_EXPORT Frame {
 
   // Opens a frame that any Blosc2 wrote since 2015: a file, or the directory of a sparse frame.
   // What it is follows from its content. Costs the header, the trailer, the commits behind them and
-  // no more than the pages of the index that reads touch. kNotFound, kDataLoss, kUnimplemented;
+  // no more than the pages of the index that reads touch. A relative path means the file that it
+  // leads to now, wherever the process goes. kNotFound, kDataLoss, kUnimplemented;
   // kResourceExhausted for what passes `limits`; kInvalidArgument for a directory with an offset;
-  // kUnavailable while a sparse frame is being replaced.
+  // kUnavailable while a sparse frame is being replaced, and for a reader that gets no lock.
   static absl::StatusOr<Frame> Open(const std::string& path, const OpenOptions& options = {});
   // The same for bytes that the caller keeps alive and unchanged; read-only.
   static absl::StatusOr<Frame> OpenBuffer(Bytes cframe, const OpenOptions& options = {});
 
-  // Makes an empty frame: written beside, synced, renamed. kAlreadyExists.
+  // Makes an empty frame: written beside, synced, renamed. With `overwrite` it keeps owner, group,
+  // permissions, access control list and extended attributes of what it replaces. kAlreadyExists;
+  // kFailedPrecondition for those that this process may not give. After any failure nothing is
+  // there that was not before, unless the status says that the old one "was replaced".
   static absl::StatusOr<Frame> Create(const std::string& path, const CreateOptions& options = {});
   // Starts a frame that appears under `path`, whole and without a dead byte, at the first Commit or
   // at Close. If the writer goes before that, nothing stays behind.
@@ -68,8 +83,11 @@ class CAIRN_EXPORT Frame {
   absl::StatusOr<Snapshot> Refresh();
   // The states that can still be opened, the oldest first. Compact and Writer::Reclaim drop older
   // ones, and so does a checkpoint that writes the frame anew: of one without chunks, and of new
-  // metalayers where the header is longer than 512 bytes. A sparse frame has the newest only.
-  absl::StatusOr<std::vector<GenerationInfo>> History() const;
+  // metalayers where the header is longer than 512 bytes. A sparse frame has the newest only. Costs
+  // the newest journal and those that the page lies in, each from its checkpoint up to the page; of
+  // checkpoints between them the trailer, and a few bytes of the index. kInvalidArgument for a
+  // negative limit; kUnavailable while other processes give up states again and again.
+  absl::StatusOr<std::vector<GenerationInfo>> History(const HistoryOptions& options = {}) const;
 
   // Recovers what a dead writer left, and cuts what else lies behind the frame. kUnavailable while
   // another writer, here or in another process, holds the frame; kFailedPrecondition when the frame
@@ -77,11 +95,13 @@ class CAIRN_EXPORT Frame {
   absl::StatusOr<Writer> OpenWriter(const WriterOptions& options = {});
 
   // Writes the newest committed state again, without a dead byte and sealed throughout, and gives
-  // it the frame's name; readers of older snapshots go on undisturbed. A sparse frame gets a new
-  // index and loses the files that no index names. Chunks are checked, not coded again. Costs the
-  // stored bytes. kUnavailable while a writer holds the frame; kDataLoss, or kResourceExhausted
-  // where the disk has no room for the copy, and nothing changes. `progress`, when given, is called
-  // with the chunks done and returns false to stop: kCancelled, and nothing changes.
+  // it the frame's name, owner, group and other attributes, as Create with `overwrite` does;
+  // readers of older snapshots go on undisturbed. A sparse frame gets a new index and loses the
+  // files that no index names. Chunks are checked, not coded again. Costs the stored bytes.
+  // kUnavailable while a writer holds the frame; kDataLoss, kFailedPrecondition, or
+  // kResourceExhausted where the disk has no room for the copy, and nothing changes. `progress`,
+  // when given, is called with the chunks done and returns false to stop: kCancelled, and nothing
+  // changes.
   absl::StatusOr<CompactReport> Compact(absl::FunctionRef<bool(int64_t)> progress = [](int64_t) {
     return true;
   });

@@ -45,6 +45,20 @@ class States(History):
         for state in states:
             self.readable(state)
 
+    def test_pages(self):
+        for begin in range(0, 28_000, 4000):
+            self.append(begin, begin + 4000)
+        states = self.history()
+        page = json.loads(self.ok("history", self.frame, "--json", "--limit", 3))
+        self.assertEqual(page, states[-3:])
+        before = page[0]["generation"]
+        page = json.loads(self.ok("history", self.frame, "--json", "--limit", 2, "--before", before))
+        self.assertEqual(page, states[-5:-3])
+        text = self.ok("history", self.frame, "--limit", 1).decode()
+        self.assertEqual(len(text.splitlines()), 2)
+        everything = json.loads(self.ok("history", self.frame, "--json", "--before", before))
+        self.assertEqual(everything, states[:-3])
+
     def test_every_commit_of_the_journal_too(self):
         self.append(0, 8000)
         tool = self.start("append", self.frame, "--commit-every", 500, "--ack")

@@ -22,8 +22,8 @@ absl::StatusOr<OpenedFrame> OpenedFrame::Open(SimulatedDisk& disk,
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, disk.root()->Open(kPath, FileMode::kRead));
   frame::FrameSource source = frame::FrameSource::OfFile(file, 0, env->use_mmap);
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, LoadState(source, env));
-  opened.core_ =
-      std::make_shared<frame::FrameCore>(frame::FindPlace(disk.root(), kPath), source, env);
+  CAIRN_ASSIGN_OR_RETURN(frame::FramePlace place, frame::FindPlace(disk.root(), kPath));
+  opened.core_ = std::make_shared<frame::FrameCore>(std::move(place), source, env);
   opened.core_->Adopt(std::move(source), std::move(state));
   return opened;
 }

@@ -16,6 +16,7 @@
 #include "engine/format/seal.h"
 #include "engine/format/trailer.h"
 #include "tests/frame/small_frames.h"
+#include "tests/support/counting_file_system.h"
 #include "tests/support/frame_repair.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
@@ -103,6 +104,74 @@ TEST_F(HistoryTest, EveryGenerationCanBeOpened) {
     ++state;
   }
   EXPECT_EQ(checkpoints, 4);
+}
+
+TEST_F(HistoryTest, PagesAreTheWholeHistory) {
+  const Frame frame = Open();
+  const auto all = frame.History();
+  ASSERT_EQ(all.status(), absl::OkStatus());
+  for (int64_t limit = 1; limit <= std::ssize(*all) + 1; ++limit) {
+    std::vector<uint64_t> generations;
+    HistoryOptions options{.limit = limit};
+    for (;;) {
+      const auto page = frame.History(options);
+      ASSERT_EQ(page.status(), absl::OkStatus());
+      EXPECT_LE(std::ssize(*page), limit);
+      if (page->empty()) break;
+      for (auto state = page->rbegin(); state != page->rend(); ++state) {
+        generations.push_back(state->generation);
+        const auto& same = (*all)[all->size() - generations.size()];
+        EXPECT_EQ(state->checkpoint, same.checkpoint);
+        EXPECT_EQ(state->nbytes, same.nbytes);
+        EXPECT_EQ(state->nchunks, same.nchunks);
+        EXPECT_EQ(state->end, same.end);
+      }
+      options.before = page->front().generation;
+    }
+    std::vector<uint64_t> expected;
+    for (auto state = all->rbegin(); state != all->rend(); ++state) {
+      expected.push_back(state->generation);
+    }
+    EXPECT_EQ(generations, expected) << limit;
+  }
+}
+
+TEST_F(HistoryTest, APageBeginsWhereItIsTold) {
+  const Frame frame = Open();
+  const uint64_t newest = frame.snapshot().info().generation;
+  EXPECT_EQ(frame.History({.before = newest + 100, .limit = 1})->front().generation, newest);
+  EXPECT_EQ(frame.History({.before = newest, .limit = 1})->front().generation, newest - 1);
+  EXPECT_EQ(frame.History({.before = 0})->size(), 0u);
+  EXPECT_EQ(frame.History({.before = states_.begin()->first})->size(), 0u);
+  EXPECT_EQ(frame.History({.limit = 0})->size(), 0u);
+  EXPECT_TRUE(absl::IsInvalidArgument(frame.History({.limit = -1}).status()));
+}
+
+TEST_F(HistoryTest, APageCostsNoMoreInALongHistory) {
+  const auto calls_of_a_page = [&] {
+    CountingFileSystem files;
+    const auto frame = Frame::Open(path_, {.file_system = &files});
+    EXPECT_EQ(frame.status(), absl::OkStatus());
+    const int64_t before = files.calls();
+    EXPECT_EQ(frame->History({.limit = 2})->size(), 2u);
+    return files.calls() - before;
+  };
+  const int64_t before = calls_of_a_page();
+  for (uint64_t i = 0; i < 50; ++i) ASSERT_EQ(AppendTo(path_, Noise(100, i)), absl::OkStatus());
+  EXPECT_EQ(Open().History()->size(), states_.size() + 50);
+  EXPECT_LE(calls_of_a_page(), 2 * before);
+}
+
+TEST_F(HistoryTest, AFrameWithoutHistoryHasOnePage) {
+  const std::string sparse = dir_.Path("sparse");
+  CreateOptions options = PlainCopies(64);
+  options.layout = Layout::kSparse;
+  ASSERT_EQ(WriteFrame(sparse, options, Noise(100, 1)), absl::OkStatus());
+  const auto frame = Frame::Open(sparse);
+  const uint64_t generation = frame->snapshot().info().generation;
+  EXPECT_EQ(frame->History({.limit = 5})->size(), 1u);
+  EXPECT_EQ(frame->History({.before = generation + 1})->size(), 1u);
+  EXPECT_EQ(frame->History({.before = generation})->size(), 0u);
 }
 
 TEST_F(HistoryTest, AGenerationThatIsNotThereIsNotFound) {

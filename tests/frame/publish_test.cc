@@ -15,6 +15,7 @@
 #include "engine/format/frame_header.h"
 #include "tests/frame/small_frames.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -80,6 +81,40 @@ TEST_F(PublishTest, AFailedCreateLeavesNothing) {
   files_.Inject({.after = 2});
   EXPECT_FALSE(Frame::Create(path_, Logged(PlainCopies(64))).ok());
   EXPECT_EQ(NamesIn(dir_.path()), Names{});
+}
+
+TEST_F(PublishTest, ANewFrameWhoseNameIsNotDurableGoesAgain) {
+  for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
+    for (const bool overwrite : {false, true}) {
+      CreateOptions options = Logged(PlainCopies(64));
+      options.layout = layout;
+      options.overwrite = overwrite;
+      ASSERT_EQ(WriteFrame(path_, options, Noise(200, 1)), absl::OkStatus());
+      const std::vector<Operation> log = files_.TakeLog();
+      std::filesystem::remove_all(path_);
+      const auto rename = std::ranges::find(log, Kind::kRename, &Operation::kind);
+      ASSERT_TRUE(rename != log.end() && (rename + 1)->kind == Kind::kSyncDirectory);
+
+      files_.Inject({.after = rename - log.begin() + 1});
+      EXPECT_TRUE(absl::IsResourceExhausted(WriteFrame(path_, options, Noise(200, 1))));
+      EXPECT_EQ(NamesIn(dir_.path()), Names{});
+      EXPECT_EQ(WriteFrame(path_, options, Noise(200, 1)), absl::OkStatus());
+      std::filesystem::remove_all(path_);
+    }
+  }
+}
+
+TEST_F(PublishTest, AReplacementWhoseNameIsNotDurableSaysSo) {
+  CreateOptions options = Logged(PlainCopies(64));
+  options.overwrite = true;
+  ASSERT_EQ(WriteFrame(path_, options, Noise(200, 1)), absl::OkStatus());
+  const std::vector<Operation> log = files_.TakeLog();
+  const auto rename = std::ranges::find(log, Kind::kRename, &Operation::kind);
+  files_.Inject({.after = rename - log.begin() + 1});
+  EXPECT_TRUE(Fails(WriteFrame(path_, options, Noise(300, 2)), absl::StatusCode::kResourceExhausted,
+                    path_ + " was replaced, but perhaps not for good: "));
+  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), Noise(300, 2));
+  EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
 }
 
 TEST_F(PublishTest, AnOldFrameStaysUnlessItMayBeReplaced) {

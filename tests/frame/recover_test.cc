@@ -2,6 +2,8 @@
 #include "cairn/recover.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -159,6 +161,35 @@ TEST_F(RecoverTest, WaitsForNoWriter) {
   ASSERT_EQ(writer.status(), absl::OkStatus());
   EXPECT_TRUE(absl::IsUnavailable(Recover(path_).status()));
   EXPECT_EQ(Recover(path_, {.dry_run = true}).status(), absl::OkStatus());
+}
+
+// Puts another file in place of the one that is opened for writing first.
+class ReplacedFiles final : public UnsyncedFileSystem {
+ public:
+  explicit ReplacedFiles(std::string next) : next_(std::move(next)) {}
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
+    auto file = UnsyncedFileSystem::Open(path, mode);
+    if (mode == FileMode::kReadWrite && !next_.empty()) {
+      std::filesystem::rename(path, path + ".old");
+      std::filesystem::rename(std::exchange(next_, {}), path);
+    }
+    return file;
+  }
+
+ private:
+  std::string next_;
+};
+
+TEST_F(RecoverTest, RestoresTheHeaderOfTheFileThatHasTheNameWhenItIsLocked) {
+  std::fill(bytes_.begin(), bytes_.begin() + 64, std::byte{0});
+  PutFileBytes(path_, bytes_);
+  PutFileBytes(dir_.Path("next"), bytes_);
+  ReplacedFiles files(dir_.Path("next"));
+  const auto report = Recover(path_, {.file_system = &files});
+  ASSERT_EQ(report.status(), absl::OkStatus());
+  EXPECT_TRUE(report->header_restored);
+  ExpectFolded();
+  EXPECT_EQ(FileBytes(path_ + ".old"), bytes_);
 }
 
 TEST_F(RecoverTest, WhatIsNoFrameStaysWhatItIs) {

@@ -180,10 +180,10 @@ TEST_F(StrandedCommitsTest, AnEmptyCommitMakesThoseBeforeItDurable) {
   {
     auto writer = frame->OpenWriter();
     ASSERT_EQ(writer->Append(Noise(20, 1)), absl::OkStatus());
-    ASSERT_EQ(writer->Commit(Durability::kProcess).status(), absl::OkStatus());
-    const absl::StatusOr<Snapshot> durable = writer->Commit(Durability::kMachine);
-    ASSERT_EQ(durable.status(), absl::OkStatus());
-    end = durable->info().frame_size + durable->info().journal_size;
+    const absl::StatusOr<Snapshot> made = writer->Commit(Durability::kProcess);
+    ASSERT_EQ(made.status(), absl::OkStatus());
+    ASSERT_EQ(writer->Commit(Durability::kMachine).status(), absl::OkStatus());
+    end = made->info().frame_size + made->info().journal_size;
   }
   ends_ = {end};
   std::vector<std::byte> bytes = FileBytes(path_);

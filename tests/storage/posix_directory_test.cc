@@ -92,6 +92,20 @@ TEST_F(PosixDirectoryTest, OpenedOneListsItselfAgainAndAgain) {
   EXPECT_EQ(Names(*inside_, "."), (std::vector<std::string>{"a", "b"}));
 }
 
+TEST_F(PosixDirectoryTest, ListsSomeOfTheNames) {
+  for (const std::string name : {"a", "ab", "abc", "b"}) Create(*inside_, name, "");
+  const auto some = [&](FileSystem& files, const std::string& path, int64_t most) {
+    std::vector<std::string> names = files.ListSome(path, "ab", most).value();
+    std::sort(names.begin(), names.end());
+    return names;
+  };
+  EXPECT_EQ(some(*files_, path_, 100), (std::vector<std::string>{"ab", "abc"}));
+  EXPECT_EQ(some(*inside_, ".", 100), (std::vector<std::string>{"ab", "abc"}));
+  EXPECT_LE(some(*inside_, ".", 1).size(), 1u);
+  EXPECT_EQ(some(*inside_, ".", 0).size(), 0u);
+  EXPECT_TRUE(Fails(files_->ListSome(dir_.Path("none"), "", 9), StatusCode::kNotFound, "none"));
+}
+
 TEST_F(PosixDirectoryTest, OpensDirectoriesOnly) {
   Create(*files_, dir_.Path("file"), "");
   EXPECT_TRUE(Fails(files_->OpenDirectory(dir_.Path("none")), StatusCode::kNotFound, "none"));
@@ -288,6 +302,8 @@ TEST(FileSystemTest, WithoutDirectoriesSaysSo) {
   FlatFiles files;
   EXPECT_TRUE(Fails(files.OpenDirectory("a"), StatusCode::kUnimplemented, "a: "));
   EXPECT_TRUE(Fails(files.MakeDirectory("a"), StatusCode::kUnimplemented, "a: "));
+  EXPECT_TRUE(Fails(files.MakeDirectoryFor("a", "b"), StatusCode::kUnimplemented, "a: "));
+  EXPECT_TRUE(Fails(files.ListSome("a", "", 9), StatusCode::kUnimplemented, "a: "));
   EXPECT_TRUE(Fails(files.RemoveDirectory("a"), StatusCode::kUnimplemented, "a: "));
   EXPECT_TRUE(Fails(files.List("a"), StatusCode::kUnimplemented, "a: "));
   EXPECT_TRUE(Fails(files.Exchange("a", "b"), StatusCode::kUnimplemented, "a: "));

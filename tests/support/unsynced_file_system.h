@@ -11,7 +11,7 @@
 
 namespace cairn::test {
 
-class UnsyncedFile final : public File {
+class UnsyncedFile : public File {
  public:
   explicit UnsyncedFile(std::unique_ptr<File> base) : base_(std::move(base)) {}
 

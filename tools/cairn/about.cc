@@ -1,6 +1,8 @@
 #include "tools/cairn/about.h"
 
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 
@@ -21,12 +23,23 @@ bool IsNamed(std::string_view path, std::string_view message) {
   return message.starts_with(": ") || message.starts_with(" is ") || message.starts_with('/');
 }
 
+// The engine makes paths absolute; the user knows the file by what was typed.
+std::string AsTyped(const std::string& path, std::string message) {
+  std::error_code error;
+  const std::string absolute = std::filesystem::absolute(path, error).string();
+  if (!error && absolute != path && message.starts_with(absolute)) {
+    message.replace(0, absolute.size(), path);
+  }
+  return message;
+}
+
 }  // namespace
 
 absl::Status About(const std::string& path, const absl::Status& status) {
-  const std::string message(status.message());
-  if (!IsAboutContent(status) || IsNamed(path, message)) return status;
-  return {status.code(), absl::StrCat(path, ": ", message)};
+  if (status.ok()) return status;
+  const std::string message = AsTyped(path, std::string(status.message()));
+  const bool named = !IsAboutContent(status) || IsNamed(path, message);
+  return {status.code(), named ? message : absl::StrCat(path, ": ", message)};
 }
 
 }  // namespace cairn::tool

@@ -1,5 +1,6 @@
 // cairn history: the states of a frame that can still be read.
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct HistoryFlags {
   std::string frame;
   bool json = false;
   int64_t offset = 0;
+  HistoryOptions page;
 };
 
 using History = std::vector<GenerationInfo>;
@@ -58,7 +60,7 @@ absl::Status ListHistory(const HistoryFlags& flags) {
   options.offset = flags.offset;
   const absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
   if (!frame.ok()) return frame.status();
-  const absl::StatusOr<History> history = frame->History();
+  const absl::StatusOr<History> history = frame->History(flags.page);
   if (!history.ok()) return history.status();
   const absl::Status status =
       WriteStdout(flags.json ? JsonOfHistory(*history) : TextOfHistory(*history));
@@ -72,6 +74,12 @@ void AddHistory(CLI::App& app, Command& chosen) {
   const auto flags = std::make_shared<HistoryFlags>();
   history->add_option("FRAME", flags->frame, "The frame")->required();
   history->add_flag("--json", flags->json, "For programs");
+  AddNumber(*history, "--limit", flags->page.limit, int64_t{0}, std::numeric_limits<int64_t>::max())
+      ->description("The newest N states only [all]");
+  AddNumber(*history, "--before", flags->page.before, uint64_t{0},
+            std::numeric_limits<uint64_t>::max())
+      ->type_name("G")
+      ->description("Only states before generation G");
   AddOffset(*history, flags->offset)->description("Where in the file the frame begins");
   history->footer(
       "The oldest comes first. Every Blosc2 could read a checkpoint; only Cairn sees a batch.\n"

@@ -1,0 +1,323 @@
+// What a file that replaces another keeps: who owns it, who may use it, and what is attached to it.
+#include <filesystem>
+#include <functional>
+#include <grp.h>
+#include <ostream>
+#include <string>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/child_process.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kAccessList[] = "system.posix_acl_access";
+constexpr char kDefaultList[] = "system.posix_acl_default";
+constexpr char kNote[] = "user.note";
+constexpr uid_t kOwner = 1234;
+constexpr gid_t kGroup = 5678;
+constexpr uid_t kStranger = 4321;
+
+// An access control list as the kernel takes it: one more user may read and write.
+std::string ListFor(uid_t user, uint16_t owner = 6) {
+  const auto number = [](uint64_t value, int bytes) {
+    std::string text;
+    for (int i = 0; i < bytes; ++i) text.push_back(static_cast<char>(value >> (8 * i)));
+    return text;
+  };
+  const auto entry = [&](uint16_t tag, uint16_t may, uint32_t id) {
+    return number(tag, 2) + number(may, 2) + number(id, 4);
+  };
+  constexpr uint32_t kNobody = 0xFFFFFFFF;
+  return number(2, 4) + entry(1, owner, kNobody) + entry(2, 6, user) + entry(4, 4, kNobody) +
+         entry(16, 6, kNobody) + entry(32, 0, kNobody);
+}
+
+std::string Attribute(const std::string& path, const char* name) {
+  char value[256];
+  const ssize_t size = ::getxattr(path.c_str(), name, value, sizeof(value));
+  return size < 0 ? "none" : std::string(value, static_cast<size_t>(size));
+}
+
+struct Attributes {
+  uid_t owner = 0;
+  gid_t group = 0;
+  mode_t mode = 0;
+  std::string note;
+  std::string list;
+  std::string default_list;
+  bool operator==(const Attributes&) const = default;
+};
+
+Attributes AttributesOf(const std::string& path) {
+  struct stat info = {};
+  EXPECT_EQ(::stat(path.c_str(), &info), 0) << path;
+  return {.owner = info.st_uid,
+          .group = info.st_gid,
+          .mode = info.st_mode & 07777,
+          .note = Attribute(path, kNote),
+          .list = Attribute(path, kAccessList),
+          .default_list = Attribute(path, kDefaultList)};
+}
+
+void PrintTo(const Attributes& of, std::ostream* out) {
+  *out << of.owner << ':' << of.group << ' ' << std::oct << of.mode << std::dec
+       << " note=" << of.note << " list=" << of.list.size()
+       << " default=" << of.default_list.size();
+}
+
+CreateOptions PlainFrameIn(Layout layout, bool overwrite = false) {
+  CreateOptions options = PlainCopies(64);
+  options.layout = layout;
+  options.overwrite = overwrite;
+  return options;
+}
+
+class AttributesTest : public testing::Test {
+ protected:
+  void SetUp() override { fs::permissions(dir_.path(), fs::perms::all); }
+  void TearDown() override { ::umask(umask_); }
+  // Whether this file system has lists and attributes, and this process may give files away.
+  void Mark(const std::string& path, mode_t mode) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root may give files away";
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+    if (::setxattr(path.c_str(), kNote, "kept", 4, 0) != 0) GTEST_SKIP() << "no attributes here";
+    ASSERT_EQ(::chown(path.c_str(), kOwner, kGroup), 0);
+  }
+  void SetList(const std::string& path, const char* name = kAccessList) {
+    const std::string list = ListFor(kStranger, fs::is_directory(path) ? 7 : 6);
+    if (::setxattr(path.c_str(), name, list.data(), list.size(), 0) != 0) {
+      GTEST_SKIP() << "no access control lists here";
+    }
+  }
+  std::string Index() const { return path_ + "/chunks.b2frame"; }
+  std::vector<std::string> FilesOfFrame() const {
+    std::vector<std::string> files;
+    for (const std::string& name : NamesIn(path_)) files.push_back(path_ + "/" + name);
+    return files;
+  }
+
+  const mode_t umask_ = ::umask(0022);
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("f");
+};
+
+// A way to write the frame anew.
+struct Replacement {
+  std::string name;
+  std::function<absl::Status(const std::string&)> run;
+};
+
+void PrintTo(const Replacement& way, std::ostream* out) { *out << way.name; }
+
+class ReplacementTest : public AttributesTest, public testing::WithParamInterface<Replacement> {};
+
+TEST_P(ReplacementTest, KeepsOwnerGroupPermissionsListAndAttributes) {
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+  Mark(path_, 0640);
+  SetList(path_);
+  if (IsSkipped()) return;
+  const Attributes before = AttributesOf(path_);
+  const FileIdentity old = *PosixFileSystem()->Identity(path_);
+  ASSERT_EQ(GetParam().run(path_), absl::OkStatus());
+  EXPECT_FALSE(*PosixFileSystem()->Identity(path_) == old);
+  EXPECT_EQ(AttributesOf(path_), before);
+}
+
+TEST_P(ReplacementTest, TakesNoAccessControlListFromTheDirectory) {
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+  SetList(dir_.path(), kDefaultList);
+  if (IsSkipped()) return;
+  ASSERT_EQ(::chmod(path_.c_str(), 0660), 0);
+  const Attributes before = AttributesOf(path_);
+  ASSERT_EQ(before.list, "none");
+  ASSERT_EQ(GetParam().run(path_), absl::OkStatus());
+  EXPECT_EQ(AttributesOf(path_), before);
+}
+
+TEST_P(ReplacementTest, ChangesNothingWhereItCannotKeepTheOwner) {
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+  Mark(path_, 0666);
+  if (IsSkipped()) return;
+  const Attributes before = AttributesOf(path_);
+  const std::vector<std::byte> bytes = FileBytes(path_);
+  const int result = ResultOfChild([&] {
+    if (::setgroups(0, nullptr) != 0 || ::setgid(kGroup) != 0 || ::setuid(kStranger) != 0) return 1;
+    const absl::Status status = GetParam().run(path_);
+    if (!absl::IsFailedPrecondition(status)) return 2;
+    const std::string message(status.message());
+    return message.find(path_ + ": its owner 1234 cannot be kept") != std::string::npos ? 0 : 3;
+  });
+  EXPECT_EQ(result, 0);
+  EXPECT_EQ(AttributesOf(path_), before);
+  EXPECT_EQ(FileBytes(path_), bytes);
+  EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, ReplacementTest,
+    testing::Values(
+        Replacement{"Compact",
+                    [](const std::string& path) { return Frame::Open(path)->Compact().status(); }},
+        Replacement{"Create",
+                    [](const std::string& path) {
+                      return Frame::Create(path, PlainFrameIn(Layout::kContiguous, true)).status();
+                    }},
+        Replacement{"Build",
+                    [](const std::string& path) {
+                      return WriteFrame(path, PlainFrameIn(Layout::kContiguous, true),
+                                        Noise(100, 1));
+                    }},
+        // An empty frame that changes is written to a new file.
+        Replacement{"SetVlmeta",
+                    [](const std::string& path) -> absl::Status {
+                      CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path));
+                      CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
+                      CAIRN_RETURN_IF_ERROR(writer.SetVlmeta("note", AsBytes("text")));
+                      return writer.Close();
+                    }}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_F(AttributesTest, AFrameOnItsWayIsAsOpenAsTheOldOne) {
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+  Mark(path_, 0640);
+  SetList(path_);
+  if (IsSkipped()) return;
+  const auto writer = Frame::Build(path_, PlainFrameIn(Layout::kContiguous, true));
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  const std::vector<std::string> names = NamesIn(dir_.path());
+  ASSERT_EQ(names.size(), 2u);
+  for (const std::string& name : names) {
+    EXPECT_EQ(AttributesOf(dir_.Path(name)), AttributesOf(path_)) << name;
+  }
+}
+
+TEST_F(AttributesTest, PermissionsThatChangeMeanwhileAreKept) {
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+  auto writer = Frame::Build(path_, PlainFrameIn(Layout::kContiguous, true));
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(::chmod(path_.c_str(), 0400), 0);
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(AttributesOf(path_).mode, 0400u);
+}
+
+TEST_F(AttributesTest, ASparseFrameKeepsThemWhenItIsReplaced) {
+  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), Noise(200, 1)), absl::OkStatus());
+  for (const std::string& file : FilesOfFrame()) Mark(file, 0640);
+  Mark(path_, 0750);
+  SetList(path_);
+  SetList(path_, kDefaultList);
+  SetList(Index());
+  if (IsSkipped()) return;
+  const Attributes directory = AttributesOf(path_);
+  const Attributes index = AttributesOf(Index());
+  {
+    auto writer = Frame::Build(path_, PlainFrameIn(Layout::kSparse, true));
+    ASSERT_EQ(writer.status(), absl::OkStatus());
+    for (const std::string& name : NamesIn(dir_.path())) {
+      EXPECT_EQ(AttributesOf(dir_.Path(name)), directory) << name;
+    }
+    ASSERT_EQ(writer->Append(Noise(300, 2)), absl::OkStatus());
+    ASSERT_EQ(writer->Close(), absl::OkStatus());
+  }
+  EXPECT_EQ(AttributesOf(path_), directory);
+  ASSERT_GT(FilesOfFrame().size(), 4u);
+  for (const std::string& file : FilesOfFrame()) EXPECT_EQ(AttributesOf(file), index) << file;
+}
+
+TEST_F(AttributesTest, NewFilesOfASparseFrameAreAsItsIndex) {
+  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), Noise(200, 1)), absl::OkStatus());
+  for (const std::string& file : FilesOfFrame()) Mark(file, 0640);
+  Mark(path_, 0750);
+  if (IsSkipped()) return;
+  const Attributes index = AttributesOf(Index());
+  ASSERT_EQ(AppendTo(path_, Noise(200, 2)), absl::OkStatus());
+  ASSERT_EQ(Frame::Open(path_)->Compact().status(), absl::OkStatus());
+  for (const std::string& file : FilesOfFrame()) EXPECT_EQ(AttributesOf(file), index) << file;
+}
+
+TEST_F(AttributesTest, AFileThatReplacesADirectoryIsAsItsIndex) {
+  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), Noise(200, 1)), absl::OkStatus());
+  Mark(Index(), 0640);
+  if (IsSkipped()) return;
+  const Attributes index = AttributesOf(Index());
+  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kContiguous, true), Noise(10, 2)),
+            absl::OkStatus());
+  EXPECT_EQ(AttributesOf(path_), index);
+}
+
+TEST_F(AttributesTest, AFileThatReplacesAPrivateDirectoryIsPrivate) {
+  for (const auto& [around, expected] : std::vector<std::pair<mode_t, mode_t>>{
+           {0700, 0600}, {0750, 0640}, {0705, 0600}, {0755, 0644}}) {
+    ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), Noise(200, 1)), absl::OkStatus());
+    ASSERT_EQ(::chmod(Index().c_str(), 0644), 0);
+    ASSERT_EQ(::chmod(path_.c_str(), around), 0);
+    ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kContiguous, true), Noise(10, 2)),
+              absl::OkStatus());
+    EXPECT_EQ(AttributesOf(path_).mode, expected) << std::oct << around;
+    fs::remove(path_);
+  }
+}
+
+TEST_F(AttributesTest, ADirectoryThatReplacesAFileIsListedByItsReaders) {
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+  Mark(path_, 0640);
+  if (IsSkipped()) return;
+  const Attributes file = AttributesOf(path_);
+  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse, true), Noise(200, 2)),
+            absl::OkStatus());
+  const Attributes directory = AttributesOf(path_);
+  EXPECT_EQ(directory.owner, kOwner);
+  EXPECT_EQ(directory.group, kGroup);
+  EXPECT_EQ(directory.mode, 0750u);
+  for (const std::string& name : FilesOfFrame()) EXPECT_EQ(AttributesOf(name), file) << name;
+}
+
+TEST_F(AttributesTest, AListThatALayoutCannotKeepRefusesIt) {
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+  SetList(path_);
+  if (IsSkipped()) return;
+  const std::vector<std::byte> before = FileBytes(path_);
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      WriteFrame(path_, PlainFrameIn(Layout::kSparse, true), Noise(200, 2))));
+  EXPECT_EQ(FileBytes(path_), before);
+  EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
+
+  fs::remove(path_);
+  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), Noise(200, 1)), absl::OkStatus());
+  SetList(path_);
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      WriteFrame(path_, PlainFrameIn(Layout::kContiguous, true), Noise(200, 2))));
+  EXPECT_TRUE(fs::is_directory(path_));
+  EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
+}
+
+TEST_F(AttributesTest, ANewFrameIsAsTheUmaskSays) {
+  for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
+    ::umask(0027);
+    ASSERT_EQ(WriteFrame(path_, PlainFrameIn(layout), Noise(200, 1)), absl::OkStatus());
+    ::umask(0022);
+    const bool sparse = layout == Layout::kSparse;
+    EXPECT_EQ(AttributesOf(path_).mode, sparse ? 0750u : 0640u);
+    if (sparse) {
+      for (const std::string& name : FilesOfFrame()) EXPECT_EQ(AttributesOf(name).mode, 0640u);
+    }
+    fs::remove_all(path_);
+  }
+}
+
+}  // namespace
+}  // namespace cairn::test

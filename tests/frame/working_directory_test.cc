@@ -1,0 +1,178 @@
+// A frame that was opened by a relative path stays the same one when the process goes elsewhere.
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "cairn/recover.h"
+#include "engine/base/bytes.h"
+#include "engine/storage/lock_file.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+CreateOptions PlainCopiesIn(Layout layout) {
+  CreateOptions options = PlainCopies(64);
+  options.layout = layout;
+  return options;
+}
+
+// Two directories, `here` and `there`, each with a frame "f"; the process is in `here`.
+class WorkingDirectoryTest : public testing::TestWithParam<Layout> {
+ protected:
+  void SetUp() override {
+    for (const std::string& directory : {here_, there_}) {
+      fs::create_directory(directory);
+      ASSERT_EQ(WriteFrame(directory + "/f", PlainCopiesIn(GetParam()),
+                           Noise(200, directory == here_ ? 1 : 2)),
+                absl::OkStatus());
+    }
+    fs::current_path(here_);
+  }
+  void TearDown() override { fs::current_path(before_); }
+
+  static std::vector<std::byte> Content(const std::string& path) {
+    const auto frame = Frame::Open(path);
+    EXPECT_EQ(frame.status(), absl::OkStatus());
+    return frame.ok() ? DataOf(frame->snapshot()).value() : std::vector<std::byte>();
+  }
+  void ExpectThereIsAsBefore() const {
+    EXPECT_EQ(NamesIn(there_), std::vector<std::string>{"f"});
+    EXPECT_EQ(Content(there_ + "/f"), Noise(200, 2));
+  }
+
+  const fs::path before_ = fs::current_path();
+  const TempDir dir_;
+  const std::string here_ = dir_.Path("here");
+  const std::string there_ = dir_.Path("there");
+};
+
+TEST_P(WorkingDirectoryTest, RefreshLooksAtTheFrameThatWasOpened) {
+  auto frame = Frame::Open("f");
+  ASSERT_EQ(frame.status(), absl::OkStatus());
+  fs::current_path(there_);
+  ASSERT_EQ(AppendTo(here_ + "/f", Noise(10, 3)), absl::OkStatus());
+  const auto refreshed = frame->Refresh();
+  ASSERT_EQ(refreshed.status(), absl::OkStatus());
+  std::vector<std::byte> expected = Noise(200, 1);
+  const std::vector<std::byte> more = Noise(10, 3);
+  expected.insert(expected.end(), more.begin(), more.end());
+  EXPECT_EQ(DataOf(*refreshed).value(), expected);
+}
+
+TEST_P(WorkingDirectoryTest, AWriterWritesTheFrameThatWasOpened) {
+  auto frame = Frame::Open("f");
+  ASSERT_EQ(frame.status(), absl::OkStatus());
+  fs::current_path(there_);
+  auto writer = frame->OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->UpdateChunk(0, Noise(64, 3)), absl::OkStatus());
+  fs::current_path(dir_.path());
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_NE(Content(here_ + "/f"), Noise(200, 1));
+  ExpectThereIsAsBefore();
+}
+
+TEST_P(WorkingDirectoryTest, CompactWritesTheFrameThatWasOpened) {
+  auto frame = Frame::Open("f");
+  ASSERT_EQ(frame.status(), absl::OkStatus());
+  const FileIdentity there = *PosixFileSystem()->Identity(there_ + "/f");
+  fs::current_path(there_);
+  ASSERT_EQ(frame->Compact().status(), absl::OkStatus());
+  EXPECT_EQ(Content(here_ + "/f"), Noise(200, 1));
+  EXPECT_EQ(*PosixFileSystem()->Identity(there_ + "/f"), there);
+  ExpectThereIsAsBefore();
+}
+
+TEST_P(WorkingDirectoryTest, AFrameIsBuiltWhereItWasBegun) {
+  auto writer = Frame::Build("new", PlainCopiesIn(GetParam()));
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(100, 4)), absl::OkStatus());
+  fs::current_path(there_);
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(Content(here_ + "/new"), Noise(100, 4));
+  ExpectThereIsAsBefore();
+}
+
+TEST_P(WorkingDirectoryTest, ABuildThatIsDroppedElsewhereLeavesNothing) {
+  {
+    const auto writer = Frame::Build("new", PlainCopiesIn(GetParam()));
+    ASSERT_EQ(writer.status(), absl::OkStatus());
+    fs::current_path(there_);
+  }
+  EXPECT_EQ(NamesIn(here_), std::vector<std::string>{"f"});
+  ExpectThereIsAsBefore();
+}
+
+TEST_P(WorkingDirectoryTest, AFrameThatWasCreatedIsFoundAgain) {
+  CreateOptions options = PlainCopiesIn(GetParam());
+  options.overwrite = true;
+  auto frame = Frame::Create("f", options);
+  ASSERT_EQ(frame.status(), absl::OkStatus());
+  fs::current_path(there_);
+  auto writer = frame->OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_EQ(writer->Append(Noise(50, 5)), absl::OkStatus());
+  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(Content(here_ + "/f"), Noise(50, 5));
+  ExpectThereIsAsBefore();
+}
+
+TEST_P(WorkingDirectoryTest, ALinkIsFollowedAtEachLook) {
+  const std::string link = here_ + "/link";
+  fs::create_symlink("f", link);
+  auto frame = Frame::Open("link");
+  ASSERT_EQ(frame.status(), absl::OkStatus());
+  fs::remove(link);
+  fs::create_symlink(there_ + "/f", link);
+  const auto refreshed = frame->Refresh();
+  ASSERT_EQ(refreshed.status(), absl::OkStatus());
+  // A sparse frame is its opened directory.
+  EXPECT_EQ(DataOf(*refreshed).value(), Noise(200, GetParam() == Layout::kSparse ? 1 : 2));
+}
+
+TEST_P(WorkingDirectoryTest, MessagesNameTheWholePath) {
+  EXPECT_TRUE(Fails(Frame::Open("none").status(), absl::StatusCode::kNotFound,
+                    here_ + "/none: cannot open: "));
+  auto frame = Frame::Open("f");
+  const auto writer = frame->OpenWriter();
+  ASSERT_EQ(writer.status(), absl::OkStatus());
+  EXPECT_TRUE(Fails(frame->OpenWriter().status(), absl::StatusCode::kUnavailable, here_ + "/f"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, WorkingDirectoryTest,
+                         testing::Values(Layout::kContiguous, Layout::kSparse),
+                         [](const auto& info) {
+                           return info.param == Layout::kSparse ? "Sparse" : "Contiguous";
+                         });
+
+TEST(AbsolutePathTest, KeepsWhatIsAbsoluteAndLinks) {
+  const TempDir dir;
+  const fs::path before = fs::current_path();
+  fs::current_path(dir.path());
+  FileSystem* const files = PosixFileSystem();
+  EXPECT_EQ(*files->Absolute("/a/b"), "/a/b");
+  const std::string here = fs::current_path();
+  EXPECT_EQ(*files->Absolute("a/../b"), here + "/a/../b");
+  fs::create_symlink("nowhere", "link");
+  EXPECT_EQ(*files->Absolute("link"), here + "/link");
+  fs::current_path("/");
+  EXPECT_EQ(*files->Absolute("a"), "/a");
+  fs::create_directory(dir.Path("gone"));
+  fs::current_path(dir.Path("gone"));
+  fs::remove(dir.Path("gone"));
+  EXPECT_TRUE(Fails(files->Absolute("a"), absl::StatusCode::kNotFound,
+                    "a: cannot find the working directory"));
+  fs::current_path(before);
+}
+
+}  // namespace
+}  // namespace cairn::test
