@@ -1,0 +1,54 @@
+// The rules of the commit protocol, each of which a variant can take away, and what surrounds it.
+#ifndef CAIRN_TESTS_CRASH_MODEL_RULES_H_
+#define CAIRN_TESTS_CRASH_MODEL_RULES_H_
+
+#include <cstddef>
+#include <optional>
+
+namespace cairn::model {
+
+struct Rules {
+  // Opening for writing.
+  bool confirms = true;               // writes what may not be durable once more, and syncs
+  bool confirms_from_durable = true;  // from the durable end; else from the trusted end
+  bool syncs_cut = true;              // by fsync; else fdatasync, which may not record a shrink
+  bool refuses_damage = true;         // does not cut a damaged journal
+  bool receipt_at_open = true;        // leaves a receipt of this boot for what it confirmed
+  bool appends_at_open = true;        // as a new receipt; else over the last one
+
+  // Commit.
+  bool chains = true;                // a record names the one before
+  bool writes_receipts = true;       //
+  bool receipt_after_record = true;  // else before its record
+  bool receipt_after_sync = true;    // claims its own end only after the sync; else at once
+  bool binds_position = true;        // the hash of a record covers its position in the file
+  bool claims_no_receipt = true;     // durable_end ends with a record: receipts may tear later
+  bool claims_no_chunks = true;      // nor with chunks synced before their record: they may be cut
+
+  // Replay.
+  bool checks_chunks = true;     // of commits that nothing proves durable
+  bool trusts_this_boot = true;  // a receipt of this boot vouches for all before it
+  bool compares_boots = true;    // and one of another boot does not
+  bool rereads = true;           // damage counts only if it is still there on a second look
+  bool searches = true;          // for evidence after the end
+  bool rejoins_chain = true;     // goes on with the next record after unreadable bytes
+
+  // Checkpoint.
+  bool syncs_before_flip = true;  //
+  bool syncs_after_flip = true;   //
+  bool flips_one_sector = true;   // else writes the whole header
+};
+
+struct Conditions {
+  bool weak = false;                // sizes and sectors in any order; else data before growth
+  bool lazy_truncate = false;       // fdatasync need not record a shrink
+  bool failing_syncs = false;       // one sync of each process may fail
+  bool header_writes_whole = true;  // a kill cuts every other pwrite at any byte
+  size_t header_size = 100;
+  // Each commit has one chunk, and its receipt ends so many bytes past a sector border.
+  std::optional<size_t> past_border;
+};
+
+}  // namespace cairn::model
+
+#endif  // CAIRN_TESTS_CRASH_MODEL_RULES_H_
