@@ -47,7 +47,7 @@ void Disk::Write(size_t offset, const Bytes& data) {
   Operation write{.offset = offset, .data = data};
   if (!Step()) {
     if (!was_running || random_.Percent(50)) return;
-    if (offset > 0 || !conditions_.header_writes_whole) {
+    if (offset > 0 || conditions_.kills_cut_header) {
       write.data.resize(random_.Below(data.size() + 1));
     }
   }

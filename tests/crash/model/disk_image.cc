@@ -17,9 +17,9 @@ struct Version {
 
 // All versions of the sectors that changed, and all sizes.
 struct Versions {
-  std::map<size_t, std::vector<Version>> sectors;
-  std::vector<size_t> sizes;             // after each number of operations
-  std::map<size_t, size_t> grown_until;  // of sectors: time of the last growth that needs them
+  std::map<size_t, std::vector<Version>> sectors = {};
+  std::vector<size_t> sizes = {};             // after each number of operations
+  std::map<size_t, size_t> grown_until = {};  // of sectors: time of the last growth that needs them
   size_t largest = 0;
 };
 

@@ -45,7 +45,7 @@ struct BatchRecord {
   uint64_t previous = 0;  // hash of the record before; of the first one: the base's identity
   uint64_t durable_end = 0;
   uint64_t metadata = 0;  // 0: not changed
-  std::vector<ChunkRef> chunks;
+  std::vector<ChunkRef> chunks = {};
 };
 
 struct Receipt {

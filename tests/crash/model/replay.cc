@@ -14,7 +14,7 @@ namespace {
 struct Batch {
   FoundRecord found;
   uint64_t end = 0;
-  std::optional<Receipt> receipt;
+  std::optional<Receipt> receipt = {};
   uint64_t receipt_at = 0;
 };
 

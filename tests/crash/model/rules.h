@@ -18,7 +18,7 @@ struct Rules {
 
   // Commit.
   bool chains = true;                // a record names the one before
-  bool writes_receipts = true;       //
+  bool writes_receipts = true;       // after each record
   bool receipt_after_record = true;  // else before its record
   bool receipt_after_sync = true;    // claims its own end only after the sync; else at once
   bool binds_position = true;        // the hash of a record covers its position in the file
@@ -34,19 +34,19 @@ struct Rules {
   bool rejoins_chain = true;     // goes on with the next record after unreadable bytes
 
   // Checkpoint.
-  bool syncs_before_flip = true;  //
-  bool syncs_after_flip = true;   //
-  bool flips_one_sector = true;   // else writes the whole header
+  bool syncs_before_flip = true;  // index and trailer
+  bool syncs_after_flip = true;   // the header
+  bool flips_one_sector = true;   // else writes all of the header
 };
 
 struct Conditions {
-  bool weak = false;                // sizes and sectors in any order; else data before growth
-  bool lazy_truncate = false;       // fdatasync need not record a shrink
-  bool failing_syncs = false;       // one sync of each process may fail
-  bool header_writes_whole = true;  // a kill cuts every other pwrite at any byte
+  bool weak = false;              // sizes and sectors in any order; else data before growth
+  bool lazy_truncate = false;     // fdatasync need not record a shrink
+  bool failing_syncs = false;     // one sync of each process may fail
+  bool kills_cut_header = false;  // a kill cuts each pwrite at any byte, also the header's
   size_t header_size = 100;
   // Each commit has one chunk, and its receipt ends so many bytes past a sector border.
-  std::optional<size_t> past_border;
+  std::optional<size_t> past_border = {};
 };
 
 }  // namespace cairn::model

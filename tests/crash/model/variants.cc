@@ -86,6 +86,8 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::searches}, "search for evidence", kOrdered, 200),
       Without({&Rules::syncs_before_flip}, "sync before the flip", kWeak, 300),
       Without({&Rules::flips_one_sector}, "flip of one sector", kBigHeader, 1000),
+      // What guarantees.md assumes of a kill.
+      Without({}, "a header's write that no kill cuts", {.kills_cut_header = true}, 500),
   };
 }
 
