@@ -65,11 +65,11 @@ std::vector<Variant> Protocol() {
 
 std::vector<Variant> PlantedFaults() {
   return {
-      Without({&Rules::confirms}, "confirming", kFailingSyncs, 1000),
+      Without({&Rules::confirms}, "confirming", kWeakFailingSyncs, 3000),
       Without({&Rules::confirms_from_durable}, "confirming what only this boot vouches for",
-              kFailingSyncs, 3000),
-      Without({&Rules::chains, &Rules::confirms}, "chain and confirming", kAligned, 500),
-      Without({&Rules::chains, &Rules::syncs_cut}, "chain and fsync of the cut", kAligned, 3000),
+              kWeakFailingSyncs, 4000),
+      Without({&Rules::chains, &Rules::confirms}, "chain and confirming", kAligned, 1000),
+      Without({&Rules::chains, &Rules::syncs_cut}, "chain and fsync of the cut", kAligned, 5000),
       Without({&Rules::refuses_damage}, "refusing damage", kOrdered, 200),
       Without({&Rules::receipt_at_open}, "receipt at open", kOrdered, 1000),
       Without({&Rules::appends_at_open}, "a new receipt at open", kStraddling, 5000),
@@ -82,7 +82,7 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::checks_chunks}, "check of chunks", kOrdered, 200),
       Without({&Rules::trusts_this_boot}, "trust in this boot", kOrdered, 500),
       Without({&Rules::compares_boots}, "comparison of boots", kOrdered, 300),
-      Without({&Rules::rereads}, "a second look", kOrdered, 300),
+      Without({&Rules::rereads}, "a second look", kOrdered, 1500),
       Without({&Rules::searches}, "search for evidence", kOrdered, 200),
       Without({&Rules::syncs_before_flip}, "sync before the flip", kWeak, 300),
       Without({&Rules::flips_one_sector}, "flip of one sector", kBigHeader, 1000),
