@@ -59,7 +59,6 @@ class Life {
   Disk disk_;
   History history_;
   Examiner examiner_;
-  Bytes older_;  // an earlier durable image
   uint64_t chunk_id_ = 0;
   uint64_t metadata_ = 1;
   bool evicted_ = false;  // after a sync that failed: damage may be reported
