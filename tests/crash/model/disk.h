@@ -46,8 +46,10 @@ class Disk {
   void Sync(bool all);
 
   const Bytes& cache() const { return cache_; }
-  // Changes whenever the power goes.
-  uint64_t boot() const { return boot_; }
+  const Bytes& durable() const { return durable_; }
+  // Changes whenever the power goes. 0: it is not known.
+  uint64_t boot() const { return conditions_.knows_boot ? boot_ : 0; }
+  uint64_t next_boot() const { return conditions_.knows_boot ? boot_ + 1 : 0; }
 
   // What the disk may hold if the power goes now.
   Bytes PossibleImage();

@@ -31,29 +31,25 @@ struct Tally {
   }
 };
 
-// The commits of the current line, oldest first, and what was promised of them.
+// The commits of the current line by generation, and what was promised of them.
 struct History {
-  struct Commit {
-    State state;
-    uint64_t record_end = 0;
-  };
-  std::vector<Commit> commits;
-  size_t survives_kill = 0;       // index of the newest that does
+  std::vector<State> commits;
+  size_t survives_kill = 0;       // generation of the newest that does
   size_t survives_power_cut = 0;  // the same
   size_t vouched = 0;             // acknowledged or confirmed since the machine was started
   std::vector<Proof> proofs;
 
   std::optional<size_t> Find(const State& state) const;
-  // The commits after `index` are gone.
-  void KeepUntil(size_t index);
-  // The newest commit that an intact record or receipt of the file proves durable.
-  size_t ProvenDurable(const Bytes& file, const Base& base) const;
+  // The commits after `generation` are gone.
+  void KeepUntil(size_t generation);
+  // The newest commit that an intact receipt of the file proves durable. `own`: its own receipt.
+  size_t ProvenDurable(const Bytes& file, const Base& base, bool own) const;
 };
 
 // How a crash came about.
 struct Crash {
   uint64_t boot = 0;      // of the machine that looks at what is left
-  size_t required = 0;    // index of the newest commit that must be there
+  size_t required = 0;    // generation of the newest commit that must be there
   bool may_tell = false;  // damage may be reported: a sync failed, or the device went away
 };
 

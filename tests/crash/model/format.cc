@@ -58,9 +58,18 @@ std::vector<ChunkRef> GetChunks(const Bytes& bytes, size_t offset, size_t count)
   return chunks;
 }
 
-bool HashFits(const Bytes& file, size_t begin, size_t size, bool bound) {
+bool HashFits(const Bytes& file, size_t begin, size_t size) {
   const size_t end = begin + size - kHashSize;
-  return Get(file, end) == Hash(file, begin, end, bound ? begin : 0);
+  return Get(file, end) == Hash(file, begin, end);
+}
+
+void PutBase(Bytes& bytes, const Base& base, uint64_t position) {
+  Put(bytes, base.end);
+  Put(bytes, base.id + position);
+}
+
+Base GetBase(const Bytes& bytes, size_t offset, uint64_t position) {
+  return {Get(bytes, offset), Get(bytes, offset + 8) - position};
 }
 
 }  // namespace
@@ -92,8 +101,7 @@ Bytes Encode(const BatchRecord& record, uint64_t position) {
   Bytes bytes;
   PutText(bytes, kRecordMagic);
   Put(bytes, RecordSize(record.chunks.size()), 4);
-  Put(bytes, record.base.end);
-  Put(bytes, record.base.id);
+  PutBase(bytes, record.base, position);
   Put(bytes, record.generation);
   Put(bytes, record.previous);
   Put(bytes, record.durable_end);
@@ -101,7 +109,7 @@ Bytes Encode(const BatchRecord& record, uint64_t position) {
   Put(bytes, record.chunks.size());
   Put(bytes, 0);
   PutChunks(bytes, record.chunks);
-  Put(bytes, Hash(bytes, 0, bytes.size(), position));
+  Put(bytes, Hash(bytes, 0, bytes.size()));
   return bytes;
 }
 
@@ -109,13 +117,12 @@ Bytes Encode(const Receipt& receipt, uint64_t position) {
   Bytes bytes;
   PutText(bytes, kReceiptMagic);
   Put(bytes, kReceiptSize, 4);
-  Put(bytes, receipt.base.end);
-  Put(bytes, receipt.base.id);
+  PutBase(bytes, receipt.base, position);
   Put(bytes, receipt.generation);
   Put(bytes, receipt.boot);
-  Put(bytes, receipt.durable_end);
   Put(bytes, 0);
-  Put(bytes, Hash(bytes, 0, bytes.size(), position));
+  Put(bytes, receipt.durable_generation);
+  Put(bytes, Hash(bytes, 0, bytes.size()));
   return bytes;
 }
 
@@ -126,10 +133,10 @@ std::optional<FoundRecord> FindRecord(const Bytes& file, size_t position, bool b
   const size_t size = Get(file, position + 4, 4);
   const uint64_t count = Get(file, position + 56);
   if (count > 1000 || size != RecordSize(count) || position + size > file.size() ||
-      !HashFits(file, position, size, bound)) {
+      !HashFits(file, position, size)) {
     return std::nullopt;
   }
-  return FoundRecord{.record = {.base = {Get(file, position + 8), Get(file, position + 16)},
+  return FoundRecord{.record = {.base = GetBase(file, position + 8, bound ? position : 0),
                                 .generation = Get(file, position + 24),
                                 .previous = Get(file, position + 32),
                                 .durable_end = Get(file, position + 40),
@@ -142,14 +149,13 @@ std::optional<FoundRecord> FindRecord(const Bytes& file, size_t position, bool b
 
 std::optional<Receipt> FindReceipt(const Bytes& file, size_t position, bool bound) {
   if (!HasText(file, position, kReceiptMagic) || position + kReceiptSize > file.size() ||
-      Get(file, position + 4, 4) != kReceiptSize ||
-      !HashFits(file, position, kReceiptSize, bound)) {
+      Get(file, position + 4, 4) != kReceiptSize || !HashFits(file, position, kReceiptSize)) {
     return std::nullopt;
   }
-  return Receipt{.base = {Get(file, position + 8), Get(file, position + 16)},
+  return Receipt{.base = GetBase(file, position + 8, bound ? position : 0),
                  .generation = Get(file, position + 24),
                  .boot = Get(file, position + 32),
-                 .durable_end = Get(file, position + 40)};
+                 .durable_generation = Get(file, position + kReceiptDurableAt)};
 }
 
 std::optional<size_t> SkipChunk(const Bytes& file, size_t position) {

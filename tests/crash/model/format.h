@@ -42,23 +42,24 @@ struct Base {
 struct BatchRecord {
   Base base;
   uint64_t generation = 0;
-  uint64_t previous = 0;  // hash of the record before; of the first one: the base's identity
-  uint64_t durable_end = 0;
-  uint64_t metadata = 0;  // 0: not changed
+  uint64_t previous = 0;     // hash of the record before; of the first one: the base's identity
+  uint64_t durable_end = 0;  // the file was durable up to there
+  uint64_t metadata = 0;     // 0: not changed
   std::vector<ChunkRef> chunks = {};
 };
 
 struct Receipt {
   Base base;
-  uint64_t generation = 0;  // of the commit before it
-  uint64_t boot = 0;
-  uint64_t durable_end = 0;
+  uint64_t generation = 0;          // of the commit before it
+  uint64_t boot = 0;                // 0: not known
+  uint64_t durable_generation = 0;  // the newest that is durable, with all before it
 };
 
 constexpr size_t kReceiptSize = 64;
+constexpr size_t kReceiptDurableAt = 48;  // what follows is written again after the sync
 size_t RecordSize(size_t chunks);
 
-// `position` goes into the hash; 0: it does not.
+// `position` is added to the base's identity; 0: nothing is.
 Bytes Encode(const BatchRecord& record, uint64_t position);
 Bytes Encode(const Receipt& receipt, uint64_t position);
 
@@ -69,7 +70,7 @@ struct FoundRecord {
   uint64_t hash = 0;
 };
 
-// Null where the bytes are no intact record or receipt. `bound`: the hash covers the position.
+// Null where the bytes are no intact record or receipt. `bound`: the base tells the position.
 std::optional<FoundRecord> FindRecord(const Bytes& file, size_t position, bool bound);
 std::optional<Receipt> FindReceipt(const Bytes& file, size_t position, bool bound);
 

@@ -11,7 +11,7 @@ namespace cairn::model {
 
 std::string Life::Run() {
   CreateFile(disk_, conditions_, rules_, random_);
-  history_.commits.push_back({State(), disk_.cache().size()});
+  history_.commits.emplace_back();
   const uint64_t deaths = 2 + random_.Below(3);
   for (uint64_t i = 0; i < deaths && !over_; ++i) {
     if (std::string violation = RunProcess(); !violation.empty()) return violation;
@@ -43,12 +43,12 @@ std::string Life::OpenWriter(Writer& writer) {
     over_ = true;
     return evicted_ ? "" : "writer refuses";
   }
-  const std::optional<size_t> index = history_.Find(writer.view().state);
-  if (!index.has_value()) return "writer: not a committed state";
-  if (*index < history_.survives_kill) return "writer: acknowledged commit lost";
-  history_.KeepUntil(*index);
+  const std::optional<size_t> generation = history_.Find(writer.view().state);
+  if (!generation.has_value()) return "writer: not a committed state";
+  if (*generation < history_.survives_kill) return "writer: acknowledged commit lost";
+  history_.KeepUntil(*generation);
   if (disk_.running() && rules_.confirms && !evicted_) {
-    history_.survives_kill = history_.survives_power_cut = history_.vouched = *index;
+    history_.survives_kill = history_.survives_power_cut = history_.vouched = *generation;
   }
   return "";
 }
@@ -64,7 +64,9 @@ Bytes Life::PartOfFork(const Writer& writer) {
                                   .durable_end = view.base.end,
                                   .metadata = 999},
                       rules_.binds_position ? kPosition : 0);
-  const Receipt receipt = {view.base, view.generation + 2, 0, view.end + 5000};
+  const Receipt receipt = {.base = view.base,
+                           .generation = view.generation + 2,
+                           .durable_generation = view.generation + 2};
   const Bytes encoded = Encode(receipt, rules_.binds_position ? kPosition + part.size() : 0);
   part.insert(part.end(), encoded.begin(), encoded.end());
   return part;
@@ -96,7 +98,7 @@ Edit Life::ChooseEdit(const Writer& writer) {
 
 std::string Life::CommitOnce(Writer& writer) {
   const Edit edit = ChooseEdit(writer);
-  history_.commits.push_back({writer.StateAfter(edit), writer.RecordEndAfter(edit)});
+  history_.commits.push_back(writer.StateAfter(edit));
   const Bytes before = disk_.cache();
   writer.Commit(edit);
   if (!disk_.running()) return "";
@@ -139,11 +141,11 @@ std::string Life::EndProcess() {
   std::string violation = examiner_.ExamineCrash(
       file, {.boot = disk_.boot(), .required = history_.survives_kill, .may_tell = evicted_});
   if (!violation.empty() || evicted_) return violation;
-  return Damage(file, disk_.boot(), history_.vouched);
+  return Damage(file, disk_.boot(), conditions_.knows_boot ? history_.vouched : 0);
 }
 
 std::string Life::CutPower() {
-  const uint64_t next_boot = disk_.boot() + 1;
+  const uint64_t next_boot = disk_.next_boot();
   Bytes image;
   for (size_t i = 0; i < effort_.images; ++i) {
     ++tally_.states;
@@ -158,16 +160,22 @@ std::string Life::CutPower() {
     violation = examiner_.ExamineCrash(image, crash);
     if (!violation.empty()) return "device loss: " + violation;
     if (evicted_) continue;
-    violation = Damage(image, next_boot, 0);
+    violation = Damage(image, next_boot, random_.Percent(50) ? ProvenBefore(image) : 0);
     if (!violation.empty()) return "power cut, " + violation;
   }
   disk_.CutPower(image);
   const Replayed view = Replay(image, next_boot, conditions_.header_size, rules_);
-  const std::optional<size_t> index = history_.Find(view.state);
-  history_.KeepUntil(*index);
-  history_.survives_kill = *index;
+  const std::optional<size_t> generation = history_.Find(view.state);
+  history_.KeepUntil(*generation);
+  history_.survives_kill = *generation;
   history_.vouched = 0;
   return "";
+}
+
+// A commit whose own receipt said on the disk that it is durable stays proved.
+size_t Life::ProvenBefore(const Bytes& image) const {
+  const Replayed view = Replay(image, disk_.next_boot(), conditions_.header_size, rules_);
+  return history_.ProvenDurable(disk_.durable(), view.base, true);
 }
 
 std::string Life::Damage(const Bytes& file, uint64_t boot, size_t required) {

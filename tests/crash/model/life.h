@@ -46,6 +46,7 @@ class Life {
   Bytes PartOfFork(const Writer& writer);
   std::string EndProcess();
   std::string CutPower();
+  size_t ProvenBefore(const Bytes& image) const;
   std::string DamageSomewhere(const Bytes& file, uint64_t boot, size_t required);
   std::string DamageEveryBit(const Bytes& file, uint64_t boot, size_t required);
   std::string Damage(const Bytes& file, uint64_t boot, size_t required);

@@ -29,7 +29,7 @@ class Replayer {
         previous_(checkpoint.base.id),
         taken_end_(checkpoint.base.end),
         durable_end_(checkpoint.base.end),
-        trusted_end_(checkpoint.base.end) {}
+        trusted_generation_(checkpoint.generation) {}
 
   // Follows the chain of records as far as it goes.
   void Scan();
@@ -40,9 +40,9 @@ class Replayer {
   bool TakeRecord(size_t position);
   bool TakeReceipt(size_t position);
   bool Rejoin();
-  void WeighEvidence();
-  void Weigh(const Receipt& receipt, uint64_t end);
-  void Raise(uint64_t durable_end);
+  void LearnFromStranded();
+  void Learn(const Receipt& receipt);
+  bool IsVouchedFor(const FoundRecord& found) const;
   bool IsTrusted(const FoundRecord& found) const;
 
   const Bytes& file_;
@@ -51,22 +51,18 @@ class Replayer {
   const Base base_;
   uint64_t generation_;
   uint64_t previous_;
-  uint64_t taken_end_;  // of the last record or receipt taken
-  uint64_t durable_end_;
-  uint64_t trusted_end_;
-  uint64_t greatest_ = 0;  // generation seen
+  uint64_t taken_end_;           // of the last record or receipt taken
+  uint64_t durable_end_;         // as records tell
+  uint64_t trusted_generation_;  // as receipts tell: no power cut took a part of it
   std::vector<Batch> batches_;
 };
 
-void Replayer::Raise(uint64_t durable_end) {
-  durable_end_ = std::max(durable_end_, durable_end);
-  trusted_end_ = std::max(trusted_end_, durable_end);
-}
-
-void Replayer::Weigh(const Receipt& receipt, uint64_t end) {
-  Raise(receipt.durable_end);
-  const bool of_now = receipt.boot == boot_ || !rules_.compares_boots;
-  if (of_now && rules_.trusts_this_boot) trusted_end_ = std::max(trusted_end_, end);
+void Replayer::Learn(const Receipt& receipt) {
+  const bool known = boot_ != 0 || !rules_.knows_boot;
+  const bool of_now = (receipt.boot == boot_ && known) || !rules_.compares_boots;
+  trusted_generation_ =
+      std::max(trusted_generation_,
+               of_now && rules_.trusts_this_boot ? receipt.generation : receipt.durable_generation);
 }
 
 bool Replayer::TakeRecord(size_t position) {
@@ -85,7 +81,7 @@ bool Replayer::TakeRecord(size_t position) {
   ++generation_;
   previous_ = found->hash;
   taken_end_ = found->end;
-  Raise(record.durable_end);
+  durable_end_ = std::max(durable_end_, record.durable_end);
   batches_.push_back({.found = *std::move(found), .end = taken_end_});
   return true;
 }
@@ -96,7 +92,7 @@ bool Replayer::TakeReceipt(size_t position) {
   const bool early = !rules_.receipt_after_record && receipt->generation == generation_ + 1;
   if (receipt->generation != generation_ && !early) return false;
   taken_end_ = position + kReceiptSize;
-  Weigh(*receipt, taken_end_);
+  Learn(*receipt);
   if (batches_.empty()) return true;
   batches_.back().end = taken_end_;
   batches_.back().receipt = receipt;
@@ -115,8 +111,7 @@ void Replayer::Scan() {
       break;
     }
   }
-  greatest_ = generation_;
-  if (rules_.searches) WeighEvidence();
+  if (rules_.searches) LearnFromStranded();
 }
 
 size_t NextMagic(const Bytes& file, size_t position) {
@@ -136,31 +131,30 @@ bool Replayer::Rejoin() {
   return false;
 }
 
-// Records and receipts that follow no chain still tell what was durable.
-void Replayer::WeighEvidence() {
+// Receipts of later commits still tell what was there.
+void Replayer::LearnFromStranded() {
   for (size_t at = NextMagic(file_, taken_end_); at < file_.size(); at = NextMagic(file_, at + 1)) {
-    if (const auto found = FindRecord(file_, at, rules_.binds_position)) {
-      if (found->record.base != base_ || found->record.generation <= generation_) continue;
-      Raise(found->record.durable_end);
-      greatest_ = std::max(greatest_, found->record.generation);
-    } else if (const auto receipt = FindReceipt(file_, at, rules_.binds_position)) {
-      if (receipt->base != base_ || receipt->generation <= generation_) continue;
-      Weigh(*receipt, at + kReceiptSize);
-      greatest_ = std::max(greatest_, receipt->generation);
+    const std::optional<Receipt> receipt = FindReceipt(file_, at, rules_.binds_position);
+    if (receipt.has_value() && receipt->base == base_ && receipt->generation > generation_) {
+      Learn(*receipt);
     }
   }
 }
 
+bool Replayer::IsVouchedFor(const FoundRecord& found) const {
+  return !rules_.checks_chunks || found.end <= durable_end_ ||
+         found.record.generation <= trusted_generation_;
+}
+
 bool Replayer::IsTrusted(const FoundRecord& found) const {
-  if (!rules_.checks_chunks || found.end <= trusted_end_) return true;
-  return std::ranges::all_of(found.record.chunks, [&](const ChunkRef& chunk) {
-    return chunk.end() <= trusted_end_ || ChunkIsIntact(file_, chunk);
-  });
+  return IsVouchedFor(found) ||
+         std::ranges::all_of(found.record.chunks,
+                             [&](const ChunkRef& chunk) { return ChunkIsIntact(file_, chunk); });
 }
 
 void Replayer::Settle(Replayed& result) const {
-  result.damaged = trusted_end_ > taken_end_;
-  if (result.damaged) result.stranded = greatest_ - generation_;
+  result.damaged = trusted_generation_ > generation_;
+  result.durable_end = durable_end_;
   for (const Batch& batch : batches_) {
     if (!IsTrusted(batch.found)) break;
     const BatchRecord& record = batch.found.record;
@@ -171,13 +165,13 @@ void Replayer::Settle(Replayed& result) const {
     result.previous = batch.found.hash;
     result.commit_end = batch.found.end;
     result.end = batch.end;
-    if (batch.receipt.has_value()) {
-      result.receipt = batch.receipt;
-      result.receipt_at = batch.receipt_at;
+    result.receipt = batch.receipt;
+    result.receipt_at = batch.receipt_at;
+    if (!rules_.confirms_from_durable && result.generation <= trusted_generation_) {
+      result.durable_end = std::max(result.durable_end, result.end);
     }
   }
-  const uint64_t confirmed = rules_.confirms_from_durable ? durable_end_ : trusted_end_;
-  result.durable_end = std::min(confirmed, result.end);
+  result.durable_end = std::min(result.durable_end, result.end);
 }
 
 }  // namespace

@@ -21,10 +21,9 @@ struct Replayed {
   uint64_t previous = 0;     // hash of the last record taken
   uint64_t end = 0;          // of the journal
   uint64_t commit_end = 0;   // of the last record taken
-  uint64_t durable_end = 0;  // what is proved to be on the disk
+  uint64_t durable_end = 0;  // what records tell to be on the disk
   bool damaged = false;      // commits are missing that are known to have been there
-  uint64_t stranded = 0;     // how many
-  // The last receipt of the journal.
+  // The last receipt after the last record taken.
   std::optional<Receipt> receipt;
   uint64_t receipt_at = 0;
 };

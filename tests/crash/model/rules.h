@@ -10,7 +10,7 @@ namespace cairn::model {
 struct Rules {
   // Opening for writing.
   bool confirms = true;               // writes what may not be durable once more, and syncs
-  bool confirms_from_durable = true;  // from the durable end; else from the trusted end
+  bool confirms_from_durable = true;  // else only from where receipts vouch for nothing
   bool syncs_cut = true;              // by fsync; else fdatasync, which may not record a shrink
   bool refuses_damage = true;         // does not cut a damaged journal
   bool receipt_at_open = true;        // leaves a receipt of this boot for what it confirmed
@@ -20,15 +20,14 @@ struct Rules {
   bool chains = true;                // a record names the one before
   bool writes_receipts = true;       // after each record
   bool receipt_after_record = true;  // else before its record
-  bool receipt_after_sync = true;    // claims its own end only after the sync; else at once
-  bool binds_position = true;        // the hash of a record covers its position in the file
-  bool claims_no_receipt = true;     // durable_end ends with a record: receipts may tear later
-  bool claims_no_chunks = true;      // nor with chunks synced before their record: they may be cut
+  bool receipt_after_sync = true;    // claims its own commit only after the sync; else at once
+  bool binds_position = true;        // records and receipts tell their position in the file
 
   // Replay.
   bool checks_chunks = true;     // of commits that nothing proves durable
   bool trusts_this_boot = true;  // a receipt of this boot vouches for all before it
   bool compares_boots = true;    // and one of another boot does not
+  bool knows_boot = true;        // nor any where the boot is not known
   bool rereads = true;           // damage counts only if it is still there on a second look
   bool searches = true;          // for evidence after the end
   bool rejoins_chain = true;     // goes on with the next record after unreadable bytes
@@ -43,6 +42,7 @@ struct Conditions {
   bool weak = false;              // sizes and sectors in any order; else data before growth
   bool lazy_truncate = false;     // fdatasync need not record a shrink
   bool failing_syncs = false;     // one sync of each process may fail
+  bool knows_boot = true;         // else boots cannot be told apart
   bool kills_cut_header = false;  // a kill cuts each pwrite at any byte, also the header's
   size_t header_size = 100;
   // Each commit has one chunk, and its receipt ends so many bytes past a sector border.

@@ -13,7 +13,8 @@ const Conditions kBigHeader = {.weak = true, .lazy_truncate = true, .header_size
 const Conditions kFailingSyncs = {.failing_syncs = true};
 const Conditions kWeakFailingSyncs = {.weak = true, .lazy_truncate = true, .failing_syncs = true};
 const Conditions kAligned = {.weak = true, .lazy_truncate = true, .past_border = 0};
-const Conditions kStraddling = {.weak = true, .lazy_truncate = true, .past_border = 16};
+const Conditions kStraddling = {.weak = true, .lazy_truncate = true, .past_border = 8};
+const Conditions kUnknownBoot = {.weak = true, .lazy_truncate = true, .knows_boot = false};
 
 using Rule = bool Rules::*;
 
@@ -56,6 +57,7 @@ std::vector<Variant> Protocol() {
       Complete("weak, header of 1,300", kBigHeader, 1500),
       Complete("weak, commits end at sectors", kAligned, 1500),
       Complete("weak, receipts straddle sectors", kStraddling, 1500),
+      Complete("weak, boot not known", kUnknownBoot, 1500),
       Complete("ordered, failing syncs", kFailingSyncs, 2000),
       Complete("weak, failing syncs", kWeakFailingSyncs, 2000),
       every_bit_in_order,
@@ -72,16 +74,15 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::chains, &Rules::syncs_cut}, "chain and fsync of the cut", kAligned, 5000),
       Without({&Rules::refuses_damage}, "refusing damage", kOrdered, 200),
       Without({&Rules::receipt_at_open}, "receipt at open", kOrdered, 1000),
-      Without({&Rules::appends_at_open}, "a new receipt at open", kStraddling, 5000),
+      Without({&Rules::appends_at_open}, "a new receipt at open", kStraddling, 1000),
       Without({&Rules::writes_receipts}, "receipts", kOrdered, 300),
       Without({&Rules::receipt_after_record}, "receipt after its record", kOrdered, 1000),
       Without({&Rules::receipt_after_sync}, "sync before a receipt's claim", kOrdered, 300),
-      Without({&Rules::binds_position}, "position in the hash", kOrdered, 500),
-      Without({&Rules::claims_no_receipt}, "leaving receipts out of claims", kStraddling, 1000),
-      Without({&Rules::claims_no_chunks}, "leaving staged chunks out of claims", kWeak, 1000),
+      Without({&Rules::binds_position}, "position in records", kOrdered, 500),
       Without({&Rules::checks_chunks}, "check of chunks", kOrdered, 200),
       Without({&Rules::trusts_this_boot}, "trust in this boot", kOrdered, 500),
       Without({&Rules::compares_boots}, "comparison of boots", kOrdered, 300),
+      Without({&Rules::knows_boot}, "care for an unknown boot", kUnknownBoot, 300),
       Without({&Rules::rereads}, "a second look", kOrdered, 1500),
       Without({&Rules::searches}, "search for evidence", kOrdered, 200),
       Without({&Rules::syncs_before_flip}, "sync before the flip", kWeak, 300),

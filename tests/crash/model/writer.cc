@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,9 @@ void Append(Bytes& bytes, const Bytes& more) {
 bool Writer::Open() {
   view_ = Replay(disk_.cache(), disk_.boot(), conditions_.header_size, rules_);
   if (!view_.opens || (view_.damaged && rules_.refuses_damage)) return false;
-  synced_end_ = view_.durable_end;
+  // What Confirm makes so.
+  synced_end_ = view_.end;
+  synced_generation_ = view_.generation;
   if (disk_.cache().size() > view_.end) disk_.Resize(view_.end);
   if (rules_.confirms) Confirm();
   return true;
@@ -37,33 +40,21 @@ void Writer::Confirm() {
     disk_.Write(view_.durable_end, Slice(file, view_.durable_end, view_.end));
   }
   disk_.Sync(rules_.syncs_cut);
-  synced_end_ = Claimable();
   if (rules_.writes_receipts && rules_.receipt_at_open) LeaveReceipt();
-}
-
-// A receipt may be written over, and tear, after it was synced.
-uint64_t Writer::Claimable() const {
-  return rules_.claims_no_receipt ? view_.commit_end : view_.end;
 }
 
 // Receipts of another boot vouch for little: says in this one what was confirmed.
 void Writer::LeaveReceipt() {
   if (view_.commit_end == view_.base.end) return;  // there is no journal
-  if (!rules_.appends_at_open) {
-    if (view_.receipt.has_value()) {
-      const Receipt receipt = {view_.base, view_.receipt->generation, disk_.boot(), synced_end_};
-      const Bytes bytes = Encode(receipt, rules_.binds_position ? view_.receipt_at : 0);
-      proofs_.push_back({view_.receipt_at, bytes, view_.base, synced_end_});
-      disk_.Write(view_.receipt_at, bytes);
-    }
-    return;
-  }
-  const bool vouches = view_.receipt.has_value() && view_.receipt->boot == disk_.boot() &&
-                       view_.receipt_at + kReceiptSize == view_.end &&
-                       view_.receipt->durable_end >= view_.commit_end;
-  if (vouches) return;
-  disk_.Write(view_.end, EncodeReceipt(view_.end, synced_end_));
-  view_.end += kReceiptSize;
+  const std::optional<Receipt>& last = view_.receipt;
+  const bool says_so = last.has_value() && last->boot == disk_.boot() &&
+                       last->generation == view_.generation &&
+                       last->durable_generation == view_.generation;
+  if (says_so) return;
+  const bool over_last = !rules_.appends_at_open && last.has_value();
+  const uint64_t at = over_last ? view_.receipt_at : view_.end;
+  disk_.Write(at, EncodeReceipt(at, view_.generation));
+  view_.end = std::max(view_.end, at + kReceiptSize);
 }
 
 void Writer::ReserveSpace(uint64_t end) {
@@ -74,14 +65,14 @@ void Writer::ReserveSpace(uint64_t end) {
 
 Bytes Writer::EncodeRecord(const BatchRecord& record, uint64_t position) {
   Bytes bytes = Encode(record, rules_.binds_position ? position : 0);
-  proofs_.push_back({position, bytes, record.base, record.durable_end});
+  proofs_.push_back({position, bytes, record.base, record.generation});
   return bytes;
 }
 
-Bytes Writer::EncodeReceipt(uint64_t position, uint64_t durable_end) {
-  const Receipt receipt = {view_.base, view_.generation, disk_.boot(), durable_end};
+Bytes Writer::EncodeReceipt(uint64_t position, uint64_t durable_generation) {
+  const Receipt receipt = {view_.base, view_.generation, disk_.boot(), durable_generation};
   Bytes bytes = Encode(receipt, rules_.binds_position ? position : 0);
-  proofs_.push_back({position, bytes, view_.base, durable_end});
+  proofs_.push_back({position, bytes, view_.base, view_.generation, durable_generation});
   return bytes;
 }
 
@@ -124,7 +115,6 @@ void Writer::WriteParts(uint64_t begin, const std::vector<Bytes>& parts) {
 
 void Writer::Commit(const Edit& edit) {
   const State after = StateAfter(edit);
-  const uint64_t claimable = Claimable();
   const uint64_t begin = view_.end;
   const uint64_t end = RecordEndAfter(edit);
   ReserveSpace(end + (rules_.writes_receipts ? kReceiptSize : 0));
@@ -132,21 +122,19 @@ void Writer::Commit(const Edit& edit) {
   for (const Bytes& chunk : edit.chunks) Append(chunks, chunk);
   const std::vector<ChunkRef> added(
       after.chunks.begin() + static_cast<ptrdiff_t>(view_.state.chunks.size()), after.chunks.end());
-  BatchRecord record = {.base = view_.base,
-                        .generation = ++view_.generation,
-                        .previous = rules_.chains ? view_.previous : 0,
-                        .metadata = edit.metadata,
-                        .chunks = added};
   if (edit.syncs_chunks && rules_.receipt_after_record) {
     disk_.Write(begin, chunks);
     disk_.Sync(false);
-    const uint64_t chunks_end = begin + chunks.size();
-    synced_end_ = rules_.claims_no_chunks ? claimable : chunks_end;
-    record.durable_end = chunks_end;  // true of this one: where it is, its chunks are
+    synced_end_ = begin + chunks.size();
+    synced_generation_ = view_.generation;
     chunks.clear();
-  } else {
-    record.durable_end = synced_end_;
   }
+  const BatchRecord record = {.base = view_.base,
+                              .generation = ++view_.generation,
+                              .previous = rules_.chains ? view_.previous : 0,
+                              .durable_end = synced_end_,
+                              .metadata = edit.metadata,
+                              .chunks = added};
   view_.state = after;
   WriteRecord(end - RecordSize(added.size()) - chunks.size(), chunks, record, edit.machine);
 }
@@ -154,8 +142,7 @@ void Writer::Commit(const Edit& edit) {
 void Writer::WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord& record,
                          bool machine) {
   const Bytes encoded = EncodeRecord(record, begin + chunks.size());
-  view_.previous =
-      Hash(encoded, 0, encoded.size() - 8, rules_.binds_position ? begin + chunks.size() : 0);
+  view_.previous = Hash(encoded, 0, encoded.size() - 8);
   view_.commit_end = begin + chunks.size() + encoded.size();
   view_.end = view_.commit_end;
   uint64_t receipt_at = view_.commit_end;
@@ -166,8 +153,8 @@ void Writer::WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord&
     } else {
       receipt_at = begin - kReceiptSize;
     }
-    const uint64_t claimed = rules_.receipt_after_sync ? synced_end_ : Claimable();
-    const Bytes receipt = EncodeReceipt(receipt_at, claimed);
+    const Bytes receipt = EncodeReceipt(
+        receipt_at, rules_.receipt_after_sync ? synced_generation_ : view_.generation);
     if (rules_.receipt_after_record) {
       parts.push_back(receipt);
     } else {
@@ -178,9 +165,11 @@ void Writer::WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord&
   WriteParts(begin, parts);
   if (!machine) return;
   disk_.Sync(false);
-  synced_end_ = Claimable();
+  synced_end_ = view_.end;
+  synced_generation_ = view_.generation;
   if (rules_.writes_receipts && rules_.receipt_after_sync && disk_.running()) {
-    disk_.Write(receipt_at, EncodeReceipt(receipt_at, synced_end_));
+    const Bytes receipt = EncodeReceipt(receipt_at, synced_generation_);
+    disk_.Write(receipt_at + kReceiptDurableAt, Slice(receipt, kReceiptDurableAt, kReceiptSize));
   }
 }
 
@@ -196,6 +185,7 @@ void Writer::MakeCheckpoint() {
   view_.base = checkpoint.base;
   view_.previous = checkpoint.base.id;
   view_.end = view_.commit_end = synced_end_ = checkpoint.base.end;
+  synced_generation_ = view_.generation;
 }
 
 void CreateFile(Disk& disk, const Conditions& conditions, const Rules& rules, Random& random) {

@@ -14,12 +14,14 @@
 
 namespace cairn::model {
 
-// Bytes that, where they are intact in the file, prove what was durable when they were written.
+// A record or receipt that was written. A receipt, where it is intact in the file, proves what was
+// durable.
 struct Proof {
   uint64_t offset = 0;
   Bytes bytes;
   Base base;
-  uint64_t durable_end = 0;
+  uint64_t generation = 0;
+  uint64_t durable_generation = 0;  // of a receipt
 };
 
 struct Edit {
@@ -40,9 +42,8 @@ class Writer {
   // What was read, and after each commit what it left.
   const Replayed& view() const { return view_; }
 
-  // The state that Commit is going to leave, and where its record is going to end.
+  // The state that Commit is going to leave.
   State StateAfter(const Edit& edit) const;
-  uint64_t RecordEndAfter(const Edit& edit) const;
   void Commit(const Edit& edit);
   void MakeCheckpoint();
 
@@ -50,12 +51,12 @@ class Writer {
   void Confirm();
   void LeaveReceipt();
   void ReserveSpace(uint64_t end);
-  uint64_t Claimable() const;
   uint64_t ChunksBegin() const;
+  uint64_t RecordEndAfter(const Edit& edit) const;
   void WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord& record, bool machine);
   void WriteParts(uint64_t begin, const std::vector<Bytes>& parts);
   Bytes EncodeRecord(const BatchRecord& record, uint64_t position);
-  Bytes EncodeReceipt(uint64_t position, uint64_t durable_end);
+  Bytes EncodeReceipt(uint64_t position, uint64_t durable_generation);
 
   Disk& disk_;
   const Conditions& conditions_;
@@ -64,6 +65,7 @@ class Writer {
   std::vector<Proof>& proofs_;
   Replayed view_;
   uint64_t synced_end_ = 0;
+  uint64_t synced_generation_ = 0;
 };
 
 // Makes the file, durably, with its first checkpoint.
