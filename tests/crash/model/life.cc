@@ -26,9 +26,11 @@ std::string Life::RunProcess() {
   if (std::string violation = OpenWriter(writer); over_ || !violation.empty()) return violation;
   while (disk_.running()) {
     const uint64_t action = random_.Below(100);
-    if (action < 75) {
+    if (action < 70) {
       std::string violation = CommitOnce(writer);
       if (!violation.empty()) return violation;
+    } else if (action < 77) {
+      SyncCommitted(writer);
     } else if (action < 92) {
       MakeCheckpoint(writer);
     } else {
@@ -118,6 +120,11 @@ std::string Life::ReadDuringCommit(const Bytes& before) {
   }
   if (view.damaged) return "reader: false alarm";
   return history_.Find(view.state).has_value() ? "" : "reader: not a committed state";
+}
+
+void Life::SyncCommitted(Writer& writer) {
+  writer.SyncCommitted();
+  if (disk_.running()) history_.survives_power_cut = history_.survives_kill;
 }
 
 void Life::MakeCheckpoint(Writer& writer) {

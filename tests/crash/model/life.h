@@ -41,6 +41,7 @@ class Life {
   std::string OpenWriter(Writer& writer);
   std::string CommitOnce(Writer& writer);
   std::string ReadDuringCommit(const Bytes& before);
+  void SyncCommitted(Writer& writer);
   void MakeCheckpoint(Writer& writer);
   Edit ChooseEdit(const Writer& writer);
   Bytes PartOfFork(const Writer& writer);

@@ -14,12 +14,12 @@ struct Rules {
   bool syncs_cut = true;              // by fsync; else fdatasync, which may not record a shrink
   bool refuses_damage = true;         // does not cut a damaged journal
   bool receipt_at_open = true;        // leaves a receipt of this boot for what it confirmed
-  bool appends_at_open = true;        // as a new receipt; else over the last one
 
   // Commit.
   bool chains = true;                // a record names the one before
   bool writes_receipts = true;       // after each record
   bool receipt_after_record = true;  // else before its record
+  bool appends_receipt = true;       // for older commits, later made durable; else over the last
   bool receipt_after_sync = true;    // claims its own commit only after the sync; else at once
   bool binds_position = true;        // records and receipts tell their position in the file
 

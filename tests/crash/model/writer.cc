@@ -43,15 +43,15 @@ void Writer::Confirm() {
   if (rules_.writes_receipts && rules_.receipt_at_open) LeaveReceipt();
 }
 
-// Receipts of another boot vouch for little: says in this one what was confirmed.
+// Says of commits that were acknowledged before that they are durable, in this boot.
 void Writer::LeaveReceipt() {
   if (view_.commit_end == view_.base.end) return;  // there is no journal
-  const std::optional<Receipt>& last = view_.receipt;
+  const std::optional<Receipt> last = view_.receipt;
   const bool says_so = last.has_value() && last->boot == disk_.boot() &&
                        last->generation == view_.generation &&
                        last->durable_generation == view_.generation;
   if (says_so) return;
-  const bool over_last = !rules_.appends_at_open && last.has_value();
+  const bool over_last = !rules_.appends_receipt && last.has_value();
   const uint64_t at = over_last ? view_.receipt_at : view_.end;
   disk_.Write(at, EncodeReceipt(at, view_.generation));
   view_.end = std::max(view_.end, at + kReceiptSize);
@@ -70,8 +70,9 @@ Bytes Writer::EncodeRecord(const BatchRecord& record, uint64_t position) {
 }
 
 Bytes Writer::EncodeReceipt(uint64_t position, uint64_t durable_generation) {
-  const Receipt receipt = {view_.base, view_.generation, disk_.boot(), durable_generation};
-  Bytes bytes = Encode(receipt, rules_.binds_position ? position : 0);
+  view_.receipt = {view_.base, view_.generation, disk_.boot(), durable_generation};
+  view_.receipt_at = position;
+  Bytes bytes = Encode(*view_.receipt, rules_.binds_position ? position : 0);
   proofs_.push_back({position, bytes, view_.base, view_.generation, durable_generation});
   return bytes;
 }
@@ -171,6 +172,14 @@ void Writer::WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord&
     const Bytes receipt = EncodeReceipt(receipt_at, synced_generation_);
     disk_.Write(receipt_at + kReceiptDurableAt, Slice(receipt, kReceiptDurableAt, kReceiptSize));
   }
+}
+
+void Writer::SyncCommitted() {
+  if (synced_generation_ == view_.generation) return;
+  disk_.Sync(false);
+  synced_end_ = view_.end;
+  synced_generation_ = view_.generation;
+  if (rules_.writes_receipts && disk_.running()) LeaveReceipt();
 }
 
 void Writer::MakeCheckpoint() {

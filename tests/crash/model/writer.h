@@ -45,6 +45,8 @@ class Writer {
   // The state that Commit is going to leave.
   State StateAfter(const Edit& edit) const;
   void Commit(const Edit& edit);
+  // Durability::kMachine where there is nothing to commit.
+  void SyncCommitted();
   void MakeCheckpoint();
 
  private:
