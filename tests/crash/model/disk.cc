@@ -1,0 +1,122 @@
+#include "tests/crash/model/disk.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "tests/crash/model/disk_image.h"
+
+namespace cairn::model {
+
+void Disk::StartProcess(std::optional<uint64_t> operations, bool fails_sync) {
+  operations_left_ = operations;
+  running_ = true;
+  may_fail_sync_ = fails_sync;
+  sync_failed_ = false;
+}
+
+// False when the process dies before this operation.
+bool Disk::Step() {
+  if (!running_) return false;
+  if (!operations_left_.has_value()) return true;
+  if (*operations_left_ == 0) {
+    running_ = false;
+    return false;
+  }
+  --*operations_left_;
+  return true;
+}
+
+void Disk::Apply(Operation operation) {
+  if (operation.resizes) {
+    cache_.resize(operation.size);
+  } else {
+    if (operation.data.empty()) return;
+    const size_t end = operation.offset + operation.data.size();
+    operation.grows = end > cache_.size();
+    if (operation.grows) cache_.resize(end);
+    std::ranges::copy(operation.data, cache_.begin() + static_cast<ptrdiff_t>(operation.offset));
+  }
+  pending_.push_back(std::move(operation));
+}
+
+void Disk::Write(size_t offset, const Bytes& data) {
+  const bool was_running = running_;
+  Operation write{.offset = offset, .data = data};
+  if (!Step()) {
+    if (!was_running || random_.Percent(50)) return;
+    if (offset > 0 || conditions_.kills_cut_header) {
+      write.data.resize(random_.Below(data.size() + 1));
+    }
+  }
+  Apply(std::move(write));
+}
+
+void Disk::Resize(size_t size) {
+  if (Step()) Apply({.resizes = true, .size = size});
+}
+
+// Some sectors reached the disk; the cache takes all for clean.
+void Disk::FailSync() {
+  durable_ = ChooseImage(durable_, pending_, conditions_.weak, random_);
+  pending_.clear();
+  sync_failed_ = true;
+  running_ = false;
+}
+
+void Disk::Sync(bool all) {
+  if (!Step()) return;
+  if (may_fail_sync_ && random_.Percent(15)) return FailSync();
+  const auto shrinks = [this](const Operation& operation) {
+    return operation.resizes && operation.size < durable_.size();
+  };
+  if (all) {
+    before_shrink_.reset();
+  } else if (conditions_.lazy_truncate && std::ranges::any_of(pending_, shrinks) &&
+             durable_.size() > cache_.size()) {
+    before_shrink_ = durable_;
+  }
+  durable_.resize(cache_.size());
+  // Whole pages are written, as the cache has them: what was lost to a sync that failed stays lost
+  // in the others.
+  for (const Operation& operation : pending_) {
+    size_t begin = operation.offset / kPageSize * kPageSize;
+    size_t end = operation.offset + operation.data.size();
+    if (operation.resizes) {
+      begin = operation.size / kPageSize * kPageSize;
+      end = cache_.size();  // a shrink and a growth leave zeros
+    }
+    end = std::min(cache_.size(), (end + kPageSize - 1) / kPageSize * kPageSize);
+    if (begin >= end) continue;
+    std::copy(cache_.begin() + static_cast<ptrdiff_t>(begin),
+              cache_.begin() + static_cast<ptrdiff_t>(end),
+              durable_.begin() + static_cast<ptrdiff_t>(begin));
+  }
+  pending_.clear();
+}
+
+Bytes Disk::PossibleImage() {
+  Bytes image = ChooseImage(durable_, pending_, conditions_.weak, random_);
+  if (before_shrink_.has_value() && image.size() == durable_.size() &&
+      before_shrink_->size() > image.size() && random_.Percent(50)) {
+    image.insert(image.end(), before_shrink_->begin() + static_cast<ptrdiff_t>(image.size()),
+                 before_shrink_->end());
+  }
+  return image;
+}
+
+void Disk::CutPower(const Bytes& image) {
+  cache_ = durable_ = image;
+  pending_.clear();
+  before_shrink_.reset();
+  ++boot_;
+}
+
+void Disk::Evict() {
+  cache_ = durable_;
+  pending_.clear();
+}
+
+}  // namespace cairn::model

@@ -1,0 +1,80 @@
+// One file on a machine that can lose power: the page cache, the durable image, and what may reach
+// the disk of the difference.
+#ifndef CAIRN_TESTS_CRASH_MODEL_DISK_H_
+#define CAIRN_TESTS_CRASH_MODEL_DISK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tests/crash/model/random.h"
+#include "tests/crash/model/rules.h"
+
+namespace cairn::model {
+
+using Bytes = std::vector<uint8_t>;
+
+constexpr size_t kSectorSize = 512;
+constexpr size_t kPageSize = 4096;
+
+// A write or a change of size that was not synced.
+struct Operation {
+  bool resizes = false;
+  size_t offset = 0;  // of a write
+  Bytes data = {};
+  bool grows = false;  // a write that makes the file longer
+  size_t size = 0;     // of a resize
+};
+
+class Disk {
+ public:
+  Disk(const Conditions& conditions, Random& random) : conditions_(conditions), random_(random) {}
+  explicit Disk(const Disk& other, const Bytes& image)
+      : conditions_(other.conditions_), random_(other.random_), boot_(other.boot_) {
+    cache_ = durable_ = image;
+  }
+
+  // A process begins. It is killed after `operations`; `fails_sync`: one of its syncs may fail.
+  void StartProcess(std::optional<uint64_t> operations, bool fails_sync);
+  // False once it was killed or a sync failed: nothing that it does then has an effect.
+  bool running() const { return running_; }
+  bool sync_failed() const { return sync_failed_; }
+
+  void Write(size_t offset, const Bytes& data);
+  void Resize(size_t size);
+  void Sync(bool all);
+
+  const Bytes& cache() const { return cache_; }
+  const Bytes& durable() const { return durable_; }
+  // Changes whenever the power goes. 0: it is not known.
+  uint64_t boot() const { return conditions_.knows_boot ? boot_ : 0; }
+  uint64_t next_boot() const { return conditions_.knows_boot ? boot_ + 1 : 0; }
+
+  // What the disk may hold if the power goes now.
+  Bytes PossibleImage();
+  void CutPower(const Bytes& image);
+  // The cache forgets what it believes to be clean after a sync that failed.
+  void Evict();
+
+ private:
+  bool Step();
+  void Apply(Operation operation);
+  void FailSync();
+
+  Conditions conditions_;
+  Random& random_;
+  uint64_t boot_ = 1;
+  Bytes cache_;
+  Bytes durable_;
+  std::vector<Operation> pending_;
+  std::optional<Bytes> before_shrink_;  // may come back: the shrink was not recorded
+  std::optional<uint64_t> operations_left_;
+  bool running_ = true;
+  bool may_fail_sync_ = false;
+  bool sync_failed_ = false;
+};
+
+}  // namespace cairn::model
+
+#endif  // CAIRN_TESTS_CRASH_MODEL_DISK_H_

@@ -1,0 +1,73 @@
+#include "tests/crash/model/examiner.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace cairn::model {
+
+std::optional<size_t> History::Find(const State& state) const {
+  for (size_t i = commits.size(); i-- > 0;) {
+    if (commits[i] == state) return i;
+  }
+  return std::nullopt;
+}
+
+void History::KeepUntil(size_t generation) {
+  commits.resize(generation + 1);
+  survives_kill = std::min(survives_kill, generation);
+  survives_power_cut = std::min(survives_power_cut, generation);
+  vouched = std::min(vouched, generation);
+}
+
+size_t History::ProvenDurable(const Bytes& file, const Base& base, bool own) const {
+  size_t proven = 0;
+  for (const Proof& proof : proofs) {
+    if (own && proof.durable_generation != proof.generation) continue;
+    const uint64_t end = proof.offset + proof.bytes.size();
+    if (proof.base == base && proof.durable_generation > proven && end <= file.size() &&
+        std::equal(proof.bytes.begin(), proof.bytes.end(),
+                   file.begin() + static_cast<ptrdiff_t>(proof.offset))) {
+      proven = proof.durable_generation;
+    }
+  }
+  return proven;
+}
+
+std::string Examiner::ExamineCrash(const Bytes& file, const Crash& crash) const {
+  const Replayed view = Read(file, crash.boot);
+  if (!view.opens) return "does not open: " + view.why;
+  const std::optional<size_t> generation = history_.Find(view.state);
+  if (!generation.has_value()) return "not a committed state";
+  if (view.damaged) return crash.may_tell ? "" : "false alarm";
+  if (*generation < crash.required) return "acknowledged commit lost";
+  const bool intact = std::ranges::all_of(
+      view.state.chunks, [&](const ChunkRef& chunk) { return ChunkIsIntact(file, chunk); });
+  return intact || crash.may_tell ? "" : "half commit";
+}
+
+std::string Examiner::ExamineDamage(const Bytes& file, uint64_t boot, size_t required,
+                                    Tally& tally) const {
+  ++tally.flips;
+  const Replayed view = Read(file, boot);
+  if (view.opens && !view.damaged) {
+    // A chunk that is wrong is reported when it is read: it stays in its state.
+    const std::optional<size_t> generation = history_.Find(view.state);
+    if (!generation.has_value()) return "flip: not a committed state";
+    const size_t least = std::max(required, history_.ProvenDurable(file, view.base, false));
+    return *generation < least ? "flip: commit lost untold" : "";
+  }
+  ++tally.told;
+  if (!view.opens) return "";
+  if (!history_.Find(view.state).has_value()) return "flip: no good prefix";
+  Random random(1);
+  std::vector<Proof> proofs;
+  Disk copy(disk_, file);
+  Writer writer(copy, conditions_, rules_, random, proofs);
+  const bool opened = writer.Open();
+  return opened || copy.cache() != file ? "flip: damaged journal cut" : "";
+}
+
+}  // namespace cairn::model

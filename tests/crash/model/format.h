@@ -1,0 +1,109 @@
+// The bytes of the modelled file: a checkpoint (header, chunks, index, trailer), then the journal:
+// chunks, batch record, receipt, and so on.
+#ifndef CAIRN_TESTS_CRASH_MODEL_FORMAT_H_
+#define CAIRN_TESTS_CRASH_MODEL_FORMAT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/crash/model/disk.h"
+
+namespace cairn::model {
+
+uint64_t Hash(const Bytes& bytes, size_t begin, size_t end, uint64_t seed = 0);
+
+struct ChunkRef {
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  uint64_t hash = 0;  // of its bytes: the name of a chunk
+  uint64_t end() const { return offset + size; }
+  bool operator==(const ChunkRef&) const = default;
+};
+
+// What a commit makes: a list of chunks, and metadata.
+struct State {
+  std::vector<ChunkRef> chunks;
+  uint64_t metadata = 1;
+  bool operator==(const State&) const = default;
+};
+
+bool ChunkIsIntact(const Bytes& file, const ChunkRef& chunk);
+
+// The checkpoint that a journal follows.
+struct Base {
+  uint64_t end = 0;  // of the frame; the journal begins here
+  uint64_t id = 0;   // hash of header, index and trailer
+  bool operator==(const Base&) const = default;
+};
+
+struct BatchRecord {
+  Base base;
+  uint64_t generation = 0;
+  uint64_t previous = 0;     // hash of the record before; of the first one: the base's identity
+  uint64_t durable_end = 0;  // the file was durable up to there
+  uint64_t metadata = 0;     // 0: not changed
+  std::vector<ChunkRef> chunks = {};
+};
+
+struct Receipt {
+  Base base;
+  uint64_t generation = 0;          // of the commit before it
+  uint64_t boot = 0;                // 0: not known
+  uint64_t durable_generation = 0;  // the newest that is durable, with all before it
+};
+
+constexpr size_t kReceiptSize = 64;
+constexpr size_t kReceiptDurableAt = 48;  // what follows is written again after the sync
+size_t RecordSize(size_t chunks);
+
+// `position` is added to the base's identity; 0: nothing is.
+Bytes Encode(const BatchRecord& record, uint64_t position);
+Bytes Encode(const Receipt& receipt, uint64_t position);
+
+struct FoundRecord {
+  BatchRecord record;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  uint64_t hash = 0;
+};
+
+// Null where the bytes are no intact record or receipt. `bound`: the base tells the position.
+std::optional<FoundRecord> FindRecord(const Bytes& file, size_t position, bool bound);
+std::optional<Receipt> FindReceipt(const Bytes& file, size_t position, bool bound);
+
+// The end of the chunk whose header stands there.
+std::optional<size_t> SkipChunk(const Bytes& file, size_t position);
+// `embedded` lies in the chunk as it is.
+Bytes MakeChunk(uint64_t id, size_t size, const Bytes& embedded = {});
+
+struct Checkpoint {
+  Base base;
+  uint64_t generation = 0;
+  State state;
+};
+
+struct CheckpointBytes {
+  Bytes header;
+  Bytes after_chunks;  // index and trailer
+  Base base;
+};
+
+constexpr size_t kFixedHeaderSize = 48;  // what a checkpoint changes
+
+struct HeaderFormat {
+  size_t size = 0;
+  bool changes_whole = false;  // metadata lies past the first sector, too
+};
+
+// `nonce` tells two checkpoints apart.
+CheckpointBytes EncodeCheckpoint(const State& state, uint64_t generation, uint64_t position,
+                                 const HeaderFormat& format, uint64_t nonce);
+// Null, and `why`, when the file does not open.
+std::optional<Checkpoint> ReadCheckpoint(const Bytes& file, size_t header_size, std::string& why);
+
+}  // namespace cairn::model
+
+#endif  // CAIRN_TESTS_CRASH_MODEL_FORMAT_H_

@@ -1,0 +1,195 @@
+#include "tests/crash/model/replay.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+namespace cairn::model {
+namespace {
+
+// A commit of the journal, and the receipt after it.
+struct Batch {
+  FoundRecord found;
+  uint64_t end = 0;
+  std::optional<Receipt> receipt = {};
+  uint64_t receipt_at = 0;
+};
+
+class Replayer {
+ public:
+  Replayer(const Bytes& file, uint64_t boot, const Rules& rules, const Checkpoint& checkpoint)
+      : file_(file),
+        boot_(boot),
+        rules_(rules),
+        base_(checkpoint.base),
+        generation_(checkpoint.generation),
+        previous_(checkpoint.base.id),
+        taken_end_(checkpoint.base.end),
+        durable_end_(checkpoint.base.end),
+        trusted_generation_(checkpoint.generation) {}
+
+  // Follows the chain of records as far as it goes.
+  void Scan();
+  // Applies what is trusted or proves intact.
+  void Settle(Replayed& result) const;
+
+ private:
+  bool TakeRecord(size_t position);
+  bool TakeReceipt(size_t position);
+  bool Rejoin();
+  void LearnFromStranded();
+  void Learn(const Receipt& receipt);
+  bool IsVouchedFor(const FoundRecord& found) const;
+  bool IsTrusted(const FoundRecord& found) const;
+
+  const Bytes& file_;
+  const uint64_t boot_;
+  const Rules& rules_;
+  const Base base_;
+  uint64_t generation_;
+  uint64_t previous_;
+  uint64_t taken_end_;           // of the last record or receipt taken
+  uint64_t durable_end_;         // as records tell
+  uint64_t trusted_generation_;  // as receipts tell: no power cut took a part of it
+  std::vector<Batch> batches_;
+};
+
+void Replayer::Learn(const Receipt& receipt) {
+  const bool known = boot_ != 0 || !rules_.knows_boot;
+  const bool of_now = (receipt.boot == boot_ && known) || !rules_.compares_boots;
+  trusted_generation_ =
+      std::max(trusted_generation_,
+               of_now && rules_.trusts_this_boot ? receipt.generation : receipt.durable_generation);
+}
+
+bool Replayer::TakeRecord(size_t position) {
+  std::optional<FoundRecord> found = FindRecord(file_, position, rules_.binds_position);
+  if (!found.has_value()) return false;
+  const BatchRecord& record = found->record;
+  if (record.base != base_ || record.generation != generation_ + 1) return false;
+  if (rules_.chains && record.previous != previous_) return false;
+  // The chunks stand right before the record.
+  uint64_t chunks_end = position;
+  for (size_t i = record.chunks.size(); i-- > 0;) {
+    if (record.chunks[i].end() != chunks_end) return false;
+    chunks_end = record.chunks[i].offset;
+  }
+  if (chunks_end < taken_end_) return false;
+  ++generation_;
+  previous_ = found->hash;
+  taken_end_ = found->end;
+  durable_end_ = std::max(durable_end_, record.durable_end);
+  batches_.push_back({.found = *std::move(found), .end = taken_end_});
+  return true;
+}
+
+bool Replayer::TakeReceipt(size_t position) {
+  const std::optional<Receipt> receipt = FindReceipt(file_, position, rules_.binds_position);
+  if (!receipt.has_value() || receipt->base != base_) return false;
+  const bool early = !rules_.receipt_after_record && receipt->generation == generation_ + 1;
+  if (receipt->generation != generation_ && !early) return false;
+  taken_end_ = position + kReceiptSize;
+  Learn(*receipt);
+  if (batches_.empty()) return true;
+  batches_.back().end = taken_end_;
+  batches_.back().receipt = receipt;
+  batches_.back().receipt_at = position;
+  return true;
+}
+
+void Replayer::Scan() {
+  size_t position = taken_end_;
+  for (;;) {
+    if (const std::optional<size_t> end = SkipChunk(file_, position)) {
+      position = *end;
+    } else if (TakeRecord(position) || TakeReceipt(position) || Rejoin()) {
+      position = taken_end_;
+    } else {
+      break;
+    }
+  }
+  if (rules_.searches) LearnFromStranded();
+}
+
+size_t NextMagic(const Bytes& file, size_t position) {
+  const void* found = position < file.size()
+                          ? std::memchr(file.data() + position, 'C', file.size() - position)
+                          : nullptr;
+  if (found == nullptr) return file.size();
+  return static_cast<size_t>(static_cast<const uint8_t*>(found) - file.data());
+}
+
+// Goes on with the next record of the chain, wherever it is.
+bool Replayer::Rejoin() {
+  if (!rules_.searches || !rules_.rejoins_chain) return false;
+  for (size_t at = NextMagic(file_, taken_end_); at < file_.size(); at = NextMagic(file_, at + 1)) {
+    if (TakeRecord(at)) return true;
+  }
+  return false;
+}
+
+// Receipts of later commits still tell what was there.
+void Replayer::LearnFromStranded() {
+  for (size_t at = NextMagic(file_, taken_end_); at < file_.size(); at = NextMagic(file_, at + 1)) {
+    const std::optional<Receipt> receipt = FindReceipt(file_, at, rules_.binds_position);
+    if (receipt.has_value() && receipt->base == base_ && receipt->generation > generation_) {
+      Learn(*receipt);
+    }
+  }
+}
+
+bool Replayer::IsVouchedFor(const FoundRecord& found) const {
+  return !rules_.checks_chunks || found.end <= durable_end_ ||
+         found.record.generation <= trusted_generation_;
+}
+
+bool Replayer::IsTrusted(const FoundRecord& found) const {
+  return IsVouchedFor(found) ||
+         std::ranges::all_of(found.record.chunks,
+                             [&](const ChunkRef& chunk) { return ChunkIsIntact(file_, chunk); });
+}
+
+void Replayer::Settle(Replayed& result) const {
+  result.damaged = trusted_generation_ > generation_;
+  result.durable_end = durable_end_;
+  for (const Batch& batch : batches_) {
+    if (!IsTrusted(batch.found)) break;
+    const BatchRecord& record = batch.found.record;
+    result.state.chunks.insert(result.state.chunks.end(), record.chunks.begin(),
+                               record.chunks.end());
+    if (record.metadata != 0) result.state.metadata = record.metadata;
+    result.generation = record.generation;
+    result.previous = batch.found.hash;
+    result.commit_end = batch.found.end;
+    result.end = batch.end;
+    result.receipt = batch.receipt;
+    result.receipt_at = batch.receipt_at;
+    if (!rules_.confirms_from_durable && result.generation <= trusted_generation_) {
+      result.durable_end = std::max(result.durable_end, result.end);
+    }
+  }
+  result.durable_end = std::min(result.durable_end, result.end);
+}
+
+}  // namespace
+
+Replayed Replay(const Bytes& file, uint64_t boot, size_t header_size, const Rules& rules) {
+  Replayed result;
+  const std::optional<Checkpoint> checkpoint = ReadCheckpoint(file, header_size, result.why);
+  if (!checkpoint.has_value()) return result;
+  result.opens = true;
+  result.base = checkpoint->base;
+  result.state = checkpoint->state;
+  result.generation = checkpoint->generation;
+  result.previous = checkpoint->base.id;
+  result.end = result.commit_end = checkpoint->base.end;
+  Replayer replayer(file, boot, rules, *checkpoint);
+  replayer.Scan();
+  replayer.Settle(result);
+  return result;
+}
+
+}  // namespace cairn::model

@@ -1,0 +1,35 @@
+// What a reader or the next writer makes of the bytes of a file.
+#ifndef CAIRN_TESTS_CRASH_MODEL_REPLAY_H_
+#define CAIRN_TESTS_CRASH_MODEL_REPLAY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tests/crash/model/format.h"
+#include "tests/crash/model/rules.h"
+
+namespace cairn::model {
+
+struct Replayed {
+  bool opens = false;
+  std::string why;  // it does not
+  Base base;
+  State state;
+  uint64_t generation = 0;
+  uint64_t previous = 0;     // hash of the last record taken
+  uint64_t end = 0;          // of the journal
+  uint64_t commit_end = 0;   // of the last record taken
+  uint64_t durable_end = 0;  // what records tell to be on the disk
+  bool damaged = false;      // commits are missing that are known to have been there
+  // The last receipt after the last record taken.
+  std::optional<Receipt> receipt;
+  uint64_t receipt_at = 0;
+};
+
+Replayed Replay(const Bytes& file, uint64_t boot, size_t header_size, const Rules& rules);
+
+}  // namespace cairn::model
+
+#endif  // CAIRN_TESTS_CRASH_MODEL_REPLAY_H_

@@ -1,0 +1,54 @@
+// The rules of the commit protocol, each of which a variant can take away, and what surrounds it.
+#ifndef CAIRN_TESTS_CRASH_MODEL_RULES_H_
+#define CAIRN_TESTS_CRASH_MODEL_RULES_H_
+
+#include <cstddef>
+#include <optional>
+
+namespace cairn::model {
+
+struct Rules {
+  // Opening for writing.
+  bool confirms = true;               // writes what may not be durable once more, and syncs
+  bool confirms_from_durable = true;  // else only from where receipts vouch for nothing
+  bool syncs_cut = true;              // by fsync; else fdatasync, which may not record a shrink
+  bool refuses_damage = true;         // does not cut a damaged journal
+  bool receipt_at_open = true;        // leaves a receipt of this boot for what it confirmed
+
+  // Commit.
+  bool chains = true;                // a record names the one before
+  bool writes_receipts = true;       // after each record
+  bool receipt_after_record = true;  // else before its record
+  bool appends_receipt = true;       // for older commits, later made durable; else over the last
+  bool receipt_after_sync = true;    // claims its own commit only after the sync; else at once
+  bool binds_position = true;        // records and receipts tell their position in the file
+
+  // Replay.
+  bool checks_chunks = true;     // of commits that nothing proves durable
+  bool trusts_this_boot = true;  // a receipt of this boot vouches for all before it
+  bool compares_boots = true;    // and one of another boot does not
+  bool knows_boot = true;        // nor any where the boot is not known
+  bool rereads = true;           // damage counts only if it is still there on a second look
+  bool searches = true;          // for evidence after the end
+  bool rejoins_chain = true;     // goes on with the next record after unreadable bytes
+
+  // Checkpoint.
+  bool syncs_before_flip = true;  // index and trailer
+  bool syncs_after_flip = true;   // the header
+  bool flips_one_sector = true;   // else writes all of the header
+};
+
+struct Conditions {
+  bool weak = false;              // sizes and sectors in any order; else data before growth
+  bool lazy_truncate = false;     // fdatasync need not record a shrink
+  bool failing_syncs = false;     // one sync of each process may fail
+  bool knows_boot = true;         // else boots cannot be told apart
+  bool kills_cut_header = false;  // a kill cuts each pwrite at any byte, also the header's
+  size_t header_size = 100;
+  // Each commit has one chunk, and its receipt ends so many bytes past a sector border.
+  std::optional<size_t> past_border = {};
+};
+
+}  // namespace cairn::model
+
+#endif  // CAIRN_TESTS_CRASH_MODEL_RULES_H_

@@ -1,0 +1,114 @@
+#include "tests/crash/model/variants.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cairn::model {
+namespace {
+
+const Conditions kOrdered;
+const Conditions kWeak = {.weak = true, .lazy_truncate = true};
+const Conditions kBigHeader = {.weak = true, .lazy_truncate = true, .header_size = 1300};
+const Conditions kFailingSyncs = {.failing_syncs = true};
+const Conditions kWeakFailingSyncs = {.weak = true, .lazy_truncate = true, .failing_syncs = true};
+const Conditions kAligned = {.weak = true, .lazy_truncate = true, .past_border = 0};
+const Conditions kStraddling = {.weak = true, .lazy_truncate = true, .past_border = 8};
+const Conditions kUnknownBoot = {.weak = true, .lazy_truncate = true, .knows_boot = false};
+
+using Rule = bool Rules::*;
+
+Variant Complete(const std::string& name, const Conditions& conditions, uint64_t runs) {
+  Variant variant;
+  variant.name = "protocol, " + name;
+  variant.conditions = conditions;
+  variant.runs = runs;
+  return variant;
+}
+
+// `rules` must make a difference under `conditions`.
+Variant Without(const std::vector<Rule>& rules, const std::string& name,
+                const Conditions& conditions, uint64_t runs) {
+  Variant variant;
+  variant.name = "without " + name;
+  variant.conditions = conditions;
+  for (const Rule rule : rules) variant.rules.*rule = false;
+  variant.runs = runs;
+  variant.must_fail = true;
+  return variant;
+}
+
+// A second line of defence: without it alone nothing breaks.
+Variant WithoutSecondLine(Rule rule, const std::string& name, const Conditions& conditions) {
+  Variant variant = Without({rule}, name + " alone", conditions, 1000);
+  variant.must_fail = false;
+  return variant;
+}
+
+std::vector<Variant> Protocol() {
+  Variant every_bit = Complete("weak, every bit", kWeak, 6);
+  every_bit.effort = {.images = 2, .every_bit = true};
+  Variant every_bit_in_order = Complete("ordered, every bit", kOrdered, 6);
+  every_bit_in_order.effort = every_bit.effort;
+  return {
+      Complete("ordered", kOrdered, 3000),
+      Complete("ordered, header of 1,300", {.header_size = 1300}, 1500),
+      Complete("weak", kWeak, 3000),
+      Complete("weak, header of 1,300", kBigHeader, 1500),
+      Complete("weak, commits end at sectors", kAligned, 1500),
+      Complete("weak, receipts straddle sectors", kStraddling, 1500),
+      Complete("weak, boot not known", kUnknownBoot, 1500),
+      Complete("ordered, failing syncs", kFailingSyncs, 2000),
+      Complete("weak, failing syncs", kWeakFailingSyncs, 2000),
+      every_bit_in_order,
+      every_bit,
+  };
+}
+
+std::vector<Variant> PlantedFaults() {
+  return {
+      Without({&Rules::confirms}, "confirming", kWeakFailingSyncs, 3000),
+      Without({&Rules::confirms_from_durable}, "confirming what only this boot vouches for",
+              kWeakFailingSyncs, 4000),
+      Without({&Rules::chains, &Rules::confirms}, "chain and confirming", kAligned, 1000),
+      Without({&Rules::chains, &Rules::syncs_cut}, "chain and fsync of the cut", kAligned, 8000),
+      Without({&Rules::refuses_damage}, "refusing damage", kOrdered, 200),
+      Without({&Rules::receipt_at_open}, "receipt at open", kOrdered, 1000),
+      Without({&Rules::appends_receipt}, "a new receipt for older commits", kStraddling, 1000),
+      Without({&Rules::writes_receipts}, "receipts", kOrdered, 300),
+      Without({&Rules::receipt_after_record}, "receipt after its record", kOrdered, 1000),
+      Without({&Rules::receipt_after_sync}, "sync before a receipt's claim", kOrdered, 300),
+      Without({&Rules::binds_position}, "position in records", kOrdered, 500),
+      Without({&Rules::checks_chunks}, "check of chunks", kOrdered, 200),
+      Without({&Rules::trusts_this_boot}, "trust in this boot", kOrdered, 500),
+      Without({&Rules::compares_boots}, "comparison of boots", kOrdered, 300),
+      Without({&Rules::knows_boot}, "care for an unknown boot", kUnknownBoot, 300),
+      Without({&Rules::rereads}, "a second look", kOrdered, 1500),
+      Without({&Rules::searches}, "search for evidence", kOrdered, 200),
+      Without({&Rules::syncs_before_flip}, "sync before the flip", kWeak, 300),
+      Without({&Rules::flips_one_sector}, "flip of one sector", kBigHeader, 1000),
+      // What guarantees.md assumes of a kill.
+      Without({}, "a header's write that no kill cuts", {.kills_cut_header = true}, 500),
+  };
+}
+
+std::vector<Variant> SecondLines() {
+  return {
+      WithoutSecondLine(&Rules::chains, "chain", kAligned),
+      WithoutSecondLine(&Rules::syncs_cut, "fsync of the cut", kAligned),
+      WithoutSecondLine(&Rules::syncs_after_flip, "sync after the flip", kWeak),
+      WithoutSecondLine(&Rules::rejoins_chain, "rejoining the chain", kStraddling),
+  };
+}
+
+}  // namespace
+
+std::vector<Variant> Variants() {
+  std::vector<Variant> variants = Protocol();
+  for (const std::vector<Variant>& more : {PlantedFaults(), SecondLines()}) {
+    variants.insert(variants.end(), more.begin(), more.end());
+  }
+  return variants;
+}
+
+}  // namespace cairn::model
