@@ -116,7 +116,7 @@ absl::Status FrameWriter::CheckMayGoOn(const FrameSource& source, const State& s
                                        bool drop_stranded) {
   CAIRN_RETURN_IF_ERROR(state.trailer_damage);
   if (!state.journal_damage.ok() && !drop_stranded) {
-    return DataLoss("%s; writing would cut them off: see RecoverOptions::drop_stranded",
+    return DataLoss("%s; only Recover with drop_stranded cuts them off",
                     state.journal_damage.message());
   }
   // What lies behind a frame is cut, as the rest of a dead writer's work; another frame is not

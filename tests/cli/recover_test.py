@@ -55,6 +55,23 @@ class Journal(Recover):
         self.holds(self.data[:28_000])
         self.is_well()
 
+    def test_commits_behind_damage_are_dropped_only_on_request(self):
+        size = len(self.read(self.frame))
+        self.leave_a_journal()
+        begin = self.read(self.frame).index(b"CAIRNJNL", size)
+        self.zero(begin + 100, begin + 104)
+        before = self.read(self.frame)
+        for args in [(), ("--dry-run",)]:
+            self.assertIn("2 commits after generation", self.fails(1, "recover", self.frame, *args))
+        self.assertIn("2 commits after generation", self.fails(1, "append", self.frame, "-"))
+        self.assertEqual(self.read(self.frame), before)
+        dry = self.ok("recover", self.frame, "--drop-stranded", "--dry-run").decode()
+        self.assertRegex(dry, r"\n  2 commits after generation \d+ that cannot be read, since the journal is damaged\n")
+        self.assertEqual(self.read(self.frame), before)
+        dropped = json.loads(self.ok("recover", self.frame, "--drop-stranded", "--json"))
+        self.assertEqual((dropped["stranded_commits"], dropped["commits"], dropped["well"]), (2, 0, False))
+        self.holds(self.data[:20_000])
+
     def test_a_dry_run_changes_nothing(self):
         self.leave_a_journal()
         before = self.read(self.frame)
@@ -69,7 +86,7 @@ class Journal(Recover):
         size = len(self.read(self.frame))
         self.assertEqual(well, {"path": self.frame, "dry_run": False, "well": True, "header_restored": False,
                                 "checkpoint_generation": well["generation"], "generation": well["generation"],
-                                "commits": 0, "cut": 0, "size_before": size, "size_after": size})  # fmt: skip
+                                "commits": 0, "stranded_commits": 0, "cut": 0, "size_before": size, "size_after": size})  # fmt: skip
         self.leave_a_journal()
         size = len(self.read(self.frame))
         dry = json.loads(self.ok("recover", self.frame, "--json", "--dry-run"))
@@ -119,7 +136,7 @@ class DamagedJournal(Recover):
 
     def test_an_older_state_is_not_told_as_the_newest(self):
         for shown, *args in [
-            ("what follows is damaged", "info", self.frame), ('"journal_damaged": true', "info", self.frame, "--json"),
+            ("2 commits after them cannot be read", "info", self.frame), ('"journal_damaged": true', "info", self.frame, "--json"),
             ("checkpoint", "history", self.frame), ('"checkpoint"', "history", self.frame, "--json"),
             ("unit", "meta", "ls", self.frame), ('"unit"', "meta", "ls", self.frame, "--json"),
             ("K\n", "meta", "get", self.frame, "unit", "--fixed"),

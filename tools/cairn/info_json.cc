@@ -65,6 +65,7 @@ std::string JsonOfFrame(const FrameSummary& summary) {
       {"frame_size", info.frame_size},
       {"journal_size", info.journal_size},
       {"journal_damaged", info.journal_damaged},
+      {"stranded_commits", info.stranded_commits},
       {"trailer_damaged", info.trailer_damaged},
       {"header_len", info.header_len},
       {"dead_bytes", info.dead_bytes},

@@ -74,7 +74,9 @@ std::string DescribeSeal(const FrameInfo& info) {
 std::string DescribeJournal(const FrameInfo& info) {
   return absl::StrCat(
       FormatByteSize(info.journal_size), " of commits that only Cairn sees; ",
-      info.journal_damaged ? "what follows is damaged" : "`cairn recover` folds them");
+      info.journal_damaged
+          ? absl::StrCat(FormatCount(info.stranded_commits, "commit"), " after them cannot be read")
+          : "`cairn recover` folds them");
 }
 
 // Short text as it is, the rest by its size.

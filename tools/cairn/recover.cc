@@ -24,13 +24,15 @@ struct RecoverFlags {
   std::string frame;
   std::string out;
   bool dry_run = false;
+  bool drop_stranded = false;
   bool salvage = false;
   bool json = false;
   int threads = 0;
 };
 
 bool IsWell(const RecoveryReport& report) {
-  return !report.header_restored && report.commits == 0 && report.cut == 0;
+  return !report.header_restored && report.commits == 0 && report.stranded_commits == 0 &&
+         report.cut == 0;
 }
 
 std::string Summarize(const RecoverFlags& flags, const RecoveryReport& report) {
@@ -53,9 +55,17 @@ std::vector<std::string> Describe(const RecoverFlags& flags, const RecoveryRepor
         "  %s behind the checkpoint, generation %d%s", FormatCount(report.commits, "commit"),
         report.checkpoint_generation, flags.dry_run ? "" : ", folded into a new one"));
   }
+  if (report.stranded_commits > 0) {
+    lines.push_back(absl::StrFormat(
+        "  %s after generation %d that cannot be read, since the journal is damaged%s",
+        FormatCount(report.stranded_commits, "commit"), report.generation,
+        flags.dry_run ? "" : ", lost"));
+  }
   if (report.cut > 0) {
-    lines.push_back(absl::StrFormat("  %s at the end that hold no commit%s",
-                                    FormatByteSize(report.cut), flags.dry_run ? "" : ", cut off"));
+    lines.push_back(absl::StrFormat(
+        "  %s at the end that hold %s%s", FormatByteSize(report.cut),
+        report.stranded_commits > 0 ? "these, or no commit" : "no commit",
+        flags.dry_run ? "" : ", cut off"));
   }
   return lines;
 }
@@ -79,6 +89,7 @@ Json JsonOf(const RecoverFlags& flags, const RecoveryReport& report) {
           {"checkpoint_generation", report.checkpoint_generation},
           {"generation", report.generation},
           {"commits", report.commits},
+          {"stranded_commits", report.stranded_commits},
           {"cut", report.cut},
           {"size_before", report.size_before},
           {"size_after", report.size_after}};
@@ -100,7 +111,8 @@ absl::Status Print(const RecoverFlags& flags, const Report& report) {
 }
 
 absl::Status RecoverFrame(const RecoverFlags& flags) {
-  const absl::StatusOr<RecoveryReport> report = Recover(flags.frame, {.dry_run = flags.dry_run});
+  const absl::StatusOr<RecoveryReport> report = Recover(
+      flags.frame, {.dry_run = flags.dry_run, .drop_stranded = flags.drop_stranded});
   return report.ok() ? Print(flags, *report) : report.status();
 }
 
@@ -126,12 +138,15 @@ void AddRecover(CLI::App& app, Command& chosen) {
   CLI::Option* out = recover->add_option("OUT", flags->out, "With --salvage: the frame to make");
   CLI::Option* dry_run =
       recover->add_flag("--dry-run", flags->dry_run, "Only tell what would be done");
+  CLI::Option* drop = recover->add_flag("--drop-stranded", flags->drop_stranded,
+                                        "Cut off commits that a damaged journal hides");
   CLI::Option* salvage = recover
                              ->add_flag("--salvage", flags->salvage,
                                         "Look through all bytes for whole chunks and make a "
                                         "frame of them; FRAME stays as it is")
                              ->needs(out)
-                             ->excludes(dry_run);
+                             ->excludes(dry_run)
+                             ->excludes(drop);
   out->needs(salvage);
   recover->add_flag("--json", flags->json, "For programs");
   AddThreads(*recover, flags->threads)->needs(salvage);
