@@ -236,6 +236,7 @@ absl::Status FrameWriter::WitnessJournal() {
   CAIRN_RETURN_IF_ERROR(written);
   auto state = std::make_shared<State>(*base_);
   Extend(receipt, journal.end + format::kReceiptSize, *state->journal);
+  CAIRN_ASSIGN_OR_RETURN(state->region, source_.ViewMore(state->region, state->journal->end));
   RenewInfo(*state);
   Adopt(std::move(state));
   return absl::OkStatus();
