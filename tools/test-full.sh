@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The full matrix: what tools/test.sh does, and what takes too long for every change. It wants two
+# The full matrix: what tools/test.sh --sanitize does, and what takes too long for every change. It wants two
 # or three hours. The last line says "N passed, N failed"; exit status 1 when any failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,7 +30,9 @@ tidy() {  # build folder, for the commands only
 }
 
 use_compiler gcc g++
-build_and_test_usual
+use_peer
+build_and_test_release
+build_and_test_sanitized
 
 # A moment of the soak is among the tests; a minute tells whether something grows.
 count_check soak build-test-release/tests/concurrency/soak 60

@@ -6,6 +6,20 @@ export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
 
 passed=0
 failed=0
+peer_options=()
+
+# Compares with C-Blosc2: one that pkg-config knows, or else that of the wheel.
+use_peer() {
+  local found=${PKG_CONFIG_PATH-} python=python3
+  tools/peer-venv.sh
+  if [[ -d build-peer/blosc2 ]]; then
+    found+="${found:+:}$PWD/build-peer/blosc2/lib/pkgconfig"
+    python=$PWD/build-peer/bin/python
+  fi
+  export PKG_CONFIG_PATH=$found
+  peer_options=("-Dpkg_config_path=${found//:/,}" "-Dpeer_python=$python")
+  tell_peers
+}
 
 tell_peer() {  # pkg-config name, title
   if pkg-config --exists "$1"; then
@@ -13,6 +27,11 @@ tell_peer() {  # pkg-config name, title
   else
     echo "$2: not found, its tests are skipped"
   fi
+}
+
+tell_peers() {
+  tell_peer blosc2 C-Blosc2
+  tell_peer blosc C-Blosc
 }
 
 # Prints "passed failed skipped" of a test log that Meson wrote.
@@ -77,12 +96,14 @@ run_tests() {  # build folder, arguments of meson test
   local dir=$1 status=0
   find "$dir" -maxdepth 1 -name '*.xml' -delete
   rm -f "$dir"/meson-logs/testlog*.junit.xml
-  meson test -C "$dir" --no-rebuild --print-errorlogs --timeout-multiplier 3 "${@:2}" || status=$?
+  # One more than there are processors: some wait.
+  meson test -C "$dir" --no-rebuild --print-errorlogs --timeout-multiplier 3 \
+    --num-processes $(($(nproc) + 1)) "${@:2}" || status=$?
   add_cases "$dir" "$status"
 }
 
 build_and_test() {  # build folder, meson options
-  build "$@" || return 0
+  build "$@" "${peer_options[@]}" || return 0
   run_tests "$1"
 }
 
@@ -98,21 +119,23 @@ count_check() {  # title, command
   fi
 }
 
-# What every change has to pass.
-build_and_test_usual() {
-  tell_peer blosc2 C-Blosc2
-  tell_peer blosc C-Blosc
-  # Little optimisation and no more than line numbers: it builds in half the time. Here zlib itself
-  # codes zlib streams, below libdeflate does.
+# What every change has to pass. Here libdeflate codes zlib streams.
+build_and_test_release() {
+  build_and_test build-test-release --buildtype=release -Dwerror=true -Dlibdeflate=enabled
+}
+
+# Little optimisation and no more than line numbers: it builds in half the time. Here zlib itself
+# codes zlib streams.
+build_and_test_sanitized() {
   build_and_test build-test-sanitize --buildtype=debugoptimized -Doptimization=1 -Dwerror=true \
     -Db_sanitize=address,undefined -Db_lundef=false \
     -Dcpp_args="-fno-sanitize-recover=all -g1 -D_GLIBCXX_ASSERTIONS" \
     -Dlibdeflate=disabled
-  build_and_test build-test-release --buildtype=release -Dwerror=true -Dlibdeflate=enabled
 }
 
 # Fails when a test did, or when there was none.
 tell_sums() {
+  tell_peers
   echo "$passed passed, $failed failed"
   [[ $failed -eq 0 && $passed -gt 0 ]]
 }

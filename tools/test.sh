@@ -1,14 +1,24 @@
 #!/usr/bin/env bash
-# Builds with sanitizers and for release, and runs all tests in both; with --full also what
-# tools/test-full.sh adds. The last line says "N passed, N failed"; exit status 1 when any failed.
+# Builds for release and runs all tests; with --sanitize also builds with sanitizers and runs them
+# all again; with --full does what tools/test-full.sh adds. The last line says "N passed, N failed";
+# exit status 1 when any failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-[[ ${1-} != --full ]] || exec tools/test-full.sh
+case ${1-} in
+  '' | --sanitize) ;;
+  --full) exec tools/test-full.sh ;;
+  *)
+    echo "usage: tools/test.sh [--sanitize | --full]" >&2
+    exit 2
+    ;;
+esac
 
 tools/install-deps.sh
 source tools/test-runs.sh
 
 [[ -n ${CXX-} ]] || use_compiler gcc g++
-build_and_test_usual
+use_peer
+build_and_test_release
+[[ ${1-} != --sanitize ]] || build_and_test_sanitized
 tell_sums

@@ -1,5 +1,7 @@
-"""Runs unittest cases and prints TAP, so that each of them counts."""
+"""Runs unittest cases and prints TAP, so that each of them counts: `tap.py FILE`, or main()."""
 
+import importlib
+import os
 import sys
 import unittest
 
@@ -45,3 +47,10 @@ def main(module):
     result = _TapResult()
     suite.run(result)
     sys.exit(0 if result.wasSuccessful() else 1)
+
+
+if __name__ == "__main__":
+    folder, name = os.path.split(os.path.splitext(sys.argv[1])[0])
+    sys.path.append(folder)
+    importlib.import_module(name)
+    main(name)

@@ -19,7 +19,7 @@ namespace cairn::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kTime(1500);
+constexpr std::chrono::milliseconds kLookingTime(1500);
 constexpr size_t kChunk = 1 << 16;
 
 // A frame of one chunk, which each checkpoint replaces. The trailer is larger than a page, so that
@@ -112,7 +112,8 @@ TEST_F(HistoryTest, StatesThatAreGivenUpMeanwhileAreNotFoundAndNeverDamaged) {
     });
   }
   int64_t freed = 0;
-  for (const auto end = Clock::now() + kTime; !done && Clock::now() < end && version_ < 250;) {
+  for (const auto end = Clock::now() + kLookingTime;
+       !done && Clock::now() < end && version_ < 250;) {
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(Replace(*writer).ok());
     const auto report = writer->Reclaim({.keep_generations = 2});
     if (absl::IsUnimplemented(report.status())) break;

@@ -22,8 +22,8 @@ namespace cairn::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kTime(1500);
-constexpr int kReaders = 3;
+constexpr std::chrono::milliseconds kWritingTime(1500);
+constexpr int kReaderProcesses = 3;
 
 class ProcessesTest : public testing::Test {
  protected:
@@ -39,7 +39,7 @@ class ProcessesTest : public testing::Test {
     auto frame = Frame::Open(path_, {.file_system = &files_});
     if (!frame.ok()) return 2;
     Observer observer(&*frame, path_, {.file_system = &files_}, seed);
-    for (const auto end = Clock::now() + kTime; Clock::now() < end;) {
+    for (const auto end = Clock::now() + kWritingTime; Clock::now() < end;) {
       const absl::Status status = observer.Step();
       if (status.ok()) continue;
       std::fprintf(stderr, "reader %d: %s\n", static_cast<int>(seed), status.ToString().c_str());
@@ -60,13 +60,13 @@ TEST_F(ProcessesTest, SeeWholeStatesOnlyThatGoForwardAndStay) {
   ASSERT_TRUE(status.ok()) << status;
   std::vector<pid_t> readers;
   std::fflush(nullptr);  // or the children could print what waits in the buffers once more
-  for (uint64_t i = 0; i < kReaders; ++i) {
+  for (uint64_t i = 0; i < kReaderProcesses; ++i) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) ::_exit(Observe(i));
     readers.push_back(child);
   }
-  for (const auto end = Clock::now() + kTime; status.ok() && Clock::now() < end;) {
+  for (const auto end = Clock::now() + kWritingTime; status.ok() && Clock::now() < end;) {
     status = author.Step();
   }
   if (status.ok()) status = author.End();

@@ -23,7 +23,7 @@ namespace cairn::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kTime(1500);
+constexpr std::chrono::milliseconds kReadingTime(1500);
 constexpr std::chrono::seconds kTimeToCatchUp(5);
 constexpr int kReaders = 4;
 
@@ -118,7 +118,8 @@ TEST_P(ReadersTest, SeeWholeStatesOnlyThatGoForwardAndStay) {
       if (!results[static_cast<size_t>(i)].ok()) failed_ = true;
     });
   }
-  for (const auto end = Clock::now() + kTime; status.ok() && !failed_ && Clock::now() < end;) {
+  for (const auto end = Clock::now() + kReadingTime;
+       status.ok() && !failed_ && Clock::now() < end;) {
     status = author.Step();
   }
   if (status.ok() && !failed_) status = author.End();

@@ -26,7 +26,7 @@ namespace {
 using Items = std::vector<int64_t>;
 
 // Long enough for checkpoints, compactions and a few hundred chunks.
-constexpr int64_t kMostItems = 300 * kChunkItems;
+constexpr int64_t kMostSaved = 300 * kChunkItems;
 constexpr int64_t kMostSteps = 200;
 
 class Saver {
@@ -59,7 +59,7 @@ class Saver {
     options.file_system = &files_;
     CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Create(path_, options));
     Author author(
-        &frame, {.path = path_, .file_system = &files_, .most_items = kMostItems, .seed = ++seed_});
+        &frame, {.path = path_, .file_system = &files_, .most_items = kMostSaved, .seed = ++seed_});
     CAIRN_RETURN_IF_ERROR(author.Begin());
     for (int64_t step = static_cast<int64_t>(random_() % kMostSteps); step > 0; --step) {
       CAIRN_RETURN_IF_ERROR(author.Step());

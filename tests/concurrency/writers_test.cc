@@ -17,7 +17,7 @@ namespace cairn::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kTime(1500);
+constexpr std::chrono::milliseconds kContest(1500);
 constexpr int kWriters = 3;
 // Appends are of a third of a chunk, so that writers go on with each other's tails.
 constexpr size_t kItems = kChunkItems / 3;
@@ -80,7 +80,7 @@ TEST_P(WritersTest, TakeTurnsAndLoseNothing) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   });
-  std::this_thread::sleep_for(kTime);
+  std::this_thread::sleep_for(kContest);
   done = true;
   compactor.join();
   for (std::thread& thread : threads) thread.join();

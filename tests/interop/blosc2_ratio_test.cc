@@ -1,6 +1,7 @@
 // Cairn compresses as well as C-Blosc2 with the same settings and block size.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,13 @@ namespace cairn::interop {
 namespace {
 
 constexpr size_t kDataBytes = 1 << 19;
-constexpr double kAllowedExcess = 0.02;
 constexpr double kAllowedBytes = 64;
+
+// By how much Cairn's bytes may exceed the peer's.
+struct Allowed {
+  double one = 0.02;  // data set
+  double all = 0.02;
+};
 
 struct DataSet {
   DataKind kind;
@@ -35,6 +41,24 @@ std::vector<int> LevelsOf(Codec codec) {
   return {1, 5, 9};
 }
 
+// Wheels bring zlib-ng, whose versions begin at 2. At the same level it is not zlib's equal: zlib
+// 1.2.13 takes up to 13.2% more for one of the data sets and up to 2.2% more for all of them, or up
+// to 60% less.
+bool PeerHasZlibNg() {
+  char* name = nullptr;
+  char* version = nullptr;
+  if (blosc2_get_complib_info("zlib", &name, &version) < 0) return false;
+  const bool is_ng = version[0] >= '2';
+  std::free(name);
+  std::free(version);
+  return is_ng;
+}
+
+Allowed AllowedFor(Codec codec) {
+  if (codec == Codec::kZlib && PeerHasZlibNg()) return {.one = 0.14, .all = 0.025};
+  return {};
+}
+
 // Sums over the data sets, for the table.
 struct Total {
   double ours = 0;
@@ -42,7 +66,7 @@ struct Total {
   double worst = -1;  // excess of one data set
 };
 
-void Compare(const DataSet& set, CompressionOptions options, Total* total) {
+void Compare(const DataSet& set, CompressionOptions options, double allowed, Total* total) {
   Random random(static_cast<uint64_t>(set.typesize));
   const Buffer data = MakeData(set.kind, kDataBytes, set.typesize, random);
   options.typesize = set.typesize;
@@ -57,7 +81,7 @@ void Compare(const DataSet& set, CompressionOptions options, Total* total) {
 
   const auto ours_size = static_cast<double>(*size);
   const auto their_size = static_cast<double>(theirs->size());
-  EXPECT_LE(ours_size, their_size * (1 + kAllowedExcess) + kAllowedBytes)
+  EXPECT_LE(ours_size, their_size * (1 + allowed) + kAllowedBytes)
       << ToString(set.kind) << " typesize " << set.typesize << " block " << blocksize;
   total->ours += ours_size;
   total->theirs += their_size;
@@ -67,6 +91,7 @@ void Compare(const DataSet& set, CompressionOptions options, Total* total) {
 class RatioTest : public testing::TestWithParam<Codec> {};
 
 TEST_P(RatioTest, StaysWithinTwoPercentOfThePeer) {
+  const Allowed allowed = AllowedFor(GetParam());
   const double raw = static_cast<double>(kDataBytes * std::size(kDataSets));
   std::printf("  codec level filter    ours   peer  excess  worst one\n");
   for (const int level : LevelsOf(GetParam())) {
@@ -79,8 +104,10 @@ TEST_P(RatioTest, StaysWithinTwoPercentOfThePeer) {
       SCOPED_TRACE(testing::Message()
                    << "level " << level << " filter " << static_cast<int>(filter));
       Total total;
-      for (const DataSet& set : kDataSets) Compare(set, options, &total);
+      for (const DataSet& set : kDataSets) Compare(set, options, allowed.one, &total);
       if (HasFatalFailure()) return;
+      EXPECT_LE(total.ours,
+                total.theirs * (1 + allowed.all) + kAllowedBytes * std::size(kDataSets));
       std::printf("%7s %5d %6d  %6.2f %6.2f %6.2f%%   %6.2f%%\n", ToString(GetParam()).data(),
                   level, static_cast<int>(filter), raw / total.ours, raw / total.theirs,
                   100 * (total.ours / total.theirs - 1), 100 * total.worst);

@@ -11,8 +11,6 @@ std::optional<Buffer> Cut(Buffer buffer, int64_t size) {
   return buffer;
 }
 
-int32_t Length(Bytes bytes) { return static_cast<int32_t>(bytes.size()); }
-
 }  // namespace
 
 blosc2_cparams PeerParams(const CompressionOptions& options) {

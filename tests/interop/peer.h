@@ -4,6 +4,7 @@
 #define CAIRN_TESTS_INTEROP_PEER_H_
 
 #include <blosc2.h>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +14,9 @@
 #include "tests/interop/data.h"
 
 namespace cairn::interop {
+
+// As the library counts bytes.
+inline int32_t Length(Bytes bytes) { return static_cast<int32_t>(bytes.size()); }
 
 // Filters go to the last slots, as C-Blosc2's own defaults do.
 blosc2_cparams PeerParams(const CompressionOptions& options);

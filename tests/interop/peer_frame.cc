@@ -13,8 +13,6 @@ uint8_t* Data(Bytes bytes) {
   return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(bytes.data()));
 }
 
-int32_t Length(Bytes bytes) { return static_cast<int32_t>(bytes.size()); }
-
 // Takes over what the library gave out.
 Buffer Adopt(uint8_t* content, int32_t length) {
   const auto* first = reinterpret_cast<const std::byte*>(content);

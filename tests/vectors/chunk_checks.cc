@@ -11,7 +11,7 @@
 namespace cairn::vectors {
 namespace {
 
-constexpr int kRanges = 12;
+constexpr int kChunkRanges = 12;
 
 bool IsPlain(const ChunkInfo& info) {
   return info.special == SpecialValue::kNone && !info.memcpyed && info.nbytes > 0;
@@ -77,7 +77,7 @@ void CheckItems(const Entry& entry, Bytes chunk, const ChunkInfo& info, Bytes de
   const int64_t nitems = info.nbytes / info.typesize;
   const size_t typesize = static_cast<size_t>(info.typesize);
   std::mt19937_64 random = RandomFor(entry.path);
-  for (int i = 0; nitems > 0 && i < kRanges; ++i) {
+  for (int i = 0; nitems > 0 && i < kChunkRanges; ++i) {
     const int64_t start = i == 0 ? nitems - 1 : Between(random, 0, nitems - 1);
     // Short ranges and long ones.
     const int64_t longest = i % 2 == 0 ? std::min<int64_t>(nitems - start, 20) : nitems - start;
