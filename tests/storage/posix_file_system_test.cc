@@ -1,4 +1,6 @@
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <sys/stat.h>
@@ -9,6 +11,7 @@
 
 #include "cairn/file_system.h"
 #include "engine/base/bytes.h"
+#include "engine/base/hash.h"
 #include "engine/storage/posix_rename.h"
 #include "tests/support/temp_dir.h"
 
@@ -174,6 +177,13 @@ TEST_F(PosixFileSystemTest, SyncsTheDirectoryThatHoldsThePath) {
   EXPECT_TRUE(
       absl::StrContains(status.message(), dir_.Path("none") + ": cannot open the directory"))
       << status;
+}
+
+TEST_F(PosixFileSystemTest, TheBootIsTheHashOfTheKernelsBootId) {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  ASSERT_EQ(text.size(), 37u);
+  EXPECT_EQ(files_->BootId(), Xxh3(AsBytes(text)));
 }
 
 }  // namespace

@@ -62,10 +62,10 @@ std::vector<std::string> Describe(const RecoverFlags& flags, const RecoveryRepor
         flags.dry_run ? "" : ", lost"));
   }
   if (report.cut > 0) {
-    lines.push_back(absl::StrFormat(
-        "  %s at the end that hold %s%s", FormatByteSize(report.cut),
-        report.stranded_commits > 0 ? "these, or no commit" : "no commit",
-        flags.dry_run ? "" : ", cut off"));
+    lines.push_back(
+        absl::StrFormat("  %s at the end that hold %s%s", FormatByteSize(report.cut),
+                        report.stranded_commits > 0 ? "these, or no commit" : "no commit",
+                        flags.dry_run ? "" : ", cut off"));
   }
   return lines;
 }
@@ -111,8 +111,8 @@ absl::Status Print(const RecoverFlags& flags, const Report& report) {
 }
 
 absl::Status RecoverFrame(const RecoverFlags& flags) {
-  const absl::StatusOr<RecoveryReport> report = Recover(
-      flags.frame, {.dry_run = flags.dry_run, .drop_stranded = flags.drop_stranded});
+  const absl::StatusOr<RecoveryReport> report =
+      Recover(flags.frame, {.dry_run = flags.dry_run, .drop_stranded = flags.drop_stranded});
   return report.ok() ? Print(flags, *report) : report.status();
 }
 
