@@ -24,9 +24,9 @@ using test::Buffer;
 using test::IsOk;
 
 // Positions in the header of a frame.
-constexpr size_t kFrameSizeAt = 0x10;
+constexpr size_t kFrameSizeField = 0x10;
 constexpr size_t kFrameTypeAt = 0x1A;
-constexpr size_t kCbytesAt = 0x27;
+constexpr size_t kCbytesField = 0x27;
 // The index of a few chunks is a plain copy.
 constexpr size_t kEntriesAt = 32;
 
@@ -57,7 +57,7 @@ class FrameReferenceDefectsTest : public testing::Test {
     Buffer index = ToVector(Bytes(frame).first(header_len));
     test::AddTo(index, Bytes(frame).subspan(index_begin));
     index[kFrameTypeAt] = std::byte{1};
-    StoreBe<uint64_t>(index.data() + kFrameSizeAt, index.size());
+    StoreBe<uint64_t>(index.data() + kFrameSizeField, index.size());
     std::filesystem::create_directory(sparse_);
     for (size_t i = 0; i < numbers.size(); ++i) {
       const size_t begin =
@@ -75,7 +75,7 @@ class FrameReferenceDefectsTest : public testing::Test {
   // What C-Blosc2 checks when it opens a sparse frame.
   void ExpectNumbersThatThePeerTakes(const Snapshot& snapshot) const {
     const Buffer index = test::FileBytes(sparse_ + "/chunks.b2frame");
-    const auto cbytes = static_cast<int64_t>(LoadBe<uint64_t>(index.data() + kCbytesAt));
+    const auto cbytes = static_cast<int64_t>(LoadBe<uint64_t>(index.data() + kCbytesField));
     for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
       EXPECT_LE(snapshot.GetEntry(i)->file, cbytes - 32);
     }
