@@ -224,7 +224,7 @@ absl::Status ContiguousWriter::GoOnBehind(const format::BatchParts& batch, uint6
 }
 
 absl::Status ContiguousWriter::SyncCommitted() {
-  if (synced_end_ >= CommittedEnd(*base_)) return absl::OkStatus();
+  if (synced_generation_ == base_->info.generation) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
   synced_end_ = CommittedEnd(*base_);
   synced_generation_ = base_->info.generation;

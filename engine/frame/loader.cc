@@ -300,9 +300,9 @@ absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source
     // too: while somebody writes, damage has to last.
     const bool damaged = !state.ok() || !(*state)->journal_damage.ok();
     // The writer may be gone by now, too.
-    const bool again =
-        damaged && (attempt == 1 || (attempt < kMaxDamaged && IsBeingWritten(source)));
-    if (again) std::this_thread::sleep_for(kPause);
+    const bool is_written = damaged && !alone && IsBeingWritten(source);
+    const bool again = damaged && !alone && (attempt == 1 || (attempt < kMaxDamaged && is_written));
+    if (again && is_written) std::this_thread::sleep_for(kPause);
     // What the state needs is registered now: if it is still the newest, nobody reclaims it.
     const absl::StatusOr<std::vector<std::byte>> after = ReadHeaderBytes(source);
     if (after.ok() && *after == before && !again) return state;

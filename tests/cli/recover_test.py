@@ -59,7 +59,7 @@ class Journal(Recover):
         size = len(self.read(self.frame))
         self.leave_a_journal()
         begin = self.read(self.frame).index(b"CAIRNJNL", size)
-        self.zero(begin + 100, begin + 104)
+        self.zero(begin + 24, begin + 32)
         before = self.read(self.frame)
         for args in [(), ("--dry-run",)]:
             self.assertIn("2 commits after generation", self.fails(1, "recover", self.frame, *args))

@@ -187,8 +187,12 @@ TEST_F(PeerRecoveryTest, TornTailLeavesTheCommitsBeforeItToBoth) {
 TEST_F(PeerRecoveryTest, BatchThatIsNotWholeIsNotRecovered) {
   ASSERT_NO_FATAL_FAILURE(WriteJournal(2001));
   {
+    // With its receipt it would be damaged.
+    constexpr int64_t kReceiptSize = 64;
+    const int64_t end = milestones_.back().end - kReceiptSize;
+    std::filesystem::resize_file(copy_, static_cast<uintmax_t>(end));
     std::fstream stream(copy_, std::ios::binary | std::ios::in | std::ios::out);
-    stream.seekp(milestones_.back().end - 8);
+    stream.seekp(end - 8);
     stream.write("garbage!", 8);
   }
   ASSERT_NO_FATAL_FAILURE(Fold());
