@@ -146,6 +146,33 @@ TEST_P(EveryBitTest, OfEveryRecordIsToldOrNeededByNothing) {
   }
 }
 
+TEST_P(EveryBitTest, AfterAPowerCutTakesNothingUntoldThatIsShownToBeDurable) {
+  const std::vector<std::byte> bytes = Commit(std::vector<Durability>(3, GetParam()), 90);
+  for (int64_t bit = checkpoint_ * 8; bit < ends_.back() * 8; ++bit) {
+    std::vector<std::byte> flipped = bytes;
+    flipped[static_cast<size_t>(bit / 8)] ^= std::byte{1} << (bit % 8);
+    PutFileBytes(path_, flipped);
+    // As the receipts that are intact have it.
+    int64_t durable = 0;
+    for (size_t i = 0; i < ends_.size(); ++i) {
+      const int64_t begin = ends_[i] - format::kReceiptSize;
+      const Bytes place = Bytes(flipped).subspan(static_cast<size_t>(begin));
+      const bool shows = format::FindReceipt(place, begin).has_value();
+      if (shows && GetParam() == Durability::kMachine) durable = static_cast<int64_t>(i) + 1;
+    }
+    const Snapshot snapshot = Open(&other_boot_);
+    const absl::StatusOr<std::vector<std::byte>> data = DataOf(snapshot);
+    if (!data.ok() || snapshot.info().journal_damaged) {
+      EXPECT_GT(durable, 0) << bit;
+      EXPECT_FALSE(snapshot.Verify()->ok()) << bit;
+    } else {
+      EXPECT_GE(std::ssize(*data), durable * 90) << bit;
+      EXPECT_TRUE(std::equal(data->begin(), data->end(), data_.begin())) << bit;
+      EXPECT_EQ(std::ssize(*data) % 90, 0) << bit;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Durabilities, EveryBitTest,
                          testing::Values(Durability::kProcess, Durability::kMachine));
 
