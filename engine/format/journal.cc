@@ -306,6 +306,7 @@ std::optional<Receipt> FindReceipt(Bytes bytes, int64_t position) {
   receipt.generation = reader.Le<uint64_t>("generation");
   receipt.boot = reader.Le<uint64_t>("boot");
   receipt.durable_generation = reader.Le<uint64_t>("durable generation");
+  if (receipt.durable_generation > receipt.generation) return std::nullopt;
   return receipt;
 }
 

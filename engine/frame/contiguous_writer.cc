@@ -202,7 +202,10 @@ absl::Status ContiguousWriter::MarkDurable() {
   format::AppendReceipt(receipt, begin, bytes);
   // All before is the same.
   constexpr int64_t kAt = format::kReceiptDurableAt;
-  return file_->WriteAt(begin + kAt, Bytes(bytes).subspan(static_cast<size_t>(kAt)));
+  const absl::Status status =
+      file_->WriteAt(begin + kAt, Bytes(bytes).subspan(static_cast<size_t>(kAt)));
+  // The commit is durable, whether that can be written down or not.
+  return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
 }
 
 // The batch is in the file: what readers make of it by replaying it, this writer has at hand.

@@ -249,6 +249,14 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::StayAt(std::shared_ptr<c
   return MoveToPlace(std::move(newest), source);
 }
 
+// What is damaged may have been repaired, in this file or in another one.
+absl::StatusOr<std::shared_ptr<const State>> FrameCore::LookAgain(
+    std::shared_ptr<const State> damaged, const FrameSource& source) {
+  if (std::chrono::steady_clock::now() - looked_at_place_ < kPlacePause) return damaged;
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> moved, MoveToPlace(damaged, source));
+  return moved == damaged ? MoveTo(source) : moved;
+}
+
 absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
   if (!owner_.is_here()) return IsForked();
   const std::lock_guard refresh(refresh_mutex_);
@@ -266,8 +274,8 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
     // Behind that checkpoint the file may say that another one has taken its place.
     CAIRN_ASSIGN_OR_RETURN(state, MoveTo(source));
   }
-  const bool follows = state->journal.has_value() && state->journal_damage.ok();
-  return follows ? FollowOn(std::move(state), source) : state;
+  if (!state->journal_damage.ok()) return LookAgain(std::move(state), source);
+  return state->journal.has_value() ? FollowOn(std::move(state), source) : state;
 }
 
 }  // namespace cairn::frame

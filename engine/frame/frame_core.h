@@ -64,6 +64,8 @@ class FrameCore {
                                                         const FrameSource& source);
   absl::StatusOr<std::shared_ptr<const State>> StayAt(std::shared_ptr<const State> newest,
                                                       const FrameSource& source);
+  absl::StatusOr<std::shared_ptr<const State>> LookAgain(std::shared_ptr<const State> damaged,
+                                                         const FrameSource& source);
   absl::StatusOr<int64_t> WhereToLook(const State& newest, const FrameSource& source);
   absl::StatusOr<std::shared_ptr<const State>> Load() { return MoveTo(source()); }
 

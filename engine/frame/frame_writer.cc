@@ -163,7 +163,15 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
   CAIRN_RETURN_IF_ERROR(writer->Confirm());
   RemoveAbandoned(writer->core()->place());
   CAIRN_RETURN_IF_ERROR(writer->Restart());
+  CAIRN_RETURN_IF_ERROR(writer->FoldGaps());
   return writer;
+}
+
+// Beside a writer others do not search far behind bytes that cannot be read.
+absl::Status FrameWriter::FoldGaps() {
+  if (base_->journal_skipped.size() == 0) return absl::OkStatus();
+  const absl::Status status = Checkpoint();
+  return absl::IsResourceExhausted(status) && usable() ? absl::OkStatus() : status;
 }
 
 absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Build(FramePlace place,

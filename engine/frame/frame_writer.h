@@ -140,6 +140,7 @@ class FrameWriter {
   absl::Status CheckUsable() const;
   absl::Status Confirm();
   absl::Status ConfirmJournal();
+  absl::Status FoldGaps();
   absl::Status Run(absl::FunctionRef<absl::Status()> step);
   absl::Status StageNewArray();
 

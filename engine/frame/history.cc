@@ -46,7 +46,7 @@ absl::StatusOr<std::vector<GenerationInfo>> ListFrom(const FrameSource& source, 
   const auto add = [&](const State& next) { list.push_back(InfoOf(next)); };
   CAIRN_RETURN_IF_ERROR(
       FollowJournal(source, state, finder,
-                    {.last_generation = last, .search = JournalSearch::kNear, .visit = add})
+                    {.last_generation = last, .search = HowToSearch(source, false), .visit = add})
           .status());
   return list;
 }
@@ -56,8 +56,11 @@ int64_t BeginOf(const State& checkpoint) {
   return checkpoint.index.size() > 0 ? checkpoint.index.begin : checkpoint.trailer.begin;
 }
 
+// Without a seal the checkpoint is the oldest, whatever follows it.
 uint64_t OldestOf(const State& state) {
-  return state.seal_holds ? state.seal->oldest_generation : state.info.generation;
+  if (state.seal_holds) return state.seal->oldest_generation;
+  if (!state.journal.has_value()) return state.info.generation;
+  return state.seal != nullptr ? state.seal->generation : 0;
 }
 
 }  // namespace
@@ -162,9 +165,10 @@ absl::StatusOr<std::shared_ptr<const State>> FindGeneration(const FrameSource& s
   }
   if (state == nullptr) return nullptr;
   RecordFinder finder(source, state->journal->end);
-  CAIRN_ASSIGN_OR_RETURN(const Followed followed, FollowJournal(source, *state, finder,
-                                                                {.last_generation = generation,
-                                                                 .search = JournalSearch::kNear}));
+  CAIRN_ASSIGN_OR_RETURN(
+      const Followed followed,
+      FollowJournal(source, *state, finder,
+                    {.last_generation = generation, .search = HowToSearch(source, false)}));
   if (followed.state != nullptr) state = followed.state;
   return state->info.generation == generation ? state : nullptr;
 }

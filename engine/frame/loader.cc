@@ -239,12 +239,6 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
 
 namespace {
 
-JournalSearch HowToSearch(const FrameSource& source, bool alone) {
-  // What lies behind a frame inside a larger file is not Cairn's, and may be long.
-  if (source.origin() != 0) return JournalSearch::kNone;
-  return alone || !IsBeingWritten(source) ? JournalSearch::kAll : JournalSearch::kNear;
-}
-
 absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameSource& source,
                                                          std::shared_ptr<const State> state,
                                                          bool alone) {
@@ -269,6 +263,12 @@ absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameSource& sour
 }
 
 }  // namespace
+
+JournalSearch HowToSearch(const FrameSource& source, bool alone) {
+  // What lies behind a frame inside a larger file is not Cairn's, and may be long.
+  if (source.origin() != 0) return JournalSearch::kNone;
+  return alone || !IsBeingWritten(source) ? JournalSearch::kAll : JournalSearch::kNear;
+}
 
 absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
                                                       std::vector<std::byte> header_bytes,

@@ -11,6 +11,7 @@
 #include "engine/frame/environment.h"
 #include "engine/frame/frame_source.h"
 #include "engine/frame/offsets_index.h"
+#include "engine/frame/replay.h"
 #include "engine/frame/state.h"
 
 namespace cairn::frame {
@@ -20,6 +21,9 @@ namespace cairn::frame {
 absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source,
                                                        std::shared_ptr<const Environment> env,
                                                        bool alone = false);
+
+// How those who load a state look behind the place where its journal does not go on.
+JournalSearch HowToSearch(const FrameSource& source, bool alone);
 
 // The same with other header bytes than those in the file.
 absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,

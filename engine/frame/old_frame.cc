@@ -96,12 +96,15 @@ absl::Status PublishName(FileSystem* files, std::string& from, const std::string
   const bool replaces = replace && files->Identity(to).ok();
   // The one step that puts a directory in another one's place.
   const bool swaps = replaces && (files->OpenDirectory(from).ok() || files->OpenDirectory(to).ok());
+  const absl::StatusOr<FileIdentity> ours = files->Identity(from);
   CAIRN_RETURN_IF_ERROR(swaps ? files->Exchange(from, to) : files->Rename(from, to, replace));
   const std::string temporary = std::exchange(from, {});
   const absl::Status synced = files->SyncDirectoryOf(to);
   if (!synced.ok() && !replaces) {
     // What is in a directory goes only when that has lost its name for good.
-    if (files->Rename(to, temporary, false).ok() && files->SyncDirectoryOf(to).ok()) {
+    const absl::StatusOr<FileIdentity> there = files->Identity(to);
+    const bool still_ours = ours.ok() && there.ok() && *ours == *there;
+    if (still_ours && files->Rename(to, temporary, false).ok() && files->SyncDirectoryOf(to).ok()) {
       from = temporary;
     }
     return synced;

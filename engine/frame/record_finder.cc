@@ -131,7 +131,7 @@ absl::StatusOr<bool> RecordFinder::Spend(int64_t size) {
   if (!budget_.has_value()) {
     CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, source_.Size());
     // A writer may go on writing.
-    budget_.emplace(std::max<int64_t>(file_size - position_, kPiece), kMaxOverlaps);
+    budget_.emplace(std::max<int64_t>(file_size - begin_, kPiece), kMaxOverlaps);
   }
   return budget_->Spend(size);
 }
@@ -147,11 +147,16 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::ReadHere(const format::
 
 absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Take(const format::RecordHead& head) {
   if (head.size > end_ - position_) return std::nullopt;
+  const bool large = head.size > static_cast<int64_t>(kWidestWindow);
+  if (large) {
+    CAIRN_ASSIGN_OR_RETURN(const bool affordable, Spend(head.size));
+    if (!affordable) return std::nullopt;
+  }
   CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record, ReadHere(head));
   if (record.has_value()) {
     position_ = record->end();
     if (record->kind == format::RecordKind::kBatch) CAIRN_RETURN_IF_ERROR(TakeReceipt(*record));
-  } else {
+  } else if (!large) {
     // A search goes over the same bytes again.
     CAIRN_RETURN_IF_ERROR(Spend(head.size).status());
   }

@@ -38,7 +38,11 @@ class RecordFinder {
  public:
   // `source` must outlive the finder. `memory` is for what it reads.
   RecordFinder(const FrameSource& source, int64_t position, std::vector<std::byte> memory = {})
-      : source_(source), position_(position), window_(std::move(memory)), window_begin_(position) {}
+      : source_(source),
+        begin_(position),
+        position_(position),
+        window_(std::move(memory)),
+        window_begin_(position) {}
 
   // The next record; nothing when the file does not go on with whole chunks and an intact one.
   absl::StatusOr<std::optional<FoundRecord>> Next();
@@ -63,6 +67,9 @@ class RecordFinder {
   // Looks at every byte from `begin` on for intact records, wherever they lie, until `visit` says
   // that it has seen enough. Stays where it is.
   absl::Status Search(int64_t begin, absl::FunctionRef<bool(FoundRecord)> visit);
+  // Whether the finder may look once more at so many bytes. Only a journal that was made to waste
+  // time needs so much that it may not.
+  absl::StatusOr<bool> Spend(int64_t size);
 
  private:
   // The bytes from the position on: `size` of them or more, or all that there are.
@@ -74,10 +81,9 @@ class RecordFinder {
   absl::StatusOr<std::optional<FoundRecord>> ReadHere(const format::RecordHead& head);
   absl::StatusOr<std::optional<FoundRecord>> Take(const format::RecordHead& head);
   absl::Status TakeReceipt(FoundRecord& batch);
-  // False when too much was spent already on what claims to be a record.
-  absl::StatusOr<bool> Spend(int64_t size);
 
   const FrameSource& source_;
+  const int64_t begin_;
   int64_t position_;
   int64_t end_ = INT64_MAX;
   // What was read last, in the first `filled_` bytes. Grows while it is read through, so that a

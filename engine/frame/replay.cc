@@ -198,6 +198,11 @@ absl::StatusOr<std::optional<FoundRecord>> Follower::Search(RecordFinder& finder
   }
   // The header of a damaged chunk may have led past records.
   const int64_t begin = options_.search == JournalSearch::kAll ? scanned_.end : stop;
+  if (begin < stop) {
+    CAIRN_ASSIGN_OR_RETURN(const bool affordable, finder.Spend(stop - begin));
+    if (!affordable) damage_ = {.bytes = {begin, stop}, .stranded = 1};
+    if (!affordable) return std::nullopt;
+  }
   StrandedCommits stranded(scanned_, stop);
   std::optional<int64_t> next;
   CAIRN_RETURN_IF_ERROR(finder.Search(begin, [&](const FoundRecord& record) {
@@ -216,7 +221,7 @@ absl::StatusOr<std::optional<FoundRecord>> Follower::Search(RecordFinder& finder
     if (damage_.has_value()) scanned_.durable_end = scanned_.end;
     return std::nullopt;
   }
-  if (skipped_.size() == 0) skipped_ = {stop, std::max(stop, *next)};
+  if (skipped_.size() == 0) skipped_ = {*next < stop ? begin : stop, *next};
   finder.GoTo(*next);
   return finder.Next();
 }

@@ -35,7 +35,8 @@ std::optional<JournalDamage> StrandedCommits::Judge(const JournalTrust& trust) c
       has_receipts_ ? trust.Covers(end_.generation + 1) : begin_ != 0 && was_durable_;
   if (!was_written) return std::nullopt;
   return JournalDamage{.bytes = {end_.end, std::max(begin_, end_.end)},
-                       .stranded = static_cast<int64_t>(generation_ - end_.generation)};
+                       .stranded = static_cast<int64_t>(std::max(generation_, end_.generation + 1) -
+                                                        end_.generation)};
 }
 
 }  // namespace cairn::frame

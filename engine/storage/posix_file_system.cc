@@ -178,7 +178,8 @@ class PosixFiles final : public FileSystem {
   }
 
   absl::StatusOr<std::string> Absolute(const std::string& path) override {
-    if (directory_.opened() || path.starts_with('/')) return path;
+    // An empty path leads nowhere.
+    if (directory_.opened() || path.empty() || path.starts_with('/')) return path;
     const std::unique_ptr<char, decltype(&std::free)> here(::getcwd(nullptr, 0), &std::free);
     if (here == nullptr) return ErrnoStatus(errno, path, "find the working directory");
     return absl::StrCat(here.get(), here.get() == std::string_view("/") ? "" : "/", path);

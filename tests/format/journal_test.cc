@@ -135,20 +135,20 @@ TEST(JournalTest, WhatIsNoRecordIsNotFound) {
 }
 
 TEST(JournalTest, AReceiptLiesInTheFileAsDescribed) {
-  const Receipt receipt{.base = 1, .generation = 2, .boot = 3, .durable_generation = 4};
+  const Receipt receipt{.base = 1, .generation = 4, .boot = 3, .durable_generation = 2};
   std::vector<std::byte> bytes;
   AppendReceipt(receipt, 0, bytes);
   std::vector<std::byte> expected =
       Hex("43 41 49 52 4e 4a 4e 4c  02 00 00 00  03 00 00 00  40 00 00 00 00 00 00 00"
-          "01 00 00 00 00 00 00 00  02 00 00 00 00 00 00 00"
-          "03 00 00 00 00 00 00 00  04 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00");
+          "01 00 00 00 00 00 00 00  04 00 00 00 00 00 00 00"
+          "03 00 00 00 00 00 00 00  02 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00");
   EXPECT_EQ(bytes, Resealed(expected));
   EXPECT_EQ(FindReceipt(bytes, 0), receipt);
 }
 
 TEST(JournalTest, AReceiptThatIsNotIntactIsNotFound) {
   std::vector<std::byte> bytes;
-  AppendReceipt({.base = 1, .generation = 2, .boot = 3, .durable_generation = 4}, 0, bytes);
+  AppendReceipt({.base = 1, .generation = 4, .boot = 3, .durable_generation = 2}, 0, bytes);
   EXPECT_EQ(FindReceipt(Bytes(bytes).first(bytes.size() - 1), 0), std::nullopt);
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
     std::vector<std::byte> flipped = bytes;

@@ -282,6 +282,23 @@ class MadeUpJournal {
     AddTo(bytes_, chunk);
     AddRecord();
   }
+  // The header of a chunk that ends where Land is called.
+  void Leap() {
+    leaps_.push_back(bytes_.size());
+    const Buffer chunk = chunk::PlainChunk({});
+    AddTo(bytes_, chunk);
+  }
+  // Small chunks, and then what is neither chunk nor record.
+  void Land(int64_t count) {
+    for (const size_t leap : leaps_) {
+      const auto cbytes = static_cast<uint32_t>(bytes_.size() - leap);
+      StoreLe(bytes_.data() + leap + 0x04, cbytes - 32);
+      StoreLe(bytes_.data() + leap + 0x0C, cbytes);
+    }
+    const Buffer chunk = chunk::PlainChunk(MakeNoise(8));
+    for (int64_t i = 0; i < count; ++i) AddTo(bytes_, chunk);
+    bytes_.push_back(std::byte{0x7f});
+  }
   void Put() const { PutFileBytes(path(), bytes_); }
   std::string path() const { return dir_.Path("f"); }
 
@@ -296,7 +313,25 @@ class MadeUpJournal {
   TempDir dir_;
   format::Batch next_;
   Buffer bytes_;
+  std::vector<size_t> leaps_;
 };
+
+TEST(CostsTest, ChunksThatLeadPastRecordsAreNotFollowedAgainAndAgain) {
+  ExpectLinear(3000, [](int64_t count) {
+    const auto journal = std::make_shared<MadeUpJournal>(Cut(1, 100));
+    for (int64_t i = 0; i < count; ++i) {
+      journal->Add({});
+      journal->Leap();
+    }
+    journal->Land(10 * count);
+    journal->Put();
+    return [=] {
+      const auto frame = Frame::Open(journal->path());
+      ASSERT_TRUE(IsOk(frame));
+      EXPECT_TRUE(frame->snapshot().info().journal_damaged);
+    };
+  });
+}
 
 TEST(CostsTest, CommitsThatTouchOneOfManyLayersAreFollowedInLinearTime) {
   ExpectLinear(500, [](int64_t count) {

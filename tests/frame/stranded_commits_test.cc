@@ -3,8 +3,10 @@
 #include "engine/frame/stranded_commits.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -298,6 +300,22 @@ TEST_F(StrandedCommitsTest, AWriterThatOpensMakesAllCommitsOfBeforeKnownAsDurabl
   EXPECT_EQ(DataOf(Open()).value(), data_);
   Damage(after, 0);
   EXPECT_EQ(Open(&other_boot_).info().stranded_commits, 3);
+}
+
+TEST_F(StrandedCommitsTest, AReaderOfADamagedJournalSeesThatItWasRepaired) {
+  std::vector<std::byte> bytes = Commit(std::vector<Durability>(3, Durability::kProcess));
+  Damage(bytes, 0);
+  absl::StatusOr<Frame> reader = Frame::Open(path_);
+  ASSERT_EQ(reader.status(), absl::OkStatus());
+  ASSERT_TRUE(reader->snapshot().info().journal_damaged);
+  ASSERT_EQ(Recover(path_, {.drop_stranded = true}).status(), absl::OkStatus());
+  ASSERT_EQ(AppendTo(path_, Noise(20, 9)), absl::OkStatus());
+  // It looks no more than once a second.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (reader->Refresh()->info().journal_damaged && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_EQ(DataOf(reader->snapshot()).value(), Noise(20, 9));
 }
 
 TEST_F(StrandedCommitsTest, AReaderPassesAReceiptThatComesLater) {

@@ -113,17 +113,19 @@ absl::StatusOr<Writer> StartFrame(const NewFrameFlags& flags, CreateOptions opti
   return flags.Build(options);
 }
 
-absl::Status CopyMetadata(const Snapshot& snapshot, const NewFrameFlags& flags, Writer& writer) {
+absl::Status CopyMetadata(const Snapshot& snapshot, const std::vector<Metalayer>& more,
+                          Writer& writer) {
   for (const std::string& name : snapshot.vlmetalayers()) {
     const absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmeta(name);
     if (!content.ok()) return content.status();
     if (absl::Status status = writer.SetVlmeta(name, *content); !status.ok()) return status;
   }
-  return flags.SetVlmetalayers(writer);
+  return SetVlmetalayers(more, writer);
 }
 
 // When anything fails the writer goes, and with it what it wrote.
-absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags, Executor* executor,
+absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags,
+                    const NewFrameFlags::Layers& layers, Executor* executor,
                     const HeldSignals& signals) {
   const bool recode = flags.compression().given() || flags.has_chunk_size();
   const CopyMode mode = recode ? CopyMode::kRecode : CopyMode::kAsTheyAre;
@@ -136,12 +138,13 @@ absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags, Execut
       base.compression.blocksize = *blocksize;
     }
   }
-  absl::StatusOr<CreateOptions> options = flags.Over(std::move(base));
+  absl::StatusOr<CreateOptions> options = flags.Over(std::move(base), layers.metalayers);
   if (!options.ok()) return options.status();
   options->compression.executor = executor;
   absl::StatusOr<Writer> writer = StartFrame(flags, *options, mode);
   if (!writer.ok()) return About(flags.out(), writer.status());
-  if (absl::Status status = CopyMetadata(snapshot, flags, *writer); !status.ok()) return status;
+  if (absl::Status status = CopyMetadata(snapshot, layers.vlmetalayers, *writer); !status.ok())
+    return status;
 
   Progress progress("copying", snapshot.info().nbytes);
   ChunkCopier copier(snapshot, *writer, options->compression.typesize, mode);
@@ -163,6 +166,8 @@ absl::Status CheckPlaces(const Snapshot& snapshot, const CopyFlags& flags) {
 
 absl::Status Copy(const CopyFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
+  const absl::StatusOr<NewFrameFlags::Layers> layers = flags.frame.ReadLayers();
+  if (!layers.ok()) return layers.status();
   const HeldSignals signals;
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
   OpenOptions options;
@@ -173,7 +178,8 @@ absl::Status Copy(const CopyFlags& flags) {
   if (absl::Status status = CheckPlaces(frame->snapshot(), flags); !status.ok()) return status;
   // A copy would pass damage off as sealed.
   if (absl::Status status = CheckTrailer(frame->snapshot()); !status.ok()) return status;
-  const absl::Status made = CopyTo(frame->snapshot(), flags.frame, executor.get(), signals);
+  const absl::Status made =
+      CopyTo(frame->snapshot(), flags.frame, *layers, executor.get(), signals);
   const absl::Status status = flags.frame.Report(made, start);
   return status.ok() ? CheckDamage(frame->snapshot()) : status;
 }

@@ -42,11 +42,10 @@ void NewFrameFlags::AddTo(CLI::App& app, Absent absent) {
   app.add_flag("--quiet", quiet_, "Print no summary");
 }
 
-absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base) const {
+absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base,
+                                                  std::vector<Metalayer> metalayers) const {
   absl::StatusOr<CompressionOptions> compression = compression_.Over(std::move(base.compression));
   if (!compression.ok()) return compression.status();
-  absl::StatusOr<std::vector<Metalayer>> metalayers = ReadMetadata(meta_);
-  if (!metalayers.ok()) return metalayers.status();
   base.compression = *std::move(compression);
   if (chunk_size_) base.chunksize = static_cast<int32_t>(*chunk_size_);
   if (base.chunksize != CreateOptions::kVariableChunks) {
@@ -54,7 +53,7 @@ absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base) const {
     const int32_t typesize = base.compression.typesize;
     base.chunksize = std::max(typesize, base.chunksize - base.chunksize % typesize);
   }
-  for (Metalayer& layer : *metalayers) {
+  for (Metalayer& layer : metalayers) {
     const auto same = std::ranges::find(base.metalayers, layer.name, &Metalayer::name);
     if (same != base.metalayers.end()) {
       *same = std::move(layer);
@@ -82,10 +81,16 @@ absl::Status NewFrameFlags::Close(Writer& writer) const {
   return status.ok() ? writer.Close() : status;
 }
 
-absl::Status NewFrameFlags::SetVlmetalayers(Writer& writer) const {
-  const absl::StatusOr<std::vector<Metalayer>> layers = ReadMetadata(vlmeta_);
-  if (!layers.ok()) return layers.status();
-  for (const Metalayer& layer : *layers) {
+absl::StatusOr<NewFrameFlags::Layers> NewFrameFlags::ReadLayers() const {
+  absl::StatusOr<std::vector<Metalayer>> metalayers = ReadMetadata(meta_);
+  if (!metalayers.ok()) return metalayers.status();
+  absl::StatusOr<std::vector<Metalayer>> vlmetalayers = ReadMetadata(vlmeta_);
+  if (!vlmetalayers.ok()) return vlmetalayers.status();
+  return Layers{*std::move(metalayers), *std::move(vlmetalayers)};
+}
+
+absl::Status SetVlmetalayers(const std::vector<Metalayer>& layers, Writer& writer) {
+  for (const Metalayer& layer : layers) {
     if (absl::Status status = writer.SetVlmeta(layer.name, layer.content); !status.ok()) {
       return status;
     }

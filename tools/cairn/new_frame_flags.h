@@ -29,16 +29,20 @@ class NewFrameFlags {
   const CompressionFlags& compression() const { return compression_; }
   bool has_chunk_size() const { return chunk_size_.has_value(); }
 
+  // What --meta and --vlmeta name. Files are read, which may wait for another program.
+  struct Layers {
+    std::vector<Metalayer> metalayers;
+    std::vector<Metalayer> vlmetalayers;
+  };
+  absl::StatusOr<Layers> ReadLayers() const;
+
   // `base` with what the flags say in its place; metalayers are added to those of `base` or replace
   // them.
-  absl::StatusOr<CreateOptions> Over(CreateOptions base) const;
+  absl::StatusOr<CreateOptions> Over(CreateOptions base, std::vector<Metalayer> metalayers) const;
   // Starts the frame, and ends it. Both give kAlreadyExists where something stands that is no
   // frame, with or without --force.
   absl::StatusOr<Writer> Build(const CreateOptions& options) const;
   absl::Status Close(Writer& writer) const;
-  // Adds or replaces the vlmetalayers that the flags name.
-  absl::Status SetVlmetalayers(Writer& writer) const;
-
   // Tells of the frame that was made, unless --quiet, or why there is none.
   absl::Status Report(const absl::Status& made, std::chrono::steady_clock::time_point start) const;
 
@@ -53,6 +57,9 @@ class NewFrameFlags {
   bool force_ = false;
   bool quiet_ = false;
 };
+
+// Adds or replaces them.
+absl::Status SetVlmetalayers(const std::vector<Metalayer>& layers, Writer& writer);
 
 }  // namespace cairn::tool
 

@@ -29,7 +29,9 @@ struct PackFlags {
 
 // When anything fails the writer goes, and with it what it wrote.
 absl::Status Build(const PackFlags& flags) {
-  absl::StatusOr<CreateOptions> options = flags.frame.Over({});
+  absl::StatusOr<NewFrameFlags::Layers> layers = flags.frame.ReadLayers();
+  if (!layers.ok()) return layers.status();
+  absl::StatusOr<CreateOptions> options = flags.frame.Over({}, std::move(layers->metalayers));
   if (!options.ok()) return options.status();
   options->array = flags.array.array();
   absl::StatusOr<Input> input = Input::Open(flags.input);
@@ -44,7 +46,8 @@ absl::Status Build(const PackFlags& flags) {
   options->compression.executor = executor.get();
   absl::StatusOr<Writer> writer = flags.frame.Build(*options);
   if (!writer.ok()) return writer.status();
-  if (absl::Status status = flags.frame.SetVlmetalayers(*writer); !status.ok()) return status;
+  absl::Status set = SetVlmetalayers(layers->vlmetalayers, *writer);
+  if (!set.ok()) return set;
   Progress progress("packing", input->size());
   const absl::StatusOr<int64_t> size =
       options->array ? FillArray(*input, *writer, progress)
