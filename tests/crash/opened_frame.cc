@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/frame/environment.h"
-#include "engine/frame/frame_writer.h"
-#include "engine/frame/loader.h"
+#include "engine/frame/commit/frame_writer.h"
+#include "engine/frame/open/state_loader.h"
+#include "engine/frame/state/frame_context.h"
 
 namespace cairn::test {
 

@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/frame.h"
-#include "engine/frame/frame_core.h"
-#include "engine/frame/replay_rules.h"
+#include "engine/frame/open/frame_core.h"
+#include "engine/frame/state/replay_checks.h"
 #include "tests/support/simulated_disk.h"
 
 namespace cairn::test {
