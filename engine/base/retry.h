@@ -14,7 +14,7 @@ namespace cairn::frame {
 // The first result that is not kUnavailable, or the last one when the time is over. Years are for
 // ever.
 template <typename Try>
-std::invoke_result_t<Try> WaitFor(std::chrono::milliseconds wait, Try attempt) {
+std::invoke_result_t<Try> RetryUnavailable(std::chrono::milliseconds wait, Try attempt) {
   constexpr std::chrono::milliseconds kPause(1);
   constexpr std::chrono::years kForEver(10);  // the clock has no room for all that `wait` has
   const auto end =

@@ -29,7 +29,7 @@ class Examiner {
     };
     // Of 100 disks that differ, on how many a writer goes on.
     size_t written = 25;
-    frame::ReplayRules rules = {};
+    frame::ReplayChecks rules = {};
   };
   // All outlive it.
   Examiner(Context context, Dice& dice, Tally& tally)

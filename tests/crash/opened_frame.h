@@ -20,7 +20,7 @@ class OpenedFrame {
   static constexpr const char* kPath = "frame";
 
   static absl::StatusOr<OpenedFrame> Open(SimulatedDisk& disk,
-                                          const frame::ReplayRules& rules = {});
+                                          const frame::ReplayChecks& rules = {});
 
   Snapshot snapshot() const;
   absl::StatusOr<Snapshot> Refresh();

@@ -14,14 +14,15 @@ namespace cairn {
 namespace {
 
 // Where a frame will be, whatever is there now.
-absl::StatusOr<frame::FramePlace> PlaceOf(const std::string& path, const CreateOptions& options) {
+absl::StatusOr<frame::FrameLocation> PlaceOf(const std::string& path,
+                                             const CreateOptions& options) {
   FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
   CAIRN_ASSIGN_OR_RETURN(std::string absolute, files->Absolute(path));
-  return frame::FramePlace{.files = files, .path = std::move(absolute)};
+  return frame::FrameLocation{.files = files, .path = std::move(absolute)};
 }
 
 // A frame that has everything from its first moment on.
-absl::StatusOr<std::shared_ptr<frame::FrameCore>> CreateEmpty(frame::FramePlace place,
+absl::StatusOr<std::shared_ptr<frame::FrameCore>> CreateEmpty(frame::FrameLocation place,
                                                               const CreateOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
                          frame::FrameWriter::Build(std::move(place), options, false));
@@ -49,7 +50,7 @@ absl::StatusOr<Frame> Frame::OpenBuffer(Bytes cframe, const OpenOptions& options
 }
 
 absl::StatusOr<Frame> Frame::Create(const std::string& path, const CreateOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(frame::FramePlace place, PlaceOf(path, options));
+  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, PlaceOf(path, options));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> core,
                          CreateEmpty(std::move(place), options));
   return Frame(std::move(core));
@@ -61,7 +62,7 @@ absl::StatusOr<Frame> Frame::CreateInMemory(const CreateOptions& options) {
 }
 
 absl::StatusOr<Writer> Frame::Build(const std::string& path, const CreateOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(frame::FramePlace place, PlaceOf(path, options));
+  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, PlaceOf(path, options));
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
                          frame::FrameWriter::Build(std::move(place), options, true));
   return Writer(std::move(writer));
@@ -95,7 +96,7 @@ absl::StatusOr<CompactReport> Frame::Compact(absl::FunctionRef<bool(int64_t)> pr
 absl::StatusOr<std::vector<std::byte>> Frame::ToBuffer() const {
   const std::shared_ptr<const frame::State> state = core_->newest();
   if (state->header.layout == Layout::kSparse || state->info.journal_size > 0)
-    return frame::ContiguousCopy(*state);
+    return frame::SerializeContiguous(*state);
   std::vector<std::byte> out(static_cast<size_t>(state->header.frame_size));
   // The header in the file may have moved on; the state's own is the one that fits.
   CopyBytes(*state->header_bytes, out);

@@ -33,7 +33,7 @@ absl::StatusOr<std::vector<std::byte>> MakeSpecial(const frame::State& state, Sp
 }
 
 // A chunk for what the index or the tail holds without one.
-absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::OpenChunk& open,
+absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::ChunkReader& open,
                                 SpecialValue special) {
   CAIRN_RETURN_IF_ERROR(frame::CheckChunkNbytes(state, open.nbytes()));
   auto bytes = std::make_shared<std::vector<std::byte>>();
@@ -52,8 +52,8 @@ absl::StatusOr<Chunk> PinChunk(const frame::State& state, const ChunkEntry& entr
   const chunk::WorkspacePool::Lease lease = state.env->pool.Acquire();
   const auto make = [&]() -> absl::StatusOr<Chunk> {
     CAIRN_ASSIGN_OR_RETURN(
-        const frame::OpenChunk chunk,
-        frame::OpenChunk::Open(state, entry.index, state.env->verify, lease->stored));
+        const frame::ChunkReader chunk,
+        frame::ChunkReader::Open(state, entry.index, state.env->verify, lease->stored));
     return MakeChunk(state, chunk, entry.special);
   };
   if (entry.offset < 0 && entry.file < 0) return make();
@@ -75,7 +75,7 @@ const std::vector<Metalayer>& Snapshot::metalayers() const { return state_->head
 
 std::vector<std::string> Snapshot::vlmetalayers() const {
   std::vector<std::string> names;
-  for (const frame::VlLayer& layer : state_->vlmetalayers) names.push_back(layer.name);
+  for (const frame::VlMetalayer& layer : state_->vlmetalayers) names.push_back(layer.name);
   return names;
 }
 
@@ -87,7 +87,7 @@ absl::StatusOr<std::vector<std::byte>> Snapshot::GetMetalayer(std::string_view n
 
 absl::StatusOr<std::vector<std::byte>> Snapshot::GetVlmeta(std::string_view name) const {
   CAIRN_RETURN_IF_ERROR(state_->trailer_damage);
-  const auto it = std::ranges::find(state_->vlmetalayers, name, &frame::VlLayer::name);
+  const auto it = std::ranges::find(state_->vlmetalayers, name, &frame::VlMetalayer::name);
   if (it != state_->vlmetalayers.end()) return frame::DecodeVlLayer(*state_->env, *it);
   return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));
 }
@@ -95,12 +95,12 @@ absl::StatusOr<std::vector<std::byte>> Snapshot::GetVlmeta(std::string_view name
 absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
   CAIRN_RETURN_IF_ERROR(frame::CheckChunkNumber(*state_, nchunk));
   ChunkEntry result{.index = nchunk};
-  if (frame::IsTail(*state_, nchunk)) return result;
+  if (frame::IsPartialChunk(*state_, nchunk)) return result;
   CAIRN_ASSIGN_OR_RETURN(const frame::IndexEntry entry, state_->chunks.Get(nchunk));
   if (format::IsSpecialEntry(entry.value)) {
     CAIRN_ASSIGN_OR_RETURN(result.special, format::SpecialOfEntry(entry.value));
   } else {
-    const absl::StatusOr<frame::ChunkPlace> place = state_->area->Locate(entry.value);
+    const absl::StatusOr<frame::ChunkLocation> place = state_->area->Locate(entry.value);
     if (!place.ok()) return frame::AtChunk(nchunk, place.status());
     result.offset = place->offset;
     result.file = place->file;
@@ -129,8 +129,8 @@ absl::StatusOr<int32_t> Snapshot::ChunkSize(int64_t nchunk) const {
 
 absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableBytes dst) const {
   const chunk::WorkspacePool::Lease lease = state_->env->pool.Acquire();
-  const absl::StatusOr<frame::OpenChunk> chunk =
-      frame::OpenChunk::Open(*state_, nchunk, state_->env->verify, lease->stored);
+  const absl::StatusOr<frame::ChunkReader> chunk =
+      frame::ChunkReader::Open(*state_, nchunk, state_->env->verify, lease->stored);
   if (!chunk.ok()) return chunk.status();
   if (static_cast<int64_t>(dst.size()) != chunk->nbytes()) {
     return InvalidArgument("chunk %d has %d bytes, the buffer %d", nchunk, chunk->nbytes(),

@@ -52,7 +52,7 @@ absl::StatusOr<Columns> ReadIndex(const ChunkIndex& chunks, int64_t first) {
 // How many entries can be taken over: whole pages, of an index that is what was sealed, with at
 // least one entry behind them.
 int64_t EntriesToKeep(const ChunkIndex& chunks) {
-  const OffsetsIndex* const base = chunks.base();
+  const CommittedIndex* const base = chunks.base();
   if (base == nullptr || !base->seal().has_value()) return 0;
   const int64_t kept = std::min(chunks.unchanged(), chunks.size() - 1);
   if (kept < format::kPageEntries || Xxh3(base->stored()) != base->seal()->index_hash) return 0;
@@ -69,7 +69,7 @@ void AppendLittleEndian(const std::vector<T>& numbers, std::vector<std::byte>& o
 }
 
 // The hashes of the pages, of which `table` is one column.
-std::vector<uint64_t> HashPages(const Columns& columns, const OffsetsIndex* base, Bytes table) {
+std::vector<uint64_t> HashPages(const Columns& columns, const CommittedIndex* base, Bytes table) {
   std::vector<uint64_t> pages;
   if (columns.first > 0) {
     const std::vector<uint64_t>& old = base->seal()->pages;
@@ -91,7 +91,7 @@ bool IsUncovered(int64_t entry, uint64_t fingerprint) {
   return !format::IsSpecialEntry(entry) && fingerprint == 0;
 }
 
-absl::StatusOr<int64_t> CountUncovered(const Columns& columns, const OffsetsIndex* base) {
+absl::StatusOr<int64_t> CountUncovered(const Columns& columns, const CommittedIndex* base) {
   int64_t uncovered = 0;
   if (columns.first > 0 && base->seal()->uncovered > 0) {
     uncovered = base->seal()->uncovered;
@@ -111,9 +111,9 @@ absl::StatusOr<int64_t> CountUncovered(const Columns& columns, const OffsetsInde
 // Puts the parts together: each needs the sizes of the others, and their hashes.
 class CheckpointEncoder {
  public:
-  CheckpointEncoder(const Draft& draft, const CheckpointPlan& plan)
+  CheckpointEncoder(const StagedState& draft, const CheckpointPlan& plan)
       : draft_(draft), plan_(plan), header_(draft.header), seal_(plan.seal) {
-    for (const VlLayer& layer : draft.vlmetalayers) {
+    for (const VlMetalayer& layer : draft.vlmetalayers) {
       layers_.push_back({layer.name, layer.chunk.bytes()});
     }
   }
@@ -128,7 +128,7 @@ class CheckpointEncoder {
   void SetSizes();
   std::vector<std::byte> EncodeHeader() const;
 
-  const Draft& draft_;
+  const StagedState& draft_;
   const CheckpointPlan& plan_;
   format::FrameHeader header_;
   format::Seal seal_;
@@ -174,7 +174,7 @@ absl::Status CheckpointEncoder::AddIndex(chunk::WorkspacePool* pool) {
 absl::Status CheckpointEncoder::AddTable() {
   type_ = plan_.seal.type;
   if (type_ == FingerprintType::kNone) return absl::OkStatus();
-  const OffsetsIndex* const base = draft_.chunks.base();
+  const CommittedIndex* const base = draft_.chunks.base();
   std::vector<std::byte> table;
   table.reserve(static_cast<size_t>(draft_.chunks.size()) * sizeof(uint64_t));
   if (columns_.first > 0) base->seal()->table.AppendTo(0, columns_.first, table);
@@ -272,13 +272,14 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* poo
 
 }  // namespace
 
-bool HasRoomForSeal(const Draft& draft) {
+bool HasRoomForSeal(const StagedState& draft) {
   return LeavesRoomForSeal(draft.vlmetalayers.size()) &&
          draft.header.header_len <= kMaxHeaderBytes &&
          draft.nchunks() <= kMaxTableBytes / static_cast<int64_t>(sizeof(uint64_t));
 }
 
-absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const Draft& draft, const CheckpointPlan& plan,
+absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const StagedState& draft,
+                                                 const CheckpointPlan& plan,
                                                  chunk::WorkspacePool* pool) {
   return CheckpointEncoder(draft, plan).Run(pool);
 }

@@ -24,7 +24,7 @@ struct CheckpointPlan {
 
 // Whether a checkpoint of the draft has room for Cairn's layers: without them it has no generation
 // that others could follow, nor a history.
-bool HasRoomForSeal(const Draft& draft);
+bool HasRoomForSeal(const StagedState& draft);
 
 struct CheckpointBytes {
   std::vector<std::byte> tail;    // index and trailer, from index_begin to the end of the frame
@@ -32,7 +32,8 @@ struct CheckpointBytes {
 };
 
 // The draft's tail must have become a chunk.
-absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const Draft& draft, const CheckpointPlan& plan,
+absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const StagedState& draft,
+                                                 const CheckpointPlan& plan,
                                                  chunk::WorkspacePool* pool);
 
 }  // namespace cairn::frame

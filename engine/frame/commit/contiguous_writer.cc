@@ -37,7 +37,7 @@ constexpr int64_t kLongJournal = int64_t{1} << 20;
 constexpr int64_t kManyPieces = int64_t{1} << 18;
 
 // Whether a checkpoint has to change the metalayers in the header.
-bool MetalayersDiffer(const Draft& draft) {
+bool MetalayersDiffer(const StagedState& draft) {
   const format::FrameHeader& header = draft.header;
   for (size_t i = 0; i < header.places.size(); ++i) {
     const Bytes there = format::ContentOf(header.places[i], *draft.header_bytes);
@@ -46,9 +46,9 @@ bool MetalayersDiffer(const Draft& draft) {
   return false;
 }
 
-absl::StatusOr<NewFile> NewFileFor(const FramePlace& place) {
-  return place.files == nullptr ? NewFile::InMemory()
-                                : NewFile::CreateBeside(place.files, place.path);
+absl::StatusOr<AtomicFile> NewFileFor(const FrameLocation& place) {
+  return place.files == nullptr ? AtomicFile::InMemory()
+                                : AtomicFile::CreateBeside(place.files, place.path);
 }
 
 }  // namespace
@@ -62,14 +62,14 @@ std::unique_ptr<FrameWriter> ContiguousWriter::Make(Start start) {
   return writer;
 }
 
-absl::StatusOr<std::unique_ptr<FrameWriter>> ContiguousWriter::Build(FramePlace place, Start start,
-                                                                     First first) {
-  CAIRN_ASSIGN_OR_RETURN(NewFile file, NewFileFor(place));
+absl::StatusOr<std::unique_ptr<FrameWriter>> ContiguousWriter::Build(FrameLocation place,
+                                                                     Start start, First first) {
+  CAIRN_ASSIGN_OR_RETURN(AtomicFile file, NewFileFor(place));
   start.file = file.file();
   // Staged chunks can be read before there is a frame, so the file has to reach up to them.
   CAIRN_RETURN_IF_ERROR(start.file->WriteAt(0, *start.base->header_bytes));
-  const std::shared_ptr<const Environment> env = start.base->env;
-  start.source = FrameSource::OfFile(start.file, 0, env->use_mmap);
+  const std::shared_ptr<const FrameContext> env = start.base->env;
+  start.source = FrameFile::OfFile(start.file, 0, env->use_mmap);
   start.core = std::make_shared<FrameCore>(std::move(place), start.source, env);
   std::unique_ptr<ContiguousWriter> writer(new ContiguousWriter(std::move(start)));
   writer->first_ = first;
@@ -85,7 +85,7 @@ ContiguousWriter::~ContiguousWriter() {
 
 void ContiguousWriter::StageAt(int64_t position) {
   log_.emplace(file_.get(), source_,
-               ChunkLog::Start{.header_len = base_->header.header_len, .position = position});
+               ContiguousSink::Start{.header_len = base_->header.header_len, .position = position});
   StageInto(*log_);
 }
 
@@ -93,10 +93,10 @@ absl::Status ContiguousWriter::Restart() {
   if (first_.has_value()) {
     // A frame that is nowhere yet begins at its header again; what a snapshot reads of it stays in
     // the old file.
-    CAIRN_ASSIGN_OR_RETURN(NewFile file, NewFileFor(core_->place()));
+    CAIRN_ASSIGN_OR_RETURN(AtomicFile file, NewFileFor(core_->place()));
     CAIRN_RETURN_IF_ERROR(file.file()->WriteAt(0, *base_->header_bytes));
     file_ = file.file();
-    source_ = FrameSource::OfFile(file_, 0, core_->env()->use_mmap);
+    source_ = FrameFile::OfFile(file_, 0, core_->env()->use_mmap);
     new_file_ = std::move(file);
     shared_end_ = 0;
   } else if (log_->end() > CommittedEnd(*base_) || !stager_->failure().ok()) {
@@ -111,14 +111,14 @@ absl::Status ContiguousWriter::Restart() {
 }
 
 bool ContiguousWriter::FitsInPlace() const {
-  const Draft& draft = stager_->draft();
+  const StagedState& draft = stager_->draft();
   if (draft.nbytes() == 0) return false;
   return draft.header.header_len <= kSectorSize || !MetalayersDiffer(draft);
 }
 
 // With what is staged.
 bool ContiguousWriter::JournalIsLong() const {
-  const Draft& draft = stager_->draft();
+  const StagedState& draft = stager_->draft();
   return draft.chunks.pieces() > kManyPieces ||
          base_->journal->edits + draft.chunk_edits.count() >
              std::clamp(draft.chunks.size() / 8, kShortJournal, kLongJournal);
@@ -126,7 +126,7 @@ bool ContiguousWriter::JournalIsLong() const {
 
 // For a batch, the checkpoint that follows it, and what that one leaves.
 absl::Status ContiguousWriter::ReserveRoom() {
-  const Draft& draft = stager_->draft();
+  const StagedState& draft = stager_->draft();
   const CheckpointNeed need = NeedOf(draft, *base_);
   const int64_t end = log_->end() + format::RecordSize(stager_->MakeBatch({}));
   const int64_t kept = need.index + need.pending + NeedAfter(draft, *base_, need.index);
@@ -157,7 +157,7 @@ void ContiguousWriter::WriteZerosAhead() {
   }
 }
 
-absl::Status ContiguousWriter::PublishBatch(Durability durability) {
+absl::Status ContiguousWriter::PublishCommit(Durability durability) {
   CAIRN_RETURN_IF_ERROR(ReserveRoom());
   if (JournalIsLong()) return Fold();
   // Whoever opens the frame reads again what is perhaps not durable.
@@ -167,11 +167,11 @@ absl::Status ContiguousWriter::PublishBatch(Durability durability) {
     synced_end_ = log_->end();
     synced_generation_ = base_->info.generation;
   }
-  const JournalEnd& journal = *base_->journal;
-  const format::BatchParts batch = stager_->MakeBatch({.base = journal.base,
-                                                       .generation = journal.generation + 1,
-                                                       .previous = journal.last,
-                                                       .durable_end = synced_end_});
+  const JournalPosition& journal = *base_->journal;
+  const format::CommitRecordParts batch = stager_->MakeBatch({.base = journal.base,
+                                                              .generation = journal.generation + 1,
+                                                              .previous = journal.last,
+                                                              .durable_end = synced_end_});
   if (format::RecordSize(batch) > format::kMaxRecordSize) return Fold();
   const format::Receipt receipt{.base = journal.base,
                                 .generation = journal.generation + 1,
@@ -192,7 +192,7 @@ absl::Status ContiguousWriter::PublishBatch(Durability durability) {
 // The last receipt says from now on that all is durable. A power cut may leave the old one, the new
 // one or none.
 absl::Status ContiguousWriter::MarkDurable() {
-  const JournalEnd& journal = *base_->journal;
+  const JournalPosition& journal = *base_->journal;
   synced_generation_ = journal.generation;
   if (!journal.receipt.has_value()) return absl::OkStatus();
   format::Receipt receipt = *journal.receipt;
@@ -209,7 +209,7 @@ absl::Status ContiguousWriter::MarkDurable() {
 }
 
 // The batch is in the file: what readers make of it by replaying it, this writer has at hand.
-absl::Status ContiguousWriter::GoOnBehind(const format::BatchParts& batch, uint64_t hash,
+absl::Status ContiguousWriter::GoOnBehind(const format::CommitRecordParts& batch, uint64_t hash,
                                           const format::Receipt& receipt) {
   const std::shared_ptr<State> state = stager_->MakeState();
   Advance({.links = batch.links,
@@ -248,7 +248,7 @@ absl::Status ContiguousWriter::ReserveCheckpoint(int64_t size) {
 }
 
 absl::Status ContiguousWriter::CommitInPlace(std::optional<uint64_t> oldest_generation) {
-  const Draft& draft = stager_->draft();
+  const StagedState& draft = stager_->draft();
   CheckpointPlan plan = PlanAt(log_->end(), false);
   plan.seal.oldest_generation = oldest_generation.value_or(plan.seal.oldest_generation);
   CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes,
@@ -265,7 +265,7 @@ absl::Status ContiguousWriter::CommitInPlace(std::optional<uint64_t> oldest_gene
 }
 
 // Index, trailer and header behind the chunks of a file that has no name yet.
-absl::Status ContiguousWriter::WriteWhole(File& file, const Draft& draft,
+absl::Status ContiguousWriter::WriteWhole(File& file, const StagedState& draft,
                                           int64_t chunks_end) const {
   // The trailer of an empty frame follows its header.
   const int64_t index_begin = draft.header.nbytes == 0 ? draft.header.header_len : chunks_end;
@@ -277,7 +277,7 @@ absl::Status ContiguousWriter::WriteWhole(File& file, const Draft& draft,
 
 // A full disk should show before anything is copied.
 absl::Status ContiguousWriter::ReserveCopy(File& file) {
-  const Draft& draft = stager_->draft();
+  const StagedState& draft = stager_->draft();
   if (!draft.stored_bytes.has_value()) return absl::OkStatus();
   const int64_t size = draft.header.header_len + *draft.stored_bytes + NeedOf(draft, *base_).index;
   const absl::Status status = file.ReservePastEnd(size);
@@ -287,25 +287,26 @@ absl::Status ContiguousWriter::ReserveCopy(File& file) {
 }
 
 // The draft's chunks, checked, in a file of their own.
-absl::StatusOr<NewFile> ContiguousWriter::CopyDraft(ChunkProgress progress) {
-  CAIRN_ASSIGN_OR_RETURN(NewFile file, NewFileFor(core_->place()));
+absl::StatusOr<AtomicFile> ContiguousWriter::CopyDraft(ChunkProgress progress) {
+  CAIRN_ASSIGN_OR_RETURN(AtomicFile file, NewFileFor(core_->place()));
   CAIRN_RETURN_IF_ERROR(ReserveCopy(*file.file()));
   const int64_t header_len = base_->header.header_len;
-  ChunkLog log(file.file().get(), FrameSource::OfFile(file.file(), 0, false),
-               {.header_len = header_len, .position = header_len});
+  ContiguousSink log(file.file().get(), FrameFile::OfFile(file.file(), 0, false),
+                     {.header_len = header_len, .position = header_len});
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> view, stager_->View());
-  CAIRN_ASSIGN_OR_RETURN(const Draft draft, CopyChunks(*view, stager_->draft(), log, progress));
+  CAIRN_ASSIGN_OR_RETURN(const StagedState draft,
+                         CopyLiveChunks(*view, stager_->draft(), log, progress));
   CAIRN_RETURN_IF_ERROR(WriteWhole(*file.file(), draft, log.end()));
   return file;
 }
 
 absl::Status ContiguousWriter::CommitFirst() {
-  const Draft& draft = stager_->draft();
+  const StagedState& draft = stager_->draft();
   if (log_->end() - draft.header.header_len == draft.stored_bytes) {
     CAIRN_RETURN_IF_ERROR(WriteWhole(*file_, draft, log_->end()));
   } else {
     // Edits left dead bytes, which a snapshot may still read.
-    CAIRN_ASSIGN_OR_RETURN(NewFile file, CopyDraft(NeverStop));
+    CAIRN_ASSIGN_OR_RETURN(AtomicFile file, CopyDraft(NeverStop));
     file_ = file.file();
     new_file_ = std::move(file);
   }
@@ -315,8 +316,8 @@ absl::Status ContiguousWriter::CommitFirst() {
 }
 
 // With the old file's reserve, if need be: what the record of its move needs stays.
-absl::StatusOr<NewFile> ContiguousWriter::CopyIntoRoom(ChunkProgress progress) {
-  absl::StatusOr<NewFile> file = CopyDraft(progress);
+absl::StatusOr<AtomicFile> ContiguousWriter::CopyIntoRoom(ChunkProgress progress) {
+  absl::StatusOr<AtomicFile> file = CopyDraft(progress);
   if (!absl::IsResourceExhausted(file.status())) return file;
   CAIRN_RETURN_IF_ERROR(file_->Truncate(log_->end()));
   ForgetRoom();
@@ -328,7 +329,7 @@ absl::StatusOr<NewFile> ContiguousWriter::CopyIntoRoom(ChunkProgress progress) {
 }
 
 absl::Status ContiguousWriter::CommitToNewFile(ChunkProgress progress) {
-  CAIRN_ASSIGN_OR_RETURN(NewFile file, CopyIntoRoom(progress));
+  CAIRN_ASSIGN_OR_RETURN(AtomicFile file, CopyIntoRoom(progress));
   CAIRN_RETURN_IF_ERROR(CheckAtPlace());
   // Readers of the old file that find it look at the name each time, so it comes first: whenever
   // this process dies, they miss nothing.
@@ -380,7 +381,7 @@ absl::Status ContiguousWriter::CleanUp() {
 void ContiguousWriter::HoldReserve() {
   if (first_.has_value()) return;
   HoldPastEnd(*file_, std::max(CommittedEnd(*base_), shared_end_),
-              NeedAtRest(NeedOf(Draft(*base_), *base_)));
+              NeedAtRest(NeedOf(StagedState(*base_), *base_)));
 }
 
 }  // namespace cairn::frame

@@ -27,7 +27,7 @@ namespace cairn::frame {
 class ContiguousWriter final : public FrameWriter {
  public:
   static std::unique_ptr<FrameWriter> Make(Start start);
-  static absl::StatusOr<std::unique_ptr<FrameWriter>> Build(FramePlace place, Start start,
+  static absl::StatusOr<std::unique_ptr<FrameWriter>> Build(FrameLocation place, Start start,
                                                             First first);
   ~ContiguousWriter() override;
 
@@ -35,7 +35,7 @@ class ContiguousWriter final : public FrameWriter {
   absl::Status Publish() override;
   absl::StatusOr<int64_t> Rewrite(ChunkProgress progress) override;
   absl::Status Restart() override;
-  absl::Status PublishBatch(Durability durability) override;
+  absl::Status PublishCommit(Durability durability) override;
   absl::Status SyncCommitted() override;
   absl::StatusOr<ReclaimReport> Free(const ReclaimOptions& options) override;
   void KeepStaged() override { shared_end_ = log_->end(); }
@@ -52,23 +52,23 @@ class ContiguousWriter final : public FrameWriter {
   void WriteZerosAhead();
   void ForgetRoom();
   bool JournalIsLong() const;
-  absl::Status GoOnBehind(const format::BatchParts& batch, uint64_t hash,
+  absl::Status GoOnBehind(const format::CommitRecordParts& batch, uint64_t hash,
                           const format::Receipt& receipt);
   absl::Status MarkDurable();
   absl::Status CommitInPlace(std::optional<uint64_t> oldest_generation);
   absl::Status ReserveCopy(File& file);
-  absl::StatusOr<NewFile> CopyDraft(ChunkProgress progress);
-  absl::StatusOr<NewFile> CopyIntoRoom(ChunkProgress progress);
+  absl::StatusOr<AtomicFile> CopyDraft(ChunkProgress progress);
+  absl::StatusOr<AtomicFile> CopyIntoRoom(ChunkProgress progress);
   absl::Status CommitFirst();
   absl::Status CommitToNewFile(ChunkProgress progress);
   void BeginAfterCheckpoint();
   absl::StatusOr<std::shared_ptr<const State>> OldestKept(const ReclaimOptions& options) const;
   absl::StatusOr<bool> IsReadOutside(uint64_t oldest, uint64_t newest) const;
   absl::StatusOr<ReclaimReport> FreeByRewriting();
-  absl::Status WriteWhole(File& file, const Draft& draft, int64_t chunks_end) const;
+  absl::Status WriteWhole(File& file, const StagedState& draft, int64_t chunks_end) const;
 
-  std::optional<NewFile> new_file_;  // file_, while it has no name
-  std::optional<ChunkLog> log_;
+  std::optional<AtomicFile> new_file_;  // file_, while it has no name
+  std::optional<ContiguousSink> log_;
   int64_t synced_end_ = 0;  // bytes of the file before this are durable
   uint64_t synced_generation_ = 0;
   RoomAhead room_;

@@ -20,16 +20,16 @@ constexpr int64_t kFraming = 512;
 // The record of a commit that deletes, and what is lost where space comes in blocks.
 constexpr int64_t kBlock = 4096;
 
-int64_t BytesOf(const std::vector<VlLayer>& layers) {
+int64_t BytesOf(const std::vector<VlMetalayer>& layers) {
   int64_t size = 0;
-  for (const VlLayer& layer : layers) {
+  for (const VlMetalayer& layer : layers) {
     size += std::ssize(layer.chunk.bytes()) + std::ssize(layer.name) + 16;
   }
   return size;
 }
 
 // What pending items take as a chunk, its entry in the index included.
-int64_t BytesOf(const Tail& tail) {
+int64_t BytesOf(const PartialChunk& tail) {
   constexpr int64_t kEntry = 64;
   if (tail.empty()) return 0;
   return static_cast<int64_t>(MaxCompressedSize(static_cast<size_t>(tail.nbytes()))) + kEntry;
@@ -43,7 +43,7 @@ int64_t LiveBytes(const T& frame, int64_t chunk_bytes) {
          BytesOf(frame.vlmetalayers);
 }
 
-bool IsSmaller(const Draft& draft, const State& base) {
+bool IsSmaller(const StagedState& draft, const State& base) {
   if (draft.stored_bytes.has_value() && base.stored_bytes.has_value()) {
     return LiveBytes(draft, *draft.stored_bytes) < LiveBytes(base, *base.stored_bytes);
   }
@@ -52,7 +52,7 @@ bool IsSmaller(const Draft& draft, const State& base) {
 
 }  // namespace
 
-CheckpointNeed NeedOf(const Draft& draft, const State& base) {
+CheckpointNeed NeedOf(const StagedState& draft, const State& base) {
   // An entry of the index and one of the table of fingerprints; for each page of them a hash, and
   // where its block begins.
   const int64_t entries = draft.nchunks();
@@ -69,7 +69,7 @@ CheckpointNeed NeedOf(const Draft& draft, const State& base) {
 
 int64_t NeedAtRest(const CheckpointNeed& need) { return 2 * need.index + need.pending + kBlock; }
 
-int64_t NeedAfter(const Draft& draft, const State& base, int64_t reclaim) {
+int64_t NeedAfter(const StagedState& draft, const State& base, int64_t reclaim) {
   if (!draft.edited) return 0;
   return IsSmaller(draft, base) ? reclaim : NeedAtRest(NeedOf(draft, base));
 }

@@ -17,13 +17,13 @@ struct CheckpointNeed {
   int64_t index = 0;    // index and trailer
   int64_t pending = 0;  // the chunk that the pending items become; once
 };
-CheckpointNeed NeedOf(const Draft& draft, const State& base);
+CheckpointNeed NeedOf(const StagedState& draft, const State& base);
 
 // What a frame at rest keeps: one checkpoint that deletes, and the one with which Reclaim begins.
 int64_t NeedAtRest(const CheckpointNeed& need);
 // What a step leaves for those that follow it: one that makes the frame smaller only what Reclaim
 // begins with, and one that changes nothing need leave nothing.
-int64_t NeedAfter(const Draft& draft, const State& base, int64_t reclaim);
+int64_t NeedAfter(const StagedState& draft, const State& base, int64_t reclaim);
 
 // The kResourceExhausted of a reservation, with what `kept` bytes of it are for.
 absl::Status DiskIsFull(const absl::Status& status, int64_t kept);

@@ -72,7 +72,7 @@ absl::Status CheckLockLink(FileSystem& files, const std::string& frame, const st
 }
 
 // C-Blosc2's lock file, if it is in use.
-absl::StatusOr<std::optional<storage::LockFile>> TakeLockFile(const FramePlace& place,
+absl::StatusOr<std::optional<storage::LockFile>> TakeLockFile(const FrameLocation& place,
                                                               const WriterOptions& options) {
   if (place.files == nullptr) return std::nullopt;
   const std::string path = place.directory != nullptr ? std::string(format::kLockFileName)
@@ -81,7 +81,7 @@ absl::StatusOr<std::optional<storage::LockFile>> TakeLockFile(const FramePlace& 
     CAIRN_RETURN_IF_ERROR(CheckLockLink(*place.files, place.path, path));
   }
   // Others hold it for the moment of one call.
-  return WaitFor(std::max(options.wait, kLockFileWait), [&] {
+  return RetryUnavailable(std::max(options.wait, kLockFileWait), [&] {
     return storage::LockFile::Acquire(*place.files, path, options.make_lock_file);
   });
 }
@@ -112,7 +112,7 @@ FrameWriter::FrameWriter(Start start)
       options_(std::move(start.options)),
       fingerprint_(start.fingerprint) {}
 
-absl::Status FrameWriter::CheckMayGoOn(const FrameSource& source, const State& state,
+absl::Status FrameWriter::CheckMayGoOn(const FrameFile& source, const State& state,
                                        bool drop_stranded) {
   CAIRN_RETURN_IF_ERROR(state.trailer_damage);
   if (!state.journal_damage.ok() && !drop_stranded) {
@@ -139,7 +139,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
   CAIRN_ASSIGN_OR_RETURN(std::optional<storage::LockFile> lock_file,
                          TakeLockFile(core->place(), options));
   // Only now that nobody else writes is the state the newest for sure.
-  CAIRN_ASSIGN_OR_RETURN(FrameSource source, core->OpenForReading(file));
+  CAIRN_ASSIGN_OR_RETURN(FrameFile source, core->OpenForReading(file));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> base, LoadState(source, core->env(), true));
   CAIRN_RETURN_IF_ERROR(CheckWritable(*base));
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*base));
@@ -174,15 +174,15 @@ absl::Status FrameWriter::FoldGaps() {
   return absl::IsResourceExhausted(status) && usable() ? absl::OkStatus() : status;
 }
 
-absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Build(FramePlace place,
+absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Build(FrameLocation place,
                                                                 const CreateOptions& given,
                                                                 bool plain) {
   CAIRN_ASSIGN_OR_RETURN(const CreateOptions options, ResolveArray(given));
   OpenOptions open;
   open.registry = options.compression.registry;
   open.executor = options.compression.executor;
-  const std::shared_ptr<const Environment> env = MakeEnvironment(open);
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> base, MakeNewState(options, env));
+  const std::shared_ptr<const FrameContext> env = MakeFrameContext(open);
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> base, MakeInitialState(options, env));
   if (place.files != nullptr && !options.overwrite && place.files->Identity(place.path).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", place.path));
   }
@@ -230,7 +230,7 @@ absl::Status FrameWriter::Confirm() {
 
 absl::Status FrameWriter::WitnessJournal() {
   if (!base_->journal.has_value() || base_->journal->empty()) return absl::OkStatus();
-  const JournalEnd& journal = *base_->journal;
+  const JournalPosition& journal = *base_->journal;
   const format::Receipt receipt{.base = journal.base,
                                 .generation = journal.generation,
                                 .boot = core_->env()->boot,
@@ -253,7 +253,7 @@ absl::Status FrameWriter::WitnessJournal() {
 absl::Status FrameWriter::ConfirmJournal() {
   constexpr int64_t kPieceSize = 1 << 20;
   if (!base_->journal.has_value()) return absl::OkStatus();
-  const JournalEnd& journal = *base_->journal;
+  const JournalPosition& journal = *base_->journal;
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file_->Size());
   if (size > journal.end) {
     CAIRN_RETURN_IF_ERROR(file_->Truncate(journal.end));
@@ -314,7 +314,7 @@ CheckpointPlan FrameWriter::PlanAt(int64_t index_begin, bool new_file) const {
 }
 
 absl::Status FrameWriter::CheckAtPlace() const {
-  CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtPlace(core_->place(), *file_));
+  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(core_->place(), *file_));
   if (there) return absl::OkStatus();
   return FailedPrecondition("%s is another file now", core_->place().path);
 }
@@ -356,7 +356,7 @@ absl::Status FrameWriter::Refuse(absl::Status status) {
 absl::Status FrameWriter::Run(absl::FunctionRef<absl::Status()> step) {
   // Refused, the commit can be tried again.
   const bool replace = first_.has_value() && first_->replace;
-  const auto old = LockOldFrame(replace ? wanted().files : nullptr, wanted().path);
+  const auto old = LockForReplacement(replace ? wanted().files : nullptr, wanted().path);
   CAIRN_RETURN_IF_ERROR(old.status());
   // That of a sparse frame lies in its directory, which is new.
   if (first_.has_value() && base_->header.layout == Layout::kContiguous) {
@@ -380,7 +380,7 @@ absl::StatusOr<std::shared_ptr<const State>> FrameWriter::Commit(Durability dura
   if (edited) CAIRN_RETURN_IF_ERROR(CheckNotLast(*base_));
   CAIRN_RETURN_IF_ERROR(Run([&] {
     if (first_.has_value()) return Fold();
-    if (edited) return PublishBatch(durability);
+    if (edited) return PublishCommit(durability);
     return durability == Durability::kMachine ? SyncCommitted() : absl::OkStatus();
   }));
   return base_;

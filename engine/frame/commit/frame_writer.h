@@ -34,8 +34,7 @@ class FrameWriter {
  public:
   // Whether commits can follow this state: no damage is there that they would bury, and no other
   // frame behind.
-  static absl::Status CheckMayGoOn(const FrameSource& source, const State& state,
-                                   bool drop_stranded);
+  static absl::Status CheckMayGoOn(const FrameFile& source, const State& state, bool drop_stranded);
 
   // Opens the writer of a frame that is there. kUnavailable while another one holds it.
   static absl::StatusOr<std::unique_ptr<FrameWriter>> Open(std::shared_ptr<FrameCore> core,
@@ -43,7 +42,7 @@ class FrameWriter {
                                                            bool drop_stranded = false);
   // Starts a frame that is nowhere yet: it appears at `place` with the first commit. With `plain`
   // and no fingerprints that commit leaves out both of Cairn's layers.
-  static absl::StatusOr<std::unique_ptr<FrameWriter>> Build(FramePlace place,
+  static absl::StatusOr<std::unique_ptr<FrameWriter>> Build(FrameLocation place,
                                                             const CreateOptions& options,
                                                             bool plain);
   virtual ~FrameWriter() = default;
@@ -68,7 +67,7 @@ class FrameWriter {
   struct Start {
     std::shared_ptr<FrameCore> core;
     std::shared_ptr<File> file;
-    FrameSource source;
+    FrameFile source;
     std::shared_ptr<const State> base;
     StagerOptions options;
     FingerprintType fingerprint = FingerprintType::k64Bit;
@@ -83,12 +82,12 @@ class FrameWriter {
   explicit FrameWriter(Start start);
 
   // Where the frame will be found after its first commit.
-  virtual const FramePlace& wanted() const { return core_->place(); }
+  virtual const FrameLocation& wanted() const { return core_->place(); }
   // The files go from the committed state to the staged one, whose tail is a chunk, in a
   // checkpoint. Ends with Adopt.
   virtual absl::Status Publish() = 0;
   // They go there in any way that other Cairns understand.
-  virtual absl::Status PublishBatch(Durability /*durability*/) { return Fold(); }
+  virtual absl::Status PublishCommit(Durability /*durability*/) { return Fold(); }
   // Makes durable what is committed.
   virtual absl::Status SyncCommitted() { return absl::OkStatus(); }
   // Gives back what nobody needs; nothing is staged.
@@ -129,7 +128,7 @@ class FrameWriter {
 
   std::shared_ptr<FrameCore> core_;
   std::shared_ptr<File> file_;  // holds the lock
-  FrameSource source_;          // the same file, for reading; without the lock
+  FrameFile source_;            // the same file, for reading; without the lock
   std::shared_ptr<const State> base_;
   StagerOptions options_;
   FingerprintType fingerprint_;

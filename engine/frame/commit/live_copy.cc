@@ -14,13 +14,13 @@
 
 namespace cairn::frame {
 
-absl::StatusOr<Draft> CopyChunks(const State& view, const Draft& draft, ChunkLog& log,
-                                 ChunkProgress progress) {
-  Draft copy = draft;
+absl::StatusOr<StagedState> CopyLiveChunks(const State& view, const StagedState& draft,
+                                           ContiguousSink& log, ChunkProgress progress) {
+  StagedState copy = draft;
   copy.chunks = ChunkIndex();
   copy.stored_bytes = 0;
   chunk::ScratchBuffer scratch;
-  StoredBudget budget(view);
+  ReadBudget budget(view);
   for (int64_t i = 0; i < view.chunks.size(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(IndexEntry entry, view.chunks.Get(i));
     if (!format::IsSpecialEntry(entry.value)) {
@@ -41,15 +41,15 @@ absl::StatusOr<Draft> CopyChunks(const State& view, const Draft& draft, ChunkLog
 namespace {
 
 // Makes the last chunk of what waits in the tail.
-absl::Status AddTail(const State& state, ChunkLog& log, Draft& draft) {
+absl::Status AddTail(const State& state, ContiguousSink& log, StagedState& draft) {
   if (state.tail.empty()) return absl::OkStatus();
   CompressionOptions compression = CompressionOf(state.header);
   compression.registry = state.env->registry;
-  ChunkMaker maker(compression, {.typesize = state.header.typesize, .fixed_chunks = true},
-                   state.env, log);
+  ChunkWriter maker(compression, {.typesize = state.header.typesize, .fixed_chunks = true},
+                    state.env, log);
   chunk::ScratchBuffer scratch;
-  CAIRN_ASSIGN_OR_RETURN(const OpenChunk tail, OpenChunk::Open(state, state.chunks.size(),
-                                                               VerifyPolicy::kAlways, scratch));
+  CAIRN_ASSIGN_OR_RETURN(const ChunkReader tail, ChunkReader::Open(state, state.chunks.size(),
+                                                                   VerifyPolicy::kAlways, scratch));
   std::vector<std::byte> items(static_cast<size_t>(tail.nbytes()));
   CAIRN_RETURN_IF_ERROR(tail.Read(0, items));
   CAIRN_ASSIGN_OR_RETURN(const StagedChunk chunk, maker.FromItems(items));
@@ -60,13 +60,14 @@ absl::Status AddTail(const State& state, ChunkLog& log, Draft& draft) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::byte>> ContiguousCopy(const State& state) {
+absl::StatusOr<std::vector<std::byte>> SerializeContiguous(const State& state) {
   CAIRN_RETURN_IF_ERROR(state.trailer_damage);
   const auto file = std::make_shared<storage::MemoryFile>();
   const int64_t header_len = state.header.header_len;
-  ChunkLog log(file.get(), FrameSource::OfFile(file, 0, false),
-               {.header_len = header_len, .position = header_len});
-  CAIRN_ASSIGN_OR_RETURN(Draft draft, CopyChunks(state, Draft(state), log, NeverStop));
+  ContiguousSink log(file.get(), FrameFile::OfFile(file, 0, false),
+                     {.header_len = header_len, .position = header_len});
+  CAIRN_ASSIGN_OR_RETURN(StagedState draft,
+                         CopyLiveChunks(state, StagedState(state), log, NeverStop));
   CAIRN_RETURN_IF_ERROR(AddTail(state, log, draft));
   draft.header.layout = Layout::kContiguous;
   CheckpointPlan plan;

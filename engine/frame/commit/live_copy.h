@@ -19,11 +19,11 @@ inline bool NeverStop(int64_t /*chunks*/) { return true; }
 
 // The draft with its chunks in `log`, without a dead byte between them. Each is checked against its
 // fingerprint, or gets one. `view` is the draft's state. kCancelled when `progress` says stop.
-absl::StatusOr<Draft> CopyChunks(const State& view, const Draft& draft, ChunkLog& log,
-                                 ChunkProgress progress);
+absl::StatusOr<StagedState> CopyLiveChunks(const State& view, const StagedState& draft,
+                                           ContiguousSink& log, ChunkProgress progress);
 
 // A committed state as the bytes of a contiguous frame, whatever its layout.
-absl::StatusOr<std::vector<std::byte>> ContiguousCopy(const State& state);
+absl::StatusOr<std::vector<std::byte>> SerializeContiguous(const State& state);
 
 }  // namespace cairn::frame
 

@@ -16,27 +16,28 @@ namespace cairn::frame {
 
 // Where a frame is made, and where it will be.
 struct SparseWriter::FirstPlace {
-  NewDirectory made;
-  FramePlace wanted;
+  AtomicDirectory made;
+  FrameLocation wanted;
 };
 
 std::unique_ptr<FrameWriter> SparseWriter::Make(Start start) {
   return std::unique_ptr<SparseWriter>(new SparseWriter(std::move(start)));
 }
 
-absl::StatusOr<std::unique_ptr<FrameWriter>> SparseWriter::Build(FramePlace place, Start start,
+absl::StatusOr<std::unique_ptr<FrameWriter>> SparseWriter::Build(FrameLocation place, Start start,
                                                                  First first) {
   if (place.files == nullptr) {
     return InvalidArgument("a sparse frame is a directory: it cannot live in memory");
   }
-  CAIRN_ASSIGN_OR_RETURN(NewDirectory made, NewDirectory::CreateBeside(place.files, place.path));
-  FramePlace inside = PlaceIn(made.directory(), place.files, place.path);
+  CAIRN_ASSIGN_OR_RETURN(AtomicDirectory made,
+                         AtomicDirectory::CreateBeside(place.files, place.path));
+  FrameLocation inside = LocationIn(made.directory(), place.files, place.path);
   start.file = made.index();
-  const std::shared_ptr<const Environment> env = start.base->env;
-  start.source = FrameSource::OfIndex(start.file, made.directory(), env->use_mmap);
+  const std::shared_ptr<const FrameContext> env = start.base->env;
+  start.source = FrameFile::OfIndex(start.file, made.directory(), env->use_mmap);
   start.core = std::make_shared<FrameCore>(std::move(inside), start.source, env);
   auto base = std::make_shared<State>(*start.base);
-  base->area = std::make_shared<SparseArea>(made.directory(), start.file, *env);
+  base->area = std::make_shared<SparseChunkSource>(made.directory(), start.file, *env);
   start.base = std::move(base);
   std::unique_ptr<SparseWriter> writer(new SparseWriter(std::move(start)));
   writer->first_ = first;
@@ -50,7 +51,7 @@ SparseWriter::~SparseWriter() {
   if (usable() && !first_.has_value()) CleanUp().IgnoreError();
 }
 
-const FramePlace& SparseWriter::wanted() const {
+const FrameLocation& SparseWriter::wanted() const {
   return first_place_ != nullptr ? first_place_->wanted : core_->place();
 }
 
@@ -59,7 +60,7 @@ absl::Status SparseWriter::Restart() {
     if (!first_.has_value()) {
       CAIRN_ASSIGN_OR_RETURN(orphans_, RemoveOrphans(directory(), base_->chunks));
     }
-    CAIRN_ASSIGN_OR_RETURN(files_, ChunkFiles::Make(core_->place().directory, base_->chunks));
+    CAIRN_ASSIGN_OR_RETURN(files_, SparseSink::Make(core_->place().directory, base_->chunks));
   } else if (StagedIsRead()) {
     files_->Keep();
   } else {
@@ -73,11 +74,11 @@ absl::Status SparseWriter::Restart() {
 // The space that the next index takes, and more, past the end of the one of now.
 void SparseWriter::HoldReserve() {
   if (first_.has_value()) return;
-  HoldPastEnd(*file_, base_->header.frame_size, NeedAtRest(NeedOf(Draft(*base_), *base_)));
+  HoldPastEnd(*file_, base_->header.frame_size, NeedAtRest(NeedOf(StagedState(*base_), *base_)));
 }
 
 // A new index takes the reserve of the one of now, unless that would leave too little.
-absl::Status SparseWriter::TakeReserve(File& index, const Draft& draft) {
+absl::Status SparseWriter::TakeReserve(File& index, const StagedState& draft) {
   const CheckpointNeed need = NeedOf(draft, *base_);
   const int64_t kept = NeedAfter(draft, *base_, 0);  // Reclaim only removes files
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file_->Size());
@@ -90,7 +91,7 @@ absl::Status SparseWriter::TakeReserve(File& index, const Draft& draft) {
   return absl::OkStatus();
 }
 
-absl::Status SparseWriter::WriteIndex(File& file, const Draft& draft) const {
+absl::Status SparseWriter::WriteIndex(File& file, const StagedState& draft) const {
   const int64_t header_len = draft.header.header_len;
   CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes,
                          EncodeCheckpoint(draft, PlanAt(header_len, true), &core_->env()->pool));
@@ -106,22 +107,22 @@ absl::Status SparseWriter::CommitFirst() {
   return Adopt(file_);
 }
 
-absl::StatusOr<NewFile> SparseWriter::NewIndex(const Draft& draft) {
-  const FramePlace& place = core_->place();
+absl::StatusOr<AtomicFile> SparseWriter::NewIndex(const StagedState& draft) {
+  const FrameLocation& place = core_->place();
   CAIRN_RETURN_IF_ERROR(directory().SyncDirectoryOf(place.path));
-  CAIRN_ASSIGN_OR_RETURN(NewFile index, NewFile::CreateBeside(place.files, place.path));
+  CAIRN_ASSIGN_OR_RETURN(AtomicFile index, AtomicFile::CreateBeside(place.files, place.path));
   CAIRN_RETURN_IF_ERROR(TakeReserve(*index.file(), draft));
   CAIRN_RETURN_IF_ERROR(WriteIndex(*index.file(), draft));
   return index;
 }
 
-absl::Status SparseWriter::ReplaceIndex(const Draft& draft) {
-  absl::StatusOr<NewFile> made = NewIndex(draft);
+absl::Status SparseWriter::ReplaceIndex(const StagedState& draft) {
+  absl::StatusOr<AtomicFile> made = NewIndex(draft);
   if (absl::IsResourceExhausted(made.status())) {
     HoldReserve();
     return Refuse(made.status());
   }
-  CAIRN_ASSIGN_OR_RETURN(NewFile index, std::move(made));
+  CAIRN_ASSIGN_OR_RETURN(AtomicFile index, std::move(made));
   CAIRN_RETURN_IF_ERROR(CheckAtPlace());
   CAIRN_ASSIGN_OR_RETURN(const std::string old, index.PublishBySwap());
   CAIRN_RETURN_IF_ERROR(Adopt(index.file()));
@@ -152,17 +153,17 @@ absl::Status SparseWriter::RecycleNumbers() {
     return absl::OkStatus();
   }
   CAIRN_RETURN_IF_ERROR(files_->RemoveUnnamed(base_->chunks));
-  CAIRN_ASSIGN_OR_RETURN(files_, ChunkFiles::Make(core_->place().directory, base_->chunks));
+  CAIRN_ASSIGN_OR_RETURN(files_, SparseSink::Make(core_->place().directory, base_->chunks));
   return absl::OkStatus();
 }
 
 // The committed state with a fingerprint for every chunk, each checked.
-absl::StatusOr<Draft> SparseWriter::SealAll(ChunkProgress progress) const {
-  Draft draft(*base_);
+absl::StatusOr<StagedState> SparseWriter::SealAll(ChunkProgress progress) const {
+  StagedState draft(*base_);
   std::vector<IndexEntry> entries;
   draft.stored_bytes = 0;
   chunk::ScratchBuffer scratch;
-  StoredBudget budget(*base_);
+  ReadBudget budget(*base_);
   for (int64_t i = 0; i < base_->chunks.size(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(IndexEntry entry, base_->chunks.Get(i));
     if (!format::IsSpecialEntry(entry.value)) {
@@ -180,7 +181,7 @@ absl::StatusOr<Draft> SparseWriter::SealAll(ChunkProgress progress) const {
 }
 
 absl::StatusOr<int64_t> SparseWriter::Rewrite(ChunkProgress progress) {
-  CAIRN_ASSIGN_OR_RETURN(const Draft draft, SealAll(progress));
+  CAIRN_ASSIGN_OR_RETURN(const StagedState draft, SealAll(progress));
   const int64_t before = base_->header.frame_size + *draft.stored_bytes + orphans_.freed;
   CAIRN_RETURN_IF_ERROR(ReplaceIndex(draft));
   committed_ = true;

@@ -26,12 +26,12 @@ namespace cairn::frame {
 class SparseWriter final : public FrameWriter {
  public:
   static std::unique_ptr<FrameWriter> Make(Start start);
-  static absl::StatusOr<std::unique_ptr<FrameWriter>> Build(FramePlace place, Start start,
+  static absl::StatusOr<std::unique_ptr<FrameWriter>> Build(FrameLocation place, Start start,
                                                             First first);
   ~SparseWriter() override;
 
  protected:
-  const FramePlace& wanted() const override;
+  const FrameLocation& wanted() const override;
   absl::Status Publish() override;
   absl::StatusOr<int64_t> Rewrite(ChunkProgress progress) override;
   absl::Status Restart() override;
@@ -43,17 +43,17 @@ class SparseWriter final : public FrameWriter {
   using FrameWriter::FrameWriter;
 
   FileSystem& directory() const { return *core_->place().files; }
-  absl::Status TakeReserve(File& index, const Draft& draft);
-  absl::Status WriteIndex(File& file, const Draft& draft) const;
-  absl::StatusOr<NewFile> NewIndex(const Draft& draft);
+  absl::Status TakeReserve(File& index, const StagedState& draft);
+  absl::Status WriteIndex(File& file, const StagedState& draft) const;
+  absl::StatusOr<AtomicFile> NewIndex(const StagedState& draft);
   absl::Status CommitFirst();
   absl::Status RecycleNumbers();
-  absl::Status ReplaceIndex(const Draft& draft);
-  absl::StatusOr<Draft> SealAll(ChunkProgress progress) const;
+  absl::Status ReplaceIndex(const StagedState& draft);
+  absl::StatusOr<StagedState> SealAll(ChunkProgress progress) const;
 
   struct FirstPlace;
   std::unique_ptr<FirstPlace> first_place_;  // while the frame is nowhere yet
-  std::unique_ptr<ChunkFiles> files_;
+  std::unique_ptr<SparseSink> files_;
   bool committed_ = false;
   OrphanReport orphans_;  // what was there at the start, or has been left since
 };

@@ -16,14 +16,14 @@ namespace cairn::frame {
 // Lives beside its place under a name of its own until Publish. Its index holds the writer's lock
 // from the first moment: no other writer takes it for what a dead one left. If Publish never comes,
 // the destructor removes it with what it holds. Movable.
-class NewDirectory {
+class AtomicDirectory {
  public:
   // With the attributes of what is there.
-  static absl::StatusOr<NewDirectory> CreateBeside(FileSystem* files, const std::string& path);
+  static absl::StatusOr<AtomicDirectory> CreateBeside(FileSystem* files, const std::string& path);
 
-  NewDirectory(NewDirectory&& other) noexcept;
-  NewDirectory& operator=(NewDirectory&&) = delete;
-  ~NewDirectory();
+  AtomicDirectory(AtomicDirectory&& other) noexcept;
+  AtomicDirectory& operator=(AtomicDirectory&&) = delete;
+  ~AtomicDirectory();
 
   const std::shared_ptr<FileSystem>& directory() const { return directory_; }
   // Empty, and locked for writing and from those who would replace it.
@@ -34,8 +34,8 @@ class NewDirectory {
   absl::Status Publish(bool replace);
 
  private:
-  NewDirectory(FileSystem* files, std::string path, std::string name);
-  static absl::StatusOr<NewDirectory> TryToCreate(FileSystem* files, const std::string& target);
+  AtomicDirectory(FileSystem* files, std::string path, std::string name);
+  static absl::StatusOr<AtomicDirectory> TryToCreate(FileSystem* files, const std::string& target);
   absl::Status Fill();
 
   FileSystem* files_;

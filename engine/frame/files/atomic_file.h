@@ -16,16 +16,16 @@ namespace cairn::frame {
 // Lives beside its place under a name of its own until Publish, and holds the writer's lock from
 // its first moment: no other writer writes it before that, or takes it for what a dead one left. If
 // Publish never comes, the destructor removes it. Movable.
-class NewFile {
+class AtomicFile {
  public:
   // With the attributes of the file that is there, or of the index of a sparse frame.
-  static absl::StatusOr<NewFile> CreateBeside(FileSystem* files, const std::string& path);
+  static absl::StatusOr<AtomicFile> CreateBeside(FileSystem* files, const std::string& path);
   // A file without a name, in memory; Publish does nothing.
-  static absl::StatusOr<NewFile> InMemory();
+  static absl::StatusOr<AtomicFile> InMemory();
 
-  NewFile(NewFile&& other) noexcept;
-  NewFile& operator=(NewFile&& other) noexcept;
-  ~NewFile();
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&& other) noexcept;
+  ~AtomicFile();
 
   const std::shared_ptr<File>& file() const { return file_; }
 
@@ -35,8 +35,8 @@ class NewFile {
   absl::StatusOr<std::string> PublishBySwap();
 
  private:
-  NewFile(FileSystem* files, std::string path, std::string name, std::shared_ptr<File> file);
-  static absl::StatusOr<NewFile> TryToCreate(FileSystem* files, const std::string& target);
+  AtomicFile(FileSystem* files, std::string path, std::string name, std::shared_ptr<File> file);
+  static absl::StatusOr<AtomicFile> TryToCreate(FileSystem* files, const std::string& target);
   void Remove();
 
   FileSystem* files_ = nullptr;  // null: in memory

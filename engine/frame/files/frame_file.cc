@@ -10,7 +10,7 @@
 
 namespace cairn::frame {
 
-absl::StatusOr<int64_t> FrameSource::Size() const {
+absl::StatusOr<int64_t> FrameFile::Size() const {
   auto size = static_cast<int64_t>(buffer_ != nullptr ? buffer_->bytes().size() : 0);
   if (file_ != nullptr) {
     CAIRN_ASSIGN_OR_RETURN(size, file_->Size());
@@ -21,7 +21,7 @@ absl::StatusOr<int64_t> FrameSource::Size() const {
   return size - origin_;
 }
 
-absl::Status FrameSource::ReadAt(int64_t position, MutableBytes dst) const {
+absl::Status FrameFile::ReadAt(int64_t position, MutableBytes dst) const {
   if (file_ != nullptr) return file_->ReadAt(origin_ + position, dst);
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, Size());
   if (!RangeFits(position, static_cast<int64_t>(dst.size()), size)) {
@@ -31,7 +31,7 @@ absl::Status FrameSource::ReadAt(int64_t position, MutableBytes dst) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<size_t> FrameSource::ReadSome(int64_t position, MutableBytes dst) const {
+absl::StatusOr<size_t> FrameFile::ReadSome(int64_t position, MutableBytes dst) const {
   if (file_ != nullptr) return file_->ReadSome(origin_ + position, dst);
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, Size());
   const int64_t n = std::clamp<int64_t>(size - position, 0, std::ssize(dst));
@@ -40,24 +40,24 @@ absl::StatusOr<size_t> FrameSource::ReadSome(int64_t position, MutableBytes dst)
   return static_cast<size_t>(n);
 }
 
-absl::StatusOr<Region> FrameSource::ViewMore(const Region& before, int64_t size) const {
+absl::StatusOr<FrameView> FrameFile::ViewMore(const FrameView& before, int64_t size) const {
   // Room costs nothing until it is used, and another map costs the pages of this one.
   constexpr int64_t kLeastRoom = int64_t{64} << 20;
-  if (std::optional<Region> more = before.Resized(size); more.has_value()) return *more;
-  CAIRN_ASSIGN_OR_RETURN(Region region, View(size, std::max(size, kLeastRoom)));
+  if (std::optional<FrameView> more = before.Resized(size); more.has_value()) return *more;
+  CAIRN_ASSIGN_OR_RETURN(FrameView region, View(size, std::max(size, kLeastRoom)));
   if (before.held() != nullptr) region.Hold(before.held());
   return region;
 }
 
-absl::StatusOr<Region> FrameSource::View(int64_t size, int64_t room) const {
+absl::StatusOr<FrameView> FrameFile::View(int64_t size, int64_t room) const {
   if (file_ == nullptr) {
     const Bytes part =
         buffer_->bytes().subspan(static_cast<size_t>(origin_), static_cast<size_t>(size));
-    return Region(storage::ShareBytes(part, buffer_), size);
+    return FrameView(storage::ShareBytes(part, buffer_), size);
   }
-  if (!use_mmap_) return Region(file_, origin_, size);
+  if (!use_mmap_) return FrameView(file_, origin_, size);
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Mapping> mapping, file_->Map(origin_, size, room));
-  return Region(std::move(mapping), size).BackedBy(file_, origin_);
+  return FrameView(std::move(mapping), size).BackedBy(file_, origin_);
 }
 
 }  // namespace cairn::frame

@@ -13,7 +13,7 @@
 namespace cairn::frame {
 
 // A buffer or a frame in memory has neither path nor files.
-struct FramePlace {
+struct FrameLocation {
   FileSystem* files = nullptr;  // null: in memory
   std::string path;             // in `files`; of the index file in a sparse frame
   // Of a sparse frame: what `files` points to, and where that directory itself is.
@@ -24,11 +24,12 @@ struct FramePlace {
 
 // A file, or the directory of a sparse frame. Its paths are absolute: the process may go to another
 // working directory.
-absl::StatusOr<FramePlace> FindPlace(FileSystem* files, const std::string& path);
+absl::StatusOr<FrameLocation> LocateFrame(FileSystem* files, const std::string& path);
 // Within the directory of a sparse frame that is, or will be, found at `path`.
-FramePlace PlaceIn(std::shared_ptr<FileSystem> directory, FileSystem* files, std::string path);
+FrameLocation LocationIn(std::shared_ptr<FileSystem> directory, FileSystem* files,
+                         std::string path);
 // Makes every name durable that leads to the frame.
-absl::Status SyncNames(const FramePlace& place);
+absl::Status SyncNames(const FrameLocation& place);
 
 // The byte whose lock makes a writer the only one; far behind the end of any file.
 inline constexpr int64_t kWriterLockByte = int64_t{1} << 62;
@@ -42,10 +43,10 @@ constexpr int64_t ReaderLockByte(uint64_t generation) {
 }
 
 // The file that has the place's name, with the writer's lock on it. kUnavailable.
-absl::StatusOr<std::unique_ptr<File>> LockForWriting(const FramePlace& place);
+absl::StatusOr<std::unique_ptr<File>> LockForWriting(const FrameLocation& place);
 
 // Whether the place's name leads to `file`. Always so in memory.
-absl::StatusOr<bool> IsAtPlace(const FramePlace& place, const File& file);
+absl::StatusOr<bool> RefersTo(const FrameLocation& place, const File& file);
 
 }  // namespace cairn::frame
 

@@ -10,36 +10,38 @@
 
 namespace cairn::frame {
 
-Region Region::BackedBy(std::shared_ptr<const File> file, int64_t origin) const {
-  Region backed = *this;
+FrameView FrameView::BackedBy(std::shared_ptr<const File> file, int64_t origin) const {
+  FrameView backed = *this;
   backed.file_ = std::move(file);
   backed.origin_ = origin;
   return backed;
 }
 
-Region Region::Unmapped() const { return file_ == nullptr ? *this : Region(file_, origin_, size_); }
+FrameView FrameView::Unmapped() const {
+  return file_ == nullptr ? *this : FrameView(file_, origin_, size_);
+}
 
-std::optional<Region> Region::Resized(int64_t size) const {
+std::optional<FrameView> FrameView::Resized(int64_t size) const {
   if (mapping_ == nullptr && file_ == nullptr) return std::nullopt;
   if (mapping_ != nullptr && size > std::ssize(mapping_->bytes())) return std::nullopt;
-  Region resized = *this;
+  FrameView resized = *this;
   resized.size_ = size;
   return resized;
 }
 
-void Region::Hold(std::shared_ptr<const void> what) {
+void FrameView::Hold(std::shared_ptr<const void> what) {
   using Both = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
   held_ = std::move(what);
   owner_ = std::make_shared<const Both>(mapping_, held_);
 }
 
-int64_t Region::LoadFrameSize() const {
+int64_t FrameView::LoadFrameSize() const {
   const std::byte* word = mapping_->bytes().data() + format::kFrameSizeOffset;
   const uint64_t raw = __atomic_load_n(reinterpret_cast<const uint64_t*>(word), __ATOMIC_ACQUIRE);
   return static_cast<int64_t>(ToOrder<std::endian::big>(raw));
 }
 
-bool Region::ShowsZeroAt(int64_t position) const {
+bool FrameView::PeekIsZero(int64_t position) const {
   // However large pages are: bytes of such a piece lie in the same one.
   constexpr int64_t kPiece = 4096;
   const bool behind_ours = position <= size_ && (origin_ + position) % kPiece != 0;
@@ -48,19 +50,19 @@ bool Region::ShowsZeroAt(int64_t position) const {
   return __atomic_load_n(reinterpret_cast<const uint8_t*>(byte), __ATOMIC_ACQUIRE) == 0;
 }
 
-absl::Status Region::Check(int64_t offset, int64_t size) const {
+absl::Status FrameView::Check(int64_t offset, int64_t size) const {
   if (RangeFits(offset, size, size_)) return absl::OkStatus();
   return DataLoss("frame: bytes from %d on, %d of them, pass its %d bytes", offset, size, size_);
 }
 
-absl::Status Region::Copy(int64_t offset, MutableBytes dst) const {
+absl::Status FrameView::Copy(int64_t offset, MutableBytes dst) const {
   absl::Status status = file_->ReadAt(origin_ + offset, dst);
   // All of the region was there once: somebody has cut the file short.
   return absl::IsOutOfRange(status) ? absl::DataLossError(status.message()) : status;
 }
 
-absl::StatusOr<Bytes> Region::Read(int64_t offset, int64_t size,
-                                   chunk::ScratchBuffer& scratch) const {
+absl::StatusOr<Bytes> FrameView::Read(int64_t offset, int64_t size,
+                                      chunk::ScratchBuffer& scratch) const {
   CAIRN_RETURN_IF_ERROR(Check(offset, size));
   if (mapping_ != nullptr) {
     return in_place_.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
@@ -70,7 +72,7 @@ absl::StatusOr<Bytes> Region::Read(int64_t offset, int64_t size,
   return Bytes(bytes);
 }
 
-absl::StatusOr<Chunk> Region::Pin(int64_t offset, int64_t size) const {
+absl::StatusOr<Chunk> FrameView::Pin(int64_t offset, int64_t size) const {
   CAIRN_RETURN_IF_ERROR(Check(offset, size));
   if (mapping_ != nullptr) {
     return Chunk(mapping_->bytes().subspan(static_cast<size_t>(offset), static_cast<size_t>(size)),

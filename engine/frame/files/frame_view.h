@@ -19,14 +19,14 @@ namespace cairn::frame {
 // Bytes [0, size) counted from the start of the frame; they do not change any more but for the
 // header, of which states keep a copy of their own. Cheap to copy, thread-safe, keeps map or file
 // alive.
-class Region {
+class FrameView {
  public:
-  Region() = default;
+  FrameView() = default;
   // In place: the mapping begins where the frame begins, and shows `size` bytes or more.
-  Region(std::shared_ptr<const Mapping> mapping, int64_t size)
+  FrameView(std::shared_ptr<const Mapping> mapping, int64_t size)
       : mapping_(std::move(mapping)), in_place_(mapping_->bytes()), size_(size), owner_(mapping_) {}
   // By copy: the frame begins at `origin` of the file.
-  Region(std::shared_ptr<const File> file, int64_t origin, int64_t size)
+  FrameView(std::shared_ptr<const File> file, int64_t origin, int64_t size)
       : file_(std::move(file)), origin_(origin), size_(size) {}
 
   int64_t size() const { return size_; }
@@ -37,14 +37,14 @@ class Region {
 
   // Whether the file is seen to hold a zero at `position`, at or before size(). Looks only where
   // that costs no system call and the page cannot have been cut away.
-  bool ShowsZeroAt(int64_t position) const;
+  bool PeekIsZero(int64_t position) const;
 
   // The same bytes, in place, that can also be had by copy from the file behind the mapping.
-  Region BackedBy(std::shared_ptr<const File> file, int64_t origin) const;
+  FrameView BackedBy(std::shared_ptr<const File> file, int64_t origin) const;
   // The same bytes by copy, where there is a file.
-  Region Unmapped() const;
+  FrameView Unmapped() const;
   // More bytes of the same file; empty when the mapping does not reach that far.
-  std::optional<Region> Resized(int64_t size) const;
+  std::optional<FrameView> Resized(int64_t size) const;
   // From now on whoever keeps bytes of this region keeps `what` as well.
   void Hold(std::shared_ptr<const void> what);
   const std::shared_ptr<const void>& held() const { return held_; }

@@ -8,14 +8,14 @@
 
 namespace cairn::frame {
 
-absl::StatusOr<std::shared_ptr<const void>> ReaderRegistry::Hold(
-    const std::shared_ptr<ReaderRegistry>& registry, uint64_t generation) {
+absl::StatusOr<std::shared_ptr<const void>> GenerationLocks::Hold(
+    const std::shared_ptr<GenerationLocks>& registry, uint64_t generation) {
   CAIRN_RETURN_IF_ERROR(registry->Enter(generation));
   return std::shared_ptr<const void>(
       registry.get(), [registry, generation](const void*) { registry->Leave(generation); });
 }
 
-absl::Status ReaderRegistry::Enter(uint64_t generation) {
+absl::Status GenerationLocks::Enter(uint64_t generation) {
   const std::lock_guard lock(mutex_);
   const auto holders = holders_.find(generation);
   if (holders == holders_.end()) CAIRN_RETURN_IF_ERROR(Lock(generation));
@@ -23,10 +23,10 @@ absl::Status ReaderRegistry::Enter(uint64_t generation) {
   return absl::OkStatus();
 }
 
-absl::Status ReaderRegistry::Lock(uint64_t generation) const {
+absl::Status GenerationLocks::Lock(uint64_t generation) const {
   constexpr std::chrono::milliseconds kWait(10);
   const int64_t byte = ReaderLockByte(generation);
-  const auto locked = WaitFor(kWait, [&]() -> absl::StatusOr<bool> {
+  const auto locked = RetryUnavailable(kWait, [&]() -> absl::StatusOr<bool> {
     CAIRN_RETURN_IF_ERROR(file_->LockByte(byte, LockMode::kShared));
     return true;
   });
@@ -39,7 +39,7 @@ absl::Status ReaderRegistry::Lock(uint64_t generation) const {
       absl::StrFormat("a reader's lock of generation %d: %s", generation, status.message()));
 }
 
-void ReaderRegistry::Leave(uint64_t generation) {
+void GenerationLocks::Leave(uint64_t generation) {
   const std::lock_guard lock(mutex_);
   const auto holders = holders_.find(generation);
   if (--holders->second > 0) return;

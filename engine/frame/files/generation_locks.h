@@ -17,15 +17,15 @@ namespace cairn::frame {
 
 // A lock belongs to the open file, so its holders are counted here: the last one to go releases it.
 // Thread-safe.
-class ReaderRegistry {
+class GenerationLocks {
  public:
-  explicit ReaderRegistry(std::shared_ptr<File> file) : file_(std::move(file)) {}
+  explicit GenerationLocks(std::shared_ptr<File> file) : file_(std::move(file)) {}
 
   // Shares the lock of the generation for as long as the result lives. Where the file system has no
   // locks this does nothing, for nobody has to be able to lock in order to read. kUnavailable where
   // it has, and gives none: then a writer could reclaim what is read.
   static absl::StatusOr<std::shared_ptr<const void>> Hold(
-      const std::shared_ptr<ReaderRegistry>& registry, uint64_t generation);
+      const std::shared_ptr<GenerationLocks>& registry, uint64_t generation);
 
  private:
   absl::Status Enter(uint64_t generation);

@@ -52,7 +52,7 @@ absl::StatusOr<HeldFiles> LockOtherIndexes(FileSystem& directory, const std::str
 }
 
 // Of a contiguous frame that only others may write. Nothing keeps a writer from coming afterwards.
-absl::StatusOr<HeldFiles> AskForWriter(const FramePlace& place) {
+absl::StatusOr<HeldFiles> AskForWriter(const FrameLocation& place) {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
                          place.files->Open(place.path, FileMode::kRead));
   CAIRN_ASSIGN_OR_RETURN(const bool written, file->IsLocked(kWriterLockByte, 1));
@@ -62,9 +62,9 @@ absl::StatusOr<HeldFiles> AskForWriter(const FramePlace& place) {
 
 }  // namespace
 
-absl::StatusOr<HeldFiles> LockOldFrame(FileSystem* files, const std::string& path) {
+absl::StatusOr<HeldFiles> LockForReplacement(FileSystem* files, const std::string& path) {
   if (files == nullptr) return HeldFiles();
-  CAIRN_ASSIGN_OR_RETURN(const FramePlace place, FindPlace(files, path));
+  CAIRN_ASSIGN_OR_RETURN(const FrameLocation place, LocateFrame(files, path));
   const bool sparse = place.directory != nullptr;
   if (sparse) CAIRN_RETURN_IF_ERROR(CheckIsFrame(files, path));
   absl::StatusOr<std::unique_ptr<File>> file = place.files->Open(place.path, FileMode::kReadWrite);
@@ -75,7 +75,7 @@ absl::StatusOr<HeldFiles> LockOldFrame(FileSystem* files, const std::string& pat
   if (absl::IsUnavailable(status)) return IsBusy(path, "written");
   CAIRN_RETURN_IF_ERROR(status);
   // A writer that ended just now may have put another file in its place.
-  CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtPlace(place, **file));
+  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(place, **file));
   if (!there) return IsBusy(path, "written");
   HeldFiles held;
   if (sparse) {
@@ -116,7 +116,7 @@ absl::Status PublishName(FileSystem* files, std::string& from, const std::string
   // Only now does the old frame go.
   if (!swaps) return absl::OkStatus();
   if (files->OpenDirectory(temporary).ok()) {
-    RemoveSparse(files, temporary);
+    RemoveSparseFrame(files, temporary);
   } else {
     files->Remove(temporary).IgnoreError();
   }
@@ -128,7 +128,7 @@ bool BelongsToFrame(std::string_view name) {
          name == format::kLockFileName || format::ParseChunkFileName(name).has_value();
 }
 
-void RemoveSparse(FileSystem* files, const std::string& path) {
+void RemoveSparseFrame(FileSystem* files, const std::string& path) {
   const auto directory = files->OpenDirectory(path);
   if (!directory.ok()) return;
   const auto names = (*directory)->List(".");

@@ -30,7 +30,7 @@ void RemoveAbandonedDirectory(FileSystem& around, const std::string& name, FileS
       !(*index)->LockByte(kReaderLockByte, LockMode::kExclusive).ok()) {
     return;
   }
-  RemoveSparse(&around, name);
+  RemoveSparseFrame(&around, name);
 }
 
 void RemoveIfAbandoned(FileSystem& around, const std::string& name) {
@@ -58,12 +58,12 @@ absl::Status LockNamed(FileSystem& files, const std::string& name, File& file) {
   const absl::Status locked = file.LockByte(kWriterLockByte, LockMode::kExclusive);
   if (absl::IsUnavailable(locked)) return absl::AbortedError(locked.message());
   CAIRN_RETURN_IF_ERROR(locked);
-  CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtPlace({.files = &files, .path = name}, file));
+  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo({.files = &files, .path = name}, file));
   if (there) return absl::OkStatus();
   return absl::AbortedError(absl::StrFormat("%s was removed while it was made", name));
 }
 
-void RemoveAbandoned(const FramePlace& place) {
+void RemoveAbandoned(const FrameLocation& place) {
   const bool sparse = place.outer_files != nullptr;
   FileSystem* const files = sparse ? place.outer_files : place.files;
   if (files == nullptr) return;

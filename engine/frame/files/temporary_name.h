@@ -38,7 +38,7 @@ std::invoke_result_t<Make> MakeUntilLocked(Make make) {
 // then the writer that made them is dead. Leaves alone what links lead to, and a directory that
 // holds more than a frame. What cannot be removed stays, and in a directory of many names some may
 // be missed.
-void RemoveAbandoned(const FramePlace& place);
+void RemoveAbandoned(const FrameLocation& place);
 
 }  // namespace cairn::frame
 

@@ -11,7 +11,7 @@ namespace {
 // Many enough that appending makes few pieces.
 constexpr size_t kMaxAppended = 1024;
 
-Piece RunOf(const Growing<IndexEntry>& entries) {
+Piece RunOf(const SharedAppendVector<IndexEntry>& entries) {
   return {.count = static_cast<int64_t>(entries.size()), .first = 0, .run = entries.Share()};
 }
 
@@ -21,7 +21,7 @@ Piece RunOf(const IndexEntry& entry) {
 
 }  // namespace
 
-ChunkIndex::ChunkIndex(std::shared_ptr<const OffsetsIndex> base) : base_(std::move(base)) {
+ChunkIndex::ChunkIndex(std::shared_ptr<const CommittedIndex> base) : base_(std::move(base)) {
   if (base_ != nullptr) tree_.Insert(0, {.count = base_->size(), .first = 0, .run = nullptr});
 }
 

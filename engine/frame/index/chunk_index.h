@@ -29,7 +29,7 @@ class ChunkIndex {
  public:
   ChunkIndex() = default;
   // `base` may be null: no chunks.
-  explicit ChunkIndex(std::shared_ptr<const OffsetsIndex> base);
+  explicit ChunkIndex(std::shared_ptr<const CommittedIndex> base);
   // An index that no frame stores.
   explicit ChunkIndex(std::vector<IndexEntry> entries);
 
@@ -43,7 +43,7 @@ class ChunkIndex {
   absl::Status ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit,
                        int64_t first = 0) const;
   // The committed index, or null; and how many of the first entries are still its first ones.
-  const OffsetsIndex* base() const { return base_.get(); }
+  const CommittedIndex* base() const { return base_.get(); }
   int64_t unchanged() const;
   // Grows with edits elsewhere than at the end, and with it what each of them costs.
   int64_t pieces() const { return tree_.pieces(); }
@@ -64,9 +64,9 @@ class ChunkIndex {
   }
   void Freeze();
 
-  std::shared_ptr<const OffsetsIndex> base_;
+  std::shared_ptr<const CommittedIndex> base_;
   PieceTree tree_;
-  Growing<IndexEntry> appended_;  // behind the tree, until they are many
+  SharedAppendVector<IndexEntry> appended_;  // behind the tree, until they are many
 };
 
 }  // namespace cairn::frame

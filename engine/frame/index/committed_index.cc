@@ -32,21 +32,21 @@ size_t PeriodOf(std::span<const int64_t> entries) {
 
 }  // namespace
 
-OffsetsIndex::OffsetsIndex(Chunk chunk, chunk::Decoder decoder, int64_t nchunks,
-                           std::optional<IndexSeal> seal)
+CommittedIndex::CommittedIndex(Chunk chunk, chunk::Decoder decoder, int64_t nchunks,
+                               std::optional<IndexSeal> seal)
     : chunk_(std::move(chunk)),
       decoder_(std::move(decoder)),
       nchunks_(nchunks),
       seal_(std::move(seal)),
       pages_(static_cast<size_t>(CeilDiv(nchunks, kPageEntries))) {}
 
-OffsetsIndex::~OffsetsIndex() {
+CommittedIndex::~CommittedIndex() {
   for (const std::atomic<Page*>& page : pages_) delete page.load();
 }
 
-absl::StatusOr<std::unique_ptr<OffsetsIndex>> OffsetsIndex::Open(Chunk chunk, int64_t nchunks,
-                                                                 std::optional<IndexSeal> seal,
-                                                                 chunk::WorkspacePool* pool) {
+absl::StatusOr<std::unique_ptr<CommittedIndex>> CommittedIndex::Open(Chunk chunk, int64_t nchunks,
+                                                                     std::optional<IndexSeal> seal,
+                                                                     chunk::WorkspacePool* pool) {
   chunk::DecodeContext context;
   context.pool = pool;
   // Every Blosc2 cuts the index into blocks of 16 KiB; a page should not cost much more.
@@ -63,11 +63,11 @@ absl::StatusOr<std::unique_ptr<OffsetsIndex>> OffsetsIndex::Open(Chunk chunk, in
     return DataLoss("seal: expected hashes of %d index pages, got %d",
                     CeilDiv(nchunks, kPageEntries), seal->pages.size());
   }
-  return std::unique_ptr<OffsetsIndex>(
-      new OffsetsIndex(std::move(chunk), std::move(decoder), nchunks, std::move(seal)));
+  return std::unique_ptr<CommittedIndex>(
+      new CommittedIndex(std::move(chunk), std::move(decoder), nchunks, std::move(seal)));
 }
 
-absl::Status OffsetsIndex::CheckPage(int64_t page, Bytes raw) const {
+absl::Status CommittedIndex::CheckPage(int64_t page, Bytes raw) const {
   if (!seal_.has_value()) return absl::OkStatus();
   const int64_t first = page * kPageEntries;
   const int64_t count = static_cast<int64_t>(raw.size()) / kEntrySize;
@@ -80,7 +80,8 @@ absl::Status OffsetsIndex::CheckPage(int64_t page, Bytes raw) const {
                   first + count, expected, got);
 }
 
-absl::StatusOr<std::unique_ptr<OffsetsIndex::Page>> OffsetsIndex::DecodePage(int64_t page) const {
+absl::StatusOr<std::unique_ptr<CommittedIndex::Page>> CommittedIndex::DecodePage(
+    int64_t page) const {
   const int64_t first = page * kPageEntries;
   const auto count = static_cast<size_t>(std::min(kPageEntries, nchunks_ - first));
   auto entries = std::make_unique_for_overwrite<int64_t[]>(count);
@@ -104,7 +105,7 @@ absl::StatusOr<std::unique_ptr<OffsetsIndex::Page>> OffsetsIndex::DecodePage(int
   return decoded;
 }
 
-absl::StatusOr<const OffsetsIndex::Page*> OffsetsIndex::GetPage(int64_t page) const {
+absl::StatusOr<const CommittedIndex::Page*> CommittedIndex::GetPage(int64_t page) const {
   std::atomic<Page*>& slot = pages_[static_cast<size_t>(page)];
   if (const Page* known = slot.load(std::memory_order_acquire); known != nullptr) return known;
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Page> decoded, DecodePage(page));
@@ -115,14 +116,14 @@ absl::StatusOr<const OffsetsIndex::Page*> OffsetsIndex::GetPage(int64_t page) co
   return expected;  // another thread was faster
 }
 
-absl::StatusOr<int64_t> OffsetsIndex::ValueOf(int64_t nchunk) const {
+absl::StatusOr<int64_t> CommittedIndex::ValueOf(int64_t nchunk) const {
   const absl::StatusOr<const Page*> page = GetPage(nchunk / kPageEntries);
   if (!page.ok()) return page.status();
   return (*page)->At(static_cast<size_t>(nchunk % kPageEntries));
 }
 
-absl::Status OffsetsIndex::ForEach(int64_t first, int64_t count,
-                                   absl::FunctionRef<absl::Status(const IndexEntry&)> visit) const {
+absl::Status CommittedIndex::ForEach(
+    int64_t first, int64_t count, absl::FunctionRef<absl::Status(const IndexEntry&)> visit) const {
   const int64_t end = first + count;
   while (first < end) {
     const int64_t number = first / kPageEntries;
@@ -137,14 +138,14 @@ absl::Status OffsetsIndex::ForEach(int64_t first, int64_t count,
   return absl::OkStatus();
 }
 
-bool OffsetsIndex::IsVerified(int64_t nchunk) const {
+bool CommittedIndex::IsVerified(int64_t nchunk) const {
   const Page* page = pages_[static_cast<size_t>(nchunk / kPageEntries)].load();
   const auto bit = static_cast<size_t>(nchunk % kPageEntries);
   return page != nullptr &&
          (page->verified[bit / 64].load(std::memory_order_relaxed) >> (bit % 64) & 1) != 0;
 }
 
-void OffsetsIndex::MarkVerified(int64_t nchunk) const {
+void CommittedIndex::MarkVerified(int64_t nchunk) const {
   Page* page = pages_[static_cast<size_t>(nchunk / kPageEntries)].load();
   const auto bit = static_cast<size_t>(nchunk % kPageEntries);
   if (page != nullptr) {

@@ -39,15 +39,15 @@ struct IndexSeal {
 // Thread-safe. Memory: 8 bytes a page of 2,048 chunks, and up to 17 KiB for each page that was
 // touched: next to nothing where a few entries are repeated all over a page, as in an index that
 // takes a few bytes to store.
-class OffsetsIndex {
+class CommittedIndex {
  public:
   // `chunk` is the index chunk of `nchunks` entries.
-  static absl::StatusOr<std::unique_ptr<OffsetsIndex>> Open(Chunk chunk, int64_t nchunks,
-                                                            std::optional<IndexSeal> seal,
-                                                            chunk::WorkspacePool* pool);
-  ~OffsetsIndex();
-  OffsetsIndex(const OffsetsIndex&) = delete;
-  OffsetsIndex& operator=(const OffsetsIndex&) = delete;
+  static absl::StatusOr<std::unique_ptr<CommittedIndex>> Open(Chunk chunk, int64_t nchunks,
+                                                              std::optional<IndexSeal> seal,
+                                                              chunk::WorkspacePool* pool);
+  ~CommittedIndex();
+  CommittedIndex(const CommittedIndex&) = delete;
+  CommittedIndex& operator=(const CommittedIndex&) = delete;
 
   int64_t size() const { return nchunks_; }
   // kDataLoss when the page does not decode or is not what was sealed. nchunk is in [0, size()).
@@ -77,7 +77,8 @@ class OffsetsIndex {
     std::array<std::atomic<uint64_t>, format::kPageEntries / 64> verified{};
   };
 
-  OffsetsIndex(Chunk chunk, chunk::Decoder decoder, int64_t nchunks, std::optional<IndexSeal> seal);
+  CommittedIndex(Chunk chunk, chunk::Decoder decoder, int64_t nchunks,
+                 std::optional<IndexSeal> seal);
   absl::StatusOr<const Page*> GetPage(int64_t page) const;
   absl::StatusOr<std::unique_ptr<Page>> DecodePage(int64_t page) const;
   absl::Status CheckPage(int64_t page, Bytes raw) const;

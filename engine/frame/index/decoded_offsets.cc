@@ -6,7 +6,7 @@
 
 namespace cairn::frame {
 
-void ChunkStarts::Build(const ChunkSizes& sizes) const {
+void DecodedOffsets::Build(const ChunkSizeSource& sizes) const {
   built_ = true;
   stride_ = 1 + sizes.nchunks() / kMostKept;
   for (int64_t i = 0; i < sizes.nchunks(); ++i) {
@@ -34,8 +34,8 @@ void ChunkStarts::Build(const ChunkSizes& sizes) const {
   end_ = 0;
 }
 
-absl::StatusOr<ChunkStarts::Place> ChunkStarts::Find(int64_t position,
-                                                     const ChunkSizes& sizes) const {
+absl::StatusOr<DecodedOffsets::Place> DecodedOffsets::Find(int64_t position,
+                                                           const ChunkSizeSource& sizes) const {
   const std::lock_guard lock(mutex_);
   if (!built_) Build(sizes);
   if (position >= end_) {

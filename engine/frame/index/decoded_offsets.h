@@ -20,10 +20,10 @@ constexpr int64_t MaxVariableChunks(int64_t area) {
   return std::max(int64_t{1} << 20, area / chunk::kBlosc1HeaderSize);
 }
 
-// What ChunkStarts asks of a frame.
-class ChunkSizes {
+// What DecodedOffsets asks of a frame.
+class ChunkSizeSource {
  public:
-  virtual ~ChunkSizes() = default;
+  virtual ~ChunkSizeSource() = default;
   virtual int64_t nchunks() const = 0;
   // Of all chunks, as the frame's header says.
   virtual int64_t nbytes() const = 0;
@@ -34,7 +34,7 @@ class ChunkSizes {
 };
 
 // Made on first use, which looks at the header of every chunk. Thread-safe; copies are empty.
-class ChunkStarts {
+class DecodedOffsets {
  public:
   // How many starts are kept at most: with more chunks one for every few, for a small file may tell
   // of very many.
@@ -45,15 +45,15 @@ class ChunkStarts {
     int64_t begin = 0;
   };
 
-  ChunkStarts() = default;
-  ChunkStarts(const ChunkStarts&) : ChunkStarts() {}
-  ChunkStarts& operator=(const ChunkStarts&) = delete;
+  DecodedOffsets() = default;
+  DecodedOffsets(const DecodedOffsets&) : DecodedOffsets() {}
+  DecodedOffsets& operator=(const DecodedOffsets&) = delete;
 
   // The chunk that holds a byte. A damaged chunk leaves only what lies before it to be found.
-  absl::StatusOr<Place> Find(int64_t position, const ChunkSizes& sizes) const;
+  absl::StatusOr<Place> Find(int64_t position, const ChunkSizeSource& sizes) const;
 
  private:
-  void Build(const ChunkSizes& sizes) const;
+  void Build(const ChunkSizeSource& sizes) const;
 
   mutable std::mutex mutex_;
   mutable bool built_ = false;

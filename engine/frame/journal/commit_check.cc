@@ -23,7 +23,7 @@ using format::ReplaceEdit;
 // Goes through the edits with the number of chunks that each one meets.
 class EditChecker {
  public:
-  EditChecker(const State& before, const FollowingBatch& following)
+  EditChecker(const State& before, const JournaledCommit& following)
       : before_(before),
         following_(following),
         nchunks_(before.chunks.size()),
@@ -42,7 +42,7 @@ class EditChecker {
   absl::Status CheckPlaced(const PlacedChunk& chunk);
 
   const State& before_;
-  const FollowingBatch& following_;
+  const JournaledCommit& following_;
   int64_t nchunks_;
   int64_t room_;  // for chunks that are still to come
 };
@@ -128,7 +128,7 @@ absl::Status CheckLayer(const State& before, const format::LayerEdit& edit, Laye
   return absl::OkStatus();
 }
 
-absl::Status CheckHead(const State& before, const FollowingBatch& following) {
+absl::Status CheckHead(const State& before, const JournaledCommit& following) {
   if (!following.batch.tail.head.has_value()) return absl::OkStatus();
   const PlacedChunk& head = *following.batch.tail.head;
   if (head.nbytes < 1) return DataLoss("batch: the tail's chunk of %d bytes", head.nbytes);
@@ -138,7 +138,7 @@ absl::Status CheckHead(const State& before, const FollowingBatch& following) {
   return DataLoss("batch: the tail's chunk of %d bytes at offset %d", head.cbytes, head.entry);
 }
 
-absl::Status CheckChunksize(const State& before, const format::BatchTotals& totals) {
+absl::Status CheckChunksize(const State& before, const format::CommitTotals& totals) {
   const int32_t old = before.header.chunksize;
   const bool fixes = old == format::kChunksizeUnknown && totals.chunksize > 0 &&
                      totals.chunksize <= kMaxChunkBytes;
@@ -147,7 +147,8 @@ absl::Status CheckChunksize(const State& before, const format::BatchTotals& tota
 }
 
 // Whether so many chunks and the tail can hold so many bytes.
-absl::Status CheckTotals(const State& before, const format::BatchTotals& totals, const Tail& tail) {
+absl::Status CheckTotals(const State& before, const format::CommitTotals& totals,
+                         const PartialChunk& tail) {
   if (totals.nbytes < tail.nbytes() || totals.stored_bytes < -1) {
     return DataLoss("batch: %d chunks of %d bytes", totals.nchunks, totals.nbytes);
   }
@@ -179,9 +180,9 @@ const PlacedChunk* PlacedBy(const format::ChunkEdit& edit) {
 
 }  // namespace
 
-absl::Status CheckBatch(const State& before, const FollowingBatch& following, const Tail& tail,
-                        std::optional<LayerNames>& names) {
-  const format::Batch& batch = following.batch;
+absl::Status CheckCommit(const State& before, const JournaledCommit& following,
+                         const PartialChunk& tail, std::optional<LayerNames>& names) {
+  const format::CommitRecord& batch = following.batch;
   CAIRN_RETURN_IF_ERROR(CheckChunksize(before, batch.totals));
   EditChecker checker(before, following);
   for (const format::ChunkEdit& edit : batch.chunks) CAIRN_RETURN_IF_ERROR(checker.Check(edit));
@@ -190,7 +191,7 @@ absl::Status CheckBatch(const State& before, const FollowingBatch& following, co
   }
   if (!batch.layers.empty() && !names.has_value()) {
     names.emplace();
-    for (const VlLayer& layer : before.vlmetalayers) names->insert(layer.name);
+    for (const VlMetalayer& layer : before.vlmetalayers) names->insert(layer.name);
   }
   for (const format::LayerEdit& edit : batch.layers) {
     CAIRN_RETURN_IF_ERROR(CheckLayer(before, edit, *names));
@@ -199,8 +200,8 @@ absl::Status CheckBatch(const State& before, const FollowingBatch& following, co
   return CheckTotals(before, batch.totals, tail);
 }
 
-absl::StatusOr<bool> HasWholeChunks(const State& before, const FollowingBatch& following,
-                                    const FrameSource& source, const RecordFinder& finder) {
+absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const JournaledCommit& following,
+                                             const FrameFile& source, const JournalReader& finder) {
   std::vector<std::byte> read;
   for (const format::ChunkEdit& edit : following.batch.chunks) {
     const PlacedChunk* chunk = PlacedBy(edit);
@@ -213,7 +214,7 @@ absl::StatusOr<bool> HasWholeChunks(const State& before, const FollowingBatch& f
       CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(begin, read));
       if (got < read.size() || format::HashChunk(read) != chunk->fingerprint) return false;
     }
-    before.env->touched.Add(before.epoch,
+    before.env->touched.Add(before.checkpoint_id,
                             {.value = chunk->entry, .fingerprint = chunk->fingerprint});
   }
   return true;

@@ -24,14 +24,14 @@ using LayerNames = std::unordered_set<std::string>;
 // one's record, and the totals are those of the result. kResourceExhausted when nothing is wrong
 // but that they pass a limit. `tail` is the one that the batch makes.
 // `names` are those of the state before, once a batch needed them, and then of the one behind.
-absl::Status CheckBatch(const State& before, const FollowingBatch& following, const Tail& tail,
-                        std::optional<LayerNames>& names);
+absl::Status CheckCommit(const State& before, const JournaledCommit& following,
+                         const PartialChunk& tail, std::optional<LayerNames>& names);
 
 // Whether every stored chunk of the batch has its fingerprint, by bytes that `finder` saw or else
 // by those in the file. Remembers the chunks that do as checked. The batch must have passed
-// CheckBatch, which bounds what is read.
-absl::StatusOr<bool> HasWholeChunks(const State& before, const FollowingBatch& following,
-                                    const FrameSource& source, const RecordFinder& finder);
+// CheckCommit, which bounds what is read.
+absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const JournaledCommit& following,
+                                             const FrameFile& source, const JournalReader& finder);
 
 }  // namespace cairn::frame
 

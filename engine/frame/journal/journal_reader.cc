@@ -41,7 +41,7 @@ constexpr int64_t kMostZeros = int64_t{128} << 20;
 
 // Whether there is an intact record at `begin`. Reads it piece by piece: what only claims to be
 // large costs no memory.
-absl::StatusOr<bool> HasIntactRecord(const FrameSource& source, int64_t begin,
+absl::StatusOr<bool> HasIntactRecord(const FrameFile& source, int64_t begin,
                                      const format::RecordHead& head) {
   const int64_t hash_begin = begin + head.size - format::kRecordHashSize;
   std::vector<std::byte> piece(
@@ -55,11 +55,11 @@ absl::StatusOr<bool> HasIntactRecord(const FrameSource& source, int64_t begin,
   }
   piece.resize(static_cast<size_t>(format::kRecordHashSize));
   CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(hash_begin, piece));
-  return got == piece.size() && format::HashOf(piece) == stream.Digest();
+  return got == piece.size() && format::StoredChecksum(piece) == stream.Digest();
 }
 
 // The whole record at `begin`, if there is an intact one.
-absl::StatusOr<std::optional<FoundRecord>> ReadRecord(const FrameSource& source, int64_t begin,
+absl::StatusOr<std::optional<FoundRecord>> ReadRecord(const FrameFile& source, int64_t begin,
                                                       const format::RecordHead& head) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
   if (!RangeFits(begin, head.size, size)) return std::nullopt;
@@ -70,13 +70,13 @@ absl::StatusOr<std::optional<FoundRecord>> ReadRecord(const FrameSource& source,
   FoundRecord record{.kind = head.kind, .begin = begin, .bytes = {}};
   record.bytes.resize(static_cast<size_t>(head.size));
   CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(begin, record.bytes));
-  if (got < record.bytes.size() || !format::IsIntact(record.bytes)) return std::nullopt;
+  if (got < record.bytes.size() || !format::ChecksumMatches(record.bytes)) return std::nullopt;
   return record;
 }
 
 }  // namespace
 
-absl::Status RecordFinder::ReadUpTo(int64_t end) {
+absl::Status JournalReader::ReadUpTo(int64_t end) {
   const auto size = static_cast<size_t>(end - window_begin_);
   if (window_.size() < size) window_.resize(size);
   const int64_t seen_end = window_begin_ + static_cast<int64_t>(filled_);
@@ -87,7 +87,7 @@ absl::Status RecordFinder::ReadUpTo(int64_t end) {
 }
 
 // The window begins at the position.
-void RecordFinder::ForgetPassed() {
+void JournalReader::ForgetPassed() {
   const Bytes seen = Bytes(window_).first(filled_);
   const auto passed = static_cast<uint64_t>(position_ - window_begin_);
   const Bytes kept = seen.subspan(static_cast<size_t>(std::min<uint64_t>(passed, filled_)));
@@ -96,7 +96,7 @@ void RecordFinder::ForgetPassed() {
   window_begin_ = position_;
 }
 
-absl::StatusOr<Bytes> RecordFinder::Ahead(size_t size) {
+absl::StatusOr<Bytes> JournalReader::Ahead(size_t size) {
   const int64_t seen_end = window_begin_ + static_cast<int64_t>(filled_);
   const int64_t needed = position_ + static_cast<int64_t>(size);
   const bool goes_on = position_ >= window_begin_ && position_ <= seen_end + kPage;
@@ -112,13 +112,13 @@ absl::StatusOr<Bytes> RecordFinder::Ahead(size_t size) {
   return Bytes(window_).first(filled_).subspan(std::min(passed, filled_));
 }
 
-Bytes RecordFinder::Seen(int64_t begin, int64_t size) const {
+Bytes JournalReader::Seen(int64_t begin, int64_t size) const {
   if (!RangeFits(begin - window_begin_, size, static_cast<int64_t>(filled_))) return {};
   return Bytes(window_).subspan(static_cast<size_t>(begin - window_begin_),
                                 static_cast<size_t>(size));
 }
 
-absl::StatusOr<bool> RecordFinder::StoppedAtBytes() {
+absl::StatusOr<bool> JournalReader::StoppedAtBytes() {
   for (const size_t size : {kWindow, kZerosBelieved}) {
     CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(size));
     const Bytes near = ahead.first(std::min(ahead.size(), size));
@@ -127,7 +127,7 @@ absl::StatusOr<bool> RecordFinder::StoppedAtBytes() {
   return false;
 }
 
-absl::StatusOr<bool> RecordFinder::Spend(int64_t size) {
+absl::StatusOr<bool> JournalReader::Spend(int64_t size) {
   if (!budget_.has_value()) {
     CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, source_.Size());
     // A writer may go on writing.
@@ -136,16 +136,16 @@ absl::StatusOr<bool> RecordFinder::Spend(int64_t size) {
   return budget_->Spend(size);
 }
 
-absl::StatusOr<std::optional<FoundRecord>> RecordFinder::ReadHere(const format::RecordHead& head) {
+absl::StatusOr<std::optional<FoundRecord>> JournalReader::ReadHere(const format::RecordHead& head) {
   if (head.size > static_cast<int64_t>(kWidestWindow)) return ReadRecord(source_, position_, head);
   CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(static_cast<size_t>(head.size)));
   if (head.size > std::ssize(ahead)) return std::nullopt;
   const Bytes bytes = ahead.first(static_cast<size_t>(head.size));
-  if (!format::IsIntact(bytes)) return std::nullopt;
+  if (!format::ChecksumMatches(bytes)) return std::nullopt;
   return FoundRecord{.kind = head.kind, .begin = position_, .bytes = ToVector(bytes)};
 }
 
-absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Take(const format::RecordHead& head) {
+absl::StatusOr<std::optional<FoundRecord>> JournalReader::Take(const format::RecordHead& head) {
   if (head.size > end_ - position_) return std::nullopt;
   const bool large = head.size > static_cast<int64_t>(kWidestWindow);
   if (large) {
@@ -163,7 +163,7 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Take(const format::Reco
   return record;
 }
 
-absl::Status RecordFinder::TakeReceipt(FoundRecord& batch) {
+absl::Status JournalReader::TakeReceipt(FoundRecord& batch) {
   if (format::kReceiptSize > end_ - position_) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(static_cast<size_t>(format::kReceiptSize)));
   batch.receipt = format::FindReceipt(ahead, position_);
@@ -171,7 +171,7 @@ absl::Status RecordFinder::TakeReceipt(FoundRecord& batch) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Next() {
+absl::StatusOr<std::optional<FoundRecord>> JournalReader::Next() {
   while (position_ < end_) {
     CAIRN_ASSIGN_OR_RETURN(const Bytes first, Ahead(1));
     // Nothing begins with a zero.
@@ -189,7 +189,7 @@ absl::StatusOr<std::optional<FoundRecord>> RecordFinder::Next() {
   return std::nullopt;
 }
 
-absl::Status RecordFinder::Search(int64_t begin, absl::FunctionRef<bool(FoundRecord)> visit) {
+absl::Status JournalReader::Search(int64_t begin, absl::FunctionRef<bool(FoundRecord)> visit) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, source_.Size());
   const int64_t size = std::min(file_size, end_);
   int64_t position = begin;

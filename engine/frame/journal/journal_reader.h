@@ -34,10 +34,10 @@ struct FoundRecord {
 
 // Hops over chunks, which lie back to back before the record that names them. Everything is read by
 // system calls: a writer may cut away what no reader has accepted, and with it pages of a map.
-class RecordFinder {
+class JournalReader {
  public:
   // `source` must outlive the finder. `memory` is for what it reads.
-  RecordFinder(const FrameSource& source, int64_t position, std::vector<std::byte> memory = {})
+  JournalReader(const FrameFile& source, int64_t position, std::vector<std::byte> memory = {})
       : source_(source),
         begin_(position),
         position_(position),
@@ -52,12 +52,12 @@ class RecordFinder {
   // Where that ended: behind the record, or at what is neither chunk nor record.
   int64_t position() const { return position_; }
   // The last chunk that was hopped over, and how many were.
-  struct Hop {
+  struct SkippedChunk {
     int64_t position = 0;
     std::array<std::byte, chunk::kHeaderSize> header{};
     int64_t count = 0;
   };
-  const Hop& hop() const { return hop_; }
+  const SkippedChunk& hop() const { return hop_; }
   // Whether there is anything but zeros at the position, or not far behind it.
   absl::StatusOr<bool> StoppedAtBytes();
   // Bytes that were read on the way here, if they are all at hand still; else none.
@@ -82,7 +82,7 @@ class RecordFinder {
   absl::StatusOr<std::optional<FoundRecord>> Take(const format::RecordHead& head);
   absl::Status TakeReceipt(FoundRecord& batch);
 
-  const FrameSource& source_;
+  const FrameFile& source_;
   const int64_t begin_;
   int64_t position_;
   int64_t end_ = INT64_MAX;
@@ -91,8 +91,8 @@ class RecordFinder {
   std::vector<std::byte> window_;
   size_t filled_ = 0;
   int64_t window_begin_;
-  Hop hop_;
-  std::optional<SearchBudget> budget_;
+  SkippedChunk hop_;
+  std::optional<ScanBudget> budget_;
 };
 
 }  // namespace cairn::frame

@@ -20,7 +20,7 @@ IndexEntry EntryOf(const format::PlacedChunk& chunk) {
   return {.value = chunk.entry, .fingerprint = chunk.fingerprint};
 }
 
-BatchStep StepOf(const FollowingBatch& following) {
+BatchStep StepOf(const JournaledCommit& following) {
   return {.links = following.batch.links,
           .hash = following.hash,
           .end = following.end,
@@ -29,17 +29,17 @@ BatchStep StepOf(const FollowingBatch& following) {
           .layer_edits = std::ssize(following.batch.layers)};
 }
 
-bool IsReceiptOf(const FoundRecord& record, const format::BatchLinks& links) {
+bool IsReceiptOf(const FoundRecord& record, const format::CommitLinks& links) {
   return record.receipt.has_value() && record.receipt->base == links.base &&
          record.receipt->generation == links.generation;
 }
 
 // The record as the batch that comes next, if it is.
-std::optional<FollowingBatch> AsNext(const FoundRecord& record, const JournalEnd& end,
-                                     const ReplayRules& rules) {
-  absl::StatusOr<format::Batch> batch = format::ParseBatch(record.bytes, record.begin);
+std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPosition& end,
+                                      const ReplayChecks& rules) {
+  absl::StatusOr<format::CommitRecord> batch = format::ParseBatch(record.bytes, record.begin);
   if (!batch.ok()) return std::nullopt;
-  const format::BatchLinks& links = batch->links;
+  const format::CommitLinks& links = batch->links;
   const bool linked = end.base_known
                           ? links.base == end.base && links.generation == end.generation + 1 &&
                                 (links.previous == end.last || !rules.check_prev)
@@ -47,18 +47,18 @@ std::optional<FollowingBatch> AsNext(const FoundRecord& record, const JournalEnd
   const bool durable_fits = links.durable_end >= end.begin && links.durable_end <= record.begin;
   if (!linked || !durable_fits || links.generation > format::kMaxGeneration) return std::nullopt;
   const bool own_receipt = IsReceiptOf(record, links);
-  return FollowingBatch{.batch = *std::move(batch),
-                        .begin = end.end,
-                        .record = record.begin,
-                        .end = record.end(),
-                        .hash = format::HashOf(record.bytes),
-                        .receipt = own_receipt ? record.receipt : std::nullopt};
+  return JournaledCommit{.batch = *std::move(batch),
+                         .begin = end.end,
+                         .record = record.begin,
+                         .end = record.end(),
+                         .hash = format::StoredChecksum(record.bytes),
+                         .receipt = own_receipt ? record.receipt : std::nullopt};
 }
 
 // Takes batches in as soon as it is sure that they count.
-class Follower {
+class JournalReplayer {
  public:
-  Follower(const FrameSource& source, const State& state, const FollowOptions& options)
+  JournalReplayer(const FrameFile& source, const State& state, const FollowOptions& options)
       : source_(source),
         rules_(state.env->replay),
         options_(options),
@@ -68,9 +68,9 @@ class Follower {
 
   // Goes on with what `finder` finds next. False when the journal ends there, or has gone on up to
   // the last generation asked for.
-  absl::StatusOr<bool> Step(RecordFinder& finder);
+  absl::StatusOr<bool> Step(JournalReader& finder);
   // Takes those in that a power cut may have left without their chunks, as far as these are whole.
-  absl::Status Settle(const RecordFinder& finder);
+  absl::Status Settle(const JournalReader& finder);
 
   bool moved() const { return moved_; }
   const std::optional<JournalDamage>& damage() const { return damage_; }
@@ -80,28 +80,28 @@ class Follower {
 
  private:
   // False when it is nothing that follows.
-  absl::StatusOr<bool> Take(const std::optional<FoundRecord>& found, const RecordFinder& finder);
-  absl::StatusOr<bool> TakeBatch(const FoundRecord& record, const RecordFinder& finder);
-  absl::StatusOr<bool> TakeReceipt(const FoundRecord& record, const RecordFinder& finder);
+  absl::StatusOr<bool> Take(const std::optional<FoundRecord>& found, const JournalReader& finder);
+  absl::StatusOr<bool> TakeBatch(const FoundRecord& record, const JournalReader& finder);
+  absl::StatusOr<bool> TakeReceipt(const FoundRecord& record, const JournalReader& finder);
   // False when one of them does not count.
-  absl::StatusOr<bool> ApplyTrusted(const RecordFinder& finder);
+  absl::StatusOr<bool> ApplyTrusted(const JournalReader& finder);
   // The next batch, somewhere behind `stop`, where the finder found nothing that follows. Notes the
   // damage if there is only what shows damage.
-  absl::StatusOr<std::optional<FoundRecord>> Search(RecordFinder& finder, int64_t stop);
+  absl::StatusOr<std::optional<FoundRecord>> Search(JournalReader& finder, int64_t stop);
   // False when the first batch that waits does not count.
-  absl::StatusOr<bool> ApplyFirst(const RecordFinder& finder);
-  bool IsTrusted(const FollowingBatch& following) const;
+  absl::StatusOr<bool> ApplyFirst(const JournalReader& finder);
+  bool IsTrusted(const JournaledCommit& following) const;
   const State& state() const { return replay_.has_value() ? replay_->state() : start_; }
 
-  const FrameSource& source_;
-  const ReplayRules rules_;
+  const FrameFile& source_;
+  const ReplayChecks rules_;
   const FollowOptions& options_;
   const State& start_;
   std::optional<Replay> replay_;  // from the first batch on: most looks find none
-  JournalEnd scanned_;            // with the batches that wait
+  JournalPosition scanned_;       // with the batches that wait
   JournalTrust trust_;
-  std::list<FollowingBatch> waiting_;
-  std::optional<LayerNames> names_;  // see CheckBatch
+  std::list<JournaledCommit> waiting_;
+  std::optional<LayerNames> names_;  // see CheckCommit
   bool moved_ = false;
   bool refused_ = false;  // the first batch that waits
   std::optional<JournalDamage> damage_;
@@ -109,15 +109,15 @@ class Follower {
 };
 
 // What a later batch found to be durable needs no second look.
-bool Follower::IsTrusted(const FollowingBatch& following) const {
+bool JournalReplayer::IsTrusted(const JournaledCommit& following) const {
   return !rules_.check_chunks || following.end <= scanned_.durable_end ||
          trust_.Covers(following.batch.links.generation);
 }
 
-absl::StatusOr<bool> Follower::ApplyFirst(const RecordFinder& finder) {
-  const FollowingBatch& first = waiting_.front();
-  Tail tail = TailAfter(state().tail, first.batch.tail);
-  const absl::Status status = CheckBatch(state(), first, tail, names_);
+absl::StatusOr<bool> JournalReplayer::ApplyFirst(const JournalReader& finder) {
+  const JournaledCommit& first = waiting_.front();
+  PartialChunk tail = TailAfter(state().tail, first.batch.tail);
+  const absl::Status status = CheckCommit(state(), first, tail, names_);
   const bool passes_limit = absl::IsResourceExhausted(status);
   if (!status.ok() && !passes_limit) {
     // It is whole, and cannot be what it says.
@@ -126,7 +126,8 @@ absl::StatusOr<bool> Follower::ApplyFirst(const RecordFinder& finder) {
     return false;
   }
   if (!IsTrusted(first)) {
-    CAIRN_ASSIGN_OR_RETURN(const bool whole, HasWholeChunks(state(), first, source_, finder));
+    CAIRN_ASSIGN_OR_RETURN(const bool whole,
+                           ChunksMatchFingerprints(state(), first, source_, finder));
     if (!whole) return false;
   }
   // What passes a limit of the reader is a commit all the same: nobody may write in its place.
@@ -138,8 +139,9 @@ absl::StatusOr<bool> Follower::ApplyFirst(const RecordFinder& finder) {
   return true;
 }
 
-absl::StatusOr<bool> Follower::TakeBatch(const FoundRecord& record, const RecordFinder& finder) {
-  std::optional<FollowingBatch> next = AsNext(record, scanned_, rules_);
+absl::StatusOr<bool> JournalReplayer::TakeBatch(const FoundRecord& record,
+                                                const JournalReader& finder) {
+  std::optional<JournaledCommit> next = AsNext(record, scanned_, rules_);
   if (!next.has_value()) return false;
   Advance(StepOf(*next), scanned_);
   if (next->receipt.has_value()) trust_.Learn(*next->receipt);
@@ -148,7 +150,8 @@ absl::StatusOr<bool> Follower::TakeBatch(const FoundRecord& record, const Record
 }
 
 // One more of the last batch: it was written only after that was read, or by the next writer.
-absl::StatusOr<bool> Follower::TakeReceipt(const FoundRecord& record, const RecordFinder& finder) {
+absl::StatusOr<bool> JournalReplayer::TakeReceipt(const FoundRecord& record,
+                                                  const JournalReader& finder) {
   const auto receipt = format::FindReceipt(record.bytes, record.begin);
   const bool fits = receipt.has_value() && receipt->base == scanned_.base &&
                     receipt->generation == scanned_.generation && !scanned_.empty();
@@ -165,7 +168,7 @@ absl::StatusOr<bool> Follower::TakeReceipt(const FoundRecord& record, const Reco
   return ApplyTrusted(finder);
 }
 
-absl::StatusOr<bool> Follower::ApplyTrusted(const RecordFinder& finder) {
+absl::StatusOr<bool> JournalReplayer::ApplyTrusted(const JournalReader& finder) {
   while (!waiting_.empty() && IsTrusted(waiting_.front())) {
     CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst(finder));
     if (!applied) return false;
@@ -173,25 +176,26 @@ absl::StatusOr<bool> Follower::ApplyTrusted(const RecordFinder& finder) {
   return true;
 }
 
-absl::StatusOr<bool> Follower::Take(const std::optional<FoundRecord>& found,
-                                    const RecordFinder& finder) {
+absl::StatusOr<bool> JournalReplayer::Take(const std::optional<FoundRecord>& found,
+                                           const JournalReader& finder) {
   if (!found.has_value()) return false;
   switch (found->kind) {
     case format::RecordKind::kBatch:
       return TakeBatch(*found, finder);
     case format::RecordKind::kReceipt:
       return TakeReceipt(*found, finder);
-    case format::RecordKind::kMoved:
+    case format::RecordKind::kReplaced:
       moved_ = true;
       return false;
-    case format::RecordKind::kLater:
+    case format::RecordKind::kUnknown:
       damage_ = {.bytes = {found->begin, found->end()}, .stranded = 1};
       return false;
   }
   return false;
 }
 
-absl::StatusOr<std::optional<FoundRecord>> Follower::Search(RecordFinder& finder, int64_t stop) {
+absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(JournalReader& finder,
+                                                                   int64_t stop) {
   if (options_.search == JournalSearch::kNear) {
     CAIRN_ASSIGN_OR_RETURN(const bool bytes, finder.StoppedAtBytes());
     if (!bytes) return std::nullopt;
@@ -226,7 +230,7 @@ absl::StatusOr<std::optional<FoundRecord>> Follower::Search(RecordFinder& finder
   return finder.Next();
 }
 
-absl::StatusOr<bool> Follower::Step(RecordFinder& finder) {
+absl::StatusOr<bool> JournalReplayer::Step(JournalReader& finder) {
   if (scanned_.generation >= options_.last_generation) return false;
   CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> found, finder.Next());
   CAIRN_ASSIGN_OR_RETURN(const bool taken, Take(found, finder));
@@ -237,7 +241,7 @@ absl::StatusOr<bool> Follower::Step(RecordFinder& finder) {
   return Take(found, finder);
 }
 
-absl::Status Follower::Settle(const RecordFinder& finder) {
+absl::Status JournalReplayer::Settle(const JournalReader& finder) {
   bool applied = !refused_;
   while (applied && !waiting_.empty()) {
     CAIRN_ASSIGN_OR_RETURN(applied, ApplyFirst(finder));
@@ -247,7 +251,7 @@ absl::Status Follower::Settle(const RecordFinder& finder) {
 
 }  // namespace
 
-void Advance(const BatchStep& step, JournalEnd& end) {
+void Advance(const BatchStep& step, JournalPosition& end) {
   end.base_known = true;
   end.base = step.links.base;
   end.last = step.hash;
@@ -259,13 +263,13 @@ void Advance(const BatchStep& step, JournalEnd& end) {
   end.edits += 1 + step.chunk_edits + step.layer_edits;
 }
 
-void Extend(const format::Receipt& receipt, int64_t end, JournalEnd& journal) {
+void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journal) {
   journal.receipt = receipt;
   journal.end = end;
 }
 
-Tail TailAfter(const Tail& before, const format::TailEdit& edit) {
-  Tail tail = edit.replaces ? Tail() : before;
+PartialChunk TailAfter(const PartialChunk& before, const format::TailEdit& edit) {
+  PartialChunk tail = edit.replaces ? PartialChunk() : before;
   if (edit.head.has_value()) {
     tail.head = {
         .entry = EntryOf(*edit.head), .nbytes = edit.head->nbytes, .stored = edit.head->cbytes};
@@ -311,8 +315,8 @@ void Replay::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
   }
 }
 
-absl::Status Replay::Apply(const FollowingBatch& following, Tail tail) {
-  const format::BatchTotals& totals = following.batch.totals;
+absl::Status Replay::Apply(const JournaledCommit& following, PartialChunk tail) {
+  const format::CommitTotals& totals = following.batch.totals;
   CAIRN_RETURN_IF_ERROR(ApplyChunks(following.batch.chunks));
   ApplyLayers(following.batch.layers);
   state_->tail = std::move(tail);
@@ -325,27 +329,27 @@ absl::Status Replay::Apply(const FollowingBatch& following, Tail tail) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<const State>> Replay::Finish(const FrameSource& source) && {
+absl::StatusOr<std::shared_ptr<const State>> Replay::Finish(const FrameFile& source) && {
   if (layers_.has_value()) state_->vlmetalayers = std::move(*layers_).Take();
   if (metalayers_set_) state_->array = ArrayOf(state_->header);
   CAIRN_ASSIGN_OR_RETURN(state_->region, source.ViewMore(state_->region, state_->journal->end));
   state_->chunks_end = state_->journal->end;
-  SetContiguousArea(*state_);
+  SetContiguousSource(*state_);
   RenewInfo(*state_);
   return std::move(state_);
 }
 
-absl::StatusOr<Followed> FollowJournal(const FrameSource& source, const State& state,
-                                       RecordFinder& finder, const FollowOptions& options) {
-  Follower follower(source, state, options);
+absl::StatusOr<ReplayResult> ReplayJournal(const FrameFile& source, const State& state,
+                                           JournalReader& finder, const FollowOptions& options) {
+  JournalReplayer follower(source, state, options);
   for (bool goes_on = true; goes_on;) {
     CAIRN_ASSIGN_OR_RETURN(goes_on, follower.Step(finder));
   }
   CAIRN_RETURN_IF_ERROR(follower.Settle(finder));
-  Followed followed{.state = nullptr,
-                    .moved = follower.moved(),
-                    .damage = follower.damage(),
-                    .skipped = follower.skipped()};
+  ReplayResult followed{.state = nullptr,
+                        .moved = follower.moved(),
+                        .damage = follower.damage(),
+                        .skipped = follower.skipped()};
   if (follower.replay().has_value()) {
     CAIRN_ASSIGN_OR_RETURN(followed.state, std::move(*follower.replay()).Finish(source));
   }

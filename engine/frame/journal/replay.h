@@ -20,8 +20,8 @@
 namespace cairn::frame {
 
 // A batch that follows a state.
-struct FollowingBatch {
-  format::Batch batch;
+struct JournaledCommit {
+  format::CommitRecord batch;
   int64_t begin = 0;  // where the batch before ends: chunks of this one lie behind
   int64_t record = 0;
   int64_t end = 0;
@@ -31,16 +31,16 @@ struct FollowingBatch {
 
 // The journal goes on with a batch whose record ends at `end`.
 struct BatchStep {
-  const format::BatchLinks& links;
+  const format::CommitLinks& links;
   uint64_t hash = 0;
   int64_t end = 0;
   std::optional<format::Receipt> receipt;
   int64_t chunk_edits = 0;
   int64_t layer_edits = 0;
 };
-void Advance(const BatchStep& step, JournalEnd& end);
+void Advance(const BatchStep& step, JournalPosition& end);
 // One more receipt of the last batch ends at `end`.
-void Extend(const format::Receipt& receipt, int64_t end, JournalEnd& journal);
+void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journal);
 
 // Takes states from batch to batch.
 class Replay {
@@ -50,25 +50,25 @@ class Replay {
 
   // Every edit of the batch; the index of the checkpoint must be readable where they need it. The
   // new tail is the caller's to make: see TailAfter.
-  absl::Status Apply(const FollowingBatch& following, Tail tail);
+  absl::Status Apply(const JournaledCommit& following, PartialChunk tail);
   void Extend(const format::Receipt& receipt, int64_t end) {
     frame::Extend(receipt, end, *state_->journal);
   }
   // All but its vlmetalayers, and the array that metalayers tell.
   const State& state() const { return *state_; }
-  absl::StatusOr<std::shared_ptr<const State>> Finish(const FrameSource& source) &&;
+  absl::StatusOr<std::shared_ptr<const State>> Finish(const FrameFile& source) &&;
 
  private:
   absl::Status ApplyChunks(const std::vector<format::ChunkEdit>& edits);
   void ApplyLayers(const std::vector<format::LayerEdit>& edits);
 
   std::shared_ptr<State> state_;
-  std::optional<LayerTable> layers_;  // the state's, from the first edit of one on
+  std::optional<VlMetalayerTable> layers_;  // the state's, from the first edit of one on
   bool metalayers_set_ = false;
 };
 
 // The tail that a batch makes of the one before.
-Tail TailAfter(const Tail& before, const format::TailEdit& edit);
+PartialChunk TailAfter(const PartialChunk& before, const format::TailEdit& edit);
 
 // How to look for more where the journal does not go on.
 enum class JournalSearch {
@@ -85,7 +85,7 @@ struct FollowOptions {
   std::function<void(const State&)> visit = {};
 };
 
-struct Followed {
+struct ReplayResult {
   std::shared_ptr<const State> state;  // null: no batch follows
   bool moved = false;                  // another file takes the frame's name, or has taken it
   std::optional<JournalDamage> damage;
@@ -95,8 +95,9 @@ struct Followed {
 // The state with the batches that follow it, as many as are whole. A batch that a power cut may
 // have left without its chunks counts only if all of them are what it says. `finder` starts where
 // the state's journal ends, or behind chunks that it hopped before.
-absl::StatusOr<Followed> FollowJournal(const FrameSource& source, const State& state,
-                                       RecordFinder& finder, const FollowOptions& options = {});
+absl::StatusOr<ReplayResult> ReplayJournal(const FrameFile& source, const State& state,
+                                           JournalReader& finder,
+                                           const FollowOptions& options = {});
 
 }  // namespace cairn::frame
 

@@ -8,7 +8,8 @@ namespace cairn::frame {
 
 void StrandedCommits::Note(const FoundRecord& record, JournalTrust& trust) {
   if (record.kind == format::RecordKind::kBatch) {
-    const absl::StatusOr<format::Batch> batch = format::ParseBatch(record.bytes, record.begin);
+    const absl::StatusOr<format::CommitRecord> batch =
+        format::ParseBatch(record.bytes, record.begin);
     if (!batch.ok() || !IsLater(batch->links.base, batch->links.generation)) return;
     was_durable_ |= batch->links.durable_end > stop_;
     Add(record, batch->links.generation);

@@ -46,7 +46,7 @@ struct JournalDamage {
 class StrandedCommits {
  public:
   // Nothing that follows `end` was found at `stop`.
-  StrandedCommits(const JournalEnd& end, int64_t stop)
+  StrandedCommits(const JournalPosition& end, int64_t stop)
       : end_(end), stop_(stop), has_receipts_(end.receipt.has_value()) {}
 
   // `record` lies behind the journal's end. Adds what its receipt says to `trust`.
@@ -59,7 +59,7 @@ class StrandedCommits {
   bool IsLater(uint64_t base, uint64_t generation) const;
   void Add(const FoundRecord& record, uint64_t generation);
 
-  const JournalEnd& end_;
+  const JournalPosition& end_;
   const int64_t stop_;
   int64_t begin_ = 0;        // of the first record; 0: none
   uint64_t generation_ = 0;  // of the newest

@@ -28,11 +28,11 @@ constexpr int64_t kManyHops = 16;
 // Memory that is kept for looking at the journal.
 constexpr size_t kKeptWindow = 64 << 10;
 
-absl::StatusOr<FrameSource> OpenSource(const FramePlace& place, int64_t origin, bool use_mmap) {
+absl::StatusOr<FrameFile> OpenSource(const FrameLocation& place, int64_t origin, bool use_mmap) {
   if (place.directory == nullptr) {
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
                            place.files->Open(place.path, FileMode::kRead));
-    return FrameSource::OfFile(file, origin, use_mmap);
+    return FrameFile::OfFile(file, origin, use_mmap);
   }
   // An index that lost its name before it was locked may have lost its chunk files too.
   for (int attempt = 1;; ++attempt) {
@@ -40,8 +40,8 @@ absl::StatusOr<FrameSource> OpenSource(const FramePlace& place, int64_t origin, 
                            place.files->Open(place.path, FileMode::kRead));
     const absl::Status status = file->LockByte(kReaderLockByte, LockMode::kShared);
     if (status.ok()) {
-      CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtPlace(place, *file));
-      if (there) return FrameSource::OfIndex(file, place.directory, use_mmap);
+      CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(place, *file));
+      if (there) return FrameFile::OfIndex(file, place.directory, use_mmap);
     } else if (!absl::IsUnavailable(status)) {
       return status;
     }
@@ -59,8 +59,8 @@ absl::Status IsForked() {
 
 }  // namespace
 
-std::shared_ptr<const Environment> MakeEnvironment(const OpenOptions& options) {
-  auto env = std::make_shared<Environment>();
+std::shared_ptr<const FrameContext> MakeFrameContext(const OpenOptions& options) {
+  auto env = std::make_shared<FrameContext>();
   env->use_mmap = options.use_mmap;
   env->verify = options.verify;
   env->generation = options.generation;
@@ -75,14 +75,14 @@ std::shared_ptr<const Environment> MakeEnvironment(const OpenOptions& options) {
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& path,
                                                            const OpenOptions& options) {
   FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
-  CAIRN_ASSIGN_OR_RETURN(FramePlace place, FindPlace(files, path));
+  CAIRN_ASSIGN_OR_RETURN(FrameLocation place, LocateFrame(files, path));
   if (place.directory != nullptr && options.offset != 0) {
     return InvalidArgument("%s is a directory: no frame begins at offset %d", path, options.offset);
   }
-  absl::StatusOr<FrameSource> source = OpenSource(place, options.offset, options.use_mmap);
+  absl::StatusOr<FrameFile> source = OpenSource(place, options.offset, options.use_mmap);
   if (place.directory != nullptr && absl::IsNotFound(source.status())) {
     // The directory may have been replaced while we waited for its index.
-    CAIRN_ASSIGN_OR_RETURN(place, FindPlace(files, place.outer_path));
+    CAIRN_ASSIGN_OR_RETURN(place, LocateFrame(files, place.outer_path));
     source = OpenSource(place, options.offset, options.use_mmap);
   }
   if (!source.ok()) {
@@ -91,7 +91,7 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
     return DataLoss("%s: a directory without %s is no sparse frame", path, place.path);
   }
   auto core =
-      std::make_shared<FrameCore>(std::move(place), *std::move(source), MakeEnvironment(options));
+      std::make_shared<FrameCore>(std::move(place), *std::move(source), MakeFrameContext(options));
   if (const auto state = core->Load(); !state.ok()) return At(path, state.status());
   return core;
 }
@@ -99,13 +99,13 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::OpenBuffer(Bytes cframe,
                                                                  const OpenOptions& options) {
   auto core = std::make_shared<FrameCore>(
-      FramePlace{}, FrameSource::OfBuffer(storage::BorrowBytes(cframe), options.offset),
-      MakeEnvironment(options));
+      FrameLocation{}, FrameFile::OfBuffer(storage::BorrowBytes(cframe), options.offset),
+      MakeFrameContext(options));
   CAIRN_RETURN_IF_ERROR(core->Load().status());
   return core;
 }
 
-FrameSource FrameCore::source() const {
+FrameFile FrameCore::source() const {
   const std::lock_guard lock(mutex_);
   return source_;
 }
@@ -115,7 +115,7 @@ std::shared_ptr<const State> FrameCore::newest() const {
   return newest_;
 }
 
-absl::StatusOr<std::shared_ptr<const State>> FrameCore::MoveTo(FrameSource source) {
+absl::StatusOr<std::shared_ptr<const State>> FrameCore::MoveTo(FrameFile source) {
   absl::StatusOr<std::shared_ptr<const State>> loaded =
       env_->generation.has_value() ? LoadGeneration(source, env_, *env_->generation)
                                    : LoadState(source, env_);
@@ -126,7 +126,7 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::MoveTo(FrameSource sourc
   return state;
 }
 
-void FrameCore::Adopt(FrameSource source, std::shared_ptr<const State> state) {
+void FrameCore::Adopt(FrameFile source, std::shared_ptr<const State> state) {
   const std::lock_guard refresh(refresh_mutex_);
   const std::lock_guard lock(mutex_);
   source_ = std::move(source);
@@ -152,7 +152,7 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::LockInMemory() const {
 }
 
 absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::milliseconds wait) {
-  const FrameSource source = this->source();
+  const FrameFile source = this->source();
   if (!owner_.is_here()) return IsForked();
   if (env_->generation.has_value()) {
     return FailedPrecondition("generation %d of the frame's history is read-only",
@@ -163,17 +163,17 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::mil
     return FailedPrecondition("the frame at offset %d of a larger file is read-only",
                               source.origin());
   }
-  return WaitFor(wait, [this]() -> absl::StatusOr<std::shared_ptr<File>> {
+  return RetryUnavailable(wait, [this]() -> absl::StatusOr<std::shared_ptr<File>> {
     return place_.files == nullptr ? LockInMemory() : LockForWriting(place_);
   });
 }
 
-absl::StatusOr<FrameSource> FrameCore::OpenForReading(const std::shared_ptr<File>& written) const {
+absl::StatusOr<FrameFile> FrameCore::OpenForReading(const std::shared_ptr<File>& written) const {
   if (place_.files == nullptr) {
     const auto& memory = static_cast<const storage::MemoryFile&>(*written);
-    return FrameSource::OfFile(memory.Reopen(), 0, env_->use_mmap);
+    return FrameFile::OfFile(memory.Reopen(), 0, env_->use_mmap);
   }
-  CAIRN_ASSIGN_OR_RETURN(FrameSource source, OpenSource(place_, 0, env_->use_mmap));
+  CAIRN_ASSIGN_OR_RETURN(FrameFile source, OpenSource(place_, 0, env_->use_mmap));
   // Somebody may have put another file there since it was locked, which must not be mixed up.
   CAIRN_ASSIGN_OR_RETURN(const FileIdentity ours, written->Identity());
   CAIRN_ASSIGN_OR_RETURN(const FileIdentity there, source.file()->Identity());
@@ -182,30 +182,30 @@ absl::StatusOr<FrameSource> FrameCore::OpenForReading(const std::shared_ptr<File
 }
 
 // The frame's name leads to another file, or to none.
-absl::StatusOr<std::shared_ptr<const State>> FrameCore::MoveToPlace(
-    std::shared_ptr<const State> newest, const FrameSource& source) {
-  CAIRN_ASSIGN_OR_RETURN(const bool there, IsAtPlace(place_, *source.file()));
+absl::StatusOr<std::shared_ptr<const State>> FrameCore::ReopenIfReplaced(
+    std::shared_ptr<const State> newest, const FrameFile& source) {
+  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(place_, *source.file()));
   looked_at_place_ = std::chrono::steady_clock::now();
   if (there) return newest;
-  absl::StatusOr<FrameSource> moved = OpenSource(place_, source.origin(), env_->use_mmap);
+  absl::StatusOr<FrameFile> moved = OpenSource(place_, source.origin(), env_->use_mmap);
   if (absl::IsNotFound(moved.status())) return newest;  // what we hold stays readable
   CAIRN_RETURN_IF_ERROR(moved.status());
   return MoveTo(*std::move(moved));
 }
 
 // Whether the state's map shows what others write.
-bool FrameCore::SeesFile(const State& newest, const FrameSource& source) const {
+bool FrameCore::SeesFile(const State& newest, const FrameFile& source) const {
   return place_.files != nullptr && newest.region.in_place() && source.origin() == 0;
 }
 
 // Where there is a map it costs no system call.
 absl::StatusOr<int64_t> FrameCore::FrameSizeNow(const State& newest,
-                                                const FrameSource& source) const {
+                                                const FrameFile& source) const {
   return SeesFile(newest, source) ? newest.region.LoadFrameSize() : LoadFrameSize(source);
 }
 
 // Behind the chunks that were hopped over before, if they are still those of the same writer.
-absl::StatusOr<int64_t> FrameCore::WhereToLook(const State& newest, const FrameSource& source) {
+absl::StatusOr<int64_t> FrameCore::ResumePosition(const State& newest, const FrameFile& source) {
   const int64_t end = newest.journal->end;
   if (hopped_.begin != end) return end;
   std::array<std::byte, chunk::kHeaderSize> header{};
@@ -213,16 +213,16 @@ absl::StatusOr<int64_t> FrameCore::WhereToLook(const State& newest, const FrameS
   return header == hopped_.last.header ? hopped_.end : end;
 }
 
-absl::StatusOr<std::shared_ptr<const State>> FrameCore::FollowOn(
-    std::shared_ptr<const State> newest, const FrameSource& source) {
+absl::StatusOr<std::shared_ptr<const State>> FrameCore::ReplayNew(
+    std::shared_ptr<const State> newest, const FrameFile& source) {
   // Neither a chunk nor a record begins with a zero.
   const int64_t end = newest->journal->end;
-  if (SeesFile(*newest, source) && newest->region.ShowsZeroAt(end)) {
-    return StayAt(std::move(newest), source);
+  if (SeesFile(*newest, source) && newest->region.PeekIsZero(end)) {
+    return PollReplaced(std::move(newest), source);
   }
-  CAIRN_ASSIGN_OR_RETURN(const int64_t begin, WhereToLook(*newest, source));
-  RecordFinder finder(source, begin, std::move(window_));
-  CAIRN_ASSIGN_OR_RETURN(const Followed followed, FollowJournal(source, *newest, finder));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t begin, ResumePosition(*newest, source));
+  JournalReader finder(source, begin, std::move(window_));
+  CAIRN_ASSIGN_OR_RETURN(const ReplayResult followed, ReplayJournal(source, *newest, finder));
   window_ = finder.TakeMemory();
   if (window_.size() > kKeptWindow) window_ = {};
   if (followed.state != nullptr) {
@@ -232,40 +232,42 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::FollowOn(
     newest_ = newest;
   }
   // Perhaps it is only about to, or its writer died before.
-  if (followed.moved) return MoveToPlace(std::move(newest), source);
+  if (followed.moved) return ReopenIfReplaced(std::move(newest), source);
   if (followed.state != nullptr) return newest;
   if (finder.hop().count >= kManyHops) {
     hopped_ = {.begin = end, .end = finder.position(), .last = finder.hop()};
   }
-  return StayAt(std::move(newest), source);
+  return PollReplaced(std::move(newest), source);
 }
 
 // Nothing follows; but once in a while another file may have taken the name.
-absl::StatusOr<std::shared_ptr<const State>> FrameCore::StayAt(std::shared_ptr<const State> newest,
-                                                               const FrameSource& source) {
+absl::StatusOr<std::shared_ptr<const State>> FrameCore::PollReplaced(
+    std::shared_ptr<const State> newest, const FrameFile& source) {
   const auto now = std::chrono::steady_clock::now();
   if (now - looked_at_place_ < kPlacePause) return newest;
   hopped_ = {};  // in case another writer has a chunk of the same size there
-  return MoveToPlace(std::move(newest), source);
+  return ReopenIfReplaced(std::move(newest), source);
 }
 
 // What is damaged may have been repaired, in this file or in another one.
 absl::StatusOr<std::shared_ptr<const State>> FrameCore::LookAgain(
-    std::shared_ptr<const State> damaged, const FrameSource& source) {
+    std::shared_ptr<const State> damaged, const FrameFile& source) {
   if (std::chrono::steady_clock::now() - looked_at_place_ < kPlacePause) return damaged;
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> moved, MoveToPlace(damaged, source));
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> moved,
+                         ReopenIfReplaced(damaged, source));
   return moved == damaged ? MoveTo(source) : moved;
 }
 
 absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
   if (!owner_.is_here()) return IsForked();
   const std::lock_guard refresh(refresh_mutex_);
-  const FrameSource source = this->source();
+  const FrameFile source = this->source();
   std::shared_ptr<const State> state = newest();
   const bool final = source.file() == nullptr || env_->generation.has_value();
   if (final) return state;
   if (!state->journal.has_value()) {
-    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> moved, MoveToPlace(state, source));
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> moved,
+                           ReopenIfReplaced(state, source));
     const bool same = moved == state;
     if (!same || state->era != Era::kCurrent) return moved;  // nobody writes older ones any more
   }
@@ -275,7 +277,7 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
     CAIRN_ASSIGN_OR_RETURN(state, MoveTo(source));
   }
   if (!state->journal_damage.ok()) return LookAgain(std::move(state), source);
-  return state->journal.has_value() ? FollowOn(std::move(state), source) : state;
+  return state->journal.has_value() ? ReplayNew(std::move(state), source) : state;
 }
 
 }  // namespace cairn::frame

@@ -25,7 +25,7 @@ namespace cairn::frame {
 // Thread-safe.
 class FrameCore {
  public:
-  FrameCore(FramePlace place, FrameSource source, std::shared_ptr<const Environment> env)
+  FrameCore(FrameLocation place, FrameFile source, std::shared_ptr<const FrameContext> env)
       : place_(std::move(place)), env_(std::move(env)), source_(std::move(source)) {}
 
   static absl::StatusOr<std::shared_ptr<FrameCore>> Open(const std::string& path,
@@ -33,9 +33,9 @@ class FrameCore {
   static absl::StatusOr<std::shared_ptr<FrameCore>> OpenBuffer(Bytes cframe,
                                                                const OpenOptions& options);
 
-  const FramePlace& place() const { return place_; }
-  const std::shared_ptr<const Environment>& env() const { return env_; }
-  FrameSource source() const;
+  const FrameLocation& place() const { return place_; }
+  const std::shared_ptr<const FrameContext>& env() const { return env_; }
+  FrameFile source() const;
 
   std::shared_ptr<const State> newest() const;
   // Looks for a newer state, also in a file that took the place of ours.
@@ -46,35 +46,35 @@ class FrameCore {
   absl::StatusOr<std::shared_ptr<File>> OpenForWriting(std::chrono::milliseconds wait);
   // The frame in `written`, which a writer holds: for reading, through a descriptor without the
   // writer's lock.
-  absl::StatusOr<FrameSource> OpenForReading(const std::shared_ptr<File>& written) const;
+  absl::StatusOr<FrameFile> OpenForReading(const std::shared_ptr<File>& written) const;
 
   // Makes `state`, which was loaded from `source`, the newest. Called by the writer.
-  void Adopt(FrameSource source, std::shared_ptr<const State> state);
+  void Adopt(FrameFile source, std::shared_ptr<const State> state);
   // The same for a state that follows the newest in the same file.
   void Adopt(std::shared_ptr<const State> state);
 
  private:
   absl::StatusOr<std::shared_ptr<File>> LockInMemory() const;
-  absl::StatusOr<std::shared_ptr<const State>> MoveTo(FrameSource source);
-  absl::StatusOr<std::shared_ptr<const State>> MoveToPlace(std::shared_ptr<const State> newest,
-                                                           const FrameSource& source);
-  bool SeesFile(const State& newest, const FrameSource& source) const;
-  absl::StatusOr<int64_t> FrameSizeNow(const State& newest, const FrameSource& source) const;
-  absl::StatusOr<std::shared_ptr<const State>> FollowOn(std::shared_ptr<const State> newest,
-                                                        const FrameSource& source);
-  absl::StatusOr<std::shared_ptr<const State>> StayAt(std::shared_ptr<const State> newest,
-                                                      const FrameSource& source);
+  absl::StatusOr<std::shared_ptr<const State>> MoveTo(FrameFile source);
+  absl::StatusOr<std::shared_ptr<const State>> ReopenIfReplaced(std::shared_ptr<const State> newest,
+                                                                const FrameFile& source);
+  bool SeesFile(const State& newest, const FrameFile& source) const;
+  absl::StatusOr<int64_t> FrameSizeNow(const State& newest, const FrameFile& source) const;
+  absl::StatusOr<std::shared_ptr<const State>> ReplayNew(std::shared_ptr<const State> newest,
+                                                         const FrameFile& source);
+  absl::StatusOr<std::shared_ptr<const State>> PollReplaced(std::shared_ptr<const State> newest,
+                                                            const FrameFile& source);
   absl::StatusOr<std::shared_ptr<const State>> LookAgain(std::shared_ptr<const State> damaged,
-                                                         const FrameSource& source);
-  absl::StatusOr<int64_t> WhereToLook(const State& newest, const FrameSource& source);
+                                                         const FrameFile& source);
+  absl::StatusOr<int64_t> ResumePosition(const State& newest, const FrameFile& source);
   absl::StatusOr<std::shared_ptr<const State>> Load() { return MoveTo(source()); }
 
-  const FramePlace place_;
-  const std::shared_ptr<const Environment> env_;
+  const FrameLocation place_;
+  const std::shared_ptr<const FrameContext> env_;
   // Held while a newer state is looked for, so that the newest one found last is the newest.
   std::mutex refresh_mutex_;
   mutable std::mutex mutex_;
-  FrameSource source_;
+  FrameFile source_;
   std::shared_ptr<const State> newest_;
 
   // Chunks that a writer has staged behind the journal's end, already hopped over. Guarded by
@@ -82,7 +82,7 @@ class FrameCore {
   struct Hopped {
     int64_t begin = -1;  // where the journal ended
     int64_t end = 0;
-    RecordFinder::Hop last;  // what begins there now if the writer changed its mind
+    JournalReader::SkippedChunk last;  // what begins there now if the writer changed its mind
   };
   Hopped hopped_;
   std::vector<std::byte> window_;  // for what is read of the journal; guarded likewise
@@ -90,7 +90,7 @@ class FrameCore {
   const storage::OwnerProcess owner_;
 };
 
-std::shared_ptr<const Environment> MakeEnvironment(const OpenOptions& options);
+std::shared_ptr<const FrameContext> MakeFrameContext(const OpenOptions& options);
 
 }  // namespace cairn::frame
 

@@ -14,8 +14,8 @@
 
 namespace cairn::frame {
 
-absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameSource& source, int64_t end) {
-  CAIRN_ASSIGN_OR_RETURN(const Region region, source.View(end));
+absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameFile& source, int64_t end) {
+  CAIRN_ASSIGN_OR_RETURN(const FrameView region, source.View(end));
   CAIRN_ASSIGN_OR_RETURN(const Chunk bytes, PinTrailer(region, end, end));
   CAIRN_ASSIGN_OR_RETURN(const format::Trailer trailer, format::ParseTrailer(bytes.bytes()));
   const format::LayerPlace* seal_place = format::FindLayer(trailer.layers, format::kSealLayer);
@@ -29,7 +29,7 @@ absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameSource& sour
 namespace {
 
 GenerationInfo InfoOf(const State& state) {
-  const JournalEnd& journal = *state.journal;
+  const JournalPosition& journal = *state.journal;
   return {.generation = journal.generation,
           .checkpoint = journal.empty(),
           .nchunks = CountChunks(state),
@@ -38,14 +38,14 @@ GenerationInfo InfoOf(const State& state) {
 }
 
 // The checkpoint itself and every batch behind it, before byte `end`.
-absl::StatusOr<std::vector<GenerationInfo>> ListFrom(const FrameSource& source, const State& state,
+absl::StatusOr<std::vector<GenerationInfo>> ListFrom(const FrameFile& source, const State& state,
                                                      uint64_t last, int64_t end) {
   std::vector<GenerationInfo> list = {InfoOf(state)};
-  RecordFinder finder(source, state.journal->end);
+  JournalReader finder(source, state.journal->end);
   finder.StopAt(end);
   const auto add = [&](const State& next) { list.push_back(InfoOf(next)); };
   CAIRN_RETURN_IF_ERROR(
-      FollowJournal(source, state, finder,
+      ReplayJournal(source, state, finder,
                     {.last_generation = last, .search = HowToSearch(source, false), .visit = add})
           .status());
   return list;
@@ -65,7 +65,7 @@ uint64_t OldestOf(const State& state) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameSource& source,
+absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameFile& source,
                                                                 const State& state,
                                                                 uint64_t oldest) {
   const bool first = !state.seal_holds || state.seal->previous_end <= 0 ||
@@ -95,9 +95,8 @@ namespace {
 // What `find` makes of the newest state. A part of the history may be given up while it looks; then
 // it looks again, in what is left.
 template <typename Find>
-std::invoke_result_t<Find, const State&> InWhatIsKept(const FrameSource& source,
-                                                      const std::shared_ptr<const Environment>& env,
-                                                      Find find) {
+std::invoke_result_t<Find, const State&> InWhatIsKept(
+    const FrameFile& source, const std::shared_ptr<const FrameContext>& env, Find find) {
   constexpr int kMaxAttempts = 100;
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> newest, LoadState(source, env));
@@ -113,7 +112,7 @@ std::invoke_result_t<Find, const State&> InWhatIsKept(const FrameSource& source,
 }
 
 // The newest states up to generation `last`, at most `limit`.
-absl::StatusOr<std::vector<GenerationInfo>> ListPage(const FrameSource& source, const State& newest,
+absl::StatusOr<std::vector<GenerationInfo>> ListPage(const FrameFile& source, const State& newest,
                                                      uint64_t last, int64_t limit) {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> checkpoint,
                          LoadCheckpoint(source, *newest.header_bytes, newest.env));
@@ -135,7 +134,7 @@ absl::StatusOr<std::vector<GenerationInfo>> ListPage(const FrameSource& source, 
   return list;
 }
 
-absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameSource& source, const State& newest,
+absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameFile& source, const State& newest,
                                                      const HistoryOptions& options) {
   uint64_t last = newest.info.generation;
   if (options.before.has_value()) {
@@ -154,7 +153,7 @@ absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameSource& source, 
 }
 
 // The state of a generation before the newest; null when it is not there.
-absl::StatusOr<std::shared_ptr<const State>> FindGeneration(const FrameSource& source,
+absl::StatusOr<std::shared_ptr<const State>> FindGeneration(const FrameFile& source,
                                                             const State& newest,
                                                             uint64_t generation) {
   if (!newest.journal.has_value() || generation > newest.info.generation) return nullptr;
@@ -164,10 +163,10 @@ absl::StatusOr<std::shared_ptr<const State>> FindGeneration(const FrameSource& s
     CAIRN_ASSIGN_OR_RETURN(state, PreviousCheckpoint(source, *state, OldestOf(newest)));
   }
   if (state == nullptr) return nullptr;
-  RecordFinder finder(source, state->journal->end);
+  JournalReader finder(source, state->journal->end);
   CAIRN_ASSIGN_OR_RETURN(
-      const Followed followed,
-      FollowJournal(source, *state, finder,
+      const ReplayResult followed,
+      ReplayJournal(source, *state, finder,
                     {.last_generation = generation, .search = HowToSearch(source, false)}));
   if (followed.state != nullptr) state = followed.state;
   return state->info.generation == generation ? state : nullptr;
@@ -176,7 +175,7 @@ absl::StatusOr<std::shared_ptr<const State>> FindGeneration(const FrameSource& s
 }  // namespace
 
 absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
-    const FrameSource& source, const std::shared_ptr<const Environment>& env,
+    const FrameFile& source, const std::shared_ptr<const FrameContext>& env,
     const HistoryOptions& options) {
   if (options.limit < 0) {
     return InvalidArgument("history: limit: expected 0 or more, got %d", options.limit);
@@ -186,7 +185,7 @@ absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
 }
 
 absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(
-    const FrameSource& source, const std::shared_ptr<const Environment>& env, uint64_t generation) {
+    const FrameFile& source, const std::shared_ptr<const FrameContext>& env, uint64_t generation) {
   return InWhatIsKept(
       source, env, [&](const State& newest) -> absl::StatusOr<std::shared_ptr<const State>> {
         if (newest.info.generation == generation) return std::make_shared<const State>(newest);

@@ -15,22 +15,22 @@
 namespace cairn::frame {
 
 // The header that a frame had when its trailer ended at `end`, as the seal in there copied it.
-absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameSource& source, int64_t end);
+absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameFile& source, int64_t end);
 
 // The checkpoint before the one that `state` is or follows; null when it is gone. `oldest` is the
 // oldest generation that the newest seal keeps.
-absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameSource& source,
+absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameFile& source,
                                                                 const State& state,
                                                                 uint64_t oldest);
 
 // The oldest first.
 absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
-    const FrameSource& source, const std::shared_ptr<const Environment>& env,
+    const FrameFile& source, const std::shared_ptr<const FrameContext>& env,
     const HistoryOptions& options);
 
 // The state of that generation. kNotFound.
 absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(
-    const FrameSource& source, const std::shared_ptr<const Environment>& env, uint64_t generation);
+    const FrameFile& source, const std::shared_ptr<const FrameContext>& env, uint64_t generation);
 
 }  // namespace cairn::frame
 

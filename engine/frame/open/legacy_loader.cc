@@ -19,8 +19,7 @@ namespace {
 
 namespace legacy = format::legacy;
 
-absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameSource& source,
-                                                       int64_t available) {
+absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameFile& source, int64_t available) {
   std::vector<std::byte> bytes(static_cast<size_t>(std::min(available, legacy::kEarlyFieldsSize)));
   CAIRN_RETURN_IF_ERROR(source.ReadAt(0, bytes));
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, legacy::ParseEarlyHeaderLength(bytes));
@@ -53,9 +52,9 @@ absl::Status LoadBetaTrailer(State& state) {
 }
 
 absl::Status LoadChunkIndex(State& state) {
-  CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndex(state));
-  CAIRN_RETURN_IF_ERROR(TakeIndex(std::move(index), std::nullopt, state));
-  SetContiguousArea(state);
+  CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndexChunk(state));
+  CAIRN_RETURN_IF_ERROR(AttachIndex(std::move(index), std::nullopt, state));
+  SetContiguousSource(state);
   return absl::OkStatus();
 }
 
@@ -68,7 +67,7 @@ void TakeFiltersOfFirstChunk(State& state) {
   if (first.ok()) state.header.filters = first->header.filters;
 }
 
-absl::Status LoadEarlyFrame(const FrameSource& source, State& state) {
+absl::Status LoadEarlyFrame(const FrameFile& source, State& state) {
   const bool beta = state.era == Era::kBeta;
   CAIRN_ASSIGN_OR_RETURN(const int64_t available, source.Size());
   CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header, ReadHeaderBytes(source, available));
@@ -107,7 +106,7 @@ std::string_view NameOf(Era era) {
 
 }  // namespace
 
-absl::StatusOr<Era> FindEra(const FrameSource& source) {
+absl::StatusOr<Era> FindEra(const FrameFile& source) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
   std::byte head[legacy::kEraBytes];
   const MutableBytes bytes =
@@ -116,11 +115,11 @@ absl::StatusOr<Era> FindEra(const FrameSource& source) {
   return legacy::EraOf(bytes, size);
 }
 
-absl::StatusOr<std::shared_ptr<const State>> LoadLegacy(const FrameSource& source, Era era,
-                                                        std::shared_ptr<const Environment> env) {
+absl::StatusOr<std::shared_ptr<const State>> LoadLegacy(const FrameFile& source, Era era,
+                                                        std::shared_ptr<const FrameContext> env) {
   auto state = std::make_shared<State>();
   state->env = std::move(env);
-  state->epoch = state->env->NewEpoch();
+  state->checkpoint_id = state->env->NewCheckpointId();
   state->era = era;
   if (era == Era::kPacked2015) {
     CAIRN_RETURN_IF_ERROR(LoadPacked(source, *state));

@@ -14,11 +14,11 @@
 namespace cairn::frame {
 
 // The era of what begins at the source; kCurrent also for what is no frame.
-absl::StatusOr<Era> FindEra(const FrameSource& source);
+absl::StatusOr<Era> FindEra(const FrameFile& source);
 
 // Loads a frame of an `era` before kCurrent.
-absl::StatusOr<std::shared_ptr<const State>> LoadLegacy(const FrameSource& source, Era era,
-                                                        std::shared_ptr<const Environment> env);
+absl::StatusOr<std::shared_ptr<const State>> LoadLegacy(const FrameFile& source, Era era,
+                                                        std::shared_ptr<const FrameContext> env);
 
 // kFailedPrecondition for a frame of an era that only reads.
 absl::Status CheckWritable(const State& state);

@@ -21,7 +21,7 @@ using legacy::PackedHeader;
 // Goes over the chunks, each of which begins where the one before it ends.
 class PackedChunks {
  public:
-  PackedChunks(const Region& region, int64_t end) : region_(region), end_(end) {}
+  PackedChunks(const FrameView& region, int64_t end) : region_(region), end_(end) {}
 
   int64_t at() const { return at_; }
   int64_t nbytes() const { return nbytes_; }  // what all so far decode to
@@ -41,7 +41,7 @@ class PackedChunks {
   }
 
  private:
-  const Region& region_;
+  const FrameView& region_;
   int64_t end_;
   int64_t at_ = legacy::kPackedHeaderSize;
   int64_t nbytes_ = 0;  // a sum of int32 over chunks of 16 bytes or more: no file is that large
@@ -49,8 +49,8 @@ class PackedChunks {
 };
 
 // The chunk at `position`, empty when there is none.
-absl::StatusOr<Chunk> TakeChunk(const Region& region, PackedChunks& chunks, std::string_view name,
-                                int64_t position) {
+absl::StatusOr<Chunk> TakeChunk(const FrameView& region, PackedChunks& chunks,
+                                std::string_view name, int64_t position) {
   if (position == 0) return Chunk();
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunks.Next(name, position));
   return region.Pin(position, header.cbytes);
@@ -67,7 +67,7 @@ absl::Status TakeReference(const PackedHeader& packed, const Chunk& filters, Sta
 
 // The chunks that hold no data.
 absl::Status TakeOthers(const PackedHeader& packed, PackedChunks& chunks, State& state) {
-  const Region& region = state.region;
+  const FrameView& region = state.region;
   CAIRN_ASSIGN_OR_RETURN(const Chunk filters,
                          TakeChunk(region, chunks, "filters chunk", packed.filters_chunk));
   CAIRN_RETURN_IF_ERROR(TakeReference(packed, filters, state));
@@ -143,7 +143,7 @@ void TakeHeader(const PackedHeader& packed, format::FrameHeader& header) {
 
 }  // namespace
 
-absl::Status LoadPacked(const FrameSource& source, State& state) {
+absl::Status LoadPacked(const FrameFile& source, State& state) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
   std::vector<std::byte> header(legacy::kPackedHeaderSize);
   CAIRN_RETURN_IF_ERROR(source.ReadAt(0, header));
@@ -162,7 +162,7 @@ absl::Status LoadPacked(const FrameSource& source, State& state) {
   if (status.ok()) status = CheckSums(packed, chunks);
   if (!status.ok()) return At("packed super-chunk", status);
   state.chunks_end = packed.table;
-  SetContiguousArea(state);
+  SetContiguousSource(state);
   state.stored_bytes = state.chunks_end - data_begin;
   state.info = MakeInfo(state);
   state.info.dead_bytes = 0;

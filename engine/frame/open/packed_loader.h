@@ -9,9 +9,9 @@
 
 namespace cairn::frame {
 
-// Fills in all of `state` but env, epoch and era. Looks at the header of every chunk: nothing less
-// tells a super-chunk from other bytes.
-absl::Status LoadPacked(const FrameSource& source, State& state);
+// Fills in all of `state` but env, checkpoint_id and era. Looks at the header of every chunk:
+// nothing less tells a super-chunk from other bytes.
+absl::Status LoadPacked(const FrameFile& source, State& state);
 
 }  // namespace cairn::frame
 

@@ -28,11 +28,11 @@ constexpr int kMaxAttempts = 100;
 constexpr int kMaxDamaged = 5;
 constexpr std::chrono::milliseconds kPause(2);
 
-bool IsBeingWritten(const FrameSource& source) {
+bool IsBeingWritten(const FrameFile& source) {
   return source.file() != nullptr && source.file()->IsLocked(kWriterLockByte, 1).value_or(false);
 }
 
-absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameSource& source) {
+absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameFile& source) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
   if (size < format::kFixedHeaderSize) {
     return DataLoss("frame header: needs %d bytes, the file has %d", format::kFixedHeaderSize,
@@ -73,7 +73,7 @@ absl::StatusOr<int64_t> AgreeOnCount(const format::FrameHeader& header,
   return in_header;
 }
 
-absl::Status CheckLayout(const format::FrameHeader& header, const FrameSource& source) {
+absl::Status CheckLayout(const format::FrameHeader& header, const FrameFile& source) {
   const bool sparse = header.layout == Layout::kSparse;
   if (sparse == (source.directory() != nullptr)) return absl::OkStatus();
   return absl::DataLossError(
@@ -83,14 +83,14 @@ absl::Status CheckLayout(const format::FrameHeader& header, const FrameSource& s
 
 }  // namespace
 
-absl::StatusOr<Chunk> PinTrailer(const Region& region, int64_t end, int64_t most) {
+absl::StatusOr<Chunk> PinTrailer(const FrameView& region, int64_t end, int64_t most) {
   CAIRN_ASSIGN_OR_RETURN(const Chunk tail,
                          region.Pin(end - format::kTrailerTailSize, format::kTrailerTailSize));
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, format::ParseTrailerSize(tail.bytes(), most));
   return region.Pin(end - size, size);
 }
 
-absl::StatusOr<FoundIndex> FindIndex(State& state) {
+absl::StatusOr<FoundIndex> FindIndexChunk(State& state) {
   FoundIndex found;
   if (state.header.nbytes == 0) return found;
   const std::optional<int64_t> begin = state.header.index_begin();
@@ -114,13 +114,13 @@ absl::StatusOr<FoundIndex> FindIndex(State& state) {
   return found;
 }
 
-absl::Status TakeIndex(FoundIndex found, std::optional<IndexSeal> seal, State& state) {
+absl::Status AttachIndex(FoundIndex found, std::optional<IndexSeal> seal, State& state) {
   state.chunks_end = state.header.header_len;
   if (found.nchunks == 0) return absl::OkStatus();
   state.chunks_end = state.index.begin;
-  CAIRN_ASSIGN_OR_RETURN(
-      std::shared_ptr<const OffsetsIndex> offsets,
-      OffsetsIndex::Open(std::move(found.chunk), found.nchunks, std::move(seal), &state.env->pool));
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const CommittedIndex> offsets,
+                         CommittedIndex::Open(std::move(found.chunk), found.nchunks,
+                                              std::move(seal), &state.env->pool));
   state.chunks = ChunkIndex(std::move(offsets));
   return absl::OkStatus();
 }
@@ -129,7 +129,7 @@ namespace {
 
 // In a frame of variable chunks each has a file, unless it is special. Where there are far fewer,
 // the index claims what would cost more than the frame is worth.
-absl::Status CheckFileCount(const State& state, const FrameSource& source) {
+absl::Status CheckFileCount(const State& state, const FrameFile& source) {
   const int64_t nchunks = state.chunks.size();
   if (source.directory() == nullptr || !state.header.variable_chunks() ||
       nchunks <= MaxVariableChunks(0)) {
@@ -157,7 +157,7 @@ bool HoldsAsManyBytes(const State& state) {
 }
 
 // A frame of one short chunk gives that chunk's size in the header and its chunksize in the seal.
-void TakeChunksize(State& state) {
+void RestoreChunksize(State& state) {
   const bool one_chunk = state.header.nbytes > 0 && state.header.nbytes == state.header.chunksize;
   if (one_chunk && HoldsAsManyBytes(state) && state.seal->chunksize > state.header.chunksize) {
     state.header.chunksize = state.seal->chunksize;
@@ -165,7 +165,7 @@ void TakeChunksize(State& state) {
 }
 
 // All but the index.
-void TakeVerdict(SealVerdict verdict, State& state) {
+void ApplySeal(SealVerdict verdict, State& state) {
   if (verdict.seal.has_value()) {
     state.seal = std::make_shared<const format::Seal>(*std::move(verdict.seal));
   }
@@ -178,8 +178,9 @@ void TakeVerdict(SealVerdict verdict, State& state) {
 }
 
 // Behind what the seal vouches for.
-JournalEnd StartOfJournal(const State& state, const format::Trailer& trailer, Bytes trailer_bytes) {
-  JournalEnd start;
+JournalPosition StartOfJournal(const State& state, const format::Trailer& trailer,
+                               Bytes trailer_bytes) {
+  JournalPosition start;
   const uint64_t nonce = state.seal != nullptr ? state.seal->nonce : 0;
   start.base = format::BaseIdentity(state.header, trailer_bytes, trailer.layers, nonce);
   start.base_known = state.trailer_damage.ok();
@@ -192,11 +193,11 @@ JournalEnd StartOfJournal(const State& state, const format::Trailer& trailer, By
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
-    const FrameSource& source, std::vector<std::byte> header_bytes,
-    std::shared_ptr<const Environment> env) {
+    const FrameFile& source, std::vector<std::byte> header_bytes,
+    std::shared_ptr<const FrameContext> env) {
   auto state = std::make_shared<State>();
   state->env = std::move(env);
-  state->epoch = state->env->NewEpoch();
+  state->checkpoint_id = state->env->NewCheckpointId();
   state->header_bytes = std::make_shared<const std::vector<std::byte>>(std::move(header_bytes));
   CAIRN_ASSIGN_OR_RETURN(state->header, format::ParseFrameHeader(*state->header_bytes));
   CAIRN_RETURN_IF_ERROR(CheckLayout(state->header, source));
@@ -211,25 +212,26 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
   CAIRN_ASSIGN_OR_RETURN(const format::Trailer trailer,
                          format::ParseTrailer(trailer_bytes.bytes()));
   state->trailer = {frame_size - trailer.size, frame_size};
-  CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndex(*state));
+  CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndexChunk(*state));
   CAIRN_ASSIGN_OR_RETURN(SealVerdict verdict, CheckSeal({.header = state->header,
                                                          .header_bytes = *state->header_bytes,
                                                          .trailer = trailer,
                                                          .trailer_chunk = trailer_bytes,
                                                          .nchunks = index.nchunks}));
-  CAIRN_RETURN_IF_ERROR(TakeIndex(std::move(index), std::move(verdict.index), *state));
-  TakeVerdict(std::move(verdict), *state);
+  CAIRN_RETURN_IF_ERROR(AttachIndex(std::move(index), std::move(verdict.index), *state));
+  ApplySeal(std::move(verdict), *state);
   if (source.directory() != nullptr) {
-    state->area = std::make_shared<SparseArea>(source.directory(), source.file(), *state->env);
+    state->area =
+        std::make_shared<SparseChunkSource>(source.directory(), source.file(), *state->env);
   } else {
     state->journal = StartOfJournal(*state, trailer, trailer_bytes.bytes());
     CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const void> registered,
                            source.Register(state->journal->generation));
     state->region.Hold(std::move(registered));
-    SetContiguousArea(*state);
+    SetContiguousSource(*state);
   }
   CAIRN_RETURN_IF_ERROR(CheckFileCount(*state, source));
-  TakeChunksize(*state);
+  RestoreChunksize(*state);
   TakeVlMetalayers(trailer, trailer_bytes, *state);
   state->array = ArrayOf(state->header);
   state->stored_bytes = StoredBytesOf(*state);
@@ -239,13 +241,13 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
 
 namespace {
 
-absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameSource& source,
+absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameFile& source,
                                                          std::shared_ptr<const State> state,
                                                          bool alone) {
-  RecordFinder finder(source, state->journal->end);
+  JournalReader finder(source, state->journal->end);
   CAIRN_ASSIGN_OR_RETURN(
-      const Followed followed,
-      FollowJournal(source, *state, finder, {.search = HowToSearch(source, alone)}));
+      const ReplayResult followed,
+      ReplayJournal(source, *state, finder, {.search = HowToSearch(source, alone)}));
   if (followed.state != nullptr) state = followed.state;
   if (!followed.damage.has_value() && followed.skipped.size() == 0) return state;
   auto marked = std::make_shared<State>(*state);
@@ -264,22 +266,22 @@ absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameSource& sour
 
 }  // namespace
 
-JournalSearch HowToSearch(const FrameSource& source, bool alone) {
+JournalSearch HowToSearch(const FrameFile& source, bool alone) {
   // What lies behind a frame inside a larger file is not Cairn's, and may be long.
   if (source.origin() != 0) return JournalSearch::kNone;
   return alone || !IsBeingWritten(source) ? JournalSearch::kAll : JournalSearch::kNear;
 }
 
-absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameSource& source,
+absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameFile& source,
                                                       std::vector<std::byte> header_bytes,
-                                                      std::shared_ptr<const Environment> env,
+                                                      std::shared_ptr<const FrameContext> env,
                                                       bool alone) {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
                          LoadCheckpoint(source, std::move(header_bytes), std::move(env)));
   return state->journal.has_value() ? WithJournal(source, std::move(state), alone) : state;
 }
 
-absl::StatusOr<int64_t> LoadFrameSize(const FrameSource& source) {
+absl::StatusOr<int64_t> LoadFrameSize(const FrameFile& source) {
   std::byte word[8];
   const absl::Status status = source.ReadAt(format::kFrameSizeOffset, word);
   // There was a header: somebody has cut the file short.
@@ -288,8 +290,8 @@ absl::StatusOr<int64_t> LoadFrameSize(const FrameSource& source) {
   return static_cast<int64_t>(LoadBe<uint64_t>(word));
 }
 
-absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameSource& source,
-                                                       std::shared_ptr<const Environment> env,
+absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameFile& source,
+                                                       std::shared_ptr<const FrameContext> env,
                                                        bool alone) {
   CAIRN_ASSIGN_OR_RETURN(const Era era, FindEra(source));
   if (era != Era::kCurrent) return LoadLegacy(source, era, std::move(env));

@@ -37,7 +37,7 @@ class BlockCursor {
   const State& state_;
   chunk::WorkspacePool::Lease lease_;
   int64_t nchunk_ = -1;
-  std::optional<OpenChunk> chunk_;
+  std::optional<ChunkReader> chunk_;
   chunk::BlockPlace block_;  // the one that is kept; of no bytes when there is none
   MutableBytes block_bytes_;
 };

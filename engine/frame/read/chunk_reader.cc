@@ -37,22 +37,22 @@ absl::Status CheckFingerprint(const IndexEntry& entry, Bytes stored) {
 
 bool IsVerified(const State& state, const FoundEntry& found) {
   if (found.committed >= 0) return state.chunks.IsVerified(found.committed);
-  return state.epoch != 0 && state.env->touched.Has(state.epoch, found.entry);
+  return state.checkpoint_id != 0 && state.env->touched.Has(state.checkpoint_id, found.entry);
 }
 
 void MarkVerified(const State& state, const FoundEntry& found) {
   if (found.committed >= 0) return state.chunks.MarkVerified(found.committed);
-  if (state.epoch != 0) state.env->touched.Add(state.epoch, found.entry);
+  if (state.checkpoint_id != 0) state.env->touched.Add(state.checkpoint_id, found.entry);
 }
 
 absl::StatusOr<FoundEntry> FindEntry(const State& state, int64_t nchunk) {
-  if (IsTail(state, nchunk)) return FoundEntry{.entry = state.tail.head->entry};
+  if (IsPartialChunk(state, nchunk)) return FoundEntry{.entry = state.tail.head->entry};
   return state.chunks.Find(nchunk);
 }
 
 // What the frame says of a chunk's size; 0 when chunks differ in size.
 int32_t FixedNbytes(const State& state, int64_t nchunk) {
-  if (IsTail(state, nchunk)) return static_cast<int32_t>(state.tail.head->nbytes);
+  if (IsPartialChunk(state, nchunk)) return static_cast<int32_t>(state.tail.head->nbytes);
   const int64_t chunksize = state.header.chunksize;
   if (chunksize <= 0) return 0;
   return static_cast<int32_t>(std::min(chunksize, state.info.nbytes - nchunk * chunksize));
@@ -80,7 +80,7 @@ void AddReference(Bytes reference, int64_t begin, MutableBytes dst) {
 std::string NameOf(int64_t nchunk) { return absl::StrFormat("chunk %d", nchunk); }
 
 // What a frame of variable chunks says of their sizes.
-class StoredSizes final : public ChunkSizes {
+class StoredSizes final : public ChunkSizeSource {
  public:
   explicit StoredSizes(const State& state) : state_(state) {}
   int64_t nchunks() const override { return CountChunks(state_); }
@@ -97,7 +97,7 @@ class StoredSizes final : public ChunkSizes {
 
  private:
   const State& state_;
-  mutable StoredBudget budget_{state_};
+  mutable ReadBudget budget_{state_};
 };
 
 }  // namespace
@@ -110,10 +110,10 @@ int64_t CountChunks(const State& state) {
   return state.chunks.size() + (state.tail.empty() ? 0 : 1);
 }
 
-bool IsTail(const State& state, int64_t nchunk) { return nchunk == state.chunks.size(); }
+bool IsPartialChunk(const State& state, int64_t nchunk) { return nchunk == state.chunks.size(); }
 
 absl::StatusOr<IndexEntry> EntryOf(const State& state, int64_t nchunk) {
-  return IsTail(state, nchunk) ? state.tail.head->entry : state.chunks.Get(nchunk);
+  return IsPartialChunk(state, nchunk) ? state.tail.head->entry : state.chunks.Get(nchunk);
 }
 
 absl::Status CheckChunkNbytes(const State& state, int64_t nbytes) {
@@ -182,10 +182,10 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, Verif
   return ReadFound(state, nchunk, found, nullptr, policy, scratch);
 }
 
-StoredBudget::StoredBudget(const State& state)
+ReadBudget::ReadBudget(const State& state)
     : state_(state), room_(state.header.layout == Layout::kSparse ? 0 : state.chunks_end) {}
 
-absl::Status StoredBudget::Spend(int64_t nchunk, int64_t stored) {
+absl::Status ReadBudget::Spend(int64_t nchunk, int64_t stored) {
   if (stored == 0) return absl::OkStatus();
   spent_ += stored;
   if (state_.header.layout == Layout::kSparse) {
@@ -210,15 +210,15 @@ bool DependsOnFrame(const State& state, const chunk::Header& header) {
              header.filters.end();
 }
 
-absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, VerifyPolicy policy,
-                                          chunk::ScratchBuffer& scratch) {
+absl::StatusOr<ChunkReader> ChunkReader::Open(const State& state, int64_t nchunk,
+                                              VerifyPolicy policy, chunk::ScratchBuffer& scratch) {
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
-  if (!IsTail(state, nchunk)) {
+  if (!IsPartialChunk(state, nchunk)) {
     const absl::StatusOr<FoundEntry> found = state.chunks.Find(nchunk);
     return found.ok() ? OpenStored(state, nchunk, *found, nullptr, policy, scratch)
                       : found.status();
   }
-  absl::StatusOr<OpenChunk> chunk = OpenChunk(&state.env->pool);
+  absl::StatusOr<ChunkReader> chunk = ChunkReader(&state.env->pool);
   if (const auto& head = state.tail.head; head.has_value()) {
     chunk = OpenStored(state, nchunk, {.entry = head->entry}, nullptr, policy, scratch);
   }
@@ -226,16 +226,17 @@ absl::StatusOr<OpenChunk> OpenChunk::Open(const State& state, int64_t nchunk, Ve
   return chunk;
 }
 
-absl::StatusOr<OpenChunk> OpenChunk::OpenStored(const State& state, int64_t nchunk,
-                                                const FoundEntry& found,
-                                                const chunk::Header* header, VerifyPolicy policy,
-                                                chunk::ScratchBuffer& scratch) {
+absl::StatusOr<ChunkReader> ChunkReader::OpenStored(const State& state, int64_t nchunk,
+                                                    const FoundEntry& found,
+                                                    const chunk::Header* header,
+                                                    VerifyPolicy policy,
+                                                    chunk::ScratchBuffer& scratch) {
   const int32_t fixed = FixedNbytes(state, nchunk);
   if (absl::Status status = CheckChunkNbytes(state, fixed); !status.ok()) {
     return AtChunk(nchunk, status);
   }
   // Filled in place, for it is large and chunks are many.
-  absl::StatusOr<OpenChunk> chunk = OpenChunk(&state.env->pool);
+  absl::StatusOr<ChunkReader> chunk = ChunkReader(&state.env->pool);
   if (format::IsSpecialEntry(found.entry.value)) {
     const absl::StatusOr<chunk::SpecialContent> content =
         SpecialContentOf(state, found.entry.value, fixed);
@@ -264,12 +265,12 @@ absl::StatusOr<OpenChunk> OpenChunk::OpenStored(const State& state, int64_t nchu
   return chunk;
 }
 
-absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst) const {
+absl::Status ChunkReader::Read(int64_t begin, MutableBytes dst) const {
   const chunk::WorkspacePool::Lease lease = pool_->Acquire();
   return Read(begin, dst, *lease);
 }
 
-absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst, chunk::Workspace& workspace) const {
+absl::Status ChunkReader::Read(int64_t begin, MutableBytes dst, chunk::Workspace& workspace) const {
   if (!RangeFits(begin, static_cast<int64_t>(dst.size()), nbytes())) {
     return OutOfRange("chunk: %d bytes from byte %d on, of %d", dst.size(), begin, nbytes());
   }
@@ -284,8 +285,8 @@ absl::Status OpenChunk::Read(int64_t begin, MutableBytes dst, chunk::Workspace& 
              : ReadContent(begin, dst.first(static_cast<size_t>(from_chunk)), workspace);
 }
 
-absl::Status OpenChunk::ReadContent(int64_t begin, MutableBytes dst,
-                                    chunk::Workspace& workspace) const {
+absl::Status ChunkReader::ReadContent(int64_t begin, MutableBytes dst,
+                                      chunk::Workspace& workspace) const {
   if (const auto* decoder = std::get_if<chunk::Decoder>(&content_)) {
     CAIRN_RETURN_IF_ERROR(decoder->DecodeRange(begin, dst, workspace));
     AddReference(reference_, begin, dst);
@@ -299,7 +300,7 @@ absl::Status OpenChunk::ReadContent(int64_t begin, MutableBytes dst,
 
 absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk) {
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
-  if (IsTail(state, nchunk)) return static_cast<int32_t>(state.tail.nbytes());
+  if (IsPartialChunk(state, nchunk)) return static_cast<int32_t>(state.tail.nbytes());
   if (const int32_t fixed = FixedNbytes(state, nchunk); fixed != 0) return fixed;
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
   chunk::ScratchBuffer scratch;
@@ -308,11 +309,11 @@ absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk) {
   return header->nbytes;
 }
 
-absl::StatusOr<ChunkStarts::Place> FindByte(const State& state, int64_t position) {
+absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t position) {
   const int64_t chunksize = state.header.chunksize;
   if (chunksize <= 0) return state.starts.Find(position, StoredSizes(state));
-  return ChunkStarts::Place{.nchunk = position / chunksize,
-                            .begin = position / chunksize * chunksize};
+  return DecodedOffsets::Place{.nchunk = position / chunksize,
+                               .begin = position / chunksize * chunksize};
 }
 
 namespace {
@@ -331,7 +332,7 @@ struct WantedBlock {
 std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_t begin,
                                       int64_t size, chunk::ScratchBuffer& scratch) {
   std::optional<WantedBlock> wanted;
-  const bool lasting = state.epoch != 0 && state.delta_reference == nullptr &&
+  const bool lasting = state.checkpoint_id != 0 && state.delta_reference == nullptr &&
                        state.env->verify != VerifyPolicy::kAlways;
   if (!lasting || nchunk >= state.chunks.size()) return wanted;
   const absl::StatusOr<FoundEntry> found = state.chunks.Find(nchunk);
@@ -354,10 +355,11 @@ absl::Status ReadWanted(const State& state, int64_t nchunk, const WantedBlock& w
                         int64_t begin, MutableBytes dst, chunk::Workspace& workspace) {
   BlockCache& blocks = state.env->blocks;
   const int64_t in_block = begin - wanted.begin;
-  const BlockKey key = {.epoch = state.epoch, .entry = wanted.found.entry, .block = wanted.block};
+  const BlockKey key = {
+      .checkpoint_id = state.checkpoint_id, .entry = wanted.found.entry, .block = wanted.block};
   const BlockCache::Answer answer = blocks.Read(key, wanted.nbytes, in_block, dst);
   if (answer == BlockCache::Answer::kHit) return absl::OkStatus();
-  const absl::StatusOr<OpenChunk> chunk = OpenChunk::Open(
+  const absl::StatusOr<ChunkReader> chunk = ChunkReader::Open(
       state, nchunk, wanted.found, wanted.header, state.env->verify, workspace.stored);
   if (!chunk.ok()) return chunk.status();
   absl::Status status;
@@ -387,14 +389,14 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
   const chunk::WorkspacePool::Lease lease = state.env->pool.Acquire();
   int64_t done = 0;
   while (done < size) {
-    CAIRN_ASSIGN_OR_RETURN(const ChunkStarts::Place at, FindByte(state, begin + done));
+    CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state, begin + done));
     const int64_t from = begin + done - at.begin;
     const MutableBytes rest = dst.subspan(static_cast<size_t>(done));
     if (const auto wanted = FindWanted(state, at.nchunk, from, std::ssize(rest), lease->stored)) {
       return ReadWanted(state, at.nchunk, *wanted, from, rest, *lease);
     }
-    const absl::StatusOr<OpenChunk> chunk =
-        OpenChunk::Open(state, at.nchunk, state.env->verify, lease->stored);
+    const absl::StatusOr<ChunkReader> chunk =
+        ChunkReader::Open(state, at.nchunk, state.env->verify, lease->stored);
     if (!chunk.ok()) return chunk.status();
     const int64_t n = std::min(size - done, chunk->nbytes() - from);
     if (n <= 0) {

@@ -28,11 +28,11 @@ absl::Status CheckChunkNumber(const State& state, int64_t nchunk);
 // kResourceExhausted for a chunk of more than Limits::max_chunk_nbytes.
 absl::Status CheckChunkNbytes(const State& state, int64_t nbytes);
 // Whether nchunk, one of them, stands for items that wait in the tail.
-bool IsTail(const State& state, int64_t nchunk);
+bool IsPartialChunk(const State& state, int64_t nchunk);
 // What the index says of a chunk, or of the one that the tail begins with. Not for a tail without.
 absl::StatusOr<IndexEntry> EntryOf(const State& state, int64_t nchunk);
 
-// The bytes of a stored chunk, or of the one that the tail begins with, as ChunkArea::Read gives
+// The bytes of a stored chunk, or of the one that the tail begins with, as ChunkSource::Read gives
 // them. Not for a tail without. The fingerprint is checked as `policy` asks; nothing is decoded, so
 // any codec will do.
 absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
@@ -40,10 +40,10 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, Verif
 
 // What reading every chunk of a state may cost. Chunks do not overlap, so together they are no
 // longer than what they lie in; only an index that was made to waste time asks for much more.
-class StoredBudget {
+class ReadBudget {
  public:
   // The state must outlive it.
-  explicit StoredBudget(const State& state);
+  explicit ReadBudget(const State& state);
   // To be told of each chunk that was read, with its stored size. kDataLoss when all of them were
   // much more than what they lie in.
   absl::Status Spend(int64_t nchunk, int64_t stored);
@@ -60,16 +60,16 @@ bool DependsOnFrame(const State& state, const chunk::Header& header);
 
 // A chunk of a state, ready to be decoded: stored, special, or the tail. Lasts no longer than the
 // state and the scratch buffer that it was opened with.
-class OpenChunk {
+class ChunkReader {
  public:
   // kDataLoss for a stored chunk that is not what it should be.
-  static absl::StatusOr<OpenChunk> Open(const State& state, int64_t nchunk, VerifyPolicy policy,
-                                        chunk::ScratchBuffer& scratch);
+  static absl::StatusOr<ChunkReader> Open(const State& state, int64_t nchunk, VerifyPolicy policy,
+                                          chunk::ScratchBuffer& scratch);
 
   // The same of a stored chunk, not of the tail, that was found and whose header was read.
-  static absl::StatusOr<OpenChunk> Open(const State& state, int64_t nchunk, const FoundEntry& found,
-                                        const chunk::Header& header, VerifyPolicy policy,
-                                        chunk::ScratchBuffer& scratch) {
+  static absl::StatusOr<ChunkReader> Open(const State& state, int64_t nchunk,
+                                          const FoundEntry& found, const chunk::Header& header,
+                                          VerifyPolicy policy, chunk::ScratchBuffer& scratch) {
     return OpenStored(state, nchunk, found, &header, policy, scratch);
   }
 
@@ -90,11 +90,12 @@ class OpenChunk {
   }
 
  private:
-  explicit OpenChunk(chunk::WorkspacePool* pool) : pool_(pool) {}
+  explicit ChunkReader(chunk::WorkspacePool* pool) : pool_(pool) {}
   // `header` may be null.
-  static absl::StatusOr<OpenChunk> OpenStored(const State& state, int64_t nchunk,
-                                              const FoundEntry& found, const chunk::Header* header,
-                                              VerifyPolicy policy, chunk::ScratchBuffer& scratch);
+  static absl::StatusOr<ChunkReader> OpenStored(const State& state, int64_t nchunk,
+                                                const FoundEntry& found,
+                                                const chunk::Header* header, VerifyPolicy policy,
+                                                chunk::ScratchBuffer& scratch);
   absl::Status ReadContent(int64_t begin, MutableBytes dst, chunk::Workspace& workspace) const;
 
   std::variant<std::monostate, chunk::Decoder, chunk::SpecialContent> content_;
@@ -112,7 +113,7 @@ absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk);
 absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst);
 
 // The chunk that holds a byte of the decoded data, and where it begins there.
-absl::StatusOr<ChunkStarts::Place> FindByte(const State& state, int64_t position);
+absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t position);
 
 }  // namespace cairn::frame
 

@@ -47,7 +47,7 @@ absl::Status ItemReader::MoveTo(int64_t position) {
   if (position >= chunk_begin_ && position < chunk_begin_ + blocks_.nbytes()) {
     return absl::OkStatus();
   }
-  CAIRN_ASSIGN_OR_RETURN(const ChunkStarts::Place at, FindByte(state_, position));
+  CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state_, position));
   CAIRN_RETURN_IF_ERROR(blocks_.MoveTo(at.nchunk));
   chunk_begin_ = at.begin;
   return absl::OkStatus();

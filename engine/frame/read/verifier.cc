@@ -40,7 +40,7 @@ class Verifier {
   void CheckChunk(int64_t nchunk);
   // Of all chunks, once each was checked.
   void CheckSizes();
-  void CheckVlLayer(const VlLayer& layer);
+  void CheckVlLayer(const VlMetalayer& layer);
   void AddNotes();
   VerifyReport Take(int64_t nchunks) &&;
 
@@ -51,7 +51,7 @@ class Verifier {
   absl::Status CheckHeader(int64_t nchunk);
   absl::StatusOr<int32_t> ReadNbytes(int64_t nchunk);
   absl::Status CheckStored(int64_t nchunk);
-  absl::Status CheckContent(const OpenChunk& chunk);
+  absl::Status CheckContent(const ChunkReader& chunk);
   absl::Status CheckBlocks(const chunk::Header& header) const;
   void AddNbytes(std::optional<int64_t> nbytes);
   int64_t StoredSizeOf(int64_t nchunk);
@@ -65,7 +65,7 @@ class Verifier {
   int64_t not_decoded_ = 0;  // chunks that need what this build lacks
   // Decoded bytes of the chunks so far; none when the size of one is not known.
   std::optional<int64_t> nbytes_ = 0;
-  StoredBudget budget_;
+  ReadBudget budget_;
   chunk::ScratchBuffer stored_;
   chunk::ScratchBuffer decoded_;
 };
@@ -119,7 +119,7 @@ absl::Status Verifier::CheckBlocks(const chunk::Header& header) const {
   return CheckArrayChunk(header, *array_, state_.header.typesize);
 }
 
-absl::Status Verifier::CheckContent(const OpenChunk& chunk) {
+absl::Status Verifier::CheckContent(const ChunkReader& chunk) {
   const chunk::Decoder* decoder = chunk.decoder();
   const bool blocks = decoder != nullptr && decoder->nblocks() > 0;
   const bool tail = decoder == nullptr && !chunk.stored().empty();
@@ -141,13 +141,13 @@ absl::Status Verifier::CheckContent(const OpenChunk& chunk) {
 
 // Where a chunk is stored, as far as that can be told.
 Extent Verifier::ExtentOf(int64_t nchunk) {
-  if (IsTail(state_, nchunk) && !state_.tail.head.has_value()) {
+  if (IsPartialChunk(state_, nchunk) && !state_.tail.head.has_value()) {
     return state_.journal.has_value() ? Extent{state_.journal->begin, state_.journal->end}
                                       : Extent{};
   }
   const absl::StatusOr<IndexEntry> entry = EntryOf(state_, nchunk);
   if (!entry.ok() || format::IsSpecialEntry(entry->value)) return state_.index;
-  const absl::StatusOr<ChunkPlace> place = state_.area->Locate(entry->value);
+  const absl::StatusOr<ChunkLocation> place = state_.area->Locate(entry->value);
   if (!place.ok()) return state_.index;
   const absl::StatusOr<chunk::Header> header = state_.area->ReadHeader(entry->value, stored_);
   const int64_t size = header.ok() ? header->cbytes : int64_t{chunk::kHeaderSize};
@@ -157,7 +157,7 @@ Extent Verifier::ExtentOf(int64_t nchunk) {
 
 // An error for what has none.
 absl::StatusOr<chunk::Header> Verifier::ReadHeader(int64_t nchunk) {
-  if (IsTail(state_, nchunk)) return absl::NotFoundError("the tail has no header");
+  if (IsPartialChunk(state_, nchunk)) return absl::NotFoundError("the tail has no header");
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state_.chunks.Get(nchunk));
   if (format::IsSpecialEntry(entry.value)) return absl::NotFoundError("is in the index");
   return state_.area->ReadHeader(entry.value, stored_);
@@ -183,8 +183,8 @@ absl::StatusOr<int32_t> Verifier::ReadNbytes(int64_t nchunk) {
     return DataLoss("chunk %d: nbytes: expected %d, got %d", nchunk, expected, header->nbytes);
   }
   // What has no header of its own costs nothing, nor does one that is damaged.
-  const absl::StatusOr<OpenChunk> chunk =
-      OpenChunk::Open(state_, nchunk, VerifyPolicy::kNever, stored_);
+  const absl::StatusOr<ChunkReader> chunk =
+      ChunkReader::Open(state_, nchunk, VerifyPolicy::kNever, stored_);
   if (!chunk.ok()) return chunk.status();
   return chunk->nbytes();
 }
@@ -196,8 +196,8 @@ absl::Status Verifier::CheckHeader(int64_t nchunk) {
 }
 
 absl::Status Verifier::CheckStored(int64_t nchunk) {
-  const absl::StatusOr<OpenChunk> chunk =
-      OpenChunk::Open(state_, nchunk, VerifyPolicy::kAlways, stored_);
+  const absl::StatusOr<ChunkReader> chunk =
+      ChunkReader::Open(state_, nchunk, VerifyPolicy::kAlways, stored_);
   if (!chunk.ok()) {
     AddNbytes(std::nullopt);
     Spend(nchunk, StoredSizeOf(nchunk));
@@ -243,7 +243,7 @@ void Verifier::CheckSizes() {
       DataLoss("nbytes %d, but the chunks hold %d", state_.info.nbytes, *nbytes_));
 }
 
-void Verifier::CheckVlLayer(const VlLayer& layer) {
+void Verifier::CheckVlLayer(const VlMetalayer& layer) {
   if (depth_ != VerifyDepth::kContents || !state_.trailer_damage.ok()) return;
   if (absl::Status status = frame::CheckVlLayer(*state_.env, layer); !status.ok()) {
     Add(state_.trailer, DescribeVlLayer(layer), status);
@@ -300,7 +300,7 @@ absl::StatusOr<VerifyReport> VerifyState(const State& state, VerifyDepth depth,
     if ((last || i % kProgressStep == 0) && !progress(i + 1)) return stopped();
   }
   verifier.CheckSizes();
-  for (const VlLayer& layer : state.vlmetalayers) {
+  for (const VlMetalayer& layer : state.vlmetalayers) {
     verifier.CheckVlLayer(layer);
     if (!progress(nchunks)) return stopped();
   }

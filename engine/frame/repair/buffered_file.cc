@@ -7,20 +7,20 @@
 
 namespace cairn::frame {
 
-absl::StatusOr<FileWindow> FileWindow::Open(const File& file, int64_t ahead) {
+absl::StatusOr<BufferedFile> BufferedFile::Open(const File& file, int64_t ahead) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file.Size());
-  return FileWindow(file, size, ahead);
+  return BufferedFile(file, size, ahead);
 }
 
-absl::StatusOr<FileWindow> FileWindow::Map(const File& file) {
-  CAIRN_ASSIGN_OR_RETURN(FileWindow window, Open(file, 0));
+absl::StatusOr<BufferedFile> BufferedFile::Map(const File& file) {
+  CAIRN_ASSIGN_OR_RETURN(BufferedFile window, Open(file, 0));
   if (window.size_ == 0) return window;
   CAIRN_ASSIGN_OR_RETURN(window.mapping_, file.Map(0, window.size_, 0));
   window.window_ = window.mapping_->bytes();
   return window;
 }
 
-absl::StatusOr<Bytes> FileWindow::Read(int64_t offset, int64_t size) {
+absl::StatusOr<Bytes> BufferedFile::Read(int64_t offset, int64_t size) {
   if (!RangeFits(offset, size, size_)) {
     return OutOfRange("%d bytes from byte %d on of %d", size, offset, size_);
   }
@@ -35,11 +35,11 @@ absl::StatusOr<Bytes> FileWindow::Read(int64_t offset, int64_t size) {
   return window_.subspan(static_cast<size_t>(offset - window_begin_), static_cast<size_t>(size));
 }
 
-absl::StatusOr<Bytes> FileWindow::ReadUpTo(int64_t offset, int64_t size) {
+absl::StatusOr<Bytes> BufferedFile::ReadUpTo(int64_t offset, int64_t size) {
   return Read(offset, std::min(size, size_ - offset));
 }
 
-absl::StatusOr<Bytes> FileWindow::ReadAsideUpTo(int64_t offset, int64_t size) {
+absl::StatusOr<Bytes> BufferedFile::ReadAsideUpTo(int64_t offset, int64_t size) {
   size = std::min(size, size_ - offset);
   if (Shows(offset, size) || !RangeFits(offset, size, size_)) return Read(offset, size);
   const MutableBytes bytes = aside_.Get(static_cast<size_t>(size));

@@ -16,12 +16,12 @@
 namespace cairn::frame {
 
 // Costs memory only for what is read at one time. The file outlives it and keeps its size.
-class FileWindow {
+class BufferedFile {
  public:
   // Reads `ahead` bytes at a time, or more when asked for more.
-  static absl::StatusOr<FileWindow> Open(const File& file, int64_t ahead);
+  static absl::StatusOr<BufferedFile> Open(const File& file, int64_t ahead);
   // Reads in place.
-  static absl::StatusOr<FileWindow> Map(const File& file);
+  static absl::StatusOr<BufferedFile> Map(const File& file);
 
   int64_t size() const { return size_; }
   // Bytes [offset, offset + size), valid until the next call. kOutOfRange past the end.
@@ -32,7 +32,7 @@ class FileWindow {
   absl::StatusOr<Bytes> ReadAsideUpTo(int64_t offset, int64_t size);
 
  private:
-  FileWindow(const File& file, int64_t size, int64_t ahead)
+  BufferedFile(const File& file, int64_t size, int64_t ahead)
       : file_(&file), size_(size), ahead_(ahead) {}
   bool Shows(int64_t offset, int64_t size) const {
     return RangeFits(offset - window_begin_, size, std::ssize(window_));

@@ -64,7 +64,7 @@ absl::Status CheckMemory(int64_t wanted, int64_t cbytes) {
   return ResourceExhausted("%d bytes of memory for %d stored ones", wanted, cbytes);
 }
 
-ChunkProbe::ChunkProbe(const Environment& env, const FrameTraits& frame)
+ChunkDetector::ChunkDetector(const FrameContext& env, const FrameTraits& frame)
     : env_(env), frame_(frame) {
   context_.registry = env.registry;
   context_.executor = env.executor;
@@ -74,13 +74,13 @@ ChunkProbe::ChunkProbe(const Environment& env, const FrameTraits& frame)
   context_.blockshape = frame_.blockshape;
 }
 
-bool ChunkProbe::KnowsFilters(const chunk::Header& header) const {
+bool ChunkDetector::KnowsFilters(const chunk::Header& header) const {
   return std::ranges::all_of(header.filters, [this](const FilterStage& stage) {
     return IsKnownFilter(stage.filter, env_.registry);
   });
 }
 
-std::optional<chunk::Header> ChunkProbe::Peek(Bytes head, int64_t available) const {
+std::optional<chunk::Header> ChunkDetector::Peek(Bytes head, int64_t available) const {
   constexpr std::byte kVersionLz{1};
   if (head.size() < chunk::kBlosc1HeaderSize) return std::nullopt;
   const auto version = std::to_integer<uint8_t>(head[0]);
@@ -107,7 +107,7 @@ std::optional<chunk::Header> ChunkProbe::Peek(Bytes head, int64_t available) con
   return *header;
 }
 
-absl::Status ChunkProbe::DecodePieces(const chunk::Decoder& decoder) {
+absl::Status ChunkDetector::DecodePieces(const chunk::Decoder& decoder) {
   for (int64_t begin = 0; begin < decoder.nbytes();) {
     CAIRN_ASSIGN_OR_RETURN(const int64_t end, decoder.PieceEnd(begin, kPiece));
     const int64_t size = end - begin;
@@ -119,7 +119,7 @@ absl::Status ChunkProbe::DecodePieces(const chunk::Decoder& decoder) {
   return absl::OkStatus();
 }
 
-absl::Status ChunkProbe::TryDecoding(Bytes chunk) {
+absl::Status ChunkDetector::TryDecoding(Bytes chunk) {
   chunk::Decoder decoder;
   CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, context_));
   if (decoder.nbytes() > env_.limits.max_chunk_nbytes) {
@@ -130,13 +130,13 @@ absl::Status ChunkProbe::TryDecoding(Bytes chunk) {
   return decoder.header().has_blocks() ? DecodePieces(decoder) : absl::OkStatus();
 }
 
-absl::Status ChunkProbe::DecodeStart(Bytes chunk, MutableBytes dst) const {
+absl::Status ChunkDetector::DecodeStart(Bytes chunk, MutableBytes dst) const {
   chunk::Decoder decoder;
   CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, context_));
   return decoder.DecodeRange(0, dst);
 }
 
-absl::StatusOr<std::vector<std::byte>> ChunkProbe::Decode(Bytes chunk) const {
+absl::StatusOr<std::vector<std::byte>> ChunkDetector::Decode(Bytes chunk) const {
   chunk::Decoder decoder;
   CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, context_));
   CAIRN_RETURN_IF_ERROR(CheckMemory(decoder.nbytes(), decoder.header().cbytes));

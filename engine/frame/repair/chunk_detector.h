@@ -23,12 +23,12 @@ struct FrameTraits {
   std::vector<int32_t> blockshape;  // of an n-dimensional array
 };
 
-class ChunkProbe {
+class ChunkDetector {
  public:
   // Bytes that Peek looks at.
   static constexpr int64_t kPeek = chunk::kHeaderSize;
 
-  ChunkProbe(const Environment& env, const FrameTraits& frame);
+  ChunkDetector(const FrameContext& env, const FrameTraits& frame);
 
   // The header, if the first bytes of the `available` ones at hand could be that of a chunk with
   // data. Cheap, and hard to pass: almost any bytes would decode as a plain copy or a special
@@ -49,7 +49,7 @@ class ChunkProbe {
   bool KnowsFilters(const chunk::Header& header) const;
   absl::Status DecodePieces(const chunk::Decoder& decoder);
 
-  const Environment& env_;
+  const FrameContext& env_;
   const FrameTraits frame_;
   chunk::DecodeContext context_;
   chunk::ScratchBuffer scratch_;

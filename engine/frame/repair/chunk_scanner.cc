@@ -33,17 +33,17 @@ bool MayBegin(std::byte first) {
 
 }  // namespace
 
-ChunkScan::ChunkScan(FileWindow& window, ChunkProbe& probe, std::vector<Extent> known)
+ChunkScanner::ChunkScanner(BufferedFile& window, ChunkDetector& probe, std::vector<Extent> known)
     : window_(window),
       probe_(probe),
       known_(std::move(known)),
       budget_(std::max(window.size(), kFewBytes), kMaxFailures) {}
 
-absl::StatusOr<ScanResult> ChunkScan::Run(int64_t begin) {
+absl::StatusOr<ScanResult> ChunkScanner::Run(int64_t begin) {
   GoOnAt(begin);
   for (;;) {
-    CAIRN_ASSIGN_OR_RETURN(const Sighting next, FindNext(position_));
-    if (next.kind == Sighting::Kind::kEndOfFile) break;
+    CAIRN_ASSIGN_OR_RETURN(const Candidate next, FindNext(position_));
+    if (next.kind == Candidate::Kind::kEndOfFile) break;
     CAIRN_RETURN_IF_ERROR(Take(next));
   }
   CAIRN_RETURN_IF_ERROR(CloseGap(window_.size()));
@@ -51,39 +51,39 @@ absl::StatusOr<ScanResult> ChunkScan::Run(int64_t begin) {
 }
 
 // The number of the first known extent that begins there or later.
-size_t ChunkScan::NextKnown(int64_t from) const {
+size_t ChunkScanner::NextKnown(int64_t from) const {
   return static_cast<size_t>(std::ranges::lower_bound(known_, from, {}, &Extent::begin) -
                              known_.begin());
 }
 
-ChunkScan::Sighting ChunkScan::Look(Bytes head, int64_t at) const {
-  Sighting sighting;
+ChunkScanner::Candidate ChunkScanner::Look(Bytes head, int64_t at) const {
+  Candidate sighting;
   sighting.begin = at;
   const size_t known = NextKnown(at);
   if (known < known_.size() && known_[known].begin == at) {
-    sighting.kind = Sighting::Kind::kKnown;
+    sighting.kind = Candidate::Kind::kKnown;
     sighting.end = known_[known].end;
   } else if (const auto record = format::FindRecordHead(head);
              record.has_value() && record->size <= window_.size() - at) {
-    sighting.kind = Sighting::Kind::kRecord;
+    sighting.kind = Candidate::Kind::kRecord;
     sighting.end = at + record->size;
   } else if (const auto header = probe_.Peek(head, window_.size() - at); header.has_value()) {
-    sighting.kind = Sighting::Kind::kChunk;
+    sighting.kind = Candidate::Kind::kChunk;
     sighting.end = at + header->cbytes;
     sighting.header = *header;
   }
   return sighting;
 }
 
-absl::StatusOr<ChunkScan::Sighting> ChunkScan::LookAt(int64_t at) {
-  if (at == window_.size()) return Sighting{.kind = Sighting::Kind::kEndOfFile};
-  CAIRN_ASSIGN_OR_RETURN(const Bytes head, window_.ReadAsideUpTo(at, ChunkProbe::kPeek));
+absl::StatusOr<ChunkScanner::Candidate> ChunkScanner::LookAt(int64_t at) {
+  if (at == window_.size()) return Candidate{.kind = Candidate::Kind::kEndOfFile};
+  CAIRN_ASSIGN_OR_RETURN(const Bytes head, window_.ReadAsideUpTo(at, ChunkDetector::kPeek));
   return Look(head, at);
 }
 
-absl::StatusOr<ChunkScan::Sighting> ChunkScan::FindNext(int64_t from) {
+absl::StatusOr<ChunkScanner::Candidate> ChunkScanner::FindNext(int64_t from) {
   while (from < window_.size()) {
-    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.ReadUpTo(from, kStep + ChunkProbe::kPeek));
+    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.ReadUpTo(from, kStep + ChunkDetector::kPeek));
     const size_t places = std::min(bytes.size(), static_cast<size_t>(kStep));
     const size_t known = NextKnown(from);
     const int64_t known_begin = known < known_.size() ? known_[known].begin : window_.size();
@@ -91,20 +91,20 @@ absl::StatusOr<ChunkScan::Sighting> ChunkScan::FindNext(int64_t from) {
       const int64_t at = from + static_cast<int64_t>(i);
       if (at != known_begin && !MayBegin(bytes[i])) continue;
       const Bytes rest = bytes.subspan(i);
-      const Sighting sighting =
-          Look(rest.first(std::min(rest.size(), static_cast<size_t>(ChunkProbe::kPeek))), at);
-      if (sighting.kind != Sighting::Kind::kNothing) return sighting;
+      const Candidate sighting =
+          Look(rest.first(std::min(rest.size(), static_cast<size_t>(ChunkDetector::kPeek))), at);
+      if (sighting.kind != Candidate::Kind::kNothing) return sighting;
     }
     from += static_cast<int64_t>(places);
   }
-  return Sighting{.kind = Sighting::Kind::kEndOfFile};
+  return Candidate{.kind = Candidate::Kind::kEndOfFile};
 }
 
-absl::Status ChunkScan::Take(const Sighting& sighting) {
+absl::Status ChunkScanner::Take(const Candidate& sighting) {
   switch (sighting.kind) {
-    case Sighting::Kind::kRecord:
+    case Candidate::Kind::kRecord:
       return TakeRecord(sighting);
-    case Sighting::Kind::kChunk:
+    case Candidate::Kind::kChunk:
       return TakeChunk(sighting);
     default:
       // A checkpoint has made a chunk of the tail.
@@ -115,11 +115,11 @@ absl::Status ChunkScan::Take(const Sighting& sighting) {
   }
 }
 
-absl::Status ChunkScan::TakeRecord(const Sighting& record) {
+absl::Status ChunkScanner::TakeRecord(const Candidate& record) {
   const int64_t size = record.end - record.begin;
   CAIRN_RETURN_IF_ERROR(Spend(size));
   CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.Read(record.begin, size));
-  if (!format::IsIntact(bytes)) {
+  if (!format::ChecksumMatches(bytes)) {
     position_ = record.begin + 1;
     return absl::OkStatus();
   }
@@ -129,8 +129,8 @@ absl::Status ChunkScan::TakeRecord(const Sighting& record) {
   return absl::OkStatus();
 }
 
-void ChunkScan::TakeTail(const Sighting& record, Bytes bytes) {
-  const absl::StatusOr<format::Batch> batch = format::ParseBatch(bytes, record.begin);
+void ChunkScanner::TakeTail(const Candidate& record, Bytes bytes) {
+  const absl::StatusOr<format::CommitRecord> batch = format::ParseBatch(bytes, record.begin);
   if (!batch.ok()) return;
   const format::TailEdit& edit = batch->tail;
   if (edit.replaces) result_.tail.clear();
@@ -140,7 +140,7 @@ void ChunkScan::TakeTail(const Sighting& record, Bytes bytes) {
 
 // Values of vlmetalayers are chunks too. Before each stands its length as msgpack writes it, also
 // where the rest of the trailer is gone.
-absl::StatusOr<bool> ChunkScan::IsLayerValue(const Sighting& chunk) {
+absl::StatusOr<bool> ChunkScanner::IsLayerValue(const Candidate& chunk) {
   std::byte before[5] = {std::byte{format::msgpack::kBin32}};
   StoreBe(before + 1, static_cast<uint32_t>(chunk.header.cbytes));
   const int64_t begin = chunk.begin - std::ssize(before);
@@ -151,13 +151,13 @@ absl::StatusOr<bool> ChunkScan::IsLayerValue(const Sighting& chunk) {
 
 // Among remains of whatever lay there before, bytes soon read like the short header of a plain
 // copy, in which nothing could fail, and chunks lie behind it.
-absl::StatusOr<bool> ChunkScan::IsLikely(const Sighting& chunk) {
+absl::StatusOr<bool> ChunkScanner::IsLikely(const Candidate& chunk) {
   if (IsExpected(chunk) || chunk.header.extended) return true;
-  CAIRN_ASSIGN_OR_RETURN(const Sighting behind, LookAt(chunk.end));
-  return behind.kind != Sighting::Kind::kNothing;
+  CAIRN_ASSIGN_OR_RETURN(const Candidate behind, LookAt(chunk.end));
+  return behind.kind != Candidate::Kind::kNothing;
 }
 
-absl::Status ChunkScan::TakeChunk(const Sighting& chunk) {
+absl::Status ChunkScanner::TakeChunk(const Candidate& chunk) {
   CAIRN_ASSIGN_OR_RETURN(const bool layer, IsLayerValue(chunk));
   if (layer) {
     position_ = chunk.end;
@@ -181,12 +181,12 @@ absl::Status ChunkScan::TakeChunk(const Sighting& chunk) {
   return absl::OkStatus();
 }
 
-absl::Status ChunkScan::PassBrokenChunk(const Sighting& chunk, const absl::Status& damage) {
+absl::Status ChunkScanner::PassBrokenChunk(const Candidate& chunk, const absl::Status& damage) {
   position_ = chunk.begin + 1;
   if (!IsExpected(chunk)) return absl::OkStatus();
   const std::string reason = BrokenChunk(chunk.header.cbytes, damage.message());
-  CAIRN_ASSIGN_OR_RETURN(const Sighting behind, LookAt(chunk.end));
-  if (behind.kind == Sighting::Kind::kNothing) {
+  CAIRN_ASSIGN_OR_RETURN(const Candidate behind, LookAt(chunk.end));
+  if (behind.kind == Candidate::Kind::kNothing) {
     gap_reason_ = reason;
     return absl::OkStatus();
   }
@@ -196,15 +196,15 @@ absl::Status ChunkScan::PassBrokenChunk(const Sighting& chunk, const absl::Statu
   return absl::OkStatus();
 }
 
-absl::Status ChunkScan::Spend(int64_t bytes) {
+absl::Status ChunkScanner::Spend(int64_t bytes) {
   if (budget_.Spend(bytes)) return absl::OkStatus();
   return ResourceExhausted("too much of the file, around byte %d, looks like chunks and is none",
                            position_);
 }
 
-absl::StatusOr<std::string> ChunkScan::ReasonOfGap(int64_t end) {
+absl::StatusOr<std::string> ChunkScanner::ReasonOfGap(int64_t end) {
   if (!gap_reason_.empty()) return std::exchange(gap_reason_, {});
-  CAIRN_ASSIGN_OR_RETURN(const Bytes head, window_.ReadUpTo(gap_begin_, ChunkProbe::kPeek));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes head, window_.ReadUpTo(gap_begin_, ChunkDetector::kPeek));
   const auto cut = probe_.Peek(head, std::numeric_limits<int64_t>::max());
   if (cut.has_value() && cut->cbytes > window_.size() - gap_begin_) {
     return BrokenChunk(cut->cbytes, absl::StrCat("the file ends at byte ", window_.size()));
@@ -216,7 +216,7 @@ absl::StatusOr<std::string> ChunkScan::ReasonOfGap(int64_t end) {
   return "zeros";
 }
 
-absl::Status ChunkScan::CloseGap(int64_t end) {
+absl::Status ChunkScanner::CloseGap(int64_t end) {
   if (gap_begin_ == end) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(std::string reason, ReasonOfGap(end));
   AddLost(gap_begin_, end, std::move(reason));
@@ -224,7 +224,7 @@ absl::Status ChunkScan::CloseGap(int64_t end) {
   return absl::OkStatus();
 }
 
-void ChunkScan::AddLost(int64_t begin, int64_t end, std::string reason) {
+void ChunkScanner::AddLost(int64_t begin, int64_t end, std::string reason) {
   result_.lost.push_back({.begin = begin, .end = end, .reason = std::move(reason)});
 }
 

@@ -38,17 +38,17 @@ struct ScanResult {
 // Chunks lie back to back, so behind each the next one is tried first, and no chunk is looked for
 // inside another: what lies there is user data. One that does not decode is passed over whole if it
 // begins where one was expected, and something begins right behind it.
-class ChunkScan {
+class ChunkScanner {
  public:
   // `known` are the extents of headers and trailers, by their begin.
-  ChunkScan(FileWindow& window, ChunkProbe& probe, std::vector<Extent> known);
+  ChunkScanner(BufferedFile& window, ChunkDetector& probe, std::vector<Extent> known);
 
   // Once. kResourceExhausted for a file that is made to waste time.
   absl::StatusOr<ScanResult> Run(int64_t begin);
 
  private:
   // What begins at a place, by its first bytes.
-  struct Sighting {
+  struct Candidate {
     enum class Kind { kNothing, kKnown, kRecord, kChunk, kEndOfFile };
     Kind kind = Kind::kNothing;
     int64_t begin = 0;
@@ -57,20 +57,20 @@ class ChunkScan {
   };
 
   size_t NextKnown(int64_t from) const;
-  Sighting Look(Bytes head, int64_t at) const;
-  absl::StatusOr<Sighting> LookAt(int64_t at);
-  absl::StatusOr<Sighting> FindNext(int64_t from);
+  Candidate Look(Bytes head, int64_t at) const;
+  absl::StatusOr<Candidate> LookAt(int64_t at);
+  absl::StatusOr<Candidate> FindNext(int64_t from);
 
   // Each goes on behind what was sighted, or one byte further.
-  absl::Status Take(const Sighting& sighting);
-  absl::Status TakeRecord(const Sighting& record);
-  void TakeTail(const Sighting& record, Bytes bytes);
-  absl::Status TakeChunk(const Sighting& chunk);
+  absl::Status Take(const Candidate& sighting);
+  absl::Status TakeRecord(const Candidate& record);
+  void TakeTail(const Candidate& record, Bytes bytes);
+  absl::Status TakeChunk(const Candidate& chunk);
   // Whether it begins right behind a chunk or known structure.
-  bool IsExpected(const Sighting& chunk) const { return chunk.begin == gap_begin_; }
-  absl::StatusOr<bool> IsLikely(const Sighting& chunk);
-  absl::Status PassBrokenChunk(const Sighting& chunk, const absl::Status& damage);
-  absl::StatusOr<bool> IsLayerValue(const Sighting& chunk);
+  bool IsExpected(const Candidate& chunk) const { return chunk.begin == gap_begin_; }
+  absl::StatusOr<bool> IsLikely(const Candidate& chunk);
+  absl::Status PassBrokenChunk(const Candidate& chunk, const absl::Status& damage);
+  absl::StatusOr<bool> IsLayerValue(const Candidate& chunk);
   absl::Status Spend(int64_t bytes);
 
   absl::Status CloseGap(int64_t end);
@@ -78,10 +78,10 @@ class ChunkScan {
   void AddLost(int64_t begin, int64_t end, std::string reason);
   void GoOnAt(int64_t place) { position_ = gap_begin_ = place; }
 
-  FileWindow& window_;
-  ChunkProbe& probe_;
+  BufferedFile& window_;
+  ChunkDetector& probe_;
   std::vector<Extent> known_;
-  SearchBudget budget_;
+  ScanBudget budget_;
   ScanResult result_;
   int64_t position_ = 0;
   int64_t gap_begin_ = 0;   // of what is lost before the position

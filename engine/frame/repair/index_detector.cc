@@ -40,8 +40,8 @@ std::optional<std::vector<int64_t>> OffsetsOf(Bytes entries, int64_t file_size) 
 }  // namespace
 
 // How many of the offsets lead to chunks that were found.
-int64_t IndexSpotter::CountHits(int64_t origin, std::span<const int64_t> offsets,
-                                size_t number) const {
+int64_t IndexDetector::CountHits(int64_t origin, std::span<const int64_t> offsets,
+                                 size_t number) const {
   if (origin < format::kFixedHeaderSize) return 0;
   const auto before = chunks_.first(number);
   return std::ranges::count_if(offsets, [&](int64_t offset) {
@@ -51,7 +51,7 @@ int64_t IndexSpotter::CountHits(int64_t origin, std::span<const int64_t> offsets
 
 // Whether at least half of the offsets lead to chunks. Where they count from is not known without
 // the frame's header, but one of them is that of the first chunk, or of the last before the index.
-bool IndexSpotter::Leads(std::span<const int64_t> offsets, size_t number) const {
+bool IndexDetector::Leads(std::span<const int64_t> offsets, size_t number) const {
   if (offsets.empty()) return true;
   if (number == 0) return false;
   const int64_t half = (std::ssize(offsets) + 1) / 2;
@@ -65,7 +65,7 @@ bool IndexSpotter::Leads(std::span<const int64_t> offsets, size_t number) const 
   return hits >= std::max<int64_t>(half, 2);
 }
 
-bool IndexSpotter::HoldsPlaces(Bytes chunk, size_t number) {
+bool IndexDetector::HoldsPlaces(Bytes chunk, size_t number) {
   std::byte first[kEntrySize];
   if (!probe_.DecodeStart(chunk, first).ok() || !MayBeEntry(EntryAt(first, 0), window_.size())) {
     return false;
@@ -77,7 +77,7 @@ bool IndexSpotter::HoldsPlaces(Bytes chunk, size_t number) {
   return offsets.has_value() && Leads(*offsets, number);
 }
 
-absl::StatusOr<bool> IndexSpotter::IsIndex(size_t number) {
+absl::StatusOr<bool> IndexDetector::IsIndex(size_t number) {
   const FoundChunk& chunk = chunks_[number];
   const chunk::Header& header = chunk.header;
   if (header.typesize != kEntrySize || header.nbytes % kEntrySize != 0 || header.vlblocks) {

@@ -18,11 +18,11 @@
 
 namespace cairn::frame {
 
-class IndexSpotter {
+class IndexDetector {
  public:
   // `chunks` is what was found, in order; offsets count from `origin`, where it is known.
-  IndexSpotter(FileWindow& window, const ChunkProbe& probe, std::span<const FoundChunk> chunks,
-               std::optional<int64_t> origin)
+  IndexDetector(BufferedFile& window, const ChunkDetector& probe,
+                std::span<const FoundChunk> chunks, std::optional<int64_t> origin)
       : window_(window),
         probe_(probe),
         chunks_(chunks),
@@ -42,11 +42,11 @@ class IndexSpotter {
   bool Leads(std::span<const int64_t> offsets, size_t number) const;
   int64_t CountHits(int64_t origin, std::span<const int64_t> offsets, size_t number) const;
 
-  FileWindow& window_;
-  const ChunkProbe& probe_;
+  BufferedFile& window_;
+  const ChunkDetector& probe_;
   std::span<const FoundChunk> chunks_;
   std::optional<int64_t> origin_;
-  SearchBudget budget_;
+  ScanBudget budget_;
 };
 
 }  // namespace cairn::frame

@@ -18,11 +18,11 @@ namespace cairn {
 namespace {
 
 using frame::FrameCore;
-using frame::FrameSource;
+using frame::FrameFile;
 using frame::State;
 
 // Where the trailer ends that the header in the file leads to; 0 when it leads to none.
-int64_t EndOfOwnTrailer(const FrameSource& source) {
+int64_t EndOfOwnTrailer(const FrameFile& source) {
   const absl::StatusOr<int64_t> frame_size = frame::LoadFrameSize(source);
   if (!frame_size.ok()) return 0;
   const absl::StatusOr<int64_t> size = source.Size();
@@ -33,7 +33,7 @@ int64_t EndOfOwnTrailer(const FrameSource& source) {
 // A header that leads to its own trailer is never replaced by that of another.
 absl::StatusOr<std::vector<std::byte>> FindHeader(const std::shared_ptr<File>& file,
                                                   const absl::Status& damage) {
-  const int64_t own = EndOfOwnTrailer(FrameSource::OfFile(file, 0, false));
+  const int64_t own = EndOfOwnTrailer(FrameFile::OfFile(file, 0, false));
   absl::StatusOr<frame::FoundTrailer> found = frame::FindNewestTrailer(*file);
   if (absl::IsDataLoss(found.status())) return damage;
   CAIRN_RETURN_IF_ERROR(found.status());
@@ -46,7 +46,7 @@ absl::StatusOr<std::vector<std::byte>> FindHeader(const std::shared_ptr<File>& f
 }
 
 // What the file holds, perhaps with another header than its own.
-absl::StatusOr<RecoveryReport> Look(const FrameSource& source, const State& state,
+absl::StatusOr<RecoveryReport> Look(const FrameFile& source, const State& state,
                                     bool drop_stranded) {
   CAIRN_RETURN_IF_ERROR(frame::FrameWriter::CheckMayGoOn(source, state, drop_stranded));
   RecoveryReport report;
@@ -64,10 +64,10 @@ absl::StatusOr<RecoveryReport> Look(const FrameSource& source, const State& stat
 
 absl::StatusOr<RecoveryReport> LookWithHeader(const std::shared_ptr<File>& file,
                                               std::vector<std::byte> header, bool drop_stranded) {
-  const FrameSource source = FrameSource::OfFile(file, 0, false);
+  const FrameFile source = FrameFile::OfFile(file, 0, false);
   CAIRN_ASSIGN_OR_RETURN(
       const std::shared_ptr<const State> state,
-      frame::LoadFrom(source, std::move(header), frame::MakeEnvironment(OpenOptions())));
+      frame::LoadFrom(source, std::move(header), frame::MakeFrameContext(OpenOptions())));
   CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Look(source, *state, drop_stranded));
   report.header_restored = true;
   return report;

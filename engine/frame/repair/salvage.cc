@@ -31,7 +31,8 @@ absl::StatusOr<std::unique_ptr<File>> OpenDamaged(FileSystem* files, const std::
 }
 
 // The header at the start of the frame, if it can be read.
-absl::StatusOr<std::optional<format::FrameHeader>> ReadHeader(FileWindow& window, int64_t offset) {
+absl::StatusOr<std::optional<format::FrameHeader>> ReadHeader(BufferedFile& window,
+                                                              int64_t offset) {
   const int64_t available = window.size() - offset;
   CAIRN_ASSIGN_OR_RETURN(const Bytes fixed, window.ReadUpTo(offset, format::kFixedHeaderSize));
   const absl::StatusOr<int64_t> size = format::ParseHeaderLength(fixed);
@@ -47,7 +48,7 @@ absl::StatusOr<std::vector<Extent>> KnownParts(const File& file, int64_t offset,
                                                const std::optional<format::FrameHeader>& header) {
   std::vector<Extent> known;
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file.Size());
-  SearchBudget budget(size, kMaxTrailerOverlaps);
+  ScanBudget budget(size, kMaxTrailerOverlaps);
   CAIRN_RETURN_IF_ERROR(ForEachTrailer(file, budget, [&](const TrailerBytes& trailer) {
     known.push_back({.begin = trailer.begin, .end = trailer.end});
   }));
@@ -56,7 +57,7 @@ absl::StatusOr<std::vector<Extent>> KnownParts(const File& file, int64_t offset,
   return known;
 }
 
-absl::Status DropIndexes(IndexSpotter spotter, std::vector<FoundChunk>& chunks) {
+absl::Status DropIndexes(IndexDetector spotter, std::vector<FoundChunk>& chunks) {
   std::vector<FoundChunk> data;
   for (size_t i = 0; i < chunks.size(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(const bool index, spotter.IsIndex(i));
@@ -102,26 +103,26 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   if (files->Identity(target).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", target));
   }
-  CAIRN_ASSIGN_OR_RETURN(frame::FileWindow window,
-                         options.use_mmap ? frame::FileWindow::Map(*file)
-                                          : frame::FileWindow::Open(*file, frame::kWindow));
+  CAIRN_ASSIGN_OR_RETURN(frame::BufferedFile window,
+                         options.use_mmap ? frame::BufferedFile::Map(*file)
+                                          : frame::BufferedFile::Open(*file, frame::kWindow));
   if (options.offset < 0 || options.offset > window.size()) {
     return OutOfRange("%s: offset %d is not in a file of %d bytes", from, options.offset,
                       window.size());
   }
-  const std::shared_ptr<const frame::Environment> env = frame::MakeEnvironment(options);
+  const std::shared_ptr<const frame::FrameContext> env = frame::MakeFrameContext(options);
   CAIRN_ASSIGN_OR_RETURN(const std::optional<format::FrameHeader> header,
                          frame::ReadHeader(window, options.offset));
   CAIRN_ASSIGN_OR_RETURN(std::vector<frame::Extent> known,
                          frame::KnownParts(*file, options.offset, header));
-  frame::ChunkProbe probe(*env, frame::TraitsOf(header));
-  frame::ChunkScan scan(window, probe, std::move(known));
+  frame::ChunkDetector probe(*env, frame::TraitsOf(header));
+  frame::ChunkScanner scan(window, probe, std::move(known));
   CAIRN_ASSIGN_OR_RETURN(frame::ScanResult found, scan.Run(options.offset));
   std::optional<int64_t> chunks_begin;
   if (header.has_value()) chunks_begin = options.offset + header->header_len;
   CAIRN_RETURN_IF_ERROR(frame::DropIndexes(
-      frame::IndexSpotter(window, probe, found.chunks, chunks_begin), found.chunks));
-  frame::SavedFrame saved(window, probe, *env);
+      frame::IndexDetector(window, probe, found.chunks, chunks_begin), found.chunks));
+  frame::SalvageWriter saved(window, probe, *env);
   saved.Choose(std::move(found), header);
   if (saved.empty()) {
     return absl::NotFoundError(

@@ -65,12 +65,12 @@ CompressionOptions CompressionOf(const chunk::Header& chunk) {
 
 }  // namespace
 
-bool SavedFrame::CanEncode(const CompressionOptions& compression) const {
+bool SalvageWriter::CanEncode(const CompressionOptions& compression) const {
   return chunk::Encoder::Make(compression, &env_.pool).ok();
 }
 
 // As the frame's header says, or else the first chunk that was compressed at all.
-void SavedFrame::SetCompression(const std::optional<format::FrameHeader>& header) {
+void SalvageWriter::SetCompression(const std::optional<format::FrameHeader>& header) {
   const int32_t typesize = compression_.typesize;
   std::vector<CompressionOptions> choices;
   if (header.has_value()) choices.push_back(frame::CompressionOf(*header));
@@ -87,7 +87,7 @@ void SavedFrame::SetCompression(const std::optional<format::FrameHeader>& header
   }
 }
 
-bool SavedFrame::NeedsDecoding(const chunk::Header& header) const {
+bool SalvageWriter::NeedsDecoding(const chunk::Header& header) const {
   if (header.special == SpecialValue::kRepeat) {
     return header.cbytes - header.size() != compression_.typesize;
   }
@@ -98,7 +98,7 @@ bool SavedFrame::NeedsDecoding(const chunk::Header& header) const {
          });
 }
 
-void SavedFrame::Choose(ScanResult found, const std::optional<format::FrameHeader>& header) {
+void SalvageWriter::Choose(ScanResult found, const std::optional<format::FrameHeader>& header) {
   lost_ = std::move(found.lost);
   tail_ = std::move(found.tail);
   // A frame may say more than any that is made.
@@ -141,7 +141,7 @@ void SavedFrame::Choose(ScanResult found, const std::optional<format::FrameHeade
   SetCompression(header);
 }
 
-int32_t SavedFrame::Chunksize() const {
+int32_t SalvageWriter::Chunksize() const {
   if (chunks_.empty()) return CreateOptions::kVariableChunks;
   const int32_t first = chunks_.front().header.nbytes;
   const bool same = std::all_of(chunks_.begin(), chunks_.end() - 1, [&](const FoundChunk& chunk) {
@@ -152,7 +152,7 @@ int32_t SavedFrame::Chunksize() const {
   return fixed ? first : CreateOptions::kVariableChunks;
 }
 
-absl::Status SavedFrame::Append(const FoundChunk& chunk, Writer& writer) {
+absl::Status SalvageWriter::Append(const FoundChunk& chunk, Writer& writer) {
   const chunk::Header& header = chunk.header;
   CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.Read(chunk.begin, header.cbytes));
   if (NeedsDecoding(header)) {
@@ -165,7 +165,7 @@ absl::Status SavedFrame::Append(const FoundChunk& chunk, Writer& writer) {
   return writer.AppendChunk(bytes);
 }
 
-absl::StatusOr<FrameInfo> SavedFrame::Write(const std::string& path, FileSystem* files) {
+absl::StatusOr<FrameInfo> SalvageWriter::Write(const std::string& path, FileSystem* files) {
   CreateOptions options;
   options.compression = compression_;
   options.chunksize = Chunksize();

@@ -21,9 +21,9 @@
 
 namespace cairn::frame {
 
-class SavedFrame {
+class SalvageWriter {
  public:
-  SavedFrame(FileWindow& window, const ChunkProbe& probe, const Environment& env)
+  SalvageWriter(BufferedFile& window, const ChunkDetector& probe, const FrameContext& env)
       : window_(window), probe_(probe), env_(env) {}
 
   // Takes what can stand in one frame: chunks of one typesize, all with variable blocks or none,
@@ -43,9 +43,9 @@ class SavedFrame {
   int32_t Chunksize() const;
   absl::Status Append(const FoundChunk& chunk, Writer& writer);
 
-  FileWindow& window_;
-  const ChunkProbe& probe_;
-  const Environment& env_;
+  BufferedFile& window_;
+  const ChunkDetector& probe_;
+  const FrameContext& env_;
   std::vector<FoundChunk> chunks_;
   std::vector<std::byte> tail_;
   std::vector<LostBytes> lost_;

@@ -49,7 +49,7 @@ std::optional<Candidate> CandidateOf(Bytes tail, int64_t end) {
 // Tells whether a trailer belongs to a whole frame at the start of the file.
 class OwnTrailerCheck {
  public:
-  OwnTrailerCheck(FileWindow& window, SearchBudget& budget) : window_(window), budget_(budget) {}
+  OwnTrailerCheck(BufferedFile& window, ScanBudget& budget) : window_(window), budget_(budget) {}
 
   // The first misfit is the error.
   absl::StatusOr<FoundTrailer> Check(const TrailerBytes& trailer);
@@ -58,8 +58,8 @@ class OwnTrailerCheck {
   absl::Status CheckIndex(const format::FrameHeader& header, const format::Seal& seal,
                           int64_t trailer_begin);
 
-  FileWindow& window_;
-  SearchBudget& budget_;
+  BufferedFile& window_;
+  ScanBudget& budget_;
 };
 
 absl::StatusOr<format::Seal> SealOf(const TrailerBytes& trailer) {
@@ -125,11 +125,11 @@ bool LooksLikeTrailer(Bytes head) {
          head[3] == std::byte{format::msgpack::kUint16};
 }
 
-absl::Status ForEachTrailer(const File& file, SearchBudget& budget,
+absl::Status ForEachTrailer(const File& file, ScanBudget& budget,
                             absl::FunctionRef<void(const TrailerBytes&)> visit) {
   constexpr auto kOverlap = static_cast<int64_t>(kTailSize) - 1;
-  CAIRN_ASSIGN_OR_RETURN(FileWindow scan, FileWindow::Open(file, 0));
-  CAIRN_ASSIGN_OR_RETURN(FileWindow window, FileWindow::Open(file, 0));
+  CAIRN_ASSIGN_OR_RETURN(BufferedFile scan, BufferedFile::Open(file, 0));
+  CAIRN_ASSIGN_OR_RETURN(BufferedFile window, BufferedFile::Open(file, 0));
   // Each step looks at the tails that end in [end - kStep + 1, end].
   for (int64_t end = scan.size(); end > kOverlap; end -= kStep) {
     const int64_t begin = std::max<int64_t>(end - kStep - kOverlap, 0);
@@ -152,8 +152,8 @@ absl::Status ForEachTrailer(const File& file, SearchBudget& budget,
 }
 
 absl::StatusOr<FoundTrailer> FindNewestTrailer(const File& file) {
-  CAIRN_ASSIGN_OR_RETURN(FileWindow window, FileWindow::Open(file, 0));
-  SearchBudget budget(window.size(), kMaxTrailerOverlaps);
+  CAIRN_ASSIGN_OR_RETURN(BufferedFile window, BufferedFile::Open(file, 0));
+  ScanBudget budget(window.size(), kMaxTrailerOverlaps);
   OwnTrailerCheck check(window, budget);
   std::optional<FoundTrailer> newest;
   CAIRN_RETURN_IF_ERROR(ForEachTrailer(file, budget, [&](const TrailerBytes& trailer) {

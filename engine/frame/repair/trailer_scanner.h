@@ -20,9 +20,9 @@ namespace cairn::frame {
 
 // What one search may look at. Trailers do not overlap, nor do the indexes before them, so together
 // they are no longer than the file; only files that were made to waste time ask for much more.
-class SearchBudget {
+class ScanBudget {
  public:
-  SearchBudget(int64_t file_size, int64_t times)
+  ScanBudget(int64_t file_size, int64_t times)
       : left_(CheckedMul(file_size, times).value_or(INT64_MAX)) {}
   // False when it would be more than is left.
   bool Spend(int64_t bytes) {
@@ -51,7 +51,7 @@ inline constexpr int64_t kTrailerHead = 4;
 inline constexpr int64_t kMaxTrailerOverlaps = 16;
 
 // Visits them from the end of the file on, as far as the budget goes.
-absl::Status ForEachTrailer(const File& file, SearchBudget& budget,
+absl::Status ForEachTrailer(const File& file, ScanBudget& budget,
                             absl::FunctionRef<void(const TrailerBytes&)> visit);
 
 // A trailer of Cairn's and the header that belongs to it.

@@ -35,15 +35,15 @@ bool NeedsCoding(const chunk::Header& header, const ForeignContext& context) {
 
 }  // namespace
 
-absl::StatusOr<ForeignChunk> MakeForeignChunk(Bytes chunk, const chunk::Header& header,
-                                              const ForeignContext& context) {
+absl::StatusOr<ImportedChunk> ImportChunk(Bytes chunk, const chunk::Header& header,
+                                          const ForeignContext& context) {
   if (header.instrumented) {
     return InvalidArgument("a chunk of measurements cannot stand in a frame");
   }
   if (header.special == SpecialValue::kNans && header.typesize != 4 && header.typesize != 8) {
     return InvalidArgument("a chunk of NaNs needs a typesize of 4 or 8, got %d", header.typesize);
   }
-  ForeignChunk foreign;
+  ImportedChunk foreign;
   foreign.nbytes = header.nbytes;
   const bool whole_items = header.nbytes % context.typesize == 0;
   const bool index_value =

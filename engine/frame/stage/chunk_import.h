@@ -15,7 +15,7 @@
 namespace cairn::frame {
 
 // One of three: a special value of the index, bytes to be stored, or items to be coded again.
-struct ForeignChunk {
+struct ImportedChunk {
   int64_t nbytes = 0;  // decoded
   SpecialValue special = SpecialValue::kNone;
   std::vector<std::byte> stored;
@@ -31,8 +31,8 @@ struct ForeignContext {
 
 // Decides by what every reader of frames takes: chunks of version 5 and 6 with 32-byte headers,
 // special values in the index alone. `header` is the chunk's, parsed.
-absl::StatusOr<ForeignChunk> MakeForeignChunk(Bytes chunk, const chunk::Header& header,
-                                              const ForeignContext& context);
+absl::StatusOr<ImportedChunk> ImportChunk(Bytes chunk, const chunk::Header& header,
+                                          const ForeignContext& context);
 
 }  // namespace cairn::frame
 

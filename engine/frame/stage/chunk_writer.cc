@@ -25,24 +25,24 @@ bool IsIndexSpecial(SpecialValue special) {
          special == SpecialValue::kUninit;
 }
 
-ChunkMaker::ChunkMaker(CompressionOptions compression, Rules rules,
-                       std::shared_ptr<const Environment> env, ChunkSink& sink)
+ChunkWriter::ChunkWriter(CompressionOptions compression, Rules rules,
+                         std::shared_ptr<const FrameContext> env, ChunkSink& sink)
     : compression_(std::move(compression)), rules_(rules), env_(std::move(env)), sink_(sink) {}
 
-absl::StatusOr<const chunk::Encoder*> ChunkMaker::GetEncoder() {
+absl::StatusOr<const chunk::Encoder*> ChunkWriter::GetEncoder() {
   if (!encoder_.has_value()) {
     CAIRN_ASSIGN_OR_RETURN(encoder_, chunk::Encoder::Make(compression_, &env_->pool));
   }
   return &*encoder_;
 }
 
-absl::StatusOr<StagedChunk> ChunkMaker::Store(Bytes chunk, int64_t nbytes) {
+absl::StatusOr<StagedChunk> ChunkWriter::Store(Bytes chunk, int64_t nbytes) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t entry, sink_.Append(chunk));
   return StagedChunk{.entry = {.value = entry, .fingerprint = format::HashChunk(chunk)},
                      .cost = {.nbytes = nbytes, .stored = static_cast<int64_t>(chunk.size())}};
 }
 
-absl::StatusOr<StagedChunk> ChunkMaker::FromItems(Bytes items) {
+absl::StatusOr<StagedChunk> ChunkWriter::FromItems(Bytes items) {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder* encoder, GetEncoder());
   const auto nbytes = static_cast<int64_t>(items.size());
   // Where the index can stand for zeros it does; other readers know it for whole items of chunks of
@@ -59,23 +59,23 @@ absl::StatusOr<StagedChunk> ChunkMaker::FromItems(Bytes items) {
                                                : InIndex(header.special, nbytes);
 }
 
-absl::StatusOr<ForeignChunk> ChunkMaker::Prepare(Bytes chunk, const chunk::Header& header) const {
+absl::StatusOr<ImportedChunk> ChunkWriter::Prepare(Bytes chunk, const chunk::Header& header) const {
   ForeignContext context;
   context.typesize = rules_.typesize;
   context.fixed_chunks = rules_.fixed_chunks;
   context.registry = compression_.registry;
   context.pool = &env_->pool;
-  return MakeForeignChunk(chunk, header, context);
+  return ImportChunk(chunk, header, context);
 }
 
-absl::StatusOr<StagedChunk> ChunkMaker::FromForeign(const ForeignChunk& foreign) {
+absl::StatusOr<StagedChunk> ChunkWriter::FromForeign(const ImportedChunk& foreign) {
   if (foreign.special != SpecialValue::kNone) return InIndex(foreign.special, foreign.nbytes);
   if (!foreign.items.empty()) return FromItems(foreign.items);
   return Store(foreign.stored, foreign.nbytes);
 }
 
-absl::StatusOr<StagedChunk> ChunkMaker::FromSpecial(SpecialValue special, int64_t nbytes,
-                                                    Bytes value) {
+absl::StatusOr<StagedChunk> ChunkWriter::FromSpecial(SpecialValue special, int64_t nbytes,
+                                                     Bytes value) {
   if (IsIndexSpecial(special) && rules_.fixed_chunks) return InIndex(special, nbytes);
   CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder* encoder, GetEncoder());
   // The index of a frame of variable chunks cannot hold values: there they are repeated items.

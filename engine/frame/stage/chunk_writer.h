@@ -20,7 +20,7 @@
 namespace cairn::frame {
 
 // Not thread-safe.
-class ChunkMaker {
+class ChunkWriter {
  public:
   // The rules of the frame that the chunks are for.
   struct Rules {
@@ -28,16 +28,16 @@ class ChunkMaker {
     bool fixed_chunks = true;  // its index may hold special values
   };
 
-  ChunkMaker(CompressionOptions compression, Rules rules, std::shared_ptr<const Environment> env,
-             ChunkSink& sink);
+  ChunkWriter(CompressionOptions compression, Rules rules, std::shared_ptr<const FrameContext> env,
+              ChunkSink& sink);
 
   // Whether the options can make a chunk.
   absl::Status CheckOptions() { return GetEncoder().status(); }
 
   absl::StatusOr<StagedChunk> FromItems(Bytes items);
   // Looks at a chunk that somebody else made; stores nothing.
-  absl::StatusOr<ForeignChunk> Prepare(Bytes chunk, const chunk::Header& header) const;
-  absl::StatusOr<StagedChunk> FromForeign(const ForeignChunk& foreign);
+  absl::StatusOr<ImportedChunk> Prepare(Bytes chunk, const chunk::Header& header) const;
+  absl::StatusOr<StagedChunk> FromForeign(const ImportedChunk& foreign);
   // A chunk of nbytes of one value; `value` is one item and given with kRepeat only.
   absl::StatusOr<StagedChunk> FromSpecial(SpecialValue special, int64_t nbytes, Bytes value);
 
@@ -47,7 +47,7 @@ class ChunkMaker {
 
   CompressionOptions compression_;
   Rules rules_;
-  std::shared_ptr<const Environment> env_;
+  std::shared_ptr<const FrameContext> env_;
   ChunkSink& sink_;
   std::optional<chunk::Encoder> encoder_;  // made at the first chunk
   chunk::ScratchBuffer encoded_;

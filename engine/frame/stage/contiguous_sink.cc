@@ -14,7 +14,7 @@ constexpr size_t kPieceSize = 1 << 20;
 
 }  // namespace
 
-absl::Status ChunkLog::Write(Bytes bytes) {
+absl::Status ContiguousSink::Write(Bytes bytes) {
   constexpr int64_t kPage = 4096;
   CAIRN_RETURN_IF_ERROR(file_->WriteAt(flushed_, bytes));
   flushed_ += std::ssize(bytes);
@@ -27,7 +27,7 @@ absl::Status ChunkLog::Write(Bytes bytes) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<int64_t> ChunkLog::Append(Bytes chunk) {
+absl::StatusOr<int64_t> ContiguousSink::Append(Bytes chunk) {
   if (pending_.size() + chunk.size() > kPieceSize) CAIRN_RETURN_IF_ERROR(Flush());
   const int64_t position = end();
   if (chunk.size() > kPieceSize) {
@@ -38,19 +38,19 @@ absl::StatusOr<int64_t> ChunkLog::Append(Bytes chunk) {
   return position - header_len_;
 }
 
-absl::StatusOr<uint64_t> ChunkLog::AppendRecord(const format::BatchParts& batch,
-                                                const format::Receipt& receipt) {
+absl::StatusOr<uint64_t> ContiguousSink::AppendRecord(const format::CommitRecordParts& batch,
+                                                      const format::Receipt& receipt) {
   const int64_t size = format::RecordSize(batch) + format::kReceiptSize;
   if (std::ssize(pending_) + size > static_cast<int64_t>(kPieceSize)) {
     CAIRN_RETURN_IF_ERROR(Flush());
   }
   format::AppendRecord(batch, end(), pending_);
-  const uint64_t hash = format::HashOf(pending_);
+  const uint64_t hash = format::StoredChecksum(pending_);
   format::AppendReceipt(receipt, end(), pending_);
   return hash;
 }
 
-absl::Status ChunkLog::Flush() {
+absl::Status ContiguousSink::Flush() {
   if (pending_.empty()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(Write(pending_));
   if (pending_.capacity() > 2 * kPieceSize) pending_ = {};
@@ -58,12 +58,12 @@ absl::Status ChunkLog::Flush() {
   return absl::OkStatus();
 }
 
-absl::Status ChunkLog::AttachTo(State& state) {
+absl::Status ContiguousSink::AttachTo(State& state) {
   state.chunks_end = std::max(state.chunks_end, flushed_);
-  const Region& before = region_.size() > state.region.size() ? region_ : state.region;
+  const FrameView& before = region_.size() > state.region.size() ? region_ : state.region;
   CAIRN_ASSIGN_OR_RETURN(region_, source_.ViewMore(before, state.chunks_end));
   state.region = region_;
-  SetContiguousArea(state);
+  SetContiguousSource(state);
   return absl::OkStatus();
 }
 

@@ -16,7 +16,7 @@
 
 namespace cairn::frame {
 
-class ChunkLog final : public ChunkSink {
+class ContiguousSink final : public ChunkSink {
  public:
   // Where the log begins: behind every committed byte.
   struct Start {
@@ -25,7 +25,7 @@ class ChunkLog final : public ChunkSink {
   };
 
   // Writes to `file`, which `source` reads.
-  ChunkLog(File* file, FrameSource source, Start start)
+  ContiguousSink(File* file, FrameFile source, Start start)
       : file_(file),
         source_(std::move(source)),
         header_len_(start.header_len),
@@ -37,7 +37,7 @@ class ChunkLog final : public ChunkSink {
   absl::Status AttachTo(State& state) override;
   // Puts the batch's record and its receipt behind the chunks, and returns the hash that ends the
   // record.
-  absl::StatusOr<uint64_t> AppendRecord(const format::BatchParts& batch,
+  absl::StatusOr<uint64_t> AppendRecord(const format::CommitRecordParts& batch,
                                         const format::Receipt& receipt);
   // Everything before this is in the file.
   int64_t flushed() const { return flushed_; }
@@ -48,12 +48,12 @@ class ChunkLog final : public ChunkSink {
   absl::Status Write(Bytes bytes);
 
   File* file_;
-  FrameSource source_;
+  FrameFile source_;
   int64_t header_len_;
   int64_t flushed_;
   int64_t announced_;  // bytes before this are on their way to the disk
   std::vector<std::byte> pending_;
-  Region region_;  // that the last view reads
+  FrameView region_;  // that the last view reads
 };
 
 }  // namespace cairn::frame

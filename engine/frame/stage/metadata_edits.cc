@@ -16,7 +16,7 @@ constexpr int64_t kMaxVlBytes = int64_t{1} << 29;
 
 }  // namespace
 
-absl::Status SetMetalayer(Draft& draft, std::string_view name, Bytes content) {
+absl::Status SetMetalayer(StagedState& draft, std::string_view name, Bytes content) {
   const auto it = std::ranges::find(draft.header.metalayers, name, &Metalayer::name);
   if (it == draft.header.metalayers.end()) {
     return absl::NotFoundError(absl::StrFormat("metalayer %s", name));
@@ -32,17 +32,18 @@ absl::Status SetMetalayer(Draft& draft, std::string_view name, Bytes content) {
   return absl::OkStatus();
 }
 
-absl::Status SetVlmeta(Draft& draft, const Environment& env, std::string_view name, Bytes content) {
+absl::Status SetVlmeta(StagedState& draft, const FrameContext& env, std::string_view name,
+                       Bytes content) {
   CAIRN_RETURN_IF_ERROR(format::CheckLayerName(name));
   if (IsReservedLayer(name)) return InvalidArgument("vlmetalayer %s is Cairn's own", name);
-  const auto it = std::ranges::find(draft.vlmetalayers, name, &VlLayer::name);
+  const auto it = std::ranges::find(draft.vlmetalayers, name, &VlMetalayer::name);
   const bool found = it != draft.vlmetalayers.end();
   if (!found && draft.vlmetalayers.size() + 2 >= kMaxVlMetalayers) {
     return ResourceExhausted("frame: more than %d vlmetalayers", kMaxVlMetalayers - 2);
   }
-  CAIRN_ASSIGN_OR_RETURN(VlLayer layer, EncodeVlLayer(env, name, content));
+  CAIRN_ASSIGN_OR_RETURN(VlMetalayer layer, EncodeVlLayer(env, name, content));
   int64_t total = static_cast<int64_t>(layer.chunk.bytes().size());
-  for (const VlLayer& other : draft.vlmetalayers) {
+  for (const VlMetalayer& other : draft.vlmetalayers) {
     if (other.name != name) total += static_cast<int64_t>(other.chunk.bytes().size());
   }
   if (total > kMaxVlBytes) {
@@ -55,9 +56,10 @@ absl::Status SetVlmeta(Draft& draft, const Environment& env, std::string_view na
   return absl::OkStatus();
 }
 
-absl::Status DeleteVlmeta(Draft& draft, std::string_view name) {
+absl::Status DeleteVlmeta(StagedState& draft, std::string_view name) {
   // All of that name, as whoever replays the edit does.
-  if (std::erase_if(draft.vlmetalayers, [&](const VlLayer& l) { return l.name == name; }) == 0) {
+  if (std::erase_if(draft.vlmetalayers, [&](const VlMetalayer& l) { return l.name == name; }) ==
+      0) {
     return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));
   }
   draft.Record({.kind = format::LayerEdit::Kind::kDeleteVlmeta, .name = std::string(name)});

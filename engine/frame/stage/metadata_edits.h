@@ -13,9 +13,10 @@
 namespace cairn::frame {
 
 // What is refused changes nothing; see Writer.
-absl::Status SetMetalayer(Draft& draft, std::string_view name, Bytes content);
-absl::Status SetVlmeta(Draft& draft, const Environment& env, std::string_view name, Bytes content);
-absl::Status DeleteVlmeta(Draft& draft, std::string_view name);
+absl::Status SetMetalayer(StagedState& draft, std::string_view name, Bytes content);
+absl::Status SetVlmeta(StagedState& draft, const FrameContext& env, std::string_view name,
+                       Bytes content);
+absl::Status DeleteVlmeta(StagedState& draft, std::string_view name);
 
 }  // namespace cairn::frame
 

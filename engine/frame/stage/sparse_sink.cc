@@ -28,23 +28,23 @@ absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index, size
   return numbers;
 }
 
-ChunkFiles::ChunkFiles(std::shared_ptr<FileSystem> directory, std::vector<int64_t> taken)
+SparseSink::SparseSink(std::shared_ptr<FileSystem> directory, std::vector<int64_t> taken)
     : directory_(std::move(directory)), taken_(std::move(taken)) {}
 
-absl::StatusOr<std::unique_ptr<ChunkFiles>> ChunkFiles::Make(std::shared_ptr<FileSystem> directory,
+absl::StatusOr<std::unique_ptr<SparseSink>> SparseSink::Make(std::shared_ptr<FileSystem> directory,
                                                              const ChunkIndex& named) {
   CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> taken, FileNumbersIn(named, SIZE_MAX));
-  return std::unique_ptr<ChunkFiles>(new ChunkFiles(std::move(directory), std::move(taken)));
+  return std::unique_ptr<SparseSink>(new SparseSink(std::move(directory), std::move(taken)));
 }
 
-int64_t ChunkFiles::NextNumber() {
+int64_t SparseSink::NextNumber() {
   for (; passed_ < taken_.size() && taken_[passed_] <= next_; ++passed_) {
     if (taken_[passed_] == next_) ++next_;
   }
   return next_++;
 }
 
-absl::StatusOr<std::unique_ptr<File>> ChunkFiles::CreateFile() {
+absl::StatusOr<std::unique_ptr<File>> SparseSink::CreateFile() {
   for (;;) {
     const int64_t number = NextNumber();
     if (number > format::kMaxChunkFileNumber) {
@@ -61,7 +61,7 @@ absl::StatusOr<std::unique_ptr<File>> ChunkFiles::CreateFile() {
   }
 }
 
-absl::StatusOr<int64_t> ChunkFiles::Append(Bytes chunk) {
+absl::StatusOr<int64_t> SparseSink::Append(Bytes chunk) {
   if (unsynced_.size() == kMaxUnsynced) CAIRN_RETURN_IF_ERROR(Sync());
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> file, CreateFile());
   CAIRN_RETURN_IF_ERROR(file->WriteAt(0, chunk));
@@ -69,7 +69,7 @@ absl::StatusOr<int64_t> ChunkFiles::Append(Bytes chunk) {
   return staged_.back();
 }
 
-absl::Status ChunkFiles::Sync() {
+absl::Status SparseSink::Sync() {
   for (const std::unique_ptr<File>& file : unsynced_) {
     CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kAll));
   }
@@ -77,7 +77,7 @@ absl::Status ChunkFiles::Sync() {
   return absl::OkStatus();
 }
 
-absl::Status ChunkFiles::RemoveUnnamed(const ChunkIndex& named) {
+absl::Status SparseSink::RemoveUnnamed(const ChunkIndex& named) {
   CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> still, FileNumbersIn(named, SIZE_MAX));
   taken_.insert(taken_.end(), staged_.begin(), staged_.end());
   staged_.clear();
@@ -88,7 +88,7 @@ absl::Status ChunkFiles::RemoveUnnamed(const ChunkIndex& named) {
   return absl::OkStatus();
 }
 
-void ChunkFiles::Discard() {
+void SparseSink::Discard() {
   unsynced_.clear();
   for (const int64_t number : staged_) {
     directory_->Remove(format::ChunkFileName(number)).IgnoreError();

@@ -19,10 +19,10 @@ namespace cairn::frame {
 absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index, size_t most);
 
 // Takes the lowest numbers that no file of the directory has, each once in its life.
-class ChunkFiles final : public ChunkSink {
+class SparseSink final : public ChunkSink {
  public:
   // `named` are the chunks of the committed index: their numbers need not be tried.
-  static absl::StatusOr<std::unique_ptr<ChunkFiles>> Make(std::shared_ptr<FileSystem> directory,
+  static absl::StatusOr<std::unique_ptr<SparseSink>> Make(std::shared_ptr<FileSystem> directory,
                                                           const ChunkIndex& named);
 
   absl::StatusOr<int64_t> Append(Bytes chunk) override;
@@ -40,7 +40,7 @@ class ChunkFiles final : public ChunkSink {
   absl::Status RemoveUnnamed(const ChunkIndex& named);
 
  private:
-  ChunkFiles(std::shared_ptr<FileSystem> directory, std::vector<int64_t> taken);
+  SparseSink(std::shared_ptr<FileSystem> directory, std::vector<int64_t> taken);
   int64_t NextNumber();
   absl::StatusOr<std::unique_ptr<File>> CreateFile();
 

@@ -19,7 +19,7 @@ format::PlacedChunk PlaceOf(const StagedChunk& chunk) {
 
 }  // namespace
 
-void Draft::Count(const ChunkCost& cost, int64_t sign) {
+void StagedState::Count(const ChunkCost& cost, int64_t sign) {
   header.nbytes += sign * cost.nbytes;
   stored_bytes = stored_bytes.has_value() && cost.stored.has_value()
                      ? CheckedAdd(*stored_bytes, sign * *cost.stored)
@@ -29,20 +29,20 @@ void Draft::Count(const ChunkCost& cost, int64_t sign) {
   edited = true;
 }
 
-void Draft::Insert(int64_t nchunk, const StagedChunk& chunk) {
+void StagedState::Insert(int64_t nchunk, const StagedChunk& chunk) {
   chunks.Insert(nchunk, chunk.entry);
   chunk_edits.Add(format::InsertEdit{.nchunk = nchunk, .chunk = PlaceOf(chunk)});
   Count(chunk.cost, 1);
 }
 
-void Draft::Replace(int64_t nchunk, const ChunkCost& old, const StagedChunk& chunk) {
+void StagedState::Replace(int64_t nchunk, const ChunkCost& old, const StagedChunk& chunk) {
   chunks.Replace(nchunk, chunk.entry);
   chunk_edits.Add(format::ReplaceEdit{.nchunk = nchunk, .chunk = PlaceOf(chunk)});
   Count(old, -1);
   Count(chunk.cost, 1);
 }
 
-void Draft::Erase(int64_t first, int64_t count, const ChunkCost& old) {
+void StagedState::Erase(int64_t first, int64_t count, const ChunkCost& old) {
   chunks.Erase(first, count);
   chunk_edits.Add(format::EraseEdit{.first = first, .count = count});
   Count(old, -1);
@@ -50,7 +50,7 @@ void Draft::Erase(int64_t first, int64_t count, const ChunkCost& old) {
   if (chunks.size() == 0) header.vlblocks = false;
 }
 
-void Draft::Reorder(std::span<const int64_t> order, std::vector<IndexEntry> entries) {
+void StagedState::Reorder(std::span<const int64_t> order, std::vector<IndexEntry> entries) {
   format::ReorderEdit edit;
   edit.order.reserve(order.size());
   for (const int64_t nchunk : order) edit.order.push_back(static_cast<uint32_t>(nchunk));
@@ -59,14 +59,14 @@ void Draft::Reorder(std::span<const int64_t> order, std::vector<IndexEntry> entr
   edited = true;
 }
 
-void Draft::Settle() {
+void StagedState::Settle() {
   edited = false;
   chunk_edits.Clear();
   layer_edits.clear();
   tail_replaced = false;
 }
 
-void Draft::Record(format::LayerEdit edit) {
+void StagedState::Record(format::LayerEdit edit) {
   edited = true;
   // Only the last content of a name counts.
   const auto same = std::ranges::find_if(layer_edits, [&](const format::LayerEdit& other) {
@@ -80,7 +80,7 @@ void Draft::Record(format::LayerEdit edit) {
   }
 }
 
-void Draft::ReopenLast(const ChunkCost& cost) {
+void StagedState::ReopenLast(const ChunkCost& cost) {
   const int64_t last = chunks.size() - 1;
   const absl::StatusOr<IndexEntry> entry = chunks.Get(last);
   // Its stored bytes stay alive as the tail's.
@@ -89,7 +89,7 @@ void Draft::ReopenLast(const ChunkCost& cost) {
   tail_replaced = true;
 }
 
-void Draft::DropTail() {
+void StagedState::DropTail() {
   if (tail.head.has_value()) Count({.nbytes = 0, .stored = tail.head->stored}, -1);
   tail = {};
   tail_replaced = true;

@@ -28,8 +28,8 @@ struct StagedChunk {
 };
 
 // Pure memory: making or dropping one costs no I/O.
-struct Draft {
-  explicit Draft(const State& base)
+struct StagedState {
+  explicit StagedState(const State& base)
       : header(base.header),
         header_bytes(base.header_bytes),
         chunks(base.chunks),
@@ -43,9 +43,9 @@ struct Draft {
   format::FrameHeader header;
   std::shared_ptr<const std::vector<std::byte>> header_bytes;  // as the checkpoint left them
   ChunkIndex chunks;
-  std::vector<VlLayer> vlmetalayers;
+  std::vector<VlMetalayer> vlmetalayers;
   // Items that do not fill a chunk yet. Only in frames of fixed chunks.
-  Tail tail;
+  PartialChunk tail;
   // Bytes of the stored chunks; empty when the base did not know.
   std::optional<int64_t> stored_bytes;
 

@@ -90,7 +90,7 @@ absl::Status Stager::ReopenShortChunk() {
 
 // Before anything is built upon the head it must be sure that it can be read.
 absl::Status Stager::LoadHead() {
-  const std::optional<TailHead>& head = draft_.tail.head;
+  const std::optional<StoredPrefix>& head = draft_.tail.head;
   if (!head.has_value() || std::ssize(head_items_) == head->nbytes) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(draft_.chunks.size()));
   head_items_.resize(static_cast<size_t>(head->nbytes));
@@ -101,8 +101,8 @@ absl::Status Stager::LoadHead() {
 absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
   chunk::ScratchBuffer scratch;
-  CAIRN_ASSIGN_OR_RETURN(const OpenChunk chunk,
-                         OpenChunk::Open(*state, nchunk, base_->env->verify, scratch));
+  CAIRN_ASSIGN_OR_RETURN(const ChunkReader chunk,
+                         ChunkReader::Open(*state, nchunk, base_->env->verify, scratch));
   std::vector<std::byte> items(static_cast<size_t>(chunk.nbytes()));
   if (absl::Status status = chunk.Read(0, items); !status.ok()) return AtChunk(nchunk, status);
   return items;
@@ -125,7 +125,7 @@ absl::Status Stager::CloseTail() {
 }
 
 absl::Status Stager::MakeChunkOfTail() {
-  const Tail tail = draft_.tail;
+  const PartialChunk tail = draft_.tail;
   draft_.DropTail();
   if (!tail.head.has_value()) return AddLast(maker_.FromItems(tail.items.span()));
   std::vector<std::byte> items = std::exchange(head_items_, {});
@@ -270,20 +270,20 @@ absl::Status Stager::Finish() {
   return Remember(sink_.Flush());
 }
 
-format::BatchParts Stager::MakeBatch(const format::BatchLinks& links) const {
-  format::BatchParts batch{.links = links,
-                           .totals = {.nchunks = draft_.chunks.size(),
-                                      .nbytes = draft_.nbytes(),
-                                      .stored_bytes = draft_.stored_bytes.value_or(-1),
-                                      .chunksize = draft_.header.chunksize,
-                                      .vlblocks = draft_.header.vlblocks},
-                           .chunks = draft_.chunk_edits,
-                           .layers = draft_.layer_edits,
-                           .tail_replaced = draft_.tail_replaced,
-                           .tail_items = draft_.tail.items.span()};
+format::CommitRecordParts Stager::MakeBatch(const format::CommitLinks& links) const {
+  format::CommitRecordParts batch{.links = links,
+                                  .totals = {.nchunks = draft_.chunks.size(),
+                                             .nbytes = draft_.nbytes(),
+                                             .stored_bytes = draft_.stored_bytes.value_or(-1),
+                                             .chunksize = draft_.header.chunksize,
+                                             .vlblocks = draft_.header.vlblocks},
+                                  .chunks = draft_.chunk_edits,
+                                  .layers = draft_.layer_edits,
+                                  .tail_replaced = draft_.tail_replaced,
+                                  .tail_items = draft_.tail.items.span()};
   if (!draft_.tail_replaced) {
     batch.tail_items = batch.tail_items.subspan(base_->tail.items.size());
-  } else if (const std::optional<TailHead>& head = draft_.tail.head; head.has_value()) {
+  } else if (const std::optional<StoredPrefix>& head = draft_.tail.head; head.has_value()) {
     batch.tail_head = format::PlacedChunk{.entry = head->entry.value,
                                           .fingerprint = head->entry.fingerprint,
                                           .nbytes = static_cast<int32_t>(head->nbytes),
@@ -315,7 +315,7 @@ absl::StatusOr<std::shared_ptr<const State>> Stager::View() {
   const std::shared_ptr<State> state = MakeState();
   CAIRN_RETURN_IF_ERROR(sink_.AttachTo(*state));
   state->index = {};
-  state->epoch = 0;
+  state->checkpoint_id = 0;
   state->info = MakeInfo(*state);
   state->info.fingerprint = base_->info.fingerprint;
   return state;

@@ -65,7 +65,7 @@ class Stager {
   // Makes a chunk of what waits in the tail and brings everything to the files.
   absl::Status Finish();
   // What the journal says of the edits. Holds until the next one.
-  format::BatchParts MakeBatch(const format::BatchLinks& links) const;
+  format::CommitRecordParts MakeBatch(const format::CommitLinks& links) const;
   // The base with the edits, but for where its bytes lie.
   std::shared_ptr<State> MakeState() const;
   // Goes on from `committed`, which is the base with all edits.
@@ -73,7 +73,7 @@ class Stager {
   // The base with the edits on top, for reading.
   absl::StatusOr<std::shared_ptr<const State>> View();
 
-  const Draft& draft() const { return draft_; }
+  const StagedState& draft() const { return draft_; }
   const absl::Status& failure() const { return failure_; }
 
  private:
@@ -138,8 +138,8 @@ class Stager {
   std::shared_ptr<const State> base_;
   ChunkSink& sink_;
   StagerOptions options_;
-  Draft draft_;
-  ChunkMaker maker_;
+  StagedState draft_;
+  ChunkWriter maker_;
   std::vector<std::byte> head_items_;  // of the tail's head, once they were needed
   absl::Status failure_;
   bool is_array_ = false;  // chunks and metalayer make an n-dimensional array

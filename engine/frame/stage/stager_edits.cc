@@ -63,8 +63,8 @@ absl::StatusOr<chunk::Header> Stager::HeaderOf(const IndexEntry& entry) {
       return base_->area->ReadHeader(entry.value, scratch);
     }
     // A system call: in a large frame the page is hardly ever mapped, and nobody reads the rest.
-    const ContiguousArea area(base_->region.Unmapped(), base_->header.header_len,
-                              base_->chunks_end);
+    const ContiguousChunkSource area(base_->region.Unmapped(), base_->header.header_len,
+                                     base_->chunks_end);
     return area.ReadHeader(entry.value, scratch);
   }
   // A view of the draft would cost as much as its metadata is long, and chunks are many.
@@ -160,7 +160,7 @@ absl::Status Stager::InsertCompressed(int64_t nchunk, Bytes chunk) {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
   CAIRN_RETURN_IF_ERROR(CheckChunk(header));
   CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, header.nbytes));
-  CAIRN_ASSIGN_OR_RETURN(const ForeignChunk foreign, maker_.Prepare(chunk, header));
+  CAIRN_ASSIGN_OR_RETURN(const ImportedChunk foreign, maker_.Prepare(chunk, header));
   return InsertMade(nchunk, {.nbytes = header.nbytes, .vlblocks = header.vlblocks},
                     [&] { return maker_.FromForeign(foreign); });
 }
@@ -169,7 +169,7 @@ absl::Status Stager::UpdateCompressed(int64_t nchunk, Bytes chunk) {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
   CAIRN_RETURN_IF_ERROR(CheckChunk(header));
   CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, header.nbytes));
-  CAIRN_ASSIGN_OR_RETURN(const ForeignChunk foreign, maker_.Prepare(chunk, header));
+  CAIRN_ASSIGN_OR_RETURN(const ImportedChunk foreign, maker_.Prepare(chunk, header));
   if (is_array_ && !foreign.stored.empty()) CAIRN_RETURN_IF_ERROR(CheckBlocks(nchunk, header));
   return UpdateMade(nchunk, header.nbytes, [&] { return maker_.FromForeign(foreign); });
 }
@@ -227,7 +227,7 @@ absl::Status Stager::Reorder(std::span<const int64_t> order) {
 
 // The chunk that holds byte `begin`, with as many of the items as it takes.
 absl::StatusOr<Stager::Update> Stager::MakeUpdate(const State& state, int64_t begin, Bytes items) {
-  CAIRN_ASSIGN_OR_RETURN(const ChunkStarts::Place at, FindByte(state, begin));
+  CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state, begin));
   Update update;
   update.nchunk = at.nchunk;
   CAIRN_ASSIGN_OR_RETURN(update.old, CostOf(at.nchunk));

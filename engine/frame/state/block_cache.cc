@@ -12,7 +12,7 @@ namespace {
 uint64_t HashOf(const BlockKey& key) {
   constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
   uint64_t hash = key.entry.fingerprint ^ static_cast<uint64_t>(key.entry.value);
-  for (const uint64_t more : {key.epoch, static_cast<uint64_t>(key.block)}) {
+  for (const uint64_t more : {key.checkpoint_id, static_cast<uint64_t>(key.block)}) {
     hash = (hash ^ more) * kOdd;
     hash ^= hash >> 32;
   }

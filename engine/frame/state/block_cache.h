@@ -14,9 +14,9 @@
 namespace cairn::frame {
 
 // A block of a stored chunk. What is stored at a place, with a fingerprint, never changes within an
-// epoch; see State::epoch.
+// checkpoint_id; see State::checkpoint_id.
 struct BlockKey {
-  uint64_t epoch = 0;
+  uint64_t checkpoint_id = 0;
   IndexEntry entry;
   int64_t block = 0;
   bool operator==(const BlockKey&) const = default;

@@ -21,21 +21,21 @@ void CallFor(Bytes bytes) {
 
 }  // namespace
 
-absl::StatusOr<ChunkPlace> ContiguousArea::Locate(int64_t entry) const {
+absl::StatusOr<ChunkLocation> ContiguousChunkSource::Locate(int64_t entry) const {
   const int64_t area = end_ - begin_;
   if (entry < 0 || entry > area - chunk::kBlosc1HeaderSize) {
     return DataLoss("index: offset %d lies outside the %d bytes of chunks", entry, area);
   }
-  return ChunkPlace{.offset = begin_ + entry};
+  return ChunkLocation{.offset = begin_ + entry};
 }
 
-std::string ContiguousArea::Describe(int64_t entry) const {
+std::string ContiguousChunkSource::Describe(int64_t entry) const {
   return absl::StrFormat("at byte %d", begin_ + entry);
 }
 
-absl::StatusOr<chunk::Header> ContiguousArea::ReadHeader(int64_t entry,
-                                                         chunk::ScratchBuffer& scratch) const {
-  CAIRN_ASSIGN_OR_RETURN(const ChunkPlace place, Locate(entry));
+absl::StatusOr<chunk::Header> ContiguousChunkSource::ReadHeader(
+    int64_t entry, chunk::ScratchBuffer& scratch) const {
+  CAIRN_ASSIGN_OR_RETURN(const ChunkLocation place, Locate(entry));
   const int64_t available = end_ - place.offset;
   const int64_t wanted =
       region_.in_place() ? available : std::min<int64_t>(available, chunk::kHeaderSize);
@@ -43,24 +43,25 @@ absl::StatusOr<chunk::Header> ContiguousArea::ReadHeader(int64_t entry,
   return chunk::ParseHeader(bytes, available);
 }
 
-absl::StatusOr<StoredChunk> ContiguousArea::Read(int64_t entry, ReadMode mode,
-                                                 chunk::ScratchBuffer& scratch) const {
+absl::StatusOr<StoredChunk> ContiguousChunkSource::Read(int64_t entry, ReadMode mode,
+                                                        chunk::ScratchBuffer& scratch) const {
   if (mode == ReadMode::kCopied && region_.in_place()) {
-    return ContiguousArea(region_.Unmapped(), begin_, end_).Pin(entry);
+    return ContiguousChunkSource(region_.Unmapped(), begin_, end_).Pin(entry);
   }
   const absl::StatusOr<chunk::Header> header = ReadHeader(entry, scratch);
   return header.ok() ? ReadBehind(*header, entry, scratch) : header.status();
 }
 
-absl::StatusOr<StoredChunk> ContiguousArea::ReadBehind(const chunk::Header& header, int64_t entry,
-                                                       chunk::ScratchBuffer& scratch) const {
+absl::StatusOr<StoredChunk> ContiguousChunkSource::ReadBehind(const chunk::Header& header,
+                                                              int64_t entry,
+                                                              chunk::ScratchBuffer& scratch) const {
   const absl::StatusOr<Bytes> bytes = region_.Read(begin_ + entry, header.cbytes, scratch);
   if (!bytes.ok()) return bytes.status();
   CallFor(*bytes);
   return StoredChunk{header, Chunk(*bytes, nullptr)};
 }
 
-absl::StatusOr<StoredChunk> ContiguousArea::Pin(int64_t entry) const {
+absl::StatusOr<StoredChunk> ContiguousChunkSource::Pin(int64_t entry) const {
   chunk::ScratchBuffer scratch;
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, ReadHeader(entry, scratch));
   CAIRN_ASSIGN_OR_RETURN(Chunk chunk, region_.Pin(begin_ + entry, header.cbytes));

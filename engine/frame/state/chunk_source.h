@@ -17,7 +17,7 @@
 namespace cairn::frame {
 
 // What the index says of a chunk, as a place. -1: not there.
-struct ChunkPlace {
+struct ChunkLocation {
   int64_t offset = -1;  // from the start of the frame
   int64_t file = -1;    // number of its file
 };
@@ -36,12 +36,12 @@ enum class ReadMode {
 };
 
 // Entries are those of the index that are no special values. Immutable, thread-safe.
-class ChunkArea {
+class ChunkSource {
  public:
-  virtual ~ChunkArea() = default;
+  virtual ~ChunkSource() = default;
 
   // Does not touch the chunk. kDataLoss when none can lie there.
-  virtual absl::StatusOr<ChunkPlace> Locate(int64_t entry) const = 0;
+  virtual absl::StatusOr<ChunkLocation> Locate(int64_t entry) const = 0;
   // "at byte 97", "in 0000001A.chunk".
   virtual std::string Describe(int64_t entry) const = 0;
 
@@ -59,12 +59,12 @@ class ChunkArea {
 };
 
 // Bytes [begin, end) of a frame; entries count from begin.
-class ContiguousArea final : public ChunkArea {
+class ContiguousChunkSource final : public ChunkSource {
  public:
-  ContiguousArea(Region region, int64_t begin, int64_t end)
+  ContiguousChunkSource(FrameView region, int64_t begin, int64_t end)
       : region_(std::move(region)), begin_(begin), end_(end) {}
 
-  absl::StatusOr<ChunkPlace> Locate(int64_t entry) const override;
+  absl::StatusOr<ChunkLocation> Locate(int64_t entry) const override;
   std::string Describe(int64_t entry) const override;
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
                                            chunk::ScratchBuffer& scratch) const override;
@@ -75,7 +75,7 @@ class ContiguousArea final : public ChunkArea {
   absl::StatusOr<StoredChunk> Pin(int64_t entry) const override;
 
  private:
-  Region region_;
+  FrameView region_;
   int64_t begin_;
   int64_t end_;
 };

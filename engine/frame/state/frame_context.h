@@ -15,7 +15,7 @@
 namespace cairn::frame {
 
 // Immutable but for what keeps work from being done twice, which is thread-safe.
-struct Environment {
+struct FrameContext {
   bool use_mmap = true;
   VerifyPolicy verify = VerifyPolicy::kFirstTouch;
   std::optional<uint64_t> generation;  // the only one to be read
@@ -23,17 +23,17 @@ struct Environment {
   int32_t max_mapped_files = 256;
   const Registry* registry = nullptr;
   Executor* executor = nullptr;
-  ReplayRules replay;
+  ReplayChecks replay;
   uint64_t boot = 0;  // see FileSystem::BootId
   mutable chunk::WorkspacePool pool;
-  mutable TouchedChunks touched;
+  mutable VerifiedChunks touched;
   mutable BlockCache blocks;
 
-  // A number for State::epoch.
-  uint64_t NewEpoch() const { return ++epochs_; }
+  // A number for State::checkpoint_id.
+  uint64_t NewCheckpointId() const { return ++checkpoint_ids_; }
 
  private:
-  mutable std::atomic<uint64_t> epochs_ = 0;
+  mutable std::atomic<uint64_t> checkpoint_ids_ = 0;
 };
 
 }  // namespace cairn::frame

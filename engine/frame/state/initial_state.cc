@@ -41,8 +41,8 @@ int32_t WholeItems(int32_t chunksize, int32_t typesize) {
   return std::max(chunksize - chunksize % typesize, typesize);
 }
 
-absl::StatusOr<std::shared_ptr<const State>> MakeNewState(const CreateOptions& options,
-                                                          std::shared_ptr<const Environment> env) {
+absl::StatusOr<std::shared_ptr<const State>> MakeInitialState(
+    const CreateOptions& options, std::shared_ptr<const FrameContext> env) {
   const CompressionOptions& compression = options.compression;
   if (compression.format != ChunkFormat::kBlosc2) {
     return InvalidArgument("frames hold chunks of the Blosc2 format only");
@@ -78,7 +78,7 @@ absl::StatusOr<std::shared_ptr<const State>> MakeNewState(const CreateOptions& o
   header.frame_size = header.header_len;
   state->array = ArrayOf(header);
   state->chunks_end = header.header_len;
-  SetContiguousArea(*state);
+  SetContiguousSource(*state);
   state->stored_bytes = 0;
   state->info = MakeInfo(*state);
   state->info.fingerprint = options.fingerprint;

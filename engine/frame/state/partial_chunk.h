@@ -12,16 +12,16 @@
 namespace cairn::frame {
 
 // A stored chunk, no longer in the index, with which a tail begins.
-struct TailHead {
+struct StoredPrefix {
   IndexEntry entry;
   int64_t nbytes = 0;
   int64_t stored = 0;
 };
 
 // Cheap to copy. Only frames of fixed chunks have one.
-struct Tail {
-  std::optional<TailHead> head;
-  Growing<std::byte> items;  // behind the head's
+struct PartialChunk {
+  std::optional<StoredPrefix> head;
+  SharedAppendVector<std::byte> items;  // behind the head's
 
   int64_t nbytes() const {
     return (head.has_value() ? head->nbytes : 0) + static_cast<int64_t>(items.size());

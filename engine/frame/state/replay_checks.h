@@ -5,7 +5,7 @@
 namespace cairn::frame {
 
 // Only a test that plants a fault switches one off, to see that crashes then do harm.
-struct ReplayRules {
+struct ReplayChecks {
   bool check_chunks = true;  // of batches that were perhaps not durable
   bool check_prev = true;    // that each record follows the one that it names
 };

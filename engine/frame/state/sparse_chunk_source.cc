@@ -37,32 +37,32 @@ absl::StatusOr<chunk::Header> HeaderOf(const File& file) {
 
 }  // namespace
 
-SparseArea::SparseArea(std::shared_ptr<FileSystem> directory, std::shared_ptr<const File> index,
-                       const Environment& env)
+SparseChunkSource::SparseChunkSource(std::shared_ptr<FileSystem> directory,
+                                     std::shared_ptr<const File> index, const FrameContext& env)
     : directory_(std::move(directory)),
       index_(std::move(index)),
       use_mmap_(env.use_mmap),
       mappings_(static_cast<size_t>(std::max(env.max_mapped_files, 0))) {}
 
-absl::StatusOr<ChunkPlace> SparseArea::Locate(int64_t entry) const {
+absl::StatusOr<ChunkLocation> SparseChunkSource::Locate(int64_t entry) const {
   if (entry < 0 || entry > format::kMaxChunkFileNumber) {
     return DataLoss("index: %d is no number of a chunk file", entry);
   }
-  return ChunkPlace{.file = entry};
+  return ChunkLocation{.file = entry};
 }
 
-std::string SparseArea::Describe(int64_t entry) const {
+std::string SparseChunkSource::Describe(int64_t entry) const {
   return "in " + format::ChunkFileName(entry);
 }
 
-absl::StatusOr<std::unique_ptr<File>> SparseArea::OpenFile(int64_t entry) const {
+absl::StatusOr<std::unique_ptr<File>> SparseChunkSource::OpenFile(int64_t entry) const {
   CAIRN_RETURN_IF_ERROR(Locate(entry).status());
   auto file = directory_->Open(format::ChunkFileName(entry), FileMode::kRead);
   if (!file.ok()) return AsDamage(file.status());
   return file;
 }
 
-absl::StatusOr<StoredChunk> SparseArea::Map(int64_t entry) const {
+absl::StatusOr<StoredChunk> SparseChunkSource::Map(int64_t entry) const {
   const auto map = [&]() -> absl::StatusOr<std::shared_ptr<const Mapping>> {
     CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, OpenFile(entry));
     CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(*file));
@@ -76,7 +76,7 @@ absl::StatusOr<StoredChunk> SparseArea::Map(int64_t entry) const {
                      Chunk(bytes.first(static_cast<size_t>(header.cbytes)), std::move(mapping))};
 }
 
-absl::StatusOr<StoredChunk> SparseArea::Copy(int64_t entry) const {
+absl::StatusOr<StoredChunk> SparseChunkSource::Copy(int64_t entry) const {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, OpenFile(entry));
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, HeaderOf(*file));
   auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(header.cbytes));
@@ -84,8 +84,8 @@ absl::StatusOr<StoredChunk> SparseArea::Copy(int64_t entry) const {
   return StoredChunk{header, Chunk(*bytes, bytes)};
 }
 
-absl::StatusOr<chunk::Header> SparseArea::ReadHeader(int64_t entry,
-                                                     chunk::ScratchBuffer& /*scratch*/) const {
+absl::StatusOr<chunk::Header> SparseChunkSource::ReadHeader(
+    int64_t entry, chunk::ScratchBuffer& /*scratch*/) const {
   if (use_mmap_) {  // it stays for who reads the chunk next
     CAIRN_ASSIGN_OR_RETURN(const StoredChunk chunk, Map(entry));
     return chunk.header;
@@ -94,17 +94,18 @@ absl::StatusOr<chunk::Header> SparseArea::ReadHeader(int64_t entry,
   return HeaderOf(*file);
 }
 
-absl::StatusOr<StoredChunk> SparseArea::Read(int64_t entry, ReadMode mode,
-                                             chunk::ScratchBuffer& /*scratch*/) const {
+absl::StatusOr<StoredChunk> SparseChunkSource::Read(int64_t entry, ReadMode mode,
+                                                    chunk::ScratchBuffer& /*scratch*/) const {
   return mode == ReadMode::kCopied ? Copy(entry) : Pin(entry);
 }
 
-absl::StatusOr<StoredChunk> SparseArea::ReadBehind(const chunk::Header& /*header*/, int64_t entry,
-                                                   chunk::ScratchBuffer& scratch) const {
+absl::StatusOr<StoredChunk> SparseChunkSource::ReadBehind(const chunk::Header& /*header*/,
+                                                          int64_t entry,
+                                                          chunk::ScratchBuffer& scratch) const {
   return Read(entry, ReadMode::kMapped, scratch);
 }
 
-absl::StatusOr<StoredChunk> SparseArea::Pin(int64_t entry) const {
+absl::StatusOr<StoredChunk> SparseChunkSource::Pin(int64_t entry) const {
   return use_mmap_ ? Map(entry) : Copy(entry);
 }
 

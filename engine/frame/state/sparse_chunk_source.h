@@ -15,13 +15,13 @@ namespace cairn::frame {
 
 // Entries are numbers of files. A file is mapped when it is first touched; only the mappings used
 // last are kept, so neither descriptors nor address space run out.
-class SparseArea final : public ChunkArea {
+class SparseChunkSource final : public ChunkSource {
  public:
   // The lock on `index` keeps the chunk files as long as this area lives.
-  SparseArea(std::shared_ptr<FileSystem> directory, std::shared_ptr<const File> index,
-             const Environment& env);
+  SparseChunkSource(std::shared_ptr<FileSystem> directory, std::shared_ptr<const File> index,
+                    const FrameContext& env);
 
-  absl::StatusOr<ChunkPlace> Locate(int64_t entry) const override;
+  absl::StatusOr<ChunkLocation> Locate(int64_t entry) const override;
   std::string Describe(int64_t entry) const override;
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
                                            chunk::ScratchBuffer& scratch) const override;

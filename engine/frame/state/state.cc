@@ -22,9 +22,9 @@ int64_t CommittedEnd(const State& state) {
   return state.journal.has_value() ? state.journal->end : state.header.frame_size;
 }
 
-void SetContiguousArea(State& state) {
-  state.area =
-      std::make_shared<ContiguousArea>(state.region, state.header.header_len, state.chunks_end);
+void SetContiguousSource(State& state) {
+  state.area = std::make_shared<ContiguousChunkSource>(state.region, state.header.header_len,
+                                                       state.chunks_end);
 }
 
 std::optional<int64_t> StoredBytesOf(const State& state) {

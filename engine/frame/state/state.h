@@ -24,7 +24,7 @@
 namespace cairn::frame {
 
 // A vlmetalayer: its value is a whole chunk.
-struct VlLayer {
+struct VlMetalayer {
   std::string name;
   Chunk chunk;
 };
@@ -37,7 +37,7 @@ struct Extent {
 };
 
 // How far the journal behind a checkpoint was followed.
-struct JournalEnd {
+struct JournalPosition {
   bool base_known = true;   // false under a damaged trailer: the first batch tells it
   uint64_t base = 0;        // identity of the checkpoint
   uint64_t last = 0;        // hash of the last batch, or the identity again
@@ -52,28 +52,29 @@ struct JournalEnd {
 };
 
 struct State {
-  std::shared_ptr<const Environment> env;
+  std::shared_ptr<const FrameContext> env;
   Era era = Era::kCurrent;
-  Region region;
+  FrameView region;
   FrameInfo info;
   format::FrameHeader header;
   // As they stand in the file. Like the seal shared by all states of a checkpoint: each commit
   // makes a new one, which should cost little.
   std::shared_ptr<const std::vector<std::byte>> header_bytes;
 
-  // States of the same epoch come from one checkpoint of one file: what one of them found at a
-  // place, with a fingerprint, the others find there too. 0: of staged edits, which come and go.
-  uint64_t epoch = 0;
+  // States of the same checkpoint_id come from one checkpoint of one file: what one of them found
+  // at a place, with a fingerprint, the others find there too. 0: of staged edits, which come and
+  // go.
+  uint64_t checkpoint_id = 0;
 
   ChunkIndex chunks;
-  std::shared_ptr<const ChunkArea> area;
+  std::shared_ptr<const ChunkSource> area;
   // In a contiguous frame chunks lie between the end of the header and here.
   int64_t chunks_end = 0;
   // What all stored chunks take, when it is known.
   std::optional<int64_t> stored_bytes;
   // Items that wait for more to fill a chunk; they read as the last chunk.
-  Tail tail;
-  ChunkStarts starts;              // of a frame whose chunks differ in size
+  PartialChunk tail;
+  DecodedOffsets starts;           // of a frame whose chunks differ in size
   std::optional<ArrayInfo> array;  // as a metalayer tells it
 
   // What only frames of older eras have: bytes that are added to those of each chunk, and chunks
@@ -81,7 +82,7 @@ struct State {
   std::shared_ptr<const std::vector<std::byte>> delta_reference;
   bool whole_block_bitshuffle = false;
 
-  std::vector<VlLayer> vlmetalayers;         // without Cairn's own
+  std::vector<VlMetalayer> vlmetalayers;     // without Cairn's own
   std::shared_ptr<const format::Seal> seal;  // the layer `cairn`, also a stale one; or null
   bool seal_holds = false;                   // it is not stale
   // The seal is good but for bytes of the header that another Blosc2 may change alone.
@@ -96,7 +97,7 @@ struct State {
   std::shared_ptr<const File> writers_file;
 
   // Of a contiguous frame that batches may follow.
-  std::optional<JournalEnd> journal;
+  std::optional<JournalPosition> journal;
   // Commits that were made are damaged: neither they nor those after them can be read.
   absl::Status journal_damage;
   Extent journal_gap;      // where
@@ -110,7 +111,7 @@ struct State {
 int64_t CommittedEnd(const State& state);
 
 // Chunks lie in the region between the end of the header and chunks_end.
-void SetContiguousArea(State& state);
+void SetContiguousSource(State& state);
 
 // What the stored chunks of a checkpoint take, when the frame tells it.
 std::optional<int64_t> StoredBytesOf(const State& state);

@@ -12,18 +12,18 @@
 namespace cairn::frame {
 
 // Chunks of the committed index have a bit each there. Those of the journal come and go with every
-// state, so they are remembered here by what they are: place and fingerprint within one epoch of
-// the file (see State). Forgets some when there are many, and never takes one for another.
-// Thread-safe; takes memory only when it is used.
-class TouchedChunks {
+// state, so they are remembered here by what they are: place and fingerprint within one
+// checkpoint_id of the file (see State). Forgets some when there are many, and never takes one for
+// another. Thread-safe; takes memory only when it is used.
+class VerifiedChunks {
  public:
-  TouchedChunks() = default;
-  ~TouchedChunks() { delete slots_.load(); }
-  TouchedChunks(const TouchedChunks&) = delete;
-  TouchedChunks& operator=(const TouchedChunks&) = delete;
+  VerifiedChunks() = default;
+  ~VerifiedChunks() { delete slots_.load(); }
+  VerifiedChunks(const VerifiedChunks&) = delete;
+  VerifiedChunks& operator=(const VerifiedChunks&) = delete;
 
-  bool Has(uint64_t epoch, const IndexEntry& entry) const;
-  void Add(uint64_t epoch, const IndexEntry& entry);
+  bool Has(uint64_t checkpoint_id, const IndexEntry& entry) const;
+  void Add(uint64_t checkpoint_id, const IndexEntry& entry);
 
  private:
   static constexpr size_t kSlots = 8192;

@@ -17,7 +17,7 @@ namespace cairn::frame {
 
 namespace {
 
-absl::Status CheckSizes(const Environment& env, const chunk::Decoder& decoder, Bytes stored) {
+absl::Status CheckSizes(const FrameContext& env, const chunk::Decoder& decoder, Bytes stored) {
   if (decoder.bytes().size() != stored.size()) {
     return DataLoss("cbytes: expected %d, got %d", stored.size(), decoder.bytes().size());
   }
@@ -29,7 +29,7 @@ absl::Status CheckSizes(const Environment& env, const chunk::Decoder& decoder, B
 }
 
 // The value; of one without blocks the first item is enough where not `all` is wanted.
-absl::StatusOr<std::vector<std::byte>> Decode(const Environment& env, Bytes stored, bool all) {
+absl::StatusOr<std::vector<std::byte>> Decode(const FrameContext& env, Bytes stored, bool all) {
   chunk::DecodeContext context;
   context.registry = env.registry;
   context.pool = &env.pool;
@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<std::byte>> Decode(const Environment& env, Bytes stor
   return content;
 }
 
-absl::StatusOr<std::vector<std::byte>> Decode(const Environment& env, const VlLayer& layer,
+absl::StatusOr<std::vector<std::byte>> Decode(const FrameContext& env, const VlMetalayer& layer,
                                               bool all) {
   absl::StatusOr<std::vector<std::byte>> content = Decode(env, layer.chunk.bytes(), all);
   if (!content.ok()) return At(DescribeVlLayer(layer), content.status());
@@ -52,20 +52,21 @@ absl::StatusOr<std::vector<std::byte>> Decode(const Environment& env, const VlLa
 
 }  // namespace
 
-std::string DescribeVlLayer(const VlLayer& layer) {
+std::string DescribeVlLayer(const VlMetalayer& layer) {
   return "vlmetalayer " + absl::Utf8SafeCEscape(layer.name);
 }
 
-absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const Environment& env, const VlLayer& layer) {
+absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const FrameContext& env,
+                                                     const VlMetalayer& layer) {
   return Decode(env, layer, true);
 }
 
-absl::Status CheckVlLayer(const Environment& env, const VlLayer& layer) {
+absl::Status CheckVlLayer(const FrameContext& env, const VlMetalayer& layer) {
   return Decode(env, layer, false).status();
 }
 
-absl::StatusOr<VlLayer> EncodeVlLayer(const Environment& env, std::string_view name,
-                                      Bytes content) {
+absl::StatusOr<VlMetalayer> EncodeVlLayer(const FrameContext& env, std::string_view name,
+                                          Bytes content) {
   const auto size = static_cast<int64_t>(content.size());
   if (size > env.limits.max_metadata_nbytes) {
     return ResourceExhausted("vlmetalayer %s: %d bytes pass the limit of %d for metadata", name,
@@ -79,15 +80,15 @@ absl::StatusOr<VlLayer> EncodeVlLayer(const Environment& env, std::string_view n
   auto bytes = std::make_shared<std::vector<std::byte>>(MaxCompressedSize(content.size()));
   CAIRN_ASSIGN_OR_RETURN(const size_t stored, encoder.Encode(content, *bytes));
   bytes->resize(stored);
-  return VlLayer{.name = std::string(name), .chunk = Chunk(*bytes, bytes)};
+  return VlMetalayer{.name = std::string(name), .chunk = Chunk(*bytes, bytes)};
 }
 
 bool IsReservedLayer(std::string_view name) {
   return name == format::kSealLayer || name == format::kTableLayer;
 }
 
-void PutVlLayer(std::vector<VlLayer>& layers, VlLayer layer) {
-  const auto it = std::ranges::find(layers, layer.name, &VlLayer::name);
+void PutVlLayer(std::vector<VlMetalayer>& layers, VlMetalayer layer) {
+  const auto it = std::ranges::find(layers, layer.name, &VlMetalayer::name);
   if (it != layers.end()) {
     *it = std::move(layer);
   } else {
@@ -95,14 +96,14 @@ void PutVlLayer(std::vector<VlLayer>& layers, VlLayer layer) {
   }
 }
 
-LayerTable::LayerTable(std::vector<VlLayer> layers) {
-  for (VlLayer& layer : layers) {
+VlMetalayerTable::VlMetalayerTable(std::vector<VlMetalayer> layers) {
+  for (VlMetalayer& layer : layers) {
     places_[layer.name].push_back(layers_.size());
     layers_.emplace_back(std::move(layer));
   }
 }
 
-void LayerTable::Put(VlLayer layer) {
+void VlMetalayerTable::Put(VlMetalayer layer) {
   std::vector<size_t>& places = places_[layer.name];
   if (places.empty()) {
     places.push_back(layers_.size());
@@ -111,17 +112,17 @@ void LayerTable::Put(VlLayer layer) {
   layers_[places.front()] = std::move(layer);
 }
 
-void LayerTable::Erase(const std::string& name) {
+void VlMetalayerTable::Erase(const std::string& name) {
   const auto it = places_.find(name);
   if (it == places_.end()) return;
   for (const size_t place : it->second) layers_[place].reset();
   places_.erase(it);
 }
 
-std::vector<VlLayer> LayerTable::Take() && {
-  std::vector<VlLayer> layers;
+std::vector<VlMetalayer> VlMetalayerTable::Take() && {
+  std::vector<VlMetalayer> layers;
   layers.reserve(places_.size());
-  for (std::optional<VlLayer>& layer : layers_) {
+  for (std::optional<VlMetalayer>& layer : layers_) {
     if (layer.has_value()) layers.push_back(*std::move(layer));
   }
   return layers;

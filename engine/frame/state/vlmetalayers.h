@@ -15,32 +15,34 @@
 namespace cairn::frame {
 
 // Decodes a value; kResourceExhausted past Limits::max_metadata_nbytes.
-absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const Environment& env, const VlLayer& layer);
+absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const FrameContext& env,
+                                                     const VlMetalayer& layer);
 
 // Whether DecodeVlLayer would give it; does not make all of a value that takes no bytes to store.
-absl::Status CheckVlLayer(const Environment& env, const VlLayer& layer);
+absl::Status CheckVlLayer(const FrameContext& env, const VlMetalayer& layer);
 
 // "vlmetalayer x", fit to be shown whatever the name holds.
-std::string DescribeVlLayer(const VlLayer& layer);
+std::string DescribeVlLayer(const VlMetalayer& layer);
 
 // kResourceExhausted past the same limit: what cannot be read is not written.
-absl::StatusOr<VlLayer> EncodeVlLayer(const Environment& env, std::string_view name, Bytes content);
+absl::StatusOr<VlMetalayer> EncodeVlLayer(const FrameContext& env, std::string_view name,
+                                          Bytes content);
 
 // Adds a layer or takes the place of the one of its name.
-void PutVlLayer(std::vector<VlLayer>& layers, VlLayer layer);
+void PutVlLayer(std::vector<VlMetalayer>& layers, VlMetalayer layer);
 
 // The layers of a state while many edits are made: none costs more for there being many layers.
-class LayerTable {
+class VlMetalayerTable {
  public:
-  explicit LayerTable(std::vector<VlLayer> layers);
+  explicit VlMetalayerTable(std::vector<VlMetalayer> layers);
   // As PutVlLayer does.
-  void Put(VlLayer layer);
+  void Put(VlMetalayer layer);
   // All of that name.
   void Erase(const std::string& name);
-  std::vector<VlLayer> Take() &&;
+  std::vector<VlMetalayer> Take() &&;
 
  private:
-  std::vector<std::optional<VlLayer>> layers_;  // in their order; those that are gone are empty
+  std::vector<std::optional<VlMetalayer>> layers_;  // in their order; those that are gone are empty
   std::unordered_map<std::string, std::vector<size_t>> places_;
 };
 

@@ -96,7 +96,7 @@ TEST(SparseCheckpointTest, HasNoRoomBehindTheLargestNumberThereIs) {
   ASSERT_EQ(WriteFrame(dir.Path("f"), options, MakeNoise(kSmallChunk)), absl::OkStatus());
   const auto core = frame::FrameCore::Open(dir.Path("f"), {});
   ASSERT_TRUE(IsOk(core));
-  frame::Draft draft(*(*core)->newest());
+  frame::StagedState draft(*(*core)->newest());
   draft.chunks.Replace(0, {.value = INT64_MAX, .fingerprint = 1});
   chunk::WorkspacePool pool;
   const frame::CheckpointPlan plan = {.index_begin = draft.header.header_len, .seal = {}};

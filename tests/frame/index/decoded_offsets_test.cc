@@ -8,7 +8,7 @@ namespace cairn::frame {
 namespace {
 
 // Chunks of 1, 2, 3, 1, 2, 3, … bytes.
-class Cycle final : public ChunkSizes {
+class Cycle final : public ChunkSizeSource {
  public:
   explicit Cycle(int64_t nchunks) : nchunks_(nchunks), nbytes_(StartOf(nchunks)) {}
 
@@ -39,7 +39,7 @@ class Cycle final : public ChunkSizes {
   int64_t unreadable_ = -1;
 };
 
-void ExpectFound(const ChunkStarts& starts, const Cycle& sizes, int64_t nchunk) {
+void ExpectFound(const DecodedOffsets& starts, const Cycle& sizes, int64_t nchunk) {
   const int64_t begin = Cycle::StartOf(nchunk);
   for (const int64_t position : {begin, Cycle::StartOf(nchunk + 1) - 1}) {
     const auto place = starts.Find(position, sizes);
@@ -54,7 +54,7 @@ class ChunkStartsTest : public testing::TestWithParam<int64_t> {};
 TEST_P(ChunkStartsTest, EveryByteIsFound) {
   const int64_t nchunks = GetParam();
   const Cycle sizes(nchunks);
-  const ChunkStarts starts;
+  const DecodedOffsets starts;
   for (int64_t i = 0; i < nchunks; i += 1 + nchunks / 1000) ExpectFound(starts, sizes, i);
   ExpectFound(starts, sizes, nchunks - 1);
   EXPECT_TRUE(absl::IsOutOfRange(starts.Find(sizes.nbytes(), sizes).status()));
@@ -65,7 +65,7 @@ TEST_P(ChunkStartsTest, WhatLiesBeforeADamagedChunkIsFound) {
   for (const bool readable : {true, false}) {
     Cycle sizes(GetParam());
     readable ? sizes.SetDamaged(damaged) : sizes.SetUnreadable(damaged);
-    const ChunkStarts starts;
+    const DecodedOffsets starts;
     ExpectFound(starts, sizes, 0);
     ExpectFound(starts, sizes, damaged - 1);
     const auto behind = starts.Find(Cycle::StartOf(damaged), sizes).status();
@@ -74,7 +74,7 @@ TEST_P(ChunkStartsTest, WhatLiesBeforeADamagedChunkIsFound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(FewAndMoreThanAreKept, ChunkStartsTest,
-                         testing::Values(7, 2 * ChunkStarts::kMostKept + 5));
+                         testing::Values(7, 2 * DecodedOffsets::kMostKept + 5));
 
 }  // namespace
 }  // namespace cairn::frame

@@ -35,7 +35,7 @@ class MadeUpJournal {
     EXPECT_TRUE(IsOk(writer->Close()));
     const auto core = frame::FrameCore::Open(path(), {});
     const std::shared_ptr<const frame::State> state = (*core)->newest();
-    const frame::JournalEnd& end = *state->journal;
+    const frame::JournalPosition& end = *state->journal;
     next_.links = {.base = end.base,
                    .generation = end.generation + 1,
                    .previous = end.last,
@@ -89,11 +89,11 @@ class MadeUpJournal {
     const Buffer record = format::EncodeBatch(next_, std::ssize(bytes_));
     AddTo(bytes_, record);
     ++next_.links.generation;
-    next_.links.previous = format::HashOf(record);
+    next_.links.previous = format::StoredChecksum(record);
   }
 
   TempDir dir_;
-  format::Batch next_;
+  format::CommitRecord next_;
   Buffer bytes_;
   std::vector<size_t> leaps_;
 };
@@ -216,7 +216,7 @@ Buffer CheckpointsThatLeadTo(const Buffer& record, int64_t count) {
 
 TEST(JournalCostsTest, CheckpointsThatLeadToOneRecordAreListedInLinearTime) {
   ExpectLinear(100, [](int64_t count) {
-    format::Batch batch;
+    format::CommitRecord batch;
     batch.layers = {{.kind = format::LayerEdit::Kind::kSetVlmeta,
                      .name = "long",
                      .content = Buffer(static_cast<size_t>(20'000 * count))}};

@@ -49,15 +49,15 @@ class JournalTrustTest : public testing::Test {
     PutFileBytes(path_, all);
   }
   // As a record behind all that the file holds.
-  std::vector<std::byte> AtEnd(const format::Batch& batch) const {
+  std::vector<std::byte> AtEnd(const format::CommitRecord& batch) const {
     return format::EncodeBatch(batch, std::ssize(FileBytes(path_)));
   }
-  void PutBehind(const format::Batch& batch) { PutBehind(AtEnd(batch)); }
+  void PutBehind(const format::CommitRecord& batch) { PutBehind(AtEnd(batch)); }
   // A batch that follows and changes nothing.
-  format::Batch NextBatch() const {
+  format::CommitRecord NextBatch() const {
     const auto core = frame::FrameCore::Open(path_, {});
     const std::shared_ptr<const frame::State> state = (*core)->newest();
-    format::Batch batch;
+    format::CommitRecord batch;
     batch.links = {.base = state->journal->base,
                    .generation = state->journal->generation + 1,
                    .previous = state->journal->last,
@@ -90,7 +90,7 @@ TEST_F(JournalTrustTest, CommitsThatPassALimitAreNotCut) {
 }
 
 TEST_F(JournalTrustTest, ACommitWithoutItsChunksIsNoneWhateverLimitItWouldPass) {
-  format::Batch batch = NextBatch();
+  format::CommitRecord batch = NextBatch();
   batch.totals.nchunks += 1;
   batch.totals.nbytes += 64;
   batch.chunks = {format::InsertEdit{
@@ -134,13 +134,13 @@ TEST_F(JournalTrustTest, EditsOfALayerWhoseNameNobodyMayGiveAreReplayed) {
 
 TEST_F(JournalTrustTest, ABatchWhoseTotalsCannotBeIsNotFollowed) {
   const std::vector<std::byte> before = FileBytes(path_);
-  const auto refuses = [&](const format::Batch& batch) {
+  const auto refuses = [&](const format::CommitRecord& batch) {
     PutFileBytes(path_, before);
     PutBehind(batch);
     return Open().snapshot().info().journal_damaged;
   };
   const std::vector<std::byte> item(1);
-  format::Batch batch = NextBatch();
+  format::CommitRecord batch = NextBatch();
   EXPECT_FALSE(refuses(batch));
   batch.totals.nbytes = INT64_MIN;
   batch.tail.items = item;
@@ -152,7 +152,7 @@ TEST_F(JournalTrustTest, VariableChunksOfNoBytesAreNotFollowed) {
   options.overwrite = true;
   ASSERT_EQ(WriteFrame(path_, options, {}), absl::OkStatus());
   const std::vector<std::byte> chunk = chunk::PlainChunk(Noise(64, 2));
-  format::Batch batch = NextBatch();
+  format::CommitRecord batch = NextBatch();
   batch.chunks = {format::InsertEdit{
       .nchunk = 0,
       .chunk = {.entry = batch.links.durable_end - PartsOf(FileBytes(path_)).header_len,
@@ -175,7 +175,7 @@ TEST_F(JournalTrustTest, ATailIsNoLongerThanAChunkCanBe) {
   options.overwrite = true;
   ASSERT_EQ(WriteFrame(path_, options, {}), absl::OkStatus());
   std::vector<std::byte> bytes = FileBytes(path_);
-  format::Batch batch = NextBatch();
+  format::CommitRecord batch = NextBatch();
   const std::vector<std::byte> items(40);
   const int32_t head = kMaxChunkBytes - 15;
   batch.totals.chunksize = INT32_MAX;
@@ -202,7 +202,7 @@ TEST_F(JournalTrustTest, ARecordOfALaterVersionIsNotCut) {
 }
 
 TEST_F(JournalTrustTest, AWholeBatchThatCannotBeIsNotCut) {
-  format::Batch batch = NextBatch();
+  format::CommitRecord batch = NextBatch();
   batch.totals.nbytes += 1000;
   PutBehind(batch);
   const std::vector<std::byte> before = FileBytes(path_);
@@ -216,7 +216,7 @@ TEST_F(JournalTrustTest, AWholeBatchThatCannotBeIsNotCut) {
 TEST_F(JournalTrustTest, ABatchWhoseChunksOverlapIsNotFollowed) {
   const std::vector<std::byte> chunk = chunk::PlainChunk(Noise(64, 2));
   const int64_t header_len = PartsOf(FileBytes(path_)).header_len;
-  format::Batch batch = NextBatch();
+  format::CommitRecord batch = NextBatch();
   const format::PlacedChunk placed = {.entry = batch.links.durable_end - header_len,
                                       .fingerprint = format::HashChunk(chunk),
                                       .nbytes = 64,
@@ -241,7 +241,7 @@ TEST_F(JournalTrustTest, CommitsCountWhereTheStoredBytesBeforeThemCannotBe) {
   for (const int64_t stored : {int64_t{0}, INT64_MAX}) {
     SCOPED_TRACE(stored);
     PutFileBytes(path_, before);
-    format::Batch batch = NextBatch();
+    format::CommitRecord batch = NextBatch();
     batch.totals.stored_bytes = stored;
     PutBehind(batch);
     Frame frame = Open();
@@ -264,7 +264,7 @@ TEST_F(JournalTrustTest, CommitsCountWhereTheStoredBytesBeforeThemCannotBe) {
 }
 
 TEST_F(JournalTrustTest, ACheckpointSealsWhereTheStoredBytesCannotBe) {
-  format::Batch batch = NextBatch();
+  format::CommitRecord batch = NextBatch();
   batch.totals.stored_bytes = INT64_MAX;
   PutBehind(batch);
   ASSERT_EQ(Open().OpenWriter()->Close(), absl::OkStatus());
@@ -274,7 +274,7 @@ TEST_F(JournalTrustTest, ACheckpointSealsWhereTheStoredBytesCannotBe) {
 }
 
 TEST_F(JournalTrustTest, ABatchBringsNoMoreLayersThanATrailerHolds) {
-  format::Batch batch = NextBatch();
+  format::CommitRecord batch = NextBatch();
   for (int i = 0; i <= kMaxVlMetalayers; ++i) {
     batch.layers.push_back(
         {.kind = format::LayerEdit::Kind::kSetVlmeta, .name = std::to_string(i)});
@@ -306,7 +306,7 @@ TEST_F(JournalTrustTest, ManyHeadsOfRecordsCostNoMoreThanTheyAreLong) {
 
 TEST_F(JournalTrustTest, HeadsOfRecordsBetweenBatchesCostNoMoreThanTheyAreLong) {
   constexpr uint64_t kSize = 4 << 20;
-  format::Batch batch = NextBatch();
+  format::CommitRecord batch = NextBatch();
   std::vector<std::byte> journal;
   while (journal.size() < kSize) {
     const std::vector<std::byte> head = HeadOf(kSize - journal.size());
@@ -314,7 +314,7 @@ TEST_F(JournalTrustTest, HeadsOfRecordsBetweenBatchesCostNoMoreThanTheyAreLong) 
     const std::vector<std::byte> record =
         format::EncodeBatch(batch, batch.links.durable_end + std::ssize(journal));
     journal.insert(journal.end(), record.begin(), record.end());
-    batch.links.previous = format::HashOf(record);
+    batch.links.previous = format::StoredChecksum(record);
     ++batch.links.generation;
   }
   PutBehind(journal);

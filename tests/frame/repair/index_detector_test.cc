@@ -49,28 +49,28 @@ class IndexSpotterTest : public testing::Test {
     chunk::WorkspacePool pool;
     Add(*format::EncodeIndex(places, &pool));
   }
-  IndexSpotter Spotter() {
+  IndexDetector Spotter() {
     EXPECT_EQ(file_.WriteAt(0, file_bytes_), absl::OkStatus());
-    window_ = *FileWindow::Map(file_);
-    return IndexSpotter(*window_, probe_, chunks_, kOrigin);
+    window_ = *BufferedFile::Map(file_);
+    return IndexDetector(*window_, probe_, chunks_, kOrigin);
   }
   size_t last() const { return chunks_.size() - 1; }
 
  private:
   static constexpr size_t kTypesizeAt = 0x03;
 
-  const std::shared_ptr<const Environment> env_ = MakeEnvironment({});
-  const ChunkProbe probe_{*env_, {}};
+  const std::shared_ptr<const FrameContext> env_ = MakeFrameContext({});
+  const ChunkDetector probe_{*env_, {}};
   Buffer file_bytes_;
   std::vector<FoundChunk> chunks_;
   storage::MemoryFile file_;
-  std::optional<FileWindow> window_;
+  std::optional<BufferedFile> window_;
 };
 
 TEST_F(IndexSpotterTest, AnIndexIsSpottedByThePlacesThatItHolds) {
   for (const int32_t nbytes : {800, 8000}) AddLookalike(nbytes);
   AddIndex();
-  IndexSpotter spotter = Spotter();
+  IndexDetector spotter = Spotter();
   for (size_t i = 0; i < last(); ++i) EXPECT_FALSE(spotter.IsIndex(i).value()) << i;
   EXPECT_TRUE(spotter.IsIndex(last()).value());
 }
@@ -80,9 +80,9 @@ TEST_F(IndexSpotterTest, WhatPassesForIndexesIsDecodedToSoManyTimesTheFileAndNoF
   constexpr int32_t kClaimed = 16 << 20;
   for (int i = 0; i < 16; ++i) AddLookalike(kClaimed);
   AddIndex();
-  IndexSpotter fresh = Spotter();
+  IndexDetector fresh = Spotter();
   EXPECT_TRUE(fresh.IsIndex(last()).value());
-  IndexSpotter spent = Spotter();
+  IndexDetector spent = Spotter();
   for (size_t i = 0; i < last(); ++i) EXPECT_FALSE(spent.IsIndex(i).value()) << i;
   EXPECT_FALSE(spent.IsIndex(last()).value()) << "was decoded all the same";
 }

@@ -234,7 +234,7 @@ TEST_F(SalvageTest, ItemsOfTheJournalCannotFollowChunksOfVariableBlocks) {
   Buffer chunk(MaxVlCompressedSize(400, 2));
   chunk.resize(CompressVlBlocks(blocks, OfTypesize(1), chunk).value());
   Buffer bytes = chunk;
-  format::Batch batch;
+  format::CommitRecord batch;
   batch.tail.items = first;
   AddTo(bytes, format::EncodeBatch(batch, std::ssize(bytes)));
   const auto report = SalvageBytes(bytes);

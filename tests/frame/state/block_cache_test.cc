@@ -22,8 +22,9 @@ namespace {
 
 using Answer = BlockCache::Answer;
 
-BlockKey KeyOf(uint64_t epoch, int64_t value, int64_t block) {
-  return {.epoch = epoch, .entry = {.value = value, .fingerprint = 7}, .block = block};
+BlockKey KeyOf(uint64_t checkpoint_id, int64_t value, int64_t block) {
+  return {
+      .checkpoint_id = checkpoint_id, .entry = {.value = value, .fingerprint = 7}, .block = block};
 }
 
 // Asks for the first byte of a block, and keeps it when that is worth it. Its bytes are `content`.
@@ -52,7 +53,8 @@ TEST(BlockCacheTest, KeepsWhatIsAskedForASecondTime) {
 TEST(BlockCacheTest, TakesNoBlockForAnother) {
   BlockCache cache;
   for (int i = 0; i < 2; ++i) Ask(cache, KeyOf(1, 100, 0), 4096, std::byte{5});
-  EXPECT_EQ(Ask(cache, KeyOf(2, 100, 0), 4096, std::byte{6}), Answer::kMiss) << "another epoch";
+  EXPECT_EQ(Ask(cache, KeyOf(2, 100, 0), 4096, std::byte{6}), Answer::kMiss)
+      << "another checkpoint_id";
   EXPECT_EQ(Ask(cache, KeyOf(1, 101, 0), 4096, std::byte{6}), Answer::kMiss) << "another place";
   EXPECT_EQ(Ask(cache, KeyOf(1, 100, 1), 4096, std::byte{6}), Answer::kMiss) << "another block";
   BlockKey other = KeyOf(1, 100, 0);

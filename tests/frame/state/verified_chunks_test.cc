@@ -6,7 +6,7 @@ namespace cairn::frame {
 namespace {
 
 TEST(TouchedChunksTest, KnowsAChunkByItsEpochPlaceAndFingerprint) {
-  TouchedChunks touched;
+  VerifiedChunks touched;
   const IndexEntry chunk{.value = 4096, .fingerprint = 0x1234567890ABCDEF};
   EXPECT_FALSE(touched.Has(1, chunk));
   touched.Add(1, chunk);
@@ -17,7 +17,7 @@ TEST(TouchedChunksTest, KnowsAChunkByItsEpochPlaceAndFingerprint) {
 }
 
 TEST(TouchedChunksTest, NeverTakesOneChunkForAnother) {
-  TouchedChunks touched;
+  VerifiedChunks touched;
   const auto chunk = [](uint64_t i) {
     return IndexEntry{.value = static_cast<int64_t>(i * 1300),
                       .fingerprint = (i + 1) * 0x9E3779B97F4A7C15};
