@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/frame/commit/frame_writer.h"
+#include "engine/frame/commit/open_writer.h"
 #include "engine/frame/open/state_loader.h"
 #include "engine/frame/state/frame_context.h"
 
@@ -41,7 +41,7 @@ absl::StatusOr<Snapshot> OpenedFrame::Refresh() {
 absl::StatusOr<Writer> OpenedFrame::OpenWriter() {
   if (core_ == nullptr) return frame_->OpenWriter();
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
-                         frame::FrameWriter::Open(core_, {}));
+                         frame::OpenWriter(core_, {}));
   return Writer(std::move(writer));
 }
 

@@ -284,4 +284,11 @@ absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const StagedState& draft,
   return CheckpointEncoder(draft, plan).Run(pool);
 }
 
+absl::Status StoreCheckpoint(File& file, const StagedState& staged, const CheckpointPlan& plan,
+                             chunk::WorkspacePool* pool) {
+  CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes, EncodeCheckpoint(staged, plan, pool));
+  CAIRN_RETURN_IF_ERROR(file.WriteAt(plan.index_begin, bytes.tail));
+  return file.WriteAt(0, bytes.header);
+}
+
 }  // namespace cairn::frame

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/file_system.h"
 #include "engine/format/seal.h"
 #include "engine/frame/stage/staged_state.h"
 
@@ -35,6 +37,10 @@ struct CheckpointBytes {
 absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const StagedState& draft,
                                                  const CheckpointPlan& plan,
                                                  chunk::WorkspacePool* pool);
+
+// The same, written to a file that holds the chunks and has no name yet.
+absl::Status StoreCheckpoint(File& file, const StagedState& staged, const CheckpointPlan& plan,
+                             chunk::WorkspacePool* pool);
 
 }  // namespace cairn::frame
 

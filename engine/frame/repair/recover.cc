@@ -6,7 +6,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
-#include "engine/frame/commit/frame_writer.h"
+#include "engine/frame/commit/open_writer.h"
 #include "engine/frame/files/frame_location.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/history.h"
@@ -48,7 +48,7 @@ absl::StatusOr<std::vector<std::byte>> FindHeader(const std::shared_ptr<File>& f
 // What the file holds, perhaps with another header than its own.
 absl::StatusOr<RecoveryReport> Look(const FrameFile& source, const State& state,
                                     bool drop_stranded) {
-  CAIRN_RETURN_IF_ERROR(frame::FrameWriter::CheckMayGoOn(source, state, drop_stranded));
+  CAIRN_RETURN_IF_ERROR(frame::CheckMayContinue(source, state, drop_stranded));
   RecoveryReport report;
   report.stranded_commits = state.info.stranded_commits;
   CAIRN_ASSIGN_OR_RETURN(report.size_before, source.Size());
@@ -90,7 +90,7 @@ absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core, bo
                          Look(core->source(), *core->newest(), drop_stranded));
   if (report.commits == 0 && report.cut == 0) return report;
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
-                         frame::FrameWriter::Open(core, {}, drop_stranded));
+                         frame::OpenWriter(core, {}, drop_stranded));
   // Only now is it sure that nobody commits any more; but what lay behind is cut by now.
   const int64_t size_before = report.size_before;
   const int64_t stranded_commits = report.stranded_commits;

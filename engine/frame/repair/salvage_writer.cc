@@ -8,8 +8,9 @@
 
 #include "cairn/frame.h"
 #include "engine/base/status.h"
+#include "engine/chunk/encode_options.h"
 #include "engine/chunk/encoder.h"
-#include "engine/frame/stage/chunk_writer.h"
+#include "engine/format/index_entry.h"
 #include "engine/frame/state/initial_state.h"
 
 namespace cairn::frame {
@@ -25,8 +26,6 @@ struct Kind {
 
 Kind KindOf(const chunk::Header& header) { return {header.typesize, header.vlblocks}; }
 
-int32_t InChunks(int32_t typesize) { return typesize > 255 ? 1 : typesize; }
-
 // The frame's, if any chunk agrees with it; else that of most chunks, the first among equals.
 Kind ChooseKind(const std::vector<FoundChunk>& chunks, int32_t frame_typesize) {
   std::map<Kind, int64_t> counts;
@@ -39,7 +38,8 @@ Kind ChooseKind(const std::vector<FoundChunk>& chunks, int32_t frame_typesize) {
     }
     return best;
   };
-  if (const auto kind = most([&](Kind k) { return k.typesize == InChunks(frame_typesize); })) {
+  if (const auto kind =
+          most([&](Kind k) { return k.typesize == chunk::HeaderTypesize(frame_typesize); })) {
     return *kind;
   }
   return most([](Kind) { return true; }).value_or(Kind{});
@@ -113,7 +113,7 @@ void SalvageWriter::Choose(ScanResult found, const std::optional<format::FrameHe
                                    tail_.size())});
     tail_.clear();
   }
-  const bool agree = found.chunks.empty() || kind.typesize == InChunks(frame_typesize);
+  const bool agree = found.chunks.empty() || kind.typesize == chunk::HeaderTypesize(frame_typesize);
   compression_.typesize = agree ? std::max(frame_typesize, 1) : kind.typesize;
   whole_items_ = std::ranges::all_of(found.chunks, [&](const FoundChunk& chunk) {
     return KindOf(chunk.header) != kind || chunk.header.nbytes % compression_.typesize == 0;
@@ -159,7 +159,7 @@ absl::Status SalvageWriter::Append(const FoundChunk& chunk, Writer& writer) {
     CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items, probe_.Decode(bytes));
     return writer.Append(items);
   }
-  if (IsIndexSpecial(header.special)) {
+  if (format::IsIndexSpecial(header.special)) {
     return writer.AppendSpecial(header.special, header.nbytes / compression_.typesize);
   }
   return writer.AppendChunk(bytes);

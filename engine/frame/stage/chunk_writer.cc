@@ -20,11 +20,6 @@ StagedChunk InIndex(SpecialValue special, int64_t nbytes) {
 
 }  // namespace
 
-bool IsIndexSpecial(SpecialValue special) {
-  return special == SpecialValue::kZeros || special == SpecialValue::kNans ||
-         special == SpecialValue::kUninit;
-}
-
 ChunkWriter::ChunkWriter(CompressionOptions compression, Rules rules,
                          std::shared_ptr<const FrameContext> env, ChunkSink& sink)
     : compression_(std::move(compression)), rules_(rules), env_(std::move(env)), sink_(sink) {}
@@ -76,7 +71,7 @@ absl::StatusOr<StagedChunk> ChunkWriter::FromForeign(const ImportedChunk& foreig
 
 absl::StatusOr<StagedChunk> ChunkWriter::FromSpecial(SpecialValue special, int64_t nbytes,
                                                      Bytes value) {
-  if (IsIndexSpecial(special) && rules_.fixed_chunks) return InIndex(special, nbytes);
+  if (format::IsIndexSpecial(special) && rules_.fixed_chunks) return InIndex(special, nbytes);
   CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder* encoder, GetEncoder());
   // The index of a frame of variable chunks cannot hold values: there they are repeated items.
   std::vector<std::byte> item = ToVector(value);

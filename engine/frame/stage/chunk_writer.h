@@ -53,9 +53,6 @@ class ChunkWriter {
   chunk::ScratchBuffer encoded_;
 };
 
-// Whether the index stands for chunks of this value: zeros, NaNs and uninitialised ones.
-bool IsIndexSpecial(SpecialValue special);
-
 }  // namespace cairn::frame
 
 #endif  // CAIRN_ENGINE_FRAME_STAGE_CHUNK_WRITER_H_

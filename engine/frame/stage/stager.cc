@@ -6,10 +6,12 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/chunk/encode_options.h"
 #include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/whole_chunk.h"
 #include "engine/frame/stage/metadata_edits.h"
 
 namespace cairn::frame {
@@ -20,8 +22,7 @@ constexpr int64_t kMaxChunks = kMaxChunkBytes / format::kIndexTypesize;
 
 }  // namespace
 
-Stager::Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options,
-               bool is_frame)
+Stager::Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options)
     : base_(std::move(base)),
       sink_(sink),
       options_(std::move(options)),
@@ -29,7 +30,17 @@ Stager::Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions
       maker_(options_.compression,
              {.typesize = draft_.header.typesize, .fixed_chunks = draft_.fixed_chunks()},
              base_->env, sink_),
-      is_array_(is_frame && IsArray(*base_)) {}
+      is_array_(IsArray(*base_)) {}
+
+absl::StatusOr<std::unique_ptr<Stager>> Stager::OfNewFrame(std::shared_ptr<const State> base,
+                                                           ChunkSink& sink, StagerOptions options,
+                                                           bool is_array) {
+  auto stager = std::make_unique<Stager>(std::move(base), sink, std::move(options));
+  stager->is_array_ = false;
+  if (is_array) CAIRN_RETURN_IF_ERROR(stager->MakeArray());
+  stager->draft_.edited = true;
+  return stager;
+}
 
 absl::Status Stager::Remember(absl::Status status) {
   if (!status.ok() && failure_.ok()) failure_ = status;
@@ -63,7 +74,7 @@ absl::Status Stager::CheckChunk(const chunk::Header& header) const {
   const int32_t typesize = draft_.header.typesize;
   if (header.nbytes == 0) return InvalidArgument("an empty chunk cannot stand in a frame");
   CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*base_, header.nbytes));
-  if (header.typesize != (typesize > 255 ? 1 : typesize)) {
+  if (header.typesize != chunk::HeaderTypesize(typesize)) {
     return InvalidArgument("chunk of typesize %d in a frame of typesize %d", header.typesize,
                            typesize);
   }
@@ -100,12 +111,7 @@ absl::Status Stager::LoadHead() {
 // The items of a chunk of the draft.
 absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
-  chunk::ScratchBuffer scratch;
-  CAIRN_ASSIGN_OR_RETURN(const ChunkReader chunk,
-                         ChunkReader::Open(*state, nchunk, base_->env->verify, scratch));
-  std::vector<std::byte> items(static_cast<size_t>(chunk.nbytes()));
-  if (absl::Status status = chunk.Read(0, items); !status.ok()) return AtChunk(nchunk, status);
-  return items;
+  return ReadWholeChunk(*state, nchunk, state->env->verify);
 }
 
 absl::Status Stager::StageInsert(int64_t nchunk, absl::StatusOr<StagedChunk> made) {
@@ -179,7 +185,8 @@ int64_t Stager::TakeShortRun(SpecialValue special) {
   const format::FrameHeader& header = draft_.header;
   const int64_t nbytes = header.nbytes % header.chunksize;
   const bool whole_items = header.chunksize % header.typesize == 0;
-  if (!draft_.tail.empty() || nbytes == 0 || !IsIndexSpecial(special) || !whole_items) return 0;
+  if (!draft_.tail.empty() || nbytes == 0 || !format::IsIndexSpecial(special) || !whole_items)
+    return 0;
   const int64_t last = draft_.chunks.size() - 1;
   const absl::StatusOr<IndexEntry> entry = draft_.chunks.Get(last);
   if (!entry.ok() || entry->value != format::EntryOfSpecial(special)) return 0;
@@ -219,8 +226,8 @@ absl::Status Stager::StageSpecial(SpecialValue special, int64_t nbytes, Bytes va
   }
   if (nbytes == 0) return absl::OkStatus();
   // A short stored chunk would be dead as soon as more items follow it.
-  return IsIndexSpecial(special) ? StageOneSpecial(special, nbytes, value)
-                                 : StageSpecialItems(special, nbytes, value);
+  return format::IsIndexSpecial(special) ? StageOneSpecial(special, nbytes, value)
+                                         : StageSpecialItems(special, nbytes, value);
 }
 
 absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes value) {
@@ -270,7 +277,7 @@ absl::Status Stager::Finish() {
   return Remember(sink_.Flush());
 }
 
-format::CommitRecordParts Stager::MakeBatch(const format::CommitLinks& links) const {
+format::CommitRecordParts Stager::MakeCommit(const format::CommitLinks& links) const {
   format::CommitRecordParts batch{.links = links,
                                   .totals = {.nchunks = draft_.chunks.size(),
                                              .nbytes = draft_.nbytes(),
@@ -313,7 +320,8 @@ void Stager::Rebase(std::shared_ptr<const State> committed) {
 absl::StatusOr<std::shared_ptr<const State>> Stager::View() {
   CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
   const std::shared_ptr<State> state = MakeState();
-  CAIRN_RETURN_IF_ERROR(sink_.AttachTo(*state));
+  CAIRN_ASSIGN_OR_RETURN(state->area, sink_.Source(*base_));
+  state->chunks_end = state->area->end();
   state->index = {};
   state->checkpoint_id = 0;
   state->info = MakeInfo(*state);

@@ -34,8 +34,12 @@ struct StagerOptions {
 // failure(). The edits are those of Writer.
 class Stager {
  public:
-  // Without a frame there is no array yet, whatever a metalayer says.
-  Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options, bool is_frame);
+  Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options);
+  // Of a frame that does not exist yet: that it is there is the first edit. It begins as an array
+  // of zeros, or as none, whatever a metalayer says.
+  static absl::StatusOr<std::unique_ptr<Stager>> OfNewFrame(std::shared_ptr<const State> base,
+                                                            ChunkSink& sink, StagerOptions options,
+                                                            bool is_array);
 
   // In stager.cc: what comes behind the last chunk.
   absl::Status Append(Bytes items);
@@ -56,8 +60,6 @@ class Stager {
   absl::Status Resize(std::span<const int64_t> shape);
   absl::Status AppendAlong(int axis, Bytes items);
   absl::Status SetMetalayer(std::string_view name, Bytes content);
-  // Fills a new frame with the zeros of its array.
-  absl::Status MakeArray();
 
   absl::Status SetVlmeta(std::string_view name, Bytes content);
   absl::Status DeleteVlmeta(std::string_view name);
@@ -65,7 +67,7 @@ class Stager {
   // Makes a chunk of what waits in the tail and brings everything to the files.
   absl::Status Finish();
   // What the journal says of the edits. Holds until the next one.
-  format::CommitRecordParts MakeBatch(const format::CommitLinks& links) const;
+  format::CommitRecordParts MakeCommit(const format::CommitLinks& links) const;
   // The base with the edits, but for where its bytes lie.
   std::shared_ptr<State> MakeState() const;
   // Goes on from `committed`, which is the base with all edits.
@@ -73,6 +75,7 @@ class Stager {
   // The base with the edits on top, for reading.
   absl::StatusOr<std::shared_ptr<const State>> View();
 
+  const std::shared_ptr<const State>& base() const { return base_; }
   const StagedState& draft() const { return draft_; }
   const absl::Status& failure() const { return failure_; }
 
@@ -126,6 +129,7 @@ class Stager {
   absl::StatusOr<Update> Recode(int64_t nchunk, Bytes content);
   void Apply(const std::vector<Update>& updates);
 
+  absl::Status MakeArray();
   absl::Status CheckMayRecut(std::string_view edit) const;
   absl::Status CheckBlocks(int64_t nchunk, const chunk::Header& header) const;
   absl::Status CheckLayer(std::string_view name, Bytes content) const;

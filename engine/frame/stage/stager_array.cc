@@ -165,6 +165,7 @@ absl::Status Stager::SetMetalayer(std::string_view name, Bytes content) {
   return frame::SetMetalayer(draft_, name, content);
 }
 
+// Fills a new frame with the zeros of its array.
 absl::Status Stager::MakeArray() {
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry,
                          ArrayGeometry::Make(*base_->array, base_->header.typesize));

@@ -5,6 +5,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
+#include "engine/base/permutation.h"
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/read/chunk_reader.h"
@@ -62,20 +63,15 @@ absl::StatusOr<chunk::Header> Stager::HeaderOf(const IndexEntry& entry) {
     if (base_->header.layout == Layout::kSparse) {
       return base_->area->ReadHeader(entry.value, scratch);
     }
-    // A system call: in a large frame the page is hardly ever mapped, and nobody reads the rest.
-    const ContiguousChunkSource area(base_->region.Unmapped(), base_->header.header_len,
-                                     base_->chunks_end);
-    return area.ReadHeader(entry.value, scratch);
+    // By a system call: in a large frame the page is hardly ever mapped, and the rest of the chunk
+    // is not read.
+    const ContiguousChunkSource unmapped(base_->region.Unmapped(), base_->header.header_len,
+                                         base_->chunks_end);
+    return unmapped.ReadHeader(entry.value, scratch);
   }
-  // A view of the draft would cost as much as its metadata is long, and chunks are many.
   CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
-  State where;
-  where.header.header_len = base_->header.header_len;
-  where.chunks_end = base_->chunks_end;
-  where.region = base_->region;
-  where.area = base_->area;
-  CAIRN_RETURN_IF_ERROR(sink_.AttachTo(where));
-  return where.area->ReadHeader(entry.value, scratch);
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const ChunkSource> source, sink_.Source(*base_));
+  return source->ReadHeader(entry.value, scratch);
 }
 
 absl::StatusOr<ChunkCost> Stager::CostOf(int64_t nchunk) {
@@ -201,13 +197,9 @@ absl::Status Stager::Reorder(std::span<const int64_t> order) {
   if (static_cast<int64_t>(order.size()) != nchunks) {
     return InvalidArgument("reorder: expected %d chunk numbers, got %d", nchunks, order.size());
   }
-  std::vector<bool> seen(order.size());
-  for (const int64_t nchunk : order) {
-    if (nchunk < 0 || nchunk >= nchunks) return OutOfRange("chunk %d of %d", nchunk, nchunks);
-    if (seen[static_cast<size_t>(nchunk)]) {
-      return InvalidArgument("reorder: chunk %d stands there twice", nchunk);
-    }
-    seen[static_cast<size_t>(nchunk)] = true;
+  if (const auto wrong = FindNonPermutation(order); wrong.has_value()) {
+    if (!RangeFits(*wrong, 1, nchunks)) return OutOfRange("chunk %d of %d", *wrong, nchunks);
+    return InvalidArgument("reorder: duplicate chunk number %d", *wrong);
   }
   if (nchunks == 0) return absl::OkStatus();
   if (draft_.fixed_chunks() && NbytesOf(nchunks - 1) < draft_.header.chunksize &&

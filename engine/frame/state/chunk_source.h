@@ -44,6 +44,8 @@ class ChunkSource {
   virtual absl::StatusOr<ChunkLocation> Locate(int64_t entry) const = 0;
   // "at byte 97", "in 0000001A.chunk".
   virtual std::string Describe(int64_t entry) const = 0;
+  // Where the chunks end in the frame's file; 0 where they have files of their own.
+  virtual int64_t end() const { return 0; }
 
   // The chunk's header, from which its size follows. kDataLoss.
   virtual absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
@@ -66,6 +68,7 @@ class ContiguousChunkSource final : public ChunkSource {
 
   absl::StatusOr<ChunkLocation> Locate(int64_t entry) const override;
   std::string Describe(int64_t entry) const override;
+  int64_t end() const override { return end_; }
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
                                            chunk::ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
