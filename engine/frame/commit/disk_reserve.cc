@@ -35,7 +35,7 @@ int64_t BytesOf(const PartialChunk& tail) {
   return static_cast<int64_t>(MaxCompressedSize(static_cast<size_t>(tail.nbytes()))) + kEntry;
 }
 
-// What a draft or state takes, dead bytes aside.
+// What a state takes, dead bytes aside.
 template <typename T>
 int64_t LiveBytes(const T& frame, int64_t chunk_bytes) {
   constexpr int64_t kEntry = 8;

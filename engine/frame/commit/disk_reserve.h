@@ -12,7 +12,7 @@
 
 namespace cairn::frame {
 
-// What a checkpoint of the draft needs at most, as far as that can be told without encoding it.
+// What a checkpoint of the staged state needs at most, as far as can be known without encoding it.
 struct CheckpointNeed {
   int64_t index = 0;    // index and trailer
   int64_t pending = 0;  // the chunk that the pending items become; once
@@ -36,7 +36,7 @@ class Headroom {
  public:
   // Makes sure that [the file's end, end) can be written, and `kept` bytes after it, and if there
   // is room some more: a commit should not have to make a larger size durable. kResourceExhausted
-  // when the disk is too full. Where nothing can be reserved, the write itself will tell.
+  // when the disk is too full. Where nothing can be reserved, the write itself fails.
   absl::Status Extend(File& file, int64_t end, int64_t kept);
   // Bytes before this are reserved.
   int64_t end() const { return end_; }

@@ -35,7 +35,7 @@ class ChunkWriter {
   absl::Status CheckOptions() { return GetEncoder().status(); }
 
   absl::StatusOr<StagedChunk> FromItems(Bytes items);
-  // Looks at a chunk that somebody else made; stores nothing.
+  // Looks at a chunk of another program; stores nothing.
   absl::StatusOr<ImportedChunk> Prepare(Bytes chunk, const chunk::Header& header) const;
   absl::StatusOr<StagedChunk> FromForeign(const ImportedChunk& foreign);
   // A chunk of nbytes of one value; `value` is one item and given with kRepeat only.

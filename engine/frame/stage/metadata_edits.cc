@@ -57,7 +57,7 @@ absl::Status SetVlmeta(StagedState& draft, const FrameContext& env, std::string_
 }
 
 absl::Status DeleteVlmeta(StagedState& draft, std::string_view name) {
-  // All of that name, as whoever replays the edit does.
+  // All of that name, as replaying the edit does.
   if (std::erase_if(draft.vlmetalayers, [&](const VlMetalayer& l) { return l.name == name; }) ==
       0) {
     return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/base/checked.h"
+#include "engine/base/status.h"
 
 namespace cairn::frame {
 
@@ -80,13 +81,14 @@ void StagedState::Record(format::LayerEdit edit) {
   }
 }
 
-void StagedState::ReopenLast(const ChunkCost& cost) {
+absl::Status StagedState::ReopenLast(const ChunkCost& cost) {
   const int64_t last = chunks.size() - 1;
-  const absl::StatusOr<IndexEntry> entry = chunks.Get(last);
-  // Its stored bytes stay alive as the tail's.
+  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, chunks.Get(last));
+  // Its stored bytes stay alive as the partial chunk's.
   Erase(last, 1, {.nbytes = cost.nbytes, .stored = 0});
-  tail.head = {.entry = *entry, .nbytes = cost.nbytes, .stored = cost.stored.value_or(0)};
+  tail.head = {.entry = entry, .nbytes = cost.nbytes, .stored = cost.stored.value_or(0)};
   tail_replaced = true;
+  return absl::OkStatus();
 }
 
 void StagedState::DropTail() {

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "absl/status/status.h"
+
 #include "engine/format/frame_header.h"
 #include "engine/format/journal.h"
 #include "engine/frame/index/chunk_index.h"
@@ -39,7 +41,8 @@ struct StagedState {
     header.nbytes -= tail.nbytes();
   }
 
-  // Its nbytes counts `chunks` and not the tail; frame_size and cbytes are those of the checkpoint.
+  // Its nbytes counts `chunks` and not the pending items; frame_size and cbytes are those of the
+  // checkpoint.
   format::FrameHeader header;
   std::shared_ptr<const std::vector<std::byte>> header_bytes;  // as the checkpoint left them
   ChunkIndex chunks;
@@ -53,10 +56,10 @@ struct StagedState {
   bool edited = false;
   format::EncodedEdits chunk_edits;
   std::vector<format::LayerEdit> layer_edits;
-  bool tail_replaced = false;  // the tail is not the base's with more items behind
+  bool tail_replaced = false;  // the tail is not the base's with more items after
 
   int64_t nbytes() const { return header.nbytes + tail.nbytes(); }
-  // The tail counts as the last chunk.
+  // Pending items count as the last chunk.
   int64_t nchunks() const { return chunks.size() + (tail.empty() ? 0 : 1); }
   bool fixed_chunks() const { return !header.variable_chunks(); }
 
@@ -67,13 +70,13 @@ struct StagedState {
   void Reorder(std::span<const int64_t> order, std::vector<IndexEntry> entries);
 
   // The last chunk leaves the index: more items will follow it.
-  void ReopenLast(const ChunkCost& cost);
-  // The edits are committed: the draft is the new base.
+  absl::Status ReopenLast(const ChunkCost& cost);
+  // The edits are committed: this state is the new base.
   void Settle();
   // Remembers an edit that was made to the metadata.
   void Record(format::LayerEdit edit);
 
-  // The tail is gone; if it had a head, that chunk is dead.
+  // The partial chunk is gone; if a stored chunk was its head, that one is dead.
   void DropTail();
 
  private:

@@ -58,7 +58,7 @@ absl::Status Stager::CheckRoom(int64_t nbytes) const {
   const int64_t chunksize =
       draft_.header.chunksize > 0 ? draft_.header.chunksize : int64_t{options_.chunksize};
   const int64_t count = draft_.fixed_chunks() ? CeilDiv(nbytes, chunksize) : 1;
-  // What is over the limit could not be opened again.
+  // A frame over the limit could not be opened again.
   const int64_t limit = std::min<int64_t>(kMaxChunks, base_->env->limits.max_nchunks);
   if (draft_.nchunks() + count <= limit) return absl::OkStatus();
   return ResourceExhausted("frame: more than %d chunks", limit);
@@ -69,7 +69,7 @@ absl::Status Stager::CheckTakesItems() const {
   return FailedPrecondition("a frame of variable blocks takes whole chunks only");
 }
 
-// Whether a chunk that somebody else made may stand in the frame at all.
+// Whether the frame may hold a chunk of another program.
 absl::Status Stager::CheckChunk(const chunk::Header& header) const {
   const int32_t typesize = draft_.header.typesize;
   if (header.nbytes == 0) return InvalidArgument("an empty chunk cannot stand in a frame");
@@ -88,18 +88,17 @@ void Stager::FixChunksize(int32_t chunksize) {
   if (draft_.header.chunksize == format::kChunksizeUnknown) draft_.header.chunksize = chunksize;
 }
 
-// A short last chunk becomes the beginning of the tail.
+// A short last chunk becomes the head of the partial chunk.
 absl::Status Stager::ReopenShortChunk() {
   if (!draft_.tail.empty()) return LoadHead();
   if (draft_.header.nbytes % draft_.header.chunksize == 0) return absl::OkStatus();
   const int64_t last = draft_.chunks.size() - 1;
   CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(last));
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(last));
-  draft_.ReopenLast(cost);
-  return absl::OkStatus();
+  return draft_.ReopenLast(cost);
 }
 
-// Before anything is built upon the head it must be sure that it can be read.
+// Nothing is built upon a head that cannot be read.
 absl::Status Stager::LoadHead() {
   const std::optional<StoredPrefix>& head = draft_.tail.head;
   if (!head.has_value() || std::ssize(head_items_) == head->nbytes) return absl::OkStatus();
@@ -108,7 +107,7 @@ absl::Status Stager::LoadHead() {
   return absl::OkStatus();
 }
 
-// The items of a chunk of the draft.
+// The items of a staged chunk.
 absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
   return ReadWholeChunk(*state, nchunk, state->env->verify);
@@ -135,8 +134,8 @@ absl::Status Stager::MakeChunkOfTail() {
   draft_.DropTail();
   if (!tail.head.has_value()) return AddLast(maker_.FromItems(tail.items.span()));
   std::vector<std::byte> items = std::exchange(head_items_, {});
-  const Bytes behind = tail.items.span();
-  items.insert(items.end(), behind.begin(), behind.end());
+  const Bytes added = tail.items.span();
+  items.insert(items.end(), added.begin(), added.end());
   return AddLast(maker_.FromItems(items));
 }
 
@@ -278,25 +277,25 @@ absl::Status Stager::Finish() {
 }
 
 format::CommitRecordParts Stager::MakeCommit(const format::CommitLinks& links) const {
-  format::CommitRecordParts batch{.links = links,
-                                  .totals = {.nchunks = draft_.chunks.size(),
-                                             .nbytes = draft_.nbytes(),
-                                             .stored_bytes = draft_.stored_bytes.value_or(-1),
-                                             .chunksize = draft_.header.chunksize,
-                                             .vlblocks = draft_.header.vlblocks},
-                                  .chunks = draft_.chunk_edits,
-                                  .layers = draft_.layer_edits,
-                                  .tail_replaced = draft_.tail_replaced,
-                                  .tail_items = draft_.tail.items.span()};
+  format::CommitRecordParts commit{.links = links,
+                                   .totals = {.nchunks = draft_.chunks.size(),
+                                              .nbytes = draft_.nbytes(),
+                                              .stored_bytes = draft_.stored_bytes.value_or(-1),
+                                              .chunksize = draft_.header.chunksize,
+                                              .vlblocks = draft_.header.vlblocks},
+                                   .chunks = draft_.chunk_edits,
+                                   .layers = draft_.layer_edits,
+                                   .tail_replaced = draft_.tail_replaced,
+                                   .tail_items = draft_.tail.items.span()};
   if (!draft_.tail_replaced) {
-    batch.tail_items = batch.tail_items.subspan(base_->tail.items.size());
+    commit.tail_items = commit.tail_items.subspan(base_->tail.items.size());
   } else if (const std::optional<StoredPrefix>& head = draft_.tail.head; head.has_value()) {
-    batch.tail_head = format::PlacedChunk{.entry = head->entry.value,
-                                          .fingerprint = head->entry.fingerprint,
-                                          .nbytes = static_cast<int32_t>(head->nbytes),
-                                          .cbytes = static_cast<int32_t>(head->stored)};
+    commit.tail_head = format::PlacedChunk{.entry = head->entry.value,
+                                           .fingerprint = head->entry.fingerprint,
+                                           .nbytes = static_cast<int32_t>(head->nbytes),
+                                           .cbytes = static_cast<int32_t>(head->stored)};
   }
-  return batch;
+  return commit;
 }
 
 std::shared_ptr<State> Stager::MakeState() const {

@@ -1,4 +1,4 @@
-// Turns edits into chunks in the files and entries in a draft. Nothing here is visible to anybody
+// Turns edits into chunks in the files and entries of a staged state. No reader sees them
 // before a commit.
 #ifndef CAIRN_ENGINE_FRAME_STAGE_STAGER_H_
 #define CAIRN_ENGINE_FRAME_STAGE_STAGER_H_
@@ -41,12 +41,12 @@ class Stager {
                                                             ChunkSink& sink, StagerOptions options,
                                                             bool is_array);
 
-  // In stager.cc: what comes behind the last chunk.
+  // In stager.cc: what comes after the last chunk.
   absl::Status Append(Bytes items);
   absl::Status AppendChunk(Bytes chunk);
   absl::Status AppendSpecial(SpecialValue special, int64_t nitems, Bytes value);
 
-  // In stager_edits.cc: what changes chunks that are there.
+  // In stager_edits.cc: what changes existing chunks.
   absl::Status InsertChunk(int64_t nchunk, Bytes items);
   absl::Status UpdateChunk(int64_t nchunk, Bytes items);
   absl::Status InsertCompressed(int64_t nchunk, Bytes chunk);
@@ -64,9 +64,9 @@ class Stager {
   absl::Status SetVlmeta(std::string_view name, Bytes content);
   absl::Status DeleteVlmeta(std::string_view name);
 
-  // Makes a chunk of what waits in the tail and brings everything to the files.
+  // Makes a chunk of the pending items and brings everything to the files.
   absl::Status Finish();
-  // What the journal says of the edits. Holds until the next one.
+  // What the journal says of the edits. Valid until the next edit.
   format::CommitRecordParts MakeCommit(const format::CommitLinks& links) const;
   // The base with the edits, but for where its bytes lie.
   std::shared_ptr<State> MakeState() const;
@@ -144,7 +144,7 @@ class Stager {
   StagerOptions options_;
   StagedState draft_;
   ChunkWriter maker_;
-  std::vector<std::byte> head_items_;  // of the tail's head, once they were needed
+  std::vector<std::byte> head_items_;  // of the partial chunk's head, once they were needed
   absl::Status failure_;
   bool is_array_ = false;  // chunks and metalayer make an n-dimensional array
 };

@@ -25,7 +25,7 @@ absl::Status Stager::CheckMayRecut(std::string_view edit) const {
       edit);
 }
 
-// Of a chunk that somebody else made for the array.
+// Of a chunk that another program made for the array.
 absl::Status Stager::CheckBlocks(int64_t nchunk, const chunk::Header& header) const {
   const int32_t typesize = draft_.header.typesize;
   CAIRN_ASSIGN_OR_RETURN(const ArrayInfo array, format::FindB2nd(draft_.header.metalayers));

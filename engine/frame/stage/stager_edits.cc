@@ -109,9 +109,8 @@ absl::StatusOr<ChunkCost> Stager::CostOf(int64_t first, int64_t count) {
   return sum;
 }
 
-// Where chunks differ in size the header of the frame says what they hold together, and theirs what
-// each holds. Where one lies an edit may leave a sum that cannot be, and nobody could read it
-// again.
+// With variable chunks the header's nbytes and the chunks' own headers may disagree. Refuse an edit
+// that would make the total negative, or zero with chunks left.
 absl::Status Stager::CheckSum(int64_t nchunks, const ChunkCost& less, int64_t more) const {
   if (draft_.fixed_chunks()) return absl::OkStatus();
   const int64_t rest = draft_.header.nbytes - less.nbytes;
@@ -177,7 +176,7 @@ absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
   }
   if (count == 0) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckMayRecut("delete chunks"));
-  // A tail that goes need not be made a chunk before: perhaps it cannot be read.
+  // Pending items that go need not become a chunk first: perhaps their head cannot be read.
   const bool with_tail = first + count > draft_.chunks.size();
   if (with_tail) {
     --count;
@@ -231,7 +230,7 @@ absl::StatusOr<Stager::Update> Stager::MakeUpdate(const State& state, int64_t be
   } else {
     content.resize(static_cast<size_t>(update.taken));
   }
-  // Each look at a chunk's own header finds what somebody else may have written meanwhile.
+  // Another process may have changed the chunk's own header since it was read.
   if (update.taken <= 0 || !RangeFits(from, update.taken, std::ssize(content))) {
     return DataLoss("chunk %d: its size has changed", at.nchunk);
   }
