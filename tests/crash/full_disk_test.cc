@@ -10,7 +10,8 @@
 
 #include "cairn/frame.h"
 #include "cairn/recover.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
 #include "tests/support/simulated_disk.h"
 
 namespace cairn::test {

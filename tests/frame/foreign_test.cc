@@ -9,8 +9,10 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/format/frame_header.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -60,7 +62,7 @@ class ForeignTest : public testing::Test {
 
   const TempDir dir_;
   const std::string path_ = dir_.Path("f");
-  const std::vector<std::byte> all_ = Noise(5 * kSmallChunk, 1);
+  const std::vector<std::byte> all_ = MakeNoise(5 * kSmallChunk, 1);
   std::vector<std::byte> file_;
 };
 
@@ -141,7 +143,7 @@ TEST_F(ForeignTest, AnotherSizeInTheHeaderIsDamage) {
 }
 
 TEST_F(ForeignTest, GarbageBehindTheFrameHarmsNothing) {
-  const std::vector<std::byte> garbage = Noise(1000, 9);
+  const std::vector<std::byte> garbage = MakeNoise(1000, 9);
   file_.insert(file_.end(), garbage.begin(), garbage.end());
   Put();
   ExpectContent(Open().snapshot(), 3 * kSmallChunk, "before");
@@ -155,7 +157,7 @@ TEST_F(ForeignTest, GarbageBehindTheFrameHarmsNothing) {
 TEST_F(ForeignTest, AFrameInsideALargerFileIsReadOnly) {
   constexpr size_t kOffset = 37;
   const std::vector<std::byte> frame = file_;
-  file_ = Noise(kOffset, 8);
+  file_ = MakeNoise(kOffset, 8);
   file_.insert(file_.end(), frame.begin(), frame.end());
   file_.resize(file_.size() + 100);
   Put();

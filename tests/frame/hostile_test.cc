@@ -9,8 +9,11 @@
 #include "engine/base/endian.h"
 #include "engine/chunk/plain.h"
 #include "engine/format/index_entry.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::frame {
@@ -18,7 +21,6 @@ namespace {
 
 using absl::StatusCode;
 using test::Buffer;
-using test::IsOk;
 
 // Positions in the header of a frame.
 constexpr size_t kFrameSizeAt = 0x10;

@@ -10,7 +10,8 @@
 
 #include "cairn/frame.h"
 #include "cairn/recover.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -22,7 +23,7 @@ constexpr int kChunks = 3;
 class LimitsTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, PlainCopies(kBoundedChunk), Noise(kChunks * kBoundedChunk, 1),
+    ASSERT_EQ(WriteFrame(path_, PlainCopies(kBoundedChunk), MakeNoise(kChunks * kBoundedChunk, 1),
                          {{"note", std::string(50, 'x')}}),
               absl::OkStatus());
   }
@@ -49,7 +50,7 @@ TEST_F(LimitsTest, ALargeVlmetalayerIsNotDecodedAndTheRestIsRead) {
   const auto frame = Open({.max_metadata_nbytes = 49});
   ASSERT_EQ(frame.status(), absl::OkStatus());
   ExpectNamesLimit(frame->snapshot().GetVlmeta("note").status(), 49);
-  EXPECT_EQ(DataOf(frame->snapshot()).value(), Noise(kChunks * kBoundedChunk, 1));
+  EXPECT_EQ(DataOf(frame->snapshot()).value(), MakeNoise(kChunks * kBoundedChunk, 1));
 }
 
 TEST_F(LimitsTest, NamesOfVlmetalayersAreShownWithoutControlCharacters) {
@@ -69,7 +70,7 @@ TEST_F(LimitsTest, NamesOfVlmetalayersAreShownWithoutControlCharacters) {
 TEST_F(LimitsTest, VerifyAsksBetweenVlmetalayersWhetherToStop) {
   auto writer = Frame::Open(path_)->OpenWriter();
   for (const std::string name : {"a", "b", "c"}) {
-    ASSERT_EQ(writer->SetVlmeta(name, Noise(8, 1)), absl::OkStatus());
+    ASSERT_EQ(writer->SetVlmeta(name, MakeNoise(8, 1)), absl::OkStatus());
   }
   ASSERT_EQ(writer->Close(), absl::OkStatus());
   int done = 0;
@@ -106,11 +107,11 @@ TEST_F(LimitsTest, NoChunkSizeIsLargerThanAllowed) {
 }
 
 TEST_F(LimitsTest, AShortLastChunkWithinTheLimitIsRead) {
-  ASSERT_EQ(AppendTo(path_, Noise(10, 2)), absl::OkStatus());
+  ASSERT_EQ(AppendTo(path_, MakeNoise(10, 2)), absl::OkStatus());
   const auto frame = Open({.max_chunk_nbytes = 10});
   std::vector<std::byte> tail(10);
   EXPECT_EQ(frame->snapshot().ReadChunk(kChunks, tail), absl::OkStatus());
-  EXPECT_EQ(tail, Noise(10, 2));
+  EXPECT_EQ(tail, MakeNoise(10, 2));
 }
 
 // Chunks of two blocks that are shuffled, so that a part of a block takes three of them.

@@ -10,8 +10,8 @@
 #include "engine/base/bytes.h"
 #include "engine/chunk/workspace.h"
 #include "engine/frame/open/frame_core.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 

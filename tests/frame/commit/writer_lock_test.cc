@@ -13,8 +13,10 @@
 #include "cairn/recover.h"
 #include "engine/base/bytes.h"
 #include "engine/storage/lock_file.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
@@ -24,7 +26,7 @@ namespace {
 class FrameLockTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(100, 1)), absl::OkStatus());
+    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), MakeNoise(100, 1)), absl::OkStatus());
   }
   Frame Open() const {
     auto frame = Frame::Open(path_);
@@ -62,7 +64,7 @@ TEST_F(FrameLockTest, AWriterWaitsAsLongAsItIsToldAndStartsFromTheNewestState) {
       absl::IsUnavailable(Open().OpenWriter({.wait = std::chrono::milliseconds(20)}).status()));
   std::thread closer([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    EXPECT_EQ(first->Append(Noise(10, 2)), absl::OkStatus());
+    EXPECT_EQ(first->Append(MakeNoise(10, 2)), absl::OkStatus());
     EXPECT_EQ(first->Close(), absl::OkStatus());
   });
   auto second = Open().OpenWriter(patient);
@@ -149,7 +151,7 @@ class RotatingFiles final : public UnsyncedFileSystem {
 
 TEST_F(FrameLockTest, AFrameThatIsReplacedBehindItsLockIsNotWritten) {
   const std::string next = dir_.Path("next");
-  ASSERT_EQ(WriteFrame(next, PlainCopies(64), Noise(20, 7)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(next, PlainCopies(64), MakeNoise(20, 7)), absl::OkStatus());
   const std::vector<std::byte> before = FileBytes(path_);
   RotatingFiles files;
   auto frame = Frame::Open(path_, {.file_system = &files});
@@ -209,11 +211,11 @@ TEST_F(FrameLockTest, TheEndOfTheWriterFreesTheFrame) {
   Frame frame = Open();
   {
     auto writer = frame.OpenWriter();
-    ASSERT_EQ(writer->Append(Noise(10, 2)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(10, 2)), absl::OkStatus());
   }
   EXPECT_EQ(TryHere(), absl::StatusCode::kOk);
   EXPECT_EQ(TryInChild(), absl::StatusCode::kOk);
-  EXPECT_EQ(DataOf(Open().snapshot()).value(), Noise(100, 1));
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), MakeNoise(100, 1));
 }
 
 TEST_F(FrameLockTest, AFileOfAnyLengthIsHeldByNoReader) {
@@ -224,7 +226,7 @@ TEST_F(FrameLockTest, AFileOfAnyLengthIsHeldByNoReader) {
 
 TEST_F(FrameLockTest, AnOlderHandleWritesOnFromTheNewestState) {
   Frame old = Open();
-  const std::vector<std::byte> all = Noise(400, 1);
+  const std::vector<std::byte> all = MakeNoise(400, 1);
   ASSERT_EQ(AppendTo(path_, Bytes(all).subspan(100, 200)), absl::OkStatus());
   EXPECT_EQ(old.snapshot().info().nbytes, 100);
   auto writer = old.OpenWriter();
@@ -238,7 +240,7 @@ TEST_F(FrameLockTest, AnOlderHandleWritesOnFromTheNewestState) {
 
 TEST_F(FrameLockTest, AnOlderHandleSeesWhatAnotherProcessWrote) {
   Frame old = Open();
-  const std::vector<std::byte> all = Noise(400, 1);
+  const std::vector<std::byte> all = MakeNoise(400, 1);
   EXPECT_EQ(
       ResultOfChild([&] { return AppendTo(path_, Bytes(all).subspan(100, 200)).ok() ? 0 : 1; }), 0);
   auto writer = old.OpenWriter();
@@ -253,7 +255,7 @@ TEST_F(FrameLockTest, AnOlderHandleSeesAForeignEditOfTheSameSize) {
   CreateOptions options = PlainCopies(64);
   options.overwrite = true;
   options.metalayers = {{.name = "m", .content = ToVector(AsBytes("before"))}};
-  ASSERT_EQ(WriteFrame(path_, options, Noise(100, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, options, MakeNoise(100, 1)), absl::OkStatus());
   Frame old = Open();
   std::vector<std::byte> file = FileBytes(path_);
   const size_t at = AsText(file).find("before");
@@ -262,7 +264,7 @@ TEST_F(FrameLockTest, AnOlderHandleSeesAForeignEditOfTheSameSize) {
   auto writer = old.OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
   EXPECT_EQ(AsText(writer->snapshot()->GetMetalayer("m").value()), "behind");
-  ASSERT_EQ(writer->Append(Noise(10, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(10, 2)), absl::OkStatus());
   ASSERT_EQ(writer->Close(), absl::OkStatus());
   EXPECT_EQ(AsText(Open().snapshot().GetMetalayer("m").value()), "behind");
   EXPECT_TRUE(Open().snapshot().info().sealed);
@@ -274,7 +276,7 @@ TEST_F(FrameLockTest, AHeldFrameIsNotReplaced) {
   CreateOptions options = PlainCopies(32);
   options.overwrite = true;
   EXPECT_TRUE(absl::IsUnavailable(Frame::Create(path_, options).status()));
-  ASSERT_EQ(writer->Append(Noise(50, 3)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(50, 3)), absl::OkStatus());
   ASSERT_EQ(writer->Close(), absl::OkStatus());
   EXPECT_EQ(Frame::Create(path_, options).status(), absl::OkStatus());
 }
@@ -283,7 +285,7 @@ TEST_F(FrameLockTest, ACommitToAFileThatLostItsNameFails) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(50, 3)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(50, 3)), absl::OkStatus());
   std::filesystem::rename(path_, path_ + ".moved");
   EXPECT_EQ(writer->Commit().status().code(), absl::StatusCode::kFailedPrecondition);
 }
@@ -294,13 +296,13 @@ TEST_F(FrameLockTest, AStagedSnapshotKeepsOtherWritersOut) {
   {
     auto writer = frame.OpenWriter();
     ASSERT_EQ(writer.status(), absl::OkStatus());
-    ASSERT_EQ(writer->Append(Noise(500, 3)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(500, 3)), absl::OkStatus());
     staged = writer->snapshot().value();
   }
   EXPECT_TRUE(absl::IsUnavailable(frame.OpenWriter().status()));
   std::vector<std::byte> items(500);
   ASSERT_EQ(staged->ReadBytes(100, items), absl::OkStatus());
-  EXPECT_EQ(items, Noise(500, 3));
+  EXPECT_EQ(items, MakeNoise(500, 3));
   staged.reset();
   EXPECT_EQ(frame.OpenWriter().status(), absl::OkStatus());
 }
@@ -313,11 +315,11 @@ TEST_F(FrameLockTest, AWriterOpenedAfterTheFileWasReplacedWorksOnTheNewOne) {
   ASSERT_EQ(Frame::Create(path_, options).status(), absl::OkStatus());
   auto writer = old.OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(50, 3)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(50, 3)), absl::OkStatus());
   ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_EQ(DataOf(Open().snapshot()).value(), Noise(50, 3));
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), MakeNoise(50, 3));
   EXPECT_EQ(Open().snapshot().info().chunksize, 32);
-  EXPECT_EQ(DataOf(before).value(), Noise(100, 1));
+  EXPECT_EQ(DataOf(before).value(), MakeNoise(100, 1));
 }
 
 }  // namespace

@@ -15,8 +15,10 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -179,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
         Replacement{"Build",
                     [](const std::string& path) {
                       return WriteFrame(path, PlainFrameIn(Layout::kContiguous, true),
-                                        Noise(100, 1));
+                                        MakeNoise(100, 1));
                     }},
         // An empty frame that changes is written to a new file.
         Replacement{"SetVlmeta",
@@ -215,7 +217,7 @@ TEST_F(AttributesTest, PermissionsThatChangeMeanwhileAreKept) {
 }
 
 TEST_F(AttributesTest, ASparseFrameKeepsThemWhenItIsReplaced) {
-  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), MakeNoise(200, 1)), absl::OkStatus());
   for (const std::string& file : FilesOfFrame()) Mark(file, 0640);
   Mark(path_, 0750);
   SetList(path_);
@@ -230,7 +232,7 @@ TEST_F(AttributesTest, ASparseFrameKeepsThemWhenItIsReplaced) {
     for (const std::string& name : NamesIn(dir_.path())) {
       EXPECT_EQ(AttributesOf(dir_.Path(name)), directory) << name;
     }
-    ASSERT_EQ(writer->Append(Noise(300, 2)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(300, 2)), absl::OkStatus());
     ASSERT_EQ(writer->Close(), absl::OkStatus());
   }
   EXPECT_EQ(AttributesOf(path_), directory);
@@ -239,22 +241,22 @@ TEST_F(AttributesTest, ASparseFrameKeepsThemWhenItIsReplaced) {
 }
 
 TEST_F(AttributesTest, NewFilesOfASparseFrameAreAsItsIndex) {
-  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), MakeNoise(200, 1)), absl::OkStatus());
   for (const std::string& file : FilesOfFrame()) Mark(file, 0640);
   Mark(path_, 0750);
   if (IsSkipped()) return;
   const Attributes index = AttributesOf(Index());
-  ASSERT_EQ(AppendTo(path_, Noise(200, 2)), absl::OkStatus());
+  ASSERT_EQ(AppendTo(path_, MakeNoise(200, 2)), absl::OkStatus());
   ASSERT_EQ(Frame::Open(path_)->Compact().status(), absl::OkStatus());
   for (const std::string& file : FilesOfFrame()) EXPECT_EQ(AttributesOf(file), index) << file;
 }
 
 TEST_F(AttributesTest, AFileThatReplacesADirectoryIsAsItsIndex) {
-  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), MakeNoise(200, 1)), absl::OkStatus());
   Mark(Index(), 0640);
   if (IsSkipped()) return;
   const Attributes index = AttributesOf(Index());
-  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kContiguous, true), Noise(10, 2)),
+  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kContiguous, true), MakeNoise(10, 2)),
             absl::OkStatus());
   EXPECT_EQ(AttributesOf(path_), index);
 }
@@ -262,10 +264,11 @@ TEST_F(AttributesTest, AFileThatReplacesADirectoryIsAsItsIndex) {
 TEST_F(AttributesTest, AFileThatReplacesAPrivateDirectoryIsPrivate) {
   for (const auto& [around, expected] : std::vector<std::pair<mode_t, mode_t>>{
            {0700, 0600}, {0750, 0640}, {0705, 0600}, {0755, 0644}}) {
-    ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), Noise(200, 1)), absl::OkStatus());
+    ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), MakeNoise(200, 1)),
+              absl::OkStatus());
     ASSERT_EQ(::chmod(Index().c_str(), 0644), 0);
     ASSERT_EQ(::chmod(path_.c_str(), around), 0);
-    ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kContiguous, true), Noise(10, 2)),
+    ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kContiguous, true), MakeNoise(10, 2)),
               absl::OkStatus());
     EXPECT_EQ(AttributesOf(path_).mode, expected) << std::oct << around;
     fs::remove(path_);
@@ -277,7 +280,7 @@ TEST_F(AttributesTest, ADirectoryThatReplacesAFileIsListedByItsReaders) {
   Mark(path_, 0640);
   if (IsSkipped()) return;
   const Attributes file = AttributesOf(path_);
-  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse, true), Noise(200, 2)),
+  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse, true), MakeNoise(200, 2)),
             absl::OkStatus());
   const Attributes directory = AttributesOf(path_);
   EXPECT_EQ(directory.owner, kOwner);
@@ -292,15 +295,15 @@ TEST_F(AttributesTest, AListThatALayoutCannotKeepRefusesIt) {
   if (IsSkipped()) return;
   const std::vector<std::byte> before = FileBytes(path_);
   EXPECT_TRUE(absl::IsFailedPrecondition(
-      WriteFrame(path_, PlainFrameIn(Layout::kSparse, true), Noise(200, 2))));
+      WriteFrame(path_, PlainFrameIn(Layout::kSparse, true), MakeNoise(200, 2))));
   EXPECT_EQ(FileBytes(path_), before);
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
 
   fs::remove(path_);
-  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), MakeNoise(200, 1)), absl::OkStatus());
   SetList(path_);
   EXPECT_TRUE(absl::IsFailedPrecondition(
-      WriteFrame(path_, PlainFrameIn(Layout::kContiguous, true), Noise(200, 2))));
+      WriteFrame(path_, PlainFrameIn(Layout::kContiguous, true), MakeNoise(200, 2))));
   EXPECT_TRUE(fs::is_directory(path_));
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
 }
@@ -308,7 +311,7 @@ TEST_F(AttributesTest, AListThatALayoutCannotKeepRefusesIt) {
 TEST_F(AttributesTest, ANewFrameIsAsTheUmaskSays) {
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
     ::umask(0027);
-    ASSERT_EQ(WriteFrame(path_, PlainFrameIn(layout), Noise(200, 1)), absl::OkStatus());
+    ASSERT_EQ(WriteFrame(path_, PlainFrameIn(layout), MakeNoise(200, 1)), absl::OkStatus());
     ::umask(0022);
     const bool sparse = layout == Layout::kSparse;
     EXPECT_EQ(AttributesOf(path_).mode, sparse ? 0750u : 0640u);

@@ -10,7 +10,8 @@
 
 #include "cairn/frame.h"
 #include "engine/frame/files/frame_location.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
@@ -65,7 +66,7 @@ class HookedFiles final : public UnsyncedFileSystem {
 class RegistrationTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(200, 1)), absl::OkStatus());
+    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1)), absl::OkStatus());
   }
   absl::StatusOr<Frame> Open() { return Frame::Open(path_, {.file_system = &files_}); }
 
@@ -87,10 +88,10 @@ TEST_F(RegistrationTest, AReaderWithoutItsLockIsToldSo) {
 TEST_F(RegistrationTest, AReaderWhoseRefreshGetsNoLockKeepsWhatItHas) {
   auto frame = Open();
   ASSERT_EQ(frame.status(), absl::OkStatus());
-  ASSERT_EQ(AppendTo(path_, Noise(64, 2)), absl::OkStatus());
+  ASSERT_EQ(AppendTo(path_, MakeNoise(64, 2)), absl::OkStatus());
   hooks_.lock = [] { return absl::ResourceExhaustedError("no locks available"); };
   EXPECT_TRUE(absl::IsUnavailable(frame->Refresh().status()));
-  EXPECT_EQ(DataOf(frame->snapshot()).value(), Noise(200, 1));
+  EXPECT_EQ(DataOf(frame->snapshot()).value(), MakeNoise(200, 1));
   hooks_ = {};
   const auto refreshed = frame->Refresh();
   ASSERT_EQ(refreshed.status(), absl::OkStatus());

@@ -13,8 +13,11 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/format/frame_header.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -48,15 +51,15 @@ class PublishTest : public testing::Test {
 TEST_F(PublishTest, ABuiltFrameHasNoNameBeforeItsFirstCommit) {
   auto writer = Frame::Build(path_, PlainCopies(64));
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(200, 1)), absl::OkStatus());
   EXPECT_TRUE(absl::IsNotFound(Frame::Open(path_).status()));
   ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
-  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), Noise(200, 1));
+  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), MakeNoise(200, 1));
 }
 
 TEST_F(PublishTest, TheNameComesAfterTheSyncOfEveryByte) {
-  ASSERT_EQ(WriteFrame(path_, Logged(PlainCopies(64)), Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, Logged(PlainCopies(64)), MakeNoise(200, 1)), absl::OkStatus());
   const std::vector<Operation> log = files_.TakeLog();
   const auto rename = std::ranges::find(log, Kind::kRename, &Operation::kind);
   ASSERT_TRUE(rename != log.end() && rename - log.begin() > 1);
@@ -71,7 +74,7 @@ TEST_F(PublishTest, ADroppedBuildLeavesNothing) {
   {
     auto writer = Frame::Build(path_, PlainCopies(64));
     ASSERT_EQ(writer.status(), absl::OkStatus());
-    ASSERT_EQ(writer->Append(Noise(200, 1)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(200, 1)), absl::OkStatus());
     EXPECT_EQ(writer->snapshot()->info().nbytes, 200);
   }
   EXPECT_EQ(NamesIn(dir_.path()), Names{});
@@ -89,16 +92,16 @@ TEST_F(PublishTest, ANewFrameWhoseNameIsNotDurableGoesAgain) {
       CreateOptions options = Logged(PlainCopies(64));
       options.layout = layout;
       options.overwrite = overwrite;
-      ASSERT_EQ(WriteFrame(path_, options, Noise(200, 1)), absl::OkStatus());
+      ASSERT_EQ(WriteFrame(path_, options, MakeNoise(200, 1)), absl::OkStatus());
       const std::vector<Operation> log = files_.TakeLog();
       std::filesystem::remove_all(path_);
       const auto rename = std::ranges::find(log, Kind::kRename, &Operation::kind);
       ASSERT_TRUE(rename != log.end() && (rename + 1)->kind == Kind::kSyncDirectory);
 
       files_.Inject({.after = rename - log.begin() + 1});
-      EXPECT_TRUE(absl::IsResourceExhausted(WriteFrame(path_, options, Noise(200, 1))));
+      EXPECT_TRUE(absl::IsResourceExhausted(WriteFrame(path_, options, MakeNoise(200, 1))));
       EXPECT_EQ(NamesIn(dir_.path()), Names{});
-      EXPECT_EQ(WriteFrame(path_, options, Noise(200, 1)), absl::OkStatus());
+      EXPECT_EQ(WriteFrame(path_, options, MakeNoise(200, 1)), absl::OkStatus());
       std::filesystem::remove_all(path_);
     }
   }
@@ -107,18 +110,19 @@ TEST_F(PublishTest, ANewFrameWhoseNameIsNotDurableGoesAgain) {
 TEST_F(PublishTest, AReplacementWhoseNameIsNotDurableSaysSo) {
   CreateOptions options = Logged(PlainCopies(64));
   options.overwrite = true;
-  ASSERT_EQ(WriteFrame(path_, options, Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, options, MakeNoise(200, 1)), absl::OkStatus());
   const std::vector<Operation> log = files_.TakeLog();
   const auto rename = std::ranges::find(log, Kind::kRename, &Operation::kind);
   files_.Inject({.after = rename - log.begin() + 1});
-  EXPECT_TRUE(Fails(WriteFrame(path_, options, Noise(300, 2)), absl::StatusCode::kResourceExhausted,
+  EXPECT_TRUE(Fails(WriteFrame(path_, options, MakeNoise(300, 2)),
+                    absl::StatusCode::kResourceExhausted,
                     path_ + " was replaced, but perhaps not for good: "));
-  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), Noise(300, 2));
+  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), MakeNoise(300, 2));
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
 }
 
 TEST_F(PublishTest, AnOldFrameStaysUnlessItMayBeReplaced) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1)), absl::OkStatus());
   const std::vector<std::byte> before = FileBytes(path_);
   EXPECT_TRUE(absl::IsAlreadyExists(Frame::Create(path_, PlainCopies(64)).status()));
   EXPECT_TRUE(absl::IsAlreadyExists(Frame::Build(path_, PlainCopies(64)).status()));
@@ -129,7 +133,7 @@ TEST_F(PublishTest, AnOldFrameStaysUnlessItMayBeReplaced) {
 TEST_F(PublishTest, AFrameThatAppearsWhileOneIsBuiltStays) {
   auto writer = Frame::Build(path_, PlainCopies(64));
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1)), absl::OkStatus());
   const std::vector<std::byte> before = FileBytes(path_);
   EXPECT_TRUE(absl::IsAlreadyExists(writer->Close()));
   EXPECT_EQ(FileBytes(path_), before);
@@ -144,7 +148,7 @@ TEST_F(PublishTest, ANewFileKeepsThePermissionsOfTheOldOne) {
   // An empty frame that changes is written to a new file.
   auto writer = Frame::Open(path_)->OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->SetVlmeta("v", Noise(10, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->SetVlmeta("v", MakeNoise(10, 1)), absl::OkStatus());
   ASSERT_EQ(writer->Close(), absl::OkStatus());
   EXPECT_EQ(std::filesystem::status(path_).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
@@ -170,7 +174,7 @@ TEST_F(PublishTest, AFileThatReplacesADirectoryIsAsOpenAsANewOne) {
   CreateOptions options = PlainCopies(64);
   ASSERT_EQ(WriteFrame(dir_.Path("new"), options, {}), absl::OkStatus());
   options.layout = Layout::kSparse;
-  ASSERT_EQ(WriteFrame(path_, options, Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, options, MakeNoise(200, 1)), absl::OkStatus());
   options.layout = Layout::kContiguous;
   options.overwrite = true;
   ASSERT_EQ(WriteFrame(path_, options, {}), absl::OkStatus());
@@ -182,7 +186,7 @@ TEST_F(PublishTest, WhatIsNoFileIsNotReplaced) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   CreateOptions options = PlainCopies(64);
   options.overwrite = true;
-  EXPECT_TRUE(absl::IsFailedPrecondition(WriteFrame(path_, options, Noise(200, 1))));
+  EXPECT_TRUE(absl::IsFailedPrecondition(WriteFrame(path_, options, MakeNoise(200, 1))));
   EXPECT_TRUE(std::filesystem::is_fifo(path_));
 }
 
@@ -203,7 +207,7 @@ TEST_F(PublishTest, ANewFileTakesThePlaceOfALinksTarget) {
   std::filesystem::create_symlink(path_, link);
   auto writer = Frame::Open(link)->OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->SetVlmeta("v", Noise(10, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->SetVlmeta("v", MakeNoise(10, 1)), absl::OkStatus());
   ASSERT_EQ(writer->Close(), absl::OkStatus());
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_EQ(Frame::Open(path_)->snapshot().vlmetalayers(), std::vector<std::string>{"v"});
@@ -212,7 +216,7 @@ TEST_F(PublishTest, ANewFileTakesThePlaceOfALinksTarget) {
 TEST_F(PublishTest, ABuildThatWasRolledBackHasNoDeadByte) {
   auto writer = Frame::Build(path_, PlainCopies(64));
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(500, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(500, 1)), absl::OkStatus());
   const Snapshot staged = writer->snapshot().value();
   writer->Rollback();
   ASSERT_EQ(writer->Close(), absl::OkStatus());
@@ -220,21 +224,21 @@ TEST_F(PublishTest, ABuildThatWasRolledBackHasNoDeadByte) {
   EXPECT_EQ(info.nbytes, 0);
   EXPECT_EQ(info.dead_bytes, 0);
   EXPECT_EQ(PartsOf(FileBytes(path_)).trailer_begin, info.header_len);
-  EXPECT_EQ(DataOf(staged).value(), Noise(500, 1));
+  EXPECT_EQ(DataOf(staged).value(), MakeNoise(500, 1));
 }
 
 TEST_F(PublishTest, OverwriteReplacesInOneStep) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1)), absl::OkStatus());
   const auto old = Frame::Open(path_);
   CreateOptions options = Logged(PlainCopies(64));
   options.overwrite = true;
   auto writer = Frame::Build(path_, options);
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(300, 2)), absl::OkStatus());
-  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), Noise(200, 1));
+  ASSERT_EQ(writer->Append(MakeNoise(300, 2)), absl::OkStatus());
+  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), MakeNoise(200, 1));
   ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), Noise(300, 2));
-  EXPECT_EQ(DataOf(old->snapshot()).value(), Noise(200, 1));
+  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), MakeNoise(300, 2));
+  EXPECT_EQ(DataOf(old->snapshot()).value(), MakeNoise(200, 1));
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
   const std::vector<Operation> log = files_.TakeLog();
   EXPECT_EQ(std::ranges::count(log, Kind::kRename, &Operation::kind), 1);
@@ -246,7 +250,7 @@ TEST_F(PublishTest, ABuiltFrameHasNoDeadByte) {
     CreateOptions options = PlainCopies(64);
     options.fingerprint = type;
     options.overwrite = true;
-    ASSERT_EQ(WriteFrame(path_, options, Noise(1000, 1), {{"note", "text"}}), absl::OkStatus());
+    ASSERT_EQ(WriteFrame(path_, options, MakeNoise(1000, 1), {{"note", "text"}}), absl::OkStatus());
     const std::vector<std::byte> file = FileBytes(path_);
     const FrameParts parts = PartsOf(file);
     EXPECT_EQ(parts.frame_size, static_cast<int64_t>(file.size()));
@@ -303,16 +307,16 @@ void ExpectOnlyCarefulWrites(const std::vector<Operation>& log, int64_t end) {
 TEST_F(PublishTest, ACheckpointInPlaceSyncsTheDataThenTheHeader) {
   CreateOptions options = PlainCopies(64);
   options.metalayers = {{.name = "m", .content = ToVector(AsBytes("aaaa"))}};
-  ASSERT_EQ(WriteFrame(path_, options, Noise(100, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, options, MakeNoise(100, 1)), absl::OkStatus());
   const auto end = static_cast<int64_t>(FileBytes(path_).size());
   Writer writer = OpenLoggedWriter();
-  ASSERT_EQ(writer.Append(Noise(200, 2)), absl::OkStatus());
+  ASSERT_EQ(writer.Append(MakeNoise(200, 2)), absl::OkStatus());
   ASSERT_EQ(writer.Checkpoint(), absl::OkStatus());
   ASSERT_EQ(writer.SetMetalayer("m", AsBytes("bbbb")), absl::OkStatus());
   ASSERT_EQ(writer.SetVlmeta("note", AsBytes("text")), absl::OkStatus());
   ASSERT_EQ(writer.Checkpoint(), absl::OkStatus());
   // A staged chunk that somebody reads, and one that is dropped.
-  ASSERT_EQ(writer.Append(Noise(500, 3)), absl::OkStatus());
+  ASSERT_EQ(writer.Append(MakeNoise(500, 3)), absl::OkStatus());
   ASSERT_EQ(writer.snapshot().status(), absl::OkStatus());
   writer.Rollback();
   ASSERT_EQ(writer.AppendSpecial(SpecialValue::kZeros, 1000), absl::OkStatus());
@@ -327,11 +331,11 @@ TEST_F(PublishTest, ACheckpointInPlaceSyncsTheDataThenTheHeader) {
 
 TEST_F(PublishTest, ACommitInPlaceKeepsEveryByteBehindTheFirstSector) {
   CreateOptions options = PlainCopies(64);
-  options.metalayers = {{.name = "m", .content = Noise(900, 5)}};
-  ASSERT_EQ(WriteFrame(path_, options, Noise(1000, 1), {{"note", "text"}}), absl::OkStatus());
+  options.metalayers = {{.name = "m", .content = MakeNoise(900, 5)}};
+  ASSERT_EQ(WriteFrame(path_, options, MakeNoise(1000, 1), {{"note", "text"}}), absl::OkStatus());
   std::vector<std::byte> before = FileBytes(path_);
   for (uint64_t i = 0; i < 3; ++i) {
-    ASSERT_EQ(AppendTo(path_, Noise(100, i)), absl::OkStatus());
+    ASSERT_EQ(AppendTo(path_, MakeNoise(100, i)), absl::OkStatus());
     const std::vector<std::byte> after = FileBytes(path_);
     ASSERT_GT(after.size(), before.size());
     EXPECT_TRUE(std::equal(before.begin() + 512, before.end(), after.begin() + 512));
@@ -341,19 +345,19 @@ TEST_F(PublishTest, ACommitInPlaceKeepsEveryByteBehindTheFirstSector) {
 
 TEST_F(PublishTest, MetalayersBehindTheFirstSectorAreWrittenToANewFile) {
   CreateOptions options = PlainCopies(64);
-  options.metalayers = {{.name = "m", .content = Noise(900, 5)}};
-  ASSERT_EQ(WriteFrame(path_, options, Noise(1000, 1)), absl::OkStatus());
+  options.metalayers = {{.name = "m", .content = MakeNoise(900, 5)}};
+  ASSERT_EQ(WriteFrame(path_, options, MakeNoise(1000, 1)), absl::OkStatus());
   const auto old = Frame::Open(path_);
   const FileIdentity identity = PosixFileSystem()->Identity(path_).value();
   Writer writer = OpenLoggedWriter();
-  ASSERT_EQ(writer.SetMetalayer("m", Noise(900, 6)), absl::OkStatus());
+  ASSERT_EQ(writer.SetMetalayer("m", MakeNoise(900, 6)), absl::OkStatus());
   ASSERT_EQ(writer.Close(), absl::OkStatus());
   EXPECT_FALSE(PosixFileSystem()->Identity(path_).value() == identity);
-  EXPECT_EQ(old->snapshot().GetMetalayer("m").value(), Noise(900, 5));
+  EXPECT_EQ(old->snapshot().GetMetalayer("m").value(), MakeNoise(900, 5));
   const auto frame = Frame::Open(path_);
-  EXPECT_EQ(frame->snapshot().GetMetalayer("m").value(), Noise(900, 6));
+  EXPECT_EQ(frame->snapshot().GetMetalayer("m").value(), MakeNoise(900, 6));
   EXPECT_EQ(frame->snapshot().info().dead_bytes, 0);
-  EXPECT_EQ(DataOf(frame->snapshot()).value(), Noise(1000, 1));
+  EXPECT_EQ(DataOf(frame->snapshot()).value(), MakeNoise(1000, 1));
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
 }
 

@@ -10,7 +10,9 @@
 #include "cairn/recover.h"
 #include "engine/base/bytes.h"
 #include "engine/storage/lock_file.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -32,7 +34,7 @@ class WorkingDirectoryTest : public testing::TestWithParam<Layout> {
     for (const std::string& directory : {here_, there_}) {
       fs::create_directory(directory);
       ASSERT_EQ(WriteFrame(directory + "/f", PlainCopiesIn(GetParam()),
-                           Noise(200, directory == here_ ? 1 : 2)),
+                           MakeNoise(200, directory == here_ ? 1 : 2)),
                 absl::OkStatus());
     }
     fs::current_path(here_);
@@ -46,7 +48,7 @@ class WorkingDirectoryTest : public testing::TestWithParam<Layout> {
   }
   void ExpectThereIsAsBefore() const {
     EXPECT_EQ(NamesIn(there_), std::vector<std::string>{"f"});
-    EXPECT_EQ(Content(there_ + "/f"), Noise(200, 2));
+    EXPECT_EQ(Content(there_ + "/f"), MakeNoise(200, 2));
   }
 
   const fs::path before_ = fs::current_path();
@@ -59,11 +61,11 @@ TEST_P(WorkingDirectoryTest, RefreshLooksAtTheFrameThatWasOpened) {
   auto frame = Frame::Open("f");
   ASSERT_EQ(frame.status(), absl::OkStatus());
   fs::current_path(there_);
-  ASSERT_EQ(AppendTo(here_ + "/f", Noise(10, 3)), absl::OkStatus());
+  ASSERT_EQ(AppendTo(here_ + "/f", MakeNoise(10, 3)), absl::OkStatus());
   const auto refreshed = frame->Refresh();
   ASSERT_EQ(refreshed.status(), absl::OkStatus());
-  std::vector<std::byte> expected = Noise(200, 1);
-  const std::vector<std::byte> more = Noise(10, 3);
+  std::vector<std::byte> expected = MakeNoise(200, 1);
+  const std::vector<std::byte> more = MakeNoise(10, 3);
   expected.insert(expected.end(), more.begin(), more.end());
   EXPECT_EQ(DataOf(*refreshed).value(), expected);
 }
@@ -74,10 +76,10 @@ TEST_P(WorkingDirectoryTest, AWriterWritesTheFrameThatWasOpened) {
   fs::current_path(there_);
   auto writer = frame->OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->UpdateChunk(0, Noise(64, 3)), absl::OkStatus());
+  ASSERT_EQ(writer->UpdateChunk(0, MakeNoise(64, 3)), absl::OkStatus());
   fs::current_path(dir_.path());
   ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_NE(Content(here_ + "/f"), Noise(200, 1));
+  EXPECT_NE(Content(here_ + "/f"), MakeNoise(200, 1));
   ExpectThereIsAsBefore();
 }
 
@@ -87,7 +89,7 @@ TEST_P(WorkingDirectoryTest, CompactWritesTheFrameThatWasOpened) {
   const FileIdentity there = *PosixFileSystem()->Identity(there_ + "/f");
   fs::current_path(there_);
   ASSERT_EQ(frame->Compact().status(), absl::OkStatus());
-  EXPECT_EQ(Content(here_ + "/f"), Noise(200, 1));
+  EXPECT_EQ(Content(here_ + "/f"), MakeNoise(200, 1));
   EXPECT_EQ(*PosixFileSystem()->Identity(there_ + "/f"), there);
   ExpectThereIsAsBefore();
 }
@@ -95,10 +97,10 @@ TEST_P(WorkingDirectoryTest, CompactWritesTheFrameThatWasOpened) {
 TEST_P(WorkingDirectoryTest, AFrameIsBuiltWhereItWasBegun) {
   auto writer = Frame::Build("new", PlainCopiesIn(GetParam()));
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(100, 4)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(100, 4)), absl::OkStatus());
   fs::current_path(there_);
   ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_EQ(Content(here_ + "/new"), Noise(100, 4));
+  EXPECT_EQ(Content(here_ + "/new"), MakeNoise(100, 4));
   ExpectThereIsAsBefore();
 }
 
@@ -120,9 +122,9 @@ TEST_P(WorkingDirectoryTest, AFrameThatWasCreatedIsFoundAgain) {
   fs::current_path(there_);
   auto writer = frame->OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(50, 5)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(50, 5)), absl::OkStatus());
   ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_EQ(Content(here_ + "/f"), Noise(50, 5));
+  EXPECT_EQ(Content(here_ + "/f"), MakeNoise(50, 5));
   ExpectThereIsAsBefore();
 }
 
@@ -136,7 +138,7 @@ TEST_P(WorkingDirectoryTest, ALinkIsFollowedAtEachLook) {
   const auto refreshed = frame->Refresh();
   ASSERT_EQ(refreshed.status(), absl::OkStatus());
   // A sparse frame is its opened directory.
-  EXPECT_EQ(DataOf(*refreshed).value(), Noise(200, GetParam() == Layout::kSparse ? 1 : 2));
+  EXPECT_EQ(DataOf(*refreshed).value(), MakeNoise(200, GetParam() == Layout::kSparse ? 1 : 2));
 }
 
 TEST_P(WorkingDirectoryTest, MessagesNameTheWholePath) {

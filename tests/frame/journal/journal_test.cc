@@ -10,8 +10,10 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -64,7 +66,7 @@ TEST_F(JournalFrameTest, AFewItemsCostAFewHundredBytesWhateverTheChunksize) {
   ASSERT_EQ(writer.status(), absl::OkStatus());
   files_.StartLog();
   for (uint64_t i = 0; i < 10; ++i) {
-    ASSERT_EQ(writer->Append(Noise(100, i)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(100, i)), absl::OkStatus());
     ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
     EXPECT_LE(BytesWritten(), 300);
   }
@@ -80,7 +82,7 @@ TEST_F(JournalFrameTest, ZerosAheadOfManySmallCommitsChangeNothing) {
   std::vector<std::byte> all;
   // Enough to pass the end of the first zeros.
   for (uint64_t i = 0; i < 120; ++i) {
-    const std::vector<std::byte> items = Noise(1000, i);
+    const std::vector<std::byte> items = MakeNoise(1000, i);
     ASSERT_EQ(writer->Append(items), absl::OkStatus());
     ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
     written += BytesWritten();
@@ -94,26 +96,26 @@ TEST_F(JournalFrameTest, ZerosAheadOfManySmallCommitsChangeNothing) {
 }
 
 TEST_F(JournalFrameTest, AFewItemsCostNoMoreBehindAShortChunk) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(1 << 20), Noise(700'000, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(1 << 20), MakeNoise(700'000, 1)), absl::OkStatus());
   Frame frame = Open();
   auto writer = frame.OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
   files_.StartLog();
-  ASSERT_EQ(writer->Append(Noise(100, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(100, 2)), absl::OkStatus());
   ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
   // The receipt, and that the commit is durable, are 80 of them.
   EXPECT_LE(BytesWritten(), 350);
-  EXPECT_EQ(Data(), Together(Noise(700'000, 1), Noise(100, 2)));
+  EXPECT_EQ(Data(), Together(MakeNoise(700'000, 1), MakeNoise(100, 2)));
   ASSERT_EQ(writer->Close(), absl::OkStatus());
   EXPECT_EQ(Open().snapshot().info().nchunks, 1);
-  EXPECT_EQ(Data(), Together(Noise(700'000, 1), Noise(100, 2)));
+  EXPECT_EQ(Data(), Together(MakeNoise(700'000, 1), MakeNoise(100, 2)));
 }
 
 TEST_F(JournalFrameTest, OnlyACommitThatSurvivesTheMachineSyncsAndItDoesOnce) {
   Frame frame = Create(PlainCopies(64));
   auto writer = frame.OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(200, 1)), absl::OkStatus());
   files_.StartLog();
   ASSERT_EQ(writer->Commit(Durability::kProcess).status(), absl::OkStatus());
   EXPECT_EQ(Syncs(), 0);
@@ -122,7 +124,7 @@ TEST_F(JournalFrameTest, OnlyACommitThatSurvivesTheMachineSyncsAndItDoesOnce) {
   EXPECT_EQ(Syncs(), 1);
   ASSERT_EQ(writer->Commit(Durability::kMachine).status(), absl::OkStatus());
   EXPECT_EQ(Syncs(), 0);
-  ASSERT_EQ(writer->Append(Noise(10, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(10, 2)), absl::OkStatus());
   ASSERT_EQ(writer->Commit(Durability::kMachine).status(), absl::OkStatus());
   EXPECT_EQ(Syncs(), 1);
 }
@@ -135,10 +137,10 @@ TEST_F(JournalFrameTest, ACommitIsSeenByOthersAndASnapshotBeforeItStaysAsItWas) 
   std::vector<std::byte> all;
   std::vector<std::pair<Snapshot, std::vector<std::byte>>> taken;
   for (uint64_t i = 0; i < 50; ++i) {
-    ASSERT_EQ(writer->Append(Noise(10 + 7 * i, i)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(10 + 7 * i, i)), absl::OkStatus());
     const auto committed = writer->Commit(Durability::kProcess);
     ASSERT_EQ(committed.status(), absl::OkStatus());
-    all = Together(std::move(all), Noise(10 + 7 * i, i));
+    all = Together(std::move(all), MakeNoise(10 + 7 * i, i));
     const auto seen = other.Refresh();
     ASSERT_EQ(seen.status(), absl::OkStatus());
     EXPECT_EQ(seen->info().generation, committed->info().generation);
@@ -156,20 +158,20 @@ TEST_F(JournalFrameTest, EveryKindOfEditIsReplayed) {
   Frame frame = Create(options);
   auto writer = frame.OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(64 * 8, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(64 * 8, 1)), absl::OkStatus());
   ASSERT_EQ(writer->SetVlmeta("v", AsBytes("first")), absl::OkStatus());
   ASSERT_EQ(writer->SetVlmeta("w", AsBytes("gone soon")), absl::OkStatus());
   ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
-  ASSERT_EQ(writer->InsertChunk(2, Noise(64, 2)), absl::OkStatus());
-  ASSERT_EQ(writer->UpdateChunk(5, Noise(64, 3)), absl::OkStatus());
+  ASSERT_EQ(writer->InsertChunk(2, MakeNoise(64, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->UpdateChunk(5, MakeNoise(64, 3)), absl::OkStatus());
   ASSERT_EQ(writer->DeleteChunks(0, 2), absl::OkStatus());
   ASSERT_EQ(writer->Reorder(std::vector<int64_t>{6, 5, 4, 3, 2, 1, 0}), absl::OkStatus());
   ASSERT_EQ(writer->AppendSpecial(SpecialValue::kZeros, 64), absl::OkStatus());
-  ASSERT_EQ(writer->UpdateItems(3, Noise(70, 4)), absl::OkStatus());
+  ASSERT_EQ(writer->UpdateItems(3, MakeNoise(70, 4)), absl::OkStatus());
   ASSERT_EQ(writer->SetMetalayer("m", AsBytes("behind")), absl::OkStatus());
   ASSERT_EQ(writer->SetVlmeta("v", AsBytes("second")), absl::OkStatus());
   ASSERT_EQ(writer->DeleteVlmeta("w"), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(20, 5)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(20, 5)), absl::OkStatus());
   const auto committed = writer->Commit();
   ASSERT_EQ(committed.status(), absl::OkStatus());
   const FrameContent expected = FullContentOf(*committed).value();
@@ -189,22 +191,22 @@ TEST_F(JournalFrameTest, ADroppedWriterLeavesItsCommitsAndNothingElse) {
   {
     auto writer = frame.OpenWriter();
     ASSERT_EQ(writer.status(), absl::OkStatus());
-    ASSERT_EQ(writer->Append(Noise(100, 1)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(100, 1)), absl::OkStatus());
     const auto committed = writer->Commit();
     ASSERT_EQ(committed.status(), absl::OkStatus());
     end = committed->info().frame_size + committed->info().journal_size;
-    ASSERT_EQ(writer->Append(Noise(1000, 2)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(1000, 2)), absl::OkStatus());
   }
   EXPECT_EQ(std::ssize(FileBytes(path_)), end);
-  EXPECT_EQ(Data(), Noise(100, 1));
+  EXPECT_EQ(Data(), MakeNoise(100, 1));
 }
 
 TEST_F(JournalFrameTest, WhatADeadWriterLeftBehindIsCutByTheNextOne) {
   Frame frame = Create(PlainCopies(64));
-  ASSERT_EQ(AppendTo(path_, Noise(100, 1)), absl::OkStatus());
+  ASSERT_EQ(AppendTo(path_, MakeNoise(100, 1)), absl::OkStatus());
   const std::vector<std::byte> whole = FileBytes(path_);
-  PutFileBytes(path_, Together(whole, Noise(5000, 2)));
-  EXPECT_EQ(Data(), Noise(100, 1));
+  PutFileBytes(path_, Together(whole, MakeNoise(5000, 2)));
+  EXPECT_EQ(Data(), MakeNoise(100, 1));
   EXPECT_EQ(Open().OpenWriter().status(), absl::OkStatus());
   EXPECT_EQ(FileBytes(path_), whole);
 }
@@ -225,10 +227,10 @@ class JournalDamageTest : public JournalFrameTest {
     EXPECT_EQ(writer.status(), absl::OkStatus());
     std::vector<std::byte> all;
     for (uint64_t i = 0; i < 3; ++i) {
-      EXPECT_EQ(writer->Append(Noise(90, i)), absl::OkStatus());
+      EXPECT_EQ(writer->Append(MakeNoise(90, i)), absl::OkStatus());
       const auto committed = writer->Commit();
       EXPECT_EQ(committed.status(), absl::OkStatus());
-      all = Together(std::move(all), Noise(90, i));
+      all = Together(std::move(all), MakeNoise(90, i));
       made.ends.push_back(committed->info().frame_size + committed->info().journal_size);
       made.data.push_back(all);
     }
@@ -317,7 +319,7 @@ TEST_F(JournalFrameTest, AutomaticCheckpointsKeepTheJournalShort) {
   int64_t edits = 0;
   int64_t folded = 0;
   for (uint64_t i = 0; i < 20'000; ++i) {
-    const std::vector<std::byte> chunk = Noise(16, i);
+    const std::vector<std::byte> chunk = MakeNoise(16, i);
     ASSERT_EQ(writer->Append(chunk), absl::OkStatus());
     const auto committed = writer->Commit(Durability::kProcess);
     ASSERT_EQ(committed.status(), absl::OkStatus());
@@ -344,7 +346,7 @@ TEST_F(JournalFrameTest, EditsAllOverALargeFrameAreFoldedBeforeTheyAreTooMany) {
                                   kChunks * 16 / frame.snapshot().info().typesize, {}),
             absl::OkStatus());
   ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
-  const std::vector<std::byte> items = Noise(16, 1);
+  const std::vector<std::byte> items = MakeNoise(16, 1);
   for (int64_t i = 0; i < kMost + 1000; ++i) {
     ASSERT_EQ(writer->UpdateChunk(i * 10 + 5, items), absl::OkStatus());
     if (i % 1000 != 999) continue;
@@ -358,7 +360,7 @@ TEST_F(JournalFrameTest, ABufferOfAFrameWithAJournalHoldsItsCommits) {
   Frame frame = Create(PlainCopies(64));
   auto writer = frame.OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(200, 1)), absl::OkStatus());
   ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
   const auto buffer = frame.ToBuffer();
   ASSERT_EQ(buffer.status(), absl::OkStatus());
@@ -366,15 +368,15 @@ TEST_F(JournalFrameTest, ABufferOfAFrameWithAJournalHoldsItsCommits) {
   ASSERT_EQ(copy.status(), absl::OkStatus());
   EXPECT_EQ(copy->snapshot().info().journal_size, 0);
   EXPECT_TRUE(copy->snapshot().info().sealed);
-  EXPECT_EQ(DataOf(copy->snapshot()).value(), Noise(200, 1));
+  EXPECT_EQ(DataOf(copy->snapshot()).value(), MakeNoise(200, 1));
 }
 
 TEST_F(JournalFrameTest, ADamagedChunkAtTheEndCanBeDeletedWhenItemsWaitBehindIt) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(100, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), MakeNoise(100, 1)), absl::OkStatus());
   const ChunkEntry second = Open().snapshot().GetEntry(1).value();
   {
     auto writer = Open().OpenWriter();
-    ASSERT_EQ(writer->Append(Noise(5, 2)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(5, 2)), absl::OkStatus());
     ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
   }
   std::vector<std::byte> bytes = FileBytes(path_);
@@ -385,10 +387,10 @@ TEST_F(JournalFrameTest, ADamagedChunkAtTheEndCanBeDeletedWhenItemsWaitBehindIt)
   EXPECT_TRUE(IsDamage(frame.snapshot().ReadChunk(1, tail), "chunk 1"));
   auto writer = frame.OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  EXPECT_TRUE(IsDamage(writer->Append(Noise(5, 3)), "chunk 1"));
+  EXPECT_TRUE(IsDamage(writer->Append(MakeNoise(5, 3)), "chunk 1"));
   ASSERT_EQ(writer->DeleteChunks(1, 1), absl::OkStatus());
   ASSERT_EQ(writer->Close(), absl::OkStatus());
-  std::vector<std::byte> first = Noise(100, 1);
+  std::vector<std::byte> first = MakeNoise(100, 1);
   first.resize(64);
   EXPECT_EQ(Data(), first);
 }

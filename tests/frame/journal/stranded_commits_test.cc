@@ -15,7 +15,9 @@
 #include "cairn/recover.h"
 #include "engine/base/bytes.h"
 #include "engine/format/journal.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
@@ -40,7 +42,7 @@ class StrandedCommitsTest : public testing::Test {
       absl::StatusOr<Writer> writer = frame->OpenWriter();
       EXPECT_EQ(writer.status(), absl::OkStatus());
       for (const Durability durability : commits) {
-        const std::vector<std::byte> items = Noise(size, ends_.size());
+        const std::vector<std::byte> items = MakeNoise(size, ends_.size());
         EXPECT_EQ(writer->Append(items), absl::OkStatus());
         const absl::StatusOr<Snapshot> made = writer->Commit(durability);
         EXPECT_EQ(made.status(), absl::OkStatus());
@@ -208,7 +210,7 @@ TEST_F(StrandedCommitsTest, AnEmptyCommitMakesThoseBeforeItDurable) {
   int64_t end = 0;
   {
     auto writer = frame->OpenWriter();
-    ASSERT_EQ(writer->Append(Noise(20, 1)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(20, 1)), absl::OkStatus());
     const absl::StatusOr<Snapshot> made = writer->Commit(Durability::kProcess);
     ASSERT_EQ(made.status(), absl::OkStatus());
     ASSERT_EQ(writer->Commit(Durability::kMachine).status(), absl::OkStatus());
@@ -309,13 +311,13 @@ TEST_F(StrandedCommitsTest, AReaderOfADamagedJournalSeesThatItWasRepaired) {
   ASSERT_EQ(reader.status(), absl::OkStatus());
   ASSERT_TRUE(reader->snapshot().info().journal_damaged);
   ASSERT_EQ(Recover(path_, {.drop_stranded = true}).status(), absl::OkStatus());
-  ASSERT_EQ(AppendTo(path_, Noise(20, 9)), absl::OkStatus());
+  ASSERT_EQ(AppendTo(path_, MakeNoise(20, 9)), absl::OkStatus());
   // It looks no more than once a second.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (reader->Refresh()->info().journal_damaged && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  EXPECT_EQ(DataOf(reader->snapshot()).value(), Noise(20, 9));
+  EXPECT_EQ(DataOf(reader->snapshot()).value(), MakeNoise(20, 9));
 }
 
 TEST_F(StrandedCommitsTest, AReaderPassesAReceiptThatComesLater) {
@@ -328,7 +330,7 @@ TEST_F(StrandedCommitsTest, AReaderPassesAReceiptThatComesLater) {
   ASSERT_EQ(passed.status(), absl::OkStatus());
   EXPECT_EQ(passed->info().journal_size, ends_[0] - checkpoint_ + format::kReceiptSize);
   EXPECT_EQ(passed->info().generation, reader->snapshot().info().generation);
-  ASSERT_EQ(writer->Append(Noise(20, 9)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(20, 9)), absl::OkStatus());
   ASSERT_EQ(writer->Commit(Durability::kProcess).status(), absl::OkStatus());
   EXPECT_EQ(reader->Refresh()->info().nbytes, 40);
 }

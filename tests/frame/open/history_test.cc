@@ -15,9 +15,12 @@
 #include "engine/chunk/plain.h"
 #include "engine/format/seal.h"
 #include "engine/format/trailer.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/counting_file_system.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
 #include "tests/support/frame_repair.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -28,14 +31,15 @@ class HistoryTest : public testing::Test {
  protected:
   // Commits, checkpoints between them, and what each generation holds.
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, PlainCopies(4096), Noise(10'000, 1)), absl::OkStatus());
+    ASSERT_EQ(WriteFrame(path_, PlainCopies(4096), MakeNoise(10'000, 1)), absl::OkStatus());
     Frame frame = Open();
     Remember(frame.snapshot());
     auto writer = frame.OpenWriter();
     ASSERT_EQ(writer.status(), absl::OkStatus());
     for (uint64_t i = 0; i < 12; ++i) {
-      ASSERT_EQ(writer->UpdateChunk(static_cast<int64_t>(i % 2), Noise(4096, i)), absl::OkStatus());
-      ASSERT_EQ(writer->Append(Noise(3000, 100 + i)), absl::OkStatus());
+      ASSERT_EQ(writer->UpdateChunk(static_cast<int64_t>(i % 2), MakeNoise(4096, i)),
+                absl::OkStatus());
+      ASSERT_EQ(writer->Append(MakeNoise(3000, 100 + i)), absl::OkStatus());
       const auto committed = writer->Commit(Durability::kProcess);
       ASSERT_EQ(committed.status(), absl::OkStatus());
       Remember(*committed);
@@ -157,7 +161,7 @@ TEST_F(HistoryTest, APageCostsNoMoreInALongHistory) {
     return files.calls() - before;
   };
   const int64_t before = calls_of_a_page();
-  for (uint64_t i = 0; i < 50; ++i) ASSERT_EQ(AppendTo(path_, Noise(100, i)), absl::OkStatus());
+  for (uint64_t i = 0; i < 50; ++i) ASSERT_EQ(AppendTo(path_, MakeNoise(100, i)), absl::OkStatus());
   EXPECT_EQ(Open().History()->size(), states_.size() + 50);
   EXPECT_LE(calls_of_a_page(), 2 * before);
 }
@@ -166,7 +170,7 @@ TEST_F(HistoryTest, AFrameWithoutHistoryHasOnePage) {
   const std::string sparse = dir_.Path("sparse");
   CreateOptions options = PlainCopies(64);
   options.layout = Layout::kSparse;
-  ASSERT_EQ(WriteFrame(sparse, options, Noise(100, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(sparse, options, MakeNoise(100, 1)), absl::OkStatus());
   const auto frame = Frame::Open(sparse);
   const uint64_t generation = frame->snapshot().info().generation;
   EXPECT_EQ(frame->History({.limit = 5})->size(), 1u);
@@ -183,7 +187,7 @@ TEST_F(HistoryTest, AnOldStateIsReadOnlyAndStaysTheSame) {
   const auto second = std::next(states_.begin());
   Frame old = Open(second->first);
   EXPECT_TRUE(absl::IsFailedPrecondition(old.OpenWriter().status()));
-  ASSERT_EQ(AppendTo(path_, Noise(10, 1)), absl::OkStatus());
+  ASSERT_EQ(AppendTo(path_, MakeNoise(10, 1)), absl::OkStatus());
   const auto refreshed = old.Refresh();
   ASSERT_EQ(refreshed.status(), absl::OkStatus());
   EXPECT_EQ(DataOf(*refreshed).value(), second->second);
@@ -192,11 +196,11 @@ TEST_F(HistoryTest, AnOldStateIsReadOnlyAndStaysTheSame) {
 TEST_F(HistoryTest, CheckpointsThatShareAnIndexAreRefused) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer->SetVlmeta("note", Noise(8, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->SetVlmeta("note", MakeNoise(8, 1)), absl::OkStatus());
   ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
   const std::vector<std::byte> before = FileBytes(path_);
   const FrameParts shared = PartsOf(before);
-  ASSERT_EQ(writer->SetVlmeta("note", Noise(8, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->SetVlmeta("note", MakeNoise(8, 2)), absl::OkStatus());
   ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
   std::vector<std::byte> bytes = FileBytes(path_);
   EXPECT_EQ(Frame::OpenBuffer(bytes)->History()->size(), states_.size() + 2);
@@ -287,14 +291,14 @@ TEST_F(HistoryTest, AReaderOfAHigherGenerationKeepsItFromBeingReclaimed) {
   auto writer = Open().OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
   for (int i = 0; i < 16; ++i) {
-    ASSERT_EQ(writer->SetVlmeta(std::to_string(i), Noise(8, 1)), absl::OkStatus());
+    ASSERT_EQ(writer->SetVlmeta(std::to_string(i), MakeNoise(8, 1)), absl::OkStatus());
   }
   ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
   for (int i = 0; i < 16; ++i) {
     ASSERT_EQ(writer->DeleteVlmeta(std::to_string(i)), absl::OkStatus());
   }
   for (int i = 0; i < 8; ++i) {
-    ASSERT_EQ(writer->UpdateChunk(i, Noise(4096, 50)), absl::OkStatus());
+    ASSERT_EQ(writer->UpdateChunk(i, MakeNoise(4096, 50)), absl::OkStatus());
   }
   ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
   const auto report = writer->Reclaim();
@@ -326,7 +330,7 @@ TEST_F(HistoryTest, AReaderOfAnOlderStateKeepsItFromBeingReclaimed) {
 TEST_F(HistoryTest, ReclaimRefusesStagedEdits) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer->Append(Noise(5, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(5, 1)), absl::OkStatus());
   EXPECT_TRUE(absl::IsFailedPrecondition(writer->Reclaim().status()));
   writer->Rollback();
   EXPECT_EQ(writer->Reclaim().status(), absl::OkStatus());
@@ -338,7 +342,7 @@ TEST_F(HistoryTest, ReclaimRefusesWhereTheJournalLeavesNoRoomForASeal) {
   auto writer = frame.OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
   for (int i = 0; i < 15; ++i) {
-    ASSERT_EQ(writer->SetVlmeta(std::to_string(i), Noise(8, 1)), absl::OkStatus());
+    ASSERT_EQ(writer->SetVlmeta(std::to_string(i), MakeNoise(8, 1)), absl::OkStatus());
   }
   ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
   for (const uint64_t keep : {0, 1}) {
@@ -376,21 +380,21 @@ TEST_F(HistoryTest, NothingFollowsTheLastGeneration) {
     const std::string path = dir_.Path(sparse ? "sparse" : "whole");
     CreateOptions options = PlainCopies(64);
     options.layout = layout;
-    ASSERT_EQ(WriteFrame(path, options, Noise(64, 1)), absl::OkStatus());
+    ASSERT_EQ(WriteFrame(path, options, MakeNoise(64, 1)), absl::OkStatus());
     PutGeneration(sparse ? path + "/chunks.b2frame" : path, format::kMaxGeneration - 1);
     std::vector<std::byte> data;
     {
       Frame frame = Frame::Open(path).value();
       auto writer = frame.OpenWriter();
       ASSERT_EQ(writer.status(), absl::OkStatus());
-      ASSERT_EQ(writer->Append(Noise(64, 2)), absl::OkStatus());
+      ASSERT_EQ(writer->Append(MakeNoise(64, 2)), absl::OkStatus());
       const auto last = writer->Commit();
       ASSERT_EQ(last.status(), absl::OkStatus());
       EXPECT_EQ(last->info().generation, format::kMaxGeneration);
       data = DataOf(*last).value();
       EXPECT_EQ(writer->Commit().status(), absl::OkStatus()) << "nothing is staged";
       EXPECT_TRUE(absl::IsFailedPrecondition(writer->Reclaim().status()));
-      ASSERT_EQ(writer->Append(Noise(64, 3)), absl::OkStatus());
+      ASSERT_EQ(writer->Append(MakeNoise(64, 3)), absl::OkStatus());
       EXPECT_TRUE(absl::IsFailedPrecondition(writer->Commit().status()));
       EXPECT_TRUE(absl::IsFailedPrecondition(writer->Checkpoint()));
       EXPECT_TRUE(absl::IsFailedPrecondition(writer->Close()));
@@ -411,7 +415,7 @@ TEST_F(HistoryTest, ALogThatRollsForEverTakesBoundedSpace) {
   int64_t most = 0;
   constexpr int64_t kKept = 20;
   for (uint64_t i = 0; i < 400; ++i) {
-    ASSERT_EQ(writer->Append(Noise(4096, i)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(4096, i)), absl::OkStatus());
     const int64_t surplus = static_cast<int64_t>(i) + 1 > kKept ? 1 : 0;
     ASSERT_EQ(writer->DeleteChunks(0, surplus), absl::OkStatus());
     ASSERT_EQ(writer->Commit(Durability::kProcess).status(), absl::OkStatus());
@@ -437,7 +441,7 @@ TEST(HistoryOfOthersTest, AFrameWithoutASealHasItsNewestState) {
   const TempDir dir;
   CreateOptions options = PlainCopies(64);
   options.fingerprint = FingerprintType::kNone;
-  ASSERT_EQ(WriteFrame(dir.Path("f"), options, Noise(100, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(dir.Path("f"), options, MakeNoise(100, 1)), absl::OkStatus());
   auto frame = Frame::Open(dir.Path("f"));
   const auto history = frame->History();
   ASSERT_EQ(history.status(), absl::OkStatus());
@@ -448,12 +452,12 @@ TEST(HistoryOfOthersTest, AFrameInMemoryHasAHistoryButNoDiskSpace) {
   auto frame = Frame::CreateInMemory(PlainCopies(64));
   auto writer = frame->OpenWriter();
   for (uint64_t i = 0; i < 3; ++i) {
-    ASSERT_EQ(writer->Append(Noise(100, i)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(100, i)), absl::OkStatus());
     ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
   }
   EXPECT_EQ(frame->History()->size(), 4u);
   EXPECT_TRUE(absl::IsUnimplemented(writer->Reclaim().status()));
-  EXPECT_EQ(writer->Append(Noise(1, 1)), absl::OkStatus());  // nothing broke
+  EXPECT_EQ(writer->Append(MakeNoise(1, 1)), absl::OkStatus());  // nothing broke
 }
 
 }  // namespace

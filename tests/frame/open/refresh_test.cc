@@ -9,9 +9,10 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/child_process.h"
 #include "tests/support/counting_file_system.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -23,7 +24,7 @@ using std::chrono::steady_clock;
 class RefreshTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(100, 1)), absl::OkStatus());
+    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), MakeNoise(100, 1)), absl::OkStatus());
   }
   Frame Open() {
     auto frame = Frame::Open(path_, {.file_system = &files_});
@@ -52,7 +53,7 @@ TEST_F(RefreshTest, CostsNoCallBehindACommitThatWasSeenAndOneBefore) {
   Frame other = Open();
   auto writer = other.OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(10, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(10, 2)), absl::OkStatus());
   ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
   EXPECT_EQ(frame.Refresh()->info().nbytes, 110);
   EXPECT_EQ(CostOfRefresh(frame), 0);
@@ -68,7 +69,7 @@ TEST_F(RefreshTest, LooksBehindAJournalThatEndsWithAPageByACall) {
   ASSERT_EQ(writer.status(), absl::OkStatus());
   int64_t nbytes = 0;
   const auto append = [&](int64_t size) {
-    EXPECT_EQ(writer->Append(Noise(static_cast<size_t>(size), 5)), absl::OkStatus());
+    EXPECT_EQ(writer->Append(MakeNoise(static_cast<size_t>(size), 5)), absl::OkStatus());
     const FrameInfo info = writer->Commit(Durability::kProcess)->info();
     nbytes += size;
     return info.frame_size + info.journal_size;
@@ -93,7 +94,8 @@ TEST_F(RefreshTest, HopsOverStagedChunksOnce) {
   Frame other = Open();
   auto writer = other.OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(2 << 20, 2)), absl::OkStatus());  // more than one piece is flushed
+  ASSERT_EQ(writer->Append(MakeNoise(2 << 20, 2)),
+            absl::OkStatus());  // more than one piece is flushed
   ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
   ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
   // One call where the journal ended, in case another writer began there, and one behind.
@@ -108,7 +110,7 @@ TEST_F(RefreshTest, FollowsManySmallCommitsInFewCalls) {
   auto writer = other.OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
   for (uint64_t i = 0; i < 2000; ++i) {
-    ASSERT_EQ(writer->Append(Noise(10, i)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(10, i)), absl::OkStatus());
     ASSERT_EQ(writer->Commit(Durability::kProcess).status(), absl::OkStatus());
   }
   ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
@@ -123,13 +125,13 @@ TEST_F(RefreshTest, FindsTheCommitOfAWriterThatBeganWhereADeadOneHadStaged) {
   {
     auto dead = Open().OpenWriter();
     ASSERT_EQ(dead.status(), absl::OkStatus());
-    ASSERT_EQ(dead->Append(Noise(3 << 20, 2)), absl::OkStatus());
+    ASSERT_EQ(dead->Append(MakeNoise(3 << 20, 2)), absl::OkStatus());
     ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
     ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
   }
   auto writer = Open().OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(30, 3)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(30, 3)), absl::OkStatus());
   ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
   EXPECT_EQ(frame.Refresh()->info().nbytes, 130);
 }
@@ -141,10 +143,10 @@ TEST_F(RefreshTest, FindsTheCommitOfAWriterThatRolledBackWhatItHadStaged) {
   ASSERT_EQ(writer.status(), absl::OkStatus());
   int64_t nbytes = 100;
   for (uint64_t i = 0; i < 5; ++i) {
-    ASSERT_EQ(writer->Append(Noise(2 << 20, i)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(2 << 20, i)), absl::OkStatus());
     ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
     writer->Rollback();
-    ASSERT_EQ(writer->Append(Noise(64 * (i + 1), i)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(64 * (i + 1), i)), absl::OkStatus());
     ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
     nbytes += 64 * (static_cast<int64_t>(i) + 1);
     EXPECT_EQ(frame.Refresh()->info().nbytes, nbytes);
@@ -155,13 +157,13 @@ TEST_F(RefreshTest, FindsTheCommitBehindWhatASnapshotReadsOfARollback) {
   Frame frame = Open();
   auto writer = Open().OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(128, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(128, 2)), absl::OkStatus());
   const auto staged = writer->snapshot();
   ASSERT_EQ(staged.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(4 << 20, 3)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(4 << 20, 3)), absl::OkStatus());
   for (int i = 0; i < 2; ++i) ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
   writer->Rollback();
-  ASSERT_EQ(writer->Append(Noise(30, 4)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(30, 4)), absl::OkStatus());
   ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
   EXPECT_EQ(frame.Refresh()->info().nbytes, 130);
   EXPECT_EQ(staged->info().nbytes, 228);
@@ -189,14 +191,14 @@ TEST_F(RefreshTest, NoticesWithinASecondThatSomebodyPutAnotherFileThere) {
   Frame frame = Open();
   ASSERT_EQ(frame.Refresh().status(), absl::OkStatus());
   const std::string other = dir_.Path("other");
-  ASSERT_EQ(WriteFrame(other, PlainCopies(64), Noise(77, 2)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(other, PlainCopies(64), MakeNoise(77, 2)), absl::OkStatus());
   std::filesystem::rename(other, path_);
   const auto begin = steady_clock::now();
   while (frame.Refresh()->info().nbytes != 77) {
     ASSERT_LT(steady_clock::now() - begin, std::chrono::seconds(10));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  EXPECT_EQ(DataOf(frame.snapshot()).value(), Noise(77, 2));
+  EXPECT_EQ(DataOf(frame.snapshot()).value(), MakeNoise(77, 2));
 }
 
 TEST_F(RefreshTest, AChunkThatTheMapShowsWrongIsReadOnceMore) {
@@ -204,14 +206,14 @@ TEST_F(RefreshTest, AChunkThatTheMapShowsWrongIsReadOnceMore) {
   Frame frame = Open();
   {
     auto writer = Open().OpenWriter();
-    ASSERT_EQ(writer->Append(Noise(400, 2)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(400, 2)), absl::OkStatus());
     ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
   }
   files_.reading().bad_maps = true;  // for the longer map that the commit needs
   const auto seen = frame.Refresh();
   ASSERT_EQ(seen.status(), absl::OkStatus());
-  std::vector<std::byte> expected = Noise(100, 1);
-  const std::vector<std::byte> more = Noise(400, 2);
+  std::vector<std::byte> expected = MakeNoise(100, 1);
+  const std::vector<std::byte> more = MakeNoise(400, 2);
   expected.insert(expected.end(), more.begin(), more.end());
   EXPECT_EQ(DataOf(*seen).value(), expected);
 }
@@ -222,10 +224,10 @@ TEST_F(ForkTest, AChildNeitherWritesNorRefreshesNorHarmsItsParent) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(500, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(500, 2)), absl::OkStatus());
   ASSERT_EQ(writer->snapshot().status(), absl::OkStatus());  // so that the file has grown
   const int result = ResultOfChild([&] {
-    if (!absl::IsFailedPrecondition(writer->Append(Noise(1, 1)))) return 1;
+    if (!absl::IsFailedPrecondition(writer->Append(MakeNoise(1, 1)))) return 1;
     if (!absl::IsFailedPrecondition(writer->Commit().status())) return 2;
     if (!absl::IsFailedPrecondition(frame.Refresh().status())) return 3;
     if (!absl::IsFailedPrecondition(frame.OpenWriter().status())) return 4;
@@ -247,14 +249,14 @@ TEST_F(ForkTest, AChildLeavesAnUnfinishedFrameToItsParent) {
   const std::string path = dir_.Path("new");
   auto writer = Frame::Build(path, PlainCopies(64));
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(100, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(100, 1)), absl::OkStatus());
   EXPECT_EQ(ResultOfChild([&] {
               { const Writer gone = *std::move(writer); }
               return 0;
             }),
             0);
   ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_EQ(DataOf(Frame::Open(path)->snapshot()).value(), Noise(100, 1));
+  EXPECT_EQ(DataOf(Frame::Open(path)->snapshot()).value(), MakeNoise(100, 1));
 }
 
 }  // namespace

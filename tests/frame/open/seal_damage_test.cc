@@ -13,7 +13,9 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/format/frame_header.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -65,11 +67,11 @@ void SealDamageTest::SetUp() {
   ASSERT_EQ(writer.status(), absl::OkStatus());
   ASSERT_EQ(writer->Append(std::vector<std::byte>(2 * kSealedChunk, std::byte{7})),
             absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(kSealedChunk, 1)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(kSealedChunk, 1)), absl::OkStatus());
   ASSERT_EQ(writer->AppendSpecial(SpecialValue::kZeros, kSealedChunk), absl::OkStatus());
   ASSERT_EQ(writer->AppendSpecial(SpecialValue::kRepeat, kSealedChunk, AsBytes("r")),
             absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(kSealedChunk / 2, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->Append(MakeNoise(kSealedChunk / 2, 2)), absl::OkStatus());
   ASSERT_EQ(writer->SetVlmeta("note", AsBytes("a value of some length")), absl::OkStatus());
   ASSERT_EQ(writer->Close(), absl::OkStatus());
   frame_ = FileBytes(dir.Path("f"));

@@ -10,8 +10,10 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -59,7 +61,7 @@ class SealTypeTest : public FrameSealTest, public testing::WithParamInterface<Fi
 
 TEST_P(SealTypeTest, EveryTypeButNoneSealsTheFrame) {
   const bool sealed = GetParam() != FingerprintType::kNone;
-  ASSERT_EQ(WriteFrame(path_, OptionsOf(GetParam()), Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, OptionsOf(GetParam()), MakeNoise(200, 1)), absl::OkStatus());
   EXPECT_EQ(Info().fingerprint, GetParam());
   EXPECT_EQ(Info().sealed, sealed);
   EXPECT_EQ(FileBytes(path_).at(static_cast<size_t>(Info().frame_size) - 17),
@@ -74,7 +76,7 @@ TEST_P(SealTypeTest, EveryTypeButNoneSealsTheFrame) {
 TEST_P(SealTypeTest, ACreatedFrameKeepsItsTypeThroughCommits) {
   ASSERT_EQ(Frame::Create(path_, OptionsOf(GetParam())).status(), absl::OkStatus());
   for (uint64_t i = 1; i <= 3; ++i) {
-    ASSERT_EQ(AppendTo(path_, Noise(100, i)), absl::OkStatus());
+    ASSERT_EQ(AppendTo(path_, MakeNoise(100, i)), absl::OkStatus());
     EXPECT_EQ(Info().fingerprint, GetParam());
     EXPECT_EQ(Info().sealed, GetParam() != FingerprintType::kNone);
     EXPECT_EQ(Info().generation, i + 1);
@@ -87,7 +89,7 @@ TEST_P(SealTypeTest, DeadAndStoredBytesAddUp) {
   auto frame = Frame::Open(path_);
   auto writer = frame->OpenWriter();
   for (uint64_t i = 1; i <= 5; ++i) {
-    ASSERT_EQ(writer->Append(Noise(90, i)), absl::OkStatus());
+    ASSERT_EQ(writer->Append(MakeNoise(90, i)), absl::OkStatus());
     ASSERT_EQ(writer->AppendSpecial(SpecialValue::kZeros, 70), absl::OkStatus());
     ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
     const Snapshot snapshot = Open().snapshot();
@@ -104,14 +106,16 @@ INSTANTIATE_TEST_SUITE_P(Types, SealTypeTest,
                                          FingerprintType::k64Bit, FingerprintType::k128Bit));
 
 TEST_F(FrameSealTest, ABuiltFrameWithoutFingerprintsHasNothingOfCairn) {
-  ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::kNone), Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::kNone), MakeNoise(200, 1)),
+            absl::OkStatus());
   EXPECT_FALSE(HasCairnLayer(FileBytes(path_)));
   EXPECT_EQ(Info().generation, 0u);
   EXPECT_FALSE(Open().snapshot().Verify()->notes.empty());
 }
 
 TEST_F(FrameSealTest, EachCommitAddsOneToTheGeneration) {
-  ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), Noise(200, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), MakeNoise(200, 1)),
+            absl::OkStatus());
   Frame frame = Open();
   auto writer = frame.OpenWriter();
   for (uint64_t generation = 2; generation <= 5; ++generation) {
@@ -128,7 +132,7 @@ TEST_F(FrameSealTest, EachCommitAddsOneToTheGeneration) {
 class VerifyPolicyTest : public FrameSealTest {
  protected:
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), Noise(200, 1)),
+    ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), MakeNoise(200, 1)),
               absl::OkStatus());
     payload_ = Open().snapshot().GetEntry(0)->offset + 32;
   }
@@ -169,18 +173,19 @@ TEST_F(VerifyPolicyTest, NeverChecksNothingButVerifyDoes) {
 }
 
 TEST_F(FrameSealTest, ADamagedTrailerLeavesTheChunksReadable) {
-  ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), Noise(300, 1)), absl::OkStatus());
+  ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), MakeNoise(300, 1)),
+            absl::OkStatus());
   auto writer = Open().OpenWriter();
   ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->SetVlmeta("v", Noise(100, 2)), absl::OkStatus());
+  ASSERT_EQ(writer->SetVlmeta("v", MakeNoise(100, 2)), absl::OkStatus());
   ASSERT_EQ(writer->Close(), absl::OkStatus());
   // Inside the value, which is stored as it is.
   const std::vector<std::byte> file = FileBytes(path_);
-  const size_t value = AsText(file).rfind(AsText(Noise(100, 2)));
+  const size_t value = AsText(file).rfind(AsText(MakeNoise(100, 2)));
   Damage(static_cast<int64_t>(value) + 50);
 
   const Frame frame = Open();
-  EXPECT_EQ(DataOf(frame.snapshot()).value(), Noise(300, 1));
+  EXPECT_EQ(DataOf(frame.snapshot()).value(), MakeNoise(300, 1));
   EXPECT_FALSE(frame.snapshot().info().sealed);
   EXPECT_TRUE(absl::IsDataLoss(frame.snapshot().GetVlmeta("v").status()));
   const auto report = frame.snapshot().Verify();

@@ -15,7 +15,7 @@
 #include "engine/frame/repair/buffered_file.h"
 #include "engine/frame/repair/chunk_detector.h"
 #include "engine/storage/memory_file.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
 #include "tests/support/status.h"
 
 namespace cairn::frame {

@@ -12,8 +12,11 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
@@ -25,14 +28,14 @@ class RecoverTest : public testing::Test {
  protected:
   // A checkpoint of 100 bytes, two commits of 10 more, and what a dead writer left.
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(100, 1)), absl::OkStatus());
-    data_ = Noise(100, 1);
+    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), MakeNoise(100, 1)), absl::OkStatus());
+    data_ = MakeNoise(100, 1);
     {
       auto writer = Frame::Open(path_)->OpenWriter();
       for (uint64_t i = 2; i < 4; ++i) {
-        ASSERT_EQ(writer->Append(Noise(10, i)), absl::OkStatus());
+        ASSERT_EQ(writer->Append(MakeNoise(10, i)), absl::OkStatus());
         ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
-        const std::vector<std::byte> more = Noise(10, i);
+        const std::vector<std::byte> more = MakeNoise(10, i);
         data_.insert(data_.end(), more.begin(), more.end());
       }
     }
@@ -193,9 +196,9 @@ TEST_F(RecoverTest, RestoresTheHeaderOfTheFileThatHasTheNameWhenItIsLocked) {
 }
 
 TEST_F(RecoverTest, WhatIsNoFrameStaysWhatItIs) {
-  PutFileBytes(path_, Noise(5000, 9));
+  PutFileBytes(path_, MakeNoise(5000, 9));
   EXPECT_TRUE(absl::IsDataLoss(Recover(path_).status()));
-  EXPECT_EQ(FileBytes(path_), Noise(5000, 9));
+  EXPECT_EQ(FileBytes(path_), MakeNoise(5000, 9));
   EXPECT_TRUE(absl::IsNotFound(Recover(dir_.Path("nothing")).status()));
 }
 

@@ -185,7 +185,7 @@ TEST_F(SalvageTest, AChunkOverTheLimitIsLost) {
 }
 
 TEST_F(SalvageTest, WhatHoldsNoChunkGivesNotFoundAndMakesNoFile) {
-  for (const Buffer& bytes : {Buffer(), Buffer(100), Noise(5, 1), Noise(1 << 20, 1),
+  for (const Buffer& bytes : {Buffer(), Buffer(100), MakeNoise(5, 1), MakeNoise(1 << 20, 1),
                               Buffer(1 << 20), MakeFrame(Cut(4, kChunk), {})}) {
     EXPECT_TRUE(absl::IsNotFound(SalvageBytes(bytes).status()));
     EXPECT_TRUE(absl::IsNotFound(PosixFileSystem()->Identity(dir_.Path("saved")).status()));

@@ -12,7 +12,7 @@ MutableBytes Part(Buffer& bytes, Range range) {
 }
 
 void Ruin(Buffer& bytes, Range range) {
-  CopyBytes(Noise(static_cast<size_t>(range.end - range.begin), 99), Part(bytes, range));
+  CopyBytes(MakeNoise(static_cast<size_t>(range.end - range.begin), 99), Part(bytes, range));
 }
 
 std::vector<Range> PlacesOf(Bytes bytes) {
@@ -33,7 +33,7 @@ Buffer Salvaging::MakeFrame(const CreateOptions& options, const std::vector<Buff
   auto writer = Frame::Build(path, again);
   EXPECT_TRUE(IsOk(writer));
   for (const Buffer& piece : pieces) EXPECT_EQ(writer->Append(piece), absl::OkStatus());
-  EXPECT_EQ(writer->SetVlmeta("noise", Noise(500, 77)), absl::OkStatus());
+  EXPECT_EQ(writer->SetVlmeta("noise", MakeNoise(500, 77)), absl::OkStatus());
   EXPECT_EQ(writer->SetVlmeta("text", MakeItems(800, 78)), absl::OkStatus());
   EXPECT_EQ(writer->Close(), absl::OkStatus());
   return FileBytes(path);

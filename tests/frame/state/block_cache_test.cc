@@ -12,8 +12,8 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
-#include "tests/frame/small_frames.h"
 #include "tests/support/counting_file_system.h"
+#include "tests/support/files.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
