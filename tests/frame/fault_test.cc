@@ -17,6 +17,7 @@
 #include "tests/support/fault_file_system.h"
 #include "tests/support/files.h"
 #include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -266,9 +267,9 @@ std::vector<Operation> FaultTest::Record() const {
   const TempDir dir;
   FaultFileSystem files;
   Trial run{.files = &files, .path = dir.Path("f")};
-  EXPECT_EQ(procedure().prepare(run.path), absl::OkStatus());
+  EXPECT_TRUE(IsOk(procedure().prepare(run.path)));
   files.StartLog();
-  EXPECT_EQ(procedure().run(run), absl::OkStatus());
+  EXPECT_TRUE(IsOk(procedure().run(run)));
   EXPECT_EQ(run.acknowledged + 1, procedure().states.size());
   CheckDisk(run.path, run.acknowledged);
   return files.TakeLog();
@@ -280,11 +281,11 @@ void FaultTest::CheckDisk(const std::string& path, size_t acknowledged) const {
   const absl::StatusOr<Frame> frame = Frame::Open(path);
   if (frame.ok()) {
     const auto report = frame->snapshot().Verify();
-    ASSERT_EQ(report.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(report));
     EXPECT_TRUE(report->ok()) << report->findings[0].section << ": " << report->findings[0].reason;
     EXPECT_TRUE(report->sealed);
     auto content = FullContentOf(frame->snapshot());
-    ASSERT_EQ(content.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(content));
     found = *std::move(content);
   } else {
     EXPECT_TRUE(absl::IsNotFound(frame.status())) << frame.status();
@@ -298,7 +299,7 @@ bool FaultTest::FailAndCheck(const Fault& fault) const {
   const TempDir dir;
   FaultFileSystem files;
   Trial run{.files = &files, .path = dir.Path("f")};
-  EXPECT_EQ(procedure().prepare(run.path), absl::OkStatus());
+  EXPECT_TRUE(IsOk(procedure().prepare(run.path)));
   files.Inject(fault);
   const absl::Status status = procedure().run(run);
   const bool failed = !status.ok();
@@ -317,7 +318,7 @@ bool FaultTest::FailAndCheck(const Fault& fault) const {
   }
   if (const auto frame = Frame::Open(run.path); frame.ok()) {
     files.Heal();
-    EXPECT_EQ(AppendTo(run.path, AsBytes("more")), absl::OkStatus());
+    EXPECT_TRUE(IsOk(AppendTo(run.path, AsBytes("more"))));
     const auto reopened = Frame::Open(run.path);
     EXPECT_TRUE(reopened.ok() && reopened->snapshot().Verify()->ok());
   }

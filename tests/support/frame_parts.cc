@@ -14,7 +14,7 @@ namespace cairn::test {
 FrameParts PartsOf(Bytes frame) {
   FrameParts parts;
   const auto header = format::ParseFrameHeader(frame);
-  EXPECT_TRUE(header.ok()) << header.status();
+  EXPECT_TRUE(IsOk(header));
   if (!header.ok()) return parts;
   parts.header_len = header->header_len;
   parts.index_begin = header->header_len + header->cbytes;

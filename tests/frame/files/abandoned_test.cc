@@ -16,6 +16,7 @@
 #include "tests/support/fault_file_system.h"
 #include "tests/support/files.h"
 #include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
@@ -37,7 +38,7 @@ CreateOptions SmallChunksIn(Layout layout, bool overwrite = false) {
 class AbandonedTest : public testing::TestWithParam<Layout> {
  protected:
   void Make() {
-    ASSERT_EQ(WriteFrame(path_, SmallChunksIn(GetParam()), MakeNoise(200, 1)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_, SmallChunksIn(GetParam()), MakeNoise(200, 1))));
   }
   // A process that dies while it makes a frame.
   void BuildAndDie(Layout layout) {
@@ -50,12 +51,11 @@ class AbandonedTest : public testing::TestWithParam<Layout> {
   }
   void OpenWriter() {
     auto frame = Frame::Open(path_);
-    ASSERT_EQ(frame.status(), absl::OkStatus());
-    EXPECT_EQ(frame->OpenWriter().status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(frame));
+    EXPECT_TRUE(IsOk(frame->OpenWriter()));
   }
   void MakeSwapped() {
-    ASSERT_EQ(WriteFrame(path_ + kDigits, SmallChunksIn(GetParam()), MakeNoise(99, 1)),
-              absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_ + kDigits, SmallChunksIn(GetParam()), MakeNoise(99, 1))));
   }
   Names All() const { return NamesIn(dir_.path()); }
 
@@ -83,7 +83,7 @@ TEST_P(AbandonedTest, TheNextBuildRemovesIt) {
 TEST_P(AbandonedTest, CompactRemovesIt) {
   Make();
   BuildAndDie(GetParam());
-  ASSERT_EQ(Frame::Open(path_)->Compact().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(Frame::Open(path_)->Compact()));
   EXPECT_EQ(All(), Names{"f"});
 }
 
@@ -92,7 +92,7 @@ TEST_P(AbandonedTest, AWriterThroughALinkRemovesItBesideTheFrame) {
   BuildAndDie(GetParam());
   fs::create_directory(dir_.Path("d"));
   fs::create_symlink(path_, dir_.Path("d/link"));
-  ASSERT_EQ(AppendTo(dir_.Path("d/link"), MakeNoise(10, 3)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(AppendTo(dir_.Path("d/link"), MakeNoise(10, 3))));
   EXPECT_EQ(All(), (Names{"d", "f"}));
 }
 
@@ -107,13 +107,13 @@ TEST_P(AbandonedTest, WhatALivingWriterMakesStays) {
   Make();
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
     auto writer = Frame::Build(path_, SmallChunksIn(layout, true));
-    ASSERT_EQ(writer.status(), absl::OkStatus());
-    ASSERT_EQ(writer->Append(MakeNoise(300, 2)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer));
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(300, 2))));
     // In another process, and in this one.
     EXPECT_EQ(ResultOfChild([&] { return AppendTo(path_, MakeNoise(10, 3)).ok() ? 0 : 1; }), 0);
     OpenWriter();
     EXPECT_EQ(All().size(), 2u);
-    ASSERT_EQ(writer->Close(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Close()));
     EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), MakeNoise(300, 2));
     EXPECT_EQ(All(), Names{"f"});
   }
@@ -143,8 +143,8 @@ TEST_P(AbandonedTest, WhatNoWriterMadeStays) {
         fs::create_symlink("target", name);
       },
       [&] {
-        ASSERT_EQ(WriteFrame(dir_.Path("other"), SmallChunksIn(Layout::kSparse), MakeNoise(99, 1)),
-                  absl::OkStatus());
+        ASSERT_TRUE(
+            IsOk(WriteFrame(dir_.Path("other"), SmallChunksIn(Layout::kSparse), MakeNoise(99, 1))));
         fs::create_symlink("other", name);
       },
       [&] {
@@ -209,7 +209,7 @@ TEST_P(AbandonedTest, AWriterWhoseFileWasTakenForItMakesAnother) {
     });
     CreateOptions options = SmallChunksIn(layout, true);
     options.file_system = &files;
-    ASSERT_EQ(WriteFrame(path_, options, MakeNoise(300, 2)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(300, 2))));
     EXPECT_EQ(taken, 1);
     EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), MakeNoise(300, 2));
     EXPECT_EQ(All(), Names{"f"});
@@ -222,9 +222,9 @@ TEST_P(AbandonedTest, AnOldFrameStaysUntilTheNewOneHasItsNameForGood) {
   MakeSwapped();
   FaultFileSystem files;
   auto frame = Frame::Open(path_, {.file_system = &files});
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   files.StartLog();
-  ASSERT_EQ(frame->OpenWriter().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame->OpenWriter()));
   const std::vector<Operation> log = files.TakeLog();
   const auto remove = std::ranges::find(log, Operation::Kind::kRemove, &Operation::kind);
   ASSERT_NE(remove, log.end());
@@ -233,7 +233,7 @@ TEST_P(AbandonedTest, AnOldFrameStaysUntilTheNewOneHasItsNameForGood) {
 
   MakeSwapped();
   files.Inject({.after = remove - log.begin() - 1});
-  ASSERT_EQ(frame->OpenWriter().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame->OpenWriter()));
   EXPECT_EQ(All().size(), 2u);
 }
 

@@ -33,9 +33,8 @@ class WorkingDirectoryTest : public testing::TestWithParam<Layout> {
   void SetUp() override {
     for (const std::string& directory : {here_, there_}) {
       fs::create_directory(directory);
-      ASSERT_EQ(WriteFrame(directory + "/f", PlainCopiesIn(GetParam()),
-                           MakeNoise(200, directory == here_ ? 1 : 2)),
-                absl::OkStatus());
+      ASSERT_TRUE(IsOk(WriteFrame(directory + "/f", PlainCopiesIn(GetParam()),
+                                  MakeNoise(200, directory == here_ ? 1 : 2))));
     }
     fs::current_path(here_);
   }
@@ -43,7 +42,7 @@ class WorkingDirectoryTest : public testing::TestWithParam<Layout> {
 
   static std::vector<std::byte> Content(const std::string& path) {
     const auto frame = Frame::Open(path);
-    EXPECT_EQ(frame.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(frame));
     return frame.ok() ? DataOf(frame->snapshot()).value() : std::vector<std::byte>();
   }
   void ExpectThereIsAsBefore() const {
@@ -59,11 +58,11 @@ class WorkingDirectoryTest : public testing::TestWithParam<Layout> {
 
 TEST_P(WorkingDirectoryTest, RefreshLooksAtTheFrameThatWasOpened) {
   auto frame = Frame::Open("f");
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   fs::current_path(there_);
-  ASSERT_EQ(AppendTo(here_ + "/f", MakeNoise(10, 3)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(AppendTo(here_ + "/f", MakeNoise(10, 3))));
   const auto refreshed = frame->Refresh();
-  ASSERT_EQ(refreshed.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(refreshed));
   std::vector<std::byte> expected = MakeNoise(200, 1);
   const std::vector<std::byte> more = MakeNoise(10, 3);
   expected.insert(expected.end(), more.begin(), more.end());
@@ -72,23 +71,23 @@ TEST_P(WorkingDirectoryTest, RefreshLooksAtTheFrameThatWasOpened) {
 
 TEST_P(WorkingDirectoryTest, AWriterWritesTheFrameThatWasOpened) {
   auto frame = Frame::Open("f");
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   fs::current_path(there_);
   auto writer = frame->OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->UpdateChunk(0, MakeNoise(64, 3)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->UpdateChunk(0, MakeNoise(64, 3))));
   fs::current_path(dir_.path());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_NE(Content(here_ + "/f"), MakeNoise(200, 1));
   ExpectThereIsAsBefore();
 }
 
 TEST_P(WorkingDirectoryTest, CompactWritesTheFrameThatWasOpened) {
   auto frame = Frame::Open("f");
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   const FileIdentity there = *PosixFileSystem()->Identity(there_ + "/f");
   fs::current_path(there_);
-  ASSERT_EQ(frame->Compact().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame->Compact()));
   EXPECT_EQ(Content(here_ + "/f"), MakeNoise(200, 1));
   EXPECT_EQ(*PosixFileSystem()->Identity(there_ + "/f"), there);
   ExpectThereIsAsBefore();
@@ -96,10 +95,10 @@ TEST_P(WorkingDirectoryTest, CompactWritesTheFrameThatWasOpened) {
 
 TEST_P(WorkingDirectoryTest, AFrameIsBuiltWhereItWasBegun) {
   auto writer = Frame::Build("new", PlainCopiesIn(GetParam()));
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(MakeNoise(100, 4)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(100, 4))));
   fs::current_path(there_);
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(Content(here_ + "/new"), MakeNoise(100, 4));
   ExpectThereIsAsBefore();
 }
@@ -107,7 +106,7 @@ TEST_P(WorkingDirectoryTest, AFrameIsBuiltWhereItWasBegun) {
 TEST_P(WorkingDirectoryTest, ABuildThatIsDroppedElsewhereLeavesNothing) {
   {
     const auto writer = Frame::Build("new", PlainCopiesIn(GetParam()));
-    ASSERT_EQ(writer.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer));
     fs::current_path(there_);
   }
   EXPECT_EQ(NamesIn(here_), std::vector<std::string>{"f"});
@@ -118,12 +117,12 @@ TEST_P(WorkingDirectoryTest, AFrameThatWasCreatedIsFoundAgain) {
   CreateOptions options = PlainCopiesIn(GetParam());
   options.overwrite = true;
   auto frame = Frame::Create("f", options);
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   fs::current_path(there_);
   auto writer = frame->OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(MakeNoise(50, 5)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(50, 5))));
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(Content(here_ + "/f"), MakeNoise(50, 5));
   ExpectThereIsAsBefore();
 }
@@ -132,11 +131,11 @@ TEST_P(WorkingDirectoryTest, ALinkIsFollowedAtEachLook) {
   const std::string link = here_ + "/link";
   fs::create_symlink("f", link);
   auto frame = Frame::Open("link");
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   fs::remove(link);
   fs::create_symlink(there_ + "/f", link);
   const auto refreshed = frame->Refresh();
-  ASSERT_EQ(refreshed.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(refreshed));
   // A sparse frame is its opened directory.
   EXPECT_EQ(DataOf(*refreshed).value(), MakeNoise(200, GetParam() == Layout::kSparse ? 1 : 2));
 }
@@ -146,7 +145,7 @@ TEST_P(WorkingDirectoryTest, MessagesNameTheWholePath) {
                     here_ + "/none: cannot open: "));
   auto frame = Frame::Open("f");
   const auto writer = frame->OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   EXPECT_TRUE(Fails(frame->OpenWriter().status(), absl::StatusCode::kUnavailable, here_ + "/f"));
 }
 

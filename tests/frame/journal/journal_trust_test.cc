@@ -39,11 +39,11 @@ class JournalTrustTest : public testing::Test {
  protected:
   // A checkpoint of four chunks.
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), MakeNoise(256, 1)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(256, 1))));
   }
   Frame Open(const OpenOptions& options = {}) const {
     auto frame = Frame::Open(path_, options);
-    EXPECT_EQ(frame.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
   void PutBehind(Bytes bytes) {
@@ -78,12 +78,12 @@ class JournalTrustTest : public testing::Test {
 };
 
 TEST_F(JournalTrustTest, CommitsThatPassALimitAreNotCut) {
-  ASSERT_EQ(AppendTo(path_, MakeNoise(256, 2)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(256, 2))));
   {
     Frame frame = Open();
     auto writer = frame.OpenWriter();
-    ASSERT_EQ(writer->Append(MakeNoise(256, 3)), absl::OkStatus());
-    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(256, 3))));
+    ASSERT_TRUE(IsOk(writer->Commit()));
   }
   const std::vector<std::byte> before = FileBytes(path_);
   EXPECT_TRUE(
@@ -106,7 +106,7 @@ TEST_F(JournalTrustTest, ACommitWithoutItsChunksIsNoneWhateverLimitItWouldPass) 
   PutBehind(batch);
   Frame frame = Open({.limits = {.max_nchunks = 4}});
   EXPECT_EQ(DataOf(frame.snapshot()).value(), MakeNoise(256, 1));
-  EXPECT_EQ(frame.OpenWriter().status(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(frame.OpenWriter()));
 }
 
 TEST_F(JournalTrustTest, EditsOfALayerWhoseNameNobodyMayGiveAreReplayed) {
@@ -114,7 +114,7 @@ TEST_F(JournalTrustTest, EditsOfALayerWhoseNameNobodyMayGiveAreReplayed) {
   CreateOptions options = PlainCopies(64);
   options.fingerprint = FingerprintType::kNone;
   options.overwrite = true;
-  ASSERT_EQ(WriteFrame(path_, options, MakeNoise(256, 1), {{"aXb", "note"}}), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(256, 1), {{"aXb", "note"}})));
   std::vector<std::byte> bytes = FileBytes(path_);
   const Bytes before = AsBytes("aXb");
   const auto at = std::search(bytes.begin(), bytes.end(), before.begin(), before.end());
@@ -125,10 +125,10 @@ TEST_F(JournalTrustTest, EditsOfALayerWhoseNameNobodyMayGiveAreReplayed) {
   Frame frame = Open();
   ASSERT_EQ(frame.snapshot().vlmetalayers(), std::vector{name});
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer->DeleteVlmeta(name), absl::OkStatus());
-  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(MakeNoise(64, 2)), absl::OkStatus());
-  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->DeleteVlmeta(name)));
+  ASSERT_TRUE(IsOk(writer->Commit()));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(64, 2))));
+  ASSERT_TRUE(IsOk(writer->Commit()));
   const Snapshot snapshot = Open().snapshot();
   EXPECT_FALSE(snapshot.info().journal_damaged);
   EXPECT_TRUE(snapshot.vlmetalayers().empty());
@@ -153,7 +153,7 @@ TEST_F(JournalTrustTest, ABatchWhoseTotalsCannotBeIsNotFollowed) {
 TEST_F(JournalTrustTest, VariableChunksOfNoBytesAreNotFollowed) {
   CreateOptions options = PlainCopies(CreateOptions::kVariableChunks);
   options.overwrite = true;
-  ASSERT_EQ(WriteFrame(path_, options, {}), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, {})));
   const std::vector<std::byte> chunk = chunk::PlainChunk(MakeNoise(64, 2));
   format::CommitRecord batch = NextBatch();
   batch.chunks = {format::InsertEdit{
@@ -176,7 +176,7 @@ TEST_F(JournalTrustTest, VariableChunksOfNoBytesAreNotFollowed) {
 TEST_F(JournalTrustTest, ATailIsNoLongerThanAChunkCanBe) {
   CreateOptions options = PlainCopies(64);
   options.overwrite = true;
-  ASSERT_EQ(WriteFrame(path_, options, {}), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, {})));
   std::vector<std::byte> bytes = FileBytes(path_);
   format::CommitRecord batch = NextBatch();
   const std::vector<std::byte> items(40);
@@ -249,17 +249,17 @@ TEST_F(JournalTrustTest, CommitsCountWhereTheStoredBytesBeforeThemCannotBe) {
     PutBehind(batch);
     Frame frame = Open();
     auto writer = frame.OpenWriter();
-    ASSERT_EQ(writer.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer));
     if (stored == 0) {
-      ASSERT_EQ(writer->DeleteChunks(0, 1), absl::OkStatus());
+      ASSERT_TRUE(IsOk(writer->DeleteChunks(0, 1)));
     } else {
-      ASSERT_EQ(writer->Append(MakeNoise(64, 2)), absl::OkStatus());
+      ASSERT_TRUE(IsOk(writer->Append(MakeNoise(64, 2))));
     }
     const auto committed = writer->Commit();
-    ASSERT_EQ(committed.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(committed));
     const std::vector<std::byte> data = DataOf(*committed).value();
     EXPECT_EQ(DataOf(Open().snapshot()).value(), data);
-    ASSERT_EQ(writer->Close(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Close()));
     EXPECT_EQ(DataOf(Open().snapshot()).value(), data);
     EXPECT_TRUE(Open().snapshot().info().sealed);
     EXPECT_TRUE(Open().snapshot().Verify()->ok());
@@ -270,7 +270,7 @@ TEST_F(JournalTrustTest, ACheckpointSealsWhereTheStoredBytesCannotBe) {
   format::CommitRecord batch = NextBatch();
   batch.totals.stored_bytes = INT64_MAX;
   PutBehind(batch);
-  ASSERT_EQ(Open().OpenWriter()->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(Open().OpenWriter()->Close()));
   EXPECT_TRUE(Open().snapshot().info().sealed);
   EXPECT_EQ(Open().snapshot().info().dead_bytes, -1);
   EXPECT_TRUE(Open().snapshot().Verify()->ok());

@@ -50,7 +50,7 @@ class IndexSpotterTest : public testing::Test {
     Add(*format::EncodeIndex(places, &pool));
   }
   IndexDetector Spotter() {
-    EXPECT_EQ(file_.WriteAt(0, file_bytes_), absl::OkStatus());
+    EXPECT_TRUE(IsOk(file_.WriteAt(0, file_bytes_)));
     window_ = *BufferedFile::Map(file_);
     return IndexDetector(*window_, probe_, chunks_, kOrigin);
   }

@@ -30,7 +30,7 @@ constexpr int32_t kSearchedChunk = 1000;
 
 absl::StatusOr<FoundTrailer> FindIn(Bytes bytes) {
   storage::MemoryFile file;
-  EXPECT_EQ(file.WriteAt(0, bytes), absl::OkStatus());
+  EXPECT_TRUE(IsOk(file.WriteAt(0, bytes)));
   return FindNewestTrailer(file);
 }
 
@@ -56,10 +56,9 @@ class TrailerSearchTest : public testing::Test {
   std::vector<Buffer> History(int commits, const CreateOptions& options) {
     std::vector<Buffer> states;
     for (int i = 0; i < commits; ++i) {
-      EXPECT_EQ(
+      EXPECT_TRUE(IsOk(
           i == 0 ? WriteFrame(path_, options, MakeNoise(2 * kSearchedChunk, 1), {{"note", "value"}})
-                 : AppendTo(path_, MakeNoise(kSearchedChunk, static_cast<uint64_t>(i) + 1)),
-          absl::OkStatus());
+                 : AppendTo(path_, MakeNoise(kSearchedChunk, static_cast<uint64_t>(i) + 1))));
       states.push_back(FileBytes(path_));
     }
     return states;
@@ -74,8 +73,7 @@ class TrailerOfEveryTypeTest : public TrailerSearchTest,
 
 TEST_P(TrailerOfEveryTypeTest, HasTheHeaderOfTheNewestCheckpoint) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, SealedWith(GetParam()))));
-  for (uint64_t i = 0; i < 3; ++i)
-    ASSERT_EQ(AppendTo(path_, MakeNoise(kSearchedChunk, i)), absl::OkStatus());
+  for (uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(kSearchedChunk, i))));
   const Buffer frame = FileBytes(path_);
   const auto found = FindIn(Beheaded(frame));
   ASSERT_TRUE(IsOk(found));
@@ -119,8 +117,7 @@ TEST_F(TrailerSearchTest, AnOlderCheckpointStandsInForADamagedOne) {
 TEST_F(TrailerSearchTest, AFrameThatIsUserDataIsNotTheFileAroundIt) {
   const Buffer inner = History(4, SealedWith(FingerprintType::k64Bit)).back();
   const std::string outer_path = dir_.Path("outer");
-  ASSERT_EQ(WriteFrame(outer_path, PlainCopies(static_cast<int32_t>(inner.size())), inner),
-            absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(outer_path, PlainCopies(static_cast<int32_t>(inner.size())), inner)));
   Buffer outer = FileBytes(outer_path);
   const auto found = FindIn(Beheaded(outer));
   ASSERT_TRUE(IsOk(found));
@@ -179,11 +176,10 @@ TEST_F(TrailerSearchTest, ThousandsOfTailsThatShareOneHeadAreNotReadOneByOne) {
     AddTo(bytes, tail);
   }
   storage::MemoryFile file;
-  ASSERT_EQ(file.WriteAt(0, bytes), absl::OkStatus());
+  ASSERT_TRUE(IsOk(file.WriteAt(0, bytes)));
   int64_t trailers = 0;
   frame::ScanBudget budget(std::ssize(bytes), frame::kMaxTrailerOverlaps);
-  ASSERT_EQ(frame::ForEachTrailer(file, budget, [&](const auto&) { ++trailers; }),
-            absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame::ForEachTrailer(file, budget, [&](const auto&) { ++trailers; })));
   EXPECT_GE(trailers, frame::kMaxTrailerOverlaps);
   EXPECT_LE(trailers, 2 * frame::kMaxTrailerOverlaps);
 }
