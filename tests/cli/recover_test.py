@@ -1,4 +1,4 @@
-"""Frames that a dead writer or a bad disk left behind."""
+"""Frames that a dead writer or a bad disk left."""
 
 import json
 import os
@@ -34,7 +34,7 @@ class Recover(CliTest):
         self.assertEqual(self.read(self.frame), before)
 
     def leave_a_journal(self):
-        """Two commits of 4,000 bytes behind the checkpoint."""
+        """Two commits of 4,000 bytes after the checkpoint."""
         tool = self.start("append", self.frame, "--commit-every", 1000, "--ack")
         tool.stdin.write(self.data[20_000:28_000])
         tool.stdin.flush()
@@ -55,7 +55,7 @@ class Journal(Recover):
         self.holds(self.data[:28_000])
         self.is_well()
 
-    def test_commits_behind_damage_are_dropped_only_on_request(self):
+    def test_commits_after_damage_are_dropped_only_on_request(self):
         size = len(self.read(self.frame))
         self.leave_a_journal()
         begin = self.read(self.frame).index(b"CAIRNJNL", size)
@@ -146,12 +146,12 @@ class DamagedJournal(Recover):
                 self.assertIn(shown, self.run_tool(*args).stdout.decode())
         self.assertNotIn(b"cairn recover", self.run_tool("info", self.frame).stdout)
 
-    def test_a_layer_that_is_not_there_may_be_behind_the_damage(self):
+    def test_a_layer_that_is_not_there_may_be_after_the_damage(self):
         self.assertIn("journal: ", self.fails(1, "meta", "get", self.frame, "station"))
 
 
 class DamagedTrailer(Recover):
-    """Without it nothing tells that a chunk is damaged which is a plain copy of its data."""
+    """Without it damage of a memcpyed chunk goes unseen."""
 
     def setUp(self):
         super().setUp()

@@ -1,4 +1,4 @@
-"""What a signal leaves behind: nothing of a frame that was not whole."""
+"""What a signal leaves: no frame that is incomplete, and no temporary file."""
 
 import os
 import signal
