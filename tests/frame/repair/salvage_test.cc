@@ -14,6 +14,7 @@
 #include "engine/format/journal.h"
 #include "tests/frame/repair/salvaging.h"
 #include "tests/support/counting_file_system.h"
+#include "tests/support/files.h"
 #include "tests/support/frame_repair.h"
 #include "tests/support/status.h"
 
@@ -201,6 +202,25 @@ TEST_F(SalvageTest, ArgumentsAreChecked) {
       Fails(Salvage(dir_.Path("none"), dir_.Path("other")), absl::StatusCode::kNotFound, "none"));
   EXPECT_TRUE(Fails(Salvage(dir_.path(), dir_.Path("other")), absl::StatusCode::kInvalidArgument,
                     "directory"));
+}
+
+TEST_F(SalvageTest, StopsWhereverItIsToldToAndMakesNoFrame) {
+  PutFileBytes(dir_.Path("damaged"), MakeFrame(Cut(4, kChunk), {MakeNoise(4 * kChunk)}));
+  const std::vector<std::string> before = NamesIn(dir_.path());
+  int calls = 0;
+  const auto salvage = [&](int most) {
+    calls = 0;
+    return Salvage(dir_.Path("damaged"), dir_.Path("saved"), {},
+                   [&calls, most](int64_t) { return ++calls <= most; });
+  };
+  int most = 0;
+  while (absl::IsCancelled(salvage(most).status())) {
+    EXPECT_EQ(calls, ++most);
+    EXPECT_EQ(NamesIn(dir_.path()), before);
+  }
+  EXPECT_EQ(calls, most);
+  EXPECT_GE(calls, 8) << "once for each chunk that is found, and that is written";
+  EXPECT_EQ(ContentOf(Saved()), MakeNoise(4 * kChunk));
 }
 
 TEST_F(SalvageTest, BytesThatOnlyLookLikeChunksAreNone) {
