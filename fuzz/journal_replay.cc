@@ -134,7 +134,7 @@ class Repair {
       if (Chosen(4)) RepairEdits(record.subspan(kEditsAt));
     }
     if (Chosen(5)) StoreHash(record);
-    previous_ = format::HashOf(record);
+    previous_ = format::StoredChecksum(record);
   }
 
   void RepairEdits(MutableBytes edits) {

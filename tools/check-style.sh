@@ -48,13 +48,13 @@ for file in "${sources[@]}"; do
 done
 
 # Where bytes are laid out, base/endian.h alone knows the order of the host. These are left out:
-for file in engine/{base,chunk,codec,filter,format,frame}/*.{h,cc} engine/format/legacy/*; do
+for file in engine/{base,chunk,codec,filter,format,format/legacy,frame/*}/*.{h,cc}; do
   case $file in
     engine/base/endian.h) continue ;;
     # They copy bytes, and take none for numbers.
     engine/base/bytes.h | engine/codec/blosclz_*coder.cc | engine/filter/shuffle.cc) continue ;;
     # They read numbers whole, at once for all threads or many in place, and turn them by ToOrder.
-    engine/frame/region.cc | engine/frame/offsets_index.cc) continue ;;
+    engine/frame/files/frame_view.cc | engine/frame/index/committed_index.cc) continue ;;
   esac
   if found=$(sed 's|//.*||' "$file" |
     grep -nE '\b(memcpy *\(|bit_cast|std::endian|hto[bln]|[bln]e?toh)|reinterpret_cast<(const )?u?int(16|32|64)'); then

@@ -16,7 +16,7 @@ namespace cairn {
 // memory, behind what the others see. Appending is amortised O(1) an element. Different copies may
 // be used in different threads.
 template <typename T>
-class Growing {
+class SharedAppendVector {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
@@ -46,7 +46,7 @@ class Growing {
 };
 
 template <typename T>
-void Growing<T>::Append(std::span<const T> more) {
+void SharedAppendVector<T>::Append(std::span<const T> more) {
   if (more.empty()) return;
   constexpr size_t kLeast = std::max<size_t>(256 / sizeof(T), 1);
   const size_t end = size_ + more.size();

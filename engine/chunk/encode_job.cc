@@ -152,7 +152,7 @@ bool EncodeJob::AllStreamsAreNoise(Bytes filtered, size_t nstreams, Workspace& w
   return true;
 }
 
-absl::StatusOr<bool> EncodeJob::SampleIsNoise(const Ruler& ruler, size_t parts,
+absl::StatusOr<bool> EncodeJob::SampleIsNoise(const SampleWindows& ruler, size_t parts,
                                               Workspace& workspace) const {
   const size_t size = ruler.size();
   const MutableBytes buffer = workspace.sample.Get(3 * size);
@@ -178,9 +178,9 @@ absl::StatusOr<EncodeJob::Look> EncodeJob::LookClosely(size_t i, Workspace& work
   const Bytes block = Block(i);
   const size_t nstreams = StreamsOf(block);
   Look look;
-  const Ruler ruler(block, header_.typesize);
+  const SampleWindows ruler(block, header_.typesize);
   if (ruler.count() > 1 && tools_.pipeline.active() > 0 && !tools_.pipeline.uses_reference() &&
-      !NoiseProbe::IsPatient(tools_.options.codec)) {
+      !NoiseProbe::IsSlowCodec(tools_.options.codec)) {
     CAIRN_ASSIGN_OR_RETURN(look.noise, SampleIsNoise(ruler, nstreams, workspace));
     return look;
   }
@@ -193,11 +193,13 @@ absl::StatusOr<bool> EncodeJob::SeemsNoise(size_t i, Workspace& workspace) const
   const Bytes block = Block(i);
   const size_t typesize = header_.typesize;
   // What is compressible shows at its beginning, most of the time.
-  const Ruler beginning(block.first(std::min(kFirstLook * typesize, block.size())), typesize);
+  const SampleWindows beginning(block.first(std::min(kFirstLook * typesize, block.size())),
+                                typesize);
   const size_t nstreams = StreamsOf(block);
   CAIRN_ASSIGN_OR_RETURN(const bool noise, SampleIsNoise(beginning, nstreams, workspace));
   if (!noise || Leads(i)) return noise;
-  return SampleIsNoise(Ruler::Glance(block, typesize), nstreams * PartsOfStream(), workspace);
+  return SampleIsNoise(SampleWindows::Glance(block, typesize), nstreams * PartsOfStream(),
+                       workspace);
 }
 
 absl::StatusOr<bool> EncodeJob::FollowsNoise(size_t i, Workspace& workspace) {

@@ -71,7 +71,8 @@ class EncodeJob {
   bool AllStreamsAreNoise(Bytes filtered, size_t nstreams, Workspace& workspace) const;
   // The same of what is seen of a block through a ruler, which needs no filters on all of it.
   // `parts`: streams, or stretches of one, that are looked at each on its own.
-  absl::StatusOr<bool> SampleIsNoise(const Ruler& ruler, size_t parts, Workspace& workspace) const;
+  absl::StatusOr<bool> SampleIsNoise(const SampleWindows& ruler, size_t parts,
+                                     Workspace& workspace) const;
   // These write the block and return its size, or 0 when dst is too small.
   absl::StatusOr<size_t> StoreBlock(size_t i, MutableBytes dst, Workspace& workspace) const;
   absl::StatusOr<size_t> EncodeBlock(size_t i, Bytes filtered, MutableBytes dst,

@@ -58,7 +58,7 @@ bool IsUneven(const Counts& counts, int total) {
 
 // Whether some bytes of the windows are more frequent than others, or some steps from one byte to
 // the next: what changes slowly goes through all values.
-bool BytesAreUneven(const Ruler& ruler, size_t most) {
+bool BytesAreUneven(const SampleWindows& ruler, size_t most) {
   Counts values{};
   Counts steps{};
   int nsteps = 0;
@@ -84,7 +84,7 @@ bool BytesAreUneven(const Ruler& ruler, size_t most) {
 
 }  // namespace
 
-Ruler::Ruler(Bytes bytes, size_t unit) : bytes_(bytes), window_(bytes.size()) {
+SampleWindows::SampleWindows(Bytes bytes, size_t unit) : bytes_(bytes), window_(bytes.size()) {
   if (bytes.size() <= kWhole * unit) return;
   window_ = std::max(kMinWindow * unit, bytes.size() / kWindowsOnRuler / unit * unit);
   side_ = step_ = kSide;
@@ -92,8 +92,8 @@ Ruler::Ruler(Bytes bytes, size_t unit) : bytes_(bytes), window_(bytes.size()) {
   count_ = windows <= kSide ? windows : kSide + (windows - kSide) / kSide;
 }
 
-Ruler Ruler::Glance(Bytes bytes, size_t unit) {
-  Ruler glance(bytes, bytes.size());
+SampleWindows SampleWindows::Glance(Bytes bytes, size_t unit) {
+  SampleWindows glance(bytes, bytes.size());
   const size_t window = std::max(kGlancedItems, CeilDiv(kGlancedBytes, unit)) * unit;
   const size_t windows = bytes.size() / window;
   if (windows <= kWindowsInGlance) return glance;
@@ -103,7 +103,7 @@ Ruler Ruler::Glance(Bytes bytes, size_t unit) {
   return glance;
 }
 
-Bytes Ruler::Window(size_t i, size_t more) const {
+Bytes SampleWindows::Window(size_t i, size_t more) const {
   const size_t place = i < side_ ? i : side_ - 1 + (i - side_ + 1) * step_;
   const Bytes rest = bytes_.subspan(place * window_);
   return rest.first(std::min(window_ + more, rest.size()));
@@ -128,7 +128,7 @@ struct NoiseProbe::Marking {
   }
 };
 
-bool NoiseProbe::RepeatsItself(const Ruler& ruler, const Marking& marking) {
+bool NoiseProbe::RepeatsItself(const SampleWindows& ruler, const Marking& marking) {
   const auto most = static_cast<unsigned>(ruler.size() >> -marking.log2_share());
   const int table_bits = std::clamp(static_cast<int>(std::bit_width(2 * most)), 6, 13);
   table_.assign(size_t{1} << table_bits, 0);
@@ -168,22 +168,22 @@ bool NoiseProbe::RepeatsItself(const Ruler& ruler, const Marking& marking) {
   return std::abs(static_cast<double>(marked) - expected) > Tolerance(expected);
 }
 
-bool NoiseProbe::IsPatient(Codec codec) {
+bool NoiseProbe::IsSlowCodec(Codec codec) {
   return codec == Codec::kLz4Hc || codec == Codec::kZlib || codec == Codec::kZstd;
 }
 
-bool NoiseProbe::RepeatsItself(const Ruler& ruler) {
+bool NoiseProbe::RepeatsItself(const SampleWindows& ruler) {
   return RepeatsItself(ruler, Marking::Near(ruler.size(), 0));
 }
 
 bool NoiseProbe::IsWorthALook(size_t size, Codec codec) {
-  return static_cast<uint8_t>(codec) <= 5 && size >= (IsPatient(codec) ? kMinPatient : kMinFast);
+  return static_cast<uint8_t>(codec) <= 5 && size >= (IsSlowCodec(codec) ? kMinPatient : kMinFast);
 }
 
 bool NoiseProbe::SampleIsNoise(Bytes sample) {
   // Not all from the start: columns of bits lie one behind the other.
-  const Ruler ruler(sample, sample.size());
-  if (sample.size() >= kCounted && BytesAreUneven(Ruler(sample, 1), kCounted)) return false;
+  const SampleWindows ruler(sample, sample.size());
+  if (sample.size() >= kCounted && BytesAreUneven(SampleWindows(sample, 1), kCounted)) return false;
   return !RepeatsItself(ruler);
 }
 
@@ -192,10 +192,10 @@ bool NoiseProbe::IsNoise(Bytes stream, size_t parts, Codec codec) {
   if (!CountsBytes(codec) || stream.size() / parts < kMinPart) parts = 1;
   const size_t size = stream.size() / parts;
   // What is looked at all over later on needs fewer marks before; else patience pays for more.
-  const bool all_over = IsPatient(codec) && (parts > 1 || size > kWhole);
-  const int fewer = all_over ? 2 : IsPatient(codec) ? -2 : 0;
+  const bool all_over = IsSlowCodec(codec) && (parts > 1 || size > kWhole);
+  const int fewer = all_over ? 2 : IsSlowCodec(codec) ? -2 : 0;
   for (size_t i = 0; i < parts; ++i) {
-    const Ruler ruler(stream.subspan(i * size, size), 1);
+    const SampleWindows ruler(stream.subspan(i * size, size), 1);
     if (BytesAreUneven(ruler, CountsBytes(codec) ? kCountedClosely : kCounted)) return false;
     if (RepeatsItself(ruler, Marking::Near(ruler.size(), fewer))) return false;
   }
@@ -207,7 +207,7 @@ bool NoiseProbe::IsNoise(Bytes stream, size_t parts, Codec codec) {
                     .repeats = 1,
                     .marked_line = kMarkedLineFar};
   // One window over everything.
-  return !RepeatsItself(Ruler(stream, stream.size()), far);
+  return !RepeatsItself(SampleWindows(stream, stream.size()), far);
 }
 
 }  // namespace cairn::chunk

@@ -31,12 +31,12 @@
 namespace cairn::chunk {
 
 // The windows of `unit`-byte items through which `bytes` is looked at: all of it when it is short.
-class Ruler {
+class SampleWindows {
  public:
   // Sixteen windows side by side and then each sixteenth.
-  Ruler(Bytes bytes, size_t unit);
+  SampleWindows(Bytes bytes, size_t unit);
   // Eight short windows that are far apart, for a glance.
-  static Ruler Glance(Bytes bytes, size_t unit);
+  static SampleWindows Glance(Bytes bytes, size_t unit);
 
   size_t count() const { return count_; }
   // With up to `more` bytes of those behind it.
@@ -56,7 +56,7 @@ class Ruler {
 class NoiseProbe {
  public:
   // Whether the codec looks for gains so slowly that the probe looks at all of a stream too.
-  static bool IsPatient(Codec codec);
+  static bool IsSlowCodec(Codec codec);
   // Whether a look at a stream takes less time than coding it. Never for a codec of the program's
   // own: what it gains from is not known.
   static bool IsWorthALook(size_t size, Codec codec);
@@ -70,8 +70,8 @@ class NoiseProbe {
  private:
   struct Marking;
 
-  bool RepeatsItself(const Ruler& ruler);
-  bool RepeatsItself(const Ruler& ruler, const Marking& marking);
+  bool RepeatsItself(const SampleWindows& ruler);
+  bool RepeatsItself(const SampleWindows& ruler, const Marking& marking);
 
   std::vector<uint32_t> table_;  // of keys, by their hash
 };

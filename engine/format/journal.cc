@@ -140,7 +140,7 @@ LayerEdit ReadLayer(ByteReader& reader) {
   return edit;
 }
 
-void WriteTail(const BatchParts& batch, ByteWriter& writer) {
+void WriteTail(const CommitRecordParts& batch, ByteWriter& writer) {
   const bool head = batch.tail_head.has_value();
   writer.Le((batch.tail_replaced ? kTailReplaced : 0) | (head ? kTailHasHead : 0));
   if (head) WriteChunk(*batch.tail_head, writer);
@@ -159,7 +159,7 @@ TailEdit ReadTail(ByteReader& reader) {
   return tail;
 }
 
-void WriteTotals(const BatchTotals& totals, ByteWriter& writer) {
+void WriteTotals(const CommitTotals& totals, ByteWriter& writer) {
   writer.Le(static_cast<uint64_t>(totals.nchunks));
   writer.Le(static_cast<uint64_t>(totals.nbytes));
   writer.Le(static_cast<uint64_t>(totals.stored_bytes));
@@ -167,8 +167,8 @@ void WriteTotals(const BatchTotals& totals, ByteWriter& writer) {
   writer.Le(totals.vlblocks ? kVlBlocks : 0);
 }
 
-BatchTotals ReadTotals(ByteReader& reader) {
-  BatchTotals totals;
+CommitTotals ReadTotals(ByteReader& reader) {
+  CommitTotals totals;
   totals.nchunks = static_cast<int64_t>(reader.Le<uint64_t>("nchunks"));
   totals.nbytes = static_cast<int64_t>(reader.Le<uint64_t>("nbytes"));
   totals.stored_bytes = static_cast<int64_t>(reader.Le<uint64_t>("stored bytes"));
@@ -209,20 +209,20 @@ std::optional<RecordHead> FindRecordHead(Bytes bytes) {
   const bool known = version >= 1 && version <= kRecordVersion &&
                      kind >= static_cast<uint32_t>(RecordKind::kBatch) &&
                      kind <= static_cast<uint32_t>(RecordKind::kReceipt);
-  return RecordHead{.kind = known ? static_cast<RecordKind>(kind) : RecordKind::kLater,
+  return RecordHead{.kind = known ? static_cast<RecordKind>(kind) : RecordKind::kUnknown,
                     .size = static_cast<int64_t>(size)};
 }
 
-bool IsIntact(Bytes record) {
+bool ChecksumMatches(Bytes record) {
   return std::ssize(record) >= kMinRecordSize &&
-         Xxh3(record.first(record.size() - kHashSize)) == HashOf(record);
+         Xxh3(record.first(record.size() - kHashSize)) == StoredChecksum(record);
 }
 
-uint64_t HashOf(Bytes record) { return LoadLe<uint64_t>(record.last(kHashSize).data()); }
+uint64_t StoredChecksum(Bytes record) { return LoadLe<uint64_t>(record.last(kHashSize).data()); }
 
-absl::StatusOr<Batch> ParseBatch(Bytes record, int64_t position) {
+absl::StatusOr<CommitRecord> ParseBatch(Bytes record, int64_t position) {
   ByteReader reader(record.first(record.size() - kHashSize), "batch");
-  Batch batch;
+  CommitRecord batch;
   batch.links.base = ReadBase(reader, position);
   batch.links.generation = reader.Le<uint64_t>("generation");
   batch.links.previous = reader.Le<uint64_t>("previous");
@@ -250,7 +250,7 @@ void EncodedEdits::Clear() {
   count_ = 0;
 }
 
-int64_t RecordSize(const BatchParts& batch) {
+int64_t RecordSize(const CommitRecordParts& batch) {
   size_t size = kLinksSize + kTotalsSize + sizeof(uint32_t) + batch.chunks.bytes().size();
   size += sizeof(uint32_t);
   for (const LayerEdit& edit : batch.layers) {
@@ -261,7 +261,7 @@ int64_t RecordSize(const BatchParts& batch) {
   return kMinRecordSize + static_cast<int64_t>(size);
 }
 
-void AppendRecord(const BatchParts& batch, int64_t position, std::vector<std::byte>& out) {
+void AppendRecord(const CommitRecordParts& batch, int64_t position, std::vector<std::byte>& out) {
   const size_t begin = out.size();
   ByteWriter writer(std::move(out));
   WriteRecordHead(RecordKind::kBatch, RecordSize(batch), writer);
@@ -279,7 +279,7 @@ void AppendRecord(const BatchParts& batch, int64_t position, std::vector<std::by
   out = std::move(writer).Take();
 }
 
-std::vector<std::byte> EncodeBatch(const Batch& batch, int64_t position) {
+std::vector<std::byte> EncodeBatch(const CommitRecord& batch, int64_t position) {
   EncodedEdits edits;
   for (const ChunkEdit& edit : batch.chunks) edits.Add(edit);
   std::vector<std::byte> record;
@@ -297,7 +297,7 @@ std::vector<std::byte> EncodeBatch(const Batch& batch, int64_t position) {
 std::optional<Receipt> FindReceipt(Bytes bytes, int64_t position) {
   const std::optional<RecordHead> head = FindRecordHead(bytes);
   if (!head.has_value() || head->kind != RecordKind::kReceipt || head->size != kReceiptSize ||
-      std::ssize(bytes) < kReceiptSize || !IsIntact(bytes.first(kReceiptSize))) {
+      std::ssize(bytes) < kReceiptSize || !ChecksumMatches(bytes.first(kReceiptSize))) {
     return std::nullopt;
   }
   ByteReader reader(bytes.first(kReceiptSize), "receipt");
@@ -324,7 +324,7 @@ void AppendReceipt(const Receipt& receipt, int64_t position, std::vector<std::by
 
 std::vector<std::byte> EncodeMoved() {
   ByteWriter writer;
-  WriteRecordHead(RecordKind::kMoved, kMinRecordSize, writer);
+  WriteRecordHead(RecordKind::kReplaced, kMinRecordSize, writer);
   writer.Le(Xxh3(writer.written()));
   return std::move(writer).Take();
 }

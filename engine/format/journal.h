@@ -34,10 +34,10 @@ inline constexpr int64_t kMaxRecordSize = int64_t{4} << 30;
 inline constexpr std::string_view kRecordMagic("CAIRNJNL");
 
 enum class RecordKind : uint32_t {
-  kLater = 0,    // of a version to come, or what that added
-  kBatch = 1,    // a commit
-  kMoved = 2,    // another file takes the frame's name, or has taken it
-  kReceipt = 3,  // that the batch before it was written whole
+  kUnknown = 0,   // of a version to come, or what that added
+  kBatch = 1,     // a commit
+  kReplaced = 2,  // another file takes the frame's name, or has taken it
+  kReceipt = 3,   // that the batch before it was written whole
 };
 
 struct RecordHead {
@@ -48,9 +48,9 @@ struct RecordHead {
 // Nothing unless `bytes` begins with the head of a record, of whatever version.
 std::optional<RecordHead> FindRecordHead(Bytes bytes);
 // Whether a whole record is what was written.
-bool IsIntact(Bytes record);
+bool ChecksumMatches(Bytes record);
 // The hash that ends a record, by which the next one names it.
-uint64_t HashOf(Bytes record);
+uint64_t StoredChecksum(Bytes record);
 
 // A chunk as the index will say it.
 struct PlacedChunk {
@@ -100,18 +100,18 @@ struct TailEdit {
 };
 
 // What ties a batch to what lies before it.
-struct BatchLinks {
+struct CommitLinks {
   uint64_t base = 0;  // identity of the checkpoint; see BaseIdentity
   uint64_t generation = 0;
   uint64_t previous = 0;    // hash of the record before, or the identity of the checkpoint
   int64_t durable_end = 0;  // all before this was durable when the record was written
-  bool operator==(const BatchLinks&) const = default;
+  bool operator==(const CommitLinks&) const = default;
 };
 
 // Tells of a batch what the batch itself no longer can once it is damaged. It is written right
 // after the batch, and again in its place when the batch is durable; no other record depends on it.
 struct Receipt {
-  uint64_t base = 0;        // as in BatchLinks
+  uint64_t base = 0;        // as in CommitLinks
   uint64_t generation = 0;  // likewise
   // Of the machine that wrote it: see FileSystem::BootId. While that runs, its page cache holds the
   // batch and all before it.
@@ -124,22 +124,22 @@ inline constexpr int64_t kReceiptSize = kMinRecordSize + 4 * 8;
 inline constexpr int64_t kReceiptDurableAt = kRecordHeadSize + 3 * 8;
 
 // The frame as the batch leaves it.
-struct BatchTotals {
+struct CommitTotals {
   int64_t nchunks = 0;        // of the index: the tail is none of them
   int64_t nbytes = 0;         // decoded, with the tail
   int64_t stored_bytes = -1;  // of the chunks; -1: not known
   int32_t chunksize = 0;
   bool vlblocks = false;
-  bool operator==(const BatchTotals&) const = default;
+  bool operator==(const CommitTotals&) const = default;
 };
 
-struct Batch {
-  BatchLinks links;
-  BatchTotals totals;
+struct CommitRecord {
+  CommitLinks links;
+  CommitTotals totals;
   std::vector<ChunkEdit> chunks;  // one after the other
   std::vector<LayerEdit> layers;
   TailEdit tail;
-  bool operator==(const Batch&) const = default;
+  bool operator==(const CommitRecord&) const = default;
 };
 
 // Edits of chunks as a record holds them, encoded as they come.
@@ -157,9 +157,9 @@ class EncodedEdits {
 };
 
 // A batch in the places where its parts already lie.
-struct BatchParts {
-  BatchLinks links;
-  BatchTotals totals;
+struct CommitRecordParts {
+  CommitLinks links;
+  CommitTotals totals;
   const EncodedEdits& chunks;
   std::span<const LayerEdit> layers;
   // Of the tail; see TailEdit.
@@ -172,11 +172,11 @@ struct BatchParts {
 // elsewhere, in a chunk perhaps, names another base.
 
 // `record` is intact and a batch.
-absl::StatusOr<Batch> ParseBatch(Bytes record, int64_t position);
-int64_t RecordSize(const BatchParts& batch);
+absl::StatusOr<CommitRecord> ParseBatch(Bytes record, int64_t position);
+int64_t RecordSize(const CommitRecordParts& batch);
 // Puts the record behind what `out` holds.
-void AppendRecord(const BatchParts& batch, int64_t position, std::vector<std::byte>& out);
-std::vector<std::byte> EncodeBatch(const Batch& batch, int64_t position);
+void AppendRecord(const CommitRecordParts& batch, int64_t position, std::vector<std::byte>& out);
+std::vector<std::byte> EncodeBatch(const CommitRecord& batch, int64_t position);
 
 // Nothing unless `bytes` begins with an intact receipt.
 std::optional<Receipt> FindReceipt(Bytes bytes, int64_t position);

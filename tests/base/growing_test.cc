@@ -12,7 +12,7 @@
 namespace cairn {
 namespace {
 
-using GrowingBytes = Growing<std::byte>;
+using GrowingBytes = SharedAppendVector<std::byte>;
 
 std::string TextOf(const GrowingBytes& bytes) { return std::string(AsText(bytes.span())); }
 

@@ -51,7 +51,7 @@ double Ratio(const std::vector<std::byte>& payload, const CompressionOptions& op
 
 TEST(RulerTest, HasEveryDistanceBetweenTwoWindows) {
   const std::vector<std::byte> bytes(256 * kKiB);
-  const Ruler ruler(bytes, 1);
+  const SampleWindows ruler(bytes, 1);
   const size_t window = ruler.Window(0).size();
   std::vector<bool> seen(bytes.size() / window);
   for (size_t i = 0; i < ruler.count(); ++i) {
@@ -66,7 +66,7 @@ TEST(RulerTest, HasEveryDistanceBetweenTwoWindows) {
 TEST(RulerTest, AGlanceMissesNothingLongerThanAnEighth) {
   for (const size_t unit : {1, 4, 8, 16, 100}) {
     const std::vector<std::byte> bytes(256 * kKiB);
-    const Ruler glance = Ruler::Glance(bytes, unit);
+    const SampleWindows glance = SampleWindows::Glance(bytes, unit);
     EXPECT_LE(glance.size(), bytes.size() / 4) << unit;
     const std::byte* last = bytes.data();
     for (size_t i = 0; i < glance.count(); ++i) {

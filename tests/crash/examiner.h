@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "cairn/options.h"
-#include "engine/frame/replay_rules.h"
+#include "engine/frame/state/replay_checks.h"
 #include "tests/crash/history.h"
 #include "tests/crash/opened_frame.h"
 #include "tests/crash/tally.h"
@@ -29,7 +29,7 @@ class Examiner {
     };
     // Of 100 disks that differ, on how many a writer goes on.
     size_t written = 25;
-    frame::ReplayRules rules = {};
+    frame::ReplayChecks rules = {};
   };
   // All outlive it.
   Examiner(Context context, Dice& dice, Tally& tally)

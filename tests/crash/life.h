@@ -33,7 +33,7 @@ struct CrashFrame {
   // Commits have a little each and are durable, so many in a row that the space ahead is zeroed.
   bool small_commits = false;
   bool line = false;  // an n-dimensional array, of one dimension
-  frame::ReplayRules rules = {};
+  frame::ReplayChecks rules = {};
 };
 
 inline void PrintTo(const CrashFrame& frame, std::ostream* out) { *out << frame.name; }

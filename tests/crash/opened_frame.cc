@@ -3,26 +3,26 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/frame/environment.h"
-#include "engine/frame/frame_writer.h"
-#include "engine/frame/loader.h"
+#include "engine/frame/commit/frame_writer.h"
+#include "engine/frame/open/state_loader.h"
+#include "engine/frame/state/frame_context.h"
 
 namespace cairn::test {
 
 absl::StatusOr<OpenedFrame> OpenedFrame::Open(SimulatedDisk& disk,
-                                              const frame::ReplayRules& rules) {
+                                              const frame::ReplayChecks& rules) {
   OpenedFrame opened;
   if (rules.check_chunks && rules.check_prev) {
     CAIRN_ASSIGN_OR_RETURN(opened.frame_, Frame::Open(kPath, {.file_system = disk.root()}));
     return opened;
   }
-  auto env = std::make_shared<frame::Environment>();
+  auto env = std::make_shared<frame::FrameContext>();
   env->replay = rules;
   env->boot = disk.boot();
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, disk.root()->Open(kPath, FileMode::kRead));
-  frame::FrameSource source = frame::FrameSource::OfFile(file, 0, env->use_mmap);
+  frame::FrameFile source = frame::FrameFile::OfFile(file, 0, env->use_mmap);
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, LoadState(source, env));
-  CAIRN_ASSIGN_OR_RETURN(frame::FramePlace place, frame::FindPlace(disk.root(), kPath));
+  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, frame::LocateFrame(disk.root(), kPath));
   opened.core_ = std::make_shared<frame::FrameCore>(std::move(place), source, env);
   opened.core_->Adopt(std::move(source), std::move(state));
   return opened;

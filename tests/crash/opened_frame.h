@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/frame.h"
-#include "engine/frame/frame_core.h"
-#include "engine/frame/replay_rules.h"
+#include "engine/frame/open/frame_core.h"
+#include "engine/frame/state/replay_checks.h"
 #include "tests/support/simulated_disk.h"
 
 namespace cairn::test {
@@ -20,7 +20,7 @@ class OpenedFrame {
   static constexpr const char* kPath = "frame";
 
   static absl::StatusOr<OpenedFrame> Open(SimulatedDisk& disk,
-                                          const frame::ReplayRules& rules = {});
+                                          const frame::ReplayChecks& rules = {});
 
   Snapshot snapshot() const;
   absl::StatusOr<Snapshot> Refresh();

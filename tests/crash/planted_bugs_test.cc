@@ -147,7 +147,7 @@ TEST_P(PlantedBugTest, IsSeen) {
 
 // Finds states that mix two histories, in runs in which a crash may keep any of the commits that
 // were not synced, and the sync is missing that makes the cut behind an opened journal durable.
-int64_t CountMixedHistories(const frame::ReplayRules& rules) {
+int64_t CountMixedHistories(const frame::ReplayChecks& rules) {
   const CrashFrame frame = {.name = "OneSector",
                             .chunksize = 1 << 20,
                             .only_appends = true,

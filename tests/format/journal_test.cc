@@ -21,10 +21,10 @@ namespace {
 std::vector<std::byte> Text(std::string_view text) { return ToVector(AsBytes(text)); }
 
 // A batch that has some of everything.
-Batch FullBatch() {
+CommitRecord FullBatch() {
   const PlacedChunk chunk{
       .entry = 4711, .fingerprint = 0x0123456789ABCDEF, .nbytes = 64, .cbytes = 50};
-  Batch batch;
+  CommitRecord batch;
   batch.links = {.base = 1, .generation = 2, .previous = 3, .durable_end = 4};
   batch.totals = {.nchunks = 5, .nbytes = 6, .stored_bytes = -1, .chunksize = 64, .vlblocks = true};
   batch.chunks = {InsertEdit{.nchunk = 7, .chunk = chunk}, ReplaceEdit{.nchunk = 8, .chunk = chunk},
@@ -51,8 +51,8 @@ TEST(JournalTest, ABatchComesBackAsItWas) {
   ASSERT_TRUE(head.has_value());
   EXPECT_EQ(head->kind, RecordKind::kBatch);
   EXPECT_EQ(head->size, std::ssize(record));
-  EXPECT_TRUE(IsIntact(record));
-  const absl::StatusOr<Batch> parsed = ParseBatch(record, 0);
+  EXPECT_TRUE(ChecksumMatches(record));
+  const absl::StatusOr<CommitRecord> parsed = ParseBatch(record, 0);
   ASSERT_EQ(parsed.status(), absl::OkStatus());
   EXPECT_EQ(*parsed, FullBatch());
 }
@@ -85,7 +85,7 @@ TEST(JournalTest, ABatchLiesInTheFileAsDescribed) {
 TEST(JournalTest, AnEmptyBatchIsSmall) {
   const std::vector<std::byte> record = EncodeBatch({}, 0);
   EXPECT_LE(record.size(), 128u);
-  EXPECT_EQ(ParseBatch(record, 0).value(), Batch());
+  EXPECT_EQ(ParseBatch(record, 0).value(), CommitRecord());
 }
 
 TEST(JournalTest, EveryFlippedBitIsSeen) {
@@ -94,7 +94,8 @@ TEST(JournalTest, EveryFlippedBitIsSeen) {
     std::vector<std::byte> flipped = record;
     flipped[bit / 8] ^= std::byte{1} << (bit % 8);
     const auto head = FindRecordHead(flipped);
-    EXPECT_FALSE(head.has_value() && head->size == std::ssize(record) && IsIntact(flipped)) << bit;
+    EXPECT_FALSE(head.has_value() && head->size == std::ssize(record) && ChecksumMatches(flipped))
+        << bit;
   }
 }
 
@@ -114,7 +115,7 @@ TEST(JournalTest, BytesBehindTheLastFieldAreRefused) {
 }
 
 TEST(JournalTest, CountsThatTheRecordCannotHoldCostNothing) {
-  Batch batch;
+  CommitRecord batch;
   batch.chunks = {ReorderEdit{.order = {0}}};
   std::vector<std::byte> record = EncodeBatch(batch, 0);
   // The order's length, which claims 2^61 chunks.
@@ -129,9 +130,9 @@ TEST(JournalTest, WhatIsNoRecordIsNotFound) {
   EXPECT_FALSE(FindRecordHead({}).has_value());
   EXPECT_FALSE(FindRecordHead(std::vector<std::byte>(64)).has_value());
   std::vector<std::byte> later = EncodeMoved();
-  EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kMoved);
+  EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kReplaced);
   later[8] = std::byte{3};  // a version to come
-  EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kLater);
+  EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kUnknown);
 }
 
 TEST(JournalTest, AReceiptLiesInTheFileAsDescribed) {

@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include <CLI/CLI.hpp>
 
-#include "tools/bench/session.h"
-#include "tools/bench/stores.h"
+#include "tools/bench/contestants/stores.h"
+#include "tools/bench/results/session.h"
 
 namespace cairn::bench {
 

@@ -10,9 +10,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
-#include "tools/cairn/commands.h"
-#include "tools/cairn/help.h"
-#include "tools/cairn/suggestion.h"
+#include "tools/cairn/commands/commands.h"
+#include "tools/cairn/text/help.h"
+#include "tools/cairn/text/suggestion.h"
 
 namespace cairn::tool {
 

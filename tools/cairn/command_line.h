@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tools/cairn/command.h"
+#include "tools/cairn/commands/command.h"
 
 namespace cairn::tool {
 

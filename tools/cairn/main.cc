@@ -8,10 +8,10 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/command_line.h"
-#include "tools/cairn/complain.h"
-#include "tools/cairn/exit.h"
-#include "tools/cairn/io.h"
-#include "tools/cairn/lost_pages.h"
+#include "tools/cairn/io/io.h"
+#include "tools/cairn/io/lost_pages.h"
+#include "tools/cairn/text/complain.h"
+#include "tools/cairn/text/exit.h"
 
 namespace cairn::tool {
 namespace {

@@ -11,7 +11,7 @@ namespace cairn::model {
 namespace {
 
 // A commit of the journal, and the receipt after it.
-struct Batch {
+struct CommitRecord {
   FoundRecord found;
   uint64_t end = 0;
   std::optional<Receipt> receipt = {};
@@ -54,7 +54,7 @@ class Replayer {
   uint64_t taken_end_;           // of the last record or receipt taken
   uint64_t durable_end_;         // as records tell
   uint64_t trusted_generation_;  // as receipts tell: no power cut took a part of it
-  std::vector<Batch> batches_;
+  std::vector<CommitRecord> batches_;
 };
 
 void Replayer::Learn(const Receipt& receipt) {
@@ -155,7 +155,7 @@ bool Replayer::IsTrusted(const FoundRecord& found) const {
 void Replayer::Settle(Replayed& result) const {
   result.damaged = trusted_generation_ > generation_;
   result.durable_end = durable_end_;
-  for (const Batch& batch : batches_) {
+  for (const CommitRecord& batch : batches_) {
     if (!IsTrusted(batch.found)) break;
     const BatchRecord& record = batch.found.record;
     result.state.chunks.insert(result.state.chunks.end(), record.chunks.begin(),

@@ -1,0 +1,12 @@
+#include "engine/base/random.h"
+
+#include <random>
+
+namespace cairn::frame {
+
+uint64_t RandomNumber() {
+  std::random_device device;
+  return (uint64_t{device()} << 32) | device();
+}
+
+}  // namespace cairn::frame

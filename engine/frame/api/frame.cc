@@ -1,0 +1,112 @@
+#include "cairn/frame.h"
+
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "engine/frame/commit/frame_writer.h"
+#include "engine/frame/commit/live_copy.h"
+#include "engine/frame/open/frame_core.h"
+#include "engine/frame/open/history.h"
+
+namespace cairn {
+
+namespace {
+
+// Where a frame will be, whatever is there now.
+absl::StatusOr<frame::FrameLocation> PlaceOf(const std::string& path,
+                                             const CreateOptions& options) {
+  FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
+  CAIRN_ASSIGN_OR_RETURN(std::string absolute, files->Absolute(path));
+  return frame::FrameLocation{.files = files, .path = std::move(absolute)};
+}
+
+// A frame that has everything from its first moment on.
+absl::StatusOr<std::shared_ptr<frame::FrameCore>> CreateEmpty(frame::FrameLocation place,
+                                                              const CreateOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
+                         frame::FrameWriter::Build(std::move(place), options, false));
+  CAIRN_RETURN_IF_ERROR(writer->Close());
+  return writer->core();
+}
+
+}  // namespace
+
+Frame::Frame(std::shared_ptr<frame::FrameCore> core) : core_(std::move(core)) {}
+Frame::Frame(Frame&&) noexcept = default;
+Frame& Frame::operator=(Frame&&) noexcept = default;
+Frame::~Frame() = default;
+
+absl::StatusOr<Frame> Frame::Open(const std::string& path, const OpenOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> core,
+                         frame::FrameCore::Open(path, options));
+  return Frame(std::move(core));
+}
+
+absl::StatusOr<Frame> Frame::OpenBuffer(Bytes cframe, const OpenOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> core,
+                         frame::FrameCore::OpenBuffer(cframe, options));
+  return Frame(std::move(core));
+}
+
+absl::StatusOr<Frame> Frame::Create(const std::string& path, const CreateOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, PlaceOf(path, options));
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> core,
+                         CreateEmpty(std::move(place), options));
+  return Frame(std::move(core));
+}
+
+absl::StatusOr<Frame> Frame::CreateInMemory(const CreateOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> core, CreateEmpty({}, options));
+  return Frame(std::move(core));
+}
+
+absl::StatusOr<Writer> Frame::Build(const std::string& path, const CreateOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, PlaceOf(path, options));
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
+                         frame::FrameWriter::Build(std::move(place), options, true));
+  return Writer(std::move(writer));
+}
+
+Snapshot Frame::snapshot() const { return Snapshot(core_->newest()); }
+
+absl::StatusOr<Snapshot> Frame::Refresh() {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, core_->Refresh());
+  return Snapshot(std::move(state));
+}
+
+absl::StatusOr<std::vector<GenerationInfo>> Frame::History(const HistoryOptions& options) const {
+  return frame::ListHistory(core_->source(), core_->env(), options);
+}
+
+absl::StatusOr<Writer> Frame::OpenWriter(const WriterOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
+                         frame::FrameWriter::Open(core_, options));
+  return Writer(std::move(writer));
+}
+
+absl::StatusOr<CompactReport> Frame::Compact(absl::FunctionRef<bool(int64_t)> progress) {
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
+                         frame::FrameWriter::Open(core_, {}));
+  CAIRN_ASSIGN_OR_RETURN(const CompactReport report, writer->Compact(progress));
+  CAIRN_RETURN_IF_ERROR(writer->Close());
+  return report;
+}
+
+absl::StatusOr<std::vector<std::byte>> Frame::ToBuffer() const {
+  const std::shared_ptr<const frame::State> state = core_->newest();
+  if (state->header.layout == Layout::kSparse || state->info.journal_size > 0)
+    return frame::SerializeContiguous(*state);
+  std::vector<std::byte> out(static_cast<size_t>(state->header.frame_size));
+  // The header in the file may have moved on; the state's own is the one that fits.
+  CopyBytes(*state->header_bytes, out);
+  const int64_t header_len = state->header.header_len;
+  chunk::ScratchBuffer scratch;
+  CAIRN_ASSIGN_OR_RETURN(
+      const Bytes rest,
+      state->region.Read(header_len, state->header.frame_size - header_len, scratch));
+  CopyBytes(rest, MutableBytes(out).subspan(static_cast<size_t>(header_len)));
+  return out;
+}
+
+}  // namespace cairn

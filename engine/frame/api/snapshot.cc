@@ -1,0 +1,178 @@
+#include "cairn/snapshot.h"
+
+#include <algorithm>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/chunk/encoder.h"
+#include "engine/chunk/plain.h"
+#include "engine/format/index_entry.h"
+#include "engine/frame/read/box_reader.h"
+#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/item_gather.h"
+#include "engine/frame/read/verifier.h"
+#include "engine/frame/state/state.h"
+#include "engine/frame/state/vlmetalayers.h"
+
+namespace cairn {
+
+namespace {
+
+// Numbers that a caller could not give come from the file here, and are damage.
+absl::StatusOr<std::vector<std::byte>> MakeSpecial(const frame::State& state, SpecialValue special,
+                                                   int32_t nbytes) {
+  CompressionOptions options;
+  options.typesize = state.header.typesize;
+  const auto encoder = chunk::Encoder::Make(options, &state.env->pool);
+  auto bytes = encoder.ok() ? encoder->EncodeSpecial(special, nbytes, {}) : encoder.status();
+  if (absl::IsInvalidArgument(bytes.status())) {
+    return absl::DataLossError(bytes.status().message());
+  }
+  return bytes;
+}
+
+// A chunk for what the index or the tail holds without one.
+absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::ChunkReader& open,
+                                SpecialValue special) {
+  CAIRN_RETURN_IF_ERROR(frame::CheckChunkNbytes(state, open.nbytes()));
+  auto bytes = std::make_shared<std::vector<std::byte>>();
+  if (special == SpecialValue::kNone) {
+    std::vector<std::byte> raw(static_cast<size_t>(open.nbytes()));
+    CAIRN_RETURN_IF_ERROR(open.Read(0, raw));
+    *bytes = chunk::PlainChunk(raw, state.header.typesize);
+  } else {
+    CAIRN_ASSIGN_OR_RETURN(*bytes, MakeSpecial(state, special, open.nbytes()));
+  }
+  return Chunk(*bytes, bytes);
+}
+
+// The chunk of an entry, with an owner.
+absl::StatusOr<Chunk> PinChunk(const frame::State& state, const ChunkEntry& entry) {
+  const chunk::WorkspacePool::Lease lease = state.env->pool.Acquire();
+  const auto make = [&]() -> absl::StatusOr<Chunk> {
+    CAIRN_ASSIGN_OR_RETURN(
+        const frame::ChunkReader chunk,
+        frame::ChunkReader::Open(state, entry.index, state.env->verify, lease->stored));
+    return MakeChunk(state, chunk, entry.special);
+  };
+  if (entry.offset < 0 && entry.file < 0) return make();
+  CAIRN_ASSIGN_OR_RETURN(frame::StoredChunk stored,
+                         frame::ReadStored(state, entry.index, state.env->verify, lease->stored));
+  if (frame::DependsOnFrame(state, stored.header)) return make();
+  if (stored.chunk.owner() == nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(const frame::IndexEntry place, state.chunks.Get(entry.index));
+    CAIRN_ASSIGN_OR_RETURN(stored, state.area->Pin(place.value));
+  }
+  return std::move(stored.chunk);
+}
+
+}  // namespace
+
+const FrameInfo& Snapshot::info() const { return state_->info; }
+
+const std::vector<Metalayer>& Snapshot::metalayers() const { return state_->header.metalayers; }
+
+std::vector<std::string> Snapshot::vlmetalayers() const {
+  std::vector<std::string> names;
+  for (const frame::VlMetalayer& layer : state_->vlmetalayers) names.push_back(layer.name);
+  return names;
+}
+
+absl::StatusOr<std::vector<std::byte>> Snapshot::GetMetalayer(std::string_view name) const {
+  const auto it = std::ranges::find(metalayers(), name, &Metalayer::name);
+  if (it != metalayers().end()) return it->content;
+  return absl::NotFoundError(absl::StrFormat("metalayer %s", name));
+}
+
+absl::StatusOr<std::vector<std::byte>> Snapshot::GetVlmeta(std::string_view name) const {
+  CAIRN_RETURN_IF_ERROR(state_->trailer_damage);
+  const auto it = std::ranges::find(state_->vlmetalayers, name, &frame::VlMetalayer::name);
+  if (it != state_->vlmetalayers.end()) return frame::DecodeVlLayer(*state_->env, *it);
+  return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));
+}
+
+absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
+  CAIRN_RETURN_IF_ERROR(frame::CheckChunkNumber(*state_, nchunk));
+  ChunkEntry result{.index = nchunk};
+  if (frame::IsPartialChunk(*state_, nchunk)) return result;
+  CAIRN_ASSIGN_OR_RETURN(const frame::IndexEntry entry, state_->chunks.Get(nchunk));
+  if (format::IsSpecialEntry(entry.value)) {
+    CAIRN_ASSIGN_OR_RETURN(result.special, format::SpecialOfEntry(entry.value));
+  } else {
+    const absl::StatusOr<frame::ChunkLocation> place = state_->area->Locate(entry.value);
+    if (!place.ok()) return frame::AtChunk(nchunk, place.status());
+    result.offset = place->offset;
+    result.file = place->file;
+  }
+  if (entry.fingerprint != 0) result.fingerprint = entry.fingerprint;
+  return result;
+}
+
+absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
+  CAIRN_ASSIGN_OR_RETURN(const ChunkEntry entry, GetEntry(nchunk));
+  absl::StatusOr<Chunk> chunk = PinChunk(*state_, entry);
+  if (!chunk.ok() || state_->writers_file == nullptr) return chunk;
+  // A staged chunk needs the writer's lock as long as it is read.
+  const auto owner =
+      std::make_shared<std::pair<Chunk, std::shared_ptr<const frame::State>>>(*chunk, state_);
+  return Chunk(chunk->bytes(), owner);
+}
+
+absl::StatusOr<int32_t> Snapshot::ChunkSize(int64_t nchunk) const {
+  CAIRN_ASSIGN_OR_RETURN(const int32_t nbytes, frame::ChunkNbytes(*state_, nchunk));
+  if (absl::Status status = frame::CheckChunkNbytes(*state_, nbytes); !status.ok()) {
+    return frame::AtChunk(nchunk, status);
+  }
+  return nbytes;
+}
+
+absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableBytes dst) const {
+  const chunk::WorkspacePool::Lease lease = state_->env->pool.Acquire();
+  const absl::StatusOr<frame::ChunkReader> chunk =
+      frame::ChunkReader::Open(*state_, nchunk, state_->env->verify, lease->stored);
+  if (!chunk.ok()) return chunk.status();
+  if (static_cast<int64_t>(dst.size()) != chunk->nbytes()) {
+    return InvalidArgument("chunk %d has %d bytes, the buffer %d", nchunk, chunk->nbytes(),
+                           dst.size());
+  }
+  if (absl::Status status = chunk->Read(0, dst, *lease); !status.ok()) {
+    return frame::AtChunk(nchunk, status);
+  }
+  return absl::OkStatus();
+}
+
+const std::optional<ArrayInfo>& Snapshot::array() const { return state_->array; }
+
+absl::Status Snapshot::ReadBox(std::span<const int64_t> start, std::span<const int64_t> shape,
+                               MutableBytes dst) const {
+  return frame::ReadBox(*state_, start, shape, dst);
+}
+
+absl::Status Snapshot::ReadItems(int64_t start, MutableBytes dst) const {
+  const int64_t typesize = info().typesize;
+  if (static_cast<int64_t>(dst.size()) % typesize != 0) {
+    return InvalidArgument("a buffer of %d bytes holds no whole items of %d", dst.size(), typesize);
+  }
+  const int64_t count = static_cast<int64_t>(dst.size()) / typesize;
+  if (!RangeFits(start, count, info().nbytes / typesize)) {
+    return OutOfRange("items from %d on, %d of them, of %d", start, count,
+                      info().nbytes / typesize);
+  }
+  return frame::ReadRange(*state_, start * typesize, dst);
+}
+
+absl::Status Snapshot::ReadItemsAt(std::span<const int64_t> items, MutableBytes dst) const {
+  return frame::GatherItems(*state_, items, dst);
+}
+
+absl::Status Snapshot::ReadBytes(int64_t begin, MutableBytes dst) const {
+  return frame::ReadRange(*state_, begin, dst);
+}
+
+absl::StatusOr<VerifyReport> Snapshot::Verify(VerifyDepth depth,
+                                              absl::FunctionRef<bool(int64_t)> progress) const {
+  return frame::VerifyState(*state_, depth, progress);
+}
+
+}  // namespace cairn

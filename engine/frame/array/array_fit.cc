@@ -1,0 +1,101 @@
+#include "engine/frame/array/array_fit.h"
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "engine/base/status.h"
+#include "engine/chunk/encode_options.h"
+#include "engine/format/b2nd.h"
+#include "engine/frame/read/chunk_reader.h"
+
+namespace cairn::frame {
+
+namespace {
+
+constexpr uint8_t kNumPy = 0;  // dtype_format
+
+// What C-Blosc2 says of items of any size when it is not told their type.
+constexpr std::string_view kUntold = "|u1";
+
+// Bytes of one item of a plain type such as "<f4"; empty for all others.
+std::optional<int32_t> SizeOfDtype(std::string_view dtype) {
+  if (!dtype.empty() && std::string_view("<>=|").find(dtype[0]) != std::string_view::npos) {
+    dtype.remove_prefix(1);
+  }
+  if (dtype.size() < 2 || std::string_view("biufcSV").find(dtype[0]) == std::string_view::npos) {
+    return std::nullopt;
+  }
+  int32_t size = 0;
+  const char* const end = dtype.data() + dtype.size();
+  const auto [parsed, error] = std::from_chars(dtype.data() + 1, end, size);
+  if (error != std::errc() || parsed != end) return std::nullopt;
+  return size;
+}
+
+}  // namespace
+
+absl::StatusOr<ArrayGeometry> GeometryOf(const State& state) {
+  if (!state.array.has_value()) {
+    // A metalayer that does not parse makes no array either, but says why.
+    const absl::Status status = format::FindB2nd(state.header.metalayers).status();
+    return absl::IsNotFound(status) ? absl::FailedPreconditionError(status.message()) : status;
+  }
+  absl::StatusOr<ArrayGeometry> geometry = ArrayGeometry::Make(*state.array, state.header.typesize);
+  if (absl::IsInvalidArgument(geometry.status())) {
+    return absl::DataLossError(geometry.status().message());
+  }
+  CAIRN_RETURN_IF_ERROR(geometry.status());
+  if (CountChunks(state) != geometry->nchunks()) {
+    return DataLoss("array: needs %d chunks, the frame has %d", geometry->nchunks(),
+                    CountChunks(state));
+  }
+  if (geometry->nchunks() == 0) return geometry;
+  if (state.header.chunksize != geometry->chunksize()) {
+    return DataLoss("array: needs chunks of %d bytes, the frame's chunksize is %d",
+                    geometry->chunksize(), state.header.chunksize);
+  }
+  // As many chunks, the last of them short.
+  if (state.header.nbytes != geometry->nchunks() * geometry->chunksize()) {
+    return DataLoss("array: needs %d bytes in %d chunks, the frame holds %d",
+                    geometry->nchunks() * geometry->chunksize(), geometry->nchunks(),
+                    state.header.nbytes);
+  }
+  return geometry;
+}
+
+bool IsArray(const State& state) { return state.array.has_value() && GeometryOf(state).ok(); }
+
+absl::Status CheckDtype(const ArrayInfo& array, int32_t typesize) {
+  if (array.dtype_format != kNumPy) return absl::OkStatus();
+  const std::optional<int32_t> size = SizeOfDtype(array.dtype);
+  if (!size.has_value() || *size == typesize) return absl::OkStatus();
+  return InvalidArgument("array: dtype %s has items of %d bytes, the typesize is %d", array.dtype,
+                         *size, typesize);
+}
+
+absl::StatusOr<ArrayGeometry> CheckArray(const State& state) {
+  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(state));
+  const absl::Status dtype = CheckDtype(*state.array, state.header.typesize);
+  if (!dtype.ok() && state.array->dtype != kUntold) return absl::DataLossError(dtype.message());
+  const int32_t blocksize = state.header.blocksize;
+  if (geometry.nchunks() > 0 && blocksize > 0 && blocksize != geometry.blocksize()) {
+    return DataLoss("array: needs blocks of %d bytes, the frame's blocksize is %d",
+                    geometry.blocksize(), blocksize);
+  }
+  return geometry;
+}
+
+absl::Status CheckArrayChunk(const chunk::Header& chunk, const ArrayGeometry& geometry,
+                             int32_t typesize) {
+  if (chunk.special != SpecialValue::kNone) return absl::OkStatus();
+  if (chunk.blocksize != geometry.blocksize()) {
+    return DataLoss("array: needs blocks of %d bytes, got %d", geometry.blocksize(),
+                    chunk.blocksize);
+  }
+  if (chunk.typesize == chunk::HeaderTypesize(typesize)) return absl::OkStatus();
+  return DataLoss("array: needs items of %d bytes, got %d", chunk::HeaderTypesize(typesize),
+                  chunk.typesize);
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,90 @@
+// How the items of an n-dimensional array lie in chunks and blocks. Pure arithmetic.
+#ifndef CAIRN_ENGINE_FRAME_ARRAY_ARRAY_GEOMETRY_H_
+#define CAIRN_ENGINE_FRAME_ARRAY_ARRAY_GEOMETRY_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/array.h"
+
+namespace cairn::frame {
+
+// A number for each dimension, the slowest first.
+using Index = std::array<int64_t, kMaxDimensions>;
+
+// Items [start, start + shape) in each dimension.
+struct Box {
+  Index start{};
+  Index shape{};
+};
+
+// What of a box lies in one chunk.
+struct ChunkPart {
+  int64_t nchunk = 0;
+  Box inside;              // in the chunk
+  Index at{};              // where it begins in the box
+  bool all_items = false;  // all that the chunk holds of the array
+};
+
+// Items that lie side by side both in the decoded chunk and in a box in C order. Bytes.
+struct Run {
+  int64_t in_chunk = 0;
+  int64_t in_box = 0;
+  int64_t nbytes = 0;
+};
+
+// An array without dimensions counts as one dimension of one item. No product here overflows.
+class ArrayGeometry {
+ public:
+  // kInvalidArgument for shapes that no frame can have, kUnimplemented for more than
+  // kMaxDimensions.
+  static absl::StatusOr<ArrayGeometry> Make(const ArrayInfo& array, int32_t typesize);
+
+  // What all numbers below are given for: at least 1.
+  size_t ndim() const { return ndim_; }
+  const Index& shape() const { return shape_; }
+  const Index& chunkshape() const { return chunkshape_; }
+  // Chunks in each dimension.
+  const Index& chunk_grid() const { return chunk_grid_; }
+  int64_t nchunks() const { return nchunks_; }
+  // Bytes of a decoded chunk and of a block, padding included; 0 only in arrays without items.
+  int32_t chunksize() const { return chunksize_; }
+  int32_t blocksize() const { return blocksize_; }
+
+  // kInvalidArgument for another number of dimensions, kOutOfRange.
+  absl::StatusOr<Box> MakeBox(std::span<const int64_t> start, std::span<const int64_t> shape) const;
+  // Bytes of a box's items.
+  int64_t NbytesOf(const Box& box) const;
+
+  // Visits what of the box lies in each chunk, in the order of the chunks, up to the first error.
+  absl::Status ForEachChunk(const Box& box,
+                            absl::FunctionRef<absl::Status(const ChunkPart&)> visit) const;
+  // Visits a chunk's part of the box, in the order in which it lies in the chunk.
+  absl::Status ForEachRun(const Box& box, const ChunkPart& part,
+                          absl::FunctionRef<absl::Status(const Run&)> visit) const;
+
+ private:
+  ArrayGeometry() = default;
+  absl::Status CountBytes();
+
+  size_t given_ndim_ = 0;
+  size_t ndim_ = 1;
+  int32_t typesize_ = 1;
+  Index shape_{};
+  Index chunkshape_{};
+  Index blockshape_{};
+  Index chunk_grid_{};
+  Index block_grid_{};  // blocks of a chunk
+  int64_t nchunks_ = 0;
+  int32_t chunksize_ = 0;
+  int32_t blocksize_ = 0;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_ARRAY_ARRAY_GEOMETRY_H_

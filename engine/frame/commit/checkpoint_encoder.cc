@@ -1,0 +1,287 @@
+#include "engine/frame/commit/checkpoint_encoder.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checked.h"
+#include "engine/base/endian.h"
+#include "engine/base/hash.h"
+#include "engine/base/status.h"
+#include "engine/chunk/header.h"
+#include "engine/chunk/join_blocks.h"
+#include "engine/chunk/plain.h"
+#include "engine/format/index_entry.h"
+#include "engine/format/trailer.h"
+#include "engine/frame/index/fingerprint_table.h"
+#include "engine/frame/state/vlmetalayers.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// The trailer's length is an i32 in practice, and the table of fingerprints is most of it. The seal
+// has a copy of the header, which is short in frames that anybody needs.
+constexpr int64_t kMaxTableBytes = int64_t{1} << 30;
+constexpr int64_t kMaxHeaderBytes = int64_t{1} << 28;
+
+// The entries from number `first` on. Those before fill the first pages of the committed index, and
+// are taken over as they are stored there.
+struct Columns {
+  int64_t first = 0;
+  std::vector<int64_t> entries;
+  std::vector<uint64_t> fingerprints;
+};
+
+absl::StatusOr<Columns> ReadIndex(const ChunkIndex& chunks, int64_t first) {
+  Columns columns;
+  columns.first = first;
+  columns.entries.reserve(static_cast<size_t>(chunks.size() - first));
+  columns.fingerprints.reserve(static_cast<size_t>(chunks.size() - first));
+  const auto take = [&](const IndexEntry& entry) {
+    columns.entries.push_back(entry.value);
+    columns.fingerprints.push_back(entry.fingerprint);
+    return absl::OkStatus();
+  };
+  CAIRN_RETURN_IF_ERROR(chunks.ForEach(take, first));
+  return columns;
+}
+
+// How many entries can be taken over: whole pages, of an index that is what was sealed, with at
+// least one entry behind them.
+int64_t EntriesToKeep(const ChunkIndex& chunks) {
+  const CommittedIndex* const base = chunks.base();
+  if (base == nullptr || !base->seal().has_value()) return 0;
+  const int64_t kept = std::min(chunks.unchanged(), chunks.size() - 1);
+  if (kept < format::kPageEntries || Xxh3(base->stored()) != base->seal()->index_hash) return 0;
+  return kept - kept % format::kPageEntries;
+}
+
+template <typename T>
+void AppendLittleEndian(const std::vector<T>& numbers, std::vector<std::byte>& out) {
+  const size_t begin = out.size();
+  out.resize(begin + numbers.size() * sizeof(T));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    StoreLe(out.data() + begin + i * sizeof(T), static_cast<uint64_t>(numbers[i]));
+  }
+}
+
+// The hashes of the pages, of which `table` is one column.
+std::vector<uint64_t> HashPages(const Columns& columns, const CommittedIndex* base, Bytes table) {
+  std::vector<uint64_t> pages;
+  if (columns.first > 0) {
+    const std::vector<uint64_t>& old = base->seal()->pages;
+    const int64_t whole_pages = columns.first / format::kPageEntries;
+    pages.assign(old.begin(), old.begin() + static_cast<std::ptrdiff_t>(whole_pages));
+  }
+  std::vector<std::byte> raw;
+  AppendLittleEndian(columns.entries, raw);
+  constexpr auto kPageSize = static_cast<size_t>(format::kPageEntries) * sizeof(int64_t);
+  table = table.subspan(static_cast<size_t>(columns.first) * sizeof(uint64_t));
+  for (size_t at = 0; at < raw.size(); at += kPageSize) {
+    const size_t size = std::min(kPageSize, raw.size() - at);
+    pages.push_back(format::HashPage(Bytes(raw).subspan(at, size), table.subspan(at, size)));
+  }
+  return pages;
+}
+
+bool IsUncovered(int64_t entry, uint64_t fingerprint) {
+  return !format::IsSpecialEntry(entry) && fingerprint == 0;
+}
+
+absl::StatusOr<int64_t> CountUncovered(const Columns& columns, const CommittedIndex* base) {
+  int64_t uncovered = 0;
+  if (columns.first > 0 && base->seal()->uncovered > 0) {
+    uncovered = base->seal()->uncovered;
+    CAIRN_RETURN_IF_ERROR(
+        base->ForEach(columns.first, base->size() - columns.first, [&](const IndexEntry& dropped) {
+          if (IsUncovered(dropped.value, dropped.fingerprint)) --uncovered;
+          return absl::OkStatus();
+        }));
+    if (uncovered < 0) return DataLoss("seal: more chunks than it says have no fingerprint");
+  }
+  for (size_t i = 0; i < columns.entries.size(); ++i) {
+    if (IsUncovered(columns.entries[i], columns.fingerprints[i])) ++uncovered;
+  }
+  return uncovered;
+}
+
+// Puts the parts together: each needs the sizes of the others, and their hashes.
+class CheckpointEncoder {
+ public:
+  CheckpointEncoder(const StagedState& draft, const CheckpointPlan& plan)
+      : draft_(draft), plan_(plan), header_(draft.header), seal_(plan.seal) {
+    for (const VlMetalayer& layer : draft.vlmetalayers) {
+      layers_.push_back({layer.name, layer.chunk.bytes()});
+    }
+  }
+
+  absl::StatusOr<CheckpointBytes> Run(chunk::WorkspacePool* pool);
+
+ private:
+  absl::Status AddIndex(chunk::WorkspacePool* pool);
+  absl::Status AddTable();
+  void AddSeal();
+  absl::Status SetArea();
+  void SetSizes();
+  std::vector<std::byte> EncodeHeader() const;
+
+  const StagedState& draft_;
+  const CheckpointPlan& plan_;
+  format::FrameHeader header_;
+  format::Seal seal_;
+  FingerprintType type_ = FingerprintType::kNone;
+  Columns columns_;
+  std::vector<std::byte> index_;
+  std::vector<std::byte> table_;
+  std::vector<std::byte> seal_chunk_;
+  std::vector<format::NamedBytes> layers_;  // Cairn's own last
+};
+
+// The first `kept` entries as they are stored, and behind them those of `rest`.
+std::optional<std::vector<std::byte>> JoinIndex(const ChunkIndex& chunks, int64_t kept,
+                                                Bytes rest) {
+  std::optional<std::vector<std::byte>> joined =
+      chunk::JoinBlocks(chunks.base()->stored(), kept / format::kPageEntries, rest);
+  if (!joined.has_value()) return std::nullopt;
+  // The blocks of the stored index may be no pages.
+  const absl::StatusOr<chunk::Header> header = chunk::ParseHeader(*joined);
+  const bool fits = header.ok() && header->nbytes == chunks.size() * format::kIndexTypesize;
+  return fits ? std::move(joined) : std::nullopt;
+}
+
+absl::Status CheckpointEncoder::AddIndex(chunk::WorkspacePool* pool) {
+  const ChunkIndex& chunks = draft_.chunks;
+  if (chunks.size() == 0) return absl::OkStatus();
+  // The files of a sparse frame tell more than their pages do; see SetArea.
+  const bool contiguous = header_.layout == Layout::kContiguous;
+  const int64_t kept = contiguous ? EntriesToKeep(chunks) : 0;
+  CAIRN_ASSIGN_OR_RETURN(columns_, ReadIndex(chunks, kept));
+  CAIRN_ASSIGN_OR_RETURN(index_, format::EncodeIndex(columns_.entries, pool));
+  if (kept == 0) return absl::OkStatus();
+  if (std::optional<std::vector<std::byte>> joined = JoinIndex(chunks, kept, index_);
+      joined.has_value()) {
+    index_ = *std::move(joined);
+    return absl::OkStatus();
+  }
+  CAIRN_ASSIGN_OR_RETURN(columns_, ReadIndex(chunks, 0));
+  CAIRN_ASSIGN_OR_RETURN(index_, format::EncodeIndex(columns_.entries, pool));
+  return absl::OkStatus();
+}
+
+absl::Status CheckpointEncoder::AddTable() {
+  type_ = plan_.seal.type;
+  if (type_ == FingerprintType::kNone) return absl::OkStatus();
+  const CommittedIndex* const base = draft_.chunks.base();
+  std::vector<std::byte> table;
+  table.reserve(static_cast<size_t>(draft_.chunks.size()) * sizeof(uint64_t));
+  if (columns_.first > 0) base->seal()->table.AppendTo(0, columns_.first, table);
+  AppendLittleEndian(columns_.fingerprints, table);
+  table_ = FingerprintTable::Encode(table);
+  layers_.push_back({format::kTableLayer, table_});
+  seal_.pages = HashPages(columns_, base, table);
+  CAIRN_ASSIGN_OR_RETURN(seal_.uncovered, CountUncovered(columns_, base));
+  return absl::OkStatus();
+}
+
+void CheckpointEncoder::AddSeal() {
+  if (draft_.chunks.size() == 1 && header_.nbytes < header_.chunksize) {
+    seal_.chunksize = header_.chunksize;
+    header_.chunksize = static_cast<int32_t>(header_.nbytes);
+  }
+  seal_.index_hash = index_.empty() ? 0 : Xxh3(index_);
+  seal_.dead_bytes = -1;
+  if (draft_.stored_bytes.has_value() && *draft_.stored_bytes <= header_.cbytes) {
+    seal_.dead_bytes = header_.cbytes - *draft_.stored_bytes;
+  }
+  // The seal names the header, the header the frame's size, and that follows from the seal's: so a
+  // seal of the same size stands in until the header is known.
+  seal_.header_copy = *draft_.header_bytes;
+  seal_chunk_ = chunk::PlainChunk(format::EncodeSeal(seal_));
+  layers_.push_back({format::kSealLayer, seal_chunk_});
+}
+
+// Where the index lies behind the header; what all files hold in a sparse frame.
+absl::Status CheckpointEncoder::SetArea() {
+  if (header_.layout == Layout::kContiguous) {
+    header_.cbytes = plan_.index_begin - header_.header_len;
+    if (!header_.variable_chunks() || draft_.chunks.size() <= MaxVariableChunks(header_.cbytes)) {
+      return absl::OkStatus();
+    }
+    return ResourceExhausted("index: %d chunks of any size in an area of %d bytes",
+                             draft_.chunks.size(), header_.cbytes);
+  }
+  header_.cbytes = draft_.stored_bytes.value_or(header_.cbytes);
+  // C-Blosc2 takes the numbers of files for offsets into so many bytes, and refuses larger ones.
+  if (columns_.entries.empty()) return absl::OkStatus();
+  const int64_t largest = *std::ranges::max_element(columns_.entries);
+  if (largest < 0) return absl::OkStatus();
+  const std::optional<int64_t> end = CheckedAdd<int64_t>(largest, chunk::kHeaderSize);
+  if (!end.has_value()) return DataLoss("index: names a chunk file of number %d", largest);
+  header_.cbytes = std::max(header_.cbytes, *end);
+  return absl::OkStatus();
+}
+
+void CheckpointEncoder::SetSizes() {
+  header_.frame_size =
+      plan_.index_begin + static_cast<int64_t>(index_.size()) + format::TrailerSize(layers_);
+  header_.has_vlmetalayers = !layers_.empty();
+}
+
+// Bytes that no writer changes stay.
+std::vector<std::byte> CheckpointEncoder::EncodeHeader() const {
+  std::vector<std::byte> bytes = *draft_.header_bytes;
+  CopyBytes(format::EncodeFixedHeader(header_), bytes);
+  for (size_t i = 0; i < header_.places.size(); ++i) {
+    CopyBytes(header_.metalayers[i].content,
+              MutableBytes(bytes).subspan(static_cast<size_t>(header_.places[i].begin)));
+  }
+  return bytes;
+}
+
+absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* pool) {
+  CAIRN_RETURN_IF_ERROR(AddIndex(pool));
+  CAIRN_RETURN_IF_ERROR(SetArea());
+  if (!plan_.plain && HasRoomForSeal(draft_)) {
+    CAIRN_RETURN_IF_ERROR(AddTable());
+    AddSeal();
+  }
+  if (layers_.size() > kMaxVlMetalayers) {
+    return ResourceExhausted("trailer: %d vlmetalayers, at most %d", layers_.size(),
+                             kMaxVlMetalayers);
+  }
+  if (format::TrailerSize(layers_) > INT32_MAX) {
+    return ResourceExhausted("trailer: %d bytes, at most %d", format::TrailerSize(layers_),
+                             INT32_MAX);
+  }
+  SetSizes();
+  CheckpointBytes out;
+  out.header = EncodeHeader();
+  if (!seal_chunk_.empty()) {
+    seal_.header_copy = out.header;
+    seal_.header_hash = Xxh3(out.header);
+    CopyBytes(chunk::PlainChunk(format::EncodeSeal(seal_)), seal_chunk_);
+  }
+  out.tail = std::move(index_);
+  const std::vector<std::byte> trailer = format::EncodeTrailer(layers_, type_);
+  out.tail.insert(out.tail.end(), trailer.begin(), trailer.end());
+  return out;
+}
+
+}  // namespace
+
+bool HasRoomForSeal(const StagedState& draft) {
+  return LeavesRoomForSeal(draft.vlmetalayers.size()) &&
+         draft.header.header_len <= kMaxHeaderBytes &&
+         draft.nchunks() <= kMaxTableBytes / static_cast<int64_t>(sizeof(uint64_t));
+}
+
+absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const StagedState& draft,
+                                                 const CheckpointPlan& plan,
+                                                 chunk::WorkspacePool* pool) {
+  return CheckpointEncoder(draft, plan).Run(pool);
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,41 @@
+// Turns a draft into the bytes of a frame that any Blosc2 reads: index, trailer and header.
+#ifndef CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_ENCODER_H_
+#define CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_ENCODER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "engine/format/seal.h"
+#include "engine/frame/stage/staged_state.h"
+
+namespace cairn::frame {
+
+// What the writer decides; the hashes, the copy and the counts follow from the draft.
+struct CheckpointPlan {
+  // Where the index goes. All chunks lie before it; an empty frame has it right behind the header.
+  int64_t index_begin = 0;
+  // nonce, generation, previous_end, oldest_generation and type are taken from here.
+  format::Seal seal;
+  // Leaves out both of Cairn's layers.
+  bool plain = false;
+};
+
+// Whether a checkpoint of the draft has room for Cairn's layers: without them it has no generation
+// that others could follow, nor a history.
+bool HasRoomForSeal(const StagedState& draft);
+
+struct CheckpointBytes {
+  std::vector<std::byte> tail;    // index and trailer, from index_begin to the end of the frame
+  std::vector<std::byte> header;  // all of it
+};
+
+// The draft's tail must have become a chunk.
+absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const StagedState& draft,
+                                                 const CheckpointPlan& plan,
+                                                 chunk::WorkspacePool* pool);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_ENCODER_H_

@@ -1,0 +1,104 @@
+#include "engine/frame/commit/disk_reserve.h"
+
+#include <algorithm>
+
+#include "cairn/chunk.h"
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "engine/format/seal.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// Space that is reserved ahead of what is written, in steps that grow.
+constexpr int64_t kLeastRoom = int64_t{1} << 20;
+constexpr int64_t kMostRoom = int64_t{64} << 20;
+
+// Headers of chunks, names and counts of a trailer, the fields of a seal.
+constexpr int64_t kFraming = 512;
+// The record of a commit that deletes, and what is lost where space comes in blocks.
+constexpr int64_t kBlock = 4096;
+
+int64_t BytesOf(const std::vector<VlMetalayer>& layers) {
+  int64_t size = 0;
+  for (const VlMetalayer& layer : layers) {
+    size += std::ssize(layer.chunk.bytes()) + std::ssize(layer.name) + 16;
+  }
+  return size;
+}
+
+// What pending items take as a chunk, its entry in the index included.
+int64_t BytesOf(const PartialChunk& tail) {
+  constexpr int64_t kEntry = 64;
+  if (tail.empty()) return 0;
+  return static_cast<int64_t>(MaxCompressedSize(static_cast<size_t>(tail.nbytes()))) + kEntry;
+}
+
+// What a draft or state takes, dead bytes aside.
+template <typename T>
+int64_t LiveBytes(const T& frame, int64_t chunk_bytes) {
+  constexpr int64_t kEntry = 8;
+  return chunk_bytes + kEntry * frame.chunks.size() + BytesOf(frame.tail) +
+         BytesOf(frame.vlmetalayers);
+}
+
+bool IsSmaller(const StagedState& draft, const State& base) {
+  if (draft.stored_bytes.has_value() && base.stored_bytes.has_value()) {
+    return LiveBytes(draft, *draft.stored_bytes) < LiveBytes(base, *base.stored_bytes);
+  }
+  return LiveBytes(draft, draft.nbytes()) < LiveBytes(base, base.header.nbytes);
+}
+
+}  // namespace
+
+CheckpointNeed NeedOf(const StagedState& draft, const State& base) {
+  // An entry of the index and one of the table of fingerprints; for each page of them a hash, and
+  // where its block begins.
+  const int64_t entries = draft.nchunks();
+  const int64_t raw = 16 * entries + 24 * (entries / format::kPageEntries + 1);
+  // But an index of special values, say, has few bytes however many chunks there are.
+  const int64_t last = base.index.size() + base.trailer.size();
+  const int64_t edits =
+      draft.chunk_edits.count() + (base.journal.has_value() ? base.journal->edits : 0);
+  const int64_t coded = 2 * last + 64 * edits + kFraming;
+  return {.index = std::min(raw, coded) + BytesOf(draft.vlmetalayers) + draft.header.header_len +
+                   kFraming,
+          .pending = BytesOf(draft.tail)};
+}
+
+int64_t NeedAtRest(const CheckpointNeed& need) { return 2 * need.index + need.pending + kBlock; }
+
+int64_t NeedAfter(const StagedState& draft, const State& base, int64_t reclaim) {
+  if (!draft.edited) return 0;
+  return IsSmaller(draft, base) ? reclaim : NeedAtRest(NeedOf(draft, base));
+}
+
+absl::Status DiskIsFull(const absl::Status& status, int64_t kept) {
+  if (kept == 0) return status;
+  return ResourceExhausted("%s; %d of them are kept for Reclaim, and for deleting chunks before it",
+                           status.message(), kept);
+}
+
+void HoldPastEnd(File& file, int64_t end, int64_t size) {
+  for (; size >= kBlock; size /= 2) {
+    if (!absl::IsResourceExhausted(file.ReservePastEnd(end + size))) return;
+  }
+}
+
+absl::Status RoomAhead::Extend(File& file, int64_t end, int64_t kept) {
+  if (end + kept <= end_) return absl::OkStatus();
+  int64_t room = std::clamp(2 * room_, kLeastRoom, kMostRoom);
+  absl::Status status = file.Reserve(end + kept + room);
+  while (absl::IsResourceExhausted(status) && room > 0) {
+    room = room > kBlock ? room / 16 : 0;
+    status = file.Reserve(end + kept + room);
+  }
+  if (absl::IsResourceExhausted(status)) return DiskIsFull(status, kept);
+  if (!status.ok()) return absl::OkStatus();
+  room_ = room;
+  end_ = end + kept + room;
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,106 @@
+#include "engine/frame/index/chunk_index.h"
+
+#include <utility>
+
+#include "engine/base/status.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// Many enough that appending makes few pieces.
+constexpr size_t kMaxAppended = 1024;
+
+Piece RunOf(const SharedAppendVector<IndexEntry>& entries) {
+  return {.count = static_cast<int64_t>(entries.size()), .first = 0, .run = entries.Share()};
+}
+
+Piece RunOf(const IndexEntry& entry) {
+  return {.count = 1, .first = 0, .run = std::make_shared<const IndexEntry>(entry)};
+}
+
+}  // namespace
+
+ChunkIndex::ChunkIndex(std::shared_ptr<const CommittedIndex> base) : base_(std::move(base)) {
+  if (base_ != nullptr) tree_.Insert(0, {.count = base_->size(), .first = 0, .run = nullptr});
+}
+
+ChunkIndex::ChunkIndex(std::vector<IndexEntry> entries) {
+  const auto run = std::make_shared<const std::vector<IndexEntry>>(std::move(entries));
+  tree_.Insert(0, {.count = std::ssize(*run), .first = 0, .run = {run, run->data()}});
+}
+
+absl::StatusOr<FoundEntry> ChunkIndex::FindAt(const PieceTree::Place& place) const {
+  const int64_t number = place.piece->first + place.offset;
+  if (place.piece->run != nullptr) return FoundEntry{.entry = place.piece->run.get()[number]};
+  const absl::StatusOr<int64_t> value = base_->ValueOf(number);
+  if (!value.ok()) return value.status();
+  return FoundEntry{.entry = {.value = *value}, .committed = number};
+}
+
+absl::StatusOr<FoundEntry> ChunkIndex::Find(int64_t nchunk) const {
+  if (nchunk < tree_.size()) return FindAt(tree_.Find(nchunk));
+  return FoundEntry{.entry = appended_[static_cast<size_t>(nchunk - tree_.size())]};
+}
+
+absl::StatusOr<IndexEntry> ChunkIndex::Get(int64_t nchunk) const {
+  const absl::StatusOr<FoundEntry> found = Find(nchunk);
+  if (!found.ok()) return found.status();
+  return EntryOf(*found);
+}
+
+absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit,
+                                 int64_t first) const {
+  while (first < tree_.size()) {
+    const PieceTree::Place place = tree_.Find(first);
+    const Piece& piece = *place.piece;
+    const int64_t count = piece.count - place.offset;
+    first += count;
+    if (piece.run == nullptr) {
+      CAIRN_RETURN_IF_ERROR(base_->ForEach(piece.first + place.offset, count, visit));
+      continue;
+    }
+    const IndexEntry* const run = piece.run.get() + piece.first + place.offset;
+    for (int64_t i = 0; i < count; ++i) CAIRN_RETURN_IF_ERROR(visit(run[i]));
+  }
+  const auto behind = static_cast<size_t>(first - tree_.size());
+  for (const IndexEntry& entry : appended_.span().subspan(behind)) {
+    CAIRN_RETURN_IF_ERROR(visit(entry));
+  }
+  return absl::OkStatus();
+}
+
+int64_t ChunkIndex::unchanged() const {
+  if (tree_.size() == 0) return 0;
+  const Piece& piece = *tree_.Find(0).piece;
+  return piece.run == nullptr && piece.first == 0 ? piece.count : 0;
+}
+
+void ChunkIndex::Freeze() {
+  if (!appended_.empty()) tree_.Insert(tree_.size(), RunOf(std::exchange(appended_, {})));
+}
+
+void ChunkIndex::Append(IndexEntry entry) {
+  if (appended_.size() == kMaxAppended) Freeze();
+  appended_.Append(entry);
+}
+
+void ChunkIndex::Insert(int64_t nchunk, IndexEntry entry) {
+  if (nchunk == size()) return Append(entry);
+  Freeze();
+  tree_.Insert(nchunk, RunOf(entry));
+}
+
+void ChunkIndex::Replace(int64_t nchunk, IndexEntry entry) {
+  // Copies may share what was appended.
+  if (nchunk >= tree_.size()) Freeze();
+  tree_.Replace(nchunk, RunOf(entry));
+}
+
+void ChunkIndex::Erase(int64_t first, int64_t count) {
+  if (count == 1 && first + 1 == size() && !appended_.empty()) return appended_.DropLast();
+  Freeze();
+  tree_.Erase(first, count);
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,96 @@
+// The offsets index of a committed frame, decoded page by page when it is touched.
+#ifndef CAIRN_ENGINE_FRAME_INDEX_COMMITTED_INDEX_H_
+#define CAIRN_ENGINE_FRAME_INDEX_COMMITTED_INDEX_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/chunk.h"
+#include "engine/chunk/decoder.h"
+#include "engine/format/seal.h"
+#include "engine/frame/index/fingerprint_table.h"
+
+namespace cairn::frame {
+
+// One chunk of the index.
+struct IndexEntry {
+  // As the format writes it: an offset behind the header, or the code of a special value.
+  int64_t value = 0;
+  uint64_t fingerprint = 0;  // 0: none
+  bool operator==(const IndexEntry&) const = default;
+};
+
+// What seals the index: both or none.
+struct IndexSeal {
+  FingerprintTable table;
+  std::vector<uint64_t> pages;  // a hash for each page
+  uint64_t index_hash = 0;      // of the index chunk
+  int64_t uncovered = 0;        // stored chunks that the table has no fingerprint of
+};
+
+// Thread-safe. Memory: 8 bytes a page of 2,048 chunks, and up to 17 KiB for each page that was
+// touched: next to nothing where a few entries are repeated all over a page, as in an index that
+// takes a few bytes to store.
+class CommittedIndex {
+ public:
+  // `chunk` is the index chunk of `nchunks` entries.
+  static absl::StatusOr<std::unique_ptr<CommittedIndex>> Open(Chunk chunk, int64_t nchunks,
+                                                              std::optional<IndexSeal> seal,
+                                                              chunk::WorkspacePool* pool);
+  ~CommittedIndex();
+  CommittedIndex(const CommittedIndex&) = delete;
+  CommittedIndex& operator=(const CommittedIndex&) = delete;
+
+  int64_t size() const { return nchunks_; }
+  // kDataLoss when the page does not decode or is not what was sealed. nchunk is in [0, size()).
+  absl::StatusOr<int64_t> ValueOf(int64_t nchunk) const;
+  // Only good once ValueOf gave the value: the page was checked then. 0: none.
+  uint64_t FingerprintOf(int64_t nchunk) const {
+    return seal_.has_value() ? seal_->table.At(nchunk) : 0;
+  }
+
+  // Entries [first, first + count) in order, until one fails.
+  absl::Status ForEach(int64_t first, int64_t count,
+                       absl::FunctionRef<absl::Status(const IndexEntry&)> visit) const;
+  // What the next index may take over as it is.
+  Bytes stored() const { return chunk_.bytes(); }
+  const std::optional<IndexSeal>& seal() const { return seal_; }
+
+  // Whether the bytes of a chunk were checked through this index; see VerifyPolicy::kFirstTouch.
+  bool IsVerified(int64_t nchunk) const;
+  void MarkVerified(int64_t nchunk) const;
+
+ private:
+  struct Page {
+    int64_t At(size_t i) const { return entries[i < count ? i : i % count]; }
+
+    std::unique_ptr<int64_t[]> entries;
+    size_t count = 0;  // of entries, which are repeated behind
+    std::array<std::atomic<uint64_t>, format::kPageEntries / 64> verified{};
+  };
+
+  CommittedIndex(Chunk chunk, chunk::Decoder decoder, int64_t nchunks,
+                 std::optional<IndexSeal> seal);
+  absl::StatusOr<const Page*> GetPage(int64_t page) const;
+  absl::StatusOr<std::unique_ptr<Page>> DecodePage(int64_t page) const;
+  absl::Status CheckPage(int64_t page, Bytes raw) const;
+
+  Chunk chunk_;
+  chunk::Decoder decoder_;
+  int64_t nchunks_;
+  std::optional<IndexSeal> seal_;
+  // Filled on first touch; a page never changes once it is here.
+  mutable std::vector<std::atomic<Page*>> pages_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_INDEX_COMMITTED_INDEX_H_

@@ -1,0 +1,68 @@
+// Where each chunk of a frame begins in the decoded data, for frames whose chunks differ in size.
+#ifndef CAIRN_ENGINE_FRAME_INDEX_DECODED_OFFSETS_H_
+#define CAIRN_ENGINE_FRAME_INDEX_DECODED_OFFSETS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/chunk/header.h"
+
+namespace cairn::frame {
+
+// To know where chunks of any size begin takes a look at each, so no more of them may lie in an
+// area of so many bytes. Special ones are there where C-Blosc2 made variable chunks of fixed ones.
+constexpr int64_t MaxVariableChunks(int64_t area) {
+  return std::max(int64_t{1} << 20, area / chunk::kBlosc1HeaderSize);
+}
+
+// What DecodedOffsets asks of a frame.
+class ChunkSizeSource {
+ public:
+  virtual ~ChunkSizeSource() = default;
+  virtual int64_t nchunks() const = 0;
+  // Of all chunks, as the frame's header says.
+  virtual int64_t nbytes() const = 0;
+  // As the chunk's own header says, which nothing has checked.
+  virtual absl::StatusOr<int32_t> SizeOf(int64_t nchunk) const = 0;
+  // Checks the chunk against its fingerprint.
+  virtual absl::Status Check(int64_t nchunk) const = 0;
+};
+
+// Made on first use, which looks at the header of every chunk. Thread-safe; copies are empty.
+class DecodedOffsets {
+ public:
+  // How many starts are kept at most: with more chunks one for every few, for a small file may tell
+  // of very many.
+  static constexpr int64_t kMostKept = int64_t{1} << 22;
+
+  struct Place {
+    int64_t nchunk = 0;
+    int64_t begin = 0;
+  };
+
+  DecodedOffsets() = default;
+  DecodedOffsets(const DecodedOffsets&) : DecodedOffsets() {}
+  DecodedOffsets& operator=(const DecodedOffsets&) = delete;
+
+  // The chunk that holds a byte. A damaged chunk leaves only what lies before it to be found.
+  absl::StatusOr<Place> Find(int64_t position, const ChunkSizeSource& sizes) const;
+
+ private:
+  void Build(const ChunkSizeSource& sizes) const;
+
+  mutable std::mutex mutex_;
+  mutable bool built_ = false;
+  mutable int64_t stride_ = 1;           // chunks from one start to the next
+  mutable std::vector<int64_t> starts_;  // of chunks 0, stride, 2 * stride, …
+  mutable int64_t end_ = 0;              // of the good chunks
+  mutable absl::Status damage_;          // why there are no more
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_INDEX_DECODED_OFFSETS_H_

@@ -1,0 +1,229 @@
+#include "engine/frame/index/piece_tree.h"
+
+#include <atomic>
+
+#include "engine/base/random.h"
+
+namespace cairn::frame {
+
+struct PieceTree::Node {
+  explicit Node(Piece only) : piece(std::move(only)), size(piece.count) {}
+  Node(const Node& other)
+      : piece(other.piece),
+        size(other.size),
+        count(other.count),
+        left(other.left),
+        right(other.right) {}
+
+  Piece piece;
+  int64_t size;       // entries of this piece and of all below
+  int64_t count = 1;  // nodes
+  Link left;
+  Link right;
+  std::atomic<int64_t> links = 1;
+};
+
+namespace {
+
+Piece Part(const Piece& piece, int64_t begin, int64_t count) {
+  return {.count = count, .first = piece.first + begin, .run = piece.run};
+}
+
+}  // namespace
+
+PieceTree::Link::Link(const Link& other) : node_(other.node_) {
+  if (node_ != nullptr) node_->links.fetch_add(1, std::memory_order_relaxed);
+}
+
+PieceTree::Link& PieceTree::Link::operator=(Link other) noexcept {
+  std::swap(node_, other.node_);
+  return *this;
+}
+
+PieceTree::Link::~Link() {
+  if (node_ != nullptr && node_->links.fetch_sub(1, std::memory_order_acq_rel) == 1) delete node_;
+}
+
+PieceTree::Node& PieceTree::Link::Own() {
+  // Whoever gave the node up has read it before.
+  if (node_->links.load(std::memory_order_acquire) > 1) *this = Link(new Node(*node_));
+  return *node_;
+}
+
+int64_t PieceTree::SizeOf(const Link& node) { return node.empty() ? 0 : node->size; }
+
+int64_t PieceTree::CountOf(const Link& node) { return node.empty() ? 0 : node->count; }
+
+void PieceTree::Recount(Node& node) {
+  node.size = node.piece.count + SizeOf(node.left) + SizeOf(node.right);
+  node.count = 1 + CountOf(node.left) + CountOf(node.right);
+}
+
+// SplitMix64, from where nobody can tell: whoever could would choose edits that make a deep tree.
+uint64_t PieceTree::Random() {
+  if (random_ == 0) random_ = RandomNumber();
+  uint64_t n = random_ += 0x9E3779B97F4A7C15;
+  n = (n ^ (n >> 30)) * 0xBF58476D1CE4E5B9;
+  n = (n ^ (n >> 27)) * 0x94D049BB133111EB;
+  return n ^ (n >> 31);
+}
+
+PieceTree::Place PieceTree::Find(int64_t n) const {
+  const Node* node = root_.get();
+  for (;;) {
+    const int64_t before = SizeOf(node->left);
+    if (n < before) {
+      node = node->left.get();
+    } else if (n < before + node->piece.count) {
+      return {.piece = &node->piece, .offset = n - before};
+    } else {
+      n -= before + node->piece.count;
+      node = node->right.get();
+    }
+  }
+}
+
+std::pair<PieceTree::Link, PieceTree::Link> PieceTree::Split(Link tree, int64_t n) {
+  if (tree.empty()) return {};
+  Node& node = tree.Own();
+  const int64_t before = SizeOf(node.left);
+  if (n <= before) {
+    auto [left, right] = Split(std::move(node.left), n);
+    node.left = std::move(right);
+    Recount(node);
+    return {std::move(left), std::move(tree)};
+  }
+  auto [left, right] = Split(std::move(node.right), n - before - node.piece.count);
+  node.right = std::move(left);
+  Recount(node);
+  return {std::move(tree), std::move(right)};
+}
+
+void PieceTree::Shorten(Link& tree, int64_t n) {
+  Node& node = tree.Own();
+  const int64_t before = SizeOf(node.left);
+  if (n < before) {
+    Shorten(node.left, n);
+  } else if (n < before + node.piece.count) {
+    node.piece.count = n - before;
+  } else {
+    Shorten(node.right, n - before - node.piece.count);
+  }
+  Recount(node);
+}
+
+// The first part stays where the piece was, and the rest comes in like any new piece: were both
+// put in its place, the tree would lean.
+void PieceTree::CutAt(int64_t n) {
+  if (n >= size()) return;
+  const Place place = Find(n);
+  if (place.offset == 0) return;
+  Piece rest = Part(*place.piece, place.offset, place.piece->count - place.offset);
+  Shorten(root_, n);
+  InsertInto(root_, n, Link(new Node(std::move(rest))));
+}
+
+PieceTree::Link PieceTree::Join(Link left, Link right) {
+  if (left.empty()) return right;
+  if (right.empty()) return left;
+  const auto nodes = static_cast<uint64_t>(left->count + right->count);
+  if (Random() % nodes < static_cast<uint64_t>(left->count)) {
+    Node& node = left.Own();
+    node.right = Join(std::move(node.right), std::move(right));
+    Recount(node);
+    return left;
+  }
+  Node& node = right.Own();
+  node.left = Join(std::move(left), std::move(node.left));
+  Recount(node);
+  return right;
+}
+
+// n lies between two pieces. Each node of the new tree is its root with the same probability, the
+// new one included.
+void PieceTree::InsertInto(Link& tree, int64_t n, Link leaf) {
+  if (tree.empty()) {
+    tree = std::move(leaf);
+    return;
+  }
+  if (Random() % static_cast<uint64_t>(tree->count + 1) == 0) {
+    Node& root = leaf.Own();
+    auto [left, right] = Split(std::move(tree), n);
+    root.left = std::move(left);
+    root.right = std::move(right);
+    Recount(root);
+    tree = std::move(leaf);
+    return;
+  }
+  Node& node = tree.Own();
+  const int64_t before = SizeOf(node.left);
+  if (n <= before) {
+    InsertInto(node.left, n, std::move(leaf));
+  } else {
+    InsertInto(node.right, n - before - node.piece.count, std::move(leaf));
+  }
+  Recount(node);
+}
+
+// Entry n is a piece of its own.
+void PieceTree::EraseFrom(Link& tree, int64_t n) {
+  Node& node = tree.Own();
+  const int64_t before = SizeOf(node.left);
+  if (n == before) {
+    Link rest = Join(std::move(node.left), std::move(node.right));
+    tree = std::move(rest);
+    return;
+  }
+  if (n < before) {
+    EraseFrom(node.left, n);
+  } else {
+    EraseFrom(node.right, n - before - node.piece.count);
+  }
+  Recount(node);
+}
+
+void PieceTree::SetPiece(Link& tree, int64_t n, Piece piece) {
+  Node& node = tree.Own();
+  const int64_t before = SizeOf(node.left);
+  if (n < before) {
+    SetPiece(node.left, n, std::move(piece));
+  } else if (n == before) {
+    node.piece = std::move(piece);
+  } else {
+    SetPiece(node.right, n - before - node.piece.count, std::move(piece));
+  }
+  Recount(node);
+}
+
+void PieceTree::Insert(int64_t n, Piece piece) {
+  if (piece.count == 0) return;
+  CutAt(n);
+  InsertInto(root_, n, Link(new Node(std::move(piece))));
+}
+
+// The same as to cut before and behind n, in fewer ways down the tree.
+void PieceTree::Replace(int64_t n, Piece piece) {
+  const Place place = Find(n);
+  Piece rest = Part(*place.piece, place.offset + 1, place.piece->count - place.offset - 1);
+  if (place.offset == 0) {
+    SetPiece(root_, n, std::move(piece));
+  } else {
+    Shorten(root_, n);
+    InsertInto(root_, n, Link(new Node(std::move(piece))));
+  }
+  if (rest.count > 0) InsertInto(root_, n + 1, Link(new Node(std::move(rest))));
+}
+
+void PieceTree::Erase(int64_t first, int64_t count) {
+  if (count == 0) return;
+  CutAt(first);
+  CutAt(first + count);
+  if (count == 1) {
+    EraseFrom(root_, first);
+    return;
+  }
+  auto [left, rest] = Split(std::move(root_), first);
+  root_ = Join(std::move(left), Split(std::move(rest), count).second);
+}
+
+}  // namespace cairn::frame

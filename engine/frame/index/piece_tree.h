@@ -1,0 +1,89 @@
+// A sequence of index entries that is cheap to edit anywhere and to copy.
+#ifndef CAIRN_ENGINE_FRAME_INDEX_PIECE_TREE_H_
+#define CAIRN_ENGINE_FRAME_INDEX_PIECE_TREE_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "engine/frame/index/committed_index.h"
+
+namespace cairn::frame {
+
+// Entries that follow each other: numbers [first, first + count) of the committed index, or the
+// same of a run of new ones.
+struct Piece {
+  int64_t count = 0;
+  int64_t first = 0;
+  std::shared_ptr<const IndexEntry> run;  // null: the committed index
+};
+
+// A randomised search tree: whichever edits are made, each is expected to cost O(log pieces), also
+// if somebody chose them who knows this code.
+// Copies share what they have in common; a node that no copy shares is edited where it is. Not
+// thread-safe for edits, yet copies may be used in different threads.
+class PieceTree {
+ public:
+  int64_t size() const { return SizeOf(root_); }
+  // What edits have cut the sequence into.
+  int64_t pieces() const { return CountOf(root_); }
+
+  // The piece that holds entry n, and n's number within it. n is in [0, size()).
+  struct Place {
+    const Piece* piece = nullptr;
+    int64_t offset = 0;
+  };
+  Place Find(int64_t n) const;
+
+  // The piece's entries get the numbers from n on; n is in [0, size()].
+  void Insert(int64_t n, Piece piece);
+  // A piece of one entry takes the place of entry n.
+  void Replace(int64_t n, Piece piece);
+  void Erase(int64_t first, int64_t count);
+
+ private:
+  struct Node;
+  // A counted pointer to a node. The count tells for sure when nobody else holds it.
+  class Link {
+   public:
+    Link() = default;
+    explicit Link(Node* node) : node_(node) {}
+    Link(const Link& other);
+    Link(Link&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+    Link& operator=(Link other) noexcept;
+    ~Link();
+
+    const Node* get() const { return node_; }
+    const Node* operator->() const { return node_; }
+    bool empty() const { return node_ == nullptr; }
+    // The node, for editing: a copy of its own if others hold it too.
+    Node& Own();
+
+   private:
+    Node* node_ = nullptr;
+  };
+
+  static int64_t SizeOf(const Link& node);
+  static int64_t CountOf(const Link& node);
+  static void Recount(Node& node);
+  // The first n entries, and the rest; n lies between two pieces.
+  static std::pair<Link, Link> Split(Link tree, int64_t n);
+  // Drops the entries from n on of the piece that holds n.
+  static void Shorten(Link& tree, int64_t n);
+  // The piece that begins with entry n becomes this one.
+  static void SetPiece(Link& tree, int64_t n, Piece piece);
+  // Sees to it that n lies between two pieces.
+  void CutAt(int64_t n);
+  void InsertInto(Link& tree, int64_t n, Link leaf);
+  void EraseFrom(Link& tree, int64_t n);
+  // The root is any of the nodes, each as likely as the others: that keeps the tree flat.
+  Link Join(Link left, Link right);
+  uint64_t Random();
+
+  Link root_;
+  uint64_t random_ = 0;  // before it is needed
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_INDEX_PIECE_TREE_H_

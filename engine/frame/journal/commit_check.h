@@ -1,0 +1,38 @@
+// Whether a batch can be what it says.
+#ifndef CAIRN_ENGINE_FRAME_JOURNAL_COMMIT_CHECK_H_
+#define CAIRN_ENGINE_FRAME_JOURNAL_COMMIT_CHECK_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_set>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/frame/files/frame_file.h"
+#include "engine/frame/journal/journal_reader.h"
+#include "engine/frame/journal/replay.h"
+#include "engine/frame/state/state.h"
+
+namespace cairn::frame {
+
+// Names of vlmetalayers.
+using LayerNames = std::unordered_set<std::string>;
+
+// Whether each edit fits the state that it meets, the chunks lie between the batch before and this
+// one's record, and the totals are those of the result. kResourceExhausted when nothing is wrong
+// but that they pass a limit. `tail` is the one that the batch makes.
+// `names` are those of the state before, once a batch needed them, and then of the one behind.
+absl::Status CheckCommit(const State& before, const JournaledCommit& following,
+                         const PartialChunk& tail, std::optional<LayerNames>& names);
+
+// Whether every stored chunk of the batch has its fingerprint, by bytes that `finder` saw or else
+// by those in the file. Remembers the chunks that do as checked. The batch must have passed
+// CheckCommit, which bounds what is read.
+absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const JournaledCommit& following,
+                                             const FrameFile& source, const JournalReader& finder);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_JOURNAL_COMMIT_CHECK_H_

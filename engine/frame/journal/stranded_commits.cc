@@ -1,0 +1,43 @@
+#include "engine/frame/journal/stranded_commits.h"
+
+#include "absl/status/statusor.h"
+
+#include "engine/format/seal.h"
+
+namespace cairn::frame {
+
+void StrandedCommits::Note(const FoundRecord& record, JournalTrust& trust) {
+  if (record.kind == format::RecordKind::kBatch) {
+    const absl::StatusOr<format::CommitRecord> batch =
+        format::ParseBatch(record.bytes, record.begin);
+    if (!batch.ok() || !IsLater(batch->links.base, batch->links.generation)) return;
+    was_durable_ |= batch->links.durable_end > stop_;
+    Add(record, batch->links.generation);
+  } else if (const auto receipt = format::FindReceipt(record.bytes, record.begin);
+             receipt.has_value()) {
+    if (!IsLater(receipt->base, receipt->generation)) return;
+    has_receipts_ = true;
+    trust.Learn(*receipt);
+    Add(record, receipt->generation);
+  }
+}
+
+bool StrandedCommits::IsLater(uint64_t base, uint64_t generation) const {
+  return base == end_.base && generation > end_.generation && generation <= format::kMaxGeneration;
+}
+
+void StrandedCommits::Add(const FoundRecord& record, uint64_t generation) {
+  if (begin_ == 0) begin_ = record.begin;
+  generation_ = std::max(generation_, generation);
+}
+
+std::optional<JournalDamage> StrandedCommits::Judge(const JournalTrust& trust) const {
+  const bool was_written =
+      has_receipts_ ? trust.Covers(end_.generation + 1) : begin_ != 0 && was_durable_;
+  if (!was_written) return std::nullopt;
+  return JournalDamage{.bytes = {end_.end, std::max(begin_, end_.end)},
+                       .stranded = static_cast<int64_t>(std::max(generation_, end_.generation + 1) -
+                                                        end_.generation)};
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,72 @@
+// Tells damage of a journal from what a power cut leaves.
+//
+// After a power cut some of what was not synced is there and some is not, in any order: a journal
+// may end before intact records that were never promised, and whoever writes next cuts them. Where
+// no power cut can have been, or a record proves that what is missing was durable, the journal is
+// damaged, and nothing may be cut.
+#ifndef CAIRN_ENGINE_FRAME_JOURNAL_STRANDED_COMMITS_H_
+#define CAIRN_ENGINE_FRAME_JOURNAL_STRANDED_COMMITS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "engine/format/journal.h"
+#include "engine/frame/journal/journal_reader.h"
+#include "engine/frame/state/state.h"
+
+namespace cairn::frame {
+
+// What receipts say of the commits of a journal.
+class JournalTrust {
+ public:
+  // `boot` of the machine that reads; see FileSystem::BootId.
+  explicit JournalTrust(uint64_t boot) : boot_(boot) {}
+
+  void Learn(const format::Receipt& receipt) {
+    const bool same_boot = receipt.boot == boot_ && boot_ != 0;
+    generation_ =
+        std::max(generation_, same_boot ? receipt.generation : receipt.durable_generation);
+  }
+  // Whether a commit is what was written, unless it is damaged: no power cut took a part of it.
+  bool Covers(uint64_t generation) const { return generation <= generation_; }
+
+ private:
+  uint64_t boot_;
+  uint64_t generation_ = 0;
+};
+
+// Commits that were made, and cannot be read because one of them, or what lies before, is damaged.
+struct JournalDamage {
+  Extent bytes;          // where
+  int64_t stranded = 0;  // how many, as far as the file tells
+};
+
+// The intact records behind the place where a journal cannot go on.
+class StrandedCommits {
+ public:
+  // Nothing that follows `end` was found at `stop`.
+  StrandedCommits(const JournalPosition& end, int64_t stop)
+      : end_(end), stop_(stop), has_receipts_(end.receipt.has_value()) {}
+
+  // `record` lies behind the journal's end. Adds what its receipt says to `trust`.
+  void Note(const FoundRecord& record, JournalTrust& trust);
+  // Nothing where a power cut may have ended the journal.
+  std::optional<JournalDamage> Judge(const JournalTrust& trust) const;
+
+ private:
+  // Whether it is of this journal, and not of a frame that a chunk holds, and behind its end.
+  bool IsLater(uint64_t base, uint64_t generation) const;
+  void Add(const FoundRecord& record, uint64_t generation);
+
+  const JournalPosition& end_;
+  const int64_t stop_;
+  int64_t begin_ = 0;        // of the first record; 0: none
+  uint64_t generation_ = 0;  // of the newest
+  bool has_receipts_;        // else a record's durable end is all that tells
+  bool was_durable_ = false;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_JOURNAL_STRANDED_COMMITS_H_

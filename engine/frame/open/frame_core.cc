@@ -1,0 +1,283 @@
+#include "engine/frame/open/frame_core.h"
+
+#include <array>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "engine/base/retry.h"
+#include "engine/base/status.h"
+#include "engine/frame/journal/journal_reader.h"
+#include "engine/frame/journal/replay.h"
+#include "engine/frame/open/history.h"
+#include "engine/frame/open/state_loader.h"
+#include "engine/storage/buffer_mapping.h"
+#include "engine/storage/memory_file.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// Who holds a sparse frame from its readers replaces it, which takes no longer than a moment.
+constexpr int kMaxReadAttempts = 200;
+constexpr std::chrono::milliseconds kPause(1);
+// Between two looks at whether the frame's name still leads to our file.
+constexpr std::chrono::seconds kPlacePause(1);
+// Fewer staged chunks are hopped over again each time.
+constexpr int64_t kManyHops = 16;
+// Memory that is kept for looking at the journal.
+constexpr size_t kKeptWindow = 64 << 10;
+
+absl::StatusOr<FrameFile> OpenSource(const FrameLocation& place, int64_t origin, bool use_mmap) {
+  if (place.directory == nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
+                           place.files->Open(place.path, FileMode::kRead));
+    return FrameFile::OfFile(file, origin, use_mmap);
+  }
+  // An index that lost its name before it was locked may have lost its chunk files too.
+  for (int attempt = 1;; ++attempt) {
+    CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file,
+                           place.files->Open(place.path, FileMode::kRead));
+    const absl::Status status = file->LockByte(kReaderLockByte, LockMode::kShared);
+    if (status.ok()) {
+      CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(place, *file));
+      if (there) return FrameFile::OfIndex(file, place.directory, use_mmap);
+    } else if (!absl::IsUnavailable(status)) {
+      return status;
+    }
+    if (attempt == kMaxReadAttempts) {
+      return absl::UnavailableError(place.path + " is being replaced");
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+absl::Status IsForked() {
+  return FailedPrecondition(
+      "the frame belongs to the process that this one was forked from: open it again");
+}
+
+}  // namespace
+
+std::shared_ptr<const FrameContext> MakeFrameContext(const OpenOptions& options) {
+  auto env = std::make_shared<FrameContext>();
+  env->use_mmap = options.use_mmap;
+  env->verify = options.verify;
+  env->generation = options.generation;
+  env->limits = options.limits;
+  env->max_mapped_files = options.max_mapped_files;
+  env->registry = options.registry;
+  env->executor = options.executor;
+  env->boot = (options.file_system != nullptr ? options.file_system : PosixFileSystem())->BootId();
+  return env;
+}
+
+absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& path,
+                                                           const OpenOptions& options) {
+  FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
+  CAIRN_ASSIGN_OR_RETURN(FrameLocation place, LocateFrame(files, path));
+  if (place.directory != nullptr && options.offset != 0) {
+    return InvalidArgument("%s is a directory: no frame begins at offset %d", path, options.offset);
+  }
+  absl::StatusOr<FrameFile> source = OpenSource(place, options.offset, options.use_mmap);
+  if (place.directory != nullptr && absl::IsNotFound(source.status())) {
+    // The directory may have been replaced while we waited for its index.
+    CAIRN_ASSIGN_OR_RETURN(place, LocateFrame(files, place.outer_path));
+    source = OpenSource(place, options.offset, options.use_mmap);
+  }
+  if (!source.ok()) {
+    if (place.directory == nullptr) return source.status();
+    if (!absl::IsNotFound(source.status())) return At(path, source.status());
+    return DataLoss("%s: a directory without %s is no sparse frame", path, place.path);
+  }
+  auto core =
+      std::make_shared<FrameCore>(std::move(place), *std::move(source), MakeFrameContext(options));
+  if (const auto state = core->Load(); !state.ok()) return At(path, state.status());
+  return core;
+}
+
+absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::OpenBuffer(Bytes cframe,
+                                                                 const OpenOptions& options) {
+  auto core = std::make_shared<FrameCore>(
+      FrameLocation{}, FrameFile::OfBuffer(storage::BorrowBytes(cframe), options.offset),
+      MakeFrameContext(options));
+  CAIRN_RETURN_IF_ERROR(core->Load().status());
+  return core;
+}
+
+FrameFile FrameCore::source() const {
+  const std::lock_guard lock(mutex_);
+  return source_;
+}
+
+std::shared_ptr<const State> FrameCore::newest() const {
+  const std::lock_guard lock(mutex_);
+  return newest_;
+}
+
+absl::StatusOr<std::shared_ptr<const State>> FrameCore::MoveTo(FrameFile source) {
+  absl::StatusOr<std::shared_ptr<const State>> loaded =
+      env_->generation.has_value() ? LoadGeneration(source, env_, *env_->generation)
+                                   : LoadState(source, env_);
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state, std::move(loaded));
+  const std::lock_guard lock(mutex_);
+  source_ = std::move(source);
+  newest_ = state;
+  return state;
+}
+
+void FrameCore::Adopt(FrameFile source, std::shared_ptr<const State> state) {
+  const std::lock_guard refresh(refresh_mutex_);
+  const std::lock_guard lock(mutex_);
+  source_ = std::move(source);
+  newest_ = std::move(state);
+}
+
+void FrameCore::Adopt(std::shared_ptr<const State> state) {
+  const std::lock_guard refresh(refresh_mutex_);
+  const std::lock_guard lock(mutex_);
+  newest_.swap(state);
+}
+
+absl::StatusOr<std::shared_ptr<File>> FrameCore::LockInMemory() const {
+  for (;;) {
+    const std::shared_ptr<const File> current = source().file();
+    std::shared_ptr<File> file = static_cast<const storage::MemoryFile&>(*current).Reopen();
+    CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte, LockMode::kExclusive));
+    // The writer that held the lock before may have moved the frame to another file.
+    CAIRN_ASSIGN_OR_RETURN(const FileIdentity locked, file->Identity());
+    CAIRN_ASSIGN_OR_RETURN(const FileIdentity newest, source().file()->Identity());
+    if (locked == newest) return file;
+  }
+}
+
+absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::milliseconds wait) {
+  const FrameFile source = this->source();
+  if (!owner_.is_here()) return IsForked();
+  if (env_->generation.has_value()) {
+    return FailedPrecondition("generation %d of the frame's history is read-only",
+                              *env_->generation);
+  }
+  if (source.file() == nullptr) return FailedPrecondition("a frame in a buffer is read-only");
+  if (source.origin() != 0) {
+    return FailedPrecondition("the frame at offset %d of a larger file is read-only",
+                              source.origin());
+  }
+  return RetryUnavailable(wait, [this]() -> absl::StatusOr<std::shared_ptr<File>> {
+    return place_.files == nullptr ? LockInMemory() : LockForWriting(place_);
+  });
+}
+
+absl::StatusOr<FrameFile> FrameCore::OpenForReading(const std::shared_ptr<File>& written) const {
+  if (place_.files == nullptr) {
+    const auto& memory = static_cast<const storage::MemoryFile&>(*written);
+    return FrameFile::OfFile(memory.Reopen(), 0, env_->use_mmap);
+  }
+  CAIRN_ASSIGN_OR_RETURN(FrameFile source, OpenSource(place_, 0, env_->use_mmap));
+  // Somebody may have put another file there since it was locked, which must not be mixed up.
+  CAIRN_ASSIGN_OR_RETURN(const FileIdentity ours, written->Identity());
+  CAIRN_ASSIGN_OR_RETURN(const FileIdentity there, source.file()->Identity());
+  if (ours != there) return FailedPrecondition("%s is another file now", place_.path);
+  return source;
+}
+
+// The frame's name leads to another file, or to none.
+absl::StatusOr<std::shared_ptr<const State>> FrameCore::ReopenIfReplaced(
+    std::shared_ptr<const State> newest, const FrameFile& source) {
+  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(place_, *source.file()));
+  looked_at_place_ = std::chrono::steady_clock::now();
+  if (there) return newest;
+  absl::StatusOr<FrameFile> moved = OpenSource(place_, source.origin(), env_->use_mmap);
+  if (absl::IsNotFound(moved.status())) return newest;  // what we hold stays readable
+  CAIRN_RETURN_IF_ERROR(moved.status());
+  return MoveTo(*std::move(moved));
+}
+
+// Whether the state's map shows what others write.
+bool FrameCore::SeesFile(const State& newest, const FrameFile& source) const {
+  return place_.files != nullptr && newest.region.in_place() && source.origin() == 0;
+}
+
+// Where there is a map it costs no system call.
+absl::StatusOr<int64_t> FrameCore::FrameSizeNow(const State& newest,
+                                                const FrameFile& source) const {
+  return SeesFile(newest, source) ? newest.region.LoadFrameSize() : LoadFrameSize(source);
+}
+
+// Behind the chunks that were hopped over before, if they are still those of the same writer.
+absl::StatusOr<int64_t> FrameCore::ResumePosition(const State& newest, const FrameFile& source) {
+  const int64_t end = newest.journal->end;
+  if (hopped_.begin != end) return end;
+  std::array<std::byte, chunk::kHeaderSize> header{};
+  CAIRN_RETURN_IF_ERROR(source.ReadSome(hopped_.last.position, header).status());
+  return header == hopped_.last.header ? hopped_.end : end;
+}
+
+absl::StatusOr<std::shared_ptr<const State>> FrameCore::ReplayNew(
+    std::shared_ptr<const State> newest, const FrameFile& source) {
+  // Neither a chunk nor a record begins with a zero.
+  const int64_t end = newest->journal->end;
+  if (SeesFile(*newest, source) && newest->region.PeekIsZero(end)) {
+    return PollReplaced(std::move(newest), source);
+  }
+  CAIRN_ASSIGN_OR_RETURN(const int64_t begin, ResumePosition(*newest, source));
+  JournalReader finder(source, begin, std::move(window_));
+  CAIRN_ASSIGN_OR_RETURN(const ReplayResult followed, ReplayJournal(source, *newest, finder));
+  window_ = finder.TakeMemory();
+  if (window_.size() > kKeptWindow) window_ = {};
+  if (followed.state != nullptr) {
+    hopped_ = {};
+    newest = followed.state;
+    const std::lock_guard lock(mutex_);
+    newest_ = newest;
+  }
+  // Perhaps it is only about to, or its writer died before.
+  if (followed.moved) return ReopenIfReplaced(std::move(newest), source);
+  if (followed.state != nullptr) return newest;
+  if (finder.hop().count >= kManyHops) {
+    hopped_ = {.begin = end, .end = finder.position(), .last = finder.hop()};
+  }
+  return PollReplaced(std::move(newest), source);
+}
+
+// Nothing follows; but once in a while another file may have taken the name.
+absl::StatusOr<std::shared_ptr<const State>> FrameCore::PollReplaced(
+    std::shared_ptr<const State> newest, const FrameFile& source) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - looked_at_place_ < kPlacePause) return newest;
+  hopped_ = {};  // in case another writer has a chunk of the same size there
+  return ReopenIfReplaced(std::move(newest), source);
+}
+
+// What is damaged may have been repaired, in this file or in another one.
+absl::StatusOr<std::shared_ptr<const State>> FrameCore::LookAgain(
+    std::shared_ptr<const State> damaged, const FrameFile& source) {
+  if (std::chrono::steady_clock::now() - looked_at_place_ < kPlacePause) return damaged;
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> moved,
+                         ReopenIfReplaced(damaged, source));
+  return moved == damaged ? MoveTo(source) : moved;
+}
+
+absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
+  if (!owner_.is_here()) return IsForked();
+  const std::lock_guard refresh(refresh_mutex_);
+  const FrameFile source = this->source();
+  std::shared_ptr<const State> state = newest();
+  const bool final = source.file() == nullptr || env_->generation.has_value();
+  if (final) return state;
+  if (!state->journal.has_value()) {
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> moved,
+                           ReopenIfReplaced(state, source));
+    const bool same = moved == state;
+    if (!same || state->era != Era::kCurrent) return moved;  // nobody writes older ones any more
+  }
+  CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, FrameSizeNow(*state, source));
+  if (frame_size != state->header.frame_size) {
+    // Behind that checkpoint the file may say that another one has taken its place.
+    CAIRN_ASSIGN_OR_RETURN(state, MoveTo(source));
+  }
+  if (!state->journal_damage.ok()) return LookAgain(std::move(state), source);
+  return state->journal.has_value() ? ReplayNew(std::move(state), source) : state;
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,97 @@
+// What all handles of one opened frame share: where it is, and the newest state that was seen.
+#ifndef CAIRN_ENGINE_FRAME_OPEN_FRAME_CORE_H_
+#define CAIRN_ENGINE_FRAME_OPEN_FRAME_CORE_H_
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+#include "cairn/options.h"
+#include "engine/frame/files/frame_file.h"
+#include "engine/frame/files/frame_location.h"
+#include "engine/frame/journal/journal_reader.h"
+#include "engine/frame/state/frame_context.h"
+#include "engine/frame/state/state.h"
+#include "engine/storage/owner_process.h"
+
+namespace cairn::frame {
+
+// Thread-safe.
+class FrameCore {
+ public:
+  FrameCore(FrameLocation place, FrameFile source, std::shared_ptr<const FrameContext> env)
+      : place_(std::move(place)), env_(std::move(env)), source_(std::move(source)) {}
+
+  static absl::StatusOr<std::shared_ptr<FrameCore>> Open(const std::string& path,
+                                                         const OpenOptions& options);
+  static absl::StatusOr<std::shared_ptr<FrameCore>> OpenBuffer(Bytes cframe,
+                                                               const OpenOptions& options);
+
+  const FrameLocation& place() const { return place_; }
+  const std::shared_ptr<const FrameContext>& env() const { return env_; }
+  FrameFile source() const;
+
+  std::shared_ptr<const State> newest() const;
+  // Looks for a newer state, also in a file that took the place of ours.
+  absl::StatusOr<std::shared_ptr<const State>> Refresh();
+
+  // Opens the file that has the frame's name now, and takes the writer's lock on it. kUnavailable
+  // after the time to wait, kFailedPrecondition for frames that cannot be written.
+  absl::StatusOr<std::shared_ptr<File>> OpenForWriting(std::chrono::milliseconds wait);
+  // The frame in `written`, which a writer holds: for reading, through a descriptor without the
+  // writer's lock.
+  absl::StatusOr<FrameFile> OpenForReading(const std::shared_ptr<File>& written) const;
+
+  // Makes `state`, which was loaded from `source`, the newest. Called by the writer.
+  void Adopt(FrameFile source, std::shared_ptr<const State> state);
+  // The same for a state that follows the newest in the same file.
+  void Adopt(std::shared_ptr<const State> state);
+
+ private:
+  absl::StatusOr<std::shared_ptr<File>> LockInMemory() const;
+  absl::StatusOr<std::shared_ptr<const State>> MoveTo(FrameFile source);
+  absl::StatusOr<std::shared_ptr<const State>> ReopenIfReplaced(std::shared_ptr<const State> newest,
+                                                                const FrameFile& source);
+  bool SeesFile(const State& newest, const FrameFile& source) const;
+  absl::StatusOr<int64_t> FrameSizeNow(const State& newest, const FrameFile& source) const;
+  absl::StatusOr<std::shared_ptr<const State>> ReplayNew(std::shared_ptr<const State> newest,
+                                                         const FrameFile& source);
+  absl::StatusOr<std::shared_ptr<const State>> PollReplaced(std::shared_ptr<const State> newest,
+                                                            const FrameFile& source);
+  absl::StatusOr<std::shared_ptr<const State>> LookAgain(std::shared_ptr<const State> damaged,
+                                                         const FrameFile& source);
+  absl::StatusOr<int64_t> ResumePosition(const State& newest, const FrameFile& source);
+  absl::StatusOr<std::shared_ptr<const State>> Load() { return MoveTo(source()); }
+
+  const FrameLocation place_;
+  const std::shared_ptr<const FrameContext> env_;
+  // Held while a newer state is looked for, so that the newest one found last is the newest.
+  std::mutex refresh_mutex_;
+  mutable std::mutex mutex_;
+  FrameFile source_;
+  std::shared_ptr<const State> newest_;
+
+  // Chunks that a writer has staged behind the journal's end, already hopped over. Guarded by
+  // refresh_mutex_.
+  struct Hopped {
+    int64_t begin = -1;  // where the journal ended
+    int64_t end = 0;
+    JournalReader::SkippedChunk last;  // what begins there now if the writer changed its mind
+  };
+  Hopped hopped_;
+  std::vector<std::byte> window_;  // for what is read of the journal; guarded likewise
+  std::chrono::steady_clock::time_point looked_at_place_{};
+  const storage::OwnerProcess owner_;
+};
+
+std::shared_ptr<const FrameContext> MakeFrameContext(const OpenOptions& options);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_OPEN_FRAME_CORE_H_

@@ -1,0 +1,201 @@
+#include "engine/frame/open/history.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/chunk/plain.h"
+#include "engine/format/seal.h"
+#include "engine/format/trailer.h"
+#include "engine/frame/journal/replay.h"
+#include "engine/frame/open/state_loader.h"
+#include "engine/frame/read/chunk_reader.h"
+
+namespace cairn::frame {
+
+absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameFile& source, int64_t end) {
+  CAIRN_ASSIGN_OR_RETURN(const FrameView region, source.View(end));
+  CAIRN_ASSIGN_OR_RETURN(const Chunk bytes, PinTrailer(region, end, end));
+  CAIRN_ASSIGN_OR_RETURN(const format::Trailer trailer, format::ParseTrailer(bytes.bytes()));
+  const format::LayerPlace* seal_place = format::FindLayer(trailer.layers, format::kSealLayer);
+  if (seal_place == nullptr) return DataLoss("trailer: no seal");
+  CAIRN_ASSIGN_OR_RETURN(const Bytes payload,
+                         chunk::PlainPayload(format::ContentOf(*seal_place, bytes.bytes())));
+  CAIRN_ASSIGN_OR_RETURN(format::Seal seal, format::ParseSeal(payload, format::kMaxPages));
+  return std::move(seal.header_copy);
+}
+
+namespace {
+
+GenerationInfo InfoOf(const State& state) {
+  const JournalPosition& journal = *state.journal;
+  return {.generation = journal.generation,
+          .checkpoint = journal.empty(),
+          .nchunks = CountChunks(state),
+          .nbytes = state.header.nbytes,
+          .end = journal.end};
+}
+
+// The checkpoint itself and every batch behind it, before byte `end`.
+absl::StatusOr<std::vector<GenerationInfo>> ListFrom(const FrameFile& source, const State& state,
+                                                     uint64_t last, int64_t end) {
+  std::vector<GenerationInfo> list = {InfoOf(state)};
+  JournalReader finder(source, state.journal->end);
+  finder.StopAt(end);
+  const auto add = [&](const State& next) { list.push_back(InfoOf(next)); };
+  CAIRN_RETURN_IF_ERROR(
+      ReplayJournal(source, state, finder,
+                    {.last_generation = last, .search = HowToSearch(source, false), .visit = add})
+          .status());
+  return list;
+}
+
+// Where the part of the file begins that a checkpoint has to itself: what it writes at once.
+int64_t BeginOf(const State& checkpoint) {
+  return checkpoint.index.size() > 0 ? checkpoint.index.begin : checkpoint.trailer.begin;
+}
+
+// Without a seal the checkpoint is the oldest, whatever follows it.
+uint64_t OldestOf(const State& state) {
+  if (state.seal_holds) return state.seal->oldest_generation;
+  if (!state.journal.has_value()) return state.info.generation;
+  return state.seal != nullptr ? state.seal->generation : 0;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameFile& source,
+                                                                const State& state,
+                                                                uint64_t oldest) {
+  const bool first = !state.seal_holds || state.seal->previous_end <= 0 ||
+                     state.seal->previous_end >= state.header.frame_size ||
+                     state.seal->generation <= oldest;
+  if (first) return nullptr;
+  // Nor may the whole chain cost more than the file: of each checkpoint all is read.
+  if (state.seal->previous_end > BeginOf(state)) {
+    return DataLoss(
+        "seal: the checkpoint before ends at byte %d, behind byte %d, where this begins",
+        state.seal->previous_end, BeginOf(state));
+  }
+  CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header,
+                         HeaderOfTrailerAt(source, state.seal->previous_end));
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> previous,
+                         LoadCheckpoint(source, std::move(header), state.env));
+  // Each step leads back, so a chain that somebody made up ends too.
+  if (previous->header.frame_size != state.seal->previous_end || !previous->seal_holds ||
+      previous->seal->generation >= state.seal->generation) {
+    return DataLoss("seal: no checkpoint ends at byte %d", state.seal->previous_end);
+  }
+  return previous->seal->generation < oldest ? nullptr : previous;
+}
+
+namespace {
+
+// What `find` makes of the newest state. A part of the history may be given up while it looks; then
+// it looks again, in what is left.
+template <typename Find>
+std::invoke_result_t<Find, const State&> InWhatIsKept(
+    const FrameFile& source, const std::shared_ptr<const FrameContext>& env, Find find) {
+  constexpr int kMaxAttempts = 100;
+  for (int attempt = 1;; ++attempt) {
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> newest, LoadState(source, env));
+    auto found = find(*newest);
+    // What a state needs is registered by now: if it was not given up before, it stays.
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> now, LoadState(source, env));
+    if (OldestOf(*now) <= OldestOf(*newest)) return found;
+    if (attempt == kMaxAttempts) {
+      return absl::UnavailableError(
+          "history: states are given up again and again while it is read");
+    }
+  }
+}
+
+// The newest states up to generation `last`, at most `limit`.
+absl::StatusOr<std::vector<GenerationInfo>> ListPage(const FrameFile& source, const State& newest,
+                                                     uint64_t last, int64_t limit) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> checkpoint,
+                         LoadCheckpoint(source, *newest.header_bytes, newest.env));
+  // Backwards, so that none is loaded twice and none is kept: a checkpoint of few bytes may claim
+  // many chunks, and take memory for them.
+  std::vector<GenerationInfo> list;
+  int64_t end = newest.journal->end;
+  while (checkpoint != nullptr && std::ssize(list) < limit) {
+    if (checkpoint->journal->generation <= last) {
+      CAIRN_ASSIGN_OR_RETURN(const std::vector<GenerationInfo> part,
+                             ListFrom(source, *checkpoint, last, end));
+      const int64_t fits = std::min(std::ssize(part), limit - std::ssize(list));
+      list.insert(list.end(), part.rbegin(), part.rbegin() + fits);
+    }
+    end = BeginOf(*checkpoint);
+    CAIRN_ASSIGN_OR_RETURN(checkpoint, PreviousCheckpoint(source, *checkpoint, OldestOf(newest)));
+  }
+  std::ranges::reverse(list);
+  return list;
+}
+
+absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameFile& source, const State& newest,
+                                                     const HistoryOptions& options) {
+  uint64_t last = newest.info.generation;
+  if (options.before.has_value()) {
+    if (*options.before == 0) return std::vector<GenerationInfo>();
+    last = std::min(last, *options.before - 1);
+  }
+  if (options.limit == 0) return std::vector<GenerationInfo>();
+  if (newest.journal.has_value()) return ListPage(source, newest, last, options.limit);
+  std::vector<GenerationInfo> list = {{.generation = newest.info.generation,
+                                       .checkpoint = true,
+                                       .nchunks = newest.info.nchunks,
+                                       .nbytes = newest.info.nbytes,
+                                       .end = newest.info.frame_size}};
+  if (last < newest.info.generation) list.clear();
+  return list;
+}
+
+// The state of a generation before the newest; null when it is not there.
+absl::StatusOr<std::shared_ptr<const State>> FindGeneration(const FrameFile& source,
+                                                            const State& newest,
+                                                            uint64_t generation) {
+  if (!newest.journal.has_value() || generation > newest.info.generation) return nullptr;
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
+                         LoadCheckpoint(source, *newest.header_bytes, newest.env));
+  while (state != nullptr && state->journal->generation > generation) {
+    CAIRN_ASSIGN_OR_RETURN(state, PreviousCheckpoint(source, *state, OldestOf(newest)));
+  }
+  if (state == nullptr) return nullptr;
+  JournalReader finder(source, state->journal->end);
+  CAIRN_ASSIGN_OR_RETURN(
+      const ReplayResult followed,
+      ReplayJournal(source, *state, finder,
+                    {.last_generation = generation, .search = HowToSearch(source, false)}));
+  if (followed.state != nullptr) state = followed.state;
+  return state->info.generation == generation ? state : nullptr;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
+    const FrameFile& source, const std::shared_ptr<const FrameContext>& env,
+    const HistoryOptions& options) {
+  if (options.limit < 0) {
+    return InvalidArgument("history: limit: expected 0 or more, got %d", options.limit);
+  }
+  return InWhatIsKept(source, env,
+                      [&](const State& newest) { return ListUpTo(source, newest, options); });
+}
+
+absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(
+    const FrameFile& source, const std::shared_ptr<const FrameContext>& env, uint64_t generation) {
+  return InWhatIsKept(
+      source, env, [&](const State& newest) -> absl::StatusOr<std::shared_ptr<const State>> {
+        if (newest.info.generation == generation) return std::make_shared<const State>(newest);
+        CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
+                               FindGeneration(source, newest, generation));
+        if (state != nullptr) return state;
+        return absl::NotFoundError(absl::StrFormat("generation %d: the frame holds %d to %d",
+                                                   generation, OldestOf(newest),
+                                                   newest.info.generation));
+      });
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,37 @@
+// The states of a frame that its file still holds.
+#ifndef CAIRN_ENGINE_FRAME_OPEN_HISTORY_H_
+#define CAIRN_ENGINE_FRAME_OPEN_HISTORY_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/frame.h"
+#include "engine/frame/files/frame_file.h"
+#include "engine/frame/state/state.h"
+
+namespace cairn::frame {
+
+// The header that a frame had when its trailer ended at `end`, as the seal in there copied it.
+absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameFile& source, int64_t end);
+
+// The checkpoint before the one that `state` is or follows; null when it is gone. `oldest` is the
+// oldest generation that the newest seal keeps.
+absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameFile& source,
+                                                                const State& state,
+                                                                uint64_t oldest);
+
+// The oldest first.
+absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
+    const FrameFile& source, const std::shared_ptr<const FrameContext>& env,
+    const HistoryOptions& options);
+
+// The state of that generation. kNotFound.
+absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(
+    const FrameFile& source, const std::shared_ptr<const FrameContext>& env, uint64_t generation);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_OPEN_HISTORY_H_

@@ -1,0 +1,28 @@
+// Loads frames of formats older than today's, which can be read but not written.
+#ifndef CAIRN_ENGINE_FRAME_OPEN_LEGACY_LOADER_H_
+#define CAIRN_ENGINE_FRAME_OPEN_LEGACY_LOADER_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/frame/files/frame_file.h"
+#include "engine/frame/state/frame_context.h"
+#include "engine/frame/state/state.h"
+
+namespace cairn::frame {
+
+// The era of what begins at the source; kCurrent also for what is no frame.
+absl::StatusOr<Era> FindEra(const FrameFile& source);
+
+// Loads a frame of an `era` before kCurrent.
+absl::StatusOr<std::shared_ptr<const State>> LoadLegacy(const FrameFile& source, Era era,
+                                                        std::shared_ptr<const FrameContext> env);
+
+// kFailedPrecondition for a frame of an era that only reads.
+absl::Status CheckWritable(const State& state);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_OPEN_LEGACY_LOADER_H_

@@ -1,0 +1,172 @@
+#include "engine/frame/open/packed_loader.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checked.h"
+#include "engine/base/endian.h"
+#include "engine/base/status.h"
+#include "engine/chunk/plain.h"
+#include "engine/format/legacy/packed.h"
+
+namespace cairn::frame {
+
+namespace {
+
+namespace legacy = format::legacy;
+using legacy::PackedHeader;
+
+// Goes over the chunks, each of which begins where the one before it ends.
+class PackedChunks {
+ public:
+  PackedChunks(const FrameView& region, int64_t end) : region_(region), end_(end) {}
+
+  int64_t at() const { return at_; }
+  int64_t nbytes() const { return nbytes_; }  // what all so far decode to
+
+  // The header of the chunk that should begin at `position`.
+  absl::StatusOr<chunk::Header> Next(std::string_view name, int64_t position) {
+    if (position != at_) {
+      return DataLoss("%s: expected at byte %d, got %d", name, at_, position);
+    }
+    const int64_t size = std::min<int64_t>(chunk::kBlosc1HeaderSize, end_ - at_);
+    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, region_.Read(at_, size, scratch_));
+    const absl::StatusOr<chunk::Header> header = legacy::ParsePackedChunk(bytes, end_ - at_);
+    if (!header.ok()) return At(absl::StrFormat("%s at byte %d", name, at_), header.status());
+    at_ += header->cbytes;
+    nbytes_ += header->nbytes;
+    return header;
+  }
+
+ private:
+  const FrameView& region_;
+  int64_t end_;
+  int64_t at_ = legacy::kPackedHeaderSize;
+  int64_t nbytes_ = 0;  // a sum of int32 over chunks of 16 bytes or more: no file is that large
+  chunk::ScratchBuffer scratch_;
+};
+
+// The chunk at `position`, empty when there is none.
+absl::StatusOr<Chunk> TakeChunk(const FrameView& region, PackedChunks& chunks,
+                                std::string_view name, int64_t position) {
+  if (position == 0) return Chunk();
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunks.Next(name, position));
+  return region.Pin(position, header.cbytes);
+}
+
+absl::Status TakeReference(const PackedHeader& packed, const Chunk& filters, State& state) {
+  if (!packed.has_delta() || packed.nchunks == 0) return absl::OkStatus();
+  if (filters.bytes().empty()) return DataLoss("packed super-chunk: DELTA without a reference");
+  const absl::StatusOr<Bytes> reference = chunk::PlainPayload(filters.bytes());
+  if (!reference.ok()) return At("filters chunk", reference.status());
+  state.delta_reference = std::make_shared<const std::vector<std::byte>>(ToVector(*reference));
+  return absl::OkStatus();
+}
+
+// The chunks that hold no data.
+absl::Status TakeOthers(const PackedHeader& packed, PackedChunks& chunks, State& state) {
+  const FrameView& region = state.region;
+  CAIRN_ASSIGN_OR_RETURN(const Chunk filters,
+                         TakeChunk(region, chunks, "filters chunk", packed.filters_chunk));
+  CAIRN_RETURN_IF_ERROR(TakeReference(packed, filters, state));
+  CAIRN_RETURN_IF_ERROR(TakeChunk(region, chunks, "codec chunk", packed.codec_chunk).status());
+  state.trailer.begin = chunks.at();
+  const struct {
+    std::string_view name;
+    int64_t position;
+  } layers[] = {{"metadata", packed.metadata_chunk}, {"userdata", packed.userdata_chunk}};
+  for (const auto& layer : layers) {
+    CAIRN_ASSIGN_OR_RETURN(Chunk chunk, TakeChunk(region, chunks, layer.name, layer.position));
+    if (layer.position != 0) state.vlmetalayers.push_back({std::string(layer.name), chunk});
+  }
+  state.trailer.end = chunks.at();
+  return absl::OkStatus();
+}
+
+// Sets chunksize, which is fixed when all chunks but the last have that size.
+class ChunksizeFinder {
+ public:
+  void Add(int32_t nbytes) {
+    if (chunksize_ == format::kChunksizeUnknown) chunksize_ = nbytes;
+    // A chunk behind a shorter one, or one that is larger than the first.
+    if (last_ < chunksize_ || nbytes > chunksize_) variable_ = true;
+    last_ = nbytes;
+  }
+  int32_t chunksize() const { return variable_ ? format::kChunksizeVariable : chunksize_; }
+
+ private:
+  int32_t chunksize_ = format::kChunksizeUnknown;
+  int32_t last_ = kMaxChunkBytes;
+  bool variable_ = false;
+};
+
+absl::Status TakeData(const PackedHeader& packed, PackedChunks& chunks, State& state) {
+  CAIRN_ASSIGN_OR_RETURN(const Chunk table,
+                         state.region.Pin(packed.table, packed.nchunks * legacy::kPackedEntrySize));
+  const int64_t others = chunks.nbytes();
+  ChunksizeFinder chunksize;
+  for (int64_t i = 0; i < packed.nchunks; ++i) {
+    const auto position =
+        static_cast<int64_t>(LoadLe<uint64_t>(table.bytes().data() + i * legacy::kPackedEntrySize));
+    CAIRN_ASSIGN_OR_RETURN(const chunk::Header header,
+                           chunks.Next(absl::StrFormat("chunk %d", i), position));
+    if (i == 0) state.header.typesize = header.typesize;
+    chunksize.Add(header.nbytes);
+    state.chunks.Append({.value = position - legacy::kPackedHeaderSize});
+  }
+  state.header.nbytes = chunks.nbytes() - others;
+  state.header.chunksize = chunksize.chunksize();
+  return absl::OkStatus();
+}
+
+absl::Status CheckSums(const PackedHeader& packed, const PackedChunks& chunks) {
+  if (chunks.at() != packed.table) {
+    return DataLoss("table: expected at byte %d, got %d", chunks.at(), packed.table);
+  }
+  const int64_t unpacked =
+      legacy::kPackedHeaderSize + chunks.nbytes() + packed.nchunks * legacy::kPackedEntrySize;
+  if (unpacked == packed.unpacked) return absl::OkStatus();
+  return DataLoss("nbytes: expected %d, got %d", unpacked, packed.unpacked);
+}
+
+void TakeHeader(const PackedHeader& packed, format::FrameHeader& header) {
+  header.header_len = legacy::kPackedHeaderSize;
+  header.frame_size = packed.size;
+  header.version = 0;
+  header.codec = packed.codec;
+  header.clevel = packed.clevel;
+  header.cbytes = packed.table - legacy::kPackedHeaderSize;
+  for (size_t i = 0; i < packed.filters.size(); ++i) header.filters[i].filter = packed.filters[i];
+}
+
+}  // namespace
+
+absl::Status LoadPacked(const FrameFile& source, State& state) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
+  std::vector<std::byte> header(legacy::kPackedHeaderSize);
+  CAIRN_RETURN_IF_ERROR(source.ReadAt(0, header));
+  CAIRN_ASSIGN_OR_RETURN(const PackedHeader packed, legacy::ParsePackedHeader(header, size));
+  state.header_bytes = std::make_shared<const std::vector<std::byte>>(std::move(header));
+  if (packed.nchunks > state.env->limits.max_nchunks) {
+    return ResourceExhausted("packed super-chunk: %d chunks pass the limit of %d", packed.nchunks,
+                             state.env->limits.max_nchunks);
+  }
+  CAIRN_ASSIGN_OR_RETURN(state.region, source.View(size));
+  TakeHeader(packed, state.header);
+  PackedChunks chunks(state.region, packed.table);
+  absl::Status status = TakeOthers(packed, chunks, state);
+  const int64_t data_begin = chunks.at();
+  if (status.ok()) status = TakeData(packed, chunks, state);
+  if (status.ok()) status = CheckSums(packed, chunks);
+  if (!status.ok()) return At("packed super-chunk", status);
+  state.chunks_end = packed.table;
+  SetContiguousSource(state);
+  state.stored_bytes = state.chunks_end - data_begin;
+  state.info = MakeInfo(state);
+  state.info.dead_bytes = 0;
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,311 @@
+#include "engine/frame/read/verifier.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/base/checked.h"
+#include "engine/base/hash.h"
+#include "engine/base/status.h"
+#include "engine/format/b2nd.h"
+#include "engine/format/index_entry.h"
+#include "engine/format/seal.h"
+#include "engine/frame/array/array_fit.h"
+#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/state/vlmetalayers.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// How many chunks go by between two calls of `progress`.
+constexpr int64_t kProgressStep = 64;
+// A frame that is damaged through and through need not be told chunk by chunk.
+constexpr size_t kMaxFindings = 1000;
+// Contents are decoded in pieces of about this size.
+constexpr int64_t kPieceSize = 16 << 20;
+
+class Verifier {
+ public:
+  Verifier(const State& state, VerifyDepth depth) : state_(state), depth_(depth), budget_(state) {
+    report_.sealed = state.info.sealed;
+  }
+
+  void CheckTrailer();
+  void CheckIndex();
+  void CheckJournal();
+  // Whether the chunks are those of the frame's array, if it says that it is one.
+  void CheckArray();
+  void CheckChunk(int64_t nchunk);
+  // Of all chunks, once each was checked.
+  void CheckSizes();
+  void CheckVlLayer(const VlMetalayer& layer);
+  void AddNotes();
+  VerifyReport Take(int64_t nchunks) &&;
+
+ private:
+  void Add(Extent extent, std::string section, const absl::Status& status);
+  Extent ExtentOf(int64_t nchunk);
+  absl::StatusOr<chunk::Header> ReadHeader(int64_t nchunk);
+  absl::Status CheckHeader(int64_t nchunk);
+  absl::StatusOr<int32_t> ReadNbytes(int64_t nchunk);
+  absl::Status CheckStored(int64_t nchunk);
+  absl::Status CheckContent(const ChunkReader& chunk);
+  absl::Status CheckBlocks(const chunk::Header& header) const;
+  void AddNbytes(std::optional<int64_t> nbytes);
+  int64_t StoredSizeOf(int64_t nchunk);
+  void Spend(int64_t nchunk, int64_t stored);
+
+  const State& state_;
+  const VerifyDepth depth_;
+  bool headers_only_ = depth_ == VerifyDepth::kStructure;  // of the chunks to come
+  VerifyReport report_;
+  std::optional<ArrayGeometry> array_;
+  int64_t not_decoded_ = 0;  // chunks that need what this build lacks
+  // Decoded bytes of the chunks so far; none when the size of one is not known.
+  std::optional<int64_t> nbytes_ = 0;
+  ReadBudget budget_;
+  chunk::ScratchBuffer stored_;
+  chunk::ScratchBuffer decoded_;
+};
+
+void Verifier::Add(Extent extent, std::string section, const absl::Status& status) {
+  if (report_.findings.size() == kMaxFindings) {
+    ++report_.omitted;
+    return;
+  }
+  report_.findings.push_back(
+      {extent.begin, extent.end, std::move(section), std::string(status.message())});
+}
+
+void Verifier::CheckTrailer() {
+  if (!state_.trailer_damage.ok()) Add(state_.trailer, "trailer", state_.trailer_damage);
+}
+
+void Verifier::CheckIndex() {
+  if (depth_ == VerifyDepth::kStructure || !state_.info.sealed || state_.index.size() == 0) return;
+  const absl::StatusOr<Bytes> bytes =
+      state_.region.Read(state_.index.begin, state_.index.size(), stored_);
+  if (!bytes.ok()) return Add(state_.index, "index", bytes.status());
+  report_.bytes_read += state_.index.size();
+  if (const uint64_t got = Xxh3(*bytes); got != state_.seal->index_hash) {
+    Add(state_.index, "index",
+        DataLoss("fingerprint: expected %016x, got %016x", state_.seal->index_hash, got));
+  }
+}
+
+void Verifier::CheckJournal() {
+  if (!state_.journal_damage.ok()) Add(state_.journal_gap, "journal", state_.journal_damage);
+}
+
+void Verifier::CheckArray() {
+  const Metalayer* const layer = format::FindB2ndLayer(state_.header.metalayers);
+  if (layer == nullptr) return;
+  const absl::StatusOr<ArrayGeometry> array = frame::CheckArray(state_);
+  if (array.ok()) {
+    array_ = *array;
+  } else if (absl::IsUnimplemented(array.status())) {
+    report_.notes.push_back(
+        absl::StrFormat("not checked whether the chunks fit the %s", array.status().message()));
+  } else {
+    Add({0, state_.header.header_len}, absl::StrFormat("metalayer %s", layer->name),
+        array.status());
+  }
+}
+
+absl::Status Verifier::CheckBlocks(const chunk::Header& header) const {
+  if (!array_.has_value()) return absl::OkStatus();
+  return CheckArrayChunk(header, *array_, state_.header.typesize);
+}
+
+absl::Status Verifier::CheckContent(const ChunkReader& chunk) {
+  const chunk::Decoder* decoder = chunk.decoder();
+  const bool blocks = decoder != nullptr && decoder->nblocks() > 0;
+  const bool tail = decoder == nullptr && !chunk.stored().empty();
+  // One value shows whether a chunk without blocks can be read, unless it is part of the tail.
+  const int64_t nbytes =
+      blocks || tail ? chunk.nbytes() : std::min(chunk.nbytes(), state_.header.typesize);
+  const int64_t room = std::max<int64_t>(state_.env->limits.max_decode_memory, 1);
+  for (int64_t begin = 0; begin < nbytes;) {
+    int64_t end = std::min(begin + std::min(kPieceSize, room), nbytes);
+    if (blocks) {
+      CAIRN_ASSIGN_OR_RETURN(end, decoder->PieceEnd(begin, kPieceSize));
+    }
+    const auto size = static_cast<size_t>(end - begin);
+    CAIRN_RETURN_IF_ERROR(chunk.Read(begin, decoded_.Get(size)));
+    begin = end;
+  }
+  return absl::OkStatus();
+}
+
+// Where a chunk is stored, as far as that can be told.
+Extent Verifier::ExtentOf(int64_t nchunk) {
+  if (IsPartialChunk(state_, nchunk) && !state_.tail.head.has_value()) {
+    return state_.journal.has_value() ? Extent{state_.journal->begin, state_.journal->end}
+                                      : Extent{};
+  }
+  const absl::StatusOr<IndexEntry> entry = EntryOf(state_, nchunk);
+  if (!entry.ok() || format::IsSpecialEntry(entry->value)) return state_.index;
+  const absl::StatusOr<ChunkLocation> place = state_.area->Locate(entry->value);
+  if (!place.ok()) return state_.index;
+  const absl::StatusOr<chunk::Header> header = state_.area->ReadHeader(entry->value, stored_);
+  const int64_t size = header.ok() ? header->cbytes : int64_t{chunk::kHeaderSize};
+  if (place->offset < 0) return {0, size};  // of a file of its own
+  return {place->offset, std::min(place->offset + size, state_.chunks_end)};
+}
+
+// An error for what has none.
+absl::StatusOr<chunk::Header> Verifier::ReadHeader(int64_t nchunk) {
+  if (IsPartialChunk(state_, nchunk)) return absl::NotFoundError("the tail has no header");
+  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state_.chunks.Get(nchunk));
+  if (format::IsSpecialEntry(entry.value)) return absl::NotFoundError("is in the index");
+  return state_.area->ReadHeader(entry.value, stored_);
+}
+
+// By its own header alone; 0 where that cannot be read.
+int64_t Verifier::StoredSizeOf(int64_t nchunk) {
+  const absl::StatusOr<chunk::Header> header = ReadHeader(nchunk);
+  return header.ok() ? header->cbytes : 0;
+}
+
+// The decoded size of a chunk, of which no more is read than its header, however large it is.
+absl::StatusOr<int32_t> Verifier::ReadNbytes(int64_t nchunk) {
+  if (const auto header = ReadHeader(nchunk); header.ok()) {
+    if (absl::Status status = CheckChunkNbytes(state_, header->nbytes); !status.ok()) {
+      return AtChunk(nchunk, status);
+    }
+    CAIRN_ASSIGN_OR_RETURN(const int32_t expected, ChunkNbytes(state_, nchunk));
+    if (header->nbytes == expected) {
+      if (absl::Status status = CheckBlocks(*header); !status.ok()) return AtChunk(nchunk, status);
+      return expected;
+    }
+    return DataLoss("chunk %d: nbytes: expected %d, got %d", nchunk, expected, header->nbytes);
+  }
+  // What has no header of its own costs nothing, nor does one that is damaged.
+  const absl::StatusOr<ChunkReader> chunk =
+      ChunkReader::Open(state_, nchunk, VerifyPolicy::kNever, stored_);
+  if (!chunk.ok()) return chunk.status();
+  return chunk->nbytes();
+}
+
+absl::Status Verifier::CheckHeader(int64_t nchunk) {
+  const absl::StatusOr<int32_t> nbytes = ReadNbytes(nchunk);
+  AddNbytes(nbytes.ok() ? std::optional<int64_t>(*nbytes) : std::nullopt);
+  return nbytes.status();
+}
+
+absl::Status Verifier::CheckStored(int64_t nchunk) {
+  const absl::StatusOr<ChunkReader> chunk =
+      ChunkReader::Open(state_, nchunk, VerifyPolicy::kAlways, stored_);
+  if (!chunk.ok()) {
+    AddNbytes(std::nullopt);
+    Spend(nchunk, StoredSizeOf(nchunk));
+    return chunk.status();
+  }
+  AddNbytes(chunk->nbytes());
+  const int64_t stored = std::ssize(chunk->stored());
+  report_.bytes_read += stored;
+  absl::Status status = depth_ == VerifyDepth::kContents ? CheckContent(*chunk) : absl::OkStatus();
+  Spend(nchunk, stored);
+  if (status.ok() && chunk->decoder() != nullptr) {
+    status = CheckBlocks(chunk->decoder()->header());
+    if (!status.ok()) return AtChunk(nchunk, status);
+  }
+  return status;
+}
+
+void Verifier::AddNbytes(std::optional<int64_t> nbytes) {
+  nbytes_ =
+      nbytes_.has_value() && nbytes.has_value() ? CheckedAdd(*nbytes_, *nbytes) : std::nullopt;
+}
+
+void Verifier::CheckChunk(int64_t nchunk) {
+  const absl::Status status = headers_only_ ? CheckHeader(nchunk) : CheckStored(nchunk);
+  if (absl::IsUnimplemented(status)) {
+    ++not_decoded_;
+  } else if (!status.ok()) {
+    Add(ExtentOf(nchunk), absl::StrFormat("chunk %d", nchunk), status);
+  }
+}
+
+// Looks no further than at headers where chunks overlap.
+void Verifier::Spend(int64_t nchunk, int64_t stored) {
+  const absl::Status status = budget_.Spend(nchunk, stored);
+  if (status.ok()) return;
+  Add(state_.index, "index", status);
+  headers_only_ = true;
+}
+
+void Verifier::CheckSizes() {
+  if (!nbytes_.has_value() || *nbytes_ == state_.info.nbytes) return;
+  Add({0, state_.header.header_len}, "header",
+      DataLoss("nbytes %d, but the chunks hold %d", state_.info.nbytes, *nbytes_));
+}
+
+void Verifier::CheckVlLayer(const VlMetalayer& layer) {
+  if (depth_ != VerifyDepth::kContents || !state_.trailer_damage.ok()) return;
+  if (absl::Status status = frame::CheckVlLayer(*state_.env, layer); !status.ok()) {
+    Add(state_.trailer, DescribeVlLayer(layer), status);
+  }
+}
+
+void Verifier::AddNotes() {
+  if (const Extent& skipped = state_.journal_skipped; skipped.size() > 0) {
+    report_.notes.push_back(
+        absl::StrFormat("journal: no commit needs bytes %d to %d, which cannot be read",
+                        skipped.begin, skipped.end));
+  }
+  if (not_decoded_ > 0) {
+    report_.notes.push_back(absl::StrFormat(
+        "%d chunks need a codec or filter that is not here: not decoded", not_decoded_));
+  }
+  if (state_.info.sealed || !state_.trailer_damage.ok() || !state_.journal_damage.ok()) return;
+  const std::shared_ptr<const format::Seal>& seal = state_.seal;
+  if (state_.header_changed_outside) {
+    report_.notes.push_back("not sealed: another Blosc2 changed metalayers in the header");
+  } else if (seal != nullptr && state_.info.fingerprint != FingerprintType::kNone) {
+    report_.notes.push_back(absl::StrFormat(
+        "not sealed: %d chunks by another Blosc2 have no fingerprint", seal->uncovered));
+  } else if (seal != nullptr && seal->type != FingerprintType::kNone) {
+    report_.notes.push_back(absl::StrFormat(
+        "not sealed: changed by another Blosc2 after generation %d", seal->generation));
+  } else if (!LeavesRoomForSeal(state_.vlmetalayers.size())) {
+    report_.notes.push_back(absl::StrFormat(
+        "not sealed: %d vlmetalayers leave no room for the seal", state_.vlmetalayers.size()));
+  } else {
+    report_.notes.push_back("not sealed: there are no fingerprints");
+  }
+}
+
+VerifyReport Verifier::Take(int64_t nchunks) && {
+  report_.nchunks = nchunks;
+  return std::move(report_);
+}
+
+}  // namespace
+
+absl::StatusOr<VerifyReport> VerifyState(const State& state, VerifyDepth depth,
+                                         absl::FunctionRef<bool(int64_t)> progress) {
+  Verifier verifier(state, depth);
+  verifier.CheckTrailer();
+  verifier.CheckIndex();
+  verifier.CheckJournal();
+  verifier.CheckArray();
+  const int64_t nchunks = CountChunks(state);
+  const auto stopped = [] { return absl::CancelledError("verify: stopped"); };
+  for (int64_t i = 0; i < nchunks; ++i) {
+    verifier.CheckChunk(i);
+    const bool last = i + 1 == nchunks;
+    if ((last || i % kProgressStep == 0) && !progress(i + 1)) return stopped();
+  }
+  verifier.CheckSizes();
+  for (const VlMetalayer& layer : state.vlmetalayers) {
+    verifier.CheckVlLayer(layer);
+    if (!progress(nchunks)) return stopped();
+  }
+  verifier.AddNotes();
+  return std::move(verifier).Take(nchunks);
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,22 @@
+// Checks every byte of a state and says where damage lies.
+#ifndef CAIRN_ENGINE_FRAME_READ_VERIFIER_H_
+#define CAIRN_ENGINE_FRAME_READ_VERIFIER_H_
+
+#include <cstdint>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/snapshot.h"
+#include "engine/frame/state/state.h"
+
+namespace cairn::frame {
+
+// The header was checked when the state was loaded; this looks at the rest and goes on past damage.
+// kCancelled when `progress` says stop.
+absl::StatusOr<VerifyReport> VerifyState(const State& state, VerifyDepth depth,
+                                         absl::FunctionRef<bool(int64_t)> progress);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_READ_VERIFIER_H_

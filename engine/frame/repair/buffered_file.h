@@ -1,0 +1,53 @@
+// A file that is searched, seen through a window.
+#ifndef CAIRN_ENGINE_FRAME_REPAIR_BUFFERED_FILE_H_
+#define CAIRN_ENGINE_FRAME_REPAIR_BUFFERED_FILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+#include "cairn/types.h"
+#include "engine/base/checked.h"
+#include "engine/chunk/workspace.h"
+
+namespace cairn::frame {
+
+// Costs memory only for what is read at one time. The file outlives it and keeps its size.
+class BufferedFile {
+ public:
+  // Reads `ahead` bytes at a time, or more when asked for more.
+  static absl::StatusOr<BufferedFile> Open(const File& file, int64_t ahead);
+  // Reads in place.
+  static absl::StatusOr<BufferedFile> Map(const File& file);
+
+  int64_t size() const { return size_; }
+  // Bytes [offset, offset + size), valid until the next call. kOutOfRange past the end.
+  absl::StatusOr<Bytes> Read(int64_t offset, int64_t size);
+  // The same, but as many as there are before the end.
+  absl::StatusOr<Bytes> ReadUpTo(int64_t offset, int64_t size);
+  // The same, and the window stays where it is: for short looks elsewhere.
+  absl::StatusOr<Bytes> ReadAsideUpTo(int64_t offset, int64_t size);
+
+ private:
+  BufferedFile(const File& file, int64_t size, int64_t ahead)
+      : file_(&file), size_(size), ahead_(ahead) {}
+  bool Shows(int64_t offset, int64_t size) const {
+    return RangeFits(offset - window_begin_, size, std::ssize(window_));
+  }
+
+  const File* file_;
+  int64_t size_;
+  int64_t ahead_;
+  std::shared_ptr<const Mapping> mapping_;  // null: by copy
+  chunk::ScratchBuffer buffer_;
+  chunk::ScratchBuffer aside_;
+  Bytes window_;
+  int64_t window_begin_ = 0;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_REPAIR_BUFFERED_FILE_H_

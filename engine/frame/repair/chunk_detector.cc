@@ -1,0 +1,148 @@
+#include "engine/frame/repair/chunk_detector.h"
+
+#include <algorithm>
+
+#include "engine/base/endian.h"
+#include "engine/base/status.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// What one piece of a large chunk decodes to, unless a block is larger.
+constexpr int64_t kPiece = 8 << 20;
+// More memory than that has to come from stored bytes. Codecs make up to some thousand of each.
+constexpr int64_t kFreeMemory = 16 << 20;
+constexpr int64_t kMaxRatio = 4096;
+
+constexpr uint8_t kFirstUserId = 160;
+constexpr size_t kFlags2At = 0x1E;
+constexpr size_t kFlagsAt = 0x1F;
+// Of blosc2_flags2 and blosc2_flags: bits that mean nothing, or nothing in a file.
+constexpr std::byte kUnusedFlags2{0xFE};
+constexpr std::byte kUnusedFlags{0x0C};
+
+bool IsKnownFilter(Filter filter, const Registry* registry) {
+  switch (filter) {
+    case Filter::kNone:
+    case Filter::kShuffle:
+    case Filter::kBitShuffle:
+    case Filter::kDelta:
+    case Filter::kTruncPrec:
+    case Filter::kNdCell:
+    case Filter::kNdMean:
+    case Filter::kByteDeltaBuggy:
+    case Filter::kByteDelta:
+    case Filter::kIntTrunc:
+      return true;
+  }
+  const auto id = static_cast<uint8_t>(filter);
+  return id >= kFirstUserId && registry != nullptr && registry->filter(id) != nullptr;
+}
+
+// Whether the sizes in a header can be true. ParseHeader says so too, but writes a message for each
+// of the millions of places where they are not.
+bool HasSizes(Bytes head, int64_t available) {
+  const auto nbytes = static_cast<int32_t>(LoadLe<uint32_t>(head.data() + 0x04));
+  const auto blocksize = static_cast<int32_t>(LoadLe<uint32_t>(head.data() + 0x08));
+  const auto cbytes = static_cast<int32_t>(LoadLe<uint32_t>(head.data() + 0x0C));
+  return nbytes > 0 && blocksize > 0 && blocksize <= chunk::kMaxBlockSize &&
+         cbytes >= chunk::kBlosc1HeaderSize && cbytes <= available;
+}
+
+// Whether a special chunk is what constructors of such chunks make.
+bool IsPlainSpecial(const chunk::Header& header) {
+  if (header.special == SpecialValue::kRepeat) return true;
+  if (header.cbytes != chunk::kHeaderSize) return false;
+  return header.special != SpecialValue::kNans || header.typesize == 4 || header.typesize == 8;
+}
+
+}  // namespace
+
+absl::Status CheckMemory(int64_t wanted, int64_t cbytes) {
+  if (wanted <= std::max(kFreeMemory, cbytes * kMaxRatio)) return absl::OkStatus();
+  return ResourceExhausted("%d bytes of memory for %d stored ones", wanted, cbytes);
+}
+
+ChunkDetector::ChunkDetector(const FrameContext& env, const FrameTraits& frame)
+    : env_(env), frame_(frame) {
+  context_.registry = env.registry;
+  context_.executor = env.executor;
+  context_.pool = &env.pool;
+  context_.max_memory = env.limits.max_decode_memory;
+  context_.frame_typesize = frame.typesize;
+  context_.blockshape = frame_.blockshape;
+}
+
+bool ChunkDetector::KnowsFilters(const chunk::Header& header) const {
+  return std::ranges::all_of(header.filters, [this](const FilterStage& stage) {
+    return IsKnownFilter(stage.filter, env_.registry);
+  });
+}
+
+std::optional<chunk::Header> ChunkDetector::Peek(Bytes head, int64_t available) const {
+  constexpr std::byte kVersionLz{1};
+  if (head.size() < chunk::kBlosc1HeaderSize) return std::nullopt;
+  const auto version = std::to_integer<uint8_t>(head[0]);
+  if (version < chunk::kVersionBlosc1 || version > chunk::kVersionVlBlocks) return std::nullopt;
+  const bool user_codec = std::to_integer<uint8_t>(head[2]) >> 5 == chunk::kUserFormatCode;
+  if (head[1] != kVersionLz && !user_codec) return std::nullopt;
+  if (!HasSizes(head, available)) return std::nullopt;
+  absl::StatusOr<chunk::Header> header = chunk::ParseHeader(head, available);
+  if (!header.ok() || header->instrumented) return std::nullopt;
+  if (header->vlblocks != (version == chunk::kVersionVlBlocks)) return std::nullopt;
+  if (header->extended) {
+    if (version == chunk::kVersionBlosc1 || !KnowsFilters(*header) ||
+        (head[kFlags2At] & kUnusedFlags2) != std::byte{0} ||
+        (head[kFlagsAt] & kUnusedFlags) != std::byte{0}) {
+      return std::nullopt;
+    }
+  } else if (user_codec) {
+    return std::nullopt;
+  }
+  if (header->special != SpecialValue::kNone && !IsPlainSpecial(*header)) return std::nullopt;
+  // No block has to be there, so its size as it is written has to convince.
+  const auto blocksize = static_cast<int32_t>(LoadLe<uint32_t>(head.data() + 0x08));
+  if (!header->has_blocks() && blocksize > header->nbytes) return std::nullopt;
+  return *header;
+}
+
+absl::Status ChunkDetector::DecodePieces(const chunk::Decoder& decoder) {
+  for (int64_t begin = 0; begin < decoder.nbytes();) {
+    CAIRN_ASSIGN_OR_RETURN(const int64_t end, decoder.PieceEnd(begin, kPiece));
+    const int64_t size = end - begin;
+    CAIRN_RETURN_IF_ERROR(CheckMemory(size, decoder.header().cbytes));
+    decoded_ += size;
+    CAIRN_RETURN_IF_ERROR(decoder.DecodeRange(begin, scratch_.Get(static_cast<size_t>(size))));
+    begin = end;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ChunkDetector::TryDecoding(Bytes chunk) {
+  chunk::Decoder decoder;
+  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, context_));
+  if (decoder.nbytes() > env_.limits.max_chunk_nbytes) {
+    return ResourceExhausted("%d bytes pass the limit of %d", decoder.nbytes(),
+                             env_.limits.max_chunk_nbytes);
+  }
+  // Plain copies and special values have nothing that could fail.
+  return decoder.header().has_blocks() ? DecodePieces(decoder) : absl::OkStatus();
+}
+
+absl::Status ChunkDetector::DecodeStart(Bytes chunk, MutableBytes dst) const {
+  chunk::Decoder decoder;
+  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, context_));
+  return decoder.DecodeRange(0, dst);
+}
+
+absl::StatusOr<std::vector<std::byte>> ChunkDetector::Decode(Bytes chunk) const {
+  chunk::Decoder decoder;
+  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, context_));
+  CAIRN_RETURN_IF_ERROR(CheckMemory(decoder.nbytes(), decoder.header().cbytes));
+  std::vector<std::byte> items(static_cast<size_t>(decoder.nbytes()));
+  CAIRN_RETURN_IF_ERROR(decoder.Decode(items));
+  return items;
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cairn/recover.h"
+#include "engine/base/status.h"
+#include "engine/format/frame_header.h"
+#include "engine/frame/open/frame_core.h"
+#include "engine/frame/repair/buffered_file.h"
+#include "engine/frame/repair/chunk_detector.h"
+#include "engine/frame/repair/chunk_scanner.h"
+#include "engine/frame/repair/index_detector.h"
+#include "engine/frame/repair/salvage_writer.h"
+#include "engine/frame/repair/trailer_scanner.h"
+
+namespace cairn {
+
+namespace frame {
+
+namespace {
+
+constexpr int64_t kWindow = 1 << 20;
+
+absl::StatusOr<std::unique_ptr<File>> OpenDamaged(FileSystem* files, const std::string& path) {
+  if (files->OpenDirectory(path).ok()) {
+    return InvalidArgument("%s is a directory: its files are salvaged one by one", path);
+  }
+  return files->Open(path, FileMode::kRead);
+}
+
+// The header at the start of the frame, if it can be read.
+absl::StatusOr<std::optional<format::FrameHeader>> ReadHeader(BufferedFile& window,
+                                                              int64_t offset) {
+  const int64_t available = window.size() - offset;
+  CAIRN_ASSIGN_OR_RETURN(const Bytes fixed, window.ReadUpTo(offset, format::kFixedHeaderSize));
+  const absl::StatusOr<int64_t> size = format::ParseHeaderLength(fixed);
+  if (!size.ok() || *size > available) return std::nullopt;
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window.Read(offset, *size));
+  absl::StatusOr<format::FrameHeader> header = format::ParseFrameHeader(bytes);
+  if (!header.ok()) return std::nullopt;
+  return *std::move(header);
+}
+
+// Header and trailers, by their begin.
+absl::StatusOr<std::vector<Extent>> KnownParts(const File& file, int64_t offset,
+                                               const std::optional<format::FrameHeader>& header) {
+  std::vector<Extent> known;
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, file.Size());
+  ScanBudget budget(size, kMaxTrailerOverlaps);
+  CAIRN_RETURN_IF_ERROR(ForEachTrailer(file, budget, [&](const TrailerBytes& trailer) {
+    known.push_back({.begin = trailer.begin, .end = trailer.end});
+  }));
+  if (header.has_value()) known.push_back({.begin = offset, .end = offset + header->header_len});
+  std::ranges::sort(known, {}, &Extent::begin);
+  return known;
+}
+
+absl::Status DropIndexes(IndexDetector spotter, std::vector<FoundChunk>& chunks) {
+  std::vector<FoundChunk> data;
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    CAIRN_ASSIGN_OR_RETURN(const bool index, spotter.IsIndex(i));
+    if (!index) data.push_back(chunks[i]);
+  }
+  chunks = std::move(data);
+  return absl::OkStatus();
+}
+
+// Sorted, and joined where they touch and have one reason.
+std::vector<LostBytes> Merged(std::vector<LostBytes> lost) {
+  std::ranges::sort(lost, {}, &LostBytes::begin);
+  std::vector<LostBytes> merged;
+  for (LostBytes& range : lost) {
+    if (!merged.empty() && merged.back().end == range.begin &&
+        merged.back().reason == range.reason) {
+      merged.back().end = range.end;
+    } else {
+      merged.push_back(std::move(range));
+    }
+  }
+  return merged;
+}
+
+FrameTraits TraitsOf(const std::optional<format::FrameHeader>& header) {
+  if (!header.has_value()) return {};
+  FrameTraits traits{.typesize = header->typesize, .blockshape = {}};
+  if (const std::optional<ArrayInfo> array = ArrayOf(*header); array.has_value()) {
+    traits.blockshape = array->blockshape;
+  }
+  return traits;
+}
+
+}  // namespace
+
+}  // namespace frame
+
+absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string& to,
+                                      const OpenOptions& options) {
+  FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
+  CAIRN_ASSIGN_OR_RETURN(const std::string target, files->Absolute(to));
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, frame::OpenDamaged(files, from));
+  if (files->Identity(target).ok()) {
+    return absl::AlreadyExistsError(absl::StrFormat("%s exists", target));
+  }
+  CAIRN_ASSIGN_OR_RETURN(frame::BufferedFile window,
+                         options.use_mmap ? frame::BufferedFile::Map(*file)
+                                          : frame::BufferedFile::Open(*file, frame::kWindow));
+  if (options.offset < 0 || options.offset > window.size()) {
+    return OutOfRange("%s: offset %d is not in a file of %d bytes", from, options.offset,
+                      window.size());
+  }
+  const std::shared_ptr<const frame::FrameContext> env = frame::MakeFrameContext(options);
+  CAIRN_ASSIGN_OR_RETURN(const std::optional<format::FrameHeader> header,
+                         frame::ReadHeader(window, options.offset));
+  CAIRN_ASSIGN_OR_RETURN(std::vector<frame::Extent> known,
+                         frame::KnownParts(*file, options.offset, header));
+  frame::ChunkDetector probe(*env, frame::TraitsOf(header));
+  frame::ChunkScanner scan(window, probe, std::move(known));
+  CAIRN_ASSIGN_OR_RETURN(frame::ScanResult found, scan.Run(options.offset));
+  std::optional<int64_t> chunks_begin;
+  if (header.has_value()) chunks_begin = options.offset + header->header_len;
+  CAIRN_RETURN_IF_ERROR(frame::DropIndexes(
+      frame::IndexDetector(window, probe, found.chunks, chunks_begin), found.chunks));
+  frame::SalvageWriter saved(window, probe, *env);
+  saved.Choose(std::move(found), header);
+  if (saved.empty()) {
+    return absl::NotFoundError(
+        absl::StrFormat("%s: no whole chunk in %d bytes", from, window.size()));
+  }
+  CAIRN_ASSIGN_OR_RETURN(const FrameInfo info, saved.Write(target, files));
+  return SalvageReport{.chunks = info.nchunks,
+                       .nbytes = info.nbytes,
+                       .lost = frame::Merged(std::move(saved.lost()))};
+}
+
+}  // namespace cairn

@@ -1,0 +1,173 @@
+#include "engine/frame/repair/trailer_scanner.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "engine/base/checked.h"
+#include "engine/base/hash.h"
+#include "engine/base/status.h"
+#include "engine/chunk/header.h"
+#include "engine/chunk/plain.h"
+#include "engine/format/frame_header.h"
+#include "engine/format/index_entry.h"
+#include "engine/format/msgpack.h"
+#include "engine/frame/repair/buffered_file.h"
+
+namespace cairn::frame {
+
+namespace {
+
+constexpr int64_t kStep = 1 << 20;
+// CE trailer_len D8 type
+constexpr size_t kLengthMarker = 0;
+constexpr size_t kExtMarker = 5;
+constexpr size_t kType = 6;
+constexpr auto kTailSize = static_cast<size_t>(format::kTrailerTailSize);
+
+bool LooksLikeTail(Bytes tail) {
+  return tail[kLengthMarker] == std::byte{format::msgpack::kUint32} &&
+         tail[kExtMarker] == std::byte{format::msgpack::kFixExt16} &&
+         tail[kType] <= static_cast<std::byte>(FingerprintType::k128Bit);
+}
+
+// What may be a trailer's extent.
+struct Candidate {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t size() const { return end - begin; }
+};
+
+// What a tail that ends at `end` makes of the bytes before it.
+std::optional<Candidate> CandidateOf(Bytes tail, int64_t end) {
+  if (!LooksLikeTail(tail)) return std::nullopt;
+  const absl::StatusOr<int64_t> size = format::ParseTrailerSize(tail, end);
+  if (!size.ok()) return std::nullopt;
+  return Candidate{.begin = end - *size, .end = end};
+}
+
+// Tells whether a trailer belongs to a whole frame at the start of the file.
+class OwnTrailerCheck {
+ public:
+  OwnTrailerCheck(BufferedFile& window, ScanBudget& budget) : window_(window), budget_(budget) {}
+
+  // The first misfit is the error.
+  absl::StatusOr<FoundTrailer> Check(const TrailerBytes& trailer);
+
+ private:
+  absl::Status CheckIndex(const format::FrameHeader& header, const format::Seal& seal,
+                          int64_t trailer_begin);
+
+  BufferedFile& window_;
+  ScanBudget& budget_;
+};
+
+absl::StatusOr<format::Seal> SealOf(const TrailerBytes& trailer) {
+  const format::Trailer& parsed = trailer.parsed;
+  const format::LayerPlace* seal_place = format::FindLayer(parsed.layers, format::kSealLayer);
+  if (seal_place == nullptr) return DataLoss("trailer: no vlmetalayer of Cairn's");
+  if (format::TrailerFingerprint(static_cast<FingerprintType>(parsed.fingerprint_type),
+                                 trailer.bytes, parsed.layers) != parsed.fingerprint) {
+    return DataLoss("trailer: the fingerprint is wrong");
+  }
+  CAIRN_ASSIGN_OR_RETURN(const Bytes payload,
+                         chunk::PlainPayload(format::ContentOf(*seal_place, trailer.bytes)));
+  return format::ParseSeal(payload, format::kMaxPages);
+}
+
+absl::Status OwnTrailerCheck::CheckIndex(const format::FrameHeader& header,
+                                         const format::Seal& seal, int64_t trailer_begin) {
+  const std::optional<int64_t> begin = header.index_begin();
+  if (!begin.has_value() || *begin > trailer_begin) {
+    return DataLoss("frame header: cbytes: the index begins behind the trailer");
+  }
+  if (header.nbytes == 0) return absl::OkStatus();
+  const int64_t available = trailer_begin - *begin;
+  CAIRN_ASSIGN_OR_RETURN(const Bytes head,
+                         window_.Read(*begin, std::min<int64_t>(available, chunk::kHeaderSize)));
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header index, chunk::ParseHeader(head, available));
+  const int64_t nchunks = index.nbytes / format::kIndexTypesize;
+  if (index.nbytes % format::kIndexTypesize != 0 || nchunks == 0 ||
+      (header.chunksize > 0 && nchunks != CeilDiv<int64_t>(header.nbytes, header.chunksize))) {
+    return DataLoss("index: %d bytes are not 8 for each chunk", index.nbytes);
+  }
+  if (!budget_.Spend(index.cbytes)) return ResourceExhausted("too many indexes");
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.Read(*begin, index.cbytes));
+  if (seal.index_hash != 0 && Xxh3(bytes) != seal.index_hash) {
+    return DataLoss("index: the hash is wrong");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<FoundTrailer> OwnTrailerCheck::Check(const TrailerBytes& trailer) {
+  FoundTrailer found;
+  found.end = trailer.end;
+  CAIRN_ASSIGN_OR_RETURN(found.seal, SealOf(trailer));
+  found.header = found.seal.header_copy;
+  if (Xxh3(found.header) != found.seal.header_hash) {
+    return DataLoss("seal: the hash of the header is wrong");
+  }
+  CAIRN_ASSIGN_OR_RETURN(const format::FrameHeader header, format::ParseFrameHeader(found.header));
+  if (header.header_len != std::ssize(found.header) || header.frame_size != trailer.end) {
+    return DataLoss("frame header: frame_size: expected %d, got %d", trailer.end,
+                    header.frame_size);
+  }
+  CAIRN_RETURN_IF_ERROR(CheckIndex(header, found.seal, trailer.begin));
+  return found;
+}
+
+}  // namespace
+
+// 94 version 93 CD
+bool LooksLikeTrailer(Bytes head) {
+  return head[0] == std::byte{format::msgpack::FixArray(4)} &&
+         head[2] == std::byte{format::msgpack::FixArray(3)} &&
+         head[3] == std::byte{format::msgpack::kUint16};
+}
+
+absl::Status ForEachTrailer(const File& file, ScanBudget& budget,
+                            absl::FunctionRef<void(const TrailerBytes&)> visit) {
+  constexpr auto kOverlap = static_cast<int64_t>(kTailSize) - 1;
+  CAIRN_ASSIGN_OR_RETURN(BufferedFile scan, BufferedFile::Open(file, 0));
+  CAIRN_ASSIGN_OR_RETURN(BufferedFile window, BufferedFile::Open(file, 0));
+  // Each step looks at the tails that end in [end - kStep + 1, end].
+  for (int64_t end = scan.size(); end > kOverlap; end -= kStep) {
+    const int64_t begin = std::max<int64_t>(end - kStep - kOverlap, 0);
+    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, scan.Read(begin, end - begin));
+    for (size_t i = bytes.size() - kTailSize + 1; i-- > 0;) {
+      if (bytes[i] != std::byte{format::msgpack::kUint32}) continue;
+      const std::optional<Candidate> candidate =
+          CandidateOf(bytes.subspan(i, kTailSize), begin + static_cast<int64_t>(i + kTailSize));
+      if (!candidate.has_value()) continue;
+      CAIRN_ASSIGN_OR_RETURN(const Bytes head, window.Read(candidate->begin, kTrailerHead));
+      if (!LooksLikeTrailer(head)) continue;
+      if (!budget.Spend(candidate->size())) return absl::OkStatus();
+      CAIRN_ASSIGN_OR_RETURN(const Bytes whole, window.Read(candidate->begin, candidate->size()));
+      const absl::StatusOr<format::Trailer> trailer = format::ParseTrailer(whole);
+      if (!trailer.ok()) continue;
+      visit({.begin = candidate->begin, .end = candidate->end, .bytes = whole, .parsed = *trailer});
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<FoundTrailer> FindNewestTrailer(const File& file) {
+  CAIRN_ASSIGN_OR_RETURN(BufferedFile window, BufferedFile::Open(file, 0));
+  ScanBudget budget(window.size(), kMaxTrailerOverlaps);
+  OwnTrailerCheck check(window, budget);
+  std::optional<FoundTrailer> newest;
+  CAIRN_RETURN_IF_ERROR(ForEachTrailer(file, budget, [&](const TrailerBytes& trailer) {
+    absl::StatusOr<FoundTrailer> found = check.Check(trailer);
+    if (!found.ok()) return;
+    // The later of two comes first.
+    if (newest.has_value() && newest->seal.generation >= found->seal.generation) return;
+    newest = *std::move(found);
+  }));
+  if (!newest.has_value()) {
+    return DataLoss("no trailer in %d bytes agrees with its header copy, place and index",
+                    window.size());
+  }
+  return *std::move(newest);
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,71 @@
+// Finds trailers by nothing but themselves, where no header leads to them.
+#ifndef CAIRN_ENGINE_FRAME_REPAIR_TRAILER_SCANNER_H_
+#define CAIRN_ENGINE_FRAME_REPAIR_TRAILER_SCANNER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+#include "cairn/types.h"
+#include "engine/base/checked.h"
+#include "engine/format/seal.h"
+#include "engine/format/trailer.h"
+
+namespace cairn::frame {
+
+// What one search may look at. Trailers do not overlap, nor do the indexes before them, so together
+// they are no longer than the file; only files that were made to waste time ask for much more.
+class ScanBudget {
+ public:
+  ScanBudget(int64_t file_size, int64_t times)
+      : left_(CheckedMul(file_size, times).value_or(INT64_MAX)) {}
+  // False when it would be more than is left.
+  bool Spend(int64_t bytes) {
+    if (bytes > left_) return false;
+    left_ -= bytes;
+    return true;
+  }
+
+ private:
+  int64_t left_;
+};
+
+// A trailer of any Blosc2 that parses, wherever it is: in a chunk it is user data.
+struct TrailerBytes {
+  int64_t begin = 0;
+  int64_t end = 0;
+  Bytes bytes;
+  const format::Trailer& parsed;
+};
+
+// Whether a trailer may begin with these bytes, kTrailerHead at least.
+bool LooksLikeTrailer(Bytes head);
+inline constexpr int64_t kTrailerHead = 4;
+
+// Frames within frames within frames are searched too, down to about this depth.
+inline constexpr int64_t kMaxTrailerOverlaps = 16;
+
+// Visits them from the end of the file on, as far as the budget goes.
+absl::Status ForEachTrailer(const File& file, ScanBudget& budget,
+                            absl::FunctionRef<void(const TrailerBytes&)> visit);
+
+// A trailer of Cairn's and the header that belongs to it.
+struct FoundTrailer {
+  format::Seal seal;
+  int64_t end = 0;  // also of the frame
+  std::vector<std::byte> header;
+};
+
+// The newest trailer of a frame at the start of the file whose fingerprint, header copy, place and
+// index agree. Those of frames that lie in the file as user data are not at their place. Memory: as
+// much as the longest trailer and index take. kDataLoss when there is none.
+absl::StatusOr<FoundTrailer> FindNewestTrailer(const File& file);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_REPAIR_TRAILER_SCANNER_H_

@@ -1,0 +1,29 @@
+// Where staged chunks go.
+#ifndef CAIRN_ENGINE_FRAME_STAGE_CHUNK_SINK_H_
+#define CAIRN_ENGINE_FRAME_STAGE_CHUNK_SINK_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/types.h"
+#include "engine/frame/state/state.h"
+
+namespace cairn::frame {
+
+// Nothing refers to what is written here until a commit does. Not thread-safe.
+class ChunkSink {
+ public:
+  virtual ~ChunkSink() = default;
+  // Takes a chunk and returns what the index will say of it.
+  virtual absl::StatusOr<int64_t> Append(Bytes chunk) = 0;
+  // Brings everything to the files, so that it can be read.
+  virtual absl::Status Flush() = 0;
+  // Lets a state with staged edits read what was flushed.
+  virtual absl::Status AttachTo(State& state) = 0;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_STAGE_CHUNK_SINK_H_

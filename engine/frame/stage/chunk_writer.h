@@ -1,0 +1,61 @@
+// Makes the chunks of a frame and stores them.
+#ifndef CAIRN_ENGINE_FRAME_STAGE_CHUNK_WRITER_H_
+#define CAIRN_ENGINE_FRAME_STAGE_CHUNK_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/options.h"
+#include "engine/chunk/encoder.h"
+#include "engine/chunk/header.h"
+#include "engine/frame/stage/chunk_import.h"
+#include "engine/frame/stage/chunk_sink.h"
+#include "engine/frame/stage/staged_state.h"
+#include "engine/frame/state/frame_context.h"
+
+namespace cairn::frame {
+
+// Not thread-safe.
+class ChunkWriter {
+ public:
+  // The rules of the frame that the chunks are for.
+  struct Rules {
+    int32_t typesize = 1;
+    bool fixed_chunks = true;  // its index may hold special values
+  };
+
+  ChunkWriter(CompressionOptions compression, Rules rules, std::shared_ptr<const FrameContext> env,
+              ChunkSink& sink);
+
+  // Whether the options can make a chunk.
+  absl::Status CheckOptions() { return GetEncoder().status(); }
+
+  absl::StatusOr<StagedChunk> FromItems(Bytes items);
+  // Looks at a chunk that somebody else made; stores nothing.
+  absl::StatusOr<ImportedChunk> Prepare(Bytes chunk, const chunk::Header& header) const;
+  absl::StatusOr<StagedChunk> FromForeign(const ImportedChunk& foreign);
+  // A chunk of nbytes of one value; `value` is one item and given with kRepeat only.
+  absl::StatusOr<StagedChunk> FromSpecial(SpecialValue special, int64_t nbytes, Bytes value);
+
+ private:
+  absl::StatusOr<const chunk::Encoder*> GetEncoder();
+  absl::StatusOr<StagedChunk> Store(Bytes chunk, int64_t nbytes);
+
+  CompressionOptions compression_;
+  Rules rules_;
+  std::shared_ptr<const FrameContext> env_;
+  ChunkSink& sink_;
+  std::optional<chunk::Encoder> encoder_;  // made at the first chunk
+  chunk::ScratchBuffer encoded_;
+};
+
+// Whether the index stands for chunks of this value: zeros, NaNs and uninitialised ones.
+bool IsIndexSpecial(SpecialValue special);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_STAGE_CHUNK_WRITER_H_

@@ -1,0 +1,61 @@
+// Writes staged chunks one behind the other into a frame's file, in large pieces.
+#ifndef CAIRN_ENGINE_FRAME_STAGE_CONTIGUOUS_SINK_H_
+#define CAIRN_ENGINE_FRAME_STAGE_CONTIGUOUS_SINK_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+#include "engine/format/journal.h"
+#include "engine/frame/files/frame_file.h"
+#include "engine/frame/stage/chunk_sink.h"
+
+namespace cairn::frame {
+
+class ContiguousSink final : public ChunkSink {
+ public:
+  // Where the log begins: behind every committed byte.
+  struct Start {
+    int64_t header_len = 0;  // entries of the index count from there
+    int64_t position = 0;
+  };
+
+  // Writes to `file`, which `source` reads.
+  ContiguousSink(File* file, FrameFile source, Start start)
+      : file_(file),
+        source_(std::move(source)),
+        header_len_(start.header_len),
+        flushed_(start.position),
+        announced_(start.position) {}
+
+  absl::StatusOr<int64_t> Append(Bytes chunk) override;
+  absl::Status Flush() override;
+  absl::Status AttachTo(State& state) override;
+  // Puts the batch's record and its receipt behind the chunks, and returns the hash that ends the
+  // record.
+  absl::StatusOr<uint64_t> AppendRecord(const format::CommitRecordParts& batch,
+                                        const format::Receipt& receipt);
+  // Everything before this is in the file.
+  int64_t flushed() const { return flushed_; }
+  // The first free position.
+  int64_t end() const { return flushed_ + static_cast<int64_t>(pending_.size()); }
+
+ private:
+  absl::Status Write(Bytes bytes);
+
+  File* file_;
+  FrameFile source_;
+  int64_t header_len_;
+  int64_t flushed_;
+  int64_t announced_;  // bytes before this are on their way to the disk
+  std::vector<std::byte> pending_;
+  FrameView region_;  // that the last view reads
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_STAGE_CONTIGUOUS_SINK_H_

@@ -1,0 +1,69 @@
+#include "engine/frame/stage/metadata_edits.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "engine/frame/state/vlmetalayers.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// Offsets in the trailer are 32-bit numbers, and the table of fingerprints needs its share of them.
+constexpr int64_t kMaxVlBytes = int64_t{1} << 29;
+
+}  // namespace
+
+absl::Status SetMetalayer(StagedState& draft, std::string_view name, Bytes content) {
+  const auto it = std::ranges::find(draft.header.metalayers, name, &Metalayer::name);
+  if (it == draft.header.metalayers.end()) {
+    return absl::NotFoundError(absl::StrFormat("metalayer %s", name));
+  }
+  if (it->content.size() != content.size()) {
+    return InvalidArgument("metalayer %s keeps its size of %d bytes, got %d", name,
+                           it->content.size(), content.size());
+  }
+  it->content = ToVector(content);
+  draft.Record({.kind = format::LayerEdit::Kind::kSetMetalayer,
+                .name = std::string(name),
+                .content = it->content});
+  return absl::OkStatus();
+}
+
+absl::Status SetVlmeta(StagedState& draft, const FrameContext& env, std::string_view name,
+                       Bytes content) {
+  CAIRN_RETURN_IF_ERROR(format::CheckLayerName(name));
+  if (IsReservedLayer(name)) return InvalidArgument("vlmetalayer %s is Cairn's own", name);
+  const auto it = std::ranges::find(draft.vlmetalayers, name, &VlMetalayer::name);
+  const bool found = it != draft.vlmetalayers.end();
+  if (!found && draft.vlmetalayers.size() + 2 >= kMaxVlMetalayers) {
+    return ResourceExhausted("frame: more than %d vlmetalayers", kMaxVlMetalayers - 2);
+  }
+  CAIRN_ASSIGN_OR_RETURN(VlMetalayer layer, EncodeVlLayer(env, name, content));
+  int64_t total = static_cast<int64_t>(layer.chunk.bytes().size());
+  for (const VlMetalayer& other : draft.vlmetalayers) {
+    if (other.name != name) total += static_cast<int64_t>(other.chunk.bytes().size());
+  }
+  if (total > kMaxVlBytes) {
+    return ResourceExhausted("vlmetalayers: %d bytes in all, at most %d", total, kMaxVlBytes);
+  }
+  draft.Record({.kind = format::LayerEdit::Kind::kSetVlmeta,
+                .name = std::string(name),
+                .content = ToVector(layer.chunk.bytes())});
+  PutVlLayer(draft.vlmetalayers, std::move(layer));
+  return absl::OkStatus();
+}
+
+absl::Status DeleteVlmeta(StagedState& draft, std::string_view name) {
+  // All of that name, as whoever replays the edit does.
+  if (std::erase_if(draft.vlmetalayers, [&](const VlMetalayer& l) { return l.name == name; }) ==
+      0) {
+    return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));
+  }
+  draft.Record({.kind = format::LayerEdit::Kind::kDeleteVlmeta, .name = std::string(name)});
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,85 @@
+// The state of a frame that a writer is making: the committed one and the edits on top.
+#ifndef CAIRN_ENGINE_FRAME_STAGE_STAGED_STATE_H_
+#define CAIRN_ENGINE_FRAME_STAGE_STAGED_STATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/format/frame_header.h"
+#include "engine/format/journal.h"
+#include "engine/frame/index/chunk_index.h"
+#include "engine/frame/state/state.h"
+
+namespace cairn::frame {
+
+// What chunks take.
+struct ChunkCost {
+  int64_t nbytes = 0;                 // decoded
+  std::optional<int64_t> stored = 0;  // in the files; empty where damage hides it
+};
+
+// A chunk that is in the files, but in no index yet.
+struct StagedChunk {
+  IndexEntry entry;
+  ChunkCost cost;
+};
+
+// Pure memory: making or dropping one costs no I/O.
+struct StagedState {
+  explicit StagedState(const State& base)
+      : header(base.header),
+        header_bytes(base.header_bytes),
+        chunks(base.chunks),
+        vlmetalayers(base.vlmetalayers),
+        tail(base.tail),
+        stored_bytes(base.stored_bytes) {
+    header.nbytes -= tail.nbytes();
+  }
+
+  // Its nbytes counts `chunks` and not the tail; frame_size and cbytes are those of the checkpoint.
+  format::FrameHeader header;
+  std::shared_ptr<const std::vector<std::byte>> header_bytes;  // as the checkpoint left them
+  ChunkIndex chunks;
+  std::vector<VlMetalayer> vlmetalayers;
+  // Items that do not fill a chunk yet. Only in frames of fixed chunks.
+  PartialChunk tail;
+  // Bytes of the stored chunks; empty when the base did not know.
+  std::optional<int64_t> stored_bytes;
+
+  // What the journal will say of the edits since the base.
+  bool edited = false;
+  format::EncodedEdits chunk_edits;
+  std::vector<format::LayerEdit> layer_edits;
+  bool tail_replaced = false;  // the tail is not the base's with more items behind
+
+  int64_t nbytes() const { return header.nbytes + tail.nbytes(); }
+  // The tail counts as the last chunk.
+  int64_t nchunks() const { return chunks.size() + (tail.empty() ? 0 : 1); }
+  bool fixed_chunks() const { return !header.variable_chunks(); }
+
+  void Insert(int64_t nchunk, const StagedChunk& chunk);
+  void Replace(int64_t nchunk, const ChunkCost& old, const StagedChunk& chunk);
+  void Erase(int64_t first, int64_t count, const ChunkCost& old);
+  // `entries` are those of the chunks in their new order.
+  void Reorder(std::span<const int64_t> order, std::vector<IndexEntry> entries);
+
+  // The last chunk leaves the index: more items will follow it.
+  void ReopenLast(const ChunkCost& cost);
+  // The edits are committed: the draft is the new base.
+  void Settle();
+  // Remembers an edit that was made to the metadata.
+  void Record(format::LayerEdit edit);
+
+  // The tail is gone; if it had a head, that chunk is dead.
+  void DropTail();
+
+ private:
+  void Count(const ChunkCost& cost, int64_t sign);
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_STAGE_STAGED_STATE_H_

@@ -1,0 +1,324 @@
+#include "engine/frame/stage/stager.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/chunk/special.h"
+#include "engine/format/index_entry.h"
+#include "engine/frame/array/array_fit.h"
+#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/stage/metadata_edits.h"
+
+namespace cairn::frame {
+
+namespace {
+
+constexpr int64_t kMaxChunks = kMaxChunkBytes / format::kIndexTypesize;
+
+}  // namespace
+
+Stager::Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options,
+               bool is_frame)
+    : base_(std::move(base)),
+      sink_(sink),
+      options_(std::move(options)),
+      draft_(*base_),
+      maker_(options_.compression,
+             {.typesize = draft_.header.typesize, .fixed_chunks = draft_.fixed_chunks()},
+             base_->env, sink_),
+      is_array_(is_frame && IsArray(*base_)) {}
+
+absl::Status Stager::Remember(absl::Status status) {
+  if (!status.ok() && failure_.ok()) failure_ = status;
+  return status;
+}
+
+absl::StatusOr<StagedChunk> Stager::Remembered(absl::StatusOr<StagedChunk> made) {
+  CAIRN_RETURN_IF_ERROR(Remember(made.status()));
+  return made;
+}
+
+absl::Status Stager::CheckRoom(int64_t nbytes) const {
+  const std::optional<int64_t> total = CheckedAdd(draft_.nbytes(), nbytes);
+  if (!total.has_value()) return InvalidArgument("frame: more than 2^63 bytes");
+  const int64_t chunksize =
+      draft_.header.chunksize > 0 ? draft_.header.chunksize : int64_t{options_.chunksize};
+  const int64_t count = draft_.fixed_chunks() ? CeilDiv(nbytes, chunksize) : 1;
+  // What is over the limit could not be opened again.
+  const int64_t limit = std::min<int64_t>(kMaxChunks, base_->env->limits.max_nchunks);
+  if (draft_.nchunks() + count <= limit) return absl::OkStatus();
+  return ResourceExhausted("frame: more than %d chunks", limit);
+}
+
+absl::Status Stager::CheckTakesItems() const {
+  if (!draft_.header.vlblocks || draft_.nbytes() == 0) return absl::OkStatus();
+  return FailedPrecondition("a frame of variable blocks takes whole chunks only");
+}
+
+// Whether a chunk that somebody else made may stand in the frame at all.
+absl::Status Stager::CheckChunk(const chunk::Header& header) const {
+  const int32_t typesize = draft_.header.typesize;
+  if (header.nbytes == 0) return InvalidArgument("an empty chunk cannot stand in a frame");
+  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*base_, header.nbytes));
+  if (header.typesize != (typesize > 255 ? 1 : typesize)) {
+    return InvalidArgument("chunk of typesize %d in a frame of typesize %d", header.typesize,
+                           typesize);
+  }
+  if (draft_.nbytes() > 0 && header.vlblocks != draft_.header.vlblocks) {
+    return FailedPrecondition("chunks with and without variable blocks do not mix in a frame");
+  }
+  return absl::OkStatus();
+}
+
+void Stager::FixChunksize(int32_t chunksize) {
+  if (draft_.header.chunksize == format::kChunksizeUnknown) draft_.header.chunksize = chunksize;
+}
+
+// A short last chunk becomes the beginning of the tail.
+absl::Status Stager::ReopenShortChunk() {
+  if (!draft_.tail.empty()) return LoadHead();
+  if (draft_.header.nbytes % draft_.header.chunksize == 0) return absl::OkStatus();
+  const int64_t last = draft_.chunks.size() - 1;
+  CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(last));
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(last));
+  draft_.ReopenLast(cost);
+  return absl::OkStatus();
+}
+
+// Before anything is built upon the head it must be sure that it can be read.
+absl::Status Stager::LoadHead() {
+  const std::optional<StoredPrefix>& head = draft_.tail.head;
+  if (!head.has_value() || std::ssize(head_items_) == head->nbytes) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(draft_.chunks.size()));
+  head_items_.resize(static_cast<size_t>(head->nbytes));
+  return absl::OkStatus();
+}
+
+// The items of a chunk of the draft.
+absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
+  chunk::ScratchBuffer scratch;
+  CAIRN_ASSIGN_OR_RETURN(const ChunkReader chunk,
+                         ChunkReader::Open(*state, nchunk, base_->env->verify, scratch));
+  std::vector<std::byte> items(static_cast<size_t>(chunk.nbytes()));
+  if (absl::Status status = chunk.Read(0, items); !status.ok()) return AtChunk(nchunk, status);
+  return items;
+}
+
+absl::Status Stager::StageInsert(int64_t nchunk, absl::StatusOr<StagedChunk> made) {
+  CAIRN_ASSIGN_OR_RETURN(const StagedChunk chunk, Remembered(std::move(made)));
+  draft_.Insert(nchunk, chunk);
+  return absl::OkStatus();
+}
+
+absl::Status Stager::AddLast(absl::StatusOr<StagedChunk> made) {
+  return StageInsert(draft_.chunks.size(), std::move(made));
+}
+
+absl::Status Stager::CloseTail() {
+  if (draft_.tail.empty()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(LoadHead());
+  return Remember(MakeChunkOfTail());
+}
+
+absl::Status Stager::MakeChunkOfTail() {
+  const PartialChunk tail = draft_.tail;
+  draft_.DropTail();
+  if (!tail.head.has_value()) return AddLast(maker_.FromItems(tail.items.span()));
+  std::vector<std::byte> items = std::exchange(head_items_, {});
+  const Bytes behind = tail.items.span();
+  items.insert(items.end(), behind.begin(), behind.end());
+  return AddLast(maker_.FromItems(items));
+}
+
+absl::Status Stager::StageFixed(Bytes items) {
+  const auto chunksize = static_cast<size_t>(draft_.header.chunksize);
+  draft_.edited = true;
+  while (!items.empty()) {
+    if (draft_.tail.empty() && items.size() >= chunksize) {
+      CAIRN_RETURN_IF_ERROR(AddLast(maker_.FromItems(items.first(chunksize))));
+      items = items.subspan(chunksize);
+      continue;
+    }
+    const auto filled = static_cast<size_t>(draft_.tail.nbytes());
+    const size_t n = std::min(items.size(), chunksize - filled);
+    draft_.tail.items.Append(items.first(n));
+    items = items.subspan(n);
+    if (filled + n == chunksize) CAIRN_RETURN_IF_ERROR(CloseTail());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Stager::StageItems(Bytes items) {
+  return draft_.fixed_chunks() ? StageFixed(items) : AddLast(maker_.FromItems(items));
+}
+
+absl::Status Stager::Append(Bytes items) {
+  if (items.empty()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(CheckMayRecut("append"));
+  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
+  if (!draft_.fixed_chunks() && items.size() > kMaxChunkBytes) {
+    return InvalidArgument("a chunk has at most %d bytes, got %d", kMaxChunkBytes, items.size());
+  }
+  CAIRN_RETURN_IF_ERROR(CheckRoom(static_cast<int64_t>(items.size())));
+  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
+  FixChunksize(options_.chunksize);
+  if (draft_.fixed_chunks()) CAIRN_RETURN_IF_ERROR(ReopenShortChunk());
+  draft_.header.vlblocks = false;
+  return Remember(StageItems(items));
+}
+
+absl::Status Stager::AppendChunk(Bytes chunk) { return InsertCompressed(draft_.nchunks(), chunk); }
+
+// The bytes of a short last chunk that repeats `special` too. It leaves the index: the run that
+// follows begins with it, and no item of either has to be stored.
+int64_t Stager::TakeShortRun(SpecialValue special) {
+  const format::FrameHeader& header = draft_.header;
+  const int64_t nbytes = header.nbytes % header.chunksize;
+  const bool whole_items = header.chunksize % header.typesize == 0;
+  if (!draft_.tail.empty() || nbytes == 0 || !IsIndexSpecial(special) || !whole_items) return 0;
+  const int64_t last = draft_.chunks.size() - 1;
+  const absl::StatusOr<IndexEntry> entry = draft_.chunks.Get(last);
+  if (!entry.ok() || entry->value != format::EntryOfSpecial(special)) return 0;
+  draft_.Erase(last, 1, {.nbytes = nbytes});
+  return nbytes;
+}
+
+absl::Status Stager::StageOneSpecial(SpecialValue special, int64_t nbytes, Bytes value) {
+  return AddLast(maker_.FromSpecial(special, nbytes, value));
+}
+
+absl::Status Stager::StageSpecialItems(SpecialValue special, int64_t nbytes, Bytes value) {
+  constexpr int64_t kPieceSize = 1 << 20;
+  for (int64_t done = 0; done < nbytes; done += kPieceSize) {
+    std::vector<std::byte> items(static_cast<size_t>(std::min(kPieceSize, nbytes - done)));
+    CAIRN_RETURN_IF_ERROR(chunk::FillSpecial(
+        {.kind = special, .typesize = draft_.header.typesize, .value = value}, done, items));
+    CAIRN_RETURN_IF_ERROR(StageFixed(items));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Stager::StageSpecial(SpecialValue special, int64_t nbytes, Bytes value) {
+  if (!draft_.fixed_chunks()) return StageOneSpecial(special, nbytes, value);
+  if (draft_.header.chunksize % draft_.header.typesize != 0) {
+    return StageSpecialItems(special, nbytes, value);
+  }
+  const int64_t chunksize = draft_.header.chunksize;
+  if (!draft_.tail.empty()) {
+    const auto filled = draft_.tail.nbytes();
+    const int64_t n = std::min(nbytes, chunksize - filled);
+    CAIRN_RETURN_IF_ERROR(StageSpecialItems(special, n, value));
+    nbytes -= n;
+  }
+  for (; nbytes >= chunksize; nbytes -= chunksize) {
+    CAIRN_RETURN_IF_ERROR(StageOneSpecial(special, chunksize, value));
+  }
+  if (nbytes == 0) return absl::OkStatus();
+  // A short stored chunk would be dead as soon as more items follow it.
+  return IsIndexSpecial(special) ? StageOneSpecial(special, nbytes, value)
+                                 : StageSpecialItems(special, nbytes, value);
+}
+
+absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes value) {
+  const int64_t typesize = draft_.header.typesize;
+  const std::optional<int64_t> nbytes = CheckedMul(nitems, typesize);
+  if (nitems < 0 || !nbytes.has_value()) return InvalidArgument("%d items", nitems);
+  const bool repeat = special == SpecialValue::kRepeat;
+  if (special == SpecialValue::kNone ||
+      static_cast<int64_t>(value.size()) != (repeat ? typesize : 0)) {
+    return InvalidArgument("special value %d takes a value of %d bytes, got %d",
+                           static_cast<int>(special), repeat ? typesize : 0, value.size());
+  }
+  if (special == SpecialValue::kNans && typesize != 4 && typesize != 8) {
+    return InvalidArgument("NaNs need a typesize of 4 or 8, got %d", typesize);
+  }
+  if (nitems > 0) CAIRN_RETURN_IF_ERROR(CheckMayRecut("append"));
+  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
+  if (!draft_.fixed_chunks() && *nbytes > kMaxChunkBytes) {
+    return InvalidArgument("a chunk has at most %d bytes, got %d", kMaxChunkBytes, *nbytes);
+  }
+  if (draft_.nbytes() % typesize != 0) {
+    return FailedPrecondition("the last item is not whole: no special values can follow");
+  }
+  CAIRN_RETURN_IF_ERROR(CheckRoom(*nbytes));
+  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
+  if (nitems == 0) return absl::OkStatus();
+  FixChunksize(options_.chunksize);
+  int64_t run = *nbytes;
+  if (draft_.fixed_chunks()) {
+    run += TakeShortRun(special);
+    CAIRN_RETURN_IF_ERROR(ReopenShortChunk());
+  }
+  draft_.header.vlblocks = false;
+  return Remember(StageSpecial(special, run, value));
+}
+
+absl::Status Stager::SetVlmeta(std::string_view name, Bytes content) {
+  return frame::SetVlmeta(draft_, *base_->env, name, content);
+}
+
+absl::Status Stager::DeleteVlmeta(std::string_view name) {
+  return frame::DeleteVlmeta(draft_, name);
+}
+
+absl::Status Stager::Finish() {
+  CAIRN_RETURN_IF_ERROR(CloseTail());
+  return Remember(sink_.Flush());
+}
+
+format::CommitRecordParts Stager::MakeBatch(const format::CommitLinks& links) const {
+  format::CommitRecordParts batch{.links = links,
+                                  .totals = {.nchunks = draft_.chunks.size(),
+                                             .nbytes = draft_.nbytes(),
+                                             .stored_bytes = draft_.stored_bytes.value_or(-1),
+                                             .chunksize = draft_.header.chunksize,
+                                             .vlblocks = draft_.header.vlblocks},
+                                  .chunks = draft_.chunk_edits,
+                                  .layers = draft_.layer_edits,
+                                  .tail_replaced = draft_.tail_replaced,
+                                  .tail_items = draft_.tail.items.span()};
+  if (!draft_.tail_replaced) {
+    batch.tail_items = batch.tail_items.subspan(base_->tail.items.size());
+  } else if (const std::optional<StoredPrefix>& head = draft_.tail.head; head.has_value()) {
+    batch.tail_head = format::PlacedChunk{.entry = head->entry.value,
+                                          .fingerprint = head->entry.fingerprint,
+                                          .nbytes = static_cast<int32_t>(head->nbytes),
+                                          .cbytes = static_cast<int32_t>(head->stored)};
+  }
+  return batch;
+}
+
+std::shared_ptr<State> Stager::MakeState() const {
+  auto state = std::make_shared<State>(*base_);
+  state->header = draft_.header;
+  state->header.nbytes = draft_.nbytes();
+  if (!draft_.layer_edits.empty()) state->array = ArrayOf(state->header);
+  state->chunks = draft_.chunks;
+  state->tail = draft_.tail;
+  state->stored_bytes = draft_.stored_bytes;
+  state->vlmetalayers = draft_.vlmetalayers;
+  return state;
+}
+
+void Stager::Rebase(std::shared_ptr<const State> committed) {
+  base_ = std::move(committed);
+  is_array_ = IsArray(*base_);
+  draft_.Settle();
+}
+
+absl::StatusOr<std::shared_ptr<const State>> Stager::View() {
+  CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
+  const std::shared_ptr<State> state = MakeState();
+  CAIRN_RETURN_IF_ERROR(sink_.AttachTo(*state));
+  state->index = {};
+  state->checkpoint_id = 0;
+  state->info = MakeInfo(*state);
+  state->info.fingerprint = base_->info.fingerprint;
+  return state;
+}
+
+}  // namespace cairn::frame

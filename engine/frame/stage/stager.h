@@ -1,0 +1,150 @@
+// Turns edits into chunks in the files and entries in a draft. Nothing here is visible to anybody
+// before a commit.
+#ifndef CAIRN_ENGINE_FRAME_STAGE_STAGER_H_
+#define CAIRN_ENGINE_FRAME_STAGE_STAGER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/options.h"
+#include "engine/chunk/header.h"
+#include "engine/frame/array/array_geometry.h"
+#include "engine/frame/stage/box_writer.h"
+#include "engine/frame/stage/chunk_sink.h"
+#include "engine/frame/stage/chunk_writer.h"
+#include "engine/frame/stage/staged_state.h"
+
+namespace cairn::frame {
+
+// What new chunks are made with.
+struct StagerOptions {
+  CompressionOptions compression;  // its typesize is the frame's
+  int32_t chunksize = 0;           // where the frame does not say
+};
+
+// Not thread-safe. What is refused for its arguments, or because a chunk to be changed cannot be
+// read, changes nothing; any other failure leaves the draft half edited and is remembered in
+// failure(). The edits are those of Writer.
+class Stager {
+ public:
+  // Without a frame there is no array yet, whatever a metalayer says.
+  Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options, bool is_frame);
+
+  // In stager.cc: what comes behind the last chunk.
+  absl::Status Append(Bytes items);
+  absl::Status AppendChunk(Bytes chunk);
+  absl::Status AppendSpecial(SpecialValue special, int64_t nitems, Bytes value);
+
+  // In stager_edits.cc: what changes chunks that are there.
+  absl::Status InsertChunk(int64_t nchunk, Bytes items);
+  absl::Status UpdateChunk(int64_t nchunk, Bytes items);
+  absl::Status InsertCompressed(int64_t nchunk, Bytes chunk);
+  absl::Status UpdateCompressed(int64_t nchunk, Bytes chunk);
+  absl::Status UpdateItems(int64_t start, Bytes items);
+  absl::Status DeleteChunks(int64_t first, int64_t count);
+  absl::Status Reorder(std::span<const int64_t> order);
+
+  // In stager_array.cc: what knows of n-dimensional arrays. A frame that is one stays one.
+  absl::Status WriteBox(const BoxItems& box);
+  absl::Status Resize(std::span<const int64_t> shape);
+  absl::Status AppendAlong(int axis, Bytes items);
+  absl::Status SetMetalayer(std::string_view name, Bytes content);
+  // Fills a new frame with the zeros of its array.
+  absl::Status MakeArray();
+
+  absl::Status SetVlmeta(std::string_view name, Bytes content);
+  absl::Status DeleteVlmeta(std::string_view name);
+
+  // Makes a chunk of what waits in the tail and brings everything to the files.
+  absl::Status Finish();
+  // What the journal says of the edits. Holds until the next one.
+  format::CommitRecordParts MakeBatch(const format::CommitLinks& links) const;
+  // The base with the edits, but for where its bytes lie.
+  std::shared_ptr<State> MakeState() const;
+  // Goes on from `committed`, which is the base with all edits.
+  void Rebase(std::shared_ptr<const State> committed);
+  // The base with the edits on top, for reading.
+  absl::StatusOr<std::shared_ptr<const State>> View();
+
+  const StagedState& draft() const { return draft_; }
+  const absl::Status& failure() const { return failure_; }
+
+ private:
+  absl::Status Remember(absl::Status status);
+  absl::StatusOr<StagedChunk> Remembered(absl::StatusOr<StagedChunk> made);
+  absl::Status CheckRoom(int64_t nbytes) const;
+  absl::Status CheckTakesItems() const;
+  absl::Status CheckChunk(const chunk::Header& header) const;
+  void FixChunksize(int32_t chunksize);
+
+  absl::Status ReopenShortChunk();
+  absl::Status LoadHead();
+  absl::StatusOr<std::vector<std::byte>> ReadWhole(int64_t nchunk);
+  absl::Status CloseTail();
+  absl::Status MakeChunkOfTail();
+  absl::Status StageItems(Bytes items);
+  absl::Status StageFixed(Bytes items);
+  int64_t TakeShortRun(SpecialValue special);
+  absl::Status StageSpecial(SpecialValue special, int64_t nbytes, Bytes value);
+  absl::Status StageSpecialItems(SpecialValue special, int64_t nbytes, Bytes value);
+  absl::Status StageOneSpecial(SpecialValue special, int64_t nbytes, Bytes value);
+  absl::Status StageInsert(int64_t nchunk, absl::StatusOr<StagedChunk> made);
+  absl::Status AddLast(absl::StatusOr<StagedChunk> made);
+
+  int64_t NbytesOf(int64_t nchunk) const;
+  absl::Status CheckInsert(int64_t nchunk, int64_t nbytes) const;
+  absl::Status CheckUpdate(int64_t nchunk, int64_t nbytes) const;
+  // What an edit's chunk will be, and how it is made once nothing stands against it.
+  struct ChunkShape {
+    int32_t nbytes = 0;
+    bool vlblocks = false;
+  };
+  using Make = absl::FunctionRef<absl::StatusOr<StagedChunk>()>;
+  absl::Status InsertMade(int64_t nchunk, ChunkShape shape, Make make);
+  absl::Status UpdateMade(int64_t nchunk, int64_t nbytes, Make make);
+  absl::StatusOr<chunk::Header> HeaderOf(const IndexEntry& entry);
+  absl::StatusOr<ChunkCost> CostOf(int64_t nchunk);
+  absl::StatusOr<ChunkCost> CostOf(int64_t first, int64_t count);
+  // Of an edit that leaves so many chunks, with bytes less and more.
+  absl::Status CheckSum(int64_t nchunks, const ChunkCost& less, int64_t more) const;
+
+  // One chunk of the draft, coded again.
+  struct Update {
+    int64_t nchunk = 0;
+    int64_t taken = 0;  // bytes that went into it
+    ChunkCost old;
+    StagedChunk chunk;
+  };
+  absl::StatusOr<Update> MakeUpdate(const State& state, int64_t begin, Bytes items);
+  absl::StatusOr<Update> Recode(int64_t nchunk, Bytes content);
+  void Apply(const std::vector<Update>& updates);
+
+  absl::Status CheckMayRecut(std::string_view edit) const;
+  absl::Status CheckBlocks(int64_t nchunk, const chunk::Header& header) const;
+  absl::Status CheckLayer(std::string_view name, Bytes content) const;
+  absl::Status CheckGrowth(const ArrayGeometry& from, const ArrayGeometry& to);
+  absl::Status EditGrid(const ArrayGeometry& from, const ArrayGeometry& to);
+  void EraseRun(int64_t first, int64_t count);
+  absl::StatusOr<int64_t> CountSlices(std::span<const int64_t> shape, size_t axis,
+                                      int64_t nbytes) const;
+
+  std::shared_ptr<const State> base_;
+  ChunkSink& sink_;
+  StagerOptions options_;
+  StagedState draft_;
+  ChunkWriter maker_;
+  std::vector<std::byte> head_items_;  // of the tail's head, once they were needed
+  absl::Status failure_;
+  bool is_array_ = false;  // chunks and metalayer make an n-dimensional array
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_STAGE_STAGER_H_

@@ -1,0 +1,295 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/format/index_entry.h"
+#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/stage/stager.h"
+
+namespace cairn::frame {
+
+// In a frame of fixed chunks.
+int64_t Stager::NbytesOf(int64_t nchunk) const {
+  const int64_t chunksize = draft_.header.chunksize;
+  return std::min(chunksize, draft_.nbytes() - nchunk * chunksize);
+}
+
+absl::Status Stager::CheckInsert(int64_t nchunk, int64_t nbytes) const {
+  const int64_t count = draft_.nchunks();
+  const int64_t chunksize = draft_.header.chunksize;
+  CAIRN_RETURN_IF_ERROR(CheckMayRecut(nchunk == count ? "append" : "insert chunk"));
+  if (nchunk < 0 || nchunk > count) return OutOfRange("insert at chunk %d of %d", nchunk, count);
+  if (nbytes < 1 || nbytes > kMaxChunkBytes) {
+    return InvalidArgument("a chunk has 1 to %d bytes, got %d", kMaxChunkBytes, nbytes);
+  }
+  CAIRN_RETURN_IF_ERROR(CheckRoom(nbytes));
+  if (chunksize <= 0) return absl::OkStatus();
+  if (nbytes > chunksize || (nchunk < count && nbytes != chunksize)) {
+    return InvalidArgument("chunk of %d bytes in a frame of chunks of %d", nbytes, chunksize);
+  }
+  if (nchunk == count && draft_.nbytes() % chunksize != 0) {
+    return FailedPrecondition("the last chunk is shorter than %d bytes: no chunk can follow",
+                              chunksize);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
+  const int64_t count = draft_.nchunks();
+  const int64_t chunksize = draft_.header.chunksize;
+  if (nchunk < 0 || nchunk >= count) return OutOfRange("chunk %d of %d", nchunk, count);
+  if (nbytes < 1 || nbytes > kMaxChunkBytes) {
+    return InvalidArgument("a chunk has 1 to %d bytes, got %d", kMaxChunkBytes, nbytes);
+  }
+  if (is_array_ && nbytes != chunksize) {
+    return FailedPrecondition("chunk %d: the array needs chunks of %d bytes, got %d", nchunk,
+                              chunksize, nbytes);
+  }
+  const bool last = nchunk + 1 == count;
+  if (!draft_.fixed_chunks() || nbytes == chunksize || (last && nbytes < chunksize)) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument("chunk of %d bytes in a frame of chunks of %d", nbytes, chunksize);
+}
+
+absl::StatusOr<chunk::Header> Stager::HeaderOf(const IndexEntry& entry) {
+  chunk::ScratchBuffer scratch;
+  if (base_->area->Locate(entry.value).ok()) {
+    if (base_->header.layout == Layout::kSparse) {
+      return base_->area->ReadHeader(entry.value, scratch);
+    }
+    // A system call: in a large frame the page is hardly ever mapped, and nobody reads the rest.
+    const ContiguousChunkSource area(base_->region.Unmapped(), base_->header.header_len,
+                                     base_->chunks_end);
+    return area.ReadHeader(entry.value, scratch);
+  }
+  // A view of the draft would cost as much as its metadata is long, and chunks are many.
+  CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
+  State where;
+  where.header.header_len = base_->header.header_len;
+  where.chunks_end = base_->chunks_end;
+  where.region = base_->region;
+  where.area = base_->area;
+  CAIRN_RETURN_IF_ERROR(sink_.AttachTo(where));
+  return where.area->ReadHeader(entry.value, scratch);
+}
+
+absl::StatusOr<ChunkCost> Stager::CostOf(int64_t nchunk) {
+  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, draft_.chunks.Get(nchunk));
+  ChunkCost cost;
+  if (draft_.fixed_chunks()) cost.nbytes = NbytesOf(nchunk);
+  if (format::IsSpecialEntry(entry.value)) {
+    if (draft_.fixed_chunks()) return cost;
+    return DataLoss(
+        "chunk %d: the size of a special chunk is not known in a frame of variable "
+        "chunks",
+        nchunk);
+  }
+  const absl::StatusOr<chunk::Header> header = HeaderOf(entry);
+  if (header.ok()) {
+    cost.stored = header->cbytes;
+    if (!draft_.fixed_chunks()) cost.nbytes = header->nbytes;
+    return cost;
+  }
+  // A damaged chunk can go where its size is known without it.
+  if (!draft_.fixed_chunks()) return AtChunk(nchunk, header.status());
+  cost.stored = std::nullopt;
+  return cost;
+}
+
+absl::StatusOr<ChunkCost> Stager::CostOf(int64_t first, int64_t count) {
+  ChunkCost sum;
+  for (int64_t i = first; i < first + count; ++i) {
+    CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(i));
+    sum.nbytes += cost.nbytes;
+    sum.stored = sum.stored.has_value() && cost.stored.has_value()
+                     ? std::optional(*sum.stored + *cost.stored)
+                     : std::nullopt;
+  }
+  return sum;
+}
+
+// Where chunks differ in size the header of the frame says what they hold together, and theirs what
+// each holds. Where one lies an edit may leave a sum that cannot be, and nobody could read it
+// again.
+absl::Status Stager::CheckSum(int64_t nchunks, const ChunkCost& less, int64_t more) const {
+  if (draft_.fixed_chunks()) return absl::OkStatus();
+  const int64_t rest = draft_.header.nbytes - less.nbytes;
+  const std::optional<int64_t> sum = CheckedAdd(rest, more);
+  if (rest >= 0 && sum.has_value() && (*sum == 0) == (nchunks == 0)) return absl::OkStatus();
+  return DataLoss("frame: its chunks do not hold the %d bytes that its header says",
+                  draft_.header.nbytes);
+}
+
+absl::Status Stager::InsertMade(int64_t nchunk, ChunkShape shape, Make make) {
+  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(CloseTail());
+  FixChunksize(shape.nbytes);
+  draft_.header.vlblocks = shape.vlblocks;
+  return StageInsert(nchunk, make());
+}
+
+absl::Status Stager::UpdateMade(int64_t nchunk, int64_t nbytes, Make make) {
+  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(CloseTail());
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(nchunk));
+  CAIRN_RETURN_IF_ERROR(CheckSum(draft_.chunks.size(), old, nbytes));
+  CAIRN_ASSIGN_OR_RETURN(const StagedChunk chunk, Remembered(make()));
+  draft_.Replace(nchunk, old, chunk);
+  return absl::OkStatus();
+}
+
+absl::Status Stager::InsertChunk(int64_t nchunk, Bytes items) {
+  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
+  CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, std::ssize(items)));
+  return InsertMade(nchunk, {.nbytes = static_cast<int32_t>(items.size())},
+                    [&] { return maker_.FromItems(items); });
+}
+
+absl::Status Stager::UpdateChunk(int64_t nchunk, Bytes items) {
+  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
+  CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, std::ssize(items)));
+  return UpdateMade(nchunk, std::ssize(items), [&] { return maker_.FromItems(items); });
+}
+
+absl::Status Stager::InsertCompressed(int64_t nchunk, Bytes chunk) {
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
+  CAIRN_RETURN_IF_ERROR(CheckChunk(header));
+  CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, header.nbytes));
+  CAIRN_ASSIGN_OR_RETURN(const ImportedChunk foreign, maker_.Prepare(chunk, header));
+  return InsertMade(nchunk, {.nbytes = header.nbytes, .vlblocks = header.vlblocks},
+                    [&] { return maker_.FromForeign(foreign); });
+}
+
+absl::Status Stager::UpdateCompressed(int64_t nchunk, Bytes chunk) {
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
+  CAIRN_RETURN_IF_ERROR(CheckChunk(header));
+  CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, header.nbytes));
+  CAIRN_ASSIGN_OR_RETURN(const ImportedChunk foreign, maker_.Prepare(chunk, header));
+  if (is_array_ && !foreign.stored.empty()) CAIRN_RETURN_IF_ERROR(CheckBlocks(nchunk, header));
+  return UpdateMade(nchunk, header.nbytes, [&] { return maker_.FromForeign(foreign); });
+}
+
+absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
+  const int64_t nchunks = draft_.nchunks();
+  if (count < 0 || !RangeFits(first, count, nchunks)) {
+    return OutOfRange("delete chunks from %d on, %d of them, of %d", first, count, nchunks);
+  }
+  if (count == 0) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(CheckMayRecut("delete chunks"));
+  // A tail that goes need not be made a chunk before: perhaps it cannot be read.
+  const bool with_tail = first + count > draft_.chunks.size();
+  if (with_tail) {
+    --count;
+  } else {
+    CAIRN_RETURN_IF_ERROR(CloseTail());
+  }
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(first, count));
+  CAIRN_RETURN_IF_ERROR(CheckSum(nchunks - count, old, 0));
+  if (with_tail) draft_.DropTail();
+  if (count > 0) draft_.Erase(first, count, old);
+  return absl::OkStatus();
+}
+
+absl::Status Stager::Reorder(std::span<const int64_t> order) {
+  const int64_t nchunks = draft_.nchunks();
+  CAIRN_RETURN_IF_ERROR(CheckMayRecut("reorder"));
+  if (static_cast<int64_t>(order.size()) != nchunks) {
+    return InvalidArgument("reorder: expected %d chunk numbers, got %d", nchunks, order.size());
+  }
+  std::vector<bool> seen(order.size());
+  for (const int64_t nchunk : order) {
+    if (nchunk < 0 || nchunk >= nchunks) return OutOfRange("chunk %d of %d", nchunk, nchunks);
+    if (seen[static_cast<size_t>(nchunk)]) {
+      return InvalidArgument("reorder: chunk %d stands there twice", nchunk);
+    }
+    seen[static_cast<size_t>(nchunk)] = true;
+  }
+  if (nchunks == 0) return absl::OkStatus();
+  if (draft_.fixed_chunks() && NbytesOf(nchunks - 1) < draft_.header.chunksize &&
+      order.back() != nchunks - 1) {
+    return InvalidArgument("reorder: the last chunk is shorter than %d bytes and must stay last",
+                           draft_.header.chunksize);
+  }
+  CAIRN_RETURN_IF_ERROR(CloseTail());
+  std::vector<IndexEntry> entries;
+  entries.reserve(order.size());
+  for (const int64_t nchunk : order) {
+    CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), draft_.chunks.Get(nchunk));
+  }
+  draft_.Reorder(order, std::move(entries));
+  return absl::OkStatus();
+}
+
+// The chunk that holds byte `begin`, with as many of the items as it takes.
+absl::StatusOr<Stager::Update> Stager::MakeUpdate(const State& state, int64_t begin, Bytes items) {
+  CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state, begin));
+  Update update;
+  update.nchunk = at.nchunk;
+  CAIRN_ASSIGN_OR_RETURN(update.old, CostOf(at.nchunk));
+  const int64_t from = begin - at.begin;
+  update.taken = std::min<int64_t>(std::ssize(items), update.old.nbytes - from);
+  std::vector<std::byte> content;
+  if (update.taken < update.old.nbytes) {
+    CAIRN_ASSIGN_OR_RETURN(content, ReadWhole(at.nchunk));
+  } else {
+    content.resize(static_cast<size_t>(update.taken));
+  }
+  // Each look at a chunk's own header finds what somebody else may have written meanwhile.
+  if (update.taken <= 0 || !RangeFits(from, update.taken, std::ssize(content))) {
+    return DataLoss("chunk %d: its size has changed", at.nchunk);
+  }
+  CopyBytes(items.first(static_cast<size_t>(update.taken)),
+            MutableBytes(content).subspan(static_cast<size_t>(from)));
+  CAIRN_ASSIGN_OR_RETURN(update.chunk, Remembered(maker_.FromItems(content)));
+  return update;
+}
+
+// Of all items that the chunk is to hold.
+absl::StatusOr<Stager::Update> Stager::Recode(int64_t nchunk, Bytes content) {
+  Update update;
+  update.nchunk = nchunk;
+  update.taken = std::ssize(content);
+  CAIRN_ASSIGN_OR_RETURN(update.old, CostOf(nchunk));
+  CAIRN_ASSIGN_OR_RETURN(update.chunk, Remembered(maker_.FromItems(content)));
+  return update;
+}
+
+void Stager::Apply(const std::vector<Update>& updates) {
+  for (const Update& update : updates) draft_.Replace(update.nchunk, update.old, update.chunk);
+}
+
+absl::Status Stager::UpdateItems(int64_t start, Bytes items) {
+  const int64_t typesize = draft_.header.typesize;
+  const auto size = static_cast<int64_t>(items.size());
+  if (size % typesize != 0) {
+    return InvalidArgument("%d bytes are no whole items of %d", size, typesize);
+  }
+  if (!RangeFits(start, size / typesize, draft_.nbytes() / typesize)) {
+    return OutOfRange("items from %d on, %d of them, of %d", start, size / typesize,
+                      draft_.nbytes() / typesize);
+  }
+  if (items.empty()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(CheckTakesItems());
+  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(CloseTail());
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
+  // All chunks are made before the first takes its place, so that one that cannot be read leaves
+  // nothing half changed.
+  std::vector<Update> updates;
+  int64_t begin = start * typesize;
+  while (!items.empty()) {
+    CAIRN_ASSIGN_OR_RETURN(Update update, MakeUpdate(*state, begin, items));
+    items = items.subspan(static_cast<size_t>(update.taken));
+    begin += update.taken;
+    updates.push_back(std::move(update));
+  }
+  Apply(updates);
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame

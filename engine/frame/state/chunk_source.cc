@@ -1,0 +1,71 @@
+#include "engine/frame/state/chunk_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/status.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// A chunk that was not read lately is far away. Calling for all lines of a small one at once is
+// sooner than to wait for each as it is decoded; a large one the processor foresees itself.
+void CallFor(Bytes bytes) {
+  constexpr size_t kLine = 64;
+  constexpr size_t kForeseen = 2048;
+  for (size_t at = 0; at < std::min(bytes.size(), kForeseen); at += kLine) {
+    __builtin_prefetch(bytes.data() + at);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ChunkLocation> ContiguousChunkSource::Locate(int64_t entry) const {
+  const int64_t area = end_ - begin_;
+  if (entry < 0 || entry > area - chunk::kBlosc1HeaderSize) {
+    return DataLoss("index: offset %d lies outside the %d bytes of chunks", entry, area);
+  }
+  return ChunkLocation{.offset = begin_ + entry};
+}
+
+std::string ContiguousChunkSource::Describe(int64_t entry) const {
+  return absl::StrFormat("at byte %d", begin_ + entry);
+}
+
+absl::StatusOr<chunk::Header> ContiguousChunkSource::ReadHeader(
+    int64_t entry, chunk::ScratchBuffer& scratch) const {
+  CAIRN_ASSIGN_OR_RETURN(const ChunkLocation place, Locate(entry));
+  const int64_t available = end_ - place.offset;
+  const int64_t wanted =
+      region_.in_place() ? available : std::min<int64_t>(available, chunk::kHeaderSize);
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, region_.Read(place.offset, wanted, scratch));
+  return chunk::ParseHeader(bytes, available);
+}
+
+absl::StatusOr<StoredChunk> ContiguousChunkSource::Read(int64_t entry, ReadMode mode,
+                                                        chunk::ScratchBuffer& scratch) const {
+  if (mode == ReadMode::kCopied && region_.in_place()) {
+    return ContiguousChunkSource(region_.Unmapped(), begin_, end_).Pin(entry);
+  }
+  const absl::StatusOr<chunk::Header> header = ReadHeader(entry, scratch);
+  return header.ok() ? ReadBehind(*header, entry, scratch) : header.status();
+}
+
+absl::StatusOr<StoredChunk> ContiguousChunkSource::ReadBehind(const chunk::Header& header,
+                                                              int64_t entry,
+                                                              chunk::ScratchBuffer& scratch) const {
+  const absl::StatusOr<Bytes> bytes = region_.Read(begin_ + entry, header.cbytes, scratch);
+  if (!bytes.ok()) return bytes.status();
+  CallFor(*bytes);
+  return StoredChunk{header, Chunk(*bytes, nullptr)};
+}
+
+absl::StatusOr<StoredChunk> ContiguousChunkSource::Pin(int64_t entry) const {
+  chunk::ScratchBuffer scratch;
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, ReadHeader(entry, scratch));
+  CAIRN_ASSIGN_OR_RETURN(Chunk chunk, region_.Pin(begin_ + entry, header.cbytes));
+  return StoredChunk{header, std::move(chunk)};
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,85 @@
+// Where the stored chunks of a state lie: one behind the other in a frame's file, or each in a file
+// of its own.
+#ifndef CAIRN_ENGINE_FRAME_STATE_CHUNK_SOURCE_H_
+#define CAIRN_ENGINE_FRAME_STATE_CHUNK_SOURCE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/chunk.h"
+#include "engine/chunk/header.h"
+#include "engine/chunk/workspace.h"
+#include "engine/frame/files/frame_view.h"
+
+namespace cairn::frame {
+
+// What the index says of a chunk, as a place. -1: not there.
+struct ChunkLocation {
+  int64_t offset = -1;  // from the start of the frame
+  int64_t file = -1;    // number of its file
+};
+
+// The bytes of a chunk and what they begin with.
+struct StoredChunk {
+  chunk::Header header;
+  Chunk chunk;
+
+  Bytes bytes() const { return chunk.bytes(); }
+};
+
+enum class ReadMode {
+  kMapped,  // in place where there is a map
+  kCopied,  // by a system call, whatever the map shows
+};
+
+// Entries are those of the index that are no special values. Immutable, thread-safe.
+class ChunkSource {
+ public:
+  virtual ~ChunkSource() = default;
+
+  // Does not touch the chunk. kDataLoss when none can lie there.
+  virtual absl::StatusOr<ChunkLocation> Locate(int64_t entry) const = 0;
+  // "at byte 97", "in 0000001A.chunk".
+  virtual std::string Describe(int64_t entry) const = 0;
+
+  // The chunk's header, from which its size follows. kDataLoss.
+  virtual absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
+                                                   chunk::ScratchBuffer& scratch) const = 0;
+  // The chunk. Without an owner its bytes last as long as this area and `scratch` do.
+  virtual absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
+                                           chunk::ScratchBuffer& scratch) const = 0;
+  // The same in place where there is a map, when the header was read before.
+  virtual absl::StatusOr<StoredChunk> ReadBehind(const chunk::Header& header, int64_t entry,
+                                                 chunk::ScratchBuffer& scratch) const = 0;
+  // The same with an owner, for as long as the caller likes.
+  virtual absl::StatusOr<StoredChunk> Pin(int64_t entry) const = 0;
+};
+
+// Bytes [begin, end) of a frame; entries count from begin.
+class ContiguousChunkSource final : public ChunkSource {
+ public:
+  ContiguousChunkSource(FrameView region, int64_t begin, int64_t end)
+      : region_(std::move(region)), begin_(begin), end_(end) {}
+
+  absl::StatusOr<ChunkLocation> Locate(int64_t entry) const override;
+  std::string Describe(int64_t entry) const override;
+  absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
+                                           chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
+                                   chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<StoredChunk> ReadBehind(const chunk::Header& header, int64_t entry,
+                                         chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<StoredChunk> Pin(int64_t entry) const override;
+
+ private:
+  FrameView region_;
+  int64_t begin_;
+  int64_t end_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_STATE_CHUNK_SOURCE_H_

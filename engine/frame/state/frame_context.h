@@ -1,0 +1,41 @@
+// What one open frame works with, shared by its states and writers.
+#ifndef CAIRN_ENGINE_FRAME_STATE_FRAME_CONTEXT_H_
+#define CAIRN_ENGINE_FRAME_STATE_FRAME_CONTEXT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "cairn/options.h"
+#include "engine/chunk/workspace.h"
+#include "engine/frame/state/block_cache.h"
+#include "engine/frame/state/replay_checks.h"
+#include "engine/frame/state/verified_chunks.h"
+
+namespace cairn::frame {
+
+// Immutable but for what keeps work from being done twice, which is thread-safe.
+struct FrameContext {
+  bool use_mmap = true;
+  VerifyPolicy verify = VerifyPolicy::kFirstTouch;
+  std::optional<uint64_t> generation;  // the only one to be read
+  Limits limits;
+  int32_t max_mapped_files = 256;
+  const Registry* registry = nullptr;
+  Executor* executor = nullptr;
+  ReplayChecks replay;
+  uint64_t boot = 0;  // see FileSystem::BootId
+  mutable chunk::WorkspacePool pool;
+  mutable VerifiedChunks touched;
+  mutable BlockCache blocks;
+
+  // A number for State::checkpoint_id.
+  uint64_t NewCheckpointId() const { return ++checkpoint_ids_; }
+
+ private:
+  mutable std::atomic<uint64_t> checkpoint_ids_ = 0;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_STATE_FRAME_CONTEXT_H_

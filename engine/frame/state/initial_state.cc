@@ -1,0 +1,106 @@
+#include "engine/frame/state/initial_state.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/chunk/encode_options.h"
+#include "engine/chunk/encoder.h"
+#include "engine/codec/codec_set.h"
+
+namespace cairn::frame {
+
+namespace {
+
+absl::Status CheckMetalayers(const std::vector<Metalayer>& metalayers) {
+  if (metalayers.size() > kMaxMetalayers) {
+    return InvalidArgument("metalayers: at most %d, got %d", kMaxMetalayers, metalayers.size());
+  }
+  std::set<std::string> names;
+  int64_t size = 0;
+  for (const Metalayer& layer : metalayers) {
+    CAIRN_RETURN_IF_ERROR(format::CheckLayerName(layer.name));
+    if (!names.insert(layer.name).second) {
+      return InvalidArgument("metalayer %s is given twice", layer.name);
+    }
+    size += static_cast<int64_t>(layer.content.size());
+  }
+  // header_len and the offsets in the header are 32-bit numbers.
+  constexpr int64_t kMaxContent = int64_t{1} << 30;
+  if (size > kMaxContent) {
+    return InvalidArgument("metalayers: at most %d bytes, got %d", kMaxContent, size);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int32_t WholeItems(int32_t chunksize, int32_t typesize) {
+  return std::max(chunksize - chunksize % typesize, typesize);
+}
+
+absl::StatusOr<std::shared_ptr<const State>> MakeInitialState(
+    const CreateOptions& options, std::shared_ptr<const FrameContext> env) {
+  const CompressionOptions& compression = options.compression;
+  if (compression.format != ChunkFormat::kBlosc2) {
+    return InvalidArgument("frames hold chunks of the Blosc2 format only");
+  }
+  if (options.chunksize < 0 || options.chunksize > kMaxChunkBytes) {
+    return InvalidArgument("chunksize: expected 0 to %d, got %d", kMaxChunkBytes,
+                           options.chunksize);
+  }
+  CAIRN_RETURN_IF_ERROR(CheckMetalayers(options.metalayers));
+  CAIRN_RETURN_IF_ERROR(chunk::Encoder::Make(compression, &env->pool).status());
+
+  auto state = std::make_shared<State>();
+  state->env = std::move(env);
+  format::FrameHeader& header = state->header;
+  header.codec = compression.codec;
+  header.codec_meta = compression.codec_meta;
+  header.clevel = compression.clevel;
+  header.split_mode = compression.split_mode;
+  header.typesize = compression.typesize;
+  // As chunks will have it.
+  const int32_t item = chunk::HeaderTypesize(compression.typesize);
+  header.blocksize = compression.blocksize < item ? compression.blocksize
+                                                  : WholeItems(compression.blocksize, item);
+  header.chunksize = options.chunksize == CreateOptions::kVariableChunks
+                         ? format::kChunksizeVariable
+                         : WholeItems(options.chunksize, compression.typesize);
+  header.filters = chunk::SlotsOf(compression);
+  header.use_dict = compression.use_dict;
+  header.layout = options.layout;
+  header.metalayers = options.metalayers;
+  state->header_bytes =
+      std::make_shared<const std::vector<std::byte>>(format::EncodeNewHeader(header));
+  header.frame_size = header.header_len;
+  state->array = ArrayOf(header);
+  state->chunks_end = header.header_len;
+  SetContiguousSource(*state);
+  state->stored_bytes = 0;
+  state->info = MakeInfo(*state);
+  state->info.fingerprint = options.fingerprint;
+  return state;
+}
+
+CompressionOptions CompressionOf(const format::FrameHeader& header) {
+  CompressionOptions options;
+  options.codec = header.codec;
+  options.codec_meta = header.codec_meta;
+  options.clevel = header.clevel;
+  options.split_mode = header.split_mode;
+  options.typesize = header.typesize;
+  options.blocksize = header.blocksize;
+  options.use_dict = header.use_dict && codec::SupportsDictionary(header.codec);
+  options.filters.clear();
+  for (FilterStage stage : header.filters) {
+    // The repaired filter stands in for the one that is only read.
+    if (stage.filter == Filter::kByteDeltaBuggy) stage.filter = Filter::kByteDelta;
+    if (stage.filter != Filter::kNone) options.filters.push_back(stage);
+  }
+  return options;
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,112 @@
+#include "engine/frame/state/sparse_chunk_source.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "engine/format/sparse_names.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// No chunk is larger.
+constexpr int64_t kMaxFileSize = int64_t{kMaxChunkBytes} + chunk::kHeaderSize;
+
+// A file of the frame that is not there, or is something else, is damage.
+absl::Status AsDamage(const absl::Status& status) {
+  if (absl::IsNotFound(status) || absl::IsFailedPrecondition(status)) {
+    return absl::DataLossError(status.message());
+  }
+  return status;
+}
+
+absl::StatusOr<int64_t> SizeOf(const File& file) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, file.Size());
+  if (size >= chunk::kBlosc1HeaderSize) return size;
+  return DataLoss("the file holds %d bytes, which is no chunk", size);
+}
+
+absl::StatusOr<chunk::Header> HeaderOf(const File& file) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(file));
+  std::vector<std::byte> head(static_cast<size_t>(std::min<int64_t>(size, chunk::kHeaderSize)));
+  CAIRN_RETURN_IF_ERROR(file.ReadAt(0, head));
+  return chunk::ParseHeader(head, size);
+}
+
+}  // namespace
+
+SparseChunkSource::SparseChunkSource(std::shared_ptr<FileSystem> directory,
+                                     std::shared_ptr<const File> index, const FrameContext& env)
+    : directory_(std::move(directory)),
+      index_(std::move(index)),
+      use_mmap_(env.use_mmap),
+      mappings_(static_cast<size_t>(std::max(env.max_mapped_files, 0))) {}
+
+absl::StatusOr<ChunkLocation> SparseChunkSource::Locate(int64_t entry) const {
+  if (entry < 0 || entry > format::kMaxChunkFileNumber) {
+    return DataLoss("index: %d is no number of a chunk file", entry);
+  }
+  return ChunkLocation{.file = entry};
+}
+
+std::string SparseChunkSource::Describe(int64_t entry) const {
+  return "in " + format::ChunkFileName(entry);
+}
+
+absl::StatusOr<std::unique_ptr<File>> SparseChunkSource::OpenFile(int64_t entry) const {
+  CAIRN_RETURN_IF_ERROR(Locate(entry).status());
+  auto file = directory_->Open(format::ChunkFileName(entry), FileMode::kRead);
+  if (!file.ok()) return AsDamage(file.status());
+  return file;
+}
+
+absl::StatusOr<StoredChunk> SparseChunkSource::Map(int64_t entry) const {
+  const auto map = [&]() -> absl::StatusOr<std::shared_ptr<const Mapping>> {
+    CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, OpenFile(entry));
+    CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(*file));
+    return file->Map(0, std::min(size, kMaxFileSize), 0);
+  };
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Mapping> mapping,
+                         mappings_.Get(static_cast<uint64_t>(entry), map));
+  const Bytes bytes = mapping->bytes();
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(bytes));
+  return StoredChunk{header,
+                     Chunk(bytes.first(static_cast<size_t>(header.cbytes)), std::move(mapping))};
+}
+
+absl::StatusOr<StoredChunk> SparseChunkSource::Copy(int64_t entry) const {
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, OpenFile(entry));
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, HeaderOf(*file));
+  auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(header.cbytes));
+  CAIRN_RETURN_IF_ERROR(file->ReadAt(0, *bytes));
+  return StoredChunk{header, Chunk(*bytes, bytes)};
+}
+
+absl::StatusOr<chunk::Header> SparseChunkSource::ReadHeader(
+    int64_t entry, chunk::ScratchBuffer& /*scratch*/) const {
+  if (use_mmap_) {  // it stays for who reads the chunk next
+    CAIRN_ASSIGN_OR_RETURN(const StoredChunk chunk, Map(entry));
+    return chunk.header;
+  }
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, OpenFile(entry));
+  return HeaderOf(*file);
+}
+
+absl::StatusOr<StoredChunk> SparseChunkSource::Read(int64_t entry, ReadMode mode,
+                                                    chunk::ScratchBuffer& /*scratch*/) const {
+  return mode == ReadMode::kCopied ? Copy(entry) : Pin(entry);
+}
+
+absl::StatusOr<StoredChunk> SparseChunkSource::ReadBehind(const chunk::Header& /*header*/,
+                                                          int64_t entry,
+                                                          chunk::ScratchBuffer& scratch) const {
+  return Read(entry, ReadMode::kMapped, scratch);
+}
+
+absl::StatusOr<StoredChunk> SparseChunkSource::Pin(int64_t entry) const {
+  return use_mmap_ ? Map(entry) : Copy(entry);
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,47 @@
+// The chunks of a sparse frame: each in a file of its own.
+#ifndef CAIRN_ENGINE_FRAME_STATE_SPARSE_CHUNK_SOURCE_H_
+#define CAIRN_ENGINE_FRAME_STATE_SPARSE_CHUNK_SOURCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "cairn/file_system.h"
+#include "engine/frame/state/chunk_source.h"
+#include "engine/frame/state/frame_context.h"
+#include "engine/storage/mapping_cache.h"
+
+namespace cairn::frame {
+
+// Entries are numbers of files. A file is mapped when it is first touched; only the mappings used
+// last are kept, so neither descriptors nor address space run out.
+class SparseChunkSource final : public ChunkSource {
+ public:
+  // The lock on `index` keeps the chunk files as long as this area lives.
+  SparseChunkSource(std::shared_ptr<FileSystem> directory, std::shared_ptr<const File> index,
+                    const FrameContext& env);
+
+  absl::StatusOr<ChunkLocation> Locate(int64_t entry) const override;
+  std::string Describe(int64_t entry) const override;
+  absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
+                                           chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
+                                   chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<StoredChunk> ReadBehind(const chunk::Header& header, int64_t entry,
+                                         chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<StoredChunk> Pin(int64_t entry) const override;
+
+ private:
+  absl::StatusOr<std::unique_ptr<File>> OpenFile(int64_t entry) const;
+  absl::StatusOr<StoredChunk> Map(int64_t entry) const;
+  absl::StatusOr<StoredChunk> Copy(int64_t entry) const;
+
+  std::shared_ptr<FileSystem> directory_;
+  std::shared_ptr<const File> index_;
+  bool use_mmap_;
+  mutable storage::MappingCache mappings_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_STATE_SPARSE_CHUNK_SOURCE_H_

@@ -1,0 +1,37 @@
+// Which chunks that edits brought were checked against their fingerprints.
+#ifndef CAIRN_ENGINE_FRAME_STATE_VERIFIED_CHUNKS_H_
+#define CAIRN_ENGINE_FRAME_STATE_VERIFIED_CHUNKS_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/frame/index/committed_index.h"
+
+namespace cairn::frame {
+
+// Chunks of the committed index have a bit each there. Those of the journal come and go with every
+// state, so they are remembered here by what they are: place and fingerprint within one
+// checkpoint_id of the file (see State). Forgets some when there are many, and never takes one for
+// another. Thread-safe; takes memory only when it is used.
+class VerifiedChunks {
+ public:
+  VerifiedChunks() = default;
+  ~VerifiedChunks() { delete slots_.load(); }
+  VerifiedChunks(const VerifiedChunks&) = delete;
+  VerifiedChunks& operator=(const VerifiedChunks&) = delete;
+
+  bool Has(uint64_t checkpoint_id, const IndexEntry& entry) const;
+  void Add(uint64_t checkpoint_id, const IndexEntry& entry);
+
+ private:
+  static constexpr size_t kSlots = 8192;
+  using Slots = std::array<std::atomic<uint64_t>, kSlots>;
+
+  std::atomic<Slots*> slots_ = nullptr;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_STATE_VERIFIED_CHUNKS_H_

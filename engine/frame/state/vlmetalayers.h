@@ -1,0 +1,60 @@
+// Values of vlmetalayers: each is a chunk.
+#ifndef CAIRN_ENGINE_FRAME_STATE_VLMETALAYERS_H_
+#define CAIRN_ENGINE_FRAME_STATE_VLMETALAYERS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "engine/frame/state/state.h"
+
+namespace cairn::frame {
+
+// Decodes a value; kResourceExhausted past Limits::max_metadata_nbytes.
+absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const FrameContext& env,
+                                                     const VlMetalayer& layer);
+
+// Whether DecodeVlLayer would give it; does not make all of a value that takes no bytes to store.
+absl::Status CheckVlLayer(const FrameContext& env, const VlMetalayer& layer);
+
+// "vlmetalayer x", fit to be shown whatever the name holds.
+std::string DescribeVlLayer(const VlMetalayer& layer);
+
+// kResourceExhausted past the same limit: what cannot be read is not written.
+absl::StatusOr<VlMetalayer> EncodeVlLayer(const FrameContext& env, std::string_view name,
+                                          Bytes content);
+
+// Adds a layer or takes the place of the one of its name.
+void PutVlLayer(std::vector<VlMetalayer>& layers, VlMetalayer layer);
+
+// The layers of a state while many edits are made: none costs more for there being many layers.
+class VlMetalayerTable {
+ public:
+  explicit VlMetalayerTable(std::vector<VlMetalayer> layers);
+  // As PutVlLayer does.
+  void Put(VlMetalayer layer);
+  // All of that name.
+  void Erase(const std::string& name);
+  std::vector<VlMetalayer> Take() &&;
+
+ private:
+  std::vector<std::optional<VlMetalayer>> layers_;  // in their order; those that are gone are empty
+  std::unordered_map<std::string, std::vector<size_t>> places_;
+};
+
+// Whether a trailer of so many user layers has room for Cairn's two: C-Blosc2 writes at most
+// kMaxSharedVlMetalayers back.
+constexpr bool LeavesRoomForSeal(size_t user_layers) {
+  return user_layers + 2 <= static_cast<size_t>(kMaxSharedVlMetalayers);
+}
+
+// Whether the name is one of Cairn's own two.
+bool IsReservedLayer(std::string_view name);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_STATE_VLMETALAYERS_H_

@@ -1,0 +1,235 @@
+// What a sparse frame that is replaced owes its readers, its neighbours and its owner.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/format/sparse_names.h"
+#include "engine/frame/files/frame_location.h"
+#include "tests/frame/frame_test_data.h"
+#include "tests/frame/small_frames.h"
+#include "tests/support/fault_file_system.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = Operation::Kind;
+
+constexpr size_t kSize = 200;
+constexpr std::string_view kOtherIndex = "chunks.b2frame.0123456789abcdef.tmp";
+
+CreateOptions Options(Layout layout, bool overwrite) {
+  CreateOptions options = PlainCopies(64);
+  options.layout = layout;
+  options.overwrite = overwrite;
+  return options;
+}
+
+mode_t Mode(const std::string& path) {
+  struct stat info = {};
+  EXPECT_EQ(::stat(path.c_str(), &info), 0) << path;
+  return info.st_mode & 0777;
+}
+
+// New files would be open to everybody.
+class OpenUmask {
+ public:
+  OpenUmask() : before_(::umask(0022)) {}
+  OpenUmask(const OpenUmask&) = delete;
+  OpenUmask& operator=(const OpenUmask&) = delete;
+  ~OpenUmask() { ::umask(before_); }
+
+ private:
+  const mode_t before_;
+};
+
+class ReplaceTest : public testing::Test {
+ protected:
+  void SetUp() override { Make(path_, 1); }
+  static void Make(const std::string& path, uint64_t seed) {
+    ASSERT_TRUE(IsOk(WriteFrame(path, Options(Layout::kSparse, false), Noise(kSize, seed))));
+  }
+  absl::Status Overwrite(Layout layout = Layout::kSparse, FileSystem* files = nullptr) {
+    CreateOptions options = Options(layout, true);
+    options.file_system = files;
+    return WriteFrame(path_, options, Noise(kSize, 2));
+  }
+  static Buffer Content(const std::string& path) {
+    const auto frame = Frame::Open(path);
+    EXPECT_TRUE(IsOk(frame)) << path;
+    return frame.ok() ? ContentOf(frame->snapshot()) : Buffer();
+  }
+  std::string In(std::string_view name) const { return path_ + "/" + std::string(name); }
+  // Holds the frame from its readers, as one who replaces it does.
+  std::unique_ptr<File> HoldFromReaders() {
+    auto index = PosixFileSystem()->Open(In(format::kIndexFileName), FileMode::kReadWrite);
+    EXPECT_TRUE(IsOk(index));
+    EXPECT_TRUE(IsOk((*index)->LockByte(frame::kReaderLockByte, LockMode::kExclusive)));
+    return *std::move(index);
+  }
+  void MakePrivate() {
+    for (const std::string& name : NamesIn(path_)) ASSERT_EQ(::chmod(In(name).c_str(), 0600), 0);
+    ASSERT_EQ(::chmod(path_.c_str(), 0700), 0);
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("f");
+};
+
+TEST_F(ReplaceTest, ReaderOfAnOlderIndexRefusesIt) {
+  std::optional<Snapshot> reader = Frame::Open(path_)->snapshot();
+  ASSERT_TRUE(IsOk(AppendTo(path_, Noise(64, 3))));
+  for (const Layout layout : {Layout::kSparse, Layout::kContiguous}) {
+    const absl::Status status = Overwrite(layout);
+    EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+    EXPECT_NE(status.message().find("f is not replaced: it is being read"), std::string::npos)
+        << status;
+  }
+  ExpectHolds(*reader, Noise(kSize, 1));
+  reader.reset();
+  EXPECT_TRUE(IsOk(Overwrite()));
+  EXPECT_EQ(Content(path_), Noise(kSize, 2));
+}
+
+TEST_F(ReplaceTest, WriterRefusesIt) {
+  auto frame = Frame::Open(path_);
+  const auto writer = frame->OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  const absl::Status status = Overwrite();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_NE(status.message().find("it is being written"), std::string::npos) << status;
+}
+
+TEST_F(ReplaceTest, IndexThatCannotBeOpenedRefusesIt) {
+  fs::create_symlink("chunks.b2frame", In(kOtherIndex));
+  EXPECT_TRUE(absl::IsDataLoss(Overwrite()));
+  fs::remove(In(kOtherIndex));
+  fs::create_directory(In(kOtherIndex));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Overwrite()));
+  EXPECT_EQ(Content(path_), Noise(kSize, 1));
+  EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
+}
+
+TEST_F(ReplaceTest, IndexThatNobodyReadsGoesWithIt) {
+  PutFileBytes(In(kOtherIndex), Noise(10, 1));
+  EXPECT_TRUE(IsOk(Overwrite()));
+  EXPECT_EQ(std::ranges::count(NamesIn(path_), kOtherIndex), 0);
+  EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
+}
+
+TEST_F(ReplaceTest, OldFrameStaysWhereTheSwapMayNotBeDurable) {
+  for (const Layout layout : {Layout::kSparse, Layout::kContiguous}) {
+    FaultFileSystem files;
+    files.StartLog();
+    ASSERT_TRUE(IsOk(Overwrite(layout, &files)));
+    const std::vector<Operation> log = files.TakeLog();
+    const auto swap = std::ranges::find(log, Kind::kExchange, &Operation::kind);
+    ASSERT_NE(swap, log.end());
+    ASSERT_EQ((swap + 1)->kind, Kind::kSyncDirectory);
+    fs::remove_all(path_);
+    Make(path_, 1);
+
+    files.Inject({.after = swap + 1 - log.begin()});
+    EXPECT_TRUE(absl::IsResourceExhausted(Overwrite(layout, &files)));
+    EXPECT_EQ(Content(path_), Noise(kSize, 2));
+    const std::vector<std::string> names = NamesIn(dir_.path());
+    ASSERT_EQ(names.size(), 2u);
+    EXPECT_EQ(Content(dir_.Path(names[1])), Noise(kSize, 1));
+    for (const std::string& name : names) fs::remove_all(dir_.Path(name));
+    Make(path_, 1);
+  }
+}
+
+TEST_F(ReplaceTest, FilesWithSimilarNamesAreTheUsers) {
+  for (const std::string name :
+       {"chunks.b2frame.backup", "chunks.b2frame.backup.tmp", "chunks.b2frame~"}) {
+    PutFileBytes(In(name), Noise(10, 1));
+    EXPECT_TRUE(absl::IsFailedPrecondition(Overwrite())) << name;
+    ASSERT_TRUE(IsOk(AppendTo(path_, Noise(64, 3))));
+    EXPECT_EQ(FileBytes(In(name)), Noise(10, 1));
+    fs::remove(In(name));
+  }
+}
+
+TEST(OtherIndexName, HasSixteenDigits) {
+  EXPECT_TRUE(format::IsOtherIndexName(kOtherIndex));
+  for (const std::string_view name :
+       {"chunks.b2frame", "chunks.b2frame.tmp", "chunks.b2frame.0123456789abcde.tmp",
+        "chunks.b2frame.0123456789abcdef0.tmp", "chunks.b2frame.0123456789abcdeF.tmp",
+        "chunks.b2frame.0123456789abcdeg.tmp", "chunks.b2frame_0123456789abcdef.tmp",
+        "chunks.b2frame.0123456789abcdef.bak", "x.0123456789abcdef.tmp", ""}) {
+    EXPECT_FALSE(format::IsOtherIndexName(name)) << name;
+  }
+}
+
+TEST_F(ReplaceTest, PrivateFrameStaysPrivateWhenItIsWritten) {
+  const OpenUmask umask;
+  MakePrivate();
+  ASSERT_TRUE(IsOk(AppendTo(path_, Noise(64, 3))));
+  EXPECT_EQ(Mode(path_), 0700u);
+  for (const std::string& name : NamesIn(path_)) EXPECT_EQ(Mode(In(name)), 0600u) << name;
+}
+
+TEST_F(ReplaceTest, IndexKeepsItsPermissionsWhereTheDirectoryIsOpenToAll) {
+  const OpenUmask umask;
+  MakePrivate();
+  ASSERT_EQ(::chmod(path_.c_str(), 0755), 0);
+  ASSERT_TRUE(IsOk(AppendTo(path_, Noise(64, 3))));
+  EXPECT_EQ(Mode(In(format::kIndexFileName)), 0600u);
+}
+
+TEST_F(ReplaceTest, PrivateFrameStaysPrivateWhenItIsReplaced) {
+  const OpenUmask umask;
+  MakePrivate();
+  ASSERT_TRUE(IsOk(Overwrite()));
+  EXPECT_EQ(Content(path_), Noise(kSize, 2));
+  EXPECT_EQ(Mode(path_), 0700u);
+  ASSERT_TRUE(IsOk(AppendTo(path_, Noise(64, 3))));
+  EXPECT_EQ(Mode(path_), 0700u);
+}
+
+TEST_F(ReplaceTest, ReaderWaitsForOneWhoHoldsItForAMoment) {
+  std::unique_ptr<File> held = HoldFromReaders();
+  std::thread holder([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    held.reset();
+  });
+  EXPECT_EQ(Content(path_), Noise(kSize, 1));
+  holder.join();
+}
+
+TEST_F(ReplaceTest, ReaderThatWaitedFindsTheNewFrame) {
+  const std::string other = dir_.Path("g");
+  Make(other, 2);
+  std::unique_ptr<File> held = HoldFromReaders();
+  std::thread holder([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    EXPECT_TRUE(IsOk(PosixFileSystem()->Exchange(other, path_)));
+    fs::remove_all(other);
+    held.reset();
+  });
+  EXPECT_EQ(Content(path_), Noise(kSize, 2));
+  holder.join();
+}
+
+TEST_F(ReplaceTest, ReaderGivesUpInTheEnd) {
+  const std::unique_ptr<File> held = HoldFromReaders();
+  const absl::Status status = Frame::Open(path_).status();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_NE(status.message().find("is being replaced"), std::string::npos) << status;
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,66 @@
+// The limit: a codec's own library on the filtered blocks of a chunk and the filter's kernel, with
+// nothing around them.
+#ifndef CAIRN_TOOLS_BENCH_CONTESTANTS_BARE_H_
+#define CAIRN_TOOLS_BENCH_CONTESTANTS_BARE_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/chunk.h"
+#include "cairn/options.h"
+#include "cairn/types.h"
+
+namespace cairn::bench {
+
+// Whether there are kernels for the filters: those of C-Blosc2, where it was found.
+bool HaveKernels();
+
+// What codes zlib streams.
+enum class ZlibLibrary { kZlib, kLibdeflate };
+// Whether this was built with libdeflate.
+bool HaveLibdeflate();
+
+// One stream of a stored chunk.
+struct Stream {
+  Bytes stored;     // of the same size as decoded: raw. Empty: a run of `run`
+  std::byte run{};  // the byte that it repeats
+  size_t nbytes = 0;
+};
+
+struct StoredBlock {
+  std::vector<Stream> streams;
+  size_t nbytes = 0;
+};
+
+// The blocks of a chunk, taken apart beforehand. `chunk` must stay alive.
+absl::StatusOr<std::vector<StoredBlock>> TakeApart(Bytes chunk);
+
+// Codecs LZ4, LZ4HC, zlib and zstd; no filter, SHUFFLE or BITSHUFFLE. Contexts are kept.
+class BareCodec {
+ public:
+  static absl::StatusOr<BareCodec> Make(const CompressionOptions& options,
+                                        ZlibLibrary zlib = ZlibLibrary::kZlib);
+  BareCodec(BareCodec&&) noexcept;
+  ~BareCodec();
+
+  // Decodes blocks one behind the other into dst.
+  absl::Status Decode(std::span<const StoredBlock> blocks, MutableBytes dst);
+  // Codes `raw` cut into blocks and streams like those of `info`, one stream behind the other;
+  // returns what they take.
+  absl::StatusOr<size_t> Encode(Bytes raw, const ChunkInfo& info, MutableBytes dst);
+
+ private:
+  struct Impl;
+  explicit BareCodec(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cairn::bench
+
+#endif  // CAIRN_TOOLS_BENCH_CONTESTANTS_BARE_H_

@@ -1,0 +1,133 @@
+// BloscLZ at equal ratio: both have levels, but a level of one promises another ratio than the
+// other's. Beside each level of C-Blosc2 stands the fastest of Cairn's that makes the chunk no
+// larger. Decoders get the same chunk.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "cairn/chunk.h"
+#include "tools/bench/contestants/blosc2_chunks.h"
+#include "tools/bench/data/datasets.h"
+#include "tools/bench/results/contest.h"
+#include "tools/bench/results/session.h"
+
+namespace cairn::bench {
+
+namespace {
+
+#ifdef CAIRN_HAVE_BLOSC2
+
+constexpr size_t kChunk = 4 << 20;
+constexpr int kLevels = 9;
+constexpr int kTrials = 5;
+
+CompressionOptions OptionsOf(DataSet set, int clevel) {
+  CompressionOptions options = UsualCompression(set);
+  options.codec = Codec::kBloscLz;
+  options.clevel = clevel;
+  return options;
+}
+
+// What one of Cairn's levels makes of the chunk.
+struct Level {
+  int clevel = 0;
+  ChunkCompressor compressor;
+  std::vector<std::byte> chunk;
+  double seconds = 0;
+};
+
+absl::StatusOr<Level> TryLevel(DataSet set, int clevel, Bytes raw) {
+  absl::StatusOr<ChunkCompressor> made = ChunkCompressor::Make(OptionsOf(set, clevel));
+  if (!made.ok()) return made.status();
+  Level level{.clevel = clevel, .compressor = *std::move(made), .chunk = {}};
+  level.chunk.resize(MaxCompressedSize(raw.size()));
+  std::vector<double> trials;
+  absl::StatusOr<size_t> size = 0;
+  for (int i = 0; i < kTrials; ++i) {
+    const double begin = Now(Clock::kCpu);
+    size = level.compressor.Compress(raw, level.chunk);
+    if (!size.ok()) return size.status();
+    trials.push_back(Now(Clock::kCpu) - begin);
+  }
+  level.seconds = Median(trials);
+  level.chunk.resize(*size);
+  return level;
+}
+
+absl::Status CompareLevel(Session& session, DataSet set, int clevel, Bytes raw,
+                          std::vector<Level>& levels) {
+  std::vector<std::byte> coded(2 * raw.size());
+  std::vector<std::byte> decoded(raw.size());
+  Blosc2Chunks blosc(OptionsOf(set, clevel), 1);
+  const absl::StatusOr<size_t> size = blosc.Compress(raw, coded);
+  if (!size.ok()) return size.status();
+  const auto is_better = [&](const Level& a, const Level& b) {
+    const bool a_fits = a.chunk.size() <= *size;
+    const bool b_fits = b.chunk.size() <= *size;
+    return a_fits != b_fits ? a_fits : a.seconds < b.seconds;
+  };
+  Level& level = *std::min_element(levels.begin(), levels.end(), is_better);
+  if (level.chunk.size() > *size) {
+    session.report.Note(absl::StrCat("BloscLZ, data ", NameOf(set), ": no level makes it as small",
+                                     " as C-Blosc2's ", clevel));
+    return absl::OkStatus();
+  }
+
+  const std::string row =
+      absl::StrFormat("BloscLZ-%d for C-Blosc2's %d + shuffle, data %s, 4096 KiB", level.clevel,
+                      clevel, NameOf(set));
+  const auto nbytes = static_cast<int64_t>(raw.size());
+  Contest compress(
+      {.text = absl::StrFormat("compress %s (%d bytes for %d)", row, level.chunk.size(), *size),
+       .op_bytes = nbytes});
+  compress.Add("Cairn", [&] { return level.compressor.Compress(raw, coded).status(); });
+  compress.Add("C-Blosc2", [&] { return blosc.Compress(raw, coded).status(); });
+  const ChunkDecompressor decompressor;
+  Contest decompress({.text = "decompress " + row, .op_bytes = nbytes});
+  decompress.Add("Cairn", [&] { return decompressor.Decompress(level.chunk, decoded); });
+  decompress.Add("C-Blosc2", [&] { return blosc.Decompress(level.chunk, decoded); });
+  for (const Contest* contest : {&compress, &decompress}) {
+    absl::StatusOr<Result> result = contest->Run(session.rounds);
+    if (!result.ok()) return result.status();
+    session.report.Add(*std::move(result));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session) {
+  for (const DataSet set : {DataSet::kA, DataSet::kB}) {
+    const std::vector<std::byte> raw = MakeData(set, kChunk, 1);
+    std::vector<Level> levels;
+    for (int clevel = 1; clevel <= kLevels; ++clevel) {
+      absl::StatusOr<Level> level = TryLevel(set, clevel, raw);
+      if (!level.ok()) return level.status();
+      levels.push_back(*std::move(level));
+    }
+    for (int clevel = 1; clevel <= kLevels; ++clevel) {
+      const absl::Status status = CompareLevel(session, set, clevel, raw, levels);
+      if (!status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+#else
+
+absl::Status Run(Session&) { return absl::OkStatus(); }
+
+#endif
+
+}  // namespace
+
+void AddBloscLz(CLI::App& app, Session& session) {
+  CLI::App* const command =
+      app.add_subcommand("blosclz", "BloscLZ beside C-Blosc2's at equal ratio, level by level");
+  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+}
+
+}  // namespace cairn::bench

@@ -1,0 +1,154 @@
+// What a commit costs that survives a power cut.
+
+#include <cstdint>
+#include <fcntl.h>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "cairn/frame.h"
+#include "tools/bench/contestants/stores.h"
+#include "tools/bench/data/datasets.h"
+#include "tools/bench/results/contest.h"
+#include "tools/bench/results/session.h"
+
+namespace cairn::bench {
+
+namespace {
+
+constexpr int32_t kSize = 1024;
+constexpr int64_t kOps = 50;  // of one contestant in a row
+
+// A file whose space was written before, to which pieces go with a sync each.
+class BareFile {
+ public:
+  static absl::StatusOr<std::unique_ptr<BareFile>> Make(const std::string& path, int64_t size) {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0) return absl::InternalError("cannot make " + path);
+    std::unique_ptr<BareFile> file(new BareFile(fd, path));
+    const std::vector<std::byte> zeros(64 << 10);
+    for (int64_t at = 0; at < size; at += std::ssize(zeros)) {
+      if (::pwrite(fd, zeros.data(), zeros.size(), at) != std::ssize(zeros)) {
+        return absl::InternalError("cannot write " + path);
+      }
+    }
+    if (::fsync(fd) != 0) return absl::InternalError("cannot sync " + path);
+    return file;
+  }
+  ~BareFile() {
+    ::close(fd_);
+    ::unlink(path_.c_str());
+  }
+  BareFile(const BareFile&) = delete;
+  BareFile& operator=(const BareFile&) = delete;
+
+  absl::Status Append(Bytes bytes) {
+    if (::pwrite(fd_, bytes.data(), bytes.size(), end_) != std::ssize(bytes) ||
+        ::fdatasync(fd_) != 0) {
+      return absl::InternalError("cannot write " + path_);
+    }
+    end_ += std::ssize(bytes);
+    return absl::OkStatus();
+  }
+
+ private:
+  BareFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  const int fd_;
+  const std::string path_;
+  int64_t end_ = 0;
+};
+
+struct Contestant {
+  std::string name;
+  std::function<absl::Status(Bytes)> commit;
+};
+
+absl::Status Race(Session& session, const std::vector<Contestant>& contestants) {
+  std::vector<Samples> samples;
+  for (const Contestant& one : contestants) samples.push_back({.name = one.name, .rounds = {}});
+  const std::vector<std::byte> data = MakeData(DataSet::kA, kSize, 1024);
+  size_t next = 0;
+  for (int round = 0; round <= 4 * session.rounds; ++round) {
+    for (size_t i = 0; i < contestants.size(); ++i) {
+      std::vector<double> took;
+      for (int64_t op = 0; op < kOps; ++op) {
+        const Bytes piece = Bytes(data).subspan(next++ % 1024 * kSize, kSize);
+        const double begin = Now(Clock::kWall);
+        if (absl::Status status = contestants[i].commit(piece); !status.ok()) return status;
+        took.push_back(Now(Clock::kWall) - begin);
+      }
+      if (round == 0) continue;
+      samples[i].single_ops.insert(samples[i].single_ops.end(), took.begin(), took.end());
+      samples[i].rounds.push_back(Median(std::move(took)));
+    }
+  }
+  session.report.Add(
+      Judge({.text = "durable commit of 1 KiB", .ops = kOps, .clock = Clock::kWall}, samples));
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session) {
+  std::vector<Contestant> contestants;
+  const int64_t room = (4 * session.rounds + 2) * kOps * 2 * kSize;
+  absl::StatusOr<std::unique_ptr<BareFile>> bare =
+      BareFile::Make(session.PathFor("durable-bare"), room);
+  if (!bare.ok()) return bare.status();
+  // As many bytes as Cairn's commit has: the items and 140 of a record.
+  std::vector<std::byte> framed(kSize + 140);
+  contestants.push_back({"limit: pwrite + fdatasync, written before", [&](Bytes raw) {
+                           std::copy(raw.begin(), raw.end(), framed.begin());
+                           return (*bare)->Append(framed);
+                         }});
+
+  const std::string log_path = session.PathFor("durable-log");
+  RemoveStore(log_path);
+  absl::StatusOr<Frame> log = Frame::Create(log_path, {});
+  if (!log.ok()) return log.status();
+  absl::StatusOr<Writer> writer = log->OpenWriter();
+  if (!writer.ok()) return writer.status();
+  contestants.push_back({"Cairn, items of a large chunk", [&](Bytes raw) {
+                           if (absl::Status status = writer->Append(raw); !status.ok()) {
+                             return status;
+                           }
+                           return writer->Commit(Durability::kMachine).status();
+                         }});
+
+  CompressionOptions compression;
+  compression.codec = Codec::kLz4;
+  std::vector<Engine> engines = PeerEngines();
+  engines.insert(engines.begin(), CairnEngine());
+  std::vector<std::unique_ptr<ChunkStore>> stores;
+  for (const Engine& engine : engines) {
+    if (engine.name.starts_with("C-Blosc2") || engine.name.starts_with("HDF5"))
+      continue;  // never syncs
+    const std::string path = session.PathFor("durable-" + engine.name);
+    RemoveStore(path);
+    absl::StatusOr<std::unique_ptr<ChunkStore>> store =
+        engine.make({.path = path, .chunksize = kSize, .compression = compression});
+    if (!store.ok()) return store.status();
+    stores.push_back(*std::move(store));
+    contestants.push_back({engine.name + ", a chunk", [store = stores.back().get()](Bytes raw) {
+                             if (absl::Status status = store->Append(raw); !status.ok()) {
+                               return status;
+                             }
+                             return store->Commit(Durability::kMachine);
+                           }});
+  }
+  const absl::Status status = Race(session, contestants);
+  stores.clear();
+  for (const Engine& engine : engines) RemoveStore(session.PathFor("durable-" + engine.name));
+  RemoveStore(log_path);
+  return status;
+}
+
+}  // namespace
+
+void AddDurable(CLI::App& app, Session& session) {
+  CLI::App* const command = app.add_subcommand("durable", "Commits that survive a power cut");
+  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+}
+
+}  // namespace cairn::bench

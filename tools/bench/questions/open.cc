@@ -1,0 +1,109 @@
+// How opening a frame and reading a first item grow with its chunks and its commits.
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+#include "cairn/frame.h"
+#include "tools/bench/contestants/stores.h"
+#include "tools/bench/data/datasets.h"
+#include "tools/bench/data/small_chunks.h"
+#include "tools/bench/results/contest.h"
+#include "tools/bench/results/session.h"
+
+namespace cairn::bench {
+
+namespace {
+
+constexpr int kOpens = 25;
+
+// Microseconds to open the frame and read one item somewhere.
+absl::StatusOr<double> TimeToFirstItem(const std::string& path) {
+  std::vector<double> times;
+  for (uint64_t seed = 0; seed < kOpens; ++seed) {
+    std::mt19937_64 random(seed);
+    const double begin = Now(Clock::kWall);
+    const absl::StatusOr<Frame> frame = Frame::Open(path);
+    if (!frame.ok()) return frame.status();
+    const Snapshot snapshot = frame->snapshot();
+    std::byte item[kSmallItem];
+    const auto number = static_cast<int64_t>(random() % snapshot.info().nitems);
+    if (absl::Status status = snapshot.ReadItems(number, MutableBytes(item)); !status.ok()) {
+      return status;
+    }
+    times.push_back((Now(Clock::kWall) - begin) * 1e6);
+  }
+  return Median(std::move(times));
+}
+
+absl::Status CompareChunks(Session& session) {
+  Growth growth{.question = "open and read a first item, real chunks, pages in memory",
+                .x_title = "chunks in the frame",
+                .y_title = "microseconds",
+                .curves = {}};
+  // What other Blosc2s write has neither fingerprints nor hashes of index pages.
+  for (const auto& [name, fingerprint] :
+       {std::pair{"sealed", FingerprintType::k64Bit}, {"as by C-Blosc2", FingerprintType::kNone}}) {
+    Curve curve{.name = name, .points = {}};
+    for (const int64_t nchunks : {1'000, 10'000, 100'000, 1'000'000, 10'000'000}) {
+      const std::string path = session.PathFor("open");
+      if (absl::Status status = BuildSmallChunks(path, fingerprint, nchunks); !status.ok())
+        return status;
+      const absl::StatusOr<double> time = TimeToFirstItem(path);
+      RemoveStore(path);
+      if (!time.ok()) return time.status();
+      curve.points.emplace_back(static_cast<double>(nchunks), *time);
+    }
+    growth.curves.push_back(std::move(curve));
+  }
+  session.report.Add(std::move(growth));
+  return absl::OkStatus();
+}
+
+absl::Status CompareCommits(Session& session) {
+  Growth growth{.question = "open and read a first item behind commits of 64 bytes",
+                .x_title = "commits since the checkpoint",
+                .y_title = "microseconds",
+                .curves = {Curve{.name = "Cairn", .points = {}}}};
+  DataSource source(DataSet::kA, kSmallChunk);
+  for (const int64_t commits : {1, 1'000, 10'000, 60'000}) {
+    const std::string path = session.PathFor("commits");
+    CreateOptions options = SmallChunkOptions(FingerprintType::k64Bit);
+    options.chunksize = 4096;
+    absl::StatusOr<Frame> frame = Frame::Create(path, options);
+    if (!frame.ok()) return frame.status();
+    absl::StatusOr<Writer> writer = frame->OpenWriter();
+    if (!writer.ok()) return writer.status();
+    absl::Status status;
+    for (int64_t i = 0; i < commits; ++i) {
+      status.Update(writer->Append(source.Next().first(64)));
+      status.Update(writer->Commit(Durability::kProcess).status());
+    }
+    if (!status.ok()) return status;
+    const absl::StatusOr<double> time = TimeToFirstItem(path);
+    RemoveStore(path);
+    if (!time.ok()) return time.status();
+    growth.curves.front().points.emplace_back(static_cast<double>(commits), *time);
+  }
+  session.report.Add(std::move(growth));
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session) {
+  const absl::Status status = CompareChunks(session);
+  return status.ok() ? CompareCommits(session) : status;
+}
+
+}  // namespace
+
+void AddOpen(CLI::App& app, Session& session) {
+  CLI::App* const command =
+      app.add_subcommand("open", "Opening a frame of many chunks or commits; needs 4 GB of disk");
+  command->callback([&session] { session.run = [&session] { return Run(session); }; });
+}
+
+}  // namespace cairn::bench

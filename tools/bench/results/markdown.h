@@ -1,0 +1,20 @@
+// Writes results as tables in Markdown.
+#ifndef CAIRN_TOOLS_BENCH_RESULTS_MARKDOWN_H_
+#define CAIRN_TOOLS_BENCH_RESULTS_MARKDOWN_H_
+
+#include <span>
+#include <string>
+
+#include "tools/bench/results/contest.h"
+#include "tools/bench/results/report.h"
+
+namespace cairn::bench {
+
+// A row a question, a column a contestant; a new table wherever other contestants follow.
+std::string TableOf(std::span<const Result> results);
+// A row a curve, a column a place on the x axis.
+std::string TableOf(const Growth& growth);
+
+}  // namespace cairn::bench
+
+#endif  // CAIRN_TOOLS_BENCH_RESULTS_MARKDOWN_H_

@@ -1,0 +1,27 @@
+// Draws results as SVG.
+#ifndef CAIRN_TOOLS_BENCH_RESULTS_PLOT_H_
+#define CAIRN_TOOLS_BENCH_RESULTS_PLOT_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/bench/results/contest.h"
+#include "tools/bench/results/report.h"
+
+namespace cairn::bench {
+
+struct Panel {
+  std::string svg;  // drawn from (0, 0) on
+  double height = 0;
+};
+
+// One bar a contestant, as long as its time (or its rate, where the question is of GB/s).
+Panel DrawBars(const Result& result);
+// One line a curve over logarithmic axes.
+Panel DrawCurves(const Growth& growth);
+// A whole file: panels one below the other.
+std::string Stack(const std::vector<Panel>& panels);
+
+}  // namespace cairn::bench
+
+#endif  // CAIRN_TOOLS_BENCH_RESULTS_PLOT_H_

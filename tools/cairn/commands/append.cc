@@ -1,0 +1,165 @@
+// cairn append: a file's bytes go behind those of a frame.
+
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "cairn/frame.h"
+#include "tools/cairn/commands/commands.h"
+#include "tools/cairn/flags/arrays.h"
+#include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/io.h"
+#include "tools/cairn/io/progress.h"
+#include "tools/cairn/io/whole_items.h"
+#include "tools/cairn/report/frame_summary.h"
+#include "tools/cairn/streams/append_batches.h"
+#include "tools/cairn/streams/append_input.h"
+#include "tools/cairn/text/about.h"
+#include "tools/cairn/text/stored_size.h"
+#include "tools/cairn/text/units.h"
+#include "tools/cairn/text/words.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct AppendFlags {
+  std::string frame;
+  std::string input = "-";
+  std::optional<int32_t> commit_every;
+  std::string durability = "machine";
+  std::optional<int> axis;
+  bool ack = false;
+  bool allow_partial = false;
+  std::chrono::milliseconds wait{0};
+  int threads = 0;
+  bool quiet = false;
+};
+
+// Where chunks may differ in size, one run of the command makes one chunk.
+absl::StatusOr<int64_t> AppendOneChunk(Input& input, Writer& writer) {
+  const absl::StatusOr<std::vector<std::byte>> all = input.ReadAll(kMaxChunkBytes);
+  if (!all.ok()) return all.status();
+  if (!all->empty()) {
+    if (absl::Status status = writer.Append(*all); !status.ok()) return status;
+  }
+  return static_cast<int64_t>(all->size());
+}
+
+// Nothing of the input is committed before its end.
+absl::StatusOr<int64_t> AppendAtOnce(Input& input, Writer& writer, const FrameInfo& info,
+                                     bool allow_partial) {
+  const int32_t chunksize = info.chunksize < 0 ? WriterOptions().chunksize : info.chunksize;
+  // Where chunks differ in size nothing completes an item that the last one left short.
+  const int64_t pending = chunksize == 0 ? 0 : info.nbytes % info.typesize;
+  const auto check = [&](int64_t size) {
+    return allow_partial ? absl::OkStatus() : CheckWholeItems(input, size, pending, info.typesize);
+  };
+  if (input.size()) {
+    if (absl::Status status = check(*input.size()); !status.ok()) return status;
+  }
+  Progress progress("appending", input.size());
+  const absl::StatusOr<int64_t> size = chunksize == 0
+                                           ? AppendOneChunk(input, writer)
+                                           : AppendInput(input, writer, chunksize, progress);
+  if (!size.ok()) return size.status();
+  if (absl::Status status = check(*size); !status.ok()) return status;
+  if (absl::Status status = writer.Close(); !status.ok()) return status;
+  return size;
+}
+
+// The same for an array.
+absl::StatusOr<int64_t> AppendToArray(int axis, Input& input, Writer& writer) {
+  Progress progress("appending", input.size());
+  const absl::StatusOr<int64_t> size = AppendAlong(axis, input, writer, progress);
+  if (!size.ok()) return size.status();
+  if (absl::Status status = writer.Close(); !status.ok()) return status;
+  return size;
+}
+
+absl::StatusOr<int64_t> AppendTo(Frame& frame, Input& input, const AppendFlags& flags) {
+  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
+  absl::StatusOr<Writer> writer =
+      frame.OpenWriter({.wait = flags.wait, .executor = executor.get()});
+  if (!writer.ok()) return writer.status();
+  const absl::StatusOr<FrameInfo> info = NewestInfo(frame);
+  if (!info.ok()) return info.status();
+  if (flags.axis) return AppendToArray(*flags.axis, input, *writer);
+  if (!flags.commit_every) return AppendAtOnce(input, *writer, *info, flags.allow_partial);
+  const BatchOptions options = {.items = *flags.commit_every,
+                                .durability = *FindWord(kDurabilityWords, flags.durability),
+                                .ack = flags.ack};
+  return BatchAppender(*writer, *info, options).Run(input);
+}
+
+absl::Status Append(const AppendFlags& flags) {
+  absl::StatusOr<Input> input = Input::Open(flags.input);
+  if (!input.ok()) return input.status();
+  if (input->IsSameFileAs(flags.frame)) {
+    return absl::InvalidArgumentError(absl::StrCat(flags.frame, ": cannot append to itself"));
+  }
+  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
+  if (!frame.ok()) return frame.status();
+  const absl::StatusOr<int64_t> size = AppendTo(*frame, *input, flags);
+  if (!size.ok() || flags.quiet || flags.ack) return size.status();
+  const absl::StatusOr<FrameInfo> info = NewestInfo(*frame);
+  if (!info.ok()) return info.status();
+  return WriteLines({absl::StrFormat(
+      "%s: %s appended, now %s in %s (%s), %s", flags.frame, FormatByteSize(*size),
+      FormatByteSize(info->nbytes), FormatByteSize(StoredSize(*info)),
+      FormatRatio(info->nbytes, StoredSize(*info)), FormatCount(info->nchunks, "chunk"))});
+}
+
+// Commits on the way.
+void AddBatches(CLI::App& append, AppendFlags& flags) {
+  CLI::Option* every =
+      AddNumber(append, "--commit-every", flags.commit_every, 1,
+                std::numeric_limits<int32_t>::max())
+          ->description("Commit whenever so many items have arrived, and the rest at the end");
+  append
+      .add_option("--durability", flags.durability,
+                  "What such a commit survives: process, that this one is killed; machine, that "
+                  "the power goes")
+      ->capture_default_str()
+      ->check(CLI::IsMember(NamesOf(kDurabilityWords)))
+      ->type_name("WHAT")
+      ->needs(every);
+  append
+      .add_flag("--ack", flags.ack,
+                "Print 'committed N' after each commit, N being the items of the frame")
+      ->needs(every);
+  AddAllowPartial(append, flags.allow_partial)->excludes(every);
+}
+
+}  // namespace
+
+void AddAppend(CLI::App& app, Command& chosen) {
+  CLI::App* append = app.add_subcommand("append", "Append a file's bytes to a frame");
+  const auto flags = std::make_shared<AppendFlags>();
+  append->add_option("FRAME", flags->frame, "The frame, which keeps its codec and filters")
+      ->required();
+  append->add_option("FILE", flags->input, "What to append; '-' is standard input");
+  AddBatches(*append, *flags);
+  AddNumber(*append, "--axis", flags->axis, 0, kMaxDimensions - 1)
+      ->description("Append slices along this axis of an n-dimensional array; 0 is the slowest")
+      ->excludes("--commit-every");
+  AddWait(*append, flags->wait);
+  AddThreads(*append, flags->threads);
+  append->add_flag("--quiet", flags->quiet, "Print no summary");
+  append->footer(
+      "All of the input becomes part of the frame, or nothing of it; with --commit-every what is\n"
+      "committed stays.\n"
+      "\nExamples: at once, and as the items come\n"
+      "  sensor --dump | cairn append temps.b2frame -\n"
+      "  sensor | cairn append temps.b2frame - --commit-every 100 --ack");
+  append->callback(
+      [flags, &chosen] { chosen = [flags] { return About(flags->frame, Append(*flags)); }; });
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,190 @@
+// cairn cat: the decoded bytes of a frame, or a part of them, on standard output.
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+
+#include "cairn/frame.h"
+#include "tools/cairn/commands/commands.h"
+#include "tools/cairn/flags/box.h"
+#include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/io.h"
+#include "tools/cairn/io/progress.h"
+#include "tools/cairn/report/damage_check.h"
+#include "tools/cairn/report/frame_summary.h"
+#include "tools/cairn/streams/data_out.h"
+#include "tools/cairn/streams/follow.h"
+#include "tools/cairn/text/about.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct CatFlags {
+  std::string frame;
+  int64_t first_item = 0;
+  std::optional<int64_t> items;
+  std::optional<int64_t> chunk;
+  std::optional<std::string> box;
+  std::optional<uint64_t> generation;
+  bool follow = false;
+  int64_t offset = 0;
+  std::optional<int64_t> max_bytes;
+  int threads = 0;
+};
+
+// What the progress bar says: nothing where it would run through the data that a terminal shows.
+std::string BarLabel() { return isatty(STDOUT_FILENO) == 1 ? "" : "reading"; }
+
+// Piece by piece, so that a box may be larger than memory.
+absl::Status CatBox(const Snapshot& snapshot, const CatFlags& flags) {
+  constexpr int64_t kPiece = 64 << 20;
+  if (!snapshot.array()) {
+    return absl::FailedPreconditionError("--box: the frame holds no n-dimensional array");
+  }
+  const absl::StatusOr<Box> box = ParseBox(*flags.box, snapshot.array()->shape);
+  if (!box.ok()) return box.status();
+  // An empty box asks whether the frame has what its array claims, before anything is multiplied.
+  if (const std::vector<int64_t> nothing(box->shape.size()); !nothing.empty()) {
+    const absl::Status status = snapshot.ReadBox(box->start, nothing, {});
+    if (!status.ok()) return status;
+  }
+  const int64_t typesize = snapshot.info().typesize;
+  const int64_t nbytes = CountItems(*box) * typesize;
+  if (absl::Status status = CheckMaxBytes(flags.max_bytes, nbytes); !status.ok()) return status;
+  Progress progress(BarLabel(), nbytes);
+  std::optional<Buffer> buffer;
+  int64_t done = 0;
+  return ForEachPiece(*box, kPiece / typesize, [&](const Box& part) {
+    const int64_t size = CountItems(part) * typesize;
+    if (!buffer || buffer->bytes().size() < static_cast<size_t>(size)) {
+      buffer.emplace(static_cast<size_t>(size));
+    }
+    const MutableBytes items = buffer->first(static_cast<size_t>(size));
+    if (absl::Status status = snapshot.ReadBox(part.start, part.shape, items); !status.ok()) {
+      return status;
+    }
+    progress.Show(done += size);
+    return WriteStdout(items);
+  });
+}
+
+// The bytes of the items asked for; the last item of a frame may be short.
+absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info) {
+  const int64_t nitems = info.nitems + (info.nbytes % info.typesize == 0 ? 0 : 1);
+  const int64_t items = flags.items.value_or(std::max<int64_t>(0, nitems - flags.first_item));
+  if (flags.first_item > nitems) {
+    return absl::OutOfRangeError(
+        absl::StrFormat("first item %d: the frame has %d items", flags.first_item, nitems));
+  }
+  if (items > nitems - flags.first_item) {
+    return absl::OutOfRangeError(absl::StrFormat("%d items from item %d on: the frame has %d",
+                                                 items, flags.first_item, nitems));
+  }
+  // No product overflows: there are no more items than the frame's bytes hold.
+  const auto bytes_before = [&](int64_t item) {
+    return item >= nitems ? info.nbytes : item * info.typesize;
+  };
+  return Range{bytes_before(flags.first_item), bytes_before(flags.first_item + items)};
+}
+
+absl::Status CatChunk(const Snapshot& snapshot, const CatFlags& flags) {
+  const int64_t chunk = *flags.chunk;
+  if (absl::Status status = CheckChunkExists(snapshot.info(), chunk); !status.ok()) return status;
+  const absl::StatusOr<int32_t> size = snapshot.ChunkSize(chunk);
+  if (!size.ok()) return size.status();
+  if (absl::Status status = CheckMaxBytes(flags.max_bytes, *size); !status.ok()) return status;
+  Progress progress(BarLabel(), std::nullopt);
+  return WriteChunks(snapshot, {chunk, chunk + 1}, progress);
+}
+
+absl::Status CatItems(const Snapshot& snapshot, const CatFlags& flags) {
+  const FrameInfo& info = snapshot.info();
+  const absl::StatusOr<Range> range = BytesOfItems(flags, info);
+  if (!range.ok()) return range.status();
+  const Range& bytes = *range;
+  const absl::Status allowed = CheckMaxBytes(flags.max_bytes, bytes.end - bytes.begin);
+  if (!allowed.ok()) return allowed;
+  Progress progress(BarLabel(), bytes.end - bytes.begin);
+  // Chunks may hold more than the header says of them all.
+  const bool whole = bytes.begin == 0 && bytes.end == info.nbytes && !flags.max_bytes;
+  // Without a common size the way from a byte to its chunk is long; chunk by chunk it is short.
+  if (whole && info.chunksize <= 0) return WriteChunks(snapshot, {0, info.nchunks}, progress);
+  return WriteBytes(snapshot, bytes, progress);
+}
+
+absl::Status CatAndFollow(Frame& frame, const CatFlags& flags) {
+  // A first item that is not there yet is a mistake, not something to wait for; an item that is not
+  // whole yet is not there.
+  const int64_t nitems = frame.snapshot().info().nitems;
+  if (flags.first_item <= nitems) return Follow(frame, flags.frame, flags.first_item);
+  return absl::OutOfRangeError(
+      absl::StrFormat("follow from item %d on: the frame has %d", flags.first_item, nitems));
+}
+
+absl::Status Cat(const CatFlags& flags) {
+  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
+  OpenOptions options;
+  options.offset = flags.offset;
+  options.generation = flags.generation;
+  options.executor = executor.get();
+  absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
+  if (!frame.ok()) return frame.status();
+  const Snapshot snapshot = frame->snapshot();
+  if (flags.follow) return CatAndFollow(*frame, flags);
+  const absl::Status status = flags.box     ? CatBox(snapshot, flags)
+                              : flags.chunk ? CatChunk(snapshot, flags)
+                                            : CatItems(snapshot, flags);
+  return status.ok() ? CheckDamage(snapshot) : status;
+}
+
+}  // namespace
+
+void AddCat(CLI::App& app, Command& chosen) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  CLI::App* cat = app.add_subcommand("cat", "Write a frame's data, or a part of it, to stdout");
+  const auto flags = std::make_shared<CatFlags>();
+  cat->add_option("FRAME", flags->frame, "The frame")->required();
+  CLI::Option* first = AddNumber(*cat, "--first-item", flags->first_item, int64_t{0}, kMost)
+                           ->description("Begin with this item")
+                           ->default_str("0")
+                           ->type_name("I");
+  CLI::Option* items = AddNumber(*cat, "--items", flags->items, int64_t{0}, kMost)
+                           ->description("Write this many items; all by default");
+  CLI::Option* chunk = AddNumber(*cat, "--chunk", flags->chunk, int64_t{0}, kMost)
+                           ->description("Write this chunk only")
+                           ->type_name("I")
+                           ->excludes(first)
+                           ->excludes(items);
+  CLI::Option* box = cat->add_option("--box", flags->box,
+                                     "Write a box of an n-dimensional array, such as 3:7,0:10")
+                         ->type_name("RANGES")
+                         ->excludes(first)
+                         ->excludes(items)
+                         ->excludes(chunk);
+  CLI::Option* generation = AddGeneration(*cat, flags->generation);
+  CLI::Option* max_bytes = AddMaxBytes(*cat, flags->max_bytes);
+  cat->add_flag("--follow", flags->follow, "Go on with new items as they are committed")
+      ->excludes(max_bytes)
+      ->excludes(items)
+      ->excludes(chunk)
+      ->excludes(box)
+      ->excludes(generation);
+  AddOffset(*cat, flags->offset)->description("Where in the file the frame begins");
+  AddThreads(*cat, flags->threads);
+  cat->footer(
+      "Uninitialised values read as zeros.\n"
+      "\nExamples: ten items from number 1000 on; all from there on, and those to come\n"
+      "  cairn cat temps.b2frame --first-item 1000 --items 10 > ten.f32\n"
+      "  cairn cat temps.b2frame --first-item 1000 --follow | plot");
+  cat->callback(
+      [flags, &chosen] { chosen = [flags] { return About(flags->frame, Cat(*flags)); }; });
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,15 @@
+// What the command line makes main run.
+#ifndef CAIRN_TOOLS_CAIRN_COMMANDS_COMMAND_H_
+#define CAIRN_TOOLS_CAIRN_COMMANDS_COMMAND_H_
+
+#include <functional>
+
+#include "absl/status/status.h"
+
+namespace cairn::tool {
+
+using Command = std::function<absl::Status()>;
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_COMMANDS_COMMAND_H_

@@ -1,0 +1,70 @@
+// cairn compact: a frame is written again without its dead bytes.
+
+#include <memory>
+
+#include "absl/strings/str_format.h"
+
+#include "cairn/frame.h"
+#include "tools/cairn/commands/commands.h"
+#include "tools/cairn/io/held_signals.h"
+#include "tools/cairn/io/io.h"
+#include "tools/cairn/io/progress.h"
+#include "tools/cairn/text/about.h"
+#include "tools/cairn/text/json.h"
+#include "tools/cairn/text/units.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct CompactFlags {
+  std::string frame;
+  bool json = false;
+  bool quiet = false;
+};
+
+absl::Status Print(const CompactFlags& flags, const CompactReport& report) {
+  if (flags.json) {
+    const Json json = {{"size_before", report.size_before}, {"size_after", report.size_after}};
+    return WriteStdout(Dump(json, 2) + "\n");
+  }
+  return WriteLines(
+      {absl::StrFormat("%s: %s before, %s now", flags.frame, FormatByteSize(report.size_before),
+                       FormatByteSize(report.size_after))});
+}
+
+absl::StatusOr<CompactReport> CompactFrame(const std::string& path) {
+  const HeldSignals signals;
+  absl::StatusOr<Frame> frame = Frame::Open(path);
+  if (!frame.ok()) return frame.status();
+  Progress progress("compacting", frame->snapshot().info().nchunks, "chunk");
+  return frame->Compact([&](int64_t chunks) {
+    progress.Show(chunks);
+    return signals.Check().ok();
+  });
+}
+
+absl::Status Compact(const CompactFlags& flags) {
+  const absl::StatusOr<CompactReport> report = CompactFrame(flags.frame);
+  if (!report.ok() || flags.quiet) return report.status();
+  return Print(flags, *report);
+}
+
+}  // namespace
+
+void AddCompact(CLI::App& app, Command& chosen) {
+  CLI::App* compact = app.add_subcommand("compact", "Free the dead bytes of a frame");
+  const auto flags = std::make_shared<CompactFlags>();
+  compact->add_option("FRAME", flags->frame, "The frame")->required();
+  CLI::Option* json = compact->add_flag("--json", flags->json, "For programs");
+  compact->add_flag("--quiet", flags->quiet, "Print no summary")->excludes(json);
+  compact->footer(
+      "Writes the frame beside, checked but not coded again, and gives it the old one's name when\n"
+      "it is whole. Whoever reads the old one meanwhile goes on undisturbed.\n"
+      "\nExample:\n"
+      "  cairn compact temps.b2frame");
+  compact->callback(
+      [flags, &chosen] { chosen = [flags] { return About(flags->frame, Compact(*flags)); }; });
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,204 @@
+// cairn copy: a frame becomes another, coded or laid out in another way.
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+#include "cairn/frame.h"
+#include "tools/cairn/commands/commands.h"
+#include "tools/cairn/flags/flags.h"
+#include "tools/cairn/flags/new_frame_flags.h"
+#include "tools/cairn/io/held_signals.h"
+#include "tools/cairn/io/progress.h"
+#include "tools/cairn/report/damage_check.h"
+#include "tools/cairn/streams/chunk_copier.h"
+#include "tools/cairn/text/about.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct CopyFlags {
+  std::string in;
+  NewFrameFlags frame;
+  int64_t offset = 0;
+};
+
+// The options under which the input would have been made.
+CreateOptions OptionsOf(const Snapshot& snapshot) {
+  const FrameInfo& info = snapshot.info();
+  CreateOptions options;
+  CompressionOptions& compression = options.compression;
+  compression.codec = info.codec;
+  compression.codec_meta = info.codec_meta;
+  compression.clevel = info.clevel;
+  compression.typesize = info.typesize;
+  compression.blocksize = info.blocksize;
+  compression.split_mode = info.split_mode;
+  compression.filters = info.filters;
+  for (FilterStage& stage : compression.filters) {
+    // The repaired filter stands in for the one that is only read.
+    if (stage.filter == Filter::kByteDeltaBuggy) stage.filter = Filter::kByteDelta;
+  }
+  compression.use_dict = info.use_dict;
+  if (info.chunksize >= 0) options.chunksize = info.chunksize;
+  options.metalayers = snapshot.metalayers();
+  return options;
+}
+
+bool IsArray(const Snapshot& snapshot) {
+  constexpr std::array<std::string_view, 2> kGeometries = {"b2nd", "caterva"};
+  return std::ranges::any_of(snapshot.metalayers(), [&](const Metalayer& layer) {
+    return std::ranges::count(kGeometries, layer.name) > 0;
+  });
+}
+
+// What cannot be coded in another way.
+absl::Status CheckRecoding(const Snapshot& snapshot, const NewFrameFlags& flags) {
+  if (snapshot.info().vlblocks) {
+    return absl::FailedPreconditionError(
+        "a frame of variable blocks can only be copied as it is: leave out the options of "
+        "compression and --chunk-size");
+  }
+  if (!IsArray(snapshot)) return absl::OkStatus();
+  const CompressionFlags& compression = flags.compression();
+  if (flags.has_chunk_size() || compression.has_typesize() || compression.has_block_size()) {
+    return absl::FailedPreconditionError(
+        "the metalayer of an array fixes its chunks, blocks and items: leave out --chunk-size, "
+        "--block-size and --typesize");
+  }
+  if (snapshot.array().has_value()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "an array whose metalayer this build does not understand can only be copied as it is");
+}
+
+// Blocks of an array are cut as its metalayer says, whatever the header tells of them.
+absl::StatusOr<int32_t> BlockSizeOf(const ArrayInfo& array, int32_t typesize) {
+  int64_t size = typesize;
+  for (const int32_t length : array.blockshape) {
+    size *= length;
+    if (size > kMaxChunkBytes) {
+      return absl::DataLossError(
+          absl::StrFormat("metalayer of the array: blocks of %s items of %d bytes, but a block has "
+                          "at most %d bytes",
+                          absl::StrJoin(array.blockshape, " x "), typesize, kMaxChunkBytes));
+    }
+  }
+  return static_cast<int32_t>(size);
+}
+
+// Starts the frame. Where chunks stay as they are the header need not name what this build cannot
+// do, such as a filter that is decoded only.
+absl::StatusOr<Writer> StartFrame(const NewFrameFlags& flags, CreateOptions options,
+                                  CopyMode mode) {
+  absl::StatusOr<Writer> writer = flags.Build(options);
+  const bool incapable =
+      absl::IsUnimplemented(writer.status()) || absl::IsInvalidArgument(writer.status());
+  if (!incapable || mode == CopyMode::kRecode) return writer;
+  const CompressionOptions fallback;
+  options.compression.codec = fallback.codec;
+  options.compression.codec_meta = fallback.codec_meta;
+  options.compression.filters = fallback.filters;
+  options.compression.use_dict = fallback.use_dict;
+  return flags.Build(options);
+}
+
+absl::Status CopyMetadata(const Snapshot& snapshot, const std::vector<Metalayer>& more,
+                          Writer& writer) {
+  for (const std::string& name : snapshot.vlmetalayers()) {
+    const absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmeta(name);
+    if (!content.ok()) return content.status();
+    if (absl::Status status = writer.SetVlmeta(name, *content); !status.ok()) return status;
+  }
+  return SetVlmetalayers(more, writer);
+}
+
+// When anything fails the writer goes, and with it what it wrote.
+absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags,
+                    const NewFrameFlags::Layers& layers, Executor* executor,
+                    const HeldSignals& signals) {
+  const bool recode = flags.compression().given() || flags.has_chunk_size();
+  const CopyMode mode = recode ? CopyMode::kRecode : CopyMode::kAsTheyAre;
+  CreateOptions base = OptionsOf(snapshot);
+  if (recode) {
+    if (absl::Status status = CheckRecoding(snapshot, flags); !status.ok()) return status;
+    if (const auto& array = snapshot.array()) {
+      const absl::StatusOr<int32_t> blocksize = BlockSizeOf(*array, base.compression.typesize);
+      if (!blocksize.ok()) return blocksize.status();
+      base.compression.blocksize = *blocksize;
+    }
+  }
+  absl::StatusOr<CreateOptions> options = flags.Over(std::move(base), layers.metalayers);
+  if (!options.ok()) return options.status();
+  options->compression.executor = executor;
+  absl::StatusOr<Writer> writer = StartFrame(flags, *options, mode);
+  if (!writer.ok()) return About(flags.out(), writer.status());
+  if (absl::Status status = CopyMetadata(snapshot, layers.vlmetalayers, *writer); !status.ok())
+    return status;
+
+  Progress progress("copying", snapshot.info().nbytes);
+  ChunkCopier copier(snapshot, *writer, options->compression.typesize, mode);
+  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
+    if (absl::Status status = signals.Check(); !status.ok()) return status;
+    if (absl::Status status = copier.Copy(i); !status.ok()) return status;
+    progress.Show(copier.nbytes());
+  }
+  return About(flags.out(), flags.Close(*writer));
+}
+
+// A file can take the name of one that is being read, a directory cannot.
+absl::Status CheckPlaces(const Snapshot& snapshot, const CopyFlags& flags) {
+  std::error_code missing;
+  const bool same = std::filesystem::equivalent(flags.in, flags.frame.out(), missing);
+  if (!same || snapshot.info().layout != Layout::kSparse) return absl::OkStatus();
+  return absl::FailedPreconditionError("a sparse frame cannot be replaced by its own copy");
+}
+
+absl::Status Copy(const CopyFlags& flags) {
+  const auto start = std::chrono::steady_clock::now();
+  const absl::StatusOr<NewFrameFlags::Layers> layers = flags.frame.ReadLayers();
+  if (!layers.ok()) return layers.status();
+  const HeldSignals signals;
+  const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
+  OpenOptions options;
+  options.offset = flags.offset;
+  options.executor = executor.get();
+  const absl::StatusOr<Frame> frame = Frame::Open(flags.in, options);
+  if (!frame.ok()) return frame.status();
+  if (absl::Status status = CheckPlaces(frame->snapshot(), flags); !status.ok()) return status;
+  // A copy would pass damage off as sealed.
+  if (absl::Status status = CheckTrailer(frame->snapshot()); !status.ok()) return status;
+  const absl::Status made =
+      CopyTo(frame->snapshot(), flags.frame, *layers, executor.get(), signals);
+  const absl::Status status = flags.frame.Report(made, start);
+  return status.ok() ? CheckDamage(frame->snapshot()) : status;
+}
+
+}  // namespace
+
+void AddCopy(CLI::App& app, Command& chosen) {
+  CLI::App* copy = app.add_subcommand("copy", "Copy a frame, coded or laid out in another way");
+  const auto flags = std::make_shared<CopyFlags>();
+  copy->add_option("IN", flags->in, "The frame to copy, of any Blosc2")->required();
+  flags->frame.AddOutTo(*copy);
+  flags->frame.AddTo(*copy, Absent::kUnchanged);
+  AddOffset(*copy, flags->offset)->description("Where in the file IN begins");
+  copy->footer(
+      "Without options of compression and without --chunk-size the chunks are copied as they are.\n"
+      "With any of them all chunks are coded again; what is not given stays as it is in IN.\n"
+      "\nExample: small rather than fast\n"
+      "  cairn copy temps.b2frame archive.b2frame --codec zstd --level 9");
+  copy->callback([flags, &chosen] { chosen = [flags] { return About(flags->in, Copy(*flags)); }; });
+}
+
+}  // namespace cairn::tool

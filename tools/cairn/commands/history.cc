@@ -1,0 +1,93 @@
+// cairn history: the states of a frame that can still be read.
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+
+#include "cairn/frame.h"
+#include "tools/cairn/commands/commands.h"
+#include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/io.h"
+#include "tools/cairn/report/damage_check.h"
+#include "tools/cairn/text/about.h"
+#include "tools/cairn/text/json.h"
+#include "tools/cairn/text/units.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct HistoryFlags {
+  std::string frame;
+  bool json = false;
+  int64_t offset = 0;
+  HistoryOptions page;
+};
+
+using History = std::vector<GenerationInfo>;
+
+const char* KindOf(const GenerationInfo& state) {
+  return state.checkpoint ? "checkpoint" : "batch";
+}
+
+std::string TextOfHistory(const History& history) {
+  std::string text =
+      absl::StrFormat("%12s  %-10s %8s %11s %14s\n", "generation", "kind", "chunks", "data", "end");
+  for (const GenerationInfo& state : history) {
+    absl::StrAppendFormat(&text, "%12d  %-10s %8d %11s %14d\n", state.generation, KindOf(state),
+                          state.nchunks, FormatByteSize(state.nbytes), state.end);
+  }
+  return text;
+}
+
+std::string JsonOfHistory(const History& history) {
+  Json array = Json::array();
+  for (const GenerationInfo& state : history) {
+    array.push_back({{"generation", state.generation},
+                     {"kind", KindOf(state)},
+                     {"nchunks", state.nchunks},
+                     {"nbytes", state.nbytes},
+                     {"end", state.end}});
+  }
+  return array.dump(2) + "\n";
+}
+
+absl::Status ListHistory(const HistoryFlags& flags) {
+  OpenOptions options;
+  options.offset = flags.offset;
+  const absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
+  if (!frame.ok()) return frame.status();
+  const absl::StatusOr<History> history = frame->History(flags.page);
+  if (!history.ok()) return history.status();
+  const absl::Status status =
+      WriteStdout(flags.json ? JsonOfHistory(*history) : TextOfHistory(*history));
+  return status.ok() ? CheckDamage(frame->snapshot()) : status;
+}
+
+}  // namespace
+
+void AddHistory(CLI::App& app, Command& chosen) {
+  CLI::App* history = app.add_subcommand("history", "List the states that can still be read");
+  const auto flags = std::make_shared<HistoryFlags>();
+  history->add_option("FRAME", flags->frame, "The frame")->required();
+  history->add_flag("--json", flags->json, "For programs");
+  AddNumber(*history, "--limit", flags->page.limit, int64_t{0}, std::numeric_limits<int64_t>::max())
+      ->description("The newest N states only [all]");
+  AddNumber(*history, "--before", flags->page.before, uint64_t{0},
+            std::numeric_limits<uint64_t>::max())
+      ->type_name("G")
+      ->description("Only states before generation G");
+  AddOffset(*history, flags->offset)->description("Where in the file the frame begins");
+  history->footer(
+      "The oldest comes first. Every Blosc2 could read a checkpoint; only Cairn sees a batch.\n"
+      "\nExample: the state of generation 2\n"
+      "  cairn history temps.b2frame\n"
+      "  cairn cat temps.b2frame --generation 2 > old.f32");
+  history->callback(
+      [flags, &chosen] { chosen = [flags] { return About(flags->frame, ListHistory(*flags)); }; });
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,82 @@
+// cairn pack: one file becomes one frame.
+
+#include <chrono>
+#include <memory>
+
+#include "cairn/frame.h"
+#include "tools/cairn/commands/commands.h"
+#include "tools/cairn/flags/array_flags.h"
+#include "tools/cairn/flags/arrays.h"
+#include "tools/cairn/flags/flags.h"
+#include "tools/cairn/flags/new_frame_flags.h"
+#include "tools/cairn/io/held_signals.h"
+#include "tools/cairn/io/io.h"
+#include "tools/cairn/io/progress.h"
+#include "tools/cairn/io/whole_items.h"
+#include "tools/cairn/streams/append_input.h"
+#include "tools/cairn/text/about.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct PackFlags {
+  NewFrameFlags frame;
+  ArrayFlags array;
+  std::string input;
+  bool allow_partial = false;
+};
+
+// When anything fails the writer goes, and with it what it wrote.
+absl::Status Build(const PackFlags& flags) {
+  absl::StatusOr<NewFrameFlags::Layers> layers = flags.frame.ReadLayers();
+  if (!layers.ok()) return layers.status();
+  absl::StatusOr<CreateOptions> options = flags.frame.Over({}, std::move(layers->metalayers));
+  if (!options.ok()) return options.status();
+  options->array = flags.array.array();
+  absl::StatusOr<Input> input = Input::Open(flags.input);
+  if (!input.ok()) return input.status();
+  const int32_t typesize = flags.allow_partial ? 1 : options->compression.typesize;
+  absl::Status whole = CheckWholeItems(*input, input->size().value_or(0), 0, typesize);
+  if (!whole.ok()) return whole;
+
+  const HeldSignals signals;
+  input->EndAt(signals);
+  const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
+  options->compression.executor = executor.get();
+  absl::StatusOr<Writer> writer = flags.frame.Build(*options);
+  if (!writer.ok()) return writer.status();
+  absl::Status set = SetVlmetalayers(layers->vlmetalayers, *writer);
+  if (!set.ok()) return set;
+  Progress progress("packing", input->size());
+  const absl::StatusOr<int64_t> size =
+      options->array ? FillArray(*input, *writer, progress)
+                     : AppendInput(*input, *writer, options->chunksize, progress);
+  if (!size.ok()) return size.status();
+  whole = CheckWholeItems(*input, *size, 0, typesize);
+  return whole.ok() ? flags.frame.Close(*writer) : whole;
+}
+
+absl::Status Pack(const PackFlags& flags) {
+  const auto start = std::chrono::steady_clock::now();
+  return flags.frame.Report(Build(flags), start);
+}
+
+}  // namespace
+
+void AddPack(CLI::App& app, Command& chosen) {
+  CLI::App* pack = app.add_subcommand("pack", "Pack a file into a new frame");
+  const auto flags = std::make_shared<PackFlags>();
+  pack->add_option("IN", flags->input, "The file to pack; '-' is standard input")->required();
+  flags->frame.AddOutTo(*pack);
+  flags->frame.AddTo(*pack, Absent::kDefault);
+  AddAllowPartial(*pack, flags->allow_partial);
+  flags->array.AddTo(*pack);
+  pack->footer(
+      "Example: 32-bit floats, small rather than fast\n"
+      "  cairn pack temps.f32 temps.b2frame --typesize 4 --codec zstd --level 9 --meta unit=K");
+  pack->callback(
+      [flags, &chosen] { chosen = [flags] { return About(flags->frame.out(), Pack(*flags)); }; });
+}
+
+}  // namespace cairn::tool

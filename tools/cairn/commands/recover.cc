@@ -1,0 +1,164 @@
+// cairn recover: what to do with a frame that a dead writer or a damaged disk left behind.
+
+#include "cairn/recover.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/commands/commands.h"
+#include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/io.h"
+#include "tools/cairn/text/about.h"
+#include "tools/cairn/text/json.h"
+#include "tools/cairn/text/units.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct RecoverFlags {
+  std::string frame;
+  std::string out;
+  bool dry_run = false;
+  bool drop_stranded = false;
+  bool salvage = false;
+  bool json = false;
+  int threads = 0;
+};
+
+bool IsWell(const RecoveryReport& report) {
+  return !report.header_restored && report.commits == 0 && report.stranded_commits == 0 &&
+         report.cut == 0;
+}
+
+std::string Summarize(const RecoverFlags& flags, const RecoveryReport& report) {
+  const std::string head = absl::StrFormat("%s: generation %d, ", flags.frame, report.generation);
+  if (IsWell(report)) return head + "all is well";
+  if (flags.dry_run) return head + "to be recovered; nothing was changed";
+  return absl::StrFormat("%srecovered, %s before, %s now", head, FormatByteSize(report.size_before),
+                         FormatByteSize(report.size_after));
+}
+
+std::vector<std::string> Describe(const RecoverFlags& flags, const RecoveryReport& report) {
+  std::vector<std::string> lines = {Summarize(flags, report)};
+  if (report.header_restored) {
+    lines.push_back(absl::StrFormat(
+        "  the header cannot be used%s the one of generation %d, from its trailer",
+        flags.dry_run ? ": would become" : " and became", report.checkpoint_generation));
+  }
+  if (report.commits > 0) {
+    lines.push_back(absl::StrFormat(
+        "  %s behind the checkpoint, generation %d%s", FormatCount(report.commits, "commit"),
+        report.checkpoint_generation, flags.dry_run ? "" : ", folded into a new one"));
+  }
+  if (report.stranded_commits > 0) {
+    lines.push_back(absl::StrFormat(
+        "  %s after generation %d that cannot be read, since the journal is damaged%s",
+        FormatCount(report.stranded_commits, "commit"), report.generation,
+        flags.dry_run ? "" : ", lost"));
+  }
+  if (report.cut > 0) {
+    lines.push_back(
+        absl::StrFormat("  %s at the end that hold %s%s", FormatByteSize(report.cut),
+                        report.stranded_commits > 0 ? "these, or no commit" : "no commit",
+                        flags.dry_run ? "" : ", cut off"));
+  }
+  return lines;
+}
+
+std::vector<std::string> Describe(const RecoverFlags& flags, const SalvageReport& report) {
+  std::vector<std::string> lines = {absl::StrFormat("%s: %s, %s saved", flags.out,
+                                                    FormatCount(report.chunks, "chunk"),
+                                                    FormatByteSize(report.nbytes))};
+  for (const LostBytes& lost : report.lost) {
+    lines.push_back(absl::StrFormat("  [%d, %d): %s", lost.begin, lost.end, lost.reason));
+  }
+  return lines;
+}
+
+// The keys are those that docs/cli.md lists.
+Json JsonOf(const RecoverFlags& flags, const RecoveryReport& report) {
+  return {{"path", flags.frame},
+          {"dry_run", flags.dry_run},
+          {"well", IsWell(report)},
+          {"header_restored", report.header_restored},
+          {"checkpoint_generation", report.checkpoint_generation},
+          {"generation", report.generation},
+          {"commits", report.commits},
+          {"stranded_commits", report.stranded_commits},
+          {"cut", report.cut},
+          {"size_before", report.size_before},
+          {"size_after", report.size_after}};
+}
+
+Json JsonOf(const RecoverFlags& flags, const SalvageReport& report) {
+  Json lost = Json::array();
+  for (const LostBytes& bytes : report.lost) {
+    lost.push_back({{"begin", bytes.begin}, {"end", bytes.end}, {"reason", bytes.reason}});
+  }
+  return {
+      {"path", flags.out}, {"nchunks", report.chunks}, {"nbytes", report.nbytes}, {"lost", lost}};
+}
+
+template <typename Report>
+absl::Status Print(const RecoverFlags& flags, const Report& report) {
+  return flags.json ? WriteStdout(Dump(JsonOf(flags, report), 2) + "\n")
+                    : WriteLines(Describe(flags, report));
+}
+
+absl::Status RecoverFrame(const RecoverFlags& flags) {
+  const absl::StatusOr<RecoveryReport> report =
+      Recover(flags.frame, {.dry_run = flags.dry_run, .drop_stranded = flags.drop_stranded});
+  return report.ok() ? Print(flags, *report) : report.status();
+}
+
+absl::Status SalvageFrame(const RecoverFlags& flags) {
+  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
+  OpenOptions options;
+  options.executor = executor.get();
+  const absl::StatusOr<SalvageReport> report = Salvage(flags.frame, flags.out, options);
+  return report.ok() ? Print(flags, *report) : report.status();
+}
+
+absl::Status Run(const RecoverFlags& flags) {
+  return flags.salvage ? SalvageFrame(flags) : RecoverFrame(flags);
+}
+
+}  // namespace
+
+void AddRecover(CLI::App& app, Command& chosen) {
+  CLI::App* recover =
+      app.add_subcommand("recover", "Repair a frame that a dead writer or a bad disk left");
+  const auto flags = std::make_shared<RecoverFlags>();
+  recover->add_option("FRAME", flags->frame, "The frame")->required();
+  CLI::Option* out = recover->add_option("OUT", flags->out, "With --salvage: the frame to make");
+  CLI::Option* dry_run =
+      recover->add_flag("--dry-run", flags->dry_run, "Only tell what would be done");
+  CLI::Option* drop = recover->add_flag("--drop-stranded", flags->drop_stranded,
+                                        "Cut off commits that a damaged journal hides");
+  CLI::Option* salvage = recover
+                             ->add_flag("--salvage", flags->salvage,
+                                        "Look through all bytes for whole chunks and make a "
+                                        "frame of them; FRAME stays as it is")
+                             ->needs(out)
+                             ->excludes(dry_run)
+                             ->excludes(drop);
+  out->needs(salvage);
+  recover->add_flag("--json", flags->json, "For programs");
+  AddThreads(*recover, flags->threads)->needs(salvage);
+  recover->footer(
+      "Leaves a frame that any Blosc2 reads whole: commits that only Cairn sees become part of "
+      "it,\n"
+      "a header that cannot be used comes back from its copy. Where that fails, --salvage.\n"
+      "\nExamples:\n"
+      "  cairn recover temps.b2frame\n"
+      "  cairn recover --salvage broken.b2frame saved.b2frame");
+  recover->callback(
+      [flags, &chosen] { chosen = [flags] { return About(flags->frame, Run(*flags)); }; });
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,177 @@
+// cairn verify: checks every section and chunk of frames.
+
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "cairn/frame.h"
+#include "tools/cairn/commands/commands.h"
+#include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/io.h"
+#include "tools/cairn/io/progress.h"
+#include "tools/cairn/text/json.h"
+#include "tools/cairn/text/stored_size.h"
+#include "tools/cairn/text/units.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct VerifyFlags {
+  std::vector<std::string> frames;
+  bool json = false;
+  int64_t offset = 0;
+  int threads = 0;
+};
+
+// What became of one frame.
+struct Outcome {
+  std::string path;
+  absl::StatusOr<VerifyReport> report;
+  int64_t size = 0;  // bytes of the frame, when there is a report
+};
+
+bool IsFine(const Outcome& outcome) { return outcome.report.ok() && outcome.report->ok(); }
+
+// Without the path that it may begin with.
+std::string ErrorOf(const Outcome& outcome) {
+  std::string message(outcome.report.status().message());
+  if (message.starts_with(outcome.path + ": ")) message.erase(0, outcome.path.size() + 2);
+  return message;
+}
+
+std::vector<std::string> Describe(const Outcome& outcome) {
+  std::string text = absl::StrCat(outcome.path, ": ");
+  if (!outcome.report.ok()) {
+    const char* verdict = absl::IsDataLoss(outcome.report.status()) ? "DAMAGED" : "not checked";
+    return {absl::StrCat(text, verdict, ": ", ErrorOf(outcome))};
+  }
+  const VerifyReport& report = *outcome.report;
+  if (!report.ok()) {
+    const int64_t findings = std::ssize(report.findings) + report.omitted;
+    absl::StrAppend(&text, "DAMAGED: ", FormatCount(findings, "finding"), ", ");
+  } else {
+    absl::StrAppend(&text, "ok, ");
+  }
+  absl::StrAppend(&text, report.sealed ? "sealed, " : "not sealed, ",
+                  FormatCount(report.nchunks, "chunk"), ", ", FormatByteSize(outcome.size));
+  std::vector<std::string> lines = {std::move(text)};
+  for (const Finding& finding : report.findings) {
+    lines.push_back(absl::StrFormat("  [%d, %d) %s: %s", finding.begin, finding.end,
+                                    finding.section, finding.reason));
+  }
+  if (report.omitted > 0) lines.push_back(absl::StrFormat("  and %d more", report.omitted));
+  for (const std::string& note : report.notes) lines.push_back("  note: " + note);
+  return lines;
+}
+
+// One line; its keys are those that docs/cli.md lists.
+std::string JsonOf(const Outcome& outcome) {
+  if (!outcome.report.ok()) {
+    const char* verdict = absl::IsDataLoss(outcome.report.status()) ? "damaged" : "not checked";
+    return Dump({{"path", outcome.path}, {"verdict", verdict}, {"error", ErrorOf(outcome)}}, -1);
+  }
+  const VerifyReport& report = *outcome.report;
+  Json findings = Json::array();
+  for (const Finding& finding : report.findings) {
+    findings.push_back({{"begin", finding.begin},
+                        {"end", finding.end},
+                        {"section", finding.section},
+                        {"reason", finding.reason}});
+  }
+  return Dump({{"path", outcome.path},
+               {"verdict", report.ok() ? "ok" : "damaged"},
+               {"sealed", report.sealed},
+               {"nchunks", report.nchunks},
+               {"size", outcome.size},
+               {"findings", findings},
+               {"omitted", report.omitted},
+               {"notes", report.notes}},
+              -1);
+}
+
+Outcome CheckFrame(const std::string& path, const VerifyFlags& flags, Executor* executor) {
+  OpenOptions options;
+  options.offset = flags.offset;
+  options.executor = executor;
+  const absl::StatusOr<Frame> frame = Frame::Open(path, options);
+  if (!frame.ok()) return {.path = path, .report = frame.status()};
+  const Snapshot snapshot = frame->snapshot();
+  const FrameInfo& info = snapshot.info();
+  Progress progress(absl::StrCat("verifying ", path), info.nchunks, "chunk");
+  const auto show = [&](int64_t chunks) {
+    progress.Show(chunks);
+    return true;
+  };
+  return {.path = path,
+          .report = snapshot.Verify(VerifyDepth::kContents, show),
+          .size = StoredSize(info)};
+}
+
+// Each as soon as it is known; in JSON they are the elements of one array.
+absl::Status Print(const Outcome& outcome, bool json, bool first) {
+  if (!json) return WriteLines(Describe(outcome));
+  return WriteStdout(absl::StrCat(first ? "[\n  " : ",\n  ", JsonOf(outcome)));
+}
+
+absl::Status Conclude(int64_t frames, int64_t checked, int64_t bad) {
+  const std::string all = FormatCount(frames, "frame");
+  if (checked < frames) {
+    return absl::UnavailableError(absl::StrFormat(
+        "nobody reads standard output any more: only %d of %s were checked, %d failed the check",
+        checked, all, bad));
+  }
+  if (bad == 0) return absl::OkStatus();
+  return absl::DataLossError(absl::StrFormat("%d of %s failed the check", bad, all));
+}
+
+absl::Status Verify(const VerifyFlags& flags) {
+  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
+  int64_t checked = 0;
+  int64_t bad = 0;
+  for (const std::string& path : flags.frames) {
+    const Outcome outcome = CheckFrame(path, flags, executor.get());
+    ++checked;
+    if (!IsFine(outcome)) ++bad;
+    const absl::Status written = Print(outcome, flags.json, checked == 1);
+    // Whoever goes away has the lines that he wanted, but not the verdict on all frames.
+    if (absl::IsCancelled(written)) break;
+    if (!written.ok()) return written;
+  }
+  if (flags.json) {
+    const absl::Status written = WriteStdout("\n]\n");
+    if (!written.ok() && !absl::IsCancelled(written)) return written;
+  }
+  return Conclude(static_cast<int64_t>(flags.frames.size()), checked, bad);
+}
+
+}  // namespace
+
+void AddVerify(CLI::App& app, Command& chosen) {
+  CLI::App* verify = app.add_subcommand("verify", "Check every section and chunk of frames");
+  const auto flags = std::make_shared<VerifyFlags>();
+  // What may still come is no list: of lists CLI11 takes the file `[a,b]` for two.
+  constexpr int kAnyNumber = std::numeric_limits<int>::max();
+  verify->add_option("FRAME", flags->frames, "The frames")
+      ->required()
+      ->expected(kAnyNumber, kAnyNumber)
+      ->take_all()
+      ->allow_extra_args(false);
+  verify->add_flag("--json", flags->json, "For programs");
+  AddOffset(*verify, flags->offset)->description("Where in each file the frame begins");
+  AddThreads(*verify, flags->threads);
+  verify->footer(
+      "Prints a line for each frame and, below it, one for each damaged chunk or section with\n"
+      "the bytes [begin, end) of the frame that it takes. Exit status 1 when any is damaged.\n"
+      "\nExample:\n"
+      "  cairn verify *.b2frame");
+  verify->callback([flags, &chosen] { chosen = [flags] { return Verify(*flags); }; });
+}
+
+}  // namespace cairn::tool

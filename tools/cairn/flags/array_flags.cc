@@ -1,0 +1,41 @@
+#include "tools/cairn/flags/array_flags.h"
+
+#include <limits>
+
+#include "tools/cairn/flags/arrays.h"
+
+namespace cairn::tool {
+
+void ArrayFlags::AddTo(CLI::App& app) {
+  const auto add = [&](const std::string& name, auto set) {
+    return app.add_option_function<std::string>(name, set)->type_name("N,N,…");
+  };
+  CLI::Option* const shape =
+      add("--shape", [this](const std::string& text) {
+        shape_ = ParseShape("--shape", text, 0);
+      })->description("Makes an n-dimensional array of this shape, of items in C order");
+  const auto add_cells = [&](const std::string& name, std::vector<int32_t>& cells) {
+    return add(name,
+               [name, &cells](const std::string& text) {
+                 const std::vector<int64_t> extents =
+                     ParseShape(name, text, 1, std::numeric_limits<int32_t>::max());
+                 cells.assign(extents.begin(), extents.end());
+               })
+        ->needs(shape);
+  };
+  add_cells("--chunk-shape", chunkshape_)
+      ->description("Items of its chunks; by default about --chunk-size bytes");
+  add_cells("--block-shape", blockshape_)
+      ->description("Items of its blocks; by default about --block-size bytes");
+  app.add_option("--dtype", dtype_, "NumPy's name of its items, such as <f4")
+      ->type_name("TYPE")
+      ->needs(shape);
+}
+
+std::optional<ArrayInfo> ArrayFlags::array() const {
+  if (!shape_) return std::nullopt;
+  return ArrayInfo{
+      .shape = *shape_, .chunkshape = chunkshape_, .blockshape = blockshape_, .dtype = dtype_};
+}
+
+}  // namespace cairn::tool

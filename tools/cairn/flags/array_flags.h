@@ -1,0 +1,32 @@
+// The options that make an n-dimensional array of a file.
+#ifndef CAIRN_TOOLS_CAIRN_FLAGS_ARRAY_FLAGS_H_
+#define CAIRN_TOOLS_CAIRN_FLAGS_ARRAY_FLAGS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cairn/array.h"
+
+namespace cairn::tool {
+
+class ArrayFlags {
+ public:
+  // Adds the options; they are written to this object, which must stay in place.
+  void AddTo(CLI::App& app);
+  // What they say; nothing without --shape.
+  std::optional<ArrayInfo> array() const;
+
+ private:
+  std::optional<std::vector<int64_t>> shape_;
+  std::vector<int32_t> chunkshape_;
+  std::vector<int32_t> blockshape_;
+  std::string dtype_;
+};
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_FLAGS_ARRAY_FLAGS_H_

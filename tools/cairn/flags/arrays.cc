@@ -1,0 +1,132 @@
+#include "tools/cairn/flags/arrays.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
+#include "tools/cairn/flags/flags.h"
+
+namespace cairn::tool {
+
+namespace {
+
+constexpr int64_t kSlicesSize = 4 << 20;
+constexpr int64_t kMostInMemory = int64_t{1} << 40;
+
+// The bytes of one slice along axis 0; kMostInMemory where no memory holds them.
+int64_t SliceSize(const ArrayInfo& array, int64_t typesize) {
+  int64_t size = typesize;
+  for (size_t d = 1; d < array.shape.size(); ++d) {
+    if (array.shape[d] == 0) return 0;
+    size = size > kMostInMemory / array.shape[d] ? kMostInMemory : size * array.shape[d];
+  }
+  return size;
+}
+
+// Slices that make whole chunks, of about kSlicesSize bytes.
+int64_t SlicesAtOnce(const ArrayInfo& array, int64_t slice) {
+  const int64_t chunk = array.chunkshape[0];
+  if (slice > kMostInMemory / chunk) return 1;
+  return chunk * std::max<int64_t>(1, kSlicesSize / std::max<int64_t>(slice * chunk, 1));
+}
+
+// Pieces that end where chunks do, so that each chunk is made once.
+absl::StatusOr<int64_t> AppendSlices(Input& input, Writer& writer, const ArrayInfo& array,
+                                     int64_t slice, Progress& progress) {
+  const int64_t most = SlicesAtOnce(array, slice);
+  const Buffer buffer(static_cast<size_t>(most * slice));
+  int64_t total = 0;
+  int64_t wanted = most - array.shape[0] % array.chunkshape[0];
+  for (;;) {
+    const MutableBytes piece =
+        buffer.first(static_cast<size_t>(std::max<int64_t>(wanted, 1) * slice));
+    const absl::StatusOr<size_t> got = input.Read(piece);
+    if (!got.ok()) return got.status();
+    if (absl::Status status = writer.AppendAlong(0, piece.first(*got)); !status.ok()) return status;
+    total += static_cast<int64_t>(*got);
+    progress.Show(total);
+    if (*got < piece.size()) return total;
+    wanted = most;
+  }
+}
+
+absl::Status Unfit(const Input& input, std::string_view has, const ArrayInfo& array,
+                   int64_t needed) {
+  return absl::InvalidArgumentError(absl::StrFormat("%s: has %s, an array of %s needs %d",
+                                                    input.name(), has, DescribeShape(array.shape),
+                                                    needed));
+}
+
+}  // namespace
+
+std::vector<int64_t> ParseShape(const std::string& name, const std::string& text, int64_t min,
+                                int64_t max) {
+  std::vector<int64_t> shape;
+  if (text.empty()) return shape;
+  const std::vector<std::string> extents = absl::StrSplit(text, ',');
+  for (const std::string& extent : extents) {
+    shape.push_back(ParseNumberOption(name, extent, min, max));
+  }
+  return shape;
+}
+
+std::string DescribeShape(const std::vector<int64_t>& shape) {
+  return shape.empty() ? "1 item" : absl::StrCat(absl::StrJoin(shape, " x "), " items");
+}
+
+absl::StatusOr<int64_t> FillArray(Input& input, Writer& writer, Progress& progress) {
+  const absl::StatusOr<Snapshot> snapshot = writer.snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  const ArrayInfo& array = *snapshot->array();
+  std::vector<int64_t> start(array.shape.size());
+  std::vector<int64_t> shape = array.shape;
+  const bool one = array.shape.empty();
+  const int64_t slice = SliceSize(array, snapshot->info().typesize);
+  const int64_t slices = one ? 1 : array.shape[0];
+  const int64_t most = one ? 1 : SlicesAtOnce(array, slice);
+  const int64_t needed = slices * slice;  // which fits, or there were no array
+  const Buffer buffer(static_cast<size_t>(std::min(most, slices) * slice));
+  for (int64_t done = 0; done < slices && slice > 0; done += most) {
+    const int64_t count = std::min(most, slices - done);
+    const MutableBytes piece = buffer.first(static_cast<size_t>(count * slice));
+    const absl::StatusOr<size_t> got = input.Read(piece);
+    if (!got.ok()) return got.status();
+    if (*got < piece.size()) {
+      const int64_t total = done * slice + static_cast<int64_t>(*got);
+      return Unfit(input, absl::StrCat(total, " bytes"), array, needed);
+    }
+    if (!one) {
+      start[0] = done;
+      shape[0] = count;
+    }
+    if (absl::Status status = writer.WriteBox(start, shape, piece); !status.ok()) return status;
+    progress.Show((done + count) * slice);
+  }
+  std::byte more[1];
+  const absl::StatusOr<size_t> rest = input.Read(more);
+  if (!rest.ok()) return rest.status();
+  if (*rest > 0) return Unfit(input, "more bytes", array, needed);
+  return needed;
+}
+
+absl::StatusOr<int64_t> AppendAlong(int axis, Input& input, Writer& writer, Progress& progress) {
+  const absl::StatusOr<Snapshot> snapshot = writer.snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  const std::optional<ArrayInfo>& array = snapshot->array();
+  if (axis == 0 && array.has_value() && !array->shape.empty() && array->chunkshape[0] > 0) {
+    const int64_t slice = SliceSize(*array, snapshot->info().typesize);
+    if (slice > 0 && slice < kMostInMemory)
+      return AppendSlices(input, writer, *array, slice, progress);
+  }
+  const absl::StatusOr<std::vector<std::byte>> all = input.ReadAll(size_t{kMostInMemory});
+  if (!all.ok()) return all.status();
+  if (absl::Status status = writer.AppendAlong(axis, *all); !status.ok()) return status;
+  return static_cast<int64_t>(all->size());
+}
+
+}  // namespace cairn::tool

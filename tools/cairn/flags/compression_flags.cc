@@ -1,0 +1,74 @@
+#include "tools/cairn/flags/compression_flags.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "tools/cairn/flags/filters.h"
+#include "tools/cairn/flags/flags.h"
+#include "tools/cairn/text/words.h"
+
+namespace cairn::tool {
+
+void CompressionFlags::AddTo(CLI::App& app, Absent absent) {
+  const CompressionOptions defaults;
+  const auto tell_default = [absent](CLI::Option* option, const std::string& value) {
+    if (absent == Absent::kDefault) option->default_str(value);
+  };
+  tell_default(app.add_option("--codec", codec_, "blosclz, lz4, lz4hc, zlib or zstd")
+                   ->check(CLI::IsMember(NamesOf(kCodecWords)))
+                   ->type_name("NAME"),
+               NameOf(kCodecWords, defaults.codec));
+  tell_default(AddNumber(app, "--level", level_, 0, 9)
+                   ->description("0 stores, 1 is fastest, 9 is smallest")
+                   ->type_name("0-9"),
+               absl::StrCat(defaults.clevel));
+  tell_default(
+      AddNumber(app, "--typesize", typesize_, 1, kMaxChunkBytes)->description("Bytes of one item"),
+      absl::StrCat(defaults.typesize));
+  tell_default(AddByteSize(app, "--block-size", block_size_, 0, kMaxChunkBytes)
+                   ->description("Bytes of one block, the unit of compression and of partial "
+                                 "reads; 0 chooses"),
+               absl::StrCat(defaults.blocksize));
+  tell_default(
+      app.add_option("--filters", filters_,
+                     "Filters in the order in which they are applied, joined by commas: shuffle, "
+                     "bitshuffle, delta, bytedelta[:N], trunc_prec:N, int_trunc:N, or an id[:N]; "
+                     "none for no filter")
+          ->type_name("LIST"),
+      FormatFilters(defaults.filters));
+  tell_default(app.add_option("--split-mode", split_mode_,
+                              "Compress each byte position of the items by itself: always, never, "
+                              "auto or forward")
+                   ->check(CLI::IsMember(NamesOf(kSplitModeWords)))
+                   ->type_name("MODE"),
+               NameOf(kSplitModeWords, defaults.split_mode));
+  app.add_flag("--dict", dict_, "Train a dictionary for each chunk (lz4, lz4hc and zstd)");
+  AddThreads(app, threads_);
+}
+
+bool CompressionFlags::given() const {
+  return codec_ || level_ || typesize_ || block_size_ || filters_ || split_mode_ || dict_;
+}
+
+absl::StatusOr<CompressionOptions> CompressionFlags::Over(CompressionOptions base) const {
+  if (codec_) {
+    base.codec = *FindWord(kCodecWords, *codec_);
+    // Both belong to the codec that was.
+    base.codec_meta = 0;
+    base.use_dict = false;
+  }
+  if (level_) base.clevel = *level_;
+  if (typesize_) base.typesize = *typesize_;
+  if (block_size_) base.blocksize = static_cast<int32_t>(*block_size_);
+  if (split_mode_) base.split_mode = *FindWord(kSplitModeWords, *split_mode_);
+  if (dict_) base.use_dict = true;
+  if (filters_) {
+    absl::StatusOr<std::vector<FilterStage>> filters = ParseFilters(*filters_, base.typesize);
+    if (!filters.ok()) return filters.status();
+    base.filters = *std::move(filters);
+  }
+  return base;
+}
+
+}  // namespace cairn::tool

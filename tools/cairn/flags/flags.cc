@@ -1,0 +1,77 @@
+#include "tools/cairn/flags/flags.h"
+
+#include <limits>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/text/units.h"
+
+namespace cairn::tool {
+
+int64_t ParseByteSizeOption(const std::string& name, const std::string& text, int64_t min,
+                            int64_t max) {
+  const absl::StatusOr<int64_t> size = ParseByteSize(text);
+  if (absl::IsOutOfRange(size.status()) || (size.ok() && *size > max)) {
+    throw CLI::ValidationError(
+        name, absl::StrFormat("%s is larger than the largest possible, %d bytes", text, max));
+  }
+  if (!size.ok()) throw CLI::ValidationError(name, std::string(size.status().message()));
+  if (*size < min) {
+    throw CLI::ValidationError(name, absl::StrFormat("%s is smaller than the smallest possible, %s",
+                                                     text, FormatCount(min, "byte")));
+  }
+  return *size;
+}
+
+CLI::Option* AddOffset(CLI::App& app, int64_t& offset) {
+  return AddByteSize(app, "--offset", offset, 0, std::numeric_limits<int64_t>::max());
+}
+
+CLI::Option* AddMaxBytes(CLI::App& app, std::optional<int64_t>& max_bytes) {
+  return AddByteSize(app, "--max-bytes", max_bytes, 0, std::numeric_limits<int64_t>::max())
+      ->description("Print nothing when it would be more than this");
+}
+
+absl::Status CheckMaxBytes(const std::optional<int64_t>& max_bytes, int64_t size) {
+  if (!max_bytes || size <= *max_bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrFormat("%d bytes pass --max-bytes %d", size, *max_bytes));
+}
+
+CLI::Option* AddThreads(CLI::App& app, int& threads) {
+  return AddNumber(app, "--threads", threads, 0, 1024)
+      ->description("Threads that work on blocks; 0 is one a core")
+      ->default_str("0");
+}
+
+CLI::Option* AddWait(CLI::App& app, std::chrono::milliseconds& wait) {
+  const auto set = [&wait](const std::string& text) {
+    constexpr double kMostSeconds = 1e9;
+    double seconds = 0;
+    // NaN lies on neither side of a bound.
+    if (!absl::SimpleAtod(text, &seconds) || !(seconds >= 0 && seconds <= kMostSeconds)) {
+      throw CLI::ValidationError(
+          "--wait",
+          absl::StrFormat("'%s' is no number of seconds from 0 to %.0f", text, kMostSeconds));
+    }
+    wait = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+  };
+  return app
+      .add_option_function<std::string>("--wait", set, "Wait so long for another writer to finish")
+      ->default_str("0")
+      ->type_name("SECONDS");
+}
+
+CLI::Option* AddGeneration(CLI::App& app, std::optional<uint64_t>& generation) {
+  return AddNumber(app, "--generation", generation, uint64_t{0},
+                   std::numeric_limits<uint64_t>::max())
+      ->description("Read this state, one of those that 'cairn history' lists")
+      ->type_name("G");
+}
+
+std::unique_ptr<Executor> MakeExecutor(int threads) {
+  return threads == 1 ? nullptr : MakeThreadExecutor(threads);
+}
+
+}  // namespace cairn::tool

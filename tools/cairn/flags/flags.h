@@ -1,0 +1,86 @@
+// Options that several subcommands share.
+#ifndef CAIRN_TOOLS_CAIRN_FLAGS_FLAGS_H_
+#define CAIRN_TOOLS_CAIRN_FLAGS_FLAGS_H_
+
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+#include <CLI/CLI.hpp>
+
+#include "cairn/executor.h"
+#include "cairn/types.h"
+
+namespace cairn::tool {
+
+// A count of bytes that may carry a unit. Throws CLI::ValidationError, which names the option, when
+// it is none or not within [min, max].
+int64_t ParseByteSizeOption(const std::string& name, const std::string& text, int64_t min,
+                            int64_t max);
+
+// An option that takes such a count. T is int64_t or an optional one.
+template <typename T>
+CLI::Option* AddByteSize(CLI::App& app, const std::string& name, T& value, int64_t min,
+                         int64_t max) {
+  const auto parse = [name, &value, min, max](const std::string& text) {
+    value = ParseByteSizeOption(name, text, min, max);
+  };
+  return app.add_option_function<std::string>(name, parse)->type_name("BYTES");
+}
+
+// A decimal whole number. Throws CLI::ValidationError, which names the option, when it is none or
+// not within [min, max].
+template <typename T>
+T ParseNumberOption(const std::string& name, const std::string& text, T min, T max) {
+  const char* const end = text.data() + text.size();
+  T number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  const bool large = error == std::errc::result_out_of_range && !text.starts_with('-');
+  if (rest == end && (large || (error == std::errc() && number > max))) {
+    throw CLI::ValidationError(
+        name, absl::StrFormat("%s is larger than the largest possible, %d", text, max));
+  }
+  if (error == std::errc() && rest == end && number >= min) return number;
+  throw CLI::ValidationError(
+      name, absl::StrFormat("'%s' is no whole number from %d to %d", text, min, max));
+}
+
+// An option that takes such a number, for CLI11 itself reads 010 as 8 and does not mind numbers
+// that are too large. `value` is a T or an optional one.
+template <typename T, typename Value>
+CLI::Option* AddNumber(CLI::App& app, const std::string& name, Value& value, T min, T max) {
+  const auto parse = [name, &value, min, max](const std::string& text) {
+    value = ParseNumberOption(name, text, min, max);
+  };
+  return app.add_option_function<std::string>(name, parse)->type_name("N");
+}
+
+// --offset: where in a file the frame (or chunk) begins.
+CLI::Option* AddOffset(CLI::App& app, int64_t& offset);
+
+// --max-bytes: the most that may be printed; no bound by default.
+CLI::Option* AddMaxBytes(CLI::App& app, std::optional<int64_t>& max_bytes);
+// kResourceExhausted when `size` bytes are more than that.
+absl::Status CheckMaxBytes(const std::optional<int64_t>& max_bytes, int64_t size);
+
+// --threads: 0, the default, takes all cores.
+CLI::Option* AddThreads(CLI::App& app, int& threads);
+
+// --wait: how long a command that writes waits for another writer.
+CLI::Option* AddWait(CLI::App& app, std::chrono::milliseconds& wait);
+
+// --generation: a state of the frame's history instead of the newest.
+CLI::Option* AddGeneration(CLI::App& app, std::optional<uint64_t>& generation);
+
+// Null, the calling thread, for one thread.
+std::unique_ptr<Executor> MakeExecutor(int threads);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_FLAGS_FLAGS_H_

@@ -1,0 +1,24 @@
+// Named values on the command line.
+#ifndef CAIRN_TOOLS_CAIRN_FLAGS_METADATA_H_
+#define CAIRN_TOOLS_CAIRN_FLAGS_METADATA_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/types.h"
+
+namespace cairn::tool {
+
+// Reads "NAME=TEXT" or "NAME=@FILE", each one layer. kInvalidArgument without a name and a '=',
+// or when a name comes twice.
+absl::StatusOr<std::vector<Metalayer>> ReadMetadata(const std::vector<std::string>& arguments);
+
+// "68656c6c6f"
+std::string ToHex(Bytes content);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_FLAGS_METADATA_H_

@@ -1,0 +1,66 @@
+// The options that say what a new frame is like, shared by all commands that make one.
+#ifndef CAIRN_TOOLS_CAIRN_FLAGS_NEW_FRAME_FLAGS_H_
+#define CAIRN_TOOLS_CAIRN_FLAGS_NEW_FRAME_FLAGS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include <CLI/CLI.hpp>
+
+#include "cairn/options.h"
+#include "cairn/writer.h"
+#include "tools/cairn/flags/compression_flags.h"
+
+namespace cairn::tool {
+
+class NewFrameFlags {
+ public:
+  // Adds the argument OUT.
+  void AddOutTo(CLI::App& app);
+  // Adds the options; they are written to this object, which must stay in place.
+  void AddTo(CLI::App& app, Absent absent);
+
+  const std::string& out() const { return out_; }
+  const CompressionFlags& compression() const { return compression_; }
+  bool has_chunk_size() const { return chunk_size_.has_value(); }
+
+  // What --meta and --vlmeta name. Files are read, which may wait for another program.
+  struct Layers {
+    std::vector<Metalayer> metalayers;
+    std::vector<Metalayer> vlmetalayers;
+  };
+  absl::StatusOr<Layers> ReadLayers() const;
+
+  // `base` with what the flags say in its place; metalayers are added to those of `base` or replace
+  // them.
+  absl::StatusOr<CreateOptions> Over(CreateOptions base, std::vector<Metalayer> metalayers) const;
+  // Starts the frame, and ends it. Both give kAlreadyExists where something stands that is no
+  // frame, with or without --force.
+  absl::StatusOr<Writer> Build(const CreateOptions& options) const;
+  absl::Status Close(Writer& writer) const;
+  // Tells of the frame that was made, unless --quiet, or why there is none.
+  absl::Status Report(const absl::Status& made, std::chrono::steady_clock::time_point start) const;
+
+ private:
+  std::string out_;
+  CompressionFlags compression_;
+  std::optional<int64_t> chunk_size_;
+  std::string fingerprint_ = "xxh3-64";
+  std::vector<std::string> meta_;
+  std::vector<std::string> vlmeta_;
+  bool sparse_ = false;
+  bool force_ = false;
+  bool quiet_ = false;
+};
+
+// Adds or replaces them.
+absl::Status SetVlmetalayers(const std::vector<Metalayer>& layers, Writer& writer);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_FLAGS_NEW_FRAME_FLAGS_H_

@@ -1,0 +1,34 @@
+// Signals that end the tool while there is something to clean up.
+#ifndef CAIRN_TOOLS_CAIRN_IO_HELD_SIGNALS_H_
+#define CAIRN_TOOLS_CAIRN_IO_HELD_SIGNALS_H_
+
+#include <csignal>
+
+#include "absl/status/status.h"
+
+namespace cairn::tool {
+
+// Holds back SIGINT, SIGTERM and SIGHUP, where they would end the process, until it goes: then one
+// that came meanwhile does. Make it before any thread, which would not hold them back.
+class HeldSignals {
+ public:
+  HeldSignals();
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+  ~HeldSignals();
+
+  // kAborted once one of them has come.
+  absl::Status Check() const;
+  // Waits until there is something to read; kAborted when a signal comes first.
+  absl::Status WaitToRead(int descriptor) const;
+
+ private:
+  absl::Status Wait(int descriptor, int milliseconds) const;
+
+  sigset_t before_;
+  int arrived_;  // a descriptor that can be read once one of them has come
+};
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_IO_HELD_SIGNALS_H_

@@ -1,0 +1,31 @@
+#include "tools/cairn/io/lost_pages.h"
+
+#include <csignal>
+#include <string_view>
+#include <unistd.h>
+
+#include "tools/cairn/text/exit.h"
+
+namespace cairn::tool {
+
+namespace {
+
+constexpr std::string_view kWhatHappened =
+    "cairn: a file was cut short while it was read, or its disk cannot read it\n";
+
+// Nothing can be unwound from here. Frames stand as they were last committed.
+extern "C" void OnBusError(int /*signal*/) {
+  const ssize_t written = write(STDERR_FILENO, kWhatHappened.data(), kWhatHappened.size());
+  (void)written;
+  _exit(kExitFailure);
+}
+
+}  // namespace
+
+void ReportLostPages() {
+  struct sigaction action = {};
+  action.sa_handler = OnBusError;
+  sigaction(SIGBUS, &action, nullptr);
+}
+
+}  // namespace cairn::tool

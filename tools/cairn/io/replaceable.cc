@@ -1,0 +1,56 @@
+#include "tools/cairn/io/replaceable.h"
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <system_error>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+#include "cairn/frame.h"
+#include "tools/cairn/io/io.h"
+
+namespace cairn::tool {
+
+namespace {
+
+absl::StatusOr<bool> IsFrameFile(const std::string& path) {
+  // What every frame since 2018 has after its first byte, with the zero at the end.
+  constexpr std::string_view kMagic("\250b2frame", 9);
+  std::array<char, 1 + kMagic.size()> head = {};
+  absl::StatusOr<Input> input = Input::Open(path);
+  if (!input.ok()) return input.status();
+  const absl::StatusOr<size_t> got = input->Read(std::as_writable_bytes(std::span(head)));
+  if (!got.ok()) return got.status();
+  // The super-chunks of 2015 have no magic: they open, or nothing tells what they are.
+  return std::string_view(head.data() + 1, kMagic.size()) == kMagic || Frame::Open(path).ok();
+}
+
+absl::StatusOr<bool> IsFrame(const std::filesystem::path& path,
+                             const std::filesystem::file_status& there) {
+  std::error_code error;
+  if (std::filesystem::is_directory(there)) {
+    return std::filesystem::exists(path / "chunks.b2frame", error);
+  }
+  if (!std::filesystem::is_regular_file(there)) return false;
+  return IsFrameFile(path);
+}
+
+}  // namespace
+
+absl::Status CheckReplaceable(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status there = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(there)) return absl::OkStatus();
+  const absl::StatusOr<bool> frame = IsFrame(path, there);
+  if (!frame.ok() || *frame) return frame.status();
+  return absl::AlreadyExistsError(absl::StrCat(
+      path,
+      ": exists and is no frame, so it is not replaced, not even with --force; remove it, or "
+      "choose another name"));
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,34 @@
+// Whether a frame shows all that was committed, and could check it.
+#ifndef CAIRN_TOOLS_CAIRN_REPORT_DAMAGE_CHECK_H_
+#define CAIRN_TOOLS_CAIRN_REPORT_DAMAGE_CHECK_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+
+#include "cairn/snapshot.h"
+
+namespace cairn::tool {
+
+// kDataLoss where the trailer is damaged: it holds the fingerprints, without which damaged chunks
+// may read as data, and the vlmetalayers.
+inline absl::Status CheckTrailer(const Snapshot& snapshot) {
+  if (!snapshot.info().trailer_damaged) return absl::OkStatus();
+  return absl::DataLossError(
+      "trailer: damaged, so that no chunk can be checked and no vlmetalayer be read; see `cairn "
+      "verify`");
+}
+
+// kDataLoss there too, and where damage hides commits. What can be read may be shown, but not
+// passed off as everything, or as sound.
+inline absl::Status CheckDamage(const Snapshot& snapshot) {
+  if (absl::Status status = CheckTrailer(snapshot); !status.ok()) return status;
+  const FrameInfo& info = snapshot.info();
+  if (!info.journal_damaged) return absl::OkStatus();
+  return absl::DataLossError(absl::StrFormat(
+      "journal: what was committed behind generation %d cannot be read; see `cairn verify`",
+      info.generation));
+}
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_REPORT_DAMAGE_CHECK_H_

@@ -1,0 +1,107 @@
+#include "tools/cairn/report/frame_summary.h"
+
+#include <utility>
+
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/text/units.h"
+
+namespace cairn::tool {
+
+namespace {
+
+// More metadata than a person could want, and than a hostile frame should get memory for.
+constexpr size_t kMaxShownBytes = 64 << 20;
+
+// Whether the chunk takes room: the index itself says what others hold.
+bool IsStored(const ChunkEntry& entry) { return entry.offset >= 0 || entry.file >= 0; }
+
+// A frame that Cairn did not seal does not say how many of its bytes are dead: its chunks do.
+// Leaves the number unknown when one of them is damaged, and when a few bytes claim so many that to
+// look at them would take minutes.
+void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
+  constexpr int64_t kMostChunks = 1'000'000;
+  if (info.nchunks > kMostChunks) return;
+  int64_t stored = 0;
+  for (int64_t i = 0; i < info.nchunks; ++i) {
+    const absl::StatusOr<ChunkEntry> entry = snapshot.GetEntry(i);
+    if (!entry.ok()) return;
+    if (!IsStored(*entry)) continue;
+    const absl::StatusOr<Chunk> chunk = snapshot.GetChunk(i);
+    if (!chunk.ok()) return;
+    stored += static_cast<int64_t>(chunk->bytes().size());
+    // They overlap, or an old frame hands them out in another form.
+    if (stored > info.cbytes) return;
+  }
+  info.dead_bytes = info.cbytes - stored;
+  info.cbytes = stored;
+}
+
+}  // namespace
+
+absl::StatusOr<FrameInfo> NewestInfo(Frame& frame) {
+  const absl::StatusOr<Snapshot> snapshot = frame.Refresh();
+  if (!snapshot.ok()) return snapshot.status();
+  return snapshot->info();
+}
+
+absl::Status CheckChunkExists(const FrameInfo& info, int64_t nchunk) {
+  if (nchunk < info.nchunks) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrFormat("the frame has %s, %d does not exist",
+                                               FormatCount(info.nchunks, "chunk"), nchunk));
+}
+
+std::vector<std::string> ReadableVlmeta(const Snapshot& snapshot) {
+  if (snapshot.info().trailer_damaged) return {};
+  return snapshot.vlmetalayers();
+}
+
+absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snapshot& snapshot) {
+  FrameSummary summary = {.path = path,
+                          .info = snapshot.info(),
+                          .array = snapshot.array(),
+                          .metalayers = snapshot.metalayers(),
+                          .vlmetalayers = {}};
+  if (summary.info.dead_bytes < 0) CountDeadBytes(snapshot, summary.info);
+  size_t shown = 0;
+  for (std::string& name : ReadableVlmeta(snapshot)) {
+    absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmeta(name);
+    if (!content.ok()) return content.status();
+    shown += content->size();
+    if (shown > kMaxShownBytes) {
+      return absl::ResourceExhaustedError("over 64 MiB of vlmetalayers: too much to show");
+    }
+    summary.vlmetalayers.push_back({.name = std::move(name), .content = *std::move(content)});
+  }
+  return summary;
+}
+
+namespace {
+
+absl::StatusOr<ChunkSummary> LookAtChunk(const Snapshot& snapshot, int64_t nchunk) {
+  const absl::StatusOr<ChunkEntry> entry = snapshot.GetEntry(nchunk);
+  if (!entry.ok()) return entry.status();
+  const absl::StatusOr<Chunk> chunk = snapshot.GetChunk(nchunk);
+  if (!chunk.ok()) return chunk.status();
+  const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk->bytes());
+  if (!info.ok()) return info.status();
+  const bool stored = IsStored(*entry);
+  return ChunkSummary{.index = nchunk,
+                      .offset = entry->offset,
+                      .file = entry->file,
+                      .nbytes = info->nbytes,
+                      .cbytes = stored ? info->cbytes : 0,
+                      .blocksize = info->blocksize,
+                      .special = stored ? info->special : entry->special,
+                      .fingerprint = entry->fingerprint};
+}
+
+}  // namespace
+
+ChunkSummary SummarizeChunk(const Snapshot& snapshot, int64_t nchunk) {
+  absl::StatusOr<ChunkSummary> summary = LookAtChunk(snapshot, nchunk);
+  if (summary.ok()) return *std::move(summary);
+  return {.index = nchunk, .error = std::string(summary.status().message())};
+}
+
+}  // namespace cairn::tool

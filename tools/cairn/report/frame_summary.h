@@ -1,0 +1,49 @@
+// What the tool tells of frames, gathered before it is put into a form.
+#ifndef CAIRN_TOOLS_CAIRN_REPORT_FRAME_SUMMARY_H_
+#define CAIRN_TOOLS_CAIRN_REPORT_FRAME_SUMMARY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/frame.h"
+#include "cairn/snapshot.h"
+
+namespace cairn::tool {
+
+struct FrameSummary {
+  std::string path;
+  FrameInfo info;
+  std::optional<ArrayInfo> array;
+  std::vector<Metalayer> metalayers;
+  std::vector<Metalayer> vlmetalayers;
+};
+
+struct ChunkSummary {
+  int64_t index = 0;
+  std::string error = {};  // why nothing else is known of it
+  int64_t offset = -1;     // -1 when the chunk does not lie behind the header
+  int64_t file = -1;       // number of the chunk's file in a sparse frame; -1 when it has none
+  int32_t nbytes = 0;
+  int32_t cbytes = 0;  // bytes in the frame; 0 when it takes none
+  int32_t blocksize = 0;
+  SpecialValue special = SpecialValue::kNone;
+  std::optional<uint64_t> fingerprint = {};
+};
+
+// Of the newest state. Keeps no snapshot, which would keep the files of a sparse frame that an edit
+// replaces.
+absl::StatusOr<FrameInfo> NewestInfo(Frame& frame);
+// kOutOfRange where the frame has no such chunk.
+absl::Status CheckChunkExists(const FrameInfo& info, int64_t nchunk);
+// The names of the vlmetalayers, unless the trailer is damaged: then none can be read.
+std::vector<std::string> ReadableVlmeta(const Snapshot& snapshot);
+absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snapshot& snapshot);
+ChunkSummary SummarizeChunk(const Snapshot& snapshot, int64_t nchunk);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_REPORT_FRAME_SUMMARY_H_

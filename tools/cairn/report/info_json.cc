@@ -1,0 +1,109 @@
+#include "tools/cairn/report/info_json.h"
+
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/flags/metadata.h"
+#include "tools/cairn/text/json.h"
+#include "tools/cairn/text/words.h"
+
+namespace cairn::tool {
+
+namespace {
+
+Json JsonOfFilters(const std::vector<FilterStage>& filters) {
+  Json array = Json::array();
+  for (const FilterStage& stage : filters) {
+    array.push_back({static_cast<int>(stage.filter), static_cast<int>(stage.meta)});
+  }
+  return array;
+}
+
+Json JsonOfCodec(Codec codec) {
+  for (const Word<Codec>& word : kCodecWords) {
+    if (word.value == codec) return word.name;
+  }
+  return static_cast<int>(codec);
+}
+
+Json JsonOfLayers(const std::vector<Metalayer>& layers) {
+  Json object = Json::object();
+  for (const Metalayer& layer : layers) object[JsonName(layer.name)] = ToHex(layer.content);
+  return object;
+}
+
+Json JsonOfArray(const std::optional<ArrayInfo>& array) {
+  if (!array) return nullptr;
+  return {{"shape", array->shape},
+          {"chunkshape", array->chunkshape},
+          {"blockshape", array->blockshape},
+          {"dtype", array->dtype}};
+}
+
+}  // namespace
+
+std::string JsonOfFrame(const FrameSummary& summary) {
+  const FrameInfo& info = summary.info;
+  const Json json = {
+      {"path", summary.path},
+      {"kind", info.layout == Layout::kContiguous ? "contiguous" : "sparse"},
+      {"era", NameOf(kEraWords, info.era)},
+      {"format_version", info.format_version},
+      {"codec", JsonOfCodec(info.codec)},
+      {"level", info.clevel},
+      {"filters", JsonOfFilters(info.filters)},
+      {"split_mode", NameOf(kSplitModeWords, info.split_mode)},
+      {"typesize", info.typesize},
+      {"blocksize", info.blocksize},
+      {"chunksize", info.chunksize},
+      {"nchunks", info.nchunks},
+      {"nbytes", info.nbytes},
+      {"cbytes", info.cbytes},
+      {"frame_size", info.frame_size},
+      {"journal_size", info.journal_size},
+      {"journal_damaged", info.journal_damaged},
+      {"stranded_commits", info.stranded_commits},
+      {"trailer_damaged", info.trailer_damaged},
+      {"header_len", info.header_len},
+      {"dead_bytes", info.dead_bytes},
+      {"fingerprint", NameOf(kFingerprintWords, info.fingerprint)},
+      {"sealed", info.sealed},
+      {"generation", info.generation},
+      {"array", JsonOfArray(summary.array)},
+      {"metalayers", JsonOfLayers(summary.metalayers)},
+      {"vlmetalayers", JsonOfLayers(summary.vlmetalayers)},
+  };
+  return Dump(json, 2) + "\n";
+}
+
+std::string OpenChunkArray(const std::string& object) {
+  return absl::StrCat(object.substr(0, object.rfind("\n}")), ",\n  \"chunks\": [");
+}
+
+std::string JsonOfChunk(const ChunkSummary& chunk) {
+  const char* const separator = chunk.index == 0 ? "\n    " : ",\n    ";
+  if (!chunk.error.empty()) {
+    const Json json = {{"index", chunk.index}, {"error", chunk.error}};
+    return absl::StrCat(separator, Dump(json, -1));
+  }
+  const bool special = chunk.special != SpecialValue::kNone;
+  const Json json = {
+      {"index", chunk.index},
+      {"offset", chunk.offset},
+      {"file", chunk.file},
+      {"nbytes", chunk.nbytes},
+      {"cbytes", chunk.cbytes},
+      {"blocksize", chunk.blocksize},
+      {"special", special ? Json(NameOf(kSpecialWords, chunk.special)) : Json()},
+      {"fingerprint",
+       chunk.fingerprint ? Json(absl::StrFormat("%016x", *chunk.fingerprint)) : Json()},
+  };
+  return absl::StrCat(separator, Dump(json, -1));
+}
+
+std::string CloseChunkArray() { return "\n  ]\n}\n"; }
+
+}  // namespace cairn::tool

@@ -1,0 +1,22 @@
+// The JSON form of `cairn info`. Its keys are a contract with programs: docs/cli.md lists them.
+#ifndef CAIRN_TOOLS_CAIRN_REPORT_INFO_JSON_H_
+#define CAIRN_TOOLS_CAIRN_REPORT_INFO_JSON_H_
+
+#include <string>
+
+#include "tools/cairn/report/frame_summary.h"
+
+namespace cairn::tool {
+
+// One object.
+std::string JsonOfFrame(const FrameSummary& summary);
+
+// The object of JsonOfFrame again, with the array "chunks" open at its end. JsonOfChunk gives its
+// elements one by one, each with the comma that it needs.
+std::string OpenChunkArray(const std::string& object);
+std::string JsonOfChunk(const ChunkSummary& chunk);
+std::string CloseChunkArray();
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_REPORT_INFO_JSON_H_

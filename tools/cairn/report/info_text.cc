@@ -1,0 +1,151 @@
+#include "tools/cairn/report/info_text.h"
+
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+#include "tools/cairn/flags/filters.h"
+#include "tools/cairn/text/controls.h"
+#include "tools/cairn/text/stored_size.h"
+#include "tools/cairn/text/units.h"
+#include "tools/cairn/text/words.h"
+
+namespace cairn::tool {
+
+namespace {
+
+void AddLine(std::string* text, std::string_view label, std::string_view value) {
+  absl::StrAppendFormat(text, "  %-13s %s\n", label, value);
+}
+
+std::string ExactSize(int64_t bytes) {
+  const std::string human = FormatByteSize(bytes);
+  return bytes < 1024 ? human : absl::StrFormat("%s (%d B)", human, bytes);
+}
+
+std::string DescribeFormat(const FrameInfo& info) {
+  switch (info.era) {
+    case Era::kPacked2015:
+      return "packed super-chunk of 2015, read-only";
+    case Era::kFrame2019:
+      return "frame of 2019, read-only";
+    case Era::kBeta:
+      return "frame of the betas of 2.0.0, read-only";
+    case Era::kCurrent:
+      break;
+  }
+  return absl::StrFormat("%s frame, format version %d",
+                         info.layout == Layout::kContiguous ? "contiguous" : "sparse",
+                         info.format_version);
+}
+
+std::string DescribeChunks(const FrameInfo& info) {
+  std::string text = absl::StrCat(info.nchunks);
+  if (info.chunksize > 0) absl::StrAppend(&text, " of ", FormatByteSize(info.chunksize));
+  if (info.chunksize == 0) absl::StrAppend(&text, " of different sizes");
+  if (info.vlblocks) {
+    absl::StrAppend(&text, ", in blocks of different sizes");
+  } else if (info.blocksize > 0) {
+    absl::StrAppend(&text, ", in blocks of ", FormatByteSize(info.blocksize));
+  }
+  return text;
+}
+
+// "100 x 33 of <i4, in chunks of 40 x 20, in blocks of 10 x 7".
+std::string DescribeArray(const ArrayInfo& array) {
+  if (array.shape.empty()) return absl::StrCat("one item, ", OneLine(array.dtype));
+  return absl::StrFormat(
+      "%s of %s, in chunks of %s, in blocks of %s", absl::StrJoin(array.shape, " x "),
+      array.dtype.empty() ? "unknown type" : OneLine(array.dtype),
+      absl::StrJoin(array.chunkshape, " x "), absl::StrJoin(array.blockshape, " x "));
+}
+
+std::string DescribeSeal(const FrameInfo& info) {
+  std::string text = info.sealed ? "yes" : "no";
+  if (info.fingerprint != FingerprintType::kNone) {
+    absl::StrAppend(&text, ", ", NameOf(kFingerprintWords, info.fingerprint));
+  }
+  return info.generation == 0 ? text : absl::StrCat(text, ", generation ", info.generation);
+}
+
+std::string DescribeJournal(const FrameInfo& info) {
+  return absl::StrCat(
+      FormatByteSize(info.journal_size), " of commits that only Cairn sees; ",
+      info.journal_damaged
+          ? absl::StrCat(FormatCount(info.stranded_commits, "commit"), " after them cannot be read")
+          : "`cairn recover` folds them");
+}
+
+// Short text as it is, the rest by its size.
+std::string DescribeContent(const std::vector<std::byte>& content) {
+  constexpr size_t kShort = 60;
+  const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
+  bool printable = content.size() <= kShort;
+  for (const char c : text) printable = printable && c >= ' ' && c <= '~';
+  const std::string size = FormatByteSize(static_cast<int64_t>(content.size()));
+  return printable ? absl::StrFormat("%s, \"%s\"", size, text) : size;
+}
+
+void AddLayers(std::string* text, std::string_view label, const std::vector<Metalayer>& layers) {
+  for (const Metalayer& layer : layers) {
+    AddLine(text, label, absl::StrCat(OneLine(layer.name), ": ", DescribeContent(layer.content)));
+    label = "";
+  }
+}
+
+std::string DescribePlace(const ChunkSummary& chunk) {
+  if (chunk.file >= 0) return absl::StrFormat("%08X.chunk", chunk.file);
+  return chunk.offset < 0 ? "-" : absl::StrCat(chunk.offset);
+}
+
+}  // namespace
+
+std::string TextOfFrame(const FrameSummary& summary) {
+  const FrameInfo& info = summary.info;
+  std::string text = absl::StrFormat("%s: %s\n", OneLine(summary.path), DescribeFormat(info));
+  AddLine(&text, "data", ExactSize(info.nbytes));
+  AddLine(&text, "frame",
+          absl::StrCat(ExactSize(StoredSize(info)), ", ratio ",
+                       FormatRatio(info.nbytes, StoredSize(info))));
+  AddLine(&text, "items", absl::StrCat(info.nitems, " of ", FormatCount(info.typesize, "byte")));
+  if (summary.array) AddLine(&text, "array", DescribeArray(*summary.array));
+  AddLine(&text, "chunks", DescribeChunks(info));
+  AddLine(&text, "codec",
+          absl::StrCat(NameOf(kCodecWords, info.codec), ", level ", info.clevel,
+                       info.use_dict ? ", with dictionaries" : ""));
+  AddLine(&text, "filters", FormatFilters(info.filters));
+  AddLine(&text, "split mode", NameOf(kSplitModeWords, info.split_mode));
+  AddLine(&text, "header", FormatByteSize(info.header_len));
+  if (info.journal_size > 0 || info.journal_damaged) {
+    AddLine(&text, "journal", DescribeJournal(info));
+  }
+  if (info.trailer_damaged) {
+    AddLine(&text, "trailer", "damaged: chunks are not checked, vlmetalayers not read");
+  }
+  AddLine(&text, "dead bytes", info.dead_bytes < 0 ? "unknown" : FormatByteSize(info.dead_bytes));
+  AddLine(&text, "sealed", DescribeSeal(info));
+  AddLayers(&text, "metalayers", summary.metalayers);
+  AddLayers(&text, "vlmetalayers", summary.vlmetalayers);
+  return text;
+}
+
+std::string ChunkTableHead(Layout layout) {
+  return absl::StrFormat("\n%8s %14s %11s %11s %11s  %-7s  %s\n", "chunk",
+                         layout == Layout::kSparse ? "file" : "offset", "data", "stored", "block",
+                         "special", "fingerprint");
+}
+
+std::string TextOfChunk(const ChunkSummary& chunk) {
+  if (!chunk.error.empty()) return absl::StrFormat("%8d  %s\n", chunk.index, OneLine(chunk.error));
+  const bool special = chunk.special != SpecialValue::kNone;
+  return absl::StrFormat("%8d %14s %11s %11s %11s  %-7s  %s\n", chunk.index, DescribePlace(chunk),
+                         FormatByteSize(chunk.nbytes), FormatByteSize(chunk.cbytes),
+                         FormatByteSize(chunk.blocksize),
+                         special ? NameOf(kSpecialWords, chunk.special) : "-",
+                         chunk.fingerprint ? absl::StrFormat("%016x", *chunk.fingerprint) : "-");
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,30 @@
+// The forms in which `cairn meta` shows metadata.
+#ifndef CAIRN_TOOLS_CAIRN_REPORT_META_TEXT_H_
+#define CAIRN_TOOLS_CAIRN_REPORT_META_TEXT_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cairn/types.h"
+
+namespace cairn::tool {
+
+struct LayerSize {
+  bool fixed = false;  // a metalayer; else a vlmetalayer
+  std::string name;
+  size_t size = 0;  // bytes of the content
+};
+
+// A line a layer, and the object whose keys docs/cli.md lists.
+std::string TextOfLayerSizes(const std::vector<LayerSize>& layers);
+std::string JsonOfLayerSizes(const std::vector<LayerSize>& layers);
+
+// One line for people: text as it is, msgpack as JSON, everything else as hexadecimal digits.
+std::string TextOfContent(Bytes content);
+// One line for programs: msgpack as JSON, text as a string, everything else as {"bin": hex}.
+std::string JsonOfContent(Bytes content);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_REPORT_META_TEXT_H_

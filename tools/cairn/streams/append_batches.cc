@@ -1,0 +1,107 @@
+#include "tools/cairn/streams/append_batches.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/text/units.h"
+
+namespace cairn::tool {
+
+// Where chunks differ in size nothing completes an item that the last one left short.
+BatchAppender::BatchAppender(Writer& writer, const FrameInfo& info, const BatchOptions& options)
+    : writer_(writer),
+      options_(options),
+      typesize_(info.typesize),
+      variable_(info.chunksize == 0),
+      left_(options.items * typesize_ - (variable_ ? 0 : info.nbytes % typesize_)) {}
+
+absl::StatusOr<int64_t> BatchAppender::Run(Input& input) {
+  if (absl::Status status = CheckSize(); !status.ok()) return status;
+  const absl::StatusOr<size_t> rest = TakeAll(input);
+  if (!rest.ok()) return rest.status();
+  if (absl::Status status = writer_.Close(); !status.ok()) return status;
+  if (*rest == 0) return taken_;
+  return absl::DataLossError(absl::StrFormat(
+      "%s ends with %s of an item that is not whole; all items before it are committed",
+      input.name(), FormatCount(static_cast<int64_t>(*rest), "byte")));
+}
+
+absl::Status BatchAppender::CheckSize() const {
+  if (!variable_ || options_.items <= kMaxChunkBytes / typesize_) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "--commit-every: each commit makes one chunk of this frame, which holds at most %d items",
+      kMaxChunkBytes / typesize_));
+}
+
+// Returns how many bytes at the end made no whole item.
+absl::StatusOr<size_t> BatchAppender::TakeAll(Input& input) {
+  constexpr int64_t kPiece = 1 << 20;
+  const Buffer buffer(static_cast<size_t>(std::max(kPiece, typesize_)));
+  size_t held = 0;
+  for (;;) {
+    const absl::StatusOr<size_t> got = input.ReadSome(buffer.bytes().subspan(held));
+    if (!got.ok()) return got.status();
+    if (*got == 0) break;
+    const size_t filled = held + *got;
+    const size_t whole = WholeItems(filled);
+    if (absl::Status status = Take(buffer.first(whole)); !status.ok()) return status;
+    held = filled - whole;
+    std::memmove(buffer.bytes().data(), buffer.bytes().data() + whole, held);
+  }
+  if (taken_ > committed_) {
+    if (absl::Status status = Commit(); !status.ok()) return status;
+  }
+  return held;
+}
+
+// How many of the next `nbytes` bytes end with an item; 0 when none of them does.
+size_t BatchAppender::WholeItems(size_t nbytes) const {
+  const auto typesize = static_cast<size_t>(typesize_);
+  const size_t first = static_cast<size_t>(left_) % typesize;
+  return nbytes < first ? 0 : nbytes - (nbytes - first) % typesize;
+}
+
+absl::Status BatchAppender::Take(Bytes items) {
+  while (!items.empty()) {
+    const Bytes piece = items.first(std::min(static_cast<size_t>(left_), items.size()));
+    if (absl::Status status = Stage(piece); !status.ok()) return status;
+    taken_ += static_cast<int64_t>(piece.size());
+    left_ -= static_cast<int64_t>(piece.size());
+    if (left_ == 0) {
+      if (absl::Status status = Commit(); !status.ok()) return status;
+    }
+    items = items.subspan(piece.size());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BatchAppender::Stage(Bytes items) {
+  if (!variable_) return writer_.Append(items);
+  chunk_.insert(chunk_.end(), items.begin(), items.end());
+  return absl::OkStatus();
+}
+
+absl::Status BatchAppender::Commit() {
+  if (variable_) {
+    if (absl::Status status = writer_.Append(chunk_); !status.ok()) return status;
+    chunk_.clear();
+  }
+  const absl::StatusOr<Snapshot> snapshot = writer_.Commit(options_.durability);
+  if (!snapshot.ok()) return snapshot.status();
+  committed_ = taken_;
+  left_ = options_.items * typesize_;
+  return options_.ack ? Acknowledge(snapshot->info().nitems) : absl::OkStatus();
+}
+
+// Whoever asks for acknowledgements and goes away did not get all that he wanted.
+absl::Status BatchAppender::Acknowledge(int64_t items) const {
+  const absl::Status status = WriteStdout(absl::StrFormat("committed %d\n", items));
+  if (!absl::IsCancelled(status)) return status;
+  return absl::UnavailableError(
+      absl::StrFormat("%s; %d items are committed", status.message(), items));
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,67 @@
+#include "tools/cairn/streams/chunk_copier.h"
+
+#include <cstddef>
+
+#include "cairn/chunk.h"
+#include "tools/cairn/io/io.h"
+
+namespace cairn::tool {
+
+namespace {
+
+// Whether the new frame does not take the chunk, rather than that reading or writing failed.
+bool IsRefusal(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) ||
+         absl::IsUnimplemented(status);
+}
+
+// The value that a chunk repeats; empty for the other special values.
+Bytes RepeatedValue(const Chunk& chunk, const ChunkInfo& info) {
+  if (info.special != SpecialValue::kRepeat) return {};
+  const size_t header = info.extended ? 32 : 16;
+  return chunk.bytes().first(static_cast<size_t>(info.cbytes)).subspan(header);
+}
+
+}  // namespace
+
+absl::Status ChunkCopier::CopySpecial(const Chunk& chunk, const ChunkInfo& info) {
+  if (info.nbytes % typesize_ != 0) return absl::InvalidArgumentError("part of an item");
+  // Of 4 bytes and of 8 they are other bytes.
+  if (info.special == SpecialValue::kNans && info.typesize != typesize_) {
+    return absl::InvalidArgumentError("NaNs of another size");
+  }
+  return to_.AppendSpecial(info.special, info.nbytes / typesize_, RepeatedValue(chunk, info));
+}
+
+absl::Status ChunkCopier::CopyItems(int64_t nchunk, int32_t size) {
+  const Buffer items(static_cast<size_t>(size));
+  if (absl::Status status = from_.ReadChunk(nchunk, items.bytes()); !status.ok()) return status;
+  return to_.Append(items.bytes());
+}
+
+// Whether a chunk, a plain copy, is perhaps none of the file's: GetChunk makes one of items that
+// fill no chunk yet, and of what old frames code by rules of their own.
+bool ChunkCopier::MayBeMade(int64_t nchunk) const {
+  const absl::StatusOr<ChunkEntry> entry = from_.GetEntry(nchunk);
+  const bool stored = entry.ok() && (entry->offset >= 0 || entry->file >= 0);
+  return !stored || from_.info().era != Era::kCurrent;
+}
+
+absl::Status ChunkCopier::Copy(int64_t nchunk) {
+  const absl::StatusOr<Chunk> chunk = from_.GetChunk(nchunk);
+  if (!chunk.ok()) return chunk.status();
+  const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk->bytes());
+  if (!info.ok()) return info.status();
+  nbytes_ += info->nbytes;
+  const bool special = info->special != SpecialValue::kNone;
+  const bool made = info->memcpyed && !special && !info->vlblocks && MayBeMade(nchunk);
+  const bool as_it_is = mode_ == CopyMode::kAsTheyAre && !made &&
+                        (!special || info->special == SpecialValue::kRepeat || info->vlblocks);
+  if (!as_it_is && !special) return CopyItems(nchunk, info->nbytes);
+  const absl::Status status =
+      as_it_is ? to_.AppendChunk(chunk->bytes()) : CopySpecial(*chunk, *info);
+  // Blocks that differ in size are what such a chunk is for: coded again they would be gone.
+  return IsRefusal(status) && !info->vlblocks ? CopyItems(nchunk, info->nbytes) : status;
+}
+
+}  // namespace cairn::tool

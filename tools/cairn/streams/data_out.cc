@@ -1,0 +1,87 @@
+#include "tools/cairn/streams/data_out.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+#include "tools/cairn/io/io.h"
+
+namespace cairn::tool {
+
+namespace {
+
+constexpr int64_t kPieceSize = 4 << 20;
+
+// Where a piece that begins at `begin` ends: at a chunk's end where chunks are small, so that none
+// is decoded twice, and never so far that the piece is large.
+int64_t PieceEnd(int64_t begin, int64_t end, int32_t chunksize) {
+  if (end - begin <= kPieceSize) return end;
+  if (chunksize <= 0 || chunksize > kPieceSize) return begin + kPieceSize;
+  return (begin + kPieceSize) / chunksize * chunksize;
+}
+
+// Reads into memory that it keeps from piece to piece.
+class PieceWriter {
+ public:
+  explicit PieceWriter(const Snapshot& snapshot) : snapshot_(snapshot) {}
+
+  absl::Status Write(int64_t begin, int64_t end) {
+    const auto size = static_cast<size_t>(end - begin);
+    if (!buffer_ || buffer_->bytes().size() < size) buffer_.emplace(size);
+    const MutableBytes piece = buffer_->first(size);
+    const absl::Status status = snapshot_.ReadBytes(begin, piece);
+    return status.ok() ? WriteStdout(piece) : status;
+  }
+
+ private:
+  const Snapshot& snapshot_;
+  std::optional<Buffer> buffer_;
+};
+
+// Pieces end where chunks do, however large these are: a chunk of variable blocks begins with a
+// table of them all, which every read goes through.
+absl::Status WriteVariableBlocks(const Snapshot& snapshot, const Range& bytes, Progress& progress) {
+  const int32_t chunksize = snapshot.info().chunksize;
+  PieceWriter writer(snapshot);
+  int64_t chunk = chunksize > 0 ? bytes.begin / chunksize : 0;
+  int64_t end = chunk * std::max(chunksize, 0);  // of the chunks so far
+  for (int64_t at = bytes.begin; at < bytes.end; ++chunk) {
+    const absl::StatusOr<int32_t> size = snapshot.ChunkSize(chunk);
+    if (!size.ok()) return size.status();
+    end += std::min<int64_t>(*size, bytes.end - end);
+    if (end < bytes.end && end - at < kPieceSize) continue;
+    if (absl::Status status = writer.Write(at, end); !status.ok()) return status;
+    progress.Show(end - bytes.begin);
+    at = end;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status WriteChunks(const Snapshot& snapshot, const Range& chunks, Progress& progress) {
+  int64_t done = 0;
+  for (int64_t i = chunks.begin; i < chunks.end; ++i) {
+    const absl::StatusOr<int32_t> size = snapshot.ChunkSize(i);
+    if (!size.ok()) return size.status();
+    const Buffer buffer(static_cast<size_t>(*size));
+    if (absl::Status status = snapshot.ReadChunk(i, buffer.bytes()); !status.ok()) return status;
+    if (absl::Status status = WriteStdout(buffer.bytes()); !status.ok()) return status;
+    progress.Show(done += *size);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriteBytes(const Snapshot& snapshot, const Range& bytes, Progress& progress) {
+  if (snapshot.info().vlblocks) return WriteVariableBlocks(snapshot, bytes, progress);
+  PieceWriter writer(snapshot);
+  for (int64_t at = bytes.begin; at < bytes.end;) {
+    const int64_t end = PieceEnd(at, bytes.end, snapshot.info().chunksize);
+    if (absl::Status status = writer.Write(at, end); !status.ok()) return status;
+    progress.Show(end - bytes.begin);
+    at = end;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::tool

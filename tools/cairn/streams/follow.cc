@@ -1,0 +1,96 @@
+#include "tools/cairn/streams/follow.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <poll.h>
+#include <unistd.h>
+
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/report/damage_check.h"
+#include "tools/cairn/streams/data_out.h"
+#include "tools/cairn/streams/same_items.h"
+#include "tools/cairn/text/complain.h"
+
+namespace cairn::tool {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kShortPause(10);
+constexpr milliseconds kLongPause(100);
+
+// A reader has nothing to clean up. A write that waits for room ends too, perhaps within an item:
+// whoever reads may never make room for the rest.
+void EndOnSignals() {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    std::signal(signal, [](int /*signal*/) { _exit(0); });
+  }
+}
+
+// False when nobody reads standard output any more.
+bool Sleep(milliseconds pause) {
+  pollfd output = {.fd = STDOUT_FILENO, .events = 0, .revents = 0};
+  poll(&output, 1, static_cast<int>(pause.count()));
+  return output.revents == 0;
+}
+
+class Follower {
+ public:
+  Follower(const std::string& path, int64_t next) : path_(path), next_(next) {}
+
+  // Writes what came behind the items that are written. `before` is the state that was shown last.
+  absl::Status Show(const std::optional<Snapshot>& before, const Snapshot& now) {
+    const FrameInfo& info = now.info();
+    if (before) TellChanges(*before, now);
+    next_ = std::min(next_, info.nitems);
+    const Range bytes = {next_ * info.typesize, info.nitems * info.typesize};
+    next_ = info.nitems;
+    Progress silent("", std::nullopt);
+    const absl::Status status = WriteBytes(now, bytes, silent);
+    return status.ok() ? CheckDamage(now) : status;
+  }
+
+ private:
+  void TellChanges(const Snapshot& before, const Snapshot& now) const {
+    const int64_t nitems = now.info().nitems;
+    if (nitems < next_) {
+      Complain(absl::StrFormat("%s: the frame was changed: of %d items that it had, %d are left",
+                               path_, next_, nitems));
+    } else if (!BeginsWith(now, before)) {
+      Complain(absl::StrFormat(
+          "%s: the frame was changed: some of the %d items that it had are others now", path_,
+          next_));
+    }
+  }
+
+  std::string path_;
+  int64_t next_;  // item to be written
+};
+
+// Snapshots of one state share what they say of it.
+bool IsSameState(const Snapshot& a, const Snapshot& b) { return &a.info() == &b.info(); }
+
+}  // namespace
+
+absl::Status Follow(Frame& frame, const std::string& path, int64_t first_item) {
+  EndOnSignals();
+  Snapshot shown = frame.snapshot();
+  Follower follower(path, first_item);
+  if (absl::Status status = follower.Show(std::nullopt, shown); !status.ok()) return status;
+  for (milliseconds pause = kShortPause; Sleep(pause); pause = std::min(2 * pause, kLongPause)) {
+    const absl::StatusOr<Snapshot> now = frame.Refresh();
+    if (absl::IsUnavailable(now.status())) continue;  // just being replaced
+    if (!now.ok()) return now.status();
+    if (IsSameState(shown, *now)) continue;
+    if (absl::Status status = follower.Show(shown, *now); !status.ok()) return status;
+    shown = *now;
+    pause = kShortPause / 2;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,15 @@
+// Whether a frame has only grown.
+#ifndef CAIRN_TOOLS_CAIRN_STREAMS_SAME_ITEMS_H_
+#define CAIRN_TOOLS_CAIRN_STREAMS_SAME_ITEMS_H_
+
+#include "cairn/snapshot.h"
+
+namespace cairn::tool {
+
+// Whether `now` has the items of `before`, or more behind them. Looks at the index, and at data
+// only where the index differs; what cannot be read is taken for changed.
+bool BeginsWith(const Snapshot& now, const Snapshot& before);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_STREAMS_SAME_ITEMS_H_

@@ -1,0 +1,45 @@
+#include "tools/cairn/text/about.h"
+
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+
+namespace cairn::tool {
+
+namespace {
+
+bool IsAboutContent(const absl::Status& status) {
+  return absl::IsDataLoss(status) || absl::IsUnimplemented(status) || absl::IsOutOfRange(status) ||
+         absl::IsUnavailable(status) || absl::IsFailedPrecondition(status);
+}
+
+// Whether a message begins with its file, as the engine's do: "PATH: cannot read", "PATH is held by
+// another writer", "PATH/00000003.chunk: …" of a sparse frame.
+bool IsNamed(std::string_view path, std::string_view message) {
+  if (!message.starts_with(path)) return false;
+  message.remove_prefix(path.size());
+  return message.starts_with(": ") || message.starts_with(" is ") || message.starts_with('/');
+}
+
+// The engine makes paths absolute; the user knows the file by what was typed.
+std::string AsTyped(const std::string& path, std::string message) {
+  std::error_code error;
+  const std::string absolute = std::filesystem::absolute(path, error).string();
+  if (!error && absolute != path && message.starts_with(absolute)) {
+    message.replace(0, absolute.size(), path);
+  }
+  return message;
+}
+
+}  // namespace
+
+absl::Status About(const std::string& path, const absl::Status& status) {
+  if (status.ok()) return status;
+  const std::string message = AsTyped(path, std::string(status.message()));
+  const bool named = !IsAboutContent(status) || IsNamed(path, message);
+  return {status.code(), named ? message : absl::StrCat(path, ": ", message)};
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,19 @@
+// How a command ends: the exit status that the shell sees.
+#ifndef CAIRN_TOOLS_CAIRN_TEXT_EXIT_H_
+#define CAIRN_TOOLS_CAIRN_TEXT_EXIT_H_
+
+#include "absl/status/status.h"
+
+namespace cairn::tool {
+
+enum ExitCode { kExitFine = 0, kExitFailure = 1, kExitUsage = 2 };
+
+// kCancelled is what writing gives when the reader of our output has gone: it has all it wanted.
+inline ExitCode ExitCodeOf(const absl::Status& status) {
+  if (status.ok() || absl::IsCancelled(status)) return kExitFine;
+  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailure;
+}
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_TEXT_EXIT_H_

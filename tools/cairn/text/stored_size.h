@@ -1,0 +1,21 @@
+// How much room a frame takes.
+#ifndef CAIRN_TOOLS_CAIRN_TEXT_STORED_SIZE_H_
+#define CAIRN_TOOLS_CAIRN_TEXT_STORED_SIZE_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cairn/snapshot.h"
+
+namespace cairn::tool {
+
+// Bytes of a frame; the chunks of a sparse one lie beside its index.
+inline int64_t StoredSize(const FrameInfo& info) {
+  if (info.layout != Layout::kSparse) return info.frame_size;
+  // An index may claim any number of bytes.
+  return info.frame_size + std::min(info.cbytes, INT64_MAX - info.frame_size);
+}
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_TEXT_STORED_SIZE_H_

@@ -1,0 +1,16 @@
+// What a mistyped word was meant to be.
+#ifndef CAIRN_TOOLS_CAIRN_TEXT_SUGGESTION_H_
+#define CAIRN_TOOLS_CAIRN_TEXT_SUGGESTION_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cairn::tool {
+
+// " (did you mean 'verify'?)" where one of `words` is near `word`, else nothing.
+std::string SuggestOneOf(const std::vector<std::string>& words, std::string_view word);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_TEXT_SUGGESTION_H_

@@ -1,0 +1,28 @@
+// Byte sizes as people write and read them.
+#ifndef CAIRN_TOOLS_CAIRN_TEXT_UNITS_H_
+#define CAIRN_TOOLS_CAIRN_TEXT_UNITS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace cairn::tool {
+
+// "4096", "64KiB" (powers of 1024) or "1MB" (powers of 1000), in any case, up to TiB and TB.
+// kOutOfRange for 2^63 bytes and more.
+absl::StatusOr<int64_t> ParseByteSize(std::string_view text);
+
+// "1.2 GiB"; three digits at most before a unit is passed.
+std::string FormatByteSize(int64_t bytes);
+
+// "x3.56": how many times `large` is `small`.
+std::string FormatRatio(int64_t large, int64_t small);
+
+// "1 chunk", "2 chunks".
+std::string FormatCount(int64_t count, std::string_view noun);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_TEXT_UNITS_H_
