@@ -162,7 +162,7 @@ absl::StatusOr<StagedState> SparseWriter::SealAll(ChunkProgress progress) const 
   StagedState draft(*base_);
   std::vector<IndexEntry> entries;
   draft.stored_bytes = 0;
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   ReadBudget budget(*base_);
   for (int64_t i = 0; i < base_->chunks.size(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(IndexEntry entry, base_->chunks.Get(i));

@@ -89,7 +89,7 @@ class StoredSizes final : public ChunkSizeSource {
     return ChunkNbytes(state_, nchunk);
   }
   absl::Status Check(int64_t nchunk) const override {
-    chunk::ScratchBuffer scratch;
+    ScratchBuffer scratch;
     const absl::StatusOr<StoredChunk> stored =
         ReadStored(state_, nchunk, VerifyPolicy::kAlways, scratch);
     return stored.ok() ? budget_.Spend(nchunk, std::ssize(stored->bytes())) : stored.status();
@@ -102,8 +102,8 @@ class StoredSizes final : public ChunkSizeSource {
 
 }  // namespace
 
-absl::Status AtChunk(int64_t nchunk, const absl::Status& status) {
-  return At(NameOf(nchunk), status);
+absl::Status AnnotateChunk(int64_t nchunk, const absl::Status& status) {
+  return Annotate(NameOf(nchunk), status);
 }
 
 int64_t CountChunks(const State& state) {
@@ -139,19 +139,19 @@ absl::Status CheckRead(const absl::StatusOr<StoredChunk>& stored, const IndexEnt
 absl::Status Explain(const State& state, int64_t nchunk, const IndexEntry& entry,
                      absl::Status status) {
   if (absl::Status place = state.area->Locate(entry.value).status(); !place.ok()) {
-    return AtChunk(nchunk, place);
+    return AnnotateChunk(nchunk, place);
   }
   // A version that nobody knows is no future where Cairn itself vouched for the chunk.
   if (absl::IsUnimplemented(status) && entry.fingerprint != 0) {
     status = absl::DataLossError(status.message());
   }
-  return At(absl::StrCat(NameOf(nchunk), " ", state.area->Describe(entry.value)), status);
+  return Annotate(absl::StrCat(NameOf(nchunk), " ", state.area->Describe(entry.value)), status);
 }
 
 // `header`: of the chunk, when it was read; else null.
 absl::StatusOr<StoredChunk> ReadFound(const State& state, int64_t nchunk, const FoundEntry& found,
                                       const chunk::Header* header, VerifyPolicy policy,
-                                      chunk::ScratchBuffer& scratch) {
+                                      ScratchBuffer& scratch) {
   const bool trusted = policy == VerifyPolicy::kNever ||
                        (policy == VerifyPolicy::kFirstTouch && IsVerified(state, found));
   IndexEntry entry = found.entry;
@@ -177,7 +177,7 @@ absl::StatusOr<StoredChunk> ReadFound(const State& state, int64_t nchunk, const 
 }  // namespace
 
 absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
-                                       chunk::ScratchBuffer& scratch) {
+                                       ScratchBuffer& scratch) {
   CAIRN_ASSIGN_OR_RETURN(const FoundEntry found, FindEntry(state, nchunk));
   return ReadFound(state, nchunk, found, nullptr, policy, scratch);
 }
@@ -211,7 +211,7 @@ bool DependsOnFrame(const State& state, const chunk::Header& header) {
 }
 
 absl::StatusOr<ChunkReader> ChunkReader::Open(const State& state, int64_t nchunk,
-                                              VerifyPolicy policy, chunk::ScratchBuffer& scratch) {
+                                              VerifyPolicy policy, ScratchBuffer& scratch) {
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
   if (!IsPartialChunk(state, nchunk)) {
     const absl::StatusOr<FoundEntry> found = state.chunks.Find(nchunk);
@@ -229,18 +229,17 @@ absl::StatusOr<ChunkReader> ChunkReader::Open(const State& state, int64_t nchunk
 absl::StatusOr<ChunkReader> ChunkReader::OpenStored(const State& state, int64_t nchunk,
                                                     const FoundEntry& found,
                                                     const chunk::Header* header,
-                                                    VerifyPolicy policy,
-                                                    chunk::ScratchBuffer& scratch) {
+                                                    VerifyPolicy policy, ScratchBuffer& scratch) {
   const int32_t fixed = FixedNbytes(state, nchunk);
   if (absl::Status status = CheckChunkNbytes(state, fixed); !status.ok()) {
-    return AtChunk(nchunk, status);
+    return AnnotateChunk(nchunk, status);
   }
   // Filled in place, for it is large and chunks are many.
   absl::StatusOr<ChunkReader> chunk = ChunkReader(&state.env->pool);
   if (format::IsSpecialEntry(found.entry.value)) {
     const absl::StatusOr<chunk::SpecialContent> content =
         SpecialContentOf(state, found.entry.value, fixed);
-    if (!content.ok()) return AtChunk(nchunk, content.status());
+    if (!content.ok()) return AnnotateChunk(nchunk, content.status());
     chunk->content_ = *content;
     chunk->nbytes_ = fixed;
     return chunk;
@@ -250,11 +249,11 @@ absl::StatusOr<ChunkReader> ChunkReader::OpenStored(const State& state, int64_t 
   auto& decoder = chunk->content_.emplace<chunk::Decoder>();
   if (absl::Status status = decoder.Open(stored->bytes(), stored->header, ContextOf(state));
       !status.ok()) {
-    return AtChunk(nchunk, status);
+    return AnnotateChunk(nchunk, status);
   }
   const int32_t nbytes = decoder.nbytes();
   if (absl::Status status = CheckChunkNbytes(state, nbytes); !status.ok()) {
-    return AtChunk(nchunk, status);
+    return AnnotateChunk(nchunk, status);
   }
   if (fixed != 0 && nbytes != fixed) {
     return DataLoss("%s: nbytes: expected %d, got %d", NameOf(nchunk), fixed, nbytes);
@@ -303,9 +302,9 @@ absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk) {
   if (IsPartialChunk(state, nchunk)) return static_cast<int32_t>(state.tail.nbytes());
   if (const int32_t fixed = FixedNbytes(state, nchunk); fixed != 0) return fixed;
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   const absl::StatusOr<chunk::Header> header = state.area->ReadHeader(entry.value, scratch);
-  if (!header.ok()) return AtChunk(nchunk, header.status());
+  if (!header.ok()) return AnnotateChunk(nchunk, header.status());
   return header->nbytes;
 }
 
@@ -330,7 +329,7 @@ struct WantedBlock {
 // The block that bytes [begin, begin + size) of a chunk are a small part of, if its place says what
 // it holds. Filled in place: a kept block is read in less time than copies of this take.
 std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_t begin,
-                                      int64_t size, chunk::ScratchBuffer& scratch) {
+                                      int64_t size, ScratchBuffer& scratch) {
   std::optional<WantedBlock> wanted;
   const bool lasting = state.checkpoint_id != 0 && state.delta_reference == nullptr &&
                        state.env->verify != VerifyPolicy::kAlways;
@@ -376,7 +375,7 @@ absl::Status ReadWanted(const State& state, int64_t nchunk, const WantedBlock& w
       blocks.Keep(key, wanted.nbytes, std::move(block));
     }
   }
-  return status.ok() ? status : AtChunk(nchunk, status);
+  return status.ok() ? status : AnnotateChunk(nchunk, status);
 }
 
 }  // namespace
@@ -405,7 +404,7 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
     }
     const MutableBytes part = rest.first(static_cast<size_t>(n));
     if (absl::Status status = chunk->Read(from, part, *lease); !status.ok()) {
-      return AtChunk(at.nchunk, status);
+      return AnnotateChunk(at.nchunk, status);
     }
     done += n;
   }

@@ -19,7 +19,7 @@
 namespace cairn::frame {
 
 // An error about a chunk, with its number.
-absl::Status AtChunk(int64_t nchunk, const absl::Status& status);
+absl::Status AnnotateChunk(int64_t nchunk, const absl::Status& status);
 
 // Chunks of the state, the tail included.
 int64_t CountChunks(const State& state);
@@ -36,7 +36,7 @@ absl::StatusOr<IndexEntry> EntryOf(const State& state, int64_t nchunk);
 // them. Not for a tail without. The fingerprint is checked as `policy` asks; nothing is decoded, so
 // any codec will do.
 absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
-                                       chunk::ScratchBuffer& scratch);
+                                       ScratchBuffer& scratch);
 
 // What reading every chunk of a state may cost. Chunks do not overlap, so together they are no
 // longer than what they lie in; only an index that was made to waste time asks for much more.
@@ -64,12 +64,12 @@ class ChunkReader {
  public:
   // kDataLoss for a stored chunk that is not what it should be.
   static absl::StatusOr<ChunkReader> Open(const State& state, int64_t nchunk, VerifyPolicy policy,
-                                          chunk::ScratchBuffer& scratch);
+                                          ScratchBuffer& scratch);
 
   // The same of a stored chunk, not of the tail, that was found and whose header was read.
   static absl::StatusOr<ChunkReader> Open(const State& state, int64_t nchunk,
                                           const FoundEntry& found, const chunk::Header& header,
-                                          VerifyPolicy policy, chunk::ScratchBuffer& scratch) {
+                                          VerifyPolicy policy, ScratchBuffer& scratch) {
     return OpenStored(state, nchunk, found, &header, policy, scratch);
   }
 
@@ -95,7 +95,7 @@ class ChunkReader {
   static absl::StatusOr<ChunkReader> OpenStored(const State& state, int64_t nchunk,
                                                 const FoundEntry& found,
                                                 const chunk::Header* header, VerifyPolicy policy,
-                                                chunk::ScratchBuffer& scratch);
+                                                ScratchBuffer& scratch);
   absl::Status ReadContent(int64_t begin, MutableBytes dst, chunk::Workspace& workspace) const;
 
   std::variant<std::monostate, chunk::Decoder, chunk::SpecialContent> content_;

@@ -66,8 +66,8 @@ class Verifier {
   // Decoded bytes of the chunks so far; none when the size of one is not known.
   std::optional<int64_t> nbytes_ = 0;
   ReadBudget budget_;
-  chunk::ScratchBuffer stored_;
-  chunk::ScratchBuffer decoded_;
+  ScratchBuffer stored_;
+  ScratchBuffer decoded_;
 };
 
 void Verifier::Add(Extent extent, std::string section, const absl::Status& status) {
@@ -173,11 +173,12 @@ int64_t Verifier::StoredSizeOf(int64_t nchunk) {
 absl::StatusOr<int32_t> Verifier::ReadNbytes(int64_t nchunk) {
   if (const auto header = ReadHeader(nchunk); header.ok()) {
     if (absl::Status status = CheckChunkNbytes(state_, header->nbytes); !status.ok()) {
-      return AtChunk(nchunk, status);
+      return AnnotateChunk(nchunk, status);
     }
     CAIRN_ASSIGN_OR_RETURN(const int32_t expected, ChunkNbytes(state_, nchunk));
     if (header->nbytes == expected) {
-      if (absl::Status status = CheckBlocks(*header); !status.ok()) return AtChunk(nchunk, status);
+      if (absl::Status status = CheckBlocks(*header); !status.ok())
+        return AnnotateChunk(nchunk, status);
       return expected;
     }
     return DataLoss("chunk %d: nbytes: expected %d, got %d", nchunk, expected, header->nbytes);
@@ -210,7 +211,7 @@ absl::Status Verifier::CheckStored(int64_t nchunk) {
   Spend(nchunk, stored);
   if (status.ok() && chunk->decoder() != nullptr) {
     status = CheckBlocks(chunk->decoder()->header());
-    if (!status.ok()) return AtChunk(nchunk, status);
+    if (!status.ok()) return AnnotateChunk(nchunk, status);
   }
   return status;
 }

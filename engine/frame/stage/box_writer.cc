@@ -18,7 +18,7 @@ absl::Status ReadWholeChunk(const State& state, int64_t nchunk, MutableBytes dst
   CAIRN_ASSIGN_OR_RETURN(const ChunkReader chunk,
                          ChunkReader::Open(state, nchunk, state.env->verify, lease->stored));
   if (absl::Status status = chunk.Read(0, dst); !status.ok()) {
-    return AtChunk(nchunk, status);
+    return AnnotateChunk(nchunk, status);
   }
   return absl::OkStatus();
 }

@@ -100,11 +100,12 @@ absl::Status Stager::LoadHead() {
 // The items of a chunk of the draft.
 absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   CAIRN_ASSIGN_OR_RETURN(const ChunkReader chunk,
                          ChunkReader::Open(*state, nchunk, base_->env->verify, scratch));
   std::vector<std::byte> items(static_cast<size_t>(chunk.nbytes()));
-  if (absl::Status status = chunk.Read(0, items); !status.ok()) return AtChunk(nchunk, status);
+  if (absl::Status status = chunk.Read(0, items); !status.ok())
+    return AnnotateChunk(nchunk, status);
   return items;
 }
 

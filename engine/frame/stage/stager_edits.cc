@@ -57,7 +57,7 @@ absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
 }
 
 absl::StatusOr<chunk::Header> Stager::HeaderOf(const IndexEntry& entry) {
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   if (base_->area->Locate(entry.value).ok()) {
     if (base_->header.layout == Layout::kSparse) {
       return base_->area->ReadHeader(entry.value, scratch);
@@ -96,7 +96,7 @@ absl::StatusOr<ChunkCost> Stager::CostOf(int64_t nchunk) {
     return cost;
   }
   // A damaged chunk can go where its size is known without it.
-  if (!draft_.fixed_chunks()) return AtChunk(nchunk, header.status());
+  if (!draft_.fixed_chunks()) return AnnotateChunk(nchunk, header.status());
   cost.stored = std::nullopt;
   return cost;
 }

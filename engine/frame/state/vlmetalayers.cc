@@ -46,7 +46,7 @@ absl::StatusOr<std::vector<std::byte>> Decode(const FrameContext& env, Bytes sto
 absl::StatusOr<std::vector<std::byte>> Decode(const FrameContext& env, const VlMetalayer& layer,
                                               bool all) {
   absl::StatusOr<std::vector<std::byte>> content = Decode(env, layer.chunk.bytes(), all);
-  if (!content.ok()) return At(DescribeVlLayer(layer), content.status());
+  if (!content.ok()) return Annotate(DescribeVlLayer(layer), content.status());
   return content;
 }
 
