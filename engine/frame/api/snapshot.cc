@@ -11,6 +11,7 @@
 #include "engine/frame/read/box_reader.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/item_gather.h"
+#include "engine/frame/read/range_reader.h"
 #include "engine/frame/read/verifier.h"
 #include "engine/frame/state/state.h"
 #include "engine/frame/state/vlmetalayers.h"

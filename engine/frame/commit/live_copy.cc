@@ -8,6 +8,7 @@
 #include "engine/format/seal.h"
 #include "engine/frame/commit/checkpoint_encoder.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/read_budget.h"
 #include "engine/frame/stage/chunk_writer.h"
 #include "engine/frame/state/initial_state.h"
 #include "engine/storage/memory_file.h"

@@ -9,7 +9,8 @@
 #include "engine/frame/commit/disk_reserve.h"
 #include "engine/frame/commit/orphans.h"
 #include "engine/frame/files/replacement.h"
-#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/read_budget.h"
+#include "engine/frame/read/stored_chunk.h"
 #include "engine/frame/state/sparse_chunk_source.h"
 
 namespace cairn::frame {

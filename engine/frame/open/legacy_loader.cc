@@ -11,7 +11,7 @@
 #include "engine/format/legacy/frame_2019.h"
 #include "engine/frame/open/packed_loader.h"
 #include "engine/frame/open/state_loader.h"
-#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/stored_chunk.h"
 
 namespace cairn::frame {
 

@@ -13,6 +13,7 @@
 #include "engine/format/seal.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/read_budget.h"
 #include "engine/frame/state/vlmetalayers.h"
 
 namespace cairn::frame {
@@ -145,11 +146,12 @@ Extent Verifier::ExtentOf(int64_t nchunk) {
     return state_.journal.has_value() ? Extent{state_.journal->begin, state_.journal->end}
                                       : Extent{};
   }
-  const absl::StatusOr<IndexEntry> entry = EntryOf(state_, nchunk);
-  if (!entry.ok() || format::IsSpecialEntry(entry->value)) return state_.index;
-  const absl::StatusOr<ChunkLocation> place = state_.area->Locate(entry->value);
+  const absl::StatusOr<ChunkRef> chunk = FindChunk(state_, nchunk);
+  if (!chunk.ok() || format::IsSpecialEntry(chunk->found.entry.value)) return state_.index;
+  const int64_t entry = chunk->found.entry.value;
+  const absl::StatusOr<ChunkLocation> place = state_.area->Locate(entry);
   if (!place.ok()) return state_.index;
-  const absl::StatusOr<chunk::Header> header = state_.area->ReadHeader(entry->value, stored_);
+  const absl::StatusOr<chunk::Header> header = state_.area->ReadHeader(entry, stored_);
   const int64_t size = header.ok() ? header->cbytes : int64_t{chunk::kHeaderSize};
   if (place->offset < 0) return {0, size};  // of a file of its own
   return {place->offset, std::min(place->offset + size, state_.chunks_end)};

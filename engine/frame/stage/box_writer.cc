@@ -24,8 +24,8 @@ absl::Status ReadWholeChunk(const State& state, int64_t nchunk, MutableBytes dst
 }
 
 bool IsZeros(const State& state, int64_t nchunk) {
-  const absl::StatusOr<IndexEntry> entry = EntryOf(state, nchunk);
-  return entry.ok() && entry->value == format::EntryOfSpecial(SpecialValue::kZeros);
+  const absl::StatusOr<ChunkRef> chunk = FindChunk(state, nchunk);
+  return chunk.ok() && chunk->found.entry.value == format::EntryOfSpecial(SpecialValue::kZeros);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/range_reader.h"
 #include "engine/frame/stage/stager.h"
 
 namespace cairn::frame {
