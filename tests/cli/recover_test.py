@@ -34,7 +34,7 @@ class Recover(CliTest):
         self.assertEqual(self.read(self.frame), before)
 
     def leave_a_journal(self):
-        """Two commits of 4,000 bytes behind the checkpoint."""
+        """Two commits of 4,000 bytes after the checkpoint."""
         tool = self.start("append", self.frame, "--commit-every", 1000, "--ack")
         tool.stdin.write(self.data[20_000:28_000])
         tool.stdin.flush()
@@ -47,7 +47,7 @@ class Journal(Recover):
     def test_a_frame_that_is_well(self):
         self.is_well()
 
-    def test_commits_are_folded(self):
+    def test_commits_are_checkpointed(self):
         self.leave_a_journal()
         text = self.ok("recover", self.frame).decode()
         self.assertRegex(text, r"\Af\.b2frame: generation \d+, recovered, \S+ \w+ before, \S+ \w+ now\n"
