@@ -57,7 +57,7 @@ absl::StatusOr<int64_t> AppendSlices(Input& input, Writer& writer, const ArrayIn
 
 absl::Status Unfit(const Input& input, std::string_view has, const ArrayInfo& array,
                    int64_t needed) {
-  return absl::InvalidArgumentError(absl::StrFormat("%s: has %s, an array of %s needs %d",
+  return absl::InvalidArgumentError(absl::StrFormat("%s: has %s, but an array of %s needs %d",
                                                     input.name(), has, DescribeShape(array.shape),
                                                     needed));
 }
