@@ -70,7 +70,7 @@ TEST_F(WriterLockTest, WriterWaitsAsLongAsAskedAndStartsFromTheNewestState) {
   auto second = Open().OpenWriter(patient);
   closer.join();
   ASSERT_TRUE(IsOk(second));
-  EXPECT_EQ(second->snapshot()->info().nbytes, 110);
+  EXPECT_EQ(second->StagedSnapshot()->info().nbytes, 110);
 }
 
 TEST_F(WriterLockTest, WriterThatWaitsForEverDoes) {
@@ -263,7 +263,7 @@ TEST_F(WriterLockTest, OlderHandleSeesAForeignEditOfTheSameSize) {
   PutFileBytes(path_, file);
   auto writer = old.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  EXPECT_EQ(AsText(writer->snapshot()->GetMetalayer("m").value()), "behind");
+  EXPECT_EQ(AsText(writer->StagedSnapshot()->GetMetalayer("m").value()), "behind");
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(10, 2))));
   ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(AsText(Open().snapshot().GetMetalayer("m").value()), "behind");
@@ -297,7 +297,7 @@ TEST_F(WriterLockTest, StagedSnapshotKeepsOtherWritersOut) {
     auto writer = frame.OpenWriter();
     ASSERT_TRUE(IsOk(writer));
     ASSERT_TRUE(IsOk(writer->Append(MakeNoise(500, 3))));
-    staged = writer->snapshot().value();
+    staged = writer->StagedSnapshot().value();
   }
   EXPECT_TRUE(absl::IsUnavailable(frame.OpenWriter().status()));
   Buffer items(500);

@@ -45,7 +45,7 @@ absl::Status BuildSmallChunks(const std::string& path, FingerprintType fingerpri
   ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, options));
   for (int64_t i = 0; i < nchunks; ++i) {
     const auto& chunk = chunks[static_cast<uint64_t>(i) * 2654435761 % chunks.size()];
-    RETURN_IF_ERROR(writer.AppendChunk(chunk));
+    RETURN_IF_ERROR(writer.AppendCompressed(chunk));
   }
   return writer.Close();
 }

@@ -57,7 +57,7 @@ absl::StatusOr<int64_t> AppendSlices(Input& input, Writer& writer, const ArrayIn
 
 absl::Status Unfit(const Input& input, std::string_view has, const ArrayInfo& array,
                    int64_t needed) {
-  return absl::InvalidArgumentError(absl::StrFormat("%s: has %s, an array of %s needs %d",
+  return absl::InvalidArgumentError(absl::StrFormat("%s: has %s, but an array of %s needs %d",
                                                     input.name(), has, DescribeShape(array.shape),
                                                     needed));
 }
@@ -80,7 +80,7 @@ std::string DescribeShape(const std::vector<int64_t>& shape) {
 }
 
 absl::StatusOr<int64_t> FillArray(Input& input, Writer& writer, Progress& progress) {
-  ASSIGN_OR_RETURN(const Snapshot snapshot, writer.snapshot());
+  ASSIGN_OR_RETURN(const Snapshot snapshot, writer.StagedSnapshot());
   const ArrayInfo& array = *snapshot.array();
   std::vector<int64_t> start(array.shape.size());
   std::vector<int64_t> shape = array.shape;
@@ -112,7 +112,7 @@ absl::StatusOr<int64_t> FillArray(Input& input, Writer& writer, Progress& progre
 }
 
 absl::StatusOr<int64_t> AppendAlong(int axis, Input& input, Writer& writer, Progress& progress) {
-  ASSIGN_OR_RETURN(const Snapshot snapshot, writer.snapshot());
+  ASSIGN_OR_RETURN(const Snapshot snapshot, writer.StagedSnapshot());
   const std::optional<ArrayInfo>& array = snapshot.array();
   if (axis == 0 && array.has_value() && !array->shape.empty() && array->chunkshape[0] > 0) {
     const int64_t slice = SliceSize(*array, snapshot.info().typesize);

@@ -24,9 +24,9 @@ absl::StatusOr<int64_t> BatchAppender::Run(Input& input) {
   ASSIGN_OR_RETURN(const size_t rest, TakeAll(input));
   RETURN_IF_ERROR(writer_.Close());
   if (rest == 0) return taken_;
-  return absl::DataLossError(absl::StrFormat(
-      "%s ends with %s of an item that is not whole; all items before it are committed",
-      input.name(), FormatCount(static_cast<int64_t>(rest), "byte")));
+  return absl::DataLossError(
+      absl::StrFormat("%s ends with %s of an incomplete item; all items before it are committed",
+                      input.name(), FormatCount(static_cast<int64_t>(rest), "byte")));
 }
 
 absl::Status BatchAppender::CheckSize() const {
