@@ -36,7 +36,7 @@ absl::Status AddPending(const State& state, ContiguousSink& sink, StagedState& s
                      state.env, sink);
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items,
                          ReadWholeChunk(state, state.chunks.size(), VerifyPolicy::kAlways));
-  CAIRN_ASSIGN_OR_RETURN(const StagedChunk chunk, writer.FromItems(items));
+  CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk, writer.FromItems(items));
   staged.tail = {};
   staged.Insert(staged.chunks.size(), chunk);
   return absl::OkStatus();

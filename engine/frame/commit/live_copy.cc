@@ -3,7 +3,8 @@
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
-#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/read_budget.h"
+#include "engine/frame/read/stored_chunk.h"
 
 namespace cairn::frame {
 
@@ -12,7 +13,7 @@ absl::StatusOr<StagedState> SealChunks(const State& view, const StagedState& sta
   StagedState sealed = staged;
   sealed.chunks = ChunkIndex();
   sealed.stored_bytes = 0;
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   ReadBudget budget(view);
   for (int64_t i = 0; i < view.chunks.size(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(IndexEntry entry, view.chunks.Get(i));

@@ -15,8 +15,8 @@ namespace cairn::frame {
 namespace {
 
 bool IsZeros(const State& state, int64_t nchunk) {
-  const absl::StatusOr<IndexEntry> entry = EntryOf(state, nchunk);
-  return entry.ok() && entry->value == format::EntryOfSpecial(SpecialValue::kZeros);
+  const absl::StatusOr<ChunkRef> chunk = FindChunk(state, nchunk);
+  return chunk.ok() && chunk->found.entry.value == format::EntryOfSpecial(SpecialValue::kZeros);
 }
 
 }  // namespace

@@ -34,23 +34,24 @@ class ChunkWriter {
   // Whether the options can make a chunk.
   absl::Status CheckOptions() { return GetEncoder().status(); }
 
-  absl::StatusOr<StagedChunk> FromItems(Bytes items);
+  absl::StatusOr<format::IndexedChunk> FromItems(Bytes items);
   // Looks at a chunk of another program; stores nothing.
   absl::StatusOr<ImportedChunk> Prepare(Bytes chunk, const chunk::Header& header) const;
-  absl::StatusOr<StagedChunk> FromForeign(const ImportedChunk& foreign);
+  absl::StatusOr<format::IndexedChunk> FromForeign(const ImportedChunk& foreign);
   // A chunk of nbytes of one value; `value` is one item and given with kRepeat only.
-  absl::StatusOr<StagedChunk> FromSpecial(SpecialValue special, int64_t nbytes, Bytes value);
+  absl::StatusOr<format::IndexedChunk> FromSpecial(SpecialValue special, int64_t nbytes,
+                                                   Bytes value);
 
  private:
   absl::StatusOr<const chunk::Encoder*> GetEncoder();
-  absl::StatusOr<StagedChunk> Store(Bytes chunk, int64_t nbytes);
+  absl::StatusOr<format::IndexedChunk> Store(Bytes chunk, int64_t nbytes);
 
   CompressionOptions compression_;
   Rules rules_;
   std::shared_ptr<const FrameContext> env_;
   ChunkSink& sink_;
   std::optional<chunk::Encoder> encoder_;  // made at the first chunk
-  chunk::ScratchBuffer encoded_;
+  ScratchBuffer encoded_;
 };
 
 }  // namespace cairn::frame

@@ -23,12 +23,6 @@ struct ChunkCost {
   std::optional<int64_t> stored = 0;  // in the files; empty where damage hides it
 };
 
-// A chunk that is in the files, but in no index yet.
-struct StagedChunk {
-  IndexEntry entry;
-  ChunkCost cost;
-};
-
 // Pure memory: making or dropping one costs no I/O.
 struct StagedState {
   explicit StagedState(const State& base)
@@ -63,8 +57,8 @@ struct StagedState {
   int64_t nchunks() const { return chunks.size() + (tail.empty() ? 0 : 1); }
   bool fixed_chunks() const { return !header.variable_chunks(); }
 
-  void Insert(int64_t nchunk, const StagedChunk& chunk);
-  void Replace(int64_t nchunk, const ChunkCost& old, const StagedChunk& chunk);
+  void Insert(int64_t nchunk, const format::IndexedChunk& chunk);
+  void Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
   void Erase(int64_t first, int64_t count, const ChunkCost& old);
   // `entries` are those of the chunks in their new order.
   void Reorder(std::span<const int64_t> order, std::vector<IndexEntry> entries);

@@ -47,7 +47,7 @@ absl::Status Stager::Remember(absl::Status status) {
   return status;
 }
 
-absl::StatusOr<StagedChunk> Stager::Remembered(absl::StatusOr<StagedChunk> made) {
+absl::StatusOr<format::IndexedChunk> Stager::Remembered(absl::StatusOr<format::IndexedChunk> made) {
   CAIRN_RETURN_IF_ERROR(Remember(made.status()));
   return made;
 }
@@ -100,7 +100,7 @@ absl::Status Stager::ReopenShortChunk() {
 
 // Nothing is built upon a head that cannot be read.
 absl::Status Stager::LoadHead() {
-  const std::optional<StoredPrefix>& head = draft_.tail.head;
+  const std::optional<format::IndexedChunk>& head = draft_.tail.head;
   if (!head.has_value() || std::ssize(head_items_) == head->nbytes) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(draft_.chunks.size()));
   head_items_.resize(static_cast<size_t>(head->nbytes));
@@ -113,13 +113,13 @@ absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
   return ReadWholeChunk(*state, nchunk, state->env->verify);
 }
 
-absl::Status Stager::StageInsert(int64_t nchunk, absl::StatusOr<StagedChunk> made) {
-  CAIRN_ASSIGN_OR_RETURN(const StagedChunk chunk, Remembered(std::move(made)));
+absl::Status Stager::StageInsert(int64_t nchunk, absl::StatusOr<format::IndexedChunk> made) {
+  CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk, Remembered(std::move(made)));
   draft_.Insert(nchunk, chunk);
   return absl::OkStatus();
 }
 
-absl::Status Stager::AddLast(absl::StatusOr<StagedChunk> made) {
+absl::Status Stager::AddLast(absl::StatusOr<format::IndexedChunk> made) {
   return StageInsert(draft_.chunks.size(), std::move(made));
 }
 
@@ -176,7 +176,9 @@ absl::Status Stager::Append(Bytes items) {
   return Remember(StageItems(items));
 }
 
-absl::Status Stager::AppendChunk(Bytes chunk) { return InsertCompressed(draft_.nchunks(), chunk); }
+absl::Status Stager::AppendCompressed(Bytes chunk) {
+  return InsertCompressed(draft_.nchunks(), chunk);
+}
 
 // The bytes of a short last chunk that repeats `special` too. It leaves the index: the run that
 // follows begins with it, and no item of either has to be stored.
@@ -289,11 +291,8 @@ format::CommitRecordParts Stager::MakeCommit(const format::CommitLinks& links) c
                                    .tail_items = draft_.tail.items.span()};
   if (!draft_.tail_replaced) {
     commit.tail_items = commit.tail_items.subspan(base_->tail.items.size());
-  } else if (const std::optional<StoredPrefix>& head = draft_.tail.head; head.has_value()) {
-    commit.tail_head = format::PlacedChunk{.entry = head->entry.value,
-                                           .fingerprint = head->entry.fingerprint,
-                                           .nbytes = static_cast<int32_t>(head->nbytes),
-                                           .cbytes = static_cast<int32_t>(head->stored)};
+  } else {
+    commit.tail_head = draft_.tail.head;
   }
   return commit;
 }

@@ -43,7 +43,7 @@ class Stager {
 
   // In stager.cc: what comes after the last chunk.
   absl::Status Append(Bytes items);
-  absl::Status AppendChunk(Bytes chunk);
+  absl::Status AppendCompressed(Bytes chunk);
   absl::Status AppendSpecial(SpecialValue special, int64_t nitems, Bytes value);
 
   // In stager_edits.cc: what changes existing chunks.
@@ -81,7 +81,7 @@ class Stager {
 
  private:
   absl::Status Remember(absl::Status status);
-  absl::StatusOr<StagedChunk> Remembered(absl::StatusOr<StagedChunk> made);
+  absl::StatusOr<format::IndexedChunk> Remembered(absl::StatusOr<format::IndexedChunk> made);
   absl::Status CheckRoom(int64_t nbytes) const;
   absl::Status CheckTakesItems() const;
   absl::Status CheckChunk(const chunk::Header& header) const;
@@ -98,8 +98,8 @@ class Stager {
   absl::Status StageSpecial(SpecialValue special, int64_t nbytes, Bytes value);
   absl::Status StageSpecialItems(SpecialValue special, int64_t nbytes, Bytes value);
   absl::Status StageOneSpecial(SpecialValue special, int64_t nbytes, Bytes value);
-  absl::Status StageInsert(int64_t nchunk, absl::StatusOr<StagedChunk> made);
-  absl::Status AddLast(absl::StatusOr<StagedChunk> made);
+  absl::Status StageInsert(int64_t nchunk, absl::StatusOr<format::IndexedChunk> made);
+  absl::Status AddLast(absl::StatusOr<format::IndexedChunk> made);
 
   int64_t NbytesOf(int64_t nchunk) const;
   absl::Status CheckInsert(int64_t nchunk, int64_t nbytes) const;
@@ -109,7 +109,7 @@ class Stager {
     int32_t nbytes = 0;
     bool vlblocks = false;
   };
-  using Make = absl::FunctionRef<absl::StatusOr<StagedChunk>()>;
+  using Make = absl::FunctionRef<absl::StatusOr<format::IndexedChunk>()>;
   absl::Status InsertMade(int64_t nchunk, ChunkShape shape, Make make);
   absl::Status UpdateMade(int64_t nchunk, int64_t nbytes, Make make);
   absl::StatusOr<chunk::Header> HeaderOf(const IndexEntry& entry);
@@ -123,7 +123,7 @@ class Stager {
     int64_t nchunk = 0;
     int64_t taken = 0;  // bytes that went into it
     ChunkCost old;
-    StagedChunk chunk;
+    format::IndexedChunk chunk;
   };
   absl::StatusOr<Update> MakeUpdate(const State& state, int64_t begin, Bytes items);
   absl::StatusOr<Update> Recode(int64_t nchunk, Bytes content);

@@ -72,7 +72,7 @@ void Stager::EraseRun(int64_t first, int64_t count) {
 
 absl::Status Stager::EditGrid(const ArrayGeometry& from, const ArrayGeometry& to) {
   if (to.nchunks() > 0) FixChunksize(to.chunksize());
-  CAIRN_ASSIGN_OR_RETURN(const StagedChunk zeros,
+  CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk zeros,
                          maker_.FromSpecial(SpecialValue::kZeros, to.chunksize(), {}));
   ResizeGrid(
       from, to, [&](int64_t first, int64_t count) { EraseRun(first, count); },

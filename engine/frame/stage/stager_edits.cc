@@ -9,6 +9,7 @@
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/range_reader.h"
 #include "engine/frame/stage/stager.h"
 
 namespace cairn::frame {
@@ -58,7 +59,7 @@ absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
 }
 
 absl::StatusOr<chunk::Header> Stager::HeaderOf(const IndexEntry& entry) {
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   if (base_->area->Locate(entry.value).ok()) {
     if (base_->header.layout == Layout::kSparse) {
       return base_->area->ReadHeader(entry.value, scratch);
@@ -92,7 +93,7 @@ absl::StatusOr<ChunkCost> Stager::CostOf(int64_t nchunk) {
     return cost;
   }
   // A damaged chunk can go where its size is known without it.
-  if (!draft_.fixed_chunks()) return AtChunk(nchunk, header.status());
+  if (!draft_.fixed_chunks()) return AnnotateChunk(nchunk, header.status());
   cost.stored = std::nullopt;
   return cost;
 }
@@ -133,7 +134,7 @@ absl::Status Stager::UpdateMade(int64_t nchunk, int64_t nbytes, Make make) {
   CAIRN_RETURN_IF_ERROR(CloseTail());
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(nchunk));
   CAIRN_RETURN_IF_ERROR(CheckSum(draft_.chunks.size(), old, nbytes));
-  CAIRN_ASSIGN_OR_RETURN(const StagedChunk chunk, Remembered(make()));
+  CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk, Remembered(make()));
   draft_.Replace(nchunk, old, chunk);
   return absl::OkStatus();
 }
