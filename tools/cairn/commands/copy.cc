@@ -23,6 +23,7 @@
 #include "tools/cairn/report/damage_check.h"
 #include "tools/cairn/streams/chunk_copier.h"
 #include "tools/cairn/text/about.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -116,9 +117,8 @@ absl::StatusOr<Writer> StartFrame(const NewFrameFlags& flags, CreateOptions opti
 absl::Status CopyMetadata(const Snapshot& snapshot, const std::vector<Metalayer>& more,
                           Writer& writer) {
   for (const std::string& name : snapshot.vlmetalayers()) {
-    const absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmeta(name);
-    if (!content.ok()) return content.status();
-    if (absl::Status status = writer.SetVlmeta(name, *content); !status.ok()) return status;
+    ASSIGN_OR_RETURN(const std::vector<std::byte> content, snapshot.GetVlmeta(name));
+    RETURN_IF_ERROR(writer.SetVlmeta(name, content));
   }
   return SetVlmetalayers(more, writer);
 }
@@ -131,26 +131,23 @@ absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags,
   const CopyMode mode = recode ? CopyMode::kRecode : CopyMode::kAsTheyAre;
   CreateOptions base = OptionsOf(snapshot);
   if (recode) {
-    if (absl::Status status = CheckRecoding(snapshot, flags); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckRecoding(snapshot, flags));
     if (const auto& array = snapshot.array()) {
-      const absl::StatusOr<int32_t> blocksize = BlockSizeOf(*array, base.compression.typesize);
-      if (!blocksize.ok()) return blocksize.status();
-      base.compression.blocksize = *blocksize;
+      ASSIGN_OR_RETURN(const int32_t blocksize, BlockSizeOf(*array, base.compression.typesize));
+      base.compression.blocksize = blocksize;
     }
   }
-  absl::StatusOr<CreateOptions> options = flags.Over(std::move(base), layers.metalayers);
-  if (!options.ok()) return options.status();
-  options->compression.executor = executor;
-  absl::StatusOr<Writer> writer = StartFrame(flags, *options, mode);
+  ASSIGN_OR_RETURN(CreateOptions options, flags.Over(std::move(base), layers.metalayers));
+  options.compression.executor = executor;
+  absl::StatusOr<Writer> writer = StartFrame(flags, options, mode);
   if (!writer.ok()) return About(flags.out(), writer.status());
-  if (absl::Status status = CopyMetadata(snapshot, layers.vlmetalayers, *writer); !status.ok())
-    return status;
+  RETURN_IF_ERROR(CopyMetadata(snapshot, layers.vlmetalayers, *writer));
 
   Progress progress("copying", snapshot.info().nbytes);
-  ChunkCopier copier(snapshot, *writer, options->compression.typesize, mode);
+  ChunkCopier copier(snapshot, *writer, options.compression.typesize, mode);
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
-    if (absl::Status status = signals.Check(); !status.ok()) return status;
-    if (absl::Status status = copier.Copy(i); !status.ok()) return status;
+    RETURN_IF_ERROR(signals.Check());
+    RETURN_IF_ERROR(copier.Copy(i));
     progress.Show(copier.nbytes());
   }
   return About(flags.out(), flags.Close(*writer));
@@ -166,22 +163,19 @@ absl::Status CheckPlaces(const Snapshot& snapshot, const CopyFlags& flags) {
 
 absl::Status Copy(const CopyFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
-  const absl::StatusOr<NewFrameFlags::Layers> layers = flags.frame.ReadLayers();
-  if (!layers.ok()) return layers.status();
+  ASSIGN_OR_RETURN(const NewFrameFlags::Layers layers, flags.frame.ReadLayers());
   const HeldSignals signals;
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
   OpenOptions options;
   options.offset = flags.offset;
   options.executor = executor.get();
-  const absl::StatusOr<Frame> frame = Frame::Open(flags.in, options);
-  if (!frame.ok()) return frame.status();
-  if (absl::Status status = CheckPlaces(frame->snapshot(), flags); !status.ok()) return status;
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.in, options));
+  RETURN_IF_ERROR(CheckPlaces(frame.snapshot(), flags));
   // A copy would pass damage off as sealed.
-  if (absl::Status status = CheckTrailer(frame->snapshot()); !status.ok()) return status;
-  const absl::Status made =
-      CopyTo(frame->snapshot(), flags.frame, *layers, executor.get(), signals);
+  RETURN_IF_ERROR(CheckTrailer(frame.snapshot()));
+  const absl::Status made = CopyTo(frame.snapshot(), flags.frame, layers, executor.get(), signals);
   const absl::Status status = flags.frame.Report(made, start);
-  return status.ok() ? CheckDamage(frame->snapshot()) : status;
+  return status.ok() ? CheckDamage(frame.snapshot()) : status;
 }
 
 }  // namespace
