@@ -17,7 +17,7 @@ constexpr size_t kMinDictionary = 256;
 constexpr size_t kMinSamples = 8;
 // Byte columns of an unsplit block that are probed each on its own.
 constexpr size_t kMaxParts = 16;
-// Items at the start of a block that tell whether more of it is worth a probed.
+// Items at the start of a block that are probed before more of it is.
 constexpr size_t kFirstProbe = 128;
 
 void StoreInt32(MutableBytes dst, size_t at, size_t value) {

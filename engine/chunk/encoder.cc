@@ -162,7 +162,7 @@ absl::StatusOr<std::vector<std::byte>> Encoder::EncodeSpecial(SpecialValue speci
                                                               Bytes value) const {
   CAIRN_RETURN_IF_ERROR(CheckSpecial(options_, special, nbytes, value));
   Header header = NewHeader(nbytes);
-  // Other decoders fill block by block, so a block must hold whole values.
+  // Other decoders fill block by block, so a block must hold complete values.
   const int64_t unit = value.empty() ? header.typesize : std::ssize(value);
   header.blocksize = static_cast<int32_t>(
       std::max(header.blocksize / unit * unit, std::min<int64_t>(unit, nbytes)));

@@ -111,7 +111,7 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   }
   const std::shared_ptr<const frame::FrameContext> env = frame::MakeFrameContext(options);
   CAIRN_ASSIGN_OR_RETURN(const std::optional<format::FrameHeader> header,
-                         frame::ReadHeader(window, options.offset));
+                         frame::ReadHeader(buffered, options.offset));
   CAIRN_ASSIGN_OR_RETURN(std::vector<frame::Extent> known,
                          frame::KnownParts(*file, options.offset, header));
   frame::ChunkDetector detector(*env, frame::TraitsOf(header));

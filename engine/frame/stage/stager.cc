@@ -172,7 +172,9 @@ absl::Status Stager::Append(Bytes items) {
   return Remember(StageItems(items));
 }
 
-absl::Status Stager::AppendChunk(Bytes chunk) { return InsertCompressed(draft_.nchunks(), chunk); }
+absl::Status Stager::AppendCompressed(Bytes chunk) {
+  return InsertCompressed(draft_.nchunks(), chunk);
+}
 
 // The bytes of a short last chunk that repeats `special` too. It leaves the index: the run that
 // follows begins with it, and no item of either has to be stored.
