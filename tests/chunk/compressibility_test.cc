@@ -81,7 +81,7 @@ TEST(SampleWindowsTest, AQuickSampleMissesNothingLongerThanAnEighth) {
   }
 }
 
-TEST(NoiseProbeTest, FindsRandomBytesOfEverySize) {
+TEST(CompressibilityProbeTest, FindsRandomBytesOfEverySize) {
   CompressibilityProbe probe;
   for (const Codec codec : kCodecs) {
     int probed = 0;
@@ -96,11 +96,11 @@ TEST(NoiseProbeTest, FindsRandomBytesOfEverySize) {
   }
 }
 
-TEST(NoiseProbeTest, LeavesACodecOfTheProgramsOwnAlone) {
+TEST(CompressibilityProbeTest, LeavesACodecOfTheProgramsOwnAlone) {
   EXPECT_FALSE(CompressibilityProbe::IsWorthProbing(100000, static_cast<Codec>(160)));
 }
 
-TEST(NoiseProbeTest, FindsARepeatAtAnyDistance) {
+TEST(CompressibilityProbeTest, FindsARepeatAtAnyDistance) {
   CompressibilityProbe probe;
   for (const Codec codec : kCodecs) {
     for (size_t period = 1; period <= 32 * kKiB; period += 1 + period / 5) {
@@ -110,7 +110,7 @@ TEST(NoiseProbeTest, FindsARepeatAtAnyDistance) {
   }
 }
 
-TEST(NoiseProbeTest, FindsTheRepeatOfASlowCodecAnywhere) {
+TEST(CompressibilityProbeTest, FindsTheRepeatOfASlowCodecAnywhere) {
   CompressibilityProbe probe;
   for (const Codec codec : {Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
     for (size_t to = 40 * kKiB; to < 240 * kKiB; to += 13 * kKiB) {
@@ -122,7 +122,7 @@ TEST(NoiseProbeTest, FindsTheRepeatOfASlowCodecAnywhere) {
   }
 }
 
-TEST(NoiseProbeTest, UnevenBytesAreCompressibleForACodecThatCountsThem) {
+TEST(CompressibilityProbeTest, UnevenBytesAreCompressibleForACodecThatCountsThem) {
   std::mt19937 random(7);
   CompressibilityProbe probe;
   for (const size_t size : {4 * kKiB, 64 * kKiB, 500 * kKiB}) {
