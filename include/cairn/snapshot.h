@@ -112,7 +112,7 @@ class CAIRN_EXPORT Snapshot {
 
   // kNotFound when there is none of that name.
   absl::StatusOr<std::vector<std::byte>> GetMetalayer(std::string_view name) const;
-  absl::StatusOr<std::vector<std::byte>> GetVlmeta(std::string_view name) const;
+  absl::StatusOr<std::vector<std::byte>> GetVlmetalayer(std::string_view name) const;
 
   // Where a chunk lies; does not touch it.
   absl::StatusOr<ChunkEntry> GetEntry(int64_t nchunk) const;
@@ -120,8 +120,8 @@ class CAIRN_EXPORT Snapshot {
   absl::StatusOr<Chunk> GetChunk(int64_t nchunk) const;
   // Decoded size of one chunk, bytes: within Limits::max_chunk_nbytes, so a buffer of that size is
   // no more than the caller allowed.
-  absl::StatusOr<int32_t> ChunkSize(int64_t nchunk) const;
-  // Decodes one chunk; dst must have its ChunkSize.
+  absl::StatusOr<int32_t> ChunkNbytes(int64_t nchunk) const;
+  // Decodes one chunk; dst must have its ChunkNbytes.
   absl::Status ReadChunk(int64_t nchunk, MutableBytes dst) const;
 
   // The n-dimensional array that the frame holds, when its metalayer `b2nd` (or `caterva`) says so.

@@ -96,8 +96,8 @@ class CAIRN_EXPORT Writer {
   absl::Status SetMetalayer(std::string_view name, Bytes content);
   // Adds or replaces a vlmetalayer. With more than 14 of them the frame is no longer sealed, or
   // C-Blosc2 could not write it any more. kResourceExhausted past Limits::max_metadata_nbytes.
-  absl::Status SetVlmeta(std::string_view name, Bytes content);
-  absl::Status DeleteVlmeta(std::string_view name);
+  absl::Status SetVlmetalayer(std::string_view name, Bytes content);
+  absl::Status DeleteVlmetalayer(std::string_view name);
 
   // The committed state with the staged edits on top. While it lives, no other writer can open the
   // frame: it would write where these edits are.

@@ -17,7 +17,7 @@ constexpr int32_t kFirstChunkItems = 100;
 ChunkList ReadChunks(const Snapshot& snapshot) {
   ChunkList chunks;
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
-    const auto size = snapshot.ChunkSize(i);
+    const auto size = snapshot.ChunkNbytes(i);
     EXPECT_TRUE(IsOk(size));
     chunks.emplace_back(static_cast<size_t>(size.value_or(0)));
     const absl::Status status = snapshot.ReadChunk(i, chunks.back());

@@ -66,7 +66,7 @@ absl::StatusOr<SpecialValue> SpecialOf(const Snapshot& snapshot, int64_t nchunk)
   if (!chunk.ok()) return chunk.status();
   const auto info = InspectChunk(chunk->bytes());
   if (!info.ok()) return info.status();
-  const auto size = snapshot.ChunkSize(nchunk);
+  const auto size = snapshot.ChunkNbytes(nchunk);
   if (!size.ok()) return size.status();
   EXPECT_EQ(*size, info->nbytes) << "chunk " << nchunk;
   const bool stored = entry->offset != -1 || entry->file != -1;
@@ -103,14 +103,14 @@ void CheckMetadata(const Entry& entry, const Snapshot& snapshot) {
   }
   std::vector<Metalayer> vlmeta;
   for (const std::string& name : snapshot.vlmetalayers()) {
-    auto content = snapshot.GetVlmeta(name);
+    auto content = snapshot.GetVlmetalayer(name);
     ASSERT_TRUE(IsOk(content));
     vlmeta.push_back({.name = name, .content = *std::move(content)});
   }
   std::ranges::sort(vlmeta, {}, &Metalayer::name);
   EXPECT_EQ(vlmeta, entry.vlmetalayers());
   EXPECT_EQ(snapshot.GetMetalayer("no such").status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(snapshot.GetVlmeta("no such").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(snapshot.GetVlmetalayer("no such").status().code(), absl::StatusCode::kNotFound);
 }
 
 // Decodes all chunks; the bytes are kept in `kept` when it has room for them.
@@ -118,7 +118,7 @@ absl::StatusOr<std::string> HashChunks(const Snapshot& snapshot, MutableBytes ke
   ContentHasher hasher;
   size_t done = 0;
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
-    const auto size = snapshot.ChunkSize(i);
+    const auto size = snapshot.ChunkNbytes(i);
     if (!size.ok()) return size.status();
     GuardedBytes chunk(Size(*size));
     const absl::Status status = snapshot.ReadChunk(i, chunk.bytes());
@@ -195,7 +195,7 @@ absl::Status ReadMetadata(const Snapshot& snapshot) {
     if (!content.ok()) return content.status();
   }
   for (const std::string& name : snapshot.vlmetalayers()) {
-    const auto content = snapshot.GetVlmeta(name);
+    const auto content = snapshot.GetVlmetalayer(name);
     if (!content.ok()) return content.status();
   }
   return absl::OkStatus();

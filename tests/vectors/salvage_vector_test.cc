@@ -47,7 +47,7 @@ std::vector<Buffer> StoredChunks(const Snapshot& snapshot) {
   std::ranges::sort(places);
   std::vector<Buffer> chunks;
   for (const auto& [offset, number] : places) {
-    chunks.emplace_back(static_cast<size_t>(snapshot.ChunkSize(number).value()));
+    chunks.emplace_back(static_cast<size_t>(snapshot.ChunkNbytes(number).value()));
     EXPECT_TRUE(IsOk(snapshot.ReadChunk(number, chunks.back()))) << number;
   }
   return chunks;
@@ -56,7 +56,7 @@ std::vector<Buffer> StoredChunks(const Snapshot& snapshot) {
 std::vector<Buffer> AllChunks(const Snapshot& snapshot) {
   std::vector<Buffer> chunks;
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
-    chunks.emplace_back(static_cast<size_t>(snapshot.ChunkSize(i).value()));
+    chunks.emplace_back(static_cast<size_t>(snapshot.ChunkNbytes(i).value()));
     EXPECT_TRUE(IsOk(snapshot.ReadChunk(i, chunks.back()))) << i;
   }
   return chunks;

@@ -85,7 +85,7 @@ absl::StatusOr<std::vector<std::byte>> Snapshot::GetMetalayer(std::string_view n
   return absl::NotFoundError(absl::StrFormat("metalayer %s", name));
 }
 
-absl::StatusOr<std::vector<std::byte>> Snapshot::GetVlmeta(std::string_view name) const {
+absl::StatusOr<std::vector<std::byte>> Snapshot::GetVlmetalayer(std::string_view name) const {
   CAIRN_RETURN_IF_ERROR(state_->trailer_damage);
   const auto it = std::ranges::find(state_->vlmetalayers, name, &frame::VlMetalayer::name);
   if (it != state_->vlmetalayers.end()) return frame::DecodeVlLayer(*state_->env, *it);
@@ -119,7 +119,7 @@ absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
   return Chunk(chunk->bytes(), owner);
 }
 
-absl::StatusOr<int32_t> Snapshot::ChunkSize(int64_t nchunk) const {
+absl::StatusOr<int32_t> Snapshot::ChunkNbytes(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const int32_t nbytes, frame::ChunkNbytes(*state_, nchunk));
   if (absl::Status status = frame::CheckChunkNbytes(*state_, nbytes); !status.ok()) {
     return frame::AtChunk(nchunk, status);

@@ -83,14 +83,14 @@ absl::Status Writer::SetMetalayer(std::string_view name, Bytes content) {
   return stager->SetMetalayer(name, content);
 }
 
-absl::Status Writer::SetVlmeta(std::string_view name, Bytes content) {
+absl::Status Writer::SetVlmetalayer(std::string_view name, Bytes content) {
   CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->SetVlmeta(name, content);
+  return stager->SetVlmetalayer(name, content);
 }
 
-absl::Status Writer::DeleteVlmeta(std::string_view name) {
+absl::Status Writer::DeleteVlmetalayer(std::string_view name) {
   CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->DeleteVlmeta(name);
+  return stager->DeleteVlmetalayer(name);
 }
 
 absl::StatusOr<Snapshot> Writer::StagedSnapshot() {

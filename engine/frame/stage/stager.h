@@ -59,8 +59,8 @@ class Stager {
   // Fills a new frame with the zeros of its array.
   absl::Status MakeArray();
 
-  absl::Status SetVlmeta(std::string_view name, Bytes content);
-  absl::Status DeleteVlmeta(std::string_view name);
+  absl::Status SetVlmetalayer(std::string_view name, Bytes content);
+  absl::Status DeleteVlmetalayer(std::string_view name);
 
   // Makes a chunk of what waits in the tail and brings everything to the files.
   absl::Status Finish();

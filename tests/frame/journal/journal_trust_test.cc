@@ -125,7 +125,7 @@ TEST_F(JournalTrustTest, EditsOfALayerWhoseNameNobodyMayGiveAreReplayed) {
   Frame frame = Open();
   ASSERT_EQ(frame.snapshot().vlmetalayers(), std::vector{name});
   auto writer = frame.OpenWriter();
-  ASSERT_TRUE(IsOk(writer->DeleteVlmeta(name)));
+  ASSERT_TRUE(IsOk(writer->DeleteVlmetalayer(name)));
   ASSERT_TRUE(IsOk(writer->Commit()));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(64, 2))));
   ASSERT_TRUE(IsOk(writer->Commit()));

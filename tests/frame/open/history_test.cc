@@ -195,11 +195,11 @@ TEST_F(HistoryTest, AnOldStateIsReadOnlyAndStaysTheSame) {
 TEST_F(HistoryTest, CheckpointsThatShareAnIndexAreRefused) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("note", MakeNoise(8, 1))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", MakeNoise(8, 1))));
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
   const std::vector<std::byte> before = FileBytes(path_);
   const FrameParts shared = PartsOf(before);
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("note", MakeNoise(8, 2))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", MakeNoise(8, 2))));
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
   std::vector<std::byte> bytes = FileBytes(path_);
   EXPECT_EQ(Frame::OpenBuffer(bytes)->History()->size(), states_.size() + 2);
@@ -290,11 +290,11 @@ TEST_F(HistoryTest, AReaderOfAHigherGenerationKeepsItFromBeingReclaimed) {
   auto writer = Open().OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 16; ++i) {
-    ASSERT_TRUE(IsOk(writer->SetVlmeta(std::to_string(i), MakeNoise(8, 1))));
+    ASSERT_TRUE(IsOk(writer->SetVlmetalayer(std::to_string(i), MakeNoise(8, 1))));
   }
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
   for (int i = 0; i < 16; ++i) {
-    ASSERT_TRUE(IsOk(writer->DeleteVlmeta(std::to_string(i))));
+    ASSERT_TRUE(IsOk(writer->DeleteVlmetalayer(std::to_string(i))));
   }
   for (int i = 0; i < 8; ++i) {
     ASSERT_TRUE(IsOk(writer->UpdateChunk(i, MakeNoise(4096, 50))));
@@ -341,7 +341,7 @@ TEST_F(HistoryTest, ReclaimRefusesWhereTheJournalLeavesNoRoomForASeal) {
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 15; ++i) {
-    ASSERT_TRUE(IsOk(writer->SetVlmeta(std::to_string(i), MakeNoise(8, 1))));
+    ASSERT_TRUE(IsOk(writer->SetVlmetalayer(std::to_string(i), MakeNoise(8, 1))));
   }
   ASSERT_TRUE(IsOk(writer->Commit()));
   for (const uint64_t keep : {0, 1}) {
@@ -349,7 +349,7 @@ TEST_F(HistoryTest, ReclaimRefusesWhereTheJournalLeavesNoRoomForASeal) {
   }
   EXPECT_EQ(frame.History()->size(), states_.size() + 1);
   for (int i = 0; i < 15; ++i) {
-    ASSERT_TRUE(IsOk(writer->DeleteVlmeta(std::to_string(i))));
+    ASSERT_TRUE(IsOk(writer->DeleteVlmetalayer(std::to_string(i))));
   }
   ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_TRUE(IsOk(writer->Reclaim()));

@@ -34,8 +34,8 @@ Buffer Salvaging::MakeFrame(const CreateOptions& options, const std::vector<Buff
   auto writer = Frame::Build(path, again);
   EXPECT_TRUE(IsOk(writer));
   for (const Buffer& piece : pieces) EXPECT_TRUE(IsOk(writer->Append(piece)));
-  EXPECT_TRUE(IsOk(writer->SetVlmeta("noise", MakeNoise(500, 77))));
-  EXPECT_TRUE(IsOk(writer->SetVlmeta("text", MakeItems(800, 78))));
+  EXPECT_TRUE(IsOk(writer->SetVlmetalayer("noise", MakeNoise(500, 77))));
+  EXPECT_TRUE(IsOk(writer->SetVlmetalayer("text", MakeItems(800, 78))));
   EXPECT_TRUE(IsOk(writer->Close()));
   return FileBytes(path);
 }

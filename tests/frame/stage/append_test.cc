@@ -37,7 +37,7 @@ std::vector<Buffer> ChunksOfPieces(int32_t typesize, Bytes items, size_t piece) 
 
 std::vector<int32_t> SizesOfChunks(const Snapshot& snapshot) {
   std::vector<int32_t> sizes;
-  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) sizes.push_back(*snapshot.ChunkSize(i));
+  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) sizes.push_back(*snapshot.ChunkNbytes(i));
   return sizes;
 }
 

@@ -97,7 +97,7 @@ absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info)
 absl::Status CatChunk(const Snapshot& snapshot, const CatFlags& flags) {
   const int64_t chunk = *flags.chunk;
   if (absl::Status status = CheckChunkExists(snapshot.info(), chunk); !status.ok()) return status;
-  const absl::StatusOr<int32_t> size = snapshot.ChunkSize(chunk);
+  const absl::StatusOr<int32_t> size = snapshot.ChunkNbytes(chunk);
   if (!size.ok()) return size.status();
   if (absl::Status status = CheckMaxBytes(flags.max_bytes, *size); !status.ok()) return status;
   Progress progress(BarLabel(), std::nullopt);

@@ -116,9 +116,9 @@ absl::StatusOr<Writer> StartFrame(const NewFrameFlags& flags, CreateOptions opti
 absl::Status CopyMetadata(const Snapshot& snapshot, const std::vector<Metalayer>& more,
                           Writer& writer) {
   for (const std::string& name : snapshot.vlmetalayers()) {
-    const absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmeta(name);
+    const absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmetalayer(name);
     if (!content.ok()) return content.status();
-    if (absl::Status status = writer.SetVlmeta(name, *content); !status.ok()) return status;
+    if (absl::Status status = writer.SetVlmetalayer(name, *content); !status.ok()) return status;
   }
   return SetVlmetalayers(more, writer);
 }

@@ -50,7 +50,7 @@ absl::Status List(const MetaFlags& flags) {
     layers.push_back({.fixed = true, .name = layer.name, .size = layer.content.size()});
   }
   for (const std::string& name : ReadableVlmeta(*snapshot)) {
-    const absl::StatusOr<std::vector<std::byte>> content = snapshot->GetVlmeta(name);
+    const absl::StatusOr<std::vector<std::byte>> content = snapshot->GetVlmetalayer(name);
     if (!content.ok()) return content.status();
     layers.push_back({.fixed = false, .name = name, .size = content->size()});
   }
@@ -98,7 +98,7 @@ absl::Status Get(const MetaFlags& flags) {
     return damage.ok() ? missing : damage;
   }
   const absl::StatusOr<std::vector<std::byte>> content =
-      flags.fixed ? snapshot->GetMetalayer(flags.name) : snapshot->GetVlmeta(flags.name);
+      flags.fixed ? snapshot->GetMetalayer(flags.name) : snapshot->GetVlmetalayer(flags.name);
   if (!content.ok()) return content.status();
   const absl::Status status = PrintContent(*content, flags);
   return status.ok() ? damage : status;
@@ -118,7 +118,7 @@ absl::Status Set(const MetaFlags& flags) {
       input->ReadAll(static_cast<size_t>(Limits().max_metadata_nbytes));
   if (!content.ok()) return content.status();
   const absl::Status status = flags.fixed ? writer->SetMetalayer(flags.name, *content)
-                                          : writer->SetVlmeta(flags.name, *content);
+                                          : writer->SetVlmetalayer(flags.name, *content);
   return status.ok() ? writer->Close() : status;
 }
 
@@ -145,7 +145,7 @@ absl::Status Remove(const MetaFlags& flags) {
   absl::StatusOr<Writer> writer = frame->OpenWriter({.wait = flags.wait});
   if (!writer.ok()) return writer.status();
   if (absl::Status refused = CheckRemovable(*frame, flags); !refused.ok()) return refused;
-  const absl::Status status = writer->DeleteVlmeta(flags.name);
+  const absl::Status status = writer->DeleteVlmetalayer(flags.name);
   return status.ok() ? writer->Close() : status;
 }
 

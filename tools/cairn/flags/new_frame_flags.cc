@@ -91,7 +91,7 @@ absl::StatusOr<NewFrameFlags::Layers> NewFrameFlags::ReadLayers() const {
 
 absl::Status SetVlmetalayers(const std::vector<Metalayer>& layers, Writer& writer) {
   for (const Metalayer& layer : layers) {
-    if (absl::Status status = writer.SetVlmeta(layer.name, layer.content); !status.ok()) {
+    if (absl::Status status = writer.SetVlmetalayer(layer.name, layer.content); !status.ok()) {
       return status;
     }
   }

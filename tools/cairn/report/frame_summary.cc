@@ -65,7 +65,7 @@ absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snaps
   if (summary.info.dead_bytes < 0) CountDeadBytes(snapshot, summary.info);
   size_t shown = 0;
   for (std::string& name : ReadableVlmeta(snapshot)) {
-    absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmeta(name);
+    absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmetalayer(name);
     if (!content.ok()) return content.status();
     shown += content->size();
     if (shown > kMaxShownBytes) {

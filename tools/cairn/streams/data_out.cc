@@ -46,7 +46,7 @@ absl::Status WriteVariableBlocks(const Snapshot& snapshot, const Range& bytes, P
   int64_t chunk = chunksize > 0 ? bytes.begin / chunksize : 0;
   int64_t end = chunk * std::max(chunksize, 0);  // of the chunks so far
   for (int64_t at = bytes.begin; at < bytes.end; ++chunk) {
-    const absl::StatusOr<int32_t> size = snapshot.ChunkSize(chunk);
+    const absl::StatusOr<int32_t> size = snapshot.ChunkNbytes(chunk);
     if (!size.ok()) return size.status();
     end += std::min<int64_t>(*size, bytes.end - end);
     if (end < bytes.end && end - at < kPieceSize) continue;
@@ -62,7 +62,7 @@ absl::Status WriteVariableBlocks(const Snapshot& snapshot, const Range& bytes, P
 absl::Status WriteChunks(const Snapshot& snapshot, const Range& chunks, Progress& progress) {
   int64_t done = 0;
   for (int64_t i = chunks.begin; i < chunks.end; ++i) {
-    const absl::StatusOr<int32_t> size = snapshot.ChunkSize(i);
+    const absl::StatusOr<int32_t> size = snapshot.ChunkNbytes(i);
     if (!size.ok()) return size.status();
     const Buffer buffer(static_cast<size_t>(*size));
     if (absl::Status status = snapshot.ReadChunk(i, buffer.bytes()); !status.ok()) return status;
