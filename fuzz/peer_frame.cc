@@ -105,7 +105,7 @@ Questions QuestionsOf(const Snapshot& snapshot) {
   const FrameInfo& info = snapshot.info();
   for (int64_t i = 0; i < info.nchunks; ++i) {
     // What they take for a chunk of full size shall fit, too.
-    const int32_t room = std::min(std::max(info.chunksize, 1), kMostRoom);
+    const int32_t room = std::min(info.chunksize.value_or(1), kMostRoom);
     questions.rooms.push_back(std::max(snapshot.ChunkNbytes(i).value_or(0), room));
   }
   std::vector<std::string> metalayers;

@@ -38,8 +38,8 @@ class ChunkEdits {
   absl::Status Edit() {
     const auto staged = writer_.StagedSnapshot();
     if (!staged.ok()) return staged.status();
-    chunksize_ = staged->info().chunksize;
-    if (chunksize_ < 0) chunksize_ = kFirstChunkItems * typesize();
+    const FrameInfo& info = staged->info();
+    chunksize_ = info.variable_chunks ? 0 : info.chunksize.value_or(kFirstChunkItems * typesize());
     if (chunks_.empty()) return Append();
     switch (random_() % 8) {
       case 0:

@@ -147,7 +147,7 @@ int64_t StoredBytes(const Snapshot& snapshot) {
     const auto entry = snapshot.GetEntry(i);
     const auto chunk = snapshot.GetChunk(i);
     EXPECT_TRUE(entry.ok() && chunk.ok()) << i;
-    if (entry.ok() && chunk.ok() && entry->offset >= 0) {
+    if (entry.ok() && chunk.ok() && entry->offset) {
       total += static_cast<int64_t>(chunk->bytes().size());
     }
   }

@@ -16,8 +16,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "cairn/frame.h"
 #include "cairn/options.h"
+#include "cairn/reports.h"
 #include "engine/frame/commit/checkpoint_encoder.h"
 #include "engine/frame/commit/live_copy.h"
 #include "engine/frame/files/frame_location.h"

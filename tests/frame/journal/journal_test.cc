@@ -379,7 +379,7 @@ TEST_F(JournalFrameTest, ADamagedChunkAtTheEndCanBeDeletedWhenItemsWaitBehindIt)
     ASSERT_TRUE(IsOk(writer->Commit()));
   }
   std::vector<std::byte> bytes = FileBytes(path_);
-  bytes[static_cast<size_t>(second.offset) + 40] ^= std::byte{1};
+  bytes[static_cast<size_t>(*second.offset) + 40] ^= std::byte{1};
   PutFileBytes(path_, bytes);
   Frame frame = Open();
   std::vector<std::byte> tail(41);

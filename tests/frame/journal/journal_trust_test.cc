@@ -272,7 +272,7 @@ TEST_F(JournalTrustTest, ACheckpointSealsWhereTheStoredBytesCannotBe) {
   PutBehind(batch);
   ASSERT_TRUE(IsOk(Open().OpenWriter()->Close()));
   EXPECT_TRUE(Open().snapshot().info().sealed);
-  EXPECT_EQ(Open().snapshot().info().dead_bytes, -1);
+  EXPECT_EQ(Open().snapshot().info().dead_bytes, std::nullopt);
   EXPECT_TRUE(Open().snapshot().Verify()->ok());
 }
 

@@ -226,16 +226,17 @@ TEST_F(HistoryTest, ACompactionThatIsStoppedChangesNothing) {
   Frame frame = Open();
   const int64_t nchunks = frame.snapshot().info().nchunks;
   std::vector<int64_t> told;
-  const auto stopped = frame.Compact([&](int64_t chunks) {
+  const auto stopped = frame.Compact({.progress = [&](int64_t chunks) {
     told.push_back(chunks);
     return chunks < 3;
-  });
+  }});
   EXPECT_TRUE(absl::IsCancelled(stopped.status()));
   EXPECT_EQ(told, (std::vector<int64_t>{1, 2, 3}));
   EXPECT_EQ(FileBytes(path_), before);
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
   told.clear();
-  const auto done = frame.Compact([&](int64_t chunks) { return told.push_back(chunks), true; });
+  const auto done =
+      frame.Compact({.progress = [&](int64_t chunks) { return told.push_back(chunks), true; }});
   ASSERT_TRUE(IsOk(done));
   EXPECT_EQ(std::ssize(told), nchunks);
   EXPECT_EQ(DataOf(Open().snapshot()).value(), states_.rbegin()->second);

@@ -117,7 +117,7 @@ TEST_P(LegacyTest, StaysAsItIsWhenRefreshed) {
   ASSERT_TRUE(IsOk(frame));
   const absl::StatusOr<Snapshot> again = frame->Refresh();
   ASSERT_TRUE(IsOk(again));
-  EXPECT_EQ(&again->state(), &frame->snapshot().state());
+  EXPECT_EQ(*again, frame->snapshot());
 }
 
 TEST_P(LegacyTest, IsNotSealed) {

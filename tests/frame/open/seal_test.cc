@@ -132,7 +132,7 @@ class VerifyPolicyTest : public FrameSealTest {
  protected:
   void SetUp() override {
     ASSERT_TRUE(IsOk(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), MakeNoise(200, 1))));
-    payload_ = Open().snapshot().GetEntry(0)->offset + 32;
+    payload_ = Open().snapshot().GetEntry(0)->offset.value() + 32;
   }
   static absl::Status ReadFirst(const Frame& frame) {
     std::vector<std::byte> chunk(kSmallChunk);

@@ -21,7 +21,7 @@ std::vector<Range> PlacesOf(Bytes bytes) {
   EXPECT_TRUE(IsOk(frame));
   std::vector<Range> places;
   for (int64_t i = 0; i < frame->snapshot().info().nchunks; ++i) {
-    const int64_t begin = frame->snapshot().GetEntry(i)->offset;
+    const int64_t begin = frame->snapshot().GetEntry(i)->offset.value();
     places.push_back({begin, begin + std::ssize(frame->snapshot().GetChunk(i)->bytes())});
   }
   return places;

@@ -138,7 +138,7 @@ TEST(AppendTest, EachCallMakesAChunkOfAFrameOfVariableChunks) {
     ExpectHolds(*writer.Commit(), Bytes(items).first(begin));
   }
   EXPECT_EQ(SizesOfChunks(frame.snapshot()), sizes);
-  EXPECT_EQ(frame.snapshot().info().chunksize, 0);
+  EXPECT_TRUE(frame.snapshot().info().variable_chunks);
   EXPECT_EQ(frame.snapshot().info().format_version, 3);
 }
 
@@ -168,7 +168,7 @@ TEST(AppendTest, ChunksOfZerosLieInTheIndexOfAFixedFrame) {
   ExpectHolds(snapshot, items);
   constexpr auto kZeros = SpecialValue::kZeros;
   EXPECT_EQ(Specials(snapshot), (std::vector{kZeros, kZeros, SpecialValue::kNone, kZeros, kZeros}));
-  EXPECT_EQ(snapshot.GetEntry(0)->offset, -1);
+  EXPECT_FALSE(snapshot.GetEntry(0)->stored());
   EXPECT_GT(snapshot.GetEntry(2)->offset, 0);
 }
 

@@ -256,7 +256,7 @@ TEST(ArrayEditsTest, ShrinksPastAChunkThatCannotBeRead) {
   ASSERT_TRUE(IsOk(writer->Close()));
   {
     std::fstream file(dir.Path("a"), std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(frame->snapshot().GetEntry(1)->offset);
+    file.seekp(frame->snapshot().GetEntry(1)->offset.value());
     file << std::string(40, 'x');
   }
   frame = Frame::Open(dir.Path("a"));

@@ -252,7 +252,7 @@ TEST_F(CachedReadsTest, AFlippedBitInAJournaledChunkIsFoundAtItsFirstTouch) {
     ASSERT_TRUE(IsOk(writer->Commit()));
   }
   const int64_t nchunk = 5000 * 4 / 8192;
-  const int64_t offset = frame_->snapshot().GetEntry(nchunk)->offset;
+  const int64_t offset = frame_->snapshot().GetEntry(nchunk)->offset.value();
   const std::vector<std::byte> good = test::FileBytes(path_);
   std::vector<std::byte> raw(8192);
   for (size_t at = static_cast<size_t>(offset) + 32; at < static_cast<size_t>(offset) + 40; ++at) {

@@ -115,7 +115,7 @@ absl::Status CatItems(const Snapshot& snapshot, const CatFlags& flags) {
   // Chunks may hold more than the header says of them all.
   const bool whole = bytes.begin == 0 && bytes.end == info.nbytes && !flags.max_bytes;
   // Without a common size the way from a byte to its chunk is long; chunk by chunk it is short.
-  if (whole && info.chunksize <= 0) return WriteChunks(snapshot, {0, info.nchunks}, progress);
+  if (whole && !info.chunksize) return WriteChunks(snapshot, {0, info.nchunks}, progress);
   return WriteBytes(snapshot, bytes, progress);
 }
 

@@ -41,10 +41,10 @@ class PieceWriter {
 // Pieces end where chunks do, however large these are: a chunk of variable blocks begins with a
 // table of them all, which every read goes through.
 absl::Status WriteVariableBlocks(const Snapshot& snapshot, const Range& bytes, Progress& progress) {
-  const int32_t chunksize = snapshot.info().chunksize;
+  const int64_t chunksize = snapshot.info().chunksize.value_or(0);
   PieceWriter writer(snapshot);
   int64_t chunk = chunksize > 0 ? bytes.begin / chunksize : 0;
-  int64_t end = chunk * std::max(chunksize, 0);  // of the chunks so far
+  int64_t end = chunk * chunksize;  // of the chunks so far
   for (int64_t at = bytes.begin; at < bytes.end; ++chunk) {
     const absl::StatusOr<int32_t> size = snapshot.ChunkNbytes(chunk);
     if (!size.ok()) return size.status();
@@ -76,7 +76,7 @@ absl::Status WriteBytes(const Snapshot& snapshot, const Range& bytes, Progress& 
   if (snapshot.info().vlblocks) return WriteVariableBlocks(snapshot, bytes, progress);
   PieceWriter writer(snapshot);
   for (int64_t at = bytes.begin; at < bytes.end;) {
-    const int64_t end = PieceEnd(at, bytes.end, snapshot.info().chunksize);
+    const int64_t end = PieceEnd(at, bytes.end, snapshot.info().chunksize.value_or(0));
     if (absl::Status status = writer.Write(at, end); !status.ok()) return status;
     progress.Show(end - bytes.begin);
     at = end;
