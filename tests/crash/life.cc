@@ -71,7 +71,7 @@ absl::Status Life::OpenWriter() {
   CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, writer_->StagedSnapshot());
   end_ = EndOf(snapshot);
   Check(snapshot, ContentOf(*committed_), "opened for writing");
-  // The first commit tells how much its record adds, and the second ends with a sector.
+  // The first commit shows how much its record adds, and the second ends with a sector.
   for (int i = 0; i < 2 && setup_.one_sector && end_ % SimulatedInode::kSector != 0; ++i) {
     CAIRN_RETURN_IF_ERROR(Commit(Durability::kProcess));
   }

@@ -20,7 +20,7 @@ bool IsNoFrame(Bytes frame) {
   return FindEra(frame).status() == absl::InvalidArgumentError("not a Blosc2 frame");
 }
 
-TEST(LegacyEraTest, TellsEveryFormatByItsFirstBytes) {
+TEST(LegacyEraTest, KnowsEveryFormatByItsFirstBytes) {
   EXPECT_EQ(EraOfFrame(test::PackedFrame()), Era::kPacked2015);
   EXPECT_EQ(EraOfFrame(test::PackedDeltaFrame()), Era::kPacked2015);
   EXPECT_EQ(EraOfFrame(test::Frame2019()), Era::kFrame2019);

@@ -137,7 +137,7 @@ TEST(ArrayTest, RandomBoxesEqualTheModel) {
 }
 
 TEST(ArrayTest, ReadsOnlyTheBlocksThatABoxTouches) {
-  // A block whose position is damaged cannot be read by anybody who looks at it.
+  // A block whose position is damaged cannot be read.
   CreateOptions options = OfArray({{64, 64}, {64, 64}, {16, 16}});
   options.compression.filters = {};
   Frame frame = NewInMemory(options);
@@ -204,7 +204,7 @@ TEST(ArrayTest, ReadsChunksThatAreCutIntoOtherBlocks) {
 }
 
 TEST(ArrayTest, ReadsTheOlderNameWithoutAType) {
-  std::vector<std::byte> content = format::EncodeB2nd(kExample);
+  Buffer content = format::EncodeB2nd(kExample);
   content.resize(content.size() - 6);
   const Snapshot snapshot = FrameOf(Buffer(4 * 24, std::byte{7}), {"caterva", content}, Cut(1, 24));
   EXPECT_EQ(snapshot.array(), kExample);
@@ -252,7 +252,7 @@ TEST(ArrayTest, IsBuiltInOneGoAndRolledBackToZeros) {
   EXPECT_EQ(*items, model.items());
 }
 
-TEST(ArrayTest, StaysInItsBlocksWhateverTheWriterIsTold) {
+TEST(ArrayTest, StaysInItsBlocksWhateverTheWriterAsksFor) {
   Frame frame = NewInMemory(OfArray({{64}, {64}, {32}}));
   WriterOptions options;
   options.compression = CompressionOptions{.blocksize = 7};

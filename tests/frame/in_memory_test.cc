@@ -108,7 +108,7 @@ TEST(InMemoryTest, SnapshotAndWriterOutliveTheFrame) {
   EXPECT_EQ(second.info().nbytes, 101'500);
 }
 
-// The header's metalayers lie behind the sector that one write can flip, so the frame moves.
+// The header's metalayers lie after the sector that one write can flip, so the frame moves.
 TEST(InMemoryTest, FrameMovesWhenItsMetalayersNeedAnotherFile) {
   CreateOptions options = Cut(4, 1000);
   options.metalayers = {{.name = "large", .content = MakeItems(2000)}};

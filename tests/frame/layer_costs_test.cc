@@ -48,7 +48,7 @@ Buffer FrameOfVlmetalayers(int64_t count) {
   return frame;
 }
 
-TEST(LayerCostsTest, ATrailerFullOfVlmetalayersIsOpenedListedAndVerifiedInLinearTime) {
+TEST(LayerCostsTest, TrailerFullOfVlmetalayersIsOpenedListedAndVerifiedInLinearTime) {
   ExpectLinear(kMaxVlMetalayers / 4, [](int64_t count) {
     return [bytes = FrameOfVlmetalayers(count), count] {
       const auto frame = Frame::OpenBuffer(bytes);
@@ -61,7 +61,7 @@ TEST(LayerCostsTest, ATrailerFullOfVlmetalayersIsOpenedListedAndVerifiedInLinear
   });
 }
 
-TEST(LayerCostsTest, AHeaderFullOfLargeMetalayersIsOpenedAndReadInLinearTime) {
+TEST(LayerCostsTest, HeaderFullOfLargeMetalayersIsOpenedAndReadInLinearTime) {
   ExpectLinear(20'000, [](int64_t size) {
     std::vector<Metalayer> layers;
     for (int i = 0; i < kMaxMetalayers; ++i) {

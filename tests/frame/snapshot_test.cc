@@ -25,7 +25,7 @@ CreateOptions WithMetalayer() {
   return options;
 }
 
-// Stages one edit of each kind; the content behind is StagedContent().
+// Stages one edit of each kind; the content afterwards is StagedContent().
 void StageEdits(Writer& writer) {
   ASSERT_TRUE(IsOk(writer.Append(MakeItems(1500, 2))));
   ASSERT_TRUE(IsOk(writer.AppendSpecial(SpecialValue::kZeros, 500)));
@@ -94,7 +94,7 @@ TEST_P(SnapshotTest, WriterSeesWhatItStagedAndOthersDoNot) {
   ExpectStaged(Open().snapshot());
 }
 
-TEST_P(SnapshotTest, StagedTailIsTheLastChunk) {
+TEST_P(SnapshotTest, StagedPartialChunkIsTheLastChunk) {
   Frame frame = Open();
   Writer writer = *frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer.Append(MakeItems(700))));
@@ -147,8 +147,8 @@ TEST_P(SnapshotTest, StagedSnapshotOutlivesRollbackAndLaterEdits) {
   ExpectStaged(staged);
 }
 
-// What was staged behind the snapshot never reached the file.
-TEST_P(SnapshotTest, WriterGoesOnAfterRollingBackBehindAStagedSnapshot) {
+// What was staged after the snapshot never reached the file.
+TEST_P(SnapshotTest, WriterGoesOnAfterARollbackThatAStagedSnapshotOutlives) {
   Frame frame = Open();
   Writer writer = *frame.OpenWriter();
   StageEdits(writer);
@@ -242,7 +242,7 @@ TEST_P(SnapshotTest, RefreshFindsTheCommitOfAnother) {
   ExpectBase(before);
 }
 
-TEST_P(SnapshotTest, ItemsThatFillNoChunkYetAreVerified) {
+TEST_P(SnapshotTest, PendingItemsAreVerified) {
   Writer writer = *Open().OpenWriter();
   ASSERT_TRUE(IsOk(writer.DeleteChunks(0, writer.StagedSnapshot()->info().nchunks)));
   for (const size_t size : {40, 1000, 40}) {
@@ -258,7 +258,7 @@ TEST_P(SnapshotTest, ItemsThatFillNoChunkYetAreVerified) {
   }
 }
 
-TEST_P(SnapshotTest, AChunkThatIsNotFullYetHasTheItemsOfTheOthers) {
+TEST_P(SnapshotTest, PartialChunkHasTheItemSizeOfTheOthers) {
   const Snapshot snapshot = [&] {
     Writer writer = *Open().OpenWriter();
     EXPECT_TRUE(IsOk(writer.Append(MakeItems(40, 5))));

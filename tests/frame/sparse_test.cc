@@ -101,7 +101,7 @@ TEST_F(SparseTest, HasOneFileAChunkAndAnIndex) {
             std::ssize(snapshot.GetChunk(1)->bytes()));
 }
 
-TEST_F(SparseTest, OpensWithASlashBehindItsName) {
+TEST_F(SparseTest, OpensWithASlashAfterItsName) {
   Make(2);
   EXPECT_TRUE(IsOk(Frame::Open(path_ + "/")));
   const std::string other = dir_.Path("g");
@@ -184,9 +184,9 @@ TEST_F(SparseTest, HugeEmptyFileCostsNothing) {
   }
 }
 
-TEST_F(SparseTest, FrameWithADamagedTrailerIsNotMadeAWholeOne) {
+TEST_F(SparseTest, FrameWithADamagedTrailerIsNotCopied) {
   Make(4);
-  std::vector<std::byte> index = FileBytes(In("chunks.b2frame"));
+  Buffer index = FileBytes(In("chunks.b2frame"));
   index.back() ^= std::byte{1};
   PutFileBytes(In("chunks.b2frame"), index);
   const auto frame = Frame::Open(path_);
@@ -345,7 +345,7 @@ TEST_F(SparseTest, SecondWriterIsRefused) {
   EXPECT_EQ(frame->Refresh()->info().nchunks, 2);
 }
 
-TEST_F(SparseTest, IsReplacedOnlyWhenNobodyReadsIt) {
+TEST_F(SparseTest, IsReplacedOnlyWithoutReaders) {
   Make(3);
   CreateOptions options = Sparse();
   EXPECT_TRUE(absl::IsAlreadyExists(Frame::Create(path_, options).status()));
@@ -385,7 +385,7 @@ TEST_F(SparseTest, CompactionSealsAndDropsOrphans) {
   EXPECT_TRUE(frame->snapshot().info().sealed);
 }
 
-TEST_F(SparseTest, ACompactionThatIsStoppedChangesNothing) {
+TEST_F(SparseTest, CompactionThatIsStoppedChangesNothing) {
   Make(3);
   const std::vector<std::string> names = NamesIn(path_);
   const Buffer content = ContentOf(Open());

@@ -1,4 +1,4 @@
-// Files that somebody cuts short while they are read without a map: every answer is the data or
+// Files that are cut short while they are read without a map: every answer is the data or
 // kDataLoss, and no signal.
 #include <filesystem>
 #include <string>
@@ -92,7 +92,7 @@ class TruncatedTest : public testing::TestWithParam<Form> {
   int64_t losses_ = 0;
 };
 
-TEST_P(TruncatedTest, AFrameThatIsCutWhileItIsOpenGivesItsDataOrDataLoss) {
+TEST_P(TruncatedTest, FrameThatIsCutWhileItIsOpenGivesItsDataOrDataLoss) {
   // Touched before it is cut, or not.
   for (const bool touched : {false, true}) {
     for (const int64_t sixteenths : {0, 1, 5, 10, 15}) {
@@ -114,7 +114,7 @@ TEST_P(TruncatedTest, AFrameThatIsCutWhileItIsOpenGivesItsDataOrDataLoss) {
       const auto history = frame->History();
       EXPECT_TRUE(history.ok() || absl::IsDataLoss(history.status())) << history.status();
       const auto compacted = frame->Compact();
-      // Fewer commits are a frame too, for whoever looks at the file anew.
+      // Fewer commits are a frame too, for a reader that opens the file anew.
       const bool fewer = compacted.ok() && GetParam() == Form::kJournaled;
       EXPECT_TRUE(fewer || absl::IsDataLoss(compacted.status())) << compacted.status();
       std::filesystem::remove_all(path_);

@@ -1,4 +1,4 @@
-// A frame as plain bytes and names: what edits leave behind, and which the format refuses.
+// A frame as plain bytes and names: what edits leave, and which the format refuses.
 #ifndef CAIRN_TESTS_SUPPORT_FRAME_MODEL_H_
 #define CAIRN_TESTS_SUPPORT_FRAME_MODEL_H_
 

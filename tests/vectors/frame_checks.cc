@@ -27,7 +27,7 @@ void CheckLaterInfo(const Entry& entry, const FrameInfo& info) {
   }
   // The low bits of the flags were no version then.
   EXPECT_EQ(info.format_version, info.era < Era::kBeta ? 0 : entry.Number("frame_version"));
-  // Before, the first chunk tells what their headers do not.
+  // Before, the first chunk says what their headers do not.
   const bool untold = info.era < Era::kBeta && info.nchunks == 0;
   if (!untold) {
     EXPECT_EQ(info.filters, entry.filters());
@@ -247,7 +247,7 @@ std::span<const Access> AccessesOf(const Entry& entry) {
 }
 
 int64_t AllowedForOpening(int64_t size) {
-  // What every open frame takes, of which 64 KiB are for a look at what lies behind its trailer;
+  // What every open frame takes, of which 64 KiB are for a look at what lies after its trailer;
   // and the metadata as they lie in the file.
   constexpr int64_t kAnyFrame = 84 << 10;
   return kAnyFrame + size;

@@ -215,7 +215,7 @@ class Sequence {
     EXPECT_EQ(report->size_after, snapshot.info().frame_size);
   }
 
-  // The index and one file a stored chunk, once nobody reads an older state.
+  // The index and one file a stored chunk, once no reader holds an older state.
   void ExpectNoOrphans() {
     const Snapshot snapshot = frame_->snapshot();
     int64_t stored = 0;

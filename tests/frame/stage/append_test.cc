@@ -66,7 +66,7 @@ TEST(AppendTest, PieceSizesDoNotChangeTheChunks) {
   }
 }
 
-TEST(AppendTest, ChunksAreCutAtWholeItemsOfTheChunksize) {
+TEST(AppendTest, ChunksAreCutAtCompleteItemsOfTheChunksize) {
   Frame frame = test::NewInMemory(Cut(3, 1000));
   Writer writer = *frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer.Append(MakeItems(2100))));
@@ -82,7 +82,7 @@ TEST(AppendTest, ChunksHoldAtLeastOneItem) {
   EXPECT_EQ(SizesOfChunks(*writer.Commit()), (std::vector<int32_t>{300, 300, 300}));
 }
 
-TEST(AppendTest, ShortTailGoesOnAfterCommit) {
+TEST(AppendTest, PartialChunkGoesOnAfterCommit) {
   const Buffer items = MakeItems(5300);
   Frame frame = test::NewInMemory(Cut(4, 1000));
   Writer writer = *frame.OpenWriter();
@@ -94,7 +94,7 @@ TEST(AppendTest, ShortTailGoesOnAfterCommit) {
   EXPECT_EQ(ChunksOf(Checkpointed(frame, writer)), ChunksOfPieces(4, items, items.size()));
 }
 
-TEST(AppendTest, ShortTailGoesOnAfterCloseAndReopen) {
+TEST(AppendTest, PartialChunkGoesOnAfterCloseAndReopen) {
   const test::TempDir dir;
   const std::string path = dir.Path("frame");
   const Buffer items = MakeItems(2100);
@@ -111,7 +111,7 @@ TEST(AppendTest, ShortTailGoesOnAfterCloseAndReopen) {
   EXPECT_EQ(ChunksOf(snapshot), ChunksOfPieces(4, items, items.size()));
 }
 
-TEST(AppendTest, ShortTailOfZerosGoesOn) {
+TEST(AppendTest, PartialChunkOfZerosGoesOn) {
   Frame frame = test::NewInMemory(Cut(4, 1000));
   Writer writer = *frame.OpenWriter();
   Buffer items(1500);
@@ -142,7 +142,7 @@ TEST(AppendTest, EachCallMakesAChunkOfAFrameOfVariableChunks) {
   EXPECT_EQ(frame.snapshot().info().format_version, 3);
 }
 
-TEST(AppendTest, LastItemNeedNotBeWhole) {
+TEST(AppendTest, LastItemNeedNotBeComplete) {
   const Buffer items = MakeItems(1003);
   Frame frame = test::NewInMemory(Cut(4, 100));
   Writer writer = *frame.OpenWriter();

@@ -98,7 +98,7 @@ TEST(ArrayEditsTest, LeavesZerosInThePaddingOfWhatItCuts) {
 }
 
 TEST(ArrayEditsTest, ShowsNothingOfWhatOthersLeftInThePadding) {
-  // C-Blosc2 leaves what was cut off behind the edge.
+  // C-Blosc2 leaves what was cut off beyond the edge.
   Frame frame = NewInMemory(OfArray(SmallArray()));
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));

@@ -86,7 +86,7 @@ TEST_F(MetadataTest, MetalayerOfAnEmptyFrameChanges) {
   EXPECT_TRUE(Open().info().sealed);
 }
 
-TEST_F(MetadataTest, MetalayersBehindTheFirstSectorChangeToo) {
+TEST_F(MetadataTest, MetalayersAfterTheFirstSectorChangeToo) {
   const CreateOptions options = WithMetalayers(kMaxMetalayers, 64);
   ASSERT_TRUE(IsOk(Frame::Create(path_, options)));
   EditFrame([](Writer& writer) {
@@ -194,7 +194,7 @@ TEST_F(MetadataTest, FifteenVlmetalayersLeaveNoRoomForTheSeal) {
   ExpectHolds(Open(), MakeItems(2500));
 }
 
-TEST_F(MetadataTest, ShortTailGoesOnInAFrameWithoutRoomForTheSeal) {
+TEST_F(MetadataTest, PartialChunkGoesOnInAFrameWithoutRoomForTheSeal) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, test::Cut(4, 1000))));
   EditFrame([](Writer& writer) {
     for (int i = 0; i < 15; ++i) {
@@ -209,7 +209,7 @@ TEST_F(MetadataTest, ShortTailGoesOnInAFrameWithoutRoomForTheSeal) {
   EXPECT_EQ(Open().info().nchunks, 2);
 }
 
-TEST_F(MetadataTest, AVlmetalayerThatStandsThereTwiceIsDeletedTwice) {
+TEST_F(MetadataTest, DuplicateVlmetalayerIsDeletedTwice) {
   CreateOptions options = test::Cut(4, 1000);
   options.fingerprint = FingerprintType::kNone;
   ASSERT_TRUE(

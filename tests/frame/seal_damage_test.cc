@@ -49,10 +49,10 @@ class SealDamageTest : public testing::TestWithParam<FingerprintType> {
   void CheckReport(const VerifyReport& report, int64_t position) const;
   std::optional<int64_t> ChunkAt(int64_t position) const;
 
-  std::vector<std::byte> frame_;
+  Buffer frame_;
   FrameParts parts_;
   std::vector<Range> chunks_;  // empty ones are special
-  std::vector<std::vector<std::byte>> data_;
+  std::vector<Buffer> data_;
   Range metalayer_;
   Range table_;  // the fingerprints of the chunks
 };
@@ -66,7 +66,7 @@ void SealDamageTest::SetUp() {
   options.metalayers = {{.name = "m", .content = ToVector(AsBytes("METALAYER"))}};
   auto writer = Frame::Build(dir.Path("f"), options);
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_TRUE(IsOk(writer->Append(std::vector<std::byte>(2 * kSealedChunk, std::byte{7}))));
+  ASSERT_TRUE(IsOk(writer->Append(Buffer(2 * kSealedChunk, std::byte{7}))));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(kSealedChunk, 1))));
   ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, kSealedChunk)));
   ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kRepeat, kSealedChunk, AsBytes("r"))));
@@ -159,7 +159,7 @@ void SealDamageTest::CheckSnapshot(const Snapshot& snapshot, int64_t position) c
   const std::optional<int64_t> touched = ChunkAt(position);
   ASSERT_EQ(snapshot.info().nchunks, static_cast<int64_t>(data_.size()));
   for (size_t i = 0; i < data_.size(); ++i) {
-    std::vector<std::byte> chunk(data_[i].size());
+    Buffer chunk(data_[i].size());
     const absl::Status status = snapshot.ReadChunk(static_cast<int64_t>(i), chunk);
     if (static_cast<int64_t>(i) == touched.value_or(-1)) {
       EXPECT_TRUE(absl::IsDataLoss(status)) << status;

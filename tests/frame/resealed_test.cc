@@ -1,4 +1,4 @@
-// Frames with bytes that lie, and whose hashes are right nevertheless: whoever makes a frame can
+// Frames with bytes that lie, and whose hashes are right nevertheless: the author of a frame can
 // compute them.
 #include <filesystem>
 #include <string>
@@ -143,7 +143,7 @@ TEST_F(ResealedTest, ChunksOfAFrameThatClaimsAllBytesThereAreDoNotGrow) {
   EXPECT_FALSE(writer->Append(MakeItems(20)).ok());
 }
 
-TEST_F(ResealedTest, ASparseFrameThatClaimsAllBytesThereAreTakesMore) {
+TEST_F(ResealedTest, SparseFrameThatClaimsAllBytesThereAreTakesMore) {
   CreateOptions options = Cut(1, kChunksize);
   options.layout = Layout::kSparse;
   Buffer items = MakeItems(kChunksize);
