@@ -25,6 +25,7 @@ absl::StatusOr<ChunkInfo> InspectChunk(Bytes chunk) {
   ChunkInfo info;
   info.version = header.version;
   info.extended = header.extended;
+  info.header_size = static_cast<int32_t>(header.size());
   info.typesize = header.typesize;
   info.nbytes = header.nbytes;
   info.cbytes = header.cbytes;

@@ -154,8 +154,8 @@ Extent Verifier::ExtentOf(int64_t nchunk) {
   if (!place.ok()) return state_.index;
   const absl::StatusOr<chunk::Header> header = state_.area->ReadHeader(entry, stored_);
   const int64_t size = header.ok() ? header->cbytes : int64_t{chunk::kHeaderSize};
-  if (place->offset < 0) return {0, size};  // of a file of its own
-  return {place->offset, std::min(place->offset + size, state_.chunks_end)};
+  if (!place->offset.has_value()) return {0, size};  // of a file of its own
+  return {*place->offset, std::min(*place->offset + size, state_.chunks_end)};
 }
 
 // An error for what has none.

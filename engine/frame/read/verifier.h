@@ -7,7 +7,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
-#include "cairn/snapshot.h"
+#include "cairn/verify.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {

@@ -112,7 +112,9 @@ absl::StatusOr<RecoveryReport> Recover(const std::string& path, const RecoverOpt
   OpenOptions open;
   open.file_system = files;
   absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(absolute, open);
-  const bool damaged = absl::IsDataLoss(core.status()) || absl::IsUnimplemented(core.status());
+  // kInvalidArgument: not even the magic is left.
+  const bool damaged = absl::IsDataLoss(core.status()) || absl::IsUnimplemented(core.status()) ||
+                       absl::IsInvalidArgument(core.status());
   const bool restore = damaged && !files->OpenDirectory(absolute).ok();
   if (!core.ok() && !restore) return core.status();
   if (options.dry_run) {
