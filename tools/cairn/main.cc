@@ -16,7 +16,7 @@
 namespace cairn::tool {
 namespace {
 
-// What is wrong with a command line is told in one line too, which says where to read more.
+// A wrong command line is reported in one line too, which says where to read more.
 ExitCode ComplainOfUsage(const std::string& name, std::string_view complaint) {
   Complain(absl::StrFormat("%s; see '%s --help'", complaint, name));
   return kExitUsage;
