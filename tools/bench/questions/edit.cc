@@ -61,11 +61,11 @@ class Edited {
   absl::Status Update() { return writer_->UpdateChunk(Anywhere(), SampleAt(data_, random_())); }
   absl::Status Insert() { return writer_->InsertCompressed(nchunks_ / 2, chunk_); }
   absl::Status Delete() { return writer_->DeleteChunks(nchunks_ / 2, 1); }
-  absl::Status SetVlmeta() {
+  absl::Status SetVlmetalayer() {
     const uint64_t value = random_();
     std::vector<std::byte> content(64);
     std::memcpy(content.data(), &value, sizeof(value));
-    RETURN_IF_ERROR(writer_->SetVlmeta("note", content));
+    RETURN_IF_ERROR(writer_->SetVlmetalayer("note", content));
     return writer_->Commit(Durability::kProcess).status();
   }
   absl::Status Commit() { return writer_->Commit(Durability::kProcess).status(); }
@@ -154,7 +154,7 @@ absl::Status Compare(Session& session, int64_t nchunks, const std::vector<std::b
   for (const auto& [name, op] :
        {std::pair("insert of a compressed chunk in the middle, staged", &Edited::Insert),
         std::pair("delete of a chunk in the middle, staged", &Edited::Delete),
-        std::pair("vlmetalayer update and commit, no sync", &Edited::SetVlmeta)}) {
+        std::pair("vlmetalayer update and commit, no sync", &Edited::SetVlmetalayer)}) {
     Contest contest({.text = name + of, .ops = kOps});
     contest.Add("Cairn", Repeat([&frame, op = op] { return (frame.*op)(); }));
     if (status.ok()) status = add(contest);

@@ -51,9 +51,9 @@ absl::StatusOr<int64_t> AppendOneChunk(Input& input, Writer& writer) {
 // Nothing of the input is committed before its end.
 absl::StatusOr<int64_t> AppendAtOnce(Input& input, Writer& writer, const FrameInfo& info,
                                      bool allow_partial) {
-  const int32_t chunksize = info.chunksize < 0 ? WriterOptions().chunksize : info.chunksize;
+  const int32_t chunksize = info.chunksize.value_or(WriterOptions().chunksize);
   // Where chunks differ in size nothing completes an item that the last one left short.
-  const int64_t pending = chunksize == 0 ? 0 : info.nbytes % info.typesize;
+  const int64_t pending = info.variable_chunks ? 0 : info.nbytes % info.typesize;
   const auto check = [&](int64_t size) {
     return allow_partial ? absl::OkStatus() : CheckWholeItems(input, size, pending, info.typesize);
   };
@@ -61,7 +61,7 @@ absl::StatusOr<int64_t> AppendAtOnce(Input& input, Writer& writer, const FrameIn
     RETURN_IF_ERROR(check(*input.size()));
   }
   Progress progress("appending", input.size());
-  ASSIGN_OR_RETURN(const int64_t size, chunksize == 0
+  ASSIGN_OR_RETURN(const int64_t size, info.variable_chunks
                                            ? AppendOneChunk(input, writer)
                                            : AppendInput(input, writer, chunksize, progress));
   RETURN_IF_ERROR(check(size));

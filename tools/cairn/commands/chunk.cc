@@ -45,7 +45,7 @@ absl::Status EditChunks(const ChunkFlags& flags, std::string_view done, FrameEdi
 
 // All of the input, but never more than one chunk can be.
 absl::StatusOr<std::vector<std::byte>> ReadItems(Input& input, const FrameInfo& info) {
-  return input.ReadAll(static_cast<size_t>(info.chunksize > 0 ? info.chunksize : kMaxChunkBytes));
+  return input.ReadAll(static_cast<size_t>(info.chunksize.value_or(kMaxChunkBytes)));
 }
 
 absl::StatusOr<std::vector<std::byte>> ReadChunk(Input& input) {
@@ -78,7 +78,7 @@ absl::Status CheckRange(const FrameInfo& info, int64_t index, int64_t count) {
 // Where the bytes of a chunk go.
 struct Destination {
   absl::Status (*check)(const FrameInfo& info, int64_t index);
-  absl::Status (Writer::*items)(int64_t, Bytes);
+  absl::Status (Writer::*items)(int64_t, Items);
   absl::Status (Writer::*compressed)(int64_t, Bytes);
 };
 
@@ -94,8 +94,8 @@ absl::Status PutChunk(const ChunkFlags& flags, std::string_view done, const Dest
                       ASSIGN_OR_RETURN(
                           const std::vector<std::byte> bytes,
                           flags.compressed ? ReadChunk(input) : ReadItems(input, info));
-                      const auto method = flags.compressed ? put.compressed : put.items;
-                      return (writer.*method)(flags.index, bytes);
+                      return flags.compressed ? (writer.*put.compressed)(flags.index, bytes)
+                                              : (writer.*put.items)(flags.index, bytes);
                     });
 }
 

@@ -88,7 +88,7 @@ absl::StatusOr<NewFrameFlags::Layers> NewFrameFlags::ReadLayers() const {
 
 absl::Status SetVlmetalayers(const std::vector<Metalayer>& layers, Writer& writer) {
   for (const Metalayer& layer : layers) {
-    RETURN_IF_ERROR(writer.SetVlmeta(layer.name, layer.content));
+    RETURN_IF_ERROR(writer.SetVlmetalayer(layer.name, layer.content));
   }
   return absl::OkStatus();
 }

@@ -16,7 +16,7 @@ BatchAppender::BatchAppender(Writer& writer, const FrameInfo& info, const BatchO
     : writer_(writer),
       options_(options),
       typesize_(info.typesize),
-      variable_(info.chunksize == 0),
+      variable_(info.variable_chunks),
       left_(options.items * typesize_ - (variable_ ? 0 : info.nbytes % typesize_)) {}
 
 absl::StatusOr<int64_t> BatchAppender::Run(Input& input) {

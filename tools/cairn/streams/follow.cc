@@ -71,9 +71,6 @@ class Follower {
   int64_t next_;  // item to be written
 };
 
-// Snapshots of one state share what they say of it.
-bool IsSameState(const Snapshot& a, const Snapshot& b) { return &a.info() == &b.info(); }
-
 }  // namespace
 
 absl::Status Follow(Frame& frame, const std::string& path, int64_t first_item) {
@@ -85,7 +82,7 @@ absl::Status Follow(Frame& frame, const std::string& path, int64_t first_item) {
     const absl::StatusOr<Snapshot> now = frame.Refresh();
     if (absl::IsUnavailable(now.status())) continue;  // just being replaced
     if (!now.ok()) return now.status();
-    if (IsSameState(shown, *now)) continue;
+    if (*now == shown) continue;
     RETURN_IF_ERROR(follower.Show(shown, *now));
     shown = *now;
     pause = kShortPause / 2;
