@@ -34,7 +34,7 @@ use_peer
 build_and_test_release
 build_and_test_sanitized
 
-# A moment of the soak is among the tests; a minute tells whether something grows.
+# A moment of the soak is among the tests; a minute shows whether something grows.
 count_check soak build-test-release/tests/concurrency/soak 60
 
 # The subproject and the tarball are built completely. `meson dist` has no --timeout-multiplier, so a

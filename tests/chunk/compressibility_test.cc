@@ -64,7 +64,7 @@ TEST(SampleWindowsTest, HasEveryDistanceBetweenTwoWindows) {
   EXPECT_LT(windows.size(), bytes.size() / 8);
 }
 
-TEST(SampleWindowsTest, AQuickSampleMissesNothingLongerThanAnEighth) {
+TEST(SampleWindowsTest, QuickSampleMissesNothingLongerThanAnEighth) {
   for (const size_t unit : {1, 4, 8, 16, 100}) {
     const std::vector<std::byte> bytes(256 * kKiB);
     const SampleWindows quick = SampleWindows::Quick(bytes, unit);
@@ -134,7 +134,7 @@ TEST(CompressibilityProbeTest, UnevenBytesAreCompressibleForACodecThatCountsThem
   }
 }
 
-TEST(CompressibilityTest, AnIncompressibleChunkIsStoredAsItIs) {
+TEST(CompressibilityTest, IncompressibleChunkIsStoredAsItIs) {
   const std::vector<std::byte> payload = Noise(1024 * kKiB);
   for (const Codec codec : kCodecs) {
     const std::vector<std::byte> bytes = Compress(payload, Options(codec, 8));
@@ -345,7 +345,7 @@ TEST(CompressibilityTest, NothingThatACodecShrinksIsMissed) {
   }
 }
 
-TEST(CompressibilityTest, ADictionaryIsAskedFirst) {
+TEST(CompressibilityTest, DictionaryIsAskedFirst) {
   std::vector<std::byte> payload = Periodic(256 * kKiB, 2 * kKiB);
   CompressionOptions options = Options(Codec::kZstd, 1);
   options.filters.clear();

@@ -16,7 +16,7 @@
 namespace cairn::tool {
 namespace {
 
-// What is wrong with a command line is told in one line too, which says where to read more.
+// A wrong command line is reported in one line too, which says where to read more.
 ExitCode ComplainOfUsage(const std::string& name, std::string_view complaint) {
   // Other words than the command line's may help here: it may have been a frame.
   const bool no_frame = complaint.ends_with("not a Blosc2 frame");

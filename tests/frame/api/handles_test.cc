@@ -36,7 +36,7 @@ TEST_F(HandlesTest, SnapshotsOfOneStateAreEqual) {
   EXPECT_EQ(*frame.Refresh(), after);
 }
 
-TEST_F(HandlesTest, ACommitIsTheNewestStateOfItsFrame) {
+TEST_F(HandlesTest, CommitIsTheNewestStateOfItsFrame) {
   Frame frame = Open();
   const Snapshot before = frame.snapshot();
   Writer writer = *frame.OpenWriter();

@@ -35,7 +35,7 @@ TEST_F(NotAFrameTest, AnotherFileIsInvalid) {
   EXPECT_EQ(status, absl::InvalidArgumentError(path_ + ": not a Blosc2 frame"));
 }
 
-TEST_F(NotAFrameTest, AnEmptyFileIsInvalid) {
+TEST_F(NotAFrameTest, EmptyFileIsInvalid) {
   EXPECT_TRUE(Fails(OpenWith({}), kInvalid, "not a Blosc2 frame"));
 }
 
@@ -43,7 +43,7 @@ TEST_F(NotAFrameTest, AnotherBufferIsInvalid) {
   EXPECT_TRUE(Fails(Frame::OpenBuffer(AsBytes("not it")).status(), kInvalid, "not a Blosc2 frame"));
 }
 
-TEST_F(NotAFrameTest, AFrameThatIsCutShortIsDamaged) {
+TEST_F(NotAFrameTest, FrameThatIsCutShortIsDamaged) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, Cut(4, 400), MakeItems(1000))));
   const std::vector<std::byte> bytes = FileBytes(path_);
   EXPECT_TRUE(IsDamage(OpenWith(Bytes(bytes).first(5)), "frame header"));
@@ -57,7 +57,7 @@ TEST_F(NotAFrameTest, DamagedMagicIsDamage) {
   EXPECT_TRUE(IsDamage(OpenWith(bytes), "magic"));
 }
 
-TEST_F(NotAFrameTest, AFrameWithoutItsFirstBytesIsRecovered) {
+TEST_F(NotAFrameTest, FrameWithoutItsFirstBytesIsRecovered) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, Cut(4, 400), MakeItems(1000))));
   std::vector<std::byte> bytes = FileBytes(path_);
   std::fill_n(bytes.begin(), 64, std::byte{0});

@@ -281,14 +281,15 @@ void EditLikeModel(int ndim, int32_t typesize, ArrayMaker& maker) {
   if (maker.Between(0, 5) == 0) options.layout = Layout::kSparse;
   ASSERT_TRUE(IsOk(Frame::Create(dir.Path("a"), options)));
   ArrayModel model(array.shape, typesize);
+  ArrayModel committed = model;
   auto frame = Frame::Open(dir.Path("a"));
   ASSERT_TRUE(IsOk(frame));
   auto writer = frame->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  for (int edits = 0; edits < 10; ++edits) {
+  for (int edits = 0; edits < 14; ++edits) {
     Extents shape = model.shape();
     const auto d = static_cast<size_t>(maker.Between(0, ndim - 1));
-    const int64_t kind = maker.Between(0, 5);
+    const int64_t kind = maker.Between(0, 7);
     if (kind == 0) {
       const bool none = CountItems(shape) == 0;
       const BoxPlace box = none ? AllOf(shape) : maker.MakeBox(shape);
@@ -308,8 +309,12 @@ void EditLikeModel(int ndim, int32_t typesize, ArrayMaker& maker) {
     } else if (kind == 2) {
       ASSERT_TRUE(
           IsOk(maker.Between(0, 1) == 0 ? writer->Checkpoint() : writer->Commit().status()));
+      committed = model;
       *frame = *Frame::Open(dir.Path("a"));
       ExpectArray(frame->snapshot(), model);
+    } else if (kind == 3) {
+      writer->Rollback();
+      model = committed;
     } else {
       for (int64_t& extent : shape) {
         if (maker.Between(0, 1) == 0) extent = maker.Between(0, 2 * extent + 2);

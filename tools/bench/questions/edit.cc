@@ -137,14 +137,14 @@ absl::Status Compare(Session& session, int64_t nchunks, const std::vector<std::b
   std::mt19937_64 random(3);
   for (const Engine& engine : PeerEngines()) {
     const bool lmdb = engine.name.starts_with("LMDB");
-    // C-Blosc2 rewrites what lies behind: a second each in a large frame.
+    // C-Blosc2 rewrites all that follows: a second each in a large frame.
     if (!lmdb && !(engine.name.starts_with("C-Blosc2") && nchunks <= 10'000)) continue;
     paths.push_back(session.PathFor("edit-" + engine.name));
     ASSIGN_OR_RETURN(std::unique_ptr<ChunkStore> store, Fill(engine, paths.back(), nchunks, data));
     stores.push_back(std::move(store));
     update.Add(engine.name, Repeat([&, store = stores.back().get()] {
                  const auto at = static_cast<int64_t>(random() % static_cast<uint64_t>(nchunks));
-                 return store.Update(at, SampleAt(data, random()));
+                 return store->Update(at, SampleAt(data, random()));
                }));
   }
   absl::Status status = add(update);

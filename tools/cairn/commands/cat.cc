@@ -115,7 +115,7 @@ absl::Status CatItems(const Snapshot& snapshot, const CatFlags& flags) {
 
 absl::Status CatAndFollow(Frame& frame, const CatFlags& flags) {
   // A first item that is not there yet is a mistake, not something to wait for; an item that is not
-  // whole yet is not there.
+  // complete yet is not there.
   const int64_t nitems = frame.snapshot().info().nitems;
   if (flags.first_item <= nitems) return Follow(frame, flags.frame, flags.first_item);
   return absl::OutOfRangeError(

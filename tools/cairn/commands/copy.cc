@@ -61,7 +61,7 @@ absl::Status CheckRecoding(const Snapshot& snapshot, const NewFrameFlags& flags)
       "an array whose metalayer this build does not understand can only be copied as it is");
 }
 
-// Blocks of an array are cut as its metalayer says, whatever the header tells of them.
+// Blocks of an array are cut as its metalayer says, whatever the header says of them.
 absl::StatusOr<int32_t> BlockSizeOf(const ArrayInfo& array, int32_t typesize) {
   int64_t size = typesize;
   for (const int32_t length : array.blockshape) {

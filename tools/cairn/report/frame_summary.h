@@ -1,4 +1,4 @@
-// What the tool tells of frames, gathered before it is put into a form.
+// What the tool reports of frames, gathered before it is printed as text or JSON.
 #ifndef CAIRN_TOOLS_CAIRN_REPORT_FRAME_SUMMARY_H_
 #define CAIRN_TOOLS_CAIRN_REPORT_FRAME_SUMMARY_H_
 

@@ -41,8 +41,8 @@ absl::Status ChunkCopier::CopyItems(int64_t nchunk, int32_t size) {
   return to_.Append(items.bytes());
 }
 
-// Whether a chunk, a plain copy, is perhaps none of the file's: GetChunk makes one of items that
-// fill no chunk yet, and of what old frames code by rules of their own.
+// Whether GetChunk may have made this memcpyed chunk, of pending items or of a chunk of a legacy
+// frame, rather than read it from the file.
 bool ChunkCopier::MayBeMade(int64_t nchunk) const {
   const absl::StatusOr<ChunkEntry> entry = from_.GetEntry(nchunk);
   return !entry.ok() || !entry->stored() || from_.info().era != Era::kCurrent;

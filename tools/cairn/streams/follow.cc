@@ -24,15 +24,15 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortPause(10);
 constexpr milliseconds kLongPause(100);
 
-// A reader has nothing to clean up. A write that waits for room ends too, perhaps within an item:
-// whoever reads may never make room for the rest.
+// A reader has nothing to clean up. A write that waits for the pipe ends too, perhaps within an
+// item: the other end may never read the rest.
 void EndOnSignals() {
   for (const int signal : {SIGINT, SIGTERM}) {
     std::signal(signal, [](int /*signal*/) { _exit(0); });
   }
 }
 
-// False when nobody reads standard output any more.
+// False when standard output was closed.
 bool Sleep(milliseconds pause) {
   pollfd output = {.fd = STDOUT_FILENO, .events = 0, .revents = 0};
   poll(&output, 1, static_cast<int>(pause.count()));
@@ -43,7 +43,7 @@ class Follower {
  public:
   Follower(const std::string& path, int64_t next) : path_(path), next_(next) {}
 
-  // Writes what came behind the items that are written. `before` is the state that was shown last.
+  // Writes what came after the items that are written. `before` is the state that was shown last.
   absl::Status Show(const std::optional<Snapshot>& before, const Snapshot& now) {
     const FrameInfo& info = now.info();
     if (before) TellChanges(*before, now);
