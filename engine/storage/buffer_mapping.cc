@@ -11,6 +11,7 @@ class BufferMapping final : public Mapping {
   BufferMapping(Bytes bytes, std::shared_ptr<const void> owner)
       : bytes_(bytes), owner_(std::move(owner)) {}
   Bytes bytes() const override { return bytes_; }
+  bool follows_file() const override { return false; }
 
  private:
   const Bytes bytes_;

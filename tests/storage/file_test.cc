@@ -124,7 +124,9 @@ TEST_P(FileTest, ReadSomeStopsAtTheEnd) {
 
 TEST_P(FileTest, ReserveKeepsTheBytesAndThoseItAddsAreZero) {
   Write(0, "abc");
-  ASSERT_TRUE(file_->Reserve(2).ok());
+  const absl::Status status = file_->Reserve(2);
+  if (absl::IsUnimplemented(status)) GTEST_SKIP() << status;
+  ASSERT_TRUE(status.ok()) << status;
   EXPECT_EQ(*file_->Size(), 3);
   ASSERT_TRUE(file_->Reserve(100000).ok());
   ASSERT_TRUE(file_->WriteAt(99999, AsBytes("z")).ok());

@@ -6,7 +6,7 @@
 #include "engine/frame/commit/checkpoint_encoder.h"
 #include "engine/frame/commit/contiguous_writer.h"
 #include "engine/frame/commit/reclaim.h"
-#include "engine/frame/files/frame_location.h"
+#include "engine/frame/files/lock_bytes.h"
 #include "engine/frame/open/history.h"
 #include "engine/frame/open/state_loader.h"
 
@@ -38,7 +38,8 @@ absl::StatusOr<bool> ContiguousWriter::IsReadOutside(uint64_t oldest, uint64_t n
 // The newest checkpoint is made to say that states before `kept` are gone, and that durably; then,
 // if nobody reads one of them, their bytes go.
 absl::StatusOr<ReclaimReport> ContiguousWriter::Free(const ReclaimOptions& options) {
-  if (core_->place().files == nullptr) return Unimplemented("a frame in memory has no disk space");
+  // Where there are no holes, nothing is given up for them.
+  CAIRN_RETURN_IF_ERROR(file_->PunchHole(0, 0));
   const bool keeps = options.keep_generations > 0;
   if (!FitsInPlace()) {
     if (!keeps) return FreeByRewriting();

@@ -47,8 +47,7 @@ bool MetalayersDiffer(const StagedState& draft) {
 }
 
 absl::StatusOr<AtomicFile> NewFileFor(const FrameLocation& place) {
-  return place.files == nullptr ? AtomicFile::InMemory()
-                                : AtomicFile::CreateBeside(place.files, place.path);
+  return AtomicFile::CreateBeside(place.files, place.path);
 }
 
 }  // namespace
@@ -144,7 +143,7 @@ void ContiguousWriter::ForgetRoom() {
 // tell.
 void ContiguousWriter::WriteZerosAhead() {
   if (log_->end() - synced_end_ > kSmallCommit || ++small_commits_ <= kManyCommits ||
-      log_->end() <= zeros_end_ || core_->place().files == nullptr) {
+      log_->end() <= zeros_end_ || room_.end() <= log_->end()) {
     return;
   }
   zeros_ = std::clamp(2 * zeros_, kLeastZeros, kMostZeros);

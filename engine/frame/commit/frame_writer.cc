@@ -20,8 +20,8 @@
 #include "engine/frame/array/array_options.h"
 #include "engine/frame/commit/contiguous_writer.h"
 #include "engine/frame/commit/sparse_writer.h"
+#include "engine/frame/files/abandoned.h"
 #include "engine/frame/files/replacement.h"
-#include "engine/frame/files/temporary_name.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/open/legacy_loader.h"
 #include "engine/frame/open/state_loader.h"
@@ -74,10 +74,9 @@ absl::Status CheckLockLink(FileSystem& files, const std::string& frame, const st
 // C-Blosc2's lock file, if it is in use.
 absl::StatusOr<std::optional<storage::LockFile>> TakeLockFile(const FrameLocation& place,
                                                               const WriterOptions& options) {
-  if (place.files == nullptr) return std::nullopt;
-  const std::string path = place.directory != nullptr ? std::string(format::kLockFileName)
-                                                      : place.path + kLockFileSuffix;
-  if (place.directory == nullptr) {
+  const std::string path =
+      place.is_sparse() ? std::string(format::kLockFileName) : place.path + kLockFileSuffix;
+  if (!place.is_sparse()) {
     CAIRN_RETURN_IF_ERROR(CheckLockLink(*place.files, place.path, path));
   }
   // Others hold it for the moment of one call.
@@ -183,7 +182,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Build(FrameLocation pl
   open.executor = options.compression.executor;
   const std::shared_ptr<const FrameContext> env = MakeFrameContext(open);
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> base, MakeInitialState(options, env));
-  if (place.files != nullptr && !options.overwrite && place.files->Identity(place.path).ok()) {
+  if (!options.overwrite && place.files->Identity(place.path).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", place.path));
   }
   RemoveAbandoned(place);
@@ -314,7 +313,8 @@ CheckpointPlan FrameWriter::PlanAt(int64_t index_begin, bool new_file) const {
 }
 
 absl::Status FrameWriter::CheckAtPlace() const {
-  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(core_->place(), *file_));
+  CAIRN_ASSIGN_OR_RETURN(const bool there,
+                         RefersTo(*core_->place().files, core_->place().path, *file_));
   if (there) return absl::OkStatus();
   return FailedPrecondition("%s is another file now", core_->place().path);
 }
@@ -356,8 +356,10 @@ absl::Status FrameWriter::Refuse(absl::Status status) {
 absl::Status FrameWriter::Run(absl::FunctionRef<absl::Status()> step) {
   // Refused, the commit can be tried again.
   const bool replace = first_.has_value() && first_->replace;
-  const auto old = LockForReplacement(replace ? wanted().files : nullptr, wanted().path);
-  CAIRN_RETURN_IF_ERROR(old.status());
+  HeldFiles old;
+  if (replace) {
+    CAIRN_ASSIGN_OR_RETURN(old, LockForReplacement(wanted().files, wanted().path));
+  }
   // That of a sparse frame lies in its directory, which is new.
   if (first_.has_value() && base_->header.layout == Layout::kContiguous) {
     CAIRN_ASSIGN_OR_RETURN(lock_file_, TakeLockFile(wanted(), {}));

@@ -26,9 +26,6 @@ std::unique_ptr<FrameWriter> SparseWriter::Make(Start start) {
 
 absl::StatusOr<std::unique_ptr<FrameWriter>> SparseWriter::Build(FrameLocation place, Start start,
                                                                  First first) {
-  if (place.files == nullptr) {
-    return InvalidArgument("a sparse frame is a directory: it cannot live in memory");
-  }
   CAIRN_ASSIGN_OR_RETURN(AtomicDirectory made,
                          AtomicDirectory::CreateBeside(place.files, place.path));
   FrameLocation inside = LocationIn(made.directory(), place.files, place.path);
@@ -60,7 +57,7 @@ absl::Status SparseWriter::Restart() {
     if (!first_.has_value()) {
       CAIRN_ASSIGN_OR_RETURN(orphans_, RemoveOrphans(directory(), base_->chunks));
     }
-    CAIRN_ASSIGN_OR_RETURN(files_, SparseSink::Make(core_->place().directory, base_->chunks));
+    CAIRN_ASSIGN_OR_RETURN(files_, SparseSink::Make(core_->place().files, base_->chunks));
   } else if (StagedIsRead()) {
     files_->Keep();
   } else {
@@ -153,7 +150,7 @@ absl::Status SparseWriter::RecycleNumbers() {
     return absl::OkStatus();
   }
   CAIRN_RETURN_IF_ERROR(files_->RemoveUnnamed(base_->chunks));
-  CAIRN_ASSIGN_OR_RETURN(files_, SparseSink::Make(core_->place().directory, base_->chunks));
+  CAIRN_ASSIGN_OR_RETURN(files_, SparseSink::Make(core_->place().files, base_->chunks));
   return absl::OkStatus();
 }
 

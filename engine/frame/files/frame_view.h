@@ -31,8 +31,10 @@ class FrameView {
 
   int64_t size() const { return size_; }
   bool in_place() const { return mapping_ != nullptr; }
-  // The frame's size as its header tells it now, read as one word. The region is in place and
-  // begins where a page does.
+  // Whether what is written to the file later is seen in place.
+  bool follows_file() const { return mapping_ != nullptr && mapping_->follows_file(); }
+  // The frame's size in its header as it is now, read as one word. The view is in place and begins
+  // at the start of a page.
   int64_t LoadFrameSize() const;
 
   // Whether the file is seen to hold a zero at `position`, at or before size(). Looks only where

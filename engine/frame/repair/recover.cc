@@ -75,8 +75,7 @@ absl::StatusOr<RecoveryReport> LookWithHeader(const std::shared_ptr<File>& file,
 
 absl::Status RestoreHeader(FileSystem* files, const std::string& path, const absl::Status& damage,
                            bool drop_stranded) {
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
-                         frame::LockForWriting({.files = files, .path = path}));
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file, frame::LockForWriting(*files, path));
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> header, FindHeader(file, damage));
   // Only what opens is written.
   CAIRN_RETURN_IF_ERROR(LookWithHeader(file, header, drop_stranded).status());

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "engine/frame/files/frame_location.h"
+#include "engine/frame/files/lock_bytes.h"
 #include "tests/frame/small_frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"

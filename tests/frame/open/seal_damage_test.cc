@@ -21,19 +21,19 @@ namespace {
 
 constexpr int32_t kSealedChunk = 256;
 
-struct Range {
+struct ByteRange {
   int64_t begin = 0;
   int64_t end = 0;
   bool Holds(int64_t position) const { return position >= begin && position < end; }
 };
 
 // nthreads_comp and nthreads_decomp in the header, without their markers.
-constexpr Range kThreads[] = {{0x3F, 0x41}, {0x42, 0x44}};
+constexpr ByteRange kThreads[] = {{0x3F, 0x41}, {0x42, 0x44}};
 // Numbers by which index and trailer are found: when they are wrong it shows there.
-constexpr Range kPlaces[] = {{0x0B, 0x0F}, {0x10, 0x18}, {0x1E, 0x3E}};
+constexpr ByteRange kPlaces[] = {{0x0B, 0x0F}, {0x10, 0x18}, {0x1E, 0x3E}};
 
-bool HoldsAny(std::span<const Range> ranges, int64_t position) {
-  return std::ranges::any_of(ranges, [&](const Range& r) { return r.Holds(position); });
+bool HoldsAny(std::span<const ByteRange> ranges, int64_t position) {
+  return std::ranges::any_of(ranges, [&](const ByteRange& r) { return r.Holds(position); });
 }
 
 class SealDamageTest : public testing::TestWithParam<FingerprintType> {
@@ -48,10 +48,10 @@ class SealDamageTest : public testing::TestWithParam<FingerprintType> {
 
   std::vector<std::byte> frame_;
   FrameParts parts_;
-  std::vector<Range> chunks_;  // empty ones are special
+  std::vector<ByteRange> chunks_;  // empty ones are special
   std::vector<std::vector<std::byte>> data_;
-  Range metalayer_;
-  Range table_;  // the fingerprints of the chunks
+  ByteRange metalayer_;
+  ByteRange table_;  // the fingerprints of the chunks
 };
 
 // Chunks in every form, and values of both kinds.
@@ -82,7 +82,7 @@ void SealDamageTest::SetUp() {
   for (int64_t i = 0; i < frame->snapshot().info().nchunks; ++i) {
     const ChunkEntry entry = frame->snapshot().GetEntry(i).value();
     const auto size = static_cast<int64_t>(frame->snapshot().GetChunk(i)->bytes().size());
-    chunks_.push_back(entry.offset < 0 ? Range{} : Range{entry.offset, entry.offset + size});
+    chunks_.push_back(entry.offset < 0 ? ByteRange{} : ByteRange{entry.offset, entry.offset + size});
     data_.emplace_back(static_cast<size_t>(frame->snapshot().ChunkSize(i).value()));
     ASSERT_EQ(frame->snapshot().ReadChunk(i, data_.back()), absl::OkStatus());
     if (i == 0) {
@@ -106,7 +106,7 @@ std::optional<int64_t> SealDamageTest::ChunkAt(int64_t position) const {
 void SealDamageTest::CheckOpenFailure(const absl::Status& status, int64_t position) const {
   // Versions and codecs that are not known may also be some to come.
   const bool in_a_header = position < parts_.header_len ||
-                           Range{parts_.index_begin, parts_.index_begin + 32}.Holds(position);
+                           ByteRange{parts_.index_begin, parts_.index_begin + 32}.Holds(position);
   EXPECT_TRUE(absl::IsDataLoss(status) || (absl::IsUnimplemented(status) && in_a_header)) << status;
   std::vector<std::string_view> sections;
   if (position < parts_.header_len) {
