@@ -14,7 +14,7 @@
 #include "fuzz/input.h"
 #include "fuzz/mutator.h"
 #include "fuzz/read_all.h"
-#include "tests/frame/frame_model.h"
+#include "tests/support/frame_model.h"
 #include "tests/support/simulated_disk.h"
 
 namespace cairn::fuzz {

@@ -87,7 +87,7 @@ void Touch(const std::vector<std::byte>& chunk) {
   const absl::Status status = DecompressItems(chunk, middle, item);
   ASSERT_TRUE(IsOkOrRefusal(status));
   if (!decoded.ok()) return;
-  ASSERT_TRUE(status.ok()) << "a part of what is all right: " << status;
+  ASSERT_TRUE(IsOk(status)) << "a part of what is all right: " << status;
   ASSERT_TRUE(std::equal(item.begin(), item.end(),
                          decoded->begin() + static_cast<ptrdiff_t>(middle * info->typesize)));
 }

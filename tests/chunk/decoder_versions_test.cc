@@ -103,7 +103,7 @@ TEST(DecoderVersionsTest, KnowsBothTailRulesOfBitshuffle) {
     EXPECT_EQ(ToHex(Decoded(old)), verbatim);
   }
   const auto transposed = Decompress(modern);
-  ASSERT_TRUE(transposed.ok());
+  ASSERT_TRUE(IsOk(transposed));
   EXPECT_NE(ToHex(*transposed), verbatim);
   EXPECT_EQ(transposed->back(), std::byte{0x11});
 
@@ -118,8 +118,8 @@ TEST(DecoderVersionsTest, KnowsBothTailRulesOfBitshuffle) {
   context.whole_block_bitshuffle = true;
   std::vector<std::byte> out(9);
   Decoder decoder;
-  ASSERT_TRUE(decoder.Open(modern, context).ok());
-  ASSERT_TRUE(decoder.Decode(out).ok());
+  ASSERT_TRUE(IsOk(decoder.Open(modern, context)));
+  ASSERT_TRUE(IsOk(decoder.Decode(out)));
   EXPECT_EQ(ToHex(out), verbatim) << "a frame from before 2.0.0.beta.5";
 }
 
@@ -141,7 +141,7 @@ TEST(DecoderVersionsTest, NamesWhatThisBuildLacks) {
     copy[at] = static_cast<std::byte>(value);
     return copy;
   };
-  ASSERT_TRUE(Decompress(chunk).ok());
+  ASSERT_TRUE(IsOk(Decompress(chunk)));
   const auto lacks = absl::StatusCode::kUnimplemented;
   EXPECT_TRUE(Fails(Decompress(with(0x02, 0x55)), lacks, "codec format 2"));
   EXPECT_TRUE(Fails(Decompress(with(0x02, 0xB5)), lacks, "codec format 5"));

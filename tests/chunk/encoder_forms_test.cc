@@ -104,7 +104,7 @@ TEST(VlBlocksTest, ReadsTheExampleOfTheFormat) {
           "28 00 00 00  0000000000000000000000000000000000000000"
           "0000000000000000000000000000000000000000");
   const auto decoded = Decompress(chunk);
-  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  ASSERT_TRUE(IsOk(decoded));
   EXPECT_EQ(*decoded, Joined(ThreeBlocks()));
   EXPECT_EQ(*BlockSizes(chunk), (std::vector<int32_t>{5, 100, 40}));
 }
@@ -215,7 +215,7 @@ TEST(SpecialChunkTest, RepeatsValuesOfAnyWidthInWholeBlocks) {
       CompressionOptions options = ItemsOf(static_cast<int32_t>(width));
       options.blocksize = blocksize;
       const auto chunk = MakeSpecialChunk(SpecialValue::kRepeat, nbytes, value, options);
-      ASSERT_TRUE(chunk.ok()) << chunk.status();
+      ASSERT_TRUE(IsOk(chunk));
       EXPECT_EQ(Int32At(*chunk, 8) % static_cast<int32_t>(width), 0);
       const std::vector<std::byte> decoded = Decoded(*chunk);
       for (size_t i = 0; i < decoded.size(); i += width) {
@@ -247,7 +247,7 @@ TEST(SpecialChunkTest, CanBeReadWheneverItCanBeMade) {
         continue;
       }
       const auto info = InspectChunk(*chunk);
-      ASSERT_TRUE(info.ok()) << info.status();
+      ASSERT_TRUE(IsOk(info));
       EXPECT_EQ(info->nbytes, nbytes);
       EXPECT_EQ(info->special, special);
     }

@@ -7,6 +7,7 @@
 #include "engine/base/bytes.h"
 #include "tests/chunk/test_chunks.h"
 #include "tests/support/hex.h"
+#include "tests/support/status.h"
 
 namespace cairn::chunk {
 namespace {
@@ -23,7 +24,7 @@ CompressionOptions SmallBlocks(int32_t typesize, std::vector<FilterStage> filter
 std::vector<std::byte> DecodedOverNoise(Bytes chunk) {
   std::vector<std::byte> decoded(static_cast<size_t>(InspectChunk(chunk)->nbytes), std::byte{0xA5});
   const absl::Status status = DecompressChunk(chunk, decoded);
-  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(IsOk(status));
   return decoded;
 }
 
@@ -77,7 +78,7 @@ TEST(ChunkReferenceDefectsTest, ItemsOfDeltaChunksAreReadInEveryBlock) {
       Compress(payload, SmallBlocks(4, {{Filter::kDelta}, {Filter::kShuffle}}));
   for (int64_t start = 0; start + 7 <= 1200; start += 59) {
     std::vector<std::byte> items(28);
-    ASSERT_TRUE(DecompressItems(chunk, start, items).ok());
+    ASSERT_TRUE(IsOk(DecompressItems(chunk, start, items)));
     EXPECT_EQ(items, ToVector(Bytes(payload).subspan(static_cast<size_t>(4 * start), 28))) << start;
   }
 }

@@ -7,6 +7,7 @@
 #include "engine/base/bytes.h"
 #include "tests/chunk/test_chunks.h"
 #include "tests/support/hex.h"
+#include "tests/support/status.h"
 
 namespace cairn::chunk {
 namespace {
@@ -53,7 +54,7 @@ void ExpectRoundTrip(Bytes payload, const CompressionOptions& options) {
   ASSERT_LE(chunk.size(), payload.size() + 32) << what;
   ASSERT_TRUE(KeepsWriterRules(chunk)) << what;
   const auto decoded = Decompress(chunk);
-  ASSERT_TRUE(decoded.ok()) << what << ": " << decoded.status();
+  ASSERT_TRUE(IsOk(decoded)) << what << ": " << decoded.status();
   ASSERT_TRUE(*decoded == ToVector(payload)) << what;
 }
 

@@ -11,6 +11,7 @@
 #include "engine/base/bytes.h"
 #include "engine/codec/codec_set.h"
 #include "tests/codec/samples.h"
+#include "tests/support/status.h"
 
 namespace cairn::codec {
 namespace {
@@ -32,7 +33,7 @@ class StreamCodecTest : public testing::TestWithParam<CodecCase> {
   static std::vector<std::byte> Compress(StreamCodec& codec, Bytes src, size_t room, int clevel) {
     std::vector<std::byte> out(room);
     const auto size = codec.Compress(src, out, {.typesize = 1, .clevel = clevel});
-    EXPECT_TRUE(size.ok()) << size.status();
+    EXPECT_TRUE(IsOk(size));
     out.resize(size.value_or(0));
     return {out.begin(), out.end()};
   }
@@ -58,7 +59,7 @@ TEST_P(StreamCodecTest, RoundTrips) {
         ++compressed;
         ASSERT_LT(stream.size(), size);
         std::vector<std::byte> decoded(size);
-        ASSERT_TRUE(Decompress(*codec_, stream, decoded).ok());
+        ASSERT_TRUE(IsOk(Decompress(*codec_, stream, decoded)));
         ASSERT_EQ(decoded, sample.bytes);
       }
     }
@@ -132,7 +133,7 @@ TEST_P(StreamCodecTest, RejectsTruncatedAndExtendedStreams) {
     std::vector<std::byte> longer = stream;
     longer.push_back(std::byte{0});
     EXPECT_TRUE(absl::IsDataLoss(Decompress(*codec_, longer, decoded))) << sample.name;
-    ASSERT_TRUE(Decompress(*codec_, stream, decoded).ok()) << sample.name;
+    ASSERT_TRUE(IsOk(Decompress(*codec_, stream, decoded))) << sample.name;
     EXPECT_EQ(decoded, sample.bytes);
   }
 }
@@ -170,7 +171,7 @@ TEST(Lz4Test, AStartShowsNothingOfTheMemoryThatItIsDecodedInto) {
   const std::unique_ptr<StreamCodec> codec = MakeLz4();
   for (size_t wanted = 1; wanted <= 54; ++wanted) {
     std::vector<std::byte> start(109, std::byte{0x99});
-    ASSERT_TRUE(codec->DecompressStart(stream, start, wanted, {}).ok()) << wanted;
+    ASSERT_TRUE(IsOk(codec->DecompressStart(stream, start, wanted, {}))) << wanted;
     start.resize(wanted);
     ASSERT_EQ(std::ranges::count(start, std::byte{0x99}), 0) << wanted;
   }
@@ -193,7 +194,7 @@ TEST(Lz4Test, EveryStartIsThatOfTheWholeWhateverTheStreamRepeats) {
     ASSERT_GT(size, 300u);
     for (size_t wanted = 1; wanted <= size; ++wanted) {
       std::vector<std::byte> start(size, std::byte{0x55});
-      ASSERT_TRUE(codec->DecompressStart(stream, start, wanted, {}).ok()) << wanted;
+      ASSERT_TRUE(IsOk(codec->DecompressStart(stream, start, wanted, {}))) << wanted;
       ASSERT_TRUE(std::ranges::equal(Bytes(start).first(wanted), Bytes(whole).first(wanted)))
           << wanted;
     }

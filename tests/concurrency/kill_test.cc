@@ -23,6 +23,7 @@
 #include "tests/concurrency/ledger.h"
 #include "tests/concurrency/notice_board.h"
 #include "tests/concurrency/roles.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
@@ -89,10 +90,10 @@ class KillTest : public testing::TestWithParam<Layout> {
 
 void KillTest::MakeFrame() {
   auto frame = Frame::Create(path_, LedgerOptions(GetParam()));
-  ASSERT_TRUE(frame.ok()) << frame.status();
+  ASSERT_TRUE(IsOk(frame));
   Author author(&*frame, AuthorOptions(0));
   const absl::Status begun = author.Begin();
-  ASSERT_TRUE(begun.ok()) << begun;
+  ASSERT_TRUE(IsOk(begun));
 }
 
 pid_t KillTest::Fork(const std::function<absl::Status()>& body) {
@@ -148,18 +149,18 @@ void KillTest::ExpectEndsWell(pid_t child) {
 
 void KillTest::ExpectHoldsAll() {
   auto frame = Frame::Open(path_);
-  ASSERT_TRUE(frame.ok()) << frame.status();
+  ASSERT_TRUE(IsOk(frame));
   const auto report = frame->snapshot().Verify();
-  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_TRUE(IsOk(report));
   for (const Finding& finding : report->findings) ADD_FAILURE() << finding.reason;
   const auto ledger = CheckWholeLedger(frame->snapshot());
-  ASSERT_TRUE(ledger.ok()) << ledger.status();
+  ASSERT_TRUE(IsOk(ledger));
   EXPECT_GE(ledger->commit, board_->commit);
   EXPECT_GE(frame->snapshot().info().generation, board_->generation);
   Author author(&*frame, AuthorOptions(0));
   absl::Status status = author.Resume();
   if (status.ok()) status = author.End();
-  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(IsOk(status));
   EXPECT_EQ(author.committed().commit, ledger->commit);
 }
 

@@ -16,6 +16,7 @@
 #include "engine/base/status.h"
 #include "tests/concurrency/author.h"
 #include "tests/concurrency/observer.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
@@ -58,7 +59,7 @@ class ReadersTest : public testing::TestWithParam<Scene> {
     options.file_system = &files_;
     auto frame =
         GetParam().in_memory ? Frame::CreateInMemory(options) : Frame::Create(path_, options);
-    EXPECT_TRUE(frame.ok()) << frame.status();
+    EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
   Author::Options AuthorOptions() {
@@ -73,7 +74,7 @@ class ReadersTest : public testing::TestWithParam<Scene> {
     if (GetParam().handles == Handles::kWriters) return &writers;
     if (handles_.empty() || GetParam().handles == Handles::kOwn) {
       auto frame = Frame::Open(path_, ReaderOptions());
-      EXPECT_TRUE(frame.ok()) << i << ": " << frame.status();
+      EXPECT_TRUE(IsOk(frame)) << i << ": " << frame.status();
       handles_.push_back(std::make_unique<Frame>(*std::move(frame)));
     }
     return handles_.back().get();
@@ -106,7 +107,7 @@ TEST_P(ReadersTest, SeeWholeStatesOnlyThatGoForwardAndStay) {
   Frame frame = MakeFrame();
   Author author(&frame, AuthorOptions());
   absl::Status status = author.Begin();
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_TRUE(IsOk(status));
   std::array<absl::Status, kReaders> results;
   std::array<int64_t, kReaders> states = {};
   std::vector<std::thread> threads;
@@ -126,8 +127,8 @@ TEST_P(ReadersTest, SeeWholeStatesOnlyThatGoForwardAndStay) {
   if (!status.ok()) failed_ = true;
   last_commit_ = author.committed().commit;
   for (std::thread& thread : threads) thread.join();
-  EXPECT_TRUE(status.ok()) << status;
-  for (const absl::Status& result : results) EXPECT_TRUE(result.ok()) << result;
+  EXPECT_TRUE(IsOk(status));
+  for (const absl::Status& result : results) EXPECT_TRUE(IsOk(result));
   RecordProperty("commits", static_cast<int>(author.committed().commit));
   RecordProperty("freed", std::to_string(author.freed()));
   RecordProperty("blocked", std::to_string(author.blocked()));

@@ -53,7 +53,7 @@ TEST(JournalTest, ABatchComesBackAsItWas) {
   EXPECT_EQ(head->size, std::ssize(record));
   EXPECT_TRUE(ChecksumMatches(record));
   const absl::StatusOr<CommitRecord> parsed = ParseBatch(record, 0);
-  ASSERT_EQ(parsed.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(parsed));
   EXPECT_EQ(*parsed, FullBatch());
 }
 

@@ -13,8 +13,11 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -58,7 +61,7 @@ std::ostream& operator<<(std::ostream& out, const Procedure& procedure) {
 // Chunks of more than the writer gathers before it writes, and of less.
 constexpr int32_t kLargeChunk = 600 << 10;
 
-std::vector<std::byte> First(size_t size) { return Noise(size, 1); }
+std::vector<std::byte> First(size_t size) { return MakeNoise(size, 1); }
 
 CreateOptions In(Layout layout, int32_t chunksize) {
   CreateOptions options = PlainCopies(chunksize);
@@ -141,7 +144,7 @@ Procedure AppendProcedure(Layout layout) {
 FrameContent OfChunks(const std::vector<uint64_t>& seeds) {
   FrameContent content;
   for (const uint64_t seed : seeds) {
-    const std::vector<std::byte> chunk = Noise(64, seed);
+    const std::vector<std::byte> chunk = MakeNoise(64, seed);
     content.data.insert(content.data.end(), chunk.begin(), chunk.end());
   }
   return content;
@@ -155,12 +158,12 @@ Procedure EditProcedure(Layout layout) {
               },
           .run = [](Trial& run) -> absl::Status {
             CAIRN_RETURN_IF_ERROR(run.OpenWriter());
-            CAIRN_RETURN_IF_ERROR(run.writer->InsertChunk(1, Noise(64, 5)));
-            CAIRN_RETURN_IF_ERROR(run.writer->UpdateChunk(0, Noise(64, 6)));
+            CAIRN_RETURN_IF_ERROR(run.writer->InsertChunk(1, MakeNoise(64, 5)));
+            CAIRN_RETURN_IF_ERROR(run.writer->UpdateChunk(0, MakeNoise(64, 6)));
             CAIRN_RETURN_IF_ERROR(run.writer->DeleteChunks(2, 1));
             CAIRN_RETURN_IF_ERROR(run.Acknowledge(run.writer->Commit().status()));
             CAIRN_RETURN_IF_ERROR(run.writer->Reorder(std::vector<int64_t>{3, 1, 0, 2}));
-            CAIRN_RETURN_IF_ERROR(run.writer->UpdateItems(64, Noise(64, 7)));
+            CAIRN_RETURN_IF_ERROR(run.writer->UpdateItems(64, MakeNoise(64, 7)));
             return run.Acknowledge(run.writer->Close());
           },
           .states = {OfChunks({1, 2, 3, 4}), OfChunks({6, 5, 3, 4}), OfChunks({4, 7, 6, 3})}};
@@ -171,7 +174,7 @@ Procedure CompactProcedure(Layout layout) {
   return {.name = NameIn(layout, "Compact"),
           .prepare = [layout](const std::string& path) -> absl::Status {
             CAIRN_RETURN_IF_ERROR(WriteFrame(path, In(layout, 64), OfChunks({1, 2}).data));
-            return AppendTo(path, Noise(64, 3));
+            return AppendTo(path, MakeNoise(64, 3));
           },
           .run = [](Trial& run) -> absl::Status {
             CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(run.path, {.file_system = run.files}));
@@ -264,9 +267,9 @@ std::vector<Operation> FaultTest::Record() const {
   const TempDir dir;
   FaultFileSystem files;
   Trial run{.files = &files, .path = dir.Path("f")};
-  EXPECT_EQ(procedure().prepare(run.path), absl::OkStatus());
+  EXPECT_TRUE(IsOk(procedure().prepare(run.path)));
   files.StartLog();
-  EXPECT_EQ(procedure().run(run), absl::OkStatus());
+  EXPECT_TRUE(IsOk(procedure().run(run)));
   EXPECT_EQ(run.acknowledged + 1, procedure().states.size());
   CheckDisk(run.path, run.acknowledged);
   return files.TakeLog();
@@ -278,11 +281,11 @@ void FaultTest::CheckDisk(const std::string& path, size_t acknowledged) const {
   const absl::StatusOr<Frame> frame = Frame::Open(path);
   if (frame.ok()) {
     const auto report = frame->snapshot().Verify();
-    ASSERT_EQ(report.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(report));
     EXPECT_TRUE(report->ok()) << report->findings[0].section << ": " << report->findings[0].reason;
     EXPECT_TRUE(report->sealed);
     auto content = FullContentOf(frame->snapshot());
-    ASSERT_EQ(content.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(content));
     found = *std::move(content);
   } else {
     EXPECT_TRUE(absl::IsNotFound(frame.status())) << frame.status();
@@ -296,7 +299,7 @@ bool FaultTest::FailAndCheck(const Fault& fault) const {
   const TempDir dir;
   FaultFileSystem files;
   Trial run{.files = &files, .path = dir.Path("f")};
-  EXPECT_EQ(procedure().prepare(run.path), absl::OkStatus());
+  EXPECT_TRUE(IsOk(procedure().prepare(run.path)));
   files.Inject(fault);
   const absl::Status status = procedure().run(run);
   const bool failed = !status.ok();
@@ -315,7 +318,7 @@ bool FaultTest::FailAndCheck(const Fault& fault) const {
   }
   if (const auto frame = Frame::Open(run.path); frame.ok()) {
     files.Heal();
-    EXPECT_EQ(AppendTo(run.path, AsBytes("more")), absl::OkStatus());
+    EXPECT_TRUE(IsOk(AppendTo(run.path, AsBytes("more"))));
     const auto reopened = Frame::Open(run.path);
     EXPECT_TRUE(reopened.ok() && reopened->snapshot().Verify()->ok());
   }

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 
 namespace cairn::frame {
 namespace {
@@ -13,7 +15,6 @@ using absl::StatusCode;
 using test::Buffer;
 using test::Cut;
 using test::ExpectHolds;
-using test::IsOk;
 using test::MakeItems;
 
 TEST(InMemoryTest, BytesOpenAsTheSameFrame) {

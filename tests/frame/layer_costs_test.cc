@@ -8,9 +8,11 @@
 #include "engine/base/endian.h"
 #include "engine/chunk/plain.h"
 #include "engine/format/trailer.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/cost.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 
 namespace cairn::test {
 namespace {

@@ -11,8 +11,10 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
@@ -21,7 +23,6 @@ namespace cairn::frame {
 namespace {
 
 using test::Buffer;
-using test::IsOk;
 
 // Positions in the header of a frame.
 constexpr size_t kFrameSizeField = 0x10;

@@ -6,7 +6,9 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::frame {
@@ -15,7 +17,6 @@ namespace {
 using absl::StatusCode;
 using test::Buffer;
 using test::ExpectHolds;
-using test::IsOk;
 using test::MakeItems;
 
 CreateOptions WithMetalayer() {

@@ -12,6 +12,7 @@
 #include "cairn/file_system.h"
 #include "engine/base/bytes.h"
 #include "engine/storage/memory_file.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::storage {
@@ -52,7 +53,7 @@ class FileTest : public testing::TestWithParam<Kind> {
     return file_->ReadAt(offset, sink).code();
   }
   void Write(int64_t offset, std::string_view text) {
-    ASSERT_TRUE(file_->WriteAt(offset, AsBytes(text)).ok());
+    ASSERT_TRUE(IsOk(file_->WriteAt(offset, AsBytes(text))));
   }
 
   test::TempDir dir_;
@@ -92,7 +93,7 @@ TEST_P(FileTest, GapBehindTheEndIsZero) {
 }
 
 TEST_P(FileTest, EmptyWritePastTheEndChangesNothing) {
-  EXPECT_TRUE(file_->WriteAt(100, {}).ok());
+  EXPECT_TRUE(IsOk(file_->WriteAt(100, {})));
   EXPECT_EQ(*file_->Size(), 0);
 }
 
@@ -126,10 +127,10 @@ TEST_P(FileTest, ReserveKeepsTheBytesAndThoseItAddsAreZero) {
   Write(0, "abc");
   const absl::Status status = file_->Reserve(2);
   if (absl::IsUnimplemented(status)) GTEST_SKIP() << status;
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_TRUE(IsOk(status));
   EXPECT_EQ(*file_->Size(), 3);
-  ASSERT_TRUE(file_->Reserve(100000).ok());
-  ASSERT_TRUE(file_->WriteAt(99999, AsBytes("z")).ok());
+  ASSERT_TRUE(IsOk(file_->Reserve(100000)));
+  ASSERT_TRUE(IsOk(file_->WriteAt(99999, AsBytes("z"))));
   EXPECT_EQ(Read(0, 100000), "abc" + std::string(99996, '\0') + "z");
   EXPECT_EQ(*file_->Size(), 100000);
 }
@@ -137,7 +138,7 @@ TEST_P(FileTest, ReserveKeepsTheBytesAndThoseItAddsAreZero) {
 TEST_P(FileTest, AllocatedSizeGrowsWithTheFile) {
   EXPECT_EQ(*file_->AllocatedSize(), 0);
   Write(0, Pattern(100000));
-  ASSERT_TRUE(file_->Sync(SyncMode::kAll).ok());
+  ASSERT_TRUE(IsOk(file_->Sync(SyncMode::kAll)));
   EXPECT_GE(*file_->AllocatedSize(), 100000);
 }
 
@@ -147,9 +148,9 @@ TEST_P(FileTest, PunchedBytesAreZeroAndTheSizeStays) {
   const absl::Status status = file_->PunchHole(5000, 10000);
   EXPECT_EQ(*file_->Size(), 20000);
   if (absl::IsUnimplemented(status)) GTEST_SKIP() << status;
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_TRUE(IsOk(status));
   EXPECT_EQ(Read(0, 20000), text.substr(0, 5000) + std::string(10000, '\0') + text.substr(15000));
-  EXPECT_TRUE(file_->PunchHole(0, 0).ok());
+  EXPECT_TRUE(IsOk(file_->PunchHole(0, 0)));
   EXPECT_EQ(Read(0, 1), text.substr(0, 1));
 }
 
@@ -170,17 +171,17 @@ TEST_P(FileTest, ImpossibleRangesAreRefused) {
 
 TEST_P(FileTest, TruncateShrinksAndGrowsWithZeros) {
   Write(0, "abcdef");
-  ASSERT_TRUE(file_->Truncate(2).ok());
+  ASSERT_TRUE(IsOk(file_->Truncate(2)));
   EXPECT_EQ(*file_->Size(), 2);
   EXPECT_EQ(ReadCode(0, 3), absl::StatusCode::kOutOfRange);
-  ASSERT_TRUE(file_->Truncate(4).ok());
+  ASSERT_TRUE(IsOk(file_->Truncate(4)));
   EXPECT_EQ(Read(0, 4), std::string("ab\0\0", 4));
 }
 
 TEST_P(FileTest, SyncsInBothModes) {
   Write(0, "abc");
-  EXPECT_TRUE(file_->Sync(SyncMode::kData).ok());
-  EXPECT_TRUE(file_->Sync(SyncMode::kAll).ok());
+  EXPECT_TRUE(IsOk(file_->Sync(SyncMode::kData)));
+  EXPECT_TRUE(IsOk(file_->Sync(SyncMode::kAll)));
 }
 
 TEST_P(FileTest, MapsAnyRangeInPlace) {
@@ -190,7 +191,7 @@ TEST_P(FileTest, MapsAnyRangeInPlace) {
     for (const int64_t size : {1, 100, 4096, 12000}) {
       if (offset + size > 20000) continue;
       const auto mapping = file_->Map(offset, size, 0);
-      ASSERT_TRUE(mapping.ok()) << mapping.status();
+      ASSERT_TRUE(IsOk(mapping));
       EXPECT_EQ(AsText((*mapping)->bytes()), text.substr(offset, size)) << offset << " " << size;
     }
   }
@@ -200,7 +201,7 @@ TEST_P(FileTest, MapOfNothingIsEmpty) {
   Write(0, "abc");
   for (const int64_t offset : {0, 3}) {
     const auto mapping = file_->Map(offset, 0, 0);
-    ASSERT_TRUE(mapping.ok()) << mapping.status();
+    ASSERT_TRUE(IsOk(mapping));
     EXPECT_TRUE((*mapping)->bytes().empty());
   }
 }
@@ -250,8 +251,8 @@ TEST_P(FileTest, MappingStaysWhileTheFileGrows) {
 TEST_P(FileTest, MappedBytesCanBeWrittenBackToTheirFile) {
   Write(0, "abcdef");
   const auto mapping = *file_->Map(0, 6, 0);
-  ASSERT_TRUE(file_->WriteAt(0, mapping->bytes()).ok());
-  ASSERT_TRUE(file_->WriteAt(6, mapping->bytes()).ok());
+  ASSERT_TRUE(IsOk(file_->WriteAt(0, mapping->bytes())));
+  ASSERT_TRUE(IsOk(file_->WriteAt(6, mapping->bytes())));
   EXPECT_EQ(Read(0, 12), "abcdefabcdef");
 }
 
@@ -265,7 +266,7 @@ TEST_P(FileTest, ThreadsReadAndWriteAtTheSameTime) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kRounds; ++i) {
         const int64_t mine = 1000 + 1000 * (int64_t{i} * kThreads + t);
-        EXPECT_TRUE(file_->WriteAt(mine, AsBytes(text)).ok());
+        EXPECT_TRUE(IsOk(file_->WriteAt(mine, AsBytes(text))));
         EXPECT_EQ(Read(mine, 1000), text);
         EXPECT_EQ(Read(0, 1000), text);
       }

@@ -18,16 +18,16 @@ class MemoryFileSystemTest : public testing::Test {
  protected:
   std::unique_ptr<File> Open(const std::string& name, FileMode mode) {
     auto file = files_.Open(name, mode);
-    EXPECT_EQ(file.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(file.status()));
     return *std::move(file);
   }
   void Make(const std::string& name, std::string_view text) {
-    EXPECT_EQ(Open(name, FileMode::kCreateNew)->WriteAt(0, AsBytes(text)), absl::OkStatus());
+    EXPECT_TRUE(IsOk(Open(name, FileMode::kCreateNew)->WriteAt(0, AsBytes(text))));
   }
   std::string TextOf(const std::string& name) {
     const auto file = Open(name, FileMode::kRead);
     std::string text(static_cast<size_t>(*file->Size()), '?');
-    EXPECT_EQ(file->ReadAt(0, std::as_writable_bytes(std::span(text))), absl::OkStatus());
+    EXPECT_TRUE(IsOk(file->ReadAt(0, std::as_writable_bytes(std::span(text)))));
     return text;
   }
 
@@ -57,7 +57,7 @@ TEST_F(MemoryFileSystemTest, RenameReplacesOnlyWhereItMay) {
   EXPECT_EQ(files_.Rename("a", "b", false).code(), StatusCode::kAlreadyExists);
   EXPECT_EQ(TextOf("b"), "xyz");
   const FileIdentity moved = *files_.Identity("a");
-  ASSERT_EQ(files_.Rename("a", "b", true), absl::OkStatus());
+  ASSERT_TRUE(IsOk(files_.Rename("a", "b", true)));
   EXPECT_EQ(TextOf("b"), "abc");
   EXPECT_EQ(*files_.Identity("b"), moved);
   EXPECT_EQ(files_.Identity("a").status().code(), StatusCode::kNotFound);
@@ -67,7 +67,7 @@ TEST_F(MemoryFileSystemTest, RemovedFileLivesWhileItIsOpen) {
   Make("a", "abc");
   const auto open = Open("a", FileMode::kRead);
   const FileIdentity old = *open->Identity();
-  ASSERT_EQ(files_.Remove("a"), absl::OkStatus());
+  ASSERT_TRUE(IsOk(files_.Remove("a")));
   Make("a", "new");
   EXPECT_EQ(AsText((*open->Map(0, 3, 0))->bytes()), "abc");
   EXPECT_FALSE(*files_.Identity("a") == old);
@@ -75,11 +75,11 @@ TEST_F(MemoryFileSystemTest, RemovedFileLivesWhileItIsOpen) {
 
 TEST_F(MemoryFileSystemTest, LocksAreThoseOfEachOpenFile) {
   auto writer = Open("a", FileMode::kCreateNew);
-  ASSERT_EQ(writer->LockByte(7, LockMode::kExclusive), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->LockByte(7, LockMode::kExclusive)));
   const auto other = Open("a", FileMode::kReadWrite);
   EXPECT_EQ(other->LockByte(7, LockMode::kExclusive).code(), StatusCode::kUnavailable);
   writer.reset();
-  EXPECT_EQ(other->LockByte(7, LockMode::kExclusive), absl::OkStatus());
+  EXPECT_TRUE(IsOk(other->LockByte(7, LockMode::kExclusive)));
 }
 
 TEST_F(MemoryFileSystemTest, FileOpenedForReadingIsNotWritten) {

@@ -4,12 +4,14 @@
 #include <iterator>
 #include <memory>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
+#include "cairn/version.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/text/help.h"
 #include "tools/cairn/text/suggestion.h"
@@ -115,7 +117,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   CLI::App app(
       "Packs files into Blosc2 frames, reads them back whole or in part, edits and checks them.",
       "cairn");
-  app.set_version_flag("--version", "cairn " CAIRN_VERSION, "Print the version and exit");
+  app.set_version_flag("--version", "cairn " + std::string(kVersion), "Print the version and exit");
   app.require_subcommand(0, 1);
   app.formatter(std::make_shared<HelpFormatter>());
   app.footer(

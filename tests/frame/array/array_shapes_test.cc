@@ -9,6 +9,7 @@
 #include "engine/chunk/blocksize.h"
 #include "engine/frame/array/array_geometry.h"
 #include "tests/support/array_model.h"
+#include "tests/support/status.h"
 
 namespace cairn::frame {
 namespace {
@@ -91,7 +92,7 @@ TEST(ArrayShapesTest, AnyShapeFitsChunksAndBlocksOfTheSizeThatIsWanted) {
     SCOPED_TRACE(testing::PrintToString(array) + " of " + std::to_string(typesize) +
                  " in chunks of " + std::to_string(chunksize));
     const auto geometry = ArrayGeometry::Make(array, typesize);
-    ASSERT_TRUE(geometry.ok()) << geometry.status();
+    ASSERT_TRUE(IsOk(geometry));
     int64_t items = 1;
     for (size_t d = 0; d < ndim; ++d) {
       ASSERT_GE(array.chunkshape[d], 1);

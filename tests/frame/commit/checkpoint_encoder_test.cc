@@ -10,8 +10,8 @@
 #include "engine/base/bytes.h"
 #include "engine/chunk/workspace.h"
 #include "engine/frame/open/frame_core.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -93,7 +93,7 @@ TEST(SparseCheckpointTest, HasNoRoomBehindTheLargestNumberThereIs) {
   const TempDir dir;
   CreateOptions options = Cut(8, kSmallChunk);
   options.layout = Layout::kSparse;
-  ASSERT_EQ(WriteFrame(dir.Path("f"), options, MakeNoise(kSmallChunk)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(dir.Path("f"), options, MakeNoise(kSmallChunk))));
   const auto core = frame::FrameCore::Open(dir.Path("f"), {});
   ASSERT_TRUE(IsOk(core));
   frame::StagedState draft(*(*core)->newest());

@@ -13,8 +13,11 @@
 #include "cairn/recover.h"
 #include "engine/base/bytes.h"
 #include "engine/storage/lock_file.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
@@ -24,11 +27,11 @@ namespace {
 class FrameLockTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(100, 1)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(100, 1))));
   }
   Frame Open() const {
     auto frame = Frame::Open(path_);
-    EXPECT_EQ(frame.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
   // The code of OpenWriter through another Frame.
@@ -48,7 +51,7 @@ class FrameLockTest : public testing::Test {
 TEST_F(FrameLockTest, ASecondWriterIsRefusedHereAndInAnotherProcess) {
   Frame frame = Open();
   const auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   EXPECT_TRUE(absl::IsUnavailable(frame.OpenWriter().status()));
   EXPECT_EQ(TryHere(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(TryInChild(), absl::StatusCode::kUnavailable);
@@ -62,12 +65,12 @@ TEST_F(FrameLockTest, AWriterWaitsAsLongAsItIsToldAndStartsFromTheNewestState) {
       absl::IsUnavailable(Open().OpenWriter({.wait = std::chrono::milliseconds(20)}).status()));
   std::thread closer([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    EXPECT_EQ(first->Append(Noise(10, 2)), absl::OkStatus());
-    EXPECT_EQ(first->Close(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(first->Append(MakeNoise(10, 2))));
+    EXPECT_TRUE(IsOk(first->Close()));
   });
   auto second = Open().OpenWriter(patient);
   closer.join();
-  ASSERT_EQ(second.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(second));
   EXPECT_EQ(second->snapshot()->info().nbytes, 110);
 }
 
@@ -79,7 +82,7 @@ TEST_F(FrameLockTest, AWriterThatWaitsForEverDoes) {
   });
   const auto second = Open().OpenWriter({.wait = std::chrono::milliseconds::max()});
   closer.join();
-  EXPECT_EQ(second.status(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(second));
 }
 
 TEST_F(FrameLockTest, ALockFileThatLeadsElsewhereIsLeftAlone) {
@@ -101,9 +104,9 @@ TEST_F(FrameLockTest, AWriterOfANewFrameHoldsTheLockFileToo) {
   };
   std::optional<Writer> writer = *Frame::Build(path, PlainCopies(64));
   EXPECT_FALSE(is_held());
-  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_TRUE(is_held());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_FALSE(is_held());
 }
 
@@ -128,7 +131,7 @@ TEST_F(FrameLockTest, AFrameOfAnotherUserIsNotReplacedWhileItIsWritten) {
   std::optional<Writer> writer = *Open().OpenWriter();
   EXPECT_TRUE(absl::IsUnavailable(Frame::Build(path_, options)->Close()));
   writer.reset();
-  EXPECT_EQ(Frame::Build(path_, options)->Close(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(Frame::Build(path_, options)->Close()));
 }
 
 // Puts another file in the place of one as soon as that is opened for reading.
@@ -149,11 +152,11 @@ class RotatingFiles final : public UnsyncedFileSystem {
 
 TEST_F(FrameLockTest, AFrameThatIsReplacedBehindItsLockIsNotWritten) {
   const std::string next = dir_.Path("next");
-  ASSERT_EQ(WriteFrame(next, PlainCopies(64), Noise(20, 7)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(next, PlainCopies(64), MakeNoise(20, 7))));
   const std::vector<std::byte> before = FileBytes(path_);
   RotatingFiles files;
   auto frame = Frame::Open(path_, {.file_system = &files});
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   files.RotateTo(next);
   EXPECT_TRUE(absl::IsFailedPrecondition(frame->OpenWriter().status()));
   EXPECT_EQ(FileBytes(path_ + ".1"), before);
@@ -174,33 +177,33 @@ TEST_F(FrameLockTest, ALinkToAFrameMayHaveALinkToItsLockFile) {
   std::filesystem::create_symlink(path_, link);
   std::filesystem::create_symlink(path_ + ".b2lock", link + ".b2lock");
   PutFileBytes(path_ + ".b2lock", {});
-  EXPECT_EQ(Frame::Open(link)->OpenWriter().status(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(Frame::Open(link)->OpenWriter()));
   EXPECT_EQ(FileBytes(path_ + ".b2lock").size(), 16u);
 }
 
 TEST_F(FrameLockTest, ABuiltFrameIsHeldFromItsFirstMomentOn) {
   const std::string path = dir_.Path("g");
   auto writer = Frame::Build(path, PlainCopies(64));
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_TRUE(absl::IsUnavailable(Frame::Open(path)->OpenWriter().status()));
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_EQ(Frame::Open(path)->OpenWriter().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_TRUE(IsOk(Frame::Open(path)->OpenWriter()));
 }
 
 TEST_F(FrameLockTest, AnEmptyFrameStaysHeldWhenACommitReplacesTheFile) {
   const std::string path = dir_.Path("g");
   auto frame = Frame::Create(path, PlainCopies(64));
   auto writer = frame->OpenWriter();
-  ASSERT_EQ(writer->SetVlmeta("note", AsBytes("text")), absl::OkStatus());
-  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes("text"))));
+  ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_TRUE(absl::IsUnavailable(Frame::Open(path)->OpenWriter().status()));
 }
 
 TEST_F(FrameLockTest, CloseFreesTheFrame) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(TryHere(), absl::StatusCode::kOk);
   EXPECT_EQ(TryInChild(), absl::StatusCode::kOk);
 }
@@ -209,11 +212,11 @@ TEST_F(FrameLockTest, TheEndOfTheWriterFreesTheFrame) {
   Frame frame = Open();
   {
     auto writer = frame.OpenWriter();
-    ASSERT_EQ(writer->Append(Noise(10, 2)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(10, 2))));
   }
   EXPECT_EQ(TryHere(), absl::StatusCode::kOk);
   EXPECT_EQ(TryInChild(), absl::StatusCode::kOk);
-  EXPECT_EQ(DataOf(Open().snapshot()).value(), Noise(100, 1));
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), MakeNoise(100, 1));
 }
 
 TEST_F(FrameLockTest, AFileOfAnyLengthIsHeldByNoReader) {
@@ -224,13 +227,13 @@ TEST_F(FrameLockTest, AFileOfAnyLengthIsHeldByNoReader) {
 
 TEST_F(FrameLockTest, AnOlderHandleWritesOnFromTheNewestState) {
   Frame old = Open();
-  const std::vector<std::byte> all = Noise(400, 1);
-  ASSERT_EQ(AppendTo(path_, Bytes(all).subspan(100, 200)), absl::OkStatus());
+  const std::vector<std::byte> all = MakeNoise(400, 1);
+  ASSERT_TRUE(IsOk(AppendTo(path_, Bytes(all).subspan(100, 200))));
   EXPECT_EQ(old.snapshot().info().nbytes, 100);
   auto writer = old.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Bytes(all).subspan(300)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(Bytes(all).subspan(300))));
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(DataOf(Open().snapshot()).value(), all);
   EXPECT_EQ(old.snapshot().info().nbytes, 400);
   EXPECT_TRUE(Open().snapshot().Verify()->ok());
@@ -238,13 +241,13 @@ TEST_F(FrameLockTest, AnOlderHandleWritesOnFromTheNewestState) {
 
 TEST_F(FrameLockTest, AnOlderHandleSeesWhatAnotherProcessWrote) {
   Frame old = Open();
-  const std::vector<std::byte> all = Noise(400, 1);
+  const std::vector<std::byte> all = MakeNoise(400, 1);
   EXPECT_EQ(
       ResultOfChild([&] { return AppendTo(path_, Bytes(all).subspan(100, 200)).ok() ? 0 : 1; }), 0);
   auto writer = old.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Bytes(all).subspan(300)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(Bytes(all).subspan(300))));
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(DataOf(Open().snapshot()).value(), all);
 }
 
@@ -253,17 +256,17 @@ TEST_F(FrameLockTest, AnOlderHandleSeesAForeignEditOfTheSameSize) {
   CreateOptions options = PlainCopies(64);
   options.overwrite = true;
   options.metalayers = {{.name = "m", .content = ToVector(AsBytes("before"))}};
-  ASSERT_EQ(WriteFrame(path_, options, Noise(100, 1)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(100, 1))));
   Frame old = Open();
   std::vector<std::byte> file = FileBytes(path_);
   const size_t at = AsText(file).find("before");
   CopyBytes(AsBytes("behind"), MutableBytes(file).subspan(at));
   PutFileBytes(path_, file);
   auto writer = old.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   EXPECT_EQ(AsText(writer->snapshot()->GetMetalayer("m").value()), "behind");
-  ASSERT_EQ(writer->Append(Noise(10, 2)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(10, 2))));
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(AsText(Open().snapshot().GetMetalayer("m").value()), "behind");
   EXPECT_TRUE(Open().snapshot().info().sealed);
 }
@@ -274,16 +277,16 @@ TEST_F(FrameLockTest, AHeldFrameIsNotReplaced) {
   CreateOptions options = PlainCopies(32);
   options.overwrite = true;
   EXPECT_TRUE(absl::IsUnavailable(Frame::Create(path_, options).status()));
-  ASSERT_EQ(writer->Append(Noise(50, 3)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_EQ(Frame::Create(path_, options).status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(50, 3))));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_TRUE(IsOk(Frame::Create(path_, options)));
 }
 
 TEST_F(FrameLockTest, ACommitToAFileThatLostItsNameFails) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(50, 3)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(50, 3))));
   std::filesystem::rename(path_, path_ + ".moved");
   EXPECT_EQ(writer->Commit().status().code(), absl::StatusCode::kFailedPrecondition);
 }
@@ -293,16 +296,16 @@ TEST_F(FrameLockTest, AStagedSnapshotKeepsOtherWritersOut) {
   std::optional<Snapshot> staged;
   {
     auto writer = frame.OpenWriter();
-    ASSERT_EQ(writer.status(), absl::OkStatus());
-    ASSERT_EQ(writer->Append(Noise(500, 3)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer));
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(500, 3))));
     staged = writer->snapshot().value();
   }
   EXPECT_TRUE(absl::IsUnavailable(frame.OpenWriter().status()));
   std::vector<std::byte> items(500);
-  ASSERT_EQ(staged->ReadBytes(100, items), absl::OkStatus());
-  EXPECT_EQ(items, Noise(500, 3));
+  ASSERT_TRUE(IsOk(staged->ReadBytes(100, items)));
+  EXPECT_EQ(items, MakeNoise(500, 3));
   staged.reset();
-  EXPECT_EQ(frame.OpenWriter().status(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(frame.OpenWriter()));
 }
 
 TEST_F(FrameLockTest, AWriterOpenedAfterTheFileWasReplacedWorksOnTheNewOne) {
@@ -310,14 +313,14 @@ TEST_F(FrameLockTest, AWriterOpenedAfterTheFileWasReplacedWorksOnTheNewOne) {
   const Snapshot before = old.snapshot();
   CreateOptions options = PlainCopies(32);
   options.overwrite = true;
-  ASSERT_EQ(Frame::Create(path_, options).status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(Frame::Create(path_, options)));
   auto writer = old.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(50, 3)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_EQ(DataOf(Open().snapshot()).value(), Noise(50, 3));
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(50, 3))));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), MakeNoise(50, 3));
   EXPECT_EQ(Open().snapshot().info().chunksize, 32);
-  EXPECT_EQ(DataOf(before).value(), Noise(100, 1));
+  EXPECT_EQ(DataOf(before).value(), MakeNoise(100, 1));
 }
 
 }  // namespace

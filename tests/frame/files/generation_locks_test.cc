@@ -10,7 +10,8 @@
 
 #include "cairn/frame.h"
 #include "engine/frame/files/lock_bytes.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
@@ -65,7 +66,7 @@ class HookedFiles final : public UnsyncedFileSystem {
 class RegistrationTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(200, 1)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1))));
   }
   absl::StatusOr<Frame> Open() { return Frame::Open(path_, {.file_system = &files_}); }
 
@@ -86,14 +87,14 @@ TEST_F(RegistrationTest, AReaderWithoutItsLockIsToldSo) {
 
 TEST_F(RegistrationTest, AReaderWhoseRefreshGetsNoLockKeepsWhatItHas) {
   auto frame = Open();
-  ASSERT_EQ(frame.status(), absl::OkStatus());
-  ASSERT_EQ(AppendTo(path_, Noise(64, 2)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 2))));
   hooks_.lock = [] { return absl::ResourceExhaustedError("no locks available"); };
   EXPECT_TRUE(absl::IsUnavailable(frame->Refresh().status()));
-  EXPECT_EQ(DataOf(frame->snapshot()).value(), Noise(200, 1));
+  EXPECT_EQ(DataOf(frame->snapshot()).value(), MakeNoise(200, 1));
   hooks_ = {};
   const auto refreshed = frame->Refresh();
-  ASSERT_EQ(refreshed.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(refreshed));
   EXPECT_EQ(refreshed->info().nbytes, 264);
 }
 
@@ -101,7 +102,7 @@ TEST_F(RegistrationTest, ALockThatIsHeldForAMomentIsAskedForAgain) {
   int asked = 0;
   hooks_.lock = [&] { return ++asked == 1 ? absl::UnavailableError("held") : absl::OkStatus(); };
   const auto frame = Open();
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   EXPECT_EQ(asked, 2);
   const auto file = PosixFileSystem()->Open(path_, FileMode::kRead);
   EXPECT_TRUE(
@@ -110,10 +111,10 @@ TEST_F(RegistrationTest, ALockThatIsHeldForAMomentIsAskedForAgain) {
 
 TEST_F(RegistrationTest, WhereThereAreNoLocksNoneIsNeeded) {
   hooks_.lock = [] { return absl::UnimplementedError("no locks"); };
-  EXPECT_EQ(Open().status(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(Open()));
   hooks_.lock = [] { return absl::ResourceExhaustedError("no locks available"); };
   hooks_.has_locks = false;
-  EXPECT_EQ(Open().status(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(Open()));
 }
 
 TEST_F(RegistrationTest, AHeaderThatNeverStaysIsNotBelieved) {

@@ -16,9 +16,11 @@
 #include "cairn/frame.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/files/lock_bytes.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -59,12 +61,12 @@ class ReplaceTest : public testing::Test {
  protected:
   void SetUp() override { Make(path_, 1); }
   static void Make(const std::string& path, uint64_t seed) {
-    ASSERT_TRUE(IsOk(WriteFrame(path, Options(Layout::kSparse, false), Noise(kSize, seed))));
+    ASSERT_TRUE(IsOk(WriteFrame(path, Options(Layout::kSparse, false), MakeNoise(kSize, seed))));
   }
   absl::Status Overwrite(Layout layout = Layout::kSparse, FileSystem* files = nullptr) {
     CreateOptions options = Options(layout, true);
     options.file_system = files;
-    return WriteFrame(path_, options, Noise(kSize, 2));
+    return WriteFrame(path_, options, MakeNoise(kSize, 2));
   }
   static Buffer Content(const std::string& path) {
     const auto frame = Frame::Open(path);
@@ -90,17 +92,17 @@ class ReplaceTest : public testing::Test {
 
 TEST_F(ReplaceTest, ReaderOfAnOlderIndexRefusesIt) {
   std::optional<Snapshot> reader = Frame::Open(path_)->snapshot();
-  ASSERT_TRUE(IsOk(AppendTo(path_, Noise(64, 3))));
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 3))));
   for (const Layout layout : {Layout::kSparse, Layout::kContiguous}) {
     const absl::Status status = Overwrite(layout);
     EXPECT_TRUE(absl::IsUnavailable(status)) << status;
     EXPECT_NE(status.message().find("f is not replaced: it is being read"), std::string::npos)
         << status;
   }
-  ExpectHolds(*reader, Noise(kSize, 1));
+  ExpectHolds(*reader, MakeNoise(kSize, 1));
   reader.reset();
   EXPECT_TRUE(IsOk(Overwrite()));
-  EXPECT_EQ(Content(path_), Noise(kSize, 2));
+  EXPECT_EQ(Content(path_), MakeNoise(kSize, 2));
 }
 
 TEST_F(ReplaceTest, WriterRefusesIt) {
@@ -118,12 +120,12 @@ TEST_F(ReplaceTest, IndexThatCannotBeOpenedRefusesIt) {
   fs::remove(In(kOtherIndex));
   fs::create_directory(In(kOtherIndex));
   EXPECT_TRUE(absl::IsFailedPrecondition(Overwrite()));
-  EXPECT_EQ(Content(path_), Noise(kSize, 1));
+  EXPECT_EQ(Content(path_), MakeNoise(kSize, 1));
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
 }
 
 TEST_F(ReplaceTest, IndexThatNobodyReadsGoesWithIt) {
-  PutFileBytes(In(kOtherIndex), Noise(10, 1));
+  PutFileBytes(In(kOtherIndex), MakeNoise(10, 1));
   EXPECT_TRUE(IsOk(Overwrite()));
   EXPECT_EQ(std::ranges::count(NamesIn(path_), kOtherIndex), 0);
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
@@ -143,10 +145,10 @@ TEST_F(ReplaceTest, OldFrameStaysWhereTheSwapMayNotBeDurable) {
 
     files.Inject({.after = swap + 1 - log.begin()});
     EXPECT_TRUE(absl::IsResourceExhausted(Overwrite(layout, &files)));
-    EXPECT_EQ(Content(path_), Noise(kSize, 2));
+    EXPECT_EQ(Content(path_), MakeNoise(kSize, 2));
     const std::vector<std::string> names = NamesIn(dir_.path());
     ASSERT_EQ(names.size(), 2u);
-    EXPECT_EQ(Content(dir_.Path(names[1])), Noise(kSize, 1));
+    EXPECT_EQ(Content(dir_.Path(names[1])), MakeNoise(kSize, 1));
     for (const std::string& name : names) fs::remove_all(dir_.Path(name));
     Make(path_, 1);
   }
@@ -155,10 +157,10 @@ TEST_F(ReplaceTest, OldFrameStaysWhereTheSwapMayNotBeDurable) {
 TEST_F(ReplaceTest, FilesWithSimilarNamesAreTheUsers) {
   for (const std::string name :
        {"chunks.b2frame.backup", "chunks.b2frame.backup.tmp", "chunks.b2frame~"}) {
-    PutFileBytes(In(name), Noise(10, 1));
+    PutFileBytes(In(name), MakeNoise(10, 1));
     EXPECT_TRUE(absl::IsFailedPrecondition(Overwrite())) << name;
-    ASSERT_TRUE(IsOk(AppendTo(path_, Noise(64, 3))));
-    EXPECT_EQ(FileBytes(In(name)), Noise(10, 1));
+    ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 3))));
+    EXPECT_EQ(FileBytes(In(name)), MakeNoise(10, 1));
     fs::remove(In(name));
   }
 }
@@ -177,7 +179,7 @@ TEST(OtherIndexName, HasSixteenDigits) {
 TEST_F(ReplaceTest, PrivateFrameStaysPrivateWhenItIsWritten) {
   const OpenUmask umask;
   MakePrivate();
-  ASSERT_TRUE(IsOk(AppendTo(path_, Noise(64, 3))));
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 3))));
   EXPECT_EQ(Mode(path_), 0700u);
   for (const std::string& name : NamesIn(path_)) EXPECT_EQ(Mode(In(name)), 0600u) << name;
 }
@@ -186,7 +188,7 @@ TEST_F(ReplaceTest, IndexKeepsItsPermissionsWhereTheDirectoryIsOpenToAll) {
   const OpenUmask umask;
   MakePrivate();
   ASSERT_EQ(::chmod(path_.c_str(), 0755), 0);
-  ASSERT_TRUE(IsOk(AppendTo(path_, Noise(64, 3))));
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 3))));
   EXPECT_EQ(Mode(In(format::kIndexFileName)), 0600u);
 }
 
@@ -194,9 +196,9 @@ TEST_F(ReplaceTest, PrivateFrameStaysPrivateWhenItIsReplaced) {
   const OpenUmask umask;
   MakePrivate();
   ASSERT_TRUE(IsOk(Overwrite()));
-  EXPECT_EQ(Content(path_), Noise(kSize, 2));
+  EXPECT_EQ(Content(path_), MakeNoise(kSize, 2));
   EXPECT_EQ(Mode(path_), 0700u);
-  ASSERT_TRUE(IsOk(AppendTo(path_, Noise(64, 3))));
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 3))));
   EXPECT_EQ(Mode(path_), 0700u);
 }
 
@@ -206,7 +208,7 @@ TEST_F(ReplaceTest, ReaderWaitsForOneWhoHoldsItForAMoment) {
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     held.reset();
   });
-  EXPECT_EQ(Content(path_), Noise(kSize, 1));
+  EXPECT_EQ(Content(path_), MakeNoise(kSize, 1));
   holder.join();
 }
 
@@ -220,7 +222,7 @@ TEST_F(ReplaceTest, ReaderThatWaitedFindsTheNewFrame) {
     fs::remove_all(other);
     held.reset();
   });
-  EXPECT_EQ(Content(path_), Noise(kSize, 2));
+  EXPECT_EQ(Content(path_), MakeNoise(kSize, 2));
   holder.join();
 }
 

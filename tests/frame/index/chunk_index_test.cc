@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/status.h"
+
 namespace cairn::frame {
 namespace {
 
@@ -17,7 +19,7 @@ std::vector<int64_t> ValuesOf(const ChunkIndex& index) {
     values.push_back(entry.value);
     return absl::OkStatus();
   });
-  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(IsOk(status));
   return values;
 }
 

@@ -10,15 +10,16 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 
 namespace cairn::frame {
 namespace {
 
 using absl::StatusCode;
 using test::Buffer;
-using test::IsOk;
 
 // Chunks of one item of 4 bytes, which is its own number, but zero for every third.
 constexpr int32_t kNumbers = 100'000;

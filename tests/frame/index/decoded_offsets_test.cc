@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/status.h"
+#include "tests/support/status.h"
 
 namespace cairn::frame {
 namespace {
@@ -43,7 +44,7 @@ void ExpectFound(const DecodedOffsets& starts, const Cycle& sizes, int64_t nchun
   const int64_t begin = Cycle::StartOf(nchunk);
   for (const int64_t position : {begin, Cycle::StartOf(nchunk + 1) - 1}) {
     const auto place = starts.Find(position, sizes);
-    ASSERT_TRUE(place.ok()) << place.status();
+    ASSERT_TRUE(IsOk(place));
     EXPECT_EQ(place->nchunk, nchunk) << position;
     EXPECT_EQ(place->begin, begin) << position;
   }

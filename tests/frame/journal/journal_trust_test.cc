@@ -19,7 +19,10 @@
 #include "engine/format/journal.h"
 #include "engine/format/seal.h"
 #include "engine/frame/open/frame_core.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -36,11 +39,11 @@ class JournalTrustTest : public testing::Test {
  protected:
   // A checkpoint of four chunks.
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(256, 1)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(256, 1))));
   }
   Frame Open(const OpenOptions& options = {}) const {
     auto frame = Frame::Open(path_, options);
-    EXPECT_EQ(frame.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
   void PutBehind(Bytes bytes) {
@@ -75,12 +78,12 @@ class JournalTrustTest : public testing::Test {
 };
 
 TEST_F(JournalTrustTest, CommitsThatPassALimitAreNotCut) {
-  ASSERT_EQ(AppendTo(path_, Noise(256, 2)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(256, 2))));
   {
     Frame frame = Open();
     auto writer = frame.OpenWriter();
-    ASSERT_EQ(writer->Append(Noise(256, 3)), absl::OkStatus());
-    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(256, 3))));
+    ASSERT_TRUE(IsOk(writer->Commit()));
   }
   const std::vector<std::byte> before = FileBytes(path_);
   EXPECT_TRUE(
@@ -99,11 +102,11 @@ TEST_F(JournalTrustTest, ACommitWithoutItsChunksIsNoneWhateverLimitItWouldPass) 
                 .fingerprint = 1,
                 .nbytes = 64,
                 .cbytes = 96}}};
-  PutBehind(Noise(96, 3));
+  PutBehind(MakeNoise(96, 3));
   PutBehind(batch);
   Frame frame = Open({.limits = {.max_nchunks = 4}});
-  EXPECT_EQ(DataOf(frame.snapshot()).value(), Noise(256, 1));
-  EXPECT_EQ(frame.OpenWriter().status(), absl::OkStatus());
+  EXPECT_EQ(DataOf(frame.snapshot()).value(), MakeNoise(256, 1));
+  EXPECT_TRUE(IsOk(frame.OpenWriter()));
 }
 
 TEST_F(JournalTrustTest, EditsOfALayerWhoseNameNobodyMayGiveAreReplayed) {
@@ -111,7 +114,7 @@ TEST_F(JournalTrustTest, EditsOfALayerWhoseNameNobodyMayGiveAreReplayed) {
   CreateOptions options = PlainCopies(64);
   options.fingerprint = FingerprintType::kNone;
   options.overwrite = true;
-  ASSERT_EQ(WriteFrame(path_, options, Noise(256, 1), {{"aXb", "note"}}), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(256, 1), {{"aXb", "note"}})));
   std::vector<std::byte> bytes = FileBytes(path_);
   const Bytes before = AsBytes("aXb");
   const auto at = std::search(bytes.begin(), bytes.end(), before.begin(), before.end());
@@ -122,10 +125,10 @@ TEST_F(JournalTrustTest, EditsOfALayerWhoseNameNobodyMayGiveAreReplayed) {
   Frame frame = Open();
   ASSERT_EQ(frame.snapshot().vlmetalayers(), std::vector{name});
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer->DeleteVlmeta(name), absl::OkStatus());
-  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(64, 2)), absl::OkStatus());
-  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->DeleteVlmeta(name)));
+  ASSERT_TRUE(IsOk(writer->Commit()));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(64, 2))));
+  ASSERT_TRUE(IsOk(writer->Commit()));
   const Snapshot snapshot = Open().snapshot();
   EXPECT_FALSE(snapshot.info().journal_damaged);
   EXPECT_TRUE(snapshot.vlmetalayers().empty());
@@ -150,8 +153,8 @@ TEST_F(JournalTrustTest, ABatchWhoseTotalsCannotBeIsNotFollowed) {
 TEST_F(JournalTrustTest, VariableChunksOfNoBytesAreNotFollowed) {
   CreateOptions options = PlainCopies(CreateOptions::kVariableChunks);
   options.overwrite = true;
-  ASSERT_EQ(WriteFrame(path_, options, {}), absl::OkStatus());
-  const std::vector<std::byte> chunk = chunk::PlainChunk(Noise(64, 2));
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, {})));
+  const std::vector<std::byte> chunk = chunk::PlainChunk(MakeNoise(64, 2));
   format::CommitRecord batch = NextBatch();
   batch.chunks = {format::InsertEdit{
       .nchunk = 0,
@@ -173,7 +176,7 @@ TEST_F(JournalTrustTest, VariableChunksOfNoBytesAreNotFollowed) {
 TEST_F(JournalTrustTest, ATailIsNoLongerThanAChunkCanBe) {
   CreateOptions options = PlainCopies(64);
   options.overwrite = true;
-  ASSERT_EQ(WriteFrame(path_, options, {}), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, {})));
   std::vector<std::byte> bytes = FileBytes(path_);
   format::CommitRecord batch = NextBatch();
   const std::vector<std::byte> items(40);
@@ -196,7 +199,7 @@ TEST_F(JournalTrustTest, ARecordOfALaterVersionIsNotCut) {
   PutBehind(record);
   const std::vector<std::byte> before = FileBytes(path_);
   Frame frame = Open();
-  EXPECT_EQ(DataOf(frame.snapshot()).value(), Noise(256, 1));
+  EXPECT_EQ(DataOf(frame.snapshot()).value(), MakeNoise(256, 1));
   EXPECT_TRUE(IsDamage(frame.OpenWriter().status(), "journal"));
   EXPECT_EQ(FileBytes(path_), before);
 }
@@ -207,14 +210,14 @@ TEST_F(JournalTrustTest, AWholeBatchThatCannotBeIsNotCut) {
   PutBehind(batch);
   const std::vector<std::byte> before = FileBytes(path_);
   Frame frame = Open();
-  EXPECT_EQ(DataOf(frame.snapshot()).value(), Noise(256, 1));
+  EXPECT_EQ(DataOf(frame.snapshot()).value(), MakeNoise(256, 1));
   EXPECT_FALSE(frame.snapshot().Verify()->ok());
   EXPECT_TRUE(IsDamage(frame.OpenWriter().status(), "journal"));
   EXPECT_EQ(FileBytes(path_), before);
 }
 
 TEST_F(JournalTrustTest, ABatchWhoseChunksOverlapIsNotFollowed) {
-  const std::vector<std::byte> chunk = chunk::PlainChunk(Noise(64, 2));
+  const std::vector<std::byte> chunk = chunk::PlainChunk(MakeNoise(64, 2));
   const int64_t header_len = PartsOf(FileBytes(path_)).header_len;
   format::CommitRecord batch = NextBatch();
   const format::PlacedChunk placed = {.entry = batch.links.durable_end - header_len,
@@ -229,7 +232,7 @@ TEST_F(JournalTrustTest, ABatchWhoseChunksOverlapIsNotFollowed) {
     batch.chunks = {format::ReplaceEdit{.nchunk = 0, .chunk = placed}};
     if (twice) batch.chunks.push_back(format::ReplaceEdit{.nchunk = 3, .chunk = placed});
     PutBehind(batch);
-    EXPECT_EQ(DataOf(Open().snapshot()).value() == Noise(256, 1), twice);
+    EXPECT_EQ(DataOf(Open().snapshot()).value() == MakeNoise(256, 1), twice);
     EXPECT_EQ(Open().snapshot().Verify()->ok(), !twice);
   }
 }
@@ -246,17 +249,17 @@ TEST_F(JournalTrustTest, CommitsCountWhereTheStoredBytesBeforeThemCannotBe) {
     PutBehind(batch);
     Frame frame = Open();
     auto writer = frame.OpenWriter();
-    ASSERT_EQ(writer.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer));
     if (stored == 0) {
-      ASSERT_EQ(writer->DeleteChunks(0, 1), absl::OkStatus());
+      ASSERT_TRUE(IsOk(writer->DeleteChunks(0, 1)));
     } else {
-      ASSERT_EQ(writer->Append(Noise(64, 2)), absl::OkStatus());
+      ASSERT_TRUE(IsOk(writer->Append(MakeNoise(64, 2))));
     }
     const auto committed = writer->Commit();
-    ASSERT_EQ(committed.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(committed));
     const std::vector<std::byte> data = DataOf(*committed).value();
     EXPECT_EQ(DataOf(Open().snapshot()).value(), data);
-    ASSERT_EQ(writer->Close(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Close()));
     EXPECT_EQ(DataOf(Open().snapshot()).value(), data);
     EXPECT_TRUE(Open().snapshot().info().sealed);
     EXPECT_TRUE(Open().snapshot().Verify()->ok());
@@ -267,7 +270,7 @@ TEST_F(JournalTrustTest, ACheckpointSealsWhereTheStoredBytesCannotBe) {
   format::CommitRecord batch = NextBatch();
   batch.totals.stored_bytes = INT64_MAX;
   PutBehind(batch);
-  ASSERT_EQ(Open().OpenWriter()->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(Open().OpenWriter()->Close()));
   EXPECT_TRUE(Open().snapshot().info().sealed);
   EXPECT_EQ(Open().snapshot().info().dead_bytes, -1);
   EXPECT_TRUE(Open().snapshot().Verify()->ok());
@@ -300,7 +303,7 @@ TEST_F(JournalTrustTest, ManyHeadsOfRecordsCostNoMoreThanTheyAreLong) {
   }
   PutBehind(heads);
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(DataOf(Open().snapshot()).value(), Noise(256, 1));
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), MakeNoise(256, 1));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
@@ -319,7 +322,7 @@ TEST_F(JournalTrustTest, HeadsOfRecordsBetweenBatchesCostNoMoreThanTheyAreLong) 
   }
   PutBehind(journal);
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(DataOf(Open().snapshot()).value(), Noise(256, 1));
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), MakeNoise(256, 1));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
 }
 
@@ -329,11 +332,11 @@ TEST_F(JournalTrustTest, ARecordThatClaimsAHoleCostsNoMemory) {
   const int64_t end = std::ssize(FileBytes(path_));
   PutBehind(head);
   if (::truncate(path_.c_str(), end + kSize) != 0) GTEST_SKIP() << "no such large files";
-  EXPECT_EQ(DataOf(Open().snapshot()).value(), Noise(256, 1));
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), MakeNoise(256, 1));
 }
 
 TEST_F(JournalTrustTest, BytesBehindAFrameInALargerFileAreNotSearched) {
-  std::vector<std::byte> larger = Noise(16, 7);
+  std::vector<std::byte> larger = MakeNoise(16, 7);
   const std::vector<std::byte> whole = FileBytes(path_);
   larger.insert(larger.end(), whole.begin(), whole.end());
   larger.push_back(std::byte{1});

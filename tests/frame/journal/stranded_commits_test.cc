@@ -15,7 +15,9 @@
 #include "cairn/recover.h"
 #include "engine/base/bytes.h"
 #include "engine/format/journal.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
@@ -34,16 +36,16 @@ class StrandedCommitsTest : public testing::Test {
   // A frame and a writer that dies after making these commits.
   std::vector<std::byte> Commit(const std::vector<Durability>& commits, size_t size = 20) {
     absl::StatusOr<Frame> frame = Frame::Create(path_, PlainCopies(64));
-    EXPECT_EQ(frame.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(frame));
     checkpoint_ = frame->snapshot().info().frame_size;
     {
       absl::StatusOr<Writer> writer = frame->OpenWriter();
-      EXPECT_EQ(writer.status(), absl::OkStatus());
+      EXPECT_TRUE(IsOk(writer));
       for (const Durability durability : commits) {
-        const std::vector<std::byte> items = Noise(size, ends_.size());
-        EXPECT_EQ(writer->Append(items), absl::OkStatus());
+        const std::vector<std::byte> items = MakeNoise(size, ends_.size());
+        EXPECT_TRUE(IsOk(writer->Append(items)));
         const absl::StatusOr<Snapshot> made = writer->Commit(durability);
-        EXPECT_EQ(made.status(), absl::OkStatus());
+        EXPECT_TRUE(IsOk(made));
         ends_.push_back(made->info().frame_size + made->info().journal_size);
         data_.insert(data_.end(), items.begin(), items.end());
       }
@@ -52,7 +54,7 @@ class StrandedCommitsTest : public testing::Test {
   }
   Snapshot Open(FileSystem* files = PosixFileSystem()) const {
     const absl::StatusOr<Frame> frame = Frame::Open(path_, {.file_system = files});
-    EXPECT_EQ(frame.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(frame));
     return frame->snapshot();
   }
   absl::Status OpenWriter(FileSystem* files = PosixFileSystem()) const {
@@ -93,7 +95,7 @@ TEST_F(StrandedCommitsTest, ADamagedFirstRecordIsToldAndNothingIsCut) {
   EXPECT_TRUE(snapshot.info().journal_damaged);
   EXPECT_EQ(snapshot.info().stranded_commits, 1000);
   const absl::StatusOr<VerifyReport> report = snapshot.Verify();
-  ASSERT_EQ(report.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(report));
   ASSERT_EQ(report->findings.size(), 1);
   EXPECT_EQ(report->findings[0].section, "journal");
   EXPECT_EQ(report->findings[0].begin, checkpoint_);
@@ -107,18 +109,18 @@ TEST_F(StrandedCommitsTest, RecoverCutsThemOnlyWhenItIsTold) {
   Damage(bytes, 2);
   const absl::StatusOr<RecoveryReport> dry =
       Recover(path_, {.dry_run = true, .drop_stranded = true});
-  ASSERT_EQ(dry.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(dry));
   EXPECT_EQ(dry->stranded_commits, 3);
   EXPECT_TRUE(IsDamage(Recover(path_).status(), "3 commits after generation"));
   EXPECT_EQ(FileBytes(path_), bytes);
   const absl::StatusOr<RecoveryReport> report = Recover(path_, {.drop_stranded = true});
-  ASSERT_EQ(report.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(report));
   EXPECT_EQ(report->stranded_commits, 3);
   EXPECT_EQ(report->commits, 2);
   data_.resize(40);
   EXPECT_EQ(DataOf(Open()).value(), data_);
   EXPECT_TRUE(Open().Verify()->ok());
-  EXPECT_EQ(OpenWriter(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(OpenWriter()));
 }
 
 // Of a journal of either durability, while the machine that wrote it runs.
@@ -184,7 +186,7 @@ TEST_F(StrandedCommitsTest, WhatAPowerCutTookOfCommitsThatNobodyPromisedEndsTheJ
   data_.resize(40);
   EXPECT_FALSE(Open(&other_boot_).info().journal_damaged);
   EXPECT_EQ(DataOf(Open(&other_boot_)).value(), data_);
-  EXPECT_EQ(OpenWriter(&other_boot_), absl::OkStatus());
+  EXPECT_TRUE(IsOk(OpenWriter(&other_boot_)));
   EXPECT_EQ(DataOf(Open()).value(), data_);
 }
 
@@ -204,14 +206,14 @@ TEST_F(StrandedCommitsTest, ADurableCommitIsToldAlsoAfterAPowerCut) {
 
 TEST_F(StrandedCommitsTest, AnEmptyCommitMakesThoseBeforeItDurable) {
   absl::StatusOr<Frame> frame = Frame::Create(path_, PlainCopies(64));
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   int64_t end = 0;
   {
     auto writer = frame->OpenWriter();
-    ASSERT_EQ(writer->Append(Noise(20, 1)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(20, 1))));
     const absl::StatusOr<Snapshot> made = writer->Commit(Durability::kProcess);
-    ASSERT_EQ(made.status(), absl::OkStatus());
-    ASSERT_EQ(writer->Commit(Durability::kMachine).status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(made));
+    ASSERT_TRUE(IsOk(writer->Commit(Durability::kMachine)));
     end = made->info().frame_size + made->info().journal_size;
   }
   ends_ = {end};
@@ -226,7 +228,7 @@ TEST_F(StrandedCommitsTest, ADurableCommitWhoseReceiptIsOldMayHaveBeenCutShort) 
   ForgetThatItIsDurable(bytes);
   Damage(bytes, 1);
   EXPECT_FALSE(Open(&other_boot_).info().journal_damaged);
-  EXPECT_EQ(OpenWriter(&other_boot_), absl::OkStatus());
+  EXPECT_TRUE(IsOk(OpenWriter(&other_boot_)));
 }
 
 TEST_F(StrandedCommitsTest, ADamagedChunkTakesNoCommitAlongWhileTheMachineRuns) {
@@ -237,7 +239,7 @@ TEST_F(StrandedCommitsTest, ADamagedChunkTakesNoCommitAlongWhileTheMachineRuns) 
   EXPECT_EQ(snapshot.info().nchunks, 3);
   std::vector<std::byte> chunk(64);
   EXPECT_TRUE(absl::IsDataLoss(snapshot.ReadChunk(0, chunk)));
-  EXPECT_EQ(snapshot.ReadChunk(1, chunk), absl::OkStatus());
+  EXPECT_TRUE(IsOk(snapshot.ReadChunk(1, chunk)));
   // A power cut may leave a record without its chunks.
   EXPECT_EQ(Open(&other_boot_).info().nchunks, 0);
 }
@@ -271,7 +273,7 @@ TEST_F(StrandedCommitsTest, ADamagedReceiptLosesNothing) {
   EXPECT_TRUE(report->ok());
   ASSERT_EQ(report->notes.size(), 1);
   EXPECT_TRUE(report->notes[0].starts_with("journal: no commit needs bytes")) << report->notes[0];
-  EXPECT_EQ(OpenWriter(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(OpenWriter()));
   EXPECT_EQ(DataOf(Open()).value(), data_);
 }
 
@@ -286,14 +288,14 @@ TEST_F(StrandedCommitsTest, ACopyOfTheJournalThatLiesElsewhereIsNoJournal) {
   data_.resize(20);
   EXPECT_FALSE(Open().info().journal_damaged);
   EXPECT_EQ(DataOf(Open()).value(), data_);
-  EXPECT_EQ(OpenWriter(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(OpenWriter()));
 }
 
 // The writer that confirmed the commits says so in this boot, and leaves the receipt that was
 // there.
 TEST_F(StrandedCommitsTest, AWriterThatOpensMakesAllCommitsOfBeforeKnownAsDurable) {
   std::vector<std::byte> bytes = Commit(std::vector<Durability>(3, Durability::kProcess));
-  ASSERT_EQ(OpenWriter(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(OpenWriter()));
   std::vector<std::byte> after = FileBytes(path_);
   EXPECT_TRUE(std::equal(bytes.begin(), bytes.begin() + ends_[2], after.begin()));
   EXPECT_EQ(std::ssize(after), ends_[2] + format::kReceiptSize);
@@ -306,16 +308,16 @@ TEST_F(StrandedCommitsTest, AReaderOfADamagedJournalSeesThatItWasRepaired) {
   std::vector<std::byte> bytes = Commit(std::vector<Durability>(3, Durability::kProcess));
   Damage(bytes, 0);
   absl::StatusOr<Frame> reader = Frame::Open(path_);
-  ASSERT_EQ(reader.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(reader));
   ASSERT_TRUE(reader->snapshot().info().journal_damaged);
-  ASSERT_EQ(Recover(path_, {.drop_stranded = true}).status(), absl::OkStatus());
-  ASSERT_EQ(AppendTo(path_, Noise(20, 9)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(Recover(path_, {.drop_stranded = true})));
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(20, 9))));
   // It looks no more than once a second.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (reader->Refresh()->info().journal_damaged && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  EXPECT_EQ(DataOf(reader->snapshot()).value(), Noise(20, 9));
+  EXPECT_EQ(DataOf(reader->snapshot()).value(), MakeNoise(20, 9));
 }
 
 TEST_F(StrandedCommitsTest, AReaderPassesAReceiptThatComesLater) {
@@ -323,13 +325,13 @@ TEST_F(StrandedCommitsTest, AReaderPassesAReceiptThatComesLater) {
   absl::StatusOr<Frame> reader = Frame::Open(path_);
   absl::StatusOr<Frame> frame = Frame::Open(path_);
   absl::StatusOr<Writer> writer = frame->OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   const absl::StatusOr<Snapshot> passed = reader->Refresh();
-  ASSERT_EQ(passed.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(passed));
   EXPECT_EQ(passed->info().journal_size, ends_[0] - checkpoint_ + format::kReceiptSize);
   EXPECT_EQ(passed->info().generation, reader->snapshot().info().generation);
-  ASSERT_EQ(writer->Append(Noise(20, 9)), absl::OkStatus());
-  ASSERT_EQ(writer->Commit(Durability::kProcess).status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(20, 9))));
+  ASSERT_TRUE(IsOk(writer->Commit(Durability::kProcess)));
   EXPECT_EQ(reader->Refresh()->info().nbytes, 40);
 }
 

@@ -13,14 +13,15 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 
 namespace cairn::frame {
 namespace {
 
 using absl::StatusCode;
 using test::Buffer;
-using test::IsOk;
 
 enum class Kind { kFixed, kVariable, kSpecial, kVlBlocks };
 constexpr std::array kKindNames = {"Fixed", "Variable", "Special", "VlBlocks"};

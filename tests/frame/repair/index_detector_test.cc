@@ -15,7 +15,7 @@
 #include "engine/frame/repair/buffered_file.h"
 #include "engine/frame/repair/chunk_detector.h"
 #include "engine/storage/memory_file.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
 #include "tests/support/status.h"
 
 namespace cairn::frame {
@@ -50,7 +50,7 @@ class IndexSpotterTest : public testing::Test {
     Add(*format::EncodeIndex(places, &pool));
   }
   IndexDetector Spotter() {
-    EXPECT_EQ(file_.WriteAt(0, file_bytes_), absl::OkStatus());
+    EXPECT_TRUE(IsOk(file_.WriteAt(0, file_bytes_)));
     window_ = *BufferedFile::Map(file_);
     return IndexDetector(*window_, probe_, chunks_, kOrigin);
   }

@@ -198,7 +198,7 @@ class SalvageJournalTest : public Salvaging {
     auto writer = Frame::Open(path)->OpenWriter();
     EXPECT_TRUE(IsOk(writer));
     for (const Buffer& items : commits) {
-      EXPECT_EQ(writer->Append(items), absl::OkStatus());
+      EXPECT_TRUE(IsOk(writer->Append(items)));
       EXPECT_TRUE(IsOk(writer->Commit(Durability::kProcess)));
     }
     Buffer bytes = FileBytes(path);

@@ -101,11 +101,11 @@ TEST_F(SalvageTest, ATypesizeThatNoFrameCanHaveIsNotBelieved) {
 
 TEST_F(SalvageTest, DeadChunksAreSavedToo) {
   const std::string path = dir_.Path("edited");
-  ASSERT_EQ(WriteFrame(path, Cut(1, kChunk), MakeNoise(3 * kChunk, 1)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path, Cut(1, kChunk), MakeNoise(3 * kChunk, 1))));
   auto writer = Frame::Open(path)->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_EQ(writer->UpdateChunk(0, MakeNoise(kChunk, 2)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->UpdateChunk(0, MakeNoise(kChunk, 2))));
+  ASSERT_TRUE(IsOk(writer->Close()));
   Buffer all = MakeNoise(3 * kChunk, 1);
   AddTo(all, MakeNoise(kChunk, 2));
   const auto report = SalvageBytes(FileBytes(path));
@@ -120,9 +120,9 @@ TEST_F(SalvageTest, VariableBlocksStayAsTheyAre) {
   auto writer = Frame::Build(path, Cut(1, CreateOptions::kVariableChunks));
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 3; ++i) {
-    ASSERT_EQ(writer->AppendChunk(CompressedVl(items, sizes, 1)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->AppendChunk(CompressedVl(items, sizes, 1))));
   }
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Close()));
   Buffer frame = FileBytes(path);
   const std::vector<Buffer> chunks = ChunksOf(Frame::OpenBuffer(frame)->snapshot());
   Ruin(frame, {0, PartsOf(frame).header_len});
@@ -141,7 +141,7 @@ TEST_F(SalvageTest, OldAndSpecialChunksAreSaved) {
     ASSERT_TRUE(IsOk(chunk));
     AddTo(bytes, *chunk);
     Buffer values(400);
-    ASSERT_EQ(DecompressChunk(*chunk, values), absl::OkStatus());
+    ASSERT_TRUE(IsOk(DecompressChunk(*chunk, values)));
     AddTo(all, values);
   }
   const auto repeated =
@@ -185,7 +185,7 @@ TEST_F(SalvageTest, AChunkOverTheLimitIsLost) {
 }
 
 TEST_F(SalvageTest, WhatHoldsNoChunkGivesNotFoundAndMakesNoFile) {
-  for (const Buffer& bytes : {Buffer(), Buffer(100), Noise(5, 1), Noise(1 << 20, 1),
+  for (const Buffer& bytes : {Buffer(), Buffer(100), MakeNoise(5, 1), MakeNoise(1 << 20, 1),
                               Buffer(1 << 20), MakeFrame(Cut(4, kChunk), {})}) {
     EXPECT_TRUE(absl::IsNotFound(SalvageBytes(bytes).status()));
     EXPECT_TRUE(absl::IsNotFound(PosixFileSystem()->Identity(dir_.Path("saved")).status()));

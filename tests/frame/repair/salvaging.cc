@@ -3,6 +3,7 @@
 #include "absl/strings/match.h"
 
 #include "engine/base/bytes.h"
+#include "tests/support/status.h"
 
 namespace cairn::test {
 
@@ -12,7 +13,7 @@ MutableBytes Part(Buffer& bytes, Range range) {
 }
 
 void Ruin(Buffer& bytes, Range range) {
-  CopyBytes(Noise(static_cast<size_t>(range.end - range.begin), 99), Part(bytes, range));
+  CopyBytes(MakeNoise(static_cast<size_t>(range.end - range.begin), 99), Part(bytes, range));
 }
 
 std::vector<Range> PlacesOf(Bytes bytes) {
@@ -32,10 +33,10 @@ Buffer Salvaging::MakeFrame(const CreateOptions& options, const std::vector<Buff
   again.overwrite = true;
   auto writer = Frame::Build(path, again);
   EXPECT_TRUE(IsOk(writer));
-  for (const Buffer& piece : pieces) EXPECT_EQ(writer->Append(piece), absl::OkStatus());
-  EXPECT_EQ(writer->SetVlmeta("noise", Noise(500, 77)), absl::OkStatus());
-  EXPECT_EQ(writer->SetVlmeta("text", MakeItems(800, 78)), absl::OkStatus());
-  EXPECT_EQ(writer->Close(), absl::OkStatus());
+  for (const Buffer& piece : pieces) EXPECT_TRUE(IsOk(writer->Append(piece)));
+  EXPECT_TRUE(IsOk(writer->SetVlmeta("noise", MakeNoise(500, 77))));
+  EXPECT_TRUE(IsOk(writer->SetVlmeta("text", MakeItems(800, 78))));
+  EXPECT_TRUE(IsOk(writer->Close()));
   return FileBytes(path);
 }
 

@@ -11,8 +11,7 @@
 
 #include "cairn/frame.h"
 #include "cairn/recover.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {

@@ -13,8 +13,10 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/storage/memory_file.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -28,7 +30,7 @@ constexpr int32_t kSearchedChunk = 1000;
 
 absl::StatusOr<FoundTrailer> FindIn(Bytes bytes) {
   storage::MemoryFile file;
-  EXPECT_EQ(file.WriteAt(0, bytes), absl::OkStatus());
+  EXPECT_TRUE(IsOk(file.WriteAt(0, bytes)));
   return FindNewestTrailer(file);
 }
 
@@ -54,10 +56,9 @@ class TrailerSearchTest : public testing::Test {
   std::vector<Buffer> History(int commits, const CreateOptions& options) {
     std::vector<Buffer> states;
     for (int i = 0; i < commits; ++i) {
-      EXPECT_EQ(i == 0
-                    ? WriteFrame(path_, options, Noise(2 * kSearchedChunk, 1), {{"note", "value"}})
-                    : AppendTo(path_, Noise(kSearchedChunk, static_cast<uint64_t>(i) + 1)),
-                absl::OkStatus());
+      EXPECT_TRUE(IsOk(
+          i == 0 ? WriteFrame(path_, options, MakeNoise(2 * kSearchedChunk, 1), {{"note", "value"}})
+                 : AppendTo(path_, MakeNoise(kSearchedChunk, static_cast<uint64_t>(i) + 1))));
       states.push_back(FileBytes(path_));
     }
     return states;
@@ -72,8 +73,7 @@ class TrailerOfEveryTypeTest : public TrailerSearchTest,
 
 TEST_P(TrailerOfEveryTypeTest, HasTheHeaderOfTheNewestCheckpoint) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, SealedWith(GetParam()))));
-  for (uint64_t i = 0; i < 3; ++i)
-    ASSERT_EQ(AppendTo(path_, Noise(kSearchedChunk, i)), absl::OkStatus());
+  for (uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(kSearchedChunk, i))));
   const Buffer frame = FileBytes(path_);
   const auto found = FindIn(Beheaded(frame));
   ASSERT_TRUE(IsOk(found));
@@ -95,8 +95,8 @@ TEST_F(TrailerSearchTest, TheHeaderThatIsFoundOpensTheFrame) {
   CopyBytes(found->header, frame);
   const auto opened = Frame::OpenBuffer(Bytes(frame).first(static_cast<size_t>(found->end)));
   ASSERT_TRUE(IsOk(opened));
-  Buffer data = Noise(2 * kSearchedChunk, 1);
-  AddTo(data, Noise(kSearchedChunk, 2));
+  Buffer data = MakeNoise(2 * kSearchedChunk, 1);
+  AddTo(data, MakeNoise(kSearchedChunk, 2));
   EXPECT_EQ(ContentOf(opened->snapshot()), data);
 }
 
@@ -117,8 +117,7 @@ TEST_F(TrailerSearchTest, AnOlderCheckpointStandsInForADamagedOne) {
 TEST_F(TrailerSearchTest, AFrameThatIsUserDataIsNotTheFileAroundIt) {
   const Buffer inner = History(4, SealedWith(FingerprintType::k64Bit)).back();
   const std::string outer_path = dir_.Path("outer");
-  ASSERT_EQ(WriteFrame(outer_path, PlainCopies(static_cast<int32_t>(inner.size())), inner),
-            absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(outer_path, PlainCopies(static_cast<int32_t>(inner.size())), inner)));
   Buffer outer = FileBytes(outer_path);
   const auto found = FindIn(Beheaded(outer));
   ASSERT_TRUE(IsOk(found));
@@ -131,7 +130,7 @@ TEST_F(TrailerSearchTest, AnEmptyFrameThatIsUserDataIsNotTheFileAroundItEither) 
   ASSERT_TRUE(IsOk(Frame::Create(path_, SealedWith(FingerprintType::k64Bit))));
   const Buffer inner = FileBytes(path_);
   EXPECT_TRUE(IsOk(FindIn(inner)));
-  Buffer bytes = Noise(kSearchedChunk, 1);
+  Buffer bytes = MakeNoise(kSearchedChunk, 1);
   AddTo(bytes, inner);
   EXPECT_TRUE(IsDamage(FindIn(bytes), "no trailer"));
 }
@@ -158,8 +157,8 @@ TEST_F(TrailerSearchTest, WhatAnotherBlosc2ChangedIsNoStateOfCairns) {
 
 TEST_F(TrailerSearchTest, FilesWithoutATrailerHaveNone) {
   EXPECT_TRUE(IsDamage(FindIn({}), "no trailer"));
-  EXPECT_TRUE(IsDamage(FindIn(Noise(22, 1)), "no trailer"));
-  EXPECT_TRUE(IsDamage(FindIn(Noise(100'000, 1)), "no trailer"));
+  EXPECT_TRUE(IsDamage(FindIn(MakeNoise(22, 1)), "no trailer"));
+  EXPECT_TRUE(IsDamage(FindIn(MakeNoise(100'000, 1)), "no trailer"));
   EXPECT_TRUE(IsDamage(FindIn(Buffer(3 << 20)), "no trailer"));
   CreateOptions plain = SealedWith(FingerprintType::kNone);
   EXPECT_TRUE(IsDamage(FindIn(Beheaded(History(1, plain).back())), "no trailer"));
@@ -177,11 +176,10 @@ TEST_F(TrailerSearchTest, ThousandsOfTailsThatShareOneHeadAreNotReadOneByOne) {
     AddTo(bytes, tail);
   }
   storage::MemoryFile file;
-  ASSERT_EQ(file.WriteAt(0, bytes), absl::OkStatus());
+  ASSERT_TRUE(IsOk(file.WriteAt(0, bytes)));
   int64_t trailers = 0;
   frame::ScanBudget budget(std::ssize(bytes), frame::kMaxTrailerOverlaps);
-  ASSERT_EQ(frame::ForEachTrailer(file, budget, [&](const auto&) { ++trailers; }),
-            absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame::ForEachTrailer(file, budget, [&](const auto&) { ++trailers; })));
   EXPECT_GE(trailers, frame::kMaxTrailerOverlaps);
   EXPECT_LE(trailers, 2 * frame::kMaxTrailerOverlaps);
 }

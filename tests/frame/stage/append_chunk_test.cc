@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 
 namespace cairn::frame {
 namespace {
@@ -13,7 +15,6 @@ using test::Buffer;
 using test::Compressed;
 using test::Cut;
 using test::ExpectHolds;
-using test::IsOk;
 using test::MakeItems;
 using test::OfTypesize;
 

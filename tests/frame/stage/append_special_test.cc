@@ -9,7 +9,9 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::frame {
@@ -19,7 +21,6 @@ using absl::StatusCode;
 using test::Buffer;
 using test::Cut;
 using test::ExpectHolds;
-using test::IsOk;
 using test::MakeItems;
 
 constexpr SpecialValue kKinds[] = {SpecialValue::kZeros, SpecialValue::kNans, SpecialValue::kRepeat,

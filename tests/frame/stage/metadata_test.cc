@@ -6,8 +6,10 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::frame {
@@ -16,7 +18,6 @@ namespace {
 using absl::StatusCode;
 using test::Buffer;
 using test::ExpectHolds;
-using test::IsOk;
 using test::MakeItems;
 
 std::string NumberedName(int i) { return "layer " + std::to_string(i); }
@@ -209,8 +210,8 @@ TEST_F(MetadataTest, ShortTailGoesOnInAFrameWithoutRoomForTheSeal) {
 TEST_F(MetadataTest, AVlmetalayerThatStandsThereTwiceIsDeletedTwice) {
   CreateOptions options = test::Cut(4, 1000);
   options.fingerprint = FingerprintType::kNone;
-  ASSERT_EQ(test::WriteFrame(path_, options, MakeItems(20), {{"twin 1", "a"}, {"twin 2", "b"}}),
-            absl::OkStatus());
+  ASSERT_TRUE(
+      IsOk(test::WriteFrame(path_, options, MakeItems(20), {{"twin 1", "a"}, {"twin 2", "b"}})));
   Buffer frame = test::FileBytes(path_);
   const Bytes name = AsBytes("twin 2");
   const auto at = std::search(frame.begin(), frame.end(), name.begin(), name.end());

@@ -10,10 +10,12 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "tests/frame/frame_model.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/random_chunks.h"
-#include "tests/frame/random_edits.h"
+#include "tests/frame/sequences/random_chunks.h"
+#include "tests/frame/sequences/random_edits.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frame_model.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
@@ -23,7 +25,6 @@ namespace {
 using absl::StatusCode;
 using test::Buffer;
 using test::FrameModel;
-using test::IsOk;
 
 constexpr int kEdits = 30;
 // A build that looks at every access of memory takes longer; others go through all seeds.

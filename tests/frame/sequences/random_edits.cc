@@ -1,4 +1,4 @@
-#include "tests/frame/random_edits.h"
+#include "tests/frame/sequences/random_edits.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
 
 namespace cairn::test {
 

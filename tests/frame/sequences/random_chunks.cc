@@ -1,4 +1,4 @@
-#include "tests/frame/random_chunks.h"
+#include "tests/frame/sequences/random_chunks.h"
 
 #include <algorithm>
 #include <iterator>
