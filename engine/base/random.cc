@@ -2,11 +2,11 @@
 
 #include <random>
 
-namespace cairn::frame {
+namespace cairn {
 
 uint64_t RandomNumber() {
   std::random_device device;
   return (uint64_t{device()} << 32) | device();
 }
 
-}  // namespace cairn::frame
+}  // namespace cairn

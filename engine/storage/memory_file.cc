@@ -11,7 +11,6 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
-#include "engine/storage/buffer_mapping.h"
 #include "engine/storage/errors.h"
 
 namespace cairn::storage {
@@ -20,6 +19,18 @@ namespace {
 
 constexpr int64_t kMinCapacity = 4096;
 constexpr int64_t kMaxCapacity = int64_t{1} << 40;
+
+class MemoryMapping final : public Mapping {
+ public:
+  MemoryMapping(Bytes bytes, std::shared_ptr<const void> owner)
+      : bytes_(bytes), owner_(std::move(owner)) {}
+  Bytes bytes() const override { return bytes_; }
+  bool follows_file() const override { return false; }
+
+ private:
+  const Bytes bytes_;
+  const std::shared_ptr<const void> owner_;
+};
 
 }  // namespace
 
@@ -164,7 +175,7 @@ absl::StatusOr<std::shared_ptr<const Mapping>> MemoryFile::Map(int64_t offset, i
   if (!RangeFits(offset, size, buffer_->size)) {
     return PastEnd(name_, offset, size, buffer_->size);
   }
-  return ShareBytes(buffer_->Range(offset, size), buffer_->bytes);
+  return std::make_shared<MemoryMapping>(buffer_->Range(offset, size), buffer_->bytes);
 }
 
 absl::StatusOr<FileIdentity> MemoryFile::Identity() const {
@@ -201,7 +212,7 @@ absl::StatusOr<bool> MemoryFile::IsLocked(int64_t offset, int64_t count) const {
 absl::Status MemoryFile::LockWhole() {
   const std::unique_lock lock(buffer_->mutex);
   const bool free = buffer_->whole_holder == nullptr || buffer_->whole_holder == this;
-  if (!free) return WholeIsLocked(name_);
+  if (!free) return FileIsLocked(name_);
   buffer_->whole_holder = this;
   return absl::OkStatus();
 }

@@ -20,7 +20,7 @@ absl::StatusOr<FrameView> FrameFile::ViewMore(const FrameView& before, int64_t s
   constexpr int64_t kMinHeadroom = int64_t{64} << 20;
   if (std::optional<FrameView> more = before.Resized(size); more.has_value()) return *more;
   CAIRN_ASSIGN_OR_RETURN(FrameView view, View(size, std::max(size, kMinHeadroom)));
-  if (before.held() != nullptr) view.Hold(before.held());
+  if (before.retained() != nullptr) view.Retain(before.retained());
   return view;
 }
 

@@ -11,7 +11,7 @@ namespace cairn::frame {
 
 namespace {
 
-// A directory that holds anything else is somebody's work.
+// A directory that holds anything else is not ours to remove.
 absl::Status CheckIsFrame(FileSystem& files, const std::string& path) {
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(path));
   bool index = false;
@@ -53,11 +53,11 @@ absl::StatusOr<HeldFiles> LockOtherIndexes(FileSystem& directory, const std::str
 }
 
 // Of a contiguous frame that only others may write. Nothing keeps a writer from coming afterwards.
-absl::StatusOr<HeldFiles> AskForWriter(const FrameLocation& place) {
+absl::StatusOr<HeldFiles> AskForWriter(const FrameLocation& location) {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
-                         place.files->Open(place.path, FileMode::kRead));
+                         location.files->Open(location.path, FileMode::kRead));
   CAIRN_ASSIGN_OR_RETURN(const bool written, file->IsLocked(kWriterLockByte, 1));
-  if (written) return IsBusy(place.path, "written");
+  if (written) return IsBusy(location.path, "written");
   return HeldFiles();
 }
 
@@ -65,23 +65,24 @@ absl::StatusOr<HeldFiles> AskForWriter(const FrameLocation& place) {
 
 absl::StatusOr<HeldFiles> LockForReplacement(const std::shared_ptr<FileSystem>& files,
                                              const std::string& path) {
-  CAIRN_ASSIGN_OR_RETURN(const FrameLocation place, LocateFrame(files, path));
-  const bool sparse = place.is_sparse();
+  CAIRN_ASSIGN_OR_RETURN(const FrameLocation location, LocateFrame(files, path));
+  const bool sparse = location.is_sparse();
   if (sparse) CAIRN_RETURN_IF_ERROR(CheckIsFrame(*files, path));
-  absl::StatusOr<std::unique_ptr<File>> file = place.files->Open(place.path, FileMode::kReadWrite);
-  if (!sparse && absl::IsPermissionDenied(file.status())) return AskForWriter(place);
+  absl::StatusOr<std::unique_ptr<File>> file =
+      location.files->Open(location.path, FileMode::kReadWrite);
+  if (!sparse && absl::IsPermissionDenied(file.status())) return AskForWriter(location);
   if (absl::IsNotFound(file.status())) return HeldFiles();
   CAIRN_RETURN_IF_ERROR(file.status());
   const absl::Status status = (*file)->LockByte(kWriterLockByte, LockMode::kExclusive);
   if (absl::IsUnavailable(status)) return IsBusy(path, "written");
   CAIRN_RETURN_IF_ERROR(status);
-  // A writer that ended just now may have put another file in its place.
-  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(*place.files, place.path, **file));
+  // A writer that ended just now may have replaced it.
+  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(*location.files, location.path, **file));
   if (!there) return IsBusy(path, "written");
   HeldFiles held;
   if (sparse) {
     CAIRN_RETURN_IF_ERROR(LockFromReaders(path, **file));
-    CAIRN_ASSIGN_OR_RETURN(held, LockOtherIndexes(*place.files, path));
+    CAIRN_ASSIGN_OR_RETURN(held, LockOtherIndexes(*location.files, path));
   }
   held.push_back(*std::move(file));
   return held;

@@ -17,9 +17,10 @@ namespace cairn::frame {
 // Files whose locks last as long as they are open.
 using HeldFiles = std::vector<std::unique_ptr<File>>;
 
-// While they are held nobody else writes the frame, nor reads it if it is sparse: its chunk files
-// will be gone, those that only an older index names too. kUnavailable; kFailedPrecondition for a
-// directory that holds other things than a frame. Empty when nothing is there that has a lock.
+// While they are held no other writer writes the frame, and no reader reads it if it is sparse: its
+// chunk files will be gone, those that only an older index names too. kUnavailable;
+// kFailedPrecondition for a directory that holds other things than a frame. Empty when nothing is
+// there that has a lock.
 absl::StatusOr<HeldFiles> LockForReplacement(const std::shared_ptr<FileSystem>& files,
                                              const std::string& path);
 

@@ -29,7 +29,7 @@ TemporaryName::~TemporaryName() {
 
 absl::Status TemporaryName::RenameIntoPlace(bool replace) {
   const bool replaces = replace && files_->Identity(target_).ok();
-  // The one step that puts a directory in another one's place.
+  // The one step that replaces a directory by another.
   const bool swaps =
       replaces && (files_->OpenDirectory(name_).ok() || files_->OpenDirectory(target_).ok());
   const absl::StatusOr<FileIdentity> ours = files_->Identity(name_);

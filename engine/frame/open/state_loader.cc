@@ -227,7 +227,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
     state->journal = StartOfJournal(*state, trailer, trailer_bytes.bytes());
     CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const void> registered,
                            source.Register(state->journal->generation));
-    state->region.Hold(std::move(registered));
+    state->region.Retain(std::move(registered));
     SetContiguousSource(*state);
   }
   CAIRN_RETURN_IF_ERROR(CheckFileCount(*state, source));
