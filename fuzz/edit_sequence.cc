@@ -82,9 +82,9 @@ class Session {
   void Run() {
     for (int i = 0; i < kMostEdits && !input_.empty(); ++i) {
       Edit();
-      Check(model_.nbytes() == writer_->snapshot()->info().nbytes, "edits count");
+      Check(model_.nbytes() == writer_->StagedSnapshot()->info().nbytes, "edits count");
     }
-    CheckHolds(*writer_->snapshot(), model_);
+    CheckHolds(*writer_->StagedSnapshot(), model_);
     Reopen(true);
     CheckHolds(frame_->snapshot(), model_);
     ReadAll(frame_->snapshot());
@@ -197,7 +197,7 @@ class Session {
         CheckOk(size.status(), "a chunk is made");
         chunk.resize(*size);
         return Compare(model_.Insert(model_.nchunks(), {.items = items, .compressed = true}),
-                       writer_->AppendChunk(chunk));
+                       writer_->AppendCompressed(chunk));
       }
     }
   }

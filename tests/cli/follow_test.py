@@ -158,7 +158,7 @@ class Changed(Follow):
         # Its only chunk is as large and lies where the other did.
         self.pack(self.data[10_000:], *options)
         time.sleep(1.5)
-        self.assertIn("are others now", self.ends(tool)[1])
+        self.assertIn("are different now", self.ends(tool)[1])
 
 
 class Ending(Follow):

@@ -42,7 +42,7 @@ class NoFrames(CliTest):
             for command in ["pack", "copy"]:
                 with self.subTest(name=name, command=command, args=args):
                     message = self.fails(1, command, self.frame, name, *args)
-                    self.assertRegex(message, f"\\Acairn: {name}: exists and is no frame")
+                    self.assertRegex(message, f"\\Acairn: {name}: exists and is not a frame")
         self.fails(1, "recover", "--salvage", self.frame, name)
         self.assertEqual(self.files(), before)
 
@@ -80,7 +80,7 @@ class NoFrames(CliTest):
                 tool.stdin.write(b"items")
                 tool.stdin.close()
                 self.assertEqual(tool.wait(60), 1)
-                self.assertIn(b"late: exists and is no frame", tool.stderr.read())
+                self.assertIn(b"late: exists and is not a frame", tool.stderr.read())
                 self.assertEqual((self.read("late"), self.files()), (b"data", ["late", "new"]))
                 os.remove(self.path("late"))
 

@@ -110,12 +110,13 @@ pid_t KillTest::Fork(const std::function<absl::Status()>& body) {
 
 // Never ends by itself but for a failure.
 absl::Status KillTest::Write(int64_t number) {
-  return At(absl::StrFormat("writer %d", number), WriteUntilDone(board_, AuthorOptions(number)));
+  return Annotate(absl::StrFormat("writer %d", number),
+                  WriteUntilDone(board_, AuthorOptions(number)));
 }
 
 absl::Status KillTest::Read(size_t number) {
-  return At(absl::StrFormat("reader %d", number),
-            ReadUntilWritersAreDone(board_, {.path = path_, .seed = 100 * Seed() + number}));
+  return Annotate(absl::StrFormat("reader %d", number),
+                  ReadUntilWritersAreDone(board_, {.path = path_, .seed = 100 * Seed() + number}));
 }
 
 // Half of the writers are killed early, perhaps before they have opened the frame.

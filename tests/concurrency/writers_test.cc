@@ -28,7 +28,7 @@ class WritersTest : public testing::TestWithParam<Layout> {
   // Appends numbers that go on where the frame ends; in how it leaves the frame, writers differ.
   static absl::Status AppendOnce(Frame& frame, int how) {
     CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = std::chrono::seconds(60)}));
-    CAIRN_ASSIGN_OR_RETURN(const Snapshot before, writer.snapshot());
+    CAIRN_ASSIGN_OR_RETURN(const Snapshot before, writer.StagedSnapshot());
     std::vector<int64_t> items(kItems);
     for (size_t i = 0; i < kItems; ++i) items[i] = before.info().nitems + static_cast<int64_t>(i);
     CAIRN_RETURN_IF_ERROR(writer.Append(std::as_bytes(std::span(items))));

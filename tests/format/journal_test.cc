@@ -22,8 +22,8 @@ std::vector<std::byte> Text(std::string_view text) { return ToVector(AsBytes(tex
 
 // A batch that has some of everything.
 CommitRecord FullBatch() {
-  const PlacedChunk chunk{
-      .entry = 4711, .fingerprint = 0x0123456789ABCDEF, .nbytes = 64, .cbytes = 50};
+  const IndexedChunk chunk{
+      .entry = {.value = 4711, .fingerprint = 0x0123456789ABCDEF}, .nbytes = 64, .cbytes = 50};
   CommitRecord batch;
   batch.links = {.base = 1, .generation = 2, .previous = 3, .durable_end = 4};
   batch.totals = {.nchunks = 5, .nbytes = 6, .stored_bytes = -1, .chunksize = 64, .vlblocks = true};

@@ -252,7 +252,7 @@ TEST(CostsTest, ItemsOfAChunkThatIsGoneOnWithAreGatheredInLinearTime) {
     EXPECT_TRUE(IsOk(writer->Append(MakeNoise(100))));
     AddTo(items, MakeNoise(100));
     EXPECT_TRUE(IsOk(writer->Commit()));
-    EXPECT_GT(writer->snapshot()->info().journal_size, 0);
+    EXPECT_GT(writer->StagedSnapshot()->info().journal_size, 0);
     return [=] {
       std::vector<int64_t> wanted;
       for (int64_t i = 0; i <= count; ++i) wanted.push_back(i * (size + 99) / count);

@@ -227,7 +227,7 @@ void ExpectRefusesEverything(Writer& writer) {
   };
   writer.Rollback();
   refuses(writer.Append(AsBytes("x")));
-  refuses(writer.AppendChunk(AsBytes("x")));
+  refuses(writer.AppendCompressed(AsBytes("x")));
   refuses(writer.AppendSpecial(SpecialValue::kZeros, 1));
   refuses(writer.InsertChunk(0, AsBytes("x")));
   refuses(writer.UpdateChunk(0, AsBytes("x")));
@@ -236,7 +236,7 @@ void ExpectRefusesEverything(Writer& writer) {
   refuses(writer.SetMetalayer("m", AsBytes("x")));
   refuses(writer.SetVlmeta("a", AsBytes("x")));
   refuses(writer.DeleteVlmeta("a"));
-  refuses(writer.snapshot().status());
+  refuses(writer.StagedSnapshot().status());
   refuses(writer.Commit().status());
   refuses(writer.Checkpoint());
   refuses(writer.Close());

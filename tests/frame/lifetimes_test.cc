@@ -42,7 +42,7 @@ TEST_P(LifetimesTest, StagedSnapshotOfANewFrameOutlivesTheDeletionOfEverything) 
   auto writer = Frame::Build(path_, Options());
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(items)));
-  const auto staged = writer->snapshot();
+  const auto staged = writer->StagedSnapshot();
   ASSERT_TRUE(IsOk(staged));
   ASSERT_TRUE(IsOk(writer->DeleteChunks(0, kChunks)));
   ASSERT_TRUE(IsOk(writer->Commit()));
@@ -70,7 +70,7 @@ TEST_P(LifetimesTest, StagedChunkOutlivesSnapshotAndWriter) {
   const auto frame = std::make_unique<Frame>(*Frame::Open(path_));
   std::optional<Writer> writer = *frame->OpenWriter();
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(kPageChunk, 2))));
-  std::optional<Chunk> chunk = *writer->snapshot()->GetChunk(1);
+  std::optional<Chunk> chunk = *writer->StagedSnapshot()->GetChunk(1);
   writer.reset();
   // While it lives nobody can write over it.
   EXPECT_TRUE(absl::IsUnavailable(frame->OpenWriter().status()));

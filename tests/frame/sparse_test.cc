@@ -424,7 +424,7 @@ TEST_F(SparseTest, WhatASnapshotReadsOfStagedEditsStays) {
   };
   const auto stage = [&](uint64_t seed) {
     EXPECT_TRUE(IsOk(writer.Append(MakeNoise(kSmallChunk, seed))));
-    return *writer.snapshot();
+    return *writer.StagedSnapshot();
   };
   std::optional<Snapshot> staged = stage(10);
   writer.Rollback();

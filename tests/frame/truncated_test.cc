@@ -40,7 +40,7 @@ class TruncatedTest : public testing::TestWithParam<Form> {
     }
     // Closing it makes a checkpoint of the commits, but for those of the journal.
     if (GetParam() == Form::kJournaled) {
-      ASSERT_GT(writer->snapshot()->info().journal_size, kItems / 2);
+      ASSERT_GT(writer->StagedSnapshot()->info().journal_size, kItems / 2);
       return;
     }
     ASSERT_TRUE(IsOk(writer->Checkpoint()));

@@ -36,7 +36,7 @@ class ChunkEdits {
   const ChunkList& chunks() const { return chunks_; }
 
   absl::Status Edit() {
-    const auto staged = writer_.snapshot();
+    const auto staged = writer_.StagedSnapshot();
     if (!staged.ok()) return staged.status();
     chunksize_ = staged->info().chunksize;
     if (chunksize_ < 0) chunksize_ = kFirstChunkItems * typesize();

@@ -17,7 +17,7 @@ absl::StatusOr<std::vector<Extent>> DeadExtents(const State& checkpoint) {
   const int64_t header_len = checkpoint.header.header_len;
   const Extent last = checkpoint.index.size() > 0 ? checkpoint.index : checkpoint.trailer;
   std::vector<Extent> live = {{0, header_len}, {last.begin, checkpoint.trailer.end}};
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   CAIRN_RETURN_IF_ERROR(checkpoint.chunks.ForEach([&](const IndexEntry& entry) -> absl::Status {
     if (format::IsSpecialEntry(entry.value)) return absl::OkStatus();
     CAIRN_ASSIGN_OR_RETURN(const chunk::Header header,

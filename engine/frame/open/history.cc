@@ -10,7 +10,7 @@
 #include "engine/format/trailer.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/open/state_loader.h"
-#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/stored_chunk.h"
 
 namespace cairn::frame {
 

@@ -11,7 +11,7 @@
 #include "engine/format/legacy/frame_2019.h"
 #include "engine/frame/open/packed_loader.h"
 #include "engine/frame/open/state_loader.h"
-#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/stored_chunk.h"
 
 namespace cairn::frame {
 
@@ -62,7 +62,7 @@ absl::Status LoadChunkIndex(State& state) {
 // there are none.
 void TakeFiltersOfFirstChunk(State& state) {
   if (state.chunks.size() == 0) return;
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   const absl::StatusOr<StoredChunk> first = ReadStored(state, 0, VerifyPolicy::kNever, scratch);
   if (first.ok()) state.header.filters = first->header.filters;
 }

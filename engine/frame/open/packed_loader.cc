@@ -34,7 +34,7 @@ class PackedChunks {
     const int64_t size = std::min<int64_t>(chunk::kBlosc1HeaderSize, end_ - at_);
     CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, region_.Read(at_, size, scratch_));
     const absl::StatusOr<chunk::Header> header = legacy::ParsePackedChunk(bytes, end_ - at_);
-    if (!header.ok()) return At(absl::StrFormat("%s at byte %d", name, at_), header.status());
+    if (!header.ok()) return Annotate(absl::StrFormat("%s at byte %d", name, at_), header.status());
     at_ += header->cbytes;
     nbytes_ += header->nbytes;
     return header;
@@ -45,7 +45,7 @@ class PackedChunks {
   int64_t end_;
   int64_t at_ = legacy::kPackedHeaderSize;
   int64_t nbytes_ = 0;  // a sum of int32 over chunks of 16 bytes or more: no file is that large
-  chunk::ScratchBuffer scratch_;
+  ScratchBuffer scratch_;
 };
 
 // The chunk at `position`, empty when there is none.
@@ -60,7 +60,7 @@ absl::Status TakeReference(const PackedHeader& packed, const Chunk& filters, Sta
   if (!packed.has_delta() || packed.nchunks == 0) return absl::OkStatus();
   if (filters.bytes().empty()) return DataLoss("packed super-chunk: DELTA without a reference");
   const absl::StatusOr<Bytes> reference = chunk::PlainPayload(filters.bytes());
-  if (!reference.ok()) return At("filters chunk", reference.status());
+  if (!reference.ok()) return Annotate("filters chunk", reference.status());
   state.delta_reference = std::make_shared<const std::vector<std::byte>>(ToVector(*reference));
   return absl::OkStatus();
 }
@@ -160,7 +160,7 @@ absl::Status LoadPacked(const FrameFile& source, State& state) {
   const int64_t data_begin = chunks.at();
   if (status.ok()) status = TakeData(packed, chunks, state);
   if (status.ok()) status = CheckSums(packed, chunks);
-  if (!status.ok()) return At("packed super-chunk", status);
+  if (!status.ok()) return Annotate("packed super-chunk", status);
   state.chunks_end = packed.table;
   SetContiguousSource(state);
   state.stored_bytes = state.chunks_end - data_begin;

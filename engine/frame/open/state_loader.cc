@@ -103,7 +103,7 @@ absl::StatusOr<FoundIndex> FindIndexChunk(State& state) {
   CAIRN_ASSIGN_OR_RETURN(
       const Chunk head, state.region.Pin(*begin, std::min<int64_t>(available, chunk::kHeaderSize)));
   const absl::StatusOr<chunk::Header> header = chunk::ParseHeader(head.bytes(), available);
-  if (!header.ok()) return At("index", header.status());
+  if (!header.ok()) return Annotate("index", header.status());
   CAIRN_ASSIGN_OR_RETURN(found.nchunks, AgreeOnCount(state.header, *header));
   if (found.nchunks > state.env->limits.max_nchunks) {
     return ResourceExhausted("index: %d chunks pass the limit of %d", found.nchunks,

@@ -162,7 +162,7 @@ absl::Status SalvageWriter::Append(const FoundChunk& chunk, Writer& writer) {
   if (IsIndexSpecial(header.special)) {
     return writer.AppendSpecial(header.special, header.nbytes / compression_.typesize);
   }
-  return writer.AppendChunk(bytes);
+  return writer.AppendCompressed(bytes);
 }
 
 absl::StatusOr<FrameInfo> SalvageWriter::Write(const std::string& path, FileSystem* files) {
@@ -173,7 +173,7 @@ absl::StatusOr<FrameInfo> SalvageWriter::Write(const std::string& path, FileSyst
   CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, options));
   for (const FoundChunk& chunk : chunks_) CAIRN_RETURN_IF_ERROR(Append(chunk, writer));
   if (!tail_.empty()) CAIRN_RETURN_IF_ERROR(writer.Append(tail_));
-  CAIRN_ASSIGN_OR_RETURN(const Snapshot staged, writer.snapshot());
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot staged, writer.StagedSnapshot());
   CAIRN_RETURN_IF_ERROR(writer.Close());
   return staged.info();
 }

@@ -7,21 +7,14 @@
 
 #include "cairn/types.h"
 #include "engine/base/shared_append_vector.h"
-#include "engine/frame/index/committed_index.h"
+#include "engine/format/index_entry.h"
 
 namespace cairn::frame {
 
-// A stored chunk, no longer in the index, with which a tail begins.
-struct StoredPrefix {
-  IndexEntry entry;
-  int64_t nbytes = 0;
-  int64_t stored = 0;
-};
-
 // Cheap to copy. Only frames of fixed chunks have one.
 struct PartialChunk {
-  std::optional<StoredPrefix> head;
-  SharedAppendVector<std::byte> items;  // behind the head's
+  std::optional<format::IndexedChunk> head;  // no longer in the index
+  SharedAppendVector<std::byte> items;       // after the head's
 
   int64_t nbytes() const {
     return (head.has_value() ? head->nbytes : 0) + static_cast<int64_t>(items.size());

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/format/b2nd.h"
-#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/stored_chunk.h"
 
 namespace cairn::frame {
 

@@ -71,7 +71,7 @@ TEST_F(FrameLockTest, AWriterWaitsAsLongAsItIsToldAndStartsFromTheNewestState) {
   auto second = Open().OpenWriter(patient);
   closer.join();
   ASSERT_TRUE(IsOk(second));
-  EXPECT_EQ(second->snapshot()->info().nbytes, 110);
+  EXPECT_EQ(second->StagedSnapshot()->info().nbytes, 110);
 }
 
 TEST_F(FrameLockTest, AWriterThatWaitsForEverDoes) {
@@ -264,7 +264,7 @@ TEST_F(FrameLockTest, AnOlderHandleSeesAForeignEditOfTheSameSize) {
   PutFileBytes(path_, file);
   auto writer = old.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  EXPECT_EQ(AsText(writer->snapshot()->GetMetalayer("m").value()), "behind");
+  EXPECT_EQ(AsText(writer->StagedSnapshot()->GetMetalayer("m").value()), "behind");
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(10, 2))));
   ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(AsText(Open().snapshot().GetMetalayer("m").value()), "behind");
@@ -298,7 +298,7 @@ TEST_F(FrameLockTest, AStagedSnapshotKeepsOtherWritersOut) {
     auto writer = frame.OpenWriter();
     ASSERT_TRUE(IsOk(writer));
     ASSERT_TRUE(IsOk(writer->Append(MakeNoise(500, 3))));
-    staged = writer->snapshot().value();
+    staged = writer->StagedSnapshot().value();
   }
   EXPECT_TRUE(absl::IsUnavailable(frame.OpenWriter().status()));
   std::vector<std::byte> items(500);

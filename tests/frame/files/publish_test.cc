@@ -75,7 +75,7 @@ TEST_F(PublishTest, ADroppedBuildLeavesNothing) {
     auto writer = Frame::Build(path_, PlainCopies(64));
     ASSERT_TRUE(IsOk(writer));
     ASSERT_TRUE(IsOk(writer->Append(MakeNoise(200, 1))));
-    EXPECT_EQ(writer->snapshot()->info().nbytes, 200);
+    EXPECT_EQ(writer->StagedSnapshot()->info().nbytes, 200);
   }
   EXPECT_EQ(NamesIn(dir_.path()), Names{});
 }
@@ -217,7 +217,7 @@ TEST_F(PublishTest, ABuildThatWasRolledBackHasNoDeadByte) {
   auto writer = Frame::Build(path_, PlainCopies(64));
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(500, 1))));
-  const Snapshot staged = writer->snapshot().value();
+  const Snapshot staged = writer->StagedSnapshot().value();
   writer->Rollback();
   ASSERT_TRUE(IsOk(writer->Close()));
   const FrameInfo info = Frame::Open(path_)->snapshot().info();
@@ -317,7 +317,7 @@ TEST_F(PublishTest, ACheckpointInPlaceSyncsTheDataThenTheHeader) {
   ASSERT_TRUE(IsOk(writer.Checkpoint()));
   // A staged chunk that somebody reads, and one that is dropped.
   ASSERT_TRUE(IsOk(writer.Append(MakeNoise(500, 3))));
-  ASSERT_TRUE(IsOk(writer.snapshot()));
+  ASSERT_TRUE(IsOk(writer.StagedSnapshot()));
   writer.Rollback();
   ASSERT_TRUE(IsOk(writer.AppendSpecial(SpecialValue::kZeros, 1000)));
   ASSERT_TRUE(IsOk(writer.Close()));

@@ -56,10 +56,11 @@ class MadeUpJournal {
   }
   // One that is perhaps not durable and inserts one chunk many times.
   void AddChunks(Bytes chunk, int64_t count) {
-    const format::PlacedChunk placed = {.entry = std::ssize(bytes_) - PartsOf(bytes_).header_len,
-                                        .fingerprint = format::HashChunk(chunk),
-                                        .nbytes = next_.totals.chunksize,
-                                        .cbytes = static_cast<int32_t>(chunk.size())};
+    const format::IndexedChunk placed = {
+        .entry = {.value = std::ssize(bytes_) - PartsOf(bytes_).header_len,
+                  .fingerprint = format::HashChunk(chunk)},
+        .nbytes = next_.totals.chunksize,
+        .cbytes = static_cast<int32_t>(chunk.size())};
     next_.chunks.assign(static_cast<size_t>(count), format::InsertEdit{.chunk = placed});
     next_.totals.nchunks = count;
     next_.totals.nbytes = count * placed.nbytes;

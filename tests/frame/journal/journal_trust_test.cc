@@ -98,8 +98,8 @@ TEST_F(JournalTrustTest, ACommitWithoutItsChunksIsNoneWhateverLimitItWouldPass) 
   batch.totals.nbytes += 64;
   batch.chunks = {format::InsertEdit{
       .nchunk = 4,
-      .chunk = {.entry = batch.links.durable_end - PartsOf(FileBytes(path_)).header_len,
-                .fingerprint = 1,
+      .chunk = {.entry = {.value = batch.links.durable_end - PartsOf(FileBytes(path_)).header_len,
+                          .fingerprint = 1},
                 .nbytes = 64,
                 .cbytes = 96}}};
   PutBehind(MakeNoise(96, 3));
@@ -158,8 +158,8 @@ TEST_F(JournalTrustTest, VariableChunksOfNoBytesAreNotFollowed) {
   format::CommitRecord batch = NextBatch();
   batch.chunks = {format::InsertEdit{
       .nchunk = 0,
-      .chunk = {.entry = batch.links.durable_end - PartsOf(FileBytes(path_)).header_len,
-                .fingerprint = format::HashChunk(chunk),
+      .chunk = {.entry = {.value = batch.links.durable_end - PartsOf(FileBytes(path_)).header_len,
+                          .fingerprint = format::HashChunk(chunk)},
                 .nbytes = 64,
                 .cbytes = static_cast<int32_t>(chunk.size())}}};
   batch.totals.nchunks = 1;
@@ -184,7 +184,8 @@ TEST_F(JournalTrustTest, ATailIsNoLongerThanAChunkCanBe) {
   batch.totals.chunksize = INT32_MAX;
   batch.totals.nbytes = int64_t{head} + std::ssize(items);
   batch.tail.replaces = true;
-  batch.tail.head = {.entry = format::EntryOfSpecial(SpecialValue::kZeros), .nbytes = head};
+  batch.tail.head = {.entry = {.value = format::EntryOfSpecial(SpecialValue::kZeros)},
+                     .nbytes = head};
   batch.tail.items = items;
   PutBehind(batch);
   const Snapshot snapshot = Open().snapshot();
@@ -220,10 +221,10 @@ TEST_F(JournalTrustTest, ABatchWhoseChunksOverlapIsNotFollowed) {
   const std::vector<std::byte> chunk = chunk::PlainChunk(MakeNoise(64, 2));
   const int64_t header_len = PartsOf(FileBytes(path_)).header_len;
   format::CommitRecord batch = NextBatch();
-  const format::PlacedChunk placed = {.entry = batch.links.durable_end - header_len,
-                                      .fingerprint = format::HashChunk(chunk),
-                                      .nbytes = 64,
-                                      .cbytes = static_cast<int32_t>(chunk.size())};
+  const format::IndexedChunk placed = {.entry = {.value = batch.links.durable_end - header_len,
+                                                 .fingerprint = format::HashChunk(chunk)},
+                                       .nbytes = 64,
+                                       .cbytes = static_cast<int32_t>(chunk.size())};
   PutBehind(chunk);
   const std::vector<std::byte> before = FileBytes(path_);
   // One chunk is the first and perhaps the last too.

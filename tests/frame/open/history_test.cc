@@ -75,7 +75,7 @@ class HistoryTest : public testing::Test {
 TEST_F(HistoryTest, ReclaimKeepsTheStatesOfAnEmptyFrame) {
   {
     auto writer = Open().OpenWriter();
-    ASSERT_TRUE(IsOk(writer->DeleteChunks(0, writer->snapshot()->info().nchunks)));
+    ASSERT_TRUE(IsOk(writer->DeleteChunks(0, writer->StagedSnapshot()->info().nchunks)));
     const auto committed = writer->Commit();
     ASSERT_TRUE(IsOk(committed));
     // Only a new file can hold a frame without chunks.

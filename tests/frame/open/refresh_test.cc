@@ -157,7 +157,7 @@ TEST_F(RefreshTest, FindsTheCommitBehindWhatASnapshotReadsOfARollback) {
   auto writer = Open().OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(128, 2))));
-  const auto staged = writer->snapshot();
+  const auto staged = writer->StagedSnapshot();
   ASSERT_TRUE(IsOk(staged));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(4 << 20, 3))));
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(IsOk(frame.Refresh()));
@@ -224,7 +224,7 @@ TEST_F(ForkTest, AChildNeitherWritesNorRefreshesNorHarmsItsParent) {
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(500, 2))));
-  ASSERT_TRUE(IsOk(writer->snapshot()));  // so that the file has grown
+  ASSERT_TRUE(IsOk(writer->StagedSnapshot()));  // so that the file has grown
   const int result = ResultOfChild([&] {
     if (!absl::IsFailedPrecondition(writer->Append(MakeNoise(1, 1)))) return 1;
     if (!absl::IsFailedPrecondition(writer->Commit().status())) return 2;

@@ -81,8 +81,8 @@ class ResealedTest : public testing::Test {
     if (!frame.ok()) return;
     absl::StatusOr<Writer> writer = frame->OpenWriter();
     if (!writer.ok()) return;
-    const int64_t nbytes = writer->snapshot()->info().nbytes;
-    const Buffer item(static_cast<size_t>(writer->snapshot()->info().typesize) % 256);
+    const int64_t nbytes = writer->StagedSnapshot()->info().nbytes;
+    const Buffer item(static_cast<size_t>(writer->StagedSnapshot()->info().typesize) % 256);
     if (!writer->Append(item).ok() || !writer->Commit(Durability::kProcess).ok()) return;
     if (!writer->Close().ok()) return;
     const absl::StatusOr<Frame> after = Frame::Open(path_, Options());

@@ -58,7 +58,7 @@ class ReadTest : public testing::TestWithParam<std::tuple<Kind, int32_t>> {
       const auto first = static_cast<size_t>(Between(random_, 0, static_cast<int64_t>(size) - 1));
       std::vector<size_t> sizes = {size - first};
       if (first > 0) sizes.push_back(first);
-      ASSERT_TRUE(IsOk(writer.AppendChunk(test::CompressedVl(items, sizes, typesize_))));
+      ASSERT_TRUE(IsOk(writer.AppendCompressed(test::CompressedVl(items, sizes, typesize_))));
     } else if (kind_ == Kind::kSpecial && Between(random_, 0, 2) > 0) {
       const bool repeat = Between(random_, 0, 1) == 0;
       const Bytes value = Bytes(items).first(repeat ? static_cast<size_t>(typesize_) : 0);

@@ -120,7 +120,7 @@ TEST_F(SalvageTest, VariableBlocksStayAsTheyAre) {
   auto writer = Frame::Build(path, Cut(1, CreateOptions::kVariableChunks));
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(IsOk(writer->AppendChunk(CompressedVl(items, sizes, 1))));
+    ASSERT_TRUE(IsOk(writer->AppendCompressed(CompressedVl(items, sizes, 1))));
   }
   ASSERT_TRUE(IsOk(writer->Close()));
   Buffer frame = FileBytes(path);

@@ -111,7 +111,7 @@ class Sequence {
 
   void LookAtStaged() {
     SCOPED_TRACE("staged");
-    const absl::StatusOr<Snapshot> snapshot = writer_->snapshot();
+    const absl::StatusOr<Snapshot> snapshot = writer_->StagedSnapshot();
     ASSERT_TRUE(IsOk(snapshot));
     ExpectHolds(*snapshot, *staged_);
     LookAtCommitted();

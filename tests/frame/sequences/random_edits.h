@@ -35,7 +35,7 @@ class RandomEdits {
   std::string AnyName();
 
   void Append();
-  void AppendChunk();
+  void AppendCompressed();
   void AppendSpecial();
   void InsertChunk();
   void UpdateChunk();

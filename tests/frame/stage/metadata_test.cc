@@ -147,7 +147,7 @@ TEST_F(MetadataTest, VlmetalayersMayBeEmptyOrLarge) {
     for (const Metalayer& layer : layers) {
       ASSERT_TRUE(IsOk(writer.SetVlmeta(layer.name, layer.content)));
     }
-    ExpectLayers(*writer.snapshot(), layers);
+    ExpectLayers(*writer.StagedSnapshot(), layers);
   });
   ExpectLayers(Open(), layers);
   ExpectHolds(Open(), {});

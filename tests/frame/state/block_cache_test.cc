@@ -166,7 +166,7 @@ TEST_F(CachedReadsTest, SeeEveryCommitAndEverySnapshotItsOwn) {
   ASSERT_NO_FATAL_FAILURE(ExpectItems(before, old));
   for (size_t i = 0; i < 12; ++i) {
     Change(*writer, i * 1500, 1'000'000 + static_cast<int32_t>(i));
-    ASSERT_NO_FATAL_FAILURE(ExpectItems(*writer->snapshot(), model_)) << "staged";
+    ASSERT_NO_FATAL_FAILURE(ExpectItems(*writer->StagedSnapshot(), model_)) << "staged";
     if (i % 3 == 2) {
       ASSERT_TRUE(IsOk(writer->Checkpoint()));
     } else {
@@ -185,9 +185,9 @@ TEST_F(CachedReadsTest, SeeWhatCameInPlaceOfWhatWasRolledBack) {
   for (int32_t i = 1; i <= 4; ++i) {
     model_ = committed;
     Change(*writer, 5000, i * 1'000'000);
-    ASSERT_NO_FATAL_FAILURE(ExpectItems(*writer->snapshot(), model_));
+    ASSERT_NO_FATAL_FAILURE(ExpectItems(*writer->StagedSnapshot(), model_));
     writer->Rollback();
-    ASSERT_NO_FATAL_FAILURE(ExpectItems(*writer->snapshot(), committed));
+    ASSERT_NO_FATAL_FAILURE(ExpectItems(*writer->StagedSnapshot(), committed));
   }
 }
 

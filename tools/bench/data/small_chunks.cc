@@ -47,7 +47,7 @@ absl::Status BuildSmallChunks(const std::string& path, FingerprintType fingerpri
   if (!writer.ok()) return writer.status();
   for (int64_t i = 0; i < nchunks; ++i) {
     const auto& chunk = (*chunks)[static_cast<uint64_t>(i) * 2654435761 % chunks->size()];
-    if (absl::Status status = writer->AppendChunk(chunk); !status.ok()) return status;
+    if (absl::Status status = writer->AppendCompressed(chunk); !status.ok()) return status;
   }
   return writer->Close();
 }

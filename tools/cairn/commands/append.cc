@@ -121,18 +121,19 @@ void AddBatches(CLI::App& append, AppendFlags& flags) {
   CLI::Option* every =
       AddNumber(append, "--commit-every", flags.commit_every, 1,
                 std::numeric_limits<int32_t>::max())
-          ->description("Commit whenever so many items have arrived, and the rest at the end");
+          ->description("Commit whenever N items have arrived, and the rest at the end");
   append
-      .add_option("--durability", flags.durability,
-                  "What such a commit survives: process, that this one is killed; machine, that "
-                  "the power goes")
+      .add_option(
+          "--durability", flags.durability,
+          "What such a commit survives: process, the death of this process; machine, also a "
+          "power cut")
       ->capture_default_str()
       ->check(CLI::IsMember(NamesOf(kDurabilityWords)))
       ->type_name("WHAT")
       ->needs(every);
   append
       .add_flag("--ack", flags.ack,
-                "Print 'committed N' after each commit, N being the items of the frame")
+                "Print 'committed N' after each commit, where N counts the items of the frame")
       ->needs(every);
   AddAllowPartial(append, flags.allow_partial)->excludes(every);
 }
@@ -147,15 +148,16 @@ void AddAppend(CLI::App& app, Command& chosen) {
   append->add_option("FILE", flags->input, "What to append; '-' is standard input");
   AddBatches(*append, *flags);
   AddNumber(*append, "--axis", flags->axis, 0, kMaxDimensions - 1)
-      ->description("Append slices along this axis of an n-dimensional array; 0 is the slowest")
+      ->description(
+          "Append slices along this axis of an n-dimensional array; axis 0 varies slowest")
       ->excludes("--commit-every");
   AddWait(*append, flags->wait);
   AddThreads(*append, flags->threads);
   append->add_flag("--quiet", flags->quiet, "Print no summary");
   append->footer(
-      "All of the input becomes part of the frame, or nothing of it; with --commit-every what is\n"
+      "Either all of the input becomes part of the frame, or none; with --commit-every what is\n"
       "committed stays.\n"
-      "\nExamples: at once, and as the items come\n"
+      "\nExamples: all at once, and as the items arrive\n"
       "  sensor --dump | cairn append temps.b2frame -\n"
       "  sensor | cairn append temps.b2frame - --commit-every 100 --ack");
   append->callback(

@@ -84,8 +84,8 @@ absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info)
         absl::StrFormat("first item %d: the frame has %d items", flags.first_item, nitems));
   }
   if (items > nitems - flags.first_item) {
-    return absl::OutOfRangeError(absl::StrFormat("%d items from item %d on: the frame has %d",
-                                                 items, flags.first_item, nitems));
+    return absl::OutOfRangeError(absl::StrFormat("%d items from item %d: the frame has %d", items,
+                                                 flags.first_item, nitems));
   }
   // No product overflows: there are no more items than the frame's bytes hold.
   const auto bytes_before = [&](int64_t item) {
@@ -125,7 +125,7 @@ absl::Status CatAndFollow(Frame& frame, const CatFlags& flags) {
   const int64_t nitems = frame.snapshot().info().nitems;
   if (flags.first_item <= nitems) return Follow(frame, flags.frame, flags.first_item);
   return absl::OutOfRangeError(
-      absl::StrFormat("follow from item %d on: the frame has %d", flags.first_item, nitems));
+      absl::StrFormat("follow from item %d: the frame has %d", flags.first_item, nitems));
 }
 
 absl::Status Cat(const CatFlags& flags) {
@@ -170,7 +170,7 @@ void AddCat(CLI::App& app, Command& chosen) {
                          ->excludes(chunk);
   CLI::Option* generation = AddGeneration(*cat, flags->generation);
   CLI::Option* max_bytes = AddMaxBytes(*cat, flags->max_bytes);
-  cat->add_flag("--follow", flags->follow, "Go on with new items as they are committed")
+  cat->add_flag("--follow", flags->follow, "Keep writing new items as they are committed")
       ->excludes(max_bytes)
       ->excludes(items)
       ->excludes(chunk)
@@ -180,7 +180,7 @@ void AddCat(CLI::App& app, Command& chosen) {
   AddThreads(*cat, flags->threads);
   cat->footer(
       "Uninitialised values read as zeros.\n"
-      "\nExamples: ten items from number 1000 on; all from there on, and those to come\n"
+      "\nExamples: ten items from item 1000; all items from there, and new ones\n"
       "  cairn cat temps.b2frame --first-item 1000 --items 10 > ten.f32\n"
       "  cairn cat temps.b2frame --first-item 1000 --follow | plot");
   cat->callback(

@@ -73,7 +73,7 @@ absl::StatusOr<std::vector<std::byte>> ReadChunk(Input& input) {
                         absl::StrCat(input.name(), ": ", info.status().message()));
   }
   if (static_cast<size_t>(info->cbytes) == chunk->size()) return chunk;
-  return absl::DataLossError(absl::StrFormat("%s: a chunk of %d bytes and %d bytes behind it",
+  return absl::DataLossError(absl::StrFormat("%s: a chunk of %d bytes followed by %d more",
                                              input.name(), info->cbytes,
                                              chunk->size() - static_cast<size_t>(info->cbytes)));
 }
@@ -81,14 +81,14 @@ absl::StatusOr<std::vector<std::byte>> ReadChunk(Input& input) {
 absl::Status CheckInsertion(const FrameInfo& info, int64_t index) {
   if (index <= info.nchunks) return absl::OkStatus();
   return absl::OutOfRangeError(
-      absl::StrFormat("the frame has %s, so a new one can become 0 to %d, but not %d",
+      absl::StrFormat("the frame has %s, so a new one can be inserted at 0 to %d, not at %d",
                       FormatCount(info.nchunks, "chunk"), info.nchunks, index));
 }
 
 absl::Status CheckRange(const FrameInfo& info, int64_t index, int64_t count) {
   if (absl::Status status = CheckChunkExists(info, index); !status.ok()) return status;
   if (count <= info.nchunks - index) return absl::OkStatus();
-  return absl::OutOfRangeError(absl::StrFormat("the frame has %s, not %d from number %d on",
+  return absl::OutOfRangeError(absl::StrFormat("the frame has %s, not %d from chunk %d",
                                                FormatCount(info.nchunks, "chunk"), count, index));
 }
 
@@ -162,7 +162,7 @@ void AddIndex(CLI::App& verb, ChunkFlags& flags, const std::string& description)
 void AddInput(CLI::App& verb, ChunkFlags& flags) {
   verb.add_option("FILE", flags.input, "The items of the chunk; '-' is standard input");
   verb.add_flag("--compressed", flags.compressed,
-                "FILE is a compressed chunk, which is taken as it is");
+                "FILE is a compressed chunk, which is stored unchanged");
   AddThreads(verb, flags.threads);
 }
 
@@ -177,7 +177,7 @@ void Finish(CLI::App& verb, const std::shared_ptr<ChunkFlags>& flags, Command& c
 
 void AddInsert(CLI::App& group, Command& chosen) {
   const auto flags = std::make_shared<ChunkFlags>();
-  CLI::App* verb = AddVerb(group, "insert", "Put a new chunk before another", flags);
+  CLI::App* verb = AddVerb(group, "insert", "Insert a new chunk before another", flags);
   AddIndex(*verb, *flags, "Number of the new chunk; the number of chunks appends");
   AddInput(*verb, *flags);
   verb->footer(
@@ -206,8 +206,8 @@ void AddDelete(CLI::App& group, Command& chosen) {
       ->description("How many chunks")
       ->default_str("1");
   verb->footer(
-      "Their bytes stay in the file, dead, until 'cairn compact' or 'cairn reclaim' frees them.\n"
-      "\nExample: chunks 5, 6 and 7 go\n"
+      "Their bytes stay in the file until 'cairn compact' or 'cairn reclaim' frees them.\n"
+      "\nExample: delete chunks 5, 6 and 7\n"
       "  cairn chunk delete temps.b2frame 5 3");
   Finish(*verb, flags, chosen, Delete);
 }
@@ -221,8 +221,7 @@ void AddReorder(CLI::App& group, Command& chosen) {
     }
   };
   verb->add_option_function<std::vector<std::string>>(
-          "ORDER", parse,
-          "Numbers of all chunks, joined by commas, in the order that they shall get")
+          "ORDER", parse, "Numbers of all chunks, joined by commas, in the new order")
       ->required()
       ->delimiter(',');
   verb->footer(
@@ -240,7 +239,7 @@ void AddChunk(CLI::App& app, Command& chosen) {
   AddUpdate(*group, chosen);
   AddDelete(*group, chosen);
   AddReorder(*group, chosen);
-  group->footer("'cairn chunk COMMAND --help' tells more.");
+  group->footer("See 'cairn chunk COMMAND --help' for the options of a command.");
 }
 
 }  // namespace cairn::tool

@@ -67,14 +67,14 @@ bool IsArray(const Snapshot& snapshot) {
 absl::Status CheckRecoding(const Snapshot& snapshot, const NewFrameFlags& flags) {
   if (snapshot.info().vlblocks) {
     return absl::FailedPreconditionError(
-        "a frame of variable blocks can only be copied as it is: leave out the options of "
-        "compression and --chunk-size");
+        "a frame of variable blocks can only be copied as it is: leave out the compression "
+        "options and --chunk-size");
   }
   if (!IsArray(snapshot)) return absl::OkStatus();
   const CompressionFlags& compression = flags.compression();
   if (flags.has_chunk_size() || compression.has_typesize() || compression.has_block_size()) {
     return absl::FailedPreconditionError(
-        "the metalayer of an array fixes its chunks, blocks and items: leave out --chunk-size, "
+        "the metalayer of an array describes its chunks, blocks and items: leave out --chunk-size, "
         "--block-size and --typesize");
   }
   if (snapshot.array().has_value()) return absl::OkStatus();
@@ -187,15 +187,16 @@ absl::Status Copy(const CopyFlags& flags) {
 }  // namespace
 
 void AddCopy(CLI::App& app, Command& chosen) {
-  CLI::App* copy = app.add_subcommand("copy", "Copy a frame, coded or laid out in another way");
+  CLI::App* copy =
+      app.add_subcommand("copy", "Copy a frame, optionally with other compression or layout");
   const auto flags = std::make_shared<CopyFlags>();
   copy->add_option("IN", flags->in, "The frame to copy, of any Blosc2")->required();
   flags->frame.AddOutTo(*copy);
   flags->frame.AddTo(*copy, Absent::kUnchanged);
   AddOffset(*copy, flags->offset)->description("Where in the file IN begins");
   copy->footer(
-      "Without options of compression and without --chunk-size the chunks are copied as they are.\n"
-      "With any of them all chunks are coded again; what is not given stays as it is in IN.\n"
+      "Without compression options and --chunk-size the compressed chunks are copied unchanged.\n"
+      "With any of them all chunks are compressed again; what is not given stays as in IN.\n"
       "\nExample: small rather than fast\n"
       "  cairn copy temps.b2frame archive.b2frame --codec zstd --level 9");
   copy->callback([flags, &chosen] { chosen = [flags] { return About(flags->in, Copy(*flags)); }; });

@@ -37,7 +37,7 @@ absl::Status DecodeBytes(Bytes chunk, const DecodeFlags& flags) {
 
 absl::Status PastTheEnd(const DecodeFlags& flags, int64_t size) {
   return absl::OutOfRangeError(
-      absl::StrFormat("offset %d lies past the end, %d", flags.offset, size));
+      absl::StrFormat("offset %d is past the end, %d", flags.offset, size));
 }
 
 absl::Status DecodeStdin(const DecodeFlags& flags) {

@@ -36,7 +36,7 @@ absl::Status Encode(const EncodeFlags& flags) {
 }  // namespace
 
 void AddEncode(CLI::App& app, Command& chosen) {
-  CLI::App* encode = app.add_subcommand("encode", "Compress bytes into one chunk, on stdout");
+  CLI::App* encode = app.add_subcommand("encode", "Compress bytes into one chunk on stdout");
   const auto flags = std::make_shared<EncodeFlags>();
   encode->add_option("FILE", flags->input,
                      "What to compress, at most 2147483615 bytes; '-' is standard input");

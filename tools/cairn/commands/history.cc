@@ -30,7 +30,7 @@ struct HistoryFlags {
 using History = std::vector<GenerationInfo>;
 
 const char* KindOf(const GenerationInfo& state) {
-  return state.checkpoint ? "checkpoint" : "batch";
+  return state.checkpoint ? "checkpoint" : "commit";
 }
 
 std::string TextOfHistory(const History& history) {
@@ -70,20 +70,20 @@ absl::Status ListHistory(const HistoryFlags& flags) {
 }  // namespace
 
 void AddHistory(CLI::App& app, Command& chosen) {
-  CLI::App* history = app.add_subcommand("history", "List the states that can still be read");
+  CLI::App* history = app.add_subcommand("history", "List the generations that can still be read");
   const auto flags = std::make_shared<HistoryFlags>();
   history->add_option("FRAME", flags->frame, "The frame")->required();
-  history->add_flag("--json", flags->json, "For programs");
+  history->add_flag("--json", flags->json, "Print JSON");
   AddNumber(*history, "--limit", flags->page.limit, int64_t{0}, std::numeric_limits<int64_t>::max())
-      ->description("The newest N states only [all]");
+      ->description("The newest N generations only [all]");
   AddNumber(*history, "--before", flags->page.before, uint64_t{0},
             std::numeric_limits<uint64_t>::max())
       ->type_name("G")
-      ->description("Only states before generation G");
+      ->description("Only generations before G");
   AddOffset(*history, flags->offset)->description("Where in the file the frame begins");
   history->footer(
-      "The oldest comes first. Every Blosc2 could read a checkpoint; only Cairn sees a batch.\n"
-      "\nExample: the state of generation 2\n"
+      "The oldest comes first. Any Blosc2 could read a checkpoint; only Cairn reads the journal.\n"
+      "\nExample: read generation 2\n"
       "  cairn history temps.b2frame\n"
       "  cairn cat temps.b2frame --generation 2 > old.f32");
   history->callback(

@@ -80,10 +80,10 @@ absl::Status Info(const InfoFlags& flags) {
 }  // namespace
 
 void AddInfo(CLI::App& app, Command& chosen) {
-  CLI::App* info = app.add_subcommand("info", "Tell what a frame holds and how");
+  CLI::App* info = app.add_subcommand("info", "Print what a frame holds and how it is stored");
   const auto flags = std::make_shared<InfoFlags>();
   info->add_option("FRAME", flags->frame, "The frame")->required();
-  info->add_flag("--json", flags->json, "For programs");
+  info->add_flag("--json", flags->json, "Print JSON");
   info->add_flag("--chunks", flags->chunks, "List the chunks too");
   AddGeneration(*info, flags->generation);
   AddOffset(*info, flags->offset)->description("Where in the file the frame begins");

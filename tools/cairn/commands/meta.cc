@@ -73,7 +73,7 @@ absl::Status CheckLayer(const Snapshot& snapshot, const MetaFlags& flags) {
     return absl::NotFoundError(absl::StrFormat("%s: no %s '%s'", flags.frame, kind, name));
   }
   return absl::NotFoundError(absl::StrFormat(
-      "%s: no %s '%s', but a %s of that name: %s --fixed", flags.frame, kind, name,
+      "%s: no %s '%s', but there is a %s of that name: %s --fixed", flags.frame, kind, name,
       flags.fixed ? "vlmetalayer" : "metalayer", flags.fixed ? "leave out" : "give"));
 }
 
@@ -125,7 +125,7 @@ absl::Status Set(const MetaFlags& flags) {
 // Its place in the header cannot go.
 absl::Status CannotRemove(absl::StatusCode code, const MetaFlags& flags) {
   return {code, absl::StrFormat("%s: '%s' is a metalayer, which cannot be removed; 'cairn meta set "
-                                "%s %s --fixed' replaces its content by one of the same size",
+                                "%s %s --fixed' replaces its content with one of the same size",
                                 flags.frame, flags.name, flags.frame, flags.name)};
 }
 
@@ -174,7 +174,7 @@ void AddName(CLI::App& verb, MetaFlags& flags) {
 void AddList(CLI::App& group, Command& chosen) {
   const auto flags = std::make_shared<MetaFlags>();
   CLI::App* verb = AddVerb(group, {"ls", "List the layers of both kinds", List}, flags, chosen);
-  verb->add_flag("--json", flags->json, "For programs");
+  verb->add_flag("--json", flags->json, "Print JSON");
   AddOffset(*verb, flags->offset)->description("Where in the file the frame begins");
   verb->footer(
       "Example:\n"
@@ -185,11 +185,11 @@ void AddGet(CLI::App& group, Command& chosen) {
   const auto flags = std::make_shared<MetaFlags>();
   CLI::App* verb = AddVerb(group, {"get", "Print one layer", Get}, flags, chosen);
   AddName(*verb, *flags);
-  CLI::Option* json = verb->add_flag("--json", flags->json, "JSON, whatever the content is");
-  verb->add_flag("--raw", flags->raw, "The bytes as they are")->excludes(json);
+  CLI::Option* json = verb->add_flag("--json", flags->json, "Always JSON, whatever the content");
+  verb->add_flag("--raw", flags->raw, "The bytes unchanged")->excludes(json);
   AddOffset(*verb, flags->offset)->description("Where in the file the frame begins");
   verb->footer(
-      "Text is printed as it is, msgpack as JSON, other bytes as hexadecimal digits.\n"
+      "Text is printed unchanged, msgpack as JSON, other bytes as hexadecimal digits.\n"
       "\nExample:\n"
       "  cairn meta get temps.b2frame station");
 }
@@ -201,7 +201,7 @@ void AddSet(CLI::App& group, Command& chosen) {
   verb->add_option("FILE", flags->input, "The content; '-' is standard input");
   AddWait(*verb, flags->wait);
   verb->footer(
-      "A metalayer must be there and keeps its size.\n"
+      "A metalayer must exist and keeps its size.\n"
       "\nExample:\n"
       "  printf Lisbon | cairn meta set temps.b2frame station");
 }
@@ -210,7 +210,7 @@ void AddRemove(CLI::App& group, Command& chosen) {
   const auto flags = std::make_shared<MetaFlags>();
   CLI::App* verb = AddVerb(group, {"rm", "Remove a vlmetalayer", Remove}, flags, chosen);
   AddName(*verb, *flags);
-  verb->get_option("--fixed")->description("Refused: metalayers cannot go");
+  verb->get_option("--fixed")->description("Refused: metalayers cannot be removed");
   AddWait(*verb, flags->wait);
   verb->footer(
       "Example:\n"
@@ -226,7 +226,7 @@ void AddMeta(CLI::App& app, Command& chosen) {
   AddGet(*group, chosen);
   AddSet(*group, chosen);
   AddRemove(*group, chosen);
-  group->footer("'cairn meta COMMAND --help' tells more.");
+  group->footer("See 'cairn meta COMMAND --help' for the options of a command.");
 }
 
 }  // namespace cairn::tool

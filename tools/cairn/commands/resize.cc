@@ -61,8 +61,8 @@ void AddResize(CLI::App& app, Command& chosen) {
   AddThreads(*resize, flags->threads);
   resize->add_flag("--quiet", flags->quiet, "Print no summary");
   resize->footer(
-      "Items that are new are zeros, items outside of the new shape are gone. Dimensions stay as\n"
-      "many as they are.\n"
+      "New items are zeros; items outside of the new shape are deleted. The number of dimensions\n"
+      "does not change.\n"
       "\nExample:\n"
       "  cairn resize grid.b2nd 2000,1000");
   resize->callback(

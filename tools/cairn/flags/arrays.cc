@@ -57,7 +57,7 @@ absl::StatusOr<int64_t> AppendSlices(Input& input, Writer& writer, const ArrayIn
 
 absl::Status Unfit(const Input& input, std::string_view has, const ArrayInfo& array,
                    int64_t needed) {
-  return absl::InvalidArgumentError(absl::StrFormat("%s: has %s, an array of %s needs %d",
+  return absl::InvalidArgumentError(absl::StrFormat("%s: has %s, but an array of %s needs %d",
                                                     input.name(), has, DescribeShape(array.shape),
                                                     needed));
 }
@@ -80,7 +80,7 @@ std::string DescribeShape(const std::vector<int64_t>& shape) {
 }
 
 absl::StatusOr<int64_t> FillArray(Input& input, Writer& writer, Progress& progress) {
-  const absl::StatusOr<Snapshot> snapshot = writer.snapshot();
+  const absl::StatusOr<Snapshot> snapshot = writer.StagedSnapshot();
   if (!snapshot.ok()) return snapshot.status();
   const ArrayInfo& array = *snapshot->array();
   std::vector<int64_t> start(array.shape.size());
@@ -115,7 +115,7 @@ absl::StatusOr<int64_t> FillArray(Input& input, Writer& writer, Progress& progre
 }
 
 absl::StatusOr<int64_t> AppendAlong(int axis, Input& input, Writer& writer, Progress& progress) {
-  const absl::StatusOr<Snapshot> snapshot = writer.snapshot();
+  const absl::StatusOr<Snapshot> snapshot = writer.StagedSnapshot();
   if (!snapshot.ok()) return snapshot.status();
   const std::optional<ArrayInfo>& array = snapshot->array();
   if (axis == 0 && array.has_value() && !array->shape.empty() && array->chunkshape[0] > 0) {

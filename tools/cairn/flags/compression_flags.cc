@@ -38,7 +38,7 @@ void CompressionFlags::AddTo(CLI::App& app, Absent absent) {
           ->type_name("LIST"),
       FormatFilters(defaults.filters));
   tell_default(app.add_option("--split-mode", split_mode_,
-                              "Compress each byte position of the items by itself: always, never, "
+                              "Compress each byte position of the items separately: always, never, "
                               "auto or forward")
                    ->check(CLI::IsMember(NamesOf(kSplitModeWords)))
                    ->type_name("MODE"),

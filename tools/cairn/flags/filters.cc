@@ -49,7 +49,7 @@ absl::StatusOr<FilterStage> ParseStage(std::string_view text, int32_t typesize) 
     const std::optional<int> meta = ParseNumber(text.substr(colon + 1), -128, 255);
     if (!meta) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "--filters: '%s' has no valid number behind the colon: expected -128..255", text));
+          "--filters: '%s' has no valid number after the colon: expected -128..255", text));
     }
     stage.meta = static_cast<uint8_t>(*meta);
   } else if (NeedsMeta(*filter)) {
@@ -81,7 +81,7 @@ absl::StatusOr<std::vector<FilterStage>> ParseFilters(std::string_view text, int
   }
   if (filters.size() > kMaxFilters) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "--filters: %d filters, but a pipeline has room for %d", filters.size(), kMaxFilters));
+        "--filters: %d filters, but a pipeline takes at most %d", filters.size(), kMaxFilters));
   }
   return filters;
 }

@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<Metalayer>> ReadMetadata(const std::vector<std::strin
     const std::string name = argument.substr(0, equals);
     if (std::any_of(layers.begin(), layers.end(),
                     [&](const Metalayer& layer) { return layer.name == name; })) {
-      return absl::InvalidArgumentError(absl::StrFormat("metadata '%s' is given twice", name));
+      return absl::InvalidArgumentError(absl::StrFormat("metadata '%s': given twice", name));
     }
     absl::StatusOr<std::vector<std::byte>> value =
         ReadValue(std::string_view(argument).substr(equals + 1));

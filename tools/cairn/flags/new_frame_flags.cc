@@ -17,7 +17,7 @@
 namespace cairn::tool {
 
 void NewFrameFlags::AddOutTo(CLI::App& app) {
-  app.add_option("OUT", out_, "The frame to make; it appears when it is whole")->required();
+  app.add_option("OUT", out_, "The new frame; it appears when it is complete")->required();
 }
 
 void NewFrameFlags::AddTo(CLI::App& app, Absent absent) {
@@ -26,18 +26,17 @@ void NewFrameFlags::AddTo(CLI::App& app, Absent absent) {
                                 ->description("Bytes of one chunk, rounded down to whole items");
   if (absent == Absent::kDefault) chunk_size->default_str("1MiB");
   app.add_option("--fingerprint", fingerprint_,
-                 "What seals the frame: none, xxh32, xxh3-64 or xxh3-128")
+                 "The hash that seals the frame: none, xxh32, xxh3-64 or xxh3-128")
       ->capture_default_str()
       ->check(CLI::IsMember(NamesOf(kFingerprintWords)))
       ->type_name("TYPE");
-  app.add_option("--meta", meta_,
-                 "A metalayer, for the header, from text or from a file; repeatable")
+  app.add_option("--meta", meta_, "A metalayer of the header, from text or from a file; repeatable")
       ->allow_extra_args(false)
       ->type_name("NAME=TEXT|NAME=@FILE");
-  app.add_option("--vlmeta", vlmeta_, "The same for a vlmetalayer, in the trailer")
+  app.add_option("--vlmeta", vlmeta_, "The same for a vlmetalayer of the trailer")
       ->allow_extra_args(false)
       ->type_name("NAME=TEXT|NAME=@FILE");
-  app.add_flag("--sparse", sparse_, "Make a directory with a file for each chunk");
+  app.add_flag("--sparse", sparse_, "Make a directory with one file per chunk");
   app.add_flag("--force", force_, "Replace OUT when it is a frame");
   app.add_flag("--quiet", quiet_, "Print no summary");
 }

@@ -75,8 +75,8 @@ absl::StatusOr<std::vector<std::byte>> Input::ReadAll(size_t limit) {
     if (!got.ok()) return got.status();
     all.resize(before + *got);
     if (all.size() > limit) {
-      return absl::ResourceExhaustedError(
-          absl::StrFormat("%s: longer than the %d bytes that are possible here", name_, limit));
+      return absl::ResourceExhaustedError(absl::StrFormat(
+          "%s: longer than %d bytes, the most that is possible here", name_, limit));
     }
     if (*got < step) return all;
   }
@@ -102,7 +102,7 @@ absl::Status WriteStdout(Bytes bytes) {
     if (written >= 0) {
       bytes = bytes.subspan(static_cast<size_t>(written));
     } else if (errno == EPIPE) {
-      return absl::CancelledError("nobody reads standard output any more");
+      return absl::CancelledError("standard output was closed");
     } else if (errno != EINTR) {
       return absl::ErrnoToStatus(errno, "standard output: cannot write");
     }

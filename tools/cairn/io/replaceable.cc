@@ -49,7 +49,7 @@ absl::Status CheckReplaceable(const std::string& path) {
   if (!frame.ok() || *frame) return frame.status();
   return absl::AlreadyExistsError(absl::StrCat(
       path,
-      ": exists and is no frame, so it is not replaced, not even with --force; remove it, or "
+      ": exists and is not a frame, so it is not replaced, not even with --force; remove it, or "
       "choose another name"));
 }
 

@@ -14,7 +14,7 @@ namespace cairn::tool {
 inline absl::Status CheckTrailer(const Snapshot& snapshot) {
   if (!snapshot.info().trailer_damaged) return absl::OkStatus();
   return absl::DataLossError(
-      "trailer: damaged, so that no chunk can be checked and no vlmetalayer be read; see `cairn "
+      "trailer: damaged, so chunks cannot be checked and vlmetalayers cannot be read; see `cairn "
       "verify`");
 }
 
@@ -25,8 +25,7 @@ inline absl::Status CheckDamage(const Snapshot& snapshot) {
   const FrameInfo& info = snapshot.info();
   if (!info.journal_damaged) return absl::OkStatus();
   return absl::DataLossError(absl::StrFormat(
-      "journal: what was committed behind generation %d cannot be read; see `cairn verify`",
-      info.generation));
+      "journal: commits after generation %d cannot be read; see `cairn verify`", info.generation));
 }
 
 }  // namespace cairn::tool

@@ -47,7 +47,7 @@ absl::StatusOr<FrameInfo> NewestInfo(Frame& frame) {
 
 absl::Status CheckChunkExists(const FrameInfo& info, int64_t nchunk) {
   if (nchunk < info.nchunks) return absl::OkStatus();
-  return absl::OutOfRangeError(absl::StrFormat("the frame has %s, %d does not exist",
+  return absl::OutOfRangeError(absl::StrFormat("the frame has %s, chunk %d does not exist",
                                                FormatCount(info.nchunks, "chunk"), nchunk));
 }
 

@@ -24,9 +24,9 @@ absl::StatusOr<int64_t> BatchAppender::Run(Input& input) {
   if (!rest.ok()) return rest.status();
   if (absl::Status status = writer_.Close(); !status.ok()) return status;
   if (*rest == 0) return taken_;
-  return absl::DataLossError(absl::StrFormat(
-      "%s ends with %s of an item that is not whole; all items before it are committed",
-      input.name(), FormatCount(static_cast<int64_t>(*rest), "byte")));
+  return absl::DataLossError(
+      absl::StrFormat("%s ends with %s of an incomplete item; all items before it are committed",
+                      input.name(), FormatCount(static_cast<int64_t>(*rest), "byte")));
 }
 
 absl::Status BatchAppender::CheckSize() const {

@@ -59,7 +59,7 @@ absl::Status ChunkCopier::Copy(int64_t nchunk) {
                         (!special || info->special == SpecialValue::kRepeat || info->vlblocks);
   if (!as_it_is && !special) return CopyItems(nchunk, info->nbytes);
   const absl::Status status =
-      as_it_is ? to_.AppendChunk(chunk->bytes()) : CopySpecial(*chunk, *info);
+      as_it_is ? to_.AppendCompressed(chunk->bytes()) : CopySpecial(*chunk, *info);
   // Blocks that differ in size are what such a chunk is for: coded again they would be gone.
   return IsRefusal(status) && !info->vlblocks ? CopyItems(nchunk, info->nbytes) : status;
 }

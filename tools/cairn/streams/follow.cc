@@ -58,12 +58,11 @@ class Follower {
   void TellChanges(const Snapshot& before, const Snapshot& now) const {
     const int64_t nitems = now.info().nitems;
     if (nitems < next_) {
-      Complain(absl::StrFormat("%s: the frame was changed: of %d items that it had, %d are left",
-                               path_, next_, nitems));
+      Complain(absl::StrFormat("%s: the frame was changed: it had %d items, and %d are left", path_,
+                               next_, nitems));
     } else if (!BeginsWith(now, before)) {
       Complain(absl::StrFormat(
-          "%s: the frame was changed: some of the %d items that it had are others now", path_,
-          next_));
+          "%s: the frame was changed: some of its first %d items are different now", path_, next_));
     }
   }
 
