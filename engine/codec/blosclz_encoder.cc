@@ -261,7 +261,7 @@ size_t BloscLzEncoder::Encode(Bytes src, MutableBytes dst, int clevel) {
     if (!counter.IsWorthIt()) return 0;
   }
 
-  OpcodeWriter writer(src, UsefulRoom(src, dst));
+  OpcodeWriter writer(src, UsefulPart(src, dst));
   if (!parse(src, writer)) return 0;
   dst[0] |= std::byte{0x20};
   return writer.size();

@@ -172,7 +172,7 @@ class Lz4Codec final : public StreamCodec {
 
   absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) override {
     if (src.size() > LZ4_MAX_INPUT_SIZE) return 0;
-    dst = UsefulRoom(src, dst);
+    dst = UsefulPart(src, dst);
     const int level = std::clamp(call.clevel, 1, 9);
     const int size = dict_.empty() ? variant_.Compress(src, dst, level)
                                    : CompressWithDictionary(src, dst, level);
