@@ -83,7 +83,8 @@ void SealDamageTest::SetUp() {
   for (int64_t i = 0; i < frame->snapshot().info().nchunks; ++i) {
     const ChunkEntry entry = frame->snapshot().GetEntry(i).value();
     const auto size = static_cast<int64_t>(frame->snapshot().GetChunk(i)->bytes().size());
-    chunks_.push_back(entry.offset < 0 ? ByteRange{} : ByteRange{entry.offset, entry.offset + size});
+    chunks_.push_back(entry.offset < 0 ? ByteRange{}
+                                       : ByteRange{entry.offset, entry.offset + size});
     data_.emplace_back(static_cast<size_t>(frame->snapshot().ChunkSize(i).value()));
     ASSERT_TRUE(IsOk(frame->snapshot().ReadChunk(i, data_.back())));
     if (i == 0) {
