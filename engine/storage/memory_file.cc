@@ -160,7 +160,8 @@ absl::Status MemoryFile::Truncate(int64_t size) {
 
 absl::Status MemoryFile::Reserve(int64_t size) {
   CAIRN_RETURN_IF_ERROR(CheckWritable(size, 0));
-  return Unimplemented("%s: a file in memory takes no disk space", name_);
+  // Each commit asks, so the message is not formatted.
+  return absl::UnimplementedError("a file in memory takes no disk space");
 }
 
 absl::Status MemoryFile::PunchHole(int64_t /*offset*/, int64_t /*size*/) {
@@ -186,6 +187,7 @@ absl::StatusOr<FileIdentity> MemoryFile::Identity() const {
 absl::Status MemoryFile::LockByte(int64_t offset, LockMode mode) {
   CAIRN_RETURN_IF_ERROR(mode == LockMode::kExclusive ? CheckWritable(offset, 0)
                                                      : CheckWritableRange(name_, offset, 0));
+  if (buffer_->borrowed) return absl::OkStatus();  // no lock conflicts with a shared one there
   const std::unique_lock lock(buffer_->mutex);
   if (!buffer_->CanLock(offset, mode, this)) return LockIsHeld(name_);
   buffer_->locks[{offset, this}] = mode;
