@@ -22,7 +22,7 @@ TEST(SharedAppendVectorTest, BeginsEmpty) {
   EXPECT_TRUE(bytes.span().empty());
 }
 
-TEST(SharedAppendVectorTest, ACopyKeepsWhatItHadWhileTheOtherGoesOn) {
+TEST(SharedAppendVectorTest, CopyKeepsWhatItHadWhileTheOtherGoesOn) {
   SharedBytes bytes;
   bytes.Append(AsBytes("one"));
   const SharedBytes before = bytes;

@@ -20,7 +20,7 @@ using chunk::Decompress;
 using chunk::Kind;
 using chunk::Payload;
 
-TEST(ChunkApiTest, InspectTellsWhatTheHeaderSays) {
+TEST(ChunkApiTest, InspectReportsWhatTheHeaderSays) {
   CompressionOptions options;
   options.codec = Codec::kZstd;
   options.typesize = 4;
@@ -62,7 +62,7 @@ TEST(ChunkApiTest, InspectNeedsNoCodecWithoutBlocks) {
   EXPECT_TRUE(Fails(InspectChunk(bytes), absl::StatusCode::kUnimplemented, "codec format 7"));
 }
 
-TEST(ChunkApiTest, ACompressorThatIsKeptWritesTheSameChunks) {
+TEST(ChunkApiTest, CompressorThatIsKeptWritesTheSameChunks) {
   for (const Codec codec :
        {Codec::kBloscLz, Codec::kLz4, Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
     CompressionOptions options;
@@ -90,7 +90,7 @@ TEST(ChunkApiTest, ACompressorThatIsKeptWritesTheSameChunks) {
   }
 }
 
-TEST(ChunkApiTest, ACompressorIsMadeWithRightOptionsOnly) {
+TEST(ChunkApiTest, CompressorIsMadeWithRightOptionsOnly) {
   CompressionOptions options;
   options.clevel = 10;
   EXPECT_TRUE(Fails(ChunkCompressor::Make(options), absl::StatusCode::kInvalidArgument, "clevel"));
@@ -142,7 +142,7 @@ TEST(ChunkApiTest, ItemsOutOfRangeOrInPartsAreRefused) {
         << start;
   }
   EXPECT_TRUE(Fails(DecompressItems(bytes, 0, MutableBytes(items).first(7)),
-                    absl::StatusCode::kInvalidArgument, "no whole items of 4"));
+                    absl::StatusCode::kInvalidArgument, "does not hold complete items of 4"));
 }
 
 TEST(ChunkApiTest, BlockSizesAddUpToThePayload) {
@@ -155,7 +155,7 @@ TEST(ChunkApiTest, BlockSizesAddUpToThePayload) {
   EXPECT_TRUE(IsDamage(BlockSizes({}), "chunk header"));
 }
 
-TEST(ChunkApiTest, DecompressWantsTheRightRoom) {
+TEST(ChunkApiTest, DecompressWantsABufferOfTheRightSize) {
   const std::vector<std::byte> bytes = Compress(Payload(Kind::kMixed, 1000), {});
   std::vector<std::byte> dst(1001);
   EXPECT_TRUE(Fails(DecompressChunk(bytes, dst), absl::StatusCode::kInvalidArgument, "1000"));

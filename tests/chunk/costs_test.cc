@@ -91,7 +91,7 @@ TEST(ChunkCostsTest, OneBlockOfManyPositionsIsDecodedInLinearTime) {
   });
 }
 
-// Every block is a plain copy of the sizes of those behind it.
+// Every block is a stored copy of the sizes of those after it.
 TEST(ChunkCostsTest, BlocksWithinBlocksAreDecodedInLinearTime) {
   constexpr int32_t kBlock = 1024;
   test::ExpectLinear(1000, [](int64_t count) {
@@ -111,7 +111,7 @@ TEST(ChunkCostsTest, BlocksWithinBlocksAreDecodedInLinearTime) {
   });
 }
 
-TEST(ChunkCostsTest, ADictionaryIsNotLoadedForEachBlock) {
+TEST(ChunkCostsTest, DictionaryIsNotLoadedForEachBlock) {
   constexpr int32_t kBlock = 64;
   for (const Codec codec : {Codec::kLz4, Codec::kZstd}) {
     SCOPED_TRACE(static_cast<int>(codec));

@@ -60,7 +60,7 @@ class DecodeMemoryTest : public testing::Test {
   Executor* executor_ = nullptr;
 };
 
-TEST_F(DecodeMemoryTest, APartOfABlockTakesTheBlockAndItsFiltersBuffers) {
+TEST_F(DecodeMemoryTest, PartOfABlockTakesTheBlockAndItsFiltersBuffers) {
   const Buffer items = Items(4 * kWholeBlock);
   ExpectTakes(Compressed(items, {}), 10, 4, kWholeBlock);
   ExpectTakes(Compressed(items, {{.filter = Filter::kShuffle}}), kWholeBlock + 8, 4,
@@ -75,7 +75,7 @@ TEST_F(DecodeMemoryTest, BlocksThatLieInTheBufferTakeNothing) {
   EXPECT_TRUE(IsOk(Read(chunk, kWholeBlock, 2 * kWholeBlock, 0)));
 }
 
-TEST_F(DecodeMemoryTest, TheBlockThatDeltaNeedsFirstCountsAlsoWhereAShortOneIsRead) {
+TEST_F(DecodeMemoryTest, BlockThatDeltaNeedsFirstCountsAlsoWhereAShortOneIsRead) {
   const Buffer chunk = Compressed(Items(2 * kWholeBlock + 40), {{.filter = Filter::kDelta}});
   ExpectTakes(chunk, 2 * kWholeBlock, 40, 4 * kWholeBlock);
   ExpectTakes(chunk, 2 * kWholeBlock, 4, 4 * kWholeBlock);

@@ -81,7 +81,7 @@ std::vector<Form> Forms() {
   return forms;
 }
 
-TEST(DecoderTest, GivesAnyRangeAsTheWholeHasIt) {
+TEST(DecoderTest, GivesAnyRangeAsTheChunkHasIt) {
   std::mt19937 random(3);
   const std::vector<std::byte>& payload = FormPayload();
   for (const Form& form : Forms()) {

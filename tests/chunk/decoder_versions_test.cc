@@ -29,7 +29,7 @@ TEST(DecoderVersionsTest, RepairsABlockSizeThatWasNotRounded) {
   EXPECT_EQ(InspectChunk(chunk)->blocksize, 500);
 }
 
-TEST(DecoderVersionsTest, ReadsAPlainCopyWithADictionaryBit) {
+TEST(DecoderVersionsTest, ReadsAMemcpyedChunkWithADictionaryBit) {
   CompressionOptions options;
   options.clevel = 0;
   const std::vector<std::byte> payload = Payload(Kind::kRandom, 1000);
@@ -88,7 +88,7 @@ TEST(DecoderVersionsTest, SplitsOldChunksByTheRuleOfTheirTime) {
 }
 
 // 9 items of one byte: no whole number of eights.
-TEST(DecoderVersionsTest, KnowsBothTailRulesOfBitshuffle) {
+TEST(DecoderVersionsTest, KnowsBothRemainderRulesOfBitshuffle) {
   const auto stream = Hex("09 00 00 00  aa aa cc cc f0 f0 0f 0f 11");
   std::vector<std::byte> modern =
       Hex("05 01 15 01  09 00 00 00  09 00 00 00  31 00 00 00"
@@ -193,7 +193,7 @@ TEST(DecoderVersionsTest, ChecksVariableBlocks) {
   };
   EXPECT_TRUE(IsDamage(with(32, 43), "position of block 0")) << "inside the positions";
   EXPECT_TRUE(IsDamage(with(36, 44), "position of block 1")) << "not above the one before";
-  EXPECT_TRUE(IsDamage(with(40, 86), "position of block 2")) << "behind the chunk";
+  EXPECT_TRUE(IsDamage(with(40, 86), "position of block 2")) << "after the chunk";
   EXPECT_TRUE(IsDamage(with(40, 84), "chunk block: size")) << "no room for its size";
   EXPECT_TRUE(IsDamage(with(36, 48), "size of block 1")) << "a size that is payload";
   EXPECT_TRUE(IsDamage(with(44, 0), "size of block 0"));

@@ -162,7 +162,7 @@ TEST(VlBlocksTest, RefusesWhatIsNoListOfBlocks) {
   EXPECT_TRUE(Fails(compress({huge, huge}, {}), misuse, "at most 2147483615"));
 }
 
-TEST(VlBlocksTest, SayWhenTheRoomIsTooSmall) {
+TEST(VlBlocksTest, SayWhenTheBufferIsTooSmall) {
   const auto blocks = ThreeBlocks();
   const std::vector<std::byte> expected = CompressBlocks(Views(blocks), {});
   for (size_t room = 0; room <= expected.size(); ++room) {
@@ -207,7 +207,7 @@ TEST(SpecialChunkTest, DecodesTheConstructorsOfTheFormat) {
   EXPECT_EQ(ToHex(Decoded(repeated)), "0000c03f0000c03f");
 }
 
-TEST(SpecialChunkTest, RepeatsValuesOfAnyWidthInWholeBlocks) {
+TEST(SpecialChunkTest, RepeatsValuesOfAnyWidthInCompleteBlocks) {
   for (const size_t width : {1, 3, 7, 255, 256, 1000}) {
     const std::vector<std::byte> value = Payload(Kind::kRandom, width);
     const auto nbytes = static_cast<int32_t>(width * 100);
@@ -226,7 +226,7 @@ TEST(SpecialChunkTest, RepeatsValuesOfAnyWidthInWholeBlocks) {
   }
 }
 
-TEST(SpecialChunkTest, HasWholeNansInEachBlock) {
+TEST(SpecialChunkTest, HasCompleteNansInEachBlock) {
   CompressionOptions options = ItemsOf(8);
   for (const int32_t blocksize : {0, 3, 8, 20}) {
     options.blocksize = blocksize;

@@ -101,7 +101,7 @@ TEST(EncoderTest, SaysOneForTypesizesThatTheHeaderCannotHold) {
   EXPECT_EQ(info->blocksize, 2000) << "cut by the true typesize";
 }
 
-TEST(EncoderTest, StoresABlockSizeOfWholeItems) {
+TEST(EncoderTest, StoresABlockSizeOfCompleteItems) {
   CompressionOptions options;
   options.typesize = 12;
   options.blocksize = 1000;
@@ -177,7 +177,7 @@ void ExpectSameInAnyRoom(Bytes payload, const CompressionOptions& options) {
   }
 }
 
-TEST(EncoderTest, DependsOnNoRoom) {
+TEST(EncoderTest, DependsOnNoCapacity) {
   for (const Codec codec : kCodecs) {
     CompressionOptions options;
     options.codec = codec;
@@ -189,7 +189,7 @@ TEST(EncoderTest, DependsOnNoRoom) {
   }
 }
 
-TEST(EncoderTest, DependsOnNoRoomWithDictionary) {
+TEST(EncoderTest, DependsOnNoCapacityWithDictionary) {
   CompressionOptions options;
   options.typesize = 4;
   options.use_dict = true;

@@ -122,7 +122,7 @@ TEST(ParseHeaderTest, BelievesTheAvailableBytesNotTheSpan) {
       IsDamage(ParseHeader(Bytes(chunk).first(32), 39), "cbytes: expected 32 to 39, got 40"));
 }
 
-TEST(ParseHeaderTest, IgnoresBytesBehindTheChunk) {
+TEST(ParseHeaderTest, IgnoresBytesAfterTheChunk) {
   std::vector<std::byte> chunk = Hex(kRegular);
   chunk.resize(1000);
   EXPECT_EQ(ParseHeader(chunk)->cbytes, 40);
@@ -171,7 +171,7 @@ TEST(ParseHeaderTest, ChecksTheWidthOfARepeatedValue) {
   EXPECT_TRUE(IsDamage(parse("01 f0 ff 1f", "21 f0 ff 1f", INT32_MAX), refusal)) << "too wide";
 }
 
-TEST(ParseHeaderTest, WantsWholeItemsOfNansAndUninitialised) {
+TEST(ParseHeaderTest, WantsCompleteItemsOfNansAndUninitialised) {
   EXPECT_TRUE(IsOk(ParseWith({Special("20")})));
   EXPECT_TRUE(IsOk(ParseWith({Special("40")})));
   const Edit odd = Nbytes("41 00 00 00");
@@ -180,7 +180,7 @@ TEST(ParseHeaderTest, WantsWholeItemsOfNansAndUninitialised) {
   EXPECT_TRUE(IsOk(ParseWith({odd, Special("10")}))) << "zeros need no whole items";
 }
 
-TEST(ParseHeaderTest, WantsAPlainCopyToFillTheChunk) {
+TEST(ParseHeaderTest, WantsAMemcpyedPayloadToFillTheChunk) {
   EXPECT_TRUE(IsOk(ParseWith({Flags("07"), Nbytes("08 00 00 00")})));
   EXPECT_TRUE(IsDamage(ParseWith({Flags("07"), Nbytes("07 00 00 00")}), "in cbytes 40"));
   EXPECT_TRUE(IsDamage(ParseWith({Flags("07"), Nbytes("09 00 00 00")}), "in cbytes 40"));
@@ -204,7 +204,7 @@ TEST(ParseHeaderTest, ClampsTheBlockSizeToThePayload) {
   EXPECT_EQ(Parsed({BlockSize("02 00 00 00"), Flags2("01")}).blocksize, 2) << "a count there";
 }
 
-TEST(ParseHeaderTest, RoundsTheBlockSizeDownToWholeItemsSinceVersionFive) {
+TEST(ParseHeaderTest, RoundsTheBlockSizeDownToCompleteItemsSinceVersionFive) {
   const Edit odd = BlockSize("23 00 00 00");
   EXPECT_EQ(Parsed({odd}).blocksize, 32);
   EXPECT_EQ(Parsed({odd, Version("04")}).blocksize, 35);
@@ -214,7 +214,7 @@ TEST(ParseHeaderTest, RoundsTheBlockSizeDownToWholeItemsSinceVersionFive) {
       << "less than an item is not rounded";
 }
 
-TEST(ParseHeaderTest, ForgetsTheDictionaryOfAPlainCopy) {
+TEST(ParseHeaderTest, ForgetsTheDictionaryOfAMemcpyedChunk) {
   EXPECT_TRUE(Parsed({Special("01")}).has_dict);
   EXPECT_FALSE(Parsed({Special("01"), Flags("37"), Nbytes("08 00 00 00")}).has_dict);
 }
@@ -286,7 +286,7 @@ TEST(StoreHeaderTest, WritesDeltaAlsoIntoTheFlags) {
   EXPECT_EQ(bytes[2], std::byte{0x0D});
 }
 
-TEST(CodecOfTest, TellsTheTwoNumberingsApart) {
+TEST(CodecOfTest, KeepsTheTwoNumberingsApart) {
   EXPECT_EQ(FormatCodeOf(Codec::kBloscLz), 0);
   EXPECT_EQ(FormatCodeOf(Codec::kLz4), 1);
   EXPECT_EQ(FormatCodeOf(Codec::kLz4Hc), 1);

@@ -78,7 +78,7 @@ TEST(JoinBlocksTest, RefusesBlocksThatDecodeWithoutTheirFilters) {
   EXPECT_EQ(JoinBlocks(chunk, 2, other), std::nullopt);
 }
 
-TEST(JoinBlocksTest, KeepsWholeBlocksOnly) {
+TEST(JoinBlocksTest, KeepsCompleteBlocksOnly) {
   const std::vector<std::byte> chunk = Compress(kRaw);
   EXPECT_EQ(JoinBlocks(chunk, 6, chunk), std::nullopt);
   EXPECT_EQ(JoinBlocks(chunk, 7, chunk), std::nullopt);

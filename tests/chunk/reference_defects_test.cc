@@ -47,7 +47,7 @@ TEST(ChunkReferenceDefectsTest, DeltaAmongManyFiltersLosesNothing) {
   }
 }
 
-TEST(ChunkReferenceDefectsTest, TailsOfDeltaBlocksThatAreNoWholeUnitAreCopied) {
+TEST(ChunkReferenceDefectsTest, IncompleteUnitsAtTheEndOfDeltaBlocksAreCopied) {
   for (const int32_t typesize : {2, 4, 8, 24}) {
     for (const size_t tail : {size_t{1}, static_cast<size_t>(typesize) - 1}) {
       SCOPED_TRACE(testing::Message() << "typesize " << typesize << ", tail of " << tail);
@@ -60,7 +60,7 @@ TEST(ChunkReferenceDefectsTest, TailsOfDeltaBlocksThatAreNoWholeUnitAreCopied) {
   }
 }
 
-TEST(ChunkReferenceDefectsTest, TailsOfTruncatedBlocksThatAreNoWholeItemAreCopied) {
+TEST(ChunkReferenceDefectsTest, IncompleteItemsAtTheEndOfTruncatedBlocksAreCopied) {
   for (const Filter filter : {Filter::kTruncPrec, Filter::kIntTrunc}) {
     SCOPED_TRACE(static_cast<int>(filter));
     const std::vector<std::byte> payload = Payload(Kind::kCounter, 4803, 4);
@@ -84,7 +84,7 @@ TEST(ChunkReferenceDefectsTest, ItemsOfDeltaChunksAreReadInEveryBlock) {
 }
 
 // 16 items of two bytes and one byte more, stored raw.
-TEST(ChunkReferenceDefectsTest, BytesBehindTheItemsOfAnOldBitshuffledBlockAreCopied) {
+TEST(ChunkReferenceDefectsTest, BytesAfterTheItemsOfAnOldBitshuffledBlockAreCopied) {
   const std::vector<std::byte> chunk =
       Hex("02 01 14 02  21 00 00 00  21 00 00 00  39 00 00 00  14 00 00 00  21 00 00 00"
           "aa aa cc cc f0 f0 00 ff 00 00 00 00 00 00 00 00"

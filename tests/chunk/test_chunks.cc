@@ -105,7 +105,7 @@ testing::AssertionResult KeepsWriterRules(Bytes chunk) {
   const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk);
   if (!info.ok()) return testing::AssertionFailure() << info.status();
   if (testing::AssertionResult header = KeepsHeaderRules(chunk, *info); !header) return header;
-  if (info->memcpyed && chunk[0x1F] != std::byte{0}) return Breaks("flags of a plain copy", -1);
+  if (info->memcpyed && chunk[0x1F] != std::byte{0}) return Breaks("flags of a memcpyed chunk", -1);
   if (info->vlblocks || info->nblocks == 0) return testing::AssertionSuccess();
   size_t at = 32 + 4 * static_cast<size_t>(info->nblocks);
   if (info->has_dict) at += 4 + static_cast<size_t>(Int32At(chunk, at));
@@ -122,7 +122,7 @@ testing::AssertionResult KeepsWriterRules(Bytes chunk) {
       at = *end;
     }
   }
-  return at == chunk.size() ? testing::AssertionSuccess() : Breaks("bytes behind the end", -1);
+  return at == chunk.size() ? testing::AssertionSuccess() : Breaks("bytes after the end", -1);
 }
 
 }  // namespace cairn::chunk

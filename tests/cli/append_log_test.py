@@ -104,7 +104,7 @@ class Acknowledged(Log):
         self.holds(3 * ITEM)
         self.assertEqual(self.info(self.frame)["journal_size"], 0)
 
-    def test_nobody_reads_the_acknowledgements(self):
+    def test_acknowledgements_that_are_not_read(self):
         tool = self.append(1, "--ack")
         tool.stdout.close()
         self.send(tool, ITEM)

@@ -196,7 +196,7 @@ class Damage(CliTest):
         self.assertEqual((broken["verdict"], "error" in broken), ("damaged", True))
 
     def verify_unread(self, *frames):
-        """Runs verify, whose output nobody reads."""
+        """Runs verify, whose output is not read."""
         reader, writer = os.pipe()
         os.close(reader)
         with os.fdopen(writer, "wb") as output:
@@ -364,7 +364,7 @@ class ProgressBar(CliTest):
             tool = subprocess.Popen([self.tool, "cat", *map(str, args)], cwd=self.dir, stdout=terminal, stderr=terminal)
             os.close(terminal)
             ends.append((tool, master))
-        time.sleep(1.1)  # meanwhile nobody takes the data
+        time.sleep(1.1)  # meanwhile the data is not read
         for tool, master in ends:
             shown = b""
             while len(shown) < 13_000:

@@ -1,4 +1,4 @@
-"""Frames that a dead writer or a bad disk left behind."""
+"""Frames that a dead writer or a bad disk left."""
 
 import json
 import os
@@ -55,7 +55,7 @@ class Journal(Recover):
         self.holds(self.data[:28_000])
         self.is_well()
 
-    def test_commits_behind_damage_are_dropped_only_on_request(self):
+    def test_commits_after_damage_are_dropped_only_on_request(self):
         size = len(self.read(self.frame))
         self.leave_a_journal()
         begin = self.read(self.frame).index(b"CAIRNJNL", size)
@@ -146,12 +146,12 @@ class DamagedJournal(Recover):
                 self.assertIn(shown, self.run_tool(*args).stdout.decode())
         self.assertNotIn(b"cairn recover", self.run_tool("info", self.frame).stdout)
 
-    def test_a_layer_that_is_not_there_may_be_behind_the_damage(self):
+    def test_a_layer_that_is_not_there_may_be_after_the_damage(self):
         self.assertIn("journal: ", self.fails(1, "meta", "get", self.frame, "station"))
 
 
 class DamagedTrailer(Recover):
-    """Without it nothing tells that a chunk is damaged which is a plain copy of its data."""
+    """Without it damage of a memcpyed chunk goes unseen."""
 
     def setUp(self):
         super().setUp()

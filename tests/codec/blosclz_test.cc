@@ -367,7 +367,7 @@ TEST(BloscLzEncoderTest, ShortMatchesAreNotWorthTheirTimeBelowLevel8) {
   }
 }
 
-TEST(BloscLzEncoderTest, FindsOrderBehindNoiseThatHardlyRepeats) {
+TEST(BloscLzEncoderTest, FindsOrderAfterNoiseThatHardlyRepeats) {
   auto bytes = Alternating(200000, 300, 7);
   bytes.resize(200000);
   const auto order = Alternating(60000, 2, 30);

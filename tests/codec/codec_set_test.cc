@@ -80,7 +80,7 @@ TEST(CodecSetTest, RoundTripsThroughAPlugin) {
   EXPECT_TRUE(absl::IsUnimplemented(set.Get(kMine, nullptr).status()));
 }
 
-TEST(CodecSetTest, DoesNotBelieveAPluginThatClaimsMoreThanTheRoom) {
+TEST(CodecSetTest, DoesNotBelieveAPluginThatClaimsMoreThanTheCapacity) {
   Registry registry;
   ASSERT_TRUE(IsOk(registry.AddCodec(200, std::make_unique<TrimCodec>())));
   CodecSet set;

@@ -85,7 +85,7 @@ TEST_P(StreamCodecTest, OutputDependsOnTheInputAlone) {
 }
 
 // Codecs that keep their tables from stream to stream number the bytes, and begin anew some day.
-TEST_P(StreamCodecTest, TheMillionthByteIsCodedAsTheFirst) {
+TEST_P(StreamCodecTest, MillionthByteIsCodedAsTheFirst) {
   for (const Sample& sample : Samples(512)) {
     const auto fresh = Compress(*GetParam().make(), sample.bytes, 512, 5);
     const int rounds = GetParam().name == "Lz4" ? 9000 : 100;
@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(Codecs, StreamCodecTest,
                          [](const auto& info) { return info.param.name; });
 
 // LZ4 forbids a match at distance 0, but decodes it.
-TEST(Lz4Test, AStartShowsNothingOfTheMemoryThatItIsDecodedInto) {
+TEST(Lz4Test, StartShowsNothingOfTheMemoryThatItIsDecodedInto) {
   // 4 literals; 100 bytes at distance 0; 5 literals.
   std::vector<std::byte> stream;
   for (const int byte : {0x4f, 1, 2, 3, 4, 0, 0, 81, 0x50, 5, 6, 7, 8, 9}) {
@@ -177,8 +177,8 @@ TEST(Lz4Test, AStartShowsNothingOfTheMemoryThatItIsDecodedInto) {
   }
 }
 
-TEST(Lz4Test, EveryStartIsThatOfTheWholeWhateverTheStreamRepeats) {
-  // A run, whose copies are written in larger steps than it is long, and in it or behind it a match
+TEST(Lz4Test, EveryStartIsThatOfAFullDecodeWhateverTheStreamRepeats) {
+  // A run, whose copies are written in larger steps than it is long, and in it or after it a match
   // at distance 0.
   for (const std::vector<int>& sequences :
        {std::vector{0x1f, 0x41, 1, 0, 5, 0x08, 0, 0}, std::vector{0x18, 0x41, 0, 0, 0x0f, 1, 0, 9},

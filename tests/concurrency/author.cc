@@ -61,7 +61,7 @@ absl::Status Author::Change() {
   return Commit();
 }
 
-// Stages what nobody shall ever see, and drops it, with or without the writer.
+// Stages what no reader shall ever see, and drops it, with or without the writer.
 absl::Status Author::Abandon() {
   CAIRN_RETURN_IF_ERROR(Append(20 * kChunkItems));
   CAIRN_RETURN_IF_ERROR(Edit());

@@ -34,7 +34,7 @@ class HistoryTest : public testing::Test {
     auto writer = Frame::Build(path_, options);
     ASSERT_TRUE(IsOk(writer));
     ASSERT_TRUE(IsOk(writer->Append(Content(0))));
-    ASSERT_TRUE(IsOk(writer->SetVlmeta("large", Content(1))));
+    ASSERT_TRUE(IsOk(writer->SetVlmetalayer("large", Content(1))));
     ASSERT_TRUE(IsOk(writer->Close()));
   }
   // Does not compress. The first byte is the version.
@@ -72,24 +72,24 @@ class HistoryTest : public testing::Test {
   uint64_t version_ = 0;  // up to 255
 };
 
-TEST_F(HistoryTest, HandleThatIsBehindListsWhatIsLeft) {
+TEST_F(HistoryTest, StaleHandleListsWhatIsLeft) {
   auto frame = Open();
   ASSERT_TRUE(IsOk(frame));
   auto writer = frame->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(IsOk(Replace(*writer)));
-  const auto behind = Open();
-  ASSERT_TRUE(IsOk(behind));
-  const uint64_t seen = behind->snapshot().info().generation;
+  const auto stale = Open();
+  ASSERT_TRUE(IsOk(stale));
+  const uint64_t seen = stale->snapshot().info().generation;
   ASSERT_TRUE(IsOk(Replace(*writer)));
   const auto report = writer->Reclaim({.keep_generations = 1});
   if (absl::IsUnimplemented(report.status())) GTEST_SKIP() << report.status();
   ASSERT_TRUE(report.ok() && !report->blocked) << report.status();
-  const auto history = behind->History();
+  const auto history = stale->History();
   ASSERT_TRUE(IsOk(history));
   EXPECT_GE(history->front().generation, report->oldest_generation);
   EXPECT_LE(report->oldest_generation, seen);
-  EXPECT_TRUE(IsOk(ReadOldest(*behind)));
+  EXPECT_TRUE(IsOk(ReadOldest(*stale)));
 }
 
 TEST_F(HistoryTest, StatesThatAreGivenUpMeanwhileAreNotFoundAndNeverDamaged) {
@@ -124,7 +124,7 @@ TEST_F(HistoryTest, StatesThatAreGivenUpMeanwhileAreNotFoundAndNeverDamaged) {
   done = true;
   for (std::thread& thread : threads) thread.join();
   RecordProperty("freed", std::to_string(freed));
-  // Nobody is left who could block this one.
+  // No process is left that could block this one.
   EXPECT_TRUE(IsOk(Replace(*writer)));
   const auto last = writer->Reclaim({.keep_generations = 1});
   if (absl::IsUnimplemented(last.status())) GTEST_SKIP() << last.status();

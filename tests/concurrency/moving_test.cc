@@ -1,4 +1,4 @@
-// A frame moves to another file, and whoever moves it dies on the way.
+// A frame moves to another file, and the process that moves it dies on the way.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -48,7 +48,7 @@ class MovingTest : public testing::Test {
   UnsyncedFileSystem unsynced_;
 };
 
-TEST_F(MovingTest, AReaderMissesNoCommitWhereverACompactionDies) {
+TEST_F(MovingTest, ReaderMissesNoCommitWhereverACompactionDies) {
   bool moved = false;
   for (int64_t operations = 0; !moved; ++operations) {
     SCOPED_TRACE(testing::Message() << "dies after operation " << operations);

@@ -35,7 +35,7 @@ absl::Status Observer::Follow() {
                        snapshot.info().generation < last_->snapshot.info().generation;
     if (older) {
       return absl::InternalError(absl::StrFormat(
-          "commit %d, generation %d behind %d, %d", seen.ledger.commit, snapshot.info().generation,
+          "commit %d, generation %d after %d, %d", seen.ledger.commit, snapshot.info().generation,
           last_->ledger.commit, last_->snapshot.info().generation));
     }
   }
@@ -60,7 +60,7 @@ absl::Status Observer::LookAgain() {
 absl::Status Observer::OpenAnew() {
   CAIRN_ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path_, options_));
   CAIRN_ASSIGN_OR_RETURN(const Seen seen, Look(frame.snapshot()));
-  // What somebody saw before is there for everybody.
+  // What one reader saw before is there for all.
   return seen.ledger.commit >= commit() ? absl::OkStatus()
                                         : absl::InternalError("older than what was seen before");
 }

@@ -55,7 +55,7 @@ class ProcessesTest : public testing::Test {
   std::unique_ptr<Frame> frame_;
 };
 
-TEST_F(ProcessesTest, SeeWholeStatesOnlyThatGoForwardAndStay) {
+TEST_F(ProcessesTest, SeeCommittedStatesOnlyThatGoForwardAndStay) {
   Author author(frame_.get(), {.path = path_, .file_system = &files_});
   absl::Status status = author.Begin();
   ASSERT_TRUE(IsOk(status));

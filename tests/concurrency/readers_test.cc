@@ -1,4 +1,4 @@
-// One thread writes, others read: every state that they see is whole, and stays so.
+// One thread writes, others read: every state that they see was committed, and stays so.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kReadingTime(1500);
-constexpr std::chrono::seconds kTimeToCatchUp(5);
+constexpr int kLooksToCatchUp = 2500;
 constexpr int kReaders = 4;
 
 enum class Handles {
@@ -91,19 +91,18 @@ class ReadersTest : public testing::TestWithParam<Scene> {
 };
 
 absl::Status ReadersTest::Observe(Observer& observer) {
-  std::optional<Clock::time_point> give_up;
-  while (!failed_) {
+  for (int looks = 0; !failed_;) {
     const int64_t last = last_commit_;
     CAIRN_RETURN_IF_ERROR(observer.Step());
     if (last < 0) continue;
     if (observer.commit() == last) return absl::OkStatus();
-    if (!give_up.has_value()) give_up = Clock::now() + kTimeToCatchUp;
-    if (Clock::now() > *give_up) return absl::DeadlineExceededError("does not see the last commit");
+    if (++looks > kLooksToCatchUp) return absl::InternalError("does not see the last commit");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // a new file is seen in a second
   }
   return absl::OkStatus();
 }
 
-TEST_P(ReadersTest, SeeWholeStatesOnlyThatGoForwardAndStay) {
+TEST_P(ReadersTest, SeeCommittedStatesOnlyThatGoForwardAndStay) {
   Frame frame = MakeFrame();
   Author author(&frame, AuthorOptions());
   absl::Status status = author.Begin();

@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kContest(1500);
 constexpr int kWriters = 3;
-// Appends are of a third of a chunk, so that writers go on with each other's tails.
+// Appends are of a third of a chunk, so that writers go on with each other's partial chunks.
 constexpr size_t kItems = kChunkItems / 3;
 
 class WritersTest : public testing::TestWithParam<Layout> {

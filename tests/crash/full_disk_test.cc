@@ -131,7 +131,7 @@ TEST_P(FullDiskTest, ReadingVerifyingAndRecoveringNeedNoSpace) {
   ExpectCanBeFreed();
 }
 
-TEST_P(FullDiskTest, ARefusedCommitIsNotSeenAndItsWriterGoesOn) {
+TEST_P(FullDiskTest, RefusedCommitIsNotSeenAndItsWriterGoesOn) {
   Make(50);
   absl::StatusOr<Writer> writer = OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -158,7 +158,7 @@ TEST_P(FullDiskTest, ARefusedCommitIsNotSeenAndItsWriterGoesOn) {
 }
 
 // Of a chunk, the items that wait for more have to be written twice: to the journal, and coded.
-TEST_P(FullDiskTest, AWriterWhoseItemsFillNoChunkYetCanBeClosed) {
+TEST_P(FullDiskTest, WriterWhoseItemsFillNoChunkYetCanBeClosed) {
   Make(50);
   absl::StatusOr<Writer> writer = OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -213,7 +213,7 @@ TEST_P(FullDiskTest, CompactNeedsRoomForACopyAndOtherwiseLeavesNothing) {
   ExpectHoldsAll();
 }
 
-TEST_P(FullDiskTest, AWriterThatDiesAtAnyMomentLeavesWhatFreesTheDisk) {
+TEST_P(FullDiskTest, WriterThatDiesAtAnyMomentLeavesWhatFreesTheDisk) {
   bool died = true;
   for (int64_t count = 0; died; ++count) {
     SCOPED_TRACE(count);

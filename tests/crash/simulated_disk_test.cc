@@ -57,21 +57,21 @@ TEST_F(SimulatedDiskTest, WhatIsSyncedStays) {
   EXPECT_EQ(Outcomes(), Outcome{"abc"});
 }
 
-TEST_F(SimulatedDiskTest, ASyncOfTheFileDoesNotKeepItsName) {
+TEST_F(SimulatedDiskTest, SyncOfTheFileDoesNotKeepItsName) {
   const auto file = Open("f", FileMode::kCreateNew);
   ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes("abc"))));
   ASSERT_TRUE(IsOk(file->Sync(SyncMode::kAll)));
   EXPECT_EQ(Outcomes(), (Outcome{"-", "abc"}));
 }
 
-TEST_F(SimulatedDiskTest, ASyncOfTheDirectoryDoesNotKeepTheBytes) {
+TEST_F(SimulatedDiskTest, SyncOfTheDirectoryDoesNotKeepTheBytes) {
   const auto file = Open("f", FileMode::kCreateNew);
   ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes("abc"))));
   ASSERT_TRUE(disk_.root()->SyncDirectoryOf("f").ok());
   EXPECT_EQ(Outcomes(), (Outcome{"", "abc", std::string(3, '\0')}));
 }
 
-TEST_F(SimulatedDiskTest, ASectorHoldsAnyOfItsVersions) {
+TEST_F(SimulatedDiskTest, SectorHoldsAnyOfItsVersions) {
   const auto file = DurableFile("abc");
   ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes("def"))));
   ASSERT_TRUE(IsOk(file->WriteAt(1, AsBytes("xy"))));
@@ -86,7 +86,7 @@ TEST_F(SimulatedDiskTest, SectorsReachTheDiskInAnyOrder) {
   EXPECT_EQ(Outcomes(), (Outcome{a + a, a + b, b + a, b + b}));
 }
 
-TEST_F(SimulatedDiskTest, ACutMayComeBackUntilAllIsSynced) {
+TEST_F(SimulatedDiskTest, CutMayComeBackUntilAllIsSynced) {
   const auto file = DurableFile("abcdef");
   ASSERT_TRUE(IsOk(file->Truncate(3)));
   ASSERT_TRUE(IsOk(file->Sync(SyncMode::kData)));
@@ -95,7 +95,7 @@ TEST_F(SimulatedDiskTest, ACutMayComeBackUntilAllIsSynced) {
   EXPECT_EQ(Outcomes(), Outcome{"abc"});
 }
 
-TEST_F(SimulatedDiskTest, AFileThatGrewMayBeLongWithoutItsBytes) {
+TEST_F(SimulatedDiskTest, FileThatGrewMayBeLongWithoutItsBytes) {
   const auto file = DurableFile("ab");
   ASSERT_TRUE(IsOk(file->WriteAt(2, AsBytes("cd"))));
   EXPECT_EQ(Outcomes(), (Outcome{"ab", "abcd", std::string("ab\0\0", 4)}));
@@ -110,7 +110,7 @@ TEST_F(SimulatedDiskTest, ReservedSpaceIsZeroAndAHoleToo) {
   EXPECT_EQ(Outcomes(), (Outcome{std::string("\0b\0\0", 4)}));
 }
 
-TEST_F(SimulatedDiskTest, AFullDiskHasRoomWhereSpaceWasReservedUntilTheFileIsCut) {
+TEST_F(SimulatedDiskTest, FullDiskHasRoomWhereSpaceWasReservedUntilTheFileIsCut) {
   const auto file = DurableFile("ab");
   disk_.SetCapacity(3 * 4096);
   const auto other = Open("g", FileMode::kCreateNew);
@@ -124,7 +124,7 @@ TEST_F(SimulatedDiskTest, AFullDiskHasRoomWhereSpaceWasReservedUntilTheFileIsCut
   EXPECT_TRUE(IsOk(other->WriteAt(4096, AsBytes("c"))));
 }
 
-TEST_F(SimulatedDiskTest, AMomentKeepsWhatWasDoneBeforeIt) {
+TEST_F(SimulatedDiskTest, MomentKeepsWhatWasDoneBeforeIt) {
   const auto file = DurableFile("a");
   for (const char* text : {"b", "c"}) ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes(text))));
   std::vector<std::string> found;
@@ -154,7 +154,7 @@ TEST_F(SimulatedDiskTest, NamesOfOneDirectoryChangeInOrder) {
   EXPECT_EQ(Outcomes("g"), Outcome{"-"});
 }
 
-TEST_F(SimulatedDiskTest, ADirectoryHoldsFilesOfItsOwn) {
+TEST_F(SimulatedDiskTest, DirectoryHoldsFilesOfItsOwn) {
   ASSERT_TRUE(disk_.root()->MakeDirectory("d").ok());
   const auto directory = disk_.root()->OpenDirectory("d");
   ASSERT_TRUE(IsOk(directory));
@@ -167,7 +167,7 @@ TEST_F(SimulatedDiskTest, ADirectoryHoldsFilesOfItsOwn) {
   EXPECT_TRUE(disk_.root()->RemoveDirectory("d").ok());
 }
 
-TEST_F(SimulatedDiskTest, AFailedSyncKeepsAnyPartAndTakesAllForWritten) {
+TEST_F(SimulatedDiskTest, FailedSyncKeepsAnyPartAndTakesAllForWritten) {
   Outcome left;
   for (uint64_t seed = 0; seed < 50; ++seed) {
     SimulatedDisk disk(seed);
@@ -189,7 +189,7 @@ TEST_F(SimulatedDiskTest, AFailedSyncKeepsAnyPartAndTakesAllForWritten) {
   EXPECT_EQ(left, (Outcome{"abc", std::string(3, '\0')}));
 }
 
-TEST_F(SimulatedDiskTest, AWriteBringsItsWholeSectorDownAsTheCacheHasIt) {
+TEST_F(SimulatedDiskTest, WriteBringsItsFullSectorDownAsTheCacheHasIt) {
   const auto file = DurableFile("abc");
   ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes("xyz"))));
   disk_.Judge([](const DiskOperation&) { return Fate{Fate::Kind::kFail}; });
@@ -201,7 +201,7 @@ TEST_F(SimulatedDiskTest, AWriteBringsItsWholeSectorDownAsTheCacheHasIt) {
   EXPECT_EQ(left, Outcome{"xyz"});
 }
 
-TEST_F(SimulatedDiskTest, AProcessDiesInTheMiddleOfAWrite) {
+TEST_F(SimulatedDiskTest, ProcessDiesInTheMiddleOfAWrite) {
   const auto file = DurableFile("abc");
   disk_.Judge([](const DiskOperation& operation) {
     EXPECT_EQ(operation.kind, DiskOperation::Kind::kWrite);
@@ -214,7 +214,7 @@ TEST_F(SimulatedDiskTest, AProcessDiesInTheMiddleOfAWrite) {
   EXPECT_EQ(TextOf(*disk_.Clone()), "xyc");
 }
 
-TEST_F(SimulatedDiskTest, AWriteMayComeBehindTheNext) {
+TEST_F(SimulatedDiskTest, WriteMayComeAfterTheNext) {
   const auto file = DurableFile("abc");
   Fate::Kind kind = Fate::Kind::kDefer;
   disk_.Judge([&](const DiskOperation&) { return Fate{std::exchange(kind, Fate::Kind::kRun)}; });
@@ -224,7 +224,7 @@ TEST_F(SimulatedDiskTest, AWriteMayComeBehindTheNext) {
   EXPECT_EQ(TextOf(disk_), "xzc");
 }
 
-TEST_F(SimulatedDiskTest, AMapShowsWhatIsWrittenLater) {
+TEST_F(SimulatedDiskTest, MapShowsWhatIsWrittenLater) {
   const auto file = DurableFile("abc");
   const auto map = file->Map(1, 2, 3);
   ASSERT_TRUE(IsOk(map));

@@ -26,7 +26,7 @@ TEST(NdCellTest, PutsTheElementsOfCutCellsBack) {
   }
 }
 
-TEST(NdCellTest, MovesWholeElements) {
+TEST(NdCellTest, MovesCompleteElements) {
   const std::vector<int32_t> shape = {2, 2, 2};
   const Block src = RandomBlock(8 * 3, 13);
   Block dst(8 * 3);

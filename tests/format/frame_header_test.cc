@@ -225,7 +225,7 @@ TEST(FrameHeaderTest, ChecksTheHeaderLength) {
   EXPECT_TRUE(IsDamage(ParseHeaderWith(0x0B, "ff ff ff ff"), "frame header: header_len"));
   EXPECT_TRUE(IsDamage(ParseHeaderWith(0x0B, "00 00 00 62"), "frame header: header_len 98"));
   EXPECT_TRUE(IsDamage(ParseHeaderWith(0x0B, "00 00 00 57"), "frame header: layers"))
-      << "nothing lies behind header_len";
+      << "nothing lies after header_len";
 }
 
 TEST(FrameHeaderTest, ChecksNumbersByName) {
@@ -280,7 +280,7 @@ TEST(FrameHeaderTest, ChecksMetalayersByName) {
   EXPECT_TRUE(IsDamage(with(0x6C, "ff ff ff ff"), "frame header: layer content"));
 }
 
-// One metalayer, and more than its name tells.
+// One metalayer, and more than its name says.
 std::vector<std::byte> SampleHeader() {
   FrameHeader header = Minimal();
   header.metalayers = {{"one", Hex("01 02 03")}, {"two", {}}};

@@ -13,7 +13,7 @@
 namespace cairn::format {
 namespace {
 
-// The list behind three bytes of something else.
+// The list after three bytes of something else.
 std::vector<std::byte> Write(const std::vector<NamedBytes>& layers, MapSizeOrigin origin,
                              std::vector<LayerPlace>* places = nullptr) {
   ByteWriter writer;
@@ -117,7 +117,7 @@ std::vector<std::byte> MoveSecond(Bytes content, int32_t offset) {
 }
 
 TEST(LayersTest, RefuseToLieInEachOther) {
-  // What a holds reads as a whole layer.
+  // What a holds reads as a complete layer.
   const std::vector<std::byte> content = Hex("00 c6 00 00 00 01 55 00");
   std::vector<LayerPlace> places;
   Write({{"a", content}, {"b", Hex("07")}}, MapSizeOrigin::kMapSize, &places);

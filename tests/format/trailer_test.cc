@@ -99,7 +99,7 @@ TEST(TrailerTest, AcceptsWhatReadersIgnore) {
   EXPECT_EQ(ParseWith(18, "c8")->fingerprint_type, 200);
 }
 
-TEST(TrailerTest, RefusesValuesThatReachIntoItsTail) {
+TEST(TrailerTest, RefusesValuesThatReachIntoItsLastFields) {
   std::vector<std::byte> bytes =
       EncodeTrailer(std::vector<NamedBytes>{{"a", AsBytes("xyz")}}, FingerprintType::kNone);
   ASSERT_EQ(bytes[0x17], std::byte{3}) << "the length of the value";

@@ -189,7 +189,7 @@ TEST(ArrayGuardTest, VerifyNotesAnArrayOfMoreDimensionsThanItKnows) {
             "not checked whether the chunks fit the array: 16 dimensions, at most 8");
 }
 
-TEST(ArrayGuardTest, AFrameThatDisagreesCanBeMended) {
+TEST(ArrayGuardTest, FrameThatDisagreesCanBeMended) {
   const TempDir dir;
   Frame frame = HandMade(dir, TypedArray(), 120);
   auto writer = frame.OpenWriter();
@@ -201,7 +201,7 @@ TEST(ArrayGuardTest, AFrameThatDisagreesCanBeMended) {
   EXPECT_TRUE(Fails(writer->DeleteChunks(3, 1), kFailedPrecondition, "resize it"));
 }
 
-TEST(ArrayGuardTest, AFrameThatIsMendedGetsBlocksOfTheArray) {
+TEST(ArrayGuardTest, FrameThatIsMendedGetsBlocksOfTheArray) {
   const TempDir dir;
   Frame frame = HandMade(dir, TypedArray(), 120, 24, 12);
   auto writer = frame.OpenWriter();

@@ -63,7 +63,8 @@ Buffer FrameOf(Bytes area, const std::vector<int64_t>& places, int64_t nbytes) {
   return WithIndex(FileBytes(dir.Path("f")), area, places, nbytes);
 }
 
-// Every chunk is a plain copy of all that follows its header, the headers of the others with it.
+// Every chunk is a memcpyed chunk of all that follows its header, the headers of the others with
+// it.
 Buffer NestedChunks(int64_t count) {
   constexpr int64_t kHeader = 32;
   Buffer area = chunk::PlainChunk(Buffer(static_cast<size_t>(count * kHeader)));
@@ -90,7 +91,7 @@ Buffer OneChunkManyTimes(int64_t size) {
 void PutOneFileManyTimes(const std::string& path, int64_t size, int64_t count) {
   EXPECT_TRUE(IsOk(
       WriteFrame(path, VariableChunks(Layout::kSparse), MakeNoise(static_cast<size_t>(size)))));
-  const int64_t file = Frame::Open(path)->snapshot().GetEntry(0)->file;
+  const int64_t file = Frame::Open(path)->snapshot().GetEntry(0)->file.value();
   const std::string index = path + "/chunks.b2frame";
   Buffer bytes =
       WithIndex(FileBytes(index), {}, std::vector(static_cast<size_t>(count), file), count * size);
@@ -150,7 +151,7 @@ TEST(CostsTest, ChunksWithinChunksAreNotCopiedAgainAndAgain) {
   }
 }
 
-TEST(CostsTest, AFileIsNotCopiedForItsHeader) {
+TEST(CostsTest, FileIsNotCopiedForItsHeader) {
   const TempDir dir;
   constexpr int64_t kCount = 1000;
   constexpr int64_t kSize = 20'000;
@@ -283,7 +284,7 @@ TEST(CostsTest, FilesThatAreMissingAreFoundMissingInLinearTime) {
   });
 }
 
-TEST(CostsTest, AFileOfLookalikesOfChunksIsSalvagedOrGivenUpInLinearTime) {
+TEST(CostsTest, FileOfLookalikesOfChunksIsSalvagedOrGivenUpInLinearTime) {
   ExpectLinear(40'000, [](int64_t count) {
     const auto dir = std::make_shared<TempDir>();
     CompressionOptions compression = OfTypesize(1);

@@ -49,7 +49,7 @@ struct Procedure {
   std::function<absl::Status(const std::string&)> prepare;  // on a healthy disk
   std::function<absl::Status(Trial&)> run;
   States states;
-  // Whether it swaps a directory with what it replaces: then the old one may stay behind under the
+  // Whether it swaps a directory with what it replaces: then the old one may stay under the
   // temporary name.
   bool swaps = false;
 };
@@ -61,7 +61,7 @@ std::ostream& operator<<(std::ostream& out, const Procedure& procedure) {
 // Chunks of more than the writer gathers before it writes, and of less.
 constexpr int32_t kLargeChunk = 600 << 10;
 
-std::vector<std::byte> First(size_t size) { return MakeNoise(size, 1); }
+Buffer First(size_t size) { return MakeNoise(size, 1); }
 
 CreateOptions In(Layout layout, int32_t chunksize) {
   CreateOptions options = PlainCopies(chunksize);
@@ -129,7 +129,7 @@ Procedure AppendProcedure(Layout layout) {
           },
       .run = [](Trial& run) -> absl::Status {
         CAIRN_RETURN_IF_ERROR(run.OpenWriter());
-        const std::vector<std::byte> all = First(kAfter);
+        const Buffer all = First(kAfter);
         CAIRN_RETURN_IF_ERROR(run.writer->Append(Bytes(all).subspan(kBefore, kBetween - kBefore)));
         CAIRN_RETURN_IF_ERROR(run.Acknowledge(run.writer->Commit().status()));
         CAIRN_RETURN_IF_ERROR(run.writer->Append(Bytes(all).subspan(kBetween)));
@@ -144,7 +144,7 @@ Procedure AppendProcedure(Layout layout) {
 FrameContent OfChunks(const std::vector<uint64_t>& seeds) {
   FrameContent content;
   for (const uint64_t seed : seeds) {
-    const std::vector<std::byte> chunk = MakeNoise(64, seed);
+    const Buffer chunk = MakeNoise(64, seed);
     content.data.insert(content.data.end(), chunk.begin(), chunk.end());
   }
   return content;
@@ -191,9 +191,9 @@ Procedure VlmetaProcedure(Layout layout) {
               },
           .run = [](Trial& run) -> absl::Status {
             CAIRN_RETURN_IF_ERROR(run.OpenWriter());
-            CAIRN_RETURN_IF_ERROR(run.writer->SetVlmeta("a", AsBytes("first")));
+            CAIRN_RETURN_IF_ERROR(run.writer->SetVlmetalayer("a", AsBytes("first")));
             CAIRN_RETURN_IF_ERROR(run.Acknowledge(run.writer->Commit().status()));
-            CAIRN_RETURN_IF_ERROR(run.writer->SetVlmeta("a", AsBytes("second")));
+            CAIRN_RETURN_IF_ERROR(run.writer->SetVlmetalayer("a", AsBytes("second")));
             return run.Acknowledge(run.writer->Close());
           },
           .states = {FrameContent{}, FrameContent{.vlmetalayers = {{"a", "first"}}},
@@ -234,8 +234,8 @@ void ExpectRefusesEverything(Writer& writer) {
   refuses(writer.DeleteChunks(0, 0));
   refuses(writer.Reorder({}));
   refuses(writer.SetMetalayer("m", AsBytes("x")));
-  refuses(writer.SetVlmeta("a", AsBytes("x")));
-  refuses(writer.DeleteVlmeta("a"));
+  refuses(writer.SetVlmetalayer("a", AsBytes("x")));
+  refuses(writer.DeleteVlmetalayer("a"));
   refuses(writer.StagedSnapshot().status());
   refuses(writer.Commit().status());
   refuses(writer.Checkpoint());
@@ -248,7 +248,7 @@ const absl::Status kBrokenDisk = absl::InternalError("injected: input/output err
 // have changed nothing.
 void ExpectRefusesEverythingOrGoesOn(Writer& writer) {
   writer.Rollback();
-  const absl::Status status = writer.SetVlmeta("other", AsBytes("x"));
+  const absl::Status status = writer.SetVlmetalayer("other", AsBytes("x"));
   EXPECT_TRUE(status.ok() || absl::IsFailedPrecondition(status)) << status;
 }
 
@@ -326,7 +326,7 @@ bool FaultTest::FailAndCheck(const Fault& fault) const {
 }
 
 // What is left to remove is removed later, and a write that finds no space will say so itself: that
-// these fail is nobody's concern.
+// these fail does not matter.
 bool MayFailUnseen(const Operation& operation) {
   return operation.kind == Operation::Kind::kRemove ||
          operation.kind == Operation::Kind::kReserve ||
@@ -334,7 +334,7 @@ bool MayFailUnseen(const Operation& operation) {
          operation.kind == Operation::Kind::kRemoveDirectory;
 }
 
-TEST_P(FaultTest, OneFailedOperationLeavesAWholeState) {
+TEST_P(FaultTest, OneFailedOperationLeavesACommittedState) {
   const std::vector<Operation> log = Record();
   ASSERT_FALSE(log.empty());
   for (size_t n = 0; n < log.size(); ++n) {
@@ -345,7 +345,7 @@ TEST_P(FaultTest, OneFailedOperationLeavesAWholeState) {
   EXPECT_FALSE(FailAndCheck({.after = static_cast<int64_t>(log.size())}));
 }
 
-TEST_P(FaultTest, ADiskThatGoesLeavesAWholeState) {
+TEST_P(FaultTest, DiskThatGoesLeavesACommittedState) {
   const std::vector<Operation> log = Record();
   for (size_t n = 0; n < log.size(); ++n) {
     SCOPED_TRACE(n);
@@ -357,8 +357,8 @@ TEST_P(FaultTest, ADiskThatGoesLeavesAWholeState) {
   }
 }
 
-// The one write that moves a published frame to its next state reaches the disk whole or not at
-// all: it is a part of one sector. All others may stop halfway.
+// The one write that moves a published frame to its next state reaches the disk completely or not
+// at all: it is a part of one sector. All others may stop halfway.
 bool IsHeaderFlip(const std::vector<Operation>& log, size_t n) {
   if (log[n].kind != Operation::Kind::kWrite || log[n].offset != 0) return false;
   if (log[n].bytes.size() > 512) return false;
@@ -370,7 +370,7 @@ bool IsHeaderFlip(const std::vector<Operation>& log, size_t n) {
   return !created;
 }
 
-TEST_P(FaultTest, AShortWriteLeavesAWholeState) {
+TEST_P(FaultTest, ShortWriteLeavesACommittedState) {
   const std::vector<Operation> log = Record();
   for (size_t n = 0; n < log.size(); ++n) {
     if (log[n].kind != Operation::Kind::kWrite || IsHeaderFlip(log, n)) continue;
@@ -382,7 +382,7 @@ TEST_P(FaultTest, AShortWriteLeavesAWholeState) {
   }
 }
 
-TEST_P(FaultTest, AFullDiskLeavesAWholeState) {
+TEST_P(FaultTest, FullDiskLeavesACommittedState) {
   const std::vector<Operation> log = Record();
   for (size_t n = 0; n < log.size(); ++n) {
     SCOPED_TRACE(n);

@@ -1,7 +1,6 @@
 // Frames that another Blosc2 changed after Cairn sealed them, and frames in odd places.
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -19,7 +18,7 @@
 namespace cairn::test {
 namespace {
 
-// Where the header keeps them, behind their markers.
+// Where the header keeps them, after their markers.
 constexpr int64_t kNbytesOffset = 0x1E;
 constexpr size_t kThreadsOffset = 0x3F;
 
@@ -63,11 +62,11 @@ class ForeignTest : public testing::Test {
 
   const TempDir dir_;
   const std::string path_ = dir_.Path("f");
-  const std::vector<std::byte> all_ = MakeNoise(5 * kSmallChunk, 1);
-  std::vector<std::byte> file_;
+  const Buffer all_ = MakeNoise(5 * kSmallChunk, 1);
+  Buffer file_;
 };
 
-TEST_F(ForeignTest, ATrailerWithoutFingerprintIsReadAndNotSealed) {
+TEST_F(ForeignTest, TrailerWithoutFingerprintIsReadAndNotSealed) {
   DropFingerprint(file_);
   Put();
   const Snapshot snapshot = Open().snapshot();
@@ -78,7 +77,7 @@ TEST_F(ForeignTest, ATrailerWithoutFingerprintIsReadAndNotSealed) {
   ExpectUnsealed(snapshot, "after generation 3");
 }
 
-TEST_F(ForeignTest, AFrameOfOneShortChunkKeepsItsChunksizeWhenOthersChangeMetadata) {
+TEST_F(ForeignTest, FrameOfOneShortChunkKeepsItsChunksizeWhenOthersChangeMetadata) {
   CreateOptions options = PlainCopies(4096);
   options.overwrite = true;
   ASSERT_TRUE(IsOk(WriteFrame(path_, options, Bytes(all_).first(10))));
@@ -90,7 +89,7 @@ TEST_F(ForeignTest, AFrameOfOneShortChunkKeepsItsChunksizeWhenOthersChangeMetada
   EXPECT_EQ(Open().snapshot().info().nchunks, 1);
 }
 
-TEST_F(ForeignTest, TheNextCommitGoesOnFromTheStaleSealAndCoversNewChunksOnly) {
+TEST_F(ForeignTest, NextCommitGoesOnFromTheStaleSealAndCoversNewChunksOnly) {
   DropFingerprint(file_);
   Put();
   ASSERT_TRUE(IsOk(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk, kSmallChunk))));
@@ -110,7 +109,7 @@ TEST_F(ForeignTest, ChunksThatTheNextCommitCoversAreChecked) {
   ASSERT_TRUE(IsOk(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk, kSmallChunk))));
   file_ = FileBytes(path_);
   for (int64_t i = 2; i < 4; ++i) {
-    file_[static_cast<size_t>(Open().snapshot().GetEntry(i)->offset) + 40] ^= std::byte{1};
+    file_[static_cast<size_t>(Open().snapshot().GetEntry(i)->offset.value()) + 40] ^= std::byte{1};
   }
   Put();
   const auto report = Open().snapshot().Verify();
@@ -143,8 +142,8 @@ TEST_F(ForeignTest, AnotherSizeInTheHeaderIsDamage) {
   EXPECT_NE(std::string(status.message()).find("frame header"), std::string::npos) << status;
 }
 
-TEST_F(ForeignTest, GarbageBehindTheFrameHarmsNothing) {
-  const std::vector<std::byte> garbage = MakeNoise(1000, 9);
+TEST_F(ForeignTest, GarbageAfterTheFrameHarmsNothing) {
+  const Buffer garbage = MakeNoise(1000, 9);
   file_.insert(file_.end(), garbage.begin(), garbage.end());
   Put();
   ExpectContent(Open().snapshot(), 3 * kSmallChunk, "before");
@@ -155,9 +154,9 @@ TEST_F(ForeignTest, GarbageBehindTheFrameHarmsNothing) {
   EXPECT_EQ(static_cast<int64_t>(FileBytes(path_).size()), Open().snapshot().info().frame_size);
 }
 
-TEST_F(ForeignTest, AFrameInsideALargerFileIsReadOnly) {
+TEST_F(ForeignTest, FrameInsideALargerFileIsReadOnly) {
   constexpr size_t kOffset = 37;
-  const std::vector<std::byte> frame = file_;
+  const Buffer frame = file_;
   file_ = MakeNoise(kOffset, 8);
   file_.insert(file_.end(), frame.begin(), frame.end());
   file_.resize(file_.size() + 100);
@@ -174,7 +173,7 @@ TEST_F(ForeignTest, AFrameInsideALargerFileIsReadOnly) {
   EXPECT_FALSE(Frame::Open(path_).ok());
 }
 
-TEST_F(ForeignTest, TheHeaderOfOneShortChunkSaysThatChunksSize) {
+TEST_F(ForeignTest, HeaderOfOneShortChunkSaysThatChunksSize) {
   const std::string path = dir_.Path("short");
   ASSERT_TRUE(IsOk(WriteFrame(path, PlainCopies(kSmallChunk), Bytes(all_).first(10))));
   EXPECT_EQ(format::ParseFrameHeader(FileBytes(path))->chunksize, 10);

@@ -1,4 +1,4 @@
-// What was handed out stays as it was, and what a writer left behind goes.
+// What was handed out stays as it was, and what a writer left is removed.
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -72,7 +72,7 @@ TEST_P(LifetimesTest, StagedChunkOutlivesSnapshotAndWriter) {
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(kPageChunk, 2))));
   std::optional<Chunk> chunk = *writer->StagedSnapshot()->GetChunk(1);
   writer.reset();
-  // While it lives nobody can write over it.
+  // While it lives no writer can overwrite it.
   EXPECT_TRUE(absl::IsUnavailable(frame->OpenWriter().status()));
   Buffer items(kPageChunk);
   ASSERT_TRUE(IsOk(DecompressChunk(chunk->bytes(), items)));

@@ -40,16 +40,16 @@ class LimitsTest : public testing::Test {
   const std::string path_ = dir_.Path("f");
 };
 
-TEST_F(LimitsTest, AFrameOfTooManyChunksIsNotOpened) {
+TEST_F(LimitsTest, FrameOfTooManyChunksIsNotOpened) {
   EXPECT_TRUE(IsOk(Open({.max_nchunks = kChunks})));
   ExpectNamesLimit(Open({.max_nchunks = kChunks - 1}).status(), kChunks - 1);
 }
 
-TEST_F(LimitsTest, ALargeVlmetalayerIsNotDecodedAndTheRestIsRead) {
-  EXPECT_TRUE(IsOk(Open({.max_metadata_nbytes = 50})->snapshot().GetVlmeta("note")));
+TEST_F(LimitsTest, LargeVlmetalayerIsNotDecodedAndTheRestIsRead) {
+  EXPECT_TRUE(IsOk(Open({.max_metadata_nbytes = 50})->snapshot().GetVlmetalayer("note")));
   const auto frame = Open({.max_metadata_nbytes = 49});
   ASSERT_TRUE(IsOk(frame));
-  ExpectNamesLimit(frame->snapshot().GetVlmeta("note").status(), 49);
+  ExpectNamesLimit(frame->snapshot().GetVlmetalayer("note").status(), 49);
   EXPECT_EQ(DataOf(frame->snapshot()).value(), MakeNoise(kChunks * kBoundedChunk, 1));
 }
 
@@ -59,7 +59,7 @@ TEST_F(LimitsTest, NamesOfVlmetalayersAreShownWithoutControlCharacters) {
       IsOk(WriteFrame(dir_.Path("g"), PlainCopies(kBoundedChunk), {}, {{name, "content"}})));
   const auto frame = Frame::Open(dir_.Path("g"), {.limits = {.max_metadata_nbytes = 1}});
   const auto is_control = [](char c) { return absl::ascii_iscntrl(static_cast<uint8_t>(c)); };
-  const std::string message(frame->snapshot().GetVlmeta(name).status().message());
+  const std::string message(frame->snapshot().GetVlmetalayer(name).status().message());
   EXPECT_TRUE(std::ranges::none_of(message, is_control)) << message;
   const auto report = frame->snapshot().Verify();
   ASSERT_EQ(report->findings.size(), 1u);
@@ -70,7 +70,7 @@ TEST_F(LimitsTest, NamesOfVlmetalayersAreShownWithoutControlCharacters) {
 TEST_F(LimitsTest, VerifyAsksBetweenVlmetalayersWhetherToStop) {
   auto writer = Frame::Open(path_)->OpenWriter();
   for (const std::string name : {"a", "b", "c"}) {
-    ASSERT_TRUE(IsOk(writer->SetVlmeta(name, MakeNoise(8, 1))));
+    ASSERT_TRUE(IsOk(writer->SetVlmetalayer(name, MakeNoise(8, 1))));
   }
   ASSERT_TRUE(IsOk(writer->Close()));
   int done = 0;
@@ -80,18 +80,18 @@ TEST_F(LimitsTest, VerifyAsksBetweenVlmetalayersWhetherToStop) {
   EXPECT_EQ(done, 3);
 }
 
-TEST_F(LimitsTest, ALargeChunkIsNotDecoded) {
+TEST_F(LimitsTest, LargeChunkIsNotDecoded) {
   EXPECT_TRUE(IsOk(DataOf(Open({.max_chunk_nbytes = kBoundedChunk})->snapshot())));
   const auto frame = Open({.max_chunk_nbytes = kBoundedChunk - 1});
   ASSERT_TRUE(IsOk(frame));
   const Snapshot snapshot = frame->snapshot();
-  std::vector<std::byte> chunk(kBoundedChunk);
+  Buffer chunk(kBoundedChunk);
   ExpectNamesLimit(snapshot.ReadChunk(1, chunk), kBoundedChunk - 1);
-  std::vector<std::byte> few(8);
+  Buffer few(8);
   ExpectNamesLimit(snapshot.ReadBytes(150, few), kBoundedChunk - 1);
   ExpectNamesLimit(snapshot.ReadItems(150, few), kBoundedChunk - 1);
   const std::vector<int64_t> items = {299, 0, 150};
-  std::vector<std::byte> gathered(items.size());
+  Buffer gathered(items.size());
   ExpectNamesLimit(snapshot.ReadItemsAt(items, gathered), kBoundedChunk - 1);
   const auto report = snapshot.Verify();
   ASSERT_TRUE(IsOk(report));
@@ -99,16 +99,17 @@ TEST_F(LimitsTest, ALargeChunkIsNotDecoded) {
 }
 
 TEST_F(LimitsTest, NoChunkSizeIsLargerThanAllowed) {
-  EXPECT_EQ(Open({.max_chunk_nbytes = kBoundedChunk})->snapshot().ChunkSize(1).value(),
+  EXPECT_EQ(Open({.max_chunk_nbytes = kBoundedChunk})->snapshot().ChunkNbytes(1).value(),
             kBoundedChunk);
-  ExpectNamesLimit(Open({.max_chunk_nbytes = kBoundedChunk - 1})->snapshot().ChunkSize(1).status(),
-                   kBoundedChunk - 1);
+  ExpectNamesLimit(
+      Open({.max_chunk_nbytes = kBoundedChunk - 1})->snapshot().ChunkNbytes(1).status(),
+      kBoundedChunk - 1);
 }
 
-TEST_F(LimitsTest, AShortLastChunkWithinTheLimitIsRead) {
+TEST_F(LimitsTest, ShortLastChunkWithinTheLimitIsRead) {
   ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(10, 2))));
   const auto frame = Open({.max_chunk_nbytes = 10});
-  std::vector<std::byte> tail(10);
+  Buffer tail(10);
   EXPECT_TRUE(IsOk(frame->snapshot().ReadChunk(kChunks, tail)));
   EXPECT_EQ(tail, MakeNoise(10, 2));
 }
@@ -141,7 +142,7 @@ class DecodeMemoryLimitsTest : public testing::Test {
   // Every way to read parts of blocks.
   static std::vector<absl::Status> ReadParts(const Snapshot& snapshot) {
     std::vector<absl::Status> all;
-    std::vector<std::byte> few(8);
+    Buffer few(8);
     for (int again = 0; again < 3; ++again) all.push_back(snapshot.ReadBytes(100, few));
     all.push_back(snapshot.ReadItems(kBlock / 4 - 1, few));
     all.push_back(snapshot.ReadBox({{70}}, {{2}}, few));
@@ -150,7 +151,7 @@ class DecodeMemoryLimitsTest : public testing::Test {
 
   const TempDir dir_;
   const std::string path_ = dir_.Path("f");
-  std::vector<std::byte> items_;
+  Buffer items_;
 };
 
 TEST_F(DecodeMemoryLimitsTest, PartsOfBlocksAreReadWithinTheLimitOnly) {
@@ -165,7 +166,7 @@ TEST_F(DecodeMemoryLimitsTest, PartsOfBlocksAreReadWithinTheLimitOnly) {
 
 TEST_F(DecodeMemoryLimitsTest, ItemsOfOneBlockAreGatheredAtOnceOrOneByOne) {
   const std::vector<int64_t> items = {9, 3, 500, 3};
-  std::vector<std::byte> gathered(16);
+  Buffer gathered(16);
   // With room for the block twice, or once.
   for (const int64_t memory : {kTakes + kBlock, kTakes}) {
     EXPECT_TRUE(IsOk(Open(memory).ReadItemsAt(items, gathered)));
@@ -176,7 +177,7 @@ TEST_F(DecodeMemoryLimitsTest, ItemsOfOneBlockAreGatheredAtOnceOrOneByOne) {
 
 TEST_F(DecodeMemoryLimitsTest, WhatFillsTheCallersBufferIsRead) {
   const Snapshot snapshot = Open(0);
-  std::vector<std::byte> read(2 * kBlock);
+  Buffer read(2 * kBlock);
   EXPECT_TRUE(IsOk(snapshot.ReadChunk(1, read)));
   EXPECT_TRUE(IsOk(snapshot.ReadBytes(2 * kBlock, read)));
   EXPECT_EQ(read, std::vector(items_.begin() + 2 * kBlock, items_.begin() + 4 * kBlock));
@@ -193,7 +194,7 @@ TEST_F(DecodeMemoryLimitsTest, VerifyFindsWhatItCouldNotDecode) {
   EXPECT_TRUE(Open(0).Verify(VerifyDepth::kFingerprints)->ok());
 }
 
-TEST_F(DecodeMemoryLimitsTest, SalvageLeavesBehindWhatItCouldNotDecode) {
+TEST_F(DecodeMemoryLimitsTest, SalvageLeavesOutWhatItCouldNotDecode) {
   const auto saved = Salvage(path_, dir_.Path("all"), {.limits = {.max_decode_memory = kTakes}});
   ASSERT_TRUE(IsOk(saved));
   EXPECT_EQ(saved->chunks, 4);
@@ -201,12 +202,12 @@ TEST_F(DecodeMemoryLimitsTest, SalvageLeavesBehindWhatItCouldNotDecode) {
       Salvage(path_, dir_.Path("none"), {.limits = {.max_decode_memory = kTakes - 1}}).status()));
 }
 
-TEST_F(DecodeMemoryLimitsTest, ALargeChunkIsNeitherRewrittenNorAppended) {
+TEST_F(DecodeMemoryLimitsTest, LargeChunkIsNeitherRewrittenNorAppended) {
   auto frame = Frame::Open(path_, {.limits = {.max_chunk_nbytes = 2 * kBlock - 1}});
   ASSERT_TRUE(IsOk(frame));
   auto writer = frame->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  const std::vector<std::byte> item(4);
+  const Buffer item(4);
   EXPECT_TRUE(absl::IsResourceExhausted(writer->WriteBox({{0}}, {{1}}, item)));
   EXPECT_TRUE(absl::IsResourceExhausted(writer->UpdateItems(0, item)));
   const auto chunk = Frame::Open(path_)->snapshot().GetChunk(0);

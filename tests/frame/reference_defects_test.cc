@@ -28,7 +28,7 @@ using test::Buffer;
 constexpr size_t kFrameSizeField = 0x10;
 constexpr size_t kFrameTypeAt = 0x1A;
 constexpr size_t kCbytesField = 0x27;
-// The index of a few chunks is a plain copy.
+// The index of a few chunks is a memcpyed chunk.
 constexpr size_t kEntriesAt = 32;
 
 class FrameReferenceDefectsTest : public testing::Test {

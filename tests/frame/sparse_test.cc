@@ -96,12 +96,12 @@ TEST_F(SparseTest, HasOneFileAChunkAndAnIndex) {
   EXPECT_TRUE(snapshot.info().sealed);
   EXPECT_EQ(snapshot.info().dead_bytes, 0);
   EXPECT_EQ(snapshot.GetEntry(1)->file, 1);
-  EXPECT_EQ(snapshot.GetEntry(1)->offset, -1);
+  EXPECT_EQ(snapshot.GetEntry(1)->offset, std::nullopt);
   EXPECT_EQ(static_cast<int64_t>(fs::file_size(In("00000001.chunk"))),
             std::ssize(snapshot.GetChunk(1)->bytes()));
 }
 
-TEST_F(SparseTest, OpensWithASlashBehindItsName) {
+TEST_F(SparseTest, OpensWithASlashAfterItsName) {
   Make(2);
   EXPECT_TRUE(IsOk(Frame::Open(path_ + "/")));
   const std::string other = dir_.Path("g");
@@ -184,9 +184,9 @@ TEST_F(SparseTest, HugeEmptyFileCostsNothing) {
   }
 }
 
-TEST_F(SparseTest, FrameWithADamagedTrailerIsNotMadeAWholeOne) {
+TEST_F(SparseTest, FrameWithADamagedTrailerIsNotCopied) {
   Make(4);
-  std::vector<std::byte> index = FileBytes(In("chunks.b2frame"));
+  Buffer index = FileBytes(In("chunks.b2frame"));
   index.back() ^= std::byte{1};
   PutFileBytes(In("chunks.b2frame"), index);
   const auto frame = Frame::Open(path_);
@@ -328,9 +328,9 @@ TEST_F(SparseTest, NumbersStayBelowWhatOtherReadersTake) {
   const auto committed = writer.Commit();
   ASSERT_TRUE(IsOk(committed));
   const FrameInfo& info = committed->info();
-  const int64_t number = committed->GetEntry(0)->file;
+  const int64_t number = committed->GetEntry(0)->file.value();
   EXPECT_GT(number, info.cbytes);
-  EXPECT_LE(number, info.cbytes + info.dead_bytes - 32);
+  EXPECT_LE(number, info.cbytes + *info.dead_bytes - 32);
 }
 
 TEST_F(SparseTest, SecondWriterIsRefused) {
@@ -345,7 +345,7 @@ TEST_F(SparseTest, SecondWriterIsRefused) {
   EXPECT_EQ(frame->Refresh()->info().nchunks, 2);
 }
 
-TEST_F(SparseTest, IsReplacedOnlyWhenNobodyReadsIt) {
+TEST_F(SparseTest, IsReplacedOnlyWithoutReaders) {
   Make(3);
   CreateOptions options = Sparse();
   EXPECT_TRUE(absl::IsAlreadyExists(Frame::Create(path_, options).status()));
@@ -385,12 +385,12 @@ TEST_F(SparseTest, CompactionSealsAndDropsOrphans) {
   EXPECT_TRUE(frame->snapshot().info().sealed);
 }
 
-TEST_F(SparseTest, ACompactionThatIsStoppedChangesNothing) {
+TEST_F(SparseTest, CompactionThatIsStoppedChangesNothing) {
   Make(3);
   const std::vector<std::string> names = NamesIn(path_);
   const Buffer content = ContentOf(Open());
   auto frame = Frame::Open(path_);
-  const auto report = frame->Compact([](int64_t chunks) { return chunks < 2; });
+  const auto report = frame->Compact({.progress = [](int64_t chunks) { return chunks < 2; }});
   EXPECT_TRUE(absl::IsCancelled(report.status()));
   EXPECT_EQ(NamesIn(path_), names);
   EXPECT_EQ(ContentOf(Open()), content);

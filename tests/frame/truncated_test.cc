@@ -1,4 +1,4 @@
-// Files that somebody cuts short while they are read without a map: every answer is the data or
+// Files that are cut short while they are read without a map: every answer is the data or
 // kDataLoss, and no signal.
 #include <filesystem>
 #include <string>
@@ -35,7 +35,7 @@ class TruncatedTest : public testing::TestWithParam<Form> {
     for (int64_t done = 0; done < kItems; done += kItems / 4) {
       ASSERT_TRUE(
           IsOk(writer->Append(Bytes(items_).subspan(static_cast<size_t>(done), kItems / 4))));
-      ASSERT_TRUE(IsOk(writer->SetVlmeta("note", Bytes(items_).first(300))));
+      ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", Bytes(items_).first(300))));
       ASSERT_TRUE(IsOk(writer->Commit()));
     }
     // Closing it makes a checkpoint of the commits, but for those of the journal.
@@ -81,7 +81,7 @@ class TruncatedTest : public testing::TestWithParam<Form> {
       const auto report = snapshot.Verify();
       EXPECT_TRUE(!report.ok() || !report->ok());
     }
-    const auto note = snapshot.GetVlmeta("note");
+    const auto note = snapshot.GetVlmetalayer("note");
     ExpectDataOrLoss(note.status(), note.value_or(Buffer()), Bytes(items_).first(300));
     ExpectDataOrLoss(frame.ToBuffer().status(), {}, {});
   }
@@ -92,7 +92,7 @@ class TruncatedTest : public testing::TestWithParam<Form> {
   int64_t losses_ = 0;
 };
 
-TEST_P(TruncatedTest, AFrameThatIsCutWhileItIsOpenGivesItsDataOrDataLoss) {
+TEST_P(TruncatedTest, FrameThatIsCutWhileItIsOpenGivesItsDataOrDataLoss) {
   // Touched before it is cut, or not.
   for (const bool touched : {false, true}) {
     for (const int64_t sixteenths : {0, 1, 5, 10, 15}) {
@@ -114,7 +114,7 @@ TEST_P(TruncatedTest, AFrameThatIsCutWhileItIsOpenGivesItsDataOrDataLoss) {
       const auto history = frame->History();
       EXPECT_TRUE(history.ok() || absl::IsDataLoss(history.status())) << history.status();
       const auto compacted = frame->Compact();
-      // Fewer commits are a frame too, for whoever looks at the file anew.
+      // Fewer commits are a frame too, for a reader that opens the file anew.
       const bool fewer = compacted.ok() && GetParam() == Form::kJournaled;
       EXPECT_TRUE(fewer || absl::IsDataLoss(compacted.status())) << compacted.status();
       std::filesystem::remove_all(path_);

@@ -100,7 +100,7 @@ TEST(Blosc2ChunkTest, CairnDecodesWhatPeerEncodes) {
   Report("chunks_encoded_by_the_peer", kCases);
 }
 
-// Its header then tells another block size than the one that the data was cut by; it cannot read
+// Its header then gives another block size than the one that the data was cut by; it cannot read
 // such chunks itself.
 TEST(Blosc2ChunkTest, CairnRepairsTheBlockSizesOfThePeer) {
   Random random(1000);
@@ -123,7 +123,7 @@ TEST(Blosc2ChunkTest, CairnRepairsTheBlockSizesOfThePeer) {
 }
 
 // The sizes must hold in the peer as well.
-TEST(Blosc2ChunkTest, HeadersTellTheSame) {
+TEST(Blosc2ChunkTest, HeadersAgree) {
   Random random(7);
   for (int i = 0; i < 200; ++i) {
     const ChunkCase c = MakePeerChunkCase(random);
@@ -156,7 +156,7 @@ std::pair<CompressionOptions, std::vector<Buffer>> MakeVlCase(Random& random) {
   std::vector<Buffer> blocks;
   const int64_t nblocks = Between(random, 1, 60);
   for (int64_t i = 0; i < nblocks; ++i) {
-    // Whole items only, for the peer loses tails.
+    // Complete items only, for the peer loses the rest.
     const int64_t nitems = Between(random, 1, i % 7 == 0 ? 400 : 20);
     blocks.push_back(MakeData(Pick(random, kAllDataKinds),
                               static_cast<size_t>(nitems * options.typesize), options.typesize,

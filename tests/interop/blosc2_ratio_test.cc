@@ -36,7 +36,7 @@ constexpr DataSet kDataSets[] = {
 
 constexpr Filter kFilters[] = {Filter::kNone, Filter::kShuffle, Filter::kBitShuffle};
 
-// BloscLZ is Cairn's own, so that each of its levels may fall behind.
+// BloscLZ is Cairn's own, so that each of its levels may be worse.
 std::vector<int> LevelsOf(Codec codec) {
   if (codec == Codec::kBloscLz) return {1, 2, 3, 4, 5, 6, 7, 8, 9};
   return {1, 5, 9};

@@ -64,7 +64,7 @@ class PeerRecoveryTest : public testing::Test {
     c.options.metalayers = {{.name = "m", .content = c.metalayers["m"]}};
     return c;
   }
-  // A checkpoint of two whole chunks and more, and a writer that may go on.
+  // A checkpoint of two complete chunks and more, and a writer that may go on.
   void Begin(FrameCase c, const WriterOptions& options = {}) {
     std::filesystem::remove(path_);
     c.options.file_system = &files_;
@@ -131,7 +131,7 @@ class PeerRecoveryTest : public testing::Test {
     ExpectCairnReads(c);
     ExpectPeerReadsFile(copy_, c, random_);
   }
-  // Folds the journal, in one of the ways there are.
+  // Checkpoints the journal, in one of the ways there are.
   void Fold() {
     if (random_() % 2 == 0) {
       const auto report = Recover(copy_);
@@ -169,7 +169,7 @@ TEST_F(PeerRecoveryTest, PeerSeesTheLastCheckpointAndAfterRecoveryEveryCommit) {
   Report("sequences", kSequences);
 }
 
-TEST_F(PeerRecoveryTest, TornTailLeavesTheCommitsBeforeItToBoth) {
+TEST_F(PeerRecoveryTest, TornRecordLeavesTheCommitsBeforeItToBoth) {
   for (uint64_t seed = 1001; seed <= 1000 + kSequences; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     ASSERT_NO_FATAL_FAILURE(WriteJournal(seed));
@@ -185,7 +185,7 @@ TEST_F(PeerRecoveryTest, TornTailLeavesTheCommitsBeforeItToBoth) {
   }
 }
 
-TEST_F(PeerRecoveryTest, BatchThatIsNotWholeIsNotRecovered) {
+TEST_F(PeerRecoveryTest, IncompleteCommitIsNotRecovered) {
   ASSERT_NO_FATAL_FAILURE(WriteJournal(2001));
   {
     // With its receipt it would be damaged.
@@ -207,7 +207,7 @@ TEST_F(PeerRecoveryTest, PeersEditOfTheHeaderAloneLeavesTheJournal) {
   c.content.insert(c.content.end(), items.begin(), items.end());
   c.vlmetalayers["v"] = Buffer(7, std::byte{7});
   ASSERT_TRUE(IsOk(writer_->Append(items)));
-  ASSERT_TRUE(IsOk(writer_->SetVlmeta("v", c.vlmetalayers["v"])));
+  ASSERT_TRUE(IsOk(writer_->SetVlmetalayer("v", c.vlmetalayers["v"])));
   ASSERT_TRUE(IsOk(writer_->Commit()));
   ASSERT_NO_FATAL_FAILURE(Note(c));
   ASSERT_NO_FATAL_FAILURE(CopyOfDeadWriters());

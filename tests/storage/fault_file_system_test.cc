@@ -94,7 +94,7 @@ TEST_F(FaultFileSystemTest, FailsExactlyTheOneOperation) {
   }
 }
 
-TEST_F(FaultFileSystemTest, GoneDiskFailsEverythingBehind) {
+TEST_F(FaultFileSystemTest, GoneDiskFailsEverythingAfter) {
   for (int after = 0; after < kCount; ++after) {
     files_.Inject({.after = after, .disk_gone = true});
     std::vector<bool> expected(kCount, true);
@@ -124,7 +124,7 @@ TEST_F(FaultFileSystemTest, FailedWriteWritesNothingOrItsFirstHalf) {
   EXPECT_EQ(AsText((*file->Map(0, *file->Size(), 0))->bytes()), "abc");
 }
 
-TEST_F(FaultFileSystemTest, LogTellsWhatReachedTheDisk) {
+TEST_F(FaultFileSystemTest, LogShowsWhatReachedTheDisk) {
   files_.StartLog();
   const auto file = *files_.Open(path_, FileMode::kCreateNew);
   ASSERT_TRUE(IsOk(file->WriteAt(10, AsBytes("abcd"))));
@@ -155,7 +155,7 @@ TEST_F(FaultFileSystemTest, LogTellsWhatReachedTheDisk) {
   EXPECT_TRUE(files_.TakeLog().empty());
 }
 
-TEST_F(FaultFileSystemTest, LogTellsWhereHolesAre) {
+TEST_F(FaultFileSystemTest, LogShowsWhereHolesAre) {
   const auto file = *files_.Open(path_, FileMode::kCreateNew);
   ASSERT_TRUE(IsOk(file->WriteAt(0, std::vector<std::byte>(8192))));
   files_.StartLog();

@@ -86,7 +86,7 @@ TEST_P(FileTest, WriteAcrossTheEndExtends) {
   EXPECT_EQ(Read(0, 5), "abCDE");
 }
 
-TEST_P(FileTest, GapBehindTheEndIsZero) {
+TEST_P(FileTest, GapAfterTheEndIsZero) {
   Write(0, "ab");
   Write(5, "c");
   EXPECT_EQ(Read(0, 6), std::string("ab\0\0\0c", 6));
@@ -222,7 +222,7 @@ TEST_P(FileTest, MappingSeesLaterWrites) {
   EXPECT_EQ(AsText(mapping->bytes()), "aXc");
 }
 
-TEST_P(FileTest, MappingWithRoomShowsAtLeastWhatWasAskedFor) {
+TEST_P(FileTest, MappingWithHeadroomShowsAtLeastWhatWasAskedFor) {
   Write(0, "abcdef");
   const auto mapping = *file_->Map(1, 4, 100000);
   ASSERT_GE(mapping->bytes().size(), 4);

@@ -105,7 +105,7 @@ TEST_F(LockTest, UnlockOfAForkedChildLeavesItsParentsLock) {
   EXPECT_FALSE(*second->IsLocked(kFarByte, 1));
 }
 
-// A child that somebody forked meanwhile has a descriptor of the same open file.
+// A child that was forked meanwhile has a descriptor of the same open file.
 TEST_F(LockTest, LocksEndWithTheirFileAlsoWhileAForkedChildLives) {
   auto holder = Open();
   ASSERT_TRUE(IsOk(holder->LockByte(kFarByte, LockMode::kExclusive)));

@@ -43,7 +43,7 @@ TEST(MemoryFileTest, MappedBytesCanBeWrittenOverThemselves) {
   EXPECT_EQ(AsText((*file.Map(0, 8, 0))->bytes()), "ababcdef");
 }
 
-// The thread sanitizer tells when this fails.
+// The thread sanitizer reports when this fails.
 TEST(MemoryFileTest, BytesMayBeReadWhileTheyAreWrittenASecondTime) {
   MemoryFile file;
   const std::vector<std::byte> bytes(1 << 16, std::byte{7});

@@ -180,7 +180,7 @@ TEST_F(PosixFileSystemTest, SyncsTheDirectoryThatHoldsThePath) {
       << status;
 }
 
-TEST_F(PosixFileSystemTest, TheBootIsTheHashOfTheKernelsBootId) {
+TEST_F(PosixFileSystemTest, BootIsTheHashOfTheKernelsBootId) {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   ASSERT_EQ(text.size(), 37u);

@@ -40,7 +40,7 @@ TEST_F(PosixFileTest, MappingSurvivesRenameAndRemovalOfThePath) {
   EXPECT_EQ(AsText(mapping->bytes()), "bcde");
 }
 
-TEST_F(PosixFileTest, RoomBehindAMappingShowsBytesThatCameLater) {
+TEST_F(PosixFileTest, HeadroomOfAMappingShowsBytesThatCameLater) {
   const auto file = Create("abcdef");
   for (const int64_t offset : {0, 1, 6}) {
     const auto mapping = *file->Map(offset, 6 - offset, 100000);
@@ -52,7 +52,7 @@ TEST_F(PosixFileTest, RoomBehindAMappingShowsBytesThatCameLater) {
   }
 }
 
-TEST_F(PosixFileTest, RoomWithoutEndIsNoFailure) {
+TEST_F(PosixFileTest, EndlessHeadroomIsNoFailure) {
   const auto file = Create("abcdef");
   const auto mapping = *file->Map(1, 4, INT64_MAX);
   EXPECT_EQ(AsText(mapping->bytes().first(4)), "bcde");

@@ -18,7 +18,7 @@ bool IsPlain(const ChunkInfo& info) {
   return info.special == SpecialValue::kNone && !info.memcpyed && info.nbytes > 0;
 }
 
-// The manifest has the header's number; Cairn tells the size that holds.
+// The manifest has the header's number; Cairn reports the size that holds.
 int64_t ExpectedBlocksize(const Entry& entry) {
   const int64_t blocksize = std::min(entry.Number("blocksize"), entry.Number("nbytes"));
   const int64_t typesize = entry.Number("typesize");
@@ -127,7 +127,7 @@ void CheckReadableChunk(const Entry& entry, Bytes chunk) {
   GuardedBytes decoded(static_cast<size_t>(info->nbytes));
   const absl::Status status = DecompressChunk(chunk, decoded.bytes());
   ASSERT_TRUE(IsOk(status));
-  // Nothing in such a chunk tells that it needs the bitshuffle rule of the betas.
+  // Nothing in such a chunk says that it needs the bitshuffle rule of the betas.
   if (!entry.Flag("ambiguous_bitshuffle")) {
     EXPECT_EQ(ContentHash(decoded.bytes()), entry.content_hash());
   }

@@ -71,7 +71,7 @@ Buffer AlternatingChunks(int32_t count, int32_t chunksize = 1) {
   return bytes;
 }
 
-TEST(MemoryTest, AnIndexOfOneRepeatedValueTakesNextToNothingForItsPages) {
+TEST(MemoryTest, IndexOfOneRepeatedValueTakesNextToNothingForItsPages) {
   constexpr int32_t kCount = 1 << 20;
   const Buffer bytes = AlternatingChunks(kCount);
   const auto frame = Frame::OpenBuffer(bytes);

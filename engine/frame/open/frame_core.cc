@@ -162,7 +162,7 @@ absl::StatusOr<FrameFile> FrameCore::OpenForReading(const std::shared_ptr<File>&
   // Somebody may have put another file there since it was locked, which must not be mixed up.
   CAIRN_ASSIGN_OR_RETURN(const FileIdentity ours, written->Identity());
   CAIRN_ASSIGN_OR_RETURN(const FileIdentity there, source.file()->Identity());
-  if (ours != there) return FailedPrecondition("%s is another file now", place_.path);
+  if (ours != there) return FailedPrecondition("%s was replaced by another file", place_.path);
   return source;
 }
 

@@ -1,4 +1,4 @@
-// How arrays are cut where nobody says it.
+// How arrays are cut where no shapes are given.
 #include "engine/frame/array/array_shapes.h"
 
 #include <algorithm>
@@ -102,7 +102,7 @@ TEST(ArrayShapesTest, AnyShapeFitsChunksAndBlocksOfTheSizeThatIsWanted) {
     }
     const int64_t most = std::max(chunksize / typesize, 1);
     ASSERT_LE(items, most);
-    // Rounding to whole items loses at most half in each dimension, and mostly far less.
+    // Rounding to complete items loses at most half in each dimension, and mostly far less.
     ASSERT_GE(items << ndim, std::min(most, nitems));
     ASSERT_LE(geometry->blocksize(),
               std::max(chunk::ChooseBlockSize(Of(typesize), static_cast<int32_t>(items) * typesize),

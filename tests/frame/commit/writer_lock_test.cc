@@ -5,7 +5,6 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -24,7 +23,7 @@
 namespace cairn::test {
 namespace {
 
-class FrameLockTest : public testing::Test {
+class WriterLockTest : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(100, 1))));
@@ -48,7 +47,7 @@ class FrameLockTest : public testing::Test {
   const std::string path_ = dir_.Path("f");
 };
 
-TEST_F(FrameLockTest, ASecondWriterIsRefusedHereAndInAnotherProcess) {
+TEST_F(WriterLockTest, SecondWriterIsRefusedHereAndInAnotherProcess) {
   Frame frame = Open();
   const auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -57,7 +56,7 @@ TEST_F(FrameLockTest, ASecondWriterIsRefusedHereAndInAnotherProcess) {
   EXPECT_EQ(TryInChild(), absl::StatusCode::kUnavailable);
 }
 
-TEST_F(FrameLockTest, AWriterWaitsAsLongAsItIsToldAndStartsFromTheNewestState) {
+TEST_F(WriterLockTest, WriterWaitsAsLongAsAskedAndStartsFromTheNewestState) {
   Frame frame = Open();
   std::optional<Writer> first = *frame.OpenWriter();
   const WriterOptions patient = {.wait = std::chrono::seconds(60)};
@@ -74,7 +73,7 @@ TEST_F(FrameLockTest, AWriterWaitsAsLongAsItIsToldAndStartsFromTheNewestState) {
   EXPECT_EQ(second->StagedSnapshot()->info().nbytes, 110);
 }
 
-TEST_F(FrameLockTest, AWriterThatWaitsForEverDoes) {
+TEST_F(WriterLockTest, WriterThatWaitsForEverDoes) {
   std::optional<Writer> first = *Open().OpenWriter();
   std::thread closer([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -85,7 +84,7 @@ TEST_F(FrameLockTest, AWriterThatWaitsForEverDoes) {
   EXPECT_TRUE(IsOk(second));
 }
 
-TEST_F(FrameLockTest, ALockFileThatLeadsElsewhereIsLeftAlone) {
+TEST_F(WriterLockTest, LockFileThatLeadsElsewhereIsLeftAlone) {
   const std::string victim = dir_.Path("victim");
   PutFileBytes(victim, AsBytes("somebody else's text"));
   std::filesystem::create_symlink(victim, path_ + ".b2lock");
@@ -95,7 +94,7 @@ TEST_F(FrameLockTest, ALockFileThatLeadsElsewhereIsLeftAlone) {
   EXPECT_EQ(FileBytes(victim), ToVector(AsBytes("somebody else's text")));
 }
 
-TEST_F(FrameLockTest, AWriterOfANewFrameHoldsTheLockFileToo) {
+TEST_F(WriterLockTest, WriterOfANewFrameHoldsTheLockFileToo) {
   const std::string path = dir_.Path("g");
   PutFileBytes(path + ".b2lock", {});
   const auto is_held = [&] {
@@ -123,7 +122,7 @@ class OthersFile final : public UnsyncedFileSystem {
   const std::string path_;
 };
 
-TEST_F(FrameLockTest, AFrameOfAnotherUserIsNotReplacedWhileItIsWritten) {
+TEST_F(WriterLockTest, FrameOfAnotherUserIsNotReplacedWhileItIsWritten) {
   OthersFile files(path_);
   CreateOptions options = PlainCopies(64);
   options.overwrite = true;
@@ -150,10 +149,10 @@ class RotatingFiles final : public UnsyncedFileSystem {
   std::string next_;
 };
 
-TEST_F(FrameLockTest, AFrameThatIsReplacedBehindItsLockIsNotWritten) {
+TEST_F(WriterLockTest, FrameThatIsReplacedDespiteItsLockIsNotWritten) {
   const std::string next = dir_.Path("next");
   ASSERT_TRUE(IsOk(WriteFrame(next, PlainCopies(64), MakeNoise(20, 7))));
-  const std::vector<std::byte> before = FileBytes(path_);
+  const Buffer before = FileBytes(path_);
   RotatingFiles files;
   auto frame = Frame::Open(path_, {.file_system = &files});
   ASSERT_TRUE(IsOk(frame));
@@ -162,9 +161,9 @@ TEST_F(FrameLockTest, AFrameThatIsReplacedBehindItsLockIsNotWritten) {
   EXPECT_EQ(FileBytes(path_ + ".1"), before);
 }
 
-TEST_F(FrameLockTest, AFrameWithAnotherBehindItIsNotWritten) {
-  std::vector<std::byte> both = FileBytes(path_);
-  const std::vector<std::byte> one = both;
+TEST_F(WriterLockTest, FrameThatAnotherFollowsIsNotWritten) {
+  Buffer both = FileBytes(path_);
+  const Buffer one = both;
   both.insert(both.end(), one.begin(), one.end());
   PutFileBytes(path_, both);
   EXPECT_TRUE(absl::IsFailedPrecondition(Open().OpenWriter().status()));
@@ -172,7 +171,7 @@ TEST_F(FrameLockTest, AFrameWithAnotherBehindItIsNotWritten) {
   EXPECT_EQ(FileBytes(path_), both);
 }
 
-TEST_F(FrameLockTest, ALinkToAFrameMayHaveALinkToItsLockFile) {
+TEST_F(WriterLockTest, LinkToAFrameMayHaveALinkToItsLockFile) {
   const std::string link = dir_.Path("link");
   std::filesystem::create_symlink(path_, link);
   std::filesystem::create_symlink(path_ + ".b2lock", link + ".b2lock");
@@ -181,7 +180,7 @@ TEST_F(FrameLockTest, ALinkToAFrameMayHaveALinkToItsLockFile) {
   EXPECT_EQ(FileBytes(path_ + ".b2lock").size(), 16u);
 }
 
-TEST_F(FrameLockTest, ABuiltFrameIsHeldFromItsFirstMomentOn) {
+TEST_F(WriterLockTest, BuiltFrameIsHeldFromItsFirstMomentOn) {
   const std::string path = dir_.Path("g");
   auto writer = Frame::Build(path, PlainCopies(64));
   ASSERT_TRUE(IsOk(writer));
@@ -191,16 +190,16 @@ TEST_F(FrameLockTest, ABuiltFrameIsHeldFromItsFirstMomentOn) {
   EXPECT_TRUE(IsOk(Frame::Open(path)->OpenWriter()));
 }
 
-TEST_F(FrameLockTest, AnEmptyFrameStaysHeldWhenACommitReplacesTheFile) {
+TEST_F(WriterLockTest, EmptyFrameStaysHeldWhenACommitReplacesTheFile) {
   const std::string path = dir_.Path("g");
   auto frame = Frame::Create(path, PlainCopies(64));
   auto writer = frame->OpenWriter();
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes("text"))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", AsBytes("text"))));
   ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_TRUE(absl::IsUnavailable(Frame::Open(path)->OpenWriter().status()));
 }
 
-TEST_F(FrameLockTest, CloseFreesTheFrame) {
+TEST_F(WriterLockTest, CloseFreesTheFrame) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer->Close()));
@@ -208,7 +207,7 @@ TEST_F(FrameLockTest, CloseFreesTheFrame) {
   EXPECT_EQ(TryInChild(), absl::StatusCode::kOk);
 }
 
-TEST_F(FrameLockTest, TheEndOfTheWriterFreesTheFrame) {
+TEST_F(WriterLockTest, EndOfTheWriterFreesTheFrame) {
   Frame frame = Open();
   {
     auto writer = frame.OpenWriter();
@@ -219,15 +218,15 @@ TEST_F(FrameLockTest, TheEndOfTheWriterFreesTheFrame) {
   EXPECT_EQ(DataOf(Open().snapshot()).value(), MakeNoise(100, 1));
 }
 
-TEST_F(FrameLockTest, AFileOfAnyLengthIsHeldByNoReader) {
+TEST_F(WriterLockTest, FileOfAnyLengthIsHeldByNoReader) {
   const Frame reader = Open();
   const Snapshot snapshot = reader.snapshot();
   EXPECT_EQ(TryInChild(), absl::StatusCode::kOk);
 }
 
-TEST_F(FrameLockTest, AnOlderHandleWritesOnFromTheNewestState) {
+TEST_F(WriterLockTest, OlderHandleWritesOnFromTheNewestState) {
   Frame old = Open();
-  const std::vector<std::byte> all = MakeNoise(400, 1);
+  const Buffer all = MakeNoise(400, 1);
   ASSERT_TRUE(IsOk(AppendTo(path_, Bytes(all).subspan(100, 200))));
   EXPECT_EQ(old.snapshot().info().nbytes, 100);
   auto writer = old.OpenWriter();
@@ -239,9 +238,9 @@ TEST_F(FrameLockTest, AnOlderHandleWritesOnFromTheNewestState) {
   EXPECT_TRUE(Open().snapshot().Verify()->ok());
 }
 
-TEST_F(FrameLockTest, AnOlderHandleSeesWhatAnotherProcessWrote) {
+TEST_F(WriterLockTest, OlderHandleSeesWhatAnotherProcessWrote) {
   Frame old = Open();
-  const std::vector<std::byte> all = MakeNoise(400, 1);
+  const Buffer all = MakeNoise(400, 1);
   EXPECT_EQ(
       ResultOfChild([&] { return AppendTo(path_, Bytes(all).subspan(100, 200)).ok() ? 0 : 1; }), 0);
   auto writer = old.OpenWriter();
@@ -252,13 +251,13 @@ TEST_F(FrameLockTest, AnOlderHandleSeesWhatAnotherProcessWrote) {
 }
 
 // Another Blosc2 may change a value without changing the size of the file.
-TEST_F(FrameLockTest, AnOlderHandleSeesAForeignEditOfTheSameSize) {
+TEST_F(WriterLockTest, OlderHandleSeesAForeignEditOfTheSameSize) {
   CreateOptions options = PlainCopies(64);
   options.overwrite = true;
   options.metalayers = {{.name = "m", .content = ToVector(AsBytes("before"))}};
   ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(100, 1))));
   Frame old = Open();
-  std::vector<std::byte> file = FileBytes(path_);
+  Buffer file = FileBytes(path_);
   const size_t at = AsText(file).find("before");
   CopyBytes(AsBytes("behind"), MutableBytes(file).subspan(at));
   PutFileBytes(path_, file);
@@ -271,7 +270,7 @@ TEST_F(FrameLockTest, AnOlderHandleSeesAForeignEditOfTheSameSize) {
   EXPECT_TRUE(Open().snapshot().info().sealed);
 }
 
-TEST_F(FrameLockTest, AHeldFrameIsNotReplaced) {
+TEST_F(WriterLockTest, HeldFrameIsNotReplaced) {
   Frame frame = Open();
   std::optional<Writer> writer = *frame.OpenWriter();
   CreateOptions options = PlainCopies(32);
@@ -282,7 +281,7 @@ TEST_F(FrameLockTest, AHeldFrameIsNotReplaced) {
   EXPECT_TRUE(IsOk(Frame::Create(path_, options)));
 }
 
-TEST_F(FrameLockTest, ACommitToAFileThatLostItsNameFails) {
+TEST_F(WriterLockTest, CommitToAFileThatLostItsNameFails) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -291,7 +290,7 @@ TEST_F(FrameLockTest, ACommitToAFileThatLostItsNameFails) {
   EXPECT_EQ(writer->Commit().status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(FrameLockTest, AStagedSnapshotKeepsOtherWritersOut) {
+TEST_F(WriterLockTest, StagedSnapshotKeepsOtherWritersOut) {
   Frame frame = Open();
   std::optional<Snapshot> staged;
   {
@@ -301,14 +300,14 @@ TEST_F(FrameLockTest, AStagedSnapshotKeepsOtherWritersOut) {
     staged = writer->StagedSnapshot().value();
   }
   EXPECT_TRUE(absl::IsUnavailable(frame.OpenWriter().status()));
-  std::vector<std::byte> items(500);
+  Buffer items(500);
   ASSERT_TRUE(IsOk(staged->ReadBytes(100, items)));
   EXPECT_EQ(items, MakeNoise(500, 3));
   staged.reset();
   EXPECT_TRUE(IsOk(frame.OpenWriter()));
 }
 
-TEST_F(FrameLockTest, AWriterOpenedAfterTheFileWasReplacedWorksOnTheNewOne) {
+TEST_F(WriterLockTest, WriterOpenedAfterTheFileWasReplacedWorksOnTheNewOne) {
   Frame old = Open();
   const Snapshot before = old.snapshot();
   CreateOptions options = PlainCopies(32);

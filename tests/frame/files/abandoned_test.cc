@@ -63,7 +63,7 @@ class AbandonedTest : public testing::TestWithParam<Layout> {
   const std::string path_ = dir_.Path("f");
 };
 
-TEST_P(AbandonedTest, TheNextWriterRemovesIt) {
+TEST_P(AbandonedTest, NextWriterRemovesIt) {
   Make();
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
     BuildAndDie(layout);
@@ -73,7 +73,7 @@ TEST_P(AbandonedTest, TheNextWriterRemovesIt) {
   }
 }
 
-TEST_P(AbandonedTest, TheNextBuildRemovesIt) {
+TEST_P(AbandonedTest, NextBuildRemovesIt) {
   BuildAndDie(GetParam());
   ASSERT_EQ(All().size(), 1u);
   Make();
@@ -87,7 +87,7 @@ TEST_P(AbandonedTest, CompactRemovesIt) {
   EXPECT_EQ(All(), Names{"f"});
 }
 
-TEST_P(AbandonedTest, AWriterThroughALinkRemovesItBesideTheFrame) {
+TEST_P(AbandonedTest, WriterThroughALinkRemovesItBesideTheFrame) {
   Make();
   BuildAndDie(GetParam());
   fs::create_directory(dir_.Path("d"));
@@ -96,7 +96,7 @@ TEST_P(AbandonedTest, AWriterThroughALinkRemovesItBesideTheFrame) {
   EXPECT_EQ(All(), (Names{"d", "f"}));
 }
 
-TEST_P(AbandonedTest, AnOldFrameThatWasSwappedGoesToo) {
+TEST_P(AbandonedTest, OldFrameThatWasSwappedGoesToo) {
   Make();
   MakeSwapped();
   OpenWriter();
@@ -165,7 +165,7 @@ TEST_P(AbandonedTest, WhatNoWriterMadeStays) {
   }
 }
 
-TEST_P(AbandonedTest, ADirectoryWithoutItsIndexGoes) {
+TEST_P(AbandonedTest, DirectoryWithoutItsIndexGoes) {
   Make();
   fs::create_directory(path_ + kDigits);
   PutFileBytes(path_ + kDigits + "/00000000.chunk", MakeNoise(10, 1));
@@ -198,7 +198,7 @@ class WatchedFiles final : public UnsyncedFileSystem {
 };
 
 // The moment between making and locking, in which it looks like what a dead writer left.
-TEST_P(AbandonedTest, AWriterWhoseFileWasTakenForItMakesAnother) {
+TEST_P(AbandonedTest, WriterWhoseFileWasTakenForItMakesAnother) {
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
     Make();
     WatchedFiles files;
@@ -217,7 +217,7 @@ TEST_P(AbandonedTest, AWriterWhoseFileWasTakenForItMakesAnother) {
   }
 }
 
-TEST_P(AbandonedTest, AnOldFrameStaysUntilTheNewOneHasItsNameForGood) {
+TEST_P(AbandonedTest, OldFrameStaysUntilTheNewOneHasItsNameForGood) {
   Make();
   MakeSwapped();
   FaultFileSystem files;

@@ -126,9 +126,10 @@ struct Replacement {
 
 void PrintTo(const Replacement& way, std::ostream* out) { *out << way.name; }
 
-class ReplacementTest : public AttributesTest, public testing::WithParamInterface<Replacement> {};
+class ReplacedAttributesTest : public AttributesTest,
+                               public testing::WithParamInterface<Replacement> {};
 
-TEST_P(ReplacementTest, KeepsOwnerGroupPermissionsListAndAttributes) {
+TEST_P(ReplacedAttributesTest, KeepsOwnerGroupPermissionsListAndAttributes) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   Mark(path_, 0640);
   SetList(path_);
@@ -140,7 +141,7 @@ TEST_P(ReplacementTest, KeepsOwnerGroupPermissionsListAndAttributes) {
   EXPECT_EQ(AttributesOf(path_), before);
 }
 
-TEST_P(ReplacementTest, TakesNoAccessControlListFromTheDirectory) {
+TEST_P(ReplacedAttributesTest, TakesNoAccessControlListFromTheDirectory) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   SetList(dir_.path(), kDefaultList);
   if (IsSkipped()) return;
@@ -151,12 +152,12 @@ TEST_P(ReplacementTest, TakesNoAccessControlListFromTheDirectory) {
   EXPECT_EQ(AttributesOf(path_), before);
 }
 
-TEST_P(ReplacementTest, ChangesNothingWhereItCannotKeepTheOwner) {
+TEST_P(ReplacedAttributesTest, ChangesNothingWhereItCannotKeepTheOwner) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   Mark(path_, 0666);
   if (IsSkipped()) return;
   const Attributes before = AttributesOf(path_);
-  const std::vector<std::byte> bytes = FileBytes(path_);
+  const Buffer bytes = FileBytes(path_);
   const int result = ResultOfChild([&] {
     if (::setgroups(0, nullptr) != 0 || ::setgid(kGroup) != 0 || ::setuid(kStranger) != 0) return 1;
     const absl::Status status = GetParam().run(path_);
@@ -171,7 +172,7 @@ TEST_P(ReplacementTest, ChangesNothingWhereItCannotKeepTheOwner) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Ways, ReplacementTest,
+    Ways, ReplacedAttributesTest,
     testing::Values(
         Replacement{"Compact",
                     [](const std::string& path) { return Frame::Open(path)->Compact().status(); }},
@@ -185,16 +186,16 @@ INSTANTIATE_TEST_SUITE_P(
                                         MakeNoise(100, 1));
                     }},
         // An empty frame that changes is written to a new file.
-        Replacement{"SetVlmeta",
+        Replacement{"SetVlmetalayer",
                     [](const std::string& path) -> absl::Status {
                       CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path));
                       CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
-                      CAIRN_RETURN_IF_ERROR(writer.SetVlmeta("note", AsBytes("text")));
+                      CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer("note", AsBytes("text")));
                       return writer.Close();
                     }}),
     [](const auto& info) { return info.param.name; });
 
-TEST_F(AttributesTest, AFrameOnItsWayIsAsOpenAsTheOldOne) {
+TEST_F(AttributesTest, FrameOnItsWayIsAsOpenAsTheOldOne) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   Mark(path_, 0640);
   SetList(path_);
@@ -217,7 +218,7 @@ TEST_F(AttributesTest, PermissionsThatChangeMeanwhileAreKept) {
   EXPECT_EQ(AttributesOf(path_).mode, 0400u);
 }
 
-TEST_F(AttributesTest, ASparseFrameKeepsThemWhenItIsReplaced) {
+TEST_F(AttributesTest, SparseFrameKeepsThemWhenItIsReplaced) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainFrameIn(Layout::kSparse), MakeNoise(200, 1))));
   for (const std::string& file : FilesOfFrame()) Mark(file, 0640);
   Mark(path_, 0750);
@@ -252,7 +253,7 @@ TEST_F(AttributesTest, NewFilesOfASparseFrameAreAsItsIndex) {
   for (const std::string& file : FilesOfFrame()) EXPECT_EQ(AttributesOf(file), index) << file;
 }
 
-TEST_F(AttributesTest, AFileThatReplacesADirectoryIsAsItsIndex) {
+TEST_F(AttributesTest, FileThatReplacesADirectoryIsAsItsIndex) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainFrameIn(Layout::kSparse), MakeNoise(200, 1))));
   Mark(Index(), 0640);
   if (IsSkipped()) return;
@@ -261,7 +262,7 @@ TEST_F(AttributesTest, AFileThatReplacesADirectoryIsAsItsIndex) {
   EXPECT_EQ(AttributesOf(path_), index);
 }
 
-TEST_F(AttributesTest, AFileThatReplacesAPrivateDirectoryIsPrivate) {
+TEST_F(AttributesTest, FileThatReplacesAPrivateDirectoryIsPrivate) {
   for (const auto& [around, expected] : std::vector<std::pair<mode_t, mode_t>>{
            {0700, 0600}, {0750, 0640}, {0705, 0600}, {0755, 0644}}) {
     ASSERT_TRUE(IsOk(WriteFrame(path_, PlainFrameIn(Layout::kSparse), MakeNoise(200, 1))));
@@ -273,7 +274,7 @@ TEST_F(AttributesTest, AFileThatReplacesAPrivateDirectoryIsPrivate) {
   }
 }
 
-TEST_F(AttributesTest, ADirectoryThatReplacesAFileIsListedByItsReaders) {
+TEST_F(AttributesTest, DirectoryThatReplacesAFileIsListedByItsReaders) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   Mark(path_, 0640);
   if (IsSkipped()) return;
@@ -286,11 +287,11 @@ TEST_F(AttributesTest, ADirectoryThatReplacesAFileIsListedByItsReaders) {
   for (const std::string& name : FilesOfFrame()) EXPECT_EQ(AttributesOf(name), file) << name;
 }
 
-TEST_F(AttributesTest, AListThatALayoutCannotKeepRefusesIt) {
+TEST_F(AttributesTest, ListThatALayoutCannotKeepRefusesIt) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   SetList(path_);
   if (IsSkipped()) return;
-  const std::vector<std::byte> before = FileBytes(path_);
+  const Buffer before = FileBytes(path_);
   EXPECT_TRUE(absl::IsFailedPrecondition(
       WriteFrame(path_, PlainFrameIn(Layout::kSparse, true), MakeNoise(200, 2))));
   EXPECT_EQ(FileBytes(path_), before);
@@ -305,7 +306,7 @@ TEST_F(AttributesTest, AListThatALayoutCannotKeepRefusesIt) {
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
 }
 
-TEST_F(AttributesTest, ANewFrameIsAsTheUmaskSays) {
+TEST_F(AttributesTest, NewFrameIsAsTheUmaskSays) {
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
     ::umask(0027);
     ASSERT_TRUE(IsOk(WriteFrame(path_, PlainFrameIn(layout), MakeNoise(200, 1))));

@@ -63,7 +63,7 @@ class HookedFiles final : public UnsyncedFileSystem {
   Hooks* const hooks_;
 };
 
-class RegistrationTest : public testing::Test {
+class GenerationLocksTest : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1))));
@@ -76,7 +76,7 @@ class RegistrationTest : public testing::Test {
   const std::string path_ = dir_.Path("f");
 };
 
-TEST_F(RegistrationTest, AReaderWithoutItsLockIsToldSo) {
+TEST_F(GenerationLocksTest, ReaderWithoutItsLockIsRefused) {
   for (const absl::Status& refusal :
        {absl::ResourceExhaustedError("no locks available"), absl::UnavailableError("held"),
         absl::InternalError("broken")}) {
@@ -85,7 +85,7 @@ TEST_F(RegistrationTest, AReaderWithoutItsLockIsToldSo) {
   }
 }
 
-TEST_F(RegistrationTest, AReaderWhoseRefreshGetsNoLockKeepsWhatItHas) {
+TEST_F(GenerationLocksTest, ReaderWhoseRefreshGetsNoLockKeepsWhatItHas) {
   auto frame = Open();
   ASSERT_TRUE(IsOk(frame));
   ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 2))));
@@ -98,7 +98,7 @@ TEST_F(RegistrationTest, AReaderWhoseRefreshGetsNoLockKeepsWhatItHas) {
   EXPECT_EQ(refreshed->info().nbytes, 264);
 }
 
-TEST_F(RegistrationTest, ALockThatIsHeldForAMomentIsAskedForAgain) {
+TEST_F(GenerationLocksTest, LockThatIsHeldForAMomentIsAskedForAgain) {
   int asked = 0;
   hooks_.lock = [&] { return ++asked == 1 ? absl::UnavailableError("held") : absl::OkStatus(); };
   const auto frame = Open();
@@ -109,7 +109,7 @@ TEST_F(RegistrationTest, ALockThatIsHeldForAMomentIsAskedForAgain) {
       (*file)->IsLocked(frame::ReaderLockByte(frame->snapshot().info().generation), 1).value());
 }
 
-TEST_F(RegistrationTest, WhereThereAreNoLocksNoneIsNeeded) {
+TEST_F(GenerationLocksTest, WhereThereAreNoLocksNoneIsNeeded) {
   hooks_.lock = [] { return absl::UnimplementedError("no locks"); };
   EXPECT_TRUE(IsOk(Open()));
   hooks_.lock = [] { return absl::ResourceExhaustedError("no locks available"); };
@@ -117,7 +117,7 @@ TEST_F(RegistrationTest, WhereThereAreNoLocksNoneIsNeeded) {
   EXPECT_TRUE(IsOk(Open()));
 }
 
-TEST_F(RegistrationTest, AHeaderThatNeverStaysIsNotBelieved) {
+TEST_F(GenerationLocksTest, HeaderThatNeverStaysIsNotBelieved) {
   // A thread count, which says nothing of the data and is not sealed.
   constexpr size_t kThreads = 64;
   uint8_t count = 0;

@@ -48,7 +48,7 @@ class PublishTest : public testing::Test {
   FaultFileSystem files_;
 };
 
-TEST_F(PublishTest, ABuiltFrameHasNoNameBeforeItsFirstCommit) {
+TEST_F(PublishTest, BuiltFrameHasNoNameBeforeItsFirstCommit) {
   auto writer = Frame::Build(path_, PlainCopies(64));
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(200, 1))));
@@ -58,7 +58,7 @@ TEST_F(PublishTest, ABuiltFrameHasNoNameBeforeItsFirstCommit) {
   EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), MakeNoise(200, 1));
 }
 
-TEST_F(PublishTest, TheNameComesAfterTheSyncOfEveryByte) {
+TEST_F(PublishTest, NameComesAfterTheSyncOfEveryByte) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, Logged(PlainCopies(64)), MakeNoise(200, 1))));
   const std::vector<Operation> log = files_.TakeLog();
   const auto rename = std::ranges::find(log, Kind::kRename, &Operation::kind);
@@ -70,7 +70,7 @@ TEST_F(PublishTest, TheNameComesAfterTheSyncOfEveryByte) {
                            [](const Operation& op) { return op.kind == Kind::kWrite; }));
 }
 
-TEST_F(PublishTest, ADroppedBuildLeavesNothing) {
+TEST_F(PublishTest, DroppedBuildLeavesNothing) {
   {
     auto writer = Frame::Build(path_, PlainCopies(64));
     ASSERT_TRUE(IsOk(writer));
@@ -80,13 +80,13 @@ TEST_F(PublishTest, ADroppedBuildLeavesNothing) {
   EXPECT_EQ(NamesIn(dir_.path()), Names{});
 }
 
-TEST_F(PublishTest, AFailedCreateLeavesNothing) {
+TEST_F(PublishTest, FailedCreateLeavesNothing) {
   files_.Inject({.after = 2});
   EXPECT_FALSE(Frame::Create(path_, Logged(PlainCopies(64))).ok());
   EXPECT_EQ(NamesIn(dir_.path()), Names{});
 }
 
-TEST_F(PublishTest, ANewFrameWhoseNameIsNotDurableGoesAgain) {
+TEST_F(PublishTest, NewFrameWhoseNameIsNotDurableGoesAgain) {
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
     for (const bool overwrite : {false, true}) {
       CreateOptions options = Logged(PlainCopies(64));
@@ -107,7 +107,7 @@ TEST_F(PublishTest, ANewFrameWhoseNameIsNotDurableGoesAgain) {
   }
 }
 
-TEST_F(PublishTest, AReplacementWhoseNameIsNotDurableSaysSo) {
+TEST_F(PublishTest, ReplacementWhoseNameIsNotDurableSaysSo) {
   CreateOptions options = Logged(PlainCopies(64));
   options.overwrite = true;
   ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(200, 1))));
@@ -121,40 +121,40 @@ TEST_F(PublishTest, AReplacementWhoseNameIsNotDurableSaysSo) {
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
 }
 
-TEST_F(PublishTest, AnOldFrameStaysUnlessItMayBeReplaced) {
+TEST_F(PublishTest, OldFrameStaysUnlessItMayBeReplaced) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1))));
-  const std::vector<std::byte> before = FileBytes(path_);
+  const Buffer before = FileBytes(path_);
   EXPECT_TRUE(absl::IsAlreadyExists(Frame::Create(path_, PlainCopies(64)).status()));
   EXPECT_TRUE(absl::IsAlreadyExists(Frame::Build(path_, PlainCopies(64)).status()));
   EXPECT_EQ(FileBytes(path_), before);
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
 }
 
-TEST_F(PublishTest, AFrameThatAppearsWhileOneIsBuiltStays) {
+TEST_F(PublishTest, FrameThatAppearsWhileOneIsBuiltStays) {
   auto writer = Frame::Build(path_, PlainCopies(64));
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1))));
-  const std::vector<std::byte> before = FileBytes(path_);
+  const Buffer before = FileBytes(path_);
   EXPECT_TRUE(absl::IsAlreadyExists(writer->Close()));
   EXPECT_EQ(FileBytes(path_), before);
   writer = absl::UnknownError("dropped");
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
 }
 
-TEST_F(PublishTest, ANewFileKeepsThePermissionsOfTheOldOne) {
+TEST_F(PublishTest, NewFileKeepsThePermissionsOfTheOldOne) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   std::filesystem::permissions(
       path_, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   // An empty frame that changes is written to a new file.
   auto writer = Frame::Open(path_)->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("v", MakeNoise(10, 1))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("v", MakeNoise(10, 1))));
   ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(std::filesystem::status(path_).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
-TEST_F(PublishTest, ANewFileIsNotOpenToOthersBeforeItReplacesOneThatIsNot) {
+TEST_F(PublishTest, NewFileIsNotOpenToOthersBeforeItReplacesOneThatIsNot) {
   constexpr auto kOwners = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   std::filesystem::permissions(path_, kOwners);
@@ -170,7 +170,7 @@ TEST_F(PublishTest, ANewFileIsNotOpenToOthersBeforeItReplacesOneThatIsNot) {
   EXPECT_EQ(others, 2);
 }
 
-TEST_F(PublishTest, AFileThatReplacesADirectoryIsAsOpenAsANewOne) {
+TEST_F(PublishTest, FileThatReplacesADirectoryIsAsOpenAsANewOne) {
   CreateOptions options = PlainCopies(64);
   ASSERT_TRUE(IsOk(WriteFrame(dir_.Path("new"), options, {})));
   options.layout = Layout::kSparse;
@@ -190,7 +190,7 @@ TEST_F(PublishTest, WhatIsNoFileIsNotReplaced) {
   EXPECT_TRUE(std::filesystem::is_fifo(path_));
 }
 
-TEST_F(PublishTest, ANewFileDoesNotRunAsTheOwnerOfTheOldOne) {
+TEST_F(PublishTest, NewFileDoesNotRunAsTheOwnerOfTheOldOne) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   std::filesystem::permissions(path_, std::filesystem::perms::set_uid |
                                           std::filesystem::perms::set_gid |
@@ -201,19 +201,19 @@ TEST_F(PublishTest, ANewFileDoesNotRunAsTheOwnerOfTheOldOne) {
   EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms::owner_all);
 }
 
-TEST_F(PublishTest, ANewFileTakesThePlaceOfALinksTarget) {
+TEST_F(PublishTest, NewFileTakesThePlaceOfALinksTarget) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   const std::string link = dir_.Path("link");
   std::filesystem::create_symlink(path_, link);
   auto writer = Frame::Open(link)->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("v", MakeNoise(10, 1))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("v", MakeNoise(10, 1))));
   ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_EQ(Frame::Open(path_)->snapshot().vlmetalayers(), std::vector<std::string>{"v"});
 }
 
-TEST_F(PublishTest, ABuildThatWasRolledBackHasNoDeadByte) {
+TEST_F(PublishTest, BuildThatWasRolledBackHasNoDeadByte) {
   auto writer = Frame::Build(path_, PlainCopies(64));
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(500, 1))));
@@ -245,35 +245,35 @@ TEST_F(PublishTest, OverwriteReplacesInOneStep) {
   EXPECT_EQ(std::ranges::count(log, Kind::kRemove, &Operation::kind), 0);
 }
 
-TEST_F(PublishTest, ABuiltFrameHasNoDeadByte) {
+TEST_F(PublishTest, BuiltFrameHasNoDeadByte) {
   for (const FingerprintType type : {FingerprintType::kNone, FingerprintType::k64Bit}) {
     CreateOptions options = PlainCopies(64);
     options.fingerprint = type;
     options.overwrite = true;
     ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(1000, 1), {{"note", "text"}})));
-    const std::vector<std::byte> file = FileBytes(path_);
+    const Buffer file = FileBytes(path_);
     const FrameParts parts = PartsOf(file);
     EXPECT_EQ(parts.frame_size, static_cast<int64_t>(file.size()));
     EXPECT_EQ(StoredBytes(Frame::Open(path_)->snapshot()), parts.index_begin - parts.header_len);
   }
 }
 
-TEST_F(PublishTest, AnEmptyFrameHasItsTrailerRightBehindItsHeader) {
+TEST_F(PublishTest, EmptyFrameHasItsTrailerRightAfterItsHeader) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, PlainCopies(64))));
   auto frame = Frame::Open(path_);
   auto writer = frame->OpenWriter();
   for (const std::string_view value : {"one", "two, longer", "3"}) {
-    ASSERT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes(value))));
+    ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", AsBytes(value))));
     ASSERT_TRUE(IsOk(writer->Checkpoint()));
-    const std::vector<std::byte> file = FileBytes(path_);
+    const Buffer file = FileBytes(path_);
     const FrameParts parts = PartsOf(file);
     EXPECT_EQ(parts.trailer_begin, parts.header_len);
     EXPECT_EQ(parts.index_begin, parts.header_len);
     EXPECT_EQ(parts.frame_size, static_cast<int64_t>(file.size()));
-    EXPECT_EQ(AsText(Frame::Open(path_)->snapshot().GetVlmeta("note").value()), value);
+    EXPECT_EQ(AsText(Frame::Open(path_)->snapshot().GetVlmetalayer("note").value()), value);
     EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
   }
-  EXPECT_EQ(AsText(frame->Refresh()->GetVlmeta("note").value()), "3");
+  EXPECT_EQ(AsText(frame->Refresh()->GetVlmetalayer("note").value()), "3");
 }
 
 // Follows the operations of a writer on a frame of `end` bytes, and fails where they could hurt
@@ -304,7 +304,7 @@ void ExpectOnlyCarefulWrites(const std::vector<Operation>& log, int64_t end) {
   EXPECT_FALSE(data_unsynced || header_unsynced);
 }
 
-TEST_F(PublishTest, ACheckpointInPlaceSyncsTheDataThenTheHeader) {
+TEST_F(PublishTest, CheckpointInPlaceSyncsTheDataThenTheHeader) {
   CreateOptions options = PlainCopies(64);
   options.metalayers = {{.name = "m", .content = ToVector(AsBytes("aaaa"))}};
   ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(100, 1))));
@@ -313,9 +313,9 @@ TEST_F(PublishTest, ACheckpointInPlaceSyncsTheDataThenTheHeader) {
   ASSERT_TRUE(IsOk(writer.Append(MakeNoise(200, 2))));
   ASSERT_TRUE(IsOk(writer.Checkpoint()));
   ASSERT_TRUE(IsOk(writer.SetMetalayer("m", AsBytes("bbbb"))));
-  ASSERT_TRUE(IsOk(writer.SetVlmeta("note", AsBytes("text"))));
+  ASSERT_TRUE(IsOk(writer.SetVlmetalayer("note", AsBytes("text"))));
   ASSERT_TRUE(IsOk(writer.Checkpoint()));
-  // A staged chunk that somebody reads, and one that is dropped.
+  // A staged chunk that a snapshot reads, and one that is dropped.
   ASSERT_TRUE(IsOk(writer.Append(MakeNoise(500, 3))));
   ASSERT_TRUE(IsOk(writer.StagedSnapshot()));
   writer.Rollback();
@@ -329,21 +329,21 @@ TEST_F(PublishTest, ACheckpointInPlaceSyncsTheDataThenTheHeader) {
   ExpectOnlyCarefulWrites(log, end);
 }
 
-TEST_F(PublishTest, ACommitInPlaceKeepsEveryByteBehindTheFirstSector) {
+TEST_F(PublishTest, CommitInPlaceKeepsEveryByteAfterTheFirstSector) {
   CreateOptions options = PlainCopies(64);
   options.metalayers = {{.name = "m", .content = MakeNoise(900, 5)}};
   ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(1000, 1), {{"note", "text"}})));
-  std::vector<std::byte> before = FileBytes(path_);
+  Buffer before = FileBytes(path_);
   for (uint64_t i = 0; i < 3; ++i) {
     ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(100, i))));
-    const std::vector<std::byte> after = FileBytes(path_);
+    const Buffer after = FileBytes(path_);
     ASSERT_GT(after.size(), before.size());
     EXPECT_TRUE(std::equal(before.begin() + 512, before.end(), after.begin() + 512));
     before = after;
   }
 }
 
-TEST_F(PublishTest, MetalayersBehindTheFirstSectorAreWrittenToANewFile) {
+TEST_F(PublishTest, MetalayersAfterTheFirstSectorAreWrittenToANewFile) {
   CreateOptions options = PlainCopies(64);
   options.metalayers = {{.name = "m", .content = MakeNoise(900, 5)}};
   ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(1000, 1))));

@@ -57,7 +57,7 @@ class OpenUmask {
   const mode_t before_;
 };
 
-class ReplaceTest : public testing::Test {
+class ReplacementTest : public testing::Test {
  protected:
   void SetUp() override { Make(path_, 1); }
   static void Make(const std::string& path, uint64_t seed) {
@@ -90,7 +90,7 @@ class ReplaceTest : public testing::Test {
   const std::string path_ = dir_.Path("f");
 };
 
-TEST_F(ReplaceTest, ReaderOfAnOlderIndexRefusesIt) {
+TEST_F(ReplacementTest, ReaderOfAnOlderIndexRefusesIt) {
   std::optional<Snapshot> reader = Frame::Open(path_)->snapshot();
   ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 3))));
   for (const Layout layout : {Layout::kSparse, Layout::kContiguous}) {
@@ -105,7 +105,7 @@ TEST_F(ReplaceTest, ReaderOfAnOlderIndexRefusesIt) {
   EXPECT_EQ(Content(path_), MakeNoise(kSize, 2));
 }
 
-TEST_F(ReplaceTest, WriterRefusesIt) {
+TEST_F(ReplacementTest, WriterRefusesIt) {
   auto frame = Frame::Open(path_);
   const auto writer = frame->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -114,7 +114,7 @@ TEST_F(ReplaceTest, WriterRefusesIt) {
   EXPECT_NE(status.message().find("it is being written"), std::string::npos) << status;
 }
 
-TEST_F(ReplaceTest, IndexThatCannotBeOpenedRefusesIt) {
+TEST_F(ReplacementTest, IndexThatCannotBeOpenedRefusesIt) {
   fs::create_symlink("chunks.b2frame", In(kOtherIndex));
   EXPECT_TRUE(absl::IsDataLoss(Overwrite()));
   fs::remove(In(kOtherIndex));
@@ -124,14 +124,14 @@ TEST_F(ReplaceTest, IndexThatCannotBeOpenedRefusesIt) {
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
 }
 
-TEST_F(ReplaceTest, IndexThatNobodyReadsGoesWithIt) {
+TEST_F(ReplacementTest, IndexWithoutReadersGoesWithIt) {
   PutFileBytes(In(kOtherIndex), MakeNoise(10, 1));
   EXPECT_TRUE(IsOk(Overwrite()));
   EXPECT_EQ(std::ranges::count(NamesIn(path_), kOtherIndex), 0);
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
 }
 
-TEST_F(ReplaceTest, OldFrameStaysWhereTheSwapMayNotBeDurable) {
+TEST_F(ReplacementTest, OldFrameStaysWhereTheSwapMayNotBeDurable) {
   for (const Layout layout : {Layout::kSparse, Layout::kContiguous}) {
     FaultFileSystem files;
     files.StartLog();
@@ -154,7 +154,7 @@ TEST_F(ReplaceTest, OldFrameStaysWhereTheSwapMayNotBeDurable) {
   }
 }
 
-TEST_F(ReplaceTest, FilesWithSimilarNamesAreTheUsers) {
+TEST_F(ReplacementTest, FilesWithSimilarNamesAreTheUsers) {
   for (const std::string name :
        {"chunks.b2frame.backup", "chunks.b2frame.backup.tmp", "chunks.b2frame~"}) {
     PutFileBytes(In(name), MakeNoise(10, 1));
@@ -165,7 +165,7 @@ TEST_F(ReplaceTest, FilesWithSimilarNamesAreTheUsers) {
   }
 }
 
-TEST(OtherIndexName, HasSixteenDigits) {
+TEST(OtherIndexNameTest, HasSixteenDigits) {
   EXPECT_TRUE(format::IsOtherIndexName(kOtherIndex));
   for (const std::string_view name :
        {"chunks.b2frame", "chunks.b2frame.tmp", "chunks.b2frame.0123456789abcde.tmp",
@@ -176,7 +176,7 @@ TEST(OtherIndexName, HasSixteenDigits) {
   }
 }
 
-TEST_F(ReplaceTest, PrivateFrameStaysPrivateWhenItIsWritten) {
+TEST_F(ReplacementTest, PrivateFrameStaysPrivateWhenItIsWritten) {
   const OpenUmask umask;
   MakePrivate();
   ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 3))));
@@ -184,7 +184,7 @@ TEST_F(ReplaceTest, PrivateFrameStaysPrivateWhenItIsWritten) {
   for (const std::string& name : NamesIn(path_)) EXPECT_EQ(Mode(In(name)), 0600u) << name;
 }
 
-TEST_F(ReplaceTest, IndexKeepsItsPermissionsWhereTheDirectoryIsOpenToAll) {
+TEST_F(ReplacementTest, IndexKeepsItsPermissionsWhereTheDirectoryIsOpenToAll) {
   const OpenUmask umask;
   MakePrivate();
   ASSERT_EQ(::chmod(path_.c_str(), 0755), 0);
@@ -192,7 +192,7 @@ TEST_F(ReplaceTest, IndexKeepsItsPermissionsWhereTheDirectoryIsOpenToAll) {
   EXPECT_EQ(Mode(In(format::kIndexFileName)), 0600u);
 }
 
-TEST_F(ReplaceTest, PrivateFrameStaysPrivateWhenItIsReplaced) {
+TEST_F(ReplacementTest, PrivateFrameStaysPrivateWhenItIsReplaced) {
   const OpenUmask umask;
   MakePrivate();
   ASSERT_TRUE(IsOk(Overwrite()));
@@ -202,7 +202,7 @@ TEST_F(ReplaceTest, PrivateFrameStaysPrivateWhenItIsReplaced) {
   EXPECT_EQ(Mode(path_), 0700u);
 }
 
-TEST_F(ReplaceTest, ReaderWaitsForOneWhoHoldsItForAMoment) {
+TEST_F(ReplacementTest, ReaderWaitsForALockThatIsHeldForAMoment) {
   std::unique_ptr<File> held = HoldFromReaders();
   std::thread holder([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
@@ -212,7 +212,7 @@ TEST_F(ReplaceTest, ReaderWaitsForOneWhoHoldsItForAMoment) {
   holder.join();
 }
 
-TEST_F(ReplaceTest, ReaderThatWaitedFindsTheNewFrame) {
+TEST_F(ReplacementTest, ReaderThatWaitedFindsTheNewFrame) {
   const std::string other = dir_.Path("g");
   Make(other, 2);
   std::unique_ptr<File> held = HoldFromReaders();
@@ -226,7 +226,7 @@ TEST_F(ReplaceTest, ReaderThatWaitedFindsTheNewFrame) {
   holder.join();
 }
 
-TEST_F(ReplaceTest, ReaderGivesUpInTheEnd) {
+TEST_F(ReplacementTest, ReaderGivesUpInTheEnd) {
   const std::unique_ptr<File> held = HoldFromReaders();
   const absl::Status status = Frame::Open(path_).status();
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;

@@ -40,10 +40,10 @@ class WorkingDirectoryTest : public testing::TestWithParam<Layout> {
   }
   void TearDown() override { fs::current_path(before_); }
 
-  static std::vector<std::byte> Content(const std::string& path) {
+  static Buffer Content(const std::string& path) {
     const auto frame = Frame::Open(path);
     EXPECT_TRUE(IsOk(frame));
-    return frame.ok() ? DataOf(frame->snapshot()).value() : std::vector<std::byte>();
+    return frame.ok() ? DataOf(frame->snapshot()).value() : Buffer();
   }
   void ExpectThereIsAsBefore() const {
     EXPECT_EQ(NamesIn(there_), std::vector<std::string>{"f"});
@@ -63,13 +63,13 @@ TEST_P(WorkingDirectoryTest, RefreshLooksAtTheFrameThatWasOpened) {
   ASSERT_TRUE(IsOk(AppendTo(here_ + "/f", MakeNoise(10, 3))));
   const auto refreshed = frame->Refresh();
   ASSERT_TRUE(IsOk(refreshed));
-  std::vector<std::byte> expected = MakeNoise(200, 1);
-  const std::vector<std::byte> more = MakeNoise(10, 3);
+  Buffer expected = MakeNoise(200, 1);
+  const Buffer more = MakeNoise(10, 3);
   expected.insert(expected.end(), more.begin(), more.end());
   EXPECT_EQ(DataOf(*refreshed).value(), expected);
 }
 
-TEST_P(WorkingDirectoryTest, AWriterWritesTheFrameThatWasOpened) {
+TEST_P(WorkingDirectoryTest, WriterWritesTheFrameThatWasOpened) {
   auto frame = Frame::Open("f");
   ASSERT_TRUE(IsOk(frame));
   fs::current_path(there_);
@@ -93,7 +93,7 @@ TEST_P(WorkingDirectoryTest, CompactWritesTheFrameThatWasOpened) {
   ExpectThereIsAsBefore();
 }
 
-TEST_P(WorkingDirectoryTest, AFrameIsBuiltWhereItWasBegun) {
+TEST_P(WorkingDirectoryTest, FrameIsBuiltWhereItWasBegun) {
   auto writer = Frame::Build("new", PlainCopiesIn(GetParam()));
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(100, 4))));
@@ -103,7 +103,7 @@ TEST_P(WorkingDirectoryTest, AFrameIsBuiltWhereItWasBegun) {
   ExpectThereIsAsBefore();
 }
 
-TEST_P(WorkingDirectoryTest, ABuildThatIsDroppedElsewhereLeavesNothing) {
+TEST_P(WorkingDirectoryTest, BuildThatIsDroppedElsewhereLeavesNothing) {
   {
     const auto writer = Frame::Build("new", PlainCopiesIn(GetParam()));
     ASSERT_TRUE(IsOk(writer));
@@ -113,7 +113,7 @@ TEST_P(WorkingDirectoryTest, ABuildThatIsDroppedElsewhereLeavesNothing) {
   ExpectThereIsAsBefore();
 }
 
-TEST_P(WorkingDirectoryTest, AFrameThatWasCreatedIsFoundAgain) {
+TEST_P(WorkingDirectoryTest, FrameThatWasCreatedIsFoundAgain) {
   CreateOptions options = PlainCopiesIn(GetParam());
   options.overwrite = true;
   auto frame = Frame::Create("f", options);
@@ -127,7 +127,7 @@ TEST_P(WorkingDirectoryTest, AFrameThatWasCreatedIsFoundAgain) {
   ExpectThereIsAsBefore();
 }
 
-TEST_P(WorkingDirectoryTest, ALinkIsFollowedAtEachLook) {
+TEST_P(WorkingDirectoryTest, LinkIsFollowedAtEachLook) {
   const std::string link = here_ + "/link";
   fs::create_symlink("f", link);
   auto frame = Frame::Open("link");
@@ -140,7 +140,7 @@ TEST_P(WorkingDirectoryTest, ALinkIsFollowedAtEachLook) {
   EXPECT_EQ(DataOf(*refreshed).value(), MakeNoise(200, GetParam() == Layout::kSparse ? 1 : 2));
 }
 
-TEST_P(WorkingDirectoryTest, MessagesNameTheWholePath) {
+TEST_P(WorkingDirectoryTest, MessagesNameTheAbsolutePath) {
   EXPECT_TRUE(Fails(Frame::Open("none").status(), absl::StatusCode::kNotFound,
                     here_ + "/none: cannot open: "));
   auto frame = Frame::Open("f");

@@ -121,7 +121,7 @@ TEST(ChunkIndexTest, CopiesMadeBetweenEditsKeepWhatTheyHad) {
   for (const auto& [copy, expected] : copies) EXPECT_EQ(ValuesOf(copy), expected);
 }
 
-TEST(ChunkIndexTest, TellsHowMuchOfTheCommittedIndexIsAtItsPlace) {
+TEST(ChunkIndexTest, CountsTheUnchangedPartOfTheCommittedIndex) {
   const ChunkIndex none(std::vector<IndexEntry>{E(1), E(2)});
   EXPECT_EQ(none.base(), nullptr);
   EXPECT_EQ(none.unchanged(), 0);

@@ -38,7 +38,7 @@ Frame FrameOfNumbers() {
   return frame;
 }
 
-TEST(OffsetsIndexTest, ManyChunksAreFoundInAnyOrder) {
+TEST(CommittedIndexTest, ManyChunksAreFoundInAnyOrder) {
   const Buffer bytes = *FrameOfNumbers().ToBuffer();
   const Snapshot snapshot = Frame::OpenBuffer(bytes)->snapshot();
   ASSERT_EQ(snapshot.info().nchunks, kNumbers);
@@ -57,7 +57,7 @@ TEST(OffsetsIndexTest, ManyChunksAreFoundInAnyOrder) {
   }
 }
 
-TEST(OffsetsIndexTest, ManyItemsGatherFromManyChunks) {
+TEST(CommittedIndexTest, ManyItemsGatherFromManyChunks) {
   const Frame frame = FrameOfNumbers();
   std::vector<int64_t> items(kNumbers);
   for (size_t i = 0; i < items.size(); ++i) items[i] = static_cast<int64_t>(i * 7919 % kNumbers);
@@ -114,7 +114,7 @@ Buffer BytesOf(const ZerosFrame& zeros) {
   return frame;
 }
 
-TEST(OffsetsIndexTest, TenMillionChunksOfZerosFitIn172Bytes) {
+TEST(CommittedIndexTest, TenMillionChunksOfZerosFitIn172Bytes) {
   constexpr int64_t kChunks = 10'000'000;
   const Buffer bytes =
       BytesOf({.nchunks = kChunks, .chunksize = 1 << 20, .index_nbytes = kChunks * 8});
@@ -137,7 +137,7 @@ TEST(OffsetsIndexTest, TenMillionChunksOfZerosFitIn172Bytes) {
 }
 
 // The index of a frame that no seal covers, as other Blosc2s write it: blocks of 2,048 entries.
-TEST(OffsetsIndexTest, ADamagedBlockIsNamedAndTheOthersAreRead) {
+TEST(CommittedIndexTest, DamagedBlockIsNamedAndTheOthersAreRead) {
   CreateOptions options = test::Cut(4, 4);
   options.fingerprint = FingerprintType::kNone;
   Frame frame = test::NewInMemory(options);
@@ -168,7 +168,7 @@ TEST(OffsetsIndexTest, ADamagedBlockIsNamedAndTheOthersAreRead) {
   }
 }
 
-TEST(OffsetsIndexTest, IndexOfAnotherNumberOfChunksIsDamage) {
+TEST(CommittedIndexTest, IndexOfAnotherNumberOfChunksIsDamage) {
   for (const int32_t entries : {999, 1001}) {
     const Buffer bytes = BytesOf({.nchunks = 1000, .chunksize = 400, .index_nbytes = entries * 8});
     EXPECT_EQ(Frame::OpenBuffer(bytes).status().code(), StatusCode::kDataLoss) << entries;

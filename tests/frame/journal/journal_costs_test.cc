@@ -26,13 +26,13 @@
 namespace cairn::test {
 namespace {
 
-// A journal behind a frame, made without its writer.
+// A journal after a frame, made without its writer.
 class MadeUpJournal {
  public:
   explicit MadeUpJournal(const CreateOptions& options, int nlayers = 0) {
     auto writer = Frame::Build(path(), options);
     for (int i = 0; i < nlayers; ++i) {
-      EXPECT_TRUE(IsOk(writer->SetVlmeta("layer " + std::to_string(i), {})));
+      EXPECT_TRUE(IsOk(writer->SetVlmetalayer("layer " + std::to_string(i), {})));
     }
     EXPECT_TRUE(IsOk(writer->Close()));
     const auto core = frame::FrameCore::Open(path(), {});
@@ -136,7 +136,7 @@ TEST(JournalCostsTest, CommitsThatTouchOneOfManyLayersAreFollowedInLinearTime) {
   });
 }
 
-TEST(JournalCostsTest, ABatchThatNamesOneChunkManyTimesIsRefusedBeforeTheChunkIsRead) {
+TEST(JournalCostsTest, CommitThatNamesOneChunkManyTimesIsRefusedBeforeTheChunkIsRead) {
   ExpectLinear(500, [](int64_t count) {
     const auto journal = std::make_shared<MadeUpJournal>(Cut(1, 100));
     journal->AddChunks(chunk::PlainChunk(MakeNoise(static_cast<size_t>(400 * count))), count);
@@ -170,7 +170,7 @@ TEST(JournalCostsTest, EditsOfAMetalayerBesideALargeArrayAreFollowedInLinearTime
   });
 }
 
-TEST(JournalCostsTest, TheHistoryOfAFrameWithLargeMetalayersIsListedInLinearTime) {
+TEST(JournalCostsTest, HistoryOfAFrameWithLargeMetalayersIsListedInLinearTime) {
   ExpectLinear(500, [](int64_t count) {
     CreateOptions options = Cut(1, 100);
     for (int i = 0; i < kMaxMetalayers; ++i) {
@@ -188,7 +188,7 @@ TEST(JournalCostsTest, TheHistoryOfAFrameWithLargeMetalayersIsListedInLinearTime
   });
 }
 
-// Checkpoints of a chunk each. The first of its bytes, which lie behind the checkpoint before,
+// Checkpoints of a chunk each. The first of its bytes, which lie after the checkpoint before,
 // claim to be those of a chunk that ends where the file of all checkpoints ended; there a record
 // lies.
 Buffer CheckpointsThatLeadTo(const Buffer& record, int64_t count) {

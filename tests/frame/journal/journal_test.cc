@@ -1,4 +1,4 @@
-// Commits behind the trailer: what they cost, who sees them, and what is left of them.
+// Commits after the trailer: what they cost, who sees them, and what is left of them.
 #include "engine/format/journal.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-std::vector<std::byte> Together(std::vector<std::byte> a, Bytes b) {
+Buffer Together(Buffer a, Bytes b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -41,7 +41,7 @@ class JournalFrameTest : public testing::Test {
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
-  std::vector<std::byte> Data() { return DataOf(Open().snapshot()).value(); }
+  Buffer Data() { return DataOf(Open().snapshot()).value(); }
   // What reached the disk meanwhile.
   int64_t BytesWritten() {
     int64_t sum = 0;
@@ -79,10 +79,10 @@ TEST_F(JournalFrameTest, ZerosAheadOfManySmallCommitsChangeNothing) {
   ASSERT_TRUE(IsOk(writer));
   files_.StartLog();
   int64_t written = 0;
-  std::vector<std::byte> all;
+  Buffer all;
   // Enough to pass the end of the first zeros.
   for (uint64_t i = 0; i < 120; ++i) {
-    const std::vector<std::byte> items = MakeNoise(1000, i);
+    const Buffer items = MakeNoise(1000, i);
     ASSERT_TRUE(IsOk(writer->Append(items)));
     ASSERT_TRUE(IsOk(writer->Commit()));
     written += BytesWritten();
@@ -95,7 +95,7 @@ TEST_F(JournalFrameTest, ZerosAheadOfManySmallCommitsChangeNothing) {
   EXPECT_TRUE(Open().snapshot().Verify()->ok());
 }
 
-TEST_F(JournalFrameTest, AFewItemsCostNoMoreBehindAShortChunk) {
+TEST_F(JournalFrameTest, AFewItemsCostNoMoreAfterAShortChunk) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(1 << 20), MakeNoise(700'000, 1))));
   Frame frame = Open();
   auto writer = frame.OpenWriter();
@@ -129,13 +129,13 @@ TEST_F(JournalFrameTest, OnlyACommitThatSurvivesTheMachineSyncsAndItDoesOnce) {
   EXPECT_EQ(Syncs(), 1);
 }
 
-TEST_F(JournalFrameTest, ACommitIsSeenByOthersAndASnapshotBeforeItStaysAsItWas) {
+TEST_F(JournalFrameTest, CommitIsSeenByOthersAndASnapshotBeforeItStaysAsItWas) {
   Frame frame = Create(PlainCopies(64));
   Frame other = Open();
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  std::vector<std::byte> all;
-  std::vector<std::pair<Snapshot, std::vector<std::byte>>> taken;
+  Buffer all;
+  std::vector<std::pair<Snapshot, Buffer>> taken;
   for (uint64_t i = 0; i < 50; ++i) {
     ASSERT_TRUE(IsOk(writer->Append(MakeNoise(10 + 7 * i, i))));
     const auto committed = writer->Commit(Durability::kProcess);
@@ -159,8 +159,8 @@ TEST_F(JournalFrameTest, EveryKindOfEditIsReplayed) {
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(64 * 8, 1))));
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("v", AsBytes("first"))));
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("w", AsBytes("gone soon"))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("v", AsBytes("first"))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("w", AsBytes("gone soon"))));
   ASSERT_TRUE(IsOk(writer->Commit()));
   ASSERT_TRUE(IsOk(writer->InsertChunk(2, MakeNoise(64, 2))));
   ASSERT_TRUE(IsOk(writer->UpdateChunk(5, MakeNoise(64, 3))));
@@ -169,8 +169,8 @@ TEST_F(JournalFrameTest, EveryKindOfEditIsReplayed) {
   ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, 64)));
   ASSERT_TRUE(IsOk(writer->UpdateItems(3, MakeNoise(70, 4))));
   ASSERT_TRUE(IsOk(writer->SetMetalayer("m", AsBytes("behind"))));
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("v", AsBytes("second"))));
-  ASSERT_TRUE(IsOk(writer->DeleteVlmeta("w")));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("v", AsBytes("second"))));
+  ASSERT_TRUE(IsOk(writer->DeleteVlmetalayer("w")));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(20, 5))));
   const auto committed = writer->Commit();
   ASSERT_TRUE(IsOk(committed));
@@ -179,13 +179,13 @@ TEST_F(JournalFrameTest, EveryKindOfEditIsReplayed) {
   EXPECT_GT(committed->info().journal_size, 0);
   EXPECT_EQ(FullContentOf(Open().snapshot()).value(), expected);
   EXPECT_TRUE(Open().snapshot().Verify()->ok());
-  // Folded, too.
+  // Checkpointed, too.
   ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(Open().snapshot().info().journal_size, 0);
   EXPECT_EQ(FullContentOf(Open().snapshot()).value(), expected);
 }
 
-TEST_F(JournalFrameTest, ADroppedWriterLeavesItsCommitsAndNothingElse) {
+TEST_F(JournalFrameTest, DroppedWriterLeavesItsCommitsAndNothingElse) {
   Frame frame = Create(PlainCopies(64));
   int64_t end = 0;
   {
@@ -201,10 +201,10 @@ TEST_F(JournalFrameTest, ADroppedWriterLeavesItsCommitsAndNothingElse) {
   EXPECT_EQ(Data(), MakeNoise(100, 1));
 }
 
-TEST_F(JournalFrameTest, WhatADeadWriterLeftBehindIsCutByTheNextOne) {
+TEST_F(JournalFrameTest, WhatADeadWriterLeftIsCutByTheNextOne) {
   Frame frame = Create(PlainCopies(64));
   ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(100, 1))));
-  const std::vector<std::byte> whole = FileBytes(path_);
+  const Buffer whole = FileBytes(path_);
   PutFileBytes(path_, Together(whole, MakeNoise(5000, 2)));
   EXPECT_EQ(Data(), MakeNoise(100, 1));
   EXPECT_TRUE(IsOk(Open().OpenWriter()));
@@ -213,9 +213,9 @@ TEST_F(JournalFrameTest, WhatADeadWriterLeftBehindIsCutByTheNextOne) {
 
 // A frame with a journal of three commits, all durable, and where each one ends.
 struct Journaled {
-  std::vector<std::byte> bytes;
+  Buffer bytes;
   std::vector<int64_t> ends;
-  std::vector<std::vector<std::byte>> data;
+  std::vector<Buffer> data;
 };
 
 class JournalDamageTest : public JournalFrameTest {
@@ -225,7 +225,7 @@ class JournalDamageTest : public JournalFrameTest {
     Journaled made;
     auto writer = frame.OpenWriter();
     EXPECT_TRUE(IsOk(writer));
-    std::vector<std::byte> all;
+    Buffer all;
     for (uint64_t i = 0; i < 3; ++i) {
       EXPECT_TRUE(IsOk(writer->Append(MakeNoise(90, i))));
       const auto committed = writer->Commit();
@@ -240,32 +240,31 @@ class JournalDamageTest : public JournalFrameTest {
   }
 };
 
-TEST_F(JournalDamageTest, EveryEndOfTheFileLeavesTheCommitsThatAreWhole) {
+TEST_F(JournalDamageTest, EveryEndOfTheFileLeavesTheCommitsThatAreComplete) {
   const Journaled made = MakeJournal();
   const Frame empty = Open();
   const int64_t begin = empty.snapshot().info().frame_size;
   for (int64_t size = begin; size <= made.ends.back(); ++size) {
     const auto frame = Frame::OpenBuffer(Bytes(made.bytes).first(static_cast<size_t>(size)));
     ASSERT_TRUE(IsOk(frame)) << size;
-    // Without its receipt a commit is whole.
+    // Without its receipt a commit is complete.
     const auto whole =
         std::ranges::upper_bound(made.ends, size + format::kReceiptSize) - made.ends.begin();
-    const std::vector<std::byte> expected =
-        whole == 0 ? std::vector<std::byte>() : made.data[static_cast<size_t>(whole - 1)];
+    const Buffer expected = whole == 0 ? Buffer() : made.data[static_cast<size_t>(whole - 1)];
     EXPECT_EQ(DataOf(frame->snapshot()).value(), expected) << size;
   }
 }
 
-TEST_F(JournalDamageTest, AFlippedBitIsSeenWhereALaterCommitShowsThatItWasDurable) {
+TEST_F(JournalDamageTest, FlippedBitIsSeenWhereALaterCommitShowsThatItWasDurable) {
   const Journaled made = MakeJournal();
   const int64_t begin = Open().snapshot().info().frame_size;
   for (int64_t at = begin; at < made.ends.back(); ++at) {
-    std::vector<std::byte> flipped = made.bytes;
+    Buffer flipped = made.bytes;
     flipped[static_cast<size_t>(at)] ^= std::byte{1} << (at % 8);
     const auto frame = Frame::OpenBuffer(flipped);
     ASSERT_TRUE(IsOk(frame)) << at;
     const Snapshot snapshot = frame->snapshot();
-    const absl::StatusOr<std::vector<std::byte>> data = DataOf(snapshot);
+    const absl::StatusOr<Buffer> data = DataOf(snapshot);
     if (!data.ok()) {
       // A chunk of a commit that counts.
       EXPECT_TRUE(absl::IsDataLoss(data.status())) << at;
@@ -288,10 +287,10 @@ TEST_F(JournalDamageTest, AFlippedBitIsSeenWhereALaterCommitShowsThatItWasDurabl
   }
 }
 
-TEST_F(JournalDamageTest, NobodyWritesBehindADamagedJournal) {
+TEST_F(JournalDamageTest, NoWriterAppendsToADamagedJournal) {
   Journaled made = MakeJournal();
   const int64_t begin = Open().snapshot().info().frame_size;
-  // In the record of the first commit, behind its one chunk.
+  // In the record of the first commit, after its one chunk.
   made.bytes[static_cast<size_t>(made.ends[0] - format::kReceiptSize - 12)] ^= std::byte{1};
   PutFileBytes(path_, made.bytes);
   const auto writer = Open().OpenWriter();
@@ -301,7 +300,7 @@ TEST_F(JournalDamageTest, NobodyWritesBehindADamagedJournal) {
   EXPECT_EQ(Open().snapshot().info().frame_size, begin);
 }
 
-TEST_F(JournalDamageTest, TheJournalIsFollowedAlsoBehindADamagedTrailer) {
+TEST_F(JournalDamageTest, JournalIsReplayedAlsoAfterADamagedTrailer) {
   Journaled made = MakeJournal();
   const int64_t begin = Open().snapshot().info().frame_size;
   made.bytes[static_cast<size_t>(begin - 1)] ^= std::byte{1};
@@ -315,15 +314,15 @@ TEST_F(JournalFrameTest, AutomaticCheckpointsKeepTheJournalShort) {
   Frame frame = Create(PlainCopies(16));
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  std::vector<std::byte> all;
+  Buffer all;
   int64_t edits = 0;
   int64_t folded = 0;
   for (uint64_t i = 0; i < 20'000; ++i) {
-    const std::vector<std::byte> chunk = MakeNoise(16, i);
+    const Buffer chunk = MakeNoise(16, i);
     ASSERT_TRUE(IsOk(writer->Append(chunk)));
     const auto committed = writer->Commit(Durability::kProcess);
     ASSERT_TRUE(IsOk(committed));
-    edits += 2;  // the chunk and the batch
+    edits += 2;  // the chunk and the commit
     if (committed->info().journal_size == 0) {
       ++folded;
       edits = 0;
@@ -336,7 +335,7 @@ TEST_F(JournalFrameTest, AutomaticCheckpointsKeepTheJournalShort) {
 }
 
 // Each of them costs a reader more than an append does.
-TEST_F(JournalFrameTest, EditsAllOverALargeFrameAreFoldedBeforeTheyAreTooMany) {
+TEST_F(JournalFrameTest, EditsAllOverALargeFrameAreCheckpointedBeforeTheyAreTooMany) {
   constexpr int64_t kChunks = 1'500'000;
   constexpr int64_t kMost = 1 << 17;
   Frame frame = Create(PlainCopies(16));
@@ -345,7 +344,7 @@ TEST_F(JournalFrameTest, EditsAllOverALargeFrameAreFoldedBeforeTheyAreTooMany) {
   ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros,
                                          kChunks * 16 / frame.snapshot().info().typesize, {})));
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
-  const std::vector<std::byte> items = MakeNoise(16, 1);
+  const Buffer items = MakeNoise(16, 1);
   for (int64_t i = 0; i < kMost + 1000; ++i) {
     ASSERT_TRUE(IsOk(writer->UpdateChunk(i * 10 + 5, items)));
     if (i % 1000 != 999) continue;
@@ -355,7 +354,7 @@ TEST_F(JournalFrameTest, EditsAllOverALargeFrameAreFoldedBeforeTheyAreTooMany) {
   }
 }
 
-TEST_F(JournalFrameTest, ABufferOfAFrameWithAJournalHoldsItsCommits) {
+TEST_F(JournalFrameTest, BufferOfAFrameWithAJournalHoldsItsCommits) {
   Frame frame = Create(PlainCopies(64));
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -370,7 +369,7 @@ TEST_F(JournalFrameTest, ABufferOfAFrameWithAJournalHoldsItsCommits) {
   EXPECT_EQ(DataOf(copy->snapshot()).value(), MakeNoise(200, 1));
 }
 
-TEST_F(JournalFrameTest, ADamagedChunkAtTheEndCanBeDeletedWhenItemsWaitBehindIt) {
+TEST_F(JournalFrameTest, DamagedChunkAtTheEndCanBeDeletedWhenItemsArePendingAfterIt) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(100, 1))));
   const ChunkEntry second = Open().snapshot().GetEntry(1).value();
   {
@@ -378,18 +377,18 @@ TEST_F(JournalFrameTest, ADamagedChunkAtTheEndCanBeDeletedWhenItemsWaitBehindIt)
     ASSERT_TRUE(IsOk(writer->Append(MakeNoise(5, 2))));
     ASSERT_TRUE(IsOk(writer->Commit()));
   }
-  std::vector<std::byte> bytes = FileBytes(path_);
-  bytes[static_cast<size_t>(second.offset) + 40] ^= std::byte{1};
+  Buffer bytes = FileBytes(path_);
+  bytes[static_cast<size_t>(*second.offset) + 40] ^= std::byte{1};
   PutFileBytes(path_, bytes);
   Frame frame = Open();
-  std::vector<std::byte> tail(41);
+  Buffer tail(41);
   EXPECT_TRUE(IsDamage(frame.snapshot().ReadChunk(1, tail), "chunk 1"));
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   EXPECT_TRUE(IsDamage(writer->Append(MakeNoise(5, 3)), "chunk 1"));
   ASSERT_TRUE(IsOk(writer->DeleteChunks(1, 1)));
   ASSERT_TRUE(IsOk(writer->Close()));
-  std::vector<std::byte> first = MakeNoise(100, 1);
+  Buffer first = MakeNoise(100, 1);
   first.resize(64);
   EXPECT_EQ(Data(), first);
 }

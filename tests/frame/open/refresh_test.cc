@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -18,8 +17,6 @@
 
 namespace cairn::test {
 namespace {
-
-using std::chrono::steady_clock;
 
 class RefreshTest : public testing::Test {
  protected:
@@ -47,7 +44,7 @@ class RefreshTest : public testing::Test {
   CountingFileSystem files_;
 };
 
-TEST_F(RefreshTest, CostsNoCallBehindACommitThatWasSeenAndOneBefore) {
+TEST_F(RefreshTest, CostsNoCallAfterACommitThatWasSeenAndOneBefore) {
   Frame frame = Open();
   EXPECT_EQ(CostOfRefresh(frame), 1);
   Frame other = Open();
@@ -60,7 +57,7 @@ TEST_F(RefreshTest, CostsNoCallBehindACommitThatWasSeenAndOneBefore) {
 }
 
 // A page that holds nothing of the journal may be cut away at any time.
-TEST_F(RefreshTest, LooksBehindAJournalThatEndsWithAPageByACall) {
+TEST_F(RefreshTest, ReadsOnByACallWhereTheJournalEndsWithAPage) {
   CreateOptions options = PlainCopies(1 << 20);
   options.overwrite = true;
   ASSERT_TRUE(IsOk(Frame::Create(path_, options)));
@@ -89,7 +86,7 @@ TEST_F(RefreshTest, LooksBehindAJournalThatEndsWithAPageByACall) {
   EXPECT_EQ(frame.Refresh()->info().nbytes, nbytes);
 }
 
-TEST_F(RefreshTest, HopsOverStagedChunksOnce) {
+TEST_F(RefreshTest, SkipsStagedChunksOnce) {
   Frame frame = Open();
   Frame other = Open();
   auto writer = other.OpenWriter();
@@ -97,7 +94,7 @@ TEST_F(RefreshTest, HopsOverStagedChunksOnce) {
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(2 << 20, 2))));  // more than one piece is flushed
   ASSERT_TRUE(IsOk(frame.Refresh()));
   ASSERT_TRUE(IsOk(frame.Refresh()));
-  // One call where the journal ended, in case another writer began there, and one behind.
+  // One call where the journal ended, in case another writer began there, and one after it.
   EXPECT_LE(CostOfRefresh(frame), 2);
   ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_EQ(frame.Refresh()->info().nbytes, 100 + (2 << 20));
@@ -115,7 +112,7 @@ TEST_F(RefreshTest, FollowsManySmallCommitsInFewCalls) {
   ASSERT_TRUE(IsOk(writer->Commit()));
   const int64_t before = files_.calls();
   EXPECT_EQ(frame.Refresh()->info().nbytes, 20'100);
-  // Chunks that nobody knows to be durable are checked where they were seen on the way.
+  // Chunks that are not known to be durable are checked where they were seen on the way.
   EXPECT_LE(files_.calls() - before, 30);
 }
 
@@ -152,7 +149,7 @@ TEST_F(RefreshTest, FindsTheCommitOfAWriterThatRolledBackWhatItHadStaged) {
   }
 }
 
-TEST_F(RefreshTest, FindsTheCommitBehindWhatASnapshotReadsOfARollback) {
+TEST_F(RefreshTest, FindsTheCommitAfterWhatASnapshotReadsOfARollback) {
   Frame frame = Open();
   auto writer = Open().OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -186,21 +183,21 @@ TEST_F(RefreshTest, FollowsACompactionAtOnce) {
   EXPECT_EQ(seen->info().nbytes, 36);
 }
 
-TEST_F(RefreshTest, NoticesWithinASecondThatSomebodyPutAnotherFileThere) {
+TEST_F(RefreshTest, NoticesThatAnotherFileHasTheName) {
   Frame frame = Open();
   ASSERT_TRUE(IsOk(frame.Refresh()));
   const std::string other = dir_.Path("other");
   ASSERT_TRUE(IsOk(WriteFrame(other, PlainCopies(64), MakeNoise(77, 2))));
   std::filesystem::rename(other, path_);
-  const auto begin = steady_clock::now();
-  while (frame.Refresh()->info().nbytes != 77) {
-    ASSERT_LT(steady_clock::now() - begin, std::chrono::seconds(10));
+  // It looks no more than once a second.
+  for (int looks = 0; frame.Refresh()->info().nbytes != 77; ++looks) {
+    ASSERT_LT(looks, 500);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   EXPECT_EQ(DataOf(frame.snapshot()).value(), MakeNoise(77, 2));
 }
 
-TEST_F(RefreshTest, AChunkThatTheMapShowsWrongIsReadOnceMore) {
+TEST_F(RefreshTest, ChunkThatTheMapShowsWrongIsReadOnceMore) {
   files_.reading().bad_maps = false;
   Frame frame = Open();
   {
@@ -211,15 +208,15 @@ TEST_F(RefreshTest, AChunkThatTheMapShowsWrongIsReadOnceMore) {
   files_.reading().bad_maps = true;  // for the longer map that the commit needs
   const auto seen = frame.Refresh();
   ASSERT_TRUE(IsOk(seen));
-  std::vector<std::byte> expected = MakeNoise(100, 1);
-  const std::vector<std::byte> more = MakeNoise(400, 2);
+  Buffer expected = MakeNoise(100, 1);
+  const Buffer more = MakeNoise(400, 2);
   expected.insert(expected.end(), more.begin(), more.end());
   EXPECT_EQ(DataOf(*seen).value(), expected);
 }
 
 class ForkTest : public RefreshTest {};
 
-TEST_F(ForkTest, AChildNeitherWritesNorRefreshesNorHarmsItsParent) {
+TEST_F(ForkTest, ChildNeitherWritesNorRefreshesNorHarmsItsParent) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -244,7 +241,7 @@ TEST_F(ForkTest, AChildNeitherWritesNorRefreshesNorHarmsItsParent) {
   EXPECT_EQ(Open().snapshot().info().nbytes, 600);
 }
 
-TEST_F(ForkTest, AChildLeavesAnUnfinishedFrameToItsParent) {
+TEST_F(ForkTest, ChildLeavesAnUnfinishedFrameToItsParent) {
   const std::string path = dir_.Path("new");
   auto writer = Frame::Build(path, PlainCopies(64));
   ASSERT_TRUE(IsOk(writer));

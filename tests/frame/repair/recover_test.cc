@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -35,7 +34,7 @@ class RecoverTest : public testing::Test {
       for (uint64_t i = 2; i < 4; ++i) {
         ASSERT_TRUE(IsOk(writer->Append(MakeNoise(10, i))));
         ASSERT_TRUE(IsOk(writer->Commit()));
-        const std::vector<std::byte> more = MakeNoise(10, i);
+        const Buffer more = MakeNoise(10, i);
         data_.insert(data_.end(), more.begin(), more.end());
       }
     }
@@ -54,11 +53,11 @@ class RecoverTest : public testing::Test {
 
   const TempDir dir_;
   const std::string path_ = dir_.Path("f");
-  std::vector<std::byte> data_;
-  std::vector<std::byte> bytes_;
+  Buffer data_;
+  Buffer bytes_;
 };
 
-TEST_F(RecoverTest, FoldsTheJournalAndCutsTheRest) {
+TEST_F(RecoverTest, CheckpointsTheJournalAndCutsTheRest) {
   const auto report = Recover(path_);
   ASSERT_TRUE(IsOk(report));
   EXPECT_FALSE(report->header_restored);
@@ -70,7 +69,7 @@ TEST_F(RecoverTest, FoldsTheJournalAndCutsTheRest) {
   ExpectFolded();
 }
 
-TEST_F(RecoverTest, ADryRunTellsTheSameAndWritesNothing) {
+TEST_F(RecoverTest, DryRunReportsTheSameAndWritesNothing) {
   FaultFileSystem files;
   const auto report = Recover(path_, {.dry_run = true, .file_system = &files});
   ASSERT_TRUE(IsOk(report));
@@ -80,26 +79,26 @@ TEST_F(RecoverTest, ADryRunTellsTheSameAndWritesNothing) {
   EXPECT_EQ(FileBytes(path_), bytes_);
 }
 
-TEST_F(RecoverTest, DamageThatItCannotMendIsToldAlsoByADryRun) {
-  const auto expect_told = [&](std::vector<std::byte> bytes) {
+TEST_F(RecoverTest, DamageThatItCannotMendIsReportedAlsoByADryRun) {
+  const auto expect_told = [&](Buffer bytes) {
     PutFileBytes(path_, bytes);
     EXPECT_TRUE(absl::IsDataLoss(Recover(path_).status()));
     EXPECT_TRUE(absl::IsDataLoss(Recover(path_, {.dry_run = true}).status()));
     EXPECT_EQ(FileBytes(path_), bytes);
   };
   // The trailer's fingerprint.
-  std::vector<std::byte> bytes = bytes_;
+  Buffer bytes = bytes_;
   bytes[static_cast<size_t>(PartsOf(bytes_).frame_size) - 1] ^= std::byte{1};
   expect_told(bytes);
-  // The first commit behind it.
+  // The first commit after it.
   bytes = bytes_;
   bytes[static_cast<size_t>(PartsOf(bytes_).frame_size) + 60] ^= std::byte{1};
   expect_told(bytes);
 }
 
-TEST_F(RecoverTest, AnotherFrameBehindIsNotCut) {
+TEST_F(RecoverTest, FrameThatFollowsIsNotCut) {
   ASSERT_TRUE(IsOk(Recover(path_)));
-  std::vector<std::byte> twice = FileBytes(path_);
+  Buffer twice = FileBytes(path_);
   twice.insert(twice.end(), twice.begin(), twice.begin() + std::ssize(twice));
   PutFileBytes(path_, twice);
   EXPECT_TRUE(absl::IsFailedPrecondition(Recover(path_).status()));
@@ -107,9 +106,9 @@ TEST_F(RecoverTest, AnotherFrameBehindIsNotCut) {
   EXPECT_EQ(FileBytes(path_), twice);
 }
 
-TEST_F(RecoverTest, AFrameThatIsWellIsLeftAlone) {
+TEST_F(RecoverTest, IntactFrameIsLeftAlone) {
   ASSERT_TRUE(IsOk(Recover(path_)));
-  const std::vector<std::byte> well = FileBytes(path_);
+  const Buffer well = FileBytes(path_);
   FaultFileSystem files;
   const auto report = Recover(path_, {.file_system = &files});
   ASSERT_TRUE(IsOk(report));
@@ -119,7 +118,7 @@ TEST_F(RecoverTest, AFrameThatIsWellIsLeftAlone) {
   EXPECT_EQ(FileBytes(path_), well);
 }
 
-TEST_F(RecoverTest, RestoresAHeaderThatIsGoneAndFollowsTheJournalBehindIt) {
+TEST_F(RecoverTest, RestoresALostHeaderAndReplaysTheJournal) {
   std::fill(bytes_.begin(), bytes_.begin() + 64, std::byte{0});
   PutFileBytes(path_, bytes_);
   EXPECT_TRUE(absl::IsDataLoss(Frame::Open(path_).status()));
@@ -138,7 +137,7 @@ TEST_F(RecoverTest, EveryBitOfTheHeaderCanBeRestored) {
   const auto header_len = static_cast<size_t>(PartsOf(bytes_).header_len);
   UnsyncedFileSystem files;
   for (size_t bit = 0; bit < 8 * header_len; ++bit) {
-    std::vector<std::byte> damaged = bytes_;
+    Buffer damaged = bytes_;
     damaged[bit / 8] ^= std::byte{1} << (bit % 8);
     PutFileBytes(path_, damaged);
     const auto report = Recover(path_, {.file_system = &files});
@@ -147,10 +146,10 @@ TEST_F(RecoverTest, EveryBitOfTheHeaderCanBeRestored) {
   }
 }
 
-TEST_F(RecoverTest, AHeaderThatLeadsToItsOwnTrailerIsNotReplacedByAnother) {
-  // The index is damaged; an older checkpoint in the file is whole.
+TEST_F(RecoverTest, HeaderThatLeadsToItsOwnTrailerIsNotReplacedByAnother) {
+  // The index is damaged; an older checkpoint in the file is intact.
   ASSERT_TRUE(IsOk(Recover(path_)));
-  std::vector<std::byte> damaged = FileBytes(path_);
+  Buffer damaged = FileBytes(path_);
   const FrameParts parts = PartsOf(damaged);
   std::fill_n(damaged.begin() + parts.index_begin, 16, std::byte{0});
   PutFileBytes(path_, damaged);

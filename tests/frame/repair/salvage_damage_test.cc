@@ -28,7 +28,7 @@ class SalvageEitherWayTest : public Salvaging, public testing::WithParamInterfac
   }
 };
 
-TEST_P(SalvageEitherWayTest, NothingIsLostOfAWholeFrame) {
+TEST_P(SalvageEitherWayTest, NothingIsLostOfAnIntactFrame) {
   const Buffer items = MakeItems(10 * kChunk + 100);
   const auto report = SalvageBytes(MakeFrame(Cut(4, kChunk), {items}), Options());
   ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, items));
@@ -97,7 +97,7 @@ TEST_F(SalvageDamageTest, EachOfTheThreePartsMayBeMissingAlone) {
   }
 }
 
-TEST_F(SalvageDamageTest, ADamagedChunkIsLostAndNamed) {
+TEST_F(SalvageDamageTest, DamagedChunkIsLostAndNamed) {
   const Buffer items = MakeItems(5 * kChunk);
   Buffer frame = MakeFrame(Cut(4, kChunk), {items});
   const ByteRange lost = PlacesOf(frame)[2];
@@ -156,15 +156,15 @@ class SalvageRemainsTest : public Salvaging {
   }
 };
 
-TEST_F(SalvageRemainsTest, ABrokenChunkThatEndsWhereAnotherBeginsHidesNone) {
+TEST_F(SalvageRemainsTest, BrokenChunkThatEndsWhereAnotherBeginsHidesNone) {
   ExpectRemainsHideNothing(std::byte{0}, std::nullopt);
 }
 
-TEST_F(SalvageRemainsTest, APlainCopyHidesNone) {
+TEST_F(SalvageRemainsTest, MemcpyedChunkHidesNone) {
   ExpectRemainsHideNothing(std::byte{2}, 2 * kChunk);
 }
 
-TEST_F(SalvageDamageTest, AChunkWithoutItsHeaderIsLost) {
+TEST_F(SalvageDamageTest, ChunkWithoutItsHeaderIsLost) {
   const Buffer items = MakeNoise(5 * kChunk);
   Buffer frame = MakeFrame(Cut(4, kChunk), {items});
   const ByteRange lost = PlacesOf(frame)[2];
@@ -236,7 +236,7 @@ TEST_F(SalvageJournalTest, ItemsThatReadLikeAChunkAreNoChunk) {
   ExpectSaved(SalvageBytes(bytes), all);
 }
 
-TEST_F(SalvageJournalTest, ADamagedRecordLosesItsItemsOnly) {
+TEST_F(SalvageJournalTest, DamagedRecordLosesItsItemsOnly) {
   Buffer bytes = MakeJournal(Cut(4, kChunk), {MakeNoise(kChunk, 2), MakeNoise(100, 3)});
   const size_t receipt = AsText(bytes).rfind("CAIRNJNL");
   const size_t record = AsText(bytes).rfind("CAIRNJNL", receipt - 1);
@@ -246,7 +246,7 @@ TEST_F(SalvageJournalTest, ADamagedRecordLosesItsItemsOnly) {
   AddTo(all, MakeNoise(kChunk, 2));
   const auto report = SalvageBytes(bytes);
   ASSERT_NO_FATAL_FAILURE(ExpectSaved(report, all));
-  // Behind the receipt there is room that was reserved ahead.
+  // After the receipt there is space that was reserved ahead.
   ASSERT_EQ(report->lost.size(), 3u);
   EXPECT_EQ(report->lost[1].begin, static_cast<int64_t>(record));
   EXPECT_EQ(report->lost[1].end, static_cast<int64_t>(receipt));

@@ -50,7 +50,7 @@ Buffer Beheaded(Buffer frame, size_t count = 512) {
   return frame;
 }
 
-class TrailerSearchTest : public testing::Test {
+class TrailerScannerTest : public testing::Test {
  protected:
   // A frame as it is after each of `commits` writers.
   std::vector<Buffer> History(int commits, const CreateOptions& options) {
@@ -68,7 +68,7 @@ class TrailerSearchTest : public testing::Test {
   const std::string path_ = dir_.Path("f");
 };
 
-class TrailerOfEveryTypeTest : public TrailerSearchTest,
+class TrailerOfEveryTypeTest : public TrailerScannerTest,
                                public testing::WithParamInterface<FingerprintType> {};
 
 TEST_P(TrailerOfEveryTypeTest, HasTheHeaderOfTheNewestCheckpoint) {
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Types, TrailerOfEveryTypeTest,
                          testing::Values(FingerprintType::kNone, FingerprintType::k32Bit,
                                          FingerprintType::k64Bit, FingerprintType::k128Bit));
 
-TEST_F(TrailerSearchTest, TheHeaderThatIsFoundOpensTheFrame) {
+TEST_F(TrailerScannerTest, HeaderThatIsFoundOpensTheFrame) {
   Buffer frame = History(2, SealedWith(FingerprintType::k64Bit)).back();
   frame = Beheaded(frame, HeaderOf(frame).size());
   EXPECT_FALSE(Frame::OpenBuffer(frame).ok());
@@ -100,7 +100,7 @@ TEST_F(TrailerSearchTest, TheHeaderThatIsFoundOpensTheFrame) {
   EXPECT_EQ(ContentOf(opened->snapshot()), data);
 }
 
-TEST_F(TrailerSearchTest, AnOlderCheckpointStandsInForADamagedOne) {
+TEST_F(TrailerScannerTest, OlderCheckpointStandsInForADamagedOne) {
   const std::vector<Buffer> states = History(3, SealedWith(FingerprintType::k64Bit));
   const FrameParts parts = PartsOf(states[2]);
   const int64_t places[] = {parts.index_begin + 40, parts.trailer_begin, parts.trailer_begin + 30,
@@ -114,7 +114,7 @@ TEST_F(TrailerSearchTest, AnOlderCheckpointStandsInForADamagedOne) {
   }
 }
 
-TEST_F(TrailerSearchTest, AFrameThatIsUserDataIsNotTheFileAroundIt) {
+TEST_F(TrailerScannerTest, FrameThatIsUserDataIsNotTheFileAroundIt) {
   const Buffer inner = History(4, SealedWith(FingerprintType::k64Bit)).back();
   const std::string outer_path = dir_.Path("outer");
   ASSERT_TRUE(IsOk(WriteFrame(outer_path, PlainCopies(static_cast<int32_t>(inner.size())), inner)));
@@ -126,7 +126,7 @@ TEST_F(TrailerSearchTest, AFrameThatIsUserDataIsNotTheFileAroundIt) {
   EXPECT_TRUE(IsDamage(FindIn(Beheaded(outer)), "no trailer"));
 }
 
-TEST_F(TrailerSearchTest, AnEmptyFrameThatIsUserDataIsNotTheFileAroundItEither) {
+TEST_F(TrailerScannerTest, EmptyFrameThatIsUserDataIsNotTheFileAroundItEither) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, SealedWith(FingerprintType::k64Bit))));
   const Buffer inner = FileBytes(path_);
   EXPECT_TRUE(IsOk(FindIn(inner)));
@@ -135,19 +135,19 @@ TEST_F(TrailerSearchTest, AnEmptyFrameThatIsUserDataIsNotTheFileAroundItEither) 
   EXPECT_TRUE(IsDamage(FindIn(bytes), "no trailer"));
 }
 
-TEST_F(TrailerSearchTest, BytesBehindTheFrameDoNotMatterWhereverItEnds) {
+TEST_F(TrailerScannerTest, BytesAfterTheFrameDoNotMatterWhereverItEnds) {
   const Buffer frame = History(1, SealedWith(FingerprintType::k64Bit)).back();
   // The search goes in steps of 1 MiB from the end of the file.
-  for (size_t behind = (1 << 20) - 30; behind < (1 << 20) + 30; behind += 3) {
+  for (size_t more = (1 << 20) - 30; more < (1 << 20) + 30; more += 3) {
     Buffer bytes = Beheaded(frame);
-    bytes.resize(frame.size() + behind);
+    bytes.resize(frame.size() + more);
     const auto found = FindIn(bytes);
-    ASSERT_TRUE(IsOk(found)) << behind;
+    ASSERT_TRUE(IsOk(found)) << more;
     EXPECT_EQ(found->end, std::ssize(frame));
   }
 }
 
-TEST_F(TrailerSearchTest, WhatAnotherBlosc2ChangedIsNoStateOfCairns) {
+TEST_F(TrailerScannerTest, WhatAnotherBlosc2ChangedIsNoStateOfCairns) {
   Buffer frame = History(1, SealedWith(FingerprintType::k64Bit)).back();
   DropFingerprint(frame);
   // The layers are still there, and stale as soon as the frame's size is another.
@@ -155,7 +155,7 @@ TEST_F(TrailerSearchTest, WhatAnotherBlosc2ChangedIsNoStateOfCairns) {
   EXPECT_TRUE(IsDamage(FindIn(Beheaded(frame)), "no trailer"));
 }
 
-TEST_F(TrailerSearchTest, FilesWithoutATrailerHaveNone) {
+TEST_F(TrailerScannerTest, FilesWithoutATrailerHaveNone) {
   EXPECT_TRUE(IsDamage(FindIn({}), "no trailer"));
   EXPECT_TRUE(IsDamage(FindIn(MakeNoise(22, 1)), "no trailer"));
   EXPECT_TRUE(IsDamage(FindIn(MakeNoise(100'000, 1)), "no trailer"));
@@ -164,7 +164,7 @@ TEST_F(TrailerSearchTest, FilesWithoutATrailerHaveNone) {
   EXPECT_TRUE(IsDamage(FindIn(Beheaded(History(1, plain).back())), "no trailer"));
 }
 
-TEST_F(TrailerSearchTest, ThousandsOfTailsThatShareOneHeadAreNotReadOneByOne) {
+TEST_F(TrailerScannerTest, ThousandsOfTrailersThatShareOneHeadAreNotReadOneByOne) {
   // Each claims all bytes from the one head on, which holds no layers.
   Buffer bytes =
       ToVector(AsBytes(std::string_view("\x94\x01\x93\xCD\x00\x06\xDE\x00\x00\xDC\x00\x00", 12)));

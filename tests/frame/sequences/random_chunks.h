@@ -24,7 +24,7 @@ struct RandomChunk {
 };
 
 // Any codec, filters and form that a frame of the typesize takes: regular ones, short headers, old
-// versions, plain copies and special values.
+// versions, memcpyed chunks and special values.
 RandomChunk MakeRegularChunk(Random& random, int32_t typesize, size_t nbytes);
 // A chunk of variable blocks.
 RandomChunk MakeVlChunk(Random& random, int32_t typesize, size_t nbytes);

@@ -48,7 +48,7 @@ TEST_F(AppendCompressedTest, ChunkStaysAsItIs) {
   ExpectHolds(frame_.snapshot(), items);
 }
 
-TEST_F(AppendCompressedTest, BytesBehindTheChunkAreLeftOut) {
+TEST_F(AppendCompressedTest, BytesAfterTheChunkAreLeftOut) {
   const Buffer chunk = Compressed(MakeItems(1000), OfTypesize(4));
   Buffer longer = chunk;
   test::AddTo(longer, MakeItems(10));
@@ -69,7 +69,7 @@ TEST_F(AppendCompressedTest, ShortChunkCanOnlyBeTheLast) {
   EXPECT_EQ(writer_.Commit()->info().nbytes, 3000);
 }
 
-TEST_F(AppendCompressedTest, NoChunkFollowsATailOfItems) {
+TEST_F(AppendCompressedTest, NoChunkFollowsAPartialChunk) {
   ASSERT_TRUE(IsOk(writer_.Append(MakeItems(1200))));
   EXPECT_EQ(writer_.AppendCompressed(Compressed(MakeItems(1000), OfTypesize(4))).code(),
             StatusCode::kFailedPrecondition);
@@ -108,7 +108,7 @@ TEST_F(AppendCompressedTest, ChunkWithAShortHeaderIsCodedAgain) {
 TEST_F(AppendCompressedTest, ChunkOfVersion5WithAShortHeaderIsCodedAgain) {
   CompressionOptions options = OfTypesize(4);
   options.format = ChunkFormat::kBlosc1;
-  const Buffer items = test::MakeNoise(1000);  // a plain copy: all versions of it are the same
+  const Buffer items = test::MakeNoise(1000);  // a memcpyed chunk: all versions of it are the same
   Buffer chunk = Compressed(items, options);
   ASSERT_TRUE(InspectChunk(chunk)->memcpyed);
   chunk[kVersionByte] = std::byte{5};
@@ -124,7 +124,7 @@ TEST_F(AppendCompressedTest, ChunkOfVersion4IsCodedAgain) {
   ExpectHolds(frame_.snapshot(), items);
 }
 
-TEST_F(AppendCompressedTest, DictionaryBitOfAPlainCopyIsCleared) {
+TEST_F(AppendCompressedTest, DictionaryBitOfAMemcpyedChunkIsCleared) {
   const Buffer items = test::MakeNoise(1000);
   const Buffer chunk = Compressed(items, OfTypesize(4));
   ASSERT_TRUE(InspectChunk(chunk)->memcpyed);
@@ -218,7 +218,8 @@ TEST(AppendVlChunkTest, FrameOfVariableBlocksTakesNothingElse) {
 TEST(AppendVlChunkTest, FrameOfVariableBlocksThatWasEmptiedTakesOrdinaryChunks) {
   const Buffer items = MakeItems(1000);
   const Buffer variable = test::CompressedVl(items, std::array<size_t, 2>{300, 700}, 4);
-  // Emptied in the commit that appends again, by one that stays in the journal, or that is folded.
+  // Emptied in the commit that appends again, by one that stays in the journal, or that is
+  // checkpointed.
   for (const int commits : {0, 1, 2}) {
     SCOPED_TRACE(commits);
     Frame frame = test::NewInMemory(Cut(4, 1000));

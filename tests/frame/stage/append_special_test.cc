@@ -83,7 +83,7 @@ TEST(AppendSpecialTest, EveryKindReadsBackFromAFixedFrame) {
       const bool stored = special == SpecialValue::kRepeat;
       EXPECT_EQ(snapshot.GetEntry(0)->special, stored ? SpecialValue::kNone : special);
       EXPECT_EQ(InspectChunk(snapshot.GetChunk(0)->bytes())->special, special);
-      // A short stored chunk would be dead at the next append, so it is left to the tail.
+      // A short stored chunk would be dead at the next append, so the items stay pending.
       EXPECT_EQ(InspectChunk(snapshot.GetChunk(3)->bytes())->special,
                 stored ? SpecialValue::kNone : special);
     }
@@ -113,7 +113,7 @@ TEST(AppendSpecialTest, ValuesMayBeWiderThanAChunkCanSay) {
   }
 }
 
-TEST(AppendSpecialTest, ValuesGoOnFromAShortTail) {
+TEST(AppendSpecialTest, ValuesGoOnFromAPartialChunk) {
   for (const SpecialValue special : kKinds) {
     SCOPED_TRACE(static_cast<int>(special));
     Case c(Cut(4, 1000));
@@ -139,7 +139,7 @@ TEST(AppendSpecialTest, ItemsGoOnFromAShortSpecialChunk) {
   }
 }
 
-TEST(AppendSpecialTest, ARunGoesOnFromAShortChunkOfTheSameValueWithoutStoringItems) {
+TEST(AppendSpecialTest, RunGoesOnFromAShortChunkOfTheSameValueWithoutStoringItems) {
   for (const SpecialValue special :
        {SpecialValue::kZeros, SpecialValue::kNans, SpecialValue::kUninit}) {
     SCOPED_TRACE(static_cast<int>(special));

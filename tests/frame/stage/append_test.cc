@@ -37,7 +37,7 @@ std::vector<Buffer> ChunksOfPieces(int32_t typesize, Bytes items, size_t piece) 
 
 std::vector<int32_t> SizesOfChunks(const Snapshot& snapshot) {
   std::vector<int32_t> sizes;
-  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) sizes.push_back(*snapshot.ChunkSize(i));
+  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) sizes.push_back(*snapshot.ChunkNbytes(i));
   return sizes;
 }
 
@@ -66,7 +66,7 @@ TEST(AppendTest, PieceSizesDoNotChangeTheChunks) {
   }
 }
 
-TEST(AppendTest, ChunksAreCutAtWholeItemsOfTheChunksize) {
+TEST(AppendTest, ChunksAreCutAtCompleteItemsOfTheChunksize) {
   Frame frame = test::NewInMemory(Cut(3, 1000));
   Writer writer = *frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer.Append(MakeItems(2100))));
@@ -82,7 +82,7 @@ TEST(AppendTest, ChunksHoldAtLeastOneItem) {
   EXPECT_EQ(SizesOfChunks(*writer.Commit()), (std::vector<int32_t>{300, 300, 300}));
 }
 
-TEST(AppendTest, ShortTailGoesOnAfterCommit) {
+TEST(AppendTest, PartialChunkGoesOnAfterCommit) {
   const Buffer items = MakeItems(5300);
   Frame frame = test::NewInMemory(Cut(4, 1000));
   Writer writer = *frame.OpenWriter();
@@ -94,7 +94,7 @@ TEST(AppendTest, ShortTailGoesOnAfterCommit) {
   EXPECT_EQ(ChunksOf(Checkpointed(frame, writer)), ChunksOfPieces(4, items, items.size()));
 }
 
-TEST(AppendTest, ShortTailGoesOnAfterCloseAndReopen) {
+TEST(AppendTest, PartialChunkGoesOnAfterCloseAndReopen) {
   const test::TempDir dir;
   const std::string path = dir.Path("frame");
   const Buffer items = MakeItems(2100);
@@ -111,7 +111,7 @@ TEST(AppendTest, ShortTailGoesOnAfterCloseAndReopen) {
   EXPECT_EQ(ChunksOf(snapshot), ChunksOfPieces(4, items, items.size()));
 }
 
-TEST(AppendTest, ShortTailOfZerosGoesOn) {
+TEST(AppendTest, PartialChunkOfZerosGoesOn) {
   Frame frame = test::NewInMemory(Cut(4, 1000));
   Writer writer = *frame.OpenWriter();
   Buffer items(1500);
@@ -138,11 +138,11 @@ TEST(AppendTest, EachCallMakesAChunkOfAFrameOfVariableChunks) {
     ExpectHolds(*writer.Commit(), Bytes(items).first(begin));
   }
   EXPECT_EQ(SizesOfChunks(frame.snapshot()), sizes);
-  EXPECT_EQ(frame.snapshot().info().chunksize, 0);
+  EXPECT_TRUE(frame.snapshot().info().variable_chunks);
   EXPECT_EQ(frame.snapshot().info().format_version, 3);
 }
 
-TEST(AppendTest, LastItemNeedNotBeWhole) {
+TEST(AppendTest, LastItemNeedNotBeComplete) {
   const Buffer items = MakeItems(1003);
   Frame frame = test::NewInMemory(Cut(4, 100));
   Writer writer = *frame.OpenWriter();
@@ -168,7 +168,7 @@ TEST(AppendTest, ChunksOfZerosLieInTheIndexOfAFixedFrame) {
   ExpectHolds(snapshot, items);
   constexpr auto kZeros = SpecialValue::kZeros;
   EXPECT_EQ(Specials(snapshot), (std::vector{kZeros, kZeros, SpecialValue::kNone, kZeros, kZeros}));
-  EXPECT_EQ(snapshot.GetEntry(0)->offset, -1);
+  EXPECT_FALSE(snapshot.GetEntry(0)->stored());
   EXPECT_GT(snapshot.GetEntry(2)->offset, 0);
 }
 

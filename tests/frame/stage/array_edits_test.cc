@@ -98,7 +98,7 @@ TEST(ArrayEditsTest, LeavesZerosInThePaddingOfWhatItCuts) {
 }
 
 TEST(ArrayEditsTest, ShowsNothingOfWhatOthersLeftInThePadding) {
-  // C-Blosc2 leaves what was cut off behind the edge.
+  // C-Blosc2 leaves what was cut off beyond the edge.
   Frame frame = NewInMemory(OfArray(SmallArray()));
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -207,7 +207,7 @@ TEST(ArrayEditsTest, IsPartOfOneCommit) {
     writer.Rollback();
     EXPECT_EQ(writer.StagedSnapshot()->array()->shape, (Extents{5, 7}));
     ASSERT_TRUE(IsOk(writer.Resize(Extents{9, 9})));
-    ASSERT_TRUE(IsOk(writer.SetVlmeta("why", Buffer(3))));
+    ASSERT_TRUE(IsOk(writer.SetVlmetalayer("why", Buffer(3))));
     ASSERT_TRUE(IsOk(writer.Commit()));
     ASSERT_TRUE(IsOk(writer.Resize(Extents{1, 1})));
   }
@@ -217,7 +217,7 @@ TEST(ArrayEditsTest, IsPartOfOneCommit) {
   ArrayModel model({5, 7}, 1);
   model.Write(AllOf({5, 7}), Buffer(35, std::byte{1}));
   ExpectArray(snapshot, Resized(model, {9, 9}, 1));
-  EXPECT_TRUE(IsOk(snapshot.GetVlmeta("why")));
+  EXPECT_TRUE(IsOk(snapshot.GetVlmetalayer("why")));
 }
 
 TEST(ArrayEditsTest, GoesToANewFileWhereTheMetalayerPassesTheFirstSector) {
@@ -256,7 +256,7 @@ TEST(ArrayEditsTest, ShrinksPastAChunkThatCannotBeRead) {
   ASSERT_TRUE(IsOk(writer->Close()));
   {
     std::fstream file(dir.Path("a"), std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(frame->snapshot().GetEntry(1)->offset);
+    file.seekp(frame->snapshot().GetEntry(1)->offset.value());
     file << std::string(40, 'x');
   }
   frame = Frame::Open(dir.Path("a"));

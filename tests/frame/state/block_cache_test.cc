@@ -12,6 +12,7 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
+#include "tests/support/bytes.h"
 #include "tests/support/counting_file_system.h"
 #include "tests/support/files.h"
 #include "tests/support/status.h"
@@ -74,7 +75,7 @@ TEST(BlockCacheTest, StaysWithinItsMemoryWhateverTheSizesOfBlocks) {
   EXPECT_EQ(Ask(cache, KeyOf(1, 9, 9), BlockCache::kCapacity, {}), Answer::kMiss) << "too large";
 }
 
-TEST(BlockCacheTest, AScanPushesNothingOut) {
+TEST(BlockCacheTest, ScanPushesNothingOut) {
   BlockCache cache;
   for (int i = 0; i < 2; ++i) Ask(cache, KeyOf(1, 0, 0), 1 << 20, std::byte{1});
   EXPECT_EQ(Ask(cache, KeyOf(1, 0, 0), 1 << 20, std::byte{1}), Answer::kHit);
@@ -243,8 +244,8 @@ TEST_F(CachedReadsTest, SeeOneStateFromManyThreadsWhileAWriterCommits) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Which chunk is damaged is known at its first touch, also when no checkpoint has folded it in.
-TEST_F(CachedReadsTest, AFlippedBitInAJournaledChunkIsFoundAtItsFirstTouch) {
+// Which chunk is damaged is known at its first touch, also when no checkpoint covers it.
+TEST_F(CachedReadsTest, FlippedBitInAJournaledChunkIsFoundAtItsFirstTouch) {
   auto writer = frame_->OpenWriter();
   // The second commit shows that the first one was durable.
   for (const size_t first : {5000, 15'000}) {
@@ -252,11 +253,11 @@ TEST_F(CachedReadsTest, AFlippedBitInAJournaledChunkIsFoundAtItsFirstTouch) {
     ASSERT_TRUE(IsOk(writer->Commit()));
   }
   const int64_t nchunk = 5000 * 4 / 8192;
-  const int64_t offset = frame_->snapshot().GetEntry(nchunk)->offset;
-  const std::vector<std::byte> good = test::FileBytes(path_);
-  std::vector<std::byte> raw(8192);
+  const int64_t offset = frame_->snapshot().GetEntry(nchunk)->offset.value();
+  const test::Buffer good = test::FileBytes(path_);
+  test::Buffer raw(8192);
   for (size_t at = static_cast<size_t>(offset) + 32; at < static_cast<size_t>(offset) + 40; ++at) {
-    std::vector<std::byte> bad = good;
+    test::Buffer bad = good;
     bad[at] ^= std::byte{1};
     auto opened = Frame::OpenBuffer(bad);
     ASSERT_TRUE(IsOk(opened));

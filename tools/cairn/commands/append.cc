@@ -24,6 +24,7 @@
 #include "tools/cairn/text/stored_size.h"
 #include "tools/cairn/text/units.h"
 #include "tools/cairn/text/words.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -44,76 +45,68 @@ struct AppendFlags {
 
 // Where chunks may differ in size, one run of the command makes one chunk.
 absl::StatusOr<int64_t> AppendOneChunk(Input& input, Writer& writer) {
-  const absl::StatusOr<std::vector<std::byte>> all = input.ReadAll(kMaxChunkBytes);
-  if (!all.ok()) return all.status();
-  if (!all->empty()) {
-    if (absl::Status status = writer.Append(*all); !status.ok()) return status;
+  ASSIGN_OR_RETURN(const std::vector<std::byte> all, input.ReadAll(kMaxChunkBytes));
+  if (!all.empty()) {
+    RETURN_IF_ERROR(writer.Append(all));
   }
-  return static_cast<int64_t>(all->size());
+  return static_cast<int64_t>(all.size());
 }
 
 // Nothing of the input is committed before its end.
 absl::StatusOr<int64_t> AppendAtOnce(Input& input, Writer& writer, const FrameInfo& info,
                                      bool allow_partial) {
-  const int32_t chunksize = info.chunksize < 0 ? WriterOptions().chunksize : info.chunksize;
+  const int32_t chunksize = info.chunksize.value_or(WriterOptions().chunksize);
   // Where chunks differ in size nothing completes an item that the last one left short.
-  const int64_t pending = chunksize == 0 ? 0 : info.nbytes % info.typesize;
+  const int64_t pending = info.variable_chunks ? 0 : info.nbytes % info.typesize;
   const auto check = [&](int64_t size) {
     return allow_partial ? absl::OkStatus() : CheckWholeItems(input, size, pending, info.typesize);
   };
   if (input.size()) {
-    if (absl::Status status = check(*input.size()); !status.ok()) return status;
+    RETURN_IF_ERROR(check(*input.size()));
   }
   Progress progress("appending", input.size());
-  const absl::StatusOr<int64_t> size = chunksize == 0
+  ASSIGN_OR_RETURN(const int64_t size, info.variable_chunks
                                            ? AppendOneChunk(input, writer)
-                                           : AppendInput(input, writer, chunksize, progress);
-  if (!size.ok()) return size.status();
-  if (absl::Status status = check(*size); !status.ok()) return status;
-  if (absl::Status status = writer.Close(); !status.ok()) return status;
+                                           : AppendInput(input, writer, chunksize, progress));
+  RETURN_IF_ERROR(check(size));
+  RETURN_IF_ERROR(writer.Close());
   return size;
 }
 
 // The same for an array.
 absl::StatusOr<int64_t> AppendToArray(int axis, Input& input, Writer& writer) {
   Progress progress("appending", input.size());
-  const absl::StatusOr<int64_t> size = AppendAlong(axis, input, writer, progress);
-  if (!size.ok()) return size.status();
-  if (absl::Status status = writer.Close(); !status.ok()) return status;
+  ASSIGN_OR_RETURN(const int64_t size, AppendAlong(axis, input, writer, progress));
+  RETURN_IF_ERROR(writer.Close());
   return size;
 }
 
 absl::StatusOr<int64_t> AppendTo(Frame& frame, Input& input, const AppendFlags& flags) {
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
-  absl::StatusOr<Writer> writer =
-      frame.OpenWriter({.wait = flags.wait, .executor = executor.get()});
-  if (!writer.ok()) return writer.status();
-  const absl::StatusOr<FrameInfo> info = NewestInfo(frame);
-  if (!info.ok()) return info.status();
-  if (flags.axis) return AppendToArray(*flags.axis, input, *writer);
-  if (!flags.commit_every) return AppendAtOnce(input, *writer, *info, flags.allow_partial);
+  ASSIGN_OR_RETURN(Writer writer,
+                   frame.OpenWriter({.wait = flags.wait, .executor = executor.get()}));
+  ASSIGN_OR_RETURN(const FrameInfo info, NewestInfo(frame));
+  if (flags.axis) return AppendToArray(*flags.axis, input, writer);
+  if (!flags.commit_every) return AppendAtOnce(input, writer, info, flags.allow_partial);
   const BatchOptions options = {.items = *flags.commit_every,
                                 .durability = *FindWord(kDurabilityWords, flags.durability),
                                 .ack = flags.ack};
-  return BatchAppender(*writer, *info, options).Run(input);
+  return BatchAppender(writer, info, options).Run(input);
 }
 
 absl::Status Append(const AppendFlags& flags) {
-  absl::StatusOr<Input> input = Input::Open(flags.input);
-  if (!input.ok()) return input.status();
-  if (input->IsSameFileAs(flags.frame)) {
+  ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
+  if (input.IsSameFileAs(flags.frame)) {
     return absl::InvalidArgumentError(absl::StrCat(flags.frame, ": cannot append to itself"));
   }
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
-  if (!frame.ok()) return frame.status();
-  const absl::StatusOr<int64_t> size = AppendTo(*frame, *input, flags);
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  const absl::StatusOr<int64_t> size = AppendTo(frame, input, flags);
   if (!size.ok() || flags.quiet || flags.ack) return size.status();
-  const absl::StatusOr<FrameInfo> info = NewestInfo(*frame);
-  if (!info.ok()) return info.status();
+  ASSIGN_OR_RETURN(const FrameInfo info, NewestInfo(frame));
   return WriteLines({absl::StrFormat(
       "%s: %s appended, now %s in %s (%s), %s", flags.frame, FormatByteSize(*size),
-      FormatByteSize(info->nbytes), FormatByteSize(StoredSize(*info)),
-      FormatRatio(info->nbytes, StoredSize(*info)), FormatCount(info->nchunks, "chunk"))});
+      FormatByteSize(info.nbytes), FormatByteSize(StoredSize(info)),
+      FormatRatio(info.nbytes, StoredSize(info)), FormatCount(info.nchunks, "chunk"))});
 }
 
 // Commits on the way.

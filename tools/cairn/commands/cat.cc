@@ -21,6 +21,7 @@
 #include "tools/cairn/streams/data_out.h"
 #include "tools/cairn/streams/follow.h"
 #include "tools/cairn/text/about.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -48,28 +49,24 @@ absl::Status CatBox(const Snapshot& snapshot, const CatFlags& flags) {
   if (!snapshot.array()) {
     return absl::FailedPreconditionError("--box: the frame holds no n-dimensional array");
   }
-  const absl::StatusOr<Box> box = ParseBox(*flags.box, snapshot.array()->shape);
-  if (!box.ok()) return box.status();
+  ASSIGN_OR_RETURN(const Box box, ParseBox(*flags.box, snapshot.array()->shape));
   // An empty box asks whether the frame has what its array claims, before anything is multiplied.
-  if (const std::vector<int64_t> nothing(box->shape.size()); !nothing.empty()) {
-    const absl::Status status = snapshot.ReadBox(box->start, nothing, {});
-    if (!status.ok()) return status;
+  if (const std::vector<int64_t> nothing(box.shape.size()); !nothing.empty()) {
+    RETURN_IF_ERROR(snapshot.ReadBox(box.start, nothing, {}));
   }
   const int64_t typesize = snapshot.info().typesize;
-  const int64_t nbytes = CountItems(*box) * typesize;
-  if (absl::Status status = CheckMaxBytes(flags.max_bytes, nbytes); !status.ok()) return status;
+  const int64_t nbytes = CountItems(box) * typesize;
+  RETURN_IF_ERROR(CheckMaxBytes(flags.max_bytes, nbytes));
   Progress progress(BarLabel(), nbytes);
   std::optional<Buffer> buffer;
   int64_t done = 0;
-  return ForEachPiece(*box, kPiece / typesize, [&](const Box& part) {
+  return ForEachPiece(box, kPiece / typesize, [&](const Box& part) {
     const int64_t size = CountItems(part) * typesize;
     if (!buffer || buffer->bytes().size() < static_cast<size_t>(size)) {
       buffer.emplace(static_cast<size_t>(size));
     }
     const MutableBytes items = buffer->first(static_cast<size_t>(size));
-    if (absl::Status status = snapshot.ReadBox(part.start, part.shape, items); !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(snapshot.ReadBox(part.start, part.shape, items));
     progress.Show(done += size);
     return WriteStdout(items);
   });
@@ -96,26 +93,23 @@ absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info)
 
 absl::Status CatChunk(const Snapshot& snapshot, const CatFlags& flags) {
   const int64_t chunk = *flags.chunk;
-  if (absl::Status status = CheckChunkExists(snapshot.info(), chunk); !status.ok()) return status;
-  const absl::StatusOr<int32_t> size = snapshot.ChunkSize(chunk);
-  if (!size.ok()) return size.status();
-  if (absl::Status status = CheckMaxBytes(flags.max_bytes, *size); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckChunkExists(snapshot.info(), chunk));
+  ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkNbytes(chunk));
+  RETURN_IF_ERROR(CheckMaxBytes(flags.max_bytes, size));
   Progress progress(BarLabel(), std::nullopt);
   return WriteChunks(snapshot, {chunk, chunk + 1}, progress);
 }
 
 absl::Status CatItems(const Snapshot& snapshot, const CatFlags& flags) {
   const FrameInfo& info = snapshot.info();
-  const absl::StatusOr<Range> range = BytesOfItems(flags, info);
-  if (!range.ok()) return range.status();
-  const Range& bytes = *range;
-  const absl::Status allowed = CheckMaxBytes(flags.max_bytes, bytes.end - bytes.begin);
-  if (!allowed.ok()) return allowed;
+  ASSIGN_OR_RETURN(const Range range, BytesOfItems(flags, info));
+  const Range& bytes = range;
+  RETURN_IF_ERROR(CheckMaxBytes(flags.max_bytes, bytes.end - bytes.begin));
   Progress progress(BarLabel(), bytes.end - bytes.begin);
   // Chunks may hold more than the header says of them all.
   const bool whole = bytes.begin == 0 && bytes.end == info.nbytes && !flags.max_bytes;
   // Without a common size the way from a byte to its chunk is long; chunk by chunk it is short.
-  if (whole && info.chunksize <= 0) return WriteChunks(snapshot, {0, info.nchunks}, progress);
+  if (whole && !info.chunksize) return WriteChunks(snapshot, {0, info.nchunks}, progress);
   return WriteBytes(snapshot, bytes, progress);
 }
 
@@ -134,10 +128,9 @@ absl::Status Cat(const CatFlags& flags) {
   options.offset = flags.offset;
   options.generation = flags.generation;
   options.executor = executor.get();
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
-  if (!frame.ok()) return frame.status();
-  const Snapshot snapshot = frame->snapshot();
-  if (flags.follow) return CatAndFollow(*frame, flags);
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, options));
+  const Snapshot snapshot = frame.snapshot();
+  if (flags.follow) return CatAndFollow(frame, flags);
   const absl::Status status = flags.box     ? CatBox(snapshot, flags)
                               : flags.chunk ? CatChunk(snapshot, flags)
                                             : CatItems(snapshot, flags);

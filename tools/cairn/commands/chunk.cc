@@ -19,6 +19,7 @@
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/stored_size.h"
 #include "tools/cairn/text/units.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -43,16 +44,13 @@ using Edit = absl::FunctionRef<absl::Status(Writer& writer, const FrameInfo& inf
 // Makes one edit durable, or nothing of it, and says what became of the frame.
 absl::Status EditFrame(const ChunkFlags& flags, std::string_view done, Edit edit) {
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
-  if (!frame.ok()) return frame.status();
-  absl::StatusOr<Writer> writer =
-      frame->OpenWriter({.wait = flags.wait, .executor = executor.get()});
-  if (!writer.ok()) return writer.status();
-  const absl::StatusOr<FrameInfo> before = NewestInfo(*frame);
-  if (!before.ok()) return before.status();
-  if (absl::Status status = edit(*writer, *before); !status.ok()) return status;
-  if (absl::Status status = writer->Close(); !status.ok()) return status;
-  const absl::StatusOr<FrameInfo> after = NewestInfo(*frame);
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Writer writer,
+                   frame.OpenWriter({.wait = flags.wait, .executor = executor.get()}));
+  ASSIGN_OR_RETURN(const FrameInfo before, NewestInfo(frame));
+  RETURN_IF_ERROR(edit(writer, before));
+  RETURN_IF_ERROR(writer.Close());
+  const absl::StatusOr<FrameInfo> after = NewestInfo(frame);
   if (!after.ok() || flags.quiet) return after.status();
   return WriteLines({absl::StrFormat(
       "%s: %s, now %s, %s in %s", flags.frame, done, FormatCount(after->nchunks, "chunk"),
@@ -61,21 +59,20 @@ absl::Status EditFrame(const ChunkFlags& flags, std::string_view done, Edit edit
 
 // All of the input, but never more than one chunk can be.
 absl::StatusOr<std::vector<std::byte>> ReadItems(Input& input, const FrameInfo& info) {
-  return input.ReadAll(static_cast<size_t>(info.chunksize > 0 ? info.chunksize : kMaxChunkBytes));
+  return input.ReadAll(static_cast<size_t>(info.chunksize.value_or(kMaxChunkBytes)));
 }
 
 absl::StatusOr<std::vector<std::byte>> ReadChunk(Input& input) {
-  absl::StatusOr<std::vector<std::byte>> chunk = input.ReadAll(MaxCompressedSize(kMaxChunkBytes));
-  if (!chunk.ok()) return chunk.status();
-  const absl::StatusOr<ChunkInfo> info = InspectChunk(*chunk);
+  ASSIGN_OR_RETURN(std::vector<std::byte> chunk, input.ReadAll(MaxCompressedSize(kMaxChunkBytes)));
+  const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk);
   if (!info.ok()) {
     return absl::Status(info.status().code(),
                         absl::StrCat(input.name(), ": ", info.status().message()));
   }
-  if (static_cast<size_t>(info->cbytes) == chunk->size()) return chunk;
+  if (static_cast<size_t>(info->cbytes) == chunk.size()) return chunk;
   return absl::DataLossError(absl::StrFormat("%s: a chunk of %d bytes followed by %d more",
                                              input.name(), info->cbytes,
-                                             chunk->size() - static_cast<size_t>(info->cbytes)));
+                                             chunk.size() - static_cast<size_t>(info->cbytes)));
 }
 
 absl::Status CheckInsertion(const FrameInfo& info, int64_t index) {
@@ -86,7 +83,7 @@ absl::Status CheckInsertion(const FrameInfo& info, int64_t index) {
 }
 
 absl::Status CheckRange(const FrameInfo& info, int64_t index, int64_t count) {
-  if (absl::Status status = CheckChunkExists(info, index); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckChunkExists(info, index));
   if (count <= info.nchunks - index) return absl::OkStatus();
   return absl::OutOfRangeError(absl::StrFormat("the frame has %s, not %d from chunk %d",
                                                FormatCount(info.nchunks, "chunk"), count, index));
@@ -95,14 +92,13 @@ absl::Status CheckRange(const FrameInfo& info, int64_t index, int64_t count) {
 // Where the bytes of a chunk go.
 struct Destination {
   absl::Status (*check)(const FrameInfo& info, int64_t index);
-  absl::Status (Writer::*items)(int64_t, Bytes);
+  absl::Status (Writer::*items)(int64_t, Items);
   absl::Status (Writer::*compressed)(int64_t, Bytes);
 };
 
 absl::Status PutChunk(const ChunkFlags& flags, std::string_view done, const Destination& put) {
-  absl::StatusOr<Input> input = Input::Open(flags.input);
-  if (!input.ok()) return input.status();
-  if (input->IsSameFileAs(flags.frame)) {
+  ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
+  if (input.IsSameFileAs(flags.frame)) {
     return absl::InvalidArgumentError(
         absl::StrCat(flags.frame, ": cannot become a chunk of itself"));
   }
@@ -110,11 +106,10 @@ absl::Status PutChunk(const ChunkFlags& flags, std::string_view done, const Dest
                    [&](Writer& writer, const FrameInfo& info) {
                      absl::Status status = put.check(info, flags.index);
                      if (!status.ok()) return status;
-                     const absl::StatusOr<std::vector<std::byte>> bytes =
-                         flags.compressed ? ReadChunk(*input) : ReadItems(*input, info);
-                     if (!bytes.ok()) return bytes.status();
-                     const auto method = flags.compressed ? put.compressed : put.items;
-                     return (writer.*method)(flags.index, *bytes);
+                     ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
+                                      flags.compressed ? ReadChunk(input) : ReadItems(input, info));
+                     return flags.compressed ? (writer.*put.compressed)(flags.index, bytes)
+                                             : (writer.*put.items)(flags.index, bytes);
                    });
 }
 
@@ -139,7 +134,7 @@ absl::Status Delete(const ChunkFlags& flags) {
 absl::Status Reorder(const ChunkFlags& flags) {
   return EditFrame(flags, "reordered", [&](Writer& writer, const FrameInfo& info) {
     for (const int64_t chunk : flags.order) {
-      if (absl::Status status = CheckChunkExists(info, chunk); !status.ok()) return status;
+      RETURN_IF_ERROR(CheckChunkExists(info, chunk));
     }
     return writer.Reorder(flags.order);
   });

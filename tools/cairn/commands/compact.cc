@@ -12,6 +12,7 @@
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/units.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -35,13 +36,14 @@ absl::Status Print(const CompactFlags& flags, const CompactReport& report) {
 
 absl::StatusOr<CompactReport> CompactFrame(const std::string& path) {
   const HeldSignals signals;
-  absl::StatusOr<Frame> frame = Frame::Open(path);
-  if (!frame.ok()) return frame.status();
-  Progress progress("compacting", frame->snapshot().info().nchunks, "chunk");
-  return frame->Compact([&](int64_t chunks) {
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(path));
+  Progress progress("compacting", frame.snapshot().info().nchunks, "chunk");
+  CompactOptions options;
+  options.progress = [&](int64_t chunks) {
     progress.Show(chunks);
     return signals.Check().ok();
-  });
+  };
+  return frame.Compact(options);
 }
 
 absl::Status Compact(const CompactFlags& flags) {

@@ -23,6 +23,7 @@
 #include "tools/cairn/report/damage_check.h"
 #include "tools/cairn/streams/chunk_copier.h"
 #include "tools/cairn/text/about.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -33,28 +34,6 @@ struct CopyFlags {
   NewFrameFlags frame;
   int64_t offset = 0;
 };
-
-// The options under which the input would have been made.
-CreateOptions OptionsOf(const Snapshot& snapshot) {
-  const FrameInfo& info = snapshot.info();
-  CreateOptions options;
-  CompressionOptions& compression = options.compression;
-  compression.codec = info.codec;
-  compression.codec_meta = info.codec_meta;
-  compression.clevel = info.clevel;
-  compression.typesize = info.typesize;
-  compression.blocksize = info.blocksize;
-  compression.split_mode = info.split_mode;
-  compression.filters = info.filters;
-  for (FilterStage& stage : compression.filters) {
-    // The repaired filter stands in for the one that is only read.
-    if (stage.filter == Filter::kByteDeltaBuggy) stage.filter = Filter::kByteDelta;
-  }
-  compression.use_dict = info.use_dict;
-  if (info.chunksize >= 0) options.chunksize = info.chunksize;
-  options.metalayers = snapshot.metalayers();
-  return options;
-}
 
 bool IsArray(const Snapshot& snapshot) {
   constexpr std::array<std::string_view, 2> kGeometries = {"b2nd", "caterva"};
@@ -116,9 +95,8 @@ absl::StatusOr<Writer> StartFrame(const NewFrameFlags& flags, CreateOptions opti
 absl::Status CopyMetadata(const Snapshot& snapshot, const std::vector<Metalayer>& more,
                           Writer& writer) {
   for (const std::string& name : snapshot.vlmetalayers()) {
-    const absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmeta(name);
-    if (!content.ok()) return content.status();
-    if (absl::Status status = writer.SetVlmeta(name, *content); !status.ok()) return status;
+    ASSIGN_OR_RETURN(const std::vector<std::byte> content, snapshot.GetVlmetalayer(name));
+    RETURN_IF_ERROR(writer.SetVlmetalayer(name, content));
   }
   return SetVlmetalayers(more, writer);
 }
@@ -129,28 +107,25 @@ absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags,
                     const HeldSignals& signals) {
   const bool recode = flags.compression().given() || flags.has_chunk_size();
   const CopyMode mode = recode ? CopyMode::kRecode : CopyMode::kAsTheyAre;
-  CreateOptions base = OptionsOf(snapshot);
+  CreateOptions base = snapshot.create_options();
   if (recode) {
-    if (absl::Status status = CheckRecoding(snapshot, flags); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckRecoding(snapshot, flags));
     if (const auto& array = snapshot.array()) {
-      const absl::StatusOr<int32_t> blocksize = BlockSizeOf(*array, base.compression.typesize);
-      if (!blocksize.ok()) return blocksize.status();
-      base.compression.blocksize = *blocksize;
+      ASSIGN_OR_RETURN(const int32_t blocksize, BlockSizeOf(*array, base.compression.typesize));
+      base.compression.blocksize = blocksize;
     }
   }
-  absl::StatusOr<CreateOptions> options = flags.Over(std::move(base), layers.metalayers);
-  if (!options.ok()) return options.status();
-  options->compression.executor = executor;
-  absl::StatusOr<Writer> writer = StartFrame(flags, *options, mode);
+  ASSIGN_OR_RETURN(CreateOptions options, flags.Over(std::move(base), layers.metalayers));
+  options.compression.executor = executor;
+  absl::StatusOr<Writer> writer = StartFrame(flags, options, mode);
   if (!writer.ok()) return About(flags.out(), writer.status());
-  if (absl::Status status = CopyMetadata(snapshot, layers.vlmetalayers, *writer); !status.ok())
-    return status;
+  RETURN_IF_ERROR(CopyMetadata(snapshot, layers.vlmetalayers, *writer));
 
   Progress progress("copying", snapshot.info().nbytes);
-  ChunkCopier copier(snapshot, *writer, options->compression.typesize, mode);
+  ChunkCopier copier(snapshot, *writer, options.compression.typesize, mode);
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
-    if (absl::Status status = signals.Check(); !status.ok()) return status;
-    if (absl::Status status = copier.Copy(i); !status.ok()) return status;
+    RETURN_IF_ERROR(signals.Check());
+    RETURN_IF_ERROR(copier.Copy(i));
     progress.Show(copier.nbytes());
   }
   return About(flags.out(), flags.Close(*writer));
@@ -166,22 +141,19 @@ absl::Status CheckPlaces(const Snapshot& snapshot, const CopyFlags& flags) {
 
 absl::Status Copy(const CopyFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
-  const absl::StatusOr<NewFrameFlags::Layers> layers = flags.frame.ReadLayers();
-  if (!layers.ok()) return layers.status();
+  ASSIGN_OR_RETURN(const NewFrameFlags::Layers layers, flags.frame.ReadLayers());
   const HeldSignals signals;
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
   OpenOptions options;
   options.offset = flags.offset;
   options.executor = executor.get();
-  const absl::StatusOr<Frame> frame = Frame::Open(flags.in, options);
-  if (!frame.ok()) return frame.status();
-  if (absl::Status status = CheckPlaces(frame->snapshot(), flags); !status.ok()) return status;
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.in, options));
+  RETURN_IF_ERROR(CheckPlaces(frame.snapshot(), flags));
   // A copy would pass damage off as sealed.
-  if (absl::Status status = CheckTrailer(frame->snapshot()); !status.ok()) return status;
-  const absl::Status made =
-      CopyTo(frame->snapshot(), flags.frame, *layers, executor.get(), signals);
+  RETURN_IF_ERROR(CheckTrailer(frame.snapshot()));
+  const absl::Status made = CopyTo(frame.snapshot(), flags.frame, layers, executor.get(), signals);
   const absl::Status status = flags.frame.Report(made, start);
-  return status.ok() ? CheckDamage(frame->snapshot()) : status;
+  return status.ok() ? CheckDamage(frame.snapshot()) : status;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/units.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -58,13 +59,11 @@ std::string JsonOfHistory(const History& history) {
 absl::Status ListHistory(const HistoryFlags& flags) {
   OpenOptions options;
   options.offset = flags.offset;
-  const absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
-  if (!frame.ok()) return frame.status();
-  const absl::StatusOr<History> history = frame->History(flags.page);
-  if (!history.ok()) return history.status();
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, options));
+  ASSIGN_OR_RETURN(const History history, frame.History(flags.page));
   const absl::Status status =
-      WriteStdout(flags.json ? JsonOfHistory(*history) : TextOfHistory(*history));
-  return status.ok() ? CheckDamage(frame->snapshot()) : status;
+      WriteStdout(flags.json ? JsonOfHistory(history) : TextOfHistory(history));
+  return status.ok() ? CheckDamage(frame.snapshot()) : status;
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "tools/cairn/report/meta_text.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/units.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -37,26 +38,23 @@ struct MetaFlags {
 absl::StatusOr<Snapshot> OpenSnapshot(const MetaFlags& flags) {
   OpenOptions options;
   options.offset = flags.offset;
-  const absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
-  if (!frame.ok()) return frame.status();
-  return frame->snapshot();
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, options));
+  return frame.snapshot();
 }
 
 absl::Status List(const MetaFlags& flags) {
-  const absl::StatusOr<Snapshot> snapshot = OpenSnapshot(flags);
-  if (!snapshot.ok()) return snapshot.status();
+  ASSIGN_OR_RETURN(const Snapshot snapshot, OpenSnapshot(flags));
   std::vector<LayerSize> layers;
-  for (const Metalayer& layer : snapshot->metalayers()) {
+  for (const Metalayer& layer : snapshot.metalayers()) {
     layers.push_back({.fixed = true, .name = layer.name, .size = layer.content.size()});
   }
-  for (const std::string& name : ReadableVlmeta(*snapshot)) {
-    const absl::StatusOr<std::vector<std::byte>> content = snapshot->GetVlmeta(name);
-    if (!content.ok()) return content.status();
-    layers.push_back({.fixed = false, .name = name, .size = content->size()});
+  for (const std::string& name : ReadableVlmeta(snapshot)) {
+    ASSIGN_OR_RETURN(const std::vector<std::byte> content, snapshot.GetVlmetalayer(name));
+    layers.push_back({.fixed = false, .name = name, .size = content.size()});
   }
   const absl::Status status =
       WriteStdout(flags.json ? JsonOfLayerSizes(layers) : TextOfLayerSizes(layers));
-  return status.ok() ? CheckDamage(*snapshot) : status;
+  return status.ok() ? CheckDamage(snapshot) : status;
 }
 
 bool HasLayer(const Snapshot& snapshot, bool fixed, const std::string& name) {
@@ -90,36 +88,31 @@ absl::Status PrintContent(const std::vector<std::byte>& content, const MetaFlags
 }
 
 absl::Status Get(const MetaFlags& flags) {
-  const absl::StatusOr<Snapshot> snapshot = OpenSnapshot(flags);
-  if (!snapshot.ok()) return snapshot.status();
-  const absl::Status damage = CheckDamage(*snapshot);
+  ASSIGN_OR_RETURN(const Snapshot snapshot, OpenSnapshot(flags));
+  const absl::Status damage = CheckDamage(snapshot);
   // A layer that is not to be seen may be what the damage took.
-  if (absl::Status missing = CheckLayer(*snapshot, flags); !missing.ok()) {
+  if (absl::Status missing = CheckLayer(snapshot, flags); !missing.ok()) {
     return damage.ok() ? missing : damage;
   }
-  const absl::StatusOr<std::vector<std::byte>> content =
-      flags.fixed ? snapshot->GetMetalayer(flags.name) : snapshot->GetVlmeta(flags.name);
-  if (!content.ok()) return content.status();
-  const absl::Status status = PrintContent(*content, flags);
+  ASSIGN_OR_RETURN(const std::vector<std::byte> content, flags.fixed
+                                                             ? snapshot.GetMetalayer(flags.name)
+                                                             : snapshot.GetVlmetalayer(flags.name));
+  const absl::Status status = PrintContent(content, flags);
   return status.ok() ? damage : status;
 }
 
 absl::Status Set(const MetaFlags& flags) {
-  absl::StatusOr<Input> input = Input::Open(flags.input);
-  if (!input.ok()) return input.status();
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
-  if (!frame.ok()) return frame.status();
-  absl::StatusOr<Writer> writer = frame->OpenWriter({.wait = flags.wait});
-  if (!writer.ok()) return writer.status();
+  ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait}));
   if (flags.fixed) {
-    if (absl::Status status = CheckLayer(*frame, flags); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckLayer(frame, flags));
   }
-  const absl::StatusOr<std::vector<std::byte>> content =
-      input->ReadAll(static_cast<size_t>(Limits().max_metadata_nbytes));
-  if (!content.ok()) return content.status();
-  const absl::Status status = flags.fixed ? writer->SetMetalayer(flags.name, *content)
-                                          : writer->SetVlmeta(flags.name, *content);
-  return status.ok() ? writer->Close() : status;
+  ASSIGN_OR_RETURN(const std::vector<std::byte> content,
+                   input.ReadAll(static_cast<size_t>(Limits().max_metadata_nbytes)));
+  const absl::Status status = flags.fixed ? writer.SetMetalayer(flags.name, content)
+                                          : writer.SetVlmetalayer(flags.name, content);
+  return status.ok() ? writer.Close() : status;
 }
 
 // Its place in the header cannot go.
@@ -131,22 +124,19 @@ absl::Status CannotRemove(absl::StatusCode code, const MetaFlags& flags) {
 
 // Keeps no snapshot, as above.
 absl::Status CheckRemovable(Frame& frame, const MetaFlags& flags) {
-  const absl::StatusOr<Snapshot> snapshot = frame.Refresh();
-  if (!snapshot.ok()) return snapshot.status();
-  const bool fixed = HasLayer(*snapshot, true, flags.name);
-  if (!fixed || HasLayer(*snapshot, false, flags.name)) return CheckLayer(*snapshot, flags);
+  ASSIGN_OR_RETURN(const Snapshot snapshot, frame.Refresh());
+  const bool fixed = HasLayer(snapshot, true, flags.name);
+  if (!fixed || HasLayer(snapshot, false, flags.name)) return CheckLayer(snapshot, flags);
   return CannotRemove(absl::StatusCode::kFailedPrecondition, flags);
 }
 
 absl::Status Remove(const MetaFlags& flags) {
   if (flags.fixed) return CannotRemove(absl::StatusCode::kInvalidArgument, flags);
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
-  if (!frame.ok()) return frame.status();
-  absl::StatusOr<Writer> writer = frame->OpenWriter({.wait = flags.wait});
-  if (!writer.ok()) return writer.status();
-  if (absl::Status refused = CheckRemovable(*frame, flags); !refused.ok()) return refused;
-  const absl::Status status = writer->DeleteVlmeta(flags.name);
-  return status.ok() ? writer->Close() : status;
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait}));
+  RETURN_IF_ERROR(CheckRemovable(frame, flags));
+  const absl::Status status = writer.DeleteVlmetalayer(flags.name);
+  return status.ok() ? writer.Close() : status;
 }
 
 // A verb of the group, which runs `command`.

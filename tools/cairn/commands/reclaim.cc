@@ -14,6 +14,7 @@
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/units.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -42,16 +43,13 @@ absl::Status Print(const ReclaimFlags& flags, const ReclaimReport& report) {
 }
 
 absl::Status Reclaim(const ReclaimFlags& flags) {
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
-  if (!frame.ok()) return frame.status();
-  absl::StatusOr<Writer> writer = frame->OpenWriter({.wait = flags.wait});
-  if (!writer.ok()) return writer.status();
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait}));
   // This handle shall not be the reader that holds an older state.
-  if (absl::Status status = frame->Refresh().status(); !status.ok()) return status;
-  const absl::StatusOr<ReclaimReport> report = writer->Reclaim({.keep_generations = flags.keep});
-  if (!report.ok()) return report.status();
-  if (absl::Status status = writer->Close(); !status.ok() || flags.quiet) return status;
-  return Print(flags, *report);
+  RETURN_IF_ERROR(frame.Refresh().status());
+  ASSIGN_OR_RETURN(const ReclaimReport report, writer.Reclaim({.keep_generations = flags.keep}));
+  if (absl::Status status = writer.Close(); !status.ok() || flags.quiet) return status;
+  return Print(flags, report);
 }
 
 }  // namespace

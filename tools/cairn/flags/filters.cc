@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 
 #include "tools/cairn/text/words.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -74,9 +75,8 @@ absl::StatusOr<std::vector<FilterStage>> ParseFilters(std::string_view text, int
   if (text == "none") return filters;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    const auto stage = ParseStage(text.substr(begin, end - begin), typesize);
-    if (!stage.ok()) return stage.status();
-    filters.push_back(*stage);
+    ASSIGN_OR_RETURN(const auto stage, ParseStage(text.substr(begin, end - begin), typesize));
+    filters.push_back(stage);
     begin = end + 1;
   }
   if (filters.size() > kMaxFilters) {

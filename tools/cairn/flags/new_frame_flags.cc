@@ -13,6 +13,7 @@
 #include "tools/cairn/text/stored_size.h"
 #include "tools/cairn/text/units.h"
 #include "tools/cairn/text/words.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -43,9 +44,8 @@ void NewFrameFlags::AddTo(CLI::App& app, Absent absent) {
 
 absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base,
                                                   std::vector<Metalayer> metalayers) const {
-  absl::StatusOr<CompressionOptions> compression = compression_.Over(std::move(base.compression));
-  if (!compression.ok()) return compression.status();
-  base.compression = *std::move(compression);
+  ASSIGN_OR_RETURN(CompressionOptions compression, compression_.Over(std::move(base.compression)));
+  base.compression = std::move(compression);
   if (chunk_size_) base.chunksize = static_cast<int32_t>(*chunk_size_);
   if (base.chunksize != CreateOptions::kVariableChunks) {
     // Whole items, so that the pieces that are read are whole chunks.
@@ -67,7 +67,7 @@ absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base,
 }
 
 absl::StatusOr<Writer> NewFrameFlags::Build(const CreateOptions& options) const {
-  if (absl::Status status = CheckReplaceable(out_); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckReplaceable(out_));
   absl::StatusOr<Writer> writer = Frame::Build(out_, options);
   if (!absl::IsAlreadyExists(writer.status())) return writer;
   return absl::AlreadyExistsError(
@@ -81,18 +81,14 @@ absl::Status NewFrameFlags::Close(Writer& writer) const {
 }
 
 absl::StatusOr<NewFrameFlags::Layers> NewFrameFlags::ReadLayers() const {
-  absl::StatusOr<std::vector<Metalayer>> metalayers = ReadMetadata(meta_);
-  if (!metalayers.ok()) return metalayers.status();
-  absl::StatusOr<std::vector<Metalayer>> vlmetalayers = ReadMetadata(vlmeta_);
-  if (!vlmetalayers.ok()) return vlmetalayers.status();
-  return Layers{*std::move(metalayers), *std::move(vlmetalayers)};
+  ASSIGN_OR_RETURN(std::vector<Metalayer> metalayers, ReadMetadata(meta_));
+  ASSIGN_OR_RETURN(std::vector<Metalayer> vlmetalayers, ReadMetadata(vlmeta_));
+  return Layers{std::move(metalayers), std::move(vlmetalayers)};
 }
 
 absl::Status SetVlmetalayers(const std::vector<Metalayer>& layers, Writer& writer) {
   for (const Metalayer& layer : layers) {
-    if (absl::Status status = writer.SetVlmeta(layer.name, layer.content); !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(writer.SetVlmetalayer(layer.name, layer.content));
   }
   return absl::OkStatus();
 }
@@ -102,9 +98,8 @@ absl::Status NewFrameFlags::Report(const absl::Status& made,
   if (!made.ok() || quiet_) return made;
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const absl::StatusOr<Frame> frame = Frame::Open(out_);
-  if (!frame.ok()) return frame.status();
-  const Snapshot snapshot = frame->snapshot();
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(out_));
+  const Snapshot snapshot = frame.snapshot();
   const FrameInfo& info = snapshot.info();
   return WriteLines(
       {absl::StrFormat("%s: %s in %s (%s), %s, %.1f s", out_, FormatByteSize(info.nbytes),

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 
 #include "cairn/snapshot.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -21,7 +22,7 @@ inline absl::Status CheckTrailer(const Snapshot& snapshot) {
 // kDataLoss there too, and where damage hides commits. What can be read may be shown, but not
 // passed off as everything, or as sound.
 inline absl::Status CheckDamage(const Snapshot& snapshot) {
-  if (absl::Status status = CheckTrailer(snapshot); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckTrailer(snapshot));
   const FrameInfo& info = snapshot.info();
   if (!info.journal_damaged) return absl::OkStatus();
   return absl::DataLossError(absl::StrFormat(

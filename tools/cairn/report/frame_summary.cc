@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/text/units.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -12,9 +13,6 @@ namespace {
 
 // More metadata than a person could want, and than a hostile frame should get memory for.
 constexpr size_t kMaxShownBytes = 64 << 20;
-
-// Whether the chunk takes room: the index itself says what others hold.
-bool IsStored(const ChunkEntry& entry) { return entry.offset >= 0 || entry.file >= 0; }
 
 // A frame that Cairn did not seal does not say how many of its bytes are dead: its chunks do.
 // Leaves the number unknown when one of them is damaged, and when a few bytes claim so many that to
@@ -26,7 +24,7 @@ void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
   for (int64_t i = 0; i < info.nchunks; ++i) {
     const absl::StatusOr<ChunkEntry> entry = snapshot.GetEntry(i);
     if (!entry.ok()) return;
-    if (!IsStored(*entry)) continue;
+    if (!entry->stored()) continue;
     const absl::StatusOr<Chunk> chunk = snapshot.GetChunk(i);
     if (!chunk.ok()) return;
     stored += static_cast<int64_t>(chunk->bytes().size());
@@ -40,9 +38,8 @@ void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
 }  // namespace
 
 absl::StatusOr<FrameInfo> NewestInfo(Frame& frame) {
-  const absl::StatusOr<Snapshot> snapshot = frame.Refresh();
-  if (!snapshot.ok()) return snapshot.status();
-  return snapshot->info();
+  ASSIGN_OR_RETURN(const Snapshot snapshot, frame.Refresh());
+  return snapshot.info();
 }
 
 absl::Status CheckChunkExists(const FrameInfo& info, int64_t nchunk) {
@@ -62,16 +59,15 @@ absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snaps
                           .array = snapshot.array(),
                           .metalayers = snapshot.metalayers(),
                           .vlmetalayers = {}};
-  if (summary.info.dead_bytes < 0) CountDeadBytes(snapshot, summary.info);
+  if (!summary.info.dead_bytes) CountDeadBytes(snapshot, summary.info);
   size_t shown = 0;
   for (std::string& name : ReadableVlmeta(snapshot)) {
-    absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmeta(name);
-    if (!content.ok()) return content.status();
-    shown += content->size();
+    ASSIGN_OR_RETURN(std::vector<std::byte> content, snapshot.GetVlmetalayer(name));
+    shown += content.size();
     if (shown > kMaxShownBytes) {
       return absl::ResourceExhaustedError("over 64 MiB of vlmetalayers: too much to show");
     }
-    summary.vlmetalayers.push_back({.name = std::move(name), .content = *std::move(content)});
+    summary.vlmetalayers.push_back({.name = std::move(name), .content = std::move(content)});
   }
   return summary;
 }
@@ -79,21 +75,18 @@ absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snaps
 namespace {
 
 absl::StatusOr<ChunkSummary> LookAtChunk(const Snapshot& snapshot, int64_t nchunk) {
-  const absl::StatusOr<ChunkEntry> entry = snapshot.GetEntry(nchunk);
-  if (!entry.ok()) return entry.status();
-  const absl::StatusOr<Chunk> chunk = snapshot.GetChunk(nchunk);
-  if (!chunk.ok()) return chunk.status();
-  const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk->bytes());
-  if (!info.ok()) return info.status();
-  const bool stored = IsStored(*entry);
+  ASSIGN_OR_RETURN(const ChunkEntry entry, snapshot.GetEntry(nchunk));
+  ASSIGN_OR_RETURN(const Chunk chunk, snapshot.GetChunk(nchunk));
+  ASSIGN_OR_RETURN(const ChunkInfo info, InspectChunk(chunk.bytes()));
+  const bool stored = entry.stored();
   return ChunkSummary{.index = nchunk,
-                      .offset = entry->offset,
-                      .file = entry->file,
-                      .nbytes = info->nbytes,
-                      .cbytes = stored ? info->cbytes : 0,
-                      .blocksize = info->blocksize,
-                      .special = stored ? info->special : entry->special,
-                      .fingerprint = entry->fingerprint};
+                      .offset = entry.offset,
+                      .file = entry.file,
+                      .nbytes = info.nbytes,
+                      .cbytes = stored ? info.cbytes : 0,
+                      .blocksize = info.blocksize,
+                      .special = stored ? info.special : entry.special,
+                      .fingerprint = entry.fingerprint};
 }
 
 }  // namespace

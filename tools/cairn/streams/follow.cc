@@ -13,6 +13,7 @@
 #include "tools/cairn/streams/data_out.h"
 #include "tools/cairn/streams/same_items.h"
 #include "tools/cairn/text/complain.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -70,22 +71,19 @@ class Follower {
   int64_t next_;  // item to be written
 };
 
-// Snapshots of one state share what they say of it.
-bool IsSameState(const Snapshot& a, const Snapshot& b) { return &a.info() == &b.info(); }
-
 }  // namespace
 
 absl::Status Follow(Frame& frame, const std::string& path, int64_t first_item) {
   EndOnSignals();
   Snapshot shown = frame.snapshot();
   Follower follower(path, first_item);
-  if (absl::Status status = follower.Show(std::nullopt, shown); !status.ok()) return status;
+  RETURN_IF_ERROR(follower.Show(std::nullopt, shown));
   for (milliseconds pause = kShortPause; Sleep(pause); pause = std::min(2 * pause, kLongPause)) {
     const absl::StatusOr<Snapshot> now = frame.Refresh();
     if (absl::IsUnavailable(now.status())) continue;  // just being replaced
     if (!now.ok()) return now.status();
-    if (IsSameState(shown, *now)) continue;
-    if (absl::Status status = follower.Show(shown, *now); !status.ok()) return status;
+    if (*now == shown) continue;
+    RETURN_IF_ERROR(follower.Show(shown, *now));
     shown = *now;
     pause = kShortPause / 2;
   }

@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
@@ -43,7 +42,7 @@ class FrameSealTest : public testing::Test {
   }
   FrameInfo Info() const { return Open().snapshot().info(); }
   void Damage(int64_t position) const {
-    std::vector<std::byte> file = FileBytes(path_);
+    Buffer file = FileBytes(path_);
     file[static_cast<size_t>(position)] ^= std::byte{1};
     PutFileBytes(path_, file);
   }
@@ -74,7 +73,7 @@ TEST_P(SealTypeTest, EveryTypeButNoneSealsTheFrame) {
   EXPECT_EQ(report->notes.empty(), sealed);
 }
 
-TEST_P(SealTypeTest, ACreatedFrameKeepsItsTypeThroughCommits) {
+TEST_P(SealTypeTest, CreatedFrameKeepsItsTypeThroughCommits) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, OptionsOf(GetParam()))));
   for (uint64_t i = 1; i <= 3; ++i) {
     ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(100, i))));
@@ -106,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Types, SealTypeTest,
                          testing::Values(FingerprintType::kNone, FingerprintType::k32Bit,
                                          FingerprintType::k64Bit, FingerprintType::k128Bit));
 
-TEST_F(FrameSealTest, ABuiltFrameWithoutFingerprintsHasNothingOfCairn) {
+TEST_F(FrameSealTest, BuiltFrameWithoutFingerprintsHasNothingOfCairn) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, OptionsOf(FingerprintType::kNone), MakeNoise(200, 1))));
   EXPECT_FALSE(HasCairnLayer(FileBytes(path_)));
   EXPECT_EQ(Info().generation, 0u);
@@ -118,7 +117,7 @@ TEST_F(FrameSealTest, EachCommitAddsOneToTheGeneration) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
   for (uint64_t generation = 2; generation <= 5; ++generation) {
-    ASSERT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes("text"))));
+    ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", AsBytes("text"))));
     EXPECT_EQ(writer->Commit()->info().generation, generation);
     EXPECT_EQ(Info().generation, generation);
   }
@@ -132,10 +131,10 @@ class VerifyPolicyTest : public FrameSealTest {
  protected:
   void SetUp() override {
     ASSERT_TRUE(IsOk(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), MakeNoise(200, 1))));
-    payload_ = Open().snapshot().GetEntry(0)->offset + 32;
+    payload_ = Open().snapshot().GetEntry(0)->offset.value() + 32;
   }
   static absl::Status ReadFirst(const Frame& frame) {
-    std::vector<std::byte> chunk(kSmallChunk);
+    Buffer chunk(kSmallChunk);
     return frame.snapshot().ReadChunk(0, chunk);
   }
   // Without a map, so that the damage is seen at the next read of the file.
@@ -170,21 +169,21 @@ TEST_F(VerifyPolicyTest, NeverChecksNothingButVerifyDoes) {
   EXPECT_EQ(report->findings[0].section, "chunk 0");
 }
 
-TEST_F(FrameSealTest, ADamagedTrailerLeavesTheChunksReadable) {
+TEST_F(FrameSealTest, DamagedTrailerLeavesTheChunksReadable) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), MakeNoise(300, 1))));
   auto writer = Open().OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("v", MakeNoise(100, 2))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("v", MakeNoise(100, 2))));
   ASSERT_TRUE(IsOk(writer->Close()));
   // Inside the value, which is stored as it is.
-  const std::vector<std::byte> file = FileBytes(path_);
+  const Buffer file = FileBytes(path_);
   const size_t value = AsText(file).rfind(AsText(MakeNoise(100, 2)));
   Damage(static_cast<int64_t>(value) + 50);
 
   const Frame frame = Open();
   EXPECT_EQ(DataOf(frame.snapshot()).value(), MakeNoise(300, 1));
   EXPECT_FALSE(frame.snapshot().info().sealed);
-  EXPECT_TRUE(absl::IsDataLoss(frame.snapshot().GetVlmeta("v").status()));
+  EXPECT_TRUE(absl::IsDataLoss(frame.snapshot().GetVlmetalayer("v").status()));
   const auto report = frame.snapshot().Verify();
   ASSERT_TRUE(IsOk(report));
   ASSERT_EQ(report->findings.size(), 1u);

@@ -24,19 +24,19 @@ namespace {
 
 constexpr int32_t kSealedChunk = 256;
 
-struct ByteRange {
+struct Range {
   int64_t begin = 0;
   int64_t end = 0;
   bool Holds(int64_t position) const { return position >= begin && position < end; }
 };
 
 // nthreads_comp and nthreads_decomp in the header, without their markers.
-constexpr ByteRange kThreads[] = {{0x3F, 0x41}, {0x42, 0x44}};
+constexpr Range kThreads[] = {{0x3F, 0x41}, {0x42, 0x44}};
 // Numbers by which index and trailer are found: when they are wrong it shows there.
-constexpr ByteRange kPlaces[] = {{0x0B, 0x0F}, {0x10, 0x18}, {0x1E, 0x3E}};
+constexpr Range kPlaces[] = {{0x0B, 0x0F}, {0x10, 0x18}, {0x1E, 0x3E}};
 
-bool HoldsAny(std::span<const ByteRange> ranges, int64_t position) {
-  return std::ranges::any_of(ranges, [&](const ByteRange& r) { return r.Holds(position); });
+bool HoldsAny(std::span<const Range> ranges, int64_t position) {
+  return std::ranges::any_of(ranges, [&](const Range& r) { return r.Holds(position); });
 }
 
 class SealDamageTest : public testing::TestWithParam<FingerprintType> {
@@ -49,12 +49,12 @@ class SealDamageTest : public testing::TestWithParam<FingerprintType> {
   void CheckReport(const VerifyReport& report, int64_t position) const;
   std::optional<int64_t> ChunkAt(int64_t position) const;
 
-  std::vector<std::byte> frame_;
+  Buffer frame_;
   FrameParts parts_;
-  std::vector<ByteRange> chunks_;  // empty ones are special
-  std::vector<std::vector<std::byte>> data_;
-  ByteRange metalayer_;
-  ByteRange table_;  // the fingerprints of the chunks
+  std::vector<Range> chunks_;  // empty ones are special
+  std::vector<Buffer> data_;
+  Range metalayer_;
+  Range table_;  // the fingerprints of the chunks
 };
 
 // Chunks in every form, and values of both kinds.
@@ -66,12 +66,12 @@ void SealDamageTest::SetUp() {
   options.metalayers = {{.name = "m", .content = ToVector(AsBytes("METALAYER"))}};
   auto writer = Frame::Build(dir.Path("f"), options);
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_TRUE(IsOk(writer->Append(std::vector<std::byte>(2 * kSealedChunk, std::byte{7}))));
+  ASSERT_TRUE(IsOk(writer->Append(Buffer(2 * kSealedChunk, std::byte{7}))));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(kSealedChunk, 1))));
   ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, kSealedChunk)));
   ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kRepeat, kSealedChunk, AsBytes("r"))));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(kSealedChunk / 2, 2))));
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes("a value of some length"))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", AsBytes("a value of some length"))));
   ASSERT_TRUE(IsOk(writer->Close()));
   frame_ = FileBytes(dir.Path("f"));
   parts_ = PartsOf(frame_);
@@ -83,9 +83,8 @@ void SealDamageTest::SetUp() {
   for (int64_t i = 0; i < frame->snapshot().info().nchunks; ++i) {
     const ChunkEntry entry = frame->snapshot().GetEntry(i).value();
     const auto size = static_cast<int64_t>(frame->snapshot().GetChunk(i)->bytes().size());
-    chunks_.push_back(entry.offset < 0 ? ByteRange{}
-                                       : ByteRange{entry.offset, entry.offset + size});
-    data_.emplace_back(static_cast<size_t>(frame->snapshot().ChunkSize(i).value()));
+    chunks_.push_back(!entry.offset ? Range{} : Range{*entry.offset, *entry.offset + size});
+    data_.emplace_back(static_cast<size_t>(frame->snapshot().ChunkNbytes(i).value()));
     ASSERT_TRUE(IsOk(frame->snapshot().ReadChunk(i, data_.back())));
     if (i == 0) {
       for (int byte = 0; byte < 8; ++byte) {
@@ -108,7 +107,7 @@ std::optional<int64_t> SealDamageTest::ChunkAt(int64_t position) const {
 void SealDamageTest::CheckOpenFailure(const absl::Status& status, int64_t position) const {
   // Versions and codecs that are not known may also be some to come.
   const bool in_a_header = position < parts_.header_len ||
-                           ByteRange{parts_.index_begin, parts_.index_begin + 32}.Holds(position);
+                           Range{parts_.index_begin, parts_.index_begin + 32}.Holds(position);
   EXPECT_TRUE(absl::IsDataLoss(status) || (absl::IsUnimplemented(status) && in_a_header)) << status;
   std::vector<std::string_view> sections;
   if (position < parts_.header_len) {
@@ -160,7 +159,7 @@ void SealDamageTest::CheckSnapshot(const Snapshot& snapshot, int64_t position) c
   const std::optional<int64_t> touched = ChunkAt(position);
   ASSERT_EQ(snapshot.info().nchunks, static_cast<int64_t>(data_.size()));
   for (size_t i = 0; i < data_.size(); ++i) {
-    std::vector<std::byte> chunk(data_[i].size());
+    Buffer chunk(data_[i].size());
     const absl::Status status = snapshot.ReadChunk(static_cast<int64_t>(i), chunk);
     if (static_cast<int64_t>(i) == touched.value_or(-1)) {
       EXPECT_TRUE(absl::IsDataLoss(status)) << status;

@@ -69,7 +69,7 @@ class HistoryTest : public testing::Test {
 
   const TempDir dir_;
   const std::string path_ = dir_.Path("f");
-  std::map<uint64_t, std::vector<std::byte>> states_;
+  std::map<uint64_t, Buffer> states_;
 };
 
 TEST_F(HistoryTest, ReclaimKeepsTheStatesOfAnEmptyFrame) {
@@ -109,7 +109,7 @@ TEST_F(HistoryTest, EveryGenerationCanBeOpened) {
   EXPECT_EQ(checkpoints, 4);
 }
 
-TEST_F(HistoryTest, PagesAreTheWholeHistory) {
+TEST_F(HistoryTest, PagesAddUpToTheHistory) {
   const Frame frame = Open();
   const auto all = frame.History();
   ASSERT_TRUE(IsOk(all));
@@ -139,7 +139,7 @@ TEST_F(HistoryTest, PagesAreTheWholeHistory) {
   }
 }
 
-TEST_F(HistoryTest, APageBeginsWhereItIsTold) {
+TEST_F(HistoryTest, PageBeginsWhereAsked) {
   const Frame frame = Open();
   const uint64_t newest = frame.snapshot().info().generation;
   EXPECT_EQ(frame.History({.before = newest + 100, .limit = 1})->front().generation, newest);
@@ -150,7 +150,7 @@ TEST_F(HistoryTest, APageBeginsWhereItIsTold) {
   EXPECT_TRUE(absl::IsInvalidArgument(frame.History({.limit = -1}).status()));
 }
 
-TEST_F(HistoryTest, APageCostsNoMoreInALongHistory) {
+TEST_F(HistoryTest, PageCostsNoMoreInALongHistory) {
   const auto calls_of_a_page = [&] {
     CountingFileSystem files;
     const auto frame = Frame::Open(path_, {.file_system = &files});
@@ -165,7 +165,7 @@ TEST_F(HistoryTest, APageCostsNoMoreInALongHistory) {
   EXPECT_LE(calls_of_a_page(), 2 * before);
 }
 
-TEST_F(HistoryTest, AFrameWithoutHistoryHasOnePage) {
+TEST_F(HistoryTest, FrameWithoutHistoryHasOnePage) {
   const std::string sparse = dir_.Path("sparse");
   CreateOptions options = PlainCopies(64);
   options.layout = Layout::kSparse;
@@ -177,12 +177,12 @@ TEST_F(HistoryTest, AFrameWithoutHistoryHasOnePage) {
   EXPECT_EQ(frame->History({.before = generation})->size(), 0u);
 }
 
-TEST_F(HistoryTest, AGenerationThatIsNotThereIsNotFound) {
+TEST_F(HistoryTest, GenerationThatIsNotThereIsNotFound) {
   EXPECT_TRUE(absl::IsNotFound(Frame::Open(path_, {.generation = 0}).status()));
   EXPECT_TRUE(absl::IsNotFound(Frame::Open(path_, {.generation = 1000}).status()));
 }
 
-TEST_F(HistoryTest, AnOldStateIsReadOnlyAndStaysTheSame) {
+TEST_F(HistoryTest, OldStateIsReadOnlyAndStaysTheSame) {
   const auto second = std::next(states_.begin());
   Frame old = Open(second->first);
   EXPECT_TRUE(absl::IsFailedPrecondition(old.OpenWriter().status()));
@@ -195,13 +195,13 @@ TEST_F(HistoryTest, AnOldStateIsReadOnlyAndStaysTheSame) {
 TEST_F(HistoryTest, CheckpointsThatShareAnIndexAreRefused) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("note", MakeNoise(8, 1))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", MakeNoise(8, 1))));
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
-  const std::vector<std::byte> before = FileBytes(path_);
+  const Buffer before = FileBytes(path_);
   const FrameParts shared = PartsOf(before);
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("note", MakeNoise(8, 2))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", MakeNoise(8, 2))));
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
-  std::vector<std::byte> bytes = FileBytes(path_);
+  Buffer bytes = FileBytes(path_);
   EXPECT_EQ(Frame::OpenBuffer(bytes)->History()->size(), states_.size() + 2);
   constexpr size_t kCbytesAt = 0x27;
   StoreBe(bytes.data() + kCbytesAt, static_cast<uint64_t>(shared.index_begin - shared.header_len));
@@ -221,21 +221,22 @@ TEST_F(HistoryTest, CompactionDropsAllButTheNewest) {
   EXPECT_EQ(DataOf(Open().snapshot()).value(), states_.rbegin()->second);
 }
 
-TEST_F(HistoryTest, ACompactionThatIsStoppedChangesNothing) {
-  const std::vector<std::byte> before = FileBytes(path_);
+TEST_F(HistoryTest, CompactionThatIsStoppedChangesNothing) {
+  const Buffer before = FileBytes(path_);
   Frame frame = Open();
   const int64_t nchunks = frame.snapshot().info().nchunks;
   std::vector<int64_t> told;
-  const auto stopped = frame.Compact([&](int64_t chunks) {
+  const auto stopped = frame.Compact({.progress = [&](int64_t chunks) {
     told.push_back(chunks);
     return chunks < 3;
-  });
+  }});
   EXPECT_TRUE(absl::IsCancelled(stopped.status()));
   EXPECT_EQ(told, (std::vector<int64_t>{1, 2, 3}));
   EXPECT_EQ(FileBytes(path_), before);
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
   told.clear();
-  const auto done = frame.Compact([&](int64_t chunks) { return told.push_back(chunks), true; });
+  const auto done =
+      frame.Compact({.progress = [&](int64_t chunks) { return told.push_back(chunks), true; }});
   ASSERT_TRUE(IsOk(done));
   EXPECT_EQ(std::ssize(told), nchunks);
   EXPECT_EQ(DataOf(Open().snapshot()).value(), states_.rbegin()->second);
@@ -256,7 +257,7 @@ TEST_F(HistoryTest, ReclaimGivesBackWhatOnlyOlderStatesNeed) {
   EXPECT_TRUE(absl::IsNotFound(Frame::Open(path_, {.generation = 3}).status()));
 }
 
-TEST_F(HistoryTest, ReclaimKeepsAsManyGenerationsAsItIsTold) {
+TEST_F(HistoryTest, ReclaimKeepsAsManyGenerationsAsAsked) {
   const uint64_t newest = states_.rbegin()->first;
   const auto report = Reclaim({.keep_generations = 6});
   ASSERT_TRUE(IsOk(report));
@@ -274,7 +275,7 @@ TEST_F(HistoryTest, ReclaimKeepsAsManyGenerationsAsItIsTold) {
   }
 }
 
-TEST_F(HistoryTest, ReclaimKeepsAllThatThereIsWhenToldToKeepMore) {
+TEST_F(HistoryTest, ReclaimKeepsAllThatThereIsWhenAskedToKeepMore) {
   const std::vector<GenerationInfo> before = Open().History().value();
   const auto report = Reclaim({.keep_generations = UINT64_MAX});
   ASSERT_TRUE(IsOk(report));
@@ -284,17 +285,17 @@ TEST_F(HistoryTest, ReclaimKeepsAllThatThereIsWhenToldToKeepMore) {
 }
 
 // A frame of many vlmetalayers has no seal, and its generations begin anew.
-TEST_F(HistoryTest, AReaderOfAHigherGenerationKeepsItFromBeingReclaimed) {
+TEST_F(HistoryTest, ReaderOfAHigherGenerationKeepsItFromBeingReclaimed) {
   const Snapshot old = Open().snapshot();
-  const std::vector<std::byte> data = DataOf(old).value();
+  const Buffer data = DataOf(old).value();
   auto writer = Open().OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 16; ++i) {
-    ASSERT_TRUE(IsOk(writer->SetVlmeta(std::to_string(i), MakeNoise(8, 1))));
+    ASSERT_TRUE(IsOk(writer->SetVlmetalayer(std::to_string(i), MakeNoise(8, 1))));
   }
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
   for (int i = 0; i < 16; ++i) {
-    ASSERT_TRUE(IsOk(writer->DeleteVlmeta(std::to_string(i))));
+    ASSERT_TRUE(IsOk(writer->DeleteVlmetalayer(std::to_string(i))));
   }
   for (int i = 0; i < 8; ++i) {
     ASSERT_TRUE(IsOk(writer->UpdateChunk(i, MakeNoise(4096, 50))));
@@ -306,7 +307,7 @@ TEST_F(HistoryTest, AReaderOfAHigherGenerationKeepsItFromBeingReclaimed) {
   EXPECT_EQ(DataOf(old).value(), data);
 }
 
-TEST_F(HistoryTest, AReaderOfAnOlderStateKeepsItFromBeingReclaimed) {
+TEST_F(HistoryTest, ReaderOfAnOlderStateKeepsItFromBeingReclaimed) {
   const auto first = states_.begin();
   std::optional<Snapshot> old = Open(first->first).snapshot();
   auto report = Reclaim();
@@ -316,7 +317,7 @@ TEST_F(HistoryTest, AReaderOfAnOlderStateKeepsItFromBeingReclaimed) {
   EXPECT_EQ(DataOf(*old).value(), first->second);
   // A chunk in place keeps it as well as the snapshot does.
   std::optional<Chunk> chunk = *old->GetChunk(0);
-  const std::vector<std::byte> bytes = ToVector(chunk->bytes());
+  const Buffer bytes = ToVector(chunk->bytes());
   old.reset();
   EXPECT_TRUE(Reclaim()->blocked);
   EXPECT_EQ(ToVector(chunk->bytes()), bytes);
@@ -341,7 +342,7 @@ TEST_F(HistoryTest, ReclaimRefusesWhereTheJournalLeavesNoRoomForASeal) {
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 15; ++i) {
-    ASSERT_TRUE(IsOk(writer->SetVlmeta(std::to_string(i), MakeNoise(8, 1))));
+    ASSERT_TRUE(IsOk(writer->SetVlmetalayer(std::to_string(i), MakeNoise(8, 1))));
   }
   ASSERT_TRUE(IsOk(writer->Commit()));
   for (const uint64_t keep : {0, 1}) {
@@ -349,7 +350,7 @@ TEST_F(HistoryTest, ReclaimRefusesWhereTheJournalLeavesNoRoomForASeal) {
   }
   EXPECT_EQ(frame.History()->size(), states_.size() + 1);
   for (int i = 0; i < 15; ++i) {
-    ASSERT_TRUE(IsOk(writer->DeleteVlmeta(std::to_string(i))));
+    ASSERT_TRUE(IsOk(writer->DeleteVlmetalayer(std::to_string(i))));
   }
   ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_TRUE(IsOk(writer->Reclaim()));
@@ -359,7 +360,7 @@ TEST_F(HistoryTest, ReclaimRefusesWhereTheJournalLeavesNoRoomForASeal) {
 // A sealed frame of that generation.
 void PutGeneration(const std::string& path, uint64_t generation) {
   constexpr size_t kGenerationAt = 16;  // in the seal
-  std::vector<std::byte> frame = FileBytes(path);
+  Buffer frame = FileBytes(path);
   const auto begin = static_cast<size_t>(PartsOf(frame).trailer_begin);
   const format::Trailer trailer = format::ParseTrailer(Bytes(frame).subspan(begin)).value();
   for (const format::LayerPlace& place : trailer.layers) {
@@ -381,7 +382,7 @@ TEST_F(HistoryTest, NothingFollowsTheLastGeneration) {
     options.layout = layout;
     ASSERT_TRUE(IsOk(WriteFrame(path, options, MakeNoise(64, 1))));
     PutGeneration(sparse ? path + "/chunks.b2frame" : path, format::kMaxGeneration - 1);
-    std::vector<std::byte> data;
+    Buffer data;
     {
       Frame frame = Frame::Open(path).value();
       auto writer = frame.OpenWriter();
@@ -405,7 +406,7 @@ TEST_F(HistoryTest, NothingFollowsTheLastGeneration) {
   }
 }
 
-TEST_F(HistoryTest, ALogThatRollsForEverTakesBoundedSpace) {
+TEST_F(HistoryTest, LogThatRollsForEverTakesBoundedSpace) {
   const std::string path = dir_.Path("log");
   ASSERT_TRUE(IsOk(Frame::Create(path, PlainCopies(4096))));
   Frame frame = *Frame::Open(path);
@@ -436,7 +437,7 @@ TEST_F(HistoryTest, ALogThatRollsForEverTakesBoundedSpace) {
   EXPECT_EQ(Frame::Open(path)->snapshot().info().nchunks, kKept);
 }
 
-TEST(HistoryOfOthersTest, AFrameWithoutASealHasItsNewestState) {
+TEST(HistoryOfOthersTest, FrameWithoutASealHasItsNewestState) {
   const TempDir dir;
   CreateOptions options = PlainCopies(64);
   options.fingerprint = FingerprintType::kNone;
@@ -447,7 +448,7 @@ TEST(HistoryOfOthersTest, AFrameWithoutASealHasItsNewestState) {
   EXPECT_EQ(history->size(), 1u);
 }
 
-TEST(HistoryOfOthersTest, AFrameInMemoryHasAHistoryButNoDiskSpace) {
+TEST(HistoryOfOthersTest, FrameInMemoryHasAHistoryButNoDiskSpace) {
   auto frame = Frame::CreateInMemory(PlainCopies(64));
   auto writer = frame->OpenWriter();
   for (uint64_t i = 0; i < 3; ++i) {

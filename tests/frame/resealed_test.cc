@@ -1,4 +1,4 @@
-// Frames with bytes that lie, and whose hashes are right nevertheless: whoever makes a frame can
+// Frames with bytes that lie, and whose hashes are right nevertheless: the author of a frame can
 // compute them.
 #include <filesystem>
 #include <string>
@@ -41,7 +41,7 @@ class ResealedTest : public testing::Test {
     EXPECT_TRUE(IsOk(frame));
     auto writer = frame->OpenWriter();
     EXPECT_TRUE(IsOk(writer->Append(MakeItems(kChunksize))));
-    EXPECT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes("fine"))));
+    EXPECT_TRUE(IsOk(writer->SetVlmetalayer("note", AsBytes("fine"))));
     EXPECT_TRUE(IsOk(writer->Checkpoint()));
     EXPECT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, kChunksize / kTypesize)));
     EXPECT_TRUE(IsOk(writer->Append(MakeItems(kTypesize))));
@@ -143,7 +143,7 @@ TEST_F(ResealedTest, ChunksOfAFrameThatClaimsAllBytesThereAreDoNotGrow) {
   EXPECT_FALSE(writer->Append(MakeItems(20)).ok());
 }
 
-TEST_F(ResealedTest, ASparseFrameThatClaimsAllBytesThereAreTakesMore) {
+TEST_F(ResealedTest, SparseFrameThatClaimsAllBytesThereAreTakesMore) {
   CreateOptions options = Cut(1, kChunksize);
   options.layout = Layout::kSparse;
   Buffer items = MakeItems(kChunksize);
