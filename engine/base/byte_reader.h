@@ -14,7 +14,7 @@
 namespace cairn {
 
 // Reads forward, bounds-checked. The first read that fails is remembered with its field and offset,
-// and from then on every read gives 0 or nothing: callers read a whole structure and look at
+// and from then on every read gives 0 or nothing: callers read a complete structure and check
 // status() once, before they use what they read.
 class ByteReader {
  public:
@@ -69,7 +69,7 @@ class ByteReader {
   const absl::Status& status() const { return status_; }
 
  private:
-  // Out of the way, and given no reader: what succeeds is inlined and works in registers.
+  // Cold and out of line; they take values, not *this, so that the fast path stays in registers.
   static absl::Status Problem(std::string_view section, std::string_view field, size_t at,
                               std::string_view problem);
   static absl::Status TooShort(std::string_view section, std::string_view field, size_t at,

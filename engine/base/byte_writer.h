@@ -15,7 +15,7 @@ namespace cairn {
 class ByteWriter {
  public:
   ByteWriter() = default;
-  // Goes on behind these bytes.
+  // Goes on after these bytes.
   explicit ByteWriter(std::vector<std::byte> begun) : out_(std::move(begun)) {}
 
   template <std::unsigned_integral T>

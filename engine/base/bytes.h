@@ -12,7 +12,7 @@
 
 namespace cairn {
 
-// Copies all of `from` to the start of `to`, which has room for it.
+// Copies all of `from` to the start of `to`, which is as long or longer.
 inline void CopyBytes(Bytes from, MutableBytes to) {
   assert(from.size() <= to.size());
   if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());

@@ -14,8 +14,8 @@ namespace cairn {
 
 namespace {
 
-// ThreadSanitizer does not see how libtbb waits: it is told that tasks run behind what their caller
-// did before, and that the caller goes on behind them. Tasks stay unordered for it.
+// ThreadSanitizer does not see how libtbb waits: it is told that tasks run after what their caller
+// did before, and that the caller goes on after them. Tasks stay unordered for it.
 #if defined(__SANITIZE_THREAD__)
 struct Ordering {
   static void BeforeTasks() { __tsan_release(&begun); }
@@ -24,7 +24,7 @@ struct Ordering {
   static void AfterTasks() { __tsan_acquire(&ended); }
 
  private:
-  static inline char begun, ended;  // stand for the order, nobody reads them
+  static inline char begun, ended;  // stand for the order, never read
 };
 #else
 struct Ordering {

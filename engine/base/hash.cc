@@ -6,7 +6,7 @@
 #include "engine/base/hash_config.h"
 
 #ifdef CAIRN_XXH3_DISPATCH
-// Puts itself in place of XXH3's functions.
+// Replaces XXH3's functions by those that choose at run time.
 #include <immintrin.h>
 #include <xxh_x86dispatch.h>
 #endif

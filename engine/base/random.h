@@ -1,13 +1,13 @@
-// Numbers that nobody can know before: no two files share one.
+// Unpredictable numbers: no two files share one.
 #ifndef CAIRN_ENGINE_BASE_RANDOM_H_
 #define CAIRN_ENGINE_BASE_RANDOM_H_
 
 #include <cstdint>
 
-namespace cairn::frame {
+namespace cairn {
 
 uint64_t RandomNumber();
 
-}  // namespace cairn::frame
+}  // namespace cairn
 
 #endif  // CAIRN_ENGINE_BASE_RANDOM_H_

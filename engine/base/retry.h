@@ -1,4 +1,4 @@
-// Trying again while somebody else holds what is wanted.
+// Trying again while another process or thread holds what is wanted.
 #ifndef CAIRN_ENGINE_BASE_RETRY_H_
 #define CAIRN_ENGINE_BASE_RETRY_H_
 
@@ -9,25 +9,25 @@
 
 #include "absl/status/status.h"
 
-namespace cairn::frame {
+namespace cairn {
 
-// The first result that is not kUnavailable, or the last one when the time is over. Years are for
-// ever.
+// Calls `attempt` until it returns anything but kUnavailable or `timeout` elapses; returns the last
+// result. Timeouts are capped at ten years so that the deadline does not overflow.
 template <typename Try>
-std::invoke_result_t<Try> RetryUnavailable(std::chrono::milliseconds wait, Try attempt) {
+std::invoke_result_t<Try> RetryUnavailable(std::chrono::milliseconds timeout, Try attempt) {
   constexpr std::chrono::milliseconds kPause(1);
-  constexpr std::chrono::years kForEver(10);  // the clock has no room for all that `wait` has
-  const auto end =
-      std::chrono::steady_clock::now() + std::clamp<std::chrono::milliseconds>(wait, {}, kForEver);
+  constexpr std::chrono::years kMaxTimeout(10);
+  const auto deadline = std::chrono::steady_clock::now() +
+                        std::clamp<std::chrono::milliseconds>(timeout, {}, kMaxTimeout);
   for (;;) {
     auto result = attempt();
-    if (!absl::IsUnavailable(result.status()) || std::chrono::steady_clock::now() >= end) {
+    if (!absl::IsUnavailable(result.status()) || std::chrono::steady_clock::now() >= deadline) {
       return result;
     }
     std::this_thread::sleep_for(kPause);
   }
 }
 
-}  // namespace cairn::frame
+}  // namespace cairn
 
 #endif  // CAIRN_ENGINE_BASE_RETRY_H_

@@ -10,7 +10,8 @@ namespace cairn::codec {
 
 namespace {
 
-// Copies that may write up to this much past their end are used only where the output has room.
+// Copies that may write up to this much past their end are used only that far from the end of the
+// output.
 constexpr size_t kSlack = 64;
 constexpr size_t kMaxLiterals = 32;
 // What a run of literals takes at most, and a match unless it is very long.
@@ -97,13 +98,13 @@ class Decoder {
   }
 
  private:
-  size_t in_room() const { return static_cast<size_t>(in_end_ - in_); }
-  size_t out_room() const { return static_cast<size_t>(out_end_ - out_); }
+  size_t in_left() const { return static_cast<size_t>(in_end_ - in_); }
+  size_t out_left() const { return static_cast<size_t>(out_end_ - out_); }
 
   // Decodes as long as no opcode of usual size can lead past an end, so that only distances need a
   // look. Leaves the rest to the functions below.
   bool RunFarFromEnds() {
-    while (in_room() >= kMaxOpcode && out_room() >= kSlack) {
+    while (in_left() >= kMaxOpcode && out_left() >= kSlack) {
       const size_t control = std::to_integer<size_t>(*in_++);
       if (control < 0x20) {
         Copy32(out_, in_);
@@ -113,19 +114,19 @@ class Decoder {
       }
       const bool is_long = control >> 5 == kLong;
       const size_t more = is_long ? std::to_integer<size_t>(*in_) : 0;
-      const std::byte* place = in_ + (is_long ? 1 : 0);
+      const std::byte* low = in_ + (is_long ? 1 : 0);
       // Whether a match is far cannot be foretold: no branch.
-      size_t distance = (control & 0x1F) << 8 | std::to_integer<size_t>(*place);
+      size_t distance = (control & 0x1F) << 8 | std::to_integer<size_t>(*low);
       const bool far = distance == kFar;
-      distance += (far ? LoadBe<uint16_t>(place + 1) : 0) + 1;
+      distance += (far ? LoadBe<uint16_t>(low + 1) : 0) + 1;
       const size_t length = (control >> 5) + more + 2;
-      if (more == 255 || distance < 16 || length > out_room() - kSlack) {
+      if (more == 255 || distance < 16 || length > out_left() - kSlack) {
         if (!CopyMatch(control)) return false;
         continue;
       }
       if (distance > static_cast<size_t>(out_ - dst_.data())) return false;
       RepeatFar(out_, out_ + length, distance);
-      in_ = place + (far ? 3 : 1);
+      in_ = low + (far ? 3 : 1);
       out_ += length;
     }
     return true;
@@ -133,10 +134,10 @@ class Decoder {
 
   bool CopyLiterals(size_t control) {
     const size_t size = control + 1;
-    if (in_room() >= kMaxLiterals && out_room() >= kMaxLiterals) {
+    if (in_left() >= kMaxLiterals && out_left() >= kMaxLiterals) {
       Copy32(out_, in_);
     } else {
-      if (size > in_room() || size > out_room()) return false;
+      if (size > in_left() || size > out_left()) return false;
       std::memcpy(out_, in_, size);
     }
     in_ += size;
@@ -158,16 +159,16 @@ class Decoder {
     if (in_ == in_end_) return false;
     size_t distance = (control & 0x1F) << 8 | std::to_integer<size_t>(*in_++);
     if (distance == kFar) {
-      if (in_room() < 2) return false;
+      if (in_left() < 2) return false;
       distance += LoadBe<uint16_t>(in_);
       in_ += 2;
     }
     ++distance;
 
-    const size_t room = out_room();
-    if (length > room || distance > static_cast<size_t>(out_ - dst_.data())) return false;
+    const size_t left = out_left();
+    if (length > left || distance > static_cast<size_t>(out_ - dst_.data())) return false;
     std::byte* const end = out_ + length;
-    if (room - length >= kSlack) {
+    if (left - length >= kSlack) {
       RepeatWide(out_, end, distance);
     } else {
       RepeatExactly(out_, end, distance);

@@ -19,12 +19,12 @@ constexpr size_t kMaxLiterals = 32;
 constexpr size_t kFirstFarDistance = 8192;
 // The format could say 73727, but C-Blosc2 itself stops here.
 constexpr size_t kMaxDistance = 73724;
-// Shorter matches cost more time to decode than they save room.
+// Shorter matches cost more time to decode than they save bytes.
 constexpr size_t kMinNearMatch = 6;
 constexpr size_t kMinFarMatch = 8;
 // Misses that each byte of a match makes up for: a few short matches do not slow the search down.
 constexpr size_t kForgiven = 32;
-// Room before the end for the wide loads of the search.
+// Bytes before the end that the wide loads of the search may touch.
 constexpr size_t kTail = 12;
 
 // A stream is worth its decoding time when a sample of it shrinks this much: either with a few long
@@ -58,8 +58,8 @@ class OpcodeWriter {
   // Codes src[from, to) as literals.
   bool Literals(size_t from, size_t to) {
     const size_t coded = to - from + CeilDiv(to - from, kMaxLiterals);
-    if (coded > room()) return false;
-    const bool wide = room() - coded >= kMaxLiterals && src_.size() - to >= kMaxLiterals;
+    if (coded > left()) return false;
+    const bool wide = left() - coded >= kMaxLiterals && src_.size() - to >= kMaxLiterals;
     const std::byte* literals = src_.data() + from;
     std::byte* out = to_;
     to_ += coded;
@@ -79,7 +79,7 @@ class OpcodeWriter {
     const bool extended = length >= 9;
     size_t rest = extended ? length - 9 : 0;
     const size_t coded = (far ? 4 : 2) + (extended ? rest / 255 + 1 : 0);
-    if (coded > room()) return false;
+    if (coded > left()) return false;
     const size_t word = distance - (far ? kFirstFarDistance : 1);
     std::byte* out = to_;
     to_ += coded;
@@ -99,7 +99,7 @@ class OpcodeWriter {
   size_t size() const { return static_cast<size_t>(to_ - begin_); }
 
  private:
-  size_t room() const { return static_cast<size_t>(end_ - to_); }
+  size_t left() const { return static_cast<size_t>(end_ - to_); }
 
   const Bytes src_;
   std::byte* const begin_;
@@ -261,7 +261,7 @@ size_t BloscLzEncoder::Encode(Bytes src, MutableBytes dst, int clevel) {
     if (!counter.IsWorthIt()) return 0;
   }
 
-  OpcodeWriter writer(src, UsefulRoom(src, dst));
+  OpcodeWriter writer(src, UsefulPart(src, dst));
   if (!parse(src, writer)) return 0;
   dst[0] |= std::byte{0x20};
   return writer.size();

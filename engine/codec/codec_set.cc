@@ -10,7 +10,7 @@ class PluginCodec final : public StreamCodec {
  public:
   explicit PluginCodec(const CodecPlugin* plugin) : plugin_(plugin) {}
   absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) override {
-    dst = UsefulRoom(src, dst);
+    dst = UsefulPart(src, dst);
     CAIRN_ASSIGN_OR_RETURN(const size_t size, plugin_->Compress(src, dst, call));
     return size <= dst.size() ? size : 0;
   }

@@ -1,5 +1,5 @@
-// zlib streams by libdeflate: several times as fast as zlib on whole streams, which is all that a
-// chunk has. zlib.cc does the same where libdeflate is not installed.
+// zlib streams by libdeflate: several times as fast as zlib on complete streams, which is all that
+// a chunk has. zlib.cc does the same where libdeflate is not installed.
 #include <algorithm>
 #include <array>
 #include <libdeflate.h>
@@ -30,7 +30,7 @@ struct Free {
 // times.
 constexpr std::array<int, 9> kLevels = {2, 2, 5, 5, 6, 7, 8, 8, 10};
 
-// libdeflate says of a malformed stream only that it is one; a wrong header is told apart here.
+// libdeflate reports a malformed stream as just that; a wrong header is recognised here.
 std::string_view WhatIsWrong(libdeflate_result result, Bytes stream) {
   constexpr int kDeflate = 8;
   if (result == LIBDEFLATE_SHORT_OUTPUT) return "it ends early";
@@ -46,7 +46,7 @@ std::string_view WhatIsWrong(libdeflate_result result, Bytes stream) {
 class Libdeflate final : public StreamCodec {
  public:
   absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) override {
-    dst = UsefulRoom(src, dst);
+    dst = UsefulPart(src, dst);
     const int level = kLevels[static_cast<size_t>(std::clamp(call.clevel, 1, 9) - 1)];
     if (level != level_) {
       // One at a time: they take most of a megabyte, that of clevel 9 several.

@@ -20,7 +20,7 @@ char* Chars(MutableBytes bytes) { return reinterpret_cast<char*>(bytes.data()); 
 int IntSize(Bytes bytes) { return static_cast<int>(std::min(bytes.size(), size_t{INT_MAX})); }
 
 // Codes short streams. LZ4 clears 16 KiB before each stream, which takes it as long as coding half
-// a kilobyte. Here streams share one table: each is numbered so far behind the one before that what
+// a kilobyte. Here streams share one table: each is numbered so far after the one before that what
 // is left of that is no match for it.
 class ShortStreams {
  public:
@@ -42,9 +42,9 @@ class ShortStreams {
     constexpr size_t kGap = 65536;
     static_assert(kStreams * (kGap + kMaxSize) < size_t{1} << 30);
     const char byte = 0;
-    char room[LZ4_COMPRESSBOUND(1)];
+    char sink[LZ4_COMPRESSBOUND(1)];
     LZ4_initStream(&state_, sizeof(state_));
-    LZ4_compress_fast_continue(&state_, &byte, room, 1, sizeof(room), 1);
+    LZ4_compress_fast_continue(&state_, &byte, sink, 1, sizeof(sink), 1);
     left_ = kStreams;
   }
 
@@ -172,7 +172,7 @@ class Lz4Codec final : public StreamCodec {
 
   absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) override {
     if (src.size() > LZ4_MAX_INPUT_SIZE) return 0;
-    dst = UsefulRoom(src, dst);
+    dst = UsefulPart(src, dst);
     const int level = std::clamp(call.clevel, 1, 9);
     const int size = dict_.empty() ? variant_.Compress(src, dst, level)
                                    : CompressWithDictionary(src, dst, level);
@@ -202,7 +202,8 @@ class Lz4Codec final : public StreamCodec {
   absl::Status DecompressStart(Bytes src, MutableBytes dst, size_t wanted,
                                const PluginCall& call) override {
     // LZ4 copies a run that passes the end byte by byte, many times as slowly as one within: of a
-    // short stream, which such a run may be most of, more than a sixth is sooner decoded whole.
+    // short stream, which such a run may be most of, more than a sixth is sooner decoded
+    // completely.
     const size_t worth = dst.size() / (dst.size() <= kShort ? 6 : 2);
     if (wanted > worth || !dict_.empty() || src.size() > INT_MAX || wanted > INT_MAX ||
         RepeatsAtNoDistance(src, wanted)) {
@@ -229,7 +230,7 @@ class Lz4Codec final : public StreamCodec {
   void Digest(int level) {
     if (digested_level_ == level) return;
     // LZ4 treats a dictionary that src happens to follow in memory in another way. Here nothing
-    // can follow it: behind it is a spare byte.
+    // can follow it: a spare byte does.
     dict_copy_.assign(dict_.begin(), dict_.end());
     dict_copy_.push_back(std::byte{0});
     if (digested_ == nullptr) digested_ = std::make_unique<State>();

@@ -31,7 +31,7 @@ class StreamCodec {
   virtual absl::Status Decompress(Bytes src, MutableBytes dst, const PluginCall& call) = 0;
 
   // The same, but only the first `wanted` bytes of dst count: where it pays, no more is decoded,
-  // and damage behind them is not seen.
+  // and damage after them is not seen.
   virtual absl::Status DecompressStart(Bytes src, MutableBytes dst, size_t /*wanted*/,
                                        const PluginCall& call) {
     return Decompress(src, dst, call);
@@ -39,8 +39,8 @@ class StreamCodec {
 };
 
 // The part of dst that a stream of src may take: one that saves nothing is not wanted. Some
-// libraries decide by the room they see, so more of it must not change their output.
-inline MutableBytes UsefulRoom(Bytes src, MutableBytes dst) {
+// libraries decide by the capacity they are given, so more of it must not change their output.
+inline MutableBytes UsefulPart(Bytes src, MutableBytes dst) {
   return dst.first(std::min(dst.size(), src.empty() ? 0 : src.size() - 1));
 }
 

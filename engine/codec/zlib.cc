@@ -48,7 +48,7 @@ class Zlib final : public StreamCodec {
  public:
   absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) override {
     if (src.size() > INT_MAX) return 0;
-    dst = UsefulRoom(src, dst);
+    dst = UsefulPart(src, dst);
     const int level = std::clamp(call.clevel, 1, 9);
     const auto init = [level](z_stream* stream) { return deflateInit(stream, level); };
     const auto reset = [this, level](z_stream* stream) {

@@ -34,7 +34,7 @@ class Zstd final : public StreamCodec {
 
   absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) override {
     if (src.size() > INT_MAX) return 0;
-    dst = UsefulRoom(src, dst);
+    dst = UsefulPart(src, dst);
     if (encoder_ == nullptr) encoder_.reset(ZSTD_createCCtx());
     if (!dict_.empty() && encoder_dict_ == nullptr) {
       encoder_dict_.reset(ZSTD_createCDict(dict_.data(), dict_.size(), kDictionaryLevel));

@@ -29,7 +29,7 @@ struct Tile {
   alignas(64) std::array<uint8_t, 16384> bytes;
 };
 
-// Elements that a tile has room for; a multiple of what the widest vectors do in one go.
+// Elements that fit in a tile; a multiple of what the widest vectors do in one go.
 HWY_INLINE size_t ElementsOfTile(size_t typesize) {
   constexpr size_t kOneGo = 512;
   return sizeof(Tile) / ColumnsAtOnce(typesize) / kOneGo * kOneGo;
@@ -78,16 +78,19 @@ HWY_NOINLINE void JoinBits(Rows<const uint8_t> from, size_t groups, uint8_t* col
   }
 }
 
-// Calls f(first, n) for tiles that cover all elements; the last may overlap the one before, for a
-// full tile is faster than part of one.
+// Calls f(first, n, column) for tiles of n elements that cover all columns of all elements; the
+// last may overlap the one before, for a full tile is faster than part of one.
 template <typename Byte, class F>
 HWY_INLINE void ForEachTile(const Elements<Byte>& all, const F& f) {
   const size_t count = all.count;
   const size_t n = std::min(ElementsOfTile(all.width), count);
-  for (size_t first = 0; first < count; first += n) f(std::min(first, count - n), n);
+  for (size_t first = 0; first < count; first += n) {
+    ForEachColumns(all.width,
+                   [&](size_t column) HWY_ATTR { f(std::min(first, count - n), n, column); });
+  }
 }
 
-// These two take whole groups of 8 elements only, but src and dst may be longer.
+// These two take full groups of 8 elements only, but src and dst may be longer.
 void BitShuffleGroups(size_t typesize, Bytes src, MutableBytes dst) {
   const auto* from = reinterpret_cast<const uint8_t*>(src.data());
   const size_t row = src.size() / typesize / 8;
@@ -96,14 +99,12 @@ void BitShuffleGroups(size_t typesize, Bytes src, MutableBytes dst) {
   if (typesize == 1) return CutIntoBits(from, row, to);
 
   Tile tile;
-  ForEachTile(all, [&](size_t first, size_t n) HWY_ATTR {
-    ForEachColumns(typesize, [&](size_t column) HWY_ATTR {
-      ShuffleColumns(all.From(first, n), column, Rows<uint8_t>{tile.bytes.data(), n});
-      for (size_t j = 0; j < ColumnsAtOnce(typesize); ++j) {
-        CutIntoBits(tile.bytes.data() + j * n, n / 8,
-                    Rows<uint8_t>{to.Row(8 * (column + j)) + first / 8, row});
-      }
-    });
+  ForEachTile(all, [&](size_t first, size_t n, size_t column) HWY_ATTR {
+    ShuffleColumns(all.From(first, n), column, Rows<uint8_t>{tile.bytes.data(), n});
+    for (size_t j = 0; j < ColumnsAtOnce(typesize); ++j) {
+      CutIntoBits(tile.bytes.data() + j * n, n / 8,
+                  Rows<uint8_t>{to.Row(8 * (column + j)) + first / 8, row});
+    }
   });
 }
 
@@ -115,14 +116,12 @@ void BitUnshuffleGroups(size_t typesize, Bytes src, MutableBytes dst) {
   if (typesize == 1) return JoinBits(from, row, to);
 
   Tile tile;
-  ForEachTile(all, [&](size_t first, size_t n) HWY_ATTR {
-    ForEachColumns(typesize, [&](size_t column) HWY_ATTR {
-      for (size_t j = 0; j < ColumnsAtOnce(typesize); ++j) {
-        JoinBits(Rows<const uint8_t>{from.Row(8 * (column + j)) + first / 8, row}, n / 8,
-                 tile.bytes.data() + j * n);
-      }
-      UnshuffleColumns(Rows<const uint8_t>{tile.bytes.data(), n}, all.From(first, n), column);
-    });
+  ForEachTile(all, [&](size_t first, size_t n, size_t column) HWY_ATTR {
+    for (size_t j = 0; j < ColumnsAtOnce(typesize); ++j) {
+      JoinBits(Rows<const uint8_t>{from.Row(8 * (column + j)) + first / 8, row}, n / 8,
+               tile.bytes.data() + j * n);
+    }
+    UnshuffleColumns(Rows<const uint8_t>{tile.bytes.data(), n}, all.From(first, n), column);
   });
 }
 

@@ -9,7 +9,7 @@
 namespace cairn::filter {
 
 // SHUFFLE and BITSHUFFLE sort a block into planes of bytes. Some items of the block are the same
-// piece of every plane: bytes [begin, begin + piece) of each. The pieces one behind the other are a
+// piece of every plane: bytes [begin, begin + piece) of each. The pieces one after another are a
 // small block, filtered in the same way.
 struct BlockPart {
   size_t planes = 1;

@@ -67,9 +67,9 @@ void Differences(Bytes src, MutableBytes dst) {
 template <typename F>
 void ForEachChannel(size_t channels, Bytes src, MutableBytes dst, const F& f) {
   const size_t size = src.size() / channels;
-  const size_t whole = size * channels;
-  for (size_t at = 0; at < whole; at += size) f(src.subspan(at, size), dst.subspan(at, size));
-  CopyBytes(src.subspan(whole), dst.subspan(whole));
+  const size_t coded = size * channels;
+  for (size_t at = 0; at < coded; at += size) f(src.subspan(at, size), dst.subspan(at, size));
+  CopyBytes(src.subspan(coded), dst.subspan(coded));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace cairn::filter {
 
 // The block is `channels` > 0 stretches of equal length, each with differences of its own. Bytes
-// past the last whole stretch are copied. dst has the size of src and does not overlap.
+// past the last full stretch are copied. dst has the size of src and does not overlap.
 void ByteDeltaForward(size_t channels, Bytes src, MutableBytes dst);
 void ByteDeltaBackward(size_t channels, Bytes src, MutableBytes dst);
 

@@ -29,13 +29,13 @@ Bytes Covering(Bytes reference, Bytes src, size_t unit) {
 
 template <typename T>
 void RunningXor(Bytes src, MutableBytes dst) {
-  const size_t whole = src.size() / sizeof(T) * sizeof(T);
+  const size_t filtered = src.size() / sizeof(T) * sizeof(T);
   T value = 0;
-  for (size_t i = 0; i < whole; i += sizeof(T)) {
+  for (size_t i = 0; i < filtered; i += sizeof(T)) {
     value = static_cast<T>(value ^ LoadLe<T>(&src[i]));
     StoreLe(&dst[i], value);
   }
-  CopyBytes(src.subspan(whole), dst.subspan(whole));
+  CopyBytes(src.subspan(filtered), dst.subspan(filtered));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace cairn::filter {
 
 // `reference` is the plain block 0, or empty when src is that block: then each unit (an element, or
-// part of one) is coded against the one before. Bytes that are no whole unit, and those past the
+// part of one) is coded against the one before. Bytes that are no complete unit, and those past the
 // end of the reference, are copied. dst has the size of src and does not overlap.
 void DeltaForward(size_t typesize, Bytes src, Bytes reference, MutableBytes dst);
 void DeltaBackward(size_t typesize, Bytes src, Bytes reference, MutableBytes dst);

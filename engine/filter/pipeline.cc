@@ -142,7 +142,7 @@ std::optional<BlockPart> Pipeline::PartOf(size_t block, size_t begin, size_t siz
   }
   BlockPart part{.planes = width * items, .stride = block / (width * items)};
   const size_t group = part.planes;  // bytes that a byte of every plane makes
-  // What fills no group is not filtered, and lies behind.
+  // What fills no group is not filtered, and comes last.
   if (begin + size > part.stride * group) return std::nullopt;
   part.begin = begin / group;
   part.piece = CeilDiv(begin + size, group) - part.begin;

@@ -63,14 +63,14 @@ HWY_NOINLINE HWY_FLATTEN size_t UnshuffleWithVectors(Rows<const uint8_t> from,
   const size_t columns = ColumnsAtOnce(width);
   return CoverWithVectors(kWide ? to.CountOfWide() : to.count, [=](auto d, size_t first) HWY_ATTR {
     hn::Vec<decltype(d)> v[kVecs];
-    // Rows that narrow elements do not have become the garbage behind them: any will do.
+    // Rows that narrow elements do not have become the garbage after them: any will do.
     HWY_UNROLL(16)
     for (size_t j = 0; j < kVecs; ++j) {
       v[j] = hn::LoadU(d, from.Row(kWide ? std::min(j, columns - 1) : j) + first);
     }
     uint8_t* start = data + first * width + column;
     if (width == kVecs) {
-      // Elements lie one behind the other, and yet reading so many rows hides that.
+      // Elements lie one after another, and yet reading so many rows hides that.
       HWY_UNROLL(16)
       for (size_t j = 0; j < kVecs; ++j) {
         const size_t at = j * hn::Lanes(d);
@@ -176,16 +176,16 @@ HWY_EXPORT(UnshuffleElements);
 
 void Shuffle(size_t width, Bytes src, MutableBytes dst) {
   const size_t count = width > 1 ? src.size() / width : 0;
-  const size_t whole = count * width;
-  if (whole != 0) HWY_DYNAMIC_DISPATCH(ShuffleElements)(width, count, src, dst);
-  CopyBytes(src.subspan(whole), dst.subspan(whole));
+  const size_t filtered = count * width;
+  if (filtered != 0) HWY_DYNAMIC_DISPATCH(ShuffleElements)(width, count, src, dst);
+  CopyBytes(src.subspan(filtered), dst.subspan(filtered));
 }
 
 void Unshuffle(size_t width, Bytes src, MutableBytes dst) {
   const size_t count = width > 1 ? src.size() / width : 0;
-  const size_t whole = count * width;
-  if (whole != 0) HWY_DYNAMIC_DISPATCH(UnshuffleElements)(width, count, src, dst);
-  CopyBytes(src.subspan(whole), dst.subspan(whole));
+  const size_t filtered = count * width;
+  if (filtered != 0) HWY_DYNAMIC_DISPATCH(UnshuffleElements)(width, count, src, dst);
+  CopyBytes(src.subspan(filtered), dst.subspan(filtered));
 }
 
 }  // namespace cairn::filter

@@ -9,7 +9,7 @@
 namespace cairn::filter {
 
 // Puts the first bytes of all elements of `width` > 0 bytes in front, then all second ones and so
-// on. Bytes that are no whole element stay at the end. dst has the size of src and does not
+// on. Bytes that are no complete element stay at the end. dst has the size of src and does not
 // overlap.
 void Shuffle(size_t width, Bytes src, MutableBytes dst);
 void Unshuffle(size_t width, Bytes src, MutableBytes dst);

@@ -18,7 +18,8 @@ namespace cairn::filter::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // The kernels think in blocks: the 16-byte parts of a vector, which most instructions treat alike
-// and apart from each other. A target without them, or with vectors of unknown size, goes scalar.
+// and apart from each other. A target without them, or with vectors of unknown size, takes one
+// element at a time.
 #define CAIRN_HAVE_BLOCKS (HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE)
 inline constexpr size_t kBlock = 16;
 

@@ -27,11 +27,11 @@ int BitsAtStake(Filter filter, int32_t typesize) {
 template <typename T>
 void Clear(int bits, Bytes src, MutableBytes dst) {
   const T mask = static_cast<T>(~T{0} << bits);
-  const size_t whole = src.size() / sizeof(T) * sizeof(T);
-  for (size_t i = 0; i < whole; i += sizeof(T)) {
+  const size_t filtered = src.size() / sizeof(T) * sizeof(T);
+  for (size_t i = 0; i < filtered; i += sizeof(T)) {
     StoreLe(&dst[i], static_cast<T>(LoadLe<T>(&src[i]) & mask));
   }
-  CopyBytes(src.subspan(whole), dst.subspan(whole));
+  CopyBytes(src.subspan(filtered), dst.subspan(filtered));
 }
 
 }  // namespace

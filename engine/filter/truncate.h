@@ -16,7 +16,7 @@ namespace cairn::filter {
 absl::StatusOr<int> BitsToClear(const FilterStage& stage, int32_t typesize);
 
 // Clears them in every little-endian element of 1, 2, 4 or 8 bytes, `bits` < 8 * typesize. Bytes
-// that are no whole element are copied. dst has the size of src and does not overlap.
+// that are no complete element are copied. dst has the size of src and does not overlap.
 void ClearLowBits(size_t typesize, int bits, Bytes src, MutableBytes dst);
 
 }  // namespace cairn::filter

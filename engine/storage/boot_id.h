@@ -6,7 +6,7 @@
 
 namespace cairn::storage {
 
-// The same in all processes until the machine starts anew; 0 when the kernel does not say it.
+// The same in all processes until the machine starts anew; 0 when the kernel does not report it.
 uint64_t BootId();
 
 }  // namespace cairn::storage

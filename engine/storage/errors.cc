@@ -56,7 +56,7 @@ absl::StatusCode CodeOf(int error) {
 }  // namespace
 
 absl::Status ErrnoStatus(int error, std::string_view path, std::string_view action) {
-  // "File too large" would be said of the frame; what a shell says names the limit.
+  // "File too large" would blame the frame; the words of a shell name the limit.
   const std::string meaning =
       error == EFBIG ? "File size limit exceeded" : std::generic_category().message(error);
   return absl::Status(CodeOf(error), absl::StrFormat("%s: cannot %s: %s", path, action, meaning));
@@ -86,7 +86,7 @@ absl::Status LockIsHeld(std::string_view path) {
   return absl::UnavailableError(absl::StrFormat("%s is held by another writer", path));
 }
 
-absl::Status WholeIsLocked(std::string_view path) {
+absl::Status FileIsLocked(std::string_view path) {
   return absl::UnavailableError(absl::StrFormat("%s is locked by another program", path));
 }
 

@@ -1,4 +1,4 @@
-// What storage says when it fails: one code and one wording for every kind of file.
+// The errors of storage: one code and one wording for every kind of file.
 #ifndef CAIRN_ENGINE_STORAGE_ERRORS_H_
 #define CAIRN_ENGINE_STORAGE_ERRORS_H_
 
@@ -26,8 +26,8 @@ absl::Status CheckLockRange(std::string_view path, int64_t offset, int64_t count
 // kUnavailable: the byte that a writer locks is taken.
 absl::Status LockIsHeld(std::string_view path);
 
-// kUnavailable: the whole file is locked.
-absl::Status WholeIsLocked(std::string_view path);
+// kUnavailable: all of the file is locked.
+absl::Status FileIsLocked(std::string_view path);
 
 }  // namespace cairn::storage
 

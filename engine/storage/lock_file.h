@@ -13,12 +13,12 @@
 
 namespace cairn::storage {
 
-// Keeps every program of that protocol, readers too, from a frame as long as it lives. It shows
-// them that the frame changed: a program that takes the lock later drops what it knew of it.
+// Keeps every program of that protocol, readers too, from a frame as long as it lives. Its counter
+// shows them that the frame changed: a program that takes the lock later drops what it cached.
 class LockFile {
  public:
-  // Takes the lock at `path` and counts up. Empty when there is no such file, unless `make` says
-  // to create it. kUnavailable while another program holds the lock, which readers do for the
+  // Takes the lock at `path` and counts up. Empty when there is no such file, unless `make` asks to
+  // create it. kUnavailable while another program holds the lock, which readers do for the
   // moment of one call.
   static absl::StatusOr<std::optional<LockFile>> Acquire(FileSystem& files, const std::string& path,
                                                          bool make);

@@ -14,10 +14,10 @@ absl::StatusOr<std::shared_ptr<const Mapping>> MappingCache::Get(
   }
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Mapping> made, make());
   if (capacity_ == 0) return made;
-  std::shared_ptr<const Mapping> gone;  // unmapped only after the lock is released
+  std::shared_ptr<const Mapping> evicted;  // unmapped only after the lock is released
   const std::lock_guard lock(mutex_);
   if (auto kept = Find(key)) return kept;
-  gone = Keep(key, made);
+  evicted = Insert(key, made);
   return made;
 }
 
@@ -28,17 +28,17 @@ std::shared_ptr<const Mapping> MappingCache::Find(uint64_t key) {
   return found->second->mapping;
 }
 
-std::shared_ptr<const Mapping> MappingCache::Keep(uint64_t key,
-                                                  std::shared_ptr<const Mapping> mapping) {
-  std::shared_ptr<const Mapping> gone;
+std::shared_ptr<const Mapping> MappingCache::Insert(uint64_t key,
+                                                    std::shared_ptr<const Mapping> mapping) {
+  std::shared_ptr<const Mapping> evicted;
   if (entries_.size() == capacity_) {
-    gone = std::move(entries_.back().mapping);
+    evicted = std::move(entries_.back().mapping);
     by_key_.erase(entries_.back().key);
     entries_.pop_back();
   }
   entries_.push_front({.key = key, .mapping = std::move(mapping)});
   by_key_[key] = entries_.begin();
-  return gone;
+  return evicted;
 }
 
 }  // namespace cairn::storage

@@ -1,4 +1,4 @@
-// Mappings that are worth keeping for the next reader.
+// The mappings used last.
 #ifndef CAIRN_ENGINE_STORAGE_MAPPING_CACHE_H_
 #define CAIRN_ENGINE_STORAGE_MAPPING_CACHE_H_
 
@@ -16,8 +16,8 @@
 
 namespace cairn::storage {
 
-// Keeps up to `capacity` mappings; the one that was not asked for longest goes first. It goes from
-// here only: who still reads it has its own share. Thread-safe; every call takes O(1).
+// LRU cache of up to `capacity` mappings. Eviction drops only the cache's reference; readers keep
+// theirs. Thread-safe; every call takes O(1).
 class MappingCache {
  public:
   explicit MappingCache(size_t capacity) : capacity_(capacity) {}
@@ -33,14 +33,14 @@ class MappingCache {
     std::shared_ptr<const Mapping> mapping;
   };
 
-  // Null when there is none. Needs the mutex held, as Keep.
+  // Null when there is none. Needs the mutex held, as Insert.
   std::shared_ptr<const Mapping> Find(uint64_t key);
-  // Gives back what had to go for it, or null.
-  std::shared_ptr<const Mapping> Keep(uint64_t key, std::shared_ptr<const Mapping> mapping);
+  // Returns the mapping that was evicted for it, or null.
+  std::shared_ptr<const Mapping> Insert(uint64_t key, std::shared_ptr<const Mapping> mapping);
 
   const size_t capacity_;
   std::mutex mutex_;
-  std::list<Entry> entries_;  // the last one asked for in front
+  std::list<Entry> entries_;  // most recently used first
   std::unordered_map<uint64_t, std::list<Entry>::iterator> by_key_;
 };
 

@@ -11,7 +11,6 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
-#include "engine/storage/buffer_mapping.h"
 #include "engine/storage/errors.h"
 
 namespace cairn::storage {
@@ -21,20 +20,29 @@ namespace {
 constexpr int64_t kMinCapacity = 4096;
 constexpr int64_t kMaxCapacity = int64_t{1} << 40;
 
+class MemoryMapping final : public Mapping {
+ public:
+  MemoryMapping(Bytes bytes, std::shared_ptr<const void> owner)
+      : bytes_(bytes), owner_(std::move(owner)) {}
+  Bytes bytes() const override { return bytes_; }
+  bool follows_file() const override { return false; }
+
+ private:
+  const Bytes bytes_;
+  const std::shared_ptr<const void> owner_;
+};
+
 }  // namespace
 
 // What all MemoryFiles over the same bytes share.
 struct MemoryFile::Buffer {
-  explicit Buffer(std::string file_name) : name(std::move(file_name)) {}
-
   // These need the mutex held.
   MutableBytes Range(int64_t offset, int64_t length) {
     return {bytes.get() + offset, static_cast<size_t>(length)};
   }
-  absl::Status Resize(int64_t new_size);
+  absl::Status Resize(std::string_view name, int64_t new_size);
   bool CanLock(int64_t offset, LockMode mode, const MemoryFile* holder) const;
 
-  const std::string name;
   std::shared_mutex mutex;
   std::shared_ptr<std::byte[]> bytes;
   int64_t size = 0;
@@ -42,20 +50,22 @@ struct MemoryFile::Buffer {
   // By byte and holder.
   std::map<std::pair<int64_t, const MemoryFile*>, LockMode> locks;
   const MemoryFile* whole_holder = nullptr;
+  bool borrowed = false;
 };
 
 // New bytes are zero, also where a larger file once had others.
-absl::Status MemoryFile::Buffer::Resize(int64_t new_size) {
+absl::Status MemoryFile::Buffer::Resize(std::string_view name, int64_t new_size) {
   if (new_size > capacity) {
     if (new_size > kMaxCapacity) {
       return ResourceExhausted("%s: %d bytes in memory, at most %d", name, new_size, kMaxCapacity);
     }
-    const int64_t room = std::min(std::max({new_size, 2 * capacity, kMinCapacity}), kMaxCapacity);
-    std::shared_ptr<std::byte[]> moved(new (std::nothrow) std::byte[static_cast<size_t>(room)]);
-    if (moved == nullptr) return ResourceExhausted("%s: no memory for %d bytes", name, room);
-    CopyBytes(Range(0, size), {moved.get(), static_cast<size_t>(room)});
+    const int64_t wanted = std::max({new_size, 2 * capacity, kMinCapacity});
+    const auto length = static_cast<size_t>(std::min(wanted, kMaxCapacity));
+    std::shared_ptr<std::byte[]> moved(new (std::nothrow) std::byte[length]);
+    if (moved == nullptr) return ResourceExhausted("%s: no memory for %d bytes", name, length);
+    CopyBytes(Range(0, size), {moved.get(), length});
     bytes = std::move(moved);
-    capacity = room;
+    capacity = static_cast<int64_t>(length);
   }
   if (new_size > size) FillBytes(Range(size, new_size - size), std::byte{0});
   size = new_size;
@@ -71,9 +81,19 @@ bool MemoryFile::Buffer::CanLock(int64_t offset, LockMode mode, const MemoryFile
   return true;
 }
 
-MemoryFile::MemoryFile(std::string name) : buffer_(std::make_shared<Buffer>(std::move(name))) {}
+MemoryFile::MemoryFile(std::string name)
+    : MemoryFile(std::move(name), true, std::make_shared<Buffer>()) {}
 
-MemoryFile::MemoryFile(std::shared_ptr<Buffer> buffer) : buffer_(std::move(buffer)) {}
+MemoryFile::MemoryFile(std::string name, Bytes bytes)
+    : MemoryFile(std::move(name), false, std::make_shared<Buffer>()) {
+  // Nothing writes to them.
+  buffer_->bytes = {std::shared_ptr<void>(), const_cast<std::byte*>(bytes.data())};
+  buffer_->size = buffer_->capacity = std::ssize(bytes);
+  buffer_->borrowed = true;
+}
+
+MemoryFile::MemoryFile(std::string name, bool writable, std::shared_ptr<Buffer> buffer)
+    : name_(std::move(name)), writable_(writable), buffer_(std::move(buffer)) {}
 
 MemoryFile::~MemoryFile() {
   const std::unique_lock lock(buffer_->mutex);
@@ -81,8 +101,9 @@ MemoryFile::~MemoryFile() {
   if (buffer_->whole_holder == this) buffer_->whole_holder = nullptr;
 }
 
-std::unique_ptr<MemoryFile> MemoryFile::Reopen() const {
-  return std::unique_ptr<MemoryFile>(new MemoryFile(buffer_));
+std::unique_ptr<MemoryFile> MemoryFile::Reopen(std::string name, bool writable) const {
+  return std::unique_ptr<MemoryFile>(
+      new MemoryFile(std::move(name), writable && !buffer_->borrowed, buffer_));
 }
 
 absl::StatusOr<int64_t> MemoryFile::Size() const {
@@ -100,7 +121,7 @@ absl::Status MemoryFile::ReadAt(int64_t offset, MutableBytes dst) const {
   const auto size = static_cast<int64_t>(dst.size());
   if (offset >= 0 && size == 0) return absl::OkStatus();
   if (!RangeFits(offset, size, buffer_->size)) {
-    return PastEnd(buffer_->name, offset, size, buffer_->size);
+    return PastEnd(name_, offset, size, buffer_->size);
   }
   CopyBytes(buffer_->Range(offset, size), dst);
   return absl::OkStatus();
@@ -109,7 +130,7 @@ absl::Status MemoryFile::ReadAt(int64_t offset, MutableBytes dst) const {
 absl::StatusOr<size_t> MemoryFile::ReadSome(int64_t offset, MutableBytes dst) const {
   const std::shared_lock lock(buffer_->mutex);
   if (offset < 0) {
-    return PastEnd(buffer_->name, offset, static_cast<int64_t>(dst.size()), buffer_->size);
+    return PastEnd(name_, offset, static_cast<int64_t>(dst.size()), buffer_->size);
   }
   const int64_t rest = std::max<int64_t>(buffer_->size - offset, 0);
   const int64_t size = std::min(rest, static_cast<int64_t>(dst.size()));
@@ -119,10 +140,10 @@ absl::StatusOr<size_t> MemoryFile::ReadSome(int64_t offset, MutableBytes dst) co
 
 absl::Status MemoryFile::WriteAt(int64_t offset, Bytes src) {
   const auto size = static_cast<int64_t>(src.size());
-  CAIRN_RETURN_IF_ERROR(CheckWritableRange(buffer_->name, offset, size));
+  CAIRN_RETURN_IF_ERROR(CheckWritable(offset, size));
   if (src.empty()) return absl::OkStatus();
   const std::unique_lock lock(buffer_->mutex);
-  if (offset + size > buffer_->size) CAIRN_RETURN_IF_ERROR(buffer_->Resize(offset + size));
+  if (offset + size > buffer_->size) CAIRN_RETURN_IF_ERROR(buffer_->Resize(name_, offset + size));
   const MutableBytes there = buffer_->Range(offset, size);
   // Other threads may be reading what is written a second time, through their mappings.
   if (std::memcmp(there.data(), src.data(), src.size()) == 0) return absl::OkStatus();
@@ -132,28 +153,30 @@ absl::Status MemoryFile::WriteAt(int64_t offset, Bytes src) {
 }
 
 absl::Status MemoryFile::Truncate(int64_t size) {
-  CAIRN_RETURN_IF_ERROR(CheckWritableRange(buffer_->name, size, 0));
+  CAIRN_RETURN_IF_ERROR(CheckWritable(size, 0));
   const std::unique_lock lock(buffer_->mutex);
-  return buffer_->Resize(size);
+  return buffer_->Resize(name_, size);
 }
 
 absl::Status MemoryFile::Reserve(int64_t size) {
-  return CheckWritableRange(buffer_->name, size, 0);
+  CAIRN_RETURN_IF_ERROR(CheckWritable(size, 0));
+  // Each commit asks, so the message is not formatted.
+  return absl::UnimplementedError("a file in memory takes no disk space");
 }
 
 absl::Status MemoryFile::PunchHole(int64_t /*offset*/, int64_t /*size*/) {
-  return Unimplemented("%s: a file in memory has no holes", buffer_->name);
+  return Unimplemented("%s: a file in memory has no holes", name_);
 }
 
 absl::Status MemoryFile::Sync(SyncMode /*mode*/) { return absl::OkStatus(); }
 
 absl::StatusOr<std::shared_ptr<const Mapping>> MemoryFile::Map(int64_t offset, int64_t size,
-                                                               int64_t /*room*/) const {
+                                                               int64_t /*headroom*/) const {
   const std::shared_lock lock(buffer_->mutex);
   if (!RangeFits(offset, size, buffer_->size)) {
-    return PastEnd(buffer_->name, offset, size, buffer_->size);
+    return PastEnd(name_, offset, size, buffer_->size);
   }
-  return ShareBytes(buffer_->Range(offset, size), buffer_->bytes);
+  return std::make_shared<MemoryMapping>(buffer_->Range(offset, size), buffer_->bytes);
 }
 
 absl::StatusOr<FileIdentity> MemoryFile::Identity() const {
@@ -162,22 +185,24 @@ absl::StatusOr<FileIdentity> MemoryFile::Identity() const {
 }
 
 absl::Status MemoryFile::LockByte(int64_t offset, LockMode mode) {
-  CAIRN_RETURN_IF_ERROR(CheckWritableRange(buffer_->name, offset, 0));
+  CAIRN_RETURN_IF_ERROR(mode == LockMode::kExclusive ? CheckWritable(offset, 0)
+                                                     : CheckWritableRange(name_, offset, 0));
+  if (buffer_->borrowed) return absl::OkStatus();  // no lock conflicts with a shared one there
   const std::unique_lock lock(buffer_->mutex);
-  if (!buffer_->CanLock(offset, mode, this)) return LockIsHeld(buffer_->name);
+  if (!buffer_->CanLock(offset, mode, this)) return LockIsHeld(name_);
   buffer_->locks[{offset, this}] = mode;
   return absl::OkStatus();
 }
 
 absl::Status MemoryFile::UnlockByte(int64_t offset) {
-  CAIRN_RETURN_IF_ERROR(CheckWritableRange(buffer_->name, offset, 0));
+  CAIRN_RETURN_IF_ERROR(CheckWritableRange(name_, offset, 0));
   const std::unique_lock lock(buffer_->mutex);
   buffer_->locks.erase({offset, this});
   return absl::OkStatus();
 }
 
 absl::StatusOr<bool> MemoryFile::IsLocked(int64_t offset, int64_t count) const {
-  CAIRN_RETURN_IF_ERROR(CheckLockRange(buffer_->name, offset, count));
+  CAIRN_RETURN_IF_ERROR(CheckLockRange(name_, offset, count));
   const std::shared_lock lock(buffer_->mutex);
   for (auto held = buffer_->locks.lower_bound({offset, nullptr});
        held != buffer_->locks.end() && held->first.first - offset < count; ++held) {
@@ -189,9 +214,14 @@ absl::StatusOr<bool> MemoryFile::IsLocked(int64_t offset, int64_t count) const {
 absl::Status MemoryFile::LockWhole() {
   const std::unique_lock lock(buffer_->mutex);
   const bool free = buffer_->whole_holder == nullptr || buffer_->whole_holder == this;
-  if (!free) return WholeIsLocked(buffer_->name);
+  if (!free) return FileIsLocked(name_);
   buffer_->whole_holder = this;
   return absl::OkStatus();
+}
+
+absl::Status MemoryFile::CheckWritable(int64_t offset, int64_t size) const {
+  if (!writable_) return FailedPrecondition("%s is open for reading only", name_);
+  return CheckWritableRange(name_, offset, size);
 }
 
 }  // namespace cairn::storage

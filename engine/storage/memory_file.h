@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -20,10 +21,14 @@ class MemoryFile final : public File {
  public:
   // `name` stands for the path in messages.
   explicit MemoryFile(std::string name = "memory");
+  // The caller's bytes, which stay alive and the same. Read-only, and so is every other File over
+  // them.
+  MemoryFile(std::string name, Bytes bytes);
   ~MemoryFile() override;
 
   // Another File over the same bytes, as opening one path twice gives; its locks are its own.
-  std::unique_ptr<MemoryFile> Reopen() const;
+  std::unique_ptr<MemoryFile> Reopen(std::string name = "memory", bool writable = true) const;
+  bool writable() const { return writable_; }
 
   absl::StatusOr<int64_t> Size() const override;
   // Of the allocation, which is larger than what it holds.
@@ -33,14 +38,14 @@ class MemoryFile final : public File {
   // Bytes that are there already may be read through a mapping meanwhile.
   absl::Status WriteAt(int64_t offset, Bytes src) override;
   absl::Status Truncate(int64_t size) override;
-  // Does nothing.
+  // kUnimplemented.
   absl::Status Reserve(int64_t size) override;
   // kUnimplemented.
   absl::Status PunchHole(int64_t offset, int64_t size) override;
   absl::Status Sync(SyncMode mode) override;
-  // Shows nothing of `room`: a file that grows may leave its allocation.
+  // Without headroom: a file that grows may leave its allocation.
   absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
-                                                     int64_t room) const override;
+                                                     int64_t headroom) const override;
   // Distinct among the memory files that are alive.
   absl::StatusOr<FileIdentity> Identity() const override;
   // The File that holds a lock may take it again, in the other mode too.
@@ -51,8 +56,11 @@ class MemoryFile final : public File {
 
  private:
   struct Buffer;
-  explicit MemoryFile(std::shared_ptr<Buffer> buffer);
+  MemoryFile(std::string name, bool writable, std::shared_ptr<Buffer> buffer);
+  absl::Status CheckWritable(int64_t offset, int64_t size) const;
 
+  const std::string name_;
+  const bool writable_;
   const std::shared_ptr<Buffer> buffer_;
 };
 

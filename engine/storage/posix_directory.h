@@ -41,8 +41,7 @@ class PosixDirectory {
   // "<path>: cannot <action>: <what errno means>", or kDataLoss for a link that was not followed.
   absl::Status Failure(int error, const std::string& path, std::string_view action) const;
 
-  // For a new file: who may read or write it, which in an opened directory is nobody who may not do
-  // so to the directory.
+  // The permissions of a new file: in an opened directory, none that the directory does not give.
   absl::StatusOr<mode_t> ModeOfNewFile() const;
   absl::StatusOr<PosixStat> LookAt(const std::string& path) const;
   // A file or directory, opened for reading.

@@ -10,7 +10,6 @@
 
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
-#include "engine/storage/buffer_mapping.h"
 #include "engine/storage/errors.h"
 #include "engine/storage/posix_stat.h"
 
@@ -21,13 +20,15 @@ namespace {
 // Far below what the kernel reads in one call, so that less than asked for means the file's end.
 constexpr size_t kMaxRead = size_t{1} << 30;
 
-// Whole pages from the kernel, of which `bytes` are shown.
+// Full pages from the kernel, or none, of which `bytes` are shown.
 class PosixMapping final : public Mapping {
  public:
   PosixMapping(MutableBytes pages, Bytes bytes) : pages_(pages), bytes_(bytes) {}
   PosixMapping(const PosixMapping&) = delete;
   PosixMapping& operator=(const PosixMapping&) = delete;
-  ~PosixMapping() override { ::munmap(pages_.data(), pages_.size()); }
+  ~PosixMapping() override {
+    if (!pages_.empty()) ::munmap(pages_.data(), pages_.size());
+  }
   Bytes bytes() const override { return bytes_; }
 
  private:
@@ -170,23 +171,24 @@ void PosixFile::SyncSoon(int64_t offset, int64_t size) {
 }
 
 absl::StatusOr<std::shared_ptr<const Mapping>> PosixFile::Map(int64_t offset, int64_t size,
-                                                              int64_t room) const {
+                                                              int64_t headroom) const {
   CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, Size());
   if (!RangeFits(offset, size, file_size)) return PastEnd(offset, size);
-  if (room < 0) return InvalidArgument("%s: negative room %d behind a mapping", path_, room);
+  if (headroom < 0)
+    return InvalidArgument("%s: negative headroom %d of a mapping", path_, headroom);
   const int64_t lead = offset % ::sysconf(_SC_PAGESIZE);  // the kernel maps from a page's start
-  const int64_t shown = size + std::min(room, INT64_MAX - offset - size);
-  if (shown == 0) return BorrowBytes({});
+  const int64_t shown = size + std::min(headroom, INT64_MAX - offset - size);
+  if (shown == 0) return std::make_shared<PosixMapping>(MutableBytes(), Bytes());
   const auto length = static_cast<size_t>(lead + shown);
   void* const start =
       ::mmap(nullptr, length, PROT_READ, MAP_SHARED, fd_.get(), static_cast<off_t>(offset - lead));
   if (start == MAP_FAILED) {
-    if (room > 0) return Map(offset, size, 0);
+    if (headroom > 0) return Map(offset, size, 0);
     return ErrnoStatus(errno, path_, absl::StrFormat("map %d bytes at %d", size, offset));
   }
-  // Whoever leaves room will read by calls what another process is writing there. What the kernel
-  // reads ahead of a writer comes in large folios, in which small writes are slow.
-  if (room > 0) ::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_RANDOM);
+  // Mappings with headroom follow a live writer; disable readahead, for large folios slow its small
+  // writes.
+  if (headroom > 0) ::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_RANDOM);
   const MutableBytes pages(static_cast<std::byte*>(start), length);
   return std::make_shared<PosixMapping>(pages, pages.subspan(static_cast<size_t>(lead)));
 }
@@ -230,7 +232,7 @@ absl::Status PosixFile::LockWhole() {
     locked_whole_ = true;
     return absl::OkStatus();
   }
-  return errno == EWOULDBLOCK ? WholeIsLocked(path_) : ErrnoStatus(errno, path_, "lock");
+  return errno == EWOULDBLOCK ? FileIsLocked(path_) : ErrnoStatus(errno, path_, "lock");
 }
 
 absl::Status PosixFile::CheckWritable(int64_t offset, int64_t size) const {

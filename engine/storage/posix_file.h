@@ -37,16 +37,16 @@ class PosixFile final : public File {
   absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const override;
   absl::Status WriteAt(int64_t offset, Bytes src) override;
   absl::Status Truncate(int64_t size) override;
-  // Space for the bytes behind the present end, so that holes stay holes. Where the file system
+  // Space for the bytes after the present end, so that holes stay holes. Where the file system
   // reserves none, the file grows all the same.
   absl::Status Reserve(int64_t size) override;
   absl::Status ReservePastEnd(int64_t size) override;
   absl::Status PunchHole(int64_t offset, int64_t size) override;
   absl::Status Sync(SyncMode mode) override;
   void SyncSoon(int64_t offset, int64_t size) override;
-  // Shows all of `room`, unless there is no address space for it.
+  // With all of the headroom, unless there is no address space for it.
   absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
-                                                     int64_t room) const override;
+                                                     int64_t headroom) const override;
   absl::StatusOr<FileIdentity> Identity() const override { return identity_; }
   // The File that holds a lock may take it again, in the other mode too.
   absl::Status LockByte(int64_t offset, LockMode mode) override;

@@ -126,8 +126,8 @@ class PosixFiles final : public FileSystem {
   }
 
   absl::Status MakeDirectory(const std::string& path) override {
-    constexpr mode_t kEverybody = 0777;
-    return MakeDirectory(path, kEverybody);
+    constexpr mode_t kAll = 0777;
+    return MakeDirectory(path, kAll);
   }
 
   absl::Status MakeDirectoryFor(const std::string& path, const std::string& old) override {
@@ -158,9 +158,7 @@ class PosixFiles final : public FileSystem {
   }
 
   absl::StatusOr<std::vector<std::string>> List(const std::string& path) override {
-    if (path != ".") CAIRN_RETURN_IF_ERROR(directory_.Check(path));
-    CAIRN_ASSIGN_OR_RETURN(const PosixDirectory directory, directory_.Open(path));
-    return directory.List("", INT64_MAX);
+    return ListSome(path, "", INT64_MAX);
   }
 
   absl::StatusOr<std::vector<std::string>> ListSome(const std::string& path,

@@ -23,8 +23,8 @@ int RenameAt(const PosixDirectory& directory, const std::string& from, const std
 // Whether renameat2 said that the kernel or the file system does not know the flag.
 bool IsUnknownFlag(int error) { return error == EINVAL || error == ENOSYS; }
 
-// What takes the place of another of its kind gets its attributes; never what a link at `from`
-// leads to, for others may change names there.
+// What replaces another of its kind gets its attributes; never what a link at `from` leads to, for
+// other processes may change names there.
 absl::Status KeepAttributesOf(const PosixDirectory& directory, const std::string& to,
                               const std::string& from) {
   const absl::StatusOr<PosixStat> old = directory.LookAt(to);

@@ -1,4 +1,4 @@
-// Three ways to rename: to a free name, in place of another file, and by swapping two names.
+// Three ways to rename: to a free name, in place of another file, and by exchanging two names.
 #ifndef CAIRN_ENGINE_STORAGE_POSIX_RENAME_H_
 #define CAIRN_ENGINE_STORAGE_POSIX_RENAME_H_
 
@@ -19,7 +19,7 @@ absl::Status RenameWithoutReplacing(const PosixDirectory& directory, const std::
 absl::Status LinkThenUnlink(const PosixDirectory& directory, const std::string& from,
                             const std::string& to);
 
-// A file that takes the place of another gets its attributes.
+// A file that replaces another gets its attributes.
 absl::Status RenameReplacing(const PosixDirectory& directory, const std::string& from,
                              const std::string& to);
 

@@ -10,7 +10,7 @@
 
 namespace cairn::storage {
 
-// The times are left out on purpose: once somebody has asked for them, the kernel gives the next
+// The times are left out on purpose: after a process asked for them, the kernel gives the next
 // write a time that differs, which goes into the inode and makes a commit's sync half as dear
 // again.
 struct PosixStat {

@@ -22,6 +22,9 @@ class CAIRN_EXPORT Mapping {
  public:
   virtual ~Mapping() = default;
   [[nodiscard]] virtual Bytes bytes() const ABSL_ATTRIBUTE_LIFETIME_BOUND = 0;
+  // Whether they show what is written to the file later, and may be read while it is written. By
+  // default true.
+  virtual bool follows_file() const { return true; }
 };
 
 // Which file a descriptor or a path leads to.
@@ -58,11 +61,10 @@ class CAIRN_EXPORT File {
   virtual absl::Status WriteAt(int64_t offset, Bytes src) = 0;
   virtual absl::Status Truncate(int64_t size) = 0;
   // Reserves disk space for the bytes from the present end up to `size`; the file may become that
-  // long, the new bytes being zero. Holes before the end stay holes.
+  // long, the new bytes being zero. Holes before the end stay holes. kResourceExhausted when the
+  // disk is full; kUnimplemented where the file system cannot.
   virtual absl::Status Reserve(int64_t size) = 0;
-  // Reserves disk space for the bytes from the present end up to `size`, and leaves the file as
-  // long as it is. Truncate gives that space back. kResourceExhausted when the disk is full;
-  // kUnimplemented where the file system cannot.
+  // The same, but leaves the file as long as it is. Truncate gives that space back.
   virtual absl::Status ReservePastEnd(int64_t size);
   // Frees the disk space of bytes that will not be read again; they become zero. The size of
   // the file stays. kUnimplemented where there are no holes.

@@ -23,7 +23,8 @@ absl::StatusOr<OpenedFrame> OpenedFrame::Open(SimulatedDisk& disk,
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, disk.root()->Open(kPath, FileMode::kRead));
   frame::FrameFile source = frame::FrameFile::OfFile(file, 0, env->use_mmap);
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, LoadState(source, env));
-  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, frame::LocateFrame(disk.root(), kPath));
+  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place,
+                         frame::LocateFrame(frame::FilesOrPosix(disk.root()), kPath));
   opened.core_ = std::make_shared<frame::FrameCore>(std::move(place), source, env);
   opened.core_->Adopt(std::move(source), std::move(state));
   return opened;

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/filter/bitshuffle.h"
-#include "engine/filter/scalar.h"
+#include "tests/filter/scalar.h"
 #include "tests/filter/test_blocks.h"
 
 namespace cairn::filter {

@@ -73,6 +73,37 @@ TEST(InMemoryTest, OneWriterAtATime) {
   EXPECT_TRUE(IsOk(frame.OpenWriter()));
 }
 
+TEST(InMemoryTest, SparseFrameIsRefused) {
+  CreateOptions options = Cut(4, 1000);
+  options.layout = Layout::kSparse;
+  EXPECT_EQ(Frame::CreateInMemory(options).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(InMemoryTest, ReclaimIsRefusedAndHistoryStays) {
+  Frame frame = test::NewInMemory(Cut(4, 1000));
+  Writer writer = *frame.OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(1500))));
+  ASSERT_TRUE(IsOk(writer.Checkpoint()));
+  const size_t generations = frame.History()->size();
+  EXPECT_EQ(writer.Reclaim().status().code(), StatusCode::kUnimplemented);
+  EXPECT_EQ(frame.History()->size(), generations);
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(500))));
+  EXPECT_TRUE(IsOk(writer.Close()));
+}
+
+TEST(InMemoryTest, CompactedFrameHoldsTheSame) {
+  Frame frame = test::NewInMemory(Cut(4, 1000));
+  Writer writer = *frame.OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(3000))));
+  ASSERT_TRUE(IsOk(writer.Close()));
+  const Snapshot before = frame.snapshot();
+  const CompactReport report = *frame.Compact();
+  EXPECT_LE(report.size_after, report.size_before);
+  ExpectHolds(*frame.Refresh(), MakeItems(3000));
+  ExpectHolds(before, MakeItems(3000));
+  EXPECT_TRUE(IsOk(frame.OpenWriter()));
+}
+
 TEST(InMemoryTest, OldSnapshotsStayWhileTheMemoryGrows) {
   Frame frame = test::NewInMemory(Cut(4, 1000));
   Buffer content;

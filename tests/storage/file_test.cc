@@ -125,7 +125,9 @@ TEST_P(FileTest, ReadSomeStopsAtTheEnd) {
 
 TEST_P(FileTest, ReserveKeepsTheBytesAndThoseItAddsAreZero) {
   Write(0, "abc");
-  ASSERT_TRUE(IsOk(file_->Reserve(2)));
+  const absl::Status status = file_->Reserve(2);
+  if (absl::IsUnimplemented(status)) GTEST_SKIP() << status;
+  ASSERT_TRUE(IsOk(status));
   EXPECT_EQ(*file_->Size(), 3);
   ASSERT_TRUE(IsOk(file_->Reserve(100000)));
   ASSERT_TRUE(IsOk(file_->WriteAt(99999, AsBytes("z"))));

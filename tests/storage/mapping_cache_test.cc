@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/storage/buffer_mapping.h"
+#include "cairn/file_system.h"
 #include "tests/support/status.h"
 
 namespace cairn::storage {
@@ -15,13 +15,22 @@ namespace {
 
 using Shared = std::shared_ptr<const Mapping>;
 
+class OneByte final : public Mapping {
+ public:
+  explicit OneByte(uint64_t value) : byte_(static_cast<std::byte>(value)) {}
+  Bytes bytes() const override { return Bytes(&byte_, 1); }
+
+ private:
+  const std::byte byte_;
+};
+
 class MappingCacheTest : public testing::Test {
  protected:
   // One byte with the value of the key.
   Shared Get(MappingCache& cache, uint64_t key) {
     const absl::StatusOr<Shared> mapping = cache.Get(key, [&]() -> absl::StatusOr<Shared> {
       ++made_;
-      return OwnBytes({static_cast<std::byte>(key)});
+      return std::make_shared<OneByte>(key);
     });
     EXPECT_TRUE(IsOk(mapping));
     EXPECT_EQ((*mapping)->bytes()[0], static_cast<std::byte>(key));
@@ -92,7 +101,7 @@ TEST_F(MappingCacheTest, TwoMakersOfOneMappingShareTheFirst) {
   Shared first;
   const auto second = cache.Get(1, [&]() -> absl::StatusOr<Shared> {
     first = Get(cache, 1);
-    return OwnBytes({std::byte{9}});
+    return std::make_shared<OneByte>(9);
   });
   EXPECT_EQ(*second, first);
   EXPECT_EQ(Get(cache, 1), first);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -63,6 +64,30 @@ TEST(MemoryFileTest, ReopenedFileHasTheSameBytesAndIdentity) {
   EXPECT_FALSE(*file->Identity() == *MemoryFile().Identity());
   file.reset();
   EXPECT_EQ(AsText((*again->Map(0, 3, 0))->bytes()), "abc");
+}
+
+TEST(MemoryFileTest, MappedBytesLiveAsLongAsTheMapping) {
+  auto file = std::make_unique<MemoryFile>();
+  ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes("abc"))));
+  const auto mapping = *file->Map(0, 3, 0);
+  ASSERT_TRUE(IsOk(file->WriteAt(0, std::vector<std::byte>(1 << 20))));
+  file.reset();
+  EXPECT_EQ(AsText(mapping->bytes()), "abc");
+}
+
+TEST(MemoryFileTest, BytesOfTheCallerAreNotCopied) {
+  const std::string text = "abc";
+  const MemoryFile file("buffer", AsBytes(text));
+  EXPECT_EQ(static_cast<const void*>((*file.Map(0, 3, 0))->bytes().data()), text.data());
+}
+
+TEST(MemoryFileTest, BytesOfTheCallerAreNeverWritten) {
+  const std::string text = "abc";
+  const MemoryFile file("buffer", AsBytes(text));
+  const auto again = file.Reopen();
+  EXPECT_EQ(again->WriteAt(0, AsBytes("x")).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(again->Truncate(0).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(text, "abc");
 }
 
 TEST(MemoryFileTest, EachByteIsItsOwnLock) {

@@ -9,6 +9,7 @@
 #include "engine/frame/commit/open_writer.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/history.h"
+#include "engine/storage/memory_file_system.h"
 
 namespace cairn {
 
@@ -17,9 +18,9 @@ namespace {
 // Where a frame will be, whatever is there now.
 absl::StatusOr<frame::FrameLocation> PlaceOf(const std::string& path,
                                              const CreateOptions& options) {
-  FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
+  std::shared_ptr<FileSystem> files = frame::FilesOrPosix(options.file_system);
   CAIRN_ASSIGN_OR_RETURN(std::string absolute, files->Absolute(path));
-  return frame::FrameLocation{.files = files, .path = std::move(absolute)};
+  return frame::FrameLocation{.files = std::move(files), .path = std::move(absolute)};
 }
 
 // A frame that has everything from its first moment on.
@@ -58,7 +59,13 @@ absl::StatusOr<Frame> Frame::Create(const std::string& path, const CreateOptions
 }
 
 absl::StatusOr<Frame> Frame::CreateInMemory(const CreateOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> core, CreateEmpty({}, options));
+  if (options.layout == Layout::kSparse) {
+    return InvalidArgument("a sparse frame is a directory: it cannot live in memory");
+  }
+  CAIRN_ASSIGN_OR_RETURN(
+      std::shared_ptr<frame::FrameCore> core,
+      CreateEmpty({.files = std::make_shared<storage::MemoryFileSystem>(), .path = "memory"},
+                  options));
   return Frame(std::move(core));
 }
 

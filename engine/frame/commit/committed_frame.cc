@@ -37,7 +37,7 @@ absl::Status CommittedFrame::PersistHeader() const {
 }
 
 absl::Status CommittedFrame::CheckNotReplaced() const {
-  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(location(), *file));
+  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(*location().files, location().path, *file));
   if (there) return absl::OkStatus();
   return FailedPrecondition("%s was replaced by another file", location().path);
 }

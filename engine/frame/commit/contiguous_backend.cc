@@ -155,7 +155,7 @@ void ContiguousBackend::ForgetHeadroom() {
 // makes page cache of which small parts are slow to sync. On a full disk the commit itself fails.
 void ContiguousBackend::WriteZerosAhead() {
   if (sink_->end() - synced_end_ > kSmallCommit || ++small_commits_ <= kManyCommits ||
-      sink_->end() <= zeros_end_ || frame_.location().files == nullptr) {
+      sink_->end() <= zeros_end_ || headroom_.end() <= sink_->end()) {
     return;
   }
   zeros_ = std::clamp(2 * zeros_, kLeastZeros, kMostZeros);

@@ -41,7 +41,8 @@ class ContiguousCreation final : public CreatingBackend {
 };
 
 absl::Status ContiguousCreation::BeginFile() {
-  CAIRN_ASSIGN_OR_RETURN(AtomicFile file, NewFileAt(plan_.final_location));
+  const auto& location = plan_.final_location;
+  CAIRN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::CreateBeside(location.files, location.path));
   // Staged chunks can be read before there is a frame, so the file has to reach up to them.
   CAIRN_RETURN_IF_ERROR(file.file()->WriteAt(0, *frame_.state->header_bytes));
   frame_.file = file.file();
@@ -81,7 +82,8 @@ absl::Status ContiguousCreation::Publish(Stager& stager) {
 
 absl::Status ContiguousCreation::WriteCheckpoint(Stager& stager) {
   const FrameLocation& location = plan_.final_location;
-  const auto old = LockForReplacement(plan_.replace ? location.files : nullptr, location.path);
+  const absl::StatusOr<HeldFiles> old =
+      plan_.replace ? LockForReplacement(location.files, location.path) : HeldFiles();
   if (!old.ok()) return Refuse(old.status());
   auto peer_lock = TakePeerLock(location, {});
   if (!peer_lock.ok()) return Refuse(peer_lock.status());

@@ -54,11 +54,6 @@ absl::Status ReserveCopy(const StagedState& staged, const State& base, File& fil
 
 }  // namespace
 
-absl::StatusOr<AtomicFile> NewFileAt(const FrameLocation& location) {
-  return location.files == nullptr ? AtomicFile::InMemory()
-                                   : AtomicFile::CreateBeside(location.files, location.path);
-}
-
 absl::Status WriteContiguous(File& file, const StagedState& staged, int64_t chunks_end,
                              CheckpointPlan plan, chunk::WorkspacePool* pool) {
   // The trailer of an empty frame follows its header.
@@ -68,7 +63,8 @@ absl::Status WriteContiguous(File& file, const StagedState& staged, int64_t chun
 
 absl::StatusOr<AtomicFile> CopyContiguous(const CommittedFrame& frame, Stager& stager, bool plain,
                                           ChunkProgress progress) {
-  CAIRN_ASSIGN_OR_RETURN(AtomicFile file, NewFileAt(frame.location()));
+  CAIRN_ASSIGN_OR_RETURN(AtomicFile file,
+                         AtomicFile::CreateBeside(frame.location().files, frame.location().path));
   CAIRN_RETURN_IF_ERROR(ReserveCopy(stager.draft(), *frame.state, *file.file()));
   ContiguousSink sink = SinkInto(file.file(), frame.state->header.header_len);
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> view, stager.View());

@@ -15,9 +15,6 @@
 
 namespace cairn::frame {
 
-// A file that will get the location's name.
-absl::StatusOr<AtomicFile> NewFileAt(const FrameLocation& location);
-
 // Index, trailer and header of a frame whose chunks `file` holds up to `chunks_end`. `plan` says
 // all but where the index begins.
 absl::Status WriteContiguous(File& file, const StagedState& staged, int64_t chunks_end,

@@ -6,7 +6,7 @@
 #include "engine/frame/commit/checkpoint_encoder.h"
 #include "engine/frame/commit/contiguous_backend.h"
 #include "engine/frame/commit/reclaim.h"
-#include "engine/frame/files/frame_location.h"
+#include "engine/frame/files/lock_bytes.h"
 #include "engine/frame/open/history.h"
 #include "engine/frame/open/state_loader.h"
 
@@ -44,9 +44,8 @@ absl::Status ContiguousBackend::ForgetBefore(uint64_t oldest_generation) {
 
 // Where a checkpoint has forgotten the older states and no reader holds one, their bytes go.
 absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptions& options) {
-  if (frame_.location().files == nullptr) {
-    return Unimplemented("a frame in memory has no disk space");
-  }
+  // Where there are no holes, nothing is given up for them.
+  CAIRN_RETURN_IF_ERROR(frame_.file->PunchHole(0, 0));
   const bool keeps = options.keep_generations > 0;
   if (!FitsInPlace(StagedState(base()))) {
     if (!keeps) return ReclaimByRewriting();

@@ -13,8 +13,8 @@
 #include "engine/frame/commit/contiguous_backend.h"
 #include "engine/frame/commit/creation.h"
 #include "engine/frame/commit/sparse_backend.h"
+#include "engine/frame/files/abandoned.h"
 #include "engine/frame/files/peer_lock.h"
-#include "engine/frame/files/temporary_name.h"
 #include "engine/frame/open/legacy_loader.h"
 #include "engine/frame/open/state_loader.h"
 #include "engine/frame/state/initial_state.h"
@@ -134,8 +134,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location
   start.options = {.compression = options.compression, .chunksize = options.chunksize};
   start.fingerprint = options.fingerprint;
   CAIRN_ASSIGN_OR_RETURN(start.state, MakeInitialState(options, MakeFrameContext(open)));
-  if (location.files != nullptr && !options.overwrite &&
-      location.files->Identity(location.path).ok()) {
+  if (!options.overwrite && location.files->Identity(location.path).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", location.path));
   }
   RemoveAbandoned(location);

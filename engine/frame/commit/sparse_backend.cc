@@ -17,7 +17,7 @@ absl::Status WriteSparseIndex(File& file, const StagedState& staged, CheckpointP
 absl::Status SparseBackend::Restart(bool /*failed*/) {
   if (sink_ == nullptr) {
     CAIRN_ASSIGN_OR_RETURN(orphans_, RemoveOrphans(directory(), base().chunks));
-    CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(frame_.location().directory, base().chunks));
+    CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(frame_.location().files, base().chunks));
   } else {
     sink_->Discard();
   }
@@ -93,7 +93,7 @@ absl::Status SparseBackend::RecycleNumbers() {
     return absl::OkStatus();
   }
   CAIRN_RETURN_IF_ERROR(sink_->RemoveUnnamed(base().chunks));
-  CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(frame_.location().directory, base().chunks));
+  CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(frame_.location().files, base().chunks));
   return absl::OkStatus();
 }
 

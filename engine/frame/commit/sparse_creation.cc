@@ -55,7 +55,8 @@ absl::Status SparseCreation::Begin(CreationStart start) {
 
 absl::Status SparseCreation::WriteCheckpoint(Stager& stager) {
   const FrameLocation& location = plan_.final_location;
-  const auto old = LockForReplacement(plan_.replace ? location.files : nullptr, location.path);
+  const absl::StatusOr<HeldFiles> old =
+      plan_.replace ? LockForReplacement(location.files, location.path) : HeldFiles();
   if (!old.ok()) return Refuse(old.status());
   CAIRN_RETURN_IF_ERROR(Finish(stager));
   CAIRN_RETURN_IF_ERROR(sink_->Sync());
@@ -74,9 +75,6 @@ absl::Status SparseCreation::WriteCheckpoint(Stager& stager) {
 absl::StatusOr<std::unique_ptr<CommitBackend>> CreateSparse(CreationPlan plan,
                                                             CreationStart start) {
   const FrameLocation& location = plan.final_location;
-  if (location.files == nullptr) {
-    return InvalidArgument("a sparse frame is a directory: it cannot live in memory");
-  }
   CAIRN_ASSIGN_OR_RETURN(AtomicDirectory made,
                          AtomicDirectory::CreateBeside(location.files, location.path));
   auto creation = std::make_unique<SparseCreation>(std::move(plan), start.options, std::move(made));

@@ -1,49 +1,43 @@
-// A sparse frame's directory that gets its name only when it is whole.
+// A sparse frame's directory that gets its name only when it is complete.
 #ifndef CAIRN_ENGINE_FRAME_FILES_ATOMIC_DIRECTORY_H_
 #define CAIRN_ENGINE_FRAME_FILES_ATOMIC_DIRECTORY_H_
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
-#include "engine/storage/owner_process.h"
+#include "engine/frame/files/temporary_name.h"
 
 namespace cairn::frame {
 
-// Lives beside its place under a name of its own until Publish. Its index holds the writer's lock
-// from the first moment: no other writer takes it for what a dead one left. If Publish never comes,
-// the destructor removes it with what it holds. Movable.
+// Has a temporary name until Publish. Its index holds the writer's lock from the first moment: no
+// other writer takes it for what a dead one left. If Publish never comes, the destructor removes it
+// with what it holds. Movable.
 class AtomicDirectory {
  public:
   // With the attributes of what is there.
-  static absl::StatusOr<AtomicDirectory> CreateBeside(FileSystem* files, const std::string& path);
-
-  AtomicDirectory(AtomicDirectory&& other) noexcept;
-  AtomicDirectory& operator=(AtomicDirectory&&) = delete;
-  ~AtomicDirectory();
+  static absl::StatusOr<AtomicDirectory> CreateBeside(const std::shared_ptr<FileSystem>& files,
+                                                      const std::string& path);
 
   const std::shared_ptr<FileSystem>& directory() const { return directory_; }
   // Empty, and locked for writing and from those who would replace it.
   const std::shared_ptr<File>& index() const { return index_; }
 
-  // Makes the names in it durable and gives the directory its name, as PublishName does; the
-  // content of the files is the caller's. kAlreadyExists.
+  // Makes the names in it durable, then TemporaryName::RenameIntoPlace; the content of the files is
+  // the caller's.
   absl::Status Publish(bool replace);
 
  private:
-  AtomicDirectory(FileSystem* files, std::string path, std::string name);
-  static absl::StatusOr<AtomicDirectory> TryToCreate(FileSystem* files, const std::string& target);
+  explicit AtomicDirectory(TemporaryName name) : name_(std::move(name)) {}
   absl::Status Fill();
 
-  FileSystem* files_;
-  std::string path_;
-  std::string name_;  // the one it has now; empty once it is published
   std::shared_ptr<FileSystem> directory_;
   std::shared_ptr<File> index_;
-  storage::OwnerProcess owner_;
+  TemporaryName name_;
 };
 
 }  // namespace cairn::frame

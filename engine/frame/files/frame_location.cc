@@ -4,51 +4,55 @@
 
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
+#include "engine/frame/files/lock_bytes.h"
 
 namespace cairn::frame {
 
-absl::StatusOr<FrameLocation> LocateFrame(FileSystem* files, const std::string& path) {
+std::shared_ptr<FileSystem> FilesOrPosix(FileSystem* files) {
+  return {std::shared_ptr<void>(), files != nullptr ? files : PosixFileSystem()};
+}
+
+absl::StatusOr<FrameLocation> LocateFrame(std::shared_ptr<FileSystem> files,
+                                          const std::string& path) {
   CAIRN_ASSIGN_OR_RETURN(std::string absolute, files->Absolute(path));
   absl::StatusOr<std::shared_ptr<FileSystem>> directory = files->OpenDirectory(absolute);
   // What cannot be opened as a file either says so itself, and better.
-  if (!directory.ok()) return FrameLocation{.files = files, .path = std::move(absolute)};
-  return LocationIn(*std::move(directory), files, std::move(absolute));
+  if (!directory.ok()) {
+    return FrameLocation{.files = std::move(files), .path = std::move(absolute)};
+  }
+  return LocationIn(*std::move(directory), std::move(files), std::move(absolute));
 }
 
-FrameLocation LocationIn(std::shared_ptr<FileSystem> directory, FileSystem* files,
+FrameLocation LocationIn(std::shared_ptr<FileSystem> directory, std::shared_ptr<FileSystem> files,
                          std::string path) {
-  FileSystem* inside = directory.get();
-  return {.files = inside,
+  return {.files = std::move(directory),
           .path = std::string(format::kIndexFileName),
-          .directory = std::move(directory),
-          .outer_files = files,
+          .outer_files = std::move(files),
           .outer_path = std::move(path)};
 }
 
-absl::Status SyncNames(const FrameLocation& place) {
-  if (place.files == nullptr) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(place.files->SyncDirectoryOf(place.files->Resolve(place.path)));
-  if (place.outer_files == nullptr) return absl::OkStatus();
-  return place.outer_files->SyncDirectoryOf(place.outer_files->Resolve(place.outer_path));
+absl::Status SyncNames(const FrameLocation& location) {
+  const auto& [files, path, outer_files, outer_path] = location;
+  CAIRN_RETURN_IF_ERROR(files->SyncDirectoryOf(files->Resolve(path)));
+  if (!location.is_sparse()) return absl::OkStatus();
+  return outer_files->SyncDirectoryOf(outer_files->Resolve(outer_path));
 }
 
-absl::StatusOr<std::unique_ptr<File>> LockForWriting(const FrameLocation& place) {
+absl::StatusOr<std::unique_ptr<File>> LockForWriting(FileSystem& files, const std::string& path) {
   constexpr int kMaxAttempts = 16;
-  // The writer that we waited for may have put another file in place of the one that we opened.
+  // The writer that held the lock may have replaced the file that was opened.
   for (int attempt = 1; attempt <= kMaxAttempts; ++attempt) {
-    CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> file,
-                           place.files->Open(place.path, FileMode::kReadWrite));
+    CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> file, files.Open(path, FileMode::kReadWrite));
     CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte, LockMode::kExclusive));
-    CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(place, *file));
+    CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(files, path, *file));
     if (there) return file;
   }
-  return absl::UnavailableError(place.path + " is being replaced again and again");
+  return absl::UnavailableError(path + " is being replaced again and again");
 }
 
-absl::StatusOr<bool> RefersTo(const FrameLocation& place, const File& file) {
-  if (place.files == nullptr) return true;
+absl::StatusOr<bool> RefersTo(FileSystem& files, const std::string& path, const File& file) {
   CAIRN_ASSIGN_OR_RETURN(const FileIdentity ours, file.Identity());
-  const absl::StatusOr<FileIdentity> there = place.files->Identity(place.path);
+  const absl::StatusOr<FileIdentity> there = files.Identity(path);
   if (absl::IsNotFound(there.status())) return false;
   CAIRN_RETURN_IF_ERROR(there.status());
   return *there == ours;

@@ -12,41 +12,34 @@
 
 namespace cairn::frame {
 
-// A buffer or a frame in memory has neither path nor files.
 struct FrameLocation {
-  FileSystem* files = nullptr;  // null: in memory
-  std::string path;             // in `files`; of the index file in a sparse frame
-  // Of a sparse frame: what `files` points to, and where that directory itself is.
-  std::shared_ptr<FileSystem> directory = nullptr;
-  FileSystem* outer_files = nullptr;
+  std::shared_ptr<FileSystem> files;  // of a sparse frame: its directory
+  std::string path;                   // in `files`; of a sparse frame: of the index file
+  // Of a sparse frame: where its directory is.
+  std::shared_ptr<FileSystem> outer_files = nullptr;
   std::string outer_path = {};
+
+  bool is_sparse() const { return outer_files != nullptr; }
 };
+
+// The caller's file system, or the operating system's for null. Not owned.
+std::shared_ptr<FileSystem> FilesOrPosix(FileSystem* files);
 
 // A file, or the directory of a sparse frame. Its paths are absolute: the process may go to another
 // working directory.
-absl::StatusOr<FrameLocation> LocateFrame(FileSystem* files, const std::string& path);
+absl::StatusOr<FrameLocation> LocateFrame(std::shared_ptr<FileSystem> files,
+                                          const std::string& path);
 // Within the directory of a sparse frame that is, or will be, found at `path`.
-FrameLocation LocationIn(std::shared_ptr<FileSystem> directory, FileSystem* files,
+FrameLocation LocationIn(std::shared_ptr<FileSystem> directory, std::shared_ptr<FileSystem> files,
                          std::string path);
 // Makes every name durable that leads to the frame.
-absl::Status SyncNames(const FrameLocation& place);
+absl::Status SyncNames(const FrameLocation& location);
 
-// The byte whose lock makes a writer the only one; far behind the end of any file.
-inline constexpr int64_t kWriterLockByte = int64_t{1} << 62;
-// Readers of a sparse frame share the lock of this byte of the index that they read: it keeps the
-// chunk files that the index names.
-inline constexpr int64_t kReaderLockByte = kWriterLockByte + 1;
-// Readers of a contiguous frame share the lock of the byte that stands for the generation of their
-// checkpoint; see format::kMaxGeneration.
-constexpr int64_t ReaderLockByte(uint64_t generation) {
-  return kReaderLockByte + static_cast<int64_t>(generation);
-}
+// The file that has this name, with the writer's lock on it. kUnavailable.
+absl::StatusOr<std::unique_ptr<File>> LockForWriting(FileSystem& files, const std::string& path);
 
-// The file that has the place's name, with the writer's lock on it. kUnavailable.
-absl::StatusOr<std::unique_ptr<File>> LockForWriting(const FrameLocation& place);
-
-// Whether the place's name leads to `file`. Always so in memory.
-absl::StatusOr<bool> RefersTo(const FrameLocation& place, const File& file);
+// Whether the name leads to `file`.
+absl::StatusOr<bool> RefersTo(FileSystem& files, const std::string& path, const File& file);
 
 }  // namespace cairn::frame
 

@@ -30,10 +30,10 @@ std::optional<FrameView> FrameView::Resized(int64_t size) const {
   return resized;
 }
 
-void FrameView::Hold(std::shared_ptr<const void> what) {
+void FrameView::Retain(std::shared_ptr<const void> owner) {
   using Both = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
-  held_ = std::move(what);
-  owner_ = std::make_shared<const Both>(mapping_, held_);
+  retained_ = std::move(owner);
+  owner_ = std::make_shared<const Both>(mapping_, retained_);
 }
 
 int64_t FrameView::LoadFrameSize() const {
@@ -57,7 +57,7 @@ absl::Status FrameView::Check(int64_t offset, int64_t size) const {
 
 absl::Status FrameView::Copy(int64_t offset, MutableBytes dst) const {
   absl::Status status = file_->ReadAt(origin_ + offset, dst);
-  // All of the region was there once: somebody has cut the file short.
+  // All of it was there once: another process has truncated the file.
   return absl::IsOutOfRange(status) ? absl::DataLossError(status.message()) : status;
 }
 

@@ -31,25 +31,27 @@ class FrameView {
 
   int64_t size() const { return size_; }
   bool in_place() const { return mapping_ != nullptr; }
-  // The frame's size as its header tells it now, read as one word. The region is in place and
-  // begins where a page does.
+  // Whether what is written to the file later is seen in place.
+  bool follows_file() const { return mapping_ != nullptr && mapping_->follows_file(); }
+  // The frame's size in its header as it is now, read as one word. The view is in place and begins
+  // at the start of a page.
   int64_t LoadFrameSize() const;
 
   // Whether the file is seen to hold a zero at `position`, at or before size(). Looks only where
   // that costs no system call and the page cannot have been cut away.
   bool PeekIsZero(int64_t position) const;
 
-  // The same bytes, in place, that can also be had by copy from the file behind the mapping.
+  // The same bytes, in place, that can also be had by copy from the mapped file.
   FrameView BackedBy(std::shared_ptr<const File> file, int64_t origin) const;
   // The same bytes by copy, where there is a file.
   FrameView Unmapped() const;
   // More bytes of the same file; empty when the mapping does not reach that far.
   std::optional<FrameView> Resized(int64_t size) const;
-  // From now on whoever keeps bytes of this region keeps `what` as well.
-  void Hold(std::shared_ptr<const void> what);
-  const std::shared_ptr<const void>& held() const { return held_; }
+  // Ties `owner` to this view: every Chunk pinned from now on keeps it alive.
+  void Retain(std::shared_ptr<const void> owner);
+  const std::shared_ptr<const void>& retained() const { return retained_; }
 
-  // Bytes [offset, offset + size): in place, or in `scratch`. kDataLoss outside the region.
+  // Bytes [offset, offset + size): in place, or in `scratch`. kDataLoss outside the view.
   absl::StatusOr<Bytes> Read(int64_t offset, int64_t size, ScratchBuffer& scratch) const;
   // The same with an owner, for as long as the caller likes.
   absl::StatusOr<Chunk> Pin(int64_t offset, int64_t size) const;
@@ -64,8 +66,8 @@ class FrameView {
   std::shared_ptr<const File> file_;
   int64_t origin_ = 0;
   int64_t size_ = 0;
-  std::shared_ptr<const void> held_;
-  std::shared_ptr<const void> owner_;  // of pinned bytes in place: the mapping and what is held
+  std::shared_ptr<const void> retained_;
+  std::shared_ptr<const void> owner_;  // of pinned bytes in place: the mapping and what is retained
 };
 
 }  // namespace cairn::frame

@@ -4,7 +4,7 @@
 
 #include "engine/base/retry.h"
 #include "engine/base/status.h"
-#include "engine/frame/files/frame_location.h"
+#include "engine/frame/files/lock_bytes.h"
 
 namespace cairn::frame {
 

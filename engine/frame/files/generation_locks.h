@@ -1,4 +1,4 @@
-// Tells writers which checkpoints are read through one open file.
+// The locks that keep the checkpoints read through one open file from being reclaimed.
 #ifndef CAIRN_ENGINE_FRAME_FILES_GENERATION_LOCKS_H_
 #define CAIRN_ENGINE_FRAME_FILES_GENERATION_LOCKS_H_
 
@@ -21,9 +21,9 @@ class GenerationLocks {
  public:
   explicit GenerationLocks(std::shared_ptr<File> file) : file_(std::move(file)) {}
 
-  // Shares the lock of the generation for as long as the result lives. Where the file system has no
-  // locks this does nothing, for nobody has to be able to lock in order to read. kUnavailable where
-  // it has, and gives none: then a writer could reclaim what is read.
+  // Shares the lock of the generation for as long as the result lives. Does nothing where the file
+  // system has no locks: reading needs none. kUnavailable where it has, and gives none: then a
+  // writer could reclaim what is read.
   static absl::StatusOr<std::shared_ptr<const void>> Hold(
       const std::shared_ptr<GenerationLocks>& registry, uint64_t generation);
 

@@ -34,10 +34,9 @@ absl::Status CheckLockLink(FileSystem& files, const std::string& frame, const st
 
 absl::StatusOr<std::optional<storage::LockFile>> TakePeerLock(const FrameLocation& location,
                                                               const WriterOptions& options) {
-  if (location.files == nullptr) return std::nullopt;
-  const std::string path = location.directory != nullptr ? std::string(format::kLockFileName)
-                                                         : location.path + kLockFileSuffix;
-  if (location.directory == nullptr) {
+  const std::string path =
+      location.is_sparse() ? std::string(format::kLockFileName) : location.path + kLockFileSuffix;
+  if (!location.is_sparse()) {
     CAIRN_RETURN_IF_ERROR(CheckLockLink(*location.files, location.path, path));
   }
   // Other programs hold it for the moment of one call.

@@ -5,14 +5,15 @@
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/files/frame_location.h"
+#include "engine/frame/files/lock_bytes.h"
 
 namespace cairn::frame {
 
 namespace {
 
-// A directory that holds anything else is somebody's work.
-absl::Status CheckIsFrame(FileSystem* files, const std::string& path) {
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, files->List(path));
+// A directory that holds anything else is not ours to remove.
+absl::Status CheckIsFrame(FileSystem& files, const std::string& path) {
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(path));
   bool index = false;
   for (const std::string& name : names) {
     if (!BelongsToFrame(name)) {
@@ -52,35 +53,36 @@ absl::StatusOr<HeldFiles> LockOtherIndexes(FileSystem& directory, const std::str
 }
 
 // Of a contiguous frame that only others may write. Nothing keeps a writer from coming afterwards.
-absl::StatusOr<HeldFiles> AskForWriter(const FrameLocation& place) {
+absl::StatusOr<HeldFiles> AskForWriter(const FrameLocation& location) {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
-                         place.files->Open(place.path, FileMode::kRead));
+                         location.files->Open(location.path, FileMode::kRead));
   CAIRN_ASSIGN_OR_RETURN(const bool written, file->IsLocked(kWriterLockByte, 1));
-  if (written) return IsBusy(place.path, "written");
+  if (written) return IsBusy(location.path, "written");
   return HeldFiles();
 }
 
 }  // namespace
 
-absl::StatusOr<HeldFiles> LockForReplacement(FileSystem* files, const std::string& path) {
-  if (files == nullptr) return HeldFiles();
-  CAIRN_ASSIGN_OR_RETURN(const FrameLocation place, LocateFrame(files, path));
-  const bool sparse = place.directory != nullptr;
-  if (sparse) CAIRN_RETURN_IF_ERROR(CheckIsFrame(files, path));
-  absl::StatusOr<std::unique_ptr<File>> file = place.files->Open(place.path, FileMode::kReadWrite);
-  if (!sparse && absl::IsPermissionDenied(file.status())) return AskForWriter(place);
+absl::StatusOr<HeldFiles> LockForReplacement(const std::shared_ptr<FileSystem>& files,
+                                             const std::string& path) {
+  CAIRN_ASSIGN_OR_RETURN(const FrameLocation location, LocateFrame(files, path));
+  const bool sparse = location.is_sparse();
+  if (sparse) CAIRN_RETURN_IF_ERROR(CheckIsFrame(*files, path));
+  absl::StatusOr<std::unique_ptr<File>> file =
+      location.files->Open(location.path, FileMode::kReadWrite);
+  if (!sparse && absl::IsPermissionDenied(file.status())) return AskForWriter(location);
   if (absl::IsNotFound(file.status())) return HeldFiles();
   CAIRN_RETURN_IF_ERROR(file.status());
   const absl::Status status = (*file)->LockByte(kWriterLockByte, LockMode::kExclusive);
   if (absl::IsUnavailable(status)) return IsBusy(path, "written");
   CAIRN_RETURN_IF_ERROR(status);
-  // A writer that ended just now may have put another file in its place.
-  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(place, **file));
+  // A writer that ended just now may have replaced it.
+  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(*location.files, location.path, **file));
   if (!there) return IsBusy(path, "written");
   HeldFiles held;
   if (sparse) {
     CAIRN_RETURN_IF_ERROR(LockFromReaders(path, **file));
-    CAIRN_ASSIGN_OR_RETURN(held, LockOtherIndexes(*place.directory, path));
+    CAIRN_ASSIGN_OR_RETURN(held, LockOtherIndexes(*location.files, path));
   }
   held.push_back(*std::move(file));
   return held;
@@ -91,46 +93,14 @@ std::string FileOfFrame(FileSystem& files, const std::string& path) {
   return absl::StrFormat("%s/%s", path, format::kIndexFileName);
 }
 
-absl::Status PublishName(FileSystem* files, std::string& from, const std::string& to,
-                         bool replace) {
-  const bool replaces = replace && files->Identity(to).ok();
-  // The one step that puts a directory in another one's place.
-  const bool swaps = replaces && (files->OpenDirectory(from).ok() || files->OpenDirectory(to).ok());
-  const absl::StatusOr<FileIdentity> ours = files->Identity(from);
-  CAIRN_RETURN_IF_ERROR(swaps ? files->Exchange(from, to) : files->Rename(from, to, replace));
-  const std::string temporary = std::exchange(from, {});
-  const absl::Status synced = files->SyncDirectoryOf(to);
-  if (!synced.ok() && !replaces) {
-    // What is in a directory goes only when that has lost its name for good.
-    const absl::StatusOr<FileIdentity> there = files->Identity(to);
-    const bool still_ours = ours.ok() && there.ok() && *ours == *there;
-    if (still_ours && files->Rename(to, temporary, false).ok() && files->SyncDirectoryOf(to).ok()) {
-      from = temporary;
-    }
-    return synced;
-  }
-  if (!synced.ok()) {
-    return {synced.code(),
-            absl::StrFormat("%s was replaced, but perhaps not for good: %s", to, synced.message())};
-  }
-  // Only now does the old frame go.
-  if (!swaps) return absl::OkStatus();
-  if (files->OpenDirectory(temporary).ok()) {
-    RemoveSparseFrame(files, temporary);
-  } else {
-    files->Remove(temporary).IgnoreError();
-  }
-  return absl::OkStatus();
-}
-
 bool BelongsToFrame(std::string_view name) {
   return name == format::kIndexFileName || format::IsOtherIndexName(name) ||
          name == format::kLockFileName || format::ParseChunkFileName(name).has_value();
 }
 
-void RemoveSparseFrame(FileSystem* files, const std::string& path) {
-  const auto directory = files->OpenDirectory(path);
-  if (!directory.ok()) return;
+void RemoveFrame(FileSystem& files, const std::string& path) {
+  const auto directory = files.OpenDirectory(path);
+  if (!directory.ok()) return files.Remove(path).IgnoreError();
   const auto names = (*directory)->List(".");
   if (!names.ok()) return;
   const std::string index(format::kIndexFileName);
@@ -138,7 +108,7 @@ void RemoveSparseFrame(FileSystem* files, const std::string& path) {
     if (name != index && BelongsToFrame(name)) (*directory)->Remove(name).IgnoreError();
   }
   (*directory)->Remove(index).IgnoreError();
-  files->RemoveDirectory(path).IgnoreError();
+  files.RemoveDirectory(path).IgnoreError();
 }
 
 }  // namespace cairn::frame

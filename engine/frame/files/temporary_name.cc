@@ -1,48 +1,67 @@
 #include "engine/frame/files/temporary_name.h"
 
-#include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <vector>
+#include <utility>
 
 #include "engine/base/random.h"
 #include "engine/base/status.h"
-#include "engine/format/sparse_names.h"
+#include "engine/frame/files/frame_location.h"
+#include "engine/frame/files/lock_bytes.h"
 #include "engine/frame/files/replacement.h"
 
 namespace cairn::frame {
 
-namespace {
+TemporaryName::TemporaryName(std::shared_ptr<FileSystem> files, std::string target)
+    : files_(std::move(files)),
+      target_(std::move(target)),
+      name_(absl::StrFormat("%s.%016x.tmp", target_, RandomNumber())) {}
 
-// Of a directory so many names are looked at. That takes a few milliseconds, as a sync does; a
-// directory of a million frames must not cost each writer all of its names.
-constexpr int64_t kMostNames = 10'000;
-
-// With the lock of its index, which is removed last: until then the rest can be found again.
-void RemoveAbandonedDirectory(FileSystem& around, const std::string& name, FileSystem& directory) {
-  const std::string index_name(format::kIndexFileName);
-  const auto names = directory.List(".");
-  if (!names.ok() || !std::ranges::all_of(*names, BelongsToFrame)) return;
-  absl::StatusOr<std::unique_ptr<File>> index = directory.Open(index_name, FileMode::kReadWrite);
-  // Its writer died before it made one, or will find ours and make another directory.
-  if (absl::IsNotFound(index.status())) index = directory.Open(index_name, FileMode::kCreateNew);
-  if (!index.ok() || !LockNamed(directory, index_name, **index).ok() ||
-      !(*index)->LockByte(kReaderLockByte, LockMode::kExclusive).ok()) {
-    return;
-  }
-  RemoveSparseFrame(&around, name);
+TemporaryName& TemporaryName::operator=(TemporaryName&& other) noexcept {
+  std::swap(files_, other.files_);
+  std::swap(target_, other.target_);
+  std::swap(name_, other.name_);
+  std::swap(owner_, other.owner_);
+  return *this;
 }
 
-void RemoveIfAbandoned(FileSystem& around, const std::string& name) {
-  if (const auto directory = around.OpenDirectory(name); directory.ok()) {
-    return RemoveAbandonedDirectory(around, name, **directory);
-  }
-  const auto file = around.Open(name, FileMode::kReadWrite);
-  if (!file.ok() || !LockNamed(around, name, **file).ok()) return;
-  around.Remove(name).IgnoreError();
+TemporaryName::~TemporaryName() {
+  if (files_ != nullptr && !name_.empty() && owner_.is_here()) RemoveFrame(*files_, name_);
 }
 
-}  // namespace
+absl::Status TemporaryName::RenameIntoPlace(bool replace) {
+  const bool replaces = replace && files_->Identity(target_).ok();
+  // The one step that replaces a directory by another.
+  const bool swaps =
+      replaces && (files_->OpenDirectory(name_).ok() || files_->OpenDirectory(target_).ok());
+  const absl::StatusOr<FileIdentity> ours = files_->Identity(name_);
+  CAIRN_RETURN_IF_ERROR(swaps ? files_->Exchange(name_, target_)
+                              : files_->Rename(name_, target_, replace));
+  const std::string temporary = std::exchange(name_, {});
+  const absl::Status synced = files_->SyncDirectoryOf(target_);
+  if (!synced.ok() && !replaces) {
+    // What is in a directory goes only when that has lost its name for good.
+    const absl::StatusOr<FileIdentity> there = files_->Identity(target_);
+    const bool still_ours = ours.ok() && there.ok() && *ours == *there;
+    if (still_ours && files_->Rename(target_, temporary, false).ok() &&
+        files_->SyncDirectoryOf(target_).ok()) {
+      name_ = temporary;
+    }
+    return synced;
+  }
+  if (!synced.ok()) {
+    return {synced.code(), absl::StrFormat("%s was replaced, but perhaps not for good: %s", target_,
+                                           synced.message())};
+  }
+  // Only now does the old frame go.
+  if (swaps) RemoveFrame(*files_, temporary);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> TemporaryName::SwapIntoPlace() {
+  CAIRN_RETURN_IF_ERROR(files_->Exchange(name_, target_));
+  const std::string old = std::exchange(name_, {});
+  CAIRN_RETURN_IF_ERROR(files_->SyncDirectoryOf(target_));
+  return old;
+}
 
 std::string TargetOf(FileSystem& files, const std::string& path) {
   std::string target = files.Resolve(path);
@@ -50,41 +69,13 @@ std::string TargetOf(FileSystem& files, const std::string& path) {
   return target;
 }
 
-std::string TemporaryName(const std::string& target) {
-  return absl::StrFormat("%s.%016x.tmp", target, RandomNumber());
-}
-
 absl::Status LockNamed(FileSystem& files, const std::string& name, File& file) {
   const absl::Status locked = file.LockByte(kWriterLockByte, LockMode::kExclusive);
   if (absl::IsUnavailable(locked)) return absl::AbortedError(locked.message());
   CAIRN_RETURN_IF_ERROR(locked);
-  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo({.files = &files, .path = name}, file));
+  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(files, name, file));
   if (there) return absl::OkStatus();
   return absl::AbortedError(absl::StrFormat("%s was removed while it was made", name));
-}
-
-void RemoveAbandoned(const FrameLocation& place) {
-  const bool sparse = place.outer_files != nullptr;
-  FileSystem* const files = sparse ? place.outer_files : place.files;
-  if (files == nullptr) return;
-  const std::string target = TargetOf(*files, sparse ? place.outer_path : place.path);
-  const size_t slash = target.rfind('/');
-  const std::string base = target.substr(slash + 1);  // all of it where there is no slash
-  const std::string parent =
-      slash == std::string::npos ? "." : target.substr(0, std::max<size_t>(slash, 1));
-  // Opened, it follows no links.
-  const auto around = files->OpenDirectory(parent);
-  if (!around.ok()) return;
-  const auto names = (*around)->ListSome(".", base + ".", kMostNames);
-  if (!names.ok()) return;
-  bool synced = false;
-  for (const std::string& name : *names) {
-    if (!format::IsTemporaryNameOf(base, name)) continue;
-    // It may be the old frame: that goes only when the new one has its name for good.
-    if (!synced && !(*around)->SyncDirectoryOf(".").ok()) return;
-    synced = true;
-    RemoveIfAbandoned(**around, name);
-  }
 }
 
 }  // namespace cairn::frame

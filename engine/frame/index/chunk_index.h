@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "engine/base/growing.h"
+#include "engine/base/shared_append_vector.h"
 #include "engine/frame/index/committed_index.h"
 #include "engine/frame/index/piece_tree.h"
 

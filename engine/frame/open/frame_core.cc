@@ -7,12 +7,12 @@
 
 #include "engine/base/retry.h"
 #include "engine/base/status.h"
+#include "engine/frame/files/lock_bytes.h"
 #include "engine/frame/journal/journal_reader.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/open/history.h"
 #include "engine/frame/open/state_loader.h"
-#include "engine/storage/buffer_mapping.h"
-#include "engine/storage/memory_file.h"
+#include "engine/storage/memory_file_system.h"
 
 namespace cairn::frame {
 
@@ -29,7 +29,7 @@ constexpr int64_t kManyHops = 16;
 constexpr size_t kKeptWindow = 64 << 10;
 
 absl::StatusOr<FrameFile> OpenSource(const FrameLocation& place, int64_t origin, bool use_mmap) {
-  if (place.directory == nullptr) {
+  if (!place.is_sparse()) {
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
                            place.files->Open(place.path, FileMode::kRead));
     return FrameFile::OfFile(file, origin, use_mmap);
@@ -40,8 +40,8 @@ absl::StatusOr<FrameFile> OpenSource(const FrameLocation& place, int64_t origin,
                            place.files->Open(place.path, FileMode::kRead));
     const absl::Status status = file->LockByte(kReaderLockByte, LockMode::kShared);
     if (status.ok()) {
-      CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(place, *file));
-      if (there) return FrameFile::OfIndex(file, place.directory, use_mmap);
+      CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(*place.files, place.path, *file));
+      if (there) return FrameFile::OfIndex(file, place.files, use_mmap);
     } else if (!absl::IsUnavailable(status)) {
       return status;
     }
@@ -68,25 +68,24 @@ std::shared_ptr<const FrameContext> MakeFrameContext(const OpenOptions& options)
   env->max_mapped_files = options.max_mapped_files;
   env->registry = options.registry;
   env->executor = options.executor;
-  env->boot = (options.file_system != nullptr ? options.file_system : PosixFileSystem())->BootId();
+  env->boot = FilesOrPosix(options.file_system)->BootId();
   return env;
 }
 
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& path,
                                                            const OpenOptions& options) {
-  FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
-  CAIRN_ASSIGN_OR_RETURN(FrameLocation place, LocateFrame(files, path));
-  if (place.directory != nullptr && options.offset != 0) {
+  CAIRN_ASSIGN_OR_RETURN(FrameLocation place, LocateFrame(FilesOrPosix(options.file_system), path));
+  if (place.is_sparse() && options.offset != 0) {
     return InvalidArgument("%s is a directory: no frame begins at offset %d", path, options.offset);
   }
   absl::StatusOr<FrameFile> source = OpenSource(place, options.offset, options.use_mmap);
-  if (place.directory != nullptr && absl::IsNotFound(source.status())) {
+  if (place.is_sparse() && absl::IsNotFound(source.status())) {
     // The directory may have been replaced while we waited for its index.
-    CAIRN_ASSIGN_OR_RETURN(place, LocateFrame(files, place.outer_path));
+    CAIRN_ASSIGN_OR_RETURN(place, LocateFrame(place.outer_files, place.outer_path));
     source = OpenSource(place, options.offset, options.use_mmap);
   }
   if (!source.ok()) {
-    if (place.directory == nullptr) return source.status();
+    if (!place.is_sparse()) return source.status();
     if (!absl::IsNotFound(source.status())) return Annotate(path, source.status());
     return DataLoss("%s: a directory without %s is no sparse frame", path, place.path);
   }
@@ -98,9 +97,12 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
 
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::OpenBuffer(Bytes cframe,
                                                                  const OpenOptions& options) {
-  auto core = std::make_shared<FrameCore>(
-      FrameLocation{}, FrameFile::OfBuffer(storage::BorrowBytes(cframe), options.offset),
-      MakeFrameContext(options));
+  const std::string name = "the buffer";
+  FrameLocation place{.files = std::make_shared<storage::MemoryFileSystem>(name, cframe),
+                      .path = name};
+  CAIRN_ASSIGN_OR_RETURN(FrameFile source, OpenSource(place, options.offset, true));
+  auto core =
+      std::make_shared<FrameCore>(std::move(place), std::move(source), MakeFrameContext(options));
   CAIRN_RETURN_IF_ERROR(core->Load().status());
   return core;
 }
@@ -139,18 +141,6 @@ void FrameCore::Adopt(std::shared_ptr<const State> state) {
   newest_.swap(state);
 }
 
-absl::StatusOr<std::shared_ptr<File>> FrameCore::LockInMemory() const {
-  for (;;) {
-    const std::shared_ptr<const File> current = source().file();
-    std::shared_ptr<File> file = static_cast<const storage::MemoryFile&>(*current).Reopen();
-    CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte, LockMode::kExclusive));
-    // The writer that held the lock before may have moved the frame to another file.
-    CAIRN_ASSIGN_OR_RETURN(const FileIdentity locked, file->Identity());
-    CAIRN_ASSIGN_OR_RETURN(const FileIdentity newest, source().file()->Identity());
-    if (locked == newest) return file;
-  }
-}
-
 absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::milliseconds wait) {
   const FrameFile source = this->source();
   if (!owner_.is_here()) return IsForked();
@@ -158,21 +148,16 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::mil
     return FailedPrecondition("generation %d of the frame's history is read-only",
                               *env_->generation);
   }
-  if (source.file() == nullptr) return FailedPrecondition("a frame in a buffer is read-only");
   if (source.origin() != 0) {
     return FailedPrecondition("the frame at offset %d of a larger file is read-only",
                               source.origin());
   }
   return RetryUnavailable(wait, [this]() -> absl::StatusOr<std::shared_ptr<File>> {
-    return place_.files == nullptr ? LockInMemory() : LockForWriting(place_);
+    return LockForWriting(*place_.files, place_.path);
   });
 }
 
 absl::StatusOr<FrameFile> FrameCore::OpenForReading(const std::shared_ptr<File>& written) const {
-  if (place_.files == nullptr) {
-    const auto& memory = static_cast<const storage::MemoryFile&>(*written);
-    return FrameFile::OfFile(memory.Reopen(), 0, env_->use_mmap);
-  }
   CAIRN_ASSIGN_OR_RETURN(FrameFile source, OpenSource(place_, 0, env_->use_mmap));
   // Somebody may have put another file there since it was locked, which must not be mixed up.
   CAIRN_ASSIGN_OR_RETURN(const FileIdentity ours, written->Identity());
@@ -184,7 +169,7 @@ absl::StatusOr<FrameFile> FrameCore::OpenForReading(const std::shared_ptr<File>&
 // The frame's name leads to another file, or to none.
 absl::StatusOr<std::shared_ptr<const State>> FrameCore::ReopenIfReplaced(
     std::shared_ptr<const State> newest, const FrameFile& source) {
-  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(place_, *source.file()));
+  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(*place_.files, place_.path, *source.file()));
   looked_at_place_ = std::chrono::steady_clock::now();
   if (there) return newest;
   absl::StatusOr<FrameFile> moved = OpenSource(place_, source.origin(), env_->use_mmap);
@@ -195,7 +180,7 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::ReopenIfReplaced(
 
 // Whether the state's map shows what others write.
 bool FrameCore::SeesFile(const State& newest, const FrameFile& source) const {
-  return place_.files != nullptr && newest.region.in_place() && source.origin() == 0;
+  return newest.region.follows_file() && source.origin() == 0;
 }
 
 // Where there is a map it costs no system call.
@@ -263,8 +248,7 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
   const std::lock_guard refresh(refresh_mutex_);
   const FrameFile source = this->source();
   std::shared_ptr<const State> state = newest();
-  const bool final = source.file() == nullptr || env_->generation.has_value();
-  if (final) return state;
+  if (env_->generation.has_value()) return state;
   if (!state->journal.has_value()) {
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> moved,
                            ReopenIfReplaced(state, source));

@@ -54,7 +54,6 @@ class FrameCore {
   void Adopt(std::shared_ptr<const State> state);
 
  private:
-  absl::StatusOr<std::shared_ptr<File>> LockInMemory() const;
   absl::StatusOr<std::shared_ptr<const State>> MoveTo(FrameFile source);
   absl::StatusOr<std::shared_ptr<const State>> ReopenIfReplaced(std::shared_ptr<const State> newest,
                                                                 const FrameFile& source);

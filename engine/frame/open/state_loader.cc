@@ -12,7 +12,7 @@
 #include "engine/format/index_entry.h"
 #include "engine/format/journal.h"
 #include "engine/format/trailer.h"
-#include "engine/frame/files/frame_location.h"
+#include "engine/frame/files/lock_bytes.h"
 #include "engine/frame/journal/journal_reader.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/open/legacy_loader.h"
@@ -29,7 +29,7 @@ constexpr int kMaxDamaged = 5;
 constexpr std::chrono::milliseconds kPause(2);
 
 bool IsBeingWritten(const FrameFile& source) {
-  return source.file() != nullptr && source.file()->IsLocked(kWriterLockByte, 1).value_or(false);
+  return source.file()->IsLocked(kWriterLockByte, 1).value_or(false);
 }
 
 absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameFile& source) {
@@ -227,7 +227,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
     state->journal = StartOfJournal(*state, trailer, trailer_bytes.bytes());
     CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const void> registered,
                            source.Register(state->journal->generation));
-    state->region.Hold(std::move(registered));
+    state->region.Retain(std::move(registered));
     SetContiguousSource(*state);
   }
   CAIRN_RETURN_IF_ERROR(CheckFileCount(*state, source));

@@ -76,8 +76,7 @@ absl::StatusOr<RecoveryReport> DescribeWithHeader(const std::shared_ptr<File>& f
 
 absl::Status RestoreHeader(FileSystem* files, const std::string& path, const absl::Status& damage,
                            bool drop_stranded) {
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
-                         frame::LockForWriting({.files = files, .path = path}));
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file, frame::LockForWriting(*files, path));
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> header, FindHeader(file, damage));
   // Write only a header with which the frame opens.
   CAIRN_RETURN_IF_ERROR(DescribeWithHeader(file, header, drop_stranded).status());

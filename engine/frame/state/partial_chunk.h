@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "cairn/types.h"
-#include "engine/base/growing.h"
+#include "engine/base/shared_append_vector.h"
 #include "engine/format/index_entry.h"
 
 namespace cairn::frame {

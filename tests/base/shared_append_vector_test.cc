@@ -1,4 +1,4 @@
-#include "engine/base/growing.h"
+#include "engine/base/shared_append_vector.h"
 
 #include <string>
 #include <string_view>
@@ -12,38 +12,38 @@
 namespace cairn {
 namespace {
 
-using GrowingBytes = SharedAppendVector<std::byte>;
+using SharedBytes = SharedAppendVector<std::byte>;
 
-std::string TextOf(const GrowingBytes& bytes) { return std::string(AsText(bytes.span())); }
+std::string TextOf(const SharedBytes& bytes) { return std::string(AsText(bytes.span())); }
 
-TEST(GrowingTest, BeginsEmpty) {
-  const GrowingBytes bytes;
+TEST(SharedAppendVectorTest, BeginsEmpty) {
+  const SharedBytes bytes;
   EXPECT_TRUE(bytes.empty());
   EXPECT_TRUE(bytes.span().empty());
 }
 
-TEST(GrowingTest, CopyKeepsWhatItHadWhileTheOtherGoesOn) {
-  GrowingBytes bytes;
+TEST(SharedAppendVectorTest, CopyKeepsWhatItHadWhileTheOtherGoesOn) {
+  SharedBytes bytes;
   bytes.Append(AsBytes("one"));
-  const GrowingBytes before = bytes;
+  const SharedBytes before = bytes;
   bytes.Append(AsBytes(" two"));
   EXPECT_EQ(TextOf(before), "one");
   EXPECT_EQ(TextOf(bytes), "one two");
   EXPECT_EQ(before.span().data(), bytes.span().data());  // nothing was copied
 }
 
-TEST(GrowingTest, TwoCopiesThatGoOnDoNotSeeEachOther) {
-  GrowingBytes first;
+TEST(SharedAppendVectorTest, TwoCopiesThatGoOnDoNotSeeEachOther) {
+  SharedBytes first;
   first.Append(AsBytes("root"));
-  GrowingBytes second = first;
+  SharedBytes second = first;
   first.Append(AsBytes(" one"));
   second.Append(AsBytes(" two"));
   EXPECT_EQ(TextOf(first), "root one");
   EXPECT_EQ(TextOf(second), "root two");
 }
 
-TEST(GrowingTest, GrowsAcrossItsFirstBuffer) {
-  GrowingBytes bytes;
+TEST(SharedAppendVectorTest, GrowsAcrossItsFirstBuffer) {
+  SharedBytes bytes;
   std::string expected;
   for (int i = 0; i < 1000; ++i) {
     const std::string part = std::to_string(i);
@@ -53,20 +53,20 @@ TEST(GrowingTest, GrowsAcrossItsFirstBuffer) {
   EXPECT_EQ(TextOf(bytes), expected);
 }
 
-TEST(GrowingTest, WhatIsDroppedStaysInCopies) {
-  GrowingBytes bytes;
+TEST(SharedAppendVectorTest, WhatIsDroppedStaysInCopies) {
+  SharedBytes bytes;
   bytes.Append(AsBytes("abc"));
-  const GrowingBytes before = bytes;
+  const SharedBytes before = bytes;
   bytes.DropLast();
   bytes.Append(AsBytes("x"));
   EXPECT_EQ(TextOf(before), "abc");
   EXPECT_EQ(TextOf(bytes), "abx");
 }
 
-TEST(GrowingTest, CopiesGoOnInThreadsOfTheirOwn) {
-  GrowingBytes root;
+TEST(SharedAppendVectorTest, CopiesGoOnInThreadsOfTheirOwn) {
+  SharedBytes root;
   root.Append(AsBytes("root"));
-  std::vector<GrowingBytes> copies(4, root);
+  std::vector<SharedBytes> copies(4, root);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < copies.size(); ++i) {
     threads.emplace_back([&copy = copies[i], i] {

@@ -1,10 +1,16 @@
-#include "engine/filter/scalar.h"
+// The byte orders of SHUFFLE and BITSHUFFLE, spelled out one element at a time: what the kernels
+// are compared with.
+#ifndef CAIRN_TESTS_FILTER_SCALAR_H_
+#define CAIRN_TESTS_FILTER_SCALAR_H_
 
+#include <cstddef>
+
+#include "cairn/types.h"
 #include "engine/base/bytes.h"
 
 namespace cairn::filter::scalar {
 
-void Shuffle(size_t width, Bytes src, MutableBytes dst) {
+inline void Shuffle(size_t width, Bytes src, MutableBytes dst) {
   const size_t count = src.size() / width;
   for (size_t j = 0; j < width; ++j) {
     for (size_t i = 0; i < count; ++i) dst[j * count + i] = src[i * width + j];
@@ -12,7 +18,7 @@ void Shuffle(size_t width, Bytes src, MutableBytes dst) {
   CopyBytes(src.subspan(count * width), dst.subspan(count * width));
 }
 
-void Unshuffle(size_t width, Bytes src, MutableBytes dst) {
+inline void Unshuffle(size_t width, Bytes src, MutableBytes dst) {
   const size_t count = src.size() / width;
   for (size_t i = 0; i < count; ++i) {
     for (size_t j = 0; j < width; ++j) dst[i * width + j] = src[j * count + i];
@@ -20,7 +26,7 @@ void Unshuffle(size_t width, Bytes src, MutableBytes dst) {
   CopyBytes(src.subspan(count * width), dst.subspan(count * width));
 }
 
-void BitShuffle(size_t typesize, Bytes src, MutableBytes dst) {
+inline void BitShuffle(size_t typesize, Bytes src, MutableBytes dst) {
   const size_t row = src.size() / typesize / 8;  // bytes
   const size_t transposed = 8 * row * typesize;
   FillBytes(dst.first(transposed), std::byte{0});
@@ -33,7 +39,7 @@ void BitShuffle(size_t typesize, Bytes src, MutableBytes dst) {
   CopyBytes(src.subspan(transposed), dst.subspan(transposed));
 }
 
-void BitUnshuffle(size_t typesize, Bytes src, MutableBytes dst) {
+inline void BitUnshuffle(size_t typesize, Bytes src, MutableBytes dst) {
   const size_t row = src.size() / typesize / 8;  // bytes
   const size_t transposed = 8 * row * typesize;
   FillBytes(dst.first(transposed), std::byte{0});
@@ -47,3 +53,5 @@ void BitUnshuffle(size_t typesize, Bytes src, MutableBytes dst) {
 }
 
 }  // namespace cairn::filter::scalar
+
+#endif  // CAIRN_TESTS_FILTER_SCALAR_H_

@@ -1,6 +1,6 @@
 // An array that only grows, and whose copies share it.
-#ifndef CAIRN_ENGINE_BASE_GROWING_H_
-#define CAIRN_ENGINE_BASE_GROWING_H_
+#ifndef CAIRN_ENGINE_BASE_SHARED_APPEND_VECTOR_H_
+#define CAIRN_ENGINE_BASE_SHARED_APPEND_VECTOR_H_
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,7 @@
 namespace cairn {
 
 // Copies cost nothing and share their elements; the first copy that appends goes on in the same
-// memory, behind what the others see. Appending is amortised O(1) an element. Different copies may
+// memory, after what the others see. Appending is amortised O(1) an element. Different copies may
 // be used in different threads.
 template <typename T>
 class SharedAppendVector {
@@ -48,12 +48,12 @@ class SharedAppendVector {
 template <typename T>
 void SharedAppendVector<T>::Append(std::span<const T> more) {
   if (more.empty()) return;
-  constexpr size_t kLeast = std::max<size_t>(256 / sizeof(T), 1);
+  constexpr size_t kMinCapacity = std::max<size_t>(256 / sizeof(T), 1);
   const size_t end = size_ + more.size();
-  // Whoever moves `used` on owns the elements that it passes.
+  // The copy that moves `used` on owns the elements that it passes.
   size_t used = size_;
   if (end > capacity_ || !buffer_->used.compare_exchange_strong(used, end)) {
-    const size_t capacity = std::max({end, 2 * size_, kLeast});
+    const size_t capacity = std::max({end, 2 * size_, kMinCapacity});
     auto moved = std::make_shared<Buffer>(capacity);
     std::ranges::copy(span(), moved->elements.get());
     moved->used = end;
@@ -66,4 +66,4 @@ void SharedAppendVector<T>::Append(std::span<const T> more) {
 
 }  // namespace cairn
 
-#endif  // CAIRN_ENGINE_BASE_GROWING_H_
+#endif  // CAIRN_ENGINE_BASE_SHARED_APPEND_VECTOR_H_
