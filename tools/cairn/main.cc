@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/command_line.h"
@@ -18,12 +19,7 @@ namespace {
 
 // A wrong command line is reported in one line too, which says where to read more.
 ExitCode ComplainOfUsage(const std::string& name, std::string_view complaint) {
-  // Other words than the command line's may help here: it may have been a frame.
-  const bool no_frame = complaint.ends_with("not a Blosc2 frame");
-  Complain(no_frame ? absl::StrFormat("%s; if its first bytes were overwritten, see 'cairn recover "
-                                      "--help'",
-                                      complaint)
-                    : absl::StrFormat("%s; see '%s --help'", complaint, name));
+  Complain(absl::StrFormat("%s; see '%s --help'", complaint, name));
   return kExitUsage;
 }
 
@@ -33,6 +29,11 @@ ExitCode Run(const std::string& name, const Command& command) {
     status = command();
   } catch (const std::bad_alloc&) {
     status = absl::ResourceExhaustedError("out of memory");
+  }
+  if (IsNoFrame(status)) {
+    Complain(absl::StrCat(status.message(),
+                          "; if its first bytes were overwritten, see 'cairn recover --help'"));
+    return kExitFailure;
   }
   const ExitCode code = ExitCodeOf(status);
   if (code == kExitUsage) return ComplainOfUsage(name, std::string(status.message()));

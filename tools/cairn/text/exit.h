@@ -3,10 +3,16 @@
 #define CAIRN_TOOLS_CAIRN_TEXT_EXIT_H_
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 
 namespace cairn::tool {
 
 enum ExitCode { kExitFine = 0, kExitFailure = 1, kExitUsage = 2 };
+
+// A file that is not a frame is no fault of the command line.
+inline bool IsNoFrame(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) && absl::EndsWith(status.message(), "not a Blosc2 frame");
+}
 
 // kCancelled is what writing gives when the reader of our output has gone: it has all it wanted.
 inline ExitCode ExitCodeOf(const absl::Status& status) {
