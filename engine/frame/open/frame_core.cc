@@ -10,6 +10,7 @@
 #include "engine/frame/journal/journal_reader.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/open/history.h"
+#include "engine/frame/open/legacy_loader.h"
 #include "engine/frame/open/state_loader.h"
 #include "engine/storage/buffer_mapping.h"
 #include "engine/storage/memory_file.h"
@@ -52,6 +53,14 @@ absl::StatusOr<FrameFile> OpenSource(const FrameLocation& place, int64_t origin,
   }
 }
 
+// What cannot be loaded may not be a frame at all.
+absl::Status LoadFirst(FrameCore& core) {
+  const absl::Status status = core.Load().status();
+  if (!absl::IsDataLoss(status)) return status;
+  const absl::Status no_frame = FindEra(core.source()).status();
+  return absl::IsInvalidArgument(no_frame) ? no_frame : status;
+}
+
 absl::Status IsForked() {
   return FailedPrecondition(
       "the frame belongs to the process that this one was forked from: open it again");
@@ -92,7 +101,7 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
   }
   auto core =
       std::make_shared<FrameCore>(std::move(place), *std::move(source), MakeFrameContext(options));
-  if (const auto state = core->Load(); !state.ok()) return Annotate(path, state.status());
+  if (const absl::Status status = LoadFirst(*core); !status.ok()) return Annotate(path, status);
   return core;
 }
 
@@ -101,7 +110,7 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::OpenBuffer(Bytes cframe,
   auto core = std::make_shared<FrameCore>(
       FrameLocation{}, FrameFile::OfBuffer(storage::BorrowBytes(cframe), options.offset),
       MakeFrameContext(options));
-  CAIRN_RETURN_IF_ERROR(core->Load().status());
+  CAIRN_RETURN_IF_ERROR(LoadFirst(*core));
   return core;
 }
 
