@@ -54,11 +54,10 @@ absl::StatusOr<FrameFile> OpenSource(const FrameLocation& place, int64_t origin,
 }
 
 // What cannot be loaded may not be a frame at all.
-absl::Status LoadFirst(FrameCore& core) {
-  const absl::Status status = core.Load().status();
-  if (!absl::IsDataLoss(status)) return status;
-  const absl::Status no_frame = FindEra(core.source()).status();
-  return absl::IsInvalidArgument(no_frame) ? no_frame : status;
+absl::Status Explain(const absl::Status& loaded, const FrameFile& source) {
+  if (!absl::IsDataLoss(loaded)) return loaded;
+  const absl::Status no_frame = FindEra(source).status();
+  return absl::IsInvalidArgument(no_frame) ? no_frame : loaded;
 }
 
 absl::Status IsForked() {
@@ -101,7 +100,8 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
   }
   auto core =
       std::make_shared<FrameCore>(std::move(place), *std::move(source), MakeFrameContext(options));
-  if (const absl::Status status = LoadFirst(*core); !status.ok()) return Annotate(path, status);
+  const absl::Status loaded = Explain(core->Load().status(), core->source());
+  if (!loaded.ok()) return Annotate(path, loaded);
   return core;
 }
 
@@ -110,7 +110,7 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::OpenBuffer(Bytes cframe,
   auto core = std::make_shared<FrameCore>(
       FrameLocation{}, FrameFile::OfBuffer(storage::BorrowBytes(cframe), options.offset),
       MakeFrameContext(options));
-  CAIRN_RETURN_IF_ERROR(LoadFirst(*core));
+  CAIRN_RETURN_IF_ERROR(Explain(core->Load().status(), core->source()));
   return core;
 }
 
