@@ -84,7 +84,7 @@ class CAIRN_EXPORT Snapshot {
 
   // Whether both are the same state, seen through the same Frame: equal snapshots read the same,
   // and a Refresh that finds nothing new returns an equal one. Snapshots of Frames that were opened
-  // separately are never equal.
+  // separately are never equal, and OpenWriter loads the newest state again.
   bool operator==(const Snapshot&) const = default;
 
  private:

@@ -11,6 +11,7 @@
 #include "engine/frame/journal/journal_reader.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/open/history.h"
+#include "engine/frame/open/legacy_loader.h"
 #include "engine/frame/open/state_loader.h"
 #include "engine/storage/memory_file_system.h"
 
@@ -52,6 +53,13 @@ absl::StatusOr<FrameFile> OpenSource(const FrameLocation& place, int64_t origin,
   }
 }
 
+// What cannot be loaded may not be a frame at all.
+absl::Status Explain(const absl::Status& loaded, const FrameFile& source) {
+  if (!absl::IsDataLoss(loaded)) return loaded;
+  const absl::Status no_frame = FindEra(source).status();
+  return absl::IsInvalidArgument(no_frame) ? no_frame : loaded;
+}
+
 absl::Status IsForked() {
   return FailedPrecondition(
       "the frame belongs to the process that this one was forked from: open it again");
@@ -91,7 +99,8 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
   }
   auto core =
       std::make_shared<FrameCore>(std::move(place), *std::move(source), MakeFrameContext(options));
-  if (const auto state = core->Load(); !state.ok()) return Annotate(path, state.status());
+  const absl::Status loaded = Explain(core->Load().status(), core->source());
+  if (!loaded.ok()) return Annotate(path, loaded);
   return core;
 }
 
@@ -103,7 +112,7 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::OpenBuffer(Bytes cframe,
   CAIRN_ASSIGN_OR_RETURN(FrameFile source, OpenSource(place, options.offset, true));
   auto core =
       std::make_shared<FrameCore>(std::move(place), std::move(source), MakeFrameContext(options));
-  CAIRN_RETURN_IF_ERROR(core->Load().status());
+  CAIRN_RETURN_IF_ERROR(Explain(core->Load().status(), core->source()));
   return core;
 }
 

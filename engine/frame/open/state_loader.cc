@@ -293,7 +293,10 @@ absl::StatusOr<int64_t> LoadFrameSize(const FrameFile& source) {
 absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameFile& source,
                                                        std::shared_ptr<const FrameContext> env,
                                                        bool alone) {
-  CAIRN_ASSIGN_OR_RETURN(const Era era, FindEra(source));
+  const absl::StatusOr<Era> found = FindEra(source);
+  // The parser of current frames says what is wrong with what is not a frame.
+  if (!found.ok() && !absl::IsInvalidArgument(found.status())) return found.status();
+  const Era era = found.value_or(Era::kCurrent);
   if (era != Era::kCurrent) return LoadLegacy(source, era, std::move(env));
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> before, ReadHeaderBytes(source));

@@ -9,7 +9,6 @@
 #include "cairn/frame.h"
 #include "tests/support/bytes.h"
 #include "tests/support/frames.h"
-#include "tests/support/reverse_executor.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -38,8 +37,8 @@ TEST_F(HandlesTest, SnapshotsOfOneStateAreEqual) {
 
 TEST_F(HandlesTest, CommitIsTheNewestStateOfItsFrame) {
   Frame frame = Open();
-  const Snapshot before = frame.snapshot();
   Writer writer = *frame.OpenWriter();
+  const Snapshot before = frame.snapshot();
   ASSERT_TRUE(IsOk(writer.Append(MakeItems(4))));
   EXPECT_NE(*writer.StagedSnapshot(), before);
   EXPECT_EQ(frame.snapshot(), before);
@@ -122,20 +121,6 @@ TEST_F(HandlesTest, CompactWaitsForAWriter) {
   const auto report = frame.Compact({.wait = std::chrono::minutes(5)});
   closer.join();
   EXPECT_TRUE(IsOk(report));
-}
-
-TEST_F(HandlesTest, CompactRunsOnTheExecutorThatItIsGiven) {
-  CreateOptions options = Cut(4, 1 << 20);
-  options.compression.blocksize = 4096;
-  Frame frame = NewInMemory(options);
-  std::optional<Writer> writer = *frame.OpenWriter();
-  ASSERT_TRUE(IsOk(writer->Append(MakeItems(100'000))));  // pending
-  ASSERT_TRUE(IsOk(writer->Commit()));
-  writer.reset();
-  ReverseExecutor executor(2);
-  ASSERT_TRUE(IsOk(frame.Compact({.executor = &executor})));
-  EXPECT_GT(executor.runs(), 0);
-  EXPECT_EQ(ContentOf(frame.snapshot()), MakeItems(100'000));
 }
 
 }  // namespace

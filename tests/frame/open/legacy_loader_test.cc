@@ -187,7 +187,10 @@ TEST_P(LegacyLoaderTest, RefusesEveryTruncation) {
   const Buffer& bytes = GetParam().bytes;
   for (size_t size = 0; size < bytes.size(); ++size) {
     const Buffer cut(bytes.begin(), bytes.begin() + static_cast<int64_t>(size));
-    EXPECT_TRUE(absl::IsDataLoss(Frame::OpenBuffer(cut).status())) << size << " bytes";
+    // Without magic nothing shows that it was a frame.
+    const bool no_magic = size < 2 || GetParam().era == Era::kPacked2015;
+    const absl::Status status = Frame::OpenBuffer(cut).status();
+    EXPECT_TRUE(no_magic ? absl::IsInvalidArgument(status) : absl::IsDataLoss(status)) << size;
   }
 }
 
