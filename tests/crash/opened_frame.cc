@@ -40,8 +40,7 @@ absl::StatusOr<Snapshot> OpenedFrame::Refresh() {
 
 absl::StatusOr<Writer> OpenedFrame::OpenWriter() {
   if (core_ == nullptr) return frame_->OpenWriter();
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
-                         frame::OpenWriter(core_, {}));
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer, frame::OpenWriter(core_, {}));
   return Writer(std::move(writer));
 }
 
