@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/cord.h"
 
-#include "cairn/frame.h"
+#include "cairn/reports.h"
 #include "cairn/options.h"
 #include "engine/frame/commit/committed_frame.h"
 #include "engine/frame/commit/live_copy.h"

@@ -13,8 +13,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "cairn/frame.h"
 #include "cairn/options.h"
+#include "cairn/reports.h"
 #include "engine/frame/commit/commit_backend.h"
 #include "engine/storage/owner_process.h"
 

@@ -31,14 +31,14 @@ bool LooksLikeTail(Bytes tail) {
          tail[kType] <= static_cast<std::byte>(FingerprintType::k128Bit);
 }
 
-// What may be a trailer's extent.
+// What may be the extent of a trailer.
 struct Candidate {
   int64_t begin = 0;
   int64_t end = 0;
   int64_t size() const { return end - begin; }
 };
 
-// What a tail that ends at `end` makes of the bytes before it.
+// The trailer that ends with this tail at `end`, if it may be one.
 std::optional<Candidate> CandidateOf(Bytes tail, int64_t end) {
   if (!LooksLikeTail(tail)) return std::nullopt;
   const absl::StatusOr<int64_t> size = format::ParseTrailerSize(tail, end);
@@ -46,10 +46,10 @@ std::optional<Candidate> CandidateOf(Bytes tail, int64_t end) {
   return Candidate{.begin = end - *size, .end = end};
 }
 
-// Tells whether a trailer belongs to a whole frame at the start of the file.
+// Checks whether a trailer belongs to a complete frame at the start of the file.
 class OwnTrailerCheck {
  public:
-  OwnTrailerCheck(BufferedFile& window, ScanBudget& budget) : window_(window), budget_(budget) {}
+  OwnTrailerCheck(BufferedFile& file, ScanBudget& budget) : file_(file), budget_(budget) {}
 
   // The first misfit is the error.
   absl::StatusOr<FoundTrailer> Check(const TrailerBytes& trailer);
@@ -58,14 +58,14 @@ class OwnTrailerCheck {
   absl::Status CheckIndex(const format::FrameHeader& header, const format::Seal& seal,
                           int64_t trailer_begin);
 
-  BufferedFile& window_;
+  BufferedFile& file_;
   ScanBudget& budget_;
 };
 
 absl::StatusOr<format::Seal> SealOf(const TrailerBytes& trailer) {
   const format::Trailer& parsed = trailer.parsed;
   const format::LayerPlace* seal_place = format::FindLayer(parsed.layers, format::kSealLayer);
-  if (seal_place == nullptr) return DataLoss("trailer: no vlmetalayer of Cairn's");
+  if (seal_place == nullptr) return DataLoss("trailer: no seal");
   if (format::TrailerFingerprint(static_cast<FingerprintType>(parsed.fingerprint_type),
                                  trailer.bytes, parsed.layers) != parsed.fingerprint) {
     return DataLoss("trailer: the fingerprint is wrong");
@@ -79,12 +79,12 @@ absl::Status OwnTrailerCheck::CheckIndex(const format::FrameHeader& header,
                                          const format::Seal& seal, int64_t trailer_begin) {
   const std::optional<int64_t> begin = header.index_begin();
   if (!begin.has_value() || *begin > trailer_begin) {
-    return DataLoss("frame header: cbytes: the index begins behind the trailer");
+    return DataLoss("frame header: cbytes: the index begins after the trailer");
   }
   if (header.nbytes == 0) return absl::OkStatus();
   const int64_t available = trailer_begin - *begin;
   CAIRN_ASSIGN_OR_RETURN(const Bytes head,
-                         window_.Read(*begin, std::min<int64_t>(available, chunk::kHeaderSize)));
+                         file_.Read(*begin, std::min<int64_t>(available, chunk::kHeaderSize)));
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header index, chunk::ParseHeader(head, available));
   const int64_t nchunks = index.nbytes / format::kIndexTypesize;
   if (index.nbytes % format::kIndexTypesize != 0 || nchunks == 0 ||
@@ -92,7 +92,7 @@ absl::Status OwnTrailerCheck::CheckIndex(const format::FrameHeader& header,
     return DataLoss("index: %d bytes are not 8 for each chunk", index.nbytes);
   }
   if (!budget_.Spend(index.cbytes)) return ResourceExhausted("too many indexes");
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.Read(*begin, index.cbytes));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(*begin, index.cbytes));
   if (seal.index_hash != 0 && Xxh3(bytes) != seal.index_hash) {
     return DataLoss("index: the hash is wrong");
   }
@@ -129,8 +129,8 @@ absl::Status ForEachTrailer(const File& file, ScanBudget& budget,
                             absl::FunctionRef<void(const TrailerBytes&)> visit) {
   constexpr auto kOverlap = static_cast<int64_t>(kTailSize) - 1;
   CAIRN_ASSIGN_OR_RETURN(BufferedFile scan, BufferedFile::Open(file, 0));
-  CAIRN_ASSIGN_OR_RETURN(BufferedFile window, BufferedFile::Open(file, 0));
-  // Each step looks at the tails that end in [end - kStep + 1, end].
+  CAIRN_ASSIGN_OR_RETURN(BufferedFile buffered, BufferedFile::Open(file, 0));
+  // Each step checks the tails that end in [end - kStep + 1, end].
   for (int64_t end = scan.size(); end > kOverlap; end -= kStep) {
     const int64_t begin = std::max<int64_t>(end - kStep - kOverlap, 0);
     CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, scan.Read(begin, end - begin));
@@ -139,22 +139,22 @@ absl::Status ForEachTrailer(const File& file, ScanBudget& budget,
       const std::optional<Candidate> candidate =
           CandidateOf(bytes.subspan(i, kTailSize), begin + static_cast<int64_t>(i + kTailSize));
       if (!candidate.has_value()) continue;
-      CAIRN_ASSIGN_OR_RETURN(const Bytes head, window.Read(candidate->begin, kTrailerHead));
+      CAIRN_ASSIGN_OR_RETURN(const Bytes head, buffered.Read(candidate->begin, kTrailerHead));
       if (!LooksLikeTrailer(head)) continue;
       if (!budget.Spend(candidate->size())) return absl::OkStatus();
-      CAIRN_ASSIGN_OR_RETURN(const Bytes whole, window.Read(candidate->begin, candidate->size()));
-      const absl::StatusOr<format::Trailer> trailer = format::ParseTrailer(whole);
+      CAIRN_ASSIGN_OR_RETURN(const Bytes all, buffered.Read(candidate->begin, candidate->size()));
+      const absl::StatusOr<format::Trailer> trailer = format::ParseTrailer(all);
       if (!trailer.ok()) continue;
-      visit({.begin = candidate->begin, .end = candidate->end, .bytes = whole, .parsed = *trailer});
+      visit({.begin = candidate->begin, .end = candidate->end, .bytes = all, .parsed = *trailer});
     }
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<FoundTrailer> FindNewestTrailer(const File& file) {
-  CAIRN_ASSIGN_OR_RETURN(BufferedFile window, BufferedFile::Open(file, 0));
-  ScanBudget budget(window.size(), kMaxTrailerOverlaps);
-  OwnTrailerCheck check(window, budget);
+  CAIRN_ASSIGN_OR_RETURN(BufferedFile buffered, BufferedFile::Open(file, 0));
+  ScanBudget budget(buffered.size(), kMaxTrailerOverlaps);
+  OwnTrailerCheck check(buffered, budget);
   std::optional<FoundTrailer> newest;
   CAIRN_RETURN_IF_ERROR(ForEachTrailer(file, budget, [&](const TrailerBytes& trailer) {
     absl::StatusOr<FoundTrailer> found = check.Check(trailer);
@@ -164,8 +164,8 @@ absl::StatusOr<FoundTrailer> FindNewestTrailer(const File& file) {
     newest = *std::move(found);
   }));
   if (!newest.has_value()) {
-    return DataLoss("no trailer in %d bytes agrees with its header copy, place and index",
-                    window.size());
+    return DataLoss("no trailer in %d bytes agrees with its header copy, position and index",
+                    buffered.size());
   }
   return *std::move(newest);
 }

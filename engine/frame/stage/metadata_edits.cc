@@ -32,8 +32,8 @@ absl::Status SetMetalayer(StagedState& draft, std::string_view name, Bytes conte
   return absl::OkStatus();
 }
 
-absl::Status SetVlmeta(StagedState& draft, const FrameContext& env, std::string_view name,
-                       Bytes content) {
+absl::Status SetVlmetalayer(StagedState& draft, const FrameContext& env, std::string_view name,
+                            Bytes content) {
   CAIRN_RETURN_IF_ERROR(format::CheckLayerName(name));
   if (IsReservedLayer(name)) return InvalidArgument("vlmetalayer %s is Cairn's own", name);
   const auto it = std::ranges::find(draft.vlmetalayers, name, &VlMetalayer::name);
@@ -56,7 +56,7 @@ absl::Status SetVlmeta(StagedState& draft, const FrameContext& env, std::string_
   return absl::OkStatus();
 }
 
-absl::Status DeleteVlmeta(StagedState& draft, std::string_view name) {
+absl::Status DeleteVlmetalayer(StagedState& draft, std::string_view name) {
   // All of that name, as replaying the edit does.
   if (std::erase_if(draft.vlmetalayers, [&](const VlMetalayer& l) { return l.name == name; }) ==
       0) {

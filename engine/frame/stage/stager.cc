@@ -265,12 +265,12 @@ absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes v
   return Remember(StageSpecial(special, run, value));
 }
 
-absl::Status Stager::SetVlmeta(std::string_view name, Bytes content) {
-  return frame::SetVlmeta(draft_, *base_->env, name, content);
+absl::Status Stager::SetVlmetalayer(std::string_view name, Bytes content) {
+  return frame::SetVlmetalayer(draft_, *base_->env, name, content);
 }
 
-absl::Status Stager::DeleteVlmeta(std::string_view name) {
-  return frame::DeleteVlmeta(draft_, name);
+absl::Status Stager::DeleteVlmetalayer(std::string_view name) {
+  return frame::DeleteVlmetalayer(draft_, name);
 }
 
 absl::Status Stager::Finish() {

@@ -61,8 +61,8 @@ class Stager {
   absl::Status AppendAlong(int axis, Bytes items);
   absl::Status SetMetalayer(std::string_view name, Bytes content);
 
-  absl::Status SetVlmeta(std::string_view name, Bytes content);
-  absl::Status DeleteVlmeta(std::string_view name);
+  absl::Status SetVlmetalayer(std::string_view name, Bytes content);
+  absl::Status DeleteVlmetalayer(std::string_view name);
 
   // Makes a chunk of the pending items and brings everything to the files.
   absl::Status Finish();

@@ -4,6 +4,7 @@
 #define CAIRN_ENGINE_FRAME_STATE_CHUNK_SOURCE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -16,10 +17,10 @@
 
 namespace cairn::frame {
 
-// What the index says of a chunk, as a place. -1: not there.
+// Where the index says that a chunk is stored: one of the two.
 struct ChunkLocation {
-  int64_t offset = -1;  // from the start of the frame
-  int64_t file = -1;    // number of its file
+  std::optional<int64_t> offset = {};  // from the start of the frame
+  std::optional<int64_t> file = {};    // number of its file
 };
 
 // The bytes of a chunk and what they begin with.

@@ -55,12 +55,13 @@ FrameInfo MakeInfo(const State& state) {
   info.nbytes = header.nbytes;
   const int64_t area = AreaOf(state);
   info.cbytes = state.stored_bytes.value_or(area);
-  info.dead_bytes = state.stored_bytes.has_value() ? std::max<int64_t>(area - info.cbytes, 0) : -1;
+  if (state.stored_bytes.has_value()) info.dead_bytes = std::max<int64_t>(area - info.cbytes, 0);
   info.frame_size = header.frame_size;
   info.header_len = header.header_len;
   info.typesize = header.typesize;
-  info.chunksize = header.chunksize;
-  info.blocksize = header.blocksize;
+  info.variable_chunks = header.variable_chunks();
+  if (header.chunksize > 0) info.chunksize = header.chunksize;
+  if (header.blocksize > 0) info.blocksize = header.blocksize;
   info.codec = header.codec;
   info.codec_meta = header.codec_meta;
   info.clevel = header.clevel;
