@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/cord.h"
 
-#include "cairn/reports.h"
 #include "cairn/options.h"
+#include "cairn/reports.h"
 #include "engine/frame/commit/committed_frame.h"
 #include "engine/frame/commit/live_copy.h"
 #include "engine/frame/stage/stager.h"
