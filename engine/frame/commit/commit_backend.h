@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/cord.h"
 
-#include "cairn/reports.h"
 #include "cairn/options.h"
+#include "cairn/reports.h"
 #include "engine/frame/commit/committed_frame.h"
 #include "engine/frame/commit/live_copy.h"
 #include "engine/frame/stage/stager.h"
@@ -69,32 +69,6 @@ class CommitBackend {
 
   // The backend that goes on from here, or null if this one does.
   virtual std::unique_ptr<CommitBackend> Successor() { return nullptr; }
-};
-
-// A frame that does not exist until its first checkpoint. The backend of its layout succeeds it.
-class CreatingBackend : public CommitBackend {
- public:
-  // Nothing is committed that could be reclaimed or compacted; a creating stager is always edited.
-  absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions&) final {
-    return absl::InternalError("the frame does not exist yet");
-  }
-  absl::StatusOr<int64_t> Rewrite(ChunkProgress) final {
-    return absl::InternalError("the frame does not exist yet");
-  }
-  // What has no name goes with its owner.
-  absl::Status DropUncommitted() final { return absl::OkStatus(); }
-  std::unique_ptr<CommitBackend> Successor() final { return std::move(successor_); }
-
- protected:
-  std::unique_ptr<CommitBackend> successor_;  // once the frame is published
-};
-
-// How a frame is created.
-struct CreationPlan {
-  FrameLocation final_location;  // where it is found from the first commit on
-  bool replace = false;          // it may take the name of another
-  bool plain = false;            // it has none of Cairn's layers
-  bool array = false;            // it begins as an n-dimensional array of zeros
 };
 
 }  // namespace cairn::frame

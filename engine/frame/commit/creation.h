@@ -10,17 +10,19 @@
 
 namespace cairn::frame {
 
-// The state that the frame begins with, and how its chunks are made.
-struct CreationStart {
-  std::shared_ptr<const State> state;
+struct CreationPlan {
+  FrameLocation final_location;        // where the frame is found from the first commit on
+  std::shared_ptr<const State> state;  // that it begins with
   StagerOptions options;
   FingerprintType fingerprint = FingerprintType::k64Bit;
+  bool replace = false;  // it may take the name of another
+  bool plain = false;    // it has none of Cairn's layers
+  bool array = false;    // it begins as an n-dimensional array of zeros
 };
 
-absl::StatusOr<std::unique_ptr<CommitBackend>> CreateContiguous(CreationPlan plan,
-                                                                CreationStart start);
-// kInvalidArgument in memory.
-absl::StatusOr<std::unique_ptr<CommitBackend>> CreateSparse(CreationPlan plan, CreationStart start);
+// Succeeded by the backend of its layout at the first checkpoint. kInvalidArgument for a sparse
+// frame in memory.
+absl::StatusOr<std::unique_ptr<CommitBackend>> BeginCreation(CreationPlan plan);
 
 }  // namespace cairn::frame
 

@@ -130,21 +130,19 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location
   OpenOptions open;
   open.registry = options.compression.registry;
   open.executor = options.compression.executor;
-  CreationStart start;
-  start.options = {.compression = options.compression, .chunksize = options.chunksize};
-  start.fingerprint = options.fingerprint;
-  CAIRN_ASSIGN_OR_RETURN(start.state, MakeInitialState(options, MakeFrameContext(open)));
+  CreationPlan plan;
+  CAIRN_ASSIGN_OR_RETURN(plan.state, MakeInitialState(options, MakeFrameContext(open)));
   if (!options.overwrite && location.files->Identity(location.path).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", location.path));
   }
   RemoveAbandoned(location);
-  CreationPlan plan{.final_location = std::move(location),
-                    .replace = options.overwrite,
-                    .plain = plain && options.fingerprint == FingerprintType::kNone,
-                    .array = options.array.has_value()};
-  const auto create = options.layout == Layout::kSparse ? CreateSparse : CreateContiguous;
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<CommitBackend> backend,
-                         create(std::move(plan), std::move(start)));
+  plan.final_location = std::move(location);
+  plan.options = {.compression = options.compression, .chunksize = options.chunksize};
+  plan.fingerprint = options.fingerprint;
+  plan.replace = options.overwrite;
+  plan.plain = plain && options.fingerprint == FingerprintType::kNone;
+  plan.array = options.array.has_value();
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<CommitBackend> backend, BeginCreation(std::move(plan)));
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stager> stager, backend->Stage());
   return std::make_unique<FrameWriter>(std::move(backend), std::move(stager));
 }

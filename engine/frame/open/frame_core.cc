@@ -19,7 +19,7 @@ namespace cairn::frame {
 
 namespace {
 
-// Who holds a sparse frame from its readers replaces it, which takes no longer than a moment.
+// The exclusive reader lock is held only while a sparse frame is replaced, for milliseconds.
 constexpr int kMaxReadAttempts = 200;
 constexpr std::chrono::milliseconds kPause(1);
 // Between two looks at whether the frame's name still leads to our file.
