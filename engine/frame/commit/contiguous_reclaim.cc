@@ -16,11 +16,11 @@ namespace cairn::frame {
 absl::StatusOr<std::shared_ptr<const State>> ContiguousWriter::OldestKept(
     const ReclaimOptions& options) const {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> kept,
-                         LoadCheckpoint(source_, *base_->header_bytes, core_->env()));
-  const uint64_t newest = base_->info.generation;
-  while (kept != nullptr && newest - kept->info.generation < options.keep_generations) {
-    CAIRN_ASSIGN_OR_RETURN(kept,
-                           PreviousCheckpoint(source_, *kept, base_->seal->oldest_generation));
+                         LoadCheckpoint(source_, base_->checkpoint->header_bytes, core_->env()));
+  const uint64_t newest = base_->generation();
+  while (kept != nullptr && newest - kept->generation() < options.keep_generations) {
+    CAIRN_ASSIGN_OR_RETURN(
+        kept, PreviousCheckpoint(source_, *kept, base_->checkpoint->seal->oldest_generation));
   }
   return kept;
 }
@@ -43,30 +43,31 @@ absl::StatusOr<ReclaimReport> ContiguousWriter::Free(const ReclaimOptions& optio
   if (!FitsInPlace()) {
     if (!keeps) return FreeByRewriting();
     // Nothing can go but with all older states.
-    return ReclaimReport{.oldest_generation = base_->seal_holds ? base_->seal->oldest_generation
-                                                                : base_->info.generation};
+    return ReclaimReport{.oldest_generation = base_->checkpoint->seal_holds
+                                                  ? base_->checkpoint->seal->oldest_generation
+                                                  : base_->generation()};
   }
   // The next checkpoint has to tell it too: the journal may have brought too many layers.
-  if (!base_->seal_holds || !HasRoomForSeal(stager_->draft())) {
+  if (!base_->checkpoint->seal_holds || !HasRoomForSeal(stager_->draft())) {
     return Unimplemented("the frame has no seal that tells its history");
   }
-  if (!keeps &&
-      (!base_->journal->empty() || base_->seal->oldest_generation < base_->info.generation)) {
+  if (!keeps && (!base_->journal->empty() ||
+                 base_->checkpoint->seal->oldest_generation < base_->generation())) {
     CAIRN_RETURN_IF_ERROR(Finish());
-    CAIRN_RETURN_IF_ERROR(CommitInPlace(base_->info.generation + 1));
+    CAIRN_RETURN_IF_ERROR(CommitInPlace(base_->generation() + 1));
     BeginAfterCheckpoint();
   }
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> kept, OldestKept(options));
-  ReclaimReport report{.oldest_generation = base_->seal->oldest_generation};
+  ReclaimReport report{.oldest_generation = base_->checkpoint->seal->oldest_generation};
   if (kept == nullptr) return report;
-  const uint64_t oldest = kept->info.generation;
-  if (base_->seal->oldest_generation < oldest) {
+  const uint64_t oldest = kept->generation();
+  if (base_->checkpoint->seal->oldest_generation < oldest) {
     CAIRN_RETURN_IF_ERROR(Finish());
     CAIRN_RETURN_IF_ERROR(CommitInPlace(oldest));
     BeginAfterCheckpoint();
   }
   report.oldest_generation = oldest;
-  CAIRN_ASSIGN_OR_RETURN(report.blocked, IsReadOutside(oldest, base_->info.generation));
+  CAIRN_ASSIGN_OR_RETURN(report.blocked, IsReadOutside(oldest, base_->generation()));
   if (report.blocked) return report;
   CAIRN_ASSIGN_OR_RETURN(const std::vector<Extent> dead, DeadExtents(*kept));
   CAIRN_ASSIGN_OR_RETURN(report.freed, PunchHoles(*file_, dead));
@@ -80,7 +81,7 @@ absl::StatusOr<ReclaimReport> ContiguousWriter::FreeByRewriting() {
   CAIRN_RETURN_IF_ERROR(Rewrite(NeverStop).status());
   CAIRN_ASSIGN_OR_RETURN(const int64_t after, file_->AllocatedSize());
   return ReclaimReport{.freed = std::max<int64_t>(before - after, 0),
-                       .oldest_generation = base_->info.generation};
+                       .oldest_generation = base_->generation()};
 }
 
 }  // namespace cairn::frame

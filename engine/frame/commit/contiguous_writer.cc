@@ -41,7 +41,7 @@ bool MetalayersDiffer(const StagedState& draft) {
   const format::FrameHeader& header = draft.header;
   for (size_t i = 0; i < header.places.size(); ++i) {
     const Bytes there = format::ContentOf(header.places[i], *draft.header_bytes);
-    if (!std::ranges::equal(there, header.metalayers[i].content)) return true;
+    if (!std::ranges::equal(there, draft.metadata->metalayers[i].content)) return true;
   }
   return false;
 }
@@ -57,7 +57,7 @@ std::unique_ptr<FrameWriter> ContiguousWriter::Make(Start start) {
   std::unique_ptr<ContiguousWriter> writer(new ContiguousWriter(std::move(start)));
   // What Confirm will have made so.
   writer->synced_end_ = CommittedEnd(*writer->base_);
-  writer->synced_generation_ = writer->base_->info.generation;
+  writer->synced_generation_ = writer->base_->generation();
   writer->StageAt(CommittedEnd(*writer->base_));
   return writer;
 }
@@ -67,14 +67,14 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> ContiguousWriter::Build(FrameLocati
   CAIRN_ASSIGN_OR_RETURN(AtomicFile file, NewFileFor(place));
   start.file = file.file();
   // Staged chunks can be read before there is a frame, so the file has to reach up to them.
-  CAIRN_RETURN_IF_ERROR(start.file->WriteAt(0, *start.base->header_bytes));
-  const std::shared_ptr<const FrameContext> env = start.base->env;
+  CAIRN_RETURN_IF_ERROR(start.file->WriteAt(0, start.base->checkpoint->header_bytes));
+  const std::shared_ptr<const FrameContext> env = start.base->env();
   start.source = FrameFile::OfFile(start.file, 0, env->use_mmap);
   start.core = std::make_shared<FrameCore>(std::move(place), start.source, env);
   std::unique_ptr<ContiguousWriter> writer(new ContiguousWriter(std::move(start)));
   writer->first_ = first;
   writer->new_file_ = std::move(file);
-  writer->StageAt(writer->base_->header.frame_size);
+  writer->StageAt(writer->base_->header().frame_size);
   return writer;
 }
 
@@ -84,8 +84,9 @@ ContiguousWriter::~ContiguousWriter() {
 }
 
 void ContiguousWriter::StageAt(int64_t position) {
-  log_.emplace(file_.get(), source_,
-               ContiguousSink::Start{.header_len = base_->header.header_len, .position = position});
+  log_.emplace(
+      file_.get(), source_,
+      ContiguousSink::Start{.header_len = base_->header().header_len, .position = position});
   StageInto(*log_);
 }
 
@@ -94,7 +95,7 @@ absl::Status ContiguousWriter::Restart() {
     // A frame that is nowhere yet begins at its header again; what a snapshot reads of it stays in
     // the old file.
     CAIRN_ASSIGN_OR_RETURN(AtomicFile file, NewFileFor(core_->place()));
-    CAIRN_RETURN_IF_ERROR(file.file()->WriteAt(0, *base_->header_bytes));
+    CAIRN_RETURN_IF_ERROR(file.file()->WriteAt(0, base_->checkpoint->header_bytes));
     file_ = file.file();
     source_ = FrameFile::OfFile(file_, 0, core_->env()->use_mmap);
     new_file_ = std::move(file);
@@ -165,7 +166,7 @@ absl::Status ContiguousWriter::PublishCommit(Durability durability) {
     CAIRN_RETURN_IF_ERROR(log_->Flush());
     CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
     synced_end_ = log_->end();
-    synced_generation_ = base_->info.generation;
+    synced_generation_ = base_->generation();
   }
   const JournalPosition& journal = *base_->journal;
   const format::CommitRecordParts batch = stager_->MakeBatch({.base = journal.base,
@@ -220,17 +221,16 @@ absl::Status ContiguousWriter::GoOnBehind(const format::CommitRecordParts& batch
            .layer_edits = std::ssize(batch.layers)},
           *state->journal);
   CAIRN_RETURN_IF_ERROR(log_->AttachTo(*state));
-  RenewInfo(*state);
   FrameWriter::Adopt(state);
   stager_->Rebase(base_);
   return absl::OkStatus();
 }
 
 absl::Status ContiguousWriter::SyncCommitted() {
-  if (synced_generation_ == base_->info.generation) return absl::OkStatus();
+  if (synced_generation_ == base_->generation()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kData));
   synced_end_ = CommittedEnd(*base_);
-  synced_generation_ = base_->info.generation;
+  synced_generation_ = base_->generation();
   // What lies there may be read by a snapshot of staged edits.
   if (log_->end() > synced_end_) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(WitnessJournal());
@@ -290,7 +290,7 @@ absl::Status ContiguousWriter::ReserveCopy(File& file) {
 absl::StatusOr<AtomicFile> ContiguousWriter::CopyDraft(ChunkProgress progress) {
   CAIRN_ASSIGN_OR_RETURN(AtomicFile file, NewFileFor(core_->place()));
   CAIRN_RETURN_IF_ERROR(ReserveCopy(*file.file()));
-  const int64_t header_len = base_->header.header_len;
+  const int64_t header_len = base_->header().header_len;
   ContiguousSink log(file.file().get(), FrameFile::OfFile(file.file(), 0, false),
                      {.header_len = header_len, .position = header_len});
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> view, stager_->View());
@@ -341,7 +341,7 @@ absl::Status ContiguousWriter::CommitToNewFile(ChunkProgress progress) {
 // A new file has neither room nor journal, and is durable.
 void ContiguousWriter::BeginAfterCheckpoint() {
   synced_end_ = CommittedEnd(*base_);
-  synced_generation_ = base_->info.generation;
+  synced_generation_ = base_->generation();
   shared_end_ = 0;  // the committed frame ends behind them, or lies in another file
   StageAt(CommittedEnd(*base_));
 }

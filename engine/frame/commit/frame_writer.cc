@@ -37,14 +37,14 @@ constexpr std::chrono::milliseconds kLockFileWait(100);
 absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const State& base,
                                         const Registry* registry) {
   StagerOptions staging;
-  staging.compression = options.compression.value_or(CompressionOf(base.header));
-  staging.compression.typesize = base.header.typesize;
+  staging.compression = options.compression.value_or(CompressionOf(base.header()));
+  staging.compression.typesize = base.header().typesize;
   if (options.executor != nullptr) staging.compression.executor = options.executor;
   if (options.registry != nullptr) staging.compression.registry = options.registry;
   if (staging.compression.registry == nullptr) staging.compression.registry = registry;
   // Readers of arrays count on blocks of the array's shape.
-  if (base.array.has_value()) {
-    const auto array = ArrayGeometry::Make(*base.array, base.header.typesize);
+  if (base.metadata->array.has_value()) {
+    const auto array = ArrayGeometry::Make(*base.metadata->array, base.header().typesize);
     if (array.ok()) staging.compression.blocksize = array->blocksize();
   }
   if (staging.compression.format != ChunkFormat::kBlosc2) {
@@ -54,7 +54,7 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
     return InvalidArgument("chunksize: expected 1 to %d, got %d", kMaxChunkBytes,
                            options.chunksize);
   }
-  staging.chunksize = WholeItems(options.chunksize, base.header.typesize);
+  staging.chunksize = WholeItems(options.chunksize, base.header().typesize);
   return staging;
 }
 
@@ -89,17 +89,14 @@ absl::StatusOr<std::optional<storage::LockFile>> TakeLockFile(const FrameLocatio
 // The state of a journal that ends where it is damaged.
 std::shared_ptr<const State> WithoutStranded(const State& damaged) {
   auto state = std::make_shared<State>(damaged);
-  state->journal_damage = absl::OkStatus();
-  state->journal_gap = {};
-  state->info.journal_damaged = false;
-  state->info.stranded_commits = 0;
+  state->damage.reset();
   return state;
 }
 
 // Whether a generation can follow that of the state.
 absl::Status CheckNotLast(const State& state) {
-  if (state.info.generation < format::kMaxGeneration) return absl::OkStatus();
-  return FailedPrecondition("generation %d is the last one", state.info.generation);
+  if (state.generation() < format::kMaxGeneration) return absl::OkStatus();
+  return FailedPrecondition("generation %d is the last one", state.generation());
 }
 
 }  // namespace
@@ -114,10 +111,10 @@ FrameWriter::FrameWriter(Start start)
 
 absl::Status FrameWriter::CheckMayGoOn(const FrameFile& source, const State& state,
                                        bool drop_stranded) {
-  CAIRN_RETURN_IF_ERROR(state.trailer_damage);
-  if (!state.journal_damage.ok() && !drop_stranded) {
+  CAIRN_RETURN_IF_ERROR(state.checkpoint->trailer_damage);
+  if (state.damage.has_value() && !drop_stranded) {
     return DataLoss("%s; only Recover with drop_stranded cuts them off",
-                    state.journal_damage.message());
+                    state.JournalStatus().message());
   }
   // What lies behind a frame is cut, as the rest of a dead writer's work; another frame is not
   // that.
@@ -144,7 +141,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
   CAIRN_RETURN_IF_ERROR(CheckWritable(*base));
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*base));
   CAIRN_RETURN_IF_ERROR(CheckMayGoOn(source, *base, drop_stranded));
-  if (!base->journal_damage.ok()) base = WithoutStranded(*base);
+  if (base->damage.has_value()) base = WithoutStranded(*base);
   core->Adopt(source, base);
   CAIRN_ASSIGN_OR_RETURN(StagerOptions staging, StagingOf(options, *base, core->env()->registry));
   Start start{.core = std::move(core),
@@ -152,9 +149,10 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> FrameWriter::Open(std::shared_ptr<F
               .source = std::move(source),
               .base = std::move(base),
               .options = std::move(staging)};
-  if (start.base->seal != nullptr) start.fingerprint = start.base->seal->type;
+  if (start.base->checkpoint->seal.has_value())
+    start.fingerprint = start.base->checkpoint->seal->type;
   std::unique_ptr<FrameWriter> writer;
-  if (start.base->header.layout == Layout::kSparse) {
+  if (start.base->header().layout == Layout::kSparse) {
     writer = SparseWriter::Make(std::move(start));
   } else {
     writer = ContiguousWriter::Make(std::move(start));
@@ -221,7 +219,8 @@ absl::Status FrameWriter::CheckUsable() const {
 absl::Status FrameWriter::Confirm() {
   CAIRN_RETURN_IF_ERROR(ConfirmJournal());
   CAIRN_RETURN_IF_ERROR(file_->WriteAt(
-      0, Bytes(*base_->header_bytes).first(static_cast<size_t>(format::kFixedHeaderSize))));
+      0,
+      Bytes(base_->checkpoint->header_bytes).first(static_cast<size_t>(format::kFixedHeaderSize))));
   CAIRN_RETURN_IF_ERROR(file_->Sync(SyncMode::kAll));
   // A writer that died behind a rename may have left the name to chance.
   CAIRN_RETURN_IF_ERROR(SyncNames(core_->place()));
@@ -245,7 +244,6 @@ absl::Status FrameWriter::WitnessJournal() {
   auto state = std::make_shared<State>(*base_);
   Extend(receipt, journal.end + format::kReceiptSize, *state->journal);
   CAIRN_ASSIGN_OR_RETURN(state->region, source_.ViewMore(state->region, state->journal->end));
-  RenewInfo(*state);
   Adopt(std::move(state));
   return absl::OkStatus();
 }
@@ -303,11 +301,13 @@ void FrameWriter::Rollback() {
 CheckpointPlan FrameWriter::PlanAt(int64_t index_begin, bool new_file) const {
   CheckpointPlan plan;
   plan.index_begin = index_begin;
-  plan.seal.nonce = base_->seal != nullptr ? base_->seal->nonce : RandomNumber();
-  plan.seal.generation = base_->info.generation + 1;
-  plan.seal.previous_end = new_file ? 0 : base_->header.frame_size;
-  plan.seal.oldest_generation =
-      !new_file && base_->seal_holds ? base_->seal->oldest_generation : plan.seal.generation;
+  plan.seal.nonce =
+      base_->checkpoint->seal.has_value() ? base_->checkpoint->seal->nonce : RandomNumber();
+  plan.seal.generation = base_->generation() + 1;
+  plan.seal.previous_end = new_file ? 0 : base_->header().frame_size;
+  plan.seal.oldest_generation = !new_file && base_->checkpoint->seal_holds
+                                    ? base_->checkpoint->seal->oldest_generation
+                                    : plan.seal.generation;
   plan.seal.type = fingerprint_;
   plan.plain = first_.has_value() && first_->plain;
   return plan;
@@ -359,7 +359,7 @@ absl::Status FrameWriter::Run(absl::FunctionRef<absl::Status()> step) {
   const auto old = LockForReplacement(replace ? wanted().files : nullptr, wanted().path);
   CAIRN_RETURN_IF_ERROR(old.status());
   // That of a sparse frame lies in its directory, which is new.
-  if (first_.has_value() && base_->header.layout == Layout::kContiguous) {
+  if (first_.has_value() && base_->header().layout == Layout::kContiguous) {
     CAIRN_ASSIGN_OR_RETURN(lock_file_, TakeLockFile(wanted(), {}));
   }
   const bool edited = first_.has_value() || stager_->draft().edited;
@@ -402,8 +402,8 @@ absl::StatusOr<CompactReport> FrameWriter::Compact(ChunkProgress progress) {
     CAIRN_ASSIGN_OR_RETURN(report.size_before, Rewrite(progress));
     return absl::OkStatus();
   }));
-  report.size_after = base_->header.frame_size;
-  if (base_->header.layout == Layout::kSparse) report.size_after += base_->info.cbytes;
+  report.size_after = base_->header().frame_size;
+  if (base_->header().layout == Layout::kSparse) report.size_after += base_->info().cbytes;
   return report;
 }
 

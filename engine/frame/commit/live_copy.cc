@@ -43,10 +43,10 @@ namespace {
 // Makes the last chunk of what waits in the tail.
 absl::Status AddTail(const State& state, ContiguousSink& log, StagedState& draft) {
   if (state.tail.empty()) return absl::OkStatus();
-  CompressionOptions compression = CompressionOf(state.header);
-  compression.registry = state.env->registry;
-  ChunkWriter maker(compression, {.typesize = state.header.typesize, .fixed_chunks = true},
-                    state.env, log);
+  CompressionOptions compression = CompressionOf(state.header());
+  compression.registry = state.env()->registry;
+  ChunkWriter maker(compression, {.typesize = state.header().typesize, .fixed_chunks = true},
+                    state.env(), log);
   chunk::ScratchBuffer scratch;
   CAIRN_ASSIGN_OR_RETURN(const ChunkReader tail, ChunkReader::Open(state, state.chunks.size(),
                                                                    VerifyPolicy::kAlways, scratch));
@@ -61,9 +61,9 @@ absl::Status AddTail(const State& state, ContiguousSink& log, StagedState& draft
 }  // namespace
 
 absl::StatusOr<std::vector<std::byte>> SerializeContiguous(const State& state) {
-  CAIRN_RETURN_IF_ERROR(state.trailer_damage);
+  CAIRN_RETURN_IF_ERROR(state.checkpoint->trailer_damage);
   const auto file = std::make_shared<storage::MemoryFile>();
-  const int64_t header_len = state.header.header_len;
+  const int64_t header_len = state.header().header_len;
   ContiguousSink log(file.get(), FrameFile::OfFile(file, 0, false),
                      {.header_len = header_len, .position = header_len});
   CAIRN_ASSIGN_OR_RETURN(StagedState draft,
@@ -73,11 +73,12 @@ absl::StatusOr<std::vector<std::byte>> SerializeContiguous(const State& state) {
   CheckpointPlan plan;
   plan.index_begin = log.end();
   plan.seal.nonce = RandomNumber();
-  plan.seal.generation = state.info.generation;
-  plan.seal.oldest_generation = state.info.generation;
-  plan.seal.type = state.seal != nullptr ? state.seal->type : FingerprintType::k64Bit;
+  plan.seal.generation = state.generation();
+  plan.seal.oldest_generation = state.generation();
+  plan.seal.type =
+      state.checkpoint->seal.has_value() ? state.checkpoint->seal->type : FingerprintType::k64Bit;
   CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes,
-                         EncodeCheckpoint(draft, plan, &state.env->pool));
+                         EncodeCheckpoint(draft, plan, &state.env()->pool));
   CAIRN_RETURN_IF_ERROR(file->WriteAt(plan.index_begin, bytes.tail));
   CAIRN_RETURN_IF_ERROR(file->WriteAt(0, bytes.header));
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file->Size());

@@ -33,11 +33,11 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> SparseWriter::Build(FrameLocation p
                          AtomicDirectory::CreateBeside(place.files, place.path));
   FrameLocation inside = LocationIn(made.directory(), place.files, place.path);
   start.file = made.index();
-  const std::shared_ptr<const FrameContext> env = start.base->env;
+  const std::shared_ptr<const FrameContext> env = start.base->env();
   start.source = FrameFile::OfIndex(start.file, made.directory(), env->use_mmap);
   start.core = std::make_shared<FrameCore>(std::move(inside), start.source, env);
   auto base = std::make_shared<State>(*start.base);
-  base->area = std::make_shared<SparseChunkSource>(made.directory(), start.file, *env);
+  base->chunk_source = std::make_shared<SparseChunkSource>(made.directory(), start.file, *env);
   start.base = std::move(base);
   std::unique_ptr<SparseWriter> writer(new SparseWriter(std::move(start)));
   writer->first_ = first;
@@ -74,7 +74,7 @@ absl::Status SparseWriter::Restart() {
 // The space that the next index takes, and more, past the end of the one of now.
 void SparseWriter::HoldReserve() {
   if (first_.has_value()) return;
-  HoldPastEnd(*file_, base_->header.frame_size, NeedAtRest(NeedOf(StagedState(*base_), *base_)));
+  HoldPastEnd(*file_, base_->header().frame_size, NeedAtRest(NeedOf(StagedState(*base_), *base_)));
 }
 
 // A new index takes the reserve of the one of now, unless that would leave too little.
@@ -182,7 +182,7 @@ absl::StatusOr<StagedState> SparseWriter::SealAll(ChunkProgress progress) const 
 
 absl::StatusOr<int64_t> SparseWriter::Rewrite(ChunkProgress progress) {
   CAIRN_ASSIGN_OR_RETURN(const StagedState draft, SealAll(progress));
-  const int64_t before = base_->header.frame_size + *draft.stored_bytes + orphans_.freed;
+  const int64_t before = base_->header().frame_size + *draft.stored_bytes + orphans_.freed;
   CAIRN_RETURN_IF_ERROR(ReplaceIndex(draft));
   committed_ = true;
   HoldReserve();
@@ -193,12 +193,12 @@ absl::StatusOr<int64_t> SparseWriter::Rewrite(ChunkProgress progress) {
 // Whatever nobody reads goes with each commit; what was read then may be free now.
 absl::StatusOr<ReclaimReport> SparseWriter::Free(const ReclaimOptions& /*options*/) {
   if (StagedIsRead()) {
-    return ReclaimReport{.blocked = true, .oldest_generation = base_->info.generation};
+    return ReclaimReport{.blocked = true, .oldest_generation = base_->generation()};
   }
   CAIRN_ASSIGN_OR_RETURN(orphans_, RemoveOrphans(directory(), base_->chunks));
   return ReclaimReport{.freed = orphans_.freed,
                        .blocked = orphans_.old_read,
-                       .oldest_generation = base_->info.generation};
+                       .oldest_generation = base_->generation()};
 }
 
 absl::Status SparseWriter::CleanUp() {

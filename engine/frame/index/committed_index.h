@@ -17,16 +17,9 @@
 #include "engine/chunk/decoder.h"
 #include "engine/format/seal.h"
 #include "engine/frame/index/fingerprint_table.h"
+#include "engine/frame/index/index_entry.h"
 
 namespace cairn::frame {
-
-// One chunk of the index.
-struct IndexEntry {
-  // As the format writes it: an offset behind the header, or the code of a special value.
-  int64_t value = 0;
-  uint64_t fingerprint = 0;  // 0: none
-  bool operator==(const IndexEntry&) const = default;
-};
 
 // What seals the index: both or none.
 struct IndexSeal {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "engine/frame/index/committed_index.h"
+#include "engine/frame/index/index_entry.h"
 
 namespace cairn::frame {
 

@@ -27,7 +27,7 @@ class EditChecker {
       : before_(before),
         following_(following),
         nchunks_(before.chunks.size()),
-        room_(following.record - following.begin) {}
+        room_(following.record_begin - following.begin) {}
 
   absl::Status Check(const format::ChunkEdit& edit) {
     return std::visit([this](const auto& one) { return CheckOne(one); }, edit);
@@ -48,7 +48,7 @@ class EditChecker {
 };
 
 absl::Status EditChecker::CheckPlaced(const PlacedChunk& chunk) {
-  const int32_t chunksize = following_.batch.totals.chunksize;
+  const int32_t chunksize = following_.record.totals.chunksize;
   const bool fixed = chunksize != format::kChunksizeVariable;
   if (chunk.nbytes < 1 || (fixed && chunk.nbytes > chunksize)) {
     return DataLoss("batch: a chunk of %d bytes", chunk.nbytes);
@@ -57,8 +57,8 @@ absl::Status EditChecker::CheckPlaced(const PlacedChunk& chunk) {
     return fixed ? format::SpecialOfEntry(chunk.entry).status()
                  : DataLoss("batch: a special value in a frame of variable chunks");
   }
-  const std::optional<int64_t> begin = CheckedAdd(before_.header.header_len, chunk.entry);
-  const int64_t room = following_.record - following_.begin;
+  const std::optional<int64_t> begin = CheckedAdd(before_.header().header_len, chunk.entry);
+  const int64_t room = following_.record_begin - following_.begin;
   if (begin.has_value() && chunk.cbytes > 0 && chunk.fingerprint != 0 &&
       RangeFits(*begin - following_.begin, chunk.cbytes, room)) {
     // All of them may have to be read.
@@ -111,8 +111,8 @@ absl::Status CheckLayer(const State& before, const format::LayerEdit& edit, Laye
     return DataLoss("batch: a layer's name of %d bytes", edit.name.size());
   }
   if (edit.kind == Kind::kSetMetalayer) {
-    const auto it = std::ranges::find(before.header.metalayers, edit.name, &Metalayer::name);
-    if (it != before.header.metalayers.end() && it->content.size() == edit.content.size()) {
+    const auto it = std::ranges::find(before.metadata->metalayers, edit.name, &Metalayer::name);
+    if (it != before.metadata->metalayers.end() && it->content.size() == edit.content.size()) {
       return absl::OkStatus();
     }
     return DataLoss("batch: metalayer %s of %d bytes", edit.name, edit.content.size());
@@ -129,17 +129,17 @@ absl::Status CheckLayer(const State& before, const format::LayerEdit& edit, Laye
 }
 
 absl::Status CheckHead(const State& before, const JournaledCommit& following) {
-  if (!following.batch.tail.head.has_value()) return absl::OkStatus();
-  const PlacedChunk& head = *following.batch.tail.head;
+  if (!following.record.tail.head.has_value()) return absl::OkStatus();
+  const PlacedChunk& head = *following.record.tail.head;
   if (head.nbytes < 1) return DataLoss("batch: the tail's chunk of %d bytes", head.nbytes);
   if (format::IsSpecialEntry(head.entry)) return format::SpecialOfEntry(head.entry).status();
-  const int64_t room = following.record - before.header.header_len;
+  const int64_t room = following.record_begin - before.header().header_len;
   if (RangeFits(head.entry, head.cbytes, room)) return absl::OkStatus();
   return DataLoss("batch: the tail's chunk of %d bytes at offset %d", head.cbytes, head.entry);
 }
 
 absl::Status CheckChunksize(const State& before, const format::CommitTotals& totals) {
-  const int32_t old = before.header.chunksize;
+  const int32_t old = before.chunksize;
   const bool fixes = old == format::kChunksizeUnknown && totals.chunksize > 0 &&
                      totals.chunksize <= kMaxChunkBytes;
   if (totals.chunksize == old || fixes) return absl::OkStatus();
@@ -167,9 +167,9 @@ absl::Status CheckTotals(const State& before, const format::CommitTotals& totals
     return DataLoss("batch: %d chunks and a tail of %d hold %d bytes", totals.nchunks,
                     tail.nbytes(), totals.nbytes);
   }
-  if (totals.nchunks <= before.env->limits.max_nchunks) return absl::OkStatus();
+  if (totals.nchunks <= before.env()->limits.max_nchunks) return absl::OkStatus();
   return ResourceExhausted("journal: %d chunks pass the limit of %d", totals.nchunks,
-                           before.env->limits.max_nchunks);
+                           before.env()->limits.max_nchunks);
 }
 
 const PlacedChunk* PlacedBy(const format::ChunkEdit& edit) {
@@ -182,7 +182,7 @@ const PlacedChunk* PlacedBy(const format::ChunkEdit& edit) {
 
 absl::Status CheckCommit(const State& before, const JournaledCommit& following,
                          const PartialChunk& tail, std::optional<LayerNames>& names) {
-  const format::CommitRecord& batch = following.batch;
+  const format::CommitRecord& batch = following.record;
   CAIRN_RETURN_IF_ERROR(CheckChunksize(before, batch.totals));
   EditChecker checker(before, following);
   for (const format::ChunkEdit& edit : batch.chunks) CAIRN_RETURN_IF_ERROR(checker.Check(edit));
@@ -191,7 +191,7 @@ absl::Status CheckCommit(const State& before, const JournaledCommit& following,
   }
   if (!batch.layers.empty() && !names.has_value()) {
     names.emplace();
-    for (const VlMetalayer& layer : before.vlmetalayers) names->insert(layer.name);
+    for (const VlMetalayer& layer : before.metadata->vlmetalayers) names->insert(layer.name);
   }
   for (const format::LayerEdit& edit : batch.layers) {
     CAIRN_RETURN_IF_ERROR(CheckLayer(before, edit, *names));
@@ -203,10 +203,10 @@ absl::Status CheckCommit(const State& before, const JournaledCommit& following,
 absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const JournaledCommit& following,
                                              const FrameFile& source, const JournalReader& finder) {
   std::vector<std::byte> read;
-  for (const format::ChunkEdit& edit : following.batch.chunks) {
+  for (const format::ChunkEdit& edit : following.record.chunks) {
     const PlacedChunk* chunk = PlacedBy(edit);
     if (chunk == nullptr || format::IsSpecialEntry(chunk->entry)) continue;
-    const int64_t begin = before.header.header_len + chunk->entry;
+    const int64_t begin = before.header().header_len + chunk->entry;
     Bytes bytes = finder.Seen(begin, chunk->cbytes);
     // What was seen may be from before the batch: then the file shows more by now.
     if (bytes.empty() || format::HashChunk(bytes) != chunk->fingerprint) {
@@ -214,8 +214,8 @@ absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const Journale
       CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(begin, read));
       if (got < read.size() || format::HashChunk(read) != chunk->fingerprint) return false;
     }
-    before.env->touched.Add(before.checkpoint_id,
-                            {.value = chunk->entry, .fingerprint = chunk->fingerprint});
+    before.env()->verified.Add(before.checkpoint_id(),
+                               {.value = chunk->entry, .fingerprint = chunk->fingerprint});
   }
   return true;
 }

@@ -12,7 +12,7 @@
 
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/journal/journal_reader.h"
-#include "engine/frame/journal/replay.h"
+#include "engine/frame/journal/journaled_commit.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {

@@ -12,10 +12,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/base/scan_budget.h"
 #include "engine/chunk/header.h"
 #include "engine/format/journal.h"
 #include "engine/frame/files/frame_file.h"
-#include "engine/frame/repair/trailer_scanner.h"
 
 namespace cairn::frame {
 

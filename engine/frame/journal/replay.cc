@@ -21,12 +21,12 @@ IndexEntry EntryOf(const format::PlacedChunk& chunk) {
 }
 
 BatchStep StepOf(const JournaledCommit& following) {
-  return {.links = following.batch.links,
-          .hash = following.hash,
+  return {.links = following.record.links,
+          .hash = following.checksum,
           .end = following.end,
           .receipt = following.receipt,
-          .chunk_edits = std::ssize(following.batch.chunks),
-          .layer_edits = std::ssize(following.batch.layers)};
+          .chunk_edits = std::ssize(following.record.chunks),
+          .layer_edits = std::ssize(following.record.layers)};
 }
 
 bool IsReceiptOf(const FoundRecord& record, const format::CommitLinks& links) {
@@ -47,11 +47,11 @@ std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPo
   const bool durable_fits = links.durable_end >= end.begin && links.durable_end <= record.begin;
   if (!linked || !durable_fits || links.generation > format::kMaxGeneration) return std::nullopt;
   const bool own_receipt = IsReceiptOf(record, links);
-  return JournaledCommit{.batch = *std::move(batch),
+  return JournaledCommit{.record = *std::move(batch),
                          .begin = end.end,
-                         .record = record.begin,
+                         .record_begin = record.begin,
                          .end = record.end(),
-                         .hash = format::StoredChecksum(record.bytes),
+                         .checksum = format::StoredChecksum(record.bytes),
                          .receipt = own_receipt ? record.receipt : std::nullopt};
 }
 
@@ -60,11 +60,11 @@ class JournalReplayer {
  public:
   JournalReplayer(const FrameFile& source, const State& state, const FollowOptions& options)
       : source_(source),
-        rules_(state.env->replay),
+        rules_(state.env()->replay),
         options_(options),
         start_(state),
         scanned_(*state.journal),
-        trust_(state.env->boot) {}
+        trust_(state.env()->boot) {}
 
   // Goes on with what `finder` finds next. False when the journal ends there, or has gone on up to
   // the last generation asked for.
@@ -111,18 +111,18 @@ class JournalReplayer {
 // What a later batch found to be durable needs no second look.
 bool JournalReplayer::IsTrusted(const JournaledCommit& following) const {
   return !rules_.check_chunks || following.end <= scanned_.durable_end ||
-         trust_.Covers(following.batch.links.generation);
+         trust_.Covers(following.record.links.generation);
 }
 
 absl::StatusOr<bool> JournalReplayer::ApplyFirst(const JournalReader& finder) {
   const JournaledCommit& first = waiting_.front();
-  PartialChunk tail = TailAfter(state().tail, first.batch.tail);
+  PartialChunk tail = TailAfter(state().tail, first.record.tail);
   const absl::Status status = CheckCommit(state(), first, tail, names_);
   const bool passes_limit = absl::IsResourceExhausted(status);
   if (!status.ok() && !passes_limit) {
     // It is whole, and cannot be what it says.
     refused_ = true;
-    damage_ = {.bytes = {first.record, first.end}, .stranded = std::ssize(waiting_)};
+    damage_ = {.bytes = {first.record_begin, first.end}, .stranded = std::ssize(waiting_)};
     return false;
   }
   if (!IsTrusted(first)) {
@@ -300,12 +300,14 @@ absl::Status Replay::ApplyChunks(const std::vector<format::ChunkEdit>& edits) {
 
 void Replay::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
   using Kind = format::LayerEdit::Kind;
-  if (!edits.empty() && !layers_.has_value()) layers_.emplace(std::move(state_->vlmetalayers));
+  if (edits.empty()) return;
+  if (metadata_ == nullptr) {
+    metadata_ = std::make_shared<Metadata>(*state_->metadata);
+    layers_.emplace(std::move(metadata_->vlmetalayers));
+  }
   for (const format::LayerEdit& edit : edits) {
     if (edit.kind == Kind::kSetMetalayer) {
-      std::ranges::find(state_->header.metalayers, edit.name, &Metalayer::name)->content =
-          edit.content;
-      metalayers_set_ = true;
+      std::ranges::find(metadata_->metalayers, edit.name, &Metalayer::name)->content = edit.content;
     } else if (edit.kind == Kind::kSetVlmeta) {
       const auto content = std::make_shared<const std::vector<std::byte>>(edit.content);
       layers_->Put({edit.name, Chunk(*content, content)});
@@ -316,13 +318,13 @@ void Replay::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
 }
 
 absl::Status Replay::Apply(const JournaledCommit& following, PartialChunk tail) {
-  const format::CommitTotals& totals = following.batch.totals;
-  CAIRN_RETURN_IF_ERROR(ApplyChunks(following.batch.chunks));
-  ApplyLayers(following.batch.layers);
+  const format::CommitTotals& totals = following.record.totals;
+  CAIRN_RETURN_IF_ERROR(ApplyChunks(following.record.chunks));
+  ApplyLayers(following.record.layers);
   state_->tail = std::move(tail);
-  state_->header.nbytes = totals.nbytes;
-  state_->header.chunksize = totals.chunksize;
-  state_->header.vlblocks = totals.vlblocks;
+  state_->nbytes = totals.nbytes;
+  state_->chunksize = totals.chunksize;
+  state_->vlblocks = totals.vlblocks;
   state_->stored_bytes =
       totals.stored_bytes < 0 ? std::nullopt : std::optional(totals.stored_bytes);
   Advance(StepOf(following), *state_->journal);
@@ -330,12 +332,14 @@ absl::Status Replay::Apply(const JournaledCommit& following, PartialChunk tail) 
 }
 
 absl::StatusOr<std::shared_ptr<const State>> Replay::Finish(const FrameFile& source) && {
-  if (layers_.has_value()) state_->vlmetalayers = std::move(*layers_).Take();
-  if (metalayers_set_) state_->array = ArrayOf(state_->header);
+  if (metadata_ != nullptr) {
+    metadata_->vlmetalayers = std::move(*layers_).Take();
+    metadata_->array = ArrayOf(metadata_->metalayers);
+    state_->metadata = std::move(metadata_);
+  }
   CAIRN_ASSIGN_OR_RETURN(state_->region, source.ViewMore(state_->region, state_->journal->end));
   state_->chunks_end = state_->journal->end;
   SetContiguousSource(*state_);
-  RenewInfo(*state_);
   return std::move(state_);
 }
 

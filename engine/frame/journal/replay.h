@@ -13,21 +13,12 @@
 #include "engine/format/journal.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/journal/journal_reader.h"
+#include "engine/frame/journal/journaled_commit.h"
 #include "engine/frame/journal/stranded_commits.h"
 #include "engine/frame/state/state.h"
 #include "engine/frame/state/vlmetalayers.h"
 
 namespace cairn::frame {
-
-// A batch that follows a state.
-struct JournaledCommit {
-  format::CommitRecord batch;
-  int64_t begin = 0;  // where the batch before ends: chunks of this one lie behind
-  int64_t record = 0;
-  int64_t end = 0;
-  uint64_t hash = 0;
-  std::optional<format::Receipt> receipt;
-};
 
 // The journal goes on with a batch whose record ends at `end`.
 struct BatchStep {
@@ -54,7 +45,7 @@ class Replay {
   void Extend(const format::Receipt& receipt, int64_t end) {
     frame::Extend(receipt, end, *state_->journal);
   }
-  // All but its vlmetalayers, and the array that metalayers tell.
+  // Its metadata is as it was at first.
   const State& state() const { return *state_; }
   absl::StatusOr<std::shared_ptr<const State>> Finish(const FrameFile& source) &&;
 
@@ -63,8 +54,8 @@ class Replay {
   void ApplyLayers(const std::vector<format::LayerEdit>& edits);
 
   std::shared_ptr<State> state_;
-  std::optional<VlMetalayerTable> layers_;  // the state's, from the first edit of one on
-  bool metalayers_set_ = false;
+  std::shared_ptr<Metadata> metadata_;      // of the state, from the first edit of a layer on
+  std::optional<VlMetalayerTable> layers_;  // and with it its vlmetalayers
 };
 
 // The tail that a batch makes of the one before.
@@ -80,8 +71,7 @@ enum class JournalSearch {
 struct FollowOptions {
   uint64_t last_generation = UINT64_MAX;  // goes no further
   JournalSearch search = JournalSearch::kNone;
-  // Called with the state behind each batch; its vlmetalayers and its array may be those of one
-  // before.
+  // Called with the state after each commit; its metadata may be that of one before.
   std::function<void(const State&)> visit = {};
 };
 

@@ -36,12 +36,6 @@ class JournalTrust {
   uint64_t generation_ = 0;
 };
 
-// Commits that were made, and cannot be read because one of them, or what lies before, is damaged.
-struct JournalDamage {
-  Extent bytes;          // where
-  int64_t stranded = 0;  // how many, as far as the file tells
-};
-
 // The intact records behind the place where a journal cannot go on.
 class StrandedCommits {
  public:

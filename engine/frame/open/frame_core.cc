@@ -269,14 +269,15 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> moved,
                            ReopenIfReplaced(state, source));
     const bool same = moved == state;
-    if (!same || state->era != Era::kCurrent) return moved;  // nobody writes older ones any more
+    if (!same || state->checkpoint->era != Era::kCurrent)
+      return moved;  // nobody writes older ones any more
   }
   CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, FrameSizeNow(*state, source));
-  if (frame_size != state->header.frame_size) {
+  if (frame_size != state->header().frame_size) {
     // Behind that checkpoint the file may say that another one has taken its place.
     CAIRN_ASSIGN_OR_RETURN(state, MoveTo(source));
   }
-  if (!state->journal_damage.ok()) return LookAgain(std::move(state), source);
+  if (state->damage.has_value()) return LookAgain(std::move(state), source);
   return state->journal.has_value() ? ReplayNew(std::move(state), source) : state;
 }
 

@@ -9,9 +9,8 @@
 
 namespace cairn::frame {
 
-// Fills in all of `state` but env, checkpoint_id and era. Looks at the header of every chunk:
-// nothing less tells a super-chunk from other bytes.
-absl::Status LoadPacked(const FrameFile& source, State& state);
+// Looks at the header of every chunk: nothing less tells a super-chunk from other bytes.
+absl::Status LoadPacked(const FrameFile& source, StateBuilder& builder);
 
 }  // namespace cairn::frame
 

@@ -19,13 +19,13 @@ constexpr int64_t kMaxOverlaps = 4;
 
 chunk::DecodeContext ContextOf(const State& state) {
   chunk::DecodeContext context;
-  context.registry = state.env->registry;
-  context.executor = state.env->executor;
-  context.pool = &state.env->pool;
-  context.max_memory = state.env->limits.max_decode_memory;
-  context.frame_typesize = state.header.typesize;
-  context.whole_block_bitshuffle = state.whole_block_bitshuffle;
-  if (state.array.has_value()) context.blockshape = state.array->blockshape;
+  context.registry = state.env()->registry;
+  context.executor = state.env()->executor;
+  context.pool = &state.env()->pool;
+  context.max_memory = state.env()->limits.max_decode_memory;
+  context.frame_typesize = state.header().typesize;
+  context.whole_block_bitshuffle = state.checkpoint->whole_block_bitshuffle;
+  if (state.metadata->array.has_value()) context.blockshape = state.metadata->array->blockshape;
   return context;
 }
 
@@ -37,12 +37,13 @@ absl::Status CheckFingerprint(const IndexEntry& entry, Bytes stored) {
 
 bool IsVerified(const State& state, const FoundEntry& found) {
   if (found.committed >= 0) return state.chunks.IsVerified(found.committed);
-  return state.checkpoint_id != 0 && state.env->touched.Has(state.checkpoint_id, found.entry);
+  return state.checkpoint_id() != 0 &&
+         state.env()->verified.Has(state.checkpoint_id(), found.entry);
 }
 
 void MarkVerified(const State& state, const FoundEntry& found) {
   if (found.committed >= 0) return state.chunks.MarkVerified(found.committed);
-  if (state.checkpoint_id != 0) state.env->touched.Add(state.checkpoint_id, found.entry);
+  if (state.checkpoint_id() != 0) state.env()->verified.Add(state.checkpoint_id(), found.entry);
 }
 
 absl::StatusOr<FoundEntry> FindEntry(const State& state, int64_t nchunk) {
@@ -53,9 +54,9 @@ absl::StatusOr<FoundEntry> FindEntry(const State& state, int64_t nchunk) {
 // What the frame says of a chunk's size; 0 when chunks differ in size.
 int32_t FixedNbytes(const State& state, int64_t nchunk) {
   if (IsPartialChunk(state, nchunk)) return static_cast<int32_t>(state.tail.head->nbytes);
-  const int64_t chunksize = state.header.chunksize;
+  const int64_t chunksize = state.chunksize;
   if (chunksize <= 0) return 0;
-  return static_cast<int32_t>(std::min(chunksize, state.info.nbytes - nchunk * chunksize));
+  return static_cast<int32_t>(std::min(chunksize, state.nbytes - nchunk * chunksize));
 }
 
 absl::StatusOr<chunk::SpecialContent> SpecialContentOf(const State& state, int64_t entry,
@@ -64,7 +65,7 @@ absl::StatusOr<chunk::SpecialContent> SpecialContentOf(const State& state, int64
   if (nbytes == 0) {
     return DataLoss("the size of a special chunk is not known in a frame of variable chunks");
   }
-  return chunk::SpecialContent{.kind = special, .typesize = state.header.typesize, .value = {}};
+  return chunk::SpecialContent{.kind = special, .typesize = state.header().typesize, .value = {}};
 }
 
 // Undoes the DELTA of 2015: bytes of the chunk from `begin` on were stored without the reference's.
@@ -84,7 +85,7 @@ class StoredSizes final : public ChunkSizeSource {
  public:
   explicit StoredSizes(const State& state) : state_(state) {}
   int64_t nchunks() const override { return CountChunks(state_); }
-  int64_t nbytes() const override { return state_.info.nbytes; }
+  int64_t nbytes() const override { return state_.nbytes; }
   absl::StatusOr<int32_t> SizeOf(int64_t nchunk) const override {
     return ChunkNbytes(state_, nchunk);
   }
@@ -106,25 +107,14 @@ absl::Status AtChunk(int64_t nchunk, const absl::Status& status) {
   return At(NameOf(nchunk), status);
 }
 
-int64_t CountChunks(const State& state) {
-  return state.chunks.size() + (state.tail.empty() ? 0 : 1);
-}
-
-bool IsPartialChunk(const State& state, int64_t nchunk) { return nchunk == state.chunks.size(); }
-
 absl::StatusOr<IndexEntry> EntryOf(const State& state, int64_t nchunk) {
   return IsPartialChunk(state, nchunk) ? state.tail.head->entry : state.chunks.Get(nchunk);
 }
 
 absl::Status CheckChunkNbytes(const State& state, int64_t nbytes) {
-  const int64_t most = std::min<int64_t>(state.env->limits.max_chunk_nbytes, kMaxChunkBytes);
+  const int64_t most = std::min<int64_t>(state.env()->limits.max_chunk_nbytes, kMaxChunkBytes);
   if (nbytes <= most) return absl::OkStatus();
   return ResourceExhausted("nbytes %d passes the limit of %d for a chunk", nbytes, most);
-}
-
-absl::Status CheckChunkNumber(const State& state, int64_t nchunk) {
-  if (nchunk >= 0 && nchunk < CountChunks(state)) return absl::OkStatus();
-  return OutOfRange("chunk %d of %d", nchunk, CountChunks(state));
 }
 
 namespace {
@@ -138,14 +128,14 @@ absl::Status CheckRead(const absl::StatusOr<StoredChunk>& stored, const IndexEnt
 // What is wrong with a chunk that cannot be had.
 absl::Status Explain(const State& state, int64_t nchunk, const IndexEntry& entry,
                      absl::Status status) {
-  if (absl::Status place = state.area->Locate(entry.value).status(); !place.ok()) {
+  if (absl::Status place = state.chunk_source->Locate(entry.value).status(); !place.ok()) {
     return AtChunk(nchunk, place);
   }
   // A version that nobody knows is no future where Cairn itself vouched for the chunk.
   if (absl::IsUnimplemented(status) && entry.fingerprint != 0) {
     status = absl::DataLossError(status.message());
   }
-  return At(absl::StrCat(NameOf(nchunk), " ", state.area->Describe(entry.value)), status);
+  return At(absl::StrCat(NameOf(nchunk), " ", state.chunk_source->Describe(entry.value)), status);
 }
 
 // `header`: of the chunk, when it was read; else null.
@@ -158,12 +148,12 @@ absl::StatusOr<StoredChunk> ReadFound(const State& state, int64_t nchunk, const 
   if (!trusted) entry.fingerprint = state.chunks.FingerprintOf(found);
   const bool check = !trusted && entry.fingerprint != 0;
   absl::StatusOr<StoredChunk> stored =
-      header != nullptr ? state.area->ReadBehind(*header, entry.value, scratch)
-                        : state.area->Read(entry.value, ReadMode::kMapped, scratch);
+      header != nullptr ? state.chunk_source->ReadBehind(*header, entry.value, scratch)
+                        : state.chunk_source->Read(entry.value, ReadMode::kMapped, scratch);
   absl::Status status = CheckRead(stored, entry, check);
   // What the map shows is damage only if the file says the same.
   if (!status.ok()) {
-    stored = state.area->Read(entry.value, ReadMode::kCopied, scratch);
+    stored = state.chunk_source->Read(entry.value, ReadMode::kCopied, scratch);
     status = CheckRead(stored, entry, check);
   }
   if (!status.ok()) {
@@ -183,12 +173,12 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, Verif
 }
 
 ReadBudget::ReadBudget(const State& state)
-    : state_(state), room_(state.header.layout == Layout::kSparse ? 0 : state.chunks_end) {}
+    : state_(state), room_(state.header().layout == Layout::kSparse ? 0 : state.chunks_end) {}
 
 absl::Status ReadBudget::Spend(int64_t nchunk, int64_t stored) {
   if (stored == 0) return absl::OkStatus();
   spent_ += stored;
-  if (state_.header.layout == Layout::kSparse) {
+  if (state_.header().layout == Layout::kSparse) {
     CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, EntryOf(state_, nchunk));
     if (files_.insert(entry.value).second) room_ += stored;
   }
@@ -198,14 +188,14 @@ absl::Status ReadBudget::Spend(int64_t nchunk, int64_t stored) {
 }
 
 bool DependsOnFrame(const State& state, const chunk::Header& header) {
-  if (state.delta_reference != nullptr) return true;
+  if (state.checkpoint->delta_reference.has_value()) return true;
   // The two rules differ only for blocks whose items are no multiple of 8.
   const auto is_odd = [&](int32_t block) { return block / header.typesize % 8 != 0; };
   if (!header.has_blocks() ||
       !(is_odd(header.blocksize) || is_odd(header.nbytes % header.blocksize))) {
     return false;
   }
-  return state.whole_block_bitshuffle && header.version == chunk::kVersionBeta &&
+  return state.checkpoint->whole_block_bitshuffle && header.version == chunk::kVersionBeta &&
          std::ranges::find(header.filters, Filter::kBitShuffle, &FilterStage::filter) !=
              header.filters.end();
 }
@@ -218,7 +208,7 @@ absl::StatusOr<ChunkReader> ChunkReader::Open(const State& state, int64_t nchunk
     return found.ok() ? OpenStored(state, nchunk, *found, nullptr, policy, scratch)
                       : found.status();
   }
-  absl::StatusOr<ChunkReader> chunk = ChunkReader(&state.env->pool);
+  absl::StatusOr<ChunkReader> chunk = ChunkReader(&state.env()->pool);
   if (const auto& head = state.tail.head; head.has_value()) {
     chunk = OpenStored(state, nchunk, {.entry = head->entry}, nullptr, policy, scratch);
   }
@@ -236,7 +226,7 @@ absl::StatusOr<ChunkReader> ChunkReader::OpenStored(const State& state, int64_t 
     return AtChunk(nchunk, status);
   }
   // Filled in place, for it is large and chunks are many.
-  absl::StatusOr<ChunkReader> chunk = ChunkReader(&state.env->pool);
+  absl::StatusOr<ChunkReader> chunk = ChunkReader(&state.env()->pool);
   if (format::IsSpecialEntry(found.entry.value)) {
     const absl::StatusOr<chunk::SpecialContent> content =
         SpecialContentOf(state, found.entry.value, fixed);
@@ -261,7 +251,8 @@ absl::StatusOr<ChunkReader> ChunkReader::OpenStored(const State& state, int64_t 
   }
   chunk->nbytes_ = nbytes;
   chunk->stored_ = std::move(stored->chunk);
-  if (state.delta_reference != nullptr) chunk->reference_ = *state.delta_reference;
+  if (state.checkpoint->delta_reference.has_value())
+    chunk->reference_ = *state.checkpoint->delta_reference;
   return chunk;
 }
 
@@ -304,13 +295,13 @@ absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk) {
   if (const int32_t fixed = FixedNbytes(state, nchunk); fixed != 0) return fixed;
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
   chunk::ScratchBuffer scratch;
-  const absl::StatusOr<chunk::Header> header = state.area->ReadHeader(entry.value, scratch);
+  const absl::StatusOr<chunk::Header> header = state.chunk_source->ReadHeader(entry.value, scratch);
   if (!header.ok()) return AtChunk(nchunk, header.status());
   return header->nbytes;
 }
 
 absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t position) {
-  const int64_t chunksize = state.header.chunksize;
+  const int64_t chunksize = state.chunksize;
   if (chunksize <= 0) return state.starts.Find(position, StoredSizes(state));
   return DecodedOffsets::Place{.nchunk = position / chunksize,
                                .begin = position / chunksize * chunksize};
@@ -332,12 +323,14 @@ struct WantedBlock {
 std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_t begin,
                                       int64_t size, chunk::ScratchBuffer& scratch) {
   std::optional<WantedBlock> wanted;
-  const bool lasting = state.checkpoint_id != 0 && state.delta_reference == nullptr &&
-                       state.env->verify != VerifyPolicy::kAlways;
+  const bool lasting = state.checkpoint_id() != 0 &&
+                       !state.checkpoint->delta_reference.has_value() &&
+                       state.env()->verify != VerifyPolicy::kAlways;
   if (!lasting || nchunk >= state.chunks.size()) return wanted;
   const absl::StatusOr<FoundEntry> found = state.chunks.Find(nchunk);
   if (!found.ok() || format::IsSpecialEntry(found->entry.value)) return wanted;
-  const absl::StatusOr<chunk::Header> header = state.area->ReadHeader(found->entry.value, scratch);
+  const absl::StatusOr<chunk::Header> header =
+      state.chunk_source->ReadHeader(found->entry.value, scratch);
   if (!header.ok() || !header->has_blocks() || header->vlblocks) return wanted;
   WantedBlock& it = wanted.emplace();
   it.found = *found;
@@ -353,14 +346,14 @@ std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_
 // Reads bytes from `begin` on of a chunk, which are in the wanted block.
 absl::Status ReadWanted(const State& state, int64_t nchunk, const WantedBlock& wanted,
                         int64_t begin, MutableBytes dst, chunk::Workspace& workspace) {
-  BlockCache& blocks = state.env->blocks;
+  BlockCache& blocks = state.env()->blocks;
   const int64_t in_block = begin - wanted.begin;
   const BlockKey key = {
-      .checkpoint_id = state.checkpoint_id, .entry = wanted.found.entry, .block = wanted.block};
+      .checkpoint_id = state.checkpoint_id(), .entry = wanted.found.entry, .block = wanted.block};
   const BlockCache::Answer answer = blocks.Read(key, wanted.nbytes, in_block, dst);
   if (answer == BlockCache::Answer::kHit) return absl::OkStatus();
   const absl::StatusOr<ChunkReader> chunk = ChunkReader::Open(
-      state, nchunk, wanted.found, wanted.header, state.env->verify, workspace.stored);
+      state, nchunk, wanted.found, wanted.header, state.env()->verify, workspace.stored);
   if (!chunk.ok()) return chunk.status();
   absl::Status status;
   const chunk::BlockPlace block_place = {.block = wanted.block,
@@ -383,10 +376,10 @@ absl::Status ReadWanted(const State& state, int64_t nchunk, const WantedBlock& w
 
 absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
   const auto size = static_cast<int64_t>(dst.size());
-  if (!RangeFits(begin, size, state.info.nbytes)) {
-    return OutOfRange("%d bytes from byte %d on, of %d", size, begin, state.info.nbytes);
+  if (!RangeFits(begin, size, state.nbytes)) {
+    return OutOfRange("%d bytes from byte %d on, of %d", size, begin, state.nbytes);
   }
-  const chunk::WorkspacePool::Lease lease = state.env->pool.Acquire();
+  const chunk::WorkspacePool::Lease lease = state.env()->pool.Acquire();
   int64_t done = 0;
   while (done < size) {
     CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state, begin + done));
@@ -396,7 +389,7 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
       return ReadWanted(state, at.nchunk, *wanted, from, rest, *lease);
     }
     const absl::StatusOr<ChunkReader> chunk =
-        ChunkReader::Open(state, at.nchunk, state.env->verify, lease->stored);
+        ChunkReader::Open(state, at.nchunk, state.env()->verify, lease->stored);
     if (!chunk.ok()) return chunk.status();
     const int64_t n = std::min(size - done, chunk->nbytes() - from);
     if (n <= 0) {

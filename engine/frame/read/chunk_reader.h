@@ -21,14 +21,8 @@ namespace cairn::frame {
 // An error about a chunk, with its number.
 absl::Status AtChunk(int64_t nchunk, const absl::Status& status);
 
-// Chunks of the state, the tail included.
-int64_t CountChunks(const State& state);
-// kOutOfRange unless nchunk is one of them.
-absl::Status CheckChunkNumber(const State& state, int64_t nchunk);
 // kResourceExhausted for a chunk of more than Limits::max_chunk_nbytes.
 absl::Status CheckChunkNbytes(const State& state, int64_t nbytes);
-// Whether nchunk, one of them, stands for items that wait in the tail.
-bool IsPartialChunk(const State& state, int64_t nchunk);
 // What the index says of a chunk, or of the one that the tail begins with. Not for a tail without.
 absl::StatusOr<IndexEntry> EntryOf(const State& state, int64_t nchunk);
 

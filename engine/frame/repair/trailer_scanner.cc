@@ -4,14 +4,13 @@
 #include <optional>
 #include <utility>
 
-#include "engine/base/checked.h"
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
-#include "engine/chunk/plain.h"
 #include "engine/format/frame_header.h"
-#include "engine/format/index_entry.h"
 #include "engine/format/msgpack.h"
+#include "engine/frame/open/index_loader.h"
+#include "engine/frame/open/seal_check.h"
 #include "engine/frame/repair/buffered_file.h"
 
 namespace cairn::frame {
@@ -62,19 +61,6 @@ class OwnTrailerCheck {
   ScanBudget& budget_;
 };
 
-absl::StatusOr<format::Seal> SealOf(const TrailerBytes& trailer) {
-  const format::Trailer& parsed = trailer.parsed;
-  const format::LayerPlace* seal_place = format::FindLayer(parsed.layers, format::kSealLayer);
-  if (seal_place == nullptr) return DataLoss("trailer: no vlmetalayer of Cairn's");
-  if (format::TrailerFingerprint(static_cast<FingerprintType>(parsed.fingerprint_type),
-                                 trailer.bytes, parsed.layers) != parsed.fingerprint) {
-    return DataLoss("trailer: the fingerprint is wrong");
-  }
-  CAIRN_ASSIGN_OR_RETURN(const Bytes payload,
-                         chunk::PlainPayload(format::ContentOf(*seal_place, trailer.bytes)));
-  return format::ParseSeal(payload, format::kMaxPages);
-}
-
 absl::Status OwnTrailerCheck::CheckIndex(const format::FrameHeader& header,
                                          const format::Seal& seal, int64_t trailer_begin) {
   const std::optional<int64_t> begin = header.index_begin();
@@ -86,11 +72,7 @@ absl::Status OwnTrailerCheck::CheckIndex(const format::FrameHeader& header,
   CAIRN_ASSIGN_OR_RETURN(const Bytes head,
                          window_.Read(*begin, std::min<int64_t>(available, chunk::kHeaderSize)));
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header index, chunk::ParseHeader(head, available));
-  const int64_t nchunks = index.nbytes / format::kIndexTypesize;
-  if (index.nbytes % format::kIndexTypesize != 0 || nchunks == 0 ||
-      (header.chunksize > 0 && nchunks != CeilDiv<int64_t>(header.nbytes, header.chunksize))) {
-    return DataLoss("index: %d bytes are not 8 for each chunk", index.nbytes);
-  }
+  CAIRN_RETURN_IF_ERROR(AgreeOnCount(header, index).status());
   if (!budget_.Spend(index.cbytes)) return ResourceExhausted("too many indexes");
   CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.Read(*begin, index.cbytes));
   if (seal.index_hash != 0 && Xxh3(bytes) != seal.index_hash) {
@@ -102,7 +84,7 @@ absl::Status OwnTrailerCheck::CheckIndex(const format::FrameHeader& header,
 absl::StatusOr<FoundTrailer> OwnTrailerCheck::Check(const TrailerBytes& trailer) {
   FoundTrailer found;
   found.end = trailer.end;
-  CAIRN_ASSIGN_OR_RETURN(found.seal, SealOf(trailer));
+  CAIRN_ASSIGN_OR_RETURN(found.seal, SealOf(trailer.parsed, trailer.bytes));
   found.header = found.seal.header_copy;
   if (Xxh3(found.header) != found.seal.header_hash) {
     return DataLoss("seal: the hash of the header is wrong");

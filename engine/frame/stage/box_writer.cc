@@ -14,9 +14,9 @@ namespace cairn::frame {
 namespace {
 
 absl::Status ReadWholeChunk(const State& state, int64_t nchunk, MutableBytes dst) {
-  const chunk::WorkspacePool::Lease lease = state.env->pool.Acquire();
+  const chunk::WorkspacePool::Lease lease = state.env()->pool.Acquire();
   CAIRN_ASSIGN_OR_RETURN(const ChunkReader chunk,
-                         ChunkReader::Open(state, nchunk, state.env->verify, lease->stored));
+                         ChunkReader::Open(state, nchunk, state.env()->verify, lease->stored));
   if (absl::Status status = chunk.Read(0, dst); !status.ok()) {
     return AtChunk(nchunk, status);
   }

@@ -28,7 +28,7 @@ Stager::Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions
       draft_(*base_),
       maker_(options_.compression,
              {.typesize = draft_.header.typesize, .fixed_chunks = draft_.fixed_chunks()},
-             base_->env, sink_),
+             base_->env(), sink_),
       is_array_(is_frame && IsArray(*base_)) {}
 
 absl::Status Stager::Remember(absl::Status status) {
@@ -48,7 +48,7 @@ absl::Status Stager::CheckRoom(int64_t nbytes) const {
       draft_.header.chunksize > 0 ? draft_.header.chunksize : int64_t{options_.chunksize};
   const int64_t count = draft_.fixed_chunks() ? CeilDiv(nbytes, chunksize) : 1;
   // What is over the limit could not be opened again.
-  const int64_t limit = std::min<int64_t>(kMaxChunks, base_->env->limits.max_nchunks);
+  const int64_t limit = std::min<int64_t>(kMaxChunks, base_->env()->limits.max_nchunks);
   if (draft_.nchunks() + count <= limit) return absl::OkStatus();
   return ResourceExhausted("frame: more than %d chunks", limit);
 }
@@ -102,7 +102,7 @@ absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
   chunk::ScratchBuffer scratch;
   CAIRN_ASSIGN_OR_RETURN(const ChunkReader chunk,
-                         ChunkReader::Open(*state, nchunk, base_->env->verify, scratch));
+                         ChunkReader::Open(*state, nchunk, base_->env()->verify, scratch));
   std::vector<std::byte> items(static_cast<size_t>(chunk.nbytes()));
   if (absl::Status status = chunk.Read(0, items); !status.ok()) return AtChunk(nchunk, status);
   return items;
@@ -258,7 +258,7 @@ absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes v
 }
 
 absl::Status Stager::SetVlmeta(std::string_view name, Bytes content) {
-  return frame::SetVlmeta(draft_, *base_->env, name, content);
+  return frame::SetVlmeta(draft_, *base_->env(), name, content);
 }
 
 absl::Status Stager::DeleteVlmeta(std::string_view name) {
@@ -294,13 +294,13 @@ format::CommitRecordParts Stager::MakeBatch(const format::CommitLinks& links) co
 
 std::shared_ptr<State> Stager::MakeState() const {
   auto state = std::make_shared<State>(*base_);
-  state->header = draft_.header;
-  state->header.nbytes = draft_.nbytes();
-  if (!draft_.layer_edits.empty()) state->array = ArrayOf(state->header);
+  state->nbytes = draft_.nbytes();
+  state->chunksize = draft_.header.chunksize;
+  state->vlblocks = draft_.header.vlblocks;
   state->chunks = draft_.chunks;
   state->tail = draft_.tail;
   state->stored_bytes = draft_.stored_bytes;
-  state->vlmetalayers = draft_.vlmetalayers;
+  state->metadata = draft_.metadata;
   return state;
 }
 
@@ -314,10 +314,7 @@ absl::StatusOr<std::shared_ptr<const State>> Stager::View() {
   CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
   const std::shared_ptr<State> state = MakeState();
   CAIRN_RETURN_IF_ERROR(sink_.AttachTo(*state));
-  state->index = {};
-  state->checkpoint_id = 0;
-  state->info = MakeInfo(*state);
-  state->info.fingerprint = base_->info.fingerprint;
+  state->staged = true;
   return state;
 }
 

@@ -58,24 +58,19 @@ absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
 
 absl::StatusOr<chunk::Header> Stager::HeaderOf(const IndexEntry& entry) {
   chunk::ScratchBuffer scratch;
-  if (base_->area->Locate(entry.value).ok()) {
-    if (base_->header.layout == Layout::kSparse) {
-      return base_->area->ReadHeader(entry.value, scratch);
+  if (base_->chunk_source->Locate(entry.value).ok()) {
+    if (base_->header().layout == Layout::kSparse) {
+      return base_->chunk_source->ReadHeader(entry.value, scratch);
     }
     // A system call: in a large frame the page is hardly ever mapped, and nobody reads the rest.
-    const ContiguousChunkSource area(base_->region.Unmapped(), base_->header.header_len,
+    const ContiguousChunkSource area(base_->region.Unmapped(), base_->header().header_len,
                                      base_->chunks_end);
     return area.ReadHeader(entry.value, scratch);
   }
-  // A view of the draft would cost as much as its metadata is long, and chunks are many.
   CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
-  State where;
-  where.header.header_len = base_->header.header_len;
-  where.chunks_end = base_->chunks_end;
-  where.region = base_->region;
-  where.area = base_->area;
-  CAIRN_RETURN_IF_ERROR(sink_.AttachTo(where));
-  return where.area->ReadHeader(entry.value, scratch);
+  State state = *base_;
+  CAIRN_RETURN_IF_ERROR(sink_.AttachTo(state));
+  return state.chunk_source->ReadHeader(entry.value, scratch);
 }
 
 absl::StatusOr<ChunkCost> Stager::CostOf(int64_t nchunk) {

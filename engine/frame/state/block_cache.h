@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "cairn/types.h"
-#include "engine/frame/index/committed_index.h"
+#include "engine/frame/index/index_entry.h"
 
 namespace cairn::frame {
 

@@ -9,10 +9,16 @@
 #include "cairn/options.h"
 #include "engine/chunk/workspace.h"
 #include "engine/frame/state/block_cache.h"
-#include "engine/frame/state/replay_checks.h"
 #include "engine/frame/state/verified_chunks.h"
 
 namespace cairn::frame {
+
+// What replay insists on. Only a test that plants a fault switches a check off, to see that crashes
+// then do harm.
+struct ReplayChecks {
+  bool check_chunks = true;  // of commits that were perhaps not durable
+  bool check_prev = true;    // that each record follows the one that it names
+};
 
 // Immutable but for what keeps work from being done twice, which is thread-safe.
 struct FrameContext {
@@ -26,7 +32,7 @@ struct FrameContext {
   ReplayChecks replay;
   uint64_t boot = 0;  // see FileSystem::BootId
   mutable chunk::WorkspacePool pool;
-  mutable VerifiedChunks touched;
+  mutable VerifiedChunks verified;
   mutable BlockCache blocks;
 
   // A number for State::checkpoint_id.

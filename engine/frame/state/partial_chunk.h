@@ -7,7 +7,7 @@
 
 #include "cairn/types.h"
 #include "engine/base/growing.h"
-#include "engine/frame/index/committed_index.h"
+#include "engine/frame/index/index_entry.h"
 
 namespace cairn::frame {
 

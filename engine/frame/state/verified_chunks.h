@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/frame/index/committed_index.h"
+#include "engine/frame/index/index_entry.h"
 
 namespace cairn::frame {
 

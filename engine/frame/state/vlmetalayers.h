@@ -10,9 +10,16 @@
 
 #include "absl/status/statusor.h"
 
-#include "engine/frame/state/state.h"
+#include "cairn/chunk.h"
+#include "engine/frame/state/frame_context.h"
 
 namespace cairn::frame {
+
+// A vlmetalayer: its value is a complete chunk.
+struct VlMetalayer {
+  std::string name;
+  Chunk chunk;
+};
 
 // Decodes a value; kResourceExhausted past Limits::max_metadata_nbytes.
 absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const FrameContext& env,

@@ -179,7 +179,7 @@ TEST_F(TrailerSearchTest, ThousandsOfTailsThatShareOneHeadAreNotReadOneByOne) {
   storage::MemoryFile file;
   ASSERT_EQ(file.WriteAt(0, bytes), absl::OkStatus());
   int64_t trailers = 0;
-  frame::ScanBudget budget(std::ssize(bytes), frame::kMaxTrailerOverlaps);
+  ScanBudget budget(std::ssize(bytes), frame::kMaxTrailerOverlaps);
   ASSERT_EQ(frame::ForEachTrailer(file, budget, [&](const auto&) { ++trailers; }),
             absl::OkStatus());
   EXPECT_GE(trailers, frame::kMaxTrailerOverlaps);
