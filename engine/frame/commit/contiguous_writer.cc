@@ -214,7 +214,7 @@ absl::Status ContiguousWriter::GoOnBehind(const format::CommitRecordParts& batch
                                           const format::Receipt& receipt) {
   const std::shared_ptr<State> state = stager_->MakeState();
   Advance({.links = batch.links,
-           .hash = hash,
+           .checksum = hash,
            .end = log_->end(),
            .receipt = receipt,
            .chunk_edits = batch.chunks.count(),

@@ -33,16 +33,16 @@ GenerationInfo InfoOf(const State& state) {
           .end = journal.end};
 }
 
-// The checkpoint itself and every batch behind it, before byte `end`.
+// The checkpoint itself and every commit after it, before byte `end`.
 absl::StatusOr<std::vector<GenerationInfo>> ListFrom(const FrameFile& source, const State& state,
                                                      uint64_t last, int64_t end) {
   std::vector<GenerationInfo> list = {InfoOf(state)};
-  JournalReader finder(source, state.journal->end);
-  finder.StopAt(end);
+  JournalReader reader(source, state.journal->end);
+  reader.StopAt(end);
   const auto add = [&](const State& next) { list.push_back(InfoOf(next)); };
   CAIRN_RETURN_IF_ERROR(
-      ReplayJournal(source, state, finder,
-                    {.last_generation = last, .search = HowToSearch(source, false), .visit = add})
+      ReplayJournal(source, state, reader,
+                    {.last_generation = last, .search = SearchFor(source, false), .visit = add})
           .status());
   return list;
 }
@@ -69,17 +69,16 @@ absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameFile&
                      state.checkpoint->seal->previous_end >= state.header().frame_size ||
                      state.checkpoint->seal->generation <= oldest;
   if (first) return nullptr;
-  // Nor may the whole chain cost more than the file: of each checkpoint all is read.
+  // Nor may the chain cost more than the file: of each checkpoint all is read.
   if (state.checkpoint->seal->previous_end > BeginOf(state)) {
-    return DataLoss(
-        "seal: the checkpoint before ends at byte %d, behind byte %d, where this begins",
-        state.checkpoint->seal->previous_end, BeginOf(state));
+    return DataLoss("seal: the checkpoint before ends at byte %d, after byte %d, where this begins",
+                    state.checkpoint->seal->previous_end, BeginOf(state));
   }
   CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header,
                          HeaderOfTrailerAt(source, state.checkpoint->seal->previous_end));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> previous,
                          LoadCheckpoint(source, std::move(header), state.env()));
-  // Each step leads back, so a chain that somebody made up ends too.
+  // Each step leads back, so a forged chain ends too.
   if (previous->header().frame_size != state.checkpoint->seal->previous_end ||
       !previous->checkpoint->seal_holds ||
       previous->checkpoint->seal->generation >= state.checkpoint->seal->generation) {
@@ -90,21 +89,22 @@ absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameFile&
 
 namespace {
 
-// What `find` makes of the newest state. A part of the history may be given up while it looks; then
-// it looks again, in what is left.
+// What `find` makes of the newest state. A writer may reclaim generations meanwhile; then it runs
+// again, on what is left.
 template <typename Find>
-std::invoke_result_t<Find, const State&> InWhatIsKept(
-    const FrameFile& source, const std::shared_ptr<const FrameContext>& env, Find find) {
+std::invoke_result_t<Find, const State&> WhileKept(const FrameFile& source,
+                                                   const std::shared_ptr<const FrameContext>& env,
+                                                   Find find) {
   constexpr int kMaxAttempts = 100;
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> newest, LoadState(source, env));
     auto found = find(*newest);
-    // What a state needs is registered by now: if it was not given up before, it stays.
+    // What a state needs is registered by now: if it was not reclaimed before, it stays.
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> now, LoadState(source, env));
     if (OldestOf(*now) <= OldestOf(*newest)) return found;
     if (attempt == kMaxAttempts) {
       return absl::UnavailableError(
-          "history: states are given up again and again while it is read");
+          "history: generations are reclaimed again and again while it is read");
     }
   }
 }
@@ -161,12 +161,12 @@ absl::StatusOr<std::shared_ptr<const State>> FindGeneration(const FrameFile& sou
     CAIRN_ASSIGN_OR_RETURN(state, PreviousCheckpoint(source, *state, OldestOf(newest)));
   }
   if (state == nullptr) return nullptr;
-  JournalReader finder(source, state->journal->end);
+  JournalReader reader(source, state->journal->end);
   CAIRN_ASSIGN_OR_RETURN(
-      const ReplayResult followed,
-      ReplayJournal(source, *state, finder,
-                    {.last_generation = generation, .search = HowToSearch(source, false)}));
-  if (followed.state != nullptr) state = followed.state;
+      const ReplayResult replayed,
+      ReplayJournal(source, *state, reader,
+                    {.last_generation = generation, .search = SearchFor(source, false)}));
+  if (replayed.state != nullptr) state = replayed.state;
   return state->generation() == generation ? state : nullptr;
 }
 
@@ -178,13 +178,13 @@ absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
   if (options.limit < 0) {
     return InvalidArgument("history: limit: expected 0 or more, got %d", options.limit);
   }
-  return InWhatIsKept(source, env,
-                      [&](const State& newest) { return ListUpTo(source, newest, options); });
+  return WhileKept(source, env,
+                   [&](const State& newest) { return ListUpTo(source, newest, options); });
 }
 
 absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(
     const FrameFile& source, const std::shared_ptr<const FrameContext>& env, uint64_t generation) {
-  return InWhatIsKept(
+  return WhileKept(
       source, env, [&](const State& newest) -> absl::StatusOr<std::shared_ptr<const State>> {
         if (newest.generation() == generation) return std::make_shared<const State>(newest);
         CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,

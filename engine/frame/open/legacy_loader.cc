@@ -26,7 +26,7 @@ absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameFile& source, 
   if (size > available) {
     return DataLoss("frame header: header_len: expected up to %d, got %d", available, size);
   }
-  // What was read stays as it is, whoever writes meanwhile.
+  // What was read is not read again: another process may be writing.
   const size_t seen = bytes.size();
   bytes.resize(static_cast<size_t>(size));
   if (bytes.size() <= seen) return bytes;

@@ -18,7 +18,7 @@ namespace {
 namespace legacy = format::legacy;
 using legacy::PackedHeader;
 
-// Goes over the chunks, each of which begins where the one before it ends.
+// Iterates over the chunks, each of which begins where the one before it ends. Not thread-safe.
 class PackedChunks {
  public:
   PackedChunks(const FrameView& region, int64_t end) : region_(region), end_(end) {}
@@ -93,7 +93,7 @@ class ChunksizeFinder {
  public:
   void Add(int32_t nbytes) {
     if (chunksize_ == format::kChunksizeUnknown) chunksize_ = nbytes;
-    // A chunk behind a shorter one, or one that is larger than the first.
+    // A chunk after a shorter one, or one that is larger than the first.
     if (last_ < chunksize_ || nbytes > chunksize_) variable_ = true;
     last_ = nbytes;
   }

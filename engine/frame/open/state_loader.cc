@@ -62,7 +62,7 @@ absl::Status CheckLayout(const format::FrameHeader& header, const FrameFile& sou
   if (sparse == (source.directory() != nullptr)) return absl::OkStatus();
   return absl::DataLossError(
       sparse ? "frame header: a sparse frame is opened by its directory, not its index"
-             : "frame header: expected the index of a sparse frame, got a whole frame");
+             : "frame header: expected the index of a sparse frame, got a contiguous one");
 }
 
 // In a frame of variable chunks each has a file, unless it is special. Where there are far fewer,
@@ -185,22 +185,22 @@ namespace {
 absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameFile& source,
                                                          std::shared_ptr<const State> state,
                                                          bool alone) {
-  JournalReader finder(source, state->journal->end);
+  JournalReader reader(source, state->journal->end);
   CAIRN_ASSIGN_OR_RETURN(
-      const ReplayResult followed,
-      ReplayJournal(source, *state, finder, {.search = HowToSearch(source, alone)}));
-  if (followed.state != nullptr) state = followed.state;
-  if (!followed.damage.has_value() && followed.skipped.size() == 0) return state;
+      const ReplayResult replayed,
+      ReplayJournal(source, *state, reader, {.search = SearchFor(source, alone)}));
+  if (replayed.state != nullptr) state = replayed.state;
+  if (!replayed.damage.has_value() && replayed.skipped.size() == 0) return state;
   auto marked = std::make_shared<State>(*state);
-  marked->journal_skipped = followed.skipped;
-  marked->damage = followed.damage;
+  marked->journal_skipped = replayed.skipped;
+  marked->damage = replayed.damage;
   return marked;
 }
 
 }  // namespace
 
-JournalSearch HowToSearch(const FrameFile& source, bool alone) {
-  // What lies behind a frame inside a larger file is not Cairn's, and may be long.
+JournalSearch SearchFor(const FrameFile& source, bool alone) {
+  // What lies after a frame inside a larger file is not Cairn's, and may be long.
   if (source.origin() != 0) return JournalSearch::kNone;
   return alone || !IsBeingWritten(source) ? JournalSearch::kAll : JournalSearch::kNear;
 }
@@ -217,7 +217,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameFile& source,
 absl::StatusOr<int64_t> LoadFrameSize(const FrameFile& source) {
   std::byte word[8];
   const absl::Status status = source.ReadAt(format::kFrameSizeOffset, word);
-  // There was a header: somebody has cut the file short.
+  // There was a header: the file was truncated since.
   if (absl::IsOutOfRange(status)) return absl::DataLossError(status.message());
   CAIRN_RETURN_IF_ERROR(status);
   return static_cast<int64_t>(LoadBe<uint64_t>(word));
@@ -232,13 +232,13 @@ absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameFile& source,
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> before, ReadHeaderBytes(source));
     absl::StatusOr<std::shared_ptr<const State>> state = LoadFrom(source, before, env, alone);
     // Also a header that is read twice and is the same may be half written, and torn pages of it
-    // too: while somebody writes, damage has to last.
+    // too: while a writer is at work, damage has to last.
     const bool damaged = !state.ok() || (*state)->damage.has_value();
     // The writer may be gone by now, too.
     const bool is_written = damaged && !alone && IsBeingWritten(source);
     const bool again = damaged && !alone && (attempt == 1 || (attempt < kMaxDamaged && is_written));
     if (again && is_written) std::this_thread::sleep_for(kPause);
-    // What the state needs is registered now: if it is still the newest, nobody reclaims it.
+    // What the state needs is registered now: if it is still the newest, no writer reclaims it.
     const absl::StatusOr<std::vector<std::byte>> after = ReadHeaderBytes(source);
     if (after.ok() && *after == before && !again) return state;
     if (attempt == kMaxAttempts) {

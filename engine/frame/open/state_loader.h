@@ -1,4 +1,4 @@
-// Reads a committed state: header, trailer, seal; the index stays where it is until it is touched.
+// Loads a committed state: header, trailer, seal and journal; the index is read when it is used.
 #ifndef CAIRN_ENGINE_FRAME_OPEN_STATE_LOADER_H_
 #define CAIRN_ENGINE_FRAME_OPEN_STATE_LOADER_H_
 
@@ -14,14 +14,14 @@
 
 namespace cairn::frame {
 
-// The newest committed state: the checkpoint that the header leads to, and the journal behind it.
+// The newest committed state: the checkpoint that the header leads to, and the journal after it.
 // `alone` where the caller keeps others from writing.
 absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameFile& source,
                                                        std::shared_ptr<const FrameContext> env,
                                                        bool alone = false);
 
-// How those who load a state look behind the place where its journal does not go on.
-JournalSearch HowToSearch(const FrameFile& source, bool alone);
+// Where to search for commits after the position where replay of this file stops.
+JournalSearch SearchFor(const FrameFile& source, bool alone);
 
 // The same with other header bytes than those in the file.
 absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameFile& source,

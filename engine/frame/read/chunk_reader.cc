@@ -148,7 +148,7 @@ absl::StatusOr<StoredChunk> ReadFound(const State& state, int64_t nchunk, const 
   if (!trusted) entry.fingerprint = state.chunks.FingerprintOf(found);
   const bool check = !trusted && entry.fingerprint != 0;
   absl::StatusOr<StoredChunk> stored =
-      header != nullptr ? state.chunk_source->ReadBehind(*header, entry.value, scratch)
+      header != nullptr ? state.chunk_source->ReadWithHeader(*header, entry.value, scratch)
                         : state.chunk_source->Read(entry.value, ReadMode::kMapped, scratch);
   absl::Status status = CheckRead(stored, entry, check);
   // What the map shows is damage only if the file says the same.
@@ -366,7 +366,7 @@ absl::Status ReadWanted(const State& state, int64_t nchunk, const WantedBlock& w
     status = chunk->Read(wanted.begin, {block.get(), size}, workspace);
     if (status.ok()) {
       CopyBytes({block.get() + in_block, dst.size()}, dst);
-      blocks.Keep(key, wanted.nbytes, std::move(block));
+      blocks.Insert(key, wanted.nbytes, std::move(block));
     }
   }
   return status.ok() ? status : AtChunk(nchunk, status);

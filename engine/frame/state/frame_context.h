@@ -1,4 +1,4 @@
-// What one open frame works with, shared by its states and writers.
+// Options and caches of one open frame, shared by its states and writers.
 #ifndef CAIRN_ENGINE_FRAME_STATE_FRAME_CONTEXT_H_
 #define CAIRN_ENGINE_FRAME_STATE_FRAME_CONTEXT_H_
 
