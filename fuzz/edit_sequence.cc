@@ -14,7 +14,7 @@
 #include "fuzz/input.h"
 #include "fuzz/mutator.h"
 #include "fuzz/read_all.h"
-#include "tests/frame/frame_model.h"
+#include "tests/support/frame_model.h"
 #include "tests/support/simulated_disk.h"
 
 namespace cairn::fuzz {
@@ -82,9 +82,9 @@ class Session {
   void Run() {
     for (int i = 0; i < kMostEdits && !input_.empty(); ++i) {
       Edit();
-      Check(model_.nbytes() == writer_->snapshot()->info().nbytes, "edits count");
+      Check(model_.nbytes() == writer_->StagedSnapshot()->info().nbytes, "edits count");
     }
-    CheckHolds(*writer_->snapshot(), model_);
+    CheckHolds(*writer_->StagedSnapshot(), model_);
     Reopen(true);
     CheckHolds(frame_->snapshot(), model_);
     ReadAll(frame_->snapshot());
@@ -197,7 +197,7 @@ class Session {
         CheckOk(size.status(), "a chunk is made");
         chunk.resize(*size);
         return Compare(model_.Insert(model_.nchunks(), {.items = items, .compressed = true}),
-                       writer_->AppendChunk(chunk));
+                       writer_->AppendCompressed(chunk));
       }
     }
   }

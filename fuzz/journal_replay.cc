@@ -47,8 +47,8 @@ struct Base {
     CheckOk(writer->Append(items), "items are appended");
     CheckOk(writer->SetVlmeta("vl", items), "a vlmetalayer is set");
     CheckOk(writer->Checkpoint(), "a checkpoint is made");
-    header_len = writer->snapshot()->info().header_len;
-    const int64_t end = writer->snapshot()->info().frame_size;
+    header_len = writer->StagedSnapshot()->info().header_len;
+    const int64_t end = writer->StagedSnapshot()->info().frame_size;
     // A commit shows what records of this frame are tied to.
     CheckOk(writer->Append(Bytes(items).first(kTypesize)), "an item is appended");
     CheckOk(writer->Commit(Durability::kProcess).status(), "a commit is made");
@@ -189,7 +189,8 @@ void GoOn(const Buffer& file) {
           "a writer is refused for a reason", writer.status().ToString());
     return;
   }
-  Check(writer->snapshot()->info().nbytes == before.nbytes, "readers and writers see the same");
+  Check(writer->StagedSnapshot()->info().nbytes == before.nbytes,
+        "readers and writers see the same");
   const Buffer item(kTypesize, std::byte{42});
   if (!writer->Append(item).ok()) return;
   const absl::StatusOr<Snapshot> committed = writer->Commit(Durability::kProcess);

@@ -45,7 +45,7 @@ void Write(Bytes file) {
   absl::StatusOr<Frame> frame = Frame::Open("f", On(disk));
   if (!IsAnswer(frame.status())) return;
   if (absl::StatusOr<Writer> writer = frame->OpenWriter(); writer.ok()) {
-    const FrameInfo before = writer->snapshot()->info();
+    const FrameInfo before = writer->StagedSnapshot()->info();
     const std::vector<std::byte> item(static_cast<size_t>(before.typesize) % 4096, std::byte{42});
     const bool appended = writer->Append(item).ok();
     const bool set = writer->SetVlmeta("name", item).ok();

@@ -55,7 +55,7 @@ Buffer Join(const std::vector<ChunkFile>& files) {
 void Write(Frame& frame) {
   absl::StatusOr<Writer> writer = frame.OpenWriter();
   if (!writer.ok()) return;
-  const FrameInfo before = writer->snapshot()->info();
+  const FrameInfo before = writer->StagedSnapshot()->info();
   const Buffer item(static_cast<size_t>(before.typesize) % 4096, std::byte{42});
   if (!writer->Append(item).ok() || !writer->Close().ok()) return;
   const absl::StatusOr<Snapshot> after = frame.Refresh();

@@ -31,7 +31,7 @@ if command -v ccache >/dev/null; then
   export CC="${CC:-ccache gcc}" CXX="${CXX:-ccache g++}"
 fi
 [[ -f build-demo/build.ninja ]] ||
-  meson setup build-demo --buildtype=release -Dtests=false >/dev/null
+  meson setup build-demo --buildtype=release -Dtests=disabled >/dev/null
 meson compile -C build-demo >build-demo/compile.log || { tail -n 40 build-demo/compile.log; exit 1; }
 echo "build-demo/tools/cairn: $(build-demo/tools/cairn --version)"
 PATH="$root/build-demo/tools:$PATH"

@@ -37,6 +37,11 @@ build_and_test_sanitized
 # A moment of the soak is among the tests; a minute tells whether something grows.
 count_check soak build-test-release/tests/concurrency/soak 60
 
+# The subproject and the tarball are built completely.
+count_check subproject env CAIRN_TEST_SUBPROJECT=1 meson test -C build-test-release --no-rebuild \
+  --print-errorlogs --timeout-multiplier 3 packaging
+count_check dist meson dist -C build-test-release --allow-dirty --formats gztar
+
 # The kernels are chosen for the processor that valgrind shows.
 run_tests build-test-release unit --wrapper "valgrind -q --error-exitcode=9" --timeout-multiplier 20 \
   "--test-args=--gtest_filter=$(quick_suites | tr -d "\n")"

@@ -2,7 +2,7 @@
 
 namespace cairn {
 
-absl::Status At(std::string_view where, const absl::Status& status) {
+absl::Status Annotate(std::string_view where, const absl::Status& status) {
   if (status.ok()) return status;
   const absl::string_view message = status.message();
   return absl::Status(status.code(), absl::StrFormat("%s: %s", where, message));

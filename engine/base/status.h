@@ -59,8 +59,8 @@ absl::Status FailedPrecondition(const absl::FormatSpec<Args...>& format, const A
   return absl::FailedPreconditionError(absl::StrFormat(format, args...));
 }
 
-// The same error with "<where>: " before its message, for callers that know more of the place.
-absl::Status At(std::string_view where, const absl::Status& status);
+// The same error with "<where>: " before its message.
+absl::Status Annotate(std::string_view where, const absl::Status& status);
 
 }  // namespace cairn
 

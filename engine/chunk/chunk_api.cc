@@ -14,11 +14,8 @@ namespace cairn {
 namespace {
 
 chunk::DecodeContext ContextOf(const DecompressionOptions& options, chunk::WorkspacePool* pool) {
-  chunk::DecodeContext context;
-  context.registry = options.registry;
-  context.executor = options.executor;
-  context.pool = pool;
-  return context;
+  return {
+      .registry = options.registry, .executor = options.executor, .pool = pool, .blockshape = {}};
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ filter::PipelineParams PipelineOf(const Header& header, const DecodeContext& con
 
 // Parameters that a caller could not have are damage when a header has them.
 absl::Status HeaderError(const absl::Status& status) {
-  return At("chunk header",
-            absl::IsInvalidArgument(status) ? absl::DataLossError(status.message()) : status);
+  return Annotate("chunk header",
+                  absl::IsInvalidArgument(status) ? absl::DataLossError(status.message()) : status);
 }
 
 }  // namespace
@@ -184,7 +184,7 @@ absl::Status Decoder::ForEachStream(const BlockPlace& place, const Visit& visit)
     }
     CAIRN_RETURN_IF_ERROR(reader.status());
     if (absl::Status status = visit(stream, i * size, size); !status.ok()) {
-      return At(absl::StrFormat("chunk block %d, stream %d", place.block, i), status);
+      return Annotate(absl::StrFormat("chunk block %d, stream %d", place.block, i), status);
     }
   }
   return absl::OkStatus();

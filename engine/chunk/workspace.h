@@ -5,38 +5,13 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <vector>
 
-#include "cairn/types.h"
+#include "engine/base/scratch_buffer.h"
 #include "engine/chunk/noise.h"
 #include "engine/codec/codec_set.h"
 
 namespace cairn::chunk {
-
-// Memory that is reused and grows; its bytes are not initialised. It begins where a line of the
-// processor's cache does: the filters' wide stores cost up to twice as much where each meets two.
-class ScratchBuffer {
- public:
-  // The first `size` bytes; whatever Get returned before is no longer valid.
-  MutableBytes Get(size_t size) {
-    if (size > capacity_) {
-      bytes_.reset();
-      bytes_.reset(static_cast<std::byte*>(::operator new[](size, kLine)));
-      capacity_ = size;
-    }
-    return {bytes_.get(), size};
-  }
-
- private:
-  static constexpr std::align_val_t kLine{64};
-  struct Free {
-    void operator()(std::byte* bytes) const { ::operator delete[](bytes, kLine); }
-  };
-
-  std::unique_ptr<std::byte[], Free> bytes_;
-  size_t capacity_ = 0;
-};
 
 // What one thread needs while it codes the blocks of a chunk.
 struct Workspace {

@@ -17,6 +17,22 @@ namespace cairn::format {
 inline constexpr int kIndexTypesize = 8;
 inline constexpr int32_t kIndexBlockSize = 16384;
 
+// One chunk of the index.
+struct IndexEntry {
+  // As the format writes it: an offset from the end of the header, or the code of a special value.
+  int64_t value = 0;
+  uint64_t fingerprint = 0;  // 0: none
+  bool operator==(const IndexEntry&) const = default;
+};
+
+// A chunk that is stored or special, with its sizes.
+struct IndexedChunk {
+  IndexEntry entry;
+  int32_t nbytes = 0;  // decoded
+  int32_t cbytes = 0;  // stored; 0 for special values
+  bool operator==(const IndexedChunk&) const = default;
+};
+
 // A negative entry names the value of a chunk that is not stored.
 constexpr bool IsSpecialEntry(int64_t entry) { return entry < 0; }
 

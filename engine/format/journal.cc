@@ -31,23 +31,23 @@ constexpr size_t kEditHeadSize = 4 + 8;
 constexpr size_t kLinksSize = 8 + 8 + 8 + 8;
 constexpr size_t kTotalsSize = 3 * 8 + 2 * 4;
 
-void PutChunk(const PlacedChunk& chunk, std::byte* out) {
-  StoreLe(out, static_cast<uint64_t>(chunk.entry));
-  StoreLe(out + 8, chunk.fingerprint);
+void PutChunk(const IndexedChunk& chunk, std::byte* out) {
+  StoreLe(out, static_cast<uint64_t>(chunk.entry.value));
+  StoreLe(out + 8, chunk.entry.fingerprint);
   StoreLe(out + 16, static_cast<uint32_t>(chunk.nbytes));
   StoreLe(out + 20, static_cast<uint32_t>(chunk.cbytes));
 }
 
-void WriteChunk(const PlacedChunk& chunk, ByteWriter& writer) {
+void WriteChunk(const IndexedChunk& chunk, ByteWriter& writer) {
   std::byte raw[kChunkSize];
   PutChunk(chunk, raw);
   writer.Append(raw);
 }
 
-PlacedChunk ReadChunk(ByteReader& reader) {
-  PlacedChunk chunk;
-  chunk.entry = static_cast<int64_t>(reader.Le<uint64_t>("entry"));
-  chunk.fingerprint = reader.Le<uint64_t>("chunk fingerprint");
+IndexedChunk ReadChunk(ByteReader& reader) {
+  IndexedChunk chunk;
+  chunk.entry.value = static_cast<int64_t>(reader.Le<uint64_t>("entry"));
+  chunk.entry.fingerprint = reader.Le<uint64_t>("chunk fingerprint");
   chunk.nbytes = static_cast<int32_t>(reader.Le<uint32_t>("chunk nbytes"));
   chunk.cbytes = static_cast<int32_t>(reader.Le<uint32_t>("chunk cbytes"));
   if (chunk.nbytes < 0 || chunk.cbytes < 0) reader.Fail("chunk size", "is negative");
@@ -79,7 +79,7 @@ struct EditWriter {
       to += sizeof(nchunk);
     }
   }
-  void Placed(EditCode code, int64_t nchunk, const PlacedChunk& chunk) {
+  void Placed(EditCode code, int64_t nchunk, const IndexedChunk& chunk) {
     std::byte raw[kEditHeadSize + kChunkSize];
     PutEditHead(code, nchunk, raw);
     PutChunk(chunk, raw + kEditHeadSize);

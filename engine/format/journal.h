@@ -20,6 +20,7 @@
 
 #include "cairn/types.h"
 #include "engine/format/frame_header.h"
+#include "engine/format/index_entry.h"
 #include "engine/format/trailer.h"
 
 namespace cairn::format {
@@ -52,23 +53,14 @@ bool ChecksumMatches(Bytes record);
 // The hash that ends a record, by which the next one names it.
 uint64_t StoredChecksum(Bytes record);
 
-// A chunk as the index will say it.
-struct PlacedChunk {
-  int64_t entry = 0;
-  uint64_t fingerprint = 0;
-  int32_t nbytes = 0;  // decoded
-  int32_t cbytes = 0;  // stored; 0 for special values
-  bool operator==(const PlacedChunk&) const = default;
-};
-
 struct InsertEdit {
   int64_t nchunk = 0;
-  PlacedChunk chunk;
+  IndexedChunk chunk;
   bool operator==(const InsertEdit&) const = default;
 };
 struct ReplaceEdit {
   int64_t nchunk = 0;
-  PlacedChunk chunk;
+  IndexedChunk chunk;
   bool operator==(const ReplaceEdit&) const = default;
 };
 struct EraseEdit {
@@ -94,7 +86,7 @@ struct LayerEdit {
 // What becomes of the items that do not fill a chunk.
 struct TailEdit {
   bool replaces = false;              // the tail before is gone: a chunk holds it, or nothing
-  std::optional<PlacedChunk> head;    // the new tail goes on from this stored chunk
+  std::optional<IndexedChunk> head;   // the new tail goes on from this stored chunk
   std::vector<std::byte> items = {};  // that come behind
   bool operator==(const TailEdit&) const = default;
 };
@@ -164,7 +156,7 @@ struct CommitRecordParts {
   std::span<const LayerEdit> layers;
   // Of the tail; see TailEdit.
   bool tail_replaced = false;
-  std::optional<PlacedChunk> tail_head = {};
+  std::optional<IndexedChunk> tail_head = {};
   Bytes tail_items = {};
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
@@ -60,9 +61,12 @@ struct SalvageReport {
 // chunksize follow from what is found, and metalayers are left behind. Chunks that were overwritten
 // or deleted are saved with the others, for nothing tells them apart, and damage that still decodes
 // goes unseen. kAlreadyExists; kNotFound when there is no chunk; kInvalidArgument for a directory:
-// the files of a sparse frame are salvaged one by one.
-absl::StatusOr<SalvageReport> CAIRN_EXPORT Salvage(const std::string& from, const std::string& to,
-                                                   const OpenOptions& options = {});
+// the files of a sparse frame are salvaged one by one. `progress`, when given, is called with the
+// byte of `from` that the search, and then the copy, has come to, and returns false to stop:
+// kCancelled, and no frame is made.
+absl::StatusOr<SalvageReport> CAIRN_EXPORT Salvage(
+    const std::string& from, const std::string& to, const OpenOptions& options = {},
+    absl::FunctionRef<bool(int64_t)> progress = [](int64_t) { return true; });
 
 }  // namespace cairn
 

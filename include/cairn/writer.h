@@ -50,7 +50,7 @@ class CAIRN_EXPORT Writer {
   absl::Status Append(Bytes items);
   // One chunk as it is; one that is older than version 5 is coded again. In a frame of fixed
   // chunks a chunk shorter than chunksize may only be the last: kFailedPrecondition after it.
-  absl::Status AppendChunk(Bytes chunk);
+  absl::Status AppendCompressed(Bytes chunk);
   // nitems of one value; whole chunks of zeros, NaNs and uninitialised values cost 8 bytes of
   // index. `value` is given with kRepeat only and is one item.
   absl::Status AppendSpecial(SpecialValue special, int64_t nitems, Bytes value = {});
@@ -63,7 +63,7 @@ class CAIRN_EXPORT Writer {
   // The new chunk gets number nchunk; info().nchunks appends.
   absl::Status InsertChunk(int64_t nchunk, Bytes items);
   absl::Status UpdateChunk(int64_t nchunk, Bytes items);
-  // The same with a chunk as it is; see AppendChunk.
+  // The same with a chunk as it is; see AppendCompressed.
   absl::Status InsertCompressed(int64_t nchunk, Bytes chunk);
   absl::Status UpdateCompressed(int64_t nchunk, Bytes chunk);
   absl::Status DeleteChunks(int64_t first, int64_t count);
@@ -101,7 +101,7 @@ class CAIRN_EXPORT Writer {
 
   // The committed state with the staged edits on top. While it lives, no other writer can open the
   // frame: it would write where these edits are.
-  absl::StatusOr<Snapshot> snapshot();
+  absl::StatusOr<Snapshot> StagedSnapshot();
 
   // Makes all staged edits visible and as durable as asked, or none of them. Costs what was staged:
   // it goes into the journal, which only Cairn reads, and once in a while into a checkpoint. After

@@ -27,7 +27,7 @@ TEST(ByteReaderTest, FirstFailureNamesSectionFieldAndOffsetAndSticks) {
   EXPECT_EQ(reader.status().message(), "trailer: trailer_len at byte 4: needs 4 bytes, 2 left");
 }
 
-TEST(ByteReaderTest, ExpectTellsBothValues) {
+TEST(ByteReaderTest, ExpectReportsBothValues) {
   ByteReader reader(kBytes, "header");
   reader.Expect(0x9e, "array");
   EXPECT_EQ(reader.status().message(), "header: array at byte 0: expected 0x9e, got 0x01");

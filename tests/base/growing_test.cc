@@ -22,7 +22,7 @@ TEST(GrowingTest, BeginsEmpty) {
   EXPECT_TRUE(bytes.span().empty());
 }
 
-TEST(GrowingTest, ACopyKeepsWhatItHadWhileTheOtherGoesOn) {
+TEST(GrowingTest, CopyKeepsWhatItHadWhileTheOtherGoesOn) {
   GrowingBytes bytes;
   bytes.Append(AsBytes("one"));
   const GrowingBytes before = bytes;

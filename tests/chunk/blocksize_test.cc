@@ -86,7 +86,7 @@ TEST(ChooseBlockSizeTest, NeverPassesThePayload) {
   EXPECT_EQ(ChooseBlockSize(options, 1000), 1000);
 }
 
-TEST(ChooseBlockSizeTest, RoundsTheWantedSizeDownToWholeItems) {
+TEST(ChooseBlockSizeTest, RoundsTheWantedSizeDownToCompleteItems) {
   CompressionOptions options = Options(Codec::kLz4, 5, 7);
   options.blocksize = 1000;
   EXPECT_EQ(ChooseBlockSize(options, 100000), 994);

@@ -20,7 +20,7 @@ using chunk::Decompress;
 using chunk::Kind;
 using chunk::Payload;
 
-TEST(ChunkApiTest, InspectTellsWhatTheHeaderSays) {
+TEST(ChunkApiTest, InspectReportsWhatTheHeaderSays) {
   CompressionOptions options;
   options.codec = Codec::kZstd;
   options.typesize = 4;
@@ -28,7 +28,7 @@ TEST(ChunkApiTest, InspectTellsWhatTheHeaderSays) {
   options.filters = {{Filter::kDelta}, {Filter::kShuffle, 4}};
   const std::vector<std::byte> bytes = Compress(Payload(Kind::kCounter, 5000), options);
   const auto info = InspectChunk(bytes);
-  ASSERT_TRUE(info.ok()) << info.status();
+  ASSERT_TRUE(IsOk(info));
   EXPECT_EQ(info->version, 5);
   EXPECT_TRUE(info->extended);
   EXPECT_EQ(info->typesize, 4);
@@ -49,48 +49,48 @@ TEST(ChunkApiTest, InspectTellsWhatTheHeaderSays) {
 TEST(ChunkApiTest, InspectReadsTheHeaderOnly) {
   std::vector<std::byte> bytes = Compress(Payload(Kind::kCounter, 5000), {});
   for (size_t i = 32; i < bytes.size(); ++i) bytes[i] = std::byte{0xFF};
-  EXPECT_TRUE(InspectChunk(bytes).ok());
+  EXPECT_TRUE(IsOk(InspectChunk(bytes)));
 }
 
 TEST(ChunkApiTest, InspectNeedsNoCodecWithoutBlocks) {
   std::vector<std::byte> bytes = *MakeSpecialChunk(SpecialValue::kZeros, 64, {}, {});
   bytes[2] = std::byte{0xF5};
-  EXPECT_TRUE(InspectChunk(bytes).ok());
+  EXPECT_TRUE(IsOk(InspectChunk(bytes)));
   EXPECT_EQ(Decoded(bytes), std::vector<std::byte>(64));
   bytes = Compress(Payload(Kind::kMixed, 5000), {});
   bytes[2] = std::byte{0xF5};
   EXPECT_TRUE(Fails(InspectChunk(bytes), absl::StatusCode::kUnimplemented, "codec format 7"));
 }
 
-TEST(ChunkApiTest, ACompressorThatIsKeptWritesTheSameChunks) {
+TEST(ChunkApiTest, CompressorThatIsKeptWritesTheSameChunks) {
   for (const Codec codec :
        {Codec::kBloscLz, Codec::kLz4, Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
     CompressionOptions options;
     options.codec = codec;
     options.typesize = 8;
     const auto compressor = ChunkCompressor::Make(options);
-    ASSERT_TRUE(compressor.ok()) << compressor.status();
+    ASSERT_TRUE(IsOk(compressor));
     const ChunkDecompressor decompressor;
     for (const Kind kind : {Kind::kMixed, Kind::kCounter, Kind::kMixed}) {
       for (const size_t size : {0, 100, 4096, 4099, 100000}) {
         const std::vector<std::byte> payload = Payload(kind, size);
         std::vector<std::byte> bytes(MaxCompressedSize(size));
         const auto stored = compressor->Compress(payload, bytes);
-        ASSERT_TRUE(stored.ok()) << stored.status();
+        ASSERT_TRUE(IsOk(stored));
         bytes.resize(*stored);
         ASSERT_EQ(bytes, Compress(payload, options)) << static_cast<int>(codec) << " " << size;
         std::vector<std::byte> decoded(size);
-        ASSERT_TRUE(decompressor.Decompress(bytes, decoded).ok());
+        ASSERT_TRUE(IsOk(decompressor.Decompress(bytes, decoded)));
         ASSERT_EQ(decoded, payload);
         std::vector<std::byte> item(size / 8 > 0 ? 8 : 0);
-        ASSERT_TRUE(decompressor.DecompressItems(bytes, 0, item).ok());
+        ASSERT_TRUE(IsOk(decompressor.DecompressItems(bytes, 0, item)));
         ASSERT_EQ(item, ToVector(Bytes(payload).first(item.size())));
       }
     }
   }
 }
 
-TEST(ChunkApiTest, ACompressorIsMadeWithRightOptionsOnly) {
+TEST(ChunkApiTest, CompressorIsMadeWithRightOptionsOnly) {
   CompressionOptions options;
   options.clevel = 10;
   EXPECT_TRUE(Fails(ChunkCompressor::Make(options), absl::StatusCode::kInvalidArgument, "clevel"));
@@ -98,7 +98,7 @@ TEST(ChunkApiTest, ACompressorIsMadeWithRightOptionsOnly) {
 
 TEST(ChunkApiTest, OneCompressorServesManyThreads) {
   const auto compressor = ChunkCompressor::Make({.typesize = 4});
-  ASSERT_TRUE(compressor.ok());
+  ASSERT_TRUE(IsOk(compressor));
   const ChunkDecompressor decompressor;
   std::vector<std::thread> threads;
   for (size_t number = 0; number < 4; ++number) {
@@ -108,8 +108,8 @@ TEST(ChunkApiTest, OneCompressorServesManyThreads) {
       std::vector<std::byte> decoded(payload.size());
       for (int round = 0; round < 200; ++round) {
         const auto size = compressor->Compress(payload, bytes);
-        ASSERT_TRUE(size.ok());
-        ASSERT_TRUE(decompressor.Decompress(Bytes(bytes).first(*size), decoded).ok());
+        ASSERT_TRUE(IsOk(size));
+        ASSERT_TRUE(IsOk(decompressor.Decompress(Bytes(bytes).first(*size), decoded)));
         ASSERT_EQ(decoded, payload);
       }
     });
@@ -125,10 +125,10 @@ TEST(ChunkApiTest, ItemsAreCountedInTypesizes) {
   const std::vector<std::byte> bytes = Compress(payload, options);
   std::vector<std::byte> items(8);
   for (int64_t start = 0; start <= 248; ++start) {
-    ASSERT_TRUE(DecompressItems(bytes, start, items).ok());
+    ASSERT_TRUE(IsOk(DecompressItems(bytes, start, items)));
     ASSERT_EQ(items, ToVector(Bytes(payload).subspan(static_cast<size_t>(4 * start), 8)));
   }
-  EXPECT_TRUE(DecompressItems(bytes, 250, {}).ok()) << "nothing, at the end";
+  EXPECT_TRUE(IsOk(DecompressItems(bytes, 250, {}))) << "nothing, at the end";
 }
 
 TEST(ChunkApiTest, ItemsOutOfRangeOrInPartsAreRefused) {
@@ -155,7 +155,7 @@ TEST(ChunkApiTest, BlockSizesAddUpToThePayload) {
   EXPECT_TRUE(IsDamage(BlockSizes({}), "chunk header"));
 }
 
-TEST(ChunkApiTest, DecompressWantsTheRightRoom) {
+TEST(ChunkApiTest, DecompressWantsABufferOfTheRightSize) {
   const std::vector<std::byte> bytes = Compress(Payload(Kind::kMixed, 1000), {});
   std::vector<std::byte> dst(1001);
   EXPECT_TRUE(Fails(DecompressChunk(bytes, dst), absl::StatusCode::kInvalidArgument, "1000"));
@@ -210,8 +210,8 @@ class PluginTest : public testing::Test {
  protected:
   PluginTest() {
     for (const uint8_t id : {uint8_t{160}, uint8_t{255}}) {
-      EXPECT_TRUE(registry_.AddCodec(id, std::make_unique<EveryOther>()).ok());
-      EXPECT_TRUE(registry_.AddFilter(id, std::make_unique<AddMeta>()).ok());
+      EXPECT_TRUE(IsOk(registry_.AddCodec(id, std::make_unique<EveryOther>())));
+      EXPECT_TRUE(IsOk(registry_.AddFilter(id, std::make_unique<AddMeta>())));
     }
     options_.typesize = 2;
     options_.clevel = 7;
@@ -237,7 +237,7 @@ TEST_F(PluginTest, CodecRoundTrips) {
     EXPECT_EQ(Decoded(bytes, &registry_), Pairs(2000));
     EXPECT_TRUE(Fails(Decompress(bytes), absl::StatusCode::kUnimplemented,
                       "codec id " + std::to_string(id)));
-    EXPECT_TRUE(InspectChunk(bytes).ok()) << "the header can be read without the codec";
+    EXPECT_TRUE(IsOk(InspectChunk(bytes))) << "the header can be read without the codec";
   }
 }
 

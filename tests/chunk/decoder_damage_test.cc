@@ -87,7 +87,7 @@ void Touch(const std::vector<std::byte>& chunk) {
   const absl::Status status = DecompressItems(chunk, middle, item);
   ASSERT_TRUE(IsOkOrRefusal(status));
   if (!decoded.ok()) return;
-  ASSERT_TRUE(status.ok()) << "a part of what is all right: " << status;
+  ASSERT_TRUE(IsOk(status)) << "a part of what is all right: " << status;
   ASSERT_TRUE(std::equal(item.begin(), item.end(),
                          decoded->begin() + static_cast<ptrdiff_t>(middle * info->typesize)));
 }
@@ -122,7 +122,7 @@ TEST(DamagedChunkTest, EveryTruncationIsSeen) {
   for (const Sample& sample : samples) {
     SCOPED_TRACE(sample.name);
     for (size_t size = 0; size < sample.chunk.size(); ++size) {
-      // A vector of its own, so that AddressSanitizer sees reads behind it.
+      // A vector of its own, so that AddressSanitizer sees reads after it.
       const std::vector<std::byte> chunk(sample.chunk.begin(),
                                          sample.chunk.begin() + static_cast<ptrdiff_t>(size));
       ASSERT_TRUE(IsDamage(InspectChunk(chunk), "chunk header")) << size;
@@ -143,16 +143,16 @@ TEST(DamagedChunkTest, EveryTruncationThatTheHeaderHidesGivesDataOrAStatus) {
   }
 }
 
-TEST(DamagedChunkTest, AStreamIsNoLongerThanWhatItDecodesTo) {
+TEST(DamagedChunkTest, StreamIsNoLongerThanWhatItDecodesTo) {
   CompressionOptions options;
   options.codec = Codec::kZlib;
   options.filters = {};
   const std::vector<std::byte> payload = Payload(Kind::kCounter, 512, 4);
   std::vector<std::byte> chunk = Compress(payload, options);
-  constexpr size_t kStream = 32 + 4 + 4;  // behind the only position, and its csize
+  constexpr size_t kStream = 32 + 4 + 4;  // after the only position, and its csize
   const size_t stored = chunk.size() - kStream;
   ASSERT_LT(stored + 10, payload.size());
-  // Part after part of no bytes, behind the two bytes that every stream of zlib begins with.
+  // Part after part of no bytes, after the two bytes that every stream of zlib begins with.
   const std::vector<std::byte> nothing = Hex("00 00 00 ff ff");
   for (size_t size = stored; size < 2 * payload.size(); size += nothing.size()) {
     SetInt32(chunk, 0x0C, static_cast<int64_t>(chunk.size()));

@@ -29,7 +29,7 @@ TEST(DecoderVersionsTest, RepairsABlockSizeThatWasNotRounded) {
   EXPECT_EQ(InspectChunk(chunk)->blocksize, 500);
 }
 
-TEST(DecoderVersionsTest, ReadsAPlainCopyWithADictionaryBit) {
+TEST(DecoderVersionsTest, ReadsAMemcpyedChunkWithADictionaryBit) {
   CompressionOptions options;
   options.clevel = 0;
   const std::vector<std::byte> payload = Payload(Kind::kRandom, 1000);
@@ -88,7 +88,7 @@ TEST(DecoderVersionsTest, SplitsOldChunksByTheRuleOfTheirTime) {
 }
 
 // 9 items of one byte: no whole number of eights.
-TEST(DecoderVersionsTest, KnowsBothTailRulesOfBitshuffle) {
+TEST(DecoderVersionsTest, KnowsBothRemainderRulesOfBitshuffle) {
   const auto stream = Hex("09 00 00 00  aa aa cc cc f0 f0 0f 0f 11");
   std::vector<std::byte> modern =
       Hex("05 01 15 01  09 00 00 00  09 00 00 00  31 00 00 00"
@@ -103,7 +103,7 @@ TEST(DecoderVersionsTest, KnowsBothTailRulesOfBitshuffle) {
     EXPECT_EQ(ToHex(Decoded(old)), verbatim);
   }
   const auto transposed = Decompress(modern);
-  ASSERT_TRUE(transposed.ok());
+  ASSERT_TRUE(IsOk(transposed));
   EXPECT_NE(ToHex(*transposed), verbatim);
   EXPECT_EQ(transposed->back(), std::byte{0x11});
 
@@ -118,8 +118,8 @@ TEST(DecoderVersionsTest, KnowsBothTailRulesOfBitshuffle) {
   context.whole_block_bitshuffle = true;
   std::vector<std::byte> out(9);
   Decoder decoder;
-  ASSERT_TRUE(decoder.Open(modern, context).ok());
-  ASSERT_TRUE(decoder.Decode(out).ok());
+  ASSERT_TRUE(IsOk(decoder.Open(modern, context)));
+  ASSERT_TRUE(IsOk(decoder.Decode(out)));
   EXPECT_EQ(ToHex(out), verbatim) << "a frame from before 2.0.0.beta.5";
 }
 
@@ -141,7 +141,7 @@ TEST(DecoderVersionsTest, NamesWhatThisBuildLacks) {
     copy[at] = static_cast<std::byte>(value);
     return copy;
   };
-  ASSERT_TRUE(Decompress(chunk).ok());
+  ASSERT_TRUE(IsOk(Decompress(chunk)));
   const auto lacks = absl::StatusCode::kUnimplemented;
   EXPECT_TRUE(Fails(Decompress(with(0x02, 0x55)), lacks, "codec format 2"));
   EXPECT_TRUE(Fails(Decompress(with(0x02, 0xB5)), lacks, "codec format 5"));
@@ -193,7 +193,7 @@ TEST(DecoderVersionsTest, ChecksVariableBlocks) {
   };
   EXPECT_TRUE(IsDamage(with(32, 43), "position of block 0")) << "inside the positions";
   EXPECT_TRUE(IsDamage(with(36, 44), "position of block 1")) << "not above the one before";
-  EXPECT_TRUE(IsDamage(with(40, 86), "position of block 2")) << "behind the chunk";
+  EXPECT_TRUE(IsDamage(with(40, 86), "position of block 2")) << "after the chunk";
   EXPECT_TRUE(IsDamage(with(40, 84), "chunk block: size")) << "no room for its size";
   EXPECT_TRUE(IsDamage(with(36, 48), "size of block 1")) << "a size that is payload";
   EXPECT_TRUE(IsDamage(with(44, 0), "size of block 0"));

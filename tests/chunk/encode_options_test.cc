@@ -21,24 +21,24 @@ testing::AssertionResult Misuse(const absl::Status& status, std::string_view par
   return Fails(status, absl::StatusCode::kInvalidArgument, part);
 }
 
-TEST(CheckOptionsTest, AcceptsTheDefaults) { EXPECT_TRUE(CheckOptions({}).ok()); }
+TEST(CheckOptionsTest, AcceptsTheDefaults) { EXPECT_TRUE(IsOk(CheckOptions({}))); }
 
 TEST(CheckOptionsTest, BoundsTheLevel) {
-  EXPECT_TRUE(CheckWith([](auto& o) { o.clevel = 0; }).ok());
-  EXPECT_TRUE(CheckWith([](auto& o) { o.clevel = 9; }).ok());
+  EXPECT_TRUE(IsOk(CheckWith([](auto& o) { o.clevel = 0; })));
+  EXPECT_TRUE(IsOk(CheckWith([](auto& o) { o.clevel = 9; })));
   EXPECT_TRUE(Misuse(CheckWith([](auto& o) { o.clevel = -1; }), "clevel: expected 0 to 9, got -1"));
   EXPECT_TRUE(Misuse(CheckWith([](auto& o) { o.clevel = 10; }), "clevel"));
 }
 
 TEST(CheckOptionsTest, BoundsTheTypesize) {
-  EXPECT_TRUE(CheckWith([](auto& o) { o.typesize = kMaxBlockSize; }).ok());
+  EXPECT_TRUE(IsOk(CheckWith([](auto& o) { o.typesize = kMaxBlockSize; })));
   for (const int32_t typesize : {0, -1, kMaxBlockSize + 1}) {
     EXPECT_TRUE(Misuse(CheckWith([&](auto& o) { o.typesize = typesize; }), "typesize"));
   }
 }
 
 TEST(CheckOptionsTest, BoundsTheBlockSize) {
-  EXPECT_TRUE(CheckWith([](auto& o) { o.blocksize = kMaxBlockSize; }).ok());
+  EXPECT_TRUE(IsOk(CheckWith([](auto& o) { o.blocksize = kMaxBlockSize; })));
   for (const int32_t blocksize : {-1, kMaxBlockSize + 1}) {
     EXPECT_TRUE(Misuse(CheckWith([&](auto& o) { o.blocksize = blocksize; }), "blocksize"));
   }
@@ -46,7 +46,7 @@ TEST(CheckOptionsTest, BoundsTheBlockSize) {
 
 TEST(CheckOptionsTest, GivesDictionariesToThreeCodecsOnly) {
   for (const Codec codec : {Codec::kLz4, Codec::kLz4Hc, Codec::kZstd}) {
-    EXPECT_TRUE(CheckWith([&](auto& o) { o.codec = codec, o.use_dict = true; }).ok());
+    EXPECT_TRUE(IsOk(CheckWith([&](auto& o) { o.codec = codec, o.use_dict = true; })));
   }
   for (const Codec codec : {Codec::kBloscLz, Codec::kZlib, static_cast<Codec>(200)}) {
     EXPECT_TRUE(
@@ -55,7 +55,7 @@ TEST(CheckOptionsTest, GivesDictionariesToThreeCodecsOnly) {
 }
 
 TEST(CheckOptionsTest, HasSixFilterSlots) {
-  EXPECT_TRUE(CheckWith([](auto& o) { o.filters.assign(6, {Filter::kShuffle}); }).ok());
+  EXPECT_TRUE(IsOk(CheckWith([](auto& o) { o.filters.assign(6, {Filter::kShuffle}); })));
   EXPECT_TRUE(Misuse(CheckWith([](auto& o) { o.filters.assign(7, {Filter::kShuffle}); }),
                      "filters: at most 6, got 7"));
 }
@@ -66,7 +66,7 @@ TEST(CheckOptionsTest, WantsDeltaBeforeWhatLosesBits) {
                          o.filters = {{lossy, 4}, {Filter::kShuffle}, {Filter::kDelta}};
                        }),
                        "delta must come before"));
-    EXPECT_TRUE(CheckWith([&](auto& o) { o.filters = {{Filter::kDelta}, {lossy, 4}}; }).ok());
+    EXPECT_TRUE(IsOk(CheckWith([&](auto& o) { o.filters = {{Filter::kDelta}, {lossy, 4}}; })));
   }
 }
 
@@ -87,8 +87,8 @@ TEST(CheckOptionsTest, WantsTheChannelsOfByteDeltaWhereTheHeaderLosesTheTypesize
       o.filters = {{Filter::kByteDelta, channels}};
     });
   };
-  EXPECT_TRUE(check(255, 0).ok());
-  EXPECT_TRUE(check(256, 4).ok());
+  EXPECT_TRUE(IsOk(check(255, 0)));
+  EXPECT_TRUE(IsOk(check(256, 4)));
   EXPECT_TRUE(Misuse(check(256, 0), "bytedelta needs a number of channels for typesize 256"));
 }
 
@@ -100,11 +100,11 @@ absl::Status CheckBlosc1With(const std::function<void(CompressionOptions&)>& cha
 }
 
 TEST(CheckOptionsTest, KeepsBlosc1ChunksToWhatBlosc1Knows) {
-  EXPECT_TRUE(CheckBlosc1With([](auto&) {}).ok());
-  EXPECT_TRUE(CheckBlosc1With([](auto& o) { o.filters = {}; }).ok());
-  EXPECT_TRUE(CheckBlosc1With([](auto& o) {
-                o.filters = {{Filter::kNone}, {Filter::kBitShuffle}};
-              }).ok());
+  EXPECT_TRUE(IsOk(CheckBlosc1With([](auto&) {})));
+  EXPECT_TRUE(IsOk(CheckBlosc1With([](auto& o) { o.filters = {}; })));
+  EXPECT_TRUE(IsOk(CheckBlosc1With([](auto& o) {
+    o.filters = {{Filter::kNone}, {Filter::kBitShuffle}};
+  })));
   EXPECT_TRUE(Misuse(CheckBlosc1With([](auto& o) { o.use_dict = true; }), "no dictionaries"));
   EXPECT_TRUE(
       Misuse(CheckBlosc1With([](auto& o) { o.codec = static_cast<Codec>(200); }), "codec id 200"));

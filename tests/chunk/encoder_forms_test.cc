@@ -104,7 +104,7 @@ TEST(VlBlocksTest, ReadsTheExampleOfTheFormat) {
           "28 00 00 00  0000000000000000000000000000000000000000"
           "0000000000000000000000000000000000000000");
   const auto decoded = Decompress(chunk);
-  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  ASSERT_TRUE(IsOk(decoded));
   EXPECT_EQ(*decoded, Joined(ThreeBlocks()));
   EXPECT_EQ(*BlockSizes(chunk), (std::vector<int32_t>{5, 100, 40}));
 }
@@ -162,7 +162,7 @@ TEST(VlBlocksTest, RefusesWhatIsNoListOfBlocks) {
   EXPECT_TRUE(Fails(compress({huge, huge}, {}), misuse, "at most 2147483615"));
 }
 
-TEST(VlBlocksTest, SayWhenTheRoomIsTooSmall) {
+TEST(VlBlocksTest, SayWhenTheBufferIsTooSmall) {
   const auto blocks = ThreeBlocks();
   const std::vector<std::byte> expected = CompressBlocks(Views(blocks), {});
   for (size_t room = 0; room <= expected.size(); ++room) {
@@ -207,7 +207,7 @@ TEST(SpecialChunkTest, DecodesTheConstructorsOfTheFormat) {
   EXPECT_EQ(ToHex(Decoded(repeated)), "0000c03f0000c03f");
 }
 
-TEST(SpecialChunkTest, RepeatsValuesOfAnyWidthInWholeBlocks) {
+TEST(SpecialChunkTest, RepeatsValuesOfAnyWidthInCompleteBlocks) {
   for (const size_t width : {1, 3, 7, 255, 256, 1000}) {
     const std::vector<std::byte> value = Payload(Kind::kRandom, width);
     const auto nbytes = static_cast<int32_t>(width * 100);
@@ -215,7 +215,7 @@ TEST(SpecialChunkTest, RepeatsValuesOfAnyWidthInWholeBlocks) {
       CompressionOptions options = ItemsOf(static_cast<int32_t>(width));
       options.blocksize = blocksize;
       const auto chunk = MakeSpecialChunk(SpecialValue::kRepeat, nbytes, value, options);
-      ASSERT_TRUE(chunk.ok()) << chunk.status();
+      ASSERT_TRUE(IsOk(chunk));
       EXPECT_EQ(Int32At(*chunk, 8) % static_cast<int32_t>(width), 0);
       const std::vector<std::byte> decoded = Decoded(*chunk);
       for (size_t i = 0; i < decoded.size(); i += width) {
@@ -226,7 +226,7 @@ TEST(SpecialChunkTest, RepeatsValuesOfAnyWidthInWholeBlocks) {
   }
 }
 
-TEST(SpecialChunkTest, HasWholeNansInEachBlock) {
+TEST(SpecialChunkTest, HasCompleteNansInEachBlock) {
   CompressionOptions options = ItemsOf(8);
   for (const int32_t blocksize : {0, 3, 8, 20}) {
     options.blocksize = blocksize;
@@ -247,7 +247,7 @@ TEST(SpecialChunkTest, CanBeReadWheneverItCanBeMade) {
         continue;
       }
       const auto info = InspectChunk(*chunk);
-      ASSERT_TRUE(info.ok()) << info.status();
+      ASSERT_TRUE(IsOk(info));
       EXPECT_EQ(info->nbytes, nbytes);
       EXPECT_EQ(info->special, special);
     }

@@ -68,11 +68,11 @@ TEST(EncoderTest, MakesZerosSpecialUnlessToldNotTo) {
   options.blocksize = 1000;
   const std::vector<std::byte> zeros = Payload(Kind::kZeros, 4000);
   const auto special = Encode(zeros, options, 32);
-  ASSERT_TRUE(special.ok()) << special.status();
+  ASSERT_TRUE(IsOk(special));
   EXPECT_EQ(ToHex(*special), ToHex(Hex("05 01 25 04  a0 0f 00 00  e8 03 00 00  20 00 00 00"
                                        "00 00 00 00 00 01  01 00  00 00 00 00 00 00  00 10")));
   const auto blocks = Encode(zeros, options, 4032, Encoder::Zeros::kBlocks);
-  ASSERT_TRUE(blocks.ok()) << blocks.status();
+  ASSERT_TRUE(IsOk(blocks));
   EXPECT_EQ(blocks->size(), 32u + 4 * 4 + 4 * 4 * 4) << "a run for each stream of each block";
   EXPECT_EQ(InspectChunk(*blocks)->special, SpecialValue::kNone);
   EXPECT_TRUE(KeepsWriterRules(*blocks));
@@ -101,7 +101,7 @@ TEST(EncoderTest, SaysOneForTypesizesThatTheHeaderCannotHold) {
   EXPECT_EQ(info->blocksize, 2000) << "cut by the true typesize";
 }
 
-TEST(EncoderTest, StoresABlockSizeOfWholeItems) {
+TEST(EncoderTest, StoresABlockSizeOfCompleteItems) {
   CompressionOptions options;
   options.typesize = 12;
   options.blocksize = 1000;
@@ -130,7 +130,7 @@ TEST(EncoderTest, DependsOnNoExecutor) {
         options.executor = executor;
         EXPECT_EQ(Compress(payload, options), expected);
         std::vector<std::byte> decoded(payload.size());
-        EXPECT_TRUE(DecompressChunk(expected, decoded, {.executor = executor}).ok());
+        EXPECT_TRUE(IsOk(DecompressChunk(expected, decoded, {.executor = executor})));
         EXPECT_EQ(decoded, payload);
       }
     }
@@ -154,7 +154,7 @@ TEST(EncoderTest, DependsOnNoEarlierCall) {
   options.use_dict = true;
   options.blocksize = 1024;
   const auto encoder = Encoder::Make(options, &pool);
-  ASSERT_TRUE(encoder.ok());
+  ASSERT_TRUE(IsOk(encoder));
   for (const size_t size : {40000, 100, 6000, 40000, 0, 31, 40000}) {
     const std::vector<std::byte> payload = Payload(Kind::kMixed, size);
     std::vector<std::byte> out(MaxCompressedSize(size));
@@ -177,7 +177,7 @@ void ExpectSameInAnyRoom(Bytes payload, const CompressionOptions& options) {
   }
 }
 
-TEST(EncoderTest, DependsOnNoRoom) {
+TEST(EncoderTest, DependsOnNoCapacity) {
   for (const Codec codec : kCodecs) {
     CompressionOptions options;
     options.codec = codec;
@@ -189,7 +189,7 @@ TEST(EncoderTest, DependsOnNoRoom) {
   }
 }
 
-TEST(EncoderTest, DependsOnNoRoomWithDictionary) {
+TEST(EncoderTest, DependsOnNoCapacityWithDictionary) {
   CompressionOptions options;
   options.typesize = 4;
   options.use_dict = true;

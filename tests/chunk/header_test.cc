@@ -36,7 +36,7 @@ absl::StatusOr<Header> ParseWith(std::initializer_list<Edit> edits) {
 
 Header Parsed(std::initializer_list<Edit> edits) {
   const absl::StatusOr<Header> header = ParseWith(edits);
-  EXPECT_TRUE(header.ok()) << header.status();
+  EXPECT_TRUE(IsOk(header));
   return header.value_or(Header());
 }
 
@@ -54,7 +54,7 @@ TEST(ParseHeaderTest, ReadsEveryFieldOfAnExtendedHeader) {
       ParseHeader(Hex("05 01 95 04  40 00 00 00  20 00 00 00  30 00 00 00"
                       "24 03 00 00 00 01  05 07  11 12 13 14 15 16  00 81"
                       "28 00 00 00 2c 00 00 00 00 00 00 00 00 00 00 00"));
-  ASSERT_TRUE(header.ok()) << header.status();
+  ASSERT_TRUE(IsOk(header));
   EXPECT_EQ(header->version, 5);
   EXPECT_TRUE(header->extended);
   EXPECT_FALSE(header->memcpyed);
@@ -97,7 +97,7 @@ TEST(ParseHeaderTest, PutsTheFlagsOfAShortHeaderIntoSlots) {
 
 TEST(ParseHeaderTest, AcceptsVersionsOneToSix) {
   for (const std::string_view version : {"01", "02", "03", "04", "05", "06"}) {
-    EXPECT_TRUE(ParseWith({Version(version)}).ok()) << version;
+    EXPECT_TRUE(IsOk(ParseWith({Version(version)}))) << version;
   }
   EXPECT_TRUE(IsDamage(ParseWith({Version("00")}), "chunk header: version"));
   EXPECT_TRUE(Fails(ParseWith({Version("07")}), absl::StatusCode::kUnimplemented,
@@ -117,12 +117,12 @@ TEST(ParseHeaderTest, RefusesEveryTruncation) {
 
 TEST(ParseHeaderTest, BelievesTheAvailableBytesNotTheSpan) {
   const std::vector<std::byte> chunk = Hex(kRegular);
-  EXPECT_TRUE(ParseHeader(Bytes(chunk).first(32), 40).ok());
+  EXPECT_TRUE(IsOk(ParseHeader(Bytes(chunk).first(32), 40)));
   EXPECT_TRUE(
       IsDamage(ParseHeader(Bytes(chunk).first(32), 39), "cbytes: expected 32 to 39, got 40"));
 }
 
-TEST(ParseHeaderTest, IgnoresBytesBehindTheChunk) {
+TEST(ParseHeaderTest, IgnoresBytesAfterTheChunk) {
   std::vector<std::byte> chunk = Hex(kRegular);
   chunk.resize(1000);
   EXPECT_EQ(ParseHeader(chunk)->cbytes, 40);
@@ -134,7 +134,7 @@ TEST(ParseHeaderTest, RefusesFieldsOutOfRange) {
   for (const std::string_view size : {"00 00 00 00", "ff ff ff ff", "01 00 00 20", "01 f0 ff 1f"}) {
     EXPECT_TRUE(IsDamage(ParseWith({BlockSize(size)}), "chunk header: blocksize")) << size;
   }
-  EXPECT_TRUE(ParseWith({BlockSize("00 f0 ff 1f")}).ok()) << "the largest block size";
+  EXPECT_TRUE(IsOk(ParseWith({BlockSize("00 f0 ff 1f")}))) << "the largest block size";
   for (const std::string_view size :
        {"00 00 00 00", "0f 00 00 00", "1f 00 00 00", "29 00 00 00", "ff ff ff 7f", "ff ff ff ff"}) {
     EXPECT_TRUE(IsDamage(ParseWith({Cbytes(size)}), "chunk header: cbytes")) << size;
@@ -160,35 +160,35 @@ TEST(ParseHeaderTest, ChecksTheWidthOfARepeatedValue) {
     const auto chunk = With(kRegular, {Special("30"), Nbytes(nbytes), Cbytes(cbytes)});
     return ParseHeader(Bytes(chunk).first(32), available);
   };
-  EXPECT_TRUE(parse("40 00 00 00", "28 00 00 00", 40).ok());
+  EXPECT_TRUE(IsOk(parse("40 00 00 00", "28 00 00 00", 40)));
   const std::string_view refusal = "chunk header: a value of";
   EXPECT_TRUE(IsDamage(parse("40 00 00 00", "20 00 00 00", 40), refusal)) << "no value";
   EXPECT_TRUE(IsDamage(parse("04 00 00 00", "28 00 00 00", 40), refusal)) << "wider than nbytes";
   EXPECT_TRUE(IsDamage(parse("00 00 00 00", "28 00 00 00", 40), refusal)) << "nothing to fill";
   EXPECT_TRUE(IsDamage(parse("41 00 00 00", "28 00 00 00", 40), refusal)) << "no multiple";
   // The widest value is 536866816 bytes.
-  EXPECT_TRUE(parse("00 f0 ff 1f", "20 f0 ff 1f", INT32_MAX).ok());
+  EXPECT_TRUE(IsOk(parse("00 f0 ff 1f", "20 f0 ff 1f", INT32_MAX)));
   EXPECT_TRUE(IsDamage(parse("01 f0 ff 1f", "21 f0 ff 1f", INT32_MAX), refusal)) << "too wide";
 }
 
-TEST(ParseHeaderTest, WantsWholeItemsOfNansAndUninitialised) {
-  EXPECT_TRUE(ParseWith({Special("20")}).ok());
-  EXPECT_TRUE(ParseWith({Special("40")}).ok());
+TEST(ParseHeaderTest, WantsCompleteItemsOfNansAndUninitialised) {
+  EXPECT_TRUE(IsOk(ParseWith({Special("20")})));
+  EXPECT_TRUE(IsOk(ParseWith({Special("40")})));
   const Edit odd = Nbytes("41 00 00 00");
   EXPECT_TRUE(IsDamage(ParseWith({odd, Special("20")}), "chunk header: nbytes 65"));
   EXPECT_TRUE(IsDamage(ParseWith({odd, Special("40")}), "chunk header: nbytes 65"));
-  EXPECT_TRUE(ParseWith({odd, Special("10")}).ok()) << "zeros need no whole items";
+  EXPECT_TRUE(IsOk(ParseWith({odd, Special("10")}))) << "zeros need no whole items";
 }
 
-TEST(ParseHeaderTest, WantsAPlainCopyToFillTheChunk) {
-  EXPECT_TRUE(ParseWith({Flags("07"), Nbytes("08 00 00 00")}).ok());
+TEST(ParseHeaderTest, WantsAMemcpyedPayloadToFillTheChunk) {
+  EXPECT_TRUE(IsOk(ParseWith({Flags("07"), Nbytes("08 00 00 00")})));
   EXPECT_TRUE(IsDamage(ParseWith({Flags("07"), Nbytes("07 00 00 00")}), "in cbytes 40"));
   EXPECT_TRUE(IsDamage(ParseWith({Flags("07"), Nbytes("09 00 00 00")}), "in cbytes 40"));
 }
 
 TEST(ParseHeaderTest, WantsRoomForTheBlockPositions) {
   const auto two_blocks = ParseWith({BlockSize("20 00 00 00")});
-  ASSERT_TRUE(two_blocks.ok());
+  ASSERT_TRUE(IsOk(two_blocks));
   EXPECT_EQ(two_blocks->nblocks(), 2);
   EXPECT_TRUE(IsDamage(ParseWith({BlockSize("10 00 00 00")}), "chunk header: cbytes 40"));
   EXPECT_TRUE(IsDamage(ParseWith({Nbytes("ff ff ff 7f"), BlockSize("01 00 00 00")}),
@@ -204,7 +204,7 @@ TEST(ParseHeaderTest, ClampsTheBlockSizeToThePayload) {
   EXPECT_EQ(Parsed({BlockSize("02 00 00 00"), Flags2("01")}).blocksize, 2) << "a count there";
 }
 
-TEST(ParseHeaderTest, RoundsTheBlockSizeDownToWholeItemsSinceVersionFive) {
+TEST(ParseHeaderTest, RoundsTheBlockSizeDownToCompleteItemsSinceVersionFive) {
   const Edit odd = BlockSize("23 00 00 00");
   EXPECT_EQ(Parsed({odd}).blocksize, 32);
   EXPECT_EQ(Parsed({odd, Version("04")}).blocksize, 35);
@@ -214,7 +214,7 @@ TEST(ParseHeaderTest, RoundsTheBlockSizeDownToWholeItemsSinceVersionFive) {
       << "less than an item is not rounded";
 }
 
-TEST(ParseHeaderTest, ForgetsTheDictionaryOfAPlainCopy) {
+TEST(ParseHeaderTest, ForgetsTheDictionaryOfAMemcpyedChunk) {
   EXPECT_TRUE(Parsed({Special("01")}).has_dict);
   EXPECT_FALSE(Parsed({Special("01"), Flags("37"), Nbytes("08 00 00 00")}).has_dict);
 }
@@ -267,7 +267,7 @@ TEST(StoreHeaderTest, IsUndoneByParsing) {
     std::array<std::byte, kHeaderSize> bytes;
     StoreHeader(header, bytes);
     const auto parsed = ParseHeader(bytes, 1000);
-    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    ASSERT_TRUE(IsOk(parsed));
     EXPECT_EQ(parsed->filters, header.filters);
     EXPECT_EQ(parsed->nbytes, header.nbytes);
     EXPECT_EQ(parsed->blocksize, header.blocksize);
@@ -286,7 +286,7 @@ TEST(StoreHeaderTest, WritesDeltaAlsoIntoTheFlags) {
   EXPECT_EQ(bytes[2], std::byte{0x0D});
 }
 
-TEST(CodecOfTest, TellsTheTwoNumberingsApart) {
+TEST(CodecOfTest, KeepsTheTwoNumberingsApart) {
   EXPECT_EQ(FormatCodeOf(Codec::kBloscLz), 0);
   EXPECT_EQ(FormatCodeOf(Codec::kLz4), 1);
   EXPECT_EQ(FormatCodeOf(Codec::kLz4Hc), 1);

@@ -8,6 +8,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/chunk/header.h"
+#include "tests/support/status.h"
 
 namespace cairn::chunk {
 namespace {
@@ -31,7 +32,7 @@ CompressionOptions Options() {
 std::vector<std::byte> Compress(Bytes raw, const CompressionOptions& options = Options()) {
   std::vector<std::byte> out(MaxCompressedSize(raw.size()));
   const absl::StatusOr<size_t> size = CompressChunk(raw, options, out);
-  EXPECT_TRUE(size.ok()) << size.status();
+  EXPECT_TRUE(IsOk(size));
   out.resize(size.value_or(0));
   return out;
 }
@@ -77,7 +78,7 @@ TEST(JoinBlocksTest, RefusesBlocksThatDecodeWithoutTheirFilters) {
   EXPECT_EQ(JoinBlocks(chunk, 2, other), std::nullopt);
 }
 
-TEST(JoinBlocksTest, KeepsWholeBlocksOnly) {
+TEST(JoinBlocksTest, KeepsCompleteBlocksOnly) {
   const std::vector<std::byte> chunk = Compress(kRaw);
   EXPECT_EQ(JoinBlocks(chunk, 6, chunk), std::nullopt);
   EXPECT_EQ(JoinBlocks(chunk, 7, chunk), std::nullopt);

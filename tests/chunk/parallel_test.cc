@@ -76,7 +76,7 @@ TEST(ForEachBlockTest, VisitsEachBlockOfTheRangeOnce) {
   for (const auto& executor : Executors()) {
     WorkspacePool pool;
     Recorder task(10);
-    ASSERT_TRUE(ForEachBlock({.first = 3, .last = 9}, executor.get(), pool, task).ok());
+    ASSERT_TRUE(IsOk(ForEachBlock({.first = 3, .last = 9}, executor.get(), pool, task)));
     EXPECT_EQ(task.visits(), (std::vector<int>{0, 0, 0, 1, 1, 1, 1, 1, 1, 0}));
   }
 }
@@ -85,10 +85,10 @@ TEST(ForEachBlockTest, PreparesAWorkspaceForEachWorkerNotForEachBlock) {
   WorkspacePool pool;
   Recorder task(100);
   ReverseExecutor executor(3);
-  ASSERT_TRUE(ForEachBlock({.first = 0, .last = 100}, &executor, pool, task).ok());
+  ASSERT_TRUE(IsOk(ForEachBlock({.first = 0, .last = 100}, &executor, pool, task)));
   EXPECT_LE(task.prepared(), 3);
   Recorder alone(100);
-  ASSERT_TRUE(ForEachBlock({.first = 0, .last = 100}, nullptr, pool, alone).ok());
+  ASSERT_TRUE(IsOk(ForEachBlock({.first = 0, .last = 100}, nullptr, pool, alone)));
   EXPECT_EQ(alone.prepared(), 1);
 }
 
@@ -130,7 +130,7 @@ TEST(ForEachBlockTest, DoesNothingForAnEmptyRange) {
   for (const auto& executor : Executors()) {
     WorkspacePool pool;
     Recorder task(10);
-    EXPECT_TRUE(ForEachBlock({.first = 4, .last = 4}, executor.get(), pool, task).ok());
+    EXPECT_TRUE(IsOk(ForEachBlock({.first = 4, .last = 4}, executor.get(), pool, task)));
     EXPECT_EQ(task.visits(), std::vector<int>(10));
   }
 }

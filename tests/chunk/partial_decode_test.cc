@@ -46,13 +46,13 @@ void ExpectEveryPartReads(Bytes chunk, int32_t typesize) {
   DecodeContext context;
   context.pool = &pool;
   Decoder decoder;
-  ASSERT_EQ(decoder.Open(chunk, context), absl::OkStatus());
+  ASSERT_TRUE(IsOk(decoder.Open(chunk, context)));
   std::vector<std::byte> whole(static_cast<size_t>(decoder.nbytes()));
-  ASSERT_EQ(decoder.Decode(whole), absl::OkStatus());
+  ASSERT_TRUE(IsOk(decoder.Decode(whole)));
   Workspace workspace;
   const auto expect = [&](int64_t begin, size_t size) {
     std::vector<std::byte> part(size, std::byte{0xEE});
-    ASSERT_EQ(decoder.DecodeRange(begin, part, workspace), absl::OkStatus()) << begin;
+    ASSERT_TRUE(IsOk(decoder.DecodeRange(begin, part, workspace))) << begin;
     ASSERT_TRUE(std::ranges::equal(part, Bytes(whole).subspan(static_cast<size_t>(begin), size)))
         << begin << " + " << size;
   };
@@ -67,7 +67,7 @@ void ExpectEveryPartReads(Bytes chunk, int32_t typesize) {
   }
 }
 
-TEST(PartialDecodeTest, EveryItemReadsAsInTheWholeChunk) {
+TEST(PartialDecodeTest, EveryItemReadsAsInAFullDecode) {
   for (const Codec codec : kCodecs) {
     for (const std::vector<FilterStage>& filters : kPipelines) {
       for (const SplitMode split : {SplitMode::kAlways, SplitMode::kNever}) {
@@ -80,7 +80,7 @@ TEST(PartialDecodeTest, EveryItemReadsAsInTheWholeChunk) {
           options.blocksize = 1024;
           options.split_mode = split;
           options.filters = filters;
-          // The last block is short, and not even whole items.
+          // The last block is short, and not even complete items.
           const auto chunk = Compress(Payload(kind, 3 * 1024 + 333, one.typesize), options);
           ASSERT_NO_FATAL_FAILURE(ExpectEveryPartReads(chunk, one.typesize));
         }
@@ -89,7 +89,7 @@ TEST(PartialDecodeTest, EveryItemReadsAsInTheWholeChunk) {
   }
 }
 
-TEST(PartialDecodeTest, EveryTypesizeReadsAsInTheWholeChunk) {
+TEST(PartialDecodeTest, EveryTypesizeReadsAsInAFullDecode) {
   for (const int32_t typesize : {1, 2, 3, 5, 8, 12, 16, 17, 64}) {
     for (const Filter filter : {Filter::kShuffle, Filter::kBitShuffle}) {
       SCOPED_TRACE(absl::StrCat("typesize ", typesize, " filter ", static_cast<int>(filter)));
@@ -105,7 +105,7 @@ TEST(PartialDecodeTest, EveryTypesizeReadsAsInTheWholeChunk) {
   }
 }
 
-TEST(PartialDecodeTest, WithADictionaryPartsReadAsInTheWholeChunk) {
+TEST(PartialDecodeTest, WithADictionaryPartsReadAsInAFullDecode) {
   CompressionOptions options;
   options.typesize = 4;
   options.blocksize = 4096;

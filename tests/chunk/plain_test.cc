@@ -31,7 +31,7 @@ TEST(PlainChunkTest, GivesItsPayloadInPlaceAndDecoded) {
     EXPECT_EQ(Decoded(chunk), payload);
     chunk.resize(chunk.size() + 7);
     const auto place = PlainPayload(chunk);
-    ASSERT_TRUE(place.ok()) << place.status();
+    ASSERT_TRUE(IsOk(place));
     EXPECT_EQ(ToVector(*place), payload);
     EXPECT_EQ(place->data(), chunk.data() + 32);
   }
@@ -47,7 +47,7 @@ TEST(PlainZerosTest, DecodesToZeros) {
 
 TEST(PlainZerosTest, ReachesTheLargestPayload) {
   const auto info = InspectChunk(PlainZeros(kMaxChunkBytes));
-  ASSERT_TRUE(info.ok()) << info.status();
+  ASSERT_TRUE(IsOk(info));
   EXPECT_EQ(info->nbytes, kMaxChunkBytes);
 }
 

@@ -7,6 +7,7 @@
 #include "engine/base/bytes.h"
 #include "tests/chunk/test_chunks.h"
 #include "tests/support/hex.h"
+#include "tests/support/status.h"
 
 namespace cairn::chunk {
 namespace {
@@ -23,7 +24,7 @@ CompressionOptions SmallBlocks(int32_t typesize, std::vector<FilterStage> filter
 std::vector<std::byte> DecodedOverNoise(Bytes chunk) {
   std::vector<std::byte> decoded(static_cast<size_t>(InspectChunk(chunk)->nbytes), std::byte{0xA5});
   const absl::Status status = DecompressChunk(chunk, decoded);
-  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(IsOk(status));
   return decoded;
 }
 
@@ -46,7 +47,7 @@ TEST(ChunkReferenceDefectsTest, DeltaAmongManyFiltersLosesNothing) {
   }
 }
 
-TEST(ChunkReferenceDefectsTest, TailsOfDeltaBlocksThatAreNoWholeUnitAreCopied) {
+TEST(ChunkReferenceDefectsTest, IncompleteUnitsAtTheEndOfDeltaBlocksAreCopied) {
   for (const int32_t typesize : {2, 4, 8, 24}) {
     for (const size_t tail : {size_t{1}, static_cast<size_t>(typesize) - 1}) {
       SCOPED_TRACE(testing::Message() << "typesize " << typesize << ", tail of " << tail);
@@ -59,7 +60,7 @@ TEST(ChunkReferenceDefectsTest, TailsOfDeltaBlocksThatAreNoWholeUnitAreCopied) {
   }
 }
 
-TEST(ChunkReferenceDefectsTest, TailsOfTruncatedBlocksThatAreNoWholeItemAreCopied) {
+TEST(ChunkReferenceDefectsTest, IncompleteItemsAtTheEndOfTruncatedBlocksAreCopied) {
   for (const Filter filter : {Filter::kTruncPrec, Filter::kIntTrunc}) {
     SCOPED_TRACE(static_cast<int>(filter));
     const std::vector<std::byte> payload = Payload(Kind::kCounter, 4803, 4);
@@ -77,13 +78,13 @@ TEST(ChunkReferenceDefectsTest, ItemsOfDeltaChunksAreReadInEveryBlock) {
       Compress(payload, SmallBlocks(4, {{Filter::kDelta}, {Filter::kShuffle}}));
   for (int64_t start = 0; start + 7 <= 1200; start += 59) {
     std::vector<std::byte> items(28);
-    ASSERT_TRUE(DecompressItems(chunk, start, items).ok());
+    ASSERT_TRUE(IsOk(DecompressItems(chunk, start, items)));
     EXPECT_EQ(items, ToVector(Bytes(payload).subspan(static_cast<size_t>(4 * start), 28))) << start;
   }
 }
 
 // 16 items of two bytes and one byte more, stored raw.
-TEST(ChunkReferenceDefectsTest, BytesBehindTheItemsOfAnOldBitshuffledBlockAreCopied) {
+TEST(ChunkReferenceDefectsTest, BytesAfterTheItemsOfAnOldBitshuffledBlockAreCopied) {
   const std::vector<std::byte> chunk =
       Hex("02 01 14 02  21 00 00 00  21 00 00 00  39 00 00 00  14 00 00 00  21 00 00 00"
           "aa aa cc cc f0 f0 00 ff 00 00 00 00 00 00 00 00"

@@ -7,13 +7,14 @@
 #include "engine/base/bytes.h"
 #include "tests/chunk/test_chunks.h"
 #include "tests/support/hex.h"
+#include "tests/support/status.h"
 
 namespace cairn::chunk {
 namespace {
 
 constexpr int32_t kTypesizes[] = {1,  2,  3,  4,  5,  6,  7,  8,   9,   10,  11,
                                   12, 13, 14, 15, 16, 17, 24, 255, 256, 1000};
-// Around the smallest payload that is coded, one block, several blocks, and odd tails.
+// Around the smallest payload that is coded, one block, several blocks, and odd remainders.
 constexpr size_t kSizes[] = {0, 1, 31, 32, 33, 500, 1024, 1025, 4096, 5003};
 constexpr SplitMode kSplitModes[] = {SplitMode::kAlways, SplitMode::kNever,
                                      SplitMode::kForwardCompat};
@@ -53,7 +54,7 @@ void ExpectRoundTrip(Bytes payload, const CompressionOptions& options) {
   ASSERT_LE(chunk.size(), payload.size() + 32) << what;
   ASSERT_TRUE(KeepsWriterRules(chunk)) << what;
   const auto decoded = Decompress(chunk);
-  ASSERT_TRUE(decoded.ok()) << what << ": " << decoded.status();
+  ASSERT_TRUE(IsOk(decoded)) << what << ": " << decoded.status();
   ASSERT_TRUE(*decoded == ToVector(payload)) << what;
 }
 
@@ -156,7 +157,7 @@ TEST_P(DictionaryRoundTripTest, PaysForSmallBlocks) {
   ExpectRoundTrip(payload, options);
 }
 
-TEST_P(DictionaryRoundTripTest, LeavesTheDictionaryOutOfPlainCopies) {
+TEST_P(DictionaryRoundTripTest, LeavesTheDictionaryOutOfMemcpyedChunks) {
   CompressionOptions options;
   options.codec = GetParam();
   options.use_dict = true;
@@ -167,7 +168,7 @@ TEST_P(DictionaryRoundTripTest, LeavesTheDictionaryOutOfPlainCopies) {
   ExpectRoundTrip(payload, options);
 }
 
-TEST(LossyRoundTripTest, TruncatesOnceAndKeepsTheTail) {
+TEST(LossyRoundTripTest, TruncatesOnceAndKeepsTheIncompleteItem) {
   for (const Filters& filters : {Filters{{Filter::kTruncPrec, 10}, {Filter::kShuffle}},
                                  Filters{{Filter::kDelta}, {Filter::kIntTrunc, 16}}}) {
     CompressionOptions options;

@@ -19,7 +19,7 @@ SpecialContent Valueless(SpecialValue kind, int32_t typesize = 1) {
 std::string Filled(const SpecialContent& content, int64_t begin, size_t size) {
   std::vector<std::byte> dst(size, std::byte{0xEE});
   const absl::Status status = FillSpecial(content, begin, dst);
-  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(IsOk(status));
   return ToHex(dst);
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/bytes.h"
+#include "tests/support/status.h"
 
 namespace cairn::chunk {
 
@@ -67,7 +68,7 @@ std::vector<std::byte> Payload(Kind kind, size_t size, int32_t typesize) {
 std::vector<std::byte> Compress(Bytes payload, const CompressionOptions& options) {
   std::vector<std::byte> chunk(MaxCompressedSize(payload.size()));
   const absl::StatusOr<size_t> size = CompressChunk(payload, options, chunk);
-  EXPECT_TRUE(size.ok()) << size.status();
+  EXPECT_TRUE(IsOk(size));
   chunk.resize(size.value_or(0));
   chunk.shrink_to_fit();
   return chunk;
@@ -79,7 +80,7 @@ std::vector<std::byte> CompressBlocks(std::span<const Bytes> blocks,
   for (const Bytes block : blocks) nbytes += block.size();
   std::vector<std::byte> chunk(MaxVlCompressedSize(nbytes, blocks.size()));
   const absl::StatusOr<size_t> size = CompressVlBlocks(blocks, options, chunk);
-  EXPECT_TRUE(size.ok()) << size.status();
+  EXPECT_TRUE(IsOk(size));
   chunk.resize(size.value_or(0));
   chunk.shrink_to_fit();
   return chunk;
@@ -96,7 +97,7 @@ absl::StatusOr<std::vector<std::byte>> Decompress(Bytes chunk, const Registry* r
 
 std::vector<std::byte> Decoded(Bytes chunk, const Registry* registry) {
   absl::StatusOr<std::vector<std::byte>> payload = Decompress(chunk, registry);
-  EXPECT_TRUE(payload.ok()) << payload.status();
+  EXPECT_TRUE(IsOk(payload));
   return payload.ok() ? *std::move(payload) : std::vector<std::byte>();
 }
 
@@ -104,7 +105,7 @@ testing::AssertionResult KeepsWriterRules(Bytes chunk) {
   const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk);
   if (!info.ok()) return testing::AssertionFailure() << info.status();
   if (testing::AssertionResult header = KeepsHeaderRules(chunk, *info); !header) return header;
-  if (info->memcpyed && chunk[0x1F] != std::byte{0}) return Breaks("flags of a plain copy", -1);
+  if (info->memcpyed && chunk[0x1F] != std::byte{0}) return Breaks("flags of a memcpyed chunk", -1);
   if (info->vlblocks || info->nblocks == 0) return testing::AssertionSuccess();
   size_t at = 32 + 4 * static_cast<size_t>(info->nblocks);
   if (info->has_dict) at += 4 + static_cast<size_t>(Int32At(chunk, at));
@@ -121,7 +122,7 @@ testing::AssertionResult KeepsWriterRules(Bytes chunk) {
       at = *end;
     }
   }
-  return at == chunk.size() ? testing::AssertionSuccess() : Breaks("bytes behind the end", -1);
+  return at == chunk.size() ? testing::AssertionSuccess() : Breaks("bytes after the end", -1);
 }
 
 }  // namespace cairn::chunk

@@ -40,7 +40,7 @@ absl::StatusOr<std::vector<std::byte>> Decompress(Bytes chunk, const Registry* r
 std::vector<std::byte> Decoded(Bytes chunk, const Registry* registry = nullptr);
 
 // What other decoders rely on in a chunk that a modern encoder wrote: header fields, a usable block
-// size, blocks packed in order behind positions and dictionary, streams in one of the legal forms
+// size, blocks packed in order after positions and dictionary, streams in one of the legal forms
 // and never larger than what they stand for.
 testing::AssertionResult KeepsWriterRules(Bytes chunk);
 

@@ -100,16 +100,16 @@ class Acknowledged(Log):
         self.send(tool, 3 * ITEM + 3)
         out, err = self.ends(tool, 1)
         self.assertEqual(out, b"committed 2\ncommitted 3\n")
-        self.assertRegex(err, r"\Acairn: f\.b2frame: standard input ends with 3 bytes of an item [^\n]+\n\Z")
+        self.assertRegex(err, r"\Acairn: f\.b2frame: standard input ends with 3 bytes of an incomplete item; [^\n]+\n\Z")
         self.holds(3 * ITEM)
         self.assertEqual(self.info(self.frame)["journal_size"], 0)
 
-    def test_nobody_reads_the_acknowledgements(self):
+    def test_acknowledgements_that_are_not_read(self):
         tool = self.append(1, "--ack")
         tool.stdout.close()
         self.send(tool, ITEM)
         self.assertEqual(tool.wait(60), 1)
-        self.assertRegex(tool.stderr.read().decode(), r"\Acairn: f\.b2frame: nobody reads .* 1 items? .*\n\Z")
+        self.assertRegex(tool.stderr.read().decode(), r"\Acairn: f\.b2frame: standard output was closed; 1 items? .*\n\Z")
         self.holds(ITEM)
 
     def test_sparse_frames(self):
@@ -156,7 +156,7 @@ class Killed(Log):
                 acknowledged = 30 * 150 * ITEM
                 self.holds(acknowledged)
                 self.assertGreater(self.info(self.frame)["journal_size"], 0)
-                self.assertIn(b"only Cairn sees", self.ok("info", self.frame))
+                self.assertIn(b"only Cairn reads", self.ok("info", self.frame))
                 self.assertIn(b"30 commits", self.ok("recover", self.frame))
                 self.assertEqual(self.info(self.frame)["journal_size"], 0)
                 self.assertNotIn(b"journal", self.ok("info", self.frame))

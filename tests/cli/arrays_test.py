@@ -132,8 +132,8 @@ class Arrays(CliTest):
 
     def test_pack_refuses_what_is_no_array(self):
         for content, words, part in [
-            (bytes(19), ["--shape", "4,5"], "has 19 bytes, an array of 4 x 5 items needs 20"),
-            (bytes(21), ["--shape", "4,5"], "has more bytes, an array of 4 x 5 items needs 20"),
+            (bytes(19), ["--shape", "4,5"], "has 19 bytes, but an array of 4 x 5 items needs 20"),
+            (bytes(21), ["--shape", "4,5"], "has more bytes, but an array of 4 x 5 items needs 20"),
             (bytes(20), ["--shape", "4,-5"], "--shape"),
             (bytes(20), ["--shape", "4,5", "--chunk-shape", "0,5"], "--chunk-shape"),
             (bytes(20), ["--shape", "4,5", "--chunk-shape", "2"], "dimensions"),

@@ -36,7 +36,7 @@ def _end(tool):
         try:
             stream.close()
         except BrokenPipeError:
-            pass  # bytes that nobody took
+            pass  # bytes that were not read
 
 
 class CliTest(unittest.TestCase):

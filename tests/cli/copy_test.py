@@ -46,7 +46,7 @@ class AsTheyAre(Copy):
         info = self.copy(frame)
         self.assertEqual((info["nchunks"], info["typesize"], info["metalayers"]), (0, 4, {"unit": "4b"}))
 
-    def test_dead_bytes_stay_behind(self):
+    def test_dead_bytes_stay(self):
         frame = self.pack(sample(1000), "--chunk-size", CHUNK)
         self.ok("append", frame, "--quiet", stdin=noise(10_000))
         self.assertGreater(self.info(frame)["dead_bytes"], 0)
@@ -166,7 +166,7 @@ class Sparse(Copy):
             self.assertIn("own copy", self.fails(1, "copy", "s", "s", "--force", *args))
         self.assertEqual(self.ok("cat", "s"), self.data)
 
-    def test_edits_leave_no_file_behind(self):
+    def test_edits_leave_no_other_file(self):
         chunks = [self.data[i : i + CHUNK] for i in range(0, 50_000, CHUNK)]
         self.ok("chunk", "update", "s", 0, "--quiet", stdin=noise(CHUNK))
         self.ok("chunk", "delete", "s", 1, 2, "--quiet")

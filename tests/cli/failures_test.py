@@ -196,7 +196,7 @@ class Damage(CliTest):
         self.assertEqual((broken["verdict"], "error" in broken), ("damaged", True))
 
     def verify_unread(self, *frames):
-        """Runs verify, whose output nobody reads."""
+        """Runs verify, whose output is not read."""
         reader, writer = os.pipe()
         os.close(reader)
         with os.fdopen(writer, "wb") as output:
@@ -266,7 +266,7 @@ class Bounds(CliTest):
             with self.subTest(size=size):
                 self.assertEqual(len(self.ok("cat", frame, "--max-bytes", size, *args)), size)
                 message = self.fails(1, "cat", frame, "--max-bytes", size - 1, *args)
-                self.assertIn(f"{size} bytes pass --max-bytes {size - 1}", message)
+                self.assertIn(f"{size} bytes are more than --max-bytes {size - 1}", message)
         self.assertEqual(self.run_tool("cat", frame, "--max-bytes", 99_999).stdout, b"")
         self.fails(2, "cat", frame, "--max-bytes", 9, "--follow")
 
@@ -275,7 +275,7 @@ class Bounds(CliTest):
         size = 1 << 30
         self.write("bomb", struct.pack("<4B3i15xB", 5, 1, 5, 1, size, 1 << 16, 32, 0x10))
         message = self.fails(1, "decode", "bomb", "--max-bytes", "1MiB")
-        self.assertIn(f"{size} bytes pass --max-bytes 1048576", message)
+        self.assertIn(f"{size} bytes are more than --max-bytes 1048576", message)
         self.assertEqual(self.run_tool("decode", "bomb", "--max-bytes", "1MiB").stdout, b"")
 
     def test_a_few_bytes_that_mean_a_million_chunks(self):
@@ -316,7 +316,7 @@ class Bounds(CliTest):
         os.truncate(self.path(frame), 4096)
         self.receive(tool.stdout, 64 << 20)
         self.assertEqual(tool.wait(60), 1)
-        self.assertRegex(tool.stderr.read().decode(), r"\Acairn: [^\n]+ cut short [^\n]+\n\Z")
+        self.assertRegex(tool.stderr.read().decode(), r"\Acairn: [^\n]+ truncated [^\n]+\n\Z")
 
 
 def _small_files():
@@ -364,7 +364,7 @@ class ProgressBar(CliTest):
             tool = subprocess.Popen([self.tool, "cat", *map(str, args)], cwd=self.dir, stdout=terminal, stderr=terminal)
             os.close(terminal)
             ends.append((tool, master))
-        time.sleep(1.1)  # meanwhile nobody takes the data
+        time.sleep(1.1)  # meanwhile the data is not read
         for tool, master in ends:
             shown = b""
             while len(shown) < 13_000:

@@ -158,7 +158,7 @@ class Changed(Follow):
         # Its only chunk is as large and lies where the other did.
         self.pack(self.data[10_000:], *options)
         time.sleep(1.5)
-        self.assertIn("are others now", self.ends(tool)[1])
+        self.assertIn("are different now", self.ends(tool)[1])
 
 
 class Ending(Follow):
@@ -169,7 +169,7 @@ class Ending(Follow):
                 self.shows(tool, self.data[:10_000])
                 self.assertEqual(self.ends(tool, sent), (b"", ""))
 
-    def test_a_signal_while_nobody_takes_the_data(self):
+    def test_a_signal_while_the_data_is_not_read(self):
         self.frame = self.pack(noise(2_000_000), name="long.b2frame")
         tool = self.follow()
         self.assertEqual(len(self.receive(tool.stdout, 1000)), 1000)

@@ -52,7 +52,7 @@ class FullDisk(CliTest):
 
     def test_chunks_are_deleted_their_space_is_reclaimed_and_more_is_appended(self):
         for args in [[], ["--sparse"], ["--fingerprint", "none"]]:
-            # A chunk file takes a whole page.
+            # A chunk file takes a full page.
             size = (150 if "--sparse" in args else 600) << 10
             with self.subTest(args=args):
                 data = noise(size)

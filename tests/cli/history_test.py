@@ -71,8 +71,8 @@ class States(History):
                 tool.kill()
                 tool.wait()
             states = self.history()
-            batches = [state["nbytes"] for state in states if state["kind"] == "batch"]
-            self.assertEqual(batches, list(range(10_000, 20_001, 2000)))
+            commits = [state["nbytes"] for state in states if state["kind"] == "commit"]
+            self.assertEqual(commits, list(range(10_000, 20_001, 2000)))
             for state in states:
                 self.readable(state)
 
@@ -170,7 +170,7 @@ class Reclaim(History):
         reader = self.start("cat", self.frame, "--generation", old)
         self.assertEqual(self.receive(reader.stdout, 10), data[:10])
         self.assertEqual(self.ok("reclaim", self.frame).decode(),
-                         "f.b2frame: nothing freed: a reader holds an older state\n")  # fmt: skip
+                         "f.b2frame: nothing freed: a reader holds an older generation\n")  # fmt: skip
         self.assertEqual(reader.communicate(timeout=60)[0], data[10:])
         self.assertGreater(json.loads(self.ok("reclaim", self.frame, "--json"))["freed"], 0)
         self.ok("verify", self.frame)

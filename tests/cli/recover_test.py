@@ -1,4 +1,4 @@
-"""Frames that a dead writer or a bad disk left behind."""
+"""Frames that a dead writer or a bad disk left."""
 
 import json
 import os
@@ -30,11 +30,11 @@ class Recover(CliTest):
     def is_well(self):
         before = self.read(self.frame)
         self.assertRegex(self.ok("recover", self.frame).decode(),
-                         r"\Af\.b2frame: generation \d+, all is well\n\Z")  # fmt: skip
+                         r"\Af\.b2frame: generation \d+, nothing to do\n\Z")  # fmt: skip
         self.assertEqual(self.read(self.frame), before)
 
     def leave_a_journal(self):
-        """Two commits of 4,000 bytes behind the checkpoint."""
+        """Two commits of 4,000 bytes after the checkpoint."""
         tool = self.start("append", self.frame, "--commit-every", 1000, "--ack")
         tool.stdin.write(self.data[20_000:28_000])
         tool.stdin.flush()
@@ -47,15 +47,15 @@ class Journal(Recover):
     def test_a_frame_that_is_well(self):
         self.is_well()
 
-    def test_commits_are_folded(self):
+    def test_commits_are_checkpointed(self):
         self.leave_a_journal()
         text = self.ok("recover", self.frame).decode()
         self.assertRegex(text, r"\Af\.b2frame: generation \d+, recovered, \S+ \w+ before, \S+ \w+ now\n"
-                               r"  2 commits behind the checkpoint, generation \d+, folded into a new one\n")
+                               r"  2 commits after the checkpoint of generation \d+, now checkpointed\n")
         self.holds(self.data[:28_000])
         self.is_well()
 
-    def test_commits_behind_damage_are_dropped_only_on_request(self):
+    def test_commits_after_damage_are_dropped_only_on_request(self):
         size = len(self.read(self.frame))
         self.leave_a_journal()
         begin = self.read(self.frame).index(b"CAIRNJNL", size)
@@ -66,7 +66,7 @@ class Journal(Recover):
         self.assertIn("2 commits after generation", self.fails(1, "append", self.frame, "-"))
         self.assertEqual(self.read(self.frame), before)
         dry = self.ok("recover", self.frame, "--drop-stranded", "--dry-run").decode()
-        self.assertRegex(dry, r"\n  2 commits after generation \d+ that cannot be read, since the journal is damaged\n")
+        self.assertRegex(dry, r"\n  2 commits after generation \d+ that cannot be read because the journal is damaged\n")
         self.assertEqual(self.read(self.frame), before)
         dropped = json.loads(self.ok("recover", self.frame, "--drop-stranded", "--json"))
         self.assertEqual((dropped["stranded_commits"], dropped["commits"], dropped["well"]), (2, 0, False))
@@ -76,8 +76,8 @@ class Journal(Recover):
         self.leave_a_journal()
         before = self.read(self.frame)
         text = self.ok("recover", self.frame, "--dry-run").decode()
-        self.assertRegex(text, r"\Af\.b2frame: generation \d+, to be recovered; nothing was changed\n"
-                               r"  2 commits behind the checkpoint, generation \d+\n")
+        self.assertRegex(text, r"\Af\.b2frame: generation \d+, needs recovery; nothing was changed\n"
+                               r"  2 commits after the checkpoint of generation \d+\n")
         self.assertEqual(self.read(self.frame), before)
         self.assertEqual(self.ok("cat", self.frame), self.data[:28_000])
 
@@ -146,12 +146,12 @@ class DamagedJournal(Recover):
                 self.assertIn(shown, self.run_tool(*args).stdout.decode())
         self.assertNotIn(b"cairn recover", self.run_tool("info", self.frame).stdout)
 
-    def test_a_layer_that_is_not_there_may_be_behind_the_damage(self):
+    def test_a_layer_that_is_not_there_may_be_after_the_damage(self):
         self.assertIn("journal: ", self.fails(1, "meta", "get", self.frame, "station"))
 
 
 class DamagedTrailer(Recover):
-    """Without it nothing tells that a chunk is damaged which is a plain copy of its data."""
+    """Without it damage of a memcpyed chunk goes unseen."""
 
     def setUp(self):
         super().setUp()
@@ -178,7 +178,7 @@ class DamagedTrailer(Recover):
 
     def test_what_is_told_of_it_is_told_as_damage(self):
         for shown, *args in [
-            ("damaged: chunks are not checked", "info", self.frame),
+            ("damaged: chunks are read unchecked", "info", self.frame),
             ('"trailer_damaged": true', "info", self.frame, "--json"), ("checkpoint", "history", self.frame),
             ("unit", "meta", "ls", self.frame), ("K\n", "meta", "get", self.frame, "unit", "--fixed"),
             ("", "meta", "get", self.frame, "station"),
@@ -205,10 +205,10 @@ class Header(Recover):
         before = self.read(self.frame)
         self.fails(1, "cat", self.frame)
         text = self.ok("recover", self.frame, "--dry-run").decode()
-        self.assertIn("the header cannot be used", text)
+        self.assertIn("the header is unusable and would be restored", text)
         self.assertEqual(self.read(self.frame), before)
         text = self.ok("recover", self.frame).decode()
-        self.assertRegex(text, r"\n  the header cannot be used and became the one of generation \d+, from its trailer\n")
+        self.assertRegex(text, r"\n  the header is unusable and was restored from the trailer of generation \d+\n")
         self.holds(whole)
         self.is_well()
 

@@ -29,7 +29,7 @@ class Order(CliTest):
 
 
 class NoFrames(CliTest):
-    """A file may be somebody's data."""
+    """A file may be a user's data."""
 
     def setUp(self):
         super().setUp()
@@ -42,7 +42,7 @@ class NoFrames(CliTest):
             for command in ["pack", "copy"]:
                 with self.subTest(name=name, command=command, args=args):
                     message = self.fails(1, command, self.frame, name, *args)
-                    self.assertRegex(message, f"\\Acairn: {name}: exists and is no frame")
+                    self.assertRegex(message, f"\\Acairn: {name}: exists and is not a frame")
         self.fails(1, "recover", "--salvage", self.frame, name)
         self.assertEqual(self.files(), before)
 
@@ -53,7 +53,7 @@ class NoFrames(CliTest):
             self.stays(name)
             self.assertEqual(self.read(name), content)
 
-    def test_files_behind_links_stay(self):
+    def test_targets_of_links_stay(self):
         self.write("raw", b"data")
         os.symlink("raw", self.path("link"))
         self.stays("link")
@@ -80,7 +80,7 @@ class NoFrames(CliTest):
                 tool.stdin.write(b"items")
                 tool.stdin.close()
                 self.assertEqual(tool.wait(60), 1)
-                self.assertIn(b"late: exists and is no frame", tool.stderr.read())
+                self.assertIn(b"late: exists and is not a frame", tool.stderr.read())
                 self.assertEqual((self.read("late"), self.files()), (b"data", ["late", "new"]))
                 os.remove(self.path("late"))
 
@@ -108,7 +108,7 @@ class Frames(CliTest):
         self.write("directory/chunks.b2frame", noise(500))
         self.is_replaced("directory")
 
-    def test_behind_links(self):
+    def test_through_links(self):
         os.symlink(self.pack(b"old"), self.path("link"))
         self.is_replaced("link")
         self.assertEqual(self.ok("cat", "f.b2frame"), b"new")

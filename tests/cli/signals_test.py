@@ -1,4 +1,4 @@
-"""What a signal leaves behind: nothing of a frame that was not whole."""
+"""What a signal leaves: no frame that is incomplete, and no temporary file."""
 
 import os
 import signal
@@ -80,6 +80,14 @@ class Others(Signals):
                 # It is done soon, perhaps before the signal comes.
                 self.assertTrue(any(self.is_ended(number, "compact", frame) for _ in range(100)))
                 self.assertEqual(self.ok("cat", frame), data)
+
+    def test_salvage_leaves_nothing(self):
+        frame = self.pack(noise(4 << 20), "--chunk-size", 16, "--typesize", 16, "--fingerprint", "none")
+        for number in SIGNALS:
+            with self.subTest(signal=number):
+                # It is done soon, perhaps before the signal comes.
+                self.assertTrue(any(self.is_ended(number, "recover", "--salvage", frame, f"saved{i}")
+                                    for i in range(100)))  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ class Usage(CliTest):
             ("unexpected argument 'more'; see 'cairn pack --help'", "pack", "in", "f", "more"),
             ("OUT is required; see 'cairn pack --help'", "pack", "in"),
             ("--ack requires --commit-every; see 'cairn append --help'", "append", "f", "--ack"),
-            ("--wait: 'x' is no number of seconds from 0 to 1000000000; see 'cairn append --help'",
+            ("--wait: 'x' is not a number of seconds from 0 to 1000000000; see 'cairn append --help'",
              "append", "f", "--wait", "x"),
         ]:  # fmt: skip
             with self.subTest(args=args):
@@ -176,7 +176,7 @@ class Items(CliTest):
             for args in [[], ["--sparse"]]:
                 with self.subTest(source=source, args=args):
                     message = self.fails(2, "pack", source, "f", "--typesize", 4, *args, stdin=stdin)
-                    self.assertIn("20001 bytes are no whole number of items of 4 bytes; --allow-partial", message)
+                    self.assertIn("20001 bytes are not a whole number of items of 4 bytes; --allow-partial", message)
                     self.assertEqual(self.files(), ["in"])
         self.ok("pack", "in", "f", "--typesize", 3)
         self.ok("pack", "in", "f", "--typesize", 4, "--allow-partial", "--force")
@@ -188,13 +188,13 @@ class Items(CliTest):
             for source, stdin in [("in", b""), ("-", self.data)]:
                 with self.subTest(args=args, source=source):
                     message = self.fails(2, "append", frame, source, stdin=stdin)
-                    self.assertIn("20001 bytes are no whole number of items of 4 bytes; --allow-partial", message)
+                    self.assertIn("20001 bytes are not a whole number of items of 4 bytes; --allow-partial", message)
                     self.assertEqual(self.ok("cat", frame), self.data[:40])
 
     def test_append_takes_what_completes_an_item(self):
         frame = self.pack(self.data[:41], "--typesize", 4, "--allow-partial")
         message = self.fails(2, "append", frame, stdin=bytes(4))
-        self.assertIn("4 bytes, after 1 of the frame's last item, are no whole number", message)
+        self.assertIn("4 bytes, after 1 of the frame's last item, are not a whole number", message)
         self.ok("append", frame, "--quiet", stdin=self.data[41:48])
         self.ok("append", frame, "--quiet", "--allow-partial", stdin=self.data[48:50])
         self.assertEqual(self.ok("cat", frame), self.data[:50])
@@ -219,13 +219,13 @@ class Chunks(CliTest):
         before = self.read(frame)
         large = sample(5000)
         for complaint, *args in [
-            ("the frame has 4 chunks, 100 does not exist", "cat", frame, "--chunk", 100),
-            ("the frame has 4 chunks, 4 does not exist", "chunk", "update", frame, 4),
-            ("the frame has 4 chunks, 100 does not exist", "chunk", "delete", frame, 100),
-            ("the frame has 4 chunks, 9 does not exist", "chunk", "reorder", frame, "0,1,2,9"),
-            ("the frame has 4 chunks, not 3 from number 2 on", "chunk", "delete", frame, 2, 3),
-            (f"the frame has 4 chunks, not {2**63 - 1} from number 2 on", "chunk", "delete", frame, 2, 2**63 - 1),
-            ("the frame has 4 chunks, so a new one can become 0 to 4, but not 5", "chunk", "insert", frame, 5),
+            ("the frame has 4 chunks, chunk 100 does not exist", "cat", frame, "--chunk", 100),
+            ("the frame has 4 chunks, chunk 4 does not exist", "chunk", "update", frame, 4),
+            ("the frame has 4 chunks, chunk 100 does not exist", "chunk", "delete", frame, 100),
+            ("the frame has 4 chunks, chunk 9 does not exist", "chunk", "reorder", frame, "0,1,2,9"),
+            ("the frame has 4 chunks, not 3 from chunk 2", "chunk", "delete", frame, 2, 3),
+            (f"the frame has 4 chunks, not {2**63 - 1} from chunk 2", "chunk", "delete", frame, 2, 2**63 - 1),
+            ("the frame has 4 chunks, so a new one can be inserted at 0 to 4, not at 5", "chunk", "insert", frame, 5),
         ]:  # fmt: skip
             with self.subTest(args=args):
                 self.assertEqual(self.fails(1, *args, stdin=large), f"cairn: {frame}: {complaint}")

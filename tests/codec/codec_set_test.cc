@@ -8,6 +8,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
+#include "tests/support/status.h"
 
 namespace cairn::codec {
 namespace {
@@ -40,9 +41,9 @@ TEST(CodecSetTest, GivesEachCodecOfTheFormatOnce) {
   CodecSet set;
   for (const Codec id : {Codec::kBloscLz, Codec::kLz4, Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
     const auto codec = set.Get(id, nullptr);
-    ASSERT_TRUE(codec.ok()) << codec.status();
+    ASSERT_TRUE(IsOk(codec));
     const auto again = set.Get(id, nullptr);
-    ASSERT_TRUE(again.ok());
+    ASSERT_TRUE(IsOk(again));
     EXPECT_EQ(*codec, *again);
   }
 }
@@ -61,15 +62,15 @@ TEST(CodecSetTest, NamesTheCodecItLacks) {
 
 TEST(CodecSetTest, RoundTripsThroughAPlugin) {
   Registry registry;
-  ASSERT_TRUE(registry.AddCodec(200, std::make_unique<TrimCodec>()).ok());
+  ASSERT_TRUE(IsOk(registry.AddCodec(200, std::make_unique<TrimCodec>())));
   CodecSet set;
   const auto codec = set.Get(kMine, &registry);
-  ASSERT_TRUE(codec.ok()) << codec.status();
+  ASSERT_TRUE(IsOk(codec));
   std::vector<std::byte> src(100);
   src[3] = std::byte{7};
   std::vector<std::byte> stream(100);
   const auto size = (*codec)->Compress(src, stream, {.clevel = 5, .meta = 0x11});
-  ASSERT_TRUE(size.ok()) << size.status();
+  ASSERT_TRUE(IsOk(size));
   ASSERT_EQ(*size, 4);
   EXPECT_EQ(stream[3], std::byte{0x16});
   stream.resize(*size);
@@ -79,16 +80,16 @@ TEST(CodecSetTest, RoundTripsThroughAPlugin) {
   EXPECT_TRUE(absl::IsUnimplemented(set.Get(kMine, nullptr).status()));
 }
 
-TEST(CodecSetTest, DoesNotBelieveAPluginThatClaimsMoreThanTheRoom) {
+TEST(CodecSetTest, DoesNotBelieveAPluginThatClaimsMoreThanTheCapacity) {
   Registry registry;
-  ASSERT_TRUE(registry.AddCodec(200, std::make_unique<TrimCodec>()).ok());
+  ASSERT_TRUE(IsOk(registry.AddCodec(200, std::make_unique<TrimCodec>())));
   CodecSet set;
   const auto codec = set.Get(kMine, &registry);
-  ASSERT_TRUE(codec.ok());
+  ASSERT_TRUE(IsOk(codec));
   const std::vector<std::byte> src(100);
   std::vector<std::byte> stream(100);
   const auto size = (*codec)->Compress(src, stream, {.clevel = 1});
-  ASSERT_TRUE(size.ok());
+  ASSERT_TRUE(IsOk(size));
   EXPECT_EQ(*size, 0);
 }
 
@@ -110,7 +111,7 @@ TEST(RegistryTest, KeepsTheFormatsIdsToItself) {
     EXPECT_EQ(registry.codec(id), nullptr);
   }
   for (const uint8_t id : std::initializer_list<uint8_t>{160, 255}) {
-    EXPECT_TRUE(registry.AddCodec(id, std::make_unique<const TrimCodec>()).ok());
+    EXPECT_TRUE(IsOk(registry.AddCodec(id, std::make_unique<const TrimCodec>())));
     EXPECT_NE(registry.codec(id), nullptr);
     EXPECT_EQ(registry.filter(id), nullptr);
   }
@@ -118,7 +119,7 @@ TEST(RegistryTest, KeepsTheFormatsIdsToItself) {
 
 TEST(RegistryTest, RefusesDuplicatesAndNothing) {
   Registry registry;
-  ASSERT_TRUE(registry.AddCodec(200, std::make_unique<const TrimCodec>()).ok());
+  ASSERT_TRUE(IsOk(registry.AddCodec(200, std::make_unique<const TrimCodec>())));
   const CodecPlugin* first = registry.codec(200);
   EXPECT_TRUE(absl::IsAlreadyExists(registry.AddCodec(200, std::make_unique<const TrimCodec>())));
   EXPECT_EQ(registry.codec(200), first);

@@ -53,7 +53,7 @@ TEST(TrainZstdDictionaryTest, GivesADictionaryForEnoughSamples) {
   EXPECT_EQ(AsText(Bytes(dict).first(4)), "\x37\xA4\x30\xEC");
 }
 
-TEST(TrainZstdDictionaryTest, GivesNoneForTooFewSamplesOrRoom) {
+TEST(TrainZstdDictionaryTest, GivesNoneForTooFewSamplesOrTooSmallABuffer) {
   EXPECT_TRUE(TrainOn(0).empty());
   EXPECT_TRUE(TrainOn(2).empty());
   const std::vector<std::byte> bytes(10000);

@@ -61,7 +61,7 @@ absl::Status Author::Change() {
   return Commit();
 }
 
-// Stages what nobody shall ever see, and drops it, with or without the writer.
+// Stages what no reader shall ever see, and drops it, with or without the writer.
 absl::Status Author::Abandon() {
   CAIRN_RETURN_IF_ERROR(Append(20 * kChunkItems));
   CAIRN_RETURN_IF_ERROR(Edit());
@@ -78,12 +78,12 @@ absl::Status Author::CloseAndCompact() {
   CAIRN_RETURN_IF_ERROR(writer_->Close());
   writer_.reset();
   if (options_.path.empty()) {
-    CAIRN_RETURN_IF_ERROR(At("compact", frame_->Compact().status()));
+    CAIRN_RETURN_IF_ERROR(Annotate("compact", frame_->Compact().status()));
     return Open();
   }
   CAIRN_ASSIGN_OR_RETURN(Frame other,
                          Frame::Open(options_.path, {.file_system = options_.file_system}));
-  CAIRN_RETURN_IF_ERROR(At("compact", other.Compact().status()));
+  CAIRN_RETURN_IF_ERROR(Annotate("compact", other.Compact().status()));
   return Open();
 }
 
@@ -99,11 +99,11 @@ absl::Status Author::Reclaim() {
 
 absl::Status Author::Step() {
   const int64_t kind = Below(100);
-  if (kind < 84) return At("commit", Change());
-  if (kind < 90) return At("checkpoint", writer_->Checkpoint());
-  if (kind < 94) return At("abandon", Abandon());
-  if (kind < 98) return At("reclaim", Reclaim());
-  return At("close", CloseAndCompact());
+  if (kind < 84) return Annotate("commit", Change());
+  if (kind < 90) return Annotate("checkpoint", writer_->Checkpoint());
+  if (kind < 94) return Annotate("abandon", Abandon());
+  if (kind < 98) return Annotate("reclaim", Reclaim());
+  return Annotate("close", CloseAndCompact());
 }
 
 absl::Status Author::End() {

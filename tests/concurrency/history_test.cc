@@ -12,6 +12,7 @@
 
 #include "cairn/frame.h"
 #include "engine/base/status.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
@@ -31,10 +32,10 @@ class HistoryTest : public testing::Test {
     options.chunksize = kChunk;
     options.file_system = &files_;
     auto writer = Frame::Build(path_, options);
-    ASSERT_TRUE(writer.ok()) << writer.status();
-    ASSERT_TRUE(writer->Append(Content(0)).ok());
-    ASSERT_TRUE(writer->SetVlmeta("large", Content(1)).ok());
-    ASSERT_TRUE(writer->Close().ok());
+    ASSERT_TRUE(IsOk(writer));
+    ASSERT_TRUE(IsOk(writer->Append(Content(0))));
+    ASSERT_TRUE(IsOk(writer->SetVlmeta("large", Content(1))));
+    ASSERT_TRUE(IsOk(writer->Close()));
   }
   // Does not compress. The first byte is the version.
   static std::vector<std::byte> Content(uint64_t version) {
@@ -54,7 +55,7 @@ class HistoryTest : public testing::Test {
   // The oldest state that is listed can be opened and read, or is gone by then.
   absl::Status ReadOldest(const Frame& frame) {
     const auto history = frame.History();
-    if (!history.ok()) return At("list", history.status());
+    if (!history.ok()) return Annotate("list", history.status());
     const auto oldest = Open(history->front().generation);
     if (absl::IsNotFound(oldest.status())) return absl::OkStatus();
     CAIRN_RETURN_IF_ERROR(oldest.status());
@@ -71,40 +72,40 @@ class HistoryTest : public testing::Test {
   uint64_t version_ = 0;  // up to 255
 };
 
-TEST_F(HistoryTest, HandleThatIsBehindListsWhatIsLeft) {
+TEST_F(HistoryTest, StaleHandleListsWhatIsLeft) {
   auto frame = Open();
-  ASSERT_TRUE(frame.ok()) << frame.status();
+  ASSERT_TRUE(IsOk(frame));
   auto writer = frame->OpenWriter();
-  ASSERT_TRUE(writer.ok()) << writer.status();
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(Replace(*writer).ok());
-  const auto behind = Open();
-  ASSERT_TRUE(behind.ok()) << behind.status();
-  const uint64_t seen = behind->snapshot().info().generation;
-  ASSERT_TRUE(Replace(*writer).ok());
+  ASSERT_TRUE(IsOk(writer));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(IsOk(Replace(*writer)));
+  const auto stale = Open();
+  ASSERT_TRUE(IsOk(stale));
+  const uint64_t seen = stale->snapshot().info().generation;
+  ASSERT_TRUE(IsOk(Replace(*writer)));
   const auto report = writer->Reclaim({.keep_generations = 1});
   if (absl::IsUnimplemented(report.status())) GTEST_SKIP() << report.status();
   ASSERT_TRUE(report.ok() && !report->blocked) << report.status();
-  const auto history = behind->History();
-  ASSERT_TRUE(history.ok()) << history.status();
+  const auto history = stale->History();
+  ASSERT_TRUE(IsOk(history));
   EXPECT_GE(history->front().generation, report->oldest_generation);
   EXPECT_LE(report->oldest_generation, seen);
-  EXPECT_TRUE(ReadOldest(*behind).ok());
+  EXPECT_TRUE(IsOk(ReadOldest(*stale)));
 }
 
 TEST_F(HistoryTest, StatesThatAreGivenUpMeanwhileAreNotFoundAndNeverDamaged) {
   auto frame = Open();
-  ASSERT_TRUE(frame.ok()) << frame.status();
+  ASSERT_TRUE(IsOk(frame));
   auto writer = frame->OpenWriter();
-  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE(IsOk(writer));
   std::atomic<bool> done = false;
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
       while (!done) {
         const auto reader = Open();
-        EXPECT_TRUE(reader.ok()) << reader.status();
+        EXPECT_TRUE(IsOk(reader));
         const absl::Status status = reader.ok() ? ReadOldest(*reader) : reader.status();
-        EXPECT_TRUE(status.ok()) << status;
+        EXPECT_TRUE(IsOk(status));
         if (!status.ok()) done = true;
         // Who reads blocks the writer, and shall not do so all the time.
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -114,17 +115,17 @@ TEST_F(HistoryTest, StatesThatAreGivenUpMeanwhileAreNotFoundAndNeverDamaged) {
   int64_t freed = 0;
   for (const auto end = Clock::now() + kLookingTime;
        !done && Clock::now() < end && version_ < 250;) {
-    for (int i = 0; i < 3; ++i) EXPECT_TRUE(Replace(*writer).ok());
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(IsOk(Replace(*writer)));
     const auto report = writer->Reclaim({.keep_generations = 2});
     if (absl::IsUnimplemented(report.status())) break;
-    EXPECT_TRUE(report.ok()) << report.status();
+    EXPECT_TRUE(IsOk(report));
     freed += report.ok() ? report->freed : 0;
   }
   done = true;
   for (std::thread& thread : threads) thread.join();
   RecordProperty("freed", std::to_string(freed));
-  // Nobody is left who could block this one.
-  EXPECT_TRUE(Replace(*writer).ok());
+  // No process is left that could block this one.
+  EXPECT_TRUE(IsOk(Replace(*writer)));
   const auto last = writer->Reclaim({.keep_generations = 1});
   if (absl::IsUnimplemented(last.status())) GTEST_SKIP() << last.status();
   ASSERT_TRUE(last.ok() && !last->blocked) << last.status();

@@ -1,8 +1,8 @@
 // A frame that says, in every committed state, what it must hold.
 //
 // Its items are int64. The first chunk is the ledger: the number of the commit, the number of
-// items, and the version of every chunk behind it. Every other item follows from its number and its
-// chunk's version, so that a state which mixes two commits is caught by whoever reads it.
+// items, and the version of every chunk after it. Every other item follows from its number and its
+// chunk's version, so that a state which mixes two commits is caught by any reader.
 #ifndef CAIRN_TESTS_CONCURRENCY_LEDGER_H_
 #define CAIRN_TESTS_CONCURRENCY_LEDGER_H_
 
@@ -24,7 +24,7 @@ constexpr int64_t kVersions = kChunkItems - 2;
 struct Ledger {
   int64_t commit = 0;
   int64_t nitems = kChunkItems;
-  std::array<int64_t, kVersions> versions = {};  // of chunks 1 and on; those behind have none
+  std::array<int64_t, kVersions> versions = {};  // of chunks 1 and on; those after have none
   bool operator==(const Ledger&) const = default;
 
   int64_t VersionOf(int64_t nchunk) const;

@@ -1,4 +1,4 @@
-// A frame moves to another file, and whoever moves it dies on the way.
+// A frame moves to another file, and the process that moves it dies on the way.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -10,6 +10,7 @@
 #include "engine/base/status.h"
 #include "tests/concurrency/ledger.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
@@ -38,7 +39,7 @@ class MovingTest : public testing::Test {
   bool Compact(const std::string& path, int64_t operations) {
     FaultFileSystem files(&unsynced_);
     auto frame = Frame::Open(path, {.file_system = &files});
-    EXPECT_TRUE(frame.ok()) << frame.status();
+    EXPECT_TRUE(IsOk(frame));
     files.Inject({.after = operations, .disk_gone = true});
     return frame->Compact().ok();
   }
@@ -47,22 +48,22 @@ class MovingTest : public testing::Test {
   UnsyncedFileSystem unsynced_;
 };
 
-TEST_F(MovingTest, AReaderMissesNoCommitWhereverACompactionDies) {
+TEST_F(MovingTest, ReaderMissesNoCommitWhereverACompactionDies) {
   bool moved = false;
   for (int64_t operations = 0; !moved; ++operations) {
     SCOPED_TRACE(testing::Message() << "dies after operation " << operations);
     const std::string path = dir_.Path("frame");
     auto reader = Make(path);
-    ASSERT_TRUE(reader.ok()) << reader.status();
-    ASSERT_TRUE(reader->Refresh().ok());  // looks at the name, and not again for a while
+    ASSERT_TRUE(IsOk(reader));
+    ASSERT_TRUE(IsOk(reader->Refresh()));  // looks at the name, and not again for a while
     moved = Compact(path, operations);
     auto snapshot = reader->Refresh();
-    ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+    ASSERT_TRUE(IsOk(snapshot));
     EXPECT_EQ(snapshot->info().nitems, kChunkItems);
     const absl::Status committed = CommitOne(path);
-    ASSERT_TRUE(committed.ok()) << committed;
+    ASSERT_TRUE(IsOk(committed));
     snapshot = reader->Refresh();
-    ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+    ASSERT_TRUE(IsOk(snapshot));
     EXPECT_EQ(snapshot->info().nitems, 2 * kChunkItems);
   }
 }

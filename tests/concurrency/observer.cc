@@ -14,10 +14,10 @@ constexpr size_t kMostKept = 4;
 
 absl::Status Observer::Step() {
   CAIRN_RETURN_IF_ERROR(Follow());
-  if (OnceIn(2)) CAIRN_RETURN_IF_ERROR(At("a state that was kept", LookAgain()));
+  if (OnceIn(2)) CAIRN_RETURN_IF_ERROR(Annotate("a state that was kept", LookAgain()));
   if (path_.empty()) return absl::OkStatus();
-  if (OnceIn(16)) CAIRN_RETURN_IF_ERROR(At("a new handle", OpenAnew()));
-  if (OnceIn(16)) CAIRN_RETURN_IF_ERROR(At("an older generation", OpenOlder()));
+  if (OnceIn(16)) CAIRN_RETURN_IF_ERROR(Annotate("a new handle", OpenAnew()));
+  if (OnceIn(16)) CAIRN_RETURN_IF_ERROR(Annotate("an older generation", OpenOlder()));
   return absl::OkStatus();
 }
 
@@ -35,7 +35,7 @@ absl::Status Observer::Follow() {
                        snapshot.info().generation < last_->snapshot.info().generation;
     if (older) {
       return absl::InternalError(absl::StrFormat(
-          "commit %d, generation %d behind %d, %d", seen.ledger.commit, snapshot.info().generation,
+          "commit %d, generation %d after %d, %d", seen.ledger.commit, snapshot.info().generation,
           last_->ledger.commit, last_->snapshot.info().generation));
     }
   }
@@ -60,7 +60,7 @@ absl::Status Observer::LookAgain() {
 absl::Status Observer::OpenAnew() {
   CAIRN_ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path_, options_));
   CAIRN_ASSIGN_OR_RETURN(const Seen seen, Look(frame.snapshot()));
-  // What somebody saw before is there for everybody.
+  // What one reader saw before is there for all.
   return seen.ledger.commit >= commit() ? absl::OkStatus()
                                         : absl::InternalError("older than what was seen before");
 }

@@ -16,8 +16,8 @@
 
 namespace cairn::test {
 
-// Follows one handle, which others may follow too, and checks that each state is whole, that none
-// is older than the one before, and that states which it keeps stay as they were.
+// Follows one handle, which others may follow too, and checks that each state was committed, that
+// none is older than the one before, and that states which it keeps stay as they were.
 class Observer {
  public:
   // `path` is empty where no second handle can be opened.

@@ -15,6 +15,7 @@
 #include "tests/concurrency/author.h"
 #include "tests/concurrency/observer.h"
 #include "tests/support/child_process.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
@@ -31,7 +32,7 @@ class ProcessesTest : public testing::Test {
     CreateOptions options = LedgerOptions(Layout::kContiguous);
     options.file_system = &files_;
     auto frame = Frame::Create(path_, options);
-    ASSERT_TRUE(frame.ok()) << frame.status();
+    ASSERT_TRUE(IsOk(frame));
     frame_ = std::make_unique<Frame>(*std::move(frame));
   }
   // In the child. Says on standard error what was wrong.
@@ -54,10 +55,10 @@ class ProcessesTest : public testing::Test {
   std::unique_ptr<Frame> frame_;
 };
 
-TEST_F(ProcessesTest, SeeWholeStatesOnlyThatGoForwardAndStay) {
+TEST_F(ProcessesTest, SeeCommittedStatesOnlyThatGoForwardAndStay) {
   Author author(frame_.get(), {.path = path_, .file_system = &files_});
   absl::Status status = author.Begin();
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_TRUE(IsOk(status));
   std::vector<pid_t> readers;
   std::fflush(nullptr);  // or the children could print what waits in the buffers once more
   for (uint64_t i = 0; i < kReaderProcesses; ++i) {
@@ -70,7 +71,7 @@ TEST_F(ProcessesTest, SeeWholeStatesOnlyThatGoForwardAndStay) {
     status = author.Step();
   }
   if (status.ok()) status = author.End();
-  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(IsOk(status));
   for (const pid_t reader : readers) {
     int result = 0;
     ASSERT_EQ(::waitpid(reader, &result, 0), reader);
@@ -80,7 +81,7 @@ TEST_F(ProcessesTest, SeeWholeStatesOnlyThatGoForwardAndStay) {
 
 TEST_F(ProcessesTest, ForkedChildKeepsItsParentsStatesFromBeingReclaimed) {
   Author author(frame_.get(), {.path = path_, .file_system = &files_});
-  ASSERT_TRUE(author.Begin().ok());
+  ASSERT_TRUE(IsOk(author.Begin()));
   std::optional<Frame> reader = *Frame::Open(path_, {.file_system = &files_});
   std::optional<Snapshot> held = reader->snapshot();
   const int child = ResultOfChild([&] {
@@ -91,11 +92,11 @@ TEST_F(ProcessesTest, ForkedChildKeepsItsParentsStatesFromBeingReclaimed) {
     return 0;
   });
   EXPECT_EQ(child, 0);
-  for (int i = 0; i < 200; ++i) ASSERT_TRUE(author.Step().ok());
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(IsOk(author.Step()));
   const auto ledger = CheckWholeLedger(*held);
-  ASSERT_TRUE(ledger.ok()) << ledger.status();
+  ASSERT_TRUE(IsOk(ledger));
   EXPECT_EQ(ledger->commit, 1);
-  EXPECT_TRUE(author.End().ok());
+  EXPECT_TRUE(IsOk(author.End()));
 }
 
 }  // namespace

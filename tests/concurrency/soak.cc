@@ -1,5 +1,5 @@
 // soak [SECONDS [SEED]]: writes, reads, kills, compacts, reclaims, salvages and recovers frames of
-// both layouts in several processes at the same time. Whoever reads checks all that it reads. Fails
+// both layouts in several processes at the same time. Readers check all that they read. Fails
 // when a state is wrong, a process does not end well, or what a process holds of the machine grows;
 // runs of less than a minute do not tell growth.
 #include <algorithm>
@@ -45,7 +45,7 @@ constexpr int64_t kMostItems = 256 * kChunkItems;
 constexpr microseconds kWritersPause(2000);
 constexpr microseconds kReadersPause(20000);
 constexpr milliseconds kLongestLife(200);
-constexpr seconds kTimeToEnd(60);
+constexpr seconds kTimeToEnd(600);
 constexpr seconds kTellsGrowth(60);
 
 enum class Kind {
@@ -76,7 +76,7 @@ struct Scene {
   pid_t writer = 0;  // the one that is killed next
   Clock::time_point end_of_writer = {};
   int64_t killed = 0;
-  int64_t left_behind = 0;  // files of compactions that were killed
+  int64_t leftovers = 0;  // files of compactions that were killed
 
   std::string path() const { return folder + "/frame"; }
 };
@@ -85,7 +85,7 @@ class Soak {
  public:
   Soak(seconds time, uint64_t seed) : time_(time), random_(seed) {}
   ~Soak() {
-    // Whatever went wrong, nobody stays behind.
+    // Whatever went wrong, no process is left.
     for (const Scene& scene : scenes_) End(scene.writer);
     for (const pid_t child : running_) End(child);
   }
@@ -109,7 +109,7 @@ class Soak {
   void AddSaver(const Scene& scene);
   Author::Options AuthorOptions(const Scene& scene, FileSystem* files);
   void KillAndReplaceWriter(Scene& scene);
-  static void CountLeftBehind(Scene& scene);
+  static void CountLeftovers(Scene& scene);
   absl::Status WatchUntilEnd();
   absl::Status FirstFailure() const;
   absl::Status WhyEnded(int status) const;
@@ -145,7 +145,7 @@ pid_t Soak::Fork(const NoticeBoard& board, const std::function<absl::Status()>& 
 void Soak::Stay(const Scene& scene, const std::string& role,
                 const std::function<absl::Status()>& body) {
   const std::string name = scene.name + " " + role;
-  running_.push_back(Fork(scene.board, [&] { return At(name, body()); }));
+  running_.push_back(Fork(scene.board, [&] { return Annotate(name, body()); }));
   processes_.emplace_back(name, running_.back());
 }
 
@@ -163,7 +163,7 @@ absl::Status Soak::SetScenes() {
         AddSaver(scene);
         continue;
       }
-      CAIRN_RETURN_IF_ERROR(At(scene.name, MakeFrame(scene)));
+      CAIRN_RETURN_IF_ERROR(Annotate(scene.name, MakeFrame(scene)));
       if (kind == Kind::kSteady) AddWriter(scene);
       AddReaders(scene);
     }
@@ -200,8 +200,8 @@ void Soak::AddSaver(const Scene& scene) {
        [&] { return SaveFramesUntilDone(scene.board, scene.folder, scene.layout, seed); });
 }
 
-// What a writer was busy with lies beside the frame; nobody else knows whose it is.
-void Soak::CountLeftBehind(Scene& scene) {
+// What a writer was busy with lies beside the frame; no other process knows whose it is.
+void Soak::CountLeftovers(Scene& scene) {
   std::error_code error;
   std::filesystem::directory_iterator it(scene.folder, error);
   std::vector<std::filesystem::path> left;
@@ -209,14 +209,14 @@ void Soak::CountLeftBehind(Scene& scene) {
     if (it->path().extension() == ".tmp") left.push_back(it->path());
   }
   for (const auto& path : left) std::filesystem::remove_all(path, error);
-  scene.left_behind += std::ssize(left);
+  scene.leftovers += std::ssize(left);
 }
 
 void Soak::KillAndReplaceWriter(Scene& scene) {
   if (scene.writer != 0) {
     End(std::exchange(scene.writer, 0));
     ++scene.killed;
-    CountLeftBehind(scene);
+    CountLeftovers(scene);
   }
   // Only a power cut needs the syncs, but they hold a writer up where it may then be killed.
   FileSystem* const files = Seed() % 2 == 0 ? PosixFileSystem() : &unsynced_;
@@ -224,8 +224,8 @@ void Soak::KillAndReplaceWriter(Scene& scene) {
   const bool recover = Seed() % 4 == 0;
   scene.writer = Fork(scene.board, [&]() -> absl::Status {
     const std::string name = absl::StrFormat("%s writer %d", scene.name, scene.killed);
-    if (recover) CAIRN_RETURN_IF_ERROR(At(name, Recover(scene.path()).status()));
-    return At(name, WriteUntilDone(scene.board, options));
+    if (recover) CAIRN_RETURN_IF_ERROR(Annotate(name, Recover(scene.path()).status()));
+    return Annotate(name, WriteUntilDone(scene.board, options));
   });
   scene.end_of_writer = Clock::now() + milliseconds(Seed() % kLongestLife.count());
 }
@@ -292,7 +292,7 @@ absl::Status Soak::LetAllEnd() {
   return absl::OkStatus();
 }
 
-// Nobody else is there any more.
+// No other process is there any more.
 absl::Status Soak::CheckFrame(const Scene& scene) {
   CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(scene.path()));
   CAIRN_ASSIGN_OR_RETURN(const VerifyReport report, frame.snapshot().Verify());
@@ -311,7 +311,7 @@ absl::Status Soak::Run() {
   CAIRN_RETURN_IF_ERROR(WatchUntilEnd());
   CAIRN_RETURN_IF_ERROR(LetAllEnd());
   for (const Scene& scene : scenes_) {
-    if (scene.kind != Kind::kSaved) CAIRN_RETURN_IF_ERROR(At(scene.name, CheckFrame(scene)));
+    if (scene.kind != Kind::kSaved) CAIRN_RETURN_IF_ERROR(Annotate(scene.name, CheckFrame(scene)));
   }
   return absl::OkStatus();
 }
@@ -323,7 +323,7 @@ void Soak::PrintCounts() const {
     std::printf("%-18s %10ld %10ld %10ld %10ld %10ld %10ld\n", scene.name.c_str(),
                 scene.board->steps.load(), scene.board->commit.load(),
                 scene.board->states_seen.load(), scene.killed, scene.board->writers_ready.load(),
-                scene.left_behind);
+                scene.leftovers);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "cairn/frame.h"
 #include "engine/base/status.h"
 #include "tests/concurrency/ledger.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
@@ -19,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kContest(1500);
 constexpr int kWriters = 3;
-// Appends are of a third of a chunk, so that writers go on with each other's tails.
+// Appends are of a third of a chunk, so that writers go on with each other's partial chunks.
 constexpr size_t kItems = kChunkItems / 3;
 
 class WritersTest : public testing::TestWithParam<Layout> {
@@ -27,7 +28,7 @@ class WritersTest : public testing::TestWithParam<Layout> {
   // Appends numbers that go on where the frame ends; in how it leaves the frame, writers differ.
   static absl::Status AppendOnce(Frame& frame, int how) {
     CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = std::chrono::seconds(60)}));
-    CAIRN_ASSIGN_OR_RETURN(const Snapshot before, writer.snapshot());
+    CAIRN_ASSIGN_OR_RETURN(const Snapshot before, writer.StagedSnapshot());
     std::vector<int64_t> items(kItems);
     for (size_t i = 0; i < kItems; ++i) items[i] = before.info().nitems + static_cast<int64_t>(i);
     CAIRN_RETURN_IF_ERROR(writer.Append(std::as_bytes(std::span(items))));
@@ -43,7 +44,7 @@ class WritersTest : public testing::TestWithParam<Layout> {
     ASSERT_EQ(snapshot.info().nitems, nitems);
     std::vector<int64_t> items(static_cast<size_t>(nitems));
     const absl::Status status = snapshot.ReadItems(0, std::span(items));
-    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_TRUE(IsOk(status));
     for (int64_t i = 0; i < nitems; ++i) ASSERT_EQ(items[static_cast<size_t>(i)], i);
   }
 
@@ -56,19 +57,19 @@ TEST_P(WritersTest, TakeTurnsAndLoseNothing) {
   CreateOptions create = LedgerOptions(GetParam());
   create.file_system = &files_;
   auto shared = Frame::Create(path_, create);
-  ASSERT_TRUE(shared.ok()) << shared.status();
+  ASSERT_TRUE(IsOk(shared));
   std::atomic<int64_t> appended = 0;
   std::atomic<bool> done = false;
   std::vector<std::thread> threads;
   for (int i = 0; i < kWriters; ++i) {
     threads.emplace_back([&, i] {
       auto own = Frame::Open(path_, {.file_system = &files_});
-      ASSERT_TRUE(own.ok()) << own.status();
+      ASSERT_TRUE(IsOk(own));
       Frame& frame = i == 0 ? *own : *shared;
       for (int n = 0; !done && n < 300; ++n) {
         const absl::Status status = AppendOnce(frame, n + i);
         if (!status.ok()) done = true;
-        ASSERT_TRUE(status.ok()) << status;
+        ASSERT_TRUE(IsOk(status));
         appended += static_cast<int64_t>(kItems);
       }
     });
@@ -85,7 +86,7 @@ TEST_P(WritersTest, TakeTurnsAndLoseNothing) {
   compactor.join();
   for (std::thread& thread : threads) thread.join();
   const auto frame = Frame::Open(path_, {.file_system = &files_});
-  ASSERT_TRUE(frame.ok()) << frame.status();
+  ASSERT_TRUE(IsOk(frame));
   ExpectNumbers(frame->snapshot(), appended);
 }
 

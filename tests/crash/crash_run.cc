@@ -225,7 +225,7 @@ bool Chain::Crash() {
     if (failed_ && dice_.Percent(20)) {
       disk_->Evict();
       survived = Durability::kMachine;
-      // The machine runs on and has lost what it held: somebody has to look.
+      // The machine runs on and has lost what it held: a process has to look.
       if (examiner_.TellsDamage(*disk_)) return false;
     }
     state = examiner_.Examine(*disk_, history_, survived);

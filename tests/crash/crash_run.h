@@ -1,4 +1,4 @@
-// Whole runs: a frame, what processes do to it, and how they end.
+// Complete runs: a frame, what processes do to it, and how they end.
 #ifndef CAIRN_TESTS_CRASH_CRASH_RUN_H_
 #define CAIRN_TESTS_CRASH_CRASH_RUN_H_
 

@@ -48,7 +48,7 @@ class CrashStatesTest : public testing::TestWithParam<CrashFrame> {
   }
 };
 
-TEST_P(CrashStatesTest, ACrashBeforeAnyOperationLeavesACommittedState) {
+TEST_P(CrashStatesTest, CrashBeforeAnyOperationLeavesACommittedState) {
   Tally tally;
   // Where there are many files, or many small records, there are many more states.
   const bool many =

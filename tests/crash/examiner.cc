@@ -134,7 +134,8 @@ std::string Examiner::GoOn(SimulatedDisk& disk, const FrameModel& found) {
   if (!frame.ok()) return Fault("does not open again", frame.status());
   absl::StatusOr<Writer> writer = frame->OpenWriter();
   if (!writer.ok()) return Fault("does not open for writing", writer.status());
-  std::string fault = Fault("the writer does not see it", ExpectState(writer->snapshot(), model));
+  std::string fault =
+      Fault("the writer does not see it", ExpectState(writer->StagedSnapshot(), model));
   if (!fault.empty()) return fault;
   const std::string_view text =
       dice_.Percent(50)

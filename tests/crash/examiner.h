@@ -20,7 +20,7 @@ namespace cairn::test {
 
 class Examiner {
  public:
-  // `where` tells how to come to the moment that is examined; `judge` makes the judge of a disk on
+  // `where` says how to come to the moment that is examined; `judge` makes the judge of a disk on
   // which a writer goes on, for bugs that are planted in the engine's ways.
   struct Context {
     std::function<std::string()> where;

@@ -10,8 +10,10 @@
 
 #include "cairn/frame.h"
 #include "cairn/recover.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
 #include "tests/support/simulated_disk.h"
+#include "tests/support/status.h"
 
 namespace cairn::test {
 namespace {
@@ -40,19 +42,19 @@ class FullDiskTest : public testing::TestWithParam<Layout> {
   }
   void Make(int64_t nchunks) {
     absl::StatusOr<Writer> writer = Frame::Build("f", Options());
-    ASSERT_EQ(writer.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer));
     expected_ = NoiseOf(nchunks, 1);
-    ASSERT_EQ(writer->Append(expected_), absl::OkStatus());
-    ASSERT_EQ(writer->Close(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Append(expected_)));
+    ASSERT_TRUE(IsOk(writer->Close()));
   }
   // Other files take all that is free.
   void FillRest() { FillAllBut(0); }
   void FillAllBut(int64_t free) {
     absl::StatusOr<std::unique_ptr<File>> filler = files()->Open("filler", FileMode::kReadWrite);
     if (!filler.ok()) filler = files()->Open("filler", FileMode::kCreateNew);
-    ASSERT_EQ(filler.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(filler));
     const int64_t size = *(*filler)->Size() + disk_->Free() - free;
-    ASSERT_EQ((*filler)->Reserve(size), absl::OkStatus());
+    ASSERT_TRUE(IsOk((*filler)->Reserve(size)));
     ASSERT_EQ(disk_->Free(), free);
   }
   absl::StatusOr<Frame> Open() { return Frame::Open("f", {.file_system = files()}); }
@@ -91,13 +93,13 @@ class FullDiskTest : public testing::TestWithParam<Layout> {
   }
   void ExpectHoldsAll() {
     const absl::StatusOr<Frame> frame = Open();
-    ASSERT_EQ(frame.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(frame));
     ExpectHolds(frame->snapshot(), expected_);
   }
   void ExpectCanBeFreed() {
-    EXPECT_EQ(Delete(40), absl::OkStatus());
-    EXPECT_EQ(Reclaim(), absl::OkStatus());
-    EXPECT_EQ(Append(10), absl::OkStatus());
+    EXPECT_TRUE(IsOk(Delete(40)));
+    EXPECT_TRUE(IsOk(Reclaim()));
+    EXPECT_TRUE(IsOk(Append(10)));
     ExpectHoldsAll();
   }
 
@@ -124,15 +126,15 @@ TEST_P(FullDiskTest, ReadingVerifyingAndRecoveringNeedNoSpace) {
   Make(50);
   FillRest();
   ExpectHoldsAll();
-  EXPECT_EQ(Recover("f", {.file_system = files()}).status(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(Recover("f", {.file_system = files()})));
   ExpectHoldsAll();
   ExpectCanBeFreed();
 }
 
-TEST_P(FullDiskTest, ARefusedCommitIsNotSeenAndItsWriterGoesOn) {
+TEST_P(FullDiskTest, RefusedCommitIsNotSeenAndItsWriterGoesOn) {
   Make(50);
   absl::StatusOr<Writer> writer = OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   absl::Status status;
   for (uint64_t seed = 3; status.ok(); ++seed) {
     const Buffer more = NoiseOf(3, seed);
@@ -145,21 +147,21 @@ TEST_P(FullDiskTest, ARefusedCommitIsNotSeenAndItsWriterGoesOn) {
   writer->Rollback();
   FillRest();
   ExpectHoldsAll();
-  EXPECT_EQ(writer->DeleteChunks(0, 40), absl::OkStatus());
-  EXPECT_EQ(writer->Commit().status(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(writer->DeleteChunks(0, 40)));
+  EXPECT_TRUE(IsOk(writer->Commit()));
   ExpectWithout(40);
-  EXPECT_EQ(writer->Reclaim().status(), absl::OkStatus());
-  EXPECT_EQ(writer->Append(NoiseOf(10, 2)), absl::OkStatus());
-  EXPECT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(writer->Reclaim()));
+  EXPECT_TRUE(IsOk(writer->Append(NoiseOf(10, 2))));
+  EXPECT_TRUE(IsOk(writer->Close()));
   Expect(NoiseOf(10, 2));
   ExpectHoldsAll();
 }
 
 // Of a chunk, the items that wait for more have to be written twice: to the journal, and coded.
-TEST_P(FullDiskTest, AWriterWhoseItemsFillNoChunkYetCanBeClosed) {
+TEST_P(FullDiskTest, WriterWhoseItemsFillNoChunkYetCanBeClosed) {
   Make(50);
   absl::StatusOr<Writer> writer = OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   absl::Status status;
   for (uint64_t seed = 3; status.ok(); ++seed) {
     const Buffer more = MakeNoise(7, seed);
@@ -171,7 +173,7 @@ TEST_P(FullDiskTest, AWriterWhoseItemsFillNoChunkYetCanBeClosed) {
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   writer->Rollback();
   FillRest();
-  EXPECT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(writer->Close()));
   writer = absl::CancelledError();  // it reads an older state
   ExpectHoldsAll();
   ExpectCanBeFreed();
@@ -184,16 +186,16 @@ TEST_P(FullDiskTest, DeletesThatAreRefusedCanBeMadeAfterReclaim) {
   for (int i = 0; status.ok() && i < 50; ++i) status = Delete(1);
   // A sparse frame needs no Reclaim.
   EXPECT_EQ(status.ok(), GetParam() == Layout::kSparse) << status;
-  EXPECT_EQ(Reclaim(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(Reclaim()));
   ExpectCanBeFreed();
 }
 
 TEST_P(FullDiskTest, AllChunksCanBeDeleted) {
   Make(100);
   FillRest();
-  EXPECT_EQ(Delete(100), absl::OkStatus());
+  EXPECT_TRUE(IsOk(Delete(100)));
   ExpectHoldsAll();
-  EXPECT_EQ(Append(10), absl::OkStatus());
+  EXPECT_TRUE(IsOk(Append(10)));
   ExpectHoldsAll();
 }
 
@@ -205,13 +207,13 @@ TEST_P(FullDiskTest, CompactNeedsRoomForACopyAndOtherwiseLeavesNothing) {
   EXPECT_EQ(Open()->Compact().ok(), sparse);
   ExpectHoldsAll();
   EXPECT_EQ(files()->List(".")->size(), 2u);
-  EXPECT_EQ(Delete(80), absl::OkStatus());
-  EXPECT_EQ(Reclaim(), absl::OkStatus());
-  EXPECT_EQ(Open()->Compact().status(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(Delete(80)));
+  EXPECT_TRUE(IsOk(Reclaim()));
+  EXPECT_TRUE(IsOk(Open()->Compact()));
   ExpectHoldsAll();
 }
 
-TEST_P(FullDiskTest, AWriterThatDiesAtAnyMomentLeavesWhatFreesTheDisk) {
+TEST_P(FullDiskTest, WriterThatDiesAtAnyMomentLeavesWhatFreesTheDisk) {
   bool died = true;
   for (int64_t count = 0; died; ++count) {
     SCOPED_TRACE(count);
@@ -244,9 +246,9 @@ TEST_P(FullDiskTest, ChunksThatTakeNoSpaceReserveNone) {
   CreateOptions options = Options();
   options.chunksize = 100;
   absl::StatusOr<Writer> writer = Frame::Build("f", options);
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->AppendSpecial(SpecialValue::kZeros, 100 * 100'000), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, 100 * 100'000)));
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_GE(disk_->Free(), kCapacity - (16 << 10));
 }
 

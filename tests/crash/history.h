@@ -12,7 +12,7 @@
 
 #include "cairn/options.h"
 #include "cairn/snapshot.h"
-#include "tests/frame/frame_model.h"
+#include "tests/support/frame_model.h"
 
 namespace cairn::test {
 

@@ -68,10 +68,10 @@ absl::Status Life::OpenWriter() {
   edited_ = false;
   Begin("open for writing");
   CAIRN_ASSIGN_OR_RETURN(writer_, frame_->OpenWriter());
-  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, writer_->snapshot());
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, writer_->StagedSnapshot());
   end_ = EndOf(snapshot);
   Check(snapshot, ContentOf(*committed_), "opened for writing");
-  // The first commit tells how much its record adds, and the second ends with a sector.
+  // The first commit shows how much its record adds, and the second ends with a sector.
   for (int i = 0; i < 2 && setup_.one_sector && end_ % SimulatedInode::kSector != 0; ++i) {
     CAIRN_RETURN_IF_ERROR(Commit(Durability::kProcess));
   }
@@ -257,7 +257,7 @@ bool Life::RefusesEverything() {
     return absl::IsFailedPrecondition(status);
   };
   return refuses(writer_->Append(items)) && refuses(writer_->SetVlmeta("a", items)) &&
-         refuses(writer_->DeleteChunks(0, 0)) && refuses(writer_->snapshot().status()) &&
+         refuses(writer_->DeleteChunks(0, 0)) && refuses(writer_->StagedSnapshot().status()) &&
          refuses(writer_->Commit().status()) && refuses(writer_->Checkpoint()) &&
          refuses(writer_->Reclaim().status()) && refuses(writer_->Close());
 }

@@ -14,8 +14,8 @@
 #include "cairn/frame.h"
 #include "tests/crash/history.h"
 #include "tests/crash/opened_frame.h"
-#include "tests/frame/frame_model.h"
 #include "tests/support/dice.h"
+#include "tests/support/frame_model.h"
 #include "tests/support/simulated_disk.h"
 
 namespace cairn::test {

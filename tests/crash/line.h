@@ -6,7 +6,7 @@
 
 #include "cairn/array.h"
 #include "cairn/types.h"
-#include "tests/frame/frame_model.h"
+#include "tests/support/frame_model.h"
 
 namespace cairn::test {
 

@@ -50,7 +50,7 @@ MakeBug DropSyncsIn(std::string call, Kind kind) {
   };
 }
 
-// Nobody ever syncs what has such a name.
+// What has such a name is never synced.
 MakeBug DropSyncsOf(Kind kind, std::string part) {
   return [=] {
     return [=](const DiskOperation& operation, const Call&) {
@@ -60,7 +60,7 @@ MakeBug DropSyncsOf(Kind kind, std::string part) {
   };
 }
 
-// The index and the trailer behind it are written only when the header tells of them.
+// The index and the trailer after it are written only when the header names them.
 Fate FlipFirst(const DiskOperation& operation, bool& waiting) {
   constexpr size_t kTailSize = 23;
   const Bytes bytes = operation.bytes;
@@ -146,7 +146,7 @@ TEST_P(PlantedBugTest, IsSeen) {
 }
 
 // Finds states that mix two histories, in runs in which a crash may keep any of the commits that
-// were not synced, and the sync is missing that makes the cut behind an opened journal durable.
+// were not synced, and the sync is missing that makes the cut after an opened journal durable.
 int64_t CountMixedHistories(const frame::ReplayChecks& rules) {
   const CrashFrame frame = {.name = "OneSector",
                             .chunksize = 1 << 20,
@@ -163,11 +163,11 @@ int64_t CountMixedHistories(const frame::ReplayChecks& rules) {
   return tally.violations("no committed state");
 }
 
-TEST(ReplayRulesTest, WithoutThePreviousRecordsHashHistoriesMix) {
+TEST(ReplayChecksTest, WithoutThePreviousRecordsHashHistoriesMix) {
   EXPECT_GT(CountMixedHistories({.check_prev = false}), CountMixedHistories({}));
 }
 
-TEST(ReplayRulesTest, WithoutTheChunksHashesHalfACommitIsTaken) {
+TEST(ReplayChecksTest, WithoutTheChunksHashesHalfACommitIsTaken) {
   const CrashFrame frame = {
       .name = "Appends", .only_appends = true, .rules = {.check_chunks = false}};
   Tally tally;

@@ -28,14 +28,14 @@ class SimulatedDiskTest : public testing::Test {
  protected:
   std::unique_ptr<File> Open(const std::string& path, FileMode mode) {
     auto file = disk_.root()->Open(path, mode);
-    EXPECT_TRUE(file.ok()) << file.status();
+    EXPECT_TRUE(IsOk(file));
     return *std::move(file);
   }
   // A file that is on the disk for good.
   std::unique_ptr<File> DurableFile(std::string_view text) {
     auto file = Open("f", FileMode::kCreateNew);
-    EXPECT_TRUE(file->WriteAt(0, AsBytes(text)).ok());
-    EXPECT_TRUE(file->Sync(SyncMode::kAll).ok());
+    EXPECT_TRUE(IsOk(file->WriteAt(0, AsBytes(text))));
+    EXPECT_TRUE(IsOk(file->Sync(SyncMode::kAll)));
     EXPECT_TRUE(disk_.root()->SyncDirectoryOf("f").ok());
     return file;
   }
@@ -57,24 +57,24 @@ TEST_F(SimulatedDiskTest, WhatIsSyncedStays) {
   EXPECT_EQ(Outcomes(), Outcome{"abc"});
 }
 
-TEST_F(SimulatedDiskTest, ASyncOfTheFileDoesNotKeepItsName) {
+TEST_F(SimulatedDiskTest, SyncOfTheFileDoesNotKeepItsName) {
   const auto file = Open("f", FileMode::kCreateNew);
-  ASSERT_TRUE(file->WriteAt(0, AsBytes("abc")).ok());
-  ASSERT_TRUE(file->Sync(SyncMode::kAll).ok());
+  ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes("abc"))));
+  ASSERT_TRUE(IsOk(file->Sync(SyncMode::kAll)));
   EXPECT_EQ(Outcomes(), (Outcome{"-", "abc"}));
 }
 
-TEST_F(SimulatedDiskTest, ASyncOfTheDirectoryDoesNotKeepTheBytes) {
+TEST_F(SimulatedDiskTest, SyncOfTheDirectoryDoesNotKeepTheBytes) {
   const auto file = Open("f", FileMode::kCreateNew);
-  ASSERT_TRUE(file->WriteAt(0, AsBytes("abc")).ok());
+  ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes("abc"))));
   ASSERT_TRUE(disk_.root()->SyncDirectoryOf("f").ok());
   EXPECT_EQ(Outcomes(), (Outcome{"", "abc", std::string(3, '\0')}));
 }
 
-TEST_F(SimulatedDiskTest, ASectorHoldsAnyOfItsVersions) {
+TEST_F(SimulatedDiskTest, SectorHoldsAnyOfItsVersions) {
   const auto file = DurableFile("abc");
-  ASSERT_TRUE(file->WriteAt(0, AsBytes("def")).ok());
-  ASSERT_TRUE(file->WriteAt(1, AsBytes("xy")).ok());
+  ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes("def"))));
+  ASSERT_TRUE(IsOk(file->WriteAt(1, AsBytes("xy"))));
   EXPECT_EQ(Outcomes(), (Outcome{"abc", "def", "dxy"}));
 }
 
@@ -82,51 +82,51 @@ TEST_F(SimulatedDiskTest, SectorsReachTheDiskInAnyOrder) {
   const std::string a(kSector, 'a');
   const std::string b(kSector, 'b');
   const auto file = DurableFile(a + a);
-  ASSERT_TRUE(file->WriteAt(0, AsBytes(b + b)).ok());
+  ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes(b + b))));
   EXPECT_EQ(Outcomes(), (Outcome{a + a, a + b, b + a, b + b}));
 }
 
-TEST_F(SimulatedDiskTest, ACutMayComeBackUntilAllIsSynced) {
+TEST_F(SimulatedDiskTest, CutMayComeBackUntilAllIsSynced) {
   const auto file = DurableFile("abcdef");
-  ASSERT_TRUE(file->Truncate(3).ok());
-  ASSERT_TRUE(file->Sync(SyncMode::kData).ok());
+  ASSERT_TRUE(IsOk(file->Truncate(3)));
+  ASSERT_TRUE(IsOk(file->Sync(SyncMode::kData)));
   EXPECT_EQ(Outcomes(), (Outcome{"abc", "abcdef"}));
-  ASSERT_TRUE(file->Sync(SyncMode::kAll).ok());
+  ASSERT_TRUE(IsOk(file->Sync(SyncMode::kAll)));
   EXPECT_EQ(Outcomes(), Outcome{"abc"});
 }
 
-TEST_F(SimulatedDiskTest, AFileThatGrewMayBeLongWithoutItsBytes) {
+TEST_F(SimulatedDiskTest, FileThatGrewMayBeLongWithoutItsBytes) {
   const auto file = DurableFile("ab");
-  ASSERT_TRUE(file->WriteAt(2, AsBytes("cd")).ok());
+  ASSERT_TRUE(IsOk(file->WriteAt(2, AsBytes("cd"))));
   EXPECT_EQ(Outcomes(), (Outcome{"ab", "abcd", std::string("ab\0\0", 4)}));
 }
 
 TEST_F(SimulatedDiskTest, ReservedSpaceIsZeroAndAHoleToo) {
   const auto file = DurableFile("ab");
-  ASSERT_TRUE(file->Reserve(4).ok());
-  ASSERT_TRUE(file->PunchHole(0, 1).ok());
+  ASSERT_TRUE(IsOk(file->Reserve(4)));
+  ASSERT_TRUE(IsOk(file->PunchHole(0, 1)));
   EXPECT_EQ(TextOf(disk_), std::string("\0b\0\0", 4));
-  ASSERT_TRUE(file->Sync(SyncMode::kData).ok());
+  ASSERT_TRUE(IsOk(file->Sync(SyncMode::kData)));
   EXPECT_EQ(Outcomes(), (Outcome{std::string("\0b\0\0", 4)}));
 }
 
-TEST_F(SimulatedDiskTest, AFullDiskHasRoomWhereSpaceWasReservedUntilTheFileIsCut) {
+TEST_F(SimulatedDiskTest, FullDiskHasRoomWhereSpaceWasReservedUntilTheFileIsCut) {
   const auto file = DurableFile("ab");
   disk_.SetCapacity(3 * 4096);
   const auto other = Open("g", FileMode::kCreateNew);
-  ASSERT_TRUE(file->ReservePastEnd(8192).ok());
+  ASSERT_TRUE(IsOk(file->ReservePastEnd(8192)));
   EXPECT_EQ(*file->Size(), 2);
-  ASSERT_TRUE(other->Reserve(4096).ok());
+  ASSERT_TRUE(IsOk(other->Reserve(4096)));
   EXPECT_EQ(disk_.Free(), 0);
   EXPECT_TRUE(absl::IsResourceExhausted(other->WriteAt(4096, AsBytes("c"))));
-  EXPECT_TRUE(file->WriteAt(4096, AsBytes("c")).ok());
-  ASSERT_TRUE(file->Truncate(2).ok());
-  EXPECT_TRUE(other->WriteAt(4096, AsBytes("c")).ok());
+  EXPECT_TRUE(IsOk(file->WriteAt(4096, AsBytes("c"))));
+  ASSERT_TRUE(IsOk(file->Truncate(2)));
+  EXPECT_TRUE(IsOk(other->WriteAt(4096, AsBytes("c"))));
 }
 
-TEST_F(SimulatedDiskTest, AMomentKeepsWhatWasDoneBeforeIt) {
+TEST_F(SimulatedDiskTest, MomentKeepsWhatWasDoneBeforeIt) {
   const auto file = DurableFile("a");
-  for (const char* text : {"b", "c"}) ASSERT_TRUE(file->WriteAt(0, AsBytes(text)).ok());
+  for (const char* text : {"b", "c"}) ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes(text))));
   std::vector<std::string> found;
   for (const int64_t time : disk_.PendingTimes()) {
     found.push_back(TextOf(*disk_.PowerLossAt(time)));
@@ -138,8 +138,8 @@ TEST_F(SimulatedDiskTest, NamesOfOneDirectoryChangeInOrder) {
   const auto file = DurableFile("old");
   {
     const auto other = Open("g", FileMode::kCreateNew);
-    ASSERT_TRUE(other->WriteAt(0, AsBytes("new")).ok());
-    ASSERT_TRUE(other->Sync(SyncMode::kAll).ok());
+    ASSERT_TRUE(IsOk(other->WriteAt(0, AsBytes("new"))));
+    ASSERT_TRUE(IsOk(other->Sync(SyncMode::kAll)));
   }
   ASSERT_TRUE(disk_.root()->SyncDirectoryOf("g").ok());
   ASSERT_TRUE(disk_.root()->Exchange("f", "g").ok());
@@ -154,10 +154,10 @@ TEST_F(SimulatedDiskTest, NamesOfOneDirectoryChangeInOrder) {
   EXPECT_EQ(Outcomes("g"), Outcome{"-"});
 }
 
-TEST_F(SimulatedDiskTest, ADirectoryHoldsFilesOfItsOwn) {
+TEST_F(SimulatedDiskTest, DirectoryHoldsFilesOfItsOwn) {
   ASSERT_TRUE(disk_.root()->MakeDirectory("d").ok());
   const auto directory = disk_.root()->OpenDirectory("d");
-  ASSERT_TRUE(directory.ok());
+  ASSERT_TRUE(IsOk(directory));
   ASSERT_TRUE((*directory)->Open("x", FileMode::kCreateNew).ok());
   EXPECT_EQ(TextOf(disk_, "d/x"), "");
   EXPECT_EQ(*disk_.root()->List("d"), std::vector<std::string>{"x"});
@@ -167,7 +167,7 @@ TEST_F(SimulatedDiskTest, ADirectoryHoldsFilesOfItsOwn) {
   EXPECT_TRUE(disk_.root()->RemoveDirectory("d").ok());
 }
 
-TEST_F(SimulatedDiskTest, AFailedSyncKeepsAnyPartAndTakesAllForWritten) {
+TEST_F(SimulatedDiskTest, FailedSyncKeepsAnyPartAndTakesAllForWritten) {
   Outcome left;
   for (uint64_t seed = 0; seed < 50; ++seed) {
     SimulatedDisk disk(seed);
@@ -189,19 +189,19 @@ TEST_F(SimulatedDiskTest, AFailedSyncKeepsAnyPartAndTakesAllForWritten) {
   EXPECT_EQ(left, (Outcome{"abc", std::string(3, '\0')}));
 }
 
-TEST_F(SimulatedDiskTest, AWriteBringsItsWholeSectorDownAsTheCacheHasIt) {
+TEST_F(SimulatedDiskTest, WriteBringsItsFullSectorDownAsTheCacheHasIt) {
   const auto file = DurableFile("abc");
-  ASSERT_TRUE(file->WriteAt(0, AsBytes("xyz")).ok());
+  ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes("xyz"))));
   disk_.Judge([](const DiskOperation&) { return Fate{Fate::Kind::kFail}; });
   EXPECT_FALSE(file->Sync(SyncMode::kAll).ok());
   disk_.Judge({});
-  ASSERT_TRUE(file->WriteAt(0, AsBytes("x")).ok());
+  ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes("x"))));
   Outcome left = Outcomes();
   left.erase("abc");
   EXPECT_EQ(left, Outcome{"xyz"});
 }
 
-TEST_F(SimulatedDiskTest, AProcessDiesInTheMiddleOfAWrite) {
+TEST_F(SimulatedDiskTest, ProcessDiesInTheMiddleOfAWrite) {
   const auto file = DurableFile("abc");
   disk_.Judge([](const DiskOperation& operation) {
     EXPECT_EQ(operation.kind, DiskOperation::Kind::kWrite);
@@ -214,21 +214,21 @@ TEST_F(SimulatedDiskTest, AProcessDiesInTheMiddleOfAWrite) {
   EXPECT_EQ(TextOf(*disk_.Clone()), "xyc");
 }
 
-TEST_F(SimulatedDiskTest, AWriteMayComeBehindTheNext) {
+TEST_F(SimulatedDiskTest, WriteMayComeAfterTheNext) {
   const auto file = DurableFile("abc");
   Fate::Kind kind = Fate::Kind::kDefer;
   disk_.Judge([&](const DiskOperation&) { return Fate{std::exchange(kind, Fate::Kind::kRun)}; });
-  ASSERT_TRUE(file->WriteAt(0, AsBytes("x")).ok());
+  ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes("x"))));
   EXPECT_EQ(TextOf(disk_), "abc");
-  ASSERT_TRUE(file->WriteAt(0, AsBytes("yz")).ok());
+  ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes("yz"))));
   EXPECT_EQ(TextOf(disk_), "xzc");
 }
 
-TEST_F(SimulatedDiskTest, AMapShowsWhatIsWrittenLater) {
+TEST_F(SimulatedDiskTest, MapShowsWhatIsWrittenLater) {
   const auto file = DurableFile("abc");
   const auto map = file->Map(1, 2, 3);
-  ASSERT_TRUE(map.ok());
-  ASSERT_TRUE(file->WriteAt(2, AsBytes("xyz")).ok());
+  ASSERT_TRUE(IsOk(map));
+  ASSERT_TRUE(IsOk(file->WriteAt(2, AsBytes("xyz"))));
   EXPECT_EQ(AsText((*map)->bytes().first(4)), "bxyz");
   EXPECT_FALSE(file->Map(3, 3, 0).ok());
 }
@@ -236,14 +236,14 @@ TEST_F(SimulatedDiskTest, AMapShowsWhatIsWrittenLater) {
 TEST_F(SimulatedDiskTest, LocksBelongToOneFileAndEndWithIt) {
   const auto file = DurableFile("abc");
   auto other = Open("f", FileMode::kReadWrite);
-  ASSERT_TRUE(other->LockByte(9, LockMode::kShared).ok());
-  EXPECT_TRUE(file->LockByte(9, LockMode::kShared).ok());
+  ASSERT_TRUE(IsOk(other->LockByte(9, LockMode::kShared)));
+  EXPECT_TRUE(IsOk(file->LockByte(9, LockMode::kShared)));
   EXPECT_TRUE(absl::IsUnavailable(file->LockByte(9, LockMode::kExclusive)));
   EXPECT_TRUE(*file->IsLocked(5, 5));
   EXPECT_FALSE(*file->IsLocked(5, 4));
   other.reset();
   EXPECT_FALSE(*file->IsLocked(5, 5));
-  EXPECT_TRUE(file->LockByte(9, LockMode::kExclusive).ok());
+  EXPECT_TRUE(IsOk(file->LockByte(9, LockMode::kExclusive)));
 }
 
 }  // namespace

@@ -9,16 +9,16 @@
 namespace cairn::filter {
 namespace {
 
-// Pieces [2, 5) of 4 planes of 10 bytes, and 3 bytes behind.
+// Pieces [2, 5) of 4 planes of 10 bytes, and 3 bytes after.
 constexpr BlockPart kPart = {.planes = 4, .stride = 10, .begin = 2, .piece = 3};
 
-TEST(BlockPartTest, NeedsNoByteBehindItsLastPiece) {
+TEST(BlockPartTest, NeedsNoByteAfterItsLastPiece) {
   EXPECT_EQ(kPart.EndWithin(0, 43), 35u);
   EXPECT_EQ(kPart.EndWithin(0, 10), 5u);
   EXPECT_EQ(kPart.EndWithin(0, 4), 4u);
   EXPECT_EQ(kPart.EndWithin(0, 2), 0u) << "nothing before the first piece";
   EXPECT_EQ(kPart.EndWithin(6, 11), 6u) << "nothing between two pieces";
-  EXPECT_EQ(kPart.EndWithin(36, 43), 36u) << "nothing behind";
+  EXPECT_EQ(kPart.EndWithin(36, 43), 36u) << "nothing after";
 }
 
 TEST(BlockPartTest, GathersItsPiecesFromStreamsOfAnySize) {

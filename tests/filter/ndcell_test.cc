@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/filter/test_blocks.h"
+#include "tests/support/status.h"
 
 namespace cairn::filter {
 namespace {
@@ -20,18 +21,18 @@ TEST(NdCellTest, PutsTheElementsOfCutCellsBack) {
   const auto expected = MakeBytes({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
   for (const Filter filter : {Filter::kNdCell, Filter::kNdMean}) {
     std::vector<std::byte> dst(src.size());
-    ASSERT_TRUE(CellsBackward(Cells(filter, 2), shape, 1, src, dst).ok());
+    ASSERT_TRUE(IsOk(CellsBackward(Cells(filter, 2), shape, 1, src, dst)));
     EXPECT_EQ(dst, expected);
   }
 }
 
-TEST(NdCellTest, MovesWholeElements) {
+TEST(NdCellTest, MovesCompleteElements) {
   const std::vector<int32_t> shape = {2, 2, 2};
   const Block src = RandomBlock(8 * 3, 13);
   Block dst(8 * 3);
   // Cells of one element are in row-major order already, and so is one cell that is the block.
   for (const int side : {1, 2}) {
-    ASSERT_TRUE(CellsBackward(Cells(Filter::kNdCell, side), shape, 3, src, dst).ok());
+    ASSERT_TRUE(IsOk(CellsBackward(Cells(Filter::kNdCell, side), shape, 3, src, dst)));
     EXPECT_EQ(ToVector(dst), ToVector(src));
   }
 }
@@ -40,7 +41,7 @@ TEST(NdCellTest, MeansClipTheirCellsToTheBlock) {
   const std::vector<int32_t> shape = {6, 1};
   const auto src = MakeBytes({0, 1, 2, 3, 4, 5});
   std::vector<std::byte> dst(src.size());
-  ASSERT_TRUE(CellsBackward(Cells(Filter::kNdMean, 4), shape, 1, src, dst).ok());
+  ASSERT_TRUE(IsOk(CellsBackward(Cells(Filter::kNdMean, 4), shape, 1, src, dst)));
   EXPECT_EQ(dst, src);
   EXPECT_FALSE(CellsBackward(Cells(Filter::kNdCell, 4), shape, 1, src, dst).ok());
 }

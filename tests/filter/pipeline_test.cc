@@ -11,6 +11,7 @@
 #include "engine/filter/bitshuffle.h"
 #include "engine/filter/shuffle.h"
 #include "tests/filter/test_blocks.h"
+#include "tests/support/status.h"
 
 namespace cairn::filter {
 namespace {
@@ -36,7 +37,7 @@ absl::Status MakeStatus(const PipelineParams& params) { return Make(params).stat
 std::vector<std::byte> Forward(const Pipeline& pipeline, Bytes src, Bytes reference) {
   Block dst = RandomBlock(src.size(), 20, 1);
   Block scratch = RandomBlock(pipeline.active() > 1 ? src.size() : 0, 21, 3);
-  EXPECT_TRUE(pipeline.Forward(src, reference, dst, scratch).ok());
+  EXPECT_TRUE(IsOk(pipeline.Forward(src, reference, dst, scratch)));
   return ToVector(dst);
 }
 
@@ -44,14 +45,14 @@ std::vector<std::byte> Backward(const Pipeline& pipeline, std::vector<std::byte>
                                 Bytes reference) {
   Block dst = RandomBlock(src.size(), 22, 5);
   Block scratch = RandomBlock(pipeline.active() > 1 ? src.size() : 0, 23, 7);
-  EXPECT_TRUE(pipeline.Backward(src, reference, dst, scratch).ok());
+  EXPECT_TRUE(IsOk(pipeline.Backward(src, reference, dst, scratch)));
   return ToVector(dst);
 }
 
 // Filters all blocks of a chunk and back, the last one shorter.
 void ExpectRoundTrip(const PipelineParams& params, size_t block_size) {
   const auto pipeline = Make(params);
-  ASSERT_TRUE(pipeline.ok()) << pipeline.status();
+  ASSERT_TRUE(IsOk(pipeline));
   const Block chunk = RandomBlock(2 * block_size + block_size / 3, 24);
   const std::vector<std::byte> before = ToVector(chunk);
   const Bytes all = chunk;
@@ -119,7 +120,7 @@ TEST(PipelineTest, PipelinesOfAnyLengthRoundTrip) {
 
 TEST(PipelineTest, StagesAreAppliedInOrder) {
   const auto pipeline = Make(Params({kShuffle, kBitShuffle}, 4));
-  ASSERT_TRUE(pipeline.ok());
+  ASSERT_TRUE(IsOk(pipeline));
   const Block src = RandomBlock(1000, 25);
   Block shuffled(1000);
   Block expected(1000);
@@ -130,7 +131,7 @@ TEST(PipelineTest, StagesAreAppliedInOrder) {
 
 TEST(PipelineTest, DeltaRefersToPlainDataWhereverItStands) {
   const auto pipeline = Make(Params({kShuffle, kDelta}, 4));
-  ASSERT_TRUE(pipeline.ok());
+  ASSERT_TRUE(IsOk(pipeline));
   EXPECT_TRUE(pipeline->uses_reference());
   const Block src = RandomBlock(100, 26);
   const Block reference = RandomBlock(100, 27);
@@ -145,14 +146,14 @@ TEST(PipelineTest, StagesThatChangeNothingAreDropped) {
   EXPECT_EQ(Pipeline().active(), 0);
   EXPECT_EQ(Backward(Pipeline(), block, {}), block);
   const auto none = Make(Params({}, 4));
-  ASSERT_TRUE(none.ok());
+  ASSERT_TRUE(IsOk(none));
   EXPECT_EQ(none->active(), 0);
   EXPECT_FALSE(none->uses_reference());
   const auto identities = Make(Params({{.filter = Filter::kShuffle, .meta = 1},
                                        {.filter = Filter::kIntTrunc, .meta = 32},
                                        {.filter = Filter::kTruncPrec, .meta = 23}},
                                       4));
-  ASSERT_TRUE(identities.ok());
+  ASSERT_TRUE(IsOk(identities));
   EXPECT_EQ(identities->active(), 0);
   EXPECT_EQ(Make(Params({kShuffle}, 1))->active(), 0);
   EXPECT_EQ(Make(Params({{.filter = Filter::kShuffle, .meta = 2}}, 1))->active(), 1);
@@ -163,7 +164,7 @@ TEST(PipelineTest, StagesThatChangeNothingAreDropped) {
 
 TEST(PipelineTest, MetaOfShuffleIsItsWidth) {
   const auto pipeline = Make(Params({{.filter = Filter::kShuffle, .meta = 6}}, 4));
-  ASSERT_TRUE(pipeline.ok());
+  ASSERT_TRUE(IsOk(pipeline));
   const Block src = RandomBlock(1000, 29);
   Block expected(1000);
   Shuffle(6, src, expected);
@@ -176,7 +177,7 @@ TEST(PipelineTest, LossyStagesLoseOnlyWhatTheyShould) {
         Stages{{.filter = Filter::kIntTrunc, .meta = 24}, kShuffle},
         Stages{kDelta, {.filter = Filter::kIntTrunc, .meta = 24}, kShuffle, kBitShuffle}}) {
     const auto pipeline = Make(Params(stages, 4));
-    ASSERT_TRUE(pipeline.ok());
+    ASSERT_TRUE(IsOk(pipeline));
     Block src = RandomBlock(1000, 30);
     for (size_t i = 0; i < 1000; i += 4) src.bytes()[i] = std::byte{0};
     EXPECT_EQ(Backward(*pipeline, Forward(*pipeline, src, {}), {}), ToVector(src));
@@ -216,7 +217,7 @@ TEST(PipelineTest, ByteDeltaWithoutMetaTakesTheTypesizeOfTheFrame) {
 TEST(PipelineTest, FiltersThatAreOnlyReadCannotBeApplied) {
   for (const Filter filter : {Filter::kByteDeltaBuggy, Filter::kNdCell, Filter::kNdMean}) {
     const auto pipeline = Make(Params({{.filter = filter, .meta = 1}}, 4));
-    ASSERT_TRUE(pipeline.ok());
+    ASSERT_TRUE(IsOk(pipeline));
     const Block src = RandomBlock(64, 33);
     Block dst(64);
     const absl::Status status = pipeline->Forward(src, {}, dst, {});
@@ -252,7 +253,7 @@ TEST(PipelineTest, UnknownFiltersAreNamed) {
 TEST(PipelineTest, ParametersThatAFilterDoesNotTakeAreInvalid) {
   const FilterStage truncate = {.filter = Filter::kTruncPrec, .meta = 30};
   EXPECT_EQ(MakeStatus(Params({truncate}, 4)).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(MakeStatus(Params({truncate}, 8)).ok());
+  EXPECT_TRUE(IsOk(MakeStatus(Params({truncate}, 8))));
   for (const int typesize : {0, -1, 256}) {
     EXPECT_EQ(MakeStatus(Params({kShuffle}, typesize)).code(), absl::StatusCode::kInvalidArgument);
   }
@@ -260,7 +261,7 @@ TEST(PipelineTest, ParametersThatAFilterDoesNotTakeAreInvalid) {
 
 TEST(PipelineTest, FiltersOfTheProgramTakePart) {
   Registry registry;
-  ASSERT_TRUE(registry.AddFilter(200, std::make_unique<AddMeta>()).ok());
+  ASSERT_TRUE(IsOk(registry.AddFilter(200, std::make_unique<AddMeta>())));
   const FilterStage add = {.filter = static_cast<Filter>(200), .meta = 7};
   PipelineParams params = Params({add}, 4);
   params.registry = &registry;

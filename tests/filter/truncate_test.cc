@@ -39,7 +39,7 @@ TEST(TruncateTest, ParametersOutsideTheFormatAreRefused) {
   }
 }
 
-TEST(TruncateTest, ClearsTheLowBitsOfWholeElementsOnly) {
+TEST(TruncateTest, ClearsTheLowBitsOfCompleteElementsOnly) {
   const std::vector<std::byte> ones(11, std::byte{0xff});
   std::vector<std::byte> dst(11);
   ClearLowBits(4, 12, ones, dst);

@@ -30,7 +30,7 @@ absl::StatusOr<ArrayInfo> ParseArrayWith(size_t at, std::string_view bytes) {
 
 TEST(B2ndTest, ReadsShapesAndDtype) {
   const auto array = ParseB2nd(Hex(kExample));
-  ASSERT_TRUE(array.ok()) << array.status();
+  ASSERT_TRUE(IsOk(array));
   EXPECT_EQ(array->shape, (std::vector<int64_t>{5, 7}));
   EXPECT_EQ(array->chunkshape, (std::vector<int32_t>{3, 5}));
   EXPECT_EQ(array->blockshape, (std::vector<int32_t>{2, 3}));
@@ -73,7 +73,7 @@ TEST(B2ndTest, PrefersTheNewerName) {
 TEST(B2ndTest, ReadsAnArrayWithoutDtype) {
   const std::vector<std::byte> content = Hex(kExample);
   const auto array = ParseB2nd(Bytes(content).first(content.size() - 9));
-  ASSERT_TRUE(array.ok()) << array.status();
+  ASSERT_TRUE(IsOk(array));
   EXPECT_EQ(array->dtype, "");
 }
 
@@ -95,7 +95,7 @@ std::vector<std::byte> Cube(int ndim) {
 TEST(B2ndTest, ReadsUpToSixteenDimensions) {
   for (const int ndim : {0, 1, 8, 16}) {
     const auto array = ParseB2nd(Cube(ndim));
-    ASSERT_TRUE(array.ok()) << array.status();
+    ASSERT_TRUE(IsOk(array));
     EXPECT_EQ(array->shape, std::vector<int64_t>(static_cast<size_t>(ndim), 4));
     EXPECT_EQ(array->blockshape, std::vector<int32_t>(static_cast<size_t>(ndim), 2));
   }
@@ -106,10 +106,10 @@ TEST(B2ndTest, AcceptsEmptyExtentsOfAnEmptyShape) {
   EXPECT_TRUE(IsDamage(ParseArrayWith(29, "00 00 00 00"), "dimension 1 has shape 7")) << "chunks";
   std::vector<std::byte> content = Hex(kExample);
   content[12] = std::byte{0};  // shape
-  EXPECT_TRUE(ParseB2nd(content).ok());
+  EXPECT_TRUE(IsOk(ParseB2nd(content)));
   content[27] = std::byte{0};  // chunkshape
   content[38] = std::byte{0};  // blockshape
-  EXPECT_TRUE(ParseB2nd(content).ok());
+  EXPECT_TRUE(IsOk(ParseB2nd(content)));
 }
 
 TEST(B2ndTest, ChecksFieldsByName) {

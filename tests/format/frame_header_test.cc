@@ -54,7 +54,7 @@ TEST(FrameHeaderTest, WritesTheMinimalHeaderOfTheFormat) {
 
 TEST(FrameHeaderTest, ReadsTheMinimalHeaderOfTheFormat) {
   const auto header = ParseFrameHeader(Hex(kMinimal));
-  ASSERT_TRUE(header.ok()) << header.status();
+  ASSERT_TRUE(IsOk(header));
   EXPECT_EQ(header->header_len, 97);
   EXPECT_EQ(header->frame_size, 212);
   EXPECT_EQ(header->version, 2);
@@ -117,7 +117,7 @@ TEST(FrameHeaderTest, EncodesMetalayersAsTheFormatSays) {
                       "dc 00 02  c6 00 00 00 03 01 02 03  c6 00 00 00 00")));
   EXPECT_EQ(header.header_len, static_cast<int64_t>(bytes.size()));
   const auto parsed = ParseFrameHeader(bytes);
-  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  ASSERT_TRUE(IsOk(parsed));
   EXPECT_EQ(parsed->metalayers, header.metalayers);
   EXPECT_EQ(parsed->places[0].begin, 0x74);
   EXPECT_EQ(parsed->places[0].size, 3);
@@ -179,7 +179,7 @@ TEST(FrameHeaderTest, ParsingUndoesEncoding) {
     FrameHeader header = RandomHeader(random);
     const std::vector<std::byte> bytes = EncodeNewHeader(header);
     const auto parsed = ParseFrameHeader(bytes);
-    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    ASSERT_TRUE(IsOk(parsed));
     ExpectSame(*parsed, header);
     EXPECT_EQ(EncodeFixedHeader(*parsed), ToVector(Bytes(bytes).first(kFixedHeaderSize)));
     for (size_t k = 0; k < header.places.size(); ++k) {
@@ -225,7 +225,7 @@ TEST(FrameHeaderTest, ChecksTheHeaderLength) {
   EXPECT_TRUE(IsDamage(ParseHeaderWith(0x0B, "ff ff ff ff"), "frame header: header_len"));
   EXPECT_TRUE(IsDamage(ParseHeaderWith(0x0B, "00 00 00 62"), "frame header: header_len 98"));
   EXPECT_TRUE(IsDamage(ParseHeaderWith(0x0B, "00 00 00 57"), "frame header: layers"))
-      << "nothing lies behind header_len";
+      << "nothing lies after header_len";
 }
 
 TEST(FrameHeaderTest, ChecksNumbersByName) {
@@ -247,12 +247,12 @@ TEST(FrameHeaderTest, ChecksNumbersByName) {
 
 TEST(FrameHeaderTest, AcceptsWhatReadersIgnore) {
   for (const std::string_view flags : {"00", "10", "11", "22", "13", "c2", "f3"}) {
-    EXPECT_TRUE(ParseHeaderWith(0x19, flags).ok()) << flags;
+    EXPECT_TRUE(IsOk(ParseHeaderWith(0x19, flags))) << flags;
   }
-  EXPECT_TRUE(ParseHeaderWith(0x3F, "ff ff").ok()) << "threads";
-  EXPECT_TRUE(ParseHeaderWith(0x44, "00").ok()) << "neither true nor false";
-  EXPECT_TRUE(ParseHeaderWith(0x56, "ff").ok()) << "padding";
-  EXPECT_TRUE(ParseHeaderWith(0x59, "ff ff").ok()) << "map_size";
+  EXPECT_TRUE(IsOk(ParseHeaderWith(0x3F, "ff ff"))) << "threads";
+  EXPECT_TRUE(IsOk(ParseHeaderWith(0x44, "00"))) << "neither true nor false";
+  EXPECT_TRUE(IsOk(ParseHeaderWith(0x56, "ff"))) << "padding";
+  EXPECT_TRUE(IsOk(ParseHeaderWith(0x59, "ff ff"))) << "map_size";
   EXPECT_EQ(ParseHeaderWith(0x46, "05")->filters[5], FilterStage{}) << "slots that are not counted";
   std::vector<std::byte> empty = With(0x3A, "ff ff ff ff");
   empty[0x25] = std::byte{0};
@@ -268,7 +268,7 @@ TEST(FrameHeaderTest, ChecksMetalayersByName) {
     CopyBytes(Hex(hex), MutableBytes(copy).subspan(at));
     return ParseFrameHeader(copy);
   };
-  ASSERT_TRUE(with(0x57, "93").ok());
+  ASSERT_TRUE(IsOk(with(0x57, "93")));
   EXPECT_TRUE(IsDamage(with(0x5C, "00 11"), "frame header: layer count"));
   EXPECT_TRUE(IsDamage(with(0x5E, "c0"), "frame header: layer name"));
   EXPECT_TRUE(IsDamage(with(0x63, "00"), "frame header: layer offset"));
@@ -280,7 +280,7 @@ TEST(FrameHeaderTest, ChecksMetalayersByName) {
   EXPECT_TRUE(IsDamage(with(0x6C, "ff ff ff ff"), "frame header: layer content"));
 }
 
-// One metalayer, and more than its name tells.
+// One metalayer, and more than its name says.
 std::vector<std::byte> SampleHeader() {
   FrameHeader header = Minimal();
   header.metalayers = {{"one", Hex("01 02 03")}, {"two", {}}};

@@ -17,13 +17,13 @@ using Entries = std::vector<int64_t>;
 std::vector<std::byte> Encode(const Entries& entries) {
   chunk::WorkspacePool pool;
   const auto bytes = EncodeIndex(entries, &pool);
-  EXPECT_TRUE(bytes.ok()) << bytes.status();
+  EXPECT_TRUE(IsOk(bytes));
   return bytes.value_or(std::vector<std::byte>());
 }
 
 Entries Decode(Bytes index) {
   std::vector<std::byte> raw(static_cast<size_t>(InspectChunk(index)->nbytes));
-  EXPECT_TRUE(DecompressChunk(index, raw).ok());
+  EXPECT_TRUE(IsOk(DecompressChunk(index, raw)));
   Entries entries;
   for (size_t i = 0; i < raw.size(); i += 8) {
     entries.push_back(static_cast<int64_t>(LoadLe<uint64_t>(raw.data() + i)));

@@ -20,10 +20,10 @@ namespace {
 
 std::vector<std::byte> Text(std::string_view text) { return ToVector(AsBytes(text)); }
 
-// A batch that has some of everything.
+// A commit record that has some of everything.
 CommitRecord FullBatch() {
-  const PlacedChunk chunk{
-      .entry = 4711, .fingerprint = 0x0123456789ABCDEF, .nbytes = 64, .cbytes = 50};
+  const IndexedChunk chunk{
+      .entry = {.value = 4711, .fingerprint = 0x0123456789ABCDEF}, .nbytes = 64, .cbytes = 50};
   CommitRecord batch;
   batch.links = {.base = 1, .generation = 2, .previous = 3, .durable_end = 4};
   batch.totals = {.nchunks = 5, .nbytes = 6, .stored_bytes = -1, .chunksize = 64, .vlblocks = true};
@@ -36,7 +36,7 @@ CommitRecord FullBatch() {
   return batch;
 }
 
-// With a hash that fits again, as only somebody who means it would make it.
+// With a hash that fits again, as only an attacker would make it.
 std::vector<std::byte> Resealed(std::vector<std::byte> record) {
   record.resize(record.size() - 8);
   ByteWriter writer;
@@ -45,7 +45,7 @@ std::vector<std::byte> Resealed(std::vector<std::byte> record) {
   return std::move(writer).Take();
 }
 
-TEST(JournalTest, ABatchComesBackAsItWas) {
+TEST(JournalTest, CommitRecordComesBackAsItWas) {
   const std::vector<std::byte> record = EncodeBatch(FullBatch(), 0);
   const auto head = FindRecordHead(record);
   ASSERT_TRUE(head.has_value());
@@ -53,11 +53,11 @@ TEST(JournalTest, ABatchComesBackAsItWas) {
   EXPECT_EQ(head->size, std::ssize(record));
   EXPECT_TRUE(ChecksumMatches(record));
   const absl::StatusOr<CommitRecord> parsed = ParseBatch(record, 0);
-  ASSERT_EQ(parsed.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(parsed));
   EXPECT_EQ(*parsed, FullBatch());
 }
 
-TEST(JournalTest, ABatchLiesInTheFileAsDescribed) {
+TEST(JournalTest, CommitRecordLiesInTheFileAsDescribed) {
   const std::string chunk =
       "67 12 00 00 00 00 00 00  ef cd ab 89 67 45 23 01  40 00 00 00  32 00 00 00";
   std::vector<std::byte> expected = Hex(
@@ -75,14 +75,14 @@ TEST(JournalTest, ABatchLiesInTheFileAsDescribed) {
                    "01 00 00 00  01 00 00 00  03 00 00 00 00 00 00 00  6d  6f 6e 65",
                    "02 00 00 00  01 00 00 00  03 00 00 00 00 00 00 00  76  74 77 6f",
                    "03 00 00 00  01 00 00 00  00 00 00 00 00 00 00 00  77", "03 00 00 00", chunk,
-                   "05 00 00 00 00 00 00 00  69 74 65 6d 73",  // the tail
+                   "05 00 00 00 00 00 00 00  69 74 65 6d 73",  // the pending items
                    "00 00 00 00 00 00 00 00"));                // the hash
   expected = Resealed(std::move(expected));
   EXPECT_EQ(ToHex(EncodeBatch(FullBatch(), 0)), ToHex(expected));
   EXPECT_EQ(ParseBatch(expected, 0).value(), FullBatch());
 }
 
-TEST(JournalTest, AnEmptyBatchIsSmall) {
+TEST(JournalTest, EmptyCommitRecordIsSmall) {
   const std::vector<std::byte> record = EncodeBatch({}, 0);
   EXPECT_LE(record.size(), 128u);
   EXPECT_EQ(ParseBatch(record, 0).value(), CommitRecord());
@@ -99,7 +99,7 @@ TEST(JournalTest, EveryFlippedBitIsSeen) {
   }
 }
 
-TEST(JournalTest, ARecordThatEndsEarlyIsRefusedWhereverItEnds) {
+TEST(JournalTest, RecordThatEndsEarlyIsRefusedWhereverItEnds) {
   const std::vector<std::byte> record = EncodeBatch(FullBatch(), 0);
   for (size_t size = kMinRecordSize; size < record.size(); ++size) {
     const std::vector<std::byte> cut =
@@ -108,7 +108,7 @@ TEST(JournalTest, ARecordThatEndsEarlyIsRefusedWhereverItEnds) {
   }
 }
 
-TEST(JournalTest, BytesBehindTheLastFieldAreRefused) {
+TEST(JournalTest, BytesAfterTheLastFieldAreRefused) {
   std::vector<std::byte> record = EncodeBatch(FullBatch(), 0);
   record.insert(record.end() - 8, std::byte{0});
   EXPECT_TRUE(IsDamage(ParseBatch(Resealed(record), 0), "1 more bytes"));
@@ -135,7 +135,7 @@ TEST(JournalTest, WhatIsNoRecordIsNotFound) {
   EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kUnknown);
 }
 
-TEST(JournalTest, AReceiptLiesInTheFileAsDescribed) {
+TEST(JournalTest, ReceiptLiesInTheFileAsDescribed) {
   const Receipt receipt{.base = 1, .generation = 4, .boot = 3, .durable_generation = 2};
   std::vector<std::byte> bytes;
   AppendReceipt(receipt, 0, bytes);
@@ -147,7 +147,7 @@ TEST(JournalTest, AReceiptLiesInTheFileAsDescribed) {
   EXPECT_EQ(FindReceipt(bytes, 0), receipt);
 }
 
-TEST(JournalTest, AReceiptThatIsNotIntactIsNotFound) {
+TEST(JournalTest, ReceiptThatIsNotIntactIsNotFound) {
   std::vector<std::byte> bytes;
   AppendReceipt({.base = 1, .generation = 4, .boot = 3, .durable_generation = 2}, 0, bytes);
   EXPECT_EQ(FindReceipt(Bytes(bytes).first(bytes.size() - 1), 0), std::nullopt);
@@ -158,7 +158,7 @@ TEST(JournalTest, AReceiptThatIsNotIntactIsNotFound) {
   }
 }
 
-TEST(JournalTest, TheBaseFollowsFromTheSizesTheTrailerAndTheNonce) {
+TEST(JournalTest, BaseFollowsFromTheSizesTheTrailerAndTheNonce) {
   FrameHeader header;
   header.frame_size = 1000;
   header.nbytes = 500;
@@ -167,7 +167,7 @@ TEST(JournalTest, TheBaseFollowsFromTheSizesTheTrailerAndTheNonce) {
   const uint64_t base = BaseIdentity(header, trailer, {}, 7);
   EXPECT_EQ(BaseIdentity(header, trailer, {}, 7), base);
   EXPECT_NE(BaseIdentity(header, trailer, {}, 8), base);
-  // Metalayers may be changed by another Blosc2, which leaves the journal behind.
+  // Metalayers may be changed by another Blosc2, which leaves the journal as it is.
   header.metalayers = {{"m", Text("x")}};
   EXPECT_EQ(BaseIdentity(header, trailer, {}, 7), base);
   header.nbytes = 501;

@@ -13,7 +13,7 @@
 namespace cairn::format {
 namespace {
 
-// The list behind three bytes of something else.
+// The list after three bytes of something else.
 std::vector<std::byte> Write(const std::vector<NamedBytes>& layers, MapSizeOrigin origin,
                              std::vector<LayerPlace>* places = nullptr) {
   ByteWriter writer;
@@ -58,7 +58,7 @@ TEST(LayersTest, AreReadWhereTheyWereWritten) {
   std::vector<LayerPlace> places;
   const std::vector<std::byte> bytes = Write(layers, MapSizeOrigin::kArray, &places);
   const auto read = Read(bytes);
-  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_TRUE(IsOk(read));
   ASSERT_EQ(read->size(), 16u);
   for (size_t i = 0; i < 16; ++i) {
     const LayerPlace& place = (*read)[i];
@@ -76,7 +76,7 @@ TEST(LayersTest, AreFoundByOffsetNotByOrder) {
   // Both names lead to the second value.
   bytes[3 + 7 + 6] = bytes[3 + 7 + 7 + 6];
   const auto read = Read(bytes);
-  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_TRUE(IsOk(read));
   EXPECT_EQ((*read)[0].size, 0);
 }
 
@@ -101,7 +101,7 @@ TEST(LayersTest, RefuseToHoldMoreThanThereIs) {
   std::vector<LayerPlace> places;
   std::vector<std::byte> bytes =
       Write({{"a", content}, {"b", {}}}, MapSizeOrigin::kMapSize, &places);
-  EXPECT_TRUE(Read(bytes).ok());
+  EXPECT_TRUE(IsOk(Read(bytes)));
   // The offset of b becomes that of a: both hold the same bytes.
   const size_t offset_of_a = 3 + 1 + 3 + 3 + 2 + 1;
   std::copy_n(bytes.begin() + offset_of_a, 4, bytes.begin() + offset_of_a + 4 + 2 + 1);
@@ -117,11 +117,11 @@ std::vector<std::byte> MoveSecond(Bytes content, int32_t offset) {
 }
 
 TEST(LayersTest, RefuseToLieInEachOther) {
-  // What a holds reads as a whole layer.
+  // What a holds reads as a complete layer.
   const std::vector<std::byte> content = Hex("00 c6 00 00 00 01 55 00");
   std::vector<LayerPlace> places;
   Write({{"a", content}, {"b", Hex("07")}}, MapSizeOrigin::kMapSize, &places);
-  EXPECT_TRUE(Read(MoveSecond(content, static_cast<int32_t>(places[1].begin) - 5)).ok());
+  EXPECT_TRUE(IsOk(Read(MoveSecond(content, static_cast<int32_t>(places[1].begin) - 5))));
   const auto read = Read(MoveSecond(content, static_cast<int32_t>(places[0].begin) + 1));
   EXPECT_TRUE(IsDamage(read.status(), "layers overlap"));
 }
@@ -154,8 +154,8 @@ TEST(CheckLayerNameTest, TakesNoNul) {
 }
 
 TEST(CheckLayerNameTest, TakesUpTo31Bytes) {
-  EXPECT_TRUE(CheckLayerName("").ok());
-  EXPECT_TRUE(CheckLayerName(std::string(31, 'x')).ok());
+  EXPECT_TRUE(IsOk(CheckLayerName("")));
+  EXPECT_TRUE(IsOk(CheckLayerName(std::string(31, 'x'))));
   EXPECT_TRUE(Fails(CheckLayerName(std::string(32, 'x')), absl::StatusCode::kInvalidArgument,
                     "at most 31 bytes, got 32"));
 }

@@ -14,7 +14,7 @@ Era EraOfFrame(Bytes frame) {
   return EraOf(frame.first(std::min(frame.size(), size_t{kEraBytes})), size);
 }
 
-TEST(LegacyEraTest, TellsEveryFormatByItsFirstBytes) {
+TEST(LegacyEraTest, KnowsEveryFormatByItsFirstBytes) {
   EXPECT_EQ(EraOfFrame(test::PackedFrame()), Era::kPacked2015);
   EXPECT_EQ(EraOfFrame(test::PackedDeltaFrame()), Era::kPacked2015);
   EXPECT_EQ(EraOfFrame(test::Frame2019()), Era::kFrame2019);

@@ -28,14 +28,14 @@ Buffer PlainChunk4(Bytes payload, uint8_t typesize) {
   return std::move(writer).Take();
 }
 
-// Behind the header: 40 + 36 bytes of chunks, 48 of index.
+// After the header: 40 + 36 bytes of chunks, 48 of index.
 Buffer Body() {
   const Buffer content = Hex(kLegacyContent);
   return Joined({PlainChunk4(Bytes(content).first(8), 4), PlainChunk4(Bytes(content).subspan(8), 4),
                  PlainChunk4(Hex("00 00 00 00 00 00 00 00 28 00 00 00 00 00 00 00"), 8)});
 }
 
-// Behind the header: 49 bytes of chunk, 40 of index. The chunk is a block of one raw stream.
+// After the header: 49 bytes of chunk, 40 of index. The chunk is a block of one raw stream.
 Buffer BitshuffledBody() {
   return Joined({Hex("04 01 15 01  09 00 00 00  09 00 00 00  31 00 00 00"
                      "00 00 00 00 00 02 00 00  00 00 00 00 00 00 00 00"

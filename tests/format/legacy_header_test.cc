@@ -46,7 +46,7 @@ void ExpectFields(const FrameHeader& header) {
 
 TEST(LegacyHeaderTest, ReadsTheHeaderOf2019) {
   const auto header = ParseHeader2019(Header2019());
-  ASSERT_TRUE(header.ok()) << header.status();
+  ASSERT_TRUE(IsOk(header));
   ExpectFields(*header);
   EXPECT_EQ(header->header_len, 64);
   EXPECT_EQ(header->frame_size, 188);
@@ -56,7 +56,7 @@ TEST(LegacyHeaderTest, ReadsTheHeaderOf2019) {
 
 TEST(LegacyHeaderTest, ReadsMetalayersOf2019) {
   const auto header = ParseHeader2019(Header2019WithLayer());
-  ASSERT_TRUE(header.ok()) << header.status();
+  ASSERT_TRUE(IsOk(header));
   ExpectFields(*header);
   EXPECT_EQ(header->header_len, 88);
   ASSERT_EQ(header->metalayers.size(), 1u);
@@ -72,7 +72,7 @@ TEST(LegacyHeaderTest, NeedsArrayAndFlagOf2019ToAgree) {
 
 TEST(LegacyHeaderTest, ReadsTheHeaderOfTheBetas) {
   const auto header = ParseBetaHeader(BetaHeader());
-  ASSERT_TRUE(header.ok()) << header.status();
+  ASSERT_TRUE(IsOk(header));
   ExpectFields(*header);
   EXPECT_EQ(header->header_len, 92);
   EXPECT_EQ(header->frame_size, 282);
@@ -84,7 +84,7 @@ TEST(LegacyHeaderTest, ReadsTheHeaderOfTheBetas) {
 TEST(LegacyHeaderTest, ReadsOnlyTheActiveFiltersOfTheBetas) {
   const auto header = ParseBetaHeader(
       With(BetaHeader(), 0x41, "02  04 01 03 00 00 00 00 00  19 00 07 00 00 00 00 00"));
-  ASSERT_TRUE(header.ok()) << header.status();
+  ASSERT_TRUE(IsOk(header));
   EXPECT_EQ(header->filters[0], (FilterStage{Filter::kTruncPrec, 25}));
   EXPECT_EQ(header->filters[1], (FilterStage{Filter::kShuffle, 0}));
   EXPECT_EQ(header->filters[2], FilterStage());
@@ -93,7 +93,7 @@ TEST(LegacyHeaderTest, ReadsOnlyTheActiveFiltersOfTheBetas) {
 
 TEST(LegacyHeaderTest, KeepsCodecsThatAreNoMore) {
   const auto header = ParseBetaHeader(With(BetaHeader(), 0x1B, "56"));
-  ASSERT_TRUE(header.ok()) << header.status();
+  ASSERT_TRUE(IsOk(header));
   EXPECT_EQ(static_cast<int>(header->codec), 6) << "Lizard";
 }
 
@@ -119,7 +119,7 @@ TEST(LegacyHeaderTest, RefusesEveryTruncation) {
 TEST(LegacyTrailerTest, ReadsBothForms) {
   for (const BetaTrailerForm form : {BetaTrailerForm::kBeta2, BetaTrailerForm::kBeta4}) {
     const auto trailer = ParseBetaTrailer(BetaTrailerBytes(form));
-    ASSERT_TRUE(trailer.ok()) << trailer.status();
+    ASSERT_TRUE(IsOk(trailer));
     EXPECT_EQ(trailer->beta2, form == BetaTrailerForm::kBeta2);
     EXPECT_EQ(trailer->usermeta.name, "usermeta");
     EXPECT_EQ(trailer->usermeta.begin, 7);
@@ -131,7 +131,7 @@ TEST(LegacyTrailerTest, ReadsTheSmallest) {
   const auto trailer = ParseBetaTrailer(
       Hex("0d 00 c6 00 00 00 00 ce 00 00 00 1e d8 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
           "00"));
-  ASSERT_TRUE(trailer.ok()) << trailer.status();
+  ASSERT_TRUE(IsOk(trailer));
   EXPECT_EQ(trailer->usermeta.size, 0);
 }
 

@@ -21,7 +21,7 @@ absl::StatusOr<PackedHeader> ParsePackedWith(size_t at, std::string_view hex) {
 
 TEST(PackedHeaderTest, ReadsEveryField) {
   const auto header = ParsePackedWith(0, "");
-  ASSERT_TRUE(header.ok()) << header.status();
+  ASSERT_TRUE(IsOk(header));
   EXPECT_EQ(header->size, kSize);
   EXPECT_EQ(header->codec, Codec::kLz4);
   EXPECT_EQ(header->clevel, 5);
@@ -39,7 +39,7 @@ TEST(PackedHeaderTest, ReadsEveryField) {
 
 TEST(PackedHeaderTest, ReadsFiltersFromTheLowBitsOn) {
   const auto header = ParsePackedWith(8, "13 10");
-  ASSERT_TRUE(header.ok()) << header.status();
+  ASSERT_TRUE(IsOk(header));
   EXPECT_TRUE(header->has_delta());
   EXPECT_EQ(header->filters[1], Filter::kBitShuffle);
   EXPECT_EQ(header->filters[2], Filter::kNone);
@@ -81,7 +81,7 @@ TEST(PackedHeaderTest, RefusesEveryTruncation) {
 TEST(PackedChunkTest, IsOfVersionTwoWithTheShortHeader) {
   const auto parse = [](std::string_view hex) { return ParsePackedChunk(Hex(hex), 100); };
   const auto good = parse("02 01 02 04  04 00 00 00  04 00 00 00  14 00 00 00");
-  ASSERT_TRUE(good.ok()) << good.status();
+  ASSERT_TRUE(IsOk(good));
   EXPECT_EQ(good->nbytes, 4);
   EXPECT_EQ(good->cbytes, 20);
   EXPECT_TRUE(IsDamage(parse("04 01 02 04  04 00 00 00  04 00 00 00  14 00 00 00"), "version"));

@@ -93,7 +93,7 @@ TEST(SealTest, ParsingUndoesEncoding) {
     seal.header_copy.resize(random() % 200, std::byte{1});
     for (size_t n = random() % 50; n > 0; --n) seal.pages.push_back(random() % 2 * random());
     const auto parsed = ParseSeal(EncodeSeal(seal), 50);
-    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    ASSERT_TRUE(IsOk(parsed));
     ExpectSame(*parsed, seal);
   }
 }
@@ -108,7 +108,7 @@ TEST(SealTest, EqualPagesTakeOneRun) {
 
 TEST(SealTest, NeverExpandsToMorePagesThanTheFrameHas) {
   const std::vector<std::byte> bytes = EncodeSeal(SampleSeal());
-  EXPECT_TRUE(ParseSeal(bytes, 5).ok());
+  EXPECT_TRUE(IsOk(ParseSeal(bytes, 5)));
   EXPECT_TRUE(IsDamage(ParseSeal(bytes, 4), "seal: page count"));
   EXPECT_TRUE(IsDamage(ParseSeal(bytes, 4), "more than 4 pages"));
   EXPECT_TRUE(IsDamage(ParseSeal(bytes, 0), "seal: page count"));

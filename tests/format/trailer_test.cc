@@ -40,7 +40,7 @@ TEST(TrailerTest, WritesTheSmallestTrailerOfTheFormat) {
 
 TEST(TrailerTest, ReadsTheSmallestTrailerOfTheFormat) {
   const auto trailer = ParseTrailer(Hex(kSmallest));
-  ASSERT_TRUE(trailer.ok()) << trailer.status();
+  ASSERT_TRUE(IsOk(trailer));
   EXPECT_EQ(trailer->size, 35);
   EXPECT_TRUE(trailer->layers.empty());
   EXPECT_EQ(trailer->fingerprint_type, 0);
@@ -51,7 +51,7 @@ TEST(TrailerTest, ParsingUndoesEncoding) {
   for (const FingerprintType type : kTypes) {
     const Sealed sealed(type);
     const auto trailer = ParseTrailer(sealed.bytes);
-    ASSERT_TRUE(trailer.ok()) << trailer.status();
+    ASSERT_TRUE(IsOk(trailer));
     ASSERT_EQ(trailer->layers.size(), 3u);
     EXPECT_EQ(trailer->layers[1].name, "cairn.fp");
     EXPECT_EQ(ToVector(Bytes(sealed.bytes)
@@ -94,12 +94,12 @@ TEST(TrailerTest, RefusesWrongMarkersByName) {
 }
 
 TEST(TrailerTest, AcceptsWhatReadersIgnore) {
-  EXPECT_TRUE(ParseWith(1, "02").ok()) << "version";
-  EXPECT_TRUE(ParseWith(4, "ff ff").ok()) << "map_size";
+  EXPECT_TRUE(IsOk(ParseWith(1, "02"))) << "version";
+  EXPECT_TRUE(IsOk(ParseWith(4, "ff ff"))) << "map_size";
   EXPECT_EQ(ParseWith(18, "c8")->fingerprint_type, 200);
 }
 
-TEST(TrailerTest, RefusesValuesThatReachIntoItsTail) {
+TEST(TrailerTest, RefusesValuesThatReachIntoItsLastFields) {
   std::vector<std::byte> bytes =
       EncodeTrailer(std::vector<NamedBytes>{{"a", AsBytes("xyz")}}, FingerprintType::kNone);
   ASSERT_EQ(bytes[0x17], std::byte{3}) << "the length of the value";
@@ -158,7 +158,7 @@ TEST(TrailerFingerprintTest, TakesATableOfAnySize) {
     const std::vector<std::byte> bytes =
         EncodeTrailer(std::vector<NamedBytes>{{kTableLayer, table}}, FingerprintType::k128Bit);
     const auto trailer = ParseTrailer(bytes);
-    ASSERT_TRUE(trailer.ok());
+    ASSERT_TRUE(IsOk(trailer));
     EXPECT_EQ(trailer->fingerprint,
               TrailerFingerprint(FingerprintType::k128Bit, bytes, trailer->layers));
   }

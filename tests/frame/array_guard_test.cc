@@ -7,9 +7,9 @@
 
 #include "cairn/frame.h"
 #include "engine/format/b2nd.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_arrays.h"
 #include "tests/support/array_model.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -35,7 +35,7 @@ void ExpectRefusesToRecut(Writer& writer) {
   const Buffer chunk = Compressed(MakeItems(24), Blocks(6));
   const std::string_view part = "resize it, append along an axis or write a box instead";
   EXPECT_TRUE(Fails(writer.Append(MakeItems(24)), kFailedPrecondition, part));
-  EXPECT_TRUE(Fails(writer.AppendChunk(chunk), kFailedPrecondition, part));
+  EXPECT_TRUE(Fails(writer.AppendCompressed(chunk), kFailedPrecondition, part));
   EXPECT_TRUE(Fails(writer.AppendSpecial(SpecialValue::kZeros, 24), kFailedPrecondition, part));
   EXPECT_TRUE(Fails(writer.InsertChunk(1, MakeItems(24)), kFailedPrecondition, part));
   EXPECT_TRUE(Fails(writer.InsertCompressed(1, chunk), kFailedPrecondition, part));
@@ -55,7 +55,7 @@ TEST(ArrayGuardTest, RefusesEditsOfItsChunks) {
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   ExpectRefusesToRecut(*writer);
-  EXPECT_EQ(ContentOf(*writer->snapshot()), Buffer(96));
+  EXPECT_EQ(ContentOf(*writer->StagedSnapshot()), Buffer(96));
   // Nor with other edits staged, or committed to the journal.
   ASSERT_TRUE(IsOk(writer->WriteBox(Extents{0, 0}, Extents{1, 1}, Buffer(1, std::byte{1}))));
   ExpectRefusesToRecut(*writer);
@@ -149,7 +149,7 @@ TEST(ArrayGuardTest, VerifyNamesAChunkThatIsCutOtherwise) {
   auto writer = Frame::Build(dir.Path("f"), options);
   ASSERT_TRUE(IsOk(writer));
   for (const int32_t blocksize : {6, 6, 12, 6}) {
-    ASSERT_TRUE(IsOk(writer->AppendChunk(Compressed(MakeItems(24), Blocks(blocksize)))));
+    ASSERT_TRUE(IsOk(writer->AppendCompressed(Compressed(MakeItems(24), Blocks(blocksize)))));
   }
   ASSERT_TRUE(IsOk(writer->Close()));
   const Frame frame = *Frame::Open(dir.Path("f"));
@@ -189,7 +189,7 @@ TEST(ArrayGuardTest, VerifyNotesAnArrayOfMoreDimensionsThanItKnows) {
             "not checked whether the chunks fit the array: 16 dimensions, at most 8");
 }
 
-TEST(ArrayGuardTest, AFrameThatDisagreesCanBeMended) {
+TEST(ArrayGuardTest, FrameThatDisagreesCanBeMended) {
   const TempDir dir;
   Frame frame = HandMade(dir, TypedArray(), 120);
   auto writer = frame.OpenWriter();
@@ -201,7 +201,7 @@ TEST(ArrayGuardTest, AFrameThatDisagreesCanBeMended) {
   EXPECT_TRUE(Fails(writer->DeleteChunks(3, 1), kFailedPrecondition, "resize it"));
 }
 
-TEST(ArrayGuardTest, AFrameThatIsMendedGetsBlocksOfTheArray) {
+TEST(ArrayGuardTest, FrameThatIsMendedGetsBlocksOfTheArray) {
   const TempDir dir;
   Frame frame = HandMade(dir, TypedArray(), 120, 24, 12);
   auto writer = frame.OpenWriter();
@@ -246,7 +246,7 @@ TEST(ArrayGuardTest, TakesMetalayersThatFitTheChunksAlone) {
   other = TypedArray();
   other.dtype = "<i2";
   EXPECT_TRUE(refuses(other, "dtype <i2 has items of 2 bytes"));
-  EXPECT_EQ(writer->snapshot()->array(), TypedArray());
+  EXPECT_EQ(writer->StagedSnapshot()->array(), TypedArray());
   // The same chunks.
   other = TypedArray();
   other.shape = {6, 6};

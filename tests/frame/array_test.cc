@@ -8,9 +8,9 @@
 
 #include "cairn/frame.h"
 #include "engine/format/b2nd.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_arrays.h"
 #include "tests/support/array_model.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -105,7 +105,7 @@ void CompareWithModel(const ArrayInfo& array, int32_t typesize, ArrayMaker& make
       ASSERT_TRUE(IsOk(writer->WriteBox(box.start, box.shape, items))) << box;
       model.Write(box, items);
     }
-    const auto staged = writer->snapshot();
+    const auto staged = writer->StagedSnapshot();
     ASSERT_TRUE(IsOk(staged));
     const auto committed = writer->Commit();
     ASSERT_TRUE(IsOk(committed));
@@ -137,7 +137,7 @@ TEST(ArrayTest, RandomBoxesEqualTheModel) {
 }
 
 TEST(ArrayTest, ReadsOnlyTheBlocksThatABoxTouches) {
-  // A block whose position is damaged cannot be read by anybody who looks at it.
+  // A block whose position is damaged cannot be read.
   CreateOptions options = OfArray({{64, 64}, {64, 64}, {16, 16}});
   options.compression.filters = {};
   Frame frame = NewInMemory(options);
@@ -204,7 +204,7 @@ TEST(ArrayTest, ReadsChunksThatAreCutIntoOtherBlocks) {
 }
 
 TEST(ArrayTest, ReadsTheOlderNameWithoutAType) {
-  std::vector<std::byte> content = format::EncodeB2nd(kExample);
+  Buffer content = format::EncodeB2nd(kExample);
   content.resize(content.size() - 6);
   const Snapshot snapshot = FrameOf(Buffer(4 * 24, std::byte{7}), {"caterva", content}, Cut(1, 24));
   EXPECT_EQ(snapshot.array(), kExample);
@@ -252,7 +252,7 @@ TEST(ArrayTest, IsBuiltInOneGoAndRolledBackToZeros) {
   EXPECT_EQ(*items, model.items());
 }
 
-TEST(ArrayTest, StaysInItsBlocksWhateverTheWriterIsTold) {
+TEST(ArrayTest, StaysInItsBlocksWhateverTheWriterAsksFor) {
   Frame frame = NewInMemory(OfArray({{64}, {64}, {32}}));
   WriterOptions options;
   options.compression = CompressionOptions{.blocksize = 7};
@@ -282,7 +282,7 @@ TEST(ArrayTest, ChecksTheArgumentsOfBoxes) {
   both_fail({{0, 0}, {1, 1}}, 1, kInvalidArgument, "has 2 bytes");
   both_fail({{0, 0}, {1, 0}}, 2, kInvalidArgument, "has 0 bytes");
   both_fail({{0, 6}, {1, 2}}, 4, kOutOfRange, "dimension 1: 2 items from item 6 on, of 7");
-  const auto unchanged = writer->snapshot();
+  const auto unchanged = writer->StagedSnapshot();
   ASSERT_TRUE(IsOk(unchanged));
   EXPECT_EQ(ContentOf(*unchanged), Buffer(4 * 48));
 }
@@ -329,7 +329,7 @@ TEST(ArrayTest, FollowsAnEditOfItsMetalayer) {
   ASSERT_TRUE(IsOk(writer));
   const ArrayInfo smaller = {{8}, {5}, {5}, "|u1"};
   ASSERT_TRUE(IsOk(writer->SetMetalayer("b2nd", format::EncodeB2nd(smaller))));
-  EXPECT_EQ(writer->snapshot()->array(), smaller);
+  EXPECT_EQ(writer->StagedSnapshot()->array(), smaller);
   EXPECT_TRUE(
       Fails(writer->WriteBox({{8}}, {{1}}, FromOneOn(1)), absl::StatusCode::kOutOfRange, "of 8"));
   EXPECT_EQ(writer->Commit()->array(), smaller);

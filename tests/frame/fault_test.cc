@@ -13,8 +13,11 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -46,7 +49,7 @@ struct Procedure {
   std::function<absl::Status(const std::string&)> prepare;  // on a healthy disk
   std::function<absl::Status(Trial&)> run;
   States states;
-  // Whether it swaps a directory with what it replaces: then the old one may stay behind under the
+  // Whether it swaps a directory with what it replaces: then the old one may stay under the
   // temporary name.
   bool swaps = false;
 };
@@ -58,7 +61,7 @@ std::ostream& operator<<(std::ostream& out, const Procedure& procedure) {
 // Chunks of more than the writer gathers before it writes, and of less.
 constexpr int32_t kLargeChunk = 600 << 10;
 
-std::vector<std::byte> First(size_t size) { return Noise(size, 1); }
+Buffer First(size_t size) { return MakeNoise(size, 1); }
 
 CreateOptions In(Layout layout, int32_t chunksize) {
   CreateOptions options = PlainCopies(chunksize);
@@ -126,7 +129,7 @@ Procedure AppendProcedure(Layout layout) {
           },
       .run = [](Trial& run) -> absl::Status {
         CAIRN_RETURN_IF_ERROR(run.OpenWriter());
-        const std::vector<std::byte> all = First(kAfter);
+        const Buffer all = First(kAfter);
         CAIRN_RETURN_IF_ERROR(run.writer->Append(Bytes(all).subspan(kBefore, kBetween - kBefore)));
         CAIRN_RETURN_IF_ERROR(run.Acknowledge(run.writer->Commit().status()));
         CAIRN_RETURN_IF_ERROR(run.writer->Append(Bytes(all).subspan(kBetween)));
@@ -141,7 +144,7 @@ Procedure AppendProcedure(Layout layout) {
 FrameContent OfChunks(const std::vector<uint64_t>& seeds) {
   FrameContent content;
   for (const uint64_t seed : seeds) {
-    const std::vector<std::byte> chunk = Noise(64, seed);
+    const Buffer chunk = MakeNoise(64, seed);
     content.data.insert(content.data.end(), chunk.begin(), chunk.end());
   }
   return content;
@@ -155,12 +158,12 @@ Procedure EditProcedure(Layout layout) {
               },
           .run = [](Trial& run) -> absl::Status {
             CAIRN_RETURN_IF_ERROR(run.OpenWriter());
-            CAIRN_RETURN_IF_ERROR(run.writer->InsertChunk(1, Noise(64, 5)));
-            CAIRN_RETURN_IF_ERROR(run.writer->UpdateChunk(0, Noise(64, 6)));
+            CAIRN_RETURN_IF_ERROR(run.writer->InsertChunk(1, MakeNoise(64, 5)));
+            CAIRN_RETURN_IF_ERROR(run.writer->UpdateChunk(0, MakeNoise(64, 6)));
             CAIRN_RETURN_IF_ERROR(run.writer->DeleteChunks(2, 1));
             CAIRN_RETURN_IF_ERROR(run.Acknowledge(run.writer->Commit().status()));
             CAIRN_RETURN_IF_ERROR(run.writer->Reorder(std::vector<int64_t>{3, 1, 0, 2}));
-            CAIRN_RETURN_IF_ERROR(run.writer->UpdateItems(64, Noise(64, 7)));
+            CAIRN_RETURN_IF_ERROR(run.writer->UpdateItems(64, MakeNoise(64, 7)));
             return run.Acknowledge(run.writer->Close());
           },
           .states = {OfChunks({1, 2, 3, 4}), OfChunks({6, 5, 3, 4}), OfChunks({4, 7, 6, 3})}};
@@ -171,7 +174,7 @@ Procedure CompactProcedure(Layout layout) {
   return {.name = NameIn(layout, "Compact"),
           .prepare = [layout](const std::string& path) -> absl::Status {
             CAIRN_RETURN_IF_ERROR(WriteFrame(path, In(layout, 64), OfChunks({1, 2}).data));
-            return AppendTo(path, Noise(64, 3));
+            return AppendTo(path, MakeNoise(64, 3));
           },
           .run = [](Trial& run) -> absl::Status {
             CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(run.path, {.file_system = run.files}));
@@ -224,7 +227,7 @@ void ExpectRefusesEverything(Writer& writer) {
   };
   writer.Rollback();
   refuses(writer.Append(AsBytes("x")));
-  refuses(writer.AppendChunk(AsBytes("x")));
+  refuses(writer.AppendCompressed(AsBytes("x")));
   refuses(writer.AppendSpecial(SpecialValue::kZeros, 1));
   refuses(writer.InsertChunk(0, AsBytes("x")));
   refuses(writer.UpdateChunk(0, AsBytes("x")));
@@ -233,7 +236,7 @@ void ExpectRefusesEverything(Writer& writer) {
   refuses(writer.SetMetalayer("m", AsBytes("x")));
   refuses(writer.SetVlmeta("a", AsBytes("x")));
   refuses(writer.DeleteVlmeta("a"));
-  refuses(writer.snapshot().status());
+  refuses(writer.StagedSnapshot().status());
   refuses(writer.Commit().status());
   refuses(writer.Checkpoint());
   refuses(writer.Close());
@@ -264,9 +267,9 @@ std::vector<Operation> FaultTest::Record() const {
   const TempDir dir;
   FaultFileSystem files;
   Trial run{.files = &files, .path = dir.Path("f")};
-  EXPECT_EQ(procedure().prepare(run.path), absl::OkStatus());
+  EXPECT_TRUE(IsOk(procedure().prepare(run.path)));
   files.StartLog();
-  EXPECT_EQ(procedure().run(run), absl::OkStatus());
+  EXPECT_TRUE(IsOk(procedure().run(run)));
   EXPECT_EQ(run.acknowledged + 1, procedure().states.size());
   CheckDisk(run.path, run.acknowledged);
   return files.TakeLog();
@@ -278,11 +281,11 @@ void FaultTest::CheckDisk(const std::string& path, size_t acknowledged) const {
   const absl::StatusOr<Frame> frame = Frame::Open(path);
   if (frame.ok()) {
     const auto report = frame->snapshot().Verify();
-    ASSERT_EQ(report.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(report));
     EXPECT_TRUE(report->ok()) << report->findings[0].section << ": " << report->findings[0].reason;
     EXPECT_TRUE(report->sealed);
     auto content = FullContentOf(frame->snapshot());
-    ASSERT_EQ(content.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(content));
     found = *std::move(content);
   } else {
     EXPECT_TRUE(absl::IsNotFound(frame.status())) << frame.status();
@@ -296,7 +299,7 @@ bool FaultTest::FailAndCheck(const Fault& fault) const {
   const TempDir dir;
   FaultFileSystem files;
   Trial run{.files = &files, .path = dir.Path("f")};
-  EXPECT_EQ(procedure().prepare(run.path), absl::OkStatus());
+  EXPECT_TRUE(IsOk(procedure().prepare(run.path)));
   files.Inject(fault);
   const absl::Status status = procedure().run(run);
   const bool failed = !status.ok();
@@ -315,7 +318,7 @@ bool FaultTest::FailAndCheck(const Fault& fault) const {
   }
   if (const auto frame = Frame::Open(run.path); frame.ok()) {
     files.Heal();
-    EXPECT_EQ(AppendTo(run.path, AsBytes("more")), absl::OkStatus());
+    EXPECT_TRUE(IsOk(AppendTo(run.path, AsBytes("more"))));
     const auto reopened = Frame::Open(run.path);
     EXPECT_TRUE(reopened.ok() && reopened->snapshot().Verify()->ok());
   }
@@ -323,7 +326,7 @@ bool FaultTest::FailAndCheck(const Fault& fault) const {
 }
 
 // What is left to remove is removed later, and a write that finds no space will say so itself: that
-// these fail is nobody's concern.
+// these fail does not matter.
 bool MayFailUnseen(const Operation& operation) {
   return operation.kind == Operation::Kind::kRemove ||
          operation.kind == Operation::Kind::kReserve ||
@@ -331,7 +334,7 @@ bool MayFailUnseen(const Operation& operation) {
          operation.kind == Operation::Kind::kRemoveDirectory;
 }
 
-TEST_P(FaultTest, OneFailedOperationLeavesAWholeState) {
+TEST_P(FaultTest, OneFailedOperationLeavesACommittedState) {
   const std::vector<Operation> log = Record();
   ASSERT_FALSE(log.empty());
   for (size_t n = 0; n < log.size(); ++n) {
@@ -342,7 +345,7 @@ TEST_P(FaultTest, OneFailedOperationLeavesAWholeState) {
   EXPECT_FALSE(FailAndCheck({.after = static_cast<int64_t>(log.size())}));
 }
 
-TEST_P(FaultTest, ADiskThatGoesLeavesAWholeState) {
+TEST_P(FaultTest, DiskThatGoesLeavesACommittedState) {
   const std::vector<Operation> log = Record();
   for (size_t n = 0; n < log.size(); ++n) {
     SCOPED_TRACE(n);
@@ -354,8 +357,8 @@ TEST_P(FaultTest, ADiskThatGoesLeavesAWholeState) {
   }
 }
 
-// The one write that moves a published frame to its next state reaches the disk whole or not at
-// all: it is a part of one sector. All others may stop halfway.
+// The one write that moves a published frame to its next state reaches the disk completely or not
+// at all: it is a part of one sector. All others may stop halfway.
 bool IsHeaderFlip(const std::vector<Operation>& log, size_t n) {
   if (log[n].kind != Operation::Kind::kWrite || log[n].offset != 0) return false;
   if (log[n].bytes.size() > 512) return false;
@@ -367,7 +370,7 @@ bool IsHeaderFlip(const std::vector<Operation>& log, size_t n) {
   return !created;
 }
 
-TEST_P(FaultTest, AShortWriteLeavesAWholeState) {
+TEST_P(FaultTest, ShortWriteLeavesACommittedState) {
   const std::vector<Operation> log = Record();
   for (size_t n = 0; n < log.size(); ++n) {
     if (log[n].kind != Operation::Kind::kWrite || IsHeaderFlip(log, n)) continue;
@@ -379,7 +382,7 @@ TEST_P(FaultTest, AShortWriteLeavesAWholeState) {
   }
 }
 
-TEST_P(FaultTest, AFullDiskLeavesAWholeState) {
+TEST_P(FaultTest, FullDiskLeavesACommittedState) {
   const std::vector<Operation> log = Record();
   for (size_t n = 0; n < log.size(); ++n) {
     SCOPED_TRACE(n);

@@ -1,7 +1,6 @@
 // Frames that another Blosc2 changed after Cairn sealed them, and frames in odd places.
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -9,14 +8,17 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/format/frame_header.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
 namespace {
 
-// Where the header keeps them, behind their markers.
+// Where the header keeps them, after their markers.
 constexpr int64_t kNbytesOffset = 0x1E;
 constexpr size_t kThreadsOffset = 0x3F;
 
@@ -26,16 +28,16 @@ class ForeignTest : public testing::Test {
   void SetUp() override {
     CreateOptions options = PlainCopies(kSmallChunk);
     options.metalayers = {{.name = "m", .content = ToVector(AsBytes("before"))}};
-    ASSERT_EQ(WriteFrame(path_, options, Bytes(all_).first(kSmallChunk), {{"note", "text"}}),
-              absl::OkStatus());
-    ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(kSmallChunk, kSmallChunk)), absl::OkStatus());
-    ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(2 * kSmallChunk, kSmallChunk)), absl::OkStatus());
+    ASSERT_TRUE(
+        IsOk(WriteFrame(path_, options, Bytes(all_).first(kSmallChunk), {{"note", "text"}})));
+    ASSERT_TRUE(IsOk(AppendTo(path_, Bytes(all_).subspan(kSmallChunk, kSmallChunk))));
+    ASSERT_TRUE(IsOk(AppendTo(path_, Bytes(all_).subspan(2 * kSmallChunk, kSmallChunk))));
     file_ = FileBytes(path_);
     ASSERT_TRUE(Open().snapshot().info().sealed);
   }
   Frame Open() const {
     auto frame = Frame::Open(path_);
-    EXPECT_EQ(frame.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
   // Puts file_ on the disk.
@@ -44,7 +46,7 @@ class ForeignTest : public testing::Test {
   static void ExpectUnsealed(const Snapshot& snapshot, std::string_view why) {
     EXPECT_FALSE(snapshot.info().sealed);
     const auto report = snapshot.Verify();
-    ASSERT_EQ(report.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(report));
     EXPECT_TRUE(report->ok());
     EXPECT_FALSE(report->sealed);
     ASSERT_EQ(report->notes.size(), 1u);
@@ -52,7 +54,7 @@ class ForeignTest : public testing::Test {
   }
   void ExpectContent(const Snapshot& snapshot, size_t size, std::string_view metalayer) const {
     const auto content = FullContentOf(snapshot);
-    ASSERT_EQ(content.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(content));
     EXPECT_TRUE(std::ranges::equal(content->data, Bytes(all_).first(size)));
     EXPECT_EQ(content->metalayers.at("m"), metalayer);
     EXPECT_EQ(content->vlmetalayers.at("note"), "text");
@@ -60,11 +62,11 @@ class ForeignTest : public testing::Test {
 
   const TempDir dir_;
   const std::string path_ = dir_.Path("f");
-  const std::vector<std::byte> all_ = Noise(5 * kSmallChunk, 1);
-  std::vector<std::byte> file_;
+  const Buffer all_ = MakeNoise(5 * kSmallChunk, 1);
+  Buffer file_;
 };
 
-TEST_F(ForeignTest, ATrailerWithoutFingerprintIsReadAndNotSealed) {
+TEST_F(ForeignTest, TrailerWithoutFingerprintIsReadAndNotSealed) {
   DropFingerprint(file_);
   Put();
   const Snapshot snapshot = Open().snapshot();
@@ -75,22 +77,22 @@ TEST_F(ForeignTest, ATrailerWithoutFingerprintIsReadAndNotSealed) {
   ExpectUnsealed(snapshot, "after generation 3");
 }
 
-TEST_F(ForeignTest, AFrameOfOneShortChunkKeepsItsChunksizeWhenOthersChangeMetadata) {
+TEST_F(ForeignTest, FrameOfOneShortChunkKeepsItsChunksizeWhenOthersChangeMetadata) {
   CreateOptions options = PlainCopies(4096);
   options.overwrite = true;
-  ASSERT_EQ(WriteFrame(path_, options, Bytes(all_).first(10)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, Bytes(all_).first(10))));
   file_ = FileBytes(path_);
   DropFingerprint(file_);
   Put();
   EXPECT_EQ(Open().snapshot().info().chunksize, 4096);
-  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(10, 100)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(AppendTo(path_, Bytes(all_).subspan(10, 100))));
   EXPECT_EQ(Open().snapshot().info().nchunks, 1);
 }
 
-TEST_F(ForeignTest, TheNextCommitGoesOnFromTheStaleSealAndCoversNewChunksOnly) {
+TEST_F(ForeignTest, NextCommitGoesOnFromTheStaleSealAndCoversNewChunksOnly) {
   DropFingerprint(file_);
   Put();
-  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk, kSmallChunk)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk, kSmallChunk))));
   const Snapshot snapshot = Open().snapshot();
   EXPECT_EQ(snapshot.info().generation, 4u);
   EXPECT_EQ(snapshot.info().fingerprint, FingerprintType::k64Bit);
@@ -104,7 +106,7 @@ TEST_F(ForeignTest, TheNextCommitGoesOnFromTheStaleSealAndCoversNewChunksOnly) {
 TEST_F(ForeignTest, ChunksThatTheNextCommitCoversAreChecked) {
   DropFingerprint(file_);
   Put();
-  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk, kSmallChunk)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk, kSmallChunk))));
   file_ = FileBytes(path_);
   for (int64_t i = 2; i < 4; ++i) {
     file_[static_cast<size_t>(Open().snapshot().GetEntry(i)->offset) + 40] ^= std::byte{1};
@@ -126,7 +128,7 @@ TEST_F(ForeignTest, ChangedMetalayersAndThreadCountsAreNoDamage) {
   EXPECT_TRUE(snapshot.GetEntry(0)->fingerprint.has_value());
   ExpectUnsealed(snapshot, "metalayers");
   // Nothing but the header is new, so the next commit seals it all.
-  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk))));
   EXPECT_TRUE(Open().snapshot().info().sealed);
   EXPECT_TRUE(Open().snapshot().Verify()->ok());
   ExpectContent(Open().snapshot(), 5 * kSmallChunk, "behind");
@@ -140,28 +142,28 @@ TEST_F(ForeignTest, AnotherSizeInTheHeaderIsDamage) {
   EXPECT_NE(std::string(status.message()).find("frame header"), std::string::npos) << status;
 }
 
-TEST_F(ForeignTest, GarbageBehindTheFrameHarmsNothing) {
-  const std::vector<std::byte> garbage = Noise(1000, 9);
+TEST_F(ForeignTest, GarbageAfterTheFrameHarmsNothing) {
+  const Buffer garbage = MakeNoise(1000, 9);
   file_.insert(file_.end(), garbage.begin(), garbage.end());
   Put();
   ExpectContent(Open().snapshot(), 3 * kSmallChunk, "before");
   EXPECT_TRUE(Open().snapshot().info().sealed);
-  ASSERT_EQ(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk))));
   ExpectContent(Open().snapshot(), 5 * kSmallChunk, "before");
   EXPECT_TRUE(Open().snapshot().Verify()->ok());
   EXPECT_EQ(static_cast<int64_t>(FileBytes(path_).size()), Open().snapshot().info().frame_size);
 }
 
-TEST_F(ForeignTest, AFrameInsideALargerFileIsReadOnly) {
+TEST_F(ForeignTest, FrameInsideALargerFileIsReadOnly) {
   constexpr size_t kOffset = 37;
-  const std::vector<std::byte> frame = file_;
-  file_ = Noise(kOffset, 8);
+  const Buffer frame = file_;
+  file_ = MakeNoise(kOffset, 8);
   file_.insert(file_.end(), frame.begin(), frame.end());
   file_.resize(file_.size() + 100);
   Put();
   for (const bool use_mmap : {true, false}) {
     auto opened = Frame::Open(path_, {.offset = kOffset, .use_mmap = use_mmap});
-    ASSERT_EQ(opened.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(opened));
     ExpectContent(opened->snapshot(), 3 * kSmallChunk, "before");
     EXPECT_TRUE(opened->snapshot().Verify()->ok());
     EXPECT_EQ(opened->ToBuffer().value(), frame);
@@ -171,14 +173,14 @@ TEST_F(ForeignTest, AFrameInsideALargerFileIsReadOnly) {
   EXPECT_FALSE(Frame::Open(path_).ok());
 }
 
-TEST_F(ForeignTest, TheHeaderOfOneShortChunkSaysThatChunksSize) {
+TEST_F(ForeignTest, HeaderOfOneShortChunkSaysThatChunksSize) {
   const std::string path = dir_.Path("short");
-  ASSERT_EQ(WriteFrame(path, PlainCopies(kSmallChunk), Bytes(all_).first(10)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path, PlainCopies(kSmallChunk), Bytes(all_).first(10))));
   EXPECT_EQ(format::ParseFrameHeader(FileBytes(path))->chunksize, 10);
   EXPECT_EQ(Frame::Open(path)->snapshot().info().chunksize, kSmallChunk);
   EXPECT_TRUE(Frame::Open(path)->snapshot().Verify()->ok());
   // With a second chunk the header can say it.
-  ASSERT_EQ(AppendTo(path, Bytes(all_).subspan(10, kSmallChunk)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(AppendTo(path, Bytes(all_).subspan(10, kSmallChunk))));
   EXPECT_EQ(format::ParseFrameHeader(FileBytes(path))->chunksize, kSmallChunk);
   EXPECT_EQ(Frame::Open(path)->snapshot().info().nchunks, 2);
   EXPECT_TRUE(std::ranges::equal(DataOf(Frame::Open(path)->snapshot()).value(),

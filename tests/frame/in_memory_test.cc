@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 
 namespace cairn::frame {
 namespace {
@@ -13,7 +15,6 @@ using absl::StatusCode;
 using test::Buffer;
 using test::Cut;
 using test::ExpectHolds;
-using test::IsOk;
 using test::MakeItems;
 
 TEST(InMemoryTest, BytesOpenAsTheSameFrame) {
@@ -107,7 +108,7 @@ TEST(InMemoryTest, SnapshotAndWriterOutliveTheFrame) {
   EXPECT_EQ(second.info().nbytes, 101'500);
 }
 
-// The header's metalayers lie behind the sector that one write can flip, so the frame moves.
+// The header's metalayers lie after the sector that one write can flip, so the frame moves.
 TEST(InMemoryTest, FrameMovesWhenItsMetalayersNeedAnotherFile) {
   CreateOptions options = Cut(4, 1000);
   options.metalayers = {{.name = "large", .content = MakeItems(2000)}};

@@ -8,9 +8,11 @@
 #include "engine/base/endian.h"
 #include "engine/chunk/plain.h"
 #include "engine/format/trailer.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/cost.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 
 namespace cairn::test {
 namespace {
@@ -46,7 +48,7 @@ Buffer FrameOfVlmetalayers(int64_t count) {
   return frame;
 }
 
-TEST(LayerCostsTest, ATrailerFullOfVlmetalayersIsOpenedListedAndVerifiedInLinearTime) {
+TEST(LayerCostsTest, TrailerFullOfVlmetalayersIsOpenedListedAndVerifiedInLinearTime) {
   ExpectLinear(kMaxVlMetalayers / 4, [](int64_t count) {
     return [bytes = FrameOfVlmetalayers(count), count] {
       const auto frame = Frame::OpenBuffer(bytes);
@@ -59,7 +61,7 @@ TEST(LayerCostsTest, ATrailerFullOfVlmetalayersIsOpenedListedAndVerifiedInLinear
   });
 }
 
-TEST(LayerCostsTest, AHeaderFullOfLargeMetalayersIsOpenedAndReadInLinearTime) {
+TEST(LayerCostsTest, HeaderFullOfLargeMetalayersIsOpenedAndReadInLinearTime) {
   ExpectLinear(20'000, [](int64_t size) {
     std::vector<Metalayer> layers;
     for (int i = 0; i < kMaxMetalayers; ++i) {

@@ -1,4 +1,4 @@
-// What was handed out stays as it was, and what a writer left behind goes.
+// What was handed out stays as it was, and what a writer left is removed.
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -10,9 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -37,11 +38,11 @@ class LifetimesTest : public testing::TestWithParam<Layout> {
 
 TEST_P(LifetimesTest, StagedSnapshotOfANewFrameOutlivesTheDeletionOfEverything) {
   constexpr int kChunks = 260;  // more than stay mapped
-  const Buffer items = Noise(kChunks * kPageChunk, 1);
+  const Buffer items = MakeNoise(kChunks * kPageChunk, 1);
   auto writer = Frame::Build(path_, Options());
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(items)));
-  const auto staged = writer->snapshot();
+  const auto staged = writer->StagedSnapshot();
   ASSERT_TRUE(IsOk(staged));
   ASSERT_TRUE(IsOk(writer->DeleteChunks(0, kChunks)));
   ASSERT_TRUE(IsOk(writer->Commit()));
@@ -54,8 +55,8 @@ TEST_P(LifetimesTest, StagedSnapshotOfANewFrameOutlivesTheDeletionOfEverything) 
 TEST_P(LifetimesTest, FrameThatWasEditedBeforeItsFirstCommitHasNoDeadByte) {
   auto writer = Frame::Build(path_, Options());
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_TRUE(IsOk(writer->Append(Noise(8 * kPageChunk, 1))));
-  ASSERT_TRUE(IsOk(writer->UpdateChunk(3, Noise(kPageChunk, 2))));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(8 * kPageChunk, 1))));
+  ASSERT_TRUE(IsOk(writer->UpdateChunk(3, MakeNoise(kPageChunk, 2))));
   ASSERT_TRUE(IsOk(writer->DeleteChunks(5, 2)));
   ASSERT_TRUE(IsOk(writer->Close()));
   const auto frame = Frame::Open(path_);
@@ -65,28 +66,28 @@ TEST_P(LifetimesTest, FrameThatWasEditedBeforeItsFirstCommitHasNoDeadByte) {
 }
 
 TEST_P(LifetimesTest, StagedChunkOutlivesSnapshotAndWriter) {
-  ASSERT_TRUE(IsOk(WriteFrame(path_, Options(), Noise(kPageChunk, 1))));
+  ASSERT_TRUE(IsOk(WriteFrame(path_, Options(), MakeNoise(kPageChunk, 1))));
   const auto frame = std::make_unique<Frame>(*Frame::Open(path_));
   std::optional<Writer> writer = *frame->OpenWriter();
-  ASSERT_TRUE(IsOk(writer->Append(Noise(kPageChunk, 2))));
-  std::optional<Chunk> chunk = *writer->snapshot()->GetChunk(1);
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(kPageChunk, 2))));
+  std::optional<Chunk> chunk = *writer->StagedSnapshot()->GetChunk(1);
   writer.reset();
-  // While it lives nobody can write over it.
+  // While it lives no writer can overwrite it.
   EXPECT_TRUE(absl::IsUnavailable(frame->OpenWriter().status()));
   Buffer items(kPageChunk);
   ASSERT_TRUE(IsOk(DecompressChunk(chunk->bytes(), items)));
-  EXPECT_EQ(items, Noise(kPageChunk, 2));
+  EXPECT_EQ(items, MakeNoise(kPageChunk, 2));
   chunk.reset();
   EXPECT_TRUE(IsOk(frame->OpenWriter()));
 }
 
 TEST_P(LifetimesTest, WriterThatMayNotReplaceCanTryAgain) {
-  ASSERT_TRUE(IsOk(WriteFrame(path_, Options(), Noise(kPageChunk, 1))));
+  ASSERT_TRUE(IsOk(WriteFrame(path_, Options(), MakeNoise(kPageChunk, 1))));
   CreateOptions options = Options();
   options.overwrite = true;
   auto writer = Frame::Build(path_, options);
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_TRUE(IsOk(writer->Append(Noise(kPageChunk, 2))));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(kPageChunk, 2))));
   {
     auto frame = Frame::Open(path_);
     const auto other = frame->OpenWriter();
@@ -94,11 +95,11 @@ TEST_P(LifetimesTest, WriterThatMayNotReplaceCanTryAgain) {
     EXPECT_TRUE(absl::IsUnavailable(writer->Commit().status()));
   }
   ASSERT_TRUE(IsOk(writer->Commit()));
-  EXPECT_EQ(ContentOf(Frame::Open(path_)->snapshot()), Noise(kPageChunk, 2));
+  EXPECT_EQ(ContentOf(Frame::Open(path_)->snapshot()), MakeNoise(kPageChunk, 2));
 }
 
 TEST_P(LifetimesTest, NextWriterClearsWhatAFailedOneLeft) {
-  ASSERT_TRUE(IsOk(WriteFrame(path_, Options(), Noise(kPageChunk, 1))));
+  ASSERT_TRUE(IsOk(WriteFrame(path_, Options(), MakeNoise(kPageChunk, 1))));
   const auto size = [&] {
     if (contiguous()) return static_cast<int64_t>(fs::file_size(path_));
     int64_t sum = 0;
@@ -113,7 +114,7 @@ TEST_P(LifetimesTest, NextWriterClearsWhatAFailedOneLeft) {
     auto frame = Frame::Open(path_, {.file_system = &files});
     auto writer = frame->OpenWriter();
     ASSERT_TRUE(IsOk(writer));
-    ASSERT_TRUE(IsOk(writer->Append(Noise(600 * kPageChunk, 2))));
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(600 * kPageChunk, 2))));
     files.Inject({.after = 0, .disk_gone = true});
     EXPECT_FALSE(writer->Commit().ok());
   }
@@ -138,7 +139,7 @@ TEST(InMemoryLifetimesTest, CompactionBetweenTwoWritersLosesNothing) {
     for (int i = 0; i < 50 || (compacted == 0 && i < 5000); ++i) {
       auto writer = frame.OpenWriter({.wait = std::chrono::seconds(10)});
       if (!writer.ok()) continue;
-      if (writer->Append(Noise(64, 1)).ok() && writer->Close().ok()) appended += 64;
+      if (writer->Append(MakeNoise(64, 1)).ok() && writer->Close().ok()) appended += 64;
     }
   };
   std::thread compactor([&] {

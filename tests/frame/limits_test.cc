@@ -10,7 +10,9 @@
 
 #include "cairn/frame.h"
 #include "cairn/recover.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -22,9 +24,9 @@ constexpr int kChunks = 3;
 class LimitsTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, PlainCopies(kBoundedChunk), Noise(kChunks * kBoundedChunk, 1),
-                         {{"note", std::string(50, 'x')}}),
-              absl::OkStatus());
+    ASSERT_TRUE(
+        IsOk(WriteFrame(path_, PlainCopies(kBoundedChunk), MakeNoise(kChunks * kBoundedChunk, 1),
+                        {{"note", std::string(50, 'x')}})));
   }
   absl::StatusOr<Frame> Open(const Limits& limits) const {
     return Frame::Open(path_, {.limits = limits});
@@ -38,24 +40,23 @@ class LimitsTest : public testing::Test {
   const std::string path_ = dir_.Path("f");
 };
 
-TEST_F(LimitsTest, AFrameOfTooManyChunksIsNotOpened) {
-  EXPECT_EQ(Open({.max_nchunks = kChunks}).status(), absl::OkStatus());
+TEST_F(LimitsTest, FrameOfTooManyChunksIsNotOpened) {
+  EXPECT_TRUE(IsOk(Open({.max_nchunks = kChunks})));
   ExpectNamesLimit(Open({.max_nchunks = kChunks - 1}).status(), kChunks - 1);
 }
 
-TEST_F(LimitsTest, ALargeVlmetalayerIsNotDecodedAndTheRestIsRead) {
-  EXPECT_EQ(Open({.max_metadata_nbytes = 50})->snapshot().GetVlmeta("note").status(),
-            absl::OkStatus());
+TEST_F(LimitsTest, LargeVlmetalayerIsNotDecodedAndTheRestIsRead) {
+  EXPECT_TRUE(IsOk(Open({.max_metadata_nbytes = 50})->snapshot().GetVlmeta("note")));
   const auto frame = Open({.max_metadata_nbytes = 49});
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   ExpectNamesLimit(frame->snapshot().GetVlmeta("note").status(), 49);
-  EXPECT_EQ(DataOf(frame->snapshot()).value(), Noise(kChunks * kBoundedChunk, 1));
+  EXPECT_EQ(DataOf(frame->snapshot()).value(), MakeNoise(kChunks * kBoundedChunk, 1));
 }
 
 TEST_F(LimitsTest, NamesOfVlmetalayersAreShownWithoutControlCharacters) {
   const std::string name = "a\nb\x1b[2J";
-  ASSERT_EQ(WriteFrame(dir_.Path("g"), PlainCopies(kBoundedChunk), {}, {{name, "content"}}),
-            absl::OkStatus());
+  ASSERT_TRUE(
+      IsOk(WriteFrame(dir_.Path("g"), PlainCopies(kBoundedChunk), {}, {{name, "content"}})));
   const auto frame = Frame::Open(dir_.Path("g"), {.limits = {.max_metadata_nbytes = 1}});
   const auto is_control = [](char c) { return absl::ascii_iscntrl(static_cast<uint8_t>(c)); };
   const std::string message(frame->snapshot().GetVlmeta(name).status().message());
@@ -69,9 +70,9 @@ TEST_F(LimitsTest, NamesOfVlmetalayersAreShownWithoutControlCharacters) {
 TEST_F(LimitsTest, VerifyAsksBetweenVlmetalayersWhetherToStop) {
   auto writer = Frame::Open(path_)->OpenWriter();
   for (const std::string name : {"a", "b", "c"}) {
-    ASSERT_EQ(writer->SetVlmeta(name, Noise(8, 1)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->SetVlmeta(name, MakeNoise(8, 1))));
   }
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Close()));
   int done = 0;
   const auto stop = [&](int64_t chunks) { return chunks < kChunks || ++done < 3; };
   const Snapshot snapshot = Open({})->snapshot();
@@ -79,22 +80,21 @@ TEST_F(LimitsTest, VerifyAsksBetweenVlmetalayersWhetherToStop) {
   EXPECT_EQ(done, 3);
 }
 
-TEST_F(LimitsTest, ALargeChunkIsNotDecoded) {
-  EXPECT_EQ(DataOf(Open({.max_chunk_nbytes = kBoundedChunk})->snapshot()).status(),
-            absl::OkStatus());
+TEST_F(LimitsTest, LargeChunkIsNotDecoded) {
+  EXPECT_TRUE(IsOk(DataOf(Open({.max_chunk_nbytes = kBoundedChunk})->snapshot())));
   const auto frame = Open({.max_chunk_nbytes = kBoundedChunk - 1});
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   const Snapshot snapshot = frame->snapshot();
-  std::vector<std::byte> chunk(kBoundedChunk);
+  Buffer chunk(kBoundedChunk);
   ExpectNamesLimit(snapshot.ReadChunk(1, chunk), kBoundedChunk - 1);
-  std::vector<std::byte> few(8);
+  Buffer few(8);
   ExpectNamesLimit(snapshot.ReadBytes(150, few), kBoundedChunk - 1);
   ExpectNamesLimit(snapshot.ReadItems(150, few), kBoundedChunk - 1);
   const std::vector<int64_t> items = {299, 0, 150};
-  std::vector<std::byte> gathered(items.size());
+  Buffer gathered(items.size());
   ExpectNamesLimit(snapshot.ReadItemsAt(items, gathered), kBoundedChunk - 1);
   const auto report = snapshot.Verify();
-  ASSERT_EQ(report.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(report));
   EXPECT_EQ(report->findings.size(), static_cast<size_t>(kChunks));
 }
 
@@ -105,12 +105,12 @@ TEST_F(LimitsTest, NoChunkSizeIsLargerThanAllowed) {
                    kBoundedChunk - 1);
 }
 
-TEST_F(LimitsTest, AShortLastChunkWithinTheLimitIsRead) {
-  ASSERT_EQ(AppendTo(path_, Noise(10, 2)), absl::OkStatus());
+TEST_F(LimitsTest, ShortLastChunkWithinTheLimitIsRead) {
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(10, 2))));
   const auto frame = Open({.max_chunk_nbytes = 10});
-  std::vector<std::byte> tail(10);
-  EXPECT_EQ(frame->snapshot().ReadChunk(kChunks, tail), absl::OkStatus());
-  EXPECT_EQ(tail, Noise(10, 2));
+  Buffer tail(10);
+  EXPECT_TRUE(IsOk(frame->snapshot().ReadChunk(kChunks, tail)));
+  EXPECT_EQ(tail, MakeNoise(10, 2));
 }
 
 // Chunks of two blocks that are shuffled, so that a part of a block takes three of them.
@@ -127,13 +127,13 @@ class DecodeMemoryLimitsTest : public testing::Test {
     options.array = ArrayInfo{
         .shape = {kFrameBytes / 4}, .chunkshape = {2 * kBlock / 4}, .blockshape = {kBlock / 4}};
     auto frame = Frame::Create(path_, options);
-    ASSERT_EQ(frame.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(frame));
     items_.resize(kFrameBytes);
     for (size_t i = 0; i < items_.size(); ++i) items_[i] = static_cast<std::byte>(i / 900);
     auto writer = frame->OpenWriter();
-    ASSERT_EQ(writer.status(), absl::OkStatus());
-    ASSERT_EQ(writer->WriteBox({{0}}, {{kFrameBytes / 4}}, items_), absl::OkStatus());
-    ASSERT_EQ(writer->Close(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer));
+    ASSERT_TRUE(IsOk(writer->WriteBox({{0}}, {{kFrameBytes / 4}}, items_)));
+    ASSERT_TRUE(IsOk(writer->Close()));
   }
   Snapshot Open(int64_t memory) const {
     return Frame::Open(path_, {.limits = {.max_decode_memory = memory}})->snapshot();
@@ -141,7 +141,7 @@ class DecodeMemoryLimitsTest : public testing::Test {
   // Every way to read parts of blocks.
   static std::vector<absl::Status> ReadParts(const Snapshot& snapshot) {
     std::vector<absl::Status> all;
-    std::vector<std::byte> few(8);
+    Buffer few(8);
     for (int again = 0; again < 3; ++again) all.push_back(snapshot.ReadBytes(100, few));
     all.push_back(snapshot.ReadItems(kBlock / 4 - 1, few));
     all.push_back(snapshot.ReadBox({{70}}, {{2}}, few));
@@ -150,11 +150,11 @@ class DecodeMemoryLimitsTest : public testing::Test {
 
   const TempDir dir_;
   const std::string path_ = dir_.Path("f");
-  std::vector<std::byte> items_;
+  Buffer items_;
 };
 
 TEST_F(DecodeMemoryLimitsTest, PartsOfBlocksAreReadWithinTheLimitOnly) {
-  for (const absl::Status& status : ReadParts(Open(kTakes))) EXPECT_EQ(status, absl::OkStatus());
+  for (const absl::Status& status : ReadParts(Open(kTakes))) EXPECT_TRUE(IsOk(status));
   for (const absl::Status& status : ReadParts(Open(kTakes - 1))) {
     EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
     EXPECT_TRUE(absl::StrContains(status.message(), absl::StrCat("limit of ", kTakes - 1)))
@@ -165,10 +165,10 @@ TEST_F(DecodeMemoryLimitsTest, PartsOfBlocksAreReadWithinTheLimitOnly) {
 
 TEST_F(DecodeMemoryLimitsTest, ItemsOfOneBlockAreGatheredAtOnceOrOneByOne) {
   const std::vector<int64_t> items = {9, 3, 500, 3};
-  std::vector<std::byte> gathered(16);
+  Buffer gathered(16);
   // With room for the block twice, or once.
   for (const int64_t memory : {kTakes + kBlock, kTakes}) {
-    EXPECT_EQ(Open(memory).ReadItemsAt(items, gathered), absl::OkStatus());
+    EXPECT_TRUE(IsOk(Open(memory).ReadItemsAt(items, gathered)));
     EXPECT_EQ(gathered[8], items_[2000]);
   }
   EXPECT_TRUE(absl::IsResourceExhausted(Open(kTakes - 1).ReadItemsAt(items, gathered)));
@@ -176,41 +176,41 @@ TEST_F(DecodeMemoryLimitsTest, ItemsOfOneBlockAreGatheredAtOnceOrOneByOne) {
 
 TEST_F(DecodeMemoryLimitsTest, WhatFillsTheCallersBufferIsRead) {
   const Snapshot snapshot = Open(0);
-  std::vector<std::byte> read(2 * kBlock);
-  EXPECT_EQ(snapshot.ReadChunk(1, read), absl::OkStatus());
-  EXPECT_EQ(snapshot.ReadBytes(2 * kBlock, read), absl::OkStatus());
+  Buffer read(2 * kBlock);
+  EXPECT_TRUE(IsOk(snapshot.ReadChunk(1, read)));
+  EXPECT_TRUE(IsOk(snapshot.ReadBytes(2 * kBlock, read)));
   EXPECT_EQ(read, std::vector(items_.begin() + 2 * kBlock, items_.begin() + 4 * kBlock));
 }
 
 TEST_F(DecodeMemoryLimitsTest, VerifyFindsWhatItCouldNotDecode) {
   const auto fine = Open(kTakes).Verify();
-  ASSERT_EQ(fine.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(fine));
   EXPECT_TRUE(fine->ok());
   const auto report = Open(kTakes - 1).Verify();
-  ASSERT_EQ(report.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(report));
   ASSERT_EQ(report->findings.size(), 4u);
   EXPECT_TRUE(absl::StrContains(report->findings[0].reason, absl::StrCat("limit of ", kTakes - 1)));
   EXPECT_TRUE(Open(0).Verify(VerifyDepth::kFingerprints)->ok());
 }
 
-TEST_F(DecodeMemoryLimitsTest, SalvageLeavesBehindWhatItCouldNotDecode) {
+TEST_F(DecodeMemoryLimitsTest, SalvageLeavesOutWhatItCouldNotDecode) {
   const auto saved = Salvage(path_, dir_.Path("all"), {.limits = {.max_decode_memory = kTakes}});
-  ASSERT_EQ(saved.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(saved));
   EXPECT_EQ(saved->chunks, 4);
   EXPECT_TRUE(absl::IsNotFound(
       Salvage(path_, dir_.Path("none"), {.limits = {.max_decode_memory = kTakes - 1}}).status()));
 }
 
-TEST_F(DecodeMemoryLimitsTest, ALargeChunkIsNeitherRewrittenNorAppended) {
+TEST_F(DecodeMemoryLimitsTest, LargeChunkIsNeitherRewrittenNorAppended) {
   auto frame = Frame::Open(path_, {.limits = {.max_chunk_nbytes = 2 * kBlock - 1}});
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   auto writer = frame->OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  const std::vector<std::byte> item(4);
+  ASSERT_TRUE(IsOk(writer));
+  const Buffer item(4);
   EXPECT_TRUE(absl::IsResourceExhausted(writer->WriteBox({{0}}, {{1}}, item)));
   EXPECT_TRUE(absl::IsResourceExhausted(writer->UpdateItems(0, item)));
   const auto chunk = Frame::Open(path_)->snapshot().GetChunk(0);
-  ASSERT_EQ(chunk.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(chunk));
   EXPECT_TRUE(absl::IsResourceExhausted(writer->UpdateCompressed(0, chunk->bytes())));
 }
 

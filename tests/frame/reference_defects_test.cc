@@ -11,8 +11,10 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
@@ -21,13 +23,12 @@ namespace cairn::frame {
 namespace {
 
 using test::Buffer;
-using test::IsOk;
 
 // Positions in the header of a frame.
 constexpr size_t kFrameSizeField = 0x10;
 constexpr size_t kFrameTypeAt = 0x1A;
 constexpr size_t kCbytesField = 0x27;
-// The index of a few chunks is a plain copy.
+// The index of a few chunks is a memcpyed chunk.
 constexpr size_t kEntriesAt = 32;
 
 class FrameReferenceDefectsTest : public testing::Test {

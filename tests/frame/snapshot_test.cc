@@ -6,7 +6,9 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::frame {
@@ -15,7 +17,6 @@ namespace {
 using absl::StatusCode;
 using test::Buffer;
 using test::ExpectHolds;
-using test::IsOk;
 using test::MakeItems;
 
 CreateOptions WithMetalayer() {
@@ -24,7 +25,7 @@ CreateOptions WithMetalayer() {
   return options;
 }
 
-// Stages one edit of each kind; the content behind is StagedContent().
+// Stages one edit of each kind; the content afterwards is StagedContent().
 void StageEdits(Writer& writer) {
   ASSERT_TRUE(IsOk(writer.Append(MakeItems(1500, 2))));
   ASSERT_TRUE(IsOk(writer.AppendSpecial(SpecialValue::kZeros, 500)));
@@ -84,7 +85,7 @@ TEST_P(SnapshotTest, WriterSeesWhatItStagedAndOthersDoNot) {
   Frame frame = Open();
   Writer writer = *frame.OpenWriter();
   StageEdits(writer);
-  ExpectStaged(*writer.snapshot());
+  ExpectStaged(*writer.StagedSnapshot());
   ExpectBase(frame.snapshot());
   ExpectBase(*frame.Refresh());
   ExpectBase(Open().snapshot());
@@ -93,11 +94,11 @@ TEST_P(SnapshotTest, WriterSeesWhatItStagedAndOthersDoNot) {
   ExpectStaged(Open().snapshot());
 }
 
-TEST_P(SnapshotTest, StagedTailIsTheLastChunk) {
+TEST_P(SnapshotTest, StagedPartialChunkIsTheLastChunk) {
   Frame frame = Open();
   Writer writer = *frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer.Append(MakeItems(700))));
-  const Snapshot staged = *writer.snapshot();
+  const Snapshot staged = *writer.StagedSnapshot();
   EXPECT_EQ(staged.info().nchunks, 2);
   EXPECT_EQ(staged.info().nitems, 475);
   EXPECT_EQ(*staged.ChunkSize(1), 900);
@@ -114,12 +115,12 @@ TEST_P(SnapshotTest, RollbackForgets) {
   const uint64_t generation = frame.snapshot().info().generation;
   StageEdits(writer);
   writer.Rollback();
-  ExpectBase(*writer.snapshot());
+  ExpectBase(*writer.StagedSnapshot());
   EXPECT_EQ(writer.Commit()->info().generation, generation);
   StageEdits(writer);
   ExpectStaged(*writer.Commit());
   writer.Rollback();
-  ExpectStaged(*writer.snapshot());
+  ExpectStaged(*writer.StagedSnapshot());
 }
 
 TEST_P(SnapshotTest, WriterThatGoesDropsWhatItStaged) {
@@ -130,14 +131,14 @@ TEST_P(SnapshotTest, WriterThatGoesDropsWhatItStaged) {
   }
   ExpectBase(frame.snapshot());
   Writer writer = *frame.OpenWriter();
-  ExpectBase(*writer.snapshot());
+  ExpectBase(*writer.StagedSnapshot());
 }
 
 TEST_P(SnapshotTest, StagedSnapshotOutlivesRollbackAndLaterEdits) {
   Frame frame = Open();
   Writer writer = *frame.OpenWriter();
   StageEdits(writer);
-  const Snapshot staged = *writer.snapshot();
+  const Snapshot staged = *writer.StagedSnapshot();
   writer.Rollback();
   ASSERT_TRUE(IsOk(writer.Append(test::MakeNoise(5000))));
   ASSERT_TRUE(IsOk(writer.Commit()));
@@ -146,16 +147,16 @@ TEST_P(SnapshotTest, StagedSnapshotOutlivesRollbackAndLaterEdits) {
   ExpectStaged(staged);
 }
 
-// What was staged behind the snapshot never reached the file.
-TEST_P(SnapshotTest, WriterGoesOnAfterRollingBackBehindAStagedSnapshot) {
+// What was staged after the snapshot never reached the file.
+TEST_P(SnapshotTest, WriterGoesOnAfterARollbackThatAStagedSnapshotOutlives) {
   Frame frame = Open();
   Writer writer = *frame.OpenWriter();
   StageEdits(writer);
-  const Snapshot staged = *writer.snapshot();
+  const Snapshot staged = *writer.StagedSnapshot();
   ASSERT_TRUE(IsOk(writer.Append(test::MakeNoise(5000))));
   writer.Rollback();
   StageEdits(writer);
-  ExpectStaged(*writer.snapshot());
+  ExpectStaged(*writer.StagedSnapshot());
   ExpectStaged(staged);
   ExpectStaged(*writer.Commit());
 }
@@ -206,12 +207,12 @@ TEST_P(SnapshotTest, ClosedWriterRefusesEverything) {
   ASSERT_TRUE(IsOk(writer.Close()));
   constexpr auto kRefused = StatusCode::kFailedPrecondition;
   EXPECT_EQ(writer.Append(MakeItems(4)).code(), kRefused);
-  EXPECT_EQ(writer.AppendChunk(MakeItems(4)).code(), kRefused);
+  EXPECT_EQ(writer.AppendCompressed(MakeItems(4)).code(), kRefused);
   EXPECT_EQ(writer.AppendSpecial(SpecialValue::kZeros, 1).code(), kRefused);
   EXPECT_EQ(writer.SetMetalayer("fixed", Buffer(8)).code(), kRefused);
   EXPECT_EQ(writer.SetVlmeta("new", {}).code(), kRefused);
   EXPECT_EQ(writer.DeleteVlmeta("kept").code(), kRefused);
-  EXPECT_EQ(writer.snapshot().status().code(), kRefused);
+  EXPECT_EQ(writer.StagedSnapshot().status().code(), kRefused);
   EXPECT_EQ(writer.Commit().status().code(), kRefused);
   EXPECT_EQ(writer.Checkpoint().code(), kRefused);
   EXPECT_EQ(writer.Close().code(), kRefused);
@@ -241,9 +242,9 @@ TEST_P(SnapshotTest, RefreshFindsTheCommitOfAnother) {
   ExpectBase(before);
 }
 
-TEST_P(SnapshotTest, ItemsThatFillNoChunkYetAreVerified) {
+TEST_P(SnapshotTest, PendingItemsAreVerified) {
   Writer writer = *Open().OpenWriter();
-  ASSERT_TRUE(IsOk(writer.DeleteChunks(0, writer.snapshot()->info().nchunks)));
+  ASSERT_TRUE(IsOk(writer.DeleteChunks(0, writer.StagedSnapshot()->info().nchunks)));
   for (const size_t size : {40, 1000, 40}) {
     ASSERT_TRUE(IsOk(writer.Append(MakeItems(size, 5))));
     const absl::StatusOr<Snapshot> snapshot = writer.Commit();
@@ -257,7 +258,7 @@ TEST_P(SnapshotTest, ItemsThatFillNoChunkYetAreVerified) {
   }
 }
 
-TEST_P(SnapshotTest, AChunkThatIsNotFullYetHasTheItemsOfTheOthers) {
+TEST_P(SnapshotTest, PartialChunkHasTheItemSizeOfTheOthers) {
   const Snapshot snapshot = [&] {
     Writer writer = *Open().OpenWriter();
     EXPECT_TRUE(IsOk(writer.Append(MakeItems(40, 5))));

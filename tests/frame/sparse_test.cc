@@ -10,8 +10,10 @@
 #include "cairn/frame.h"
 #include "engine/base/endian.h"
 #include "engine/format/index_entry.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -31,8 +33,8 @@ class SparseTest : public testing::Test {
   // A frame of `nchunks` chunks, chunk i being noise with seed i.
   void Make(int nchunks) {
     Buffer all;
-    for (int i = 0; i < nchunks; ++i) AddTo(all, Noise(kSmallChunk, static_cast<uint64_t>(i)));
-    ASSERT_EQ(WriteFrame(path_, Sparse(), all), absl::OkStatus());
+    for (int i = 0; i < nchunks; ++i) AddTo(all, MakeNoise(kSmallChunk, static_cast<uint64_t>(i)));
+    ASSERT_TRUE(IsOk(WriteFrame(path_, Sparse(), all)));
   }
   Snapshot Open(const OpenOptions& options = {}) {
     const auto frame = Frame::Open(path_, options);
@@ -99,7 +101,7 @@ TEST_F(SparseTest, HasOneFileAChunkAndAnIndex) {
             std::ssize(snapshot.GetChunk(1)->bytes()));
 }
 
-TEST_F(SparseTest, OpensWithASlashBehindItsName) {
+TEST_F(SparseTest, OpensWithASlashAfterItsName) {
   Make(2);
   EXPECT_TRUE(IsOk(Frame::Open(path_ + "/")));
   const std::string other = dir_.Path("g");
@@ -132,7 +134,7 @@ TEST_F(SparseTest, MissingFileIsDamageOfItsChunkAlone) {
 TEST_F(SparseTest, NoFileOfALongerNameIsReadOrRemoved) {
   CreateOptions options = Sparse();
   options.fingerprint = FingerprintType::kNone;
-  ASSERT_EQ(WriteFrame(path_, options, Noise(2 * kSmallChunk, 1)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(2 * kSmallChunk, 1))));
   fs::copy_file(In("00000000.chunk"), In("123456789.chunk"));
   PutEntries({0, 0x123456789});
   for (const bool use_mmap : {true, false}) {
@@ -141,7 +143,7 @@ TEST_F(SparseTest, NoFileOfALongerNameIsReadOrRemoved) {
     EXPECT_EQ(Open({.use_mmap = use_mmap}).Verify()->findings.size(), 1u);
   }
   Writer writer = OpenWriter();
-  ASSERT_TRUE(IsOk(writer.UpdateChunk(1, Noise(kSmallChunk, 2))));
+  ASSERT_TRUE(IsOk(writer.UpdateChunk(1, MakeNoise(kSmallChunk, 2))));
   ASSERT_TRUE(IsOk(writer.Close()));
   EXPECT_TRUE(fs::exists(In("123456789.chunk")));
   EXPECT_TRUE(Open().Verify()->ok());
@@ -182,9 +184,9 @@ TEST_F(SparseTest, HugeEmptyFileCostsNothing) {
   }
 }
 
-TEST_F(SparseTest, FrameWithADamagedTrailerIsNotMadeAWholeOne) {
+TEST_F(SparseTest, FrameWithADamagedTrailerIsNotCopied) {
   Make(4);
-  std::vector<std::byte> index = FileBytes(In("chunks.b2frame"));
+  Buffer index = FileBytes(In("chunks.b2frame"));
   index.back() ^= std::byte{1};
   PutFileBytes(In("chunks.b2frame"), index);
   const auto frame = Frame::Open(path_);
@@ -216,7 +218,7 @@ TEST_F(SparseTest, FewMappingsServeManyChunks) {
   std::vector<Chunk> held;
   for (int64_t i = 0; i < 50; ++i) {
     ASSERT_TRUE(IsOk(snapshot.ReadChunk(i, chunk)));
-    EXPECT_EQ(chunk, Noise(kSmallChunk, static_cast<uint64_t>(i)));
+    EXPECT_EQ(chunk, MakeNoise(kSmallChunk, static_cast<uint64_t>(i)));
     EXPECT_LE(mappings(), 3);
   }
   // A chunk that is handed out stays.
@@ -224,7 +226,7 @@ TEST_F(SparseTest, FewMappingsServeManyChunks) {
   EXPECT_GE(mappings(), 50);
   for (int64_t i = 0; i < 50; ++i) {
     ASSERT_TRUE(IsOk(DecompressChunk(held[static_cast<size_t>(i)].bytes(), chunk)));
-    EXPECT_EQ(chunk, Noise(kSmallChunk, static_cast<uint64_t>(i)));
+    EXPECT_EQ(chunk, MakeNoise(kSmallChunk, static_cast<uint64_t>(i)));
   }
 }
 
@@ -233,14 +235,14 @@ TEST_F(SparseTest, CommittedFilesAreNeverWrittenAgain) {
   const auto before = fs::last_write_time(In("00000001.chunk"));
   const Snapshot old = Open();
   Writer writer = OpenWriter();
-  ASSERT_TRUE(IsOk(writer.UpdateChunk(1, Noise(kSmallChunk, 9))));
+  ASSERT_TRUE(IsOk(writer.UpdateChunk(1, MakeNoise(kSmallChunk, 9))));
   ASSERT_TRUE(IsOk(writer.Commit()));
   EXPECT_EQ(fs::last_write_time(In("00000001.chunk")), before);
   EXPECT_EQ(Open().GetEntry(1)->file, 3);
   // What the old snapshot never touched is still there for it.
   Buffer chunk(kSmallChunk);
   ASSERT_TRUE(IsOk(old.ReadChunk(1, chunk)));
-  EXPECT_EQ(chunk, Noise(kSmallChunk, 1));
+  EXPECT_EQ(chunk, MakeNoise(kSmallChunk, 1));
 }
 
 TEST_F(SparseTest, SnapshotKeepsItsFilesThroughLaterWriters) {
@@ -248,13 +250,13 @@ TEST_F(SparseTest, SnapshotKeepsItsFilesThroughLaterWriters) {
   std::optional<Snapshot> old = Open();
   const Buffer content = [&] {
     Buffer all;
-    for (uint64_t i = 0; i < 3; ++i) AddTo(all, Noise(kSmallChunk, i));
+    for (uint64_t i = 0; i < 3; ++i) AddTo(all, MakeNoise(kSmallChunk, i));
     return all;
   }();
   for (uint64_t round = 0; round < 3; ++round) {
     Writer writer = OpenWriter();
     for (int64_t i = 0; i < 3; ++i) {
-      ASSERT_TRUE(IsOk(writer.UpdateChunk(i, Noise(kSmallChunk, 100 * (round + 1)))));
+      ASSERT_TRUE(IsOk(writer.UpdateChunk(i, MakeNoise(kSmallChunk, 100 * (round + 1)))));
     }
     ASSERT_TRUE(IsOk(writer.Close()));
   }
@@ -268,14 +270,14 @@ TEST_F(SparseTest, SnapshotKeepsItsFilesThroughLaterWriters) {
 
 TEST_F(SparseTest, OrphansGoWithTheNextWriterAndOtherFilesStay) {
   Make(2);
-  PutFileBytes(In("0000000A.chunk"), Noise(10, 1));
-  PutFileBytes(In("chunks.b2frame.0123456789abcdef.tmp"), Noise(10, 1));
-  PutFileBytes(In("notes.txt"), Noise(10, 1));
-  PutFileBytes(In("0000000a.chunk"), Noise(10, 1));
+  PutFileBytes(In("0000000A.chunk"), MakeNoise(10, 1));
+  PutFileBytes(In("chunks.b2frame.0123456789abcdef.tmp"), MakeNoise(10, 1));
+  PutFileBytes(In("notes.txt"), MakeNoise(10, 1));
+  PutFileBytes(In("0000000a.chunk"), MakeNoise(10, 1));
   EXPECT_EQ(ContentOf(Open()).size(), 2u * kSmallChunk);
   EXPECT_EQ(NamesIn(path_).size(), 7u);
   Writer writer = OpenWriter();
-  ASSERT_TRUE(IsOk(writer.Append(Noise(kSmallChunk, 5))));
+  ASSERT_TRUE(IsOk(writer.Append(MakeNoise(kSmallChunk, 5))));
   ASSERT_TRUE(IsOk(writer.Close()));
   EXPECT_EQ(NamesIn(path_),
             (std::vector<std::string>{"00000000.chunk", "00000001.chunk", "00000002.chunk",
@@ -287,17 +289,17 @@ TEST_F(SparseTest, WhatIsNotCommittedLeavesNothing) {
   const std::vector<std::string> names = NamesIn(path_);
   {
     Writer writer = OpenWriter();
-    ASSERT_TRUE(IsOk(writer.InsertChunk(0, Noise(kSmallChunk, 5))));
+    ASSERT_TRUE(IsOk(writer.InsertChunk(0, MakeNoise(kSmallChunk, 5))));
     EXPECT_EQ(NamesIn(path_).size(), 4u);
     writer.Rollback();
     EXPECT_EQ(NamesIn(path_), names);
-    ASSERT_TRUE(IsOk(writer.InsertChunk(0, Noise(kSmallChunk, 6))));
+    ASSERT_TRUE(IsOk(writer.InsertChunk(0, MakeNoise(kSmallChunk, 6))));
   }
   EXPECT_EQ(NamesIn(path_), names);
   {
     auto writer = Frame::Build(dir_.Path("g"), Sparse());
     ASSERT_TRUE(IsOk(writer));
-    ASSERT_TRUE(IsOk(writer->Append(Noise(1000, 1))));
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(1000, 1))));
   }
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
 }
@@ -306,8 +308,8 @@ TEST_F(SparseTest, NumbersOfDroppedChunksAreUsedAgain) {
   Make(3);
   Writer writer = OpenWriter();
   for (uint64_t i = 0; i < 20; ++i) {
-    ASSERT_TRUE(IsOk(writer.UpdateChunk(2, Noise(kSmallChunk, i))));
-    ASSERT_TRUE(IsOk(writer.UpdateChunk(1, Noise(kSmallChunk, i))));
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(2, MakeNoise(kSmallChunk, i))));
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(1, MakeNoise(kSmallChunk, i))));
     ASSERT_TRUE(IsOk(writer.Commit()));
     EXPECT_EQ(NamesIn(path_).size(), 4u);
     EXPECT_LE(Open().GetEntry(1)->file, 5);
@@ -319,7 +321,7 @@ TEST_F(SparseTest, NumbersStayBelowWhatOtherReadersTake) {
   Snapshot reader = Open();  // keeps the numbers of what it reads
   Writer writer = OpenWriter();
   for (uint64_t i = 0; i < 200; ++i) {
-    ASSERT_TRUE(IsOk(writer.UpdateChunk(39, Noise(kSmallChunk, i))));
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(39, MakeNoise(kSmallChunk, i))));
     ASSERT_TRUE(IsOk(writer.Commit()));
   }
   ASSERT_TRUE(IsOk(writer.DeleteChunks(0, 39)));
@@ -336,14 +338,14 @@ TEST_F(SparseTest, SecondWriterIsRefused) {
   Writer writer = OpenWriter();
   auto frame = Frame::Open(path_);
   EXPECT_EQ(frame->OpenWriter().status().code(), absl::StatusCode::kUnavailable);
-  ASSERT_TRUE(IsOk(writer.Append(Noise(kSmallChunk, 7))));
+  ASSERT_TRUE(IsOk(writer.Append(MakeNoise(kSmallChunk, 7))));
   ASSERT_TRUE(IsOk(writer.Commit()));
   // The lock went over to the new index.
   EXPECT_EQ(frame->OpenWriter().status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(frame->Refresh()->info().nchunks, 2);
 }
 
-TEST_F(SparseTest, IsReplacedOnlyWhenNobodyReadsIt) {
+TEST_F(SparseTest, IsReplacedOnlyWithoutReaders) {
   Make(3);
   CreateOptions options = Sparse();
   EXPECT_TRUE(absl::IsAlreadyExists(Frame::Create(path_, options).status()));
@@ -360,7 +362,7 @@ TEST_F(SparseTest, IsReplacedOnlyWhenNobodyReadsIt) {
 
 TEST_F(SparseTest, DirectoryWithOtherFilesIsNotReplaced) {
   Make(1);
-  PutFileBytes(In("notes.txt"), Noise(10, 1));
+  PutFileBytes(In("notes.txt"), MakeNoise(10, 1));
   CreateOptions options = Sparse();
   options.overwrite = true;
   EXPECT_TRUE(absl::IsFailedPrecondition(Frame::Create(path_, options).status()));
@@ -372,7 +374,7 @@ TEST_F(SparseTest, DirectoryWithOtherFilesIsNotReplaced) {
 
 TEST_F(SparseTest, CompactionSealsAndDropsOrphans) {
   Make(3);
-  PutFileBytes(In("000000AA.chunk"), Noise(1000, 1));
+  PutFileBytes(In("000000AA.chunk"), MakeNoise(1000, 1));
   const Buffer content = ContentOf(Open());
   auto frame = Frame::Open(path_);
   const auto report = frame->Compact();
@@ -383,7 +385,7 @@ TEST_F(SparseTest, CompactionSealsAndDropsOrphans) {
   EXPECT_TRUE(frame->snapshot().info().sealed);
 }
 
-TEST_F(SparseTest, ACompactionThatIsStoppedChangesNothing) {
+TEST_F(SparseTest, CompactionThatIsStoppedChangesNothing) {
   Make(3);
   const std::vector<std::string> names = NamesIn(path_);
   const Buffer content = ContentOf(Open());
@@ -421,8 +423,8 @@ TEST_F(SparseTest, WhatASnapshotReadsOfStagedEditsStays) {
     return snapshot.info().nbytes == 3 * kSmallChunk && snapshot.Verify()->ok();
   };
   const auto stage = [&](uint64_t seed) {
-    EXPECT_TRUE(IsOk(writer.Append(Noise(kSmallChunk, seed))));
-    return *writer.snapshot();
+    EXPECT_TRUE(IsOk(writer.Append(MakeNoise(kSmallChunk, seed))));
+    return *writer.StagedSnapshot();
   };
   std::optional<Snapshot> staged = stage(10);
   writer.Rollback();
@@ -434,7 +436,7 @@ TEST_F(SparseTest, WhatASnapshotReadsOfStagedEditsStays) {
   // Nor do commits that have no use for it take it.
   staged = stage(11);
   for (uint64_t i = 12; i < 15; ++i) {
-    ASSERT_TRUE(IsOk(writer.UpdateChunk(2, Noise(kSmallChunk, i))));
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(2, MakeNoise(kSmallChunk, i))));
     ASSERT_TRUE(IsOk(writer.Commit()));
   }
   EXPECT_TRUE(whole(*staged));

@@ -1,4 +1,4 @@
-// Files that somebody cuts short while they are read without a map: every answer is the data or
+// Files that are cut short while they are read without a map: every answer is the data or
 // kDataLoss, and no signal.
 #include <filesystem>
 #include <string>
@@ -7,8 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -38,7 +40,7 @@ class TruncatedTest : public testing::TestWithParam<Form> {
     }
     // Closing it makes a checkpoint of the commits, but for those of the journal.
     if (GetParam() == Form::kJournaled) {
-      ASSERT_GT(writer->snapshot()->info().journal_size, kItems / 2);
+      ASSERT_GT(writer->StagedSnapshot()->info().journal_size, kItems / 2);
       return;
     }
     ASSERT_TRUE(IsOk(writer->Checkpoint()));
@@ -90,7 +92,7 @@ class TruncatedTest : public testing::TestWithParam<Form> {
   int64_t losses_ = 0;
 };
 
-TEST_P(TruncatedTest, AFrameThatIsCutWhileItIsOpenGivesItsDataOrDataLoss) {
+TEST_P(TruncatedTest, FrameThatIsCutWhileItIsOpenGivesItsDataOrDataLoss) {
   // Touched before it is cut, or not.
   for (const bool touched : {false, true}) {
     for (const int64_t sixteenths : {0, 1, 5, 10, 15}) {
@@ -112,7 +114,7 @@ TEST_P(TruncatedTest, AFrameThatIsCutWhileItIsOpenGivesItsDataOrDataLoss) {
       const auto history = frame->History();
       EXPECT_TRUE(history.ok() || absl::IsDataLoss(history.status())) << history.status();
       const auto compacted = frame->Compact();
-      // Fewer commits are a frame too, for whoever looks at the file anew.
+      // Fewer commits are a frame too, for a reader that opens the file anew.
       const bool fewer = compacted.ok() && GetParam() == Form::kJournaled;
       EXPECT_TRUE(fewer || absl::IsDataLoss(compacted.status())) << compacted.status();
       std::filesystem::remove_all(path_);

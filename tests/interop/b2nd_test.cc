@@ -13,6 +13,7 @@
 #include "tests/interop/figures.h"
 #include "tests/interop/peer.h"
 #include "tests/support/array_model.h"
+#include "tests/support/status.h"
 
 namespace cairn::interop {
 namespace {
@@ -91,7 +92,7 @@ ArrayCase MakeCase(ArrayMaker& maker) {
 // Both read boxes of the array at `path` and find what the model has.
 void ExpectBothRead(const std::string& path, const ArrayCase& c, ArrayMaker& maker) {
   const auto frame = Frame::Open(path);
-  ASSERT_TRUE(frame.ok()) << frame.status();
+  ASSERT_TRUE(IsOk(frame));
   const Snapshot snapshot = frame->snapshot();
   ASSERT_EQ(snapshot.array(), c.array());
   const PeerArray peer = OpenPeer(path);
@@ -102,7 +103,7 @@ void ExpectBothRead(const std::string& path, const ArrayCase& c, ArrayMaker& mak
     SCOPED_TRACE(testing::Message() << "box " << box);
     Buffer items(c.model.NbytesOf(box));
     const absl::Status status = snapshot.ReadBox(box.start, box.shape, items);
-    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_TRUE(IsOk(status));
     ASSERT_TRUE(items == c.model.Read(box)) << "Cairn";
     if (items.empty()) continue;
     const auto peers = PeerRead(peer, box, items.size());
@@ -113,18 +114,18 @@ void ExpectBothRead(const std::string& path, const ArrayCase& c, ArrayMaker& mak
 
 void WriteByCairn(const std::string& path, ArrayMaker& maker, ArrayCase* c) {
   auto frame = Frame::Open(path);
-  ASSERT_TRUE(frame.ok()) << frame.status();
+  ASSERT_TRUE(IsOk(frame));
   auto writer = frame->OpenWriter();
-  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE(IsOk(writer));
   for (int64_t writes = maker.Between(1, 3); writes > 0; --writes) {
     const BoxPlace box = maker.MakeBox(c->array().shape);
     const Buffer items = maker.MakeItems(c->model.NbytesOf(box));
     c->model.Write(box, items);
     const absl::Status status = writer->WriteBox(box.start, box.shape, items);
-    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_TRUE(IsOk(status));
   }
   const absl::Status status = writer->Close();
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_TRUE(IsOk(status));
 }
 
 void WriteByPeer(const std::string& path, ArrayMaker& maker, ArrayCase* c) {
@@ -185,7 +186,7 @@ TEST(Blosc2ArrayTest, PeerReadsAndEditsArraysOfCairn) {
     SCOPED_TRACE(testing::Message() << "case " << i << ": " << testing::PrintToString(c.array())
                                     << " of " << c.options.compression.typesize);
     const auto made = Frame::Create(path, c.options);
-    ASSERT_TRUE(made.ok()) << made.status();
+    ASSERT_TRUE(IsOk(made));
     ExpectBothRead(path, c, maker);
     if (HasFailure()) return;
     WriteByCairn(path, maker, &c);
@@ -230,18 +231,18 @@ TEST(Blosc2ArrayTest, PeerOpensArraysWithoutItemsOrDimensions) {
   options.overwrite = true;
   options.compression.typesize = 4;
   options.array = ArrayInfo{.shape = {4, 0}, .chunkshape = {2, 3}, .blockshape = {1, 2}};
-  ASSERT_TRUE(Frame::Create(path, options).ok());
+  ASSERT_TRUE(IsOk(Frame::Create(path, options)));
   PeerArray peer = OpenPeer(path);
   ASSERT_NE(peer, nullptr);
   EXPECT_EQ(peer->nitems, 0);
   options.array = ArrayInfo{.shape = {}, .chunkshape = {}, .blockshape = {}};
   auto frame = Frame::Create(path, options);
-  ASSERT_TRUE(frame.ok()) << frame.status();
+  ASSERT_TRUE(IsOk(frame));
   auto writer = frame->OpenWriter();
-  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE(IsOk(writer));
   const Buffer item(4, std::byte{9});
-  ASSERT_TRUE(writer->WriteBox({}, {}, item).ok());
-  ASSERT_TRUE(writer->Close().ok());
+  ASSERT_TRUE(IsOk(writer->WriteBox({}, {}, item)));
+  ASSERT_TRUE(IsOk(writer->Close()));
   peer = OpenPeer(path);
   ASSERT_NE(peer, nullptr);
   EXPECT_EQ(peer->ndim, 0);

@@ -9,6 +9,7 @@
 #include "cairn/chunk.h"
 #include "tests/interop/data.h"
 #include "tests/interop/figures.h"
+#include "tests/support/status.h"
 
 namespace cairn::interop {
 namespace {
@@ -98,7 +99,7 @@ TEST(Blosc1Test, PeerDecodesWhatCairnEncodes) {
     const Case c = MakeCase(random);
     SCOPED_TRACE(testing::Message() << "case " << i << ": " << c);
     const auto chunk = Compress(c);
-    ASSERT_TRUE(chunk.ok()) << chunk.status();
+    ASSERT_TRUE(IsOk(chunk));
     ASSERT_EQ((*chunk)[0], std::byte{2}) << "version";
     const auto decoded = PeerDecompress(*chunk, c.data.size());
     ASSERT_TRUE(decoded.has_value());
@@ -126,7 +127,7 @@ TEST(Blosc1Test, CairnDecodesWhatPeerEncodes) {
     ASSERT_TRUE(chunk.has_value());
     Buffer decoded(c.data.size());
     const absl::Status status = DecompressChunk(*chunk, decoded);
-    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_TRUE(IsOk(status));
     ASSERT_TRUE(std::ranges::equal(decoded, c.data));
   }
   Report("blosc1_chunks_encoded_by_the_peer", kCases);

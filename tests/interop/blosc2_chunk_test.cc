@@ -8,6 +8,7 @@
 #include "tests/interop/chunk_case.h"
 #include "tests/interop/figures.h"
 #include "tests/interop/peer.h"
+#include "tests/support/status.h"
 
 namespace cairn::interop {
 namespace {
@@ -56,13 +57,13 @@ TEST(Blosc2ChunkTest, PeerDecodesWhatCairnEncodes) {
     const ChunkCase c = MakeChunkCase(random);
     SCOPED_TRACE(testing::Message() << "case " << i << ": " << c);
     const auto chunk = Compress(c.data, c.options);
-    ASSERT_TRUE(chunk.ok()) << chunk.status();
+    ASSERT_TRUE(IsOk(chunk));
     const Buffer& wanted = c.WantedFrom(*chunk);
     const auto decoded = PeerDecompress(*chunk, c.data.size());
     ASSERT_TRUE(decoded.has_value());
     ASSERT_TRUE(std::ranges::equal(*decoded, wanted));
     const auto own = Decompress(*chunk, c.data.size());
-    ASSERT_TRUE(own.ok()) << own.status();
+    ASSERT_TRUE(IsOk(own));
     ASSERT_TRUE(std::ranges::equal(*own, wanted));
 
     const ItemRange range = RandomItems(c, random);
@@ -86,20 +87,20 @@ TEST(Blosc2ChunkTest, CairnDecodesWhatPeerEncodes) {
     ASSERT_TRUE(chunk.has_value());
     const Buffer& wanted = c.WantedFrom(*chunk);
     const auto decoded = Decompress(*chunk, c.data.size());
-    ASSERT_TRUE(decoded.ok()) << decoded.status();
+    ASSERT_TRUE(IsOk(decoded));
     ASSERT_TRUE(std::ranges::equal(*decoded, wanted));
 
     const ItemRange range = RandomItems(c, random);
     Buffer items(static_cast<size_t>(range.count * range.typesize));
     if (range.count == 0) continue;
     const absl::Status status = DecompressItems(*chunk, range.start, items);
-    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_TRUE(IsOk(status));
     ASSERT_TRUE(std::ranges::equal(items, range.In(wanted)));
   }
   Report("chunks_encoded_by_the_peer", kCases);
 }
 
-// Its header then tells another block size than the one that the data was cut by; it cannot read
+// Its header then gives another block size than the one that the data was cut by; it cannot read
 // such chunks itself.
 TEST(Blosc2ChunkTest, CairnRepairsTheBlockSizesOfThePeer) {
   Random random(1000);
@@ -113,7 +114,7 @@ TEST(Blosc2ChunkTest, CairnRepairsTheBlockSizesOfThePeer) {
     const auto chunk = PeerCompress(c.data, c.options);
     ASSERT_TRUE(chunk.has_value());
     const auto decoded = Decompress(*chunk, c.data.size());
-    ASSERT_TRUE(decoded.ok()) << decoded.status();
+    ASSERT_TRUE(IsOk(decoded));
     ASSERT_TRUE(std::ranges::equal(*decoded, c.WantedFrom(*chunk)));
     if (!PeerDecompress(*chunk, c.data.size()).has_value()) ++repaired;
   }
@@ -122,19 +123,19 @@ TEST(Blosc2ChunkTest, CairnRepairsTheBlockSizesOfThePeer) {
 }
 
 // The sizes must hold in the peer as well.
-TEST(Blosc2ChunkTest, HeadersTellTheSame) {
+TEST(Blosc2ChunkTest, HeadersAgree) {
   Random random(7);
   for (int i = 0; i < 200; ++i) {
     const ChunkCase c = MakePeerChunkCase(random);
     SCOPED_TRACE(testing::Message() << "case " << i << ": " << c);
     const auto ours = Compress(c.data, c.options);
     const auto theirs = PeerCompress(c.data, c.options);
-    ASSERT_TRUE(ours.ok()) << ours.status();
+    ASSERT_TRUE(IsOk(ours));
     ASSERT_TRUE(theirs.has_value());
     const auto our_info = InspectChunk(*ours);
     const auto their_info = InspectChunk(*theirs);
-    ASSERT_TRUE(our_info.ok()) << our_info.status();
-    ASSERT_TRUE(their_info.ok()) << their_info.status();
+    ASSERT_TRUE(IsOk(our_info));
+    ASSERT_TRUE(IsOk(their_info));
     EXPECT_EQ(our_info->version, their_info->version);
     EXPECT_EQ(our_info->typesize, their_info->typesize);
     EXPECT_EQ(our_info->nbytes, their_info->nbytes);
@@ -155,7 +156,7 @@ std::pair<CompressionOptions, std::vector<Buffer>> MakeVlCase(Random& random) {
   std::vector<Buffer> blocks;
   const int64_t nblocks = Between(random, 1, 60);
   for (int64_t i = 0; i < nblocks; ++i) {
-    // Whole items only, for the peer loses tails.
+    // Complete items only, for the peer loses the rest.
     const int64_t nitems = Between(random, 1, i % 7 == 0 ? 400 : 20);
     blocks.push_back(MakeData(Pick(random, kAllDataKinds),
                               static_cast<size_t>(nitems * options.typesize), options.typesize,
@@ -178,7 +179,7 @@ TEST(Blosc2ChunkTest, VlBlocksGoBothWays) {
     }
     Buffer ours(MaxVlCompressedSize(joined.size(), blocks.size()));
     const auto size = CompressVlBlocks(spans, options, ours);
-    ASSERT_TRUE(size.ok()) << size.status();
+    ASSERT_TRUE(IsOk(size));
     ours.resize(*size);
     const auto decoded = PeerDecompressVlBlocks(ours);
     ASSERT_TRUE(decoded.has_value());
@@ -187,10 +188,10 @@ TEST(Blosc2ChunkTest, VlBlocksGoBothWays) {
     const auto theirs = PeerCompressVlBlocks(blocks, options);
     ASSERT_TRUE(theirs.has_value());
     const auto own = Decompress(*theirs, joined.size());
-    ASSERT_TRUE(own.ok()) << own.status();
+    ASSERT_TRUE(IsOk(own));
     ASSERT_TRUE(std::ranges::equal(*own, joined));
     const auto own_sizes = BlockSizes(*theirs);
-    ASSERT_TRUE(own_sizes.ok()) << own_sizes.status();
+    ASSERT_TRUE(IsOk(own_sizes));
     ASSERT_EQ(*own_sizes, sizes);
   }
   Report("vlblock_chunks_each_way", kVlCases);
@@ -211,13 +212,13 @@ TEST(Blosc2ChunkTest, SpecialChunksGoBothWays) {
         value = MakeData(DataKind::kRandom, static_cast<size_t>(typesize), typesize, random);
       }
       const auto ours = MakeSpecialChunk(special, nbytes, value, options);
-      ASSERT_TRUE(ours.ok()) << ours.status();
+      ASSERT_TRUE(IsOk(ours));
       const auto theirs = PeerSpecialChunk(special, nbytes, value, options);
       ASSERT_TRUE(theirs.has_value());
       const auto by_peer = PeerDecompress(*ours, static_cast<size_t>(nbytes));
       ASSERT_TRUE(by_peer.has_value());
       const auto by_cairn = Decompress(*theirs, static_cast<size_t>(nbytes));
-      ASSERT_TRUE(by_cairn.ok()) << by_cairn.status();
+      ASSERT_TRUE(IsOk(by_cairn));
       EXPECT_TRUE(std::ranges::equal(*by_peer, *by_cairn));
     }
   }

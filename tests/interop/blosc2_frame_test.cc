@@ -9,6 +9,7 @@
 #include "tests/interop/figures.h"
 #include "tests/interop/frame_case.h"
 #include "tests/interop/peer_edits.h"
+#include "tests/support/status.h"
 
 namespace cairn::interop {
 namespace {
@@ -23,7 +24,7 @@ void ExpectCairnReads(const std::string& path, const FrameCase& c) {
     OpenOptions options;
     options.use_mmap = use_mmap;
     const auto frame = Frame::Open(path, options);
-    ASSERT_TRUE(frame.ok()) << frame.status();
+    ASSERT_TRUE(IsOk(frame));
     ExpectHolds(frame->snapshot(), c);
   }
 }
@@ -37,16 +38,16 @@ TEST(Blosc2FrameTest, PeerReadsWhatCairnWrites) {
     FrameCase c = MakeFrameCase(random);
     SCOPED_TRACE(testing::Message() << "case " << i << ": " << c);
     const absl::Status status = WriteFrame(path, random, &c);
-    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_TRUE(IsOk(status));
     ExpectCairnReads(path, c);
     ExpectPeerReadsFile(path, c, random);
     const auto frame = Frame::Open(path);
-    ASSERT_TRUE(frame.ok()) << frame.status();
+    ASSERT_TRUE(IsOk(frame));
     const FrameInfo info = frame->snapshot().info();
     EXPECT_TRUE(info.sealed || c.options.fingerprint == FingerprintType::kNone);
     nchunks += info.nchunks;
     const auto buffer = frame->ToBuffer();
-    ASSERT_TRUE(buffer.ok()) << buffer.status();
+    ASSERT_TRUE(IsOk(buffer));
     SCOPED_TRACE("buffer");
     ExpectPeerReads(PeerFrame::OpenBuffer(*buffer), c, random);
     if (HasFailure()) return;
@@ -63,13 +64,13 @@ std::string FileText(const std::string& path) {
 
 void EditByCairn(const std::string& path, Random& random, FrameCase* c) {
   auto frame = Frame::Open(path);
-  ASSERT_TRUE(frame.ok()) << frame.status();
+  ASSERT_TRUE(IsOk(frame));
   auto writer = frame->OpenWriter();
-  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE(IsOk(writer));
   absl::Status status = EditAtRandom(&*writer, random, c);
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_TRUE(IsOk(status));
   status = writer->Close();
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_TRUE(IsOk(status));
 }
 
 TEST(Blosc2FrameTest, BothEditOneFrameInTurn) {
@@ -80,7 +81,7 @@ TEST(Blosc2FrameTest, BothEditOneFrameInTurn) {
     FrameCase c = MakeEditableFrameCase(random);
     SCOPED_TRACE(testing::Message() << "case " << i << ": " << c);
     const absl::Status status = WriteFrame(path, random, &c);
-    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_TRUE(IsOk(status));
     for (int turn = 0; turn < 2; ++turn) {
       SCOPED_TRACE(testing::Message() << "turn " << turn);
       const std::string before = FileText(path);
@@ -91,7 +92,7 @@ TEST(Blosc2FrameTest, BothEditOneFrameInTurn) {
       ExpectPeerReadsFile(path, c, random);
       ExpectCairnReads(path, c);
       const auto edited = Frame::Open(path);
-      ASSERT_TRUE(edited.ok()) << edited.status();
+      ASSERT_TRUE(IsOk(edited));
       if (changed) {
         EXPECT_FALSE(edited->snapshot().info().sealed);
       }
@@ -136,11 +137,11 @@ TEST(Blosc2FrameTest, PeerAppendsToAFrameOfOneShortChunk) {
   for (const size_t size : {size_t{100}, size_t{3000}, size_t{5000}}) {
     SCOPED_TRACE(testing::Message() << "append of " << size);
     auto writer = Frame::Build(path, options);
-    ASSERT_TRUE(writer.ok()) << writer.status();
-    ASSERT_TRUE(writer->Append(first).ok());
-    ASSERT_TRUE(writer->Close().ok());
+    ASSERT_TRUE(IsOk(writer));
+    ASSERT_TRUE(IsOk(writer->Append(first)));
+    ASSERT_TRUE(IsOk(writer->Close()));
     const auto frame = Frame::Open(path);
-    ASSERT_TRUE(frame.ok()) << frame.status();
+    ASSERT_TRUE(IsOk(frame));
     EXPECT_EQ(frame->snapshot().info().chunksize, 4000);
     EXPECT_TRUE(frame->snapshot().info().sealed);
 
@@ -151,7 +152,7 @@ TEST(Blosc2FrameTest, PeerAppendsToAFrameOfOneShortChunk) {
     peer.reset();
 
     const auto edited = Frame::Open(path);
-    ASSERT_TRUE(edited.ok()) << edited.status();
+    ASSERT_TRUE(IsOk(edited));
     Buffer expected(first.size() + size, std::byte{9});
     std::ranges::copy(first, expected.begin());
     Buffer content(expected.size());

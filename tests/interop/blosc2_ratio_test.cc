@@ -10,6 +10,7 @@
 #include "cairn/chunk.h"
 #include "tests/interop/chunk_case.h"
 #include "tests/interop/peer.h"
+#include "tests/support/status.h"
 
 namespace cairn::interop {
 namespace {
@@ -35,7 +36,7 @@ constexpr DataSet kDataSets[] = {
 
 constexpr Filter kFilters[] = {Filter::kNone, Filter::kShuffle, Filter::kBitShuffle};
 
-// BloscLZ is Cairn's own, so that each of its levels may fall behind.
+// BloscLZ is Cairn's own, so that each of its levels may be worse.
 std::vector<int> LevelsOf(Codec codec) {
   if (codec == Codec::kBloscLz) return {1, 2, 3, 4, 5, 6, 7, 8, 9};
   return {1, 5, 9};
@@ -77,7 +78,7 @@ void Compare(const DataSet& set, CompressionOptions options, double allowed, Tot
   options.blocksize = blocksize;
   Buffer chunk(MaxCompressedSize(data.size()));
   const auto size = CompressChunk(data, options, chunk);
-  ASSERT_TRUE(size.ok()) << size.status();
+  ASSERT_TRUE(IsOk(size));
 
   const auto ours_size = static_cast<double>(*size);
   const auto their_size = static_cast<double>(theirs->size());

@@ -6,6 +6,7 @@
 
 #include "cairn/chunk.h"
 #include "tests/interop/chunk_list.h"
+#include "tests/support/status.h"
 
 namespace cairn::interop {
 namespace {
@@ -17,10 +18,10 @@ ChunkList ReadChunks(const Snapshot& snapshot) {
   ChunkList chunks;
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
     const auto size = snapshot.ChunkSize(i);
-    EXPECT_TRUE(size.ok()) << size.status();
+    EXPECT_TRUE(IsOk(size));
     chunks.emplace_back(static_cast<size_t>(size.value_or(0)));
     const absl::Status status = snapshot.ReadChunk(i, chunks.back());
-    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_TRUE(IsOk(status));
   }
   return chunks;
 }
@@ -35,7 +36,7 @@ class ChunkEdits {
   const ChunkList& chunks() const { return chunks_; }
 
   absl::Status Edit() {
-    const auto staged = writer_.snapshot();
+    const auto staged = writer_.StagedSnapshot();
     if (!staged.ok()) return staged.status();
     chunksize_ = staged->info().chunksize;
     if (chunksize_ < 0) chunksize_ = kFirstChunkItems * typesize();
@@ -70,7 +71,7 @@ class ChunkEdits {
   Buffer Compressed(const Buffer& items) const {
     Buffer chunk(MaxCompressedSize(items.size()));
     const auto size = CompressChunk(items, options_, chunk);
-    EXPECT_TRUE(size.ok()) << size.status();
+    EXPECT_TRUE(IsOk(size));
     chunk.resize(size.value_or(0));
     return chunk;
   }
@@ -146,28 +147,28 @@ void EditChunksByCairn(const std::string& path, Random& random, FrameCase* c) {
   OpenOptions open;
   open.file_system = c->options.file_system;
   auto frame = Frame::Open(path, open);
-  ASSERT_TRUE(frame.ok()) << frame.status();
+  ASSERT_TRUE(IsOk(frame));
   WriterOptions options;
   options.chunksize = kFirstChunkItems * c->typesize();
   auto writer = frame->OpenWriter(options);
-  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE(IsOk(writer));
   ChunkEdits edits(&*writer, &random, ReadChunks(frame->snapshot()), c->options.compression);
   const int64_t nedits = Between(random, 1, 6);
   for (int64_t i = 0; i < nedits; ++i) {
     SCOPED_TRACE(testing::Message() << "edit " << i << " by Cairn");
     const bool metadata = random() % 4 == 0;
     absl::Status status = metadata ? EditMetadataAtRandom(&*writer, random, c) : edits.Edit();
-    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_TRUE(IsOk(status));
     if (random() % 3 == 0) status = writer->Commit().status();
-    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_TRUE(IsOk(status));
     ++c->nedits;
   }
   const absl::Status closed = writer->Close();
-  ASSERT_TRUE(closed.ok()) << closed;
+  ASSERT_TRUE(IsOk(closed));
   writer = absl::CancelledError();  // a writer may not be there while the frame is compacted
   if (random() % 4 == 0) {
     const absl::Status compacted = frame->Compact().status();
-    ASSERT_TRUE(compacted.ok()) << compacted;
+    ASSERT_TRUE(IsOk(compacted));
   }
   c->content = Join(edits.chunks());
 }

@@ -152,7 +152,7 @@ ChunkCase MakePeerChunkCase(Random& random) {
   // bounded by the data and rounded down to a multiple of the typesize.
   c.options.blocksize -= c.options.blocksize % c.options.typesize;
   if (c.options.blocksize > static_cast<int64_t>(size)) c.options.blocksize = 0;
-  // It loses the bytes behind the last whole item of a block.
+  // It loses the bytes after the last complete item of a block.
   const bool loses_tails = Uses(c.options, Filter::kDelta) || Uses(c.options, Filter::kTruncPrec) ||
                            Uses(c.options, Filter::kIntTrunc);
   if (loses_tails) size -= size % static_cast<size_t>(c.options.typesize);

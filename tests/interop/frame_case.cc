@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/interop/chunk_case.h"
+#include "tests/support/status.h"
 
 namespace cairn::interop {
 namespace {
@@ -190,7 +191,7 @@ void ExpectHolds(const Snapshot& snapshot, const FrameCase& c) {
   ASSERT_EQ(snapshot.info().typesize, c.typesize());
   Buffer content(c.content.size());
   const absl::Status status = snapshot.ReadBytes(0, content);
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_TRUE(IsOk(status));
   ASSERT_TRUE(content == c.content);
   Layers metalayers;
   for (const Metalayer& layer : snapshot.metalayers()) metalayers[layer.name] = layer.content;
@@ -198,12 +199,12 @@ void ExpectHolds(const Snapshot& snapshot, const FrameCase& c) {
   Layers vlmetalayers;
   for (const std::string& name : snapshot.vlmetalayers()) {
     auto value = snapshot.GetVlmeta(name);
-    ASSERT_TRUE(value.ok()) << value.status();
+    ASSERT_TRUE(IsOk(value));
     vlmetalayers[name] = *std::move(value);
   }
   EXPECT_EQ(vlmetalayers, c.vlmetalayers);
   const auto report = snapshot.Verify();
-  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_TRUE(IsOk(report));
   for (const Finding& finding : report->findings) {
     ADD_FAILURE() << finding.section << ": " << finding.reason;
   }

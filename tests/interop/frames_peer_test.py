@@ -47,7 +47,7 @@ class FramesPeer(CliTest):
                 name = self.make(f"turns-{contiguous}", pieces[0], contiguous)
                 self.ok("append", name, "-", stdin=pieces[1])
                 self.assertEqual(self.peer_reads(name), b"".join(pieces[:2]))
-                # The items fill whole chunks here, as those to which the peer appends have to.
+                # The items fill complete chunks here, as those to which the peer appends have to.
                 blosc2.open(self.path(name), mode="a").append_data(pieces[2])
                 self.ok("append", name, "-", stdin=pieces[3])
                 self.ok("append", name, "-", stdin=pieces[4])

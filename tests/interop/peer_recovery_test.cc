@@ -18,6 +18,7 @@
 #include "tests/interop/figures.h"
 #include "tests/interop/frame_case.h"
 #include "tests/interop/peer_edits.h"
+#include "tests/support/status.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::interop {
@@ -63,45 +64,45 @@ class PeerRecoveryTest : public testing::Test {
     c.options.metalayers = {{.name = "m", .content = c.metalayers["m"]}};
     return c;
   }
-  // A checkpoint of two whole chunks and more, and a writer that may go on.
+  // A checkpoint of two complete chunks and more, and a writer that may go on.
   void Begin(FrameCase c, const WriterOptions& options = {}) {
     std::filesystem::remove(path_);
     c.options.file_system = &files_;
     auto frame = Frame::Create(path_, c.options);
-    ASSERT_TRUE(frame.ok()) << frame.status();
+    ASSERT_TRUE(IsOk(frame));
     auto writer = frame->OpenWriter(options);
-    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE(IsOk(writer));
     writer_.emplace(*std::move(writer));
     const size_t chunk = c.options.chunksize == 0 ? 1000 * c.typesize() : c.options.chunksize;
     c.content = MakeData(DataKind::kText, 2 * chunk, c.typesize(), random_);
     const absl::Status appended = writer_->Append(c.content);
-    ASSERT_TRUE(appended.ok()) << appended;
+    ASSERT_TRUE(IsOk(appended));
     const absl::Status status = writer_->Checkpoint();
-    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_TRUE(IsOk(status));
     c.options.file_system = nullptr;
     Note(c);
   }
   void Note(const FrameCase& c) {
     const auto frame = Frame::Open(path_);
-    ASSERT_TRUE(frame.ok()) << frame.status();
+    ASSERT_TRUE(IsOk(frame));
     const FrameInfo& info = frame->snapshot().info();
     milestones_.push_back({.model = c, .end = info.frame_size + info.journal_size});
   }
   void Commit(FrameCase c, int64_t nedits) {
     for (int64_t i = 0; i < nedits; ++i) {
       const absl::Status edited = EditOnce(*writer_, random_, &c);
-      ASSERT_TRUE(edited.ok()) << edited;
+      ASSERT_TRUE(IsOk(edited));
     }
     const auto durability = random_() % 2 == 0 ? Durability::kMachine : Durability::kProcess;
     const auto committed = writer_->Commit(durability);
-    ASSERT_TRUE(committed.ok()) << committed.status();
+    ASSERT_TRUE(IsOk(committed));
     Note(c);
   }
   // What a machine finds whose writer was killed; staged edits are under way.
   void CopyOfDeadWriters() {
     FrameCase staged = last();
     const absl::Status edited = EditOnce(*writer_, random_, &staged);
-    ASSERT_TRUE(edited.ok()) << edited;
+    ASSERT_TRUE(IsOk(edited));
     std::filesystem::copy_file(path_, copy_, std::filesystem::copy_options::overwrite_existing);
   }
   // A random frame with some commits in its journal, left by a dead writer.
@@ -123,27 +124,27 @@ class PeerRecoveryTest : public testing::Test {
 
   void ExpectCairnReads(const FrameCase& c) {
     const auto frame = Frame::Open(copy_);
-    ASSERT_TRUE(frame.ok()) << frame.status();
+    ASSERT_TRUE(IsOk(frame));
     ExpectHolds(frame->snapshot(), c);
   }
   void ExpectBothRead(const FrameCase& c) {
     ExpectCairnReads(c);
     ExpectPeerReadsFile(copy_, c, random_);
   }
-  // Folds the journal, in one of the ways there are.
+  // Checkpoints the journal, in one of the ways there are.
   void Fold() {
     if (random_() % 2 == 0) {
       const auto report = Recover(copy_);
-      ASSERT_TRUE(report.ok()) << report.status();
+      ASSERT_TRUE(IsOk(report));
       EXPECT_EQ(report->commits > 0 || report->cut > 0, report->size_after != report->size_before);
       return;
     }
     auto frame = Frame::Open(copy_);
-    ASSERT_TRUE(frame.ok()) << frame.status();
+    ASSERT_TRUE(IsOk(frame));
     auto writer = frame->OpenWriter();
-    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE(IsOk(writer));
     const absl::Status closed = writer->Close();
-    ASSERT_TRUE(closed.ok()) << closed;
+    ASSERT_TRUE(IsOk(closed));
   }
 
   static constexpr DataKind kKinds[] = {DataKind::kText, DataKind::kRandom};
@@ -168,7 +169,7 @@ TEST_F(PeerRecoveryTest, PeerSeesTheLastCheckpointAndAfterRecoveryEveryCommit) {
   Report("sequences", kSequences);
 }
 
-TEST_F(PeerRecoveryTest, TornTailLeavesTheCommitsBeforeItToBoth) {
+TEST_F(PeerRecoveryTest, TornRecordLeavesTheCommitsBeforeItToBoth) {
   for (uint64_t seed = 1001; seed <= 1000 + kSequences; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     ASSERT_NO_FATAL_FAILURE(WriteJournal(seed));
@@ -184,7 +185,7 @@ TEST_F(PeerRecoveryTest, TornTailLeavesTheCommitsBeforeItToBoth) {
   }
 }
 
-TEST_F(PeerRecoveryTest, BatchThatIsNotWholeIsNotRecovered) {
+TEST_F(PeerRecoveryTest, IncompleteCommitIsNotRecovered) {
   ASSERT_NO_FATAL_FAILURE(WriteJournal(2001));
   {
     // With its receipt it would be damaged.
@@ -205,9 +206,9 @@ TEST_F(PeerRecoveryTest, PeersEditOfTheHeaderAloneLeavesTheJournal) {
   const Buffer items = MakeData(DataKind::kText, 10000, 4, random_);
   c.content.insert(c.content.end(), items.begin(), items.end());
   c.vlmetalayers["v"] = Buffer(7, std::byte{7});
-  ASSERT_TRUE(writer_->Append(items).ok());
-  ASSERT_TRUE(writer_->SetVlmeta("v", c.vlmetalayers["v"]).ok());
-  ASSERT_TRUE(writer_->Commit().ok());
+  ASSERT_TRUE(IsOk(writer_->Append(items)));
+  ASSERT_TRUE(IsOk(writer_->SetVlmeta("v", c.vlmetalayers["v"])));
+  ASSERT_TRUE(IsOk(writer_->Commit()));
   ASSERT_NO_FATAL_FAILURE(Note(c));
   ASSERT_NO_FATAL_FAILURE(CopyOfDeadWriters());
   c.metalayers["m"] = Buffer(20, std::byte{2});
@@ -218,7 +219,7 @@ TEST_F(PeerRecoveryTest, PeersEditOfTheHeaderAloneLeavesTheJournal) {
   }
   {
     const auto frame = Frame::Open(copy_);
-    ASSERT_TRUE(frame.ok()) << frame.status();
+    ASSERT_TRUE(IsOk(frame));
     EXPECT_FALSE(frame->snapshot().info().sealed);
     EXPECT_GT(frame->snapshot().info().journal_size, 0);
     ExpectHolds(frame->snapshot(), c);
@@ -261,8 +262,8 @@ TEST_F(PeerRecoveryTest, WriterHoldsTheLockFileAndALockingPeerWaits) {
   EXPECT_EQ(LockCounter(lock_path), 1);
   c = last();
   const Buffer chunk = MakeData(DataKind::kText, 4000, 4, random_);
-  ASSERT_TRUE(writer_->Append(chunk).ok());
-  ASSERT_TRUE(writer_->Commit().ok());
+  ASSERT_TRUE(IsOk(writer_->Append(chunk)));
+  ASSERT_TRUE(IsOk(writer_->Commit()));
   std::atomic<bool> done = false;
   bool appended = false;
   std::thread other([&] {
@@ -276,7 +277,7 @@ TEST_F(PeerRecoveryTest, WriterHoldsTheLockFileAndALockingPeerWaits) {
   const absl::Status closed = writer_->Close();
   writer_.reset();
   other.join();
-  ASSERT_TRUE(closed.ok()) << closed;
+  ASSERT_TRUE(IsOk(closed));
   EXPECT_TRUE(appended);
   EXPECT_EQ(LockCounter(lock_path), 2);
   // On top of what was committed: the peer looked again when it had the lock.

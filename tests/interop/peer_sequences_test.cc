@@ -11,6 +11,7 @@
 #include "tests/interop/figures.h"
 #include "tests/interop/frame_case.h"
 #include "tests/interop/peer_edits.h"
+#include "tests/support/status.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::interop {
@@ -31,7 +32,7 @@ void ExpectBothRead(const std::string& path, const FrameCase& c, Random& random)
     OpenOptions options;
     options.use_mmap = random() % 2 == 0;
     const auto frame = Frame::Open(path, options);
-    ASSERT_TRUE(frame.ok()) << frame.status();
+    ASSERT_TRUE(IsOk(frame));
     EXPECT_EQ(frame->snapshot().info().layout, c.options.layout);
     ExpectHolds(frame->snapshot(), c);
   }
@@ -51,7 +52,7 @@ void RunSequence(const std::string& path, Layout layout, Random& random, Figures
     CreateByPeer(path, random, &c);
   } else {
     const auto frame = Frame::Create(path, c.options);
-    ASSERT_TRUE(frame.ok()) << frame.status();
+    ASSERT_TRUE(IsOk(frame));
   }
   for (int turn = 0; turn < kTurns; ++turn) {
     SCOPED_TRACE(testing::Message() << "turn " << turn);

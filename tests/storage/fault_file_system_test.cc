@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/bytes.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -36,7 +37,7 @@ class FaultFileSystemTest : public testing::Test {
     note((*file)->Sync(SyncMode::kData));
     note(files_.Rename(path_, other_, true));
     if (failed.back()) PosixFileSystem()->Rename(path_, other_, true).IgnoreError();
-    EXPECT_TRUE(files_.Identity(other_).ok());
+    EXPECT_TRUE(IsOk(files_.Identity(other_)));
     note(files_.SyncDirectoryOf(other_));
     note(files_.Remove(other_));
     PosixFileSystem()->Remove(other_).IgnoreError();
@@ -93,7 +94,7 @@ TEST_F(FaultFileSystemTest, FailsExactlyTheOneOperation) {
   }
 }
 
-TEST_F(FaultFileSystemTest, GoneDiskFailsEverythingBehind) {
+TEST_F(FaultFileSystemTest, GoneDiskFailsEverythingAfter) {
   for (int after = 0; after < kCount; ++after) {
     files_.Inject({.after = after, .disk_gone = true});
     std::vector<bool> expected(kCount, true);
@@ -123,18 +124,18 @@ TEST_F(FaultFileSystemTest, FailedWriteWritesNothingOrItsFirstHalf) {
   EXPECT_EQ(AsText((*file->Map(0, *file->Size(), 0))->bytes()), "abc");
 }
 
-TEST_F(FaultFileSystemTest, LogTellsWhatReachedTheDisk) {
+TEST_F(FaultFileSystemTest, LogShowsWhatReachedTheDisk) {
   files_.StartLog();
   const auto file = *files_.Open(path_, FileMode::kCreateNew);
-  ASSERT_TRUE(file->WriteAt(10, AsBytes("abcd")).ok());
+  ASSERT_TRUE(IsOk(file->WriteAt(10, AsBytes("abcd"))));
   files_.Inject({.short_write = true});
   ASSERT_FALSE(file->WriteAt(14, AsBytes("efgh")).ok());
   files_.Inject({});
   ASSERT_FALSE(file->Sync(SyncMode::kAll).ok());
-  ASSERT_TRUE(file->Sync(SyncMode::kData).ok());
-  ASSERT_TRUE(file->Truncate(12).ok());
-  ASSERT_TRUE(file->Reserve(9000).ok());
-  ASSERT_TRUE(files_.Rename(path_, other_, false).ok());
+  ASSERT_TRUE(IsOk(file->Sync(SyncMode::kData)));
+  ASSERT_TRUE(IsOk(file->Truncate(12)));
+  ASSERT_TRUE(IsOk(file->Reserve(9000)));
+  ASSERT_TRUE(IsOk(files_.Rename(path_, other_, false)));
 
   const std::vector<Operation> log = files_.TakeLog();
   std::vector<Kind> kinds;
@@ -154,9 +155,9 @@ TEST_F(FaultFileSystemTest, LogTellsWhatReachedTheDisk) {
   EXPECT_TRUE(files_.TakeLog().empty());
 }
 
-TEST_F(FaultFileSystemTest, LogTellsWhereHolesAre) {
+TEST_F(FaultFileSystemTest, LogShowsWhereHolesAre) {
   const auto file = *files_.Open(path_, FileMode::kCreateNew);
-  ASSERT_TRUE(file->WriteAt(0, std::vector<std::byte>(8192)).ok());
+  ASSERT_TRUE(IsOk(file->WriteAt(0, std::vector<std::byte>(8192))));
   files_.StartLog();
   const absl::Status status = file->PunchHole(4096, 1024);
   if (absl::IsUnimplemented(status)) GTEST_SKIP() << status;
@@ -169,12 +170,12 @@ TEST_F(FaultFileSystemTest, LogTellsWhereHolesAre) {
 
 TEST_F(FaultFileSystemTest, LogNamesDirectoryAndFile) {
   files_.StartLog();
-  ASSERT_TRUE(files_.MakeDirectory(path_).ok());
+  ASSERT_TRUE(IsOk(files_.MakeDirectory(path_)));
   const auto directory = *files_.OpenDirectory(path_);
   const auto file = *directory->Open("a", FileMode::kCreateNew);
-  ASSERT_TRUE(file->WriteAt(0, AsBytes("abc")).ok());
-  ASSERT_TRUE(directory->Rename("a", "b", false).ok());
-  ASSERT_TRUE(directory->MakeDirectory("sub").ok());
+  ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes("abc"))));
+  ASSERT_TRUE(IsOk(directory->Rename("a", "b", false)));
+  ASSERT_TRUE(IsOk(directory->MakeDirectory("sub")));
   const absl::Status exchanged = directory->Exchange("b", "sub");
   if (absl::IsUnimplemented(exchanged)) GTEST_SKIP() << exchanged;
   ASSERT_TRUE((*directory->OpenDirectory("b"))->Open("c", FileMode::kCreateNew).ok());
@@ -198,7 +199,7 @@ TEST_F(FaultFileSystemTest, FaultStrikesInAnOpenedDirectory) {
   EXPECT_TRUE(absl::StrContains(status.message(), path_ + "/a")) << status;
   EXPECT_EQ(*file->Size(), 2);
   EXPECT_FALSE(directory->Rename("a", "b", true).ok());
-  EXPECT_TRUE(directory->Identity("a").ok());
+  EXPECT_TRUE(IsOk(directory->Identity("a")));
 }
 
 }  // namespace

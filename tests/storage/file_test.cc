@@ -12,6 +12,7 @@
 #include "cairn/file_system.h"
 #include "engine/base/bytes.h"
 #include "engine/storage/memory_file.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::storage {
@@ -52,7 +53,7 @@ class FileTest : public testing::TestWithParam<Kind> {
     return file_->ReadAt(offset, sink).code();
   }
   void Write(int64_t offset, std::string_view text) {
-    ASSERT_TRUE(file_->WriteAt(offset, AsBytes(text)).ok());
+    ASSERT_TRUE(IsOk(file_->WriteAt(offset, AsBytes(text))));
   }
 
   test::TempDir dir_;
@@ -85,14 +86,14 @@ TEST_P(FileTest, WriteAcrossTheEndExtends) {
   EXPECT_EQ(Read(0, 5), "abCDE");
 }
 
-TEST_P(FileTest, GapBehindTheEndIsZero) {
+TEST_P(FileTest, GapAfterTheEndIsZero) {
   Write(0, "ab");
   Write(5, "c");
   EXPECT_EQ(Read(0, 6), std::string("ab\0\0\0c", 6));
 }
 
 TEST_P(FileTest, EmptyWritePastTheEndChangesNothing) {
-  EXPECT_TRUE(file_->WriteAt(100, {}).ok());
+  EXPECT_TRUE(IsOk(file_->WriteAt(100, {})));
   EXPECT_EQ(*file_->Size(), 0);
 }
 
@@ -124,10 +125,10 @@ TEST_P(FileTest, ReadSomeStopsAtTheEnd) {
 
 TEST_P(FileTest, ReserveKeepsTheBytesAndThoseItAddsAreZero) {
   Write(0, "abc");
-  ASSERT_TRUE(file_->Reserve(2).ok());
+  ASSERT_TRUE(IsOk(file_->Reserve(2)));
   EXPECT_EQ(*file_->Size(), 3);
-  ASSERT_TRUE(file_->Reserve(100000).ok());
-  ASSERT_TRUE(file_->WriteAt(99999, AsBytes("z")).ok());
+  ASSERT_TRUE(IsOk(file_->Reserve(100000)));
+  ASSERT_TRUE(IsOk(file_->WriteAt(99999, AsBytes("z"))));
   EXPECT_EQ(Read(0, 100000), "abc" + std::string(99996, '\0') + "z");
   EXPECT_EQ(*file_->Size(), 100000);
 }
@@ -135,7 +136,7 @@ TEST_P(FileTest, ReserveKeepsTheBytesAndThoseItAddsAreZero) {
 TEST_P(FileTest, AllocatedSizeGrowsWithTheFile) {
   EXPECT_EQ(*file_->AllocatedSize(), 0);
   Write(0, Pattern(100000));
-  ASSERT_TRUE(file_->Sync(SyncMode::kAll).ok());
+  ASSERT_TRUE(IsOk(file_->Sync(SyncMode::kAll)));
   EXPECT_GE(*file_->AllocatedSize(), 100000);
 }
 
@@ -145,9 +146,9 @@ TEST_P(FileTest, PunchedBytesAreZeroAndTheSizeStays) {
   const absl::Status status = file_->PunchHole(5000, 10000);
   EXPECT_EQ(*file_->Size(), 20000);
   if (absl::IsUnimplemented(status)) GTEST_SKIP() << status;
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_TRUE(IsOk(status));
   EXPECT_EQ(Read(0, 20000), text.substr(0, 5000) + std::string(10000, '\0') + text.substr(15000));
-  EXPECT_TRUE(file_->PunchHole(0, 0).ok());
+  EXPECT_TRUE(IsOk(file_->PunchHole(0, 0)));
   EXPECT_EQ(Read(0, 1), text.substr(0, 1));
 }
 
@@ -168,17 +169,17 @@ TEST_P(FileTest, ImpossibleRangesAreRefused) {
 
 TEST_P(FileTest, TruncateShrinksAndGrowsWithZeros) {
   Write(0, "abcdef");
-  ASSERT_TRUE(file_->Truncate(2).ok());
+  ASSERT_TRUE(IsOk(file_->Truncate(2)));
   EXPECT_EQ(*file_->Size(), 2);
   EXPECT_EQ(ReadCode(0, 3), absl::StatusCode::kOutOfRange);
-  ASSERT_TRUE(file_->Truncate(4).ok());
+  ASSERT_TRUE(IsOk(file_->Truncate(4)));
   EXPECT_EQ(Read(0, 4), std::string("ab\0\0", 4));
 }
 
 TEST_P(FileTest, SyncsInBothModes) {
   Write(0, "abc");
-  EXPECT_TRUE(file_->Sync(SyncMode::kData).ok());
-  EXPECT_TRUE(file_->Sync(SyncMode::kAll).ok());
+  EXPECT_TRUE(IsOk(file_->Sync(SyncMode::kData)));
+  EXPECT_TRUE(IsOk(file_->Sync(SyncMode::kAll)));
 }
 
 TEST_P(FileTest, MapsAnyRangeInPlace) {
@@ -188,7 +189,7 @@ TEST_P(FileTest, MapsAnyRangeInPlace) {
     for (const int64_t size : {1, 100, 4096, 12000}) {
       if (offset + size > 20000) continue;
       const auto mapping = file_->Map(offset, size, 0);
-      ASSERT_TRUE(mapping.ok()) << mapping.status();
+      ASSERT_TRUE(IsOk(mapping));
       EXPECT_EQ(AsText((*mapping)->bytes()), text.substr(offset, size)) << offset << " " << size;
     }
   }
@@ -198,7 +199,7 @@ TEST_P(FileTest, MapOfNothingIsEmpty) {
   Write(0, "abc");
   for (const int64_t offset : {0, 3}) {
     const auto mapping = file_->Map(offset, 0, 0);
-    ASSERT_TRUE(mapping.ok()) << mapping.status();
+    ASSERT_TRUE(IsOk(mapping));
     EXPECT_TRUE((*mapping)->bytes().empty());
   }
 }
@@ -219,7 +220,7 @@ TEST_P(FileTest, MappingSeesLaterWrites) {
   EXPECT_EQ(AsText(mapping->bytes()), "aXc");
 }
 
-TEST_P(FileTest, MappingWithRoomShowsAtLeastWhatWasAskedFor) {
+TEST_P(FileTest, MappingWithHeadroomShowsAtLeastWhatWasAskedFor) {
   Write(0, "abcdef");
   const auto mapping = *file_->Map(1, 4, 100000);
   ASSERT_GE(mapping->bytes().size(), 4);
@@ -248,8 +249,8 @@ TEST_P(FileTest, MappingStaysWhileTheFileGrows) {
 TEST_P(FileTest, MappedBytesCanBeWrittenBackToTheirFile) {
   Write(0, "abcdef");
   const auto mapping = *file_->Map(0, 6, 0);
-  ASSERT_TRUE(file_->WriteAt(0, mapping->bytes()).ok());
-  ASSERT_TRUE(file_->WriteAt(6, mapping->bytes()).ok());
+  ASSERT_TRUE(IsOk(file_->WriteAt(0, mapping->bytes())));
+  ASSERT_TRUE(IsOk(file_->WriteAt(6, mapping->bytes())));
   EXPECT_EQ(Read(0, 12), "abcdefabcdef");
 }
 
@@ -263,7 +264,7 @@ TEST_P(FileTest, ThreadsReadAndWriteAtTheSameTime) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kRounds; ++i) {
         const int64_t mine = 1000 + 1000 * (int64_t{i} * kThreads + t);
-        EXPECT_TRUE(file_->WriteAt(mine, AsBytes(text)).ok());
+        EXPECT_TRUE(IsOk(file_->WriteAt(mine, AsBytes(text))));
         EXPECT_EQ(Read(mine, 1000), text);
         EXPECT_EQ(Read(0, 1000), text);
       }

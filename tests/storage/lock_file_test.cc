@@ -25,12 +25,12 @@ class LockFileTest : public testing::Test {
  protected:
   void Make(std::string_view content) {
     const auto file = *files_.Open(path_, FileMode::kCreateNew);
-    ASSERT_TRUE(file->WriteAt(0, AsBytes(content)).ok());
+    ASSERT_TRUE(IsOk(file->WriteAt(0, AsBytes(content))));
   }
   std::string Content() const {
     const auto file = *PosixFileSystem()->Open(path_, FileMode::kRead);
     std::string text(static_cast<size_t>(*file->Size()), '?');
-    EXPECT_TRUE(file->ReadAt(0, std::as_writable_bytes(std::span(text))).ok());
+    EXPECT_TRUE(IsOk(file->ReadAt(0, std::as_writable_bytes(std::span(text)))));
     return text;
   }
   // What another process reads there.
@@ -52,14 +52,14 @@ class LockFileTest : public testing::Test {
 
 TEST_F(LockFileTest, WithoutAFileThereIsNothingToHold) {
   const auto lock = Acquire();
-  ASSERT_TRUE(lock.ok()) << lock.status();
+  ASSERT_TRUE(IsOk(lock));
   EXPECT_FALSE(lock->has_value());
   EXPECT_TRUE(absl::IsNotFound(files_.Identity(path_).status()));
 }
 
 TEST_F(LockFileTest, MakesTheFileWhenTold) {
   const auto lock = Acquire(true);
-  ASSERT_TRUE(lock.ok()) << lock.status();
+  ASSERT_TRUE(IsOk(lock));
   EXPECT_TRUE(lock->has_value());
   EXPECT_EQ(Counter(), 1);
 }
@@ -81,7 +81,7 @@ TEST_F(LockFileTest, ShortFileCountsAsZero) {
     Make(std::string(size, 'x'));
     ASSERT_TRUE(Acquire()->has_value());
     EXPECT_EQ(Counter(), 1) << size;
-    ASSERT_TRUE(files_.Remove(path_).ok());
+    ASSERT_TRUE(IsOk(files_.Remove(path_)));
   }
 }
 
@@ -116,7 +116,7 @@ TEST_F(LockFileTest, ReaderOfTheProtocolKeepsItFromTheLock) {
 }
 
 TEST_F(LockFileTest, WhatIsNoFileIsAnError) {
-  ASSERT_TRUE(files_.MakeDirectory(path_).ok());
+  ASSERT_TRUE(IsOk(files_.MakeDirectory(path_)));
   EXPECT_TRUE(Fails(Acquire(), StatusCode::kFailedPrecondition, path_));
 }
 
@@ -142,7 +142,7 @@ class RacingFiles final : public test::FaultyFiles {
 TEST_F(LockFileTest, FileThatAnotherMakesMeanwhileIsTaken) {
   RacingFiles racing(&files_);
   const auto lock = LockFile::Acquire(racing, path_, true);
-  ASSERT_TRUE(lock.ok()) << lock.status();
+  ASSERT_TRUE(IsOk(lock));
   EXPECT_TRUE(lock->has_value());
   EXPECT_EQ(Counter(), 1);
 }

@@ -11,6 +11,7 @@
 
 #include "cairn/file_system.h"
 #include "tests/support/child_process.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::storage {
@@ -36,19 +37,19 @@ class LockTest : public testing::Test {
 
 TEST_F(LockTest, SecondFileOfOneProcessIsRefused) {
   const auto second = Open();
-  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kExclusive).ok());
+  ASSERT_TRUE(IsOk(first_->LockByte(kFarByte, LockMode::kExclusive)));
   const absl::Status status = second->LockByte(kFarByte, LockMode::kExclusive);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(status.message(), path_ + " is held by another writer");
 }
 
 TEST_F(LockTest, OtherProcessIsRefused) {
-  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kExclusive).ok());
+  ASSERT_TRUE(IsOk(first_->LockByte(kFarByte, LockMode::kExclusive)));
   EXPECT_EQ(CodeInChild(kFarByte), absl::StatusCode::kUnavailable);
 }
 
 TEST_F(LockTest, EachByteIsItsOwnLock) {
-  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kExclusive).ok());
+  ASSERT_TRUE(IsOk(first_->LockByte(kFarByte, LockMode::kExclusive)));
   EXPECT_TRUE(Open()->LockByte(kFarByte + 1, LockMode::kExclusive).ok());
   EXPECT_TRUE(Open()->LockByte(0, LockMode::kExclusive).ok());
   EXPECT_TRUE(Open()->LockByte(INT64_MAX, LockMode::kExclusive).ok());
@@ -57,26 +58,26 @@ TEST_F(LockTest, EachByteIsItsOwnLock) {
 
 TEST_F(LockTest, LockEndsWithItsFile) {
   auto holder = Open();
-  ASSERT_TRUE(holder->LockByte(kFarByte, LockMode::kExclusive).ok());
+  ASSERT_TRUE(IsOk(holder->LockByte(kFarByte, LockMode::kExclusive)));
   holder.reset();
   EXPECT_EQ(CodeInChild(kFarByte), absl::StatusCode::kOk);
-  EXPECT_TRUE(first_->LockByte(kFarByte, LockMode::kExclusive).ok());
+  EXPECT_TRUE(IsOk(first_->LockByte(kFarByte, LockMode::kExclusive)));
 }
 
 TEST_F(LockTest, LockSurvivesTheEndOfOtherFilesOfThePath) {
-  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kExclusive).ok());
+  ASSERT_TRUE(IsOk(first_->LockByte(kFarByte, LockMode::kExclusive)));
   Open().reset();
   EXPECT_EQ(CodeInChild(kFarByte), absl::StatusCode::kUnavailable);
 }
 
 TEST_F(LockTest, LockOfADeadProcessIsFree) {
   ASSERT_EQ(CodeInChild(kFarByte), absl::StatusCode::kOk);
-  EXPECT_TRUE(first_->LockByte(kFarByte, LockMode::kExclusive).ok());
+  EXPECT_TRUE(IsOk(first_->LockByte(kFarByte, LockMode::kExclusive)));
 }
 
 TEST_F(LockTest, ForkedChildCannotReleaseItsParentsLock) {
   auto holder = Open();
-  ASSERT_TRUE(holder->LockByte(kFarByte, LockMode::kExclusive).ok());
+  ASSERT_TRUE(IsOk(holder->LockByte(kFarByte, LockMode::kExclusive)));
   ASSERT_EQ(test::ResultOfChild([&] {
               holder.reset();
               return 0;
@@ -87,28 +88,28 @@ TEST_F(LockTest, ForkedChildCannotReleaseItsParentsLock) {
 }
 
 TEST_F(LockTest, UnlockedByteIsFree) {
-  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kExclusive).ok());
-  ASSERT_TRUE(first_->LockByte(kFarByte + 1, LockMode::kExclusive).ok());
-  ASSERT_TRUE(first_->UnlockByte(kFarByte).ok());
+  ASSERT_TRUE(IsOk(first_->LockByte(kFarByte, LockMode::kExclusive)));
+  ASSERT_TRUE(IsOk(first_->LockByte(kFarByte + 1, LockMode::kExclusive)));
+  ASSERT_TRUE(IsOk(first_->UnlockByte(kFarByte)));
   EXPECT_EQ(CodeInChild(kFarByte), absl::StatusCode::kOk);
   EXPECT_EQ(CodeInChild(kFarByte + 1), absl::StatusCode::kUnavailable);
-  EXPECT_TRUE(first_->UnlockByte(kFarByte).ok());
+  EXPECT_TRUE(IsOk(first_->UnlockByte(kFarByte)));
 }
 
 TEST_F(LockTest, UnlockOfAForkedChildLeavesItsParentsLock) {
-  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kShared).ok());
+  ASSERT_TRUE(IsOk(first_->LockByte(kFarByte, LockMode::kShared)));
   ASSERT_EQ(test::ResultOfChild([&] { return first_->UnlockByte(kFarByte).ok() ? 0 : 1; }), 0);
   const auto second = Open();
   EXPECT_TRUE(*second->IsLocked(kFarByte, 1));
-  ASSERT_TRUE(first_->UnlockByte(kFarByte).ok());
+  ASSERT_TRUE(IsOk(first_->UnlockByte(kFarByte)));
   EXPECT_FALSE(*second->IsLocked(kFarByte, 1));
 }
 
-// A child that somebody forked meanwhile has a descriptor of the same open file.
+// A child that was forked meanwhile has a descriptor of the same open file.
 TEST_F(LockTest, LocksEndWithTheirFileAlsoWhileAForkedChildLives) {
   auto holder = Open();
-  ASSERT_TRUE(holder->LockByte(kFarByte, LockMode::kExclusive).ok());
-  ASSERT_TRUE(holder->LockWhole().ok());
+  ASSERT_TRUE(IsOk(holder->LockByte(kFarByte, LockMode::kExclusive)));
+  ASSERT_TRUE(IsOk(holder->LockWhole()));
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const pid_t child = ::fork();
@@ -121,8 +122,8 @@ TEST_F(LockTest, LocksEndWithTheirFileAlsoWhileAForkedChildLives) {
   EXPECT_EQ(first_->LockByte(kFarByte, LockMode::kExclusive).code(),
             absl::StatusCode::kUnavailable);
   holder.reset();
-  EXPECT_TRUE(first_->LockByte(kFarByte, LockMode::kExclusive).ok());
-  EXPECT_TRUE(first_->LockWhole().ok());
+  EXPECT_TRUE(IsOk(first_->LockByte(kFarByte, LockMode::kExclusive)));
+  EXPECT_TRUE(IsOk(first_->LockWhole()));
   ::close(ends[1]);
   EXPECT_EQ(::waitpid(child, nullptr, 0), child);
   ::close(ends[0]);
@@ -131,7 +132,7 @@ TEST_F(LockTest, LocksEndWithTheirFileAlsoWhileAForkedChildLives) {
 TEST_F(LockTest, LocksOfOthersAreSeenAnywhereInTheRange) {
   const auto second = Open(FileMode::kRead);
   for (const LockMode mode : {LockMode::kShared, LockMode::kExclusive}) {
-    ASSERT_TRUE(first_->LockByte(kFarByte + 5, mode).ok());
+    ASSERT_TRUE(IsOk(first_->LockByte(kFarByte + 5, mode)));
     EXPECT_TRUE(*second->IsLocked(kFarByte, 6));
     EXPECT_TRUE(*second->IsLocked(kFarByte + 5, 1));
     EXPECT_FALSE(*second->IsLocked(kFarByte, 5));
@@ -143,7 +144,7 @@ TEST_F(LockTest, LocksOfOthersAreSeenAnywhereInTheRange) {
 }
 
 TEST_F(LockTest, OwnLocksAreNotSeen) {
-  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kExclusive).ok());
+  ASSERT_TRUE(IsOk(first_->LockByte(kFarByte, LockMode::kExclusive)));
   EXPECT_FALSE(*first_->IsLocked(kFarByte, 1));
 }
 
@@ -152,7 +153,7 @@ TEST_F(LockTest, OnlyOneFileLocksTheWhole) {
     return static_cast<absl::StatusCode>(
         test::ResultOfChild([&] { return static_cast<int>(Open()->LockWhole().code()); }));
   };
-  ASSERT_TRUE(first_->LockWhole().ok());
+  ASSERT_TRUE(IsOk(first_->LockWhole()));
   EXPECT_EQ(Open()->LockWhole().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(code_in_child(), absl::StatusCode::kUnavailable);
   first_.reset();
@@ -164,13 +165,13 @@ TEST_F(LockTest, WholeIsWhatFlockLocks) {
   ASSERT_EQ(::flock(fd, LOCK_SH), 0);
   EXPECT_EQ(first_->LockWhole().code(), absl::StatusCode::kUnavailable);
   ::close(fd);
-  EXPECT_TRUE(first_->LockWhole().ok());
+  EXPECT_TRUE(IsOk(first_->LockWhole()));
 }
 
 TEST_F(LockTest, WholeAndBytesAreLockedApart) {
   const auto second = Open();
-  ASSERT_TRUE(first_->LockWhole().ok());
-  EXPECT_TRUE(second->LockByte(kFarByte, LockMode::kExclusive).ok());
+  ASSERT_TRUE(IsOk(first_->LockWhole()));
+  EXPECT_TRUE(IsOk(second->LockByte(kFarByte, LockMode::kExclusive)));
   EXPECT_FALSE(*Open()->IsLocked(0, 1000));
 }
 
@@ -178,7 +179,7 @@ TEST_F(LockTest, OnlySharedLocksGoTogether) {
   for (const LockMode held : {LockMode::kShared, LockMode::kExclusive}) {
     for (const LockMode wanted : {LockMode::kShared, LockMode::kExclusive}) {
       const auto holder = Open();
-      ASSERT_TRUE(holder->LockByte(kFarByte, held).ok());
+      ASSERT_TRUE(IsOk(holder->LockByte(kFarByte, held)));
       const auto expected = held == LockMode::kShared && wanted == LockMode::kShared
                                 ? absl::StatusCode::kOk
                                 : absl::StatusCode::kUnavailable;
@@ -190,8 +191,8 @@ TEST_F(LockTest, OnlySharedLocksGoTogether) {
 
 TEST_F(LockTest, ExclusiveLockWaitsForTheLastSharedOne) {
   auto second = Open();
-  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kShared).ok());
-  ASSERT_TRUE(second->LockByte(kFarByte, LockMode::kShared).ok());
+  ASSERT_TRUE(IsOk(first_->LockByte(kFarByte, LockMode::kShared)));
+  ASSERT_TRUE(IsOk(second->LockByte(kFarByte, LockMode::kShared)));
   first_.reset();
   EXPECT_EQ(CodeInChild(kFarByte), absl::StatusCode::kUnavailable);
   second.reset();
@@ -199,17 +200,17 @@ TEST_F(LockTest, ExclusiveLockWaitsForTheLastSharedOne) {
 }
 
 TEST_F(LockTest, HolderMayChangeTheModeOfItsLock) {
-  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kShared).ok());
-  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kExclusive).ok());
+  ASSERT_TRUE(IsOk(first_->LockByte(kFarByte, LockMode::kShared)));
+  ASSERT_TRUE(IsOk(first_->LockByte(kFarByte, LockMode::kExclusive)));
   EXPECT_EQ(CodeInChild(kFarByte, LockMode::kShared), absl::StatusCode::kUnavailable);
-  ASSERT_TRUE(first_->LockByte(kFarByte, LockMode::kShared).ok());
+  ASSERT_TRUE(IsOk(first_->LockByte(kFarByte, LockMode::kShared)));
   EXPECT_EQ(CodeInChild(kFarByte, LockMode::kShared), absl::StatusCode::kOk);
   EXPECT_EQ(CodeInChild(kFarByte, LockMode::kExclusive), absl::StatusCode::kUnavailable);
 }
 
 TEST_F(LockTest, ReadOnlyFileCanShareALock) {
   const auto reader = Open(FileMode::kRead);
-  ASSERT_TRUE(reader->LockByte(kFarByte, LockMode::kShared).ok());
+  ASSERT_TRUE(IsOk(reader->LockByte(kFarByte, LockMode::kShared)));
   EXPECT_EQ(CodeInChild(kFarByte), absl::StatusCode::kUnavailable);
 }
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/storage/buffer_mapping.h"
+#include "tests/support/status.h"
 
 namespace cairn::storage {
 namespace {
@@ -22,7 +23,7 @@ class MappingCacheTest : public testing::Test {
       ++made_;
       return OwnBytes({static_cast<std::byte>(key)});
     });
-    EXPECT_TRUE(mapping.ok()) << mapping.status();
+    EXPECT_TRUE(IsOk(mapping));
     EXPECT_EQ((*mapping)->bytes()[0], static_cast<std::byte>(key));
     return *mapping;
   }
@@ -81,7 +82,7 @@ TEST_F(MappingCacheTest, FailureIsNotKept) {
 TEST_F(MappingCacheTest, MakingMayUseTheCache) {
   MappingCache cache(2);
   const auto mapping = cache.Get(1, [&]() -> absl::StatusOr<Shared> { return Get(cache, 2); });
-  ASSERT_TRUE(mapping.ok());
+  ASSERT_TRUE(IsOk(mapping));
   EXPECT_EQ(*mapping, Get(cache, 2));
   EXPECT_EQ(made_, 1);
 }

@@ -22,14 +22,14 @@ using absl::StatusCode;
 class PosixDirectoryTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(files_->MakeDirectory(path_).ok());
+    ASSERT_TRUE(IsOk(files_->MakeDirectory(path_)));
     inside_ = *files_->OpenDirectory(path_);
   }
 
   std::string Shown(std::string_view name) const { return path_ + "/" + std::string(name); }
   static void Create(FileSystem& files, const std::string& path, std::string_view text) {
     const auto file = files.Open(path, FileMode::kCreateNew);
-    ASSERT_TRUE(file.ok()) << file.status();
+    ASSERT_TRUE(IsOk(file));
     ASSERT_TRUE((*file)->WriteAt(0, AsBytes(text)).ok());
   }
   static std::string Content(FileSystem& files, const std::string& path) {
@@ -39,7 +39,7 @@ class PosixDirectoryTest : public testing::Test {
   }
   static std::vector<std::string> Names(FileSystem& files, const std::string& path) {
     const auto names = files.List(path);
-    EXPECT_TRUE(names.ok()) << names.status();
+    EXPECT_TRUE(IsOk(names));
     std::vector<std::string> sorted = *names;
     std::sort(sorted.begin(), sorted.end());
     return sorted;
@@ -69,8 +69,8 @@ TEST_F(PosixDirectoryTest, RemovesOnlyAnEmptyDirectory) {
   EXPECT_TRUE(Fails(files_->RemoveDirectory(path_), StatusCode::kFailedPrecondition, path_));
   EXPECT_TRUE(
       Fails(files_->RemoveDirectory(Shown("file")), StatusCode::kFailedPrecondition, "d/file"));
-  ASSERT_TRUE(files_->Remove(Shown("file")).ok());
-  EXPECT_TRUE(files_->RemoveDirectory(path_).ok());
+  ASSERT_TRUE(IsOk(files_->Remove(Shown("file"))));
+  EXPECT_TRUE(IsOk(files_->RemoveDirectory(path_)));
   EXPECT_TRUE(Fails(files_->RemoveDirectory(path_), StatusCode::kNotFound, path_));
 }
 
@@ -78,7 +78,7 @@ TEST_F(PosixDirectoryTest, ListsTheNames) {
   EXPECT_EQ(Names(*files_, path_), std::vector<std::string>());
   Create(*files_, Shown("b"), "");
   Create(*files_, Shown(".hidden"), "");
-  ASSERT_TRUE(files_->MakeDirectory(Shown("a")).ok());
+  ASSERT_TRUE(IsOk(files_->MakeDirectory(Shown("a"))));
   MakeLink("nowhere", "c");
   EXPECT_EQ(Names(*files_, path_), (std::vector<std::string>{".hidden", "a", "b", "c"}));
   EXPECT_TRUE(Fails(files_->List(dir_.Path("none")), StatusCode::kNotFound, "none"));
@@ -124,7 +124,7 @@ TEST_F(PosixDirectoryTest, FilesInsideAreThoseOfThePath) {
   EXPECT_EQ(Content(*files_, Shown("a")), "abc");
   EXPECT_EQ(*inside_->Identity("a"), *files_->Identity(Shown("a")));
   EXPECT_EQ(inside_->Resolve("a"), "a");
-  ASSERT_TRUE(inside_->Remove("a").ok());
+  ASSERT_TRUE(IsOk(inside_->Remove("a")));
   EXPECT_TRUE(Fails(inside_->Identity("a"), StatusCode::kNotFound, Shown("a") + ": cannot"));
 }
 
@@ -138,8 +138,8 @@ TEST_F(PosixDirectoryTest, MessagesNameDirectoryAndFile) {
 
 TEST_F(PosixDirectoryTest, StaysTheSameWhenItsPathLeadsElsewhere) {
   Create(*inside_, "a", "old");
-  ASSERT_TRUE(files_->Rename(path_, dir_.Path("moved"), false).ok());
-  ASSERT_TRUE(files_->MakeDirectory(path_).ok());
+  ASSERT_TRUE(IsOk(files_->Rename(path_, dir_.Path("moved"), false)));
+  ASSERT_TRUE(IsOk(files_->MakeDirectory(path_)));
   EXPECT_EQ(Content(*inside_, "a"), "old");
   Create(*inside_, "b", "new");
   EXPECT_EQ(Names(*files_, dir_.Path("moved")), (std::vector<std::string>{"a", "b"}));
@@ -147,15 +147,15 @@ TEST_F(PosixDirectoryTest, StaysTheSameWhenItsPathLeadsElsewhere) {
 }
 
 TEST_F(PosixDirectoryTest, DirectoryInADirectoryWorksTheSameWay) {
-  ASSERT_TRUE(inside_->MakeDirectory("sub").ok());
+  ASSERT_TRUE(IsOk(inside_->MakeDirectory("sub")));
   const auto sub = *inside_->OpenDirectory("sub");
   Create(*sub, "a", "abc");
   EXPECT_EQ(Content(*files_, Shown("sub/a")), "abc");
   EXPECT_EQ(Names(*inside_, "sub"), (std::vector<std::string>{"a"}));
   EXPECT_TRUE(Fails(sub->Open("b", FileMode::kRead), StatusCode::kNotFound, Shown("sub/b")));
   EXPECT_TRUE(Fails(inside_->RemoveDirectory("sub"), StatusCode::kFailedPrecondition, "d/sub"));
-  ASSERT_TRUE(sub->Remove("a").ok());
-  EXPECT_TRUE(inside_->RemoveDirectory("sub").ok());
+  ASSERT_TRUE(IsOk(sub->Remove("a")));
+  EXPECT_TRUE(IsOk(inside_->RemoveDirectory("sub")));
 }
 
 TEST_F(PosixDirectoryTest, OnlyPlainNamesAreTaken) {
@@ -188,7 +188,7 @@ TEST_F(PosixDirectoryTest, OnlyPlainNamesAreTaken) {
 
 TEST_F(PosixDirectoryTest, LinkIsDamageInsteadOfBeingFollowed) {
   Create(*files_, dir_.Path("file"), "secret");
-  ASSERT_TRUE(files_->MakeDirectory(dir_.Path("directory")).ok());
+  ASSERT_TRUE(IsOk(files_->MakeDirectory(dir_.Path("directory"))));
   Create(*inside_, "a", "");
   MakeLink("../file", "file_link");
   MakeLink("../directory", "directory_link");
@@ -204,14 +204,14 @@ TEST_F(PosixDirectoryTest, LinkIsDamageInsteadOfBeingFollowed) {
     EXPECT_TRUE(IsDamage(inside_->Rename("a", name, true), message));
     EXPECT_TRUE(Fails(inside_->Open(name, FileMode::kCreateNew), StatusCode::kAlreadyExists, name));
     EXPECT_TRUE(Fails(inside_->MakeDirectory(name), StatusCode::kAlreadyExists, name));
-    EXPECT_TRUE(inside_->Remove(name).ok());  // the link, not what it leads to
+    EXPECT_TRUE(IsOk(inside_->Remove(name)));  // the link, not what it leads to
   }
   EXPECT_EQ(Content(*files_, dir_.Path("file")), "secret");
   EXPECT_TRUE(std::filesystem::is_directory(dir_.Path("directory")));
 }
 
 TEST_F(PosixDirectoryTest, DirectoriesAndPipesAreNoFiles) {
-  ASSERT_TRUE(inside_->MakeDirectory("sub").ok());
+  ASSERT_TRUE(IsOk(inside_->MakeDirectory("sub")));
   EXPECT_TRUE(Fails(inside_->Open("sub", FileMode::kRead), StatusCode::kFailedPrecondition,
                     Shown("sub") + " is a directory"));
   ASSERT_EQ(::mkfifo(Shown("pipe").c_str(), 0600), 0);
@@ -226,10 +226,10 @@ TEST_F(PosixDirectoryTest, RenameReplacesOnlyWhenToldAndKeepsThePermissions) {
   ASSERT_EQ(::chmod(Shown("old").c_str(), 0600), 0);
   EXPECT_TRUE(
       Fails(inside_->Rename("new", "old", false), StatusCode::kAlreadyExists, Shown("old")));
-  ASSERT_TRUE(inside_->Rename("new", "old", true).ok());
+  ASSERT_TRUE(IsOk(inside_->Rename("new", "old", true)));
   EXPECT_EQ(Content(*files_, Shown("old")), "new");
   EXPECT_EQ(Mode(Shown("old")), 0600);
-  ASSERT_TRUE(inside_->Rename("old", "free", false).ok());
+  ASSERT_TRUE(IsOk(inside_->Rename("old", "free", false)));
   EXPECT_EQ(Names(*inside_, "."), (std::vector<std::string>{"free"}));
   EXPECT_TRUE(Fails(inside_->Rename("old", "free", true), StatusCode::kNotFound, Shown("old")));
 }
@@ -249,7 +249,7 @@ TEST_F(PosixDirectoryTest, ExchangeSwapsAFileWithADirectory) {
   const FileIdentity directory = *files_->Identity(path_);
   const absl::Status status = files_->Exchange(dir_.Path("file"), path_);
   if (absl::IsUnimplemented(status)) GTEST_SKIP() << status;
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_TRUE(IsOk(status));
   EXPECT_EQ(*files_->Identity(path_), file);
   EXPECT_EQ(*files_->Identity(dir_.Path("file")), directory);
   EXPECT_EQ(Content(*files_, path_), "the file");
@@ -261,7 +261,7 @@ TEST_F(PosixDirectoryTest, ExchangeInsideSwapsNames) {
   Create(*inside_, "b", "second");
   const absl::Status status = inside_->Exchange("a", "b");
   if (absl::IsUnimplemented(status)) GTEST_SKIP() << status;
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_TRUE(IsOk(status));
   EXPECT_EQ(Content(*inside_, "a"), "second");
   EXPECT_EQ(Content(*inside_, "b"), "first");
 }
@@ -276,10 +276,10 @@ TEST_F(PosixDirectoryTest, ExchangeNeedsBoth) {
 }
 
 TEST_F(PosixDirectoryTest, SyncsItselfForAnyName) {
-  EXPECT_TRUE(inside_->SyncDirectoryOf("a").ok());
-  EXPECT_TRUE(inside_->SyncDirectoryOf(".").ok());
-  ASSERT_TRUE(files_->RemoveDirectory(path_).ok());
-  EXPECT_TRUE(inside_->SyncDirectoryOf("a").ok());
+  EXPECT_TRUE(IsOk(inside_->SyncDirectoryOf("a")));
+  EXPECT_TRUE(IsOk(inside_->SyncDirectoryOf(".")));
+  ASSERT_TRUE(IsOk(files_->RemoveDirectory(path_)));
+  EXPECT_TRUE(IsOk(inside_->SyncDirectoryOf("a")));
 }
 
 // A file system of a program that knows of no directories.

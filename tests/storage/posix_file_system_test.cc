@@ -13,6 +13,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/hash.h"
 #include "engine/storage/posix_rename.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::storage {
@@ -23,7 +24,7 @@ class PosixFileSystemTest : public testing::Test {
   std::string Create(std::string_view name, std::string_view text) const {
     const std::string path = dir_.Path(name);
     const auto file = files_->Open(path, FileMode::kCreateNew);
-    EXPECT_TRUE(file.ok()) << file.status();
+    EXPECT_TRUE(IsOk(file));
     EXPECT_TRUE((*file)->WriteAt(0, AsBytes(text)).ok());
     return path;
   }
@@ -84,7 +85,7 @@ TEST_F(PosixFileSystemTest, PipeIsRefusedWithoutWaiting) {
 TEST_F(PosixFileSystemTest, RemovedFileIsNotFoundButStaysOpen) {
   const std::string path = Create("a", "abc");
   const auto file = *files_->Open(path, FileMode::kRead);
-  ASSERT_TRUE(files_->Remove(path).ok());
+  ASSERT_TRUE(IsOk(files_->Remove(path)));
   EXPECT_EQ(OpenCode(path, FileMode::kRead), absl::StatusCode::kNotFound);
   EXPECT_EQ(*file->Size(), 3);
   EXPECT_EQ(files_->Remove(path).code(), absl::StatusCode::kNotFound);
@@ -93,7 +94,7 @@ TEST_F(PosixFileSystemTest, RemovedFileIsNotFoundButStaysOpen) {
 TEST_F(PosixFileSystemTest, RenameReplacesWhenTold) {
   const std::string from = Create("from", "new");
   const std::string to = Create("to", "old");
-  ASSERT_TRUE(files_->Rename(from, to, true).ok());
+  ASSERT_TRUE(IsOk(files_->Rename(from, to, true)));
   EXPECT_EQ(Content(to), "new");
   EXPECT_EQ(OpenCode(from, FileMode::kRead), absl::StatusCode::kNotFound);
 }
@@ -158,7 +159,7 @@ TEST_F(PosixFileSystemTest, IdentityIsThatOfTheInode) {
 TEST_F(PosixFileSystemTest, IdentityOfAPathChangesWhenItIsRenamedOver) {
   const std::string path = Create("a", "old");
   const auto file = *files_->Open(path, FileMode::kRead);
-  ASSERT_TRUE(files_->Rename(Create("b", "new"), path, true).ok());
+  ASSERT_TRUE(IsOk(files_->Rename(Create("b", "new"), path, true)));
   EXPECT_FALSE(*file->Identity() == *files_->Identity(path));
 }
 
@@ -168,10 +169,10 @@ TEST_F(PosixFileSystemTest, IdentityOfNothingIsNotFound) {
 
 TEST_F(PosixFileSystemTest, SyncsTheDirectoryThatHoldsThePath) {
   // The names themselves need not exist.
-  EXPECT_TRUE(files_->SyncDirectoryOf(dir_.Path("a")).ok());
-  EXPECT_TRUE(files_->SyncDirectoryOf(dir_.Path("a/")).ok());
-  EXPECT_TRUE(files_->SyncDirectoryOf("a").ok());
-  EXPECT_TRUE(files_->SyncDirectoryOf("/a").ok());
+  EXPECT_TRUE(IsOk(files_->SyncDirectoryOf(dir_.Path("a"))));
+  EXPECT_TRUE(IsOk(files_->SyncDirectoryOf(dir_.Path("a/"))));
+  EXPECT_TRUE(IsOk(files_->SyncDirectoryOf("a")));
+  EXPECT_TRUE(IsOk(files_->SyncDirectoryOf("/a")));
   const absl::Status status = files_->SyncDirectoryOf(dir_.Path("none/a"));
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_TRUE(
@@ -179,7 +180,7 @@ TEST_F(PosixFileSystemTest, SyncsTheDirectoryThatHoldsThePath) {
       << status;
 }
 
-TEST_F(PosixFileSystemTest, TheBootIsTheHashOfTheKernelsBootId) {
+TEST_F(PosixFileSystemTest, BootIsTheHashOfTheKernelsBootId) {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   ASSERT_EQ(text.size(), 37u);

@@ -14,6 +14,7 @@
 #include "engine/base/bytes.h"
 #include "engine/storage/errors.h"
 #include "tests/support/child_process.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::storage {
@@ -23,7 +24,7 @@ class PosixFileTest : public testing::Test {
  protected:
   std::unique_ptr<File> Create(std::string_view text) const {
     auto file = *PosixFileSystem()->Open(path_, FileMode::kCreateNew);
-    EXPECT_TRUE(file->WriteAt(0, AsBytes(text)).ok());
+    EXPECT_TRUE(IsOk(file->WriteAt(0, AsBytes(text))));
     return file;
   }
 
@@ -39,19 +40,19 @@ TEST_F(PosixFileTest, MappingSurvivesRenameAndRemovalOfThePath) {
   EXPECT_EQ(AsText(mapping->bytes()), "bcde");
 }
 
-TEST_F(PosixFileTest, RoomBehindAMappingShowsBytesThatCameLater) {
+TEST_F(PosixFileTest, HeadroomOfAMappingShowsBytesThatCameLater) {
   const auto file = Create("abcdef");
   for (const int64_t offset : {0, 1, 6}) {
     const auto mapping = *file->Map(offset, 6 - offset, 100000);
     ASSERT_EQ(mapping->bytes().size(), 100006 - static_cast<size_t>(offset));
-    ASSERT_TRUE(file->WriteAt(50000, AsBytes("later")).ok());
+    ASSERT_TRUE(IsOk(file->WriteAt(50000, AsBytes("later"))));
     const Bytes later = mapping->bytes().subspan(50000 - static_cast<size_t>(offset), 5);
     EXPECT_EQ(AsText(later), "later");
-    ASSERT_TRUE(file->Truncate(6).ok());
+    ASSERT_TRUE(IsOk(file->Truncate(6)));
   }
 }
 
-TEST_F(PosixFileTest, RoomWithoutEndIsNoFailure) {
+TEST_F(PosixFileTest, EndlessHeadroomIsNoFailure) {
   const auto file = Create("abcdef");
   const auto mapping = *file->Map(1, 4, INT64_MAX);
   EXPECT_EQ(AsText(mapping->bytes().first(4)), "bcde");
@@ -60,7 +61,7 @@ TEST_F(PosixFileTest, RoomWithoutEndIsNoFailure) {
 
 TEST_F(PosixFileTest, ReserveTakesDiskSpaceBeforeTheBytesCome) {
   const auto file = Create("abc");
-  ASSERT_TRUE(file->Reserve(1 << 20).ok());
+  ASSERT_TRUE(IsOk(file->Reserve(1 << 20)));
   EXPECT_EQ(*file->Size(), 1 << 20);
   if (*file->AllocatedSize() < 1 << 20) GTEST_SKIP() << "no space can be reserved here";
 }
@@ -69,25 +70,25 @@ TEST_F(PosixFileTest, ReservePastEndTakesDiskSpaceAndLeavesTheSize) {
   const auto file = Create("abc");
   const absl::Status status = file->ReservePastEnd(1 << 20);
   if (absl::IsUnimplemented(status)) GTEST_SKIP() << "no space can be reserved here";
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_TRUE(IsOk(status));
   EXPECT_EQ(*file->Size(), 3);
   EXPECT_GE(*file->AllocatedSize(), 1 << 20);
-  ASSERT_TRUE(file->WriteAt(3, AsBytes("def")).ok());
+  ASSERT_TRUE(IsOk(file->WriteAt(3, AsBytes("def"))));
   EXPECT_EQ(*file->Size(), 6);
-  ASSERT_TRUE(file->ReservePastEnd(2).ok());
-  ASSERT_TRUE(file->Truncate(6).ok());
+  ASSERT_TRUE(IsOk(file->ReservePastEnd(2)));
+  ASSERT_TRUE(IsOk(file->Truncate(6)));
   EXPECT_LT(*file->AllocatedSize(), 1 << 20);
 }
 
 TEST_F(PosixFileTest, HolesTakeNoDiskSpaceAndReserveLeavesThemAlone) {
   const auto file = Create(std::string(1 << 20, 'x'));
-  ASSERT_TRUE(file->Sync(SyncMode::kAll).ok());
+  ASSERT_TRUE(IsOk(file->Sync(SyncMode::kAll)));
   const int64_t before = *file->AllocatedSize();
   const absl::Status status = file->PunchHole(1 << 16, 1 << 19);
   if (absl::IsUnimplemented(status)) GTEST_SKIP() << "no holes here";
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_TRUE(IsOk(status));
   EXPECT_LE(*file->AllocatedSize(), before - (1 << 18));
-  ASSERT_TRUE(file->Reserve((1 << 20) + 4096).ok());
+  ASSERT_TRUE(IsOk(file->Reserve((1 << 20) + 4096)));
   EXPECT_LE(*file->AllocatedSize(), before - (1 << 18));
 }
 
@@ -105,7 +106,7 @@ TEST_F(PosixFileTest, ReadOnlyFileRefusesChanges) {
 TEST_F(PosixFileTest, FileShrunkByAnotherIsOutOfRangeToRead) {
   const auto file = Create("abcdef");
   const auto other = *PosixFileSystem()->Open(path_, FileMode::kReadWrite);
-  ASSERT_TRUE(other->Truncate(2).ok());
+  ASSERT_TRUE(IsOk(other->Truncate(2)));
   std::vector<std::byte> sink(4);
   EXPECT_EQ(file->ReadAt(0, sink).code(), absl::StatusCode::kOutOfRange);
 }

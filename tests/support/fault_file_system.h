@@ -47,7 +47,7 @@ struct Operation {
   };
 
   Kind kind = Kind::kWrite;
-  std::string path = {};   // as the file was opened, behind the directory's where one was opened
+  std::string path = {};   // as the file was opened, after the directory's where one was opened
   std::string to = {};     // kRename: the new name, `path` being the old one; kExchange: the other
   FileIdentity file = {};  // what is done to an open file: to which one, whatever its name
   int64_t offset = 0;      // kWrite, kPunchHole: where; kTruncate and both kReserve…: the size
@@ -64,7 +64,7 @@ struct Fault {
   absl::Status status = absl::ResourceExhaustedError("injected: no space left on device");
   // If that one is a write, its first half is written all the same.
   bool short_write = false;
-  // Whether every operation behind it fails too, or only that one.
+  // Whether every operation after it fails too, or only that one.
   bool disk_gone = false;
 };
 

@@ -26,7 +26,7 @@ constexpr size_t kHeaderLenAt = 4;
 constexpr size_t kHeaderHashAt = 64;
 constexpr size_t kIndexHashAt = 72;
 constexpr size_t kHeaderCopyAt = 80;
-// Behind the copy: the number of runs, and of pages in the first one.
+// After the copy: the number of runs, and of pages in the first one.
 constexpr size_t kFirstPageAt = 4 + 4;
 
 // Parts of a frame, in it.

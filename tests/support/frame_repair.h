@@ -11,7 +11,7 @@ namespace cairn::test {
 void RepairFrameSize(MutableBytes frame);
 
 // Computes the hashes of a frame that Cairn has sealed: those of header, index, first page, its
-// chunks and trailer. Whoever attacks would.
+// chunks and trailer. An attacker would.
 void RepairSeal(MutableBytes frame);
 
 }  // namespace cairn::test

@@ -53,7 +53,7 @@ struct DiskOperation {
   uint64_t inode = 0;                   // kWrite: of the file, which may have lost its name
   int64_t offset = 0;                   // kWrite, kPunch; the size for kTruncate, kReserve…
   Bytes bytes = {};                     // kWrite
-  Bytes cached = {};                    // kWrite, kSync: the whole file before
+  Bytes cached = {};                    // kWrite, kSync: all of the file before
   SyncMode sync_mode = SyncMode::kAll;  // kSync
 };
 
@@ -65,7 +65,7 @@ struct Fate {
   enum class Kind {
     kRun,
     kSkip,   // nothing is done, and success is claimed
-    kDefer,  // the same, but it is done right behind the next one that runs
+    kDefer,  // the same, but it is done right after the next one that runs
     kFail,   // nothing is done, or a part: see `written`, and SimulatedInode::FailSync
     kDie,    // the process dies in the middle of it: this and all that follow fail
   };
@@ -127,7 +127,7 @@ class SimulatedDisk {
   std::unique_ptr<SimulatedDisk> PowerLossAt(int64_t time) const;
   // Anything that a power cut now may leave.
   std::unique_ptr<SimulatedDisk> PowerLoss(Dice& dice) const;
-  // Of all names and the bytes behind them, as the processes see them, and of the boot.
+  // Of all names and their bytes, as the processes see them, and of the boot.
   uint64_t Hash() const;
 
   // For the files of this disk. Does what the judge says; `fail` what a failed operation does.

@@ -112,7 +112,7 @@ void SimulatedInode::Sync(SyncMode mode) {
   } else if (durable_.size > size_) {
     uncut_ = durable_;
   }
-  // Whole pages are written, but none that the cache takes for written already.
+  // Complete pages are written, but none that the cache takes for written already.
   FileImage synced = durable_;
   synced.size = size_;
   synced.bytes.resize(static_cast<size_t>(used_));

@@ -17,7 +17,7 @@
 
 namespace cairn::test {
 
-// What a disk holds of a file. All behind `bytes` is zero.
+// What a disk holds of a file. All after `bytes` is zero.
 struct FileImage {
   std::vector<std::byte> bytes = {};
   int64_t size = 0;
@@ -37,7 +37,7 @@ class PagePool : public std::enable_shared_from_this<PagePool> {
   };
 
   ~PagePool();
-  // All zero. They come back when nobody holds them any more.
+  // All zero. They come back when they are no longer held.
   std::shared_ptr<Pages> Take();
 
  private:
@@ -47,7 +47,7 @@ class PagePool : public std::enable_shared_from_this<PagePool> {
 // Changes are numbered by the caller, in the order in which they happen over all files.
 class SimulatedInode {
  public:
-  // A disk writes so many aligned bytes whole or not at all.
+  // A disk writes so many aligned bytes completely or not at all.
   static constexpr int64_t kSector = 512;
   static constexpr int64_t kPage = 4096;
   static constexpr int64_t kCapacity = PagePool::kCapacity;
@@ -86,11 +86,11 @@ class SimulatedInode {
   // ... or anything that a disk may make of it.
   FileImage AnyImage(Dice& dice) const;
 
-  // By byte and holder; the key -1 stands for the whole file, as flock takes it.
+  // By byte and holder; the key -1 stands for all of the file, as flock takes it.
   std::map<std::pair<int64_t, const void*>, LockMode> locks = {};
 
  private:
-  // What it makes of the sectors that it touches: a disk gets them whole, as the cache has them.
+  // What it makes of the sectors that it touches: a disk gets them complete, as the cache has them.
   struct Change {
     int64_t time = 0;
     int64_t begin = 0;
@@ -116,7 +116,7 @@ class SimulatedInode {
   const std::shared_ptr<PagePool> pool_;
   const std::shared_ptr<PagePool::Pages> pages_;
   int64_t size_ = 0;
-  int64_t used_ = 0;  // all cached bytes behind are zero
+  int64_t used_ = 0;  // all cached bytes after are zero
   std::set<int64_t> allocated_;
   FileImage durable_;
   std::vector<Change> pending_;

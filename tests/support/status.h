@@ -11,6 +11,17 @@
 
 namespace cairn {
 
+// For ASSERT_TRUE: a failure shows the message.
+inline testing::AssertionResult IsOk(const absl::Status& status) {
+  if (status.ok()) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << status;
+}
+
+template <typename T>
+testing::AssertionResult IsOk(const absl::StatusOr<T>& result) {
+  return IsOk(result.status());
+}
+
 // Whether the status has the code, and `part` is in its message.
 inline testing::AssertionResult Fails(const absl::Status& status, absl::StatusCode code,
                                       std::string_view part) {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/status.h"
 #include "tests/vectors/support.h"
 
 namespace cairn::vectors {
@@ -17,7 +18,7 @@ bool IsPlain(const ChunkInfo& info) {
   return info.special == SpecialValue::kNone && !info.memcpyed && info.nbytes > 0;
 }
 
-// The manifest has the header's number; Cairn tells the size that holds.
+// The manifest has the header's number; Cairn reports the size that holds.
 int64_t ExpectedBlocksize(const Entry& entry) {
   const int64_t blocksize = std::min(entry.Number("blocksize"), entry.Number("nbytes"));
   const int64_t typesize = entry.Number("typesize");
@@ -64,7 +65,7 @@ void CheckHeader(const Entry& entry, const ChunkInfo& info) {
 
 void CheckBlockSizes(const Entry& entry, Bytes chunk, const ChunkInfo& info) {
   const auto sizes = BlockSizes(chunk);
-  ASSERT_TRUE(sizes.ok()) << sizes.status();
+  ASSERT_TRUE(IsOk(sizes));
   // Stored chunks and special values have no blocks.
   const int64_t nbytes = std::accumulate(sizes->begin(), sizes->end(), int64_t{0});
   EXPECT_EQ(nbytes, IsPlain(info) ? info.nbytes : 0);
@@ -84,7 +85,7 @@ void CheckItems(const Entry& entry, Bytes chunk, const ChunkInfo& info, Bytes de
     const size_t count = static_cast<size_t>(Between(random, 1, longest));
     GuardedBytes items(count * typesize);
     const absl::Status status = DecompressItems(chunk, start, items.bytes());
-    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_TRUE(IsOk(status));
     const Bytes wanted = decoded.subspan(static_cast<size_t>(start) * typesize, count * typesize);
     ASSERT_TRUE(std::ranges::equal(wanted, items.bytes()))
         << "items [" << start << ", " << start + static_cast<int64_t>(count) << ")";
@@ -119,14 +120,14 @@ absl::StatusOr<std::string> DecodeAll(Bytes chunk) {
 
 void CheckReadableChunk(const Entry& entry, Bytes chunk) {
   const auto info = InspectChunk(chunk);
-  ASSERT_TRUE(info.ok()) << info.status();
+  ASSERT_TRUE(IsOk(info));
   CheckHeader(entry, *info);
   CheckBlockSizes(entry, chunk, *info);
 
   GuardedBytes decoded(static_cast<size_t>(info->nbytes));
   const absl::Status status = DecompressChunk(chunk, decoded.bytes());
-  ASSERT_TRUE(status.ok()) << status;
-  // Nothing in such a chunk tells that it needs the bitshuffle rule of the betas.
+  ASSERT_TRUE(IsOk(status));
+  // Nothing in such a chunk says that it needs the bitshuffle rule of the betas.
   if (!entry.Flag("ambiguous_bitshuffle")) {
     EXPECT_EQ(ContentHash(decoded.bytes()), entry.content_hash());
   }
@@ -146,7 +147,7 @@ void CheckHostileChunk(const Entry& entry, Bytes chunk) {
   const bool repairable =
       entry.Has("input_xxh128") && entry.Number("blocksize") % entry.Number("typesize") != 0;
   if (!repairable) return;
-  ASSERT_TRUE(hash.ok()) << hash.status();
+  ASSERT_TRUE(IsOk(hash));
   EXPECT_EQ(*hash, entry.Text("input_xxh128"));
 }
 

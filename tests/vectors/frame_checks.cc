@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/array_model.h"
+#include "tests/support/status.h"
 #include "tests/vectors/chunk_checks.h"
 #include "tests/vectors/support.h"
 
@@ -26,7 +27,7 @@ void CheckLaterInfo(const Entry& entry, const FrameInfo& info) {
   }
   // The low bits of the flags were no version then.
   EXPECT_EQ(info.format_version, info.era < Era::kBeta ? 0 : entry.Number("frame_version"));
-  // Before, the first chunk tells what their headers do not.
+  // Before, the first chunk says what their headers do not.
   const bool untold = info.era < Era::kBeta && info.nchunks == 0;
   if (!untold) {
     EXPECT_EQ(info.filters, entry.filters());
@@ -83,7 +84,7 @@ void CheckSpecials(const Entry& entry, const Snapshot& snapshot) {
   }
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
     const auto special = SpecialOf(snapshot, i);
-    ASSERT_TRUE(special.ok()) << special.status();
+    ASSERT_TRUE(IsOk(special));
     if (expected.empty()) continue;
     // The manifest calls some chunks regular whose random data happened to be zeros.
     if (expected[Size(i)] == SpecialValue::kNone && *special == SpecialValue::kZeros) continue;
@@ -97,13 +98,13 @@ void CheckMetadata(const Entry& entry, const Snapshot& snapshot) {
   EXPECT_EQ(layers, entry.Layers("metalayers"));
   for (const Metalayer& layer : layers) {
     const auto content = snapshot.GetMetalayer(layer.name);
-    ASSERT_TRUE(content.ok()) << content.status();
+    ASSERT_TRUE(IsOk(content));
     EXPECT_EQ(*content, layer.content);
   }
   std::vector<Metalayer> vlmeta;
   for (const std::string& name : snapshot.vlmetalayers()) {
     auto content = snapshot.GetVlmeta(name);
-    ASSERT_TRUE(content.ok()) << content.status();
+    ASSERT_TRUE(IsOk(content));
     vlmeta.push_back({.name = name, .content = *std::move(content)});
   }
   std::ranges::sort(vlmeta, {}, &Metalayer::name);
@@ -137,7 +138,7 @@ void CheckRanges(const Snapshot& snapshot, Bytes content, std::mt19937_64& rando
     const int64_t longest = i % 2 == 0 ? std::min<int64_t>(nbytes - begin, 100) : nbytes - begin;
     GuardedBytes bytes(Size(Between(random, 1, longest)));
     const absl::Status status = snapshot.ReadBytes(begin, bytes.bytes());
-    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_TRUE(IsOk(status));
     ASSERT_TRUE(
         std::ranges::equal(bytes.bytes(), content.subspan(Size(begin), bytes.bytes().size())))
         << "bytes from " << begin << ", " << bytes.bytes().size();
@@ -148,7 +149,7 @@ void CheckRanges(const Snapshot& snapshot, Bytes content, std::mt19937_64& rando
     const int64_t longest = i % 2 == 0 ? std::min<int64_t>(nitems - start, 20) : nitems - start;
     GuardedBytes items(Size(Between(random, 1, longest) * typesize));
     const absl::Status status = snapshot.ReadItems(start, items.bytes());
-    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_TRUE(IsOk(status));
     ASSERT_TRUE(std::ranges::equal(items.bytes(),
                                    content.subspan(Size(start * typesize), items.bytes().size())))
         << "items from " << start << ", " << items.bytes().size() << " bytes";
@@ -168,7 +169,7 @@ void CheckGather(const Snapshot& snapshot, Bytes content, std::mt19937_64& rando
   wanted.push_back(wanted.front());
   GuardedBytes items(wanted.size() * Size(typesize));
   const absl::Status status = snapshot.ReadItemsAt(wanted, items.bytes());
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_TRUE(IsOk(status));
   for (size_t i = 0; i < wanted.size(); ++i) {
     const Bytes got = Bytes(items.bytes()).subspan(i * Size(typesize), Size(typesize));
     ASSERT_TRUE(std::ranges::equal(got, content.subspan(Size(wanted[i] * typesize), got.size())))
@@ -178,7 +179,7 @@ void CheckGather(const Snapshot& snapshot, Bytes content, std::mt19937_64& rando
 
 void CheckVerify(const Snapshot& snapshot) {
   const auto report = snapshot.Verify();
-  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_TRUE(IsOk(report));
   EXPECT_EQ(report->nchunks, snapshot.info().nchunks);
   EXPECT_FALSE(report->sealed);
   for (const Finding& finding : report->findings) {
@@ -213,14 +214,14 @@ void CheckArray(const Entry& entry, const Snapshot& snapshot, std::mt19937_64& r
   test::ArrayModel model(array.shape, snapshot.info().typesize);
   const test::BoxPlace all{std::vector<int64_t>(array.shape.size()), array.shape};
   GuardedBytes items(model.NbytesOf(all));
-  ASSERT_EQ(snapshot.ReadBox(all.start, all.shape, items.bytes()), absl::OkStatus());
+  ASSERT_TRUE(IsOk(snapshot.ReadBox(all.start, all.shape, items.bytes())));
   EXPECT_EQ(ContentHash(items.bytes()), expected["array_xxh128"].get<std::string>());
   model.Write(all, items.bytes());
   test::ArrayMaker maker(random());
   for (int i = 0; i < kRanges; ++i) {
     const test::BoxPlace box = maker.MakeBox(array.shape);
     GuardedBytes part(model.NbytesOf(box));
-    ASSERT_EQ(snapshot.ReadBox(box.start, box.shape, part.bytes()), absl::OkStatus()) << box;
+    ASSERT_TRUE(IsOk(snapshot.ReadBox(box.start, box.shape, part.bytes()))) << box;
     EXPECT_TRUE(std::ranges::equal(part.bytes(), model.Read(box))) << box;
   }
 }
@@ -246,7 +247,7 @@ std::span<const Access> AccessesOf(const Entry& entry) {
 }
 
 int64_t AllowedForOpening(int64_t size) {
-  // What every open frame takes, of which 64 KiB are for a look at what lies behind its trailer;
+  // What every open frame takes, of which 64 KiB are for a look at what lies after its trailer;
   // and the metadata as they lie in the file.
   constexpr int64_t kAnyFrame = 84 << 10;
   return kAnyFrame + size;
@@ -269,7 +270,7 @@ OpenedFrame::~OpenedFrame() = default;
 
 void CheckReadableFrame(const Entry& entry, Access access) {
   const OpenedFrame opened(entry, access);
-  ASSERT_TRUE(opened.frame().ok()) << opened.frame().status();
+  ASSERT_TRUE(IsOk(opened.frame()));
   const Snapshot snapshot = opened.frame()->snapshot();
   if (entry.Has("nchunks")) CheckInfo(entry, snapshot.info());
   CheckSpecials(entry, snapshot);
@@ -279,7 +280,7 @@ void CheckReadableFrame(const Entry& entry, Access access) {
   if (nbytes > kMaxKeptBytes && access != Access::kMapped) return;
   GuardedBytes content(nbytes > kMaxKeptBytes ? 0 : Size(nbytes));
   const auto hash = HashChunks(snapshot, content.bytes());
-  ASSERT_TRUE(hash.ok()) << hash.status();
+  ASSERT_TRUE(IsOk(hash));
   EXPECT_EQ(*hash, entry.content_hash());
   CheckVerify(snapshot);
   if (nbytes > kMaxKeptBytes) return;
@@ -322,7 +323,7 @@ void CheckHostileFrame(const Entry& entry, Access access) {
 
 void CheckUnsupportedFrame(const Entry& entry, Access access) {
   const OpenedFrame opened(entry, access);
-  ASSERT_TRUE(opened.frame().ok()) << opened.frame().status();
+  ASSERT_TRUE(IsOk(opened.frame()));
   CheckMetadata(entry, opened.frame()->snapshot());
   const absl::Status status = HashChunks(opened.frame()->snapshot(), {}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;

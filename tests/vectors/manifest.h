@@ -1,4 +1,4 @@
-// The entries of a folder of golden vectors; README.md tells the keys.
+// The entries of a folder of golden vectors; README.md documents the keys.
 #ifndef CAIRN_TESTS_VECTORS_MANIFEST_H_
 #define CAIRN_TESTS_VECTORS_MANIFEST_H_
 

@@ -10,6 +10,7 @@
 
 #include "cairn/frame.h"
 #include "tests/support/hex.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/vectors/allocation_meter.h"
 #include "tests/vectors/frame_checks.h"
@@ -24,13 +25,13 @@ TEST(MemoryTest, HistoryHoldsNoMoreThanAFewOfItsCheckpoints) {
   CreateOptions options;
   options.metalayers = {{"large", Buffer(kLayer)}};
   auto frame = Frame::CreateInMemory(options);
-  ASSERT_TRUE(frame.ok());
+  ASSERT_TRUE(IsOk(frame));
   auto writer = frame->OpenWriter();
-  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(IsOk(writer));
   constexpr int kCheckpoints = 40;
   for (int i = 0; i < kCheckpoints; ++i) {
-    ASSERT_TRUE(writer->Append(Buffer(8)).ok());
-    ASSERT_TRUE(writer->Checkpoint().ok());
+    ASSERT_TRUE(IsOk(writer->Append(Buffer(8))));
+    ASSERT_TRUE(IsOk(writer->Checkpoint()));
   }
   const AllocationMeter meter;
   ASSERT_GT(frame->History()->size(), size_t{kCheckpoints});
@@ -70,16 +71,16 @@ Buffer AlternatingChunks(int32_t count, int32_t chunksize = 1) {
   return bytes;
 }
 
-TEST(MemoryTest, AnIndexOfOneRepeatedValueTakesNextToNothingForItsPages) {
+TEST(MemoryTest, IndexOfOneRepeatedValueTakesNextToNothingForItsPages) {
   constexpr int32_t kCount = 1 << 20;
   const Buffer bytes = AlternatingChunks(kCount);
   const auto frame = Frame::OpenBuffer(bytes);
-  ASSERT_TRUE(frame.ok()) << frame.status();
+  ASSERT_TRUE(IsOk(frame));
   const Snapshot snapshot = frame->snapshot();
   const AllocationMeter meter;
   for (int64_t i = 0; i < kCount; i += 1001) {
     const auto entry = snapshot.GetEntry(i);
-    ASSERT_TRUE(entry.ok()) << entry.status();
+    ASSERT_TRUE(IsOk(entry));
     EXPECT_EQ(entry->special, i % 2 == 0 ? SpecialValue::kZeros : SpecialValue::kUninit);
   }
   EXPECT_LT(meter.peak(), kCount);
@@ -127,7 +128,7 @@ TEST(MemoryTest, AFewBytesThatClaimTwoGigabytesAreOpenedForNextToNothing) {
                              ? Frame::OpenBuffer(bytes)
                              : Frame::Open(dir.Path("f"), {.use_mmap = access == Access::kMapped});
       EXPECT_LE(meter.peak(), AllowedForOpening(std::ssize(bytes)));
-      ASSERT_TRUE(frame.ok()) << frame.status();
+      ASSERT_TRUE(IsOk(frame));
       EXPECT_EQ(frame->snapshot().info().era, era);
       EXPECT_GE(frame->snapshot().info().nbytes, (int64_t{2} << 30) - 64);
     }

@@ -9,6 +9,7 @@
 
 #include "cairn/frame.h"
 #include "cairn/recover.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/vectors/allocation_meter.h"
 #include "tests/vectors/manifest.h"
@@ -47,7 +48,7 @@ std::vector<Buffer> StoredChunks(const Snapshot& snapshot) {
   std::vector<Buffer> chunks;
   for (const auto& [offset, number] : places) {
     chunks.emplace_back(static_cast<size_t>(snapshot.ChunkSize(number).value()));
-    EXPECT_EQ(snapshot.ReadChunk(number, chunks.back()), absl::OkStatus()) << number;
+    EXPECT_TRUE(IsOk(snapshot.ReadChunk(number, chunks.back()))) << number;
   }
   return chunks;
 }
@@ -56,7 +57,7 @@ std::vector<Buffer> AllChunks(const Snapshot& snapshot) {
   std::vector<Buffer> chunks;
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
     chunks.emplace_back(static_cast<size_t>(snapshot.ChunkSize(i).value()));
-    EXPECT_EQ(snapshot.ReadChunk(i, chunks.back()), absl::OkStatus()) << i;
+    EXPECT_TRUE(IsOk(snapshot.ReadChunk(i, chunks.back()))) << i;
   }
   return chunks;
 }
@@ -93,9 +94,9 @@ class SalvageVectorTest : public testing::TestWithParam<Entry> {
     WriteFile(dir.Path("damaged"), bytes_);
     const auto report = Salvage(dir.Path("damaged"), dir.Path("saved"));
     if (absl::IsNotFound(report.status())) return {};
-    EXPECT_EQ(report.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(report));
     const auto frame = Frame::Open(dir.Path("saved"));
-    EXPECT_EQ(frame.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(frame));
     return frame.ok() ? AllChunks(frame->snapshot()) : std::vector<Buffer>();
   }
 
@@ -106,7 +107,7 @@ TEST_P(SalvageVectorTest, StoredChunksAreSavedWithoutHeaderIndexAndTrailer) {
   OpenOptions options;
   options.offset = GetParam().Number("offset");
   const auto frame = Frame::OpenBuffer(bytes_, options);
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   const FrameInfo& info = frame->snapshot().info();
   if (NeedsHeader(info)) GTEST_SKIP();
   const std::vector<Buffer> chunks = StoredChunks(frame->snapshot());
@@ -144,7 +145,7 @@ TEST(HostileSalvageTest, NoFileMakesUsAllocateMoreThanItsSizeJustifies) {
         continue;
       }
       const auto frame = Frame::Open(dir.Path("saved"));
-      ASSERT_EQ(frame.status(), absl::OkStatus()) << entry.path;
+      ASSERT_TRUE(IsOk(frame)) << entry.path;
       std::filesystem::remove(dir.Path("saved"));
     }
   }

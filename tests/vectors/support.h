@@ -14,9 +14,9 @@
 
 namespace cairn::vectors {
 
-// Bytes that end right before a page that may not be touched, and begin less than a page behind
-// another: whoever reads or writes past the end crashes, in every build. Costs nothing for pages
-// that nobody touches.
+// Bytes that end right before a page that may not be touched, and begin less than a page after
+// another: reads and writes past the end crash, in every build. Pages that are not touched cost
+// nothing.
 class GuardedBytes {
  public:
   explicit GuardedBytes(size_t size);

@@ -119,7 +119,7 @@ TEST(HostileTest, NoFrameIsOpenedForMoreMemoryThanItsSizeJustifies) {
   }
 }
 
-TEST(HostileTest, TheMeterSeesLargeAllocations) {
+TEST(HostileTest, MeterSeesLargeAllocations) {
   const AllocationMeter meter;
   {
     const std::vector<std::byte> large(1 << 20);

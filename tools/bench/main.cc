@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include <CLI/CLI.hpp>
 
+#include "tools/bench/contestants/peers.h"
 #include "tools/bench/contestants/stores.h"
 #include "tools/bench/results/session.h"
 

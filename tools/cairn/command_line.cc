@@ -4,12 +4,14 @@
 #include <iterator>
 #include <memory>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
+#include "cairn/version.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/text/help.h"
 #include "tools/cairn/text/suggestion.h"
@@ -113,19 +115,19 @@ void Parse(CLI::App& app, int argc, const char* const* argv, ParsedCommandLine& 
 
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   CLI::App app(
-      "Packs files into Blosc2 frames, reads them back whole or in part, edits and checks them.",
+      "Packs files into Blosc2 frames, reads all or parts of them back, edits and checks them.",
       "cairn");
-  app.set_version_flag("--version", "cairn " CAIRN_VERSION, "Print the version and exit");
+  app.set_version_flag("--version", "cairn " + std::string(kVersion), "Print the version and exit");
   app.require_subcommand(0, 1);
   app.formatter(std::make_shared<HelpFormatter>());
   app.footer(
       "FILE and FRAME are paths; '-' is standard input. Sizes are bytes or carry a unit:\n"
-      "64KiB is 65536, 1MB is 1000000. Exit status: 0 fine, 1 damage or failure, 2 usage.\n"
+      "64KiB is 65536, 1MB is 1000000. Exit status: 0 success, 1 damage or failure, 2 usage.\n"
       "\nExample:\n"
       "  cairn pack temps.f32 temps.b2frame --typesize 4 --codec zstd\n"
       "  cairn info temps.b2frame\n"
       "  cairn cat temps.b2frame --first-item 1000 --items 10 > ten.f32\n"
-      "\n'cairn COMMAND --help' tells more.");
+      "\nSee 'cairn COMMAND --help' for the options of a command.");
   ParsedCommandLine parsed;
   AddCommands(argc > 1 ? argv[1] : "", app, parsed.command);
   Parse(app, argc, argv, parsed);

@@ -101,7 +101,7 @@ absl::StatusOr<std::vector<std::byte>> Frame::ToBuffer() const {
   // The header in the file may have moved on; the state's own is the one that fits.
   CopyBytes(state->checkpoint->header_bytes, out);
   const int64_t header_len = state->header().header_len;
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   CAIRN_ASSIGN_OR_RETURN(
       const Bytes rest,
       state->region.Read(header_len, state->header().frame_size - header_len, scratch));

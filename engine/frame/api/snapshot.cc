@@ -11,6 +11,7 @@
 #include "engine/frame/read/box_reader.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/item_gather.h"
+#include "engine/frame/read/range_reader.h"
 #include "engine/frame/read/verifier.h"
 #include "engine/frame/state/state.h"
 #include "engine/frame/state/vlmetalayers.h"
@@ -103,7 +104,7 @@ absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
     CAIRN_ASSIGN_OR_RETURN(result.special, format::SpecialOfEntry(entry.value));
   } else {
     const absl::StatusOr<frame::ChunkLocation> place = state_->chunk_source->Locate(entry.value);
-    if (!place.ok()) return frame::AtChunk(nchunk, place.status());
+    if (!place.ok()) return frame::AnnotateChunk(nchunk, place.status());
     result.offset = place->offset;
     result.file = place->file;
   }
@@ -124,7 +125,7 @@ absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
 absl::StatusOr<int32_t> Snapshot::ChunkSize(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const int32_t nbytes, frame::ChunkNbytes(*state_, nchunk));
   if (absl::Status status = frame::CheckChunkNbytes(*state_, nbytes); !status.ok()) {
-    return frame::AtChunk(nchunk, status);
+    return frame::AnnotateChunk(nchunk, status);
   }
   return nbytes;
 }
@@ -139,7 +140,7 @@ absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableBytes dst) const {
                            dst.size());
   }
   if (absl::Status status = chunk->Read(0, dst, *lease); !status.ok()) {
-    return frame::AtChunk(nchunk, status);
+    return frame::AnnotateChunk(nchunk, status);
   }
   return absl::OkStatus();
 }

@@ -17,9 +17,9 @@ absl::Status Writer::Append(Bytes items) {
   return stager->Append(items);
 }
 
-absl::Status Writer::AppendChunk(Bytes chunk) {
+absl::Status Writer::AppendCompressed(Bytes chunk) {
   CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->AppendChunk(chunk);
+  return stager->AppendCompressed(chunk);
 }
 
 absl::Status Writer::AppendSpecial(SpecialValue special, int64_t nitems, Bytes value) {
@@ -93,7 +93,7 @@ absl::Status Writer::DeleteVlmeta(std::string_view name) {
   return stager->DeleteVlmeta(name);
 }
 
-absl::StatusOr<Snapshot> Writer::snapshot() {
+absl::StatusOr<Snapshot> Writer::StagedSnapshot() {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, impl_->Staged());
   return Snapshot(std::move(state));
 }

@@ -8,6 +8,7 @@
 #include "engine/format/seal.h"
 #include "engine/frame/commit/checkpoint_encoder.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/read_budget.h"
 #include "engine/frame/stage/chunk_writer.h"
 #include "engine/frame/state/initial_state.h"
 #include "engine/storage/memory_file.h"
@@ -19,7 +20,7 @@ absl::StatusOr<StagedState> CopyLiveChunks(const State& view, const StagedState&
   StagedState copy = draft;
   copy.chunks = ChunkIndex();
   copy.stored_bytes = 0;
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   ReadBudget budget(view);
   for (int64_t i = 0; i < view.chunks.size(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(IndexEntry entry, view.chunks.Get(i));
@@ -47,7 +48,7 @@ absl::Status AddTail(const State& state, ContiguousSink& log, StagedState& draft
   compression.registry = state.env()->registry;
   ChunkWriter maker(compression, {.typesize = state.header().typesize, .fixed_chunks = true},
                     state.env(), log);
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   CAIRN_ASSIGN_OR_RETURN(const ChunkReader tail, ChunkReader::Open(state, state.chunks.size(),
                                                                    VerifyPolicy::kAlways, scratch));
   std::vector<std::byte> items(static_cast<size_t>(tail.nbytes()));

@@ -18,7 +18,7 @@ absl::StatusOr<std::vector<Extent>> DeadExtents(const State& checkpoint) {
   const Extent trailer = checkpoint.checkpoint->trailer;
   const Extent last = checkpoint.index().size() > 0 ? checkpoint.index() : trailer;
   std::vector<Extent> live = {{0, header_len}, {last.begin, trailer.end}};
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   CAIRN_RETURN_IF_ERROR(checkpoint.chunks.ForEach([&](const IndexEntry& entry) -> absl::Status {
     if (format::IsSpecialEntry(entry.value)) return absl::OkStatus();
     CAIRN_ASSIGN_OR_RETURN(const chunk::Header header,

@@ -9,7 +9,8 @@
 #include "engine/frame/commit/disk_reserve.h"
 #include "engine/frame/commit/orphans.h"
 #include "engine/frame/files/replacement.h"
-#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/read_budget.h"
+#include "engine/frame/read/stored_chunk.h"
 #include "engine/frame/state/sparse_chunk_source.h"
 
 namespace cairn::frame {
@@ -162,7 +163,7 @@ absl::StatusOr<StagedState> SparseWriter::SealAll(ChunkProgress progress) const 
   StagedState draft(*base_);
   std::vector<IndexEntry> entries;
   draft.stored_bytes = 0;
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   ReadBudget budget(*base_);
   for (int64_t i = 0; i < base_->chunks.size(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(IndexEntry entry, base_->chunks.Get(i));

@@ -61,8 +61,7 @@ absl::Status FrameView::Copy(int64_t offset, MutableBytes dst) const {
   return absl::IsOutOfRange(status) ? absl::DataLossError(status.message()) : status;
 }
 
-absl::StatusOr<Bytes> FrameView::Read(int64_t offset, int64_t size,
-                                      chunk::ScratchBuffer& scratch) const {
+absl::StatusOr<Bytes> FrameView::Read(int64_t offset, int64_t size, ScratchBuffer& scratch) const {
   CAIRN_RETURN_IF_ERROR(Check(offset, size));
   if (mapping_ != nullptr) {
     return in_place_.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));

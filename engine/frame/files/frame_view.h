@@ -12,7 +12,7 @@
 #include "cairn/chunk.h"
 #include "cairn/file_system.h"
 #include "cairn/types.h"
-#include "engine/chunk/workspace.h"
+#include "engine/base/scratch_buffer.h"
 
 namespace cairn::frame {
 
@@ -50,7 +50,7 @@ class FrameView {
   const std::shared_ptr<const void>& held() const { return held_; }
 
   // Bytes [offset, offset + size): in place, or in `scratch`. kDataLoss outside the region.
-  absl::StatusOr<Bytes> Read(int64_t offset, int64_t size, chunk::ScratchBuffer& scratch) const;
+  absl::StatusOr<Bytes> Read(int64_t offset, int64_t size, ScratchBuffer& scratch) const;
   // The same with an owner, for as long as the caller likes.
   absl::StatusOr<Chunk> Pin(int64_t offset, int64_t size) const;
 

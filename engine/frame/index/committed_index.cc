@@ -53,7 +53,7 @@ absl::StatusOr<std::unique_ptr<CommittedIndex>> CommittedIndex::Open(Chunk chunk
   context.max_memory = 4 << 20;
   chunk::Decoder decoder;
   if (absl::Status status = decoder.Open(chunk.bytes(), context); !status.ok()) {
-    return At("index", status);
+    return Annotate("index", status);
   }
   if (decoder.nbytes() != nchunks * kEntrySize) {
     return DataLoss("index: expected %d entries, got %d bytes", nchunks, decoder.nbytes());
@@ -88,7 +88,7 @@ absl::StatusOr<std::unique_ptr<CommittedIndex::Page>> CommittedIndex::DecodePage
   const std::span<int64_t> span(entries.get(), count);
   const MutableBytes raw = std::as_writable_bytes(span);
   if (absl::Status status = decoder_.DecodeRange(first * kEntrySize, raw); !status.ok()) {
-    return At(absl::StrFormat("index entries from %d on", first), status);
+    return Annotate(absl::StrFormat("index entries from %d on", first), status);
   }
   CAIRN_RETURN_IF_ERROR(CheckPage(page, raw));
   for (int64_t& entry : span) {

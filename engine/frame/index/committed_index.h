@@ -15,11 +15,13 @@
 
 #include "cairn/chunk.h"
 #include "engine/chunk/decoder.h"
+#include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
 #include "engine/frame/index/fingerprint_table.h"
-#include "engine/frame/index/index_entry.h"
 
 namespace cairn::frame {
+
+using format::IndexEntry;
 
 // What seals the index: both or none.
 struct IndexSeal {

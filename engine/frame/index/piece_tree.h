@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "engine/frame/index/index_entry.h"
+#include "engine/format/index_entry.h"
 
 namespace cairn::frame {
 
@@ -15,7 +15,7 @@ namespace cairn::frame {
 struct Piece {
   int64_t count = 0;
   int64_t first = 0;
-  std::shared_ptr<const IndexEntry> run;  // null: the committed index
+  std::shared_ptr<const format::IndexEntry> run;  // null: the committed index
 };
 
 // A randomised search tree: each edit is expected to cost O(log pieces), also if the edits were

@@ -15,8 +15,8 @@ namespace cairn::frame {
 namespace {
 
 using format::EraseEdit;
+using format::IndexedChunk;
 using format::InsertEdit;
-using format::PlacedChunk;
 using format::ReorderEdit;
 using format::ReplaceEdit;
 
@@ -39,7 +39,7 @@ class EditChecker {
   absl::Status CheckOne(const ReplaceEdit& edit);
   absl::Status CheckOne(const EraseEdit& edit);
   absl::Status CheckOne(const ReorderEdit& edit);
-  absl::Status CheckPlaced(const PlacedChunk& chunk);
+  absl::Status CheckPlaced(const IndexedChunk& chunk);
 
   const State& before_;
   const JournaledCommit& commit_;
@@ -47,25 +47,25 @@ class EditChecker {
   int64_t room_;  // for chunks that are still to come
 };
 
-absl::Status EditChecker::CheckPlaced(const PlacedChunk& chunk) {
+absl::Status EditChecker::CheckPlaced(const IndexedChunk& chunk) {
   const int32_t chunksize = commit_.record.totals.chunksize;
   const bool fixed = chunksize != format::kChunksizeVariable;
   if (chunk.nbytes < 1 || (fixed && chunk.nbytes > chunksize)) {
     return DataLoss("commit: a chunk of %d bytes", chunk.nbytes);
   }
-  if (format::IsSpecialEntry(chunk.entry)) {
-    return fixed ? format::SpecialOfEntry(chunk.entry).status()
+  if (format::IsSpecialEntry(chunk.entry.value)) {
+    return fixed ? format::SpecialOfEntry(chunk.entry.value).status()
                  : DataLoss("commit: a special value in a frame of variable chunks");
   }
-  const std::optional<int64_t> begin = CheckedAdd(before_.header().header_len, chunk.entry);
+  const std::optional<int64_t> begin = CheckedAdd(before_.header().header_len, chunk.entry.value);
   const int64_t room = commit_.record_begin - commit_.begin;
-  if (begin.has_value() && chunk.cbytes > 0 && chunk.fingerprint != 0 &&
+  if (begin.has_value() && chunk.cbytes > 0 && chunk.entry.fingerprint != 0 &&
       RangeFits(*begin - commit_.begin, chunk.cbytes, room)) {
     // All of them may have to be read.
     room_ -= chunk.cbytes;
     return room_ >= 0 ? absl::OkStatus() : DataLoss("commit: its chunks overlap");
   }
-  return DataLoss("commit: a chunk of %d bytes at offset %d", chunk.cbytes, chunk.entry);
+  return DataLoss("commit: a chunk of %d bytes at offset %d", chunk.cbytes, chunk.entry.value);
 }
 
 absl::Status EditChecker::CheckOne(const InsertEdit& edit) {
@@ -131,13 +131,14 @@ absl::Status CheckLayer(const State& before, const format::LayerEdit& edit, Laye
 
 absl::Status CheckHead(const State& before, const JournaledCommit& commit) {
   if (!commit.record.tail.head.has_value()) return absl::OkStatus();
-  const PlacedChunk& head = *commit.record.tail.head;
+  const IndexedChunk& head = *commit.record.tail.head;
   if (head.nbytes < 1) return DataLoss("commit: the pending items' chunk of %d bytes", head.nbytes);
-  if (format::IsSpecialEntry(head.entry)) return format::SpecialOfEntry(head.entry).status();
+  if (format::IsSpecialEntry(head.entry.value))
+    return format::SpecialOfEntry(head.entry.value).status();
   const int64_t room = commit.record_begin - before.header().header_len;
-  if (RangeFits(head.entry, head.cbytes, room)) return absl::OkStatus();
+  if (RangeFits(head.entry.value, head.cbytes, room)) return absl::OkStatus();
   return DataLoss("commit: the pending items' chunk of %d bytes at offset %d", head.cbytes,
-                  head.entry);
+                  head.entry.value);
 }
 
 absl::Status CheckChunksize(const State& before, const format::CommitTotals& totals) {
@@ -174,7 +175,7 @@ absl::Status CheckTotals(const State& before, const format::CommitTotals& totals
                            before.env()->limits.max_nchunks);
 }
 
-const PlacedChunk* PlacedBy(const format::ChunkEdit& edit) {
+const IndexedChunk* PlacedBy(const format::ChunkEdit& edit) {
   if (const auto* insert = std::get_if<InsertEdit>(&edit)) return &insert->chunk;
   if (const auto* replace = std::get_if<ReplaceEdit>(&edit)) return &replace->chunk;
   return nullptr;
@@ -206,18 +207,17 @@ absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const Journale
                                              const FrameFile& source, const JournalReader& reader) {
   std::vector<std::byte> read;
   for (const format::ChunkEdit& edit : commit.record.chunks) {
-    const PlacedChunk* chunk = PlacedBy(edit);
-    if (chunk == nullptr || format::IsSpecialEntry(chunk->entry)) continue;
-    const int64_t begin = before.header().header_len + chunk->entry;
+    const IndexedChunk* chunk = PlacedBy(edit);
+    if (chunk == nullptr || format::IsSpecialEntry(chunk->entry.value)) continue;
+    const int64_t begin = before.header().header_len + chunk->entry.value;
     Bytes bytes = reader.Seen(begin, chunk->cbytes);
     // What was seen may be from before the commit: then the file shows more by now.
-    if (bytes.empty() || format::HashChunk(bytes) != chunk->fingerprint) {
+    if (bytes.empty() || format::HashChunk(bytes) != chunk->entry.fingerprint) {
       read.resize(static_cast<size_t>(chunk->cbytes));
       CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(begin, read));
-      if (got < read.size() || format::HashChunk(read) != chunk->fingerprint) return false;
+      if (got < read.size() || format::HashChunk(read) != chunk->entry.fingerprint) return false;
     }
-    before.env()->verified.Add(before.checkpoint_id(),
-                               {.value = chunk->entry, .fingerprint = chunk->fingerprint});
+    before.env()->verified.Add(before.checkpoint_id(), chunk->entry);
   }
   return true;
 }

@@ -16,10 +16,6 @@ namespace cairn::frame {
 
 namespace {
 
-IndexEntry EntryOf(const format::PlacedChunk& chunk) {
-  return {.value = chunk.entry, .fingerprint = chunk.fingerprint};
-}
-
 CommitStep StepOf(const JournaledCommit& commit) {
   return {.links = commit.record.links,
           .checksum = commit.checksum,
@@ -270,10 +266,7 @@ void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journa
 
 PartialChunk TailAfter(const PartialChunk& before, const format::TailEdit& edit) {
   PartialChunk tail = edit.replaces ? PartialChunk() : before;
-  if (edit.head.has_value()) {
-    tail.head = {
-        .entry = EntryOf(*edit.head), .nbytes = edit.head->nbytes, .stored = edit.head->cbytes};
-  }
+  if (edit.head.has_value()) tail.head = edit.head;
   tail.items.Append(edit.items);
   return tail;
 }
@@ -282,9 +275,9 @@ absl::Status Replay::ApplyChunks(const std::vector<format::ChunkEdit>& edits) {
   ChunkIndex& chunks = state_->chunks;
   for (const format::ChunkEdit& edit : edits) {
     if (const auto* insert = std::get_if<format::InsertEdit>(&edit)) {
-      chunks.Insert(insert->nchunk, EntryOf(insert->chunk));
+      chunks.Insert(insert->nchunk, insert->chunk.entry);
     } else if (const auto* replace = std::get_if<format::ReplaceEdit>(&edit)) {
-      chunks.Replace(replace->nchunk, EntryOf(replace->chunk));
+      chunks.Replace(replace->nchunk, replace->chunk.entry);
     } else if (const auto* erase = std::get_if<format::EraseEdit>(&edit)) {
       chunks.Erase(erase->first, erase->count);
     } else {

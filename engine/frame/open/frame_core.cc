@@ -87,12 +87,12 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
   }
   if (!source.ok()) {
     if (place.directory == nullptr) return source.status();
-    if (!absl::IsNotFound(source.status())) return At(path, source.status());
+    if (!absl::IsNotFound(source.status())) return Annotate(path, source.status());
     return DataLoss("%s: a directory without %s is no sparse frame", path, place.path);
   }
   auto core =
       std::make_shared<FrameCore>(std::move(place), *std::move(source), MakeFrameContext(options));
-  if (const auto state = core->Load(); !state.ok()) return At(path, state.status());
+  if (const auto state = core->Load(); !state.ok()) return Annotate(path, state.status());
   return core;
 }
 

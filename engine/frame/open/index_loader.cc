@@ -47,7 +47,7 @@ absl::StatusOr<FoundIndex> FindIndexChunk(const FrameView& region, Checkpoint& c
   CAIRN_ASSIGN_OR_RETURN(const Chunk head,
                          region.Pin(*begin, std::min<int64_t>(available, chunk::kHeaderSize)));
   const absl::StatusOr<chunk::Header> index = chunk::ParseHeader(head.bytes(), available);
-  if (!index.ok()) return At("index", index.status());
+  if (!index.ok()) return Annotate("index", index.status());
   CAIRN_ASSIGN_OR_RETURN(found.nchunks, AgreeOnCount(header, *index));
   const int64_t limit = checkpoint.env->limits.max_nchunks;
   if (found.nchunks > limit) {

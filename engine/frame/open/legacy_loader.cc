@@ -11,7 +11,7 @@
 #include "engine/format/legacy/frame_2019.h"
 #include "engine/frame/open/index_loader.h"
 #include "engine/frame/open/packed_loader.h"
-#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/stored_chunk.h"
 
 namespace cairn::frame {
 
@@ -64,7 +64,7 @@ absl::Status LoadChunkIndex(StateBuilder& builder) {
 // there are none.
 void TakeFiltersOfFirstChunk(StateBuilder& builder) {
   if (builder.state->chunks.size() == 0) return;
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   const absl::StatusOr<StoredChunk> first =
       ReadStored(*builder.state, 0, VerifyPolicy::kNever, scratch);
   if (first.ok()) builder.checkpoint->header.filters = first->header.filters;

@@ -34,7 +34,7 @@ class PackedChunks {
     const int64_t size = std::min<int64_t>(chunk::kBlosc1HeaderSize, end_ - at_);
     CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, region_.Read(at_, size, scratch_));
     const absl::StatusOr<chunk::Header> header = legacy::ParsePackedChunk(bytes, end_ - at_);
-    if (!header.ok()) return At(absl::StrFormat("%s at byte %d", name, at_), header.status());
+    if (!header.ok()) return Annotate(absl::StrFormat("%s at byte %d", name, at_), header.status());
     at_ += header->cbytes;
     nbytes_ += header->nbytes;
     return header;
@@ -45,7 +45,7 @@ class PackedChunks {
   int64_t end_;
   int64_t at_ = legacy::kPackedHeaderSize;
   int64_t nbytes_ = 0;  // a sum of int32 over chunks of 16 bytes or more: no file is that large
-  chunk::ScratchBuffer scratch_;
+  ScratchBuffer scratch_;
 };
 
 // The chunk at `position`, empty when there is none.
@@ -61,7 +61,7 @@ absl::Status TakeReference(const PackedHeader& packed, const Chunk& filters,
   if (!packed.has_delta() || packed.nchunks == 0) return absl::OkStatus();
   if (filters.bytes().empty()) return DataLoss("packed super-chunk: DELTA without a reference");
   const absl::StatusOr<Bytes> reference = chunk::PlainPayload(filters.bytes());
-  if (!reference.ok()) return At("filters chunk", reference.status());
+  if (!reference.ok()) return Annotate("filters chunk", reference.status());
   checkpoint.delta_reference = ToVector(*reference);
   return absl::OkStatus();
 }
@@ -168,7 +168,7 @@ absl::Status LoadPacked(const FrameFile& source, StateBuilder& builder) {
   const int64_t data_begin = chunks.at();
   if (status.ok()) status = TakeData(packed, chunks, state, header);
   if (status.ok()) status = CheckSums(packed, chunks);
-  if (!status.ok()) return At("packed super-chunk", status);
+  if (!status.ok()) return Annotate("packed super-chunk", status);
   builder.SetHeader(std::move(header), std::move(bytes));
   state.chunks_end = packed.table;
   SetContiguousSource(state);

@@ -114,7 +114,7 @@ absl::StatusOr<SealVerdict> CheckSeal(const SealedParts& parts) {
       ParseSealLayer(*place, trailer_bytes, CeilDiv(parts.nchunks, format::kPageEntries));
   if (!seal.ok()) {
     // Without a fingerprint the layer may be what another program left there.
-    if (intact) verdict.trailer_damage = At("trailer", seal.status());
+    if (intact) verdict.trailer_damage = Annotate("trailer", seal.status());
     return verdict;
   }
   const absl::StatusOr<bool> changed = CheckHeader(parts, *seal);

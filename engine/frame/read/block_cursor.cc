@@ -55,7 +55,7 @@ absl::StatusOr<size_t> BlockCursor::ReadFromBlock(int64_t begin, MutableBytes ds
 absl::Status BlockCursor::Read(int64_t begin, MutableBytes dst) {
   while (!dst.empty()) {
     const absl::StatusOr<size_t> n = ReadFromBlock(begin, dst);
-    if (!n.ok()) return AtChunk(nchunk_, n.status());
+    if (!n.ok()) return AnnotateChunk(nchunk_, n.status());
     begin += static_cast<int64_t>(*n);
     dst = dst.subspan(*n);
   }
@@ -66,7 +66,7 @@ absl::StatusOr<int64_t> BlockCursor::BlockEnd(int64_t begin) const {
   const chunk::Decoder* decoder = chunk_->DecoderAt(begin);
   if (decoder == nullptr || decoder->nblocks() == 0) return begin;
   const absl::StatusOr<chunk::BlockPlace> place = decoder->PlaceOf(decoder->BlockAt(begin));
-  if (!place.ok()) return AtChunk(nchunk_, place.status());
+  if (!place.ok()) return AnnotateChunk(nchunk_, place.status());
   // The bytes that are wanted of a block lie beside all of it.
   return decoder->CheckMemory(*place, place->nbytes).ok() ? place->begin + place->nbytes : begin;
 }
@@ -75,7 +75,7 @@ absl::StatusOr<Bytes> BlockCursor::ReadWithin(int64_t begin, int64_t end) {
   block_ = {};
   block_bytes_ = lease_->gathered.Get(static_cast<size_t>(end - begin));
   if (absl::Status status = chunk_->Read(begin, block_bytes_, *lease_); !status.ok()) {
-    return AtChunk(nchunk_, status);
+    return AnnotateChunk(nchunk_, status);
   }
   return Bytes(block_bytes_);
 }

@@ -7,6 +7,7 @@
 #include "engine/base/status.h"
 #include "engine/frame/read/block_cursor.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/range_reader.h"
 
 namespace cairn::frame {
 

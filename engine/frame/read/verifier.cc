@@ -13,6 +13,7 @@
 #include "engine/format/seal.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/read_budget.h"
 #include "engine/frame/state/vlmetalayers.h"
 
 namespace cairn::frame {
@@ -66,8 +67,8 @@ class Verifier {
   // Decoded bytes of the chunks so far; none when the size of one is not known.
   std::optional<int64_t> nbytes_ = 0;
   ReadBudget budget_;
-  chunk::ScratchBuffer stored_;
-  chunk::ScratchBuffer decoded_;
+  ScratchBuffer stored_;
+  ScratchBuffer decoded_;
 };
 
 void Verifier::Add(Extent extent, std::string section, const absl::Status& status) {
@@ -147,12 +148,12 @@ Extent Verifier::ExtentOf(int64_t nchunk) {
     return state_.journal.has_value() ? Extent{state_.journal->begin, state_.journal->end}
                                       : Extent{};
   }
-  const absl::StatusOr<IndexEntry> entry = EntryOf(state_, nchunk);
-  if (!entry.ok() || format::IsSpecialEntry(entry->value)) return state_.index();
-  const absl::StatusOr<ChunkLocation> place = state_.chunk_source->Locate(entry->value);
+  const absl::StatusOr<ChunkRef> chunk = FindChunk(state_, nchunk);
+  if (!chunk.ok() || format::IsSpecialEntry(chunk->found.entry.value)) return state_.index();
+  const int64_t entry = chunk->found.entry.value;
+  const absl::StatusOr<ChunkLocation> place = state_.chunk_source->Locate(entry);
   if (!place.ok()) return state_.index();
-  const absl::StatusOr<chunk::Header> header =
-      state_.chunk_source->ReadHeader(entry->value, stored_);
+  const absl::StatusOr<chunk::Header> header = state_.chunk_source->ReadHeader(entry, stored_);
   const int64_t size = header.ok() ? header->cbytes : int64_t{chunk::kHeaderSize};
   if (place->offset < 0) return {0, size};  // of a file of its own
   return {place->offset, std::min(place->offset + size, state_.chunks_end)};
@@ -176,11 +177,12 @@ int64_t Verifier::StoredSizeOf(int64_t nchunk) {
 absl::StatusOr<int32_t> Verifier::ReadNbytes(int64_t nchunk) {
   if (const auto header = ReadHeader(nchunk); header.ok()) {
     if (absl::Status status = CheckChunkNbytes(state_, header->nbytes); !status.ok()) {
-      return AtChunk(nchunk, status);
+      return AnnotateChunk(nchunk, status);
     }
     CAIRN_ASSIGN_OR_RETURN(const int32_t expected, ChunkNbytes(state_, nchunk));
     if (header->nbytes == expected) {
-      if (absl::Status status = CheckBlocks(*header); !status.ok()) return AtChunk(nchunk, status);
+      if (absl::Status status = CheckBlocks(*header); !status.ok())
+        return AnnotateChunk(nchunk, status);
       return expected;
     }
     return DataLoss("chunk %d: nbytes: expected %d, got %d", nchunk, expected, header->nbytes);
@@ -213,7 +215,7 @@ absl::Status Verifier::CheckStored(int64_t nchunk) {
   Spend(nchunk, stored);
   if (status.ok() && chunk->decoder() != nullptr) {
     status = CheckBlocks(chunk->decoder()->header());
-    if (!status.ok()) return AtChunk(nchunk, status);
+    if (!status.ok()) return AnnotateChunk(nchunk, status);
   }
   return status;
 }

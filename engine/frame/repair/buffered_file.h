@@ -11,7 +11,7 @@
 #include "cairn/file_system.h"
 #include "cairn/types.h"
 #include "engine/base/checked.h"
-#include "engine/chunk/workspace.h"
+#include "engine/base/scratch_buffer.h"
 
 namespace cairn::frame {
 
@@ -42,8 +42,8 @@ class BufferedFile {
   int64_t size_;
   int64_t ahead_;
   std::shared_ptr<const Mapping> mapping_;  // null: by copy
-  chunk::ScratchBuffer buffer_;
-  chunk::ScratchBuffer aside_;
+  ScratchBuffer buffer_;
+  ScratchBuffer aside_;
   Bytes window_;
   int64_t window_begin_ = 0;
 };

@@ -65,11 +65,7 @@ absl::Status CheckMemory(int64_t wanted, int64_t cbytes) {
 }
 
 ChunkDetector::ChunkDetector(const FrameContext& env, const FrameTraits& frame)
-    : env_(env), frame_(frame) {
-  context_.registry = env.registry;
-  context_.executor = env.executor;
-  context_.pool = &env.pool;
-  context_.max_memory = env.limits.max_decode_memory;
+    : env_(env), frame_(frame), context_(env.MakeDecodeContext()) {
   context_.frame_typesize = frame.typesize;
   context_.blockshape = frame_.blockshape;
 }

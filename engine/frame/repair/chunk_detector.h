@@ -10,9 +10,9 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/types.h"
+#include "engine/base/scratch_buffer.h"
 #include "engine/chunk/decoder.h"
 #include "engine/chunk/header.h"
-#include "engine/chunk/workspace.h"
 #include "engine/frame/state/frame_context.h"
 
 namespace cairn::frame {
@@ -52,7 +52,7 @@ class ChunkDetector {
   const FrameContext& env_;
   const FrameTraits frame_;
   chunk::DecodeContext context_;
-  chunk::ScratchBuffer scratch_;
+  ScratchBuffer scratch_;
   int64_t decoded_ = 0;
 };
 

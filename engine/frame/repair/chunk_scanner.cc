@@ -39,10 +39,11 @@ ChunkScanner::ChunkScanner(BufferedFile& window, ChunkDetector& probe, std::vect
       known_(std::move(known)),
       budget_(std::max(window.size(), kFewBytes), kMaxFailures) {}
 
-absl::StatusOr<ScanResult> ChunkScanner::Run(int64_t begin) {
+absl::StatusOr<ScanResult> ChunkScanner::Run(int64_t begin,
+                                             absl::FunctionRef<bool(int64_t)> progress) {
   GoOnAt(begin);
   for (;;) {
-    CAIRN_ASSIGN_OR_RETURN(const Candidate next, FindNext(position_));
+    CAIRN_ASSIGN_OR_RETURN(const Candidate next, FindNext(position_, progress));
     if (next.kind == Candidate::Kind::kEndOfFile) break;
     CAIRN_RETURN_IF_ERROR(Take(next));
   }
@@ -81,8 +82,10 @@ absl::StatusOr<ChunkScanner::Candidate> ChunkScanner::LookAt(int64_t at) {
   return Look(head, at);
 }
 
-absl::StatusOr<ChunkScanner::Candidate> ChunkScanner::FindNext(int64_t from) {
+absl::StatusOr<ChunkScanner::Candidate> ChunkScanner::FindNext(
+    int64_t from, absl::FunctionRef<bool(int64_t)> progress) {
   while (from < window_.size()) {
+    if (!progress(from)) return absl::CancelledError("salvage: stopped");
     CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.ReadUpTo(from, kStep + ChunkDetector::kPeek));
     const size_t places = std::min(bytes.size(), static_cast<size_t>(kStep));
     const size_t known = NextKnown(from);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -43,8 +44,9 @@ class ChunkScanner {
   // `known` are the extents of headers and trailers, by their begin.
   ChunkScanner(BufferedFile& window, ChunkDetector& probe, std::vector<Extent> known);
 
-  // Once. kResourceExhausted for a file that is made to waste time.
-  absl::StatusOr<ScanResult> Run(int64_t begin);
+  // Once. kResourceExhausted for a file that is made to waste time; kCancelled when `progress`,
+  // which gets the position, says stop.
+  absl::StatusOr<ScanResult> Run(int64_t begin, absl::FunctionRef<bool(int64_t)> progress);
 
  private:
   // What begins at a place, by its first bytes.
@@ -59,7 +61,7 @@ class ChunkScanner {
   size_t NextKnown(int64_t from) const;
   Candidate Look(Bytes head, int64_t at) const;
   absl::StatusOr<Candidate> LookAt(int64_t at);
-  absl::StatusOr<Candidate> FindNext(int64_t from);
+  absl::StatusOr<Candidate> FindNext(int64_t from, absl::FunctionRef<bool(int64_t)> progress);
 
   // Each goes on behind what was sighted, or one byte further.
   absl::Status Take(const Candidate& sighting);

@@ -96,7 +96,8 @@ FrameTraits TraitsOf(const std::optional<format::FrameHeader>& header) {
 }  // namespace frame
 
 absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string& to,
-                                      const OpenOptions& options) {
+                                      const OpenOptions& options,
+                                      absl::FunctionRef<bool(int64_t)> progress) {
   FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
   CAIRN_ASSIGN_OR_RETURN(const std::string target, files->Absolute(to));
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, frame::OpenDamaged(files, from));
@@ -117,7 +118,7 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
                          frame::KnownParts(*file, options.offset, header));
   frame::ChunkDetector probe(*env, frame::TraitsOf(header));
   frame::ChunkScanner scan(window, probe, std::move(known));
-  CAIRN_ASSIGN_OR_RETURN(frame::ScanResult found, scan.Run(options.offset));
+  CAIRN_ASSIGN_OR_RETURN(frame::ScanResult found, scan.Run(options.offset, progress));
   std::optional<int64_t> chunks_begin;
   if (header.has_value()) chunks_begin = options.offset + header->header_len;
   CAIRN_RETURN_IF_ERROR(frame::DropIndexes(
@@ -128,7 +129,7 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
     return absl::NotFoundError(
         absl::StrFormat("%s: no whole chunk in %d bytes", from, window.size()));
   }
-  CAIRN_ASSIGN_OR_RETURN(const FrameInfo info, saved.Write(target, files));
+  CAIRN_ASSIGN_OR_RETURN(const FrameInfo info, saved.Write(target, files, progress));
   return SalvageReport{.chunks = info.nchunks,
                        .nbytes = info.nbytes,
                        .lost = frame::Merged(std::move(saved.lost()))};

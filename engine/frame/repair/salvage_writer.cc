@@ -162,18 +162,22 @@ absl::Status SalvageWriter::Append(const FoundChunk& chunk, Writer& writer) {
   if (IsIndexSpecial(header.special)) {
     return writer.AppendSpecial(header.special, header.nbytes / compression_.typesize);
   }
-  return writer.AppendChunk(bytes);
+  return writer.AppendCompressed(bytes);
 }
 
-absl::StatusOr<FrameInfo> SalvageWriter::Write(const std::string& path, FileSystem* files) {
+absl::StatusOr<FrameInfo> SalvageWriter::Write(const std::string& path, FileSystem* files,
+                                               absl::FunctionRef<bool(int64_t)> progress) {
   CreateOptions options;
   options.compression = compression_;
   options.chunksize = Chunksize();
   options.file_system = files;
   CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, options));
-  for (const FoundChunk& chunk : chunks_) CAIRN_RETURN_IF_ERROR(Append(chunk, writer));
+  for (const FoundChunk& chunk : chunks_) {
+    if (!progress(chunk.begin)) return absl::CancelledError("salvage: stopped");
+    CAIRN_RETURN_IF_ERROR(Append(chunk, writer));
+  }
   if (!tail_.empty()) CAIRN_RETURN_IF_ERROR(writer.Append(tail_));
-  CAIRN_ASSIGN_OR_RETURN(const Snapshot staged, writer.snapshot());
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot staged, writer.StagedSnapshot());
   CAIRN_RETURN_IF_ERROR(writer.Close());
   return staged.info();
 }

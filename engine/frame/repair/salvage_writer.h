@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -33,8 +34,10 @@ class SalvageWriter {
   bool empty() const { return chunks_.empty() && tail_.empty(); }
   std::vector<LostBytes>& lost() { return lost_; }
 
-  // Chunks are of one size if all but the last are; else they vary.
-  absl::StatusOr<FrameInfo> Write(const std::string& path, FileSystem* files);
+  // Chunks are of one size if all but the last are; else they vary. kCancelled when `progress`,
+  // which gets where the next chunk begins, says stop.
+  absl::StatusOr<FrameInfo> Write(const std::string& path, FileSystem* files,
+                                  absl::FunctionRef<bool(int64_t)> progress);
 
  private:
   bool NeedsDecoding(const chunk::Header& header) const;

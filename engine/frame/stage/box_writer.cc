@@ -18,14 +18,14 @@ absl::Status ReadWholeChunk(const State& state, int64_t nchunk, MutableBytes dst
   CAIRN_ASSIGN_OR_RETURN(const ChunkReader chunk,
                          ChunkReader::Open(state, nchunk, state.env()->verify, lease->stored));
   if (absl::Status status = chunk.Read(0, dst); !status.ok()) {
-    return AtChunk(nchunk, status);
+    return AnnotateChunk(nchunk, status);
   }
   return absl::OkStatus();
 }
 
 bool IsZeros(const State& state, int64_t nchunk) {
-  const absl::StatusOr<IndexEntry> entry = EntryOf(state, nchunk);
-  return entry.ok() && entry->value == format::EntryOfSpecial(SpecialValue::kZeros);
+  const absl::StatusOr<ChunkRef> chunk = FindChunk(state, nchunk);
+  return chunk.ok() && chunk->found.entry.value == format::EntryOfSpecial(SpecialValue::kZeros);
 }
 
 }  // namespace

@@ -9,10 +9,10 @@ namespace cairn::frame {
 namespace {
 
 absl::StatusOr<std::vector<std::byte>> Decode(Bytes chunk, const ForeignContext& context) {
-  chunk::DecodeContext decoding;
-  decoding.registry = context.registry;
-  decoding.pool = context.pool;
-  decoding.frame_typesize = context.typesize;
+  const chunk::DecodeContext decoding = {.registry = context.registry,
+                                         .pool = context.pool,
+                                         .frame_typesize = context.typesize,
+                                         .blockshape = {}};
   chunk::Decoder decoder;
   CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, decoding));
   std::vector<std::byte> items(static_cast<size_t>(decoder.nbytes()));

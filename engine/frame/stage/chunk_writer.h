@@ -50,7 +50,7 @@ class ChunkWriter {
   std::shared_ptr<const FrameContext> env_;
   ChunkSink& sink_;
   std::optional<chunk::Encoder> encoder_;  // made at the first chunk
-  chunk::ScratchBuffer encoded_;
+  ScratchBuffer encoded_;
 };
 
 // Whether the index stands for chunks of this value: zeros, NaNs and uninitialised ones.

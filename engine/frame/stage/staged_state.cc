@@ -10,9 +10,8 @@ namespace cairn::frame {
 
 namespace {
 
-format::PlacedChunk PlaceOf(const StagedChunk& chunk) {
-  return {.entry = chunk.entry.value,
-          .fingerprint = chunk.entry.fingerprint,
+format::IndexedChunk Indexed(const StagedChunk& chunk) {
+  return {.entry = chunk.entry,
           .nbytes = static_cast<int32_t>(chunk.cost.nbytes),
           .cbytes = static_cast<int32_t>(chunk.cost.stored.value_or(0))};
 }
@@ -31,13 +30,13 @@ void StagedState::Count(const ChunkCost& cost, int64_t sign) {
 
 void StagedState::Insert(int64_t nchunk, const StagedChunk& chunk) {
   chunks.Insert(nchunk, chunk.entry);
-  chunk_edits.Add(format::InsertEdit{.nchunk = nchunk, .chunk = PlaceOf(chunk)});
+  chunk_edits.Add(format::InsertEdit{.nchunk = nchunk, .chunk = Indexed(chunk)});
   Count(chunk.cost, 1);
 }
 
 void StagedState::Replace(int64_t nchunk, const ChunkCost& old, const StagedChunk& chunk) {
   chunks.Replace(nchunk, chunk.entry);
-  chunk_edits.Add(format::ReplaceEdit{.nchunk = nchunk, .chunk = PlaceOf(chunk)});
+  chunk_edits.Add(format::ReplaceEdit{.nchunk = nchunk, .chunk = Indexed(chunk)});
   Count(old, -1);
   Count(chunk.cost, 1);
 }
@@ -85,12 +84,12 @@ void StagedState::ReopenLast(const ChunkCost& cost) {
   const absl::StatusOr<IndexEntry> entry = chunks.Get(last);
   // Its stored bytes stay alive as the tail's.
   Erase(last, 1, {.nbytes = cost.nbytes, .stored = 0});
-  tail.head = {.entry = *entry, .nbytes = cost.nbytes, .stored = cost.stored.value_or(0)};
+  tail.head = Indexed({.entry = *entry, .cost = cost});
   tail_replaced = true;
 }
 
 void StagedState::DropTail() {
-  if (tail.head.has_value()) Count({.nbytes = 0, .stored = tail.head->stored}, -1);
+  if (tail.head.has_value()) Count({.nbytes = 0, .stored = tail.head->cbytes}, -1);
   tail = {};
   tail_replaced = true;
   edited = true;

@@ -90,7 +90,7 @@ absl::Status Stager::ReopenShortChunk() {
 
 // Before anything is built upon the head it must be sure that it can be read.
 absl::Status Stager::LoadHead() {
-  const std::optional<StoredPrefix>& head = draft_.tail.head;
+  const std::optional<format::IndexedChunk>& head = draft_.tail.head;
   if (!head.has_value() || std::ssize(head_items_) == head->nbytes) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(draft_.chunks.size()));
   head_items_.resize(static_cast<size_t>(head->nbytes));
@@ -100,11 +100,12 @@ absl::Status Stager::LoadHead() {
 // The items of a chunk of the draft.
 absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   CAIRN_ASSIGN_OR_RETURN(const ChunkReader chunk,
                          ChunkReader::Open(*state, nchunk, base_->env()->verify, scratch));
   std::vector<std::byte> items(static_cast<size_t>(chunk.nbytes()));
-  if (absl::Status status = chunk.Read(0, items); !status.ok()) return AtChunk(nchunk, status);
+  if (absl::Status status = chunk.Read(0, items); !status.ok())
+    return AnnotateChunk(nchunk, status);
   return items;
 }
 
@@ -171,7 +172,9 @@ absl::Status Stager::Append(Bytes items) {
   return Remember(StageItems(items));
 }
 
-absl::Status Stager::AppendChunk(Bytes chunk) { return InsertCompressed(draft_.nchunks(), chunk); }
+absl::Status Stager::AppendCompressed(Bytes chunk) {
+  return InsertCompressed(draft_.nchunks(), chunk);
+}
 
 // The bytes of a short last chunk that repeats `special` too. It leaves the index: the run that
 // follows begins with it, and no item of either has to be stored.
@@ -283,11 +286,8 @@ format::CommitRecordParts Stager::MakeBatch(const format::CommitLinks& links) co
                                   .tail_items = draft_.tail.items.span()};
   if (!draft_.tail_replaced) {
     batch.tail_items = batch.tail_items.subspan(base_->tail.items.size());
-  } else if (const std::optional<StoredPrefix>& head = draft_.tail.head; head.has_value()) {
-    batch.tail_head = format::PlacedChunk{.entry = head->entry.value,
-                                          .fingerprint = head->entry.fingerprint,
-                                          .nbytes = static_cast<int32_t>(head->nbytes),
-                                          .cbytes = static_cast<int32_t>(head->stored)};
+  } else {
+    batch.tail_head = draft_.tail.head;
   }
   return batch;
 }

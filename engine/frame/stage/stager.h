@@ -39,7 +39,7 @@ class Stager {
 
   // In stager.cc: what comes behind the last chunk.
   absl::Status Append(Bytes items);
-  absl::Status AppendChunk(Bytes chunk);
+  absl::Status AppendCompressed(Bytes chunk);
   absl::Status AppendSpecial(SpecialValue special, int64_t nitems, Bytes value);
 
   // In stager_edits.cc: what changes chunks that are there.

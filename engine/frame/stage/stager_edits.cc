@@ -8,6 +8,7 @@
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/range_reader.h"
 #include "engine/frame/stage/stager.h"
 
 namespace cairn::frame {
@@ -57,7 +58,7 @@ absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
 }
 
 absl::StatusOr<chunk::Header> Stager::HeaderOf(const IndexEntry& entry) {
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   if (base_->chunk_source->Locate(entry.value).ok()) {
     if (base_->header().layout == Layout::kSparse) {
       return base_->chunk_source->ReadHeader(entry.value, scratch);
@@ -91,7 +92,7 @@ absl::StatusOr<ChunkCost> Stager::CostOf(int64_t nchunk) {
     return cost;
   }
   // A damaged chunk can go where its size is known without it.
-  if (!draft_.fixed_chunks()) return AtChunk(nchunk, header.status());
+  if (!draft_.fixed_chunks()) return AnnotateChunk(nchunk, header.status());
   cost.stored = std::nullopt;
   return cost;
 }

@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "cairn/types.h"
-#include "engine/frame/index/index_entry.h"
+#include "engine/format/index_entry.h"
 
 namespace cairn::frame {
 
@@ -17,7 +17,7 @@ namespace cairn::frame {
 // a checkpoint; see State::checkpoint_id.
 struct BlockKey {
   uint64_t checkpoint_id = 0;
-  IndexEntry entry;
+  format::IndexEntry entry;
   int64_t block = 0;
   bool operator==(const BlockKey&) const = default;
 };

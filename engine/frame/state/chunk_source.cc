@@ -33,8 +33,8 @@ std::string ContiguousChunkSource::Describe(int64_t entry) const {
   return absl::StrFormat("at byte %d", begin_ + entry);
 }
 
-absl::StatusOr<chunk::Header> ContiguousChunkSource::ReadHeader(
-    int64_t entry, chunk::ScratchBuffer& scratch) const {
+absl::StatusOr<chunk::Header> ContiguousChunkSource::ReadHeader(int64_t entry,
+                                                                ScratchBuffer& scratch) const {
   CAIRN_ASSIGN_OR_RETURN(const ChunkLocation place, Locate(entry));
   const int64_t available = end_ - place.offset;
   const int64_t wanted =
@@ -44,7 +44,7 @@ absl::StatusOr<chunk::Header> ContiguousChunkSource::ReadHeader(
 }
 
 absl::StatusOr<StoredChunk> ContiguousChunkSource::Read(int64_t entry, ReadMode mode,
-                                                        chunk::ScratchBuffer& scratch) const {
+                                                        ScratchBuffer& scratch) const {
   if (mode == ReadMode::kCopied && region_.in_place()) {
     return ContiguousChunkSource(region_.Unmapped(), begin_, end_).Pin(entry);
   }
@@ -52,8 +52,9 @@ absl::StatusOr<StoredChunk> ContiguousChunkSource::Read(int64_t entry, ReadMode 
   return header.ok() ? ReadWithHeader(*header, entry, scratch) : header.status();
 }
 
-absl::StatusOr<StoredChunk> ContiguousChunkSource::ReadWithHeader(
-    const chunk::Header& header, int64_t entry, chunk::ScratchBuffer& scratch) const {
+absl::StatusOr<StoredChunk> ContiguousChunkSource::ReadWithHeader(const chunk::Header& header,
+                                                                  int64_t entry,
+                                                                  ScratchBuffer& scratch) const {
   const absl::StatusOr<Bytes> bytes = region_.Read(begin_ + entry, header.cbytes, scratch);
   if (!bytes.ok()) return bytes.status();
   CallFor(*bytes);
@@ -61,7 +62,7 @@ absl::StatusOr<StoredChunk> ContiguousChunkSource::ReadWithHeader(
 }
 
 absl::StatusOr<StoredChunk> ContiguousChunkSource::Pin(int64_t entry) const {
-  chunk::ScratchBuffer scratch;
+  ScratchBuffer scratch;
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, ReadHeader(entry, scratch));
   CAIRN_ASSIGN_OR_RETURN(Chunk chunk, region_.Pin(begin_ + entry, header.cbytes));
   return StoredChunk{header, std::move(chunk)};

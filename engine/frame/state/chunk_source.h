@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/chunk.h"
+#include "engine/base/scratch_buffer.h"
 #include "engine/chunk/header.h"
-#include "engine/chunk/workspace.h"
 #include "engine/frame/files/frame_view.h"
 
 namespace cairn::frame {
@@ -46,14 +46,13 @@ class ChunkSource {
   virtual std::string Describe(int64_t entry) const = 0;
 
   // The chunk's header, from which its size follows. kDataLoss.
-  virtual absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
-                                                   chunk::ScratchBuffer& scratch) const = 0;
+  virtual absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const = 0;
   // The chunk. Without an owner its bytes last as long as this source and `scratch` do.
   virtual absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
-                                           chunk::ScratchBuffer& scratch) const = 0;
+                                           ScratchBuffer& scratch) const = 0;
   // The same in place where there is a map, when the header was read before.
   virtual absl::StatusOr<StoredChunk> ReadWithHeader(const chunk::Header& header, int64_t entry,
-                                                     chunk::ScratchBuffer& scratch) const = 0;
+                                                     ScratchBuffer& scratch) const = 0;
   // The same with an owner, for as long as the caller likes.
   virtual absl::StatusOr<StoredChunk> Pin(int64_t entry) const = 0;
 };
@@ -66,12 +65,11 @@ class ContiguousChunkSource final : public ChunkSource {
 
   absl::StatusOr<ChunkLocation> Locate(int64_t entry) const override;
   std::string Describe(int64_t entry) const override;
-  absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
-                                           chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
-                                   chunk::ScratchBuffer& scratch) const override;
+                                   ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> ReadWithHeader(const chunk::Header& header, int64_t entry,
-                                             chunk::ScratchBuffer& scratch) const override;
+                                             ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Pin(int64_t entry) const override;
 
  private:

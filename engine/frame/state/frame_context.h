@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cairn/options.h"
+#include "engine/chunk/decoder.h"
 #include "engine/chunk/workspace.h"
 #include "engine/frame/state/block_cache.h"
 #include "engine/frame/state/verified_chunks.h"
@@ -34,6 +35,15 @@ struct FrameContext {
   mutable chunk::WorkspacePool pool;
   mutable VerifiedChunks verified;
   mutable BlockCache blocks;
+
+  // How any chunk is decoded; what the frame says of its chunks is still to be added.
+  chunk::DecodeContext MakeDecodeContext() const {
+    return {.registry = registry,
+            .executor = executor,
+            .pool = &pool,
+            .max_memory = limits.max_decode_memory,
+            .blockshape = {}};
+  }
 
   // A number for State::checkpoint_id.
   uint64_t NewCheckpointId() const { return ++checkpoint_ids_; }

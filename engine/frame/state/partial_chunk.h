@@ -7,21 +7,14 @@
 
 #include "cairn/types.h"
 #include "engine/base/growing.h"
-#include "engine/frame/index/index_entry.h"
+#include "engine/format/index_entry.h"
 
 namespace cairn::frame {
 
-// A stored chunk, no longer in the index, with which a partial chunk begins.
-struct StoredPrefix {
-  IndexEntry entry;
-  int64_t nbytes = 0;
-  int64_t stored = 0;
-};
-
-// Cheap to copy; not thread-safe for appends. Only frames of fixed chunks have one.
+// Cheap to copy. Only frames of fixed chunks have one.
 struct PartialChunk {
-  std::optional<StoredPrefix> head;
-  SharedAppendVector<std::byte> items;  // after the head's
+  std::optional<format::IndexedChunk> head;  // no longer in the index
+  SharedAppendVector<std::byte> items;       // after the head's
 
   int64_t nbytes() const {
     return (head.has_value() ? head->nbytes : 0) + static_cast<int64_t>(items.size());

@@ -84,8 +84,8 @@ absl::StatusOr<StoredChunk> SparseChunkSource::Copy(int64_t entry) const {
   return StoredChunk{header, Chunk(*bytes, bytes)};
 }
 
-absl::StatusOr<chunk::Header> SparseChunkSource::ReadHeader(
-    int64_t entry, chunk::ScratchBuffer& /*scratch*/) const {
+absl::StatusOr<chunk::Header> SparseChunkSource::ReadHeader(int64_t entry,
+                                                            ScratchBuffer& /*scratch*/) const {
   if (use_mmap_) {  // it stays for who reads the chunk next
     CAIRN_ASSIGN_OR_RETURN(const StoredChunk chunk, Map(entry));
     return chunk.header;
@@ -95,13 +95,13 @@ absl::StatusOr<chunk::Header> SparseChunkSource::ReadHeader(
 }
 
 absl::StatusOr<StoredChunk> SparseChunkSource::Read(int64_t entry, ReadMode mode,
-                                                    chunk::ScratchBuffer& /*scratch*/) const {
+                                                    ScratchBuffer& /*scratch*/) const {
   return mode == ReadMode::kCopied ? Copy(entry) : Pin(entry);
 }
 
 absl::StatusOr<StoredChunk> SparseChunkSource::ReadWithHeader(const chunk::Header& /*header*/,
                                                               int64_t entry,
-                                                              chunk::ScratchBuffer& scratch) const {
+                                                              ScratchBuffer& scratch) const {
   return Read(entry, ReadMode::kMapped, scratch);
 }
 

@@ -23,12 +23,11 @@ class SparseChunkSource final : public ChunkSource {
 
   absl::StatusOr<ChunkLocation> Locate(int64_t entry) const override;
   std::string Describe(int64_t entry) const override;
-  absl::StatusOr<chunk::Header> ReadHeader(int64_t entry,
-                                           chunk::ScratchBuffer& scratch) const override;
+  absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
-                                   chunk::ScratchBuffer& scratch) const override;
+                                   ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> ReadWithHeader(const chunk::Header& header, int64_t entry,
-                                             chunk::ScratchBuffer& scratch) const override;
+                                             ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Pin(int64_t entry) const override;
 
  private:

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/frame/index/index_entry.h"
+#include "engine/format/index_entry.h"
 
 namespace cairn::frame {
 
@@ -22,8 +22,8 @@ class VerifiedChunks {
   VerifiedChunks(const VerifiedChunks&) = delete;
   VerifiedChunks& operator=(const VerifiedChunks&) = delete;
 
-  bool Has(uint64_t checkpoint_id, const IndexEntry& entry) const;
-  void Add(uint64_t checkpoint_id, const IndexEntry& entry);
+  bool Has(uint64_t checkpoint_id, const format::IndexEntry& entry) const;
+  void Add(uint64_t checkpoint_id, const format::IndexEntry& entry);
 
  private:
   static constexpr size_t kSlots = 8192;

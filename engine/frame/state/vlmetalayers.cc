@@ -30,11 +30,8 @@ absl::Status CheckSizes(const FrameContext& env, const chunk::Decoder& decoder, 
 
 // The value; of one without blocks the first item is enough where not `all` is wanted.
 absl::StatusOr<std::vector<std::byte>> Decode(const FrameContext& env, Bytes stored, bool all) {
-  chunk::DecodeContext context;
-  context.registry = env.registry;
-  context.pool = &env.pool;
   chunk::Decoder decoder;
-  CAIRN_RETURN_IF_ERROR(decoder.Open(stored, context));
+  CAIRN_RETURN_IF_ERROR(decoder.Open(stored, env.MakeDecodeContext()));
   CAIRN_RETURN_IF_ERROR(CheckSizes(env, decoder, stored));
   int32_t size = decoder.nbytes();
   if (!all && decoder.nblocks() == 0) size = std::min<int32_t>(size, decoder.header().typesize);
@@ -46,7 +43,7 @@ absl::StatusOr<std::vector<std::byte>> Decode(const FrameContext& env, Bytes sto
 absl::StatusOr<std::vector<std::byte>> Decode(const FrameContext& env, const VlMetalayer& layer,
                                               bool all) {
   absl::StatusOr<std::vector<std::byte>> content = Decode(env, layer.chunk.bytes(), all);
-  if (!content.ok()) return At(DescribeVlLayer(layer), content.status());
+  if (!content.ok()) return Annotate(DescribeVlLayer(layer), content.status());
   return content;
 }
 

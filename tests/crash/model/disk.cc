@@ -79,8 +79,8 @@ void Disk::Sync(bool all) {
     before_shrink_ = durable_;
   }
   durable_.resize(cache_.size());
-  // Whole pages are written, as the cache has them: what was lost to a sync that failed stays lost
-  // in the others.
+  // Complete pages are written, as the cache has them: what was lost to a sync that failed stays
+  // lost in the others.
   for (const Operation& operation : pending_) {
     size_t begin = operation.offset / kPageSize * kPageSize;
     size_t end = operation.offset + operation.data.size();

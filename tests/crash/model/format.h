@@ -1,5 +1,5 @@
 // The bytes of the modelled file: a checkpoint (header, chunks, index, trailer), then the journal:
-// chunks, batch record, receipt, and so on.
+// chunks, commit record, receipt, and so on.
 #ifndef CAIRN_TESTS_CRASH_MODEL_FORMAT_H_
 #define CAIRN_TESTS_CRASH_MODEL_FORMAT_H_
 
@@ -70,7 +70,7 @@ struct FoundRecord {
   uint64_t hash = 0;
 };
 
-// Null where the bytes are no intact record or receipt. `bound`: the base tells the position.
+// Null where the bytes are no intact record or receipt. `bound`: the base gives the position.
 std::optional<FoundRecord> FindRecord(const Bytes& file, size_t position, bool bound);
 std::optional<Receipt> FindReceipt(const Bytes& file, size_t position, bool bound);
 
@@ -98,7 +98,7 @@ struct HeaderFormat {
   bool changes_whole = false;  // metadata lies past the first sector, too
 };
 
-// `nonce` tells two checkpoints apart.
+// `nonce` distinguishes two checkpoints.
 CheckpointBytes EncodeCheckpoint(const State& state, uint64_t generation, uint64_t position,
                                  const HeaderFormat& format, uint64_t nonce);
 // Null, and `why`, when the file does not open.

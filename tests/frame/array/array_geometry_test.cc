@@ -100,18 +100,18 @@ TEST(ArrayGeometryTest, StopsAtTheFirstError) {
 
 TEST(ArrayGeometryTest, TakesAnArrayWithoutDimensionsForOneItem) {
   const auto geometry = ArrayGeometry::Make({.shape = {}, .chunkshape = {}, .blockshape = {}}, 4);
-  ASSERT_TRUE(geometry.ok()) << geometry.status();
+  ASSERT_TRUE(IsOk(geometry));
   EXPECT_EQ(geometry->nchunks(), 1);
   EXPECT_EQ(geometry->chunksize(), 4);
   const auto box = geometry->MakeBox({}, {});
-  ASSERT_TRUE(box.ok()) << box.status();
+  ASSERT_TRUE(IsOk(box));
   EXPECT_EQ(RunsOf(*geometry, *box), (Numbers{0, 0, 4}));
 }
 
 TEST(ArrayGeometryTest, ChecksBoxes) {
   const ArrayGeometry geometry = Example();
   const auto make = [&](Numbers start, Numbers shape) { return geometry.MakeBox(start, shape); };
-  EXPECT_TRUE(make({5, 7}, {0, 0}).ok());
+  EXPECT_TRUE(IsOk(make({5, 7}, {0, 0})));
   EXPECT_TRUE(Fails(make({0}, {1, 1}), absl::StatusCode::kInvalidArgument, "start of 1"));
   EXPECT_TRUE(Fails(make({0, 0}, {1, 1, 1}), absl::StatusCode::kInvalidArgument, "shape of 3"));
   for (const auto& [start, n] : {std::pair<int64_t, int64_t>{-1, 1},
@@ -142,7 +142,7 @@ TEST(ArrayGeometryTest, RefusesShapesThatNoFrameCanHave) {
   EXPECT_TRUE(refuses({{kMax, 2}, {1, 1}, {1, 1}}, 1, "over 2^63"));
   EXPECT_TRUE(refuses({{kMax}, {1}, {1}}, 2, "over 2^63"));
   EXPECT_TRUE(refuses({{kMax}, {1 << 20}, {1 << 20}}, 1, "over 2^63")) << "padded";
-  EXPECT_TRUE(ArrayGeometry::Make({{kMax}, {1}, {1}}, 1).ok());
+  EXPECT_TRUE(IsOk(ArrayGeometry::Make({{kMax}, {1}, {1}}, 1)));
   const std::vector<int64_t> nine(9, 1);
   const std::vector<int32_t> nine32(9, 1);
   EXPECT_TRUE(Fails(ArrayGeometry::Make({nine, nine32, nine32}, 1),
@@ -153,10 +153,10 @@ TEST(ArrayGeometryTest, AcceptsDimensionsWithoutItems) {
   for (const ArrayInfo& array : {ArrayInfo{{0, 7}, {3, 5}, {2, 3}},
                                  ArrayInfo{{7, 0}, {3, 0}, {2, 0}}, ArrayInfo{{0}, {0}, {3}}}) {
     const auto geometry = ArrayGeometry::Make(array, 4);
-    ASSERT_TRUE(geometry.ok()) << geometry.status();
+    ASSERT_TRUE(IsOk(geometry));
     EXPECT_EQ(geometry->nchunks(), 0);
     const auto box = geometry->MakeBox(Numbers(array.shape.size(), 0), array.shape);
-    ASSERT_TRUE(box.ok()) << box.status();
+    ASSERT_TRUE(IsOk(box));
     EXPECT_EQ(geometry->NbytesOf(*box), 0);
     EXPECT_EQ(ChunksOf(*geometry, *box), Numbers{});
   }

@@ -109,7 +109,7 @@ TEST(ArrayResizeTest, FindsEachChunkOfWhichMoreOrLessIsSeen) {
     }
     const ArrayGeometry from = Of(before, chunkshape);
     const ArrayGeometry to = Of(after, chunkshape);
-    // By the items that each chunk shows before and behind.
+    // By the items that each chunk shows before and after.
     Numbers expected;
     for (int64_t n = 0; n < from.nchunks(); ++n) {
       int64_t rest = n;

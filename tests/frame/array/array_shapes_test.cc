@@ -1,4 +1,4 @@
-// How arrays are cut where nobody says it.
+// How arrays are cut where no shapes are given.
 #include "engine/frame/array/array_shapes.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "engine/chunk/blocksize.h"
 #include "engine/frame/array/array_geometry.h"
 #include "tests/support/array_model.h"
+#include "tests/support/status.h"
 
 namespace cairn::frame {
 namespace {
@@ -91,7 +92,7 @@ TEST(ArrayShapesTest, AnyShapeFitsChunksAndBlocksOfTheSizeThatIsWanted) {
     SCOPED_TRACE(testing::PrintToString(array) + " of " + std::to_string(typesize) +
                  " in chunks of " + std::to_string(chunksize));
     const auto geometry = ArrayGeometry::Make(array, typesize);
-    ASSERT_TRUE(geometry.ok()) << geometry.status();
+    ASSERT_TRUE(IsOk(geometry));
     int64_t items = 1;
     for (size_t d = 0; d < ndim; ++d) {
       ASSERT_GE(array.chunkshape[d], 1);
@@ -101,7 +102,7 @@ TEST(ArrayShapesTest, AnyShapeFitsChunksAndBlocksOfTheSizeThatIsWanted) {
     }
     const int64_t most = std::max(chunksize / typesize, 1);
     ASSERT_LE(items, most);
-    // Rounding to whole items loses at most half in each dimension, and mostly far less.
+    // Rounding to complete items loses at most half in each dimension, and mostly far less.
     ASSERT_GE(items << ndim, std::min(most, nitems));
     ASSERT_LE(geometry->blocksize(),
               std::max(chunk::ChooseBlockSize(Of(typesize), static_cast<int32_t>(items) * typesize),

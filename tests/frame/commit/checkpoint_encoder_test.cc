@@ -10,8 +10,8 @@
 #include "engine/base/bytes.h"
 #include "engine/chunk/workspace.h"
 #include "engine/frame/open/frame_core.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -20,9 +20,10 @@ namespace {
 
 constexpr int64_t kPage = 2048;  // entries of one page of the index
 
-class CheckpointTest : public testing::Test {
+class CheckpointEncoderTest : public testing::Test {
  protected:
-  CheckpointTest() : frame_(NewInMemory(Cut(8, kSmallChunk))), writer_(*frame_.OpenWriter()) {
+  CheckpointEncoderTest()
+      : frame_(NewInMemory(Cut(8, kSmallChunk))), writer_(*frame_.OpenWriter()) {
     Append(2 * kPage + 5);
     EXPECT_TRUE(IsOk(writer_.Checkpoint()));
   }
@@ -31,7 +32,7 @@ class CheckpointTest : public testing::Test {
     ASSERT_TRUE(IsOk(writer_.Append(items)));
     AddTo(content_, items);
   }
-  // Checkpoints, and looks at the frame as whoever opens it does.
+  // Checkpoints, and looks at the frame as a reader that opens it.
   void ExpectHoldsOpened() {
     ASSERT_TRUE(IsOk(writer_.Checkpoint()));
     const absl::StatusOr<Buffer> cframe = frame_.ToBuffer();
@@ -49,7 +50,7 @@ class CheckpointTest : public testing::Test {
   Buffer content_;
 };
 
-TEST_F(CheckpointTest, HoldsAllChunksWhenMoreWereAppended) {
+TEST_F(CheckpointEncoderTest, HoldsAllChunksWhenMoreWereAppended) {
   for (const int64_t count : {1, 3, 2 * static_cast<int>(kPage), 2037}) {
     SCOPED_TRACE(count);
     Append(count);
@@ -57,7 +58,7 @@ TEST_F(CheckpointTest, HoldsAllChunksWhenMoreWereAppended) {
   }
 }
 
-TEST_F(CheckpointTest, HoldsWhatChangedInAnyPage) {
+TEST_F(CheckpointEncoderTest, HoldsWhatChangedInAnyPage) {
   for (const int64_t nchunk : {2 * kPage + 4, 2 * kPage, 2 * kPage - 1, kPage, int64_t{0}}) {
     SCOPED_TRACE(nchunk);
     const Buffer items = MakeNoise(kSmallChunk, ++seed_);
@@ -67,8 +68,8 @@ TEST_F(CheckpointTest, HoldsWhatChangedInAnyPage) {
   }
 }
 
-TEST_F(CheckpointTest, HoldsWhatDeletesLeave) {
-  // From the end of the last page, of whole pages, and from the front.
+TEST_F(CheckpointEncoderTest, HoldsWhatDeletesLeave) {
+  // From the end of the last page, of complete pages, and from the front.
   for (const auto& [first, count] :
        {std::pair(2 * kPage + 2, int64_t{3}), std::pair(kPage, kPage + 2),
         std::pair(kPage - 1, int64_t{1}), std::pair(int64_t{0}, int64_t{1})}) {
@@ -80,7 +81,7 @@ TEST_F(CheckpointTest, HoldsWhatDeletesLeave) {
   }
 }
 
-TEST_F(CheckpointTest, HoldsSpecialChunksBehindStoredOnes) {
+TEST_F(CheckpointEncoderTest, HoldsSpecialChunksAfterStoredOnes) {
   ASSERT_TRUE(IsOk(writer_.AppendSpecial(SpecialValue::kZeros, 3 * kPage * kSmallChunk / 8, {})));
   content_.resize(content_.size() + static_cast<size_t>(3 * kPage * kSmallChunk));
   ExpectHoldsOpened();
@@ -88,12 +89,12 @@ TEST_F(CheckpointTest, HoldsSpecialChunksBehindStoredOnes) {
   ExpectHoldsOpened();
 }
 
-// C-Blosc2 takes them for offsets, so that one more chunk would have to fit behind.
-TEST(SparseCheckpointTest, HasNoRoomBehindTheLargestNumberThereIs) {
+// C-Blosc2 takes them for offsets, so that one more chunk would have to fit after them.
+TEST(SparseCheckpointTest, RefusesTheLargestNumberThereIs) {
   const TempDir dir;
   CreateOptions options = Cut(8, kSmallChunk);
   options.layout = Layout::kSparse;
-  ASSERT_EQ(WriteFrame(dir.Path("f"), options, MakeNoise(kSmallChunk)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(dir.Path("f"), options, MakeNoise(kSmallChunk))));
   const auto core = frame::FrameCore::Open(dir.Path("f"), {});
   ASSERT_TRUE(IsOk(core));
   frame::StagedState draft(*(*core)->newest());

@@ -5,7 +5,6 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -13,22 +12,25 @@
 #include "cairn/recover.h"
 #include "engine/base/bytes.h"
 #include "engine/storage/lock_file.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
 namespace {
 
-class FrameLockTest : public testing::Test {
+class WriterLockTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(100, 1)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(100, 1))));
   }
   Frame Open() const {
     auto frame = Frame::Open(path_);
-    EXPECT_EQ(frame.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
   // The code of OpenWriter through another Frame.
@@ -45,16 +47,16 @@ class FrameLockTest : public testing::Test {
   const std::string path_ = dir_.Path("f");
 };
 
-TEST_F(FrameLockTest, ASecondWriterIsRefusedHereAndInAnotherProcess) {
+TEST_F(WriterLockTest, SecondWriterIsRefusedHereAndInAnotherProcess) {
   Frame frame = Open();
   const auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   EXPECT_TRUE(absl::IsUnavailable(frame.OpenWriter().status()));
   EXPECT_EQ(TryHere(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(TryInChild(), absl::StatusCode::kUnavailable);
 }
 
-TEST_F(FrameLockTest, AWriterWaitsAsLongAsItIsToldAndStartsFromTheNewestState) {
+TEST_F(WriterLockTest, WriterWaitsAsLongAsAskedAndStartsFromTheNewestState) {
   Frame frame = Open();
   std::optional<Writer> first = *frame.OpenWriter();
   const WriterOptions patient = {.wait = std::chrono::seconds(60)};
@@ -62,16 +64,16 @@ TEST_F(FrameLockTest, AWriterWaitsAsLongAsItIsToldAndStartsFromTheNewestState) {
       absl::IsUnavailable(Open().OpenWriter({.wait = std::chrono::milliseconds(20)}).status()));
   std::thread closer([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    EXPECT_EQ(first->Append(Noise(10, 2)), absl::OkStatus());
-    EXPECT_EQ(first->Close(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(first->Append(MakeNoise(10, 2))));
+    EXPECT_TRUE(IsOk(first->Close()));
   });
   auto second = Open().OpenWriter(patient);
   closer.join();
-  ASSERT_EQ(second.status(), absl::OkStatus());
-  EXPECT_EQ(second->snapshot()->info().nbytes, 110);
+  ASSERT_TRUE(IsOk(second));
+  EXPECT_EQ(second->StagedSnapshot()->info().nbytes, 110);
 }
 
-TEST_F(FrameLockTest, AWriterThatWaitsForEverDoes) {
+TEST_F(WriterLockTest, WriterThatWaitsForEverDoes) {
   std::optional<Writer> first = *Open().OpenWriter();
   std::thread closer([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -79,10 +81,10 @@ TEST_F(FrameLockTest, AWriterThatWaitsForEverDoes) {
   });
   const auto second = Open().OpenWriter({.wait = std::chrono::milliseconds::max()});
   closer.join();
-  EXPECT_EQ(second.status(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(second));
 }
 
-TEST_F(FrameLockTest, ALockFileThatLeadsElsewhereIsLeftAlone) {
+TEST_F(WriterLockTest, LockFileThatLeadsElsewhereIsLeftAlone) {
   const std::string victim = dir_.Path("victim");
   PutFileBytes(victim, AsBytes("somebody else's text"));
   std::filesystem::create_symlink(victim, path_ + ".b2lock");
@@ -92,7 +94,7 @@ TEST_F(FrameLockTest, ALockFileThatLeadsElsewhereIsLeftAlone) {
   EXPECT_EQ(FileBytes(victim), ToVector(AsBytes("somebody else's text")));
 }
 
-TEST_F(FrameLockTest, AWriterOfANewFrameHoldsTheLockFileToo) {
+TEST_F(WriterLockTest, WriterOfANewFrameHoldsTheLockFileToo) {
   const std::string path = dir_.Path("g");
   PutFileBytes(path + ".b2lock", {});
   const auto is_held = [&] {
@@ -101,9 +103,9 @@ TEST_F(FrameLockTest, AWriterOfANewFrameHoldsTheLockFileToo) {
   };
   std::optional<Writer> writer = *Frame::Build(path, PlainCopies(64));
   EXPECT_FALSE(is_held());
-  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_TRUE(is_held());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_FALSE(is_held());
 }
 
@@ -120,7 +122,7 @@ class OthersFile final : public UnsyncedFileSystem {
   const std::string path_;
 };
 
-TEST_F(FrameLockTest, AFrameOfAnotherUserIsNotReplacedWhileItIsWritten) {
+TEST_F(WriterLockTest, FrameOfAnotherUserIsNotReplacedWhileItIsWritten) {
   OthersFile files(path_);
   CreateOptions options = PlainCopies(64);
   options.overwrite = true;
@@ -128,7 +130,7 @@ TEST_F(FrameLockTest, AFrameOfAnotherUserIsNotReplacedWhileItIsWritten) {
   std::optional<Writer> writer = *Open().OpenWriter();
   EXPECT_TRUE(absl::IsUnavailable(Frame::Build(path_, options)->Close()));
   writer.reset();
-  EXPECT_EQ(Frame::Build(path_, options)->Close(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(Frame::Build(path_, options)->Close()));
 }
 
 // Puts another file in the place of one as soon as that is opened for reading.
@@ -147,21 +149,21 @@ class RotatingFiles final : public UnsyncedFileSystem {
   std::string next_;
 };
 
-TEST_F(FrameLockTest, AFrameThatIsReplacedBehindItsLockIsNotWritten) {
+TEST_F(WriterLockTest, FrameThatIsReplacedDespiteItsLockIsNotWritten) {
   const std::string next = dir_.Path("next");
-  ASSERT_EQ(WriteFrame(next, PlainCopies(64), Noise(20, 7)), absl::OkStatus());
-  const std::vector<std::byte> before = FileBytes(path_);
+  ASSERT_TRUE(IsOk(WriteFrame(next, PlainCopies(64), MakeNoise(20, 7))));
+  const Buffer before = FileBytes(path_);
   RotatingFiles files;
   auto frame = Frame::Open(path_, {.file_system = &files});
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   files.RotateTo(next);
   EXPECT_TRUE(absl::IsFailedPrecondition(frame->OpenWriter().status()));
   EXPECT_EQ(FileBytes(path_ + ".1"), before);
 }
 
-TEST_F(FrameLockTest, AFrameWithAnotherBehindItIsNotWritten) {
-  std::vector<std::byte> both = FileBytes(path_);
-  const std::vector<std::byte> one = both;
+TEST_F(WriterLockTest, FrameThatAnotherFollowsIsNotWritten) {
+  Buffer both = FileBytes(path_);
+  const Buffer one = both;
   both.insert(both.end(), one.begin(), one.end());
   PutFileBytes(path_, both);
   EXPECT_TRUE(absl::IsFailedPrecondition(Open().OpenWriter().status()));
@@ -169,155 +171,155 @@ TEST_F(FrameLockTest, AFrameWithAnotherBehindItIsNotWritten) {
   EXPECT_EQ(FileBytes(path_), both);
 }
 
-TEST_F(FrameLockTest, ALinkToAFrameMayHaveALinkToItsLockFile) {
+TEST_F(WriterLockTest, LinkToAFrameMayHaveALinkToItsLockFile) {
   const std::string link = dir_.Path("link");
   std::filesystem::create_symlink(path_, link);
   std::filesystem::create_symlink(path_ + ".b2lock", link + ".b2lock");
   PutFileBytes(path_ + ".b2lock", {});
-  EXPECT_EQ(Frame::Open(link)->OpenWriter().status(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(Frame::Open(link)->OpenWriter()));
   EXPECT_EQ(FileBytes(path_ + ".b2lock").size(), 16u);
 }
 
-TEST_F(FrameLockTest, ABuiltFrameIsHeldFromItsFirstMomentOn) {
+TEST_F(WriterLockTest, BuiltFrameIsHeldFromItsFirstMomentOn) {
   const std::string path = dir_.Path("g");
   auto writer = Frame::Build(path, PlainCopies(64));
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_TRUE(absl::IsUnavailable(Frame::Open(path)->OpenWriter().status()));
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_EQ(Frame::Open(path)->OpenWriter().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_TRUE(IsOk(Frame::Open(path)->OpenWriter()));
 }
 
-TEST_F(FrameLockTest, AnEmptyFrameStaysHeldWhenACommitReplacesTheFile) {
+TEST_F(WriterLockTest, EmptyFrameStaysHeldWhenACommitReplacesTheFile) {
   const std::string path = dir_.Path("g");
   auto frame = Frame::Create(path, PlainCopies(64));
   auto writer = frame->OpenWriter();
-  ASSERT_EQ(writer->SetVlmeta("note", AsBytes("text")), absl::OkStatus());
-  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes("text"))));
+  ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_TRUE(absl::IsUnavailable(Frame::Open(path)->OpenWriter().status()));
 }
 
-TEST_F(FrameLockTest, CloseFreesTheFrame) {
+TEST_F(WriterLockTest, CloseFreesTheFrame) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(TryHere(), absl::StatusCode::kOk);
   EXPECT_EQ(TryInChild(), absl::StatusCode::kOk);
 }
 
-TEST_F(FrameLockTest, TheEndOfTheWriterFreesTheFrame) {
+TEST_F(WriterLockTest, EndOfTheWriterFreesTheFrame) {
   Frame frame = Open();
   {
     auto writer = frame.OpenWriter();
-    ASSERT_EQ(writer->Append(Noise(10, 2)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(10, 2))));
   }
   EXPECT_EQ(TryHere(), absl::StatusCode::kOk);
   EXPECT_EQ(TryInChild(), absl::StatusCode::kOk);
-  EXPECT_EQ(DataOf(Open().snapshot()).value(), Noise(100, 1));
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), MakeNoise(100, 1));
 }
 
-TEST_F(FrameLockTest, AFileOfAnyLengthIsHeldByNoReader) {
+TEST_F(WriterLockTest, FileOfAnyLengthIsHeldByNoReader) {
   const Frame reader = Open();
   const Snapshot snapshot = reader.snapshot();
   EXPECT_EQ(TryInChild(), absl::StatusCode::kOk);
 }
 
-TEST_F(FrameLockTest, AnOlderHandleWritesOnFromTheNewestState) {
+TEST_F(WriterLockTest, OlderHandleWritesOnFromTheNewestState) {
   Frame old = Open();
-  const std::vector<std::byte> all = Noise(400, 1);
-  ASSERT_EQ(AppendTo(path_, Bytes(all).subspan(100, 200)), absl::OkStatus());
+  const Buffer all = MakeNoise(400, 1);
+  ASSERT_TRUE(IsOk(AppendTo(path_, Bytes(all).subspan(100, 200))));
   EXPECT_EQ(old.snapshot().info().nbytes, 100);
   auto writer = old.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Bytes(all).subspan(300)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(Bytes(all).subspan(300))));
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(DataOf(Open().snapshot()).value(), all);
   EXPECT_EQ(old.snapshot().info().nbytes, 400);
   EXPECT_TRUE(Open().snapshot().Verify()->ok());
 }
 
-TEST_F(FrameLockTest, AnOlderHandleSeesWhatAnotherProcessWrote) {
+TEST_F(WriterLockTest, OlderHandleSeesWhatAnotherProcessWrote) {
   Frame old = Open();
-  const std::vector<std::byte> all = Noise(400, 1);
+  const Buffer all = MakeNoise(400, 1);
   EXPECT_EQ(
       ResultOfChild([&] { return AppendTo(path_, Bytes(all).subspan(100, 200)).ok() ? 0 : 1; }), 0);
   auto writer = old.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Bytes(all).subspan(300)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(Bytes(all).subspan(300))));
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(DataOf(Open().snapshot()).value(), all);
 }
 
 // Another Blosc2 may change a value without changing the size of the file.
-TEST_F(FrameLockTest, AnOlderHandleSeesAForeignEditOfTheSameSize) {
+TEST_F(WriterLockTest, OlderHandleSeesAForeignEditOfTheSameSize) {
   CreateOptions options = PlainCopies(64);
   options.overwrite = true;
   options.metalayers = {{.name = "m", .content = ToVector(AsBytes("before"))}};
-  ASSERT_EQ(WriteFrame(path_, options, Noise(100, 1)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(100, 1))));
   Frame old = Open();
-  std::vector<std::byte> file = FileBytes(path_);
+  Buffer file = FileBytes(path_);
   const size_t at = AsText(file).find("before");
   CopyBytes(AsBytes("behind"), MutableBytes(file).subspan(at));
   PutFileBytes(path_, file);
   auto writer = old.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  EXPECT_EQ(AsText(writer->snapshot()->GetMetalayer("m").value()), "behind");
-  ASSERT_EQ(writer->Append(Noise(10, 2)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  EXPECT_EQ(AsText(writer->StagedSnapshot()->GetMetalayer("m").value()), "behind");
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(10, 2))));
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(AsText(Open().snapshot().GetMetalayer("m").value()), "behind");
   EXPECT_TRUE(Open().snapshot().info().sealed);
 }
 
-TEST_F(FrameLockTest, AHeldFrameIsNotReplaced) {
+TEST_F(WriterLockTest, HeldFrameIsNotReplaced) {
   Frame frame = Open();
   std::optional<Writer> writer = *frame.OpenWriter();
   CreateOptions options = PlainCopies(32);
   options.overwrite = true;
   EXPECT_TRUE(absl::IsUnavailable(Frame::Create(path_, options).status()));
-  ASSERT_EQ(writer->Append(Noise(50, 3)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_EQ(Frame::Create(path_, options).status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(50, 3))));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_TRUE(IsOk(Frame::Create(path_, options)));
 }
 
-TEST_F(FrameLockTest, ACommitToAFileThatLostItsNameFails) {
+TEST_F(WriterLockTest, CommitToAFileThatLostItsNameFails) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(50, 3)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(50, 3))));
   std::filesystem::rename(path_, path_ + ".moved");
   EXPECT_EQ(writer->Commit().status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(FrameLockTest, AStagedSnapshotKeepsOtherWritersOut) {
+TEST_F(WriterLockTest, StagedSnapshotKeepsOtherWritersOut) {
   Frame frame = Open();
   std::optional<Snapshot> staged;
   {
     auto writer = frame.OpenWriter();
-    ASSERT_EQ(writer.status(), absl::OkStatus());
-    ASSERT_EQ(writer->Append(Noise(500, 3)), absl::OkStatus());
-    staged = writer->snapshot().value();
+    ASSERT_TRUE(IsOk(writer));
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(500, 3))));
+    staged = writer->StagedSnapshot().value();
   }
   EXPECT_TRUE(absl::IsUnavailable(frame.OpenWriter().status()));
-  std::vector<std::byte> items(500);
-  ASSERT_EQ(staged->ReadBytes(100, items), absl::OkStatus());
-  EXPECT_EQ(items, Noise(500, 3));
+  Buffer items(500);
+  ASSERT_TRUE(IsOk(staged->ReadBytes(100, items)));
+  EXPECT_EQ(items, MakeNoise(500, 3));
   staged.reset();
-  EXPECT_EQ(frame.OpenWriter().status(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(frame.OpenWriter()));
 }
 
-TEST_F(FrameLockTest, AWriterOpenedAfterTheFileWasReplacedWorksOnTheNewOne) {
+TEST_F(WriterLockTest, WriterOpenedAfterTheFileWasReplacedWorksOnTheNewOne) {
   Frame old = Open();
   const Snapshot before = old.snapshot();
   CreateOptions options = PlainCopies(32);
   options.overwrite = true;
-  ASSERT_EQ(Frame::Create(path_, options).status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(Frame::Create(path_, options)));
   auto writer = old.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(50, 3)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_EQ(DataOf(Open().snapshot()).value(), Noise(50, 3));
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(50, 3))));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), MakeNoise(50, 3));
   EXPECT_EQ(Open().snapshot().info().chunksize, 32);
-  EXPECT_EQ(DataOf(before).value(), Noise(100, 1));
+  EXPECT_EQ(DataOf(before).value(), MakeNoise(100, 1));
 }
 
 }  // namespace

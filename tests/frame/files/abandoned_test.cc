@@ -11,9 +11,12 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/child_process.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
@@ -35,25 +38,24 @@ CreateOptions SmallChunksIn(Layout layout, bool overwrite = false) {
 class AbandonedTest : public testing::TestWithParam<Layout> {
  protected:
   void Make() {
-    ASSERT_EQ(WriteFrame(path_, SmallChunksIn(GetParam()), Noise(200, 1)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_, SmallChunksIn(GetParam()), MakeNoise(200, 1))));
   }
   // A process that dies while it makes a frame.
   void BuildAndDie(Layout layout) {
     ASSERT_EQ(ResultOfChild([&] {
                 auto* const writer =
                     new absl::StatusOr<Writer>(Frame::Build(path_, SmallChunksIn(layout, true)));
-                return (*writer)->Append(Noise(300, 2)).ok() ? 0 : 1;
+                return (*writer)->Append(MakeNoise(300, 2)).ok() ? 0 : 1;
               }),
               0);
   }
   void OpenWriter() {
     auto frame = Frame::Open(path_);
-    ASSERT_EQ(frame.status(), absl::OkStatus());
-    EXPECT_EQ(frame->OpenWriter().status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(frame));
+    EXPECT_TRUE(IsOk(frame->OpenWriter()));
   }
   void MakeSwapped() {
-    ASSERT_EQ(WriteFrame(path_ + kDigits, SmallChunksIn(GetParam()), Noise(99, 1)),
-              absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_ + kDigits, SmallChunksIn(GetParam()), MakeNoise(99, 1))));
   }
   Names All() const { return NamesIn(dir_.path()); }
 
@@ -61,7 +63,7 @@ class AbandonedTest : public testing::TestWithParam<Layout> {
   const std::string path_ = dir_.Path("f");
 };
 
-TEST_P(AbandonedTest, TheNextWriterRemovesIt) {
+TEST_P(AbandonedTest, NextWriterRemovesIt) {
   Make();
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
     BuildAndDie(layout);
@@ -71,7 +73,7 @@ TEST_P(AbandonedTest, TheNextWriterRemovesIt) {
   }
 }
 
-TEST_P(AbandonedTest, TheNextBuildRemovesIt) {
+TEST_P(AbandonedTest, NextBuildRemovesIt) {
   BuildAndDie(GetParam());
   ASSERT_EQ(All().size(), 1u);
   Make();
@@ -81,20 +83,20 @@ TEST_P(AbandonedTest, TheNextBuildRemovesIt) {
 TEST_P(AbandonedTest, CompactRemovesIt) {
   Make();
   BuildAndDie(GetParam());
-  ASSERT_EQ(Frame::Open(path_)->Compact().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(Frame::Open(path_)->Compact()));
   EXPECT_EQ(All(), Names{"f"});
 }
 
-TEST_P(AbandonedTest, AWriterThroughALinkRemovesItBesideTheFrame) {
+TEST_P(AbandonedTest, WriterThroughALinkRemovesItBesideTheFrame) {
   Make();
   BuildAndDie(GetParam());
   fs::create_directory(dir_.Path("d"));
   fs::create_symlink(path_, dir_.Path("d/link"));
-  ASSERT_EQ(AppendTo(dir_.Path("d/link"), Noise(10, 3)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(AppendTo(dir_.Path("d/link"), MakeNoise(10, 3))));
   EXPECT_EQ(All(), (Names{"d", "f"}));
 }
 
-TEST_P(AbandonedTest, AnOldFrameThatWasSwappedGoesToo) {
+TEST_P(AbandonedTest, OldFrameThatWasSwappedGoesToo) {
   Make();
   MakeSwapped();
   OpenWriter();
@@ -105,14 +107,14 @@ TEST_P(AbandonedTest, WhatALivingWriterMakesStays) {
   Make();
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
     auto writer = Frame::Build(path_, SmallChunksIn(layout, true));
-    ASSERT_EQ(writer.status(), absl::OkStatus());
-    ASSERT_EQ(writer->Append(Noise(300, 2)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer));
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(300, 2))));
     // In another process, and in this one.
-    EXPECT_EQ(ResultOfChild([&] { return AppendTo(path_, Noise(10, 3)).ok() ? 0 : 1; }), 0);
+    EXPECT_EQ(ResultOfChild([&] { return AppendTo(path_, MakeNoise(10, 3)).ok() ? 0 : 1; }), 0);
     OpenWriter();
     EXPECT_EQ(All().size(), 2u);
-    ASSERT_EQ(writer->Close(), absl::OkStatus());
-    EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), Noise(300, 2));
+    ASSERT_TRUE(IsOk(writer->Close()));
+    EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), MakeNoise(300, 2));
     EXPECT_EQ(All(), Names{"f"});
   }
 }
@@ -124,7 +126,7 @@ TEST_P(AbandonedTest, OtherNamesStay) {
         "f.0123456789abcdeg.tmp", "f.0123456789abcdef", "f_0123456789abcdef.tmp",
         "g.0123456789abcdef.tmp", "f.tmp", "f.0123456789abcdef.tmp.bak",
         "ff.0123456789abcdef.tmp"}) {
-    PutFileBytes(dir_.Path(name), Noise(10, 1));
+    PutFileBytes(dir_.Path(name), MakeNoise(10, 1));
   }
   const Names before = All();
   OpenWriter();
@@ -137,17 +139,17 @@ TEST_P(AbandonedTest, WhatNoWriterMadeStays) {
   const std::vector<std::function<void()>> others = {
       [&] { ASSERT_EQ(::mkfifo(name.c_str(), 0600), 0); },
       [&] {
-        PutFileBytes(dir_.Path("target"), Noise(10, 1));
+        PutFileBytes(dir_.Path("target"), MakeNoise(10, 1));
         fs::create_symlink("target", name);
       },
       [&] {
-        ASSERT_EQ(WriteFrame(dir_.Path("other"), SmallChunksIn(Layout::kSparse), Noise(99, 1)),
-                  absl::OkStatus());
+        ASSERT_TRUE(
+            IsOk(WriteFrame(dir_.Path("other"), SmallChunksIn(Layout::kSparse), MakeNoise(99, 1))));
         fs::create_symlink("other", name);
       },
       [&] {
         fs::create_directory(name);
-        PutFileBytes(name + "/thesis.txt", Noise(10, 1));
+        PutFileBytes(name + "/thesis.txt", MakeNoise(10, 1));
       },
   };
   for (size_t i = 0; i < others.size(); ++i) {
@@ -157,16 +159,16 @@ TEST_P(AbandonedTest, WhatNoWriterMadeStays) {
     OpenWriter();
     EXPECT_EQ(All(), before);
     if (fs::is_directory(name) && fs::is_symlink(name)) {
-      EXPECT_EQ(DataOf(Frame::Open(dir_.Path("other"))->snapshot()).value(), Noise(99, 1));
+      EXPECT_EQ(DataOf(Frame::Open(dir_.Path("other"))->snapshot()).value(), MakeNoise(99, 1));
     }
     fs::remove_all(name);
   }
 }
 
-TEST_P(AbandonedTest, ADirectoryWithoutItsIndexGoes) {
+TEST_P(AbandonedTest, DirectoryWithoutItsIndexGoes) {
   Make();
   fs::create_directory(path_ + kDigits);
-  PutFileBytes(path_ + kDigits + "/00000000.chunk", Noise(10, 1));
+  PutFileBytes(path_ + kDigits + "/00000000.chunk", MakeNoise(10, 1));
   OpenWriter();
   EXPECT_EQ(All(), Names{"f"});
 }
@@ -196,7 +198,7 @@ class WatchedFiles final : public UnsyncedFileSystem {
 };
 
 // The moment between making and locking, in which it looks like what a dead writer left.
-TEST_P(AbandonedTest, AWriterWhoseFileWasTakenForItMakesAnother) {
+TEST_P(AbandonedTest, WriterWhoseFileWasTakenForItMakesAnother) {
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
     Make();
     WatchedFiles files;
@@ -207,22 +209,22 @@ TEST_P(AbandonedTest, AWriterWhoseFileWasTakenForItMakesAnother) {
     });
     CreateOptions options = SmallChunksIn(layout, true);
     options.file_system = &files;
-    ASSERT_EQ(WriteFrame(path_, options, Noise(300, 2)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(300, 2))));
     EXPECT_EQ(taken, 1);
-    EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), Noise(300, 2));
+    EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), MakeNoise(300, 2));
     EXPECT_EQ(All(), Names{"f"});
     fs::remove_all(path_);
   }
 }
 
-TEST_P(AbandonedTest, AnOldFrameStaysUntilTheNewOneHasItsNameForGood) {
+TEST_P(AbandonedTest, OldFrameStaysUntilTheNewOneHasItsNameForGood) {
   Make();
   MakeSwapped();
   FaultFileSystem files;
   auto frame = Frame::Open(path_, {.file_system = &files});
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   files.StartLog();
-  ASSERT_EQ(frame->OpenWriter().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame->OpenWriter()));
   const std::vector<Operation> log = files.TakeLog();
   const auto remove = std::ranges::find(log, Operation::Kind::kRemove, &Operation::kind);
   ASSERT_NE(remove, log.end());
@@ -231,7 +233,7 @@ TEST_P(AbandonedTest, AnOldFrameStaysUntilTheNewOneHasItsNameForGood) {
 
   MakeSwapped();
   files.Inject({.after = remove - log.begin() - 1});
-  ASSERT_EQ(frame->OpenWriter().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame->OpenWriter()));
   EXPECT_EQ(All().size(), 2u);
 }
 

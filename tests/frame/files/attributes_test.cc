@@ -15,8 +15,11 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/child_process.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -123,37 +126,38 @@ struct Replacement {
 
 void PrintTo(const Replacement& way, std::ostream* out) { *out << way.name; }
 
-class ReplacementTest : public AttributesTest, public testing::WithParamInterface<Replacement> {};
+class ReplacedAttributesTest : public AttributesTest,
+                               public testing::WithParamInterface<Replacement> {};
 
-TEST_P(ReplacementTest, KeepsOwnerGroupPermissionsListAndAttributes) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+TEST_P(ReplacedAttributesTest, KeepsOwnerGroupPermissionsListAndAttributes) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   Mark(path_, 0640);
   SetList(path_);
   if (IsSkipped()) return;
   const Attributes before = AttributesOf(path_);
   const FileIdentity old = *PosixFileSystem()->Identity(path_);
-  ASSERT_EQ(GetParam().run(path_), absl::OkStatus());
+  ASSERT_TRUE(IsOk(GetParam().run(path_)));
   EXPECT_FALSE(*PosixFileSystem()->Identity(path_) == old);
   EXPECT_EQ(AttributesOf(path_), before);
 }
 
-TEST_P(ReplacementTest, TakesNoAccessControlListFromTheDirectory) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+TEST_P(ReplacedAttributesTest, TakesNoAccessControlListFromTheDirectory) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   SetList(dir_.path(), kDefaultList);
   if (IsSkipped()) return;
   ASSERT_EQ(::chmod(path_.c_str(), 0660), 0);
   const Attributes before = AttributesOf(path_);
   ASSERT_EQ(before.list, "none");
-  ASSERT_EQ(GetParam().run(path_), absl::OkStatus());
+  ASSERT_TRUE(IsOk(GetParam().run(path_)));
   EXPECT_EQ(AttributesOf(path_), before);
 }
 
-TEST_P(ReplacementTest, ChangesNothingWhereItCannotKeepTheOwner) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+TEST_P(ReplacedAttributesTest, ChangesNothingWhereItCannotKeepTheOwner) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   Mark(path_, 0666);
   if (IsSkipped()) return;
   const Attributes before = AttributesOf(path_);
-  const std::vector<std::byte> bytes = FileBytes(path_);
+  const Buffer bytes = FileBytes(path_);
   const int result = ResultOfChild([&] {
     if (::setgroups(0, nullptr) != 0 || ::setgid(kGroup) != 0 || ::setuid(kStranger) != 0) return 1;
     const absl::Status status = GetParam().run(path_);
@@ -168,7 +172,7 @@ TEST_P(ReplacementTest, ChangesNothingWhereItCannotKeepTheOwner) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Ways, ReplacementTest,
+    Ways, ReplacedAttributesTest,
     testing::Values(
         Replacement{"Compact",
                     [](const std::string& path) { return Frame::Open(path)->Compact().status(); }},
@@ -179,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(
         Replacement{"Build",
                     [](const std::string& path) {
                       return WriteFrame(path, PlainFrameIn(Layout::kContiguous, true),
-                                        Noise(100, 1));
+                                        MakeNoise(100, 1));
                     }},
         // An empty frame that changes is written to a new file.
         Replacement{"SetVlmeta",
@@ -191,13 +195,13 @@ INSTANTIATE_TEST_SUITE_P(
                     }}),
     [](const auto& info) { return info.param.name; });
 
-TEST_F(AttributesTest, AFrameOnItsWayIsAsOpenAsTheOldOne) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+TEST_F(AttributesTest, FrameOnItsWayIsAsOpenAsTheOldOne) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   Mark(path_, 0640);
   SetList(path_);
   if (IsSkipped()) return;
   const auto writer = Frame::Build(path_, PlainFrameIn(Layout::kContiguous, true));
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   const std::vector<std::string> names = NamesIn(dir_.path());
   ASSERT_EQ(names.size(), 2u);
   for (const std::string& name : names) {
@@ -206,16 +210,16 @@ TEST_F(AttributesTest, AFrameOnItsWayIsAsOpenAsTheOldOne) {
 }
 
 TEST_F(AttributesTest, PermissionsThatChangeMeanwhileAreKept) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   auto writer = Frame::Build(path_, PlainFrameIn(Layout::kContiguous, true));
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   ASSERT_EQ(::chmod(path_.c_str(), 0400), 0);
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(AttributesOf(path_).mode, 0400u);
 }
 
-TEST_F(AttributesTest, ASparseFrameKeepsThemWhenItIsReplaced) {
-  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), Noise(200, 1)), absl::OkStatus());
+TEST_F(AttributesTest, SparseFrameKeepsThemWhenItIsReplaced) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainFrameIn(Layout::kSparse), MakeNoise(200, 1))));
   for (const std::string& file : FilesOfFrame()) Mark(file, 0640);
   Mark(path_, 0750);
   SetList(path_);
@@ -226,12 +230,12 @@ TEST_F(AttributesTest, ASparseFrameKeepsThemWhenItIsReplaced) {
   const Attributes index = AttributesOf(Index());
   {
     auto writer = Frame::Build(path_, PlainFrameIn(Layout::kSparse, true));
-    ASSERT_EQ(writer.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer));
     for (const std::string& name : NamesIn(dir_.path())) {
       EXPECT_EQ(AttributesOf(dir_.Path(name)), directory) << name;
     }
-    ASSERT_EQ(writer->Append(Noise(300, 2)), absl::OkStatus());
-    ASSERT_EQ(writer->Close(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(300, 2))));
+    ASSERT_TRUE(IsOk(writer->Close()));
   }
   EXPECT_EQ(AttributesOf(path_), directory);
   ASSERT_GT(FilesOfFrame().size(), 4u);
@@ -239,46 +243,43 @@ TEST_F(AttributesTest, ASparseFrameKeepsThemWhenItIsReplaced) {
 }
 
 TEST_F(AttributesTest, NewFilesOfASparseFrameAreAsItsIndex) {
-  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), Noise(200, 1)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainFrameIn(Layout::kSparse), MakeNoise(200, 1))));
   for (const std::string& file : FilesOfFrame()) Mark(file, 0640);
   Mark(path_, 0750);
   if (IsSkipped()) return;
   const Attributes index = AttributesOf(Index());
-  ASSERT_EQ(AppendTo(path_, Noise(200, 2)), absl::OkStatus());
-  ASSERT_EQ(Frame::Open(path_)->Compact().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(200, 2))));
+  ASSERT_TRUE(IsOk(Frame::Open(path_)->Compact()));
   for (const std::string& file : FilesOfFrame()) EXPECT_EQ(AttributesOf(file), index) << file;
 }
 
-TEST_F(AttributesTest, AFileThatReplacesADirectoryIsAsItsIndex) {
-  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), Noise(200, 1)), absl::OkStatus());
+TEST_F(AttributesTest, FileThatReplacesADirectoryIsAsItsIndex) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainFrameIn(Layout::kSparse), MakeNoise(200, 1))));
   Mark(Index(), 0640);
   if (IsSkipped()) return;
   const Attributes index = AttributesOf(Index());
-  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kContiguous, true), Noise(10, 2)),
-            absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainFrameIn(Layout::kContiguous, true), MakeNoise(10, 2))));
   EXPECT_EQ(AttributesOf(path_), index);
 }
 
-TEST_F(AttributesTest, AFileThatReplacesAPrivateDirectoryIsPrivate) {
+TEST_F(AttributesTest, FileThatReplacesAPrivateDirectoryIsPrivate) {
   for (const auto& [around, expected] : std::vector<std::pair<mode_t, mode_t>>{
            {0700, 0600}, {0750, 0640}, {0705, 0600}, {0755, 0644}}) {
-    ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), Noise(200, 1)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainFrameIn(Layout::kSparse), MakeNoise(200, 1))));
     ASSERT_EQ(::chmod(Index().c_str(), 0644), 0);
     ASSERT_EQ(::chmod(path_.c_str(), around), 0);
-    ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kContiguous, true), Noise(10, 2)),
-              absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainFrameIn(Layout::kContiguous, true), MakeNoise(10, 2))));
     EXPECT_EQ(AttributesOf(path_).mode, expected) << std::oct << around;
     fs::remove(path_);
   }
 }
 
-TEST_F(AttributesTest, ADirectoryThatReplacesAFileIsListedByItsReaders) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+TEST_F(AttributesTest, DirectoryThatReplacesAFileIsListedByItsReaders) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   Mark(path_, 0640);
   if (IsSkipped()) return;
   const Attributes file = AttributesOf(path_);
-  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse, true), Noise(200, 2)),
-            absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainFrameIn(Layout::kSparse, true), MakeNoise(200, 2))));
   const Attributes directory = AttributesOf(path_);
   EXPECT_EQ(directory.owner, kOwner);
   EXPECT_EQ(directory.group, kGroup);
@@ -286,29 +287,29 @@ TEST_F(AttributesTest, ADirectoryThatReplacesAFileIsListedByItsReaders) {
   for (const std::string& name : FilesOfFrame()) EXPECT_EQ(AttributesOf(name), file) << name;
 }
 
-TEST_F(AttributesTest, AListThatALayoutCannotKeepRefusesIt) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+TEST_F(AttributesTest, ListThatALayoutCannotKeepRefusesIt) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   SetList(path_);
   if (IsSkipped()) return;
-  const std::vector<std::byte> before = FileBytes(path_);
+  const Buffer before = FileBytes(path_);
   EXPECT_TRUE(absl::IsFailedPrecondition(
-      WriteFrame(path_, PlainFrameIn(Layout::kSparse, true), Noise(200, 2))));
+      WriteFrame(path_, PlainFrameIn(Layout::kSparse, true), MakeNoise(200, 2))));
   EXPECT_EQ(FileBytes(path_), before);
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
 
   fs::remove(path_);
-  ASSERT_EQ(WriteFrame(path_, PlainFrameIn(Layout::kSparse), Noise(200, 1)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainFrameIn(Layout::kSparse), MakeNoise(200, 1))));
   SetList(path_);
   EXPECT_TRUE(absl::IsFailedPrecondition(
-      WriteFrame(path_, PlainFrameIn(Layout::kContiguous, true), Noise(200, 2))));
+      WriteFrame(path_, PlainFrameIn(Layout::kContiguous, true), MakeNoise(200, 2))));
   EXPECT_TRUE(fs::is_directory(path_));
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
 }
 
-TEST_F(AttributesTest, ANewFrameIsAsTheUmaskSays) {
+TEST_F(AttributesTest, NewFrameIsAsTheUmaskSays) {
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
     ::umask(0027);
-    ASSERT_EQ(WriteFrame(path_, PlainFrameIn(layout), Noise(200, 1)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainFrameIn(layout), MakeNoise(200, 1))));
     ::umask(0022);
     const bool sparse = layout == Layout::kSparse;
     EXPECT_EQ(AttributesOf(path_).mode, sparse ? 0750u : 0640u);

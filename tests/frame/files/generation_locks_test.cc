@@ -10,7 +10,8 @@
 
 #include "cairn/frame.h"
 #include "engine/frame/files/frame_location.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
@@ -62,10 +63,10 @@ class HookedFiles final : public UnsyncedFileSystem {
   Hooks* const hooks_;
 };
 
-class RegistrationTest : public testing::Test {
+class GenerationLocksTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(200, 1)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1))));
   }
   absl::StatusOr<Frame> Open() { return Frame::Open(path_, {.file_system = &files_}); }
 
@@ -75,7 +76,7 @@ class RegistrationTest : public testing::Test {
   const std::string path_ = dir_.Path("f");
 };
 
-TEST_F(RegistrationTest, AReaderWithoutItsLockIsToldSo) {
+TEST_F(GenerationLocksTest, ReaderWithoutItsLockIsRefused) {
   for (const absl::Status& refusal :
        {absl::ResourceExhaustedError("no locks available"), absl::UnavailableError("held"),
         absl::InternalError("broken")}) {
@@ -84,39 +85,39 @@ TEST_F(RegistrationTest, AReaderWithoutItsLockIsToldSo) {
   }
 }
 
-TEST_F(RegistrationTest, AReaderWhoseRefreshGetsNoLockKeepsWhatItHas) {
+TEST_F(GenerationLocksTest, ReaderWhoseRefreshGetsNoLockKeepsWhatItHas) {
   auto frame = Open();
-  ASSERT_EQ(frame.status(), absl::OkStatus());
-  ASSERT_EQ(AppendTo(path_, Noise(64, 2)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 2))));
   hooks_.lock = [] { return absl::ResourceExhaustedError("no locks available"); };
   EXPECT_TRUE(absl::IsUnavailable(frame->Refresh().status()));
-  EXPECT_EQ(DataOf(frame->snapshot()).value(), Noise(200, 1));
+  EXPECT_EQ(DataOf(frame->snapshot()).value(), MakeNoise(200, 1));
   hooks_ = {};
   const auto refreshed = frame->Refresh();
-  ASSERT_EQ(refreshed.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(refreshed));
   EXPECT_EQ(refreshed->info().nbytes, 264);
 }
 
-TEST_F(RegistrationTest, ALockThatIsHeldForAMomentIsAskedForAgain) {
+TEST_F(GenerationLocksTest, LockThatIsHeldForAMomentIsAskedForAgain) {
   int asked = 0;
   hooks_.lock = [&] { return ++asked == 1 ? absl::UnavailableError("held") : absl::OkStatus(); };
   const auto frame = Open();
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   EXPECT_EQ(asked, 2);
   const auto file = PosixFileSystem()->Open(path_, FileMode::kRead);
   EXPECT_TRUE(
       (*file)->IsLocked(frame::ReaderLockByte(frame->snapshot().info().generation), 1).value());
 }
 
-TEST_F(RegistrationTest, WhereThereAreNoLocksNoneIsNeeded) {
+TEST_F(GenerationLocksTest, WhereThereAreNoLocksNoneIsNeeded) {
   hooks_.lock = [] { return absl::UnimplementedError("no locks"); };
-  EXPECT_EQ(Open().status(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(Open()));
   hooks_.lock = [] { return absl::ResourceExhaustedError("no locks available"); };
   hooks_.has_locks = false;
-  EXPECT_EQ(Open().status(), absl::OkStatus());
+  EXPECT_TRUE(IsOk(Open()));
 }
 
-TEST_F(RegistrationTest, AHeaderThatNeverStaysIsNotBelieved) {
+TEST_F(GenerationLocksTest, HeaderThatNeverStaysIsNotBelieved) {
   // A thread count, which says nothing of the data and is not sealed.
   constexpr size_t kThreads = 64;
   uint8_t count = 0;

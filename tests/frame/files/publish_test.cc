@@ -13,8 +13,11 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/format/frame_header.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -33,10 +36,10 @@ class PublishTest : public testing::Test {
   }
   Writer OpenLoggedWriter() {
     auto frame = Frame::Open(path_, {.file_system = &files_});
-    EXPECT_EQ(frame.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(frame));
     files_.StartLog();
     auto writer = frame->OpenWriter();
-    EXPECT_EQ(writer.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(writer));
     return *std::move(writer);
   }
 
@@ -45,18 +48,18 @@ class PublishTest : public testing::Test {
   FaultFileSystem files_;
 };
 
-TEST_F(PublishTest, ABuiltFrameHasNoNameBeforeItsFirstCommit) {
+TEST_F(PublishTest, BuiltFrameHasNoNameBeforeItsFirstCommit) {
   auto writer = Frame::Build(path_, PlainCopies(64));
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(200, 1)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(200, 1))));
   EXPECT_TRUE(absl::IsNotFound(Frame::Open(path_).status()));
-  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
-  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), Noise(200, 1));
+  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), MakeNoise(200, 1));
 }
 
-TEST_F(PublishTest, TheNameComesAfterTheSyncOfEveryByte) {
-  ASSERT_EQ(WriteFrame(path_, Logged(PlainCopies(64)), Noise(200, 1)), absl::OkStatus());
+TEST_F(PublishTest, NameComesAfterTheSyncOfEveryByte) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, Logged(PlainCopies(64)), MakeNoise(200, 1))));
   const std::vector<Operation> log = files_.TakeLog();
   const auto rename = std::ranges::find(log, Kind::kRename, &Operation::kind);
   ASSERT_TRUE(rename != log.end() && rename - log.begin() > 1);
@@ -67,97 +70,98 @@ TEST_F(PublishTest, TheNameComesAfterTheSyncOfEveryByte) {
                            [](const Operation& op) { return op.kind == Kind::kWrite; }));
 }
 
-TEST_F(PublishTest, ADroppedBuildLeavesNothing) {
+TEST_F(PublishTest, DroppedBuildLeavesNothing) {
   {
     auto writer = Frame::Build(path_, PlainCopies(64));
-    ASSERT_EQ(writer.status(), absl::OkStatus());
-    ASSERT_EQ(writer->Append(Noise(200, 1)), absl::OkStatus());
-    EXPECT_EQ(writer->snapshot()->info().nbytes, 200);
+    ASSERT_TRUE(IsOk(writer));
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(200, 1))));
+    EXPECT_EQ(writer->StagedSnapshot()->info().nbytes, 200);
   }
   EXPECT_EQ(NamesIn(dir_.path()), Names{});
 }
 
-TEST_F(PublishTest, AFailedCreateLeavesNothing) {
+TEST_F(PublishTest, FailedCreateLeavesNothing) {
   files_.Inject({.after = 2});
   EXPECT_FALSE(Frame::Create(path_, Logged(PlainCopies(64))).ok());
   EXPECT_EQ(NamesIn(dir_.path()), Names{});
 }
 
-TEST_F(PublishTest, ANewFrameWhoseNameIsNotDurableGoesAgain) {
+TEST_F(PublishTest, NewFrameWhoseNameIsNotDurableGoesAgain) {
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
     for (const bool overwrite : {false, true}) {
       CreateOptions options = Logged(PlainCopies(64));
       options.layout = layout;
       options.overwrite = overwrite;
-      ASSERT_EQ(WriteFrame(path_, options, Noise(200, 1)), absl::OkStatus());
+      ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(200, 1))));
       const std::vector<Operation> log = files_.TakeLog();
       std::filesystem::remove_all(path_);
       const auto rename = std::ranges::find(log, Kind::kRename, &Operation::kind);
       ASSERT_TRUE(rename != log.end() && (rename + 1)->kind == Kind::kSyncDirectory);
 
       files_.Inject({.after = rename - log.begin() + 1});
-      EXPECT_TRUE(absl::IsResourceExhausted(WriteFrame(path_, options, Noise(200, 1))));
+      EXPECT_TRUE(absl::IsResourceExhausted(WriteFrame(path_, options, MakeNoise(200, 1))));
       EXPECT_EQ(NamesIn(dir_.path()), Names{});
-      EXPECT_EQ(WriteFrame(path_, options, Noise(200, 1)), absl::OkStatus());
+      EXPECT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(200, 1))));
       std::filesystem::remove_all(path_);
     }
   }
 }
 
-TEST_F(PublishTest, AReplacementWhoseNameIsNotDurableSaysSo) {
+TEST_F(PublishTest, ReplacementWhoseNameIsNotDurableSaysSo) {
   CreateOptions options = Logged(PlainCopies(64));
   options.overwrite = true;
-  ASSERT_EQ(WriteFrame(path_, options, Noise(200, 1)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(200, 1))));
   const std::vector<Operation> log = files_.TakeLog();
   const auto rename = std::ranges::find(log, Kind::kRename, &Operation::kind);
   files_.Inject({.after = rename - log.begin() + 1});
-  EXPECT_TRUE(Fails(WriteFrame(path_, options, Noise(300, 2)), absl::StatusCode::kResourceExhausted,
+  EXPECT_TRUE(Fails(WriteFrame(path_, options, MakeNoise(300, 2)),
+                    absl::StatusCode::kResourceExhausted,
                     path_ + " was replaced, but perhaps not for good: "));
-  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), Noise(300, 2));
+  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), MakeNoise(300, 2));
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
 }
 
-TEST_F(PublishTest, AnOldFrameStaysUnlessItMayBeReplaced) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(200, 1)), absl::OkStatus());
-  const std::vector<std::byte> before = FileBytes(path_);
+TEST_F(PublishTest, OldFrameStaysUnlessItMayBeReplaced) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1))));
+  const Buffer before = FileBytes(path_);
   EXPECT_TRUE(absl::IsAlreadyExists(Frame::Create(path_, PlainCopies(64)).status()));
   EXPECT_TRUE(absl::IsAlreadyExists(Frame::Build(path_, PlainCopies(64)).status()));
   EXPECT_EQ(FileBytes(path_), before);
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
 }
 
-TEST_F(PublishTest, AFrameThatAppearsWhileOneIsBuiltStays) {
+TEST_F(PublishTest, FrameThatAppearsWhileOneIsBuiltStays) {
   auto writer = Frame::Build(path_, PlainCopies(64));
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(200, 1)), absl::OkStatus());
-  const std::vector<std::byte> before = FileBytes(path_);
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1))));
+  const Buffer before = FileBytes(path_);
   EXPECT_TRUE(absl::IsAlreadyExists(writer->Close()));
   EXPECT_EQ(FileBytes(path_), before);
   writer = absl::UnknownError("dropped");
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
 }
 
-TEST_F(PublishTest, ANewFileKeepsThePermissionsOfTheOldOne) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+TEST_F(PublishTest, NewFileKeepsThePermissionsOfTheOldOne) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   std::filesystem::permissions(
       path_, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   // An empty frame that changes is written to a new file.
   auto writer = Frame::Open(path_)->OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->SetVlmeta("v", Noise(10, 1)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->SetVlmeta("v", MakeNoise(10, 1))));
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(std::filesystem::status(path_).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
-TEST_F(PublishTest, ANewFileIsNotOpenToOthersBeforeItReplacesOneThatIsNot) {
+TEST_F(PublishTest, NewFileIsNotOpenToOthersBeforeItReplacesOneThatIsNot) {
   constexpr auto kOwners = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   std::filesystem::permissions(path_, kOwners);
   CreateOptions options = PlainCopies(64);
   options.overwrite = true;
   const auto writer = Frame::Build(path_, options);
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   int others = 0;
   for (const auto& entry : std::filesystem::directory_iterator(dir_.path())) {
     EXPECT_EQ(entry.status().permissions(), kOwners) << entry.path();
@@ -166,14 +170,14 @@ TEST_F(PublishTest, ANewFileIsNotOpenToOthersBeforeItReplacesOneThatIsNot) {
   EXPECT_EQ(others, 2);
 }
 
-TEST_F(PublishTest, AFileThatReplacesADirectoryIsAsOpenAsANewOne) {
+TEST_F(PublishTest, FileThatReplacesADirectoryIsAsOpenAsANewOne) {
   CreateOptions options = PlainCopies(64);
-  ASSERT_EQ(WriteFrame(dir_.Path("new"), options, {}), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(dir_.Path("new"), options, {})));
   options.layout = Layout::kSparse;
-  ASSERT_EQ(WriteFrame(path_, options, Noise(200, 1)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(200, 1))));
   options.layout = Layout::kContiguous;
   options.overwrite = true;
-  ASSERT_EQ(WriteFrame(path_, options, {}), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, {})));
   EXPECT_EQ(std::filesystem::status(path_).permissions(),
             std::filesystem::status(dir_.Path("new")).permissions());
 }
@@ -182,86 +186,86 @@ TEST_F(PublishTest, WhatIsNoFileIsNotReplaced) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   CreateOptions options = PlainCopies(64);
   options.overwrite = true;
-  EXPECT_TRUE(absl::IsFailedPrecondition(WriteFrame(path_, options, Noise(200, 1))));
+  EXPECT_TRUE(absl::IsFailedPrecondition(WriteFrame(path_, options, MakeNoise(200, 1))));
   EXPECT_TRUE(std::filesystem::is_fifo(path_));
 }
 
-TEST_F(PublishTest, ANewFileDoesNotRunAsTheOwnerOfTheOldOne) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+TEST_F(PublishTest, NewFileDoesNotRunAsTheOwnerOfTheOldOne) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   std::filesystem::permissions(path_, std::filesystem::perms::set_uid |
                                           std::filesystem::perms::set_gid |
                                           std::filesystem::perms::owner_all);
   CreateOptions options = PlainCopies(64);
   options.overwrite = true;
-  ASSERT_EQ(Frame::Create(path_, options).status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(Frame::Create(path_, options)));
   EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms::owner_all);
 }
 
-TEST_F(PublishTest, ANewFileTakesThePlaceOfALinksTarget) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), {}), absl::OkStatus());
+TEST_F(PublishTest, NewFileTakesThePlaceOfALinksTarget) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), {})));
   const std::string link = dir_.Path("link");
   std::filesystem::create_symlink(path_, link);
   auto writer = Frame::Open(link)->OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->SetVlmeta("v", Noise(10, 1)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->SetVlmeta("v", MakeNoise(10, 1))));
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_EQ(Frame::Open(path_)->snapshot().vlmetalayers(), std::vector<std::string>{"v"});
 }
 
-TEST_F(PublishTest, ABuildThatWasRolledBackHasNoDeadByte) {
+TEST_F(PublishTest, BuildThatWasRolledBackHasNoDeadByte) {
   auto writer = Frame::Build(path_, PlainCopies(64));
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(500, 1)), absl::OkStatus());
-  const Snapshot staged = writer->snapshot().value();
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(500, 1))));
+  const Snapshot staged = writer->StagedSnapshot().value();
   writer->Rollback();
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Close()));
   const FrameInfo info = Frame::Open(path_)->snapshot().info();
   EXPECT_EQ(info.nbytes, 0);
   EXPECT_EQ(info.dead_bytes, 0);
   EXPECT_EQ(PartsOf(FileBytes(path_)).trailer_begin, info.header_len);
-  EXPECT_EQ(DataOf(staged).value(), Noise(500, 1));
+  EXPECT_EQ(DataOf(staged).value(), MakeNoise(500, 1));
 }
 
 TEST_F(PublishTest, OverwriteReplacesInOneStep) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(200, 1)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1))));
   const auto old = Frame::Open(path_);
   CreateOptions options = Logged(PlainCopies(64));
   options.overwrite = true;
   auto writer = Frame::Build(path_, options);
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(300, 2)), absl::OkStatus());
-  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), Noise(200, 1));
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), Noise(300, 2));
-  EXPECT_EQ(DataOf(old->snapshot()).value(), Noise(200, 1));
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(300, 2))));
+  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), MakeNoise(200, 1));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_EQ(DataOf(Frame::Open(path_)->snapshot()).value(), MakeNoise(300, 2));
+  EXPECT_EQ(DataOf(old->snapshot()).value(), MakeNoise(200, 1));
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
   const std::vector<Operation> log = files_.TakeLog();
   EXPECT_EQ(std::ranges::count(log, Kind::kRename, &Operation::kind), 1);
   EXPECT_EQ(std::ranges::count(log, Kind::kRemove, &Operation::kind), 0);
 }
 
-TEST_F(PublishTest, ABuiltFrameHasNoDeadByte) {
+TEST_F(PublishTest, BuiltFrameHasNoDeadByte) {
   for (const FingerprintType type : {FingerprintType::kNone, FingerprintType::k64Bit}) {
     CreateOptions options = PlainCopies(64);
     options.fingerprint = type;
     options.overwrite = true;
-    ASSERT_EQ(WriteFrame(path_, options, Noise(1000, 1), {{"note", "text"}}), absl::OkStatus());
-    const std::vector<std::byte> file = FileBytes(path_);
+    ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(1000, 1), {{"note", "text"}})));
+    const Buffer file = FileBytes(path_);
     const FrameParts parts = PartsOf(file);
     EXPECT_EQ(parts.frame_size, static_cast<int64_t>(file.size()));
     EXPECT_EQ(StoredBytes(Frame::Open(path_)->snapshot()), parts.index_begin - parts.header_len);
   }
 }
 
-TEST_F(PublishTest, AnEmptyFrameHasItsTrailerRightBehindItsHeader) {
-  ASSERT_EQ(Frame::Create(path_, PlainCopies(64)).status(), absl::OkStatus());
+TEST_F(PublishTest, EmptyFrameHasItsTrailerRightAfterItsHeader) {
+  ASSERT_TRUE(IsOk(Frame::Create(path_, PlainCopies(64))));
   auto frame = Frame::Open(path_);
   auto writer = frame->OpenWriter();
   for (const std::string_view value : {"one", "two, longer", "3"}) {
-    ASSERT_EQ(writer->SetVlmeta("note", AsBytes(value)), absl::OkStatus());
-    ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
-    const std::vector<std::byte> file = FileBytes(path_);
+    ASSERT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes(value))));
+    ASSERT_TRUE(IsOk(writer->Checkpoint()));
+    const Buffer file = FileBytes(path_);
     const FrameParts parts = PartsOf(file);
     EXPECT_EQ(parts.trailer_begin, parts.header_len);
     EXPECT_EQ(parts.index_begin, parts.header_len);
@@ -300,23 +304,23 @@ void ExpectOnlyCarefulWrites(const std::vector<Operation>& log, int64_t end) {
   EXPECT_FALSE(data_unsynced || header_unsynced);
 }
 
-TEST_F(PublishTest, ACheckpointInPlaceSyncsTheDataThenTheHeader) {
+TEST_F(PublishTest, CheckpointInPlaceSyncsTheDataThenTheHeader) {
   CreateOptions options = PlainCopies(64);
   options.metalayers = {{.name = "m", .content = ToVector(AsBytes("aaaa"))}};
-  ASSERT_EQ(WriteFrame(path_, options, Noise(100, 1)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(100, 1))));
   const auto end = static_cast<int64_t>(FileBytes(path_).size());
   Writer writer = OpenLoggedWriter();
-  ASSERT_EQ(writer.Append(Noise(200, 2)), absl::OkStatus());
-  ASSERT_EQ(writer.Checkpoint(), absl::OkStatus());
-  ASSERT_EQ(writer.SetMetalayer("m", AsBytes("bbbb")), absl::OkStatus());
-  ASSERT_EQ(writer.SetVlmeta("note", AsBytes("text")), absl::OkStatus());
-  ASSERT_EQ(writer.Checkpoint(), absl::OkStatus());
-  // A staged chunk that somebody reads, and one that is dropped.
-  ASSERT_EQ(writer.Append(Noise(500, 3)), absl::OkStatus());
-  ASSERT_EQ(writer.snapshot().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer.Append(MakeNoise(200, 2))));
+  ASSERT_TRUE(IsOk(writer.Checkpoint()));
+  ASSERT_TRUE(IsOk(writer.SetMetalayer("m", AsBytes("bbbb"))));
+  ASSERT_TRUE(IsOk(writer.SetVlmeta("note", AsBytes("text"))));
+  ASSERT_TRUE(IsOk(writer.Checkpoint()));
+  // A staged chunk that a snapshot reads, and one that is dropped.
+  ASSERT_TRUE(IsOk(writer.Append(MakeNoise(500, 3))));
+  ASSERT_TRUE(IsOk(writer.StagedSnapshot()));
   writer.Rollback();
-  ASSERT_EQ(writer.AppendSpecial(SpecialValue::kZeros, 1000), absl::OkStatus());
-  ASSERT_EQ(writer.Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer.AppendSpecial(SpecialValue::kZeros, 1000)));
+  ASSERT_TRUE(IsOk(writer.Close()));
   const std::vector<Operation> log = files_.TakeLog();
   // One to confirm the header that was there, and one for each checkpoint.
   EXPECT_EQ(std::ranges::count_if(
@@ -325,35 +329,35 @@ TEST_F(PublishTest, ACheckpointInPlaceSyncsTheDataThenTheHeader) {
   ExpectOnlyCarefulWrites(log, end);
 }
 
-TEST_F(PublishTest, ACommitInPlaceKeepsEveryByteBehindTheFirstSector) {
+TEST_F(PublishTest, CommitInPlaceKeepsEveryByteAfterTheFirstSector) {
   CreateOptions options = PlainCopies(64);
-  options.metalayers = {{.name = "m", .content = Noise(900, 5)}};
-  ASSERT_EQ(WriteFrame(path_, options, Noise(1000, 1), {{"note", "text"}}), absl::OkStatus());
-  std::vector<std::byte> before = FileBytes(path_);
+  options.metalayers = {{.name = "m", .content = MakeNoise(900, 5)}};
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(1000, 1), {{"note", "text"}})));
+  Buffer before = FileBytes(path_);
   for (uint64_t i = 0; i < 3; ++i) {
-    ASSERT_EQ(AppendTo(path_, Noise(100, i)), absl::OkStatus());
-    const std::vector<std::byte> after = FileBytes(path_);
+    ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(100, i))));
+    const Buffer after = FileBytes(path_);
     ASSERT_GT(after.size(), before.size());
     EXPECT_TRUE(std::equal(before.begin() + 512, before.end(), after.begin() + 512));
     before = after;
   }
 }
 
-TEST_F(PublishTest, MetalayersBehindTheFirstSectorAreWrittenToANewFile) {
+TEST_F(PublishTest, MetalayersAfterTheFirstSectorAreWrittenToANewFile) {
   CreateOptions options = PlainCopies(64);
-  options.metalayers = {{.name = "m", .content = Noise(900, 5)}};
-  ASSERT_EQ(WriteFrame(path_, options, Noise(1000, 1)), absl::OkStatus());
+  options.metalayers = {{.name = "m", .content = MakeNoise(900, 5)}};
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(1000, 1))));
   const auto old = Frame::Open(path_);
   const FileIdentity identity = PosixFileSystem()->Identity(path_).value();
   Writer writer = OpenLoggedWriter();
-  ASSERT_EQ(writer.SetMetalayer("m", Noise(900, 6)), absl::OkStatus());
-  ASSERT_EQ(writer.Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer.SetMetalayer("m", MakeNoise(900, 6))));
+  ASSERT_TRUE(IsOk(writer.Close()));
   EXPECT_FALSE(PosixFileSystem()->Identity(path_).value() == identity);
-  EXPECT_EQ(old->snapshot().GetMetalayer("m").value(), Noise(900, 5));
+  EXPECT_EQ(old->snapshot().GetMetalayer("m").value(), MakeNoise(900, 5));
   const auto frame = Frame::Open(path_);
-  EXPECT_EQ(frame->snapshot().GetMetalayer("m").value(), Noise(900, 6));
+  EXPECT_EQ(frame->snapshot().GetMetalayer("m").value(), MakeNoise(900, 6));
   EXPECT_EQ(frame->snapshot().info().dead_bytes, 0);
-  EXPECT_EQ(DataOf(frame->snapshot()).value(), Noise(1000, 1));
+  EXPECT_EQ(DataOf(frame->snapshot()).value(), MakeNoise(1000, 1));
   EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
 }
 

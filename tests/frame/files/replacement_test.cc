@@ -16,9 +16,11 @@
 #include "cairn/frame.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/files/frame_location.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -55,16 +57,16 @@ class OpenUmask {
   const mode_t before_;
 };
 
-class ReplaceTest : public testing::Test {
+class ReplacementTest : public testing::Test {
  protected:
   void SetUp() override { Make(path_, 1); }
   static void Make(const std::string& path, uint64_t seed) {
-    ASSERT_TRUE(IsOk(WriteFrame(path, Options(Layout::kSparse, false), Noise(kSize, seed))));
+    ASSERT_TRUE(IsOk(WriteFrame(path, Options(Layout::kSparse, false), MakeNoise(kSize, seed))));
   }
   absl::Status Overwrite(Layout layout = Layout::kSparse, FileSystem* files = nullptr) {
     CreateOptions options = Options(layout, true);
     options.file_system = files;
-    return WriteFrame(path_, options, Noise(kSize, 2));
+    return WriteFrame(path_, options, MakeNoise(kSize, 2));
   }
   static Buffer Content(const std::string& path) {
     const auto frame = Frame::Open(path);
@@ -88,22 +90,22 @@ class ReplaceTest : public testing::Test {
   const std::string path_ = dir_.Path("f");
 };
 
-TEST_F(ReplaceTest, ReaderOfAnOlderIndexRefusesIt) {
+TEST_F(ReplacementTest, ReaderOfAnOlderIndexRefusesIt) {
   std::optional<Snapshot> reader = Frame::Open(path_)->snapshot();
-  ASSERT_TRUE(IsOk(AppendTo(path_, Noise(64, 3))));
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 3))));
   for (const Layout layout : {Layout::kSparse, Layout::kContiguous}) {
     const absl::Status status = Overwrite(layout);
     EXPECT_TRUE(absl::IsUnavailable(status)) << status;
     EXPECT_NE(status.message().find("f is not replaced: it is being read"), std::string::npos)
         << status;
   }
-  ExpectHolds(*reader, Noise(kSize, 1));
+  ExpectHolds(*reader, MakeNoise(kSize, 1));
   reader.reset();
   EXPECT_TRUE(IsOk(Overwrite()));
-  EXPECT_EQ(Content(path_), Noise(kSize, 2));
+  EXPECT_EQ(Content(path_), MakeNoise(kSize, 2));
 }
 
-TEST_F(ReplaceTest, WriterRefusesIt) {
+TEST_F(ReplacementTest, WriterRefusesIt) {
   auto frame = Frame::Open(path_);
   const auto writer = frame->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -112,24 +114,24 @@ TEST_F(ReplaceTest, WriterRefusesIt) {
   EXPECT_NE(status.message().find("it is being written"), std::string::npos) << status;
 }
 
-TEST_F(ReplaceTest, IndexThatCannotBeOpenedRefusesIt) {
+TEST_F(ReplacementTest, IndexThatCannotBeOpenedRefusesIt) {
   fs::create_symlink("chunks.b2frame", In(kOtherIndex));
   EXPECT_TRUE(absl::IsDataLoss(Overwrite()));
   fs::remove(In(kOtherIndex));
   fs::create_directory(In(kOtherIndex));
   EXPECT_TRUE(absl::IsFailedPrecondition(Overwrite()));
-  EXPECT_EQ(Content(path_), Noise(kSize, 1));
+  EXPECT_EQ(Content(path_), MakeNoise(kSize, 1));
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
 }
 
-TEST_F(ReplaceTest, IndexThatNobodyReadsGoesWithIt) {
-  PutFileBytes(In(kOtherIndex), Noise(10, 1));
+TEST_F(ReplacementTest, IndexWithoutReadersGoesWithIt) {
+  PutFileBytes(In(kOtherIndex), MakeNoise(10, 1));
   EXPECT_TRUE(IsOk(Overwrite()));
   EXPECT_EQ(std::ranges::count(NamesIn(path_), kOtherIndex), 0);
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
 }
 
-TEST_F(ReplaceTest, OldFrameStaysWhereTheSwapMayNotBeDurable) {
+TEST_F(ReplacementTest, OldFrameStaysWhereTheSwapMayNotBeDurable) {
   for (const Layout layout : {Layout::kSparse, Layout::kContiguous}) {
     FaultFileSystem files;
     files.StartLog();
@@ -143,27 +145,27 @@ TEST_F(ReplaceTest, OldFrameStaysWhereTheSwapMayNotBeDurable) {
 
     files.Inject({.after = swap + 1 - log.begin()});
     EXPECT_TRUE(absl::IsResourceExhausted(Overwrite(layout, &files)));
-    EXPECT_EQ(Content(path_), Noise(kSize, 2));
+    EXPECT_EQ(Content(path_), MakeNoise(kSize, 2));
     const std::vector<std::string> names = NamesIn(dir_.path());
     ASSERT_EQ(names.size(), 2u);
-    EXPECT_EQ(Content(dir_.Path(names[1])), Noise(kSize, 1));
+    EXPECT_EQ(Content(dir_.Path(names[1])), MakeNoise(kSize, 1));
     for (const std::string& name : names) fs::remove_all(dir_.Path(name));
     Make(path_, 1);
   }
 }
 
-TEST_F(ReplaceTest, FilesWithSimilarNamesAreTheUsers) {
+TEST_F(ReplacementTest, FilesWithSimilarNamesAreTheUsers) {
   for (const std::string name :
        {"chunks.b2frame.backup", "chunks.b2frame.backup.tmp", "chunks.b2frame~"}) {
-    PutFileBytes(In(name), Noise(10, 1));
+    PutFileBytes(In(name), MakeNoise(10, 1));
     EXPECT_TRUE(absl::IsFailedPrecondition(Overwrite())) << name;
-    ASSERT_TRUE(IsOk(AppendTo(path_, Noise(64, 3))));
-    EXPECT_EQ(FileBytes(In(name)), Noise(10, 1));
+    ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 3))));
+    EXPECT_EQ(FileBytes(In(name)), MakeNoise(10, 1));
     fs::remove(In(name));
   }
 }
 
-TEST(OtherIndexName, HasSixteenDigits) {
+TEST(OtherIndexNameTest, HasSixteenDigits) {
   EXPECT_TRUE(format::IsOtherIndexName(kOtherIndex));
   for (const std::string_view name :
        {"chunks.b2frame", "chunks.b2frame.tmp", "chunks.b2frame.0123456789abcde.tmp",
@@ -174,43 +176,43 @@ TEST(OtherIndexName, HasSixteenDigits) {
   }
 }
 
-TEST_F(ReplaceTest, PrivateFrameStaysPrivateWhenItIsWritten) {
+TEST_F(ReplacementTest, PrivateFrameStaysPrivateWhenItIsWritten) {
   const OpenUmask umask;
   MakePrivate();
-  ASSERT_TRUE(IsOk(AppendTo(path_, Noise(64, 3))));
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 3))));
   EXPECT_EQ(Mode(path_), 0700u);
   for (const std::string& name : NamesIn(path_)) EXPECT_EQ(Mode(In(name)), 0600u) << name;
 }
 
-TEST_F(ReplaceTest, IndexKeepsItsPermissionsWhereTheDirectoryIsOpenToAll) {
+TEST_F(ReplacementTest, IndexKeepsItsPermissionsWhereTheDirectoryIsOpenToAll) {
   const OpenUmask umask;
   MakePrivate();
   ASSERT_EQ(::chmod(path_.c_str(), 0755), 0);
-  ASSERT_TRUE(IsOk(AppendTo(path_, Noise(64, 3))));
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 3))));
   EXPECT_EQ(Mode(In(format::kIndexFileName)), 0600u);
 }
 
-TEST_F(ReplaceTest, PrivateFrameStaysPrivateWhenItIsReplaced) {
+TEST_F(ReplacementTest, PrivateFrameStaysPrivateWhenItIsReplaced) {
   const OpenUmask umask;
   MakePrivate();
   ASSERT_TRUE(IsOk(Overwrite()));
-  EXPECT_EQ(Content(path_), Noise(kSize, 2));
+  EXPECT_EQ(Content(path_), MakeNoise(kSize, 2));
   EXPECT_EQ(Mode(path_), 0700u);
-  ASSERT_TRUE(IsOk(AppendTo(path_, Noise(64, 3))));
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 3))));
   EXPECT_EQ(Mode(path_), 0700u);
 }
 
-TEST_F(ReplaceTest, ReaderWaitsForOneWhoHoldsItForAMoment) {
+TEST_F(ReplacementTest, ReaderWaitsForALockThatIsHeldForAMoment) {
   std::unique_ptr<File> held = HoldFromReaders();
   std::thread holder([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     held.reset();
   });
-  EXPECT_EQ(Content(path_), Noise(kSize, 1));
+  EXPECT_EQ(Content(path_), MakeNoise(kSize, 1));
   holder.join();
 }
 
-TEST_F(ReplaceTest, ReaderThatWaitedFindsTheNewFrame) {
+TEST_F(ReplacementTest, ReaderThatWaitedFindsTheNewFrame) {
   const std::string other = dir_.Path("g");
   Make(other, 2);
   std::unique_ptr<File> held = HoldFromReaders();
@@ -220,11 +222,11 @@ TEST_F(ReplaceTest, ReaderThatWaitedFindsTheNewFrame) {
     fs::remove_all(other);
     held.reset();
   });
-  EXPECT_EQ(Content(path_), Noise(kSize, 2));
+  EXPECT_EQ(Content(path_), MakeNoise(kSize, 2));
   holder.join();
 }
 
-TEST_F(ReplaceTest, ReaderGivesUpInTheEnd) {
+TEST_F(ReplacementTest, ReaderGivesUpInTheEnd) {
   const std::unique_ptr<File> held = HoldFromReaders();
   const absl::Status status = Frame::Open(path_).status();
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;

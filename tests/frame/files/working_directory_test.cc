@@ -10,7 +10,9 @@
 #include "cairn/recover.h"
 #include "engine/base/bytes.h"
 #include "engine/storage/lock_file.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -31,22 +33,21 @@ class WorkingDirectoryTest : public testing::TestWithParam<Layout> {
   void SetUp() override {
     for (const std::string& directory : {here_, there_}) {
       fs::create_directory(directory);
-      ASSERT_EQ(WriteFrame(directory + "/f", PlainCopiesIn(GetParam()),
-                           Noise(200, directory == here_ ? 1 : 2)),
-                absl::OkStatus());
+      ASSERT_TRUE(IsOk(WriteFrame(directory + "/f", PlainCopiesIn(GetParam()),
+                                  MakeNoise(200, directory == here_ ? 1 : 2))));
     }
     fs::current_path(here_);
   }
   void TearDown() override { fs::current_path(before_); }
 
-  static std::vector<std::byte> Content(const std::string& path) {
+  static Buffer Content(const std::string& path) {
     const auto frame = Frame::Open(path);
-    EXPECT_EQ(frame.status(), absl::OkStatus());
-    return frame.ok() ? DataOf(frame->snapshot()).value() : std::vector<std::byte>();
+    EXPECT_TRUE(IsOk(frame));
+    return frame.ok() ? DataOf(frame->snapshot()).value() : Buffer();
   }
   void ExpectThereIsAsBefore() const {
     EXPECT_EQ(NamesIn(there_), std::vector<std::string>{"f"});
-    EXPECT_EQ(Content(there_ + "/f"), Noise(200, 2));
+    EXPECT_EQ(Content(there_ + "/f"), MakeNoise(200, 2));
   }
 
   const fs::path before_ = fs::current_path();
@@ -57,94 +58,94 @@ class WorkingDirectoryTest : public testing::TestWithParam<Layout> {
 
 TEST_P(WorkingDirectoryTest, RefreshLooksAtTheFrameThatWasOpened) {
   auto frame = Frame::Open("f");
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   fs::current_path(there_);
-  ASSERT_EQ(AppendTo(here_ + "/f", Noise(10, 3)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(AppendTo(here_ + "/f", MakeNoise(10, 3))));
   const auto refreshed = frame->Refresh();
-  ASSERT_EQ(refreshed.status(), absl::OkStatus());
-  std::vector<std::byte> expected = Noise(200, 1);
-  const std::vector<std::byte> more = Noise(10, 3);
+  ASSERT_TRUE(IsOk(refreshed));
+  Buffer expected = MakeNoise(200, 1);
+  const Buffer more = MakeNoise(10, 3);
   expected.insert(expected.end(), more.begin(), more.end());
   EXPECT_EQ(DataOf(*refreshed).value(), expected);
 }
 
-TEST_P(WorkingDirectoryTest, AWriterWritesTheFrameThatWasOpened) {
+TEST_P(WorkingDirectoryTest, WriterWritesTheFrameThatWasOpened) {
   auto frame = Frame::Open("f");
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   fs::current_path(there_);
   auto writer = frame->OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->UpdateChunk(0, Noise(64, 3)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->UpdateChunk(0, MakeNoise(64, 3))));
   fs::current_path(dir_.path());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_NE(Content(here_ + "/f"), Noise(200, 1));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_NE(Content(here_ + "/f"), MakeNoise(200, 1));
   ExpectThereIsAsBefore();
 }
 
 TEST_P(WorkingDirectoryTest, CompactWritesTheFrameThatWasOpened) {
   auto frame = Frame::Open("f");
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   const FileIdentity there = *PosixFileSystem()->Identity(there_ + "/f");
   fs::current_path(there_);
-  ASSERT_EQ(frame->Compact().status(), absl::OkStatus());
-  EXPECT_EQ(Content(here_ + "/f"), Noise(200, 1));
+  ASSERT_TRUE(IsOk(frame->Compact()));
+  EXPECT_EQ(Content(here_ + "/f"), MakeNoise(200, 1));
   EXPECT_EQ(*PosixFileSystem()->Identity(there_ + "/f"), there);
   ExpectThereIsAsBefore();
 }
 
-TEST_P(WorkingDirectoryTest, AFrameIsBuiltWhereItWasBegun) {
+TEST_P(WorkingDirectoryTest, FrameIsBuiltWhereItWasBegun) {
   auto writer = Frame::Build("new", PlainCopiesIn(GetParam()));
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(100, 4)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(100, 4))));
   fs::current_path(there_);
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_EQ(Content(here_ + "/new"), Noise(100, 4));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_EQ(Content(here_ + "/new"), MakeNoise(100, 4));
   ExpectThereIsAsBefore();
 }
 
-TEST_P(WorkingDirectoryTest, ABuildThatIsDroppedElsewhereLeavesNothing) {
+TEST_P(WorkingDirectoryTest, BuildThatIsDroppedElsewhereLeavesNothing) {
   {
     const auto writer = Frame::Build("new", PlainCopiesIn(GetParam()));
-    ASSERT_EQ(writer.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer));
     fs::current_path(there_);
   }
   EXPECT_EQ(NamesIn(here_), std::vector<std::string>{"f"});
   ExpectThereIsAsBefore();
 }
 
-TEST_P(WorkingDirectoryTest, AFrameThatWasCreatedIsFoundAgain) {
+TEST_P(WorkingDirectoryTest, FrameThatWasCreatedIsFoundAgain) {
   CreateOptions options = PlainCopiesIn(GetParam());
   options.overwrite = true;
   auto frame = Frame::Create("f", options);
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   fs::current_path(there_);
   auto writer = frame->OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(50, 5)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
-  EXPECT_EQ(Content(here_ + "/f"), Noise(50, 5));
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(50, 5))));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_EQ(Content(here_ + "/f"), MakeNoise(50, 5));
   ExpectThereIsAsBefore();
 }
 
-TEST_P(WorkingDirectoryTest, ALinkIsFollowedAtEachLook) {
+TEST_P(WorkingDirectoryTest, LinkIsFollowedAtEachLook) {
   const std::string link = here_ + "/link";
   fs::create_symlink("f", link);
   auto frame = Frame::Open("link");
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   fs::remove(link);
   fs::create_symlink(there_ + "/f", link);
   const auto refreshed = frame->Refresh();
-  ASSERT_EQ(refreshed.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(refreshed));
   // A sparse frame is its opened directory.
-  EXPECT_EQ(DataOf(*refreshed).value(), Noise(200, GetParam() == Layout::kSparse ? 1 : 2));
+  EXPECT_EQ(DataOf(*refreshed).value(), MakeNoise(200, GetParam() == Layout::kSparse ? 1 : 2));
 }
 
-TEST_P(WorkingDirectoryTest, MessagesNameTheWholePath) {
+TEST_P(WorkingDirectoryTest, MessagesNameTheAbsolutePath) {
   EXPECT_TRUE(Fails(Frame::Open("none").status(), absl::StatusCode::kNotFound,
                     here_ + "/none: cannot open: "));
   auto frame = Frame::Open("f");
   const auto writer = frame->OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   EXPECT_TRUE(Fails(frame->OpenWriter().status(), absl::StatusCode::kUnavailable, here_ + "/f"));
 }
 

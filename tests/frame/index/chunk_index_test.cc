@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/status.h"
+
 namespace cairn::frame {
 namespace {
 
@@ -17,7 +19,7 @@ std::vector<int64_t> ValuesOf(const ChunkIndex& index) {
     values.push_back(entry.value);
     return absl::OkStatus();
   });
-  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(IsOk(status));
   return values;
 }
 
@@ -119,7 +121,7 @@ TEST(ChunkIndexTest, CopiesMadeBetweenEditsKeepWhatTheyHad) {
   for (const auto& [copy, expected] : copies) EXPECT_EQ(ValuesOf(copy), expected);
 }
 
-TEST(ChunkIndexTest, TellsHowMuchOfTheCommittedIndexIsAtItsPlace) {
+TEST(ChunkIndexTest, CountsTheUnchangedPartOfTheCommittedIndex) {
   const ChunkIndex none(std::vector<IndexEntry>{E(1), E(2)});
   EXPECT_EQ(none.base(), nullptr);
   EXPECT_EQ(none.unchanged(), 0);

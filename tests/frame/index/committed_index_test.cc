@@ -10,15 +10,16 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 
 namespace cairn::frame {
 namespace {
 
 using absl::StatusCode;
 using test::Buffer;
-using test::IsOk;
 
 // Chunks of one item of 4 bytes, which is its own number, but zero for every third.
 constexpr int32_t kNumbers = 100'000;
@@ -37,7 +38,7 @@ Frame FrameOfNumbers() {
   return frame;
 }
 
-TEST(OffsetsIndexTest, ManyChunksAreFoundInAnyOrder) {
+TEST(CommittedIndexTest, ManyChunksAreFoundInAnyOrder) {
   const Buffer bytes = *FrameOfNumbers().ToBuffer();
   const Snapshot snapshot = Frame::OpenBuffer(bytes)->snapshot();
   ASSERT_EQ(snapshot.info().nchunks, kNumbers);
@@ -56,7 +57,7 @@ TEST(OffsetsIndexTest, ManyChunksAreFoundInAnyOrder) {
   }
 }
 
-TEST(OffsetsIndexTest, ManyItemsGatherFromManyChunks) {
+TEST(CommittedIndexTest, ManyItemsGatherFromManyChunks) {
   const Frame frame = FrameOfNumbers();
   std::vector<int64_t> items(kNumbers);
   for (size_t i = 0; i < items.size(); ++i) items[i] = static_cast<int64_t>(i * 7919 % kNumbers);
@@ -113,7 +114,7 @@ Buffer BytesOf(const ZerosFrame& zeros) {
   return frame;
 }
 
-TEST(OffsetsIndexTest, TenMillionChunksOfZerosFitIn172Bytes) {
+TEST(CommittedIndexTest, TenMillionChunksOfZerosFitIn172Bytes) {
   constexpr int64_t kChunks = 10'000'000;
   const Buffer bytes =
       BytesOf({.nchunks = kChunks, .chunksize = 1 << 20, .index_nbytes = kChunks * 8});
@@ -136,7 +137,7 @@ TEST(OffsetsIndexTest, TenMillionChunksOfZerosFitIn172Bytes) {
 }
 
 // The index of a frame that no seal covers, as other Blosc2s write it: blocks of 2,048 entries.
-TEST(OffsetsIndexTest, ADamagedBlockIsNamedAndTheOthersAreRead) {
+TEST(CommittedIndexTest, DamagedBlockIsNamedAndTheOthersAreRead) {
   CreateOptions options = test::Cut(4, 4);
   options.fingerprint = FingerprintType::kNone;
   Frame frame = test::NewInMemory(options);
@@ -167,7 +168,7 @@ TEST(OffsetsIndexTest, ADamagedBlockIsNamedAndTheOthersAreRead) {
   }
 }
 
-TEST(OffsetsIndexTest, IndexOfAnotherNumberOfChunksIsDamage) {
+TEST(CommittedIndexTest, IndexOfAnotherNumberOfChunksIsDamage) {
   for (const int32_t entries : {999, 1001}) {
     const Buffer bytes = BytesOf({.nchunks = 1000, .chunksize = 400, .index_nbytes = entries * 8});
     EXPECT_EQ(Frame::OpenBuffer(bytes).status().code(), StatusCode::kDataLoss) << entries;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/status.h"
+#include "tests/support/status.h"
 
 namespace cairn::frame {
 namespace {
@@ -43,15 +44,15 @@ void ExpectFound(const DecodedOffsets& starts, const Cycle& sizes, int64_t nchun
   const int64_t begin = Cycle::StartOf(nchunk);
   for (const int64_t position : {begin, Cycle::StartOf(nchunk + 1) - 1}) {
     const auto place = starts.Find(position, sizes);
-    ASSERT_TRUE(place.ok()) << place.status();
+    ASSERT_TRUE(IsOk(place));
     EXPECT_EQ(place->nchunk, nchunk) << position;
     EXPECT_EQ(place->begin, begin) << position;
   }
 }
 
-class ChunkStartsTest : public testing::TestWithParam<int64_t> {};
+class DecodedOffsetsTest : public testing::TestWithParam<int64_t> {};
 
-TEST_P(ChunkStartsTest, EveryByteIsFound) {
+TEST_P(DecodedOffsetsTest, EveryByteIsFound) {
   const int64_t nchunks = GetParam();
   const Cycle sizes(nchunks);
   const DecodedOffsets starts;
@@ -60,7 +61,7 @@ TEST_P(ChunkStartsTest, EveryByteIsFound) {
   EXPECT_TRUE(absl::IsOutOfRange(starts.Find(sizes.nbytes(), sizes).status()));
 }
 
-TEST_P(ChunkStartsTest, WhatLiesBeforeADamagedChunkIsFound) {
+TEST_P(DecodedOffsetsTest, WhatLiesBeforeADamagedChunkIsFound) {
   const int64_t damaged = GetParam() / 2;
   for (const bool readable : {true, false}) {
     Cycle sizes(GetParam());
@@ -68,12 +69,12 @@ TEST_P(ChunkStartsTest, WhatLiesBeforeADamagedChunkIsFound) {
     const DecodedOffsets starts;
     ExpectFound(starts, sizes, 0);
     ExpectFound(starts, sizes, damaged - 1);
-    const auto behind = starts.Find(Cycle::StartOf(damaged), sizes).status();
-    EXPECT_EQ(behind, readable ? DataLoss("damaged") : DataLoss("unreadable"));
+    const auto after = starts.Find(Cycle::StartOf(damaged), sizes).status();
+    EXPECT_EQ(after, readable ? DataLoss("damaged") : DataLoss("unreadable"));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(FewAndMoreThanAreKept, ChunkStartsTest,
+INSTANTIATE_TEST_SUITE_P(FewAndMoreThanAreKept, DecodedOffsetsTest,
                          testing::Values(7, 2 * DecodedOffsets::kMostKept + 5));
 
 }  // namespace

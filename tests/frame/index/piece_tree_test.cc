@@ -37,7 +37,7 @@ std::vector<int64_t> PlacesThatMakeAChain(int64_t count) {
   return places;
 }
 
-TEST(PieceTreeTest, NobodyWhoKnowsTheCodeKnowsWhichEditsMakeItDeep) {
+TEST(PieceTreeTest, NoEditsThatAreChosenFromTheCodeMakeItDeep) {
   test::ExpectLinear(2000, [](int64_t count) {
     return [places = PlacesThatMakeAChain(count)] {
       PieceTree tree;

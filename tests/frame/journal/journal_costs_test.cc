@@ -14,9 +14,11 @@
 #include "engine/format/index_entry.h"
 #include "engine/format/journal.h"
 #include "engine/frame/open/frame_core.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/cost.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
@@ -24,7 +26,7 @@
 namespace cairn::test {
 namespace {
 
-// A journal behind a frame, made without its writer.
+// A journal after a frame, made without its writer.
 class MadeUpJournal {
  public:
   explicit MadeUpJournal(const CreateOptions& options, int nlayers = 0) {
@@ -54,10 +56,11 @@ class MadeUpJournal {
   }
   // One that is perhaps not durable and inserts one chunk many times.
   void AddChunks(Bytes chunk, int64_t count) {
-    const format::PlacedChunk placed = {.entry = std::ssize(bytes_) - PartsOf(bytes_).header_len,
-                                        .fingerprint = format::HashChunk(chunk),
-                                        .nbytes = next_.totals.chunksize,
-                                        .cbytes = static_cast<int32_t>(chunk.size())};
+    const format::IndexedChunk placed = {
+        .entry = {.value = std::ssize(bytes_) - PartsOf(bytes_).header_len,
+                  .fingerprint = format::HashChunk(chunk)},
+        .nbytes = next_.totals.chunksize,
+        .cbytes = static_cast<int32_t>(chunk.size())};
     next_.chunks.assign(static_cast<size_t>(count), format::InsertEdit{.chunk = placed});
     next_.totals.nchunks = count;
     next_.totals.nbytes = count * placed.nbytes;
@@ -133,7 +136,7 @@ TEST(JournalCostsTest, CommitsThatTouchOneOfManyLayersAreFollowedInLinearTime) {
   });
 }
 
-TEST(JournalCostsTest, ABatchThatNamesOneChunkManyTimesIsRefusedBeforeTheChunkIsRead) {
+TEST(JournalCostsTest, CommitThatNamesOneChunkManyTimesIsRefusedBeforeTheChunkIsRead) {
   ExpectLinear(500, [](int64_t count) {
     const auto journal = std::make_shared<MadeUpJournal>(Cut(1, 100));
     journal->AddChunks(chunk::PlainChunk(MakeNoise(static_cast<size_t>(400 * count))), count);
@@ -167,7 +170,7 @@ TEST(JournalCostsTest, EditsOfAMetalayerBesideALargeArrayAreFollowedInLinearTime
   });
 }
 
-TEST(JournalCostsTest, TheHistoryOfAFrameWithLargeMetalayersIsListedInLinearTime) {
+TEST(JournalCostsTest, HistoryOfAFrameWithLargeMetalayersIsListedInLinearTime) {
   ExpectLinear(500, [](int64_t count) {
     CreateOptions options = Cut(1, 100);
     for (int i = 0; i < kMaxMetalayers; ++i) {
@@ -185,7 +188,7 @@ TEST(JournalCostsTest, TheHistoryOfAFrameWithLargeMetalayersIsListedInLinearTime
   });
 }
 
-// Checkpoints of a chunk each. The first of its bytes, which lie behind the checkpoint before,
+// Checkpoints of a chunk each. The first of its bytes, which lie after the checkpoint before,
 // claim to be those of a chunk that ends where the file of all checkpoints ended; there a record
 // lies.
 Buffer CheckpointsThatLeadTo(const Buffer& record, int64_t count) {

@@ -1,4 +1,4 @@
-// Commits behind the trailer: what they cost, who sees them, and what is left of them.
+// Commits after the trailer: what they cost, who sees them, and what is left of them.
 #include "engine/format/journal.h"
 
 #include <algorithm>
@@ -10,8 +10,10 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/fault_file_system.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -20,7 +22,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-std::vector<std::byte> Together(std::vector<std::byte> a, Bytes b) {
+Buffer Together(Buffer a, Bytes b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -31,15 +33,15 @@ class JournalFrameTest : public testing::Test {
     CreateOptions options = given;
     options.file_system = &files_;
     auto frame = Frame::Create(path_, options);
-    EXPECT_EQ(frame.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
   Frame Open() {
     auto frame = Frame::Open(path_, {.file_system = &files_});
-    EXPECT_EQ(frame.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
-  std::vector<std::byte> Data() { return DataOf(Open().snapshot()).value(); }
+  Buffer Data() { return DataOf(Open().snapshot()).value(); }
   // What reached the disk meanwhile.
   int64_t BytesWritten() {
     int64_t sum = 0;
@@ -61,11 +63,11 @@ class JournalFrameTest : public testing::Test {
 TEST_F(JournalFrameTest, AFewItemsCostAFewHundredBytesWhateverTheChunksize) {
   Frame frame = Create(PlainCopies(1 << 20));
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   files_.StartLog();
   for (uint64_t i = 0; i < 10; ++i) {
-    ASSERT_EQ(writer->Append(Noise(100, i)), absl::OkStatus());
-    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(100, i))));
+    ASSERT_TRUE(IsOk(writer->Commit()));
     EXPECT_LE(BytesWritten(), 300);
   }
   EXPECT_EQ(Open().snapshot().info().nbytes, 1000);
@@ -74,79 +76,79 @@ TEST_F(JournalFrameTest, AFewItemsCostAFewHundredBytesWhateverTheChunksize) {
 TEST_F(JournalFrameTest, ZerosAheadOfManySmallCommitsChangeNothing) {
   Frame frame = Create(PlainCopies(1 << 20));
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   files_.StartLog();
   int64_t written = 0;
-  std::vector<std::byte> all;
+  Buffer all;
   // Enough to pass the end of the first zeros.
   for (uint64_t i = 0; i < 120; ++i) {
-    const std::vector<std::byte> items = Noise(1000, i);
-    ASSERT_EQ(writer->Append(items), absl::OkStatus());
-    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+    const Buffer items = MakeNoise(1000, i);
+    ASSERT_TRUE(IsOk(writer->Append(items)));
+    ASSERT_TRUE(IsOk(writer->Commit()));
     written += BytesWritten();
     all.insert(all.end(), items.begin(), items.end());
     ASSERT_EQ(Data(), all);
   }
   EXPECT_GT(written, 120 * 1000 + (64 << 10));
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(Data(), all);
   EXPECT_TRUE(Open().snapshot().Verify()->ok());
 }
 
-TEST_F(JournalFrameTest, AFewItemsCostNoMoreBehindAShortChunk) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(1 << 20), Noise(700'000, 1)), absl::OkStatus());
+TEST_F(JournalFrameTest, AFewItemsCostNoMoreAfterAShortChunk) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(1 << 20), MakeNoise(700'000, 1))));
   Frame frame = Open();
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   files_.StartLog();
-  ASSERT_EQ(writer->Append(Noise(100, 2)), absl::OkStatus());
-  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(100, 2))));
+  ASSERT_TRUE(IsOk(writer->Commit()));
   // The receipt, and that the commit is durable, are 80 of them.
   EXPECT_LE(BytesWritten(), 350);
-  EXPECT_EQ(Data(), Together(Noise(700'000, 1), Noise(100, 2)));
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  EXPECT_EQ(Data(), Together(MakeNoise(700'000, 1), MakeNoise(100, 2)));
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(Open().snapshot().info().nchunks, 1);
-  EXPECT_EQ(Data(), Together(Noise(700'000, 1), Noise(100, 2)));
+  EXPECT_EQ(Data(), Together(MakeNoise(700'000, 1), MakeNoise(100, 2)));
 }
 
 TEST_F(JournalFrameTest, OnlyACommitThatSurvivesTheMachineSyncsAndItDoesOnce) {
   Frame frame = Create(PlainCopies(64));
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(200, 1)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(200, 1))));
   files_.StartLog();
-  ASSERT_EQ(writer->Commit(Durability::kProcess).status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Commit(Durability::kProcess)));
   EXPECT_EQ(Syncs(), 0);
   // It carries the one before, although nothing new is staged.
-  ASSERT_EQ(writer->Commit(Durability::kMachine).status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Commit(Durability::kMachine)));
   EXPECT_EQ(Syncs(), 1);
-  ASSERT_EQ(writer->Commit(Durability::kMachine).status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Commit(Durability::kMachine)));
   EXPECT_EQ(Syncs(), 0);
-  ASSERT_EQ(writer->Append(Noise(10, 2)), absl::OkStatus());
-  ASSERT_EQ(writer->Commit(Durability::kMachine).status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(10, 2))));
+  ASSERT_TRUE(IsOk(writer->Commit(Durability::kMachine)));
   EXPECT_EQ(Syncs(), 1);
 }
 
-TEST_F(JournalFrameTest, ACommitIsSeenByOthersAndASnapshotBeforeItStaysAsItWas) {
+TEST_F(JournalFrameTest, CommitIsSeenByOthersAndASnapshotBeforeItStaysAsItWas) {
   Frame frame = Create(PlainCopies(64));
   Frame other = Open();
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  std::vector<std::byte> all;
-  std::vector<std::pair<Snapshot, std::vector<std::byte>>> taken;
+  ASSERT_TRUE(IsOk(writer));
+  Buffer all;
+  std::vector<std::pair<Snapshot, Buffer>> taken;
   for (uint64_t i = 0; i < 50; ++i) {
-    ASSERT_EQ(writer->Append(Noise(10 + 7 * i, i)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(10 + 7 * i, i))));
     const auto committed = writer->Commit(Durability::kProcess);
-    ASSERT_EQ(committed.status(), absl::OkStatus());
-    all = Together(std::move(all), Noise(10 + 7 * i, i));
+    ASSERT_TRUE(IsOk(committed));
+    all = Together(std::move(all), MakeNoise(10 + 7 * i, i));
     const auto seen = other.Refresh();
-    ASSERT_EQ(seen.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(seen));
     EXPECT_EQ(seen->info().generation, committed->info().generation);
     EXPECT_EQ(DataOf(*seen).value(), all);
     taken.emplace_back(*seen, all);
   }
-  ASSERT_EQ(writer->DeleteChunks(0, 3), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->DeleteChunks(0, 3)));
+  ASSERT_TRUE(IsOk(writer->Close()));
   for (const auto& [snapshot, data] : taken) EXPECT_EQ(DataOf(snapshot).value(), data);
 }
 
@@ -155,65 +157,65 @@ TEST_F(JournalFrameTest, EveryKindOfEditIsReplayed) {
   options.metalayers = {{"m", ToVector(AsBytes("before"))}};
   Frame frame = Create(options);
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(64 * 8, 1)), absl::OkStatus());
-  ASSERT_EQ(writer->SetVlmeta("v", AsBytes("first")), absl::OkStatus());
-  ASSERT_EQ(writer->SetVlmeta("w", AsBytes("gone soon")), absl::OkStatus());
-  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
-  ASSERT_EQ(writer->InsertChunk(2, Noise(64, 2)), absl::OkStatus());
-  ASSERT_EQ(writer->UpdateChunk(5, Noise(64, 3)), absl::OkStatus());
-  ASSERT_EQ(writer->DeleteChunks(0, 2), absl::OkStatus());
-  ASSERT_EQ(writer->Reorder(std::vector<int64_t>{6, 5, 4, 3, 2, 1, 0}), absl::OkStatus());
-  ASSERT_EQ(writer->AppendSpecial(SpecialValue::kZeros, 64), absl::OkStatus());
-  ASSERT_EQ(writer->UpdateItems(3, Noise(70, 4)), absl::OkStatus());
-  ASSERT_EQ(writer->SetMetalayer("m", AsBytes("behind")), absl::OkStatus());
-  ASSERT_EQ(writer->SetVlmeta("v", AsBytes("second")), absl::OkStatus());
-  ASSERT_EQ(writer->DeleteVlmeta("w"), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(20, 5)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(64 * 8, 1))));
+  ASSERT_TRUE(IsOk(writer->SetVlmeta("v", AsBytes("first"))));
+  ASSERT_TRUE(IsOk(writer->SetVlmeta("w", AsBytes("gone soon"))));
+  ASSERT_TRUE(IsOk(writer->Commit()));
+  ASSERT_TRUE(IsOk(writer->InsertChunk(2, MakeNoise(64, 2))));
+  ASSERT_TRUE(IsOk(writer->UpdateChunk(5, MakeNoise(64, 3))));
+  ASSERT_TRUE(IsOk(writer->DeleteChunks(0, 2)));
+  ASSERT_TRUE(IsOk(writer->Reorder(std::vector<int64_t>{6, 5, 4, 3, 2, 1, 0})));
+  ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, 64)));
+  ASSERT_TRUE(IsOk(writer->UpdateItems(3, MakeNoise(70, 4))));
+  ASSERT_TRUE(IsOk(writer->SetMetalayer("m", AsBytes("behind"))));
+  ASSERT_TRUE(IsOk(writer->SetVlmeta("v", AsBytes("second"))));
+  ASSERT_TRUE(IsOk(writer->DeleteVlmeta("w")));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(20, 5))));
   const auto committed = writer->Commit();
-  ASSERT_EQ(committed.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(committed));
   const FrameContent expected = FullContentOf(*committed).value();
   EXPECT_EQ(expected.metalayers.at("m"), "behind");
   EXPECT_GT(committed->info().journal_size, 0);
   EXPECT_EQ(FullContentOf(Open().snapshot()).value(), expected);
   EXPECT_TRUE(Open().snapshot().Verify()->ok());
-  // Folded, too.
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  // Checkpointed, too.
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(Open().snapshot().info().journal_size, 0);
   EXPECT_EQ(FullContentOf(Open().snapshot()).value(), expected);
 }
 
-TEST_F(JournalFrameTest, ADroppedWriterLeavesItsCommitsAndNothingElse) {
+TEST_F(JournalFrameTest, DroppedWriterLeavesItsCommitsAndNothingElse) {
   Frame frame = Create(PlainCopies(64));
   int64_t end = 0;
   {
     auto writer = frame.OpenWriter();
-    ASSERT_EQ(writer.status(), absl::OkStatus());
-    ASSERT_EQ(writer->Append(Noise(100, 1)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer));
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(100, 1))));
     const auto committed = writer->Commit();
-    ASSERT_EQ(committed.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(committed));
     end = committed->info().frame_size + committed->info().journal_size;
-    ASSERT_EQ(writer->Append(Noise(1000, 2)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(1000, 2))));
   }
   EXPECT_EQ(std::ssize(FileBytes(path_)), end);
-  EXPECT_EQ(Data(), Noise(100, 1));
+  EXPECT_EQ(Data(), MakeNoise(100, 1));
 }
 
-TEST_F(JournalFrameTest, WhatADeadWriterLeftBehindIsCutByTheNextOne) {
+TEST_F(JournalFrameTest, WhatADeadWriterLeftIsCutByTheNextOne) {
   Frame frame = Create(PlainCopies(64));
-  ASSERT_EQ(AppendTo(path_, Noise(100, 1)), absl::OkStatus());
-  const std::vector<std::byte> whole = FileBytes(path_);
-  PutFileBytes(path_, Together(whole, Noise(5000, 2)));
-  EXPECT_EQ(Data(), Noise(100, 1));
-  EXPECT_EQ(Open().OpenWriter().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(100, 1))));
+  const Buffer whole = FileBytes(path_);
+  PutFileBytes(path_, Together(whole, MakeNoise(5000, 2)));
+  EXPECT_EQ(Data(), MakeNoise(100, 1));
+  EXPECT_TRUE(IsOk(Open().OpenWriter()));
   EXPECT_EQ(FileBytes(path_), whole);
 }
 
 // A frame with a journal of three commits, all durable, and where each one ends.
 struct Journaled {
-  std::vector<std::byte> bytes;
+  Buffer bytes;
   std::vector<int64_t> ends;
-  std::vector<std::vector<std::byte>> data;
+  std::vector<Buffer> data;
 };
 
 class JournalDamageTest : public JournalFrameTest {
@@ -222,13 +224,13 @@ class JournalDamageTest : public JournalFrameTest {
     Frame frame = Create(PlainCopies(64));
     Journaled made;
     auto writer = frame.OpenWriter();
-    EXPECT_EQ(writer.status(), absl::OkStatus());
-    std::vector<std::byte> all;
+    EXPECT_TRUE(IsOk(writer));
+    Buffer all;
     for (uint64_t i = 0; i < 3; ++i) {
-      EXPECT_EQ(writer->Append(Noise(90, i)), absl::OkStatus());
+      EXPECT_TRUE(IsOk(writer->Append(MakeNoise(90, i))));
       const auto committed = writer->Commit();
-      EXPECT_EQ(committed.status(), absl::OkStatus());
-      all = Together(std::move(all), Noise(90, i));
+      EXPECT_TRUE(IsOk(committed));
+      all = Together(std::move(all), MakeNoise(90, i));
       made.ends.push_back(committed->info().frame_size + committed->info().journal_size);
       made.data.push_back(all);
     }
@@ -238,32 +240,31 @@ class JournalDamageTest : public JournalFrameTest {
   }
 };
 
-TEST_F(JournalDamageTest, EveryEndOfTheFileLeavesTheCommitsThatAreWhole) {
+TEST_F(JournalDamageTest, EveryEndOfTheFileLeavesTheCommitsThatAreComplete) {
   const Journaled made = MakeJournal();
   const Frame empty = Open();
   const int64_t begin = empty.snapshot().info().frame_size;
   for (int64_t size = begin; size <= made.ends.back(); ++size) {
     const auto frame = Frame::OpenBuffer(Bytes(made.bytes).first(static_cast<size_t>(size)));
-    ASSERT_EQ(frame.status(), absl::OkStatus()) << size;
-    // Without its receipt a commit is whole.
+    ASSERT_TRUE(IsOk(frame)) << size;
+    // Without its receipt a commit is complete.
     const auto whole =
         std::ranges::upper_bound(made.ends, size + format::kReceiptSize) - made.ends.begin();
-    const std::vector<std::byte> expected =
-        whole == 0 ? std::vector<std::byte>() : made.data[static_cast<size_t>(whole - 1)];
+    const Buffer expected = whole == 0 ? Buffer() : made.data[static_cast<size_t>(whole - 1)];
     EXPECT_EQ(DataOf(frame->snapshot()).value(), expected) << size;
   }
 }
 
-TEST_F(JournalDamageTest, AFlippedBitIsSeenWhereALaterCommitShowsThatItWasDurable) {
+TEST_F(JournalDamageTest, FlippedBitIsSeenWhereALaterCommitShowsThatItWasDurable) {
   const Journaled made = MakeJournal();
   const int64_t begin = Open().snapshot().info().frame_size;
   for (int64_t at = begin; at < made.ends.back(); ++at) {
-    std::vector<std::byte> flipped = made.bytes;
+    Buffer flipped = made.bytes;
     flipped[static_cast<size_t>(at)] ^= std::byte{1} << (at % 8);
     const auto frame = Frame::OpenBuffer(flipped);
-    ASSERT_EQ(frame.status(), absl::OkStatus()) << at;
+    ASSERT_TRUE(IsOk(frame)) << at;
     const Snapshot snapshot = frame->snapshot();
-    const absl::StatusOr<std::vector<std::byte>> data = DataOf(snapshot);
+    const absl::StatusOr<Buffer> data = DataOf(snapshot);
     if (!data.ok()) {
       // A chunk of a commit that counts.
       EXPECT_TRUE(absl::IsDataLoss(data.status())) << at;
@@ -279,17 +280,17 @@ TEST_F(JournalDamageTest, AFlippedBitIsSeenWhereALaterCommitShowsThatItWasDurabl
       EXPECT_EQ(*data, made.data.back()) << at;
     } else if (at < made.ends[1]) {
       const auto report = snapshot.Verify();
-      ASSERT_EQ(report.status(), absl::OkStatus());
+      ASSERT_TRUE(IsOk(report));
       EXPECT_FALSE(report->ok()) << at;
       EXPECT_FALSE(snapshot.info().sealed) << at;
     }
   }
 }
 
-TEST_F(JournalDamageTest, NobodyWritesBehindADamagedJournal) {
+TEST_F(JournalDamageTest, NoWriterAppendsToADamagedJournal) {
   Journaled made = MakeJournal();
   const int64_t begin = Open().snapshot().info().frame_size;
-  // In the record of the first commit, behind its one chunk.
+  // In the record of the first commit, after its one chunk.
   made.bytes[static_cast<size_t>(made.ends[0] - format::kReceiptSize - 12)] ^= std::byte{1};
   PutFileBytes(path_, made.bytes);
   const auto writer = Open().OpenWriter();
@@ -299,12 +300,12 @@ TEST_F(JournalDamageTest, NobodyWritesBehindADamagedJournal) {
   EXPECT_EQ(Open().snapshot().info().frame_size, begin);
 }
 
-TEST_F(JournalDamageTest, TheJournalIsFollowedAlsoBehindADamagedTrailer) {
+TEST_F(JournalDamageTest, JournalIsReplayedAlsoAfterADamagedTrailer) {
   Journaled made = MakeJournal();
   const int64_t begin = Open().snapshot().info().frame_size;
   made.bytes[static_cast<size_t>(begin - 1)] ^= std::byte{1};
   const auto frame = Frame::OpenBuffer(made.bytes);
-  ASSERT_EQ(frame.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame));
   EXPECT_TRUE(frame->snapshot().info().trailer_damaged);
   EXPECT_EQ(DataOf(frame->snapshot()).value(), made.data.back());
 }
@@ -312,16 +313,16 @@ TEST_F(JournalDamageTest, TheJournalIsFollowedAlsoBehindADamagedTrailer) {
 TEST_F(JournalFrameTest, AutomaticCheckpointsKeepTheJournalShort) {
   Frame frame = Create(PlainCopies(16));
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  std::vector<std::byte> all;
+  ASSERT_TRUE(IsOk(writer));
+  Buffer all;
   int64_t edits = 0;
   int64_t folded = 0;
   for (uint64_t i = 0; i < 20'000; ++i) {
-    const std::vector<std::byte> chunk = Noise(16, i);
-    ASSERT_EQ(writer->Append(chunk), absl::OkStatus());
+    const Buffer chunk = MakeNoise(16, i);
+    ASSERT_TRUE(IsOk(writer->Append(chunk)));
     const auto committed = writer->Commit(Durability::kProcess);
-    ASSERT_EQ(committed.status(), absl::OkStatus());
-    edits += 2;  // the chunk and the batch
+    ASSERT_TRUE(IsOk(committed));
+    edits += 2;  // the chunk and the commit
     if (committed->info().journal_size == 0) {
       ++folded;
       edits = 0;
@@ -334,61 +335,60 @@ TEST_F(JournalFrameTest, AutomaticCheckpointsKeepTheJournalShort) {
 }
 
 // Each of them costs a reader more than an append does.
-TEST_F(JournalFrameTest, EditsAllOverALargeFrameAreFoldedBeforeTheyAreTooMany) {
+TEST_F(JournalFrameTest, EditsAllOverALargeFrameAreCheckpointedBeforeTheyAreTooMany) {
   constexpr int64_t kChunks = 1'500'000;
   constexpr int64_t kMost = 1 << 17;
   Frame frame = Create(PlainCopies(16));
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->AppendSpecial(SpecialValue::kZeros,
-                                  kChunks * 16 / frame.snapshot().info().typesize, {}),
-            absl::OkStatus());
-  ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
-  const std::vector<std::byte> items = Noise(16, 1);
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros,
+                                         kChunks * 16 / frame.snapshot().info().typesize, {})));
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  const Buffer items = MakeNoise(16, 1);
   for (int64_t i = 0; i < kMost + 1000; ++i) {
-    ASSERT_EQ(writer->UpdateChunk(i * 10 + 5, items), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->UpdateChunk(i * 10 + 5, items)));
     if (i % 1000 != 999) continue;
     const auto committed = writer->Commit(Durability::kProcess);
-    ASSERT_EQ(committed.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(committed));
     ASSERT_EQ(committed->info().journal_size == 0, i >= kMost) << i;
   }
 }
 
-TEST_F(JournalFrameTest, ABufferOfAFrameWithAJournalHoldsItsCommits) {
+TEST_F(JournalFrameTest, BufferOfAFrameWithAJournalHoldsItsCommits) {
   Frame frame = Create(PlainCopies(64));
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(200, 1)), absl::OkStatus());
-  ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(200, 1))));
+  ASSERT_TRUE(IsOk(writer->Commit()));
   const auto buffer = frame.ToBuffer();
-  ASSERT_EQ(buffer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(buffer));
   const auto copy = Frame::OpenBuffer(*buffer);
-  ASSERT_EQ(copy.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(copy));
   EXPECT_EQ(copy->snapshot().info().journal_size, 0);
   EXPECT_TRUE(copy->snapshot().info().sealed);
-  EXPECT_EQ(DataOf(copy->snapshot()).value(), Noise(200, 1));
+  EXPECT_EQ(DataOf(copy->snapshot()).value(), MakeNoise(200, 1));
 }
 
-TEST_F(JournalFrameTest, ADamagedChunkAtTheEndCanBeDeletedWhenItemsWaitBehindIt) {
-  ASSERT_EQ(WriteFrame(path_, PlainCopies(64), Noise(100, 1)), absl::OkStatus());
+TEST_F(JournalFrameTest, DamagedChunkAtTheEndCanBeDeletedWhenItemsArePendingAfterIt) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(100, 1))));
   const ChunkEntry second = Open().snapshot().GetEntry(1).value();
   {
     auto writer = Open().OpenWriter();
-    ASSERT_EQ(writer->Append(Noise(5, 2)), absl::OkStatus());
-    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(5, 2))));
+    ASSERT_TRUE(IsOk(writer->Commit()));
   }
-  std::vector<std::byte> bytes = FileBytes(path_);
+  Buffer bytes = FileBytes(path_);
   bytes[static_cast<size_t>(second.offset) + 40] ^= std::byte{1};
   PutFileBytes(path_, bytes);
   Frame frame = Open();
-  std::vector<std::byte> tail(41);
+  Buffer tail(41);
   EXPECT_TRUE(IsDamage(frame.snapshot().ReadChunk(1, tail), "chunk 1"));
   auto writer = frame.OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  EXPECT_TRUE(IsDamage(writer->Append(Noise(5, 3)), "chunk 1"));
-  ASSERT_EQ(writer->DeleteChunks(1, 1), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
-  std::vector<std::byte> first = Noise(100, 1);
+  ASSERT_TRUE(IsOk(writer));
+  EXPECT_TRUE(IsDamage(writer->Append(MakeNoise(5, 3)), "chunk 1"));
+  ASSERT_TRUE(IsOk(writer->DeleteChunks(1, 1)));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  Buffer first = MakeNoise(100, 1);
   first.resize(64);
   EXPECT_EQ(Data(), first);
 }

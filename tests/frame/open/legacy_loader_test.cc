@@ -1,6 +1,4 @@
 // Frames of older formats open read-only through the same interface.
-#include <algorithm>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +8,9 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "tests/format/legacy_frames.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
 #include "tests/support/hex.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
@@ -38,12 +38,7 @@ std::vector<Sample> Samples() {
 
 void PrintTo(const Sample& sample, std::ostream* stream) { *stream << sample.name; }
 
-void Write(const std::string& path, Bytes bytes) {
-  std::ofstream stream(path, std::ios::binary);
-  stream.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
-}
-
-class LegacyTest : public testing::TestWithParam<Sample> {
+class LegacyLoaderTest : public testing::TestWithParam<Sample> {
  protected:
   Frame Opened() {
     absl::StatusOr<Frame> frame = Frame::OpenBuffer(GetParam().bytes);
@@ -54,12 +49,12 @@ class LegacyTest : public testing::TestWithParam<Sample> {
   const TempDir dir_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Eras, LegacyTest, testing::ValuesIn(Samples()),
+INSTANTIATE_TEST_SUITE_P(Eras, LegacyLoaderTest, testing::ValuesIn(Samples()),
                          [](const auto& info) { return info.param.name; });
 
-TEST_P(LegacyTest, ReadsInPlaceAndByCopyAndFromABuffer) {
+TEST_P(LegacyLoaderTest, ReadsInPlaceAndByCopyAndFromABuffer) {
   const std::string path = dir_.Path("frame");
-  Write(path, GetParam().bytes);
+  PutFileBytes(path, GetParam().bytes);
   for (const bool use_mmap : {true, false}) {
     const absl::StatusOr<Frame> frame = Frame::Open(path, {.use_mmap = use_mmap});
     ASSERT_TRUE(IsOk(frame));
@@ -68,7 +63,7 @@ TEST_P(LegacyTest, ReadsInPlaceAndByCopyAndFromABuffer) {
   ExpectHolds(Opened().snapshot(), Hex(kLegacyContent));
 }
 
-TEST_P(LegacyTest, TellsWhatItIs) {
+TEST_P(LegacyLoaderTest, DescribesItself) {
   const Frame frame = Opened();
   const Snapshot snapshot = frame.snapshot();
   const FrameInfo& info = snapshot.info();
@@ -84,7 +79,7 @@ TEST_P(LegacyTest, TellsWhatItIs) {
   EXPECT_FALSE(info.sealed);
 }
 
-TEST_P(LegacyTest, HandsOutItsMetadata) {
+TEST_P(LegacyLoaderTest, HandsOutItsMetadata) {
   const Frame frame = Opened();
   const Snapshot snapshot = frame.snapshot();
   EXPECT_EQ(snapshot.vlmetalayers(), GetParam().vlmetalayers);
@@ -99,9 +94,9 @@ TEST_P(LegacyTest, HandsOutItsMetadata) {
   }
 }
 
-TEST_P(LegacyTest, IsReadOnly) {
+TEST_P(LegacyLoaderTest, IsReadOnly) {
   const std::string path = dir_.Path("frame");
-  Write(path, GetParam().bytes);
+  PutFileBytes(path, GetParam().bytes);
   absl::StatusOr<Frame> frame = Frame::Open(path);
   ASSERT_TRUE(IsOk(frame));
   EXPECT_TRUE(Fails(frame->OpenWriter(), absl::StatusCode::kFailedPrecondition, "cairn copy"));
@@ -109,9 +104,9 @@ TEST_P(LegacyTest, IsReadOnly) {
   EXPECT_TRUE(Frame::Open(path)->ToBuffer().value() == GetParam().bytes) << "and unchanged";
 }
 
-TEST_P(LegacyTest, StaysAsItIsWhenRefreshed) {
+TEST_P(LegacyLoaderTest, StaysAsItIsWhenRefreshed) {
   const std::string path = dir_.Path("frame");
-  Write(path, GetParam().bytes);
+  PutFileBytes(path, GetParam().bytes);
   absl::StatusOr<Frame> frame = Frame::Open(path);
   ASSERT_TRUE(IsOk(frame));
   const absl::StatusOr<Snapshot> again = frame->Refresh();
@@ -119,7 +114,7 @@ TEST_P(LegacyTest, StaysAsItIsWhenRefreshed) {
   EXPECT_EQ(&again->state(), &frame->snapshot().state());
 }
 
-TEST_P(LegacyTest, IsNotSealed) {
+TEST_P(LegacyLoaderTest, IsNotSealed) {
   const absl::StatusOr<VerifyReport> report = Opened().snapshot().Verify();
   ASSERT_TRUE(IsOk(report));
   EXPECT_TRUE(report->ok());
@@ -128,7 +123,7 @@ TEST_P(LegacyTest, IsNotSealed) {
   EXPECT_TRUE(report->notes[0].starts_with("not sealed")) << report->notes[0];
 }
 
-TEST_P(LegacyTest, HandsOutChunksThatDecodeAlone) {
+TEST_P(LegacyLoaderTest, HandsOutChunksThatDecodeAlone) {
   const Frame frame = Opened();
   Buffer all;
   for (const Buffer& chunk : ChunksOf(frame.snapshot())) {
@@ -165,7 +160,7 @@ void ReadAll(Bytes bytes) {
   EXPECT_TRUE(IsOk(snapshot.Verify()));
 }
 
-TEST_P(LegacyTest, GivesDataOrAStatusForEveryFlippedBit) {
+TEST_P(LegacyLoaderTest, GivesDataOrAStatusForEveryFlippedBit) {
   Buffer bytes = GetParam().bytes;
   for (std::byte& byte : bytes) {
     for (int bit = 0; bit < 8; ++bit) {
@@ -177,7 +172,7 @@ TEST_P(LegacyTest, GivesDataOrAStatusForEveryFlippedBit) {
   }
 }
 
-TEST_P(LegacyTest, GivesDataOrAStatusForEveryFlippedByte) {
+TEST_P(LegacyLoaderTest, GivesDataOrAStatusForEveryFlippedByte) {
   Buffer bytes = GetParam().bytes;
   for (std::byte& byte : bytes) {
     SCOPED_TRACE(absl::StrFormat("byte %d", &byte - bytes.data()));
@@ -187,7 +182,7 @@ TEST_P(LegacyTest, GivesDataOrAStatusForEveryFlippedByte) {
   }
 }
 
-TEST_P(LegacyTest, RefusesEveryTruncation) {
+TEST_P(LegacyLoaderTest, RefusesEveryTruncation) {
   const Buffer& bytes = GetParam().bytes;
   for (size_t size = 0; size < bytes.size(); ++size) {
     const Buffer cut(bytes.begin(), bytes.begin() + static_cast<int64_t>(size));
@@ -195,7 +190,7 @@ TEST_P(LegacyTest, RefusesEveryTruncation) {
   }
 }
 
-TEST_P(LegacyTest, OpensInTheMiddleOfAFile) {
+TEST_P(LegacyLoaderTest, OpensInTheMiddleOfAFile) {
   Buffer bytes(1000);
   AddTo(bytes, GetParam().bytes);
   const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes, {.offset = 1000});
@@ -229,92 +224,11 @@ TEST(LegacyBitshuffleTest, ChunksTakeTheRuleAlong) {
   EXPECT_EQ(ToHex(content), kWholeBlockContent);
 }
 
-TEST(LegacyTest2019, TakesItsFiltersFromTheFirstChunk) {
+TEST(Legacy2019Test, TakesItsFiltersFromTheFirstChunk) {
   const Buffer bytes = BitshuffledFrame2019();
   const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
   ASSERT_TRUE(IsOk(frame));
   EXPECT_EQ(frame->snapshot().info().filters, (std::vector<FilterStage>{{Filter::kBitShuffle, 0}}));
-}
-
-TEST(PackedTest, AddsTheReferenceToEveryPart) {
-  const Buffer bytes = PackedDeltaFrame();
-  const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
-  ASSERT_TRUE(IsOk(frame));
-  const Buffer content = Hex(kLegacyContent);
-  for (size_t begin = 0; begin < content.size(); ++begin) {
-    for (size_t size = 0; begin + size <= content.size(); ++size) {
-      Buffer part(size);
-      ASSERT_TRUE(IsOk(frame->snapshot().ReadBytes(static_cast<int64_t>(begin), part)));
-      ASSERT_EQ(ToHex(part), ToHex(Bytes(content).subspan(begin, size))) << begin;
-    }
-  }
-  const int64_t items[] = {2, 0, 1, 0};
-  Buffer gathered(16);
-  ASSERT_TRUE(IsOk(frame->snapshot().ReadItemsAt(items, gathered)));
-  EXPECT_EQ(ToHex(gathered), "090a0b0c010203040506070801020304");
-}
-
-TEST(PackedTest, ReferenceWrapsAround) {
-  const Buffer bytes = MakePacked({.data = {Hex("ff 80 01 00")}, .reference = Hex("02 80 01")});
-  EXPECT_EQ(ToHex(ContentOfBuffer(bytes)), "01000200");
-}
-
-TEST(PackedTest, NeedsAReferenceForDelta) {
-  Buffer bytes = PackedFrame();
-  bytes[8] = std::byte{3};
-  EXPECT_TRUE(IsDamage(Frame::OpenBuffer(bytes), "DELTA without a reference"));
-}
-
-TEST(PackedTest, KnowsChunksOfDifferentSizes) {
-  const std::pair<std::vector<Buffer>, int32_t> cases[] = {
-      {{Hex("01020304"), Hex("0506070801020304"), Hex("05")}, 0},
-      {{Hex("0102030405"), Hex("060708"), Hex("0102030405")}, 0},
-      {{Hex("0102030405"), Hex("060708"), Hex("010203")}, 0},
-      {{Hex("01020304"), Hex("05060708"), Hex("0102")}, 4},
-      {{Hex("01020304"), Hex("05060708")}, 4},
-      {{Hex("010203")}, 3},
-      {{}, -1},
-  };
-  for (const auto& [data, chunksize] : cases) {
-    const Buffer bytes = MakePacked({.data = data});
-    const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
-    ASSERT_TRUE(IsOk(frame));
-    EXPECT_EQ(frame->snapshot().info().chunksize, chunksize);
-    EXPECT_EQ(frame->snapshot().info().nchunks, std::ssize(data));
-    Buffer content;
-    for (const Buffer& chunk : data) AddTo(content, chunk);
-    ExpectHolds(frame->snapshot(), content);
-  }
-}
-
-TEST(PackedTest, CountsOnlyDataAsStored) {
-  const Buffer bytes = PackedFrame();
-  const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
-  ASSERT_TRUE(IsOk(frame));
-  EXPECT_EQ(frame->snapshot().info().cbytes, 24 + 20);
-  EXPECT_EQ(frame->snapshot().info().dead_bytes, 0);
-}
-
-TEST(PackedTest, NamesTheChunkThatIsWrong) {
-  const Buffer good = PackedFrame();
-  const auto with = [&](size_t at, std::string_view hex) {
-    Buffer bytes = good;
-    CopyBytes(Hex(hex), MutableBytes(bytes).subspan(at));
-    return Frame::OpenBuffer(bytes).status();
-  };
-  EXPECT_TRUE(IsDamage(with(96, "04"), "packed super-chunk: metadata at byte 96"));
-  EXPECT_TRUE(IsDamage(with(136, "04"), "packed super-chunk: chunk 0 at byte 136"));
-  EXPECT_TRUE(IsDamage(with(180, "87"), "chunk 0: expected at byte 136, got 135"));
-  EXPECT_TRUE(IsDamage(with(188, "a1"), "chunk 1: expected at byte 160, got 161"));
-  EXPECT_TRUE(IsDamage(with(24, "00"), "nbytes: expected 132"));
-}
-
-TEST(PackedTest, KeepsToTheLimitOfChunks) {
-  const Buffer bytes = PackedFrame();
-  OpenOptions options;
-  options.limits.max_nchunks = 1;
-  EXPECT_TRUE(Fails(Frame::OpenBuffer(bytes, options), absl::StatusCode::kResourceExhausted,
-                    "2 chunks pass the limit of 1"));
 }
 
 }  // namespace

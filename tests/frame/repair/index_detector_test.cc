@@ -15,7 +15,7 @@
 #include "engine/frame/repair/buffered_file.h"
 #include "engine/frame/repair/chunk_detector.h"
 #include "engine/storage/memory_file.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
 #include "tests/support/status.h"
 
 namespace cairn::frame {
@@ -25,10 +25,10 @@ using test::Buffer;
 
 constexpr int64_t kOrigin = 100;
 
-// Chunks in a file of their own, each with a byte behind it as if something else were there.
-class IndexSpotterTest : public testing::Test {
+// Chunks in a file of their own, each with a byte after it as if something else were there.
+class IndexDetectorTest : public testing::Test {
  protected:
-  IndexSpotterTest() : file_bytes_(kOrigin) {}
+  IndexDetectorTest() : file_bytes_(kOrigin) {}
 
   void Add(Bytes chunk) {
     const int64_t begin = std::ssize(file_bytes_);
@@ -50,7 +50,7 @@ class IndexSpotterTest : public testing::Test {
     Add(*format::EncodeIndex(places, &pool));
   }
   IndexDetector Spotter() {
-    EXPECT_EQ(file_.WriteAt(0, file_bytes_), absl::OkStatus());
+    EXPECT_TRUE(IsOk(file_.WriteAt(0, file_bytes_)));
     window_ = *BufferedFile::Map(file_);
     return IndexDetector(*window_, probe_, chunks_, kOrigin);
   }
@@ -67,7 +67,7 @@ class IndexSpotterTest : public testing::Test {
   std::optional<BufferedFile> window_;
 };
 
-TEST_F(IndexSpotterTest, AnIndexIsSpottedByThePlacesThatItHolds) {
+TEST_F(IndexDetectorTest, IndexIsDetectedByTheOffsetsThatItHolds) {
   for (const int32_t nbytes : {800, 8000}) AddLookalike(nbytes);
   AddIndex();
   IndexDetector spotter = Spotter();
@@ -75,7 +75,7 @@ TEST_F(IndexSpotterTest, AnIndexIsSpottedByThePlacesThatItHolds) {
   EXPECT_TRUE(spotter.IsIndex(last()).value());
 }
 
-TEST_F(IndexSpotterTest, WhatPassesForIndexesIsDecodedToSoManyTimesTheFileAndNoFurther) {
+TEST_F(IndexDetectorTest, WhatPassesForIndexesIsDecodedToSoManyTimesTheFileAndNoFurther) {
   // Of a file of less than a megabyte, 256 of them: each takes as much as a small chunk may.
   constexpr int32_t kClaimed = 16 << 20;
   for (int i = 0; i < 16; ++i) AddLookalike(kClaimed);

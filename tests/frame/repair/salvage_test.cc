@@ -14,6 +14,7 @@
 #include "engine/format/journal.h"
 #include "tests/frame/repair/salvaging.h"
 #include "tests/support/counting_file_system.h"
+#include "tests/support/files.h"
 #include "tests/support/frame_repair.h"
 #include "tests/support/status.h"
 
@@ -30,7 +31,7 @@ TEST_F(SalvageTest, DataThatReadsLikeAnIndexIsKeptAmongData) {
   ExpectSaved(SalvageBytes(MakeFrame(Cut(8, CreateOptions::kVariableChunks), pieces)), all);
 }
 
-TEST_F(SalvageTest, AShortLastChunkOfOneNumberIsNoIndex) {
+TEST_F(SalvageTest, ShortLastChunkOfOneNumberIsNoIndex) {
   Buffer items = MakeNoise(3 * kChunk);
   AddTo(items, Buffer(8, std::byte{0}));
   items[items.size() - 8] = std::byte{104};
@@ -41,7 +42,7 @@ TEST_F(SalvageTest, AShortLastChunkOfOneNumberIsNoIndex) {
   ExpectSaved(SalvageBytes(frame), items);
 }
 
-TEST_F(SalvageTest, TheIndexOfASingleChunkIsNoData) {
+TEST_F(SalvageTest, IndexOfASingleChunkIsNoData) {
   const Buffer items = MakeNoise(kChunk);
   Buffer frame = MakeFrame(Cut(8, kChunk), {items});
   const FrameParts parts = PartsOf(frame);
@@ -50,7 +51,7 @@ TEST_F(SalvageTest, TheIndexOfASingleChunkIsNoData) {
   ExpectSaved(SalvageBytes(frame), items);
 }
 
-TEST_F(SalvageTest, AFrameThatIsUserDataIsNotUnpacked) {
+TEST_F(SalvageTest, FrameThatIsUserDataIsNotUnpacked) {
   const Buffer inner = MakeFrame(Cut(4, kChunk), {MakeNoise(3 * kChunk)});
   const auto size = static_cast<int32_t>(inner.size());
   Buffer content = inner;
@@ -75,7 +76,7 @@ TEST_F(SalvageTest, ChunksOfAnotherTypesizeAreNoPartOfTheFrame) {
   ExpectLost(report->lost[0], {begin, begin + std::ssize(stranger)}, "typesize 2");
 }
 
-TEST_F(SalvageTest, AHeaderThatNoChunkAgreesWithIsNotBelieved) {
+TEST_F(SalvageTest, HeaderThatNoChunkAgreesWithIsNotBelieved) {
   const Buffer items = MakeNoise(3 * kChunk);
   Buffer frame = MakeFrame(Cut(4, kChunk), {items});
   StoreBe(frame.data() + 0x30, uint32_t{5});
@@ -83,14 +84,14 @@ TEST_F(SalvageTest, AHeaderThatNoChunkAgreesWithIsNotBelieved) {
   EXPECT_EQ(Saved().info().typesize, 4);
 }
 
-TEST_F(SalvageTest, TheHeaderTellsATypesizeThatChunksCannot) {
+TEST_F(SalvageTest, HeaderGivesATypesizeThatChunksCannot) {
   const Buffer items = MakeNoise(30 * 300);
   Buffer frame = MakeFrame(Cut(300, 3000), {items});
   ExpectSaved(SalvageBytes(frame), items);
   EXPECT_EQ(Saved().info().typesize, 300);
 }
 
-TEST_F(SalvageTest, ATypesizeThatNoFrameCanHaveIsNotBelieved) {
+TEST_F(SalvageTest, TypesizeThatNoFrameCanHaveIsNotBelieved) {
   const Buffer items = MakeNoise(3 * kChunk);
   Buffer frame = MakeFrame(Cut(1, kChunk), {items});
   StoreBe(frame.data() + 0x30, uint32_t{0x2E000001});
@@ -101,11 +102,11 @@ TEST_F(SalvageTest, ATypesizeThatNoFrameCanHaveIsNotBelieved) {
 
 TEST_F(SalvageTest, DeadChunksAreSavedToo) {
   const std::string path = dir_.Path("edited");
-  ASSERT_EQ(WriteFrame(path, Cut(1, kChunk), MakeNoise(3 * kChunk, 1)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path, Cut(1, kChunk), MakeNoise(3 * kChunk, 1))));
   auto writer = Frame::Open(path)->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_EQ(writer->UpdateChunk(0, MakeNoise(kChunk, 2)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->UpdateChunk(0, MakeNoise(kChunk, 2))));
+  ASSERT_TRUE(IsOk(writer->Close()));
   Buffer all = MakeNoise(3 * kChunk, 1);
   AddTo(all, MakeNoise(kChunk, 2));
   const auto report = SalvageBytes(FileBytes(path));
@@ -120,9 +121,9 @@ TEST_F(SalvageTest, VariableBlocksStayAsTheyAre) {
   auto writer = Frame::Build(path, Cut(1, CreateOptions::kVariableChunks));
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 3; ++i) {
-    ASSERT_EQ(writer->AppendChunk(CompressedVl(items, sizes, 1)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->AppendCompressed(CompressedVl(items, sizes, 1))));
   }
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Close()));
   Buffer frame = FileBytes(path);
   const std::vector<Buffer> chunks = ChunksOf(Frame::OpenBuffer(frame)->snapshot());
   Ruin(frame, {0, PartsOf(frame).header_len});
@@ -141,7 +142,7 @@ TEST_F(SalvageTest, OldAndSpecialChunksAreSaved) {
     ASSERT_TRUE(IsOk(chunk));
     AddTo(bytes, *chunk);
     Buffer values(400);
-    ASSERT_EQ(DecompressChunk(*chunk, values), absl::OkStatus());
+    ASSERT_TRUE(IsOk(DecompressChunk(*chunk, values)));
     AddTo(all, values);
   }
   const auto repeated =
@@ -154,7 +155,7 @@ TEST_F(SalvageTest, OldAndSpecialChunksAreSaved) {
   EXPECT_TRUE(report->lost.empty());
 }
 
-TEST_F(SalvageTest, AHugeChunkOfOneValueCostsNothing) {
+TEST_F(SalvageTest, HugeChunkOfOneValueCostsNothing) {
   constexpr int32_t kHuge = 2'000'000'000;
   Buffer bytes = Compressed(MakeItems(kChunk), OfTypesize(4));
   AddTo(bytes, *MakeSpecialChunk(SpecialValue::kZeros, kHuge, {}, OfTypesize(4)));
@@ -177,7 +178,7 @@ TEST_F(SalvageTest, OnlyTheFrameFromTheGivenOffsetOnIsLookedAt) {
   EXPECT_TRUE(Fails(SalvageBytes(bytes, options), absl::StatusCode::kOutOfRange, "offset"));
 }
 
-TEST_F(SalvageTest, AChunkOverTheLimitIsLost) {
+TEST_F(SalvageTest, ChunkOverTheLimitIsLost) {
   const Buffer items = MakeNoise(3 * kChunk);
   OpenOptions options;
   options.limits.max_chunk_nbytes = kChunk - 1;
@@ -185,14 +186,14 @@ TEST_F(SalvageTest, AChunkOverTheLimitIsLost) {
 }
 
 TEST_F(SalvageTest, WhatHoldsNoChunkGivesNotFoundAndMakesNoFile) {
-  for (const Buffer& bytes : {Buffer(), Buffer(100), Noise(5, 1), Noise(1 << 20, 1),
+  for (const Buffer& bytes : {Buffer(), Buffer(100), MakeNoise(5, 1), MakeNoise(1 << 20, 1),
                               Buffer(1 << 20), MakeFrame(Cut(4, kChunk), {})}) {
     EXPECT_TRUE(absl::IsNotFound(SalvageBytes(bytes).status()));
     EXPECT_TRUE(absl::IsNotFound(PosixFileSystem()->Identity(dir_.Path("saved")).status()));
   }
 }
 
-TEST_F(SalvageTest, TheArgumentsAreChecked) {
+TEST_F(SalvageTest, ArgumentsAreChecked) {
   const Buffer frame = MakeFrame(Cut(4, kChunk), {MakeNoise(kChunk)});
   ASSERT_TRUE(IsOk(SalvageBytes(frame)));
   EXPECT_TRUE(Fails(Salvage(dir_.Path("damaged"), dir_.Path("saved")),
@@ -201,6 +202,25 @@ TEST_F(SalvageTest, TheArgumentsAreChecked) {
       Fails(Salvage(dir_.Path("none"), dir_.Path("other")), absl::StatusCode::kNotFound, "none"));
   EXPECT_TRUE(Fails(Salvage(dir_.path(), dir_.Path("other")), absl::StatusCode::kInvalidArgument,
                     "directory"));
+}
+
+TEST_F(SalvageTest, StopsWhereverItIsToldToAndMakesNoFrame) {
+  PutFileBytes(dir_.Path("damaged"), MakeFrame(Cut(4, kChunk), {MakeNoise(4 * kChunk)}));
+  const std::vector<std::string> before = NamesIn(dir_.path());
+  int calls = 0;
+  const auto salvage = [&](int most) {
+    calls = 0;
+    return Salvage(dir_.Path("damaged"), dir_.Path("saved"), {},
+                   [&calls, most](int64_t) { return ++calls <= most; });
+  };
+  int most = 0;
+  while (absl::IsCancelled(salvage(most).status())) {
+    EXPECT_EQ(calls, ++most);
+    EXPECT_EQ(NamesIn(dir_.path()), before);
+  }
+  EXPECT_EQ(calls, most);
+  EXPECT_GE(calls, 8) << "once for each chunk that is found, and that is written";
+  EXPECT_EQ(ContentOf(Saved()), MakeNoise(4 * kChunk));
 }
 
 TEST_F(SalvageTest, BytesThatOnlyLookLikeChunksAreNone) {
@@ -222,7 +242,7 @@ TEST_F(SalvageTest, BytesThatOnlyLookLikeChunksAreNone) {
   EXPECT_TRUE(IsOk(SalvageBytes(plain)));
 }
 
-TEST_F(SalvageTest, AnEmptyChunkIsNoData) {
+TEST_F(SalvageTest, EmptyChunkIsNoData) {
   const Buffer empty = chunk::PlainChunk({});
   EXPECT_TRUE(absl::IsNotFound(SalvageBytes(empty).status()));
 }
@@ -245,7 +265,7 @@ TEST_F(SalvageTest, ItemsOfTheJournalCannotFollowChunksOfVariableBlocks) {
   ExpectLost(report->lost[0], {std::ssize(chunk), std::ssize(bytes)}, "variable blocks");
 }
 
-TEST_F(SalvageTest, LooksAtWhatLiesBehindLookalikesCostFewBytes) {
+TEST_F(SalvageTest, LooksAtWhatFollowsLookalikesCostFewBytes) {
   constexpr uint32_t kClaimed = 2 << 20;
   Buffer bytes(64 << 10);
   for (size_t at = 0; at < bytes.size(); at += 16) {

@@ -3,22 +3,23 @@
 #include "absl/strings/match.h"
 
 #include "engine/base/bytes.h"
+#include "tests/support/status.h"
 
 namespace cairn::test {
 
-MutableBytes Part(Buffer& bytes, Range range) {
+MutableBytes Part(Buffer& bytes, ByteRange range) {
   return MutableBytes(bytes).subspan(static_cast<size_t>(range.begin),
                                      static_cast<size_t>(range.end - range.begin));
 }
 
-void Ruin(Buffer& bytes, Range range) {
-  CopyBytes(Noise(static_cast<size_t>(range.end - range.begin), 99), Part(bytes, range));
+void Ruin(Buffer& bytes, ByteRange range) {
+  CopyBytes(MakeNoise(static_cast<size_t>(range.end - range.begin), 99), Part(bytes, range));
 }
 
-std::vector<Range> PlacesOf(Bytes bytes) {
+std::vector<ByteRange> PlacesOf(Bytes bytes) {
   const absl::StatusOr<Frame> frame = Frame::OpenBuffer(bytes);
   EXPECT_TRUE(IsOk(frame));
-  std::vector<Range> places;
+  std::vector<ByteRange> places;
   for (int64_t i = 0; i < frame->snapshot().info().nchunks; ++i) {
     const int64_t begin = frame->snapshot().GetEntry(i)->offset;
     places.push_back({begin, begin + std::ssize(frame->snapshot().GetChunk(i)->bytes())});
@@ -32,10 +33,10 @@ Buffer Salvaging::MakeFrame(const CreateOptions& options, const std::vector<Buff
   again.overwrite = true;
   auto writer = Frame::Build(path, again);
   EXPECT_TRUE(IsOk(writer));
-  for (const Buffer& piece : pieces) EXPECT_EQ(writer->Append(piece), absl::OkStatus());
-  EXPECT_EQ(writer->SetVlmeta("noise", Noise(500, 77)), absl::OkStatus());
-  EXPECT_EQ(writer->SetVlmeta("text", MakeItems(800, 78)), absl::OkStatus());
-  EXPECT_EQ(writer->Close(), absl::OkStatus());
+  for (const Buffer& piece : pieces) EXPECT_TRUE(IsOk(writer->Append(piece)));
+  EXPECT_TRUE(IsOk(writer->SetVlmeta("noise", MakeNoise(500, 77))));
+  EXPECT_TRUE(IsOk(writer->SetVlmeta("text", MakeItems(800, 78))));
+  EXPECT_TRUE(IsOk(writer->Close()));
   return FileBytes(path);
 }
 
@@ -59,7 +60,7 @@ void Salvaging::ExpectSaved(const absl::StatusOr<SalvageReport>& report, Bytes c
   EXPECT_EQ(report->nbytes, std::ssize(content));
 }
 
-void Salvaging::ExpectLost(const LostBytes& lost, Range range, std::string_view part) {
+void Salvaging::ExpectLost(const LostBytes& lost, ByteRange range, std::string_view part) {
   EXPECT_EQ(lost.begin, range.begin);
   EXPECT_EQ(lost.end, range.end);
   EXPECT_TRUE(absl::StrContains(lost.reason, absl::string_view(part.data(), part.size())))

@@ -11,22 +11,21 @@
 
 #include "cairn/frame.h"
 #include "cairn/recover.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
 
-struct Range {
+struct ByteRange {
   int64_t begin = 0;
   int64_t end = 0;
 };
 
-MutableBytes Part(Buffer& bytes, Range range);
+MutableBytes Part(Buffer& bytes, ByteRange range);
 // Writes noise over it.
-void Ruin(Buffer& bytes, Range range);
+void Ruin(Buffer& bytes, ByteRange range);
 // Where the chunks of a frame lie.
-std::vector<Range> PlacesOf(Bytes frame);
+std::vector<ByteRange> PlacesOf(Bytes frame);
 
 class Salvaging : public testing::Test {
  protected:
@@ -41,7 +40,7 @@ class Salvaging : public testing::Test {
   // It is `content`, and the report says so.
   void ExpectSaved(const absl::StatusOr<SalvageReport>& report, Bytes content) const;
   // Exactly this range was lost, for a reason that says `part`.
-  static void ExpectLost(const LostBytes& lost, Range range, std::string_view part);
+  static void ExpectLost(const LostBytes& lost, ByteRange range, std::string_view part);
 
   const TempDir dir_;
 };

@@ -13,8 +13,10 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/storage/memory_file.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -28,7 +30,7 @@ constexpr int32_t kSearchedChunk = 1000;
 
 absl::StatusOr<FoundTrailer> FindIn(Bytes bytes) {
   storage::MemoryFile file;
-  EXPECT_EQ(file.WriteAt(0, bytes), absl::OkStatus());
+  EXPECT_TRUE(IsOk(file.WriteAt(0, bytes)));
   return FindNewestTrailer(file);
 }
 
@@ -48,16 +50,15 @@ Buffer Beheaded(Buffer frame, size_t count = 512) {
   return frame;
 }
 
-class TrailerSearchTest : public testing::Test {
+class TrailerScannerTest : public testing::Test {
  protected:
   // A frame as it is after each of `commits` writers.
   std::vector<Buffer> History(int commits, const CreateOptions& options) {
     std::vector<Buffer> states;
     for (int i = 0; i < commits; ++i) {
-      EXPECT_EQ(i == 0
-                    ? WriteFrame(path_, options, Noise(2 * kSearchedChunk, 1), {{"note", "value"}})
-                    : AppendTo(path_, Noise(kSearchedChunk, static_cast<uint64_t>(i) + 1)),
-                absl::OkStatus());
+      EXPECT_TRUE(IsOk(
+          i == 0 ? WriteFrame(path_, options, MakeNoise(2 * kSearchedChunk, 1), {{"note", "value"}})
+                 : AppendTo(path_, MakeNoise(kSearchedChunk, static_cast<uint64_t>(i) + 1))));
       states.push_back(FileBytes(path_));
     }
     return states;
@@ -67,13 +68,12 @@ class TrailerSearchTest : public testing::Test {
   const std::string path_ = dir_.Path("f");
 };
 
-class TrailerOfEveryTypeTest : public TrailerSearchTest,
+class TrailerOfEveryTypeTest : public TrailerScannerTest,
                                public testing::WithParamInterface<FingerprintType> {};
 
 TEST_P(TrailerOfEveryTypeTest, HasTheHeaderOfTheNewestCheckpoint) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, SealedWith(GetParam()))));
-  for (uint64_t i = 0; i < 3; ++i)
-    ASSERT_EQ(AppendTo(path_, Noise(kSearchedChunk, i)), absl::OkStatus());
+  for (uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(kSearchedChunk, i))));
   const Buffer frame = FileBytes(path_);
   const auto found = FindIn(Beheaded(frame));
   ASSERT_TRUE(IsOk(found));
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Types, TrailerOfEveryTypeTest,
                          testing::Values(FingerprintType::kNone, FingerprintType::k32Bit,
                                          FingerprintType::k64Bit, FingerprintType::k128Bit));
 
-TEST_F(TrailerSearchTest, TheHeaderThatIsFoundOpensTheFrame) {
+TEST_F(TrailerScannerTest, HeaderThatIsFoundOpensTheFrame) {
   Buffer frame = History(2, SealedWith(FingerprintType::k64Bit)).back();
   frame = Beheaded(frame, HeaderOf(frame).size());
   EXPECT_FALSE(Frame::OpenBuffer(frame).ok());
@@ -95,12 +95,12 @@ TEST_F(TrailerSearchTest, TheHeaderThatIsFoundOpensTheFrame) {
   CopyBytes(found->header, frame);
   const auto opened = Frame::OpenBuffer(Bytes(frame).first(static_cast<size_t>(found->end)));
   ASSERT_TRUE(IsOk(opened));
-  Buffer data = Noise(2 * kSearchedChunk, 1);
-  AddTo(data, Noise(kSearchedChunk, 2));
+  Buffer data = MakeNoise(2 * kSearchedChunk, 1);
+  AddTo(data, MakeNoise(kSearchedChunk, 2));
   EXPECT_EQ(ContentOf(opened->snapshot()), data);
 }
 
-TEST_F(TrailerSearchTest, AnOlderCheckpointStandsInForADamagedOne) {
+TEST_F(TrailerScannerTest, OlderCheckpointStandsInForADamagedOne) {
   const std::vector<Buffer> states = History(3, SealedWith(FingerprintType::k64Bit));
   const FrameParts parts = PartsOf(states[2]);
   const int64_t places[] = {parts.index_begin + 40, parts.trailer_begin, parts.trailer_begin + 30,
@@ -114,11 +114,10 @@ TEST_F(TrailerSearchTest, AnOlderCheckpointStandsInForADamagedOne) {
   }
 }
 
-TEST_F(TrailerSearchTest, AFrameThatIsUserDataIsNotTheFileAroundIt) {
+TEST_F(TrailerScannerTest, FrameThatIsUserDataIsNotTheFileAroundIt) {
   const Buffer inner = History(4, SealedWith(FingerprintType::k64Bit)).back();
   const std::string outer_path = dir_.Path("outer");
-  ASSERT_EQ(WriteFrame(outer_path, PlainCopies(static_cast<int32_t>(inner.size())), inner),
-            absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(outer_path, PlainCopies(static_cast<int32_t>(inner.size())), inner)));
   Buffer outer = FileBytes(outer_path);
   const auto found = FindIn(Beheaded(outer));
   ASSERT_TRUE(IsOk(found));
@@ -127,28 +126,28 @@ TEST_F(TrailerSearchTest, AFrameThatIsUserDataIsNotTheFileAroundIt) {
   EXPECT_TRUE(IsDamage(FindIn(Beheaded(outer)), "no trailer"));
 }
 
-TEST_F(TrailerSearchTest, AnEmptyFrameThatIsUserDataIsNotTheFileAroundItEither) {
+TEST_F(TrailerScannerTest, EmptyFrameThatIsUserDataIsNotTheFileAroundItEither) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, SealedWith(FingerprintType::k64Bit))));
   const Buffer inner = FileBytes(path_);
   EXPECT_TRUE(IsOk(FindIn(inner)));
-  Buffer bytes = Noise(kSearchedChunk, 1);
+  Buffer bytes = MakeNoise(kSearchedChunk, 1);
   AddTo(bytes, inner);
   EXPECT_TRUE(IsDamage(FindIn(bytes), "no trailer"));
 }
 
-TEST_F(TrailerSearchTest, BytesBehindTheFrameDoNotMatterWhereverItEnds) {
+TEST_F(TrailerScannerTest, BytesAfterTheFrameDoNotMatterWhereverItEnds) {
   const Buffer frame = History(1, SealedWith(FingerprintType::k64Bit)).back();
   // The search goes in steps of 1 MiB from the end of the file.
-  for (size_t behind = (1 << 20) - 30; behind < (1 << 20) + 30; behind += 3) {
+  for (size_t more = (1 << 20) - 30; more < (1 << 20) + 30; more += 3) {
     Buffer bytes = Beheaded(frame);
-    bytes.resize(frame.size() + behind);
+    bytes.resize(frame.size() + more);
     const auto found = FindIn(bytes);
-    ASSERT_TRUE(IsOk(found)) << behind;
+    ASSERT_TRUE(IsOk(found)) << more;
     EXPECT_EQ(found->end, std::ssize(frame));
   }
 }
 
-TEST_F(TrailerSearchTest, WhatAnotherBlosc2ChangedIsNoStateOfCairns) {
+TEST_F(TrailerScannerTest, WhatAnotherBlosc2ChangedIsNoStateOfCairns) {
   Buffer frame = History(1, SealedWith(FingerprintType::k64Bit)).back();
   DropFingerprint(frame);
   // The layers are still there, and stale as soon as the frame's size is another.
@@ -156,16 +155,16 @@ TEST_F(TrailerSearchTest, WhatAnotherBlosc2ChangedIsNoStateOfCairns) {
   EXPECT_TRUE(IsDamage(FindIn(Beheaded(frame)), "no trailer"));
 }
 
-TEST_F(TrailerSearchTest, FilesWithoutATrailerHaveNone) {
+TEST_F(TrailerScannerTest, FilesWithoutATrailerHaveNone) {
   EXPECT_TRUE(IsDamage(FindIn({}), "no trailer"));
-  EXPECT_TRUE(IsDamage(FindIn(Noise(22, 1)), "no trailer"));
-  EXPECT_TRUE(IsDamage(FindIn(Noise(100'000, 1)), "no trailer"));
+  EXPECT_TRUE(IsDamage(FindIn(MakeNoise(22, 1)), "no trailer"));
+  EXPECT_TRUE(IsDamage(FindIn(MakeNoise(100'000, 1)), "no trailer"));
   EXPECT_TRUE(IsDamage(FindIn(Buffer(3 << 20)), "no trailer"));
   CreateOptions plain = SealedWith(FingerprintType::kNone);
   EXPECT_TRUE(IsDamage(FindIn(Beheaded(History(1, plain).back())), "no trailer"));
 }
 
-TEST_F(TrailerSearchTest, ThousandsOfTailsThatShareOneHeadAreNotReadOneByOne) {
+TEST_F(TrailerScannerTest, ThousandsOfTrailersThatShareOneHeadAreNotReadOneByOne) {
   // Each claims all bytes from the one head on, which holds no layers.
   Buffer bytes =
       ToVector(AsBytes(std::string_view("\x94\x01\x93\xCD\x00\x06\xDE\x00\x00\xDC\x00\x00", 12)));
@@ -177,11 +176,10 @@ TEST_F(TrailerSearchTest, ThousandsOfTailsThatShareOneHeadAreNotReadOneByOne) {
     AddTo(bytes, tail);
   }
   storage::MemoryFile file;
-  ASSERT_EQ(file.WriteAt(0, bytes), absl::OkStatus());
+  ASSERT_TRUE(IsOk(file.WriteAt(0, bytes)));
   int64_t trailers = 0;
   ScanBudget budget(std::ssize(bytes), frame::kMaxTrailerOverlaps);
-  ASSERT_EQ(frame::ForEachTrailer(file, budget, [&](const auto&) { ++trailers; }),
-            absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame::ForEachTrailer(file, budget, [&](const auto&) { ++trailers; })));
   EXPECT_GE(trailers, frame::kMaxTrailerOverlaps);
   EXPECT_LE(trailers, 2 * frame::kMaxTrailerOverlaps);
 }

@@ -9,7 +9,9 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::frame {
@@ -19,7 +21,6 @@ using absl::StatusCode;
 using test::Buffer;
 using test::Cut;
 using test::ExpectHolds;
-using test::IsOk;
 using test::MakeItems;
 
 constexpr SpecialValue kKinds[] = {SpecialValue::kZeros, SpecialValue::kNans, SpecialValue::kRepeat,
@@ -82,7 +83,7 @@ TEST(AppendSpecialTest, EveryKindReadsBackFromAFixedFrame) {
       const bool stored = special == SpecialValue::kRepeat;
       EXPECT_EQ(snapshot.GetEntry(0)->special, stored ? SpecialValue::kNone : special);
       EXPECT_EQ(InspectChunk(snapshot.GetChunk(0)->bytes())->special, special);
-      // A short stored chunk would be dead at the next append, so it is left to the tail.
+      // A short stored chunk would be dead at the next append, so the items stay pending.
       EXPECT_EQ(InspectChunk(snapshot.GetChunk(3)->bytes())->special,
                 stored ? SpecialValue::kNone : special);
     }
@@ -112,7 +113,7 @@ TEST(AppendSpecialTest, ValuesMayBeWiderThanAChunkCanSay) {
   }
 }
 
-TEST(AppendSpecialTest, ValuesGoOnFromAShortTail) {
+TEST(AppendSpecialTest, ValuesGoOnFromAPartialChunk) {
   for (const SpecialValue special : kKinds) {
     SCOPED_TRACE(static_cast<int>(special));
     Case c(Cut(4, 1000));
@@ -138,7 +139,7 @@ TEST(AppendSpecialTest, ItemsGoOnFromAShortSpecialChunk) {
   }
 }
 
-TEST(AppendSpecialTest, ARunGoesOnFromAShortChunkOfTheSameValueWithoutStoringItems) {
+TEST(AppendSpecialTest, RunGoesOnFromAShortChunkOfTheSameValueWithoutStoringItems) {
   for (const SpecialValue special :
        {SpecialValue::kZeros, SpecialValue::kNans, SpecialValue::kUninit}) {
     SCOPED_TRACE(static_cast<int>(special));

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::frame {
@@ -14,7 +16,6 @@ using test::Buffer;
 using test::ChunksOf;
 using test::Cut;
 using test::ExpectHolds;
-using test::IsOk;
 using test::MakeItems;
 
 void AppendInPieces(Writer& writer, Bytes items, size_t piece) {
@@ -65,7 +66,7 @@ TEST(AppendTest, PieceSizesDoNotChangeTheChunks) {
   }
 }
 
-TEST(AppendTest, ChunksAreCutAtWholeItemsOfTheChunksize) {
+TEST(AppendTest, ChunksAreCutAtCompleteItemsOfTheChunksize) {
   Frame frame = test::NewInMemory(Cut(3, 1000));
   Writer writer = *frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer.Append(MakeItems(2100))));
@@ -81,7 +82,7 @@ TEST(AppendTest, ChunksHoldAtLeastOneItem) {
   EXPECT_EQ(SizesOfChunks(*writer.Commit()), (std::vector<int32_t>{300, 300, 300}));
 }
 
-TEST(AppendTest, ShortTailGoesOnAfterCommit) {
+TEST(AppendTest, PartialChunkGoesOnAfterCommit) {
   const Buffer items = MakeItems(5300);
   Frame frame = test::NewInMemory(Cut(4, 1000));
   Writer writer = *frame.OpenWriter();
@@ -93,7 +94,7 @@ TEST(AppendTest, ShortTailGoesOnAfterCommit) {
   EXPECT_EQ(ChunksOf(Checkpointed(frame, writer)), ChunksOfPieces(4, items, items.size()));
 }
 
-TEST(AppendTest, ShortTailGoesOnAfterCloseAndReopen) {
+TEST(AppendTest, PartialChunkGoesOnAfterCloseAndReopen) {
   const test::TempDir dir;
   const std::string path = dir.Path("frame");
   const Buffer items = MakeItems(2100);
@@ -110,7 +111,7 @@ TEST(AppendTest, ShortTailGoesOnAfterCloseAndReopen) {
   EXPECT_EQ(ChunksOf(snapshot), ChunksOfPieces(4, items, items.size()));
 }
 
-TEST(AppendTest, ShortTailOfZerosGoesOn) {
+TEST(AppendTest, PartialChunkOfZerosGoesOn) {
   Frame frame = test::NewInMemory(Cut(4, 1000));
   Writer writer = *frame.OpenWriter();
   Buffer items(1500);
@@ -141,7 +142,7 @@ TEST(AppendTest, EachCallMakesAChunkOfAFrameOfVariableChunks) {
   EXPECT_EQ(frame.snapshot().info().format_version, 3);
 }
 
-TEST(AppendTest, LastItemNeedNotBeWhole) {
+TEST(AppendTest, LastItemNeedNotBeComplete) {
   const Buffer items = MakeItems(1003);
   Frame frame = test::NewInMemory(Cut(4, 100));
   Writer writer = *frame.OpenWriter();

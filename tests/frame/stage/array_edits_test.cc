@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_arrays.h"
 #include "tests/support/array_model.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -69,7 +69,7 @@ TEST(ArrayEditsTest, GrowsByZerosAndShrinksToWhatIsLeft) {
     SCOPED_TRACE(testing::PrintToString(shape));
     ASSERT_TRUE(IsOk(writer.Resize(shape)));
     model = Resized(model, shape, 1);
-    const auto staged = writer.snapshot();
+    const auto staged = writer.StagedSnapshot();
     ASSERT_TRUE(IsOk(staged));
     ExpectArray(*staged, model);
     const auto committed = writer.Commit();
@@ -98,7 +98,7 @@ TEST(ArrayEditsTest, LeavesZerosInThePaddingOfWhatItCuts) {
 }
 
 TEST(ArrayEditsTest, ShowsNothingOfWhatOthersLeftInThePadding) {
-  // C-Blosc2 leaves what was cut off behind the edge.
+  // C-Blosc2 leaves what was cut off beyond the edge.
   Frame frame = NewInMemory(OfArray(SmallArray()));
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -170,7 +170,7 @@ TEST(ArrayEditsTest, ChecksTheArgumentsOfAnAppend) {
                     "15 bytes are no whole slices along axis 0, of 14 bytes each"));
   EXPECT_TRUE(Fails(writer->AppendAlong(1, Buffer(4)), kInvalidArgument, "of 10 bytes each"));
   EXPECT_TRUE(IsOk(writer->AppendAlong(0, {})));
-  EXPECT_EQ(writer->snapshot()->array()->shape, (Extents{5, 7}));
+  EXPECT_EQ(writer->StagedSnapshot()->array()->shape, (Extents{5, 7}));
   ASSERT_TRUE(IsOk(writer->Resize(Extents{5, 0})));
   EXPECT_TRUE(Fails(writer->AppendAlong(0, Buffer(2)), kInvalidArgument, "of 0 bytes each"));
   EXPECT_TRUE(IsOk(writer->AppendAlong(1, Buffer(10, std::byte{1}))));
@@ -186,7 +186,7 @@ TEST(ArrayEditsTest, ChecksShapes) {
   EXPECT_TRUE(Fails(writer->Resize(Extents{int64_t{1} << 62, 7}), kInvalidArgument, "over 2^63"));
   EXPECT_TRUE(Fails(writer->Resize(Extents{int64_t{1} << 40, 7}), kResourceExhausted,
                     "frame: more than 268"));
-  EXPECT_EQ(writer->snapshot()->array()->shape, (Extents{5, 7}));
+  EXPECT_EQ(writer->StagedSnapshot()->array()->shape, (Extents{5, 7}));
   Frame other = NewInMemory(Cut(1, 100));
   auto plain = other.OpenWriter();
   ASSERT_TRUE(IsOk(plain));
@@ -205,7 +205,7 @@ TEST(ArrayEditsTest, IsPartOfOneCommit) {
     ASSERT_TRUE(IsOk(writer.WriteBox(Extents{8, 8}, Extents{1, 1}, Buffer(1, std::byte{7}))));
     EXPECT_EQ(frame.Refresh()->array()->shape, (Extents{5, 7}));
     writer.Rollback();
-    EXPECT_EQ(writer.snapshot()->array()->shape, (Extents{5, 7}));
+    EXPECT_EQ(writer.StagedSnapshot()->array()->shape, (Extents{5, 7}));
     ASSERT_TRUE(IsOk(writer.Resize(Extents{9, 9})));
     ASSERT_TRUE(IsOk(writer.SetVlmeta("why", Buffer(3))));
     ASSERT_TRUE(IsOk(writer.Commit()));
@@ -267,7 +267,7 @@ TEST(ArrayEditsTest, ShrinksPastAChunkThatCannotBeRead) {
   EXPECT_TRUE(IsDamage(writer->Resize(Extents{40}), "chunk 1"));
   EXPECT_TRUE(IsDamage(writer->Resize(Extents{65}), "chunk 1"));
   EXPECT_TRUE(IsDamage(writer->AppendAlong(0, Buffer(2)), "chunk 1"));
-  EXPECT_EQ(writer->snapshot()->array()->shape, (Extents{63}));
+  EXPECT_EQ(writer->StagedSnapshot()->array()->shape, (Extents{63}));
   ASSERT_TRUE(IsOk(writer->Resize(Extents{30})));
   ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_TRUE(frame->Refresh()->Verify()->ok());
@@ -318,7 +318,7 @@ void EditLikeModel(int ndim, int32_t typesize, ArrayMaker& maker) {
       ASSERT_TRUE(IsOk(writer->Resize(shape)));
       model = Resized(model, shape, typesize);
     }
-    const auto staged = writer->snapshot();
+    const auto staged = writer->StagedSnapshot();
     ASSERT_TRUE(IsOk(staged));
     ASSERT_NO_FATAL_FAILURE(ExpectArray(*staged, model));
   }

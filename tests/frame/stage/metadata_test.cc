@@ -6,8 +6,10 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::frame {
@@ -16,7 +18,6 @@ namespace {
 using absl::StatusCode;
 using test::Buffer;
 using test::ExpectHolds;
-using test::IsOk;
 using test::MakeItems;
 
 std::string NumberedName(int i) { return "layer " + std::to_string(i); }
@@ -85,7 +86,7 @@ TEST_F(MetadataTest, MetalayerOfAnEmptyFrameChanges) {
   EXPECT_TRUE(Open().info().sealed);
 }
 
-TEST_F(MetadataTest, MetalayersBehindTheFirstSectorChangeToo) {
+TEST_F(MetadataTest, MetalayersAfterTheFirstSectorChangeToo) {
   const CreateOptions options = WithMetalayers(kMaxMetalayers, 64);
   ASSERT_TRUE(IsOk(Frame::Create(path_, options)));
   EditFrame([](Writer& writer) {
@@ -146,7 +147,7 @@ TEST_F(MetadataTest, VlmetalayersMayBeEmptyOrLarge) {
     for (const Metalayer& layer : layers) {
       ASSERT_TRUE(IsOk(writer.SetVlmeta(layer.name, layer.content)));
     }
-    ExpectLayers(*writer.snapshot(), layers);
+    ExpectLayers(*writer.StagedSnapshot(), layers);
   });
   ExpectLayers(Open(), layers);
   ExpectHolds(Open(), {});
@@ -191,7 +192,7 @@ TEST_F(MetadataTest, FifteenVlmetalayersLeaveNoRoomForTheSeal) {
   ExpectHolds(Open(), MakeItems(2500));
 }
 
-TEST_F(MetadataTest, ShortTailGoesOnInAFrameWithoutRoomForTheSeal) {
+TEST_F(MetadataTest, PartialChunkGoesOnInAFrameWithoutRoomForTheSeal) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, test::Cut(4, 1000))));
   EditFrame([](Writer& writer) {
     for (int i = 0; i < 15; ++i) {
@@ -206,11 +207,11 @@ TEST_F(MetadataTest, ShortTailGoesOnInAFrameWithoutRoomForTheSeal) {
   EXPECT_EQ(Open().info().nchunks, 2);
 }
 
-TEST_F(MetadataTest, AVlmetalayerThatStandsThereTwiceIsDeletedTwice) {
+TEST_F(MetadataTest, DuplicateVlmetalayerIsDeletedTwice) {
   CreateOptions options = test::Cut(4, 1000);
   options.fingerprint = FingerprintType::kNone;
-  ASSERT_EQ(test::WriteFrame(path_, options, MakeItems(20), {{"twin 1", "a"}, {"twin 2", "b"}}),
-            absl::OkStatus());
+  ASSERT_TRUE(
+      IsOk(test::WriteFrame(path_, options, MakeItems(20), {{"twin 1", "a"}, {"twin 2", "b"}})));
   Buffer frame = test::FileBytes(path_);
   const Bytes name = AsBytes("twin 2");
   const auto at = std::search(frame.begin(), frame.end(), name.begin(), name.end());

@@ -12,8 +12,9 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
 #include "tests/support/counting_file_system.h"
+#include "tests/support/files.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -74,7 +75,7 @@ TEST(BlockCacheTest, StaysWithinItsMemoryWhateverTheSizesOfBlocks) {
   EXPECT_EQ(Ask(cache, KeyOf(1, 9, 9), BlockCache::kCapacity, {}), Answer::kMiss) << "too large";
 }
 
-TEST(BlockCacheTest, AScanPushesNothingOut) {
+TEST(BlockCacheTest, ScanPushesNothingOut) {
   BlockCache cache;
   for (int i = 0; i < 2; ++i) Ask(cache, KeyOf(1, 0, 0), 1 << 20, std::byte{1});
   EXPECT_EQ(Ask(cache, KeyOf(1, 0, 0), 1 << 20, std::byte{1}), Answer::kHit);
@@ -123,12 +124,12 @@ class CachedReadsTest : public testing::Test {
     options.compression.typesize = 4;
     options.compression.blocksize = 1024;
     auto frame = Frame::Create(path_, options);
-    EXPECT_EQ(frame.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(frame));
     frame_.emplace(*std::move(frame));
     auto writer = frame_->OpenWriter();
     for (int32_t i = 0; i < kItems; ++i) model_.push_back(i);
-    EXPECT_EQ(writer->Append(std::as_bytes(std::span(model_))), absl::OkStatus());
-    EXPECT_EQ(writer->Close(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(writer->Append(std::as_bytes(std::span(model_)))));
+    EXPECT_TRUE(IsOk(writer->Close()));
   }
 
   static void ExpectItems(const Snapshot& snapshot, const std::vector<int32_t>& model) {
@@ -136,8 +137,8 @@ class CachedReadsTest : public testing::Test {
     for (int round = 0; round < 3; ++round) {
       for (size_t i = 0; i < model.size(); i += 61) {
         int32_t item = -1;
-        ASSERT_EQ(snapshot.ReadItems(static_cast<int64_t>(i), std::span<int32_t>(&item, 1)),
-                  absl::OkStatus());
+        ASSERT_TRUE(
+            IsOk(snapshot.ReadItems(static_cast<int64_t>(i), std::span<int32_t>(&item, 1))));
         ASSERT_EQ(item, model[i]) << i;
       }
     }
@@ -146,8 +147,8 @@ class CachedReadsTest : public testing::Test {
     std::vector<int32_t> changed(model_.begin() + static_cast<std::ptrdiff_t>(first),
                                  model_.begin() + static_cast<std::ptrdiff_t>(first) + 100);
     for (int32_t& item : changed) item += by;
-    ASSERT_EQ(writer.UpdateItems(static_cast<int64_t>(first), std::as_bytes(std::span(changed))),
-              absl::OkStatus());
+    ASSERT_TRUE(
+        IsOk(writer.UpdateItems(static_cast<int64_t>(first), std::as_bytes(std::span(changed)))));
     std::ranges::copy(changed, model_.begin() + static_cast<std::ptrdiff_t>(first));
   }
 
@@ -160,17 +161,17 @@ class CachedReadsTest : public testing::Test {
 TEST_F(CachedReadsTest, SeeEveryCommitAndEverySnapshotItsOwn) {
   auto reader = Frame::Open(path_);
   auto writer = frame_->OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   const Snapshot before = reader->snapshot();
   const std::vector<int32_t> old = model_;
   ASSERT_NO_FATAL_FAILURE(ExpectItems(before, old));
   for (size_t i = 0; i < 12; ++i) {
     Change(*writer, i * 1500, 1'000'000 + static_cast<int32_t>(i));
-    ASSERT_NO_FATAL_FAILURE(ExpectItems(*writer->snapshot(), model_)) << "staged";
+    ASSERT_NO_FATAL_FAILURE(ExpectItems(*writer->StagedSnapshot(), model_)) << "staged";
     if (i % 3 == 2) {
-      ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
+      ASSERT_TRUE(IsOk(writer->Checkpoint()));
     } else {
-      ASSERT_EQ(writer->Commit(Durability::kProcess).status(), absl::OkStatus());
+      ASSERT_TRUE(IsOk(writer->Commit(Durability::kProcess)));
     }
     ASSERT_NO_FATAL_FAILURE(ExpectItems(frame_->snapshot(), model_));
     ASSERT_NO_FATAL_FAILURE(ExpectItems(*reader->Refresh(), model_));
@@ -180,27 +181,27 @@ TEST_F(CachedReadsTest, SeeEveryCommitAndEverySnapshotItsOwn) {
 
 TEST_F(CachedReadsTest, SeeWhatCameInPlaceOfWhatWasRolledBack) {
   auto writer = frame_->OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   const std::vector<int32_t> committed = model_;
   for (int32_t i = 1; i <= 4; ++i) {
     model_ = committed;
     Change(*writer, 5000, i * 1'000'000);
-    ASSERT_NO_FATAL_FAILURE(ExpectItems(*writer->snapshot(), model_));
+    ASSERT_NO_FATAL_FAILURE(ExpectItems(*writer->StagedSnapshot(), model_));
     writer->Rollback();
-    ASSERT_NO_FATAL_FAILURE(ExpectItems(*writer->snapshot(), committed));
+    ASSERT_NO_FATAL_FAILURE(ExpectItems(*writer->StagedSnapshot(), committed));
   }
 }
 
 TEST_F(CachedReadsTest, ReadTheHeaderOfAChunkOnce) {
   test::CountingFileSystem files;
   const auto reader = Frame::Open(path_, {.use_mmap = false, .file_system = &files});
-  ASSERT_EQ(reader.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(reader));
   const Snapshot snapshot = reader->snapshot();
   int32_t item = -1;
   const std::span<int32_t> room(&item, 1);
-  ASSERT_EQ(snapshot.ReadItems(5, room), absl::OkStatus());
+  ASSERT_TRUE(IsOk(snapshot.ReadItems(5, room)));
   const int64_t before = files.calls();
-  ASSERT_EQ(snapshot.ReadItems(3000, room), absl::OkStatus());
+  ASSERT_TRUE(IsOk(snapshot.ReadItems(3000, room)));
   EXPECT_EQ(item, 3000);
   EXPECT_EQ(files.calls() - before, 2) << "a header and its chunk";
 }
@@ -211,20 +212,20 @@ TEST_F(CachedReadsTest, SeeTheFrameAfterReclaimAndCompact) {
   {
     auto writer = frame_->OpenWriter();
     Change(*writer, 3000, 77);
-    ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
-    ASSERT_EQ(writer->Reclaim().status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Checkpoint()));
+    ASSERT_TRUE(IsOk(writer->Reclaim()));
     Change(*writer, 3000, 78);
-    ASSERT_EQ(writer->Close(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Close()));
   }
   ASSERT_NO_FATAL_FAILURE(ExpectItems(*reader->Refresh(), model_));
-  ASSERT_EQ(frame_->Compact().status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(frame_->Compact()));
   ASSERT_NO_FATAL_FAILURE(ExpectItems(*reader->Refresh(), model_));
   ASSERT_NO_FATAL_FAILURE(ExpectItems(*frame_->Refresh(), model_));
 }
 
 TEST_F(CachedReadsTest, SeeOneStateFromManyThreadsWhileAWriterCommits) {
   auto writer = frame_->OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
   const Snapshot before = frame_->snapshot();
   const std::vector<int32_t> old = model_;
   std::atomic<bool> done = false;
@@ -236,30 +237,30 @@ TEST_F(CachedReadsTest, SeeOneStateFromManyThreadsWhileAWriterCommits) {
   }
   for (size_t i = 0; i < 30; ++i) {
     Change(*writer, (i * 700) % 19'000, 1);
-    ASSERT_EQ(writer->Commit(Durability::kProcess).status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Commit(Durability::kProcess)));
     ASSERT_NO_FATAL_FAILURE(ExpectItems(frame_->snapshot(), model_));
   }
   done = true;
   for (std::thread& thread : threads) thread.join();
 }
 
-// Which chunk is damaged is known at its first touch, also when no checkpoint has folded it in.
-TEST_F(CachedReadsTest, AFlippedBitInAJournaledChunkIsFoundAtItsFirstTouch) {
+// Which chunk is damaged is known at its first touch, also when no checkpoint covers it.
+TEST_F(CachedReadsTest, FlippedBitInAJournaledChunkIsFoundAtItsFirstTouch) {
   auto writer = frame_->OpenWriter();
   // The second commit shows that the first one was durable.
   for (const size_t first : {5000, 15'000}) {
     Change(*writer, first, 9);
-    ASSERT_EQ(writer->Commit().status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Commit()));
   }
   const int64_t nchunk = 5000 * 4 / 8192;
   const int64_t offset = frame_->snapshot().GetEntry(nchunk)->offset;
-  const std::vector<std::byte> good = test::FileBytes(path_);
-  std::vector<std::byte> raw(8192);
+  const test::Buffer good = test::FileBytes(path_);
+  test::Buffer raw(8192);
   for (size_t at = static_cast<size_t>(offset) + 32; at < static_cast<size_t>(offset) + 40; ++at) {
-    std::vector<std::byte> bad = good;
+    test::Buffer bad = good;
     bad[at] ^= std::byte{1};
     auto opened = Frame::OpenBuffer(bad);
-    ASSERT_EQ(opened.status(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(opened));
     for (int i = 0; i < 2; ++i) {
       const absl::Status status = opened->snapshot().ReadChunk(nchunk, raw);
       EXPECT_TRUE(absl::IsDataLoss(status)) << status;
@@ -267,7 +268,7 @@ TEST_F(CachedReadsTest, AFlippedBitInAJournaledChunkIsFoundAtItsFirstTouch) {
     }
     int32_t item = 0;
     EXPECT_TRUE(absl::IsDataLoss(opened->snapshot().ReadItems(5000, std::span<int32_t>(&item, 1))));
-    EXPECT_EQ(opened->snapshot().ReadChunk(nchunk + 1, raw), absl::OkStatus());
+    EXPECT_TRUE(IsOk(opened->snapshot().ReadChunk(nchunk + 1, raw)));
   }
 }
 

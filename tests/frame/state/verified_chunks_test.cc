@@ -5,7 +5,7 @@
 namespace cairn::frame {
 namespace {
 
-TEST(TouchedChunksTest, KnowsAChunkByItsEpochPlaceAndFingerprint) {
+TEST(VerifiedChunksTest, KnowsAChunkByItsCheckpointOffsetAndFingerprint) {
   VerifiedChunks touched;
   const IndexEntry chunk{.value = 4096, .fingerprint = 0x1234567890ABCDEF};
   EXPECT_FALSE(touched.Has(1, chunk));
@@ -16,7 +16,7 @@ TEST(TouchedChunksTest, KnowsAChunkByItsEpochPlaceAndFingerprint) {
   EXPECT_FALSE(touched.Has(1, {.value = chunk.value, .fingerprint = chunk.fingerprint + 2}));
 }
 
-TEST(TouchedChunksTest, NeverTakesOneChunkForAnother) {
+TEST(VerifiedChunksTest, NeverTakesOneChunkForAnother) {
   VerifiedChunks touched;
   const auto chunk = [](uint64_t i) {
     return IndexEntry{.value = static_cast<int64_t>(i * 1300),

@@ -4,6 +4,8 @@
 #include <lz4hc.h>
 #include <zlib.h>
 #include <zstd.h>
+
+#include "tools/status.h"
 #ifdef CAIRN_HAVE_BLOSC2
 #include <blosc2.h>
 #endif
@@ -128,23 +130,20 @@ bool HaveKernels() {
 }
 
 absl::StatusOr<std::vector<StoredBlock>> TakeApart(Bytes chunk) {
-  const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk);
-  if (!info.ok()) return info.status();
-  if (!info->extended || info->memcpyed || info->vlblocks || info->special != SpecialValue::kNone) {
+  ASSIGN_OR_RETURN(const ChunkInfo info, InspectChunk(chunk));
+  if (!info.extended || info.memcpyed || info.vlblocks || info.special != SpecialValue::kNone) {
     return absl::UnimplementedError("only chunks of compressed blocks are taken apart");
   }
   std::vector<StoredBlock> blocks;
-  for (int32_t i = 0; i < info->nblocks; ++i) {
+  for (int32_t i = 0; i < info.nblocks; ++i) {
     StoredBlock block;
-    block.nbytes =
-        static_cast<size_t>(std::min(info->blocksize, info->nbytes - i * info->blocksize));
-    const bool whole = block.nbytes == static_cast<size_t>(info->blocksize);
-    const size_t nstreams = info->split && whole ? static_cast<size_t>(info->typesize) : 1;
+    block.nbytes = static_cast<size_t>(std::min(info.blocksize, info.nbytes - i * info.blocksize));
+    const bool whole = block.nbytes == static_cast<size_t>(info.blocksize);
+    const size_t nstreams = info.split && whole ? static_cast<size_t>(info.typesize) : 1;
     auto at = static_cast<size_t>(LoadInt32(chunk, 32 + 4 * static_cast<size_t>(i)));
     for (size_t k = 0; k < nstreams; ++k) {
-      absl::StatusOr<Stream> stream = NextStream(chunk, at, block.nbytes / nstreams);
-      if (!stream.ok()) return stream.status();
-      block.streams.push_back(*stream);
+      ASSIGN_OR_RETURN(Stream stream, NextStream(chunk, at, block.nbytes / nstreams));
+      block.streams.push_back(stream);
     }
     blocks.push_back(std::move(block));
   }

@@ -8,6 +8,7 @@
 #include "cairn/chunk.h"
 #include "tools/bench/contestants/blosc2_params.h"
 #include "tools/bench/contestants/stores.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -61,9 +62,8 @@ BlobCoder::BlobCoder(const CompressionOptions& options, int32_t chunksize)
 BlobCoder::~BlobCoder() = default;
 
 absl::StatusOr<Bytes> BlobCoder::Compress(Bytes raw) {
-  const absl::StatusOr<size_t> size = CompressChunk(raw, impl_->options, impl_->blob);
-  if (!size.ok()) return size.status();
-  return Bytes(impl_->blob).first(*size);
+  ASSIGN_OR_RETURN(const size_t size, CompressChunk(raw, impl_->options, impl_->blob));
+  return Bytes(impl_->blob).first(size);
 }
 
 absl::Status BlobCoder::Decompress(Bytes blob, MutableBytes raw) {

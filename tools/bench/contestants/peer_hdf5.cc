@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tools/bench/contestants/peers.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -70,10 +71,9 @@ class Hdf5Store final : public ChunkStore {
 
  private:
   absl::Status Put(hsize_t number, Bytes raw) {
-    const absl::StatusOr<Bytes> blob = coder_.Compress(raw);
-    if (!blob.ok()) return blob.status();
+    ASSIGN_OR_RETURN(const Bytes blob, coder_.Compress(raw));
     const hsize_t offset = number * chunksize_;
-    return H5Dwrite_chunk(set_, H5P_DEFAULT, 0, &offset, blob->size(), blob->data()) < 0
+    return H5Dwrite_chunk(set_, H5P_DEFAULT, 0, &offset, blob.size(), blob.data()) < 0
                ? Failed("write")
                : absl::OkStatus();
   }
@@ -88,7 +88,7 @@ class Hdf5Store final : public ChunkStore {
 
 absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
   auto store = std::make_unique<Hdf5Store>(params);
-  if (absl::Status status = store->Open(params.path); !status.ok()) return status;
+  RETURN_IF_ERROR(store->Open(params.path));
   return store;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tools/bench/contestants/peers.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -52,25 +53,18 @@ class LmdbStore final : public ChunkStore {
 
   absl::Status Read(int64_t nchunk, MutableBytes raw) override {
     if (reading_ == nullptr) {
-      if (absl::Status status =
-              Check(mdb_txn_begin(env_, nullptr, MDB_RDONLY, &reading_), "begin to read");
-          !status.ok()) {
-        return status;
-      }
+      RETURN_IF_ERROR(Check(mdb_txn_begin(env_, nullptr, MDB_RDONLY, &reading_), "begin to read"));
     }
     size_t number = static_cast<size_t>(nchunk);
     MDB_val key = {.mv_size = sizeof(number), .mv_data = &number};
     MDB_val value = {};
-    if (absl::Status status = Check(mdb_get(reading_, db_, &key, &value), "get"); !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(Check(mdb_get(reading_, db_, &key, &value), "get"));
     return coder_.Decompress({static_cast<const std::byte*>(value.mv_data), value.mv_size}, raw);
   }
 
  private:
   absl::Status Put(size_t number, Bytes raw, unsigned flags) {
-    absl::StatusOr<Bytes> blob = coder_.Compress(raw);
-    if (!blob.ok()) return blob.status();
+    ASSIGN_OR_RETURN(Bytes blob, coder_.Compress(raw));
     absl::Status status;
     if (writing_ == nullptr) {
       status = Check(mdb_txn_begin(env_, nullptr, 0, &writing_), "begin to write");
@@ -82,7 +76,7 @@ class LmdbStore final : public ChunkStore {
     if (!status.ok()) return status;
     MDB_val key = {.mv_size = sizeof(number), .mv_data = &number};
     // It takes what it does not change. NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
-    MDB_val value = {.mv_size = blob->size(), .mv_data = const_cast<std::byte*>(blob->data())};
+    MDB_val value = {.mv_size = blob.size(), .mv_data = const_cast<std::byte*>(blob.data())};
     return Check(mdb_put(writing_, db_, &key, &value, flags), "put");
   }
 
@@ -96,7 +90,7 @@ class LmdbStore final : public ChunkStore {
 
 absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
   auto store = std::make_unique<LmdbStore>(params);
-  if (absl::Status status = store->Open(params.path); !status.ok()) return status;
+  RETURN_IF_ERROR(store->Open(params.path));
   return store;
 }
 

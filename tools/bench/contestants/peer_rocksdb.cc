@@ -10,6 +10,7 @@
 #include <rocksdb/write_batch.h>
 
 #include "tools/bench/contestants/peers.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -35,10 +36,9 @@ class RocksDbStore final : public ChunkStore {
 
   absl::Status Append(Bytes raw) override { return Update(next_++, raw); }
   absl::Status Update(int64_t nchunk, Bytes raw) override {
-    const absl::StatusOr<Bytes> blob = coder_.Compress(raw);
-    if (!blob.ok()) return blob.status();
+    ASSIGN_OR_RETURN(const Bytes blob, coder_.Compress(raw));
     return Converted(batch_.Put(
-        KeyOf(nchunk), rocksdb::Slice(reinterpret_cast<const char*>(blob->data()), blob->size())));
+        KeyOf(nchunk), rocksdb::Slice(reinterpret_cast<const char*>(blob.data()), blob.size())));
   }
   absl::Status Commit(Durability durability) override {
     rocksdb::WriteOptions options;
@@ -49,11 +49,8 @@ class RocksDbStore final : public ChunkStore {
   }
   absl::Status Read(int64_t nchunk, MutableBytes raw) override {
     value_.Reset();
-    if (absl::Status status = Converted(
-            db_->Get(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), KeyOf(nchunk), &value_));
-        !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(Converted(
+        db_->Get(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), KeyOf(nchunk), &value_)));
     return coder_.Decompress({reinterpret_cast<const std::byte*>(value_.data()), value_.size()},
                              raw);
   }
@@ -74,9 +71,7 @@ absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
   options.compression = rocksdb::kNoCompression;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   rocksdb::DB* db = nullptr;
-  if (absl::Status status = Converted(rocksdb::DB::Open(options, params.path, &db)); !status.ok()) {
-    return status;
-  }
+  RETURN_IF_ERROR(Converted(rocksdb::DB::Open(options, params.path, &db)));
   return std::make_unique<RocksDbStore>(std::unique_ptr<rocksdb::DB>(db), params);
 }
 

@@ -2,6 +2,7 @@
 #include <sqlite3.h>
 
 #include "tools/bench/contestants/peers.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -32,14 +33,13 @@ class SqliteStore final : public ChunkStore {
 
   absl::Status Append(Bytes raw) override { return Update(next_++, raw); }
   absl::Status Update(int64_t nchunk, Bytes raw) override {
-    const absl::StatusOr<Bytes> blob = coder_.Compress(raw);
-    if (!blob.ok()) return blob.status();
+    ASSIGN_OR_RETURN(const Bytes blob, coder_.Compress(raw));
     if (!in_transaction_) {
-      if (absl::Status status = Execute("BEGIN"); !status.ok()) return status;
+      RETURN_IF_ERROR(Execute("BEGIN"));
       in_transaction_ = true;
     }
     sqlite3_bind_int64(put_, 1, nchunk);
-    sqlite3_bind_blob(put_, 2, blob->data(), static_cast<int>(blob->size()), SQLITE_STATIC);
+    sqlite3_bind_blob(put_, 2, blob.data(), static_cast<int>(blob.size()), SQLITE_STATIC);
     const bool done = sqlite3_step(put_) == SQLITE_DONE;
     sqlite3_reset(put_);
     return done ? absl::OkStatus() : Failed();
@@ -52,7 +52,7 @@ class SqliteStore final : public ChunkStore {
     if (durability != durability_) {
       durability_ = durability;
       const bool full = durability == Durability::kMachine;
-      if (absl::Status status = Execute("COMMIT"); !status.ok()) return status;
+      RETURN_IF_ERROR(Execute("COMMIT"));
       return Execute(full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
     }
     return Execute("COMMIT");
@@ -89,7 +89,7 @@ class SqliteStore final : public ChunkStore {
 
 absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
   auto store = std::make_unique<SqliteStore>(params);
-  if (absl::Status status = store->Open(params.path); !status.ok()) return status;
+  RETURN_IF_ERROR(store->Open(params.path));
   return store;
 }
 

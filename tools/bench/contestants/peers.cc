@@ -1,6 +1,15 @@
 #include "tools/bench/contestants/peers.h"
 
+#include <optional>
+
 namespace cairn::bench {
+
+namespace {
+
+struct Peer {
+  std::string name;
+  std::optional<Engine> engine;  // empty where it was not found
+};
 
 std::vector<Peer> Peers() {
   std::vector<Peer> peers = {{"C-Blosc2", std::nullopt},
@@ -24,6 +33,24 @@ std::vector<Peer> Peers() {
   peers[4].engine = Hdf5Engine();
 #endif
   return peers;
+}
+
+}  // namespace
+
+std::vector<Engine> PeerEngines() {
+  std::vector<Engine> engines;
+  for (const Peer& peer : Peers()) {
+    if (peer.engine.has_value()) engines.push_back(*peer.engine);
+  }
+  return engines;
+}
+
+std::vector<std::string> MissingPeers() {
+  std::vector<std::string> names;
+  for (const Peer& peer : Peers()) {
+    if (!peer.engine.has_value()) names.push_back(peer.name);
+  }
+  return names;
 }
 
 }  // namespace cairn::bench

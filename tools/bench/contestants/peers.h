@@ -2,7 +2,6 @@
 #ifndef CAIRN_TOOLS_BENCH_CONTESTANTS_PEERS_H_
 #define CAIRN_TOOLS_BENCH_CONTESTANTS_PEERS_H_
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,12 +9,9 @@
 
 namespace cairn::bench {
 
-struct Peer {
-  std::string name;
-  std::optional<Engine> engine;  // empty where it was not found
-};
-
-std::vector<Peer> Peers();
+// Those that were found when this was built, and the names of the others.
+std::vector<Engine> PeerEngines();
+std::vector<std::string> MissingPeers();
 
 // Defined only where the peer was found.
 Engine BloscEngine();

@@ -1,12 +1,11 @@
 #include "tools/bench/contestants/stores.h"
 
 #include <filesystem>
-#include <optional>
 #include <utility>
 
 #include "cairn/chunk.h"
 #include "cairn/frame.h"
-#include "tools/bench/contestants/peers.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -22,9 +21,8 @@ class CairnStore final : public ChunkStore {
     return writer_.UpdateChunk(nchunk, raw);
   }
   absl::Status Commit(Durability durability) override {
-    absl::StatusOr<Snapshot> snapshot = writer_.Commit(durability);
-    if (!snapshot.ok()) return snapshot.status();
-    seen_ = *std::move(snapshot);
+    ASSIGN_OR_RETURN(Snapshot snapshot, writer_.Commit(durability));
+    seen_ = std::move(snapshot);
     return absl::OkStatus();
   }
   absl::Status Read(int64_t nchunk, MutableBytes raw) override {
@@ -41,11 +39,9 @@ absl::StatusOr<std::unique_ptr<ChunkStore>> MakeCairn(const StoreParams& params)
   CreateOptions options;
   options.compression = params.compression;
   options.chunksize = params.chunksize;
-  absl::StatusOr<Frame> frame = Frame::Create(params.path, options);
-  if (!frame.ok()) return frame.status();
-  absl::StatusOr<Writer> writer = frame->OpenWriter();
-  if (!writer.ok()) return writer.status();
-  return std::make_unique<CairnStore>(*std::move(frame), *std::move(writer));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Create(params.path, options));
+  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
+  return std::make_unique<CairnStore>(std::move(frame), std::move(writer));
 }
 
 }  // namespace
@@ -55,22 +51,6 @@ absl::Status ChunkStore::Update(int64_t /*nchunk*/, Bytes /*raw*/) {
 }
 
 Engine CairnEngine() { return {.name = "Cairn", .make = MakeCairn}; }
-
-std::vector<Engine> PeerEngines() {
-  std::vector<Engine> engines;
-  for (const Peer& peer : Peers()) {
-    if (peer.engine.has_value()) engines.push_back(*peer.engine);
-  }
-  return engines;
-}
-
-std::vector<std::string> MissingPeers() {
-  std::vector<std::string> names;
-  for (const Peer& peer : Peers()) {
-    if (!peer.engine.has_value()) names.push_back(peer.name);
-  }
-  return names;
-}
 
 void RemoveStore(const std::string& path) {
   std::error_code ignored;

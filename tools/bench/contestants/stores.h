@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -41,9 +40,6 @@ struct Engine {
 };
 
 Engine CairnEngine();
-// Those that were found when this was built.
-std::vector<Engine> PeerEngines();
-std::vector<std::string> MissingPeers();
 
 // Removes a store, whatever it consists of.
 void RemoveStore(const std::string& path);

@@ -8,6 +8,7 @@
 #include "cairn/chunk.h"
 #include "cairn/frame.h"
 #include "tools/bench/data/datasets.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -19,9 +20,8 @@ absl::StatusOr<std::vector<std::vector<std::byte>>> MakeChunks(const Compression
   DataSource source(DataSet::kA, kSmallChunk);
   for (int i = 0; i < 64; ++i) {
     std::vector<std::byte> chunk(MaxCompressedSize(kSmallChunk));
-    const absl::StatusOr<size_t> size = CompressChunk(source.Next(), options, chunk);
-    if (!size.ok()) return size.status();
-    chunk.resize(*size);
+    ASSIGN_OR_RETURN(const size_t size, CompressChunk(source.Next(), options, chunk));
+    chunk.resize(size);
     chunks.push_back(std::move(chunk));
   }
   return chunks;
@@ -41,15 +41,13 @@ CreateOptions SmallChunkOptions(FingerprintType fingerprint) {
 absl::Status BuildSmallChunks(const std::string& path, FingerprintType fingerprint,
                               int64_t nchunks) {
   const CreateOptions options = SmallChunkOptions(fingerprint);
-  const auto chunks = MakeChunks(options.compression);
-  if (!chunks.ok()) return chunks.status();
-  absl::StatusOr<Writer> writer = Frame::Build(path, options);
-  if (!writer.ok()) return writer.status();
+  ASSIGN_OR_RETURN(const auto chunks, MakeChunks(options.compression));
+  ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, options));
   for (int64_t i = 0; i < nchunks; ++i) {
-    const auto& chunk = (*chunks)[static_cast<uint64_t>(i) * 2654435761 % chunks->size()];
-    if (absl::Status status = writer->AppendChunk(chunk); !status.ok()) return status;
+    const auto& chunk = chunks[static_cast<uint64_t>(i) * 2654435761 % chunks.size()];
+    RETURN_IF_ERROR(writer.AppendCompressed(chunk));
   }
-  return writer->Close();
+  return writer.Close();
 }
 
 }  // namespace cairn::bench

@@ -13,10 +13,12 @@
 
 #include "cairn/chunk.h"
 #include "tools/bench/contestants/bare.h"
+#include "tools/bench/contestants/peers.h"
 #include "tools/bench/contestants/stores.h"
 #include "tools/bench/data/datasets.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/session.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -35,28 +37,24 @@ Bytes SampleAt(const std::vector<std::byte>& data, int64_t i) {
 class BareLog final : public ChunkStore {
  public:
   static absl::StatusOr<std::unique_ptr<ChunkStore>> Make(const StoreParams& params) {
-    absl::StatusOr<BareCodec> codec = BareCodec::Make(params.compression);
-    if (!codec.ok()) return codec.status();
+    ASSIGN_OR_RETURN(BareCodec codec, BareCodec::Make(params.compression));
     // Blocks and streams as Cairn cuts them.
     const std::vector<std::byte> raw = MakeData(DataSet::kA, kChunksize, 1);
     std::vector<std::byte> chunk(MaxCompressedSize(raw.size()));
-    const absl::StatusOr<size_t> size = CompressChunk(raw, params.compression, chunk);
-    if (!size.ok()) return size.status();
-    const absl::StatusOr<ChunkInfo> info = InspectChunk(Bytes(chunk).first(*size));
-    if (!info.ok()) return info.status();
+    ASSIGN_OR_RETURN(const size_t size, CompressChunk(raw, params.compression, chunk));
+    ASSIGN_OR_RETURN(const ChunkInfo info, InspectChunk(Bytes(chunk).first(size)));
     const int fd = ::open(params.path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0) return absl::InternalError("cannot make " + params.path);
-    return std::unique_ptr<ChunkStore>(new BareLog(*std::move(codec), *info, fd));
+    return std::unique_ptr<ChunkStore>(new BareLog(std::move(codec), info, fd));
   }
   ~BareLog() override { ::close(fd_); }
 
   absl::Status Append(Bytes raw) override {
     const size_t begin = pending_.size();
     pending_.resize(begin + raw.size());
-    const absl::StatusOr<size_t> size =
-        codec_.Encode(raw, info_, MutableBytes(pending_).subspan(begin));
-    if (!size.ok()) return size.status();
-    pending_.resize(begin + *size);
+    ASSIGN_OR_RETURN(const size_t size,
+                     codec_.Encode(raw, info_, MutableBytes(pending_).subspan(begin)));
+    pending_.resize(begin + size);
     return absl::OkStatus();
   }
   absl::Status Commit(Durability /*durability*/) override {
@@ -109,10 +107,11 @@ class Filling {
     std::string path =
         session.PathFor("append-" + std::to_string(engine.name.size()) + engine.name.substr(0, 5));
     RemoveStore(path);
-    absl::StatusOr<std::unique_ptr<ChunkStore>> store = engine.make(
-        {.path = path, .chunksize = kChunksize, .compression = UsualCompression(DataSet::kA)});
-    if (!store.ok()) return store.status();
-    return Filling(*std::move(store), std::move(path), data);
+    ASSIGN_OR_RETURN(
+        std::unique_ptr<ChunkStore> store,
+        engine.make(
+            {.path = path, .chunksize = kChunksize, .compression = UsualCompression(DataSet::kA)}));
+    return Filling(std::move(store), std::move(path), data);
   }
   Filling(Filling&&) = default;
   ~Filling() {
@@ -123,11 +122,9 @@ class Filling {
 
   absl::Status Append(int64_t count, int64_t batch) {
     for (int64_t i = 0; i < count; ++i) {
-      if (absl::Status status = store_->Append(SampleAt(data_, nchunks_++)); !status.ok()) {
-        return status;
-      }
+      RETURN_IF_ERROR(store_->Append(SampleAt(data_, nchunks_++)));
       if (nchunks_ % batch != 0) continue;
-      if (absl::Status status = store_->Commit(Durability::kProcess); !status.ok()) return status;
+      RETURN_IF_ERROR(store_->Commit(Durability::kProcess));
     }
     return absl::OkStatus();
   }
@@ -154,16 +151,14 @@ absl::Status Compare(Session& session, const Options& options, int64_t batch,
                    .clock = Clock::kWall});
   std::vector<std::unique_ptr<Filling>> stores;
   for (const Engine& engine : Contestants(options)) {
-    absl::StatusOr<Filling> store = Filling::Make(session, engine, data);
-    if (!store.ok()) return store.status();
-    stores.push_back(std::make_unique<Filling>(*std::move(store)));
-    if (absl::Status status = stores.back()->Append(kBefore, 1000); !status.ok()) return status;
+    ASSIGN_OR_RETURN(Filling store, Filling::Make(session, engine, data));
+    stores.push_back(std::make_unique<Filling>(std::move(store)));
+    RETURN_IF_ERROR(stores.back()->Append(kBefore, 1000));
     contest.Add(engine.name,
-                [batch, store = stores.back().get()] { return store->Append(kOps, batch); });
+                [batch, store = stores.back().get()] { return store.Append(kOps, batch); });
   }
-  absl::StatusOr<Result> result = contest.Run(session.rounds);
-  if (!result.ok()) return result.status();
-  session.report.Add(*std::move(result));
+  ASSIGN_OR_RETURN(Result result, contest.Run(session.rounds));
+  session.report.Add(std::move(result));
   return absl::OkStatus();
 }
 
@@ -171,15 +166,14 @@ absl::Status Compare(Session& session, const Options& options, int64_t batch,
 absl::StatusOr<Curve> Grow(const Session& session, const Engine& engine, const Options& options,
                            int64_t batch, const std::vector<std::byte>& data) {
   constexpr double kPatience = 30;  // seconds for one band
-  absl::StatusOr<Filling> store = Filling::Make(session, engine, data);
-  if (!store.ok()) return store.status();
+  ASSIGN_OR_RETURN(Filling store, Filling::Make(session, engine, data));
   Curve curve{.name = engine.name, .points = {}};
   int64_t from = 0;
   for (const int64_t to :
        {1'000, 3'000, 10'000, 40'000, 100'000, 300'000, 1'000'000, 3'000'000, 10'000'000}) {
     if (to > options.most) break;
     const double begin = Now(Clock::kWall);
-    if (absl::Status status = store->Append(to - from, batch); !status.ok()) return status;
+    RETURN_IF_ERROR(store.Append(to - from, batch));
     const double each = (Now(Clock::kWall) - begin) / static_cast<double>(to - from);
     curve.points.emplace_back(to, 1e6 * each);
     if (each * 3 * static_cast<double>(to) > kPatience) break;
@@ -191,15 +185,14 @@ absl::StatusOr<Curve> Grow(const Session& session, const Engine& engine, const O
 absl::Status Run(Session& session, const Options& options) {
   const std::vector<std::byte> data = MakeData(DataSet::kA, kChunksize, kSamples);
   for (const int64_t batch : {1000, 1}) {
-    if (absl::Status status = Compare(session, options, batch, data); !status.ok()) return status;
+    RETURN_IF_ERROR(Compare(session, options, batch, data));
     Growth growth{.question = Title(batch),
                   .x_title = "chunks in the frame",
                   .y_title = "microseconds an append",
                   .curves = {}};
     for (const Engine& engine : Contestants(options)) {
-      absl::StatusOr<Curve> curve = Grow(session, engine, options, batch, data);
-      if (!curve.ok()) return curve.status();
-      growth.curves.push_back(*std::move(curve));
+      ASSIGN_OR_RETURN(Curve curve, Grow(session, engine, options, batch, data));
+      growth.curves.push_back(std::move(curve));
     }
     session.report.Add(std::move(growth));
   }

@@ -15,6 +15,7 @@
 #include "tools/bench/data/datasets.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/session.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -42,9 +43,8 @@ struct Level {
 };
 
 absl::StatusOr<Level> TryLevel(DataSet set, int clevel, Bytes raw) {
-  absl::StatusOr<ChunkCompressor> made = ChunkCompressor::Make(OptionsOf(set, clevel));
-  if (!made.ok()) return made.status();
-  Level level{.clevel = clevel, .compressor = *std::move(made), .chunk = {}};
+  ASSIGN_OR_RETURN(ChunkCompressor made, ChunkCompressor::Make(OptionsOf(set, clevel)));
+  Level level{.clevel = clevel, .compressor = std::move(made), .chunk = {}};
   level.chunk.resize(MaxCompressedSize(raw.size()));
   std::vector<double> trials;
   absl::StatusOr<size_t> size = 0;
@@ -64,15 +64,14 @@ absl::Status CompareLevel(Session& session, DataSet set, int clevel, Bytes raw,
   std::vector<std::byte> coded(2 * raw.size());
   std::vector<std::byte> decoded(raw.size());
   Blosc2Chunks blosc(OptionsOf(set, clevel), 1);
-  const absl::StatusOr<size_t> size = blosc.Compress(raw, coded);
-  if (!size.ok()) return size.status();
+  ASSIGN_OR_RETURN(const size_t size, blosc.Compress(raw, coded));
   const auto is_better = [&](const Level& a, const Level& b) {
-    const bool a_fits = a.chunk.size() <= *size;
-    const bool b_fits = b.chunk.size() <= *size;
+    const bool a_fits = a.chunk.size() <= size;
+    const bool b_fits = b.chunk.size() <= size;
     return a_fits != b_fits ? a_fits : a.seconds < b.seconds;
   };
   Level& level = *std::min_element(levels.begin(), levels.end(), is_better);
-  if (level.chunk.size() > *size) {
+  if (level.chunk.size() > size) {
     session.report.Note(absl::StrCat("BloscLZ, data ", NameOf(set), ": no level makes it as small",
                                      " as C-Blosc2's ", clevel));
     return absl::OkStatus();
@@ -83,7 +82,7 @@ absl::Status CompareLevel(Session& session, DataSet set, int clevel, Bytes raw,
                       clevel, NameOf(set));
   const auto nbytes = static_cast<int64_t>(raw.size());
   Contest compress(
-      {.text = absl::StrFormat("compress %s (%d bytes for %d)", row, level.chunk.size(), *size),
+      {.text = absl::StrFormat("compress %s (%d bytes for %d)", row, level.chunk.size(), size),
        .op_bytes = nbytes});
   compress.Add("Cairn", [&] { return level.compressor.Compress(raw, coded).status(); });
   compress.Add("C-Blosc2", [&] { return blosc.Compress(raw, coded).status(); });
@@ -92,9 +91,8 @@ absl::Status CompareLevel(Session& session, DataSet set, int clevel, Bytes raw,
   decompress.Add("Cairn", [&] { return decompressor.Decompress(level.chunk, decoded); });
   decompress.Add("C-Blosc2", [&] { return blosc.Decompress(level.chunk, decoded); });
   for (const Contest* contest : {&compress, &decompress}) {
-    absl::StatusOr<Result> result = contest->Run(session.rounds);
-    if (!result.ok()) return result.status();
-    session.report.Add(*std::move(result));
+    ASSIGN_OR_RETURN(Result result, contest->Run(session.rounds));
+    session.report.Add(std::move(result));
   }
   return absl::OkStatus();
 }
@@ -104,13 +102,11 @@ absl::Status Run(Session& session) {
     const std::vector<std::byte> raw = MakeData(set, kChunk, 1);
     std::vector<Level> levels;
     for (int clevel = 1; clevel <= kLevels; ++clevel) {
-      absl::StatusOr<Level> level = TryLevel(set, clevel, raw);
-      if (!level.ok()) return level.status();
-      levels.push_back(*std::move(level));
+      ASSIGN_OR_RETURN(Level level, TryLevel(set, clevel, raw));
+      levels.push_back(std::move(level));
     }
     for (int clevel = 1; clevel <= kLevels; ++clevel) {
-      const absl::Status status = CompareLevel(session, set, clevel, raw, levels);
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(CompareLevel(session, set, clevel, raw, levels));
     }
   }
   return absl::OkStatus();

@@ -14,6 +14,7 @@
 #include "tools/bench/contestants/bare.h"
 #include "tools/bench/contestants/blosc2_chunks.h"
 #include "tools/bench/results/contest.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -70,37 +71,31 @@ struct Limit {
 absl::StatusOr<std::vector<Limit>> MakeLimits(const CompressionOptions& options) {
   std::vector<Limit> limits;
   if (options.codec == Codec::kZlib && HaveLibdeflate()) {
-    absl::StatusOr<BareCodec> codec = BareCodec::Make(options, ZlibLibrary::kLibdeflate);
-    if (!codec.ok()) return codec.status();
-    limits.push_back({"limit: libdeflate + kernel", *std::move(codec)});
+    ASSIGN_OR_RETURN(BareCodec codec, BareCodec::Make(options, ZlibLibrary::kLibdeflate));
+    limits.push_back({"limit: libdeflate + kernel", std::move(codec)});
   }
-  absl::StatusOr<BareCodec> codec = BareCodec::Make(options);
-  if (!codec.ok()) return codec.status();
+  ASSIGN_OR_RETURN(BareCodec codec, BareCodec::Make(options));
   limits.push_back(
-      {limits.empty() ? "limit: bare codec + kernel" : "zlib + kernel", *std::move(codec)});
+      {limits.empty() ? "limit: bare codec + kernel" : "zlib + kernel", std::move(codec)});
   return limits;
 }
 
 absl::Status Compare(Session& session, const ChunkRow& row, Desk& desk) {
-  const absl::StatusOr<ChunkCompressor> compressor = ChunkCompressor::Make(desk.options);
-  if (!compressor.ok()) return compressor.status();
+  ASSIGN_OR_RETURN(const ChunkCompressor compressor, ChunkCompressor::Make(desk.options));
   const ChunkDecompressor decompressor({.executor = desk.options.executor});
-  const absl::StatusOr<size_t> size = compressor->Compress(desk.raw, desk.chunk);
-  if (!size.ok()) return size.status();
-  desk.chunk.resize(*size);
-  const absl::StatusOr<ChunkInfo> info = InspectChunk(desk.chunk);
-  if (!info.ok()) return info.status();
+  ASSIGN_OR_RETURN(const size_t size, compressor.Compress(desk.raw, desk.chunk));
+  desk.chunk.resize(size);
+  ASSIGN_OR_RETURN(const ChunkInfo info, InspectChunk(desk.chunk));
 
   const Clock clock = row.threads > 1 ? Clock::kWall : Clock::kCpu;
   const auto nbytes = static_cast<int64_t>(row.nbytes);
-  const double ratio = static_cast<double>(row.nbytes) / static_cast<double>(*size);
+  const double ratio = static_cast<double>(row.nbytes) / static_cast<double>(size);
   std::string ratios = absl::StrFormat("ratio %.2f", ratio);
 #ifdef CAIRN_HAVE_BLOSC2
   Blosc2Chunks blosc(desk.options, row.threads);
-  const absl::StatusOr<size_t> blosc_size = blosc.Compress(desk.raw, desk.coded);
-  if (!blosc_size.ok()) return blosc_size.status();
+  ASSIGN_OR_RETURN(const size_t blosc_size, blosc.Compress(desk.raw, desk.coded));
   absl::StrAppendFormat(&ratios, ", C-Blosc2's %.2f",
-                        static_cast<double>(row.nbytes) / static_cast<double>(*blosc_size));
+                        static_cast<double>(row.nbytes) / static_cast<double>(blosc_size));
 #endif
   Contest compress({.text = absl::StrCat("compress ", NameOf(row), " (", ratios, ")"),
                     .ops = desk.repeats,
@@ -112,22 +107,20 @@ absl::Status Compare(Session& session, const ChunkRow& row, Desk& desk) {
                       .clock = clock});
 
   std::vector<Limit> limits;
-  if (HaveKernels() && row.threads == 1 && row.codec != Codec::kBloscLz && !info->memcpyed) {
-    absl::StatusOr<std::vector<Limit>> made = MakeLimits(desk.options);
-    if (!made.ok()) return made.status();
-    limits = *std::move(made);
+  if (HaveKernels() && row.threads == 1 && row.codec != Codec::kBloscLz && !info.memcpyed) {
+    ASSIGN_OR_RETURN(std::vector<Limit> made, MakeLimits(desk.options));
+    limits = std::move(made);
   }
-  const absl::StatusOr<std::vector<StoredBlock>> blocks =
-      limits.empty() ? std::vector<StoredBlock>() : TakeApart(desk.chunk);
-  if (!blocks.ok()) return blocks.status();
+  ASSIGN_OR_RETURN(const std::vector<StoredBlock> blocks,
+                   limits.empty() ? std::vector<StoredBlock>() : TakeApart(desk.chunk));
   for (Limit& limit : limits) {
     AddRepeated(compress, desk, limit.name,
-                [&] { return limit.codec.Encode(desk.raw, *info, desk.coded).status(); });
+                [&] { return limit.codec.Encode(desk.raw, info, desk.coded).status(); });
     AddRepeated(decompress, desk, limit.name,
-                [&] { return limit.codec.Decode(*blocks, desk.decoded); });
+                [&] { return limit.codec.Decode(blocks, desk.decoded); });
   }
   AddRepeated(compress, desk, "Cairn",
-              [&] { return compressor->Compress(desk.raw, desk.coded).status(); });
+              [&] { return compressor.Compress(desk.raw, desk.coded).status(); });
   AddRepeated(decompress, desk, "Cairn",
               [&] { return decompressor.Decompress(desk.chunk, desk.decoded); });
 #ifdef CAIRN_HAVE_BLOSC2
@@ -137,9 +130,8 @@ absl::Status Compare(Session& session, const ChunkRow& row, Desk& desk) {
               [&] { return blosc.Decompress(desk.chunk, desk.decoded); });
 #endif
   for (const Contest* contest : {&compress, &decompress}) {
-    absl::StatusOr<Result> result = contest->Run(session.rounds);
-    if (!result.ok()) return result.status();
-    session.report.Add(*std::move(result));
+    ASSIGN_OR_RETURN(Result result, contest->Run(session.rounds));
+    session.report.Add(std::move(result));
   }
   return absl::OkStatus();
 }

@@ -2,6 +2,7 @@
 
 #include "tools/bench/questions/chunk_contest.h"
 #include "tools/bench/results/session.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -29,12 +30,11 @@ absl::Status Run(Session& session) {
   for (const size_t nbytes : {size_t{4} << 20, size_t{64} << 10, size_t{4} << 10}) {
     for (const DataSet set : {DataSet::kA, DataSet::kB}) {
       for (const Coding& coding : kCodings) {
-        const absl::Status status = CompareChunk(session, {.set = set,
-                                                           .codec = coding.codec,
-                                                           .clevel = coding.clevel,
-                                                           .filter = coding.filter,
-                                                           .nbytes = nbytes});
-        if (!status.ok()) return status;
+        RETURN_IF_ERROR(CompareChunk(session, {.set = set,
+                                               .codec = coding.codec,
+                                               .clevel = coding.clevel,
+                                               .filter = coding.filter,
+                                               .nbytes = nbytes}));
       }
     }
   }

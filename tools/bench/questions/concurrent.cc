@@ -15,6 +15,7 @@
 #include "tools/bench/data/datasets.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/session.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -107,14 +108,12 @@ absl::Status Run(Session& session) {
     options.compression.typesize = TypesizeOf(DataSet::kA);
     options.chunksize = kChunksize;
     options.overwrite = true;
-    absl::StatusOr<Frame> frame = Frame::Create(path, options);
-    if (!frame.ok()) return frame.status();
-    absl::StatusOr<Writer> writer = frame->OpenWriter();
-    if (!writer.ok()) return writer.status();
+    ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, options));
+    ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
     absl::Status status;
     int64_t nchunks = 0;
-    while (nchunks < kBefore && status.ok()) status = writer->Append(SampleAt(data, nchunks++));
-    if (status.ok()) status = writer->Commit(Durability::kProcess).status();
+    while (nchunks < kBefore && status.ok()) status = writer.Append(SampleAt(data, nchunks++));
+    if (status.ok()) status = writer.Commit(Durability::kProcess).status();
     if (!status.ok()) return status;
 
     const Reads quiet = Reader(path, data).Take();
@@ -124,8 +123,8 @@ absl::Status Run(Session& session) {
     const int64_t before = nchunks;
     while (Now(Clock::kWall) - begin < kTime && status.ok()) {
       for (int i = 0; i < 100 && status.ok(); ++i) {
-        status = writer->Append(SampleAt(data, nchunks++));
-        if (status.ok()) status = writer->Commit(Durability::kProcess).status();
+        status = writer.Append(SampleAt(data, nchunks++));
+        if (status.ok()) status = writer.Commit(Durability::kProcess).status();
       }
     }
     const double took = Now(Clock::kCpu) - cpu_begin;

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "cairn/frame.h"
+#include "tools/bench/contestants/peers.h"
 #include "tools/bench/contestants/stores.h"
 #include "tools/bench/data/datasets.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/session.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -77,7 +79,7 @@ absl::Status Race(Session& session, const std::vector<Contestant>& contestants) 
       for (int64_t op = 0; op < kOps; ++op) {
         const Bytes piece = Bytes(data).subspan(next++ % 1024 * kSize, kSize);
         const double begin = Now(Clock::kWall);
-        if (absl::Status status = contestants[i].commit(piece); !status.ok()) return status;
+        RETURN_IF_ERROR(contestants[i].commit(piece));
         took.push_back(Now(Clock::kWall) - begin);
       }
       if (round == 0) continue;
@@ -93,27 +95,22 @@ absl::Status Race(Session& session, const std::vector<Contestant>& contestants) 
 absl::Status Run(Session& session) {
   std::vector<Contestant> contestants;
   const int64_t room = (4 * session.rounds + 2) * kOps * 2 * kSize;
-  absl::StatusOr<std::unique_ptr<BareFile>> bare =
-      BareFile::Make(session.PathFor("durable-bare"), room);
-  if (!bare.ok()) return bare.status();
+  ASSIGN_OR_RETURN(std::unique_ptr<BareFile> bare,
+                   BareFile::Make(session.PathFor("durable-bare"), room));
   // As many bytes as Cairn's commit has: the items and 140 of a record.
   std::vector<std::byte> framed(kSize + 140);
   contestants.push_back({"limit: pwrite + fdatasync, written before", [&](Bytes raw) {
                            std::copy(raw.begin(), raw.end(), framed.begin());
-                           return (*bare)->Append(framed);
+                           return bare->Append(framed);
                          }});
 
   const std::string log_path = session.PathFor("durable-log");
   RemoveStore(log_path);
-  absl::StatusOr<Frame> log = Frame::Create(log_path, {});
-  if (!log.ok()) return log.status();
-  absl::StatusOr<Writer> writer = log->OpenWriter();
-  if (!writer.ok()) return writer.status();
+  ASSIGN_OR_RETURN(Frame log, Frame::Create(log_path, {}));
+  ASSIGN_OR_RETURN(Writer writer, log.OpenWriter());
   contestants.push_back({"Cairn, items of a large chunk", [&](Bytes raw) {
-                           if (absl::Status status = writer->Append(raw); !status.ok()) {
-                             return status;
-                           }
-                           return writer->Commit(Durability::kMachine).status();
+                           RETURN_IF_ERROR(writer.Append(raw));
+                           return writer.Commit(Durability::kMachine).status();
                          }});
 
   CompressionOptions compression;
@@ -126,15 +123,12 @@ absl::Status Run(Session& session) {
       continue;  // never syncs
     const std::string path = session.PathFor("durable-" + engine.name);
     RemoveStore(path);
-    absl::StatusOr<std::unique_ptr<ChunkStore>> store =
-        engine.make({.path = path, .chunksize = kSize, .compression = compression});
-    if (!store.ok()) return store.status();
-    stores.push_back(*std::move(store));
+    ASSIGN_OR_RETURN(std::unique_ptr<ChunkStore> store,
+                     engine.make({.path = path, .chunksize = kSize, .compression = compression}));
+    stores.push_back(std::move(store));
     contestants.push_back({engine.name + ", a chunk", [store = stores.back().get()](Bytes raw) {
-                             if (absl::Status status = store->Append(raw); !status.ok()) {
-                               return status;
-                             }
-                             return store->Commit(Durability::kMachine);
+                             RETURN_IF_ERROR(store.Append(raw));
+                             return store.Commit(Durability::kMachine);
                            }});
   }
   const absl::Status status = Race(session, contestants);

@@ -12,10 +12,12 @@
 
 #include "cairn/chunk.h"
 #include "cairn/frame.h"
+#include "tools/bench/contestants/peers.h"
 #include "tools/bench/contestants/stores.h"
 #include "tools/bench/data/datasets.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/session.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -38,18 +40,16 @@ class Edited {
     options.compression = UsualCompression(DataSet::kA);
     options.chunksize = kChunksize;
     options.overwrite = true;
-    absl::StatusOr<Frame> frame = Frame::Create(path, options);
-    if (!frame.ok()) return frame.status();
-    absl::StatusOr<Writer> writer = frame->OpenWriter();
-    if (!writer.ok()) return writer.status();
+    ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, options));
+    ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
     for (int64_t i = 0; i < nchunks; ++i) {
-      absl::Status status = writer->Append(SampleAt(data, static_cast<uint64_t>(i)));
-      if (status.ok() && i % 10'000 == 0) status = writer->Commit(Durability::kProcess).status();
+      absl::Status status = writer.Append(SampleAt(data, static_cast<uint64_t>(i)));
+      if (status.ok() && i % 10'000 == 0) status = writer.Commit(Durability::kProcess).status();
       if (!status.ok()) return status;
     }
-    if (absl::Status status = writer->Checkpoint(); !status.ok()) return status;
+    RETURN_IF_ERROR(writer.Checkpoint());
     return std::unique_ptr<Edited>(
-        new Edited(path, *std::move(frame), *std::move(writer), nchunks, data));
+        new Edited(path, std::move(frame), std::move(writer), nchunks, data));
   }
   ~Edited() {
     writer_.reset();
@@ -65,7 +65,7 @@ class Edited {
     const uint64_t value = random_();
     std::vector<std::byte> content(64);
     std::memcpy(content.data(), &value, sizeof(value));
-    if (absl::Status status = writer_->SetVlmeta("note", content); !status.ok()) return status;
+    RETURN_IF_ERROR(writer_->SetVlmeta("note", content));
     return writer_->Commit(Durability::kProcess).status();
   }
   absl::Status Commit() { return writer_->Commit(Durability::kProcess).status(); }
@@ -106,27 +106,26 @@ absl::StatusOr<std::unique_ptr<ChunkStore>> Fill(const Engine& engine, const std
                                                  int64_t nchunks,
                                                  const std::vector<std::byte>& data) {
   RemoveStore(path);
-  absl::StatusOr<std::unique_ptr<ChunkStore>> store = engine.make(
-      {.path = path, .chunksize = kChunksize, .compression = UsualCompression(DataSet::kA)});
-  if (!store.ok()) return store.status();
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<ChunkStore> store,
+      engine.make(
+          {.path = path, .chunksize = kChunksize, .compression = UsualCompression(DataSet::kA)}));
   for (int64_t i = 0; i < nchunks; ++i) {
-    absl::Status status = (*store)->Append(SampleAt(data, static_cast<uint64_t>(i)));
-    if (status.ok() && i % 1000 == 999) status = (*store)->Commit(Durability::kProcess);
+    absl::Status status = store->Append(SampleAt(data, static_cast<uint64_t>(i)));
+    if (status.ok() && i % 1000 == 999) status = store->Commit(Durability::kProcess);
     if (!status.ok()) return status;
   }
-  if (absl::Status status = (*store)->Commit(Durability::kProcess); !status.ok()) return status;
+  RETURN_IF_ERROR(store->Commit(Durability::kProcess));
   return store;
 }
 
 absl::Status Compare(Session& session, int64_t nchunks, const std::vector<std::byte>& data) {
-  absl::StatusOr<std::unique_ptr<Edited>> made =
-      Edited::Make(session.PathFor("edit"), nchunks, data);
-  if (!made.ok()) return made.status();
-  Edited& frame = **made;
+  ASSIGN_OR_RETURN(std::unique_ptr<Edited> made,
+                   Edited::Make(session.PathFor("edit"), nchunks, data));
+  Edited& frame = *made;
   const auto add = [&](Contest& contest) -> absl::Status {
-    absl::StatusOr<Result> result = contest.Run(session.rounds);
-    if (!result.ok()) return result.status();
-    session.report.Add(*std::move(result));
+    ASSIGN_OR_RETURN(Result result, contest.Run(session.rounds));
+    session.report.Add(std::move(result));
     return frame.Commit();
   };
   const std::string of = absl::StrCat(", ", nchunks, " chunks of 4 KiB");
@@ -141,12 +140,11 @@ absl::Status Compare(Session& session, int64_t nchunks, const std::vector<std::b
     // C-Blosc2 rewrites what lies behind: a second each in a large frame.
     if (!lmdb && !(engine.name.starts_with("C-Blosc2") && nchunks <= 10'000)) continue;
     paths.push_back(session.PathFor("edit-" + engine.name));
-    absl::StatusOr<std::unique_ptr<ChunkStore>> store = Fill(engine, paths.back(), nchunks, data);
-    if (!store.ok()) return store.status();
-    stores.push_back(*std::move(store));
+    ASSIGN_OR_RETURN(std::unique_ptr<ChunkStore> store, Fill(engine, paths.back(), nchunks, data));
+    stores.push_back(std::move(store));
     update.Add(engine.name, Repeat([&, store = stores.back().get()] {
                  const auto at = static_cast<int64_t>(random() % static_cast<uint64_t>(nchunks));
-                 return store->Update(at, SampleAt(data, random()));
+                 return store.Update(at, SampleAt(data, random()));
                }));
   }
   absl::Status status = add(update);
@@ -167,7 +165,7 @@ absl::Status Compare(Session& session, int64_t nchunks, const std::vector<std::b
 absl::Status Run(Session& session) {
   const std::vector<std::byte> data = MakeData(DataSet::kA, kChunksize, kSamples);
   for (const int64_t nchunks : {10'000, 1'000'000}) {
-    if (absl::Status status = Compare(session, nchunks, data); !status.ok()) return status;
+    RETURN_IF_ERROR(Compare(session, nchunks, data));
   }
   return absl::OkStatus();
 }

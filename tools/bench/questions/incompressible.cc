@@ -2,6 +2,7 @@
 
 #include "tools/bench/questions/chunk_contest.h"
 #include "tools/bench/results/session.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -11,9 +12,8 @@ absl::Status Run(Session& session) {
   for (const size_t nbytes : {size_t{4} << 20, size_t{4} << 10}) {
     for (const Codec codec :
          {Codec::kBloscLz, Codec::kLz4, Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
-      const absl::Status status =
-          CompareChunk(session, {.set = DataSet::kC, .codec = codec, .nbytes = nbytes});
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(
+          CompareChunk(session, {.set = DataSet::kC, .codec = codec, .nbytes = nbytes}));
     }
   }
   return absl::OkStatus();

@@ -20,6 +20,7 @@
 #include "tools/bench/data/datasets.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/session.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -43,27 +44,22 @@ class ItemFrame {
     options.compression = OptionsFor(blocksize);
     options.chunksize = chunksize;
     options.overwrite = true;
-    absl::StatusOr<Writer> writer = Frame::Build(path, options);
-    if (!writer.ok()) return writer.status();
+    ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, options));
     DataSource source(DataSet::kA, static_cast<size_t>(chunksize));
     for (int64_t i = 0; i < nchunks; ++i) {
-      if (absl::Status status = writer->Append(source.Next()); !status.ok()) return status;
+      RETURN_IF_ERROR(writer.Append(source.Next()));
     }
-    if (absl::Status status = writer->Close(); !status.ok()) return status;
-    absl::StatusOr<Frame> frame = Frame::Open(path);
-    if (!frame.ok()) return frame.status();
-    auto made = std::unique_ptr<ItemFrame>(new ItemFrame(path, frame->snapshot()));
+    RETURN_IF_ERROR(writer.Close());
+    ASSIGN_OR_RETURN(Frame frame, Frame::Open(path));
+    auto made = std::unique_ptr<ItemFrame>(new ItemFrame(path, frame.snapshot()));
     if (!HaveKernels()) return made;
-    absl::StatusOr<BareCodec> codec = BareCodec::Make(options.compression);
-    if (!codec.ok()) return codec.status();
-    made->bare_ = std::make_unique<BareCodec>(*std::move(codec));
+    ASSIGN_OR_RETURN(BareCodec codec, BareCodec::Make(options.compression));
+    made->bare_ = std::make_unique<BareCodec>(std::move(codec));
     for (int64_t i = 0; i < nchunks; ++i) {
-      absl::StatusOr<Chunk> chunk = made->snapshot_.GetChunk(i);
-      if (!chunk.ok()) return chunk.status();
-      absl::StatusOr<std::vector<StoredBlock>> blocks = TakeApart(chunk->bytes());
-      if (!blocks.ok()) return blocks.status();
-      made->chunks_.push_back(*std::move(chunk));
-      made->blocks_.insert(made->blocks_.end(), blocks->begin(), blocks->end());
+      ASSIGN_OR_RETURN(Chunk chunk, made->snapshot_.GetChunk(i));
+      ASSIGN_OR_RETURN(std::vector<StoredBlock> blocks, TakeApart(chunk.bytes()));
+      made->chunks_.push_back(std::move(chunk));
+      made->blocks_.insert(made->blocks_.end(), blocks.begin(), blocks.end());
     }
     made->raw_.resize(made->blocks_.front().nbytes);
     return made;
@@ -114,9 +110,8 @@ absl::Status ReadEach(const Snapshot& snapshot, const std::vector<int64_t>& item
 
 absl::Status CompareSingle(Session& session, int32_t blocksize, int64_t reads) {
   constexpr int32_t kChunk = 1 << 20;
-  auto made = ItemFrame::Make(session.PathFor("items"), kChunk, blocksize, 200);
-  if (!made.ok()) return made.status();
-  ItemFrame& frame = **made;
+  ASSIGN_OR_RETURN(auto made, ItemFrame::Make(session.PathFor("items"), kChunk, blocksize, 200));
+  ItemFrame& frame = *made;
   const std::string where =
       absl::StrCat(", 1 MiB chunks, blocks of ", blocksize / 1024, " KiB, data A, LZ4-5 + shuffle");
 
@@ -171,9 +166,8 @@ absl::Status CompareSingle(Session& session, int32_t blocksize, int64_t reads) {
 
 absl::Status CompareGather(Session& session) {
   constexpr int64_t kItems = 1000;
-  auto made = ItemFrame::Make(session.PathFor("gather"), 4096, 0, 10'000);
-  if (!made.ok()) return made.status();
-  ItemFrame& frame = **made;
+  ASSIGN_OR_RETURN(auto made, ItemFrame::Make(session.PathFor("gather"), 4096, 0, 10'000));
+  ItemFrame& frame = *made;
   std::vector<std::vector<int64_t>> sets;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     sets.push_back(RandomItems(kItems, frame.nitems(), seed));
@@ -216,9 +210,8 @@ absl::Status CompareGather(Session& session) {
     return status;
   });
 #endif
-  absl::StatusOr<Result> result = contest.Run(session.rounds);
-  if (!result.ok()) return result.status();
-  session.report.Add(*std::move(result));
+  ASSIGN_OR_RETURN(Result result, contest.Run(session.rounds));
+  session.report.Add(std::move(result));
   return absl::OkStatus();
 }
 
@@ -226,7 +219,7 @@ absl::Status Run(Session& session) {
   if (!HaveKernels()) session.report.Note("no limit: it needs the kernels of C-Blosc2");
   for (const auto& [blocksize, reads] :
        {std::pair<int32_t, int64_t>{512 << 10, 400}, {64 << 10, 4000}, {16 << 10, 10'000}}) {
-    if (absl::Status status = CompareSingle(session, blocksize, reads); !status.ok()) return status;
+    RETURN_IF_ERROR(CompareSingle(session, blocksize, reads));
   }
   return CompareGather(session);
 }

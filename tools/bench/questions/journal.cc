@@ -15,6 +15,7 @@
 #include "tools/bench/data/datasets.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/session.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -34,7 +35,7 @@ CreateOptions OptionsFor(int32_t chunksize, FileSystem* files) {
 
 // Commits noise, so that what is stored is no smaller than what was given.
 absl::Status Commit(Writer& writer, DataSource& source, size_t size) {
-  if (absl::Status status = writer.Append(source.Next().first(size)); !status.ok()) return status;
+  RETURN_IF_ERROR(writer.Append(source.Next().first(size)));
   return writer.Commit(Durability::kProcess).status();
 }
 
@@ -50,15 +51,13 @@ absl::StatusOr<Costs> CountCommits(const std::string& path, size_t size, int32_t
               .syncs = {.name = name + ": syncs", .points = {}},
               .checkpoints = {.name = name + ": checkpoints", .points = {}}};
   CountingFileSystem files;
-  absl::StatusOr<Frame> frame = Frame::Create(path, OptionsFor(chunksize, &files));
-  if (!frame.ok()) return frame.status();
-  absl::StatusOr<Writer> writer = frame->OpenWriter();
-  if (!writer.ok()) return writer.status();
+  ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, OptionsFor(chunksize, &files)));
+  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
   DataSource source(DataSet::kC, kChunk);
   files.Reset();
   int64_t next = 1000;
   for (int64_t i = 1; i <= kMost; ++i) {
-    if (absl::Status status = Commit(*writer, source, size); !status.ok()) return status;
+    RETURN_IF_ERROR(Commit(writer, source, size));
     if (i != next) continue;
     const Counts& counts = files.counts();
     const auto commits = static_cast<double>(i);
@@ -98,20 +97,16 @@ absl::Status CompareCommits(Session& session) {
 absl::Status CompareRefresh(Session& session) {
   constexpr int64_t kTimes = 100'000;
   const std::string path = session.PathFor("refresh");
-  absl::StatusOr<Frame> made = Frame::Create(path, OptionsFor(1 << 20, nullptr));
-  if (!made.ok()) return made.status();
-  absl::StatusOr<Writer> writer = made->OpenWriter();
-  if (!writer.ok()) return writer.status();
+  ASSIGN_OR_RETURN(Frame made, Frame::Create(path, OptionsFor(1 << 20, nullptr)));
+  ASSIGN_OR_RETURN(Writer writer, made.OpenWriter());
   DataSource source(DataSet::kC, kChunk);
   for (int i = 0; i < 1000; ++i) {
-    if (absl::Status status = Commit(*writer, source, 16); !status.ok()) return status;
+    RETURN_IF_ERROR(Commit(writer, source, 16));
   }
-  absl::StatusOr<Frame> mapped = Frame::Open(path);
-  if (!mapped.ok()) return mapped.status();
-  absl::StatusOr<Frame> unmapped = Frame::Open(path, {.use_mmap = false});
-  if (!unmapped.ok()) return unmapped.status();
+  ASSIGN_OR_RETURN(Frame mapped, Frame::Open(path));
+  ASSIGN_OR_RETURN(Frame unmapped, Frame::Open(path, {.use_mmap = false}));
   Contest contest({.text = "refresh without news", .ops = kTimes});
-  for (const auto& [name, frame] : {std::pair{"mapped", &*mapped}, {"without a map", &*unmapped}}) {
+  for (const auto& [name, frame] : {std::pair{"mapped", &mapped}, {"without a map", &unmapped}}) {
     contest.Add(name, [frame = frame] {
       absl::Status status;
       for (int64_t i = 0; i < kTimes; ++i) status.Update(frame->Refresh().status());

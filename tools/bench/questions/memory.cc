@@ -13,6 +13,7 @@
 #include "tools/bench/contestants/stores.h"
 #include "tools/bench/data/small_chunks.h"
 #include "tools/bench/results/session.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -27,17 +28,14 @@ size_t HeapInUse() {
 absl::StatusOr<Curve> Measure(const std::string& path, int64_t nchunks) {
   Curve curve{.name = absl::StrCat(nchunks, " chunks"), .points = {}};
   const size_t before = HeapInUse();
-  const absl::StatusOr<Frame> frame = Frame::Open(path);
-  if (!frame.ok()) return frame.status();
-  const Snapshot snapshot = frame->snapshot();
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path));
+  const Snapshot snapshot = frame.snapshot();
   std::mt19937_64 random(1);
   std::byte chunk[kSmallChunk];
   int64_t next = 1;
   for (int64_t i = 1; i <= 1'000'000; ++i) {
     const auto number = static_cast<int64_t>(random() % static_cast<uint64_t>(nchunks));
-    if (absl::Status status = snapshot.ReadChunk(number, MutableBytes(chunk)); !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(snapshot.ReadChunk(number, MutableBytes(chunk)));
     if (i != next) continue;
     curve.points.emplace_back(static_cast<double>(i),
                               static_cast<double>(HeapInUse() - before) / 1024);

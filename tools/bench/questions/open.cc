@@ -14,6 +14,7 @@
 #include "tools/bench/data/small_chunks.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/session.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -27,14 +28,11 @@ absl::StatusOr<double> TimeToFirstItem(const std::string& path) {
   for (uint64_t seed = 0; seed < kOpens; ++seed) {
     std::mt19937_64 random(seed);
     const double begin = Now(Clock::kWall);
-    const absl::StatusOr<Frame> frame = Frame::Open(path);
-    if (!frame.ok()) return frame.status();
-    const Snapshot snapshot = frame->snapshot();
+    ASSIGN_OR_RETURN(const Frame frame, Frame::Open(path));
+    const Snapshot snapshot = frame.snapshot();
     std::byte item[kSmallItem];
     const auto number = static_cast<int64_t>(random() % snapshot.info().nitems);
-    if (absl::Status status = snapshot.ReadItems(number, MutableBytes(item)); !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(snapshot.ReadItems(number, MutableBytes(item)));
     times.push_back((Now(Clock::kWall) - begin) * 1e6);
   }
   return Median(std::move(times));
@@ -51,8 +49,7 @@ absl::Status CompareChunks(Session& session) {
     Curve curve{.name = name, .points = {}};
     for (const int64_t nchunks : {1'000, 10'000, 100'000, 1'000'000, 10'000'000}) {
       const std::string path = session.PathFor("open");
-      if (absl::Status status = BuildSmallChunks(path, fingerprint, nchunks); !status.ok())
-        return status;
+      RETURN_IF_ERROR(BuildSmallChunks(path, fingerprint, nchunks));
       const absl::StatusOr<double> time = TimeToFirstItem(path);
       RemoveStore(path);
       if (!time.ok()) return time.status();
@@ -74,14 +71,12 @@ absl::Status CompareCommits(Session& session) {
     const std::string path = session.PathFor("commits");
     CreateOptions options = SmallChunkOptions(FingerprintType::k64Bit);
     options.chunksize = 4096;
-    absl::StatusOr<Frame> frame = Frame::Create(path, options);
-    if (!frame.ok()) return frame.status();
-    absl::StatusOr<Writer> writer = frame->OpenWriter();
-    if (!writer.ok()) return writer.status();
+    ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, options));
+    ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
     absl::Status status;
     for (int64_t i = 0; i < commits; ++i) {
-      status.Update(writer->Append(source.Next().first(64)));
-      status.Update(writer->Commit(Durability::kProcess).status());
+      status.Update(writer.Append(source.Next().first(64)));
+      status.Update(writer.Commit(Durability::kProcess).status());
     }
     if (!status.ok()) return status;
     const absl::StatusOr<double> time = TimeToFirstItem(path);

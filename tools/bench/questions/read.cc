@@ -10,10 +10,12 @@
 
 #include "cairn/frame.h"
 #include "tools/bench/contestants/bare.h"
+#include "tools/bench/contestants/peers.h"
 #include "tools/bench/contestants/stores.h"
 #include "tools/bench/data/datasets.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/session.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -29,7 +31,7 @@ struct Workload {
 absl::Status Fill(ChunkStore& store, const Workload& workload) {
   DataSource source(workload.set, static_cast<size_t>(workload.chunksize));
   for (int64_t i = 0; i < workload.nchunks; ++i) {
-    if (absl::Status status = store.Append(source.Next()); !status.ok()) return status;
+    RETURN_IF_ERROR(store.Append(source.Next()));
   }
   return store.Commit(Durability::kProcess);
 }
@@ -39,18 +41,15 @@ class BareChunks {
  public:
   static absl::StatusOr<BareChunks> Make(const Workload& workload) {
     const CompressionOptions options = UsualCompression(workload.set);
-    absl::StatusOr<BareCodec> codec = BareCodec::Make(options);
-    if (!codec.ok()) return codec.status();
-    BareChunks bare(*std::move(codec));
+    ASSIGN_OR_RETURN(BareCodec codec, BareCodec::Make(options));
+    BareChunks bare(std::move(codec));
     DataSource source(workload.set, static_cast<size_t>(workload.chunksize));
     std::vector<std::byte> chunk(MaxCompressedSize(static_cast<size_t>(workload.chunksize)));
     for (int64_t i = 0; i < workload.nchunks; ++i) {
-      const absl::StatusOr<size_t> size = CompressChunk(source.Next(), options, chunk);
-      if (!size.ok()) return size.status();
-      bare.stored_.emplace_back(chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(*size));
-      absl::StatusOr<std::vector<StoredBlock>> blocks = TakeApart(bare.stored_.back());
-      if (!blocks.ok()) return blocks.status();
-      bare.blocks_.push_back(*std::move(blocks));
+      ASSIGN_OR_RETURN(const size_t size, CompressChunk(source.Next(), options, chunk));
+      bare.stored_.emplace_back(chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(size));
+      ASSIGN_OR_RETURN(std::vector<StoredBlock> blocks, TakeApart(bare.stored_.back()));
+      bare.blocks_.push_back(std::move(blocks));
     }
     return bare;
   }
@@ -77,9 +76,8 @@ absl::Status Compare(Session& session, const Workload& workload) {
                    .ops = workload.reads});
   std::unique_ptr<BareChunks> bare;
   if (HaveKernels() && workload.set != DataSet::kC) {
-    absl::StatusOr<BareChunks> made = BareChunks::Make(workload);
-    if (!made.ok()) return made.status();
-    bare = std::make_unique<BareChunks>(*std::move(made));
+    ASSIGN_OR_RETURN(BareChunks made, BareChunks::Make(workload));
+    bare = std::make_unique<BareChunks>(std::move(made));
     contest.Add("limit: bare LZ4 + kernel", [&] {
       absl::Status status;
       for (const int64_t nchunk : order) status.Update(bare->Read(nchunk, raw));
@@ -94,16 +92,15 @@ absl::Status Compare(Session& session, const Workload& workload) {
   for (const Engine& engine : engines) {
     const std::string path = session.PathFor(engine.name);
     RemoveStore(path);
-    absl::StatusOr<std::unique_ptr<ChunkStore>> store =
-        engine.make({.path = path,
-                     .chunksize = workload.chunksize,
-                     .compression = UsualCompression(workload.set)});
-    if (!store.ok()) return store.status();
-    if (absl::Status status = Fill(**store, workload); !status.ok()) return status;
-    stores.push_back(*std::move(store));
+    ASSIGN_OR_RETURN(std::unique_ptr<ChunkStore> store,
+                     engine.make({.path = path,
+                                  .chunksize = workload.chunksize,
+                                  .compression = UsualCompression(workload.set)}));
+    RETURN_IF_ERROR(Fill(*store, workload));
+    stores.push_back(std::move(store));
     contest.Add(engine.name, [&order, &raw, store = stores.back().get()] {
       absl::Status status;
-      for (const int64_t nchunk : order) status.Update(store->Read(nchunk, raw));
+      for (const int64_t nchunk : order) status.Update(store.Read(nchunk, raw));
       return status;
     });
   }
@@ -122,7 +119,7 @@ absl::Status Run(Session& session) {
                                  Workload{.chunksize = 1 << 20, .nchunks = 200, .reads = 200}}) {
       Workload workload = size;
       workload.set = set;
-      if (absl::Status status = Compare(session, workload); !status.ok()) return status;
+      RETURN_IF_ERROR(Compare(session, workload));
     }
   }
   return absl::OkStatus();

@@ -2,6 +2,7 @@
 
 #include "tools/bench/questions/chunk_contest.h"
 #include "tools/bench/results/session.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -12,9 +13,7 @@ absl::Status Run(Session& session) {
     for (const Codec codec :
          {Codec::kBloscLz, Codec::kLz4, Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
       for (const int threads : {1, 2}) {
-        const absl::Status status =
-            CompareChunk(session, {.set = set, .codec = codec, .threads = threads});
-        if (!status.ok()) return status;
+        RETURN_IF_ERROR(CompareChunk(session, {.set = set, .codec = codec, .threads = threads}));
       }
     }
   }

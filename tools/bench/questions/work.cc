@@ -16,6 +16,7 @@
 #include "tools/bench/data/datasets.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/session.h"
+#include "tools/status.h"
 
 namespace cairn::bench {
 
@@ -33,7 +34,7 @@ absl::Status Repeat(double seconds, const std::function<absl::Status()>& step) {
   const double end = Now(Clock::kWall) + seconds;
   while (Now(Clock::kWall) < end) {
     for (int i = 0; i < 100; ++i) {
-      if (absl::Status status = step(); !status.ok()) return status;
+      RETURN_IF_ERROR(step());
     }
   }
   return absl::OkStatus();
@@ -51,18 +52,14 @@ CreateOptions OptionsFor(int32_t chunksize, int32_t blocksize) {
 absl::Status Append(const std::string& path, double seconds, int64_t appends_a_commit,
                     Durability durability = Durability::kProcess) {
   constexpr int32_t kChunk = 4096;
-  absl::StatusOr<Frame> frame = Frame::Create(path, OptionsFor(kChunk, 0));
-  if (!frame.ok()) return frame.status();
-  absl::StatusOr<Writer> writer = frame->OpenWriter();
-  if (!writer.ok()) return writer.status();
+  ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, OptionsFor(kChunk, 0)));
+  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
   const std::vector<std::byte> data = MakeData(DataSet::kA, kChunk, 1024);
   int64_t appended = 0;
   return Repeat(seconds, [&] {
     const auto at = static_cast<size_t>(appended % 1024) * kChunk;
-    if (absl::Status status = writer->Append(Bytes(data).subspan(at, kChunk)); !status.ok()) {
-      return status;
-    }
-    return ++appended % appends_a_commit == 0 ? writer->Commit(durability).status()
+    RETURN_IF_ERROR(writer.Append(Bytes(data).subspan(at, kChunk)));
+    return ++appended % appends_a_commit == 0 ? writer.Commit(durability).status()
                                               : absl::OkStatus();
   });
 }
@@ -74,20 +71,18 @@ struct Shape {
 };
 
 absl::StatusOr<Frame> MakeFrame(const std::string& path, const Shape& shape) {
-  absl::StatusOr<Writer> writer = Frame::Build(path, OptionsFor(shape.chunksize, shape.blocksize));
-  if (!writer.ok()) return writer.status();
+  ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, OptionsFor(shape.chunksize, shape.blocksize)));
   DataSource source(DataSet::kA, static_cast<size_t>(shape.chunksize));
   for (int64_t i = 0; i < shape.nchunks; ++i) {
-    if (absl::Status status = writer->Append(source.Next()); !status.ok()) return status;
+    RETURN_IF_ERROR(writer.Append(source.Next()));
   }
-  if (absl::Status status = writer->Close(); !status.ok()) return status;
+  RETURN_IF_ERROR(writer.Close());
   return Frame::Open(path);
 }
 
 absl::Status ReadChunks(const std::string& path, double seconds, const Shape& shape) {
-  const absl::StatusOr<Frame> frame = MakeFrame(path, shape);
-  if (!frame.ok()) return frame.status();
-  const Snapshot snapshot = frame->snapshot();
+  ASSIGN_OR_RETURN(const Frame frame, MakeFrame(path, shape));
+  const Snapshot snapshot = frame.snapshot();
   std::vector<std::byte> raw(static_cast<size_t>(shape.chunksize));
   std::mt19937_64 random(1);
   return Repeat(seconds, [&] {
@@ -96,9 +91,8 @@ absl::Status ReadChunks(const std::string& path, double seconds, const Shape& sh
 }
 
 absl::Status ReadItems(const std::string& path, double seconds, const Shape& shape) {
-  const absl::StatusOr<Frame> frame = MakeFrame(path, shape);
-  if (!frame.ok()) return frame.status();
-  const Snapshot snapshot = frame->snapshot();
+  ASSIGN_OR_RETURN(const Frame frame, MakeFrame(path, shape));
+  const Snapshot snapshot = frame.snapshot();
   std::byte item[kItem];
   std::mt19937_64 random(1);
   return Repeat(seconds, [&] {

@@ -4,12 +4,25 @@
 #include <cmath>
 #include <ctime>
 
+#include "absl/strings/str_format.h"
+
+#include "tools/status.h"
+
 namespace cairn::bench {
 
 double Now(Clock clock) {
   timespec now = {};
   clock_gettime(clock == Clock::kCpu ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+std::string Amount(const Question& question, double seconds) {
+  if (question.op_bytes > 0) {
+    const double rate = static_cast<double>(question.op_bytes) / seconds / 1e9;
+    return rate < 10 ? absl::StrFormat("%.3f GB/s", rate) : absl::StrFormat("%.1f GB/s", rate);
+  }
+  const double us = seconds * 1e6;
+  return us < 10 ? absl::StrFormat("%.3f us", us) : absl::StrFormat("%.1f us", us);
 }
 
 double Percentile(std::vector<double> values, double share) {
@@ -51,10 +64,10 @@ absl::StatusOr<Result> Contest::Run(int rounds) const {
     for (size_t i = 0; i < contestants_.size(); ++i) {
       const Contestant& contestant = contestants_[i];
       if (contestant.prepare != nullptr) {
-        if (absl::Status status = contestant.prepare(); !status.ok()) return status;
+        RETURN_IF_ERROR(contestant.prepare());
       }
       const double begin = Now(question_.clock);
-      if (absl::Status status = contestant.run(); !status.ok()) return status;
+      RETURN_IF_ERROR(contestant.run());
       const double took = Now(question_.clock) - begin;
       if (round > 0) samples[i].rounds.push_back(took / static_cast<double>(question_.ops));
     }

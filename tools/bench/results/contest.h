@@ -30,6 +30,9 @@ struct Question {
   Clock clock = Clock::kCpu;
 };
 
+// "2.31 us" or "11.2 GB/s".
+std::string Amount(const Question& question, double seconds);
+
 // Seconds an operation.
 struct Score {
   std::string name;

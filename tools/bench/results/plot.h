@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tools/bench/results/contest.h"
-#include "tools/bench/results/report.h"
+#include "tools/bench/results/growth.h"
 
 namespace cairn::bench {
 

@@ -3,23 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include <nlohmann/json.hpp>
 
 #include "tools/bench/results/markdown.h"
 #include "tools/bench/results/plot.h"
 
 namespace cairn::bench {
-
-std::string Amount(const Question& question, double seconds) {
-  if (question.op_bytes > 0) {
-    const double rate = static_cast<double>(question.op_bytes) / seconds / 1e9;
-    return rate < 10 ? absl::StrFormat("%.3f GB/s", rate) : absl::StrFormat("%.1f GB/s", rate);
-  }
-  const double us = seconds * 1e6;
-  return us < 10 ? absl::StrFormat("%.3f us", us) : absl::StrFormat("%.1f us", us);
-}
 
 void Report::Add(Result result) {
   std::printf("\n%s\n", result.question.text.c_str());

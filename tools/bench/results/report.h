@@ -3,27 +3,14 @@
 #define CAIRN_TOOLS_BENCH_RESULTS_REPORT_H_
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tools/bench/results/contest.h"
+#include "tools/bench/results/growth.h"
 
 namespace cairn::bench {
 
-struct Curve {
-  std::string name;
-  std::vector<std::pair<double, double>> points;  // x, y
-};
-
-// How something grows; both axes are logarithmic.
-struct Growth {
-  std::string question;
-  std::string x_title;  // "chunks in the frame"
-  std::string y_title;  // "microseconds an append"
-  std::vector<Curve> curves;
-};
-
-// Tells each finding on standard output as it comes.
+// Prints each finding as it comes.
 class Report {
  public:
   void Add(Result result);
@@ -42,9 +29,6 @@ class Report {
   std::vector<Growth> growths_;
   std::vector<std::string> notes_;
 };
-
-// "2.31 us" or "11.2 GB/s".
-std::string Amount(const Question& question, double seconds);
 
 }  // namespace cairn::bench
 

@@ -24,6 +24,7 @@
 #include "tools/cairn/text/stored_size.h"
 #include "tools/cairn/text/units.h"
 #include "tools/cairn/text/words.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -44,12 +45,11 @@ struct AppendFlags {
 
 // Where chunks may differ in size, one run of the command makes one chunk.
 absl::StatusOr<int64_t> AppendOneChunk(Input& input, Writer& writer) {
-  const absl::StatusOr<std::vector<std::byte>> all = input.ReadAll(kMaxChunkBytes);
-  if (!all.ok()) return all.status();
-  if (!all->empty()) {
-    if (absl::Status status = writer.Append(*all); !status.ok()) return status;
+  ASSIGN_OR_RETURN(const std::vector<std::byte> all, input.ReadAll(kMaxChunkBytes));
+  if (!all.empty()) {
+    RETURN_IF_ERROR(writer.Append(all));
   }
-  return static_cast<int64_t>(all->size());
+  return static_cast<int64_t>(all.size());
 }
 
 // Nothing of the input is committed before its end.
@@ -62,58 +62,51 @@ absl::StatusOr<int64_t> AppendAtOnce(Input& input, Writer& writer, const FrameIn
     return allow_partial ? absl::OkStatus() : CheckWholeItems(input, size, pending, info.typesize);
   };
   if (input.size()) {
-    if (absl::Status status = check(*input.size()); !status.ok()) return status;
+    RETURN_IF_ERROR(check(*input.size()));
   }
   Progress progress("appending", input.size());
-  const absl::StatusOr<int64_t> size = chunksize == 0
+  ASSIGN_OR_RETURN(const int64_t size, chunksize == 0
                                            ? AppendOneChunk(input, writer)
-                                           : AppendInput(input, writer, chunksize, progress);
-  if (!size.ok()) return size.status();
-  if (absl::Status status = check(*size); !status.ok()) return status;
-  if (absl::Status status = writer.Close(); !status.ok()) return status;
+                                           : AppendInput(input, writer, chunksize, progress));
+  RETURN_IF_ERROR(check(size));
+  RETURN_IF_ERROR(writer.Close());
   return size;
 }
 
 // The same for an array.
 absl::StatusOr<int64_t> AppendToArray(int axis, Input& input, Writer& writer) {
   Progress progress("appending", input.size());
-  const absl::StatusOr<int64_t> size = AppendAlong(axis, input, writer, progress);
-  if (!size.ok()) return size.status();
-  if (absl::Status status = writer.Close(); !status.ok()) return status;
+  ASSIGN_OR_RETURN(const int64_t size, AppendAlong(axis, input, writer, progress));
+  RETURN_IF_ERROR(writer.Close());
   return size;
 }
 
 absl::StatusOr<int64_t> AppendTo(Frame& frame, Input& input, const AppendFlags& flags) {
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
-  absl::StatusOr<Writer> writer =
-      frame.OpenWriter({.wait = flags.wait, .executor = executor.get()});
-  if (!writer.ok()) return writer.status();
-  const absl::StatusOr<FrameInfo> info = NewestInfo(frame);
-  if (!info.ok()) return info.status();
-  if (flags.axis) return AppendToArray(*flags.axis, input, *writer);
-  if (!flags.commit_every) return AppendAtOnce(input, *writer, *info, flags.allow_partial);
+  ASSIGN_OR_RETURN(Writer writer,
+                   frame.OpenWriter({.wait = flags.wait, .executor = executor.get()}));
+  ASSIGN_OR_RETURN(const FrameInfo info, NewestInfo(frame));
+  if (flags.axis) return AppendToArray(*flags.axis, input, writer);
+  if (!flags.commit_every) return AppendAtOnce(input, writer, info, flags.allow_partial);
   const BatchOptions options = {.items = *flags.commit_every,
                                 .durability = *FindWord(kDurabilityWords, flags.durability),
                                 .ack = flags.ack};
-  return BatchAppender(*writer, *info, options).Run(input);
+  return BatchAppender(writer, info, options).Run(input);
 }
 
 absl::Status Append(const AppendFlags& flags) {
-  absl::StatusOr<Input> input = Input::Open(flags.input);
-  if (!input.ok()) return input.status();
-  if (input->IsSameFileAs(flags.frame)) {
+  ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
+  if (input.IsSameFileAs(flags.frame)) {
     return absl::InvalidArgumentError(absl::StrCat(flags.frame, ": cannot append to itself"));
   }
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
-  if (!frame.ok()) return frame.status();
-  const absl::StatusOr<int64_t> size = AppendTo(*frame, *input, flags);
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  const absl::StatusOr<int64_t> size = AppendTo(frame, input, flags);
   if (!size.ok() || flags.quiet || flags.ack) return size.status();
-  const absl::StatusOr<FrameInfo> info = NewestInfo(*frame);
-  if (!info.ok()) return info.status();
+  ASSIGN_OR_RETURN(const FrameInfo info, NewestInfo(frame));
   return WriteLines({absl::StrFormat(
       "%s: %s appended, now %s in %s (%s), %s", flags.frame, FormatByteSize(*size),
-      FormatByteSize(info->nbytes), FormatByteSize(StoredSize(*info)),
-      FormatRatio(info->nbytes, StoredSize(*info)), FormatCount(info->nchunks, "chunk"))});
+      FormatByteSize(info.nbytes), FormatByteSize(StoredSize(info)),
+      FormatRatio(info.nbytes, StoredSize(info)), FormatCount(info.nchunks, "chunk"))});
 }
 
 // Commits on the way.
@@ -121,18 +114,19 @@ void AddBatches(CLI::App& append, AppendFlags& flags) {
   CLI::Option* every =
       AddNumber(append, "--commit-every", flags.commit_every, 1,
                 std::numeric_limits<int32_t>::max())
-          ->description("Commit whenever so many items have arrived, and the rest at the end");
+          ->description("Commit whenever N items have arrived, and the rest at the end");
   append
-      .add_option("--durability", flags.durability,
-                  "What such a commit survives: process, that this one is killed; machine, that "
-                  "the power goes")
+      .add_option(
+          "--durability", flags.durability,
+          "What such a commit survives: process, the death of this process; machine, also a "
+          "power cut")
       ->capture_default_str()
       ->check(CLI::IsMember(NamesOf(kDurabilityWords)))
       ->type_name("WHAT")
       ->needs(every);
   append
       .add_flag("--ack", flags.ack,
-                "Print 'committed N' after each commit, N being the items of the frame")
+                "Print 'committed N' after each commit, where N counts the items of the frame")
       ->needs(every);
   AddAllowPartial(append, flags.allow_partial)->excludes(every);
 }
@@ -147,15 +141,16 @@ void AddAppend(CLI::App& app, Command& chosen) {
   append->add_option("FILE", flags->input, "What to append; '-' is standard input");
   AddBatches(*append, *flags);
   AddNumber(*append, "--axis", flags->axis, 0, kMaxDimensions - 1)
-      ->description("Append slices along this axis of an n-dimensional array; 0 is the slowest")
+      ->description(
+          "Append slices along this axis of an n-dimensional array; axis 0 varies slowest")
       ->excludes("--commit-every");
   AddWait(*append, flags->wait);
   AddThreads(*append, flags->threads);
   append->add_flag("--quiet", flags->quiet, "Print no summary");
   append->footer(
-      "All of the input becomes part of the frame, or nothing of it; with --commit-every what is\n"
+      "Either all of the input becomes part of the frame, or none; with --commit-every what is\n"
       "committed stays.\n"
-      "\nExamples: at once, and as the items come\n"
+      "\nExamples: all at once, and as the items arrive\n"
       "  sensor --dump | cairn append temps.b2frame -\n"
       "  sensor | cairn append temps.b2frame - --commit-every 100 --ack");
   append->callback(

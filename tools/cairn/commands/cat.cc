@@ -21,6 +21,7 @@
 #include "tools/cairn/streams/data_out.h"
 #include "tools/cairn/streams/follow.h"
 #include "tools/cairn/text/about.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -48,28 +49,24 @@ absl::Status CatBox(const Snapshot& snapshot, const CatFlags& flags) {
   if (!snapshot.array()) {
     return absl::FailedPreconditionError("--box: the frame holds no n-dimensional array");
   }
-  const absl::StatusOr<Box> box = ParseBox(*flags.box, snapshot.array()->shape);
-  if (!box.ok()) return box.status();
+  ASSIGN_OR_RETURN(const Box box, ParseBox(*flags.box, snapshot.array()->shape));
   // An empty box asks whether the frame has what its array claims, before anything is multiplied.
-  if (const std::vector<int64_t> nothing(box->shape.size()); !nothing.empty()) {
-    const absl::Status status = snapshot.ReadBox(box->start, nothing, {});
-    if (!status.ok()) return status;
+  if (const std::vector<int64_t> nothing(box.shape.size()); !nothing.empty()) {
+    RETURN_IF_ERROR(snapshot.ReadBox(box.start, nothing, {}));
   }
   const int64_t typesize = snapshot.info().typesize;
-  const int64_t nbytes = CountItems(*box) * typesize;
-  if (absl::Status status = CheckMaxBytes(flags.max_bytes, nbytes); !status.ok()) return status;
+  const int64_t nbytes = CountItems(box) * typesize;
+  RETURN_IF_ERROR(CheckMaxBytes(flags.max_bytes, nbytes));
   Progress progress(BarLabel(), nbytes);
   std::optional<Buffer> buffer;
   int64_t done = 0;
-  return ForEachPiece(*box, kPiece / typesize, [&](const Box& part) {
+  return ForEachPiece(box, kPiece / typesize, [&](const Box& part) {
     const int64_t size = CountItems(part) * typesize;
     if (!buffer || buffer->bytes().size() < static_cast<size_t>(size)) {
       buffer.emplace(static_cast<size_t>(size));
     }
     const MutableBytes items = buffer->first(static_cast<size_t>(size));
-    if (absl::Status status = snapshot.ReadBox(part.start, part.shape, items); !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(snapshot.ReadBox(part.start, part.shape, items));
     progress.Show(done += size);
     return WriteStdout(items);
   });
@@ -84,8 +81,8 @@ absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info)
         absl::StrFormat("first item %d: the frame has %d items", flags.first_item, nitems));
   }
   if (items > nitems - flags.first_item) {
-    return absl::OutOfRangeError(absl::StrFormat("%d items from item %d on: the frame has %d",
-                                                 items, flags.first_item, nitems));
+    return absl::OutOfRangeError(absl::StrFormat("%d items from item %d: the frame has %d", items,
+                                                 flags.first_item, nitems));
   }
   // No product overflows: there are no more items than the frame's bytes hold.
   const auto bytes_before = [&](int64_t item) {
@@ -96,21 +93,18 @@ absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info)
 
 absl::Status CatChunk(const Snapshot& snapshot, const CatFlags& flags) {
   const int64_t chunk = *flags.chunk;
-  if (absl::Status status = CheckChunkExists(snapshot.info(), chunk); !status.ok()) return status;
-  const absl::StatusOr<int32_t> size = snapshot.ChunkSize(chunk);
-  if (!size.ok()) return size.status();
-  if (absl::Status status = CheckMaxBytes(flags.max_bytes, *size); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckChunkExists(snapshot.info(), chunk));
+  ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkSize(chunk));
+  RETURN_IF_ERROR(CheckMaxBytes(flags.max_bytes, size));
   Progress progress(BarLabel(), std::nullopt);
   return WriteChunks(snapshot, {chunk, chunk + 1}, progress);
 }
 
 absl::Status CatItems(const Snapshot& snapshot, const CatFlags& flags) {
   const FrameInfo& info = snapshot.info();
-  const absl::StatusOr<Range> range = BytesOfItems(flags, info);
-  if (!range.ok()) return range.status();
-  const Range& bytes = *range;
-  const absl::Status allowed = CheckMaxBytes(flags.max_bytes, bytes.end - bytes.begin);
-  if (!allowed.ok()) return allowed;
+  ASSIGN_OR_RETURN(const Range range, BytesOfItems(flags, info));
+  const Range& bytes = range;
+  RETURN_IF_ERROR(CheckMaxBytes(flags.max_bytes, bytes.end - bytes.begin));
   Progress progress(BarLabel(), bytes.end - bytes.begin);
   // Chunks may hold more than the header says of them all.
   const bool whole = bytes.begin == 0 && bytes.end == info.nbytes && !flags.max_bytes;
@@ -125,7 +119,7 @@ absl::Status CatAndFollow(Frame& frame, const CatFlags& flags) {
   const int64_t nitems = frame.snapshot().info().nitems;
   if (flags.first_item <= nitems) return Follow(frame, flags.frame, flags.first_item);
   return absl::OutOfRangeError(
-      absl::StrFormat("follow from item %d on: the frame has %d", flags.first_item, nitems));
+      absl::StrFormat("follow from item %d: the frame has %d", flags.first_item, nitems));
 }
 
 absl::Status Cat(const CatFlags& flags) {
@@ -134,10 +128,9 @@ absl::Status Cat(const CatFlags& flags) {
   options.offset = flags.offset;
   options.generation = flags.generation;
   options.executor = executor.get();
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
-  if (!frame.ok()) return frame.status();
-  const Snapshot snapshot = frame->snapshot();
-  if (flags.follow) return CatAndFollow(*frame, flags);
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, options));
+  const Snapshot snapshot = frame.snapshot();
+  if (flags.follow) return CatAndFollow(frame, flags);
   const absl::Status status = flags.box     ? CatBox(snapshot, flags)
                               : flags.chunk ? CatChunk(snapshot, flags)
                                             : CatItems(snapshot, flags);
@@ -170,7 +163,7 @@ void AddCat(CLI::App& app, Command& chosen) {
                          ->excludes(chunk);
   CLI::Option* generation = AddGeneration(*cat, flags->generation);
   CLI::Option* max_bytes = AddMaxBytes(*cat, flags->max_bytes);
-  cat->add_flag("--follow", flags->follow, "Go on with new items as they are committed")
+  cat->add_flag("--follow", flags->follow, "Keep writing new items as they are committed")
       ->excludes(max_bytes)
       ->excludes(items)
       ->excludes(chunk)
@@ -180,7 +173,7 @@ void AddCat(CLI::App& app, Command& chosen) {
   AddThreads(*cat, flags->threads);
   cat->footer(
       "Uninitialised values read as zeros.\n"
-      "\nExamples: ten items from number 1000 on; all from there on, and those to come\n"
+      "\nExamples: ten items from item 1000; all items from there, and new ones\n"
       "  cairn cat temps.b2frame --first-item 1000 --items 10 > ten.f32\n"
       "  cairn cat temps.b2frame --first-item 1000 --follow | plot");
   cat->callback(

@@ -19,6 +19,7 @@
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/stored_size.h"
 #include "tools/cairn/text/units.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -43,16 +44,13 @@ using Edit = absl::FunctionRef<absl::Status(Writer& writer, const FrameInfo& inf
 // Makes one edit durable, or nothing of it, and says what became of the frame.
 absl::Status EditFrame(const ChunkFlags& flags, std::string_view done, Edit edit) {
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
-  if (!frame.ok()) return frame.status();
-  absl::StatusOr<Writer> writer =
-      frame->OpenWriter({.wait = flags.wait, .executor = executor.get()});
-  if (!writer.ok()) return writer.status();
-  const absl::StatusOr<FrameInfo> before = NewestInfo(*frame);
-  if (!before.ok()) return before.status();
-  if (absl::Status status = edit(*writer, *before); !status.ok()) return status;
-  if (absl::Status status = writer->Close(); !status.ok()) return status;
-  const absl::StatusOr<FrameInfo> after = NewestInfo(*frame);
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Writer writer,
+                   frame.OpenWriter({.wait = flags.wait, .executor = executor.get()}));
+  ASSIGN_OR_RETURN(const FrameInfo before, NewestInfo(frame));
+  RETURN_IF_ERROR(edit(writer, before));
+  RETURN_IF_ERROR(writer.Close());
+  const absl::StatusOr<FrameInfo> after = NewestInfo(frame);
   if (!after.ok() || flags.quiet) return after.status();
   return WriteLines({absl::StrFormat(
       "%s: %s, now %s, %s in %s", flags.frame, done, FormatCount(after->nchunks, "chunk"),
@@ -65,30 +63,29 @@ absl::StatusOr<std::vector<std::byte>> ReadItems(Input& input, const FrameInfo& 
 }
 
 absl::StatusOr<std::vector<std::byte>> ReadChunk(Input& input) {
-  absl::StatusOr<std::vector<std::byte>> chunk = input.ReadAll(MaxCompressedSize(kMaxChunkBytes));
-  if (!chunk.ok()) return chunk.status();
-  const absl::StatusOr<ChunkInfo> info = InspectChunk(*chunk);
+  ASSIGN_OR_RETURN(std::vector<std::byte> chunk, input.ReadAll(MaxCompressedSize(kMaxChunkBytes)));
+  const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk);
   if (!info.ok()) {
     return absl::Status(info.status().code(),
                         absl::StrCat(input.name(), ": ", info.status().message()));
   }
-  if (static_cast<size_t>(info->cbytes) == chunk->size()) return chunk;
-  return absl::DataLossError(absl::StrFormat("%s: a chunk of %d bytes and %d bytes behind it",
+  if (static_cast<size_t>(info->cbytes) == chunk.size()) return chunk;
+  return absl::DataLossError(absl::StrFormat("%s: a chunk of %d bytes followed by %d more",
                                              input.name(), info->cbytes,
-                                             chunk->size() - static_cast<size_t>(info->cbytes)));
+                                             chunk.size() - static_cast<size_t>(info->cbytes)));
 }
 
 absl::Status CheckInsertion(const FrameInfo& info, int64_t index) {
   if (index <= info.nchunks) return absl::OkStatus();
   return absl::OutOfRangeError(
-      absl::StrFormat("the frame has %s, so a new one can become 0 to %d, but not %d",
+      absl::StrFormat("the frame has %s, so a new one can be inserted at 0 to %d, not at %d",
                       FormatCount(info.nchunks, "chunk"), info.nchunks, index));
 }
 
 absl::Status CheckRange(const FrameInfo& info, int64_t index, int64_t count) {
-  if (absl::Status status = CheckChunkExists(info, index); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckChunkExists(info, index));
   if (count <= info.nchunks - index) return absl::OkStatus();
-  return absl::OutOfRangeError(absl::StrFormat("the frame has %s, not %d from number %d on",
+  return absl::OutOfRangeError(absl::StrFormat("the frame has %s, not %d from chunk %d",
                                                FormatCount(info.nchunks, "chunk"), count, index));
 }
 
@@ -100,9 +97,8 @@ struct Destination {
 };
 
 absl::Status PutChunk(const ChunkFlags& flags, std::string_view done, const Destination& put) {
-  absl::StatusOr<Input> input = Input::Open(flags.input);
-  if (!input.ok()) return input.status();
-  if (input->IsSameFileAs(flags.frame)) {
+  ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
+  if (input.IsSameFileAs(flags.frame)) {
     return absl::InvalidArgumentError(
         absl::StrCat(flags.frame, ": cannot become a chunk of itself"));
   }
@@ -110,11 +106,10 @@ absl::Status PutChunk(const ChunkFlags& flags, std::string_view done, const Dest
                    [&](Writer& writer, const FrameInfo& info) {
                      absl::Status status = put.check(info, flags.index);
                      if (!status.ok()) return status;
-                     const absl::StatusOr<std::vector<std::byte>> bytes =
-                         flags.compressed ? ReadChunk(*input) : ReadItems(*input, info);
-                     if (!bytes.ok()) return bytes.status();
+                     ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
+                                      flags.compressed ? ReadChunk(input) : ReadItems(input, info));
                      const auto method = flags.compressed ? put.compressed : put.items;
-                     return (writer.*method)(flags.index, *bytes);
+                     return (writer.*method)(flags.index, bytes);
                    });
 }
 
@@ -139,7 +134,7 @@ absl::Status Delete(const ChunkFlags& flags) {
 absl::Status Reorder(const ChunkFlags& flags) {
   return EditFrame(flags, "reordered", [&](Writer& writer, const FrameInfo& info) {
     for (const int64_t chunk : flags.order) {
-      if (absl::Status status = CheckChunkExists(info, chunk); !status.ok()) return status;
+      RETURN_IF_ERROR(CheckChunkExists(info, chunk));
     }
     return writer.Reorder(flags.order);
   });
@@ -162,7 +157,7 @@ void AddIndex(CLI::App& verb, ChunkFlags& flags, const std::string& description)
 void AddInput(CLI::App& verb, ChunkFlags& flags) {
   verb.add_option("FILE", flags.input, "The items of the chunk; '-' is standard input");
   verb.add_flag("--compressed", flags.compressed,
-                "FILE is a compressed chunk, which is taken as it is");
+                "FILE is a compressed chunk, which is stored unchanged");
   AddThreads(verb, flags.threads);
 }
 
@@ -177,7 +172,7 @@ void Finish(CLI::App& verb, const std::shared_ptr<ChunkFlags>& flags, Command& c
 
 void AddInsert(CLI::App& group, Command& chosen) {
   const auto flags = std::make_shared<ChunkFlags>();
-  CLI::App* verb = AddVerb(group, "insert", "Put a new chunk before another", flags);
+  CLI::App* verb = AddVerb(group, "insert", "Insert a new chunk before another", flags);
   AddIndex(*verb, *flags, "Number of the new chunk; the number of chunks appends");
   AddInput(*verb, *flags);
   verb->footer(
@@ -206,8 +201,8 @@ void AddDelete(CLI::App& group, Command& chosen) {
       ->description("How many chunks")
       ->default_str("1");
   verb->footer(
-      "Their bytes stay in the file, dead, until 'cairn compact' or 'cairn reclaim' frees them.\n"
-      "\nExample: chunks 5, 6 and 7 go\n"
+      "Their bytes stay in the file until 'cairn compact' or 'cairn reclaim' frees them.\n"
+      "\nExample: delete chunks 5, 6 and 7\n"
       "  cairn chunk delete temps.b2frame 5 3");
   Finish(*verb, flags, chosen, Delete);
 }
@@ -221,8 +216,7 @@ void AddReorder(CLI::App& group, Command& chosen) {
     }
   };
   verb->add_option_function<std::vector<std::string>>(
-          "ORDER", parse,
-          "Numbers of all chunks, joined by commas, in the order that they shall get")
+          "ORDER", parse, "Numbers of all chunks, joined by commas, in the new order")
       ->required()
       ->delimiter(',');
   verb->footer(
@@ -240,7 +234,7 @@ void AddChunk(CLI::App& app, Command& chosen) {
   AddUpdate(*group, chosen);
   AddDelete(*group, chosen);
   AddReorder(*group, chosen);
-  group->footer("'cairn chunk COMMAND --help' tells more.");
+  group->footer("See 'cairn chunk COMMAND --help' for the options of a command.");
 }
 
 }  // namespace cairn::tool

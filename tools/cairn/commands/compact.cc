@@ -12,6 +12,7 @@
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/units.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -35,10 +36,9 @@ absl::Status Print(const CompactFlags& flags, const CompactReport& report) {
 
 absl::StatusOr<CompactReport> CompactFrame(const std::string& path) {
   const HeldSignals signals;
-  absl::StatusOr<Frame> frame = Frame::Open(path);
-  if (!frame.ok()) return frame.status();
-  Progress progress("compacting", frame->snapshot().info().nchunks, "chunk");
-  return frame->Compact([&](int64_t chunks) {
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(path));
+  Progress progress("compacting", frame.snapshot().info().nchunks, "chunk");
+  return frame.Compact([&](int64_t chunks) {
     progress.Show(chunks);
     return signals.Check().ok();
   });
@@ -53,14 +53,14 @@ absl::Status Compact(const CompactFlags& flags) {
 }  // namespace
 
 void AddCompact(CLI::App& app, Command& chosen) {
-  CLI::App* compact = app.add_subcommand("compact", "Free the dead bytes of a frame");
+  CLI::App* compact = app.add_subcommand("compact", "Write a frame anew without its dead bytes");
   const auto flags = std::make_shared<CompactFlags>();
   compact->add_option("FRAME", flags->frame, "The frame")->required();
-  CLI::Option* json = compact->add_flag("--json", flags->json, "For programs");
+  CLI::Option* json = compact->add_flag("--json", flags->json, "Print JSON");
   compact->add_flag("--quiet", flags->quiet, "Print no summary")->excludes(json);
   compact->footer(
-      "Writes the frame beside, checked but not coded again, and gives it the old one's name when\n"
-      "it is whole. Whoever reads the old one meanwhile goes on undisturbed.\n"
+      "Copies the frame, checked but not compressed again, and renames the copy over the old one\n"
+      "when it is complete. Programs that read the old one are not disturbed.\n"
       "\nExample:\n"
       "  cairn compact temps.b2frame");
   compact->callback(

@@ -23,6 +23,7 @@
 #include "tools/cairn/report/damage_check.h"
 #include "tools/cairn/streams/chunk_copier.h"
 #include "tools/cairn/text/about.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -67,14 +68,14 @@ bool IsArray(const Snapshot& snapshot) {
 absl::Status CheckRecoding(const Snapshot& snapshot, const NewFrameFlags& flags) {
   if (snapshot.info().vlblocks) {
     return absl::FailedPreconditionError(
-        "a frame of variable blocks can only be copied as it is: leave out the options of "
-        "compression and --chunk-size");
+        "a frame of variable blocks can only be copied as it is: leave out the compression "
+        "options and --chunk-size");
   }
   if (!IsArray(snapshot)) return absl::OkStatus();
   const CompressionFlags& compression = flags.compression();
   if (flags.has_chunk_size() || compression.has_typesize() || compression.has_block_size()) {
     return absl::FailedPreconditionError(
-        "the metalayer of an array fixes its chunks, blocks and items: leave out --chunk-size, "
+        "the metalayer of an array describes its chunks, blocks and items: leave out --chunk-size, "
         "--block-size and --typesize");
   }
   if (snapshot.array().has_value()) return absl::OkStatus();
@@ -116,9 +117,8 @@ absl::StatusOr<Writer> StartFrame(const NewFrameFlags& flags, CreateOptions opti
 absl::Status CopyMetadata(const Snapshot& snapshot, const std::vector<Metalayer>& more,
                           Writer& writer) {
   for (const std::string& name : snapshot.vlmetalayers()) {
-    const absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmeta(name);
-    if (!content.ok()) return content.status();
-    if (absl::Status status = writer.SetVlmeta(name, *content); !status.ok()) return status;
+    ASSIGN_OR_RETURN(const std::vector<std::byte> content, snapshot.GetVlmeta(name));
+    RETURN_IF_ERROR(writer.SetVlmeta(name, content));
   }
   return SetVlmetalayers(more, writer);
 }
@@ -131,26 +131,23 @@ absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags,
   const CopyMode mode = recode ? CopyMode::kRecode : CopyMode::kAsTheyAre;
   CreateOptions base = OptionsOf(snapshot);
   if (recode) {
-    if (absl::Status status = CheckRecoding(snapshot, flags); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckRecoding(snapshot, flags));
     if (const auto& array = snapshot.array()) {
-      const absl::StatusOr<int32_t> blocksize = BlockSizeOf(*array, base.compression.typesize);
-      if (!blocksize.ok()) return blocksize.status();
-      base.compression.blocksize = *blocksize;
+      ASSIGN_OR_RETURN(const int32_t blocksize, BlockSizeOf(*array, base.compression.typesize));
+      base.compression.blocksize = blocksize;
     }
   }
-  absl::StatusOr<CreateOptions> options = flags.Over(std::move(base), layers.metalayers);
-  if (!options.ok()) return options.status();
-  options->compression.executor = executor;
-  absl::StatusOr<Writer> writer = StartFrame(flags, *options, mode);
+  ASSIGN_OR_RETURN(CreateOptions options, flags.Over(std::move(base), layers.metalayers));
+  options.compression.executor = executor;
+  absl::StatusOr<Writer> writer = StartFrame(flags, options, mode);
   if (!writer.ok()) return About(flags.out(), writer.status());
-  if (absl::Status status = CopyMetadata(snapshot, layers.vlmetalayers, *writer); !status.ok())
-    return status;
+  RETURN_IF_ERROR(CopyMetadata(snapshot, layers.vlmetalayers, *writer));
 
   Progress progress("copying", snapshot.info().nbytes);
-  ChunkCopier copier(snapshot, *writer, options->compression.typesize, mode);
+  ChunkCopier copier(snapshot, *writer, options.compression.typesize, mode);
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
-    if (absl::Status status = signals.Check(); !status.ok()) return status;
-    if (absl::Status status = copier.Copy(i); !status.ok()) return status;
+    RETURN_IF_ERROR(signals.Check());
+    RETURN_IF_ERROR(copier.Copy(i));
     progress.Show(copier.nbytes());
   }
   return About(flags.out(), flags.Close(*writer));
@@ -166,36 +163,34 @@ absl::Status CheckPlaces(const Snapshot& snapshot, const CopyFlags& flags) {
 
 absl::Status Copy(const CopyFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
-  const absl::StatusOr<NewFrameFlags::Layers> layers = flags.frame.ReadLayers();
-  if (!layers.ok()) return layers.status();
+  ASSIGN_OR_RETURN(const NewFrameFlags::Layers layers, flags.frame.ReadLayers());
   const HeldSignals signals;
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
   OpenOptions options;
   options.offset = flags.offset;
   options.executor = executor.get();
-  const absl::StatusOr<Frame> frame = Frame::Open(flags.in, options);
-  if (!frame.ok()) return frame.status();
-  if (absl::Status status = CheckPlaces(frame->snapshot(), flags); !status.ok()) return status;
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.in, options));
+  RETURN_IF_ERROR(CheckPlaces(frame.snapshot(), flags));
   // A copy would pass damage off as sealed.
-  if (absl::Status status = CheckTrailer(frame->snapshot()); !status.ok()) return status;
-  const absl::Status made =
-      CopyTo(frame->snapshot(), flags.frame, *layers, executor.get(), signals);
+  RETURN_IF_ERROR(CheckTrailer(frame.snapshot()));
+  const absl::Status made = CopyTo(frame.snapshot(), flags.frame, layers, executor.get(), signals);
   const absl::Status status = flags.frame.Report(made, start);
-  return status.ok() ? CheckDamage(frame->snapshot()) : status;
+  return status.ok() ? CheckDamage(frame.snapshot()) : status;
 }
 
 }  // namespace
 
 void AddCopy(CLI::App& app, Command& chosen) {
-  CLI::App* copy = app.add_subcommand("copy", "Copy a frame, coded or laid out in another way");
+  CLI::App* copy =
+      app.add_subcommand("copy", "Copy a frame, optionally with other compression or layout");
   const auto flags = std::make_shared<CopyFlags>();
   copy->add_option("IN", flags->in, "The frame to copy, of any Blosc2")->required();
   flags->frame.AddOutTo(*copy);
   flags->frame.AddTo(*copy, Absent::kUnchanged);
   AddOffset(*copy, flags->offset)->description("Where in the file IN begins");
   copy->footer(
-      "Without options of compression and without --chunk-size the chunks are copied as they are.\n"
-      "With any of them all chunks are coded again; what is not given stays as it is in IN.\n"
+      "Without compression options and --chunk-size the compressed chunks are copied unchanged.\n"
+      "With any of them all chunks are compressed again; what is not given stays as in IN.\n"
       "\nExample: small rather than fast\n"
       "  cairn copy temps.b2frame archive.b2frame --codec zstd --level 9");
   copy->callback([flags, &chosen] { chosen = [flags] { return About(flags->in, Copy(*flags)); }; });

@@ -11,6 +11,7 @@
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/text/about.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -24,46 +25,38 @@ struct DecodeFlags {
 };
 
 absl::Status DecodeBytes(Bytes chunk, const DecodeFlags& flags) {
-  const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk);
-  if (!info.ok()) return info.status();
-  const absl::Status allowed = CheckMaxBytes(flags.max_bytes, info->nbytes);
-  if (!allowed.ok()) return allowed;
+  ASSIGN_OR_RETURN(const ChunkInfo info, InspectChunk(chunk));
+  RETURN_IF_ERROR(CheckMaxBytes(flags.max_bytes, info.nbytes));
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
-  const Buffer data(static_cast<size_t>(info->nbytes));
-  const absl::Status status = DecompressChunk(chunk, data.bytes(), {.executor = executor.get()});
-  if (!status.ok()) return status;
+  const Buffer data(static_cast<size_t>(info.nbytes));
+  RETURN_IF_ERROR(DecompressChunk(chunk, data.bytes(), {.executor = executor.get()}));
   return WriteStdout(data.bytes());
 }
 
 absl::Status PastTheEnd(const DecodeFlags& flags, int64_t size) {
   return absl::OutOfRangeError(
-      absl::StrFormat("offset %d lies past the end, %d", flags.offset, size));
+      absl::StrFormat("offset %d is past the end, %d", flags.offset, size));
 }
 
 absl::Status DecodeStdin(const DecodeFlags& flags) {
-  absl::StatusOr<Input> input = Input::Open("-");
-  if (!input.ok()) return input.status();
-  const absl::StatusOr<std::vector<std::byte>> bytes =
-      input->ReadAll(MaxCompressedSize(kMaxChunkBytes));
-  if (!bytes.ok()) return bytes.status();
-  const auto size = static_cast<int64_t>(bytes->size());
+  ASSIGN_OR_RETURN(Input input, Input::Open("-"));
+  ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
+                   input.ReadAll(MaxCompressedSize(kMaxChunkBytes)));
+  const auto size = static_cast<int64_t>(bytes.size());
   if (flags.offset > size) return PastTheEnd(flags, size);
-  return DecodeBytes(Bytes(*bytes).subspan(static_cast<size_t>(flags.offset)), flags);
+  return DecodeBytes(Bytes(bytes).subspan(static_cast<size_t>(flags.offset)), flags);
 }
 
 // The chunk may lie inside a large file, such as a frame, so the file is mapped and not read.
 absl::Status DecodeFile(const DecodeFlags& flags) {
-  const absl::StatusOr<std::unique_ptr<File>> file =
-      PosixFileSystem()->Open(flags.chunk, FileMode::kRead);
-  if (!file.ok()) return file.status();
-  const absl::StatusOr<int64_t> size = (*file)->Size();
-  if (!size.ok()) return size.status();
-  if (flags.offset > *size) return PastTheEnd(flags, *size);
-  if (flags.offset == *size) return DecodeBytes({}, flags);
-  const absl::StatusOr<std::shared_ptr<const Mapping>> mapping =
-      (*file)->Map(flags.offset, *size - flags.offset, 0);
-  if (!mapping.ok()) return mapping.status();
-  return DecodeBytes((*mapping)->bytes(), flags);
+  ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
+                   PosixFileSystem()->Open(flags.chunk, FileMode::kRead));
+  ASSIGN_OR_RETURN(const int64_t size, file->Size());
+  if (flags.offset > size) return PastTheEnd(flags, size);
+  if (flags.offset == size) return DecodeBytes({}, flags);
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Mapping> mapping,
+                   file->Map(flags.offset, size - flags.offset, 0));
+  return DecodeBytes(mapping->bytes(), flags);
 }
 
 absl::Status Decode(const DecodeFlags& flags) {

@@ -7,6 +7,7 @@
 #include "tools/cairn/flags/compression_flags.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/io.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -18,25 +19,21 @@ struct EncodeFlags {
 };
 
 absl::Status Encode(const EncodeFlags& flags) {
-  absl::StatusOr<CompressionOptions> options = flags.compression.Options();
-  if (!options.ok()) return options.status();
+  ASSIGN_OR_RETURN(CompressionOptions options, flags.compression.Options());
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.compression.threads());
-  options->executor = executor.get();
-  absl::StatusOr<Input> input = Input::Open(flags.input);
-  if (!input.ok()) return input.status();
-  const absl::StatusOr<std::vector<std::byte>> data = input->ReadAll(kMaxChunkBytes);
-  if (!data.ok()) return data.status();
+  options.executor = executor.get();
+  ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
+  ASSIGN_OR_RETURN(const std::vector<std::byte> data, input.ReadAll(kMaxChunkBytes));
 
-  const Buffer chunk(MaxCompressedSize(data->size()));
-  const absl::StatusOr<size_t> size = CompressChunk(*data, *options, chunk.bytes());
-  if (!size.ok()) return size.status();
-  return WriteStdout(chunk.first(*size));
+  const Buffer chunk(MaxCompressedSize(data.size()));
+  ASSIGN_OR_RETURN(const size_t size, CompressChunk(data, options, chunk.bytes()));
+  return WriteStdout(chunk.first(size));
 }
 
 }  // namespace
 
 void AddEncode(CLI::App& app, Command& chosen) {
-  CLI::App* encode = app.add_subcommand("encode", "Compress bytes into one chunk, on stdout");
+  CLI::App* encode = app.add_subcommand("encode", "Compress bytes into one chunk on stdout");
   const auto flags = std::make_shared<EncodeFlags>();
   encode->add_option("FILE", flags->input,
                      "What to compress, at most 2147483615 bytes; '-' is standard input");

@@ -15,6 +15,7 @@
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/units.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -30,7 +31,7 @@ struct HistoryFlags {
 using History = std::vector<GenerationInfo>;
 
 const char* KindOf(const GenerationInfo& state) {
-  return state.checkpoint ? "checkpoint" : "batch";
+  return state.checkpoint ? "checkpoint" : "commit";
 }
 
 std::string TextOfHistory(const History& history) {
@@ -58,32 +59,30 @@ std::string JsonOfHistory(const History& history) {
 absl::Status ListHistory(const HistoryFlags& flags) {
   OpenOptions options;
   options.offset = flags.offset;
-  const absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
-  if (!frame.ok()) return frame.status();
-  const absl::StatusOr<History> history = frame->History(flags.page);
-  if (!history.ok()) return history.status();
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, options));
+  ASSIGN_OR_RETURN(const History history, frame.History(flags.page));
   const absl::Status status =
-      WriteStdout(flags.json ? JsonOfHistory(*history) : TextOfHistory(*history));
-  return status.ok() ? CheckDamage(frame->snapshot()) : status;
+      WriteStdout(flags.json ? JsonOfHistory(history) : TextOfHistory(history));
+  return status.ok() ? CheckDamage(frame.snapshot()) : status;
 }
 
 }  // namespace
 
 void AddHistory(CLI::App& app, Command& chosen) {
-  CLI::App* history = app.add_subcommand("history", "List the states that can still be read");
+  CLI::App* history = app.add_subcommand("history", "List the generations that can still be read");
   const auto flags = std::make_shared<HistoryFlags>();
   history->add_option("FRAME", flags->frame, "The frame")->required();
-  history->add_flag("--json", flags->json, "For programs");
+  history->add_flag("--json", flags->json, "Print JSON");
   AddNumber(*history, "--limit", flags->page.limit, int64_t{0}, std::numeric_limits<int64_t>::max())
-      ->description("The newest N states only [all]");
+      ->description("The newest N generations only [all]");
   AddNumber(*history, "--before", flags->page.before, uint64_t{0},
             std::numeric_limits<uint64_t>::max())
       ->type_name("G")
-      ->description("Only states before generation G");
+      ->description("Only generations before G");
   AddOffset(*history, flags->offset)->description("Where in the file the frame begins");
   history->footer(
-      "The oldest comes first. Every Blosc2 could read a checkpoint; only Cairn sees a batch.\n"
-      "\nExample: the state of generation 2\n"
+      "The oldest comes first. Any Blosc2 could read a checkpoint; only Cairn reads the journal.\n"
+      "\nExample: read generation 2\n"
       "  cairn history temps.b2frame\n"
       "  cairn cat temps.b2frame --generation 2 > old.f32");
   history->callback(

@@ -15,6 +15,7 @@
 #include "tools/cairn/report/info_text.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/units.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -35,8 +36,7 @@ absl::StatusOr<int64_t> PrintChunks(const Snapshot& snapshot, bool json) {
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
     const ChunkSummary chunk = SummarizeChunk(snapshot, i);
     if (!chunk.error.empty()) ++bad;
-    const absl::Status status = WriteStdout(json ? JsonOfChunk(chunk) : TextOfChunk(chunk));
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(WriteStdout(json ? JsonOfChunk(chunk) : TextOfChunk(chunk)));
   }
   return bad;
 }
@@ -46,13 +46,12 @@ absl::Status PrintWithChunks(const Snapshot& snapshot, const FrameSummary& summa
       WriteStdout(json ? OpenChunkArray(JsonOfFrame(summary))
                        : TextOfFrame(summary) + ChunkTableHead(summary.info.layout));
   if (!status.ok()) return status;
-  const absl::StatusOr<int64_t> bad = PrintChunks(snapshot, json);
-  if (!bad.ok()) return bad.status();
+  ASSIGN_OR_RETURN(const int64_t bad, PrintChunks(snapshot, json));
   if (json) {
-    if (absl::Status closed = WriteStdout(CloseChunkArray()); !closed.ok()) return closed;
+    RETURN_IF_ERROR(WriteStdout(CloseChunkArray()));
   }
-  if (*bad == 0) return absl::OkStatus();
-  return absl::DataLossError(absl::StrFormat("%d of %s cannot be read; see `cairn verify`", *bad,
+  if (bad == 0) return absl::OkStatus();
+  return absl::DataLossError(absl::StrFormat("%d of %s cannot be read; see `cairn verify`", bad,
                                              FormatCount(summary.info.nchunks, "chunk")));
 }
 
@@ -66,24 +65,22 @@ absl::Status Info(const InfoFlags& flags) {
   options.generation = flags.generation;
   // Looking at a chunk's header is no reason to read all of its bytes.
   options.verify = VerifyPolicy::kNever;
-  const absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
-  if (!frame.ok()) return frame.status();
-  const Snapshot snapshot = frame->snapshot();
-  const absl::StatusOr<FrameSummary> summary = SummarizeFrame(flags.frame, snapshot);
-  if (!summary.ok()) return summary.status();
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, options));
+  const Snapshot snapshot = frame.snapshot();
+  ASSIGN_OR_RETURN(const FrameSummary summary, SummarizeFrame(flags.frame, snapshot));
 
-  const absl::Status status = flags.chunks ? PrintWithChunks(snapshot, *summary, flags.json)
-                                           : PrintFrame(*summary, flags.json);
+  const absl::Status status = flags.chunks ? PrintWithChunks(snapshot, summary, flags.json)
+                                           : PrintFrame(summary, flags.json);
   return status.ok() ? CheckDamage(snapshot) : status;
 }
 
 }  // namespace
 
 void AddInfo(CLI::App& app, Command& chosen) {
-  CLI::App* info = app.add_subcommand("info", "Tell what a frame holds and how");
+  CLI::App* info = app.add_subcommand("info", "Print what a frame holds and how it is stored");
   const auto flags = std::make_shared<InfoFlags>();
   info->add_option("FRAME", flags->frame, "The frame")->required();
-  info->add_flag("--json", flags->json, "For programs");
+  info->add_flag("--json", flags->json, "Print JSON");
   info->add_flag("--chunks", flags->chunks, "List the chunks too");
   AddGeneration(*info, flags->generation);
   AddOffset(*info, flags->offset)->description("Where in the file the frame begins");

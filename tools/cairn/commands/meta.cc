@@ -18,6 +18,7 @@
 #include "tools/cairn/report/meta_text.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/units.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -37,26 +38,23 @@ struct MetaFlags {
 absl::StatusOr<Snapshot> OpenSnapshot(const MetaFlags& flags) {
   OpenOptions options;
   options.offset = flags.offset;
-  const absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
-  if (!frame.ok()) return frame.status();
-  return frame->snapshot();
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, options));
+  return frame.snapshot();
 }
 
 absl::Status List(const MetaFlags& flags) {
-  const absl::StatusOr<Snapshot> snapshot = OpenSnapshot(flags);
-  if (!snapshot.ok()) return snapshot.status();
+  ASSIGN_OR_RETURN(const Snapshot snapshot, OpenSnapshot(flags));
   std::vector<LayerSize> layers;
-  for (const Metalayer& layer : snapshot->metalayers()) {
+  for (const Metalayer& layer : snapshot.metalayers()) {
     layers.push_back({.fixed = true, .name = layer.name, .size = layer.content.size()});
   }
-  for (const std::string& name : ReadableVlmeta(*snapshot)) {
-    const absl::StatusOr<std::vector<std::byte>> content = snapshot->GetVlmeta(name);
-    if (!content.ok()) return content.status();
-    layers.push_back({.fixed = false, .name = name, .size = content->size()});
+  for (const std::string& name : ReadableVlmeta(snapshot)) {
+    ASSIGN_OR_RETURN(const std::vector<std::byte> content, snapshot.GetVlmeta(name));
+    layers.push_back({.fixed = false, .name = name, .size = content.size()});
   }
   const absl::Status status =
       WriteStdout(flags.json ? JsonOfLayerSizes(layers) : TextOfLayerSizes(layers));
-  return status.ok() ? CheckDamage(*snapshot) : status;
+  return status.ok() ? CheckDamage(snapshot) : status;
 }
 
 bool HasLayer(const Snapshot& snapshot, bool fixed, const std::string& name) {
@@ -73,7 +71,7 @@ absl::Status CheckLayer(const Snapshot& snapshot, const MetaFlags& flags) {
     return absl::NotFoundError(absl::StrFormat("%s: no %s '%s'", flags.frame, kind, name));
   }
   return absl::NotFoundError(absl::StrFormat(
-      "%s: no %s '%s', but a %s of that name: %s --fixed", flags.frame, kind, name,
+      "%s: no %s '%s', but there is a %s of that name: %s --fixed", flags.frame, kind, name,
       flags.fixed ? "vlmetalayer" : "metalayer", flags.fixed ? "leave out" : "give"));
 }
 
@@ -90,63 +88,55 @@ absl::Status PrintContent(const std::vector<std::byte>& content, const MetaFlags
 }
 
 absl::Status Get(const MetaFlags& flags) {
-  const absl::StatusOr<Snapshot> snapshot = OpenSnapshot(flags);
-  if (!snapshot.ok()) return snapshot.status();
-  const absl::Status damage = CheckDamage(*snapshot);
+  ASSIGN_OR_RETURN(const Snapshot snapshot, OpenSnapshot(flags));
+  const absl::Status damage = CheckDamage(snapshot);
   // A layer that is not to be seen may be what the damage took.
-  if (absl::Status missing = CheckLayer(*snapshot, flags); !missing.ok()) {
+  if (absl::Status missing = CheckLayer(snapshot, flags); !missing.ok()) {
     return damage.ok() ? missing : damage;
   }
-  const absl::StatusOr<std::vector<std::byte>> content =
-      flags.fixed ? snapshot->GetMetalayer(flags.name) : snapshot->GetVlmeta(flags.name);
-  if (!content.ok()) return content.status();
-  const absl::Status status = PrintContent(*content, flags);
+  ASSIGN_OR_RETURN(const std::vector<std::byte> content, flags.fixed
+                                                             ? snapshot.GetMetalayer(flags.name)
+                                                             : snapshot.GetVlmeta(flags.name));
+  const absl::Status status = PrintContent(content, flags);
   return status.ok() ? damage : status;
 }
 
 absl::Status Set(const MetaFlags& flags) {
-  absl::StatusOr<Input> input = Input::Open(flags.input);
-  if (!input.ok()) return input.status();
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
-  if (!frame.ok()) return frame.status();
-  absl::StatusOr<Writer> writer = frame->OpenWriter({.wait = flags.wait});
-  if (!writer.ok()) return writer.status();
+  ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait}));
   if (flags.fixed) {
-    if (absl::Status status = CheckLayer(*frame, flags); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckLayer(frame, flags));
   }
-  const absl::StatusOr<std::vector<std::byte>> content =
-      input->ReadAll(static_cast<size_t>(Limits().max_metadata_nbytes));
-  if (!content.ok()) return content.status();
-  const absl::Status status = flags.fixed ? writer->SetMetalayer(flags.name, *content)
-                                          : writer->SetVlmeta(flags.name, *content);
-  return status.ok() ? writer->Close() : status;
+  ASSIGN_OR_RETURN(const std::vector<std::byte> content,
+                   input.ReadAll(static_cast<size_t>(Limits().max_metadata_nbytes)));
+  const absl::Status status = flags.fixed ? writer.SetMetalayer(flags.name, content)
+                                          : writer.SetVlmeta(flags.name, content);
+  return status.ok() ? writer.Close() : status;
 }
 
 // Its place in the header cannot go.
 absl::Status CannotRemove(absl::StatusCode code, const MetaFlags& flags) {
   return {code, absl::StrFormat("%s: '%s' is a metalayer, which cannot be removed; 'cairn meta set "
-                                "%s %s --fixed' replaces its content by one of the same size",
+                                "%s %s --fixed' replaces its content with one of the same size",
                                 flags.frame, flags.name, flags.frame, flags.name)};
 }
 
 // Keeps no snapshot, as above.
 absl::Status CheckRemovable(Frame& frame, const MetaFlags& flags) {
-  const absl::StatusOr<Snapshot> snapshot = frame.Refresh();
-  if (!snapshot.ok()) return snapshot.status();
-  const bool fixed = HasLayer(*snapshot, true, flags.name);
-  if (!fixed || HasLayer(*snapshot, false, flags.name)) return CheckLayer(*snapshot, flags);
+  ASSIGN_OR_RETURN(const Snapshot snapshot, frame.Refresh());
+  const bool fixed = HasLayer(snapshot, true, flags.name);
+  if (!fixed || HasLayer(snapshot, false, flags.name)) return CheckLayer(snapshot, flags);
   return CannotRemove(absl::StatusCode::kFailedPrecondition, flags);
 }
 
 absl::Status Remove(const MetaFlags& flags) {
   if (flags.fixed) return CannotRemove(absl::StatusCode::kInvalidArgument, flags);
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
-  if (!frame.ok()) return frame.status();
-  absl::StatusOr<Writer> writer = frame->OpenWriter({.wait = flags.wait});
-  if (!writer.ok()) return writer.status();
-  if (absl::Status refused = CheckRemovable(*frame, flags); !refused.ok()) return refused;
-  const absl::Status status = writer->DeleteVlmeta(flags.name);
-  return status.ok() ? writer->Close() : status;
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait}));
+  RETURN_IF_ERROR(CheckRemovable(frame, flags));
+  const absl::Status status = writer.DeleteVlmeta(flags.name);
+  return status.ok() ? writer.Close() : status;
 }
 
 // A verb of the group, which runs `command`.
@@ -174,7 +164,7 @@ void AddName(CLI::App& verb, MetaFlags& flags) {
 void AddList(CLI::App& group, Command& chosen) {
   const auto flags = std::make_shared<MetaFlags>();
   CLI::App* verb = AddVerb(group, {"ls", "List the layers of both kinds", List}, flags, chosen);
-  verb->add_flag("--json", flags->json, "For programs");
+  verb->add_flag("--json", flags->json, "Print JSON");
   AddOffset(*verb, flags->offset)->description("Where in the file the frame begins");
   verb->footer(
       "Example:\n"
@@ -185,11 +175,11 @@ void AddGet(CLI::App& group, Command& chosen) {
   const auto flags = std::make_shared<MetaFlags>();
   CLI::App* verb = AddVerb(group, {"get", "Print one layer", Get}, flags, chosen);
   AddName(*verb, *flags);
-  CLI::Option* json = verb->add_flag("--json", flags->json, "JSON, whatever the content is");
-  verb->add_flag("--raw", flags->raw, "The bytes as they are")->excludes(json);
+  CLI::Option* json = verb->add_flag("--json", flags->json, "Always JSON, whatever the content");
+  verb->add_flag("--raw", flags->raw, "The bytes unchanged")->excludes(json);
   AddOffset(*verb, flags->offset)->description("Where in the file the frame begins");
   verb->footer(
-      "Text is printed as it is, msgpack as JSON, other bytes as hexadecimal digits.\n"
+      "Text is printed unchanged, msgpack as JSON, other bytes as hexadecimal digits.\n"
       "\nExample:\n"
       "  cairn meta get temps.b2frame station");
 }
@@ -201,7 +191,7 @@ void AddSet(CLI::App& group, Command& chosen) {
   verb->add_option("FILE", flags->input, "The content; '-' is standard input");
   AddWait(*verb, flags->wait);
   verb->footer(
-      "A metalayer must be there and keeps its size.\n"
+      "A metalayer must exist and keeps its size.\n"
       "\nExample:\n"
       "  printf Lisbon | cairn meta set temps.b2frame station");
 }
@@ -210,7 +200,7 @@ void AddRemove(CLI::App& group, Command& chosen) {
   const auto flags = std::make_shared<MetaFlags>();
   CLI::App* verb = AddVerb(group, {"rm", "Remove a vlmetalayer", Remove}, flags, chosen);
   AddName(*verb, *flags);
-  verb->get_option("--fixed")->description("Refused: metalayers cannot go");
+  verb->get_option("--fixed")->description("Refused: metalayers cannot be removed");
   AddWait(*verb, flags->wait);
   verb->footer(
       "Example:\n"
@@ -226,7 +216,7 @@ void AddMeta(CLI::App& app, Command& chosen) {
   AddGet(*group, chosen);
   AddSet(*group, chosen);
   AddRemove(*group, chosen);
-  group->footer("'cairn meta COMMAND --help' tells more.");
+  group->footer("See 'cairn meta COMMAND --help' for the options of a command.");
 }
 
 }  // namespace cairn::tool

@@ -15,6 +15,7 @@
 #include "tools/cairn/io/whole_items.h"
 #include "tools/cairn/streams/append_input.h"
 #include "tools/cairn/text/about.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -29,32 +30,26 @@ struct PackFlags {
 
 // When anything fails the writer goes, and with it what it wrote.
 absl::Status Build(const PackFlags& flags) {
-  absl::StatusOr<NewFrameFlags::Layers> layers = flags.frame.ReadLayers();
-  if (!layers.ok()) return layers.status();
-  absl::StatusOr<CreateOptions> options = flags.frame.Over({}, std::move(layers->metalayers));
-  if (!options.ok()) return options.status();
-  options->array = flags.array.array();
-  absl::StatusOr<Input> input = Input::Open(flags.input);
-  if (!input.ok()) return input.status();
-  const int32_t typesize = flags.allow_partial ? 1 : options->compression.typesize;
-  absl::Status whole = CheckWholeItems(*input, input->size().value_or(0), 0, typesize);
+  ASSIGN_OR_RETURN(NewFrameFlags::Layers layers, flags.frame.ReadLayers());
+  ASSIGN_OR_RETURN(CreateOptions options, flags.frame.Over({}, std::move(layers.metalayers)));
+  options.array = flags.array.array();
+  ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
+  const int32_t typesize = flags.allow_partial ? 1 : options.compression.typesize;
+  absl::Status whole = CheckWholeItems(input, input.size().value_or(0), 0, typesize);
   if (!whole.ok()) return whole;
 
   const HeldSignals signals;
-  input->EndAt(signals);
+  input.EndAt(signals);
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.frame.compression().threads());
-  options->compression.executor = executor.get();
-  absl::StatusOr<Writer> writer = flags.frame.Build(*options);
-  if (!writer.ok()) return writer.status();
-  absl::Status set = SetVlmetalayers(layers->vlmetalayers, *writer);
-  if (!set.ok()) return set;
-  Progress progress("packing", input->size());
-  const absl::StatusOr<int64_t> size =
-      options->array ? FillArray(*input, *writer, progress)
-                     : AppendInput(*input, *writer, options->chunksize, progress);
-  if (!size.ok()) return size.status();
-  whole = CheckWholeItems(*input, *size, 0, typesize);
-  return whole.ok() ? flags.frame.Close(*writer) : whole;
+  options.compression.executor = executor.get();
+  ASSIGN_OR_RETURN(Writer writer, flags.frame.Build(options));
+  RETURN_IF_ERROR(SetVlmetalayers(layers.vlmetalayers, writer));
+  Progress progress("packing", input.size());
+  ASSIGN_OR_RETURN(const int64_t size,
+                   options.array ? FillArray(input, writer, progress)
+                                 : AppendInput(input, writer, options.chunksize, progress));
+  whole = CheckWholeItems(input, size, 0, typesize);
+  return whole.ok() ? flags.frame.Close(writer) : whole;
 }
 
 absl::Status Pack(const PackFlags& flags) {

@@ -14,6 +14,7 @@
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/units.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -35,41 +36,38 @@ absl::Status Print(const ReclaimFlags& flags, const ReclaimReport& report) {
     return WriteStdout(Dump(json, 2) + "\n");
   }
   if (report.blocked) {
-    return WriteLines({flags.frame + ": nothing freed: a reader holds an older state"});
+    return WriteLines({flags.frame + ": nothing freed: a reader holds an older generation"});
   }
   return WriteLines({absl::StrFormat("%s: %s freed, generation %d is the oldest now", flags.frame,
                                      FormatByteSize(report.freed), report.oldest_generation)});
 }
 
 absl::Status Reclaim(const ReclaimFlags& flags) {
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
-  if (!frame.ok()) return frame.status();
-  absl::StatusOr<Writer> writer = frame->OpenWriter({.wait = flags.wait});
-  if (!writer.ok()) return writer.status();
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait}));
   // This handle shall not be the reader that holds an older state.
-  if (absl::Status status = frame->Refresh().status(); !status.ok()) return status;
-  const absl::StatusOr<ReclaimReport> report = writer->Reclaim({.keep_generations = flags.keep});
-  if (!report.ok()) return report.status();
-  if (absl::Status status = writer->Close(); !status.ok() || flags.quiet) return status;
-  return Print(flags, *report);
+  RETURN_IF_ERROR(frame.Refresh().status());
+  ASSIGN_OR_RETURN(const ReclaimReport report, writer.Reclaim({.keep_generations = flags.keep}));
+  if (absl::Status status = writer.Close(); !status.ok() || flags.quiet) return status;
+  return Print(flags, report);
 }
 
 }  // namespace
 
 void AddReclaim(CLI::App& app, Command& chosen) {
   CLI::App* reclaim =
-      app.add_subcommand("reclaim", "Free the disk space that only old states need");
+      app.add_subcommand("reclaim", "Free, in place, the disk space that only old generations use");
   const auto flags = std::make_shared<ReclaimFlags>();
   reclaim->add_option("FRAME", flags->frame, "The frame")->required();
   AddNumber(*reclaim, "--keep", flags->keep, uint64_t{0}, std::numeric_limits<uint64_t>::max())
-      ->description("States before the newest that stay in the history")
+      ->description("Generations before the newest that stay in the history")
       ->default_str("0");
   AddWait(*reclaim, flags->wait);
-  CLI::Option* json = reclaim->add_flag("--json", flags->json, "For programs");
+  CLI::Option* json = reclaim->add_flag("--json", flags->json, "Print JSON");
   reclaim->add_flag("--quiet", flags->quiet, "Print no summary")->excludes(json);
   reclaim->footer(
-      "The frame stays in place, with holes where nothing is needed any more; 'cairn compact'\n"
-      "writes it anew without them. Nothing is freed while a program reads an older state.\n"
+      "The file keeps its size and gets holes where nothing is needed; 'cairn compact' writes it\n"
+      "anew without them. Nothing is freed while a program reads an older generation.\n"
       "\nExample:\n"
       "  cairn reclaim temps.b2frame --keep 10");
   reclaim->callback(

@@ -37,8 +37,8 @@ bool IsWell(const RecoveryReport& report) {
 
 std::string Summarize(const RecoverFlags& flags, const RecoveryReport& report) {
   const std::string head = absl::StrFormat("%s: generation %d, ", flags.frame, report.generation);
-  if (IsWell(report)) return head + "all is well";
-  if (flags.dry_run) return head + "to be recovered; nothing was changed";
+  if (IsWell(report)) return head + "nothing to do";
+  if (flags.dry_run) return head + "needs recovery; nothing was changed";
   return absl::StrFormat("%srecovered, %s before, %s now", head, FormatByteSize(report.size_before),
                          FormatByteSize(report.size_after));
 }
@@ -47,25 +47,24 @@ std::vector<std::string> Describe(const RecoverFlags& flags, const RecoveryRepor
   std::vector<std::string> lines = {Summarize(flags, report)};
   if (report.header_restored) {
     lines.push_back(absl::StrFormat(
-        "  the header cannot be used%s the one of generation %d, from its trailer",
-        flags.dry_run ? ": would become" : " and became", report.checkpoint_generation));
+        "  the header is unusable and %s restored from the trailer of generation %d",
+        flags.dry_run ? "would be" : "was", report.checkpoint_generation));
   }
   if (report.commits > 0) {
     lines.push_back(absl::StrFormat(
-        "  %s behind the checkpoint, generation %d%s", FormatCount(report.commits, "commit"),
-        report.checkpoint_generation, flags.dry_run ? "" : ", folded into a new one"));
+        "  %s after the checkpoint of generation %d%s", FormatCount(report.commits, "commit"),
+        report.checkpoint_generation, flags.dry_run ? "" : ", now checkpointed"));
   }
   if (report.stranded_commits > 0) {
     lines.push_back(absl::StrFormat(
-        "  %s after generation %d that cannot be read, since the journal is damaged%s",
+        "  %s after generation %d that cannot be read because the journal is damaged%s",
         FormatCount(report.stranded_commits, "commit"), report.generation,
-        flags.dry_run ? "" : ", lost"));
+        flags.dry_run ? "" : ", dropped"));
   }
   if (report.cut > 0) {
-    lines.push_back(
-        absl::StrFormat("  %s at the end that hold %s%s", FormatByteSize(report.cut),
-                        report.stranded_commits > 0 ? "these, or no commit" : "no commit",
-                        flags.dry_run ? "" : ", cut off"));
+    lines.push_back(absl::StrFormat("  %s at the end that hold %s%s", FormatByteSize(report.cut),
+                                    report.stranded_commits > 0 ? "no other commit" : "no commit",
+                                    flags.dry_run ? "" : ", cut off"));
   }
   return lines;
 }
@@ -117,10 +116,12 @@ absl::Status RecoverFrame(const RecoverFlags& flags) {
 }
 
 absl::Status SalvageFrame(const RecoverFlags& flags) {
+  const HeldSignals signals;
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
   OpenOptions options;
   options.executor = executor.get();
-  const absl::StatusOr<SalvageReport> report = Salvage(flags.frame, flags.out, options);
+  const absl::StatusOr<SalvageReport> report = Salvage(
+      flags.frame, flags.out, options, [&](int64_t /*byte*/) { return signals.Check().ok(); });
   return report.ok() ? Print(flags, *report) : report.status();
 }
 
@@ -131,29 +132,28 @@ absl::Status Run(const RecoverFlags& flags) {
 }  // namespace
 
 void AddRecover(CLI::App& app, Command& chosen) {
-  CLI::App* recover =
-      app.add_subcommand("recover", "Repair a frame that a dead writer or a bad disk left");
+  CLI::App* recover = app.add_subcommand("recover", "Repair a frame after a crash or damage");
   const auto flags = std::make_shared<RecoverFlags>();
   recover->add_option("FRAME", flags->frame, "The frame")->required();
   CLI::Option* out = recover->add_option("OUT", flags->out, "With --salvage: the frame to make");
   CLI::Option* dry_run =
-      recover->add_flag("--dry-run", flags->dry_run, "Only tell what would be done");
+      recover->add_flag("--dry-run", flags->dry_run, "Only print what would be done");
   CLI::Option* drop = recover->add_flag("--drop-stranded", flags->drop_stranded,
-                                        "Cut off commits that a damaged journal hides");
+                                        "Cut off commits that a damaged journal makes unreadable");
   CLI::Option* salvage = recover
                              ->add_flag("--salvage", flags->salvage,
-                                        "Look through all bytes for whole chunks and make a "
+                                        "Search all bytes for intact chunks and make a "
                                         "frame of them; FRAME stays as it is")
                              ->needs(out)
                              ->excludes(dry_run)
                              ->excludes(drop);
   out->needs(salvage);
-  recover->add_flag("--json", flags->json, "For programs");
+  recover->add_flag("--json", flags->json, "Print JSON");
   AddThreads(*recover, flags->threads)->needs(salvage);
   recover->footer(
-      "Leaves a frame that any Blosc2 reads whole: commits that only Cairn sees become part of "
-      "it,\n"
-      "a header that cannot be used comes back from its copy. Where that fails, --salvage.\n"
+      "Leaves a frame that any Blosc2 reads completely: it checkpoints the commits of the journal "
+      "and\n"
+      "restores an unusable header from its copy. If that fails, use --salvage.\n"
       "\nExamples:\n"
       "  cairn recover temps.b2frame\n"
       "  cairn recover --salvage broken.b2frame saved.b2frame");

@@ -16,6 +16,7 @@
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/stored_size.h"
 #include "tools/cairn/text/units.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -31,14 +32,12 @@ struct ResizeFlags {
 
 absl::Status Resize(const ResizeFlags& flags) {
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
-  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
-  if (!frame.ok()) return frame.status();
-  absl::StatusOr<Writer> writer =
-      frame->OpenWriter({.wait = flags.wait, .executor = executor.get()});
-  if (!writer.ok()) return writer.status();
-  if (absl::Status status = writer->Resize(flags.shape); !status.ok()) return status;
-  if (absl::Status status = writer->Close(); !status.ok()) return status;
-  const absl::StatusOr<FrameInfo> info = NewestInfo(*frame);
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Writer writer,
+                   frame.OpenWriter({.wait = flags.wait, .executor = executor.get()}));
+  RETURN_IF_ERROR(writer.Resize(flags.shape));
+  RETURN_IF_ERROR(writer.Close());
+  const absl::StatusOr<FrameInfo> info = NewestInfo(frame);
   if (!info.ok() || flags.quiet) return info.status();
   return WriteLines(
       {absl::StrFormat("%s: now %s, %s, %s in %s", flags.frame, DescribeShape(flags.shape),
@@ -61,8 +60,8 @@ void AddResize(CLI::App& app, Command& chosen) {
   AddThreads(*resize, flags->threads);
   resize->add_flag("--quiet", flags->quiet, "Print no summary");
   resize->footer(
-      "Items that are new are zeros, items outside of the new shape are gone. Dimensions stay as\n"
-      "many as they are.\n"
+      "New items are zeros; items outside of the new shape are deleted. The number of dimensions\n"
+      "does not change.\n"
       "\nExample:\n"
       "  cairn resize grid.b2nd 2000,1000");
   resize->callback(

@@ -124,8 +124,8 @@ absl::Status Conclude(int64_t frames, int64_t checked, int64_t bad) {
   const std::string all = FormatCount(frames, "frame");
   if (checked < frames) {
     return absl::UnavailableError(absl::StrFormat(
-        "nobody reads standard output any more: only %d of %s were checked, %d failed the check",
-        checked, all, bad));
+        "standard output was closed: only %d of %s were checked, %d failed the check", checked, all,
+        bad));
   }
   if (bad == 0) return absl::OkStatus();
   return absl::DataLossError(absl::StrFormat("%d of %s failed the check", bad, all));
@@ -163,12 +163,12 @@ void AddVerify(CLI::App& app, Command& chosen) {
       ->expected(kAnyNumber, kAnyNumber)
       ->take_all()
       ->allow_extra_args(false);
-  verify->add_flag("--json", flags->json, "For programs");
+  verify->add_flag("--json", flags->json, "Print JSON");
   AddOffset(*verify, flags->offset)->description("Where in each file the frame begins");
   AddThreads(*verify, flags->threads);
   verify->footer(
-      "Prints a line for each frame and, below it, one for each damaged chunk or section with\n"
-      "the bytes [begin, end) of the frame that it takes. Exit status 1 when any is damaged.\n"
+      "Prints one line per frame and, below it, one for each damaged chunk or section with its\n"
+      "bytes [begin, end) in the frame. Exit status 1 when any frame is damaged or not checked.\n"
       "\nExample:\n"
       "  cairn verify *.b2frame");
   verify->callback([flags, &chosen] { chosen = [flags] { return Verify(*flags); }; });

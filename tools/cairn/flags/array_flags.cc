@@ -13,7 +13,7 @@ void ArrayFlags::AddTo(CLI::App& app) {
   CLI::Option* const shape =
       add("--shape", [this](const std::string& text) {
         shape_ = ParseShape("--shape", text, 0);
-      })->description("Makes an n-dimensional array of this shape, of items in C order");
+      })->description("Make an n-dimensional array of this shape from items in C order");
   const auto add_cells = [&](const std::string& name, std::vector<int32_t>& cells) {
     return add(name,
                [name, &cells](const std::string& text) {
@@ -24,10 +24,10 @@ void ArrayFlags::AddTo(CLI::App& app) {
         ->needs(shape);
   };
   add_cells("--chunk-shape", chunkshape_)
-      ->description("Items of its chunks; by default about --chunk-size bytes");
+      ->description("Items of a chunk along each axis; by default at most --chunk-size bytes");
   add_cells("--block-shape", blockshape_)
-      ->description("Items of its blocks; by default about --block-size bytes");
-  app.add_option("--dtype", dtype_, "NumPy's name of its items, such as <f4")
+      ->description("Items of a block along each axis; by default about --block-size bytes");
+  app.add_option("--dtype", dtype_, "NumPy's name for the type of the items, such as <f4")
       ->type_name("TYPE")
       ->needs(shape);
 }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 
 #include "tools/cairn/flags/flags.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -45,19 +46,18 @@ absl::StatusOr<int64_t> AppendSlices(Input& input, Writer& writer, const ArrayIn
   for (;;) {
     const MutableBytes piece =
         buffer.first(static_cast<size_t>(std::max<int64_t>(wanted, 1) * slice));
-    const absl::StatusOr<size_t> got = input.Read(piece);
-    if (!got.ok()) return got.status();
-    if (absl::Status status = writer.AppendAlong(0, piece.first(*got)); !status.ok()) return status;
-    total += static_cast<int64_t>(*got);
+    ASSIGN_OR_RETURN(const size_t got, input.Read(piece));
+    RETURN_IF_ERROR(writer.AppendAlong(0, piece.first(got)));
+    total += static_cast<int64_t>(got);
     progress.Show(total);
-    if (*got < piece.size()) return total;
+    if (got < piece.size()) return total;
     wanted = most;
   }
 }
 
 absl::Status Unfit(const Input& input, std::string_view has, const ArrayInfo& array,
                    int64_t needed) {
-  return absl::InvalidArgumentError(absl::StrFormat("%s: has %s, an array of %s needs %d",
+  return absl::InvalidArgumentError(absl::StrFormat("%s: has %s, but an array of %s needs %d",
                                                     input.name(), has, DescribeShape(array.shape),
                                                     needed));
 }
@@ -80,13 +80,12 @@ std::string DescribeShape(const std::vector<int64_t>& shape) {
 }
 
 absl::StatusOr<int64_t> FillArray(Input& input, Writer& writer, Progress& progress) {
-  const absl::StatusOr<Snapshot> snapshot = writer.snapshot();
-  if (!snapshot.ok()) return snapshot.status();
-  const ArrayInfo& array = *snapshot->array();
+  ASSIGN_OR_RETURN(const Snapshot snapshot, writer.StagedSnapshot());
+  const ArrayInfo& array = *snapshot.array();
   std::vector<int64_t> start(array.shape.size());
   std::vector<int64_t> shape = array.shape;
   const bool one = array.shape.empty();
-  const int64_t slice = SliceSize(array, snapshot->info().typesize);
+  const int64_t slice = SliceSize(array, snapshot.info().typesize);
   const int64_t slices = one ? 1 : array.shape[0];
   const int64_t most = one ? 1 : SlicesAtOnce(array, slice);
   const int64_t needed = slices * slice;  // which fits, or there were no array
@@ -94,39 +93,35 @@ absl::StatusOr<int64_t> FillArray(Input& input, Writer& writer, Progress& progre
   for (int64_t done = 0; done < slices && slice > 0; done += most) {
     const int64_t count = std::min(most, slices - done);
     const MutableBytes piece = buffer.first(static_cast<size_t>(count * slice));
-    const absl::StatusOr<size_t> got = input.Read(piece);
-    if (!got.ok()) return got.status();
-    if (*got < piece.size()) {
-      const int64_t total = done * slice + static_cast<int64_t>(*got);
+    ASSIGN_OR_RETURN(const size_t got, input.Read(piece));
+    if (got < piece.size()) {
+      const int64_t total = done * slice + static_cast<int64_t>(got);
       return Unfit(input, absl::StrCat(total, " bytes"), array, needed);
     }
     if (!one) {
       start[0] = done;
       shape[0] = count;
     }
-    if (absl::Status status = writer.WriteBox(start, shape, piece); !status.ok()) return status;
+    RETURN_IF_ERROR(writer.WriteBox(start, shape, piece));
     progress.Show((done + count) * slice);
   }
   std::byte more[1];
-  const absl::StatusOr<size_t> rest = input.Read(more);
-  if (!rest.ok()) return rest.status();
-  if (*rest > 0) return Unfit(input, "more bytes", array, needed);
+  ASSIGN_OR_RETURN(const size_t rest, input.Read(more));
+  if (rest > 0) return Unfit(input, "more bytes", array, needed);
   return needed;
 }
 
 absl::StatusOr<int64_t> AppendAlong(int axis, Input& input, Writer& writer, Progress& progress) {
-  const absl::StatusOr<Snapshot> snapshot = writer.snapshot();
-  if (!snapshot.ok()) return snapshot.status();
-  const std::optional<ArrayInfo>& array = snapshot->array();
+  ASSIGN_OR_RETURN(const Snapshot snapshot, writer.StagedSnapshot());
+  const std::optional<ArrayInfo>& array = snapshot.array();
   if (axis == 0 && array.has_value() && !array->shape.empty() && array->chunkshape[0] > 0) {
-    const int64_t slice = SliceSize(*array, snapshot->info().typesize);
+    const int64_t slice = SliceSize(*array, snapshot.info().typesize);
     if (slice > 0 && slice < kMostInMemory)
       return AppendSlices(input, writer, *array, slice, progress);
   }
-  const absl::StatusOr<std::vector<std::byte>> all = input.ReadAll(size_t{kMostInMemory});
-  if (!all.ok()) return all.status();
-  if (absl::Status status = writer.AppendAlong(axis, *all); !status.ok()) return status;
-  return static_cast<int64_t>(all->size());
+  ASSIGN_OR_RETURN(const std::vector<std::byte> all, input.ReadAll(size_t{kMostInMemory}));
+  RETURN_IF_ERROR(writer.AppendAlong(axis, all));
+  return static_cast<int64_t>(all.size());
 }
 
 }  // namespace cairn::tool

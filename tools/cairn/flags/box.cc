@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_format.h"
 
+#include "tools/status.h"
+
 namespace cairn::tool {
 
 namespace {
@@ -60,7 +62,7 @@ absl::StatusOr<Box> ParseBox(std::string_view text, const std::vector<int64_t>& 
         absl::StrFormat("--box: %d dimensions, the array has %d", ranges.size(), shape.size()));
   }
   for (size_t d = 0; d < shape.size(); ++d) {
-    if (absl::Status status = AddRange(ranges[d], shape[d], &box); !status.ok()) return status;
+    RETURN_IF_ERROR(AddRange(ranges[d], shape[d], &box));
   }
   return box;
 }
@@ -84,7 +86,7 @@ absl::Status ForEachPiece(const Box& box, int64_t most,
     Box piece = box;
     piece.start[d] += done;
     piece.shape[d] = std::min(step, extent - done);
-    if (absl::Status status = ForEachPiece(piece, most, visit); !status.ok()) return status;
+    RETURN_IF_ERROR(ForEachPiece(piece, most, visit));
   }
   return absl::OkStatus();
 }

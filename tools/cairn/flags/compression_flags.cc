@@ -7,6 +7,7 @@
 #include "tools/cairn/flags/filters.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/text/words.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -38,7 +39,7 @@ void CompressionFlags::AddTo(CLI::App& app, Absent absent) {
           ->type_name("LIST"),
       FormatFilters(defaults.filters));
   tell_default(app.add_option("--split-mode", split_mode_,
-                              "Compress each byte position of the items by itself: always, never, "
+                              "Compress each byte position of the items separately: always, never, "
                               "auto or forward")
                    ->check(CLI::IsMember(NamesOf(kSplitModeWords)))
                    ->type_name("MODE"),
@@ -64,9 +65,8 @@ absl::StatusOr<CompressionOptions> CompressionFlags::Over(CompressionOptions bas
   if (split_mode_) base.split_mode = *FindWord(kSplitModeWords, *split_mode_);
   if (dict_) base.use_dict = true;
   if (filters_) {
-    absl::StatusOr<std::vector<FilterStage>> filters = ParseFilters(*filters_, base.typesize);
-    if (!filters.ok()) return filters.status();
-    base.filters = *std::move(filters);
+    ASSIGN_OR_RETURN(std::vector<FilterStage> filters, ParseFilters(*filters_, base.typesize));
+    base.filters = std::move(filters);
   }
   return base;
 }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 
 #include "tools/cairn/text/words.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -49,7 +50,7 @@ absl::StatusOr<FilterStage> ParseStage(std::string_view text, int32_t typesize) 
     const std::optional<int> meta = ParseNumber(text.substr(colon + 1), -128, 255);
     if (!meta) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "--filters: '%s' has no valid number behind the colon: expected -128..255", text));
+          "--filters: '%s' has no valid number after the colon: expected -128..255", text));
     }
     stage.meta = static_cast<uint8_t>(*meta);
   } else if (NeedsMeta(*filter)) {
@@ -74,14 +75,13 @@ absl::StatusOr<std::vector<FilterStage>> ParseFilters(std::string_view text, int
   if (text == "none") return filters;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    const auto stage = ParseStage(text.substr(begin, end - begin), typesize);
-    if (!stage.ok()) return stage.status();
-    filters.push_back(*stage);
+    ASSIGN_OR_RETURN(const auto stage, ParseStage(text.substr(begin, end - begin), typesize));
+    filters.push_back(stage);
     begin = end + 1;
   }
   if (filters.size() > kMaxFilters) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "--filters: %d filters, but a pipeline has room for %d", filters.size(), kMaxFilters));
+        "--filters: %d filters, but a pipeline takes at most %d", filters.size(), kMaxFilters));
   }
   return filters;
 }

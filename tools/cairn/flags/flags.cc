@@ -30,18 +30,18 @@ CLI::Option* AddOffset(CLI::App& app, int64_t& offset) {
 
 CLI::Option* AddMaxBytes(CLI::App& app, std::optional<int64_t>& max_bytes) {
   return AddByteSize(app, "--max-bytes", max_bytes, 0, std::numeric_limits<int64_t>::max())
-      ->description("Print nothing when it would be more than this");
+      ->description("Print nothing if the data is larger than this");
 }
 
 absl::Status CheckMaxBytes(const std::optional<int64_t>& max_bytes, int64_t size) {
   if (!max_bytes || size <= *max_bytes) return absl::OkStatus();
   return absl::ResourceExhaustedError(
-      absl::StrFormat("%d bytes pass --max-bytes %d", size, *max_bytes));
+      absl::StrFormat("%d bytes are more than --max-bytes %d", size, *max_bytes));
 }
 
 CLI::Option* AddThreads(CLI::App& app, int& threads) {
   return AddNumber(app, "--threads", threads, 0, 1024)
-      ->description("Threads that work on blocks; 0 is one a core")
+      ->description("Threads that work on blocks; 0 is one per core")
       ->default_str("0");
 }
 
@@ -53,12 +53,11 @@ CLI::Option* AddWait(CLI::App& app, std::chrono::milliseconds& wait) {
     if (!absl::SimpleAtod(text, &seconds) || !(seconds >= 0 && seconds <= kMostSeconds)) {
       throw CLI::ValidationError(
           "--wait",
-          absl::StrFormat("'%s' is no number of seconds from 0 to %.0f", text, kMostSeconds));
+          absl::StrFormat("'%s' is not a number of seconds from 0 to %.0f", text, kMostSeconds));
     }
     wait = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
   };
-  return app
-      .add_option_function<std::string>("--wait", set, "Wait so long for another writer to finish")
+  return app.add_option_function<std::string>("--wait", set, "How long to wait for another writer")
       ->default_str("0")
       ->type_name("SECONDS");
 }
@@ -66,7 +65,7 @@ CLI::Option* AddWait(CLI::App& app, std::chrono::milliseconds& wait) {
 CLI::Option* AddGeneration(CLI::App& app, std::optional<uint64_t>& generation) {
   return AddNumber(app, "--generation", generation, uint64_t{0},
                    std::numeric_limits<uint64_t>::max())
-      ->description("Read this state, one of those that 'cairn history' lists")
+      ->description("Read this generation, one of those that 'cairn history' lists")
       ->type_name("G");
 }
 

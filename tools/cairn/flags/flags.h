@@ -48,7 +48,7 @@ T ParseNumberOption(const std::string& name, const std::string& text, T min, T m
   }
   if (error == std::errc() && rest == end && number >= min) return number;
   throw CLI::ValidationError(
-      name, absl::StrFormat("'%s' is no whole number from %d to %d", text, min, max));
+      name, absl::StrFormat("'%s' is not a whole number from %d to %d", text, min, max));
 }
 
 // An option that takes such a number, for CLI11 itself reads 010 as 8 and does not mind numbers

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/io/io.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -17,9 +18,8 @@ absl::StatusOr<std::vector<std::byte>> ReadValue(std::string_view value) {
     const Bytes bytes = std::as_bytes(std::span(value));
     return std::vector<std::byte>(bytes.begin(), bytes.end());
   }
-  absl::StatusOr<Input> input = Input::Open(std::string(value.substr(1)));
-  if (!input.ok()) return input.status();
-  return input->ReadAll(kMaxChunkBytes);
+  ASSIGN_OR_RETURN(Input input, Input::Open(std::string(value.substr(1))));
+  return input.ReadAll(kMaxChunkBytes);
 }
 
 }  // namespace
@@ -35,12 +35,11 @@ absl::StatusOr<std::vector<Metalayer>> ReadMetadata(const std::vector<std::strin
     const std::string name = argument.substr(0, equals);
     if (std::any_of(layers.begin(), layers.end(),
                     [&](const Metalayer& layer) { return layer.name == name; })) {
-      return absl::InvalidArgumentError(absl::StrFormat("metadata '%s' is given twice", name));
+      return absl::InvalidArgumentError(absl::StrFormat("metadata '%s': given twice", name));
     }
-    absl::StatusOr<std::vector<std::byte>> value =
-        ReadValue(std::string_view(argument).substr(equals + 1));
-    if (!value.ok()) return value.status();
-    layers.push_back({.name = name, .content = *std::move(value)});
+    ASSIGN_OR_RETURN(std::vector<std::byte> value,
+                     ReadValue(std::string_view(argument).substr(equals + 1)));
+    layers.push_back({.name = name, .content = std::move(value)});
   }
   return layers;
 }

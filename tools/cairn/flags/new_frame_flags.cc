@@ -13,11 +13,12 @@
 #include "tools/cairn/text/stored_size.h"
 #include "tools/cairn/text/units.h"
 #include "tools/cairn/text/words.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
 void NewFrameFlags::AddOutTo(CLI::App& app) {
-  app.add_option("OUT", out_, "The frame to make; it appears when it is whole")->required();
+  app.add_option("OUT", out_, "The new frame; it appears when it is complete")->required();
 }
 
 void NewFrameFlags::AddTo(CLI::App& app, Absent absent) {
@@ -26,27 +27,25 @@ void NewFrameFlags::AddTo(CLI::App& app, Absent absent) {
                                 ->description("Bytes of one chunk, rounded down to whole items");
   if (absent == Absent::kDefault) chunk_size->default_str("1MiB");
   app.add_option("--fingerprint", fingerprint_,
-                 "What seals the frame: none, xxh32, xxh3-64 or xxh3-128")
+                 "The hash that seals the frame: none, xxh32, xxh3-64 or xxh3-128")
       ->capture_default_str()
       ->check(CLI::IsMember(NamesOf(kFingerprintWords)))
       ->type_name("TYPE");
-  app.add_option("--meta", meta_,
-                 "A metalayer, for the header, from text or from a file; repeatable")
+  app.add_option("--meta", meta_, "A metalayer of the header, from text or from a file; repeatable")
       ->allow_extra_args(false)
       ->type_name("NAME=TEXT|NAME=@FILE");
-  app.add_option("--vlmeta", vlmeta_, "The same for a vlmetalayer, in the trailer")
+  app.add_option("--vlmeta", vlmeta_, "The same for a vlmetalayer of the trailer")
       ->allow_extra_args(false)
       ->type_name("NAME=TEXT|NAME=@FILE");
-  app.add_flag("--sparse", sparse_, "Make a directory with a file for each chunk");
+  app.add_flag("--sparse", sparse_, "Make a directory with one file per chunk");
   app.add_flag("--force", force_, "Replace OUT when it is a frame");
   app.add_flag("--quiet", quiet_, "Print no summary");
 }
 
 absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base,
                                                   std::vector<Metalayer> metalayers) const {
-  absl::StatusOr<CompressionOptions> compression = compression_.Over(std::move(base.compression));
-  if (!compression.ok()) return compression.status();
-  base.compression = *std::move(compression);
+  ASSIGN_OR_RETURN(CompressionOptions compression, compression_.Over(std::move(base.compression)));
+  base.compression = std::move(compression);
   if (chunk_size_) base.chunksize = static_cast<int32_t>(*chunk_size_);
   if (base.chunksize != CreateOptions::kVariableChunks) {
     // Whole items, so that the pieces that are read are whole chunks.
@@ -68,7 +67,7 @@ absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base,
 }
 
 absl::StatusOr<Writer> NewFrameFlags::Build(const CreateOptions& options) const {
-  if (absl::Status status = CheckReplaceable(out_); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckReplaceable(out_));
   absl::StatusOr<Writer> writer = Frame::Build(out_, options);
   if (!absl::IsAlreadyExists(writer.status())) return writer;
   return absl::AlreadyExistsError(
@@ -82,18 +81,14 @@ absl::Status NewFrameFlags::Close(Writer& writer) const {
 }
 
 absl::StatusOr<NewFrameFlags::Layers> NewFrameFlags::ReadLayers() const {
-  absl::StatusOr<std::vector<Metalayer>> metalayers = ReadMetadata(meta_);
-  if (!metalayers.ok()) return metalayers.status();
-  absl::StatusOr<std::vector<Metalayer>> vlmetalayers = ReadMetadata(vlmeta_);
-  if (!vlmetalayers.ok()) return vlmetalayers.status();
-  return Layers{*std::move(metalayers), *std::move(vlmetalayers)};
+  ASSIGN_OR_RETURN(std::vector<Metalayer> metalayers, ReadMetadata(meta_));
+  ASSIGN_OR_RETURN(std::vector<Metalayer> vlmetalayers, ReadMetadata(vlmeta_));
+  return Layers{std::move(metalayers), std::move(vlmetalayers)};
 }
 
 absl::Status SetVlmetalayers(const std::vector<Metalayer>& layers, Writer& writer) {
   for (const Metalayer& layer : layers) {
-    if (absl::Status status = writer.SetVlmeta(layer.name, layer.content); !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(writer.SetVlmeta(layer.name, layer.content));
   }
   return absl::OkStatus();
 }
@@ -103,9 +98,8 @@ absl::Status NewFrameFlags::Report(const absl::Status& made,
   if (!made.ok() || quiet_) return made;
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const absl::StatusOr<Frame> frame = Frame::Open(out_);
-  if (!frame.ok()) return frame.status();
-  const Snapshot snapshot = frame->snapshot();
+  ASSIGN_OR_RETURN(const Frame frame, Frame::Open(out_));
+  const Snapshot snapshot = frame.snapshot();
   const FrameInfo& info = snapshot.info();
   return WriteLines(
       {absl::StrFormat("%s: %s in %s (%s), %s, %.1f s", out_, FormatByteSize(info.nbytes),

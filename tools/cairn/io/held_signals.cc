@@ -46,7 +46,7 @@ absl::Status HeldSignals::Wait(int descriptor, int milliseconds) const {
   while (poll(wanted.data(), wanted.size(), milliseconds) < 0 && errno == EINTR) {
   }
   if (wanted[0].revents == 0) return absl::OkStatus();
-  return absl::AbortedError("ended by a signal");
+  return absl::AbortedError("stopped by a signal");
 }
 
 }  // namespace cairn::tool

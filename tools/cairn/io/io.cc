@@ -12,6 +12,7 @@
 
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/text/controls.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -45,17 +46,16 @@ absl::StatusOr<Input> Input::Open(const std::string& path) {
 absl::StatusOr<size_t> Input::Read(MutableBytes dst) {
   size_t filled = 0;
   while (filled < dst.size()) {
-    const absl::StatusOr<size_t> got = ReadSome(dst.subspan(filled));
-    if (!got.ok()) return got.status();
-    if (*got == 0) break;
-    filled += *got;
+    ASSIGN_OR_RETURN(const size_t got, ReadSome(dst.subspan(filled)));
+    if (got == 0) break;
+    filled += got;
   }
   return filled;
 }
 
 absl::StatusOr<size_t> Input::ReadSome(MutableBytes dst) {
   if (signals_ != nullptr) {
-    if (absl::Status status = signals_->WaitToRead(descriptor_); !status.ok()) return status;
+    RETURN_IF_ERROR(signals_->WaitToRead(descriptor_));
   }
   for (;;) {
     const ssize_t got = read(descriptor_, dst.data(), dst.size());
@@ -71,14 +71,13 @@ absl::StatusOr<std::vector<std::byte>> Input::ReadAll(size_t limit) {
     const size_t before = all.size();
     const size_t step = std::min(std::max(kStep, before), limit + 1 - before);
     all.resize(before + step);
-    const absl::StatusOr<size_t> got = Read(MutableBytes(all).subspan(before));
-    if (!got.ok()) return got.status();
-    all.resize(before + *got);
+    ASSIGN_OR_RETURN(const size_t got, Read(MutableBytes(all).subspan(before)));
+    all.resize(before + got);
     if (all.size() > limit) {
-      return absl::ResourceExhaustedError(
-          absl::StrFormat("%s: longer than the %d bytes that are possible here", name_, limit));
+      return absl::ResourceExhaustedError(absl::StrFormat(
+          "%s: longer than %d bytes, the most that is possible here", name_, limit));
     }
-    if (*got < step) return all;
+    if (got < step) return all;
   }
 }
 
@@ -102,7 +101,7 @@ absl::Status WriteStdout(Bytes bytes) {
     if (written >= 0) {
       bytes = bytes.subspan(static_cast<size_t>(written));
     } else if (errno == EPIPE) {
-      return absl::CancelledError("nobody reads standard output any more");
+      return absl::CancelledError("standard output was closed");
     } else if (errno != EINTR) {
       return absl::ErrnoToStatus(errno, "standard output: cannot write");
     }

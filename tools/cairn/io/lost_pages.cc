@@ -11,7 +11,7 @@ namespace cairn::tool {
 namespace {
 
 constexpr std::string_view kWhatHappened =
-    "cairn: a file was cut short while it was read, or its disk cannot read it\n";
+    "cairn: a file was truncated while it was read, or its disk cannot read it\n";
 
 // Nothing can be unwound from here. Frames stand as they were last committed.
 extern "C" void OnBusError(int /*signal*/) {

@@ -12,6 +12,7 @@
 
 #include "cairn/frame.h"
 #include "tools/cairn/io/io.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -21,10 +22,8 @@ absl::StatusOr<bool> IsFrameFile(const std::string& path) {
   // What every frame since 2018 has after its first byte, with the zero at the end.
   constexpr std::string_view kMagic("\250b2frame", 9);
   std::array<char, 1 + kMagic.size()> head = {};
-  absl::StatusOr<Input> input = Input::Open(path);
-  if (!input.ok()) return input.status();
-  const absl::StatusOr<size_t> got = input->Read(std::as_writable_bytes(std::span(head)));
-  if (!got.ok()) return got.status();
+  ASSIGN_OR_RETURN(Input input, Input::Open(path));
+  RETURN_IF_ERROR(input.Read(std::as_writable_bytes(std::span(head))).status());
   // The super-chunks of 2015 have no magic: they open, or nothing tells what they are.
   return std::string_view(head.data() + 1, kMagic.size()) == kMagic || Frame::Open(path).ok();
 }
@@ -49,7 +48,7 @@ absl::Status CheckReplaceable(const std::string& path) {
   if (!frame.ok() || *frame) return frame.status();
   return absl::AlreadyExistsError(absl::StrCat(
       path,
-      ": exists and is no frame, so it is not replaced, not even with --force; remove it, or "
+      ": exists and is not a frame, so it is not replaced, not even with --force; remove it, or "
       "choose another name"));
 }
 

@@ -10,7 +10,7 @@ namespace cairn::tool {
 
 CLI::Option* AddAllowPartial(CLI::App& app, bool& allow_partial) {
   return app.add_flag("--allow-partial", allow_partial,
-                      "Take an input that is no whole number of items");
+                      "Accept an input with an incomplete last item");
 }
 
 absl::Status CheckWholeItems(const Input& input, int64_t size, int64_t pending, int64_t typesize) {
@@ -18,7 +18,7 @@ absl::Status CheckWholeItems(const Input& input, int64_t size, int64_t pending, 
   const std::string after =
       pending == 0 ? "" : absl::StrFormat(", after %d of the frame's last item,", pending);
   return absl::InvalidArgumentError(absl::StrFormat(
-      "%s: %s%s are no whole number of items of %d bytes; --allow-partial takes them all the same",
+      "%s: %s%s are not a whole number of items of %d bytes; --allow-partial accepts them",
       input.name(), FormatCount(size, "byte"), after, typesize));
 }
 

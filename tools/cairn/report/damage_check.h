@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 
 #include "cairn/snapshot.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -14,19 +15,18 @@ namespace cairn::tool {
 inline absl::Status CheckTrailer(const Snapshot& snapshot) {
   if (!snapshot.info().trailer_damaged) return absl::OkStatus();
   return absl::DataLossError(
-      "trailer: damaged, so that no chunk can be checked and no vlmetalayer be read; see `cairn "
+      "trailer: damaged, so chunks cannot be checked and vlmetalayers cannot be read; see `cairn "
       "verify`");
 }
 
 // kDataLoss there too, and where damage hides commits. What can be read may be shown, but not
 // passed off as everything, or as sound.
 inline absl::Status CheckDamage(const Snapshot& snapshot) {
-  if (absl::Status status = CheckTrailer(snapshot); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckTrailer(snapshot));
   const FrameInfo& info = snapshot.info();
   if (!info.journal_damaged) return absl::OkStatus();
   return absl::DataLossError(absl::StrFormat(
-      "journal: what was committed behind generation %d cannot be read; see `cairn verify`",
-      info.generation));
+      "journal: commits after generation %d cannot be read; see `cairn verify`", info.generation));
 }
 
 }  // namespace cairn::tool

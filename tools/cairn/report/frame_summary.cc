@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/text/units.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -40,14 +41,13 @@ void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
 }  // namespace
 
 absl::StatusOr<FrameInfo> NewestInfo(Frame& frame) {
-  const absl::StatusOr<Snapshot> snapshot = frame.Refresh();
-  if (!snapshot.ok()) return snapshot.status();
-  return snapshot->info();
+  ASSIGN_OR_RETURN(const Snapshot snapshot, frame.Refresh());
+  return snapshot.info();
 }
 
 absl::Status CheckChunkExists(const FrameInfo& info, int64_t nchunk) {
   if (nchunk < info.nchunks) return absl::OkStatus();
-  return absl::OutOfRangeError(absl::StrFormat("the frame has %s, %d does not exist",
+  return absl::OutOfRangeError(absl::StrFormat("the frame has %s, chunk %d does not exist",
                                                FormatCount(info.nchunks, "chunk"), nchunk));
 }
 
@@ -65,13 +65,12 @@ absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snaps
   if (summary.info.dead_bytes < 0) CountDeadBytes(snapshot, summary.info);
   size_t shown = 0;
   for (std::string& name : ReadableVlmeta(snapshot)) {
-    absl::StatusOr<std::vector<std::byte>> content = snapshot.GetVlmeta(name);
-    if (!content.ok()) return content.status();
-    shown += content->size();
+    ASSIGN_OR_RETURN(std::vector<std::byte> content, snapshot.GetVlmeta(name));
+    shown += content.size();
     if (shown > kMaxShownBytes) {
       return absl::ResourceExhaustedError("over 64 MiB of vlmetalayers: too much to show");
     }
-    summary.vlmetalayers.push_back({.name = std::move(name), .content = *std::move(content)});
+    summary.vlmetalayers.push_back({.name = std::move(name), .content = std::move(content)});
   }
   return summary;
 }
@@ -79,21 +78,18 @@ absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snaps
 namespace {
 
 absl::StatusOr<ChunkSummary> LookAtChunk(const Snapshot& snapshot, int64_t nchunk) {
-  const absl::StatusOr<ChunkEntry> entry = snapshot.GetEntry(nchunk);
-  if (!entry.ok()) return entry.status();
-  const absl::StatusOr<Chunk> chunk = snapshot.GetChunk(nchunk);
-  if (!chunk.ok()) return chunk.status();
-  const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk->bytes());
-  if (!info.ok()) return info.status();
-  const bool stored = IsStored(*entry);
+  ASSIGN_OR_RETURN(const ChunkEntry entry, snapshot.GetEntry(nchunk));
+  ASSIGN_OR_RETURN(const Chunk chunk, snapshot.GetChunk(nchunk));
+  ASSIGN_OR_RETURN(const ChunkInfo info, InspectChunk(chunk.bytes()));
+  const bool stored = IsStored(entry);
   return ChunkSummary{.index = nchunk,
-                      .offset = entry->offset,
-                      .file = entry->file,
-                      .nbytes = info->nbytes,
-                      .cbytes = stored ? info->cbytes : 0,
-                      .blocksize = info->blocksize,
-                      .special = stored ? info->special : entry->special,
-                      .fingerprint = entry->fingerprint};
+                      .offset = entry.offset,
+                      .file = entry.file,
+                      .nbytes = info.nbytes,
+                      .cbytes = stored ? info.cbytes : 0,
+                      .blocksize = info.blocksize,
+                      .special = stored ? info.special : entry.special,
+                      .fingerprint = entry.fingerprint};
 }
 
 }  // namespace

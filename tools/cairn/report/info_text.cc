@@ -73,10 +73,10 @@ std::string DescribeSeal(const FrameInfo& info) {
 
 std::string DescribeJournal(const FrameInfo& info) {
   return absl::StrCat(
-      FormatByteSize(info.journal_size), " of commits that only Cairn sees; ",
+      FormatByteSize(info.journal_size), " of commits that only Cairn reads; ",
       info.journal_damaged
           ? absl::StrCat(FormatCount(info.stranded_commits, "commit"), " after them cannot be read")
-          : "`cairn recover` folds them");
+          : "`cairn recover` checkpoints them");
 }
 
 // Short text as it is, the rest by its size.
@@ -123,7 +123,7 @@ std::string TextOfFrame(const FrameSummary& summary) {
     AddLine(&text, "journal", DescribeJournal(info));
   }
   if (info.trailer_damaged) {
-    AddLine(&text, "trailer", "damaged: chunks are not checked, vlmetalayers not read");
+    AddLine(&text, "trailer", "damaged: chunks are read unchecked, vlmetalayers cannot be read");
   }
   AddLine(&text, "dead bytes", info.dead_bytes < 0 ? "unknown" : FormatByteSize(info.dead_bytes));
   AddLine(&text, "sealed", DescribeSeal(info));

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/text/units.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -19,14 +20,13 @@ BatchAppender::BatchAppender(Writer& writer, const FrameInfo& info, const BatchO
       left_(options.items * typesize_ - (variable_ ? 0 : info.nbytes % typesize_)) {}
 
 absl::StatusOr<int64_t> BatchAppender::Run(Input& input) {
-  if (absl::Status status = CheckSize(); !status.ok()) return status;
-  const absl::StatusOr<size_t> rest = TakeAll(input);
-  if (!rest.ok()) return rest.status();
-  if (absl::Status status = writer_.Close(); !status.ok()) return status;
-  if (*rest == 0) return taken_;
-  return absl::DataLossError(absl::StrFormat(
-      "%s ends with %s of an item that is not whole; all items before it are committed",
-      input.name(), FormatCount(static_cast<int64_t>(*rest), "byte")));
+  RETURN_IF_ERROR(CheckSize());
+  ASSIGN_OR_RETURN(const size_t rest, TakeAll(input));
+  RETURN_IF_ERROR(writer_.Close());
+  if (rest == 0) return taken_;
+  return absl::DataLossError(
+      absl::StrFormat("%s ends with %s of an incomplete item; all items before it are committed",
+                      input.name(), FormatCount(static_cast<int64_t>(rest), "byte")));
 }
 
 absl::Status BatchAppender::CheckSize() const {
@@ -42,17 +42,16 @@ absl::StatusOr<size_t> BatchAppender::TakeAll(Input& input) {
   const Buffer buffer(static_cast<size_t>(std::max(kPiece, typesize_)));
   size_t held = 0;
   for (;;) {
-    const absl::StatusOr<size_t> got = input.ReadSome(buffer.bytes().subspan(held));
-    if (!got.ok()) return got.status();
-    if (*got == 0) break;
-    const size_t filled = held + *got;
+    ASSIGN_OR_RETURN(const size_t got, input.ReadSome(buffer.bytes().subspan(held)));
+    if (got == 0) break;
+    const size_t filled = held + got;
     const size_t whole = WholeItems(filled);
-    if (absl::Status status = Take(buffer.first(whole)); !status.ok()) return status;
+    RETURN_IF_ERROR(Take(buffer.first(whole)));
     held = filled - whole;
     std::memmove(buffer.bytes().data(), buffer.bytes().data() + whole, held);
   }
   if (taken_ > committed_) {
-    if (absl::Status status = Commit(); !status.ok()) return status;
+    RETURN_IF_ERROR(Commit());
   }
   return held;
 }
@@ -67,11 +66,11 @@ size_t BatchAppender::WholeItems(size_t nbytes) const {
 absl::Status BatchAppender::Take(Bytes items) {
   while (!items.empty()) {
     const Bytes piece = items.first(std::min(static_cast<size_t>(left_), items.size()));
-    if (absl::Status status = Stage(piece); !status.ok()) return status;
+    RETURN_IF_ERROR(Stage(piece));
     taken_ += static_cast<int64_t>(piece.size());
     left_ -= static_cast<int64_t>(piece.size());
     if (left_ == 0) {
-      if (absl::Status status = Commit(); !status.ok()) return status;
+      RETURN_IF_ERROR(Commit());
     }
     items = items.subspan(piece.size());
   }
@@ -86,14 +85,13 @@ absl::Status BatchAppender::Stage(Bytes items) {
 
 absl::Status BatchAppender::Commit() {
   if (variable_) {
-    if (absl::Status status = writer_.Append(chunk_); !status.ok()) return status;
+    RETURN_IF_ERROR(writer_.Append(chunk_));
     chunk_.clear();
   }
-  const absl::StatusOr<Snapshot> snapshot = writer_.Commit(options_.durability);
-  if (!snapshot.ok()) return snapshot.status();
+  ASSIGN_OR_RETURN(const Snapshot snapshot, writer_.Commit(options_.durability));
   committed_ = taken_;
   left_ = options_.items * typesize_;
-  return options_.ack ? Acknowledge(snapshot->info().nitems) : absl::OkStatus();
+  return options_.ack ? Acknowledge(snapshot.info().nitems) : absl::OkStatus();
 }
 
 // Whoever asks for acknowledgements and goes away did not get all that he wanted.

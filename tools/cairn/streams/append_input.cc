@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "tools/status.h"
+
 namespace cairn::tool {
 
 absl::StatusOr<int64_t> AppendInput(Input& input, Writer& writer, int32_t chunksize,
@@ -12,14 +14,13 @@ absl::StatusOr<int64_t> AppendInput(Input& input, Writer& writer, int32_t chunks
   const Buffer buffer(chunk * std::max<size_t>(1, kPiece / chunk));
   int64_t total = 0;
   for (;;) {
-    const absl::StatusOr<size_t> got = input.Read(buffer.bytes());
-    if (!got.ok()) return got.status();
-    if (*got > 0) {
-      if (absl::Status status = writer.Append(buffer.first(*got)); !status.ok()) return status;
+    ASSIGN_OR_RETURN(const size_t got, input.Read(buffer.bytes()));
+    if (got > 0) {
+      RETURN_IF_ERROR(writer.Append(buffer.first(got)));
     }
-    total += static_cast<int64_t>(*got);
+    total += static_cast<int64_t>(got);
     progress.Show(total);
-    if (*got < buffer.bytes().size()) return total;
+    if (got < buffer.bytes().size()) return total;
   }
 }
 

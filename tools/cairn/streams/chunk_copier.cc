@@ -4,6 +4,7 @@
 
 #include "cairn/chunk.h"
 #include "tools/cairn/io/io.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -35,7 +36,7 @@ absl::Status ChunkCopier::CopySpecial(const Chunk& chunk, const ChunkInfo& info)
 
 absl::Status ChunkCopier::CopyItems(int64_t nchunk, int32_t size) {
   const Buffer items(static_cast<size_t>(size));
-  if (absl::Status status = from_.ReadChunk(nchunk, items.bytes()); !status.ok()) return status;
+  RETURN_IF_ERROR(from_.ReadChunk(nchunk, items.bytes()));
   return to_.Append(items.bytes());
 }
 
@@ -48,20 +49,18 @@ bool ChunkCopier::MayBeMade(int64_t nchunk) const {
 }
 
 absl::Status ChunkCopier::Copy(int64_t nchunk) {
-  const absl::StatusOr<Chunk> chunk = from_.GetChunk(nchunk);
-  if (!chunk.ok()) return chunk.status();
-  const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk->bytes());
-  if (!info.ok()) return info.status();
-  nbytes_ += info->nbytes;
-  const bool special = info->special != SpecialValue::kNone;
-  const bool made = info->memcpyed && !special && !info->vlblocks && MayBeMade(nchunk);
+  ASSIGN_OR_RETURN(const Chunk chunk, from_.GetChunk(nchunk));
+  ASSIGN_OR_RETURN(const ChunkInfo info, InspectChunk(chunk.bytes()));
+  nbytes_ += info.nbytes;
+  const bool special = info.special != SpecialValue::kNone;
+  const bool made = info.memcpyed && !special && !info.vlblocks && MayBeMade(nchunk);
   const bool as_it_is = mode_ == CopyMode::kAsTheyAre && !made &&
-                        (!special || info->special == SpecialValue::kRepeat || info->vlblocks);
-  if (!as_it_is && !special) return CopyItems(nchunk, info->nbytes);
+                        (!special || info.special == SpecialValue::kRepeat || info.vlblocks);
+  if (!as_it_is && !special) return CopyItems(nchunk, info.nbytes);
   const absl::Status status =
-      as_it_is ? to_.AppendChunk(chunk->bytes()) : CopySpecial(*chunk, *info);
+      as_it_is ? to_.AppendCompressed(chunk.bytes()) : CopySpecial(chunk, info);
   // Blocks that differ in size are what such a chunk is for: coded again they would be gone.
-  return IsRefusal(status) && !info->vlblocks ? CopyItems(nchunk, info->nbytes) : status;
+  return IsRefusal(status) && !info.vlblocks ? CopyItems(nchunk, info.nbytes) : status;
 }
 
 }  // namespace cairn::tool

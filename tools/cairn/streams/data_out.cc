@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "tools/cairn/io/io.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -46,11 +47,10 @@ absl::Status WriteVariableBlocks(const Snapshot& snapshot, const Range& bytes, P
   int64_t chunk = chunksize > 0 ? bytes.begin / chunksize : 0;
   int64_t end = chunk * std::max(chunksize, 0);  // of the chunks so far
   for (int64_t at = bytes.begin; at < bytes.end; ++chunk) {
-    const absl::StatusOr<int32_t> size = snapshot.ChunkSize(chunk);
-    if (!size.ok()) return size.status();
-    end += std::min<int64_t>(*size, bytes.end - end);
+    ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkSize(chunk));
+    end += std::min<int64_t>(size, bytes.end - end);
     if (end < bytes.end && end - at < kPieceSize) continue;
-    if (absl::Status status = writer.Write(at, end); !status.ok()) return status;
+    RETURN_IF_ERROR(writer.Write(at, end));
     progress.Show(end - bytes.begin);
     at = end;
   }
@@ -62,12 +62,11 @@ absl::Status WriteVariableBlocks(const Snapshot& snapshot, const Range& bytes, P
 absl::Status WriteChunks(const Snapshot& snapshot, const Range& chunks, Progress& progress) {
   int64_t done = 0;
   for (int64_t i = chunks.begin; i < chunks.end; ++i) {
-    const absl::StatusOr<int32_t> size = snapshot.ChunkSize(i);
-    if (!size.ok()) return size.status();
-    const Buffer buffer(static_cast<size_t>(*size));
-    if (absl::Status status = snapshot.ReadChunk(i, buffer.bytes()); !status.ok()) return status;
-    if (absl::Status status = WriteStdout(buffer.bytes()); !status.ok()) return status;
-    progress.Show(done += *size);
+    ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkSize(i));
+    const Buffer buffer(static_cast<size_t>(size));
+    RETURN_IF_ERROR(snapshot.ReadChunk(i, buffer.bytes()));
+    RETURN_IF_ERROR(WriteStdout(buffer.bytes()));
+    progress.Show(done += size);
   }
   return absl::OkStatus();
 }
@@ -77,7 +76,7 @@ absl::Status WriteBytes(const Snapshot& snapshot, const Range& bytes, Progress& 
   PieceWriter writer(snapshot);
   for (int64_t at = bytes.begin; at < bytes.end;) {
     const int64_t end = PieceEnd(at, bytes.end, snapshot.info().chunksize);
-    if (absl::Status status = writer.Write(at, end); !status.ok()) return status;
+    RETURN_IF_ERROR(writer.Write(at, end));
     progress.Show(end - bytes.begin);
     at = end;
   }

@@ -13,6 +13,7 @@
 #include "tools/cairn/streams/data_out.h"
 #include "tools/cairn/streams/same_items.h"
 #include "tools/cairn/text/complain.h"
+#include "tools/status.h"
 
 namespace cairn::tool {
 
@@ -58,12 +59,11 @@ class Follower {
   void TellChanges(const Snapshot& before, const Snapshot& now) const {
     const int64_t nitems = now.info().nitems;
     if (nitems < next_) {
-      Complain(absl::StrFormat("%s: the frame was changed: of %d items that it had, %d are left",
-                               path_, next_, nitems));
+      Complain(absl::StrFormat("%s: the frame was changed: it had %d items, and %d are left", path_,
+                               next_, nitems));
     } else if (!BeginsWith(now, before)) {
       Complain(absl::StrFormat(
-          "%s: the frame was changed: some of the %d items that it had are others now", path_,
-          next_));
+          "%s: the frame was changed: some of its first %d items are different now", path_, next_));
     }
   }
 
@@ -80,13 +80,13 @@ absl::Status Follow(Frame& frame, const std::string& path, int64_t first_item) {
   EndOnSignals();
   Snapshot shown = frame.snapshot();
   Follower follower(path, first_item);
-  if (absl::Status status = follower.Show(std::nullopt, shown); !status.ok()) return status;
+  RETURN_IF_ERROR(follower.Show(std::nullopt, shown));
   for (milliseconds pause = kShortPause; Sleep(pause); pause = std::min(2 * pause, kLongPause)) {
     const absl::StatusOr<Snapshot> now = frame.Refresh();
     if (absl::IsUnavailable(now.status())) continue;  // just being replaced
     if (!now.ok()) return now.status();
     if (IsSameState(shown, *now)) continue;
-    if (absl::Status status = follower.Show(shown, *now); !status.ok()) return status;
+    RETURN_IF_ERROR(follower.Show(shown, *now));
     shown = *now;
     pause = kShortPause / 2;
   }

@@ -20,7 +20,8 @@ bool IsAboutContent(const absl::Status& status) {
 bool IsNamed(std::string_view path, std::string_view message) {
   if (!message.starts_with(path)) return false;
   message.remove_prefix(path.size());
-  return message.starts_with(": ") || message.starts_with(" is ") || message.starts_with('/');
+  return message.starts_with(": ") || message.starts_with(" is ") || message.starts_with(" was ") ||
+         message.starts_with('/');
 }
 
 // The engine makes paths absolute; the user knows the file by what was typed.

@@ -47,9 +47,10 @@ absl::StatusOr<int64_t> ParseByteSize(std::string_view text) {
       return absl::OutOfRangeError(absl::StrFormat("%s is 2^63 bytes or more", text));
     }
   }
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "'%s' is no byte size: expected a whole number with an optional unit such as KiB, MB or GiB",
-      text));
+  return absl::InvalidArgumentError(
+      absl::StrFormat("'%s' is not a byte size: expected a whole number with an optional unit such "
+                      "as KiB, MB or GiB",
+                      text));
 }
 
 std::string FormatByteSize(int64_t bytes) {

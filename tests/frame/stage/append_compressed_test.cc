@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 
 namespace cairn::frame {
 namespace {
@@ -13,7 +15,6 @@ using test::Buffer;
 using test::Compressed;
 using test::Cut;
 using test::ExpectHolds;
-using test::IsOk;
 using test::MakeItems;
 using test::OfTypesize;
 
@@ -22,11 +23,11 @@ constexpr size_t kVersionByte = 0x00;
 constexpr size_t kFlagsByte = 0x02;
 constexpr size_t kBlosc2FlagsByte = 0x1F;
 
-class AppendChunkTest : public testing::Test {
+class AppendCompressedTest : public testing::Test {
  protected:
   // Appends the chunk to the empty frame and gives it as it is stored.
   Buffer Stored(Bytes chunk) {
-    EXPECT_TRUE(IsOk(writer_.AppendChunk(chunk)));
+    EXPECT_TRUE(IsOk(writer_.AppendCompressed(chunk)));
     const absl::StatusOr<Snapshot> snapshot = writer_.Commit();
     EXPECT_TRUE(IsOk(snapshot));
     EXPECT_EQ(snapshot->info().nchunks, 1);
@@ -37,7 +38,7 @@ class AppendChunkTest : public testing::Test {
   Writer writer_ = *frame_.OpenWriter();
 };
 
-TEST_F(AppendChunkTest, ChunkStaysAsItIs) {
+TEST_F(AppendCompressedTest, ChunkStaysAsItIs) {
   CompressionOptions options = OfTypesize(4);
   options.codec = Codec::kZstd;
   options.filters = {{.filter = Filter::kBitShuffle}};
@@ -47,38 +48,38 @@ TEST_F(AppendChunkTest, ChunkStaysAsItIs) {
   ExpectHolds(frame_.snapshot(), items);
 }
 
-TEST_F(AppendChunkTest, BytesBehindTheChunkAreLeftOut) {
+TEST_F(AppendCompressedTest, BytesAfterTheChunkAreLeftOut) {
   const Buffer chunk = Compressed(MakeItems(1000), OfTypesize(4));
   Buffer longer = chunk;
   test::AddTo(longer, MakeItems(10));
   EXPECT_EQ(Stored(longer), chunk);
 }
 
-TEST_F(AppendChunkTest, ShortChunkCanOnlyBeTheLast) {
-  ASSERT_TRUE(IsOk(writer_.AppendChunk(Compressed(MakeItems(1000), OfTypesize(4)))));
-  ASSERT_TRUE(IsOk(writer_.AppendChunk(Compressed(MakeItems(400), OfTypesize(4)))));
+TEST_F(AppendCompressedTest, ShortChunkCanOnlyBeTheLast) {
+  ASSERT_TRUE(IsOk(writer_.AppendCompressed(Compressed(MakeItems(1000), OfTypesize(4)))));
+  ASSERT_TRUE(IsOk(writer_.AppendCompressed(Compressed(MakeItems(400), OfTypesize(4)))));
   const Buffer more = Compressed(MakeItems(1000), OfTypesize(4));
-  EXPECT_EQ(writer_.AppendChunk(more).code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(writer_.AppendCompressed(more).code(), StatusCode::kFailedPrecondition);
   ASSERT_TRUE(IsOk(writer_.Commit()));
-  EXPECT_EQ(writer_.AppendChunk(more).code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(writer_.AppendCompressed(more).code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(frame_.snapshot().info().nchunks, 2);
   // Items fill it up; then chunks may follow again.
   ASSERT_TRUE(IsOk(writer_.Append(MakeItems(600))));
-  EXPECT_TRUE(IsOk(writer_.AppendChunk(more)));
+  EXPECT_TRUE(IsOk(writer_.AppendCompressed(more)));
   EXPECT_EQ(writer_.Commit()->info().nbytes, 3000);
 }
 
-TEST_F(AppendChunkTest, NoChunkFollowsATailOfItems) {
+TEST_F(AppendCompressedTest, NoChunkFollowsAPartialChunk) {
   ASSERT_TRUE(IsOk(writer_.Append(MakeItems(1200))));
-  EXPECT_EQ(writer_.AppendChunk(Compressed(MakeItems(1000), OfTypesize(4))).code(),
+  EXPECT_EQ(writer_.AppendCompressed(Compressed(MakeItems(1000), OfTypesize(4))).code(),
             StatusCode::kFailedPrecondition);
   ExpectHolds(*writer_.Commit(), MakeItems(1200));
 }
 
-TEST_F(AppendChunkTest, RefusedChunksChangeNothing) {
+TEST_F(AppendCompressedTest, RefusedChunksChangeNothing) {
   ASSERT_TRUE(IsOk(writer_.Append(MakeItems(1000))));
   const uint64_t generation = writer_.Commit()->info().generation;
-  const auto refusal = [this](Bytes chunk) { return writer_.AppendChunk(chunk).code(); };
+  const auto refusal = [this](Bytes chunk) { return writer_.AppendCompressed(chunk).code(); };
   EXPECT_EQ(refusal(Compressed(MakeItems(1004), OfTypesize(4))), StatusCode::kInvalidArgument);
   EXPECT_EQ(refusal(Compressed(MakeItems(1000), OfTypesize(2))), StatusCode::kInvalidArgument);
   EXPECT_EQ(refusal(Compressed({}, OfTypesize(4))), StatusCode::kInvalidArgument);
@@ -91,7 +92,7 @@ TEST_F(AppendChunkTest, RefusedChunksChangeNothing) {
   ExpectHolds(frame_.snapshot(), MakeItems(1000));
 }
 
-TEST_F(AppendChunkTest, ChunkWithAShortHeaderIsCodedAgain) {
+TEST_F(AppendCompressedTest, ChunkWithAShortHeaderIsCodedAgain) {
   CompressionOptions options = OfTypesize(4);
   options.format = ChunkFormat::kBlosc1;
   const Buffer items = MakeItems(1000);
@@ -104,10 +105,10 @@ TEST_F(AppendChunkTest, ChunkWithAShortHeaderIsCodedAgain) {
 }
 
 // C-Blosc2 writes such ones when it is asked for chunks of Blosc1.
-TEST_F(AppendChunkTest, ChunkOfVersion5WithAShortHeaderIsCodedAgain) {
+TEST_F(AppendCompressedTest, ChunkOfVersion5WithAShortHeaderIsCodedAgain) {
   CompressionOptions options = OfTypesize(4);
   options.format = ChunkFormat::kBlosc1;
-  const Buffer items = test::MakeNoise(1000);  // a plain copy: all versions of it are the same
+  const Buffer items = test::MakeNoise(1000);  // a memcpyed chunk: all versions of it are the same
   Buffer chunk = Compressed(items, options);
   ASSERT_TRUE(InspectChunk(chunk)->memcpyed);
   chunk[kVersionByte] = std::byte{5};
@@ -115,7 +116,7 @@ TEST_F(AppendChunkTest, ChunkOfVersion5WithAShortHeaderIsCodedAgain) {
   ExpectHolds(frame_.snapshot(), items);
 }
 
-TEST_F(AppendChunkTest, ChunkOfVersion4IsCodedAgain) {
+TEST_F(AppendCompressedTest, ChunkOfVersion4IsCodedAgain) {
   const Buffer items = MakeItems(1000);
   Buffer chunk = Compressed(items, OfTypesize(4));
   chunk[kVersionByte] = std::byte{4};
@@ -123,7 +124,7 @@ TEST_F(AppendChunkTest, ChunkOfVersion4IsCodedAgain) {
   ExpectHolds(frame_.snapshot(), items);
 }
 
-TEST_F(AppendChunkTest, DictionaryBitOfAPlainCopyIsCleared) {
+TEST_F(AppendCompressedTest, DictionaryBitOfAMemcpyedChunkIsCleared) {
   const Buffer items = test::MakeNoise(1000);
   const Buffer chunk = Compressed(items, OfTypesize(4));
   ASSERT_TRUE(InspectChunk(chunk)->memcpyed);
@@ -135,25 +136,25 @@ TEST_F(AppendChunkTest, DictionaryBitOfAPlainCopyIsCleared) {
   ExpectHolds(frame_.snapshot(), items);
 }
 
-TEST_F(AppendChunkTest, RepeatedValueOfTheTypesizeIsStored) {
+TEST_F(AppendCompressedTest, RepeatedValueOfTheTypesizeIsStored) {
   const Buffer value = MakeItems(4);
   const Buffer chunk = *MakeSpecialChunk(SpecialValue::kRepeat, 1000, value, OfTypesize(4));
   EXPECT_EQ(Stored(chunk), chunk);
   ExpectHolds(frame_.snapshot(), test::Repeated(value, 1000));
 }
 
-TEST_F(AppendChunkTest, RepeatedValueOfAnotherWidthIsCodedAgain) {
+TEST_F(AppendCompressedTest, RepeatedValueOfAnotherWidthIsCodedAgain) {
   const Buffer value = MakeItems(8);
   const Buffer chunk = *MakeSpecialChunk(SpecialValue::kRepeat, 1000, value, OfTypesize(4));
   EXPECT_EQ(InspectChunk(Stored(chunk))->special, SpecialValue::kNone);
   ExpectHolds(frame_.snapshot(), test::Repeated(value, 1000));
 }
 
-TEST_F(AppendChunkTest, ValuesOfTheIndexAreNotStored) {
+TEST_F(AppendCompressedTest, ValuesOfTheIndexAreNotStored) {
   for (const SpecialValue special :
        {SpecialValue::kZeros, SpecialValue::kNans, SpecialValue::kUninit}) {
     const Buffer chunk = *MakeSpecialChunk(special, 1000, {}, OfTypesize(4));
-    ASSERT_TRUE(IsOk(writer_.AppendChunk(chunk)));
+    ASSERT_TRUE(IsOk(writer_.AppendCompressed(chunk)));
   }
   const Snapshot snapshot = *writer_.Commit();
   EXPECT_EQ(snapshot.info().cbytes, 0);
@@ -162,13 +163,13 @@ TEST_F(AppendChunkTest, ValuesOfTheIndexAreNotStored) {
   EXPECT_EQ(snapshot.GetEntry(2)->special, SpecialValue::kUninit);
 }
 
-TEST(AppendChunkToVariableTest, ValuesWithoutDataAreStoredAsBlocks) {
+TEST(AppendCompressedToVariableTest, ValuesWithoutDataAreStoredAsBlocks) {
   Frame frame = test::NewInMemory(Cut(4, CreateOptions::kVariableChunks));
   Writer writer = *frame.OpenWriter();
   const Buffer chunk = *MakeSpecialChunk(SpecialValue::kZeros, 600, {}, OfTypesize(4));
-  ASSERT_TRUE(IsOk(writer.AppendChunk(chunk)));
-  ASSERT_TRUE(IsOk(writer.AppendChunk(Compressed(MakeItems(50), OfTypesize(4)))));
-  ASSERT_TRUE(IsOk(writer.AppendChunk(Compressed(MakeItems(5000), OfTypesize(4)))));
+  ASSERT_TRUE(IsOk(writer.AppendCompressed(chunk)));
+  ASSERT_TRUE(IsOk(writer.AppendCompressed(Compressed(MakeItems(50), OfTypesize(4)))));
+  ASSERT_TRUE(IsOk(writer.AppendCompressed(Compressed(MakeItems(5000), OfTypesize(4)))));
   const Snapshot snapshot = *writer.Commit();
   EXPECT_EQ(snapshot.GetEntry(0)->special, SpecialValue::kNone);
   Buffer items(600);
@@ -187,9 +188,10 @@ TEST(AppendVlChunkTest, FrameOfVariableBlocksReadsBack) {
     const std::array<size_t, 2> last = {77, 423};
     for (const size_t begin : {size_t{0}, size_t{1000}}) {
       const Bytes part = Bytes(items).subspan(begin, 1000);
-      ASSERT_TRUE(IsOk(writer.AppendChunk(test::CompressedVl(part, sizes, 4))));
+      ASSERT_TRUE(IsOk(writer.AppendCompressed(test::CompressedVl(part, sizes, 4))));
     }
-    ASSERT_TRUE(IsOk(writer.AppendChunk(test::CompressedVl(Bytes(items).subspan(2000), last, 4))));
+    ASSERT_TRUE(
+        IsOk(writer.AppendCompressed(test::CompressedVl(Bytes(items).subspan(2000), last, 4))));
     const Snapshot snapshot = *writer.Commit();
     EXPECT_TRUE(snapshot.info().vlblocks);
     EXPECT_EQ(snapshot.info().format_version, 3);
@@ -202,8 +204,9 @@ TEST(AppendVlChunkTest, FrameOfVariableBlocksTakesNothingElse) {
   Frame frame = test::NewInMemory(Cut(4, 1000));
   Writer writer = *frame.OpenWriter();
   const Buffer items = MakeItems(1000);
-  ASSERT_TRUE(IsOk(writer.AppendChunk(test::CompressedVl(items, std::array<size_t, 1>{1000}, 4))));
-  EXPECT_EQ(writer.AppendChunk(Compressed(items, OfTypesize(4))).code(),
+  ASSERT_TRUE(
+      IsOk(writer.AppendCompressed(test::CompressedVl(items, std::array<size_t, 1>{1000}, 4))));
+  EXPECT_EQ(writer.AppendCompressed(Compressed(items, OfTypesize(4))).code(),
             StatusCode::kFailedPrecondition);
   EXPECT_EQ(writer.Append(items).code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(writer.AppendSpecial(SpecialValue::kZeros, 250).code(),
@@ -215,17 +218,18 @@ TEST(AppendVlChunkTest, FrameOfVariableBlocksTakesNothingElse) {
 TEST(AppendVlChunkTest, FrameOfVariableBlocksThatWasEmptiedTakesOrdinaryChunks) {
   const Buffer items = MakeItems(1000);
   const Buffer variable = test::CompressedVl(items, std::array<size_t, 2>{300, 700}, 4);
-  // Emptied in the commit that appends again, by one that stays in the journal, or that is folded.
+  // Emptied in the commit that appends again, by one that stays in the journal, or that is
+  // checkpointed.
   for (const int commits : {0, 1, 2}) {
     SCOPED_TRACE(commits);
     Frame frame = test::NewInMemory(Cut(4, 1000));
     Writer writer = *frame.OpenWriter();
-    for (int i = 0; i < 2; ++i) ASSERT_TRUE(IsOk(writer.AppendChunk(variable)));
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(IsOk(writer.AppendCompressed(variable)));
     ASSERT_TRUE(IsOk(writer.Commit()));
     ASSERT_TRUE(IsOk(writer.DeleteChunks(0, 1)));
     EXPECT_EQ(writer.Append(items).code(), StatusCode::kFailedPrecondition) << "one is left";
     ASSERT_TRUE(IsOk(writer.DeleteChunks(0, 1)));
-    EXPECT_FALSE(writer.snapshot()->info().vlblocks);
+    EXPECT_FALSE(writer.StagedSnapshot()->info().vlblocks);
     if (commits == 1) {
       EXPECT_FALSE(writer.Commit()->info().vlblocks);
     } else if (commits == 2) {
@@ -235,7 +239,7 @@ TEST(AppendVlChunkTest, FrameOfVariableBlocksThatWasEmptiedTakesOrdinaryChunks) 
     const Snapshot snapshot = *writer.Commit();
     EXPECT_FALSE(snapshot.info().vlblocks);
     ExpectHolds(snapshot, items);
-    EXPECT_EQ(writer.AppendChunk(variable).code(), StatusCode::kFailedPrecondition);
+    EXPECT_EQ(writer.AppendCompressed(variable).code(), StatusCode::kFailedPrecondition);
     ASSERT_TRUE(IsOk(writer.Close()));
     const Buffer bytes = frame.ToBuffer().value();
     ExpectHolds(Frame::OpenBuffer(bytes)->snapshot(), items);

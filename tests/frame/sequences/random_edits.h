@@ -1,13 +1,13 @@
 // Edits at random, by a writer and on the model of its frame.
-#ifndef CAIRN_TESTS_FRAME_RANDOM_EDITS_H_
-#define CAIRN_TESTS_FRAME_RANDOM_EDITS_H_
+#ifndef CAIRN_TESTS_FRAME_SEQUENCES_RANDOM_EDITS_H_
+#define CAIRN_TESTS_FRAME_SEQUENCES_RANDOM_EDITS_H_
 
 #include <cstdint>
 #include <string>
 
 #include "cairn/writer.h"
-#include "tests/frame/frame_model.h"
-#include "tests/frame/random_chunks.h"
+#include "tests/frame/sequences/random_chunks.h"
+#include "tests/support/frame_model.h"
 
 namespace cairn::test {
 
@@ -35,7 +35,7 @@ class RandomEdits {
   std::string AnyName();
 
   void Append();
-  void AppendChunk();
+  void AppendCompressed();
   void AppendSpecial();
   void InsertChunk();
   void UpdateChunk();
@@ -56,4 +56,4 @@ class RandomEdits {
 
 }  // namespace cairn::test
 
-#endif  // CAIRN_TESTS_FRAME_RANDOM_EDITS_H_
+#endif  // CAIRN_TESTS_FRAME_SEQUENCES_RANDOM_EDITS_H_

@@ -3,15 +3,17 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -35,12 +37,12 @@ class FrameSealTest : public testing::Test {
   }
   Frame Open(const OpenOptions& options = {}) const {
     auto frame = Frame::Open(path_, options);
-    EXPECT_EQ(frame.status(), absl::OkStatus());
+    EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
   FrameInfo Info() const { return Open().snapshot().info(); }
   void Damage(int64_t position) const {
-    std::vector<std::byte> file = FileBytes(path_);
+    Buffer file = FileBytes(path_);
     file[static_cast<size_t>(position)] ^= std::byte{1};
     PutFileBytes(path_, file);
   }
@@ -59,22 +61,22 @@ class SealTypeTest : public FrameSealTest, public testing::WithParamInterface<Fi
 
 TEST_P(SealTypeTest, EveryTypeButNoneSealsTheFrame) {
   const bool sealed = GetParam() != FingerprintType::kNone;
-  ASSERT_EQ(WriteFrame(path_, OptionsOf(GetParam()), Noise(200, 1)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, OptionsOf(GetParam()), MakeNoise(200, 1))));
   EXPECT_EQ(Info().fingerprint, GetParam());
   EXPECT_EQ(Info().sealed, sealed);
   EXPECT_EQ(FileBytes(path_).at(static_cast<size_t>(Info().frame_size) - 17),
             static_cast<std::byte>(GetParam()));
   const auto report = Open().snapshot().Verify();
-  ASSERT_EQ(report.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(report));
   EXPECT_TRUE(report->ok()) << FindingsOf(*report);
   EXPECT_EQ(report->sealed, sealed);
   EXPECT_EQ(report->notes.empty(), sealed);
 }
 
-TEST_P(SealTypeTest, ACreatedFrameKeepsItsTypeThroughCommits) {
-  ASSERT_EQ(Frame::Create(path_, OptionsOf(GetParam())).status(), absl::OkStatus());
+TEST_P(SealTypeTest, CreatedFrameKeepsItsTypeThroughCommits) {
+  ASSERT_TRUE(IsOk(Frame::Create(path_, OptionsOf(GetParam()))));
   for (uint64_t i = 1; i <= 3; ++i) {
-    ASSERT_EQ(AppendTo(path_, Noise(100, i)), absl::OkStatus());
+    ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(100, i))));
     EXPECT_EQ(Info().fingerprint, GetParam());
     EXPECT_EQ(Info().sealed, GetParam() != FingerprintType::kNone);
     EXPECT_EQ(Info().generation, i + 1);
@@ -83,13 +85,13 @@ TEST_P(SealTypeTest, ACreatedFrameKeepsItsTypeThroughCommits) {
 }
 
 TEST_P(SealTypeTest, DeadAndStoredBytesAddUp) {
-  ASSERT_EQ(Frame::Create(path_, OptionsOf(GetParam())).status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(Frame::Create(path_, OptionsOf(GetParam()))));
   auto frame = Frame::Open(path_);
   auto writer = frame->OpenWriter();
   for (uint64_t i = 1; i <= 5; ++i) {
-    ASSERT_EQ(writer->Append(Noise(90, i)), absl::OkStatus());
-    ASSERT_EQ(writer->AppendSpecial(SpecialValue::kZeros, 70), absl::OkStatus());
-    ASSERT_EQ(writer->Checkpoint(), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(90, i))));
+    ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, 70)));
+    ASSERT_TRUE(IsOk(writer->Checkpoint()));
     const Snapshot snapshot = Open().snapshot();
     const FrameParts parts = PartsOf(FileBytes(path_));
     EXPECT_EQ(snapshot.info().cbytes, StoredBytes(snapshot));
@@ -103,24 +105,24 @@ INSTANTIATE_TEST_SUITE_P(Types, SealTypeTest,
                          testing::Values(FingerprintType::kNone, FingerprintType::k32Bit,
                                          FingerprintType::k64Bit, FingerprintType::k128Bit));
 
-TEST_F(FrameSealTest, ABuiltFrameWithoutFingerprintsHasNothingOfCairn) {
-  ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::kNone), Noise(200, 1)), absl::OkStatus());
+TEST_F(FrameSealTest, BuiltFrameWithoutFingerprintsHasNothingOfCairn) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, OptionsOf(FingerprintType::kNone), MakeNoise(200, 1))));
   EXPECT_FALSE(HasCairnLayer(FileBytes(path_)));
   EXPECT_EQ(Info().generation, 0u);
   EXPECT_FALSE(Open().snapshot().Verify()->notes.empty());
 }
 
 TEST_F(FrameSealTest, EachCommitAddsOneToTheGeneration) {
-  ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), Noise(200, 1)), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), MakeNoise(200, 1))));
   Frame frame = Open();
   auto writer = frame.OpenWriter();
   for (uint64_t generation = 2; generation <= 5; ++generation) {
-    ASSERT_EQ(writer->SetVlmeta("note", AsBytes("text")), absl::OkStatus());
+    ASSERT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes("text"))));
     EXPECT_EQ(writer->Commit()->info().generation, generation);
     EXPECT_EQ(Info().generation, generation);
   }
   EXPECT_EQ(writer->Commit()->info().generation, 5u);  // nothing was staged
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(Info().generation, 6u);  // the checkpoint that the journal went into
 }
 
@@ -128,12 +130,11 @@ TEST_F(FrameSealTest, EachCommitAddsOneToTheGeneration) {
 class VerifyPolicyTest : public FrameSealTest {
  protected:
   void SetUp() override {
-    ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), Noise(200, 1)),
-              absl::OkStatus());
+    ASSERT_TRUE(IsOk(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), MakeNoise(200, 1))));
     payload_ = Open().snapshot().GetEntry(0)->offset + 32;
   }
   static absl::Status ReadFirst(const Frame& frame) {
-    std::vector<std::byte> chunk(kSmallChunk);
+    Buffer chunk(kSmallChunk);
     return frame.snapshot().ReadChunk(0, chunk);
   }
   // Without a map, so that the damage is seen at the next read of the file.
@@ -144,47 +145,47 @@ class VerifyPolicyTest : public FrameSealTest {
 
 TEST_F(VerifyPolicyTest, FirstTouchChecksOnceThroughOneHandle) {
   const Frame frame = OpenWith(VerifyPolicy::kFirstTouch);
-  EXPECT_EQ(ReadFirst(frame), absl::OkStatus());
+  EXPECT_TRUE(IsOk(ReadFirst(frame)));
   Damage(payload_);
-  EXPECT_EQ(ReadFirst(frame), absl::OkStatus());
+  EXPECT_TRUE(IsOk(ReadFirst(frame)));
   EXPECT_TRUE(absl::IsDataLoss(ReadFirst(OpenWith(VerifyPolicy::kFirstTouch))));
 }
 
 TEST_F(VerifyPolicyTest, AlwaysChecksEveryRead) {
   const Frame frame = OpenWith(VerifyPolicy::kAlways);
-  EXPECT_EQ(ReadFirst(frame), absl::OkStatus());
+  EXPECT_TRUE(IsOk(ReadFirst(frame)));
   Damage(payload_);
   EXPECT_TRUE(absl::IsDataLoss(ReadFirst(frame)));
   Damage(payload_);
-  EXPECT_EQ(ReadFirst(frame), absl::OkStatus());
+  EXPECT_TRUE(IsOk(ReadFirst(frame)));
 }
 
 TEST_F(VerifyPolicyTest, NeverChecksNothingButVerifyDoes) {
   Damage(payload_);
   const Frame frame = OpenWith(VerifyPolicy::kNever);
-  EXPECT_EQ(ReadFirst(frame), absl::OkStatus());
+  EXPECT_TRUE(IsOk(ReadFirst(frame)));
   const auto report = frame.snapshot().Verify();
   ASSERT_EQ(report->findings.size(), 1u) << FindingsOf(*report);
   EXPECT_EQ(report->findings[0].section, "chunk 0");
 }
 
-TEST_F(FrameSealTest, ADamagedTrailerLeavesTheChunksReadable) {
-  ASSERT_EQ(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), Noise(300, 1)), absl::OkStatus());
+TEST_F(FrameSealTest, DamagedTrailerLeavesTheChunksReadable) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), MakeNoise(300, 1))));
   auto writer = Open().OpenWriter();
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->SetVlmeta("v", Noise(100, 2)), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->SetVlmeta("v", MakeNoise(100, 2))));
+  ASSERT_TRUE(IsOk(writer->Close()));
   // Inside the value, which is stored as it is.
-  const std::vector<std::byte> file = FileBytes(path_);
-  const size_t value = AsText(file).rfind(AsText(Noise(100, 2)));
+  const Buffer file = FileBytes(path_);
+  const size_t value = AsText(file).rfind(AsText(MakeNoise(100, 2)));
   Damage(static_cast<int64_t>(value) + 50);
 
   const Frame frame = Open();
-  EXPECT_EQ(DataOf(frame.snapshot()).value(), Noise(300, 1));
+  EXPECT_EQ(DataOf(frame.snapshot()).value(), MakeNoise(300, 1));
   EXPECT_FALSE(frame.snapshot().info().sealed);
   EXPECT_TRUE(absl::IsDataLoss(frame.snapshot().GetVlmeta("v").status()));
   const auto report = frame.snapshot().Verify();
-  ASSERT_EQ(report.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(report));
   ASSERT_EQ(report->findings.size(), 1u);
   EXPECT_EQ(report->findings[0].section, "trailer");
   EXPECT_TRUE(absl::IsDataLoss(Open().OpenWriter().status()));

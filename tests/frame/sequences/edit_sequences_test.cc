@@ -10,10 +10,12 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "tests/frame/frame_model.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/random_chunks.h"
-#include "tests/frame/random_edits.h"
+#include "tests/frame/sequences/random_chunks.h"
+#include "tests/frame/sequences/random_edits.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frame_model.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
@@ -23,7 +25,6 @@ namespace {
 using absl::StatusCode;
 using test::Buffer;
 using test::FrameModel;
-using test::IsOk;
 
 constexpr int kEdits = 30;
 // A build that looks at every access of memory takes longer; others go through all seeds.
@@ -110,7 +111,7 @@ class Sequence {
 
   void LookAtStaged() {
     SCOPED_TRACE("staged");
-    const absl::StatusOr<Snapshot> snapshot = writer_->snapshot();
+    const absl::StatusOr<Snapshot> snapshot = writer_->StagedSnapshot();
     ASSERT_TRUE(IsOk(snapshot));
     ExpectHolds(*snapshot, *staged_);
     LookAtCommitted();
@@ -212,7 +213,7 @@ class Sequence {
     EXPECT_EQ(report->size_after, snapshot.info().frame_size);
   }
 
-  // The index and one file a stored chunk, once nobody reads an older state.
+  // The index and one file a stored chunk, once no reader holds an older state.
   void ExpectNoOrphans() {
     const Snapshot snapshot = frame_->snapshot();
     int64_t stored = 0;

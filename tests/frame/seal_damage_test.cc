@@ -13,7 +13,10 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/format/frame_header.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
 namespace cairn::test {
@@ -46,10 +49,10 @@ class SealDamageTest : public testing::TestWithParam<FingerprintType> {
   void CheckReport(const VerifyReport& report, int64_t position) const;
   std::optional<int64_t> ChunkAt(int64_t position) const;
 
-  std::vector<std::byte> frame_;
+  Buffer frame_;
   FrameParts parts_;
   std::vector<Range> chunks_;  // empty ones are special
-  std::vector<std::vector<std::byte>> data_;
+  std::vector<Buffer> data_;
   Range metalayer_;
   Range table_;  // the fingerprints of the chunks
 };
@@ -62,16 +65,14 @@ void SealDamageTest::SetUp() {
   options.fingerprint = GetParam();
   options.metalayers = {{.name = "m", .content = ToVector(AsBytes("METALAYER"))}};
   auto writer = Frame::Build(dir.Path("f"), options);
-  ASSERT_EQ(writer.status(), absl::OkStatus());
-  ASSERT_EQ(writer->Append(std::vector<std::byte>(2 * kSealedChunk, std::byte{7})),
-            absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(kSealedChunk, 1)), absl::OkStatus());
-  ASSERT_EQ(writer->AppendSpecial(SpecialValue::kZeros, kSealedChunk), absl::OkStatus());
-  ASSERT_EQ(writer->AppendSpecial(SpecialValue::kRepeat, kSealedChunk, AsBytes("r")),
-            absl::OkStatus());
-  ASSERT_EQ(writer->Append(Noise(kSealedChunk / 2, 2)), absl::OkStatus());
-  ASSERT_EQ(writer->SetVlmeta("note", AsBytes("a value of some length")), absl::OkStatus());
-  ASSERT_EQ(writer->Close(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(Buffer(2 * kSealedChunk, std::byte{7}))));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(kSealedChunk, 1))));
+  ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, kSealedChunk)));
+  ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kRepeat, kSealedChunk, AsBytes("r"))));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(kSealedChunk / 2, 2))));
+  ASSERT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes("a value of some length"))));
+  ASSERT_TRUE(IsOk(writer->Close()));
   frame_ = FileBytes(dir.Path("f"));
   parts_ = PartsOf(frame_);
   const auto header = format::ParseFrameHeader(frame_);
@@ -84,7 +85,7 @@ void SealDamageTest::SetUp() {
     const auto size = static_cast<int64_t>(frame->snapshot().GetChunk(i)->bytes().size());
     chunks_.push_back(entry.offset < 0 ? Range{} : Range{entry.offset, entry.offset + size});
     data_.emplace_back(static_cast<size_t>(frame->snapshot().ChunkSize(i).value()));
-    ASSERT_EQ(frame->snapshot().ReadChunk(i, data_.back()), absl::OkStatus());
+    ASSERT_TRUE(IsOk(frame->snapshot().ReadChunk(i, data_.back())));
     if (i == 0) {
       for (int byte = 0; byte < 8; ++byte) {
         first.push_back(static_cast<char>(*entry.fingerprint >> (8 * byte)));
@@ -153,12 +154,12 @@ void SealDamageTest::CheckReport(const VerifyReport& report, int64_t position) c
 
 void SealDamageTest::CheckSnapshot(const Snapshot& snapshot, int64_t position) const {
   const auto report = snapshot.Verify();
-  ASSERT_EQ(report.status(), absl::OkStatus());
+  ASSERT_TRUE(IsOk(report));
   CheckReport(*report, position);
   const std::optional<int64_t> touched = ChunkAt(position);
   ASSERT_EQ(snapshot.info().nchunks, static_cast<int64_t>(data_.size()));
   for (size_t i = 0; i < data_.size(); ++i) {
-    std::vector<std::byte> chunk(data_[i].size());
+    Buffer chunk(data_[i].size());
     const absl::Status status = snapshot.ReadChunk(static_cast<int64_t>(i), chunk);
     if (static_cast<int64_t>(i) == touched.value_or(-1)) {
       EXPECT_TRUE(absl::IsDataLoss(status)) << status;

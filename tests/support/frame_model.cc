@@ -1,4 +1,4 @@
-#include "tests/frame/frame_model.h"
+#include "tests/support/frame_model.h"
 
 #include <algorithm>
 #include <numeric>
@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "engine/base/bytes.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 
 namespace cairn::test {
 

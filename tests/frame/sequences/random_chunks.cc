@@ -1,4 +1,4 @@
-#include "tests/frame/random_chunks.h"
+#include "tests/frame/sequences/random_chunks.h"
 
 #include <algorithm>
 #include <iterator>
@@ -104,7 +104,7 @@ RandomChunk MakeRegularChunk(Random& random, int32_t typesize, size_t nbytes) {
       chunk.bytes = Compressed(items, RandomOptions(random, typesize));
   }
   chunk.content.compressed = true;
-  if (Chance(random, 8)) AddTo(chunk.bytes, MakeNoise(5));  // what is behind the chunk is not its
+  if (Chance(random, 8)) AddTo(chunk.bytes, MakeNoise(5));  // what follows the chunk is not its
   return chunk;
 }
 

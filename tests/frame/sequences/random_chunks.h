@@ -1,12 +1,12 @@
 // Chunks as strangers bring them, good and bad, with what a frame must make of them.
-#ifndef CAIRN_TESTS_FRAME_RANDOM_CHUNKS_H_
-#define CAIRN_TESTS_FRAME_RANDOM_CHUNKS_H_
+#ifndef CAIRN_TESTS_FRAME_SEQUENCES_RANDOM_CHUNKS_H_
+#define CAIRN_TESTS_FRAME_SEQUENCES_RANDOM_CHUNKS_H_
 
 #include <cstdint>
 #include <random>
 
-#include "tests/frame/frame_model.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frame_model.h"
 
 namespace cairn::test {
 
@@ -24,7 +24,7 @@ struct RandomChunk {
 };
 
 // Any codec, filters and form that a frame of the typesize takes: regular ones, short headers, old
-// versions, plain copies and special values.
+// versions, memcpyed chunks and special values.
 RandomChunk MakeRegularChunk(Random& random, int32_t typesize, size_t nbytes);
 // A chunk of variable blocks.
 RandomChunk MakeVlChunk(Random& random, int32_t typesize, size_t nbytes);
@@ -33,4 +33,4 @@ RandomChunk MakeBadChunk(Random& random, int32_t typesize, size_t nbytes);
 
 }  // namespace cairn::test
 
-#endif  // CAIRN_TESTS_FRAME_RANDOM_CHUNKS_H_
+#endif  // CAIRN_TESTS_FRAME_SEQUENCES_RANDOM_CHUNKS_H_

@@ -1,4 +1,4 @@
-#include "tests/frame/random_edits.h"
+#include "tests/frame/sequences/random_edits.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
 
 namespace cairn::test {
 
@@ -23,7 +23,7 @@ void ExpectAnswer(const Verdict& verdict, const absl::Status& status) {
 void RandomEdits::Edit() {
   using Kind = void (RandomEdits::*)();
   constexpr Kind kKinds[] = {&RandomEdits::Append,           &RandomEdits::Append,
-                             &RandomEdits::AppendChunk,      &RandomEdits::AppendChunk,
+                             &RandomEdits::AppendCompressed, &RandomEdits::AppendCompressed,
                              &RandomEdits::AppendSpecial,    &RandomEdits::AppendSpecial,
                              &RandomEdits::InsertChunk,      &RandomEdits::UpdateChunk,
                              &RandomEdits::InsertCompressed, &RandomEdits::InsertCompressed,
@@ -82,10 +82,11 @@ void RandomEdits::AppendSpecial() {
                writer_.AppendSpecial(special, count, value));
 }
 
-void RandomEdits::AppendChunk() {
-  SCOPED_TRACE("AppendChunk");
+void RandomEdits::AppendCompressed() {
+  SCOPED_TRACE("AppendCompressed");
   const RandomChunk chunk = AnyCompressed();
-  ExpectAnswer(model_.Insert(model_.nchunks(), chunk.content), writer_.AppendChunk(chunk.bytes));
+  ExpectAnswer(model_.Insert(model_.nchunks(), chunk.content),
+               writer_.AppendCompressed(chunk.bytes));
 }
 
 void RandomEdits::InsertChunk() {

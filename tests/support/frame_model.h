@@ -1,6 +1,6 @@
-// A frame as plain bytes and names: what edits leave behind, and which the format refuses.
-#ifndef CAIRN_TESTS_FRAME_FRAME_MODEL_H_
-#define CAIRN_TESTS_FRAME_FRAME_MODEL_H_
+// A frame as plain bytes and names: what edits leave, and which the format refuses.
+#ifndef CAIRN_TESTS_SUPPORT_FRAME_MODEL_H_
+#define CAIRN_TESTS_SUPPORT_FRAME_MODEL_H_
 
 #include <cstdint>
 #include <span>
@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include <gtest/gtest.h>
 
 #include "cairn/snapshot.h"
 #include "cairn/types.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
 
 namespace cairn::test {
 
@@ -82,4 +84,4 @@ void ExpectHolds(const Snapshot& snapshot, const FrameModel& model);
 
 }  // namespace cairn::test
 
-#endif  // CAIRN_TESTS_FRAME_FRAME_MODEL_H_
+#endif  // CAIRN_TESTS_SUPPORT_FRAME_MODEL_H_

@@ -13,14 +13,15 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/bytes.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 
 namespace cairn::frame {
 namespace {
 
 using absl::StatusCode;
 using test::Buffer;
-using test::IsOk;
 
 enum class Kind { kFixed, kVariable, kSpecial, kVlBlocks };
 constexpr std::array kKindNames = {"Fixed", "Variable", "Special", "VlBlocks"};
@@ -57,7 +58,7 @@ class ReadTest : public testing::TestWithParam<std::tuple<Kind, int32_t>> {
       const auto first = static_cast<size_t>(Between(random_, 0, static_cast<int64_t>(size) - 1));
       std::vector<size_t> sizes = {size - first};
       if (first > 0) sizes.push_back(first);
-      ASSERT_TRUE(IsOk(writer.AppendChunk(test::CompressedVl(items, sizes, typesize_))));
+      ASSERT_TRUE(IsOk(writer.AppendCompressed(test::CompressedVl(items, sizes, typesize_))));
     } else if (kind_ == Kind::kSpecial && Between(random_, 0, 2) > 0) {
       const bool repeat = Between(random_, 0, 1) == 0;
       const Bytes value = Bytes(items).first(repeat ? static_cast<size_t>(typesize_) : 0);

@@ -1,4 +1,4 @@
-// Frames with bytes that lie, and whose hashes are right nevertheless: whoever makes a frame can
+// Frames with bytes that lie, and whose hashes are right nevertheless: the author of a frame can
 // compute them.
 #include <filesystem>
 #include <string>
@@ -10,9 +10,11 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
-#include "tests/frame/frame_test_data.h"
-#include "tests/frame/small_frames.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
 #include "tests/support/frame_repair.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
@@ -60,7 +62,7 @@ class ResealedTest : public testing::Test {
     const absl::StatusOr<VerifyReport> report = snapshot.Verify();
     EXPECT_TRUE(IsAnswer(report.status())) << report.status();
     if (report.ok() && report->ok() && report->notes.empty()) {
-      EXPECT_EQ(content.status(), absl::OkStatus()) << "what is verified can be read";
+      EXPECT_TRUE(IsOk(content)) << "what is verified can be read";
     }
     EXPECT_TRUE(IsAnswer(frame.History().status()));
   }
@@ -79,8 +81,8 @@ class ResealedTest : public testing::Test {
     if (!frame.ok()) return;
     absl::StatusOr<Writer> writer = frame->OpenWriter();
     if (!writer.ok()) return;
-    const int64_t nbytes = writer->snapshot()->info().nbytes;
-    const Buffer item(static_cast<size_t>(writer->snapshot()->info().typesize) % 256);
+    const int64_t nbytes = writer->StagedSnapshot()->info().nbytes;
+    const Buffer item(static_cast<size_t>(writer->StagedSnapshot()->info().typesize) % 256);
     if (!writer->Append(item).ok() || !writer->Commit(Durability::kProcess).ok()) return;
     if (!writer->Close().ok()) return;
     const absl::StatusOr<Frame> after = Frame::Open(path_, Options());
@@ -132,8 +134,7 @@ void PutInHeader(const std::string& path, size_t at, int64_t number) {
 }
 
 TEST_F(ResealedTest, ChunksOfAFrameThatClaimsAllBytesThereAreDoNotGrow) {
-  ASSERT_EQ(WriteFrame(path_, Cut(1, CreateOptions::kVariableChunks), MakeItems(10)),
-            absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, Cut(1, CreateOptions::kVariableChunks), MakeItems(10))));
   PutInHeader(path_, 0x1E, INT64_MAX);
   auto writer = Frame::Open(path_)->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -142,17 +143,17 @@ TEST_F(ResealedTest, ChunksOfAFrameThatClaimsAllBytesThereAreDoNotGrow) {
   EXPECT_FALSE(writer->Append(MakeItems(20)).ok());
 }
 
-TEST_F(ResealedTest, ASparseFrameThatClaimsAllBytesThereAreTakesMore) {
+TEST_F(ResealedTest, SparseFrameThatClaimsAllBytesThereAreTakesMore) {
   CreateOptions options = Cut(1, kChunksize);
   options.layout = Layout::kSparse;
   Buffer items = MakeItems(kChunksize);
-  ASSERT_EQ(WriteFrame(path_, options, items), absl::OkStatus());
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, items)));
   PutInHeader(path_ + "/chunks.b2frame", 0x27, INT64_MAX);
   const Buffer index = FileBytes(path_ + "/chunks.b2frame");
   for (const bool more : {false, true}) {
     PutFileBytes(path_ + "/chunks.b2frame", index);
     if (more) {
-      ASSERT_EQ(AppendTo(path_, items), absl::OkStatus());
+      ASSERT_TRUE(IsOk(AppendTo(path_, items)));
       AddTo(items, Buffer(items));
     }
     auto frame = Frame::Open(path_);

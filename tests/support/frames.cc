@@ -1,38 +1,12 @@
-#include "tests/frame/frame_test_data.h"
+#include "tests/support/frames.h"
 
 #include <algorithm>
-#include <random>
 
 #include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "tests/support/status.h"
 
 namespace cairn::test {
-
-testing::AssertionResult IsOk(const absl::Status& status) {
-  if (status.ok()) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << status;
-}
-
-Buffer MakeItems(size_t size, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Buffer items(size);
-  for (size_t i = 0; i < size; ++i) items[i] = static_cast<std::byte>(1 + i % 64 + random() % 3);
-  return items;
-}
-
-Buffer MakeNoise(size_t size, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Buffer items(size);
-  for (std::byte& byte : items) byte = static_cast<std::byte>(random());
-  return items;
-}
-
-Buffer Repeated(Bytes value, size_t size) {
-  Buffer all(size);
-  for (size_t i = 0; i < size; ++i) all[i] = value[i % value.size()];
-  return all;
-}
-
-void AddTo(Buffer& all, Bytes more) { all.insert(all.end(), more.begin(), more.end()); }
 
 CreateOptions Cut(int32_t typesize, int32_t chunksize) {
   CreateOptions options;
@@ -40,6 +14,15 @@ CreateOptions Cut(int32_t typesize, int32_t chunksize) {
   options.chunksize = chunksize;
   return options;
 }
+
+CreateOptions OfArray(const ArrayInfo& array, int32_t typesize) {
+  CreateOptions options;
+  options.compression.typesize = typesize;
+  options.array = array;
+  return options;
+}
+
+ArrayInfo SmallArray() { return {.shape = {5, 7}, .chunkshape = {3, 5}, .blockshape = {2, 3}}; }
 
 Frame NewInMemory(const CreateOptions& options) {
   absl::StatusOr<Frame> frame = Frame::CreateInMemory(options);
@@ -113,6 +96,62 @@ void ExpectHolds(const Snapshot& snapshot, Bytes content) {
   for (const Finding& finding : report->findings) {
     ADD_FAILURE() << finding.section << ": " << finding.reason;
   }
+}
+
+absl::StatusOr<Buffer> DataOf(const Snapshot& snapshot) {
+  Buffer data(static_cast<size_t>(snapshot.info().nbytes));
+  CAIRN_RETURN_IF_ERROR(snapshot.ReadBytes(0, data));
+  return data;
+}
+
+absl::StatusOr<FrameContent> FullContentOf(const Snapshot& snapshot) {
+  FrameContent content;
+  CAIRN_ASSIGN_OR_RETURN(content.data, DataOf(snapshot));
+  for (const Metalayer& layer : snapshot.metalayers()) {
+    content.metalayers[layer.name] = AsText(layer.content);
+  }
+  for (const std::string& name : snapshot.vlmetalayers()) {
+    CAIRN_ASSIGN_OR_RETURN(const Buffer value, snapshot.GetVlmeta(name));
+    content.vlmetalayers[name] = AsText(value);
+  }
+  return content;
+}
+
+CreateOptions PlainCopies(int32_t chunksize) {
+  CreateOptions options;
+  options.compression.clevel = 0;
+  options.chunksize = chunksize;
+  return options;
+}
+
+absl::Status WriteFrame(const std::string& path, const CreateOptions& options, Bytes data,
+                        const std::map<std::string, std::string>& vlmetalayers) {
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, options));
+  CAIRN_RETURN_IF_ERROR(writer.Append(data));
+  for (const auto& [name, value] : vlmetalayers) {
+    CAIRN_RETURN_IF_ERROR(writer.SetVlmeta(name, AsBytes(value)));
+  }
+  return writer.Close();
+}
+
+absl::Status AppendTo(const std::string& path, Bytes data) {
+  CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path));
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
+  CAIRN_RETURN_IF_ERROR(writer.Append(data));
+  return writer.Close();
+}
+
+int64_t StoredBytes(const Snapshot& snapshot) {
+  int64_t total = 0;
+  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
+    const auto entry = snapshot.GetEntry(i);
+    const auto chunk = snapshot.GetChunk(i);
+    EXPECT_TRUE(entry.ok() && chunk.ok()) << i;
+    if (entry.ok() && chunk.ok() && entry->offset >= 0) {
+      total += static_cast<int64_t>(chunk->bytes().size());
+    }
+  }
+  return total;
 }
 
 }  // namespace cairn::test

@@ -1,0 +1,147 @@
+#include "engine/frame/read/range_reader.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/format/index_entry.h"
+#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/read_budget.h"
+#include "engine/frame/read/stored_chunk.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// The sizes of variable chunks, from their headers.
+class StoredSizes final : public ChunkSizeSource {
+ public:
+  explicit StoredSizes(const State& state) : state_(state) {}
+  int64_t nchunks() const override { return CountChunks(state_); }
+  int64_t nbytes() const override { return state_.nbytes; }
+  absl::StatusOr<int32_t> SizeOf(int64_t nchunk) const override {
+    return ChunkNbytes(state_, nchunk);
+  }
+  absl::Status Check(int64_t nchunk) const override {
+    ScratchBuffer scratch;
+    const absl::StatusOr<StoredChunk> stored =
+        ReadStored(state_, nchunk, VerifyPolicy::kAlways, scratch);
+    return stored.ok() ? budget_.Spend(nchunk, std::ssize(stored->bytes())) : stored.status();
+  }
+
+ private:
+  const State& state_;
+  mutable ReadBudget budget_{state_};
+};
+
+// A block of which a small part is wanted.
+struct WantedBlock {
+  int64_t nchunk = 0;
+  FoundEntry found;  // of its chunk
+  chunk::Header header;
+  int64_t block = 0;
+  int64_t begin = 0;  // in the chunk
+  int64_t nbytes = 0;
+};
+
+// The block that bytes [begin, begin + size) of a chunk are a small part of, if it may be cached.
+// Filled in place: copies of it would cost more than reading a cached block.
+std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_t begin,
+                                      int64_t size, ScratchBuffer& scratch) {
+  std::optional<WantedBlock> wanted;
+  const bool cacheable = state.checkpoint_id() != 0 &&
+                         !state.checkpoint->delta_reference.has_value() &&
+                         state.env()->verify != VerifyPolicy::kAlways;
+  if (!cacheable || nchunk >= state.chunks.size()) return wanted;
+  const absl::StatusOr<FoundEntry> found = state.chunks.Find(nchunk);
+  if (!found.ok() || format::IsSpecialEntry(found->entry.value)) return wanted;
+  const absl::StatusOr<chunk::Header> header =
+      state.chunk_source->ReadHeader(found->entry.value, scratch);
+  if (!header.ok() || !header->has_blocks() || header->vlblocks) return wanted;
+  WantedBlock& it = wanted.emplace();
+  it.nchunk = nchunk;
+  it.found = *found;
+  it.header = *header;
+  it.block = begin / header->blocksize;
+  it.begin = it.block * header->blocksize;
+  it.nbytes = std::min<int64_t>(header->blocksize, header->nbytes - it.begin);
+  const bool small = size <= it.nbytes / 2 && begin + size <= it.begin + it.nbytes;
+  if (!small) wanted.reset();
+  return wanted;
+}
+
+// Reads bytes from `begin` on of a chunk, which are in the wanted block.
+absl::Status ReadWanted(const State& state, const WantedBlock& wanted, int64_t begin,
+                        MutableBytes dst, chunk::Workspace& workspace) {
+  BlockCache& blocks = state.env()->blocks;
+  const int64_t in_block = begin - wanted.begin;
+  const BlockKey key = {
+      .checkpoint_id = state.checkpoint_id(), .entry = wanted.found.entry, .block = wanted.block};
+  const BlockCache::Answer answer = blocks.Read(key, wanted.nbytes, in_block, dst);
+  if (answer == BlockCache::Answer::kHit) return absl::OkStatus();
+  const ChunkRef ref = {.nchunk = wanted.nchunk, .found = wanted.found, .header = &wanted.header};
+  const absl::StatusOr<ChunkReader> chunk =
+      ChunkReader::Open(state, ref, state.env()->verify, workspace.stored);
+  if (!chunk.ok()) return chunk.status();
+  absl::Status status;
+  const chunk::BlockPlace block_place = {.block = wanted.block,
+                                         .nbytes = static_cast<int32_t>(wanted.nbytes)};
+  if (answer == BlockCache::Answer::kMiss || !chunk->decoder()->CheckMemory(block_place).ok()) {
+    status = chunk->Read(begin, dst, workspace);
+  } else {
+    const auto size = static_cast<size_t>(wanted.nbytes);
+    auto block = std::make_unique_for_overwrite<std::byte[]>(size);
+    status = chunk->Read(wanted.begin, {block.get(), size}, workspace);
+    if (status.ok()) {
+      CopyBytes({block.get() + in_block, dst.size()}, dst);
+      blocks.Insert(key, wanted.nbytes, std::move(block));
+    }
+  }
+  return status.ok() ? status : AnnotateChunk(wanted.nchunk, status);
+}
+
+}  // namespace
+
+absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t position) {
+  const int64_t chunksize = state.chunksize;
+  if (chunksize <= 0) return state.starts.Find(position, StoredSizes(state));
+  return DecodedOffsets::Place{.nchunk = position / chunksize,
+                               .begin = position / chunksize * chunksize};
+}
+
+absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
+  const auto size = static_cast<int64_t>(dst.size());
+  if (!RangeFits(begin, size, state.nbytes)) {
+    return OutOfRange("%d bytes from byte %d on, of %d", size, begin, state.nbytes);
+  }
+  const chunk::WorkspacePool::Lease lease = state.env()->pool.Acquire();
+  int64_t done = 0;
+  while (done < size) {
+    CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state, begin + done));
+    const int64_t from = begin + done - at.begin;
+    const MutableBytes rest = dst.subspan(static_cast<size_t>(done));
+    if (const auto wanted = FindWanted(state, at.nchunk, from, std::ssize(rest), lease->stored)) {
+      return ReadWanted(state, *wanted, from, rest, *lease);
+    }
+    const absl::StatusOr<ChunkReader> chunk =
+        ChunkReader::Open(state, at.nchunk, state.env()->verify, lease->stored);
+    if (!chunk.ok()) return chunk.status();
+    const int64_t n = std::min(size - done, chunk->nbytes() - from);
+    if (n <= 0) {
+      return DataLoss("chunk %d: holds %d bytes, needed from byte %d on", at.nchunk,
+                      chunk->nbytes(), from);
+    }
+    const MutableBytes part = rest.first(static_cast<size_t>(n));
+    if (absl::Status status = chunk->Read(from, part, *lease); !status.ok()) {
+      return AnnotateChunk(at.nchunk, status);
+    }
+    done += n;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame

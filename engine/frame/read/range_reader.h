@@ -1,0 +1,24 @@
+// Reads a range of the decoded data.
+#ifndef CAIRN_ENGINE_FRAME_READ_RANGE_READER_H_
+#define CAIRN_ENGINE_FRAME_READ_RANGE_READER_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/types.h"
+#include "engine/frame/index/decoded_offsets.h"
+#include "engine/frame/state/state.h"
+
+namespace cairn::frame {
+
+// Reads bytes [begin, begin + dst.size()) of the decoded data.
+absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst);
+
+// The chunk that holds a byte of the decoded data, and where it begins there.
+absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t position);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_READ_RANGE_READER_H_

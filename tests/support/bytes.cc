@@ -1,0 +1,29 @@
+#include "tests/support/bytes.h"
+
+#include <random>
+
+namespace cairn::test {
+
+Buffer MakeItems(size_t size, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Buffer items(size);
+  for (size_t i = 0; i < size; ++i) items[i] = static_cast<std::byte>(1 + i % 64 + random() % 3);
+  return items;
+}
+
+Buffer MakeNoise(size_t size, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Buffer items(size);
+  for (std::byte& byte : items) byte = static_cast<std::byte>(random());
+  return items;
+}
+
+Buffer Repeated(Bytes value, size_t size) {
+  Buffer all(size);
+  for (size_t i = 0; i < size; ++i) all[i] = value[i % value.size()];
+  return all;
+}
+
+void AddTo(Buffer& all, Bytes more) { all.insert(all.end(), more.begin(), more.end()); }
+
+}  // namespace cairn::test

@@ -1,0 +1,25 @@
+// Bytes to fill chunks with, the same in every run.
+#ifndef CAIRN_TESTS_SUPPORT_BYTES_H_
+#define CAIRN_TESTS_SUPPORT_BYTES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "cairn/types.h"
+
+namespace cairn::test {
+
+using Buffer = std::vector<std::byte>;
+
+// Compressible bytes, none of them zero.
+Buffer MakeItems(size_t size, uint64_t seed = 1);
+// Incompressible bytes.
+Buffer MakeNoise(size_t size, uint64_t seed = 1);
+// `value` over and over, `size` bytes.
+Buffer Repeated(Bytes value, size_t size);
+void AddTo(Buffer& all, Bytes more);
+
+}  // namespace cairn::test
+
+#endif  // CAIRN_TESTS_SUPPORT_BYTES_H_

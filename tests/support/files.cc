@@ -1,0 +1,38 @@
+#include "tests/support/files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "engine/base/bytes.h"
+
+namespace cairn::test {
+
+Buffer FileBytes(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  EXPECT_TRUE(in.is_open()) << path;
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  return ToVector(AsBytes(text));
+}
+
+void PutFileBytes(const std::string& path, Bytes bytes) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  const std::string_view text = AsText(bytes);
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  out.close();
+  EXPECT_TRUE(out.good()) << path;
+}
+
+std::vector<std::string> NamesIn(const std::string& directory) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace cairn::test

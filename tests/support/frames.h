@@ -1,0 +1,64 @@
+// Frames of a few KB, how they are made, and what they hold.
+#ifndef CAIRN_TESTS_SUPPORT_FRAMES_H_
+#define CAIRN_TESTS_SUPPORT_FRAMES_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/chunk.h"
+#include "cairn/frame.h"
+#include "tests/support/bytes.h"
+
+namespace cairn::test {
+
+// Bytes of a chunk where its size does not matter.
+inline constexpr int32_t kSmallChunk = 64;
+
+// A new frame cut at `chunksize`.
+CreateOptions Cut(int32_t typesize, int32_t chunksize);
+// The same of chunks that are stored as they are: what is written is what lies in the file.
+CreateOptions PlainCopies(int32_t chunksize);
+CreateOptions OfArray(const ArrayInfo& array, int32_t typesize = 1);
+// Of bytes: four chunks of 24, each of four blocks of 6.
+ArrayInfo SmallArray();
+Frame NewInMemory(const CreateOptions& options);
+
+// Makes a frame under `path` in one go, with Build.
+absl::Status WriteFrame(const std::string& path, const CreateOptions& options, Bytes data,
+                        const std::map<std::string, std::string>& vlmetalayers = {});
+// Appends in a writer of its own.
+absl::Status AppendTo(const std::string& path, Bytes data);
+
+CompressionOptions OfTypesize(int32_t typesize);
+Buffer Compressed(Bytes items, const CompressionOptions& options);
+// A chunk whose blocks have these sizes; they end where `items` do.
+Buffer CompressedVl(Bytes items, std::span<const size_t> sizes, int32_t typesize);
+
+// All of the decoded data.
+absl::StatusOr<Buffer> DataOf(const Snapshot& snapshot);
+// The same; the test fails when it cannot be read.
+Buffer ContentOf(const Snapshot& snapshot);
+// All that a user puts into a frame.
+struct FrameContent {
+  Buffer data = {};
+  std::map<std::string, std::string> metalayers = {};
+  std::map<std::string, std::string> vlmetalayers = {};
+  bool operator==(const FrameContent&) const = default;
+};
+absl::StatusOr<FrameContent> FullContentOf(const Snapshot& snapshot);
+// The chunks as GetChunk gives them.
+std::vector<Buffer> ChunksOf(const Snapshot& snapshot);
+// The bytes that the live chunks take.
+int64_t StoredBytes(const Snapshot& snapshot);
+// Content, chunk sizes and numbers of `info` fit each other, and Verify finds nothing.
+void ExpectHolds(const Snapshot& snapshot, Bytes content);
+
+}  // namespace cairn::test
+
+#endif  // CAIRN_TESTS_SUPPORT_FRAMES_H_
