@@ -1,5 +1,4 @@
 #include <cstdio>
-#include <span>
 #include <vector>
 
 #include "cairn/frame.h"
@@ -17,13 +16,13 @@ absl::Status Run() {
   if (!frame.ok()) return frame.status();
   absl::StatusOr<cairn::Writer> writer = frame->OpenWriter();
   if (!writer.ok()) return writer.status();
-  if (auto status = writer->Append(std::as_bytes(std::span(temps))); !status.ok()) return status;
+  if (auto status = writer->Append(temps); !status.ok()) return status;
   if (auto status = writer->Close(); !status.ok()) return status;
 
   absl::StatusOr<cairn::Snapshot> snapshot = frame->Refresh();
   if (!snapshot.ok()) return snapshot.status();
   std::vector<float> part(3);
-  if (auto status = snapshot->ReadItems(500'042, std::span(part)); !status.ok()) return status;
+  if (auto status = snapshot->ReadItems(500'042, part); !status.ok()) return status;
   std::printf("%.1f %.1f %.1f, from %d chunks\n", part[0], part[1], part[2],
               static_cast<int>(snapshot->info().nchunks));
   return absl::OkStatus();

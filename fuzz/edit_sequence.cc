@@ -32,7 +32,7 @@ void CheckHolds(const Snapshot& snapshot, const FrameModel& model) {
   Check(snapshot.info().nchunks == model.nchunks(), "a snapshot has the model's chunks");
   for (int64_t i = 0; i < model.nchunks(); ++i) {
     const Buffer& expected = model.chunks()[static_cast<size_t>(i)];
-    const absl::StatusOr<int32_t> size = snapshot.ChunkSize(i);
+    const absl::StatusOr<int32_t> size = snapshot.ChunkNbytes(i);
     CheckOk(size.status(), "a chunk has a size");
     Check(*size == std::ssize(expected), "a chunk has the model's size");
     Buffer chunk(expected.size());
@@ -43,7 +43,7 @@ void CheckHolds(const Snapshot& snapshot, const FrameModel& model) {
   const std::vector<std::string> names = snapshot.vlmetalayers();
   Check(names.size() == model.vlmetalayers().size(), "there are as many vlmetalayers");
   for (size_t i = 0; i < names.size(); ++i) {
-    const absl::StatusOr<Buffer> content = snapshot.GetVlmeta(names[i]);
+    const absl::StatusOr<Buffer> content = snapshot.GetVlmetalayer(names[i]);
     CheckOk(content.status(), "a vlmetalayer is read");
     Check(Metalayer{names[i], *content} == model.vlmetalayers()[i], "vlmetalayers are the model's");
   }
@@ -208,8 +208,9 @@ class Session {
     if (operation == 8) {
       return Compare(model_.SetMetalayer(name, content), writer_->SetMetalayer(name, content));
     }
-    if (operation == 9) return Compare(model_.DeleteVlmeta(name), writer_->DeleteVlmeta(name));
-    Compare(model_.SetVlmeta(name, content), writer_->SetVlmeta(name, content));
+    if (operation == 9)
+      return Compare(model_.DeleteVlmetalayer(name), writer_->DeleteVlmetalayer(name));
+    Compare(model_.SetVlmetalayer(name, content), writer_->SetVlmetalayer(name, content));
   }
 
   void Commit(int operation) {

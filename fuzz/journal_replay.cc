@@ -45,7 +45,7 @@ struct Base {
     Buffer items(3 * kChunksize);
     for (size_t i = 0; i < items.size(); ++i) items[i] = static_cast<std::byte>(i * i);
     CheckOk(writer->Append(items), "items are appended");
-    CheckOk(writer->SetVlmeta("vl", items), "a vlmetalayer is set");
+    CheckOk(writer->SetVlmetalayer("vl", items), "a vlmetalayer is set");
     CheckOk(writer->Checkpoint(), "a checkpoint is made");
     header_len = writer->StagedSnapshot()->info().header_len;
     const int64_t end = writer->StagedSnapshot()->info().frame_size;

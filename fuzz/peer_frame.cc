@@ -105,8 +105,8 @@ Questions QuestionsOf(const Snapshot& snapshot) {
   const FrameInfo& info = snapshot.info();
   for (int64_t i = 0; i < info.nchunks; ++i) {
     // What they take for a chunk of full size shall fit, too.
-    const int32_t room = std::min(std::max(info.chunksize, 1), kMostRoom);
-    questions.rooms.push_back(std::max(snapshot.ChunkSize(i).value_or(0), room));
+    const int32_t room = std::min(info.chunksize.value_or(1), kMostRoom);
+    questions.rooms.push_back(std::max(snapshot.ChunkNbytes(i).value_or(0), room));
   }
   std::vector<std::string> metalayers;
   for (const Metalayer& layer : snapshot.metalayers()) metalayers.push_back(layer.name);
@@ -116,7 +116,7 @@ Questions QuestionsOf(const Snapshot& snapshot) {
 }
 
 void CompareChunk(const Snapshot& snapshot, int64_t nchunk, Bytes theirs) {
-  const absl::StatusOr<int32_t> size = snapshot.ChunkSize(nchunk);
+  const absl::StatusOr<int32_t> size = snapshot.ChunkNbytes(nchunk);
   const absl::StatusOr<Chunk> stored = snapshot.GetChunk(nchunk);
   if (!size.ok() || !stored.ok()) return;
   Buffer chunk(static_cast<size_t>(*size));
@@ -149,7 +149,7 @@ void Compare(Bytes file) {
   }
   for (const std::string& name : questions.vlmetalayers) {
     const std::optional<Bytes> answer = Take(rest);
-    const auto ours = snapshot.GetVlmeta(name);
+    const auto ours = snapshot.GetVlmetalayer(name);
     if (answer.has_value() && ours.ok()) CheckSame(*ours, *answer, "a vlmetalayer is the same");
   }
 }

@@ -21,7 +21,7 @@ constexpr int kRanges = 4;
 size_t Size(int64_t n) { return static_cast<size_t>(n); }
 
 absl::StatusOr<Buffer> ReadChunk(const Snapshot& snapshot, int64_t nchunk) {
-  const absl::StatusOr<int32_t> size = snapshot.ChunkSize(nchunk);
+  const absl::StatusOr<int32_t> size = snapshot.ChunkNbytes(nchunk);
   const absl::StatusOr<Chunk> stored = snapshot.GetChunk(nchunk);
   IsAnswer(stored.status());
   if (!IsAnswer(size.status())) return size.status();
@@ -80,7 +80,7 @@ void ReadMetadata(const Snapshot& snapshot) {
     CheckOk(snapshot.GetMetalayer(layer.name).status(), "a metalayer that is listed is there");
   }
   for (const std::string& name : snapshot.vlmetalayers()) {
-    IsAnswer(snapshot.GetVlmeta(name).status());
+    IsAnswer(snapshot.GetVlmetalayer(name).status());
   }
 }
 

@@ -48,7 +48,7 @@ void Write(Bytes file) {
     const FrameInfo before = writer->StagedSnapshot()->info();
     const std::vector<std::byte> item(static_cast<size_t>(before.typesize) % 4096, std::byte{42});
     const bool appended = writer->Append(item).ok();
-    const bool set = writer->SetVlmeta("name", item).ok();
+    const bool set = writer->SetVlmetalayer("name", item).ok();
     if ((appended || set) && writer->Close().ok()) {
       const absl::StatusOr<Frame> after = Frame::Open("f", On(disk));
       CheckOk(after.status(), "what a writer closed opens");

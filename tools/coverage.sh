@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Tells how much of engine/ the tests run: tools/coverage.sh
+# Reports how much of engine/ the tests run: tools/coverage.sh
 #
 # Builds with clang in build-coverage, runs the tests of the engine that need no other Blosc, and
 # prints lines and branches of each floor. Branches are those of the source, as clang counts them:
-# gcc counts those of the object code, with paths of exceptions that nobody throws. Nothing is left
+# gcc counts those of the object code, with paths of exceptions that are never thrown. Nothing is left
 # out. Exit status 1 when a test fails or less is run than the bounds say.
 set -euo pipefail
 cd "$(dirname "$0")/.."

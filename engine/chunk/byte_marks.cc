@@ -27,17 +27,11 @@ void MarkLines(const uint8_t* bytes, size_t lines, const BytePattern& pattern, u
                   hn::And(hn::Xor(hn::LoadU(d, bytes + i + 1), value), next_mask));
   };
   for (size_t line = 0; line < lines; ++line, bytes += kLine) {
-    if (lanes >= 8) {
-      uint8_t bits[kLine / 8];
-      for (size_t i = 0; i < kLine; i += lanes) {
-        hn::StoreMaskBits(d, hn::Eq(difference(i), hn::Zero(d)), bits + i / 8);
-      }
-      marks[line] = LoadLe<uint64_t>(reinterpret_cast<const std::byte*>(bits));
-    } else {
-      marks[line] = 0;
-      for (size_t i = 0; i < kLine; ++i) {
-        marks[line] |= uint64_t{hn::GetLane(difference(i)) == 0} << i;
-      }
+    marks[line] = 0;
+    for (size_t i = 0; i < kLine; i += lanes) {
+      std::byte bits[8] = {};
+      hn::StoreMaskBits(d, hn::Eq(difference(i), hn::Zero(d)), reinterpret_cast<uint8_t*>(bits));
+      marks[line] |= LoadLe<uint64_t>(bits) << i;
     }
   }
 }

@@ -19,8 +19,8 @@ struct BytePattern {
   uint8_t next_mask = 0;
 };
 
-// Sets bit i of marks[j] where byte 64 * j + i and the one behind it are of the pattern, in every
-// line of `bytes` that is whole and has a byte behind it. Returns the lines.
+// Sets bit i of marks[j] where byte 64 * j + i and the one after it are of the pattern, in every
+// complete line of `bytes` that a byte follows. Returns the lines.
 size_t MarkBytes(Bytes bytes, const BytePattern& pattern, std::span<uint64_t> marks);
 
 }  // namespace cairn::chunk

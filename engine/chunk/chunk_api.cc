@@ -25,6 +25,7 @@ absl::StatusOr<ChunkInfo> InspectChunk(Bytes chunk) {
   ChunkInfo info;
   info.version = header.version;
   info.extended = header.extended;
+  info.header_size = static_cast<int32_t>(header.size());
   info.typesize = header.typesize;
   info.nbytes = header.nbytes;
   info.cbytes = header.cbytes;
@@ -110,7 +111,8 @@ absl::Status ChunkDecompressor::DecompressItems(Bytes chunk, int64_t start,
   CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, state_->context));
   const int64_t typesize = decoder.header().typesize;
   if (static_cast<int64_t>(dst.size()) % typesize != 0) {
-    return InvalidArgument("a buffer of %d bytes holds no whole items of %d", dst.size(), typesize);
+    return InvalidArgument("a buffer of %d bytes does not hold complete items of %d", dst.size(),
+                           typesize);
   }
   if (start < 0 || start > decoder.nbytes()) {
     return OutOfRange("chunk: item %d of %d", start, decoder.nbytes() / typesize);

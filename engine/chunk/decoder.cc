@@ -319,18 +319,18 @@ absl::StatusOr<int64_t> Decoder::PieceEnd(int64_t begin, int64_t size) const {
   CAIRN_ASSIGN_OR_RETURN(BlockPlace place, PlaceOf(BlockAt(begin)));
   CAIRN_RETURN_IF_ERROR(CheckMemory(place));
   // Each block may have a thread and two buffers of its own, and block 0 three.
-  const int64_t room = std::min(size, context_.max_memory / 6);
+  const int64_t most = std::min(size, context_.max_memory / 6);
   int64_t end = place.begin + place.nbytes;
   while (end < nbytes()) {
     CAIRN_ASSIGN_OR_RETURN(place, PlaceOf(place.block + 1));
-    if (end + place.nbytes - begin > room) break;
+    if (end + place.nbytes - begin > most) break;
     end += place.nbytes;
   }
   return end;
 }
 
-// Blocks are decoded whole. What the caller gave no room for costs memory that a few bytes of a
-// hostile chunk could ask for.
+// Complete blocks are decoded. What does not fit into the caller's buffer costs memory that a few
+// bytes of a hostile chunk could ask for.
 absl::Status Decoder::CheckRange(BlockRange range, int64_t begin, int64_t size, bool reference,
                                  bool threads) const {
   // More than twice all blocks and what filters need for them is never taken.
@@ -384,7 +384,7 @@ absl::Status Decoder::DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& w
   CAIRN_ASSIGN_OR_RETURN(const BlockPlace first, PlaceOf(0));
   CAIRN_RETURN_IF_ERROR(DecodeBlock(first, {}, reference, workspace));
   if (range.first == 0) {
-    // The range goes on behind block 0, so all that is left of it is wanted.
+    // The range continues after block 0, so all of its rest is wanted.
     if (!in_place) CopyBytes(reference.subspan(static_cast<size_t>(begin)), dst);
     range.first = 1;
   }

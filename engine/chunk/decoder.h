@@ -20,7 +20,7 @@
 
 namespace cairn::chunk {
 
-// What a chunk does not tell about itself. What it points to outlives the decoder.
+// What a chunk does not say of itself. What it points to must outlive the decoder.
 struct DecodeContext {
   const Registry* registry = nullptr;
   Executor* executor = nullptr;
@@ -71,8 +71,8 @@ class Decoder {
   // For who decodes a block into memory of its own, and takes `beside` bytes more:
   // kResourceExhausted when that passes the context's limit.
   absl::Status CheckMemory(const BlockPlace& place, int64_t beside = 0) const;
-  // Where a piece of whole blocks ends that begins where a block does, has about `size` bytes, and
-  // can be decoded into such memory; kResourceExhausted when not even one block can.
+  // Where a piece of complete blocks ends that begins where a block does, has about `size` bytes,
+  // and can be decoded into such memory; kResourceExhausted when not even one block can.
   absl::StatusOr<int64_t> PieceEnd(int64_t begin, int64_t size) const;
 
  private:
@@ -119,7 +119,7 @@ class Decoder {
   Codec codec_ = Codec::kBloscLz;
   filter::Pipeline pipeline_;
   Bytes dict_;
-  int64_t blocks_begin_ = 0;  // the first byte behind positions and dictionary
+  int64_t blocks_begin_ = 0;  // the first byte after positions and dictionary
   std::vector<BlockPlace> vlblocks_;
 };
 

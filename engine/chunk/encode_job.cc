@@ -15,10 +15,10 @@ namespace {
 
 constexpr size_t kMinDictionary = 256;
 constexpr size_t kMinSamples = 8;
-// Byte columns of an unsplit block that are looked at on their own.
+// Byte columns of an unsplit block that are probed each on its own.
 constexpr size_t kMaxParts = 16;
-// Items at the start of a block that tell whether more of it is worth a look.
-constexpr size_t kFirstLook = 128;
+// Items at the start of a block that are probed before more of it is.
+constexpr size_t kFirstProbe = 128;
 
 void StoreInt32(MutableBytes dst, size_t at, size_t value) {
   StoreLe<uint32_t>(dst.data() + at, static_cast<uint32_t>(value));
@@ -88,20 +88,21 @@ absl::Status EncodeJob::Prepare(Workspace& workspace) const {
 
 absl::StatusOr<size_t> EncodeJob::CompressOrCopy(Bytes stream, MutableBytes dst,
                                                  Workspace& workspace) const {
-  // The codec always gets the same room, or its output would depend on what came before.
+  // The codec always gets the same capacity, or its output would depend on earlier streams.
   const bool direct = dst.size() >= stream.size();
   const MutableBytes target =
       direct ? dst.first(stream.size()) : workspace.stream.Get(stream.size());
   size_t size = 0;
-  const bool noise = MayBeNoise() &&
-                     NoiseProbe::IsWorthALook(stream.size(), tools_.options.codec) &&
-                     AllStreamsAreNoise(stream, 1, workspace);
-  if (tools_.options.clevel > 0 && !noise) {
+  const bool incompressible =
+      MayBeIncompressible() &&
+      CompressibilityProbe::IsWorthProbing(stream.size(), tools_.options.codec) &&
+      AllStreamsAreIncompressible(stream, 1, workspace);
+  if (tools_.options.clevel > 0 && !incompressible) {
     const PluginCall call{
         .typesize = header_.typesize, .clevel = tools_.options.clevel, .meta = header_.codec_meta};
     CAIRN_ASSIGN_OR_RETURN(size, workspace.codec->Compress(stream, target, call));
   }
-  // A stream that seems compressed to its own size would be taken for a raw one.
+  // A stream that compresses to its own size would be taken for a raw one.
   if (size == 0 || size >= stream.size()) {
     if (!direct) return 0;
     CopyBytes(stream, dst);
@@ -132,9 +133,9 @@ absl::StatusOr<size_t> EncodeJob::EncodeStream(Bytes stream, MutableBytes dst,
   return size + 4;
 }
 
-// A dictionary may know what seems to be noise, and a filter of the program's own may make anything
-// of it.
-bool EncodeJob::MayBeNoise() const {
+// A dictionary may know what seems incompressible, and a filter of the program's own may make
+// anything of it.
+bool EncodeJob::MayBeIncompressible() const {
   return dict_.empty() && tools_.options.registry == nullptr && tools_.options.clevel > 0;
 }
 
@@ -142,25 +143,26 @@ size_t EncodeJob::PartsOfStream() const {
   return header_.unsplit ? std::min<size_t>(header_.typesize, kMaxParts) : 1;
 }
 
-bool EncodeJob::AllStreamsAreNoise(Bytes filtered, size_t nstreams, Workspace& workspace) const {
+bool EncodeJob::AllStreamsAreIncompressible(Bytes filtered, size_t nstreams,
+                                            Workspace& workspace) const {
   const Codec codec = tools_.options.codec;
   const size_t size = filtered.size() / nstreams;
   for (size_t k = 0; k < nstreams; ++k) {
     const Bytes stream = filtered.subspan(k * size, size);
-    if (!workspace.noise.IsNoise(stream, PartsOfStream(), codec)) return false;
+    if (!workspace.compressibility.IsIncompressible(stream, PartsOfStream(), codec)) return false;
   }
   return true;
 }
 
-absl::StatusOr<bool> EncodeJob::SampleIsNoise(const SampleWindows& ruler, size_t parts,
-                                              Workspace& workspace) const {
-  const size_t size = ruler.size();
+absl::StatusOr<bool> EncodeJob::SampleIsIncompressible(const SampleWindows& windows, size_t parts,
+                                                       Workspace& workspace) const {
+  const size_t size = windows.size();
   const MutableBytes buffer = workspace.sample.Get(3 * size);
   MutableBytes sample = buffer.first(size);
   size_t done = 0;
-  for (size_t w = 0; w < ruler.count(); ++w) {
-    CopyBytes(ruler.Window(w), sample.subspan(done));
-    done += ruler.Window(w).size();
+  for (size_t w = 0; w < windows.count(); ++w) {
+    CopyBytes(windows.Window(w), sample.subspan(done));
+    done += windows.Window(w).size();
   }
   if (tools_.pipeline.active() > 0) {
     const MutableBytes filtered = buffer.subspan(size, size);
@@ -169,78 +171,82 @@ absl::StatusOr<bool> EncodeJob::SampleIsNoise(const SampleWindows& ruler, size_t
   }
   for (size_t k = 0; k < parts; ++k) {
     const Bytes part = Bytes(sample).subspan(k * (size / parts), size / parts);
-    if (!workspace.noise.SampleIsNoise(part)) return false;
+    if (!workspace.compressibility.SampleIsIncompressible(part)) return false;
   }
   return true;
 }
 
-absl::StatusOr<EncodeJob::Look> EncodeJob::LookClosely(size_t i, Workspace& workspace) const {
+absl::StatusOr<EncodeJob::Probed> EncodeJob::ProbeFully(size_t i, Workspace& workspace) const {
   const Bytes block = Block(i);
   const size_t nstreams = StreamsOf(block);
-  Look look;
-  const SampleWindows ruler(block, header_.typesize);
-  if (ruler.count() > 1 && tools_.pipeline.active() > 0 && !tools_.pipeline.uses_reference() &&
-      !NoiseProbe::IsSlowCodec(tools_.options.codec)) {
-    CAIRN_ASSIGN_OR_RETURN(look.noise, SampleIsNoise(ruler, nstreams, workspace));
-    return look;
+  Probed probed;
+  const SampleWindows windows(block, header_.typesize);
+  if (windows.count() > 1 && tools_.pipeline.active() > 0 && !tools_.pipeline.uses_reference() &&
+      !CompressibilityProbe::IsSlowCodec(tools_.options.codec)) {
+    CAIRN_ASSIGN_OR_RETURN(probed.incompressible,
+                           SampleIsIncompressible(windows, nstreams, workspace));
+    return probed;
   }
-  CAIRN_ASSIGN_OR_RETURN(look.filtered, Filtered(i, workspace));
-  look.noise = AllStreamsAreNoise(look.filtered, nstreams, workspace);
-  return look;
+  CAIRN_ASSIGN_OR_RETURN(probed.filtered, Filtered(i, workspace));
+  probed.incompressible = AllStreamsAreIncompressible(probed.filtered, nstreams, workspace);
+  return probed;
 }
 
-absl::StatusOr<bool> EncodeJob::SeemsNoise(size_t i, Workspace& workspace) const {
+absl::StatusOr<bool> EncodeJob::QuickSampleIsIncompressible(size_t i, Workspace& workspace) const {
   const Bytes block = Block(i);
   const size_t typesize = header_.typesize;
-  // What is compressible shows at its beginning, most of the time.
-  const SampleWindows beginning(block.first(std::min(kFirstLook * typesize, block.size())),
+  // Most compressible blocks show it at their beginning.
+  const SampleWindows beginning(block.first(std::min(kFirstProbe * typesize, block.size())),
                                 typesize);
   const size_t nstreams = StreamsOf(block);
-  CAIRN_ASSIGN_OR_RETURN(const bool noise, SampleIsNoise(beginning, nstreams, workspace));
-  if (!noise || Leads(i)) return noise;
-  return SampleIsNoise(SampleWindows::Glance(block, typesize), nstreams * PartsOfStream(),
-                       workspace);
+  CAIRN_ASSIGN_OR_RETURN(const bool incompressible,
+                         SampleIsIncompressible(beginning, nstreams, workspace));
+  if (!incompressible || Leads(i)) return incompressible;
+  return SampleIsIncompressible(SampleWindows::Quick(block, typesize), nstreams * PartsOfStream(),
+                                workspace);
 }
 
-absl::StatusOr<bool> EncodeJob::FollowsNoise(size_t i, Workspace& workspace) {
+absl::StatusOr<bool> EncodeJob::FollowsIncompressible(size_t i, Workspace& workspace) {
   if (Leads(i)) return false;
   const std::atomic<Verdict>& leader = leaders_[i / kRun];
   if (leader.load(std::memory_order_relaxed) == Verdict::kUnknown) {
-    CAIRN_RETURN_IF_ERROR(LookAt(i / kRun * kRun, workspace).status());
+    CAIRN_RETURN_IF_ERROR(ProbeBlock(i / kRun * kRun, workspace).status());
   }
-  return leader.load(std::memory_order_relaxed) == Verdict::kNoise;
+  return leader.load(std::memory_order_relaxed) == Verdict::kIncompressible;
 }
 
-absl::StatusOr<EncodeJob::Look> EncodeJob::LookAt(size_t i, Workspace& workspace) {
+absl::StatusOr<EncodeJob::Probed> EncodeJob::ProbeBlock(size_t i, Workspace& workspace) {
   const Bytes block = Block(i);
-  if (header_.vlblocks || !MayBeNoise() ||
-      !NoiseProbe::IsWorthALook(block.size() / StreamsOf(block), tools_.options.codec)) {
-    return Look();
+  if (header_.vlblocks || !MayBeIncompressible() ||
+      !CompressibilityProbe::IsWorthProbing(block.size() / StreamsOf(block),
+                                            tools_.options.codec)) {
+    return Probed();
   }
-  Look look;
+  Probed probed;
   if (tools_.pipeline.uses_reference()) {
-    CAIRN_ASSIGN_OR_RETURN(look, LookClosely(i, workspace));
+    CAIRN_ASSIGN_OR_RETURN(probed, ProbeFully(i, workspace));
   } else {
-    CAIRN_ASSIGN_OR_RETURN(look.noise, SeemsNoise(i, workspace));
-    bool settled = !look.noise;
+    CAIRN_ASSIGN_OR_RETURN(probed.incompressible, QuickSampleIsIncompressible(i, workspace));
+    bool settled = !probed.incompressible;
     if (!settled) {
-      CAIRN_ASSIGN_OR_RETURN(settled, FollowsNoise(i, workspace));
+      CAIRN_ASSIGN_OR_RETURN(settled, FollowsIncompressible(i, workspace));
     }
     if (!settled) {
-      CAIRN_ASSIGN_OR_RETURN(look, LookClosely(i, workspace));
+      CAIRN_ASSIGN_OR_RETURN(probed, ProbeFully(i, workspace));
     }
   }
   if (Leads(i) && !leaders_.empty()) {
-    leaders_[i / kRun].store(look.noise ? Verdict::kNoise : Verdict::kOrder,
-                             std::memory_order_relaxed);
+    leaders_[i / kRun].store(
+        probed.incompressible ? Verdict::kIncompressible : Verdict::kCompressible,
+        std::memory_order_relaxed);
   }
-  return look;
+  return probed;
 }
 
 absl::StatusOr<size_t> EncodeJob::StoreBlock(size_t i, MutableBytes dst,
                                              Workspace& workspace) const {
   CAIRN_ASSIGN_OR_RETURN(const Bytes filtered, Filtered(i, workspace));
-  if (dst.size() < RoomFor(filtered)) return 0;
+  if (dst.size() < CapacityFor(filtered)) return 0;
   const size_t size = filtered.size() / StreamsOf(filtered);
   size_t done = 0;
   for (size_t at = 0; at < filtered.size(); at += size) {
@@ -268,8 +274,8 @@ absl::StatusOr<size_t> EncodeJob::EncodeBlock(size_t i, Bytes filtered, MutableB
   return done;
 }
 
-// Writes the blocks one behind the other where they belong; runs in one thread. Noise at the start
-// waits for a block that is none: without one, the chunk is stored as it is and nothing is in vain.
+// Writes the blocks one after the other where they belong; runs in one thread. Incompressible ones
+// at the start wait for a compressible one: without it the chunk is stored as it is.
 class EncodeJob::InOrder final : public BlockTask {
  public:
   InOrder(EncodeJob& job, MutableBytes dst, size_t begin) : job_(job), dst_(dst), end_(begin) {}
@@ -278,22 +284,23 @@ class EncodeJob::InOrder final : public BlockTask {
 
   absl::Status Run(int64_t block, Workspace& workspace) override {
     const auto i = static_cast<size_t>(block);
-    CAIRN_ASSIGN_OR_RETURN(const Look look, job_.LookAt(i, workspace));
-    if (full_ || (look.noise && written_ == 0)) return absl::OkStatus();
+    CAIRN_ASSIGN_OR_RETURN(const Probed probed, job_.ProbeBlock(i, workspace));
+    if (full_ || (probed.incompressible && written_ == 0)) return absl::OkStatus();
     const bool filtered_still = written_ == i;
     for (; written_ < i; ++written_) {
-      CAIRN_RETURN_IF_ERROR(Add(written_, job_.StoreBlock(written_, Room(), workspace)));
+      CAIRN_RETURN_IF_ERROR(Add(written_, job_.StoreBlock(written_, Remaining(), workspace)));
     }
     ++written_;
-    if (look.noise) return Add(i, job_.StoreBlock(i, Room(), workspace));
-    return Add(i, job_.EncodeBlock(i, filtered_still ? look.filtered : Bytes(), Room(), workspace));
+    if (probed.incompressible) return Add(i, job_.StoreBlock(i, Remaining(), workspace));
+    return Add(
+        i, job_.EncodeBlock(i, filtered_still ? probed.filtered : Bytes(), Remaining(), workspace));
   }
 
-  // The size of the chunk, 0 when it did not fit or is noise.
+  // The size of the chunk, 0 when it did not fit or is incompressible.
   size_t result() const { return full_ || written_ == 0 ? 0 : end_; }
 
  private:
-  MutableBytes Room() const { return dst_.subspan(end_); }
+  MutableBytes Remaining() const { return dst_.subspan(end_); }
   absl::Status Add(size_t i, const absl::StatusOr<size_t>& size) {
     if (!size.ok()) return size.status();
     StoreInt32(dst_, static_cast<size_t>(job_.header_.size()) + 4 * i, end_);
@@ -309,7 +316,7 @@ class EncodeJob::InOrder final : public BlockTask {
   bool full_ = false;
 };
 
-// Writes each block into a slot that has room for the worst; runs in any thread.
+// Writes each block into a slot of the size that it may take at most; runs in any thread.
 class EncodeJob::InSlots final : public BlockTask {
  public:
   InSlots(EncodeJob& job, MutableBytes slots, size_t slot_size)
@@ -319,18 +326,18 @@ class EncodeJob::InSlots final : public BlockTask {
 
   absl::Status Run(int64_t block, Workspace& workspace) override {
     const auto i = static_cast<size_t>(block);
-    CAIRN_ASSIGN_OR_RETURN(const Look look, job_.LookAt(i, workspace));
-    if (look.noise) return absl::OkStatus();
+    CAIRN_ASSIGN_OR_RETURN(const Probed probed, job_.ProbeBlock(i, workspace));
+    if (probed.incompressible) return absl::OkStatus();
     CAIRN_ASSIGN_OR_RETURN(
-        sizes_[i],
-        job_.EncodeBlock(i, look.filtered,
-                         slots_.subspan(i * slot_size_, job_.RoomFor(job_.Block(i))), workspace));
+        sizes_[i], job_.EncodeBlock(i, probed.filtered,
+                                    slots_.subspan(i * slot_size_, job_.CapacityFor(job_.Block(i))),
+                                    workspace));
     return absl::OkStatus();
   }
 
-  // Nothing when the block is noise.
+  // Nothing when the block is incompressible.
   Bytes Coded(size_t i) const { return slots_.subspan(i * slot_size_, sizes_[i]); }
-  bool AllNoise() const {
+  bool AllIncompressible() const {
     return std::ranges::all_of(sizes_, [](size_t size) { return size == 0; });
   }
 
@@ -343,11 +350,11 @@ class EncodeJob::InSlots final : public BlockTask {
 
 absl::StatusOr<size_t> EncodeJob::RunInSlots(MutableBytes dst, size_t begin) {
   const WorkspacePool::Lease lease = tools_.pool.Acquire();
-  const size_t slot_size = RoomFor(Block(0));
+  const size_t slot_size = CapacityFor(Block(0));
   InSlots task(*this, lease->block.Get(slot_size * nblocks()), slot_size);
   CAIRN_RETURN_IF_ERROR(ForEachBlock({.first = 0, .last = header_.nblocks()},
                                      tools_.options.executor, tools_.pool, task));
-  if (task.AllNoise()) return 0;
+  if (task.AllIncompressible()) return 0;
   size_t end = begin;
   for (size_t i = 0; i < nblocks(); ++i) {
     const Bytes coded = task.Coded(i);

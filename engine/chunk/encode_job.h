@@ -32,7 +32,7 @@ class EncodeJob {
             std::span<const Bytes> vlblocks)
       : tools_(tools), header_(header), src_(src), vlblocks_(vlblocks) {}
 
-  // Lays out the whole chunk in dst; returns its size, or 0 when dst is too small.
+  // Lays out the chunk in dst; returns its size, or 0 when dst is too small.
   absl::StatusOr<size_t> Run(MutableBytes dst);
 
  private:
@@ -44,35 +44,35 @@ class EncodeJob {
   size_t nblocks() const { return static_cast<size_t>(header_.nblocks()); }
   Bytes Block(size_t i) const;
   size_t StreamsOf(Bytes block) const;
-  // Most that a coded block may take.
-  size_t RoomFor(Bytes block) const { return block.size() + 4 * StreamsOf(block); }
+  // The most that a coded block may take.
+  size_t CapacityFor(Bytes block) const { return block.size() + 4 * StreamsOf(block); }
 
   absl::Status TrainDictionary(Workspace& workspace);
   absl::Status Prepare(Workspace& workspace) const;
-  // The block behind the filters: in the workspace, or the block itself where there are none.
+  // The block after the filters: in the workspace, or the block itself where there are none.
   absl::StatusOr<Bytes> Filtered(size_t i, Workspace& workspace) const;
   // What is known of a block before it is coded.
-  struct Look {
-    bool noise = false;
+  struct Probed {
+    bool incompressible = false;
     Bytes filtered;  // as from Filtered, or empty when that was not needed
   };
-  // Finds noise. The first block of each run is looked at closely; when it is noise, the others are
-  // taken for it as soon as they seem so at a glance. The answer depends on nothing but the bytes.
-  absl::StatusOr<Look> LookAt(size_t i, Workspace& workspace);
-  absl::StatusOr<Look> LookClosely(size_t i, Workspace& workspace) const;
-  absl::StatusOr<bool> SeemsNoise(size_t i, Workspace& workspace) const;
-  // Whether the first block of the run that i is in was noise.
-  absl::StatusOr<bool> FollowsNoise(size_t i, Workspace& workspace);
+  // Finds incompressible blocks. The first block of each run is probed in full; where it is
+  // incompressible, a quick sample of the others is enough. Depends on nothing but the bytes.
+  absl::StatusOr<Probed> ProbeBlock(size_t i, Workspace& workspace);
+  absl::StatusOr<Probed> ProbeFully(size_t i, Workspace& workspace) const;
+  absl::StatusOr<bool> QuickSampleIsIncompressible(size_t i, Workspace& workspace) const;
+  // Whether the first block of the run that i is in was incompressible.
+  absl::StatusOr<bool> FollowsIncompressible(size_t i, Workspace& workspace);
   static bool Leads(size_t i) { return i % kRun == 0; }
-  // Whether streams may be told to be noise at all.
-  bool MayBeNoise() const;
+  // Whether streams may be taken for incompressible at all.
+  bool MayBeIncompressible() const;
   // Stretches of a stream that may differ from each other.
   size_t PartsOfStream() const;
-  bool AllStreamsAreNoise(Bytes filtered, size_t nstreams, Workspace& workspace) const;
-  // The same of what is seen of a block through a ruler, which needs no filters on all of it.
-  // `parts`: streams, or stretches of one, that are looked at each on its own.
-  absl::StatusOr<bool> SampleIsNoise(const SampleWindows& ruler, size_t parts,
-                                     Workspace& workspace) const;
+  bool AllStreamsAreIncompressible(Bytes filtered, size_t nstreams, Workspace& workspace) const;
+  // The same of a sample of a block, so that not all of it has to be filtered. `parts`: streams, or
+  // stretches of one, that are probed each on its own.
+  absl::StatusOr<bool> SampleIsIncompressible(const SampleWindows& windows, size_t parts,
+                                              Workspace& workspace) const;
   // These write the block and return its size, or 0 when dst is too small.
   absl::StatusOr<size_t> StoreBlock(size_t i, MutableBytes dst, Workspace& workspace) const;
   absl::StatusOr<size_t> EncodeBlock(size_t i, Bytes filtered, MutableBytes dst,
@@ -86,8 +86,8 @@ class EncodeJob {
   Bytes src_;
   std::span<const Bytes> vlblocks_;
   std::vector<std::byte> dict_;
-  // What is known of the first block of each run, whoever came to know it.
-  enum class Verdict : uint8_t { kUnknown, kOrder, kNoise };
+  // What is known of the first block of each run, from any thread.
+  enum class Verdict : uint8_t { kUnknown, kCompressible, kIncompressible };
   std::vector<std::atomic<Verdict>> leaders_;  // none where there is one block
 };
 

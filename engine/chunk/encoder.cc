@@ -17,6 +17,38 @@ namespace {
 constexpr size_t kMinPayload = 32;
 constexpr size_t kMinBlosc1Payload = 128;
 
+absl::Status CheckSpecial(const CompressionOptions& options, SpecialValue special, int32_t nbytes,
+                          Bytes value) {
+  if (nbytes < 0 || nbytes > kMaxChunkBytes) {
+    return InvalidArgument("special chunk: nbytes: expected 0 to %d, got %d", kMaxChunkBytes,
+                           nbytes);
+  }
+  const bool repeat = special == SpecialValue::kRepeat;
+  if (options.format == ChunkFormat::kBlosc1) {
+    return InvalidArgument("Blosc1 chunks have no special values");
+  }
+  if (repeat && nbytes == 0) return InvalidArgument("special chunk: nothing to repeat a value in");
+  if (special == SpecialValue::kNone || repeat == value.empty()) {
+    return InvalidArgument("special chunk: a value goes with repeated ones, and only with them");
+  }
+  const auto width = static_cast<int64_t>(value.size());
+  if (repeat && (width > kMaxBlockSize || width > nbytes || nbytes % width != 0)) {
+    return InvalidArgument("special chunk: a value of %d bytes cannot fill %d bytes", width,
+                           nbytes);
+  }
+  const int32_t typesize = HeaderTypesize(options.typesize);
+  if (special == SpecialValue::kNans && typesize != 4 && typesize != 8) {
+    return InvalidArgument("special chunk: NaNs need a typesize of 4 or 8, got %d",
+                           options.typesize);
+  }
+  const bool whole_items = special != SpecialValue::kNans && special != SpecialValue::kUninit;
+  if (!whole_items && nbytes % typesize != 0) {
+    return InvalidArgument("special chunk: %d bytes are no multiple of typesize %d", nbytes,
+                           typesize);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Encoder> Encoder::Make(const CompressionOptions& options, WorkspacePool* pool) {
@@ -117,8 +149,8 @@ absl::StatusOr<size_t> Encoder::EncodeVlBlocks(std::span<const Bytes> blocks,
   header.unsplit = true;
   header.blocksize = static_cast<int32_t>(blocks.size());
   EncodeJob job({options_, pipeline_, *pool_}, header, {}, blocks);
-  const MutableBytes room = dst.first(std::min<size_t>(dst.size(), INT32_MAX));
-  CAIRN_ASSIGN_OR_RETURN(const size_t size, job.Run(room));
+  CAIRN_ASSIGN_OR_RETURN(const size_t size,
+                         job.Run(dst.first(std::min<size_t>(dst.size(), INT32_MAX))));
   if (size == 0) {
     return ResourceExhausted("chunk of %d variable blocks does not fit into %d bytes",
                              blocks.size(), dst.size());
@@ -128,35 +160,10 @@ absl::StatusOr<size_t> Encoder::EncodeVlBlocks(std::span<const Bytes> blocks,
 
 absl::StatusOr<std::vector<std::byte>> Encoder::EncodeSpecial(SpecialValue special, int32_t nbytes,
                                                               Bytes value) const {
-  if (nbytes < 0 || nbytes > kMaxChunkBytes) {
-    return InvalidArgument("special chunk: nbytes: expected 0 to %d, got %d", kMaxChunkBytes,
-                           nbytes);
-  }
-  const bool repeat = special == SpecialValue::kRepeat;
-  if (options_.format == ChunkFormat::kBlosc1) {
-    return InvalidArgument("Blosc1 chunks have no special values");
-  }
-  if (repeat && nbytes == 0) return InvalidArgument("special chunk: nothing to repeat a value in");
-  if (special == SpecialValue::kNone || repeat == value.empty()) {
-    return InvalidArgument("special chunk: a value goes with repeated ones, and only with them");
-  }
-  const auto width = static_cast<int64_t>(value.size());
-  if (repeat && (width > kMaxBlockSize || width > nbytes || nbytes % width != 0)) {
-    return InvalidArgument("special chunk: a value of %d bytes cannot fill %d bytes", width,
-                           nbytes);
-  }
+  CAIRN_RETURN_IF_ERROR(CheckSpecial(options_, special, nbytes, value));
   Header header = NewHeader(nbytes);
-  if (special == SpecialValue::kNans && header.typesize != 4 && header.typesize != 8) {
-    return InvalidArgument("special chunk: NaNs need a typesize of 4 or 8, got %d",
-                           options_.typesize);
-  }
-  const bool whole_items = special != SpecialValue::kNans && special != SpecialValue::kUninit;
-  if (!whole_items && nbytes % header.typesize != 0) {
-    return InvalidArgument("special chunk: %d bytes are no multiple of typesize %d", nbytes,
-                           header.typesize);
-  }
-  // Other decoders fill block by block, so a block must hold whole values.
-  const int64_t unit = repeat ? width : header.typesize;
+  // Other decoders fill block by block, so a block must hold complete values.
+  const int64_t unit = value.empty() ? header.typesize : std::ssize(value);
   header.blocksize = static_cast<int32_t>(
       std::max(header.blocksize / unit * unit, std::min<int64_t>(unit, nbytes)));
   header.extended = true;

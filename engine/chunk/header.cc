@@ -44,7 +44,7 @@ absl::Status TakeExtension(Bytes ext, Header& header) {
   header.codec_meta = U8(ext, 7);
   header.vlblocks = (U8(ext, 14) & kVlBlocks) != 0;
   const uint8_t flags = U8(ext, 15);
-  // A dictionary bit on a plain copy is a slip of C-Blosc2 3.3: the payload has no dictionary.
+  // C-Blosc2 3.3 may set the dictionary bit of a memcpyed chunk, whose payload has no dictionary.
   header.has_dict = (flags & kDict) != 0 && !header.memcpyed;
   header.instrumented = (flags & kInstrumented) != 0;
   const uint8_t special = (flags >> kSpecialShift) & kSpecialMask;
@@ -101,8 +101,7 @@ absl::Status CheckSizes(const Header& header, int64_t available) {
   }
   if (header.memcpyed && header.special == SpecialValue::kNone &&
       header.cbytes - header.size() != header.nbytes) {
-    return DataLoss("chunk header: plain copy of %d bytes in cbytes %d", header.nbytes,
-                    header.cbytes);
+    return DataLoss("chunk header: memcpyed: %d bytes in cbytes %d", header.nbytes, header.cbytes);
   }
   return CheckSpecial(header);
 }
@@ -184,7 +183,7 @@ absl::Status ParseHeader(Bytes bytes, int64_t available, Header& header) {
   CAIRN_RETURN_IF_ERROR(CheckSizes(header, available));
   NormaliseBlockSize(header);
   if (int64_t{header.nblocks()} * 4 > header.cbytes - header.size()) {
-    return DataLoss("chunk header: cbytes %d has no room for the positions of %d blocks",
+    return DataLoss("chunk header: cbytes %d is too small for the positions of %d blocks",
                     header.cbytes, header.nblocks());
   }
   return absl::OkStatus();

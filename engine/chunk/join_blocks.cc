@@ -63,10 +63,10 @@ bool FitsBehind(const Header& first, const Header& rest) {
 }  // namespace
 
 std::optional<std::vector<std::byte>> JoinBlocks(Bytes chunk, int64_t nblocks, Bytes rest) {
-  const absl::StatusOr<Header> behind = ParseHeader(rest);
-  if (!behind.ok()) return std::nullopt;
+  const absl::StatusOr<Header> last_header = ParseHeader(rest);
+  if (!last_header.ok()) return std::nullopt;
   const std::optional<Blocks> first = FirstBlocks(chunk, nblocks);
-  const std::optional<Blocks> last = FirstBlocks(rest, behind->nblocks());
+  const std::optional<Blocks> last = FirstBlocks(rest, last_header->nblocks());
   if (!first.has_value() || !last.has_value() || !FitsBehind(first->header, last->header)) {
     return std::nullopt;
   }

@@ -10,7 +10,7 @@
 
 namespace cairn::chunk {
 
-// The chunk of the first `nblocks` blocks of `chunk`, each whole, and behind them those of `rest`.
+// The chunk of the first `nblocks` blocks of `chunk`, all complete, and after them those of `rest`.
 // Nothing where that cannot be: both must be coded in the same way, unsplit and without a
 // dictionary, and their blocks lie in order.
 std::optional<std::vector<std::byte>> JoinBlocks(Bytes chunk, int64_t nblocks, Bytes rest);

@@ -16,7 +16,7 @@ bool WorthThreads(const Executor* executor, int64_t nbytes, int64_t nblocks);
 
 struct BlockRange {
   int64_t first = 0;
-  int64_t last = 0;  // the first one behind the range
+  int64_t last = 0;  // the first one after the range
 };
 
 // What is done to the blocks of one chunk.

@@ -43,7 +43,7 @@ std::vector<std::byte> PlainZeros(int32_t nbytes) {
 absl::StatusOr<Bytes> PlainPayload(Bytes chunk) {
   CAIRN_ASSIGN_OR_RETURN(const Header header, ParseHeader(chunk));
   if (!header.memcpyed || header.special != SpecialValue::kNone) {
-    return DataLoss("chunk header: expected a plain copy");
+    return DataLoss("chunk header: expected a memcpyed chunk");
   }
   return chunk.subspan(static_cast<size_t>(header.size()), static_cast<size_t>(header.nbytes));
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/base/scratch_buffer.h"
-#include "engine/chunk/noise.h"
+#include "engine/chunk/compressibility.h"
 #include "engine/codec/codec_set.h"
 
 namespace cairn::chunk {
@@ -17,8 +17,8 @@ namespace cairn::chunk {
 struct Workspace {
   codec::CodecSet codecs;
   codec::StreamCodec* codec = nullptr;  // the one of the chunk at hand
-  NoiseProbe noise;
-  ScratchBuffer sample;     // parts of a block that may be noise, before and behind filters
+  CompressibilityProbe compressibility;
+  ScratchBuffer sample;     // parts of a block to probe, before and after filters
   ScratchBuffer filtered;   // a block between codec and filters
   ScratchBuffer scratch;    // a second one, for longer pipelines
   ScratchBuffer stream;     // a stream that may not fit where it should go

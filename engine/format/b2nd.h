@@ -18,7 +18,7 @@ namespace cairn::format {
 inline constexpr std::string_view kB2ndLayer = "b2nd";
 // Its name before Blosc2 took it over; the dtype may be missing there.
 inline constexpr std::string_view kCatervaLayer = "caterva";
-// Most dimensions that the metalayer has room for.
+// The most dimensions that fit into the metalayer.
 inline constexpr int kMaxB2ndDimensions = 16;
 
 // Extents fit each other dimension by dimension; their products may be anything.

@@ -16,7 +16,7 @@
 namespace cairn::format {
 
 inline constexpr std::string_view kFrameHeaderSection = "frame header";
-// Behind the first byte of every frame.
+// After the first byte of every frame.
 inline constexpr uint8_t kFrameMagicMarker = 0xA8;
 inline constexpr std::string_view kFrameMagic("b2frame\0", 8);
 
@@ -43,7 +43,7 @@ struct FrameHeader {
   int clevel = 5;
   SplitMode split_mode = SplitMode::kForwardCompat;
   int64_t nbytes = 0;
-  int64_t cbytes = 0;  // where the index lies behind the header
+  int64_t cbytes = 0;  // offset of the index from the end of the header
   int32_t typesize = 1;
   int32_t blocksize = 0;
   int32_t chunksize = kChunksizeUnknown;
@@ -55,7 +55,7 @@ struct FrameHeader {
   std::vector<LayerPlace> places;
 
   bool variable_chunks() const { return chunksize == kChunksizeVariable; }
-  // Where the index lies, behind the chunks; or would, in a frame without.
+  // Where the index begins, after the chunks, or would begin in a frame without chunks.
   std::optional<int64_t> index_begin() const;
 };
 

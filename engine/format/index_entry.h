@@ -39,7 +39,12 @@ constexpr bool IsSpecialEntry(int64_t entry) { return entry < 0; }
 // kDataLoss for a code that means nothing. Only the codes that the format defines pass, and only
 // with the other bits zero.
 absl::StatusOr<SpecialValue> SpecialOfEntry(int64_t entry);
-// For zeros, NaNs and uninitialised values.
+// Whether the index stands for chunks of this value: zeros, NaNs and uninitialised ones.
+constexpr bool IsIndexSpecial(SpecialValue special) {
+  return special == SpecialValue::kZeros || special == SpecialValue::kNans ||
+         special == SpecialValue::kUninit;
+}
+// For those values.
 int64_t EntryOfSpecial(SpecialValue special);
 
 // The index chunk of these entries (at least one).

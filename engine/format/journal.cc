@@ -177,7 +177,7 @@ CommitTotals ReadTotals(ByteReader& reader) {
   return totals;
 }
 
-// Goes on from the first byte of a record to behind its base.
+// Reads from the first byte of a record to the end of its base.
 uint64_t ReadBase(ByteReader& reader, int64_t position) {
   reader.Seek(kRecordMagic.size(), "version");
   const bool tied = reader.Le<uint32_t>("version") > 1;

@@ -1,5 +1,5 @@
-// Records of the journal: commits that lie behind a frame's trailer until a checkpoint folds them
-// into the index. All numbers are little endian.
+// Records of the journal: commits after a frame's trailer, until a checkpoint writes them into
+// the index. All numbers are little endian.
 //
 //   magic | version u32 | kind u32 | size u64 | payload | XXH3-64 of all before it
 //
@@ -87,7 +87,7 @@ struct LayerEdit {
 struct TailEdit {
   bool replaces = false;              // the tail before is gone: a chunk holds it, or nothing
   std::optional<IndexedChunk> head;   // the new tail goes on from this stored chunk
-  std::vector<std::byte> items = {};  // that come behind
+  std::vector<std::byte> items = {};  // after the head's
   bool operator==(const TailEdit&) const = default;
 };
 
@@ -100,7 +100,7 @@ struct CommitLinks {
   bool operator==(const CommitLinks&) const = default;
 };
 
-// Tells of a batch what the batch itself no longer can once it is damaged. It is written right
+// Says of a batch what the batch itself no longer can once it is damaged. It is written right
 // after the batch, and again in its place when the batch is durable; no other record depends on it.
 struct Receipt {
   uint64_t base = 0;        // as in CommitLinks
@@ -166,16 +166,16 @@ struct CommitRecordParts {
 // `record` is intact and a batch.
 absl::StatusOr<CommitRecord> ParseBatch(Bytes record, int64_t position);
 int64_t RecordSize(const CommitRecordParts& batch);
-// Puts the record behind what `out` holds.
+// Appends the record to `out`.
 void AppendRecord(const CommitRecordParts& batch, int64_t position, std::vector<std::byte>& out);
 std::vector<std::byte> EncodeBatch(const CommitRecord& batch, int64_t position);
 
 // Nothing unless `bytes` begins with an intact receipt.
 std::optional<Receipt> FindReceipt(Bytes bytes, int64_t position);
-// Puts the receipt behind what `out` holds.
+// Appends the receipt to `out`.
 void AppendReceipt(const Receipt& receipt, int64_t position, std::vector<std::byte>& out);
 
-// The record that tells readers of a file to look for the one that took its name.
+// The record that sends readers of a file to the one that took its name.
 std::vector<std::byte> EncodeMoved();
 
 // What batches call the checkpoint that they follow.

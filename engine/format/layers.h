@@ -40,7 +40,7 @@ struct NamedBytes {
   Bytes content;
 };
 
-// From where map_size counts: the header's from the 93, the trailer's from the CD behind it.
+// From where map_size counts: the header's from the 93, the trailer's from the CD after it.
 enum class MapSizeOrigin { kArray, kMapSize };
 
 // Appends the list; `writer` began with the structure around it. Returns where the values lie.

@@ -27,7 +27,7 @@ inline constexpr uint8_t kMap16 = 0xDE;
 
 constexpr uint8_t FixArray(int size) { return static_cast<uint8_t>(0x90 + size); }
 
-// A marker that must be there, and the number behind it.
+// A marker that must be there, and the number after it.
 inline int16_t ReadInt16(ByteReader& reader, std::string_view field) {
   reader.Expect(kInt16, field);
   return static_cast<int16_t>(reader.Be<uint16_t>(field));

@@ -15,6 +15,36 @@ constexpr uint32_t kSealVersion = 1;
 // A count and a hash.
 constexpr size_t kRunSize = sizeof(uint32_t) + sizeof(uint64_t);
 
+// There is a run for almost every page of a large frame, and opening it waits for this.
+std::vector<uint64_t> ReadPages(int64_t max_pages, ByteReader& reader) {
+  const uint32_t runs = reader.Le<uint32_t>("page runs");
+  const Bytes table = reader.Take(uint64_t{runs} * kRunSize, "page counts");
+  std::vector<uint64_t> pages;
+  pages.reserve(table.size() / kRunSize);
+  for (size_t at = 0; at < table.size(); at += kRunSize) {
+    const auto count = LoadLe<uint32_t>(&table[at]);
+    if (count > static_cast<uint64_t>(max_pages) - pages.size()) {
+      reader.Fail("page count", absl::StrFormat("more than %d pages", max_pages));
+      break;
+    }
+    pages.resize(pages.size() + count, LoadLe<uint64_t>(&table[at + sizeof(count)]));
+  }
+  return pages;
+}
+
+absl::Status CheckRanges(const Seal& seal, int64_t max_pages) {
+  if (seal.generation > kMaxGeneration || seal.oldest_generation > kMaxGeneration) {
+    return DataLoss("seal: generations %d and %d, at most %d", seal.generation,
+                    seal.oldest_generation, kMaxGeneration);
+  }
+  if (seal.dead_bytes < -1 || seal.uncovered < 0 || seal.uncovered > max_pages * kPageEntries ||
+      seal.chunksize < 0 || seal.chunksize > kMaxChunkBytes) {
+    return DataLoss("seal: %d dead bytes, %d uncovered chunks, chunksize %d", seal.dead_bytes,
+                    seal.uncovered, seal.chunksize);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
@@ -40,28 +70,9 @@ absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
   seal.header_hash = reader.Le<uint64_t>("header hash");
   seal.index_hash = reader.Le<uint64_t>("index hash");
   seal.header_copy = ToVector(reader.Take(header_len, "header copy"));
-  const uint32_t runs = reader.Le<uint32_t>("page runs");
-  // There is a run for almost every page of a large frame, and opening it waits for this.
-  const Bytes table = reader.Take(uint64_t{runs} * kRunSize, "page counts");
-  seal.pages.reserve(table.size() / kRunSize);
-  for (size_t at = 0; at < table.size(); at += kRunSize) {
-    const auto count = LoadLe<uint32_t>(&table[at]);
-    if (count > static_cast<uint64_t>(max_pages) - seal.pages.size()) {
-      reader.Fail("page count", absl::StrFormat("more than %d pages", max_pages));
-      break;
-    }
-    seal.pages.resize(seal.pages.size() + count, LoadLe<uint64_t>(&table[at + sizeof(count)]));
-  }
+  seal.pages = ReadPages(max_pages, reader);
   CAIRN_RETURN_IF_ERROR(reader.status());
-  if (seal.generation > kMaxGeneration || seal.oldest_generation > kMaxGeneration) {
-    return DataLoss("seal: generations %d and %d, at most %d", seal.generation,
-                    seal.oldest_generation, kMaxGeneration);
-  }
-  if (seal.dead_bytes < -1 || seal.uncovered < 0 || seal.uncovered > max_pages * kPageEntries ||
-      seal.chunksize < 0 || seal.chunksize > kMaxChunkBytes) {
-    return DataLoss("seal: %d dead bytes, %d uncovered chunks, chunksize %d", seal.dead_bytes,
-                    seal.uncovered, seal.chunksize);
-  }
+  CAIRN_RETURN_IF_ERROR(CheckRanges(seal, max_pages));
   return seal;
 }
 

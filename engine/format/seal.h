@@ -15,7 +15,7 @@ namespace cairn::format {
 
 inline constexpr std::string_view kSealLayer = "cairn";
 
-// Readers lock a byte behind 2^62 that stands for their generation.
+// Readers lock the byte past 2^62 that stands for their generation.
 inline constexpr uint64_t kMaxGeneration = uint64_t{1} << 61;
 
 // Index entries that one page hash stands for.

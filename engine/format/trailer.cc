@@ -45,7 +45,7 @@ absl::StatusOr<Trailer> ParseTrailer(Bytes bytes) {
   const size_t tail = bytes.size() - kTrailerTailSize;
   for (const LayerPlace& layer : trailer.layers) {
     if (layer.begin + layer.size > static_cast<int64_t>(tail)) {
-      return DataLoss("trailer: vlmetalayer %s ends at byte %d, behind the values' end %d",
+      return DataLoss("trailer: vlmetalayer %s ends at byte %d, past the end of the values %d",
                       absl::Utf8SafeCEscape(layer.name), layer.begin + layer.size, tail);
     }
   }

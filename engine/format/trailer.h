@@ -22,7 +22,7 @@ inline constexpr int64_t kMinTrailerSize = kTrailerHeadSize + kTrailerTailSize;
 
 struct Trailer {
   int64_t size = 0;
-  std::vector<LayerPlace> layers;  // each value is a whole chunk
+  std::vector<LayerPlace> layers;  // each value is a chunk
   uint8_t fingerprint_type = 0;    // as it stands there: may be more than FingerprintType knows
   std::array<std::byte, 16> fingerprint{};
 };

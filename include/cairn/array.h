@@ -1,4 +1,4 @@
-// N-dimensional arrays: frames whose metalayer `b2nd` says how items lie in chunks and blocks.
+// N-dimensional arrays: frames with a metalayer `b2nd` that describes their shape.
 #ifndef CAIRN_ARRAY_H_
 #define CAIRN_ARRAY_H_
 
@@ -8,12 +8,12 @@
 
 namespace cairn {
 
-// Dimensions count in items, the slowest first (C order). Chunks form a grid over the array and
-// blocks a grid over each chunk; what reaches over the edge of the array or of a chunk is padding,
-// stored as zeros and never handed out by ReadBox.
+// Shapes are numbers of items, the slowest dimension first (C order). Chunks form a grid over the
+// array and blocks a grid over each chunk; the parts of them past the edge of the array or of a
+// chunk are padding, stored as zeros and never read by ReadBox.
 struct ArrayInfo {
   std::vector<int64_t> shape = {};
-  // Empty in CreateOptions: chosen.
+  // Empty in CreateOptions: chosen by Cairn.
   std::vector<int32_t> chunkshape = {};
   std::vector<int32_t> blockshape = {};
   std::string dtype = {};  // NumPy's name of the item type, such as "<f4"; may be empty
@@ -21,7 +21,7 @@ struct ArrayInfo {
   bool operator==(const ArrayInfo&) const = default;
 };
 
-// Most dimensions of an array that Cairn reads boxes of and makes.
+// Most dimensions of an array that Cairn creates or reads boxes of.
 inline constexpr int kMaxDimensions = 8;
 
 }  // namespace cairn

@@ -1,9 +1,9 @@
-// Chunks: compressed bytes that say everything about themselves. These functions need no frame.
+// Chunks: self-describing compressed bytes. These functions need no frame.
 //
-// All of them are thread-safe, and safe on hostile bytes: a chunk is an untrusted span, and
-// whatever it holds the answer is the data or a status. kDataLoss means the bytes are wrong,
-// kUnimplemented that they need a codec, filter or version that this build lacks (the message names
-// the id), kInvalidArgument that the caller is wrong.
+// All of them are thread-safe, and safe on hostile bytes: they give the data or a status, whatever
+// a chunk holds. kDataLoss means that the bytes are wrong, kUnimplemented that they need a codec,
+// filter or version that this build lacks (the message names the id), kInvalidArgument that the
+// arguments are wrong.
 #ifndef CAIRN_CHUNK_H_
 #define CAIRN_CHUNK_H_
 
@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -24,12 +25,13 @@ namespace cairn {
 
 // What a chunk header says.
 struct ChunkInfo {
-  int version = 0;        // chunk format: 1, 2 Blosc1; 3, 4 pre-releases of Blosc2; 5; 6 vlblocks
-  bool extended = false;  // 32-byte header; else the 16 bytes of Blosc1
-  int32_t typesize = 0;   // 1..255
-  int32_t nbytes = 0;     // decoded size
-  int32_t cbytes = 0;     // size of the chunk, header included
-  int32_t blocksize = 0;  // decoded size of a block; 0 when blocks vary
+  int version = 0;          // chunk format: 1, 2 Blosc1; 3, 4 pre-releases of Blosc2; 5; 6 vlblocks
+  bool extended = false;    // the long header of Blosc2, else that of Blosc1
+  int32_t header_size = 0;  // bytes: 32 or 16
+  int32_t typesize = 0;     // 1..255
+  int32_t nbytes = 0;       // decoded size
+  int32_t cbytes = 0;       // size of the chunk, header included
+  int32_t blocksize = 0;    // decoded size of a block; 0 when blocks vary
   int32_t nblocks = 0;
   Codec codec = Codec::kBloscLz;  // LZ4 and LZ4HC chunks look alike in Blosc1 form: kLz4
   uint8_t codec_meta = 0;
@@ -46,37 +48,39 @@ class CAIRN_EXPORT Chunk {
  public:
   Chunk() = default;  // no bytes
   Chunk(Bytes bytes, std::shared_ptr<const void> owner) : bytes_(bytes), owner_(std::move(owner)) {}
-  Bytes bytes() const { return bytes_; }
-  const std::shared_ptr<const void>& owner() const { return owner_; }
+  [[nodiscard]] Bytes bytes() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return bytes_; }
+  [[nodiscard]] const std::shared_ptr<const void>& owner() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return owner_;
+  }
 
  private:
   Bytes bytes_;
   std::shared_ptr<const void> owner_;
 };
 
-// Room that CompressChunk never passes for nbytes of payload.
+// Largest size of a chunk of nbytes of payload.
 constexpr size_t MaxCompressedSize(size_t nbytes) { return nbytes + 32; }
 
 // Parses and checks the header; reads no other byte. `chunk` may be longer than the chunk.
 CAIRN_EXPORT absl::StatusOr<ChunkInfo> InspectChunk(Bytes chunk);
 
-// Compresses src (at most kMaxChunkBytes) into dst and returns the size of the chunk. With
-// MaxCompressedSize(src.size()) of room it always fits; with less it may give kResourceExhausted.
+// Compresses src (at most kMaxChunkBytes) into dst and returns the size of the chunk. A dst of
+// MaxCompressedSize(src.size()) is always enough; a smaller one may give kResourceExhausted.
 CAIRN_EXPORT absl::StatusOr<size_t> CompressChunk(Bytes src, const CompressionOptions& options,
                                                   MutableBytes dst);
 
-// What a chunk of blocks of any size may take: the bytes, a place and a size for each block, a
+// Largest size of a chunk of variable blocks: the bytes, an offset and a size for each block, a
 // dictionary with its length, and the header.
 constexpr size_t MaxVlCompressedSize(size_t nbytes, size_t nblocks) {
   return nbytes + (4 + 4) * nblocks + (4 + 32768) + 32;
 }
-// Makes one chunk whose blocks are exactly the given ones, none of them empty. With
-// MaxVlCompressedSize of room it always fits; with less it may give kResourceExhausted.
+// Makes one chunk of exactly the given blocks, none of them empty. A dst of MaxVlCompressedSize is
+// always enough; a smaller one may give kResourceExhausted.
 CAIRN_EXPORT absl::StatusOr<size_t> CompressVlBlocks(std::span<const Bytes> blocks,
                                                      const CompressionOptions& options,
                                                      MutableBytes dst);
 
-// Makes a chunk that stands for nbytes of one value. `value` is given with kRepeat only, and its
+// Makes a chunk of nbytes of one value that stores no data. `value` is given with kRepeat only; its
 // size is the width that repeats. kNans needs a typesize of 4 or 8.
 CAIRN_EXPORT absl::StatusOr<std::vector<std::byte>> MakeSpecialChunk(
     SpecialValue special, int32_t nbytes, Bytes value, const CompressionOptions& options);
@@ -87,15 +91,15 @@ CAIRN_EXPORT absl::Status DecompressChunk(Bytes chunk, MutableBytes dst,
 
 // Decodes the items from number `start` on that fill dst, whose size is a multiple of the chunk's
 // typesize; decodes only the blocks that hold them. kOutOfRange past the last item;
-// kResourceExhausted where a block that dst has no room for takes more than 256 MiB to decode (see
+// kResourceExhausted where a block that is larger than dst takes more than 256 MiB to decode (see
 // docs/security.md).
 CAIRN_EXPORT absl::Status DecompressItems(Bytes chunk, int64_t start, MutableBytes dst,
                                           const DecompressionOptions& options = {});
 
 // CompressChunk for programs that make many chunks: checks the options once and keeps the codec's
-// state and all scratch memory from call to call, so that a warm call allocates nothing. Below
-// 64 KiB that is most of the time. Thread-safe: calls at the same time each get memory of their
-// own, which stays until the compressor goes.
+// state and all scratch memory from call to call, so that later calls allocate nothing. Below
+// 64 KiB that is most of the time. Thread-safe: concurrent calls get memory of their own, which is
+// freed with the compressor.
 class CAIRN_EXPORT ChunkCompressor {
  public:
   // kInvalidArgument or kUnimplemented for options that no chunk can be made with.
@@ -113,8 +117,7 @@ class CAIRN_EXPORT ChunkCompressor {
   std::unique_ptr<State> state_;
 };
 
-// Likewise for reading: DecompressChunk and DecompressItems of any chunks, with states and memory
-// that are kept. Thread-safe.
+// The same for reading: DecompressChunk and DecompressItems of any chunks. Thread-safe.
 class CAIRN_EXPORT ChunkDecompressor {
  public:
   explicit ChunkDecompressor(const DecompressionOptions& options = {});

@@ -1,4 +1,4 @@
-// Who runs the blocks of a chunk in parallel.
+// How the blocks of a chunk run in parallel.
 #ifndef CAIRN_EXECUTOR_H_
 #define CAIRN_EXECUTOR_H_
 
@@ -11,9 +11,9 @@
 
 namespace cairn {
 
-// Runs independent tasks. Must outlive every frame, snapshot and writer that was given it.
-// Implementations must be thread-safe: several chunks may be coded through one executor at once.
-// Neither they nor codecs and filters of a registry may throw.
+// Runs independent tasks. Must outlive every frame, snapshot and writer that uses it.
+// Implementations must be thread-safe, since several chunks may be coded at the same time, and must
+// not throw; nor may codecs and filters of a registry.
 class CAIRN_EXPORT Executor {
  public:
   virtual ~Executor() = default;
@@ -35,7 +35,7 @@ class CAIRN_EXPORT InlineExecutor final : public Executor {
   }
 };
 
-// A pool of `threads` threads, the calling one among them, but at most one a core; 0 means one a
+// A pool of `threads` threads, including the calling one, and at most one per core; 0 means one per
 // core. The threads end with the executor.
 CAIRN_EXPORT std::unique_ptr<Executor> MakeThreadExecutor(int threads = 0);
 

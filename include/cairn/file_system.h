@@ -1,4 +1,4 @@
-// The door to the disk. Programs need it only to put Cairn on a storage of their own, or to inject
+// Access to files. Programs need it only to run Cairn on a storage of their own, or to inject
 // faults in a test: OpenOptions and CreateOptions use the operating system's files by default.
 #ifndef CAIRN_FILE_SYSTEM_H_
 #define CAIRN_FILE_SYSTEM_H_
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -16,11 +17,11 @@
 
 namespace cairn {
 
-// A window of a file's bytes, in place; valid while this object lives.
+// A range of a file's bytes, in place; valid while this object lives.
 class CAIRN_EXPORT Mapping {
  public:
   virtual ~Mapping() = default;
-  virtual Bytes bytes() const = 0;
+  [[nodiscard]] virtual Bytes bytes() const ABSL_ATTRIBUTE_LIFETIME_BOUND = 0;
 };
 
 // Which file a descriptor or a path leads to.
@@ -37,8 +38,8 @@ enum class SyncMode {
 };
 
 enum class LockMode {
-  kShared,     // goes with other shared ones
-  kExclusive,  // goes with no other
+  kShared,     // compatible with other shared locks
+  kExclusive,  // compatible with no other lock
 };
 
 // An open file. Reads and writes are positional, all or error, and may run at the same time in
@@ -48,7 +49,7 @@ class CAIRN_EXPORT File {
   virtual ~File() = default;
 
   virtual absl::StatusOr<int64_t> Size() const = 0;
-  // Bytes of disk space that the file takes, which holes make fewer than its size.
+  // Bytes of disk space that the file takes; with holes fewer than its size.
   virtual absl::StatusOr<int64_t> AllocatedSize() const = 0;
   // Fills dst from byte `offset` on; kOutOfRange when the file ends before.
   virtual absl::Status ReadAt(int64_t offset, MutableBytes dst) const = 0;
@@ -63,31 +64,31 @@ class CAIRN_EXPORT File {
   // long as it is. Truncate gives that space back. kResourceExhausted when the disk is full;
   // kUnimplemented where the file system cannot.
   virtual absl::Status ReservePastEnd(int64_t size);
-  // Gives back the disk space of bytes that nobody will read again; they become zero. The size of
+  // Frees the disk space of bytes that will not be read again; they become zero. The size of
   // the file stays. kUnimplemented where there are no holes.
   virtual absl::Status PunchHole(int64_t offset, int64_t size) = 0;
   virtual absl::Status Sync(SyncMode mode) = 0;
-  // Bytes [offset, offset + size) will be synced before long: a file system that can begins to
-  // bring them to the disk. Promises nothing.
+  // A hint that bytes [offset, offset + size) will be synced soon: the file system may begin to
+  // write them to the disk.
   virtual void SyncSoon(int64_t /*offset*/, int64_t /*size*/) {}
-  // Maps [offset, offset + size) for reading; any offset will do. kOutOfRange past the end. It may
-  // show up to `room` bytes more: touch them only when the file has grown to hold them, or some
-  // byte of the same 4 KiB.
+  // Maps [offset, offset + size) for reading; the offset need not be aligned. kOutOfRange past the
+  // end. The mapping may include up to `room` bytes more: touch them only when the file has grown
+  // to hold them, or another byte of the same 4 KiB.
   virtual absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
                                                              int64_t room) const = 0;
   virtual absl::StatusOr<FileIdentity> Identity() const = 0;
   // Takes a lock on one byte, which may lie past the end of the file. It belongs to this File and
-  // ends with it. kUnavailable when another File, here or in another process, holds one that does
-  // not go with it. An exclusive lock needs a file that is open for writing.
+  // ends with it. kUnavailable when another File, of this or another process, holds an incompatible
+  // lock. An exclusive lock needs a file that is open for writing.
   virtual absl::Status LockByte(int64_t offset, LockMode mode) = 0;
   // Ends this File's lock on the byte. Does nothing in a process that was forked after the file was
   // opened: the lock is its parent's.
   virtual absl::Status UnlockByte(int64_t offset) = 0;
-  // Whether another File, here or in another process, holds a lock of any mode on one of the bytes
+  // Whether another File, of this or another process, holds a lock of any mode on one of the bytes
   // [offset, offset + count).
   virtual absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const = 0;
-  // Takes an exclusive lock on the whole file, of the kind that flock takes, which LockByte knows
-  // nothing of. It ends with this File. kUnavailable.
+  // Takes an exclusive lock on the whole file by flock, which is independent of LockByte. It ends
+  // with this File. kUnavailable.
   virtual absl::Status LockWhole() = 0;
 };
 
@@ -122,7 +123,7 @@ class CAIRN_EXPORT FileSystem {
   //
   // Opens a directory as a file system of its own: its paths are the plain names in there, a name
   // with a slash gives kInvalidArgument, and a symbolic link gives kDataLoss instead of being
-  // followed. A new file in there is open to nobody to whom the directory is not. kNotFound;
+  // followed. A new file in there has no more permissions than the directory. kNotFound;
   // kFailedPrecondition when there is a file.
   virtual absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path);
   // kAlreadyExists.
@@ -147,7 +148,7 @@ class CAIRN_EXPORT FileSystem {
   // Symbolic links stay in it. A frame asks once, when it is opened, and uses the answer from then
   // on. By default `path` itself.
   virtual absl::StatusOr<std::string> Absolute(const std::string& path) { return path; }
-  // The path behind symbolic links; the same one where nothing is there yet.
+  // The path with symbolic links resolved; unchanged when nothing is there yet.
   virtual std::string Resolve(const std::string& path) { return path; }
   // kNotFound when nothing is there.
   virtual absl::StatusOr<FileIdentity> Identity(const std::string& path) = 0;

@@ -1,10 +1,12 @@
-// Options of every call, as aggregates with defaults. In each struct what changes behaviour comes
-// first, what changes only speed and memory last.
+// Options of all calls, as aggregates with defaults. In each struct members that change only speed
+// or memory come last.
 #ifndef CAIRN_OPTIONS_H_
 #define CAIRN_OPTIONS_H_
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -60,26 +62,26 @@ enum class VerifyPolicy {
   kNever,
 };
 
-// Bounds on what a file from a stranger may cost. Passing one gives kResourceExhausted.
+// Bounds on what an untrusted file may cost. Passing one gives kResourceExhausted.
 struct Limits {
   int64_t max_chunk_nbytes = kMaxChunkBytes;  // one chunk, decoded
   int64_t max_metadata_nbytes = 64 << 20;     // one vlmetalayer, decoded
   int64_t max_nchunks = int64_t{1} << 28;
-  // What one call may take to decode blocks that the caller gave no room for, as when a part of a
-  // block is read or all is verified: block, filters, and block 0 with DELTA. Blocks of 64 MiB do
-  // with the default, whatever their filters. Room for a whole chunk needs none of it.
+  // Bytes that one call may allocate to decode blocks that do not go straight into the caller's
+  // buffer, as when a part of a block is read or a frame is verified: block, filters, and block 0
+  // with DELTA. The default is enough for blocks of 64 MiB, whatever their filters. Reads of
+  // complete chunks need none.
   int64_t max_decode_memory = 256 << 20;
 };
 
 struct OpenOptions {
   // Where in the file the frame begins, bytes. A frame at another offset than 0 is read-only.
   int64_t offset = 0;
-  // Reads through a memory map. Without it every read copies, and a file that somebody truncates
-  // meanwhile gives an error instead of SIGBUS.
+  // Reads through a memory map. Without it every read copies, and a file that another process
+  // truncates meanwhile gives an error instead of SIGBUS.
   bool use_mmap = true;
   VerifyPolicy verify = VerifyPolicy::kFirstTouch;
-  // Opens this state of the frame's history and stays with it, read-only; see Frame::History. By
-  // default the newest.
+  // Opens this generation and stays with it, read-only; see Frame::History. By default the newest.
   std::optional<uint64_t> generation = {};
   Limits limits = {};
   // Chunk files of a sparse frame that stay mapped at the same time.
@@ -93,7 +95,7 @@ struct OpenOptions {
 struct CreateOptions {
   CompressionOptions compression = {};
   // Bytes of every chunk but the last, rounded down to a multiple of typesize (but to no less than
-  // one item). kVariableChunks makes a chunk of whatever one call of Append is given.
+  // one item). kVariableChunks makes one chunk of each call of Append.
   static constexpr int32_t kVariableChunks = 0;
   int32_t chunksize = 1 << 20;
   Layout layout = Layout::kContiguous;
@@ -102,9 +104,9 @@ struct CreateOptions {
   // chunkshape is chosen so that chunks have at most `chunksize` bytes, an empty blockshape as
   // compression.blocksize says; see docs/cpp-api.md.
   std::optional<ArrayInfo> array = {};
-  // At most kMaxMetalayers. Only their content can change later, and not its size.
+  // At most kMaxMetalayers. Later only their content can change, not its size.
   std::vector<Metalayer> metalayers = {};
-  // What seals the frame. kNone writes no table of fingerprints.
+  // Kind of the fingerprints that seal the frame. kNone writes no table of fingerprints.
   FingerprintType fingerprint = FingerprintType::k64Bit;
   // Replaces a file or sparse frame of that name; otherwise Create gives kAlreadyExists.
   bool overwrite = false;
@@ -112,25 +114,42 @@ struct CreateOptions {
 };
 
 struct WriterOptions {
-  // How new chunks are made. By default as the frame's header says; typesize is always the frame's.
+  // How new chunks are compressed. By default as the header says; typesize is always the frame's.
   std::optional<CompressionOptions> compression = {};
-  // Codecs and filters of the program's own that new chunks are made with; chunks that are there
-  // are read with those of OpenOptions.
+  // Codecs and filters of the program's own for new chunks; existing chunks are read with those of
+  // OpenOptions.
   const Registry* registry = nullptr;
-  // Bytes of a chunk in a frame that never held one and does not say; see CreateOptions.
+  // Bytes of a chunk in a frame without FrameInfo::chunksize; see CreateOptions.
   int32_t chunksize = 1 << 20;
   // How long to wait for another writer; kUnavailable after that.
   std::chrono::milliseconds wait{0};
-  // Makes the lock file of C-Blosc2's locking protocol, FRAME.b2lock, where there is none. Where
-  // there is one it is always locked, as long as the writer lives.
+  // Creates the lock file of C-Blosc2's locking protocol, FRAME.b2lock. An existing one is always
+  // locked while the writer lives.
   bool make_lock_file = false;
 
   Executor* executor = nullptr;  // codes blocks in parallel; null means the calling thread
 };
 
+// Which generations Frame::History lists.
+struct HistoryOptions {
+  std::optional<uint64_t> before = {};  // only those before this one
+  // At most this many: the newest of them. The first generation that is listed is the `before` of
+  // the next, older page.
+  int64_t limit = std::numeric_limits<int64_t>::max();
+};
+
+struct CompactOptions {
+  // How long to wait for a writer; kUnavailable after that.
+  std::chrono::milliseconds wait{0};
+  // Is called with the number of chunks done; returns false to stop: kCancelled, and nothing
+  // changes.
+  std::function<bool(int64_t)> progress = {};
+
+  Executor* executor = nullptr;  // codes pending items in parallel; null means the calling thread
+};
+
 struct ReclaimOptions {
-  // States before the newest that History goes on to list. 0 keeps what is still read, and nothing
-  // else.
+  // Generations before the newest to keep for History. 0 keeps only what is still read.
   uint64_t keep_generations = 0;
 };
 

@@ -13,7 +13,7 @@
 
 namespace cairn {
 
-// What a plug-in learns about the stream or block that it is called for.
+// The stream or block that a plug-in is called for.
 struct PluginCall {
   int32_t typesize = 1;  // as in the chunk header: 1..255
   int clevel = 0;        // compression only; 1..9
@@ -40,17 +40,17 @@ class CAIRN_EXPORT FilterPlugin {
   virtual absl::Status Backward(Bytes src, MutableBytes dst, const PluginCall& call) const = 0;
 };
 
-// The plug-ins that one program knows. Fill it first, then share it: reading is thread-safe.
-// It must outlive every frame, snapshot, writer and call that was given it.
+// The plug-ins of one program. Fill it first, then share it: reading is thread-safe. It must
+// outlive every frame, snapshot, writer and call that uses it.
 class CAIRN_EXPORT Registry {
  public:
   // kInvalidArgument outside 160..255, kAlreadyExists when the id is taken.
   absl::Status AddCodec(uint8_t id, std::unique_ptr<const CodecPlugin> codec);
   absl::Status AddFilter(uint8_t id, std::unique_ptr<const FilterPlugin> filter);
 
-  // Null when nothing is registered under the id.
-  const CodecPlugin* codec(uint8_t id) const;
-  const FilterPlugin* filter(uint8_t id) const;
+  // Null when nothing is registered under the id. Owned by the registry.
+  [[nodiscard]] const CodecPlugin* codec(uint8_t id) const;
+  [[nodiscard]] const FilterPlugin* filter(uint8_t id) const;
 
  private:
   std::map<uint8_t, std::unique_ptr<const CodecPlugin>> codecs_;

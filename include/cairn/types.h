@@ -1,4 +1,4 @@
-// The words that every other header uses: byte spans and the numbers of the Blosc2 format.
+// Byte spans, and the enums and numbers of the Blosc2 format.
 #ifndef CAIRN_TYPES_H_
 #define CAIRN_TYPES_H_
 
@@ -34,10 +34,10 @@ enum class Filter : uint8_t {
   kIntTrunc = 36,        // meta: bits kept (> 0) or cleared (<= 0), as int8
 };
 
-// What a chunk that stores no data stands for. Frozen in the format.
+// The value of a chunk that stores no data. Frozen in the format.
 enum class SpecialValue : uint8_t { kNone = 0, kZeros = 1, kNans = 2, kRepeat = 3, kUninit = 4 };
 
-// Whether the bytes of a block are compressed as one stream or as one stream a byte position.
+// Whether a block is compressed as one stream or as one stream per byte position of its items.
 // Frozen in the format.
 enum class SplitMode : uint8_t { kAlways = 1, kNever = 2, kAuto = 3, kForwardCompat = 4 };
 
@@ -52,7 +52,7 @@ enum class FingerprintType : uint8_t {
 // Where a frame's bytes live.
 enum class Layout : uint8_t { kContiguous = 0, kSparse = 1 };
 
-// When the format of a frame was the current one. Older ones than kCurrent are read-only.
+// Age of a frame's format. All but kCurrent are read-only.
 enum class Era : uint8_t {
   kPacked2015,  // packed super-chunk of 2.0.0a2
   kFrame2019,   // the first frames, up to 2.0.0 beta.1
@@ -88,7 +88,7 @@ inline constexpr int kMaxFilters = 6;
 inline constexpr int kMaxMetalayers = 16;
 // Most vlmetalayers that a reader accepts.
 inline constexpr int kMaxVlMetalayers = 8192;
-// Most vlmetalayers that C-Blosc2 can write back; Cairn's own two are counted.
+// Most vlmetalayers that C-Blosc2 can write back, including Cairn's own two.
 inline constexpr int kMaxSharedVlMetalayers = 16;
 // Longest name of a metalayer, bytes.
 inline constexpr int kMaxMetalayerName = 31;

@@ -1,4 +1,4 @@
-// The one mutator of a frame.
+// The one object that changes a frame.
 #ifndef CAIRN_WRITER_H_
 #define CAIRN_WRITER_H_
 
@@ -10,7 +10,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/items.h"
 #include "cairn/options.h"
+#include "cairn/reports.h"
 #include "cairn/snapshot.h"
 #include "cairn/types.h"
 
@@ -18,18 +20,11 @@ namespace cairn {
 
 namespace frame {
 class FrameWriter;
-}
+struct HandleAccess;
+}  // namespace frame
 
-// What Reclaim did.
-struct ReclaimReport {
-  int64_t freed = 0;               // bytes of disk space
-  bool blocked = false;            // a reader holds an older state: nothing was freed
-  uint64_t oldest_generation = 0;  // that can still be opened
-};
-
-// Stages edits, which nobody sees, and commits them all at once. Movable; not thread-safe. The
-// destructor drops what was not committed. In a process that was forked meanwhile every call gives
-// kFailedPrecondition.
+// Stages edits, which no reader sees, and commits them all at once. Movable; not thread-safe. The
+// destructor drops staged edits. In a forked process every call gives kFailedPrecondition.
 //
 // After a failed write or sync the outcome of the commit under way is unknown until the frame is
 // opened again, and every call gives kFailedPrecondition. A call that is refused for its arguments
@@ -44,34 +39,34 @@ class CAIRN_EXPORT Writer {
   Writer& operator=(Writer&&) noexcept;
   ~Writer();
 
-  // Any number of items. They are cut into chunks of chunksize; a short tail is kept and goes on
-  // with the next call, also after Commit and after the frame was closed and opened again. In a
-  // frame of variable chunks each call makes one chunk.
-  absl::Status Append(Bytes items);
-  // One chunk as it is; one that is older than version 5 is coded again. In a frame of fixed
-  // chunks a chunk shorter than chunksize may only be the last: kFailedPrecondition after it.
+  // Any number of items. They are cut into chunks of chunksize; items that fill no chunk are
+  // pending and completed by the next call, also after Commit and after the frame was closed and
+  // opened again. In a frame of variable chunks each call makes one chunk.
+  absl::Status Append(Items items);
+  // One compressed chunk, stored unchanged; one of a version before 5 is coded again. In a frame of
+  // fixed chunks a chunk shorter than chunksize can only be the last: kFailedPrecondition after it.
   absl::Status AppendCompressed(Bytes chunk);
-  // nitems of one value; whole chunks of zeros, NaNs and uninitialised values cost 8 bytes of
-  // index. `value` is given with kRepeat only and is one item.
-  absl::Status AppendSpecial(SpecialValue special, int64_t nitems, Bytes value = {});
+  // nitems of one value. Full chunks of zeros, NaNs and uninitialised values cost 8 bytes of index.
+  // `value`, one item, is given with kRepeat only.
+  absl::Status AppendSpecial(SpecialValue special, int64_t nitems, Items value = {});
 
-  // Edits of whole chunks; the chunks that follow move up or down, and no stored byte of theirs is
-  // touched. In a frame of fixed chunks every chunk but the last has chunksize bytes: a shorter one
-  // anywhere else gives kInvalidArgument, and one behind it kFailedPrecondition. A frame of
+  // Edits of complete chunks; the chunks after them move up or down, and none of their stored bytes
+  // is touched. In a frame of fixed chunks every chunk but the last has chunksize bytes: a shorter
+  // one anywhere else gives kInvalidArgument, and one after it kFailedPrecondition. A frame of
   // variable blocks takes compressed chunks only. kOutOfRange.
   //
   // The new chunk gets number nchunk; info().nchunks appends.
-  absl::Status InsertChunk(int64_t nchunk, Bytes items);
-  absl::Status UpdateChunk(int64_t nchunk, Bytes items);
-  // The same with a chunk as it is; see AppendCompressed.
+  absl::Status InsertChunk(int64_t nchunk, Items items);
+  absl::Status UpdateChunk(int64_t nchunk, Items items);
+  // The same with a compressed chunk; see AppendCompressed.
   absl::Status InsertCompressed(int64_t nchunk, Bytes chunk);
   absl::Status UpdateCompressed(int64_t nchunk, Bytes chunk);
   absl::Status DeleteChunks(int64_t first, int64_t count);
   // Chunk order[i] becomes chunk i: a permutation of all chunks. O(nchunks).
   absl::Status Reorder(std::span<const int64_t> order);
-  // Overwrites items from number `start` on, across chunk borders: chunks that are not covered
-  // whole are read, changed and coded again. kOutOfRange past the end.
-  absl::Status UpdateItems(int64_t start, Bytes items);
+  // Overwrites items from number `start` on, across chunk borders: chunks that are covered in part
+  // are read, changed and coded again. kOutOfRange past the end.
+  absl::Status UpdateItems(int64_t start, Items items);
 
   // Edits of n-dimensional arrays. While its metalayer and its chunks agree, a frame is an array
   // and stays one: edits that would change the number, the size or the order of its chunks give
@@ -79,50 +74,50 @@ class CAIRN_EXPORT Writer {
   //
   // Overwrites a box with items in C order; see Snapshot::ReadBox.
   absl::Status WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
-                        Bytes items);
-  // Grows or shrinks the array along any axes; items that are new are zeros, which take no room in
-  // chunks of their own. Of the chunks that stay only those on an edge that moves are read, and
-  // coded again only where their padding holds anything. O(chunks that come or go). An axis whose
-  // chunks have no extent cannot grow. kInvalidArgument for another number of dimensions and for
-  // shapes that no frame can have, kResourceExhausted for too many chunks.
+                        Items items);
+  // Grows or shrinks the array along any axes. New items are zeros; chunks of them store nothing.
+  // Of the chunks that stay only those on an edge that moves are read, and coded again only where
+  // their padding is not zero. O(chunks that come or go). An axis whose chunks have no extent
+  // cannot grow. kInvalidArgument for another number of dimensions and for shapes that no frame can
+  // have, kResourceExhausted for too many chunks.
   absl::Status Resize(std::span<const int64_t> shape);
   // Grows the array along an axis (0 is the slowest) by as many slices as `items` holds, each in C
-  // order: Resize, then WriteBox. Whole slices, or kInvalidArgument; kOutOfRange for the axis.
-  // Appends along axis 0 of whole chunks touch no other chunk.
-  absl::Status AppendAlong(int axis, Bytes items);
+  // order: Resize, then WriteBox. Complete slices, or kInvalidArgument; kOutOfRange for the axis.
+  // Appends along axis 0 of complete chunks touch no other chunk.
+  absl::Status AppendAlong(int axis, Items items);
 
-  // Replaces the content of a metalayer by one of the same size; kNotFound, kInvalidArgument. What
-  // makes the frame an array has to ask for the chunks that there are, or kFailedPrecondition.
+  // Replaces the content of a metalayer by one of the same size; kNotFound, kInvalidArgument.
+  // kFailedPrecondition for a metalayer `b2nd` that does not describe the existing chunks.
   absl::Status SetMetalayer(std::string_view name, Bytes content);
-  // Adds or replaces a vlmetalayer. With more than 14 of them the frame is no longer sealed, or
-  // C-Blosc2 could not write it any more. kResourceExhausted past Limits::max_metadata_nbytes.
-  absl::Status SetVlmeta(std::string_view name, Bytes content);
-  absl::Status DeleteVlmeta(std::string_view name);
+  // Adds or replaces a vlmetalayer. A frame with more than 14 of them is no longer sealed, since
+  // C-Blosc2 could not write it. kResourceExhausted past Limits::max_metadata_nbytes.
+  absl::Status SetVlmetalayer(std::string_view name, Bytes content);
+  absl::Status DeleteVlmetalayer(std::string_view name);
 
-  // The committed state with the staged edits on top. While it lives, no other writer can open the
-  // frame: it would write where these edits are.
+  // The committed state with the staged edits on top; writes what is still in memory to the file.
+  // While it lives, no other writer can open the frame: it would overwrite these edits.
   absl::StatusOr<Snapshot> StagedSnapshot();
 
   // Makes all staged edits visible and as durable as asked, or none of them. Costs what was staged:
-  // it goes into the journal, which only Cairn reads, and once in a while into a checkpoint. After
-  // a power cut some prefix of the commits is there, never shorter than the last kMachine one.
+  // it goes into the journal, which only Cairn reads, and sometimes into a checkpoint. After a
+  // power cut the frame holds a prefix of the commits that includes the last kMachine one.
   absl::StatusOr<Snapshot> Commit(Durability durability = Durability::kMachine);
   // Commits, durably, and leaves a frame in which any Blosc2 reader sees everything. O(nchunks).
   absl::Status Checkpoint();
-  // Forgets what is staged.
+  // Drops the staged edits.
   void Rollback();
-  // Gives disk space back that no state needs which is still read or kept, and drops the others
-  // from the history. Writes a checkpoint first. O(nchunks). kFailedPrecondition with staged edits;
-  // kUnimplemented in memory and where no seal tells the history.
+  // Frees the disk space of generations that are neither read nor kept, and drops them from the
+  // history. Writes a checkpoint first. O(nchunks). kFailedPrecondition with staged edits;
+  // kUnimplemented in memory and in a frame that is not sealed.
   absl::StatusOr<ReclaimReport> Reclaim(const ReclaimOptions& options = {});
-  // Commit + Checkpoint; the frame may then be written by others. Every later call fails. After
+  // Commit + Checkpoint; other writers may then write the frame. Every later call fails. After
   // kResourceExhausted the writer is still open.
   absl::Status Close();
 
-  // For the engine: writers come from Frame.
+ private:
+  friend struct frame::HandleAccess;
   explicit Writer(std::unique_ptr<frame::FrameWriter> impl);
 
- private:
   std::unique_ptr<frame::FrameWriter> impl_;
 };
 

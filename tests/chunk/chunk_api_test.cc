@@ -142,7 +142,7 @@ TEST(ChunkApiTest, ItemsOutOfRangeOrInPartsAreRefused) {
         << start;
   }
   EXPECT_TRUE(Fails(DecompressItems(bytes, 0, MutableBytes(items).first(7)),
-                    absl::StatusCode::kInvalidArgument, "no whole items of 4"));
+                    absl::StatusCode::kInvalidArgument, "does not hold complete items of 4"));
 }
 
 TEST(ChunkApiTest, BlockSizesAddUpToThePayload) {

@@ -57,13 +57,13 @@ TEST(PlainPayloadTest, ReadsShortHeaders) {
 }
 
 TEST(PlainPayloadTest, RefusesOtherForms) {
-  EXPECT_TRUE(IsDamage(PlainPayload(PlainZeros(8)), "expected a plain copy"));
-  EXPECT_TRUE(
-      IsDamage(PlainPayload(Compress(Payload(Kind::kMixed, 1000), {})), "expected a plain copy"));
+  EXPECT_TRUE(IsDamage(PlainPayload(PlainZeros(8)), "expected a memcpyed chunk"));
+  EXPECT_TRUE(IsDamage(PlainPayload(Compress(Payload(Kind::kMixed, 1000), {})),
+                       "expected a memcpyed chunk"));
   EXPECT_TRUE(IsDamage(PlainPayload({}), "chunk header"));
   std::vector<std::byte> both = PlainChunk({});
   both[0x1F] = std::byte{0x10};
-  EXPECT_TRUE(IsDamage(PlainPayload(both), "expected a plain copy"));
+  EXPECT_TRUE(IsDamage(PlainPayload(both), "expected a memcpyed chunk"));
 }
 
 }  // namespace

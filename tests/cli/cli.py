@@ -104,7 +104,7 @@ class CliTest(unittest.TestCase):
     def receive(self, stream, size):
         """What comes through a pipe: so many bytes, unless it ends or nothing comes for long."""
         data = b""
-        while len(data) < size and select.select([stream], [], [], 30)[0]:
+        while len(data) < size and select.select([stream], [], [], 120)[0]:
             piece = os.read(stream.fileno(), size - len(data))
             if not piece:
                 break

@@ -61,18 +61,39 @@ class Docs(CliTest):
                 shown = set(re.findall(r"(?m)^  (--[a-z-]+)", self.ok(*command.split(), "--help").decode()))
                 self.assertEqual(documented, shown - {"--help"})
 
+    def examples_of_the_readme(self):
+        blocks = re.findall(r"(?ms)^```sh\n(.*?)^```$", self.source("README.md"))
+        lines = [line for block in blocks for line in block.splitlines()]
+        return [line for line in lines if re.search(r"^(cairn|sensor|printf) ", line)]
+
     def examples(self):
         lines = re.findall(r"(?m)^    (\S.*)$", self.source("docs/cli.md"))
         commands = [line for line in lines if re.search(r"^(cairn|tar|sensor|printf) ", line)]
         return [line for line in commands if not PLACEHOLDER.search(line)]
 
-    def test_the_examples_of_the_manual_run_one_after_the_other(self):
+    def run_examples(self, examples):
+        """One after the other, beside what they need."""
         os.mkdir(self.path("bin"))
         os.symlink(self.tool, self.path("bin/cairn"))
-        for name, script in {"sensor": b"#!/bin/sh\ncat day0.f32\n", "jq": JQ}.items():
+        programs = {"sensor": b"#!/bin/sh\ncat day0.f32\n", "plot": b"#!/bin/sh\nhead -c 400 >plotted\n", "jq": JQ}
+        for name, script in programs.items():
             os.chmod(self.path(self.write(os.path.join("bin", name), script)), 0o755)
         self.write("day0.f32", sample(1 << 16) * 16)
         self.write("temps.f32", self.read("day0.f32") * 20)
+        script = "set -eu\n" + "".join(f"{line}\n" for line in examples)
+        path = os.pathsep.join([self.path("bin"), os.environ["PATH"]])
+        done = subprocess.run(["bash", "-o", "pipefail", "-xc", script], cwd=self.dir, timeout=600, check=False,
+                              capture_output=True, env={**os.environ, "PATH": path})  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual(self.read("ten.f32"), self.read("temps.f32")[4000:4040])
+
+    def test_the_examples_of_the_readme_run_one_after_the_other(self):
+        self.write("more.f32", sample(8000))
+        examples = self.examples_of_the_readme()
+        self.assertGreater(len(examples), 12)
+        self.run_examples(examples)
+
+    def test_the_examples_of_the_manual_run_one_after_the_other(self):
         self.write("raw", sample(8000))
         os.mkdir(self.path("photos"))
         self.write("photos/1.raw", sample(50_000))
@@ -80,12 +101,7 @@ class Docs(CliTest):
         self.write("rows.f32", sample(8000))
         examples = self.examples()
         self.assertGreater(len(examples), 25)
-        script = "set -eu\n" + "".join(f"{line}\n" for line in examples)
-        path = os.pathsep.join([self.path("bin"), os.environ["PATH"]])
-        done = subprocess.run(["bash", "-o", "pipefail", "-xc", script], cwd=self.dir, timeout=600, check=False,
-                              capture_output=True, env={**os.environ, "PATH": path})  # fmt: skip
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
-        self.assertEqual(self.read("ten.f32"), self.read("temps.f32")[4000:4040])
+        self.run_examples(examples)
 
     def anchors(self, document):
         """Those that the headings of a document get."""

@@ -34,7 +34,7 @@ class HistoryTest : public testing::Test {
     auto writer = Frame::Build(path_, options);
     ASSERT_TRUE(IsOk(writer));
     ASSERT_TRUE(IsOk(writer->Append(Content(0))));
-    ASSERT_TRUE(IsOk(writer->SetVlmeta("large", Content(1))));
+    ASSERT_TRUE(IsOk(writer->SetVlmetalayer("large", Content(1))));
     ASSERT_TRUE(IsOk(writer->Close()));
   }
   // Does not compress. The first byte is the version.

@@ -23,7 +23,7 @@ absl::StatusOr<Ledger> ReadLedger(const Snapshot& snapshot) {
   CAIRN_RETURN_IF_ERROR(snapshot.ReadItems(0, std::as_writable_bytes(std::span(&ledger, 1))));
   const FrameInfo& info = snapshot.info();
   if (info.nitems != ledger.nitems) return Wrong("items", ledger.nitems, info.nitems);
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> layer, snapshot.GetVlmeta(kLayer));
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> layer, snapshot.GetVlmetalayer(kLayer));
   int64_t commit = -1;
   if (layer.size() == sizeof(commit)) std::memcpy(&commit, layer.data(), sizeof(commit));
   if (commit != ledger.commit) return Wrong("commit in the vlmetalayer", ledger.commit, commit);
@@ -108,7 +108,8 @@ absl::Status LedgerKeeper::Rewrite(Writer& writer, int64_t nchunk) {
 absl::Status LedgerKeeper::Commit(Writer& writer, Durability durability) {
   ++staged_.commit;
   CAIRN_RETURN_IF_ERROR(writer.UpdateItems(0, BytesOf(staged_)));
-  CAIRN_RETURN_IF_ERROR(writer.SetVlmeta(kLayer, std::as_bytes(std::span(&staged_.commit, 1))));
+  CAIRN_RETURN_IF_ERROR(
+      writer.SetVlmetalayer(kLayer, std::as_bytes(std::span(&staged_.commit, 1))));
   CAIRN_RETURN_IF_ERROR(writer.Commit(durability).status());
   committed_ = staged_;
   return absl::OkStatus();

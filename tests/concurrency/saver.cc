@@ -94,7 +94,7 @@ class Saver {
     const Snapshot snapshot = frame.snapshot();
     std::set<Items> chunks;
     for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
-      CAIRN_ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkSize(i));
+      CAIRN_ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkNbytes(i));
       Items chunk(static_cast<size_t>(size) / sizeof(int64_t));
       CAIRN_RETURN_IF_ERROR(snapshot.ReadChunk(i, std::as_writable_bytes(std::span(chunk))));
       chunks.insert(std::move(chunk));

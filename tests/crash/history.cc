@@ -47,7 +47,7 @@ uint64_t ContentOf(const FrameModel& model) {
 absl::StatusOr<uint64_t> ReadContent(const Snapshot& snapshot) {
   ContentHash hash;
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
-    CAIRN_ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkSize(i));
+    CAIRN_ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkNbytes(i));
     Buffer chunk(static_cast<size_t>(size));
     CAIRN_RETURN_IF_ERROR(snapshot.ReadChunk(i, chunk));
     hash.Add(chunk);
@@ -55,7 +55,7 @@ absl::StatusOr<uint64_t> ReadContent(const Snapshot& snapshot) {
   hash.Add(snapshot.metalayers());
   std::vector<Metalayer> layers;
   for (const std::string& name : snapshot.vlmetalayers()) {
-    CAIRN_ASSIGN_OR_RETURN(Buffer content, snapshot.GetVlmeta(name));
+    CAIRN_ASSIGN_OR_RETURN(Buffer content, snapshot.GetVlmetalayer(name));
     layers.push_back({.name = name, .content = std::move(content)});
   }
   hash.Add(layers);

@@ -256,7 +256,7 @@ bool Life::RefusesEverything() {
   const auto refuses = [](const absl::Status& status) {
     return absl::IsFailedPrecondition(status);
   };
-  return refuses(writer_->Append(items)) && refuses(writer_->SetVlmeta("a", items)) &&
+  return refuses(writer_->Append(items)) && refuses(writer_->SetVlmetalayer("a", items)) &&
          refuses(writer_->DeleteChunks(0, 0)) && refuses(writer_->StagedSnapshot().status()) &&
          refuses(writer_->Commit().status()) && refuses(writer_->Checkpoint()) &&
          refuses(writer_->Reclaim().status()) && refuses(writer_->Close());

@@ -102,11 +102,11 @@ absl::Status Life::EditLayers(Action action) {
                 [&](Writer& writer) { return writer.SetMetalayer("m", content); });
   }
   if (action == Action::kSetVlmeta) {
-    return Edit([&](FrameModel& model) { return model.SetVlmeta(name, content); },
-                [&](Writer& writer) { return writer.SetVlmeta(name, content); });
+    return Edit([&](FrameModel& model) { return model.SetVlmetalayer(name, content); },
+                [&](Writer& writer) { return writer.SetVlmetalayer(name, content); });
   }
-  return Edit([&](FrameModel& model) { return model.DeleteVlmeta(name); },
-              [&](Writer& writer) { return writer.DeleteVlmeta(name); });
+  return Edit([&](FrameModel& model) { return model.DeleteVlmetalayer(name); },
+              [&](Writer& writer) { return writer.DeleteVlmetalayer(name); });
 }
 
 // Edits that must be refused are not tried: other tests do that.

@@ -3,7 +3,8 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/frame/commit/frame_writer.h"
+#include "engine/frame/api/handle_access.h"
+#include "engine/frame/commit/open_writer.h"
 #include "engine/frame/open/state_loader.h"
 #include "engine/frame/state/frame_context.h"
 
@@ -29,20 +30,19 @@ absl::StatusOr<OpenedFrame> OpenedFrame::Open(SimulatedDisk& disk,
 }
 
 Snapshot OpenedFrame::snapshot() const {
-  return core_ == nullptr ? frame_->snapshot() : Snapshot(core_->newest());
+  return core_ == nullptr ? frame_->snapshot() : frame::HandleAccess::Make(core_->newest());
 }
 
 absl::StatusOr<Snapshot> OpenedFrame::Refresh() {
   if (core_ == nullptr) return frame_->Refresh();
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, core_->Refresh());
-  return Snapshot(std::move(state));
+  return frame::HandleAccess::Make(std::move(state));
 }
 
 absl::StatusOr<Writer> OpenedFrame::OpenWriter() {
   if (core_ == nullptr) return frame_->OpenWriter();
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
-                         frame::FrameWriter::Open(core_, {}));
-  return Writer(std::move(writer));
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer, frame::OpenWriter(core_, {}));
+  return frame::HandleAccess::Make(std::move(writer));
 }
 
 absl::Status OpenedFrame::Compact() {

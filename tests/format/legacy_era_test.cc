@@ -9,9 +9,15 @@
 namespace cairn::format::legacy {
 namespace {
 
-Era EraOfFrame(Bytes frame) {
+absl::StatusOr<Era> FindEra(Bytes frame) {
   const auto size = static_cast<int64_t>(frame.size());
   return EraOf(frame.first(std::min(frame.size(), size_t{kEraBytes})), size);
+}
+
+Era EraOfFrame(Bytes frame) { return FindEra(frame).value(); }
+
+bool IsNoFrame(Bytes frame) {
+  return FindEra(frame).status() == absl::InvalidArgumentError("not a Blosc2 frame");
 }
 
 TEST(LegacyEraTest, KnowsEveryFormatByItsFirstBytes) {
@@ -24,15 +30,22 @@ TEST(LegacyEraTest, KnowsEveryFormatByItsFirstBytes) {
   EXPECT_EQ(EraOfFrame(Hex("9e a8 62 32 66 72 61 6d 65 00")), Era::kCurrent);
 }
 
-TEST(LegacyEraTest, LeavesTheRestToTheParserOfCurrentFrames) {
-  EXPECT_EQ(EraOfFrame({}), Era::kCurrent);
+TEST(LegacyEraTest, LeavesDamageToTheParserOfCurrentFrames) {
   EXPECT_EQ(EraOfFrame(Hex("9b a8 62 32 66 72 61 6d 65")), Era::kCurrent);
   EXPECT_EQ(EraOfFrame(Hex("9b a8 62 32 66 72 61 6d 65 01")), Era::kCurrent);
   EXPECT_EQ(EraOfFrame(Hex("9a a8 62 32 66 72 61 6d 65 00")), Era::kCurrent);
-  EXPECT_EQ(EraOfFrame(std::vector<std::byte>(200)), Era::kCurrent);
+  EXPECT_EQ(EraOfFrame(Hex("9e a8 62 32")), Era::kCurrent) << "cut short";
+  EXPECT_EQ(EraOfFrame(Hex("9e 00 62 30 66 72 61 6d 65 00")), Era::kCurrent) << "damaged";
+}
+
+TEST(LegacyEraTest, RefusesWhatIsNotAFrame) {
+  EXPECT_TRUE(IsNoFrame({}));
+  EXPECT_TRUE(IsNoFrame(Hex("9e")));
+  EXPECT_TRUE(IsNoFrame(Hex("89 48 44 46 0d 0a 1a 0a 00 00")));
+  EXPECT_TRUE(IsNoFrame(std::vector<std::byte>(200)));
   std::vector<std::byte> longer = test::PackedFrame();
   longer.push_back({});
-  EXPECT_EQ(EraOfFrame(longer), Era::kCurrent) << "a super-chunk tells its own size";
+  EXPECT_TRUE(IsNoFrame(longer)) << "a super-chunk gives its own size";
 }
 
 }  // namespace

@@ -151,9 +151,9 @@ TEST(ArrayTest, ReadsOnlyTheBlocksThatABoxTouches) {
   ASSERT_TRUE(IsOk(bytes));
   const auto entry = frame.snapshot().GetEntry(0);
   ASSERT_TRUE(IsOk(entry));
-  ASSERT_GE(entry->offset, 0);
+  ASSERT_TRUE(entry->offset.has_value());
   // The position of block 5, the second in the second row of blocks.
-  const auto at = static_cast<std::ptrdiff_t>(entry->offset + 32 + 4 * 5);
+  const auto at = static_cast<std::ptrdiff_t>(*entry->offset + 32 + 4 * 5);
   std::fill_n(bytes->begin() + at, 4, std::byte{0xFF});
   OpenOptions open;
   open.verify = VerifyPolicy::kNever;
@@ -192,7 +192,7 @@ TEST(ArrayTest, ReadsChunksThatAreCutIntoOtherBlocks) {
     options.compression = OfTypesize(2);
     options.compression.blocksize = static_cast<int32_t>(2 * maker.Between(1, 40));
     options.compression.clevel = 1;
-    options.chunksize = own->info().chunksize;
+    options.chunksize = own->info().chunksize.value();
     const Snapshot other = FrameOf(ContentOf(*own), LayerOf(array), options);
     for (int reads = 0; reads < 5; ++reads) {
       const BoxPlace box = maker.MakeBox(array.shape);

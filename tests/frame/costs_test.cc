@@ -91,7 +91,7 @@ Buffer OneChunkManyTimes(int64_t size) {
 void PutOneFileManyTimes(const std::string& path, int64_t size, int64_t count) {
   EXPECT_TRUE(IsOk(
       WriteFrame(path, VariableChunks(Layout::kSparse), MakeNoise(static_cast<size_t>(size)))));
-  const int64_t file = Frame::Open(path)->snapshot().GetEntry(0)->file;
+  const int64_t file = Frame::Open(path)->snapshot().GetEntry(0)->file.value();
   const std::string index = path + "/chunks.b2frame";
   Buffer bytes =
       WithIndex(FileBytes(index), {}, std::vector(static_cast<size_t>(count), file), count * size);

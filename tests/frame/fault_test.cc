@@ -191,9 +191,9 @@ Procedure VlmetaProcedure(Layout layout) {
               },
           .run = [](Trial& run) -> absl::Status {
             CAIRN_RETURN_IF_ERROR(run.OpenWriter());
-            CAIRN_RETURN_IF_ERROR(run.writer->SetVlmeta("a", AsBytes("first")));
+            CAIRN_RETURN_IF_ERROR(run.writer->SetVlmetalayer("a", AsBytes("first")));
             CAIRN_RETURN_IF_ERROR(run.Acknowledge(run.writer->Commit().status()));
-            CAIRN_RETURN_IF_ERROR(run.writer->SetVlmeta("a", AsBytes("second")));
+            CAIRN_RETURN_IF_ERROR(run.writer->SetVlmetalayer("a", AsBytes("second")));
             return run.Acknowledge(run.writer->Close());
           },
           .states = {FrameContent{}, FrameContent{.vlmetalayers = {{"a", "first"}}},
@@ -234,8 +234,8 @@ void ExpectRefusesEverything(Writer& writer) {
   refuses(writer.DeleteChunks(0, 0));
   refuses(writer.Reorder({}));
   refuses(writer.SetMetalayer("m", AsBytes("x")));
-  refuses(writer.SetVlmeta("a", AsBytes("x")));
-  refuses(writer.DeleteVlmeta("a"));
+  refuses(writer.SetVlmetalayer("a", AsBytes("x")));
+  refuses(writer.DeleteVlmetalayer("a"));
   refuses(writer.StagedSnapshot().status());
   refuses(writer.Commit().status());
   refuses(writer.Checkpoint());
@@ -248,7 +248,7 @@ const absl::Status kBrokenDisk = absl::InternalError("injected: input/output err
 // have changed nothing.
 void ExpectRefusesEverythingOrGoesOn(Writer& writer) {
   writer.Rollback();
-  const absl::Status status = writer.SetVlmeta("other", AsBytes("x"));
+  const absl::Status status = writer.SetVlmetalayer("other", AsBytes("x"));
   EXPECT_TRUE(status.ok() || absl::IsFailedPrecondition(status)) << status;
 }
 

@@ -109,7 +109,7 @@ TEST_F(ForeignTest, ChunksThatTheNextCommitCoversAreChecked) {
   ASSERT_TRUE(IsOk(AppendTo(path_, Bytes(all_).subspan(3 * kSmallChunk, kSmallChunk))));
   file_ = FileBytes(path_);
   for (int64_t i = 2; i < 4; ++i) {
-    file_[static_cast<size_t>(Open().snapshot().GetEntry(i)->offset) + 40] ^= std::byte{1};
+    file_[static_cast<size_t>(Open().snapshot().GetEntry(i)->offset.value()) + 40] ^= std::byte{1};
   }
   Put();
   const auto report = Open().snapshot().Verify();

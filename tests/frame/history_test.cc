@@ -195,11 +195,11 @@ TEST_F(HistoryTest, OldStateIsReadOnlyAndStaysTheSame) {
 TEST_F(HistoryTest, CheckpointsThatShareAnIndexAreRefused) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("note", MakeNoise(8, 1))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", MakeNoise(8, 1))));
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
   const Buffer before = FileBytes(path_);
   const FrameParts shared = PartsOf(before);
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("note", MakeNoise(8, 2))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", MakeNoise(8, 2))));
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
   Buffer bytes = FileBytes(path_);
   EXPECT_EQ(Frame::OpenBuffer(bytes)->History()->size(), states_.size() + 2);
@@ -226,16 +226,17 @@ TEST_F(HistoryTest, CompactionThatIsStoppedChangesNothing) {
   Frame frame = Open();
   const int64_t nchunks = frame.snapshot().info().nchunks;
   std::vector<int64_t> told;
-  const auto stopped = frame.Compact([&](int64_t chunks) {
+  const auto stopped = frame.Compact({.progress = [&](int64_t chunks) {
     told.push_back(chunks);
     return chunks < 3;
-  });
+  }});
   EXPECT_TRUE(absl::IsCancelled(stopped.status()));
   EXPECT_EQ(told, (std::vector<int64_t>{1, 2, 3}));
   EXPECT_EQ(FileBytes(path_), before);
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
   told.clear();
-  const auto done = frame.Compact([&](int64_t chunks) { return told.push_back(chunks), true; });
+  const auto done =
+      frame.Compact({.progress = [&](int64_t chunks) { return told.push_back(chunks), true; }});
   ASSERT_TRUE(IsOk(done));
   EXPECT_EQ(std::ssize(told), nchunks);
   EXPECT_EQ(DataOf(Open().snapshot()).value(), states_.rbegin()->second);
@@ -290,11 +291,11 @@ TEST_F(HistoryTest, ReaderOfAHigherGenerationKeepsItFromBeingReclaimed) {
   auto writer = Open().OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 16; ++i) {
-    ASSERT_TRUE(IsOk(writer->SetVlmeta(std::to_string(i), MakeNoise(8, 1))));
+    ASSERT_TRUE(IsOk(writer->SetVlmetalayer(std::to_string(i), MakeNoise(8, 1))));
   }
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
   for (int i = 0; i < 16; ++i) {
-    ASSERT_TRUE(IsOk(writer->DeleteVlmeta(std::to_string(i))));
+    ASSERT_TRUE(IsOk(writer->DeleteVlmetalayer(std::to_string(i))));
   }
   for (int i = 0; i < 8; ++i) {
     ASSERT_TRUE(IsOk(writer->UpdateChunk(i, MakeNoise(4096, 50))));
@@ -341,7 +342,7 @@ TEST_F(HistoryTest, ReclaimRefusesWhereTheJournalLeavesNoRoomForASeal) {
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 15; ++i) {
-    ASSERT_TRUE(IsOk(writer->SetVlmeta(std::to_string(i), MakeNoise(8, 1))));
+    ASSERT_TRUE(IsOk(writer->SetVlmetalayer(std::to_string(i), MakeNoise(8, 1))));
   }
   ASSERT_TRUE(IsOk(writer->Commit()));
   for (const uint64_t keep : {0, 1}) {
@@ -349,7 +350,7 @@ TEST_F(HistoryTest, ReclaimRefusesWhereTheJournalLeavesNoRoomForASeal) {
   }
   EXPECT_EQ(frame.History()->size(), states_.size() + 1);
   for (int i = 0; i < 15; ++i) {
-    ASSERT_TRUE(IsOk(writer->DeleteVlmeta(std::to_string(i))));
+    ASSERT_TRUE(IsOk(writer->DeleteVlmetalayer(std::to_string(i))));
   }
   ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_TRUE(IsOk(writer->Reclaim()));

@@ -193,7 +193,7 @@ TEST(DamagedFrameTest, ItemsThatFillAChunkReplaceItWhateverItIs) {
   const Buffer items = test::MakeItems(1200);
   ASSERT_TRUE(IsOk(test::WriteFrame(path, test::Cut(4, 400), items)));
   Buffer bytes = test::FileBytes(path);
-  const int64_t second = Frame::Open(path)->snapshot().GetEntry(1)->offset;
+  const int64_t second = Frame::Open(path)->snapshot().GetEntry(1)->offset.value();
   bytes[static_cast<size_t>(second) + 40] ^= std::byte{1};
   test::PutFileBytes(path, bytes);
   {

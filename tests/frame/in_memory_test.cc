@@ -25,7 +25,7 @@ TEST(InMemoryTest, BytesOpenAsTheSameFrame) {
   Buffer content = MakeItems(2500);
   ASSERT_TRUE(IsOk(writer.Append(content)));
   ASSERT_TRUE(IsOk(writer.AppendSpecial(SpecialValue::kZeros, 1000)));
-  ASSERT_TRUE(IsOk(writer.SetVlmeta("layer", MakeItems(50))));
+  ASSERT_TRUE(IsOk(writer.SetVlmetalayer("layer", MakeItems(50))));
   test::AddTo(content, Buffer(4000));
   ASSERT_TRUE(IsOk(writer.Close()));
 
@@ -35,7 +35,7 @@ TEST(InMemoryTest, BytesOpenAsTheSameFrame) {
   ExpectHolds(opened.snapshot(), content);
   EXPECT_TRUE(opened.snapshot().info().sealed);
   EXPECT_EQ(*opened.snapshot().GetMetalayer("fixed"), MakeItems(8));
-  EXPECT_EQ(*opened.snapshot().GetVlmeta("layer"), MakeItems(50));
+  EXPECT_EQ(*opened.snapshot().GetVlmetalayer("layer"), MakeItems(50));
   EXPECT_EQ(*opened.ToBuffer(), bytes);
 }
 

@@ -33,7 +33,7 @@ CreateOptions Unsealed() {
 Buffer FrameOfVlmetalayers(int64_t count) {
   Frame model = NewInMemory(Unsealed());
   auto writer = model.OpenWriter();
-  EXPECT_TRUE(IsOk(writer->SetVlmeta("one", {})));  // the header says that there are some
+  EXPECT_TRUE(IsOk(writer->SetVlmetalayer("one", {})));  // the header says that there are some
   EXPECT_TRUE(IsOk(writer->Checkpoint()));
   Buffer frame = model.ToBuffer().value();
   frame.resize(static_cast<size_t>(PartsOf(frame).trailer_begin));
@@ -55,7 +55,7 @@ TEST(LayerCostsTest, TrailerFullOfVlmetalayersIsOpenedListedAndVerifiedInLinearT
       ASSERT_TRUE(IsOk(frame));
       const Snapshot snapshot = frame->snapshot();
       EXPECT_EQ(std::ssize(snapshot.vlmetalayers()), count);
-      EXPECT_EQ(snapshot.GetVlmeta(LongName(count - 1)).value(), MakeItems(10));
+      EXPECT_EQ(snapshot.GetVlmetalayer(LongName(count - 1)).value(), MakeItems(10));
       EXPECT_TRUE(snapshot.Verify()->ok());
     };
   });

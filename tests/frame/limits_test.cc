@@ -46,10 +46,10 @@ TEST_F(LimitsTest, FrameOfTooManyChunksIsNotOpened) {
 }
 
 TEST_F(LimitsTest, LargeVlmetalayerIsNotDecodedAndTheRestIsRead) {
-  EXPECT_TRUE(IsOk(Open({.max_metadata_nbytes = 50})->snapshot().GetVlmeta("note")));
+  EXPECT_TRUE(IsOk(Open({.max_metadata_nbytes = 50})->snapshot().GetVlmetalayer("note")));
   const auto frame = Open({.max_metadata_nbytes = 49});
   ASSERT_TRUE(IsOk(frame));
-  ExpectNamesLimit(frame->snapshot().GetVlmeta("note").status(), 49);
+  ExpectNamesLimit(frame->snapshot().GetVlmetalayer("note").status(), 49);
   EXPECT_EQ(DataOf(frame->snapshot()).value(), MakeNoise(kChunks * kBoundedChunk, 1));
 }
 
@@ -59,7 +59,7 @@ TEST_F(LimitsTest, NamesOfVlmetalayersAreShownWithoutControlCharacters) {
       IsOk(WriteFrame(dir_.Path("g"), PlainCopies(kBoundedChunk), {}, {{name, "content"}})));
   const auto frame = Frame::Open(dir_.Path("g"), {.limits = {.max_metadata_nbytes = 1}});
   const auto is_control = [](char c) { return absl::ascii_iscntrl(static_cast<uint8_t>(c)); };
-  const std::string message(frame->snapshot().GetVlmeta(name).status().message());
+  const std::string message(frame->snapshot().GetVlmetalayer(name).status().message());
   EXPECT_TRUE(std::ranges::none_of(message, is_control)) << message;
   const auto report = frame->snapshot().Verify();
   ASSERT_EQ(report->findings.size(), 1u);
@@ -70,7 +70,7 @@ TEST_F(LimitsTest, NamesOfVlmetalayersAreShownWithoutControlCharacters) {
 TEST_F(LimitsTest, VerifyAsksBetweenVlmetalayersWhetherToStop) {
   auto writer = Frame::Open(path_)->OpenWriter();
   for (const std::string name : {"a", "b", "c"}) {
-    ASSERT_TRUE(IsOk(writer->SetVlmeta(name, MakeNoise(8, 1))));
+    ASSERT_TRUE(IsOk(writer->SetVlmetalayer(name, MakeNoise(8, 1))));
   }
   ASSERT_TRUE(IsOk(writer->Close()));
   int done = 0;
@@ -99,10 +99,11 @@ TEST_F(LimitsTest, LargeChunkIsNotDecoded) {
 }
 
 TEST_F(LimitsTest, NoChunkSizeIsLargerThanAllowed) {
-  EXPECT_EQ(Open({.max_chunk_nbytes = kBoundedChunk})->snapshot().ChunkSize(1).value(),
+  EXPECT_EQ(Open({.max_chunk_nbytes = kBoundedChunk})->snapshot().ChunkNbytes(1).value(),
             kBoundedChunk);
-  ExpectNamesLimit(Open({.max_chunk_nbytes = kBoundedChunk - 1})->snapshot().ChunkSize(1).status(),
-                   kBoundedChunk - 1);
+  ExpectNamesLimit(
+      Open({.max_chunk_nbytes = kBoundedChunk - 1})->snapshot().ChunkNbytes(1).status(),
+      kBoundedChunk - 1);
 }
 
 TEST_F(LimitsTest, ShortLastChunkWithinTheLimitIsRead) {

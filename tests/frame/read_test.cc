@@ -161,7 +161,7 @@ TEST_P(ReadTest, NothingLiesPastTheEnd) {
   for (const int64_t nchunk : {nchunks, int64_t{-1}}) {
     EXPECT_EQ(snapshot_->GetChunk(nchunk).status().code(), kOutside);
     EXPECT_EQ(snapshot_->GetEntry(nchunk).status().code(), kOutside);
-    EXPECT_EQ(snapshot_->ChunkSize(nchunk).status().code(), kOutside);
+    EXPECT_EQ(snapshot_->ChunkNbytes(nchunk).status().code(), kOutside);
     EXPECT_EQ(snapshot_->ReadChunk(nchunk, item).code(), kOutside);
   }
 }
@@ -174,7 +174,7 @@ TEST_P(ReadTest, BuffersOfTheWrongSizeAreRefused) {
       snapshot_->ReadItemsAt(std::array<int64_t, 3>{0, 1, 2}, MutableBytes(buffer).first(width))
           .code(),
       kRefused);
-  Buffer chunk(static_cast<size_t>(*snapshot_->ChunkSize(0)) + 1);
+  Buffer chunk(static_cast<size_t>(*snapshot_->ChunkNbytes(0)) + 1);
   EXPECT_EQ(snapshot_->ReadChunk(0, chunk).code(), kRefused);
   if (typesize_ == 1) return;
   EXPECT_EQ(snapshot_->ReadItems(0, buffer).code(), kRefused);

@@ -41,7 +41,7 @@ class ResealedTest : public testing::Test {
     EXPECT_TRUE(IsOk(frame));
     auto writer = frame->OpenWriter();
     EXPECT_TRUE(IsOk(writer->Append(MakeItems(kChunksize))));
-    EXPECT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes("fine"))));
+    EXPECT_TRUE(IsOk(writer->SetVlmetalayer("note", AsBytes("fine"))));
     EXPECT_TRUE(IsOk(writer->Checkpoint()));
     EXPECT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, kChunksize / kTypesize)));
     EXPECT_TRUE(IsOk(writer->Append(MakeItems(kTypesize))));

@@ -71,7 +71,7 @@ void SealDamageTest::SetUp() {
   ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, kSealedChunk)));
   ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kRepeat, kSealedChunk, AsBytes("r"))));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(kSealedChunk / 2, 2))));
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes("a value of some length"))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", AsBytes("a value of some length"))));
   ASSERT_TRUE(IsOk(writer->Close()));
   frame_ = FileBytes(dir.Path("f"));
   parts_ = PartsOf(frame_);
@@ -83,8 +83,8 @@ void SealDamageTest::SetUp() {
   for (int64_t i = 0; i < frame->snapshot().info().nchunks; ++i) {
     const ChunkEntry entry = frame->snapshot().GetEntry(i).value();
     const auto size = static_cast<int64_t>(frame->snapshot().GetChunk(i)->bytes().size());
-    chunks_.push_back(entry.offset < 0 ? Range{} : Range{entry.offset, entry.offset + size});
-    data_.emplace_back(static_cast<size_t>(frame->snapshot().ChunkSize(i).value()));
+    chunks_.push_back(!entry.offset ? Range{} : Range{*entry.offset, *entry.offset + size});
+    data_.emplace_back(static_cast<size_t>(frame->snapshot().ChunkNbytes(i).value()));
     ASSERT_TRUE(IsOk(frame->snapshot().ReadChunk(i, data_.back())));
     if (i == 0) {
       for (int byte = 0; byte < 8; ++byte) {

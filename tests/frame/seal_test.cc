@@ -117,7 +117,7 @@ TEST_F(FrameSealTest, EachCommitAddsOneToTheGeneration) {
   Frame frame = Open();
   auto writer = frame.OpenWriter();
   for (uint64_t generation = 2; generation <= 5; ++generation) {
-    ASSERT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes("text"))));
+    ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", AsBytes("text"))));
     EXPECT_EQ(writer->Commit()->info().generation, generation);
     EXPECT_EQ(Info().generation, generation);
   }
@@ -131,7 +131,7 @@ class VerifyPolicyTest : public FrameSealTest {
  protected:
   void SetUp() override {
     ASSERT_TRUE(IsOk(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), MakeNoise(200, 1))));
-    payload_ = Open().snapshot().GetEntry(0)->offset + 32;
+    payload_ = Open().snapshot().GetEntry(0)->offset.value() + 32;
   }
   static absl::Status ReadFirst(const Frame& frame) {
     Buffer chunk(kSmallChunk);
@@ -173,7 +173,7 @@ TEST_F(FrameSealTest, DamagedTrailerLeavesTheChunksReadable) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, OptionsOf(FingerprintType::k64Bit), MakeNoise(300, 1))));
   auto writer = Open().OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("v", MakeNoise(100, 2))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("v", MakeNoise(100, 2))));
   ASSERT_TRUE(IsOk(writer->Close()));
   // Inside the value, which is stored as it is.
   const Buffer file = FileBytes(path_);
@@ -183,7 +183,7 @@ TEST_F(FrameSealTest, DamagedTrailerLeavesTheChunksReadable) {
   const Frame frame = Open();
   EXPECT_EQ(DataOf(frame.snapshot()).value(), MakeNoise(300, 1));
   EXPECT_FALSE(frame.snapshot().info().sealed);
-  EXPECT_TRUE(absl::IsDataLoss(frame.snapshot().GetVlmeta("v").status()));
+  EXPECT_TRUE(absl::IsDataLoss(frame.snapshot().GetVlmetalayer("v").status()));
   const auto report = frame.snapshot().Verify();
   ASSERT_TRUE(IsOk(report));
   ASSERT_EQ(report->findings.size(), 1u);

@@ -31,9 +31,9 @@ void StageEdits(Writer& writer) {
   ASSERT_TRUE(IsOk(writer.AppendSpecial(SpecialValue::kZeros, 500)));
   ASSERT_TRUE(IsOk(writer.Append(MakeItems(502, 3))));
   ASSERT_TRUE(IsOk(writer.SetMetalayer("fixed", MakeItems(8))));
-  ASSERT_TRUE(IsOk(writer.SetVlmeta("kept", MakeItems(20))));
-  ASSERT_TRUE(IsOk(writer.SetVlmeta("new", MakeItems(30))));
-  ASSERT_TRUE(IsOk(writer.DeleteVlmeta("dropped")));
+  ASSERT_TRUE(IsOk(writer.SetVlmetalayer("kept", MakeItems(20))));
+  ASSERT_TRUE(IsOk(writer.SetVlmetalayer("new", MakeItems(30))));
+  ASSERT_TRUE(IsOk(writer.DeleteVlmetalayer("dropped")));
 }
 
 Buffer BaseContent() { return MakeItems(1200); }
@@ -49,15 +49,15 @@ Buffer StagedContent() {
 void ExpectBase(const Snapshot& snapshot) {
   ExpectHolds(snapshot, BaseContent());
   EXPECT_EQ(*snapshot.GetMetalayer("fixed"), Buffer(8));
-  EXPECT_EQ(*snapshot.GetVlmeta("kept"), MakeItems(10));
+  EXPECT_EQ(*snapshot.GetVlmetalayer("kept"), MakeItems(10));
   EXPECT_EQ(snapshot.vlmetalayers(), (std::vector<std::string>{"kept", "dropped"}));
 }
 
 void ExpectStaged(const Snapshot& snapshot) {
   ExpectHolds(snapshot, StagedContent());
   EXPECT_EQ(*snapshot.GetMetalayer("fixed"), MakeItems(8));
-  EXPECT_EQ(*snapshot.GetVlmeta("kept"), MakeItems(20));
-  EXPECT_EQ(*snapshot.GetVlmeta("new"), MakeItems(30));
+  EXPECT_EQ(*snapshot.GetVlmetalayer("kept"), MakeItems(20));
+  EXPECT_EQ(*snapshot.GetVlmetalayer("new"), MakeItems(30));
   EXPECT_EQ(snapshot.vlmetalayers(), (std::vector<std::string>{"kept", "new"}));
 }
 
@@ -68,8 +68,8 @@ class SnapshotTest : public testing::TestWithParam<bool> {
     Frame frame = *Frame::Create(path_, WithMetalayer());
     Writer writer = *frame.OpenWriter();
     ASSERT_TRUE(IsOk(writer.Append(BaseContent())));
-    ASSERT_TRUE(IsOk(writer.SetVlmeta("kept", MakeItems(10))));
-    ASSERT_TRUE(IsOk(writer.SetVlmeta("dropped", {})));
+    ASSERT_TRUE(IsOk(writer.SetVlmetalayer("kept", MakeItems(10))));
+    ASSERT_TRUE(IsOk(writer.SetVlmetalayer("dropped", {})));
     ASSERT_TRUE(IsOk(writer.Close()));
   }
   Frame Open() const { return *Frame::Open(path_, {.use_mmap = GetParam()}); }
@@ -101,7 +101,7 @@ TEST_P(SnapshotTest, StagedPartialChunkIsTheLastChunk) {
   const Snapshot staged = *writer.StagedSnapshot();
   EXPECT_EQ(staged.info().nchunks, 2);
   EXPECT_EQ(staged.info().nitems, 475);
-  EXPECT_EQ(*staged.ChunkSize(1), 900);
+  EXPECT_EQ(*staged.ChunkNbytes(1), 900);
   Buffer decoded(900);
   ASSERT_TRUE(IsOk(DecompressChunk(staged.GetChunk(1)->bytes(), decoded)));
   Buffer expected = ToVector(Bytes(BaseContent()).subspan(1000));
@@ -210,8 +210,8 @@ TEST_P(SnapshotTest, ClosedWriterRefusesEverything) {
   EXPECT_EQ(writer.AppendCompressed(MakeItems(4)).code(), kRefused);
   EXPECT_EQ(writer.AppendSpecial(SpecialValue::kZeros, 1).code(), kRefused);
   EXPECT_EQ(writer.SetMetalayer("fixed", Buffer(8)).code(), kRefused);
-  EXPECT_EQ(writer.SetVlmeta("new", {}).code(), kRefused);
-  EXPECT_EQ(writer.DeleteVlmeta("kept").code(), kRefused);
+  EXPECT_EQ(writer.SetVlmetalayer("new", {}).code(), kRefused);
+  EXPECT_EQ(writer.DeleteVlmetalayer("kept").code(), kRefused);
   EXPECT_EQ(writer.StagedSnapshot().status().code(), kRefused);
   EXPECT_EQ(writer.Commit().status().code(), kRefused);
   EXPECT_EQ(writer.Checkpoint().code(), kRefused);
@@ -268,7 +268,7 @@ TEST_P(SnapshotTest, PartialChunkHasTheItemSizeOfTheOthers) {
   const absl::StatusOr<Chunk> chunk = snapshot.GetChunk(last);
   ASSERT_TRUE(IsOk(chunk));
   EXPECT_EQ(InspectChunk(chunk->bytes())->typesize, snapshot.info().typesize);
-  Buffer whole(static_cast<size_t>(*snapshot.ChunkSize(last)));
+  Buffer whole(static_cast<size_t>(*snapshot.ChunkNbytes(last)));
   ASSERT_TRUE(IsOk(snapshot.ReadChunk(last, whole)));
   Buffer item(static_cast<size_t>(snapshot.info().typesize));
   ASSERT_TRUE(IsOk(DecompressItems(chunk->bytes(), 3, item)));

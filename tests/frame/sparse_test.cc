@@ -96,7 +96,7 @@ TEST_F(SparseTest, HasOneFileAChunkAndAnIndex) {
   EXPECT_TRUE(snapshot.info().sealed);
   EXPECT_EQ(snapshot.info().dead_bytes, 0);
   EXPECT_EQ(snapshot.GetEntry(1)->file, 1);
-  EXPECT_EQ(snapshot.GetEntry(1)->offset, -1);
+  EXPECT_EQ(snapshot.GetEntry(1)->offset, std::nullopt);
   EXPECT_EQ(static_cast<int64_t>(fs::file_size(In("00000001.chunk"))),
             std::ssize(snapshot.GetChunk(1)->bytes()));
 }
@@ -328,9 +328,9 @@ TEST_F(SparseTest, NumbersStayBelowWhatOtherReadersTake) {
   const auto committed = writer.Commit();
   ASSERT_TRUE(IsOk(committed));
   const FrameInfo& info = committed->info();
-  const int64_t number = committed->GetEntry(0)->file;
+  const int64_t number = committed->GetEntry(0)->file.value();
   EXPECT_GT(number, info.cbytes);
-  EXPECT_LE(number, info.cbytes + info.dead_bytes - 32);
+  EXPECT_LE(number, info.cbytes + *info.dead_bytes - 32);
 }
 
 TEST_F(SparseTest, SecondWriterIsRefused) {
@@ -390,7 +390,7 @@ TEST_F(SparseTest, CompactionThatIsStoppedChangesNothing) {
   const std::vector<std::string> names = NamesIn(path_);
   const Buffer content = ContentOf(Open());
   auto frame = Frame::Open(path_);
-  const auto report = frame->Compact([](int64_t chunks) { return chunks < 2; });
+  const auto report = frame->Compact({.progress = [](int64_t chunks) { return chunks < 2; }});
   EXPECT_TRUE(absl::IsCancelled(report.status()));
   EXPECT_EQ(NamesIn(path_), names);
   EXPECT_EQ(ContentOf(Open()), content);

@@ -35,7 +35,7 @@ class TruncatedTest : public testing::TestWithParam<Form> {
     for (int64_t done = 0; done < kItems; done += kItems / 4) {
       ASSERT_TRUE(
           IsOk(writer->Append(Bytes(items_).subspan(static_cast<size_t>(done), kItems / 4))));
-      ASSERT_TRUE(IsOk(writer->SetVlmeta("note", Bytes(items_).first(300))));
+      ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", Bytes(items_).first(300))));
       ASSERT_TRUE(IsOk(writer->Commit()));
     }
     // Closing it makes a checkpoint of the commits, but for those of the journal.
@@ -81,7 +81,7 @@ class TruncatedTest : public testing::TestWithParam<Form> {
       const auto report = snapshot.Verify();
       EXPECT_TRUE(!report.ok() || !report->ok());
     }
-    const auto note = snapshot.GetVlmeta("note");
+    const auto note = snapshot.GetVlmetalayer("note");
     ExpectDataOrLoss(note.status(), note.value_or(Buffer()), Bytes(items_).first(300));
     ExpectDataOrLoss(frame.ToBuffer().status(), {}, {});
   }

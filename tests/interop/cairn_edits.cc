@@ -17,7 +17,7 @@ constexpr int32_t kFirstChunkItems = 100;
 ChunkList ReadChunks(const Snapshot& snapshot) {
   ChunkList chunks;
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
-    const auto size = snapshot.ChunkSize(i);
+    const auto size = snapshot.ChunkNbytes(i);
     EXPECT_TRUE(IsOk(size));
     chunks.emplace_back(static_cast<size_t>(size.value_or(0)));
     const absl::Status status = snapshot.ReadChunk(i, chunks.back());
@@ -38,8 +38,8 @@ class ChunkEdits {
   absl::Status Edit() {
     const auto staged = writer_.StagedSnapshot();
     if (!staged.ok()) return staged.status();
-    chunksize_ = staged->info().chunksize;
-    if (chunksize_ < 0) chunksize_ = kFirstChunkItems * typesize();
+    const FrameInfo& info = staged->info();
+    chunksize_ = info.variable_chunks ? 0 : info.chunksize.value_or(kFirstChunkItems * typesize());
     if (chunks_.empty()) return Append();
     switch (random_() % 8) {
       case 0:

@@ -150,10 +150,10 @@ absl::Status EditMetadataAtRandom(Writer* writer, Random& random, FrameCase* c) 
   }
   if (c->vlmetalayers.contains(name) && random() % 2 == 0) {
     c->vlmetalayers.erase(name);
-    return writer->DeleteVlmeta(name);
+    return writer->DeleteVlmetalayer(name);
   }
   c->vlmetalayers[name] = MakeContent(random);
-  return writer->SetVlmeta(name, c->vlmetalayers[name]);
+  return writer->SetVlmetalayer(name, c->vlmetalayers[name]);
 }
 
 absl::Status EditAtRandom(Writer* writer, Random& random, FrameCase* c) {
@@ -198,7 +198,7 @@ void ExpectHolds(const Snapshot& snapshot, const FrameCase& c) {
   EXPECT_EQ(metalayers, c.metalayers);
   Layers vlmetalayers;
   for (const std::string& name : snapshot.vlmetalayers()) {
-    auto value = snapshot.GetVlmeta(name);
+    auto value = snapshot.GetVlmetalayer(name);
     ASSERT_TRUE(IsOk(value));
     vlmetalayers[name] = *std::move(value);
   }

@@ -75,11 +75,11 @@ bool EditMetadata(PeerFrame* peer, Random& random, FrameCase* c) {
   if (!c->vlmetalayers.empty() && random() % 3 == 0) {
     const std::string name = c->vlmetalayers.begin()->first;
     c->vlmetalayers.erase(name);
-    return peer->DeleteVlmeta(name);
+    return peer->DeleteVlmetalayer(name);
   }
   Buffer& content = c->vlmetalayers["by the peer"];
   content = MakeContent(random);
-  return peer->SetVlmeta("by the peer", content);
+  return peer->SetVlmetalayer("by the peer", content);
 }
 
 }  // namespace

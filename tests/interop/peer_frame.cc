@@ -170,14 +170,14 @@ bool PeerFrame::Reorder(std::span<const int64_t> order) {
   return blosc2_schunk_reorder_offsets(schunk_.get(), copy.data()) >= 0;
 }
 
-bool PeerFrame::SetVlmeta(const std::string& name, Bytes content) {
+bool PeerFrame::SetVlmetalayer(const std::string& name, Bytes content) {
   blosc2_schunk* schunk = schunk_.get();
   const bool known = blosc2_vlmeta_exists(schunk, name.c_str()) >= 0;
   const auto set = known ? blosc2_vlmeta_update : blosc2_vlmeta_add;
   return set(schunk, name.c_str(), Data(content), Length(content), nullptr) >= 0;
 }
 
-bool PeerFrame::DeleteVlmeta(const std::string& name) {
+bool PeerFrame::DeleteVlmetalayer(const std::string& name) {
   return blosc2_vlmeta_delete(schunk_.get(), name.c_str()) >= 0;
 }
 

@@ -48,8 +48,8 @@ class PeerFrame {
   bool Delete(int64_t nchunk);
   // Chunk order[i] becomes chunk i.
   bool Reorder(std::span<const int64_t> order);
-  bool SetVlmeta(const std::string& name, Bytes content);
-  bool DeleteVlmeta(const std::string& name);
+  bool SetVlmetalayer(const std::string& name, Bytes content);
+  bool DeleteVlmetalayer(const std::string& name);
   bool UpdateMetalayer(const std::string& name, Bytes content);
 
  private:

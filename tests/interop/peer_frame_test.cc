@@ -30,9 +30,9 @@ TEST(PeerFrameTest, ReadsWhatItWrote) {
     ASSERT_TRUE(frame->Insert(0, chunks[0]));
     chunks.pop_back();
     ASSERT_TRUE(frame->Delete(3));
-    ASSERT_TRUE(frame->SetVlmeta("v", metalayers.at("m")));
-    ASSERT_TRUE(frame->SetVlmeta("gone", metalayers.at("m")));
-    ASSERT_TRUE(frame->DeleteVlmeta("gone"));
+    ASSERT_TRUE(frame->SetVlmetalayer("v", metalayers.at("m")));
+    ASSERT_TRUE(frame->SetVlmetalayer("gone", metalayers.at("m")));
+    ASSERT_TRUE(frame->DeleteVlmetalayer("gone"));
     ASSERT_TRUE(frame->UpdateMetalayer("m", MakeData(DataKind::kText, 20, 1, random)));
     ASSERT_TRUE(frame->UpdateMetalayer("m", metalayers.at("m")));
   }

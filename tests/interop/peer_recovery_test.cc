@@ -207,7 +207,7 @@ TEST_F(PeerRecoveryTest, PeersEditOfTheHeaderAloneLeavesTheJournal) {
   c.content.insert(c.content.end(), items.begin(), items.end());
   c.vlmetalayers["v"] = Buffer(7, std::byte{7});
   ASSERT_TRUE(IsOk(writer_->Append(items)));
-  ASSERT_TRUE(IsOk(writer_->SetVlmeta("v", c.vlmetalayers["v"])));
+  ASSERT_TRUE(IsOk(writer_->SetVlmetalayer("v", c.vlmetalayers["v"])));
   ASSERT_TRUE(IsOk(writer_->Commit()));
   ASSERT_NO_FATAL_FAILURE(Note(c));
   ASSERT_NO_FATAL_FAILURE(CopyOfDeadWriters());

@@ -10,6 +10,7 @@
 
 #include "cairn/array.h"
 #include "cairn/types.h"
+#include "tests/support/bytes.h"
 
 namespace cairn::test {
 
@@ -33,14 +34,14 @@ class ArrayModel {
         items_(static_cast<size_t>(CountItems(shape_) * typesize)) {}
 
   const std::vector<int64_t>& shape() const { return shape_; }
-  const std::vector<std::byte>& items() const { return items_; }
+  const Buffer& items() const { return items_; }
 
   size_t NbytesOf(const BoxPlace& box) const {
     return static_cast<size_t>(CountItems(box.shape) * typesize_);
   }
 
-  std::vector<std::byte> Read(const BoxPlace& box) const {
-    std::vector<std::byte> out;
+  Buffer Read(const BoxPlace& box) const {
+    Buffer out;
     for (int64_t i = 0; i < CountItems(box.shape); ++i) {
       const std::byte* item = items_.data() + PlaceOf(box, i);
       out.insert(out.end(), item, item + typesize_);
@@ -72,7 +73,7 @@ class ArrayModel {
 
   std::vector<int64_t> shape_;
   int32_t typesize_;
-  std::vector<std::byte> items_;
+  Buffer items_;
 };
 
 // Random arrays and boxes; the same seed gives the same ones.
@@ -110,8 +111,8 @@ class ArrayMaker {
   }
 
   // Bytes that compress somewhat.
-  std::vector<std::byte> MakeItems(size_t size) {
-    std::vector<std::byte> items(size);
+  Buffer MakeItems(size_t size) {
+    Buffer items(size);
     for (std::byte& byte : items) byte = static_cast<std::byte>(Between(0, 5));
     return items;
   }

@@ -180,7 +180,7 @@ Verdict FrameModel::SetMetalayer(std::string_view name, Bytes content) {
   return verdict;
 }
 
-Verdict FrameModel::SetVlmeta(std::string_view name, Bytes content) {
+Verdict FrameModel::SetVlmetalayer(std::string_view name, Bytes content) {
   Verdict verdict;
   verdict.RefuseIf(name.size() > kMaxMetalayerName, StatusCode::kInvalidArgument);
   verdict.RefuseIf(name == "cairn" || name == "cairn.fp", StatusCode::kInvalidArgument);
@@ -194,7 +194,7 @@ Verdict FrameModel::SetVlmeta(std::string_view name, Bytes content) {
   return verdict;
 }
 
-Verdict FrameModel::DeleteVlmeta(std::string_view name) {
+Verdict FrameModel::DeleteVlmetalayer(std::string_view name) {
   const auto it = std::ranges::find(vlmetalayers_, name, &Metalayer::name);
   Verdict verdict;
   verdict.RefuseIf(it == vlmetalayers_.end(), StatusCode::kNotFound);
@@ -211,7 +211,7 @@ void ExpectHolds(const Snapshot& snapshot, const FrameModel& model) {
   }
   for (int64_t i = 0; i < info.nchunks; ++i) {
     const Buffer& chunk = model.chunks()[static_cast<size_t>(i)];
-    const absl::StatusOr<int32_t> size = snapshot.ChunkSize(i);
+    const absl::StatusOr<int32_t> size = snapshot.ChunkNbytes(i);
     ASSERT_TRUE(IsOk(size)) << "chunk " << i;
     ASSERT_EQ(*size, std::ssize(chunk)) << "chunk " << i;
   }
@@ -219,7 +219,7 @@ void ExpectHolds(const Snapshot& snapshot, const FrameModel& model) {
   EXPECT_EQ(snapshot.metalayers(), model.metalayers());
   std::vector<Metalayer> layers;
   for (const std::string& name : snapshot.vlmetalayers()) {
-    const absl::StatusOr<Buffer> content = snapshot.GetVlmeta(name);
+    const absl::StatusOr<Buffer> content = snapshot.GetVlmetalayer(name);
     ASSERT_TRUE(IsOk(content)) << name;
     layers.push_back({.name = name, .content = *content});
   }

@@ -53,8 +53,8 @@ class FrameModel {
   Verdict Reorder(std::span<const int64_t> order);
   Verdict UpdateItems(int64_t start, Bytes items);
   Verdict SetMetalayer(std::string_view name, Bytes content);
-  Verdict SetVlmeta(std::string_view name, Bytes content);
-  Verdict DeleteVlmeta(std::string_view name);
+  Verdict SetVlmetalayer(std::string_view name, Bytes content);
+  Verdict DeleteVlmetalayer(std::string_view name);
 
   int32_t typesize() const { return typesize_; }
   int32_t chunksize() const { return chunksize_; }

@@ -81,7 +81,7 @@ void ExpectHolds(const Snapshot& snapshot, Bytes content) {
   EXPECT_EQ(info.nitems, info.nbytes / info.typesize);
   Bytes rest = content;
   for (int64_t i = 0; i < info.nchunks; ++i) {
-    const absl::StatusOr<int32_t> size = snapshot.ChunkSize(i);
+    const absl::StatusOr<int32_t> size = snapshot.ChunkNbytes(i);
     ASSERT_TRUE(IsOk(size));
     ASSERT_LE(static_cast<size_t>(*size), rest.size());
     Buffer chunk(static_cast<size_t>(*size));
@@ -111,7 +111,7 @@ absl::StatusOr<FrameContent> FullContentOf(const Snapshot& snapshot) {
     content.metalayers[layer.name] = AsText(layer.content);
   }
   for (const std::string& name : snapshot.vlmetalayers()) {
-    CAIRN_ASSIGN_OR_RETURN(const Buffer value, snapshot.GetVlmeta(name));
+    CAIRN_ASSIGN_OR_RETURN(const Buffer value, snapshot.GetVlmetalayer(name));
     content.vlmetalayers[name] = AsText(value);
   }
   return content;
@@ -129,7 +129,7 @@ absl::Status WriteFrame(const std::string& path, const CreateOptions& options, B
   CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, options));
   CAIRN_RETURN_IF_ERROR(writer.Append(data));
   for (const auto& [name, value] : vlmetalayers) {
-    CAIRN_RETURN_IF_ERROR(writer.SetVlmeta(name, AsBytes(value)));
+    CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(name, AsBytes(value)));
   }
   return writer.Close();
 }
@@ -147,7 +147,7 @@ int64_t StoredBytes(const Snapshot& snapshot) {
     const auto entry = snapshot.GetEntry(i);
     const auto chunk = snapshot.GetChunk(i);
     EXPECT_TRUE(entry.ok() && chunk.ok()) << i;
-    if (entry.ok() && chunk.ok() && entry->offset >= 0) {
+    if (entry.ok() && chunk.ok() && entry->offset) {
       total += static_cast<int64_t>(chunk->bytes().size());
     }
   }

@@ -32,7 +32,7 @@ void CheckLaterInfo(const Entry& entry, const FrameInfo& info) {
   if (!untold) {
     EXPECT_EQ(info.filters, entry.filters());
     EXPECT_EQ(info.typesize, entry.Number("typesize"));
-    EXPECT_EQ(info.chunksize, entry.Number("chunksize"));
+    EXPECT_EQ(info.chunksize.value_or(info.variable_chunks ? 0 : -1), entry.Number("chunksize"));
   }
   if (!entry.Text("producer").starts_with("c-blosc2 2.0.0")) {
     EXPECT_EQ(static_cast<int>(info.split_mode), entry.Number("splitmode"));
@@ -49,7 +49,7 @@ void CheckInfo(const Entry& entry, const FrameInfo& info) {
   EXPECT_EQ(info.nchunks, entry.Number("nchunks"));
   EXPECT_EQ(info.nbytes, entry.Number("nbytes"));
   EXPECT_EQ(info.nitems, info.nbytes / info.typesize);
-  EXPECT_EQ(info.blocksize, entry.Number("blocksize"));
+  EXPECT_EQ(info.blocksize.value_or(0), entry.Number("blocksize"));
   EXPECT_EQ(info.clevel, entry.Number("clevel"));
   EXPECT_EQ(info.vlblocks, entry.Text("class") == "vlblocks" || entry.Text("notes") == "vl-blocks");
   CheckLaterInfo(entry, info);
@@ -66,10 +66,10 @@ absl::StatusOr<SpecialValue> SpecialOf(const Snapshot& snapshot, int64_t nchunk)
   if (!chunk.ok()) return chunk.status();
   const auto info = InspectChunk(chunk->bytes());
   if (!info.ok()) return info.status();
-  const auto size = snapshot.ChunkSize(nchunk);
+  const auto size = snapshot.ChunkNbytes(nchunk);
   if (!size.ok()) return size.status();
   EXPECT_EQ(*size, info->nbytes) << "chunk " << nchunk;
-  const bool stored = entry->offset != -1 || entry->file != -1;
+  const bool stored = entry->stored();
   EXPECT_EQ(stored, entry->special == SpecialValue::kNone) << "chunk " << nchunk;
   if (entry->special != SpecialValue::kNone) {
     EXPECT_EQ(info->special, entry->special) << "chunk " << nchunk;
@@ -103,14 +103,14 @@ void CheckMetadata(const Entry& entry, const Snapshot& snapshot) {
   }
   std::vector<Metalayer> vlmeta;
   for (const std::string& name : snapshot.vlmetalayers()) {
-    auto content = snapshot.GetVlmeta(name);
+    auto content = snapshot.GetVlmetalayer(name);
     ASSERT_TRUE(IsOk(content));
     vlmeta.push_back({.name = name, .content = *std::move(content)});
   }
   std::ranges::sort(vlmeta, {}, &Metalayer::name);
   EXPECT_EQ(vlmeta, entry.vlmetalayers());
   EXPECT_EQ(snapshot.GetMetalayer("no such").status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(snapshot.GetVlmeta("no such").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(snapshot.GetVlmetalayer("no such").status().code(), absl::StatusCode::kNotFound);
 }
 
 // Decodes all chunks; the bytes are kept in `kept` when it has room for them.
@@ -118,7 +118,7 @@ absl::StatusOr<std::string> HashChunks(const Snapshot& snapshot, MutableBytes ke
   ContentHasher hasher;
   size_t done = 0;
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
-    const auto size = snapshot.ChunkSize(i);
+    const auto size = snapshot.ChunkNbytes(i);
     if (!size.ok()) return size.status();
     GuardedBytes chunk(Size(*size));
     const absl::Status status = snapshot.ReadChunk(i, chunk.bytes());
@@ -195,7 +195,7 @@ absl::Status ReadMetadata(const Snapshot& snapshot) {
     if (!content.ok()) return content.status();
   }
   for (const std::string& name : snapshot.vlmetalayers()) {
-    const auto content = snapshot.GetVlmeta(name);
+    const auto content = snapshot.GetVlmetalayer(name);
     if (!content.ok()) return content.status();
   }
   return absl::OkStatus();

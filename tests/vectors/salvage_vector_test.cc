@@ -42,12 +42,12 @@ std::vector<Buffer> StoredChunks(const Snapshot& snapshot) {
   std::vector<std::pair<int64_t, int64_t>> places;
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
     const auto entry = snapshot.GetEntry(i);
-    if (entry.ok() && entry->offset >= 0) places.emplace_back(entry->offset, i);
+    if (entry.ok() && entry->offset) places.emplace_back(*entry->offset, i);
   }
   std::ranges::sort(places);
   std::vector<Buffer> chunks;
   for (const auto& [offset, number] : places) {
-    chunks.emplace_back(static_cast<size_t>(snapshot.ChunkSize(number).value()));
+    chunks.emplace_back(static_cast<size_t>(snapshot.ChunkNbytes(number).value()));
     EXPECT_TRUE(IsOk(snapshot.ReadChunk(number, chunks.back()))) << number;
   }
   return chunks;
@@ -56,7 +56,7 @@ std::vector<Buffer> StoredChunks(const Snapshot& snapshot) {
 std::vector<Buffer> AllChunks(const Snapshot& snapshot) {
   std::vector<Buffer> chunks;
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
-    chunks.emplace_back(static_cast<size_t>(snapshot.ChunkSize(i).value()));
+    chunks.emplace_back(static_cast<size_t>(snapshot.ChunkNbytes(i).value()));
     EXPECT_TRUE(IsOk(snapshot.ReadChunk(i, chunks.back()))) << i;
   }
   return chunks;
@@ -113,7 +113,7 @@ TEST_P(SalvageVectorTest, StoredChunksAreSavedWithoutHeaderIndexAndTrailer) {
   const std::vector<Buffer> chunks = StoredChunks(frame->snapshot());
   EXPECT_TRUE(AreAmong(chunks, SaveAll())) << "undamaged";
   const int64_t begin = options.offset;
-  const int64_t area = info.nchunks == 0 ? 0 : info.cbytes + std::max<int64_t>(info.dead_bytes, 0);
+  const int64_t area = info.nchunks == 0 ? 0 : info.cbytes + info.dead_bytes.value_or(0);
   Overwrite(begin, begin + info.header_len);
   Overwrite(begin + info.header_len + area, begin + info.frame_size);
   const std::vector<Buffer> saved = SaveAll();

@@ -1,4 +1,4 @@
-// cairn-bench: how fast Cairn is beside others and beside what nobody can beat.
+// cairn-bench: how fast Cairn is beside its peers and beside the limits of the hardware.
 
 #include <cstdio>
 #include <fstream>

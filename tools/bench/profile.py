@@ -16,7 +16,7 @@ KINDS = ["append", "commit", "durable", "read", "read-large", "item"]
 SECONDS = 6
 SETTLED = 2000  # milliseconds until which frames are made
 
-# The first pattern that "object symbol" matches tells the row.
+# The first pattern that "object symbol" matches gives the row.
 ROWS = [
     ("codec (LZ4)", r"^liblz4|cairn::codec::|LZ4_"),
     ("filters", r"cairn::filter::"),

@@ -16,9 +16,14 @@
 namespace cairn::tool {
 namespace {
 
-// What is wrong with a command line is told in one line too, which says where to read more.
+// A wrong command line is reported in one line too, which says where to read more.
 ExitCode ComplainOfUsage(const std::string& name, std::string_view complaint) {
-  Complain(absl::StrFormat("%s; see '%s --help'", complaint, name));
+  // Other words than the command line's may help here: it may have been a frame.
+  const bool no_frame = complaint.ends_with("not a Blosc2 frame");
+  Complain(no_frame ? absl::StrFormat("%s; if its first bytes were overwritten, see 'cairn recover "
+                                      "--help'",
+                                      complaint)
+                    : absl::StrFormat("%s; see '%s --help'", complaint, name));
   return kExitUsage;
 }
 

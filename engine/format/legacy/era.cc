@@ -1,5 +1,9 @@
 #include "engine/format/legacy/era.h"
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+
 #include "engine/base/bytes.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/legacy/beta_frame.h"
@@ -10,7 +14,22 @@ namespace cairn::format::legacy {
 
 static_assert(kEraBytes >= kPackedHeaderSize);
 
-Era EraOf(Bytes head, int64_t size) {
+namespace {
+
+// Whether more than half of the magic is there, as far as the bytes go: a damaged frame.
+bool BeginsAsFrame(Bytes head) {
+  std::string magic(1, static_cast<char>(kFrameMagicMarker));
+  magic += kFrameMagic;
+  const std::string_view there = AsText(head.subspan(std::min<size_t>(head.size(), 1)));
+  const size_t size = std::min(there.size(), magic.size());
+  size_t same = 0;
+  for (size_t i = 0; i < size; ++i) same += there[i] == magic[i] ? 1 : 0;
+  return 2 * same > size;
+}
+
+}  // namespace
+
+absl::StatusOr<Era> EraOf(Bytes head, int64_t size) {
   const size_t magic_end = 2 + kFrameMagic.size();
   if (head.size() >= magic_end && head[1] == std::byte{kFrameMagicMarker} &&
       AsText(head.subspan(2, kFrameMagic.size())) == kFrameMagic) {
@@ -24,7 +43,9 @@ Era EraOf(Bytes head, int64_t size) {
         return Era::kCurrent;
     }
   }
-  return ParsePackedHeader(head, size).ok() ? Era::kPacked2015 : Era::kCurrent;
+  if (ParsePackedHeader(head, size).ok()) return Era::kPacked2015;
+  if (BeginsAsFrame(head)) return Era::kCurrent;
+  return absl::InvalidArgumentError("not a Blosc2 frame");
 }
 
 }  // namespace cairn::format::legacy

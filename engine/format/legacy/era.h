@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "absl/status/statusor.h"
+
 #include "cairn/types.h"
 
 namespace cairn::format::legacy {
@@ -11,9 +13,9 @@ namespace cairn::format::legacy {
 // Bytes that EraOf looks at, as far as there are so many.
 inline constexpr int64_t kEraBytes = 96;
 
-// `head` is the start of a frame of `size` bytes. What is no frame at all counts as current: the
-// parser of current frames says what is wrong with it.
-Era EraOf(Bytes head, int64_t size);
+// `head` is the start of a frame of `size` bytes. Damaged magic counts as current: the parser of
+// current frames says what is wrong with it. kInvalidArgument for what is not a Blosc2 frame.
+absl::StatusOr<Era> EraOf(Bytes head, int64_t size);
 
 }  // namespace cairn::format::legacy
 

@@ -4,8 +4,9 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
-#include "engine/frame/commit/frame_writer.h"
-#include "engine/frame/commit/live_copy.h"
+#include "engine/frame/api/handle_access.h"
+#include "engine/frame/commit/contiguous_file.h"
+#include "engine/frame/commit/open_writer.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/history.h"
 
@@ -25,7 +26,7 @@ absl::StatusOr<frame::FrameLocation> PlaceOf(const std::string& path,
 absl::StatusOr<std::shared_ptr<frame::FrameCore>> CreateEmpty(frame::FrameLocation place,
                                                               const CreateOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
-                         frame::FrameWriter::Build(std::move(place), options, false));
+                         frame::CreateWriter(std::move(place), options, false));
   CAIRN_RETURN_IF_ERROR(writer->Close());
   return writer->core();
 }
@@ -64,15 +65,15 @@ absl::StatusOr<Frame> Frame::CreateInMemory(const CreateOptions& options) {
 absl::StatusOr<Writer> Frame::Build(const std::string& path, const CreateOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, PlaceOf(path, options));
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
-                         frame::FrameWriter::Build(std::move(place), options, true));
-  return Writer(std::move(writer));
+                         frame::CreateWriter(std::move(place), options, true));
+  return frame::HandleAccess::Make(std::move(writer));
 }
 
-Snapshot Frame::snapshot() const { return Snapshot(core_->newest()); }
+Snapshot Frame::snapshot() const { return frame::HandleAccess::Make(core_->newest()); }
 
 absl::StatusOr<Snapshot> Frame::Refresh() {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, core_->Refresh());
-  return Snapshot(std::move(state));
+  return frame::HandleAccess::Make(std::move(state));
 }
 
 absl::StatusOr<std::vector<GenerationInfo>> Frame::History(const HistoryOptions& options) const {
@@ -81,13 +82,19 @@ absl::StatusOr<std::vector<GenerationInfo>> Frame::History(const HistoryOptions&
 
 absl::StatusOr<Writer> Frame::OpenWriter(const WriterOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
-                         frame::FrameWriter::Open(core_, options));
-  return Writer(std::move(writer));
+                         frame::OpenWriter(core_, options));
+  return frame::HandleAccess::Make(std::move(writer));
 }
 
-absl::StatusOr<CompactReport> Frame::Compact(absl::FunctionRef<bool(int64_t)> progress) {
+absl::StatusOr<CompactReport> Frame::Compact(const CompactOptions& options) {
+  WriterOptions open;
+  open.wait = options.wait;
+  open.executor = options.executor;
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
-                         frame::FrameWriter::Open(core_, {}));
+                         frame::OpenWriter(core_, open));
+  const auto progress = [&](int64_t chunks) {
+    return options.progress == nullptr || options.progress(chunks);
+  };
   CAIRN_ASSIGN_OR_RETURN(const CompactReport report, writer->Compact(progress));
   CAIRN_RETURN_IF_ERROR(writer->Close());
   return report;

@@ -8,11 +8,13 @@
 #include "engine/chunk/encoder.h"
 #include "engine/chunk/plain.h"
 #include "engine/format/index_entry.h"
+#include "engine/frame/api/item_size.h"
 #include "engine/frame/read/box_reader.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/item_gather.h"
 #include "engine/frame/read/range_reader.h"
 #include "engine/frame/read/verifier.h"
+#include "engine/frame/state/initial_state.h"
 #include "engine/frame/state/state.h"
 #include "engine/frame/state/vlmetalayers.h"
 
@@ -57,7 +59,7 @@ absl::StatusOr<Chunk> PinChunk(const frame::State& state, const ChunkEntry& entr
         frame::ChunkReader::Open(state, entry.index, state.env()->verify, lease->stored));
     return MakeChunk(state, chunk, entry.special);
   };
-  if (entry.offset < 0 && entry.file < 0) return make();
+  if (!entry.stored()) return make();
   CAIRN_ASSIGN_OR_RETURN(frame::StoredChunk stored,
                          frame::ReadStored(state, entry.index, state.env()->verify, lease->stored));
   if (frame::DependsOnFrame(state, stored.header)) return make();
@@ -81,13 +83,23 @@ std::vector<std::string> Snapshot::vlmetalayers() const {
   return names;
 }
 
+CreateOptions Snapshot::create_options() const {
+  CreateOptions options;
+  options.compression = frame::CompressionOf(state_->header());
+  options.chunksize = info().variable_chunks ? CreateOptions::kVariableChunks
+                                             : info().chunksize.value_or(options.chunksize);
+  options.layout = info().layout;
+  options.metalayers = metalayers();
+  return options;
+}
+
 absl::StatusOr<std::vector<std::byte>> Snapshot::GetMetalayer(std::string_view name) const {
   const auto it = std::ranges::find(metalayers(), name, &Metalayer::name);
   if (it != metalayers().end()) return it->content;
   return absl::NotFoundError(absl::StrFormat("metalayer %s", name));
 }
 
-absl::StatusOr<std::vector<std::byte>> Snapshot::GetVlmeta(std::string_view name) const {
+absl::StatusOr<std::vector<std::byte>> Snapshot::GetVlmetalayer(std::string_view name) const {
   CAIRN_RETURN_IF_ERROR(state_->checkpoint->trailer_damage);
   const auto it =
       std::ranges::find(state_->metadata->vlmetalayers, name, &frame::VlMetalayer::name);
@@ -122,7 +134,7 @@ absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
   return Chunk(chunk->bytes(), owner);
 }
 
-absl::StatusOr<int32_t> Snapshot::ChunkSize(int64_t nchunk) const {
+absl::StatusOr<int32_t> Snapshot::ChunkNbytes(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const int32_t nbytes, frame::ChunkNbytes(*state_, nchunk));
   if (absl::Status status = frame::CheckChunkNbytes(*state_, nbytes); !status.ok()) {
     return frame::AnnotateChunk(nchunk, status);
@@ -130,7 +142,9 @@ absl::StatusOr<int32_t> Snapshot::ChunkSize(int64_t nchunk) const {
   return nbytes;
 }
 
-absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableBytes dst) const {
+absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableItems items) const {
+  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), info().typesize));
+  const MutableBytes dst = items.bytes();
   const chunk::WorkspacePool::Lease lease = state_->env()->pool.Acquire();
   const absl::StatusOr<frame::ChunkReader> chunk =
       frame::ChunkReader::Open(*state_, nchunk, state_->env()->verify, lease->stored);
@@ -148,11 +162,14 @@ absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableBytes dst) const {
 const std::optional<ArrayInfo>& Snapshot::array() const { return state_->metadata->array; }
 
 absl::Status Snapshot::ReadBox(std::span<const int64_t> start, std::span<const int64_t> shape,
-                               MutableBytes dst) const {
-  return frame::ReadBox(*state_, start, shape, dst);
+                               MutableItems dst) const {
+  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(dst.value_size(), info().typesize));
+  return frame::ReadBox(*state_, start, shape, dst.bytes());
 }
 
-absl::Status Snapshot::ReadItems(int64_t start, MutableBytes dst) const {
+absl::Status Snapshot::ReadItems(int64_t start, MutableItems items) const {
+  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), info().typesize));
+  const MutableBytes dst = items.bytes();
   const int64_t typesize = info().typesize;
   if (static_cast<int64_t>(dst.size()) % typesize != 0) {
     return InvalidArgument("a buffer of %d bytes holds no whole items of %d", dst.size(), typesize);
@@ -165,8 +182,9 @@ absl::Status Snapshot::ReadItems(int64_t start, MutableBytes dst) const {
   return frame::ReadRange(*state_, start * typesize, dst);
 }
 
-absl::Status Snapshot::ReadItemsAt(std::span<const int64_t> items, MutableBytes dst) const {
-  return frame::GatherItems(*state_, items, dst);
+absl::Status Snapshot::ReadItemsAt(std::span<const int64_t> items, MutableItems dst) const {
+  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(dst.value_size(), info().typesize));
+  return frame::GatherItems(*state_, items, dst.bytes());
 }
 
 absl::Status Snapshot::ReadBytes(int64_t begin, MutableBytes dst) const {

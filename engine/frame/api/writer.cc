@@ -3,18 +3,31 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "engine/frame/api/handle_access.h"
+#include "engine/frame/api/item_size.h"
 #include "engine/frame/commit/frame_writer.h"
 
 namespace cairn {
+
+namespace {
+
+// The stager, when edits by such items are possible.
+absl::StatusOr<frame::Stager*> GetStager(frame::FrameWriter& writer, const Items& items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, writer.GetStager());
+  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), stager->draft().header.typesize));
+  return stager;
+}
+
+}  // namespace
 
 Writer::Writer(std::unique_ptr<frame::FrameWriter> impl) : impl_(std::move(impl)) {}
 Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
 Writer::~Writer() = default;
 
-absl::Status Writer::Append(Bytes items) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->Append(items);
+absl::Status Writer::Append(Items items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, GetStager(*impl_, items));
+  return stager->Append(items.bytes());
 }
 
 absl::Status Writer::AppendCompressed(Bytes chunk) {
@@ -22,19 +35,19 @@ absl::Status Writer::AppendCompressed(Bytes chunk) {
   return stager->AppendCompressed(chunk);
 }
 
-absl::Status Writer::AppendSpecial(SpecialValue special, int64_t nitems, Bytes value) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->AppendSpecial(special, nitems, value);
+absl::Status Writer::AppendSpecial(SpecialValue special, int64_t nitems, Items value) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, GetStager(*impl_, value));
+  return stager->AppendSpecial(special, nitems, value.bytes());
 }
 
-absl::Status Writer::InsertChunk(int64_t nchunk, Bytes items) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->InsertChunk(nchunk, items);
+absl::Status Writer::InsertChunk(int64_t nchunk, Items items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, GetStager(*impl_, items));
+  return stager->InsertChunk(nchunk, items.bytes());
 }
 
-absl::Status Writer::UpdateChunk(int64_t nchunk, Bytes items) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->UpdateChunk(nchunk, items);
+absl::Status Writer::UpdateChunk(int64_t nchunk, Items items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, GetStager(*impl_, items));
+  return stager->UpdateChunk(nchunk, items.bytes());
 }
 
 absl::Status Writer::InsertCompressed(int64_t nchunk, Bytes chunk) {
@@ -57,15 +70,15 @@ absl::Status Writer::Reorder(std::span<const int64_t> order) {
   return stager->Reorder(order);
 }
 
-absl::Status Writer::UpdateItems(int64_t start, Bytes items) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->UpdateItems(start, items);
+absl::Status Writer::UpdateItems(int64_t start, Items items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, GetStager(*impl_, items));
+  return stager->UpdateItems(start, items.bytes());
 }
 
 absl::Status Writer::WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
-                              Bytes items) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->WriteBox({.start = start, .shape = shape, .items = items});
+                              Items items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, GetStager(*impl_, items));
+  return stager->WriteBox({.start = start, .shape = shape, .items = items.bytes()});
 }
 
 absl::Status Writer::Resize(std::span<const int64_t> shape) {
@@ -73,9 +86,9 @@ absl::Status Writer::Resize(std::span<const int64_t> shape) {
   return stager->Resize(shape);
 }
 
-absl::Status Writer::AppendAlong(int axis, Bytes items) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->AppendAlong(axis, items);
+absl::Status Writer::AppendAlong(int axis, Items items) {
+  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, GetStager(*impl_, items));
+  return stager->AppendAlong(axis, items.bytes());
 }
 
 absl::Status Writer::SetMetalayer(std::string_view name, Bytes content) {
@@ -83,24 +96,24 @@ absl::Status Writer::SetMetalayer(std::string_view name, Bytes content) {
   return stager->SetMetalayer(name, content);
 }
 
-absl::Status Writer::SetVlmeta(std::string_view name, Bytes content) {
+absl::Status Writer::SetVlmetalayer(std::string_view name, Bytes content) {
   CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->SetVlmeta(name, content);
+  return stager->SetVlmetalayer(name, content);
 }
 
-absl::Status Writer::DeleteVlmeta(std::string_view name) {
+absl::Status Writer::DeleteVlmetalayer(std::string_view name) {
   CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->DeleteVlmeta(name);
+  return stager->DeleteVlmetalayer(name);
 }
 
 absl::StatusOr<Snapshot> Writer::StagedSnapshot() {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, impl_->Staged());
-  return Snapshot(std::move(state));
+  return frame::HandleAccess::Make(std::move(state));
 }
 
 absl::StatusOr<Snapshot> Writer::Commit(Durability durability) {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, impl_->Commit(durability));
-  return Snapshot(std::move(state));
+  return frame::HandleAccess::Make(std::move(state));
 }
 
 absl::Status Writer::Checkpoint() { return impl_->Checkpoint(); }

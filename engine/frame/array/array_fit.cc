@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint8_t kNumPy = 0;  // dtype_format
 
-// What C-Blosc2 says of items of any size when it is not told their type.
+// The dtype that C-Blosc2 writes for items of any size when it is given none.
 constexpr std::string_view kUntold = "|u1";
 
 // Bytes of one item of a plain type such as "<f4"; empty for all others.

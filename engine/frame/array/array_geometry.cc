@@ -21,7 +21,7 @@ struct Piece {
   Index at{};  // where it begins in the box
 };
 
-// Steps through first..last, both included, the last dimension fastest; false behind the end.
+// Steps through first..last, both included, the last dimension fastest; false past the end.
 bool Advance(size_t ndim, const Index& first, const Index& last, Index& at) {
   for (size_t d = ndim; d-- > 0;) {
     if (at[d]++ < last[d]) return true;
@@ -103,7 +103,7 @@ class RunWalk {
 
   const Run& run() const { return run_; }
 
-  // False behind the last one.
+  // False after the last one.
   bool Next() {
     for (size_t d = last_; d-- > 0;) {
       run_.in_chunk += block_step_[d];

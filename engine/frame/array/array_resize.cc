@@ -48,9 +48,9 @@ class GridEditor {
   Sides Around(size_t d) const {
     const std::span<const int64_t> grid = std::span(grid_).first(ndim_);
     const std::span<const int64_t> before = grid.first(d);
-    const std::span<const int64_t> behind = grid.subspan(d + 1);
-    if (std::ranges::count(before, 0) + std::ranges::count(behind, 0) > 0) return {};
-    return {.outer = Product(before), .inner = Product(behind)};
+    const std::span<const int64_t> after = grid.subspan(d + 1);
+    if (std::ranges::count(before, 0) + std::ranges::count(after, 0) > 0) return {};
+    return {.outer = Product(before), .inner = Product(after)};
   }
 
   size_t ndim_;

@@ -48,12 +48,12 @@ std::vector<int32_t> ChunkshapeOf(const ArrayInfo& array, int64_t nitems) {
   for (int64_t& extent : extents) extent = extent > 0 ? extent : kGrowing;
   std::vector<int32_t> chunkshape = CutEvenly(extents, nitems);
   if (array.blockshape.size() != extents.size()) return chunkshape;
-  // Whole blocks, where there is room for them.
+  // Complete blocks, where they fit.
   for (size_t d = 0; d < extents.size(); ++d) {
     const int64_t block = std::max(array.blockshape[d], 1);
-    const int64_t whole = CeilDiv<int64_t>(chunkshape[d], block) * block;
+    const int64_t rounded = CeilDiv<int64_t>(chunkshape[d], block) * block;
     const int64_t most = std::min<int64_t>(extents[d], std::numeric_limits<int32_t>::max());
-    chunkshape[d] = static_cast<int32_t>(std::min(whole, most));
+    chunkshape[d] = static_cast<int32_t>(std::min(rounded, most));
   }
   return chunkshape;
 }
@@ -61,7 +61,7 @@ std::vector<int32_t> ChunkshapeOf(const ArrayInfo& array, int64_t nitems) {
 std::vector<int32_t> BlockshapeOf(const ArrayInfo& array, CompressionOptions compression) {
   int64_t nbytes = compression.typesize;
   for (const int32_t extent : array.chunkshape) {
-    // No chunk: whoever looks at the array says so.
+    // No chunk fits: checking the array reports it.
     if (extent < 1 || nbytes > kMaxChunkBytes / extent) return array.chunkshape;
     nbytes *= extent;
   }

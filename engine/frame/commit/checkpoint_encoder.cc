@@ -23,12 +23,12 @@ namespace cairn::frame {
 namespace {
 
 // The trailer's length is an i32 in practice, and the table of fingerprints is most of it. The seal
-// has a copy of the header, which is short in frames that anybody needs.
+// has a copy of the header, which is short in practical frames.
 constexpr int64_t kMaxTableBytes = int64_t{1} << 30;
 constexpr int64_t kMaxHeaderBytes = int64_t{1} << 28;
 
-// The entries from number `first` on. Those before fill the first pages of the committed index, and
-// are taken over as they are stored there.
+// The entries from number `first` on. Those before fill the first pages of the committed index,
+// whose stored bytes are reused.
 struct Columns {
   int64_t first = 0;
   std::vector<int64_t> entries;
@@ -49,8 +49,8 @@ absl::StatusOr<Columns> ReadIndex(const ChunkIndex& chunks, int64_t first) {
   return columns;
 }
 
-// How many entries can be taken over: whole pages, of an index that is what was sealed, with at
-// least one entry behind them.
+// How many entries can be reused: complete pages, of an index that is what was sealed, with at
+// least one entry after them.
 int64_t EntriesToKeep(const ChunkIndex& chunks) {
   const CommittedIndex* const base = chunks.base();
   if (base == nullptr || !base->seal().has_value()) return 0;
@@ -73,8 +73,8 @@ std::vector<uint64_t> HashPages(const Columns& columns, const CommittedIndex* ba
   std::vector<uint64_t> pages;
   if (columns.first > 0) {
     const std::vector<uint64_t>& old = base->seal()->pages;
-    const int64_t whole_pages = columns.first / format::kPageEntries;
-    pages.assign(old.begin(), old.begin() + static_cast<std::ptrdiff_t>(whole_pages));
+    const int64_t complete_pages = columns.first / format::kPageEntries;
+    pages.assign(old.begin(), old.begin() + static_cast<std::ptrdiff_t>(complete_pages));
   }
   std::vector<std::byte> raw;
   AppendLittleEndian(columns.entries, raw);
@@ -111,9 +111,9 @@ absl::StatusOr<int64_t> CountUncovered(const Columns& columns, const CommittedIn
 // Puts the parts together: each needs the sizes of the others, and their hashes.
 class CheckpointEncoder {
  public:
-  CheckpointEncoder(const StagedState& draft, const CheckpointPlan& plan)
-      : draft_(draft), plan_(plan), header_(draft.header), seal_(plan.seal) {
-    for (const VlMetalayer& layer : draft.metadata->vlmetalayers) {
+  CheckpointEncoder(const StagedState& staged, const CheckpointPlan& plan)
+      : staged_(staged), plan_(plan), header_(staged.header), seal_(plan.seal) {
+    for (const VlMetalayer& layer : staged.metadata->vlmetalayers) {
       layers_.push_back({layer.name, layer.chunk.bytes()});
     }
   }
@@ -128,7 +128,7 @@ class CheckpointEncoder {
   void SetSizes();
   std::vector<std::byte> EncodeHeader() const;
 
-  const StagedState& draft_;
+  const StagedState& staged_;
   const CheckpointPlan& plan_;
   format::FrameHeader header_;
   format::Seal seal_;
@@ -140,22 +140,22 @@ class CheckpointEncoder {
   std::vector<format::NamedBytes> layers_;  // Cairn's own last
 };
 
-// The first `kept` entries as they are stored, and behind them those of `rest`.
+// The first `kept` entries as they are stored, then those of `rest`.
 std::optional<std::vector<std::byte>> JoinIndex(const ChunkIndex& chunks, int64_t kept,
                                                 Bytes rest) {
   std::optional<std::vector<std::byte>> joined =
       chunk::JoinBlocks(chunks.base()->stored(), kept / format::kPageEntries, rest);
   if (!joined.has_value()) return std::nullopt;
-  // The blocks of the stored index may be no pages.
+  // The blocks of the stored index may be of another size than pages.
   const absl::StatusOr<chunk::Header> header = chunk::ParseHeader(*joined);
   const bool fits = header.ok() && header->nbytes == chunks.size() * format::kIndexTypesize;
   return fits ? std::move(joined) : std::nullopt;
 }
 
 absl::Status CheckpointEncoder::AddIndex(chunk::WorkspacePool* pool) {
-  const ChunkIndex& chunks = draft_.chunks;
+  const ChunkIndex& chunks = staged_.chunks;
   if (chunks.size() == 0) return absl::OkStatus();
-  // The files of a sparse frame tell more than their pages do; see SetArea.
+  // SetArea needs all entries of a sparse frame.
   const bool contiguous = header_.layout == Layout::kContiguous;
   const int64_t kept = contiguous ? EntriesToKeep(chunks) : 0;
   CAIRN_ASSIGN_OR_RETURN(columns_, ReadIndex(chunks, kept));
@@ -174,9 +174,9 @@ absl::Status CheckpointEncoder::AddIndex(chunk::WorkspacePool* pool) {
 absl::Status CheckpointEncoder::AddTable() {
   type_ = plan_.seal.type;
   if (type_ == FingerprintType::kNone) return absl::OkStatus();
-  const CommittedIndex* const base = draft_.chunks.base();
+  const CommittedIndex* const base = staged_.chunks.base();
   std::vector<std::byte> table;
-  table.reserve(static_cast<size_t>(draft_.chunks.size()) * sizeof(uint64_t));
+  table.reserve(static_cast<size_t>(staged_.chunks.size()) * sizeof(uint64_t));
   if (columns_.first > 0) base->seal()->table.AppendTo(0, columns_.first, table);
   AppendLittleEndian(columns_.fingerprints, table);
   table_ = FingerprintTable::Encode(table);
@@ -187,33 +187,33 @@ absl::Status CheckpointEncoder::AddTable() {
 }
 
 void CheckpointEncoder::AddSeal() {
-  if (draft_.chunks.size() == 1 && header_.nbytes < header_.chunksize) {
+  if (staged_.chunks.size() == 1 && header_.nbytes < header_.chunksize) {
     seal_.chunksize = header_.chunksize;
     header_.chunksize = static_cast<int32_t>(header_.nbytes);
   }
   seal_.index_hash = index_.empty() ? 0 : Xxh3(index_);
   seal_.dead_bytes = -1;
-  if (draft_.stored_bytes.has_value() && *draft_.stored_bytes <= header_.cbytes) {
-    seal_.dead_bytes = header_.cbytes - *draft_.stored_bytes;
+  if (staged_.stored_bytes.has_value() && *staged_.stored_bytes <= header_.cbytes) {
+    seal_.dead_bytes = header_.cbytes - *staged_.stored_bytes;
   }
   // The seal names the header, the header the frame's size, and that follows from the seal's: so a
   // seal of the same size stands in until the header is known.
-  seal_.header_copy = *draft_.header_bytes;
+  seal_.header_copy = *staged_.header_bytes;
   seal_chunk_ = chunk::PlainChunk(format::EncodeSeal(seal_));
   layers_.push_back({format::kSealLayer, seal_chunk_});
 }
 
-// Where the index lies behind the header; what all files hold in a sparse frame.
+// Where the index lies after the header; what all files hold in a sparse frame.
 absl::Status CheckpointEncoder::SetArea() {
   if (header_.layout == Layout::kContiguous) {
     header_.cbytes = plan_.index_begin - header_.header_len;
-    if (!header_.variable_chunks() || draft_.chunks.size() <= MaxVariableChunks(header_.cbytes)) {
+    if (!header_.variable_chunks() || staged_.chunks.size() <= MaxVariableChunks(header_.cbytes)) {
       return absl::OkStatus();
     }
     return ResourceExhausted("index: %d chunks of any size in an area of %d bytes",
-                             draft_.chunks.size(), header_.cbytes);
+                             staged_.chunks.size(), header_.cbytes);
   }
-  header_.cbytes = draft_.stored_bytes.value_or(header_.cbytes);
+  header_.cbytes = staged_.stored_bytes.value_or(header_.cbytes);
   // C-Blosc2 takes the numbers of files for offsets into so many bytes, and refuses larger ones.
   if (columns_.entries.empty()) return absl::OkStatus();
   const int64_t largest = *std::ranges::max_element(columns_.entries);
@@ -232,10 +232,10 @@ void CheckpointEncoder::SetSizes() {
 
 // Bytes that no writer changes stay.
 std::vector<std::byte> CheckpointEncoder::EncodeHeader() const {
-  std::vector<std::byte> bytes = *draft_.header_bytes;
+  std::vector<std::byte> bytes = *staged_.header_bytes;
   CopyBytes(format::EncodeFixedHeader(header_), bytes);
   for (size_t i = 0; i < header_.places.size(); ++i) {
-    CopyBytes(draft_.metadata->metalayers[i].content,
+    CopyBytes(staged_.metadata->metalayers[i].content,
               MutableBytes(bytes).subspan(static_cast<size_t>(header_.places[i].begin)));
   }
   return bytes;
@@ -244,7 +244,7 @@ std::vector<std::byte> CheckpointEncoder::EncodeHeader() const {
 absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* pool) {
   CAIRN_RETURN_IF_ERROR(AddIndex(pool));
   CAIRN_RETURN_IF_ERROR(SetArea());
-  if (!plan_.plain && HasRoomForSeal(draft_)) {
+  if (!plan_.plain && HasRoomForSeal(staged_)) {
     CAIRN_RETURN_IF_ERROR(AddTable());
     AddSeal();
   }
@@ -272,16 +272,23 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* poo
 
 }  // namespace
 
-bool HasRoomForSeal(const StagedState& draft) {
-  return LeavesRoomForSeal(draft.metadata->vlmetalayers.size()) &&
-         draft.header.header_len <= kMaxHeaderBytes &&
-         draft.nchunks() <= kMaxTableBytes / static_cast<int64_t>(sizeof(uint64_t));
+bool HasRoomForSeal(const StagedState& staged) {
+  return LeavesRoomForSeal(staged.metadata->vlmetalayers.size()) &&
+         staged.header.header_len <= kMaxHeaderBytes &&
+         staged.nchunks() <= kMaxTableBytes / static_cast<int64_t>(sizeof(uint64_t));
 }
 
-absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const StagedState& draft,
+absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const StagedState& staged,
                                                  const CheckpointPlan& plan,
                                                  chunk::WorkspacePool* pool) {
-  return CheckpointEncoder(draft, plan).Run(pool);
+  return CheckpointEncoder(staged, plan).Run(pool);
+}
+
+absl::Status StoreCheckpoint(File& file, const StagedState& staged, const CheckpointPlan& plan,
+                             chunk::WorkspacePool* pool) {
+  CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes, EncodeCheckpoint(staged, plan, pool));
+  CAIRN_RETURN_IF_ERROR(file.WriteAt(plan.index_begin, bytes.tail));
+  return file.WriteAt(0, bytes.header);
 }
 
 }  // namespace cairn::frame

@@ -1,20 +1,23 @@
-// Turns a draft into the bytes of a frame that any Blosc2 reads: index, trailer and header.
+// Turns a staged state into the bytes of a frame that any Blosc2 reads: index, trailer and header.
 #ifndef CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_ENCODER_H_
 #define CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_ENCODER_H_
 
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/file_system.h"
 #include "engine/format/seal.h"
 #include "engine/frame/stage/staged_state.h"
 
 namespace cairn::frame {
 
-// What the writer decides; the hashes, the copy and the counts follow from the draft.
+// What the writer decides; the hashes, the copy and the counts follow from the staged
+// state.
 struct CheckpointPlan {
-  // Where the index goes. All chunks lie before it; an empty frame has it right behind the header.
+  // Where the index goes. All chunks lie before it; an empty frame has it right after the header.
   int64_t index_begin = 0;
   // nonce, generation, previous_end, oldest_generation and type are taken from here.
   format::Seal seal;
@@ -22,19 +25,23 @@ struct CheckpointPlan {
   bool plain = false;
 };
 
-// Whether a checkpoint of the draft has room for Cairn's layers: without them it has no generation
+// Whether a checkpoint of the state has room for Cairn's layers: without them it has no generation
 // that others could follow, nor a history.
-bool HasRoomForSeal(const StagedState& draft);
+bool HasRoomForSeal(const StagedState& staged);
 
 struct CheckpointBytes {
   std::vector<std::byte> tail;    // index and trailer, from index_begin to the end of the frame
   std::vector<std::byte> header;  // all of it
 };
 
-// The draft's tail must have become a chunk.
-absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const StagedState& draft,
+// The pending items must have become a chunk.
+absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const StagedState& staged,
                                                  const CheckpointPlan& plan,
                                                  chunk::WorkspacePool* pool);
+
+// The same, written to a file that holds the chunks and has no name yet.
+absl::Status StoreCheckpoint(File& file, const StagedState& staged, const CheckpointPlan& plan,
+                             chunk::WorkspacePool* pool);
 
 }  // namespace cairn::frame
 

@@ -12,8 +12,8 @@ namespace cairn::frame {
 namespace {
 
 // Space that is reserved ahead of what is written, in steps that grow.
-constexpr int64_t kLeastRoom = int64_t{1} << 20;
-constexpr int64_t kMostRoom = int64_t{64} << 20;
+constexpr int64_t kLeastStep = int64_t{1} << 20;
+constexpr int64_t kMostStep = int64_t{64} << 20;
 
 // Headers of chunks, names and counts of a trailer, the fields of a seal.
 constexpr int64_t kFraming = 512;
@@ -35,7 +35,7 @@ int64_t BytesOf(const PartialChunk& tail) {
   return static_cast<int64_t>(MaxCompressedSize(static_cast<size_t>(tail.nbytes()))) + kEntry;
 }
 
-// What a draft or state takes, dead bytes aside.
+// What a state takes, dead bytes aside.
 template <typename T>
 int64_t LiveBytes(const T& frame, int64_t chunk_bytes) {
   constexpr int64_t kEntry = 8;
@@ -43,35 +43,35 @@ int64_t LiveBytes(const T& frame, int64_t chunk_bytes) {
          BytesOf(frame.metadata->vlmetalayers);
 }
 
-bool IsSmaller(const StagedState& draft, const State& base) {
-  if (draft.stored_bytes.has_value() && base.stored_bytes.has_value()) {
-    return LiveBytes(draft, *draft.stored_bytes) < LiveBytes(base, *base.stored_bytes);
+bool IsSmaller(const StagedState& staged, const State& base) {
+  if (staged.stored_bytes.has_value() && base.stored_bytes.has_value()) {
+    return LiveBytes(staged, *staged.stored_bytes) < LiveBytes(base, *base.stored_bytes);
   }
-  return LiveBytes(draft, draft.nbytes()) < LiveBytes(base, base.nbytes);
+  return LiveBytes(staged, staged.nbytes()) < LiveBytes(base, base.nbytes);
 }
 
 }  // namespace
 
-CheckpointNeed NeedOf(const StagedState& draft, const State& base) {
+CheckpointNeed NeedOf(const StagedState& staged, const State& base) {
   // An entry of the index and one of the table of fingerprints; for each page of them a hash, and
   // where its block begins.
-  const int64_t entries = draft.nchunks();
+  const int64_t entries = staged.nchunks();
   const int64_t raw = 16 * entries + 24 * (entries / format::kPageEntries + 1);
   // But an index of special values, say, has few bytes however many chunks there are.
   const int64_t last = base.index().size() + base.checkpoint->trailer.size();
   const int64_t edits =
-      draft.chunk_edits.count() + (base.journal.has_value() ? base.journal->edits : 0);
+      staged.chunk_edits.count() + (base.journal.has_value() ? base.journal->edits : 0);
   const int64_t coded = 2 * last + 64 * edits + kFraming;
-  return {.index = std::min(raw, coded) + BytesOf(draft.metadata->vlmetalayers) +
-                   draft.header.header_len + kFraming,
-          .pending = BytesOf(draft.tail)};
+  return {.index = std::min(raw, coded) + BytesOf(staged.metadata->vlmetalayers) +
+                   staged.header.header_len + kFraming,
+          .pending = BytesOf(staged.tail)};
 }
 
 int64_t NeedAtRest(const CheckpointNeed& need) { return 2 * need.index + need.pending + kBlock; }
 
-int64_t NeedAfter(const StagedState& draft, const State& base, int64_t reclaim) {
-  if (!draft.edited) return 0;
-  return IsSmaller(draft, base) ? reclaim : NeedAtRest(NeedOf(draft, base));
+int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim) {
+  if (!staged.edited) return 0;
+  return IsSmaller(staged, base) ? reclaim : NeedAtRest(NeedOf(staged, base));
 }
 
 absl::Status DiskIsFull(const absl::Status& status, int64_t kept) {
@@ -86,18 +86,18 @@ void HoldPastEnd(File& file, int64_t end, int64_t size) {
   }
 }
 
-absl::Status RoomAhead::Extend(File& file, int64_t end, int64_t kept) {
+absl::Status Headroom::Extend(File& file, int64_t end, int64_t kept) {
   if (end + kept <= end_) return absl::OkStatus();
-  int64_t room = std::clamp(2 * room_, kLeastRoom, kMostRoom);
-  absl::Status status = file.Reserve(end + kept + room);
-  while (absl::IsResourceExhausted(status) && room > 0) {
-    room = room > kBlock ? room / 16 : 0;
-    status = file.Reserve(end + kept + room);
+  int64_t step = std::clamp(2 * step_, kLeastStep, kMostStep);
+  absl::Status status = file.Reserve(end + kept + step);
+  while (absl::IsResourceExhausted(status) && step > 0) {
+    step = step > kBlock ? step / 16 : 0;
+    status = file.Reserve(end + kept + step);
   }
   if (absl::IsResourceExhausted(status)) return DiskIsFull(status, kept);
   if (!status.ok()) return absl::OkStatus();
-  room_ = room;
-  end_ = end + kept + room;
+  step_ = step;
+  end_ = end + kept + step;
   return absl::OkStatus();
 }
 

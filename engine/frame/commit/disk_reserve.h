@@ -12,18 +12,18 @@
 
 namespace cairn::frame {
 
-// What a checkpoint of the draft needs at most, as far as that can be told without encoding it.
+// What a checkpoint of the staged state needs at most, as far as can be known without encoding it.
 struct CheckpointNeed {
   int64_t index = 0;    // index and trailer
   int64_t pending = 0;  // the chunk that the pending items become; once
 };
-CheckpointNeed NeedOf(const StagedState& draft, const State& base);
+CheckpointNeed NeedOf(const StagedState& staged, const State& base);
 
 // What a frame at rest keeps: one checkpoint that deletes, and the one with which Reclaim begins.
 int64_t NeedAtRest(const CheckpointNeed& need);
 // What a step leaves for those that follow it: one that makes the frame smaller only what Reclaim
 // begins with, and one that changes nothing need leave nothing.
-int64_t NeedAfter(const StagedState& draft, const State& base, int64_t reclaim);
+int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim);
 
 // The kResourceExhausted of a reservation, with what `kept` bytes of it are for.
 absl::Status DiskIsFull(const absl::Status& status, int64_t kept);
@@ -32,11 +32,11 @@ absl::Status DiskIsFull(const absl::Status& status, int64_t kept);
 void HoldPastEnd(File& file, int64_t end, int64_t size);
 
 // Space ahead of what is being written to a file. Not thread-safe.
-class RoomAhead {
+class Headroom {
  public:
   // Makes sure that [the file's end, end) can be written, and `kept` bytes after it, and if there
   // is room some more: a commit should not have to make a larger size durable. kResourceExhausted
-  // when the disk is too full. Where nothing can be reserved, the write itself will tell.
+  // when the disk is too full. Where nothing can be reserved, the write itself fails.
   absl::Status Extend(File& file, int64_t end, int64_t kept);
   // Bytes before this are reserved.
   int64_t end() const { return end_; }
@@ -45,7 +45,7 @@ class RoomAhead {
 
  private:
   int64_t end_ = 0;
-  int64_t room_ = 0;
+  int64_t step_ = 0;
 };
 
 }  // namespace cairn::frame

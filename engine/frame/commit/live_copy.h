@@ -1,14 +1,12 @@
-// Copies the chunks of a state one behind the other.
+// Copies the live chunks of a state, each checked.
 #ifndef CAIRN_ENGINE_FRAME_COMMIT_LIVE_COPY_H_
 #define CAIRN_ENGINE_FRAME_COMMIT_LIVE_COPY_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
-#include "engine/frame/stage/contiguous_sink.h"
 #include "engine/frame/stage/staged_state.h"
 
 namespace cairn::frame {
@@ -17,13 +15,14 @@ namespace cairn::frame {
 using ChunkProgress = absl::FunctionRef<bool(int64_t)>;
 inline bool NeverStop(int64_t /*chunks*/) { return true; }
 
-// The draft with its chunks in `log`, without a dead byte between them. Each is checked against its
-// fingerprint, or gets one. `view` is the draft's state. kCancelled when `progress` says stop.
-absl::StatusOr<StagedState> CopyLiveChunks(const State& view, const StagedState& draft,
-                                           ContiguousSink& log, ChunkProgress progress);
+// Takes a stored chunk and the entry that it had; returns the one that it gets.
+using PlaceChunk = absl::FunctionRef<absl::StatusOr<int64_t>(int64_t entry, Bytes chunk)>;
 
-// A committed state as the bytes of a contiguous frame, whatever its layout.
-absl::StatusOr<std::vector<std::byte>> SerializeContiguous(const State& state);
+// The staged state with its chunks where `place` puts them. Each is checked against its
+// fingerprint, or gets one. `view` is the same state for reading. kCancelled when `progress` says
+// stop.
+absl::StatusOr<StagedState> SealChunks(const State& view, const StagedState& staged,
+                                       PlaceChunk place, ChunkProgress progress);
 
 }  // namespace cairn::frame
 

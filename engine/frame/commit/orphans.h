@@ -12,15 +12,15 @@
 
 namespace cairn::frame {
 
-// Removes an index file that lost its name, unless somebody reads it.
+// Removes an index file that lost its name, unless it is read.
 bool RemoveIfUnread(FileSystem& directory, const std::string& name);
 
 struct OrphanReport {
   int64_t freed = 0;      // bytes of the files that were removed
-  bool old_read = false;  // somebody reads an index that lost its name: its chunk files stay
+  bool old_read = false;  // an index that lost its name is read: its chunk files stay
 };
 
-// Removes index files that nobody reads, and then, when none is left but the current one, chunk
+// Removes index files that are not read, and then, when none is left but the current one, chunk
 // files that `named` does not name. Only the holder of the writer's lock may call it.
 absl::StatusOr<OrphanReport> RemoveOrphans(FileSystem& directory, const ChunkIndex& named);
 

@@ -2,16 +2,11 @@
 
 #include <algorithm>
 
+#include "engine/base/page_size.h"
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 
 namespace cairn::frame {
-
-namespace {
-
-constexpr int64_t kPageSize = 4096;
-
-}  // namespace
 
 absl::StatusOr<std::vector<Extent>> DeadExtents(const State& checkpoint) {
   const int64_t header_len = checkpoint.header().header_len;

@@ -5,6 +5,7 @@
 
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
+#include "engine/base/page_size.h"
 #include "engine/base/status.h"
 #include "engine/format/frame_header.h"
 
@@ -42,10 +43,9 @@ int64_t FrameView::LoadFrameSize() const {
 }
 
 bool FrameView::PeekIsZero(int64_t position) const {
-  // However large pages are: bytes of such a piece lie in the same one.
-  constexpr int64_t kPiece = 4096;
-  const bool behind_ours = position <= size_ && (origin_ + position) % kPiece != 0;
-  if (!behind_ours || position >= std::ssize(in_place_)) return false;
+  // Pages may be larger, but no smaller.
+  const bool in_our_page = position <= size_ && (origin_ + position) % kPageSize != 0;
+  if (!in_our_page || position >= std::ssize(in_place_)) return false;
   const std::byte* byte = in_place_.data() + position;
   return __atomic_load_n(reinterpret_cast<const uint8_t*>(byte), __ATOMIC_ACQUIRE) == 0;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/base/checked.h"
+#include "engine/base/permutation.h"
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
@@ -95,12 +96,9 @@ absl::Status EditChecker::CheckOne(const ReorderEdit& edit) {
   if (std::ssize(edit.order) != nchunks_) {
     return DataLoss("commit: order of %d chunks of %d", edit.order.size(), nchunks_);
   }
-  std::vector<bool> seen(edit.order.size());
-  for (const uint32_t nchunk : edit.order) {
-    if (nchunk >= seen.size() || seen[nchunk]) return DataLoss("commit: order is no permutation");
-    seen[nchunk] = true;
-  }
-  return absl::OkStatus();
+  return FindNonPermutation(std::span<const uint32_t>(edit.order)).has_value()
+             ? DataLoss("commit: order is no permutation")
+             : absl::OkStatus();
 }
 
 // `names` are those of the vlmetalayers that the edit meets.

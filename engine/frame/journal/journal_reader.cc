@@ -7,6 +7,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/hash.h"
+#include "engine/base/page_size.h"
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
 
@@ -20,7 +21,6 @@ constexpr size_t kWidestWindow = 256 << 10;
 
 // Read to the end of the page, not beyond: kernel readahead creates large folios that slow the
 // writer's next small write. Read ahead only once well into a long journal.
-constexpr int64_t kPage = 4096;
 constexpr size_t kFar = 32 << 10;
 
 constexpr size_t kPiece = 1 << 20;
@@ -98,13 +98,14 @@ void JournalReader::ForgetPassed() {
 absl::StatusOr<Bytes> JournalReader::Ahead(size_t size) {
   const int64_t seen_end = window_begin_ + static_cast<int64_t>(filled_);
   const int64_t needed = position_ + static_cast<int64_t>(size);
-  const bool goes_on = position_ >= window_begin_ && position_ <= seen_end + kPage;
+  const bool goes_on = position_ >= window_begin_ && position_ <= seen_end + kPageSize;
   if (!goes_on || needed > seen_end) {
     const size_t passed = goes_on && filled_ >= kFar ? filled_ : 0;
     const auto ahead = static_cast<int64_t>(std::min(passed / 2, kWidestWindow));
     if (!goes_on || filled_ > kWidestWindow) ForgetPassed();
     const int64_t origin = source_.origin();
-    const int64_t end = (CeilDiv(origin + needed, kPage) + ahead / kPage) * kPage - origin;
+    const int64_t end =
+        (CeilDiv(origin + needed, kPageSize) + ahead / kPageSize) * kPageSize - origin;
     CAIRN_RETURN_IF_ERROR(ReadUpTo(end));
   }
   const auto passed = static_cast<size_t>(position_ - window_begin_);

@@ -8,7 +8,8 @@
 
 #include "absl/status/statusor.h"
 
-#include "cairn/frame.h"
+#include "cairn/options.h"
+#include "cairn/reports.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/state/state.h"
 

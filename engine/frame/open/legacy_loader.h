@@ -13,7 +13,7 @@
 
 namespace cairn::frame {
 
-// The era of what begins at the source; kCurrent also for what is no frame.
+// The era of the frame that begins at the source. kInvalidArgument for what is not a Blosc2 frame.
 absl::StatusOr<Era> FindEra(const FrameFile& source);
 
 // Loads a frame of an `era` before kCurrent.

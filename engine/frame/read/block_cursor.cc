@@ -39,7 +39,7 @@ absl::StatusOr<size_t> BlockCursor::ReadFromBlock(int64_t begin, MutableBytes ds
                            decoder->PlaceOf(decoder->BlockAt(begin)));
     const int64_t n =
         std::min(static_cast<int64_t>(dst.size()), place.begin + place.nbytes - begin);
-    // A whole block needs no copy.
+    // A complete block needs no copy.
     if (n == place.nbytes) {
       CAIRN_RETURN_IF_ERROR(chunk_->Read(begin, dst.first(static_cast<size_t>(n)), *lease_));
       return static_cast<size_t>(n);

@@ -13,8 +13,8 @@
 
 namespace cairn::frame {
 
-// Keeps the chunk and the decoded block that were read last: whoever reads in ascending order opens
-// each chunk once and decodes each block once. The state must outlive it. Not thread-safe.
+// Keeps the chunk and the decoded block that were read last: reading in ascending order opens each
+// chunk once and decodes each block once. The state must outlive it. Not thread-safe.
 class BlockCursor {
  public:
   explicit BlockCursor(const State& state) : state_(state), lease_(state.env()->pool.Acquire()) {}
@@ -38,7 +38,7 @@ class BlockCursor {
   chunk::WorkspacePool::Lease lease_;
   int64_t nchunk_ = -1;
   std::optional<ChunkReader> chunk_;
-  chunk::BlockPlace block_;  // the one that is kept; of no bytes when there is none
+  chunk::BlockPlace block_;  // the one that is kept; empty when there is none
   MutableBytes block_bytes_;
 };
 

@@ -12,7 +12,7 @@
 
 namespace cairn::frame {
 
-// Writes item items[i] to the i-th place of dst. Opens each chunk and decodes each block once.
+// Writes item items[i] as the i-th item of dst. Opens each chunk and decodes each block once.
 absl::Status GatherItems(const State& state, std::span<const int64_t> items, MutableBytes dst);
 
 }  // namespace cairn::frame

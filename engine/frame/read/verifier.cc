@@ -20,9 +20,9 @@ namespace cairn::frame {
 
 namespace {
 
-// How many chunks go by between two calls of `progress`.
+// Chunks between two calls of `progress`.
 constexpr int64_t kProgressStep = 64;
-// A frame that is damaged through and through need not be told chunk by chunk.
+// More findings than that say nothing new.
 constexpr size_t kMaxFindings = 1000;
 // Contents are decoded in pieces of about this size.
 constexpr int64_t kPieceSize = 16 << 20;
@@ -125,13 +125,14 @@ absl::Status Verifier::CheckBlocks(const chunk::Header& header) const {
 absl::Status Verifier::CheckContent(const ChunkReader& chunk) {
   const chunk::Decoder* decoder = chunk.decoder();
   const bool blocks = decoder != nullptr && decoder->nblocks() > 0;
-  const bool tail = decoder == nullptr && !chunk.stored().empty();
-  // One value shows whether a chunk without blocks can be read, unless it is part of the tail.
+  const bool partial = decoder == nullptr && !chunk.stored().empty();
+  // One value shows whether a chunk without blocks can be read, unless it is part of the partial
+  // chunk.
   const int64_t nbytes =
-      blocks || tail ? chunk.nbytes() : std::min(chunk.nbytes(), state_.header().typesize);
-  const int64_t room = std::max<int64_t>(state_.env()->limits.max_decode_memory, 1);
+      blocks || partial ? chunk.nbytes() : std::min(chunk.nbytes(), state_.header().typesize);
+  const int64_t most = std::max<int64_t>(state_.env()->limits.max_decode_memory, 1);
   for (int64_t begin = 0; begin < nbytes;) {
-    int64_t end = std::min(begin + std::min(kPieceSize, room), nbytes);
+    int64_t end = std::min(begin + std::min(kPieceSize, most), nbytes);
     if (blocks) {
       CAIRN_ASSIGN_OR_RETURN(end, decoder->PieceEnd(begin, kPieceSize));
     }
@@ -142,7 +143,7 @@ absl::Status Verifier::CheckContent(const ChunkReader& chunk) {
   return absl::OkStatus();
 }
 
-// Where a chunk is stored, as far as that can be told.
+// Where a chunk is stored, as far as it is known.
 Extent Verifier::ExtentOf(int64_t nchunk) {
   if (IsPartialChunk(state_, nchunk) && !state_.tail.head.has_value()) {
     return state_.journal.has_value() ? Extent{state_.journal->begin, state_.journal->end}
@@ -155,13 +156,13 @@ Extent Verifier::ExtentOf(int64_t nchunk) {
   if (!place.ok()) return state_.index();
   const absl::StatusOr<chunk::Header> header = state_.chunk_source->ReadHeader(entry, stored_);
   const int64_t size = header.ok() ? header->cbytes : int64_t{chunk::kHeaderSize};
-  if (place->offset < 0) return {0, size};  // of a file of its own
-  return {place->offset, std::min(place->offset + size, state_.chunks_end)};
+  if (!place->offset.has_value()) return {0, size};  // of a file of its own
+  return {*place->offset, std::min(*place->offset + size, state_.chunks_end)};
 }
 
 // An error for what has none.
 absl::StatusOr<chunk::Header> Verifier::ReadHeader(int64_t nchunk) {
-  if (IsPartialChunk(state_, nchunk)) return absl::NotFoundError("the tail has no header");
+  if (IsPartialChunk(state_, nchunk)) return absl::NotFoundError("the partial chunk has no header");
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state_.chunks.Get(nchunk));
   if (format::IsSpecialEntry(entry.value)) return absl::NotFoundError("is in the index");
   return state_.chunk_source->ReadHeader(entry.value, stored_);
@@ -234,7 +235,7 @@ void Verifier::CheckChunk(int64_t nchunk) {
   }
 }
 
-// Looks no further than at headers where chunks overlap.
+// Once chunks overlap, only headers are read.
 void Verifier::Spend(int64_t nchunk, int64_t stored) {
   const absl::Status status = budget_.Spend(nchunk, stored);
   if (status.ok()) return;
@@ -278,7 +279,7 @@ void Verifier::AddNotes() {
         "not sealed: changed by another Blosc2 after generation %d", seal->generation));
   } else if (!LeavesRoomForSeal(state_.metadata->vlmetalayers.size())) {
     report_.notes.push_back(
-        absl::StrFormat("not sealed: %d vlmetalayers leave no room for the seal",
+        absl::StrFormat("not sealed: %d vlmetalayers leave no space for the seal",
                         state_.metadata->vlmetalayers.size()));
   } else {
     report_.notes.push_back("not sealed: there are no fingerprints");

@@ -7,12 +7,12 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
-#include "cairn/snapshot.h"
+#include "cairn/verify.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {
 
-// The header was checked when the state was loaded; this looks at the rest and goes on past damage.
+// The header was checked when the state was loaded; this checks the rest and goes on after damage.
 // kCancelled when `progress` says stop.
 absl::StatusOr<VerifyReport> VerifyState(const State& state, VerifyDepth depth,
                                          absl::FunctionRef<bool(int64_t)> progress);

@@ -13,18 +13,18 @@ absl::StatusOr<BufferedFile> BufferedFile::Open(const File& file, int64_t ahead)
 }
 
 absl::StatusOr<BufferedFile> BufferedFile::Map(const File& file) {
-  CAIRN_ASSIGN_OR_RETURN(BufferedFile window, Open(file, 0));
-  if (window.size_ == 0) return window;
-  CAIRN_ASSIGN_OR_RETURN(window.mapping_, file.Map(0, window.size_, 0));
-  window.window_ = window.mapping_->bytes();
-  return window;
+  CAIRN_ASSIGN_OR_RETURN(BufferedFile buffered, Open(file, 0));
+  if (buffered.size_ == 0) return buffered;
+  CAIRN_ASSIGN_OR_RETURN(buffered.mapping_, file.Map(0, buffered.size_, 0));
+  buffered.window_ = buffered.mapping_->bytes();
+  return buffered;
 }
 
 absl::StatusOr<Bytes> BufferedFile::Read(int64_t offset, int64_t size) {
   if (!RangeFits(offset, size, size_)) {
     return OutOfRange("%d bytes from byte %d on of %d", size, offset, size_);
   }
-  if (!Shows(offset, size)) {
+  if (!IsBuffered(offset, size)) {
     const int64_t ahead = std::min(std::max(size, ahead_), size_ - offset);
     window_ = {};
     const MutableBytes bytes = buffer_.Get(static_cast<size_t>(ahead));
@@ -41,7 +41,7 @@ absl::StatusOr<Bytes> BufferedFile::ReadUpTo(int64_t offset, int64_t size) {
 
 absl::StatusOr<Bytes> BufferedFile::ReadAsideUpTo(int64_t offset, int64_t size) {
   size = std::min(size, size_ - offset);
-  if (Shows(offset, size) || !RangeFits(offset, size, size_)) return Read(offset, size);
+  if (IsBuffered(offset, size) || !RangeFits(offset, size, size_)) return Read(offset, size);
   const MutableBytes bytes = aside_.Get(static_cast<size_t>(size));
   CAIRN_RETURN_IF_ERROR(file_->ReadAt(offset, bytes));
   return bytes;

@@ -1,4 +1,4 @@
-// A file that is searched, seen through a window.
+// A file that is scanned, read through a buffer.
 #ifndef CAIRN_ENGINE_FRAME_REPAIR_BUFFERED_FILE_H_
 #define CAIRN_ENGINE_FRAME_REPAIR_BUFFERED_FILE_H_
 
@@ -15,7 +15,7 @@
 
 namespace cairn::frame {
 
-// Costs memory only for what is read at one time. The file outlives it and keeps its size.
+// Costs memory only for what is read at one time. The file must outlive it and keep its size.
 class BufferedFile {
  public:
   // Reads `ahead` bytes at a time, or more when asked for more.
@@ -28,13 +28,13 @@ class BufferedFile {
   absl::StatusOr<Bytes> Read(int64_t offset, int64_t size);
   // The same, but as many as there are before the end.
   absl::StatusOr<Bytes> ReadUpTo(int64_t offset, int64_t size);
-  // The same, and the window stays where it is: for short looks elsewhere.
+  // The same without moving the buffer, for short reads elsewhere.
   absl::StatusOr<Bytes> ReadAsideUpTo(int64_t offset, int64_t size);
 
  private:
   BufferedFile(const File& file, int64_t size, int64_t ahead)
       : file_(&file), size_(size), ahead_(ahead) {}
-  bool Shows(int64_t offset, int64_t size) const {
+  bool IsBuffered(int64_t offset, int64_t size) const {
     return RangeFits(offset - window_begin_, size, std::ssize(window_));
   }
 

@@ -9,16 +9,16 @@ namespace cairn::frame {
 
 namespace {
 
-// What one piece of a large chunk decodes to, unless a block is larger.
+// Decoded size of one piece of a large chunk, unless a block is larger.
 constexpr int64_t kPiece = 8 << 20;
-// More memory than that has to come from stored bytes. Codecs make up to some thousand of each.
+// More memory than that has to be justified by stored bytes: codecs reach ratios of some thousand.
 constexpr int64_t kFreeMemory = 16 << 20;
 constexpr int64_t kMaxRatio = 4096;
 
 constexpr uint8_t kFirstUserId = 160;
 constexpr size_t kFlags2At = 0x1E;
 constexpr size_t kFlagsAt = 0x1F;
-// Of blosc2_flags2 and blosc2_flags: bits that mean nothing, or nothing in a file.
+// Bits of blosc2_flags2 and blosc2_flags that mean nothing, or nothing in a file.
 constexpr std::byte kUnusedFlags2{0xFE};
 constexpr std::byte kUnusedFlags{0x0C};
 
@@ -40,8 +40,8 @@ bool IsKnownFilter(Filter filter, const Registry* registry) {
   return id >= kFirstUserId && registry != nullptr && registry->filter(id) != nullptr;
 }
 
-// Whether the sizes in a header can be true. ParseHeader says so too, but writes a message for each
-// of the millions of places where they are not.
+// Whether the sizes in a header can be true. ParseHeader checks them too, but formats a message for
+// each of the millions of offsets where they cannot.
 bool HasSizes(Bytes head, int64_t available) {
   const auto nbytes = static_cast<int32_t>(LoadLe<uint32_t>(head.data() + 0x04));
   const auto blocksize = static_cast<int32_t>(LoadLe<uint32_t>(head.data() + 0x08));
@@ -50,7 +50,7 @@ bool HasSizes(Bytes head, int64_t available) {
          cbytes >= chunk::kBlosc1HeaderSize && cbytes <= available;
 }
 
-// Whether a special chunk is what constructors of such chunks make.
+// Whether a special chunk is what Blosc2's constructors of such chunks make.
 bool IsPlainSpecial(const chunk::Header& header) {
   if (header.special == SpecialValue::kRepeat) return true;
   if (header.cbytes != chunk::kHeaderSize) return false;
@@ -97,7 +97,7 @@ std::optional<chunk::Header> ChunkDetector::Peek(Bytes head, int64_t available) 
     return std::nullopt;
   }
   if (header->special != SpecialValue::kNone && !IsPlainSpecial(*header)) return std::nullopt;
-  // No block has to be there, so its size as it is written has to convince.
+  // Without blocks nothing else depends on the blocksize field, so it has to be plausible itself.
   const auto blocksize = static_cast<int32_t>(LoadLe<uint32_t>(head.data() + 0x08));
   if (!header->has_blocks() && blocksize > header->nbytes) return std::nullopt;
   return *header;
@@ -122,7 +122,7 @@ absl::Status ChunkDetector::TryDecoding(Bytes chunk) {
     return ResourceExhausted("%d bytes pass the limit of %d", decoder.nbytes(),
                              env_.limits.max_chunk_nbytes);
   }
-  // Plain copies and special values have nothing that could fail.
+  // Memcpyed chunks and special values have nothing that could fail.
   return decoder.header().has_blocks() ? DecodePieces(decoder) : absl::OkStatus();
 }
 

@@ -1,4 +1,4 @@
-// Tells chunks from other bytes.
+// Recognises chunks among other bytes.
 #ifndef CAIRN_ENGINE_FRAME_REPAIR_CHUNK_DETECTOR_H_
 #define CAIRN_ENGINE_FRAME_REPAIR_CHUNK_DETECTOR_H_
 
@@ -25,14 +25,14 @@ struct FrameTraits {
 
 class ChunkDetector {
  public:
-  // Bytes that Peek looks at.
+  // Bytes that Peek reads.
   static constexpr int64_t kPeek = chunk::kHeaderSize;
 
   ChunkDetector(const FrameContext& env, const FrameTraits& frame);
 
   // The header, if the first bytes of the `available` ones at hand could be that of a chunk with
-  // data. Cheap, and hard to pass: almost any bytes would decode as a plain copy or a special
-  // value, so every field has to be what an encoder writes.
+  // data. Cheap and strict: almost any bytes would decode as a memcpyed chunk or a special value,
+  // so every field has to be what an encoder writes.
   std::optional<chunk::Header> Peek(Bytes head, int64_t available) const;
 
   // Decodes all of a chunk, piece by piece. Costs memory for a few blocks.

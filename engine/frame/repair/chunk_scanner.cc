@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kStep = 1 << 16;
 
-// What chunks that fail may cost together, stored and decoded: so many times the size of the file.
+// What chunks that fail to decode may cost together, in multiples of the size of the file.
 constexpr int64_t kMaxFailures = 256;
 constexpr int64_t kFewBytes = 16 << 20;
 
@@ -33,21 +33,21 @@ bool MayBegin(std::byte first) {
 
 }  // namespace
 
-ChunkScanner::ChunkScanner(BufferedFile& window, ChunkDetector& probe, std::vector<Extent> known)
-    : window_(window),
-      probe_(probe),
+ChunkScanner::ChunkScanner(BufferedFile& file, ChunkDetector& detector, std::vector<Extent> known)
+    : file_(file),
+      detector_(detector),
       known_(std::move(known)),
-      budget_(std::max(window.size(), kFewBytes), kMaxFailures) {}
+      budget_(std::max(file.size(), kFewBytes), kMaxFailures) {}
 
 absl::StatusOr<ScanResult> ChunkScanner::Run(int64_t begin,
                                              absl::FunctionRef<bool(int64_t)> progress) {
-  GoOnAt(begin);
+  ContinueAt(begin);
   for (;;) {
     CAIRN_ASSIGN_OR_RETURN(const Candidate next, FindNext(position_, progress));
     if (next.kind == Candidate::Kind::kEndOfFile) break;
     CAIRN_RETURN_IF_ERROR(Take(next));
   }
-  CAIRN_RETURN_IF_ERROR(CloseGap(window_.size()));
+  CAIRN_RETURN_IF_ERROR(CloseGap(file_.size()));
   return std::move(result_);
 }
 
@@ -57,63 +57,63 @@ size_t ChunkScanner::NextKnown(int64_t from) const {
                              known_.begin());
 }
 
-ChunkScanner::Candidate ChunkScanner::Look(Bytes head, int64_t at) const {
-  Candidate sighting;
-  sighting.begin = at;
+ChunkScanner::Candidate ChunkScanner::Classify(Bytes head, int64_t at) const {
+  Candidate candidate;
+  candidate.begin = at;
   const size_t known = NextKnown(at);
   if (known < known_.size() && known_[known].begin == at) {
-    sighting.kind = Candidate::Kind::kKnown;
-    sighting.end = known_[known].end;
+    candidate.kind = Candidate::Kind::kKnown;
+    candidate.end = known_[known].end;
   } else if (const auto record = format::FindRecordHead(head);
-             record.has_value() && record->size <= window_.size() - at) {
-    sighting.kind = Candidate::Kind::kRecord;
-    sighting.end = at + record->size;
-  } else if (const auto header = probe_.Peek(head, window_.size() - at); header.has_value()) {
-    sighting.kind = Candidate::Kind::kChunk;
-    sighting.end = at + header->cbytes;
-    sighting.header = *header;
+             record.has_value() && record->size <= file_.size() - at) {
+    candidate.kind = Candidate::Kind::kRecord;
+    candidate.end = at + record->size;
+  } else if (const auto header = detector_.Peek(head, file_.size() - at); header.has_value()) {
+    candidate.kind = Candidate::Kind::kChunk;
+    candidate.end = at + header->cbytes;
+    candidate.header = *header;
   }
-  return sighting;
+  return candidate;
 }
 
-absl::StatusOr<ChunkScanner::Candidate> ChunkScanner::LookAt(int64_t at) {
-  if (at == window_.size()) return Candidate{.kind = Candidate::Kind::kEndOfFile};
-  CAIRN_ASSIGN_OR_RETURN(const Bytes head, window_.ReadAsideUpTo(at, ChunkDetector::kPeek));
-  return Look(head, at);
+absl::StatusOr<ChunkScanner::Candidate> ChunkScanner::ClassifyAt(int64_t at) {
+  if (at == file_.size()) return Candidate{.kind = Candidate::Kind::kEndOfFile};
+  CAIRN_ASSIGN_OR_RETURN(const Bytes head, file_.ReadAsideUpTo(at, ChunkDetector::kPeek));
+  return Classify(head, at);
 }
 
 absl::StatusOr<ChunkScanner::Candidate> ChunkScanner::FindNext(
     int64_t from, absl::FunctionRef<bool(int64_t)> progress) {
-  while (from < window_.size()) {
+  while (from < file_.size()) {
     if (!progress(from)) return absl::CancelledError("salvage: stopped");
-    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.ReadUpTo(from, kStep + ChunkDetector::kPeek));
+    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.ReadUpTo(from, kStep + ChunkDetector::kPeek));
     const size_t places = std::min(bytes.size(), static_cast<size_t>(kStep));
     const size_t known = NextKnown(from);
-    const int64_t known_begin = known < known_.size() ? known_[known].begin : window_.size();
+    const int64_t known_begin = known < known_.size() ? known_[known].begin : file_.size();
     for (size_t i = 0; i < places; ++i) {
       const int64_t at = from + static_cast<int64_t>(i);
       if (at != known_begin && !MayBegin(bytes[i])) continue;
       const Bytes rest = bytes.subspan(i);
-      const Candidate sighting =
-          Look(rest.first(std::min(rest.size(), static_cast<size_t>(ChunkDetector::kPeek))), at);
-      if (sighting.kind != Candidate::Kind::kNothing) return sighting;
+      const Candidate candidate = Classify(
+          rest.first(std::min(rest.size(), static_cast<size_t>(ChunkDetector::kPeek))), at);
+      if (candidate.kind != Candidate::Kind::kNothing) return candidate;
     }
     from += static_cast<int64_t>(places);
   }
   return Candidate{.kind = Candidate::Kind::kEndOfFile};
 }
 
-absl::Status ChunkScanner::Take(const Candidate& sighting) {
-  switch (sighting.kind) {
+absl::Status ChunkScanner::Take(const Candidate& candidate) {
+  switch (candidate.kind) {
     case Candidate::Kind::kRecord:
-      return TakeRecord(sighting);
+      return TakeRecord(candidate);
     case Candidate::Kind::kChunk:
-      return TakeChunk(sighting);
+      return TakeChunk(candidate);
     default:
-      // A checkpoint has made a chunk of the tail.
-      result_.tail.clear();
-      CAIRN_RETURN_IF_ERROR(CloseGap(sighting.begin));
-      GoOnAt(sighting.end);
+      // A checkpoint has made a chunk of the pending items.
+      result_.pending.clear();
+      CAIRN_RETURN_IF_ERROR(CloseGap(candidate.begin));
+      ContinueAt(candidate.end);
       return absl::OkStatus();
   }
 }
@@ -121,43 +121,43 @@ absl::Status ChunkScanner::Take(const Candidate& sighting) {
 absl::Status ChunkScanner::TakeRecord(const Candidate& record) {
   const int64_t size = record.end - record.begin;
   CAIRN_RETURN_IF_ERROR(Spend(size));
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.Read(record.begin, size));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(record.begin, size));
   if (!format::ChecksumMatches(bytes)) {
     position_ = record.begin + 1;
     return absl::OkStatus();
   }
-  TakeTail(record, bytes);
+  TakePending(record, bytes);
   CAIRN_RETURN_IF_ERROR(CloseGap(record.begin));
-  GoOnAt(record.end);
+  ContinueAt(record.end);
   return absl::OkStatus();
 }
 
-void ChunkScanner::TakeTail(const Candidate& record, Bytes bytes) {
+void ChunkScanner::TakePending(const Candidate& record, Bytes bytes) {
   const absl::StatusOr<format::CommitRecord> batch = format::ParseBatch(bytes, record.begin);
   if (!batch.ok()) return;
   const format::TailEdit& edit = batch->tail;
-  if (edit.replaces) result_.tail.clear();
-  result_.tail.insert(result_.tail.end(), edit.items.begin(), edit.items.end());
-  result_.tail_record = {record.begin, record.end};
+  if (edit.replaces) result_.pending.clear();
+  result_.pending.insert(result_.pending.end(), edit.items.begin(), edit.items.end());
+  result_.pending_record = {record.begin, record.end};
 }
 
-// Values of vlmetalayers are chunks too. Before each stands its length as msgpack writes it, also
-// where the rest of the trailer is gone.
+// Values of vlmetalayers are chunks too. The bytes before them are their length in msgpack, also
+// where the rest of the trailer is lost.
 absl::StatusOr<bool> ChunkScanner::IsLayerValue(const Candidate& chunk) {
   std::byte before[5] = {std::byte{format::msgpack::kBin32}};
   StoreBe(before + 1, static_cast<uint32_t>(chunk.header.cbytes));
   const int64_t begin = chunk.begin - std::ssize(before);
   if (begin < 0) return false;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.ReadAsideUpTo(begin, std::ssize(before)));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.ReadAsideUpTo(begin, std::ssize(before)));
   return std::ranges::equal(bytes, before);
 }
 
-// Among remains of whatever lay there before, bytes soon read like the short header of a plain
-// copy, in which nothing could fail, and chunks lie behind it.
+// A 16-byte memcpyed header has no redundancy, so stale bytes often pass for one. Outside a run of
+// chunks accept it only if something recognisable follows.
 absl::StatusOr<bool> ChunkScanner::IsLikely(const Candidate& chunk) {
   if (IsExpected(chunk) || chunk.header.extended) return true;
-  CAIRN_ASSIGN_OR_RETURN(const Candidate behind, LookAt(chunk.end));
-  return behind.kind != Candidate::Kind::kNothing;
+  CAIRN_ASSIGN_OR_RETURN(const Candidate next, ClassifyAt(chunk.end));
+  return next.kind != Candidate::Kind::kNothing;
 }
 
 absl::Status ChunkScanner::TakeChunk(const Candidate& chunk) {
@@ -171,49 +171,49 @@ absl::Status ChunkScanner::TakeChunk(const Candidate& chunk) {
     position_ = chunk.begin + 1;
     return absl::OkStatus();
   }
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.Read(chunk.begin, chunk.header.cbytes));
-  const int64_t decoded = probe_.decoded();
-  const absl::Status status = probe_.TryDecoding(bytes);
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(chunk.begin, chunk.header.cbytes));
+  const int64_t decoded = detector_.decoded();
+  const absl::Status status = detector_.TryDecoding(bytes);
   if (!status.ok()) {
-    CAIRN_RETURN_IF_ERROR(Spend(chunk.header.cbytes + probe_.decoded() - decoded));
-    return PassBrokenChunk(chunk, status);
+    CAIRN_RETURN_IF_ERROR(Spend(chunk.header.cbytes + detector_.decoded() - decoded));
+    return SkipBrokenChunk(chunk, status);
   }
   CAIRN_RETURN_IF_ERROR(CloseGap(chunk.begin));
   result_.chunks.push_back({.begin = chunk.begin, .header = chunk.header});
-  GoOnAt(chunk.end);
+  ContinueAt(chunk.end);
   return absl::OkStatus();
 }
 
-absl::Status ChunkScanner::PassBrokenChunk(const Candidate& chunk, const absl::Status& damage) {
+absl::Status ChunkScanner::SkipBrokenChunk(const Candidate& chunk, const absl::Status& damage) {
   position_ = chunk.begin + 1;
   if (!IsExpected(chunk)) return absl::OkStatus();
   const std::string reason = BrokenChunk(chunk.header.cbytes, damage.message());
-  CAIRN_ASSIGN_OR_RETURN(const Candidate behind, LookAt(chunk.end));
-  if (behind.kind == Candidate::Kind::kNothing) {
+  CAIRN_ASSIGN_OR_RETURN(const Candidate next, ClassifyAt(chunk.end));
+  if (next.kind == Candidate::Kind::kNothing) {
     gap_reason_ = reason;
     return absl::OkStatus();
   }
   CAIRN_RETURN_IF_ERROR(CloseGap(chunk.begin));
   AddLost(chunk.begin, chunk.end, reason);
-  GoOnAt(chunk.end);
+  ContinueAt(chunk.end);
   return absl::OkStatus();
 }
 
 absl::Status ChunkScanner::Spend(int64_t bytes) {
   if (budget_.Spend(bytes)) return absl::OkStatus();
-  return ResourceExhausted("too much of the file, around byte %d, looks like chunks and is none",
+  return ResourceExhausted("scan budget exceeded near byte %d: too many false chunk headers",
                            position_);
 }
 
 absl::StatusOr<std::string> ChunkScanner::ReasonOfGap(int64_t end) {
   if (!gap_reason_.empty()) return std::exchange(gap_reason_, {});
-  CAIRN_ASSIGN_OR_RETURN(const Bytes head, window_.ReadUpTo(gap_begin_, ChunkDetector::kPeek));
-  const auto cut = probe_.Peek(head, std::numeric_limits<int64_t>::max());
-  if (cut.has_value() && cut->cbytes > window_.size() - gap_begin_) {
-    return BrokenChunk(cut->cbytes, absl::StrCat("the file ends at byte ", window_.size()));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes head, file_.ReadUpTo(gap_begin_, ChunkDetector::kPeek));
+  const auto cut = detector_.Peek(head, std::numeric_limits<int64_t>::max());
+  if (cut.has_value() && cut->cbytes > file_.size() - gap_begin_) {
+    return BrokenChunk(cut->cbytes, absl::StrCat("the file ends at byte ", file_.size()));
   }
   for (int64_t at = gap_begin_; at < end; at += kStep) {
-    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.Read(at, std::min(kStep, end - at)));
+    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(at, std::min(kStep, end - at)));
     if (!IsRunOfZeros(bytes)) return "no chunk begins here";
   }
   return "zeros";

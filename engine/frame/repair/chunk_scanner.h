@@ -1,4 +1,4 @@
-// Walks through bytes in which nothing leads anywhere, from chunk to chunk.
+// Scans a file linearly for chunks when its index cannot be used.
 #ifndef CAIRN_ENGINE_FRAME_REPAIR_CHUNK_SCANNER_H_
 #define CAIRN_ENGINE_FRAME_REPAIR_CHUNK_SCANNER_H_
 
@@ -31,25 +31,25 @@ struct FoundChunk {
 struct ScanResult {
   std::vector<FoundChunk> chunks;
   std::vector<LostBytes> lost;  // neither chunk nor known structure
-  // Items of the journal that no chunk holds yet, and the record that brought the last of them.
-  std::vector<std::byte> tail;
-  Extent tail_record;
+  // Pending items of the journal, and the record of the last of them.
+  std::vector<std::byte> pending;
+  Extent pending_record;
 };
 
-// Chunks lie back to back, so behind each the next one is tried first, and no chunk is looked for
-// inside another: what lies there is user data. One that does not decode is passed over whole if it
-// begins where one was expected, and something begins right behind it.
+// Chunks lie back to back, so after each the next one is tried first, and none is looked for inside
+// another: what lies there is user data. A chunk that does not decode is skipped if it begins where
+// one was expected and something begins right after it.
 class ChunkScanner {
  public:
   // `known` are the extents of headers and trailers, by their begin.
-  ChunkScanner(BufferedFile& window, ChunkDetector& probe, std::vector<Extent> known);
+  ChunkScanner(BufferedFile& file, ChunkDetector& detector, std::vector<Extent> known);
 
-  // Once. kResourceExhausted for a file that is made to waste time; kCancelled when `progress`,
-  // which gets the position, says stop.
+  // Called once. kResourceExhausted for a file that was made to waste time; kCancelled when
+  // `progress`, which gets the position, returns false.
   absl::StatusOr<ScanResult> Run(int64_t begin, absl::FunctionRef<bool(int64_t)> progress);
 
  private:
-  // What begins at a place, by its first bytes.
+  // What begins at an offset, by its first bytes.
   struct Candidate {
     enum class Kind { kNothing, kKnown, kRecord, kChunk, kEndOfFile };
     Kind kind = Kind::kNothing;
@@ -59,29 +59,29 @@ class ChunkScanner {
   };
 
   size_t NextKnown(int64_t from) const;
-  Candidate Look(Bytes head, int64_t at) const;
-  absl::StatusOr<Candidate> LookAt(int64_t at);
+  Candidate Classify(Bytes head, int64_t at) const;
+  absl::StatusOr<Candidate> ClassifyAt(int64_t at);
   absl::StatusOr<Candidate> FindNext(int64_t from, absl::FunctionRef<bool(int64_t)> progress);
 
-  // Each goes on behind what was sighted, or one byte further.
-  absl::Status Take(const Candidate& sighting);
+  // Each continues after the candidate, or one byte after its begin.
+  absl::Status Take(const Candidate& candidate);
   absl::Status TakeRecord(const Candidate& record);
-  void TakeTail(const Candidate& record, Bytes bytes);
+  void TakePending(const Candidate& record, Bytes bytes);
   absl::Status TakeChunk(const Candidate& chunk);
-  // Whether it begins right behind a chunk or known structure.
+  // Whether it begins right after a chunk or known structure.
   bool IsExpected(const Candidate& chunk) const { return chunk.begin == gap_begin_; }
   absl::StatusOr<bool> IsLikely(const Candidate& chunk);
-  absl::Status PassBrokenChunk(const Candidate& chunk, const absl::Status& damage);
+  absl::Status SkipBrokenChunk(const Candidate& chunk, const absl::Status& damage);
   absl::StatusOr<bool> IsLayerValue(const Candidate& chunk);
   absl::Status Spend(int64_t bytes);
 
   absl::Status CloseGap(int64_t end);
   absl::StatusOr<std::string> ReasonOfGap(int64_t end);
   void AddLost(int64_t begin, int64_t end, std::string reason);
-  void GoOnAt(int64_t place) { position_ = gap_begin_ = place; }
+  void ContinueAt(int64_t offset) { position_ = gap_begin_ = offset; }
 
-  BufferedFile& window_;
-  ChunkDetector& probe_;
+  BufferedFile& file_;
+  ChunkDetector& detector_;
   std::vector<Extent> known_;
   ScanBudget budget_;
   ScanResult result_;

@@ -22,7 +22,7 @@ bool MayBeEntry(int64_t entry, int64_t file_size) {
   return format::IsSpecialEntry(entry) ? format::SpecialOfEntry(entry).ok() : entry < file_size;
 }
 
-// The offsets among the entries in rising order; nothing if they cannot be those of chunks.
+// The offsets among the entries in ascending order; nothing if they cannot be those of chunks.
 std::optional<std::vector<int64_t>> OffsetsOf(Bytes entries, int64_t file_size) {
   const int64_t most = file_size / chunk::kHeaderSize;
   std::vector<int64_t> offsets;
@@ -49,8 +49,8 @@ int64_t IndexDetector::CountHits(int64_t origin, std::span<const int64_t> offset
   });
 }
 
-// Whether at least half of the offsets lead to chunks. Where they count from is not known without
-// the frame's header, but one of them is that of the first chunk, or of the last before the index.
+// Whether at least half of the offsets lead to chunks. Their origin is not known without the
+// frame's header, but one of them is that of the first chunk, or of the last before the index.
 bool IndexDetector::Leads(std::span<const int64_t> offsets, size_t number) const {
   if (offsets.empty()) return true;
   if (number == 0) return false;
@@ -65,15 +65,15 @@ bool IndexDetector::Leads(std::span<const int64_t> offsets, size_t number) const
   return hits >= std::max<int64_t>(half, 2);
 }
 
-bool IndexDetector::HoldsPlaces(Bytes chunk, size_t number) {
+bool IndexDetector::HoldsOffsets(Bytes chunk, size_t number) {
   std::byte first[kEntrySize];
-  if (!probe_.DecodeStart(chunk, first).ok() || !MayBeEntry(EntryAt(first, 0), window_.size())) {
+  if (!detector_.DecodeStart(chunk, first).ok() || !MayBeEntry(EntryAt(first, 0), file_.size())) {
     return false;
   }
   if (!budget_.Spend(chunks_[number].header.nbytes)) return false;
-  const absl::StatusOr<std::vector<std::byte>> entries = probe_.Decode(chunk);
+  const absl::StatusOr<std::vector<std::byte>> entries = detector_.Decode(chunk);
   if (!entries.ok()) return false;
-  const auto offsets = OffsetsOf(*entries, window_.size());
+  const auto offsets = OffsetsOf(*entries, file_.size());
   return offsets.has_value() && Leads(*offsets, number);
 }
 
@@ -83,13 +83,13 @@ absl::StatusOr<bool> IndexDetector::IsIndex(size_t number) {
   if (header.typesize != kEntrySize || header.nbytes % kEntrySize != 0 || header.vlblocks) {
     return false;
   }
-  // The trailer lies between the index and whatever comes behind.
+  // The trailer lies between the index and the next chunk.
   const size_t next = number + 1;
   if (next < chunks_.size() && chunks_[next].begin == chunk.end()) return false;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes behind, window_.ReadUpTo(chunk.end(), kTrailerHead));
-  if (std::ssize(behind) == kTrailerHead && LooksLikeTrailer(behind)) return true;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.Read(chunk.begin, header.cbytes));
-  return HoldsPlaces(bytes, number);
+  CAIRN_ASSIGN_OR_RETURN(const Bytes after, file_.ReadUpTo(chunk.end(), kTrailerHead));
+  if (std::ssize(after) == kTrailerHead && LooksLikeTrailer(after)) return true;
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(chunk.begin, header.cbytes));
+  return HoldsOffsets(bytes, number);
 }
 
 }  // namespace cairn::frame

@@ -1,4 +1,4 @@
-// Tells an index from the data in which it was found.
+// Recognises an offsets index among the chunks that were found.
 #ifndef CAIRN_ENGINE_FRAME_REPAIR_INDEX_DETECTOR_H_
 #define CAIRN_ENGINE_FRAME_REPAIR_INDEX_DETECTOR_H_
 
@@ -21,29 +21,29 @@ namespace cairn::frame {
 class IndexDetector {
  public:
   // `chunks` is what was found, in order; offsets count from `origin`, where it is known.
-  IndexDetector(BufferedFile& window, const ChunkDetector& probe,
+  IndexDetector(BufferedFile& file, const ChunkDetector& detector,
                 std::span<const FoundChunk> chunks, std::optional<int64_t> origin)
-      : window_(window),
-        probe_(probe),
+      : file_(file),
+        detector_(detector),
         chunks_(chunks),
         origin_(origin),
-        budget_(std::max(window.size(), kFewBytes), kMaxDecoded) {}
+        budget_(std::max(file.size(), kFewBytes), kMaxDecoded) {}
 
-  // An index says so by what follows, a trailer, or by what it holds: the places of other chunks.
+  // An index is followed by a trailer, or holds the offsets of other chunks.
   absl::StatusOr<bool> IsIndex(size_t number);
 
  private:
-  // What chunks that may be indexes may decode to together: so many times the size of the file. Of
-  // the rest, which only a hostile file has, none is taken for one.
+  // What possible indexes may decode to together, in multiples of the size of the file. Only a
+  // hostile file has more: the rest is not taken for indexes.
   static constexpr int64_t kMaxDecoded = 256;
   static constexpr int64_t kFewBytes = 1 << 20;
 
-  bool HoldsPlaces(Bytes chunk, size_t number);
+  bool HoldsOffsets(Bytes chunk, size_t number);
   bool Leads(std::span<const int64_t> offsets, size_t number) const;
   int64_t CountHits(int64_t origin, std::span<const int64_t> offsets, size_t number) const;
 
-  BufferedFile& window_;
-  const ChunkDetector& probe_;
+  BufferedFile& file_;
+  const ChunkDetector& detector_;
   std::span<const FoundChunk> chunks_;
   std::optional<int64_t> origin_;
   ScanBudget budget_;

@@ -6,7 +6,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
-#include "engine/frame/commit/frame_writer.h"
+#include "engine/frame/commit/open_writer.h"
 #include "engine/frame/files/frame_location.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/history.h"
@@ -21,7 +21,7 @@ using frame::FrameCore;
 using frame::FrameFile;
 using frame::State;
 
-// Where the trailer ends that the header in the file leads to; 0 when it leads to none.
+// Where the trailer ends that the header in the file points to; 0 without one.
 int64_t EndOfOwnTrailer(const FrameFile& source) {
   const absl::StatusOr<int64_t> frame_size = frame::LoadFrameSize(source);
   if (!frame_size.ok()) return 0;
@@ -30,7 +30,7 @@ int64_t EndOfOwnTrailer(const FrameFile& source) {
   return frame::HeaderOfTrailerAt(source, *frame_size).ok() ? *frame_size : 0;
 }
 
-// A header that leads to its own trailer is never replaced by that of another.
+// A header that points to its own trailer is never replaced by that of another.
 absl::StatusOr<std::vector<std::byte>> FindHeader(const std::shared_ptr<File>& file,
                                                   const absl::Status& damage) {
   const int64_t own = EndOfOwnTrailer(FrameFile::OfFile(file, 0, false));
@@ -40,15 +40,15 @@ absl::StatusOr<std::vector<std::byte>> FindHeader(const std::shared_ptr<File>& f
   if (own != 0 && own != found->end) return damage;
   std::vector<std::byte> there(found->header.size());
   CAIRN_RETURN_IF_ERROR(file->ReadAt(0, there));
-  // Then it is not the header that is wrong, and writing it again helps nobody.
+  // Then the header is not what is damaged, and writing it again would change nothing.
   if (there == found->header) return damage;
   return std::move(found->header);
 }
 
-// What the file holds, perhaps with another header than its own.
-absl::StatusOr<RecoveryReport> Look(const FrameFile& source, const State& state,
-                                    bool drop_stranded) {
-  CAIRN_RETURN_IF_ERROR(frame::FrameWriter::CheckMayGoOn(source, state, drop_stranded));
+// Reports what the file holds, perhaps with another header than its own.
+absl::StatusOr<RecoveryReport> Describe(const FrameFile& source, const State& state,
+                                        bool drop_stranded) {
+  CAIRN_RETURN_IF_ERROR(frame::CheckMayContinue(source, state, drop_stranded));
   RecoveryReport report;
   report.stranded_commits = state.info().stranded_commits;
   CAIRN_ASSIGN_OR_RETURN(report.size_before, source.Size());
@@ -63,13 +63,14 @@ absl::StatusOr<RecoveryReport> Look(const FrameFile& source, const State& state,
   return report;
 }
 
-absl::StatusOr<RecoveryReport> LookWithHeader(const std::shared_ptr<File>& file,
-                                              std::vector<std::byte> header, bool drop_stranded) {
+absl::StatusOr<RecoveryReport> DescribeWithHeader(const std::shared_ptr<File>& file,
+                                                  std::vector<std::byte> header,
+                                                  bool drop_stranded) {
   const FrameFile source = FrameFile::OfFile(file, 0, false);
   CAIRN_ASSIGN_OR_RETURN(
       const std::shared_ptr<const State> state,
       frame::LoadFrom(source, std::move(header), frame::MakeFrameContext(OpenOptions())));
-  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Look(source, *state, drop_stranded));
+  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Describe(source, *state, drop_stranded));
   report.header_restored = true;
   return report;
 }
@@ -79,23 +80,23 @@ absl::Status RestoreHeader(FileSystem* files, const std::string& path, const abs
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
                          frame::LockForWriting({.files = files, .path = path}));
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> header, FindHeader(file, damage));
-  // Only what opens is written.
-  CAIRN_RETURN_IF_ERROR(LookWithHeader(file, header, drop_stranded).status());
+  // Write only a header with which the frame opens.
+  CAIRN_RETURN_IF_ERROR(DescribeWithHeader(file, header, drop_stranded).status());
   CAIRN_RETURN_IF_ERROR(file->WriteAt(0, header));
   return file->Sync(SyncMode::kAll);
 }
 
-// Folds the journal and cuts what lies behind it.
+// Writes a checkpoint of the journal and cuts what follows it.
 absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core, bool drop_stranded) {
   CAIRN_ASSIGN_OR_RETURN(RecoveryReport report,
-                         Look(core->source(), *core->newest(), drop_stranded));
+                         Describe(core->source(), *core->newest(), drop_stranded));
   if (report.commits == 0 && report.cut == 0) return report;
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
-                         frame::FrameWriter::Open(core, {}, drop_stranded));
-  // Only now is it sure that nobody commits any more; but what lay behind is cut by now.
+                         frame::OpenWriter(core, {}, drop_stranded));
+  // Only the writer's lock rules out further commits, but opening it has cut what followed them.
   const int64_t size_before = report.size_before;
   const int64_t stranded_commits = report.stranded_commits;
-  CAIRN_ASSIGN_OR_RETURN(report, Look(core->source(), *core->newest(), drop_stranded));
+  CAIRN_ASSIGN_OR_RETURN(report, Describe(core->source(), *core->newest(), drop_stranded));
   report.cut = std::max<int64_t>(size_before - report.size_before, 0);
   report.size_before = size_before;
   report.stranded_commits = stranded_commits;
@@ -112,15 +113,17 @@ absl::StatusOr<RecoveryReport> Recover(const std::string& path, const RecoverOpt
   OpenOptions open;
   open.file_system = files;
   absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(absolute, open);
-  const bool damaged = absl::IsDataLoss(core.status()) || absl::IsUnimplemented(core.status());
+  // kInvalidArgument: not even the magic is left.
+  const bool damaged = absl::IsDataLoss(core.status()) || absl::IsUnimplemented(core.status()) ||
+                       absl::IsInvalidArgument(core.status());
   const bool restore = damaged && !files->OpenDirectory(absolute).ok();
   if (!core.ok() && !restore) return core.status();
   if (options.dry_run) {
-    if (!restore) return Look((*core)->source(), *(*core)->newest(), options.drop_stranded);
+    if (!restore) return Describe((*core)->source(), *(*core)->newest(), options.drop_stranded);
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
                            files->Open(absolute, FileMode::kRead));
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header, FindHeader(file, core.status()));
-    return LookWithHeader(file, std::move(header), options.drop_stranded);
+    return DescribeWithHeader(file, std::move(header), options.drop_stranded);
   }
   if (restore) {
     CAIRN_RETURN_IF_ERROR(RestoreHeader(files, absolute, core.status(), options.drop_stranded));

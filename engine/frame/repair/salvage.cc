@@ -21,7 +21,7 @@ namespace frame {
 
 namespace {
 
-constexpr int64_t kWindow = 1 << 20;
+constexpr int64_t kReadAhead = 1 << 20;
 
 absl::StatusOr<std::unique_ptr<File>> OpenDamaged(FileSystem* files, const std::string& path) {
   if (files->OpenDirectory(path).ok()) {
@@ -31,13 +31,12 @@ absl::StatusOr<std::unique_ptr<File>> OpenDamaged(FileSystem* files, const std::
 }
 
 // The header at the start of the frame, if it can be read.
-absl::StatusOr<std::optional<format::FrameHeader>> ReadHeader(BufferedFile& window,
-                                                              int64_t offset) {
-  const int64_t available = window.size() - offset;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes fixed, window.ReadUpTo(offset, format::kFixedHeaderSize));
+absl::StatusOr<std::optional<format::FrameHeader>> ReadHeader(BufferedFile& file, int64_t offset) {
+  const int64_t available = file.size() - offset;
+  CAIRN_ASSIGN_OR_RETURN(const Bytes fixed, file.ReadUpTo(offset, format::kFixedHeaderSize));
   const absl::StatusOr<int64_t> size = format::ParseHeaderLength(fixed);
   if (!size.ok() || *size > available) return std::nullopt;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window.Read(offset, *size));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file.Read(offset, *size));
   absl::StatusOr<format::FrameHeader> header = format::ParseFrameHeader(bytes);
   if (!header.ok()) return std::nullopt;
   return *std::move(header);
@@ -57,10 +56,10 @@ absl::StatusOr<std::vector<Extent>> KnownParts(const File& file, int64_t offset,
   return known;
 }
 
-absl::Status DropIndexes(IndexDetector spotter, std::vector<FoundChunk>& chunks) {
+absl::Status DropIndexes(IndexDetector detector, std::vector<FoundChunk>& chunks) {
   std::vector<FoundChunk> data;
   for (size_t i = 0; i < chunks.size(); ++i) {
-    CAIRN_ASSIGN_OR_RETURN(const bool index, spotter.IsIndex(i));
+    CAIRN_ASSIGN_OR_RETURN(const bool index, detector.IsIndex(i));
     if (!index) data.push_back(chunks[i]);
   }
   chunks = std::move(data);
@@ -104,35 +103,35 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   if (files->Identity(target).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", target));
   }
-  CAIRN_ASSIGN_OR_RETURN(frame::BufferedFile window,
+  CAIRN_ASSIGN_OR_RETURN(frame::BufferedFile buffered,
                          options.use_mmap ? frame::BufferedFile::Map(*file)
-                                          : frame::BufferedFile::Open(*file, frame::kWindow));
-  if (options.offset < 0 || options.offset > window.size()) {
+                                          : frame::BufferedFile::Open(*file, frame::kReadAhead));
+  if (options.offset < 0 || options.offset > buffered.size()) {
     return OutOfRange("%s: offset %d is not in a file of %d bytes", from, options.offset,
-                      window.size());
+                      buffered.size());
   }
   const std::shared_ptr<const frame::FrameContext> env = frame::MakeFrameContext(options);
   CAIRN_ASSIGN_OR_RETURN(const std::optional<format::FrameHeader> header,
-                         frame::ReadHeader(window, options.offset));
+                         frame::ReadHeader(buffered, options.offset));
   CAIRN_ASSIGN_OR_RETURN(std::vector<Extent> known,
                          frame::KnownParts(*file, options.offset, header));
-  frame::ChunkDetector probe(*env, frame::TraitsOf(header));
-  frame::ChunkScanner scan(window, probe, std::move(known));
-  CAIRN_ASSIGN_OR_RETURN(frame::ScanResult found, scan.Run(options.offset, progress));
+  frame::ChunkDetector detector(*env, frame::TraitsOf(header));
+  frame::ChunkScanner scanner(buffered, detector, std::move(known));
+  CAIRN_ASSIGN_OR_RETURN(frame::ScanResult found, scanner.Run(options.offset, progress));
   std::optional<int64_t> chunks_begin;
   if (header.has_value()) chunks_begin = options.offset + header->header_len;
   CAIRN_RETURN_IF_ERROR(frame::DropIndexes(
-      frame::IndexDetector(window, probe, found.chunks, chunks_begin), found.chunks));
-  frame::SalvageWriter saved(window, probe, *env);
-  saved.Choose(std::move(found), header);
-  if (saved.empty()) {
+      frame::IndexDetector(buffered, detector, found.chunks, chunks_begin), found.chunks));
+  frame::SalvageWriter writer(buffered, detector, *env);
+  writer.Choose(std::move(found), header);
+  if (writer.empty()) {
     return absl::NotFoundError(
-        absl::StrFormat("%s: no whole chunk in %d bytes", from, window.size()));
+        absl::StrFormat("%s: no complete chunk in %d bytes", from, buffered.size()));
   }
-  CAIRN_ASSIGN_OR_RETURN(const FrameInfo info, saved.Write(target, files, progress));
+  CAIRN_ASSIGN_OR_RETURN(const FrameInfo info, writer.Write(target, files, progress));
   return SalvageReport{.chunks = info.nchunks,
                        .nbytes = info.nbytes,
-                       .lost = frame::Merged(std::move(saved.lost()))};
+                       .lost = frame::Merged(std::move(writer.lost()))};
 }
 
 }  // namespace cairn

@@ -8,26 +8,20 @@
 
 #include "cairn/frame.h"
 #include "engine/base/status.h"
+#include "engine/chunk/encode_options.h"
 #include "engine/chunk/encoder.h"
-#include "engine/frame/stage/chunk_writer.h"
+#include "engine/format/index_entry.h"
 #include "engine/frame/state/initial_state.h"
 
 namespace cairn::frame {
 
 namespace {
 
-// What all chunks of a frame have in common.
-struct Kind {
-  int32_t typesize = 0;  // as chunks say it
-  bool vlblocks = false;
-  auto operator<=>(const Kind&) const = default;
-};
+using Kind = SalvageWriter::Kind;
 
 Kind KindOf(const chunk::Header& header) { return {header.typesize, header.vlblocks}; }
 
-int32_t InChunks(int32_t typesize) { return typesize > 255 ? 1 : typesize; }
-
-// The frame's, if any chunk agrees with it; else that of most chunks, the first among equals.
+// That of the frame's header if any chunk is of it; else that of most chunks, the first on a tie.
 Kind ChooseKind(const std::vector<FoundChunk>& chunks, int32_t frame_typesize) {
   std::map<Kind, int64_t> counts;
   for (const FoundChunk& chunk : chunks) ++counts[KindOf(chunk.header)];
@@ -39,7 +33,8 @@ Kind ChooseKind(const std::vector<FoundChunk>& chunks, int32_t frame_typesize) {
     }
     return best;
   };
-  if (const auto kind = most([&](Kind k) { return k.typesize == InChunks(frame_typesize); })) {
+  if (const auto kind =
+          most([&](Kind k) { return k.typesize == chunk::HeaderTypesize(frame_typesize); })) {
     return *kind;
   }
   return most([](Kind) { return true; }).value_or(Kind{});
@@ -47,7 +42,7 @@ Kind ChooseKind(const std::vector<FoundChunk>& chunks, int32_t frame_typesize) {
 
 bool IsOfArrays(Filter filter) { return filter == Filter::kNdCell || filter == Filter::kNdMean; }
 
-// The chunks become a frame of one dimension, where the filters of arrays do not work.
+// The new frame has one dimension, where the filters of arrays do not work.
 CompressionOptions WithoutArrays(CompressionOptions compression) {
   std::erase_if(compression.filters,
                 [](const FilterStage& stage) { return IsOfArrays(stage.filter); });
@@ -69,7 +64,7 @@ bool SalvageWriter::CanEncode(const CompressionOptions& compression) const {
   return chunk::Encoder::Make(compression, &env_.pool).ok();
 }
 
-// As the frame's header says, or else the first chunk that was compressed at all.
+// That of the frame's header, or else of the first chunk that was compressed at all.
 void SalvageWriter::SetCompression(const std::optional<format::FrameHeader>& header) {
   const int32_t typesize = compression_.typesize;
   std::vector<CompressionOptions> choices;
@@ -91,49 +86,52 @@ bool SalvageWriter::NeedsDecoding(const chunk::Header& header) const {
   if (header.special == SpecialValue::kRepeat) {
     return header.cbytes - header.size() != compression_.typesize;
   }
-  if (header.special != SpecialValue::kNone) return !whole_items_;
+  if (header.special != SpecialValue::kNone) return !complete_items_;
   if (!header.extended || header.version < chunk::kVersion) return true;
   return header.has_blocks() && std::ranges::any_of(header.filters, [](const FilterStage& stage) {
            return IsOfArrays(stage.filter);
          });
 }
 
+// Why a chunk cannot stand in a frame of this kind; empty if it can.
+std::string SalvageWriter::Misfit(const chunk::Header& header, const Kind& kind) const {
+  const auto describe = [](const Kind& one) {
+    return absl::StrFormat("typesize %d%s", one.typesize,
+                           one.vlblocks ? " and variable blocks" : "");
+  };
+  if (KindOf(header) != kind) {
+    return absl::StrFormat("of %s, among chunks of %s", describe(KindOf(header)), describe(kind));
+  }
+  if (!NeedsDecoding(header)) return "";
+  return std::string(CheckMemory(header.nbytes, header.cbytes).message());
+}
+
 void SalvageWriter::Choose(ScanResult found, const std::optional<format::FrameHeader>& header) {
   lost_ = std::move(found.lost);
-  tail_ = std::move(found.tail);
-  // A frame may say more than any that is made.
+  pending_ = std::move(found.pending);
+  // A header may claim a typesize that no frame has.
   const bool believed = header.has_value() && header->typesize <= chunk::kMaxBlockSize;
   const int32_t frame_typesize = believed ? header->typesize : 0;
   const Kind kind = ChooseKind(found.chunks, frame_typesize);
-  if (kind.vlblocks && !tail_.empty()) {
+  if (kind.vlblocks && !pending_.empty()) {
     lost_.push_back(
-        {.begin = found.tail_record.begin,
-         .end = found.tail_record.end,
+        {.begin = found.pending_record.begin,
+         .end = found.pending_record.end,
          .reason = absl::StrFormat("journal: %d bytes of items, among chunks of variable blocks",
-                                   tail_.size())});
-    tail_.clear();
+                                   pending_.size())});
+    pending_.clear();
   }
-  const bool agree = found.chunks.empty() || kind.typesize == InChunks(frame_typesize);
+  const bool agree = found.chunks.empty() || kind.typesize == chunk::HeaderTypesize(frame_typesize);
   compression_.typesize = agree ? std::max(frame_typesize, 1) : kind.typesize;
-  whole_items_ = std::ranges::all_of(found.chunks, [&](const FoundChunk& chunk) {
+  complete_items_ = std::ranges::all_of(found.chunks, [&](const FoundChunk& chunk) {
     return KindOf(chunk.header) != kind || chunk.header.nbytes % compression_.typesize == 0;
   });
   for (const FoundChunk& chunk : found.chunks) {
-    const chunk::Header& its = chunk.header;
-    const absl::Status memory =
-        NeedsDecoding(its) ? CheckMemory(its.nbytes, its.cbytes) : absl::OkStatus();
-    if (KindOf(its) != kind) {
-      lost_.push_back({.begin = chunk.begin,
-                       .end = chunk.end(),
-                       .reason = absl::StrFormat(
-                           "chunk of %d bytes: of typesize %d%s, among chunks of typesize %d%s",
-                           its.cbytes, its.typesize, its.vlblocks ? " and variable blocks" : "",
-                           kind.typesize, kind.vlblocks ? " and variable blocks" : "")});
-    } else if (!memory.ok()) {
+    if (const std::string misfit = Misfit(chunk.header, kind); !misfit.empty()) {
       lost_.push_back(
           {.begin = chunk.begin,
            .end = chunk.end(),
-           .reason = absl::StrFormat("chunk of %d bytes: %s", its.cbytes, memory.message())});
+           .reason = absl::StrFormat("chunk of %d bytes: %s", chunk.header.cbytes, misfit)});
     } else {
       chunks_.push_back(chunk);
     }
@@ -154,12 +152,12 @@ int32_t SalvageWriter::Chunksize() const {
 
 absl::Status SalvageWriter::Append(const FoundChunk& chunk, Writer& writer) {
   const chunk::Header& header = chunk.header;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.Read(chunk.begin, header.cbytes));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(chunk.begin, header.cbytes));
   if (NeedsDecoding(header)) {
-    CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items, probe_.Decode(bytes));
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items, detector_.Decode(bytes));
     return writer.Append(items);
   }
-  if (IsIndexSpecial(header.special)) {
+  if (format::IsIndexSpecial(header.special)) {
     return writer.AppendSpecial(header.special, header.nbytes / compression_.typesize);
   }
   return writer.AppendCompressed(bytes);
@@ -176,7 +174,7 @@ absl::StatusOr<FrameInfo> SalvageWriter::Write(const std::string& path, FileSyst
     if (!progress(chunk.begin)) return absl::CancelledError("salvage: stopped");
     CAIRN_RETURN_IF_ERROR(Append(chunk, writer));
   }
-  if (!tail_.empty()) CAIRN_RETURN_IF_ERROR(writer.Append(tail_));
+  if (!pending_.empty()) CAIRN_RETURN_IF_ERROR(writer.Append(pending_));
   CAIRN_ASSIGN_OR_RETURN(const Snapshot staged, writer.StagedSnapshot());
   CAIRN_RETURN_IF_ERROR(writer.Close());
   return staged.info();

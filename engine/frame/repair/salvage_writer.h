@@ -1,4 +1,4 @@
-// Makes a frame of what was found without one.
+// Writes a new frame of the chunks that a scan found.
 #ifndef CAIRN_ENGINE_FRAME_REPAIR_SALVAGE_WRITER_H_
 #define CAIRN_ENGINE_FRAME_REPAIR_SALVAGE_WRITER_H_
 
@@ -24,14 +24,21 @@ namespace cairn::frame {
 
 class SalvageWriter {
  public:
-  SalvageWriter(BufferedFile& window, const ChunkDetector& probe, const FrameContext& env)
-      : window_(window), probe_(probe), env_(env) {}
+  // What all chunks of a frame have in common.
+  struct Kind {
+    int32_t typesize = 0;  // as in their headers
+    bool vlblocks = false;
+    auto operator<=>(const Kind&) const = default;
+  };
 
-  // Takes what can stand in one frame: chunks of one typesize, all with variable blocks or none,
-  // that need no more memory than they justify. The rest is lost.
+  SalvageWriter(BufferedFile& file, const ChunkDetector& detector, const FrameContext& env)
+      : file_(file), detector_(detector), env_(env) {}
+
+  // Takes what fits into one frame: chunks of one typesize, all with variable blocks or none, that
+  // need no more memory than their size justifies. Reports the rest as lost.
   void Choose(ScanResult found, const std::optional<format::FrameHeader>& header);
 
-  bool empty() const { return chunks_.empty() && tail_.empty(); }
+  bool empty() const { return chunks_.empty() && pending_.empty(); }
   std::vector<LostBytes>& lost() { return lost_; }
 
   // Chunks are of one size if all but the last are; else they vary. kCancelled when `progress`,
@@ -40,20 +47,21 @@ class SalvageWriter {
                                   absl::FunctionRef<bool(int64_t)> progress);
 
  private:
+  std::string Misfit(const chunk::Header& header, const Kind& kind) const;
   bool NeedsDecoding(const chunk::Header& header) const;
   void SetCompression(const std::optional<format::FrameHeader>& header);
   bool CanEncode(const CompressionOptions& compression) const;
   int32_t Chunksize() const;
   absl::Status Append(const FoundChunk& chunk, Writer& writer);
 
-  BufferedFile& window_;
-  const ChunkDetector& probe_;
+  BufferedFile& file_;
+  const ChunkDetector& detector_;
   const FrameContext& env_;
   std::vector<FoundChunk> chunks_;
-  std::vector<std::byte> tail_;
+  std::vector<std::byte> pending_;
   std::vector<LostBytes> lost_;
   CompressionOptions compression_;
-  bool whole_items_ = true;  // no chunk ends within an item
+  bool complete_items_ = true;  // no chunk ends within an item
 };
 
 }  // namespace cairn::frame

@@ -4,12 +4,13 @@
 #include <optional>
 #include <utility>
 
+#include "engine/base/checked.h"
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
 #include "engine/format/frame_header.h"
+#include "engine/format/index_entry.h"
 #include "engine/format/msgpack.h"
-#include "engine/frame/open/index_loader.h"
 #include "engine/frame/open/seal_check.h"
 #include "engine/frame/repair/buffered_file.h"
 
@@ -30,14 +31,14 @@ bool LooksLikeTail(Bytes tail) {
          tail[kType] <= static_cast<std::byte>(FingerprintType::k128Bit);
 }
 
-// What may be a trailer's extent.
+// What may be the extent of a trailer.
 struct Candidate {
   int64_t begin = 0;
   int64_t end = 0;
   int64_t size() const { return end - begin; }
 };
 
-// What a tail that ends at `end` makes of the bytes before it.
+// The trailer that ends with this tail at `end`, if it may be one.
 std::optional<Candidate> CandidateOf(Bytes tail, int64_t end) {
   if (!LooksLikeTail(tail)) return std::nullopt;
   const absl::StatusOr<int64_t> size = format::ParseTrailerSize(tail, end);
@@ -45,10 +46,10 @@ std::optional<Candidate> CandidateOf(Bytes tail, int64_t end) {
   return Candidate{.begin = end - *size, .end = end};
 }
 
-// Tells whether a trailer belongs to a whole frame at the start of the file.
+// Checks whether a trailer belongs to a complete frame at the start of the file.
 class OwnTrailerCheck {
  public:
-  OwnTrailerCheck(BufferedFile& window, ScanBudget& budget) : window_(window), budget_(budget) {}
+  OwnTrailerCheck(BufferedFile& file, ScanBudget& budget) : file_(file), budget_(budget) {}
 
   // The first misfit is the error.
   absl::StatusOr<FoundTrailer> Check(const TrailerBytes& trailer);
@@ -57,7 +58,7 @@ class OwnTrailerCheck {
   absl::Status CheckIndex(const format::FrameHeader& header, const format::Seal& seal,
                           int64_t trailer_begin);
 
-  BufferedFile& window_;
+  BufferedFile& file_;
   ScanBudget& budget_;
 };
 
@@ -65,16 +66,20 @@ absl::Status OwnTrailerCheck::CheckIndex(const format::FrameHeader& header,
                                          const format::Seal& seal, int64_t trailer_begin) {
   const std::optional<int64_t> begin = header.index_begin();
   if (!begin.has_value() || *begin > trailer_begin) {
-    return DataLoss("frame header: cbytes: the index begins behind the trailer");
+    return DataLoss("frame header: cbytes: the index begins after the trailer");
   }
   if (header.nbytes == 0) return absl::OkStatus();
   const int64_t available = trailer_begin - *begin;
   CAIRN_ASSIGN_OR_RETURN(const Bytes head,
-                         window_.Read(*begin, std::min<int64_t>(available, chunk::kHeaderSize)));
+                         file_.Read(*begin, std::min<int64_t>(available, chunk::kHeaderSize)));
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header index, chunk::ParseHeader(head, available));
-  CAIRN_RETURN_IF_ERROR(AgreeOnCount(header, index).status());
+  const int64_t nchunks = index.nbytes / format::kIndexTypesize;
+  if (index.nbytes % format::kIndexTypesize != 0 || nchunks == 0 ||
+      (header.chunksize > 0 && nchunks != CeilDiv<int64_t>(header.nbytes, header.chunksize))) {
+    return DataLoss("index: %d bytes are not 8 for each chunk", index.nbytes);
+  }
   if (!budget_.Spend(index.cbytes)) return ResourceExhausted("too many indexes");
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, window_.Read(*begin, index.cbytes));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(*begin, index.cbytes));
   if (seal.index_hash != 0 && Xxh3(bytes) != seal.index_hash) {
     return DataLoss("index: the hash is wrong");
   }
@@ -111,8 +116,8 @@ absl::Status ForEachTrailer(const File& file, ScanBudget& budget,
                             absl::FunctionRef<void(const TrailerBytes&)> visit) {
   constexpr auto kOverlap = static_cast<int64_t>(kTailSize) - 1;
   CAIRN_ASSIGN_OR_RETURN(BufferedFile scan, BufferedFile::Open(file, 0));
-  CAIRN_ASSIGN_OR_RETURN(BufferedFile window, BufferedFile::Open(file, 0));
-  // Each step looks at the tails that end in [end - kStep + 1, end].
+  CAIRN_ASSIGN_OR_RETURN(BufferedFile buffered, BufferedFile::Open(file, 0));
+  // Each step checks the tails that end in [end - kStep + 1, end].
   for (int64_t end = scan.size(); end > kOverlap; end -= kStep) {
     const int64_t begin = std::max<int64_t>(end - kStep - kOverlap, 0);
     CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, scan.Read(begin, end - begin));
@@ -121,22 +126,22 @@ absl::Status ForEachTrailer(const File& file, ScanBudget& budget,
       const std::optional<Candidate> candidate =
           CandidateOf(bytes.subspan(i, kTailSize), begin + static_cast<int64_t>(i + kTailSize));
       if (!candidate.has_value()) continue;
-      CAIRN_ASSIGN_OR_RETURN(const Bytes head, window.Read(candidate->begin, kTrailerHead));
+      CAIRN_ASSIGN_OR_RETURN(const Bytes head, buffered.Read(candidate->begin, kTrailerHead));
       if (!LooksLikeTrailer(head)) continue;
       if (!budget.Spend(candidate->size())) return absl::OkStatus();
-      CAIRN_ASSIGN_OR_RETURN(const Bytes whole, window.Read(candidate->begin, candidate->size()));
-      const absl::StatusOr<format::Trailer> trailer = format::ParseTrailer(whole);
+      CAIRN_ASSIGN_OR_RETURN(const Bytes all, buffered.Read(candidate->begin, candidate->size()));
+      const absl::StatusOr<format::Trailer> trailer = format::ParseTrailer(all);
       if (!trailer.ok()) continue;
-      visit({.begin = candidate->begin, .end = candidate->end, .bytes = whole, .parsed = *trailer});
+      visit({.begin = candidate->begin, .end = candidate->end, .bytes = all, .parsed = *trailer});
     }
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<FoundTrailer> FindNewestTrailer(const File& file) {
-  CAIRN_ASSIGN_OR_RETURN(BufferedFile window, BufferedFile::Open(file, 0));
-  ScanBudget budget(window.size(), kMaxTrailerOverlaps);
-  OwnTrailerCheck check(window, budget);
+  CAIRN_ASSIGN_OR_RETURN(BufferedFile buffered, BufferedFile::Open(file, 0));
+  ScanBudget budget(buffered.size(), kMaxTrailerOverlaps);
+  OwnTrailerCheck check(buffered, budget);
   std::optional<FoundTrailer> newest;
   CAIRN_RETURN_IF_ERROR(ForEachTrailer(file, budget, [&](const TrailerBytes& trailer) {
     absl::StatusOr<FoundTrailer> found = check.Check(trailer);
@@ -146,8 +151,8 @@ absl::StatusOr<FoundTrailer> FindNewestTrailer(const File& file) {
     newest = *std::move(found);
   }));
   if (!newest.has_value()) {
-    return DataLoss("no trailer in %d bytes agrees with its header copy, place and index",
-                    window.size());
+    return DataLoss("no trailer in %d bytes agrees with its header copy, position and index",
+                    buffered.size());
   }
   return *std::move(newest);
 }

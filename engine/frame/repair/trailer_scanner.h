@@ -1,4 +1,4 @@
-// Finds trailers by nothing but themselves, where no header leads to them.
+// Scans a file for trailers when its header is lost.
 #ifndef CAIRN_ENGINE_FRAME_REPAIR_TRAILER_SCANNER_H_
 #define CAIRN_ENGINE_FRAME_REPAIR_TRAILER_SCANNER_H_
 
@@ -18,7 +18,7 @@
 
 namespace cairn::frame {
 
-// A trailer of any Blosc2 that parses, wherever it is: in a chunk it is user data.
+// A trailer that parses, of any library and wherever it is: in a chunk it is user data.
 struct TrailerBytes {
   int64_t begin = 0;
   int64_t end = 0;
@@ -30,23 +30,23 @@ struct TrailerBytes {
 bool LooksLikeTrailer(Bytes head);
 inline constexpr int64_t kTrailerHead = 4;
 
-// Frames within frames within frames are searched too, down to about this depth.
+// Frames that are stored in frames are scanned too, down to about this depth.
 inline constexpr int64_t kMaxTrailerOverlaps = 16;
 
-// Visits them from the end of the file on, as far as the budget goes.
+// Visits trailers from the end of the file backwards, as far as the budget goes.
 absl::Status ForEachTrailer(const File& file, ScanBudget& budget,
                             absl::FunctionRef<void(const TrailerBytes&)> visit);
 
-// A trailer of Cairn's and the header that belongs to it.
+// A sealed trailer and the header that belongs to it.
 struct FoundTrailer {
   format::Seal seal;
   int64_t end = 0;  // also of the frame
   std::vector<std::byte> header;
 };
 
-// The newest trailer of a frame at the start of the file whose fingerprint, header copy, place and
-// index agree. Those of frames that lie in the file as user data are not at their place. Memory: as
-// much as the longest trailer and index take. kDataLoss when there is none.
+// The newest trailer of a frame at the start of the file whose fingerprint, header copy, position
+// and index agree. Trailers of frames that are user data in the file are not at their position.
+// Memory: as much as the longest trailer and index take. kDataLoss when there is none.
 absl::StatusOr<FoundTrailer> FindNewestTrailer(const File& file);
 
 }  // namespace cairn::frame

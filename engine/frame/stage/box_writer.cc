@@ -8,20 +8,11 @@
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/array/array_resize.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/whole_chunk.h"
 
 namespace cairn::frame {
 
 namespace {
-
-absl::Status ReadWholeChunk(const State& state, int64_t nchunk, MutableBytes dst) {
-  const chunk::WorkspacePool::Lease lease = state.env()->pool.Acquire();
-  CAIRN_ASSIGN_OR_RETURN(const ChunkReader chunk,
-                         ChunkReader::Open(state, nchunk, state.env()->verify, lease->stored));
-  if (absl::Status status = chunk.Read(0, dst); !status.ok()) {
-    return AnnotateChunk(nchunk, status);
-  }
-  return absl::OkStatus();
-}
 
 bool IsZeros(const State& state, int64_t nchunk) {
   const absl::StatusOr<ChunkRef> chunk = FindChunk(state, nchunk);
@@ -38,13 +29,12 @@ absl::Status WriteBox(const State& state, const BoxItems& given, UpdateChunk upd
                            given.items.size());
   }
   CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(state, geometry.chunksize()));
-  std::vector<std::byte> content(given.items.empty() ? 0
-                                                     : static_cast<size_t>(geometry.chunksize()));
+  std::vector<std::byte> content;
   return geometry.ForEachChunk(box, [&](const ChunkPart& part) {
     if (part.all_items) {
-      FillBytes(content, std::byte{0});
+      content.assign(static_cast<size_t>(geometry.chunksize()), std::byte{0});
     } else {
-      CAIRN_RETURN_IF_ERROR(ReadWholeChunk(state, part.nchunk, content));
+      CAIRN_ASSIGN_OR_RETURN(content, ReadWholeChunk(state, part.nchunk, state.env()->verify));
     }
     CAIRN_RETURN_IF_ERROR(geometry.ForEachRun(box, part, [&](const Run& run) {
       CopyBytes(
@@ -61,12 +51,12 @@ absl::Status ClearPadding(const State& state, const ArrayGeometry& from, const A
   const std::vector<Box> boxes = KeptOfCutChunks(from, to);
   if (boxes.empty()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(state, from.chunksize()));
-  std::vector<std::byte> content(static_cast<size_t>(from.chunksize()));
-  std::vector<std::byte> kept(content.size());
+  std::vector<std::byte> kept(static_cast<size_t>(from.chunksize()));
   for (const Box& box : boxes) {
     CAIRN_RETURN_IF_ERROR(from.ForEachChunk(box, [&](const ChunkPart& part) {
       if (IsZeros(state, part.nchunk)) return absl::OkStatus();
-      CAIRN_RETURN_IF_ERROR(ReadWholeChunk(state, part.nchunk, content));
+      CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> content,
+                             ReadWholeChunk(state, part.nchunk, state.env()->verify));
       FillBytes(kept, std::byte{0});
       CAIRN_RETURN_IF_ERROR(from.ForEachRun(box, part, [&](const Run& run) {
         const auto begin = static_cast<size_t>(run.in_chunk);

@@ -38,7 +38,7 @@ bool NeedsCoding(const chunk::Header& header, const ForeignContext& context) {
 absl::StatusOr<ImportedChunk> ImportChunk(Bytes chunk, const chunk::Header& header,
                                           const ForeignContext& context) {
   if (header.instrumented) {
-    return InvalidArgument("a chunk of measurements cannot stand in a frame");
+    return InvalidArgument("instrumented chunks cannot be stored in a frame");
   }
   if (header.special == SpecialValue::kNans && header.typesize != 4 && header.typesize != 8) {
     return InvalidArgument("a chunk of NaNs needs a typesize of 4 or 8, got %d", header.typesize);

@@ -1,4 +1,4 @@
-// What a chunk that somebody else made becomes in a frame.
+// What a chunk of another program becomes in a frame.
 #ifndef CAIRN_ENGINE_FRAME_STAGE_CHUNK_IMPORT_H_
 #define CAIRN_ENGINE_FRAME_STAGE_CHUNK_IMPORT_H_
 

@@ -3,6 +3,7 @@
 #define CAIRN_ENGINE_FRAME_STAGE_CHUNK_SINK_H_
 
 #include <cstdint>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,12 +17,12 @@ namespace cairn::frame {
 class ChunkSink {
  public:
   virtual ~ChunkSink() = default;
-  // Takes a chunk and returns what the index will say of it.
+  // Takes a chunk and returns its entry in the index.
   virtual absl::StatusOr<int64_t> Append(Bytes chunk) = 0;
   // Brings everything to the files, so that it can be read.
   virtual absl::Status Flush() = 0;
-  // Lets a state with staged edits read what was flushed.
-  virtual absl::Status AttachTo(State& state) = 0;
+  // Reads the chunks of `base` and those that were flushed.
+  virtual absl::StatusOr<std::shared_ptr<const ChunkSource>> Source(const State& base) = 0;
 };
 
 }  // namespace cairn::frame

@@ -13,17 +13,12 @@ namespace cairn::frame {
 
 namespace {
 
-StagedChunk InIndex(SpecialValue special, int64_t nbytes) {
+format::IndexedChunk InIndex(SpecialValue special, int64_t nbytes) {
   return {.entry = {.value = format::EntryOfSpecial(special)},
-          .cost = {.nbytes = nbytes, .stored = 0}};
+          .nbytes = static_cast<int32_t>(nbytes)};
 }
 
 }  // namespace
-
-bool IsIndexSpecial(SpecialValue special) {
-  return special == SpecialValue::kZeros || special == SpecialValue::kNans ||
-         special == SpecialValue::kUninit;
-}
 
 ChunkWriter::ChunkWriter(CompressionOptions compression, Rules rules,
                          std::shared_ptr<const FrameContext> env, ChunkSink& sink)
@@ -36,13 +31,14 @@ absl::StatusOr<const chunk::Encoder*> ChunkWriter::GetEncoder() {
   return &*encoder_;
 }
 
-absl::StatusOr<StagedChunk> ChunkWriter::Store(Bytes chunk, int64_t nbytes) {
+absl::StatusOr<format::IndexedChunk> ChunkWriter::Store(Bytes chunk, int64_t nbytes) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t entry, sink_.Append(chunk));
-  return StagedChunk{.entry = {.value = entry, .fingerprint = format::HashChunk(chunk)},
-                     .cost = {.nbytes = nbytes, .stored = static_cast<int64_t>(chunk.size())}};
+  return format::IndexedChunk{.entry = {.value = entry, .fingerprint = format::HashChunk(chunk)},
+                              .nbytes = static_cast<int32_t>(nbytes),
+                              .cbytes = static_cast<int32_t>(chunk.size())};
 }
 
-absl::StatusOr<StagedChunk> ChunkWriter::FromItems(Bytes items) {
+absl::StatusOr<format::IndexedChunk> ChunkWriter::FromItems(Bytes items) {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder* encoder, GetEncoder());
   const auto nbytes = static_cast<int64_t>(items.size());
   // Where the index can stand for zeros it does; other readers know it for whole items of chunks of
@@ -68,15 +64,15 @@ absl::StatusOr<ImportedChunk> ChunkWriter::Prepare(Bytes chunk, const chunk::Hea
   return ImportChunk(chunk, header, context);
 }
 
-absl::StatusOr<StagedChunk> ChunkWriter::FromForeign(const ImportedChunk& foreign) {
+absl::StatusOr<format::IndexedChunk> ChunkWriter::FromForeign(const ImportedChunk& foreign) {
   if (foreign.special != SpecialValue::kNone) return InIndex(foreign.special, foreign.nbytes);
   if (!foreign.items.empty()) return FromItems(foreign.items);
   return Store(foreign.stored, foreign.nbytes);
 }
 
-absl::StatusOr<StagedChunk> ChunkWriter::FromSpecial(SpecialValue special, int64_t nbytes,
-                                                     Bytes value) {
-  if (IsIndexSpecial(special) && rules_.fixed_chunks) return InIndex(special, nbytes);
+absl::StatusOr<format::IndexedChunk> ChunkWriter::FromSpecial(SpecialValue special, int64_t nbytes,
+                                                              Bytes value) {
+  if (format::IsIndexSpecial(special) && rules_.fixed_chunks) return InIndex(special, nbytes);
   CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder* encoder, GetEncoder());
   // The index of a frame of variable chunks cannot hold values: there they are repeated items.
   std::vector<std::byte> item = ToVector(value);

@@ -34,16 +34,17 @@ class ChunkWriter {
   // Whether the options can make a chunk.
   absl::Status CheckOptions() { return GetEncoder().status(); }
 
-  absl::StatusOr<StagedChunk> FromItems(Bytes items);
-  // Looks at a chunk that somebody else made; stores nothing.
+  absl::StatusOr<format::IndexedChunk> FromItems(Bytes items);
+  // Looks at a chunk of another program; stores nothing.
   absl::StatusOr<ImportedChunk> Prepare(Bytes chunk, const chunk::Header& header) const;
-  absl::StatusOr<StagedChunk> FromForeign(const ImportedChunk& foreign);
+  absl::StatusOr<format::IndexedChunk> FromForeign(const ImportedChunk& foreign);
   // A chunk of nbytes of one value; `value` is one item and given with kRepeat only.
-  absl::StatusOr<StagedChunk> FromSpecial(SpecialValue special, int64_t nbytes, Bytes value);
+  absl::StatusOr<format::IndexedChunk> FromSpecial(SpecialValue special, int64_t nbytes,
+                                                   Bytes value);
 
  private:
   absl::StatusOr<const chunk::Encoder*> GetEncoder();
-  absl::StatusOr<StagedChunk> Store(Bytes chunk, int64_t nbytes);
+  absl::StatusOr<format::IndexedChunk> Store(Bytes chunk, int64_t nbytes);
 
   CompressionOptions compression_;
   Rules rules_;
@@ -52,9 +53,6 @@ class ChunkWriter {
   std::optional<chunk::Encoder> encoder_;  // made at the first chunk
   ScratchBuffer encoded_;
 };
-
-// Whether the index stands for chunks of this value: zeros, NaNs and uninitialised ones.
-bool IsIndexSpecial(SpecialValue special);
 
 }  // namespace cairn::frame
 

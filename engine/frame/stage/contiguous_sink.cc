@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/page_size.h"
 #include "engine/base/status.h"
 
 namespace cairn::frame {
@@ -15,14 +16,13 @@ constexpr size_t kPieceSize = 1 << 20;
 }  // namespace
 
 absl::Status ContiguousSink::Write(Bytes bytes) {
-  constexpr int64_t kPage = 4096;
   CAIRN_RETURN_IF_ERROR(file_->WriteAt(flushed_, bytes));
   flushed_ += std::ssize(bytes);
   // The last page is written again.
-  const int64_t whole = flushed_ - flushed_ % kPage;
-  if (whole - announced_ >= static_cast<int64_t>(kPieceSize)) {
-    file_->SyncSoon(announced_, whole - announced_);
-    announced_ = whole;
+  const int64_t complete = flushed_ - flushed_ % kPageSize;
+  if (complete - announced_ >= static_cast<int64_t>(kPieceSize)) {
+    file_->SyncSoon(announced_, complete - announced_);
+    announced_ = complete;
   }
   return absl::OkStatus();
 }
@@ -38,13 +38,13 @@ absl::StatusOr<int64_t> ContiguousSink::Append(Bytes chunk) {
   return position - header_len_;
 }
 
-absl::StatusOr<uint64_t> ContiguousSink::AppendRecord(const format::CommitRecordParts& batch,
+absl::StatusOr<uint64_t> ContiguousSink::AppendRecord(const format::CommitRecordParts& commit,
                                                       const format::Receipt& receipt) {
-  const int64_t size = format::RecordSize(batch) + format::kReceiptSize;
+  const int64_t size = format::RecordSize(commit) + format::kReceiptSize;
   if (std::ssize(pending_) + size > static_cast<int64_t>(kPieceSize)) {
     CAIRN_RETURN_IF_ERROR(Flush());
   }
-  format::AppendRecord(batch, end(), pending_);
+  format::AppendRecord(commit, end(), pending_);
   const uint64_t hash = format::StoredChecksum(pending_);
   format::AppendReceipt(receipt, end(), pending_);
   return hash;
@@ -58,13 +58,16 @@ absl::Status ContiguousSink::Flush() {
   return absl::OkStatus();
 }
 
-absl::Status ContiguousSink::AttachTo(State& state) {
-  state.chunks_end = std::max(state.chunks_end, flushed_);
-  const FrameView& before = region_.size() > state.region.size() ? region_ : state.region;
-  CAIRN_ASSIGN_OR_RETURN(region_, source_.ViewMore(before, state.chunks_end));
-  state.region = region_;
-  SetContiguousSource(state);
-  return absl::OkStatus();
+absl::StatusOr<FrameView> ContiguousSink::View(const State& base) {
+  const FrameView& before = view_.size() > base.region.size() ? view_ : base.region;
+  CAIRN_ASSIGN_OR_RETURN(view_, source_.ViewMore(before, std::max(base.chunks_end, flushed_)));
+  return view_;
+}
+
+absl::StatusOr<std::shared_ptr<const ChunkSource>> ContiguousSink::Source(const State& base) {
+  CAIRN_ASSIGN_OR_RETURN(FrameView view, View(base));
+  const int64_t end = view.size();
+  return std::make_shared<const ContiguousChunkSource>(std::move(view), header_len_, end);
 }
 
 }  // namespace cairn::frame

@@ -1,4 +1,4 @@
-// Writes staged chunks one behind the other into a frame's file, in large pieces.
+// Writes staged chunks back to back into a frame's file, in large pieces.
 #ifndef CAIRN_ENGINE_FRAME_STAGE_CONTIGUOUS_SINK_H_
 #define CAIRN_ENGINE_FRAME_STAGE_CONTIGUOUS_SINK_H_
 
@@ -18,7 +18,7 @@ namespace cairn::frame {
 
 class ContiguousSink final : public ChunkSink {
  public:
-  // Where the log begins: behind every committed byte.
+  // Where staging begins: after every committed byte.
   struct Start {
     int64_t header_len = 0;  // entries of the index count from there
     int64_t position = 0;
@@ -34,10 +34,12 @@ class ContiguousSink final : public ChunkSink {
 
   absl::StatusOr<int64_t> Append(Bytes chunk) override;
   absl::Status Flush() override;
-  absl::Status AttachTo(State& state) override;
-  // Puts the batch's record and its receipt behind the chunks, and returns the hash that ends the
-  // record.
-  absl::StatusOr<uint64_t> AppendRecord(const format::CommitRecordParts& batch,
+  absl::StatusOr<std::shared_ptr<const ChunkSource>> Source(const State& base) override;
+  // The frame with all that was flushed.
+  absl::StatusOr<FrameView> View(const State& base);
+  // Puts the commit's record and its receipt after the chunks, and returns the checksum that ends
+  // the record.
+  absl::StatusOr<uint64_t> AppendRecord(const format::CommitRecordParts& commit,
                                         const format::Receipt& receipt);
   // Everything before this is in the file.
   int64_t flushed() const { return flushed_; }
@@ -53,7 +55,7 @@ class ContiguousSink final : public ChunkSink {
   int64_t flushed_;
   int64_t announced_;  // bytes before this are on their way to the disk
   std::vector<std::byte> pending_;
-  FrameView region_;  // that the last view reads
+  FrameView view_;  // the last one
 };
 
 }  // namespace cairn::frame

@@ -41,18 +41,18 @@ absl::Status SetMetalayer(StagedState& draft, std::string_view name, Bytes conte
   return absl::OkStatus();
 }
 
-absl::Status SetVlmeta(StagedState& draft, const FrameContext& env, std::string_view name,
-                       Bytes content) {
+absl::Status SetVlmetalayer(StagedState& draft, const FrameContext& env, std::string_view name,
+                            Bytes content) {
   CAIRN_RETURN_IF_ERROR(format::CheckLayerName(name));
   if (IsReservedLayer(name)) return InvalidArgument("vlmetalayer %s is Cairn's own", name);
-  const std::vector<VlMetalayer>& layers = draft.metadata->vlmetalayers;
-  const bool found = std::ranges::find(layers, name, &VlMetalayer::name) != layers.end();
-  if (!found && layers.size() + 2 >= kMaxVlMetalayers) {
+  const auto it = std::ranges::find(draft.metadata->vlmetalayers, name, &VlMetalayer::name);
+  const bool found = it != draft.metadata->vlmetalayers.end();
+  if (!found && draft.metadata->vlmetalayers.size() + 2 >= kMaxVlMetalayers) {
     return ResourceExhausted("frame: more than %d vlmetalayers", kMaxVlMetalayers - 2);
   }
   CAIRN_ASSIGN_OR_RETURN(VlMetalayer layer, EncodeVlLayer(env, name, content));
   int64_t total = static_cast<int64_t>(layer.chunk.bytes().size());
-  for (const VlMetalayer& other : layers) {
+  for (const VlMetalayer& other : draft.metadata->vlmetalayers) {
     if (other.name != name) total += static_cast<int64_t>(other.chunk.bytes().size());
   }
   if (total > kMaxVlBytes) {
@@ -67,8 +67,8 @@ absl::Status SetVlmeta(StagedState& draft, const FrameContext& env, std::string_
   return absl::OkStatus();
 }
 
-absl::Status DeleteVlmeta(StagedState& draft, std::string_view name) {
-  // All of that name, as replay does.
+absl::Status DeleteVlmetalayer(StagedState& draft, std::string_view name) {
+  // All of that name, as replaying the edit does.
   auto edited = std::make_shared<Metadata>(*draft.metadata);
   const auto has_name = [&](const VlMetalayer& layer) { return layer.name == name; };
   if (std::erase_if(edited->vlmetalayers, has_name) == 0) {

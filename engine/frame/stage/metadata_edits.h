@@ -20,9 +20,9 @@ absl::StatusOr<std::shared_ptr<const Metadata>> WithMetalayer(const Metadata& me
 
 // What is refused changes nothing; see Writer.
 absl::Status SetMetalayer(StagedState& draft, std::string_view name, Bytes content);
-absl::Status SetVlmeta(StagedState& draft, const FrameContext& env, std::string_view name,
-                       Bytes content);
-absl::Status DeleteVlmeta(StagedState& draft, std::string_view name);
+absl::Status SetVlmetalayer(StagedState& draft, const FrameContext& env, std::string_view name,
+                            Bytes content);
+absl::Status DeleteVlmetalayer(StagedState& draft, std::string_view name);
 
 }  // namespace cairn::frame
 

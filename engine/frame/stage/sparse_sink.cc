@@ -1,6 +1,7 @@
 #include "engine/frame/stage/sparse_sink.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "engine/base/status.h"
@@ -51,10 +52,10 @@ absl::StatusOr<std::unique_ptr<File>> SparseSink::CreateFile() {
       return ResourceExhausted("sparse frame: all %d numbers of chunk files are taken",
                                format::kMaxChunkFileNumber + 1);
     }
-    // As the index: whoever may read the frame may read all of it.
+    // With the attributes of the index: who may read the frame may read all of it.
     absl::StatusOr<std::unique_ptr<File>> file =
         directory_->CreateFor(format::ChunkFileName(number), std::string(format::kIndexFileName));
-    // What an older snapshot still reads, or a writer left behind when it died.
+    // What an older snapshot still reads, or what a dead writer left.
     if (absl::IsAlreadyExists(file.status())) continue;
     if (file.ok()) staged_.push_back(number);
     return file;
@@ -88,7 +89,12 @@ absl::Status SparseSink::RemoveUnnamed(const ChunkIndex& named) {
   return absl::OkStatus();
 }
 
+bool SparseSink::IsPinned() const {
+  return !std::ranges::all_of(snapshots_, std::mem_fn(&std::weak_ptr<const void>::expired));
+}
+
 void SparseSink::Discard() {
+  if (IsPinned()) return Keep();
   unsynced_.clear();
   for (const int64_t number : staged_) {
     directory_->Remove(format::ChunkFileName(number)).IgnoreError();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,16 +28,23 @@ class SparseSink final : public ChunkSink {
 
   absl::StatusOr<int64_t> Append(Bytes chunk) override;
   absl::Status Flush() override { return absl::OkStatus(); }
-  absl::Status AttachTo(State&) override { return absl::OkStatus(); }
+  absl::StatusOr<std::shared_ptr<const ChunkSource>> Source(const State& base) override {
+    return base.chunk_source;
+  }
 
   // Makes all files durable; the directory that names them is the caller's.
   absl::Status Sync();
-  // The files written so far belong to a commit now.
+  // Keeps the files written so far as long as `snapshot`, which may read them, lives.
+  void Pin(std::weak_ptr<const void> snapshot) { snapshots_.push_back(std::move(snapshot)); }
+  // Whether a snapshot may still read files that no commit names.
+  bool IsPinned() const;
+  // The files written so far belong to a commit, or to a snapshot.
   void Keep() { staged_.clear(); }
-  // Removes the files that no commit names, or leaves them to the next writer.
+  // Removes the files that no commit names, or leaves them to the next writer where they are
+  // pinned.
   void Discard();
-  // Removes those that the committed index named, or that were written since, and the new one does
-  // not name; nobody may read them any more. No further chunk can be appended.
+  // Removes those that the committed index named, or that were written since, and that the new one
+  // does not name; no snapshot may read them. No further chunk can be appended.
   absl::Status RemoveUnnamed(const ChunkIndex& named);
 
  private:
@@ -50,6 +58,7 @@ class SparseSink final : public ChunkSink {
   int64_t next_ = 0;
   std::vector<int64_t> staged_;
   std::vector<std::unique_ptr<File>> unsynced_;
+  std::vector<std::weak_ptr<const void>> snapshots_;  // of staged edits
 };
 
 }  // namespace cairn::frame

@@ -5,18 +5,9 @@
 #include <utility>
 
 #include "engine/base/checked.h"
+#include "engine/base/status.h"
 
 namespace cairn::frame {
-
-namespace {
-
-format::IndexedChunk Indexed(const StagedChunk& chunk) {
-  return {.entry = chunk.entry,
-          .nbytes = static_cast<int32_t>(chunk.cost.nbytes),
-          .cbytes = static_cast<int32_t>(chunk.cost.stored.value_or(0))};
-}
-
-}  // namespace
 
 void StagedState::Count(const ChunkCost& cost, int64_t sign) {
   header.nbytes += sign * cost.nbytes;
@@ -28,17 +19,17 @@ void StagedState::Count(const ChunkCost& cost, int64_t sign) {
   edited = true;
 }
 
-void StagedState::Insert(int64_t nchunk, const StagedChunk& chunk) {
+void StagedState::Insert(int64_t nchunk, const format::IndexedChunk& chunk) {
   chunks.Insert(nchunk, chunk.entry);
-  chunk_edits.Add(format::InsertEdit{.nchunk = nchunk, .chunk = Indexed(chunk)});
-  Count(chunk.cost, 1);
+  chunk_edits.Add(format::InsertEdit{.nchunk = nchunk, .chunk = chunk});
+  Count({.nbytes = chunk.nbytes, .stored = chunk.cbytes}, 1);
 }
 
-void StagedState::Replace(int64_t nchunk, const ChunkCost& old, const StagedChunk& chunk) {
+void StagedState::Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk) {
   chunks.Replace(nchunk, chunk.entry);
-  chunk_edits.Add(format::ReplaceEdit{.nchunk = nchunk, .chunk = Indexed(chunk)});
+  chunk_edits.Add(format::ReplaceEdit{.nchunk = nchunk, .chunk = chunk});
   Count(old, -1);
-  Count(chunk.cost, 1);
+  Count({.nbytes = chunk.nbytes, .stored = chunk.cbytes}, 1);
 }
 
 void StagedState::Erase(int64_t first, int64_t count, const ChunkCost& old) {
@@ -79,13 +70,16 @@ void StagedState::Record(format::LayerEdit edit) {
   }
 }
 
-void StagedState::ReopenLast(const ChunkCost& cost) {
+absl::Status StagedState::ReopenLast(const ChunkCost& cost) {
   const int64_t last = chunks.size() - 1;
-  const absl::StatusOr<IndexEntry> entry = chunks.Get(last);
-  // Its stored bytes stay alive as the tail's.
+  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, chunks.Get(last));
+  // Its stored bytes stay alive as the partial chunk's.
   Erase(last, 1, {.nbytes = cost.nbytes, .stored = 0});
-  tail.head = Indexed({.entry = *entry, .cost = cost});
+  tail.head = {.entry = entry,
+               .nbytes = static_cast<int32_t>(cost.nbytes),
+               .cbytes = static_cast<int32_t>(cost.stored.value_or(0))};
   tail_replaced = true;
+  return absl::OkStatus();
 }
 
 void StagedState::DropTail() {

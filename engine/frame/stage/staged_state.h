@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "absl/status/status.h"
+
 #include "engine/format/frame_header.h"
 #include "engine/format/journal.h"
 #include "engine/frame/index/chunk_index.h"
@@ -19,12 +21,6 @@ namespace cairn::frame {
 struct ChunkCost {
   int64_t nbytes = 0;                 // decoded
   std::optional<int64_t> stored = 0;  // in the files; empty where damage hides it
-};
-
-// A chunk that is in the files, but in no index yet.
-struct StagedChunk {
-  IndexEntry entry;
-  ChunkCost cost;
 };
 
 // Pure memory: making or dropping one costs no I/O.
@@ -39,8 +35,8 @@ struct StagedState {
     header.nbytes -= tail.nbytes();
   }
 
-  // Its nbytes counts `chunks` and not the tail; frame_size and cbytes are those of the checkpoint.
-  // Its metalayers are in `metadata`.
+  // Its nbytes counts `chunks` and not the pending items; frame_size and cbytes are those of the
+  // checkpoint. Its metalayers are in `metadata`.
   format::FrameHeader header;
   std::shared_ptr<const std::vector<std::byte>> header_bytes;  // as the checkpoint left them
   std::shared_ptr<const Metadata> metadata;
@@ -54,27 +50,27 @@ struct StagedState {
   bool edited = false;
   format::EncodedEdits chunk_edits;
   std::vector<format::LayerEdit> layer_edits;
-  bool tail_replaced = false;  // the tail is not the base's with more items behind
+  bool tail_replaced = false;  // the tail is not the base's with more items after
 
   int64_t nbytes() const { return header.nbytes + tail.nbytes(); }
-  // The tail counts as the last chunk.
+  // Pending items count as the last chunk.
   int64_t nchunks() const { return chunks.size() + (tail.empty() ? 0 : 1); }
   bool fixed_chunks() const { return !header.variable_chunks(); }
 
-  void Insert(int64_t nchunk, const StagedChunk& chunk);
-  void Replace(int64_t nchunk, const ChunkCost& old, const StagedChunk& chunk);
+  void Insert(int64_t nchunk, const format::IndexedChunk& chunk);
+  void Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk);
   void Erase(int64_t first, int64_t count, const ChunkCost& old);
   // `entries` are those of the chunks in their new order.
   void Reorder(std::span<const int64_t> order, std::vector<IndexEntry> entries);
 
   // The last chunk leaves the index: more items will follow it.
-  void ReopenLast(const ChunkCost& cost);
-  // The edits are committed: the draft is the new base.
+  absl::Status ReopenLast(const ChunkCost& cost);
+  // The edits are committed: this state is the new base.
   void Settle();
   // Remembers an edit that was made to the metadata.
   void Record(format::LayerEdit edit);
 
-  // The tail is gone; if it had a head, that chunk is dead.
+  // The partial chunk is gone; if a stored chunk was its head, that one is dead.
   void DropTail();
 
  private:

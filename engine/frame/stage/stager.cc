@@ -6,10 +6,12 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/chunk/encode_options.h"
 #include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/whole_chunk.h"
 #include "engine/frame/stage/metadata_edits.h"
 
 namespace cairn::frame {
@@ -20,8 +22,7 @@ constexpr int64_t kMaxChunks = kMaxChunkBytes / format::kIndexTypesize;
 
 }  // namespace
 
-Stager::Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options,
-               bool is_frame)
+Stager::Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options)
     : base_(std::move(base)),
       sink_(sink),
       options_(std::move(options)),
@@ -29,14 +30,24 @@ Stager::Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions
       maker_(options_.compression,
              {.typesize = draft_.header.typesize, .fixed_chunks = draft_.fixed_chunks()},
              base_->env(), sink_),
-      is_array_(is_frame && IsArray(*base_)) {}
+      is_array_(IsArray(*base_)) {}
+
+absl::StatusOr<std::unique_ptr<Stager>> Stager::OfNewFrame(std::shared_ptr<const State> base,
+                                                           ChunkSink& sink, StagerOptions options,
+                                                           bool is_array) {
+  auto stager = std::make_unique<Stager>(std::move(base), sink, std::move(options));
+  stager->is_array_ = false;
+  if (is_array) CAIRN_RETURN_IF_ERROR(stager->MakeArray());
+  stager->draft_.edited = true;
+  return stager;
+}
 
 absl::Status Stager::Remember(absl::Status status) {
   if (!status.ok() && failure_.ok()) failure_ = status;
   return status;
 }
 
-absl::StatusOr<StagedChunk> Stager::Remembered(absl::StatusOr<StagedChunk> made) {
+absl::StatusOr<format::IndexedChunk> Stager::Remembered(absl::StatusOr<format::IndexedChunk> made) {
   CAIRN_RETURN_IF_ERROR(Remember(made.status()));
   return made;
 }
@@ -47,7 +58,7 @@ absl::Status Stager::CheckRoom(int64_t nbytes) const {
   const int64_t chunksize =
       draft_.header.chunksize > 0 ? draft_.header.chunksize : int64_t{options_.chunksize};
   const int64_t count = draft_.fixed_chunks() ? CeilDiv(nbytes, chunksize) : 1;
-  // What is over the limit could not be opened again.
+  // A frame over the limit could not be opened again.
   const int64_t limit = std::min<int64_t>(kMaxChunks, base_->env()->limits.max_nchunks);
   if (draft_.nchunks() + count <= limit) return absl::OkStatus();
   return ResourceExhausted("frame: more than %d chunks", limit);
@@ -58,12 +69,12 @@ absl::Status Stager::CheckTakesItems() const {
   return FailedPrecondition("a frame of variable blocks takes whole chunks only");
 }
 
-// Whether a chunk that somebody else made may stand in the frame at all.
+// Whether the frame may hold a chunk of another program.
 absl::Status Stager::CheckChunk(const chunk::Header& header) const {
   const int32_t typesize = draft_.header.typesize;
   if (header.nbytes == 0) return InvalidArgument("an empty chunk cannot stand in a frame");
   CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*base_, header.nbytes));
-  if (header.typesize != (typesize > 255 ? 1 : typesize)) {
+  if (header.typesize != chunk::HeaderTypesize(typesize)) {
     return InvalidArgument("chunk of typesize %d in a frame of typesize %d", header.typesize,
                            typesize);
   }
@@ -77,18 +88,17 @@ void Stager::FixChunksize(int32_t chunksize) {
   if (draft_.header.chunksize == format::kChunksizeUnknown) draft_.header.chunksize = chunksize;
 }
 
-// A short last chunk becomes the beginning of the tail.
+// A short last chunk becomes the head of the partial chunk.
 absl::Status Stager::ReopenShortChunk() {
   if (!draft_.tail.empty()) return LoadHead();
   if (draft_.header.nbytes % draft_.header.chunksize == 0) return absl::OkStatus();
   const int64_t last = draft_.chunks.size() - 1;
   CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(last));
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(last));
-  draft_.ReopenLast(cost);
-  return absl::OkStatus();
+  return draft_.ReopenLast(cost);
 }
 
-// Before anything is built upon the head it must be sure that it can be read.
+// Nothing is built upon a head that cannot be read.
 absl::Status Stager::LoadHead() {
   const std::optional<format::IndexedChunk>& head = draft_.tail.head;
   if (!head.has_value() || std::ssize(head_items_) == head->nbytes) return absl::OkStatus();
@@ -97,25 +107,19 @@ absl::Status Stager::LoadHead() {
   return absl::OkStatus();
 }
 
-// The items of a chunk of the draft.
+// The items of a staged chunk.
 absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
-  ScratchBuffer scratch;
-  CAIRN_ASSIGN_OR_RETURN(const ChunkReader chunk,
-                         ChunkReader::Open(*state, nchunk, base_->env()->verify, scratch));
-  std::vector<std::byte> items(static_cast<size_t>(chunk.nbytes()));
-  if (absl::Status status = chunk.Read(0, items); !status.ok())
-    return AnnotateChunk(nchunk, status);
-  return items;
+  return ReadWholeChunk(*state, nchunk, state->env()->verify);
 }
 
-absl::Status Stager::StageInsert(int64_t nchunk, absl::StatusOr<StagedChunk> made) {
-  CAIRN_ASSIGN_OR_RETURN(const StagedChunk chunk, Remembered(std::move(made)));
+absl::Status Stager::StageInsert(int64_t nchunk, absl::StatusOr<format::IndexedChunk> made) {
+  CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk, Remembered(std::move(made)));
   draft_.Insert(nchunk, chunk);
   return absl::OkStatus();
 }
 
-absl::Status Stager::AddLast(absl::StatusOr<StagedChunk> made) {
+absl::Status Stager::AddLast(absl::StatusOr<format::IndexedChunk> made) {
   return StageInsert(draft_.chunks.size(), std::move(made));
 }
 
@@ -130,8 +134,8 @@ absl::Status Stager::MakeChunkOfTail() {
   draft_.DropTail();
   if (!tail.head.has_value()) return AddLast(maker_.FromItems(tail.items.span()));
   std::vector<std::byte> items = std::exchange(head_items_, {});
-  const Bytes behind = tail.items.span();
-  items.insert(items.end(), behind.begin(), behind.end());
+  const Bytes added = tail.items.span();
+  items.insert(items.end(), added.begin(), added.end());
   return AddLast(maker_.FromItems(items));
 }
 
@@ -182,7 +186,8 @@ int64_t Stager::TakeShortRun(SpecialValue special) {
   const format::FrameHeader& header = draft_.header;
   const int64_t nbytes = header.nbytes % header.chunksize;
   const bool whole_items = header.chunksize % header.typesize == 0;
-  if (!draft_.tail.empty() || nbytes == 0 || !IsIndexSpecial(special) || !whole_items) return 0;
+  if (!draft_.tail.empty() || nbytes == 0 || !format::IsIndexSpecial(special) || !whole_items)
+    return 0;
   const int64_t last = draft_.chunks.size() - 1;
   const absl::StatusOr<IndexEntry> entry = draft_.chunks.Get(last);
   if (!entry.ok() || entry->value != format::EntryOfSpecial(special)) return 0;
@@ -222,8 +227,8 @@ absl::Status Stager::StageSpecial(SpecialValue special, int64_t nbytes, Bytes va
   }
   if (nbytes == 0) return absl::OkStatus();
   // A short stored chunk would be dead as soon as more items follow it.
-  return IsIndexSpecial(special) ? StageOneSpecial(special, nbytes, value)
-                                 : StageSpecialItems(special, nbytes, value);
+  return format::IsIndexSpecial(special) ? StageOneSpecial(special, nbytes, value)
+                                         : StageSpecialItems(special, nbytes, value);
 }
 
 absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes value) {
@@ -260,12 +265,12 @@ absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes v
   return Remember(StageSpecial(special, run, value));
 }
 
-absl::Status Stager::SetVlmeta(std::string_view name, Bytes content) {
-  return frame::SetVlmeta(draft_, *base_->env(), name, content);
+absl::Status Stager::SetVlmetalayer(std::string_view name, Bytes content) {
+  return frame::SetVlmetalayer(draft_, *base_->env(), name, content);
 }
 
-absl::Status Stager::DeleteVlmeta(std::string_view name) {
-  return frame::DeleteVlmeta(draft_, name);
+absl::Status Stager::DeleteVlmetalayer(std::string_view name) {
+  return frame::DeleteVlmetalayer(draft_, name);
 }
 
 absl::Status Stager::Finish() {
@@ -273,23 +278,23 @@ absl::Status Stager::Finish() {
   return Remember(sink_.Flush());
 }
 
-format::CommitRecordParts Stager::MakeBatch(const format::CommitLinks& links) const {
-  format::CommitRecordParts batch{.links = links,
-                                  .totals = {.nchunks = draft_.chunks.size(),
-                                             .nbytes = draft_.nbytes(),
-                                             .stored_bytes = draft_.stored_bytes.value_or(-1),
-                                             .chunksize = draft_.header.chunksize,
-                                             .vlblocks = draft_.header.vlblocks},
-                                  .chunks = draft_.chunk_edits,
-                                  .layers = draft_.layer_edits,
-                                  .tail_replaced = draft_.tail_replaced,
-                                  .tail_items = draft_.tail.items.span()};
+format::CommitRecordParts Stager::MakeCommit(const format::CommitLinks& links) const {
+  format::CommitRecordParts commit{.links = links,
+                                   .totals = {.nchunks = draft_.chunks.size(),
+                                              .nbytes = draft_.nbytes(),
+                                              .stored_bytes = draft_.stored_bytes.value_or(-1),
+                                              .chunksize = draft_.header.chunksize,
+                                              .vlblocks = draft_.header.vlblocks},
+                                   .chunks = draft_.chunk_edits,
+                                   .layers = draft_.layer_edits,
+                                   .tail_replaced = draft_.tail_replaced,
+                                   .tail_items = draft_.tail.items.span()};
   if (!draft_.tail_replaced) {
-    batch.tail_items = batch.tail_items.subspan(base_->tail.items.size());
+    commit.tail_items = commit.tail_items.subspan(base_->tail.items.size());
   } else {
-    batch.tail_head = draft_.tail.head;
+    commit.tail_head = draft_.tail.head;
   }
-  return batch;
+  return commit;
 }
 
 std::shared_ptr<State> Stager::MakeState() const {
@@ -313,7 +318,8 @@ void Stager::Rebase(std::shared_ptr<const State> committed) {
 absl::StatusOr<std::shared_ptr<const State>> Stager::View() {
   CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
   const std::shared_ptr<State> state = MakeState();
-  CAIRN_RETURN_IF_ERROR(sink_.AttachTo(*state));
+  CAIRN_ASSIGN_OR_RETURN(state->chunk_source, sink_.Source(*base_));
+  state->chunks_end = state->chunk_source->end();
   state->staged = true;
   return state;
 }

@@ -1,4 +1,4 @@
-// Turns edits into chunks in the files and entries in a draft. Nothing here is visible to anybody
+// Turns edits into chunks in the files and entries of a staged state. No reader sees them
 // before a commit.
 #ifndef CAIRN_ENGINE_FRAME_STAGE_STAGER_H_
 #define CAIRN_ENGINE_FRAME_STAGE_STAGER_H_
@@ -34,15 +34,19 @@ struct StagerOptions {
 // failure(). The edits are those of Writer.
 class Stager {
  public:
-  // Without a frame there is no array yet, whatever a metalayer says.
-  Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options, bool is_frame);
+  Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options);
+  // Of a frame that does not exist yet: that it is there is the first edit. It begins as an array
+  // of zeros, or as none, whatever a metalayer says.
+  static absl::StatusOr<std::unique_ptr<Stager>> OfNewFrame(std::shared_ptr<const State> base,
+                                                            ChunkSink& sink, StagerOptions options,
+                                                            bool is_array);
 
-  // In stager.cc: what comes behind the last chunk.
+  // In stager.cc: what comes after the last chunk.
   absl::Status Append(Bytes items);
   absl::Status AppendCompressed(Bytes chunk);
   absl::Status AppendSpecial(SpecialValue special, int64_t nitems, Bytes value);
 
-  // In stager_edits.cc: what changes chunks that are there.
+  // In stager_edits.cc: what changes existing chunks.
   absl::Status InsertChunk(int64_t nchunk, Bytes items);
   absl::Status UpdateChunk(int64_t nchunk, Bytes items);
   absl::Status InsertCompressed(int64_t nchunk, Bytes chunk);
@@ -56,16 +60,14 @@ class Stager {
   absl::Status Resize(std::span<const int64_t> shape);
   absl::Status AppendAlong(int axis, Bytes items);
   absl::Status SetMetalayer(std::string_view name, Bytes content);
-  // Fills a new frame with the zeros of its array.
-  absl::Status MakeArray();
 
-  absl::Status SetVlmeta(std::string_view name, Bytes content);
-  absl::Status DeleteVlmeta(std::string_view name);
+  absl::Status SetVlmetalayer(std::string_view name, Bytes content);
+  absl::Status DeleteVlmetalayer(std::string_view name);
 
-  // Makes a chunk of what waits in the tail and brings everything to the files.
+  // Makes a chunk of the pending items and brings everything to the files.
   absl::Status Finish();
-  // What the journal says of the edits. Holds until the next one.
-  format::CommitRecordParts MakeBatch(const format::CommitLinks& links) const;
+  // What the journal says of the edits. Valid until the next edit.
+  format::CommitRecordParts MakeCommit(const format::CommitLinks& links) const;
   // The base with the edits, but for where its bytes lie.
   std::shared_ptr<State> MakeState() const;
   // Goes on from `committed`, which is the base with all edits.
@@ -73,12 +75,13 @@ class Stager {
   // The base with the edits on top, for reading.
   absl::StatusOr<std::shared_ptr<const State>> View();
 
+  const std::shared_ptr<const State>& base() const { return base_; }
   const StagedState& draft() const { return draft_; }
   const absl::Status& failure() const { return failure_; }
 
  private:
   absl::Status Remember(absl::Status status);
-  absl::StatusOr<StagedChunk> Remembered(absl::StatusOr<StagedChunk> made);
+  absl::StatusOr<format::IndexedChunk> Remembered(absl::StatusOr<format::IndexedChunk> made);
   absl::Status CheckRoom(int64_t nbytes) const;
   absl::Status CheckTakesItems() const;
   absl::Status CheckChunk(const chunk::Header& header) const;
@@ -95,8 +98,8 @@ class Stager {
   absl::Status StageSpecial(SpecialValue special, int64_t nbytes, Bytes value);
   absl::Status StageSpecialItems(SpecialValue special, int64_t nbytes, Bytes value);
   absl::Status StageOneSpecial(SpecialValue special, int64_t nbytes, Bytes value);
-  absl::Status StageInsert(int64_t nchunk, absl::StatusOr<StagedChunk> made);
-  absl::Status AddLast(absl::StatusOr<StagedChunk> made);
+  absl::Status StageInsert(int64_t nchunk, absl::StatusOr<format::IndexedChunk> made);
+  absl::Status AddLast(absl::StatusOr<format::IndexedChunk> made);
 
   int64_t NbytesOf(int64_t nchunk) const;
   absl::Status CheckInsert(int64_t nchunk, int64_t nbytes) const;
@@ -106,7 +109,7 @@ class Stager {
     int32_t nbytes = 0;
     bool vlblocks = false;
   };
-  using Make = absl::FunctionRef<absl::StatusOr<StagedChunk>()>;
+  using Make = absl::FunctionRef<absl::StatusOr<format::IndexedChunk>()>;
   absl::Status InsertMade(int64_t nchunk, ChunkShape shape, Make make);
   absl::Status UpdateMade(int64_t nchunk, int64_t nbytes, Make make);
   absl::StatusOr<chunk::Header> HeaderOf(const IndexEntry& entry);
@@ -120,12 +123,13 @@ class Stager {
     int64_t nchunk = 0;
     int64_t taken = 0;  // bytes that went into it
     ChunkCost old;
-    StagedChunk chunk;
+    format::IndexedChunk chunk;
   };
   absl::StatusOr<Update> MakeUpdate(const State& state, int64_t begin, Bytes items);
   absl::StatusOr<Update> Recode(int64_t nchunk, Bytes content);
   void Apply(const std::vector<Update>& updates);
 
+  absl::Status MakeArray();
   absl::Status CheckMayRecut(std::string_view edit) const;
   absl::Status CheckBlocks(int64_t nchunk, const chunk::Header& header) const;
   absl::Status CheckLayer(std::string_view name, Bytes content) const;
@@ -140,7 +144,7 @@ class Stager {
   StagerOptions options_;
   StagedState draft_;
   ChunkWriter maker_;
-  std::vector<std::byte> head_items_;  // of the tail's head, once they were needed
+  std::vector<std::byte> head_items_;  // of the partial chunk's head, once they were needed
   absl::Status failure_;
   bool is_array_ = false;  // chunks and metalayer make an n-dimensional array
 };

@@ -25,7 +25,7 @@ absl::Status Stager::CheckMayRecut(std::string_view edit) const {
       edit);
 }
 
-// Of a chunk that somebody else made for the array.
+// Of a chunk that another program made for the array.
 absl::Status Stager::CheckBlocks(int64_t nchunk, const chunk::Header& header) const {
   const int32_t typesize = draft_.header.typesize;
   CAIRN_ASSIGN_OR_RETURN(const ArrayInfo array, format::FindB2nd(draft_.metadata->metalayers));
@@ -72,7 +72,7 @@ void Stager::EraseRun(int64_t first, int64_t count) {
 
 absl::Status Stager::EditGrid(const ArrayGeometry& from, const ArrayGeometry& to) {
   if (to.nchunks() > 0) FixChunksize(to.chunksize());
-  CAIRN_ASSIGN_OR_RETURN(const StagedChunk zeros,
+  CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk zeros,
                          maker_.FromSpecial(SpecialValue::kZeros, to.chunksize(), {}));
   ResizeGrid(
       from, to, [&](int64_t first, int64_t count) { EraseRun(first, count); },
@@ -163,6 +163,7 @@ absl::Status Stager::SetMetalayer(std::string_view name, Bytes content) {
   return frame::SetMetalayer(draft_, name, content);
 }
 
+// Fills a new frame with the zeros of its array.
 absl::Status Stager::MakeArray() {
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry,
                          ArrayGeometry::Make(*base_->metadata->array, base_->header().typesize));

@@ -5,6 +5,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
+#include "engine/base/permutation.h"
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/read/chunk_reader.h"
@@ -63,15 +64,15 @@ absl::StatusOr<chunk::Header> Stager::HeaderOf(const IndexEntry& entry) {
     if (base_->header().layout == Layout::kSparse) {
       return base_->chunk_source->ReadHeader(entry.value, scratch);
     }
-    // A system call: in a large frame the page is hardly ever mapped, and nobody reads the rest.
-    const ContiguousChunkSource area(base_->region.Unmapped(), base_->header().header_len,
-                                     base_->chunks_end);
-    return area.ReadHeader(entry.value, scratch);
+    // By a system call: in a large frame the page is hardly ever mapped, and the rest of the chunk
+    // is not read.
+    const ContiguousChunkSource unmapped(base_->region.Unmapped(), base_->header().header_len,
+                                         base_->chunks_end);
+    return unmapped.ReadHeader(entry.value, scratch);
   }
   CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
-  State state = *base_;
-  CAIRN_RETURN_IF_ERROR(sink_.AttachTo(state));
-  return state.chunk_source->ReadHeader(entry.value, scratch);
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const ChunkSource> source, sink_.Source(*base_));
+  return source->ReadHeader(entry.value, scratch);
 }
 
 absl::StatusOr<ChunkCost> Stager::CostOf(int64_t nchunk) {
@@ -109,9 +110,8 @@ absl::StatusOr<ChunkCost> Stager::CostOf(int64_t first, int64_t count) {
   return sum;
 }
 
-// Where chunks differ in size the header of the frame says what they hold together, and theirs what
-// each holds. Where one lies an edit may leave a sum that cannot be, and nobody could read it
-// again.
+// With variable chunks the header's nbytes and the chunks' own headers may disagree. Refuse an edit
+// that would make the total negative, or zero with chunks left.
 absl::Status Stager::CheckSum(int64_t nchunks, const ChunkCost& less, int64_t more) const {
   if (draft_.fixed_chunks()) return absl::OkStatus();
   const int64_t rest = draft_.header.nbytes - less.nbytes;
@@ -134,7 +134,7 @@ absl::Status Stager::UpdateMade(int64_t nchunk, int64_t nbytes, Make make) {
   CAIRN_RETURN_IF_ERROR(CloseTail());
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(nchunk));
   CAIRN_RETURN_IF_ERROR(CheckSum(draft_.chunks.size(), old, nbytes));
-  CAIRN_ASSIGN_OR_RETURN(const StagedChunk chunk, Remembered(make()));
+  CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk, Remembered(make()));
   draft_.Replace(nchunk, old, chunk);
   return absl::OkStatus();
 }
@@ -177,7 +177,7 @@ absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
   }
   if (count == 0) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckMayRecut("delete chunks"));
-  // A tail that goes need not be made a chunk before: perhaps it cannot be read.
+  // Pending items that go need not become a chunk first: perhaps their head cannot be read.
   const bool with_tail = first + count > draft_.chunks.size();
   if (with_tail) {
     --count;
@@ -197,13 +197,9 @@ absl::Status Stager::Reorder(std::span<const int64_t> order) {
   if (static_cast<int64_t>(order.size()) != nchunks) {
     return InvalidArgument("reorder: expected %d chunk numbers, got %d", nchunks, order.size());
   }
-  std::vector<bool> seen(order.size());
-  for (const int64_t nchunk : order) {
-    if (nchunk < 0 || nchunk >= nchunks) return OutOfRange("chunk %d of %d", nchunk, nchunks);
-    if (seen[static_cast<size_t>(nchunk)]) {
-      return InvalidArgument("reorder: chunk %d stands there twice", nchunk);
-    }
-    seen[static_cast<size_t>(nchunk)] = true;
+  if (const auto wrong = FindNonPermutation(order); wrong.has_value()) {
+    if (!RangeFits(*wrong, 1, nchunks)) return OutOfRange("chunk %d of %d", *wrong, nchunks);
+    return InvalidArgument("reorder: duplicate chunk number %d", *wrong);
   }
   if (nchunks == 0) return absl::OkStatus();
   if (draft_.fixed_chunks() && NbytesOf(nchunks - 1) < draft_.header.chunksize &&
@@ -235,7 +231,7 @@ absl::StatusOr<Stager::Update> Stager::MakeUpdate(const State& state, int64_t be
   } else {
     content.resize(static_cast<size_t>(update.taken));
   }
-  // Each look at a chunk's own header finds what somebody else may have written meanwhile.
+  // Another process may have changed the chunk's own header since it was read.
   if (update.taken <= 0 || !RangeFits(from, update.taken, std::ssize(content))) {
     return DataLoss("chunk %d: its size has changed", at.nchunk);
   }

@@ -36,10 +36,10 @@ std::string ContiguousChunkSource::Describe(int64_t entry) const {
 absl::StatusOr<chunk::Header> ContiguousChunkSource::ReadHeader(int64_t entry,
                                                                 ScratchBuffer& scratch) const {
   CAIRN_ASSIGN_OR_RETURN(const ChunkLocation place, Locate(entry));
-  const int64_t available = end_ - place.offset;
+  const int64_t available = end_ - *place.offset;
   const int64_t wanted =
       region_.in_place() ? available : std::min<int64_t>(available, chunk::kHeaderSize);
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, region_.Read(place.offset, wanted, scratch));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, region_.Read(*place.offset, wanted, scratch));
   return chunk::ParseHeader(bytes, available);
 }
 

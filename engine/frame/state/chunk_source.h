@@ -4,6 +4,7 @@
 #define CAIRN_ENGINE_FRAME_STATE_CHUNK_SOURCE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -16,10 +17,10 @@
 
 namespace cairn::frame {
 
-// What the index says of a chunk, as a location. -1: not there.
+// Where the index says that a chunk is stored: one of the two.
 struct ChunkLocation {
-  int64_t offset = -1;  // from the start of the frame
-  int64_t file = -1;    // number of its file
+  std::optional<int64_t> offset = {};  // from the start of the frame
+  std::optional<int64_t> file = {};    // number of its file
 };
 
 // The bytes of a chunk and what they begin with.
@@ -44,6 +45,8 @@ class ChunkSource {
   virtual absl::StatusOr<ChunkLocation> Locate(int64_t entry) const = 0;
   // "at byte 97", "in 0000001A.chunk".
   virtual std::string Describe(int64_t entry) const = 0;
+  // Where the chunks end in the frame's file; 0 where they have files of their own.
+  virtual int64_t end() const { return 0; }
 
   // The chunk's header, from which its size follows. kDataLoss.
   virtual absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const = 0;
@@ -65,6 +68,7 @@ class ContiguousChunkSource final : public ChunkSource {
 
   absl::StatusOr<ChunkLocation> Locate(int64_t entry) const override;
   std::string Describe(int64_t entry) const override;
+  int64_t end() const override { return end_; }
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
                                    ScratchBuffer& scratch) const override;

@@ -29,8 +29,8 @@ std::optional<int64_t> StoredBytesOf(const State& state) {
 }
 
 // Those of a packed super-chunk that hold no data are not dead.
-int64_t DeadBytesOf(const State& state) {
-  if (!state.stored_bytes.has_value()) return -1;
+std::optional<int64_t> DeadBytesOf(const State& state) {
+  if (!state.stored_bytes.has_value()) return std::nullopt;
   if (state.checkpoint->era == Era::kPacked2015) return 0;
   return std::max<int64_t>(AreaOf(state) - *state.stored_bytes, 0);
 }
@@ -53,8 +53,9 @@ FrameInfo MakeInfo(const State& state) {
   info.frame_size = header.frame_size;
   info.header_len = header.header_len;
   info.typesize = header.typesize;
-  info.chunksize = state.chunksize;
-  info.blocksize = header.blocksize;
+  info.variable_chunks = state.variable_chunks();
+  if (state.chunksize > 0) info.chunksize = state.chunksize;
+  if (header.blocksize > 0) info.blocksize = header.blocksize;
   info.codec = header.codec;
   info.codec_meta = header.codec_meta;
   info.clevel = header.clevel;

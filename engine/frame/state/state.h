@@ -10,7 +10,9 @@
 
 #include "absl/status/status.h"
 
-#include "cairn/snapshot.h"
+#include "cairn/array.h"
+#include "cairn/chunk.h"
+#include "cairn/frame_info.h"
 #include "engine/base/extent.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/journal.h"

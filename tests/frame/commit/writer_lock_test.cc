@@ -194,7 +194,7 @@ TEST_F(WriterLockTest, EmptyFrameStaysHeldWhenACommitReplacesTheFile) {
   const std::string path = dir_.Path("g");
   auto frame = Frame::Create(path, PlainCopies(64));
   auto writer = frame->OpenWriter();
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes("text"))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", AsBytes("text"))));
   ASSERT_TRUE(IsOk(writer->Commit()));
   EXPECT_TRUE(absl::IsUnavailable(Frame::Open(path)->OpenWriter().status()));
 }

@@ -186,11 +186,11 @@ INSTANTIATE_TEST_SUITE_P(
                                         MakeNoise(100, 1));
                     }},
         // An empty frame that changes is written to a new file.
-        Replacement{"SetVlmeta",
+        Replacement{"SetVlmetalayer",
                     [](const std::string& path) -> absl::Status {
                       CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path));
                       CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
-                      CAIRN_RETURN_IF_ERROR(writer.SetVlmeta("note", AsBytes("text")));
+                      CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer("note", AsBytes("text")));
                       return writer.Close();
                     }}),
     [](const auto& info) { return info.param.name; });

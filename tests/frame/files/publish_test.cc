@@ -148,7 +148,7 @@ TEST_F(PublishTest, NewFileKeepsThePermissionsOfTheOldOne) {
   // An empty frame that changes is written to a new file.
   auto writer = Frame::Open(path_)->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("v", MakeNoise(10, 1))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("v", MakeNoise(10, 1))));
   ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_EQ(std::filesystem::status(path_).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
@@ -207,7 +207,7 @@ TEST_F(PublishTest, NewFileTakesThePlaceOfALinksTarget) {
   std::filesystem::create_symlink(path_, link);
   auto writer = Frame::Open(link)->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("v", MakeNoise(10, 1))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("v", MakeNoise(10, 1))));
   ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_EQ(Frame::Open(path_)->snapshot().vlmetalayers(), std::vector<std::string>{"v"});
@@ -263,17 +263,17 @@ TEST_F(PublishTest, EmptyFrameHasItsTrailerRightAfterItsHeader) {
   auto frame = Frame::Open(path_);
   auto writer = frame->OpenWriter();
   for (const std::string_view value : {"one", "two, longer", "3"}) {
-    ASSERT_TRUE(IsOk(writer->SetVlmeta("note", AsBytes(value))));
+    ASSERT_TRUE(IsOk(writer->SetVlmetalayer("note", AsBytes(value))));
     ASSERT_TRUE(IsOk(writer->Checkpoint()));
     const Buffer file = FileBytes(path_);
     const FrameParts parts = PartsOf(file);
     EXPECT_EQ(parts.trailer_begin, parts.header_len);
     EXPECT_EQ(parts.index_begin, parts.header_len);
     EXPECT_EQ(parts.frame_size, static_cast<int64_t>(file.size()));
-    EXPECT_EQ(AsText(Frame::Open(path_)->snapshot().GetVlmeta("note").value()), value);
+    EXPECT_EQ(AsText(Frame::Open(path_)->snapshot().GetVlmetalayer("note").value()), value);
     EXPECT_EQ(NamesIn(dir_.path()), Names{"f"});
   }
-  EXPECT_EQ(AsText(frame->Refresh()->GetVlmeta("note").value()), "3");
+  EXPECT_EQ(AsText(frame->Refresh()->GetVlmetalayer("note").value()), "3");
 }
 
 // Follows the operations of a writer on a frame of `end` bytes, and fails where they could hurt
@@ -313,7 +313,7 @@ TEST_F(PublishTest, CheckpointInPlaceSyncsTheDataThenTheHeader) {
   ASSERT_TRUE(IsOk(writer.Append(MakeNoise(200, 2))));
   ASSERT_TRUE(IsOk(writer.Checkpoint()));
   ASSERT_TRUE(IsOk(writer.SetMetalayer("m", AsBytes("bbbb"))));
-  ASSERT_TRUE(IsOk(writer.SetVlmeta("note", AsBytes("text"))));
+  ASSERT_TRUE(IsOk(writer.SetVlmetalayer("note", AsBytes("text"))));
   ASSERT_TRUE(IsOk(writer.Checkpoint()));
   // A staged chunk that a snapshot reads, and one that is dropped.
   ASSERT_TRUE(IsOk(writer.Append(MakeNoise(500, 3))));

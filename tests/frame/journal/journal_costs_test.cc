@@ -32,7 +32,7 @@ class MadeUpJournal {
   explicit MadeUpJournal(const CreateOptions& options, int nlayers = 0) {
     auto writer = Frame::Build(path(), options);
     for (int i = 0; i < nlayers; ++i) {
-      EXPECT_TRUE(IsOk(writer->SetVlmeta("layer " + std::to_string(i), {})));
+      EXPECT_TRUE(IsOk(writer->SetVlmetalayer("layer " + std::to_string(i), {})));
     }
     EXPECT_TRUE(IsOk(writer->Close()));
     const auto core = frame::FrameCore::Open(path(), {});

@@ -159,8 +159,8 @@ TEST_F(JournalFrameTest, EveryKindOfEditIsReplayed) {
   auto writer = frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(64 * 8, 1))));
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("v", AsBytes("first"))));
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("w", AsBytes("gone soon"))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("v", AsBytes("first"))));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("w", AsBytes("gone soon"))));
   ASSERT_TRUE(IsOk(writer->Commit()));
   ASSERT_TRUE(IsOk(writer->InsertChunk(2, MakeNoise(64, 2))));
   ASSERT_TRUE(IsOk(writer->UpdateChunk(5, MakeNoise(64, 3))));
@@ -169,8 +169,8 @@ TEST_F(JournalFrameTest, EveryKindOfEditIsReplayed) {
   ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, 64)));
   ASSERT_TRUE(IsOk(writer->UpdateItems(3, MakeNoise(70, 4))));
   ASSERT_TRUE(IsOk(writer->SetMetalayer("m", AsBytes("behind"))));
-  ASSERT_TRUE(IsOk(writer->SetVlmeta("v", AsBytes("second"))));
-  ASSERT_TRUE(IsOk(writer->DeleteVlmeta("w")));
+  ASSERT_TRUE(IsOk(writer->SetVlmetalayer("v", AsBytes("second"))));
+  ASSERT_TRUE(IsOk(writer->DeleteVlmetalayer("w")));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(20, 5))));
   const auto committed = writer->Commit();
   ASSERT_TRUE(IsOk(committed));
@@ -378,7 +378,7 @@ TEST_F(JournalFrameTest, DamagedChunkAtTheEndCanBeDeletedWhenItemsArePendingAfte
     ASSERT_TRUE(IsOk(writer->Commit()));
   }
   Buffer bytes = FileBytes(path_);
-  bytes[static_cast<size_t>(second.offset) + 40] ^= std::byte{1};
+  bytes[static_cast<size_t>(*second.offset) + 40] ^= std::byte{1};
   PutFileBytes(path_, bytes);
   Frame frame = Open();
   Buffer tail(41);

@@ -142,7 +142,7 @@ TEST_F(JournalTrustTest, EditsOfALayerWhoseNameIsRefusedAreReplayed) {
   Frame frame = Open();
   ASSERT_EQ(frame.snapshot().vlmetalayers(), std::vector{name});
   auto writer = frame.OpenWriter();
-  ASSERT_TRUE(IsOk(writer->DeleteVlmeta(name)));
+  ASSERT_TRUE(IsOk(writer->DeleteVlmetalayer(name)));
   ASSERT_TRUE(IsOk(writer->Commit()));
   ASSERT_TRUE(IsOk(writer->Append(MakeNoise(64, 2))));
   ASSERT_TRUE(IsOk(writer->Commit()));
@@ -290,7 +290,7 @@ TEST_F(JournalTrustTest, CheckpointSealsWhereTheStoredBytesCannotBe) {
   AppendToFile(batch);
   ASSERT_TRUE(IsOk(Open().OpenWriter()->Close()));
   EXPECT_TRUE(Open().snapshot().info().sealed);
-  EXPECT_EQ(Open().snapshot().info().dead_bytes, -1);
+  EXPECT_EQ(Open().snapshot().info().dead_bytes, std::nullopt);
   EXPECT_TRUE(Open().snapshot().Verify()->ok());
 }
 

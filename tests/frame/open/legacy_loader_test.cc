@@ -84,7 +84,7 @@ TEST_P(LegacyLoaderTest, HandsOutItsMetadata) {
   const Snapshot snapshot = frame.snapshot();
   EXPECT_EQ(snapshot.vlmetalayers(), GetParam().vlmetalayers);
   for (const std::string& name : snapshot.vlmetalayers()) {
-    const absl::StatusOr<Buffer> content = snapshot.GetVlmeta(name);
+    const absl::StatusOr<Buffer> content = snapshot.GetVlmetalayer(name);
     ASSERT_TRUE(IsOk(content));
     EXPECT_EQ(AsText(*content), name == "metadata" ? "meta" : "user");
   }
@@ -111,7 +111,7 @@ TEST_P(LegacyLoaderTest, StaysAsItIsWhenRefreshed) {
   ASSERT_TRUE(IsOk(frame));
   const absl::StatusOr<Snapshot> again = frame->Refresh();
   ASSERT_TRUE(IsOk(again));
-  EXPECT_EQ(&again->state(), &frame->snapshot().state());
+  EXPECT_EQ(*again, frame->snapshot());
 }
 
 TEST_P(LegacyLoaderTest, IsNotSealed) {
@@ -145,7 +145,7 @@ void ReadAll(Bytes bytes) {
   if (!frame.ok()) return;
   const Snapshot snapshot = frame->snapshot();
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
-    const absl::StatusOr<int32_t> size = snapshot.ChunkSize(i);
+    const absl::StatusOr<int32_t> size = snapshot.ChunkNbytes(i);
     check(size.status());
     check(snapshot.GetChunk(i).status());
     if (!size.ok() || *size > kLargest) continue;
@@ -156,7 +156,8 @@ void ReadAll(Bytes bytes) {
     Buffer content(static_cast<size_t>(snapshot.info().nbytes));
     check(snapshot.ReadBytes(0, content));
   }
-  for (const std::string& name : snapshot.vlmetalayers()) check(snapshot.GetVlmeta(name).status());
+  for (const std::string& name : snapshot.vlmetalayers())
+    check(snapshot.GetVlmetalayer(name).status());
   EXPECT_TRUE(IsOk(snapshot.Verify()));
 }
 

@@ -21,7 +21,7 @@ std::vector<ByteRange> PlacesOf(Bytes bytes) {
   EXPECT_TRUE(IsOk(frame));
   std::vector<ByteRange> places;
   for (int64_t i = 0; i < frame->snapshot().info().nchunks; ++i) {
-    const int64_t begin = frame->snapshot().GetEntry(i)->offset;
+    const int64_t begin = frame->snapshot().GetEntry(i)->offset.value();
     places.push_back({begin, begin + std::ssize(frame->snapshot().GetChunk(i)->bytes())});
   }
   return places;
@@ -34,8 +34,8 @@ Buffer Salvaging::MakeFrame(const CreateOptions& options, const std::vector<Buff
   auto writer = Frame::Build(path, again);
   EXPECT_TRUE(IsOk(writer));
   for (const Buffer& piece : pieces) EXPECT_TRUE(IsOk(writer->Append(piece)));
-  EXPECT_TRUE(IsOk(writer->SetVlmeta("noise", MakeNoise(500, 77))));
-  EXPECT_TRUE(IsOk(writer->SetVlmeta("text", MakeItems(800, 78))));
+  EXPECT_TRUE(IsOk(writer->SetVlmetalayer("noise", MakeNoise(500, 77))));
+  EXPECT_TRUE(IsOk(writer->SetVlmetalayer("text", MakeItems(800, 78))));
   EXPECT_TRUE(IsOk(writer->Close()));
   return FileBytes(path);
 }

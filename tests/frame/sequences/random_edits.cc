@@ -30,7 +30,7 @@ void RandomEdits::Edit() {
                              &RandomEdits::UpdateCompressed, &RandomEdits::UpdateItems,
                              &RandomEdits::UpdateItems,      &RandomEdits::DeleteChunks,
                              &RandomEdits::Reorder,          &RandomEdits::SetMetalayer,
-                             &RandomEdits::SetVlmeta,        &RandomEdits::DeleteVlmeta};
+                             &RandomEdits::SetVlmetalayer,   &RandomEdits::DeleteVlmetalayer};
   (this->*kKinds[Below(std::size(kKinds))])();
 }
 
@@ -164,20 +164,20 @@ std::string RandomEdits::AnyName() {
   return "layer " + std::to_string(Below(18));
 }
 
-void RandomEdits::SetVlmeta() {
-  SCOPED_TRACE("SetVlmeta");
+void RandomEdits::SetVlmetalayer() {
+  SCOPED_TRACE("SetVlmetalayer");
   // At times more at once than can be sealed.
   for (size_t n = Chance(12) ? 20 : 1; n > 0 && !testing::Test::HasFailure(); --n) {
     const std::string name = AnyName();
     const Buffer content = RandomData(random_, Below(400));
-    ExpectAnswer(model_.SetVlmeta(name, content), writer_.SetVlmeta(name, content));
+    ExpectAnswer(model_.SetVlmetalayer(name, content), writer_.SetVlmetalayer(name, content));
   }
 }
 
-void RandomEdits::DeleteVlmeta() {
-  SCOPED_TRACE("DeleteVlmeta");
+void RandomEdits::DeleteVlmetalayer() {
+  SCOPED_TRACE("DeleteVlmetalayer");
   const std::string name = AnyName();
-  ExpectAnswer(model_.DeleteVlmeta(name), writer_.DeleteVlmeta(name));
+  ExpectAnswer(model_.DeleteVlmetalayer(name), writer_.DeleteVlmetalayer(name));
 }
 
 }  // namespace cairn::test

@@ -45,8 +45,8 @@ class RandomEdits {
   void DeleteChunks();
   void Reorder();
   void SetMetalayer();
-  void SetVlmeta();
-  void DeleteVlmeta();
+  void SetVlmetalayer();
+  void DeleteVlmetalayer();
 
   Random& random_;
   const bool prefers_vlblocks_;

@@ -37,7 +37,7 @@ std::vector<Buffer> ChunksOfPieces(int32_t typesize, Bytes items, size_t piece) 
 
 std::vector<int32_t> SizesOfChunks(const Snapshot& snapshot) {
   std::vector<int32_t> sizes;
-  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) sizes.push_back(*snapshot.ChunkSize(i));
+  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) sizes.push_back(*snapshot.ChunkNbytes(i));
   return sizes;
 }
 
@@ -138,7 +138,7 @@ TEST(AppendTest, EachCallMakesAChunkOfAFrameOfVariableChunks) {
     ExpectHolds(*writer.Commit(), Bytes(items).first(begin));
   }
   EXPECT_EQ(SizesOfChunks(frame.snapshot()), sizes);
-  EXPECT_EQ(frame.snapshot().info().chunksize, 0);
+  EXPECT_TRUE(frame.snapshot().info().variable_chunks);
   EXPECT_EQ(frame.snapshot().info().format_version, 3);
 }
 
@@ -168,7 +168,7 @@ TEST(AppendTest, ChunksOfZerosLieInTheIndexOfAFixedFrame) {
   ExpectHolds(snapshot, items);
   constexpr auto kZeros = SpecialValue::kZeros;
   EXPECT_EQ(Specials(snapshot), (std::vector{kZeros, kZeros, SpecialValue::kNone, kZeros, kZeros}));
-  EXPECT_EQ(snapshot.GetEntry(0)->offset, -1);
+  EXPECT_FALSE(snapshot.GetEntry(0)->stored());
   EXPECT_GT(snapshot.GetEntry(2)->offset, 0);
 }
 

@@ -207,7 +207,7 @@ TEST(ArrayEditsTest, IsPartOfOneCommit) {
     writer.Rollback();
     EXPECT_EQ(writer.StagedSnapshot()->array()->shape, (Extents{5, 7}));
     ASSERT_TRUE(IsOk(writer.Resize(Extents{9, 9})));
-    ASSERT_TRUE(IsOk(writer.SetVlmeta("why", Buffer(3))));
+    ASSERT_TRUE(IsOk(writer.SetVlmetalayer("why", Buffer(3))));
     ASSERT_TRUE(IsOk(writer.Commit()));
     ASSERT_TRUE(IsOk(writer.Resize(Extents{1, 1})));
   }
@@ -217,7 +217,7 @@ TEST(ArrayEditsTest, IsPartOfOneCommit) {
   ArrayModel model({5, 7}, 1);
   model.Write(AllOf({5, 7}), Buffer(35, std::byte{1}));
   ExpectArray(snapshot, Resized(model, {9, 9}, 1));
-  EXPECT_TRUE(IsOk(snapshot.GetVlmeta("why")));
+  EXPECT_TRUE(IsOk(snapshot.GetVlmetalayer("why")));
 }
 
 TEST(ArrayEditsTest, GoesToANewFileWhereTheMetalayerPassesTheFirstSector) {
@@ -256,7 +256,7 @@ TEST(ArrayEditsTest, ShrinksPastAChunkThatCannotBeRead) {
   ASSERT_TRUE(IsOk(writer->Close()));
   {
     std::fstream file(dir.Path("a"), std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(frame->snapshot().GetEntry(1)->offset);
+    file.seekp(frame->snapshot().GetEntry(1)->offset.value());
     file << std::string(40, 'x');
   }
   frame = Frame::Open(dir.Path("a"));
@@ -281,14 +281,15 @@ void EditLikeModel(int ndim, int32_t typesize, ArrayMaker& maker) {
   if (maker.Between(0, 5) == 0) options.layout = Layout::kSparse;
   ASSERT_TRUE(IsOk(Frame::Create(dir.Path("a"), options)));
   ArrayModel model(array.shape, typesize);
+  ArrayModel committed = model;
   auto frame = Frame::Open(dir.Path("a"));
   ASSERT_TRUE(IsOk(frame));
   auto writer = frame->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
-  for (int edits = 0; edits < 10; ++edits) {
+  for (int edits = 0; edits < 14; ++edits) {
     Extents shape = model.shape();
     const auto d = static_cast<size_t>(maker.Between(0, ndim - 1));
-    const int64_t kind = maker.Between(0, 5);
+    const int64_t kind = maker.Between(0, 7);
     if (kind == 0) {
       const bool none = CountItems(shape) == 0;
       const BoxPlace box = none ? AllOf(shape) : maker.MakeBox(shape);
@@ -308,8 +309,12 @@ void EditLikeModel(int ndim, int32_t typesize, ArrayMaker& maker) {
     } else if (kind == 2) {
       ASSERT_TRUE(
           IsOk(maker.Between(0, 1) == 0 ? writer->Checkpoint() : writer->Commit().status()));
+      committed = model;
       *frame = *Frame::Open(dir.Path("a"));
       ExpectArray(frame->snapshot(), model);
+    } else if (kind == 3) {
+      writer->Rollback();
+      model = committed;
     } else {
       for (int64_t& extent : shape) {
         if (maker.Between(0, 1) == 0) extent = maker.Between(0, 2 * extent + 2);

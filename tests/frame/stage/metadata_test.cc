@@ -35,7 +35,7 @@ void ExpectLayers(const Snapshot& snapshot, const std::vector<Metalayer>& expect
   std::vector<std::string> names;
   for (const Metalayer& layer : expected) {
     names.push_back(layer.name);
-    const absl::StatusOr<Buffer> content = snapshot.GetVlmeta(layer.name);
+    const absl::StatusOr<Buffer> content = snapshot.GetVlmetalayer(layer.name);
     ASSERT_TRUE(IsOk(content));
     EXPECT_TRUE(*content == layer.content) << layer.name;
   }
@@ -92,7 +92,7 @@ TEST_F(MetadataTest, MetalayersAfterTheFirstSectorChangeToo) {
   EditFrame([](Writer& writer) {
     ASSERT_TRUE(IsOk(writer.Append(MakeItems(2500))));
     ASSERT_TRUE(IsOk(writer.AppendSpecial(SpecialValue::kZeros, 1000)));
-    ASSERT_TRUE(IsOk(writer.SetVlmeta("note", MakeItems(7))));
+    ASSERT_TRUE(IsOk(writer.SetVlmetalayer("note", MakeItems(7))));
   });
   const Snapshot before = Open();
   ASSERT_GT(before.info().header_len, 512);
@@ -121,18 +121,18 @@ TEST_F(MetadataTest, VlmetalayersAreAddedReplacedAndDeleted) {
   ASSERT_TRUE(IsOk(Frame::Create(path_)));
   EditFrame([](Writer& writer) {
     for (int i = 0; i < 4; ++i) {
-      ASSERT_TRUE(IsOk(writer.SetVlmeta(NumberedName(i), MakeItems(10))));
+      ASSERT_TRUE(IsOk(writer.SetVlmetalayer(NumberedName(i), MakeItems(10))));
     }
   });
   EditFrame([](Writer& writer) {
-    ASSERT_TRUE(IsOk(writer.SetVlmeta(NumberedName(1), MakeItems(5000))));
-    ASSERT_TRUE(IsOk(writer.DeleteVlmeta(NumberedName(2))));
-    EXPECT_EQ(writer.DeleteVlmeta(NumberedName(2)).code(), StatusCode::kNotFound);
+    ASSERT_TRUE(IsOk(writer.SetVlmetalayer(NumberedName(1), MakeItems(5000))));
+    ASSERT_TRUE(IsOk(writer.DeleteVlmetalayer(NumberedName(2))));
+    EXPECT_EQ(writer.DeleteVlmetalayer(NumberedName(2)).code(), StatusCode::kNotFound);
   });
   ExpectLayers(Open(), {{.name = NumberedName(0), .content = MakeItems(10)},
                         {.name = NumberedName(1), .content = MakeItems(5000)},
                         {.name = NumberedName(3), .content = MakeItems(10)}});
-  EXPECT_EQ(Open().GetVlmeta(NumberedName(2)).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(Open().GetVlmetalayer(NumberedName(2)).status().code(), StatusCode::kNotFound);
 }
 
 TEST_F(MetadataTest, VlmetalayersMayBeEmptyOrLarge) {
@@ -145,7 +145,7 @@ TEST_F(MetadataTest, VlmetalayersMayBeEmptyOrLarge) {
                                          {.name = longest, .content = MakeItems(1)}};
   EditFrame([&](Writer& writer) {
     for (const Metalayer& layer : layers) {
-      ASSERT_TRUE(IsOk(writer.SetVlmeta(layer.name, layer.content)));
+      ASSERT_TRUE(IsOk(writer.SetVlmetalayer(layer.name, layer.content)));
     }
     ExpectLayers(*writer.StagedSnapshot(), layers);
   });
@@ -159,11 +159,12 @@ TEST_F(MetadataTest, RefusedNamesChangeNothing) {
   const uint64_t generation = frame.snapshot().info().generation;
   const std::string too_long(kMaxMetalayerName + 1, 'n');
   for (const std::string_view name : {"cairn", "cairn.fp", too_long.c_str()}) {
-    EXPECT_EQ(writer.SetVlmeta(name, MakeItems(5)).code(), StatusCode::kInvalidArgument) << name;
+    EXPECT_EQ(writer.SetVlmetalayer(name, MakeItems(5)).code(), StatusCode::kInvalidArgument)
+        << name;
   }
   for (const std::string_view name : {"cairn", "cairn.fp"}) {
-    EXPECT_EQ(writer.DeleteVlmeta(name).code(), StatusCode::kNotFound) << name;
-    EXPECT_EQ(frame.snapshot().GetVlmeta(name).status().code(), StatusCode::kNotFound);
+    EXPECT_EQ(writer.DeleteVlmetalayer(name).code(), StatusCode::kNotFound) << name;
+    EXPECT_EQ(frame.snapshot().GetVlmetalayer(name).status().code(), StatusCode::kNotFound);
   }
   EXPECT_EQ(writer.Commit()->info().generation, generation);
   EXPECT_TRUE(writer.Commit()->vlmetalayers().empty());
@@ -174,20 +175,21 @@ TEST_F(MetadataTest, FifteenVlmetalayersLeaveNoRoomForTheSeal) {
   EditFrame([](Writer& writer) {
     ASSERT_TRUE(IsOk(writer.Append(MakeItems(2500))));
     for (int i = 0; i < 14; ++i) {
-      ASSERT_TRUE(IsOk(writer.SetVlmeta(NumberedName(i), MakeItems(10))));
+      ASSERT_TRUE(IsOk(writer.SetVlmetalayer(NumberedName(i), MakeItems(10))));
     }
   });
   EXPECT_TRUE(Open().info().sealed);
   EXPECT_TRUE(Open().Verify()->notes.empty());
 
-  EditFrame(
-      [](Writer& writer) { ASSERT_TRUE(IsOk(writer.SetVlmeta(NumberedName(14), MakeItems(10)))); });
+  EditFrame([](Writer& writer) {
+    ASSERT_TRUE(IsOk(writer.SetVlmetalayer(NumberedName(14), MakeItems(10))));
+  });
   EXPECT_FALSE(Open().info().sealed);
   ASSERT_EQ(Open().Verify()->notes.size(), 1u);
   EXPECT_NE(Open().Verify()->notes[0].find("15 vlmetalayers"), std::string::npos);
   ExpectHolds(Open(), MakeItems(2500));
 
-  EditFrame([](Writer& writer) { ASSERT_TRUE(IsOk(writer.DeleteVlmeta(NumberedName(3)))); });
+  EditFrame([](Writer& writer) { ASSERT_TRUE(IsOk(writer.DeleteVlmetalayer(NumberedName(3)))); });
   EXPECT_EQ(Open().vlmetalayers().size(), 14u);
   ExpectHolds(Open(), MakeItems(2500));
 }
@@ -196,7 +198,7 @@ TEST_F(MetadataTest, PartialChunkGoesOnInAFrameWithoutRoomForTheSeal) {
   ASSERT_TRUE(IsOk(Frame::Create(path_, test::Cut(4, 1000))));
   EditFrame([](Writer& writer) {
     for (int i = 0; i < 15; ++i) {
-      ASSERT_TRUE(IsOk(writer.SetVlmeta(NumberedName(i), MakeItems(10))));
+      ASSERT_TRUE(IsOk(writer.SetVlmetalayer(NumberedName(i), MakeItems(10))));
     }
     ASSERT_TRUE(IsOk(writer.Append(MakeItems(100))));
   });
@@ -221,7 +223,7 @@ TEST_F(MetadataTest, DuplicateVlmetalayerIsDeletedTwice) {
   ASSERT_EQ(Open().vlmetalayers(), (std::vector<std::string>{"twin 1", "twin 1"}));
   Frame opened = *Frame::Open(path_);
   Writer writer = *opened.OpenWriter();
-  ASSERT_TRUE(IsOk(writer.DeleteVlmeta("twin 1")));
+  ASSERT_TRUE(IsOk(writer.DeleteVlmetalayer("twin 1")));
   const absl::StatusOr<Snapshot> committed = writer.Commit();
   ASSERT_TRUE(IsOk(committed));
   EXPECT_TRUE(committed->vlmetalayers().empty());

@@ -253,7 +253,7 @@ TEST_F(CachedReadsTest, FlippedBitInAJournaledChunkIsFoundAtItsFirstTouch) {
     ASSERT_TRUE(IsOk(writer->Commit()));
   }
   const int64_t nchunk = 5000 * 4 / 8192;
-  const int64_t offset = frame_->snapshot().GetEntry(nchunk)->offset;
+  const int64_t offset = frame_->snapshot().GetEntry(nchunk)->offset.value();
   const test::Buffer good = test::FileBytes(path_);
   test::Buffer raw(8192);
   for (size_t at = static_cast<size_t>(offset) + 32; at < static_cast<size_t>(offset) + 40; ++at) {

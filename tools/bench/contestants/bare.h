@@ -49,9 +49,9 @@ class BareCodec {
   BareCodec(BareCodec&&) noexcept;
   ~BareCodec();
 
-  // Decodes blocks one behind the other into dst.
+  // Decodes blocks one after the other into dst.
   absl::Status Decode(std::span<const StoredBlock> blocks, MutableBytes dst);
-  // Codes `raw` cut into blocks and streams like those of `info`, one stream behind the other;
+  // Codes `raw` cut into blocks and streams like those of `info`, one stream after the other;
   // returns what they take.
   absl::StatusOr<size_t> Encode(Bytes raw, const ChunkInfo& info, MutableBytes dst);
 

@@ -1,4 +1,4 @@
-// Engines that keep numbered chunks, behind one interface.
+// Engines that keep numbered chunks, under one interface.
 #ifndef CAIRN_TOOLS_BENCH_CONTESTANTS_STORES_H_
 #define CAIRN_TOOLS_BENCH_CONTESTANTS_STORES_H_
 

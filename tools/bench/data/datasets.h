@@ -43,7 +43,7 @@ class DataSource {
   std::vector<std::byte> chunk_;
 };
 
-// `nchunks` chunks one behind the other.
+// `nchunks` chunks one after the other.
 std::vector<std::byte> MakeData(DataSet set, size_t chunk_nbytes, size_t nchunks,
                                 uint64_t seed = 1);
 

@@ -14,7 +14,7 @@ namespace cairn::bench {
 
 namespace {
 
-// Few different chunks, again and again: the index does not tell.
+// Few different chunks, again and again: the index is the same.
 absl::StatusOr<std::vector<std::vector<std::byte>>> MakeChunks(const CompressionOptions& options) {
   std::vector<std::vector<std::byte>> chunks;
   DataSource source(DataSet::kA, kSmallChunk);

@@ -155,7 +155,7 @@ absl::Status Compare(Session& session, const Options& options, int64_t batch,
     stores.push_back(std::make_unique<Filling>(std::move(store)));
     RETURN_IF_ERROR(stores.back()->Append(kBefore, 1000));
     contest.Add(engine.name,
-                [batch, store = stores.back().get()] { return store.Append(kOps, batch); });
+                [batch, store = stores.back().get()] { return store->Append(kOps, batch); });
   }
   ASSIGN_OR_RETURN(Result result, contest.Run(session.rounds));
   session.report.Add(std::move(result));

@@ -22,7 +22,7 @@ struct ChunkRow {
 };
 
 // Adds two results to the report: compressing and decompressing, in GB/s of raw data. The text of
-// the first tells both ratios.
+// the first gives both ratios.
 absl::Status CompareChunk(Session& session, const ChunkRow& row);
 
 }  // namespace cairn::bench

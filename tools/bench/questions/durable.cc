@@ -127,8 +127,8 @@ absl::Status Run(Session& session) {
                      engine.make({.path = path, .chunksize = kSize, .compression = compression}));
     stores.push_back(std::move(store));
     contestants.push_back({engine.name + ", a chunk", [store = stores.back().get()](Bytes raw) {
-                             RETURN_IF_ERROR(store.Append(raw));
-                             return store.Commit(Durability::kMachine);
+                             RETURN_IF_ERROR(store->Append(raw));
+                             return store->Commit(Durability::kMachine);
                            }});
   }
   const absl::Status status = Race(session, contestants);

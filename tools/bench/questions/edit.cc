@@ -61,11 +61,11 @@ class Edited {
   absl::Status Update() { return writer_->UpdateChunk(Anywhere(), SampleAt(data_, random_())); }
   absl::Status Insert() { return writer_->InsertCompressed(nchunks_ / 2, chunk_); }
   absl::Status Delete() { return writer_->DeleteChunks(nchunks_ / 2, 1); }
-  absl::Status SetVlmeta() {
+  absl::Status SetVlmetalayer() {
     const uint64_t value = random_();
     std::vector<std::byte> content(64);
     std::memcpy(content.data(), &value, sizeof(value));
-    RETURN_IF_ERROR(writer_->SetVlmeta("note", content));
+    RETURN_IF_ERROR(writer_->SetVlmetalayer("note", content));
     return writer_->Commit(Durability::kProcess).status();
   }
   absl::Status Commit() { return writer_->Commit(Durability::kProcess).status(); }
@@ -137,14 +137,14 @@ absl::Status Compare(Session& session, int64_t nchunks, const std::vector<std::b
   std::mt19937_64 random(3);
   for (const Engine& engine : PeerEngines()) {
     const bool lmdb = engine.name.starts_with("LMDB");
-    // C-Blosc2 rewrites what lies behind: a second each in a large frame.
+    // C-Blosc2 rewrites all that follows: a second each in a large frame.
     if (!lmdb && !(engine.name.starts_with("C-Blosc2") && nchunks <= 10'000)) continue;
     paths.push_back(session.PathFor("edit-" + engine.name));
     ASSIGN_OR_RETURN(std::unique_ptr<ChunkStore> store, Fill(engine, paths.back(), nchunks, data));
     stores.push_back(std::move(store));
     update.Add(engine.name, Repeat([&, store = stores.back().get()] {
                  const auto at = static_cast<int64_t>(random() % static_cast<uint64_t>(nchunks));
-                 return store.Update(at, SampleAt(data, random()));
+                 return store->Update(at, SampleAt(data, random()));
                }));
   }
   absl::Status status = add(update);
@@ -154,7 +154,7 @@ absl::Status Compare(Session& session, int64_t nchunks, const std::vector<std::b
   for (const auto& [name, op] :
        {std::pair("insert of a compressed chunk in the middle, staged", &Edited::Insert),
         std::pair("delete of a chunk in the middle, staged", &Edited::Delete),
-        std::pair("vlmetalayer update and commit, no sync", &Edited::SetVlmeta)}) {
+        std::pair("vlmetalayer update and commit, no sync", &Edited::SetVlmetalayer)}) {
     Contest contest({.text = name + of, .ops = kOps});
     contest.Add("Cairn", Repeat([&frame, op = op] { return (frame.*op)(); }));
     if (status.ok()) status = add(contest);

@@ -24,7 +24,7 @@ size_t HeapInUse() {
   return info.uordblks + info.hblkhd;
 }
 
-// Reads whole chunks, for what is kept of decoded blocks has a bound of its own.
+// Reads complete chunks, for what is kept of decoded blocks has a bound of its own.
 absl::StatusOr<Curve> Measure(const std::string& path, int64_t nchunks) {
   Curve curve{.name = absl::StrCat(nchunks, " chunks"), .points = {}};
   const size_t before = HeapInUse();

@@ -100,7 +100,7 @@ absl::Status Compare(Session& session, const Workload& workload) {
     stores.push_back(std::move(store));
     contest.Add(engine.name, [&order, &raw, store = stores.back().get()] {
       absl::Status status;
-      for (const int64_t nchunk : order) status.Update(store.Read(nchunk, raw));
+      for (const int64_t nchunk : order) status.Update(store->Read(nchunk, raw));
       return status;
     });
   }

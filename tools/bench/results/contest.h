@@ -26,7 +26,7 @@ double Now(Clock clock);
 struct Question {
   std::string text;      // "random chunk read, 4 KiB, data A"
   int64_t ops = 1;       // operations in a round
-  int64_t op_bytes = 0;  // decoded bytes of one, to tell GB/s; 0 tells microseconds
+  int64_t op_bytes = 0;  // decoded bytes of one, for GB/s; 0 for microseconds
   Clock clock = Clock::kCpu;
 };
 

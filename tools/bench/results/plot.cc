@@ -22,7 +22,7 @@ constexpr double kChartWidth = 520;
 constexpr double kChartTop = 34;
 constexpr double kChartHeight = 260;
 
-// Told apart by the colour-blind too (Okabe and Ito).
+// The colour-blind distinguish them too (Okabe and Ito).
 constexpr std::array<const char*, 7> kColours = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
                                                  "#56b4e9", "#d55e00", "#8c8c8c"};
 

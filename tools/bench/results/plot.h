@@ -19,7 +19,7 @@ struct Panel {
 Panel DrawBars(const Result& result);
 // One line a curve over logarithmic axes.
 Panel DrawCurves(const Growth& growth);
-// A whole file: panels one below the other.
+// A complete file: panels one below the other.
 std::string Stack(const std::vector<Panel>& panels);
 
 }  // namespace cairn::bench

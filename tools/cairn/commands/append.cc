@@ -1,6 +1,5 @@
-// cairn append: a file's bytes go behind those of a frame.
+// cairn append: a file's bytes follow those of a frame.
 
-#include <chrono>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -12,7 +11,7 @@
 
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
-#include "tools/cairn/flags/arrays.h"
+#include "tools/cairn/commands/frame_edit.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/progress.h"
@@ -20,6 +19,7 @@
 #include "tools/cairn/report/frame_summary.h"
 #include "tools/cairn/streams/append_batches.h"
 #include "tools/cairn/streams/append_input.h"
+#include "tools/cairn/streams/array_input.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/stored_size.h"
 #include "tools/cairn/text/units.h"
@@ -30,17 +30,13 @@ namespace cairn::tool {
 
 namespace {
 
-struct AppendFlags {
-  std::string frame;
+struct AppendFlags : EditFlags {
   std::string input = "-";
   std::optional<int32_t> commit_every;
   std::string durability = "machine";
   std::optional<int> axis;
   bool ack = false;
   bool allow_partial = false;
-  std::chrono::milliseconds wait{0};
-  int threads = 0;
-  bool quiet = false;
 };
 
 // Where chunks may differ in size, one run of the command makes one chunk.
@@ -55,9 +51,9 @@ absl::StatusOr<int64_t> AppendOneChunk(Input& input, Writer& writer) {
 // Nothing of the input is committed before its end.
 absl::StatusOr<int64_t> AppendAtOnce(Input& input, Writer& writer, const FrameInfo& info,
                                      bool allow_partial) {
-  const int32_t chunksize = info.chunksize < 0 ? WriterOptions().chunksize : info.chunksize;
+  const int32_t chunksize = info.chunksize.value_or(WriterOptions().chunksize);
   // Where chunks differ in size nothing completes an item that the last one left short.
-  const int64_t pending = chunksize == 0 ? 0 : info.nbytes % info.typesize;
+  const int64_t pending = info.variable_chunks ? 0 : info.nbytes % info.typesize;
   const auto check = [&](int64_t size) {
     return allow_partial ? absl::OkStatus() : CheckWholeItems(input, size, pending, info.typesize);
   };
@@ -65,7 +61,7 @@ absl::StatusOr<int64_t> AppendAtOnce(Input& input, Writer& writer, const FrameIn
     RETURN_IF_ERROR(check(*input.size()));
   }
   Progress progress("appending", input.size());
-  ASSIGN_OR_RETURN(const int64_t size, chunksize == 0
+  ASSIGN_OR_RETURN(const int64_t size, info.variable_chunks
                                            ? AppendOneChunk(input, writer)
                                            : AppendInput(input, writer, chunksize, progress));
   RETURN_IF_ERROR(check(size));
@@ -136,17 +132,15 @@ void AddBatches(CLI::App& append, AppendFlags& flags) {
 void AddAppend(CLI::App& app, Command& chosen) {
   CLI::App* append = app.add_subcommand("append", "Append a file's bytes to a frame");
   const auto flags = std::make_shared<AppendFlags>();
-  append->add_option("FRAME", flags->frame, "The frame, which keeps its codec and filters")
-      ->required();
+  AddFrame(*append, *flags, "The frame, which keeps its codec and filters");
   append->add_option("FILE", flags->input, "What to append; '-' is standard input");
   AddBatches(*append, *flags);
   AddNumber(*append, "--axis", flags->axis, 0, kMaxDimensions - 1)
       ->description(
           "Append slices along this axis of an n-dimensional array; axis 0 varies slowest")
       ->excludes("--commit-every");
-  AddWait(*append, flags->wait);
   AddThreads(*append, flags->threads);
-  append->add_flag("--quiet", flags->quiet, "Print no summary");
+  AddWaitAndQuiet(*append, *flags);
   append->footer(
       "Either all of the input becomes part of the frame, or none; with --commit-every what is\n"
       "committed stays.\n"

@@ -94,7 +94,7 @@ absl::StatusOr<Range> BytesOfItems(const CatFlags& flags, const FrameInfo& info)
 absl::Status CatChunk(const Snapshot& snapshot, const CatFlags& flags) {
   const int64_t chunk = *flags.chunk;
   RETURN_IF_ERROR(CheckChunkExists(snapshot.info(), chunk));
-  ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkSize(chunk));
+  ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkNbytes(chunk));
   RETURN_IF_ERROR(CheckMaxBytes(flags.max_bytes, size));
   Progress progress(BarLabel(), std::nullopt);
   return WriteChunks(snapshot, {chunk, chunk + 1}, progress);
@@ -109,13 +109,13 @@ absl::Status CatItems(const Snapshot& snapshot, const CatFlags& flags) {
   // Chunks may hold more than the header says of them all.
   const bool whole = bytes.begin == 0 && bytes.end == info.nbytes && !flags.max_bytes;
   // Without a common size the way from a byte to its chunk is long; chunk by chunk it is short.
-  if (whole && info.chunksize <= 0) return WriteChunks(snapshot, {0, info.nchunks}, progress);
+  if (whole && !info.chunksize) return WriteChunks(snapshot, {0, info.nchunks}, progress);
   return WriteBytes(snapshot, bytes, progress);
 }
 
 absl::Status CatAndFollow(Frame& frame, const CatFlags& flags) {
   // A first item that is not there yet is a mistake, not something to wait for; an item that is not
-  // whole yet is not there.
+  // complete yet is not there.
   const int64_t nitems = frame.snapshot().info().nitems;
   if (flags.first_item <= nitems) return Follow(frame, flags.frame, flags.first_item);
   return absl::OutOfRangeError(

@@ -1,18 +1,17 @@
-// cairn chunk: edits of whole chunks.
+// cairn chunk: inserts, replaces, deletes and reorders chunks.
 
 #include "cairn/chunk.h"
 
-#include <chrono>
 #include <limits>
 #include <memory>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
+#include "tools/cairn/commands/frame_edit.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/report/frame_summary.h"
@@ -25,41 +24,28 @@ namespace cairn::tool {
 
 namespace {
 
-struct ChunkFlags {
-  std::string frame;
+struct ChunkFlags : EditFlags {
   int64_t index = 0;
   int64_t count = 1;
   std::vector<int64_t> order;
   std::string input = "-";
   bool compressed = false;
-  std::chrono::milliseconds wait{0};
-  int threads = 0;
-  bool quiet = false;
 };
 
 constexpr int64_t kLargestNumber = std::numeric_limits<int64_t>::max();
 
-using Edit = absl::FunctionRef<absl::Status(Writer& writer, const FrameInfo& info)>;
-
-// Makes one edit durable, or nothing of it, and says what became of the frame.
-absl::Status EditFrame(const ChunkFlags& flags, std::string_view done, Edit edit) {
-  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
-  ASSIGN_OR_RETURN(Writer writer,
-                   frame.OpenWriter({.wait = flags.wait, .executor = executor.get()}));
-  ASSIGN_OR_RETURN(const FrameInfo before, NewestInfo(frame));
-  RETURN_IF_ERROR(edit(writer, before));
-  RETURN_IF_ERROR(writer.Close());
-  const absl::StatusOr<FrameInfo> after = NewestInfo(frame);
-  if (!after.ok() || flags.quiet) return after.status();
+// Makes one edit, and says what became of the frame.
+absl::Status EditChunks(const ChunkFlags& flags, std::string_view done, FrameEdit edit) {
+  ASSIGN_OR_RETURN(const FrameInfo after, EditFrame(flags, edit));
+  if (flags.quiet) return absl::OkStatus();
   return WriteLines({absl::StrFormat(
-      "%s: %s, now %s, %s in %s", flags.frame, done, FormatCount(after->nchunks, "chunk"),
-      FormatByteSize(after->nbytes), FormatByteSize(StoredSize(*after)))});
+      "%s: %s, now %s, %s in %s", flags.frame, done, FormatCount(after.nchunks, "chunk"),
+      FormatByteSize(after.nbytes), FormatByteSize(StoredSize(after)))});
 }
 
 // All of the input, but never more than one chunk can be.
 absl::StatusOr<std::vector<std::byte>> ReadItems(Input& input, const FrameInfo& info) {
-  return input.ReadAll(static_cast<size_t>(info.chunksize > 0 ? info.chunksize : kMaxChunkBytes));
+  return input.ReadAll(static_cast<size_t>(info.chunksize.value_or(kMaxChunkBytes)));
 }
 
 absl::StatusOr<std::vector<std::byte>> ReadChunk(Input& input) {
@@ -92,7 +78,7 @@ absl::Status CheckRange(const FrameInfo& info, int64_t index, int64_t count) {
 // Where the bytes of a chunk go.
 struct Destination {
   absl::Status (*check)(const FrameInfo& info, int64_t index);
-  absl::Status (Writer::*items)(int64_t, Bytes);
+  absl::Status (Writer::*items)(int64_t, Items);
   absl::Status (Writer::*compressed)(int64_t, Bytes);
 };
 
@@ -102,15 +88,15 @@ absl::Status PutChunk(const ChunkFlags& flags, std::string_view done, const Dest
     return absl::InvalidArgumentError(
         absl::StrCat(flags.frame, ": cannot become a chunk of itself"));
   }
-  return EditFrame(flags, absl::StrFormat("chunk %d %s", flags.index, done),
-                   [&](Writer& writer, const FrameInfo& info) {
-                     absl::Status status = put.check(info, flags.index);
-                     if (!status.ok()) return status;
-                     ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
-                                      flags.compressed ? ReadChunk(input) : ReadItems(input, info));
-                     const auto method = flags.compressed ? put.compressed : put.items;
-                     return (writer.*method)(flags.index, bytes);
-                   });
+  return EditChunks(flags, absl::StrFormat("chunk %d %s", flags.index, done),
+                    [&](Writer& writer, const FrameInfo& info) {
+                      RETURN_IF_ERROR(put.check(info, flags.index));
+                      ASSIGN_OR_RETURN(
+                          const std::vector<std::byte> bytes,
+                          flags.compressed ? ReadChunk(input) : ReadItems(input, info));
+                      return flags.compressed ? (writer.*put.compressed)(flags.index, bytes)
+                                              : (writer.*put.items)(flags.index, bytes);
+                    });
 }
 
 absl::Status Insert(const ChunkFlags& flags) {
@@ -124,18 +110,16 @@ absl::Status Update(const ChunkFlags& flags) {
 }
 
 absl::Status Delete(const ChunkFlags& flags) {
-  return EditFrame(flags, FormatCount(flags.count, "chunk") + " deleted",
-                   [&](Writer& writer, const FrameInfo& info) {
-                     absl::Status status = CheckRange(info, flags.index, flags.count);
-                     return status.ok() ? writer.DeleteChunks(flags.index, flags.count) : status;
-                   });
+  return EditChunks(flags, FormatCount(flags.count, "chunk") + " deleted",
+                    [&](Writer& writer, const FrameInfo& info) {
+                      RETURN_IF_ERROR(CheckRange(info, flags.index, flags.count));
+                      return writer.DeleteChunks(flags.index, flags.count);
+                    });
 }
 
 absl::Status Reorder(const ChunkFlags& flags) {
-  return EditFrame(flags, "reordered", [&](Writer& writer, const FrameInfo& info) {
-    for (const int64_t chunk : flags.order) {
-      RETURN_IF_ERROR(CheckChunkExists(info, chunk));
-    }
+  return EditChunks(flags, "reordered", [&](Writer& writer, const FrameInfo& info) {
+    for (const int64_t chunk : flags.order) RETURN_IF_ERROR(CheckChunkExists(info, chunk));
     return writer.Reorder(flags.order);
   });
 }
@@ -144,7 +128,7 @@ absl::Status Reorder(const ChunkFlags& flags) {
 CLI::App* AddVerb(CLI::App& group, const std::string& name, const std::string& description,
                   const std::shared_ptr<ChunkFlags>& flags) {
   CLI::App* verb = group.add_subcommand(name, description);
-  verb->add_option("FRAME", flags->frame, "The frame")->required();
+  AddFrame(*verb, *flags, "The frame");
   return verb;
 }
 
@@ -163,8 +147,7 @@ void AddInput(CLI::App& verb, ChunkFlags& flags) {
 
 void Finish(CLI::App& verb, const std::shared_ptr<ChunkFlags>& flags, Command& chosen,
             absl::Status (*run)(const ChunkFlags&)) {
-  AddWait(verb, flags->wait);
-  verb.add_flag("--quiet", flags->quiet, "Print no summary");
+  AddWaitAndQuiet(verb, *flags);
   verb.callback([flags, run, &chosen] {
     chosen = [flags, run] { return About(flags->frame, run(*flags)); };
   });

@@ -38,10 +38,12 @@ absl::StatusOr<CompactReport> CompactFrame(const std::string& path) {
   const HeldSignals signals;
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(path));
   Progress progress("compacting", frame.snapshot().info().nchunks, "chunk");
-  return frame.Compact([&](int64_t chunks) {
+  CompactOptions options;
+  options.progress = [&](int64_t chunks) {
     progress.Show(chunks);
     return signals.Check().ok();
-  });
+  };
+  return frame.Compact(options);
 }
 
 absl::Status Compact(const CompactFlags& flags) {

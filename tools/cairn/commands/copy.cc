@@ -35,28 +35,6 @@ struct CopyFlags {
   int64_t offset = 0;
 };
 
-// The options under which the input would have been made.
-CreateOptions OptionsOf(const Snapshot& snapshot) {
-  const FrameInfo& info = snapshot.info();
-  CreateOptions options;
-  CompressionOptions& compression = options.compression;
-  compression.codec = info.codec;
-  compression.codec_meta = info.codec_meta;
-  compression.clevel = info.clevel;
-  compression.typesize = info.typesize;
-  compression.blocksize = info.blocksize;
-  compression.split_mode = info.split_mode;
-  compression.filters = info.filters;
-  for (FilterStage& stage : compression.filters) {
-    // The repaired filter stands in for the one that is only read.
-    if (stage.filter == Filter::kByteDeltaBuggy) stage.filter = Filter::kByteDelta;
-  }
-  compression.use_dict = info.use_dict;
-  if (info.chunksize >= 0) options.chunksize = info.chunksize;
-  options.metalayers = snapshot.metalayers();
-  return options;
-}
-
 bool IsArray(const Snapshot& snapshot) {
   constexpr std::array<std::string_view, 2> kGeometries = {"b2nd", "caterva"};
   return std::ranges::any_of(snapshot.metalayers(), [&](const Metalayer& layer) {
@@ -83,7 +61,7 @@ absl::Status CheckRecoding(const Snapshot& snapshot, const NewFrameFlags& flags)
       "an array whose metalayer this build does not understand can only be copied as it is");
 }
 
-// Blocks of an array are cut as its metalayer says, whatever the header tells of them.
+// Blocks of an array are cut as its metalayer says, whatever the header says of them.
 absl::StatusOr<int32_t> BlockSizeOf(const ArrayInfo& array, int32_t typesize) {
   int64_t size = typesize;
   for (const int32_t length : array.blockshape) {
@@ -117,8 +95,8 @@ absl::StatusOr<Writer> StartFrame(const NewFrameFlags& flags, CreateOptions opti
 absl::Status CopyMetadata(const Snapshot& snapshot, const std::vector<Metalayer>& more,
                           Writer& writer) {
   for (const std::string& name : snapshot.vlmetalayers()) {
-    ASSIGN_OR_RETURN(const std::vector<std::byte> content, snapshot.GetVlmeta(name));
-    RETURN_IF_ERROR(writer.SetVlmeta(name, content));
+    ASSIGN_OR_RETURN(const std::vector<std::byte> content, snapshot.GetVlmetalayer(name));
+    RETURN_IF_ERROR(writer.SetVlmetalayer(name, content));
   }
   return SetVlmetalayers(more, writer);
 }
@@ -129,7 +107,7 @@ absl::Status CopyTo(const Snapshot& snapshot, const NewFrameFlags& flags,
                     const HeldSignals& signals) {
   const bool recode = flags.compression().given() || flags.has_chunk_size();
   const CopyMode mode = recode ? CopyMode::kRecode : CopyMode::kAsTheyAre;
-  CreateOptions base = OptionsOf(snapshot);
+  CreateOptions base = snapshot.create_options();
   if (recode) {
     RETURN_IF_ERROR(CheckRecoding(snapshot, flags));
     if (const auto& array = snapshot.array()) {

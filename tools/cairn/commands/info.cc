@@ -29,8 +29,8 @@ struct InfoFlags {
   int64_t offset = 0;
 };
 
-// Chunks are written one by one: a frame may have millions. Returns how many have no more to tell
-// than an error.
+// Chunks are written one by one: a frame may have millions. Returns how many gave nothing
+// but an error.
 absl::StatusOr<int64_t> PrintChunks(const Snapshot& snapshot, bool json) {
   int64_t bad = 0;
   for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {

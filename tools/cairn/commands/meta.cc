@@ -49,7 +49,7 @@ absl::Status List(const MetaFlags& flags) {
     layers.push_back({.fixed = true, .name = layer.name, .size = layer.content.size()});
   }
   for (const std::string& name : ReadableVlmeta(snapshot)) {
-    ASSIGN_OR_RETURN(const std::vector<std::byte> content, snapshot.GetVlmeta(name));
+    ASSIGN_OR_RETURN(const std::vector<std::byte> content, snapshot.GetVlmetalayer(name));
     layers.push_back({.fixed = false, .name = name, .size = content.size()});
   }
   const absl::Status status =
@@ -96,7 +96,7 @@ absl::Status Get(const MetaFlags& flags) {
   }
   ASSIGN_OR_RETURN(const std::vector<std::byte> content, flags.fixed
                                                              ? snapshot.GetMetalayer(flags.name)
-                                                             : snapshot.GetVlmeta(flags.name));
+                                                             : snapshot.GetVlmetalayer(flags.name));
   const absl::Status status = PrintContent(content, flags);
   return status.ok() ? damage : status;
 }
@@ -111,7 +111,7 @@ absl::Status Set(const MetaFlags& flags) {
   ASSIGN_OR_RETURN(const std::vector<std::byte> content,
                    input.ReadAll(static_cast<size_t>(Limits().max_metadata_nbytes)));
   const absl::Status status = flags.fixed ? writer.SetMetalayer(flags.name, content)
-                                          : writer.SetVlmeta(flags.name, content);
+                                          : writer.SetVlmetalayer(flags.name, content);
   return status.ok() ? writer.Close() : status;
 }
 
@@ -135,7 +135,7 @@ absl::Status Remove(const MetaFlags& flags) {
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait}));
   RETURN_IF_ERROR(CheckRemovable(frame, flags));
-  const absl::Status status = writer.DeleteVlmeta(flags.name);
+  const absl::Status status = writer.DeleteVlmetalayer(flags.name);
   return status.ok() ? writer.Close() : status;
 }
 

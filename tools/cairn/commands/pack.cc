@@ -6,7 +6,6 @@
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/array_flags.h"
-#include "tools/cairn/flags/arrays.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/flags/new_frame_flags.h"
 #include "tools/cairn/io/held_signals.h"
@@ -14,6 +13,7 @@
 #include "tools/cairn/io/progress.h"
 #include "tools/cairn/io/whole_items.h"
 #include "tools/cairn/streams/append_input.h"
+#include "tools/cairn/streams/array_input.h"
 #include "tools/cairn/text/about.h"
 #include "tools/status.h"
 

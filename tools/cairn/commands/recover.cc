@@ -1,4 +1,4 @@
-// cairn recover: what to do with a frame that a dead writer or a damaged disk left behind.
+// cairn recover: repairs a frame that a dead writer or a damaged disk left.
 
 #include "cairn/recover.h"
 

@@ -140,7 +140,7 @@ absl::Status Verify(const VerifyFlags& flags) {
     ++checked;
     if (!IsFine(outcome)) ++bad;
     const absl::Status written = Print(outcome, flags.json, checked == 1);
-    // Whoever goes away has the lines that he wanted, but not the verdict on all frames.
+    // A closed pipe has the lines that its reader wanted, but not the verdict on all frames.
     if (absl::IsCancelled(written)) break;
     if (!written.ok()) return written;
   }

@@ -1,10 +1,21 @@
 #include "tools/cairn/flags/array_flags.h"
 
-#include <limits>
+#include "absl/strings/str_split.h"
 
-#include "tools/cairn/flags/arrays.h"
+#include "tools/cairn/flags/flags.h"
 
 namespace cairn::tool {
+
+std::vector<int64_t> ParseShape(const std::string& name, const std::string& text, int64_t min,
+                                int64_t max) {
+  std::vector<int64_t> shape;
+  if (text.empty()) return shape;
+  const std::vector<std::string> extents = absl::StrSplit(text, ',');
+  for (const std::string& extent : extents) {
+    shape.push_back(ParseNumberOption(name, extent, min, max));
+  }
+  return shape;
+}
 
 void ArrayFlags::AddTo(CLI::App& app) {
   const auto add = [&](const std::string& name, auto set) {

@@ -3,6 +3,7 @@
 #define CAIRN_TOOLS_CAIRN_FLAGS_ARRAY_FLAGS_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,11 @@
 #include "cairn/array.h"
 
 namespace cairn::tool {
+
+// "100,200": extents of `min` to `max` items, the slowest first; empty for no dimensions. Throws
+// CLI::ValidationError, which names the option, when it is none.
+std::vector<int64_t> ParseShape(const std::string& name, const std::string& text, int64_t min,
+                                int64_t max = std::numeric_limits<int64_t>::max());
 
 class ArrayFlags {
  public:

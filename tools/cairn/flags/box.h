@@ -17,7 +17,7 @@ struct Box {
   std::vector<int64_t> shape;
 };
 
-// "3:7,0:10": for each dimension of `shape` the first item and the one behind the last; either may
+// "3:7,0:10": for each dimension of `shape` the first item and the one after the last; either may
 // be left out, and "5" stands for "5:6". An array without dimensions takes an empty text.
 absl::StatusOr<Box> ParseBox(std::string_view text, const std::vector<int64_t>& shape);
 

@@ -15,7 +15,7 @@ namespace cairn::tool {
 
 // What an option means that is not given.
 enum class Absent {
-  kDefault,   // the default of CompressionOptions, which help tells
+  kDefault,   // the default of CompressionOptions, which help prints
   kUnchanged  // what is there stays
 };
 

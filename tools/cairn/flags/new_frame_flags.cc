@@ -48,7 +48,7 @@ absl::StatusOr<CreateOptions> NewFrameFlags::Over(CreateOptions base,
   base.compression = std::move(compression);
   if (chunk_size_) base.chunksize = static_cast<int32_t>(*chunk_size_);
   if (base.chunksize != CreateOptions::kVariableChunks) {
-    // Whole items, so that the pieces that are read are whole chunks.
+    // Complete items, so that the pieces that are read are complete chunks.
     const int32_t typesize = base.compression.typesize;
     base.chunksize = std::max(typesize, base.chunksize - base.chunksize % typesize);
   }
@@ -88,7 +88,7 @@ absl::StatusOr<NewFrameFlags::Layers> NewFrameFlags::ReadLayers() const {
 
 absl::Status SetVlmetalayers(const std::vector<Metalayer>& layers, Writer& writer) {
   for (const Metalayer& layer : layers) {
-    RETURN_IF_ERROR(writer.SetVlmeta(layer.name, layer.content));
+    RETURN_IF_ERROR(writer.SetVlmetalayer(layer.name, layer.content));
   }
   return absl::OkStatus();
 }

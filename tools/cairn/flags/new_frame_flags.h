@@ -43,7 +43,7 @@ class NewFrameFlags {
   // frame, with or without --force.
   absl::StatusOr<Writer> Build(const CreateOptions& options) const;
   absl::Status Close(Writer& writer) const;
-  // Tells of the frame that was made, unless --quiet, or why there is none.
+  // Prints the frame that was made, unless --quiet; or the error.
   absl::Status Report(const absl::Status& made, std::chrono::steady_clock::time_point start) const;
 
  private:

@@ -1,4 +1,4 @@
-// Raw bytes in and out. Everything written is written whole or the answer is an error.
+// Raw bytes in and out. Everything is written, or the answer is an error.
 #ifndef CAIRN_TOOLS_CAIRN_IO_IO_H_
 #define CAIRN_TOOLS_CAIRN_IO_IO_H_
 
@@ -68,7 +68,7 @@ class Input {
   const HeldSignals* signals_ = nullptr;
 };
 
-// kCancelled when nobody reads any more.
+// kCancelled when the reader has closed standard output.
 absl::Status WriteStdout(Bytes bytes);
 absl::Status WriteStdout(std::string_view text);
 // Lines for people, whatever the paths and names in them are: with a blank for each control

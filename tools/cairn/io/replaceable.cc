@@ -24,7 +24,7 @@ absl::StatusOr<bool> IsFrameFile(const std::string& path) {
   std::array<char, 1 + kMagic.size()> head = {};
   ASSIGN_OR_RETURN(Input input, Input::Open(path));
   RETURN_IF_ERROR(input.Read(std::as_writable_bytes(std::span(head))).status());
-  // The super-chunks of 2015 have no magic: they open, or nothing tells what they are.
+  // The super-chunks of 2015 have no magic: only opening shows what they are.
   return std::string_view(head.data() + 1, kMagic.size()) == kMagic || Frame::Open(path).ok();
 }
 

@@ -14,9 +14,6 @@ namespace {
 // More metadata than a person could want, and than a hostile frame should get memory for.
 constexpr size_t kMaxShownBytes = 64 << 20;
 
-// Whether the chunk takes room: the index itself says what others hold.
-bool IsStored(const ChunkEntry& entry) { return entry.offset >= 0 || entry.file >= 0; }
-
 // A frame that Cairn did not seal does not say how many of its bytes are dead: its chunks do.
 // Leaves the number unknown when one of them is damaged, and when a few bytes claim so many that to
 // look at them would take minutes.
@@ -27,7 +24,7 @@ void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
   for (int64_t i = 0; i < info.nchunks; ++i) {
     const absl::StatusOr<ChunkEntry> entry = snapshot.GetEntry(i);
     if (!entry.ok()) return;
-    if (!IsStored(*entry)) continue;
+    if (!entry->stored()) continue;
     const absl::StatusOr<Chunk> chunk = snapshot.GetChunk(i);
     if (!chunk.ok()) return;
     stored += static_cast<int64_t>(chunk->bytes().size());
@@ -62,10 +59,10 @@ absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snaps
                           .array = snapshot.array(),
                           .metalayers = snapshot.metalayers(),
                           .vlmetalayers = {}};
-  if (summary.info.dead_bytes < 0) CountDeadBytes(snapshot, summary.info);
+  if (!summary.info.dead_bytes) CountDeadBytes(snapshot, summary.info);
   size_t shown = 0;
   for (std::string& name : ReadableVlmeta(snapshot)) {
-    ASSIGN_OR_RETURN(std::vector<std::byte> content, snapshot.GetVlmeta(name));
+    ASSIGN_OR_RETURN(std::vector<std::byte> content, snapshot.GetVlmetalayer(name));
     shown += content.size();
     if (shown > kMaxShownBytes) {
       return absl::ResourceExhaustedError("over 64 MiB of vlmetalayers: too much to show");
@@ -81,7 +78,7 @@ absl::StatusOr<ChunkSummary> LookAtChunk(const Snapshot& snapshot, int64_t nchun
   ASSIGN_OR_RETURN(const ChunkEntry entry, snapshot.GetEntry(nchunk));
   ASSIGN_OR_RETURN(const Chunk chunk, snapshot.GetChunk(nchunk));
   ASSIGN_OR_RETURN(const ChunkInfo info, InspectChunk(chunk.bytes()));
-  const bool stored = IsStored(entry);
+  const bool stored = entry.stored();
   return ChunkSummary{.index = nchunk,
                       .offset = entry.offset,
                       .file = entry.file,

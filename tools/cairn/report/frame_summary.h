@@ -1,4 +1,4 @@
-// What the tool tells of frames, gathered before it is put into a form.
+// What the tool reports of frames, gathered before it is printed as text or JSON.
 #ifndef CAIRN_TOOLS_CAIRN_REPORT_FRAME_SUMMARY_H_
 #define CAIRN_TOOLS_CAIRN_REPORT_FRAME_SUMMARY_H_
 
@@ -24,9 +24,9 @@ struct FrameSummary {
 
 struct ChunkSummary {
   int64_t index = 0;
-  std::string error = {};  // why nothing else is known of it
-  int64_t offset = -1;     // -1 when the chunk does not lie behind the header
-  int64_t file = -1;       // number of the chunk's file in a sparse frame; -1 when it has none
+  std::string error = {};              // why nothing else is known of it
+  std::optional<int64_t> offset = {};  // see ChunkEntry
+  std::optional<int64_t> file = {};
   int32_t nbytes = 0;
   int32_t cbytes = 0;  // bytes in the frame; 0 when it takes none
   int32_t blocksize = 0;

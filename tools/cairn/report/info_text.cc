@@ -44,12 +44,12 @@ std::string DescribeFormat(const FrameInfo& info) {
 
 std::string DescribeChunks(const FrameInfo& info) {
   std::string text = absl::StrCat(info.nchunks);
-  if (info.chunksize > 0) absl::StrAppend(&text, " of ", FormatByteSize(info.chunksize));
-  if (info.chunksize == 0) absl::StrAppend(&text, " of different sizes");
+  if (info.chunksize) absl::StrAppend(&text, " of ", FormatByteSize(*info.chunksize));
+  if (info.variable_chunks) absl::StrAppend(&text, " of different sizes");
   if (info.vlblocks) {
     absl::StrAppend(&text, ", in blocks of different sizes");
-  } else if (info.blocksize > 0) {
-    absl::StrAppend(&text, ", in blocks of ", FormatByteSize(info.blocksize));
+  } else if (info.blocksize) {
+    absl::StrAppend(&text, ", in blocks of ", FormatByteSize(*info.blocksize));
   }
   return text;
 }
@@ -97,8 +97,8 @@ void AddLayers(std::string* text, std::string_view label, const std::vector<Meta
 }
 
 std::string DescribePlace(const ChunkSummary& chunk) {
-  if (chunk.file >= 0) return absl::StrFormat("%08X.chunk", chunk.file);
-  return chunk.offset < 0 ? "-" : absl::StrCat(chunk.offset);
+  if (chunk.file) return absl::StrFormat("%08X.chunk", *chunk.file);
+  return chunk.offset ? absl::StrCat(*chunk.offset) : "-";
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ std::string TextOfFrame(const FrameSummary& summary) {
   if (info.trailer_damaged) {
     AddLine(&text, "trailer", "damaged: chunks are read unchecked, vlmetalayers cannot be read");
   }
-  AddLine(&text, "dead bytes", info.dead_bytes < 0 ? "unknown" : FormatByteSize(info.dead_bytes));
+  AddLine(&text, "dead bytes", info.dead_bytes ? FormatByteSize(*info.dead_bytes) : "unknown");
   AddLine(&text, "sealed", DescribeSeal(info));
   AddLayers(&text, "metalayers", summary.metalayers);
   AddLayers(&text, "vlmetalayers", summary.vlmetalayers);

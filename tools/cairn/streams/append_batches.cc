@@ -16,7 +16,7 @@ BatchAppender::BatchAppender(Writer& writer, const FrameInfo& info, const BatchO
     : writer_(writer),
       options_(options),
       typesize_(info.typesize),
-      variable_(info.chunksize == 0),
+      variable_(info.variable_chunks),
       left_(options.items * typesize_ - (variable_ ? 0 : info.nbytes % typesize_)) {}
 
 absl::StatusOr<int64_t> BatchAppender::Run(Input& input) {
@@ -36,7 +36,7 @@ absl::Status BatchAppender::CheckSize() const {
       kMaxChunkBytes / typesize_));
 }
 
-// Returns how many bytes at the end made no whole item.
+// Returns how many bytes at the end made no complete item.
 absl::StatusOr<size_t> BatchAppender::TakeAll(Input& input) {
   constexpr int64_t kPiece = 1 << 20;
   const Buffer buffer(static_cast<size_t>(std::max(kPiece, typesize_)));
@@ -94,7 +94,7 @@ absl::Status BatchAppender::Commit() {
   return options_.ack ? Acknowledge(snapshot.info().nitems) : absl::OkStatus();
 }
 
-// Whoever asks for acknowledgements and goes away did not get all that he wanted.
+// A reader of acknowledgements that closes the pipe did not get all that it asked for.
 absl::Status BatchAppender::Acknowledge(int64_t items) const {
   const absl::Status status = WriteStdout(absl::StrFormat("committed %d\n", items));
   if (!absl::IsCancelled(status)) return status;

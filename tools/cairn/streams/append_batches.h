@@ -17,7 +17,7 @@ namespace cairn::tool {
 struct BatchOptions {
   int32_t items = 1;  // of one commit
   Durability durability = Durability::kMachine;
-  bool ack = false;  // tells each commit on standard output
+  bool ack = false;  // prints each commit on standard output
 };
 
 class BatchAppender {

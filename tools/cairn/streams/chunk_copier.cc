@@ -19,8 +19,9 @@ bool IsRefusal(const absl::Status& status) {
 // The value that a chunk repeats; empty for the other special values.
 Bytes RepeatedValue(const Chunk& chunk, const ChunkInfo& info) {
   if (info.special != SpecialValue::kRepeat) return {};
-  const size_t header = info.extended ? 32 : 16;
-  return chunk.bytes().first(static_cast<size_t>(info.cbytes)).subspan(header);
+  return chunk.bytes()
+      .first(static_cast<size_t>(info.cbytes))
+      .subspan(static_cast<size_t>(info.header_size));
 }
 
 }  // namespace
@@ -40,12 +41,11 @@ absl::Status ChunkCopier::CopyItems(int64_t nchunk, int32_t size) {
   return to_.Append(items.bytes());
 }
 
-// Whether a chunk, a plain copy, is perhaps none of the file's: GetChunk makes one of items that
-// fill no chunk yet, and of what old frames code by rules of their own.
+// Whether GetChunk may have made this memcpyed chunk, of pending items or of a chunk of a legacy
+// frame, rather than read it from the file.
 bool ChunkCopier::MayBeMade(int64_t nchunk) const {
   const absl::StatusOr<ChunkEntry> entry = from_.GetEntry(nchunk);
-  const bool stored = entry.ok() && (entry->offset >= 0 || entry->file >= 0);
-  return !stored || from_.info().era != Era::kCurrent;
+  return !entry.ok() || !entry->stored() || from_.info().era != Era::kCurrent;
 }
 
 absl::Status ChunkCopier::Copy(int64_t nchunk) {

@@ -42,12 +42,12 @@ class PieceWriter {
 // Pieces end where chunks do, however large these are: a chunk of variable blocks begins with a
 // table of them all, which every read goes through.
 absl::Status WriteVariableBlocks(const Snapshot& snapshot, const Range& bytes, Progress& progress) {
-  const int32_t chunksize = snapshot.info().chunksize;
+  const int64_t chunksize = snapshot.info().chunksize.value_or(0);
   PieceWriter writer(snapshot);
   int64_t chunk = chunksize > 0 ? bytes.begin / chunksize : 0;
-  int64_t end = chunk * std::max(chunksize, 0);  // of the chunks so far
+  int64_t end = chunk * chunksize;  // of the chunks so far
   for (int64_t at = bytes.begin; at < bytes.end; ++chunk) {
-    ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkSize(chunk));
+    ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkNbytes(chunk));
     end += std::min<int64_t>(size, bytes.end - end);
     if (end < bytes.end && end - at < kPieceSize) continue;
     RETURN_IF_ERROR(writer.Write(at, end));
@@ -62,7 +62,7 @@ absl::Status WriteVariableBlocks(const Snapshot& snapshot, const Range& bytes, P
 absl::Status WriteChunks(const Snapshot& snapshot, const Range& chunks, Progress& progress) {
   int64_t done = 0;
   for (int64_t i = chunks.begin; i < chunks.end; ++i) {
-    ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkSize(i));
+    ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkNbytes(i));
     const Buffer buffer(static_cast<size_t>(size));
     RETURN_IF_ERROR(snapshot.ReadChunk(i, buffer.bytes()));
     RETURN_IF_ERROR(WriteStdout(buffer.bytes()));
@@ -75,7 +75,7 @@ absl::Status WriteBytes(const Snapshot& snapshot, const Range& bytes, Progress& 
   if (snapshot.info().vlblocks) return WriteVariableBlocks(snapshot, bytes, progress);
   PieceWriter writer(snapshot);
   for (int64_t at = bytes.begin; at < bytes.end;) {
-    const int64_t end = PieceEnd(at, bytes.end, snapshot.info().chunksize);
+    const int64_t end = PieceEnd(at, bytes.end, snapshot.info().chunksize.value_or(0));
     RETURN_IF_ERROR(writer.Write(at, end));
     progress.Show(end - bytes.begin);
     at = end;

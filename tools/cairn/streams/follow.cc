@@ -24,15 +24,15 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortPause(10);
 constexpr milliseconds kLongPause(100);
 
-// A reader has nothing to clean up. A write that waits for room ends too, perhaps within an item:
-// whoever reads may never make room for the rest.
+// A reader has nothing to clean up. A write that waits for the pipe ends too, perhaps within an
+// item: the other end may never read the rest.
 void EndOnSignals() {
   for (const int signal : {SIGINT, SIGTERM}) {
     std::signal(signal, [](int /*signal*/) { _exit(0); });
   }
 }
 
-// False when nobody reads standard output any more.
+// False when standard output was closed.
 bool Sleep(milliseconds pause) {
   pollfd output = {.fd = STDOUT_FILENO, .events = 0, .revents = 0};
   poll(&output, 1, static_cast<int>(pause.count()));
@@ -43,7 +43,7 @@ class Follower {
  public:
   Follower(const std::string& path, int64_t next) : path_(path), next_(next) {}
 
-  // Writes what came behind the items that are written. `before` is the state that was shown last.
+  // Writes what came after the items that are written. `before` is the state that was shown last.
   absl::Status Show(const std::optional<Snapshot>& before, const Snapshot& now) {
     const FrameInfo& info = now.info();
     if (before) TellChanges(*before, now);
@@ -71,9 +71,6 @@ class Follower {
   int64_t next_;  // item to be written
 };
 
-// Snapshots of one state share what they say of it.
-bool IsSameState(const Snapshot& a, const Snapshot& b) { return &a.info() == &b.info(); }
-
 }  // namespace
 
 absl::Status Follow(Frame& frame, const std::string& path, int64_t first_item) {
@@ -85,7 +82,7 @@ absl::Status Follow(Frame& frame, const std::string& path, int64_t first_item) {
     const absl::StatusOr<Snapshot> now = frame.Refresh();
     if (absl::IsUnavailable(now.status())) continue;  // just being replaced
     if (!now.ok()) return now.status();
-    if (IsSameState(shown, *now)) continue;
+    if (*now == shown) continue;
     RETURN_IF_ERROR(follower.Show(shown, *now));
     shown = *now;
     pause = kShortPause / 2;

@@ -12,9 +12,9 @@
 namespace cairn::tool {
 
 // Writes the items from `first_item` on to standard output, then new ones as they are committed,
-// whole ones only, until nobody reads any more. SIGINT and SIGTERM end the process with status 0,
-// where the reader is behind perhaps within an item. Changes to what was written already are told
-// on standard error.
+// complete ones only, until standard output is closed. SIGINT and SIGTERM end the process with
+// status 0, where the reader is slow perhaps within an item. Changes to what was already written
+// are reported on standard error.
 absl::Status Follow(Frame& frame, const std::string& path, int64_t first_item);
 
 }  // namespace cairn::tool

@@ -24,8 +24,8 @@ bool HasSameBytes(const absl::StatusOr<Chunk>& a, const absl::StatusOr<Chunk>& b
 
 // Whether the chunk has the data that it had; the last one may have grown.
 bool HasSameData(const Snapshot& now, const Snapshot& before, int64_t nchunk) {
-  const absl::StatusOr<int32_t> size = now.ChunkSize(nchunk);
-  const absl::StatusOr<int32_t> size_before = before.ChunkSize(nchunk);
+  const absl::StatusOr<int32_t> size = now.ChunkNbytes(nchunk);
+  const absl::StatusOr<int32_t> size_before = before.ChunkNbytes(nchunk);
   if (!size.ok() || !size_before.ok() || *size < *size_before) return false;
   if (*size != *size_before && nchunk + 1 < before.info().nchunks) return false;
   const Buffer data(static_cast<size_t>(*size));

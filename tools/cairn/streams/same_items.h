@@ -6,7 +6,7 @@
 
 namespace cairn::tool {
 
-// Whether `now` has the items of `before`, or more behind them. Looks at the index, and at data
+// Whether `now` has the items of `before`, or more after them. Looks at the index, and at data
 // only where the index differs; what cannot be read is taken for changed.
 bool BeginsWith(const Snapshot& now, const Snapshot& before);
 

@@ -8,7 +8,7 @@
 
 namespace cairn::tool {
 
-// The same error with "<path>: " before its message where the engine tells of a file's content
+// The same error with "<path>: " before its message where the engine reports a file's content
 // and does not name the file; where it does, by the path as it was typed.
 absl::Status About(const std::string& path, const absl::Status& status);
 

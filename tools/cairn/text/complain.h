@@ -6,7 +6,7 @@
 
 namespace cairn::tool {
 
-// Everything that goes wrong is told in one line.
+// Every error is reported in one line.
 void Complain(std::string_view message);
 
 }  // namespace cairn::tool

@@ -1,5 +1,5 @@
-// What of a text may be shown: a frame's names and texts are others' words, and control characters
-// could steer the terminal that shows them.
+// Text from a frame as it may be shown: names and texts of a stranger's frame may hold control
+// characters, which would steer the terminal.
 #ifndef CAIRN_TOOLS_CAIRN_TEXT_CONTROLS_H_
 #define CAIRN_TOOLS_CAIRN_TEXT_CONTROLS_H_
 

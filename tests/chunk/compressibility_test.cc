@@ -1,5 +1,5 @@
-// Noise is stored as it is without coding it; anything else is coded, however it hides its order.
-#include "engine/chunk/noise.h"
+// Incompressible data is stored without coding it; anything else is coded.
+#include "engine/chunk/compressibility.h"
 
 #include <cmath>
 #include <functional>
@@ -49,90 +49,92 @@ double Ratio(const std::vector<std::byte>& payload, const CompressionOptions& op
   return static_cast<double>(bytes.size()) / static_cast<double>(payload.size());
 }
 
-TEST(RulerTest, HasEveryDistanceBetweenTwoWindows) {
+TEST(SampleWindowsTest, HasEveryDistanceBetweenTwoWindows) {
   const std::vector<std::byte> bytes(256 * kKiB);
-  const SampleWindows ruler(bytes, 1);
-  const size_t window = ruler.Window(0).size();
+  const SampleWindows windows(bytes, 1);
+  const size_t window = windows.Window(0).size();
   std::vector<bool> seen(bytes.size() / window);
-  for (size_t i = 0; i < ruler.count(); ++i) {
-    for (size_t k = i; k < ruler.count(); ++k) {
-      seen[static_cast<size_t>(ruler.Window(k).data() - ruler.Window(i).data()) / window] = true;
+  for (size_t i = 0; i < windows.count(); ++i) {
+    for (size_t k = i; k < windows.count(); ++k) {
+      seen[static_cast<size_t>(windows.Window(k).data() - windows.Window(i).data()) / window] =
+          true;
     }
   }
   EXPECT_EQ(std::ranges::count(seen, true), static_cast<ptrdiff_t>(seen.size()));
-  EXPECT_LT(ruler.size(), bytes.size() / 8);
+  EXPECT_LT(windows.size(), bytes.size() / 8);
 }
 
-TEST(RulerTest, AGlanceMissesNothingLongerThanAnEighth) {
+TEST(SampleWindowsTest, QuickSampleMissesNothingLongerThanAnEighth) {
   for (const size_t unit : {1, 4, 8, 16, 100}) {
     const std::vector<std::byte> bytes(256 * kKiB);
-    const SampleWindows glance = SampleWindows::Glance(bytes, unit);
-    EXPECT_LE(glance.size(), bytes.size() / 4) << unit;
+    const SampleWindows quick = SampleWindows::Quick(bytes, unit);
+    EXPECT_LE(quick.size(), bytes.size() / 4) << unit;
     const std::byte* last = bytes.data();
-    for (size_t i = 0; i < glance.count(); ++i) {
-      EXPECT_EQ((glance.Window(i).data() - bytes.data()) % static_cast<ptrdiff_t>(unit), 0);
-      EXPECT_LE(glance.Window(i).data() + glance.Window(i).size() - last,
-                static_cast<ptrdiff_t>(bytes.size() / 8 + glance.Window(0).size()));
-      last = glance.Window(i).data();
+    for (size_t i = 0; i < quick.count(); ++i) {
+      EXPECT_EQ((quick.Window(i).data() - bytes.data()) % static_cast<ptrdiff_t>(unit), 0);
+      EXPECT_LE(quick.Window(i).data() + quick.Window(i).size() - last,
+                static_cast<ptrdiff_t>(bytes.size() / 8 + quick.Window(0).size()));
+      last = quick.Window(i).data();
     }
     EXPECT_LE(bytes.data() + bytes.size() - last,
-              static_cast<ptrdiff_t>(bytes.size() / 8 + 9 * glance.Window(0).size()));
+              static_cast<ptrdiff_t>(bytes.size() / 8 + 9 * quick.Window(0).size()));
   }
 }
 
-TEST(NoiseProbeTest, TellsNoiseOfEverySize) {
-  NoiseProbe probe;
+TEST(CompressibilityProbeTest, FindsRandomBytesOfEverySize) {
+  CompressibilityProbe probe;
   for (const Codec codec : kCodecs) {
-    int looks = 0;
+    int probed = 0;
     int noise = 0;
     for (size_t size = 2048; size < 600000; size += 1 + size / 20) {
-      if (!NoiseProbe::IsWorthALook(size, codec)) continue;
-      ++looks;
-      noise += probe.IsNoise(Noise(size, static_cast<uint32_t>(size)), 1, codec);
+      if (!CompressibilityProbe::IsWorthProbing(size, codec)) continue;
+      ++probed;
+      noise += probe.IsIncompressible(Noise(size, static_cast<uint32_t>(size)), 1, codec);
     }
-    EXPECT_GE(noise, looks - 1) << static_cast<int>(codec);
-    EXPECT_GT(looks, 40);
+    EXPECT_GE(noise, probed - 1) << static_cast<int>(codec);
+    EXPECT_GT(probed, 40);
   }
 }
 
-TEST(NoiseProbeTest, HasNoOpinionOfACodecOfTheProgramsOwn) {
-  EXPECT_FALSE(NoiseProbe::IsWorthALook(100000, static_cast<Codec>(160)));
+TEST(CompressibilityProbeTest, LeavesACodecOfTheProgramsOwnAlone) {
+  EXPECT_FALSE(CompressibilityProbe::IsWorthProbing(100000, static_cast<Codec>(160)));
 }
 
-TEST(NoiseProbeTest, TellsARepeatAtAnyDistance) {
-  NoiseProbe probe;
+TEST(CompressibilityProbeTest, FindsARepeatAtAnyDistance) {
+  CompressibilityProbe probe;
   for (const Codec codec : kCodecs) {
     for (size_t period = 1; period <= 32 * kKiB; period += 1 + period / 5) {
-      ASSERT_FALSE(probe.IsNoise(Periodic(64 * kKiB, period), 1, codec))
+      ASSERT_FALSE(probe.IsIncompressible(Periodic(64 * kKiB, period), 1, codec))
           << static_cast<int>(codec) << " every " << period;
     }
   }
 }
 
-TEST(NoiseProbeTest, APatientCodecsRepeatIsToldWhereverItIs) {
-  NoiseProbe probe;
+TEST(CompressibilityProbeTest, FindsTheRepeatOfASlowCodecAnywhere) {
+  CompressibilityProbe probe;
   for (const Codec codec : {Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
     for (size_t to = 40 * kKiB; to < 240 * kKiB; to += 13 * kKiB) {
       std::vector<std::byte> bytes = Noise(256 * kKiB, static_cast<uint32_t>(to));
       CopyBytes(Bytes(bytes).subspan(to - 21 * kKiB, 12 * kKiB), MutableBytes(bytes).subspan(to));
-      EXPECT_FALSE(probe.IsNoise(bytes, 1, codec)) << static_cast<int>(codec) << " at " << to;
+      EXPECT_FALSE(probe.IsIncompressible(bytes, 1, codec))
+          << static_cast<int>(codec) << " at " << to;
     }
   }
 }
 
-TEST(NoiseProbeTest, UnevenBytesAreNoNoiseToACodecThatCountsThem) {
+TEST(CompressibilityProbeTest, UnevenBytesAreCompressibleForACodecThatCountsThem) {
   std::mt19937 random(7);
-  NoiseProbe probe;
+  CompressibilityProbe probe;
   for (const size_t size : {4 * kKiB, 64 * kKiB, 500 * kKiB}) {
     std::vector<std::byte> bytes(size);
     // Seven bits of eight: what base64 or a file of small numbers has even less of.
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random() >> 11 & 0x7F);
-    EXPECT_FALSE(probe.IsNoise(bytes, 1, Codec::kZstd)) << size;
-    EXPECT_FALSE(probe.IsNoise(bytes, 1, Codec::kZlib)) << size;
+    EXPECT_FALSE(probe.IsIncompressible(bytes, 1, Codec::kZstd)) << size;
+    EXPECT_FALSE(probe.IsIncompressible(bytes, 1, Codec::kZlib)) << size;
   }
 }
 
-TEST(NoiseTest, ANoisyChunkIsStoredAsItIs) {
+TEST(CompressibilityTest, IncompressibleChunkIsStoredAsItIs) {
   const std::vector<std::byte> payload = Noise(1024 * kKiB);
   for (const Codec codec : kCodecs) {
     const std::vector<std::byte> bytes = Compress(payload, Options(codec, 8));
@@ -162,7 +164,7 @@ TEST_P(PeriodTest, RepeatedNoiseIsNotStoredTwice) {
 INSTANTIATE_TEST_SUITE_P(Periods, PeriodTest,
                          testing::Values(31 * kKiB, 32 * kKiB - 512, 24 * kKiB, 4096));
 
-TEST(NoiseTest, NoisyFloatsKeepWhatTheirExponentsGive) {
+TEST(CompressibilityTest, NoisyFloatsKeepWhatTheirExponentsGive) {
   std::mt19937 random(3);
   std::normal_distribution<float> normal;
   std::vector<std::byte> payload(1024 * kKiB);
@@ -173,7 +175,7 @@ TEST(NoiseTest, NoisyFloatsKeepWhatTheirExponentsGive) {
   EXPECT_LT(Ratio(payload, Options(Codec::kZlib, 4)), 0.90);
 }
 
-TEST(NoiseTest, BlocksAmongNoiseAreCodedAndTheSameInParallel) {
+TEST(CompressibilityTest, BlocksAmongRandomOnesAreCodedAndTheSameInParallel) {
   const std::vector<std::byte> noise = Noise(1024 * kKiB);
   const std::vector<std::byte> plain = Payload(Kind::kCounter, 64 * kKiB, 8);
   for (const Codec codec : kCodecs) {
@@ -194,7 +196,7 @@ TEST(NoiseTest, BlocksAmongNoiseAreCodedAndTheSameInParallel) {
   }
 }
 
-// What a glance at a block must show, where the one before was noise.
+// What a quick sample of a block must show, where the one before was incompressible.
 struct Turn {
   std::string name;
   std::function<void(MutableBytes block)> make;
@@ -207,7 +209,7 @@ std::vector<Turn> Turns() {
   };
   static std::mt19937 random(5);
   return {
-      {"zeros behind", [](MutableBytes block) { FillBytes(block.last(block.size() / 4), {}); },
+      {"zeros after", [](MutableBytes block) { FillBytes(block.last(block.size() / 4), {}); },
        0.78},
       {"a constant column", [=](MutableBytes block) { top_byte(block, [] { return 17; }); }, 0.89},
       {"a column of few values",
@@ -222,7 +224,7 @@ std::vector<Turn> Turns() {
   };
 }
 
-TEST(NoiseTest, WhatTurnsCompressibleBehindNoiseIsFound) {
+TEST(CompressibilityTest, WhatTurnsCompressibleAfterNoiseIsFound) {
   constexpr size_t kBlocks = 6;
   const std::vector<std::byte> noise = Noise(kBlocks * 512 * kKiB);
   for (const auto& [name, make, share] : Turns()) {
@@ -243,7 +245,7 @@ TEST(NoiseTest, WhatTurnsCompressibleBehindNoiseIsFound) {
   }
 }
 
-TEST(NoiseTest, FarRepeatsBehindNoiseAreFoundAfterAFewBlocks) {
+TEST(CompressibilityTest, FarRepeatsAfterNoiseAreFoundAfterAFewBlocks) {
   constexpr size_t kBlock = 256 * kKiB;
   const std::vector<std::byte> noise = Noise(16 * kBlock);
   for (const Codec codec : {Codec::kLz4, Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
@@ -261,7 +263,7 @@ TEST(NoiseTest, FarRepeatsBehindNoiseAreFoundAfterAFewBlocks) {
   }
 }
 
-TEST(NoiseTest, LongBlocksAmongNoiseAreTheSameInParallel) {
+TEST(CompressibilityTest, LongBlocksAmongRandomOnesAreTheSameInParallel) {
   constexpr size_t kBlock = 256 * kKiB;
   const std::vector<std::byte> noise = Noise(12 * kBlock);
   const std::vector<std::byte> far = Periodic(kBlock, 24 * kKiB);
@@ -281,7 +283,7 @@ TEST(NoiseTest, LongBlocksAmongNoiseAreTheSameInParallel) {
   }
 }
 
-TEST(NoiseTest, TextInNoiseIsFound) {
+TEST(CompressibilityTest, TextInNoiseIsFound) {
   std::vector<std::byte> payload = Noise(512 * kKiB);
   const std::string line = "2026-11-21 23:59:59.123 INFO the quick brown fox jumps over it\n";
   for (size_t at = 100 * kKiB; at < 400 * kKiB; at += line.size()) {
@@ -293,7 +295,7 @@ TEST(NoiseTest, TextInNoiseIsFound) {
 }
 
 // A registry, even an empty one, keeps the probe from being asked.
-TEST(NoiseTest, NothingThatACodecShrinksIsLost) {
+TEST(CompressibilityTest, NothingThatACodecShrinksIsMissed) {
   std::mt19937_64 random(9);
   std::normal_distribution<double> normal;
   std::vector<std::pair<std::string, std::vector<std::byte>>> payloads;
@@ -343,7 +345,7 @@ TEST(NoiseTest, NothingThatACodecShrinksIsLost) {
   }
 }
 
-TEST(NoiseTest, ADictionaryIsAskedFirst) {
+TEST(CompressibilityTest, DictionaryIsAskedFirst) {
   std::vector<std::byte> payload = Periodic(256 * kKiB, 2 * kKiB);
   CompressionOptions options = Options(Codec::kZstd, 1);
   options.filters.clear();

@@ -1,15 +1,15 @@
-#include "tools/cairn/flags/arrays.h"
+#include "tools/cairn/streams/array_input.h"
 
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 
-#include "tools/cairn/flags/flags.h"
+#include "cairn/array.h"
+#include "tools/cairn/text/shape.h"
 #include "tools/status.h"
 
 namespace cairn::tool {
@@ -29,7 +29,7 @@ int64_t SliceSize(const ArrayInfo& array, int64_t typesize) {
   return size;
 }
 
-// Slices that make whole chunks, of about kSlicesSize bytes.
+// Slices that make complete chunks, of about kSlicesSize bytes.
 int64_t SlicesAtOnce(const ArrayInfo& array, int64_t slice) {
   const int64_t chunk = array.chunkshape[0];
   if (slice > kMostInMemory / chunk) return 1;
@@ -63,21 +63,6 @@ absl::Status Unfit(const Input& input, std::string_view has, const ArrayInfo& ar
 }
 
 }  // namespace
-
-std::vector<int64_t> ParseShape(const std::string& name, const std::string& text, int64_t min,
-                                int64_t max) {
-  std::vector<int64_t> shape;
-  if (text.empty()) return shape;
-  const std::vector<std::string> extents = absl::StrSplit(text, ',');
-  for (const std::string& extent : extents) {
-    shape.push_back(ParseNumberOption(name, extent, min, max));
-  }
-  return shape;
-}
-
-std::string DescribeShape(const std::vector<int64_t>& shape) {
-  return shape.empty() ? "1 item" : absl::StrCat(absl::StrJoin(shape, " x "), " items");
-}
 
 absl::StatusOr<int64_t> FillArray(Input& input, Writer& writer, Progress& progress) {
   ASSIGN_OR_RETURN(const Snapshot snapshot, writer.StagedSnapshot());

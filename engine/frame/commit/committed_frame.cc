@@ -1,0 +1,64 @@
+#include "engine/frame/commit/committed_frame.h"
+
+#include <utility>
+
+#include "engine/base/random.h"
+#include "engine/base/status.h"
+#include "engine/format/frame_header.h"
+#include "engine/frame/open/state_loader.h"
+
+namespace cairn::frame {
+
+absl::Status CommittedFrame::Adopt(std::shared_ptr<File> written) {
+  // The old lock stays until the core knows the new file, or another writer could slip in.
+  const std::shared_ptr<File> old = std::exchange(file, std::move(written));
+  CAIRN_ASSIGN_OR_RETURN(source, core->OpenForReading(file));
+  return Reload();
+}
+
+absl::Status CommittedFrame::Reload() {
+  CAIRN_ASSIGN_OR_RETURN(state, LoadState(source, core->env()));
+  core->Adopt(source, state);
+  return absl::OkStatus();
+}
+
+void CommittedFrame::Adopt(std::shared_ptr<const State> next) {
+  state = std::move(next);
+  core->Adopt(state);
+}
+
+absl::Status CommittedFrame::PersistHeader() const {
+  const Bytes header(state->checkpoint->header_bytes);
+  CAIRN_RETURN_IF_ERROR(
+      file->WriteAt(0, header.first(static_cast<size_t>(format::kFixedHeaderSize))));
+  CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kAll));
+  // A writer that died after a rename may have left the name to chance.
+  return SyncNames(location());
+}
+
+absl::Status CommittedFrame::CheckNotReplaced() const {
+  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(location(), *file));
+  if (there) return absl::OkStatus();
+  return FailedPrecondition("%s was replaced by another file", location().path);
+}
+
+CheckpointPlan CommittedFrame::PlanCheckpoint(int64_t index_begin, bool new_file) const {
+  CheckpointPlan plan;
+  plan.index_begin = index_begin;
+  plan.seal.nonce =
+      state->checkpoint->seal.has_value() ? state->checkpoint->seal->nonce : RandomNumber();
+  plan.seal.generation = state->generation() + 1;
+  plan.seal.previous_end = new_file ? 0 : state->header().frame_size;
+  plan.seal.oldest_generation = !new_file && state->checkpoint->seal_holds
+                                    ? state->checkpoint->seal->oldest_generation
+                                    : plan.seal.generation;
+  plan.seal.type = fingerprint;
+  return plan;
+}
+
+absl::Status CheckNotLast(const State& state) {
+  if (state.generation() < format::kMaxGeneration) return absl::OkStatus();
+  return FailedPrecondition("generation %d is the last one", state.generation());
+}
+
+}  // namespace cairn::frame

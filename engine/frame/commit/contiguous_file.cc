@@ -1,0 +1,107 @@
+#include "engine/frame/commit/contiguous_file.h"
+
+#include <memory>
+#include <utility>
+
+#include "engine/base/random.h"
+#include "engine/base/status.h"
+#include "engine/frame/commit/disk_reserve.h"
+#include "engine/frame/read/whole_chunk.h"
+#include "engine/frame/stage/chunk_writer.h"
+#include "engine/frame/stage/contiguous_sink.h"
+#include "engine/frame/state/initial_state.h"
+#include "engine/storage/memory_file.h"
+
+namespace cairn::frame {
+
+namespace {
+
+ContiguousSink SinkInto(const std::shared_ptr<File>& file, int64_t header_len) {
+  return ContiguousSink(file.get(), FrameFile::OfFile(file, 0, false),
+                        {.header_len = header_len, .position = header_len});
+}
+
+absl::StatusOr<StagedState> CopyChunks(const State& view, const StagedState& staged,
+                                       ContiguousSink& sink, ChunkProgress progress) {
+  return SealChunks(
+      view, staged, [&](int64_t, Bytes chunk) { return sink.Append(chunk); }, progress);
+}
+
+// Makes the last chunk of the pending items.
+absl::Status AddPending(const State& state, ContiguousSink& sink, StagedState& staged) {
+  if (state.tail.empty()) return absl::OkStatus();
+  CompressionOptions compression = CompressionOf(state.header());
+  compression.registry = state.env()->registry;
+  ChunkWriter writer(compression, {.typesize = state.header().typesize, .fixed_chunks = true},
+                     state.env(), sink);
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items,
+                         ReadWholeChunk(state, state.chunks.size(), VerifyPolicy::kAlways));
+  CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk, writer.FromItems(items));
+  staged.tail = {};
+  staged.Insert(staged.chunks.size(), chunk);
+  return absl::OkStatus();
+}
+
+// A full disk should show before anything is copied.
+absl::Status ReserveCopy(const StagedState& staged, const State& base, File& file) {
+  if (!staged.stored_bytes.has_value()) return absl::OkStatus();
+  const int64_t size = staged.header.header_len + *staged.stored_bytes + NeedOf(staged, base).index;
+  const absl::Status status = file.ReservePastEnd(size);
+  if (!absl::IsResourceExhausted(status)) return absl::OkStatus();
+  return ResourceExhausted("%s; delete chunks and Reclaim their space, or remove other files",
+                           status.message());
+}
+
+}  // namespace
+
+absl::StatusOr<AtomicFile> NewFileAt(const FrameLocation& location) {
+  return location.files == nullptr ? AtomicFile::InMemory()
+                                   : AtomicFile::CreateBeside(location.files, location.path);
+}
+
+absl::Status WriteContiguous(File& file, const StagedState& staged, int64_t chunks_end,
+                             CheckpointPlan plan, chunk::WorkspacePool* pool) {
+  // The trailer of an empty frame follows its header.
+  plan.index_begin = staged.header.nbytes == 0 ? staged.header.header_len : chunks_end;
+  return StoreCheckpoint(file, staged, plan, pool);
+}
+
+absl::StatusOr<AtomicFile> CopyContiguous(const CommittedFrame& frame, Stager& stager, bool plain,
+                                          ChunkProgress progress) {
+  CAIRN_ASSIGN_OR_RETURN(AtomicFile file, NewFileAt(frame.location()));
+  CAIRN_RETURN_IF_ERROR(ReserveCopy(stager.draft(), *frame.state, *file.file()));
+  ContiguousSink sink = SinkInto(file.file(), frame.state->header().header_len);
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> view, stager.View());
+  CAIRN_ASSIGN_OR_RETURN(const StagedState staged,
+                         CopyChunks(*view, stager.draft(), sink, progress));
+  CAIRN_RETURN_IF_ERROR(sink.Flush());
+  CheckpointPlan plan = frame.PlanCheckpoint(sink.end(), true);
+  plan.plain = plain;
+  CAIRN_RETURN_IF_ERROR(
+      WriteContiguous(*file.file(), staged, sink.end(), plan, &frame.core->env()->pool));
+  return file;
+}
+
+absl::StatusOr<std::vector<std::byte>> SerializeContiguous(const State& state) {
+  CAIRN_RETURN_IF_ERROR(state.checkpoint->trailer_damage);
+  const auto file = std::make_shared<storage::MemoryFile>();
+  ContiguousSink sink = SinkInto(file, state.header().header_len);
+  CAIRN_ASSIGN_OR_RETURN(StagedState staged,
+                         CopyChunks(state, StagedState(state), sink, NeverStop));
+  CAIRN_RETURN_IF_ERROR(AddPending(state, sink, staged));
+  CAIRN_RETURN_IF_ERROR(sink.Flush());
+  staged.header.layout = Layout::kContiguous;
+  CheckpointPlan plan;
+  plan.seal.nonce = RandomNumber();
+  plan.seal.generation = state.generation();
+  plan.seal.oldest_generation = state.generation();
+  plan.seal.type =
+      state.checkpoint->seal.has_value() ? state.checkpoint->seal->type : FingerprintType::k64Bit;
+  CAIRN_RETURN_IF_ERROR(WriteContiguous(*file, staged, sink.end(), plan, &state.env()->pool));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, file->Size());
+  std::vector<std::byte> out(static_cast<size_t>(size));
+  CAIRN_RETURN_IF_ERROR(file->ReadAt(0, out));
+  return out;
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,151 @@
+#include "engine/frame/commit/open_writer.h"
+
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "engine/format/frame_header.h"
+#include "engine/frame/array/array_fit.h"
+#include "engine/frame/array/array_options.h"
+#include "engine/frame/commit/contiguous_backend.h"
+#include "engine/frame/commit/creation.h"
+#include "engine/frame/commit/sparse_backend.h"
+#include "engine/frame/files/peer_lock.h"
+#include "engine/frame/files/temporary_name.h"
+#include "engine/frame/open/legacy_loader.h"
+#include "engine/frame/open/state_loader.h"
+#include "engine/frame/state/initial_state.h"
+
+namespace cairn::frame {
+
+namespace {
+
+absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const State& base,
+                                        const Registry* registry) {
+  StagerOptions staging;
+  staging.compression = options.compression.value_or(CompressionOf(base.header()));
+  staging.compression.typesize = base.header().typesize;
+  if (options.executor != nullptr) staging.compression.executor = options.executor;
+  if (options.registry != nullptr) staging.compression.registry = options.registry;
+  if (staging.compression.registry == nullptr) staging.compression.registry = registry;
+  // Readers of arrays expect blocks of the array's shape.
+  if (base.metadata->array.has_value()) {
+    const auto array = ArrayGeometry::Make(*base.metadata->array, base.header().typesize);
+    if (array.ok()) staging.compression.blocksize = array->blocksize();
+  }
+  if (staging.compression.format != ChunkFormat::kBlosc2) {
+    return InvalidArgument("frames hold chunks of the Blosc2 format only");
+  }
+  if (options.chunksize < 1 || options.chunksize > kMaxChunkBytes) {
+    return InvalidArgument("chunksize: expected 1 to %d, got %d", kMaxChunkBytes,
+                           options.chunksize);
+  }
+  staging.chunksize = WholeItems(options.chunksize, base.header().typesize);
+  return staging;
+}
+
+// The state of a journal that ends where it is damaged.
+std::shared_ptr<const State> WithoutStranded(const State& damaged) {
+  auto state = std::make_shared<State>(damaged);
+  state->damage.reset();
+  return state;
+}
+
+// The newest state of a frame whose lock is held.
+absl::StatusOr<std::shared_ptr<const State>> LoadNewest(const FrameFile& source,
+                                                        const FrameCore& core, bool drop_stranded) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> newest, LoadState(source, core.env(), true));
+  CAIRN_RETURN_IF_ERROR(CheckWritable(*newest));
+  CAIRN_RETURN_IF_ERROR(CheckNotLast(*newest));
+  CAIRN_RETURN_IF_ERROR(CheckMayContinue(source, *newest, drop_stranded));
+  return newest->damage.has_value() ? WithoutStranded(*newest) : newest;
+}
+
+std::unique_ptr<CommitBackend> BackendOf(CommittedFrame frame, StagerOptions options) {
+  if (frame.state->header().layout == Layout::kSparse) {
+    return std::make_unique<SparseBackend>(std::move(frame), std::move(options));
+  }
+  return std::make_unique<ContiguousBackend>(std::move(frame), std::move(options));
+}
+
+}  // namespace
+
+absl::Status CheckMayContinue(const FrameFile& source, const State& state, bool drop_stranded) {
+  CAIRN_RETURN_IF_ERROR(state.checkpoint->trailer_damage);
+  if (state.damage.has_value() && !drop_stranded) {
+    return DataLoss("%s; only Recover with drop_stranded cuts them off",
+                    state.JournalStatus().message());
+  }
+  // What follows a frame is cut, as the rest of a dead writer's work; another frame is not that.
+  constexpr size_t kMagicAt = 2;
+  std::array<std::byte, kMagicAt + format::kFrameMagic.size()> after = {};
+  const int64_t end = CommittedEnd(state);
+  CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(end, after));
+  if (got < after.size() || AsText(Bytes(after).subspan(kMagicAt)) != format::kFrameMagic) {
+    return absl::OkStatus();
+  }
+  return FailedPrecondition("another frame begins at byte %d, where this one ends", end);
+}
+
+absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCore> core,
+                                                        const WriterOptions& options,
+                                                        bool drop_stranded) {
+  CAIRN_RETURN_IF_ERROR(CheckWritable(*core->newest()));
+  CommittedFrame frame;
+  frame.core = std::move(core);
+  CAIRN_ASSIGN_OR_RETURN(frame.file, frame.core->OpenForWriting(options.wait));
+  CAIRN_ASSIGN_OR_RETURN(frame.peer_lock, TakePeerLock(frame.location(), options));
+  // Only now that no other process writes is the state the newest for sure.
+  CAIRN_ASSIGN_OR_RETURN(frame.source, frame.core->OpenForReading(frame.file));
+  CAIRN_ASSIGN_OR_RETURN(frame.state, LoadNewest(frame.source, *frame.core, drop_stranded));
+  frame.core->Adopt(frame.source, frame.state);
+  if (frame.state->checkpoint->seal.has_value())
+    frame.fingerprint = frame.state->checkpoint->seal->type;
+  CAIRN_ASSIGN_OR_RETURN(StagerOptions staging,
+                         StagingOf(options, *frame.state, frame.core->env()->registry));
+  const FrameLocation& location = frame.location();  // the core's, which the backend keeps
+  const bool has_gaps = frame.state->journal_skipped.size() > 0;
+  std::unique_ptr<CommitBackend> backend = BackendOf(std::move(frame), std::move(staging));
+  CAIRN_RETURN_IF_ERROR(backend->PersistBase());
+  RemoveAbandoned(location);
+  CAIRN_RETURN_IF_ERROR(backend->Restart(false));
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stager> stager, backend->Stage());
+  auto writer = std::make_unique<FrameWriter>(std::move(backend), std::move(stager));
+  if (!has_gaps) return writer;
+  // Beside a writer, readers do not search far after bytes that cannot be read.
+  const absl::Status status = writer->Checkpoint();
+  const bool refused = absl::IsResourceExhausted(status) && writer->GetStager().ok();
+  if (!status.ok() && !refused) return status;
+  return writer;
+}
+
+absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location,
+                                                          const CreateOptions& given, bool plain) {
+  CAIRN_ASSIGN_OR_RETURN(const CreateOptions options, ResolveArray(given));
+  OpenOptions open;
+  open.registry = options.compression.registry;
+  open.executor = options.compression.executor;
+  CreationStart start;
+  start.options = {.compression = options.compression, .chunksize = options.chunksize};
+  start.fingerprint = options.fingerprint;
+  CAIRN_ASSIGN_OR_RETURN(start.state, MakeInitialState(options, MakeFrameContext(open)));
+  if (location.files != nullptr && !options.overwrite &&
+      location.files->Identity(location.path).ok()) {
+    return absl::AlreadyExistsError(absl::StrFormat("%s exists", location.path));
+  }
+  RemoveAbandoned(location);
+  CreationPlan plan{.final_location = std::move(location),
+                    .replace = options.overwrite,
+                    .plain = plain && options.fingerprint == FingerprintType::kNone,
+                    .array = options.array.has_value()};
+  const auto create = options.layout == Layout::kSparse ? CreateSparse : CreateContiguous;
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<CommitBackend> backend,
+                         create(std::move(plan), std::move(start)));
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stager> stager, backend->Stage());
+  return std::make_unique<FrameWriter>(std::move(backend), std::move(stager));
+}
+
+}  // namespace cairn::frame

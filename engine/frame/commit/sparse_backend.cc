@@ -1,0 +1,134 @@
+#include "engine/frame/commit/sparse_backend.h"
+
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/frame/commit/disk_reserve.h"
+
+namespace cairn::frame {
+
+absl::Status WriteSparseIndex(File& file, const StagedState& staged, CheckpointPlan plan,
+                              chunk::WorkspacePool* pool) {
+  plan.index_begin = staged.header.header_len;
+  CAIRN_RETURN_IF_ERROR(StoreCheckpoint(file, staged, plan, pool));
+  return file.Sync(SyncMode::kAll);
+}
+
+absl::Status SparseBackend::Restart(bool /*failed*/) {
+  if (sink_ == nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(orphans_, RemoveOrphans(directory(), base().chunks));
+    CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(frame_.location().directory, base().chunks));
+  } else {
+    sink_->Discard();
+  }
+  HoldReserve();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Stager>> SparseBackend::Stage() {
+  if (std::exchange(published_, false)) CAIRN_RETURN_IF_ERROR(FinishReplacement());
+  return std::make_unique<Stager>(frame_.state, *sink_, options_);
+}
+
+// The space that the next index takes, and more, past the end of the present one.
+void SparseBackend::HoldReserve() {
+  HoldPastEnd(*frame_.file, base().header().frame_size,
+              NeedAtRest(NeedOf(StagedState(base()), base())));
+}
+
+// A new index takes the reserve of the present one, unless that would leave too little.
+absl::Status SparseBackend::TakeReserve(File& index, const StagedState& staged) {
+  const CheckpointNeed need = NeedOf(staged, base());
+  const int64_t kept = NeedAfter(staged, base(), 0);  // Reclaim only removes files
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
+  if (kept > 0) {
+    const absl::Status status = frame_.file->ReservePastEnd(size + need.index + kept);
+    if (absl::IsResourceExhausted(status)) return DiskIsFull(status, kept);
+  }
+  CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(size));
+  index.ReservePastEnd(need.index).IgnoreError();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<AtomicFile> SparseBackend::NewIndex(const StagedState& staged) {
+  const FrameLocation& location = frame_.location();
+  CAIRN_RETURN_IF_ERROR(directory().SyncDirectoryOf(location.path));
+  CAIRN_ASSIGN_OR_RETURN(AtomicFile index, AtomicFile::CreateBeside(location.files, location.path));
+  CAIRN_RETURN_IF_ERROR(TakeReserve(*index.file(), staged));
+  CAIRN_RETURN_IF_ERROR(WriteSparseIndex(*index.file(), staged, frame_.PlanCheckpoint(0, true),
+                                         &frame_.core->env()->pool));
+  return index;
+}
+
+absl::Status SparseBackend::ReplaceIndex(const StagedState& staged) {
+  absl::StatusOr<AtomicFile> made = NewIndex(staged);
+  if (absl::IsResourceExhausted(made.status())) {
+    HoldReserve();
+    return Refuse(made.status());
+  }
+  CAIRN_ASSIGN_OR_RETURN(AtomicFile index, std::move(made));
+  CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
+  CAIRN_ASSIGN_OR_RETURN(old_index_, index.PublishBySwap());
+  CAIRN_RETURN_IF_ERROR(frame_.Adopt(index.file()));
+  published_ = true;
+  return absl::OkStatus();
+}
+
+// No stager of this writer reads the old state any more.
+absl::Status SparseBackend::FinishReplacement() {
+  if (!old_index_.empty() && !RemoveIfUnread(directory(), std::exchange(old_index_, {}))) {
+    orphans_.old_read = true;
+  }
+  CAIRN_RETURN_IF_ERROR(RecycleNumbers());
+  committed_ = true;
+  HoldReserve();
+  return absl::OkStatus();
+}
+
+// Where no older state is read, the files that the new one dropped go, and their numbers can be
+// used again: so they stay low, as C-Blosc2 wants them.
+absl::Status SparseBackend::RecycleNumbers() {
+  if (orphans_.old_read || sink_->IsPinned()) {
+    sink_->Keep();
+    return absl::OkStatus();
+  }
+  CAIRN_RETURN_IF_ERROR(sink_->RemoveUnnamed(base().chunks));
+  CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(frame_.location().directory, base().chunks));
+  return absl::OkStatus();
+}
+
+absl::Status SparseBackend::WriteCheckpoint(Stager& stager) {
+  CAIRN_RETURN_IF_ERROR(Finish(stager));
+  CAIRN_RETURN_IF_ERROR(sink_->Sync());
+  return ReplaceIndex(stager.draft());
+}
+
+absl::StatusOr<int64_t> SparseBackend::Rewrite(ChunkProgress progress) {
+  CAIRN_ASSIGN_OR_RETURN(
+      const StagedState staged,
+      SealChunks(
+          base(), StagedState(base()), [](int64_t entry, Bytes) { return entry; }, progress));
+  const int64_t before = base().header().frame_size + *staged.stored_bytes + orphans_.freed;
+  CAIRN_RETURN_IF_ERROR(ReplaceIndex(staged));
+  return before;
+}
+
+// Each commit removes what is not read; what was read then may be free now.
+absl::StatusOr<ReclaimReport> SparseBackend::ReclaimSpace(const ReclaimOptions& /*options*/) {
+  ReclaimReport report{.blocked = true, .oldest_generation = base().generation()};
+  if (sink_->IsPinned()) return report;
+  CAIRN_ASSIGN_OR_RETURN(orphans_, RemoveOrphans(directory(), base().chunks));
+  report.freed = orphans_.freed;
+  report.blocked = orphans_.old_read;
+  return report;
+}
+
+absl::Status SparseBackend::DropUncommitted() {
+  // The snapshot's chunks are no orphans yet.
+  if (sink_->IsPinned()) return absl::OkStatus();
+  sink_->Discard();
+  if (!committed_) return absl::OkStatus();
+  return RemoveOrphans(directory(), base().chunks).status();
+}
+
+}  // namespace cairn::frame

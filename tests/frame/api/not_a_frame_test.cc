@@ -1,0 +1,77 @@
+// What is not a frame is the caller's mistake, not damage.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "cairn/recover.h"
+#include "engine/base/bytes.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+
+class NotAFrameTest : public testing::Test {
+ protected:
+  absl::Status OpenWith(Bytes bytes) const {
+    PutFileBytes(path_, bytes);
+    return Frame::Open(path_).status();
+  }
+
+  TempDir dir_;
+  std::string path_ = dir_.Path("f");
+};
+
+TEST_F(NotAFrameTest, AnotherFileIsInvalid) {
+  const absl::Status status = OpenWith(AsBytes("PNG or anything else, and long enough"));
+  EXPECT_EQ(status, absl::InvalidArgumentError(path_ + ": not a Blosc2 frame"));
+}
+
+TEST_F(NotAFrameTest, EmptyFileIsInvalid) {
+  EXPECT_TRUE(Fails(OpenWith({}), kInvalid, "not a Blosc2 frame"));
+}
+
+TEST_F(NotAFrameTest, AnotherBufferIsInvalid) {
+  EXPECT_TRUE(Fails(Frame::OpenBuffer(AsBytes("not it")).status(), kInvalid, "not a Blosc2 frame"));
+}
+
+TEST_F(NotAFrameTest, FrameThatIsCutShortIsDamaged) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, Cut(4, 400), MakeItems(1000))));
+  const std::vector<std::byte> bytes = FileBytes(path_);
+  EXPECT_TRUE(IsDamage(OpenWith(Bytes(bytes).first(5)), "frame header"));
+  EXPECT_TRUE(IsDamage(OpenWith(Bytes(bytes).first(50)), "frame header"));
+}
+
+TEST_F(NotAFrameTest, DamagedMagicIsDamage) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, Cut(4, 400), MakeItems(1000))));
+  std::vector<std::byte> bytes = FileBytes(path_);
+  bytes[3] ^= std::byte{0xff};
+  EXPECT_TRUE(IsDamage(OpenWith(bytes), "magic"));
+}
+
+TEST_F(NotAFrameTest, FrameWithoutItsFirstBytesIsRecovered) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, Cut(4, 400), MakeItems(1000))));
+  std::vector<std::byte> bytes = FileBytes(path_);
+  std::fill_n(bytes.begin(), 64, std::byte{0});
+  ASSERT_TRUE(Fails(OpenWith(bytes), kInvalid, "not a Blosc2 frame"));
+  const auto report = Recover(path_);
+  ASSERT_TRUE(IsOk(report));
+  EXPECT_TRUE(report->header_restored);
+  EXPECT_EQ(ContentOf(Frame::Open(path_)->snapshot()), MakeItems(1000));
+}
+
+TEST_F(NotAFrameTest, NothingIsRecoveredFromAnotherFile) {
+  ASSERT_FALSE(OpenWith(AsBytes("PNG or anything else, and long enough")).ok());
+  EXPECT_TRUE(Fails(Recover(path_).status(), kInvalid, "not a Blosc2 frame"));
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,31 @@
+#include "tools/cairn/commands/frame_edit.h"
+
+#include <memory>
+
+#include "tools/cairn/flags/flags.h"
+#include "tools/cairn/report/frame_summary.h"
+#include "tools/status.h"
+
+namespace cairn::tool {
+
+void AddFrame(CLI::App& app, EditFlags& flags, const std::string& description) {
+  app.add_option("FRAME", flags.frame, description)->required();
+}
+
+void AddWaitAndQuiet(CLI::App& app, EditFlags& flags) {
+  AddWait(app, flags.wait);
+  app.add_flag("--quiet", flags.quiet, "Print no summary");
+}
+
+absl::StatusOr<FrameInfo> EditFrame(const EditFlags& flags, FrameEdit edit) {
+  const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
+  ASSIGN_OR_RETURN(Writer writer,
+                   frame.OpenWriter({.wait = flags.wait, .executor = executor.get()}));
+  ASSIGN_OR_RETURN(const FrameInfo before, NewestInfo(frame));
+  RETURN_IF_ERROR(edit(writer, before));
+  RETURN_IF_ERROR(writer.Close());
+  return NewestInfo(frame);
+}
+
+}  // namespace cairn::tool
