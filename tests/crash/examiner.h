@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "cairn/options.h"
-#include "engine/frame/state/replay_checks.h"
+#include "engine/frame/state/frame_context.h"
 #include "tests/crash/history.h"
 #include "tests/crash/opened_frame.h"
 #include "tests/crash/tally.h"

@@ -10,7 +10,7 @@
 
 #include "cairn/frame.h"
 #include "engine/frame/open/frame_core.h"
-#include "engine/frame/state/replay_checks.h"
+#include "engine/frame/state/frame_context.h"
 #include "tests/support/simulated_disk.h"
 
 namespace cairn::test {

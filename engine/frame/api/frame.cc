@@ -109,16 +109,16 @@ absl::StatusOr<CompactReport> Frame::Compact(const CompactOptions& options) {
 
 absl::StatusOr<std::vector<std::byte>> Frame::ToBuffer() const {
   const std::shared_ptr<const frame::State> state = core_->newest();
-  if (state->header.layout == Layout::kSparse || state->info.journal_size > 0)
+  if (state->header().layout == Layout::kSparse || state->info().journal_size > 0)
     return frame::SerializeContiguous(*state);
-  std::vector<std::byte> out(static_cast<size_t>(state->header.frame_size));
+  std::vector<std::byte> out(static_cast<size_t>(state->header().frame_size));
   // The header in the file may have moved on; the state's own is the one that fits.
-  CopyBytes(*state->header_bytes, out);
-  const int64_t header_len = state->header.header_len;
+  CopyBytes(state->checkpoint->header_bytes, out);
+  const int64_t header_len = state->header().header_len;
   ScratchBuffer scratch;
   CAIRN_ASSIGN_OR_RETURN(
       const Bytes rest,
-      state->region.Read(header_len, state->header.frame_size - header_len, scratch));
+      state->region.Read(header_len, state->header().frame_size - header_len, scratch));
   CopyBytes(rest, MutableBytes(out).subspan(static_cast<size_t>(header_len)));
   return out;
 }

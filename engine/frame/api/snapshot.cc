@@ -26,8 +26,8 @@ namespace {
 absl::StatusOr<std::vector<std::byte>> MakeSpecial(const frame::State& state, SpecialValue special,
                                                    int32_t nbytes) {
   CompressionOptions options;
-  options.typesize = state.header.typesize;
-  const auto encoder = chunk::Encoder::Make(options, &state.env->pool);
+  options.typesize = state.header().typesize;
+  const auto encoder = chunk::Encoder::Make(options, &state.env()->pool);
   auto bytes = encoder.ok() ? encoder->EncodeSpecial(special, nbytes, {}) : encoder.status();
   if (absl::IsInvalidArgument(bytes.status())) {
     return absl::DataLossError(bytes.status().message());
@@ -43,7 +43,7 @@ absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::ChunkRea
   if (special == SpecialValue::kNone) {
     std::vector<std::byte> raw(static_cast<size_t>(open.nbytes()));
     CAIRN_RETURN_IF_ERROR(open.Read(0, raw));
-    *bytes = chunk::PlainChunk(raw, state.header.typesize);
+    *bytes = chunk::PlainChunk(raw, state.header().typesize);
   } else {
     CAIRN_ASSIGN_OR_RETURN(*bytes, MakeSpecial(state, special, open.nbytes()));
   }
@@ -52,39 +52,40 @@ absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::ChunkRea
 
 // The chunk of an entry, with an owner.
 absl::StatusOr<Chunk> PinChunk(const frame::State& state, const ChunkEntry& entry) {
-  const chunk::WorkspacePool::Lease lease = state.env->pool.Acquire();
+  const chunk::WorkspacePool::Lease lease = state.env()->pool.Acquire();
   const auto make = [&]() -> absl::StatusOr<Chunk> {
     CAIRN_ASSIGN_OR_RETURN(
         const frame::ChunkReader chunk,
-        frame::ChunkReader::Open(state, entry.index, state.env->verify, lease->stored));
+        frame::ChunkReader::Open(state, entry.index, state.env()->verify, lease->stored));
     return MakeChunk(state, chunk, entry.special);
   };
   if (!entry.stored()) return make();
   CAIRN_ASSIGN_OR_RETURN(frame::StoredChunk stored,
-                         frame::ReadStored(state, entry.index, state.env->verify, lease->stored));
+                         frame::ReadStored(state, entry.index, state.env()->verify, lease->stored));
   if (frame::DependsOnFrame(state, stored.header)) return make();
   if (stored.chunk.owner() == nullptr) {
     CAIRN_ASSIGN_OR_RETURN(const frame::IndexEntry place, state.chunks.Get(entry.index));
-    CAIRN_ASSIGN_OR_RETURN(stored, state.area->Pin(place.value));
+    CAIRN_ASSIGN_OR_RETURN(stored, state.chunk_source->Pin(place.value));
   }
   return std::move(stored.chunk);
 }
 
 }  // namespace
 
-const FrameInfo& Snapshot::info() const { return state_->info; }
+const FrameInfo& Snapshot::info() const { return state_->info(); }
 
-const std::vector<Metalayer>& Snapshot::metalayers() const { return state_->header.metalayers; }
+const std::vector<Metalayer>& Snapshot::metalayers() const { return state_->metadata->metalayers; }
 
 std::vector<std::string> Snapshot::vlmetalayers() const {
   std::vector<std::string> names;
-  for (const frame::VlMetalayer& layer : state_->vlmetalayers) names.push_back(layer.name);
+  for (const frame::VlMetalayer& layer : state_->metadata->vlmetalayers)
+    names.push_back(layer.name);
   return names;
 }
 
 CreateOptions Snapshot::create_options() const {
   CreateOptions options;
-  options.compression = frame::CompressionOf(state_->header);
+  options.compression = frame::CompressionOf(state_->header());
   options.chunksize = info().variable_chunks ? CreateOptions::kVariableChunks
                                              : info().chunksize.value_or(options.chunksize);
   options.layout = info().layout;
@@ -99,9 +100,10 @@ absl::StatusOr<std::vector<std::byte>> Snapshot::GetMetalayer(std::string_view n
 }
 
 absl::StatusOr<std::vector<std::byte>> Snapshot::GetVlmetalayer(std::string_view name) const {
-  CAIRN_RETURN_IF_ERROR(state_->trailer_damage);
-  const auto it = std::ranges::find(state_->vlmetalayers, name, &frame::VlMetalayer::name);
-  if (it != state_->vlmetalayers.end()) return frame::DecodeVlLayer(*state_->env, *it);
+  CAIRN_RETURN_IF_ERROR(state_->checkpoint->trailer_damage);
+  const auto it =
+      std::ranges::find(state_->metadata->vlmetalayers, name, &frame::VlMetalayer::name);
+  if (it != state_->metadata->vlmetalayers.end()) return frame::DecodeVlLayer(*state_->env(), *it);
   return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));
 }
 
@@ -113,7 +115,7 @@ absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
   if (format::IsSpecialEntry(entry.value)) {
     CAIRN_ASSIGN_OR_RETURN(result.special, format::SpecialOfEntry(entry.value));
   } else {
-    const absl::StatusOr<frame::ChunkLocation> place = state_->area->Locate(entry.value);
+    const absl::StatusOr<frame::ChunkLocation> place = state_->chunk_source->Locate(entry.value);
     if (!place.ok()) return frame::AnnotateChunk(nchunk, place.status());
     result.offset = place->offset;
     result.file = place->file;
@@ -143,9 +145,9 @@ absl::StatusOr<int32_t> Snapshot::ChunkNbytes(int64_t nchunk) const {
 absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableItems items) const {
   CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), info().typesize));
   const MutableBytes dst = items.bytes();
-  const chunk::WorkspacePool::Lease lease = state_->env->pool.Acquire();
+  const chunk::WorkspacePool::Lease lease = state_->env()->pool.Acquire();
   const absl::StatusOr<frame::ChunkReader> chunk =
-      frame::ChunkReader::Open(*state_, nchunk, state_->env->verify, lease->stored);
+      frame::ChunkReader::Open(*state_, nchunk, state_->env()->verify, lease->stored);
   if (!chunk.ok()) return chunk.status();
   if (static_cast<int64_t>(dst.size()) != chunk->nbytes()) {
     return InvalidArgument("chunk %d has %d bytes, the buffer %d", nchunk, chunk->nbytes(),
@@ -157,7 +159,7 @@ absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableItems items) const {
   return absl::OkStatus();
 }
 
-const std::optional<ArrayInfo>& Snapshot::array() const { return state_->array; }
+const std::optional<ArrayInfo>& Snapshot::array() const { return state_->metadata->array; }
 
 absl::Status Snapshot::ReadBox(std::span<const int64_t> start, std::span<const int64_t> shape,
                                MutableItems dst) const {

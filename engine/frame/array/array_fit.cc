@@ -36,12 +36,13 @@ std::optional<int32_t> SizeOfDtype(std::string_view dtype) {
 }  // namespace
 
 absl::StatusOr<ArrayGeometry> GeometryOf(const State& state) {
-  if (!state.array.has_value()) {
+  if (!state.metadata->array.has_value()) {
     // A metalayer that does not parse makes no array either, but says why.
-    const absl::Status status = format::FindB2nd(state.header.metalayers).status();
+    const absl::Status status = format::FindB2nd(state.metadata->metalayers).status();
     return absl::IsNotFound(status) ? absl::FailedPreconditionError(status.message()) : status;
   }
-  absl::StatusOr<ArrayGeometry> geometry = ArrayGeometry::Make(*state.array, state.header.typesize);
+  absl::StatusOr<ArrayGeometry> geometry =
+      ArrayGeometry::Make(*state.metadata->array, state.header().typesize);
   if (absl::IsInvalidArgument(geometry.status())) {
     return absl::DataLossError(geometry.status().message());
   }
@@ -51,20 +52,21 @@ absl::StatusOr<ArrayGeometry> GeometryOf(const State& state) {
                     CountChunks(state));
   }
   if (geometry->nchunks() == 0) return geometry;
-  if (state.header.chunksize != geometry->chunksize()) {
+  if (state.chunksize != geometry->chunksize()) {
     return DataLoss("array: needs chunks of %d bytes, the frame's chunksize is %d",
-                    geometry->chunksize(), state.header.chunksize);
+                    geometry->chunksize(), state.chunksize);
   }
   // As many chunks, the last of them short.
-  if (state.header.nbytes != geometry->nchunks() * geometry->chunksize()) {
+  if (state.nbytes != geometry->nchunks() * geometry->chunksize()) {
     return DataLoss("array: needs %d bytes in %d chunks, the frame holds %d",
-                    geometry->nchunks() * geometry->chunksize(), geometry->nchunks(),
-                    state.header.nbytes);
+                    geometry->nchunks() * geometry->chunksize(), geometry->nchunks(), state.nbytes);
   }
   return geometry;
 }
 
-bool IsArray(const State& state) { return state.array.has_value() && GeometryOf(state).ok(); }
+bool IsArray(const State& state) {
+  return state.metadata->array.has_value() && GeometryOf(state).ok();
+}
 
 absl::Status CheckDtype(const ArrayInfo& array, int32_t typesize) {
   if (array.dtype_format != kNumPy) return absl::OkStatus();
@@ -76,9 +78,10 @@ absl::Status CheckDtype(const ArrayInfo& array, int32_t typesize) {
 
 absl::StatusOr<ArrayGeometry> CheckArray(const State& state) {
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(state));
-  const absl::Status dtype = CheckDtype(*state.array, state.header.typesize);
-  if (!dtype.ok() && state.array->dtype != kUntold) return absl::DataLossError(dtype.message());
-  const int32_t blocksize = state.header.blocksize;
+  const absl::Status dtype = CheckDtype(*state.metadata->array, state.header().typesize);
+  if (!dtype.ok() && state.metadata->array->dtype != kUntold)
+    return absl::DataLossError(dtype.message());
+  const int32_t blocksize = state.header().blocksize;
   if (geometry.nchunks() > 0 && blocksize > 0 && blocksize != geometry.blocksize()) {
     return DataLoss("array: needs blocks of %d bytes, the frame's blocksize is %d",
                     geometry.blocksize(), blocksize);

@@ -113,7 +113,7 @@ class CheckpointEncoder {
  public:
   CheckpointEncoder(const StagedState& staged, const CheckpointPlan& plan)
       : staged_(staged), plan_(plan), header_(staged.header), seal_(plan.seal) {
-    for (const VlMetalayer& layer : staged.vlmetalayers) {
+    for (const VlMetalayer& layer : staged.metadata->vlmetalayers) {
       layers_.push_back({layer.name, layer.chunk.bytes()});
     }
   }
@@ -235,7 +235,7 @@ std::vector<std::byte> CheckpointEncoder::EncodeHeader() const {
   std::vector<std::byte> bytes = *staged_.header_bytes;
   CopyBytes(format::EncodeFixedHeader(header_), bytes);
   for (size_t i = 0; i < header_.places.size(); ++i) {
-    CopyBytes(header_.metalayers[i].content,
+    CopyBytes(staged_.metadata->metalayers[i].content,
               MutableBytes(bytes).subspan(static_cast<size_t>(header_.places[i].begin)));
   }
   return bytes;
@@ -273,7 +273,7 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* poo
 }  // namespace
 
 bool HasRoomForSeal(const StagedState& staged) {
-  return LeavesRoomForSeal(staged.vlmetalayers.size()) &&
+  return LeavesRoomForSeal(staged.metadata->vlmetalayers.size()) &&
          staged.header.header_len <= kMaxHeaderBytes &&
          staged.nchunks() <= kMaxTableBytes / static_cast<int64_t>(sizeof(uint64_t));
 }

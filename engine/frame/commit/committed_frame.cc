@@ -28,7 +28,7 @@ void CommittedFrame::Adopt(std::shared_ptr<const State> next) {
 }
 
 absl::Status CommittedFrame::PersistHeader() const {
-  const Bytes header(*state->header_bytes);
+  const Bytes header(state->checkpoint->header_bytes);
   CAIRN_RETURN_IF_ERROR(
       file->WriteAt(0, header.first(static_cast<size_t>(format::kFixedHeaderSize))));
   CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kAll));
@@ -45,18 +45,20 @@ absl::Status CommittedFrame::CheckNotReplaced() const {
 CheckpointPlan CommittedFrame::PlanCheckpoint(int64_t index_begin, bool new_file) const {
   CheckpointPlan plan;
   plan.index_begin = index_begin;
-  plan.seal.nonce = state->seal != nullptr ? state->seal->nonce : RandomNumber();
-  plan.seal.generation = state->info.generation + 1;
-  plan.seal.previous_end = new_file ? 0 : state->header.frame_size;
-  plan.seal.oldest_generation =
-      !new_file && state->seal_holds ? state->seal->oldest_generation : plan.seal.generation;
+  plan.seal.nonce =
+      state->checkpoint->seal.has_value() ? state->checkpoint->seal->nonce : RandomNumber();
+  plan.seal.generation = state->generation() + 1;
+  plan.seal.previous_end = new_file ? 0 : state->header().frame_size;
+  plan.seal.oldest_generation = !new_file && state->checkpoint->seal_holds
+                                    ? state->checkpoint->seal->oldest_generation
+                                    : plan.seal.generation;
   plan.seal.type = fingerprint;
   return plan;
 }
 
 absl::Status CheckNotLast(const State& state) {
-  if (state.info.generation < format::kMaxGeneration) return absl::OkStatus();
-  return FailedPrecondition("generation %d is the last one", state.info.generation);
+  if (state.generation() < format::kMaxGeneration) return absl::OkStatus();
+  return FailedPrecondition("generation %d is the last one", state.generation());
 }
 
 }  // namespace cairn::frame

@@ -41,7 +41,7 @@ bool MetalayersDiffer(const StagedState& staged) {
   const format::FrameHeader& header = staged.header;
   for (size_t i = 0; i < header.places.size(); ++i) {
     const Bytes there = format::ContentOf(header.places[i], *staged.header_bytes);
-    if (!std::ranges::equal(there, header.metalayers[i].content)) return true;
+    if (!std::ranges::equal(there, staged.metadata->metalayers[i].content)) return true;
   }
   return false;
 }
@@ -56,7 +56,7 @@ ContiguousBackend::ContiguousBackend(CommittedFrame frame, StagerOptions options
 void ContiguousBackend::StageAt(int64_t position) {
   sink_.emplace(
       frame_.file.get(), frame_.source,
-      ContiguousSink::Start{.header_len = base().header.header_len, .position = position});
+      ContiguousSink::Start{.header_len = base().header().header_len, .position = position});
 }
 
 absl::StatusOr<std::unique_ptr<Stager>> ContiguousBackend::Stage() {
@@ -119,7 +119,6 @@ absl::Status ContiguousBackend::WitnessJournal() {
   auto state = std::make_shared<State>(base());
   Extend(receipt, journal.end + format::kReceiptSize, *state->journal);
   CAIRN_ASSIGN_OR_RETURN(state->region, frame_.source.ViewMore(state->region, state->journal->end));
-  RenewInfo(*state);
   frame_.Adopt(std::move(state));
   return absl::OkStatus();
 }
@@ -182,7 +181,7 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
   // The next writer reads again what is perhaps not durable.
   if (sink_->end() - synced_end_ > kMostUnsynced) {
     CAIRN_RETURN_IF_ERROR(SyncStaged());
-    synced_generation_ = base().info.generation;
+    synced_generation_ = base().generation();
   }
   const JournalPosition& journal = *base().journal;
   const format::CommitRecordParts commit = stager.MakeCommit({.base = journal.base,
@@ -199,7 +198,7 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
   CAIRN_RETURN_IF_ERROR(durable ? SyncStaged() : sink_->Flush());
   if (durable) CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   CAIRN_RETURN_IF_ERROR(AdoptCommit(stager, {.links = commit.links,
-                                             .hash = checksum,
+                                             .checksum = checksum,
                                              .end = sink_->end(),
                                              .receipt = receipt,
                                              .chunk_edits = commit.chunks.count(),
@@ -208,13 +207,12 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
 }
 
 // The record is in the file: the state that readers get by replaying it, this writer has at hand.
-absl::Status ContiguousBackend::AdoptCommit(Stager& stager, const BatchStep& step) {
+absl::Status ContiguousBackend::AdoptCommit(Stager& stager, const CommitStep& step) {
   const std::shared_ptr<State> state = stager.MakeState();
   Advance(step, *state->journal);
   CAIRN_ASSIGN_OR_RETURN(state->region, sink_->View(base()));
   state->chunks_end = state->region.size();
   SetContiguousSource(*state);
-  RenewInfo(*state);
   frame_.Adopt(state);
   stager.Rebase(state);
   return absl::OkStatus();
@@ -240,10 +238,10 @@ absl::Status ContiguousBackend::MarkDurable() {
 }
 
 absl::Status ContiguousBackend::SyncCommitted() {
-  if (synced_generation_ == base().info.generation) return absl::OkStatus();
+  if (synced_generation_ == base().generation()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
   synced_end_ = CommittedEnd(base());
-  synced_generation_ = base().info.generation;
+  synced_generation_ = base().generation();
   // A snapshot of staged edits may read what lies there.
   if (sink_->end() > synced_end_) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(WitnessJournal());
@@ -310,7 +308,7 @@ absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, ChunkProgress pr
 // A new file has neither headroom nor journal, and is durable.
 void ContiguousBackend::BeginAfterCheckpoint() {
   synced_end_ = CommittedEnd(base());
-  synced_generation_ = base().info.generation;
+  synced_generation_ = base().generation();
   pinned_end_ = 0;  // the committed frame ends after them, or lies in another file
   StageAt(CommittedEnd(base()));
 }

@@ -52,7 +52,7 @@ class ContiguousBackend final : public CommitBackend {
   absl::Status PersistJournal();
   absl::Status WitnessJournal();
   absl::Status SyncStaged();
-  absl::Status AdoptCommit(Stager& stager, const BatchStep& step);
+  absl::Status AdoptCommit(Stager& stager, const CommitStep& step);
   absl::Status MarkDurable();
 
   absl::Status CommitInPlace(const StagedState& staged, std::optional<uint64_t> oldest_generation);

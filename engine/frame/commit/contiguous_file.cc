@@ -30,10 +30,10 @@ absl::StatusOr<StagedState> CopyChunks(const State& view, const StagedState& sta
 // Makes the last chunk of the pending items.
 absl::Status AddPending(const State& state, ContiguousSink& sink, StagedState& staged) {
   if (state.tail.empty()) return absl::OkStatus();
-  CompressionOptions compression = CompressionOf(state.header);
-  compression.registry = state.env->registry;
-  ChunkWriter writer(compression, {.typesize = state.header.typesize, .fixed_chunks = true},
-                     state.env, sink);
+  CompressionOptions compression = CompressionOf(state.header());
+  compression.registry = state.env()->registry;
+  ChunkWriter writer(compression, {.typesize = state.header().typesize, .fixed_chunks = true},
+                     state.env(), sink);
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items,
                          ReadWholeChunk(state, state.chunks.size(), VerifyPolicy::kAlways));
   CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk, writer.FromItems(items));
@@ -66,7 +66,7 @@ absl::StatusOr<AtomicFile> CopyContiguous(const CommittedFrame& frame, Stager& s
   CAIRN_ASSIGN_OR_RETURN(AtomicFile file,
                          AtomicFile::CreateBeside(frame.location().files, frame.location().path));
   CAIRN_RETURN_IF_ERROR(ReserveCopy(stager.draft(), *frame.state, *file.file()));
-  ContiguousSink sink = SinkInto(file.file(), frame.state->header.header_len);
+  ContiguousSink sink = SinkInto(file.file(), frame.state->header().header_len);
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> view, stager.View());
   CAIRN_ASSIGN_OR_RETURN(const StagedState staged,
                          CopyChunks(*view, stager.draft(), sink, progress));
@@ -79,9 +79,9 @@ absl::StatusOr<AtomicFile> CopyContiguous(const CommittedFrame& frame, Stager& s
 }
 
 absl::StatusOr<std::vector<std::byte>> SerializeContiguous(const State& state) {
-  CAIRN_RETURN_IF_ERROR(state.trailer_damage);
+  CAIRN_RETURN_IF_ERROR(state.checkpoint->trailer_damage);
   const auto file = std::make_shared<storage::MemoryFile>();
-  ContiguousSink sink = SinkInto(file, state.header.header_len);
+  ContiguousSink sink = SinkInto(file, state.header().header_len);
   CAIRN_ASSIGN_OR_RETURN(StagedState staged,
                          CopyChunks(state, StagedState(state), sink, NeverStop));
   CAIRN_RETURN_IF_ERROR(AddPending(state, sink, staged));
@@ -89,10 +89,11 @@ absl::StatusOr<std::vector<std::byte>> SerializeContiguous(const State& state) {
   staged.header.layout = Layout::kContiguous;
   CheckpointPlan plan;
   plan.seal.nonce = RandomNumber();
-  plan.seal.generation = state.info.generation;
-  plan.seal.oldest_generation = state.info.generation;
-  plan.seal.type = state.seal != nullptr ? state.seal->type : FingerprintType::k64Bit;
-  CAIRN_RETURN_IF_ERROR(WriteContiguous(*file, staged, sink.end(), plan, &state.env->pool));
+  plan.seal.generation = state.generation();
+  plan.seal.oldest_generation = state.generation();
+  plan.seal.type =
+      state.checkpoint->seal.has_value() ? state.checkpoint->seal->type : FingerprintType::k64Bit;
+  CAIRN_RETURN_IF_ERROR(WriteContiguous(*file, staged, sink.end(), plan, &state.env()->pool));
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file->Size());
   std::vector<std::byte> out(static_cast<size_t>(size));
   CAIRN_RETURN_IF_ERROR(file->ReadAt(0, out));

@@ -15,12 +15,13 @@ namespace cairn::frame {
 // The checkpoint from which on everything is kept.
 absl::StatusOr<std::shared_ptr<const State>> ContiguousBackend::OldestKept(
     const ReclaimOptions& options) const {
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> kept,
-                         LoadCheckpoint(frame_.source, *base().header_bytes, frame_.core->env()));
-  const uint64_t newest = base().info.generation;
-  while (kept != nullptr && newest - kept->info.generation < options.keep_generations) {
+  CAIRN_ASSIGN_OR_RETURN(
+      std::shared_ptr<const State> kept,
+      LoadCheckpoint(frame_.source, base().checkpoint->header_bytes, frame_.core->env()));
+  const uint64_t newest = base().generation();
+  while (kept != nullptr && newest - kept->generation() < options.keep_generations) {
     CAIRN_ASSIGN_OR_RETURN(
-        kept, PreviousCheckpoint(frame_.source, *kept, base().seal->oldest_generation));
+        kept, PreviousCheckpoint(frame_.source, *kept, base().checkpoint->seal->oldest_generation));
   }
   return kept;
 }
@@ -50,24 +51,26 @@ absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptio
   if (!FitsInPlace(StagedState(base()))) {
     if (!keeps) return ReclaimByRewriting();
     // Nothing can go but with all older states.
-    return ReclaimReport{.oldest_generation = base().seal_holds ? base().seal->oldest_generation
-                                                                : base().info.generation};
+    return ReclaimReport{.oldest_generation = base().checkpoint->seal_holds
+                                                  ? base().checkpoint->seal->oldest_generation
+                                                  : base().generation()};
   }
   // The next checkpoint has to say it too: the journal may have brought too many layers.
-  if (!base().seal_holds || !HasRoomForSeal(StagedState(base()))) {
+  if (!base().checkpoint->seal_holds || !HasRoomForSeal(StagedState(base()))) {
     return Unimplemented("the frame has no seal that tells its history");
   }
-  if (!keeps &&
-      (!base().journal->empty() || base().seal->oldest_generation < base().info.generation)) {
-    CAIRN_RETURN_IF_ERROR(ForgetBefore(base().info.generation + 1));
+  if (!keeps && (!base().journal->empty() ||
+                 base().checkpoint->seal->oldest_generation < base().generation())) {
+    CAIRN_RETURN_IF_ERROR(ForgetBefore(base().generation() + 1));
   }
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> kept, OldestKept(options));
-  ReclaimReport report{.oldest_generation = base().seal->oldest_generation};
+  ReclaimReport report{.oldest_generation = base().checkpoint->seal->oldest_generation};
   if (kept == nullptr) return report;
-  const uint64_t oldest = kept->info.generation;
-  if (base().seal->oldest_generation < oldest) CAIRN_RETURN_IF_ERROR(ForgetBefore(oldest));
+  const uint64_t oldest = kept->generation();
+  if (base().checkpoint->seal->oldest_generation < oldest)
+    CAIRN_RETURN_IF_ERROR(ForgetBefore(oldest));
   report.oldest_generation = oldest;
-  CAIRN_ASSIGN_OR_RETURN(report.blocked, IsReadOutside(oldest, base().info.generation));
+  CAIRN_ASSIGN_OR_RETURN(report.blocked, IsReadOutside(oldest, base().generation()));
   if (report.blocked) return report;
   CAIRN_ASSIGN_OR_RETURN(const std::vector<Extent> dead, DeadExtents(*kept));
   CAIRN_ASSIGN_OR_RETURN(report.freed, PunchHoles(*frame_.file, dead));
@@ -81,7 +84,7 @@ absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimByRewriting() {
   CAIRN_RETURN_IF_ERROR(Rewrite(NeverStop).status());
   CAIRN_ASSIGN_OR_RETURN(const int64_t after, frame_.file->AllocatedSize());
   return ReclaimReport{.freed = std::max<int64_t>(before - after, 0),
-                       .oldest_generation = base().info.generation};
+                       .oldest_generation = base().generation()};
 }
 
 }  // namespace cairn::frame

@@ -80,11 +80,11 @@ absl::Status ContiguousCreation::BeginFile() {
   CAIRN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::CreateBeside(plan_.final_location.files,
                                                                    plan_.final_location.path));
   // Staged chunks can be read before there is a frame, so the file has to reach up to them.
-  CAIRN_RETURN_IF_ERROR(file.file()->WriteAt(0, *frame_.state->header_bytes));
+  CAIRN_RETURN_IF_ERROR(file.file()->WriteAt(0, frame_.state->checkpoint->header_bytes));
   frame_.file = file.file();
-  frame_.source = FrameFile::OfFile(frame_.file, 0, frame_.state->env->use_mmap);
+  frame_.source = FrameFile::OfFile(frame_.file, 0, frame_.state->env()->use_mmap);
   new_file_ = std::move(file);
-  const format::FrameHeader& header = frame_.state->header;
+  const format::FrameHeader& header = frame_.state->header();
   sink_.emplace(
       frame_.file.get(), frame_.source,
       ContiguousSink::Start{.header_len = header.header_len, .position = header.frame_size});
@@ -93,7 +93,8 @@ absl::Status ContiguousCreation::BeginFile() {
 
 absl::Status ContiguousCreation::Begin() {
   CAIRN_RETURN_IF_ERROR(BeginFile());
-  frame_.core = std::make_shared<FrameCore>(plan_.final_location, frame_.source, frame_.state->env);
+  frame_.core =
+      std::make_shared<FrameCore>(plan_.final_location, frame_.source, frame_.state->env());
   return absl::OkStatus();
 }
 
@@ -143,14 +144,14 @@ class SparseCreation final : public Creation {
 };
 
 absl::Status SparseCreation::Begin() {
-  const std::shared_ptr<const FrameContext> env = plan_.state->env;
+  const std::shared_ptr<const FrameContext> env = plan_.state->env();
   const FrameLocation& location = plan_.final_location;
   frame_.file = made_.index();
   frame_.source = FrameFile::OfIndex(frame_.file, made_.directory(), env->use_mmap);
   frame_.core = std::make_shared<FrameCore>(
       LocationIn(made_.directory(), location.files, location.path), frame_.source, env);
   auto state = std::make_shared<State>(*plan_.state);
-  state->area = std::make_shared<SparseChunkSource>(made_.directory(), frame_.file, *env);
+  state->chunk_source = std::make_shared<SparseChunkSource>(made_.directory(), frame_.file, *env);
   frame_.state = std::move(state);
   CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(made_.directory(), frame_.state->chunks));
   return absl::OkStatus();
@@ -171,7 +172,7 @@ absl::Status SparseCreation::WriteCheckpoint(Stager& stager) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CommitBackend>> BeginCreation(CreationPlan plan) {
-  if (plan.state->header.layout == Layout::kContiguous) {
+  if (plan.state->header().layout == Layout::kContiguous) {
     auto creation = std::make_unique<ContiguousCreation>(std::move(plan));
     CAIRN_RETURN_IF_ERROR(creation->Begin());
     return creation;

@@ -40,14 +40,14 @@ template <typename T>
 int64_t LiveBytes(const T& frame, int64_t chunk_bytes) {
   constexpr int64_t kEntry = 8;
   return chunk_bytes + kEntry * frame.chunks.size() + BytesOf(frame.tail) +
-         BytesOf(frame.vlmetalayers);
+         BytesOf(frame.metadata->vlmetalayers);
 }
 
 bool IsSmaller(const StagedState& staged, const State& base) {
   if (staged.stored_bytes.has_value() && base.stored_bytes.has_value()) {
     return LiveBytes(staged, *staged.stored_bytes) < LiveBytes(base, *base.stored_bytes);
   }
-  return LiveBytes(staged, staged.nbytes()) < LiveBytes(base, base.header.nbytes);
+  return LiveBytes(staged, staged.nbytes()) < LiveBytes(base, base.nbytes);
 }
 
 }  // namespace
@@ -58,12 +58,12 @@ CheckpointNeed NeedOf(const StagedState& staged, const State& base) {
   const int64_t entries = staged.nchunks();
   const int64_t raw = 16 * entries + 24 * (entries / format::kPageEntries + 1);
   // But an index of special values, say, has few bytes however many chunks there are.
-  const int64_t last = base.index.size() + base.trailer.size();
+  const int64_t last = base.index().size() + base.checkpoint->trailer.size();
   const int64_t edits =
       staged.chunk_edits.count() + (base.journal.has_value() ? base.journal->edits : 0);
   const int64_t coded = 2 * last + 64 * edits + kFraming;
-  return {.index = std::min(raw, coded) + BytesOf(staged.vlmetalayers) + staged.header.header_len +
-                   kFraming,
+  return {.index = std::min(raw, coded) + BytesOf(staged.metadata->vlmetalayers) +
+                   staged.header.header_len + kFraming,
           .pending = BytesOf(staged.tail)};
 }
 

@@ -96,8 +96,9 @@ absl::StatusOr<CompactReport> FrameWriter::Compact(ChunkProgress progress) {
     CAIRN_ASSIGN_OR_RETURN(report.size_before, backend_->Rewrite(progress));
     return absl::OkStatus();
   }));
-  report.size_after = committed().header.frame_size;
-  if (committed().header.layout == Layout::kSparse) report.size_after += committed().info.cbytes;
+  report.size_after = committed().header().frame_size;
+  if (committed().header().layout == Layout::kSparse)
+    report.size_after += committed().info().cbytes;
   return report;
 }
 

@@ -26,14 +26,14 @@ namespace {
 absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const State& base,
                                         const Registry* registry) {
   StagerOptions staging;
-  staging.compression = options.compression.value_or(CompressionOf(base.header));
-  staging.compression.typesize = base.header.typesize;
+  staging.compression = options.compression.value_or(CompressionOf(base.header()));
+  staging.compression.typesize = base.header().typesize;
   if (options.executor != nullptr) staging.compression.executor = options.executor;
   if (options.registry != nullptr) staging.compression.registry = options.registry;
   if (staging.compression.registry == nullptr) staging.compression.registry = registry;
   // Readers of arrays expect blocks of the array's shape.
-  if (base.array.has_value()) {
-    const auto array = ArrayGeometry::Make(*base.array, base.header.typesize);
+  if (base.metadata->array.has_value()) {
+    const auto array = ArrayGeometry::Make(*base.metadata->array, base.header().typesize);
     if (array.ok()) staging.compression.blocksize = array->blocksize();
   }
   if (staging.compression.format != ChunkFormat::kBlosc2) {
@@ -43,17 +43,14 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
     return InvalidArgument("chunksize: expected 1 to %d, got %d", kMaxChunkBytes,
                            options.chunksize);
   }
-  staging.chunksize = WholeItems(options.chunksize, base.header.typesize);
+  staging.chunksize = WholeItems(options.chunksize, base.header().typesize);
   return staging;
 }
 
 // The state of a journal that ends where it is damaged.
 std::shared_ptr<const State> WithoutStranded(const State& damaged) {
   auto state = std::make_shared<State>(damaged);
-  state->journal_damage = absl::OkStatus();
-  state->journal_gap = {};
-  state->info.journal_damaged = false;
-  state->info.stranded_commits = 0;
+  state->damage.reset();
   return state;
 }
 
@@ -64,11 +61,11 @@ absl::StatusOr<std::shared_ptr<const State>> LoadNewest(const FrameFile& source,
   CAIRN_RETURN_IF_ERROR(CheckWritable(*newest));
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*newest));
   CAIRN_RETURN_IF_ERROR(CheckMayContinue(source, *newest, drop_stranded));
-  return newest->journal_damage.ok() ? newest : WithoutStranded(*newest);
+  return newest->damage.has_value() ? WithoutStranded(*newest) : newest;
 }
 
 std::unique_ptr<CommitBackend> BackendOf(CommittedFrame frame, StagerOptions options) {
-  if (frame.state->header.layout == Layout::kSparse) {
+  if (frame.state->header().layout == Layout::kSparse) {
     return std::make_unique<SparseBackend>(std::move(frame), std::move(options));
   }
   return std::make_unique<ContiguousBackend>(std::move(frame), std::move(options));
@@ -77,10 +74,10 @@ std::unique_ptr<CommitBackend> BackendOf(CommittedFrame frame, StagerOptions opt
 }  // namespace
 
 absl::Status CheckMayContinue(const FrameFile& source, const State& state, bool drop_stranded) {
-  CAIRN_RETURN_IF_ERROR(state.trailer_damage);
-  if (!state.journal_damage.ok() && !drop_stranded) {
+  CAIRN_RETURN_IF_ERROR(state.checkpoint->trailer_damage);
+  if (state.damage.has_value() && !drop_stranded) {
     return DataLoss("%s; only Recover with drop_stranded cuts them off",
-                    state.journal_damage.message());
+                    state.JournalStatus().message());
   }
   // What follows a frame is cut, as the rest of a dead writer's work; another frame is not that.
   constexpr size_t kMagicAt = 2;
@@ -105,7 +102,8 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
   CAIRN_ASSIGN_OR_RETURN(frame.source, frame.core->OpenForReading(frame.file));
   CAIRN_ASSIGN_OR_RETURN(frame.state, LoadNewest(frame.source, *frame.core, drop_stranded));
   frame.core->Adopt(frame.source, frame.state);
-  if (frame.state->seal != nullptr) frame.fingerprint = frame.state->seal->type;
+  if (frame.state->checkpoint->seal.has_value())
+    frame.fingerprint = frame.state->checkpoint->seal->type;
   CAIRN_ASSIGN_OR_RETURN(StagerOptions staging,
                          StagingOf(options, *frame.state, frame.core->env()->registry));
   const FrameLocation& location = frame.location();  // the core's, which the backend keeps

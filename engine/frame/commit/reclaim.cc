@@ -9,14 +9,15 @@
 namespace cairn::frame {
 
 absl::StatusOr<std::vector<Extent>> DeadExtents(const State& checkpoint) {
-  const int64_t header_len = checkpoint.header.header_len;
-  const Extent last = checkpoint.index.size() > 0 ? checkpoint.index : checkpoint.trailer;
-  std::vector<Extent> live = {{0, header_len}, {last.begin, checkpoint.trailer.end}};
+  const int64_t header_len = checkpoint.header().header_len;
+  const Extent trailer = checkpoint.checkpoint->trailer;
+  const Extent last = checkpoint.index().size() > 0 ? checkpoint.index() : trailer;
+  std::vector<Extent> live = {{0, header_len}, {last.begin, trailer.end}};
   ScratchBuffer scratch;
   CAIRN_RETURN_IF_ERROR(checkpoint.chunks.ForEach([&](const IndexEntry& entry) -> absl::Status {
     if (format::IsSpecialEntry(entry.value)) return absl::OkStatus();
     CAIRN_ASSIGN_OR_RETURN(const chunk::Header header,
-                           checkpoint.area->ReadHeader(entry.value, scratch));
+                           checkpoint.chunk_source->ReadHeader(entry.value, scratch));
     const int64_t begin = header_len + entry.value;
     live.push_back({begin, begin + header.cbytes});
     return absl::OkStatus();

@@ -32,7 +32,7 @@ absl::StatusOr<std::unique_ptr<Stager>> SparseBackend::Stage() {
 
 // The space that the next index takes, and more, past the end of the present one.
 void SparseBackend::HoldReserve() {
-  HoldPastEnd(*frame_.file, base().header.frame_size,
+  HoldPastEnd(*frame_.file, base().header().frame_size,
               NeedAtRest(NeedOf(StagedState(base()), base())));
 }
 
@@ -108,14 +108,14 @@ absl::StatusOr<int64_t> SparseBackend::Rewrite(ChunkProgress progress) {
       const StagedState staged,
       SealChunks(
           base(), StagedState(base()), [](int64_t entry, Bytes) { return entry; }, progress));
-  const int64_t before = base().header.frame_size + *staged.stored_bytes + orphans_.freed;
+  const int64_t before = base().header().frame_size + *staged.stored_bytes + orphans_.freed;
   CAIRN_RETURN_IF_ERROR(ReplaceIndex(staged));
   return before;
 }
 
 // Each commit removes what is not read; what was read then may be free now.
 absl::StatusOr<ReclaimReport> SparseBackend::ReclaimSpace(const ReclaimOptions& /*options*/) {
-  ReclaimReport report{.blocked = true, .oldest_generation = base().info.generation};
+  ReclaimReport report{.blocked = true, .oldest_generation = base().generation()};
   if (sink_->IsPinned()) return report;
   CAIRN_ASSIGN_OR_RETURN(orphans_, RemoveOrphans(directory(), base().chunks));
   report.freed = orphans_.freed;

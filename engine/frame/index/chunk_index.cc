@@ -63,8 +63,8 @@ absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry
     const IndexEntry* const run = piece.run.get() + piece.first + place.offset;
     for (int64_t i = 0; i < count; ++i) CAIRN_RETURN_IF_ERROR(visit(run[i]));
   }
-  const auto behind = static_cast<size_t>(first - tree_.size());
-  for (const IndexEntry& entry : appended_.span().subspan(behind)) {
+  const auto skipped = static_cast<size_t>(first - tree_.size());
+  for (const IndexEntry& entry : appended_.span().subspan(skipped)) {
     CAIRN_RETURN_IF_ERROR(visit(entry));
   }
   return absl::OkStatus();

@@ -24,7 +24,8 @@ struct FoundEntry {
 };
 
 // A value: copies share the committed index and most of the edits. Every edit costs O(log edits),
-// whatever the number of chunks.
+// whatever the number of chunks. Not thread-safe for edits, yet copies may be used in different
+// threads.
 class ChunkIndex {
  public:
   ChunkIndex() = default;
@@ -66,7 +67,7 @@ class ChunkIndex {
 
   std::shared_ptr<const CommittedIndex> base_;
   PieceTree tree_;
-  SharedAppendVector<IndexEntry> appended_;  // behind the tree, until they are many
+  SharedAppendVector<IndexEntry> appended_;  // after the tree, until they are many
 };
 
 }  // namespace cairn::frame

@@ -14,16 +14,16 @@ namespace {
 
 using format::kPageEntries;
 constexpr int64_t kEntrySize = sizeof(int64_t);
-// A chunk that is one value over and over has no longer one.
+// Longest period worth detecting: a kRepeat chunk of 8-byte entries repeats a value of at most 255
+// bytes, hence within 255 entries.
 constexpr size_t kLongestPeriod = 255;
 
 // How many of the first entries are repeated in all that follow.
 size_t PeriodOf(std::span<const int64_t> entries) {
   for (size_t period = 1; period <= std::min(kLongestPeriod, entries.size() / 2);) {
-    const auto behind = entries.subspan(period);
-    const auto alike =
-        static_cast<size_t>(std::ranges::mismatch(behind, entries).in1 - behind.begin());
-    if (alike == behind.size()) return period;
+    const auto rest = entries.subspan(period);
+    const auto alike = static_cast<size_t>(std::ranges::mismatch(rest, entries).in1 - rest.begin());
+    if (alike == rest.size()) return period;
     // What is alike up to there with this period would differ there with any up to its length.
     period = std::max(period, alike) + 1;
   }

@@ -1,4 +1,4 @@
-// The offsets index of a committed frame, decoded page by page when it is touched.
+// The index of a checkpoint, decoded page by page on first use.
 #ifndef CAIRN_ENGINE_FRAME_INDEX_COMMITTED_INDEX_H_
 #define CAIRN_ENGINE_FRAME_INDEX_COMMITTED_INDEX_H_
 
@@ -59,7 +59,7 @@ class CommittedIndex {
   Bytes stored() const { return chunk_.bytes(); }
   const std::optional<IndexSeal>& seal() const { return seal_; }
 
-  // Whether the bytes of a chunk were checked through this index; see VerifyPolicy::kFirstTouch.
+  // Whether the bytes of a chunk were verified through this index; see VerifyPolicy::kFirstTouch.
   bool IsVerified(int64_t nchunk) const;
   void MarkVerified(int64_t nchunk) const;
 
@@ -68,7 +68,7 @@ class CommittedIndex {
     int64_t At(size_t i) const { return entries[i < count ? i : i % count]; }
 
     std::unique_ptr<int64_t[]> entries;
-    size_t count = 0;  // of entries, which are repeated behind
+    size_t count = 0;  // of entries, which repeat after it
     std::array<std::atomic<uint64_t>, format::kPageEntries / 64> verified{};
   };
 

@@ -14,8 +14,8 @@
 
 namespace cairn::frame {
 
-// To know where chunks of any size begin takes a look at each, so no more of them may lie in an
-// area of so many bytes. Special ones are there where C-Blosc2 made variable chunks of fixed ones.
+// Most variable-size chunks accepted for `area` stored bytes. Locating them costs a header read
+// each; the floor of 2^20 allows for special chunks, which store nothing.
 constexpr int64_t MaxVariableChunks(int64_t area) {
   return std::max(int64_t{1} << 20, area / chunk::kBlosc1HeaderSize);
 }
@@ -36,8 +36,8 @@ class ChunkSizeSource {
 // Made on first use, which looks at the header of every chunk. Thread-safe; copies are empty.
 class DecodedOffsets {
  public:
-  // How many starts are kept at most: with more chunks one for every few, for a small file may tell
-  // of very many.
+  // How many starts are kept at most: with more chunks one for every few, for a small file may
+  // claim very many.
   static constexpr int64_t kMostKept = int64_t{1} << 22;
 
   struct Place {

@@ -24,7 +24,7 @@ absl::StatusOr<FingerprintTable> FingerprintTable::Open(Chunk layer, int64_t nch
   }
   if (header.special == SpecialValue::kZeros) return FingerprintTable(std::move(layer), {});
   CAIRN_ASSIGN_OR_RETURN(const Bytes entries, chunk::PlainPayload(layer.bytes()));
-  // The header was read again, and somebody else may write it.
+  // The header was read again, and another process may write it.
   if (std::ssize(entries) != header.nbytes) return DataLoss("fingerprint table: it has changed");
   return FingerprintTable(std::move(layer), entries);
 }

@@ -45,7 +45,7 @@ PieceTree::Link::~Link() {
 }
 
 PieceTree::Node& PieceTree::Link::Own() {
-  // Whoever gave the node up has read it before.
+  // Acquire: the thread that released its share has finished reading the node.
   if (node_->links.load(std::memory_order_acquire) > 1) *this = Link(new Node(*node_));
   return *node_;
 }
@@ -59,7 +59,7 @@ void PieceTree::Recount(Node& node) {
   node.count = 1 + CountOf(node.left) + CountOf(node.right);
 }
 
-// SplitMix64, from where nobody can tell: whoever could would choose edits that make a deep tree.
+// SplitMix64 with a random seed: with a known one, edits could be chosen that make a deep tree.
 uint64_t PieceTree::Random() {
   if (random_ == 0) random_ = RandomNumber();
   uint64_t n = random_ += 0x9E3779B97F4A7C15;
@@ -201,7 +201,7 @@ void PieceTree::Insert(int64_t n, Piece piece) {
   InsertInto(root_, n, Link(new Node(std::move(piece))));
 }
 
-// The same as to cut before and behind n, in fewer ways down the tree.
+// The same as to cut before and after n, with fewer descents.
 void PieceTree::Replace(int64_t n, Piece piece) {
   const Place place = Find(n);
   Piece rest = Part(*place.piece, place.offset + 1, place.piece->count - place.offset - 1);

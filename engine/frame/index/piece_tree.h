@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "engine/frame/index/committed_index.h"
+#include "engine/format/index_entry.h"
 
 namespace cairn::frame {
 
@@ -15,11 +15,11 @@ namespace cairn::frame {
 struct Piece {
   int64_t count = 0;
   int64_t first = 0;
-  std::shared_ptr<const IndexEntry> run;  // null: the committed index
+  std::shared_ptr<const format::IndexEntry> run;  // null: the committed index
 };
 
-// A randomised search tree: whichever edits are made, each is expected to cost O(log pieces), also
-// if somebody chose them who knows this code.
+// A randomised search tree: each edit is expected to cost O(log pieces), also if the edits were
+// chosen to make it deep.
 // Copies share what they have in common; a node that no copy shares is edited where it is. Not
 // thread-safe for edits, yet copies may be used in different threads.
 class PieceTree {
@@ -43,7 +43,7 @@ class PieceTree {
 
  private:
   struct Node;
-  // A counted pointer to a node. The count tells for sure when nobody else holds it.
+  // A counted pointer to a node. A count of one is certain: no other link holds the node.
   class Link {
    public:
     Link() = default;

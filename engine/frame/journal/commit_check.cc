@@ -21,14 +21,14 @@ using format::InsertEdit;
 using format::ReorderEdit;
 using format::ReplaceEdit;
 
-// Goes through the edits with the number of chunks that each one meets.
+// Checks the edits in order, each with the number of chunks that it meets. Not thread-safe.
 class EditChecker {
  public:
-  EditChecker(const State& before, const JournaledCommit& following)
+  EditChecker(const State& before, const JournaledCommit& commit)
       : before_(before),
-        following_(following),
+        commit_(commit),
         nchunks_(before.chunks.size()),
-        room_(following.record - following.begin) {}
+        room_(commit.record_begin - commit.begin) {}
 
   absl::Status Check(const format::ChunkEdit& edit) {
     return std::visit([this](const auto& one) { return CheckOne(one); }, edit);
@@ -43,35 +43,35 @@ class EditChecker {
   absl::Status CheckPlaced(const IndexedChunk& chunk);
 
   const State& before_;
-  const JournaledCommit& following_;
+  const JournaledCommit& commit_;
   int64_t nchunks_;
   int64_t room_;  // for chunks that are still to come
 };
 
 absl::Status EditChecker::CheckPlaced(const IndexedChunk& chunk) {
-  const int32_t chunksize = following_.batch.totals.chunksize;
+  const int32_t chunksize = commit_.record.totals.chunksize;
   const bool fixed = chunksize != format::kChunksizeVariable;
   if (chunk.nbytes < 1 || (fixed && chunk.nbytes > chunksize)) {
-    return DataLoss("batch: a chunk of %d bytes", chunk.nbytes);
+    return DataLoss("commit: a chunk of %d bytes", chunk.nbytes);
   }
   if (format::IsSpecialEntry(chunk.entry.value)) {
     return fixed ? format::SpecialOfEntry(chunk.entry.value).status()
-                 : DataLoss("batch: a special value in a frame of variable chunks");
+                 : DataLoss("commit: a special value in a frame of variable chunks");
   }
-  const std::optional<int64_t> begin = CheckedAdd(before_.header.header_len, chunk.entry.value);
-  const int64_t room = following_.record - following_.begin;
+  const std::optional<int64_t> begin = CheckedAdd(before_.header().header_len, chunk.entry.value);
+  const int64_t room = commit_.record_begin - commit_.begin;
   if (begin.has_value() && chunk.cbytes > 0 && chunk.entry.fingerprint != 0 &&
-      RangeFits(*begin - following_.begin, chunk.cbytes, room)) {
+      RangeFits(*begin - commit_.begin, chunk.cbytes, room)) {
     // All of them may have to be read.
     room_ -= chunk.cbytes;
-    return room_ >= 0 ? absl::OkStatus() : DataLoss("batch: its chunks overlap");
+    return room_ >= 0 ? absl::OkStatus() : DataLoss("commit: its chunks overlap");
   }
-  return DataLoss("batch: a chunk of %d bytes at offset %d", chunk.cbytes, chunk.entry.value);
+  return DataLoss("commit: a chunk of %d bytes at offset %d", chunk.cbytes, chunk.entry.value);
 }
 
 absl::Status EditChecker::CheckOne(const InsertEdit& edit) {
   if (edit.nchunk < 0 || edit.nchunk > nchunks_) {
-    return DataLoss("batch: insert at chunk %d of %d", edit.nchunk, nchunks_);
+    return DataLoss("commit: insert at chunk %d of %d", edit.nchunk, nchunks_);
   }
   ++nchunks_;
   return CheckPlaced(edit.chunk);
@@ -79,14 +79,14 @@ absl::Status EditChecker::CheckOne(const InsertEdit& edit) {
 
 absl::Status EditChecker::CheckOne(const ReplaceEdit& edit) {
   if (edit.nchunk < 0 || edit.nchunk >= nchunks_) {
-    return DataLoss("batch: update of chunk %d of %d", edit.nchunk, nchunks_);
+    return DataLoss("commit: update of chunk %d of %d", edit.nchunk, nchunks_);
   }
   return CheckPlaced(edit.chunk);
 }
 
 absl::Status EditChecker::CheckOne(const EraseEdit& edit) {
   if (!RangeFits(edit.first, edit.count, nchunks_)) {
-    return DataLoss("batch: delete %d chunks from %d on, of %d", edit.count, edit.first, nchunks_);
+    return DataLoss("commit: delete %d chunks from %d on, of %d", edit.count, edit.first, nchunks_);
   }
   nchunks_ -= edit.count;
   return absl::OkStatus();
@@ -94,26 +94,27 @@ absl::Status EditChecker::CheckOne(const EraseEdit& edit) {
 
 absl::Status EditChecker::CheckOne(const ReorderEdit& edit) {
   if (std::ssize(edit.order) != nchunks_) {
-    return DataLoss("batch: order of %d chunks of %d", edit.order.size(), nchunks_);
+    return DataLoss("commit: order of %d chunks of %d", edit.order.size(), nchunks_);
   }
   return FindNonPermutation(std::span<const uint32_t>(edit.order)).has_value()
-             ? DataLoss("batch: order is no permutation")
+             ? DataLoss("commit: order is no permutation")
              : absl::OkStatus();
 }
 
 // `names` are those of the vlmetalayers that the edit meets.
 absl::Status CheckLayer(const State& before, const format::LayerEdit& edit, LayerNames& names) {
   using Kind = format::LayerEdit::Kind;
-  // Not all that an edit must not bring: also what a frame held before can be deleted or set.
+  // CheckLayerName is stricter than this, but frames of other writers may hold names it refuses,
+  // and those can be edited too.
   if (edit.name.size() > kMaxMetalayerName) {
-    return DataLoss("batch: a layer's name of %d bytes", edit.name.size());
+    return DataLoss("commit: a layer's name of %d bytes", edit.name.size());
   }
   if (edit.kind == Kind::kSetMetalayer) {
-    const auto it = std::ranges::find(before.header.metalayers, edit.name, &Metalayer::name);
-    if (it != before.header.metalayers.end() && it->content.size() == edit.content.size()) {
+    const auto it = std::ranges::find(before.metadata->metalayers, edit.name, &Metalayer::name);
+    if (it != before.metadata->metalayers.end() && it->content.size() == edit.content.size()) {
       return absl::OkStatus();
     }
-    return DataLoss("batch: metalayer %s of %d bytes", edit.name, edit.content.size());
+    return DataLoss("commit: metalayer %s of %d bytes", edit.name, edit.content.size());
   }
   if (edit.kind == Kind::kDeleteVlmeta) {
     names.erase(edit.name);
@@ -121,36 +122,36 @@ absl::Status CheckLayer(const State& before, const format::LayerEdit& edit, Laye
     names.insert(edit.name);
   }
   if (IsReservedLayer(edit.name) || names.size() > kMaxVlMetalayers) {
-    return DataLoss("batch: vlmetalayer %s, of %d", edit.name, names.size());
+    return DataLoss("commit: vlmetalayer %s, of %d", edit.name, names.size());
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckHead(const State& before, const JournaledCommit& following) {
-  if (!following.batch.tail.head.has_value()) return absl::OkStatus();
-  const IndexedChunk& head = *following.batch.tail.head;
-  if (head.nbytes < 1) return DataLoss("batch: the tail's chunk of %d bytes", head.nbytes);
+absl::Status CheckHead(const State& before, const JournaledCommit& commit) {
+  if (!commit.record.tail.head.has_value()) return absl::OkStatus();
+  const IndexedChunk& head = *commit.record.tail.head;
+  if (head.nbytes < 1) return DataLoss("commit: the pending items' chunk of %d bytes", head.nbytes);
   if (format::IsSpecialEntry(head.entry.value))
     return format::SpecialOfEntry(head.entry.value).status();
-  const int64_t room = following.record - before.header.header_len;
+  const int64_t room = commit.record_begin - before.header().header_len;
   if (RangeFits(head.entry.value, head.cbytes, room)) return absl::OkStatus();
-  return DataLoss("batch: the tail's chunk of %d bytes at offset %d", head.cbytes,
+  return DataLoss("commit: the pending items' chunk of %d bytes at offset %d", head.cbytes,
                   head.entry.value);
 }
 
 absl::Status CheckChunksize(const State& before, const format::CommitTotals& totals) {
-  const int32_t old = before.header.chunksize;
+  const int32_t old = before.chunksize;
   const bool fixes = old == format::kChunksizeUnknown && totals.chunksize > 0 &&
                      totals.chunksize <= kMaxChunkBytes;
   if (totals.chunksize == old || fixes) return absl::OkStatus();
-  return DataLoss("batch: chunksize: expected %d, got %d", old, totals.chunksize);
+  return DataLoss("commit: chunksize: expected %d, got %d", old, totals.chunksize);
 }
 
-// Whether so many chunks and the tail can hold so many bytes.
+// Whether so many chunks and the pending items can hold so many bytes.
 absl::Status CheckTotals(const State& before, const format::CommitTotals& totals,
                          const PartialChunk& tail) {
   if (totals.nbytes < tail.nbytes() || totals.stored_bytes < -1) {
-    return DataLoss("batch: %d chunks of %d bytes", totals.nchunks, totals.nbytes);
+    return DataLoss("commit: %d chunks of %d bytes", totals.nchunks, totals.nbytes);
   }
   const int64_t chunksize = totals.chunksize;
   const int64_t in_chunks = totals.nbytes - tail.nbytes();
@@ -160,16 +161,16 @@ absl::Status CheckTotals(const State& before, const format::CommitTotals& totals
   } else if (chunksize == format::kChunksizeUnknown) {
     fits = totals.nbytes == 0 && totals.nchunks == 0;
   } else {
-    const bool whole = tail.empty() || in_chunks % chunksize == 0;
-    fits = whole && tail.nbytes() < chunksize && CeilDiv(in_chunks, chunksize) == totals.nchunks;
+    const bool full = tail.empty() || in_chunks % chunksize == 0;
+    fits = full && tail.nbytes() < chunksize && CeilDiv(in_chunks, chunksize) == totals.nchunks;
   }
   if (!fits) {
-    return DataLoss("batch: %d chunks and a tail of %d hold %d bytes", totals.nchunks,
+    return DataLoss("commit: %d chunks and %d pending bytes hold %d bytes", totals.nchunks,
                     tail.nbytes(), totals.nbytes);
   }
-  if (totals.nchunks <= before.env->limits.max_nchunks) return absl::OkStatus();
+  if (totals.nchunks <= before.env()->limits.max_nchunks) return absl::OkStatus();
   return ResourceExhausted("journal: %d chunks pass the limit of %d", totals.nchunks,
-                           before.env->limits.max_nchunks);
+                           before.env()->limits.max_nchunks);
 }
 
 const IndexedChunk* PlacedBy(const format::ChunkEdit& edit) {
@@ -180,41 +181,41 @@ const IndexedChunk* PlacedBy(const format::ChunkEdit& edit) {
 
 }  // namespace
 
-absl::Status CheckCommit(const State& before, const JournaledCommit& following,
+absl::Status CheckCommit(const State& before, const JournaledCommit& commit,
                          const PartialChunk& tail, std::optional<LayerNames>& names) {
-  const format::CommitRecord& batch = following.batch;
-  CAIRN_RETURN_IF_ERROR(CheckChunksize(before, batch.totals));
-  EditChecker checker(before, following);
-  for (const format::ChunkEdit& edit : batch.chunks) CAIRN_RETURN_IF_ERROR(checker.Check(edit));
-  if (checker.nchunks() != batch.totals.nchunks) {
-    return DataLoss("batch: expected %d chunks, got %d", checker.nchunks(), batch.totals.nchunks);
+  const format::CommitRecord& record = commit.record;
+  CAIRN_RETURN_IF_ERROR(CheckChunksize(before, record.totals));
+  EditChecker checker(before, commit);
+  for (const format::ChunkEdit& edit : record.chunks) CAIRN_RETURN_IF_ERROR(checker.Check(edit));
+  if (checker.nchunks() != record.totals.nchunks) {
+    return DataLoss("commit: expected %d chunks, got %d", checker.nchunks(), record.totals.nchunks);
   }
-  if (!batch.layers.empty() && !names.has_value()) {
+  if (!record.layers.empty() && !names.has_value()) {
     names.emplace();
-    for (const VlMetalayer& layer : before.vlmetalayers) names->insert(layer.name);
+    for (const VlMetalayer& layer : before.metadata->vlmetalayers) names->insert(layer.name);
   }
-  for (const format::LayerEdit& edit : batch.layers) {
+  for (const format::LayerEdit& edit : record.layers) {
     CAIRN_RETURN_IF_ERROR(CheckLayer(before, edit, *names));
   }
-  CAIRN_RETURN_IF_ERROR(CheckHead(before, following));
-  return CheckTotals(before, batch.totals, tail);
+  CAIRN_RETURN_IF_ERROR(CheckHead(before, commit));
+  return CheckTotals(before, record.totals, tail);
 }
 
-absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const JournaledCommit& following,
-                                             const FrameFile& source, const JournalReader& finder) {
+absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const JournaledCommit& commit,
+                                             const FrameFile& source, const JournalReader& reader) {
   std::vector<std::byte> read;
-  for (const format::ChunkEdit& edit : following.batch.chunks) {
+  for (const format::ChunkEdit& edit : commit.record.chunks) {
     const IndexedChunk* chunk = PlacedBy(edit);
     if (chunk == nullptr || format::IsSpecialEntry(chunk->entry.value)) continue;
-    const int64_t begin = before.header.header_len + chunk->entry.value;
-    Bytes bytes = finder.Seen(begin, chunk->cbytes);
-    // What was seen may be from before the batch: then the file shows more by now.
+    const int64_t begin = before.header().header_len + chunk->entry.value;
+    Bytes bytes = reader.Seen(begin, chunk->cbytes);
+    // What was seen may be from before the commit: then the file shows more by now.
     if (bytes.empty() || format::HashChunk(bytes) != chunk->entry.fingerprint) {
       read.resize(static_cast<size_t>(chunk->cbytes));
       CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(begin, read));
       if (got < read.size() || format::HashChunk(read) != chunk->entry.fingerprint) return false;
     }
-    before.env->touched.Add(before.checkpoint_id, chunk->entry);
+    before.env()->verified.Add(before.checkpoint_id(), chunk->entry);
   }
   return true;
 }

@@ -1,4 +1,4 @@
-// Whether a batch can be what it says.
+// Checks a journaled commit against the state that it follows.
 #ifndef CAIRN_ENGINE_FRAME_JOURNAL_COMMIT_CHECK_H_
 #define CAIRN_ENGINE_FRAME_JOURNAL_COMMIT_CHECK_H_
 
@@ -12,7 +12,7 @@
 
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/journal/journal_reader.h"
-#include "engine/frame/journal/replay.h"
+#include "engine/frame/journal/journaled_commit.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {
@@ -20,18 +20,18 @@ namespace cairn::frame {
 // Names of vlmetalayers.
 using LayerNames = std::unordered_set<std::string>;
 
-// Whether each edit fits the state that it meets, the chunks lie between the batch before and this
+// Whether each edit fits the state that it meets, the chunks lie between the commit before and this
 // one's record, and the totals are those of the result. kResourceExhausted when nothing is wrong
-// but that they pass a limit. `tail` is the one that the batch makes.
-// `names` are those of the state before, once a batch needed them, and then of the one behind.
-absl::Status CheckCommit(const State& before, const JournaledCommit& following,
+// but that they pass a limit. `tail` is the partial chunk after the commit. `names` are those of
+// the state before, once a commit needed them, and after the call those of the state after.
+absl::Status CheckCommit(const State& before, const JournaledCommit& commit,
                          const PartialChunk& tail, std::optional<LayerNames>& names);
 
-// Whether every stored chunk of the batch has its fingerprint, by bytes that `finder` saw or else
-// by those in the file. Remembers the chunks that do as checked. The batch must have passed
+// Whether every stored chunk of the commit has its fingerprint, by bytes that `reader` saw or else
+// by those in the file. Remembers the chunks that do as verified. The commit must have passed
 // CheckCommit, which bounds what is read.
-absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const JournaledCommit& following,
-                                             const FrameFile& source, const JournalReader& finder);
+absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const JournaledCommit& commit,
+                                             const FrameFile& source, const JournalReader& reader);
 
 }  // namespace cairn::frame
 

@@ -15,13 +15,12 @@ namespace cairn::frame {
 
 namespace {
 
-// Tells zeros that were reserved from other bytes, most often.
+// Enough to distinguish zeros that were reserved from other bytes, most often.
 constexpr size_t kWindow = 4096;
 constexpr size_t kWidestWindow = 256 << 10;
 
-// What follows in the same page costs nothing. The next page is perhaps about to be written, and
-// the kernel makes more of it than one when it is read: writing is slow there. But whoever has come
-// far reads ahead.
+// Read to the end of the page, not beyond: kernel readahead creates large folios that slow the
+// writer's next small write. Read ahead only once well into a long journal.
 constexpr size_t kFar = 32 << 10;
 
 constexpr size_t kPiece = 1 << 20;
@@ -30,13 +29,13 @@ constexpr size_t kPiece = 1 << 20;
 // through was made to waste time.
 constexpr int64_t kMaxOverlaps = 4;
 
-// Enough to tell a record, or a chunk, by.
+// Enough to recognise a record, or a chunk.
 constexpr size_t kLongestHead = std::max<size_t>(format::kMinRecordSize, chunk::kHeaderSize);
 
 // So many zeros are space that was reserved, and no damage.
 constexpr size_t kZerosBelieved = 64 << 10;
 
-// Behind so many zeros, more than any writer reserves, nothing was written.
+// After so many zeros, more than any writer reserves, nothing was written.
 constexpr int64_t kMostZeros = int64_t{128} << 20;
 
 // Whether there is an intact record at `begin`. Reads it piece by piece: what only claims to be
@@ -58,7 +57,7 @@ absl::StatusOr<bool> HasIntactRecord(const FrameFile& source, int64_t begin,
   return got == piece.size() && format::StoredChecksum(piece) == stream.Digest();
 }
 
-// The whole record at `begin`, if there is an intact one.
+// The record at `begin`, if there is an intact one.
 absl::StatusOr<std::optional<FoundRecord>> ReadRecord(const FrameFile& source, int64_t begin,
                                                       const format::RecordHead& head) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
@@ -80,8 +79,8 @@ absl::Status JournalReader::ReadUpTo(int64_t end) {
   const auto size = static_cast<size_t>(end - window_begin_);
   if (window_.size() < size) window_.resize(size);
   const int64_t seen_end = window_begin_ + static_cast<int64_t>(filled_);
-  const MutableBytes behind = MutableBytes(window_).subspan(filled_, size - filled_);
-  CAIRN_ASSIGN_OR_RETURN(const size_t got, source_.ReadSome(seen_end, behind));
+  const MutableBytes rest = MutableBytes(window_).subspan(filled_, size - filled_);
+  CAIRN_ASSIGN_OR_RETURN(const size_t got, source_.ReadSome(seen_end, rest));
   filled_ += got;
   return absl::OkStatus();
 }
@@ -164,11 +163,11 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReader::Take(const format::Rec
   return record;
 }
 
-absl::Status JournalReader::TakeReceipt(FoundRecord& batch) {
+absl::Status JournalReader::TakeReceipt(FoundRecord& commit) {
   if (format::kReceiptSize > end_ - position_) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(static_cast<size_t>(format::kReceiptSize)));
-  batch.receipt = format::FindReceipt(ahead, position_);
-  position_ = batch.end();
+  commit.receipt = format::FindReceipt(ahead, position_);
+  position_ = commit.end();
   return absl::OkStatus();
 }
 
@@ -182,15 +181,20 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReader::Next() {
     const Bytes start = ahead.first(std::min<size_t>(ahead.size(), chunk::kHeaderSize));
     const absl::StatusOr<chunk::Header> chunk = chunk::ParseHeader(start, INT32_MAX);
     if (!chunk.ok()) return std::nullopt;
-    hop_.position = position_;
-    CopyBytes(start, hop_.header);
-    ++hop_.count;
+    skipped_.position = position_;
+    CopyBytes(start, skipped_.header);
+    ++skipped_.count;
     position_ += chunk->cbytes;
   }
   return std::nullopt;
 }
 
-absl::Status JournalReader::Search(int64_t begin, absl::FunctionRef<bool(FoundRecord)> visit) {
+absl::StatusOr<bool> JournalReader::Search(int64_t begin, int64_t seen,
+                                           absl::FunctionRef<bool(FoundRecord)> visit) {
+  if (begin < seen) {
+    CAIRN_ASSIGN_OR_RETURN(const bool affordable, Spend(seen - begin));
+    if (!affordable) return false;
+  }
   CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, source_.Size());
   const int64_t size = std::min(file_size, end_);
   int64_t position = begin;
@@ -198,7 +202,7 @@ absl::Status JournalReader::Search(int64_t begin, absl::FunctionRef<bool(FoundRe
   std::vector<std::byte> piece(kWindow);
   for (int64_t zeros = 0; position < size && zeros < kMostZeros;) {
     CAIRN_ASSIGN_OR_RETURN(const size_t got, source_.ReadSome(position, piece));
-    if (static_cast<int64_t>(got) < format::kMinRecordSize) return absl::OkStatus();
+    if (static_cast<int64_t>(got) < format::kMinRecordSize) return true;
     const Bytes bytes = Bytes(piece).first(got);
     zeros = IsRunOfZeros(bytes) ? zeros + std::ssize(bytes) : 0;
     const std::string_view text = AsText(bytes);
@@ -207,16 +211,16 @@ absl::Status JournalReader::Search(int64_t begin, absl::FunctionRef<bool(FoundRe
       const auto head = format::FindRecordHead(bytes.subspan(at));
       if (!head.has_value() || head->size > size - position - static_cast<int64_t>(at)) continue;
       CAIRN_ASSIGN_OR_RETURN(const bool affordable, Spend(head->size));
-      if (!affordable) return absl::OkStatus();
+      if (!affordable) return true;
       CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record,
                              ReadRecord(source_, position + static_cast<int64_t>(at), *head));
-      if (record.has_value() && visit(*std::move(record))) return absl::OkStatus();
+      if (record.has_value() && visit(*std::move(record))) return true;
     }
     // A head may lie across the border of two pieces.
     position += static_cast<int64_t>(got) - format::kMinRecordSize + 1;
     piece.resize(std::min(2 * piece.size(), kPiece));
   }
-  return absl::OkStatus();
+  return true;
 }
 
 }  // namespace cairn::frame

@@ -16,13 +16,13 @@ namespace cairn::frame {
 
 namespace {
 
-BatchStep StepOf(const JournaledCommit& following) {
-  return {.links = following.batch.links,
-          .hash = following.hash,
-          .end = following.end,
-          .receipt = following.receipt,
-          .chunk_edits = std::ssize(following.batch.chunks),
-          .layer_edits = std::ssize(following.batch.layers)};
+CommitStep StepOf(const JournaledCommit& commit) {
+  return {.links = commit.record.links,
+          .checksum = commit.checksum,
+          .end = commit.end,
+          .receipt = commit.receipt,
+          .chunk_edits = std::ssize(commit.record.chunks),
+          .layer_edits = std::ssize(commit.record.layers)};
 }
 
 bool IsReceiptOf(const FoundRecord& record, const format::CommitLinks& links) {
@@ -30,12 +30,12 @@ bool IsReceiptOf(const FoundRecord& record, const format::CommitLinks& links) {
          record.receipt->generation == links.generation;
 }
 
-// The record as the batch that comes next, if it is.
+// The record as the commit that comes next, if it is.
 std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPosition& end,
                                       const ReplayChecks& rules) {
-  absl::StatusOr<format::CommitRecord> batch = format::ParseBatch(record.bytes, record.begin);
-  if (!batch.ok()) return std::nullopt;
-  const format::CommitLinks& links = batch->links;
+  absl::StatusOr<format::CommitRecord> commit = format::ParseBatch(record.bytes, record.begin);
+  if (!commit.ok()) return std::nullopt;
+  const format::CommitLinks& links = commit->links;
   const bool linked = end.base_known
                           ? links.base == end.base && links.generation == end.generation + 1 &&
                                 (links.previous == end.last || !rules.check_prev)
@@ -43,90 +43,90 @@ std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPo
   const bool durable_fits = links.durable_end >= end.begin && links.durable_end <= record.begin;
   if (!linked || !durable_fits || links.generation > format::kMaxGeneration) return std::nullopt;
   const bool own_receipt = IsReceiptOf(record, links);
-  return JournaledCommit{.batch = *std::move(batch),
+  return JournaledCommit{.record = *std::move(commit),
                          .begin = end.end,
-                         .record = record.begin,
+                         .record_begin = record.begin,
                          .end = record.end(),
-                         .hash = format::StoredChecksum(record.bytes),
+                         .checksum = format::StoredChecksum(record.bytes),
                          .receipt = own_receipt ? record.receipt : std::nullopt};
 }
 
-// Takes batches in as soon as it is sure that they count.
+// Applies commits as soon as it is certain that they count. Not thread-safe.
 class JournalReplayer {
  public:
-  JournalReplayer(const FrameFile& source, const State& state, const FollowOptions& options)
+  JournalReplayer(const FrameFile& source, const State& state, const ReplayOptions& options)
       : source_(source),
-        rules_(state.env->replay),
+        rules_(state.env()->replay),
         options_(options),
         start_(state),
         scanned_(*state.journal),
-        trust_(state.env->boot) {}
+        trust_(state.env()->boot) {}
 
-  // Goes on with what `finder` finds next. False when the journal ends there, or has gone on up to
-  // the last generation asked for.
-  absl::StatusOr<bool> Step(JournalReader& finder);
-  // Takes those in that a power cut may have left without their chunks, as far as these are whole.
-  absl::Status Settle(const JournalReader& finder);
+  // Goes on with what `reader` finds next. False when the journal ends there, or has reached the
+  // last generation asked for.
+  absl::StatusOr<bool> Step(JournalReader& reader);
+  // Applies those that a power cut may have left without their chunks, as far as these are intact.
+  absl::Status Settle(const JournalReader& reader);
 
   bool moved() const { return moved_; }
   const std::optional<JournalDamage>& damage() const { return damage_; }
   const Extent& skipped() const { return skipped_; }
-  // Null where no batch followed.
+  // Empty where no commit followed.
   std::optional<Replay>& replay() { return replay_; }
 
  private:
   // False when it is nothing that follows.
-  absl::StatusOr<bool> Take(const std::optional<FoundRecord>& found, const JournalReader& finder);
-  absl::StatusOr<bool> TakeBatch(const FoundRecord& record, const JournalReader& finder);
-  absl::StatusOr<bool> TakeReceipt(const FoundRecord& record, const JournalReader& finder);
+  absl::StatusOr<bool> Take(const std::optional<FoundRecord>& found, const JournalReader& reader);
+  absl::StatusOr<bool> TakeCommit(const FoundRecord& record, const JournalReader& reader);
+  absl::StatusOr<bool> TakeReceipt(const FoundRecord& record, const JournalReader& reader);
   // False when one of them does not count.
-  absl::StatusOr<bool> ApplyTrusted(const JournalReader& finder);
-  // The next batch, somewhere behind `stop`, where the finder found nothing that follows. Notes the
-  // damage if there is only what shows damage.
-  absl::StatusOr<std::optional<FoundRecord>> Search(JournalReader& finder, int64_t stop);
-  // False when the first batch that waits does not count.
-  absl::StatusOr<bool> ApplyFirst(const JournalReader& finder);
-  bool IsTrusted(const JournaledCommit& following) const;
+  absl::StatusOr<bool> ApplyTrusted(const JournalReader& reader);
+  // The next commit record, somewhere after `stop`, where the reader found nothing that follows.
+  // Sets damage_ if what is there shows damage.
+  absl::StatusOr<std::optional<FoundRecord>> Search(JournalReader& reader, int64_t stop);
+  // False when the first commit that waits does not count.
+  absl::StatusOr<bool> ApplyFirst(const JournalReader& reader);
+  bool IsTrusted(const JournaledCommit& commit) const;
   const State& state() const { return replay_.has_value() ? replay_->state() : start_; }
 
   const FrameFile& source_;
   const ReplayChecks rules_;
-  const FollowOptions& options_;
+  const ReplayOptions& options_;
   const State& start_;
-  std::optional<Replay> replay_;  // from the first batch on: most looks find none
-  JournalPosition scanned_;       // with the batches that wait
+  std::optional<Replay> replay_;  // from the first commit on: most polls find none
+  JournalPosition scanned_;       // with the commits that wait
   JournalTrust trust_;
   std::list<JournaledCommit> waiting_;
   std::optional<LayerNames> names_;  // see CheckCommit
   bool moved_ = false;
-  bool refused_ = false;  // the first batch that waits
+  bool refused_ = false;  // the first commit that waits
   std::optional<JournalDamage> damage_;
   Extent skipped_;
 };
 
-// What a later batch found to be durable needs no second look.
-bool JournalReplayer::IsTrusted(const JournaledCommit& following) const {
-  return !rules_.check_chunks || following.end <= scanned_.durable_end ||
-         trust_.Covers(following.batch.links.generation);
+// What a later commit recorded as durable needs no check.
+bool JournalReplayer::IsTrusted(const JournaledCommit& commit) const {
+  return !rules_.check_chunks || commit.end <= scanned_.durable_end ||
+         trust_.Covers(commit.record.links.generation);
 }
 
-absl::StatusOr<bool> JournalReplayer::ApplyFirst(const JournalReader& finder) {
+absl::StatusOr<bool> JournalReplayer::ApplyFirst(const JournalReader& reader) {
   const JournaledCommit& first = waiting_.front();
-  PartialChunk tail = TailAfter(state().tail, first.batch.tail);
+  PartialChunk tail = TailAfter(state().tail, first.record.tail);
   const absl::Status status = CheckCommit(state(), first, tail, names_);
   const bool passes_limit = absl::IsResourceExhausted(status);
   if (!status.ok() && !passes_limit) {
-    // It is whole, and cannot be what it says.
+    // It is intact, and cannot be what it says.
     refused_ = true;
-    damage_ = {.bytes = {first.record, first.end}, .stranded = std::ssize(waiting_)};
+    damage_ = {.bytes = {first.record_begin, first.end}, .stranded = std::ssize(waiting_)};
     return false;
   }
   if (!IsTrusted(first)) {
-    CAIRN_ASSIGN_OR_RETURN(const bool whole,
-                           ChunksMatchFingerprints(state(), first, source_, finder));
-    if (!whole) return false;
+    CAIRN_ASSIGN_OR_RETURN(const bool match,
+                           ChunksMatchFingerprints(state(), first, source_, reader));
+    if (!match) return false;
   }
-  // What passes a limit of the reader is a commit all the same: nobody may write in its place.
+  // What passes a limit of the reader is a commit all the same: no writer may overwrite it.
   if (passes_limit) return status;
   if (!replay_.has_value()) replay_.emplace(start_);
   CAIRN_RETURN_IF_ERROR(replay_->Apply(first, std::move(tail)));
@@ -135,19 +135,19 @@ absl::StatusOr<bool> JournalReplayer::ApplyFirst(const JournalReader& finder) {
   return true;
 }
 
-absl::StatusOr<bool> JournalReplayer::TakeBatch(const FoundRecord& record,
-                                                const JournalReader& finder) {
+absl::StatusOr<bool> JournalReplayer::TakeCommit(const FoundRecord& record,
+                                                 const JournalReader& reader) {
   std::optional<JournaledCommit> next = AsNext(record, scanned_, rules_);
   if (!next.has_value()) return false;
   Advance(StepOf(*next), scanned_);
   if (next->receipt.has_value()) trust_.Learn(*next->receipt);
   waiting_.push_back(*std::move(next));
-  return ApplyTrusted(finder);
+  return ApplyTrusted(reader);
 }
 
-// One more of the last batch: it was written only after that was read, or by the next writer.
+// One more of the last commit: it was written only after that was read, or by the next writer.
 absl::StatusOr<bool> JournalReplayer::TakeReceipt(const FoundRecord& record,
-                                                  const JournalReader& finder) {
+                                                  const JournalReader& reader) {
   const auto receipt = format::FindReceipt(record.bytes, record.begin);
   const bool fits = receipt.has_value() && receipt->base == scanned_.base &&
                     receipt->generation == scanned_.generation && !scanned_.empty();
@@ -161,25 +161,25 @@ absl::StatusOr<bool> JournalReplayer::TakeReceipt(const FoundRecord& record,
   }
   waiting_.back().receipt = receipt;
   waiting_.back().end = record.end();
-  return ApplyTrusted(finder);
+  return ApplyTrusted(reader);
 }
 
-absl::StatusOr<bool> JournalReplayer::ApplyTrusted(const JournalReader& finder) {
+absl::StatusOr<bool> JournalReplayer::ApplyTrusted(const JournalReader& reader) {
   while (!waiting_.empty() && IsTrusted(waiting_.front())) {
-    CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst(finder));
+    CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst(reader));
     if (!applied) return false;
   }
   return true;
 }
 
 absl::StatusOr<bool> JournalReplayer::Take(const std::optional<FoundRecord>& found,
-                                           const JournalReader& finder) {
+                                           const JournalReader& reader) {
   if (!found.has_value()) return false;
   switch (found->kind) {
     case format::RecordKind::kBatch:
-      return TakeBatch(*found, finder);
+      return TakeCommit(*found, reader);
     case format::RecordKind::kReceipt:
-      return TakeReceipt(*found, finder);
+      return TakeReceipt(*found, reader);
     case format::RecordKind::kReplaced:
       moved_ = true;
       return false;
@@ -190,22 +190,17 @@ absl::StatusOr<bool> JournalReplayer::Take(const std::optional<FoundRecord>& fou
   return false;
 }
 
-absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(JournalReader& finder,
+absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(JournalReader& reader,
                                                                    int64_t stop) {
   if (options_.search == JournalSearch::kNear) {
-    CAIRN_ASSIGN_OR_RETURN(const bool bytes, finder.StoppedAtBytes());
+    CAIRN_ASSIGN_OR_RETURN(const bool bytes, reader.StoppedAtBytes());
     if (!bytes) return std::nullopt;
   }
   // The header of a damaged chunk may have led past records.
   const int64_t begin = options_.search == JournalSearch::kAll ? scanned_.end : stop;
-  if (begin < stop) {
-    CAIRN_ASSIGN_OR_RETURN(const bool affordable, finder.Spend(stop - begin));
-    if (!affordable) damage_ = {.bytes = {begin, stop}, .stranded = 1};
-    if (!affordable) return std::nullopt;
-  }
   StrandedCommits stranded(scanned_, stop);
   std::optional<int64_t> next;
-  CAIRN_RETURN_IF_ERROR(finder.Search(begin, [&](const FoundRecord& record) {
+  const auto visit = [&](const FoundRecord& record) {
     const bool is_next =
         record.kind == format::RecordKind::kBatch && AsNext(record, scanned_, rules_).has_value();
     if (is_next) {
@@ -214,7 +209,12 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(JournalReader
       stranded.Note(record, trust_);
     }
     return is_next;
-  }));
+  };
+  CAIRN_ASSIGN_OR_RETURN(const bool affordable, reader.Search(begin, stop, visit));
+  if (!affordable) {
+    damage_ = {.bytes = {begin, stop}, .stranded = 1};
+    return std::nullopt;
+  }
   if (!next.has_value()) {
     damage_ = stranded.Judge(trust_);
     // No power cut took anything of what waits, either.
@@ -222,40 +222,40 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(JournalReader
     return std::nullopt;
   }
   if (skipped_.size() == 0) skipped_ = {*next < stop ? begin : stop, *next};
-  finder.GoTo(*next);
-  return finder.Next();
+  reader.GoTo(*next);
+  return reader.Next();
 }
 
-absl::StatusOr<bool> JournalReplayer::Step(JournalReader& finder) {
+absl::StatusOr<bool> JournalReplayer::Step(JournalReader& reader) {
   if (scanned_.generation >= options_.last_generation) return false;
-  CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> found, finder.Next());
-  CAIRN_ASSIGN_OR_RETURN(const bool taken, Take(found, finder));
+  CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> found, reader.Next());
+  CAIRN_ASSIGN_OR_RETURN(const bool taken, Take(found, reader));
   const bool ends = moved_ || damage_.has_value() || options_.search == JournalSearch::kNone;
   if (taken || ends) return taken;
-  const int64_t stop = found.has_value() ? found->begin : finder.position();
-  CAIRN_ASSIGN_OR_RETURN(found, Search(finder, stop));
-  return Take(found, finder);
+  const int64_t stop = found.has_value() ? found->begin : reader.position();
+  CAIRN_ASSIGN_OR_RETURN(found, Search(reader, stop));
+  return Take(found, reader);
 }
 
-absl::Status JournalReplayer::Settle(const JournalReader& finder) {
+absl::Status JournalReplayer::Settle(const JournalReader& reader) {
   bool applied = !refused_;
   while (applied && !waiting_.empty()) {
-    CAIRN_ASSIGN_OR_RETURN(applied, ApplyFirst(finder));
+    CAIRN_ASSIGN_OR_RETURN(applied, ApplyFirst(reader));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-void Advance(const BatchStep& step, JournalPosition& end) {
+void Advance(const CommitStep& step, JournalPosition& end) {
   end.base_known = true;
   end.base = step.links.base;
-  end.last = step.hash;
+  end.last = step.checksum;
   end.generation = step.links.generation;
   end.end = step.end;
   end.durable_end = std::max(end.durable_end, step.links.durable_end);
   end.receipt = step.receipt;
-  // Every batch costs a reader something, even an empty one.
+  // Every commit costs a reader something, even an empty one.
   end.edits += 1 + step.chunk_edits + step.layer_edits;
 }
 
@@ -293,12 +293,14 @@ absl::Status Replay::ApplyChunks(const std::vector<format::ChunkEdit>& edits) {
 
 void Replay::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
   using Kind = format::LayerEdit::Kind;
-  if (!edits.empty() && !layers_.has_value()) layers_.emplace(std::move(state_->vlmetalayers));
+  if (edits.empty()) return;
+  if (metadata_ == nullptr) {
+    metadata_ = std::make_shared<Metadata>(*state_->metadata);
+    layers_.emplace(std::move(metadata_->vlmetalayers));
+  }
   for (const format::LayerEdit& edit : edits) {
     if (edit.kind == Kind::kSetMetalayer) {
-      std::ranges::find(state_->header.metalayers, edit.name, &Metalayer::name)->content =
-          edit.content;
-      metalayers_set_ = true;
+      std::ranges::find(metadata_->metalayers, edit.name, &Metalayer::name)->content = edit.content;
     } else if (edit.kind == Kind::kSetVlmeta) {
       const auto content = std::make_shared<const std::vector<std::byte>>(edit.content);
       layers_->Put({edit.name, Chunk(*content, content)});
@@ -308,45 +310,47 @@ void Replay::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
   }
 }
 
-absl::Status Replay::Apply(const JournaledCommit& following, PartialChunk tail) {
-  const format::CommitTotals& totals = following.batch.totals;
-  CAIRN_RETURN_IF_ERROR(ApplyChunks(following.batch.chunks));
-  ApplyLayers(following.batch.layers);
+absl::Status Replay::Apply(const JournaledCommit& commit, PartialChunk tail) {
+  const format::CommitTotals& totals = commit.record.totals;
+  CAIRN_RETURN_IF_ERROR(ApplyChunks(commit.record.chunks));
+  ApplyLayers(commit.record.layers);
   state_->tail = std::move(tail);
-  state_->header.nbytes = totals.nbytes;
-  state_->header.chunksize = totals.chunksize;
-  state_->header.vlblocks = totals.vlblocks;
+  state_->nbytes = totals.nbytes;
+  state_->chunksize = totals.chunksize;
+  state_->vlblocks = totals.vlblocks;
   state_->stored_bytes =
       totals.stored_bytes < 0 ? std::nullopt : std::optional(totals.stored_bytes);
-  Advance(StepOf(following), *state_->journal);
+  Advance(StepOf(commit), *state_->journal);
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::shared_ptr<const State>> Replay::Finish(const FrameFile& source) && {
-  if (layers_.has_value()) state_->vlmetalayers = std::move(*layers_).Take();
-  if (metalayers_set_) state_->array = ArrayOf(state_->header);
+  if (metadata_ != nullptr) {
+    metadata_->vlmetalayers = std::move(*layers_).Take();
+    metadata_->array = ArrayOf(metadata_->metalayers);
+    state_->metadata = std::move(metadata_);
+  }
   CAIRN_ASSIGN_OR_RETURN(state_->region, source.ViewMore(state_->region, state_->journal->end));
   state_->chunks_end = state_->journal->end;
   SetContiguousSource(*state_);
-  RenewInfo(*state_);
   return std::move(state_);
 }
 
 absl::StatusOr<ReplayResult> ReplayJournal(const FrameFile& source, const State& state,
-                                           JournalReader& finder, const FollowOptions& options) {
-  JournalReplayer follower(source, state, options);
+                                           JournalReader& reader, const ReplayOptions& options) {
+  JournalReplayer replayer(source, state, options);
   for (bool goes_on = true; goes_on;) {
-    CAIRN_ASSIGN_OR_RETURN(goes_on, follower.Step(finder));
+    CAIRN_ASSIGN_OR_RETURN(goes_on, replayer.Step(reader));
   }
-  CAIRN_RETURN_IF_ERROR(follower.Settle(finder));
-  ReplayResult followed{.state = nullptr,
-                        .moved = follower.moved(),
-                        .damage = follower.damage(),
-                        .skipped = follower.skipped()};
-  if (follower.replay().has_value()) {
-    CAIRN_ASSIGN_OR_RETURN(followed.state, std::move(*follower.replay()).Finish(source));
+  CAIRN_RETURN_IF_ERROR(replayer.Settle(reader));
+  ReplayResult result{.state = nullptr,
+                      .moved = replayer.moved(),
+                      .damage = replayer.damage(),
+                      .skipped = replayer.skipped()};
+  if (replayer.replay().has_value()) {
+    CAIRN_ASSIGN_OR_RETURN(result.state, std::move(*replayer.replay()).Finish(source));
   }
-  return followed;
+  return result;
 }
 
 }  // namespace cairn::frame

@@ -1,4 +1,4 @@
-// Follows the journal behind a checkpoint. Readers and writers do it in the same way.
+// Replays the journal after a checkpoint. Readers and writers do it in the same way.
 #ifndef CAIRN_ENGINE_FRAME_JOURNAL_REPLAY_H_
 #define CAIRN_ENGINE_FRAME_JOURNAL_REPLAY_H_
 
@@ -13,48 +13,39 @@
 #include "engine/format/journal.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/journal/journal_reader.h"
+#include "engine/frame/journal/journaled_commit.h"
 #include "engine/frame/journal/stranded_commits.h"
 #include "engine/frame/state/state.h"
 #include "engine/frame/state/vlmetalayers.h"
 
 namespace cairn::frame {
 
-// A batch that follows a state.
-struct JournaledCommit {
-  format::CommitRecord batch;
-  int64_t begin = 0;  // where the batch before ends: chunks of this one lie behind
-  int64_t record = 0;
-  int64_t end = 0;
-  uint64_t hash = 0;
-  std::optional<format::Receipt> receipt;
-};
-
-// The journal goes on with a batch whose record ends at `end`.
-struct BatchStep {
+// A commit whose record ends at `end`, with its receipt if it has one.
+struct CommitStep {
   const format::CommitLinks& links;
-  uint64_t hash = 0;
+  uint64_t checksum = 0;
   int64_t end = 0;
   std::optional<format::Receipt> receipt;
   int64_t chunk_edits = 0;
   int64_t layer_edits = 0;
 };
-void Advance(const BatchStep& step, JournalPosition& end);
-// One more receipt of the last batch ends at `end`.
+void Advance(const CommitStep& step, JournalPosition& end);
+// One more receipt of the last commit ends at `end`.
 void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journal);
 
-// Takes states from batch to batch.
+// Applies commits to a state. Not thread-safe.
 class Replay {
  public:
   // Goes on from `state`, which has a journal.
   explicit Replay(const State& state) : state_(std::make_shared<State>(state)) {}
 
-  // Every edit of the batch; the index of the checkpoint must be readable where they need it. The
-  // new tail is the caller's to make: see TailAfter.
-  absl::Status Apply(const JournaledCommit& following, PartialChunk tail);
+  // Every edit of the commit; the index of the checkpoint must be readable where they need it. The
+  // caller makes the new partial chunk: see TailAfter.
+  absl::Status Apply(const JournaledCommit& commit, PartialChunk tail);
   void Extend(const format::Receipt& receipt, int64_t end) {
     frame::Extend(receipt, end, *state_->journal);
   }
-  // All but its vlmetalayers, and the array that metalayers tell.
+  // Its metadata is as it was at first.
   const State& state() const { return *state_; }
   absl::StatusOr<std::shared_ptr<const State>> Finish(const FrameFile& source) &&;
 
@@ -63,41 +54,40 @@ class Replay {
   void ApplyLayers(const std::vector<format::LayerEdit>& edits);
 
   std::shared_ptr<State> state_;
-  std::optional<VlMetalayerTable> layers_;  // the state's, from the first edit of one on
-  bool metalayers_set_ = false;
+  std::shared_ptr<Metadata> metadata_;      // of the state, from the first edit of a layer on
+  std::optional<VlMetalayerTable> layers_;  // and with it its vlmetalayers
 };
 
-// The tail that a batch makes of the one before.
+// The partial chunk that a commit makes of the one before.
 PartialChunk TailAfter(const PartialChunk& before, const format::TailEdit& edit);
 
-// How to look for more where the journal does not go on.
+// Where to search for records after the position where replay stops.
 enum class JournalSearch {
-  kNone,  // a reader follows a writer: what is not there yet will come
-  kNear,  // a writer is at work: unless there are only the zeros that it reserved
-  kAll,   // nobody writes: all that follows the last commit
+  kNone,  // nowhere: a reader follows a writer, and what is not there yet will come
+  kNear,  // unless there are only the zeros that the writer at work reserved
+  kAll,   // there is no writer: everywhere after the last commit
 };
 
-struct FollowOptions {
+struct ReplayOptions {
   uint64_t last_generation = UINT64_MAX;  // goes no further
   JournalSearch search = JournalSearch::kNone;
-  // Called with the state behind each batch; its vlmetalayers and its array may be those of one
-  // before.
+  // Called with the state after each commit; its metadata may be that of one before.
   std::function<void(const State&)> visit = {};
 };
 
 struct ReplayResult {
-  std::shared_ptr<const State> state;  // null: no batch follows
+  std::shared_ptr<const State> state;  // null: no commit follows
   bool moved = false;                  // another file takes the frame's name, or has taken it
   std::optional<JournalDamage> damage;
   Extent skipped;  // bytes that are neither chunk nor record, but before commits that follow
 };
 
-// The state with the batches that follow it, as many as are whole. A batch that a power cut may
-// have left without its chunks counts only if all of them are what it says. `finder` starts where
-// the state's journal ends, or behind chunks that it hopped before.
+// The state with the commits that follow it, as many as are intact. A commit that a power cut may
+// have left without its chunks counts only if all of them are what it says. `reader` starts where
+// the state's journal ends, or after chunks that it skipped before.
 absl::StatusOr<ReplayResult> ReplayJournal(const FrameFile& source, const State& state,
-                                           JournalReader& finder,
-                                           const FollowOptions& options = {});
+                                           JournalReader& reader,
+                                           const ReplayOptions& options = {});
 
 }  // namespace cairn::frame
 

@@ -8,11 +8,11 @@ namespace cairn::frame {
 
 void StrandedCommits::Note(const FoundRecord& record, JournalTrust& trust) {
   if (record.kind == format::RecordKind::kBatch) {
-    const absl::StatusOr<format::CommitRecord> batch =
+    const absl::StatusOr<format::CommitRecord> commit =
         format::ParseBatch(record.bytes, record.begin);
-    if (!batch.ok() || !IsLater(batch->links.base, batch->links.generation)) return;
-    was_durable_ |= batch->links.durable_end > stop_;
-    Add(record, batch->links.generation);
+    if (!commit.ok() || !IsLater(commit->links.base, commit->links.generation)) return;
+    was_durable_ |= commit->links.durable_end > stop_;
+    Add(record, commit->links.generation);
   } else if (const auto receipt = format::FindReceipt(record.bytes, record.begin);
              receipt.has_value()) {
     if (!IsLater(receipt->base, receipt->generation)) return;

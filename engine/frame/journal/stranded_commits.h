@@ -1,7 +1,7 @@
-// Tells damage of a journal from what a power cut leaves.
+// Distinguishes damage of a journal from what a power cut leaves.
 //
 // After a power cut some of what was not synced is there and some is not, in any order: a journal
-// may end before intact records that were never promised, and whoever writes next cuts them. Where
+// may end before intact records that were never promised, and the next writer cuts them. Where
 // no power cut can have been, or a record proves that what is missing was durable, the journal is
 // damaged, and nothing may be cut.
 #ifndef CAIRN_ENGINE_FRAME_JOURNAL_STRANDED_COMMITS_H_
@@ -17,7 +17,7 @@
 
 namespace cairn::frame {
 
-// What receipts say of the commits of a journal.
+// What receipts say of the commits of a journal. Not thread-safe.
 class JournalTrust {
  public:
   // `boot` of the machine that reads; see FileSystem::BootId.
@@ -36,26 +36,20 @@ class JournalTrust {
   uint64_t generation_ = 0;
 };
 
-// Commits that were made, and cannot be read because one of them, or what lies before, is damaged.
-struct JournalDamage {
-  Extent bytes;          // where
-  int64_t stranded = 0;  // how many, as far as the file tells
-};
-
-// The intact records behind the place where a journal cannot go on.
+// The intact records after the position where replay of a journal stops. Not thread-safe.
 class StrandedCommits {
  public:
   // Nothing that follows `end` was found at `stop`.
   StrandedCommits(const JournalPosition& end, int64_t stop)
       : end_(end), stop_(stop), has_receipts_(end.receipt.has_value()) {}
 
-  // `record` lies behind the journal's end. Adds what its receipt says to `trust`.
+  // `record` lies after the journal's end. Adds what its receipt says to `trust`.
   void Note(const FoundRecord& record, JournalTrust& trust);
   // Nothing where a power cut may have ended the journal.
   std::optional<JournalDamage> Judge(const JournalTrust& trust) const;
 
  private:
-  // Whether it is of this journal, and not of a frame that a chunk holds, and behind its end.
+  // Whether it is of this journal, not of a frame that a chunk holds, and newer than its end.
   bool IsLater(uint64_t base, uint64_t generation) const;
   void Add(const FoundRecord& record, uint64_t generation);
 
@@ -63,7 +57,7 @@ class StrandedCommits {
   const int64_t stop_;
   int64_t begin_ = 0;        // of the first record; 0: none
   uint64_t generation_ = 0;  // of the newest
-  bool has_receipts_;        // else a record's durable end is all that tells
+  bool has_receipts_;        // else only the durable ends of records show it
   bool was_durable_ = false;
 };
 

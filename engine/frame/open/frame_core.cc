@@ -22,11 +22,11 @@ namespace {
 // The exclusive reader lock is held only while a sparse frame is replaced, for milliseconds.
 constexpr int kMaxReadAttempts = 200;
 constexpr std::chrono::milliseconds kPause(1);
-// Between two looks at whether the frame's name still leads to our file.
-constexpr std::chrono::seconds kPlacePause(1);
-// Fewer staged chunks are hopped over again each time.
-constexpr int64_t kManyHops = 16;
-// Memory that is kept for looking at the journal.
+// Between two polls of whether the frame's name still refers to our file.
+constexpr std::chrono::seconds kPollPause(1);
+// Fewer staged chunks are skipped again each time.
+constexpr int64_t kManySkipped = 16;
+// Memory that is kept for reading the journal.
 constexpr size_t kKeptWindow = 64 << 10;
 
 absl::StatusOr<FrameFile> OpenSource(const FrameLocation& place, int64_t origin, bool use_mmap) {
@@ -168,18 +168,18 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::mil
 
 absl::StatusOr<FrameFile> FrameCore::OpenForReading(const std::shared_ptr<File>& written) const {
   CAIRN_ASSIGN_OR_RETURN(FrameFile source, OpenSource(place_, 0, env_->use_mmap));
-  // Somebody may have put another file there since it was locked, which must not be mixed up.
+  // Another process may have replaced the file since it was locked: the two must not be mixed up.
   CAIRN_ASSIGN_OR_RETURN(const FileIdentity ours, written->Identity());
   CAIRN_ASSIGN_OR_RETURN(const FileIdentity there, source.file()->Identity());
   if (ours != there) return FailedPrecondition("%s was replaced by another file", place_.path);
   return source;
 }
 
-// The frame's name leads to another file, or to none.
+// Reopens the frame if its name refers to another file.
 absl::StatusOr<std::shared_ptr<const State>> FrameCore::ReopenIfReplaced(
     std::shared_ptr<const State> newest, const FrameFile& source) {
   CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(*place_.files, place_.path, *source.file()));
-  looked_at_place_ = std::chrono::steady_clock::now();
+  polled_replaced_at_ = std::chrono::steady_clock::now();
   if (there) return newest;
   absl::StatusOr<FrameFile> moved = OpenSource(place_, source.origin(), env_->use_mmap);
   if (absl::IsNotFound(moved.status())) return newest;  // what we hold stays readable
@@ -198,13 +198,13 @@ absl::StatusOr<int64_t> FrameCore::FrameSizeNow(const State& newest,
   return SeesFile(newest, source) ? newest.region.LoadFrameSize() : LoadFrameSize(source);
 }
 
-// Behind the chunks that were hopped over before, if they are still those of the same writer.
+// After the chunks that were skipped before, if they are still those of the same writer.
 absl::StatusOr<int64_t> FrameCore::ResumePosition(const State& newest, const FrameFile& source) {
   const int64_t end = newest.journal->end;
-  if (hopped_.begin != end) return end;
+  if (skipped_.begin != end) return end;
   std::array<std::byte, chunk::kHeaderSize> header{};
-  CAIRN_RETURN_IF_ERROR(source.ReadSome(hopped_.last.position, header).status());
-  return header == hopped_.last.header ? hopped_.end : end;
+  CAIRN_RETURN_IF_ERROR(source.ReadSome(skipped_.last.position, header).status());
+  return header == skipped_.last.header ? skipped_.end : end;
 }
 
 absl::StatusOr<std::shared_ptr<const State>> FrameCore::ReplayNew(
@@ -215,38 +215,38 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::ReplayNew(
     return PollReplaced(std::move(newest), source);
   }
   CAIRN_ASSIGN_OR_RETURN(const int64_t begin, ResumePosition(*newest, source));
-  JournalReader finder(source, begin, std::move(window_));
-  CAIRN_ASSIGN_OR_RETURN(const ReplayResult followed, ReplayJournal(source, *newest, finder));
-  window_ = finder.TakeMemory();
+  JournalReader reader(source, begin, std::move(window_));
+  CAIRN_ASSIGN_OR_RETURN(const ReplayResult replayed, ReplayJournal(source, *newest, reader));
+  window_ = reader.TakeMemory();
   if (window_.size() > kKeptWindow) window_ = {};
-  if (followed.state != nullptr) {
-    hopped_ = {};
-    newest = followed.state;
+  if (replayed.state != nullptr) {
+    skipped_ = {};
+    newest = replayed.state;
     const std::lock_guard lock(mutex_);
     newest_ = newest;
   }
-  // Perhaps it is only about to, or its writer died before.
-  if (followed.moved) return ReopenIfReplaced(std::move(newest), source);
-  if (followed.state != nullptr) return newest;
-  if (finder.hop().count >= kManyHops) {
-    hopped_ = {.begin = end, .end = finder.position(), .last = finder.hop()};
+  // The replacement may be about to happen, or its writer died before it.
+  if (replayed.moved) return ReopenIfReplaced(std::move(newest), source);
+  if (replayed.state != nullptr) return newest;
+  if (reader.skipped().count >= kManySkipped) {
+    skipped_ = {.begin = end, .end = reader.position(), .last = reader.skipped()};
   }
   return PollReplaced(std::move(newest), source);
 }
 
-// Nothing follows; but once in a while another file may have taken the name.
+// Nothing follows; but once in a while another file may have been given the name.
 absl::StatusOr<std::shared_ptr<const State>> FrameCore::PollReplaced(
     std::shared_ptr<const State> newest, const FrameFile& source) {
   const auto now = std::chrono::steady_clock::now();
-  if (now - looked_at_place_ < kPlacePause) return newest;
-  hopped_ = {};  // in case another writer has a chunk of the same size there
+  if (now - polled_replaced_at_ < kPollPause) return newest;
+  skipped_ = {};  // in case another writer has a chunk of the same size there
   return ReopenIfReplaced(std::move(newest), source);
 }
 
 // What is damaged may have been repaired, in this file or in another one.
-absl::StatusOr<std::shared_ptr<const State>> FrameCore::LookAgain(
+absl::StatusOr<std::shared_ptr<const State>> FrameCore::ReloadDamaged(
     std::shared_ptr<const State> damaged, const FrameFile& source) {
-  if (std::chrono::steady_clock::now() - looked_at_place_ < kPlacePause) return damaged;
+  if (std::chrono::steady_clock::now() - polled_replaced_at_ < kPollPause) return damaged;
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> moved,
                          ReopenIfReplaced(damaged, source));
   return moved == damaged ? MoveTo(source) : moved;
@@ -262,14 +262,15 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> moved,
                            ReopenIfReplaced(state, source));
     const bool same = moved == state;
-    if (!same || state->era != Era::kCurrent) return moved;  // nobody writes older ones any more
+    if (!same || state->checkpoint->era != Era::kCurrent)
+      return moved;  // older ones are never written
   }
   CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, FrameSizeNow(*state, source));
-  if (frame_size != state->header.frame_size) {
-    // Behind that checkpoint the file may say that another one has taken its place.
+  if (frame_size != state->header().frame_size) {
+    // After that checkpoint the journal may say that another file replaces this one.
     CAIRN_ASSIGN_OR_RETURN(state, MoveTo(source));
   }
-  if (!state->journal_damage.ok()) return LookAgain(std::move(state), source);
+  if (state->damage.has_value()) return ReloadDamaged(std::move(state), source);
   return state->journal.has_value() ? ReplayNew(std::move(state), source) : state;
 }
 

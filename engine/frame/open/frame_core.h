@@ -1,4 +1,4 @@
-// What all handles of one opened frame share: where it is, and the newest state that was seen.
+// What all handles of one open frame share: its location, and the newest state that was seen.
 #ifndef CAIRN_ENGINE_FRAME_OPEN_FRAME_CORE_H_
 #define CAIRN_ENGINE_FRAME_OPEN_FRAME_CORE_H_
 
@@ -63,8 +63,8 @@ class FrameCore {
                                                          const FrameFile& source);
   absl::StatusOr<std::shared_ptr<const State>> PollReplaced(std::shared_ptr<const State> newest,
                                                             const FrameFile& source);
-  absl::StatusOr<std::shared_ptr<const State>> LookAgain(std::shared_ptr<const State> damaged,
-                                                         const FrameFile& source);
+  absl::StatusOr<std::shared_ptr<const State>> ReloadDamaged(std::shared_ptr<const State> damaged,
+                                                             const FrameFile& source);
   absl::StatusOr<int64_t> ResumePosition(const State& newest, const FrameFile& source);
   absl::StatusOr<std::shared_ptr<const State>> Load() { return MoveTo(source()); }
 
@@ -76,16 +76,16 @@ class FrameCore {
   FrameFile source_;
   std::shared_ptr<const State> newest_;
 
-  // Chunks that a writer has staged behind the journal's end, already hopped over. Guarded by
+  // Chunks that a writer has staged after the journal's end, already skipped. Guarded by
   // refresh_mutex_.
-  struct Hopped {
+  struct Skipped {
     int64_t begin = -1;  // where the journal ended
     int64_t end = 0;
     JournalReader::SkippedChunk last;  // what begins there now if the writer changed its mind
   };
-  Hopped hopped_;
+  Skipped skipped_;
   std::vector<std::byte> window_;  // for what is read of the journal; guarded likewise
-  std::chrono::steady_clock::time_point looked_at_place_{};
+  std::chrono::steady_clock::time_point polled_replaced_at_{};
   const storage::OwnerProcess owner_;
 };
 

@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/chunk/plain.h"
 #include "engine/format/seal.h"
 #include "engine/format/trailer.h"
 #include "engine/frame/journal/replay.h"
+#include "engine/frame/open/index_loader.h"
+#include "engine/frame/open/seal_check.h"
 #include "engine/frame/open/state_loader.h"
-#include "engine/frame/read/stored_chunk.h"
 
 namespace cairn::frame {
 
@@ -18,11 +18,7 @@ absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameFile& source
   CAIRN_ASSIGN_OR_RETURN(const FrameView region, source.View(end));
   CAIRN_ASSIGN_OR_RETURN(const Chunk bytes, PinTrailer(region, end, end));
   CAIRN_ASSIGN_OR_RETURN(const format::Trailer trailer, format::ParseTrailer(bytes.bytes()));
-  const format::LayerPlace* seal_place = format::FindLayer(trailer.layers, format::kSealLayer);
-  if (seal_place == nullptr) return DataLoss("trailer: no seal");
-  CAIRN_ASSIGN_OR_RETURN(const Bytes payload,
-                         chunk::PlainPayload(format::ContentOf(*seal_place, bytes.bytes())));
-  CAIRN_ASSIGN_OR_RETURN(format::Seal seal, format::ParseSeal(payload, format::kMaxPages));
+  CAIRN_ASSIGN_OR_RETURN(format::Seal seal, SealOf(trailer, bytes.bytes()));
   return std::move(seal.header_copy);
 }
 
@@ -33,34 +29,35 @@ GenerationInfo InfoOf(const State& state) {
   return {.generation = journal.generation,
           .checkpoint = journal.empty(),
           .nchunks = CountChunks(state),
-          .nbytes = state.header.nbytes,
+          .nbytes = state.nbytes,
           .end = journal.end};
 }
 
-// The checkpoint itself and every batch behind it, before byte `end`.
+// The checkpoint itself and every commit after it, before byte `end`.
 absl::StatusOr<std::vector<GenerationInfo>> ListFrom(const FrameFile& source, const State& state,
                                                      uint64_t last, int64_t end) {
   std::vector<GenerationInfo> list = {InfoOf(state)};
-  JournalReader finder(source, state.journal->end);
-  finder.StopAt(end);
+  JournalReader reader(source, state.journal->end);
+  reader.StopAt(end);
   const auto add = [&](const State& next) { list.push_back(InfoOf(next)); };
   CAIRN_RETURN_IF_ERROR(
-      ReplayJournal(source, state, finder,
-                    {.last_generation = last, .search = HowToSearch(source, false), .visit = add})
+      ReplayJournal(source, state, reader,
+                    {.last_generation = last, .search = SearchFor(source, false), .visit = add})
           .status());
   return list;
 }
 
 // Where the part of the file begins that a checkpoint has to itself: what it writes at once.
 int64_t BeginOf(const State& checkpoint) {
-  return checkpoint.index.size() > 0 ? checkpoint.index.begin : checkpoint.trailer.begin;
+  return checkpoint.index().size() > 0 ? checkpoint.index().begin
+                                       : checkpoint.checkpoint->trailer.begin;
 }
 
 // Without a seal the checkpoint is the oldest, whatever follows it.
 uint64_t OldestOf(const State& state) {
-  if (state.seal_holds) return state.seal->oldest_generation;
-  if (!state.journal.has_value()) return state.info.generation;
-  return state.seal != nullptr ? state.seal->generation : 0;
+  if (state.checkpoint->seal_holds) return state.checkpoint->seal->oldest_generation;
+  if (!state.journal.has_value()) return state.generation();
+  return state.checkpoint->seal.has_value() ? state.checkpoint->seal->generation : 0;
 }
 
 }  // namespace
@@ -68,45 +65,46 @@ uint64_t OldestOf(const State& state) {
 absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameFile& source,
                                                                 const State& state,
                                                                 uint64_t oldest) {
-  const bool first = !state.seal_holds || state.seal->previous_end <= 0 ||
-                     state.seal->previous_end >= state.header.frame_size ||
-                     state.seal->generation <= oldest;
+  const bool first = !state.checkpoint->seal_holds || state.checkpoint->seal->previous_end <= 0 ||
+                     state.checkpoint->seal->previous_end >= state.header().frame_size ||
+                     state.checkpoint->seal->generation <= oldest;
   if (first) return nullptr;
-  // Nor may the whole chain cost more than the file: of each checkpoint all is read.
-  if (state.seal->previous_end > BeginOf(state)) {
-    return DataLoss(
-        "seal: the checkpoint before ends at byte %d, behind byte %d, where this begins",
-        state.seal->previous_end, BeginOf(state));
+  // Nor may the chain cost more than the file: of each checkpoint all is read.
+  if (state.checkpoint->seal->previous_end > BeginOf(state)) {
+    return DataLoss("seal: the checkpoint before ends at byte %d, after byte %d, where this begins",
+                    state.checkpoint->seal->previous_end, BeginOf(state));
   }
   CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header,
-                         HeaderOfTrailerAt(source, state.seal->previous_end));
+                         HeaderOfTrailerAt(source, state.checkpoint->seal->previous_end));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> previous,
-                         LoadCheckpoint(source, std::move(header), state.env));
-  // Each step leads back, so a chain that somebody made up ends too.
-  if (previous->header.frame_size != state.seal->previous_end || !previous->seal_holds ||
-      previous->seal->generation >= state.seal->generation) {
-    return DataLoss("seal: no checkpoint ends at byte %d", state.seal->previous_end);
+                         LoadCheckpoint(source, std::move(header), state.env()));
+  // Each step leads back, so a forged chain ends too.
+  if (previous->header().frame_size != state.checkpoint->seal->previous_end ||
+      !previous->checkpoint->seal_holds ||
+      previous->checkpoint->seal->generation >= state.checkpoint->seal->generation) {
+    return DataLoss("seal: no checkpoint ends at byte %d", state.checkpoint->seal->previous_end);
   }
-  return previous->seal->generation < oldest ? nullptr : previous;
+  return previous->checkpoint->seal->generation < oldest ? nullptr : previous;
 }
 
 namespace {
 
-// What `find` makes of the newest state. A part of the history may be given up while it looks; then
-// it looks again, in what is left.
+// What `find` makes of the newest state. A writer may reclaim generations meanwhile; then it runs
+// again, on what is left.
 template <typename Find>
-std::invoke_result_t<Find, const State&> InWhatIsKept(
-    const FrameFile& source, const std::shared_ptr<const FrameContext>& env, Find find) {
+std::invoke_result_t<Find, const State&> WhileKept(const FrameFile& source,
+                                                   const std::shared_ptr<const FrameContext>& env,
+                                                   Find find) {
   constexpr int kMaxAttempts = 100;
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> newest, LoadState(source, env));
     auto found = find(*newest);
-    // What a state needs is registered by now: if it was not given up before, it stays.
+    // What a state needs is registered by now: if it was not reclaimed before, it stays.
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> now, LoadState(source, env));
     if (OldestOf(*now) <= OldestOf(*newest)) return found;
     if (attempt == kMaxAttempts) {
       return absl::UnavailableError(
-          "history: states are given up again and again while it is read");
+          "history: generations are reclaimed again and again while it is read");
     }
   }
 }
@@ -115,7 +113,7 @@ std::invoke_result_t<Find, const State&> InWhatIsKept(
 absl::StatusOr<std::vector<GenerationInfo>> ListPage(const FrameFile& source, const State& newest,
                                                      uint64_t last, int64_t limit) {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> checkpoint,
-                         LoadCheckpoint(source, *newest.header_bytes, newest.env));
+                         LoadCheckpoint(source, newest.checkpoint->header_bytes, newest.env()));
   // Backwards, so that none is loaded twice and none is kept: a checkpoint of few bytes may claim
   // many chunks, and take memory for them.
   std::vector<GenerationInfo> list;
@@ -136,19 +134,19 @@ absl::StatusOr<std::vector<GenerationInfo>> ListPage(const FrameFile& source, co
 
 absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameFile& source, const State& newest,
                                                      const HistoryOptions& options) {
-  uint64_t last = newest.info.generation;
+  uint64_t last = newest.generation();
   if (options.before.has_value()) {
     if (*options.before == 0) return std::vector<GenerationInfo>();
     last = std::min(last, *options.before - 1);
   }
   if (options.limit == 0) return std::vector<GenerationInfo>();
   if (newest.journal.has_value()) return ListPage(source, newest, last, options.limit);
-  std::vector<GenerationInfo> list = {{.generation = newest.info.generation,
+  std::vector<GenerationInfo> list = {{.generation = newest.generation(),
                                        .checkpoint = true,
-                                       .nchunks = newest.info.nchunks,
-                                       .nbytes = newest.info.nbytes,
-                                       .end = newest.info.frame_size}};
-  if (last < newest.info.generation) list.clear();
+                                       .nchunks = CountChunks(newest),
+                                       .nbytes = newest.nbytes,
+                                       .end = newest.header().frame_size}};
+  if (last < newest.generation()) list.clear();
   return list;
 }
 
@@ -156,20 +154,20 @@ absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameFile& source, co
 absl::StatusOr<std::shared_ptr<const State>> FindGeneration(const FrameFile& source,
                                                             const State& newest,
                                                             uint64_t generation) {
-  if (!newest.journal.has_value() || generation > newest.info.generation) return nullptr;
+  if (!newest.journal.has_value() || generation > newest.generation()) return nullptr;
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
-                         LoadCheckpoint(source, *newest.header_bytes, newest.env));
+                         LoadCheckpoint(source, newest.checkpoint->header_bytes, newest.env()));
   while (state != nullptr && state->journal->generation > generation) {
     CAIRN_ASSIGN_OR_RETURN(state, PreviousCheckpoint(source, *state, OldestOf(newest)));
   }
   if (state == nullptr) return nullptr;
-  JournalReader finder(source, state->journal->end);
+  JournalReader reader(source, state->journal->end);
   CAIRN_ASSIGN_OR_RETURN(
-      const ReplayResult followed,
-      ReplayJournal(source, *state, finder,
-                    {.last_generation = generation, .search = HowToSearch(source, false)}));
-  if (followed.state != nullptr) state = followed.state;
-  return state->info.generation == generation ? state : nullptr;
+      const ReplayResult replayed,
+      ReplayJournal(source, *state, reader,
+                    {.last_generation = generation, .search = SearchFor(source, false)}));
+  if (replayed.state != nullptr) state = replayed.state;
+  return state->generation() == generation ? state : nullptr;
 }
 
 }  // namespace
@@ -180,21 +178,21 @@ absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
   if (options.limit < 0) {
     return InvalidArgument("history: limit: expected 0 or more, got %d", options.limit);
   }
-  return InWhatIsKept(source, env,
-                      [&](const State& newest) { return ListUpTo(source, newest, options); });
+  return WhileKept(source, env,
+                   [&](const State& newest) { return ListUpTo(source, newest, options); });
 }
 
 absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(
     const FrameFile& source, const std::shared_ptr<const FrameContext>& env, uint64_t generation) {
-  return InWhatIsKept(
+  return WhileKept(
       source, env, [&](const State& newest) -> absl::StatusOr<std::shared_ptr<const State>> {
-        if (newest.info.generation == generation) return std::make_shared<const State>(newest);
+        if (newest.generation() == generation) return std::make_shared<const State>(newest);
         CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
                                FindGeneration(source, newest, generation));
         if (state != nullptr) return state;
         return absl::NotFoundError(absl::StrFormat("generation %d: the frame holds %d to %d",
                                                    generation, OldestOf(newest),
-                                                   newest.info.generation));
+                                                   newest.generation()));
       });
 }
 

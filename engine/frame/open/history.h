@@ -1,4 +1,4 @@
-// The states of a frame that its file still holds.
+// Lists and loads the generations of a frame that its file still holds.
 #ifndef CAIRN_ENGINE_FRAME_OPEN_HISTORY_H_
 #define CAIRN_ENGINE_FRAME_OPEN_HISTORY_H_
 

@@ -9,8 +9,8 @@
 #include "engine/format/legacy/early_fields.h"
 #include "engine/format/legacy/era.h"
 #include "engine/format/legacy/frame_2019.h"
+#include "engine/frame/open/index_loader.h"
 #include "engine/frame/open/packed_loader.h"
-#include "engine/frame/open/state_loader.h"
 #include "engine/frame/read/stored_chunk.h"
 
 namespace cairn::frame {
@@ -26,7 +26,7 @@ absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameFile& source, 
   if (size > available) {
     return DataLoss("frame header: header_len: expected up to %d, got %d", available, size);
   }
-  // What was read stays as it is, whoever writes meanwhile.
+  // What was read is not read again: another process may be writing.
   const size_t seen = bytes.size();
   bytes.resize(static_cast<size_t>(size));
   if (bytes.size() <= seen) return bytes;
@@ -35,24 +35,26 @@ absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameFile& source, 
   return bytes;
 }
 
-absl::Status LoadBetaTrailer(State& state) {
-  const int64_t end = state.header.frame_size;
-  CAIRN_ASSIGN_OR_RETURN(const Chunk bytes,
-                         PinTrailer(state.region, end, end - state.header.header_len));
+absl::Status LoadBetaTrailer(StateBuilder& builder) {
+  Checkpoint& checkpoint = *builder.checkpoint;
+  const int64_t end = checkpoint.header.frame_size;
+  CAIRN_ASSIGN_OR_RETURN(const Chunk bytes, PinTrailer(builder.state->region, end,
+                                                       end - checkpoint.header.header_len));
   CAIRN_ASSIGN_OR_RETURN(const legacy::BetaTrailer trailer,
                          legacy::ParseBetaTrailer(bytes.bytes()));
-  state.trailer.begin = state.trailer.end - static_cast<int64_t>(bytes.bytes().size());
+  checkpoint.trailer.begin = end - std::ssize(bytes.bytes());
   // Of the betas with the newer trailer only the last one has today's rule; it is taken for that.
-  state.whole_block_bitshuffle = trailer.beta2;
+  checkpoint.whole_block_bitshuffle = trailer.beta2;
   const format::LayerPlace& place = trailer.usermeta;
   if (place.size == 0) return absl::OkStatus();
   const Bytes content = format::ContentOf(place, bytes.bytes());
-  state.vlmetalayers.push_back({place.name, Chunk(content, bytes.owner())});
+  builder.metadata->vlmetalayers.push_back({place.name, Chunk(content, bytes.owner())});
   return absl::OkStatus();
 }
 
-absl::Status LoadChunkIndex(State& state) {
-  CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndexChunk(state));
+absl::Status LoadChunkIndex(StateBuilder& builder) {
+  State& state = *builder.state;
+  CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndexChunk(state.region, *builder.checkpoint));
   CAIRN_RETURN_IF_ERROR(AttachIndex(std::move(index), std::nullopt, state));
   SetContiguousSource(state);
   return absl::OkStatus();
@@ -60,33 +62,34 @@ absl::Status LoadChunkIndex(State& state) {
 
 // Headers of 2019 name no filters: those of the first chunk stand for all. Without a readable one
 // there are none.
-void TakeFiltersOfFirstChunk(State& state) {
-  if (state.chunks.size() == 0) return;
+void TakeFiltersOfFirstChunk(StateBuilder& builder) {
+  if (builder.state->chunks.size() == 0) return;
   ScratchBuffer scratch;
-  const absl::StatusOr<StoredChunk> first = ReadStored(state, 0, VerifyPolicy::kNever, scratch);
-  if (first.ok()) state.header.filters = first->header.filters;
+  const absl::StatusOr<StoredChunk> first =
+      ReadStored(*builder.state, 0, VerifyPolicy::kNever, scratch);
+  if (first.ok()) builder.checkpoint->header.filters = first->header.filters;
 }
 
-absl::Status LoadEarlyFrame(const FrameFile& source, State& state) {
-  const bool beta = state.era == Era::kBeta;
+absl::Status LoadEarlyFrame(const FrameFile& source, StateBuilder& builder) {
+  Checkpoint& checkpoint = *builder.checkpoint;
+  const bool beta = checkpoint.era == Era::kBeta;
   CAIRN_ASSIGN_OR_RETURN(const int64_t available, source.Size());
-  CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header, ReadHeaderBytes(source, available));
-  CAIRN_ASSIGN_OR_RETURN(state.header,
-                         beta ? legacy::ParseBetaHeader(header) : legacy::ParseHeader2019(header));
-  state.header_bytes = std::make_shared<const std::vector<std::byte>>(std::move(header));
-  const int64_t least = state.header.header_len + (beta ? format::kMinTrailerSize : 0);
-  const int64_t frame_size = state.header.frame_size;
+  CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, ReadHeaderBytes(source, available));
+  CAIRN_ASSIGN_OR_RETURN(format::FrameHeader header,
+                         beta ? legacy::ParseBetaHeader(bytes) : legacy::ParseHeader2019(bytes));
+  const int64_t least = header.header_len + (beta ? format::kMinTrailerSize : 0);
+  const int64_t frame_size = header.frame_size;
   if (frame_size < least || frame_size > available) {
     return DataLoss("frame header: frame_size: expected %d to %d, got %d", least, available,
                     frame_size);
   }
-  CAIRN_ASSIGN_OR_RETURN(state.region, source.View(frame_size));
-  state.trailer = {frame_size, frame_size};
-  state.whole_block_bitshuffle = true;
-  state.array = ArrayOf(state.header);
-  if (beta) CAIRN_RETURN_IF_ERROR(LoadBetaTrailer(state));
-  CAIRN_RETURN_IF_ERROR(LoadChunkIndex(state));
-  if (!beta) TakeFiltersOfFirstChunk(state);
+  builder.SetHeader(std::move(header), std::move(bytes));
+  CAIRN_ASSIGN_OR_RETURN(builder.state->region, source.View(frame_size));
+  checkpoint.trailer = {frame_size, frame_size};
+  checkpoint.whole_block_bitshuffle = true;
+  if (beta) CAIRN_RETURN_IF_ERROR(LoadBetaTrailer(builder));
+  CAIRN_RETURN_IF_ERROR(LoadChunkIndex(builder));
+  if (!beta) TakeFiltersOfFirstChunk(builder);
   return absl::OkStatus();
 }
 
@@ -117,25 +120,17 @@ absl::StatusOr<Era> FindEra(const FrameFile& source) {
 
 absl::StatusOr<std::shared_ptr<const State>> LoadLegacy(const FrameFile& source, Era era,
                                                         std::shared_ptr<const FrameContext> env) {
-  auto state = std::make_shared<State>();
-  state->env = std::move(env);
-  state->checkpoint_id = state->env->NewCheckpointId();
-  state->era = era;
-  if (era == Era::kPacked2015) {
-    CAIRN_RETURN_IF_ERROR(LoadPacked(source, *state));
-  } else {
-    CAIRN_RETURN_IF_ERROR(LoadEarlyFrame(source, *state));
-    state->stored_bytes = StoredBytesOf(*state);
-    state->info = MakeInfo(*state);
-  }
-  return state;
+  StateBuilder builder(std::move(env), era);
+  CAIRN_RETURN_IF_ERROR(era == Era::kPacked2015 ? LoadPacked(source, builder)
+                                                : LoadEarlyFrame(source, builder));
+  return std::move(builder).Finish();
 }
 
 absl::Status CheckWritable(const State& state) {
-  if (state.era == Era::kCurrent) return absl::OkStatus();
+  if (state.checkpoint->era == Era::kCurrent) return absl::OkStatus();
   return FailedPrecondition(
       "the frame is read-only: its format is older, %s; `cairn copy` makes a current frame of it",
-      NameOf(state.era));
+      NameOf(state.checkpoint->era));
 }
 
 }  // namespace cairn::frame

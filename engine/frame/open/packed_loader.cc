@@ -18,7 +18,7 @@ namespace {
 namespace legacy = format::legacy;
 using legacy::PackedHeader;
 
-// Goes over the chunks, each of which begins where the one before it ends.
+// Iterates over the chunks, each of which begins where the one before it ends. Not thread-safe.
 class PackedChunks {
  public:
   PackedChunks(const FrameView& region, int64_t end) : region_(region), end_(end) {}
@@ -56,32 +56,35 @@ absl::StatusOr<Chunk> TakeChunk(const FrameView& region, PackedChunks& chunks,
   return region.Pin(position, header.cbytes);
 }
 
-absl::Status TakeReference(const PackedHeader& packed, const Chunk& filters, State& state) {
+absl::Status TakeReference(const PackedHeader& packed, const Chunk& filters,
+                           Checkpoint& checkpoint) {
   if (!packed.has_delta() || packed.nchunks == 0) return absl::OkStatus();
   if (filters.bytes().empty()) return DataLoss("packed super-chunk: DELTA without a reference");
   const absl::StatusOr<Bytes> reference = chunk::PlainPayload(filters.bytes());
   if (!reference.ok()) return Annotate("filters chunk", reference.status());
-  state.delta_reference = std::make_shared<const std::vector<std::byte>>(ToVector(*reference));
+  checkpoint.delta_reference = ToVector(*reference);
   return absl::OkStatus();
 }
 
 // The chunks that hold no data.
-absl::Status TakeOthers(const PackedHeader& packed, PackedChunks& chunks, State& state) {
-  const FrameView& region = state.region;
+absl::Status TakeOthers(const PackedHeader& packed, PackedChunks& chunks, StateBuilder& builder) {
+  const FrameView& region = builder.state->region;
+  Checkpoint& checkpoint = *builder.checkpoint;
   CAIRN_ASSIGN_OR_RETURN(const Chunk filters,
                          TakeChunk(region, chunks, "filters chunk", packed.filters_chunk));
-  CAIRN_RETURN_IF_ERROR(TakeReference(packed, filters, state));
+  CAIRN_RETURN_IF_ERROR(TakeReference(packed, filters, checkpoint));
   CAIRN_RETURN_IF_ERROR(TakeChunk(region, chunks, "codec chunk", packed.codec_chunk).status());
-  state.trailer.begin = chunks.at();
+  checkpoint.trailer.begin = chunks.at();
   const struct {
     std::string_view name;
     int64_t position;
   } layers[] = {{"metadata", packed.metadata_chunk}, {"userdata", packed.userdata_chunk}};
   for (const auto& layer : layers) {
     CAIRN_ASSIGN_OR_RETURN(Chunk chunk, TakeChunk(region, chunks, layer.name, layer.position));
-    if (layer.position != 0) state.vlmetalayers.push_back({std::string(layer.name), chunk});
+    if (layer.position == 0) continue;
+    builder.metadata->vlmetalayers.push_back({std::string(layer.name), std::move(chunk)});
   }
-  state.trailer.end = chunks.at();
+  checkpoint.trailer.end = chunks.at();
   return absl::OkStatus();
 }
 
@@ -90,7 +93,7 @@ class ChunksizeFinder {
  public:
   void Add(int32_t nbytes) {
     if (chunksize_ == format::kChunksizeUnknown) chunksize_ = nbytes;
-    // A chunk behind a shorter one, or one that is larger than the first.
+    // A chunk after a shorter one, or one that is larger than the first.
     if (last_ < chunksize_ || nbytes > chunksize_) variable_ = true;
     last_ = nbytes;
   }
@@ -102,7 +105,9 @@ class ChunksizeFinder {
   bool variable_ = false;
 };
 
-absl::Status TakeData(const PackedHeader& packed, PackedChunks& chunks, State& state) {
+// The data chunks; what they say of the frame goes to `header`.
+absl::Status TakeData(const PackedHeader& packed, PackedChunks& chunks, State& state,
+                      format::FrameHeader& header) {
   CAIRN_ASSIGN_OR_RETURN(const Chunk table,
                          state.region.Pin(packed.table, packed.nchunks * legacy::kPackedEntrySize));
   const int64_t others = chunks.nbytes();
@@ -110,14 +115,14 @@ absl::Status TakeData(const PackedHeader& packed, PackedChunks& chunks, State& s
   for (int64_t i = 0; i < packed.nchunks; ++i) {
     const auto position =
         static_cast<int64_t>(LoadLe<uint64_t>(table.bytes().data() + i * legacy::kPackedEntrySize));
-    CAIRN_ASSIGN_OR_RETURN(const chunk::Header header,
+    CAIRN_ASSIGN_OR_RETURN(const chunk::Header found,
                            chunks.Next(absl::StrFormat("chunk %d", i), position));
-    if (i == 0) state.header.typesize = header.typesize;
-    chunksize.Add(header.nbytes);
+    if (i == 0) header.typesize = found.typesize;
+    chunksize.Add(found.nbytes);
     state.chunks.Append({.value = position - legacy::kPackedHeaderSize});
   }
-  state.header.nbytes = chunks.nbytes() - others;
-  state.header.chunksize = chunksize.chunksize();
+  header.nbytes = chunks.nbytes() - others;
+  header.chunksize = chunksize.chunksize();
   return absl::OkStatus();
 }
 
@@ -131,7 +136,8 @@ absl::Status CheckSums(const PackedHeader& packed, const PackedChunks& chunks) {
   return DataLoss("nbytes: expected %d, got %d", unpacked, packed.unpacked);
 }
 
-void TakeHeader(const PackedHeader& packed, format::FrameHeader& header) {
+format::FrameHeader HeaderOf(const PackedHeader& packed) {
+  format::FrameHeader header;
   header.header_len = legacy::kPackedHeaderSize;
   header.frame_size = packed.size;
   header.version = 0;
@@ -139,33 +145,34 @@ void TakeHeader(const PackedHeader& packed, format::FrameHeader& header) {
   header.clevel = packed.clevel;
   header.cbytes = packed.table - legacy::kPackedHeaderSize;
   for (size_t i = 0; i < packed.filters.size(); ++i) header.filters[i].filter = packed.filters[i];
+  return header;
 }
 
 }  // namespace
 
-absl::Status LoadPacked(const FrameFile& source, State& state) {
+absl::Status LoadPacked(const FrameFile& source, StateBuilder& builder) {
+  State& state = *builder.state;
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
-  std::vector<std::byte> header(legacy::kPackedHeaderSize);
-  CAIRN_RETURN_IF_ERROR(source.ReadAt(0, header));
-  CAIRN_ASSIGN_OR_RETURN(const PackedHeader packed, legacy::ParsePackedHeader(header, size));
-  state.header_bytes = std::make_shared<const std::vector<std::byte>>(std::move(header));
-  if (packed.nchunks > state.env->limits.max_nchunks) {
+  std::vector<std::byte> bytes(legacy::kPackedHeaderSize);
+  CAIRN_RETURN_IF_ERROR(source.ReadAt(0, bytes));
+  CAIRN_ASSIGN_OR_RETURN(const PackedHeader packed, legacy::ParsePackedHeader(bytes, size));
+  const int64_t limit = state.env()->limits.max_nchunks;
+  if (packed.nchunks > limit) {
     return ResourceExhausted("packed super-chunk: %d chunks pass the limit of %d", packed.nchunks,
-                             state.env->limits.max_nchunks);
+                             limit);
   }
   CAIRN_ASSIGN_OR_RETURN(state.region, source.View(size));
-  TakeHeader(packed, state.header);
+  format::FrameHeader header = HeaderOf(packed);
   PackedChunks chunks(state.region, packed.table);
-  absl::Status status = TakeOthers(packed, chunks, state);
+  absl::Status status = TakeOthers(packed, chunks, builder);
   const int64_t data_begin = chunks.at();
-  if (status.ok()) status = TakeData(packed, chunks, state);
+  if (status.ok()) status = TakeData(packed, chunks, state, header);
   if (status.ok()) status = CheckSums(packed, chunks);
   if (!status.ok()) return Annotate("packed super-chunk", status);
+  builder.SetHeader(std::move(header), std::move(bytes));
   state.chunks_end = packed.table;
   SetContiguousSource(state);
   state.stored_bytes = state.chunks_end - data_begin;
-  state.info = MakeInfo(state);
-  state.info.dead_bytes = 0;
   return absl::OkStatus();
 }
 

@@ -1,4 +1,4 @@
-// Loads packed super-chunks of 2015 as frames of one header, whose chunks begin behind it.
+// Loads packed super-chunks of 2015 as frames of one header, whose chunks begin after it.
 #ifndef CAIRN_ENGINE_FRAME_OPEN_PACKED_LOADER_H_
 #define CAIRN_ENGINE_FRAME_OPEN_PACKED_LOADER_H_
 
@@ -9,9 +9,8 @@
 
 namespace cairn::frame {
 
-// Fills in all of `state` but env, checkpoint_id and era. Looks at the header of every chunk:
-// nothing less tells a super-chunk from other bytes.
-absl::Status LoadPacked(const FrameFile& source, State& state);
+// Looks at the header of every chunk: nothing less distinguishes a super-chunk from other bytes.
+absl::Status LoadPacked(const FrameFile& source, StateBuilder& builder);
 
 }  // namespace cairn::frame
 

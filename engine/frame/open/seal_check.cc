@@ -25,12 +25,29 @@ std::string Hex(Bytes bytes) {
   return absl::BytesToHexString(absl::string_view(text.data(), text.size()));
 }
 
-absl::Status CheckTrailerFingerprint(const SealedParts& parts, FingerprintType type) {
-  const auto expected =
-      format::TrailerFingerprint(type, parts.trailer_chunk.bytes(), parts.trailer.layers);
-  if (expected == parts.trailer.fingerprint) return absl::OkStatus();
-  return DataLoss("trailer: fingerprint: expected %s, got %s", Hex(parts.trailer.fingerprint),
+std::optional<FingerprintType> TypeOf(const format::Trailer& trailer) {
+  constexpr auto kLast = static_cast<uint8_t>(FingerprintType::k128Bit);
+  if (trailer.fingerprint_type > kLast) return std::nullopt;
+  return static_cast<FingerprintType>(trailer.fingerprint_type);
+}
+
+// With type 0 the field must be empty: else a damaged type would pass for a frame without a seal.
+absl::Status CheckTrailerFingerprint(const format::Trailer& trailer, Bytes trailer_bytes) {
+  const std::optional<FingerprintType> type = TypeOf(trailer);
+  if (!type.has_value()) {
+    return DataLoss("trailer: fingerprint type %d is not known", trailer.fingerprint_type);
+  }
+  const auto expected = format::TrailerFingerprint(*type, trailer_bytes, trailer.layers);
+  if (expected == trailer.fingerprint) return absl::OkStatus();
+  return DataLoss("trailer: fingerprint: expected %s, got %s", Hex(trailer.fingerprint),
                   Hex(expected));
+}
+
+absl::StatusOr<format::Seal> ParseSealLayer(const format::LayerPlace& place, Bytes trailer_bytes,
+                                            int64_t max_pages) {
+  CAIRN_ASSIGN_OR_RETURN(const Bytes payload,
+                         chunk::PlainPayload(format::ContentOf(place, trailer_bytes)));
+  return format::ParseSeal(payload, max_pages);
 }
 
 // Whether `position` may differ from the sealed header without the trailer being rewritten:
@@ -83,26 +100,18 @@ absl::StatusOr<std::optional<IndexSeal>> OpenTable(const SealedParts& parts, for
 
 absl::StatusOr<SealVerdict> CheckSeal(const SealedParts& parts) {
   SealVerdict verdict;
-  const uint8_t raw_type = parts.trailer.fingerprint_type;
+  const Bytes trailer_bytes = parts.trailer_chunk.bytes();
   const std::vector<format::LayerPlace>& layers = parts.trailer.layers;
   const format::LayerPlace* place = format::FindLayer(layers, format::kSealLayer);
-  // Either name tells that Cairn wrote the trailer. What others put into the field is theirs.
+  // Only Cairn writes these layers. Without them the fingerprint field belongs to another writer.
   if (place == nullptr && format::FindLayer(layers, format::kTableLayer) == nullptr) return verdict;
-  if (raw_type > static_cast<uint8_t>(FingerprintType::k128Bit)) {
-    verdict.trailer_damage = DataLoss("trailer: fingerprint type %d is not known", raw_type);
-    return verdict;
-  }
-  verdict.type = static_cast<FingerprintType>(raw_type);
-  // With type 0 the field must be empty: else a damaged type would pass for a frame without a seal.
-  verdict.trailer_damage = CheckTrailerFingerprint(parts, verdict.type);
+  verdict.trailer_damage = CheckTrailerFingerprint(parts.trailer, trailer_bytes);
+  verdict.type = TypeOf(parts.trailer).value_or(FingerprintType::kNone);
   if (place == nullptr || !verdict.trailer_damage.ok()) return verdict;
 
   const bool intact = verdict.type != FingerprintType::kNone;
-  const absl::StatusOr<Bytes> payload =
-      chunk::PlainPayload(format::ContentOf(*place, parts.trailer_chunk.bytes()));
   absl::StatusOr<format::Seal> seal =
-      payload.ok() ? format::ParseSeal(*payload, CeilDiv(parts.nchunks, format::kPageEntries))
-                   : payload.status();
+      ParseSealLayer(*place, trailer_bytes, CeilDiv(parts.nchunks, format::kPageEntries));
   if (!seal.ok()) {
     // Without a fingerprint the layer may be what another program left there.
     if (intact) verdict.trailer_damage = Annotate("trailer", seal.status());
@@ -118,6 +127,13 @@ absl::StatusOr<SealVerdict> CheckSeal(const SealedParts& parts) {
   }
   verdict.seal = *std::move(seal);
   return verdict;
+}
+
+absl::StatusOr<format::Seal> SealOf(const format::Trailer& trailer, Bytes trailer_bytes) {
+  const format::LayerPlace* const place = format::FindLayer(trailer.layers, format::kSealLayer);
+  if (place == nullptr) return DataLoss("trailer: no seal");
+  CAIRN_RETURN_IF_ERROR(CheckTrailerFingerprint(trailer, trailer_bytes));
+  return ParseSealLayer(*place, trailer_bytes, format::kMaxPages);
 }
 
 }  // namespace cairn::frame

@@ -20,7 +20,6 @@ namespace cairn::frame {
 
 // The parts of a frame that its seal covers.
 struct SealedParts {
-  const format::FrameHeader& header;
   Bytes header_bytes;
   const format::Trailer& trailer;
   const Chunk& trailer_chunk;  // the trailer's bytes
@@ -45,6 +44,9 @@ struct SealVerdict {
 // chunks can still be read, unchecked. A trailer that another Blosc2 wrote has no fingerprint: the
 // frame is then not sealed, which is no damage.
 absl::StatusOr<SealVerdict> CheckSeal(const SealedParts& parts);
+
+// The seal in a trailer whose fingerprint is right, wherever its frame is. kDataLoss.
+absl::StatusOr<format::Seal> SealOf(const format::Trailer& trailer, Bytes trailer_bytes);
 
 }  // namespace cairn::frame
 

@@ -1,29 +1,27 @@
-// Reads a committed state: header, trailer, seal; the index stays where it is until it is touched.
+// Loads a committed state: header, trailer, seal and journal; the index is read when it is used.
 #ifndef CAIRN_ENGINE_FRAME_OPEN_STATE_LOADER_H_
 #define CAIRN_ENGINE_FRAME_OPEN_STATE_LOADER_H_
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 
 #include "engine/frame/files/frame_file.h"
-#include "engine/frame/index/committed_index.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/state/frame_context.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {
 
-// The newest committed state: the checkpoint that the header leads to, and the journal behind it.
+// The newest committed state: the checkpoint that the header leads to, and the journal after it.
 // `alone` where the caller keeps others from writing.
 absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameFile& source,
                                                        std::shared_ptr<const FrameContext> env,
                                                        bool alone = false);
 
-// How those who load a state look behind the place where its journal does not go on.
-JournalSearch HowToSearch(const FrameFile& source, bool alone);
+// Where to search for commits after the position where replay of this file stops.
+JournalSearch SearchFor(const FrameFile& source, bool alone);
 
 // The same with other header bytes than those in the file.
 absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameFile& source,
@@ -35,20 +33,6 @@ absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameFile& source,
 absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
     const FrameFile& source, std::vector<std::byte> header_bytes,
     std::shared_ptr<const FrameContext> env);
-
-// The bytes of the trailer that ends there, at most so many.
-absl::StatusOr<Chunk> PinTrailer(const FrameView& region, int64_t end, int64_t most);
-
-struct FoundIndex {
-  Chunk chunk;  // none in an empty frame
-  int64_t nchunks = 0;
-};
-
-// The index chunk, which lies right behind the chunk area and before state.trailer. Needs header,
-// region and trailer of the state, and fills in its index.
-absl::StatusOr<FoundIndex> FindIndexChunk(State& state);
-// The state's chunks are now those of the index, and lie before it. `seal` if it has one.
-absl::Status AttachIndex(FoundIndex found, std::optional<IndexSeal> seal, State& state);
 
 // The frame's size as its header tells it now, read as one word.
 absl::StatusOr<int64_t> LoadFrameSize(const FrameFile& source);

@@ -12,7 +12,7 @@ absl::Status BlockCursor::MoveTo(int64_t nchunk) {
   chunk_.reset();
   block_ = {};
   CAIRN_ASSIGN_OR_RETURN(chunk_,
-                         ChunkReader::Open(state_, nchunk, state_.env->verify, lease_->stored));
+                         ChunkReader::Open(state_, nchunk, state_.env()->verify, lease_->stored));
   nchunk_ = nchunk;
   return absl::OkStatus();
 }

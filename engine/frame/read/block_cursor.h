@@ -17,7 +17,7 @@ namespace cairn::frame {
 // chunk once and decodes each block once. The state must outlive it. Not thread-safe.
 class BlockCursor {
  public:
-  explicit BlockCursor(const State& state) : state_(state), lease_(state.env->pool.Acquire()) {}
+  explicit BlockCursor(const State& state) : state_(state), lease_(state.env()->pool.Acquire()) {}
 
   // Opens a chunk.
   absl::Status MoveTo(int64_t nchunk);

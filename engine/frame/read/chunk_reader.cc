@@ -13,19 +13,19 @@ namespace cairn::frame {
 namespace {
 
 chunk::DecodeContext ContextOf(const State& state) {
-  chunk::DecodeContext context = state.env->MakeDecodeContext();
-  context.frame_typesize = state.header.typesize;
-  context.whole_block_bitshuffle = state.whole_block_bitshuffle;
-  if (state.array.has_value()) context.blockshape = state.array->blockshape;
+  chunk::DecodeContext context = state.env()->MakeDecodeContext();
+  context.frame_typesize = state.header().typesize;
+  context.whole_block_bitshuffle = state.checkpoint->whole_block_bitshuffle;
+  if (state.metadata->array.has_value()) context.blockshape = state.metadata->array->blockshape;
   return context;
 }
 
 // What the frame says of a chunk's size; 0 when chunks differ in size.
 int32_t FixedNbytes(const State& state, int64_t nchunk) {
   if (IsPartialChunk(state, nchunk)) return static_cast<int32_t>(state.tail.head->nbytes);
-  const int64_t chunksize = state.header.chunksize;
+  const int64_t chunksize = state.chunksize;
   if (chunksize <= 0) return 0;
-  return static_cast<int32_t>(std::min(chunksize, state.info.nbytes - nchunk * chunksize));
+  return static_cast<int32_t>(std::min(chunksize, state.nbytes - nchunk * chunksize));
 }
 
 absl::StatusOr<chunk::SpecialContent> SpecialContentOf(const State& state, int64_t entry,
@@ -34,7 +34,7 @@ absl::StatusOr<chunk::SpecialContent> SpecialContentOf(const State& state, int64
   if (nbytes == 0) {
     return DataLoss("the size of a special chunk is not known in a frame of variable chunks");
   }
-  return chunk::SpecialContent{.kind = special, .typesize = state.header.typesize, .value = {}};
+  return chunk::SpecialContent{.kind = special, .typesize = state.header().typesize, .value = {}};
 }
 
 // Undoes the DELTA of 2015: bytes of the chunk from `begin` on were stored without the reference's.
@@ -50,20 +50,20 @@ void AddReference(Bytes reference, int64_t begin, MutableBytes dst) {
 }  // namespace
 
 absl::Status CheckChunkNbytes(const State& state, int64_t nbytes) {
-  const int64_t most = std::min<int64_t>(state.env->limits.max_chunk_nbytes, kMaxChunkBytes);
+  const int64_t most = std::min<int64_t>(state.env()->limits.max_chunk_nbytes, kMaxChunkBytes);
   if (nbytes <= most) return absl::OkStatus();
   return ResourceExhausted("nbytes %d passes the limit of %d for a chunk", nbytes, most);
 }
 
 bool DependsOnFrame(const State& state, const chunk::Header& header) {
-  if (state.delta_reference != nullptr) return true;
+  if (state.checkpoint->delta_reference.has_value()) return true;
   // The two rules differ only for blocks whose items are no multiple of 8.
   const auto is_odd = [&](int32_t block) { return block / header.typesize % 8 != 0; };
   if (!header.has_blocks() ||
       !(is_odd(header.blocksize) || is_odd(header.nbytes % header.blocksize))) {
     return false;
   }
-  return state.whole_block_bitshuffle && header.version == chunk::kVersionBeta &&
+  return state.checkpoint->whole_block_bitshuffle && header.version == chunk::kVersionBeta &&
          std::ranges::find(header.filters, Filter::kBitShuffle, &FilterStage::filter) !=
              header.filters.end();
 }
@@ -72,7 +72,7 @@ absl::StatusOr<ChunkReader> ChunkReader::Open(const State& state, int64_t nchunk
                                               VerifyPolicy policy, ScratchBuffer& scratch) {
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
   const bool partial = IsPartialChunk(state, nchunk);
-  absl::StatusOr<ChunkReader> reader = ChunkReader(&state.env->pool);
+  absl::StatusOr<ChunkReader> reader = ChunkReader(&state.env()->pool);
   if (!partial || state.tail.head.has_value()) {
     const absl::StatusOr<ChunkRef> ref = FindChunk(state, nchunk);
     if (!ref.ok()) return ref.status();
@@ -86,7 +86,7 @@ absl::StatusOr<ChunkReader> ChunkReader::Open(const State& state, int64_t nchunk
 
 absl::StatusOr<ChunkReader> ChunkReader::Open(const State& state, const ChunkRef& ref,
                                               VerifyPolicy policy, ScratchBuffer& scratch) {
-  absl::StatusOr<ChunkReader> reader = ChunkReader(&state.env->pool);
+  absl::StatusOr<ChunkReader> reader = ChunkReader(&state.env()->pool);
   if (absl::Status status = reader->OpenStored(state, ref, policy, scratch); !status.ok()) {
     return status;
   }
@@ -124,7 +124,8 @@ absl::Status ChunkReader::OpenStored(const State& state, const ChunkRef& ref, Ve
   }
   nbytes_ = nbytes;
   stored_ = std::move(stored->chunk);
-  if (state.delta_reference != nullptr) reference_ = *state.delta_reference;
+  if (state.checkpoint->delta_reference.has_value())
+    reference_ = *state.checkpoint->delta_reference;
   return absl::OkStatus();
 }
 
@@ -167,7 +168,7 @@ absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk) {
   if (const int32_t fixed = FixedNbytes(state, nchunk); fixed != 0) return fixed;
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
   ScratchBuffer scratch;
-  const absl::StatusOr<chunk::Header> header = state.area->ReadHeader(entry.value, scratch);
+  const absl::StatusOr<chunk::Header> header = state.chunk_source->ReadHeader(entry.value, scratch);
   if (!header.ok()) return AnnotateChunk(nchunk, header.status());
   return header->nbytes;
 }

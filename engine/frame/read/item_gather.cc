@@ -24,7 +24,7 @@ class ItemReader {
  public:
   ItemReader(const State& state, MutableBytes dst)
       : state_(state),
-        typesize_(static_cast<size_t>(state.header.typesize)),
+        typesize_(static_cast<size_t>(state.header().typesize)),
         dst_(dst),
         blocks_(state) {}
 
@@ -82,13 +82,13 @@ absl::StatusOr<size_t> ItemReader::ReadSome(std::span<const Wanted> items) {
 }  // namespace
 
 absl::Status GatherItems(const State& state, std::span<const int64_t> items, MutableBytes dst) {
-  const int64_t typesize = state.header.typesize;
+  const int64_t typesize = state.header().typesize;
   if (dst.size() / static_cast<size_t>(typesize) != items.size() ||
       dst.size() % static_cast<size_t>(typesize) != 0) {
     return InvalidArgument("a buffer of %d bytes does not hold %d items of %d", dst.size(),
                            items.size(), typesize);
   }
-  const int64_t nitems = state.info.nbytes / typesize;
+  const int64_t nitems = state.nbytes / typesize;
   std::vector<Wanted> wanted(items.size());
   for (size_t i = 0; i < items.size(); ++i) {
     if (items[i] < 0 || items[i] >= nitems) return OutOfRange("item %d of %d", items[i], nitems);

@@ -22,7 +22,7 @@ class StoredSizes final : public ChunkSizeSource {
  public:
   explicit StoredSizes(const State& state) : state_(state) {}
   int64_t nchunks() const override { return CountChunks(state_); }
-  int64_t nbytes() const override { return state_.info.nbytes; }
+  int64_t nbytes() const override { return state_.nbytes; }
   absl::StatusOr<int32_t> SizeOf(int64_t nchunk) const override {
     return ChunkNbytes(state_, nchunk);
   }
@@ -53,12 +53,14 @@ struct WantedBlock {
 std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_t begin,
                                       int64_t size, ScratchBuffer& scratch) {
   std::optional<WantedBlock> wanted;
-  const bool cacheable = state.checkpoint_id != 0 && state.delta_reference == nullptr &&
-                         state.env->verify != VerifyPolicy::kAlways;
+  const bool cacheable = state.checkpoint_id() != 0 &&
+                         !state.checkpoint->delta_reference.has_value() &&
+                         state.env()->verify != VerifyPolicy::kAlways;
   if (!cacheable || nchunk >= state.chunks.size()) return wanted;
   const absl::StatusOr<FoundEntry> found = state.chunks.Find(nchunk);
   if (!found.ok() || format::IsSpecialEntry(found->entry.value)) return wanted;
-  const absl::StatusOr<chunk::Header> header = state.area->ReadHeader(found->entry.value, scratch);
+  const absl::StatusOr<chunk::Header> header =
+      state.chunk_source->ReadHeader(found->entry.value, scratch);
   if (!header.ok() || !header->has_blocks() || header->vlblocks) return wanted;
   WantedBlock& it = wanted.emplace();
   it.nchunk = nchunk;
@@ -75,15 +77,15 @@ std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_
 // Reads bytes from `begin` on of a chunk, which are in the wanted block.
 absl::Status ReadWanted(const State& state, const WantedBlock& wanted, int64_t begin,
                         MutableBytes dst, chunk::Workspace& workspace) {
-  BlockCache& blocks = state.env->blocks;
+  BlockCache& blocks = state.env()->blocks;
   const int64_t in_block = begin - wanted.begin;
   const BlockKey key = {
-      .checkpoint_id = state.checkpoint_id, .entry = wanted.found.entry, .block = wanted.block};
+      .checkpoint_id = state.checkpoint_id(), .entry = wanted.found.entry, .block = wanted.block};
   const BlockCache::Answer answer = blocks.Read(key, wanted.nbytes, in_block, dst);
   if (answer == BlockCache::Answer::kHit) return absl::OkStatus();
   const ChunkRef ref = {.nchunk = wanted.nchunk, .found = wanted.found, .header = &wanted.header};
   const absl::StatusOr<ChunkReader> chunk =
-      ChunkReader::Open(state, ref, state.env->verify, workspace.stored);
+      ChunkReader::Open(state, ref, state.env()->verify, workspace.stored);
   if (!chunk.ok()) return chunk.status();
   absl::Status status;
   const chunk::BlockPlace block_place = {.block = wanted.block,
@@ -96,7 +98,7 @@ absl::Status ReadWanted(const State& state, const WantedBlock& wanted, int64_t b
     status = chunk->Read(wanted.begin, {block.get(), size}, workspace);
     if (status.ok()) {
       CopyBytes({block.get() + in_block, dst.size()}, dst);
-      blocks.Keep(key, wanted.nbytes, std::move(block));
+      blocks.Insert(key, wanted.nbytes, std::move(block));
     }
   }
   return status.ok() ? status : AnnotateChunk(wanted.nchunk, status);
@@ -105,7 +107,7 @@ absl::Status ReadWanted(const State& state, const WantedBlock& wanted, int64_t b
 }  // namespace
 
 absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t position) {
-  const int64_t chunksize = state.header.chunksize;
+  const int64_t chunksize = state.chunksize;
   if (chunksize <= 0) return state.starts.Find(position, StoredSizes(state));
   return DecodedOffsets::Place{.nchunk = position / chunksize,
                                .begin = position / chunksize * chunksize};
@@ -113,10 +115,10 @@ absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t posit
 
 absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
   const auto size = static_cast<int64_t>(dst.size());
-  if (!RangeFits(begin, size, state.info.nbytes)) {
-    return OutOfRange("%d bytes from byte %d on, of %d", size, begin, state.info.nbytes);
+  if (!RangeFits(begin, size, state.nbytes)) {
+    return OutOfRange("%d bytes from byte %d on, of %d", size, begin, state.nbytes);
   }
-  const chunk::WorkspacePool::Lease lease = state.env->pool.Acquire();
+  const chunk::WorkspacePool::Lease lease = state.env()->pool.Acquire();
   int64_t done = 0;
   while (done < size) {
     CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state, begin + done));
@@ -126,7 +128,7 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
       return ReadWanted(state, *wanted, from, rest, *lease);
     }
     const absl::StatusOr<ChunkReader> chunk =
-        ChunkReader::Open(state, at.nchunk, state.env->verify, lease->stored);
+        ChunkReader::Open(state, at.nchunk, state.env()->verify, lease->stored);
     if (!chunk.ok()) return chunk.status();
     const int64_t n = std::min(size - done, chunk->nbytes() - from);
     if (n <= 0) {

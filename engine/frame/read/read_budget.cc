@@ -12,12 +12,12 @@ constexpr int64_t kMaxOverlaps = 4;
 }  // namespace
 
 ReadBudget::ReadBudget(const State& state)
-    : state_(state), available_(state.header.layout == Layout::kSparse ? 0 : state.chunks_end) {}
+    : state_(state), available_(state.header().layout == Layout::kSparse ? 0 : state.chunks_end) {}
 
 absl::Status ReadBudget::Spend(int64_t nchunk, int64_t stored) {
   if (stored == 0) return absl::OkStatus();
   spent_ += stored;
-  if (state_.header.layout == Layout::kSparse) {
+  if (state_.header().layout == Layout::kSparse) {
     CAIRN_ASSIGN_OR_RETURN(const ChunkRef chunk, FindChunk(state_, nchunk));
     if (files_.insert(chunk.found.entry.value).second) available_ += stored;
   }

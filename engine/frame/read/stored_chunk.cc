@@ -21,12 +21,13 @@ absl::Status CheckFingerprint(uint64_t expected, Bytes stored) {
 
 bool IsVerified(const State& state, const FoundEntry& found) {
   if (found.committed >= 0) return state.chunks.IsVerified(found.committed);
-  return state.checkpoint_id != 0 && state.env->touched.Has(state.checkpoint_id, found.entry);
+  return state.checkpoint_id() != 0 &&
+         state.env()->verified.Has(state.checkpoint_id(), found.entry);
 }
 
 void MarkVerified(const State& state, const FoundEntry& found) {
   if (found.committed >= 0) return state.chunks.MarkVerified(found.committed);
-  if (state.checkpoint_id != 0) state.env->touched.Add(state.checkpoint_id, found.entry);
+  if (state.checkpoint_id() != 0) state.env()->verified.Add(state.checkpoint_id(), found.entry);
 }
 
 // `fingerprint`: 0 where it need not be checked.
@@ -38,7 +39,7 @@ absl::Status CheckRead(const absl::StatusOr<StoredChunk>& stored, uint64_t finge
 // What is wrong with a chunk that cannot be read.
 absl::Status Explain(const State& state, const ChunkRef& chunk, absl::Status status) {
   const int64_t entry = chunk.found.entry.value;
-  if (absl::Status located = state.area->Locate(entry).status(); !located.ok()) {
+  if (absl::Status located = state.chunk_source->Locate(entry).status(); !located.ok()) {
     return AnnotateChunk(chunk.nchunk, located);
   }
   // Cairn fingerprinted this chunk, so it wrote a known version: an unknown one is damage, not a
@@ -46,24 +47,14 @@ absl::Status Explain(const State& state, const ChunkRef& chunk, absl::Status sta
   if (absl::IsUnimplemented(status) && state.chunks.FingerprintOf(chunk.found) != 0) {
     status = absl::DataLossError(status.message());
   }
-  return Annotate(absl::StrCat(NameOf(chunk.nchunk), " ", state.area->Describe(entry)), status);
+  return Annotate(absl::StrCat(NameOf(chunk.nchunk), " ", state.chunk_source->Describe(entry)),
+                  status);
 }
 
 }  // namespace
 
 absl::Status AnnotateChunk(int64_t nchunk, const absl::Status& status) {
   return Annotate(NameOf(nchunk), status);
-}
-
-int64_t CountChunks(const State& state) {
-  return state.chunks.size() + (state.tail.empty() ? 0 : 1);
-}
-
-bool IsPartialChunk(const State& state, int64_t nchunk) { return nchunk == state.chunks.size(); }
-
-absl::Status CheckChunkNumber(const State& state, int64_t nchunk) {
-  if (nchunk >= 0 && nchunk < CountChunks(state)) return absl::OkStatus();
-  return OutOfRange("chunk %d of %d", nchunk, CountChunks(state));
 }
 
 absl::StatusOr<ChunkRef> FindChunk(const State& state, int64_t nchunk) {
@@ -81,13 +72,13 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, const ChunkRef& chunk
   const bool trusted = policy == VerifyPolicy::kNever ||
                        (policy == VerifyPolicy::kFirstTouch && IsVerified(state, chunk.found));
   const uint64_t fingerprint = trusted ? 0 : state.chunks.FingerprintOf(chunk.found);
-  absl::StatusOr<StoredChunk> stored = chunk.header != nullptr
-                                           ? state.area->ReadBehind(*chunk.header, entry, scratch)
-                                           : state.area->Read(entry, ReadMode::kMapped, scratch);
+  absl::StatusOr<StoredChunk> stored =
+      chunk.header != nullptr ? state.chunk_source->ReadWithHeader(*chunk.header, entry, scratch)
+                              : state.chunk_source->Read(entry, ReadMode::kMapped, scratch);
   absl::Status status = CheckRead(stored, fingerprint);
   // What the map shows is damage only if the file says the same.
   if (!status.ok()) {
-    stored = state.area->Read(entry, ReadMode::kCopied, scratch);
+    stored = state.chunk_source->Read(entry, ReadMode::kCopied, scratch);
     status = CheckRead(stored, fingerprint);
   }
   if (!status.ok()) return Explain(state, chunk, std::move(status));

@@ -17,13 +17,6 @@ namespace cairn::frame {
 // An error about a chunk, with its number.
 absl::Status AnnotateChunk(int64_t nchunk, const absl::Status& status);
 
-// Chunks of the state, the partial one included.
-int64_t CountChunks(const State& state);
-// kOutOfRange unless nchunk is one of them.
-absl::Status CheckChunkNumber(const State& state, int64_t nchunk);
-// Whether nchunk, one of them, is the partial one.
-bool IsPartialChunk(const State& state, int64_t nchunk);
-
 // A chunk of the index, or the one that the partial chunk begins with.
 struct ChunkRef {
   int64_t nchunk = 0;

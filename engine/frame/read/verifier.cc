@@ -30,7 +30,7 @@ constexpr int64_t kPieceSize = 16 << 20;
 class Verifier {
  public:
   Verifier(const State& state, VerifyDepth depth) : state_(state), depth_(depth), budget_(state) {
-    report_.sealed = state.info.sealed;
+    report_.sealed = state.sealed();
   }
 
   void CheckTrailer();
@@ -81,27 +81,29 @@ void Verifier::Add(Extent extent, std::string section, const absl::Status& statu
 }
 
 void Verifier::CheckTrailer() {
-  if (!state_.trailer_damage.ok()) Add(state_.trailer, "trailer", state_.trailer_damage);
+  if (!state_.checkpoint->trailer_damage.ok())
+    Add(state_.checkpoint->trailer, "trailer", state_.checkpoint->trailer_damage);
 }
 
 void Verifier::CheckIndex() {
-  if (depth_ == VerifyDepth::kStructure || !state_.info.sealed || state_.index.size() == 0) return;
+  if (depth_ == VerifyDepth::kStructure || !state_.sealed() || state_.index().size() == 0) return;
   const absl::StatusOr<Bytes> bytes =
-      state_.region.Read(state_.index.begin, state_.index.size(), stored_);
-  if (!bytes.ok()) return Add(state_.index, "index", bytes.status());
-  report_.bytes_read += state_.index.size();
-  if (const uint64_t got = Xxh3(*bytes); got != state_.seal->index_hash) {
-    Add(state_.index, "index",
-        DataLoss("fingerprint: expected %016x, got %016x", state_.seal->index_hash, got));
+      state_.region.Read(state_.index().begin, state_.index().size(), stored_);
+  if (!bytes.ok()) return Add(state_.index(), "index", bytes.status());
+  report_.bytes_read += state_.index().size();
+  if (const uint64_t got = Xxh3(*bytes); got != state_.checkpoint->seal->index_hash) {
+    Add(state_.index(), "index",
+        DataLoss("fingerprint: expected %016x, got %016x", state_.checkpoint->seal->index_hash,
+                 got));
   }
 }
 
 void Verifier::CheckJournal() {
-  if (!state_.journal_damage.ok()) Add(state_.journal_gap, "journal", state_.journal_damage);
+  if (state_.damage.has_value()) Add(state_.damage->bytes, "journal", state_.JournalStatus());
 }
 
 void Verifier::CheckArray() {
-  const Metalayer* const layer = format::FindB2ndLayer(state_.header.metalayers);
+  const Metalayer* const layer = format::FindB2ndLayer(state_.metadata->metalayers);
   if (layer == nullptr) return;
   const absl::StatusOr<ArrayGeometry> array = frame::CheckArray(state_);
   if (array.ok()) {
@@ -110,14 +112,14 @@ void Verifier::CheckArray() {
     report_.notes.push_back(
         absl::StrFormat("not checked whether the chunks fit the %s", array.status().message()));
   } else {
-    Add({0, state_.header.header_len}, absl::StrFormat("metalayer %s", layer->name),
+    Add({0, state_.header().header_len}, absl::StrFormat("metalayer %s", layer->name),
         array.status());
   }
 }
 
 absl::Status Verifier::CheckBlocks(const chunk::Header& header) const {
   if (!array_.has_value()) return absl::OkStatus();
-  return CheckArrayChunk(header, *array_, state_.header.typesize);
+  return CheckArrayChunk(header, *array_, state_.header().typesize);
 }
 
 absl::Status Verifier::CheckContent(const ChunkReader& chunk) {
@@ -127,8 +129,8 @@ absl::Status Verifier::CheckContent(const ChunkReader& chunk) {
   // One value shows whether a chunk without blocks can be read, unless it is part of the partial
   // chunk.
   const int64_t nbytes =
-      blocks || partial ? chunk.nbytes() : std::min(chunk.nbytes(), state_.header.typesize);
-  const int64_t most = std::max<int64_t>(state_.env->limits.max_decode_memory, 1);
+      blocks || partial ? chunk.nbytes() : std::min(chunk.nbytes(), state_.header().typesize);
+  const int64_t most = std::max<int64_t>(state_.env()->limits.max_decode_memory, 1);
   for (int64_t begin = 0; begin < nbytes;) {
     int64_t end = std::min(begin + std::min(kPieceSize, most), nbytes);
     if (blocks) {
@@ -148,11 +150,11 @@ Extent Verifier::ExtentOf(int64_t nchunk) {
                                       : Extent{};
   }
   const absl::StatusOr<ChunkRef> chunk = FindChunk(state_, nchunk);
-  if (!chunk.ok() || format::IsSpecialEntry(chunk->found.entry.value)) return state_.index;
+  if (!chunk.ok() || format::IsSpecialEntry(chunk->found.entry.value)) return state_.index();
   const int64_t entry = chunk->found.entry.value;
-  const absl::StatusOr<ChunkLocation> place = state_.area->Locate(entry);
-  if (!place.ok()) return state_.index;
-  const absl::StatusOr<chunk::Header> header = state_.area->ReadHeader(entry, stored_);
+  const absl::StatusOr<ChunkLocation> place = state_.chunk_source->Locate(entry);
+  if (!place.ok()) return state_.index();
+  const absl::StatusOr<chunk::Header> header = state_.chunk_source->ReadHeader(entry, stored_);
   const int64_t size = header.ok() ? header->cbytes : int64_t{chunk::kHeaderSize};
   if (!place->offset.has_value()) return {0, size};  // of a file of its own
   return {*place->offset, std::min(*place->offset + size, state_.chunks_end)};
@@ -163,7 +165,7 @@ absl::StatusOr<chunk::Header> Verifier::ReadHeader(int64_t nchunk) {
   if (IsPartialChunk(state_, nchunk)) return absl::NotFoundError("the partial chunk has no header");
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state_.chunks.Get(nchunk));
   if (format::IsSpecialEntry(entry.value)) return absl::NotFoundError("is in the index");
-  return state_.area->ReadHeader(entry.value, stored_);
+  return state_.chunk_source->ReadHeader(entry.value, stored_);
 }
 
 // By its own header alone; 0 where that cannot be read.
@@ -237,20 +239,20 @@ void Verifier::CheckChunk(int64_t nchunk) {
 void Verifier::Spend(int64_t nchunk, int64_t stored) {
   const absl::Status status = budget_.Spend(nchunk, stored);
   if (status.ok()) return;
-  Add(state_.index, "index", status);
+  Add(state_.index(), "index", status);
   headers_only_ = true;
 }
 
 void Verifier::CheckSizes() {
-  if (!nbytes_.has_value() || *nbytes_ == state_.info.nbytes) return;
-  Add({0, state_.header.header_len}, "header",
-      DataLoss("nbytes %d, but the chunks hold %d", state_.info.nbytes, *nbytes_));
+  if (!nbytes_.has_value() || *nbytes_ == state_.nbytes) return;
+  Add({0, state_.header().header_len}, "header",
+      DataLoss("nbytes %d, but the chunks hold %d", state_.nbytes, *nbytes_));
 }
 
 void Verifier::CheckVlLayer(const VlMetalayer& layer) {
-  if (depth_ != VerifyDepth::kContents || !state_.trailer_damage.ok()) return;
-  if (absl::Status status = frame::CheckVlLayer(*state_.env, layer); !status.ok()) {
-    Add(state_.trailer, DescribeVlLayer(layer), status);
+  if (depth_ != VerifyDepth::kContents || !state_.checkpoint->trailer_damage.ok()) return;
+  if (absl::Status status = frame::CheckVlLayer(*state_.env(), layer); !status.ok()) {
+    Add(state_.checkpoint->trailer, DescribeVlLayer(layer), status);
   }
 }
 
@@ -264,19 +266,21 @@ void Verifier::AddNotes() {
     report_.notes.push_back(absl::StrFormat(
         "%d chunks need a codec or filter that is not here: not decoded", not_decoded_));
   }
-  if (state_.info.sealed || !state_.trailer_damage.ok() || !state_.journal_damage.ok()) return;
-  const std::shared_ptr<const format::Seal>& seal = state_.seal;
-  if (state_.header_changed_outside) {
+  if (state_.sealed() || !state_.checkpoint->trailer_damage.ok() || state_.damage.has_value())
+    return;
+  const std::optional<format::Seal>& seal = state_.checkpoint->seal;
+  if (state_.checkpoint->header_changed_outside) {
     report_.notes.push_back("not sealed: another Blosc2 changed metalayers in the header");
-  } else if (seal != nullptr && state_.info.fingerprint != FingerprintType::kNone) {
+  } else if (seal.has_value() && state_.checkpoint->fingerprint != FingerprintType::kNone) {
     report_.notes.push_back(absl::StrFormat(
         "not sealed: %d chunks by another Blosc2 have no fingerprint", seal->uncovered));
-  } else if (seal != nullptr && seal->type != FingerprintType::kNone) {
+  } else if (seal.has_value() && seal->type != FingerprintType::kNone) {
     report_.notes.push_back(absl::StrFormat(
         "not sealed: changed by another Blosc2 after generation %d", seal->generation));
-  } else if (!LeavesRoomForSeal(state_.vlmetalayers.size())) {
-    report_.notes.push_back(absl::StrFormat(
-        "not sealed: %d vlmetalayers leave no space for the seal", state_.vlmetalayers.size()));
+  } else if (!LeavesRoomForSeal(state_.metadata->vlmetalayers.size())) {
+    report_.notes.push_back(
+        absl::StrFormat("not sealed: %d vlmetalayers leave no space for the seal",
+                        state_.metadata->vlmetalayers.size()));
   } else {
     report_.notes.push_back("not sealed: there are no fingerprints");
   }
@@ -304,7 +308,7 @@ absl::StatusOr<VerifyReport> VerifyState(const State& state, VerifyDepth depth,
     if ((last || i % kProgressStep == 0) && !progress(i + 1)) return stopped();
   }
   verifier.CheckSizes();
-  for (const VlMetalayer& layer : state.vlmetalayers) {
+  for (const VlMetalayer& layer : state.metadata->vlmetalayers) {
     verifier.CheckVlLayer(layer);
     if (!progress(nchunks)) return stopped();
   }

@@ -50,13 +50,14 @@ absl::StatusOr<RecoveryReport> Describe(const FrameFile& source, const State& st
                                         bool drop_stranded) {
   CAIRN_RETURN_IF_ERROR(frame::CheckMayContinue(source, state, drop_stranded));
   RecoveryReport report;
-  report.stranded_commits = state.info.stranded_commits;
+  report.stranded_commits = state.info().stranded_commits;
   CAIRN_ASSIGN_OR_RETURN(report.size_before, source.Size());
   report.size_after = report.size_before;
-  report.generation = state.info.generation;
-  report.checkpoint_generation = state.info.generation;
+  report.generation = state.generation();
+  report.checkpoint_generation = state.generation();
   if (!state.journal.has_value()) return report;
-  report.checkpoint_generation = state.seal != nullptr ? state.seal->generation : 0;
+  report.checkpoint_generation =
+      state.checkpoint->seal.has_value() ? state.checkpoint->seal->generation : 0;
   report.commits = static_cast<int64_t>(report.generation - report.checkpoint_generation);
   report.cut = report.size_before - state.journal->end;
   return report;

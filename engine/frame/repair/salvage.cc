@@ -84,7 +84,7 @@ std::vector<LostBytes> Merged(std::vector<LostBytes> lost) {
 FrameTraits TraitsOf(const std::optional<format::FrameHeader>& header) {
   if (!header.has_value()) return {};
   FrameTraits traits{.typesize = header->typesize, .blockshape = {}};
-  if (const std::optional<ArrayInfo> array = ArrayOf(*header); array.has_value()) {
+  if (const std::optional<ArrayInfo> array = ArrayOf(header->metalayers); array.has_value()) {
     traits.blockshape = array->blockshape;
   }
   return traits;
@@ -113,7 +113,7 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   const std::shared_ptr<const frame::FrameContext> env = frame::MakeFrameContext(options);
   CAIRN_ASSIGN_OR_RETURN(const std::optional<format::FrameHeader> header,
                          frame::ReadHeader(buffered, options.offset));
-  CAIRN_ASSIGN_OR_RETURN(std::vector<frame::Extent> known,
+  CAIRN_ASSIGN_OR_RETURN(std::vector<Extent> known,
                          frame::KnownParts(*file, options.offset, header));
   frame::ChunkDetector detector(*env, frame::TraitsOf(header));
   frame::ChunkScanner scanner(buffered, detector, std::move(known));

@@ -8,10 +8,10 @@
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
-#include "engine/chunk/plain.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/msgpack.h"
+#include "engine/frame/open/seal_check.h"
 #include "engine/frame/repair/buffered_file.h"
 
 namespace cairn::frame {
@@ -62,19 +62,6 @@ class OwnTrailerCheck {
   ScanBudget& budget_;
 };
 
-absl::StatusOr<format::Seal> SealOf(const TrailerBytes& trailer) {
-  const format::Trailer& parsed = trailer.parsed;
-  const format::LayerPlace* seal_place = format::FindLayer(parsed.layers, format::kSealLayer);
-  if (seal_place == nullptr) return DataLoss("trailer: no seal");
-  if (format::TrailerFingerprint(static_cast<FingerprintType>(parsed.fingerprint_type),
-                                 trailer.bytes, parsed.layers) != parsed.fingerprint) {
-    return DataLoss("trailer: the fingerprint is wrong");
-  }
-  CAIRN_ASSIGN_OR_RETURN(const Bytes payload,
-                         chunk::PlainPayload(format::ContentOf(*seal_place, trailer.bytes)));
-  return format::ParseSeal(payload, format::kMaxPages);
-}
-
 absl::Status OwnTrailerCheck::CheckIndex(const format::FrameHeader& header,
                                          const format::Seal& seal, int64_t trailer_begin) {
   const std::optional<int64_t> begin = header.index_begin();
@@ -102,7 +89,7 @@ absl::Status OwnTrailerCheck::CheckIndex(const format::FrameHeader& header,
 absl::StatusOr<FoundTrailer> OwnTrailerCheck::Check(const TrailerBytes& trailer) {
   FoundTrailer found;
   found.end = trailer.end;
-  CAIRN_ASSIGN_OR_RETURN(found.seal, SealOf(trailer));
+  CAIRN_ASSIGN_OR_RETURN(found.seal, SealOf(trailer.parsed, trailer.bytes));
   found.header = found.seal.header_copy;
   if (Xxh3(found.header) != found.seal.header_hash) {
     return DataLoss("seal: the hash of the header is wrong");

@@ -12,28 +12,11 @@
 
 #include "cairn/file_system.h"
 #include "cairn/types.h"
-#include "engine/base/checked.h"
+#include "engine/base/scan_budget.h"
 #include "engine/format/seal.h"
 #include "engine/format/trailer.h"
 
 namespace cairn::frame {
-
-// What one scan may read. Trailers do not overlap, nor do the indexes before them, so together they
-// are no longer than the file; only files that were made to waste time ask for much more.
-class ScanBudget {
- public:
-  ScanBudget(int64_t file_size, int64_t times)
-      : left_(CheckedMul(file_size, times).value_or(INT64_MAX)) {}
-  // False when it would be more than is left.
-  bool Spend(int64_t bytes) {
-    if (bytes > left_) return false;
-    left_ -= bytes;
-    return true;
-  }
-
- private:
-  int64_t left_;
-};
 
 // A trailer that parses, of any library and wherever it is: in a chunk it is user data.
 struct TrailerBytes {

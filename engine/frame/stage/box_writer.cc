@@ -34,7 +34,7 @@ absl::Status WriteBox(const State& state, const BoxItems& given, UpdateChunk upd
     if (part.all_items) {
       content.assign(static_cast<size_t>(geometry.chunksize()), std::byte{0});
     } else {
-      CAIRN_ASSIGN_OR_RETURN(content, ReadWholeChunk(state, part.nchunk, state.env->verify));
+      CAIRN_ASSIGN_OR_RETURN(content, ReadWholeChunk(state, part.nchunk, state.env()->verify));
     }
     CAIRN_RETURN_IF_ERROR(geometry.ForEachRun(box, part, [&](const Run& run) {
       CopyBytes(
@@ -56,7 +56,7 @@ absl::Status ClearPadding(const State& state, const ArrayGeometry& from, const A
     CAIRN_RETURN_IF_ERROR(from.ForEachChunk(box, [&](const ChunkPart& part) {
       if (IsZeros(state, part.nchunk)) return absl::OkStatus();
       CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> content,
-                             ReadWholeChunk(state, part.nchunk, state.env->verify));
+                             ReadWholeChunk(state, part.nchunk, state.env()->verify));
       FillBytes(kept, std::byte{0});
       CAIRN_RETURN_IF_ERROR(from.ForEachRun(box, part, [&](const Run& run) {
         const auto begin = static_cast<size_t>(run.in_chunk);

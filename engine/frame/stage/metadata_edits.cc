@@ -16,9 +16,12 @@ constexpr int64_t kMaxVlBytes = int64_t{1} << 29;
 
 }  // namespace
 
-absl::Status SetMetalayer(StagedState& draft, std::string_view name, Bytes content) {
-  const auto it = std::ranges::find(draft.header.metalayers, name, &Metalayer::name);
-  if (it == draft.header.metalayers.end()) {
+absl::StatusOr<std::shared_ptr<const Metadata>> WithMetalayer(const Metadata& metadata,
+                                                              std::string_view name,
+                                                              Bytes content) {
+  auto edited = std::make_shared<Metadata>(metadata);
+  const auto it = std::ranges::find(edited->metalayers, name, &Metalayer::name);
+  if (it == edited->metalayers.end()) {
     return absl::NotFoundError(absl::StrFormat("metalayer %s", name));
   }
   if (it->content.size() != content.size()) {
@@ -26,9 +29,15 @@ absl::Status SetMetalayer(StagedState& draft, std::string_view name, Bytes conte
                            it->content.size(), content.size());
   }
   it->content = ToVector(content);
+  edited->array = ArrayOf(edited->metalayers);
+  return edited;
+}
+
+absl::Status SetMetalayer(StagedState& draft, std::string_view name, Bytes content) {
+  CAIRN_ASSIGN_OR_RETURN(draft.metadata, WithMetalayer(*draft.metadata, name, content));
   draft.Record({.kind = format::LayerEdit::Kind::kSetMetalayer,
                 .name = std::string(name),
-                .content = it->content});
+                .content = ToVector(content)});
   return absl::OkStatus();
 }
 
@@ -36,14 +45,14 @@ absl::Status SetVlmetalayer(StagedState& draft, const FrameContext& env, std::st
                             Bytes content) {
   CAIRN_RETURN_IF_ERROR(format::CheckLayerName(name));
   if (IsReservedLayer(name)) return InvalidArgument("vlmetalayer %s is Cairn's own", name);
-  const auto it = std::ranges::find(draft.vlmetalayers, name, &VlMetalayer::name);
-  const bool found = it != draft.vlmetalayers.end();
-  if (!found && draft.vlmetalayers.size() + 2 >= kMaxVlMetalayers) {
+  const auto it = std::ranges::find(draft.metadata->vlmetalayers, name, &VlMetalayer::name);
+  const bool found = it != draft.metadata->vlmetalayers.end();
+  if (!found && draft.metadata->vlmetalayers.size() + 2 >= kMaxVlMetalayers) {
     return ResourceExhausted("frame: more than %d vlmetalayers", kMaxVlMetalayers - 2);
   }
   CAIRN_ASSIGN_OR_RETURN(VlMetalayer layer, EncodeVlLayer(env, name, content));
   int64_t total = static_cast<int64_t>(layer.chunk.bytes().size());
-  for (const VlMetalayer& other : draft.vlmetalayers) {
+  for (const VlMetalayer& other : draft.metadata->vlmetalayers) {
     if (other.name != name) total += static_cast<int64_t>(other.chunk.bytes().size());
   }
   if (total > kMaxVlBytes) {
@@ -52,16 +61,20 @@ absl::Status SetVlmetalayer(StagedState& draft, const FrameContext& env, std::st
   draft.Record({.kind = format::LayerEdit::Kind::kSetVlmeta,
                 .name = std::string(name),
                 .content = ToVector(layer.chunk.bytes())});
-  PutVlLayer(draft.vlmetalayers, std::move(layer));
+  auto edited = std::make_shared<Metadata>(*draft.metadata);
+  PutVlLayer(edited->vlmetalayers, std::move(layer));
+  draft.metadata = std::move(edited);
   return absl::OkStatus();
 }
 
 absl::Status DeleteVlmetalayer(StagedState& draft, std::string_view name) {
   // All of that name, as replaying the edit does.
-  if (std::erase_if(draft.vlmetalayers, [&](const VlMetalayer& l) { return l.name == name; }) ==
-      0) {
+  auto edited = std::make_shared<Metadata>(*draft.metadata);
+  const auto has_name = [&](const VlMetalayer& layer) { return layer.name == name; };
+  if (std::erase_if(edited->vlmetalayers, has_name) == 0) {
     return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));
   }
+  draft.metadata = std::move(edited);
   draft.Record({.kind = format::LayerEdit::Kind::kDeleteVlmeta, .name = std::string(name)});
   return absl::OkStatus();
 }

@@ -29,7 +29,7 @@ class SparseSink final : public ChunkSink {
   absl::StatusOr<int64_t> Append(Bytes chunk) override;
   absl::Status Flush() override { return absl::OkStatus(); }
   absl::StatusOr<std::shared_ptr<const ChunkSource>> Source(const State& base) override {
-    return base.area;
+    return base.chunk_source;
   }
 
   // Makes all files durable; the directory that names them is the caller's.

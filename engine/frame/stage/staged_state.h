@@ -26,21 +26,21 @@ struct ChunkCost {
 // Pure memory: making or dropping one costs no I/O.
 struct StagedState {
   explicit StagedState(const State& base)
-      : header(base.header),
-        header_bytes(base.header_bytes),
+      : header(CurrentHeader(base)),
+        header_bytes(base.checkpoint, &base.checkpoint->header_bytes),
+        metadata(base.metadata),
         chunks(base.chunks),
-        vlmetalayers(base.vlmetalayers),
         tail(base.tail),
         stored_bytes(base.stored_bytes) {
     header.nbytes -= tail.nbytes();
   }
 
   // Its nbytes counts `chunks` and not the pending items; frame_size and cbytes are those of the
-  // checkpoint.
+  // checkpoint. Its metalayers are in `metadata`.
   format::FrameHeader header;
   std::shared_ptr<const std::vector<std::byte>> header_bytes;  // as the checkpoint left them
+  std::shared_ptr<const Metadata> metadata;
   ChunkIndex chunks;
-  std::vector<VlMetalayer> vlmetalayers;
   // Items that do not fill a chunk yet. Only in frames of fixed chunks.
   PartialChunk tail;
   // Bytes of the stored chunks; empty when the base did not know.

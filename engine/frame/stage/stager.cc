@@ -29,7 +29,7 @@ Stager::Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions
       draft_(*base_),
       maker_(options_.compression,
              {.typesize = draft_.header.typesize, .fixed_chunks = draft_.fixed_chunks()},
-             base_->env, sink_),
+             base_->env(), sink_),
       is_array_(IsArray(*base_)) {}
 
 absl::StatusOr<std::unique_ptr<Stager>> Stager::OfNewFrame(std::shared_ptr<const State> base,
@@ -59,7 +59,7 @@ absl::Status Stager::CheckRoom(int64_t nbytes) const {
       draft_.header.chunksize > 0 ? draft_.header.chunksize : int64_t{options_.chunksize};
   const int64_t count = draft_.fixed_chunks() ? CeilDiv(nbytes, chunksize) : 1;
   // A frame over the limit could not be opened again.
-  const int64_t limit = std::min<int64_t>(kMaxChunks, base_->env->limits.max_nchunks);
+  const int64_t limit = std::min<int64_t>(kMaxChunks, base_->env()->limits.max_nchunks);
   if (draft_.nchunks() + count <= limit) return absl::OkStatus();
   return ResourceExhausted("frame: more than %d chunks", limit);
 }
@@ -110,7 +110,7 @@ absl::Status Stager::LoadHead() {
 // The items of a staged chunk.
 absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
-  return ReadWholeChunk(*state, nchunk, state->env->verify);
+  return ReadWholeChunk(*state, nchunk, state->env()->verify);
 }
 
 absl::Status Stager::StageInsert(int64_t nchunk, absl::StatusOr<format::IndexedChunk> made) {
@@ -266,7 +266,7 @@ absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes v
 }
 
 absl::Status Stager::SetVlmetalayer(std::string_view name, Bytes content) {
-  return frame::SetVlmetalayer(draft_, *base_->env, name, content);
+  return frame::SetVlmetalayer(draft_, *base_->env(), name, content);
 }
 
 absl::Status Stager::DeleteVlmetalayer(std::string_view name) {
@@ -299,13 +299,13 @@ format::CommitRecordParts Stager::MakeCommit(const format::CommitLinks& links) c
 
 std::shared_ptr<State> Stager::MakeState() const {
   auto state = std::make_shared<State>(*base_);
-  state->header = draft_.header;
-  state->header.nbytes = draft_.nbytes();
-  if (!draft_.layer_edits.empty()) state->array = ArrayOf(state->header);
+  state->nbytes = draft_.nbytes();
+  state->chunksize = draft_.header.chunksize;
+  state->vlblocks = draft_.header.vlblocks;
   state->chunks = draft_.chunks;
   state->tail = draft_.tail;
   state->stored_bytes = draft_.stored_bytes;
-  state->vlmetalayers = draft_.vlmetalayers;
+  state->metadata = draft_.metadata;
   return state;
 }
 
@@ -318,12 +318,9 @@ void Stager::Rebase(std::shared_ptr<const State> committed) {
 absl::StatusOr<std::shared_ptr<const State>> Stager::View() {
   CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
   const std::shared_ptr<State> state = MakeState();
-  CAIRN_ASSIGN_OR_RETURN(state->area, sink_.Source(*base_));
-  state->chunks_end = state->area->end();
-  state->index = {};
-  state->checkpoint_id = 0;
-  state->info = MakeInfo(*state);
-  state->info.fingerprint = base_->info.fingerprint;
+  CAIRN_ASSIGN_OR_RETURN(state->chunk_source, sink_.Source(*base_));
+  state->chunks_end = state->chunk_source->end();
+  state->staged = true;
   return state;
 }
 

@@ -28,7 +28,7 @@ absl::Status Stager::CheckMayRecut(std::string_view edit) const {
 // Of a chunk that another program made for the array.
 absl::Status Stager::CheckBlocks(int64_t nchunk, const chunk::Header& header) const {
   const int32_t typesize = draft_.header.typesize;
-  CAIRN_ASSIGN_OR_RETURN(const ArrayInfo array, format::FindB2nd(draft_.header.metalayers));
+  CAIRN_ASSIGN_OR_RETURN(const ArrayInfo array, format::FindB2nd(draft_.metadata->metalayers));
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, ArrayGeometry::Make(array, typesize));
   const absl::Status status = CheckArrayChunk(header, geometry, typesize);
   if (status.ok()) return absl::OkStatus();
@@ -87,7 +87,7 @@ absl::Status Stager::Resize(std::span<const int64_t> shape) {
   CAIRN_RETURN_IF_ERROR(CloseTail());
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry from, GeometryOf(*state));
-  ArrayInfo array = *state->array;
+  ArrayInfo array = *state->metadata->array;
   if (shape.size() != array.shape.size()) {
     return InvalidArgument("resize: shape of %d dimensions, the array has %d", shape.size(),
                            array.shape.size());
@@ -105,7 +105,7 @@ absl::Status Stager::Resize(std::span<const int64_t> shape) {
   // From here on nothing can be refused.
   Apply(updates);
   CAIRN_RETURN_IF_ERROR(Remember(EditGrid(from, to)));
-  const Metalayer& layer = *format::FindB2ndLayer(draft_.header.metalayers);
+  const Metalayer& layer = *format::FindB2ndLayer(draft_.metadata->metalayers);
   return Remember(frame::SetMetalayer(draft_, layer.name, format::WithShape(layer.content, shape)));
 }
 
@@ -127,7 +127,7 @@ absl::Status Stager::AppendAlong(int axis, Bytes items) {
   const std::shared_ptr<const State> state = MakeState();
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(*state));
   CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*state, geometry.chunksize()));
-  std::vector<int64_t> shape = state->array->shape;
+  std::vector<int64_t> shape = state->metadata->array->shape;
   if (axis < 0 || axis >= std::ssize(shape)) {
     return OutOfRange("append: axis %d, the array has %d dimensions", axis, shape.size());
   }
@@ -149,12 +149,10 @@ absl::Status Stager::AppendAlong(int axis, Bytes items) {
 absl::Status Stager::CheckLayer(std::string_view name, Bytes content) const {
   if (name != format::kB2ndLayer && name != format::kCatervaLayer) return absl::OkStatus();
   const std::shared_ptr<State> state = MakeState();
-  const auto layer = std::ranges::find(state->header.metalayers, name, &Metalayer::name);
-  const bool refused =
-      layer == state->header.metalayers.end() || layer->content.size() != content.size();
-  if (refused) return absl::OkStatus();  // by the edit itself
-  layer->content = ToVector(content);
-  state->array = ArrayOf(state->header);
+  absl::StatusOr<std::shared_ptr<const Metadata>> metadata =
+      WithMetalayer(*draft_.metadata, name, content);
+  if (!metadata.ok()) return absl::OkStatus();  // the edit itself is refused
+  state->metadata = *std::move(metadata);
   const absl::Status status = CheckArray(*state).status();
   if (status.ok()) return absl::OkStatus();
   return FailedPrecondition("metalayer %s does not fit the chunks: %s", name, status.message());
@@ -168,9 +166,9 @@ absl::Status Stager::SetMetalayer(std::string_view name, Bytes content) {
 // Fills a new frame with the zeros of its array.
 absl::Status Stager::MakeArray() {
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry,
-                         ArrayGeometry::Make(*base_->array, base_->header.typesize));
+                         ArrayGeometry::Make(*base_->metadata->array, base_->header().typesize));
   const int64_t nbytes = geometry.nchunks() * geometry.chunksize();
-  CAIRN_RETURN_IF_ERROR(AppendSpecial(SpecialValue::kZeros, nbytes / base_->header.typesize, {}));
+  CAIRN_RETURN_IF_ERROR(AppendSpecial(SpecialValue::kZeros, nbytes / base_->header().typesize, {}));
   is_array_ = true;
   return absl::OkStatus();
 }

@@ -60,13 +60,13 @@ absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
 
 absl::StatusOr<chunk::Header> Stager::HeaderOf(const IndexEntry& entry) {
   ScratchBuffer scratch;
-  if (base_->area->Locate(entry.value).ok()) {
-    if (base_->header.layout == Layout::kSparse) {
-      return base_->area->ReadHeader(entry.value, scratch);
+  if (base_->chunk_source->Locate(entry.value).ok()) {
+    if (base_->header().layout == Layout::kSparse) {
+      return base_->chunk_source->ReadHeader(entry.value, scratch);
     }
     // By a system call: in a large frame the page is hardly ever mapped, and the rest of the chunk
     // is not read.
-    const ContiguousChunkSource unmapped(base_->region.Unmapped(), base_->header.header_len,
+    const ContiguousChunkSource unmapped(base_->region.Unmapped(), base_->header().header_len,
                                          base_->chunks_end);
     return unmapped.ReadHeader(entry.value, scratch);
   }

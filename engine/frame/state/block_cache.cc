@@ -68,7 +68,7 @@ BlockCache::Answer BlockCache::Read(const BlockKey& key, int64_t nbytes, int64_t
   return Answer::kMiss;
 }
 
-void BlockCache::Keep(const BlockKey& key, int64_t nbytes, std::unique_ptr<std::byte[]> bytes) {
+void BlockCache::Insert(const BlockKey& key, int64_t nbytes, std::unique_ptr<std::byte[]> bytes) {
   Set* const set = SetOf(key, nbytes);
   if (set == nullptr) return;
   const std::unique_lock lock(set->mutex, std::try_to_lock);

@@ -9,23 +9,22 @@
 #include <mutex>
 
 #include "cairn/types.h"
-#include "engine/frame/index/committed_index.h"
+#include "engine/format/index_entry.h"
 
 namespace cairn::frame {
 
-// A block of a stored chunk. What is stored at a place, with a fingerprint, never changes within an
-// checkpoint_id; see State::checkpoint_id.
+// A block of a stored chunk. What is stored at an offset, with a fingerprint, never changes within
+// a checkpoint; see State::checkpoint_id.
 struct BlockKey {
   uint64_t checkpoint_id = 0;
-  IndexEntry entry;
+  format::IndexEntry entry;
   int64_t block = 0;
   bool operator==(const BlockKey&) const = default;
 };
 
 // Keeps at most 8 MiB. A block is kept when it is asked for a second time while the memory of the
-// first is fresh: what is read once, as in a scan, pushes nothing out. Nobody waits for anybody:
-// where another thread is at work, a block counts as not kept. Thread-safe; takes memory only when
-// it is used.
+// first is fresh: what is read once, as in a scan, evicts nothing. No thread waits for another:
+// where one is at work, a block counts as not kept. Thread-safe; takes memory only when it is used.
 class BlockCache {
  public:
   static constexpr int64_t kCapacity = int64_t{8} << 20;
@@ -37,12 +36,12 @@ class BlockCache {
 
   enum class Answer {
     kHit,    // dst is filled
-    kAgain,  // not kept, but worth it: decode all of the block, and Keep it
+    kAgain,  // not kept, but worth it: decode all of the block, and Insert it
     kMiss,
   };
   // Reads bytes from `begin` on of a block of `nbytes`.
   Answer Read(const BlockKey& key, int64_t nbytes, int64_t begin, MutableBytes dst);
-  void Keep(const BlockKey& key, int64_t nbytes, std::unique_ptr<std::byte[]> bytes);
+  void Insert(const BlockKey& key, int64_t nbytes, std::unique_ptr<std::byte[]> bytes);
 
   int64_t kept_bytes() const { return kept_bytes_; }
 

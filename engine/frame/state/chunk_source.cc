@@ -49,12 +49,12 @@ absl::StatusOr<StoredChunk> ContiguousChunkSource::Read(int64_t entry, ReadMode 
     return ContiguousChunkSource(region_.Unmapped(), begin_, end_).Pin(entry);
   }
   const absl::StatusOr<chunk::Header> header = ReadHeader(entry, scratch);
-  return header.ok() ? ReadBehind(*header, entry, scratch) : header.status();
+  return header.ok() ? ReadWithHeader(*header, entry, scratch) : header.status();
 }
 
-absl::StatusOr<StoredChunk> ContiguousChunkSource::ReadBehind(const chunk::Header& header,
-                                                              int64_t entry,
-                                                              ScratchBuffer& scratch) const {
+absl::StatusOr<StoredChunk> ContiguousChunkSource::ReadWithHeader(const chunk::Header& header,
+                                                                  int64_t entry,
+                                                                  ScratchBuffer& scratch) const {
   const absl::StatusOr<Bytes> bytes = region_.Read(begin_ + entry, header.cbytes, scratch);
   if (!bytes.ok()) return bytes.status();
   CallFor(*bytes);

@@ -1,5 +1,5 @@
-// Where the stored chunks of a state lie: one behind the other in a frame's file, or each in a file
-// of its own.
+// Reads the stored chunks of a state: one after the other in a frame's file, or each in a file of
+// its own.
 #ifndef CAIRN_ENGINE_FRAME_STATE_CHUNK_SOURCE_H_
 #define CAIRN_ENGINE_FRAME_STATE_CHUNK_SOURCE_H_
 
@@ -50,12 +50,12 @@ class ChunkSource {
 
   // The chunk's header, from which its size follows. kDataLoss.
   virtual absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const = 0;
-  // The chunk. Without an owner its bytes last as long as this area and `scratch` do.
+  // The chunk. Without an owner its bytes last as long as this source and `scratch` do.
   virtual absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
                                            ScratchBuffer& scratch) const = 0;
   // The same in place where there is a map, when the header was read before.
-  virtual absl::StatusOr<StoredChunk> ReadBehind(const chunk::Header& header, int64_t entry,
-                                                 ScratchBuffer& scratch) const = 0;
+  virtual absl::StatusOr<StoredChunk> ReadWithHeader(const chunk::Header& header, int64_t entry,
+                                                     ScratchBuffer& scratch) const = 0;
   // The same with an owner, for as long as the caller likes.
   virtual absl::StatusOr<StoredChunk> Pin(int64_t entry) const = 0;
 };
@@ -72,8 +72,8 @@ class ContiguousChunkSource final : public ChunkSource {
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
                                    ScratchBuffer& scratch) const override;
-  absl::StatusOr<StoredChunk> ReadBehind(const chunk::Header& header, int64_t entry,
-                                         ScratchBuffer& scratch) const override;
+  absl::StatusOr<StoredChunk> ReadWithHeader(const chunk::Header& header, int64_t entry,
+                                             ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Pin(int64_t entry) const override;
 
  private:

@@ -1,4 +1,4 @@
-// What one open frame works with, shared by its states and writers.
+// Options and caches of one open frame, shared by its states and writers.
 #ifndef CAIRN_ENGINE_FRAME_STATE_FRAME_CONTEXT_H_
 #define CAIRN_ENGINE_FRAME_STATE_FRAME_CONTEXT_H_
 
@@ -10,10 +10,16 @@
 #include "engine/chunk/decoder.h"
 #include "engine/chunk/workspace.h"
 #include "engine/frame/state/block_cache.h"
-#include "engine/frame/state/replay_checks.h"
 #include "engine/frame/state/verified_chunks.h"
 
 namespace cairn::frame {
+
+// What replay insists on. Only a test that plants a fault switches a check off, to see that crashes
+// then do harm.
+struct ReplayChecks {
+  bool check_chunks = true;  // of commits that were perhaps not durable
+  bool check_prev = true;    // that each record follows the one that it names
+};
 
 // Immutable but for what keeps work from being done twice, which is thread-safe.
 struct FrameContext {
@@ -27,7 +33,7 @@ struct FrameContext {
   ReplayChecks replay;
   uint64_t boot = 0;  // see FileSystem::BootId
   mutable chunk::WorkspacePool pool;
-  mutable VerifiedChunks touched;
+  mutable VerifiedChunks verified;
   mutable BlockCache blocks;
 
   // How any chunk is decoded; what the frame says of its chunks is still to be added.

@@ -54,9 +54,7 @@ absl::StatusOr<std::shared_ptr<const State>> MakeInitialState(
   CAIRN_RETURN_IF_ERROR(CheckMetalayers(options.metalayers));
   CAIRN_RETURN_IF_ERROR(chunk::Encoder::Make(compression, &env->pool).status());
 
-  auto state = std::make_shared<State>();
-  state->env = std::move(env);
-  format::FrameHeader& header = state->header;
+  format::FrameHeader header;
   header.codec = compression.codec;
   header.codec_meta = compression.codec_meta;
   header.clevel = compression.clevel;
@@ -73,16 +71,15 @@ absl::StatusOr<std::shared_ptr<const State>> MakeInitialState(
   header.use_dict = compression.use_dict;
   header.layout = options.layout;
   header.metalayers = options.metalayers;
-  state->header_bytes =
-      std::make_shared<const std::vector<std::byte>>(format::EncodeNewHeader(header));
+  std::vector<std::byte> bytes = format::EncodeNewHeader(header);
   header.frame_size = header.header_len;
-  state->array = ArrayOf(header);
-  state->chunks_end = header.header_len;
-  SetContiguousSource(*state);
-  state->stored_bytes = 0;
-  state->info = MakeInfo(*state);
-  state->info.fingerprint = options.fingerprint;
-  return state;
+
+  StateBuilder builder(std::move(env));
+  builder.SetHeader(std::move(header), std::move(bytes));
+  builder.checkpoint->fingerprint = options.fingerprint;
+  builder.state->chunks_end = builder.checkpoint->header.header_len;
+  SetContiguousSource(*builder.state);
+  return std::move(builder).Finish();
 }
 
 CompressionOptions CompressionOf(const format::FrameHeader& header) {

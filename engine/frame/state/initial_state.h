@@ -18,7 +18,7 @@ absl::StatusOr<std::shared_ptr<const State>> MakeInitialState(
 // How the frame wants its new chunks: as its header says.
 CompressionOptions CompressionOf(const format::FrameHeader& header);
 
-// Rounded down to whole items, but to no less than one.
+// Rounded down to complete items, but to no less than one.
 int32_t WholeItems(int32_t chunksize, int32_t typesize);
 
 }  // namespace cairn::frame

@@ -1,4 +1,4 @@
-// The items of the last chunk while it is being filled.
+// The last chunk while it is being filled: its pending items.
 #ifndef CAIRN_ENGINE_FRAME_STATE_PARTIAL_CHUNK_H_
 #define CAIRN_ENGINE_FRAME_STATE_PARTIAL_CHUNK_H_
 

@@ -99,9 +99,9 @@ absl::StatusOr<StoredChunk> SparseChunkSource::Read(int64_t entry, ReadMode mode
   return mode == ReadMode::kCopied ? Copy(entry) : Pin(entry);
 }
 
-absl::StatusOr<StoredChunk> SparseChunkSource::ReadBehind(const chunk::Header& /*header*/,
-                                                          int64_t entry,
-                                                          ScratchBuffer& scratch) const {
+absl::StatusOr<StoredChunk> SparseChunkSource::ReadWithHeader(const chunk::Header& /*header*/,
+                                                              int64_t entry,
+                                                              ScratchBuffer& scratch) const {
   return Read(entry, ReadMode::kMapped, scratch);
 }
 

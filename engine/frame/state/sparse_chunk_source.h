@@ -14,10 +14,10 @@
 namespace cairn::frame {
 
 // Entries are numbers of files. A file is mapped when it is first touched; only the mappings used
-// last are kept, so neither descriptors nor address space run out.
+// last are kept, so neither descriptors nor address space run out. Thread-safe.
 class SparseChunkSource final : public ChunkSource {
  public:
-  // The lock on `index` keeps the chunk files as long as this area lives.
+  // The lock on `index` keeps the chunk files as long as this source lives.
   SparseChunkSource(std::shared_ptr<FileSystem> directory, std::shared_ptr<const File> index,
                     const FrameContext& env);
 
@@ -26,8 +26,8 @@ class SparseChunkSource final : public ChunkSource {
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
                                    ScratchBuffer& scratch) const override;
-  absl::StatusOr<StoredChunk> ReadBehind(const chunk::Header& header, int64_t entry,
-                                         ScratchBuffer& scratch) const override;
+  absl::StatusOr<StoredChunk> ReadWithHeader(const chunk::Header& header, int64_t entry,
+                                             ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Pin(int64_t entry) const override;
 
  private:

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/status.h"
 #include "engine/format/b2nd.h"
-#include "engine/frame/read/stored_chunk.h"
 
 namespace cairn::frame {
 
@@ -12,79 +12,143 @@ namespace {
 
 // What holds the chunks, live and dead.
 int64_t AreaOf(const State& state) {
-  return state.header.layout == Layout::kSparse ? state.header.cbytes
-                                                : state.chunks_end - state.header.header_len;
+  return state.header().layout == Layout::kSparse ? state.header().cbytes
+                                                  : state.chunks_end - state.header().header_len;
 }
 
-}  // namespace
-
-int64_t CommittedEnd(const State& state) {
-  return state.journal.has_value() ? state.journal->end : state.header.frame_size;
-}
-
-void SetContiguousSource(State& state) {
-  state.area = std::make_shared<ContiguousChunkSource>(state.region, state.header.header_len,
-                                                       state.chunks_end);
-}
-
+// What the stored chunks of a checkpoint take, when the frame says so.
 std::optional<int64_t> StoredBytesOf(const State& state) {
   const int64_t area = AreaOf(state);
-  if (state.seal_holds && state.seal->dead_bytes <= area) {
-    return state.seal->dead_bytes < 0 ? std::nullopt : std::optional(area - state.seal->dead_bytes);
+  const Checkpoint& checkpoint = *state.checkpoint;
+  if (checkpoint.seal_holds && checkpoint.seal->dead_bytes <= area) {
+    const int64_t dead = checkpoint.seal->dead_bytes;
+    return dead < 0 ? std::nullopt : std::optional(area - dead);
   }
   if (state.chunks.size() == 0) return 0;
-  return state.header.layout == Layout::kSparse ? std::optional(area) : std::nullopt;
+  return state.header().layout == Layout::kSparse ? std::optional(area) : std::nullopt;
 }
 
-std::optional<ArrayInfo> ArrayOf(const format::FrameHeader& header) {
-  absl::StatusOr<ArrayInfo> array = format::FindB2nd(header.metalayers);
-  return array.ok() ? std::optional(*std::move(array)) : std::nullopt;
+// Those of a packed super-chunk that hold no data are not dead.
+std::optional<int64_t> DeadBytesOf(const State& state) {
+  if (!state.stored_bytes.has_value()) return std::nullopt;
+  if (state.checkpoint->era == Era::kPacked2015) return 0;
+  return std::max<int64_t>(AreaOf(state) - *state.stored_bytes, 0);
 }
 
 FrameInfo MakeInfo(const State& state) {
-  const format::FrameHeader& header = state.header;
+  const format::FrameHeader& header = state.header();
   FrameInfo info;
   info.layout = header.layout;
-  info.era = state.era;
+  info.era = state.checkpoint->era;
   info.format_version = header.version;
-  // What a batch made of a frame that was empty.
-  const bool variable = header.variable_chunks() || header.vlblocks;
+  // What a commit made of a frame that was empty.
+  const bool variable = state.variable_chunks() || state.vlblocks;
   if (state.journal.has_value() && variable) info.format_version = format::kFrameVersionVariable;
+  info.generation = state.generation();
   info.nchunks = CountChunks(state);
-  info.nitems = header.nbytes / header.typesize;
-  info.nbytes = header.nbytes;
-  const int64_t area = AreaOf(state);
-  info.cbytes = state.stored_bytes.value_or(area);
-  if (state.stored_bytes.has_value()) info.dead_bytes = std::max<int64_t>(area - info.cbytes, 0);
+  info.nitems = state.nbytes / header.typesize;
+  info.nbytes = state.nbytes;
+  info.cbytes = state.stored_bytes.value_or(AreaOf(state));
+  info.dead_bytes = DeadBytesOf(state);
   info.frame_size = header.frame_size;
   info.header_len = header.header_len;
   info.typesize = header.typesize;
-  info.variable_chunks = header.variable_chunks();
-  if (header.chunksize > 0) info.chunksize = header.chunksize;
+  info.variable_chunks = state.variable_chunks();
+  if (state.chunksize > 0) info.chunksize = state.chunksize;
   if (header.blocksize > 0) info.blocksize = header.blocksize;
   info.codec = header.codec;
   info.codec_meta = header.codec_meta;
   info.clevel = header.clevel;
   info.split_mode = header.split_mode;
   info.use_dict = header.use_dict;
-  info.vlblocks = header.vlblocks;
-  for (const FilterStage& stage : header.filters) {
-    if (stage.filter != Filter::kNone) info.filters.push_back(stage);
-  }
-  if (state.seal != nullptr) info.generation = state.seal->generation;
-  if (state.journal.has_value()) {
-    info.generation = state.journal->generation;
-    info.journal_size = state.journal->end - state.journal->begin;
-  }
+  info.vlblocks = state.vlblocks;
+  std::ranges::copy_if(header.filters, std::back_inserter(info.filters),
+                       [](const FilterStage& stage) { return stage.filter != Filter::kNone; });
+  info.fingerprint = state.checkpoint->fingerprint;
+  info.sealed = state.sealed();
+  info.trailer_damaged = !state.checkpoint->trailer_damage.ok();
+  if (state.journal.has_value()) info.journal_size = state.journal->end - state.journal->begin;
+  info.journal_damaged = state.damage.has_value();
+  if (state.damage.has_value()) info.stranded_commits = state.damage->stranded;
   return info;
 }
 
-void RenewInfo(State& state) {
-  FrameInfo info = MakeInfo(state);
-  info.fingerprint = state.info.fingerprint;
-  info.sealed = state.info.sealed;
-  info.trailer_damaged = state.info.trailer_damaged;
-  state.info = std::move(info);
+}  // namespace
+
+uint64_t State::generation() const {
+  if (journal.has_value()) return journal->generation;
+  return checkpoint->seal.has_value() ? checkpoint->seal->generation : 0;
+}
+
+absl::Status State::JournalStatus() const {
+  if (!damage.has_value()) return absl::OkStatus();
+  return DataLoss(
+      "journal: bytes %d to %d are damaged: %d commits after generation %d cannot be read",
+      damage->bytes.begin, damage->bytes.end, damage->stranded, generation());
+}
+
+const FrameInfo& State::info() const {
+  std::call_once(info_.once, [this] { info_.info = MakeInfo(*this); });
+  return info_.info;
+}
+
+StateBuilder::StateBuilder(std::shared_ptr<const FrameContext> env, Era era)
+    : checkpoint(std::make_shared<Checkpoint>()),
+      metadata(std::make_shared<Metadata>()),
+      state(std::make_shared<State>()) {
+  checkpoint->id = env->NewCheckpointId();
+  checkpoint->env = std::move(env);
+  checkpoint->era = era;
+  state->checkpoint = checkpoint;
+  state->metadata = metadata;
+}
+
+void StateBuilder::SetHeader(format::FrameHeader header, std::vector<std::byte> bytes) {
+  metadata->metalayers = std::exchange(header.metalayers, {});
+  metadata->array = ArrayOf(metadata->metalayers);
+  state->nbytes = header.nbytes;
+  state->chunksize = header.chunksize;
+  state->vlblocks = header.vlblocks;
+  checkpoint->header = std::move(header);
+  checkpoint->header_bytes = std::move(bytes);
+}
+
+std::shared_ptr<const State> StateBuilder::Finish() && {
+  if (!state->stored_bytes.has_value()) state->stored_bytes = StoredBytesOf(*state);
+  return std::move(state);
+}
+
+int64_t CountChunks(const State& state) {
+  return state.chunks.size() + (state.tail.empty() ? 0 : 1);
+}
+
+absl::Status CheckChunkNumber(const State& state, int64_t nchunk) {
+  if (nchunk >= 0 && nchunk < CountChunks(state)) return absl::OkStatus();
+  return OutOfRange("chunk %d of %d", nchunk, CountChunks(state));
+}
+
+bool IsPartialChunk(const State& state, int64_t nchunk) { return nchunk == state.chunks.size(); }
+
+int64_t CommittedEnd(const State& state) {
+  return state.journal.has_value() ? state.journal->end : state.header().frame_size;
+}
+
+void SetContiguousSource(State& state) {
+  state.chunk_source = std::make_shared<ContiguousChunkSource>(
+      state.region, state.header().header_len, state.chunks_end);
+}
+
+format::FrameHeader CurrentHeader(const State& state) {
+  format::FrameHeader header = state.header();
+  header.nbytes = state.nbytes;
+  header.chunksize = state.chunksize;
+  header.vlblocks = state.vlblocks;
+  return header;
+}
+
+std::optional<ArrayInfo> ArrayOf(const std::vector<Metalayer>& metalayers) {
+  absl::StatusOr<ArrayInfo> array = format::FindB2nd(metalayers);
+  return array.ok() ? std::optional(*std::move(array)) : std::nullopt;
 }
 
 }  // namespace cairn::frame

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,101 +13,125 @@
 #include "cairn/array.h"
 #include "cairn/chunk.h"
 #include "cairn/frame_info.h"
+#include "engine/base/extent.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/journal.h"
-#include "engine/format/seal.h"
 #include "engine/frame/files/frame_view.h"
 #include "engine/frame/index/chunk_index.h"
 #include "engine/frame/index/decoded_offsets.h"
+#include "engine/frame/state/checkpoint.h"
 #include "engine/frame/state/chunk_source.h"
 #include "engine/frame/state/frame_context.h"
 #include "engine/frame/state/partial_chunk.h"
+#include "engine/frame/state/vlmetalayers.h"
 
 namespace cairn::frame {
 
-// A vlmetalayer: its value is a whole chunk.
-struct VlMetalayer {
-  std::string name;
-  Chunk chunk;
+// Immutable, thread-safe; states share it until an edit of a layer.
+struct Metadata {
+  std::vector<Metalayer> metalayers;
+  std::optional<ArrayInfo> array;         // as a metalayer describes it
+  std::vector<VlMetalayer> vlmetalayers;  // without Cairn's own
 };
 
-// Bytes [begin, end) of the frame.
-struct Extent {
-  int64_t begin = 0;
-  int64_t end = 0;
-  int64_t size() const { return end - begin; }
-};
-
-// How far the journal behind a checkpoint was followed.
+// How far the journal after a checkpoint was replayed.
 struct JournalPosition {
-  bool base_known = true;   // false under a damaged trailer: the first batch tells it
+  bool base_known = true;   // false under a damaged trailer: the first commit record gives it
   uint64_t base = 0;        // identity of the checkpoint
-  uint64_t last = 0;        // hash of the last batch, or the identity again
-  uint64_t generation = 0;  // of the last batch, or of the checkpoint
+  uint64_t last = 0;        // checksum of the last commit record, or the identity again
+  uint64_t generation = 0;  // of the last commit, or of the checkpoint
   int64_t begin = 0;        // where the checkpoint ends
-  int64_t end = 0;          // where the last batch ends
+  int64_t end = 0;          // where the last commit ends
   int64_t durable_end = 0;  // what is known to be durable
-  int64_t edits = 0;        // of all kinds, and one for each batch
+  int64_t edits = 0;        // of all kinds, and one for each commit
   std::optional<format::Receipt> receipt;  // that ends the journal
 
   bool empty() const { return end == begin; }
 };
 
+// Commits that were made, and cannot be read because one of them, or what lies before, is damaged.
+struct JournalDamage {
+  Extent bytes;          // where
+  int64_t stranded = 0;  // how many, as far as the file shows
+};
+
+// A checkpoint, and what commits have changed since. A commit makes a new state, so copies are
+// cheap: all that is large is shared. Immutable once it is handed out, and then thread-safe.
 struct State {
-  std::shared_ptr<const FrameContext> env;
-  Era era = Era::kCurrent;
-  FrameView region;
-  FrameInfo info;
-  format::FrameHeader header;
-  // As they stand in the file. Like the seal shared by all states of a checkpoint: each commit
-  // makes a new one, which should cost little.
-  std::shared_ptr<const std::vector<std::byte>> header_bytes;
+  std::shared_ptr<const Checkpoint> checkpoint;
+  std::shared_ptr<const Metadata> metadata;
 
-  // States of the same checkpoint_id come from one checkpoint of one file: what one of them found
-  // at a place, with a fingerprint, the others find there too. 0: of staged edits, which come and
-  // go.
-  uint64_t checkpoint_id = 0;
-
-  ChunkIndex chunks;
-  std::shared_ptr<const ChunkSource> area;
-  // In a contiguous frame chunks lie between the end of the header and here.
-  int64_t chunks_end = 0;
+  int64_t nbytes = 0;
+  int32_t chunksize = format::kChunksizeUnknown;
+  bool vlblocks = false;
   // What all stored chunks take, when it is known.
   std::optional<int64_t> stored_bytes;
+  ChunkIndex chunks;
   // Items that wait for more to fill a chunk; they read as the last chunk.
   PartialChunk tail;
-  DecodedOffsets starts;           // of a frame whose chunks differ in size
-  std::optional<ArrayInfo> array;  // as a metalayer tells it
+  DecodedOffsets starts;  // of a frame whose chunks differ in size
 
-  // What only frames of older eras have: bytes that are added to those of each chunk, and chunks
-  // that are bitshuffled by the rule of Blosc 1 although their version says otherwise.
-  std::shared_ptr<const std::vector<std::byte>> delta_reference;
-  bool whole_block_bitshuffle = false;
+  FrameView region;
+  // In a contiguous frame chunks lie between the end of the header and here.
+  int64_t chunks_end = 0;
+  std::shared_ptr<const ChunkSource> chunk_source;
 
-  std::vector<VlMetalayer> vlmetalayers;     // without Cairn's own
-  std::shared_ptr<const format::Seal> seal;  // the layer `cairn`, also a stale one; or null
-  bool seal_holds = false;                   // it is not stale
-  // The seal is good but for bytes of the header that another Blosc2 may change alone.
-  bool header_changed_outside = false;
+  // Of a contiguous frame that commit records may follow.
+  std::optional<JournalPosition> journal;
+  std::optional<JournalDamage> damage;  // of the journal, after its end
+  Extent journal_skipped;               // bytes that cannot be read and that no commit needs
 
-  // Damage of the trailer that leaves the chunks readable, unchecked; its values are not handed
-  // out.
-  absl::Status trailer_damage;
-
-  // Of a state with staged edits: the writer's file, whose lock keeps others from writing where
-  // these edits are.
+  // With edits that are not committed. `writers_file` keeps its lock, so that no other writer
+  // overwrites them while a snapshot reads them.
+  bool staged = false;
   std::shared_ptr<const File> writers_file;
 
-  // Of a contiguous frame that batches may follow.
-  std::optional<JournalPosition> journal;
-  // Commits that were made are damaged: neither they nor those after them can be read.
-  absl::Status journal_damage;
-  Extent journal_gap;      // where
-  Extent journal_skipped;  // bytes that cannot be read and that no commit needs
+  const std::shared_ptr<const FrameContext>& env() const { return checkpoint->env; }
+  const format::FrameHeader& header() const { return checkpoint->header; }
+  bool variable_chunks() const { return chunksize == format::kChunksizeVariable; }
+  uint64_t generation() const;
+  // See Checkpoint::id. 0: staged edits come and go, so nothing found there may be remembered.
+  uint64_t checkpoint_id() const { return staged ? 0 : checkpoint->id; }
+  // The stored index, if it is that of this state or of the checkpoint before its commits.
+  Extent index() const { return staged ? Extent{} : checkpoint->index; }
+  // Every live byte is covered by a fingerprint.
+  bool sealed() const { return checkpoint->sealed && !staged && !damage.has_value(); }
+  // kDataLoss with where and how much, if `damage`.
+  absl::Status JournalStatus() const;
+  const FrameInfo& info() const;
 
-  Extent index;    // the stored index chunk; empty without chunks and in staged states
-  Extent trailer;  // or whatever holds the vlmetalayers
+ private:
+  // Computed when it is first asked for; copies begin without.
+  struct LazyInfo {
+    LazyInfo() = default;
+    LazyInfo(const LazyInfo&) : LazyInfo() {}
+    LazyInfo& operator=(const LazyInfo&) = delete;
+
+    mutable std::once_flag once;
+    mutable FrameInfo info;
+  };
+  LazyInfo info_;
 };
+
+// A state while it is loaded or made: `state` refers to the other two. Not thread-safe.
+struct StateBuilder {
+  explicit StateBuilder(std::shared_ptr<const FrameContext> env, Era era = Era::kCurrent);
+
+  // The state begins with what the header says.
+  void SetHeader(format::FrameHeader header, std::vector<std::byte> bytes);
+  std::shared_ptr<const State> Finish() &&;
+
+  std::shared_ptr<Checkpoint> checkpoint;
+  std::shared_ptr<Metadata> metadata;
+  std::shared_ptr<State> state;
+};
+
+// Chunks of the state, the partial one included.
+int64_t CountChunks(const State& state);
+// kOutOfRange unless nchunk is one of them.
+absl::Status CheckChunkNumber(const State& state, int64_t nchunk);
+// Whether nchunk, one of them, stands for the items in `tail`.
+bool IsPartialChunk(const State& state, int64_t nchunk);
 
 // Where the newest commit ends in the file.
 int64_t CommittedEnd(const State& state);
@@ -115,16 +139,11 @@ int64_t CommittedEnd(const State& state);
 // Chunks lie in the region between the end of the header and chunks_end.
 void SetContiguousSource(State& state);
 
-// What the stored chunks of a checkpoint take, when the frame tells it.
-std::optional<int64_t> StoredBytesOf(const State& state);
+// The checkpoint's header with the totals of this state.
+format::FrameHeader CurrentHeader(const State& state);
 
 // The n-dimensional array of a metalayer that can be read.
-std::optional<ArrayInfo> ArrayOf(const format::FrameHeader& header);
-
-// What the parts of a state tell. Leaves out fingerprint and sealed.
-FrameInfo MakeInfo(const State& state);
-// The same of a state whose info tells the rest.
-void RenewInfo(State& state);
+std::optional<ArrayInfo> ArrayOf(const std::vector<Metalayer>& metalayers);
 
 }  // namespace cairn::frame
 

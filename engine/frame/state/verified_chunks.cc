@@ -10,21 +10,21 @@ constexpr uint64_t kOdd1 = 0x9E3779B97F4A7C15;
 constexpr uint64_t kOdd2 = 0xBF58476D1CE4E5B9;
 
 // A fingerprint is a hash already; the rest is mixed into it. Never 0, which is an empty slot.
-uint64_t TagOf(uint64_t checkpoint_id, const IndexEntry& entry) {
+uint64_t TagOf(uint64_t checkpoint_id, const format::IndexEntry& entry) {
   const uint64_t place = static_cast<uint64_t>(entry.value) * kOdd1 + checkpoint_id * kOdd2;
   return (entry.fingerprint ^ place ^ (place >> 29)) | 1;
 }
 
 }  // namespace
 
-bool VerifiedChunks::Has(uint64_t checkpoint_id, const IndexEntry& entry) const {
+bool VerifiedChunks::Has(uint64_t checkpoint_id, const format::IndexEntry& entry) const {
   const Slots* const slots = slots_.load(std::memory_order_acquire);
   if (slots == nullptr) return false;
   const uint64_t tag = TagOf(checkpoint_id, entry);
   return (*slots)[(tag >> 1) % kSlots].load(std::memory_order_relaxed) == tag;
 }
 
-void VerifiedChunks::Add(uint64_t checkpoint_id, const IndexEntry& entry) {
+void VerifiedChunks::Add(uint64_t checkpoint_id, const format::IndexEntry& entry) {
   Slots* slots = slots_.load(std::memory_order_acquire);
   if (slots == nullptr) {
     auto made = std::make_unique<Slots>();

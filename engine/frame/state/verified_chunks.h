@@ -1,4 +1,4 @@
-// Which chunks that edits brought were checked against their fingerprints.
+// Which chunks that commits added were verified against their fingerprints.
 #ifndef CAIRN_ENGINE_FRAME_STATE_VERIFIED_CHUNKS_H_
 #define CAIRN_ENGINE_FRAME_STATE_VERIFIED_CHUNKS_H_
 
@@ -7,14 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/frame/index/committed_index.h"
+#include "engine/format/index_entry.h"
 
 namespace cairn::frame {
 
 // Chunks of the committed index have a bit each there. Those of the journal come and go with every
-// state, so they are remembered here by what they are: place and fingerprint within one
-// checkpoint_id of the file (see State). Forgets some when there are many, and never takes one for
-// another. Thread-safe; takes memory only when it is used.
+// state, so they are remembered here by what they are: offset and fingerprint within one checkpoint
+// of the file (see State::checkpoint_id). Forgets some when there are many, and never mistakes one
+// for another. Thread-safe; takes memory only when it is used.
 class VerifiedChunks {
  public:
   VerifiedChunks() = default;
@@ -22,8 +22,8 @@ class VerifiedChunks {
   VerifiedChunks(const VerifiedChunks&) = delete;
   VerifiedChunks& operator=(const VerifiedChunks&) = delete;
 
-  bool Has(uint64_t checkpoint_id, const IndexEntry& entry) const;
-  void Add(uint64_t checkpoint_id, const IndexEntry& entry);
+  bool Has(uint64_t checkpoint_id, const format::IndexEntry& entry) const;
+  void Add(uint64_t checkpoint_id, const format::IndexEntry& entry);
 
  private:
   static constexpr size_t kSlots = 8192;

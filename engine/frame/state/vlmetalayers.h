@@ -10,9 +10,16 @@
 
 #include "absl/status/statusor.h"
 
-#include "engine/frame/state/state.h"
+#include "cairn/chunk.h"
+#include "engine/frame/state/frame_context.h"
 
 namespace cairn::frame {
+
+// A vlmetalayer: its value is a complete chunk.
+struct VlMetalayer {
+  std::string name;
+  Chunk chunk;
+};
 
 // Decodes a value; kResourceExhausted past Limits::max_metadata_nbytes.
 absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const FrameContext& env,
@@ -31,7 +38,8 @@ absl::StatusOr<VlMetalayer> EncodeVlLayer(const FrameContext& env, std::string_v
 // Adds a layer or takes the place of the one of its name.
 void PutVlLayer(std::vector<VlMetalayer>& layers, VlMetalayer layer);
 
-// The layers of a state while many edits are made: none costs more for there being many layers.
+// The layers of a state while many edits are made: none costs more for there being many layers. Not
+// thread-safe.
 class VlMetalayerTable {
  public:
   explicit VlMetalayerTable(std::vector<VlMetalayer> layers);
@@ -46,7 +54,7 @@ class VlMetalayerTable {
   std::unordered_map<std::string, std::vector<size_t>> places_;
 };
 
-// Whether a trailer of so many user layers has room for Cairn's two: C-Blosc2 writes at most
+// Whether a trailer of so many user layers has space for Cairn's two: C-Blosc2 writes at most
 // kMaxSharedVlMetalayers back.
 constexpr bool LeavesRoomForSeal(size_t user_layers) {
   return user_layers + 2 <= static_cast<size_t>(kMaxSharedVlMetalayers);

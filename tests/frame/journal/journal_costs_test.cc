@@ -45,7 +45,7 @@ class MadeUpJournal {
     next_.totals = {.nchunks = 0,
                     .nbytes = 0,
                     .stored_bytes = -1,
-                    .chunksize = state->header.chunksize,
+                    .chunksize = state->chunksize,
                     .vlblocks = false};
     bytes_ = FileBytes(path());
   }

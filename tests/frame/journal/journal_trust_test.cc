@@ -68,9 +68,9 @@ class JournalTrustTest : public testing::Test {
                    .previous = state->journal->last,
                    .durable_end = state->journal->end};
     batch.totals = {.nchunks = state->chunks.size(),
-                    .nbytes = state->header.nbytes,
+                    .nbytes = state->nbytes,
                     .stored_bytes = -1,
-                    .chunksize = state->header.chunksize,
+                    .chunksize = state->chunksize,
                     .vlblocks = false};
     return batch;
   }

@@ -178,7 +178,7 @@ TEST_F(TrailerScannerTest, ThousandsOfTrailersThatShareOneHeadAreNotReadOneByOne
   storage::MemoryFile file;
   ASSERT_TRUE(IsOk(file.WriteAt(0, bytes)));
   int64_t trailers = 0;
-  frame::ScanBudget budget(std::ssize(bytes), frame::kMaxTrailerOverlaps);
+  ScanBudget budget(std::ssize(bytes), frame::kMaxTrailerOverlaps);
   ASSERT_TRUE(IsOk(frame::ForEachTrailer(file, budget, [&](const auto&) { ++trailers; })));
   EXPECT_GE(trailers, frame::kMaxTrailerOverlaps);
   EXPECT_LE(trailers, 2 * frame::kMaxTrailerOverlaps);

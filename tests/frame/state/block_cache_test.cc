@@ -36,7 +36,7 @@ Answer Ask(BlockCache& cache, const BlockKey& key, int64_t nbytes, std::byte con
   if (answer == Answer::kAgain) {
     auto bytes = std::make_unique<std::byte[]>(static_cast<size_t>(nbytes));
     FillBytes({bytes.get(), static_cast<size_t>(nbytes)}, content);
-    cache.Keep(key, nbytes, std::move(bytes));
+    cache.Insert(key, nbytes, std::move(bytes));
   }
   return answer;
 }
