@@ -7,7 +7,6 @@
 #include "engine/base/status.h"
 #include "engine/chunk/encode_options.h"
 #include "engine/format/b2nd.h"
-#include "engine/frame/read/stored_chunk.h"
 
 namespace cairn::frame {
 

@@ -1,4 +1,5 @@
 // Packed super-chunks of 2015, and the reference that their deltas are against.
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -46,14 +47,14 @@ TEST(PackedLoaderTest, NeedsAReferenceForDelta) {
 }
 
 TEST(PackedLoaderTest, KnowsChunksOfDifferentSizes) {
-  const std::pair<std::vector<Buffer>, int32_t> cases[] = {
-      {{Hex("01020304"), Hex("0506070801020304"), Hex("05")}, 0},
-      {{Hex("0102030405"), Hex("060708"), Hex("0102030405")}, 0},
-      {{Hex("0102030405"), Hex("060708"), Hex("010203")}, 0},
+  const std::pair<std::vector<Buffer>, std::optional<int32_t>> cases[] = {
+      {{Hex("01020304"), Hex("0506070801020304"), Hex("05")}, std::nullopt},
+      {{Hex("0102030405"), Hex("060708"), Hex("0102030405")}, std::nullopt},
+      {{Hex("0102030405"), Hex("060708"), Hex("010203")}, std::nullopt},
       {{Hex("01020304"), Hex("05060708"), Hex("0102")}, 4},
       {{Hex("01020304"), Hex("05060708")}, 4},
       {{Hex("010203")}, 3},
-      {{}, -1},
+      {{}, std::nullopt},
   };
   for (const auto& [data, chunksize] : cases) {
     const Buffer bytes = MakePacked({.data = data});
