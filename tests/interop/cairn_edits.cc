@@ -45,13 +45,13 @@ class ChunkEdits {
       case 0:
         return Append();
       case 1:
-        return Insert(&Writer::InsertChunk, false);
+        return Insert(false);
       case 2:
-        return Insert(&Writer::InsertCompressed, true);
+        return Insert(true);
       case 3:
-        return Update(&Writer::UpdateChunk, false);
+        return Update(false);
       case 4:
-        return Update(&Writer::UpdateCompressed, true);
+        return Update(true);
       case 5:
         return UpdateItems();
       case 6:
@@ -62,8 +62,6 @@ class ChunkEdits {
   }
 
  private:
-  using WithChunk = absl::Status (Writer::*)(int64_t, Bytes);
-
   int32_t typesize() const { return options_.typesize; }
   int64_t last() const { return std::ssize(chunks_) - 1; }
   Buffer Items(int64_t nitems) { return NonzeroItems(nitems, typesize(), random_); }
@@ -91,20 +89,22 @@ class ChunkEdits {
     return writer_.Append(items);
   }
 
-  absl::Status Insert(WithChunk insert, bool compressed) {
+  absl::Status Insert(bool compressed) {
     const int64_t at = Between(random_, 0, last());
     const int64_t nitems = chunksize_ > 0 ? chunksize_ / typesize() : Between(random_, 64, 300);
     const Buffer items = Items(nitems);
     chunks_.insert(chunks_.begin() + at, items);
-    return (writer_.*insert)(at, compressed ? Compressed(items) : items);
+    return compressed ? writer_.InsertCompressed(at, Compressed(items))
+                      : writer_.InsertChunk(at, items);
   }
 
-  absl::Status Update(WithChunk update, bool compressed) {
+  absl::Status Update(bool compressed) {
     const int64_t at = Between(random_, 0, last());
     Buffer& chunk = chunks_[static_cast<size_t>(at)];
     const bool any_size = chunksize_ == 0;
     chunk = Items(any_size ? Between(random_, 64, 300) : std::ssize(chunk) / typesize());
-    return (writer_.*update)(at, compressed ? Compressed(chunk) : chunk);
+    return compressed ? writer_.UpdateCompressed(at, Compressed(chunk))
+                      : writer_.UpdateChunk(at, chunk);
   }
 
   absl::Status UpdateItems() {
