@@ -53,9 +53,9 @@ absl::StatusOr<FrameFile> OpenSource(const FrameLocation& place, int64_t origin,
   }
 }
 
-// What cannot be loaded may not be a frame at all.
+// What cannot be loaded may not be a frame at all, unless its directory says that it is one.
 absl::Status Explain(const absl::Status& loaded, const FrameFile& source) {
-  if (!absl::IsDataLoss(loaded)) return loaded;
+  if (!absl::IsDataLoss(loaded) || source.directory() != nullptr) return loaded;
   const absl::Status no_frame = FindEra(source).status();
   return absl::IsInvalidArgument(no_frame) ? no_frame : loaded;
 }

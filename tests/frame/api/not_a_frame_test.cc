@@ -57,6 +57,17 @@ TEST_F(NotAFrameTest, DamagedMagicIsDamage) {
   EXPECT_TRUE(IsDamage(OpenWith(bytes), "magic"));
 }
 
+TEST_F(NotAFrameTest, SparseFrameWithoutTheFirstBytesOfItsIndexIsDamaged) {
+  CreateOptions options = Cut(4, 400);
+  options.layout = Layout::kSparse;
+  ASSERT_TRUE(IsOk(Frame::Create(path_, options)));
+  const std::string index = path_ + "/chunks.b2frame";
+  std::vector<std::byte> bytes = FileBytes(index);
+  std::fill_n(bytes.begin(), 64, std::byte{0});
+  PutFileBytes(index, bytes);
+  EXPECT_TRUE(IsDamage(Frame::Open(path_).status(), "magic"));
+}
+
 TEST_F(NotAFrameTest, FrameWithoutItsFirstBytesIsRecovered) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, Cut(4, 400), MakeItems(1000))));
   std::vector<std::byte> bytes = FileBytes(path_);
