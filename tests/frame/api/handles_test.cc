@@ -9,6 +9,7 @@
 #include "cairn/frame.h"
 #include "tests/support/bytes.h"
 #include "tests/support/frames.h"
+#include "tests/support/reverse_executor.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -121,6 +122,23 @@ TEST_F(HandlesTest, CompactWaitsForAWriter) {
   const auto report = frame.Compact({.wait = std::chrono::minutes(5)});
   closer.join();
   EXPECT_TRUE(IsOk(report));
+}
+
+TEST_F(HandlesTest, CompactCodesPendingItemsWithItsExecutor) {
+  CreateOptions options = Cut(4, 1 << 20);
+  options.compression.blocksize = 16 << 10;
+  Frame frame = NewInMemory(options);
+  {
+    Writer writer = *frame.OpenWriter();
+    ASSERT_TRUE(IsOk(writer.Append(MakeItems(512 << 10))));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+  }
+  ReverseExecutor executor(2);
+  CompactOptions compact;
+  compact.executor = &executor;
+  ASSERT_TRUE(IsOk(frame.Compact(compact)));
+  EXPECT_GT(executor.runs(), 0);
+  EXPECT_EQ(ContentOf(frame.snapshot()), MakeItems(512 << 10));
 }
 
 }  // namespace
