@@ -11,11 +11,15 @@ namespace cairn {
 
 namespace {
 
-// The stager, when edits by such items are possible.
-absl::StatusOr<frame::Stager*> GetStager(frame::FrameWriter& writer, const Items& items) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, writer.GetStager());
+using frame::Stager;
+
+// Stages an edit by `items`.
+template <typename... Params, typename... Args>
+absl::Status Stage(frame::FrameWriter& writer, const Items& items,
+                   absl::Status (Stager::*edit)(Params...), const Args&... args) {
+  CAIRN_ASSIGN_OR_RETURN(Stager * stager, writer.GetStager());
   CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), stager->draft().header.typesize));
-  return stager;
+  return (stager->*edit)(args...);
 }
 
 }  // namespace
@@ -26,84 +30,69 @@ Writer& Writer::operator=(Writer&&) noexcept = default;
 Writer::~Writer() = default;
 
 absl::Status Writer::Append(Items items) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, GetStager(*impl_, items));
-  return stager->Append(items.bytes());
+  return Stage(*impl_, items, &Stager::Append, items.bytes());
 }
 
 absl::Status Writer::AppendCompressed(Bytes chunk) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->AppendCompressed(chunk);
+  return Stage(*impl_, {}, &Stager::AppendCompressed, chunk);
 }
 
 absl::Status Writer::AppendSpecial(SpecialValue special, int64_t nitems, Items value) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, GetStager(*impl_, value));
-  return stager->AppendSpecial(special, nitems, value.bytes());
+  return Stage(*impl_, value, &Stager::AppendSpecial, special, nitems, value.bytes());
 }
 
 absl::Status Writer::InsertChunk(int64_t nchunk, Items items) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, GetStager(*impl_, items));
-  return stager->InsertChunk(nchunk, items.bytes());
+  return Stage(*impl_, items, &Stager::InsertChunk, nchunk, items.bytes());
 }
 
 absl::Status Writer::UpdateChunk(int64_t nchunk, Items items) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, GetStager(*impl_, items));
-  return stager->UpdateChunk(nchunk, items.bytes());
+  return Stage(*impl_, items, &Stager::UpdateChunk, nchunk, items.bytes());
 }
 
 absl::Status Writer::InsertCompressed(int64_t nchunk, Bytes chunk) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->InsertCompressed(nchunk, chunk);
+  return Stage(*impl_, {}, &Stager::InsertCompressed, nchunk, chunk);
 }
 
 absl::Status Writer::UpdateCompressed(int64_t nchunk, Bytes chunk) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->UpdateCompressed(nchunk, chunk);
+  return Stage(*impl_, {}, &Stager::UpdateCompressed, nchunk, chunk);
 }
 
 absl::Status Writer::DeleteChunks(int64_t first, int64_t count) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->DeleteChunks(first, count);
+  return Stage(*impl_, {}, &Stager::DeleteChunks, first, count);
 }
 
 absl::Status Writer::Reorder(std::span<const int64_t> order) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->Reorder(order);
+  return Stage(*impl_, {}, &Stager::Reorder, order);
 }
 
 absl::Status Writer::UpdateItems(int64_t start, Items items) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, GetStager(*impl_, items));
-  return stager->UpdateItems(start, items.bytes());
+  return Stage(*impl_, items, &Stager::UpdateItems, start, items.bytes());
 }
 
 absl::Status Writer::WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
                               Items items) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, GetStager(*impl_, items));
-  return stager->WriteBox({.start = start, .shape = shape, .items = items.bytes()});
+  return Stage(*impl_, items, &Stager::WriteBox,
+               frame::BoxItems{.start = start, .shape = shape, .items = items.bytes()});
 }
 
 absl::Status Writer::Resize(std::span<const int64_t> shape) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->Resize(shape);
+  return Stage(*impl_, {}, &Stager::Resize, shape);
 }
 
 absl::Status Writer::AppendAlong(int axis, Items items) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, GetStager(*impl_, items));
-  return stager->AppendAlong(axis, items.bytes());
+  return Stage(*impl_, items, &Stager::AppendAlong, axis, items.bytes());
 }
 
 absl::Status Writer::SetMetalayer(std::string_view name, Bytes content) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->SetMetalayer(name, content);
+  return Stage(*impl_, {}, &Stager::SetMetalayer, name, content);
 }
 
 absl::Status Writer::SetVlmetalayer(std::string_view name, Bytes content) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->SetVlmetalayer(name, content);
+  return Stage(*impl_, {}, &Stager::SetVlmetalayer, name, content);
 }
 
 absl::Status Writer::DeleteVlmetalayer(std::string_view name) {
-  CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, impl_->GetStager());
-  return stager->DeleteVlmetalayer(name);
+  return Stage(*impl_, {}, &Stager::DeleteVlmetalayer, name);
 }
 
 absl::StatusOr<Snapshot> Writer::StagedSnapshot() {
