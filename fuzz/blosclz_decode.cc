@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/base/bytes.h"
-#include "engine/codec/blosclz_decoder.h"
+#include "engine/codec/blosclz.h"
 #include "fuzz/check.h"
 #include "fuzz/input.h"
 #include "fuzz/mutator.h"

@@ -7,7 +7,7 @@
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/chunk/parallel.h"
-#include "engine/codec/dictionary.h"
+#include "engine/codec/stream_codec.h"
 
 namespace cairn::chunk {
 

@@ -1,4 +1,5 @@
-// Checks compression options and brings them into the form of a chunk header.
+// Checks compression options, brings them into the form of a chunk header, and cuts payloads into
+// blocks and streams as they ask.
 #ifndef CAIRN_ENGINE_CHUNK_ENCODE_OPTIONS_H_
 #define CAIRN_ENGINE_CHUNK_ENCODE_OPTIONS_H_
 
@@ -21,6 +22,14 @@ std::array<FilterStage, kMaxFilters> SlotsOf(const CompressionOptions& options);
 
 // The typesize that a chunk header can hold: above 255 it is 1.
 uint8_t HeaderTypesize(int32_t typesize);
+
+// Whether blocks of `blocksize` bytes are cut into one stream a byte position. `typesize` is that
+// of the chunk header.
+bool SplitsBlocks(const CompressionOptions& options, int32_t typesize, int32_t blocksize);
+
+// The block size for nbytes of payload (> 0): as asked for, or chosen as C-Blosc2 chooses it, so
+// that ratios are the same.
+int32_t ChooseBlockSize(const CompressionOptions& options, int32_t nbytes);
 
 }  // namespace cairn::chunk
 

@@ -5,7 +5,6 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
-#include "engine/chunk/blocksize.h"
 #include "engine/chunk/encode_job.h"
 #include "engine/chunk/encode_options.h"
 

@@ -1,5 +1,5 @@
-#include "engine/codec/blosclz_decoder.h"
-#include "engine/codec/blosclz_encoder.h"
+#include "engine/codec/blosclz.h"
+
 #include "engine/codec/stream_codec.h"
 
 namespace cairn::codec {

@@ -1,10 +1,9 @@
-#include "engine/codec/blosclz_decoder.h"
-
 #include <cstdint>
 #include <cstring>
 
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
+#include "engine/codec/blosclz.h"
 
 namespace cairn::codec {
 

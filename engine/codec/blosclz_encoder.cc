@@ -1,5 +1,3 @@
-#include "engine/codec/blosclz_encoder.h"
-
 #include <algorithm>
 #include <bit>
 #include <climits>
@@ -8,6 +6,7 @@
 
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
+#include "engine/codec/blosclz.h"
 #include "engine/codec/stream_codec.h"
 
 namespace cairn::codec {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -49,6 +51,11 @@ std::unique_ptr<StreamCodec> MakeLz4();
 std::unique_ptr<StreamCodec> MakeLz4Hc();
 std::unique_ptr<StreamCodec> MakeZlib();
 std::unique_ptr<StreamCodec> MakeZstd();
+
+// A dictionary for zstd of at most `capacity` bytes, from samples that follow each other in
+// `samples` and have the given sizes. Empty when the samples do not suffice: then code without one.
+std::vector<std::byte> TrainZstdDictionary(Bytes samples, std::span<const size_t> sample_sizes,
+                                           size_t capacity);
 
 }  // namespace cairn::codec
 

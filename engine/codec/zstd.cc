@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <climits>
 #include <memory>
+#include <zdict.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -82,8 +83,27 @@ class Zstd final : public StreamCodec {
   std::unique_ptr<ZSTD_DDict, Free> decoder_dict_;  // likewise
 };
 
+bool AllInside(std::span<const size_t> sizes, size_t limit) {
+  for (const size_t size : sizes) {
+    if (size > limit) return false;
+    limit -= size;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::unique_ptr<StreamCodec> MakeZstd() { return std::make_unique<Zstd>(); }
+
+std::vector<std::byte> TrainZstdDictionary(Bytes samples, std::span<const size_t> sample_sizes,
+                                           size_t capacity) {
+  if (sample_sizes.size() > UINT_MAX || !AllInside(sample_sizes, samples.size())) return {};
+  std::vector<std::byte> dict(capacity);
+  const size_t size =
+      ZDICT_trainFromBuffer(dict.data(), capacity, samples.data(), sample_sizes.data(),
+                            static_cast<unsigned>(sample_sizes.size()));
+  dict.resize(ZDICT_isError(size) ? 0 : size);
+  return dict;
+}
 
 }  // namespace cairn::codec

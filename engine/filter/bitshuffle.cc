@@ -1,10 +1,9 @@
-#include "engine/filter/bitshuffle.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
 #include "engine/base/kernel_targets.h"
+#include "engine/filter/filters.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/filter/bitshuffle.cc"

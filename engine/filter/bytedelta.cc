@@ -1,8 +1,7 @@
-#include "engine/filter/bytedelta.h"
-
 #include <cstdint>
 
 #include "engine/base/kernel_targets.h"
+#include "engine/filter/filters.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/filter/bytedelta.cc"

@@ -1,10 +1,9 @@
-#include "engine/filter/delta.h"
-
 #include <algorithm>
 #include <cstdint>
 
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
+#include "engine/filter/filters.h"
 
 namespace cairn::filter {
 

@@ -1,5 +1,3 @@
-#include "engine/filter/ndcell.h"
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -7,6 +5,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/filter/filters.h"
 
 namespace cairn::filter {
 

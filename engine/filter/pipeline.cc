@@ -8,12 +8,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
-#include "engine/filter/bitshuffle.h"
-#include "engine/filter/bytedelta.h"
-#include "engine/filter/delta.h"
-#include "engine/filter/ndcell.h"
-#include "engine/filter/shuffle.h"
-#include "engine/filter/truncate.h"
+#include "engine/filter/filters.h"
 
 namespace cairn::filter {
 

@@ -1,11 +1,10 @@
-#include "engine/filter/shuffle.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 
 #include "engine/base/kernel_targets.h"
+#include "engine/filter/filters.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/filter/shuffle.cc"

@@ -1,8 +1,7 @@
-#include "engine/filter/truncate.h"
-
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
+#include "engine/filter/filters.h"
 
 namespace cairn::filter {
 

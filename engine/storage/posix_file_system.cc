@@ -1,3 +1,4 @@
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
@@ -13,8 +14,9 @@
 #include "absl/strings/str_cat.h"
 
 #include "cairn/file_system.h"
+#include "engine/base/bytes.h"
+#include "engine/base/hash.h"
 #include "engine/base/status.h"
-#include "engine/storage/boot_id.h"
 #include "engine/storage/errors.h"
 #include "engine/storage/posix_attributes.h"
 #include "engine/storage/posix_directory.h"
@@ -57,6 +59,15 @@ std::string DirectoryOf(std::string_view path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string_view::npos) return ".";
   return std::string(path.substr(0, slash == 0 ? 1 : slash));
+}
+
+// 0 when the kernel does not report it.
+uint64_t ReadBootId() {
+  const UniqueFd fd(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  if (!fd.ok()) return 0;
+  std::array<std::byte, 64> text{};
+  const ssize_t got = RetryInterrupted([&] { return ::read(fd.get(), text.data(), text.size()); });
+  return got > 0 ? Xxh3(Bytes(text).first(static_cast<size_t>(got))) : 0;
 }
 
 // All files, or those of an opened directory.
@@ -196,7 +207,10 @@ class PosixFiles final : public FileSystem {
     return info.identity;
   }
 
-  uint64_t BootId() const override { return storage::BootId(); }
+  uint64_t BootId() const override {
+    static const uint64_t boot = ReadBootId();
+    return boot;
+  }
 
  private:
   absl::Status MakeDirectory(const std::string& path, mode_t permissions) {

@@ -1,8 +1,8 @@
-#include "engine/chunk/blocksize.h"
-
 #include <array>
 
 #include <gtest/gtest.h>
+
+#include "engine/chunk/encode_options.h"
 
 namespace cairn::chunk {
 namespace {

@@ -1,3 +1,5 @@
+#include "engine/codec/blosclz.h"
+
 #include <algorithm>
 #include <initializer_list>
 #include <map>
@@ -9,8 +11,6 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/bytes.h"
-#include "engine/codec/blosclz_decoder.h"
-#include "engine/codec/blosclz_encoder.h"
 #include "tests/codec/samples.h"
 #include "tests/support/status.h"
 

@@ -1,5 +1,3 @@
-#include "engine/codec/dictionary.h"
-
 #include <memory>
 #include <ostream>
 #include <random>

@@ -1,9 +1,8 @@
-#include "engine/filter/ndcell.h"
-
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "engine/filter/filters.h"
 #include "tests/filter/test_blocks.h"
 #include "tests/support/status.h"
 

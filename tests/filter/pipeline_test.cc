@@ -8,8 +8,7 @@
 #include "absl/status/statusor.h"
 #include <gtest/gtest.h>
 
-#include "engine/filter/bitshuffle.h"
-#include "engine/filter/shuffle.h"
+#include "engine/filter/filters.h"
 #include "tests/filter/test_blocks.h"
 #include "tests/support/status.h"
 

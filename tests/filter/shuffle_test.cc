@@ -1,10 +1,8 @@
-#include "engine/filter/shuffle.h"
-
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "engine/filter/bitshuffle.h"
+#include "engine/filter/filters.h"
 #include "tests/filter/scalar.h"
 #include "tests/filter/test_blocks.h"
 

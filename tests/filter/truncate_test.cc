@@ -1,9 +1,8 @@
-#include "engine/filter/truncate.h"
-
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "engine/filter/filters.h"
 #include "tests/filter/test_blocks.h"
 
 namespace cairn::filter {

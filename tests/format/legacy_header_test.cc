@@ -2,9 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/bytes.h"
-#include "engine/format/legacy/beta_frame.h"
-#include "engine/format/legacy/early_fields.h"
-#include "engine/format/legacy/frame_2019.h"
+#include "engine/format/legacy/early_frame.h"
 #include "tests/format/legacy_frames.h"
 #include "tests/support/hex.h"
 #include "tests/support/status.h"

@@ -6,8 +6,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/format/frame_header.h"
-#include "engine/format/legacy/beta_frame.h"
-#include "engine/format/legacy/frame_2019.h"
+#include "engine/format/legacy/early_frame.h"
 #include "engine/format/legacy/packed.h"
 
 namespace cairn::format::legacy {

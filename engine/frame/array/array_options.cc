@@ -1,15 +1,20 @@
 #include "engine/frame/array/array_options.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/chunk/encode_options.h"
 #include "engine/format/b2nd.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/array/array_geometry.h"
-#include "engine/frame/array/array_shapes.h"
 
 namespace cairn::frame {
 
@@ -50,7 +55,71 @@ absl::Status CheckOptions(const CreateOptions& options) {
   return absl::OkStatus();
 }
 
+// The extent of a dimension that has no items yet.
+constexpr int64_t kGrowing = std::numeric_limits<int64_t>::max();
+
+// The edge of a cube of at most so many items.
+int64_t EdgeOf(int64_t nitems, size_t ndim) {
+  const auto edge = std::pow(static_cast<double>(nitems), 1.0 / static_cast<double>(ndim));
+  return std::max<int64_t>(1, static_cast<int64_t>(edge + 1e-9));
+}
+
+// Cells of at most `most` items (but at least one) for a grid over `shape`: the edges of a cube,
+// those of its dimensions that are shorter whole, and all as even as the number of cells allows.
+std::vector<int32_t> CutEvenly(const std::vector<int64_t>& shape, int64_t most) {
+  std::vector<size_t> order(shape.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  // The shortest first: what they leave over goes to the others.
+  std::ranges::stable_sort(order, {}, [&](size_t d) { return shape[d]; });
+  std::vector<int32_t> cells(shape.size(), 1);
+  int64_t rest = std::max<int64_t>(most, 1);
+  for (size_t i = 0; i < order.size(); ++i) {
+    const int64_t extent = shape[order[i]];
+    const int64_t edge = std::min(extent, EdgeOf(rest, order.size() - i));
+    const int64_t even = CeilDiv(extent, CeilDiv(extent, edge));
+    cells[order[i]] = static_cast<int32_t>(extent == kGrowing ? edge : even);
+    rest = std::max<int64_t>(rest / cells[order[i]], 1);
+  }
+  return cells;
+}
+
+std::vector<int32_t> ChunkshapeOf(const ArrayInfo& array, int64_t nitems) {
+  std::vector<int64_t> extents = array.shape;
+  for (int64_t& extent : extents) extent = extent > 0 ? extent : kGrowing;
+  std::vector<int32_t> chunkshape = CutEvenly(extents, nitems);
+  if (array.blockshape.size() != extents.size()) return chunkshape;
+  // Complete blocks, where they fit.
+  for (size_t d = 0; d < extents.size(); ++d) {
+    const int64_t block = std::max(array.blockshape[d], 1);
+    const int64_t rounded = CeilDiv<int64_t>(chunkshape[d], block) * block;
+    const int64_t most = std::min<int64_t>(extents[d], std::numeric_limits<int32_t>::max());
+    chunkshape[d] = static_cast<int32_t>(std::min(rounded, most));
+  }
+  return chunkshape;
+}
+
+std::vector<int32_t> BlockshapeOf(const ArrayInfo& array, CompressionOptions compression) {
+  int64_t nbytes = compression.typesize;
+  for (const int32_t extent : array.chunkshape) {
+    // No chunk fits: checking the array reports it.
+    if (extent < 1 || nbytes > kMaxChunkBytes / extent) return array.chunkshape;
+    nbytes *= extent;
+  }
+  const int64_t typesize = compression.typesize;
+  compression.typesize = chunk::HeaderTypesize(compression.typesize);
+  const int32_t blocksize = chunk::ChooseBlockSize(compression, static_cast<int32_t>(nbytes));
+  return CutEvenly({array.chunkshape.begin(), array.chunkshape.end()}, blocksize / typesize);
+}
+
 }  // namespace
+
+ArrayInfo ChooseShapes(ArrayInfo array, const CompressionOptions& compression, int32_t chunksize) {
+  if (array.chunkshape.empty()) {
+    array.chunkshape = ChunkshapeOf(array, chunksize / compression.typesize);
+  }
+  if (array.blockshape.empty()) array.blockshape = BlockshapeOf(array, compression);
+  return array;
+}
 
 absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options) {
   if (!options.array.has_value()) return options;

@@ -1,9 +1,13 @@
-// What the options of a new frame become when it is to hold an n-dimensional array.
+// What the options of a new frame become when it is to hold an n-dimensional array, and how that is
+// cut into chunks and blocks.
 #ifndef CAIRN_ENGINE_FRAME_ARRAY_ARRAY_OPTIONS_H_
 #define CAIRN_ENGINE_FRAME_ARRAY_ARRAY_OPTIONS_H_
 
+#include <cstdint>
+
 #include "absl/status/statusor.h"
 
+#include "cairn/array.h"
 #include "cairn/options.h"
 
 namespace cairn::frame {
@@ -11,6 +15,11 @@ namespace cairn::frame {
 // The same options with chunksize, blocksize and the metalayer as the array asks for, and its dtype
 // filled in; as they are when there is no array. kInvalidArgument.
 absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options);
+
+// Fills in the shapes that are empty: chunks of up to `chunksize` bytes, as near to cubes as the
+// array lets them, and blocks of the size that the options would get for such chunks. A dimension
+// without items counts as one that shall grow. `compression` must be valid.
+ArrayInfo ChooseShapes(ArrayInfo array, const CompressionOptions& compression, int32_t chunksize);
 
 }  // namespace cairn::frame
 

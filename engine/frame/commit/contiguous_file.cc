@@ -6,7 +6,7 @@
 #include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/frame/commit/disk_reserve.h"
-#include "engine/frame/read/whole_chunk.h"
+#include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/stage/chunk_writer.h"
 #include "engine/frame/stage/contiguous_sink.h"
 #include "engine/frame/state/initial_state.h"

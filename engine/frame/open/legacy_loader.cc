@@ -5,10 +5,8 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/format/legacy/beta_frame.h"
-#include "engine/format/legacy/early_fields.h"
+#include "engine/format/legacy/early_frame.h"
 #include "engine/format/legacy/era.h"
-#include "engine/format/legacy/frame_2019.h"
 #include "engine/frame/open/index_loader.h"
 #include "engine/frame/open/packed_loader.h"
 #include "engine/frame/read/stored_chunk.h"

@@ -173,4 +173,15 @@ absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk) {
   return header->nbytes;
 }
 
+absl::StatusOr<std::vector<std::byte>> ReadWholeChunk(const State& state, int64_t nchunk,
+                                                      VerifyPolicy policy) {
+  ScratchBuffer scratch;
+  CAIRN_ASSIGN_OR_RETURN(const ChunkReader chunk,
+                         ChunkReader::Open(state, nchunk, policy, scratch));
+  std::vector<std::byte> items(static_cast<size_t>(chunk.nbytes()));
+  if (absl::Status status = chunk.Read(0, items); !status.ok())
+    return AnnotateChunk(nchunk, status);
+  return items;
+}
+
 }  // namespace cairn::frame

@@ -2,9 +2,11 @@
 #ifndef CAIRN_ENGINE_FRAME_READ_CHUNK_READER_H_
 #define CAIRN_ENGINE_FRAME_READ_CHUNK_READER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -69,6 +71,10 @@ class ChunkReader {
 
 // Decoded size of a chunk: by the frame's chunksize, or from the chunk's own header.
 absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk);
+
+// All items of a chunk. Pending items read as the last one.
+absl::StatusOr<std::vector<std::byte>> ReadWholeChunk(const State& state, int64_t nchunk,
+                                                      VerifyPolicy policy);
 
 }  // namespace cairn::frame
 

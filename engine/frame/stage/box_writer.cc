@@ -8,7 +8,6 @@
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/array/array_resize.h"
 #include "engine/frame/read/chunk_reader.h"
-#include "engine/frame/read/whole_chunk.h"
 
 namespace cairn::frame {
 

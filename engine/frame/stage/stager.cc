@@ -11,7 +11,6 @@
 #include "engine/format/index_entry.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/read/chunk_reader.h"
-#include "engine/frame/read/whole_chunk.h"
 #include "engine/frame/stage/metadata_edits.h"
 
 namespace cairn::frame {

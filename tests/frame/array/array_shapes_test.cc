@@ -1,13 +1,12 @@
 // How arrays are cut where no shapes are given.
-#include "engine/frame/array/array_shapes.h"
-
 #include <algorithm>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "engine/chunk/blocksize.h"
+#include "engine/chunk/encode_options.h"
 #include "engine/frame/array/array_geometry.h"
+#include "engine/frame/array/array_options.h"
 #include "tests/support/array_model.h"
 #include "tests/support/status.h"
 

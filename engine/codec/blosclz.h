@@ -1,9 +1,11 @@
-// Encodes BloscLZ, the byte-oriented LZ77 of Blosc.
-#ifndef CAIRN_ENGINE_CODEC_BLOSCLZ_ENCODER_H_
-#define CAIRN_ENGINE_CODEC_BLOSCLZ_ENCODER_H_
+// BloscLZ, the byte-oriented LZ77 of Blosc.
+#ifndef CAIRN_ENGINE_CODEC_BLOSCLZ_H_
+#define CAIRN_ENGINE_CODEC_BLOSCLZ_H_
 
 #include <cstdint>
 #include <memory>
+
+#include "absl/status/status.h"
 
 #include "cairn/types.h"
 
@@ -27,6 +29,10 @@ class BloscLzEncoder {
   uint32_t next_number_ = 0;
 };
 
+// Fills dst exactly from all of src, whatever the bytes of src are. kDataLoss, with dst in any
+// state, when src is malformed or decodes to another size. Accepts a match as the last opcode.
+absl::Status DecodeBloscLz(Bytes src, MutableBytes dst);
+
 }  // namespace cairn::codec
 
-#endif  // CAIRN_ENGINE_CODEC_BLOSCLZ_ENCODER_H_
+#endif  // CAIRN_ENGINE_CODEC_BLOSCLZ_H_
