@@ -83,8 +83,8 @@ class CAIRN_EXPORT Snapshot {
       absl::FunctionRef<bool(int64_t)> progress = [](int64_t) { return true; }) const;
 
   // Whether both are the same state, seen through the same Frame: equal snapshots read the same,
-  // and a Refresh that finds nothing new returns an equal one. Snapshots of Frames that were opened
-  // separately are never equal, and OpenWriter loads the newest state again.
+  // and a Refresh that finds neither news nor a damaged journal returns an equal one. Snapshots of
+  // Frames opened separately are never equal, and OpenWriter loads the newest state again.
   bool operator==(const Snapshot&) const = default;
 
  private:

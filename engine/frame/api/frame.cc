@@ -99,9 +99,8 @@ absl::StatusOr<CompactReport> Frame::Compact(const CompactOptions& options) {
   open.executor = options.executor;
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
                          frame::OpenWriter(core_, open));
-  const auto progress = [&](int64_t chunks) {
-    return options.progress == nullptr || options.progress(chunks);
-  };
+  const frame::ChunkProgress progress =
+      options.progress != nullptr ? frame::ChunkProgress(options.progress) : frame::NeverStop;
   CAIRN_ASSIGN_OR_RETURN(const CompactReport report, writer->Compact(progress));
   CAIRN_RETURN_IF_ERROR(writer->Close());
   return report;
