@@ -162,7 +162,7 @@ TEST_F(RecoverTest, HeaderIsNotReplacedByAnOlderOneAlthoughItsOwnTrailerIsDamage
   Buffer damaged = FileBytes(path_);
   const FrameParts parts = PartsOf(damaged);
   damaged[static_cast<size_t>(parts.frame_size) - 1] ^= std::byte{1};  // the fingerprint
-  damaged[0x1e + 7] ^= std::byte{1};                                   // nbytes
+  damaged[0x1e] ^= std::byte{0x80};                                    // the sign of nbytes
   PutFileBytes(path_, damaged);
   EXPECT_TRUE(absl::IsDataLoss(Recover(path_).status()));
   EXPECT_EQ(FileBytes(path_), damaged);
