@@ -32,8 +32,11 @@ inline std::string_view AsText(Bytes bytes) {
 
 inline std::vector<std::byte> ToVector(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
 
-// Whether every byte equals the first one. False for an empty span.
-bool IsRun(Bytes bytes);
+// Whether every byte equals the first one: a run equals itself shifted by one. False for an empty
+// span.
+inline bool IsRun(Bytes bytes) {
+  return !bytes.empty() && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+}
 
 // False for an empty span, too.
 inline bool IsRunOfZeros(Bytes bytes) { return IsRun(bytes) && bytes[0] == std::byte{0}; }

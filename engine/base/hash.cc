@@ -72,22 +72,19 @@ std::array<std::byte, 16> Fingerprint(FingerprintType type, std::span<const Byte
       StoreBe<uint32_t>(out.data() + 12, XXH32_digest(state.get()));
       break;
     }
-    case FingerprintType::k64Bit:
+    case FingerprintType::k64Bit: {
+      Xxh3Stream stream;
+      for (const Bytes part : parts) stream.Update(part);
+      StoreBe<uint64_t>(out.data() + 8, stream.Digest());
+      break;
+    }
     case FingerprintType::k128Bit: {
       const std::unique_ptr<XXH3_state_t, StateDeleter> state(XXH3_createState());
-      const bool wide = type == FingerprintType::k128Bit;
-      wide ? XXH3_128bits_reset(state.get()) : XXH3_64bits_reset(state.get());
-      for (const Bytes part : parts) {
-        wide ? XXH3_128bits_update(state.get(), part.data(), part.size())
-             : XXH3_64bits_update(state.get(), part.data(), part.size());
-      }
-      if (wide) {
-        const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
-        StoreBe<uint64_t>(out.data(), hash.high64);
-        StoreBe<uint64_t>(out.data() + 8, hash.low64);
-      } else {
-        StoreBe<uint64_t>(out.data() + 8, XXH3_64bits_digest(state.get()));
-      }
+      XXH3_128bits_reset(state.get());
+      for (const Bytes part : parts) XXH3_128bits_update(state.get(), part.data(), part.size());
+      const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
+      StoreBe<uint64_t>(out.data(), hash.high64);
+      StoreBe<uint64_t>(out.data() + 8, hash.low64);
       TidyUp();
       break;
     }

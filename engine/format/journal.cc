@@ -140,12 +140,12 @@ LayerEdit ReadLayer(ByteReader& reader) {
   return edit;
 }
 
-void WriteTail(const CommitRecordParts& batch, ByteWriter& writer) {
-  const bool head = batch.tail_head.has_value();
-  writer.Le((batch.tail_replaced ? kTailReplaced : 0) | (head ? kTailHasHead : 0));
-  if (head) WriteChunk(*batch.tail_head, writer);
-  writer.Le(static_cast<uint64_t>(batch.tail_items.size()));
-  writer.Append(batch.tail_items);
+void WriteTail(const CommitRecordParts& commit, ByteWriter& writer) {
+  const bool head = commit.tail_head.has_value();
+  writer.Le((commit.tail_replaced ? kTailReplaced : 0) | (head ? kTailHasHead : 0));
+  if (head) WriteChunk(*commit.tail_head, writer);
+  writer.Le(static_cast<uint64_t>(commit.tail_items.size()));
+  writer.Append(commit.tail_items);
 }
 
 TailEdit ReadTail(ByteReader& reader) {
@@ -207,7 +207,7 @@ std::optional<RecordHead> FindRecordHead(Bytes bytes) {
   const uint64_t size = reader.Le<uint64_t>("size");
   if (size < kMinRecordSize || size > kMaxRecordSize) return std::nullopt;
   const bool known = version >= 1 && version <= kRecordVersion &&
-                     kind >= static_cast<uint32_t>(RecordKind::kBatch) &&
+                     kind >= static_cast<uint32_t>(RecordKind::kCommit) &&
                      kind <= static_cast<uint32_t>(RecordKind::kReceipt);
   return RecordHead{.kind = known ? static_cast<RecordKind>(kind) : RecordKind::kUnknown,
                     .size = static_cast<int64_t>(size)};
@@ -220,24 +220,24 @@ bool ChecksumMatches(Bytes record) {
 
 uint64_t StoredChecksum(Bytes record) { return LoadLe<uint64_t>(record.last(kHashSize).data()); }
 
-absl::StatusOr<CommitRecord> ParseBatch(Bytes record, int64_t position) {
-  ByteReader reader(record.first(record.size() - kHashSize), "batch");
-  CommitRecord batch;
-  batch.links.base = ReadBase(reader, position);
-  batch.links.generation = reader.Le<uint64_t>("generation");
-  batch.links.previous = reader.Le<uint64_t>("previous");
-  batch.links.durable_end = static_cast<int64_t>(reader.Le<uint64_t>("durable end"));
-  batch.totals = ReadTotals(reader);
+absl::StatusOr<CommitRecord> ParseCommit(Bytes record, int64_t position) {
+  ByteReader reader(record.first(record.size() - kHashSize), "commit");
+  CommitRecord commit;
+  commit.links.base = ReadBase(reader, position);
+  commit.links.generation = reader.Le<uint64_t>("generation");
+  commit.links.previous = reader.Le<uint64_t>("previous");
+  commit.links.durable_end = static_cast<int64_t>(reader.Le<uint64_t>("durable end"));
+  commit.totals = ReadTotals(reader);
   const uint32_t nchunks = reader.Le<uint32_t>("chunk edits");
-  for (uint32_t i = 0; i < nchunks && reader.ok(); ++i) batch.chunks.push_back(ReadEdit(reader));
+  for (uint32_t i = 0; i < nchunks && reader.ok(); ++i) commit.chunks.push_back(ReadEdit(reader));
   const uint32_t nlayers = reader.Le<uint32_t>("layer edits");
-  for (uint32_t i = 0; i < nlayers && reader.ok(); ++i) batch.layers.push_back(ReadLayer(reader));
-  batch.tail = ReadTail(reader);
+  for (uint32_t i = 0; i < nlayers && reader.ok(); ++i) commit.layers.push_back(ReadLayer(reader));
+  commit.tail = ReadTail(reader);
   if (reader.ok() && reader.remaining() > 0) {
     reader.Fail("end", absl::StrFormat("%d more bytes", reader.remaining()));
   }
   CAIRN_RETURN_IF_ERROR(reader.status());
-  return batch;
+  return commit;
 }
 
 void EncodedEdits::Add(const ChunkEdit& edit) {
@@ -250,46 +250,46 @@ void EncodedEdits::Clear() {
   count_ = 0;
 }
 
-int64_t RecordSize(const CommitRecordParts& batch) {
-  size_t size = kLinksSize + kTotalsSize + sizeof(uint32_t) + batch.chunks.bytes().size();
+int64_t RecordSize(const CommitRecordParts& commit) {
+  size_t size = kLinksSize + kTotalsSize + sizeof(uint32_t) + commit.chunks.bytes().size();
   size += sizeof(uint32_t);
-  for (const LayerEdit& edit : batch.layers) {
+  for (const LayerEdit& edit : commit.layers) {
     size += 2 * sizeof(uint32_t) + sizeof(uint64_t) + edit.name.size() + edit.content.size();
   }
-  size += sizeof(uint32_t) + (batch.tail_head.has_value() ? kChunkSize : 0);
-  size += sizeof(uint64_t) + batch.tail_items.size();
+  size += sizeof(uint32_t) + (commit.tail_head.has_value() ? kChunkSize : 0);
+  size += sizeof(uint64_t) + commit.tail_items.size();
   return kMinRecordSize + static_cast<int64_t>(size);
 }
 
-void AppendRecord(const CommitRecordParts& batch, int64_t position, std::vector<std::byte>& out) {
+void AppendRecord(const CommitRecordParts& commit, int64_t position, std::vector<std::byte>& out) {
   const size_t begin = out.size();
   ByteWriter writer(std::move(out));
-  WriteRecordHead(RecordKind::kBatch, RecordSize(batch), writer);
-  writer.Le(batch.links.base + static_cast<uint64_t>(position));
-  writer.Le(batch.links.generation);
-  writer.Le(batch.links.previous);
-  writer.Le(static_cast<uint64_t>(batch.links.durable_end));
-  WriteTotals(batch.totals, writer);
-  writer.Le(static_cast<uint32_t>(batch.chunks.count()));
-  writer.Append(batch.chunks.bytes());
-  writer.Le(static_cast<uint32_t>(batch.layers.size()));
-  for (const LayerEdit& edit : batch.layers) WriteLayer(edit, writer);
-  WriteTail(batch, writer);
+  WriteRecordHead(RecordKind::kCommit, RecordSize(commit), writer);
+  writer.Le(commit.links.base + static_cast<uint64_t>(position));
+  writer.Le(commit.links.generation);
+  writer.Le(commit.links.previous);
+  writer.Le(static_cast<uint64_t>(commit.links.durable_end));
+  WriteTotals(commit.totals, writer);
+  writer.Le(static_cast<uint32_t>(commit.chunks.count()));
+  writer.Append(commit.chunks.bytes());
+  writer.Le(static_cast<uint32_t>(commit.layers.size()));
+  for (const LayerEdit& edit : commit.layers) WriteLayer(edit, writer);
+  WriteTail(commit, writer);
   writer.Le(Xxh3(writer.written().subspan(begin)));
   out = std::move(writer).Take();
 }
 
-std::vector<std::byte> EncodeBatch(const CommitRecord& batch, int64_t position) {
+std::vector<std::byte> EncodeCommit(const CommitRecord& commit, int64_t position) {
   EncodedEdits edits;
-  for (const ChunkEdit& edit : batch.chunks) edits.Add(edit);
+  for (const ChunkEdit& edit : commit.chunks) edits.Add(edit);
   std::vector<std::byte> record;
-  AppendRecord({.links = batch.links,
-                .totals = batch.totals,
+  AppendRecord({.links = commit.links,
+                .totals = commit.totals,
                 .chunks = edits,
-                .layers = batch.layers,
-                .tail_replaced = batch.tail.replaces,
-                .tail_head = batch.tail.head,
-                .tail_items = batch.tail.items},
+                .layers = commit.layers,
+                .tail_replaced = commit.tail.replaces,
+                .tail_head = commit.tail.head,
+                .tail_items = commit.tail.items},
                position, record);
   return record;
 }
@@ -322,7 +322,7 @@ void AppendReceipt(const Receipt& receipt, int64_t position, std::vector<std::by
   out = std::move(writer).Take();
 }
 
-std::vector<std::byte> EncodeMoved() {
+std::vector<std::byte> EncodeReplaced() {
   ByteWriter writer;
   WriteRecordHead(RecordKind::kReplaced, kMinRecordSize, writer);
   writer.Le(Xxh3(writer.written()));

@@ -3,9 +3,9 @@
 //
 //   magic | version u32 | kind u32 | size u64 | payload | XXH3-64 of all before it
 //
-// The payload of a batch is written down in docs/file-format.md; the chunks that a batch brings lie
-// before its record, back to back. A receipt follows each batch: its payload is the base u64, the
-// generation u64, the boot u64 and the durable generation u64.
+// The payload of a commit record is written down in docs/file-format.md; the chunks that a commit
+// brings lie before its record, back to back. A receipt follows each commit record: its payload is
+// the base u64, the generation u64, the boot u64 and the durable generation u64.
 #ifndef CAIRN_ENGINE_FORMAT_JOURNAL_H_
 #define CAIRN_ENGINE_FORMAT_JOURNAL_H_
 
@@ -36,13 +36,13 @@ inline constexpr std::string_view kRecordMagic("CAIRNJNL");
 
 enum class RecordKind : uint32_t {
   kUnknown = 0,   // of a version to come, or what that added
-  kBatch = 1,     // a commit
+  kCommit = 1,    // a commit
   kReplaced = 2,  // another file takes the frame's name, or has taken it
-  kReceipt = 3,   // that the batch before it was written whole
+  kReceipt = 3,   // that the commit record before it was written whole
 };
 
 struct RecordHead {
-  RecordKind kind = RecordKind::kBatch;
+  RecordKind kind = RecordKind::kCommit;
   int64_t size = 0;  // of the whole record
 };
 
@@ -91,7 +91,7 @@ struct TailEdit {
   bool operator==(const TailEdit&) const = default;
 };
 
-// What ties a batch to what lies before it.
+// What ties a commit to what lies before it.
 struct CommitLinks {
   uint64_t base = 0;  // identity of the checkpoint; see BaseIdentity
   uint64_t generation = 0;
@@ -100,22 +100,22 @@ struct CommitLinks {
   bool operator==(const CommitLinks&) const = default;
 };
 
-// Says of a batch what the batch itself no longer can once it is damaged. It is written right
-// after the batch, and again in its place when the batch is durable; no other record depends on it.
+// Says of a commit record what that itself no longer can once it is damaged. It is written right
+// after the record, and again in its place when that is durable; no other record depends on it.
 struct Receipt {
   uint64_t base = 0;        // as in CommitLinks
   uint64_t generation = 0;  // likewise
   // Of the machine that wrote it: see FileSystem::BootId. While that runs, its page cache holds the
-  // batch and all before it.
+  // commit and all before it.
   uint64_t boot = 0;
-  uint64_t durable_generation = 0;  // the newest whose batch was durable, and all before it
+  uint64_t durable_generation = 0;  // the newest whose commit was durable, and all before it
   bool operator==(const Receipt&) const = default;
 };
 inline constexpr int64_t kReceiptSize = kMinRecordSize + 4 * 8;
-// What differs between receipts of one batch by one machine lies from here on.
+// What differs between receipts of one commit by one machine lies from here on.
 inline constexpr int64_t kReceiptDurableAt = kRecordHeadSize + 3 * 8;
 
-// The frame as the batch leaves it.
+// The frame as the commit leaves it.
 struct CommitTotals {
   int64_t nchunks = 0;        // of the index: the tail is none of them
   int64_t nbytes = 0;         // decoded, with the tail
@@ -148,7 +148,7 @@ class EncodedEdits {
   int64_t count_ = 0;
 };
 
-// A batch in the places where its parts already lie.
+// A commit record in the places where its parts already lie.
 struct CommitRecordParts {
   CommitLinks links;
   CommitTotals totals;
@@ -163,12 +163,12 @@ struct CommitRecordParts {
 // Records are tied to the `position` in the frame at which they begin: a copy of one that lies
 // elsewhere, in a chunk perhaps, names another base.
 
-// `record` is intact and a batch.
-absl::StatusOr<CommitRecord> ParseBatch(Bytes record, int64_t position);
-int64_t RecordSize(const CommitRecordParts& batch);
+// `record` is intact and that of a commit.
+absl::StatusOr<CommitRecord> ParseCommit(Bytes record, int64_t position);
+int64_t RecordSize(const CommitRecordParts& commit);
 // Appends the record to `out`.
-void AppendRecord(const CommitRecordParts& batch, int64_t position, std::vector<std::byte>& out);
-std::vector<std::byte> EncodeBatch(const CommitRecord& batch, int64_t position);
+void AppendRecord(const CommitRecordParts& commit, int64_t position, std::vector<std::byte>& out);
+std::vector<std::byte> EncodeCommit(const CommitRecord& commit, int64_t position);
 
 // Nothing unless `bytes` begins with an intact receipt.
 std::optional<Receipt> FindReceipt(Bytes bytes, int64_t position);
@@ -176,9 +176,9 @@ std::optional<Receipt> FindReceipt(Bytes bytes, int64_t position);
 void AppendReceipt(const Receipt& receipt, int64_t position, std::vector<std::byte>& out);
 
 // The record that sends readers of a file to the one that took its name.
-std::vector<std::byte> EncodeMoved();
+std::vector<std::byte> EncodeReplaced();
 
-// What batches call the checkpoint that they follow.
+// What commit records call the checkpoint that they follow.
 uint64_t BaseIdentity(const FrameHeader& header, Bytes trailer,
                       const std::vector<LayerPlace>& layers, uint64_t nonce);
 

@@ -21,19 +21,21 @@ namespace {
 std::vector<std::byte> Text(std::string_view text) { return ToVector(AsBytes(text)); }
 
 // A commit record that has some of everything.
-CommitRecord FullBatch() {
+CommitRecord FullCommit() {
   const IndexedChunk chunk{
       .entry = {.value = 4711, .fingerprint = 0x0123456789ABCDEF}, .nbytes = 64, .cbytes = 50};
-  CommitRecord batch;
-  batch.links = {.base = 1, .generation = 2, .previous = 3, .durable_end = 4};
-  batch.totals = {.nchunks = 5, .nbytes = 6, .stored_bytes = -1, .chunksize = 64, .vlblocks = true};
-  batch.chunks = {InsertEdit{.nchunk = 7, .chunk = chunk}, ReplaceEdit{.nchunk = 8, .chunk = chunk},
-                  EraseEdit{.first = 9, .count = 10}, ReorderEdit{.order = {2, 0, 1}}};
-  batch.layers = {{.kind = LayerEdit::Kind::kSetMetalayer, .name = "m", .content = Text("one")},
-                  {.kind = LayerEdit::Kind::kSetVlmeta, .name = "v", .content = Text("two")},
-                  {.kind = LayerEdit::Kind::kDeleteVlmeta, .name = "w"}};
-  batch.tail = {.replaces = true, .head = chunk, .items = Text("items")};
-  return batch;
+  CommitRecord commit;
+  commit.links = {.base = 1, .generation = 2, .previous = 3, .durable_end = 4};
+  commit.totals = {
+      .nchunks = 5, .nbytes = 6, .stored_bytes = -1, .chunksize = 64, .vlblocks = true};
+  commit.chunks = {InsertEdit{.nchunk = 7, .chunk = chunk},
+                   ReplaceEdit{.nchunk = 8, .chunk = chunk}, EraseEdit{.first = 9, .count = 10},
+                   ReorderEdit{.order = {2, 0, 1}}};
+  commit.layers = {{.kind = LayerEdit::Kind::kSetMetalayer, .name = "m", .content = Text("one")},
+                   {.kind = LayerEdit::Kind::kSetVlmeta, .name = "v", .content = Text("two")},
+                   {.kind = LayerEdit::Kind::kDeleteVlmeta, .name = "w"}};
+  commit.tail = {.replaces = true, .head = chunk, .items = Text("items")};
+  return commit;
 }
 
 // With a hash that fits again, as only an attacker would make it.
@@ -46,15 +48,15 @@ std::vector<std::byte> Resealed(std::vector<std::byte> record) {
 }
 
 TEST(JournalTest, CommitRecordComesBackAsItWas) {
-  const std::vector<std::byte> record = EncodeBatch(FullBatch(), 0);
+  const std::vector<std::byte> record = EncodeCommit(FullCommit(), 0);
   const auto head = FindRecordHead(record);
   ASSERT_TRUE(head.has_value());
-  EXPECT_EQ(head->kind, RecordKind::kBatch);
+  EXPECT_EQ(head->kind, RecordKind::kCommit);
   EXPECT_EQ(head->size, std::ssize(record));
   EXPECT_TRUE(ChecksumMatches(record));
-  const absl::StatusOr<CommitRecord> parsed = ParseBatch(record, 0);
+  const absl::StatusOr<CommitRecord> parsed = ParseCommit(record, 0);
   ASSERT_TRUE(IsOk(parsed));
-  EXPECT_EQ(*parsed, FullBatch());
+  EXPECT_EQ(*parsed, FullCommit());
 }
 
 TEST(JournalTest, CommitRecordLiesInTheFileAsDescribed) {
@@ -78,18 +80,18 @@ TEST(JournalTest, CommitRecordLiesInTheFileAsDescribed) {
                    "05 00 00 00 00 00 00 00  69 74 65 6d 73",  // the pending items
                    "00 00 00 00 00 00 00 00"));                // the hash
   expected = Resealed(std::move(expected));
-  EXPECT_EQ(ToHex(EncodeBatch(FullBatch(), 0)), ToHex(expected));
-  EXPECT_EQ(ParseBatch(expected, 0).value(), FullBatch());
+  EXPECT_EQ(ToHex(EncodeCommit(FullCommit(), 0)), ToHex(expected));
+  EXPECT_EQ(ParseCommit(expected, 0).value(), FullCommit());
 }
 
 TEST(JournalTest, EmptyCommitRecordIsSmall) {
-  const std::vector<std::byte> record = EncodeBatch({}, 0);
+  const std::vector<std::byte> record = EncodeCommit({}, 0);
   EXPECT_LE(record.size(), 128u);
-  EXPECT_EQ(ParseBatch(record, 0).value(), CommitRecord());
+  EXPECT_EQ(ParseCommit(record, 0).value(), CommitRecord());
 }
 
 TEST(JournalTest, EveryFlippedBitIsSeen) {
-  const std::vector<std::byte> record = EncodeBatch(FullBatch(), 0);
+  const std::vector<std::byte> record = EncodeCommit(FullCommit(), 0);
   for (size_t bit = 0; bit < 8 * record.size(); ++bit) {
     std::vector<std::byte> flipped = record;
     flipped[bit / 8] ^= std::byte{1} << (bit % 8);
@@ -100,36 +102,36 @@ TEST(JournalTest, EveryFlippedBitIsSeen) {
 }
 
 TEST(JournalTest, RecordThatEndsEarlyIsRefusedWhereverItEnds) {
-  const std::vector<std::byte> record = EncodeBatch(FullBatch(), 0);
+  const std::vector<std::byte> record = EncodeCommit(FullCommit(), 0);
   for (size_t size = kMinRecordSize; size < record.size(); ++size) {
     const std::vector<std::byte> cut =
         Resealed({record.begin(), record.begin() + static_cast<std::ptrdiff_t>(size)});
-    EXPECT_TRUE(IsDamage(ParseBatch(cut, 0), "batch")) << size;
+    EXPECT_TRUE(IsDamage(ParseCommit(cut, 0), "commit")) << size;
   }
 }
 
 TEST(JournalTest, BytesAfterTheLastFieldAreRefused) {
-  std::vector<std::byte> record = EncodeBatch(FullBatch(), 0);
+  std::vector<std::byte> record = EncodeCommit(FullCommit(), 0);
   record.insert(record.end() - 8, std::byte{0});
-  EXPECT_TRUE(IsDamage(ParseBatch(Resealed(record), 0), "1 more bytes"));
+  EXPECT_TRUE(IsDamage(ParseCommit(Resealed(record), 0), "1 more bytes"));
 }
 
 TEST(JournalTest, CountsThatTheRecordCannotHoldCostNothing) {
-  CommitRecord batch;
-  batch.chunks = {ReorderEdit{.order = {0}}};
-  std::vector<std::byte> record = EncodeBatch(batch, 0);
+  CommitRecord commit;
+  commit.chunks = {ReorderEdit{.order = {0}}};
+  std::vector<std::byte> record = EncodeCommit(commit, 0);
   // The order's length, which claims 2^61 chunks.
   const std::vector<std::byte> reorder = {std::byte{4}, {}, {}, {}, std::byte{1}};
   const auto at = std::search(record.begin(), record.end(), reorder.begin(), reorder.end());
   ASSERT_NE(at, record.end());
   *(at + 4 + 7) = std::byte{0x20};
-  EXPECT_TRUE(IsDamage(ParseBatch(Resealed(record), 0), "order"));
+  EXPECT_TRUE(IsDamage(ParseCommit(Resealed(record), 0), "order"));
 }
 
 TEST(JournalTest, WhatIsNoRecordIsNotFound) {
   EXPECT_FALSE(FindRecordHead({}).has_value());
   EXPECT_FALSE(FindRecordHead(std::vector<std::byte>(64)).has_value());
-  std::vector<std::byte> later = EncodeMoved();
+  std::vector<std::byte> later = EncodeReplaced();
   EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kReplaced);
   later[8] = std::byte{3};  // a version to come
   EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kUnknown);

@@ -23,7 +23,7 @@ struct CommittedFrame {
   FingerprintType fingerprint = FingerprintType::k64Bit;  // of new checkpoints
   std::optional<storage::LockFile> peer_lock;
 
-  const FrameLocation& location() const { return core->place(); }
+  const FrameLocation& location() const { return core->location(); }
 
   // The committed state is now the one in `written`.
   absl::Status Adopt(std::shared_ptr<File> written);

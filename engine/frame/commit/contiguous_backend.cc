@@ -297,7 +297,7 @@ absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, ChunkProgress pr
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   // Readers of the old file that find this record poll the name, so it comes first: whenever this
   // process dies, they miss nothing.
-  CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(sink_->end(), format::EncodeMoved()));
+  CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(sink_->end(), format::EncodeReplaced()));
   CAIRN_RETURN_IF_ERROR(file.Publish(true));
   CAIRN_RETURN_IF_ERROR(frame_.Adopt(file.file()));
   ForgetHeadroom();

@@ -29,7 +29,7 @@ absl::StatusOr<StagedState> CopyChunks(const State& view, const StagedState& sta
 
 // Makes the last chunk of the pending items.
 absl::Status AddPending(const State& state, ContiguousSink& sink, StagedState& staged) {
-  if (state.tail.empty()) return absl::OkStatus();
+  if (state.partial.empty()) return absl::OkStatus();
   CompressionOptions compression = CompressionOf(state.header());
   compression.registry = state.env()->registry;
   ChunkWriter writer(compression, {.typesize = state.header().typesize, .fixed_chunks = true},
@@ -37,7 +37,7 @@ absl::Status AddPending(const State& state, ContiguousSink& sink, StagedState& s
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items,
                          ReadWholeChunk(state, state.chunks.size(), VerifyPolicy::kAlways));
   CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk, writer.FromItems(items));
-  staged.tail = {};
+  staged.partial = {};
   staged.Insert(staged.chunks.size(), chunk);
   return absl::OkStatus();
 }

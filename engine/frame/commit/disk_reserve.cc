@@ -29,17 +29,17 @@ int64_t BytesOf(const std::vector<VlMetalayer>& layers) {
 }
 
 // What pending items take as a chunk, its entry in the index included.
-int64_t BytesOf(const PartialChunk& tail) {
+int64_t BytesOf(const PartialChunk& partial) {
   constexpr int64_t kEntry = 64;
-  if (tail.empty()) return 0;
-  return static_cast<int64_t>(MaxCompressedSize(static_cast<size_t>(tail.nbytes()))) + kEntry;
+  if (partial.empty()) return 0;
+  return static_cast<int64_t>(MaxCompressedSize(static_cast<size_t>(partial.nbytes()))) + kEntry;
 }
 
 // What a state takes, dead bytes aside.
 template <typename T>
 int64_t LiveBytes(const T& frame, int64_t chunk_bytes) {
   constexpr int64_t kEntry = 8;
-  return chunk_bytes + kEntry * frame.chunks.size() + BytesOf(frame.tail) +
+  return chunk_bytes + kEntry * frame.chunks.size() + BytesOf(frame.partial) +
          BytesOf(frame.metadata->vlmetalayers);
 }
 
@@ -64,7 +64,7 @@ CheckpointNeed NeedOf(const StagedState& staged, const State& base) {
   const int64_t coded = 2 * last + 64 * edits + kFraming;
   return {.index = std::min(raw, coded) + BytesOf(staged.metadata->vlmetalayers) +
                    staged.header.header_len + kFraming,
-          .pending = BytesOf(staged.tail)};
+          .pending = BytesOf(staged.partial)};
 }
 
 int64_t NeedAtRest(const CheckpointNeed& need) { return 2 * need.index + need.pending + kBlock; }

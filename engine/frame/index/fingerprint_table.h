@@ -24,8 +24,6 @@ class FingerprintTable {
 
   // Entries [first, first + count) as little-endian bytes, appended to `out`.
   void AppendTo(int64_t first, int64_t count, std::vector<std::byte>& out) const;
-  // The same where they lie, or in `zeros` where they lie nowhere.
-  Bytes Part(int64_t first, int64_t count, std::vector<std::byte>& zeros) const;
   uint64_t At(int64_t nchunk) const;
 
  private:

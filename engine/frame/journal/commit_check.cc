@@ -149,24 +149,24 @@ absl::Status CheckChunksize(const State& before, const format::CommitTotals& tot
 
 // Whether so many chunks and the pending items can hold so many bytes.
 absl::Status CheckTotals(const State& before, const format::CommitTotals& totals,
-                         const PartialChunk& tail) {
-  if (totals.nbytes < tail.nbytes() || totals.stored_bytes < -1) {
+                         const PartialChunk& partial) {
+  if (totals.nbytes < partial.nbytes() || totals.stored_bytes < -1) {
     return DataLoss("commit: %d chunks of %d bytes", totals.nchunks, totals.nbytes);
   }
   const int64_t chunksize = totals.chunksize;
-  const int64_t in_chunks = totals.nbytes - tail.nbytes();
+  const int64_t in_chunks = totals.nbytes - partial.nbytes();
   bool fits = false;
   if (chunksize == format::kChunksizeVariable) {
-    fits = tail.empty() && (totals.nchunks > 0) == (in_chunks > 0);
+    fits = partial.empty() && (totals.nchunks > 0) == (in_chunks > 0);
   } else if (chunksize == format::kChunksizeUnknown) {
     fits = totals.nbytes == 0 && totals.nchunks == 0;
   } else {
-    const bool full = tail.empty() || in_chunks % chunksize == 0;
-    fits = full && tail.nbytes() < chunksize && CeilDiv(in_chunks, chunksize) == totals.nchunks;
+    const bool full = partial.empty() || in_chunks % chunksize == 0;
+    fits = full && partial.nbytes() < chunksize && CeilDiv(in_chunks, chunksize) == totals.nchunks;
   }
   if (!fits) {
     return DataLoss("commit: %d chunks and %d pending bytes hold %d bytes", totals.nchunks,
-                    tail.nbytes(), totals.nbytes);
+                    partial.nbytes(), totals.nbytes);
   }
   if (totals.nchunks <= before.env()->limits.max_nchunks) return absl::OkStatus();
   return ResourceExhausted("journal: %d chunks pass the limit of %d", totals.nchunks,
@@ -182,7 +182,7 @@ const IndexedChunk* PlacedBy(const format::ChunkEdit& edit) {
 }  // namespace
 
 absl::Status CheckCommit(const State& before, const JournaledCommit& commit,
-                         const PartialChunk& tail, std::optional<LayerNames>& names) {
+                         const PartialChunk& partial, std::optional<LayerNames>& names) {
   const format::CommitRecord& record = commit.record;
   CAIRN_RETURN_IF_ERROR(CheckChunksize(before, record.totals));
   EditChecker checker(before, commit);
@@ -198,7 +198,7 @@ absl::Status CheckCommit(const State& before, const JournaledCommit& commit,
     CAIRN_RETURN_IF_ERROR(CheckLayer(before, edit, *names));
   }
   CAIRN_RETURN_IF_ERROR(CheckHead(before, commit));
-  return CheckTotals(before, record.totals, tail);
+  return CheckTotals(before, record.totals, partial);
 }
 
 absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const JournaledCommit& commit,

@@ -10,22 +10,32 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/format/journal.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/journal/journal_reader.h"
-#include "engine/frame/journal/journaled_commit.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {
+
+// A commit as the journal holds it.
+struct JournaledCommit {
+  format::CommitRecord record;
+  int64_t begin = 0;         // where the commit before ends: chunks of this one lie after
+  int64_t record_begin = 0;  // where those end
+  int64_t end = 0;
+  uint64_t checksum = 0;  // as stored in the record
+  std::optional<format::Receipt> receipt;
+};
 
 // Names of vlmetalayers.
 using LayerNames = std::unordered_set<std::string>;
 
 // Whether each edit fits the state that it meets, the chunks lie between the commit before and this
 // one's record, and the totals are those of the result. kResourceExhausted when nothing is wrong
-// but that they pass a limit. `tail` is the partial chunk after the commit. `names` are those of
+// but that they pass a limit. `partial` is the partial chunk after the commit. `names` are those of
 // the state before, once a commit needed them, and after the call those of the state after.
 absl::Status CheckCommit(const State& before, const JournaledCommit& commit,
-                         const PartialChunk& tail, std::optional<LayerNames>& names);
+                         const PartialChunk& partial, std::optional<LayerNames>& names);
 
 // Whether every stored chunk of the commit has its fingerprint, by bytes that `reader` saw or else
 // by those in the file. Remembers the chunks that do as verified. The commit must have passed

@@ -155,7 +155,7 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReader::Take(const format::Rec
   CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record, ReadHere(head));
   if (record.has_value()) {
     position_ = record->end();
-    if (record->kind == format::RecordKind::kBatch) CAIRN_RETURN_IF_ERROR(TakeReceipt(*record));
+    if (record->kind == format::RecordKind::kCommit) CAIRN_RETURN_IF_ERROR(TakeReceipt(*record));
   } else if (!large) {
     // A search goes over the same bytes again.
     CAIRN_RETURN_IF_ERROR(Spend(head.size).status());

@@ -21,7 +21,7 @@ namespace cairn::frame {
 
 // An intact record, in a copy of its own.
 struct FoundRecord {
-  format::RecordKind kind = format::RecordKind::kBatch;
+  format::RecordKind kind = format::RecordKind::kCommit;
   int64_t begin = 0;
   std::vector<std::byte> bytes;
   // Of a commit record: the one right after it.

@@ -33,7 +33,7 @@ bool IsReceiptOf(const FoundRecord& record, const format::CommitLinks& links) {
 // The record as the commit that comes next, if it is.
 std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPosition& end,
                                       const ReplayChecks& rules) {
-  absl::StatusOr<format::CommitRecord> commit = format::ParseBatch(record.bytes, record.begin);
+  absl::StatusOr<format::CommitRecord> commit = format::ParseCommit(record.bytes, record.begin);
   if (!commit.ok()) return std::nullopt;
   const format::CommitLinks& links = commit->links;
   const bool linked = end.base_known
@@ -49,6 +49,103 @@ std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPo
                          .end = record.end(),
                          .checksum = format::StoredChecksum(record.bytes),
                          .receipt = own_receipt ? record.receipt : std::nullopt};
+}
+
+// The partial chunk that a commit makes of the one before.
+PartialChunk PartialAfter(const PartialChunk& before, const format::TailEdit& edit) {
+  PartialChunk partial = edit.replaces ? PartialChunk() : before;
+  if (edit.head.has_value()) partial.head = edit.head;
+  partial.items.Append(edit.items);
+  return partial;
+}
+
+// Applies commits to a state that has a journal. Not thread-safe.
+class Replay {
+ public:
+  explicit Replay(const State& state) : state_(std::make_shared<State>(state)) {}
+
+  // Every edit of the commit, which makes the partial chunk `partial`; the index of the checkpoint
+  // must be readable where they need it.
+  absl::Status Apply(const JournaledCommit& commit, PartialChunk partial);
+  void Extend(const format::Receipt& receipt, int64_t end) {
+    frame::Extend(receipt, end, *state_->journal);
+  }
+  // Its metadata is as it was at first.
+  const State& state() const { return *state_; }
+  absl::StatusOr<std::shared_ptr<const State>> Finish(const FrameFile& source) &&;
+
+ private:
+  absl::Status ApplyChunks(const std::vector<format::ChunkEdit>& edits);
+  void ApplyLayers(const std::vector<format::LayerEdit>& edits);
+
+  std::shared_ptr<State> state_;
+  std::shared_ptr<Metadata> metadata_;      // of the state, from the first edit of a layer on
+  std::optional<VlMetalayerTable> layers_;  // and with it its vlmetalayers
+};
+
+absl::Status Replay::ApplyChunks(const std::vector<format::ChunkEdit>& edits) {
+  ChunkIndex& chunks = state_->chunks;
+  for (const format::ChunkEdit& edit : edits) {
+    if (const auto* insert = std::get_if<format::InsertEdit>(&edit)) {
+      chunks.Insert(insert->nchunk, insert->chunk.entry);
+    } else if (const auto* replace = std::get_if<format::ReplaceEdit>(&edit)) {
+      chunks.Replace(replace->nchunk, replace->chunk.entry);
+    } else if (const auto* erase = std::get_if<format::EraseEdit>(&edit)) {
+      chunks.Erase(erase->first, erase->count);
+    } else {
+      std::vector<IndexEntry> entries;
+      for (const uint32_t nchunk : std::get<format::ReorderEdit>(edit).order) {
+        CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), chunks.Get(nchunk));
+      }
+      chunks = ChunkIndex(std::move(entries));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Replay::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
+  using Kind = format::LayerEdit::Kind;
+  if (edits.empty()) return;
+  if (metadata_ == nullptr) {
+    metadata_ = std::make_shared<Metadata>(*state_->metadata);
+    layers_.emplace(std::move(metadata_->vlmetalayers));
+  }
+  for (const format::LayerEdit& edit : edits) {
+    if (edit.kind == Kind::kSetMetalayer) {
+      std::ranges::find(metadata_->metalayers, edit.name, &Metalayer::name)->content = edit.content;
+    } else if (edit.kind == Kind::kSetVlmeta) {
+      const auto content = std::make_shared<const std::vector<std::byte>>(edit.content);
+      layers_->Put({edit.name, Chunk(*content, content)});
+    } else {
+      layers_->Erase(edit.name);
+    }
+  }
+}
+
+absl::Status Replay::Apply(const JournaledCommit& commit, PartialChunk partial) {
+  const format::CommitTotals& totals = commit.record.totals;
+  CAIRN_RETURN_IF_ERROR(ApplyChunks(commit.record.chunks));
+  ApplyLayers(commit.record.layers);
+  state_->partial = std::move(partial);
+  state_->nbytes = totals.nbytes;
+  state_->chunksize = totals.chunksize;
+  state_->vlblocks = totals.vlblocks;
+  state_->stored_bytes =
+      totals.stored_bytes < 0 ? std::nullopt : std::optional(totals.stored_bytes);
+  Advance(StepOf(commit), *state_->journal);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const State>> Replay::Finish(const FrameFile& source) && {
+  if (metadata_ != nullptr) {
+    metadata_->vlmetalayers = std::move(*layers_).Take();
+    metadata_->array = ArrayOf(metadata_->metalayers);
+    state_->metadata = std::move(metadata_);
+  }
+  CAIRN_ASSIGN_OR_RETURN(state_->region, source.ViewMore(state_->region, state_->journal->end));
+  state_->chunks_end = state_->journal->end;
+  SetContiguousSource(*state_);
+  return std::move(state_);
 }
 
 // Applies commits as soon as it is certain that they count. Not thread-safe.
@@ -112,8 +209,8 @@ bool JournalReplayer::IsTrusted(const JournaledCommit& commit) const {
 
 absl::StatusOr<bool> JournalReplayer::ApplyFirst(const JournalReader& reader) {
   const JournaledCommit& first = waiting_.front();
-  PartialChunk tail = TailAfter(state().tail, first.record.tail);
-  const absl::Status status = CheckCommit(state(), first, tail, names_);
+  PartialChunk partial = PartialAfter(state().partial, first.record.tail);
+  const absl::Status status = CheckCommit(state(), first, partial, names_);
   const bool passes_limit = absl::IsResourceExhausted(status);
   if (!status.ok() && !passes_limit) {
     // It is intact, and cannot be what it says.
@@ -129,7 +226,7 @@ absl::StatusOr<bool> JournalReplayer::ApplyFirst(const JournalReader& reader) {
   // What passes a limit of the reader is a commit all the same: no writer may overwrite it.
   if (passes_limit) return status;
   if (!replay_.has_value()) replay_.emplace(start_);
-  CAIRN_RETURN_IF_ERROR(replay_->Apply(first, std::move(tail)));
+  CAIRN_RETURN_IF_ERROR(replay_->Apply(first, std::move(partial)));
   if (options_.visit) options_.visit(replay_->state());
   waiting_.pop_front();
   return true;
@@ -176,7 +273,7 @@ absl::StatusOr<bool> JournalReplayer::Take(const std::optional<FoundRecord>& fou
                                            const JournalReader& reader) {
   if (!found.has_value()) return false;
   switch (found->kind) {
-    case format::RecordKind::kBatch:
+    case format::RecordKind::kCommit:
       return TakeCommit(*found, reader);
     case format::RecordKind::kReceipt:
       return TakeReceipt(*found, reader);
@@ -202,7 +299,7 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(JournalReader
   std::optional<int64_t> next;
   const auto visit = [&](const FoundRecord& record) {
     const bool is_next =
-        record.kind == format::RecordKind::kBatch && AsNext(record, scanned_, rules_).has_value();
+        record.kind == format::RecordKind::kCommit && AsNext(record, scanned_, rules_).has_value();
     if (is_next) {
       next = record.begin;
     } else {
@@ -262,78 +359,6 @@ void Advance(const CommitStep& step, JournalPosition& end) {
 void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journal) {
   journal.receipt = receipt;
   journal.end = end;
-}
-
-PartialChunk TailAfter(const PartialChunk& before, const format::TailEdit& edit) {
-  PartialChunk tail = edit.replaces ? PartialChunk() : before;
-  if (edit.head.has_value()) tail.head = edit.head;
-  tail.items.Append(edit.items);
-  return tail;
-}
-
-absl::Status Replay::ApplyChunks(const std::vector<format::ChunkEdit>& edits) {
-  ChunkIndex& chunks = state_->chunks;
-  for (const format::ChunkEdit& edit : edits) {
-    if (const auto* insert = std::get_if<format::InsertEdit>(&edit)) {
-      chunks.Insert(insert->nchunk, insert->chunk.entry);
-    } else if (const auto* replace = std::get_if<format::ReplaceEdit>(&edit)) {
-      chunks.Replace(replace->nchunk, replace->chunk.entry);
-    } else if (const auto* erase = std::get_if<format::EraseEdit>(&edit)) {
-      chunks.Erase(erase->first, erase->count);
-    } else {
-      std::vector<IndexEntry> entries;
-      for (const uint32_t nchunk : std::get<format::ReorderEdit>(edit).order) {
-        CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), chunks.Get(nchunk));
-      }
-      chunks = ChunkIndex(std::move(entries));
-    }
-  }
-  return absl::OkStatus();
-}
-
-void Replay::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
-  using Kind = format::LayerEdit::Kind;
-  if (edits.empty()) return;
-  if (metadata_ == nullptr) {
-    metadata_ = std::make_shared<Metadata>(*state_->metadata);
-    layers_.emplace(std::move(metadata_->vlmetalayers));
-  }
-  for (const format::LayerEdit& edit : edits) {
-    if (edit.kind == Kind::kSetMetalayer) {
-      std::ranges::find(metadata_->metalayers, edit.name, &Metalayer::name)->content = edit.content;
-    } else if (edit.kind == Kind::kSetVlmeta) {
-      const auto content = std::make_shared<const std::vector<std::byte>>(edit.content);
-      layers_->Put({edit.name, Chunk(*content, content)});
-    } else {
-      layers_->Erase(edit.name);
-    }
-  }
-}
-
-absl::Status Replay::Apply(const JournaledCommit& commit, PartialChunk tail) {
-  const format::CommitTotals& totals = commit.record.totals;
-  CAIRN_RETURN_IF_ERROR(ApplyChunks(commit.record.chunks));
-  ApplyLayers(commit.record.layers);
-  state_->tail = std::move(tail);
-  state_->nbytes = totals.nbytes;
-  state_->chunksize = totals.chunksize;
-  state_->vlblocks = totals.vlblocks;
-  state_->stored_bytes =
-      totals.stored_bytes < 0 ? std::nullopt : std::optional(totals.stored_bytes);
-  Advance(StepOf(commit), *state_->journal);
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::shared_ptr<const State>> Replay::Finish(const FrameFile& source) && {
-  if (metadata_ != nullptr) {
-    metadata_->vlmetalayers = std::move(*layers_).Take();
-    metadata_->array = ArrayOf(metadata_->metalayers);
-    state_->metadata = std::move(metadata_);
-  }
-  CAIRN_ASSIGN_OR_RETURN(state_->region, source.ViewMore(state_->region, state_->journal->end));
-  state_->chunks_end = state_->journal->end;
-  SetContiguousSource(*state_);
-  return std::move(state_);
 }
 
 absl::StatusOr<ReplayResult> ReplayJournal(const FrameFile& source, const State& state,

@@ -13,10 +13,8 @@
 #include "engine/format/journal.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/journal/journal_reader.h"
-#include "engine/frame/journal/journaled_commit.h"
 #include "engine/frame/journal/stranded_commits.h"
 #include "engine/frame/state/state.h"
-#include "engine/frame/state/vlmetalayers.h"
 
 namespace cairn::frame {
 
@@ -32,34 +30,6 @@ struct CommitStep {
 void Advance(const CommitStep& step, JournalPosition& end);
 // One more receipt of the last commit ends at `end`.
 void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journal);
-
-// Applies commits to a state. Not thread-safe.
-class Replay {
- public:
-  // Goes on from `state`, which has a journal.
-  explicit Replay(const State& state) : state_(std::make_shared<State>(state)) {}
-
-  // Every edit of the commit; the index of the checkpoint must be readable where they need it. The
-  // caller makes the new partial chunk: see TailAfter.
-  absl::Status Apply(const JournaledCommit& commit, PartialChunk tail);
-  void Extend(const format::Receipt& receipt, int64_t end) {
-    frame::Extend(receipt, end, *state_->journal);
-  }
-  // Its metadata is as it was at first.
-  const State& state() const { return *state_; }
-  absl::StatusOr<std::shared_ptr<const State>> Finish(const FrameFile& source) &&;
-
- private:
-  absl::Status ApplyChunks(const std::vector<format::ChunkEdit>& edits);
-  void ApplyLayers(const std::vector<format::LayerEdit>& edits);
-
-  std::shared_ptr<State> state_;
-  std::shared_ptr<Metadata> metadata_;      // of the state, from the first edit of a layer on
-  std::optional<VlMetalayerTable> layers_;  // and with it its vlmetalayers
-};
-
-// The partial chunk that a commit makes of the one before.
-PartialChunk TailAfter(const PartialChunk& before, const format::TailEdit& edit);
 
 // Where to search for records after the position where replay stops.
 enum class JournalSearch {

@@ -7,9 +7,9 @@
 namespace cairn::frame {
 
 void StrandedCommits::Note(const FoundRecord& record, JournalTrust& trust) {
-  if (record.kind == format::RecordKind::kBatch) {
+  if (record.kind == format::RecordKind::kCommit) {
     const absl::StatusOr<format::CommitRecord> commit =
-        format::ParseBatch(record.bytes, record.begin);
+        format::ParseCommit(record.bytes, record.begin);
     if (!commit.ok() || !IsLater(commit->links.base, commit->links.generation)) return;
     was_durable_ |= commit->links.durable_end > stop_;
     Add(record, commit->links.generation);

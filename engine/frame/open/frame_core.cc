@@ -29,25 +29,25 @@ constexpr int64_t kManySkipped = 16;
 // Memory that is kept for reading the journal.
 constexpr size_t kKeptWindow = 64 << 10;
 
-absl::StatusOr<FrameFile> OpenSource(const FrameLocation& place, int64_t origin, bool use_mmap) {
-  if (!place.is_sparse()) {
+absl::StatusOr<FrameFile> OpenSource(const FrameLocation& location, int64_t origin, bool use_mmap) {
+  if (!location.is_sparse()) {
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
-                           place.files->Open(place.path, FileMode::kRead));
+                           location.files->Open(location.path, FileMode::kRead));
     return FrameFile::OfFile(file, origin, use_mmap);
   }
   // An index that lost its name before it was locked may have lost its chunk files too.
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file,
-                           place.files->Open(place.path, FileMode::kRead));
+                           location.files->Open(location.path, FileMode::kRead));
     const absl::Status status = file->LockByte(kReaderLockByte, LockMode::kShared);
     if (status.ok()) {
-      CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(*place.files, place.path, *file));
-      if (there) return FrameFile::OfIndex(file, place.files, use_mmap);
+      CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(*location.files, location.path, *file));
+      if (there) return FrameFile::OfIndex(file, location.files, use_mmap);
     } else if (!absl::IsUnavailable(status)) {
       return status;
     }
     if (attempt == kMaxReadAttempts) {
-      return absl::UnavailableError(place.path + " is being replaced");
+      return absl::UnavailableError(location.path + " is being replaced");
     }
     std::this_thread::sleep_for(kPause);
   }
@@ -58,6 +58,16 @@ absl::Status Explain(const absl::Status& loaded, const FrameFile& source) {
   if (!absl::IsDataLoss(loaded) || source.directory() != nullptr) return loaded;
   const absl::Status no_frame = FindEra(source).status();
   return absl::IsInvalidArgument(no_frame) ? no_frame : loaded;
+}
+
+// Whether the state's map shows what others write.
+bool SeesFile(const State& newest, const FrameFile& source) {
+  return newest.region.follows_file() && source.origin() == 0;
+}
+
+// Where there is a map it costs no system call.
+absl::StatusOr<int64_t> FrameSizeNow(const State& newest, const FrameFile& source) {
+  return SeesFile(newest, source) ? newest.region.LoadFrameSize() : LoadFrameSize(source);
 }
 
 absl::Status IsForked() {
@@ -82,23 +92,24 @@ std::shared_ptr<const FrameContext> MakeFrameContext(const OpenOptions& options)
 
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& path,
                                                            const OpenOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(FrameLocation place, LocateFrame(FilesOrPosix(options.file_system), path));
-  if (place.is_sparse() && options.offset != 0) {
+  CAIRN_ASSIGN_OR_RETURN(FrameLocation location,
+                         LocateFrame(FilesOrPosix(options.file_system), path));
+  if (location.is_sparse() && options.offset != 0) {
     return InvalidArgument("%s is a directory: no frame begins at offset %d", path, options.offset);
   }
-  absl::StatusOr<FrameFile> source = OpenSource(place, options.offset, options.use_mmap);
-  if (place.is_sparse() && absl::IsNotFound(source.status())) {
+  absl::StatusOr<FrameFile> source = OpenSource(location, options.offset, options.use_mmap);
+  if (location.is_sparse() && absl::IsNotFound(source.status())) {
     // The directory may have been replaced while we waited for its index.
-    CAIRN_ASSIGN_OR_RETURN(place, LocateFrame(place.outer_files, place.outer_path));
-    source = OpenSource(place, options.offset, options.use_mmap);
+    CAIRN_ASSIGN_OR_RETURN(location, LocateFrame(location.outer_files, location.outer_path));
+    source = OpenSource(location, options.offset, options.use_mmap);
   }
   if (!source.ok()) {
-    if (!place.is_sparse()) return source.status();
+    if (!location.is_sparse()) return source.status();
     if (!absl::IsNotFound(source.status())) return Annotate(path, source.status());
-    return DataLoss("%s: a directory without %s is no sparse frame", path, place.path);
+    return DataLoss("%s: a directory without %s is no sparse frame", path, location.path);
   }
-  auto core =
-      std::make_shared<FrameCore>(std::move(place), *std::move(source), MakeFrameContext(options));
+  auto core = std::make_shared<FrameCore>(std::move(location), *std::move(source),
+                                          MakeFrameContext(options));
   const absl::Status loaded = Explain(core->Load().status(), core->source());
   if (!loaded.ok()) return Annotate(path, loaded);
   return core;
@@ -107,11 +118,11 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::OpenBuffer(Bytes cframe,
                                                                  const OpenOptions& options) {
   const std::string name = "the buffer";
-  FrameLocation place{.files = std::make_shared<storage::MemoryFileSystem>(name, cframe),
-                      .path = name};
-  CAIRN_ASSIGN_OR_RETURN(FrameFile source, OpenSource(place, options.offset, true));
-  auto core =
-      std::make_shared<FrameCore>(std::move(place), std::move(source), MakeFrameContext(options));
+  FrameLocation location{.files = std::make_shared<storage::MemoryFileSystem>(name, cframe),
+                         .path = name};
+  CAIRN_ASSIGN_OR_RETURN(FrameFile source, OpenSource(location, options.offset, true));
+  auto core = std::make_shared<FrameCore>(std::move(location), std::move(source),
+                                          MakeFrameContext(options));
   CAIRN_RETURN_IF_ERROR(Explain(core->Load().status(), core->source()));
   return core;
 }
@@ -162,40 +173,30 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::mil
                               source.origin());
   }
   return RetryUnavailable(wait, [this]() -> absl::StatusOr<std::shared_ptr<File>> {
-    return LockForWriting(*place_.files, place_.path);
+    return LockForWriting(*location_.files, location_.path);
   });
 }
 
 absl::StatusOr<FrameFile> FrameCore::OpenForReading(const std::shared_ptr<File>& written) const {
-  CAIRN_ASSIGN_OR_RETURN(FrameFile source, OpenSource(place_, 0, env_->use_mmap));
+  CAIRN_ASSIGN_OR_RETURN(FrameFile source, OpenSource(location_, 0, env_->use_mmap));
   // Another process may have replaced the file since it was locked: the two must not be mixed up.
   CAIRN_ASSIGN_OR_RETURN(const FileIdentity ours, written->Identity());
   CAIRN_ASSIGN_OR_RETURN(const FileIdentity there, source.file()->Identity());
-  if (ours != there) return FailedPrecondition("%s was replaced by another file", place_.path);
+  if (ours != there) return FailedPrecondition("%s was replaced by another file", location_.path);
   return source;
 }
 
 // Reopens the frame if its name refers to another file.
 absl::StatusOr<std::shared_ptr<const State>> FrameCore::ReopenIfReplaced(
     std::shared_ptr<const State> newest, const FrameFile& source) {
-  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(*place_.files, place_.path, *source.file()));
+  CAIRN_ASSIGN_OR_RETURN(const bool there,
+                         RefersTo(*location_.files, location_.path, *source.file()));
   polled_replaced_at_ = std::chrono::steady_clock::now();
   if (there) return newest;
-  absl::StatusOr<FrameFile> moved = OpenSource(place_, source.origin(), env_->use_mmap);
+  absl::StatusOr<FrameFile> moved = OpenSource(location_, source.origin(), env_->use_mmap);
   if (absl::IsNotFound(moved.status())) return newest;  // what we hold stays readable
   CAIRN_RETURN_IF_ERROR(moved.status());
   return MoveTo(*std::move(moved));
-}
-
-// Whether the state's map shows what others write.
-bool FrameCore::SeesFile(const State& newest, const FrameFile& source) const {
-  return newest.region.follows_file() && source.origin() == 0;
-}
-
-// Where there is a map it costs no system call.
-absl::StatusOr<int64_t> FrameCore::FrameSizeNow(const State& newest,
-                                                const FrameFile& source) const {
-  return SeesFile(newest, source) ? newest.region.LoadFrameSize() : LoadFrameSize(source);
 }
 
 // After the chunks that were skipped before, if they are still those of the same writer.

@@ -25,15 +25,15 @@ namespace cairn::frame {
 // Thread-safe.
 class FrameCore {
  public:
-  FrameCore(FrameLocation place, FrameFile source, std::shared_ptr<const FrameContext> env)
-      : place_(std::move(place)), env_(std::move(env)), source_(std::move(source)) {}
+  FrameCore(FrameLocation location, FrameFile source, std::shared_ptr<const FrameContext> env)
+      : location_(std::move(location)), env_(std::move(env)), source_(std::move(source)) {}
 
   static absl::StatusOr<std::shared_ptr<FrameCore>> Open(const std::string& path,
                                                          const OpenOptions& options);
   static absl::StatusOr<std::shared_ptr<FrameCore>> OpenBuffer(Bytes cframe,
                                                                const OpenOptions& options);
 
-  const FrameLocation& place() const { return place_; }
+  const FrameLocation& location() const { return location_; }
   const std::shared_ptr<const FrameContext>& env() const { return env_; }
   FrameFile source() const;
 
@@ -57,8 +57,6 @@ class FrameCore {
   absl::StatusOr<std::shared_ptr<const State>> MoveTo(FrameFile source);
   absl::StatusOr<std::shared_ptr<const State>> ReopenIfReplaced(std::shared_ptr<const State> newest,
                                                                 const FrameFile& source);
-  bool SeesFile(const State& newest, const FrameFile& source) const;
-  absl::StatusOr<int64_t> FrameSizeNow(const State& newest, const FrameFile& source) const;
   absl::StatusOr<std::shared_ptr<const State>> ReplayNew(std::shared_ptr<const State> newest,
                                                          const FrameFile& source);
   absl::StatusOr<std::shared_ptr<const State>> PollReplaced(std::shared_ptr<const State> newest,
@@ -68,7 +66,7 @@ class FrameCore {
   absl::StatusOr<int64_t> ResumePosition(const State& newest, const FrameFile& source);
   absl::StatusOr<std::shared_ptr<const State>> Load() { return MoveTo(source()); }
 
-  const FrameLocation place_;
+  const FrameLocation location_;
   const std::shared_ptr<const FrameContext> env_;
   // Held while a newer state is looked for, so that the newest one found last is the newest.
   std::mutex refresh_mutex_;

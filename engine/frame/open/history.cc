@@ -25,12 +25,11 @@ absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameFile& source
 namespace {
 
 GenerationInfo InfoOf(const State& state) {
-  const JournalPosition& journal = *state.journal;
-  return {.generation = journal.generation,
-          .checkpoint = journal.empty(),
+  return {.generation = state.generation(),
+          .checkpoint = !state.journal.has_value() || state.journal->empty(),
           .nchunks = CountChunks(state),
           .nbytes = state.nbytes,
-          .end = journal.end};
+          .end = CommittedEnd(state)};
 }
 
 // The checkpoint itself and every commit after it, before byte `end`.
@@ -65,24 +64,23 @@ uint64_t OldestOf(const State& state) {
 absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameFile& source,
                                                                 const State& state,
                                                                 uint64_t oldest) {
-  const bool first = !state.checkpoint->seal_holds || state.checkpoint->seal->previous_end <= 0 ||
-                     state.checkpoint->seal->previous_end >= state.header().frame_size ||
-                     state.checkpoint->seal->generation <= oldest;
-  if (first) return nullptr;
+  const Checkpoint& checkpoint = *state.checkpoint;
+  if (!checkpoint.seal_holds) return nullptr;
+  const format::Seal& seal = *checkpoint.seal;
+  const int64_t end = seal.previous_end;
+  if (end <= 0 || end >= checkpoint.header.frame_size || seal.generation <= oldest) return nullptr;
   // Nor may the chain cost more than the file: of each checkpoint all is read.
-  if (state.checkpoint->seal->previous_end > BeginOf(state)) {
+  if (end > BeginOf(state)) {
     return DataLoss("seal: the checkpoint before ends at byte %d, after byte %d, where this begins",
-                    state.checkpoint->seal->previous_end, BeginOf(state));
+                    end, BeginOf(state));
   }
-  CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header,
-                         HeaderOfTrailerAt(source, state.checkpoint->seal->previous_end));
+  CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header, HeaderOfTrailerAt(source, end));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> previous,
                          LoadCheckpoint(source, std::move(header), state.env()));
   // Each step leads back, so a forged chain ends too.
-  if (previous->header().frame_size != state.checkpoint->seal->previous_end ||
-      !previous->checkpoint->seal_holds ||
-      previous->checkpoint->seal->generation >= state.checkpoint->seal->generation) {
-    return DataLoss("seal: no checkpoint ends at byte %d", state.checkpoint->seal->previous_end);
+  if (previous->header().frame_size != end || !previous->checkpoint->seal_holds ||
+      previous->checkpoint->seal->generation >= seal.generation) {
+    return DataLoss("seal: no checkpoint ends at byte %d", end);
   }
   return previous->checkpoint->seal->generation < oldest ? nullptr : previous;
 }
@@ -141,13 +139,8 @@ absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameFile& source, co
   }
   if (options.limit == 0) return std::vector<GenerationInfo>();
   if (newest.journal.has_value()) return ListPage(source, newest, last, options.limit);
-  std::vector<GenerationInfo> list = {{.generation = newest.generation(),
-                                       .checkpoint = true,
-                                       .nchunks = CountChunks(newest),
-                                       .nbytes = newest.nbytes,
-                                       .end = newest.header().frame_size}};
-  if (last < newest.generation()) list.clear();
-  return list;
+  if (last < newest.generation()) return std::vector<GenerationInfo>();
+  return std::vector<GenerationInfo>{InfoOf(newest)};
 }
 
 // The state of a generation before the newest; null when it is not there.

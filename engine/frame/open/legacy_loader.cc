@@ -43,18 +43,10 @@ absl::Status LoadBetaTrailer(StateBuilder& builder) {
   checkpoint.trailer.begin = end - std::ssize(bytes.bytes());
   // Of the betas with the newer trailer only the last one has today's rule; it is taken for that.
   checkpoint.whole_block_bitshuffle = trailer.beta2;
-  const format::LayerPlace& place = trailer.usermeta;
-  if (place.size == 0) return absl::OkStatus();
-  const Bytes content = format::ContentOf(place, bytes.bytes());
-  builder.metadata->vlmetalayers.push_back({place.name, Chunk(content, bytes.owner())});
-  return absl::OkStatus();
-}
-
-absl::Status LoadChunkIndex(StateBuilder& builder) {
-  State& state = *builder.state;
-  CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndexChunk(state.region, *builder.checkpoint));
-  CAIRN_RETURN_IF_ERROR(AttachIndex(std::move(index), std::nullopt, state));
-  SetContiguousSource(state);
+  const format::LayerPlace& layer = trailer.usermeta;
+  if (layer.size == 0) return absl::OkStatus();
+  const Bytes content = format::ContentOf(layer, bytes.bytes());
+  builder.metadata->vlmetalayers.push_back({layer.name, Chunk(content, bytes.owner())});
   return absl::OkStatus();
 }
 
@@ -70,6 +62,7 @@ void TakeFiltersOfFirstChunk(StateBuilder& builder) {
 
 absl::Status LoadEarlyFrame(const FrameFile& source, StateBuilder& builder) {
   Checkpoint& checkpoint = *builder.checkpoint;
+  State& state = *builder.state;
   const bool beta = checkpoint.era == Era::kBeta;
   CAIRN_ASSIGN_OR_RETURN(const int64_t available, source.Size());
   CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, ReadHeaderBytes(source, available));
@@ -82,11 +75,13 @@ absl::Status LoadEarlyFrame(const FrameFile& source, StateBuilder& builder) {
                     frame_size);
   }
   builder.SetHeader(std::move(header), std::move(bytes));
-  CAIRN_ASSIGN_OR_RETURN(builder.state->region, source.View(frame_size));
+  CAIRN_ASSIGN_OR_RETURN(state.region, source.View(frame_size));
   checkpoint.trailer = {frame_size, frame_size};
   checkpoint.whole_block_bitshuffle = true;
   if (beta) CAIRN_RETURN_IF_ERROR(LoadBetaTrailer(builder));
-  CAIRN_RETURN_IF_ERROR(LoadChunkIndex(builder));
+  CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndexChunk(state.region, checkpoint));
+  CAIRN_RETURN_IF_ERROR(AttachIndex(std::move(index), std::nullopt, state));
+  SetContiguousSource(state);
   if (!beta) TakeFiltersOfFirstChunk(builder);
   return absl::OkStatus();
 }

@@ -31,22 +31,10 @@ std::optional<FingerprintType> TypeOf(const format::Trailer& trailer) {
   return static_cast<FingerprintType>(trailer.fingerprint_type);
 }
 
-// With type 0 the field must be empty: else a damaged type would pass for a frame without a seal.
-absl::Status CheckTrailerFingerprint(const format::Trailer& trailer, Bytes trailer_bytes) {
-  const std::optional<FingerprintType> type = TypeOf(trailer);
-  if (!type.has_value()) {
-    return DataLoss("trailer: fingerprint type %d is not known", trailer.fingerprint_type);
-  }
-  const auto expected = format::TrailerFingerprint(*type, trailer_bytes, trailer.layers);
-  if (expected == trailer.fingerprint) return absl::OkStatus();
-  return DataLoss("trailer: fingerprint: expected %s, got %s", Hex(trailer.fingerprint),
-                  Hex(expected));
-}
-
-absl::StatusOr<format::Seal> ParseSealLayer(const format::LayerPlace& place, Bytes trailer_bytes,
+absl::StatusOr<format::Seal> ParseSealLayer(const format::LayerPlace& layer, Bytes trailer_bytes,
                                             int64_t max_pages) {
   CAIRN_ASSIGN_OR_RETURN(const Bytes payload,
-                         chunk::PlainPayload(format::ContentOf(place, trailer_bytes)));
+                         chunk::PlainPayload(format::ContentOf(layer, trailer_bytes)));
   return format::ParseSeal(payload, max_pages);
 }
 
@@ -62,8 +50,7 @@ bool MayChangeOutside(const format::FrameHeader& header, size_t position) {
 }
 
 // Compares the header with its sealed copy; true when it was changed outside.
-absl::StatusOr<bool> CheckHeader(const SealedParts& parts, const format::Seal& seal) {
-  const Bytes header = parts.header_bytes;
+absl::StatusOr<bool> CheckHeader(Bytes header, const format::Seal& seal) {
   if (Xxh3(header) == seal.header_hash) return false;
   if (seal.header_copy.size() != header.size()) {
     return DataLoss("frame header: header_len: expected %d, got %d", seal.header_copy.size(),
@@ -81,15 +68,17 @@ absl::StatusOr<bool> CheckHeader(const SealedParts& parts, const format::Seal& s
   return true;
 }
 
-absl::StatusOr<std::optional<IndexSeal>> OpenTable(const SealedParts& parts, format::Seal& seal) {
-  const format::LayerPlace* place = format::FindLayer(parts.trailer.layers, format::kTableLayer);
-  if (place == nullptr) {
+absl::StatusOr<std::optional<IndexSeal>> OpenTable(const format::Trailer& trailer,
+                                                   const Chunk& trailer_chunk, int64_t nchunks,
+                                                   format::Seal& seal) {
+  const format::LayerPlace* const layer = format::FindLayer(trailer.layers, format::kTableLayer);
+  if (layer == nullptr) {
     return DataLoss("trailer: the vlmetalayer %s is missing", format::kTableLayer);
   }
-  if (parts.nchunks == 0) return std::nullopt;
-  Chunk layer(format::ContentOf(*place, parts.trailer_chunk.bytes()), parts.trailer_chunk.owner());
+  if (nchunks == 0) return std::nullopt;
+  Chunk content(format::ContentOf(*layer, trailer_chunk.bytes()), trailer_chunk.owner());
   CAIRN_ASSIGN_OR_RETURN(FingerprintTable table,
-                         FingerprintTable::Open(std::move(layer), parts.nchunks));
+                         FingerprintTable::Open(std::move(content), nchunks));
   return IndexSeal{.table = std::move(table),
                    .pages = std::move(seal.pages),
                    .index_hash = seal.index_hash,
@@ -98,42 +87,56 @@ absl::StatusOr<std::optional<IndexSeal>> OpenTable(const SealedParts& parts, for
 
 }  // namespace
 
-absl::StatusOr<SealVerdict> CheckSeal(const SealedParts& parts) {
-  SealVerdict verdict;
-  const Bytes trailer_bytes = parts.trailer_chunk.bytes();
-  const std::vector<format::LayerPlace>& layers = parts.trailer.layers;
-  const format::LayerPlace* place = format::FindLayer(layers, format::kSealLayer);
-  // Only Cairn writes these layers. Without them the fingerprint field belongs to another writer.
-  if (place == nullptr && format::FindLayer(layers, format::kTableLayer) == nullptr) return verdict;
-  verdict.trailer_damage = CheckTrailerFingerprint(parts.trailer, trailer_bytes);
-  verdict.type = TypeOf(parts.trailer).value_or(FingerprintType::kNone);
-  if (place == nullptr || !verdict.trailer_damage.ok()) return verdict;
+// With type 0 the field must be empty: else a damaged type would pass for a frame without a seal.
+absl::Status CheckTrailerFingerprint(const format::Trailer& trailer, Bytes trailer_bytes) {
+  const std::optional<FingerprintType> type = TypeOf(trailer);
+  if (!type.has_value()) {
+    return DataLoss("trailer: fingerprint type %d is not known", trailer.fingerprint_type);
+  }
+  const auto expected = format::TrailerFingerprint(*type, trailer_bytes, trailer.layers);
+  if (expected == trailer.fingerprint) return absl::OkStatus();
+  return DataLoss("trailer: fingerprint: expected %s, got %s", Hex(trailer.fingerprint),
+                  Hex(expected));
+}
 
-  const bool intact = verdict.type != FingerprintType::kNone;
+absl::StatusOr<std::optional<IndexSeal>> CheckSeal(const format::Trailer& trailer,
+                                                   const Chunk& trailer_chunk, int64_t nchunks,
+                                                   Checkpoint& checkpoint) {
+  const Bytes trailer_bytes = trailer_chunk.bytes();
+  const format::LayerPlace* const layer = format::FindLayer(trailer.layers, format::kSealLayer);
+  // Only Cairn writes these layers. Without them the fingerprint field belongs to another writer.
+  if (layer == nullptr && format::FindLayer(trailer.layers, format::kTableLayer) == nullptr) {
+    return std::nullopt;
+  }
+  checkpoint.trailer_damage = CheckTrailerFingerprint(trailer, trailer_bytes);
+  checkpoint.fingerprint = TypeOf(trailer).value_or(FingerprintType::kNone);
+  if (layer == nullptr || !checkpoint.trailer_damage.ok()) return std::nullopt;
+
+  const bool intact = checkpoint.fingerprint != FingerprintType::kNone;
   absl::StatusOr<format::Seal> seal =
-      ParseSealLayer(*place, trailer_bytes, CeilDiv(parts.nchunks, format::kPageEntries));
+      ParseSealLayer(*layer, trailer_bytes, CeilDiv(nchunks, format::kPageEntries));
   if (!seal.ok()) {
     // Without a fingerprint the layer may be what another program left there.
-    if (intact) verdict.trailer_damage = Annotate("trailer", seal.status());
-    return verdict;
+    if (intact) checkpoint.trailer_damage = Annotate("trailer", seal.status());
+    return std::nullopt;
   }
-  const absl::StatusOr<bool> changed = CheckHeader(parts, *seal);
+  const absl::StatusOr<bool> changed = CheckHeader(checkpoint.header_bytes, *seal);
   if (intact && !changed.ok()) return changed.status();
-  verdict.holds = changed.ok();
+  std::optional<IndexSeal> index;
   if (intact) {
-    verdict.header_changed_outside = *changed;
-    CAIRN_ASSIGN_OR_RETURN(verdict.index, OpenTable(parts, *seal));
-    verdict.sealed = !verdict.header_changed_outside && seal->uncovered == 0;
+    CAIRN_ASSIGN_OR_RETURN(index, OpenTable(trailer, trailer_chunk, nchunks, *seal));
+    checkpoint.header_changed_outside = *changed;
+    checkpoint.sealed = !*changed && seal->uncovered == 0;
   }
-  verdict.seal = *std::move(seal);
-  return verdict;
+  checkpoint.seal_holds = changed.ok();
+  checkpoint.seal = *std::move(seal);
+  return index;
 }
 
 absl::StatusOr<format::Seal> SealOf(const format::Trailer& trailer, Bytes trailer_bytes) {
-  const format::LayerPlace* const place = format::FindLayer(trailer.layers, format::kSealLayer);
-  if (place == nullptr) return DataLoss("trailer: no seal");
-  CAIRN_RETURN_IF_ERROR(CheckTrailerFingerprint(trailer, trailer_bytes));
-  return ParseSealLayer(*place, trailer_bytes, format::kMaxPages);
+  const format::LayerPlace* const layer = format::FindLayer(trailer.layers, format::kSealLayer);
+  if (layer == nullptr) return DataLoss("trailer: no seal");
+  return ParseSealLayer(*layer, trailer_bytes, format::kMaxPages);
 }
 
 }  // namespace cairn::frame

@@ -1,51 +1,36 @@
-// Decides whether a frame is sealed, and what of its seal still holds.
+// Decides whether a checkpoint is sealed, and what of its seal still holds.
 #ifndef CAIRN_ENGINE_FRAME_OPEN_SEAL_CHECK_H_
 #define CAIRN_ENGINE_FRAME_OPEN_SEAL_CHECK_H_
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/chunk.h"
 #include "cairn/types.h"
-#include "engine/format/frame_header.h"
 #include "engine/format/seal.h"
 #include "engine/format/trailer.h"
 #include "engine/frame/index/committed_index.h"
+#include "engine/frame/state/checkpoint.h"
 
 namespace cairn::frame {
 
-// The parts of a frame that its seal covers.
-struct SealedParts {
-  Bytes header_bytes;
-  const format::Trailer& trailer;
-  const Chunk& trailer_chunk;  // the trailer's bytes
-  int64_t nchunks = 0;
-};
+// Fills in what `trailer` says of the seal of a checkpoint of `nchunks` chunks, whose header is
+// known. The result seals the index; empty where chunks cannot be checked. kDataLoss when the
+// header is not the sealed one. A trailer that is not gives `trailer_damage`: chunks can still be
+// read, unchecked. A trailer that another Blosc2 wrote has no fingerprint: the frame is then not
+// sealed, which is no damage.
+absl::StatusOr<std::optional<IndexSeal>> CheckSeal(const format::Trailer& trailer,
+                                                   const Chunk& trailer_chunk, int64_t nchunks,
+                                                   Checkpoint& checkpoint);
 
-struct SealVerdict {
-  // The layer `cairn` as it stands there, good or stale.
-  std::optional<format::Seal> seal;
-  // Whether it belongs to this very state and not to one before another Blosc2 changed it.
-  bool holds = false;
-  // Present where chunks can be checked.
-  std::optional<IndexSeal> index;
-  FingerprintType type = FingerprintType::kNone;
-  absl::Status trailer_damage;
-  bool sealed = false;  // every live byte is covered
-  // All is well but for header bytes that another Blosc2 changes without touching the trailer.
-  bool header_changed_outside = false;
-};
+// kDataLoss unless the trailer is what was written.
+absl::Status CheckTrailerFingerprint(const format::Trailer& trailer, Bytes trailer_bytes);
 
-// kDataLoss when the header is not the sealed one. A trailer that is not gives `trailer_damage`:
-// chunks can still be read, unchecked. A trailer that another Blosc2 wrote has no fingerprint: the
-// frame is then not sealed, which is no damage.
-absl::StatusOr<SealVerdict> CheckSeal(const SealedParts& parts);
-
-// The seal in a trailer whose fingerprint is right, wherever its frame is. kDataLoss.
+// The seal in a trailer, wherever its frame is and whether or not its fingerprint is right.
+// kDataLoss.
 absl::StatusOr<format::Seal> SealOf(const format::Trailer& trailer, Bytes trailer_bytes);
 
 }  // namespace cairn::frame

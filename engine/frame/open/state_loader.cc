@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -80,10 +81,10 @@ absl::Status CheckFileCount(const State& state, const FrameFile& source) {
 
 std::vector<VlMetalayer> VlMetalayersOf(const format::Trailer& trailer, const Chunk& bytes) {
   std::vector<VlMetalayer> layers;
-  for (const format::LayerPlace& place : trailer.layers) {
-    if (IsReservedLayer(place.name)) continue;
-    const Bytes content = format::ContentOf(place, bytes.bytes());
-    layers.push_back({place.name, Chunk(content, bytes.owner())});
+  for (const format::LayerPlace& layer : trailer.layers) {
+    if (IsReservedLayer(layer.name)) continue;
+    const Bytes content = format::ContentOf(layer, bytes.bytes());
+    layers.push_back({layer.name, Chunk(content, bytes.owner())});
   }
   return layers;
 }
@@ -103,16 +104,6 @@ void RestoreChunksize(State& state) {
   if (one_chunk && HoldsAsManyBytes(checkpoint)) {
     state.chunksize = std::max(state.chunksize, checkpoint.seal->chunksize);
   }
-}
-
-// All but the index.
-void ApplySeal(SealVerdict verdict, Checkpoint& checkpoint) {
-  checkpoint.seal = std::move(verdict.seal);
-  checkpoint.seal_holds = verdict.holds;
-  checkpoint.sealed = verdict.sealed;
-  checkpoint.header_changed_outside = verdict.header_changed_outside;
-  checkpoint.fingerprint = verdict.type;
-  checkpoint.trailer_damage = std::move(verdict.trailer_damage);
 }
 
 // After what the seal covers.
@@ -167,12 +158,9 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
                          format::ParseTrailer(trailer_bytes.bytes()));
   checkpoint.trailer = {frame_size - trailer.size, frame_size};
   CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndexChunk(state.region, checkpoint));
-  CAIRN_ASSIGN_OR_RETURN(SealVerdict verdict, CheckSeal({.header_bytes = checkpoint.header_bytes,
-                                                         .trailer = trailer,
-                                                         .trailer_chunk = trailer_bytes,
-                                                         .nchunks = index.nchunks}));
-  CAIRN_RETURN_IF_ERROR(AttachIndex(std::move(index), std::move(verdict.index), state));
-  ApplySeal(std::move(verdict), checkpoint);
+  CAIRN_ASSIGN_OR_RETURN(std::optional<IndexSeal> seal,
+                         CheckSeal(trailer, trailer_bytes, index.nchunks, checkpoint));
+  CAIRN_RETURN_IF_ERROR(AttachIndex(std::move(index), std::move(seal), state));
   CAIRN_RETURN_IF_ERROR(AttachSource(source, trailer, trailer_bytes.bytes(), state));
   CAIRN_RETURN_IF_ERROR(CheckFileCount(state, source));
   RestoreChunksize(state);

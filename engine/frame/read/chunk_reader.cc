@@ -22,7 +22,7 @@ chunk::DecodeContext ContextOf(const State& state) {
 
 // What the frame says of a chunk's size; 0 when chunks differ in size.
 int32_t FixedNbytes(const State& state, int64_t nchunk) {
-  if (IsPartialChunk(state, nchunk)) return static_cast<int32_t>(state.tail.head->nbytes);
+  if (IsPartialChunk(state, nchunk)) return static_cast<int32_t>(state.partial.head->nbytes);
   const int64_t chunksize = state.chunksize;
   if (chunksize <= 0) return 0;
   return static_cast<int32_t>(std::min(chunksize, state.nbytes - nchunk * chunksize));
@@ -73,14 +73,14 @@ absl::StatusOr<ChunkReader> ChunkReader::Open(const State& state, int64_t nchunk
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
   const bool partial = IsPartialChunk(state, nchunk);
   absl::StatusOr<ChunkReader> reader = ChunkReader(&state.env()->pool);
-  if (!partial || state.tail.head.has_value()) {
+  if (!partial || state.partial.head.has_value()) {
     const absl::StatusOr<ChunkRef> ref = FindChunk(state, nchunk);
     if (!ref.ok()) return ref.status();
     if (absl::Status status = reader->OpenStored(state, *ref, policy, scratch); !status.ok()) {
       return status;
     }
   }
-  if (partial) reader->pending_ = state.tail.items.span();
+  if (partial) reader->pending_ = state.partial.items.span();
   return reader;
 }
 
@@ -164,7 +164,7 @@ absl::Status ChunkReader::ReadContent(int64_t begin, MutableBytes dst,
 
 absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk) {
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
-  if (IsPartialChunk(state, nchunk)) return static_cast<int32_t>(state.tail.nbytes());
+  if (IsPartialChunk(state, nchunk)) return static_cast<int32_t>(state.partial.nbytes());
   if (const int32_t fixed = FixedNbytes(state, nchunk); fixed != 0) return fixed;
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(nchunk));
   ScratchBuffer scratch;

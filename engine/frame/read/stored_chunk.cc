@@ -59,7 +59,7 @@ absl::Status AnnotateChunk(int64_t nchunk, const absl::Status& status) {
 
 absl::StatusOr<ChunkRef> FindChunk(const State& state, int64_t nchunk) {
   if (IsPartialChunk(state, nchunk)) {
-    return ChunkRef{.nchunk = nchunk, .found = {.entry = state.tail.head->entry}};
+    return ChunkRef{.nchunk = nchunk, .found = {.entry = state.partial.head->entry}};
   }
   const absl::StatusOr<FoundEntry> found = state.chunks.Find(nchunk);
   if (!found.ok()) return found.status();

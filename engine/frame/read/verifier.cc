@@ -145,7 +145,7 @@ absl::Status Verifier::CheckContent(const ChunkReader& chunk) {
 
 // Where a chunk is stored, as far as it is known.
 Extent Verifier::ExtentOf(int64_t nchunk) {
-  if (IsPartialChunk(state_, nchunk) && !state_.tail.head.has_value()) {
+  if (IsPartialChunk(state_, nchunk) && !state_.partial.head.has_value()) {
     return state_.journal.has_value() ? Extent{state_.journal->begin, state_.journal->end}
                                       : Extent{};
   }

@@ -133,9 +133,9 @@ absl::Status ChunkScanner::TakeRecord(const Candidate& record) {
 }
 
 void ChunkScanner::TakePending(const Candidate& record, Bytes bytes) {
-  const absl::StatusOr<format::CommitRecord> batch = format::ParseBatch(bytes, record.begin);
-  if (!batch.ok()) return;
-  const format::TailEdit& edit = batch->tail;
+  const absl::StatusOr<format::CommitRecord> commit = format::ParseCommit(bytes, record.begin);
+  if (!commit.ok()) return;
+  const format::TailEdit& edit = commit->tail;
   if (edit.replaces) result_.pending.clear();
   result_.pending.insert(result_.pending.end(), edit.items.begin(), edit.items.end());
   result_.pending_record = {record.begin, record.end};

@@ -4,13 +4,13 @@
 #include <optional>
 #include <utility>
 
-#include "engine/base/checked.h"
+#include "engine/base/extent.h"
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
 #include "engine/format/frame_header.h"
-#include "engine/format/index_entry.h"
 #include "engine/format/msgpack.h"
+#include "engine/frame/open/index_loader.h"
 #include "engine/frame/open/seal_check.h"
 #include "engine/frame/repair/buffered_file.h"
 
@@ -31,19 +31,12 @@ bool LooksLikeTail(Bytes tail) {
          tail[kType] <= static_cast<std::byte>(FingerprintType::k128Bit);
 }
 
-// What may be the extent of a trailer.
-struct Candidate {
-  int64_t begin = 0;
-  int64_t end = 0;
-  int64_t size() const { return end - begin; }
-};
-
-// The trailer that ends with this tail at `end`, if it may be one.
-std::optional<Candidate> CandidateOf(Bytes tail, int64_t end) {
+// The extent of the trailer that ends with this tail at `end`, if it may be one.
+std::optional<Extent> CandidateOf(Bytes tail, int64_t end) {
   if (!LooksLikeTail(tail)) return std::nullopt;
   const absl::StatusOr<int64_t> size = format::ParseTrailerSize(tail, end);
   if (!size.ok()) return std::nullopt;
-  return Candidate{.begin = end - *size, .end = end};
+  return Extent{.begin = end - *size, .end = end};
 }
 
 // Checks whether a trailer belongs to a complete frame at the start of the file.
@@ -73,11 +66,7 @@ absl::Status OwnTrailerCheck::CheckIndex(const format::FrameHeader& header,
   CAIRN_ASSIGN_OR_RETURN(const Bytes head,
                          file_.Read(*begin, std::min<int64_t>(available, chunk::kHeaderSize)));
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header index, chunk::ParseHeader(head, available));
-  const int64_t nchunks = index.nbytes / format::kIndexTypesize;
-  if (index.nbytes % format::kIndexTypesize != 0 || nchunks == 0 ||
-      (header.chunksize > 0 && nchunks != CeilDiv<int64_t>(header.nbytes, header.chunksize))) {
-    return DataLoss("index: %d bytes are not 8 for each chunk", index.nbytes);
-  }
+  CAIRN_RETURN_IF_ERROR(AgreeOnCount(header, index).status());
   if (!budget_.Spend(index.cbytes)) return ResourceExhausted("too many indexes");
   CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(*begin, index.cbytes));
   if (seal.index_hash != 0 && Xxh3(bytes) != seal.index_hash) {
@@ -89,6 +78,7 @@ absl::Status OwnTrailerCheck::CheckIndex(const format::FrameHeader& header,
 absl::StatusOr<FoundTrailer> OwnTrailerCheck::Check(const TrailerBytes& trailer) {
   FoundTrailer found;
   found.end = trailer.end;
+  CAIRN_RETURN_IF_ERROR(CheckTrailerFingerprint(trailer.parsed, trailer.bytes));
   CAIRN_ASSIGN_OR_RETURN(found.seal, SealOf(trailer.parsed, trailer.bytes));
   found.header = found.seal.header_copy;
   if (Xxh3(found.header) != found.seal.header_hash) {
@@ -123,7 +113,7 @@ absl::Status ForEachTrailer(const File& file, ScanBudget& budget,
     CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, scan.Read(begin, end - begin));
     for (size_t i = bytes.size() - kTailSize + 1; i-- > 0;) {
       if (bytes[i] != std::byte{format::msgpack::kUint32}) continue;
-      const std::optional<Candidate> candidate =
+      const std::optional<Extent> candidate =
           CandidateOf(bytes.subspan(i, kTailSize), begin + static_cast<int64_t>(i + kTailSize));
       if (!candidate.has_value()) continue;
       CAIRN_ASSIGN_OR_RETURN(const Bytes head, buffered.Read(candidate->begin, kTrailerHead));

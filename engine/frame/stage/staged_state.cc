@@ -75,16 +75,16 @@ absl::Status StagedState::ReopenLast(const ChunkCost& cost) {
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, chunks.Get(last));
   // Its stored bytes stay alive as the partial chunk's.
   Erase(last, 1, {.nbytes = cost.nbytes, .stored = 0});
-  tail.head = {.entry = entry,
-               .nbytes = static_cast<int32_t>(cost.nbytes),
-               .cbytes = static_cast<int32_t>(cost.stored.value_or(0))};
+  partial.head = {.entry = entry,
+                  .nbytes = static_cast<int32_t>(cost.nbytes),
+                  .cbytes = static_cast<int32_t>(cost.stored.value_or(0))};
   tail_replaced = true;
   return absl::OkStatus();
 }
 
 void StagedState::DropTail() {
-  if (tail.head.has_value()) Count({.nbytes = 0, .stored = tail.head->cbytes}, -1);
-  tail = {};
+  if (partial.head.has_value()) Count({.nbytes = 0, .stored = partial.head->cbytes}, -1);
+  partial = {};
   tail_replaced = true;
   edited = true;
 }

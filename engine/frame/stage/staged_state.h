@@ -30,9 +30,9 @@ struct StagedState {
         header_bytes(base.checkpoint, &base.checkpoint->header_bytes),
         metadata(base.metadata),
         chunks(base.chunks),
-        tail(base.tail),
+        partial(base.partial),
         stored_bytes(base.stored_bytes) {
-    header.nbytes -= tail.nbytes();
+    header.nbytes -= partial.nbytes();
   }
 
   // Its nbytes counts `chunks` and not the pending items; frame_size and cbytes are those of the
@@ -42,7 +42,7 @@ struct StagedState {
   std::shared_ptr<const Metadata> metadata;
   ChunkIndex chunks;
   // Items that do not fill a chunk yet. Only in frames of fixed chunks.
-  PartialChunk tail;
+  PartialChunk partial;
   // Bytes of the stored chunks; empty when the base did not know.
   std::optional<int64_t> stored_bytes;
 
@@ -50,11 +50,11 @@ struct StagedState {
   bool edited = false;
   format::EncodedEdits chunk_edits;
   std::vector<format::LayerEdit> layer_edits;
-  bool tail_replaced = false;  // the tail is not the base's with more items after
+  bool tail_replaced = false;  // the partial chunk is not the base's with more items after
 
-  int64_t nbytes() const { return header.nbytes + tail.nbytes(); }
+  int64_t nbytes() const { return header.nbytes + partial.nbytes(); }
   // Pending items count as the last chunk.
-  int64_t nchunks() const { return chunks.size() + (tail.empty() ? 0 : 1); }
+  int64_t nchunks() const { return chunks.size() + (partial.empty() ? 0 : 1); }
   bool fixed_chunks() const { return !header.variable_chunks(); }
 
   void Insert(int64_t nchunk, const format::IndexedChunk& chunk);

@@ -89,7 +89,7 @@ void Stager::FixChunksize(int32_t chunksize) {
 
 // A short last chunk becomes the head of the partial chunk.
 absl::Status Stager::ReopenShortChunk() {
-  if (!draft_.tail.empty()) return LoadHead();
+  if (!draft_.partial.empty()) return LoadHead();
   if (draft_.header.nbytes % draft_.header.chunksize == 0) return absl::OkStatus();
   const int64_t last = draft_.chunks.size() - 1;
   CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(last));
@@ -99,7 +99,7 @@ absl::Status Stager::ReopenShortChunk() {
 
 // Nothing is built upon a head that cannot be read.
 absl::Status Stager::LoadHead() {
-  const std::optional<format::IndexedChunk>& head = draft_.tail.head;
+  const std::optional<format::IndexedChunk>& head = draft_.partial.head;
   if (!head.has_value() || std::ssize(head_items_) == head->nbytes) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(draft_.chunks.size()));
   head_items_.resize(static_cast<size_t>(head->nbytes));
@@ -123,17 +123,17 @@ absl::Status Stager::AddLast(absl::StatusOr<format::IndexedChunk> made) {
 }
 
 absl::Status Stager::CloseTail() {
-  if (draft_.tail.empty()) return absl::OkStatus();
+  if (draft_.partial.empty()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(LoadHead());
   return Remember(MakeChunkOfTail());
 }
 
 absl::Status Stager::MakeChunkOfTail() {
-  const PartialChunk tail = draft_.tail;
+  const PartialChunk partial = draft_.partial;
   draft_.DropTail();
-  if (!tail.head.has_value()) return AddLast(maker_.FromItems(tail.items.span()));
+  if (!partial.head.has_value()) return AddLast(maker_.FromItems(partial.items.span()));
   std::vector<std::byte> items = std::exchange(head_items_, {});
-  const Bytes added = tail.items.span();
+  const Bytes added = partial.items.span();
   items.insert(items.end(), added.begin(), added.end());
   return AddLast(maker_.FromItems(items));
 }
@@ -142,14 +142,14 @@ absl::Status Stager::StageFixed(Bytes items) {
   const auto chunksize = static_cast<size_t>(draft_.header.chunksize);
   draft_.edited = true;
   while (!items.empty()) {
-    if (draft_.tail.empty() && items.size() >= chunksize) {
+    if (draft_.partial.empty() && items.size() >= chunksize) {
       CAIRN_RETURN_IF_ERROR(AddLast(maker_.FromItems(items.first(chunksize))));
       items = items.subspan(chunksize);
       continue;
     }
-    const auto filled = static_cast<size_t>(draft_.tail.nbytes());
+    const auto filled = static_cast<size_t>(draft_.partial.nbytes());
     const size_t n = std::min(items.size(), chunksize - filled);
-    draft_.tail.items.Append(items.first(n));
+    draft_.partial.items.Append(items.first(n));
     items = items.subspan(n);
     if (filled + n == chunksize) CAIRN_RETURN_IF_ERROR(CloseTail());
   }
@@ -185,7 +185,7 @@ int64_t Stager::TakeShortRun(SpecialValue special) {
   const format::FrameHeader& header = draft_.header;
   const int64_t nbytes = header.nbytes % header.chunksize;
   const bool whole_items = header.chunksize % header.typesize == 0;
-  if (!draft_.tail.empty() || nbytes == 0 || !format::IsIndexSpecial(special) || !whole_items)
+  if (!draft_.partial.empty() || nbytes == 0 || !format::IsIndexSpecial(special) || !whole_items)
     return 0;
   const int64_t last = draft_.chunks.size() - 1;
   const absl::StatusOr<IndexEntry> entry = draft_.chunks.Get(last);
@@ -215,8 +215,8 @@ absl::Status Stager::StageSpecial(SpecialValue special, int64_t nbytes, Bytes va
     return StageSpecialItems(special, nbytes, value);
   }
   const int64_t chunksize = draft_.header.chunksize;
-  if (!draft_.tail.empty()) {
-    const auto filled = draft_.tail.nbytes();
+  if (!draft_.partial.empty()) {
+    const auto filled = draft_.partial.nbytes();
     const int64_t n = std::min(nbytes, chunksize - filled);
     CAIRN_RETURN_IF_ERROR(StageSpecialItems(special, n, value));
     nbytes -= n;
@@ -287,11 +287,11 @@ format::CommitRecordParts Stager::MakeCommit(const format::CommitLinks& links) c
                                    .chunks = draft_.chunk_edits,
                                    .layers = draft_.layer_edits,
                                    .tail_replaced = draft_.tail_replaced,
-                                   .tail_items = draft_.tail.items.span()};
+                                   .tail_items = draft_.partial.items.span()};
   if (!draft_.tail_replaced) {
-    commit.tail_items = commit.tail_items.subspan(base_->tail.items.size());
+    commit.tail_items = commit.tail_items.subspan(base_->partial.items.size());
   } else {
-    commit.tail_head = draft_.tail.head;
+    commit.tail_head = draft_.partial.head;
   }
   return commit;
 }
@@ -302,7 +302,7 @@ std::shared_ptr<State> Stager::MakeState() const {
   state->chunksize = draft_.header.chunksize;
   state->vlblocks = draft_.header.vlblocks;
   state->chunks = draft_.chunks;
-  state->tail = draft_.tail;
+  state->partial = draft_.partial;
   state->stored_bytes = draft_.stored_bytes;
   state->metadata = draft_.metadata;
   return state;

@@ -119,7 +119,7 @@ std::shared_ptr<const State> StateBuilder::Finish() && {
 }
 
 int64_t CountChunks(const State& state) {
-  return state.chunks.size() + (state.tail.empty() ? 0 : 1);
+  return state.chunks.size() + (state.partial.empty() ? 0 : 1);
 }
 
 absl::Status CheckChunkNumber(const State& state, int64_t nchunk) {

@@ -13,8 +13,11 @@
 #include "cairn/array.h"
 #include "cairn/chunk.h"
 #include "cairn/frame_info.h"
+#include "cairn/types.h"
 #include "engine/base/extent.h"
+#include "engine/base/shared_append_vector.h"
 #include "engine/format/frame_header.h"
+#include "engine/format/index_entry.h"
 #include "engine/format/journal.h"
 #include "engine/frame/files/frame_view.h"
 #include "engine/frame/index/chunk_index.h"
@@ -22,7 +25,6 @@
 #include "engine/frame/state/checkpoint.h"
 #include "engine/frame/state/chunk_source.h"
 #include "engine/frame/state/frame_context.h"
-#include "engine/frame/state/partial_chunk.h"
 #include "engine/frame/state/vlmetalayers.h"
 
 namespace cairn::frame {
@@ -32,6 +34,18 @@ struct Metadata {
   std::vector<Metalayer> metalayers;
   std::optional<ArrayInfo> array;         // as a metalayer describes it
   std::vector<VlMetalayer> vlmetalayers;  // without Cairn's own
+};
+
+// The last chunk while it is being filled: its pending items. Cheap to copy. Only frames of fixed
+// chunks have one.
+struct PartialChunk {
+  std::optional<format::IndexedChunk> head;  // no longer in the index
+  SharedAppendVector<std::byte> items;       // after the head's
+
+  int64_t nbytes() const {
+    return (head.has_value() ? head->nbytes : 0) + static_cast<int64_t>(items.size());
+  }
+  bool empty() const { return nbytes() == 0; }
 };
 
 // How far the journal after a checkpoint was replayed.
@@ -68,7 +82,7 @@ struct State {
   std::optional<int64_t> stored_bytes;
   ChunkIndex chunks;
   // Items that wait for more to fill a chunk; they read as the last chunk.
-  PartialChunk tail;
+  PartialChunk partial;
   DecodedOffsets starts;  // of a frame whose chunks differ in size
 
   FrameView region;
@@ -130,7 +144,7 @@ struct StateBuilder {
 int64_t CountChunks(const State& state);
 // kOutOfRange unless nchunk is one of them.
 absl::Status CheckChunkNumber(const State& state, int64_t nchunk);
-// Whether nchunk, one of them, stands for the items in `tail`.
+// Whether nchunk, one of them, stands for the items in `partial`.
 bool IsPartialChunk(const State& state, int64_t nchunk);
 
 // Where the newest commit ends in the file.

@@ -89,7 +89,7 @@ class MadeUpJournal {
 
  private:
   void AddRecord() {
-    const Buffer record = format::EncodeBatch(next_, std::ssize(bytes_));
+    const Buffer record = format::EncodeCommit(next_, std::ssize(bytes_));
     AddTo(bytes_, record);
     ++next_.links.generation;
     next_.links.previous = format::StoredChecksum(record);
@@ -219,11 +219,11 @@ Buffer CheckpointsThatLeadTo(const Buffer& record, int64_t count) {
 
 TEST(JournalCostsTest, CheckpointsThatLeadToOneRecordAreListedInLinearTime) {
   ExpectLinear(100, [](int64_t count) {
-    format::CommitRecord batch;
-    batch.layers = {{.kind = format::LayerEdit::Kind::kSetVlmeta,
-                     .name = "long",
-                     .content = Buffer(static_cast<size_t>(20'000 * count))}};
-    return [bytes = CheckpointsThatLeadTo(format::EncodeBatch(batch, 0), count), count] {
+    format::CommitRecord commit;
+    commit.layers = {{.kind = format::LayerEdit::Kind::kSetVlmeta,
+                      .name = "long",
+                      .content = Buffer(static_cast<size_t>(20'000 * count))}};
+    return [bytes = CheckpointsThatLeadTo(format::EncodeCommit(commit, 0), count), count] {
       const auto frame = Frame::OpenBuffer(bytes);
       ASSERT_TRUE(IsOk(frame));
       const auto history = frame->History();

@@ -54,25 +54,25 @@ class JournalTrustTest : public testing::Test {
     PutFileBytes(path_, all);
   }
   // At the end of the file.
-  Buffer AtEnd(const format::CommitRecord& batch) const {
-    return format::EncodeBatch(batch, std::ssize(FileBytes(path_)));
+  Buffer AtEnd(const format::CommitRecord& commit) const {
+    return format::EncodeCommit(commit, std::ssize(FileBytes(path_)));
   }
-  void AppendToFile(const format::CommitRecord& batch) { AppendToFile(AtEnd(batch)); }
+  void AppendToFile(const format::CommitRecord& commit) { AppendToFile(AtEnd(commit)); }
   // A commit that follows and changes nothing.
-  format::CommitRecord NextBatch() const {
+  format::CommitRecord NextCommit() const {
     const auto core = frame::FrameCore::Open(path_, {});
     const std::shared_ptr<const frame::State> state = (*core)->newest();
-    format::CommitRecord batch;
-    batch.links = {.base = state->journal->base,
-                   .generation = state->journal->generation + 1,
-                   .previous = state->journal->last,
-                   .durable_end = state->journal->end};
-    batch.totals = {.nchunks = state->chunks.size(),
-                    .nbytes = state->nbytes,
-                    .stored_bytes = -1,
-                    .chunksize = state->chunksize,
-                    .vlblocks = false};
-    return batch;
+    format::CommitRecord commit;
+    commit.links = {.base = state->journal->base,
+                    .generation = state->journal->generation + 1,
+                    .previous = state->journal->last,
+                    .durable_end = state->journal->end};
+    commit.totals = {.nchunks = state->chunks.size(),
+                     .nbytes = state->nbytes,
+                     .stored_bytes = -1,
+                     .chunksize = state->chunksize,
+                     .vlblocks = false};
+    return commit;
   }
   // Opens and reads the frame with journals of 1 and of 4 MiB after it.
   void ExpectReadInLinearTime(const std::function<Buffer(int64_t)>& journal_of_size) const {
@@ -110,17 +110,17 @@ TEST_F(JournalTrustTest, CommitsThatPassALimitAreNotCut) {
 }
 
 TEST_F(JournalTrustTest, CommitWithoutItsChunksIsNoneWhateverLimitItWouldPass) {
-  format::CommitRecord batch = NextBatch();
-  batch.totals.nchunks += 1;
-  batch.totals.nbytes += 64;
-  batch.chunks = {format::InsertEdit{
+  format::CommitRecord commit = NextCommit();
+  commit.totals.nchunks += 1;
+  commit.totals.nbytes += 64;
+  commit.chunks = {format::InsertEdit{
       .nchunk = 4,
-      .chunk = {.entry = {.value = batch.links.durable_end - PartsOf(FileBytes(path_)).header_len,
+      .chunk = {.entry = {.value = commit.links.durable_end - PartsOf(FileBytes(path_)).header_len,
                           .fingerprint = 1},
                 .nbytes = 64,
                 .cbytes = 96}}};
   AppendToFile(MakeNoise(96, 3));
-  AppendToFile(batch);
+  AppendToFile(commit);
   Frame frame = Open({.limits = {.max_nchunks = 4}});
   EXPECT_EQ(DataOf(frame.snapshot()).value(), MakeNoise(256, 1));
   EXPECT_TRUE(IsOk(frame.OpenWriter()));
@@ -154,17 +154,17 @@ TEST_F(JournalTrustTest, EditsOfALayerWhoseNameIsRefusedAreReplayed) {
 
 TEST_F(JournalTrustTest, CommitWhoseTotalsCannotBeIsNotReplayed) {
   const Buffer before = FileBytes(path_);
-  const auto refuses = [&](const format::CommitRecord& batch) {
+  const auto refuses = [&](const format::CommitRecord& commit) {
     PutFileBytes(path_, before);
-    AppendToFile(batch);
+    AppendToFile(commit);
     return Open().snapshot().info().journal_damaged;
   };
   const Buffer item(1);
-  format::CommitRecord batch = NextBatch();
-  EXPECT_FALSE(refuses(batch));
-  batch.totals.nbytes = INT64_MIN;
-  batch.tail.items = item;
-  EXPECT_TRUE(refuses(batch));
+  format::CommitRecord commit = NextCommit();
+  EXPECT_FALSE(refuses(commit));
+  commit.totals.nbytes = INT64_MIN;
+  commit.tail.items = item;
+  EXPECT_TRUE(refuses(commit));
 }
 
 TEST_F(JournalTrustTest, VariableChunksOfNoBytesAreNotReplayed) {
@@ -172,20 +172,20 @@ TEST_F(JournalTrustTest, VariableChunksOfNoBytesAreNotReplayed) {
   options.overwrite = true;
   ASSERT_TRUE(IsOk(WriteFrame(path_, options, {})));
   const Buffer chunk = chunk::PlainChunk(MakeNoise(64, 2));
-  format::CommitRecord batch = NextBatch();
-  batch.chunks = {format::InsertEdit{
+  format::CommitRecord commit = NextCommit();
+  commit.chunks = {format::InsertEdit{
       .nchunk = 0,
-      .chunk = {.entry = {.value = batch.links.durable_end - PartsOf(FileBytes(path_)).header_len,
+      .chunk = {.entry = {.value = commit.links.durable_end - PartsOf(FileBytes(path_)).header_len,
                           .fingerprint = format::HashChunk(chunk)},
                 .nbytes = 64,
                 .cbytes = static_cast<int32_t>(chunk.size())}}};
-  batch.totals.nchunks = 1;
+  commit.totals.nchunks = 1;
   AppendToFile(chunk);
   const Buffer before = FileBytes(path_);
   for (const int64_t nbytes : {0, 64}) {
     PutFileBytes(path_, before);
-    batch.totals.nbytes = nbytes;
-    AppendToFile(batch);
+    commit.totals.nbytes = nbytes;
+    AppendToFile(commit);
     EXPECT_EQ(Open().snapshot().info().journal_damaged, nbytes == 0);
   }
 }
@@ -195,23 +195,23 @@ TEST_F(JournalTrustTest, PartialChunkIsNoLongerThanAChunkCanBe) {
   options.overwrite = true;
   ASSERT_TRUE(IsOk(WriteFrame(path_, options, {})));
   Buffer bytes = FileBytes(path_);
-  format::CommitRecord batch = NextBatch();
+  format::CommitRecord commit = NextCommit();
   const Buffer items(40);
   const int32_t head = kMaxChunkBytes - 15;
-  batch.totals.chunksize = INT32_MAX;
-  batch.totals.nbytes = int64_t{head} + std::ssize(items);
-  batch.tail.replaces = true;
-  batch.tail.head = {.entry = {.value = format::EntryOfSpecial(SpecialValue::kZeros)},
-                     .nbytes = head};
-  batch.tail.items = items;
-  AppendToFile(batch);
+  commit.totals.chunksize = INT32_MAX;
+  commit.totals.nbytes = int64_t{head} + std::ssize(items);
+  commit.tail.replaces = true;
+  commit.tail.head = {.entry = {.value = format::EntryOfSpecial(SpecialValue::kZeros)},
+                      .nbytes = head};
+  commit.tail.items = items;
+  AppendToFile(commit);
   const Snapshot snapshot = Open().snapshot();
   EXPECT_TRUE(snapshot.info().journal_damaged);
   EXPECT_EQ(snapshot.info().nchunks, 0);
 }
 
 TEST_F(JournalTrustTest, RecordOfALaterVersionIsNotCut) {
-  Buffer record = AtEnd(NextBatch());
+  Buffer record = AtEnd(NextCommit());
   record[8] = std::byte{3};
   Reseal(record);
   AppendToFile(record);
@@ -223,9 +223,9 @@ TEST_F(JournalTrustTest, RecordOfALaterVersionIsNotCut) {
 }
 
 TEST_F(JournalTrustTest, IntactCommitThatCannotBeIsNotCut) {
-  format::CommitRecord batch = NextBatch();
-  batch.totals.nbytes += 1000;
-  AppendToFile(batch);
+  format::CommitRecord commit = NextCommit();
+  commit.totals.nbytes += 1000;
+  AppendToFile(commit);
   const Buffer before = FileBytes(path_);
   Frame frame = Open();
   EXPECT_EQ(DataOf(frame.snapshot()).value(), MakeNoise(256, 1));
@@ -237,8 +237,8 @@ TEST_F(JournalTrustTest, IntactCommitThatCannotBeIsNotCut) {
 TEST_F(JournalTrustTest, CommitWhoseChunksOverlapIsNotReplayed) {
   const Buffer chunk = chunk::PlainChunk(MakeNoise(64, 2));
   const int64_t header_len = PartsOf(FileBytes(path_)).header_len;
-  format::CommitRecord batch = NextBatch();
-  const format::IndexedChunk placed = {.entry = {.value = batch.links.durable_end - header_len,
+  format::CommitRecord commit = NextCommit();
+  const format::IndexedChunk placed = {.entry = {.value = commit.links.durable_end - header_len,
                                                  .fingerprint = format::HashChunk(chunk)},
                                        .nbytes = 64,
                                        .cbytes = static_cast<int32_t>(chunk.size())};
@@ -247,9 +247,9 @@ TEST_F(JournalTrustTest, CommitWhoseChunksOverlapIsNotReplayed) {
   // One chunk is the first and perhaps the last too.
   for (const bool twice : {false, true}) {
     PutFileBytes(path_, before);
-    batch.chunks = {format::ReplaceEdit{.nchunk = 0, .chunk = placed}};
-    if (twice) batch.chunks.push_back(format::ReplaceEdit{.nchunk = 3, .chunk = placed});
-    AppendToFile(batch);
+    commit.chunks = {format::ReplaceEdit{.nchunk = 0, .chunk = placed}};
+    if (twice) commit.chunks.push_back(format::ReplaceEdit{.nchunk = 3, .chunk = placed});
+    AppendToFile(commit);
     EXPECT_EQ(DataOf(Open().snapshot()).value() == MakeNoise(256, 1), twice);
     EXPECT_EQ(Open().snapshot().Verify()->ok(), !twice);
   }
@@ -262,9 +262,9 @@ TEST_F(JournalTrustTest, CommitsCountWhereTheStoredBytesBeforeThemCannotBe) {
   for (const int64_t stored : {int64_t{0}, INT64_MAX}) {
     SCOPED_TRACE(stored);
     PutFileBytes(path_, before);
-    format::CommitRecord batch = NextBatch();
-    batch.totals.stored_bytes = stored;
-    AppendToFile(batch);
+    format::CommitRecord commit = NextCommit();
+    commit.totals.stored_bytes = stored;
+    AppendToFile(commit);
     Frame frame = Open();
     auto writer = frame.OpenWriter();
     ASSERT_TRUE(IsOk(writer));
@@ -285,9 +285,9 @@ TEST_F(JournalTrustTest, CommitsCountWhereTheStoredBytesBeforeThemCannotBe) {
 }
 
 TEST_F(JournalTrustTest, CheckpointSealsWhereTheStoredBytesCannotBe) {
-  format::CommitRecord batch = NextBatch();
-  batch.totals.stored_bytes = INT64_MAX;
-  AppendToFile(batch);
+  format::CommitRecord commit = NextCommit();
+  commit.totals.stored_bytes = INT64_MAX;
+  AppendToFile(commit);
   ASSERT_TRUE(IsOk(Open().OpenWriter()->Close()));
   EXPECT_TRUE(Open().snapshot().info().sealed);
   EXPECT_EQ(Open().snapshot().info().dead_bytes, std::nullopt);
@@ -295,18 +295,18 @@ TEST_F(JournalTrustTest, CheckpointSealsWhereTheStoredBytesCannotBe) {
 }
 
 TEST_F(JournalTrustTest, CommitBringsNoMoreLayersThanATrailerHolds) {
-  format::CommitRecord batch = NextBatch();
+  format::CommitRecord commit = NextCommit();
   for (int i = 0; i <= kMaxVlMetalayers; ++i) {
-    batch.layers.push_back(
+    commit.layers.push_back(
         {.kind = format::LayerEdit::Kind::kSetVlmeta, .name = std::to_string(i)});
   }
-  AppendToFile(batch);
+  AppendToFile(commit);
   EXPECT_TRUE(Open().snapshot().vlmetalayers().empty());
 }
 
 // The head of a record that claims the rest of the file.
 Buffer HeadOf(uint64_t size) {
-  Buffer head = format::EncodeBatch({}, 0);
+  Buffer head = format::EncodeCommit({}, 0);
   head.resize(static_cast<size_t>(format::kRecordHeadSize));
   StoreLe(head.data() + format::kRecordHeadSize - sizeof(size), size);
   return head;
@@ -324,15 +324,15 @@ TEST_F(JournalTrustTest, ManyHeadsOfRecordsAreSearchedInLinearTime) {
 
 TEST_F(JournalTrustTest, HeadsOfRecordsBetweenCommitsAreSearchedInLinearTime) {
   ExpectReadInLinearTime([this](int64_t size) {
-    format::CommitRecord batch = NextBatch();
+    format::CommitRecord commit = NextCommit();
     Buffer journal;
     while (std::ssize(journal) < size) {
       AddTo(journal, HeadOf(static_cast<uint64_t>(size - std::ssize(journal))));
       const Buffer record =
-          format::EncodeBatch(batch, batch.links.durable_end + std::ssize(journal));
+          format::EncodeCommit(commit, commit.links.durable_end + std::ssize(journal));
       AddTo(journal, record);
-      batch.links.previous = format::StoredChecksum(record);
-      ++batch.links.generation;
+      commit.links.previous = format::StoredChecksum(record);
+      ++commit.links.generation;
     }
     return journal;
   });
@@ -353,7 +353,7 @@ TEST_F(JournalTrustTest, BytesAfterAFrameInALargerFileAreNotSearched) {
   larger.insert(larger.end(), whole.begin(), whole.end());
   larger.push_back(std::byte{1});
   // After a byte that is neither chunk nor record.
-  const Buffer record = format::EncodeBatch(NextBatch(), std::ssize(whole) + 1);
+  const Buffer record = format::EncodeCommit(NextCommit(), std::ssize(whole) + 1);
   larger.insert(larger.end(), record.begin(), record.end());
   PutFileBytes(path_, larger);
   const Snapshot snapshot = Open({.offset = 16}).snapshot();

@@ -157,6 +157,17 @@ TEST_F(RecoverTest, HeaderThatLeadsToItsOwnTrailerIsNotReplacedByAnother) {
   EXPECT_EQ(FileBytes(path_), damaged);
 }
 
+TEST_F(RecoverTest, HeaderIsNotReplacedByAnOlderOneAlthoughItsOwnTrailerIsDamaged) {
+  ASSERT_TRUE(IsOk(Recover(path_)));
+  Buffer damaged = FileBytes(path_);
+  const FrameParts parts = PartsOf(damaged);
+  damaged[static_cast<size_t>(parts.frame_size) - 1] ^= std::byte{1};  // the fingerprint
+  damaged[0x1e] ^= std::byte{0x80};                                    // the sign of nbytes
+  PutFileBytes(path_, damaged);
+  EXPECT_TRUE(absl::IsDataLoss(Recover(path_).status()));
+  EXPECT_EQ(FileBytes(path_), damaged);
+}
+
 TEST_F(RecoverTest, WaitsForNoWriter) {
   auto frame = Frame::Open(path_);
   const auto writer = frame->OpenWriter();

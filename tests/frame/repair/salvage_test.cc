@@ -254,9 +254,9 @@ TEST_F(SalvageTest, ItemsOfTheJournalCannotFollowChunksOfVariableBlocks) {
   Buffer chunk(MaxVlCompressedSize(400, 2));
   chunk.resize(CompressVlBlocks(blocks, OfTypesize(1), chunk).value());
   Buffer bytes = chunk;
-  format::CommitRecord batch;
-  batch.tail.items = first;
-  AddTo(bytes, format::EncodeBatch(batch, std::ssize(bytes)));
+  format::CommitRecord commit;
+  commit.tail.items = first;
+  AddTo(bytes, format::EncodeCommit(commit, std::ssize(bytes)));
   const auto report = SalvageBytes(bytes);
   Buffer all = first;
   AddTo(all, second);
