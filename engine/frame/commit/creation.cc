@@ -114,6 +114,7 @@ absl::Status ContiguousCreation::Publish(Stager& stager) {
 
 absl::Status ContiguousCreation::WriteCheckpoint(Stager& stager) {
   CAIRN_ASSIGN_OR_RETURN(const HeldFiles old, LockOld());
+  frame_.peer_lock.reset();  // of an attempt that was refused
   auto peer_lock = TakePeerLock(plan_.final_location, {});
   if (!peer_lock.ok()) return Refuse(peer_lock.status());
   frame_.peer_lock = *std::move(peer_lock);
