@@ -14,7 +14,7 @@ namespace {
 // The stager, when edits by such items are possible.
 absl::StatusOr<frame::Stager*> GetStager(frame::FrameWriter& writer, const Items& items) {
   CAIRN_ASSIGN_OR_RETURN(frame::Stager * stager, writer.GetStager());
-  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), stager->draft().header.typesize));
+  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), stager->staged().header.typesize));
   return stager;
 }
 

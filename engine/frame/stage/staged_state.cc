@@ -82,7 +82,7 @@ absl::Status StagedState::ReopenLast(const ChunkCost& cost) {
   return absl::OkStatus();
 }
 
-void StagedState::DropTail() {
+void StagedState::DropPartialChunk() {
   if (tail.head.has_value()) Count({.nbytes = 0, .stored = tail.head->cbytes}, -1);
   tail = {};
   tail_replaced = true;
