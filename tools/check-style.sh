@@ -116,6 +116,11 @@ for file in "${sources[@]}"; do
   fi
 done
 
+# Prose wraps; tables and commands that a reader copies do not.
+if found=$(LC_ALL=C.UTF-8 grep -nE '^.{101}' README.md docs/*.md | grep -vE ':(\||    )'); then
+  complain "longer than 100 columns: $found"
+fi
+
 shellcheck tools/*.sh tools/bench/*.sh .ci/run || complain "see shellcheck above"
 
 exit $status

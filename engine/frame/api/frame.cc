@@ -109,7 +109,8 @@ absl::StatusOr<CompactReport> Frame::Compact(const CompactOptions& options) {
 
 absl::StatusOr<std::vector<std::byte>> Frame::ToBuffer() const {
   const std::shared_ptr<const frame::State> state = core_->newest();
-  if (state->header().layout == Layout::kSparse || state->info().journal_size > 0)
+  if (state->header().layout == Layout::kSparse ||
+      (state->journal.has_value() && !state->journal->empty()))
     return frame::SerializeContiguous(*state);
   std::vector<std::byte> out(static_cast<size_t>(state->header().frame_size));
   // The header in the file may have moved on; the state's own is the one that fits.

@@ -143,7 +143,7 @@ absl::StatusOr<int32_t> Snapshot::ChunkNbytes(int64_t nchunk) const {
 }
 
 absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableItems items) const {
-  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), info().typesize));
+  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), state_->header().typesize));
   const MutableBytes dst = items.bytes();
   const chunk::WorkspacePool::Lease lease = state_->env()->pool.Acquire();
   const absl::StatusOr<frame::ChunkReader> chunk =
@@ -163,27 +163,27 @@ const std::optional<ArrayInfo>& Snapshot::array() const { return state_->metadat
 
 absl::Status Snapshot::ReadBox(std::span<const int64_t> start, std::span<const int64_t> shape,
                                MutableItems dst) const {
-  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(dst.value_size(), info().typesize));
+  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(dst.value_size(), state_->header().typesize));
   return frame::ReadBox(*state_, start, shape, dst.bytes());
 }
 
 absl::Status Snapshot::ReadItems(int64_t start, MutableItems items) const {
-  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), info().typesize));
+  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), state_->header().typesize));
   const MutableBytes dst = items.bytes();
-  const int64_t typesize = info().typesize;
+  const int64_t typesize = state_->header().typesize;
   if (static_cast<int64_t>(dst.size()) % typesize != 0) {
     return InvalidArgument("a buffer of %d bytes holds no whole items of %d", dst.size(), typesize);
   }
   const int64_t count = static_cast<int64_t>(dst.size()) / typesize;
-  if (!RangeFits(start, count, info().nbytes / typesize)) {
+  if (!RangeFits(start, count, state_->nbytes / typesize)) {
     return OutOfRange("items from %d on, %d of them, of %d", start, count,
-                      info().nbytes / typesize);
+                      state_->nbytes / typesize);
   }
   return frame::ReadRange(*state_, start * typesize, dst);
 }
 
 absl::Status Snapshot::ReadItemsAt(std::span<const int64_t> items, MutableItems dst) const {
-  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(dst.value_size(), info().typesize));
+  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(dst.value_size(), state_->header().typesize));
   return frame::GatherItems(*state_, items, dst.bytes());
 }
 
