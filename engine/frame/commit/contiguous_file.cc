@@ -1,7 +1,6 @@
 #include "engine/frame/commit/contiguous_file.h"
 
 #include <memory>
-#include <utility>
 
 #include "engine/base/random.h"
 #include "engine/base/status.h"

@@ -8,7 +8,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/format/frame_header.h"
-#include "engine/frame/array/array_fit.h"
+#include "engine/frame/array/array_geometry.h"
 #include "engine/frame/array/array_options.h"
 #include "engine/frame/commit/contiguous_backend.h"
 #include "engine/frame/commit/creation.h"

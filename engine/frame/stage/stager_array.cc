@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "engine/base/bytes.h"
