@@ -17,6 +17,7 @@
 #include "engine/format/trailer.h"
 #include "tests/support/bytes.h"
 #include "tests/support/counting_file_system.h"
+#include "tests/support/fault_file_system.h"
 #include "tests/support/files.h"
 #include "tests/support/frame_parts.h"
 #include "tests/support/frame_repair.h"
@@ -334,6 +335,22 @@ TEST_F(HistoryTest, ReclaimRefusesStagedEdits) {
   EXPECT_TRUE(absl::IsFailedPrecondition(writer->Reclaim().status()));
   writer->Rollback();
   EXPECT_TRUE(IsOk(writer->Reclaim()));
+}
+
+TEST_F(HistoryTest, ReclaimOnAFullDiskLeavesNothingOfThePendingChunk) {
+  const std::string path = dir_.Path("g");
+  ASSERT_TRUE(IsOk(WriteFrame(path, PlainCopies(4 << 20), MakeNoise(100, 1))));
+  {
+    auto writer = Frame::Open(path)->OpenWriter();
+    ASSERT_TRUE(IsOk(writer->Append(MakeNoise(3 << 19, 2))));
+    ASSERT_TRUE(IsOk(writer->Commit()));
+  }
+  FaultFileSystem files;
+  auto writer = Frame::Open(path, {.file_system = &files})->OpenWriter();
+  const auto size = std::filesystem::file_size(path);
+  files.Inject({.after = 1, .short_write = true});  // after the question whether holes are possible
+  EXPECT_TRUE(absl::IsResourceExhausted(writer->Reclaim().status()));
+  EXPECT_EQ(std::filesystem::file_size(path), size);
 }
 
 // The checkpoint has a seal, and the next one would have none.

@@ -18,7 +18,7 @@ template <typename... Params, typename... Args>
 absl::Status Stage(frame::FrameWriter& writer, const Items& items,
                    absl::Status (Stager::*edit)(Params...), const Args&... args) {
   CAIRN_ASSIGN_OR_RETURN(Stager * stager, writer.GetStager());
-  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), stager->draft().header.typesize));
+  CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(items.value_size(), stager->staged().header.typesize));
   return (stager->*edit)(args...);
 }
 

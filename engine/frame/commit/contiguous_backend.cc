@@ -137,7 +137,7 @@ bool ContiguousBackend::JournalIsLong(const StagedState& staged) const {
 
 // For a commit, the checkpoint that follows it, and what that one leaves.
 absl::Status ContiguousBackend::ReserveHeadroom(const Stager& stager) {
-  const StagedState& staged = stager.draft();
+  const StagedState& staged = stager.staged();
   const CheckpointNeed need = NeedOf(staged, base());
   const int64_t end = sink_->end() + format::RecordSize(stager.MakeCommit({}));
   const int64_t kept = need.index + need.pending + NeedAfter(staged, base(), need.index);
@@ -177,7 +177,7 @@ absl::Status ContiguousBackend::SyncStaged() {
 absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durability) {
   const bool durable = durability == Durability::kMachine;
   CAIRN_RETURN_IF_ERROR(ReserveHeadroom(stager));
-  if (JournalIsLong(stager.draft())) return WriteCheckpoint(stager);
+  if (JournalIsLong(stager.staged())) return WriteCheckpoint(stager);
   // The next writer reads again what is perhaps not durable.
   if (sink_->end() - synced_end_ > kMostUnsynced) {
     CAIRN_RETURN_IF_ERROR(SyncStaged());
@@ -315,8 +315,8 @@ void ContiguousBackend::BeginAfterCheckpoint() {
 
 absl::Status ContiguousBackend::WriteCheckpoint(Stager& stager) {
   CAIRN_RETURN_IF_ERROR(Finish(stager));
-  return FitsInPlace(stager.draft()) ? CommitInPlace(stager.draft(), std::nullopt)
-                                     : CommitToNewFile(stager, NeverStop);
+  return FitsInPlace(stager.staged()) ? CommitInPlace(stager.staged(), std::nullopt)
+                                      : CommitToNewFile(stager, NeverStop);
 }
 
 absl::StatusOr<int64_t> ContiguousBackend::Rewrite(ChunkProgress progress) {

@@ -1,7 +1,6 @@
 #include "engine/frame/commit/contiguous_file.h"
 
 #include <memory>
-#include <utility>
 
 #include "engine/base/random.h"
 #include "engine/base/status.h"
@@ -65,11 +64,11 @@ absl::StatusOr<AtomicFile> CopyContiguous(const CommittedFrame& frame, Stager& s
                                           ChunkProgress progress) {
   CAIRN_ASSIGN_OR_RETURN(AtomicFile file,
                          AtomicFile::CreateBeside(frame.location().files, frame.location().path));
-  CAIRN_RETURN_IF_ERROR(ReserveCopy(stager.draft(), *frame.state, *file.file()));
+  CAIRN_RETURN_IF_ERROR(ReserveCopy(stager.staged(), *frame.state, *file.file()));
   ContiguousSink sink = SinkInto(file.file(), frame.state->header().header_len);
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> view, stager.View());
   CAIRN_ASSIGN_OR_RETURN(const StagedState staged,
-                         CopyChunks(*view, stager.draft(), sink, progress));
+                         CopyChunks(*view, stager.staged(), sink, progress));
   CAIRN_RETURN_IF_ERROR(sink.Flush());
   CheckpointPlan plan = frame.PlanCheckpoint(sink.end(), true);
   plan.plain = plain;

@@ -7,7 +7,7 @@
 #include "engine/frame/commit/contiguous_backend.h"
 #include "engine/frame/commit/contiguous_file.h"
 #include "engine/frame/commit/sparse_backend.h"
-#include "engine/frame/files/atomic_directory.h"
+#include "engine/frame/files/atomic_file.h"
 #include "engine/frame/files/peer_lock.h"
 #include "engine/frame/files/replacement.h"
 #include "engine/frame/state/sparse_chunk_source.h"
@@ -24,6 +24,9 @@ class Creation : public CommitBackend {
     frame_.state = plan_.state;
     frame_.fingerprint = plan_.fingerprint;
   }
+
+  // Makes the files that have no name yet.
+  virtual absl::Status Begin() = 0;
 
   const CommittedFrame& frame() const final { return frame_; }
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& /*options*/) final {
@@ -60,8 +63,8 @@ class Creation : public CommitBackend {
 class ContiguousCreation final : public Creation {
  public:
   using Creation::Creation;
-  absl::Status Begin();
 
+  absl::Status Begin() override;
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override { return StageInto(*sink_); }
   // What a snapshot reads of the old file stays there.
   absl::Status Restart(bool /*failed*/) override { return BeginFile(); }
@@ -99,7 +102,7 @@ absl::Status ContiguousCreation::Begin() {
 }
 
 absl::Status ContiguousCreation::Publish(Stager& stager) {
-  const StagedState& staged = stager.draft();
+  const StagedState& staged = stager.staged();
   if (sink_->end() - staged.header.header_len == staged.stored_bytes) {
     CAIRN_RETURN_IF_ERROR(WriteContiguous(*frame_.file, staged, sink_->end(), PlanCheckpoint(),
                                           &frame_.core->env()->pool));
@@ -114,6 +117,7 @@ absl::Status ContiguousCreation::Publish(Stager& stager) {
 
 absl::Status ContiguousCreation::WriteCheckpoint(Stager& stager) {
   CAIRN_ASSIGN_OR_RETURN(const HeldFiles old, LockOld());
+  frame_.peer_lock.reset();  // of an attempt that was refused
   auto peer_lock = TakePeerLock(plan_.final_location, {});
   if (!peer_lock.ok()) return Refuse(peer_lock.status());
   frame_.peer_lock = *std::move(peer_lock);
@@ -126,10 +130,9 @@ absl::Status ContiguousCreation::WriteCheckpoint(Stager& stager) {
 // In a directory that gets its name with the first checkpoint.
 class SparseCreation final : public Creation {
  public:
-  SparseCreation(CreationPlan plan, AtomicDirectory made)
-      : Creation(std::move(plan)), made_(std::move(made)) {}
-  absl::Status Begin();
+  using Creation::Creation;
 
+  absl::Status Begin() override;
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override { return StageInto(*sink_); }
   absl::Status Restart(bool /*failed*/) override {
     sink_->Discard();
@@ -139,21 +142,22 @@ class SparseCreation final : public Creation {
   absl::Status WriteCheckpoint(Stager& stager) override;
 
  private:
-  AtomicDirectory made_;
+  std::optional<AtomicDirectory> made_;
   std::unique_ptr<SparseSink> sink_;
 };
 
 absl::Status SparseCreation::Begin() {
   const std::shared_ptr<const FrameContext> env = plan_.state->env();
   const FrameLocation& location = plan_.final_location;
-  frame_.file = made_.index();
-  frame_.source = FrameFile::OfIndex(frame_.file, made_.directory(), env->use_mmap);
+  CAIRN_ASSIGN_OR_RETURN(made_, AtomicDirectory::CreateBeside(location.files, location.path));
+  frame_.file = made_->index();
+  frame_.source = FrameFile::OfIndex(frame_.file, made_->directory(), env->use_mmap);
   frame_.core = std::make_shared<FrameCore>(
-      LocationIn(made_.directory(), location.files, location.path), frame_.source, env);
+      LocationIn(made_->directory(), location.files, location.path), frame_.source, env);
   auto state = std::make_shared<State>(*plan_.state);
-  state->chunk_source = std::make_shared<SparseChunkSource>(made_.directory(), frame_.file, *env);
+  state->chunk_source = std::make_shared<SparseChunkSource>(made_->directory(), frame_.file, *env);
   frame_.state = std::move(state);
-  CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(made_.directory(), frame_.state->chunks));
+  CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(made_->directory(), frame_.state->chunks));
   return absl::OkStatus();
 }
 
@@ -162,8 +166,8 @@ absl::Status SparseCreation::WriteCheckpoint(Stager& stager) {
   CAIRN_RETURN_IF_ERROR(Finish(stager));
   CAIRN_RETURN_IF_ERROR(sink_->Sync());
   CAIRN_RETURN_IF_ERROR(
-      WriteSparseIndex(*frame_.file, stager.draft(), PlanCheckpoint(), &frame_.core->env()->pool));
-  CAIRN_RETURN_IF_ERROR(made_.Publish(plan_.replace));
+      WriteSparseIndex(*frame_.file, stager.staged(), PlanCheckpoint(), &frame_.core->env()->pool));
+  CAIRN_RETURN_IF_ERROR(made_->Publish(plan_.replace));
   CAIRN_RETURN_IF_ERROR(frame_.Adopt(frame_.file));
   successor_ = std::make_unique<SparseBackend>(std::move(frame_), plan_.options, std::move(sink_));
   return absl::OkStatus();
@@ -172,15 +176,12 @@ absl::Status SparseCreation::WriteCheckpoint(Stager& stager) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CommitBackend>> BeginCreation(CreationPlan plan) {
+  std::unique_ptr<Creation> creation;
   if (plan.state->header().layout == Layout::kContiguous) {
-    auto creation = std::make_unique<ContiguousCreation>(std::move(plan));
-    CAIRN_RETURN_IF_ERROR(creation->Begin());
-    return creation;
+    creation = std::make_unique<ContiguousCreation>(std::move(plan));
+  } else {
+    creation = std::make_unique<SparseCreation>(std::move(plan));
   }
-  const FrameLocation& location = plan.final_location;
-  CAIRN_ASSIGN_OR_RETURN(AtomicDirectory made,
-                         AtomicDirectory::CreateBeside(location.files, location.path));
-  auto creation = std::make_unique<SparseCreation>(std::move(plan), std::move(made));
   CAIRN_RETURN_IF_ERROR(creation->Begin());
   return creation;
 }

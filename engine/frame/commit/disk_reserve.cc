@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cairn/chunk.h"
-#include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/format/seal.h"
 

@@ -37,10 +37,14 @@ absl::StatusOr<std::shared_ptr<const State>> FrameWriter::Staged() {
 
 void FrameWriter::Rollback() {
   if (!usable()) return;
-  const absl::Status failure = stager_ != nullptr ? stager_->failure() : absl::OkStatus();
-  if (!failure.ok() && !absl::IsResourceExhausted(failure)) return;
+  bool failed = true;  // perhaps, of a step that had a stager of its own
+  if (stager_ != nullptr) {
+    const absl::Status& failure = stager_->failure();
+    if (!failure.ok() && !absl::IsResourceExhausted(failure)) return;
+    failed = !failure.ok();
+  }
   stager_.reset();
-  absl::Status status = backend_->Restart(!failure.ok());
+  absl::Status status = backend_->Restart(failed);
   if (status.ok()) status = Restage();
   if (!status.ok()) unusable_ = FailedPrecondition("rolling back failed: %s", status.message());
 }

@@ -46,7 +46,7 @@ class FrameWriter {
 
  private:
   const State& committed() const { return *backend_->frame().state; }
-  bool edited() const { return stager_->draft().edited; }
+  bool edited() const { return stager_->staged().edited; }
   // Whether it is known what is committed.
   bool usable() const { return owner_.is_here() && unusable_.ok(); }
   absl::Status CheckUsable() const;

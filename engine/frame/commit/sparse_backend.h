@@ -16,7 +16,6 @@
 #include <string>
 
 #include "engine/frame/commit/commit_backend.h"
-#include "engine/frame/commit/orphans.h"
 #include "engine/frame/files/atomic_file.h"
 #include "engine/frame/stage/sparse_sink.h"
 
@@ -25,6 +24,12 @@ namespace cairn::frame {
 // Index, trailer and header of a sparse frame, durable.
 absl::Status WriteSparseIndex(File& file, const StagedState& staged, CheckpointPlan plan,
                               chunk::WorkspacePool* pool);
+
+// Files in the directory that no index names any more.
+struct OrphanReport {
+  int64_t freed = 0;      // bytes of the files that were removed
+  bool old_read = false;  // an index that lost its name is read: its chunk files stay
+};
 
 class SparseBackend final : public CommitBackend {
  public:

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
+#include "engine/frame/files/frame_location.h"
 #include "engine/storage/owner_process.h"
 
 namespace cairn::frame {
@@ -65,6 +66,12 @@ std::invoke_result_t<Make, TemporaryName> MakeBeside(const std::shared_ptr<FileS
     if (attempt == kMaxAttempts) return absl::UnavailableError(made.status().message());
   }
 }
+
+// Removes files and directories with temporary names beside the frame, if their locks are free:
+// then the writer that made them is dead. Leaves alone what links lead to, and a directory that
+// holds more than a frame. What cannot be removed stays, and in a directory of many names some may
+// be missed.
+void RemoveAbandoned(const FrameLocation& location);
 
 }  // namespace cairn::frame
 

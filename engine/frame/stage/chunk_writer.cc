@@ -5,6 +5,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
+#include "engine/chunk/decoder.h"
 #include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
@@ -16,6 +17,19 @@ namespace {
 format::IndexedChunk InIndex(SpecialValue special, int64_t nbytes) {
   return {.entry = {.value = format::EntryOfSpecial(special)},
           .nbytes = static_cast<int32_t>(nbytes)};
+}
+
+// Whether readers of frames cannot take the chunk as it is.
+bool NeedsCoding(const chunk::Header& header, int32_t typesize) {
+  if (!header.extended || header.version < chunk::kVersion) return true;
+  switch (header.special) {
+    case SpecialValue::kNone:
+      return false;
+    case SpecialValue::kRepeat:
+      return header.cbytes - header.size() != typesize;
+    default:
+      return true;
+  }
 }
 
 }  // namespace
@@ -55,19 +69,49 @@ absl::StatusOr<format::IndexedChunk> ChunkWriter::FromItems(Bytes items) {
                                                : InIndex(header.special, nbytes);
 }
 
-absl::StatusOr<ImportedChunk> ChunkWriter::Prepare(Bytes chunk, const chunk::Header& header) const {
-  ForeignContext context;
-  context.typesize = rules_.typesize;
-  context.fixed_chunks = rules_.fixed_chunks;
-  context.registry = compression_.registry;
-  context.pool = &env_->pool;
-  return ImportChunk(chunk, header, context);
+absl::StatusOr<std::vector<std::byte>> ChunkWriter::Decode(Bytes chunk) const {
+  const chunk::DecodeContext decoding = {.registry = compression_.registry,
+                                         .pool = &env_->pool,
+                                         .frame_typesize = rules_.typesize,
+                                         .blockshape = {}};
+  chunk::Decoder decoder;
+  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, decoding));
+  std::vector<std::byte> items(static_cast<size_t>(decoder.nbytes()));
+  CAIRN_RETURN_IF_ERROR(decoder.Decode(items));
+  return items;
 }
 
-absl::StatusOr<format::IndexedChunk> ChunkWriter::FromForeign(const ImportedChunk& foreign) {
-  if (foreign.special != SpecialValue::kNone) return InIndex(foreign.special, foreign.nbytes);
-  if (!foreign.items.empty()) return FromItems(foreign.items);
-  return Store(foreign.stored, foreign.nbytes);
+absl::StatusOr<ImportedChunk> ChunkWriter::Import(Bytes chunk, const chunk::Header& header) const {
+  if (header.instrumented) {
+    return InvalidArgument("instrumented chunks cannot be stored in a frame");
+  }
+  if (header.special == SpecialValue::kNans && header.typesize != 4 && header.typesize != 8) {
+    return InvalidArgument("a chunk of NaNs needs a typesize of 4 or 8, got %d", header.typesize);
+  }
+  ImportedChunk imported;
+  imported.nbytes = header.nbytes;
+  const bool whole_items = header.nbytes % rules_.typesize == 0;
+  const bool index_value =
+      header.special != SpecialValue::kNone && header.special != SpecialValue::kRepeat;
+  if (index_value && rules_.fixed_chunks && whole_items) {
+    imported.special = header.special;
+  } else if (NeedsCoding(header, rules_.typesize)) {
+    CAIRN_ASSIGN_OR_RETURN(imported.items, Decode(chunk));
+  } else {
+    // Storing the header anew leaves out what C-Blosc2 trips over: a dictionary bit on a plain
+    // copy, a block size that is not what the blocks were cut with.
+    imported.stored = ToVector(chunk.first(static_cast<size_t>(header.cbytes)));
+    chunk::Header clean = header;
+    clean.version = header.vlblocks ? chunk::kVersionVlBlocks : chunk::kVersion;
+    chunk::StoreHeader(clean, imported.stored);
+  }
+  return imported;
+}
+
+absl::StatusOr<format::IndexedChunk> ChunkWriter::FromImported(const ImportedChunk& imported) {
+  if (imported.special != SpecialValue::kNone) return InIndex(imported.special, imported.nbytes);
+  if (!imported.items.empty()) return FromItems(imported.items);
+  return Store(imported.stored, imported.nbytes);
 }
 
 absl::StatusOr<format::IndexedChunk> ChunkWriter::FromSpecial(SpecialValue special, int64_t nbytes,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -12,12 +13,20 @@
 #include "cairn/options.h"
 #include "engine/chunk/encoder.h"
 #include "engine/chunk/header.h"
-#include "engine/frame/stage/chunk_import.h"
 #include "engine/frame/stage/chunk_sink.h"
 #include "engine/frame/stage/staged_state.h"
 #include "engine/frame/state/frame_context.h"
 
 namespace cairn::frame {
+
+// What a chunk of another program becomes, one of three: a special value of the index, bytes to be
+// stored, or items to be coded again.
+struct ImportedChunk {
+  int64_t nbytes = 0;  // decoded
+  SpecialValue special = SpecialValue::kNone;
+  std::vector<std::byte> stored;
+  std::vector<std::byte> items;
+};
 
 // Not thread-safe.
 class ChunkWriter {
@@ -35,15 +44,17 @@ class ChunkWriter {
   absl::Status CheckOptions() { return GetEncoder().status(); }
 
   absl::StatusOr<format::IndexedChunk> FromItems(Bytes items);
-  // Looks at a chunk of another program; stores nothing.
-  absl::StatusOr<ImportedChunk> Prepare(Bytes chunk, const chunk::Header& header) const;
-  absl::StatusOr<format::IndexedChunk> FromForeign(const ImportedChunk& foreign);
+  // Decides by what every reader of frames takes: chunks of version 5 and 6 with 32-byte headers,
+  // special values in the index alone. `header` is the chunk's, parsed. Stores nothing.
+  absl::StatusOr<ImportedChunk> Import(Bytes chunk, const chunk::Header& header) const;
+  absl::StatusOr<format::IndexedChunk> FromImported(const ImportedChunk& imported);
   // A chunk of nbytes of one value; `value` is one item and given with kRepeat only.
   absl::StatusOr<format::IndexedChunk> FromSpecial(SpecialValue special, int64_t nbytes,
                                                    Bytes value);
 
  private:
   absl::StatusOr<const chunk::Encoder*> GetEncoder();
+  absl::StatusOr<std::vector<std::byte>> Decode(Bytes chunk) const;
   absl::StatusOr<format::IndexedChunk> Store(Bytes chunk, int64_t nbytes);
 
   CompressionOptions compression_;

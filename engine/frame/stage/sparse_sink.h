@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -35,7 +34,7 @@ class SparseSink final : public ChunkSink {
   // Makes all files durable; the directory that names them is the caller's.
   absl::Status Sync();
   // Keeps the files written so far as long as `snapshot`, which may read them, lives.
-  void Pin(std::weak_ptr<const void> snapshot) { snapshots_.push_back(std::move(snapshot)); }
+  void Pin(std::weak_ptr<const void> snapshot);
   // Whether a snapshot may still read files that no commit names.
   bool IsPinned() const;
   // The files written so far belong to a commit, or to a snapshot.

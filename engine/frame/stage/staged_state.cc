@@ -82,7 +82,7 @@ absl::Status StagedState::ReopenLast(const ChunkCost& cost) {
   return absl::OkStatus();
 }
 
-void StagedState::DropTail() {
+void StagedState::DropPartialChunk() {
   if (partial.head.has_value()) Count({.nbytes = 0, .stored = partial.head->cbytes}, -1);
   partial = {};
   tail_replaced = true;

@@ -71,7 +71,7 @@ struct StagedState {
   void Record(format::LayerEdit edit);
 
   // The partial chunk is gone; if a stored chunk was its head, that one is dead.
-  void DropTail();
+  void DropPartialChunk();
 
  private:
   void Count(const ChunkCost& cost, int64_t sign);

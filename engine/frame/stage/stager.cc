@@ -11,7 +11,6 @@
 #include "engine/format/index_entry.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/read/chunk_reader.h"
-#include "engine/frame/stage/metadata_edits.h"
 
 namespace cairn::frame {
 
@@ -25,10 +24,10 @@ Stager::Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions
     : base_(std::move(base)),
       sink_(sink),
       options_(std::move(options)),
-      draft_(*base_),
-      maker_(options_.compression,
-             {.typesize = draft_.header.typesize, .fixed_chunks = draft_.fixed_chunks()},
-             base_->env(), sink_),
+      staged_(*base_),
+      chunk_writer_(options_.compression,
+                    {.typesize = staged_.header.typesize, .fixed_chunks = staged_.fixed_chunks()},
+                    base_->env(), sink_),
       is_array_(IsArray(*base_)) {}
 
 absl::StatusOr<std::unique_ptr<Stager>> Stager::OfNewFrame(std::shared_ptr<const State> base,
@@ -37,7 +36,7 @@ absl::StatusOr<std::unique_ptr<Stager>> Stager::OfNewFrame(std::shared_ptr<const
   auto stager = std::make_unique<Stager>(std::move(base), sink, std::move(options));
   stager->is_array_ = false;
   if (is_array) CAIRN_RETURN_IF_ERROR(stager->MakeArray());
-  stager->draft_.edited = true;
+  stager->staged_.edited = true;
   return stager;
 }
 
@@ -52,56 +51,56 @@ absl::StatusOr<format::IndexedChunk> Stager::Remembered(absl::StatusOr<format::I
 }
 
 absl::Status Stager::CheckRoom(int64_t nbytes) const {
-  const std::optional<int64_t> total = CheckedAdd(draft_.nbytes(), nbytes);
+  const std::optional<int64_t> total = CheckedAdd(staged_.nbytes(), nbytes);
   if (!total.has_value()) return InvalidArgument("frame: more than 2^63 bytes");
   const int64_t chunksize =
-      draft_.header.chunksize > 0 ? draft_.header.chunksize : int64_t{options_.chunksize};
-  const int64_t count = draft_.fixed_chunks() ? CeilDiv(nbytes, chunksize) : 1;
+      staged_.header.chunksize > 0 ? staged_.header.chunksize : int64_t{options_.chunksize};
+  const int64_t count = staged_.fixed_chunks() ? CeilDiv(nbytes, chunksize) : 1;
   // A frame over the limit could not be opened again.
   const int64_t limit = std::min<int64_t>(kMaxChunks, base_->env()->limits.max_nchunks);
-  if (draft_.nchunks() + count <= limit) return absl::OkStatus();
+  if (staged_.nchunks() + count <= limit) return absl::OkStatus();
   return ResourceExhausted("frame: more than %d chunks", limit);
 }
 
 absl::Status Stager::CheckTakesItems() const {
-  if (!draft_.header.vlblocks || draft_.nbytes() == 0) return absl::OkStatus();
+  if (!staged_.header.vlblocks || staged_.nbytes() == 0) return absl::OkStatus();
   return FailedPrecondition("a frame of variable blocks takes whole chunks only");
 }
 
 // Whether the frame may hold a chunk of another program.
 absl::Status Stager::CheckChunk(const chunk::Header& header) const {
-  const int32_t typesize = draft_.header.typesize;
+  const int32_t typesize = staged_.header.typesize;
   if (header.nbytes == 0) return InvalidArgument("an empty chunk cannot stand in a frame");
   CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*base_, header.nbytes));
   if (header.typesize != chunk::HeaderTypesize(typesize)) {
     return InvalidArgument("chunk of typesize %d in a frame of typesize %d", header.typesize,
                            typesize);
   }
-  if (draft_.nbytes() > 0 && header.vlblocks != draft_.header.vlblocks) {
+  if (staged_.nbytes() > 0 && header.vlblocks != staged_.header.vlblocks) {
     return FailedPrecondition("chunks with and without variable blocks do not mix in a frame");
   }
   return absl::OkStatus();
 }
 
 void Stager::FixChunksize(int32_t chunksize) {
-  if (draft_.header.chunksize == format::kChunksizeUnknown) draft_.header.chunksize = chunksize;
+  if (staged_.header.chunksize == format::kChunksizeUnknown) staged_.header.chunksize = chunksize;
 }
 
 // A short last chunk becomes the head of the partial chunk.
 absl::Status Stager::ReopenShortChunk() {
-  if (!draft_.partial.empty()) return LoadHead();
-  if (draft_.header.nbytes % draft_.header.chunksize == 0) return absl::OkStatus();
-  const int64_t last = draft_.chunks.size() - 1;
+  if (!staged_.partial.empty()) return LoadHead();
+  if (staged_.header.nbytes % staged_.header.chunksize == 0) return absl::OkStatus();
+  const int64_t last = staged_.chunks.size() - 1;
   CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(last));
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(last));
-  return draft_.ReopenLast(cost);
+  return staged_.ReopenLast(cost);
 }
 
 // Nothing is built upon a head that cannot be read.
 absl::Status Stager::LoadHead() {
-  const std::optional<format::IndexedChunk>& head = draft_.partial.head;
+  const std::optional<format::IndexedChunk>& head = staged_.partial.head;
   if (!head.has_value() || std::ssize(head_items_) == head->nbytes) return absl::OkStatus();
-  CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(draft_.chunks.size()));
+  CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(staged_.chunks.size()));
   head_items_.resize(static_cast<size_t>(head->nbytes));
   return absl::OkStatus();
 }
@@ -114,88 +113,81 @@ absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
 
 absl::Status Stager::StageInsert(int64_t nchunk, absl::StatusOr<format::IndexedChunk> made) {
   CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk, Remembered(std::move(made)));
-  draft_.Insert(nchunk, chunk);
+  staged_.Insert(nchunk, chunk);
   return absl::OkStatus();
 }
 
 absl::Status Stager::AddLast(absl::StatusOr<format::IndexedChunk> made) {
-  return StageInsert(draft_.chunks.size(), std::move(made));
+  return StageInsert(staged_.chunks.size(), std::move(made));
 }
 
-absl::Status Stager::CloseTail() {
-  if (draft_.partial.empty()) return absl::OkStatus();
+absl::Status Stager::ClosePartialChunk() {
+  if (staged_.partial.empty()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(LoadHead());
-  return Remember(MakeChunkOfTail());
-}
-
-absl::Status Stager::MakeChunkOfTail() {
-  const PartialChunk partial = draft_.partial;
-  draft_.DropTail();
-  if (!partial.head.has_value()) return AddLast(maker_.FromItems(partial.items.span()));
+  const PartialChunk partial = staged_.partial;
+  staged_.DropPartialChunk();
+  if (!partial.head.has_value()) return AddLast(chunk_writer_.FromItems(partial.items.span()));
   std::vector<std::byte> items = std::exchange(head_items_, {});
   const Bytes added = partial.items.span();
   items.insert(items.end(), added.begin(), added.end());
-  return AddLast(maker_.FromItems(items));
+  return AddLast(chunk_writer_.FromItems(items));
 }
 
 absl::Status Stager::StageFixed(Bytes items) {
-  const auto chunksize = static_cast<size_t>(draft_.header.chunksize);
-  draft_.edited = true;
+  const auto chunksize = static_cast<size_t>(staged_.header.chunksize);
+  staged_.edited = true;
   while (!items.empty()) {
-    if (draft_.partial.empty() && items.size() >= chunksize) {
-      CAIRN_RETURN_IF_ERROR(AddLast(maker_.FromItems(items.first(chunksize))));
+    if (staged_.partial.empty() && items.size() >= chunksize) {
+      CAIRN_RETURN_IF_ERROR(AddLast(chunk_writer_.FromItems(items.first(chunksize))));
       items = items.subspan(chunksize);
       continue;
     }
-    const auto filled = static_cast<size_t>(draft_.partial.nbytes());
+    const auto filled = static_cast<size_t>(staged_.partial.nbytes());
     const size_t n = std::min(items.size(), chunksize - filled);
-    draft_.partial.items.Append(items.first(n));
+    staged_.partial.items.Append(items.first(n));
     items = items.subspan(n);
-    if (filled + n == chunksize) CAIRN_RETURN_IF_ERROR(CloseTail());
+    if (filled + n == chunksize) CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   }
   return absl::OkStatus();
-}
-
-absl::Status Stager::StageItems(Bytes items) {
-  return draft_.fixed_chunks() ? StageFixed(items) : AddLast(maker_.FromItems(items));
 }
 
 absl::Status Stager::Append(Bytes items) {
   if (items.empty()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckMayRecut("append"));
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
-  if (!draft_.fixed_chunks() && items.size() > kMaxChunkBytes) {
+  if (!staged_.fixed_chunks() && items.size() > kMaxChunkBytes) {
     return InvalidArgument("a chunk has at most %d bytes, got %d", kMaxChunkBytes, items.size());
   }
   CAIRN_RETURN_IF_ERROR(CheckRoom(static_cast<int64_t>(items.size())));
-  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
   FixChunksize(options_.chunksize);
-  if (draft_.fixed_chunks()) CAIRN_RETURN_IF_ERROR(ReopenShortChunk());
-  draft_.header.vlblocks = false;
-  return Remember(StageItems(items));
+  if (staged_.fixed_chunks()) CAIRN_RETURN_IF_ERROR(ReopenShortChunk());
+  staged_.header.vlblocks = false;
+  return Remember(staged_.fixed_chunks() ? StageFixed(items)
+                                         : AddLast(chunk_writer_.FromItems(items)));
 }
 
 absl::Status Stager::AppendCompressed(Bytes chunk) {
-  return InsertCompressed(draft_.nchunks(), chunk);
+  return InsertCompressed(staged_.nchunks(), chunk);
 }
 
 // The bytes of a short last chunk that repeats `special` too. It leaves the index: the run that
 // follows begins with it, and no item of either has to be stored.
 int64_t Stager::TakeShortRun(SpecialValue special) {
-  const format::FrameHeader& header = draft_.header;
+  const format::FrameHeader& header = staged_.header;
   const int64_t nbytes = header.nbytes % header.chunksize;
   const bool whole_items = header.chunksize % header.typesize == 0;
-  if (!draft_.partial.empty() || nbytes == 0 || !format::IsIndexSpecial(special) || !whole_items)
+  if (!staged_.partial.empty() || nbytes == 0 || !format::IsIndexSpecial(special) || !whole_items)
     return 0;
-  const int64_t last = draft_.chunks.size() - 1;
-  const absl::StatusOr<IndexEntry> entry = draft_.chunks.Get(last);
+  const int64_t last = staged_.chunks.size() - 1;
+  const absl::StatusOr<IndexEntry> entry = staged_.chunks.Get(last);
   if (!entry.ok() || entry->value != format::EntryOfSpecial(special)) return 0;
-  draft_.Erase(last, 1, {.nbytes = nbytes});
+  staged_.Erase(last, 1, {.nbytes = nbytes});
   return nbytes;
 }
 
 absl::Status Stager::StageOneSpecial(SpecialValue special, int64_t nbytes, Bytes value) {
-  return AddLast(maker_.FromSpecial(special, nbytes, value));
+  return AddLast(chunk_writer_.FromSpecial(special, nbytes, value));
 }
 
 absl::Status Stager::StageSpecialItems(SpecialValue special, int64_t nbytes, Bytes value) {
@@ -203,20 +195,20 @@ absl::Status Stager::StageSpecialItems(SpecialValue special, int64_t nbytes, Byt
   for (int64_t done = 0; done < nbytes; done += kPieceSize) {
     std::vector<std::byte> items(static_cast<size_t>(std::min(kPieceSize, nbytes - done)));
     CAIRN_RETURN_IF_ERROR(chunk::FillSpecial(
-        {.kind = special, .typesize = draft_.header.typesize, .value = value}, done, items));
+        {.kind = special, .typesize = staged_.header.typesize, .value = value}, done, items));
     CAIRN_RETURN_IF_ERROR(StageFixed(items));
   }
   return absl::OkStatus();
 }
 
 absl::Status Stager::StageSpecial(SpecialValue special, int64_t nbytes, Bytes value) {
-  if (!draft_.fixed_chunks()) return StageOneSpecial(special, nbytes, value);
-  if (draft_.header.chunksize % draft_.header.typesize != 0) {
+  if (!staged_.fixed_chunks()) return StageOneSpecial(special, nbytes, value);
+  if (staged_.header.chunksize % staged_.header.typesize != 0) {
     return StageSpecialItems(special, nbytes, value);
   }
-  const int64_t chunksize = draft_.header.chunksize;
-  if (!draft_.partial.empty()) {
-    const auto filled = draft_.partial.nbytes();
+  const int64_t chunksize = staged_.header.chunksize;
+  if (!staged_.partial.empty()) {
+    const auto filled = staged_.partial.nbytes();
     const int64_t n = std::min(nbytes, chunksize - filled);
     CAIRN_RETURN_IF_ERROR(StageSpecialItems(special, n, value));
     nbytes -= n;
@@ -231,7 +223,7 @@ absl::Status Stager::StageSpecial(SpecialValue special, int64_t nbytes, Bytes va
 }
 
 absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes value) {
-  const int64_t typesize = draft_.header.typesize;
+  const int64_t typesize = staged_.header.typesize;
   const std::optional<int64_t> nbytes = CheckedMul(nitems, typesize);
   if (nitems < 0 || !nbytes.has_value()) return InvalidArgument("%d items", nitems);
   const bool repeat = special == SpecialValue::kRepeat;
@@ -245,73 +237,65 @@ absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes v
   }
   if (nitems > 0) CAIRN_RETURN_IF_ERROR(CheckMayRecut("append"));
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
-  if (!draft_.fixed_chunks() && *nbytes > kMaxChunkBytes) {
+  if (!staged_.fixed_chunks() && *nbytes > kMaxChunkBytes) {
     return InvalidArgument("a chunk has at most %d bytes, got %d", kMaxChunkBytes, *nbytes);
   }
-  if (draft_.nbytes() % typesize != 0) {
+  if (staged_.nbytes() % typesize != 0) {
     return FailedPrecondition("the last item is not whole: no special values can follow");
   }
   CAIRN_RETURN_IF_ERROR(CheckRoom(*nbytes));
-  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
   if (nitems == 0) return absl::OkStatus();
   FixChunksize(options_.chunksize);
   int64_t run = *nbytes;
-  if (draft_.fixed_chunks()) {
+  if (staged_.fixed_chunks()) {
     run += TakeShortRun(special);
     CAIRN_RETURN_IF_ERROR(ReopenShortChunk());
   }
-  draft_.header.vlblocks = false;
+  staged_.header.vlblocks = false;
   return Remember(StageSpecial(special, run, value));
 }
 
-absl::Status Stager::SetVlmetalayer(std::string_view name, Bytes content) {
-  return frame::SetVlmetalayer(draft_, *base_->env(), name, content);
-}
-
-absl::Status Stager::DeleteVlmetalayer(std::string_view name) {
-  return frame::DeleteVlmetalayer(draft_, name);
-}
-
 absl::Status Stager::Finish() {
-  CAIRN_RETURN_IF_ERROR(CloseTail());
+  CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   return Remember(sink_.Flush());
 }
 
 format::CommitRecordParts Stager::MakeCommit(const format::CommitLinks& links) const {
   format::CommitRecordParts commit{.links = links,
-                                   .totals = {.nchunks = draft_.chunks.size(),
-                                              .nbytes = draft_.nbytes(),
-                                              .stored_bytes = draft_.stored_bytes.value_or(-1),
-                                              .chunksize = draft_.header.chunksize,
-                                              .vlblocks = draft_.header.vlblocks},
-                                   .chunks = draft_.chunk_edits,
-                                   .layers = draft_.layer_edits,
-                                   .tail_replaced = draft_.tail_replaced,
-                                   .tail_items = draft_.partial.items.span()};
-  if (!draft_.tail_replaced) {
+                                   .totals = {.nchunks = staged_.chunks.size(),
+                                              .nbytes = staged_.nbytes(),
+                                              .stored_bytes = staged_.stored_bytes.value_or(-1),
+                                              .chunksize = staged_.header.chunksize,
+                                              .vlblocks = staged_.header.vlblocks},
+                                   .chunks = staged_.chunk_edits,
+                                   .layers = staged_.layer_edits,
+                                   .tail_replaced = staged_.tail_replaced,
+                                   .tail_items = staged_.partial.items.span()};
+  if (!staged_.tail_replaced) {
     commit.tail_items = commit.tail_items.subspan(base_->partial.items.size());
   } else {
-    commit.tail_head = draft_.partial.head;
+    commit.tail_head = staged_.partial.head;
   }
   return commit;
 }
 
 std::shared_ptr<State> Stager::MakeState() const {
   auto state = std::make_shared<State>(*base_);
-  state->nbytes = draft_.nbytes();
-  state->chunksize = draft_.header.chunksize;
-  state->vlblocks = draft_.header.vlblocks;
-  state->chunks = draft_.chunks;
-  state->partial = draft_.partial;
-  state->stored_bytes = draft_.stored_bytes;
-  state->metadata = draft_.metadata;
+  state->nbytes = staged_.nbytes();
+  state->chunksize = staged_.header.chunksize;
+  state->vlblocks = staged_.header.vlblocks;
+  state->chunks = staged_.chunks;
+  state->partial = staged_.partial;
+  state->stored_bytes = staged_.stored_bytes;
+  state->metadata = staged_.metadata;
   return state;
 }
 
 void Stager::Rebase(std::shared_ptr<const State> committed) {
   base_ = std::move(committed);
   is_array_ = IsArray(*base_);
-  draft_.Settle();
+  staged_.Settle();
 }
 
 absl::StatusOr<std::shared_ptr<const State>> Stager::View() {

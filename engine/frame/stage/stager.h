@@ -30,7 +30,7 @@ struct StagerOptions {
 };
 
 // Not thread-safe. What is refused for its arguments, or because a chunk to be changed cannot be
-// read, changes nothing; any other failure leaves the draft half edited and is remembered in
+// read, changes nothing; any other failure leaves the edits half made and is remembered in
 // failure(). The edits are those of Writer.
 class Stager {
  public:
@@ -59,8 +59,9 @@ class Stager {
   absl::Status WriteBox(const BoxItems& box);
   absl::Status Resize(std::span<const int64_t> shape);
   absl::Status AppendAlong(int axis, Bytes items);
-  absl::Status SetMetalayer(std::string_view name, Bytes content);
 
+  // In stager_metadata.cc.
+  absl::Status SetMetalayer(std::string_view name, Bytes content);
   absl::Status SetVlmetalayer(std::string_view name, Bytes content);
   absl::Status DeleteVlmetalayer(std::string_view name);
 
@@ -76,7 +77,7 @@ class Stager {
   absl::StatusOr<std::shared_ptr<const State>> View();
 
   const std::shared_ptr<const State>& base() const { return base_; }
-  const StagedState& draft() const { return draft_; }
+  const StagedState& staged() const { return staged_; }
   const absl::Status& failure() const { return failure_; }
 
  private:
@@ -90,9 +91,7 @@ class Stager {
   absl::Status ReopenShortChunk();
   absl::Status LoadHead();
   absl::StatusOr<std::vector<std::byte>> ReadWhole(int64_t nchunk);
-  absl::Status CloseTail();
-  absl::Status MakeChunkOfTail();
-  absl::Status StageItems(Bytes items);
+  absl::Status ClosePartialChunk();
   absl::Status StageFixed(Bytes items);
   int64_t TakeShortRun(SpecialValue special);
   absl::Status StageSpecial(SpecialValue special, int64_t nbytes, Bytes value);
@@ -118,7 +117,7 @@ class Stager {
   // Of an edit that leaves so many chunks, with bytes less and more.
   absl::Status CheckSum(int64_t nchunks, const ChunkCost& less, int64_t more) const;
 
-  // One chunk of the draft, coded again.
+  // One staged chunk, coded again.
   struct Update {
     int64_t nchunk = 0;
     int64_t taken = 0;  // bytes that went into it
@@ -132,7 +131,7 @@ class Stager {
   absl::Status MakeArray();
   absl::Status CheckMayRecut(std::string_view edit) const;
   absl::Status CheckBlocks(int64_t nchunk, const chunk::Header& header) const;
-  absl::Status CheckLayer(std::string_view name, Bytes content) const;
+  absl::Status PutMetalayer(std::string_view name, Bytes content);
   absl::Status CheckGrowth(const ArrayGeometry& from, const ArrayGeometry& to);
   absl::Status EditGrid(const ArrayGeometry& from, const ArrayGeometry& to);
   void EraseRun(int64_t first, int64_t count);
@@ -142,8 +141,8 @@ class Stager {
   std::shared_ptr<const State> base_;
   ChunkSink& sink_;
   StagerOptions options_;
-  StagedState draft_;
-  ChunkWriter maker_;
+  StagedState staged_;
+  ChunkWriter chunk_writer_;
   std::vector<std::byte> head_items_;  // of the partial chunk's head, once they were needed
   absl::Status failure_;
   bool is_array_ = false;  // chunks and metalayer make an n-dimensional array

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "engine/base/bytes.h"
@@ -10,7 +9,6 @@
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/array/array_resize.h"
 #include "engine/frame/read/chunk_reader.h"
-#include "engine/frame/stage/metadata_edits.h"
 #include "engine/frame/stage/stager.h"
 
 namespace cairn::frame {
@@ -27,8 +25,8 @@ absl::Status Stager::CheckMayRecut(std::string_view edit) const {
 
 // Of a chunk that another program made for the array.
 absl::Status Stager::CheckBlocks(int64_t nchunk, const chunk::Header& header) const {
-  const int32_t typesize = draft_.header.typesize;
-  CAIRN_ASSIGN_OR_RETURN(const ArrayInfo array, format::FindB2nd(draft_.metadata->metalayers));
+  const int32_t typesize = staged_.header.typesize;
+  CAIRN_ASSIGN_OR_RETURN(const ArrayInfo array, format::FindB2nd(staged_.metadata->metalayers));
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, ArrayGeometry::Make(array, typesize));
   const absl::Status status = CheckArrayChunk(header, geometry, typesize);
   if (status.ok()) return absl::OkStatus();
@@ -37,8 +35,8 @@ absl::Status Stager::CheckBlocks(int64_t nchunk, const chunk::Header& header) co
 
 absl::Status Stager::WriteBox(const BoxItems& box) {
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
-  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(CloseTail());
+  CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
   std::vector<Update> updates;
   CAIRN_RETURN_IF_ERROR(frame::WriteBox(*state, box, [&](int64_t nchunk, Bytes content) {
@@ -53,7 +51,7 @@ absl::Status Stager::WriteBox(const BoxItems& box) {
 absl::Status Stager::CheckGrowth(const ArrayGeometry& from, const ArrayGeometry& to) {
   if (to.nchunks() == 0) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
-  const int32_t chunksize = draft_.header.chunksize;
+  const int32_t chunksize = staged_.header.chunksize;
   if (chunksize != format::kChunksizeUnknown && chunksize != to.chunksize()) {
     return FailedPrecondition("array: needs chunks of %d bytes, the frame's chunksize is %d",
                               to.chunksize(), chunksize);
@@ -65,26 +63,26 @@ absl::Status Stager::CheckGrowth(const ArrayGeometry& from, const ArrayGeometry&
 // A chunk can go even where it, or what the index says of it, cannot be read.
 void Stager::EraseRun(int64_t first, int64_t count) {
   const absl::StatusOr<ChunkCost> cost = CostOf(first, count);
-  draft_.Erase(first, count,
-               {.nbytes = count * draft_.header.chunksize,
-                .stored = cost.ok() ? cost->stored : std::nullopt});
+  staged_.Erase(first, count,
+                {.nbytes = count * staged_.header.chunksize,
+                 .stored = cost.ok() ? cost->stored : std::nullopt});
 }
 
 absl::Status Stager::EditGrid(const ArrayGeometry& from, const ArrayGeometry& to) {
   if (to.nchunks() > 0) FixChunksize(to.chunksize());
   CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk zeros,
-                         maker_.FromSpecial(SpecialValue::kZeros, to.chunksize(), {}));
+                         chunk_writer_.FromSpecial(SpecialValue::kZeros, to.chunksize(), {}));
   ResizeGrid(
       from, to, [&](int64_t first, int64_t count) { EraseRun(first, count); },
       [&](int64_t first, int64_t count) {
-        for (int64_t i = 0; i < count; ++i) draft_.Insert(first + i, zeros);
+        for (int64_t i = 0; i < count; ++i) staged_.Insert(first + i, zeros);
       });
   return absl::OkStatus();
 }
 
 absl::Status Stager::Resize(std::span<const int64_t> shape) {
-  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(CloseTail());
+  CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry from, GeometryOf(*state));
   ArrayInfo array = *state->metadata->array;
@@ -95,7 +93,7 @@ absl::Status Stager::Resize(std::span<const int64_t> shape) {
   if (std::ranges::equal(shape, array.shape)) return absl::OkStatus();
   array.shape.assign(shape.begin(), shape.end());
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry to,
-                         ArrayGeometry::Make(array, draft_.header.typesize));
+                         ArrayGeometry::Make(array, staged_.header.typesize));
   CAIRN_RETURN_IF_ERROR(CheckGrowth(from, to));
   std::vector<Update> updates;
   CAIRN_RETURN_IF_ERROR(ClearPadding(*state, from, to, [&](int64_t nchunk, Bytes content) {
@@ -105,14 +103,14 @@ absl::Status Stager::Resize(std::span<const int64_t> shape) {
   // From here on nothing can be refused.
   Apply(updates);
   CAIRN_RETURN_IF_ERROR(Remember(EditGrid(from, to)));
-  const Metalayer& layer = *format::FindB2ndLayer(draft_.metadata->metalayers);
-  return Remember(frame::SetMetalayer(draft_, layer.name, format::WithShape(layer.content, shape)));
+  const Metalayer& layer = *format::FindB2ndLayer(staged_.metadata->metalayers);
+  return Remember(PutMetalayer(layer.name, format::WithShape(layer.content, shape)));
 }
 
 // The items of so many slices along an axis; kInvalidArgument for a part of one.
 absl::StatusOr<int64_t> Stager::CountSlices(std::span<const int64_t> shape, size_t axis,
                                             int64_t nbytes) const {
-  std::optional<int64_t> slice = draft_.header.typesize;
+  std::optional<int64_t> slice = staged_.header.typesize;
   for (size_t d = 0; d < shape.size() && slice.has_value(); ++d) {
     if (d != axis) slice = CheckedMul(*slice, shape[d]);
   }
@@ -143,24 +141,6 @@ absl::Status Stager::AppendAlong(int axis, Bytes items) {
   CAIRN_RETURN_IF_ERROR(Resize(shape));
   // All that can be wrong with it was seen by Resize.
   return Remember(WriteBox({.start = start, .shape = added, .items = items}));
-}
-
-// A metalayer of an array may only become one that asks for the chunks that there are.
-absl::Status Stager::CheckLayer(std::string_view name, Bytes content) const {
-  if (name != format::kB2ndLayer && name != format::kCatervaLayer) return absl::OkStatus();
-  const std::shared_ptr<State> state = MakeState();
-  absl::StatusOr<std::shared_ptr<const Metadata>> metadata =
-      WithMetalayer(*draft_.metadata, name, content);
-  if (!metadata.ok()) return absl::OkStatus();  // the edit itself is refused
-  state->metadata = *std::move(metadata);
-  const absl::Status status = CheckArray(*state).status();
-  if (status.ok()) return absl::OkStatus();
-  return FailedPrecondition("metalayer %s does not fit the chunks: %s", name, status.message());
-}
-
-absl::Status Stager::SetMetalayer(std::string_view name, Bytes content) {
-  CAIRN_RETURN_IF_ERROR(CheckLayer(name, content));
-  return frame::SetMetalayer(draft_, name, content);
 }
 
 // Fills a new frame with the zeros of its array.

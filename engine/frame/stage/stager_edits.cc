@@ -16,13 +16,13 @@ namespace cairn::frame {
 
 // In a frame of fixed chunks.
 int64_t Stager::NbytesOf(int64_t nchunk) const {
-  const int64_t chunksize = draft_.header.chunksize;
-  return std::min(chunksize, draft_.nbytes() - nchunk * chunksize);
+  const int64_t chunksize = staged_.header.chunksize;
+  return std::min(chunksize, staged_.nbytes() - nchunk * chunksize);
 }
 
 absl::Status Stager::CheckInsert(int64_t nchunk, int64_t nbytes) const {
-  const int64_t count = draft_.nchunks();
-  const int64_t chunksize = draft_.header.chunksize;
+  const int64_t count = staged_.nchunks();
+  const int64_t chunksize = staged_.header.chunksize;
   CAIRN_RETURN_IF_ERROR(CheckMayRecut(nchunk == count ? "append" : "insert chunk"));
   if (nchunk < 0 || nchunk > count) return OutOfRange("insert at chunk %d of %d", nchunk, count);
   if (nbytes < 1 || nbytes > kMaxChunkBytes) {
@@ -33,7 +33,7 @@ absl::Status Stager::CheckInsert(int64_t nchunk, int64_t nbytes) const {
   if (nbytes > chunksize || (nchunk < count && nbytes != chunksize)) {
     return InvalidArgument("chunk of %d bytes in a frame of chunks of %d", nbytes, chunksize);
   }
-  if (nchunk == count && draft_.nbytes() % chunksize != 0) {
+  if (nchunk == count && staged_.nbytes() % chunksize != 0) {
     return FailedPrecondition("the last chunk is shorter than %d bytes: no chunk can follow",
                               chunksize);
   }
@@ -41,8 +41,8 @@ absl::Status Stager::CheckInsert(int64_t nchunk, int64_t nbytes) const {
 }
 
 absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
-  const int64_t count = draft_.nchunks();
-  const int64_t chunksize = draft_.header.chunksize;
+  const int64_t count = staged_.nchunks();
+  const int64_t chunksize = staged_.header.chunksize;
   if (nchunk < 0 || nchunk >= count) return OutOfRange("chunk %d of %d", nchunk, count);
   if (nbytes < 1 || nbytes > kMaxChunkBytes) {
     return InvalidArgument("a chunk has 1 to %d bytes, got %d", kMaxChunkBytes, nbytes);
@@ -52,7 +52,7 @@ absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
                               chunksize, nbytes);
   }
   const bool last = nchunk + 1 == count;
-  if (!draft_.fixed_chunks() || nbytes == chunksize || (last && nbytes < chunksize)) {
+  if (!staged_.fixed_chunks() || nbytes == chunksize || (last && nbytes < chunksize)) {
     return absl::OkStatus();
   }
   return InvalidArgument("chunk of %d bytes in a frame of chunks of %d", nbytes, chunksize);
@@ -76,11 +76,11 @@ absl::StatusOr<chunk::Header> Stager::HeaderOf(const IndexEntry& entry) {
 }
 
 absl::StatusOr<ChunkCost> Stager::CostOf(int64_t nchunk) {
-  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, draft_.chunks.Get(nchunk));
+  CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, staged_.chunks.Get(nchunk));
   ChunkCost cost;
-  if (draft_.fixed_chunks()) cost.nbytes = NbytesOf(nchunk);
+  if (staged_.fixed_chunks()) cost.nbytes = NbytesOf(nchunk);
   if (format::IsSpecialEntry(entry.value)) {
-    if (draft_.fixed_chunks()) return cost;
+    if (staged_.fixed_chunks()) return cost;
     return DataLoss(
         "chunk %d: the size of a special chunk is not known in a frame of variable "
         "chunks",
@@ -89,11 +89,11 @@ absl::StatusOr<ChunkCost> Stager::CostOf(int64_t nchunk) {
   const absl::StatusOr<chunk::Header> header = HeaderOf(entry);
   if (header.ok()) {
     cost.stored = header->cbytes;
-    if (!draft_.fixed_chunks()) cost.nbytes = header->nbytes;
+    if (!staged_.fixed_chunks()) cost.nbytes = header->nbytes;
     return cost;
   }
   // A damaged chunk can go where its size is known without it.
-  if (!draft_.fixed_chunks()) return AnnotateChunk(nchunk, header.status());
+  if (!staged_.fixed_chunks()) return AnnotateChunk(nchunk, header.status());
   cost.stored = std::nullopt;
   return cost;
 }
@@ -113,29 +113,29 @@ absl::StatusOr<ChunkCost> Stager::CostOf(int64_t first, int64_t count) {
 // With variable chunks the header's nbytes and the chunks' own headers may disagree. Refuse an edit
 // that would make the total negative, or zero with chunks left.
 absl::Status Stager::CheckSum(int64_t nchunks, const ChunkCost& less, int64_t more) const {
-  if (draft_.fixed_chunks()) return absl::OkStatus();
-  const int64_t rest = draft_.header.nbytes - less.nbytes;
+  if (staged_.fixed_chunks()) return absl::OkStatus();
+  const int64_t rest = staged_.header.nbytes - less.nbytes;
   const std::optional<int64_t> sum = CheckedAdd(rest, more);
   if (rest >= 0 && sum.has_value() && (*sum == 0) == (nchunks == 0)) return absl::OkStatus();
   return DataLoss("frame: its chunks do not hold the %d bytes that its header says",
-                  draft_.header.nbytes);
+                  staged_.header.nbytes);
 }
 
 absl::Status Stager::InsertMade(int64_t nchunk, ChunkShape shape, Make make) {
-  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(CloseTail());
+  CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   FixChunksize(shape.nbytes);
-  draft_.header.vlblocks = shape.vlblocks;
+  staged_.header.vlblocks = shape.vlblocks;
   return StageInsert(nchunk, make());
 }
 
 absl::Status Stager::UpdateMade(int64_t nchunk, int64_t nbytes, Make make) {
-  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(CloseTail());
+  CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(nchunk));
-  CAIRN_RETURN_IF_ERROR(CheckSum(draft_.chunks.size(), old, nbytes));
+  CAIRN_RETURN_IF_ERROR(CheckSum(staged_.chunks.size(), old, nbytes));
   CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk, Remembered(make()));
-  draft_.Replace(nchunk, old, chunk);
+  staged_.Replace(nchunk, old, chunk);
   return absl::OkStatus();
 }
 
@@ -143,56 +143,56 @@ absl::Status Stager::InsertChunk(int64_t nchunk, Bytes items) {
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
   CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, std::ssize(items)));
   return InsertMade(nchunk, {.nbytes = static_cast<int32_t>(items.size())},
-                    [&] { return maker_.FromItems(items); });
+                    [&] { return chunk_writer_.FromItems(items); });
 }
 
 absl::Status Stager::UpdateChunk(int64_t nchunk, Bytes items) {
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
   CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, std::ssize(items)));
-  return UpdateMade(nchunk, std::ssize(items), [&] { return maker_.FromItems(items); });
+  return UpdateMade(nchunk, std::ssize(items), [&] { return chunk_writer_.FromItems(items); });
 }
 
 absl::Status Stager::InsertCompressed(int64_t nchunk, Bytes chunk) {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
   CAIRN_RETURN_IF_ERROR(CheckChunk(header));
   CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, header.nbytes));
-  CAIRN_ASSIGN_OR_RETURN(const ImportedChunk foreign, maker_.Prepare(chunk, header));
+  CAIRN_ASSIGN_OR_RETURN(const ImportedChunk imported, chunk_writer_.Import(chunk, header));
   return InsertMade(nchunk, {.nbytes = header.nbytes, .vlblocks = header.vlblocks},
-                    [&] { return maker_.FromForeign(foreign); });
+                    [&] { return chunk_writer_.FromImported(imported); });
 }
 
 absl::Status Stager::UpdateCompressed(int64_t nchunk, Bytes chunk) {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
   CAIRN_RETURN_IF_ERROR(CheckChunk(header));
   CAIRN_RETURN_IF_ERROR(CheckUpdate(nchunk, header.nbytes));
-  CAIRN_ASSIGN_OR_RETURN(const ImportedChunk foreign, maker_.Prepare(chunk, header));
-  if (is_array_ && !foreign.stored.empty()) CAIRN_RETURN_IF_ERROR(CheckBlocks(nchunk, header));
-  return UpdateMade(nchunk, header.nbytes, [&] { return maker_.FromForeign(foreign); });
+  CAIRN_ASSIGN_OR_RETURN(const ImportedChunk imported, chunk_writer_.Import(chunk, header));
+  if (is_array_ && !imported.stored.empty()) CAIRN_RETURN_IF_ERROR(CheckBlocks(nchunk, header));
+  return UpdateMade(nchunk, header.nbytes, [&] { return chunk_writer_.FromImported(imported); });
 }
 
 absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
-  const int64_t nchunks = draft_.nchunks();
+  const int64_t nchunks = staged_.nchunks();
   if (count < 0 || !RangeFits(first, count, nchunks)) {
     return OutOfRange("delete chunks from %d on, %d of them, of %d", first, count, nchunks);
   }
   if (count == 0) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckMayRecut("delete chunks"));
   // Pending items that go need not become a chunk first: perhaps their head cannot be read.
-  const bool with_tail = first + count > draft_.chunks.size();
+  const bool with_tail = first + count > staged_.chunks.size();
   if (with_tail) {
     --count;
   } else {
-    CAIRN_RETURN_IF_ERROR(CloseTail());
+    CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   }
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(first, count));
   CAIRN_RETURN_IF_ERROR(CheckSum(nchunks - count, old, 0));
-  if (with_tail) draft_.DropTail();
-  if (count > 0) draft_.Erase(first, count, old);
+  if (with_tail) staged_.DropPartialChunk();
+  if (count > 0) staged_.Erase(first, count, old);
   return absl::OkStatus();
 }
 
 absl::Status Stager::Reorder(std::span<const int64_t> order) {
-  const int64_t nchunks = draft_.nchunks();
+  const int64_t nchunks = staged_.nchunks();
   CAIRN_RETURN_IF_ERROR(CheckMayRecut("reorder"));
   if (static_cast<int64_t>(order.size()) != nchunks) {
     return InvalidArgument("reorder: expected %d chunk numbers, got %d", nchunks, order.size());
@@ -202,18 +202,18 @@ absl::Status Stager::Reorder(std::span<const int64_t> order) {
     return InvalidArgument("reorder: duplicate chunk number %d", *wrong);
   }
   if (nchunks == 0) return absl::OkStatus();
-  if (draft_.fixed_chunks() && NbytesOf(nchunks - 1) < draft_.header.chunksize &&
+  if (staged_.fixed_chunks() && NbytesOf(nchunks - 1) < staged_.header.chunksize &&
       order.back() != nchunks - 1) {
     return InvalidArgument("reorder: the last chunk is shorter than %d bytes and must stay last",
-                           draft_.header.chunksize);
+                           staged_.header.chunksize);
   }
-  CAIRN_RETURN_IF_ERROR(CloseTail());
+  CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   std::vector<IndexEntry> entries;
   entries.reserve(order.size());
   for (const int64_t nchunk : order) {
-    CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), draft_.chunks.Get(nchunk));
+    CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), staged_.chunks.Get(nchunk));
   }
-  draft_.Reorder(order, std::move(entries));
+  staged_.Reorder(order, std::move(entries));
   return absl::OkStatus();
 }
 
@@ -237,7 +237,7 @@ absl::StatusOr<Stager::Update> Stager::MakeUpdate(const State& state, int64_t be
   }
   CopyBytes(items.first(static_cast<size_t>(update.taken)),
             MutableBytes(content).subspan(static_cast<size_t>(from)));
-  CAIRN_ASSIGN_OR_RETURN(update.chunk, Remembered(maker_.FromItems(content)));
+  CAIRN_ASSIGN_OR_RETURN(update.chunk, Remembered(chunk_writer_.FromItems(content)));
   return update;
 }
 
@@ -247,28 +247,28 @@ absl::StatusOr<Stager::Update> Stager::Recode(int64_t nchunk, Bytes content) {
   update.nchunk = nchunk;
   update.taken = std::ssize(content);
   CAIRN_ASSIGN_OR_RETURN(update.old, CostOf(nchunk));
-  CAIRN_ASSIGN_OR_RETURN(update.chunk, Remembered(maker_.FromItems(content)));
+  CAIRN_ASSIGN_OR_RETURN(update.chunk, Remembered(chunk_writer_.FromItems(content)));
   return update;
 }
 
 void Stager::Apply(const std::vector<Update>& updates) {
-  for (const Update& update : updates) draft_.Replace(update.nchunk, update.old, update.chunk);
+  for (const Update& update : updates) staged_.Replace(update.nchunk, update.old, update.chunk);
 }
 
 absl::Status Stager::UpdateItems(int64_t start, Bytes items) {
-  const int64_t typesize = draft_.header.typesize;
+  const int64_t typesize = staged_.header.typesize;
   const auto size = static_cast<int64_t>(items.size());
   if (size % typesize != 0) {
     return InvalidArgument("%d bytes are no whole items of %d", size, typesize);
   }
-  if (!RangeFits(start, size / typesize, draft_.nbytes() / typesize)) {
+  if (!RangeFits(start, size / typesize, staged_.nbytes() / typesize)) {
     return OutOfRange("items from %d on, %d of them, of %d", start, size / typesize,
-                      draft_.nbytes() / typesize);
+                      staged_.nbytes() / typesize);
   }
   if (items.empty()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
-  CAIRN_RETURN_IF_ERROR(maker_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(CloseTail());
+  CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
+  CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
   // All chunks are made before the first takes its place, so that one that cannot be read leaves
   // nothing half changed.

@@ -97,11 +97,11 @@ TEST(SparseCheckpointTest, RefusesTheLargestNumberThereIs) {
   ASSERT_TRUE(IsOk(WriteFrame(dir.Path("f"), options, MakeNoise(kSmallChunk))));
   const auto core = frame::FrameCore::Open(dir.Path("f"), {});
   ASSERT_TRUE(IsOk(core));
-  frame::StagedState draft(*(*core)->newest());
-  draft.chunks.Replace(0, {.value = INT64_MAX, .fingerprint = 1});
+  frame::StagedState staged(*(*core)->newest());
+  staged.chunks.Replace(0, {.value = INT64_MAX, .fingerprint = 1});
   chunk::WorkspacePool pool;
-  const frame::CheckpointPlan plan = {.index_begin = draft.header.header_len, .seal = {}};
-  EXPECT_TRUE(IsDamage(frame::EncodeCheckpoint(draft, plan, &pool).status(), "index"));
+  const frame::CheckpointPlan plan = {.index_begin = staged.header.header_len, .seal = {}};
+  EXPECT_TRUE(IsDamage(frame::EncodeCheckpoint(staged, plan, &pool).status(), "index"));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "engine/storage/lock_file.h"
 #include "tests/support/bytes.h"
 #include "tests/support/child_process.h"
+#include "tests/support/fault_file_system.h"
 #include "tests/support/files.h"
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
@@ -107,6 +108,22 @@ TEST_F(WriterLockTest, WriterOfANewFrameHoldsTheLockFileToo) {
   EXPECT_TRUE(is_held());
   ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_FALSE(is_held());
+}
+
+TEST_F(WriterLockTest, NewFrameThatFoundTheDiskFullCanBeCommittedBesideItsLockFile) {
+  const std::string path = dir_.Path("g");
+  PutFileBytes(path + ".b2lock", {});
+  FaultFileSystem files;
+  CreateOptions options = PlainCopies(64);
+  options.file_system = &files;
+  Writer writer = *Frame::Build(path, options);
+  ASSERT_TRUE(IsOk(writer.Append(MakeNoise(100, 1))));
+  files.Inject({.after = 1});  // after the count in the lock file
+  EXPECT_TRUE(absl::IsResourceExhausted(writer.Commit().status()));
+  files.Heal();
+  writer.Rollback();
+  ASSERT_TRUE(IsOk(writer.Append(MakeNoise(100, 1))));
+  EXPECT_TRUE(IsOk(writer.Commit()));
 }
 
 // A file that this user may read but not write.

@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "engine/format/b2nd.h"
+#include "engine/frame/array/array_fit.h"
+#include "engine/frame/stage/stager.h"
+#include "engine/frame/state/vlmetalayers.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// Offsets in the trailer are 32-bit numbers, and the table of fingerprints needs its share of them.
+constexpr int64_t kMaxVlBytes = int64_t{1} << 29;
+
+// The same with other content of a metalayer, which keeps its size.
+absl::StatusOr<std::shared_ptr<const Metadata>> WithMetalayer(const Metadata& metadata,
+                                                              std::string_view name,
+                                                              Bytes content) {
+  auto edited = std::make_shared<Metadata>(metadata);
+  const auto it = std::ranges::find(edited->metalayers, name, &Metalayer::name);
+  if (it == edited->metalayers.end()) {
+    return absl::NotFoundError(absl::StrFormat("metalayer %s", name));
+  }
+  if (it->content.size() != content.size()) {
+    return InvalidArgument("metalayer %s keeps its size of %d bytes, got %d", name,
+                           it->content.size(), content.size());
+  }
+  it->content = ToVector(content);
+  edited->array = ArrayOf(edited->metalayers);
+  return edited;
+}
+
+}  // namespace
+
+absl::Status Stager::PutMetalayer(std::string_view name, Bytes content) {
+  CAIRN_ASSIGN_OR_RETURN(staged_.metadata, WithMetalayer(*staged_.metadata, name, content));
+  staged_.Record({.kind = format::LayerEdit::Kind::kSetMetalayer,
+                  .name = std::string(name),
+                  .content = ToVector(content)});
+  return absl::OkStatus();
+}
+
+absl::Status Stager::SetMetalayer(std::string_view name, Bytes content) {
+  if (name == format::kB2ndLayer || name == format::kCatervaLayer) {
+    // It may only become one that asks for the chunks that there are.
+    const std::shared_ptr<State> state = MakeState();
+    CAIRN_ASSIGN_OR_RETURN(state->metadata, WithMetalayer(*staged_.metadata, name, content));
+    const absl::Status fits = CheckArray(*state).status();
+    if (!fits.ok()) {
+      return FailedPrecondition("metalayer %s does not fit the chunks: %s", name, fits.message());
+    }
+  }
+  return PutMetalayer(name, content);
+}
+
+absl::Status Stager::SetVlmetalayer(std::string_view name, Bytes content) {
+  CAIRN_RETURN_IF_ERROR(format::CheckLayerName(name));
+  if (IsReservedLayer(name)) return InvalidArgument("vlmetalayer %s is Cairn's own", name);
+  const auto it = std::ranges::find(staged_.metadata->vlmetalayers, name, &VlMetalayer::name);
+  const bool found = it != staged_.metadata->vlmetalayers.end();
+  if (!found && staged_.metadata->vlmetalayers.size() + 2 >= kMaxVlMetalayers) {
+    return ResourceExhausted("frame: more than %d vlmetalayers", kMaxVlMetalayers - 2);
+  }
+  CAIRN_ASSIGN_OR_RETURN(VlMetalayer layer, EncodeVlLayer(*base_->env(), name, content));
+  int64_t total = static_cast<int64_t>(layer.chunk.bytes().size());
+  for (const VlMetalayer& other : staged_.metadata->vlmetalayers) {
+    if (other.name != name) total += static_cast<int64_t>(other.chunk.bytes().size());
+  }
+  if (total > kMaxVlBytes) {
+    return ResourceExhausted("vlmetalayers: %d bytes in all, at most %d", total, kMaxVlBytes);
+  }
+  staged_.Record({.kind = format::LayerEdit::Kind::kSetVlmeta,
+                  .name = std::string(name),
+                  .content = ToVector(layer.chunk.bytes())});
+  auto edited = std::make_shared<Metadata>(*staged_.metadata);
+  PutVlLayer(edited->vlmetalayers, std::move(layer));
+  staged_.metadata = std::move(edited);
+  return absl::OkStatus();
+}
+
+absl::Status Stager::DeleteVlmetalayer(std::string_view name) {
+  // All of that name, as replaying the edit does.
+  auto edited = std::make_shared<Metadata>(*staged_.metadata);
+  const auto has_name = [&](const VlMetalayer& layer) { return layer.name == name; };
+  if (std::erase_if(edited->vlmetalayers, has_name) == 0) {
+    return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));
+  }
+  staged_.metadata = std::move(edited);
+  staged_.Record({.kind = format::LayerEdit::Kind::kDeleteVlmeta, .name = std::string(name)});
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame
