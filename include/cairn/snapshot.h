@@ -42,7 +42,8 @@ class CAIRN_EXPORT Snapshot {
   [[nodiscard]] std::vector<std::string> vlmetalayers() const;
   // Options that make an empty frame like this one: compression, chunksize, layout and metalayers.
   // The filter that is only read becomes its repaired successor. An array is described by its
-  // metalayer `b2nd` and not by CreateOptions::array: its chunks are to be appended.
+  // metalayer `b2nd` and not by CreateOptions::array: its chunks are to be appended. The
+  // fingerprint is the default, for frames of other writers have none.
   [[nodiscard]] CreateOptions create_options() const;
 
   // kNotFound when there is none of that name.

@@ -126,6 +126,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location
                                                           const CreateOptions& given, bool plain) {
   CAIRN_ASSIGN_OR_RETURN(const CreateOptions options, ResolveArray(given));
   OpenOptions open;
+  open.file_system = options.file_system;
   open.registry = options.compression.registry;
   open.executor = options.compression.executor;
   CreationPlan plan;
