@@ -36,13 +36,13 @@ absl::Status CountUp(File& file) {
 
 }  // namespace
 
-absl::StatusOr<std::optional<LockFile>> LockFile::Acquire(FileSystem& files,
-                                                          const std::string& path, bool make) {
+absl::StatusOr<std::unique_ptr<File>> TakeLockFile(FileSystem& files, const std::string& path,
+                                                   bool make) {
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> file, OpenLock(files, path, make));
-  if (file == nullptr) return std::nullopt;
+  if (file == nullptr) return file;
   CAIRN_RETURN_IF_ERROR(file->LockWhole());
   CAIRN_RETURN_IF_ERROR(CountUp(*file));
-  return LockFile(std::move(file));
+  return file;
 }
 
 }  // namespace cairn::storage

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
@@ -28,15 +29,10 @@ class MappingCache {
       uint64_t key, absl::FunctionRef<absl::StatusOr<std::shared_ptr<const Mapping>>()> make);
 
  private:
-  struct Entry {
-    uint64_t key;
-    std::shared_ptr<const Mapping> mapping;
-  };
+  using Entry = std::pair<uint64_t, std::shared_ptr<const Mapping>>;
 
-  // Null when there is none. Needs the mutex held, as Insert.
+  // Null when there is none. Needs the mutex held.
   std::shared_ptr<const Mapping> Find(uint64_t key);
-  // Returns the mapping that was evicted for it, or null.
-  std::shared_ptr<const Mapping> Insert(uint64_t key, std::shared_ptr<const Mapping> mapping);
 
   const size_t capacity_;
   std::mutex mutex_;

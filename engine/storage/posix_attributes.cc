@@ -7,7 +7,6 @@
 #include <sys/xattr.h>
 #include <system_error>
 #include <unistd.h>
-#include <vector>
 
 #include "absl/strings/str_format.h"
 
@@ -108,14 +107,14 @@ absl::Status KeepOwners(const Replaced& old, const PosixStat& wanted, int made,
 absl::StatusOr<mode_t> OpenAround(const Replaced& old, const PosixStat& info) {
   constexpr mode_t kEnter = S_IXGRP | S_IXOTH;
   if (!old.around.has_value()) return ALLPERMS;
-  const std::optional<PosixStat> around = StatOf(*old.around);
-  if (!around.has_value()) return ErrnoStatus(errno, old.path, "look at the directory of");
+  CAIRN_ASSIGN_OR_RETURN(const PosixStat around,
+                         StatOf(*old.around, old.path, "look at the directory of"));
   const bool lists = Get(*old.around, kAccessList).has_value();
-  if ((around->mode & kEnter) == kEnter && !lists) return ALLPERMS;
+  if ((around.mode & kEnter) == kEnter && !lists) return ALLPERMS;
   if (lists || Get(old.fd, kAccessList).has_value()) {
     return FailedPrecondition("%s: the access control list there cannot be kept outside", old.path);
   }
-  const bool group = (around->mode & S_IXGRP) != 0 && around->group == info.group;
+  const bool group = (around.mode & S_IXGRP) != 0 && around.group == info.group;
   return group ? S_IRWXU | S_IRWXG : S_IRWXU;
 }
 
@@ -125,27 +124,26 @@ mode_t ListedByReaders(mode_t mode) { return (mode & 0666) | ((mode & 0444) >> 2
 }  // namespace
 
 absl::Status KeepAttributes(const Replaced& old, int made, Keep keep) {
-  const std::optional<PosixStat> wanted = StatOf(old.fd);
-  if (!wanted.has_value()) return ErrnoStatus(errno, old.path, "look at");
-  const std::optional<PosixStat> mine = StatOf(made);
-  if (!mine.has_value()) return ErrnoStatus(errno, old.path, "look at what replaces");
-  const bool directory = S_ISDIR(mine->mode);
-  const bool for_file = directory && !S_ISDIR(wanted->mode);
+  constexpr std::string_view kLookAtMade = "look at what replaces";
+  CAIRN_ASSIGN_OR_RETURN(const PosixStat wanted, StatOf(old.fd, old.path, "look at"));
+  CAIRN_ASSIGN_OR_RETURN(const PosixStat mine, StatOf(made, old.path, kLookAtMade));
+  const bool directory = S_ISDIR(mine.mode);
+  const bool for_file = directory && !S_ISDIR(wanted.mode);
   if (for_file && Get(old.fd, kAccessList).has_value()) {
     return FailedPrecondition("%s: a directory cannot keep its access control list", old.path);
   }
-  CAIRN_ASSIGN_OR_RETURN(const mode_t open, OpenAround(old, *wanted));
-  CAIRN_RETURN_IF_ERROR(KeepOwners(old, *wanted, made, *mine));
+  CAIRN_ASSIGN_OR_RETURN(const mode_t open, OpenAround(old, wanted));
+  CAIRN_RETURN_IF_ERROR(KeepOwners(old, wanted, made, mine));
   CAIRN_RETURN_IF_ERROR(KeepExtended(old, made));
   if (directory) CAIRN_RETURN_IF_ERROR(KeepList(old, made, kDefaultList));
   CAIRN_RETURN_IF_ERROR(KeepList(old, made, kAccessList));
 
   // Of a directory also whose group new files have, and who removes.
-  mode_t mode = wanted->mode & open & (directory ? 03777 : 0777);
+  mode_t mode = wanted.mode & open & (directory ? 03777 : 0777);
   if (for_file) mode = ListedByReaders(mode);
   if (keep == Keep::kWhileItIsMade) mode |= directory ? S_IRWXU : S_IRUSR | S_IWUSR;
-  const std::optional<PosixStat> now = StatOf(made);
-  if (now.has_value() && (now->mode & ALLPERMS) == mode) return absl::OkStatus();
+  const absl::StatusOr<PosixStat> now = StatOf(made, old.path, kLookAtMade);
+  if (now.ok() && (now->mode & ALLPERMS) == mode) return absl::OkStatus();
   return ::fchmod(made, mode) == 0 ? absl::OkStatus() : CannotKeep(errno, old, "permissions");
 }
 

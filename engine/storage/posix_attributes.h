@@ -8,8 +8,7 @@
 
 #include "absl/status/status.h"
 
-#include "engine/storage/posix_stat.h"
-#include "engine/storage/unique_fd.h"
+#include "engine/storage/posix_fd.h"
 
 namespace cairn::storage {
 

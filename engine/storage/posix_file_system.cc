@@ -1,9 +1,13 @@
+#include "engine/storage/posix_file_system.h"
+
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <dirent.h>
 #include <fcntl.h>
 #include <memory>
 #include <optional>
+#include <stdio.h>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
@@ -14,16 +18,12 @@
 #include "absl/strings/str_cat.h"
 
 #include "cairn/file_system.h"
-#include "engine/base/bytes.h"
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
 #include "engine/storage/posix_attributes.h"
-#include "engine/storage/posix_directory.h"
+#include "engine/storage/posix_fd.h"
 #include "engine/storage/posix_file.h"
-#include "engine/storage/posix_rename.h"
-#include "engine/storage/posix_stat.h"
-#include "engine/storage/unique_fd.h"
 
 namespace cairn {
 
@@ -45,14 +45,6 @@ int OpenFlags(FileMode mode) {
   return kAlways | O_RDONLY;
 }
 
-absl::StatusOr<FileIdentity> IdentityOfRegular(const UniqueFd& fd, const std::string& path) {
-  const std::optional<PosixStat> info = StatOf(fd.get());
-  if (!info.has_value()) return ErrnoStatus(errno, path, "look at");
-  if (S_ISDIR(info->mode)) return FailedPrecondition("%s is a directory", path);
-  if (!S_ISREG(info->mode)) return FailedPrecondition("%s is not a regular file", path);
-  return info->identity;
-}
-
 // "a/b" and "a/b/" lie in "a", "b" in ".", "/b" in "/".
 std::string DirectoryOf(std::string_view path) {
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
@@ -70,70 +62,88 @@ uint64_t ReadBootId() {
   return got > 0 ? Xxh3(Bytes(text).first(static_cast<size_t>(got))) : 0;
 }
 
-// All files, or those of an opened directory.
+struct CloseReader {
+  void operator()(DIR* reader) const { ::closedir(reader); }
+};
+
+absl::Status SyncDirectory(int fd, const std::string& path) {
+  // EINVAL: this file system has nothing to sync in a directory.
+  if (RetryInterrupted([&] { return ::fsync(fd); }) == 0 || errno == EINVAL) {
+    return absl::OkStatus();
+  }
+  return ErrnoStatus(errno, path, "sync the directory");
+}
+
+// Whether renameat2 said that the kernel or the file system does not know the flag.
+bool IsUnknownFlag(int error) { return error == EINVAL || error == ENOSYS; }
+
+// Either all files: then any path will do, and symbolic links are followed. Or those of an opened
+// directory: then paths are plain names in it, and a symbolic link is damage. A directory that was
+// opened stays the same one, whatever happens to its path.
 class PosixFiles final : public FileSystem {
  public:
-  explicit PosixFiles(PosixDirectory directory) : directory_(std::move(directory)) {}
+  explicit PosixFiles(bool has_renameat2) : has_renameat2_(has_renameat2) {}
+  PosixFiles(UniqueFd directory, std::string path)
+      : directory_(std::move(directory)), path_(std::move(path)) {}
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
-    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
+    CAIRN_RETURN_IF_ERROR(Check(path));
     mode_t permissions = 0;
     if (mode == FileMode::kCreateNew) {
-      CAIRN_ASSIGN_OR_RETURN(permissions, directory_.ModeOfNewFile());
+      CAIRN_ASSIGN_OR_RETURN(permissions, ModeOfNewFile());
     }
     CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, OpenFd(path, mode, permissions));
-    return FileOf(std::move(fd), path, mode);
+    return MakePosixFile(std::move(fd), Shown(path), mode != FileMode::kRead);
   }
 
   absl::StatusOr<std::unique_ptr<File>> CreateFor(const std::string& path,
                                                   const std::string& old) override {
-    CAIRN_RETURN_IF_ERROR(directory_.Check(old));
-    const absl::StatusOr<PosixStat> info = directory_.LookAt(old);
-    if (absl::IsNotFound(info.status())) return Open(path, FileMode::kCreateNew);
-    CAIRN_RETURN_IF_ERROR(info.status());
-    if (!S_ISREG(info->mode)) {
-      return FailedPrecondition("%s is not a regular file", directory_.Shown(old));
-    }
-    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
-    CAIRN_ASSIGN_OR_RETURN(const UniqueFd replaced, directory_.OpenToRead(old));
-    Replaced keep{.fd = replaced.get(), .path = directory_.Shown(old)};
-    PosixDirectory around;
-    if (const std::string parent = DirectoryOf(old);
-        !directory_.opened() && parent != "." && DirectoryOf(parent) == DirectoryOf(path)) {
-      CAIRN_ASSIGN_OR_RETURN(around, directory_.Open(parent));
-      keep.around = around.fd();
-    }
     constexpr mode_t kOwners = 0600;
+    CAIRN_ASSIGN_OR_RETURN(const UniqueFd replaced, OpenReplaced(old, false));
+    if (!replaced.ok()) return Open(path, FileMode::kCreateNew);
+    CAIRN_RETURN_IF_ERROR(Check(path));
+    Replaced keep{.fd = replaced.get(), .path = Shown(old)};
+    UniqueFd around;
+    if (const std::string parent = DirectoryOf(old);
+        !opened() && parent != "." && DirectoryOf(parent) == DirectoryOf(path)) {
+      CAIRN_ASSIGN_OR_RETURN(around, OpenDirectoryFd(parent));
+      keep.around = around.get();
+    }
     CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, OpenFd(path, FileMode::kCreateNew, kOwners));
     const absl::Status kept = KeepAttributes(keep, fd.get(), Keep::kWhileItIsMade);
-    if (kept.ok()) return FileOf(std::move(fd), path, FileMode::kCreateNew);
-    ::unlinkat(directory_.fd(), path.c_str(), 0);
+    if (kept.ok()) return MakePosixFile(std::move(fd), Shown(path), true);
+    ::unlinkat(at(), path.c_str(), 0);
     return kept;
   }
 
   absl::Status Rename(const std::string& from, const std::string& to, bool replace) override {
-    CAIRN_RETURN_IF_ERROR(directory_.Check(from));
-    CAIRN_RETURN_IF_ERROR(directory_.Check(to));
-    return replace ? RenameReplacing(directory_, from, to)
-                   : RenameWithoutReplacing(directory_, from, to);
+    CAIRN_RETURN_IF_ERROR(Check(from));
+    CAIRN_RETURN_IF_ERROR(Check(to));
+    if (replace) CAIRN_RETURN_IF_ERROR(KeepAttributesOf(to, from));
+    const int result = replace ? ::renameat(at(), from.c_str(), at(), to.c_str())
+                               : RenameAt(from, to, RENAME_NOREPLACE);
+    if (result == 0) return absl::OkStatus();
+    if (!replace && IsUnknownFlag(errno)) return LinkThenUnlink(from, to);
+    return Failure(errno, from, absl::StrCat("rename to ", Shown(to)));
   }
 
   absl::Status Remove(const std::string& path) override {
-    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
-    if (::unlinkat(directory_.fd(), path.c_str(), 0) == 0) return absl::OkStatus();
-    return directory_.Failure(errno, path, "remove");
+    CAIRN_RETURN_IF_ERROR(Check(path));
+    if (::unlinkat(at(), path.c_str(), 0) == 0) return absl::OkStatus();
+    return Failure(errno, path, "remove");
   }
 
   absl::Status SyncDirectoryOf(const std::string& path) override {
-    if (directory_.opened()) return directory_.Sync();
-    CAIRN_ASSIGN_OR_RETURN(const PosixDirectory parent, directory_.Open(DirectoryOf(path)));
-    return parent.Sync();
+    if (opened()) return SyncDirectory(at(), path_);
+    const std::string parent = DirectoryOf(path);
+    CAIRN_ASSIGN_OR_RETURN(const UniqueFd fd, OpenDirectoryFd(parent));
+    return SyncDirectory(fd.get(), parent);
   }
 
   absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path) override {
-    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
-    CAIRN_ASSIGN_OR_RETURN(PosixDirectory directory, directory_.Open(path));
-    return std::make_shared<PosixFiles>(std::move(directory));
+    CAIRN_RETURN_IF_ERROR(Check(path));
+    CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, OpenDirectoryFd(path));
+    return std::make_shared<PosixFiles>(std::move(fd), Shown(path));
   }
 
   absl::Status MakeDirectory(const std::string& path) override {
@@ -143,29 +153,23 @@ class PosixFiles final : public FileSystem {
 
   absl::Status MakeDirectoryFor(const std::string& path, const std::string& old) override {
     constexpr mode_t kOwners = 0700;
-    CAIRN_RETURN_IF_ERROR(directory_.Check(old));
-    const absl::StatusOr<PosixStat> info = directory_.LookAt(old);
-    if (absl::IsNotFound(info.status())) return MakeDirectory(path);
-    CAIRN_RETURN_IF_ERROR(info.status());
-    if (!S_ISREG(info->mode) && !S_ISDIR(info->mode)) {
-      return FailedPrecondition("%s is neither a file nor a directory", directory_.Shown(old));
-    }
-    CAIRN_ASSIGN_OR_RETURN(const UniqueFd replaced, directory_.OpenToRead(old));
+    CAIRN_ASSIGN_OR_RETURN(const UniqueFd replaced, OpenReplaced(old, true));
+    if (!replaced.ok()) return MakeDirectory(path);
     CAIRN_RETURN_IF_ERROR(MakeDirectory(path, kOwners));
     const auto keep = [&]() -> absl::Status {
-      CAIRN_ASSIGN_OR_RETURN(const UniqueFd made, directory_.OpenItself(path));
-      return KeepAttributes({.fd = replaced.get(), .path = directory_.Shown(old)}, made.get(),
+      CAIRN_ASSIGN_OR_RETURN(const UniqueFd made, OpenToRead(path, kItself));
+      return KeepAttributes({.fd = replaced.get(), .path = Shown(old)}, made.get(),
                             Keep::kWhileItIsMade);
     };
     const absl::Status kept = keep();
-    if (!kept.ok()) ::unlinkat(directory_.fd(), path.c_str(), AT_REMOVEDIR);
+    if (!kept.ok()) ::unlinkat(at(), path.c_str(), AT_REMOVEDIR);
     return kept;
   }
 
   absl::Status RemoveDirectory(const std::string& path) override {
-    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
-    if (::unlinkat(directory_.fd(), path.c_str(), AT_REMOVEDIR) == 0) return absl::OkStatus();
-    return directory_.Failure(errno, path, "remove the directory");
+    CAIRN_RETURN_IF_ERROR(Check(path));
+    if (::unlinkat(at(), path.c_str(), AT_REMOVEDIR) == 0) return absl::OkStatus();
+    return Failure(errno, path, "remove the directory");
   }
 
   absl::StatusOr<std::vector<std::string>> List(const std::string& path) override {
@@ -175,35 +179,51 @@ class PosixFiles final : public FileSystem {
   absl::StatusOr<std::vector<std::string>> ListSome(const std::string& path,
                                                     std::string_view prefix,
                                                     int64_t most) override {
-    if (path != ".") CAIRN_RETURN_IF_ERROR(directory_.Check(path));
-    CAIRN_ASSIGN_OR_RETURN(const PosixDirectory directory, directory_.Open(path));
-    return directory.List(prefix, most);
+    if (path != ".") CAIRN_RETURN_IF_ERROR(Check(path));
+    CAIRN_ASSIGN_OR_RETURN(UniqueFd fd, OpenDirectoryFd(path));
+    const std::unique_ptr<DIR, CloseReader> reader(::fdopendir(fd.get()));
+    if (reader == nullptr) return ErrnoStatus(errno, Shown(path), "list the directory");
+    fd.Release();
+    std::vector<std::string> names;
+    errno = 0;  // the end and a failure differ in nothing else
+    for (int64_t seen = 0; seen < most; ++seen) {
+      const dirent* const entry = ::readdir(reader.get());
+      if (entry == nullptr) break;
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != ".." && name.starts_with(prefix)) names.emplace_back(name);
+      errno = 0;
+    }
+    if (errno != 0) return ErrnoStatus(errno, Shown(path), "list the directory");
+    return names;
   }
 
   absl::Status Exchange(const std::string& a, const std::string& b) override {
-    CAIRN_RETURN_IF_ERROR(directory_.Check(a));
-    CAIRN_RETURN_IF_ERROR(directory_.Check(b));
-    return ExchangeNames(directory_, a, b);
+    CAIRN_RETURN_IF_ERROR(Check(a));
+    CAIRN_RETURN_IF_ERROR(Check(b));
+    CAIRN_RETURN_IF_ERROR(KeepAttributesOf(b, a));
+    if (RenameAt(a, b, RENAME_EXCHANGE) == 0) return absl::OkStatus();
+    if (IsUnknownFlag(errno)) return FileSystem::Exchange(Shown(a), Shown(b));
+    return Failure(errno, a, absl::StrCat("exchange with ", Shown(b)));
   }
 
   absl::StatusOr<std::string> Absolute(const std::string& path) override {
     // An empty path leads nowhere.
-    if (directory_.opened() || path.empty() || path.starts_with('/')) return path;
+    if (opened() || path.empty() || path.starts_with('/')) return path;
     const std::unique_ptr<char, decltype(&std::free)> here(::getcwd(nullptr, 0), &std::free);
     if (here == nullptr) return ErrnoStatus(errno, path, "find the working directory");
     return absl::StrCat(here.get(), here.get() == std::string_view("/") ? "" : "/", path);
   }
 
   std::string Resolve(const std::string& path) override {
-    if (directory_.opened()) return path;
+    if (opened()) return path;
     const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr),
                                                                &std::free);
     return resolved == nullptr ? path : std::string(resolved.get());
   }
 
   absl::StatusOr<FileIdentity> Identity(const std::string& path) override {
-    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
-    CAIRN_ASSIGN_OR_RETURN(const PosixStat info, directory_.LookAt(path));
+    CAIRN_RETURN_IF_ERROR(Check(path));
+    CAIRN_ASSIGN_OR_RETURN(const PosixStat info, LookAt(path));
     return info.identity;
   }
 
@@ -213,38 +233,158 @@ class PosixFiles final : public FileSystem {
   }
 
  private:
-  absl::Status MakeDirectory(const std::string& path, mode_t permissions) {
-    CAIRN_RETURN_IF_ERROR(directory_.Check(path));
-    if (::mkdirat(directory_.fd(), path.c_str(), permissions) == 0) return absl::OkStatus();
-    return directory_.Failure(errno, path, "create the directory");
+  // How to open what has a name itself, and nothing that a link leads to.
+  static constexpr int kItself = O_CLOEXEC | O_NOFOLLOW;
+
+  bool opened() const { return directory_.ok(); }
+  // For the system calls that take a directory.
+  int at() const { return opened() ? directory_.get() : AT_FDCWD; }
+  int open_flags() const { return O_CLOEXEC | (opened() ? O_NOFOLLOW : 0); }
+
+  // kInvalidArgument for what is no plain name in an opened directory.
+  absl::Status Check(const std::string& path) const {
+    if (!opened()) return absl::OkStatus();
+    constexpr std::string_view kNotInNames("/\0", 2);
+    if (path.empty() || path == "." || path == ".." ||
+        path.find_first_of(kNotInNames) != std::string::npos) {
+      return InvalidArgument("\"%s\" is not a plain name in %s", path, path_);
+    }
+    return absl::OkStatus();
+  }
+
+  // What messages call it.
+  std::string Shown(const std::string& path) const {
+    if (!opened()) return path;
+    return path == "." ? path_ : absl::StrCat(path_, "/", path);
+  }
+
+  // "<path>: cannot <action>: <what errno means>", or kDataLoss for a link that was not followed.
+  absl::Status Failure(int error, const std::string& path, std::string_view action) const {
+    // The kernel says ENOTDIR of a link where it was asked for a directory.
+    if ((error == ELOOP || error == ENOTDIR) && opened() && IsLink(path)) return LinkIsDamage(path);
+    return ErrnoStatus(error, Shown(path), action);
+  }
+
+  bool IsLink(const std::string& path) const {
+    const std::optional<PosixStat> info = StatAt(at(), path.c_str(), AT_SYMLINK_NOFOLLOW);
+    return info.has_value() && S_ISLNK(info->mode);
+  }
+
+  absl::Status LinkIsDamage(const std::string& path) const {
+    return DataLoss("%s is a symbolic link", Shown(path));
+  }
+
+  // The permissions of a new file: in an opened directory, none that the directory does not give.
+  absl::StatusOr<mode_t> ModeOfNewFile() const {
+    constexpr mode_t kOwner = 0600;
+    constexpr mode_t kEverybody = 0666;
+    if (!opened()) return kEverybody;
+    CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(at(), path_, "look at"));
+    return (info.mode & kEverybody) | kOwner;
+  }
+
+  absl::StatusOr<PosixStat> LookAt(const std::string& path) const {
+    const int flags = opened() ? AT_SYMLINK_NOFOLLOW : 0;
+    const std::optional<PosixStat> info = StatAt(at(), path.c_str(), flags);
+    if (!info.has_value()) return Failure(errno, path, "look at");
+    if (S_ISLNK(info->mode)) return LinkIsDamage(path);
+    return *info;
   }
 
   absl::StatusOr<UniqueFd> OpenFd(const std::string& path, FileMode mode, mode_t permissions) {
-    const int flags = OpenFlags(mode) | directory_.open_flags();
-    UniqueFd fd(RetryInterrupted(
-        [&] { return ::openat(directory_.fd(), path.c_str(), flags, permissions); }));
+    const int flags = OpenFlags(mode) | open_flags();
+    UniqueFd fd(RetryInterrupted([&] { return ::openat(at(), path.c_str(), flags, permissions); }));
     if (fd.ok()) return fd;
-    return directory_.Failure(errno, path, mode == FileMode::kCreateNew ? "create" : "open");
+    return Failure(errno, path, mode == FileMode::kCreateNew ? "create" : "open");
   }
 
-  absl::StatusOr<std::unique_ptr<File>> FileOf(UniqueFd fd, const std::string& path,
-                                               FileMode mode) {
-    const std::string shown = directory_.Shown(path);
-    CAIRN_ASSIGN_OR_RETURN(const FileIdentity identity, IdentityOfRegular(fd, shown));
-    return std::make_unique<PosixFile>(std::move(fd), identity, shown, mode != FileMode::kRead);
+  // "." is an opened directory itself.
+  absl::StatusOr<UniqueFd> OpenDirectoryFd(const std::string& path) const {
+    const int flags = open_flags() | O_RDONLY | O_DIRECTORY;
+    UniqueFd fd(RetryInterrupted([&] { return ::openat(at(), path.c_str(), flags); }));
+    if (!fd.ok()) return Failure(errno, path, "open the directory");
+    return fd;
   }
 
-  const PosixDirectory directory_;
+  // A file or a directory.
+  absl::StatusOr<UniqueFd> OpenToRead(const std::string& path, int how) const {
+    const int flags = how | O_RDONLY | O_NONBLOCK | O_NOCTTY;
+    UniqueFd fd(RetryInterrupted([&] { return ::openat(at(), path.c_str(), flags); }));
+    if (!fd.ok()) return Failure(errno, path, "open");
+    return fd;
+  }
+
+  // What is to be replaced; none where nothing is there.
+  absl::StatusOr<UniqueFd> OpenReplaced(const std::string& old, bool may_be_directory) {
+    CAIRN_RETURN_IF_ERROR(Check(old));
+    const absl::StatusOr<PosixStat> info = LookAt(old);
+    if (absl::IsNotFound(info.status())) return UniqueFd();
+    CAIRN_RETURN_IF_ERROR(info.status());
+    if (S_ISREG(info->mode) || (may_be_directory && S_ISDIR(info->mode))) {
+      return OpenToRead(old, open_flags());
+    }
+    return FailedPrecondition(
+        "%s is %s", Shown(old),
+        may_be_directory ? "neither a file nor a directory" : "not a regular file");
+  }
+
+  absl::Status MakeDirectory(const std::string& path, mode_t permissions) {
+    CAIRN_RETURN_IF_ERROR(Check(path));
+    if (::mkdirat(at(), path.c_str(), permissions) == 0) return absl::OkStatus();
+    return Failure(errno, path, "create the directory");
+  }
+
+  int RenameAt(const std::string& from, const std::string& to, unsigned int flags) {
+    if (has_renameat2_) return ::renameat2(at(), from.c_str(), at(), to.c_str(), flags);
+    errno = ENOSYS;
+    return -1;
+  }
+
+  // Renames a file where that cannot be done in one step. A crash between the two steps leaves it
+  // under both names.
+  absl::Status LinkThenUnlink(const std::string& from, const std::string& to) {
+    if (::linkat(at(), from.c_str(), at(), to.c_str(), 0) != 0) {
+      return Failure(errno, from, absl::StrCat("link to ", Shown(to)));
+    }
+    if (::unlinkat(at(), from.c_str(), 0) == 0) return absl::OkStatus();
+    const absl::Status failure =
+        Failure(errno, from, absl::StrCat("remove the old name of ", Shown(to)));
+    ::unlinkat(at(), to.c_str(), 0);  // a rename that fails has changed nothing
+    return failure;
+  }
+
+  // What replaces another of its kind gets its attributes; never what a link at `from` leads to,
+  // for other processes may change names there.
+  absl::Status KeepAttributesOf(const std::string& to, const std::string& from) {
+    const absl::StatusOr<PosixStat> old = LookAt(to);
+    if (absl::IsNotFound(old.status())) return absl::OkStatus();
+    CAIRN_RETURN_IF_ERROR(old.status());
+    CAIRN_ASSIGN_OR_RETURN(const PosixStat mine, LookAt(from));
+    const bool same_kind =
+        (S_ISREG(old->mode) && S_ISREG(mine.mode)) || (S_ISDIR(old->mode) && S_ISDIR(mine.mode));
+    if (!same_kind) return absl::OkStatus();
+    CAIRN_ASSIGN_OR_RETURN(const UniqueFd replaced, OpenToRead(to, open_flags()));
+    CAIRN_ASSIGN_OR_RETURN(const UniqueFd made, OpenToRead(from, kItself));
+    return KeepAttributes({.fd = replaced.get(), .path = Shown(to)}, made.get(), Keep::kExactly);
+  }
+
+  const UniqueFd directory_;
+  const std::string path_;
+  const bool has_renameat2_ = true;
 };
 
 }  // namespace
+
+std::unique_ptr<FileSystem> MakePosixFileSystem(bool has_renameat2) {
+  return std::make_unique<PosixFiles>(has_renameat2);
+}
 
 }  // namespace storage
 
 FileSystem* PosixFileSystem() {
   // Never destroyed: files may be opened until the very end of the process. It has no state.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
-  static FileSystem* const files = new storage::PosixFiles(storage::PosixDirectory());
+  static FileSystem* const files = storage::MakePosixFileSystem(true).release();
   return files;
 }
 

@@ -11,7 +11,7 @@
 
 #include "cairn/file_system.h"
 #include "engine/base/bytes.h"
-#include "engine/storage/memory_file.h"
+#include "engine/storage/memory_file_system.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 

@@ -41,8 +41,8 @@ class LockFileTest : public testing::Test {
     if (content.size() == 16) std::memcpy(&counter, content.data() + 8, 8);
     return counter;
   }
-  absl::StatusOr<std::optional<LockFile>> Acquire(bool make = false) {
-    return LockFile::Acquire(files_, path_, make);
+  absl::StatusOr<std::unique_ptr<File>> Acquire(bool make = false) {
+    return TakeLockFile(files_, path_, make);
   }
 
   const test::TempDir dir_;
@@ -53,14 +53,14 @@ class LockFileTest : public testing::Test {
 TEST_F(LockFileTest, WithoutAFileThereIsNothingToHold) {
   const auto lock = Acquire();
   ASSERT_TRUE(IsOk(lock));
-  EXPECT_FALSE(lock->has_value());
+  EXPECT_EQ(*lock, nullptr);
   EXPECT_TRUE(absl::IsNotFound(files_.Identity(path_).status()));
 }
 
 TEST_F(LockFileTest, MakesTheFileWhenTold) {
   const auto lock = Acquire(true);
   ASSERT_TRUE(IsOk(lock));
-  EXPECT_TRUE(lock->has_value());
+  EXPECT_NE(*lock, nullptr);
   EXPECT_EQ(Counter(), 1);
 }
 
@@ -69,9 +69,9 @@ TEST_F(LockFileTest, EveryLockCountsUpByOneAndLeavesTheOtherBytes) {
   std::string content = "12345678";
   content.append(reinterpret_cast<const char*>(&counter), sizeof(counter));
   Make(content);
-  ASSERT_TRUE(Acquire()->has_value());
+  ASSERT_NE(*Acquire(), nullptr);
   EXPECT_EQ(Counter(), 0x10000);
-  ASSERT_TRUE(Acquire(true)->has_value());
+  ASSERT_NE(*Acquire(true), nullptr);
   EXPECT_EQ(Counter(), 0x10001);
   EXPECT_EQ(Content().substr(0, 8), "12345678");
 }
@@ -79,7 +79,7 @@ TEST_F(LockFileTest, EveryLockCountsUpByOneAndLeavesTheOtherBytes) {
 TEST_F(LockFileTest, ShortFileCountsAsZero) {
   for (const size_t size : {0, 5, 8, 15}) {
     Make(std::string(size, 'x'));
-    ASSERT_TRUE(Acquire()->has_value());
+    ASSERT_NE(*Acquire(), nullptr);
     EXPECT_EQ(Counter(), 1) << size;
     ASSERT_TRUE(IsOk(files_.Remove(path_)));
   }
@@ -92,7 +92,7 @@ TEST_F(LockFileTest, SecondIsRefusedAndCountsNothingUntilTheFirstGoes) {
   auto moved = std::move(first);
   EXPECT_TRUE(Fails(Acquire(), StatusCode::kUnavailable, path_));
   moved.reset();
-  EXPECT_TRUE(Acquire()->has_value());
+  EXPECT_NE(*Acquire(), nullptr);
 }
 
 TEST_F(LockFileTest, KeepsOtherProcessesOut) {
@@ -112,7 +112,7 @@ TEST_F(LockFileTest, ReaderOfTheProtocolKeepsItFromTheLock) {
   ASSERT_EQ(::flock(fd, LOCK_SH), 0);
   EXPECT_TRUE(Fails(Acquire(), StatusCode::kUnavailable, path_));
   ::close(fd);
-  EXPECT_TRUE(Acquire()->has_value());
+  EXPECT_NE(*Acquire(), nullptr);
 }
 
 TEST_F(LockFileTest, WhatIsNoFileIsAnError) {
@@ -124,7 +124,7 @@ TEST_F(LockFileTest, FailedCountHoldsNoLock) {
   Make("");
   files_.Inject({});
   EXPECT_TRUE(Fails(Acquire(), StatusCode::kResourceExhausted, path_));
-  EXPECT_TRUE(Acquire()->has_value());
+  EXPECT_NE(*Acquire(), nullptr);
 }
 
 // Another program makes the file between the two attempts to open it.
@@ -141,9 +141,9 @@ class RacingFiles final : public test::FaultyFiles {
 
 TEST_F(LockFileTest, FileThatAnotherMakesMeanwhileIsTaken) {
   RacingFiles racing(&files_);
-  const auto lock = LockFile::Acquire(racing, path_, true);
+  const auto lock = TakeLockFile(racing, path_, true);
   ASSERT_TRUE(IsOk(lock));
-  EXPECT_TRUE(lock->has_value());
+  EXPECT_NE(*lock, nullptr);
   EXPECT_EQ(Counter(), 1);
 }
 

@@ -1,5 +1,3 @@
-#include "engine/storage/memory_file.h"
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/bytes.h"
+#include "engine/storage/memory_file_system.h"
 #include "tests/support/status.h"
 
 namespace cairn::storage {

@@ -1,3 +1,5 @@
+#include "engine/storage/posix_file_system.h"
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,7 +14,6 @@
 #include "cairn/file_system.h"
 #include "engine/base/bytes.h"
 #include "engine/base/hash.h"
-#include "engine/storage/posix_rename.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -142,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(Storage, RenameWithoutReplacingTest,
                                return PosixFileSystem()->Rename(from, to, false);
                              },
                              [](const std::string& from, const std::string& to) {
-                               return LinkThenUnlink(PosixDirectory(), from, to);
+                               return MakePosixFileSystem(false)->Rename(from, to, false);
                              }),
                          [](const auto& info) {
                            return info.index == 0 ? "InOneStep" : "InTwoSteps";

@@ -11,7 +11,6 @@
 #include "engine/frame/commit/checkpoint_encoder.h"
 #include "engine/frame/files/frame_location.h"
 #include "engine/frame/open/frame_core.h"
-#include "engine/storage/lock_file.h"
 
 namespace cairn::frame {
 
@@ -21,7 +20,7 @@ struct CommittedFrame {
   FrameFile source;            // the same file, for reading; without the lock
   std::shared_ptr<const State> state;
   FingerprintType fingerprint = FingerprintType::k64Bit;  // of new checkpoints
-  std::optional<storage::LockFile> peer_lock;
+  std::unique_ptr<File> peer_lock;
 
   const FrameLocation& location() const { return core->location(); }
 

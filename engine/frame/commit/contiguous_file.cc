@@ -9,7 +9,7 @@
 #include "engine/frame/stage/chunk_writer.h"
 #include "engine/frame/stage/contiguous_sink.h"
 #include "engine/frame/state/initial_state.h"
-#include "engine/storage/memory_file.h"
+#include "engine/storage/memory_file_system.h"
 
 namespace cairn::frame {
 

@@ -9,6 +9,7 @@
 #include "engine/base/retry.h"
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
+#include "engine/storage/lock_file.h"
 
 namespace cairn::frame {
 
@@ -32,8 +33,8 @@ absl::Status CheckLockLink(FileSystem& files, const std::string& frame, const st
 
 }  // namespace
 
-absl::StatusOr<std::optional<storage::LockFile>> TakePeerLock(const FrameLocation& location,
-                                                              const WriterOptions& options) {
+absl::StatusOr<std::unique_ptr<File>> TakePeerLock(const FrameLocation& location,
+                                                   const WriterOptions& options) {
   const std::string path =
       location.is_sparse() ? std::string(format::kLockFileName) : location.path + kLockFileSuffix;
   if (!location.is_sparse()) {
@@ -41,7 +42,7 @@ absl::StatusOr<std::optional<storage::LockFile>> TakePeerLock(const FrameLocatio
   }
   // Other programs hold it for the moment of one call.
   return RetryUnavailable(std::max(options.wait, kLockFileWait), [&] {
-    return storage::LockFile::Acquire(*location.files, path, options.make_lock_file);
+    return storage::TakeLockFile(*location.files, path, options.make_lock_file);
   });
 }
 

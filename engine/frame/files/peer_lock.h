@@ -2,19 +2,20 @@
 #ifndef CAIRN_ENGINE_FRAME_FILES_PEER_LOCK_H_
 #define CAIRN_ENGINE_FRAME_FILES_PEER_LOCK_H_
 
-#include <optional>
+#include <memory>
 
 #include "absl/status/statusor.h"
 
+#include "cairn/file_system.h"
 #include "cairn/options.h"
 #include "engine/frame/files/frame_location.h"
-#include "engine/storage/lock_file.h"
 
 namespace cairn::frame {
 
-// The lock on C-Blosc2's lock file, if it is in use. kUnavailable.
-absl::StatusOr<std::optional<storage::LockFile>> TakePeerLock(const FrameLocation& location,
-                                                              const WriterOptions& options);
+// C-Blosc2's lock file, which holds the lock while it is open; null if it is not in use.
+// kUnavailable.
+absl::StatusOr<std::unique_ptr<File>> TakePeerLock(const FrameLocation& location,
+                                                   const WriterOptions& options);
 
 }  // namespace cairn::frame
 

@@ -9,7 +9,6 @@
 #include "cairn/frame.h"
 #include "cairn/recover.h"
 #include "engine/base/bytes.h"
-#include "engine/storage/lock_file.h"
 #include "tests/support/bytes.h"
 #include "tests/support/files.h"
 #include "tests/support/frames.h"

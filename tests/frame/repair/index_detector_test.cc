@@ -9,12 +9,12 @@
 
 #include "cairn/options.h"
 #include "engine/chunk/header.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/repair/buffered_file.h"
 #include "engine/frame/repair/chunk_detector.h"
-#include "engine/storage/memory_file.h"
+#include "engine/storage/memory_file_system.h"
 #include "tests/support/bytes.h"
 #include "tests/support/status.h"
 
@@ -38,7 +38,7 @@ class IndexDetectorTest : public testing::Test {
   }
   // Decodes to places of no chunks, `nbytes` of them.
   void AddLookalike(int32_t nbytes) {
-    Buffer chunk = chunk::PlainZeros(nbytes);
+    Buffer chunk = chunk::ZerosChunk(nbytes);
     chunk[kTypesizeAt] = std::byte{format::kIndexTypesize};
     Add(chunk);
   }

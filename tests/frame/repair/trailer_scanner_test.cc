@@ -12,7 +12,7 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
-#include "engine/storage/memory_file.h"
+#include "engine/storage/memory_file_system.h"
 #include "tests/support/bytes.h"
 #include "tests/support/files.h"
 #include "tests/support/frame_parts.h"

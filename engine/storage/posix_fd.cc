@@ -1,12 +1,19 @@
-#include "engine/storage/posix_stat.h"
+#include "engine/storage/posix_fd.h"
 
+#include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "engine/storage/errors.h"
+
 namespace cairn::storage {
 
-std::optional<PosixStat> StatOf(int fd) { return StatAt(fd, "", AT_EMPTY_PATH); }
+absl::StatusOr<PosixStat> StatOf(int fd, std::string_view path, std::string_view action) {
+  const std::optional<PosixStat> info = StatAt(fd, "", AT_EMPTY_PATH);
+  if (!info.has_value()) return ErrnoStatus(errno, path, action);
+  return *info;
+}
 
 std::optional<PosixStat> StatAt(int directory, const char* path, int flags) {
   constexpr unsigned int kWanted =

@@ -1,0 +1,69 @@
+// File descriptors, and what the kernel knows of files.
+#ifndef CAIRN_ENGINE_STORAGE_POSIX_FD_H_
+#define CAIRN_ENGINE_STORAGE_POSIX_FD_H_
+
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <sys/types.h>
+#include <unistd.h>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+
+namespace cairn::storage {
+
+// Closes on destruction. Movable; -1 when it holds none.
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~UniqueFd() {
+    // Never again after EINTR: Linux has freed the number by then, another thread may own it.
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+  bool ok() const { return fd_ >= 0; }
+  int get() const { return fd_; }
+  int Release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_ = -1;
+};
+
+// Repeats a system call while signals interrupt it.
+template <typename Call>
+auto RetryInterrupted(Call call) {
+  auto result = call();
+  while (result == -1 && errno == EINTR) result = call();
+  return result;
+}
+
+// What the kernel knows of a file. The times are left out on purpose: after a process asked for
+// them, the kernel gives the next write a time that differs, which goes into the inode and makes a
+// commit's sync half as dear again.
+struct PosixStat {
+  FileIdentity identity;
+  mode_t mode = 0;
+  uid_t owner = 0;
+  gid_t group = 0;
+  int64_t size = 0;
+  int64_t allocated = 0;  // bytes of disk space
+};
+
+// `path` and `action` are those of ErrnoStatus.
+absl::StatusOr<PosixStat> StatOf(int fd, std::string_view path, std::string_view action);
+// `directory` and `flags` are those of fstatat. Nothing where that fails; errno says why.
+std::optional<PosixStat> StatAt(int directory, const char* path, int flags);
+
+}  // namespace cairn::storage
+
+#endif  // CAIRN_ENGINE_STORAGE_POSIX_FD_H_
