@@ -6,6 +6,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/codec/blosclz.h"
+#include "engine/codec/stream_codec.h"
 #include "fuzz/check.h"
 #include "fuzz/input.h"
 #include "fuzz/mutator.h"
@@ -19,7 +20,7 @@ void RoundTrip(Input input) {
   const auto choices = input.Number<uint8_t>();
   const int clevel = 1 + choices % 9;
   const size_t repeats = 1 + choices / 9 % 8;
-  codec::BloscLzEncoder encoder;
+  const auto encoder = codec::MakeBloscLz();
   while (!input.empty()) {
     const Bytes pattern = input.Take(input.Number<uint16_t>());
     Buffer stream;
@@ -27,11 +28,11 @@ void RoundTrip(Input input) {
       stream.insert(stream.end(), pattern.begin(), pattern.end());
     }
     Buffer coded(stream.size());
-    const size_t size = encoder.Encode(stream, coded, clevel);
+    const size_t size = encoder->Compress(stream, coded, {.clevel = clevel}).value();
     Check(size < stream.size() || size == 0, "a stream is smaller than what it was made of");
     coded.resize(size);
     Buffer fresh(stream.size());
-    fresh.resize(codec::BloscLzEncoder().Encode(stream, fresh, clevel));
+    fresh.resize(codec::MakeBloscLz()->Compress(stream, fresh, {.clevel = clevel}).value());
     Check(fresh == coded, "a used encoder writes the same");
     if (size == 0) continue;
     Buffer decoded(stream.size());

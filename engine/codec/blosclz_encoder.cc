@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <bit>
 #include <climits>
+#include <cstdint>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "engine/base/checked.h"
@@ -231,39 +233,58 @@ bool Parse(const History history, const int skip_shift, Sink& sink) {
   return sink.Literals(literals, src.size());
 }
 
+// What it writes depends on the bytes and the level only.
+class BloscLz final : public StreamCodec {
+ public:
+  // 0 also where a sample of src promises too little for the level. The stream begins and ends with
+  // literals.
+  absl::StatusOr<size_t> Compress(Bytes src, MutableBytes dst, const PluginCall& call) override {
+    if (src.size() <= kTail || src.size() > INT_MAX) return 0;
+    const Effort effort = EffortOf(call.clevel);
+    const auto parse = [&](Bytes bytes, auto& sink) {
+      const uint32_t origin = Number(bytes.size());
+      return Parse({places_.get(), effort.hash_bits, bytes, origin}, effort.skip_shift, sink);
+    };
+
+    const size_t end_size = effort.sample_divisor == 0 ? 0 : src.size() / effort.sample_divisor;
+    if (end_size > kTail) {
+      OpcodeCounter counter;
+      parse(src.last(end_size).first(std::min(end_size, size_t{1} << effort.hash_bits)), counter);
+      if (!counter.IsWorthIt()) return 0;
+    }
+
+    OpcodeWriter writer(src, UsefulPart(src, dst));
+    if (!parse(src, writer)) return 0;
+    dst[0] |= std::byte{0x20};
+    return writer.size();
+  }
+
+  absl::Status Decompress(Bytes src, MutableBytes dst, const PluginCall& /*call*/) override {
+    return DecodeBloscLz(src, dst);
+  }
+
+ private:
+  // The number of the first of `size` bytes that are about to be parsed. Bytes are numbered through
+  // all parses, so that what an earlier parse left in places_ is too far away to be a match and
+  // nothing needs clearing.
+  uint32_t Number(size_t size) {
+    constexpr uint32_t kGap = kMaxDistance + 1;
+    if (places_ == nullptr) places_ = std::make_unique<uint32_t[]>(size_t{1} << kMaxHashBits);
+    if (next_number_ == 0 || size + kGap > UINT32_MAX - next_number_) {
+      std::fill_n(places_.get(), size_t{1} << kMaxHashBits, 0u);
+      next_number_ = kGap;
+    }
+    const uint32_t number = next_number_;
+    next_number_ += static_cast<uint32_t>(size) + kGap;
+    return number;
+  }
+
+  std::unique_ptr<uint32_t[]> places_;  // by hash of a few bytes: where they were seen last
+  uint32_t next_number_ = 0;
+};
+
 }  // namespace
 
-uint32_t BloscLzEncoder::Number(size_t size) {
-  constexpr uint32_t kGap = kMaxDistance + 1;
-  if (places_ == nullptr) places_ = std::make_unique<uint32_t[]>(size_t{1} << kMaxHashBits);
-  if (next_number_ == 0 || size + kGap > UINT32_MAX - next_number_) {
-    std::fill_n(places_.get(), size_t{1} << kMaxHashBits, 0u);
-    next_number_ = kGap;
-  }
-  const uint32_t number = next_number_;
-  next_number_ += static_cast<uint32_t>(size) + kGap;
-  return number;
-}
-
-size_t BloscLzEncoder::Encode(Bytes src, MutableBytes dst, int clevel) {
-  if (src.size() <= kTail || src.size() > INT_MAX) return 0;
-  const Effort effort = EffortOf(clevel);
-  const auto parse = [&](Bytes bytes, auto& sink) {
-    const uint32_t origin = Number(bytes.size());
-    return Parse({places_.get(), effort.hash_bits, bytes, origin}, effort.skip_shift, sink);
-  };
-
-  const size_t end_size = effort.sample_divisor == 0 ? 0 : src.size() / effort.sample_divisor;
-  if (end_size > kTail) {
-    OpcodeCounter counter;
-    parse(src.last(end_size).first(std::min(end_size, size_t{1} << effort.hash_bits)), counter);
-    if (!counter.IsWorthIt()) return 0;
-  }
-
-  OpcodeWriter writer(src, UsefulPart(src, dst));
-  if (!parse(src, writer)) return 0;
-  dst[0] |= std::byte{0x20};
-  return writer.size();
-}
+std::unique_ptr<StreamCodec> MakeBloscLz() { return std::make_unique<BloscLz>(); }
 
 }  // namespace cairn::codec

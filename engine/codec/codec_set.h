@@ -31,6 +31,11 @@ constexpr bool SupportsDictionary(Codec id) {
   return id == Codec::kLz4 || id == Codec::kLz4Hc || id == Codec::kZstd;
 }
 
+// Whether the codec spends time on a higher ratio, and gains from larger blocks.
+constexpr bool IsHighRatio(Codec id) {
+  return id == Codec::kLz4Hc || id == Codec::kZlib || id == Codec::kZstd;
+}
+
 }  // namespace cairn::codec
 
 #endif  // CAIRN_ENGINE_CODEC_CODEC_SET_H_

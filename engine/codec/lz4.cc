@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/codec/stream_codec.h"
 
@@ -98,8 +97,7 @@ class HighCompression {
       LZ4_initStreamHC(state_.get(), sizeof(State));
     }
     LZ4_resetStreamHC_fast(state_.get(), level);
-    return LZ4_compress_HC_continue(state_.get(), Chars(src), Chars(dst), IntSize(src),
-                                    IntSize(dst));
+    return CompressMore(*state_, src, dst, level);
   }
 
   static void Digest(State& state, Bytes dict, int level) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/bytes.h"
+#include "engine/codec/stream_codec.h"
 #include "tests/codec/samples.h"
 #include "tests/support/status.h"
 
@@ -74,9 +75,9 @@ Opcodes Walk(const std::vector<std::byte>& stream) {
   return seen;
 }
 
-std::vector<std::byte> Encode(BloscLzEncoder& encoder, Bytes src, size_t room, int clevel) {
+std::vector<std::byte> Encode(StreamCodec& encoder, Bytes src, size_t room, int clevel) {
   std::vector<std::byte> out(room);
-  out.resize(encoder.Encode(src, out, clevel));
+  out.resize(encoder.Compress(src, out, {.clevel = clevel}).value());
   return out;
 }
 
@@ -225,10 +226,10 @@ std::optional<std::vector<std::byte>> Expected(const std::vector<std::byte>& str
 // Long enough that a decoder may be less careful far from the ends.
 TEST(BloscLzDecoderTest, DecodesDamagedStreamsAsTheFormatSaysOrNotAtAll) {
   std::mt19937 random(12);
-  BloscLzEncoder encoder;
+  const auto encoder = MakeBloscLz();
   for (const Sample& sample : Samples(5000)) {
     std::vector<std::byte> stream(sample.bytes.size());
-    stream.resize(encoder.Encode(sample.bytes, stream, 9));
+    stream.resize(encoder->Compress(sample.bytes, stream, {.clevel = 9}).value());
     if (stream.empty()) continue;
     for (int round = 0; round < 500; ++round) {
       std::vector<std::byte> damaged = stream;
@@ -264,14 +265,14 @@ TEST(BloscLzDecoderTest, RejectsWhatDoesNotFitFarFromTheEnds) {
 }
 
 TEST(BloscLzEncoderTest, EveryStreamObeysTheFormat) {
-  BloscLzEncoder encoder;
+  const auto encoder = MakeBloscLz();
   int compressed = 0;
   for (const size_t size : SampleSizes()) {
     for (const Sample& sample : Samples(size)) {
       for (int clevel = 1; clevel <= 9; ++clevel) {
         if (size > 100000 && clevel % 4 != 1) continue;
         SCOPED_TRACE(sample.name + " " + std::to_string(size) + " " + std::to_string(clevel));
-        const auto stream = Encode(encoder, sample.bytes, size + 100, clevel);
+        const auto stream = Encode(*encoder, sample.bytes, size + 100, clevel);
         if (stream.empty()) continue;
         ++compressed;
         ASSERT_LT(stream.size(), size);
@@ -295,8 +296,8 @@ TEST(BloscLzEncoderTest, UsesTheFarthestDistanceAllowed) {
     auto bytes = Generate(distance, random);
     const std::vector<std::byte> repeated(bytes.begin(), bytes.begin() + 60000);
     bytes.insert(bytes.end(), repeated.begin(), repeated.end());
-    BloscLzEncoder encoder;
-    const auto stream = Encode(encoder, bytes, bytes.size(), 9);
+    const auto encoder = MakeBloscLz();
+    const auto stream = Encode(*encoder, bytes, bytes.size(), 9);
     if (distance == 73725) {
       EXPECT_TRUE(stream.empty());
     } else {
@@ -307,15 +308,15 @@ TEST(BloscLzEncoderTest, UsesTheFarthestDistanceAllowed) {
 }
 
 TEST(BloscLzEncoderTest, FitsExactlyOrNotAtAll) {
-  BloscLzEncoder encoder;
+  const auto encoder = MakeBloscLz();
   for (const size_t size : {40, 1000, 70000}) {
     for (const Sample& sample : Samples(size)) {
-      const auto stream = Encode(encoder, sample.bytes, size, 5);
+      const auto stream = Encode(*encoder, sample.bytes, size, 5);
       if (stream.empty()) continue;
-      EXPECT_EQ(Encode(encoder, sample.bytes, stream.size(), 5), stream) << sample.name;
-      EXPECT_EQ(Encode(encoder, sample.bytes, stream.size() + 3, 5), stream) << sample.name;
-      EXPECT_TRUE(Encode(encoder, sample.bytes, stream.size() - 1, 5).empty()) << sample.name;
-      EXPECT_TRUE(Encode(encoder, sample.bytes, 0, 5).empty()) << sample.name;
+      EXPECT_EQ(Encode(*encoder, sample.bytes, stream.size(), 5), stream) << sample.name;
+      EXPECT_EQ(Encode(*encoder, sample.bytes, stream.size() + 3, 5), stream) << sample.name;
+      EXPECT_TRUE(Encode(*encoder, sample.bytes, stream.size() - 1, 5).empty()) << sample.name;
+      EXPECT_TRUE(Encode(*encoder, sample.bytes, 0, 5).empty()) << sample.name;
     }
   }
 }
@@ -332,11 +333,11 @@ TEST(BloscLzEncoderTest, ShrinksWhatIsWorthIt) {
       {"words", 0.4},
       {"random", 0},
   };
-  BloscLzEncoder encoder;
+  const auto encoder = MakeBloscLz();
   for (const Sample& sample : Samples(100000)) {
     if (!expected.contains(sample.name)) continue;
     for (int clevel = 3; clevel <= 9; ++clevel) {
-      const size_t size = Encode(encoder, sample.bytes, sample.bytes.size(), clevel).size();
+      const size_t size = Encode(*encoder, sample.bytes, sample.bytes.size(), clevel).size();
       EXPECT_LE(static_cast<double>(size), 1e5 * expected.at(sample.name)) << sample.name << clevel;
       EXPECT_EQ(size > 0, sample.name != "random") << sample.name << clevel;
     }
@@ -360,10 +361,10 @@ std::vector<std::byte> Alternating(size_t size, size_t fresh, size_t known) {
 TEST(BloscLzEncoderTest, ShortMatchesAreNotWorthTheirTimeBelowLevel8) {
   const auto long_matches = Alternating(100000, 96, 96);
   const auto short_matches = Alternating(100000, 6, 6);
-  BloscLzEncoder encoder;
+  const auto encoder = MakeBloscLz();
   for (int clevel = 3; clevel <= 9; ++clevel) {
-    EXPECT_LT(Encode(encoder, long_matches, 100000, clevel).size(), 65000) << clevel;
-    EXPECT_EQ(Encode(encoder, short_matches, 100000, clevel).empty(), clevel < 8) << clevel;
+    EXPECT_LT(Encode(*encoder, long_matches, 100000, clevel).size(), 65000) << clevel;
+    EXPECT_EQ(Encode(*encoder, short_matches, 100000, clevel).empty(), clevel < 8) << clevel;
   }
 }
 
@@ -372,25 +373,25 @@ TEST(BloscLzEncoderTest, FindsOrderAfterNoiseThatHardlyRepeats) {
   bytes.resize(200000);
   const auto order = Alternating(60000, 2, 30);
   bytes.insert(bytes.end(), order.begin(), order.end());
-  BloscLzEncoder encoder;
+  const auto encoder = MakeBloscLz();
   for (int clevel = 1; clevel <= 9; ++clevel) {
-    EXPECT_LT(Encode(encoder, bytes, bytes.size(), clevel).size(), 220000) << clevel;
+    EXPECT_LT(Encode(*encoder, bytes, bytes.size(), clevel).size(), 220000) << clevel;
   }
 }
 
 // The numbers of bytes wrap around after 4 GiB; the encoder must then not see ghosts.
 TEST(BloscLzEncoderTest, ForgetsEarlierStreamsForever) {
   const std::vector<Sample> samples = Samples(1000);
-  BloscLzEncoder fresh;
+  const auto fresh = MakeBloscLz();
   std::vector<std::vector<std::byte>> expected;
-  for (const Sample& sample : samples) expected.push_back(Encode(fresh, sample.bytes, 1000, 9));
-  BloscLzEncoder worn;
+  for (const Sample& sample : samples) expected.push_back(Encode(*fresh, sample.bytes, 1000, 9));
+  const auto worn = MakeBloscLz();
   for (int round = 0; round < 8; ++round) {
     for (size_t i = 0; i < samples.size(); ++i) {
-      ASSERT_EQ(Encode(worn, samples[i].bytes, 1000, 9), expected[i]) << samples[i].name;
+      ASSERT_EQ(Encode(*worn, samples[i].bytes, 1000, 9), expected[i]) << samples[i].name;
     }
     // Each of these uses up about 75000 numbers of 2^32.
-    for (int i = 0; i < 8000; ++i) Encode(worn, samples[0].bytes, 100, 9);
+    for (int i = 0; i < 8000; ++i) Encode(*worn, samples[0].bytes, 100, 9);
   }
 }
 
