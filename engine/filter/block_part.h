@@ -2,9 +2,11 @@
 #ifndef CAIRN_ENGINE_FILTER_BLOCK_PART_H_
 #define CAIRN_ENGINE_FILTER_BLOCK_PART_H_
 
+#include <algorithm>
 #include <cstddef>
 
 #include "cairn/types.h"
+#include "engine/base/bytes.h"
 
 namespace cairn::filter {
 
@@ -20,14 +22,25 @@ struct BlockPart {
 
   size_t size() const { return planes * piece; }
   // The end of what bytes [from, to) of the filtered block hold of the pieces; `from` if nothing.
-  size_t EndWithin(size_t from, size_t to) const;
+  size_t EndWithin(size_t from, size_t to) const {
+    if (to <= begin) return from;
+    const size_t last = std::min(planes - 1, (to - 1 - begin) / stride);
+    return std::max(from, std::min(to, last * stride + begin + piece));
+  }
   // Copies what the bytes from `from` on of the filtered block hold of the pieces to their places
   // in `small`. `held` are these bytes, at least up to EndWithin.
-  void Gather(size_t from, Bytes held, MutableBytes small) const;
+  void Gather(size_t from, Bytes held, MutableBytes small) const {
+    const size_t to = from + held.size();
+    for (size_t plane = from / stride; plane < planes && plane * stride + begin < to; ++plane) {
+      const size_t start = plane * stride + begin;
+      const size_t first = std::max(start, from);
+      const size_t end = std::min(start + piece, to);
+      if (first >= end) continue;
+      CopyBytes(held.subspan(first - from, end - first),
+                small.subspan(plane * piece + first - start, end - first));
+    }
+  }
 };
-
-// Bytes [begin, begin + size) of a block that no filter changed.
-BlockPart PartOfPlain(size_t block, size_t begin, size_t size);
 
 }  // namespace cairn::filter
 

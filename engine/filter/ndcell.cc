@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "engine/base/bytes.h"
-#include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/filter/filters.h"
 
@@ -21,18 +19,6 @@ struct Geometry {
   Index stride{};  // bytes from one element to the next in this dimension
 };
 
-// Elements of the block; empty when an extent is not positive or the product is over `limit`.
-std::optional<size_t> CountElements(std::span<const int32_t> blockshape, size_t limit) {
-  size_t count = 1;
-  for (const int32_t extent : blockshape) {
-    if (extent <= 0) return std::nullopt;
-    const std::optional<size_t> product = CheckedMul(count, static_cast<size_t>(extent));
-    if (!product || *product > limit) return std::nullopt;
-    count = *product;
-  }
-  return count;
-}
-
 absl::StatusOr<Geometry> MakeGeometry(const FilterStage& stage, std::span<const int32_t> blockshape,
                                       size_t typesize, size_t size) {
   const int id = static_cast<int>(stage.filter);
@@ -42,25 +28,28 @@ absl::StatusOr<Geometry> MakeGeometry(const FilterStage& stage, std::span<const 
   const bool means = stage.filter == Filter::kNdMean;
   const int side = means ? static_cast<int8_t>(stage.meta) : stage.meta;
   if (side <= 0) return DataLoss("filter id %d: cell side %d: expected more than 0", id, side);
-  const std::optional<size_t> count = CountElements(blockshape, size / typesize);
-  if (!count || *count * typesize != size) {
+  const auto misfit = [&] {
     return DataLoss("filter id %d: a block of %d bytes is not what the blockshape says", id, size);
-  }
+  };
 
   Geometry geometry;
   geometry.dims = blockshape.size();
   size_t cell = 1;  // at most 255 to the power of 8
   size_t stride = typesize;
   for (size_t d = geometry.dims; d-- > 0;) {
-    geometry.shape[d] = static_cast<size_t>(blockshape[d]);
+    const auto extent = static_cast<size_t>(std::max(blockshape[d], 0));
+    if (extent == 0 || extent > size / stride) return misfit();
+    geometry.shape[d] = extent;
     geometry.side[d] = static_cast<size_t>(side);
-    if (means) geometry.side[d] = std::min(geometry.side[d], geometry.shape[d]);
+    if (means) geometry.side[d] = std::min(geometry.side[d], extent);
     geometry.stride[d] = stride;
-    stride *= geometry.shape[d];
+    stride *= extent;
     cell *= geometry.side[d];
   }
-  if (cell > *count) {
-    return DataLoss("filter id %d: cells of %d elements in a block of %d", id, cell, *count);
+  if (stride != size) return misfit();
+  if (cell > size / typesize) {
+    return DataLoss("filter id %d: cells of %d elements in a block of %d", id, cell,
+                    size / typesize);
   }
   return geometry;
 }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <span>
-#include <utility>
 
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
@@ -57,12 +55,8 @@ absl::Status Pipeline::SetUp(const PipelineParams& params) {
     return InvalidArgument("filters: typesize %d of the frame: expected 0 or more",
                            params.frame_typesize);
   }
-  typesize_ = static_cast<size_t>(params.typesize);
-  frame_typesize_ =
-      params.frame_typesize != 0 ? static_cast<size_t>(params.frame_typesize) : typesize_;
-  whole_block_bitshuffle_ = params.whole_block_bitshuffle;
-  blockshape_ = params.blockshape;
-  registry_ = params.registry;
+  params_ = params;
+  if (params_.frame_typesize == 0) params_.frame_typesize = params_.typesize;
   for (const FilterStage stage : params.slots) {
     if (stage.filter == Filter::kNone) continue;
     if (PluginOf(stage) == nullptr) {
@@ -71,17 +65,17 @@ absl::Status Pipeline::SetUp(const PipelineParams& params) {
     }
     uses_reference_ |= stage.filter == Filter::kDelta;
     undoable_ += IsLossyOnly(stage.filter) ? 0 : 1;
-    stages_[active_++] = stage;
+    params_.slots[active_++] = stage;
   }
   return absl::OkStatus();
 }
 
 bool Pipeline::CopiesVerbatim(size_t block) const {
-  return whole_block_bitshuffle_ && block / typesize_ % 8 != 0;
+  return params_.whole_block_bitshuffle && block / typesize() % 8 != 0;
 }
 
 size_t Pipeline::ByteDeltaChannels(FilterStage stage) const {
-  return stage.meta != 0 ? stage.meta : frame_typesize_;
+  return stage.meta != 0 ? stage.meta : frame_typesize();
 }
 
 absl::Status Pipeline::Forward(Bytes src, Bytes reference, MutableBytes dst,
@@ -93,7 +87,7 @@ absl::Status Pipeline::Forward(Bytes src, Bytes reference, MutableBytes dst,
   for (const FilterStage stage : stages()) {
     const MutableBytes to = --left % 2 == 0 ? dst : scratch;
     assert(to.size() == src.size());
-    CAIRN_RETURN_IF_ERROR(ForwardStage(stage, src, reference, to));
+    CAIRN_RETURN_IF_ERROR(RunStage(stage, true, src, reference, to));
     src = to;
   }
   return absl::OkStatus();
@@ -105,11 +99,11 @@ absl::Status Pipeline::Backward(MutableBytes src, Bytes reference, MutableBytes 
   if (undoable_ == 0) CopyBytes(src, dst);
   size_t left = undoable_;
   for (size_t i = active_; i-- > 0;) {
-    const FilterStage stage = stages_[i];
+    const FilterStage stage = params_.slots[i];
     if (IsLossyOnly(stage.filter)) continue;
     const MutableBytes to = --left % 2 == 0 ? dst : scratch;
     assert(to.size() == src.size());
-    CAIRN_RETURN_IF_ERROR(BackwardStage(stage, src, reference, to));
+    CAIRN_RETURN_IF_ERROR(RunStage(stage, false, src, reference, to));
     src = to;
   }
   return absl::OkStatus();
@@ -122,15 +116,15 @@ const FilterStage* Pipeline::SoleStage() const {
 }
 
 std::optional<BlockPart> Pipeline::PartOf(size_t block, size_t begin, size_t size) const {
-  if (undoable_ == 0) return PartOfPlain(block, begin, size);
+  if (undoable_ == 0) return BlockPart{.stride = block, .begin = begin, .piece = size};
   const FilterStage* const stage = SoleStage();
   if (stage == nullptr || PluginOf(*stage) != nullptr) return std::nullopt;
   size_t width = 0;
   size_t items = 1;  // that share a byte of a plane
   if (stage->filter == Filter::kShuffle) {
-    width = ShuffleWidth(*stage, typesize_);
+    width = ShuffleWidth(*stage, typesize());
   } else if (stage->filter == Filter::kBitShuffle && !CopiesVerbatim(block)) {
-    width = typesize_;
+    width = typesize();
     items = 8;
   } else {
     return std::nullopt;
@@ -151,79 +145,54 @@ void Pipeline::BackwardPart(const BlockPart& part, Bytes small, MutableBytes scr
   if (stage == nullptr) return CopyBytes(small, dst);
   const MutableBytes plain = dst.size() == small.size() ? dst : scratch;
   if (stage->filter == Filter::kShuffle) {
-    Unshuffle(ShuffleWidth(*stage, typesize_), small, plain);
+    Unshuffle(ShuffleWidth(*stage, typesize()), small, plain);
   } else {
-    BitUnshuffle(typesize_, small, plain);
+    BitUnshuffle(typesize(), small, plain);
   }
   if (plain.data() != dst.data()) CopyBytes(plain.subspan(part.skip, dst.size()), dst);
 }
 
-absl::Status Pipeline::ForwardStage(FilterStage stage, Bytes src, Bytes reference,
-                                    MutableBytes dst) const {
-  const auto typesize = static_cast<int32_t>(typesize_);
+absl::Status Pipeline::RunStage(FilterStage stage, bool forward, Bytes src, Bytes reference,
+                                MutableBytes dst) const {
   if (const FilterPlugin* const plugin = PluginOf(stage); plugin != nullptr) {
-    return plugin->Forward(src, dst, {.typesize = typesize, .meta = stage.meta});
+    const PluginCall call{.typesize = params_.typesize, .meta = stage.meta};
+    return forward ? plugin->Forward(src, dst, call) : plugin->Backward(src, dst, call);
   }
   switch (stage.filter) {
     case Filter::kShuffle:
-      Shuffle(ShuffleWidth(stage, typesize_), src, dst);
+      (forward ? Shuffle : Unshuffle)(ShuffleWidth(stage, typesize()), src, dst);
       return absl::OkStatus();
     case Filter::kBitShuffle:
       if (CopiesVerbatim(src.size())) {
         CopyBytes(src, dst);
       } else {
-        BitShuffle(typesize_, src, dst);
+        (forward ? BitShuffle : BitUnshuffle)(typesize(), src, dst);
       }
       return absl::OkStatus();
     case Filter::kDelta:
-      DeltaForward(typesize_, src, reference, dst);
+      (forward ? DeltaForward : DeltaBackward)(typesize(), src, reference, dst);
+      return absl::OkStatus();
+    case Filter::kByteDelta:
+      (forward ? ByteDeltaForward : ByteDeltaBackward)(ByteDeltaChannels(stage), src, dst);
       return absl::OkStatus();
     case Filter::kTruncPrec:
-    case Filter::kIntTrunc: {
-      CAIRN_ASSIGN_OR_RETURN(const int bits, BitsToClear(stage, typesize));
-      ClearLowBits(typesize_, bits, src, dst);
+    case Filter::kIntTrunc: {  // never undone
+      CAIRN_ASSIGN_OR_RETURN(const int bits, BitsToClear(stage, params_.typesize));
+      ClearLowBits(typesize(), bits, src, dst);
       return absl::OkStatus();
     }
-    case Filter::kByteDelta:
-      ByteDeltaForward(ByteDeltaChannels(stage), src, dst);
-      return absl::OkStatus();
     default:
-      return Unimplemented("filter id %d can be undone but not applied", IdOf(stage));
+      break;
   }
-}
-
-absl::Status Pipeline::BackwardStage(FilterStage stage, Bytes src, Bytes reference,
-                                     MutableBytes dst) const {
-  const auto typesize = static_cast<int32_t>(typesize_);
-  if (const FilterPlugin* const plugin = PluginOf(stage); plugin != nullptr) {
-    return plugin->Backward(src, dst, {.typesize = typesize, .meta = stage.meta});
+  if (forward) return Unimplemented("filter id %d can be undone but not applied", IdOf(stage));
+  if (stage.filter == Filter::kByteDeltaBuggy) {
+    ByteDeltaBuggyBackward(ByteDeltaChannels(stage), src, dst);
+    return absl::OkStatus();
   }
-  switch (stage.filter) {
-    case Filter::kShuffle:
-      Unshuffle(ShuffleWidth(stage, typesize_), src, dst);
-      return absl::OkStatus();
-    case Filter::kBitShuffle:
-      if (CopiesVerbatim(src.size())) {
-        CopyBytes(src, dst);
-      } else {
-        BitUnshuffle(typesize_, src, dst);
-      }
-      return absl::OkStatus();
-    case Filter::kDelta:
-      DeltaBackward(typesize_, src, reference, dst);
-      return absl::OkStatus();
-    case Filter::kByteDelta:
-      ByteDeltaBackward(ByteDeltaChannels(stage), src, dst);
-      return absl::OkStatus();
-    case Filter::kByteDeltaBuggy:
-      ByteDeltaBuggyBackward(ByteDeltaChannels(stage), src, dst);
-      return absl::OkStatus();
-    default:  // NDCELL and NDMEAN; SetUp lets no other pass
-      if (blockshape_.empty()) {
-        return Unimplemented("filter id %d outside of an n-dimensional array", IdOf(stage));
-      }
-      return CellsBackward(stage, blockshape_, frame_typesize_, src, dst);
+  if (params_.blockshape.empty()) {
+    return Unimplemented("filter id %d outside of an n-dimensional array", IdOf(stage));
   }
+  return CellsBackward(stage, params_.blockshape, frame_typesize(), src, dst);
 }
 
 }  // namespace cairn::filter

@@ -60,26 +60,23 @@ class Pipeline {
                     MutableBytes dst) const;
 
  private:
-  absl::Status ForwardStage(FilterStage stage, Bytes src, Bytes reference, MutableBytes dst) const;
-  absl::Status BackwardStage(FilterStage stage, Bytes src, Bytes reference, MutableBytes dst) const;
-
+  absl::Status RunStage(FilterStage stage, bool forward, Bytes src, Bytes reference,
+                        MutableBytes dst) const;
   // The only stage that Backward has something to do for; null when there are several.
   const FilterStage* SoleStage() const;
-  std::span<const FilterStage> stages() const { return {stages_.data(), active_}; }
+  std::span<const FilterStage> stages() const { return {params_.slots.data(), active_}; }
+  size_t typesize() const { return static_cast<size_t>(params_.typesize); }
+  size_t frame_typesize() const { return static_cast<size_t>(params_.frame_typesize); }
   // Null for a filter of this build.
   const FilterPlugin* PluginOf(FilterStage stage) const {
-    return registry_ == nullptr ? nullptr : registry_->filter(static_cast<uint8_t>(stage.filter));
+    const Registry* const registry = params_.registry;
+    return registry == nullptr ? nullptr : registry->filter(static_cast<uint8_t>(stage.filter));
   }
 
   bool CopiesVerbatim(size_t block) const;
   size_t ByteDeltaChannels(FilterStage stage) const;
 
-  size_t typesize_ = 1;
-  size_t frame_typesize_ = 1;
-  bool whole_block_bitshuffle_ = false;
-  std::span<const int32_t> blockshape_;
-  const Registry* registry_ = nullptr;
-  std::array<FilterStage, kMaxFilters> stages_;  // `active_` of them
+  PipelineParams params_;  // of the slots, `active_` stages that change a block
   size_t active_ = 0;
   size_t undoable_ = 0;  // stages that Backward has something to do for
   bool uses_reference_ = false;
