@@ -28,4 +28,10 @@ void ByteReader::Expect(uint8_t expected, std::string_view field) {
   }
 }
 
+void ByteReader::AtMost(int64_t value, int64_t most, std::string_view field) {
+  if (ok() && value > most) {
+    Fail(field, absl::StrFormat("expected up to %d, got %d", most, value));
+  }
+}
+
 }  // namespace cairn

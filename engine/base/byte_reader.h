@@ -21,13 +21,13 @@ class ByteReader {
   // `section` names the structure in messages and must outlive the reader.
   ByteReader(Bytes bytes, std::string_view section) : bytes_(bytes), section_(section) {}
 
-  template <std::unsigned_integral T>
+  template <std::integral T>
   T Le(std::string_view field) {
     const Bytes raw = Take(sizeof(T), field);
     return raw.empty() ? T{0} : LoadLe<T>(raw.data());
   }
 
-  template <std::unsigned_integral T>
+  template <std::integral T>
   T Be(std::string_view field) {
     const Bytes raw = Take(sizeof(T), field);
     return raw.empty() ? T{0} : LoadBe<T>(raw.data());
@@ -48,6 +48,9 @@ class ByteReader {
 
   // Reads one byte that must be `expected`.
   void Expect(uint8_t expected, std::string_view field);
+
+  // Fails unless `value`, which was just read, is `most` or less.
+  void AtMost(int64_t value, int64_t most, std::string_view field);
 
   // Makes the reader fail at the current offset: "<section>: <field> at <offset>: <problem>".
   void Fail(std::string_view field, std::string_view problem) {

@@ -18,18 +18,16 @@ class ByteWriter {
   // Goes on after these bytes.
   explicit ByteWriter(std::vector<std::byte> begun) : out_(std::move(begun)) {}
 
-  template <std::unsigned_integral T>
+  template <std::integral T>
   void Le(T value) {
-    std::byte raw[sizeof(T)];
-    StoreLe(raw, value);
-    Append(raw);
+    Zeros(sizeof(T));
+    StoreLe(&out_[size() - sizeof(T)], value);
   }
 
-  template <std::unsigned_integral T>
+  template <std::integral T>
   void Be(T value) {
-    std::byte raw[sizeof(T)];
-    StoreBe(raw, value);
-    Append(raw);
+    Zeros(sizeof(T));
+    StoreBe(&out_[size() - sizeof(T)], value);
   }
 
   void U8(uint8_t value) { out_.push_back(std::byte{value}); }

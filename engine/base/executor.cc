@@ -17,22 +17,11 @@ namespace {
 // ThreadSanitizer does not see how libtbb waits: it is told that tasks run after what their caller
 // did before, and that the caller goes on after them. Tasks stay unordered for it.
 #if defined(__SANITIZE_THREAD__)
-struct Ordering {
-  static void BeforeTasks() { __tsan_release(&begun); }
-  static void BeginTask() { __tsan_acquire(&begun); }
-  static void EndTask() { __tsan_release(&ended); }
-  static void AfterTasks() { __tsan_acquire(&ended); }
-
- private:
-  static inline char begun, ended;  // stand for the order, never read
-};
+void Before(char* order) { __tsan_release(order); }
+void After(char* order) { __tsan_acquire(order); }
 #else
-struct Ordering {
-  static void BeforeTasks() {}
-  static void BeginTask() {}
-  static void EndTask() {}
-  static void AfterTasks() {}
-};
+void Before(char* /*order*/) {}
+void After(char* /*order*/) {}
 #endif
 
 class TbbExecutor final : public Executor {
@@ -45,14 +34,15 @@ class TbbExecutor final : public Executor {
   int concurrency() const override { return arena_.max_concurrency(); }
 
   void Run(int64_t ntasks, absl::FunctionRef<void(int64_t)> task) override {
+    char begun = 0, ended = 0;  // stand for the order
     const auto run = [&](int64_t i) {
-      Ordering::BeginTask();
+      After(&begun);
       task(i);
-      Ordering::EndTask();
+      Before(&ended);
     };
-    Ordering::BeforeTasks();
+    Before(&begun);
     arena_.execute([&] { tbb::parallel_for(int64_t{0}, ntasks, run); });
-    Ordering::AfterTasks();
+    After(&ended);
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "engine/base/hash.h"
 
+#define XXH_STATIC_LINKING_ONLY  // states on the stack
 #include <xxhash.h>
 
 #include "engine/base/endian.h"
@@ -27,11 +28,6 @@ void TidyUp() {
 void TidyUp() {}
 #endif
 
-struct StateDeleter {
-  void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-  void operator()(XXH32_state_t* state) const { XXH32_freeState(state); }
-};
-
 }  // namespace
 
 uint64_t Xxh3(Bytes bytes) {
@@ -40,22 +36,17 @@ uint64_t Xxh3(Bytes bytes) {
   return hash;
 }
 
-struct Xxh3Stream::State {
-  std::unique_ptr<XXH3_state_t, StateDeleter> xxh{XXH3_createState()};
-};
+void Xxh3Stream::Free::operator()(XXH3_state_s* state) const { XXH3_freeState(state); }
 
-Xxh3Stream::Xxh3Stream() : state_(std::make_unique<State>()) {
-  XXH3_64bits_reset(state_->xxh.get());
-}
-Xxh3Stream::~Xxh3Stream() = default;
+Xxh3Stream::Xxh3Stream() : state_(XXH3_createState()) { XXH3_64bits_reset(state_.get()); }
 
 void Xxh3Stream::Update(Bytes piece) {
-  XXH3_64bits_update(state_->xxh.get(), piece.data(), piece.size());
+  XXH3_64bits_update(state_.get(), piece.data(), piece.size());
   TidyUp();
 }
 
 uint64_t Xxh3Stream::Digest() const {
-  const uint64_t hash = XXH3_64bits_digest(state_->xxh.get());
+  const uint64_t hash = XXH3_64bits_digest(state_.get());
   TidyUp();
   return hash;
 }
@@ -66,10 +57,10 @@ std::array<std::byte, 16> Fingerprint(FingerprintType type, std::span<const Byte
     case FingerprintType::kNone:
       break;
     case FingerprintType::k32Bit: {
-      const std::unique_ptr<XXH32_state_t, StateDeleter> state(XXH32_createState());
-      XXH32_reset(state.get(), 0);
-      for (const Bytes part : parts) XXH32_update(state.get(), part.data(), part.size());
-      StoreBe<uint32_t>(out.data() + 12, XXH32_digest(state.get()));
+      XXH32_state_t state;
+      XXH32_reset(&state, 0);
+      for (const Bytes part : parts) XXH32_update(&state, part.data(), part.size());
+      StoreBe(out.data() + 12, uint32_t{XXH32_digest(&state)});
       break;
     }
     case FingerprintType::k64Bit: {
@@ -79,10 +70,10 @@ std::array<std::byte, 16> Fingerprint(FingerprintType type, std::span<const Byte
       break;
     }
     case FingerprintType::k128Bit: {
-      const std::unique_ptr<XXH3_state_t, StateDeleter> state(XXH3_createState());
-      XXH3_128bits_reset(state.get());
-      for (const Bytes part : parts) XXH3_128bits_update(state.get(), part.data(), part.size());
-      const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
+      XXH3_state_t state;
+      XXH3_128bits_reset(&state);
+      for (const Bytes part : parts) XXH3_128bits_update(&state, part.data(), part.size());
+      const XXH128_hash_t hash = XXH3_128bits_digest(&state);
       StoreBe<uint64_t>(out.data(), hash.high64);
       StoreBe<uint64_t>(out.data() + 8, hash.low64);
       TidyUp();

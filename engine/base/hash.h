@@ -9,6 +9,8 @@
 
 #include "cairn/types.h"
 
+struct XXH3_state_s;
+
 namespace cairn {
 
 uint64_t Xxh3(Bytes bytes);
@@ -17,13 +19,14 @@ uint64_t Xxh3(Bytes bytes);
 class Xxh3Stream {
  public:
   Xxh3Stream();
-  ~Xxh3Stream();
   void Update(Bytes piece);
   uint64_t Digest() const;
 
  private:
-  struct State;
-  const std::unique_ptr<State> state_;
+  struct Free {
+    void operator()(XXH3_state_s* state) const;
+  };
+  const std::unique_ptr<XXH3_state_s, Free> state_;
 };
 
 // The 16 bytes of a trailer's fingerprint field over the parts in order: canonical big endian,

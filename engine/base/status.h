@@ -60,7 +60,10 @@ absl::Status FailedPrecondition(const absl::FormatSpec<Args...>& format, const A
 }
 
 // The same error with "<where>: " before its message.
-absl::Status Annotate(std::string_view where, const absl::Status& status);
+inline absl::Status Annotate(std::string_view where, const absl::Status& status) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrFormat("%s: %s", where, status.message()));
+}
 
 }  // namespace cairn
 

@@ -17,16 +17,18 @@ constexpr int kFields = 7;
 constexpr uint8_t kVersion = 0;
 constexpr uint8_t kStr32 = 0xDB;
 
-std::vector<int32_t> ReadExtents(ByteReader& reader, int ndim, std::string_view field) {
+template <typename T>
+std::vector<T> ReadExtents(ByteReader& reader, int ndim, std::string_view field) {
   reader.U8(field);  // an array of ndim; 16 does not fit its nibble and reads as another marker
-  std::vector<int32_t> extents;
-  for (int i = 0; i < ndim; ++i) extents.push_back(msgpack::ReadInt32(reader, field));
+  std::vector<T> extents;
+  for (int i = 0; i < ndim; ++i) extents.push_back(msgpack::ReadInt<T>(reader, field));
   return extents;
 }
 
-void WriteExtents(ByteWriter& writer, const std::vector<int32_t>& extents) {
+template <typename T>
+void WriteExtents(ByteWriter& writer, const std::vector<T>& extents) {
   writer.U8(msgpack::FixArray(static_cast<int>(extents.size())));
-  for (const int32_t extent : extents) msgpack::WriteInt32(writer, extent);
+  for (const T extent : extents) msgpack::WriteInt<T>(writer, extent);
 }
 
 absl::Status CheckExtents(const ArrayInfo& array) {
@@ -47,23 +49,18 @@ absl::StatusOr<ArrayInfo> ParseB2nd(Bytes content) {
   reader.U8("array");
   reader.U8("version");
   const int ndim = reader.U8("dimensions");
-  if (reader.ok() && ndim > kMaxB2ndDimensions) {
-    reader.Fail("dimensions",
-                absl::StrFormat("expected up to %d, got %d", kMaxB2ndDimensions, ndim));
-  }
+  reader.AtMost(ndim, kMaxB2ndDimensions, "dimensions");
   CAIRN_RETURN_IF_ERROR(reader.status());
   ArrayInfo array;
-  reader.U8("shape");
-  for (int i = 0; i < ndim; ++i) array.shape.push_back(msgpack::ReadInt64(reader, "shape"));
-  array.chunkshape = ReadExtents(reader, ndim, "chunkshape");
-  array.blockshape = ReadExtents(reader, ndim, "blockshape");
+  array.shape = ReadExtents<int64_t>(reader, ndim, "shape");
+  array.chunkshape = ReadExtents<int32_t>(reader, ndim, "chunkshape");
+  array.blockshape = ReadExtents<int32_t>(reader, ndim, "blockshape");
   CAIRN_RETURN_IF_ERROR(reader.status());
   CAIRN_RETURN_IF_ERROR(CheckExtents(array));
   if (reader.remaining() == 0) return array;
   array.dtype_format = reader.U8("dtype format");
   reader.Expect(kStr32, "dtype");
-  const uint32_t size = reader.Be<uint32_t>("dtype length");
-  array.dtype = AsText(reader.Take(size, "dtype"));
+  array.dtype = AsText(reader.Take(reader.Be<uint32_t>("dtype length"), "dtype"));
   CAIRN_RETURN_IF_ERROR(reader.status());
   return array;
 }
@@ -73,8 +70,7 @@ std::vector<std::byte> EncodeB2nd(const ArrayInfo& array) {
   writer.U8(msgpack::FixArray(kFields));
   writer.U8(kVersion);
   writer.U8(static_cast<uint8_t>(array.shape.size()));
-  writer.U8(msgpack::FixArray(static_cast<int>(array.shape.size())));
-  for (const int64_t extent : array.shape) msgpack::WriteInt64(writer, extent);
+  WriteExtents(writer, array.shape);
   WriteExtents(writer, array.chunkshape);
   WriteExtents(writer, array.blockshape);
   writer.U8(array.dtype_format);
@@ -88,7 +84,7 @@ std::vector<std::byte> WithShape(Bytes content, std::span<const int64_t> shape) 
   constexpr size_t kShapeBegin = 3 + 1;  // after the dimensions, and the marker of the shape
   ByteWriter writer;
   writer.Append(content.first(kShapeBegin));
-  for (const int64_t extent : shape) msgpack::WriteInt64(writer, extent);
+  for (const int64_t extent : shape) msgpack::WriteInt<int64_t>(writer, extent);
   writer.Append(content.subspan(writer.size()));
   return std::move(writer).Take();
 }

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/types.h"
+#include "engine/base/byte_reader.h"
 #include "engine/format/layers.h"
 
 namespace cairn::format {
@@ -63,20 +64,28 @@ struct FrameHeader {
 // see legacy/.
 absl::StatusOr<FrameHeader> ParseFrameHeader(Bytes bytes);
 
-// The header's length, from its first kFixedHeaderSize bytes.
-absl::StatusOr<int64_t> ParseHeaderLength(Bytes bytes);
-
-// Whether the numbers of a header, of any era, can be true.
-absl::Status CheckHeaderValues(const FrameHeader& header);
-
-// Copies the metalayers from their places in a header of any era.
-void TakeMetalayers(Bytes bytes, FrameHeader& header);
+// The header's length, `least` or more, from that many bytes of it.
+absl::StatusOr<int64_t> ParseHeaderLength(Bytes bytes, int64_t least = kFixedHeaderSize);
 
 // The fixed part, kFixedHeaderSize bytes. The version follows from the rest.
 std::vector<std::byte> EncodeFixedHeader(const FrameHeader& header);
 
 // The header of a new frame. Sets header_len and places.
 std::vector<std::byte> EncodeNewHeader(FrameHeader& header);
+
+// Parts of headers that those of pre-releases, which are shorter, have too.
+struct HeaderFlags {
+  uint8_t general = 0;
+  uint8_t frame_type = 0;
+  uint8_t codec = 0;
+  uint8_t other = 0;
+};
+// From the start to the thread counts. Only a header of kFixedHeaderSize or more has a blocksize.
+HeaderFlags ReadHeaderFields(ByteReader& reader, int64_t least, FrameHeader& header);
+// Returns the 16 bytes of the slots.
+Bytes ReadHeaderFilters(ByteReader& reader, FrameHeader& header);
+// Checks the numbers of a header that was read from `bytes`, and copies its metalayers.
+absl::StatusOr<FrameHeader> FinishHeader(Bytes bytes, const ByteReader& reader, FrameHeader header);
 
 }  // namespace cairn::format
 

@@ -9,37 +9,10 @@
 
 namespace cairn::format {
 
-namespace {
-
-constexpr int kCodeShift = 56;
-constexpr uint64_t kZeros = 0x81;
-constexpr uint64_t kNans = 0x82;
-constexpr uint64_t kUninit = 0x84;
-
-}  // namespace
-
 absl::StatusOr<SpecialValue> SpecialOfEntry(int64_t entry) {
-  switch (static_cast<uint64_t>(entry)) {
-    case kZeros << kCodeShift:
-      return SpecialValue::kZeros;
-    case kNans << kCodeShift:
-      return SpecialValue::kNans;
-    case kUninit << kCodeShift:
-      return SpecialValue::kUninit;
-    default:
-      return DataLoss("index entry 0x%016x names no special value", entry);
-  }
-}
-
-int64_t EntryOfSpecial(SpecialValue special) {
-  switch (special) {
-    case SpecialValue::kNans:
-      return static_cast<int64_t>(kNans << kCodeShift);
-    case SpecialValue::kUninit:
-      return static_cast<int64_t>(kUninit << kCodeShift);
-    default:
-      return static_cast<int64_t>(kZeros << kCodeShift);
-  }
+  const auto special = static_cast<SpecialValue>(entry >> 56 & 0x7F);
+  if (IsIndexSpecial(special) && entry == EntryOfSpecial(special)) return special;
+  return DataLoss("index entry 0x%016x names no special value", entry);
 }
 
 absl::StatusOr<std::vector<std::byte>> EncodeIndex(std::span<const int64_t> entries,
@@ -56,12 +29,12 @@ absl::StatusOr<std::vector<std::byte>> EncodeIndex(std::span<const int64_t> entr
       std::ranges::adjacent_find(entries, std::ranges::not_equal_to()) == entries.end();
   if (IsSpecialEntry(entries[0]) && uniform) {
     std::byte value[kIndexTypesize];
-    StoreLe<uint64_t>(value, static_cast<uint64_t>(entries[0]));
+    StoreLe(value, entries[0]);
     return encoder.EncodeSpecial(SpecialValue::kRepeat, nbytes, value);
   }
   std::vector<std::byte> raw(entries.size_bytes());
   for (size_t i = 0; i < entries.size(); ++i) {
-    StoreLe<uint64_t>(raw.data() + i * kIndexTypesize, static_cast<uint64_t>(entries[i]));
+    StoreLe(raw.data() + i * kIndexTypesize, entries[i]);
   }
   std::vector<std::byte> out(MaxCompressedSize(raw.size()));
   CAIRN_ASSIGN_OR_RETURN(const size_t size,

@@ -36,16 +36,18 @@ struct IndexedChunk {
 // A negative entry names the value of a chunk that is not stored.
 constexpr bool IsSpecialEntry(int64_t entry) { return entry < 0; }
 
-// kDataLoss for a code that means nothing. Only the codes that the format defines pass, and only
-// with the other bits zero.
-absl::StatusOr<SpecialValue> SpecialOfEntry(int64_t entry);
 // Whether the index stands for chunks of this value: zeros, NaNs and uninitialised ones.
 constexpr bool IsIndexSpecial(SpecialValue special) {
   return special == SpecialValue::kZeros || special == SpecialValue::kNans ||
          special == SpecialValue::kUninit;
 }
-// For those values.
-int64_t EntryOfSpecial(SpecialValue special);
+// For those values: the highest bit, and the value in the rest of the highest byte.
+constexpr int64_t EntryOfSpecial(SpecialValue special) {
+  return static_cast<int64_t>((uint64_t{0x80} | static_cast<uint64_t>(special)) << 56);
+}
+// kDataLoss for a code that means nothing. Only the codes that the format defines pass, and only
+// with the other bits zero.
+absl::StatusOr<SpecialValue> SpecialOfEntry(int64_t entry);
 
 // The index chunk of these entries (at least one).
 absl::StatusOr<std::vector<std::byte>> EncodeIndex(std::span<const int64_t> entries,

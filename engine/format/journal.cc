@@ -1,7 +1,5 @@
 #include "engine/format/journal.h"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "engine/base/byte_reader.h"
@@ -19,6 +17,7 @@ namespace {
 constexpr uint32_t kRecordVersion = 2;
 constexpr auto kHashSize = static_cast<size_t>(kRecordHashSize);
 
+// In the order of ChunkEdit.
 enum class EditCode : uint32_t { kInsert = 1, kReplace = 2, kErase = 3, kReorder = 4 };
 
 constexpr uint32_t kVlBlocks = 1;
@@ -27,68 +26,25 @@ constexpr uint32_t kTailReplaced = 1;
 constexpr uint32_t kTailHasHead = 2;
 
 constexpr size_t kChunkSize = 8 + 8 + 4 + 4;
-constexpr size_t kEditHeadSize = 4 + 8;
 constexpr size_t kLinksSize = 8 + 8 + 8 + 8;
 constexpr size_t kTotalsSize = 3 * 8 + 2 * 4;
 
-void PutChunk(const IndexedChunk& chunk, std::byte* out) {
-  StoreLe(out, static_cast<uint64_t>(chunk.entry.value));
-  StoreLe(out + 8, chunk.entry.fingerprint);
-  StoreLe(out + 16, static_cast<uint32_t>(chunk.nbytes));
-  StoreLe(out + 20, static_cast<uint32_t>(chunk.cbytes));
-}
-
 void WriteChunk(const IndexedChunk& chunk, ByteWriter& writer) {
-  std::byte raw[kChunkSize];
-  PutChunk(chunk, raw);
-  writer.Append(raw);
+  writer.Le(chunk.entry.value);
+  writer.Le(chunk.entry.fingerprint);
+  writer.Le(chunk.nbytes);
+  writer.Le(chunk.cbytes);
 }
 
 IndexedChunk ReadChunk(ByteReader& reader) {
   IndexedChunk chunk;
-  chunk.entry.value = static_cast<int64_t>(reader.Le<uint64_t>("entry"));
+  chunk.entry.value = reader.Le<int64_t>("entry");
   chunk.entry.fingerprint = reader.Le<uint64_t>("chunk fingerprint");
-  chunk.nbytes = static_cast<int32_t>(reader.Le<uint32_t>("chunk nbytes"));
-  chunk.cbytes = static_cast<int32_t>(reader.Le<uint32_t>("chunk cbytes"));
+  chunk.nbytes = reader.Le<int32_t>("chunk nbytes");
+  chunk.cbytes = reader.Le<int32_t>("chunk cbytes");
   if (chunk.nbytes < 0 || chunk.cbytes < 0) reader.Fail("chunk size", "is negative");
   return chunk;
 }
-
-void PutEditHead(EditCode code, int64_t number, std::byte* out) {
-  StoreLe(out, static_cast<uint32_t>(code));
-  StoreLe(out + 4, static_cast<uint64_t>(number));
-}
-
-struct EditWriter {
-  void operator()(const InsertEdit& edit) { Placed(EditCode::kInsert, edit.nchunk, edit.chunk); }
-  void operator()(const ReplaceEdit& edit) { Placed(EditCode::kReplace, edit.nchunk, edit.chunk); }
-  void operator()(const EraseEdit& edit) {
-    std::byte raw[kEditHeadSize + 8];
-    PutEditHead(EditCode::kErase, edit.first, raw);
-    StoreLe(raw + kEditHeadSize, static_cast<uint64_t>(edit.count));
-    Append(raw);
-  }
-  void operator()(const ReorderEdit& edit) {
-    const size_t begin = out.size();
-    out.resize(begin + kEditHeadSize + edit.order.size() * sizeof(uint32_t));
-    std::byte* to = out.data() + begin;
-    PutEditHead(EditCode::kReorder, std::ssize(edit.order), to);
-    to += kEditHeadSize;
-    for (const uint32_t nchunk : edit.order) {
-      StoreLe(to, nchunk);
-      to += sizeof(nchunk);
-    }
-  }
-  void Placed(EditCode code, int64_t nchunk, const IndexedChunk& chunk) {
-    std::byte raw[kEditHeadSize + kChunkSize];
-    PutEditHead(code, nchunk, raw);
-    PutChunk(chunk, raw + kEditHeadSize);
-    Append(raw);
-  }
-  void Append(Bytes raw) { out.insert(out.end(), raw.begin(), raw.end()); }
-
-  std::vector<std::byte>& out;
-};
 
 ReorderEdit ReadOrder(uint64_t count, ByteReader& reader) {
   ReorderEdit edit;
@@ -103,18 +59,16 @@ ReorderEdit ReadOrder(uint64_t count, ByteReader& reader) {
 
 ChunkEdit ReadEdit(ByteReader& reader) {
   const auto code = static_cast<EditCode>(reader.Le<uint32_t>("edit"));
-  const auto number = reader.Le<uint64_t>("chunk number");
-  const auto nchunk = static_cast<int64_t>(number);
+  const auto nchunk = reader.Le<int64_t>("chunk number");
   switch (code) {
     case EditCode::kInsert:
       return InsertEdit{.nchunk = nchunk, .chunk = ReadChunk(reader)};
     case EditCode::kReplace:
       return ReplaceEdit{.nchunk = nchunk, .chunk = ReadChunk(reader)};
     case EditCode::kErase:
-      return EraseEdit{.first = nchunk,
-                       .count = static_cast<int64_t>(reader.Le<uint64_t>("count"))};
+      return EraseEdit{.first = nchunk, .count = reader.Le<int64_t>("count")};
     case EditCode::kReorder:
-      return ReadOrder(number, reader);
+      return ReadOrder(static_cast<uint64_t>(nchunk), reader);
   }
   reader.Fail("edit", absl::StrFormat("%d is not known", static_cast<uint32_t>(code)));
   return EraseEdit{};
@@ -160,19 +114,19 @@ TailEdit ReadTail(ByteReader& reader) {
 }
 
 void WriteTotals(const CommitTotals& totals, ByteWriter& writer) {
-  writer.Le(static_cast<uint64_t>(totals.nchunks));
-  writer.Le(static_cast<uint64_t>(totals.nbytes));
-  writer.Le(static_cast<uint64_t>(totals.stored_bytes));
-  writer.Le(static_cast<uint32_t>(totals.chunksize));
+  writer.Le(totals.nchunks);
+  writer.Le(totals.nbytes);
+  writer.Le(totals.stored_bytes);
+  writer.Le(totals.chunksize);
   writer.Le(totals.vlblocks ? kVlBlocks : 0);
 }
 
 CommitTotals ReadTotals(ByteReader& reader) {
   CommitTotals totals;
-  totals.nchunks = static_cast<int64_t>(reader.Le<uint64_t>("nchunks"));
-  totals.nbytes = static_cast<int64_t>(reader.Le<uint64_t>("nbytes"));
-  totals.stored_bytes = static_cast<int64_t>(reader.Le<uint64_t>("stored bytes"));
-  totals.chunksize = static_cast<int32_t>(reader.Le<uint32_t>("chunksize"));
+  totals.nchunks = reader.Le<int64_t>("nchunks");
+  totals.nbytes = reader.Le<int64_t>("nbytes");
+  totals.stored_bytes = reader.Le<int64_t>("stored bytes");
+  totals.chunksize = reader.Le<int32_t>("chunksize");
   totals.vlblocks = (reader.Le<uint32_t>("flags") & kVlBlocks) != 0;
   return totals;
 }
@@ -186,11 +140,18 @@ uint64_t ReadBase(ByteReader& reader, int64_t position) {
   return tied ? base - static_cast<uint64_t>(position) : base;
 }
 
-void WriteRecordHead(RecordKind kind, int64_t size, ByteWriter& writer) {
+// Appends a record whose payload `write` writes.
+template <typename Write>
+void Append(RecordKind kind, int64_t size, std::vector<std::byte>& out, const Write& write) {
+  const size_t begin = out.size();
+  ByteWriter writer(std::move(out));
   writer.Append(AsBytes(kRecordMagic));
   writer.Le(kRecordVersion);
   writer.Le(static_cast<uint32_t>(kind));
-  writer.Le(static_cast<uint64_t>(size));
+  writer.Le(size);
+  write(writer);
+  writer.Le(Xxh3(writer.written().subspan(begin)));
+  out = std::move(writer).Take();
 }
 
 }  // namespace
@@ -226,7 +187,7 @@ absl::StatusOr<CommitRecord> ParseCommit(Bytes record, int64_t position) {
   commit.links.base = ReadBase(reader, position);
   commit.links.generation = reader.Le<uint64_t>("generation");
   commit.links.previous = reader.Le<uint64_t>("previous");
-  commit.links.durable_end = static_cast<int64_t>(reader.Le<uint64_t>("durable end"));
+  commit.links.durable_end = reader.Le<int64_t>("durable end");
   commit.totals = ReadTotals(reader);
   const uint32_t nchunks = reader.Le<uint32_t>("chunk edits");
   for (uint32_t i = 0; i < nchunks && reader.ok(); ++i) commit.chunks.push_back(ReadEdit(reader));
@@ -241,7 +202,22 @@ absl::StatusOr<CommitRecord> ParseCommit(Bytes record, int64_t position) {
 }
 
 void EncodedEdits::Add(const ChunkEdit& edit) {
-  std::visit(EditWriter{bytes_}, edit);
+  ByteWriter writer(std::move(bytes_));
+  writer.Le(static_cast<uint32_t>(edit.index() + 1));  // an EditCode
+  const auto write = [&](const auto& fields) {
+    if constexpr (requires { fields.chunk; }) {
+      writer.Le(fields.nchunk);
+      WriteChunk(fields.chunk, writer);
+    } else if constexpr (requires { fields.order; }) {
+      writer.Le(int64_t{std::ssize(fields.order)});
+      for (const uint32_t nchunk : fields.order) writer.Le(nchunk);
+    } else {
+      writer.Le(fields.first);
+      writer.Le(fields.count);
+    }
+  };
+  std::visit(write, edit);
+  bytes_ = std::move(writer).Take();
   ++count_;
 }
 
@@ -251,47 +227,27 @@ void EncodedEdits::Clear() {
 }
 
 int64_t RecordSize(const CommitRecordParts& commit) {
-  size_t size = kLinksSize + kTotalsSize + sizeof(uint32_t) + commit.chunks.bytes().size();
-  size += sizeof(uint32_t);
+  size_t size = kLinksSize + kTotalsSize + 4 + commit.chunks.bytes().size() + 4;
   for (const LayerEdit& edit : commit.layers) {
-    size += 2 * sizeof(uint32_t) + sizeof(uint64_t) + edit.name.size() + edit.content.size();
+    size += 4 + 4 + 8 + edit.name.size() + edit.content.size();
   }
-  size += sizeof(uint32_t) + (commit.tail_head.has_value() ? kChunkSize : 0);
-  size += sizeof(uint64_t) + commit.tail_items.size();
+  size += 4 + (commit.tail_head.has_value() ? kChunkSize : 0) + 8 + commit.tail_items.size();
   return kMinRecordSize + static_cast<int64_t>(size);
 }
 
 void AppendRecord(const CommitRecordParts& commit, int64_t position, std::vector<std::byte>& out) {
-  const size_t begin = out.size();
-  ByteWriter writer(std::move(out));
-  WriteRecordHead(RecordKind::kCommit, RecordSize(commit), writer);
-  writer.Le(commit.links.base + static_cast<uint64_t>(position));
-  writer.Le(commit.links.generation);
-  writer.Le(commit.links.previous);
-  writer.Le(static_cast<uint64_t>(commit.links.durable_end));
-  WriteTotals(commit.totals, writer);
-  writer.Le(static_cast<uint32_t>(commit.chunks.count()));
-  writer.Append(commit.chunks.bytes());
-  writer.Le(static_cast<uint32_t>(commit.layers.size()));
-  for (const LayerEdit& edit : commit.layers) WriteLayer(edit, writer);
-  WriteTail(commit, writer);
-  writer.Le(Xxh3(writer.written().subspan(begin)));
-  out = std::move(writer).Take();
-}
-
-std::vector<std::byte> EncodeCommit(const CommitRecord& commit, int64_t position) {
-  EncodedEdits edits;
-  for (const ChunkEdit& edit : commit.chunks) edits.Add(edit);
-  std::vector<std::byte> record;
-  AppendRecord({.links = commit.links,
-                .totals = commit.totals,
-                .chunks = edits,
-                .layers = commit.layers,
-                .tail_replaced = commit.tail.replaces,
-                .tail_head = commit.tail.head,
-                .tail_items = commit.tail.items},
-               position, record);
-  return record;
+  Append(RecordKind::kCommit, RecordSize(commit), out, [&](ByteWriter& writer) {
+    writer.Le(commit.links.base + static_cast<uint64_t>(position));
+    writer.Le(commit.links.generation);
+    writer.Le(commit.links.previous);
+    writer.Le(commit.links.durable_end);
+    WriteTotals(commit.totals, writer);
+    writer.Le(static_cast<uint32_t>(commit.chunks.count()));
+    writer.Append(commit.chunks.bytes());
+    writer.Le(static_cast<uint32_t>(commit.layers.size()));
+    for (const LayerEdit& edit : commit.layers) WriteLayer(edit, writer);
+    WriteTail(commit, writer);
+  });
 }
 
 std::optional<Receipt> FindReceipt(Bytes bytes, int64_t position) {
@@ -311,30 +267,26 @@ std::optional<Receipt> FindReceipt(Bytes bytes, int64_t position) {
 }
 
 void AppendReceipt(const Receipt& receipt, int64_t position, std::vector<std::byte>& out) {
-  const size_t begin = out.size();
-  ByteWriter writer(std::move(out));
-  WriteRecordHead(RecordKind::kReceipt, kReceiptSize, writer);
-  writer.Le(receipt.base + static_cast<uint64_t>(position));
-  writer.Le(receipt.generation);
-  writer.Le(receipt.boot);
-  writer.Le(receipt.durable_generation);
-  writer.Le(Xxh3(writer.written().subspan(begin)));
-  out = std::move(writer).Take();
+  Append(RecordKind::kReceipt, kReceiptSize, out, [&](ByteWriter& writer) {
+    writer.Le(receipt.base + static_cast<uint64_t>(position));
+    writer.Le(receipt.generation);
+    writer.Le(receipt.boot);
+    writer.Le(receipt.durable_generation);
+  });
 }
 
 std::vector<std::byte> EncodeReplaced() {
-  ByteWriter writer;
-  WriteRecordHead(RecordKind::kReplaced, kMinRecordSize, writer);
-  writer.Le(Xxh3(writer.written()));
-  return std::move(writer).Take();
+  std::vector<std::byte> record;
+  Append(RecordKind::kReplaced, kMinRecordSize, record, [](ByteWriter&) {});
+  return record;
 }
 
 uint64_t BaseIdentity(const FrameHeader& header, Bytes trailer,
                       const std::vector<LayerPlace>& layers, uint64_t nonce) {
   ByteWriter writer;
-  writer.Le(static_cast<uint64_t>(header.frame_size));
-  writer.Le(static_cast<uint64_t>(header.nbytes));
-  writer.Le(static_cast<uint64_t>(header.cbytes));
+  writer.Le(header.frame_size);
+  writer.Le(header.nbytes);
+  writer.Le(header.cbytes);
   writer.Le(nonce);
   writer.Append(TrailerFingerprint(FingerprintType::k64Bit, trailer, layers));
   return Xxh3(writer.written());

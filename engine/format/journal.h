@@ -168,7 +168,6 @@ absl::StatusOr<CommitRecord> ParseCommit(Bytes record, int64_t position);
 int64_t RecordSize(const CommitRecordParts& commit);
 // Appends the record to `out`.
 void AppendRecord(const CommitRecordParts& commit, int64_t position, std::vector<std::byte>& out);
-std::vector<std::byte> EncodeCommit(const CommitRecord& commit, int64_t position);
 
 // Nothing unless `bytes` begins with an intact receipt.
 std::optional<Receipt> FindReceipt(Bytes bytes, int64_t position);

@@ -40,14 +40,12 @@ std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers) {
   reader.Be<uint16_t>("map_size");
   reader.Expect(msgpack::kMap16, "layer names");
   const uint16_t count = reader.Be<uint16_t>("layer count");
-  if (reader.ok() && count > max_layers) {
-    reader.Fail("layer count", absl::StrFormat("expected up to %d, got %d", max_layers, count));
-  }
+  reader.AtMost(count, max_layers, "layer count");
   std::vector<LayerPlace> layers;
   for (int i = 0; i < count && reader.ok(); ++i) {
     LayerPlace& layer = layers.emplace_back();
     layer.name = msgpack::ReadShortString(reader, "layer name");
-    layer.begin = msgpack::ReadInt32(reader, "layer offset");
+    layer.begin = msgpack::ReadInt<int32_t>(reader, "layer offset");
     if (reader.ok() && layer.begin < 0) reader.Fail("layer offset", "is negative");
   }
   // A count that is wrong would hide layers, Cairn's own among them.
@@ -93,7 +91,7 @@ std::vector<LayerPlace> WriteLayers(std::span<const NamedBytes> layers, MapSizeO
   for (const NamedBytes& layer : layers) {
     writer.U8(static_cast<uint8_t>(msgpack::kFixStr | layer.name.size()));
     writer.Append(AsBytes(layer.name));
-    msgpack::WriteInt32(writer, static_cast<int32_t>(at));
+    msgpack::WriteInt<int32_t>(writer, static_cast<int32_t>(at));
     const auto size = static_cast<int64_t>(layer.content.size());
     places.push_back({std::string(layer.name), at + kValueOverhead, size});
     at += kValueOverhead + size;

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 
 #include "cairn/types.h"
 #include "engine/base/byte_reader.h"

@@ -57,16 +57,16 @@ absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
   const uint32_t header_len = reader.Le<uint32_t>("header length");
   seal.nonce = reader.Le<uint64_t>("nonce");
   seal.generation = reader.Le<uint64_t>("generation");
-  seal.previous_end = static_cast<int64_t>(reader.Le<uint64_t>("previous end"));
+  seal.previous_end = reader.Le<int64_t>("previous end");
   seal.oldest_generation = reader.Le<uint64_t>("oldest generation");
-  seal.dead_bytes = static_cast<int64_t>(reader.Le<uint64_t>("dead bytes"));
-  seal.uncovered = static_cast<int64_t>(reader.Le<uint64_t>("uncovered chunks"));
+  seal.dead_bytes = reader.Le<int64_t>("dead bytes");
+  seal.uncovered = reader.Le<int64_t>("uncovered chunks");
   const uint32_t type = reader.Le<uint32_t>("fingerprint type");
   if (type > static_cast<uint32_t>(FingerprintType::k128Bit)) {
     reader.Fail("fingerprint type", absl::StrFormat("%d is not known", type));
   }
   seal.type = static_cast<FingerprintType>(type);
-  seal.chunksize = static_cast<int32_t>(reader.Le<uint32_t>("chunksize"));
+  seal.chunksize = reader.Le<int32_t>("chunksize");
   seal.header_hash = reader.Le<uint64_t>("header hash");
   seal.index_hash = reader.Le<uint64_t>("index hash");
   seal.header_copy = ToVector(reader.Take(header_len, "header copy"));
@@ -92,12 +92,12 @@ std::vector<std::byte> EncodeSeal(const Seal& seal) {
   writer.Le(static_cast<uint32_t>(seal.header_copy.size()));
   writer.Le(seal.nonce);
   writer.Le(seal.generation);
-  writer.Le(static_cast<uint64_t>(seal.previous_end));
+  writer.Le(seal.previous_end);
   writer.Le(seal.oldest_generation);
-  writer.Le(static_cast<uint64_t>(seal.dead_bytes));
-  writer.Le(static_cast<uint64_t>(seal.uncovered));
+  writer.Le(seal.dead_bytes);
+  writer.Le(seal.uncovered);
   writer.Le(static_cast<uint32_t>(seal.type));
-  writer.Le(static_cast<uint32_t>(seal.chunksize));
+  writer.Le(seal.chunksize);
   writer.Le(seal.header_hash);
   writer.Le(seal.index_hash);
   writer.Append(seal.header_copy);

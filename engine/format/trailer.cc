@@ -78,7 +78,8 @@ std::vector<std::byte> EncodeTrailer(std::span<const NamedBytes> layers, Fingerp
   writer.U8(msgpack::FixArray(4));
   writer.U8(kTrailerVersion);
   const std::vector<LayerPlace> places = WriteLayers(layers, MapSizeOrigin::kMapSize, writer);
-  msgpack::WriteUint32(writer, static_cast<uint32_t>(TrailerSize(layers)));
+  writer.U8(msgpack::kUint32);
+  writer.Be(static_cast<uint32_t>(TrailerSize(layers)));
   writer.U8(msgpack::kFixExt16);
   writer.U8(static_cast<uint8_t>(type));
   writer.Zeros(kFingerprintSize);

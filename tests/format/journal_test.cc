@@ -12,6 +12,7 @@
 #include "engine/base/byte_writer.h"
 #include "engine/base/bytes.h"
 #include "engine/base/hash.h"
+#include "tests/support/encode_commit.h"
 #include "tests/support/hex.h"
 #include "tests/support/status.h"
 

@@ -101,7 +101,7 @@ TEST(LegacyHeaderTest, ChecksNumbers) {
   EXPECT_TRUE(IsDamage(ParseBetaHeader(With(BetaHeader(), 0x1E, "ff")), "nbytes is negative"));
   EXPECT_TRUE(IsDamage(ParseBetaHeader(With(BetaHeader(), 0x35, "ff")), "chunksize"));
   EXPECT_TRUE(IsDamage(ParseBetaHeader(With(BetaHeader(), 0x1B, "a0")), "clevel"));
-  EXPECT_TRUE(IsDamage(ParseEarlyHeaderLength(With(Header2019(), 0x0B, "00 00 00 3f")),
+  EXPECT_TRUE(IsDamage(ParseHeaderLength(With(Header2019(), 0x0B, "00 00 00 3f"), kEarlyFieldsSize),
                        "header_len at byte 15: expected at least 64, got 63"));
 }
 

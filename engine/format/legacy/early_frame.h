@@ -23,10 +23,8 @@ inline constexpr uint8_t kArray2019Plain = 0x9B;
 inline constexpr uint8_t kArray2019WithLayers = 0x9C;
 inline constexpr uint8_t kArrayBeta = 0x9D;
 
+// The least length of a header: the fields up to the flag.
 inline constexpr int64_t kEarlyFieldsSize = 0x40;
-
-// The header's length, from its first kEarlyFieldsSize bytes.
-absl::StatusOr<int64_t> ParseEarlyHeaderLength(Bytes bytes);
 
 // `bytes` are the whole header. That of 2019 names no filters: those are in the chunks only.
 absl::StatusOr<FrameHeader> ParseHeader2019(Bytes bytes);

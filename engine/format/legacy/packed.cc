@@ -19,14 +19,8 @@ constexpr uint16_t kMaxFilter = static_cast<uint16_t>(Filter::kDelta);
 // A number that must not pass `most`.
 uint16_t ReadUpTo(ByteReader& reader, uint16_t most, std::string_view field) {
   const uint16_t value = reader.Le<uint16_t>(field);
-  if (reader.ok() && value > most) {
-    reader.Fail(field, absl::StrFormat("expected up to %d, got %d", most, value));
-  }
+  reader.AtMost(value, most, field);
   return value;
-}
-
-int64_t ReadInt64(ByteReader& reader, std::string_view field) {
-  return static_cast<int64_t>(reader.Le<uint64_t>(field));
 }
 
 void ReadFilters(ByteReader& reader, PackedHeader& header) {
@@ -91,14 +85,14 @@ absl::StatusOr<PackedHeader> ParsePackedHeader(Bytes bytes, int64_t size) {
   ReadFilters(reader, header);
   reader.Le<uint16_t>("filters_meta");
   reader.Le<uint32_t>("chunksize");
-  header.nchunks = ReadInt64(reader, "nchunks");
-  header.unpacked = ReadInt64(reader, "nbytes");
-  header.size = ReadInt64(reader, "cbytes");
-  header.filters_chunk = ReadInt64(reader, "filters chunk");
-  header.codec_chunk = ReadInt64(reader, "codec chunk");
-  header.metadata_chunk = ReadInt64(reader, "metadata chunk");
-  header.userdata_chunk = ReadInt64(reader, "userdata chunk");
-  header.table = ReadInt64(reader, "table");
+  header.nchunks = reader.Le<int64_t>("nchunks");
+  header.unpacked = reader.Le<int64_t>("nbytes");
+  header.size = reader.Le<int64_t>("cbytes");
+  header.filters_chunk = reader.Le<int64_t>("filters chunk");
+  header.codec_chunk = reader.Le<int64_t>("codec chunk");
+  header.metadata_chunk = reader.Le<int64_t>("metadata chunk");
+  header.userdata_chunk = reader.Le<int64_t>("userdata chunk");
+  header.table = reader.Le<int64_t>("table");
   CAIRN_RETURN_IF_ERROR(reader.status());
   CAIRN_RETURN_IF_ERROR(CheckSizes(header, size));
   return header;

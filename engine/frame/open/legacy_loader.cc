@@ -20,7 +20,8 @@ namespace legacy = format::legacy;
 absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameFile& source, int64_t available) {
   std::vector<std::byte> bytes(static_cast<size_t>(std::min(available, legacy::kEarlyFieldsSize)));
   CAIRN_RETURN_IF_ERROR(source.ReadAt(0, bytes));
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, legacy::ParseEarlyHeaderLength(bytes));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size,
+                         format::ParseHeaderLength(bytes, legacy::kEarlyFieldsSize));
   if (size > available) {
     return DataLoss("frame header: header_len: expected up to %d, got %d", available, size);
   }
