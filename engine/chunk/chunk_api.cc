@@ -11,15 +11,6 @@
 
 namespace cairn {
 
-namespace {
-
-chunk::DecodeContext ContextOf(const DecompressionOptions& options, chunk::WorkspacePool* pool) {
-  return {
-      .registry = options.registry, .executor = options.executor, .pool = pool, .blockshape = {}};
-}
-
-}  // namespace
-
 absl::StatusOr<ChunkInfo> InspectChunk(Bytes chunk) {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
   ChunkInfo info;
@@ -93,7 +84,9 @@ struct ChunkDecompressor::State {
 
 ChunkDecompressor::ChunkDecompressor(const DecompressionOptions& options)
     : state_(std::make_unique<State>()) {
-  state_->context = ContextOf(options, &state_->pool);
+  state_->context.registry = options.registry;
+  state_->context.executor = options.executor;
+  state_->context.pool = &state_->pool;
 }
 ChunkDecompressor::ChunkDecompressor(ChunkDecompressor&&) noexcept = default;
 ChunkDecompressor& ChunkDecompressor::operator=(ChunkDecompressor&&) noexcept = default;
@@ -132,7 +125,7 @@ absl::Status DecompressItems(Bytes chunk, int64_t start, MutableBytes dst,
 absl::StatusOr<std::vector<int32_t>> BlockSizes(Bytes chunk) {
   chunk::WorkspacePool pool;
   chunk::Decoder decoder;
-  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, ContextOf({}, &pool)));
+  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, {.pool = &pool, .blockshape = {}}));
   std::vector<int32_t> sizes;
   for (int64_t i = 0; i < decoder.nblocks(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(const chunk::BlockPlace place, decoder.PlaceOf(i));

@@ -10,6 +10,7 @@
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "engine/chunk/byte_marks.h"
+#include "engine/codec/codec_set.h"
 
 namespace cairn::chunk {
 
@@ -199,12 +200,9 @@ bool CompressibilityProbe::RepeatsItself(const SampleWindows& windows, const Mar
   return std::abs(static_cast<double>(marked) - expected) > Tolerance(expected);
 }
 
-bool CompressibilityProbe::IsSlowCodec(Codec codec) {
-  return codec == Codec::kLz4Hc || codec == Codec::kZlib || codec == Codec::kZstd;
-}
-
 bool CompressibilityProbe::IsWorthProbing(size_t size, Codec codec) {
-  return static_cast<uint8_t>(codec) <= 5 && size >= (IsSlowCodec(codec) ? kMinSlow : kMinFast);
+  return static_cast<uint8_t>(codec) <= 5 &&
+         size >= (codec::IsHighRatio(codec) ? kMinSlow : kMinFast);
 }
 
 bool CompressibilityProbe::SampleIsIncompressible(Bytes sample) {
@@ -219,8 +217,8 @@ bool CompressibilityProbe::IsIncompressible(Bytes stream, size_t parts, Codec co
   if (!CountsBytes(codec) || stream.size() / parts < kMinPart) parts = 1;
   const size_t size = stream.size() / parts;
   // Where all of the stream is searched later, fewer marks do; else a slow codec pays for more.
-  const bool search_all = IsSlowCodec(codec) && (parts > 1 || size > kUnsampled);
-  const int fewer = search_all ? 2 : IsSlowCodec(codec) ? -2 : 0;
+  const bool search_all = codec::IsHighRatio(codec) && (parts > 1 || size > kUnsampled);
+  const int fewer = search_all ? 2 : codec::IsHighRatio(codec) ? -2 : 0;
   for (size_t i = 0; i < parts; ++i) {
     const SampleWindows windows(stream.subspan(i * size, size), 1);
     if (BytesAreUneven(windows, CountsBytes(codec) ? kCountedClosely : kCounted)) return false;

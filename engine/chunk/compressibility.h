@@ -54,8 +54,6 @@ class SampleWindows {
 // Keeps its table from stream to stream; the answers depend on the bytes and the codec alone.
 class CompressibilityProbe {
  public:
-  // Whether the codec takes so long that probing all of a stream pays too.
-  static bool IsSlowCodec(Codec codec);
   // Whether probing a stream takes less time than coding it. Never for a codec of the program's
   // own: what it gains from is not known.
   static bool IsWorthProbing(size_t size, Codec codec);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "engine/base/byte_reader.h"
 #include "engine/base/bytes.h"
@@ -61,7 +60,7 @@ absl::Status Decoder::OpenBody(Bytes chunk, const DecodeContext& context) {
 absl::Status Decoder::ReadDictionary() {
   ByteReader reader(chunk_, "chunk dictionary");
   reader.Seek(static_cast<uint64_t>(blocks_begin_), "start");
-  const auto size = static_cast<int32_t>(reader.Le<uint32_t>("size"));
+  const auto size = reader.Le<int32_t>("size");
   if (reader.ok() && (size < 1 || size > kMaxDictionary)) {
     reader.Fail("size", absl::StrFormat("expected 1 to %d, got %d", kMaxDictionary, size));
   }
@@ -83,7 +82,7 @@ absl::Status Decoder::ReadVlBlocks() {
   int64_t begin = 0;
   vlblocks_.reserve(static_cast<size_t>(header_.nblocks()));
   for (int32_t i = 0; i < header_.nblocks(); ++i) {
-    const auto start = static_cast<int32_t>(positions.Le<uint32_t>("position"));
+    const auto start = positions.Le<int32_t>("position");
     if (start <= previous || start >= header_.cbytes) {
       return DataLoss("chunk blocks: position of block %d: expected %d to %d, got %d", i,
                       previous + 1, header_.cbytes - 1, start);
@@ -91,7 +90,7 @@ absl::Status Decoder::ReadVlBlocks() {
     if (i > 0) vlblocks_.back().stored = static_cast<int32_t>(start - previous) - 4;
     ByteReader block(chunk_, "chunk block");
     block.Seek(static_cast<uint64_t>(start), "start");
-    const auto nbytes = static_cast<int32_t>(block.Le<uint32_t>("size"));
+    const auto nbytes = block.Le<int32_t>("size");
     CAIRN_RETURN_IF_ERROR(block.status());
     if (nbytes <= 0 || nbytes > header_.nbytes - begin) {
       return DataLoss("chunk blocks: size of block %d: expected 1 to %d, got %d", i,
@@ -117,7 +116,7 @@ absl::StatusOr<BlockPlace> Decoder::PlaceOf(int64_t block) const {
   if (header_.vlblocks) return vlblocks_[static_cast<size_t>(block)];
   ByteReader reader(chunk_, "chunk blocks");
   reader.Seek(static_cast<uint64_t>(header_.size() + 4 * block), "position");
-  const auto start = static_cast<int32_t>(reader.Le<uint32_t>("position"));
+  const auto start = reader.Le<int32_t>("position");
   CAIRN_RETURN_IF_ERROR(reader.status());
   if (start < blocks_begin_ || start >= header_.cbytes) {
     return DataLoss("chunk blocks: position of block %d: expected %d to %d, got %d", block,
@@ -167,7 +166,7 @@ absl::Status Decoder::ForEachStream(const BlockPlace& place, const Visit& visit)
   }
   for (size_t i = 0; i < nstreams; ++i) {
     Stream stream;
-    const auto csize = static_cast<int32_t>(reader.Le<uint32_t>("csize"));
+    const auto csize = reader.Le<int32_t>("csize");
     if (csize > 0) {
       stream.stored = reader.Take(static_cast<uint64_t>(csize), "content");
       // What is no smaller is stored as it is. Codecs would go through any number of bytes that
@@ -257,45 +256,23 @@ int64_t Decoder::BlockAt(int64_t position) const {
   return after - vlblocks_.begin() - 1;
 }
 
-// Decodes the blocks that overlap [begin, begin + dst.size()).
-class Decoder::RangeTask final : public BlockTask {
- public:
-  RangeTask(const Decoder& decoder, int64_t begin, MutableBytes dst)
-      : decoder_(decoder), begin_(begin), dst_(dst) {}
-
-  void SetReference(Bytes reference) { reference_ = reference; }
-
-  absl::Status Prepare(Workspace& workspace) const override {
-    return decoder_.PrepareWorkspace(workspace);
-  }
-
-  absl::Status Run(int64_t block, Workspace& workspace) override {
-    const absl::StatusOr<BlockPlace> found = decoder_.PlaceOf(block);
-    if (!found.ok()) return found.status();
-    const BlockPlace& place = *found;
-    const int64_t end = begin_ + static_cast<int64_t>(dst_.size());
-    const int64_t from = std::max(place.begin, begin_);
-    const int64_t to = std::min(place.begin + place.nbytes, end);
-    const MutableBytes out =
-        dst_.subspan(static_cast<size_t>(from - begin_), static_cast<size_t>(to - from));
-    if (to - from == place.nbytes) {
-      return decoder_.DecodeBlock(place, reference_, out, workspace);
-    }
-    CAIRN_ASSIGN_OR_RETURN(const bool done,
-                           decoder_.DecodePart(place, from - place.begin, out, workspace));
-    if (done) return absl::OkStatus();
-    const MutableBytes whole = workspace.block.Get(static_cast<size_t>(place.nbytes));
-    CAIRN_RETURN_IF_ERROR(decoder_.DecodeBlock(place, reference_, whole, workspace));
-    CopyBytes(whole.subspan(static_cast<size_t>(from - place.begin), out.size()), out);
-    return absl::OkStatus();
-  }
-
- private:
-  const Decoder& decoder_;
-  int64_t begin_;
-  MutableBytes dst_;
-  Bytes reference_;
-};
+absl::Status Decoder::DecodeOverlap(int64_t block, Bytes reference, int64_t begin, MutableBytes dst,
+                                    Workspace& workspace) const {
+  const absl::StatusOr<BlockPlace> found = PlaceOf(block);
+  if (!found.ok()) return found.status();
+  const BlockPlace& place = *found;
+  const int64_t from = std::max(place.begin, begin);
+  const int64_t to = std::min(place.begin + place.nbytes, begin + std::ssize(dst));
+  const MutableBytes out =
+      dst.subspan(static_cast<size_t>(from - begin), static_cast<size_t>(to - from));
+  if (to - from == place.nbytes) return DecodeBlock(place, reference, out, workspace);
+  CAIRN_ASSIGN_OR_RETURN(const bool done, DecodePart(place, from - place.begin, out, workspace));
+  if (done) return absl::OkStatus();
+  const MutableBytes complete = workspace.block.Get(static_cast<size_t>(place.nbytes));
+  CAIRN_RETURN_IF_ERROR(DecodeBlock(place, reference, complete, workspace));
+  CopyBytes(complete.subspan(static_cast<size_t>(from - place.begin), out.size()), out);
+  return absl::OkStatus();
+}
 
 // What it takes to decode so many bytes of blocks at the same time beside any buffer: filters work
 // in two more of that size. `reference` says that block 0 comes first and stays.
@@ -330,66 +307,53 @@ absl::StatusOr<int64_t> Decoder::PieceEnd(int64_t begin, int64_t size) const {
 }
 
 // Complete blocks are decoded. What does not fit into the caller's buffer costs memory that a few
-// bytes of a hostile chunk could ask for.
-absl::Status Decoder::CheckRange(BlockRange range, int64_t begin, int64_t size, bool reference,
-                                 bool threads) const {
+// bytes of a hostile chunk could ask for. Threads take more than one does: they are left out where
+// there is too little for them.
+absl::StatusOr<Executor*> Decoder::ChooseExecutor(BlockRange range, int64_t begin, int64_t size,
+                                                  bool reference) const {
+  Executor* const executor =
+      WorthThreads(context_.executor, size, range.last - range.first) ? context_.executor : nullptr;
   // More than twice all blocks and what filters need for them is never taken.
-  if (6 * int64_t{header_.nbytes} <= context_.max_memory) return absl::OkStatus();
-  int64_t beside = 0;  // bytes of blocks that are decoded beside dst at the same time
+  if (6 * int64_t{header_.nbytes} <= context_.max_memory) return executor;
+  int64_t all = reference ? header_.blocksize : 0;  // blocks that are decoded beside dst
+  int64_t largest = 0;
   for (const int64_t block : {range.first, range.last - 1}) {
     CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
     if (begin <= place.begin && place.begin + place.nbytes <= begin + size) continue;
-    beside = threads ? beside + place.nbytes : std::max<int64_t>(beside, place.nbytes);
+    all += place.nbytes;
+    largest = std::max<int64_t>(largest, place.nbytes);
   }
-  const int64_t memory = reference && threads ? MemoryFor(beside + header_.blocksize, false)
-                                              : MemoryFor(beside, reference);
-  return CheckLimit(range.first, memory);
-}
-
-// Threads take more memory than one does: they are left out where there is too little for them.
-absl::StatusOr<Executor*> Decoder::ChooseExecutor(BlockRange range, int64_t begin, int64_t size,
-                                                  bool reference) const {
-  if (WorthThreads(context_.executor, size, range.last - range.first) &&
-      CheckRange(range, begin, size, reference, true).ok()) {
-    return context_.executor;
-  }
-  CAIRN_RETURN_IF_ERROR(CheckRange(range, begin, size, reference, false));
+  if (executor != nullptr && MemoryFor(all, false) <= context_.max_memory) return executor;
+  CAIRN_RETURN_IF_ERROR(CheckLimit(range.first, MemoryFor(largest, reference)));
   return nullptr;
 }
 
-absl::Status Decoder::RunTask(BlockRange range, Executor* executor, Workspace& workspace,
-                              RangeTask& task) const {
-  if (executor != nullptr) return ForEachBlock(range, executor, *context_.pool, task);
-  CAIRN_RETURN_IF_ERROR(task.Prepare(workspace));
-  for (int64_t block = range.first; block < range.last; ++block) {
-    CAIRN_RETURN_IF_ERROR(task.Run(block, workspace));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status Decoder::DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& workspace) const {
-  RangeTask task(*this, begin, dst);
-  BlockRange range{.first = BlockAt(begin),
-                   .last = BlockAt(begin + static_cast<int64_t>(dst.size()) - 1) + 1};
+  BlockRange range{.first = BlockAt(begin), .last = BlockAt(begin + std::ssize(dst) - 1) + 1};
   const auto size = static_cast<size_t>(header_.blocksize);
   const bool needs_reference = NeedsReference() && range.last > 1;
   const bool in_place = begin == 0 && dst.size() >= size;
   CAIRN_ASSIGN_OR_RETURN(Executor* const executor, ChooseExecutor(range, begin, std::ssize(dst),
                                                                   needs_reference && !in_place));
-  if (!needs_reference) return RunTask(range, executor, workspace, task);
-
-  // DELTA codes every other block against block 0, so that one comes first.
-  const MutableBytes reference = in_place ? dst.first(size) : workspace.reference.Get(size);
-  CAIRN_RETURN_IF_ERROR(PrepareWorkspace(workspace));
-  CAIRN_ASSIGN_OR_RETURN(const BlockPlace first, PlaceOf(0));
-  CAIRN_RETURN_IF_ERROR(DecodeBlock(first, {}, reference, workspace));
-  if (range.first == 0) {
-    // The range continues after block 0, so all of its rest is wanted.
-    if (!in_place) CopyBytes(reference.subspan(static_cast<size_t>(begin)), dst);
-    range.first = 1;
+  MutableBytes reference;
+  if (needs_reference) {
+    // DELTA codes every other block against block 0, so that one comes first.
+    reference = in_place ? dst.first(size) : workspace.reference.Get(size);
+    CAIRN_RETURN_IF_ERROR(PrepareWorkspace(workspace));
+    CAIRN_ASSIGN_OR_RETURN(const BlockPlace first, PlaceOf(0));
+    CAIRN_RETURN_IF_ERROR(DecodeBlock(first, {}, reference, workspace));
+    if (range.first == 0) {
+      // The range continues after block 0, so all of its rest is wanted.
+      if (!in_place) CopyBytes(reference.subspan(static_cast<size_t>(begin)), dst);
+      range.first = 1;
+    }
   }
-  task.SetReference(reference);
-  return RunTask(range, executor, workspace, task);
+  return ForEachBlock(
+      range, executor, *context_.pool, workspace,
+      [this](Workspace& own) { return PrepareWorkspace(own); },
+      [&](int64_t block, Workspace& own) {
+        return DecodeOverlap(block, reference, begin, dst, own);
+      });
 }
 
 absl::Status Decoder::DecodeRange(int64_t begin, MutableBytes dst) const {

@@ -76,8 +76,6 @@ class Decoder {
   absl::StatusOr<int64_t> PieceEnd(int64_t begin, int64_t size) const;
 
  private:
-  class RangeTask;
-
   // A stream of a block as it is stored.
   struct Stream {
     Bytes stored;     // empty: a run
@@ -91,13 +89,12 @@ class Decoder {
   bool NeedsReference() const { return pipeline_.uses_reference() && !header_.vlblocks; }
   int64_t MemoryFor(int64_t nbytes, bool reference) const;
   absl::Status CheckLimit(int64_t block, int64_t memory) const;
-  absl::Status CheckRange(BlockRange range, int64_t begin, int64_t size, bool reference,
-                          bool threads) const;
   absl::StatusOr<Executor*> ChooseExecutor(BlockRange range, int64_t begin, int64_t size,
                                            bool reference) const;
   absl::Status DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& workspace) const;
-  absl::Status RunTask(BlockRange range, Executor* executor, Workspace& workspace,
-                       RangeTask& task) const;
+  // Decodes what a block has of [begin, begin + dst.size()).
+  absl::Status DecodeOverlap(int64_t block, Bytes reference, int64_t begin, MutableBytes dst,
+                             Workspace& workspace) const;
   absl::Status DecodeBlock(const BlockPlace& place, Bytes reference, MutableBytes out,
                            Workspace& workspace) const;
   // Decodes bytes [begin, begin + out.size()) of a block; false when there is no shorter way than

@@ -1,12 +1,17 @@
 #include "engine/chunk/encode_job.h"
 
-#include <utility>
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <numeric>
+#include <vector>
 
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/chunk/parallel.h"
+#include "engine/codec/codec_set.h"
 #include "engine/codec/stream_codec.h"
 
 namespace cairn::chunk {
@@ -19,385 +24,380 @@ constexpr size_t kMinSamples = 8;
 constexpr size_t kMaxParts = 16;
 // Items at the start of a block that are probed before more of it is.
 constexpr size_t kFirstProbe = 128;
+// Blocks whose first one is probed in full.
+constexpr size_t kRun = 8;
 
 void StoreInt32(MutableBytes dst, size_t at, size_t value) {
-  StoreLe<uint32_t>(dst.data() + at, static_cast<uint32_t>(value));
+  StoreLe(dst.data() + at, static_cast<uint32_t>(value));
 }
 
-}  // namespace
+// What is known of a block before it is coded.
+struct Probed {
+  bool incompressible = false;
+  Bytes filtered;  // as from Filtered, or empty when that was not needed
+};
 
-Bytes EncodeJob::Block(size_t i) const {
-  if (header_.vlblocks) return vlblocks_[i];
-  const auto size = static_cast<size_t>(header_.blocksize);
-  return src_.subspan(i * size, std::min(size, src_.size() - i * size));
-}
+// What is known of the first block of a run.
+enum class Verdict : uint8_t { kUnknown, kCompressible, kIncompressible };
 
-size_t EncodeJob::StreamsOf(Bytes block) const {
-  const bool leftover = block.size() != static_cast<size_t>(header_.blocksize);
-  return header_.unsplit || leftover ? 1 : header_.typesize;
-}
+class EncodeJob {
+ public:
+  EncodeJob(const EncodeTools& tools, const Header& header, Bytes src,
+            std::span<const Bytes> vlblocks, MutableBytes dst)
+      : tools_(tools), header_(header), src_(src), vlblocks_(vlblocks), dst_(dst) {}
 
-absl::StatusOr<Bytes> EncodeJob::Filtered(size_t i, Workspace& workspace) const {
-  const Bytes block = Block(i);
-  const filter::Pipeline& pipeline = tools_.pipeline;
-  if (pipeline.active() == 0) return block;
-  const bool is_reference = i == 0 || header_.vlblocks;
-  const MutableBytes out = workspace.filtered.Get(block.size());
-  const MutableBytes scratch =
-      pipeline.active() > 1 ? workspace.scratch.Get(block.size()) : MutableBytes();
-  CAIRN_RETURN_IF_ERROR(pipeline.Forward(block, is_reference ? Bytes() : Block(0), out, scratch));
-  return Bytes(out);
-}
+  absl::StatusOr<size_t> Run() {
+    const WorkspacePool::Lease lease = tools_.pool.Acquire();
+    if (nblocks() > 1) leaders_ = std::vector<std::atomic<Verdict>>(CeilDiv(nblocks(), kRun));
+    if (tools_.options.use_dict) CAIRN_RETURN_IF_ERROR(TrainDictionary(*lease));
+    end_ = static_cast<size_t>(header_.size()) + 4 * nblocks();
+    if (end_ + (dict_.empty() ? 0 : 4 + dict_.size()) > dst_.size()) return 0;
+    if (!dict_.empty()) {
+      StoreInt32(dst_, end_, dict_.size());
+      CopyBytes(dict_, dst_.subspan(end_ + 4));
+      end_ += 4 + dict_.size();
+    }
+    // Variable blocks may differ so much that slots for all would be a waste.
+    const bool threads = !header_.vlblocks &&
+                         WorthThreads(tools_.options.executor, header_.nbytes, header_.nblocks());
+    CAIRN_RETURN_IF_ERROR(threads ? RunInSlots(*lease) : RunInOrder(*lease));
+    if (full_) return 0;
+    header_.cbytes = static_cast<int32_t>(end_);
+    StoreHeader(header_, dst_);
+    return end_;
+  }
 
-absl::Status EncodeJob::TrainDictionary(Workspace& workspace) {
-  const size_t nbytes = static_cast<size_t>(header_.nbytes);
-  const size_t capacity = std::min<size_t>(kMaxDictionary, nbytes / 20);
-  std::vector<size_t> samples;
-  std::vector<std::byte> filtered;
-  if (capacity < kMinDictionary || (header_.vlblocks && nblocks() < kMinSamples)) {
+ private:
+  size_t nblocks() const { return static_cast<size_t>(header_.nblocks()); }
+
+  Bytes Block(size_t i) const {
+    if (header_.vlblocks) return vlblocks_[i];
+    const auto size = static_cast<size_t>(header_.blocksize);
+    return src_.subspan(i * size, std::min(size, src_.size() - i * size));
+  }
+
+  size_t StreamsOf(Bytes block) const {
+    const bool leftover = block.size() != static_cast<size_t>(header_.blocksize);
+    return header_.unsplit || leftover ? 1 : header_.typesize;
+  }
+
+  // The most that a coded block may take.
+  size_t CapacityFor(Bytes block) const { return block.size() + 4 * StreamsOf(block); }
+
+  absl::Status Prepare(Workspace& workspace) const {
+    const CompressionOptions& options = tools_.options;
+    CAIRN_ASSIGN_OR_RETURN(workspace.codec, workspace.codecs.Get(options.codec, options.registry));
+    workspace.codec->UseDictionary(dict_);
     return absl::OkStatus();
   }
-  filtered.reserve(nbytes);
-  for (size_t i = 0; i < nblocks(); ++i) {
-    CAIRN_ASSIGN_OR_RETURN(const Bytes block, Filtered(i, workspace));
-    filtered.insert(filtered.end(), block.begin(), block.end());
-    if (header_.vlblocks) samples.push_back(block.size());
-  }
-  if (!header_.vlblocks) {
-    const size_t streams = nblocks() * (header_.unsplit ? 1 : header_.typesize);
-    const size_t count = std::max(kMinSamples, streams);
-    samples.assign(count, nbytes / count / 16);
-  }
-  size_t sampled = 0;
-  for (const size_t size : samples) sampled += size;
-  if (sampled == 0) return absl::OkStatus();
-  const Bytes content = Bytes(filtered).first(sampled);
-  dict_ = tools_.options.codec == Codec::kZstd
-              ? codec::TrainZstdDictionary(content, samples, capacity)
-              : ToVector(content.first(std::min(sampled, capacity)));
-  header_.has_dict = !dict_.empty();
-  return absl::OkStatus();
-}
 
-absl::Status EncodeJob::Prepare(Workspace& workspace) const {
-  const CompressionOptions& options = tools_.options;
-  CAIRN_ASSIGN_OR_RETURN(workspace.codec, workspace.codecs.Get(options.codec, options.registry));
-  workspace.codec->UseDictionary(dict_);
-  return absl::OkStatus();
-}
+  // The block after the filters: in the workspace, or the block itself where there are none.
+  absl::StatusOr<Bytes> Filtered(size_t i, Workspace& workspace) const {
+    const Bytes block = Block(i);
+    const filter::Pipeline& pipeline = tools_.pipeline;
+    if (pipeline.active() == 0) return block;
+    const bool is_reference = i == 0 || header_.vlblocks;
+    const MutableBytes out = workspace.filtered.Get(block.size());
+    const MutableBytes scratch =
+        pipeline.active() > 1 ? workspace.scratch.Get(block.size()) : MutableBytes();
+    CAIRN_RETURN_IF_ERROR(pipeline.Forward(block, is_reference ? Bytes() : Block(0), out, scratch));
+    return Bytes(out);
+  }
 
-absl::StatusOr<size_t> EncodeJob::CompressOrCopy(Bytes stream, MutableBytes dst,
-                                                 Workspace& workspace) const {
-  // The codec always gets the same capacity, or its output would depend on earlier streams.
-  const bool direct = dst.size() >= stream.size();
-  const MutableBytes target =
-      direct ? dst.first(stream.size()) : workspace.stream.Get(stream.size());
-  size_t size = 0;
-  const bool incompressible =
-      MayBeIncompressible() &&
-      CompressibilityProbe::IsWorthProbing(stream.size(), tools_.options.codec) &&
-      AllStreamsAreIncompressible(stream, 1, workspace);
-  if (tools_.options.clevel > 0 && !incompressible) {
-    const PluginCall call{
-        .typesize = header_.typesize, .clevel = tools_.options.clevel, .meta = header_.codec_meta};
-    CAIRN_ASSIGN_OR_RETURN(size, workspace.codec->Compress(stream, target, call));
+  absl::Status TrainDictionary(Workspace& workspace) {
+    const size_t nbytes = static_cast<size_t>(header_.nbytes);
+    const size_t capacity = std::min<size_t>(kMaxDictionary, nbytes / 20);
+    std::vector<size_t> samples;
+    std::vector<std::byte> filtered;
+    if (capacity < kMinDictionary || (header_.vlblocks && nblocks() < kMinSamples)) {
+      return absl::OkStatus();
+    }
+    filtered.reserve(nbytes);
+    for (size_t i = 0; i < nblocks(); ++i) {
+      CAIRN_ASSIGN_OR_RETURN(const Bytes block, Filtered(i, workspace));
+      filtered.insert(filtered.end(), block.begin(), block.end());
+      if (header_.vlblocks) samples.push_back(block.size());
+    }
+    if (!header_.vlblocks) {
+      const size_t streams = nblocks() * (header_.unsplit ? 1 : header_.typesize);
+      const size_t count = std::max(kMinSamples, streams);
+      samples.assign(count, nbytes / count / 16);
+    }
+    const size_t sampled = std::accumulate(samples.begin(), samples.end(), size_t{0});
+    if (sampled == 0) return absl::OkStatus();
+    const Bytes content = Bytes(filtered).first(sampled);
+    dict_ = tools_.options.codec == Codec::kZstd
+                ? codec::TrainZstdDictionary(content, samples, capacity)
+                : ToVector(content.first(std::min(sampled, capacity)));
+    header_.has_dict = !dict_.empty();
+    return absl::OkStatus();
   }
-  // A stream that compresses to its own size would be taken for a raw one.
-  if (size == 0 || size >= stream.size()) {
-    if (!direct) return 0;
-    CopyBytes(stream, dst);
-    return stream.size();
-  }
-  if (!direct) {
-    if (size > dst.size()) return 0;
-    CopyBytes(target.first(size), dst);
-  }
-  return size;
-}
 
-absl::StatusOr<size_t> EncodeJob::EncodeStream(Bytes stream, MutableBytes dst,
-                                               Workspace& workspace) const {
-  if (dst.size() < 4) return 0;
-  if (header_.extended && !header_.vlblocks && IsRun(stream)) {
-    const auto value = std::to_integer<uint32_t>(stream[0]);
-    StoreLe<uint32_t>(dst.data(), 0 - value);
-    if (value == 0) return 4;
-    if (dst.size() < 5) return 0;
-    dst[4] = std::byte{1};
-    return 5;
+  // Whether streams of this size may be taken for incompressible. A dictionary may know what seems
+  // incompressible, and a filter of the program's own may make anything of it.
+  bool IsWorthProbing(size_t size) const {
+    return dict_.empty() && tools_.options.registry == nullptr && tools_.options.clevel > 0 &&
+           CompressibilityProbe::IsWorthProbing(size, tools_.options.codec);
   }
-  CAIRN_ASSIGN_OR_RETURN(const size_t size, CompressOrCopy(stream, dst.subspan(4), workspace));
-  if (size == 0) return 0;
-  // A variable block says its decoded size: its stored one follows from the positions.
-  StoreInt32(dst, 0, header_.vlblocks ? stream.size() : size);
-  return size + 4;
-}
 
-// A dictionary may know what seems incompressible, and a filter of the program's own may make
-// anything of it.
-bool EncodeJob::MayBeIncompressible() const {
-  return dict_.empty() && tools_.options.registry == nullptr && tools_.options.clevel > 0;
-}
-
-size_t EncodeJob::PartsOfStream() const {
-  return header_.unsplit ? std::min<size_t>(header_.typesize, kMaxParts) : 1;
-}
-
-bool EncodeJob::AllStreamsAreIncompressible(Bytes filtered, size_t nstreams,
-                                            Workspace& workspace) const {
-  const Codec codec = tools_.options.codec;
-  const size_t size = filtered.size() / nstreams;
-  for (size_t k = 0; k < nstreams; ++k) {
-    const Bytes stream = filtered.subspan(k * size, size);
-    if (!workspace.compressibility.IsIncompressible(stream, PartsOfStream(), codec)) return false;
+  // Stretches of a stream that may differ from each other.
+  size_t PartsOfStream() const {
+    return header_.unsplit ? std::min<size_t>(header_.typesize, kMaxParts) : 1;
   }
-  return true;
-}
 
-absl::StatusOr<bool> EncodeJob::SampleIsIncompressible(const SampleWindows& windows, size_t parts,
-                                                       Workspace& workspace) const {
-  const size_t size = windows.size();
-  const MutableBytes buffer = workspace.sample.Get(3 * size);
-  MutableBytes sample = buffer.first(size);
-  size_t done = 0;
-  for (size_t w = 0; w < windows.count(); ++w) {
-    CopyBytes(windows.Window(w), sample.subspan(done));
-    done += windows.Window(w).size();
+  bool StreamIsIncompressible(Bytes stream, Workspace& workspace) const {
+    return workspace.compressibility.IsIncompressible(stream, PartsOfStream(),
+                                                      tools_.options.codec);
   }
-  if (tools_.pipeline.active() > 0) {
-    const MutableBytes filtered = buffer.subspan(size, size);
-    CAIRN_RETURN_IF_ERROR(tools_.pipeline.Forward(sample, {}, filtered, buffer.last(size)));
-    sample = filtered;
-  }
-  for (size_t k = 0; k < parts; ++k) {
-    const Bytes part = Bytes(sample).subspan(k * (size / parts), size / parts);
-    if (!workspace.compressibility.SampleIsIncompressible(part)) return false;
-  }
-  return true;
-}
 
-absl::StatusOr<EncodeJob::Probed> EncodeJob::ProbeFully(size_t i, Workspace& workspace) const {
-  const Bytes block = Block(i);
-  const size_t nstreams = StreamsOf(block);
-  Probed probed;
-  const SampleWindows windows(block, header_.typesize);
-  if (windows.count() > 1 && tools_.pipeline.active() > 0 && !tools_.pipeline.uses_reference() &&
-      !CompressibilityProbe::IsSlowCodec(tools_.options.codec)) {
-    CAIRN_ASSIGN_OR_RETURN(probed.incompressible,
-                           SampleIsIncompressible(windows, nstreams, workspace));
+  // The same of a sample of a block, so that not all of it has to be filtered. `parts`: streams, or
+  // stretches of one, that are probed each on its own.
+  absl::StatusOr<bool> SampleIsIncompressible(const SampleWindows& windows, size_t parts,
+                                              Workspace& workspace) const {
+    const size_t size = windows.size();
+    const MutableBytes buffer = workspace.sample.Get(3 * size);
+    MutableBytes sample = buffer.first(size);
+    size_t done = 0;
+    for (size_t w = 0; w < windows.count(); ++w) {
+      CopyBytes(windows.Window(w), sample.subspan(done));
+      done += windows.Window(w).size();
+    }
+    if (tools_.pipeline.active() > 0) {
+      const MutableBytes filtered = buffer.subspan(size, size);
+      CAIRN_RETURN_IF_ERROR(tools_.pipeline.Forward(sample, {}, filtered, buffer.last(size)));
+      sample = filtered;
+    }
+    for (size_t k = 0; k < parts; ++k) {
+      const Bytes part = Bytes(sample).subspan(k * (size / parts), size / parts);
+      if (!workspace.compressibility.SampleIsIncompressible(part)) return false;
+    }
+    return true;
+  }
+
+  absl::StatusOr<Probed> ProbeFully(size_t i, Workspace& workspace) const {
+    const Bytes block = Block(i);
+    const size_t nstreams = StreamsOf(block);
+    Probed probed;
+    const SampleWindows windows(block, header_.typesize);
+    if (windows.count() > 1 && tools_.pipeline.active() > 0 && !tools_.pipeline.uses_reference() &&
+        !codec::IsHighRatio(tools_.options.codec)) {
+      CAIRN_ASSIGN_OR_RETURN(probed.incompressible,
+                             SampleIsIncompressible(windows, nstreams, workspace));
+      return probed;
+    }
+    CAIRN_ASSIGN_OR_RETURN(probed.filtered, Filtered(i, workspace));
+    const size_t size = block.size() / nstreams;
+    probed.incompressible = true;
+    for (size_t k = 0; k < nstreams && probed.incompressible; ++k) {
+      probed.incompressible =
+          StreamIsIncompressible(probed.filtered.subspan(k * size, size), workspace);
+    }
     return probed;
   }
-  CAIRN_ASSIGN_OR_RETURN(probed.filtered, Filtered(i, workspace));
-  probed.incompressible = AllStreamsAreIncompressible(probed.filtered, nstreams, workspace);
-  return probed;
-}
 
-absl::StatusOr<bool> EncodeJob::QuickSampleIsIncompressible(size_t i, Workspace& workspace) const {
-  const Bytes block = Block(i);
-  const size_t typesize = header_.typesize;
-  // Most compressible blocks show it at their beginning.
-  const SampleWindows beginning(block.first(std::min(kFirstProbe * typesize, block.size())),
-                                typesize);
-  const size_t nstreams = StreamsOf(block);
-  CAIRN_ASSIGN_OR_RETURN(const bool incompressible,
-                         SampleIsIncompressible(beginning, nstreams, workspace));
-  if (!incompressible || Leads(i)) return incompressible;
-  return SampleIsIncompressible(SampleWindows::Quick(block, typesize), nstreams * PartsOfStream(),
-                                workspace);
-}
+  static bool Leads(size_t i) { return i % kRun == 0; }
 
-absl::StatusOr<bool> EncodeJob::FollowsIncompressible(size_t i, Workspace& workspace) {
-  if (Leads(i)) return false;
-  const std::atomic<Verdict>& leader = leaders_[i / kRun];
-  if (leader.load(std::memory_order_relaxed) == Verdict::kUnknown) {
-    CAIRN_RETURN_IF_ERROR(ProbeBlock(i / kRun * kRun, workspace).status());
+  absl::StatusOr<bool> QuickSampleIsIncompressible(size_t i, Workspace& workspace) const {
+    const Bytes block = Block(i);
+    const size_t typesize = header_.typesize;
+    // Most compressible blocks show it at their beginning.
+    const SampleWindows beginning(block.first(std::min(kFirstProbe * typesize, block.size())),
+                                  typesize);
+    const size_t nstreams = StreamsOf(block);
+    CAIRN_ASSIGN_OR_RETURN(const bool incompressible,
+                           SampleIsIncompressible(beginning, nstreams, workspace));
+    if (!incompressible || Leads(i)) return incompressible;
+    return SampleIsIncompressible(SampleWindows::Quick(block, typesize), nstreams * PartsOfStream(),
+                                  workspace);
   }
-  return leader.load(std::memory_order_relaxed) == Verdict::kIncompressible;
-}
 
-absl::StatusOr<EncodeJob::Probed> EncodeJob::ProbeBlock(size_t i, Workspace& workspace) {
-  const Bytes block = Block(i);
-  if (header_.vlblocks || !MayBeIncompressible() ||
-      !CompressibilityProbe::IsWorthProbing(block.size() / StreamsOf(block),
-                                            tools_.options.codec)) {
-    return Probed();
+  // Whether the first block of the run that i is in was incompressible.
+  absl::StatusOr<bool> FollowsIncompressible(size_t i, Workspace& workspace) {
+    if (Leads(i)) return false;
+    const std::atomic<Verdict>& leader = leaders_[i / kRun];
+    if (leader.load(std::memory_order_relaxed) == Verdict::kUnknown) {
+      CAIRN_RETURN_IF_ERROR(ProbeBlock(i / kRun * kRun, workspace).status());
+    }
+    return leader.load(std::memory_order_relaxed) == Verdict::kIncompressible;
   }
-  Probed probed;
-  if (tools_.pipeline.uses_reference()) {
-    CAIRN_ASSIGN_OR_RETURN(probed, ProbeFully(i, workspace));
-  } else {
-    CAIRN_ASSIGN_OR_RETURN(probed.incompressible, QuickSampleIsIncompressible(i, workspace));
-    bool settled = !probed.incompressible;
-    if (!settled) {
-      CAIRN_ASSIGN_OR_RETURN(settled, FollowsIncompressible(i, workspace));
+
+  // Finds incompressible blocks. The first block of each run is probed in full; where it is
+  // incompressible, a quick sample of the others is enough. Depends on nothing but the bytes.
+  absl::StatusOr<Probed> ProbeBlock(size_t i, Workspace& workspace) {
+    const Bytes block = Block(i);
+    if (header_.vlblocks || !IsWorthProbing(block.size() / StreamsOf(block))) return Probed();
+    Probed probed;
+    bool settled = false;
+    if (!tools_.pipeline.uses_reference()) {
+      CAIRN_ASSIGN_OR_RETURN(probed.incompressible, QuickSampleIsIncompressible(i, workspace));
+      settled = !probed.incompressible;
+      if (!settled) {
+        CAIRN_ASSIGN_OR_RETURN(settled, FollowsIncompressible(i, workspace));
+      }
     }
     if (!settled) {
       CAIRN_ASSIGN_OR_RETURN(probed, ProbeFully(i, workspace));
     }
-  }
-  if (Leads(i) && !leaders_.empty()) {
-    leaders_[i / kRun].store(
-        probed.incompressible ? Verdict::kIncompressible : Verdict::kCompressible,
-        std::memory_order_relaxed);
-  }
-  return probed;
-}
-
-absl::StatusOr<size_t> EncodeJob::StoreBlock(size_t i, MutableBytes dst,
-                                             Workspace& workspace) const {
-  CAIRN_ASSIGN_OR_RETURN(const Bytes filtered, Filtered(i, workspace));
-  if (dst.size() < CapacityFor(filtered)) return 0;
-  const size_t size = filtered.size() / StreamsOf(filtered);
-  size_t done = 0;
-  for (size_t at = 0; at < filtered.size(); at += size) {
-    StoreInt32(dst, done, size);
-    CopyBytes(filtered.subspan(at, size), dst.subspan(done + 4));
-    done += 4 + size;
-  }
-  return done;
-}
-
-absl::StatusOr<size_t> EncodeJob::EncodeBlock(size_t i, Bytes filtered, MutableBytes dst,
-                                              Workspace& workspace) const {
-  if (filtered.empty()) {
-    CAIRN_ASSIGN_OR_RETURN(filtered, Filtered(i, workspace));
-  }
-  const size_t nstreams = StreamsOf(filtered);
-  const size_t size = filtered.size() / nstreams;
-  size_t done = 0;
-  for (size_t k = 0; k < nstreams; ++k) {
-    CAIRN_ASSIGN_OR_RETURN(const size_t stored, EncodeStream(filtered.subspan(k * size, size),
-                                                             dst.subspan(done), workspace));
-    if (stored == 0) return 0;
-    done += stored;
-  }
-  return done;
-}
-
-// Writes the blocks one after the other where they belong; runs in one thread. Incompressible ones
-// at the start wait for a compressible one: without it the chunk is stored as it is.
-class EncodeJob::InOrder final : public BlockTask {
- public:
-  InOrder(EncodeJob& job, MutableBytes dst, size_t begin) : job_(job), dst_(dst), end_(begin) {}
-
-  absl::Status Prepare(Workspace& workspace) const override { return job_.Prepare(workspace); }
-
-  absl::Status Run(int64_t block, Workspace& workspace) override {
-    const auto i = static_cast<size_t>(block);
-    CAIRN_ASSIGN_OR_RETURN(const Probed probed, job_.ProbeBlock(i, workspace));
-    if (full_ || (probed.incompressible && written_ == 0)) return absl::OkStatus();
-    const bool filtered_still = written_ == i;
-    for (; written_ < i; ++written_) {
-      CAIRN_RETURN_IF_ERROR(Add(written_, job_.StoreBlock(written_, Remaining(), workspace)));
+    if (Leads(i) && !leaders_.empty()) {
+      leaders_[i / kRun].store(
+          probed.incompressible ? Verdict::kIncompressible : Verdict::kCompressible,
+          std::memory_order_relaxed);
     }
-    ++written_;
-    if (probed.incompressible) return Add(i, job_.StoreBlock(i, Remaining(), workspace));
-    return Add(
-        i, job_.EncodeBlock(i, filtered_still ? probed.filtered : Bytes(), Remaining(), workspace));
+    return probed;
   }
 
-  // The size of the chunk, 0 when it did not fit or is incompressible.
-  size_t result() const { return full_ || written_ == 0 ? 0 : end_; }
+  // These write what they are given and return its size, or 0 when dst is too small.
+  absl::StatusOr<size_t> CompressOrCopy(Bytes stream, MutableBytes dst,
+                                        Workspace& workspace) const {
+    // The codec always gets the same capacity, or its output would depend on earlier streams.
+    const bool direct = dst.size() >= stream.size();
+    const MutableBytes target =
+        direct ? dst.first(stream.size()) : workspace.stream.Get(stream.size());
+    size_t size = 0;
+    const bool incompressible =
+        IsWorthProbing(stream.size()) && StreamIsIncompressible(stream, workspace);
+    if (tools_.options.clevel > 0 && !incompressible) {
+      const PluginCall call{.typesize = header_.typesize,
+                            .clevel = tools_.options.clevel,
+                            .meta = header_.codec_meta};
+      CAIRN_ASSIGN_OR_RETURN(size, workspace.codec->Compress(stream, target, call));
+    }
+    // A stream that compresses to its own size would be taken for a raw one.
+    if (size == 0 || size >= stream.size()) {
+      if (!direct) return 0;
+      CopyBytes(stream, dst);
+      return stream.size();
+    }
+    if (!direct) {
+      if (size > dst.size()) return 0;
+      CopyBytes(target.first(size), dst);
+    }
+    return size;
+  }
 
- private:
+  absl::StatusOr<size_t> EncodeStream(Bytes stream, MutableBytes dst, Workspace& workspace) const {
+    if (dst.size() < 4) return 0;
+    if (header_.extended && !header_.vlblocks && IsRun(stream)) {
+      const auto value = std::to_integer<uint32_t>(stream[0]);
+      StoreLe(dst.data(), 0 - value);
+      if (value == 0) return 4;
+      if (dst.size() < 5) return 0;
+      dst[4] = std::byte{1};
+      return 5;
+    }
+    CAIRN_ASSIGN_OR_RETURN(const size_t size, CompressOrCopy(stream, dst.subspan(4), workspace));
+    if (size == 0) return 0;
+    // A variable block says its decoded size: its stored one follows from the positions.
+    StoreInt32(dst, 0, header_.vlblocks ? stream.size() : size);
+    return size + 4;
+  }
+
+  absl::StatusOr<size_t> StoreBlock(size_t i, MutableBytes dst, Workspace& workspace) const {
+    CAIRN_ASSIGN_OR_RETURN(const Bytes filtered, Filtered(i, workspace));
+    if (dst.size() < CapacityFor(filtered)) return 0;
+    const size_t size = filtered.size() / StreamsOf(filtered);
+    size_t done = 0;
+    for (size_t at = 0; at < filtered.size(); at += size) {
+      StoreInt32(dst, done, size);
+      CopyBytes(filtered.subspan(at, size), dst.subspan(done + 4));
+      done += 4 + size;
+    }
+    return done;
+  }
+
+  absl::StatusOr<size_t> EncodeBlock(size_t i, Bytes filtered, MutableBytes dst,
+                                     Workspace& workspace) const {
+    if (filtered.empty()) {
+      CAIRN_ASSIGN_OR_RETURN(filtered, Filtered(i, workspace));
+    }
+    const size_t nstreams = StreamsOf(filtered);
+    const size_t size = filtered.size() / nstreams;
+    size_t done = 0;
+    for (size_t k = 0; k < nstreams; ++k) {
+      CAIRN_ASSIGN_OR_RETURN(const size_t stored, EncodeStream(filtered.subspan(k * size, size),
+                                                               dst.subspan(done), workspace));
+      if (stored == 0) return 0;
+      done += stored;
+    }
+    return done;
+  }
+
   MutableBytes Remaining() const { return dst_.subspan(end_); }
+
+  // Block i was written at the end of the chunk; 0: it did not fit.
   absl::Status Add(size_t i, const absl::StatusOr<size_t>& size) {
     if (!size.ok()) return size.status();
-    StoreInt32(dst_, static_cast<size_t>(job_.header_.size()) + 4 * i, end_);
+    StoreInt32(dst_, static_cast<size_t>(header_.size()) + 4 * i, end_);
     end_ += *size;
     full_ = full_ || *size == 0;
     return absl::OkStatus();
   }
 
-  EncodeJob& job_;
-  MutableBytes dst_;
-  size_t end_;
-  size_t written_ = 0;  // blocks
-  bool full_ = false;
-};
-
-// Writes each block into a slot of the size that it may take at most; runs in any thread.
-class EncodeJob::InSlots final : public BlockTask {
- public:
-  InSlots(EncodeJob& job, MutableBytes slots, size_t slot_size)
-      : job_(job), slots_(slots), slot_size_(slot_size), sizes_(job.nblocks()) {}
-
-  absl::Status Prepare(Workspace& workspace) const override { return job_.Prepare(workspace); }
-
-  absl::Status Run(int64_t block, Workspace& workspace) override {
-    const auto i = static_cast<size_t>(block);
-    CAIRN_ASSIGN_OR_RETURN(const Probed probed, job_.ProbeBlock(i, workspace));
-    if (probed.incompressible) return absl::OkStatus();
-    CAIRN_ASSIGN_OR_RETURN(
-        sizes_[i], job_.EncodeBlock(i, probed.filtered,
-                                    slots_.subspan(i * slot_size_, job_.CapacityFor(job_.Block(i))),
-                                    workspace));
+  // Writes the blocks one after the other where they belong. Incompressible ones at the start wait
+  // for a compressible one: without it the chunk is stored as it is.
+  absl::Status RunInOrder(Workspace& workspace) {
+    CAIRN_RETURN_IF_ERROR(Prepare(workspace));
+    size_t written = 0;
+    for (size_t i = 0; i < nblocks() && !full_; ++i) {
+      CAIRN_ASSIGN_OR_RETURN(const Probed probed, ProbeBlock(i, workspace));
+      if (probed.incompressible && written == 0) continue;
+      const bool filtered_still = written == i;
+      for (; written < i; ++written) {
+        CAIRN_RETURN_IF_ERROR(Add(written, StoreBlock(written, Remaining(), workspace)));
+      }
+      ++written;
+      CAIRN_RETURN_IF_ERROR(Add(i, probed.incompressible
+                                       ? StoreBlock(i, Remaining(), workspace)
+                                       : EncodeBlock(i, filtered_still ? probed.filtered : Bytes(),
+                                                     Remaining(), workspace)));
+    }
+    full_ = full_ || written == 0;
     return absl::OkStatus();
   }
 
-  // Nothing when the block is incompressible.
-  Bytes Coded(size_t i) const { return slots_.subspan(i * slot_size_, sizes_[i]); }
-  bool AllIncompressible() const {
-    return std::ranges::all_of(sizes_, [](size_t size) { return size == 0; });
+  // Writes each block into a slot of the size that it may take at most, in any thread.
+  absl::Status RunInSlots(Workspace& workspace) {
+    const size_t slot_size = CapacityFor(Block(0));
+    const MutableBytes slots = workspace.block.Get(slot_size * nblocks());
+    std::vector<size_t> sizes(nblocks());  // 0: incompressible
+    CAIRN_RETURN_IF_ERROR(ForEachBlock(
+        {.first = 0, .last = header_.nblocks()}, tools_.options.executor, tools_.pool, workspace,
+        [this](Workspace& own) { return Prepare(own); },
+        [&](int64_t block, Workspace& own) -> absl::Status {
+          const auto i = static_cast<size_t>(block);
+          CAIRN_ASSIGN_OR_RETURN(const Probed probed, ProbeBlock(i, own));
+          if (probed.incompressible) return absl::OkStatus();
+          const MutableBytes slot = slots.subspan(i * slot_size, CapacityFor(Block(i)));
+          CAIRN_ASSIGN_OR_RETURN(sizes[i], EncodeBlock(i, probed.filtered, slot, own));
+          return absl::OkStatus();
+        }));
+    full_ = std::ranges::all_of(sizes, [](size_t size) { return size == 0; });
+    for (size_t i = 0; i < nblocks() && !full_; ++i) {
+      const Bytes coded = slots.subspan(i * slot_size, sizes[i]);
+      const bool fits = coded.size() <= Remaining().size();
+      if (fits) CopyBytes(coded, Remaining());
+      CAIRN_RETURN_IF_ERROR(Add(
+          i, coded.empty() ? StoreBlock(i, Remaining(), workspace) : (fits ? coded.size() : 0)));
+    }
+    return absl::OkStatus();
   }
 
- private:
-  EncodeJob& job_;
-  MutableBytes slots_;
-  size_t slot_size_;
-  std::vector<size_t> sizes_;
+  const EncodeTools& tools_;
+  Header header_;
+  const Bytes src_;
+  const std::span<const Bytes> vlblocks_;
+  const MutableBytes dst_;
+  size_t end_ = 0;     // of what is written
+  bool full_ = false;  // dst, or nothing is worth writing
+  std::vector<std::byte> dict_;
+  std::vector<std::atomic<Verdict>> leaders_;  // from any thread; none where there is one block
 };
 
-absl::StatusOr<size_t> EncodeJob::RunInSlots(MutableBytes dst, size_t begin) {
-  const WorkspacePool::Lease lease = tools_.pool.Acquire();
-  const size_t slot_size = CapacityFor(Block(0));
-  InSlots task(*this, lease->block.Get(slot_size * nblocks()), slot_size);
-  CAIRN_RETURN_IF_ERROR(ForEachBlock({.first = 0, .last = header_.nblocks()},
-                                     tools_.options.executor, tools_.pool, task));
-  if (task.AllIncompressible()) return 0;
-  size_t end = begin;
-  for (size_t i = 0; i < nblocks(); ++i) {
-    const Bytes coded = task.Coded(i);
-    size_t size = coded.size();
-    if (size > dst.size() - end) return 0;
-    StoreInt32(dst, static_cast<size_t>(header_.size()) + 4 * i, end);
-    CopyBytes(coded, dst.subspan(end));
-    if (size == 0) {
-      CAIRN_ASSIGN_OR_RETURN(size, StoreBlock(i, dst.subspan(end), *lease));
-      if (size == 0) return 0;
-    }
-    end += size;
-  }
-  return end;
-}
+}  // namespace
 
-absl::StatusOr<size_t> EncodeJob::Run(MutableBytes dst) {
-  if (nblocks() > 1) leaders_ = std::vector<std::atomic<Verdict>>(CeilDiv(nblocks(), kRun));
-  if (tools_.options.use_dict) {
-    const WorkspacePool::Lease lease = tools_.pool.Acquire();
-    CAIRN_RETURN_IF_ERROR(TrainDictionary(*lease));
-  }
-  size_t begin = static_cast<size_t>(header_.size()) + 4 * nblocks();
-  if (begin + (dict_.empty() ? 0 : 4 + dict_.size()) > dst.size()) return 0;
-  if (!dict_.empty()) {
-    StoreInt32(dst, begin, dict_.size());
-    CopyBytes(dict_, dst.subspan(begin + 4));
-    begin += 4 + dict_.size();
-  }
-  size_t size = 0;
-  // Variable blocks may differ so much that slots for all would be a waste.
-  if (!header_.vlblocks &&
-      WorthThreads(tools_.options.executor, header_.nbytes, header_.nblocks())) {
-    CAIRN_ASSIGN_OR_RETURN(size, RunInSlots(dst, begin));
-  } else {
-    InOrder task(*this, dst, begin);
-    CAIRN_RETURN_IF_ERROR(
-        ForEachBlock({.first = 0, .last = header_.nblocks()}, nullptr, tools_.pool, task));
-    size = task.result();
-  }
-  header_.cbytes = static_cast<int32_t>(size);
-  if (size > 0) StoreHeader(header_, dst);
-  return size;
+absl::StatusOr<size_t> EncodeBlocks(const EncodeTools& tools, const Header& header, Bytes src,
+                                    std::span<const Bytes> vlblocks, MutableBytes dst) {
+  return EncodeJob(tools, header, src, vlblocks, dst).Run();
 }
 
 }  // namespace cairn::chunk

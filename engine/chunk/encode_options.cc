@@ -61,21 +61,12 @@ constexpr int64_t kKiB = 1024;
 constexpr int32_t kMaxStreams = 16;
 constexpr int32_t kMinStreamItems = 32;
 
-bool HasShuffle(const CompressionOptions& options) {
-  return std::ranges::any_of(
-      options.filters, [](const FilterStage& stage) { return stage.filter == Filter::kShuffle; });
-}
-
-// Codecs that gain from larger blocks.
-bool IsHighRatio(Codec codec) {
-  return codec == Codec::kLz4Hc || codec == Codec::kZlib || codec == Codec::kZstd;
-}
-
 int32_t WholeBlockSize(const CompressionOptions& options) {
   constexpr std::array<int32_t, 10> kQuarters = {1, 2, 4, 8, 16, 16, 32, 32, 32, 32};
-  int64_t size = 32 * kKiB * (IsHighRatio(options.codec) ? 2 : 1);
+  const bool high_ratio = codec::IsHighRatio(options.codec);
+  int64_t size = 32 * kKiB * (high_ratio ? 2 : 1);
   size = size * kQuarters[static_cast<size_t>(options.clevel)] / 4;
-  if (options.clevel == 9 && IsHighRatio(options.codec)) size *= 2;
+  if (options.clevel == 9 && high_ratio) size *= 2;
   return static_cast<int32_t>(size);
 }
 
@@ -125,8 +116,10 @@ bool SplitsBlocks(const CompressionOptions& options, int32_t typesize, int32_t b
   if (options.split_mode == SplitMode::kNever) return false;
   const bool gains = options.codec == Codec::kBloscLz || options.codec == Codec::kLz4 ||
                      (options.codec == Codec::kZstd && options.clevel <= 5);
-  return gains && HasShuffle(options) && typesize <= kMaxStreams &&
-         blocksize / typesize >= kMinStreamItems;
+  const auto& filters = options.filters;
+  const bool shuffles =
+      std::ranges::find(filters, Filter::kShuffle, &FilterStage::filter) != filters.end();
+  return gains && shuffles && typesize <= kMaxStreams && blocksize / typesize >= kMinStreamItems;
 }
 
 int32_t ChooseBlockSize(const CompressionOptions& options, int32_t nbytes) {

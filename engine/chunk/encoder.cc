@@ -7,6 +7,7 @@
 #include "engine/base/status.h"
 #include "engine/chunk/encode_job.h"
 #include "engine/chunk/encode_options.h"
+#include "engine/chunk/special.h"
 
 namespace cairn::chunk {
 
@@ -89,40 +90,25 @@ Header Encoder::NewHeader(int32_t nbytes) const {
   return header;
 }
 
-absl::StatusOr<size_t> Encoder::StoreCopy(Bytes src, Header header, MutableBytes dst) const {
-  const size_t size = src.size() + static_cast<size_t>(header.size());
-  if (size > dst.size()) {
-    return ResourceExhausted("chunk of %d bytes does not fit into %d", size, dst.size());
-  }
-  header.memcpyed = true;
-  header.has_dict = false;
-  header.cbytes = static_cast<int32_t>(size);
-  StoreHeader(header, dst);
-  CopyBytes(src, dst.subspan(static_cast<size_t>(header.size())));
-  return size;
-}
-
 absl::StatusOr<size_t> Encoder::Encode(Bytes src, MutableBytes dst, Zeros zeros) const {
   if (src.size() > kMaxChunkBytes) {
     return InvalidArgument("chunk of %d bytes: at most %d", src.size(), kMaxChunkBytes);
   }
   Header header = NewHeader(static_cast<int32_t>(src.size()));
-  if (options_.clevel == 0 || src.size() < (header.extended ? kMinPayload : kMinBlosc1Payload)) {
-    return StoreCopy(src, header, dst);
-  }
-  if (header.extended && zeros == Zeros::kSpecial && IsRunOfZeros(src)) {
-    if (dst.size() < kHeaderSize) {
-      return ResourceExhausted("chunk of %d bytes does not fit into %d", kHeaderSize, dst.size());
-    }
+  if (header.extended && zeros == Zeros::kSpecial && options_.clevel > 0 &&
+      src.size() >= kMinPayload && IsRunOfZeros(src)) {
     header.special = SpecialValue::kZeros;
-    header.cbytes = kHeaderSize;
-    StoreHeader(header, dst);
-    return kHeaderSize;
+    return StoreWithoutBlocks(header, {}, dst);
   }
-  const size_t limit = src.size() + static_cast<size_t>(header.size());
-  EncodeJob job({options_, pipeline_, *pool_}, header, src, {});
-  CAIRN_ASSIGN_OR_RETURN(const size_t size, job.Run(dst.first(std::min(limit, dst.size()))));
-  return size > 0 ? absl::StatusOr<size_t>(size) : StoreCopy(src, header, dst);
+  if (options_.clevel > 0 && src.size() >= (header.extended ? kMinPayload : kMinBlosc1Payload)) {
+    const size_t limit = src.size() + static_cast<size_t>(header.size());
+    CAIRN_ASSIGN_OR_RETURN(const size_t size,
+                           EncodeBlocks({options_, pipeline_, *pool_}, header, src, {},
+                                        dst.first(std::min(limit, dst.size()))));
+    if (size > 0) return size;
+  }
+  header.memcpyed = true;
+  return StoreWithoutBlocks(header, src, dst);
 }
 
 absl::StatusOr<size_t> Encoder::EncodeVlBlocks(std::span<const Bytes> blocks,
@@ -147,9 +133,9 @@ absl::StatusOr<size_t> Encoder::EncodeVlBlocks(std::span<const Bytes> blocks,
   header.vlblocks = true;
   header.unsplit = true;
   header.blocksize = static_cast<int32_t>(blocks.size());
-  EncodeJob job({options_, pipeline_, *pool_}, header, {}, blocks);
   CAIRN_ASSIGN_OR_RETURN(const size_t size,
-                         job.Run(dst.first(std::min<size_t>(dst.size(), INT32_MAX))));
+                         EncodeBlocks({options_, pipeline_, *pool_}, header, {}, blocks,
+                                      dst.first(std::min<size_t>(dst.size(), INT32_MAX))));
   if (size == 0) {
     return ResourceExhausted("chunk of %d variable blocks does not fit into %d bytes",
                              blocks.size(), dst.size());
@@ -169,10 +155,8 @@ absl::StatusOr<std::vector<std::byte>> Encoder::EncodeSpecial(SpecialValue speci
   header.version = kVersion;
   header.special = special;
   header.blocksize = std::max(header.blocksize, 1);
-  header.cbytes = kHeaderSize + static_cast<int32_t>(value.size());
-  std::vector<std::byte> out(static_cast<size_t>(header.cbytes));
-  StoreHeader(header, out);
-  CopyBytes(value, MutableBytes(out).subspan(kHeaderSize));
+  std::vector<std::byte> out(kHeaderSize + value.size());
+  CAIRN_RETURN_IF_ERROR(StoreWithoutBlocks(header, value, out).status());
   return out;
 }
 

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/options.h"
@@ -48,7 +47,6 @@ class Encoder {
 
   // The header of a chunk that is coded with these options; sizes but nbytes are still to be set.
   Header NewHeader(int32_t nbytes) const;
-  absl::StatusOr<size_t> StoreCopy(Bytes src, Header header, MutableBytes dst) const;
 
   CompressionOptions options_;
   filter::Pipeline pipeline_;

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "engine/base/byte_reader.h"
-#include "engine/base/checked.h"
 #include "engine/base/status.h"
 
 namespace cairn::chunk {
@@ -63,24 +62,16 @@ void TakeBlosc1Filters(uint8_t flags, Header& header) {
 
 absl::Status CheckSpecial(const Header& header) {
   const int32_t width = header.cbytes - kHeaderSize;
-  switch (header.special) {
-    case SpecialValue::kNone:
-    case SpecialValue::kZeros:
-      return absl::OkStatus();
-    case SpecialValue::kRepeat:
-      if (width < 1 || width > kMaxBlockSize || width > header.nbytes ||
-          header.nbytes % width != 0) {
-        return DataLoss("chunk header: a value of %d bytes cannot fill %d bytes", width,
-                        header.nbytes);
-      }
-      return absl::OkStatus();
-    case SpecialValue::kNans:
-    case SpecialValue::kUninit:
-      if (header.nbytes % header.typesize != 0) {
-        return DataLoss("chunk header: nbytes %d is no multiple of typesize %d", header.nbytes,
-                        header.typesize);
-      }
-      return absl::OkStatus();
+  const bool repeats = header.special == SpecialValue::kRepeat;
+  if (repeats &&
+      (width < 1 || width > kMaxBlockSize || width > header.nbytes || header.nbytes % width != 0)) {
+    return DataLoss("chunk header: a value of %d bytes cannot fill %d bytes", width, header.nbytes);
+  }
+  const bool items =
+      header.special == SpecialValue::kNans || header.special == SpecialValue::kUninit;
+  if (items && header.nbytes % header.typesize != 0) {
+    return DataLoss("chunk header: nbytes %d is no multiple of typesize %d", header.nbytes,
+                    header.typesize);
   }
   return absl::OkStatus();
 }
@@ -159,9 +150,9 @@ absl::Status ParseHeader(Bytes bytes, int64_t available, Header& header) {
   reader.U8("versionlz");
   const uint8_t flags = reader.U8("flags");
   header.typesize = reader.U8("typesize");
-  header.nbytes = static_cast<int32_t>(reader.Le<uint32_t>("nbytes"));
-  header.blocksize = static_cast<int32_t>(reader.Le<uint32_t>("blocksize"));
-  header.cbytes = static_cast<int32_t>(reader.Le<uint32_t>("cbytes"));
+  header.nbytes = reader.Le<int32_t>("nbytes");
+  header.blocksize = reader.Le<int32_t>("blocksize");
+  header.cbytes = reader.Le<int32_t>("cbytes");
   header.extended = (flags & kExtendedMarker) == kExtendedMarker;
   header.memcpyed = (flags & kMemcpyed) != 0;
   header.unsplit = (flags & kUnsplit) != 0;
@@ -212,9 +203,9 @@ void StoreHeader(const Header& header, MutableBytes dst) {
   out[1] = std::byte{1};  // versionlz: every codec's format is still its first
   out[2] = std::byte{flags};
   out[3] = std::byte{header.typesize};
-  StoreLe<uint32_t>(out + 0x04, static_cast<uint32_t>(header.nbytes));
-  StoreLe<uint32_t>(out + 0x08, static_cast<uint32_t>(header.blocksize));
-  StoreLe<uint32_t>(out + 0x0C, static_cast<uint32_t>(header.cbytes));
+  StoreLe(out + 0x04, header.nbytes);
+  StoreLe(out + 0x08, header.blocksize);
+  StoreLe(out + 0x0C, header.cbytes);
   if (!header.extended) return;
   for (size_t i = 0; i < header.filters.size(); ++i) {
     out[0x10 + i] = static_cast<std::byte>(header.filters[i].filter);

@@ -24,8 +24,10 @@ struct Blocks {
   Bytes stored;
 };
 
-int64_t StartOf(Bytes chunk, int64_t nblock) {
-  return static_cast<int32_t>(LoadLe<uint32_t>(chunk.data() + kHeaderSize + nblock * kStartSize));
+// Of the block after the last one: the end of the chunk.
+int64_t StartOf(Bytes chunk, const Header& header, int64_t nblock) {
+  if (nblock == header.nblocks()) return header.cbytes;
+  return LoadLe<int32_t>(chunk.data() + kHeaderSize + nblock * kStartSize);
 }
 
 std::optional<Blocks> FirstBlocks(Bytes chunk, int64_t nblocks) {
@@ -35,19 +37,16 @@ std::optional<Blocks> FirstBlocks(Bytes chunk, int64_t nblocks) {
       nblocks > header->nblocks()) {
     return std::nullopt;
   }
-  const int64_t begin = kHeaderSize + header->nblocks() * kStartSize;
-  if (begin > header->cbytes) return std::nullopt;
   Blocks blocks{.header = *header, .starts = {}, .stored = {}};
-  int64_t least = begin;
-  for (int64_t i = 0; i < nblocks; ++i) {
-    const int64_t start = StartOf(chunk, i);
-    if (start < least || (i == 0 && start != begin)) return std::nullopt;
+  const int64_t begin = kHeaderSize + header->nblocks() * kStartSize;
+  if (StartOf(chunk, *header, 0) != begin) return std::nullopt;
+  for (int64_t i = 0, start = begin; i < nblocks; ++i) {
+    const int64_t end = StartOf(chunk, *header, i + 1);
+    if (end <= start || end > header->cbytes) return std::nullopt;
     blocks.starts.push_back(start - begin);
-    least = start + 1;
+    start = end;
+    blocks.stored = chunk.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
   }
-  const int64_t end = nblocks < header->nblocks() ? StartOf(chunk, nblocks) : header->cbytes;
-  if (end < least || end > header->cbytes) return std::nullopt;
-  blocks.stored = chunk.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
   return blocks;
 }
 

@@ -7,62 +7,44 @@
 
 namespace cairn::chunk {
 
-namespace {
-
-// Below this, waking a thread costs more than it saves.
-constexpr int64_t kMinParallelBytes = 128 << 10;
-
-// The error of the lowest block, so that the outcome does not depend on timing.
-class FirstError {
- public:
-  void Set(int64_t block, absl::Status status) {
-    const std::lock_guard lock(mutex_);
-    if (block < block_) {
-      block_ = block;
-      status_ = std::move(status);
-    }
-  }
-  absl::Status Take() { return std::move(status_); }
-
- private:
-  std::mutex mutex_;
-  int64_t block_ = INT64_MAX;
-  absl::Status status_;
-};
-
-}  // namespace
-
 bool WorthThreads(const Executor* executor, int64_t nbytes, int64_t nblocks) {
+  // Below this, waking a thread costs more than it saves.
+  constexpr int64_t kMinParallelBytes = 128 << 10;
   return executor != nullptr && nblocks > 1 && nbytes >= kMinParallelBytes &&
          executor->concurrency() > 1;
 }
 
-absl::Status ForEachBlock(BlockRange range, Executor* executor, WorkspacePool& pool,
-                          BlockTask& task) {
+absl::Status ForEachBlock(BlockRange range, Executor* executor, WorkspacePool& pool, Workspace& own,
+                          absl::FunctionRef<absl::Status(Workspace&)> prepare,
+                          absl::FunctionRef<absl::Status(int64_t block, Workspace&)> run) {
   if (executor == nullptr) {
-    const WorkspacePool::Lease workspace = pool.Acquire();
-    absl::Status status = task.Prepare(*workspace);
+    absl::Status status = prepare(own);
     for (int64_t block = range.first; block < range.last && status.ok(); ++block) {
-      status = task.Run(block, *workspace);
+      status = run(block, own);
     }
     return status;
   }
-  FirstError error;
+  // The error of the lowest block, so that the outcome does not depend on timing.
+  std::mutex mutex;
+  int64_t failed = INT64_MAX;
+  absl::Status error;
   std::atomic<int64_t> next = range.first;
   const int64_t workers = std::min<int64_t>(executor->concurrency(), range.last - range.first);
   executor->Run(workers, [&](int64_t) {
     const WorkspacePool::Lease workspace = pool.Acquire();
-    absl::Status status = task.Prepare(*workspace);
+    absl::Status status = prepare(*workspace);
     int64_t block = range.first;
     while (status.ok()) {
       block = next.fetch_add(1);
       if (block >= range.last) return;
-      status = task.Run(block, *workspace);
+      status = run(block, *workspace);
     }
-    error.Set(block, std::move(status));
     next.store(range.last);  // blocks below the failed one are taken already
+    const std::lock_guard lock(mutex);
+    if (block < failed) error = std::move(status);
+    failed = std::min(failed, block);
   });
-  return error.Take();
+  return error;
 }
 
 }  // namespace cairn::chunk

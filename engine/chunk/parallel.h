@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
 #include "cairn/executor.h"
@@ -19,21 +20,12 @@ struct BlockRange {
   int64_t last = 0;  // the first one after the range
 };
 
-// What is done to the blocks of one chunk.
-class BlockTask {
- public:
-  virtual ~BlockTask() = default;
-  // Makes a thread's workspace ready for this chunk.
-  virtual absl::Status Prepare(Workspace& workspace) const = 0;
-  // Codes one block. Called from several threads at once.
-  virtual absl::Status Run(int64_t block, Workspace& workspace) = 0;
-};
-
-// Runs the task on every block of the range, each thread with a workspace of its own. Stops early
-// at an error and returns that of the lowest block. With a null executor everything runs here, in
-// order.
-absl::Status ForEachBlock(BlockRange range, Executor* executor, WorkspacePool& pool,
-                          BlockTask& task);
+// Runs `run` on every block of the range, in several threads at once, each with a workspace of its
+// own that `prepare` made ready for the chunk. Stops early at an error and returns that of the
+// lowest block. With a null executor everything runs here in `own`, in order.
+absl::Status ForEachBlock(BlockRange range, Executor* executor, WorkspacePool& pool, Workspace& own,
+                          absl::FunctionRef<absl::Status(Workspace&)> prepare,
+                          absl::FunctionRef<absl::Status(int64_t block, Workspace&)> run);
 
 }  // namespace cairn::chunk
 

@@ -6,6 +6,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
+#include "engine/chunk/encode_options.h"
 
 namespace cairn::chunk {
 
@@ -23,6 +24,15 @@ void FillPattern(Bytes pattern, size_t phase, MutableBytes dst) {
     CopyBytes(dst.first(n), dst.subspan(done, n));
     done += n;
   }
+}
+
+// A chunk of `nbytes` in one block, of a header that says the rest.
+std::vector<std::byte> MakeChunk(Header header, size_t nbytes, Bytes stored) {
+  header.nbytes = static_cast<int32_t>(nbytes);
+  header.blocksize = std::clamp<int32_t>(header.nbytes, 1, kMaxBlockSize);
+  std::vector<std::byte> out(kHeaderSize + stored.size());
+  StoreWithoutBlocks(header, stored, out).IgnoreError();
+  return out;
 }
 
 }  // namespace
@@ -54,6 +64,38 @@ absl::Status FillSpecial(const SpecialContent& content, int64_t begin, MutableBy
   if (pattern.empty()) return DataLoss("chunk of a repeated value: the value is empty");
   FillPattern(pattern, static_cast<size_t>(begin) % pattern.size(), dst);
   return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> StoreWithoutBlocks(Header header, Bytes stored, MutableBytes dst) {
+  const size_t size = stored.size() + static_cast<size_t>(header.size());
+  if (size > dst.size()) {
+    return ResourceExhausted("chunk of %d bytes does not fit into %d", size, dst.size());
+  }
+  header.cbytes = static_cast<int32_t>(size);
+  StoreHeader(header, dst);
+  CopyBytes(stored, dst.subspan(static_cast<size_t>(header.size())));
+  return size;
+}
+
+std::vector<std::byte> MemcpyedChunk(Bytes payload, int32_t typesize) {
+  Header header;
+  header.typesize = HeaderTypesize(typesize);
+  header.memcpyed = true;
+  return MakeChunk(header, payload.size(), payload);
+}
+
+std::vector<std::byte> ZerosChunk(int32_t nbytes) {
+  Header header;
+  header.special = SpecialValue::kZeros;
+  return MakeChunk(header, static_cast<size_t>(nbytes), {});
+}
+
+absl::StatusOr<Bytes> MemcpyedPayload(Bytes chunk) {
+  CAIRN_ASSIGN_OR_RETURN(const Header header, ParseHeader(chunk));
+  if (!header.memcpyed || header.special != SpecialValue::kNone) {
+    return DataLoss("chunk header: expected a memcpyed chunk");
+  }
+  return chunk.subspan(static_cast<size_t>(header.size()), static_cast<size_t>(header.nbytes));
 }
 
 }  // namespace cairn::chunk

@@ -57,8 +57,17 @@ class WorkspacePool {
   }
 
  private:
-  Workspace& AcquireAnother();
-  void ReturnAnother(Workspace& workspace);
+  [[gnu::noinline]] Workspace& AcquireAnother() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return *std::make_unique<Workspace>().release();
+    Workspace* const workspace = idle_.back().release();
+    idle_.pop_back();
+    return *workspace;
+  }
+  [[gnu::noinline]] void ReturnAnother(Workspace& workspace) {
+    const std::lock_guard lock(mutex_);
+    idle_.emplace_back(&workspace);
+  }
   void Return(Workspace& workspace) {
     if (&workspace != &first_) return ReturnAnother(workspace);
     first_is_lent_.store(false, std::memory_order_release);

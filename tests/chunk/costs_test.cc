@@ -6,7 +6,7 @@
 
 #include "engine/chunk/decoder.h"
 #include "engine/chunk/header.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 #include "tests/chunk/test_chunks.h"
 #include "tests/support/cost.h"
 #include "tests/support/status.h"

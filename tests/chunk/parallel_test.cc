@@ -19,17 +19,17 @@ namespace {
 constexpr int64_t kEnough = 128 * 1024;
 
 // Counts the visits of each block, and fails at some of them.
-class Recorder final : public BlockTask {
+class Recorder {
  public:
   explicit Recorder(size_t nblocks, std::set<int64_t> bad = {})
       : visits_(nblocks), bad_(std::move(bad)) {}
 
-  absl::Status Prepare(Workspace& /*workspace*/) const override {
+  absl::Status Prepare() const {
     ++prepared_;
     return prepare_status_;
   }
 
-  absl::Status Run(int64_t block, Workspace& workspace) override {
+  absl::Status Run(int64_t block, Workspace& workspace) {
     // Two threads in one workspace would be seen by ThreadSanitizer, and mostly here.
     const MutableBytes mark = workspace.block.Get(1);
     mark[0] = static_cast<std::byte>(block);
@@ -50,6 +50,13 @@ class Recorder final : public BlockTask {
   absl::Status prepare_status_;
   mutable std::atomic<int> prepared_ = 0;
 };
+
+absl::Status Visit(BlockRange range, Executor* executor, WorkspacePool& pool, Recorder& task) {
+  const WorkspacePool::Lease own = pool.Acquire();
+  return ForEachBlock(
+      range, executor, pool, *own, [&](Workspace&) { return task.Prepare(); },
+      [&](int64_t block, Workspace& workspace) { return task.Run(block, workspace); });
+}
 
 // Null, this thread, a pool, and an unusual order.
 std::vector<std::unique_ptr<Executor>> Executors() {
@@ -76,7 +83,7 @@ TEST(ForEachBlockTest, VisitsEachBlockOfTheRangeOnce) {
   for (const auto& executor : Executors()) {
     WorkspacePool pool;
     Recorder task(10);
-    ASSERT_TRUE(IsOk(ForEachBlock({.first = 3, .last = 9}, executor.get(), pool, task)));
+    ASSERT_TRUE(IsOk(Visit({.first = 3, .last = 9}, executor.get(), pool, task)));
     EXPECT_EQ(task.visits(), (std::vector<int>{0, 0, 0, 1, 1, 1, 1, 1, 1, 0}));
   }
 }
@@ -85,10 +92,10 @@ TEST(ForEachBlockTest, PreparesAWorkspaceForEachWorkerNotForEachBlock) {
   WorkspacePool pool;
   Recorder task(100);
   ReverseExecutor executor(3);
-  ASSERT_TRUE(IsOk(ForEachBlock({.first = 0, .last = 100}, &executor, pool, task)));
+  ASSERT_TRUE(IsOk(Visit({.first = 0, .last = 100}, &executor, pool, task)));
   EXPECT_LE(task.prepared(), 3);
   Recorder alone(100);
-  ASSERT_TRUE(IsOk(ForEachBlock({.first = 0, .last = 100}, nullptr, pool, alone)));
+  ASSERT_TRUE(IsOk(Visit({.first = 0, .last = 100}, nullptr, pool, alone)));
   EXPECT_EQ(alone.prepared(), 1);
 }
 
@@ -97,8 +104,7 @@ TEST(ForEachBlockTest, GivesTheErrorOfTheLowestBlock) {
     for (int repeat = 0; repeat < 20; ++repeat) {
       WorkspacePool pool;
       Recorder task(64, {5, 6, 7, 40, 63});
-      const absl::Status status =
-          ForEachBlock({.first = 0, .last = 64}, executor.get(), pool, task);
+      const absl::Status status = Visit({.first = 0, .last = 64}, executor.get(), pool, task);
       EXPECT_TRUE(IsDamage(status, "block 5"));
     }
   }
@@ -109,8 +115,7 @@ TEST(ForEachBlockTest, StopsEarlyAtAnError) {
     if (executor != nullptr && executor->concurrency() > 1) continue;  // others may race ahead
     WorkspacePool pool;
     Recorder task(1000, {0});
-    ASSERT_TRUE(
-        IsDamage(ForEachBlock({.first = 0, .last = 1000}, executor.get(), pool, task), "block 0"));
+    ASSERT_TRUE(IsDamage(Visit({.first = 0, .last = 1000}, executor.get(), pool, task), "block 0"));
     EXPECT_EQ(task.visits()[1], 0);
   }
 }
@@ -120,7 +125,7 @@ TEST(ForEachBlockTest, GivesTheErrorOfPrepare) {
     WorkspacePool pool;
     Recorder task(10);
     task.FailPrepare(absl::UnimplementedError("codec id 200"));
-    EXPECT_TRUE(Fails(ForEachBlock({.first = 0, .last = 10}, executor.get(), pool, task),
+    EXPECT_TRUE(Fails(Visit({.first = 0, .last = 10}, executor.get(), pool, task),
                       absl::StatusCode::kUnimplemented, "codec id 200"));
     EXPECT_EQ(task.visits(), std::vector<int>(10));
   }
@@ -130,7 +135,7 @@ TEST(ForEachBlockTest, DoesNothingForAnEmptyRange) {
   for (const auto& executor : Executors()) {
     WorkspacePool pool;
     Recorder task(10);
-    EXPECT_TRUE(IsOk(ForEachBlock({.first = 4, .last = 4}, executor.get(), pool, task)));
+    EXPECT_TRUE(IsOk(Visit({.first = 4, .last = 4}, executor.get(), pool, task)));
     EXPECT_EQ(task.visits(), std::vector<int>(10));
   }
 }

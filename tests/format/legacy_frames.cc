@@ -17,7 +17,7 @@ Buffer Joined(std::initializer_list<Buffer> parts) {
 }
 
 // A chunk of version 4 that stores its payload as it is and names SHUFFLE.
-Buffer PlainChunk4(Bytes payload, uint8_t typesize) {
+Buffer MemcpyedChunk4(Bytes payload, uint8_t typesize) {
   const auto size = static_cast<uint32_t>(payload.size());
   ByteWriter writer;
   writer.Append(Hex("04 01 07"));
@@ -31,8 +31,9 @@ Buffer PlainChunk4(Bytes payload, uint8_t typesize) {
 // After the header: 40 + 36 bytes of chunks, 48 of index.
 Buffer Body() {
   const Buffer content = Hex(kLegacyContent);
-  return Joined({PlainChunk4(Bytes(content).first(8), 4), PlainChunk4(Bytes(content).subspan(8), 4),
-                 PlainChunk4(Hex("00 00 00 00 00 00 00 00 28 00 00 00 00 00 00 00"), 8)});
+  return Joined({MemcpyedChunk4(Bytes(content).first(8), 4),
+                 MemcpyedChunk4(Bytes(content).subspan(8), 4),
+                 MemcpyedChunk4(Hex("00 00 00 00 00 00 00 00 28 00 00 00 00 00 00 00"), 8)});
 }
 
 // After the header: 49 bytes of chunk, 40 of index. The chunk is a block of one raw stream.
@@ -40,18 +41,18 @@ Buffer BitshuffledBody() {
   return Joined({Hex("04 01 15 01  09 00 00 00  09 00 00 00  31 00 00 00"
                      "00 00 00 00 00 02 00 00  00 00 00 00 00 00 00 00"
                      "24 00 00 00  09 00 00 00"),
-                 Hex(kWholeBlockContent), PlainChunk4(Hex("00 00 00 00 00 00 00 00"), 8)});
+                 Hex(kWholeBlockContent), MemcpyedChunk4(Hex("00 00 00 00 00 00 00 00"), 8)});
 }
 
 Buffer BetaTrailer(BetaTrailerForm form) {
   return Joined({Hex(form == BetaTrailerForm::kBeta2 ? "0d 00" : "94 01"), Hex("c6 00 00 00 24"),
-                 PlainChunk4(AsBytes("user"), 1), Hex("ce 00 00 00 42 d8 00"), Buffer(16)});
+                 MemcpyedChunk4(AsBytes("user"), 1), Hex("ce 00 00 00 42 d8 00"), Buffer(16)});
 }
 
 constexpr std::string_view kBetaFilters =
     "d8 01  01 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  93 cd 00 07 de 00 00 dc 00 00";
 
-Buffer PlainChunk2(Bytes payload, uint8_t typesize) {
+Buffer MemcpyedChunk2(Bytes payload, uint8_t typesize) {
   const auto size = static_cast<uint32_t>(payload.size());
   ByteWriter writer;
   writer.Append(Hex("02 01 02"));
@@ -68,7 +69,7 @@ class PackedBody {
   uint64_t Add(Bytes payload, uint8_t typesize) {
     if (payload.empty()) return 0;
     const uint64_t position = 96 + chunks_.size();
-    chunks_.Append(PlainChunk2(payload, typesize));
+    chunks_.Append(MemcpyedChunk2(payload, typesize));
     unpacked_ += payload.size();
     return position;
   }

@@ -7,7 +7,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/hash.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 #include "tests/support/hex.h"
 #include "tests/support/status.h"
 
@@ -22,7 +22,7 @@ constexpr FingerprintType kTypes[] = {FingerprintType::k32Bit, FingerprintType::
 
 // A table of 16 bytes between two other layers.
 struct Sealed {
-  std::vector<std::byte> table = chunk::PlainChunk(std::vector<std::byte>(16, std::byte{9}));
+  std::vector<std::byte> table = chunk::MemcpyedChunk(std::vector<std::byte>(16, std::byte{9}));
   std::vector<std::byte> bytes;
 
   explicit Sealed(FingerprintType type) {

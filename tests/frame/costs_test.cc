@@ -14,7 +14,7 @@
 #include "cairn/recover.h"
 #include "engine/base/endian.h"
 #include "engine/base/hash.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "tests/support/bytes.h"
 #include "tests/support/cost.h"
@@ -67,12 +67,12 @@ Buffer FrameOf(Bytes area, const std::vector<int64_t>& places, int64_t nbytes) {
 // it.
 Buffer NestedChunks(int64_t count) {
   constexpr int64_t kHeader = 32;
-  Buffer area = chunk::PlainChunk(Buffer(static_cast<size_t>(count * kHeader)));
+  Buffer area = chunk::MemcpyedChunk(Buffer(static_cast<size_t>(count * kHeader)));
   std::vector<int64_t> places;
   int64_t nbytes = 0;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t size = std::ssize(area) - i * kHeader;
-    std::copy_n(chunk::PlainChunk(Buffer(static_cast<size_t>(size - kHeader))).begin(), kHeader,
+    std::copy_n(chunk::MemcpyedChunk(Buffer(static_cast<size_t>(size - kHeader))).begin(), kHeader,
                 area.begin() + i * kHeader);
     places.push_back(i * kHeader);
     nbytes += size - kHeader;
@@ -82,7 +82,7 @@ Buffer NestedChunks(int64_t count) {
 
 // As many entries as the frame may have, all of one chunk.
 Buffer OneChunkManyTimes(int64_t size) {
-  const Buffer area = chunk::PlainChunk(MakeNoise(static_cast<size_t>(size)));
+  const Buffer area = chunk::MemcpyedChunk(MakeNoise(static_cast<size_t>(size)));
   const int64_t count = std::ssize(area) / 16;
   return FrameOf(area, std::vector<int64_t>(static_cast<size_t>(count)), count * size);
 }
@@ -195,7 +195,7 @@ TEST(CostsTest, CompactDoesNotMultiplyAChunk) {
 
 TEST(CostsTest, ChunksInAnyOrderAreReadInLinearTime) {
   ExpectLinear(10'000, [](int64_t count) {
-    const Buffer one = chunk::PlainChunk(Buffer(1));
+    const Buffer one = chunk::MemcpyedChunk(Buffer(1));
     Buffer area;
     std::vector<int64_t> places;
     for (int64_t i = 0; i < count; ++i) {

@@ -12,7 +12,7 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 #include "engine/format/seal.h"
 #include "engine/format/trailer.h"
 #include "tests/support/bytes.h"
@@ -384,7 +384,7 @@ void PutGeneration(const std::string& path, uint64_t generation) {
     if (place.name != format::kSealLayer) continue;
     const MutableBytes chunk = MutableBytes(frame).subspan(begin + static_cast<size_t>(place.begin),
                                                            static_cast<size_t>(place.size));
-    const Bytes seal = chunk::PlainPayload(chunk).value();
+    const Bytes seal = chunk::MemcpyedPayload(chunk).value();
     StoreLe(chunk.data() + (seal.data() - chunk.data()) + kGenerationAt, generation);
   }
   RepairSeal(frame);

@@ -7,7 +7,7 @@
 
 #include "cairn/frame.h"
 #include "engine/base/endian.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "tests/support/bytes.h"
 #include "tests/support/files.h"
@@ -159,7 +159,7 @@ Buffer WithIndexAlone(Bytes index, int64_t nbytes) {
 }
 
 TEST(HostileFrameTest, BytesWithoutChunksAreDamage) {
-  const Buffer frame = WithIndexAlone(chunk::PlainChunk({}, 8), 100);
+  const Buffer frame = WithIndexAlone(chunk::MemcpyedChunk({}, 8), 100);
   EXPECT_EQ(Frame::OpenBuffer(frame).status().code(), StatusCode::kDataLoss);
 }
 

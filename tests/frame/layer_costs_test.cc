@@ -6,7 +6,7 @@
 
 #include "cairn/frame.h"
 #include "engine/base/endian.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 #include "engine/format/trailer.h"
 #include "tests/support/bytes.h"
 #include "tests/support/cost.h"
@@ -37,7 +37,7 @@ Buffer FrameOfVlmetalayers(int64_t count) {
   EXPECT_TRUE(IsOk(writer->Checkpoint()));
   Buffer frame = model.ToBuffer().value();
   frame.resize(static_cast<size_t>(PartsOf(frame).trailer_begin));
-  const Buffer content = chunk::PlainChunk(MakeItems(10));
+  const Buffer content = chunk::MemcpyedChunk(MakeItems(10));
   std::vector<std::string> names;
   for (int64_t i = 0; i < count; ++i) names.push_back(LongName(i));
   std::vector<format::NamedBytes> layers;

@@ -11,7 +11,7 @@
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "engine/base/hash.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/seal.h"
 #include "engine/format/trailer.h"
@@ -72,7 +72,7 @@ MutableBytes LayerContent(const SealedFrame& parts, std::string_view name) {
     if (place.name != name) continue;
     const MutableBytes chunk = parts.trailer_bytes.subspan(static_cast<size_t>(place.begin),
                                                            static_cast<size_t>(place.size));
-    const absl::StatusOr<Bytes> content = chunk::PlainPayload(chunk);
+    const absl::StatusOr<Bytes> content = chunk::MemcpyedPayload(chunk);
     if (!content.ok()) return {};
     return chunk.subspan(static_cast<size_t>(content->data() - chunk.data()), content->size());
   }

@@ -6,7 +6,7 @@
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/chunk/encoder.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/api/item_size.h"
 #include "engine/frame/read/chunk_reader.h"
@@ -42,7 +42,7 @@ absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::ChunkRea
   if (special == SpecialValue::kNone) {
     std::vector<std::byte> raw(static_cast<size_t>(open.nbytes()));
     CAIRN_RETURN_IF_ERROR(open.Read(0, raw));
-    *bytes = chunk::PlainChunk(raw, state.header().typesize);
+    *bytes = chunk::MemcpyedChunk(raw, state.header().typesize);
   } else {
     CAIRN_ASSIGN_OR_RETURN(*bytes, MakeSpecial(state, special, open.nbytes()));
   }

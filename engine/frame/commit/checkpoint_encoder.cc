@@ -12,7 +12,7 @@
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
 #include "engine/chunk/join_blocks.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/trailer.h"
 #include "engine/frame/index/fingerprint_table.h"
@@ -199,7 +199,7 @@ void CheckpointEncoder::AddSeal() {
   // The seal names the header, the header the frame's size, and that follows from the seal's: so a
   // seal of the same size stands in until the header is known.
   seal_.header_copy = *staged_.header_bytes;
-  seal_chunk_ = chunk::PlainChunk(format::EncodeSeal(seal_));
+  seal_chunk_ = chunk::MemcpyedChunk(format::EncodeSeal(seal_));
   layers_.push_back({format::kSealLayer, seal_chunk_});
 }
 
@@ -262,7 +262,7 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* poo
   if (!seal_chunk_.empty()) {
     seal_.header_copy = out.header;
     seal_.header_hash = Xxh3(out.header);
-    CopyBytes(chunk::PlainChunk(format::EncodeSeal(seal_)), seal_chunk_);
+    CopyBytes(chunk::MemcpyedChunk(format::EncodeSeal(seal_)), seal_chunk_);
   }
   out.tail = std::move(index_);
   const std::vector<std::byte> trailer = format::EncodeTrailer(layers_, type_);

@@ -6,7 +6,7 @@
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 
 namespace cairn::frame {
 
@@ -23,7 +23,7 @@ absl::StatusOr<FingerprintTable> FingerprintTable::Open(Chunk layer, int64_t nch
                     nchunks * kEntrySize, nchunks, header.nbytes);
   }
   if (header.special == SpecialValue::kZeros) return FingerprintTable(std::move(layer), {});
-  CAIRN_ASSIGN_OR_RETURN(const Bytes entries, chunk::PlainPayload(layer.bytes()));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes entries, chunk::MemcpyedPayload(layer.bytes()));
   // The header was read again, and another process may write it.
   if (std::ssize(entries) != header.nbytes) return DataLoss("fingerprint table: it has changed");
   return FingerprintTable(std::move(layer), entries);
@@ -31,9 +31,9 @@ absl::StatusOr<FingerprintTable> FingerprintTable::Open(Chunk layer, int64_t nch
 
 std::vector<std::byte> FingerprintTable::Encode(Bytes entries) {
   if (IsRunOfZeros(entries)) {
-    return chunk::PlainZeros(static_cast<int32_t>(entries.size()));
+    return chunk::ZerosChunk(static_cast<int32_t>(entries.size()));
   }
-  return chunk::PlainChunk(entries);
+  return chunk::MemcpyedChunk(entries);
 }
 
 uint64_t FingerprintTable::At(int64_t nchunk) const {

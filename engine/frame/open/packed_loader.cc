@@ -8,7 +8,7 @@
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 #include "engine/format/legacy/packed.h"
 
 namespace cairn::frame {
@@ -60,7 +60,7 @@ absl::Status TakeReference(const PackedHeader& packed, const Chunk& filters,
                            Checkpoint& checkpoint) {
   if (!packed.has_delta() || packed.nchunks == 0) return absl::OkStatus();
   if (filters.bytes().empty()) return DataLoss("packed super-chunk: DELTA without a reference");
-  const absl::StatusOr<Bytes> reference = chunk::PlainPayload(filters.bytes());
+  const absl::StatusOr<Bytes> reference = chunk::MemcpyedPayload(filters.bytes());
   if (!reference.ok()) return Annotate("filters chunk", reference.status());
   checkpoint.delta_reference = ToVector(*reference);
   return absl::OkStatus();

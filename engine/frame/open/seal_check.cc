@@ -10,7 +10,7 @@
 #include "engine/base/checked.h"
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 
 namespace cairn::frame {
 
@@ -34,7 +34,7 @@ std::optional<FingerprintType> TypeOf(const format::Trailer& trailer) {
 absl::StatusOr<format::Seal> ParseSealLayer(const format::LayerPlace& layer, Bytes trailer_bytes,
                                             int64_t max_pages) {
   CAIRN_ASSIGN_OR_RETURN(const Bytes payload,
-                         chunk::PlainPayload(format::ContentOf(layer, trailer_bytes)));
+                         chunk::MemcpyedPayload(format::ContentOf(layer, trailer_bytes)));
   return format::ParseSeal(payload, max_pages);
 }
 

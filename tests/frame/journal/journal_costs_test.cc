@@ -9,13 +9,14 @@
 
 #include "cairn/frame.h"
 #include "engine/base/endian.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 #include "engine/format/b2nd.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/journal.h"
 #include "engine/frame/open/frame_core.h"
 #include "tests/support/bytes.h"
 #include "tests/support/cost.h"
+#include "tests/support/encode_commit.h"
 #include "tests/support/files.h"
 #include "tests/support/frame_parts.h"
 #include "tests/support/frames.h"
@@ -70,7 +71,7 @@ class MadeUpJournal {
   // The header of a chunk that ends where Land is called.
   void Leap() {
     leaps_.push_back(bytes_.size());
-    const Buffer chunk = chunk::PlainChunk({});
+    const Buffer chunk = chunk::MemcpyedChunk({});
     AddTo(bytes_, chunk);
   }
   // Small chunks, and then what is neither chunk nor record.
@@ -80,7 +81,7 @@ class MadeUpJournal {
       StoreLe(bytes_.data() + leap + 0x04, cbytes - 32);
       StoreLe(bytes_.data() + leap + 0x0C, cbytes);
     }
-    const Buffer chunk = chunk::PlainChunk(MakeNoise(8));
+    const Buffer chunk = chunk::MemcpyedChunk(MakeNoise(8));
     for (int64_t i = 0; i < count; ++i) AddTo(bytes_, chunk);
     bytes_.push_back(std::byte{0x7f});
   }
@@ -89,7 +90,7 @@ class MadeUpJournal {
 
  private:
   void AddRecord() {
-    const Buffer record = format::EncodeCommit(next_, std::ssize(bytes_));
+    const Buffer record = EncodeCommit(next_, std::ssize(bytes_));
     AddTo(bytes_, record);
     ++next_.links.generation;
     next_.links.previous = format::StoredChecksum(record);
@@ -139,7 +140,7 @@ TEST(JournalCostsTest, CommitsThatTouchOneOfManyLayersAreFollowedInLinearTime) {
 TEST(JournalCostsTest, CommitThatNamesOneChunkManyTimesIsRefusedBeforeTheChunkIsRead) {
   ExpectLinear(500, [](int64_t count) {
     const auto journal = std::make_shared<MadeUpJournal>(Cut(1, 100));
-    journal->AddChunks(chunk::PlainChunk(MakeNoise(static_cast<size_t>(400 * count))), count);
+    journal->AddChunks(chunk::MemcpyedChunk(MakeNoise(static_cast<size_t>(400 * count))), count);
     journal->Put();
     return [=] {
       auto frame = Frame::Open(journal->path());
@@ -223,7 +224,7 @@ TEST(JournalCostsTest, CheckpointsThatLeadToOneRecordAreListedInLinearTime) {
     commit.layers = {{.kind = format::LayerEdit::Kind::kSetVlmeta,
                       .name = "long",
                       .content = Buffer(static_cast<size_t>(20'000 * count))}};
-    return [bytes = CheckpointsThatLeadTo(format::EncodeCommit(commit, 0), count), count] {
+    return [bytes = CheckpointsThatLeadTo(EncodeCommit(commit, 0), count), count] {
       const auto frame = Frame::OpenBuffer(bytes);
       ASSERT_TRUE(IsOk(frame));
       const auto history = frame->History();
@@ -236,7 +237,7 @@ TEST(JournalCostsTest, CheckpointsThatLeadToOneRecordAreListedInLinearTime) {
 TEST(JournalCostsTest, VlmetalayersThatClaimMuchAreVerifiedInLinearTime) {
   ExpectLinear(200, [](int64_t count) {
     const auto journal = std::make_shared<MadeUpJournal>(Cut(1, 100));
-    const Buffer claim = chunk::PlainZeros(static_cast<int32_t>(20'000 * count));
+    const Buffer claim = chunk::ZerosChunk(static_cast<int32_t>(20'000 * count));
     for (int64_t i = 0; i < count; ++i) {
       journal->Add({{.kind = format::LayerEdit::Kind::kSetVlmeta,
                      .name = "layer " + std::to_string(i),

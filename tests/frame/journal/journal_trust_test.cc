@@ -15,13 +15,14 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/base/hash.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/journal.h"
 #include "engine/format/seal.h"
 #include "engine/frame/open/frame_core.h"
 #include "tests/support/bytes.h"
 #include "tests/support/cost.h"
+#include "tests/support/encode_commit.h"
 #include "tests/support/files.h"
 #include "tests/support/frame_parts.h"
 #include "tests/support/frames.h"
@@ -55,7 +56,7 @@ class JournalTrustTest : public testing::Test {
   }
   // At the end of the file.
   Buffer AtEnd(const format::CommitRecord& commit) const {
-    return format::EncodeCommit(commit, std::ssize(FileBytes(path_)));
+    return EncodeCommit(commit, std::ssize(FileBytes(path_)));
   }
   void AppendToFile(const format::CommitRecord& commit) { AppendToFile(AtEnd(commit)); }
   // A commit that follows and changes nothing.
@@ -171,7 +172,7 @@ TEST_F(JournalTrustTest, VariableChunksOfNoBytesAreNotReplayed) {
   CreateOptions options = PlainCopies(CreateOptions::kVariableChunks);
   options.overwrite = true;
   ASSERT_TRUE(IsOk(WriteFrame(path_, options, {})));
-  const Buffer chunk = chunk::PlainChunk(MakeNoise(64, 2));
+  const Buffer chunk = chunk::MemcpyedChunk(MakeNoise(64, 2));
   format::CommitRecord commit = NextCommit();
   commit.chunks = {format::InsertEdit{
       .nchunk = 0,
@@ -235,7 +236,7 @@ TEST_F(JournalTrustTest, IntactCommitThatCannotBeIsNotCut) {
 }
 
 TEST_F(JournalTrustTest, CommitWhoseChunksOverlapIsNotReplayed) {
-  const Buffer chunk = chunk::PlainChunk(MakeNoise(64, 2));
+  const Buffer chunk = chunk::MemcpyedChunk(MakeNoise(64, 2));
   const int64_t header_len = PartsOf(FileBytes(path_)).header_len;
   format::CommitRecord commit = NextCommit();
   const format::IndexedChunk placed = {.entry = {.value = commit.links.durable_end - header_len,
@@ -306,7 +307,7 @@ TEST_F(JournalTrustTest, CommitBringsNoMoreLayersThanATrailerHolds) {
 
 // The head of a record that claims the rest of the file.
 Buffer HeadOf(uint64_t size) {
-  Buffer head = format::EncodeCommit({}, 0);
+  Buffer head = EncodeCommit({}, 0);
   head.resize(static_cast<size_t>(format::kRecordHeadSize));
   StoreLe(head.data() + format::kRecordHeadSize - sizeof(size), size);
   return head;
@@ -328,8 +329,7 @@ TEST_F(JournalTrustTest, HeadsOfRecordsBetweenCommitsAreSearchedInLinearTime) {
     Buffer journal;
     while (std::ssize(journal) < size) {
       AddTo(journal, HeadOf(static_cast<uint64_t>(size - std::ssize(journal))));
-      const Buffer record =
-          format::EncodeCommit(commit, commit.links.durable_end + std::ssize(journal));
+      const Buffer record = EncodeCommit(commit, commit.links.durable_end + std::ssize(journal));
       AddTo(journal, record);
       commit.links.previous = format::StoredChecksum(record);
       ++commit.links.generation;
@@ -353,7 +353,7 @@ TEST_F(JournalTrustTest, BytesAfterAFrameInALargerFileAreNotSearched) {
   larger.insert(larger.end(), whole.begin(), whole.end());
   larger.push_back(std::byte{1});
   // After a byte that is neither chunk nor record.
-  const Buffer record = format::EncodeCommit(NextCommit(), std::ssize(whole) + 1);
+  const Buffer record = EncodeCommit(NextCommit(), std::ssize(whole) + 1);
   larger.insert(larger.end(), record.begin(), record.end());
   PutFileBytes(path_, larger);
   const Snapshot snapshot = Open({.offset = 16}).snapshot();

@@ -10,10 +10,11 @@
 #include "cairn/recover.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
-#include "engine/chunk/plain.h"
+#include "engine/chunk/special.h"
 #include "engine/format/journal.h"
 #include "tests/frame/repair/salvaging.h"
 #include "tests/support/counting_file_system.h"
+#include "tests/support/encode_commit.h"
 #include "tests/support/files.h"
 #include "tests/support/frame_repair.h"
 #include "tests/support/status.h"
@@ -225,7 +226,7 @@ TEST_F(SalvageTest, StopsWhereverItIsToldToAndMakesNoFrame) {
 
 TEST_F(SalvageTest, BytesThatOnlyLookLikeChunksAreNone) {
   // Sizes that fit, without what an encoder would write around them.
-  Buffer plain = chunk::PlainChunk(MakeNoise(1000));
+  Buffer plain = chunk::MemcpyedChunk(MakeNoise(1000));
   for (const auto& [place, value] : std::vector<std::pair<size_t, int>>{{0x00, 1},
                                                                         {0x00, 7},
                                                                         {0x01, 2},
@@ -243,7 +244,7 @@ TEST_F(SalvageTest, BytesThatOnlyLookLikeChunksAreNone) {
 }
 
 TEST_F(SalvageTest, EmptyChunkIsNoData) {
-  const Buffer empty = chunk::PlainChunk({});
+  const Buffer empty = chunk::MemcpyedChunk({});
   EXPECT_TRUE(absl::IsNotFound(SalvageBytes(empty).status()));
 }
 
@@ -256,7 +257,7 @@ TEST_F(SalvageTest, ItemsOfTheJournalCannotFollowChunksOfVariableBlocks) {
   Buffer bytes = chunk;
   format::CommitRecord commit;
   commit.tail.items = first;
-  AddTo(bytes, format::EncodeCommit(commit, std::ssize(bytes)));
+  AddTo(bytes, EncodeCommit(commit, std::ssize(bytes)));
   const auto report = SalvageBytes(bytes);
   Buffer all = first;
   AddTo(all, second);
