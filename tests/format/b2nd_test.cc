@@ -84,10 +84,10 @@ std::vector<std::byte> Cube(int ndim) {
   writer.U8(0);
   writer.U8(static_cast<uint8_t>(ndim));
   writer.U8(msgpack::FixArray(ndim));
-  for (int i = 0; i < ndim; ++i) msgpack::WriteInt64(writer, 4);
+  for (int i = 0; i < ndim; ++i) msgpack::WriteInt<int64_t>(writer, 4);
   for (int k = 0; k < 2; ++k) {
     writer.U8(msgpack::FixArray(ndim));
-    for (int i = 0; i < ndim; ++i) msgpack::WriteInt32(writer, 2);
+    for (int i = 0; i < ndim; ++i) msgpack::WriteInt<int32_t>(writer, 2);
   }
   return std::move(writer).Take();
 }
