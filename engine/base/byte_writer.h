@@ -20,14 +20,16 @@ class ByteWriter {
 
   template <std::integral T>
   void Le(T value) {
-    Zeros(sizeof(T));
-    StoreLe(&out_[size() - sizeof(T)], value);
+    std::byte raw[sizeof(T)];
+    StoreLe(raw, value);
+    Append(raw);
   }
 
   template <std::integral T>
   void Be(T value) {
-    Zeros(sizeof(T));
-    StoreBe(&out_[size() - sizeof(T)], value);
+    std::byte raw[sizeof(T)];
+    StoreBe(raw, value);
+    Append(raw);
   }
 
   void U8(uint8_t value) { out_.push_back(std::byte{value}); }
