@@ -10,12 +10,6 @@
 
 namespace cairn::frame {
 
-namespace {
-
-constexpr int64_t kEntrySize = sizeof(uint64_t);
-
-}  // namespace
-
 absl::StatusOr<FingerprintTable> FingerprintTable::Open(Chunk layer, int64_t nchunks) {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(layer.bytes()));
   if (header.nbytes != nchunks * kEntrySize) {
