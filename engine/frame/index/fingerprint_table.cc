@@ -24,10 +24,8 @@ absl::StatusOr<FingerprintTable> FingerprintTable::Open(Chunk layer, int64_t nch
 }
 
 std::vector<std::byte> FingerprintTable::Encode(Bytes entries) {
-  if (IsRunOfZeros(entries)) {
-    return chunk::PlainZeros(static_cast<int32_t>(entries.size()));
-  }
-  return chunk::PlainChunk(entries);
+  return IsRunOfZeros(entries) ? chunk::PlainZeros(static_cast<int32_t>(entries.size()))
+                               : chunk::PlainChunk(entries);
 }
 
 uint64_t FingerprintTable::At(int64_t nchunk) const {

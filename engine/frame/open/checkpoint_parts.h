@@ -21,7 +21,7 @@
 
 namespace cairn::frame {
 
-// The bytes of the header. Its first `fixed` ones tell `parse_length` how many there are.
+// The bytes of the header; `parse_length` finds in the first `fixed` ones how many there are.
 absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(
     const FrameFile& source, int64_t fixed,
     absl::FunctionRef<absl::StatusOr<int64_t>(Bytes)> parse_length);
