@@ -8,7 +8,7 @@
 #include "engine/frame/commit/contiguous_file.h"
 #include "engine/frame/commit/sparse_backend.h"
 #include "engine/frame/files/atomic_file.h"
-#include "engine/frame/files/peer_lock.h"
+#include "engine/frame/files/frame_locks.h"
 #include "engine/frame/files/replacement.h"
 #include "engine/frame/state/sparse_chunk_source.h"
 
@@ -151,7 +151,7 @@ absl::Status SparseCreation::Begin() {
   const FrameLocation& location = plan_.final_location;
   CAIRN_ASSIGN_OR_RETURN(made_, AtomicDirectory::CreateBeside(location.files, location.path));
   frame_.file = made_->index();
-  frame_.source = FrameFile::OfIndex(frame_.file, made_->directory(), env->use_mmap);
+  frame_.source = FrameFile::OfFile(frame_.file, 0, env->use_mmap, made_->directory());
   frame_.core = std::make_shared<FrameCore>(
       LocationIn(made_->directory(), location.files, location.path), frame_.source, env);
   auto state = std::make_shared<State>(*plan_.state);

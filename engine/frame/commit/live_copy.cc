@@ -3,7 +3,6 @@
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
-#include "engine/frame/read/read_budget.h"
 #include "engine/frame/read/stored_chunk.h"
 
 namespace cairn::frame {

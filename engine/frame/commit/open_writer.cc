@@ -13,8 +13,8 @@
 #include "engine/frame/commit/contiguous_backend.h"
 #include "engine/frame/commit/creation.h"
 #include "engine/frame/commit/sparse_backend.h"
-#include "engine/frame/files/peer_lock.h"
-#include "engine/frame/files/temporary_name.h"
+#include "engine/frame/files/atomic_file.h"
+#include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/legacy_loader.h"
 #include "engine/frame/open/state_loader.h"
 #include "engine/frame/state/initial_state.h"
@@ -130,7 +130,8 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location
   open.registry = options.compression.registry;
   open.executor = options.compression.executor;
   CreationPlan plan;
-  CAIRN_ASSIGN_OR_RETURN(plan.state, MakeInitialState(options, MakeFrameContext(open)));
+  CAIRN_ASSIGN_OR_RETURN(plan.state,
+                         MakeInitialState(options, std::make_shared<FrameContext>(open)));
   if (!options.overwrite && location.files->Identity(location.path).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", location.path));
   }

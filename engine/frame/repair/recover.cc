@@ -7,7 +7,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/frame/commit/open_writer.h"
-#include "engine/frame/files/frame_location.h"
+#include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/history.h"
 #include "engine/frame/open/state_loader.h"
@@ -67,9 +67,9 @@ absl::StatusOr<RecoveryReport> DescribeWithHeader(const std::shared_ptr<File>& f
                                                   std::vector<std::byte> header,
                                                   bool drop_stranded) {
   const FrameFile source = FrameFile::OfFile(file, 0, false);
-  CAIRN_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const State> state,
-      frame::LoadFrom(source, std::move(header), frame::MakeFrameContext(OpenOptions())));
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state,
+                         frame::LoadFrom(source, std::move(header),
+                                         std::make_shared<frame::FrameContext>(OpenOptions())));
   CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Describe(source, *state, drop_stranded));
   report.header_restored = true;
   return report;

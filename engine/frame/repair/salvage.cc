@@ -110,7 +110,7 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
     return OutOfRange("%s: offset %d is not in a file of %d bytes", from, options.offset,
                       buffered.size());
   }
-  const std::shared_ptr<const frame::FrameContext> env = frame::MakeFrameContext(options);
+  const auto env = std::make_shared<const frame::FrameContext>(options);
   CAIRN_ASSIGN_OR_RETURN(const std::optional<format::FrameHeader> header,
                          frame::ReadHeader(buffered, options.offset));
   CAIRN_ASSIGN_OR_RETURN(std::vector<Extent> known,

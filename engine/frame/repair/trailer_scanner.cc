@@ -10,8 +10,7 @@
 #include "engine/chunk/header.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/msgpack.h"
-#include "engine/frame/open/index_loader.h"
-#include "engine/frame/open/seal_check.h"
+#include "engine/frame/open/checkpoint_parts.h"
 #include "engine/frame/repair/buffered_file.h"
 
 namespace cairn::frame {

@@ -6,7 +6,6 @@
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/array/array_fit.h"
-#include "engine/frame/array/array_resize.h"
 #include "engine/frame/read/chunk_reader.h"
 
 namespace cairn::frame {

@@ -59,8 +59,8 @@ class IndexDetectorTest : public testing::Test {
  private:
   static constexpr size_t kTypesizeAt = 0x03;
 
-  const std::shared_ptr<const FrameContext> env_ = MakeFrameContext({});
-  const ChunkDetector probe_{*env_, {}};
+  const FrameContext env_{OpenOptions()};
+  const ChunkDetector probe_{env_, {}};
   Buffer file_bytes_;
   std::vector<FoundChunk> chunks_;
   storage::MemoryFile file_;
