@@ -6,7 +6,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
-#include "engine/frame/commit/open_writer.h"
+#include "engine/frame/commit/frame_writer.h"
 #include "engine/frame/files/frame_location.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/history.h"

@@ -1,4 +1,4 @@
-#include "engine/frame/commit/committed_frame.h"
+#include "engine/frame/commit/commit_backend.h"
 
 #include <utility>
 
@@ -19,6 +19,7 @@ absl::Status CommittedFrame::Adopt(std::shared_ptr<File> written) {
 absl::Status CommittedFrame::Reload() {
   CAIRN_ASSIGN_OR_RETURN(state, LoadState(source, core->env()));
   core->Adopt(source, state);
+  plain = false;
   return absl::OkStatus();
 }
 
@@ -53,6 +54,8 @@ CheckpointPlan CommittedFrame::PlanCheckpoint(int64_t index_begin, bool new_file
                                     ? state->checkpoint->seal->oldest_generation
                                     : plan.seal.generation;
   plan.seal.type = fingerprint;
+  plan.plain = plain;
+  plan.pool = &core->env()->pool;
   return plan;
 }
 
