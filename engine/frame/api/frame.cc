@@ -94,11 +94,9 @@ absl::StatusOr<Writer> Frame::OpenWriter(const WriterOptions& options) {
 }
 
 absl::StatusOr<CompactReport> Frame::Compact(const CompactOptions& options) {
-  WriterOptions open;
-  open.wait = options.wait;
-  open.executor = options.executor;
-  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
-                         frame::OpenWriter(core_, open));
+  CAIRN_ASSIGN_OR_RETURN(
+      const std::unique_ptr<frame::FrameWriter> writer,
+      frame::OpenWriter(core_, {.wait = options.wait, .executor = options.executor}));
   const frame::ChunkProgress progress =
       options.progress != nullptr ? frame::ChunkProgress(options.progress) : frame::NeverStop;
   CAIRN_ASSIGN_OR_RETURN(const CompactReport report, writer->Compact(progress));

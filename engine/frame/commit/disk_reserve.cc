@@ -35,7 +35,8 @@ int64_t BytesOf(const PartialChunk& partial) {
 }
 
 // What a state takes, dead bytes aside.
-int64_t LiveBytes(const StagedState& frame, int64_t chunk_bytes) {
+template <typename T>
+int64_t LiveBytes(const T& frame, int64_t chunk_bytes) {
   constexpr int64_t kEntry = 8;
   return chunk_bytes + kEntry * frame.chunks.size() + BytesOf(frame.partial) +
          BytesOf(frame.metadata->vlmetalayers);
@@ -43,11 +44,11 @@ int64_t LiveBytes(const StagedState& frame, int64_t chunk_bytes) {
 
 int64_t NeedAtRest(const CheckpointNeed& need) { return 2 * need.index + need.pending + kBlock; }
 
-bool IsSmaller(const StagedState& staged, const StagedState& base) {
+bool IsSmaller(const StagedState& staged, const State& base) {
   if (staged.stored_bytes.has_value() && base.stored_bytes.has_value()) {
     return LiveBytes(staged, *staged.stored_bytes) < LiveBytes(base, *base.stored_bytes);
   }
-  return LiveBytes(staged, staged.nbytes()) < LiveBytes(base, base.nbytes());
+  return LiveBytes(staged, staged.nbytes()) < LiveBytes(base, base.nbytes);
 }
 
 }  // namespace
@@ -69,7 +70,7 @@ CheckpointNeed NeedOf(const StagedState& staged, const State& base) {
 
 int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim) {
   if (!staged.edited) return 0;
-  return IsSmaller(staged, StagedState(base)) ? reclaim : NeedAtRest(NeedOf(staged, base));
+  return IsSmaller(staged, base) ? reclaim : NeedAtRest(NeedOf(staged, base));
 }
 
 absl::Status DiskIsFull(const absl::Status& status, int64_t kept) {

@@ -106,8 +106,7 @@ absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core,
 absl::StatusOr<RecoveryReport> Recover(const std::string& path, const RecoverOptions& options) {
   FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
   CAIRN_ASSIGN_OR_RETURN(const std::string absolute, files->Absolute(path));
-  OpenOptions open;
-  open.file_system = files;
+  const OpenOptions open{.file_system = files};
   absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(absolute, open);
   // kInvalidArgument: not even the magic is left.
   const bool damaged = absl::IsDataLoss(core.status()) || absl::IsUnimplemented(core.status()) ||

@@ -108,70 +108,43 @@ CompressionOptions CompressionOf(const chunk::Header& chunk) {
   return frame::CompressionOf(header);
 }
 
-// Writes a new frame of the chunks that a scan found.
-class SalvageWriter {
- public:
-  SalvageWriter(const FrameView& file, const ChunkDetector& detector, const FrameContext& env)
-      : file_(file), detector_(detector), env_(env) {}
-
-  // Takes what fits into one frame: chunks of one typesize, all with variable blocks or none, that
-  // need no more memory than their size justifies. Reports the rest as lost.
-  void Choose(ScanResult found, const std::optional<format::FrameHeader>& header);
-
-  bool empty() const { return chunks_.empty() && pending_.empty(); }
-
-  // Chunks are of one size if all but the last are; else they vary. kCancelled when `progress`,
-  // which gets where the next chunk begins, says stop.
-  absl::StatusOr<SalvageReport> Write(const std::string& path, FileSystem* files,
-                                      absl::FunctionRef<bool(int64_t)> progress);
-
- private:
-  std::string Misfit(const chunk::Header& header, const Kind& kind) const;
-  bool NeedsDecoding(const chunk::Header& header) const;
-  void SetCompression(const std::optional<format::FrameHeader>& header);
-  int32_t Chunksize() const;
-  absl::Status Append(const FoundChunk& chunk, Writer& writer);
-
-  const FrameView& file_;
-  const ChunkDetector& detector_;
-  const FrameContext& env_;
-  std::vector<FoundChunk> chunks_;
-  std::vector<std::byte> pending_;
-  std::vector<LostBytes> lost_;
-  CompressionOptions compression_;
-  bool complete_items_ = true;  // no chunk ends within an item
-  ScratchBuffer scratch_;
+// What becomes of what a scan found.
+struct NewFrame {
+  ScanResult content;  // what does not fit into one frame is lost
+  CompressionOptions compression;
+  bool complete_items = true;  // no chunk ends within an item
 };
 
 // That of the frame's header, or else of the first chunk that was compressed at all.
-void SalvageWriter::SetCompression(const std::optional<format::FrameHeader>& header) {
-  std::vector<CompressionOptions> choices;
-  if (header.has_value()) choices.push_back(frame::CompressionOf(*header));
+CompressionOptions ChooseCompression(const std::vector<FoundChunk>& chunks, int32_t typesize,
+                                     const std::optional<format::FrameHeader>& header,
+                                     const FrameContext& env) {
+  std::vector<CompressionOptions> choices(1);
   const auto coded =
-      std::ranges::find_if(chunks_, [](const auto& chunk) { return chunk.header.has_blocks(); });
-  if (coded != chunks_.end()) choices.push_back(CompressionOf(coded->header));
-  choices.emplace_back();
-  for (CompressionOptions& choice : choices) {
+      std::ranges::find_if(chunks, [](const auto& chunk) { return chunk.header.has_blocks(); });
+  if (coded != chunks.end()) choices.push_back(CompressionOf(coded->header));
+  if (header.has_value()) choices.push_back(frame::CompressionOf(*header));
+  for (;; choices.pop_back()) {
+    CompressionOptions& choice = choices.back();
     std::erase_if(choice.filters, IsOfArrays);
-    choice.typesize = compression_.typesize;
-    choice.registry = env_.registry;
-    choice.executor = env_.executor;
-    compression_ = std::move(choice);
-    if (chunk::Encoder::Make(compression_, &env_.pool).ok()) return;
+    choice.typesize = typesize;
+    choice.registry = env.registry;
+    choice.executor = env.executor;
+    if (choices.size() == 1 || chunk::Encoder::Make(choice, &env.pool).ok()) return choice;
   }
 }
 
-bool SalvageWriter::NeedsDecoding(const chunk::Header& header) const {
+bool NeedsDecoding(const chunk::Header& header, const NewFrame& made) {
   if (header.special == SpecialValue::kRepeat) {
-    return header.cbytes - header.size() != compression_.typesize;
+    return header.cbytes - header.size() != made.compression.typesize;
   }
-  if (header.special != SpecialValue::kNone) return !complete_items_;
+  if (header.special != SpecialValue::kNone) return !made.complete_items;
   if (!header.extended || header.version < chunk::kVersion) return true;
   return header.has_blocks() && std::ranges::any_of(header.filters, IsOfArrays);
 }
 
 // Why a chunk cannot stand in a frame of this kind; empty if it can.
-std::string SalvageWriter::Misfit(const chunk::Header& header, const Kind& kind) const {
+std::string Misfit(const chunk::Header& header, const Kind& kind, const NewFrame& made) {
   const auto describe = [](const Kind& one) {
     return absl::StrFormat("typesize %d%s", one.typesize,
                            one.vlblocks ? " and variable blocks" : "");
@@ -179,84 +152,93 @@ std::string SalvageWriter::Misfit(const chunk::Header& header, const Kind& kind)
   if (KindOf(header) != kind) {
     return absl::StrFormat("of %s, among chunks of %s", describe(KindOf(header)), describe(kind));
   }
-  if (!NeedsDecoding(header)) return "";
+  if (!NeedsDecoding(header, made)) return "";
   return std::string(CheckMemory(header.nbytes, header.cbytes).message());
 }
 
-void SalvageWriter::Choose(ScanResult found, const std::optional<format::FrameHeader>& header) {
-  lost_ = std::move(found.lost);
-  pending_ = std::move(found.pending);
+// Takes what fits into one frame: chunks of one typesize, all with variable blocks or none, that
+// need no more memory than their size justifies.
+NewFrame Choose(ScanResult found, const std::optional<format::FrameHeader>& header,
+                const FrameContext& env) {
+  NewFrame made;
+  std::vector<LostBytes>& lost = found.lost;
   // A header may claim a typesize that no frame has.
   const bool believed = header.has_value() && header->typesize <= chunk::kMaxBlockSize;
   const int32_t frame_typesize = believed ? header->typesize : 0;
   const Kind kind = ChooseKind(found.chunks, frame_typesize);
-  if (kind.vlblocks && !pending_.empty()) {
-    lost_.push_back(
+  if (kind.vlblocks && !found.pending.empty()) {
+    lost.push_back(
         {.begin = found.pending_record.begin,
          .end = found.pending_record.end,
          .reason = absl::StrFormat("journal: %d bytes of items, among chunks of variable blocks",
-                                   pending_.size())});
-    pending_.clear();
+                                   found.pending.size())});
+    found.pending.clear();
   }
   const bool agree = found.chunks.empty() || kind.typesize == chunk::HeaderTypesize(frame_typesize);
-  compression_.typesize = agree ? std::max(frame_typesize, 1) : kind.typesize;
-  complete_items_ = std::ranges::all_of(found.chunks, [&](const FoundChunk& chunk) {
-    return KindOf(chunk.header) != kind || chunk.header.nbytes % compression_.typesize == 0;
+  const int32_t typesize = agree ? std::max(frame_typesize, 1) : kind.typesize;
+  made.compression.typesize = typesize;
+  made.complete_items = std::ranges::all_of(found.chunks, [&](const FoundChunk& chunk) {
+    return KindOf(chunk.header) != kind || chunk.header.nbytes % typesize == 0;
   });
-  for (const FoundChunk& chunk : found.chunks) {
-    if (const std::string misfit = Misfit(chunk.header, kind); !misfit.empty()) {
-      lost_.push_back(
-          {.begin = chunk.begin,
-           .end = chunk.end(),
-           .reason = absl::StrFormat("chunk of %d bytes: %s", chunk.header.cbytes, misfit)});
-    } else {
-      chunks_.push_back(chunk);
-    }
-  }
-  SetCompression(header);
+  std::erase_if(found.chunks, [&](const FoundChunk& chunk) {
+    const std::string misfit = Misfit(chunk.header, kind, made);
+    if (misfit.empty()) return false;
+    lost.push_back(
+        {.begin = chunk.begin,
+         .end = chunk.end(),
+         .reason = absl::StrFormat("chunk of %d bytes: %s", chunk.header.cbytes, misfit)});
+    return true;
+  });
+  made.compression = ChooseCompression(found.chunks, typesize, header, env);
+  made.content = std::move(found);
+  return made;
 }
 
-int32_t SalvageWriter::Chunksize() const {
-  if (chunks_.empty()) return CreateOptions::kVariableChunks;
-  const int32_t first = chunks_.front().header.nbytes;
-  const bool same = std::all_of(chunks_.begin(), chunks_.end() - 1, [&](const FoundChunk& chunk) {
+// Chunks are of one size if all but the last are; else they vary.
+int32_t ChunksizeOf(const NewFrame& made) {
+  const std::vector<FoundChunk>& chunks = made.content.chunks;
+  if (chunks.empty()) return CreateOptions::kVariableChunks;
+  const int32_t first = chunks.front().header.nbytes;
+  const bool same = std::all_of(chunks.begin(), chunks.end() - 1, [&](const FoundChunk& chunk) {
     return chunk.header.nbytes == first;
   });
   const bool fixed =
-      same && chunks_.back().header.nbytes <= first && first % compression_.typesize == 0;
+      same && chunks.back().header.nbytes <= first && first % made.compression.typesize == 0;
   return fixed ? first : CreateOptions::kVariableChunks;
 }
 
-absl::Status SalvageWriter::Append(const FoundChunk& chunk, Writer& writer) {
+absl::Status Append(const FoundChunk& chunk, Bytes bytes, const NewFrame& made,
+                    const ChunkDetector& detector, Writer& writer) {
   const chunk::Header& header = chunk.header;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(chunk.begin, header.cbytes, scratch_));
-  if (NeedsDecoding(header)) {
-    CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items, detector_.Decode(bytes));
+  if (NeedsDecoding(header, made)) {
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items, detector.Decode(bytes));
     return writer.Append(items);
   }
   if (format::IsIndexSpecial(header.special)) {
-    return writer.AppendSpecial(header.special, header.nbytes / compression_.typesize);
+    return writer.AppendSpecial(header.special, header.nbytes / made.compression.typesize);
   }
   return writer.AppendCompressed(bytes);
 }
 
-absl::StatusOr<SalvageReport> SalvageWriter::Write(const std::string& path, FileSystem* files,
-                                                   absl::FunctionRef<bool(int64_t)> progress) {
-  CreateOptions options;
-  options.compression = compression_;
-  options.chunksize = Chunksize();
-  options.file_system = files;
-  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, options));
-  for (const FoundChunk& chunk : chunks_) {
+// kCancelled when `progress`, which gets where the next chunk begins, says stop.
+absl::StatusOr<SalvageReport> Write(NewFrame made, const FrameView& file,
+                                    const ChunkDetector& detector, const std::string& path,
+                                    FileSystem* files, absl::FunctionRef<bool(int64_t)> progress) {
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, {.compression = made.compression,
+                                                            .chunksize = ChunksizeOf(made),
+                                                            .file_system = files}));
+  ScratchBuffer scratch;
+  for (const FoundChunk& chunk : made.content.chunks) {
     if (!progress(chunk.begin)) return absl::CancelledError("salvage: stopped");
-    CAIRN_RETURN_IF_ERROR(Append(chunk, writer));
+    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file.Read(chunk.begin, chunk.header.cbytes, scratch));
+    CAIRN_RETURN_IF_ERROR(Append(chunk, bytes, made, detector, writer));
   }
-  if (!pending_.empty()) CAIRN_RETURN_IF_ERROR(writer.Append(pending_));
+  if (!made.content.pending.empty()) CAIRN_RETURN_IF_ERROR(writer.Append(made.content.pending));
   CAIRN_ASSIGN_OR_RETURN(const Snapshot staged, writer.StagedSnapshot());
   CAIRN_RETURN_IF_ERROR(writer.Close());
   return SalvageReport{.chunks = staged.info().nchunks,
                        .nbytes = staged.info().nbytes,
-                       .lost = Merged(std::move(lost_))};
+                       .lost = Merged(std::move(made.content.lost))};
 }
 
 }  // namespace
@@ -289,12 +271,11 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   std::optional<int64_t> chunks_begin;
   if (header.has_value()) chunks_begin = options.offset + header->header_len;
   CAIRN_RETURN_IF_ERROR(frame::DropIndexes(view, detector, chunks_begin, found.chunks));
-  frame::SalvageWriter writer(view, detector, *env);
-  writer.Choose(std::move(found), header);
-  if (writer.empty()) {
+  frame::NewFrame made = frame::Choose(std::move(found), header, *env);
+  if (made.content.chunks.empty() && made.content.pending.empty()) {
     return absl::NotFoundError(absl::StrFormat("%s: no complete chunk in %d bytes", from, size));
   }
-  return writer.Write(target, files, progress);
+  return frame::Write(std::move(made), view, detector, target, files, progress);
 }
 
 }  // namespace cairn
