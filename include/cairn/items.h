@@ -12,13 +12,13 @@
 
 namespace cairn {
 
-// A value that its bytes stand for: a number, a struct or array of them, std::byte. Text is none:
-// pass std::as_bytes(std::span(text)).
+// A value that its bytes stand for: a number, a struct of them (std::array is one), std::byte.
+// Views and text are none: pass std::as_bytes(std::span(text)).
 template <typename T>
 concept ItemValue =
-    std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_same_v<T, char> &&
-    !std::is_same_v<T, wchar_t> && !std::is_same_v<T, char8_t> && !std::is_same_v<T, char16_t> &&
-    !std::is_same_v<T, char32_t>;
+    std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::ranges::view<T> &&
+    !std::is_same_v<T, char> && !std::is_same_v<T, wchar_t> && !std::is_same_v<T, char8_t> &&
+    !std::is_same_v<T, char16_t> && !std::is_same_v<T, char32_t>;
 
 // A std::vector, std::array, std::span or C array of such values.
 template <typename R>
@@ -44,7 +44,7 @@ class Items {
   // Bytes of one value; 0 for raw bytes.
   size_t value_size() const { return value_size_; }
 
-  // The value_size of a range. The values of float[4][10] are floats.
+  // The value_size of a range. The values of a C array float[4][10] are floats.
   template <ItemRange R>
   static constexpr size_t ValueSize() {
     using T = std::remove_all_extents_t<std::ranges::range_value_t<R>>;

@@ -171,7 +171,11 @@ absl::Status CheckpointEncoder::AddTable() {
   const CommittedIndex* const base = staged_.chunks.base();
   std::vector<std::byte> table;
   table.reserve(static_cast<size_t>(staged_.chunks.size()) * sizeof(uint64_t));
-  if (columns_.first > 0) base->seal()->table.AppendTo(0, columns_.first, table);
+  if (columns_.first > 0) {
+    std::vector<std::byte> zeros;
+    const Bytes kept = base->seal()->table.Part(0, columns_.first, zeros);
+    table.insert(table.end(), kept.begin(), kept.end());
+  }
   AppendLittleEndian(columns_.fingerprints, table);
   table_ = FingerprintTable::Encode(table);
   layers_.push_back({format::kTableLayer, table_});

@@ -71,8 +71,8 @@ absl::Status CommittedIndex::CheckPage(int64_t page, Bytes raw) const {
   if (!seal_.has_value()) return absl::OkStatus();
   const int64_t first = page * kPageEntries;
   const int64_t count = static_cast<int64_t>(raw.size()) / kEntrySize;
-  std::vector<std::byte> table;
-  seal_->table.AppendTo(first, count, table);
+  std::vector<std::byte> zeros;
+  const Bytes table = seal_->table.Part(first, count, zeros);
   const uint64_t expected = seal_->pages[static_cast<size_t>(page)];
   const uint64_t got = format::HashPage(raw, table);
   if (got == expected) return absl::OkStatus();

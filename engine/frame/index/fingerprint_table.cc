@@ -41,11 +41,11 @@ uint64_t FingerprintTable::At(int64_t nchunk) const {
   return LoadLe<uint64_t>(entries_.data() + nchunk * kEntrySize);
 }
 
-void FingerprintTable::AppendTo(int64_t first, int64_t count, std::vector<std::byte>& out) const {
+Bytes FingerprintTable::Part(int64_t first, int64_t count, std::vector<std::byte>& zeros) const {
   const auto size = static_cast<size_t>(count * kEntrySize);
-  if (entries_.empty()) return out.resize(out.size() + size);
-  const Bytes part = entries_.subspan(static_cast<size_t>(first * kEntrySize), size);
-  out.insert(out.end(), part.begin(), part.end());
+  if (!entries_.empty()) return entries_.subspan(static_cast<size_t>(first * kEntrySize), size);
+  zeros.assign(size, std::byte{0});
+  return zeros;
 }
 
 }  // namespace cairn::frame

@@ -22,8 +22,9 @@ class FingerprintTable {
   // The layer that Open reads, of entries as little-endian bytes.
   static std::vector<std::byte> Encode(Bytes entries);
 
-  // Entries [first, first + count) as little-endian bytes, appended to `out`.
-  void AppendTo(int64_t first, int64_t count, std::vector<std::byte>& out) const;
+  // Entries [first, first + count) as little-endian bytes: where they lie, or in `zeros` where they
+  // lie nowhere.
+  Bytes Part(int64_t first, int64_t count, std::vector<std::byte>& zeros) const;
   uint64_t At(int64_t nchunk) const;
 
  private:

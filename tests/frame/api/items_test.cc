@@ -22,6 +22,7 @@ static_assert(!std::is_convertible_v<std::string_view, Items>);
 static_assert(!std::is_convertible_v<const char (&)[4], Items>, "text is no item");
 static_assert(!std::is_convertible_v<std::vector<std::string>, Items>);
 static_assert(!std::is_convertible_v<std::vector<int*>, Items>);
+static_assert(!std::is_convertible_v<std::vector<std::span<const float>>, Items>);
 static_assert(!std::is_convertible_v<std::vector<float>, MutableItems>, "gone after the call");
 static_assert(!std::is_convertible_v<const std::vector<float>&, MutableItems>);
 static_assert(!std::is_convertible_v<std::span<const float>, MutableItems>);
