@@ -1,7 +1,5 @@
 #include "engine/frame/commit/commit_backend.h"
 
-#include <utility>
-
 #include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/format/frame_header.h"
