@@ -108,7 +108,7 @@ for file in "${sources[@]}"; do
     # They copy bytes, and take none for numbers.
     engine/base/bytes.h | engine/codec/blosclz_*coder.cc | engine/filter/shuffle.cc) continue ;;
     # They read numbers whole, at once for all threads or many in place, and turn them by ToOrder.
-    engine/frame/files/frame_view.cc | engine/frame/index/committed_index.cc) continue ;;
+    engine/frame/files/frame_file.cc | engine/frame/index/committed_index.cc) continue ;;
   esac
   if found=$(sed 's|//.*||' "$file" |
     grep -nE '\b(memcpy *\(|bit_cast|std::endian|hto[bln]|[bln]e?toh)|reinterpret_cast<(const )?u?int(16|32|64)'); then

@@ -17,9 +17,8 @@ absl::StatusOr<OpenedFrame> OpenedFrame::Open(SimulatedDisk& disk,
     CAIRN_ASSIGN_OR_RETURN(opened.frame_, Frame::Open(kPath, {.file_system = disk.root()}));
     return opened;
   }
-  auto env = std::make_shared<frame::FrameContext>();
+  auto env = std::make_shared<frame::FrameContext>(OpenOptions{.file_system = disk.root()});
   env->replay = rules;
-  env->boot = disk.boot();
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, disk.root()->Open(kPath, FileMode::kRead));
   frame::FrameFile source = frame::FrameFile::OfFile(file, 0, env->use_mmap);
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, LoadState(source, env));

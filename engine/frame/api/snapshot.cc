@@ -64,7 +64,8 @@ absl::StatusOr<Chunk> PinChunk(const frame::State& state, const ChunkEntry& entr
   if (frame::DependsOnFrame(state, stored.header)) return make();
   if (stored.chunk.owner() == nullptr) {
     CAIRN_ASSIGN_OR_RETURN(const frame::IndexEntry place, state.chunks.Get(entry.index));
-    CAIRN_ASSIGN_OR_RETURN(stored, state.chunk_source->Pin(place.value));
+    CAIRN_ASSIGN_OR_RETURN(
+        stored, state.chunk_source->Read(place.value, frame::ReadMode::kPinned, lease->stored));
   }
   return std::move(stored.chunk);
 }

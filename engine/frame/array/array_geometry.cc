@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_join.h"
 
@@ -79,51 +80,42 @@ std::string ShapeText(std::span<const int64_t> shape) {
   return absl::StrFormat("[%s]", absl::StrJoin(shape, ", "));
 }
 
-// Steps through the items of a block and of a box that correspond, run by run.
-class RunWalk {
- public:
-  // `first` is one item, the first of `extent` items in each dimension.
-  RunWalk(size_t ndim, const Index& extent, const Index& blockshape, const Index& boxshape,
-          const Run& first)
-      : last_(ndim - 1), extent_(extent), run_(first) {
-    int64_t block_step = first.nbytes;
-    int64_t box_step = first.nbytes;
-    run_.nbytes *= extent[last_];
-    // A run goes on over the dimensions before the last where nothing lies between.
-    bool joined = true;
-    for (size_t d = ndim - 1; d > 0; --d) {
-      block_step_[d - 1] = block_step *= blockshape[d];
-      box_step_[d - 1] = box_step *= boxshape[d];
-      joined = joined && extent[d] == blockshape[d] && extent[d] == boxshape[d];
-      if (!joined) continue;
-      run_.nbytes *= extent[d - 1];
-      last_ = d - 1;
+// Visits the items of a block and of a box that correspond, run by run. `run` is one item, the
+// first of `extent` items in each dimension.
+absl::Status ForEachRunOf(size_t ndim, const Index& extent, const Index& blockshape,
+                          const Index& boxshape, Run run,
+                          absl::FunctionRef<absl::Status(const Run&)> visit) {
+  size_t last = ndim - 1;  // the dimension that a run goes along
+  Index block_step{};      // bytes to the next item of each dimension
+  Index box_step{};
+  block_step[last] = box_step[last] = run.nbytes;
+  run.nbytes *= extent[last];
+  // A run goes on over the dimensions before the last where nothing lies between.
+  bool joined = true;
+  for (size_t d = ndim - 1; d > 0; --d) {
+    block_step[d - 1] = block_step[d] * blockshape[d];
+    box_step[d - 1] = box_step[d] * boxshape[d];
+    joined = joined && extent[d] == blockshape[d] && extent[d] == boxshape[d];
+    if (!joined) continue;
+    run.nbytes *= extent[d - 1];
+    last = d - 1;
+  }
+  CAIRN_RETURN_IF_ERROR(visit(run));
+  Index at{};
+  for (size_t d = last; d-- > 0;) {
+    run.in_chunk += block_step[d];
+    run.in_box += box_step[d];
+    if (++at[d] < extent[d]) {
+      CAIRN_RETURN_IF_ERROR(visit(run));
+      d = last;  // the fastest dimension again
+    } else {
+      run.in_chunk -= block_step[d] * extent[d];
+      run.in_box -= box_step[d] * extent[d];
+      at[d] = 0;
     }
   }
-
-  const Run& run() const { return run_; }
-
-  // False after the last one.
-  bool Next() {
-    for (size_t d = last_; d-- > 0;) {
-      run_.in_chunk += block_step_[d];
-      run_.in_box += box_step_[d];
-      if (++at_[d] < extent_[d]) return true;
-      run_.in_chunk -= block_step_[d] * extent_[d];
-      run_.in_box -= box_step_[d] * extent_[d];
-      at_[d] = 0;
-    }
-    return false;
-  }
-
- private:
-  size_t last_;  // the dimension that a run goes along
-  Index extent_;
-  Run run_;
-  Index block_step_{};  // bytes to the next item of each dimension
-  Index box_step_{};
-  Index at_{};
-};
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -234,16 +226,59 @@ absl::Status ArrayGeometry::ForEachRun(const Box& box, const ChunkPart& part,
     for (size_t d = 0; d < ndim_; ++d) in_box[d] = part.at[d] + piece.at[d];
     const int64_t block = NumberOf(ndim_, piece.cell, block_grid_);
     const int64_t first = NumberOf(ndim_, piece.inside.start, blockshape_);
-    RunWalk walk(ndim_, piece.inside.shape, blockshape_, box.shape,
-                 {.in_chunk = block * blocksize_ + first * typesize_,
-                  .in_box = NumberOf(ndim_, in_box, box.shape) * typesize_,
-                  .nbytes = typesize_});
-    absl::Status status;
-    do {
-      status = visit(walk.run());
-    } while (status.ok() && walk.Next());
-    return status;
+    return ForEachRunOf(ndim_, piece.inside.shape, blockshape_, box.shape,
+                        {.in_chunk = block * blocksize_ + first * typesize_,
+                         .in_box = NumberOf(ndim_, in_box, box.shape) * typesize_,
+                         .nbytes = typesize_},
+                        visit);
   });
+}
+
+void ResizeGrid(const ArrayGeometry& from, const ArrayGeometry& to, ChunkRun erase,
+                ChunkRun insert) {
+  const Index& wanted = to.chunk_grid();
+  Index grid = from.chunk_grid();
+  // One dimension after the other gets its new extent.
+  const auto edit = [&](size_t d, ChunkRun run) {
+    const int64_t old = std::exchange(grid[d], wanted[d]);
+    const std::span<const int64_t> before = std::span(grid).first(d);
+    const std::span<const int64_t> after = std::span(grid).first(to.ndim()).subspan(d + 1);
+    // No rows where another dimension is empty. Where none is, all products are those of an array
+    // that exists.
+    if (std::ranges::count(before, 0) + std::ranges::count(after, 0) > 0) return;
+    const int64_t step = *Product(1, after);
+    const int64_t first = std::min(old, wanted[d]) * step;
+    const int64_t count = std::max(old, wanted[d]) * step - first;
+    // From the end on, so that runs do not move those to come.
+    for (int64_t row = *Product(1, before); row-- > 0;) run(row * old * step + first, count);
+  };
+  // In these orders runs are long and few.
+  for (size_t d = 0; d < to.ndim(); ++d) {
+    if (wanted[d] < grid[d]) edit(d, erase);
+  }
+  for (size_t d = to.ndim(); d-- > 0;) {
+    if (wanted[d] > grid[d]) edit(d, insert);
+  }
+}
+
+std::vector<Box> KeptOfCutChunks(const ArrayGeometry& from, const ArrayGeometry& to) {
+  Box kept;
+  for (size_t d = 0; d < to.ndim(); ++d) {
+    kept.shape[d] = std::min(from.shape()[d], to.shape()[d]);
+    if (kept.shape[d] == 0) return {};
+  }
+  std::vector<Box> boxes;
+  for (size_t d = 0; d < to.ndim(); ++d) {
+    const int64_t part = kept.shape[d] % to.chunkshape()[d];  // of the last chunks
+    if (from.shape()[d] == to.shape()[d] || part == 0) continue;
+    Box& last = boxes.emplace_back(kept);
+    last.start[d] = kept.shape[d] - part;
+    last.shape[d] = part;
+    // What lies before them is left for the dimensions to come.
+    kept.shape[d] -= part;
+    if (kept.shape[d] == 0) break;
+  }
+  return boxes;
 }
 
 }  // namespace cairn::frame

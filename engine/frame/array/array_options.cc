@@ -20,11 +20,6 @@ namespace cairn::frame {
 
 namespace {
 
-// What NumPy would take for bytes of which nothing is known.
-std::string DefaultDtype(int32_t typesize) {
-  return typesize == 1 ? "|u1" : absl::StrFormat("|V%d", typesize);
-}
-
 absl::Status CheckType(const ArrayInfo& array, int32_t typesize) {
   constexpr size_t kMaxSize = 1 << 20;
   if (array.dtype_format > 127) {
@@ -127,7 +122,8 @@ absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options) {
   CreateOptions resolved = options;
   ArrayInfo& array = *resolved.array;
   const int32_t typesize = options.compression.typesize;
-  if (array.dtype.empty()) array.dtype = DefaultDtype(typesize);
+  // What NumPy would take for bytes of which nothing is known.
+  if (array.dtype.empty()) array.dtype = typesize == 1 ? "|u1" : absl::StrFormat("|V%d", typesize);
   CAIRN_RETURN_IF_ERROR(CheckType(array, typesize));
   CAIRN_RETURN_IF_ERROR(chunk::CheckOptions(options.compression));
   array = ChooseShapes(std::move(array), options.compression,

@@ -7,7 +7,7 @@
 #include "engine/format/index_entry.h"
 #include "engine/frame/commit/checkpoint_encoder.h"
 #include "engine/frame/commit/contiguous_backend.h"
-#include "engine/frame/files/lock_bytes.h"
+#include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/history.h"
 #include "engine/frame/open/state_loader.h"
 

@@ -10,9 +10,9 @@
 #include "engine/frame/commit/frame_writer.h"
 #include "engine/frame/commit/live_copy.h"
 #include "engine/frame/commit/sparse_backend.h"
-#include "engine/frame/files/peer_lock.h"
+#include "engine/frame/files/atomic_file.h"
+#include "engine/frame/files/frame_locks.h"
 #include "engine/frame/files/replacement.h"
-#include "engine/frame/files/temporary_name.h"
 #include "engine/frame/state/initial_state.h"
 #include "engine/frame/state/sparse_chunk_source.h"
 
@@ -141,7 +141,7 @@ absl::Status SparseCreation::Restart(bool /*failed*/) {
   CAIRN_ASSIGN_OR_RETURN(made_, AtomicDirectory::CreateBeside(location_.files, location_.path));
   auto state = std::make_shared<State>(base());
   frame_.file = made_->index();
-  frame_.source = FrameFile::OfIndex(frame_.file, made_->directory(), state->env()->use_mmap);
+  frame_.source = FrameFile::OfFile(frame_.file, 0, state->env()->use_mmap, made_->directory());
   frame_.core = std::make_shared<FrameCore>(
       LocationIn(made_->directory(), location_.files, location_.path), frame_.source, state->env());
   state->chunk_source =
@@ -174,7 +174,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location
   open.registry = options.compression.registry;
   open.executor = options.compression.executor;
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
-                         MakeInitialState(options, MakeFrameContext(open)));
+                         MakeInitialState(options, std::make_shared<FrameContext>(open)));
   if (!options.overwrite && location.files->Identity(location.path).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", location.path));
   }

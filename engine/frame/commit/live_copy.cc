@@ -8,7 +8,7 @@
 #include "engine/format/seal.h"
 #include "engine/frame/commit/disk_reserve.h"
 #include "engine/frame/read/chunk_reader.h"
-#include "engine/frame/read/read_budget.h"
+#include "engine/frame/read/stored_chunk.h"
 #include "engine/frame/stage/chunk_writer.h"
 #include "engine/frame/stage/contiguous_sink.h"
 #include "engine/frame/state/initial_state.h"

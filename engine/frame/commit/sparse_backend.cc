@@ -8,7 +8,7 @@
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/commit/live_copy.h"
-#include "engine/frame/files/lock_bytes.h"
+#include "engine/frame/files/frame_locks.h"
 
 namespace cairn::frame {
 

@@ -1,11 +1,136 @@
 #include "engine/frame/files/atomic_file.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
-#include "engine/frame/files/lock_bytes.h"
+#include "engine/frame/files/frame_locks.h"
 #include "engine/frame/files/replacement.h"
 
 namespace cairn::frame {
+
+namespace {
+
+// Of a directory so many names are looked at. That takes a few milliseconds, as a sync does; a
+// directory of a million frames must not cost each writer all of its names.
+constexpr int64_t kMostNames = 10'000;
+
+// Where what is made for `path` will be: after links, and without a slash at the end.
+std::string TargetOf(FileSystem& files, const std::string& path) {
+  std::string target = files.Resolve(path);
+  while (target.size() > 1 && target.ends_with('/')) target.pop_back();
+  return target;
+}
+
+// Takes the writer's lock on `file`, which was opened or made as `name`. kAborted when another File
+// holds it, or `name` does not lead to it any more: one of two has just made it, the other takes it
+// for what a dead writer left, and both ask.
+absl::Status LockNamed(FileSystem& files, const std::string& name, File& file) {
+  const absl::Status locked = file.LockByte(kWriterLockByte, LockMode::kExclusive);
+  if (absl::IsUnavailable(locked)) return absl::AbortedError(locked.message());
+  CAIRN_RETURN_IF_ERROR(locked);
+  CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(files, name, file));
+  if (there) return absl::OkStatus();
+  return absl::AbortedError(absl::StrFormat("%s was removed while it was made", name));
+}
+
+// Makes something for `path`, under a temporary name beside what links lead to; anew as long as
+// `make` fails with kAborted.
+template <typename Make>
+std::invoke_result_t<Make, TemporaryName> MakeBeside(const std::shared_ptr<FileSystem>& files,
+                                                     const std::string& path, Make make) {
+  constexpr int kMaxAttempts = 16;
+  const std::string target = TargetOf(*files, path);
+  for (int attempt = 1;; ++attempt) {
+    auto made = make(TemporaryName(files, target));
+    if (!absl::IsAborted(made.status())) return made;
+    if (attempt == kMaxAttempts) return absl::UnavailableError(made.status().message());
+  }
+}
+
+// Whether the lock of a directory's index is free, and is taken. The index is removed last: until
+// then the rest can be found again.
+absl::StatusOr<std::unique_ptr<File>> LockAbandoned(FileSystem& directory) {
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, directory.List("."));
+  if (!std::ranges::all_of(names, BelongsToFrame)) return FailedPrecondition("not a frame");
+  const std::string index_name(format::kIndexFileName);
+  absl::StatusOr<std::unique_ptr<File>> index = directory.Open(index_name, FileMode::kReadWrite);
+  // Its writer died before it made one, or will find ours and make another directory.
+  if (absl::IsNotFound(index.status())) index = directory.Open(index_name, FileMode::kCreateNew);
+  CAIRN_RETURN_IF_ERROR(index.status());
+  CAIRN_RETURN_IF_ERROR(LockNamed(directory, index_name, **index));
+  CAIRN_RETURN_IF_ERROR((*index)->LockByte(kReaderLockByte, LockMode::kExclusive));
+  return index;
+}
+
+void RemoveIfAbandoned(FileSystem& around, const std::string& name) {
+  absl::StatusOr<std::unique_ptr<File>> locked;
+  if (const auto directory = around.OpenDirectory(name); directory.ok()) {
+    locked = LockAbandoned(**directory);
+  } else if (locked = around.Open(name, FileMode::kReadWrite); locked.ok()) {
+    if (!LockNamed(around, name, **locked).ok()) return;
+  }
+  if (locked.ok()) RemoveFrame(around, name);
+}
+
+}  // namespace
+
+TemporaryName::TemporaryName(std::shared_ptr<FileSystem> files, std::string target)
+    : files_(std::move(files)),
+      target_(std::move(target)),
+      name_(absl::StrFormat("%s.%016x.tmp", target_, RandomNumber())) {}
+
+TemporaryName& TemporaryName::operator=(TemporaryName&& other) noexcept {
+  std::swap(files_, other.files_);
+  std::swap(target_, other.target_);
+  std::swap(name_, other.name_);
+  std::swap(owner_, other.owner_);
+  return *this;
+}
+
+TemporaryName::~TemporaryName() {
+  if (files_ != nullptr && !name_.empty() && owner_.is_here()) RemoveFrame(*files_, name_);
+}
+
+absl::Status TemporaryName::RenameIntoPlace(bool replace) {
+  const bool replaces = replace && files_->Identity(target_).ok();
+  // The one step that replaces a directory by another.
+  const bool swaps =
+      replaces && (files_->OpenDirectory(name_).ok() || files_->OpenDirectory(target_).ok());
+  const absl::StatusOr<FileIdentity> ours = files_->Identity(name_);
+  CAIRN_RETURN_IF_ERROR(swaps ? files_->Exchange(name_, target_)
+                              : files_->Rename(name_, target_, replace));
+  const std::string temporary = std::exchange(name_, {});
+  const absl::Status synced = files_->SyncDirectoryOf(target_);
+  if (!synced.ok() && !replaces) {
+    // What is in a directory goes only when that has lost its name for good.
+    const absl::StatusOr<FileIdentity> there = files_->Identity(target_);
+    const bool still_ours = ours.ok() && there.ok() && *ours == *there;
+    if (still_ours && files_->Rename(target_, temporary, false).ok() &&
+        files_->SyncDirectoryOf(target_).ok()) {
+      name_ = temporary;
+    }
+    return synced;
+  }
+  if (!synced.ok()) {
+    return {synced.code(), absl::StrFormat("%s was replaced, but perhaps not for good: %s", target_,
+                                           synced.message())};
+  }
+  // Only now does the old frame go.
+  if (swaps) RemoveFrame(*files_, temporary);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> TemporaryName::SwapIntoPlace() {
+  CAIRN_RETURN_IF_ERROR(files_->Exchange(name_, target_));
+  const std::string old = std::exchange(name_, {});
+  CAIRN_RETURN_IF_ERROR(files_->SyncDirectoryOf(target_));
+  return old;
+}
 
 absl::StatusOr<AtomicFile> AtomicFile::CreateBeside(const std::shared_ptr<FileSystem>& files,
                                                     const std::string& path) {
@@ -55,6 +180,29 @@ absl::Status AtomicDirectory::Fill() {
 absl::Status AtomicDirectory::Publish(bool replace) {
   CAIRN_RETURN_IF_ERROR(directory_->SyncDirectoryOf("."));
   return name_.RenameIntoPlace(replace);
+}
+
+void RemoveAbandoned(const FrameLocation& location) {
+  FileSystem& files = location.is_sparse() ? *location.outer_files : *location.files;
+  const std::string target =
+      TargetOf(files, location.is_sparse() ? location.outer_path : location.path);
+  const size_t slash = target.rfind('/');
+  const std::string base = target.substr(slash + 1);  // all of it where there is no slash
+  const std::string parent =
+      slash == std::string::npos ? "." : target.substr(0, std::max<size_t>(slash, 1));
+  // Opened, it follows no links.
+  const auto around = files.OpenDirectory(parent);
+  if (!around.ok()) return;
+  const auto names = (*around)->ListSome(".", base + ".", kMostNames);
+  if (!names.ok()) return;
+  bool synced = false;
+  for (const std::string& name : *names) {
+    if (!format::IsTemporaryNameOf(base, name)) continue;
+    // It may be the old frame: that goes only when the new one has its name for good.
+    if (!synced && !(*around)->SyncDirectoryOf(".").ok()) return;
+    synced = true;
+    RemoveIfAbandoned(**around, name);
+  }
 }
 
 }  // namespace cairn::frame

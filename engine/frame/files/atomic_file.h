@@ -10,9 +10,40 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
-#include "engine/frame/files/temporary_name.h"
+#include "engine/frame/files/frame_location.h"
+#include "engine/storage/owner_process.h"
 
 namespace cairn::frame {
+
+// A name beside a target, which a file or the directory of a sparse frame has until it is complete.
+// If it never gets the target's name, the destructor removes it. Movable.
+class TemporaryName {
+ public:
+  TemporaryName(std::shared_ptr<FileSystem> files, std::string target);
+  TemporaryName(TemporaryName&&) = default;
+  TemporaryName& operator=(TemporaryName&& other) noexcept;
+  ~TemporaryName();
+
+  FileSystem& files() const { return *files_; }
+  const std::string& target() const { return target_; }
+  // "<target>.<16 hexadecimal digits>.tmp", which nothing has had before.
+  const std::string& name() const { return name_; }
+
+  // Gives what has this name that of the target, and makes that durable. With `replace`, what had
+  // that name is removed: a file, or a directory that LockForReplacement found to be a frame.
+  // kAlreadyExists. If it cannot be made durable where the target was free, the name is taken back.
+  // Where it was not free the new one keeps the name, and a directory that it was swapped with the
+  // temporary one.
+  absl::Status RenameIntoPlace(bool replace);
+  // The same, but the file that had the target's name gets the temporary one, which is returned.
+  absl::StatusOr<std::string> SwapIntoPlace();
+
+ private:
+  std::shared_ptr<FileSystem> files_;
+  std::string target_;
+  std::string name_;  // empty once it is given up
+  storage::OwnerProcess owner_;
+};
 
 // Has a temporary name until Publish, and holds the writer's lock from its first moment: no other
 // writer writes it before that, or takes it for what a dead one left. If Publish never comes, the
@@ -38,9 +69,8 @@ class AtomicFile {
   TemporaryName name_;
 };
 
-// The same for the directory of a sparse frame. Its index holds the writer's lock from the first
-// moment: no other writer takes it for what a dead one left. If Publish never comes, the destructor
-// removes it with what it holds. Movable.
+// The same for the directory of a sparse frame, whose index holds the writer's lock. If Publish
+// never comes, the destructor removes it with what it holds. Movable.
 class AtomicDirectory {
  public:
   // With the attributes of what is there.
@@ -63,6 +93,12 @@ class AtomicDirectory {
   std::shared_ptr<File> index_;
   TemporaryName name_;
 };
+
+// Removes files and directories with temporary names beside the frame, if their locks are free:
+// then the writer that made them is dead. Leaves alone what links lead to, and a directory that
+// holds more than a frame. What cannot be removed stays, and in a directory of many names some may
+// be missed.
+void RemoveAbandoned(const FrameLocation& location);
 
 }  // namespace cairn::frame
 

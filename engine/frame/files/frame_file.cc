@@ -1,11 +1,70 @@
 #include "engine/frame/files/frame_file.h"
 
 #include <algorithm>
-#include <optional>
+#include <vector>
 
+#include "engine/base/checked.h"
+#include "engine/base/endian.h"
+#include "engine/base/page_size.h"
 #include "engine/base/status.h"
+#include "engine/format/frame_header.h"
 
 namespace cairn::frame {
+
+std::optional<FrameView> FrameView::Resized(int64_t size) const {
+  if (file_ == nullptr) return std::nullopt;
+  if (mapping_ != nullptr && size > std::ssize(mapping_->bytes())) return std::nullopt;
+  FrameView resized = *this;
+  resized.size_ = size;
+  return resized;
+}
+
+void FrameView::Retain(std::shared_ptr<const void> owner) {
+  using Both = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
+  retained_ = std::move(owner);
+  owner_ = std::make_shared<const Both>(mapping_, retained_);
+}
+
+int64_t FrameView::LoadFrameSize() const {
+  const std::byte* word = in_place_.data() + format::kFrameSizeOffset;
+  const uint64_t raw = __atomic_load_n(reinterpret_cast<const uint64_t*>(word), __ATOMIC_ACQUIRE);
+  return static_cast<int64_t>(ToOrder<std::endian::big>(raw));
+}
+
+bool FrameView::PeekIsZero(int64_t position) const {
+  // Pages may be larger, but no smaller.
+  const bool in_our_page = position <= size_ && (origin_ + position) % kPageSize != 0;
+  if (!in_our_page || position >= std::ssize(in_place_)) return false;
+  const std::byte* byte = in_place_.data() + position;
+  return __atomic_load_n(reinterpret_cast<const uint8_t*>(byte), __ATOMIC_ACQUIRE) == 0;
+}
+
+absl::Status FrameView::Check(int64_t offset, int64_t size) const {
+  if (RangeFits(offset, size, size_)) return absl::OkStatus();
+  return DataLoss("frame: bytes from %d on, %d of them, pass its %d bytes", offset, size, size_);
+}
+
+absl::Status FrameView::Copy(int64_t offset, MutableBytes dst) const {
+  absl::Status status = file_->ReadAt(origin_ + offset, dst);
+  // All of it was there once: another process has truncated the file.
+  return absl::IsOutOfRange(status) ? absl::DataLossError(status.message()) : status;
+}
+
+absl::StatusOr<Bytes> FrameView::Read(int64_t offset, int64_t size, ScratchBuffer& scratch) const {
+  CAIRN_RETURN_IF_ERROR(Check(offset, size));
+  if (mapping_ != nullptr) return Mapped(offset, size);
+  const MutableBytes bytes = scratch.Get(static_cast<size_t>(size));
+  CAIRN_RETURN_IF_ERROR(Copy(offset, bytes));
+  return Bytes(bytes);
+}
+
+absl::StatusOr<Chunk> FrameView::Pin(int64_t offset, int64_t size) const {
+  CAIRN_RETURN_IF_ERROR(Check(offset, size));
+  if (mapping_ != nullptr) return Chunk(Mapped(offset, size), owner_);
+  auto copy = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(size));
+  CAIRN_RETURN_IF_ERROR(Copy(offset, *copy));
+  return Chunk(*copy, copy);
+}
 
 absl::StatusOr<int64_t> FrameFile::Size() const {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file_->Size());
@@ -18,17 +77,18 @@ absl::StatusOr<int64_t> FrameFile::Size() const {
 absl::StatusOr<FrameView> FrameFile::ViewMore(const FrameView& before, int64_t size) const {
   // Headroom costs nothing until it is used, and another map costs the pages of this one.
   constexpr int64_t kMinHeadroom = int64_t{64} << 20;
-  if (std::optional<FrameView> more = before.Resized(size); more.has_value()) return *more;
+  if (const std::optional<FrameView> more = before.Resized(size)) return *more;
   CAIRN_ASSIGN_OR_RETURN(FrameView view, View(size, std::max(size, kMinHeadroom)));
   if (before.retained() != nullptr) view.Retain(before.retained());
   return view;
 }
 
 absl::StatusOr<FrameView> FrameFile::View(int64_t size, int64_t headroom) const {
-  if (!use_mmap_) return FrameView(file_, origin_, size);
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Mapping> mapping,
-                         file_->Map(origin_, size, headroom));
-  return FrameView(std::move(mapping), size).BackedBy(file_, origin_);
+  std::shared_ptr<const Mapping> mapping;
+  if (use_mmap_) {
+    CAIRN_ASSIGN_OR_RETURN(mapping, file_->Map(origin_, size, headroom));
+  }
+  return FrameView(file_, origin_, size, std::move(mapping));
 }
 
 }  // namespace cairn::frame

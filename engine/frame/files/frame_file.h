@@ -1,36 +1,95 @@
-// The open file of a frame, and the one class that knows where in that file the frame begins.
+// The open file of a frame, and views of its committed bytes, read in place or by copy.
 #ifndef CAIRN_ENGINE_FRAME_FILES_FRAME_FILE_H_
 #define CAIRN_ENGINE_FRAME_FILES_FRAME_FILE_H_
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/chunk.h"
 #include "cairn/file_system.h"
-#include "engine/frame/files/frame_view.h"
-#include "engine/frame/files/generation_locks.h"
+#include "cairn/types.h"
+#include "engine/base/scratch_buffer.h"
+#include "engine/frame/files/frame_locks.h"
 
 namespace cairn::frame {
 
-// Positions count from the start of the frame. Cheap to copy, thread-safe.
+// Bytes [0, size) counted from the start of the frame; they do not change any more but for the
+// header, of which states keep a copy of their own. Cheap to copy, thread-safe, keeps map or file
+// alive.
+class FrameView {
+ public:
+  FrameView() = default;
+  // The frame begins at `origin` of the file. In place if there is a mapping: it begins there too,
+  // and shows `size` bytes or more.
+  FrameView(std::shared_ptr<const File> file, int64_t origin, int64_t size,
+            std::shared_ptr<const Mapping> mapping = nullptr)
+      : mapping_(std::move(mapping)),
+        in_place_(mapping_ != nullptr ? mapping_->bytes() : Bytes()),
+        file_(std::move(file)),
+        origin_(origin),
+        size_(size),
+        owner_(mapping_) {}
+
+  int64_t size() const { return size_; }
+  bool in_place() const { return mapping_ != nullptr; }
+  // Whether what is written to the file later is seen in place.
+  bool follows_file() const { return mapping_ != nullptr && mapping_->follows_file(); }
+  // The frame's size in its header as it is now, read as one word. The view is in place and begins
+  // at the start of a page.
+  int64_t LoadFrameSize() const;
+
+  // Whether the file is seen to hold a zero at `position`, at or before size(). Looks only where
+  // that costs no system call and the page cannot have been cut away.
+  bool PeekIsZero(int64_t position) const;
+
+  // The same bytes by copy.
+  FrameView Unmapped() const { return FrameView(file_, origin_, size_); }
+  // More bytes of the same file; empty when the mapping does not reach that far.
+  std::optional<FrameView> Resized(int64_t size) const;
+  // Ties `owner` to this view: every Chunk pinned from now on keeps it alive.
+  void Retain(std::shared_ptr<const void> owner);
+  const std::shared_ptr<const void>& retained() const { return retained_; }
+
+  // Bytes [offset, offset + size): in place, or in `scratch`. kDataLoss outside the view.
+  absl::StatusOr<Bytes> Read(int64_t offset, int64_t size, ScratchBuffer& scratch) const;
+  // The same with an owner, for as long as the caller likes.
+  absl::StatusOr<Chunk> Pin(int64_t offset, int64_t size) const;
+
+ private:
+  absl::Status Check(int64_t offset, int64_t size) const;
+  Bytes Mapped(int64_t offset, int64_t size) const {
+    return in_place_.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
+  }
+  // Reads the file, which has to have all of it.
+  absl::Status Copy(int64_t offset, MutableBytes dst) const;
+
+  std::shared_ptr<const Mapping> mapping_;  // may be null
+  Bytes in_place_;                          // what it shows
+  std::shared_ptr<const File> file_;
+  int64_t origin_ = 0;
+  int64_t size_ = 0;
+  std::shared_ptr<const void> retained_;
+  std::shared_ptr<const void> owner_;  // of pinned bytes in place: the mapping and what is retained
+};
+
+// The file, and where in it the frame begins: positions count from there. Cheap to copy,
+// thread-safe.
 class FrameFile {
  public:
   FrameFile() = default;  // nowhere
-  static FrameFile OfFile(const std::shared_ptr<File>& file, int64_t origin, bool use_mmap) {
+  // `directory` is that of a sparse frame, whose index is the file.
+  static FrameFile OfFile(const std::shared_ptr<File>& file, int64_t origin, bool use_mmap,
+                          std::shared_ptr<FileSystem> directory = nullptr) {
     FrameFile opened;
     opened.file_ = file;
     opened.readers_ = std::make_shared<GenerationLocks>(file);
     opened.origin_ = origin;
     opened.use_mmap_ = use_mmap;
-    return opened;
-  }
-  // The index file of a sparse frame, and the directory that it lies in.
-  static FrameFile OfIndex(const std::shared_ptr<File>& file, std::shared_ptr<FileSystem> directory,
-                           bool use_mmap) {
-    FrameFile opened = OfFile(file, 0, use_mmap);
     opened.directory_ = std::move(directory);
     return opened;
   }

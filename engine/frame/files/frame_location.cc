@@ -4,7 +4,6 @@
 
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
-#include "engine/frame/files/lock_bytes.h"
 
 namespace cairn::frame {
 
@@ -36,18 +35,6 @@ absl::Status SyncNames(const FrameLocation& location) {
   CAIRN_RETURN_IF_ERROR(files->SyncDirectoryOf(files->Resolve(path)));
   if (!location.is_sparse()) return absl::OkStatus();
   return outer_files->SyncDirectoryOf(outer_files->Resolve(outer_path));
-}
-
-absl::StatusOr<std::unique_ptr<File>> LockForWriting(FileSystem& files, const std::string& path) {
-  constexpr int kMaxAttempts = 16;
-  // The writer that held the lock may have replaced the file that was opened.
-  for (int attempt = 1; attempt <= kMaxAttempts; ++attempt) {
-    CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> file, files.Open(path, FileMode::kReadWrite));
-    CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte, LockMode::kExclusive));
-    CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(files, path, *file));
-    if (there) return file;
-  }
-  return absl::UnavailableError(path + " is being replaced again and again");
 }
 
 absl::StatusOr<bool> RefersTo(FileSystem& files, const std::string& path, const File& file) {

@@ -35,9 +35,6 @@ FrameLocation LocationIn(std::shared_ptr<FileSystem> directory, std::shared_ptr<
 // Makes every name durable that leads to the frame.
 absl::Status SyncNames(const FrameLocation& location);
 
-// The file that has this name, with the writer's lock on it. kUnavailable.
-absl::StatusOr<std::unique_ptr<File>> LockForWriting(FileSystem& files, const std::string& path);
-
 // Whether the name leads to `file`.
 absl::StatusOr<bool> RefersTo(FileSystem& files, const std::string& path, const File& file);
 

@@ -5,7 +5,7 @@
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/files/frame_location.h"
-#include "engine/frame/files/lock_bytes.h"
+#include "engine/frame/files/frame_locks.h"
 
 namespace cairn::frame {
 

@@ -11,10 +11,6 @@ namespace {
 // Many enough that appending makes few pieces.
 constexpr size_t kMaxAppended = 1024;
 
-Piece RunOf(const SharedAppendVector<IndexEntry>& entries) {
-  return {.count = static_cast<int64_t>(entries.size()), .first = 0, .run = entries.Share()};
-}
-
 Piece RunOf(const IndexEntry& entry) {
   return {.count = 1, .first = 0, .run = std::make_shared<const IndexEntry>(entry)};
 }
@@ -30,23 +26,20 @@ ChunkIndex::ChunkIndex(std::vector<IndexEntry> entries) {
   tree_.Insert(0, {.count = std::ssize(*run), .first = 0, .run = {run, run->data()}});
 }
 
-absl::StatusOr<FoundEntry> ChunkIndex::FindAt(const PieceTree::Place& place) const {
+absl::StatusOr<FoundEntry> ChunkIndex::Find(int64_t nchunk) const {
+  if (nchunk >= tree_.size()) {
+    return FoundEntry{.entry = appended_[static_cast<size_t>(nchunk - tree_.size())]};
+  }
+  const PieceTree::Place place = tree_.Find(nchunk);
   const int64_t number = place.piece->first + place.offset;
   if (place.piece->run != nullptr) return FoundEntry{.entry = place.piece->run.get()[number]};
-  const absl::StatusOr<int64_t> value = base_->ValueOf(number);
-  if (!value.ok()) return value.status();
-  return FoundEntry{.entry = {.value = *value}, .committed = number};
-}
-
-absl::StatusOr<FoundEntry> ChunkIndex::Find(int64_t nchunk) const {
-  if (nchunk < tree_.size()) return FindAt(tree_.Find(nchunk));
-  return FoundEntry{.entry = appended_[static_cast<size_t>(nchunk - tree_.size())]};
+  CAIRN_ASSIGN_OR_RETURN(const int64_t value, base_->ValueOf(number));
+  return FoundEntry{.entry = {.value = value}, .committed = number};
 }
 
 absl::StatusOr<IndexEntry> ChunkIndex::Get(int64_t nchunk) const {
-  const absl::StatusOr<FoundEntry> found = Find(nchunk);
-  if (!found.ok()) return found.status();
-  return EntryOf(*found);
+  CAIRN_ASSIGN_OR_RETURN(const FoundEntry found, Find(nchunk));
+  return IndexEntry{.value = found.entry.value, .fingerprint = FingerprintOf(found)};
 }
 
 absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit,
@@ -77,7 +70,11 @@ int64_t ChunkIndex::unchanged() const {
 }
 
 void ChunkIndex::Freeze() {
-  if (!appended_.empty()) tree_.Insert(tree_.size(), RunOf(std::exchange(appended_, {})));
+  if (appended_.empty()) return;
+  tree_.Insert(
+      tree_.size(),
+      {.count = static_cast<int64_t>(appended_.size()), .first = 0, .run = appended_.Share()});
+  appended_ = {};
 }
 
 void ChunkIndex::Append(IndexEntry entry) {

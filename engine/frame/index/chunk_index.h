@@ -54,15 +54,7 @@ class ChunkIndex {
   void Replace(int64_t nchunk, IndexEntry entry);
   void Erase(int64_t first, int64_t count);
 
-  // Whether the bytes of a chunk of the committed index were checked, by its number there.
-  bool IsVerified(int64_t committed) const { return base_->IsVerified(committed); }
-  void MarkVerified(int64_t committed) const { base_->MarkVerified(committed); }
-
  private:
-  absl::StatusOr<FoundEntry> FindAt(const PieceTree::Place& place) const;
-  IndexEntry EntryOf(const FoundEntry& found) const {
-    return {.value = found.entry.value, .fingerprint = FingerprintOf(found)};
-  }
   void Freeze();
 
   std::shared_ptr<const CommittedIndex> base_;

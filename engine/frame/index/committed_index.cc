@@ -52,16 +52,13 @@ absl::StatusOr<std::unique_ptr<CommittedIndex>> CommittedIndex::Open(Chunk chunk
   // Every Blosc2 cuts the index into blocks of 16 KiB; a page should not cost much more.
   context.max_memory = 4 << 20;
   chunk::Decoder decoder;
-  if (absl::Status status = decoder.Open(chunk.bytes(), context); !status.ok()) {
-    return Annotate("index", status);
-  }
+  CAIRN_RETURN_IF_ERROR(Annotate("index", decoder.Open(chunk.bytes(), context)));
   if (decoder.nbytes() != nchunks * kEntrySize) {
     return DataLoss("index: expected %d entries, got %d bytes", nchunks, decoder.nbytes());
   }
-  if (seal.has_value() &&
-      static_cast<int64_t>(seal->pages.size()) != CeilDiv(nchunks, kPageEntries)) {
-    return DataLoss("seal: expected hashes of %d index pages, got %d",
-                    CeilDiv(nchunks, kPageEntries), seal->pages.size());
+  const int64_t npages = CeilDiv(nchunks, kPageEntries);
+  if (seal.has_value() && std::ssize(seal->pages) != npages) {
+    return DataLoss("seal: expected hashes of %d index pages, got %d", npages, seal->pages.size());
   }
   return std::unique_ptr<CommittedIndex>(
       new CommittedIndex(std::move(chunk), std::move(decoder), nchunks, std::move(seal)));
@@ -117,9 +114,8 @@ absl::StatusOr<const CommittedIndex::Page*> CommittedIndex::GetPage(int64_t page
 }
 
 absl::StatusOr<int64_t> CommittedIndex::ValueOf(int64_t nchunk) const {
-  const absl::StatusOr<const Page*> page = GetPage(nchunk / kPageEntries);
-  if (!page.ok()) return page.status();
-  return (*page)->At(static_cast<size_t>(nchunk % kPageEntries));
+  CAIRN_ASSIGN_OR_RETURN(const Page* page, GetPage(nchunk / kPageEntries));
+  return page->At(static_cast<size_t>(nchunk % kPageEntries));
 }
 
 absl::Status CommittedIndex::ForEach(

@@ -1,33 +1,31 @@
 #include "engine/frame/index/decoded_offsets.h"
 
-#include <algorithm>
-
 #include "engine/base/status.h"
 
 namespace cairn::frame {
 
-void DecodedOffsets::Build(const ChunkSizeSource& sizes) const {
+void DecodedOffsets::Build(const ChunkSizes& sizes) const {
   built_ = true;
-  stride_ = 1 + sizes.nchunks() / kMostKept;
-  for (int64_t i = 0; i < sizes.nchunks(); ++i) {
+  stride_ = 1 + sizes.nchunks / kMostKept;
+  for (int64_t i = 0; i < sizes.nchunks; ++i) {
     if (i % stride_ == 0) starts_.push_back(end_);
-    const absl::StatusOr<int32_t> size = sizes.SizeOf(i);
+    const absl::StatusOr<int32_t> size = sizes.size_of(i);
     if (!size.ok()) {
       damage_ = size.status();
       return;
     }
     end_ += *size;
   }
-  if (end_ == sizes.nbytes()) return;
+  if (end_ == sizes.nbytes) return;
   // A header is wrong. Where fingerprints show which, everything before it is good.
-  damage_ = DataLoss("frame: its chunks hold %d bytes, its header says %d", end_, sizes.nbytes());
+  damage_ = DataLoss("frame: its chunks hold %d bytes, its header says %d", end_, sizes.nbytes);
   end_ = 0;
-  for (int64_t i = 0; i < sizes.nchunks(); ++i) {
-    if (absl::Status status = sizes.Check(i); !status.ok()) {
+  for (int64_t i = 0; i < sizes.nchunks; ++i) {
+    if (absl::Status status = sizes.check(i); !status.ok()) {
       damage_ = status;
       return;
     }
-    const absl::StatusOr<int32_t> size = sizes.SizeOf(i);
+    const absl::StatusOr<int32_t> size = sizes.size_of(i);
     if (!size.ok()) return;
     end_ += *size;
   }
@@ -35,7 +33,7 @@ void DecodedOffsets::Build(const ChunkSizeSource& sizes) const {
 }
 
 absl::StatusOr<DecodedOffsets::Place> DecodedOffsets::Find(int64_t position,
-                                                           const ChunkSizeSource& sizes) const {
+                                                           const ChunkSizes& sizes) const {
   const std::lock_guard lock(mutex_);
   if (!built_) Build(sizes);
   if (position >= end_) {
@@ -43,9 +41,9 @@ absl::StatusOr<DecodedOffsets::Place> DecodedOffsets::Find(int64_t position,
   }
   const auto start = std::ranges::upper_bound(starts_, position) - 1;
   Place place{.nchunk = (start - starts_.begin()) * stride_, .begin = *start};
-  const int64_t last = std::min(place.nchunk + stride_, sizes.nchunks()) - 1;
+  const int64_t last = std::min(place.nchunk + stride_, sizes.nchunks) - 1;
   while (place.nchunk < last) {
-    CAIRN_ASSIGN_OR_RETURN(const int32_t size, sizes.SizeOf(place.nchunk));
+    CAIRN_ASSIGN_OR_RETURN(const int32_t size, sizes.size_of(place.nchunk));
     if (position < place.begin + size) break;
     place.begin += size;
     ++place.nchunk;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -21,16 +22,13 @@ constexpr int64_t MaxVariableChunks(int64_t area) {
 }
 
 // What DecodedOffsets asks of a frame.
-class ChunkSizeSource {
- public:
-  virtual ~ChunkSizeSource() = default;
-  virtual int64_t nchunks() const = 0;
-  // Of all chunks, as the frame's header says.
-  virtual int64_t nbytes() const = 0;
+struct ChunkSizes {
+  int64_t nchunks;
+  int64_t nbytes;  // of all chunks, as the frame's header says
   // As the chunk's own header says, which nothing has checked.
-  virtual absl::StatusOr<int32_t> SizeOf(int64_t nchunk) const = 0;
+  absl::FunctionRef<absl::StatusOr<int32_t>(int64_t nchunk)> size_of;
   // Checks the chunk against its fingerprint.
-  virtual absl::Status Check(int64_t nchunk) const = 0;
+  absl::FunctionRef<absl::Status(int64_t nchunk)> check;
 };
 
 // Made on first use, which looks at the header of every chunk. Thread-safe; copies are empty.
@@ -50,10 +48,10 @@ class DecodedOffsets {
   DecodedOffsets& operator=(const DecodedOffsets&) = delete;
 
   // The chunk that holds a byte. A damaged chunk leaves only what lies before it to be found.
-  absl::StatusOr<Place> Find(int64_t position, const ChunkSizeSource& sizes) const;
+  absl::StatusOr<Place> Find(int64_t position, const ChunkSizes& sizes) const;
 
  private:
-  void Build(const ChunkSizeSource& sizes) const;
+  void Build(const ChunkSizes& sizes) const;
 
   mutable std::mutex mutex_;
   mutable bool built_ = false;

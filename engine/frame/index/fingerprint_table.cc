@@ -10,12 +10,6 @@
 
 namespace cairn::frame {
 
-namespace {
-
-constexpr int64_t kEntrySize = sizeof(uint64_t);
-
-}  // namespace
-
 absl::StatusOr<FingerprintTable> FingerprintTable::Open(Chunk layer, int64_t nchunks) {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(layer.bytes()));
   if (header.nbytes != nchunks * kEntrySize) {
@@ -30,10 +24,8 @@ absl::StatusOr<FingerprintTable> FingerprintTable::Open(Chunk layer, int64_t nch
 }
 
 std::vector<std::byte> FingerprintTable::Encode(Bytes entries) {
-  if (IsRunOfZeros(entries)) {
-    return chunk::PlainZeros(static_cast<int32_t>(entries.size()));
-  }
-  return chunk::PlainChunk(entries);
+  return IsRunOfZeros(entries) ? chunk::PlainZeros(static_cast<int32_t>(entries.size()))
+                               : chunk::PlainChunk(entries);
 }
 
 uint64_t FingerprintTable::At(int64_t nchunk) const {

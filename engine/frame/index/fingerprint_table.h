@@ -3,7 +3,6 @@
 #define CAIRN_ENGINE_FRAME_INDEX_FINGERPRINT_TABLE_H_
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -28,6 +27,8 @@ class FingerprintTable {
   uint64_t At(int64_t nchunk) const;
 
  private:
+  static constexpr int64_t kEntrySize = sizeof(uint64_t);
+
   FingerprintTable(Chunk layer, Bytes entries) : layer_(std::move(layer)), entries_(entries) {}
 
   Chunk layer_;

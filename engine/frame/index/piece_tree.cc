@@ -99,19 +99,6 @@ std::pair<PieceTree::Link, PieceTree::Link> PieceTree::Split(Link tree, int64_t 
   return {std::move(tree), std::move(right)};
 }
 
-void PieceTree::Shorten(Link& tree, int64_t n) {
-  Node& node = tree.Own();
-  const int64_t before = SizeOf(node.left);
-  if (n < before) {
-    Shorten(node.left, n);
-  } else if (n < before + node.piece.count) {
-    node.piece.count = n - before;
-  } else {
-    Shorten(node.right, n - before - node.piece.count);
-  }
-  Recount(node);
-}
-
 // The first part stays where the piece was, and the rest comes in like any new piece: were both
 // put in its place, the tree would lean.
 void PieceTree::CutAt(int64_t n) {
@@ -119,7 +106,7 @@ void PieceTree::CutAt(int64_t n) {
   const Place place = Find(n);
   if (place.offset == 0) return;
   Piece rest = Part(*place.piece, place.offset, place.piece->count - place.offset);
-  Shorten(root_, n);
+  SetPiece(root_, n, Part(*place.piece, 0, place.offset));
   InsertInto(root_, n, Link(new Node(std::move(rest))));
 }
 
@@ -187,7 +174,7 @@ void PieceTree::SetPiece(Link& tree, int64_t n, Piece piece) {
   const int64_t before = SizeOf(node.left);
   if (n < before) {
     SetPiece(node.left, n, std::move(piece));
-  } else if (n == before) {
+  } else if (n < before + node.piece.count) {
     node.piece = std::move(piece);
   } else {
     SetPiece(node.right, n - before - node.piece.count, std::move(piece));
@@ -208,7 +195,7 @@ void PieceTree::Replace(int64_t n, Piece piece) {
   if (place.offset == 0) {
     SetPiece(root_, n, std::move(piece));
   } else {
-    Shorten(root_, n);
+    SetPiece(root_, n, Part(*place.piece, 0, place.offset));
     InsertInto(root_, n, Link(new Node(std::move(piece))));
   }
   if (rest.count > 0) InsertInto(root_, n + 1, Link(new Node(std::move(rest))));

@@ -68,9 +68,7 @@ class PieceTree {
   static void Recount(Node& node);
   // The first n entries, and the rest; n lies between two pieces.
   static std::pair<Link, Link> Split(Link tree, int64_t n);
-  // Drops the entries from n on of the piece that holds n.
-  static void Shorten(Link& tree, int64_t n);
-  // The piece that begins with entry n becomes this one.
+  // The piece that holds entry n becomes this one.
   static void SetPiece(Link& tree, int64_t n, Piece piece);
   // Sees to it that n lies between two pieces.
   void CutAt(int64_t n);

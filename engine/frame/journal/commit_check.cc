@@ -30,16 +30,10 @@ class EditChecker {
         nchunks_(before.chunks.size()),
         room_(commit.record_begin - commit.begin) {}
 
-  absl::Status Check(const format::ChunkEdit& edit) {
-    return std::visit([this](const auto& one) { return CheckOne(one); }, edit);
-  }
+  absl::Status Check(const format::ChunkEdit& edit);
   int64_t nchunks() const { return nchunks_; }
 
  private:
-  absl::Status CheckOne(const InsertEdit& edit);
-  absl::Status CheckOne(const ReplaceEdit& edit);
-  absl::Status CheckOne(const EraseEdit& edit);
-  absl::Status CheckOne(const ReorderEdit& edit);
   absl::Status CheckPlaced(const IndexedChunk& chunk);
 
   const State& before_;
@@ -69,36 +63,32 @@ absl::Status EditChecker::CheckPlaced(const IndexedChunk& chunk) {
   return DataLoss("commit: a chunk of %d bytes at offset %d", chunk.cbytes, chunk.entry.value);
 }
 
-absl::Status EditChecker::CheckOne(const InsertEdit& edit) {
-  if (edit.nchunk < 0 || edit.nchunk > nchunks_) {
-    return DataLoss("commit: insert at chunk %d of %d", edit.nchunk, nchunks_);
+absl::Status EditChecker::Check(const format::ChunkEdit& edit) {
+  if (const auto* insert = std::get_if<InsertEdit>(&edit)) {
+    if (!RangeFits(insert->nchunk, 0, nchunks_)) {
+      return DataLoss("commit: insert at chunk %d of %d", insert->nchunk, nchunks_);
+    }
+    ++nchunks_;
+    return CheckPlaced(insert->chunk);
   }
-  ++nchunks_;
-  return CheckPlaced(edit.chunk);
-}
-
-absl::Status EditChecker::CheckOne(const ReplaceEdit& edit) {
-  if (edit.nchunk < 0 || edit.nchunk >= nchunks_) {
-    return DataLoss("commit: update of chunk %d of %d", edit.nchunk, nchunks_);
+  if (const auto* replace = std::get_if<ReplaceEdit>(&edit)) {
+    if (RangeFits(replace->nchunk, 1, nchunks_)) return CheckPlaced(replace->chunk);
+    return DataLoss("commit: update of chunk %d of %d", replace->nchunk, nchunks_);
   }
-  return CheckPlaced(edit.chunk);
-}
-
-absl::Status EditChecker::CheckOne(const EraseEdit& edit) {
-  if (!RangeFits(edit.first, edit.count, nchunks_)) {
-    return DataLoss("commit: delete %d chunks from %d on, of %d", edit.count, edit.first, nchunks_);
+  if (const auto* erase = std::get_if<EraseEdit>(&edit)) {
+    if (!RangeFits(erase->first, erase->count, nchunks_)) {
+      return DataLoss("commit: delete %d chunks from %d on, of %d", erase->count, erase->first,
+                      nchunks_);
+    }
+    nchunks_ -= erase->count;
+    return absl::OkStatus();
   }
-  nchunks_ -= edit.count;
-  return absl::OkStatus();
-}
-
-absl::Status EditChecker::CheckOne(const ReorderEdit& edit) {
-  if (std::ssize(edit.order) != nchunks_) {
-    return DataLoss("commit: order of %d chunks of %d", edit.order.size(), nchunks_);
+  const std::vector<uint32_t>& order = std::get<ReorderEdit>(edit).order;
+  if (std::ssize(order) != nchunks_) {
+    return DataLoss("commit: order of %d chunks of %d", order.size(), nchunks_);
   }
-  return FindNonPermutation(std::span<const uint32_t>(edit.order)).has_value()
-             ? DataLoss("commit: order is no permutation")
-             : absl::OkStatus();
+  if (!FindNonPermutation(std::span<const uint32_t>(order)).has_value()) return absl::OkStatus();
+  return DataLoss("commit: order is no permutation");
 }
 
 // `names` are those of the vlmetalayers that the edit meets.

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/hash.h"
 #include "engine/base/page_size.h"
 #include "engine/base/status.h"
-#include "engine/chunk/header.h"
 
 namespace cairn::frame {
 

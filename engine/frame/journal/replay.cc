@@ -5,11 +5,11 @@
 #include <utility>
 #include <variant>
 
-#include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
 #include "engine/frame/journal/commit_check.h"
+#include "engine/frame/journal/stranded_commits.h"
 #include "engine/frame/state/vlmetalayers.h"
 
 namespace cairn::frame {
@@ -25,11 +25,6 @@ CommitStep StepOf(const JournaledCommit& commit) {
           .layer_edits = std::ssize(commit.record.layers)};
 }
 
-bool IsReceiptOf(const FoundRecord& record, const format::CommitLinks& links) {
-  return record.receipt.has_value() && record.receipt->base == links.base &&
-         record.receipt->generation == links.generation;
-}
-
 // The record as the commit that comes next, if it is.
 std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPosition& end,
                                       const ReplayChecks& rules) {
@@ -42,7 +37,8 @@ std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPo
                           : links.previous == links.base;
   const bool durable_fits = links.durable_end >= end.begin && links.durable_end <= record.begin;
   if (!linked || !durable_fits || links.generation > format::kMaxGeneration) return std::nullopt;
-  const bool own_receipt = IsReceiptOf(record, links);
+  const bool own_receipt = record.receipt.has_value() && record.receipt->base == links.base &&
+                           record.receipt->generation == links.generation;
   return JournaledCommit{.record = *std::move(commit),
                          .begin = end.end,
                          .record_begin = record.begin,
@@ -59,31 +55,67 @@ PartialChunk PartialAfter(const PartialChunk& before, const format::TailEdit& ed
   return partial;
 }
 
-// Applies commits to a state that has a journal. Not thread-safe.
-class Replay {
+// Applies commits as soon as it is certain that they count. Not thread-safe.
+class JournalReplayer {
  public:
-  explicit Replay(const State& state) : state_(std::make_shared<State>(state)) {}
+  JournalReplayer(const FrameFile& source, const State& start, JournalReader& reader,
+                  const ReplayOptions& options)
+      : source_(source),
+        start_(start),
+        reader_(reader),
+        options_(options),
+        rules_(start.env()->replay),
+        scanned_(*start.journal),
+        trust_(start.env()->boot) {}
 
+  absl::StatusOr<ReplayResult> Run();
+
+ private:
+  // Goes on with what the reader finds next. False when the journal ends there, or has reached the
+  // last generation asked for.
+  absl::StatusOr<bool> Step();
+  // False when it is nothing that follows.
+  absl::StatusOr<bool> Take(const std::optional<FoundRecord>& found);
+  absl::StatusOr<bool> TakeCommit(const FoundRecord& record);
+  absl::StatusOr<bool> TakeReceipt(const FoundRecord& record);
+  // The next commit record, somewhere after `stop`, where the reader found nothing that follows.
+  // Sets the result's damage if what is there shows it.
+  absl::StatusOr<std::optional<FoundRecord>> Search(int64_t stop);
+  bool IsTrusted(const JournaledCommit& commit) const;
+  // Applies the first commits that wait: `all`, or those that are trusted. False when one of them
+  // does not count.
+  absl::StatusOr<bool> ApplyWaiting(bool all);
+  // False when the first commit that waits does not count.
+  absl::StatusOr<bool> ApplyFirst();
   // Every edit of the commit, which makes the partial chunk `partial`; the index of the checkpoint
   // must be readable where they need it.
   absl::Status Apply(const JournaledCommit& commit, PartialChunk partial);
-  void Extend(const format::Receipt& receipt, int64_t end) {
-    frame::Extend(receipt, end, *state_->journal);
-  }
-  // Its metadata is as it was at first.
-  const State& state() const { return *state_; }
-  absl::StatusOr<std::shared_ptr<const State>> Finish(const FrameFile& source) &&;
-
- private:
   absl::Status ApplyChunks(const std::vector<format::ChunkEdit>& edits);
   void ApplyLayers(const std::vector<format::LayerEdit>& edits);
+  absl::Status Finish();
+  const State& state() const { return state_ != nullptr ? *state_ : start_; }
+  State& OwnState() {
+    if (state_ == nullptr) state_ = std::make_shared<State>(start_);
+    return *state_;
+  }
 
-  std::shared_ptr<State> state_;
-  std::shared_ptr<Metadata> metadata_;      // of the state, from the first edit of a layer on
+  const FrameFile& source_;
+  const State& start_;
+  JournalReader& reader_;
+  const ReplayOptions& options_;
+  const ReplayChecks rules_;
+  std::shared_ptr<State> state_;            // null before the first commit: most polls find none
+  std::shared_ptr<Metadata> metadata_;      // of state_, from the first edit of a layer on
   std::optional<VlMetalayerTable> layers_;  // and with it its vlmetalayers
+  JournalPosition scanned_;                 // with the commits that wait
+  JournalTrust trust_;
+  std::list<JournaledCommit> waiting_;
+  std::optional<LayerNames> names_;  // see CheckCommit
+  bool refused_ = false;             // the first commit that waits
+  ReplayResult result_;
 };
 
-absl::Status Replay::ApplyChunks(const std::vector<format::ChunkEdit>& edits) {
+absl::Status JournalReplayer::ApplyChunks(const std::vector<format::ChunkEdit>& edits) {
   ChunkIndex& chunks = state_->chunks;
   for (const format::ChunkEdit& edit : edits) {
     if (const auto* insert = std::get_if<format::InsertEdit>(&edit)) {
@@ -103,7 +135,7 @@ absl::Status Replay::ApplyChunks(const std::vector<format::ChunkEdit>& edits) {
   return absl::OkStatus();
 }
 
-void Replay::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
+void JournalReplayer::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
   using Kind = format::LayerEdit::Kind;
   if (edits.empty()) return;
   if (metadata_ == nullptr) {
@@ -122,84 +154,34 @@ void Replay::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
   }
 }
 
-absl::Status Replay::Apply(const JournaledCommit& commit, PartialChunk partial) {
+absl::Status JournalReplayer::Apply(const JournaledCommit& commit, PartialChunk partial) {
   const format::CommitTotals& totals = commit.record.totals;
+  State& state = OwnState();
   CAIRN_RETURN_IF_ERROR(ApplyChunks(commit.record.chunks));
   ApplyLayers(commit.record.layers);
-  state_->partial = std::move(partial);
-  state_->nbytes = totals.nbytes;
-  state_->chunksize = totals.chunksize;
-  state_->vlblocks = totals.vlblocks;
-  state_->stored_bytes =
-      totals.stored_bytes < 0 ? std::nullopt : std::optional(totals.stored_bytes);
-  Advance(StepOf(commit), *state_->journal);
+  state.partial = std::move(partial);
+  state.nbytes = totals.nbytes;
+  state.chunksize = totals.chunksize;
+  state.vlblocks = totals.vlblocks;
+  state.stored_bytes = totals.stored_bytes < 0 ? std::nullopt : std::optional(totals.stored_bytes);
+  Advance(StepOf(commit), *state.journal);
+  if (options_.visit) options_.visit(state);
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<const State>> Replay::Finish(const FrameFile& source) && {
+absl::Status JournalReplayer::Finish() {
   if (metadata_ != nullptr) {
     metadata_->vlmetalayers = std::move(*layers_).Take();
     metadata_->array = ArrayOf(metadata_->metalayers);
     state_->metadata = std::move(metadata_);
   }
-  CAIRN_ASSIGN_OR_RETURN(state_->region, source.ViewMore(state_->region, state_->journal->end));
-  state_->chunks_end = state_->journal->end;
+  const int64_t end = state_->journal->end;
+  CAIRN_ASSIGN_OR_RETURN(state_->region, source_.ViewMore(state_->region, end));
+  state_->chunks_end = end;
   SetContiguousSource(*state_);
-  return std::move(state_);
+  result_.state = std::move(state_);
+  return absl::OkStatus();
 }
-
-// Applies commits as soon as it is certain that they count. Not thread-safe.
-class JournalReplayer {
- public:
-  JournalReplayer(const FrameFile& source, const State& state, const ReplayOptions& options)
-      : source_(source),
-        rules_(state.env()->replay),
-        options_(options),
-        start_(state),
-        scanned_(*state.journal),
-        trust_(state.env()->boot) {}
-
-  // Goes on with what `reader` finds next. False when the journal ends there, or has reached the
-  // last generation asked for.
-  absl::StatusOr<bool> Step(JournalReader& reader);
-  // Applies those that a power cut may have left without their chunks, as far as these are intact.
-  absl::Status Settle(const JournalReader& reader);
-
-  bool moved() const { return moved_; }
-  const std::optional<JournalDamage>& damage() const { return damage_; }
-  const Extent& skipped() const { return skipped_; }
-  // Empty where no commit followed.
-  std::optional<Replay>& replay() { return replay_; }
-
- private:
-  // False when it is nothing that follows.
-  absl::StatusOr<bool> Take(const std::optional<FoundRecord>& found, const JournalReader& reader);
-  absl::StatusOr<bool> TakeCommit(const FoundRecord& record, const JournalReader& reader);
-  absl::StatusOr<bool> TakeReceipt(const FoundRecord& record, const JournalReader& reader);
-  // False when one of them does not count.
-  absl::StatusOr<bool> ApplyTrusted(const JournalReader& reader);
-  // The next commit record, somewhere after `stop`, where the reader found nothing that follows.
-  // Sets damage_ if what is there shows damage.
-  absl::StatusOr<std::optional<FoundRecord>> Search(JournalReader& reader, int64_t stop);
-  // False when the first commit that waits does not count.
-  absl::StatusOr<bool> ApplyFirst(const JournalReader& reader);
-  bool IsTrusted(const JournaledCommit& commit) const;
-  const State& state() const { return replay_.has_value() ? replay_->state() : start_; }
-
-  const FrameFile& source_;
-  const ReplayChecks rules_;
-  const ReplayOptions& options_;
-  const State& start_;
-  std::optional<Replay> replay_;  // from the first commit on: most polls find none
-  JournalPosition scanned_;       // with the commits that wait
-  JournalTrust trust_;
-  std::list<JournaledCommit> waiting_;
-  std::optional<LayerNames> names_;  // see CheckCommit
-  bool moved_ = false;
-  bool refused_ = false;  // the first commit that waits
-  std::optional<JournalDamage> damage_;
-  Extent skipped_;
-};
 
 // What a later commit recorded as durable needs no check.
 bool JournalReplayer::IsTrusted(const JournaledCommit& commit) const {
@@ -207,7 +189,7 @@ bool JournalReplayer::IsTrusted(const JournaledCommit& commit) const {
          trust_.Covers(commit.record.links.generation);
 }
 
-absl::StatusOr<bool> JournalReplayer::ApplyFirst(const JournalReader& reader) {
+absl::StatusOr<bool> JournalReplayer::ApplyFirst() {
   const JournaledCommit& first = waiting_.front();
   PartialChunk partial = PartialAfter(state().partial, first.record.tail);
   const absl::Status status = CheckCommit(state(), first, partial, names_);
@@ -215,36 +197,40 @@ absl::StatusOr<bool> JournalReplayer::ApplyFirst(const JournalReader& reader) {
   if (!status.ok() && !passes_limit) {
     // It is intact, and cannot be what it says.
     refused_ = true;
-    damage_ = {.bytes = {first.record_begin, first.end}, .stranded = std::ssize(waiting_)};
+    result_.damage = {.bytes = {first.record_begin, first.end}, .stranded = std::ssize(waiting_)};
     return false;
   }
   if (!IsTrusted(first)) {
     CAIRN_ASSIGN_OR_RETURN(const bool match,
-                           ChunksMatchFingerprints(state(), first, source_, reader));
+                           ChunksMatchFingerprints(state(), first, source_, reader_));
     if (!match) return false;
   }
   // What passes a limit of the reader is a commit all the same: no writer may overwrite it.
   if (passes_limit) return status;
-  if (!replay_.has_value()) replay_.emplace(start_);
-  CAIRN_RETURN_IF_ERROR(replay_->Apply(first, std::move(partial)));
-  if (options_.visit) options_.visit(replay_->state());
+  CAIRN_RETURN_IF_ERROR(Apply(first, std::move(partial)));
   waiting_.pop_front();
   return true;
 }
 
-absl::StatusOr<bool> JournalReplayer::TakeCommit(const FoundRecord& record,
-                                                 const JournalReader& reader) {
+absl::StatusOr<bool> JournalReplayer::ApplyWaiting(bool all) {
+  while (!waiting_.empty() && (all || IsTrusted(waiting_.front()))) {
+    CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst());
+    if (!applied) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<bool> JournalReplayer::TakeCommit(const FoundRecord& record) {
   std::optional<JournaledCommit> next = AsNext(record, scanned_, rules_);
   if (!next.has_value()) return false;
   Advance(StepOf(*next), scanned_);
   if (next->receipt.has_value()) trust_.Learn(*next->receipt);
   waiting_.push_back(*std::move(next));
-  return ApplyTrusted(reader);
+  return ApplyWaiting(false);
 }
 
 // One more of the last commit: it was written only after that was read, or by the next writer.
-absl::StatusOr<bool> JournalReplayer::TakeReceipt(const FoundRecord& record,
-                                                  const JournalReader& reader) {
+absl::StatusOr<bool> JournalReplayer::TakeReceipt(const FoundRecord& record) {
   const auto receipt = format::FindReceipt(record.bytes, record.begin);
   const bool fits = receipt.has_value() && receipt->base == scanned_.base &&
                     receipt->generation == scanned_.generation && !scanned_.empty();
@@ -252,45 +238,34 @@ absl::StatusOr<bool> JournalReplayer::TakeReceipt(const FoundRecord& record,
   trust_.Learn(*receipt);
   Extend(*receipt, record.end(), scanned_);
   if (waiting_.empty()) {
-    if (!replay_.has_value()) replay_.emplace(start_);
-    replay_->Extend(*receipt, record.end());
+    Extend(*receipt, record.end(), *OwnState().journal);
     return true;
   }
   waiting_.back().receipt = receipt;
   waiting_.back().end = record.end();
-  return ApplyTrusted(reader);
+  return ApplyWaiting(false);
 }
 
-absl::StatusOr<bool> JournalReplayer::ApplyTrusted(const JournalReader& reader) {
-  while (!waiting_.empty() && IsTrusted(waiting_.front())) {
-    CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst(reader));
-    if (!applied) return false;
-  }
-  return true;
-}
-
-absl::StatusOr<bool> JournalReplayer::Take(const std::optional<FoundRecord>& found,
-                                           const JournalReader& reader) {
+absl::StatusOr<bool> JournalReplayer::Take(const std::optional<FoundRecord>& found) {
   if (!found.has_value()) return false;
   switch (found->kind) {
     case format::RecordKind::kCommit:
-      return TakeCommit(*found, reader);
+      return TakeCommit(*found);
     case format::RecordKind::kReceipt:
-      return TakeReceipt(*found, reader);
+      return TakeReceipt(*found);
     case format::RecordKind::kReplaced:
-      moved_ = true;
+      result_.moved = true;
       return false;
     case format::RecordKind::kUnknown:
-      damage_ = {.bytes = {found->begin, found->end()}, .stranded = 1};
+      result_.damage = {.bytes = {found->begin, found->end()}, .stranded = 1};
       return false;
   }
   return false;
 }
 
-absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(JournalReader& reader,
-                                                                   int64_t stop) {
+absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(int64_t stop) {
   if (options_.search == JournalSearch::kNear) {
-    CAIRN_ASSIGN_OR_RETURN(const bool bytes, reader.StoppedAtBytes());
+    CAIRN_ASSIGN_OR_RETURN(const bool bytes, reader_.StoppedAtBytes());
     if (!bytes) return std::nullopt;
   }
   // The header of a damaged chunk may have led past records.
@@ -307,39 +282,41 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(JournalReader
     }
     return is_next;
   };
-  CAIRN_ASSIGN_OR_RETURN(const bool affordable, reader.Search(begin, stop, visit));
+  CAIRN_ASSIGN_OR_RETURN(const bool affordable, reader_.Search(begin, stop, visit));
   if (!affordable) {
-    damage_ = {.bytes = {begin, stop}, .stranded = 1};
+    result_.damage = {.bytes = {begin, stop}, .stranded = 1};
     return std::nullopt;
   }
   if (!next.has_value()) {
-    damage_ = stranded.Judge(trust_);
+    result_.damage = stranded.Judge(trust_);
     // No power cut took anything of what waits, either.
-    if (damage_.has_value()) scanned_.durable_end = scanned_.end;
+    if (result_.damage.has_value()) scanned_.durable_end = scanned_.end;
     return std::nullopt;
   }
-  if (skipped_.size() == 0) skipped_ = {*next < stop ? begin : stop, *next};
-  reader.GoTo(*next);
-  return reader.Next();
+  if (result_.skipped.size() == 0) result_.skipped = {*next < stop ? begin : stop, *next};
+  reader_.GoTo(*next);
+  return reader_.Next();
 }
 
-absl::StatusOr<bool> JournalReplayer::Step(JournalReader& reader) {
+absl::StatusOr<bool> JournalReplayer::Step() {
   if (scanned_.generation >= options_.last_generation) return false;
-  CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> found, reader.Next());
-  CAIRN_ASSIGN_OR_RETURN(const bool taken, Take(found, reader));
-  const bool ends = moved_ || damage_.has_value() || options_.search == JournalSearch::kNone;
+  CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> found, reader_.Next());
+  CAIRN_ASSIGN_OR_RETURN(const bool taken, Take(found));
+  const bool ends =
+      result_.moved || result_.damage.has_value() || options_.search == JournalSearch::kNone;
   if (taken || ends) return taken;
-  const int64_t stop = found.has_value() ? found->begin : reader.position();
-  CAIRN_ASSIGN_OR_RETURN(found, Search(reader, stop));
-  return Take(found, reader);
+  CAIRN_ASSIGN_OR_RETURN(found, Search(found.has_value() ? found->begin : reader_.position()));
+  return Take(found);
 }
 
-absl::Status JournalReplayer::Settle(const JournalReader& reader) {
-  bool applied = !refused_;
-  while (applied && !waiting_.empty()) {
-    CAIRN_ASSIGN_OR_RETURN(applied, ApplyFirst(reader));
+absl::StatusOr<ReplayResult> JournalReplayer::Run() {
+  for (bool goes_on = true; goes_on;) {
+    CAIRN_ASSIGN_OR_RETURN(goes_on, Step());
   }
-  return absl::OkStatus();
+  // Those that a power cut may have left without their chunks, as far as these are intact.
+  if (!refused_) CAIRN_RETURN_IF_ERROR(ApplyWaiting(true).status());
+  if (state_ != nullptr) CAIRN_RETURN_IF_ERROR(Finish());
+  return std::move(result_);
 }
 
 }  // namespace
@@ -363,19 +340,7 @@ void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journa
 
 absl::StatusOr<ReplayResult> ReplayJournal(const FrameFile& source, const State& state,
                                            JournalReader& reader, const ReplayOptions& options) {
-  JournalReplayer replayer(source, state, options);
-  for (bool goes_on = true; goes_on;) {
-    CAIRN_ASSIGN_OR_RETURN(goes_on, replayer.Step(reader));
-  }
-  CAIRN_RETURN_IF_ERROR(replayer.Settle(reader));
-  ReplayResult result{.state = nullptr,
-                      .moved = replayer.moved(),
-                      .damage = replayer.damage(),
-                      .skipped = replayer.skipped()};
-  if (replayer.replay().has_value()) {
-    CAIRN_ASSIGN_OR_RETURN(result.state, std::move(*replayer.replay()).Finish(source));
-  }
-  return result;
+  return JournalReplayer(source, state, reader, options).Run();
 }
 
 }  // namespace cairn::frame

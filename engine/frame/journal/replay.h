@@ -4,16 +4,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "engine/format/journal.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/journal/journal_reader.h"
-#include "engine/frame/journal/stranded_commits.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {
@@ -46,8 +43,8 @@ struct ReplayOptions {
 };
 
 struct ReplayResult {
-  std::shared_ptr<const State> state;  // null: no commit follows
-  bool moved = false;                  // another file takes the frame's name, or has taken it
+  StatePtr state;      // null: no commit follows
+  bool moved = false;  // another file takes the frame's name, or has taken it
   std::optional<JournalDamage> damage;
   Extent skipped;  // bytes that are neither chunk nor record, but before commits that follow
 };

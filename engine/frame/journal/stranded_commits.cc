@@ -7,28 +7,26 @@
 namespace cairn::frame {
 
 void StrandedCommits::Note(const FoundRecord& record, JournalTrust& trust) {
+  uint64_t generation = 0;
   if (record.kind == format::RecordKind::kCommit) {
     const absl::StatusOr<format::CommitRecord> commit =
         format::ParseCommit(record.bytes, record.begin);
     if (!commit.ok() || !IsLater(commit->links.base, commit->links.generation)) return;
     was_durable_ |= commit->links.durable_end > stop_;
-    Add(record, commit->links.generation);
-  } else if (const auto receipt = format::FindReceipt(record.bytes, record.begin);
-             receipt.has_value()) {
-    if (!IsLater(receipt->base, receipt->generation)) return;
+    generation = commit->links.generation;
+  } else {
+    const auto receipt = format::FindReceipt(record.bytes, record.begin);
+    if (!receipt.has_value() || !IsLater(receipt->base, receipt->generation)) return;
     has_receipts_ = true;
     trust.Learn(*receipt);
-    Add(record, receipt->generation);
+    generation = receipt->generation;
   }
+  if (begin_ == 0) begin_ = record.begin;
+  generation_ = std::max(generation_, generation);
 }
 
 bool StrandedCommits::IsLater(uint64_t base, uint64_t generation) const {
   return base == end_.base && generation > end_.generation && generation <= format::kMaxGeneration;
-}
-
-void StrandedCommits::Add(const FoundRecord& record, uint64_t generation) {
-  if (begin_ == 0) begin_ = record.begin;
-  generation_ = std::max(generation_, generation);
 }
 
 std::optional<JournalDamage> StrandedCommits::Judge(const JournalTrust& trust) const {

@@ -51,7 +51,6 @@ class StrandedCommits {
  private:
   // Whether it is of this journal, not of a frame that a chunk holds, and newer than its end.
   bool IsLater(uint64_t base, uint64_t generation) const;
-  void Add(const FoundRecord& record, uint64_t generation);
 
   const JournalPosition& end_;
   const int64_t stop_;

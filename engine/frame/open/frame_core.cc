@@ -1,14 +1,12 @@
 #include "engine/frame/open/frame_core.h"
 
 #include <array>
-#include <chrono>
 #include <thread>
 #include <utility>
 
 #include "engine/base/retry.h"
 #include "engine/base/status.h"
-#include "engine/frame/files/lock_bytes.h"
-#include "engine/frame/journal/journal_reader.h"
+#include "engine/frame/files/frame_locks.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/open/history.h"
 #include "engine/frame/open/legacy_loader.h"
@@ -30,19 +28,15 @@ constexpr int64_t kManySkipped = 16;
 constexpr size_t kKeptWindow = 64 << 10;
 
 absl::StatusOr<FrameFile> OpenSource(const FrameLocation& location, int64_t origin, bool use_mmap) {
-  if (!location.is_sparse()) {
+  for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
                            location.files->Open(location.path, FileMode::kRead));
-    return FrameFile::OfFile(file, origin, use_mmap);
-  }
-  // An index that lost its name before it was locked may have lost its chunk files too.
-  for (int attempt = 1;; ++attempt) {
-    CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file,
-                           location.files->Open(location.path, FileMode::kRead));
+    if (!location.is_sparse()) return FrameFile::OfFile(file, origin, use_mmap);
+    // An index that lost its name before it was locked may have lost its chunk files too.
     const absl::Status status = file->LockByte(kReaderLockByte, LockMode::kShared);
     if (status.ok()) {
       CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(*location.files, location.path, *file));
-      if (there) return FrameFile::OfIndex(file, location.files, use_mmap);
+      if (there) return FrameFile::OfFile(file, 0, use_mmap, location.files);
     } else if (!absl::IsUnavailable(status)) {
       return status;
     }
@@ -53,21 +47,9 @@ absl::StatusOr<FrameFile> OpenSource(const FrameLocation& location, int64_t orig
   }
 }
 
-// What cannot be loaded may not be a frame at all, unless its directory says that it is one.
-absl::Status Explain(const absl::Status& loaded, const FrameFile& source) {
-  if (!absl::IsDataLoss(loaded) || source.directory() != nullptr) return loaded;
-  const absl::Status no_frame = FindEra(source).status();
-  return absl::IsInvalidArgument(no_frame) ? no_frame : loaded;
-}
-
 // Whether the state's map shows what others write.
 bool SeesFile(const State& newest, const FrameFile& source) {
   return newest.region.follows_file() && source.origin() == 0;
-}
-
-// Where there is a map it costs no system call.
-absl::StatusOr<int64_t> FrameSizeNow(const State& newest, const FrameFile& source) {
-  return SeesFile(newest, source) ? newest.region.LoadFrameSize() : LoadFrameSize(source);
 }
 
 absl::Status IsForked() {
@@ -76,19 +58,6 @@ absl::Status IsForked() {
 }
 
 }  // namespace
-
-std::shared_ptr<const FrameContext> MakeFrameContext(const OpenOptions& options) {
-  auto env = std::make_shared<FrameContext>();
-  env->use_mmap = options.use_mmap;
-  env->verify = options.verify;
-  env->generation = options.generation;
-  env->limits = options.limits;
-  env->max_mapped_files = options.max_mapped_files;
-  env->registry = options.registry;
-  env->executor = options.executor;
-  env->boot = FilesOrPosix(options.file_system)->BootId();
-  return env;
-}
 
 absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& path,
                                                            const OpenOptions& options) {
@@ -108,10 +77,8 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
     if (!absl::IsNotFound(source.status())) return Annotate(path, source.status());
     return DataLoss("%s: a directory without %s is no sparse frame", path, location.path);
   }
-  auto core = std::make_shared<FrameCore>(std::move(location), *std::move(source),
-                                          MakeFrameContext(options));
-  const absl::Status loaded = Explain(core->Load().status(), core->source());
-  if (!loaded.ok()) return Annotate(path, loaded);
+  auto core = Load(std::move(location), *std::move(source), options);
+  if (!core.ok()) return Annotate(path, core.status());
   return core;
 }
 
@@ -121,9 +88,20 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::OpenBuffer(Bytes cframe,
   FrameLocation location{.files = std::make_shared<storage::MemoryFileSystem>(name, cframe),
                          .path = name};
   CAIRN_ASSIGN_OR_RETURN(FrameFile source, OpenSource(location, options.offset, true));
-  auto core = std::make_shared<FrameCore>(std::move(location), std::move(source),
-                                          MakeFrameContext(options));
-  CAIRN_RETURN_IF_ERROR(Explain(core->Load().status(), core->source()));
+  return Load(std::move(location), std::move(source), options);
+}
+
+absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Load(FrameLocation location, FrameFile source,
+                                                           const OpenOptions& options) {
+  auto core = std::make_shared<FrameCore>(std::move(location), source,
+                                          std::make_shared<const FrameContext>(options));
+  const absl::Status loaded = core->MoveTo(source).status();
+  // What cannot be loaded may not be a frame at all, unless its directory says that it is one.
+  if (absl::IsDataLoss(loaded) && source.directory() == nullptr) {
+    const absl::Status no_frame = FindEra(source).status();
+    if (absl::IsInvalidArgument(no_frame)) return no_frame;
+  }
+  CAIRN_RETURN_IF_ERROR(loaded);
   return core;
 }
 
@@ -132,30 +110,29 @@ FrameFile FrameCore::source() const {
   return source_;
 }
 
-std::shared_ptr<const State> FrameCore::newest() const {
+StatePtr FrameCore::newest() const {
   const std::lock_guard lock(mutex_);
   return newest_;
 }
 
-absl::StatusOr<std::shared_ptr<const State>> FrameCore::MoveTo(FrameFile source) {
-  absl::StatusOr<std::shared_ptr<const State>> loaded =
-      env_->generation.has_value() ? LoadGeneration(source, env_, *env_->generation)
-                                   : LoadState(source, env_);
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state, std::move(loaded));
+absl::StatusOr<StatePtr> FrameCore::MoveTo(FrameFile source) {
+  CAIRN_ASSIGN_OR_RETURN(StatePtr state, env_->generation.has_value()
+                                             ? LoadGeneration(source, env_, *env_->generation)
+                                             : LoadState(source, env_));
   const std::lock_guard lock(mutex_);
   source_ = std::move(source);
   newest_ = state;
   return state;
 }
 
-void FrameCore::Adopt(FrameFile source, std::shared_ptr<const State> state) {
+void FrameCore::Adopt(FrameFile source, StatePtr state) {
   const std::lock_guard refresh(refresh_mutex_);
   const std::lock_guard lock(mutex_);
   source_ = std::move(source);
   newest_ = std::move(state);
 }
 
-void FrameCore::Adopt(std::shared_ptr<const State> state) {
+void FrameCore::Adopt(StatePtr state) {
   const std::lock_guard refresh(refresh_mutex_);
   const std::lock_guard lock(mutex_);
   newest_.swap(state);
@@ -187,8 +164,7 @@ absl::StatusOr<FrameFile> FrameCore::OpenForReading(const std::shared_ptr<File>&
 }
 
 // Reopens the frame if its name refers to another file.
-absl::StatusOr<std::shared_ptr<const State>> FrameCore::ReopenIfReplaced(
-    std::shared_ptr<const State> newest, const FrameFile& source) {
+absl::StatusOr<StatePtr> FrameCore::ReopenIfReplaced(StatePtr newest, const FrameFile& source) {
   CAIRN_ASSIGN_OR_RETURN(const bool there,
                          RefersTo(*location_.files, location_.path, *source.file()));
   polled_replaced_at_ = std::chrono::steady_clock::now();
@@ -208,8 +184,7 @@ absl::StatusOr<int64_t> FrameCore::ResumePosition(const State& newest, const Fra
   return header == skipped_.last.header ? skipped_.end : end;
 }
 
-absl::StatusOr<std::shared_ptr<const State>> FrameCore::ReplayNew(
-    std::shared_ptr<const State> newest, const FrameFile& source) {
+absl::StatusOr<StatePtr> FrameCore::ReplayNew(StatePtr newest, const FrameFile& source) {
   // Neither a chunk nor a record begins with a zero.
   const int64_t end = newest->journal->end;
   if (SeesFile(*newest, source) && newest->region.PeekIsZero(end)) {
@@ -236,8 +211,7 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::ReplayNew(
 }
 
 // Nothing follows; but once in a while another file may have been given the name.
-absl::StatusOr<std::shared_ptr<const State>> FrameCore::PollReplaced(
-    std::shared_ptr<const State> newest, const FrameFile& source) {
+absl::StatusOr<StatePtr> FrameCore::PollReplaced(StatePtr newest, const FrameFile& source) {
   const auto now = std::chrono::steady_clock::now();
   if (now - polled_replaced_at_ < kPollPause) return newest;
   skipped_ = {};  // in case another writer has a chunk of the same size there
@@ -245,28 +219,27 @@ absl::StatusOr<std::shared_ptr<const State>> FrameCore::PollReplaced(
 }
 
 // What is damaged may have been repaired, in this file or in another one.
-absl::StatusOr<std::shared_ptr<const State>> FrameCore::ReloadDamaged(
-    std::shared_ptr<const State> damaged, const FrameFile& source) {
+absl::StatusOr<StatePtr> FrameCore::ReloadDamaged(StatePtr damaged, const FrameFile& source) {
   if (std::chrono::steady_clock::now() - polled_replaced_at_ < kPollPause) return damaged;
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> moved,
-                         ReopenIfReplaced(damaged, source));
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr moved, ReopenIfReplaced(damaged, source));
   return moved == damaged ? MoveTo(source) : moved;
 }
 
-absl::StatusOr<std::shared_ptr<const State>> FrameCore::Refresh() {
+absl::StatusOr<StatePtr> FrameCore::Refresh() {
   if (!owner_.is_here()) return IsForked();
   const std::lock_guard refresh(refresh_mutex_);
   const FrameFile source = this->source();
-  std::shared_ptr<const State> state = newest();
+  StatePtr state = newest();
   if (env_->generation.has_value()) return state;
   if (!state->journal.has_value()) {
-    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> moved,
-                           ReopenIfReplaced(state, source));
-    const bool same = moved == state;
-    if (!same || state->checkpoint->era != Era::kCurrent)
-      return moved;  // older ones are never written
+    CAIRN_ASSIGN_OR_RETURN(const StatePtr moved, ReopenIfReplaced(state, source));
+    // Frames of older eras are never written.
+    if (moved != state || state->checkpoint->era != Era::kCurrent) return moved;
   }
-  CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, FrameSizeNow(*state, source));
+  // Where there is a map it costs no system call.
+  CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, SeesFile(*state, source)
+                                                       ? state->region.LoadFrameSize()
+                                                       : LoadFrameSize(source));
   if (frame_size != state->header().frame_size) {
     // After that checkpoint the journal may say that another file replaces this one.
     CAIRN_ASSIGN_OR_RETURN(state, MoveTo(source));

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
@@ -37,9 +36,9 @@ class FrameCore {
   const std::shared_ptr<const FrameContext>& env() const { return env_; }
   FrameFile source() const;
 
-  std::shared_ptr<const State> newest() const;
+  StatePtr newest() const;
   // Looks for a newer state, also in a file that took the place of ours.
-  absl::StatusOr<std::shared_ptr<const State>> Refresh();
+  absl::StatusOr<StatePtr> Refresh();
 
   // Opens the file that has the frame's name now, and takes the writer's lock on it. kUnavailable
   // after the time to wait, kFailedPrecondition for frames that cannot be written.
@@ -49,22 +48,19 @@ class FrameCore {
   absl::StatusOr<FrameFile> OpenForReading(const std::shared_ptr<File>& written) const;
 
   // Makes `state`, which was loaded from `source`, the newest. Called by the writer.
-  void Adopt(FrameFile source, std::shared_ptr<const State> state);
+  void Adopt(FrameFile source, StatePtr state);
   // The same for a state that follows the newest in the same file.
-  void Adopt(std::shared_ptr<const State> state);
+  void Adopt(StatePtr state);
 
  private:
-  absl::StatusOr<std::shared_ptr<const State>> MoveTo(FrameFile source);
-  absl::StatusOr<std::shared_ptr<const State>> ReopenIfReplaced(std::shared_ptr<const State> newest,
-                                                                const FrameFile& source);
-  absl::StatusOr<std::shared_ptr<const State>> ReplayNew(std::shared_ptr<const State> newest,
-                                                         const FrameFile& source);
-  absl::StatusOr<std::shared_ptr<const State>> PollReplaced(std::shared_ptr<const State> newest,
-                                                            const FrameFile& source);
-  absl::StatusOr<std::shared_ptr<const State>> ReloadDamaged(std::shared_ptr<const State> damaged,
-                                                             const FrameFile& source);
+  static absl::StatusOr<std::shared_ptr<FrameCore>> Load(FrameLocation location, FrameFile source,
+                                                         const OpenOptions& options);
+  absl::StatusOr<StatePtr> MoveTo(FrameFile source);
+  absl::StatusOr<StatePtr> ReopenIfReplaced(StatePtr newest, const FrameFile& source);
+  absl::StatusOr<StatePtr> ReplayNew(StatePtr newest, const FrameFile& source);
+  absl::StatusOr<StatePtr> PollReplaced(StatePtr newest, const FrameFile& source);
+  absl::StatusOr<StatePtr> ReloadDamaged(StatePtr damaged, const FrameFile& source);
   absl::StatusOr<int64_t> ResumePosition(const State& newest, const FrameFile& source);
-  absl::StatusOr<std::shared_ptr<const State>> Load() { return MoveTo(source()); }
 
   const FrameLocation location_;
   const std::shared_ptr<const FrameContext> env_;
@@ -72,7 +68,7 @@ class FrameCore {
   std::mutex refresh_mutex_;
   mutable std::mutex mutex_;
   FrameFile source_;
-  std::shared_ptr<const State> newest_;
+  StatePtr newest_;
 
   // Chunks that a writer has staged after the journal's end, already skipped. Guarded by
   // refresh_mutex_.
@@ -86,8 +82,6 @@ class FrameCore {
   std::chrono::steady_clock::time_point polled_replaced_at_{};
   const storage::OwnerProcess owner_;
 };
-
-std::shared_ptr<const FrameContext> MakeFrameContext(const OpenOptions& options);
 
 }  // namespace cairn::frame
 

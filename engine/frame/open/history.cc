@@ -8,8 +8,7 @@
 #include "engine/format/seal.h"
 #include "engine/format/trailer.h"
 #include "engine/frame/journal/replay.h"
-#include "engine/frame/open/index_loader.h"
-#include "engine/frame/open/seal_check.h"
+#include "engine/frame/open/checkpoint_parts.h"
 #include "engine/frame/open/state_loader.h"
 
 namespace cairn::frame {
@@ -61,9 +60,8 @@ uint64_t OldestOf(const State& state) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameFile& source,
-                                                                const State& state,
-                                                                uint64_t oldest) {
+absl::StatusOr<StatePtr> PreviousCheckpoint(const FrameFile& source, const State& state,
+                                            uint64_t oldest) {
   const Checkpoint& checkpoint = *state.checkpoint;
   if (!checkpoint.seal_holds) return nullptr;
   const format::Seal& seal = *checkpoint.seal;
@@ -75,8 +73,7 @@ absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameFile&
                     end, BeginOf(state));
   }
   CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header, HeaderOfTrailerAt(source, end));
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> previous,
-                         LoadCheckpoint(source, std::move(header), state.env()));
+  CAIRN_ASSIGN_OR_RETURN(StatePtr previous, LoadCheckpoint(source, std::move(header), state.env()));
   // Each step leads back, so a forged chain ends too.
   if (previous->header().frame_size != end || !previous->checkpoint->seal_holds ||
       previous->checkpoint->seal->generation >= seal.generation) {
@@ -95,10 +92,10 @@ std::invoke_result_t<Find, const State&> WhileKept(const FrameFile& source,
                                                    Find find) {
   constexpr int kMaxAttempts = 100;
   for (int attempt = 1;; ++attempt) {
-    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> newest, LoadState(source, env));
+    CAIRN_ASSIGN_OR_RETURN(const StatePtr newest, LoadState(source, env));
     auto found = find(*newest);
     // What a state needs is registered by now: if it was not reclaimed before, it stays.
-    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> now, LoadState(source, env));
+    CAIRN_ASSIGN_OR_RETURN(const StatePtr now, LoadState(source, env));
     if (OldestOf(*now) <= OldestOf(*newest)) return found;
     if (attempt == kMaxAttempts) {
       return absl::UnavailableError(
@@ -107,20 +104,25 @@ std::invoke_result_t<Find, const State&> WhileKept(const FrameFile& source,
   }
 }
 
-// The newest states up to generation `last`, at most `limit`.
-absl::StatusOr<std::vector<GenerationInfo>> ListPage(const FrameFile& source, const State& newest,
-                                                     uint64_t last, int64_t limit) {
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> checkpoint,
+absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameFile& source, const State& newest,
+                                                     const HistoryOptions& options) {
+  std::vector<GenerationInfo> list;
+  if (options.limit == 0 || options.before == 0) return list;
+  const uint64_t last = std::min(newest.generation(), options.before.value_or(UINT64_MAX) - 1);
+  if (!newest.journal.has_value()) {
+    if (last == newest.generation()) list.push_back(InfoOf(newest));
+    return list;
+  }
+  CAIRN_ASSIGN_OR_RETURN(StatePtr checkpoint,
                          LoadCheckpoint(source, newest.checkpoint->header_bytes, newest.env()));
   // Backwards, so that none is loaded twice and none is kept: a checkpoint of few bytes may claim
   // many chunks, and take memory for them.
-  std::vector<GenerationInfo> list;
   int64_t end = newest.journal->end;
-  while (checkpoint != nullptr && std::ssize(list) < limit) {
+  while (checkpoint != nullptr && std::ssize(list) < options.limit) {
     if (checkpoint->journal->generation <= last) {
       CAIRN_ASSIGN_OR_RETURN(const std::vector<GenerationInfo> part,
                              ListFrom(source, *checkpoint, last, end));
-      const int64_t fits = std::min(std::ssize(part), limit - std::ssize(list));
+      const int64_t fits = std::min(std::ssize(part), options.limit - std::ssize(list));
       list.insert(list.end(), part.rbegin(), part.rbegin() + fits);
     }
     end = BeginOf(*checkpoint);
@@ -130,25 +132,11 @@ absl::StatusOr<std::vector<GenerationInfo>> ListPage(const FrameFile& source, co
   return list;
 }
 
-absl::StatusOr<std::vector<GenerationInfo>> ListUpTo(const FrameFile& source, const State& newest,
-                                                     const HistoryOptions& options) {
-  uint64_t last = newest.generation();
-  if (options.before.has_value()) {
-    if (*options.before == 0) return std::vector<GenerationInfo>();
-    last = std::min(last, *options.before - 1);
-  }
-  if (options.limit == 0) return std::vector<GenerationInfo>();
-  if (newest.journal.has_value()) return ListPage(source, newest, last, options.limit);
-  if (last < newest.generation()) return std::vector<GenerationInfo>();
-  return std::vector<GenerationInfo>{InfoOf(newest)};
-}
-
 // The state of a generation before the newest; null when it is not there.
-absl::StatusOr<std::shared_ptr<const State>> FindGeneration(const FrameFile& source,
-                                                            const State& newest,
-                                                            uint64_t generation) {
+absl::StatusOr<StatePtr> FindGeneration(const FrameFile& source, const State& newest,
+                                        uint64_t generation) {
   if (!newest.journal.has_value() || generation > newest.generation()) return nullptr;
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
+  CAIRN_ASSIGN_OR_RETURN(StatePtr state,
                          LoadCheckpoint(source, newest.checkpoint->header_bytes, newest.env()));
   while (state != nullptr && state->journal->generation > generation) {
     CAIRN_ASSIGN_OR_RETURN(state, PreviousCheckpoint(source, *state, OldestOf(newest)));
@@ -175,18 +163,16 @@ absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
                    [&](const State& newest) { return ListUpTo(source, newest, options); });
 }
 
-absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(
-    const FrameFile& source, const std::shared_ptr<const FrameContext>& env, uint64_t generation) {
-  return WhileKept(
-      source, env, [&](const State& newest) -> absl::StatusOr<std::shared_ptr<const State>> {
-        if (newest.generation() == generation) return std::make_shared<const State>(newest);
-        CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
-                               FindGeneration(source, newest, generation));
-        if (state != nullptr) return state;
-        return absl::NotFoundError(absl::StrFormat("generation %d: the frame holds %d to %d",
-                                                   generation, OldestOf(newest),
-                                                   newest.generation()));
-      });
+absl::StatusOr<StatePtr> LoadGeneration(const FrameFile& source,
+                                        const std::shared_ptr<const FrameContext>& env,
+                                        uint64_t generation) {
+  return WhileKept(source, env, [&](const State& newest) -> absl::StatusOr<StatePtr> {
+    if (newest.generation() == generation) return std::make_shared<const State>(newest);
+    CAIRN_ASSIGN_OR_RETURN(StatePtr state, FindGeneration(source, newest, generation));
+    if (state != nullptr) return state;
+    return absl::NotFoundError(absl::StrFormat("generation %d: the frame holds %d to %d",
+                                               generation, OldestOf(newest), newest.generation()));
+  });
 }
 
 }  // namespace cairn::frame

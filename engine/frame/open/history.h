@@ -20,9 +20,8 @@ absl::StatusOr<std::vector<std::byte>> HeaderOfTrailerAt(const FrameFile& source
 
 // The checkpoint before the one that `state` is or follows; null when it is gone. `oldest` is the
 // oldest generation that the newest seal keeps.
-absl::StatusOr<std::shared_ptr<const State>> PreviousCheckpoint(const FrameFile& source,
-                                                                const State& state,
-                                                                uint64_t oldest);
+absl::StatusOr<StatePtr> PreviousCheckpoint(const FrameFile& source, const State& state,
+                                            uint64_t oldest);
 
 // The oldest first.
 absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
@@ -30,8 +29,9 @@ absl::StatusOr<std::vector<GenerationInfo>> ListHistory(
     const HistoryOptions& options);
 
 // The state of that generation. kNotFound.
-absl::StatusOr<std::shared_ptr<const State>> LoadGeneration(
-    const FrameFile& source, const std::shared_ptr<const FrameContext>& env, uint64_t generation);
+absl::StatusOr<StatePtr> LoadGeneration(const FrameFile& source,
+                                        const std::shared_ptr<const FrameContext>& env,
+                                        uint64_t generation);
 
 }  // namespace cairn::frame
 

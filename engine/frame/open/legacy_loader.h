@@ -17,8 +17,8 @@ namespace cairn::frame {
 absl::StatusOr<Era> FindEra(const FrameFile& source);
 
 // Loads a frame of an `era` before kCurrent.
-absl::StatusOr<std::shared_ptr<const State>> LoadLegacy(const FrameFile& source, Era era,
-                                                        std::shared_ptr<const FrameContext> env);
+absl::StatusOr<StatePtr> LoadLegacy(const FrameFile& source, Era era,
+                                    std::shared_ptr<const FrameContext> env);
 
 // kFailedPrecondition for a frame of an era that only reads.
 absl::Status CheckWritable(const State& state);

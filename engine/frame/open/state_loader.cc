@@ -6,18 +6,14 @@
 #include <thread>
 #include <utility>
 
-#include "engine/base/bytes.h"
-#include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/format/journal.h"
 #include "engine/format/trailer.h"
-#include "engine/frame/files/lock_bytes.h"
+#include "engine/frame/files/frame_locks.h"
 #include "engine/frame/journal/journal_reader.h"
-#include "engine/frame/journal/replay.h"
-#include "engine/frame/open/index_loader.h"
+#include "engine/frame/open/checkpoint_parts.h"
 #include "engine/frame/open/legacy_loader.h"
-#include "engine/frame/open/seal_check.h"
 #include "engine/frame/state/sparse_chunk_source.h"
 
 namespace cairn::frame {
@@ -33,29 +29,8 @@ bool IsBeingWritten(const FrameFile& source) {
   return source.file()->IsLocked(kWriterLockByte, 1).value_or(false);
 }
 
-absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(const FrameFile& source) {
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
-  if (size < format::kFixedHeaderSize) {
-    return DataLoss("frame header: needs %d bytes, the file has %d", format::kFixedHeaderSize,
-                    size);
-  }
-  std::vector<std::byte> bytes(format::kFixedHeaderSize);
-  CAIRN_RETURN_IF_ERROR(source.ReadAt(0, bytes));
-  CAIRN_ASSIGN_OR_RETURN(const int64_t header_len, format::ParseHeaderLength(bytes));
-  if (header_len > size) {
-    return DataLoss("frame header: header_len: expected up to %d, got %d", size, header_len);
-  }
-  bytes.resize(static_cast<size_t>(header_len));
-  CAIRN_RETURN_IF_ERROR(source.ReadAt(format::kFixedHeaderSize,
-                                      MutableBytes(bytes).subspan(format::kFixedHeaderSize)));
-  return bytes;
-}
-
-absl::Status CheckFrameSize(const format::FrameHeader& header, int64_t available) {
-  const int64_t least = header.header_len + format::kMinTrailerSize;
-  if (header.frame_size >= least && header.frame_size <= available) return absl::OkStatus();
-  return DataLoss("frame header: frame_size: expected %d to %d, got %d", least, available,
-                  header.frame_size);
+absl::StatusOr<std::vector<std::byte>> ReadCurrentHeader(const FrameFile& source) {
+  return ReadHeaderBytes(source, format::kFixedHeaderSize, format::ParseHeaderLength);
 }
 
 absl::Status CheckLayout(const format::FrameHeader& header, const FrameFile& source) {
@@ -106,19 +81,6 @@ void RestoreChunksize(State& state) {
   }
 }
 
-// After what the seal covers.
-JournalPosition StartOfJournal(const Checkpoint& checkpoint, const format::Trailer& trailer,
-                               Bytes trailer_bytes) {
-  JournalPosition start;
-  const uint64_t nonce = checkpoint.seal.has_value() ? checkpoint.seal->nonce : 0;
-  start.base = format::BaseIdentity(checkpoint.header, trailer_bytes, trailer.layers, nonce);
-  start.base_known = checkpoint.trailer_damage.ok();
-  start.last = start.base;
-  if (checkpoint.seal.has_value()) start.generation = checkpoint.seal->generation;
-  start.begin = start.end = start.durable_end = checkpoint.header.frame_size;
-  return start;
-}
-
 // Where the state's chunks are, and what commits may follow it.
 absl::Status AttachSource(const FrameFile& source, const format::Trailer& trailer,
                           Bytes trailer_bytes, State& state) {
@@ -127,9 +89,16 @@ absl::Status AttachSource(const FrameFile& source, const format::Trailer& traile
         std::make_shared<SparseChunkSource>(source.directory(), source.file(), *state.env());
     return absl::OkStatus();
   }
-  state.journal = StartOfJournal(*state.checkpoint, trailer, trailer_bytes);
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const void> registered,
-                         source.Register(state.journal->generation));
+  // The journal begins after what the seal covers.
+  const Checkpoint& checkpoint = *state.checkpoint;
+  JournalPosition& start = state.journal.emplace();
+  const uint64_t nonce = checkpoint.seal.has_value() ? checkpoint.seal->nonce : 0;
+  start.base = format::BaseIdentity(checkpoint.header, trailer_bytes, trailer.layers, nonce);
+  start.base_known = checkpoint.trailer_damage.ok();
+  start.last = start.base;
+  if (checkpoint.seal.has_value()) start.generation = checkpoint.seal->generation;
+  start.begin = start.end = start.durable_end = checkpoint.header.frame_size;
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const void> registered, source.Register(start.generation));
   state.region.Retain(std::move(registered));
   SetContiguousSource(state);
   return absl::OkStatus();
@@ -137,13 +106,13 @@ absl::Status AttachSource(const FrameFile& source, const format::Trailer& traile
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
-    const FrameFile& source, std::vector<std::byte> header_bytes,
-    std::shared_ptr<const FrameContext> env) {
+absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,
+                                        std::vector<std::byte> header_bytes,
+                                        std::shared_ptr<const FrameContext> env) {
   CAIRN_ASSIGN_OR_RETURN(format::FrameHeader header, format::ParseFrameHeader(header_bytes));
   CAIRN_RETURN_IF_ERROR(CheckLayout(header, source));
   CAIRN_ASSIGN_OR_RETURN(const int64_t available, source.Size());
-  CAIRN_RETURN_IF_ERROR(CheckFrameSize(header, available));
+  CAIRN_RETURN_IF_ERROR(CheckFrameSize(header, format::kMinTrailerSize, available));
   const int64_t frame_size = header.frame_size;
   const int64_t header_len = header.header_len;
   StateBuilder builder(std::move(env));
@@ -168,11 +137,17 @@ absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
   return std::move(builder).Finish();
 }
 
-namespace {
+JournalSearch SearchFor(const FrameFile& source, bool alone) {
+  // What lies after a frame inside a larger file is not Cairn's, and may be long.
+  if (source.origin() != 0) return JournalSearch::kNone;
+  return alone || !IsBeingWritten(source) ? JournalSearch::kAll : JournalSearch::kNear;
+}
 
-absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameFile& source,
-                                                         std::shared_ptr<const State> state,
-                                                         bool alone) {
+absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte> header_bytes,
+                                  std::shared_ptr<const FrameContext> env, bool alone) {
+  CAIRN_ASSIGN_OR_RETURN(StatePtr state,
+                         LoadCheckpoint(source, std::move(header_bytes), std::move(env)));
+  if (!state->journal.has_value()) return state;
   JournalReader reader(source, state->journal->end);
   CAIRN_ASSIGN_OR_RETURN(
       const ReplayResult replayed,
@@ -185,23 +160,6 @@ absl::StatusOr<std::shared_ptr<const State>> WithJournal(const FrameFile& source
   return marked;
 }
 
-}  // namespace
-
-JournalSearch SearchFor(const FrameFile& source, bool alone) {
-  // What lies after a frame inside a larger file is not Cairn's, and may be long.
-  if (source.origin() != 0) return JournalSearch::kNone;
-  return alone || !IsBeingWritten(source) ? JournalSearch::kAll : JournalSearch::kNear;
-}
-
-absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameFile& source,
-                                                      std::vector<std::byte> header_bytes,
-                                                      std::shared_ptr<const FrameContext> env,
-                                                      bool alone) {
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
-                         LoadCheckpoint(source, std::move(header_bytes), std::move(env)));
-  return state->journal.has_value() ? WithJournal(source, std::move(state), alone) : state;
-}
-
 absl::StatusOr<int64_t> LoadFrameSize(const FrameFile& source) {
   std::byte word[8];
   const absl::Status status = source.ReadAt(format::kFrameSizeOffset, word);
@@ -211,17 +169,16 @@ absl::StatusOr<int64_t> LoadFrameSize(const FrameFile& source) {
   return static_cast<int64_t>(LoadBe<uint64_t>(word));
 }
 
-absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameFile& source,
-                                                       std::shared_ptr<const FrameContext> env,
-                                                       bool alone) {
+absl::StatusOr<StatePtr> LoadState(const FrameFile& source, std::shared_ptr<const FrameContext> env,
+                                   bool alone) {
   const absl::StatusOr<Era> found = FindEra(source);
   // The parser of current frames says what is wrong with what is not a frame.
   if (!found.ok() && !absl::IsInvalidArgument(found.status())) return found.status();
   const Era era = found.value_or(Era::kCurrent);
   if (era != Era::kCurrent) return LoadLegacy(source, era, std::move(env));
   for (int attempt = 1;; ++attempt) {
-    CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> before, ReadHeaderBytes(source));
-    absl::StatusOr<std::shared_ptr<const State>> state = LoadFrom(source, before, env, alone);
+    CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> before, ReadCurrentHeader(source));
+    absl::StatusOr<StatePtr> state = LoadFrom(source, before, env, alone);
     // Also a header that is read twice and is the same may be half written, and torn pages of it
     // too: while a writer is at work, damage has to last.
     const bool damaged = !state.ok() || (*state)->damage.has_value();
@@ -230,7 +187,7 @@ absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameFile& source,
     const bool again = damaged && !alone && (attempt == 1 || (attempt < kMaxDamaged && is_written));
     if (again && is_written) std::this_thread::sleep_for(kPause);
     // What the state needs is registered now: if it is still the newest, no writer reclaims it.
-    const absl::StatusOr<std::vector<std::byte>> after = ReadHeaderBytes(source);
+    const absl::StatusOr<std::vector<std::byte>> after = ReadCurrentHeader(source);
     if (after.ok() && *after == before && !again) return state;
     if (attempt == kMaxAttempts) {
       return absl::UnavailableError("frame header: it changes each time that it is read");

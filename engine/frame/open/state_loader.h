@@ -16,23 +16,20 @@ namespace cairn::frame {
 
 // The newest committed state: the checkpoint that the header leads to, and the journal after it.
 // `alone` where the caller keeps others from writing.
-absl::StatusOr<std::shared_ptr<const State>> LoadState(const FrameFile& source,
-                                                       std::shared_ptr<const FrameContext> env,
-                                                       bool alone = false);
+absl::StatusOr<StatePtr> LoadState(const FrameFile& source, std::shared_ptr<const FrameContext> env,
+                                   bool alone = false);
 
 // Where to search for commits after the position where replay of this file stops.
 JournalSearch SearchFor(const FrameFile& source, bool alone);
 
 // The same with other header bytes than those in the file.
-absl::StatusOr<std::shared_ptr<const State>> LoadFrom(const FrameFile& source,
-                                                      std::vector<std::byte> header_bytes,
-                                                      std::shared_ptr<const FrameContext> env,
-                                                      bool alone = false);
+absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte> header_bytes,
+                                  std::shared_ptr<const FrameContext> env, bool alone = false);
 
 // The checkpoint of these header bytes, which need not be those in the file any more.
-absl::StatusOr<std::shared_ptr<const State>> LoadCheckpoint(
-    const FrameFile& source, std::vector<std::byte> header_bytes,
-    std::shared_ptr<const FrameContext> env);
+absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,
+                                        std::vector<std::byte> header_bytes,
+                                        std::shared_ptr<const FrameContext> env);
 
 // The frame's size as its header tells it now, read as one word.
 absl::StatusOr<int64_t> LoadFrameSize(const FrameFile& source);

@@ -1,7 +1,6 @@
 #include "engine/frame/read/chunk_reader.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
@@ -26,15 +25,6 @@ int32_t FixedNbytes(const State& state, int64_t nchunk) {
   const int64_t chunksize = state.chunksize;
   if (chunksize <= 0) return 0;
   return static_cast<int32_t>(std::min(chunksize, state.nbytes - nchunk * chunksize));
-}
-
-absl::StatusOr<chunk::SpecialContent> SpecialContentOf(const State& state, int64_t entry,
-                                                       int32_t nbytes) {
-  CAIRN_ASSIGN_OR_RETURN(const SpecialValue special, format::SpecialOfEntry(entry));
-  if (nbytes == 0) {
-    return DataLoss("the size of a special chunk is not known in a frame of variable chunks");
-  }
-  return chunk::SpecialContent{.kind = special, .typesize = state.header().typesize, .value = {}};
 }
 
 // Undoes the DELTA of 2015: bytes of the chunk from `begin` on were stored without the reference's.
@@ -74,11 +64,8 @@ absl::StatusOr<ChunkReader> ChunkReader::Open(const State& state, int64_t nchunk
   const bool partial = IsPartialChunk(state, nchunk);
   absl::StatusOr<ChunkReader> reader = ChunkReader(&state.env()->pool);
   if (!partial || state.partial.head.has_value()) {
-    const absl::StatusOr<ChunkRef> ref = FindChunk(state, nchunk);
-    if (!ref.ok()) return ref.status();
-    if (absl::Status status = reader->OpenStored(state, *ref, policy, scratch); !status.ok()) {
-      return status;
-    }
+    CAIRN_ASSIGN_OR_RETURN(const ChunkRef ref, FindChunk(state, nchunk));
+    CAIRN_RETURN_IF_ERROR(reader->OpenStored(state, ref, policy, scratch));
   }
   if (partial) reader->pending_ = state.partial.items.span();
   return reader;
@@ -87,42 +74,39 @@ absl::StatusOr<ChunkReader> ChunkReader::Open(const State& state, int64_t nchunk
 absl::StatusOr<ChunkReader> ChunkReader::Open(const State& state, const ChunkRef& ref,
                                               VerifyPolicy policy, ScratchBuffer& scratch) {
   absl::StatusOr<ChunkReader> reader = ChunkReader(&state.env()->pool);
-  if (absl::Status status = reader->OpenStored(state, ref, policy, scratch); !status.ok()) {
-    return status;
-  }
+  CAIRN_RETURN_IF_ERROR(reader->OpenStored(state, ref, policy, scratch));
   return reader;
+}
+
+absl::Status ChunkReader::OpenSpecial(const State& state, int64_t entry, int32_t nbytes) {
+  CAIRN_ASSIGN_OR_RETURN(const SpecialValue special, format::SpecialOfEntry(entry));
+  if (nbytes == 0) {
+    return DataLoss("the size of a special chunk is not known in a frame of variable chunks");
+  }
+  content_ =
+      chunk::SpecialContent{.kind = special, .typesize = state.header().typesize, .value = {}};
+  nbytes_ = nbytes;
+  return absl::OkStatus();
 }
 
 absl::Status ChunkReader::OpenStored(const State& state, const ChunkRef& ref, VerifyPolicy policy,
                                      ScratchBuffer& scratch) {
   const int64_t nchunk = ref.nchunk;
   const int32_t fixed = FixedNbytes(state, nchunk);
-  if (absl::Status status = CheckChunkNbytes(state, fixed); !status.ok()) {
-    return AnnotateChunk(nchunk, status);
-  }
+  CAIRN_RETURN_IF_ERROR(AnnotateChunk(nchunk, CheckChunkNbytes(state, fixed)));
   if (format::IsSpecialEntry(ref.found.entry.value)) {
-    const absl::StatusOr<chunk::SpecialContent> content =
-        SpecialContentOf(state, ref.found.entry.value, fixed);
-    if (!content.ok()) return AnnotateChunk(nchunk, content.status());
-    content_ = *content;
-    nbytes_ = fixed;
-    return absl::OkStatus();
+    return AnnotateChunk(nchunk, OpenSpecial(state, ref.found.entry.value, fixed));
   }
   absl::StatusOr<StoredChunk> stored = ReadStored(state, ref, policy, scratch);
   if (!stored.ok()) return std::move(stored).status();
   auto& decoder = content_.emplace<chunk::Decoder>();
-  if (absl::Status status = decoder.Open(stored->bytes(), stored->header, ContextOf(state));
-      !status.ok()) {
-    return AnnotateChunk(nchunk, status);
+  CAIRN_RETURN_IF_ERROR(
+      AnnotateChunk(nchunk, decoder.Open(stored->bytes(), stored->header, ContextOf(state))));
+  nbytes_ = decoder.nbytes();
+  CAIRN_RETURN_IF_ERROR(AnnotateChunk(nchunk, CheckChunkNbytes(state, nbytes_)));
+  if (fixed != 0 && nbytes_ != fixed) {
+    return DataLoss("chunk %d: nbytes: expected %d, got %d", nchunk, fixed, nbytes_);
   }
-  const int32_t nbytes = decoder.nbytes();
-  if (absl::Status status = CheckChunkNbytes(state, nbytes); !status.ok()) {
-    return AnnotateChunk(nchunk, status);
-  }
-  if (fixed != 0 && nbytes != fixed) {
-    return DataLoss("chunk %d: nbytes: expected %d, got %d", nchunk, fixed, nbytes);
-  }
-  nbytes_ = nbytes;
   stored_ = std::move(stored->chunk);
   if (state.checkpoint->delta_reference.has_value())
     reference_ = *state.checkpoint->delta_reference;
@@ -144,21 +128,13 @@ absl::Status ChunkReader::Read(int64_t begin, MutableBytes dst, chunk::Workspace
     const int64_t skipped = std::max<int64_t>(begin - nbytes_, 0);
     CopyBytes(pending_.subspan(static_cast<size_t>(skipped), rest.size()), rest);
   }
-  return from_chunk == 0
-             ? absl::OkStatus()
-             : ReadContent(begin, dst.first(static_cast<size_t>(from_chunk)), workspace);
-}
-
-absl::Status ChunkReader::ReadContent(int64_t begin, MutableBytes dst,
-                                      chunk::Workspace& workspace) const {
-  if (const auto* decoder = std::get_if<chunk::Decoder>(&content_)) {
-    CAIRN_RETURN_IF_ERROR(decoder->DecodeRange(begin, dst, workspace));
-    AddReference(reference_, begin, dst);
-    return absl::OkStatus();
-  }
+  dst = dst.first(static_cast<size_t>(from_chunk));
+  if (dst.empty()) return absl::OkStatus();
   if (const auto* special = std::get_if<chunk::SpecialContent>(&content_)) {
     return chunk::FillSpecial(*special, begin, dst);
   }
+  CAIRN_RETURN_IF_ERROR(std::get_if<chunk::Decoder>(&content_)->DecodeRange(begin, dst, workspace));
+  AddReference(reference_, begin, dst);
   return absl::OkStatus();
 }
 
@@ -179,8 +155,7 @@ absl::StatusOr<std::vector<std::byte>> ReadWholeChunk(const State& state, int64_
   CAIRN_ASSIGN_OR_RETURN(const ChunkReader chunk,
                          ChunkReader::Open(state, nchunk, policy, scratch));
   std::vector<std::byte> items(static_cast<size_t>(chunk.nbytes()));
-  if (absl::Status status = chunk.Read(0, items); !status.ok())
-    return AnnotateChunk(nchunk, status);
+  CAIRN_RETURN_IF_ERROR(AnnotateChunk(nchunk, chunk.Read(0, items)));
   return items;
 }
 

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -56,10 +55,10 @@ class ChunkReader {
 
  private:
   explicit ChunkReader(chunk::WorkspacePool* pool) : pool_(pool) {}
+  absl::Status OpenSpecial(const State& state, int64_t entry, int32_t nbytes);
   // Fills a reader in place: it is large, and chunks are many.
   absl::Status OpenStored(const State& state, const ChunkRef& ref, VerifyPolicy policy,
                           ScratchBuffer& scratch);
-  absl::Status ReadContent(int64_t begin, MutableBytes dst, chunk::Workspace& workspace) const;
 
   std::variant<std::monostate, chunk::Decoder, chunk::SpecialContent> content_;
   int32_t nbytes_ = 0;  // of the content

@@ -10,42 +10,18 @@
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/read/chunk_reader.h"
-#include "engine/frame/read/read_budget.h"
 #include "engine/frame/read/stored_chunk.h"
 
 namespace cairn::frame {
 
 namespace {
 
-// The sizes of variable chunks, from their headers.
-class StoredSizes final : public ChunkSizeSource {
- public:
-  explicit StoredSizes(const State& state) : state_(state) {}
-  int64_t nchunks() const override { return CountChunks(state_); }
-  int64_t nbytes() const override { return state_.nbytes; }
-  absl::StatusOr<int32_t> SizeOf(int64_t nchunk) const override {
-    return ChunkNbytes(state_, nchunk);
-  }
-  absl::Status Check(int64_t nchunk) const override {
-    ScratchBuffer scratch;
-    const absl::StatusOr<StoredChunk> stored =
-        ReadStored(state_, nchunk, VerifyPolicy::kAlways, scratch);
-    return stored.ok() ? budget_.Spend(nchunk, std::ssize(stored->bytes())) : stored.status();
-  }
-
- private:
-  const State& state_;
-  mutable ReadBudget budget_{state_};
-};
-
 // A block of which a small part is wanted.
 struct WantedBlock {
   int64_t nchunk = 0;
   FoundEntry found;  // of its chunk
   chunk::Header header;
-  int64_t block = 0;
-  int64_t begin = 0;  // in the chunk
-  int64_t nbytes = 0;
+  chunk::BlockPlace place;
 };
 
 // The block that bytes [begin, begin + size) of a chunk are a small part of, if it may be cached.
@@ -66,10 +42,12 @@ std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_
   it.nchunk = nchunk;
   it.found = *found;
   it.header = *header;
-  it.block = begin / header->blocksize;
-  it.begin = it.block * header->blocksize;
-  it.nbytes = std::min<int64_t>(header->blocksize, header->nbytes - it.begin);
-  const bool small = size <= it.nbytes / 2 && begin + size <= it.begin + it.nbytes;
+  chunk::BlockPlace& place = it.place;
+  place.block = begin / header->blocksize;
+  place.begin = place.block * header->blocksize;
+  place.nbytes =
+      static_cast<int32_t>(std::min<int64_t>(header->blocksize, header->nbytes - place.begin));
+  const bool small = size <= place.nbytes / 2 && begin + size <= place.begin + place.nbytes;
   if (!small) wanted.reset();
   return wanted;
 }
@@ -78,39 +56,49 @@ std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_
 absl::Status ReadWanted(const State& state, const WantedBlock& wanted, int64_t begin,
                         MutableBytes dst, chunk::Workspace& workspace) {
   BlockCache& blocks = state.env()->blocks;
-  const int64_t in_block = begin - wanted.begin;
+  const chunk::BlockPlace& place = wanted.place;
+  const int64_t in_block = begin - place.begin;
   const BlockKey key = {
-      .checkpoint_id = state.checkpoint_id(), .entry = wanted.found.entry, .block = wanted.block};
-  const BlockCache::Answer answer = blocks.Read(key, wanted.nbytes, in_block, dst);
+      .checkpoint_id = state.checkpoint_id(), .entry = wanted.found.entry, .block = place.block};
+  const BlockCache::Answer answer = blocks.Read(key, place.nbytes, in_block, dst);
   if (answer == BlockCache::Answer::kHit) return absl::OkStatus();
   const ChunkRef ref = {.nchunk = wanted.nchunk, .found = wanted.found, .header = &wanted.header};
   const absl::StatusOr<ChunkReader> chunk =
       ChunkReader::Open(state, ref, state.env()->verify, workspace.stored);
   if (!chunk.ok()) return chunk.status();
   absl::Status status;
-  const chunk::BlockPlace block_place = {.block = wanted.block,
-                                         .nbytes = static_cast<int32_t>(wanted.nbytes)};
-  if (answer == BlockCache::Answer::kMiss || !chunk->decoder()->CheckMemory(block_place).ok()) {
+  if (answer == BlockCache::Answer::kMiss || !chunk->decoder()->CheckMemory(place).ok()) {
     status = chunk->Read(begin, dst, workspace);
   } else {
-    const auto size = static_cast<size_t>(wanted.nbytes);
+    const auto size = static_cast<size_t>(place.nbytes);
     auto block = std::make_unique_for_overwrite<std::byte[]>(size);
-    status = chunk->Read(wanted.begin, {block.get(), size}, workspace);
+    status = chunk->Read(place.begin, {block.get(), size}, workspace);
     if (status.ok()) {
       CopyBytes({block.get() + in_block, dst.size()}, dst);
-      blocks.Insert(key, wanted.nbytes, std::move(block));
+      blocks.Insert(key, place.nbytes, std::move(block));
     }
   }
-  return status.ok() ? status : AnnotateChunk(wanted.nchunk, status);
+  return AnnotateChunk(wanted.nchunk, status);
 }
 
 }  // namespace
 
 absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t position) {
-  const int64_t chunksize = state.chunksize;
-  if (chunksize <= 0) return state.starts.Find(position, StoredSizes(state));
-  return DecodedOffsets::Place{.nchunk = position / chunksize,
-                               .begin = position / chunksize * chunksize};
+  if (const int64_t chunksize = state.chunksize; chunksize > 0) {
+    return DecodedOffsets::Place{.nchunk = position / chunksize,
+                                 .begin = position / chunksize * chunksize};
+  }
+  ReadBudget budget(state);
+  const auto size_of = [&](int64_t nchunk) { return ChunkNbytes(state, nchunk); };
+  const auto check = [&](int64_t nchunk) -> absl::Status {
+    ScratchBuffer scratch;
+    CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored,
+                           ReadStored(state, nchunk, VerifyPolicy::kAlways, scratch));
+    return budget.Spend(nchunk, std::ssize(stored.bytes()));
+  };
+  return state.starts.Find(
+      position,
+      {.nchunks = CountChunks(state), .nbytes = state.nbytes, .size_of = size_of, .check = check});
 }
 
 absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
@@ -136,9 +124,7 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
                       chunk->nbytes(), from);
     }
     const MutableBytes part = rest.first(static_cast<size_t>(n));
-    if (absl::Status status = chunk->Read(from, part, *lease); !status.ok()) {
-      return AnnotateChunk(at.nchunk, status);
-    }
+    CAIRN_RETURN_IF_ERROR(AnnotateChunk(at.nchunk, chunk->Read(from, part, *lease)));
     done += n;
   }
   return absl::OkStatus();

@@ -1,12 +1,13 @@
 #include "engine/frame/read/scattered_reader.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "engine/base/bytes.h"
+#include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/frame/array/array_fit.h"
-#include "engine/frame/read/block_cursor.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/range_reader.h"
 
@@ -14,68 +15,148 @@ namespace cairn::frame {
 
 namespace {
 
+// Keeps the chunk and the decoded block that were read last: reading in ascending order opens each
+// chunk once and decodes each block once. The state must outlive it. Not thread-safe.
+class BlockCursor {
+ public:
+  explicit BlockCursor(const State& state) : state_(state), lease_(state.env()->pool.Acquire()) {}
+
+  // Opens a chunk.
+  absl::Status MoveTo(int64_t nchunk);
+  // Opens the chunk that holds a byte of the decoded data, unless it is open.
+  absl::Status MoveToByte(int64_t position);
+  // Where that begins there.
+  int64_t chunk_begin() const { return chunk_begin_; }
+  // Bytes of the open chunk, decoded; 0 when none is open.
+  int32_t nbytes() const { return chunk_.has_value() ? chunk_->nbytes() : 0; }
+  // Reads bytes [begin, begin + dst.size()) of the open chunk, which holds them.
+  absl::Status Read(int64_t begin, MutableBytes dst);
+  // Where the block ends that holds a byte of the open chunk, if it has blocks; else `begin`.
+  absl::StatusOr<int64_t> BlockEnd(int64_t begin) const;
+  // Bytes [begin, end) of the open chunk, decoded as far as that needs; valid until the next call.
+  absl::StatusOr<Bytes> ReadWithin(int64_t begin, int64_t end);
+
+ private:
+  absl::StatusOr<size_t> ReadFromBlock(int64_t begin, MutableBytes dst);
+  // Empty where no block of a stored chunk holds the byte.
+  absl::StatusOr<chunk::BlockPlace> PlaceAt(int64_t begin) const;
+
+  const State& state_;
+  chunk::WorkspacePool::Lease lease_;
+  int64_t nchunk_ = -1;
+  int64_t chunk_begin_ = 0;
+  std::optional<ChunkReader> chunk_;
+  chunk::BlockPlace block_;  // the one that is kept; empty when there is none
+  MutableBytes block_bytes_;
+};
+
+absl::Status BlockCursor::MoveTo(int64_t nchunk) {
+  chunk_.reset();
+  block_ = {};
+  CAIRN_ASSIGN_OR_RETURN(chunk_,
+                         ChunkReader::Open(state_, nchunk, state_.env()->verify, lease_->stored));
+  nchunk_ = nchunk;
+  return absl::OkStatus();
+}
+
+absl::Status BlockCursor::MoveToByte(int64_t position) {
+  if (RangeFits(position - chunk_begin_, 1, nbytes())) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state_, position));
+  chunk_begin_ = at.begin;
+  return MoveTo(at.nchunk);
+}
+
+absl::StatusOr<chunk::BlockPlace> BlockCursor::PlaceAt(int64_t begin) const {
+  const chunk::Decoder* decoder = chunk_->DecoderAt(begin);
+  if (decoder == nullptr || decoder->nblocks() == 0) return chunk::BlockPlace{};
+  return decoder->PlaceOf(decoder->BlockAt(begin));
+}
+
+// Reads what of dst the block at `begin` holds; returns how many bytes that is.
+absl::StatusOr<size_t> BlockCursor::ReadFromBlock(int64_t begin, MutableBytes dst) {
+  if (begin < block_.begin || begin >= block_.begin + block_.nbytes) {
+    CAIRN_ASSIGN_OR_RETURN(const chunk::BlockPlace place, PlaceAt(begin));
+    // Parts of a chunk without blocks are cheap to read, and a complete block needs no copy.
+    const int64_t rest = place.begin + place.nbytes - begin;
+    const int64_t n = place.nbytes == 0 ? std::ssize(dst) : std::min(std::ssize(dst), rest);
+    if (place.nbytes == 0 || n == place.nbytes) {
+      CAIRN_RETURN_IF_ERROR(chunk_->Read(begin, dst.first(static_cast<size_t>(n)), *lease_));
+      return static_cast<size_t>(n);
+    }
+    block_ = {};
+    CAIRN_RETURN_IF_ERROR(chunk_->DecoderAt(begin)->CheckMemory(place));
+    block_bytes_ = lease_->gathered.Get(static_cast<size_t>(place.nbytes));
+    CAIRN_RETURN_IF_ERROR(chunk_->Read(place.begin, block_bytes_, *lease_));
+    block_ = place;
+  }
+  const Bytes rest = Bytes(block_bytes_).subspan(static_cast<size_t>(begin - block_.begin));
+  const size_t n = std::min(dst.size(), rest.size());
+  CopyBytes(rest.first(n), dst);
+  return n;
+}
+
+absl::Status BlockCursor::Read(int64_t begin, MutableBytes dst) {
+  while (!dst.empty()) {
+    const absl::StatusOr<size_t> n = ReadFromBlock(begin, dst);
+    if (!n.ok()) return AnnotateChunk(nchunk_, n.status());
+    begin += static_cast<int64_t>(*n);
+    dst = dst.subspan(*n);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> BlockCursor::BlockEnd(int64_t begin) const {
+  const absl::StatusOr<chunk::BlockPlace> place = PlaceAt(begin);
+  if (!place.ok()) return AnnotateChunk(nchunk_, place.status());
+  // The bytes that are wanted of a block lie beside all of it.
+  const bool fits =
+      place->nbytes > 0 && chunk_->DecoderAt(begin)->CheckMemory(*place, place->nbytes).ok();
+  return fits ? place->begin + place->nbytes : begin;
+}
+
+absl::StatusOr<Bytes> BlockCursor::ReadWithin(int64_t begin, int64_t end) {
+  block_ = {};
+  block_bytes_ = lease_->gathered.Get(static_cast<size_t>(end - begin));
+  CAIRN_RETURN_IF_ERROR(AnnotateChunk(nchunk_, chunk_->Read(begin, block_bytes_, *lease_)));
+  return Bytes(block_bytes_);
+}
+
 // An item that is wanted, and where it goes.
 struct Wanted {
   int64_t position = 0;  // of its first byte in the decoded data
   size_t place = 0;      // in dst, counted in items
 };
 
-// Reads items in ascending order, those of one block at a time.
-class ItemReader {
- public:
-  ItemReader(const State& state, MutableBytes dst)
-      : state_(state),
-        typesize_(static_cast<size_t>(state.header().typesize)),
-        dst_(dst),
-        blocks_(state) {}
-
-  // Reads the first items, as many as one block gives; returns how many.
-  absl::StatusOr<size_t> ReadSome(std::span<const Wanted> items);
-
- private:
-  absl::Status MoveTo(int64_t position);
-  MutableBytes PlaceOf(const Wanted& item) const {
-    return dst_.subspan(item.place * typesize_, typesize_);
-  }
-
-  const State& state_;
-  const size_t typesize_;
-  const MutableBytes dst_;
-  BlockCursor blocks_;
-  int64_t chunk_begin_ = 0;
-};
-
-absl::Status ItemReader::MoveTo(int64_t position) {
-  if (position >= chunk_begin_ && position < chunk_begin_ + blocks_.nbytes()) {
-    return absl::OkStatus();
-  }
-  CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state_, position));
-  CAIRN_RETURN_IF_ERROR(blocks_.MoveTo(at.nchunk));
-  chunk_begin_ = at.begin;
-  return absl::OkStatus();
-}
-
-absl::StatusOr<size_t> ItemReader::ReadSome(std::span<const Wanted> items) {
-  const Wanted& first = items.front();
-  const auto size = static_cast<int64_t>(typesize_);
-  CAIRN_RETURN_IF_ERROR(MoveTo(first.position));
-  CAIRN_ASSIGN_OR_RETURN(int64_t block_end, blocks_.BlockEnd(first.position - chunk_begin_));
-  block_end += chunk_begin_;
+// Reads the first of some items in ascending order, as many as one block gives; returns how many.
+absl::StatusOr<size_t> ReadSome(const State& state, std::span<const Wanted> items,
+                                BlockCursor& blocks, MutableBytes dst) {
+  const int64_t typesize = state.header().typesize;
+  const auto place_of = [&](const Wanted& item) {
+    const auto size = static_cast<size_t>(typesize);
+    return dst.subspan(item.place * size, size);
+  };
+  const int64_t begin = items.front().position;
+  CAIRN_RETURN_IF_ERROR(blocks.MoveToByte(begin));
+  const int64_t chunk_begin = blocks.chunk_begin();
+  CAIRN_ASSIGN_OR_RETURN(const int64_t block_end, blocks.BlockEnd(begin - chunk_begin));
   size_t count = 0;
-  while (count < items.size() && items[count].position + size <= block_end) ++count;
+  while (count < items.size() && items[count].position + typesize <= chunk_begin + block_end) {
+    ++count;
+  }
   if (count == 0) {  // it lies across a border, or there are no blocks
-    if (first.position + size > chunk_begin_ + blocks_.nbytes()) {
-      CAIRN_RETURN_IF_ERROR(ReadRange(state_, first.position, PlaceOf(first)));
+    if (begin + typesize > chunk_begin + blocks.nbytes()) {
+      CAIRN_RETURN_IF_ERROR(ReadRange(state, begin, place_of(items.front())));
       return 1;
     }
     count = 1;
   }
-  const int64_t end = items[count - 1].position + size;
+  const int64_t end = items[count - 1].position + typesize;
   CAIRN_ASSIGN_OR_RETURN(const Bytes bytes,
-                         blocks_.ReadWithin(first.position - chunk_begin_, end - chunk_begin_));
+                         blocks.ReadWithin(begin - chunk_begin, end - chunk_begin));
   for (const Wanted& item : items.first(count)) {
-    CopyBytes(bytes.subspan(static_cast<size_t>(item.position - first.position), typesize_),
-              PlaceOf(item));
+    CopyBytes(
+        bytes.subspan(static_cast<size_t>(item.position - begin), static_cast<size_t>(typesize)),
+        place_of(item));
   }
   return count;
 }
@@ -96,9 +177,9 @@ absl::Status GatherItems(const State& state, std::span<const int64_t> items, Mut
     wanted[i] = {.position = items[i] * typesize, .place = i};
   }
   std::ranges::sort(wanted, {}, &Wanted::position);
-  ItemReader reader(state, dst);
+  BlockCursor blocks(state);
   for (std::span<const Wanted> rest = wanted; !rest.empty();) {
-    CAIRN_ASSIGN_OR_RETURN(const size_t count, reader.ReadSome(rest));
+    CAIRN_ASSIGN_OR_RETURN(const size_t count, ReadSome(state, rest, blocks, dst));
     rest = rest.subspan(count);
   }
   return absl::OkStatus();

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-
 #include "engine/base/status.h"
 #include "engine/format/seal.h"
 
@@ -11,59 +9,50 @@ namespace cairn::frame {
 
 namespace {
 
-std::string NameOf(int64_t nchunk) { return absl::StrFormat("chunk %d", nchunk); }
-
-absl::Status CheckFingerprint(uint64_t expected, Bytes stored) {
-  const uint64_t got = format::HashChunk(stored);
-  if (got == expected) return absl::OkStatus();
-  return DataLoss("fingerprint: expected %016x, got %016x", expected, got);
-}
-
 bool IsVerified(const State& state, const FoundEntry& found) {
-  if (found.committed >= 0) return state.chunks.IsVerified(found.committed);
+  if (found.committed >= 0) return state.chunks.base()->IsVerified(found.committed);
   return state.checkpoint_id() != 0 &&
          state.env()->verified.Has(state.checkpoint_id(), found.entry);
 }
 
 void MarkVerified(const State& state, const FoundEntry& found) {
-  if (found.committed >= 0) return state.chunks.MarkVerified(found.committed);
+  if (found.committed >= 0) return state.chunks.base()->MarkVerified(found.committed);
   if (state.checkpoint_id() != 0) state.env()->verified.Add(state.checkpoint_id(), found.entry);
 }
 
 // `fingerprint`: 0 where it need not be checked.
 absl::Status CheckRead(const absl::StatusOr<StoredChunk>& stored, uint64_t fingerprint) {
-  if (!stored.ok()) return stored.status();
-  return fingerprint != 0 ? CheckFingerprint(fingerprint, stored->bytes()) : absl::OkStatus();
+  if (!stored.ok() || fingerprint == 0) return stored.status();
+  const uint64_t got = format::HashChunk(stored->bytes());
+  if (got == fingerprint) return absl::OkStatus();
+  return DataLoss("fingerprint: expected %016x, got %016x", fingerprint, got);
 }
 
 // What is wrong with a chunk that cannot be read.
 absl::Status Explain(const State& state, const ChunkRef& chunk, absl::Status status) {
   const int64_t entry = chunk.found.entry.value;
-  if (absl::Status located = state.chunk_source->Locate(entry).status(); !located.ok()) {
-    return AnnotateChunk(chunk.nchunk, located);
-  }
+  CAIRN_RETURN_IF_ERROR(AnnotateChunk(chunk.nchunk, state.chunk_source->Locate(entry).status()));
   // Cairn fingerprinted this chunk, so it wrote a known version: an unknown one is damage, not a
   // newer format.
   if (absl::IsUnimplemented(status) && state.chunks.FingerprintOf(chunk.found) != 0) {
     status = absl::DataLossError(status.message());
   }
-  return Annotate(absl::StrCat(NameOf(chunk.nchunk), " ", state.chunk_source->Describe(entry)),
-                  status);
+  const std::string where = state.chunk_source->Describe(entry);
+  return Annotate(absl::StrFormat("chunk %d %s", chunk.nchunk, where), status);
 }
 
 }  // namespace
 
 absl::Status AnnotateChunk(int64_t nchunk, const absl::Status& status) {
-  return Annotate(NameOf(nchunk), status);
+  return status.ok() ? status : Annotate(absl::StrFormat("chunk %d", nchunk), status);
 }
 
 absl::StatusOr<ChunkRef> FindChunk(const State& state, int64_t nchunk) {
   if (IsPartialChunk(state, nchunk)) {
     return ChunkRef{.nchunk = nchunk, .found = {.entry = state.partial.head->entry}};
   }
-  const absl::StatusOr<FoundEntry> found = state.chunks.Find(nchunk);
-  if (!found.ok()) return found.status();
-  return ChunkRef{.nchunk = nchunk, .found = *found};
+  CAIRN_ASSIGN_OR_RETURN(const FoundEntry found, state.chunks.Find(nchunk));
+  return ChunkRef{.nchunk = nchunk, .found = found};
 }
 
 absl::StatusOr<StoredChunk> ReadStored(const State& state, const ChunkRef& chunk,
@@ -73,8 +62,7 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, const ChunkRef& chunk
                        (policy == VerifyPolicy::kFirstTouch && IsVerified(state, chunk.found));
   const uint64_t fingerprint = trusted ? 0 : state.chunks.FingerprintOf(chunk.found);
   absl::StatusOr<StoredChunk> stored =
-      chunk.header != nullptr ? state.chunk_source->ReadWithHeader(*chunk.header, entry, scratch)
-                              : state.chunk_source->Read(entry, ReadMode::kMapped, scratch);
+      state.chunk_source->Read(entry, ReadMode::kMapped, scratch, chunk.header);
   absl::Status status = CheckRead(stored, fingerprint);
   // What the map shows is damage only if the file says the same.
   if (!status.ok()) {
@@ -90,6 +78,22 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, Verif
                                        ScratchBuffer& scratch) {
   CAIRN_ASSIGN_OR_RETURN(const ChunkRef chunk, FindChunk(state, nchunk));
   return ReadStored(state, chunk, policy, scratch);
+}
+
+ReadBudget::ReadBudget(const State& state)
+    : state_(state), available_(state.header().layout == Layout::kSparse ? 0 : state.chunks_end) {}
+
+absl::Status ReadBudget::Spend(int64_t nchunk, int64_t stored) {
+  constexpr int64_t kMaxOverlaps = 4;
+  if (stored == 0) return absl::OkStatus();
+  spent_ += stored;
+  if (state_.header().layout == Layout::kSparse) {
+    CAIRN_ASSIGN_OR_RETURN(const ChunkRef chunk, FindChunk(state_, nchunk));
+    if (files_.insert(chunk.found.entry.value).second) available_ += stored;
+  }
+  if (spent_ / kMaxOverlaps <= available_) return absl::OkStatus();
+  return DataLoss("index: chunks overlap: they take over %d times the %d bytes that they lie in",
+                  kMaxOverlaps, available_);
 }
 
 }  // namespace cairn::frame

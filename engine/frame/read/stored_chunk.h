@@ -1,9 +1,10 @@
-// Finds the stored bytes of one chunk, and checks them against its fingerprint.
+// Finds the stored bytes of chunks, checks them against their fingerprints and bounds their cost.
 #ifndef CAIRN_ENGINE_FRAME_READ_STORED_CHUNK_H_
 #define CAIRN_ENGINE_FRAME_READ_STORED_CHUNK_H_
 
 #include <cstdint>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -14,7 +15,7 @@
 
 namespace cairn::frame {
 
-// An error about a chunk, with its number.
+// The same status, an error with the chunk's number.
 absl::Status AnnotateChunk(int64_t nchunk, const absl::Status& status);
 
 // A chunk of the index, or the one that the partial chunk begins with.
@@ -33,6 +34,24 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, const ChunkRef& chunk
                                        VerifyPolicy policy, ScratchBuffer& scratch);
 absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                        ScratchBuffer& scratch);
+
+// Bounds what reading all chunks of a state may cost. Chunks do not overlap, so together they are
+// no longer than the bytes that hold them; only an index that was made to waste time asks for much
+// more.
+class ReadBudget {
+ public:
+  // The state must outlive it.
+  explicit ReadBudget(const State& state);
+  // Called for each chunk that was read, with its stored size. kDataLoss once all of them are much
+  // more than the bytes that hold them.
+  absl::Status Spend(int64_t nchunk, int64_t stored);
+
+ private:
+  const State& state_;
+  int64_t available_;  // of a sparse frame: in the files so far
+  int64_t spent_ = 0;
+  absl::flat_hash_set<int64_t> files_;
+};
 
 }  // namespace cairn::frame
 

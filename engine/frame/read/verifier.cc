@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/base/checked.h"
 #include "engine/base/hash.h"
@@ -13,7 +14,7 @@
 #include "engine/format/seal.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/read/chunk_reader.h"
-#include "engine/frame/read/read_budget.h"
+#include "engine/frame/read/stored_chunk.h"
 #include "engine/frame/state/vlmetalayers.h"
 
 namespace cairn::frame {
@@ -27,35 +28,29 @@ constexpr size_t kMaxFindings = 1000;
 // Contents are decoded in pieces of about this size.
 constexpr int64_t kPieceSize = 16 << 20;
 
+absl::Status IsStopped() { return absl::CancelledError("verify: stopped"); }
+
 class Verifier {
  public:
-  Verifier(const State& state, VerifyDepth depth) : state_(state), depth_(depth), budget_(state) {
-    report_.sealed = state.sealed();
-  }
+  Verifier(const State& state, VerifyDepth depth) : state_(state), depth_(depth), budget_(state) {}
 
-  void CheckTrailer();
-  void CheckIndex();
-  void CheckJournal();
-  // Whether the chunks are those of the frame's array, if it says that it is one.
-  void CheckArray();
-  void CheckChunk(int64_t nchunk);
-  // Of all chunks, once each was checked.
-  void CheckSizes();
-  void CheckVlLayer(const VlMetalayer& layer);
-  void AddNotes();
-  VerifyReport Take(int64_t nchunks) &&;
+  absl::StatusOr<VerifyReport> Run(absl::FunctionRef<bool(int64_t)> progress);
 
  private:
   void Add(Extent extent, std::string section, const absl::Status& status);
+  void CheckIndex();
+  // Whether the chunks are those of the frame's array, if it says that it is one.
+  void CheckArray();
+  void CheckChunk(int64_t nchunk);
+  void AddNotes();
   Extent ExtentOf(int64_t nchunk);
   absl::StatusOr<chunk::Header> ReadHeader(int64_t nchunk);
-  absl::Status CheckHeader(int64_t nchunk);
   absl::StatusOr<int32_t> ReadNbytes(int64_t nchunk);
+  absl::Status CheckHeader(int64_t nchunk);
   absl::Status CheckStored(int64_t nchunk);
   absl::Status CheckContent(const ChunkReader& chunk);
   absl::Status CheckBlocks(const chunk::Header& header) const;
   void AddNbytes(std::optional<int64_t> nbytes);
-  int64_t StoredSizeOf(int64_t nchunk);
   void Spend(int64_t nchunk, int64_t stored);
 
   const State& state_;
@@ -80,26 +75,16 @@ void Verifier::Add(Extent extent, std::string section, const absl::Status& statu
       {extent.begin, extent.end, std::move(section), std::string(status.message())});
 }
 
-void Verifier::CheckTrailer() {
-  if (!state_.checkpoint->trailer_damage.ok())
-    Add(state_.checkpoint->trailer, "trailer", state_.checkpoint->trailer_damage);
-}
-
 void Verifier::CheckIndex() {
-  if (depth_ == VerifyDepth::kStructure || !state_.sealed() || state_.index().size() == 0) return;
-  const absl::StatusOr<Bytes> bytes =
-      state_.region.Read(state_.index().begin, state_.index().size(), stored_);
-  if (!bytes.ok()) return Add(state_.index(), "index", bytes.status());
-  report_.bytes_read += state_.index().size();
-  if (const uint64_t got = Xxh3(*bytes); got != state_.checkpoint->seal->index_hash) {
-    Add(state_.index(), "index",
-        DataLoss("fingerprint: expected %016x, got %016x", state_.checkpoint->seal->index_hash,
-                 got));
+  const Extent index = state_.index();
+  if (depth_ == VerifyDepth::kStructure || !state_.sealed() || index.size() == 0) return;
+  const absl::StatusOr<Bytes> bytes = state_.region.Read(index.begin, index.size(), stored_);
+  if (!bytes.ok()) return Add(index, "index", bytes.status());
+  report_.bytes_read += index.size();
+  const uint64_t expected = state_.checkpoint->seal->index_hash;
+  if (const uint64_t got = Xxh3(*bytes); got != expected) {
+    Add(index, "index", DataLoss("fingerprint: expected %016x, got %016x", expected, got));
   }
-}
-
-void Verifier::CheckJournal() {
-  if (state_.damage.has_value()) Add(state_.damage->bytes, "journal", state_.JournalStatus());
 }
 
 void Verifier::CheckArray() {
@@ -168,25 +153,16 @@ absl::StatusOr<chunk::Header> Verifier::ReadHeader(int64_t nchunk) {
   return state_.chunk_source->ReadHeader(entry.value, stored_);
 }
 
-// By its own header alone; 0 where that cannot be read.
-int64_t Verifier::StoredSizeOf(int64_t nchunk) {
-  const absl::StatusOr<chunk::Header> header = ReadHeader(nchunk);
-  return header.ok() ? header->cbytes : 0;
-}
-
 // The decoded size of a chunk, of which no more is read than its header, however large it is.
 absl::StatusOr<int32_t> Verifier::ReadNbytes(int64_t nchunk) {
   if (const auto header = ReadHeader(nchunk); header.ok()) {
-    if (absl::Status status = CheckChunkNbytes(state_, header->nbytes); !status.ok()) {
-      return AnnotateChunk(nchunk, status);
-    }
+    CAIRN_RETURN_IF_ERROR(AnnotateChunk(nchunk, CheckChunkNbytes(state_, header->nbytes)));
     CAIRN_ASSIGN_OR_RETURN(const int32_t expected, ChunkNbytes(state_, nchunk));
-    if (header->nbytes == expected) {
-      if (absl::Status status = CheckBlocks(*header); !status.ok())
-        return AnnotateChunk(nchunk, status);
-      return expected;
+    if (header->nbytes != expected) {
+      return DataLoss("chunk %d: nbytes: expected %d, got %d", nchunk, expected, header->nbytes);
     }
-    return DataLoss("chunk %d: nbytes: expected %d, got %d", nchunk, expected, header->nbytes);
+    CAIRN_RETURN_IF_ERROR(AnnotateChunk(nchunk, CheckBlocks(*header)));
+    return expected;
   }
   // What has no header of its own costs nothing, nor does one that is damaged.
   const absl::StatusOr<ChunkReader> chunk =
@@ -204,21 +180,18 @@ absl::Status Verifier::CheckHeader(int64_t nchunk) {
 absl::Status Verifier::CheckStored(int64_t nchunk) {
   const absl::StatusOr<ChunkReader> chunk =
       ChunkReader::Open(state_, nchunk, VerifyPolicy::kAlways, stored_);
+  AddNbytes(chunk.ok() ? std::optional<int64_t>(chunk->nbytes()) : std::nullopt);
   if (!chunk.ok()) {
-    AddNbytes(std::nullopt);
-    Spend(nchunk, StoredSizeOf(nchunk));
+    const absl::StatusOr<chunk::Header> header = ReadHeader(nchunk);
+    Spend(nchunk, header.ok() ? header->cbytes : 0);
     return chunk.status();
   }
-  AddNbytes(chunk->nbytes());
   const int64_t stored = std::ssize(chunk->stored());
   report_.bytes_read += stored;
   absl::Status status = depth_ == VerifyDepth::kContents ? CheckContent(*chunk) : absl::OkStatus();
   Spend(nchunk, stored);
-  if (status.ok() && chunk->decoder() != nullptr) {
-    status = CheckBlocks(chunk->decoder()->header());
-    if (!status.ok()) return AnnotateChunk(nchunk, status);
-  }
-  return status;
+  if (!status.ok() || chunk->decoder() == nullptr) return status;
+  return AnnotateChunk(nchunk, CheckBlocks(chunk->decoder()->header()));
 }
 
 void Verifier::AddNbytes(std::optional<int64_t> nbytes) {
@@ -243,51 +216,61 @@ void Verifier::Spend(int64_t nchunk, int64_t stored) {
   headers_only_ = true;
 }
 
-void Verifier::CheckSizes() {
-  if (!nbytes_.has_value() || *nbytes_ == state_.nbytes) return;
-  Add({0, state_.header().header_len}, "header",
-      DataLoss("nbytes %d, but the chunks hold %d", state_.nbytes, *nbytes_));
-}
-
-void Verifier::CheckVlLayer(const VlMetalayer& layer) {
-  if (depth_ != VerifyDepth::kContents || !state_.checkpoint->trailer_damage.ok()) return;
-  if (absl::Status status = frame::CheckVlLayer(*state_.env(), layer); !status.ok()) {
-    Add(state_.checkpoint->trailer, DescribeVlLayer(layer), status);
-  }
-}
-
 void Verifier::AddNotes() {
+  std::vector<std::string>& notes = report_.notes;
+  const Checkpoint& checkpoint = *state_.checkpoint;
   if (const Extent& skipped = state_.journal_skipped; skipped.size() > 0) {
-    report_.notes.push_back(
-        absl::StrFormat("journal: no commit needs bytes %d to %d, which cannot be read",
-                        skipped.begin, skipped.end));
+    notes.push_back(absl::StrFormat("journal: no commit needs bytes %d to %d, which cannot be read",
+                                    skipped.begin, skipped.end));
   }
   if (not_decoded_ > 0) {
-    report_.notes.push_back(absl::StrFormat(
+    notes.push_back(absl::StrFormat(
         "%d chunks need a codec or filter that is not here: not decoded", not_decoded_));
   }
-  if (state_.sealed() || !state_.checkpoint->trailer_damage.ok() || state_.damage.has_value())
-    return;
-  const std::optional<format::Seal>& seal = state_.checkpoint->seal;
-  if (state_.checkpoint->header_changed_outside) {
-    report_.notes.push_back("not sealed: another Blosc2 changed metalayers in the header");
-  } else if (seal.has_value() && state_.checkpoint->fingerprint != FingerprintType::kNone) {
-    report_.notes.push_back(absl::StrFormat(
-        "not sealed: %d chunks by another Blosc2 have no fingerprint", seal->uncovered));
+  if (state_.sealed() || !checkpoint.trailer_damage.ok() || state_.damage.has_value()) return;
+  const std::optional<format::Seal>& seal = checkpoint.seal;
+  if (checkpoint.header_changed_outside) {
+    notes.push_back("not sealed: another Blosc2 changed metalayers in the header");
+  } else if (seal.has_value() && checkpoint.fingerprint != FingerprintType::kNone) {
+    notes.push_back(absl::StrFormat("not sealed: %d chunks by another Blosc2 have no fingerprint",
+                                    seal->uncovered));
   } else if (seal.has_value() && seal->type != FingerprintType::kNone) {
-    report_.notes.push_back(absl::StrFormat(
-        "not sealed: changed by another Blosc2 after generation %d", seal->generation));
+    notes.push_back(absl::StrFormat("not sealed: changed by another Blosc2 after generation %d",
+                                    seal->generation));
   } else if (!LeavesRoomForSeal(state_.metadata->vlmetalayers.size())) {
-    report_.notes.push_back(
-        absl::StrFormat("not sealed: %d vlmetalayers leave no space for the seal",
-                        state_.metadata->vlmetalayers.size()));
+    notes.push_back(absl::StrFormat("not sealed: %d vlmetalayers leave no space for the seal",
+                                    state_.metadata->vlmetalayers.size()));
   } else {
-    report_.notes.push_back("not sealed: there are no fingerprints");
+    notes.push_back("not sealed: there are no fingerprints");
   }
 }
 
-VerifyReport Verifier::Take(int64_t nchunks) && {
-  report_.nchunks = nchunks;
+absl::StatusOr<VerifyReport> Verifier::Run(absl::FunctionRef<bool(int64_t)> progress) {
+  const Checkpoint& checkpoint = *state_.checkpoint;
+  report_.sealed = state_.sealed();
+  report_.nchunks = CountChunks(state_);
+  if (!checkpoint.trailer_damage.ok())
+    Add(checkpoint.trailer, "trailer", checkpoint.trailer_damage);
+  CheckIndex();
+  if (state_.damage.has_value()) Add(state_.damage->bytes, "journal", state_.JournalStatus());
+  CheckArray();
+  for (int64_t i = 0; i < report_.nchunks; ++i) {
+    CheckChunk(i);
+    const bool last = i + 1 == report_.nchunks;
+    if ((last || i % kProgressStep == 0) && !progress(i + 1)) return IsStopped();
+  }
+  if (nbytes_.has_value() && *nbytes_ != state_.nbytes) {
+    Add({0, state_.header().header_len}, "header",
+        DataLoss("nbytes %d, but the chunks hold %d", state_.nbytes, *nbytes_));
+  }
+  for (const VlMetalayer& layer : state_.metadata->vlmetalayers) {
+    if (depth_ == VerifyDepth::kContents && checkpoint.trailer_damage.ok()) {
+      const absl::Status status = DecodeVlLayer(*state_.env(), layer, false).status();
+      if (!status.ok()) Add(checkpoint.trailer, DescribeVlLayer(layer), status);
+    }
+    if (!progress(report_.nchunks)) return IsStopped();
+  }
+  AddNotes();
   return std::move(report_);
 }
 
@@ -295,25 +278,7 @@ VerifyReport Verifier::Take(int64_t nchunks) && {
 
 absl::StatusOr<VerifyReport> VerifyState(const State& state, VerifyDepth depth,
                                          absl::FunctionRef<bool(int64_t)> progress) {
-  Verifier verifier(state, depth);
-  verifier.CheckTrailer();
-  verifier.CheckIndex();
-  verifier.CheckJournal();
-  verifier.CheckArray();
-  const int64_t nchunks = CountChunks(state);
-  const auto stopped = [] { return absl::CancelledError("verify: stopped"); };
-  for (int64_t i = 0; i < nchunks; ++i) {
-    verifier.CheckChunk(i);
-    const bool last = i + 1 == nchunks;
-    if ((last || i % kProgressStep == 0) && !progress(i + 1)) return stopped();
-  }
-  verifier.CheckSizes();
-  for (const VlMetalayer& layer : state.metadata->vlmetalayers) {
-    verifier.CheckVlLayer(layer);
-    if (!progress(nchunks)) return stopped();
-  }
-  verifier.AddNotes();
-  return std::move(verifier).Take(nchunks);
+  return Verifier(state, depth).Run(progress);
 }
 
 }  // namespace cairn::frame

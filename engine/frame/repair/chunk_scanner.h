@@ -13,7 +13,7 @@
 
 #include "cairn/recover.h"
 #include "engine/chunk/header.h"
-#include "engine/frame/files/frame_view.h"
+#include "engine/frame/files/frame_file.h"
 #include "engine/frame/repair/chunk_detector.h"
 #include "engine/frame/repair/trailer_scanner.h"
 #include "engine/frame/state/state.h"

@@ -7,7 +7,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/frame/commit/frame_writer.h"
-#include "engine/frame/files/frame_location.h"
+#include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/history.h"
 #include "engine/frame/open/state_loader.h"
@@ -72,8 +72,9 @@ absl::StatusOr<RecoveryReport> RestoreHeader(FileSystem* files, const std::strin
   const FrameFile source = FrameFile::OfFile(file, 0, false);
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> header, FindHeader(source, damage));
   // Write only a header with which the frame opens.
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state,
-                         frame::LoadFrom(source, header, frame::MakeFrameContext(OpenOptions())));
+  CAIRN_ASSIGN_OR_RETURN(
+      const std::shared_ptr<const State> state,
+      frame::LoadFrom(source, header, std::make_shared<frame::FrameContext>(OpenOptions())));
   CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Describe(source, *state, options.drop_stranded));
   report.header_restored = true;
   if (options.dry_run) return report;

@@ -260,7 +260,7 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   }
   CAIRN_ASSIGN_OR_RETURN(const frame::FrameView view,
                          frame::FrameFile::OfFile(file, 0, options.use_mmap).View(size));
-  const std::shared_ptr<const frame::FrameContext> env = frame::MakeFrameContext(options);
+  const auto env = std::make_shared<const frame::FrameContext>(options);
   CAIRN_ASSIGN_OR_RETURN(const std::optional<format::FrameHeader> header,
                          frame::ReadHeader(view, options.offset));
   CAIRN_ASSIGN_OR_RETURN(std::vector<Extent> known,

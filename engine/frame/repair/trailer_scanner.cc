@@ -9,8 +9,7 @@
 #include "engine/chunk/header.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/msgpack.h"
-#include "engine/frame/open/index_loader.h"
-#include "engine/frame/open/seal_check.h"
+#include "engine/frame/open/checkpoint_parts.h"
 
 namespace cairn::frame {
 

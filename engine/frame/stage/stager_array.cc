@@ -8,7 +8,6 @@
 #include "engine/format/b2nd.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/array/array_fit.h"
-#include "engine/frame/array/array_resize.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/stage/stager.h"
 

@@ -44,28 +44,24 @@ absl::StatusOr<chunk::Header> ContiguousChunkSource::ReadHeader(int64_t entry,
 }
 
 absl::StatusOr<StoredChunk> ContiguousChunkSource::Read(int64_t entry, ReadMode mode,
-                                                        ScratchBuffer& scratch) const {
+                                                        ScratchBuffer& scratch,
+                                                        const chunk::Header* header) const {
   if (mode == ReadMode::kCopied && region_.in_place()) {
-    return ContiguousChunkSource(region_.Unmapped(), begin_, end_).Pin(entry);
+    return ContiguousChunkSource(region_.Unmapped(), begin_, end_)
+        .Read(entry, ReadMode::kPinned, scratch, nullptr);
   }
-  const absl::StatusOr<chunk::Header> header = ReadHeader(entry, scratch);
-  return header.ok() ? ReadWithHeader(*header, entry, scratch) : header.status();
-}
-
-absl::StatusOr<StoredChunk> ContiguousChunkSource::ReadWithHeader(const chunk::Header& header,
-                                                                  int64_t entry,
-                                                                  ScratchBuffer& scratch) const {
-  const absl::StatusOr<Bytes> bytes = region_.Read(begin_ + entry, header.cbytes, scratch);
+  if (header == nullptr) {
+    const absl::StatusOr<chunk::Header> found = ReadHeader(entry, scratch);
+    return found.ok() ? Read(entry, mode, scratch, &*found) : found.status();
+  }
+  if (mode == ReadMode::kPinned) {
+    CAIRN_ASSIGN_OR_RETURN(Chunk chunk, region_.Pin(begin_ + entry, header->cbytes));
+    return StoredChunk{*header, std::move(chunk)};
+  }
+  const absl::StatusOr<Bytes> bytes = region_.Read(begin_ + entry, header->cbytes, scratch);
   if (!bytes.ok()) return bytes.status();
   CallFor(*bytes);
-  return StoredChunk{header, Chunk(*bytes, nullptr)};
-}
-
-absl::StatusOr<StoredChunk> ContiguousChunkSource::Pin(int64_t entry) const {
-  ScratchBuffer scratch;
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, ReadHeader(entry, scratch));
-  CAIRN_ASSIGN_OR_RETURN(Chunk chunk, region_.Pin(begin_ + entry, header.cbytes));
-  return StoredChunk{header, std::move(chunk)};
+  return StoredChunk{*header, Chunk(*bytes, nullptr)};
 }
 
 }  // namespace cairn::frame

@@ -7,13 +7,12 @@
 #include <optional>
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/chunk.h"
 #include "engine/base/scratch_buffer.h"
 #include "engine/chunk/header.h"
-#include "engine/frame/files/frame_view.h"
+#include "engine/frame/files/frame_file.h"
 
 namespace cairn::frame {
 
@@ -32,7 +31,8 @@ struct StoredChunk {
 };
 
 enum class ReadMode {
-  kMapped,  // in place where there is a map
+  kMapped,  // in place where there is a map; without an owner, lasts as long as source and scratch
+  kPinned,  // the same with an owner, for as long as the caller likes
   kCopied,  // by a system call, whatever the map shows
 };
 
@@ -50,14 +50,9 @@ class ChunkSource {
 
   // The chunk's header, from which its size follows. kDataLoss.
   virtual absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const = 0;
-  // The chunk. Without an owner its bytes last as long as this source and `scratch` do.
-  virtual absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
-                                           ScratchBuffer& scratch) const = 0;
-  // The same in place where there is a map, when the header was read before.
-  virtual absl::StatusOr<StoredChunk> ReadWithHeader(const chunk::Header& header, int64_t entry,
-                                                     ScratchBuffer& scratch) const = 0;
-  // The same with an owner, for as long as the caller likes.
-  virtual absl::StatusOr<StoredChunk> Pin(int64_t entry) const = 0;
+  // The chunk; its header is not read again where it is given.
+  virtual absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode, ScratchBuffer& scratch,
+                                           const chunk::Header* header = nullptr) const = 0;
 };
 
 // Bytes [begin, end) of a frame; entries count from begin.
@@ -70,11 +65,8 @@ class ContiguousChunkSource final : public ChunkSource {
   std::string Describe(int64_t entry) const override;
   int64_t end() const override { return end_; }
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const override;
-  absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
-                                   ScratchBuffer& scratch) const override;
-  absl::StatusOr<StoredChunk> ReadWithHeader(const chunk::Header& header, int64_t entry,
-                                             ScratchBuffer& scratch) const override;
-  absl::StatusOr<StoredChunk> Pin(int64_t entry) const override;
+  absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode, ScratchBuffer& scratch,
+                                   const chunk::Header* header) const override;
 
  private:
   FrameView region_;

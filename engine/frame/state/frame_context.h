@@ -4,11 +4,11 @@
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
 
 #include "cairn/options.h"
 #include "engine/chunk/decoder.h"
 #include "engine/chunk/workspace.h"
+#include "engine/frame/files/frame_location.h"
 #include "engine/frame/state/block_cache.h"
 #include "engine/frame/state/verified_chunks.h"
 
@@ -21,20 +21,17 @@ struct ReplayChecks {
   bool check_prev = true;    // that each record follows the one that it names
 };
 
-// Immutable but for what keeps work from being done twice, which is thread-safe.
-struct FrameContext {
-  bool use_mmap = true;
-  VerifyPolicy verify = VerifyPolicy::kFirstTouch;
-  std::optional<uint64_t> generation;  // the only one to be read
-  Limits limits;
-  int32_t max_mapped_files = 256;
-  const Registry* registry = nullptr;
-  Executor* executor = nullptr;
+// The options that the frame was opened with. Immutable but for what keeps work from being done
+// twice, which is thread-safe.
+struct FrameContext : OpenOptions {
+  explicit FrameContext(const OpenOptions& options) : OpenOptions(options) {}
+
   ReplayChecks replay;
-  uint64_t boot = 0;  // see FileSystem::BootId
+  uint64_t boot = FilesOrPosix(file_system)->BootId();
   mutable chunk::WorkspacePool pool;
   mutable VerifiedChunks verified;
   mutable BlockCache blocks;
+  mutable std::atomic<uint64_t> last_checkpoint_id = 0;  // see State::checkpoint_id
 
   // How any chunk is decoded; what the frame says of its chunks is still to be added.
   chunk::DecodeContext MakeDecodeContext() const {
@@ -44,12 +41,6 @@ struct FrameContext {
             .max_memory = limits.max_decode_memory,
             .blockshape = {}};
   }
-
-  // A number for State::checkpoint_id.
-  uint64_t NewCheckpointId() const { return ++checkpoint_ids_; }
-
- private:
-  mutable std::atomic<uint64_t> checkpoint_ids_ = 0;
 };
 
 }  // namespace cairn::frame

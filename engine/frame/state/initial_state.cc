@@ -41,8 +41,8 @@ int32_t WholeItems(int32_t chunksize, int32_t typesize) {
   return std::max(chunksize - chunksize % typesize, typesize);
 }
 
-absl::StatusOr<std::shared_ptr<const State>> MakeInitialState(
-    const CreateOptions& options, std::shared_ptr<const FrameContext> env) {
+absl::StatusOr<StatePtr> MakeInitialState(const CreateOptions& options,
+                                          std::shared_ptr<const FrameContext> env) {
   const CompressionOptions& compression = options.compression;
   if (compression.format != ChunkFormat::kBlosc2) {
     return InvalidArgument("frames hold chunks of the Blosc2 format only");

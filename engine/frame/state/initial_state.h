@@ -12,8 +12,8 @@
 namespace cairn::frame {
 
 // kInvalidArgument for options that no frame can have.
-absl::StatusOr<std::shared_ptr<const State>> MakeInitialState(
-    const CreateOptions& options, std::shared_ptr<const FrameContext> env);
+absl::StatusOr<StatePtr> MakeInitialState(const CreateOptions& options,
+                                          std::shared_ptr<const FrameContext> env);
 
 // How the frame wants its new chunks: as its header says.
 CompressionOptions CompressionOf(const format::FrameHeader& header);

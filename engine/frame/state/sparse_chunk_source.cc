@@ -14,14 +14,6 @@ namespace {
 // No chunk is larger.
 constexpr int64_t kMaxFileSize = int64_t{kMaxChunkBytes} + chunk::kHeaderSize;
 
-// A file of the frame that is not there, or is something else, is damage.
-absl::Status AsDamage(const absl::Status& status) {
-  if (absl::IsNotFound(status) || absl::IsFailedPrecondition(status)) {
-    return absl::DataLossError(status.message());
-  }
-  return status;
-}
-
 absl::StatusOr<int64_t> SizeOf(const File& file) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file.Size());
   if (size >= chunk::kBlosc1HeaderSize) return size;
@@ -58,7 +50,10 @@ std::string SparseChunkSource::Describe(int64_t entry) const {
 absl::StatusOr<std::unique_ptr<File>> SparseChunkSource::OpenFile(int64_t entry) const {
   CAIRN_RETURN_IF_ERROR(Locate(entry).status());
   auto file = directory_->Open(format::ChunkFileName(entry), FileMode::kRead);
-  if (!file.ok()) return AsDamage(file.status());
+  // A file of the frame that is not there, or is something else, is damage.
+  if (absl::IsNotFound(file.status()) || absl::IsFailedPrecondition(file.status())) {
+    return absl::DataLossError(file.status().message());
+  }
   return file;
 }
 
@@ -95,18 +90,9 @@ absl::StatusOr<chunk::Header> SparseChunkSource::ReadHeader(int64_t entry,
 }
 
 absl::StatusOr<StoredChunk> SparseChunkSource::Read(int64_t entry, ReadMode mode,
-                                                    ScratchBuffer& /*scratch*/) const {
-  return mode == ReadMode::kCopied ? Copy(entry) : Pin(entry);
-}
-
-absl::StatusOr<StoredChunk> SparseChunkSource::ReadWithHeader(const chunk::Header& /*header*/,
-                                                              int64_t entry,
-                                                              ScratchBuffer& scratch) const {
-  return Read(entry, ReadMode::kMapped, scratch);
-}
-
-absl::StatusOr<StoredChunk> SparseChunkSource::Pin(int64_t entry) const {
-  return use_mmap_ ? Map(entry) : Copy(entry);
+                                                    ScratchBuffer& /*scratch*/,
+                                                    const chunk::Header* /*header*/) const {
+  return use_mmap_ && mode != ReadMode::kCopied ? Map(entry) : Copy(entry);
 }
 
 }  // namespace cairn::frame

@@ -24,11 +24,8 @@ class SparseChunkSource final : public ChunkSource {
   absl::StatusOr<ChunkLocation> Locate(int64_t entry) const override;
   std::string Describe(int64_t entry) const override;
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const override;
-  absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode,
-                                   ScratchBuffer& scratch) const override;
-  absl::StatusOr<StoredChunk> ReadWithHeader(const chunk::Header& header, int64_t entry,
-                                             ScratchBuffer& scratch) const override;
-  absl::StatusOr<StoredChunk> Pin(int64_t entry) const override;
+  absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode, ScratchBuffer& scratch,
+                                   const chunk::Header* header) const override;
 
  private:
   absl::StatusOr<std::unique_ptr<File>> OpenFile(int64_t entry) const;

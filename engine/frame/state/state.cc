@@ -96,7 +96,7 @@ StateBuilder::StateBuilder(std::shared_ptr<const FrameContext> env, Era era)
     : checkpoint(std::make_shared<Checkpoint>()),
       metadata(std::make_shared<Metadata>()),
       state(std::make_shared<State>()) {
-  checkpoint->id = env->NewCheckpointId();
+  checkpoint->id = ++env->last_checkpoint_id;
   checkpoint->env = std::move(env);
   checkpoint->era = era;
   state->checkpoint = checkpoint;
@@ -113,7 +113,7 @@ void StateBuilder::SetHeader(format::FrameHeader header, std::vector<std::byte> 
   checkpoint->header_bytes = std::move(bytes);
 }
 
-std::shared_ptr<const State> StateBuilder::Finish() && {
+StatePtr StateBuilder::Finish() && {
   if (!state->stored_bytes.has_value()) state->stored_bytes = StoredBytesOf(*state);
   return std::move(state);
 }

@@ -11,7 +11,6 @@
 #include "absl/status/status.h"
 
 #include "cairn/array.h"
-#include "cairn/chunk.h"
 #include "cairn/frame_info.h"
 #include "cairn/types.h"
 #include "engine/base/extent.h"
@@ -19,15 +18,48 @@
 #include "engine/format/frame_header.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/journal.h"
-#include "engine/frame/files/frame_view.h"
+#include "engine/format/seal.h"
+#include "engine/frame/files/frame_file.h"
 #include "engine/frame/index/chunk_index.h"
 #include "engine/frame/index/decoded_offsets.h"
-#include "engine/frame/state/checkpoint.h"
 #include "engine/frame/state/chunk_source.h"
 #include "engine/frame/state/frame_context.h"
 #include "engine/frame/state/vlmetalayers.h"
 
 namespace cairn::frame {
+
+// A checkpoint of a frame: what all states that follow it have in common, header and trailer as
+// they are stored. Immutable once a state refers to it, hence thread-safe.
+struct Checkpoint {
+  std::shared_ptr<const FrameContext> env;
+  // Differs between checkpoints, and between files: what a state of this checkpoint found at an
+  // offset, with a fingerprint, the others find there too.
+  uint64_t id = 0;
+  Era era = Era::kCurrent;
+
+  // Without its metalayers, which are in Metadata. Commits change nbytes, chunksize and vlblocks:
+  // those of a state are in State.
+  format::FrameHeader header;
+  std::vector<std::byte> header_bytes;
+
+  Extent index;    // the stored index chunk; empty without chunks
+  Extent trailer;  // or whatever holds the vlmetalayers
+
+  std::optional<format::Seal> seal;  // the layer `cairn`, also a stale one
+  bool seal_holds = false;           // it is not stale
+  bool sealed = false;               // every live byte is covered
+  // The seal is good but for bytes of the header that another Blosc2 may change alone.
+  bool header_changed_outside = false;
+  FingerprintType fingerprint = FingerprintType::kNone;
+  // Damage of the trailer that leaves the chunks readable, unchecked; its values are not handed
+  // out.
+  absl::Status trailer_damage;
+
+  // What only frames of older eras have: bytes that are added to those of each chunk, and chunks
+  // that are bitshuffled by the rule of Blosc 1 although their version says otherwise.
+  std::optional<std::vector<std::byte>> delta_reference;
+  bool whole_block_bitshuffle = false;
+};
 
 // Immutable, thread-safe; states share it until an edit of a layer.
 struct Metadata {
@@ -127,13 +159,15 @@ struct State {
   LazyInfo info_;
 };
 
+using StatePtr = std::shared_ptr<const State>;
+
 // A state while it is loaded or made: `state` refers to the other two. Not thread-safe.
 struct StateBuilder {
   explicit StateBuilder(std::shared_ptr<const FrameContext> env, Era era = Era::kCurrent);
 
   // The state begins with what the header says.
   void SetHeader(format::FrameHeader header, std::vector<std::byte> bytes);
-  std::shared_ptr<const State> Finish() &&;
+  StatePtr Finish() &&;
 
   std::shared_ptr<Checkpoint> checkpoint;
   std::shared_ptr<Metadata> metadata;

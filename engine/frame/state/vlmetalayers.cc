@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -17,33 +16,20 @@ namespace cairn::frame {
 
 namespace {
 
-absl::Status CheckSizes(const FrameContext& env, const chunk::Decoder& decoder, Bytes stored) {
-  if (decoder.bytes().size() != stored.size()) {
-    return DataLoss("cbytes: expected %d, got %d", stored.size(), decoder.bytes().size());
-  }
-  if (decoder.nbytes() > env.limits.max_metadata_nbytes) {
-    return ResourceExhausted("%d bytes pass the limit of %d for metadata", decoder.nbytes(),
-                             env.limits.max_metadata_nbytes);
-  }
-  return absl::OkStatus();
-}
-
-// The value; of one without blocks the first item is enough where not `all` is wanted.
 absl::StatusOr<std::vector<std::byte>> Decode(const FrameContext& env, Bytes stored, bool all) {
   chunk::Decoder decoder;
   CAIRN_RETURN_IF_ERROR(decoder.Open(stored, env.MakeDecodeContext()));
-  CAIRN_RETURN_IF_ERROR(CheckSizes(env, decoder, stored));
+  if (decoder.bytes().size() != stored.size()) {
+    return DataLoss("cbytes: expected %d, got %d", stored.size(), decoder.bytes().size());
+  }
   int32_t size = decoder.nbytes();
+  if (size > env.limits.max_metadata_nbytes) {
+    return ResourceExhausted("%d bytes pass the limit of %d for metadata", size,
+                             env.limits.max_metadata_nbytes);
+  }
   if (!all && decoder.nblocks() == 0) size = std::min<int32_t>(size, decoder.header().typesize);
   std::vector<std::byte> content(static_cast<size_t>(size));
   CAIRN_RETURN_IF_ERROR(decoder.DecodeRange(0, content));
-  return content;
-}
-
-absl::StatusOr<std::vector<std::byte>> Decode(const FrameContext& env, const VlMetalayer& layer,
-                                              bool all) {
-  absl::StatusOr<std::vector<std::byte>> content = Decode(env, layer.chunk.bytes(), all);
-  if (!content.ok()) return Annotate(DescribeVlLayer(layer), content.status());
   return content;
 }
 
@@ -54,12 +40,10 @@ std::string DescribeVlLayer(const VlMetalayer& layer) {
 }
 
 absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const FrameContext& env,
-                                                     const VlMetalayer& layer) {
-  return Decode(env, layer, true);
-}
-
-absl::Status CheckVlLayer(const FrameContext& env, const VlMetalayer& layer) {
-  return Decode(env, layer, false).status();
+                                                     const VlMetalayer& layer, bool all) {
+  absl::StatusOr<std::vector<std::byte>> content = Decode(env, layer.chunk.bytes(), all);
+  if (!content.ok()) return Annotate(DescribeVlLayer(layer), content.status());
+  return content;
 }
 
 absl::StatusOr<VlMetalayer> EncodeVlLayer(const FrameContext& env, std::string_view name,

@@ -21,12 +21,10 @@ struct VlMetalayer {
   Chunk chunk;
 };
 
-// Decodes a value; kResourceExhausted past Limits::max_metadata_nbytes.
+// Decodes a value; kResourceExhausted past Limits::max_metadata_nbytes. Where not `all` is wanted,
+// the first item stands for a value that takes no bytes to store: it shows whether there is one.
 absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const FrameContext& env,
-                                                     const VlMetalayer& layer);
-
-// Whether DecodeVlLayer would give it; does not make all of a value that takes no bytes to store.
-absl::Status CheckVlLayer(const FrameContext& env, const VlMetalayer& layer);
+                                                     const VlMetalayer& layer, bool all = true);
 
 // "vlmetalayer x", fit to be shown whatever the name holds.
 std::string DescribeVlLayer(const VlMetalayer& layer);

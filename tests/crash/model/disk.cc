@@ -20,6 +20,7 @@ void Disk::StartProcess(std::optional<uint64_t> operations, bool fails_sync) {
 // False when the process dies before this operation.
 bool Disk::Step() {
   if (!running_) return false;
+  if (visit_) visit_();
   if (!operations_left_.has_value()) return true;
   if (*operations_left_ == 0) {
     running_ = false;
@@ -79,16 +80,17 @@ void Disk::Sync(bool all) {
     before_shrink_ = durable_;
   }
   durable_.resize(cache_.size());
+  const size_t page_size = conditions_.page_size;
   // Complete pages are written, as the cache has them: what was lost to a sync that failed stays
   // lost in the others.
   for (const Operation& operation : pending_) {
-    size_t begin = operation.offset / kPageSize * kPageSize;
+    size_t begin = operation.offset / page_size * page_size;
     size_t end = operation.offset + operation.data.size();
     if (operation.resizes) {
-      begin = operation.size / kPageSize * kPageSize;
+      begin = operation.size / page_size * page_size;
       end = cache_.size();  // a shrink and a growth leave zeros
     }
-    end = std::min(cache_.size(), (end + kPageSize - 1) / kPageSize * kPageSize);
+    end = std::min(cache_.size(), (end + page_size - 1) / page_size * page_size);
     if (begin >= end) continue;
     std::copy(cache_.begin() + static_cast<ptrdiff_t>(begin),
               cache_.begin() + static_cast<ptrdiff_t>(end),

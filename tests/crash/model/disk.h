@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "tests/crash/model/random.h"
@@ -15,8 +17,12 @@ namespace cairn::model {
 
 using Bytes = std::vector<uint8_t>;
 
+inline Bytes Slice(const Bytes& bytes, uint64_t begin, uint64_t end) {
+  return {bytes.begin() + static_cast<ptrdiff_t>(begin),
+          bytes.begin() + static_cast<ptrdiff_t>(end)};
+}
+
 constexpr size_t kSectorSize = 512;
-constexpr size_t kPageSize = 4096;
 
 // A write or a change of size that was not synced.
 struct Operation {
@@ -37,9 +43,13 @@ class Disk {
 
   // A process begins. It is killed after `operations`; `fails_sync`: one of its syncs may fail.
   void StartProcess(std::optional<uint64_t> operations, bool fails_sync);
+  void Kill() { running_ = false; }
   // False once it was killed or a sync failed: nothing that it does then has an effect.
   bool running() const { return running_; }
   bool sync_failed() const { return sync_failed_; }
+
+  // Called before each operation, while the process runs.
+  void OnStep(std::function<void()> visit) { visit_ = std::move(visit); }
 
   void Write(size_t offset, const Bytes& data);
   void Resize(size_t size);
@@ -73,6 +83,7 @@ class Disk {
   bool running_ = true;
   bool may_fail_sync_ = false;
   bool sync_failed_ = false;
+  std::function<void()> visit_;
 };
 
 }  // namespace cairn::model

@@ -65,7 +65,8 @@ std::string Examiner::ExamineDamage(const Bytes& file, uint64_t boot, size_t req
   Random random(1);
   std::vector<Proof> proofs;
   Disk copy(disk_, file);
-  Writer writer(copy, conditions_, rules_, random, proofs);
+  const Nobody readers;
+  Writer writer(copy, conditions_, rules_, random, proofs, readers);
   const bool opened = writer.Open();
   return opened || copy.cache() != file ? "flip: damaged journal cut" : "";
 }

@@ -20,6 +20,8 @@ constexpr std::string_view kChunkMagic = "CHNK";
 constexpr size_t kChunkHeaderSize = 32;
 constexpr size_t kRecordFixedSize = 72;
 constexpr size_t kChunkRefSize = 24;
+constexpr size_t kRemovedSize = 8;
+constexpr size_t kExtentSize = 16;
 constexpr size_t kHashSize = 8;
 constexpr size_t kTrailerSize = 24;
 
@@ -56,6 +58,32 @@ std::vector<ChunkRef> GetChunks(const Bytes& bytes, size_t offset, size_t count)
     chunks.push_back({Get(bytes, offset), Get(bytes, offset + 8), Get(bytes, offset + 16)});
   }
   return chunks;
+}
+
+std::vector<uint64_t> GetNumbers(const Bytes& bytes, size_t offset, size_t count) {
+  std::vector<uint64_t> numbers;
+  for (size_t i = 0; i < count; ++i) numbers.push_back(Get(bytes, offset + i * kRemovedSize));
+  return numbers;
+}
+
+void PutExtents(Bytes& bytes, const std::vector<Extent>& extents) {
+  Put(bytes, extents.size());
+  for (const Extent& extent : extents) {
+    Put(bytes, extent.begin);
+    Put(bytes, extent.end);
+  }
+}
+
+// False when they do not end before `limit`. `offset` moves past them.
+bool GetExtents(const Bytes& bytes, size_t& offset, size_t limit, std::vector<Extent>& extents) {
+  if (offset + 8 > limit) return false;
+  const uint64_t count = Get(bytes, offset);
+  offset += 8;
+  if (count > (limit - offset) / kExtentSize) return false;
+  for (uint64_t i = 0; i < count; ++i, offset += kExtentSize) {
+    extents.push_back({Get(bytes, offset), Get(bytes, offset + 8)});
+  }
+  return true;
 }
 
 bool HashFits(const Bytes& file, size_t begin, size_t size) {
@@ -95,20 +123,31 @@ bool ChunkIsIntact(const Bytes& file, const ChunkRef& chunk) {
   return chunk.end() <= file.size() && Hash(file, chunk.offset, chunk.end()) == chunk.hash;
 }
 
-size_t RecordSize(size_t chunks) { return kRecordFixedSize + chunks * kChunkRefSize + kHashSize; }
+void Apply(const BatchRecord& record, State& state) {
+  for (const uint64_t number : record.removed) {
+    state.chunks.erase(state.chunks.begin() + static_cast<ptrdiff_t>(number));
+  }
+  state.chunks.insert(state.chunks.end(), record.chunks.begin(), record.chunks.end());
+  if (record.metadata != 0) state.metadata = record.metadata;
+}
+
+size_t RecordSize(size_t chunks, size_t removed) {
+  return kRecordFixedSize + chunks * kChunkRefSize + removed * kRemovedSize + kHashSize;
+}
 
 Bytes Encode(const BatchRecord& record, uint64_t position) {
   Bytes bytes;
   PutText(bytes, kRecordMagic);
-  Put(bytes, RecordSize(record.chunks.size()), 4);
+  Put(bytes, RecordSize(record.chunks.size(), record.removed.size()), 4);
   PutBase(bytes, record.base, position);
   Put(bytes, record.generation);
   Put(bytes, record.previous);
   Put(bytes, record.durable_end);
   Put(bytes, record.metadata);
   Put(bytes, record.chunks.size());
-  Put(bytes, 0);
+  Put(bytes, record.removed.size());
   PutChunks(bytes, record.chunks);
+  for (const uint64_t number : record.removed) Put(bytes, number);
   Put(bytes, Hash(bytes, 0, bytes.size()));
   return bytes;
 }
@@ -127,24 +166,28 @@ Bytes Encode(const Receipt& receipt, uint64_t position) {
 }
 
 std::optional<FoundRecord> FindRecord(const Bytes& file, size_t position, bool bound) {
-  if (!HasText(file, position, kRecordMagic) || position + RecordSize(0) > file.size()) {
+  if (!HasText(file, position, kRecordMagic) || position + RecordSize(0, 0) > file.size()) {
     return std::nullopt;
   }
   const size_t size = Get(file, position + 4, 4);
   const uint64_t count = Get(file, position + 56);
-  if (count > 1000 || size != RecordSize(count) || position + size > file.size() ||
-      !HashFits(file, position, size)) {
+  const uint64_t removed = Get(file, position + 64);
+  if (count > 1000 || removed > 1000 || size != RecordSize(count, removed) ||
+      position + size > file.size() || !HashFits(file, position, size)) {
     return std::nullopt;
   }
-  return FoundRecord{.record = {.base = GetBase(file, position + 8, bound ? position : 0),
-                                .generation = Get(file, position + 24),
-                                .previous = Get(file, position + 32),
-                                .durable_end = Get(file, position + 40),
-                                .metadata = Get(file, position + 48),
-                                .chunks = GetChunks(file, position + kRecordFixedSize, count)},
-                     .begin = position,
-                     .end = position + size,
-                     .hash = Get(file, position + size - kHashSize)};
+  const size_t chunks = position + kRecordFixedSize;
+  return FoundRecord{
+      .record = {.base = GetBase(file, position + 8, bound ? position : 0),
+                 .generation = Get(file, position + 24),
+                 .previous = Get(file, position + 32),
+                 .durable_end = Get(file, position + 40),
+                 .metadata = Get(file, position + 48),
+                 .removed = GetNumbers(file, chunks + count * kChunkRefSize, removed),
+                 .chunks = GetChunks(file, chunks, count)},
+      .begin = position,
+      .end = position + size,
+      .hash = Get(file, position + size - kHashSize)};
 }
 
 std::optional<Receipt> FindReceipt(const Bytes& file, size_t position, bool bound) {
@@ -180,26 +223,29 @@ Bytes MakeChunk(uint64_t id, size_t size, const Bytes& embedded) {
   return chunk;
 }
 
-CheckpointBytes EncodeCheckpoint(const State& state, uint64_t generation, uint64_t position,
-                                 const HeaderFormat& format, uint64_t nonce) {
-  CheckpointBytes checkpoint;
-  PutChunks(checkpoint.after_chunks, state.chunks);
-  checkpoint.base.end = position + checkpoint.after_chunks.size() + kTrailerSize;
-  Bytes& header = checkpoint.header;
+CheckpointBytes EncodeCheckpoint(const Checkpoint& checkpoint, const HeaderFormat& format,
+                                 uint64_t nonce) {
+  const State& state = checkpoint.state;
+  CheckpointBytes bytes;
+  Bytes& rest = bytes.after_chunks;
+  PutChunks(rest, state.chunks);
+  PutExtents(rest, checkpoint.space.free);
+  PutExtents(rest, checkpoint.space.dead);
+  bytes.base.end = checkpoint.index_begin + rest.size() + kTrailerSize;
+  Bytes& header = bytes.header;
   PutText(header, kFrameMagic);
   Put(header, format.size);
-  Put(header, checkpoint.base.end);
+  Put(header, bytes.base.end);
   Put(header, state.chunks.size());
-  Put(header, position);
+  Put(header, checkpoint.index_begin);
   Put(header, state.metadata);
   while (header.size() + 8 <= format.size) Put(header, format.changes_whole ? state.metadata : 0);
   header.resize(format.size);
-  Bytes& rest = checkpoint.after_chunks;
-  Put(rest, generation);
+  Put(rest, checkpoint.generation);
   Put(rest, nonce);
-  checkpoint.base.id = Hash(rest, 0, rest.size(), Hash(header, 0, header.size()));
-  Put(rest, checkpoint.base.id);
-  return checkpoint;
+  bytes.base.id = Hash(rest, 0, rest.size(), Hash(header, 0, header.size()));
+  Put(rest, bytes.base.id);
+  return bytes;
 }
 
 std::optional<Checkpoint> ReadCheckpoint(const Bytes& file, size_t header_size, std::string& why) {
@@ -210,16 +256,25 @@ std::optional<Checkpoint> ReadCheckpoint(const Bytes& file, size_t header_size, 
   const uint64_t end = Get(file, 16);
   const uint64_t count = Get(file, 24);
   const uint64_t index = Get(file, 32);
-  if (end > file.size() || count > file.size() || index > end || index < header_size ||
-      index + count * kChunkRefSize + kTrailerSize != end) {
+  if (end > file.size() || end < header_size + kTrailerSize || count > file.size() ||
+      index < header_size || index > end) {
     return std::nullopt;
   }
   why = "trailer";
+  const size_t lists_end = end - kTrailerSize;
+  size_t at = index + count * kChunkRefSize;
+  SpaceList space;
+  if (!GetExtents(file, at, lists_end, space.free) ||
+      !GetExtents(file, at, lists_end, space.dead) || at != lists_end) {
+    return std::nullopt;
+  }
   const uint64_t id = Hash(file, index, end - kHashSize, Hash(file, 0, header_size));
   if (Get(file, end - kHashSize) != id) return std::nullopt;
   return Checkpoint{.base = {end, id},
                     .generation = Get(file, end - kTrailerSize),
-                    .state = {GetChunks(file, index, count), Get(file, 40)}};
+                    .index_begin = index,
+                    .state = {GetChunks(file, index, count), Get(file, 40)},
+                    .space = space};
 }
 
 }  // namespace cairn::model

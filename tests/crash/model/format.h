@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/crash/model/disk.h"
+#include "tests/crash/model/space.h"
 
 namespace cairn::model {
 
@@ -39,14 +40,18 @@ struct Base {
   bool operator==(const Base&) const = default;
 };
 
+// Its chunks lie right before it, or before the base's index.
 struct BatchRecord {
   Base base;
   uint64_t generation = 0;
   uint64_t previous = 0;     // hash of the record before; of the first one: the base's identity
   uint64_t durable_end = 0;  // the file was durable up to there
   uint64_t metadata = 0;     // 0: not changed
-  std::vector<ChunkRef> chunks = {};
+  std::vector<uint64_t> removed = {};  // numbers of chunks, the last one first
+  std::vector<ChunkRef> chunks = {};   // that come after the others
 };
+
+void Apply(const BatchRecord& record, State& state);
 
 struct Receipt {
   Base base;
@@ -57,7 +62,7 @@ struct Receipt {
 
 constexpr size_t kReceiptSize = 64;
 constexpr size_t kReceiptDurableAt = 48;  // what follows is written again after the sync
-size_t RecordSize(size_t chunks);
+size_t RecordSize(size_t chunks, size_t removed);
 
 // `position` is added to the base's identity; 0: nothing is.
 Bytes Encode(const BatchRecord& record, uint64_t position);
@@ -79,10 +84,19 @@ std::optional<size_t> SkipChunk(const Bytes& file, size_t position);
 // `embedded` lies in the chunk as it is.
 Bytes MakeChunk(uint64_t id, size_t size, const Bytes& embedded = {});
 
+// What a checkpoint lists of the bytes before its index. The dead ones are free when no reader of
+// an older checkpoint is left.
+struct SpaceList {
+  std::vector<Extent> free;
+  std::vector<Extent> dead;
+};
+
 struct Checkpoint {
   Base base;
   uint64_t generation = 0;
+  uint64_t index_begin = 0;
   State state;
+  SpaceList space;
 };
 
 struct CheckpointBytes {
@@ -98,9 +112,9 @@ struct HeaderFormat {
   bool changes_whole = false;  // metadata lies past the first sector, too
 };
 
-// `nonce` distinguishes two checkpoints.
-CheckpointBytes EncodeCheckpoint(const State& state, uint64_t generation, uint64_t position,
-                                 const HeaderFormat& format, uint64_t nonce);
+// Takes all but the base. `nonce` distinguishes two checkpoints.
+CheckpointBytes EncodeCheckpoint(const Checkpoint& checkpoint, const HeaderFormat& format,
+                                 uint64_t nonce);
 // Null, and `why`, when the file does not open.
 std::optional<Checkpoint> ReadCheckpoint(const Bytes& file, size_t header_size, std::string& why);
 

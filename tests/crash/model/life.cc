@@ -20,24 +20,31 @@ std::string Life::Run() {
 }
 
 std::string Life::RunProcess() {
-  const uint64_t most = random_.Percent(25) ? 6 : 30;
+  constexpr std::array<uint64_t, 4> kMost = {6, 30, 60, 200};
+  const uint64_t most = kMost[random_.Below(kMost.size())];
+  short_life_ = most == kMost.front();
   disk_.StartProcess(random_.Below(most), conditions_.failing_syncs);
-  Writer writer(disk_, conditions_, rules_, random_, history_.proofs);
+  Writer writer(disk_, conditions_, rules_, random_, history_.proofs, readers_);
   if (std::string violation = OpenWriter(writer); over_ || !violation.empty()) return violation;
-  while (disk_.running()) {
-    const uint64_t action = random_.Below(100);
-    if (action < 70) {
-      std::string violation = CommitOnce(writer);
-      if (!violation.empty()) return violation;
-    } else if (action < 77) {
-      SyncCommitted(writer);
-    } else if (action < 92) {
-      MakeCheckpoint(writer);
-    } else {
-      break;  // it closes without a checkpoint
-    }
+  closed_ = false;
+  while (disk_.running() && !closed_) {
+    if (std::string violation = Act(writer); !violation.empty()) return violation;
+    if (!readers_.harm().empty()) return readers_.harm();
   }
   return EndProcess();
+}
+
+std::string Life::Act(Writer& writer) {
+  const uint64_t action = random_.Below(100);
+  if (action < 70) return CommitOnce(writer);
+  if (action < 77) {
+    SyncCommitted(writer);
+  } else if (action < 92) {
+    MakeCheckpoint(writer);
+  } else {
+    closed_ = true;  // without a checkpoint
+  }
+  return "";
 }
 
 std::string Life::OpenWriter(Writer& writer) {
@@ -79,11 +86,12 @@ Edit Life::ChooseEdit(const Writer& writer) {
   Edit edit;
   if (conditions_.past_border.has_value()) {
     const uint64_t begin = writer.view().end;
-    const uint64_t rest = RecordSize(1) + (rules_.writes_receipts ? kReceiptSize : 0);
+    const uint64_t rest = RecordSize(1, 0) + (rules_.writes_receipts ? kReceiptSize : 0);
     const uint64_t least = begin + 32 + rest;
     const uint64_t border = (least + kSectorSize - 1) / kSectorSize * kSectorSize;
     edit.chunks.push_back(MakeChunk(++chunk_id_, border + *conditions_.past_border - begin - rest));
     edit.machine = random_.Percent(*conditions_.past_border == 0 ? 10 : 60);
+    edit.at_end = true;
     return edit;
   }
   if (random_.Percent(15)) edit.metadata = ++metadata_;
@@ -93,6 +101,13 @@ Edit Life::ChooseEdit(const Writer& writer) {
     const Bytes embedded = random_.Percent(3) ? PartOfFork(writer) : Bytes();
     edit.chunks.push_back(MakeChunk(++chunk_id_, kSizes[random_.Below(kSizes.size())], embedded));
   }
+  // Each state differs from all others by what is new in it.
+  const uint64_t chunks = writer.view().state.chunks.size();
+  const uint64_t kept = random_.Percent(20) ? random_.Below(chunks + 1) : chunks;
+  for (uint64_t i = chunks; i-- > 0;) {
+    if (i >= kept || random_.Percent(25)) edit.removed.push_back(i);
+  }
+  edit.at_end = random_.Percent(20);
   edit.machine = random_.Percent(60);
   edit.syncs_chunks = random_.Percent(10);
   return edit;
@@ -100,9 +115,14 @@ Edit Life::ChooseEdit(const Writer& writer) {
 
 std::string Life::CommitOnce(Writer& writer) {
   const Edit edit = ChooseEdit(writer);
-  history_.commits.push_back(writer.StateAfter(edit));
+  if (!writer.HasSpaceFor(edit)) {
+    MakeCheckpoint(writer);
+    return "";
+  }
+  const Placed placed = writer.Place(edit);
+  history_.commits.push_back(placed.after);
   const Bytes before = disk_.cache();
-  writer.Commit(edit);
+  writer.Commit(placed);
   if (!disk_.running()) return "";
   history_.survives_kill = history_.vouched = history_.commits.size() - 1;
   if (edit.machine) history_.survives_power_cut = history_.survives_kill;
@@ -138,11 +158,13 @@ void Life::MakeCheckpoint(Writer& writer) {
 std::string Life::EndProcess() {
   if (disk_.sync_failed() && random_.Percent(20)) {
     disk_.Evict();
+    readers_.Clear();
     evicted_ = true;
     // The sync that failed told of the others.
     history_.survives_kill = history_.survives_power_cut;
   }
-  if (random_.Percent(disk_.sync_failed() ? 30 : 75)) return CutPower();
+  const bool keeps_power = disk_.sync_failed() || (conditions_.dies_going_down && !short_life_);
+  if (random_.Percent(keeps_power ? 30 : 75)) return CutPower();
   ++tally_.states;
   const Bytes& file = disk_.cache();
   std::string violation = examiner_.ExamineCrash(
@@ -171,6 +193,7 @@ std::string Life::CutPower() {
     if (!violation.empty()) return "power cut, " + violation;
   }
   disk_.CutPower(image);
+  readers_.Clear();
   const Replayed view = Replay(image, next_boot, conditions_.header_size, rules_);
   const std::optional<size_t> generation = history_.Find(view.state);
   history_.KeepUntil(*generation);

@@ -9,6 +9,7 @@
 #include "tests/crash/model/disk.h"
 #include "tests/crash/model/examiner.h"
 #include "tests/crash/model/random.h"
+#include "tests/crash/model/readers.h"
 #include "tests/crash/model/rules.h"
 #include "tests/crash/model/writer.h"
 
@@ -30,7 +31,12 @@ class Life {
         tally_(tally),
         random_(seed),
         disk_(conditions, random_),
-        examiner_(conditions_, rules_, disk_, history_) {}
+        readers_(disk_, conditions_, rules_, random_),
+        examiner_(conditions_, rules_, disk_, history_) {
+    disk_.OnStep([this] {
+      if (!evicted_) readers_.Step();
+    });
+  }
 
   // The first violation; empty: there is none.
   std::string Run();
@@ -38,6 +44,7 @@ class Life {
  private:
   // Each ends with the first violation. `over_`: nothing can follow.
   std::string RunProcess();
+  std::string Act(Writer& writer);
   std::string OpenWriter(Writer& writer);
   std::string CommitOnce(Writer& writer);
   std::string ReadDuringCommit(const Bytes& before);
@@ -59,11 +66,14 @@ class Life {
   Tally& tally_;
   Random random_;
   Disk disk_;
+  Readers readers_;
   History history_;
   Examiner examiner_;
   uint64_t chunk_id_ = 0;
   uint64_t metadata_ = 1;
   bool evicted_ = false;  // after a sync that failed: damage may be reported
+  bool short_life_ = false;
+  bool closed_ = false;
   bool over_ = false;
 };
 

@@ -25,6 +25,7 @@ class Replayer {
         boot_(boot),
         rules_(rules),
         base_(checkpoint.base),
+        index_begin_(checkpoint.index_begin),
         generation_(checkpoint.generation),
         previous_(checkpoint.base.id),
         taken_end_(checkpoint.base.end),
@@ -49,6 +50,7 @@ class Replayer {
   const uint64_t boot_;
   const Rules& rules_;
   const Base base_;
+  const uint64_t index_begin_;
   uint64_t generation_;
   uint64_t previous_;
   uint64_t taken_end_;           // of the last record or receipt taken
@@ -71,9 +73,10 @@ bool Replayer::TakeRecord(size_t position) {
   const BatchRecord& record = found->record;
   if (record.base != base_ || record.generation != generation_ + 1) return false;
   if (rules_.chains && record.previous != previous_) return false;
-  // The chunks stand right before the record.
+  // Chunks that are not before the index lie right before the record.
   uint64_t chunks_end = position;
   for (size_t i = record.chunks.size(); i-- > 0;) {
+    if (record.chunks[i].end() <= index_begin_) continue;
     if (record.chunks[i].end() != chunks_end) return false;
     chunks_end = record.chunks[i].offset;
   }
@@ -158,9 +161,14 @@ void Replayer::Settle(Replayed& result) const {
   for (const CommitRecord& batch : batches_) {
     if (!IsTrusted(batch.found)) break;
     const BatchRecord& record = batch.found.record;
-    result.state.chunks.insert(result.state.chunks.end(), record.chunks.begin(),
-                               record.chunks.end());
-    if (record.metadata != 0) result.state.metadata = record.metadata;
+    if (!record.removed.empty() && record.removed.front() >= result.state.chunks.size()) break;
+    for (const uint64_t number : record.removed) {
+      result.removed.push_back(result.state.chunks[number]);
+    }
+    for (const ChunkRef& chunk : record.chunks) {
+      if (chunk.end() <= index_begin_) result.placed.push_back({chunk, batch.found.end});
+    }
+    Apply(record, result.state);
     result.generation = record.generation;
     result.previous = batch.found.hash;
     result.commit_end = batch.found.end;
@@ -182,6 +190,7 @@ Replayed Replay(const Bytes& file, uint64_t boot, size_t header_size, const Rule
   if (!checkpoint.has_value()) return result;
   result.opens = true;
   result.base = checkpoint->base;
+  result.checkpoint = *checkpoint;
   result.state = checkpoint->state;
   result.generation = checkpoint->generation;
   result.previous = checkpoint->base.id;

@@ -6,16 +6,24 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tests/crash/model/format.h"
 #include "tests/crash/model/rules.h"
 
 namespace cairn::model {
 
+// A chunk that the journal put into space that was free.
+struct PlacedChunk {
+  ChunkRef chunk;
+  uint64_t record_end = 0;
+};
+
 struct Replayed {
   bool opens = false;
   std::string why;  // it does not
   Base base;
+  Checkpoint checkpoint;
   State state;
   uint64_t generation = 0;
   uint64_t previous = 0;     // hash of the last record taken
@@ -26,6 +34,9 @@ struct Replayed {
   // The last receipt after the last record taken.
   std::optional<Receipt> receipt;
   uint64_t receipt_at = 0;
+  // Of the commits since the checkpoint.
+  std::vector<PlacedChunk> placed;
+  std::vector<ChunkRef> removed;
 };
 
 Replayed Replay(const Bytes& file, uint64_t boot, size_t header_size, const Rules& rules);

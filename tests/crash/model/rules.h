@@ -3,6 +3,7 @@
 #define CAIRN_TESTS_CRASH_MODEL_RULES_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace cairn::model {
@@ -32,6 +33,18 @@ struct Rules {
   bool searches = true;          // for evidence after the end
   bool rejoins_chain = true;     // goes on with the next record after unreadable bytes
 
+  // Space that is used again. The engine does not do it yet.
+  bool reuses = true;
+  bool waits_for_checkpoint = true;  // what died since the checkpoint stays until the next
+  bool minds_journal = true;         // what the journal took is no longer free
+  bool asks_readers = true;          // what they see stays
+  bool reader_looks_again = true;    // at the header, after it registered
+  bool limits_journal = true;        // it stops before what a reader sees
+  bool cuts_unread = true;           // the file is cut only where no reader sees bytes
+  bool header_before_cut = true;     // durable: the one before may need what is cut
+  bool chunks_before_record = true;  // in free space too
+  bool confirms_free_space = true;   // chunks of the journal that lie there are written again
+
   // Checkpoint.
   bool syncs_before_flip = true;  // index and trailer
   bool syncs_after_flip = true;   // the header
@@ -44,7 +57,9 @@ struct Conditions {
   bool failing_syncs = false;     // one sync of each process may fail
   bool knows_boot = true;         // else boots cannot be told apart
   bool kills_cut_header = false;  // a kill cuts each pwrite at any byte, also the header's
+  bool dies_going_down = false;   // many die before the last sync of a checkpoint that goes down
   size_t header_size = 100;
+  size_t page_size = 4096;  // of the cache: what a sync writes
   // Each commit has one chunk, and its receipt ends so many bytes past a sector border.
   std::optional<size_t> past_border = {};
 };

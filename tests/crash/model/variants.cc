@@ -12,6 +12,9 @@ const Conditions kWeak = {.weak = true, .lazy_truncate = true};
 const Conditions kBigHeader = {.weak = true, .lazy_truncate = true, .header_size = 1300};
 const Conditions kFailingSyncs = {.failing_syncs = true};
 const Conditions kWeakFailingSyncs = {.weak = true, .lazy_truncate = true, .failing_syncs = true};
+const Conditions kSmallPages = {
+    .weak = true, .lazy_truncate = true, .failing_syncs = true, .page_size = 512};
+const Conditions kDyingGoingDown = {.weak = true, .lazy_truncate = true, .dies_going_down = true};
 const Conditions kAligned = {.weak = true, .lazy_truncate = true, .past_border = 0};
 const Conditions kStraddling = {.weak = true, .lazy_truncate = true, .past_border = 8};
 const Conditions kUnknownBoot = {.weak = true, .lazy_truncate = true, .knows_boot = false};
@@ -60,6 +63,9 @@ std::vector<Variant> Protocol() {
       Complete("weak, boot not known", kUnknownBoot, 1500),
       Complete("ordered, failing syncs", kFailingSyncs, 2000),
       Complete("weak, failing syncs", kWeakFailingSyncs, 2000),
+      Complete("weak, failing syncs, small pages", kSmallPages, 2000),
+      Complete("ordered, deaths at flips downwards", {.dies_going_down = true}, 2000),
+      Complete("weak, deaths at flips downwards", kDyingGoingDown, 2000),
       every_bit_in_order,
       every_bit,
   };
@@ -86,7 +92,17 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::rereads}, "a second look", kOrdered, 1500),
       Without({&Rules::searches}, "search for evidence", kOrdered, 200),
       Without({&Rules::syncs_before_flip}, "sync before the flip", kWeak, 300),
+      Without({&Rules::syncs_after_flip}, "sync after the flip", kWeak, 1000),
       Without({&Rules::flips_one_sector}, "flip of one sector", kBigHeader, 1000),
+      Without({&Rules::waits_for_checkpoint}, "waiting for a checkpoint", kOrdered, 300),
+      Without({&Rules::minds_journal}, "minding what the journal took", kOrdered, 300),
+      Without({&Rules::asks_readers}, "asking readers", kOrdered, 300),
+      Without({&Rules::reader_looks_again}, "a reader's look at the header again", kOrdered, 2000),
+      Without({&Rules::limits_journal}, "a limit of the journal", kOrdered, 3000),
+      Without({&Rules::cuts_unread}, "care for readers where the file is cut", kOrdered, 10000),
+      Without({&Rules::header_before_cut}, "a durable header before a cut", kDyingGoingDown, 12000),
+      Without({&Rules::chunks_before_record}, "chunks before their record", kOrdered, 500),
+      Without({&Rules::confirms_free_space}, "confirming chunks in free space", kSmallPages, 8000),
       // What guarantees.md assumes of a kill.
       Without({}, "a header's write that no kill cuts", {.kills_cut_header = true}, 500),
   };
@@ -96,7 +112,8 @@ std::vector<Variant> SecondLines() {
   return {
       WithoutSecondLine(&Rules::chains, "chain", kAligned),
       WithoutSecondLine(&Rules::syncs_cut, "fsync of the cut", kAligned),
-      WithoutSecondLine(&Rules::syncs_after_flip, "sync after the flip", kWeak),
+      // As it was before space was used again.
+      WithoutSecondLine(&Rules::reuses, "free space", kWeak),
       WithoutSecondLine(&Rules::rejoins_chain, "rejoining the chain", kStraddling),
   };
 }

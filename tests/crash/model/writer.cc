@@ -10,11 +10,6 @@
 namespace cairn::model {
 namespace {
 
-Bytes Slice(const Bytes& bytes, uint64_t begin, uint64_t end) {
-  return {bytes.begin() + static_cast<ptrdiff_t>(begin),
-          bytes.begin() + static_cast<ptrdiff_t>(end)};
-}
-
 void Append(Bytes& bytes, const Bytes& more) {
   bytes.insert(bytes.end(), more.begin(), more.end());
 }
@@ -27,20 +22,76 @@ bool Writer::Open() {
   // What Confirm makes so.
   synced_end_ = view_.end;
   synced_generation_ = view_.generation;
-  if (disk_.cache().size() > view_.end) disk_.Resize(view_.end);
+  TakeSpace();
+  CutUnused(false);
   if (rules_.confirms) Confirm();
   return true;
+}
+
+// The space as the checkpoint lists it, less what the journal took since: what was dead then, too.
+void Writer::TakeSpace() {
+  const Checkpoint& base = view_.checkpoint;
+  std::vector<Extent> taken;
+  for (const PlacedChunk& placed : view_.placed) {
+    if (rules_.minds_journal) taken.push_back({placed.chunk.offset, placed.chunk.end()});
+  }
+  std::vector<DeadExtent> dead;
+  for (const Extent& extent : base.space.dead) {
+    for (const Extent& rest : Without(extent, taken)) dead.push_back({rest, 0, base.generation});
+  }
+  space_ = Space(base.space.free, dead);
+  for (const Extent& extent : taken) space_.Remove(extent);
+  for (const ChunkRef& chunk : view_.removed) Bury(chunk);
+  Release();
 }
 
 // The cache may show what the disk lacks: what the writer builds upon is written once more.
 void Writer::Confirm() {
   const Bytes& file = disk_.cache();
   disk_.Write(0, Slice(file, 0, conditions_.header_size));
+  for (const PlacedChunk& placed : view_.placed) {
+    if (placed.record_end <= view_.durable_end || !rules_.confirms_free_space) continue;
+    disk_.Write(placed.chunk.offset, Slice(file, placed.chunk.offset, placed.chunk.end()));
+  }
   if (view_.end > view_.durable_end && disk_.running()) {
     disk_.Write(view_.durable_end, Slice(file, view_.durable_end, view_.end));
   }
   disk_.Sync(rules_.syncs_cut);
   if (rules_.writes_receipts && rules_.receipt_at_open) LeaveReceipt();
+}
+
+// What an unfinished commit left, or a checkpoint that went down. The header on the disk may be
+// that of the checkpoint before, which needs the bytes.
+void Writer::CutUnused(bool header_is_durable) {
+  if (disk_.cache().size() <= view_.end) return;
+  if (rules_.cuts_unread && space_.EndOfDead() > view_.end) return;
+  if (!header_is_durable && rules_.header_before_cut) {
+    disk_.Write(0, Slice(disk_.cache(), 0, conditions_.header_size));
+    disk_.Sync(false);
+  }
+  disk_.Resize(view_.end);
+}
+
+void Writer::Release() {
+  const Nobody nobody;
+  const Registrations& readers = rules_.asks_readers ? readers_ : nobody;
+  space_.Release(readers, view_.checkpoint.index_begin);
+}
+
+// Chunks that died are needed until the next checkpoint: by the one that is there, and by the
+// commits after it.
+void Writer::Bury(const ChunkRef& chunk) {
+  const Extent extent = {chunk.offset, chunk.end()};
+  const auto born = births_.find(chunk.offset);
+  const uint64_t since = born == births_.end() ? 0 : born->second;
+  if (chunk.end() > view_.checkpoint.index_begin) return;  // what the journal holds goes as a whole
+  if (rules_.waits_for_checkpoint) {
+    died_.push_back({extent, since, 0});
+  } else {
+    std::vector<Extent> free = space_.free();
+    free.push_back(extent);
+    space_ = Space(free, space_.dead());
+  }
 }
 
 // Says of commits that were acknowledged before that they are durable, in this boot.
@@ -51,6 +102,8 @@ void Writer::LeaveReceipt() {
                        last->generation == view_.generation &&
                        last->durable_generation == view_.generation;
   if (says_so) return;
+  // A checkpoint needs no receipt.
+  if (!JournalMayReach(view_.end + kReceiptSize)) return MakeCheckpoint();
   const bool over_last = !rules_.appends_receipt && last.has_value();
   const uint64_t at = over_last ? view_.receipt_at : view_.end;
   disk_.Write(at, EncodeReceipt(at, view_.generation));
@@ -59,7 +112,8 @@ void Writer::LeaveReceipt() {
 
 void Writer::ReserveSpace(uint64_t end) {
   if (disk_.cache().size() < end) {
-    disk_.Resize((end / kPageSize + 1 + random_.Below(2)) * kPageSize);
+    constexpr uint64_t kStep = 4096;
+    disk_.Resize((end / kStep + 1 + random_.Below(2)) * kStep);
   }
 }
 
@@ -83,21 +137,48 @@ uint64_t Writer::ChunksBegin() const {
   return view_.end + (receipt_first ? kReceiptSize : 0);
 }
 
-uint64_t Writer::RecordEndAfter(const Edit& edit) const {
-  uint64_t end = ChunksBegin() + RecordSize(edit.chunks.size());
-  for (const Bytes& chunk : edit.chunks) end += chunk.size();
-  return end;
+bool Writer::JournalMayReach(uint64_t end) {
+  if (!rules_.limits_journal || end <= space_.LimitFrom(view_.end)) return true;
+  Release();
+  return end <= space_.LimitFrom(view_.end);
 }
 
-State Writer::StateAfter(const Edit& edit) const {
-  State state = view_.state;
+bool Writer::HasSpaceFor(const Edit& edit) {
+  uint64_t end = ChunksBegin() + RecordSize(edit.chunks.size(), edit.removed.size());
+  for (const Bytes& chunk : edit.chunks) end += chunk.size();
+  return JournalMayReach(end + 2 * kReceiptSize);
+}
+
+Placed Writer::Place(const Edit& edit) {
+  Placed placed;
+  placed.machine = edit.machine;
+  placed.syncs_chunks = edit.syncs_chunks;
+  BatchRecord& record = placed.record;
   uint64_t offset = ChunksBegin();
   for (const Bytes& chunk : edit.chunks) {
-    state.chunks.push_back({offset, chunk.size(), Hash(chunk, 0, chunk.size())});
-    offset += chunk.size();
+    const bool may_reuse = rules_.reuses && !edit.at_end;
+    const std::optional<uint64_t> free = may_reuse ? space_.Take(chunk.size()) : std::nullopt;
+    const uint64_t begin = free.value_or(offset);
+    record.chunks.push_back({begin, chunk.size(), Hash(chunk, 0, chunk.size())});
+    births_[begin] = view_.checkpoint.generation;
+    if (free.has_value()) {
+      placed.in_free_space.push_back({begin, chunk});
+    } else {
+      Append(placed.in_journal, chunk);
+      offset += chunk.size();
+    }
   }
-  if (edit.metadata != 0) state.metadata = edit.metadata;
-  return state;
+  record.metadata = edit.metadata;
+  record.removed = edit.removed;
+  placed.after = view_.state;
+  Apply(record, placed.after);
+  return placed;
+}
+
+void Writer::WriteFreeChunks(const Placed& placed) {
+  for (const Placed::FreeChunk& chunk : placed.in_free_space) {
+    disk_.Write(chunk.offset, chunk.bytes);
+  }
 }
 
 // In one call, in two or in one a part.
@@ -114,30 +195,29 @@ void Writer::WriteParts(uint64_t begin, const std::vector<Bytes>& parts) {
   }
 }
 
-void Writer::Commit(const Edit& edit) {
-  const State after = StateAfter(edit);
-  const uint64_t begin = view_.end;
-  const uint64_t end = RecordEndAfter(edit);
-  ReserveSpace(end + (rules_.writes_receipts ? kReceiptSize : 0));
-  Bytes chunks;
-  for (const Bytes& chunk : edit.chunks) Append(chunks, chunk);
-  const std::vector<ChunkRef> added(
-      after.chunks.begin() + static_cast<ptrdiff_t>(view_.state.chunks.size()), after.chunks.end());
-  if (edit.syncs_chunks && rules_.receipt_after_record) {
+void Writer::Commit(const Placed& placed) {
+  uint64_t begin = ChunksBegin();
+  Bytes chunks = placed.in_journal;
+  BatchRecord record = placed.record;
+  const size_t record_size = RecordSize(record.chunks.size(), record.removed.size());
+  ReserveSpace(begin + chunks.size() + record_size + (rules_.writes_receipts ? kReceiptSize : 0));
+  if (rules_.chunks_before_record) WriteFreeChunks(placed);
+  if (placed.syncs_chunks && rules_.receipt_after_record) {
     disk_.Write(begin, chunks);
     disk_.Sync(false);
-    synced_end_ = begin + chunks.size();
+    begin += chunks.size();
+    synced_end_ = begin;
     synced_generation_ = view_.generation;
     chunks.clear();
   }
-  const BatchRecord record = {.base = view_.base,
-                              .generation = ++view_.generation,
-                              .previous = rules_.chains ? view_.previous : 0,
-                              .durable_end = synced_end_,
-                              .metadata = edit.metadata,
-                              .chunks = added};
-  view_.state = after;
-  WriteRecord(end - RecordSize(added.size()) - chunks.size(), chunks, record, edit.machine);
+  for (const uint64_t number : record.removed) Bury(view_.state.chunks[number]);
+  record.base = view_.base;
+  record.generation = ++view_.generation;
+  record.previous = rules_.chains ? view_.previous : 0;
+  record.durable_end = synced_end_;
+  view_.state = placed.after;
+  WriteRecord(begin, chunks, record, placed.machine);
+  if (!rules_.chunks_before_record) WriteFreeChunks(placed);
 }
 
 void Writer::WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord& record,
@@ -182,25 +262,88 @@ void Writer::SyncCommitted() {
   if (rules_.writes_receipts && disk_.running()) LeaveReceipt();
 }
 
+// The old index, trailer and journal die with the checkpoint, and the chunks that it lacks.
+Space Writer::SpaceAfterCheckpoint() const {
+  const Checkpoint& base = view_.checkpoint;
+  std::vector<DeadExtent> dead = space_.dead();
+  for (const DeadExtent& chunk : died_)
+    dead.push_back({chunk.extent, chunk.born, view_.generation});
+  std::vector<Extent> live;
+  for (const ChunkRef& chunk : view_.state.chunks) live.push_back({chunk.offset, chunk.end()});
+  for (const Extent& extent : Without({base.index_begin, view_.end}, live)) {
+    dead.push_back({extent, base.generation, view_.generation});
+  }
+  return Space(space_.free(), dead);
+}
+
+Checkpoint Writer::PlanCheckpoint(uint64_t index_begin, const Space& space) const {
+  Checkpoint plan;
+  plan.generation = view_.generation;
+  plan.index_begin = index_begin;
+  plan.state = view_.state;
+  plan.space.free = space.free();
+  for (const DeadExtent& dead : space.dead()) plan.space.dead.push_back(dead.extent);
+  return plan;
+}
+
+// A checkpoint in the free space right before the index, if no chunk follows it: the frame gets
+// shorter.
+std::optional<Checkpoint> Writer::PlanBelow(Space& space) const {
+  const uint64_t index_begin = view_.checkpoint.index_begin;
+  if (space.free().empty() || space.free().back().end != index_begin) return std::nullopt;
+  const Extent last = space.free().back();
+  for (const ChunkRef& chunk : view_.state.chunks) {
+    if (chunk.offset >= last.begin) return std::nullopt;
+  }
+  Space rest = space;
+  rest.Remove(last);
+  Checkpoint plan = PlanCheckpoint(last.begin, rest);
+  if (EncodeCheckpoint(plan, {conditions_.header_size}, 0).base.end > last.end) return std::nullopt;
+  space = std::move(rest);
+  return plan;
+}
+
+Checkpoint Writer::PlanAbove(Space& space) const {
+  const uint64_t index_begin = std::max(view_.end, space_.EndOfDead());
+  std::vector<Extent> seen;
+  for (const DeadExtent& dead : space.dead()) seen.push_back(dead.extent);
+  std::vector<Extent> free = space.free();
+  for (const Extent& between : Without({view_.end, index_begin}, seen)) free.push_back(between);
+  space = Space(std::move(free), space.dead());
+  return PlanCheckpoint(index_begin, space);
+}
+
 void Writer::MakeCheckpoint() {
-  const CheckpointBytes checkpoint =
-      EncodeCheckpoint(view_.state, view_.generation, view_.end,
-                       {conditions_.header_size, !rules_.flips_one_sector}, random_.Next());
-  disk_.Write(view_.end, checkpoint.after_chunks);
+  if (view_.generation == view_.checkpoint.generation) return;
+  Space space = SpaceAfterCheckpoint();
+  std::optional<Checkpoint> below = rules_.reuses ? PlanBelow(space) : std::nullopt;
+  const bool goes_down = below.has_value();
+  Checkpoint plan = below.has_value() ? *std::move(below) : PlanAbove(space);
+  const CheckpointBytes bytes =
+      EncodeCheckpoint(plan, {conditions_.header_size, !rules_.flips_one_sector}, random_.Next());
+  disk_.Write(plan.index_begin, bytes.after_chunks);
   if (rules_.syncs_before_flip) disk_.Sync(false);
-  const size_t flipped = rules_.flips_one_sector ? kFixedHeaderSize : checkpoint.header.size();
-  disk_.Write(0, Slice(checkpoint.header, 0, flipped));
+  const size_t flipped = rules_.flips_one_sector ? kFixedHeaderSize : bytes.header.size();
+  disk_.Write(0, Slice(bytes.header, 0, flipped));
+  if (conditions_.dies_going_down && goes_down && random_.Percent(50)) disk_.Kill();
   if (rules_.syncs_after_flip) disk_.Sync(false);
-  view_.base = checkpoint.base;
-  view_.previous = checkpoint.base.id;
-  view_.end = view_.commit_end = synced_end_ = checkpoint.base.end;
+  plan.base = view_.base = bytes.base;
+  view_.checkpoint = std::move(plan);
+  view_.previous = bytes.base.id;
+  view_.end = view_.commit_end = synced_end_ = bytes.base.end;
+  view_.receipt.reset();
   synced_generation_ = view_.generation;
+  space_ = std::move(space);
+  died_.clear();
+  Release();
+  if (random_.Percent(30)) CutUnused(true);
 }
 
 void CreateFile(Disk& disk, const Conditions& conditions, const Rules& rules, Random& random) {
+  Checkpoint empty;
+  empty.index_begin = conditions.header_size;
   const CheckpointBytes first =
-      EncodeCheckpoint(State(), 0, conditions.header_size,
-                       {conditions.header_size, !rules.flips_one_sector}, random.Next());
+      EncodeCheckpoint(empty, {conditions.header_size, !rules.flips_one_sector}, random.Next());
   disk.StartProcess(std::nullopt, false);
   disk.Write(0, first.header);
   disk.Write(conditions.header_size, first.after_chunks);

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "tests/crash/model/disk.h"
@@ -25,37 +27,70 @@ struct Proof {
 };
 
 struct Edit {
+  std::vector<uint64_t> removed;  // numbers of chunks, the last one first
   std::vector<Bytes> chunks;
+  bool at_end = false;        // no chunk goes into free space
   uint64_t metadata = 0;      // 0: stays
   bool machine = false;       // Durability::kMachine
   bool syncs_chunks = false;  // before the record, as a large commit does
 };
 
+// An edit whose chunks have their places.
+struct Placed {
+  struct FreeChunk {
+    uint64_t offset = 0;
+    Bytes bytes;
+  };
+  std::vector<FreeChunk> in_free_space;
+  Bytes in_journal;  // right before the record
+  BatchRecord record;
+  State after;
+  bool machine = false;
+  bool syncs_chunks = false;
+};
+
 class Writer {
  public:
   Writer(Disk& disk, const Conditions& conditions, const Rules& rules, Random& random,
-         std::vector<Proof>& proofs)
-      : disk_(disk), conditions_(conditions), rules_(rules), random_(random), proofs_(proofs) {}
+         std::vector<Proof>& proofs, const Registrations& readers)
+      : disk_(disk),
+        conditions_(conditions),
+        rules_(rules),
+        random_(random),
+        proofs_(proofs),
+        readers_(readers) {}
 
   // False when the file does not open or is damaged: then nothing is written.
   bool Open();
   // What was read, and after each commit what it left.
   const Replayed& view() const { return view_; }
 
-  // The state that Commit is going to leave.
-  State StateAfter(const Edit& edit) const;
-  void Commit(const Edit& edit);
+  // Whether the journal may grow by the edit; else a checkpoint comes first.
+  bool HasSpaceFor(const Edit& edit);
+  // The state that Commit is going to leave is that of the result.
+  Placed Place(const Edit& edit);
+  void Commit(const Placed& placed);
   // Durability::kMachine where there is nothing to commit.
   void SyncCommitted();
+  // Does nothing where there is no commit since the last one.
   void MakeCheckpoint();
 
  private:
+  void TakeSpace();
   void Confirm();
   void LeaveReceipt();
   void ReserveSpace(uint64_t end);
   uint64_t ChunksBegin() const;
-  uint64_t RecordEndAfter(const Edit& edit) const;
+  bool JournalMayReach(uint64_t end);
+  void WriteFreeChunks(const Placed& placed);
   void WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord& record, bool machine);
+  void Bury(const ChunkRef& chunk);
+  Space SpaceAfterCheckpoint() const;
+  Checkpoint PlanCheckpoint(uint64_t index_begin, const Space& space) const;
+  std::optional<Checkpoint> PlanBelow(Space& space) const;
+  Checkpoint PlanAbove(Space& space) const;
+  void Release();
+  void CutUnused(bool header_is_durable);
   void WriteParts(uint64_t begin, const std::vector<Bytes>& parts);
   Bytes EncodeRecord(const BatchRecord& record, uint64_t position);
   Bytes EncodeReceipt(uint64_t position, uint64_t durable_generation);
@@ -65,7 +100,11 @@ class Writer {
   const Rules& rules_;
   Random& random_;
   std::vector<Proof>& proofs_;
+  const Registrations& readers_;
   Replayed view_;
+  Space space_;
+  std::vector<DeadExtent> died_;         // chunks, since the checkpoint
+  std::map<uint64_t, uint64_t> births_;  // generations of checkpoints, by offset of a chunk
   uint64_t synced_end_ = 0;
   uint64_t synced_generation_ = 0;
 };

@@ -1,11 +1,10 @@
 // The arithmetic of arrays that change their shape.
-#include "engine/frame/array/array_resize.h"
-
 #include <algorithm>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "engine/frame/array/array_geometry.h"
 #include "tests/support/array_model.h"
 
 namespace cairn::frame {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "engine/frame/files/lock_bytes.h"
+#include "engine/frame/files/frame_locks.h"
 #include "tests/support/bytes.h"
 #include "tests/support/frames.h"
 #include "tests/support/status.h"

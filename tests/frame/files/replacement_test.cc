@@ -15,7 +15,7 @@
 
 #include "cairn/frame.h"
 #include "engine/format/sparse_names.h"
-#include "engine/frame/files/lock_bytes.h"
+#include "engine/frame/files/frame_locks.h"
 #include "tests/support/bytes.h"
 #include "tests/support/fault_file_system.h"
 #include "tests/support/files.h"

@@ -9,7 +9,7 @@ namespace cairn::frame {
 namespace {
 
 // Chunks of 1, 2, 3, 1, 2, 3, … bytes.
-class Cycle final : public ChunkSizeSource {
+class Cycle {
  public:
   explicit Cycle(int64_t nchunks) : nchunks_(nchunks), nbytes_(StartOf(nchunks)) {}
 
@@ -17,14 +17,17 @@ class Cycle final : public ChunkSizeSource {
     constexpr int64_t kBefore[] = {0, 1, 3};
     return nchunk / 3 * 6 + kBefore[nchunk % 3];
   }
-  int64_t nchunks() const override { return nchunks_; }
-  int64_t nbytes() const override { return nbytes_; }
-  absl::StatusOr<int32_t> SizeOf(int64_t nchunk) const override {
-    return nchunk == unreadable_ ? absl::StatusOr<int32_t>(DataLoss("unreadable"))
-                                 : static_cast<int32_t>(1 + nchunk % 3);
-  }
-  absl::Status Check(int64_t nchunk) const override {
-    return nchunk == damaged_ ? DataLoss("damaged") : absl::OkStatus();
+  int64_t nbytes() const { return nbytes_; }
+  absl::StatusOr<DecodedOffsets::Place> Find(const DecodedOffsets& starts, int64_t position) const {
+    const auto size_of = [&](int64_t nchunk) {
+      return nchunk == unreadable_ ? absl::StatusOr<int32_t>(DataLoss("unreadable"))
+                                   : static_cast<int32_t>(1 + nchunk % 3);
+    };
+    const auto check = [&](int64_t nchunk) {
+      return nchunk == damaged_ ? DataLoss("damaged") : absl::OkStatus();
+    };
+    return starts.Find(
+        position, {.nchunks = nchunks_, .nbytes = nbytes_, .size_of = size_of, .check = check});
   }
 
   void SetDamaged(int64_t nchunk) {
@@ -43,7 +46,7 @@ class Cycle final : public ChunkSizeSource {
 void ExpectFound(const DecodedOffsets& starts, const Cycle& sizes, int64_t nchunk) {
   const int64_t begin = Cycle::StartOf(nchunk);
   for (const int64_t position : {begin, Cycle::StartOf(nchunk + 1) - 1}) {
-    const auto place = starts.Find(position, sizes);
+    const auto place = sizes.Find(starts, position);
     ASSERT_TRUE(IsOk(place));
     EXPECT_EQ(place->nchunk, nchunk) << position;
     EXPECT_EQ(place->begin, begin) << position;
@@ -58,7 +61,7 @@ TEST_P(DecodedOffsetsTest, EveryByteIsFound) {
   const DecodedOffsets starts;
   for (int64_t i = 0; i < nchunks; i += 1 + nchunks / 1000) ExpectFound(starts, sizes, i);
   ExpectFound(starts, sizes, nchunks - 1);
-  EXPECT_TRUE(absl::IsOutOfRange(starts.Find(sizes.nbytes(), sizes).status()));
+  EXPECT_TRUE(absl::IsOutOfRange(sizes.Find(starts, sizes.nbytes()).status()));
 }
 
 TEST_P(DecodedOffsetsTest, WhatLiesBeforeADamagedChunkIsFound) {
@@ -69,7 +72,7 @@ TEST_P(DecodedOffsetsTest, WhatLiesBeforeADamagedChunkIsFound) {
     const DecodedOffsets starts;
     ExpectFound(starts, sizes, 0);
     ExpectFound(starts, sizes, damaged - 1);
-    const auto after = starts.Find(Cycle::StartOf(damaged), sizes).status();
+    const auto after = sizes.Find(starts, Cycle::StartOf(damaged)).status();
     EXPECT_EQ(after, readable ? DataLoss("damaged") : DataLoss("unreadable"));
   }
 }

@@ -8,7 +8,7 @@
 #include "engine/chunk/header.h"
 #include "engine/chunk/plain.h"
 #include "engine/format/index_entry.h"
-#include "engine/frame/files/frame_view.h"
+#include "engine/frame/files/frame_file.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/repair/chunk_scanner.h"
 #include "engine/storage/memory_file.h"
@@ -63,8 +63,8 @@ class IndexDetectorTest : public testing::Test {
  private:
   static constexpr size_t kTypesizeAt = 0x03;
 
-  const std::shared_ptr<const FrameContext> env_ = MakeFrameContext({});
-  const ChunkDetector probe_{*env_, {}};
+  const FrameContext env_{OpenOptions()};
+  const ChunkDetector probe_{env_, {}};
   Buffer file_bytes_;
   std::vector<FoundChunk> chunks_;
 };

@@ -1,6 +1,7 @@
-#include "engine/frame/open/seal_check.h"
+#include "engine/frame/open/checkpoint_parts.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/chunk/plain.h"
+#include "engine/format/index_entry.h"
 
 namespace cairn::frame {
 
@@ -86,6 +88,93 @@ absl::StatusOr<std::optional<IndexSeal>> OpenTable(const format::Trailer& traile
 }
 
 }  // namespace
+
+absl::StatusOr<std::vector<std::byte>> ReadHeaderBytes(
+    const FrameFile& source, int64_t fixed,
+    absl::FunctionRef<absl::StatusOr<int64_t>(Bytes)> parse_length) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
+  if (size < fixed) {
+    return DataLoss("frame header: needs %d bytes, the file has %d", fixed, size);
+  }
+  std::vector<std::byte> bytes(static_cast<size_t>(fixed));
+  CAIRN_RETURN_IF_ERROR(source.ReadAt(0, bytes));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t header_len, parse_length(bytes));
+  if (header_len > size) {
+    return DataLoss("frame header: header_len: expected up to %d, got %d", size, header_len);
+  }
+  // What was read is not read again: another process may be writing.
+  bytes.resize(static_cast<size_t>(header_len));
+  if (header_len <= fixed) return bytes;
+  CAIRN_RETURN_IF_ERROR(
+      source.ReadAt(fixed, MutableBytes(bytes).subspan(static_cast<size_t>(fixed))));
+  return bytes;
+}
+
+absl::Status CheckFrameSize(const format::FrameHeader& header, int64_t least_trailer,
+                            int64_t available) {
+  const int64_t least = header.header_len + least_trailer;
+  if (header.frame_size >= least && header.frame_size <= available) return absl::OkStatus();
+  return DataLoss("frame header: frame_size: expected %d to %d, got %d", least, available,
+                  header.frame_size);
+}
+
+absl::StatusOr<Chunk> PinTrailer(const FrameView& region, int64_t end, int64_t most) {
+  CAIRN_ASSIGN_OR_RETURN(const Chunk tail,
+                         region.Pin(end - format::kTrailerTailSize, format::kTrailerTailSize));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, format::ParseTrailerSize(tail.bytes(), most));
+  return region.Pin(end - size, size);
+}
+
+absl::StatusOr<int64_t> AgreeOnCount(const format::FrameHeader& header,
+                                     const chunk::Header& index) {
+  const int64_t in_index = index.nbytes / format::kIndexTypesize;
+  const int64_t in_header =
+      header.variable_chunks() ? in_index : CeilDiv<int64_t>(header.nbytes, header.chunksize);
+  if (index.nbytes % format::kIndexTypesize != 0 || in_header != in_index || in_index == 0) {
+    return DataLoss("index: nbytes: expected 8 for each of %d chunks, got %d", in_header,
+                    index.nbytes);
+  }
+  if (header.variable_chunks() && in_index > MaxVariableChunks(header.cbytes)) {
+    return DataLoss("index: %d chunks in an area of %d bytes", in_index, header.cbytes);
+  }
+  return in_header;
+}
+
+absl::StatusOr<FoundIndex> FindIndexChunk(const FrameView& region, Checkpoint& checkpoint) {
+  const format::FrameHeader& header = checkpoint.header;
+  FoundIndex found;
+  if (header.nbytes == 0) return found;
+  const std::optional<int64_t> begin = header.index_begin();
+  const int64_t end = checkpoint.trailer.begin;
+  if (!begin.has_value() || *begin > end) {
+    return DataLoss("frame header: cbytes: expected up to %d, got %d", end - header.header_len,
+                    header.cbytes);
+  }
+  const int64_t available = end - *begin;
+  CAIRN_ASSIGN_OR_RETURN(const Chunk head,
+                         region.Pin(*begin, std::min<int64_t>(available, chunk::kHeaderSize)));
+  const absl::StatusOr<chunk::Header> index = chunk::ParseHeader(head.bytes(), available);
+  if (!index.ok()) return Annotate("index", index.status());
+  CAIRN_ASSIGN_OR_RETURN(found.nchunks, AgreeOnCount(header, *index));
+  const int64_t limit = checkpoint.env->limits.max_nchunks;
+  if (found.nchunks > limit) {
+    return ResourceExhausted("index: %d chunks pass the limit of %d", found.nchunks, limit);
+  }
+  CAIRN_ASSIGN_OR_RETURN(found.chunk, region.Pin(*begin, index->cbytes));
+  checkpoint.index = {*begin, *begin + index->cbytes};
+  return found;
+}
+
+absl::Status AttachIndex(FoundIndex found, std::optional<IndexSeal> seal, State& state) {
+  state.chunks_end = state.header().header_len;
+  if (found.nchunks == 0) return absl::OkStatus();
+  state.chunks_end = state.checkpoint->index.begin;
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const CommittedIndex> offsets,
+                         CommittedIndex::Open(std::move(found.chunk), found.nchunks,
+                                              std::move(seal), &state.env()->pool));
+  state.chunks = ChunkIndex(std::move(offsets));
+  return absl::OkStatus();
+}
 
 // With type 0 the field must be empty: else a damaged type would pass for a frame without a seal.
 absl::Status CheckTrailerFingerprint(const format::Trailer& trailer, Bytes trailer_bytes) {

@@ -1,0 +1,94 @@
+#include "engine/frame/files/frame_locks.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+
+#include "engine/base/retry.h"
+#include "engine/base/status.h"
+#include "engine/format/sparse_names.h"
+
+namespace cairn::frame {
+
+namespace {
+
+constexpr char kLockFileSuffix[] = ".b2lock";
+constexpr std::chrono::milliseconds kLockFileWait(100);
+
+// A link beside a frame that came from elsewhere may lead to any file, which would be written to:
+// it has to lead to the lock of the frame that its own path leads to.
+absl::Status CheckLockLink(FileSystem& files, const std::string& frame, const std::string& lock) {
+  const size_t name = lock.rfind('/') + 1;
+  const std::string directory = files.Resolve(name == 0 ? "." : lock.substr(0, name));
+  const std::string file = files.Resolve(lock);
+  if (file == lock || file == absl::StrCat(directory, "/", lock.substr(name)) ||
+      file == files.Resolve(frame) + kLockFileSuffix) {
+    return absl::OkStatus();
+  }
+  return FailedPrecondition("%s is a symbolic link to %s", lock, file);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<File>> LockForWriting(FileSystem& files, const std::string& path) {
+  constexpr int kMaxAttempts = 16;
+  // The writer that held the lock may have replaced the file that was opened.
+  for (int attempt = 1; attempt <= kMaxAttempts; ++attempt) {
+    CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> file, files.Open(path, FileMode::kReadWrite));
+    CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte, LockMode::kExclusive));
+    CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(files, path, *file));
+    if (there) return file;
+  }
+  return absl::UnavailableError(path + " is being replaced again and again");
+}
+
+absl::StatusOr<std::optional<storage::LockFile>> TakePeerLock(const FrameLocation& location,
+                                                              const WriterOptions& options) {
+  const std::string path =
+      location.is_sparse() ? std::string(format::kLockFileName) : location.path + kLockFileSuffix;
+  if (!location.is_sparse()) {
+    CAIRN_RETURN_IF_ERROR(CheckLockLink(*location.files, location.path, path));
+  }
+  // Other programs hold it for the moment of one call.
+  return RetryUnavailable(std::max(options.wait, kLockFileWait), [&] {
+    return storage::LockFile::Acquire(*location.files, path, options.make_lock_file);
+  });
+}
+
+absl::StatusOr<std::shared_ptr<const void>> GenerationLocks::Hold(
+    const std::shared_ptr<GenerationLocks>& registry, uint64_t generation) {
+  const std::lock_guard lock(registry->mutex_);
+  if (!registry->holders_.contains(generation)) {
+    CAIRN_RETURN_IF_ERROR(registry->Lock(generation));
+  }
+  ++registry->holders_[generation];
+  return std::shared_ptr<const void>(
+      registry.get(), [registry, generation](const void*) { registry->Leave(generation); });
+}
+
+absl::Status GenerationLocks::Lock(uint64_t generation) const {
+  constexpr std::chrono::milliseconds kWait(10);
+  const int64_t byte = ReaderLockByte(generation);
+  const auto locked = RetryUnavailable(kWait, [&]() -> absl::StatusOr<bool> {
+    CAIRN_RETURN_IF_ERROR(file_->LockByte(byte, LockMode::kShared));
+    return true;
+  });
+  const absl::Status& status = locked.status();
+  // A file system that cannot even be asked for locks has none.
+  if (status.ok() || absl::IsUnimplemented(status) || !file_->IsLocked(byte, 1).ok()) {
+    return absl::OkStatus();
+  }
+  return absl::UnavailableError(
+      absl::StrFormat("a reader's lock of generation %d: %s", generation, status.message()));
+}
+
+void GenerationLocks::Leave(uint64_t generation) {
+  const std::lock_guard lock(mutex_);
+  const auto holders = holders_.find(generation);
+  if (--holders->second > 0) return;
+  holders_.erase(holders);
+  file_->UnlockByte(ReaderLockByte(generation)).IgnoreError();
+}
+
+}  // namespace cairn::frame

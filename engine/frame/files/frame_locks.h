@@ -1,0 +1,67 @@
+// Locks on bytes of a frame's file that say who uses the frame, and the lock of C-Blosc2's
+// programs.
+#ifndef CAIRN_ENGINE_FRAME_FILES_FRAME_LOCKS_H_
+#define CAIRN_ENGINE_FRAME_FILES_FRAME_LOCKS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+#include "cairn/options.h"
+#include "engine/frame/files/frame_location.h"
+#include "engine/storage/lock_file.h"
+
+namespace cairn::frame {
+
+// The bytes lie past the end of any file. The writer holds this one exclusively.
+inline constexpr int64_t kWriterLockByte = int64_t{1} << 62;
+// In the index of a sparse frame: shared by its readers, whose lock keeps the chunk files that this
+// index names.
+inline constexpr int64_t kReaderLockByte = kWriterLockByte + 1;
+// In a contiguous frame: shared by the readers of this generation's checkpoint; see
+// format::kMaxGeneration.
+constexpr int64_t ReaderLockByte(uint64_t generation) {
+  return kReaderLockByte + static_cast<int64_t>(generation);
+}
+
+// The file that has this name, with the writer's lock on it. kUnavailable.
+absl::StatusOr<std::unique_ptr<File>> LockForWriting(FileSystem& files, const std::string& path);
+
+// The lock on C-Blosc2's lock file, if it is in use: it keeps programs of that protocol from a
+// frame that is written. kUnavailable.
+absl::StatusOr<std::optional<storage::LockFile>> TakePeerLock(const FrameLocation& location,
+                                                              const WriterOptions& options);
+
+// The locks that keep the checkpoints read through one open file from being reclaimed. A lock
+// belongs to the open file, so its holders are counted here: the last one to go releases it.
+// Thread-safe.
+class GenerationLocks {
+ public:
+  explicit GenerationLocks(std::shared_ptr<File> file) : file_(std::move(file)) {}
+
+  // Shares the lock of the generation for as long as the result lives. Does nothing where the file
+  // system has no locks: reading needs none. kUnavailable where it has, and gives none: then a
+  // writer could reclaim what is read.
+  static absl::StatusOr<std::shared_ptr<const void>> Hold(
+      const std::shared_ptr<GenerationLocks>& registry, uint64_t generation);
+
+ private:
+  absl::Status Lock(uint64_t generation) const;
+  void Leave(uint64_t generation);
+
+  const std::shared_ptr<File> file_;
+  std::mutex mutex_;
+  std::map<uint64_t, int64_t> holders_;  // by generation
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_FILES_FRAME_LOCKS_H_

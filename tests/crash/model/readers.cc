@@ -1,0 +1,92 @@
+#include "tests/crash/model/readers.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace cairn::model {
+namespace {
+
+constexpr size_t kMostReaders = 2;
+
+bool HasBytes(const Bytes& file, uint64_t begin, const Bytes& bytes) {
+  return begin + bytes.size() <= file.size() &&
+         std::equal(bytes.begin(), bytes.end(), file.begin() + static_cast<ptrdiff_t>(begin));
+}
+
+}  // namespace
+
+bool Readers::AnyIn(uint64_t first, uint64_t end) const {
+  return std::ranges::any_of(readers_, [&](const Reader& reader) {
+    return reader.phase != Phase::kHasHeader && reader.generation >= first &&
+           reader.generation < end;
+  });
+}
+
+void Readers::Step() {
+  if (!harm_.empty()) return;
+  const uint64_t action = random_.Below(100);
+  if (action < 8 && readers_.size() < kMostReaders) {
+    Come();
+  } else if (action < 50 && !readers_.empty()) {
+    GoOn(readers_[random_.Below(readers_.size())]);
+  } else if (action < 53 && !readers_.empty()) {
+    readers_.erase(readers_.begin());
+  }
+  std::erase_if(readers_, [](const Reader& reader) { return reader.header.empty(); });
+  if (!std::ranges::all_of(readers_, [&](const Reader& reader) { return IsUndisturbed(reader); })) {
+    harm_ = "reader: its state changed";
+  }
+}
+
+void Readers::Come() {
+  std::string why;
+  const Bytes& file = disk_.cache();
+  const std::optional<Checkpoint> checkpoint = ReadCheckpoint(file, conditions_.header_size, why);
+  if (!checkpoint.has_value()) return;  // the header is just written
+  Reader& reader = readers_.emplace_back();
+  reader.generation = checkpoint->generation;
+  reader.header = Slice(file, 0, conditions_.header_size);
+}
+
+void Readers::GoOn(Reader& reader) {
+  switch (reader.phase) {
+    case Phase::kHasHeader:
+      reader.phase = Phase::kRegistered;
+      break;
+    case Phase::kRegistered:
+      Read(reader);
+      break;
+    case Phase::kReads:
+      break;
+  }
+}
+
+// Without a header afterwards it begins again.
+void Readers::Read(Reader& reader) {
+  Bytes file = disk_.cache();
+  if (rules_.reader_looks_again && !HasBytes(file, 0, reader.header)) return reader.header.clear();
+  std::ranges::copy(reader.header, file.begin());
+  reader.view = Replay(file, disk_.boot(), conditions_.header_size, rules_);
+  const bool intact = reader.view.opens &&
+                      std::ranges::all_of(reader.view.state.chunks, [&](const ChunkRef& chunk) {
+                        return ChunkIsIntact(file, chunk);
+                      });
+  if (!intact && rules_.reader_looks_again) harm_ = "reader: a state that is not there";
+  if (!intact) return reader.header.clear();
+  reader.phase = Phase::kReads;
+  reader.index = Slice(file, reader.view.checkpoint.index_begin, reader.view.base.end);
+}
+
+bool Readers::IsUndisturbed(const Reader& reader) const {
+  if (reader.phase != Phase::kReads) return true;
+  const Bytes& file = disk_.cache();
+  return file.size() >= reader.view.commit_end &&
+         HasBytes(file, reader.view.checkpoint.index_begin, reader.index) &&
+         std::ranges::all_of(reader.view.state.chunks,
+                             [&](const ChunkRef& chunk) { return ChunkIsIntact(file, chunk); });
+}
+
+}  // namespace cairn::model

@@ -1,0 +1,57 @@
+// Readers of the file beside the writer. Each reads the header, registers the generation of its
+// checkpoint, looks at the header again, and then sees one state for as long as it lives.
+#ifndef CAIRN_TESTS_CRASH_MODEL_READERS_H_
+#define CAIRN_TESTS_CRASH_MODEL_READERS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/crash/model/disk.h"
+#include "tests/crash/model/random.h"
+#include "tests/crash/model/replay.h"
+#include "tests/crash/model/rules.h"
+#include "tests/crash/model/space.h"
+
+namespace cairn::model {
+
+class Readers final : public Registrations {
+ public:
+  Readers(const Disk& disk, const Conditions& conditions, const Rules& rules, Random& random)
+      : disk_(disk), conditions_(conditions), rules_(rules), random_(random) {}
+
+  bool AnyIn(uint64_t first, uint64_t end) const override;
+  // A reader may come, go on or go away. Then every reader's state must be what it was.
+  void Step();
+  // Their machine lost power.
+  void Clear() { readers_.clear(); }
+  // The first harm that a reader took; empty: none.
+  const std::string& harm() const { return harm_; }
+
+ private:
+  enum class Phase : uint8_t { kHasHeader, kRegistered, kReads };
+  struct Reader {
+    Bytes header;
+    uint64_t generation = 0;  // of the checkpoint
+    Phase phase = Phase::kHasHeader;
+    Replayed view;
+    Bytes index;  // and trailer
+  };
+
+  void Come();
+  void GoOn(Reader& reader);
+  void Read(Reader& reader);
+  bool IsUndisturbed(const Reader& reader) const;
+
+  const Disk& disk_;
+  const Conditions& conditions_;
+  const Rules& rules_;
+  Random& random_;
+  std::vector<Reader> readers_;
+  std::string harm_;
+};
+
+}  // namespace cairn::model
+
+#endif  // CAIRN_TESTS_CRASH_MODEL_READERS_H_
