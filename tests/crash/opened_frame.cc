@@ -4,7 +4,7 @@
 
 #include "engine/base/status.h"
 #include "engine/frame/api/handle_access.h"
-#include "engine/frame/commit/open_writer.h"
+#include "engine/frame/commit/frame_writer.h"
 #include "engine/frame/open/state_loader.h"
 #include "engine/frame/state/frame_context.h"
 

@@ -5,8 +5,8 @@
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/frame/api/handle_access.h"
-#include "engine/frame/commit/contiguous_file.h"
-#include "engine/frame/commit/open_writer.h"
+#include "engine/frame/commit/frame_writer.h"
+#include "engine/frame/commit/live_copy.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/history.h"
 #include "engine/storage/memory_file_system.h"
@@ -94,11 +94,9 @@ absl::StatusOr<Writer> Frame::OpenWriter(const WriterOptions& options) {
 }
 
 absl::StatusOr<CompactReport> Frame::Compact(const CompactOptions& options) {
-  WriterOptions open;
-  open.wait = options.wait;
-  open.executor = options.executor;
-  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
-                         frame::OpenWriter(core_, open));
+  CAIRN_ASSIGN_OR_RETURN(
+      const std::unique_ptr<frame::FrameWriter> writer,
+      frame::OpenWriter(core_, {.wait = options.wait, .executor = options.executor}));
   const frame::ChunkProgress progress =
       options.progress != nullptr ? frame::ChunkProgress(options.progress) : frame::NeverStop;
   CAIRN_ASSIGN_OR_RETURN(const CompactReport report, writer->Compact(progress));

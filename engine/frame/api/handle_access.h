@@ -1,4 +1,4 @@
-// How the engine makes public handles, and tests look into them.
+// What the bodies of the public handles share.
 #ifndef CAIRN_ENGINE_FRAME_API_HANDLE_ACCESS_H_
 #define CAIRN_ENGINE_FRAME_API_HANDLE_ACCESS_H_
 
@@ -7,16 +7,25 @@
 
 #include "cairn/snapshot.h"
 #include "cairn/writer.h"
+#include "engine/base/status.h"
 #include "engine/frame/commit/frame_writer.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {
 
+// How the engine makes public handles.
 struct HandleAccess {
   static Snapshot Make(std::shared_ptr<const State> state) { return Snapshot(std::move(state)); }
   static Writer Make(std::unique_ptr<FrameWriter> writer) { return Writer(std::move(writer)); }
-  static const State& StateOf(const Snapshot& snapshot) { return *snapshot.state_; }
 };
+
+// Whether typed values are the items of a frame. `value_size` is 0 for raw bytes, which fit any
+// frame.
+inline absl::Status CheckItemSize(size_t value_size, int32_t typesize) {
+  if (value_size == 0 || value_size == static_cast<size_t>(typesize)) return absl::OkStatus();
+  return InvalidArgument("values of %d bytes are no items of a frame with typesize %d", value_size,
+                         typesize);
+}
 
 }  // namespace cairn::frame
 

@@ -8,7 +8,7 @@
 #include "engine/chunk/encoder.h"
 #include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
-#include "engine/frame/api/item_size.h"
+#include "engine/frame/api/handle_access.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/range_reader.h"
 #include "engine/frame/read/scattered_reader.h"
@@ -136,9 +136,8 @@ absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
 
 absl::StatusOr<int32_t> Snapshot::ChunkNbytes(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const int32_t nbytes, frame::ChunkNbytes(*state_, nchunk));
-  if (absl::Status status = frame::CheckChunkNbytes(*state_, nbytes); !status.ok()) {
-    return frame::AnnotateChunk(nchunk, status);
-  }
+  const absl::Status status = frame::CheckChunkNbytes(*state_, nbytes);
+  if (!status.ok()) return frame::AnnotateChunk(nchunk, status);
   return nbytes;
 }
 
@@ -153,10 +152,8 @@ absl::Status Snapshot::ReadChunk(int64_t nchunk, MutableItems items) const {
     return InvalidArgument("chunk %d has %d bytes, the buffer %d", nchunk, chunk->nbytes(),
                            dst.size());
   }
-  if (absl::Status status = chunk->Read(0, dst, *lease); !status.ok()) {
-    return frame::AnnotateChunk(nchunk, status);
-  }
-  return absl::OkStatus();
+  const absl::Status status = chunk->Read(0, dst, *lease);
+  return status.ok() ? status : frame::AnnotateChunk(nchunk, status);
 }
 
 const std::optional<ArrayInfo>& Snapshot::array() const { return state_->metadata->array; }

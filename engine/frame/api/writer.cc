@@ -4,7 +4,6 @@
 
 #include "engine/base/status.h"
 #include "engine/frame/api/handle_access.h"
-#include "engine/frame/api/item_size.h"
 #include "engine/frame/commit/frame_writer.h"
 
 namespace cairn {
@@ -71,8 +70,7 @@ absl::Status Writer::UpdateItems(int64_t start, Items items) {
 
 absl::Status Writer::WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
                               Items items) {
-  return Stage(*impl_, items, &Stager::WriteBox,
-               frame::BoxItems{.start = start, .shape = shape, .items = items.bytes()});
+  return Stage(*impl_, items, &Stager::WriteBox, start, shape, items.bytes());
 }
 
 absl::Status Writer::Resize(std::span<const int64_t> shape) {

@@ -118,21 +118,19 @@ class CheckpointEncoder {
     }
   }
 
-  absl::StatusOr<CheckpointBytes> Run(chunk::WorkspacePool* pool);
+  absl::StatusOr<CheckpointBytes> Run();
 
  private:
-  absl::Status AddIndex(chunk::WorkspacePool* pool);
+  absl::Status AddIndex();
   absl::Status AddTable();
   void AddSeal();
   absl::Status SetArea();
-  void SetSizes();
   std::vector<std::byte> EncodeHeader() const;
 
   const StagedState& staged_;
   const CheckpointPlan& plan_;
   format::FrameHeader header_;
   format::Seal seal_;
-  FingerprintType type_ = FingerprintType::kNone;
   Columns columns_;
   std::vector<std::byte> index_;
   std::vector<std::byte> table_;
@@ -152,28 +150,24 @@ std::optional<std::vector<std::byte>> JoinIndex(const ChunkIndex& chunks, int64_
   return fits ? std::move(joined) : std::nullopt;
 }
 
-absl::Status CheckpointEncoder::AddIndex(chunk::WorkspacePool* pool) {
+absl::Status CheckpointEncoder::AddIndex() {
   const ChunkIndex& chunks = staged_.chunks;
   if (chunks.size() == 0) return absl::OkStatus();
   // SetArea needs all entries of a sparse frame.
   const bool contiguous = header_.layout == Layout::kContiguous;
-  const int64_t kept = contiguous ? EntriesToKeep(chunks) : 0;
-  CAIRN_ASSIGN_OR_RETURN(columns_, ReadIndex(chunks, kept));
-  CAIRN_ASSIGN_OR_RETURN(index_, format::EncodeIndex(columns_.entries, pool));
-  if (kept == 0) return absl::OkStatus();
-  if (std::optional<std::vector<std::byte>> joined = JoinIndex(chunks, kept, index_);
-      joined.has_value()) {
+  for (int64_t kept = contiguous ? EntriesToKeep(chunks) : 0;; kept = 0) {
+    CAIRN_ASSIGN_OR_RETURN(columns_, ReadIndex(chunks, kept));
+    CAIRN_ASSIGN_OR_RETURN(index_, format::EncodeIndex(columns_.entries, plan_.pool));
+    if (kept == 0) return absl::OkStatus();
+    std::optional<std::vector<std::byte>> joined = JoinIndex(chunks, kept, index_);
+    if (!joined.has_value()) continue;
     index_ = *std::move(joined);
     return absl::OkStatus();
   }
-  CAIRN_ASSIGN_OR_RETURN(columns_, ReadIndex(chunks, 0));
-  CAIRN_ASSIGN_OR_RETURN(index_, format::EncodeIndex(columns_.entries, pool));
-  return absl::OkStatus();
 }
 
 absl::Status CheckpointEncoder::AddTable() {
-  type_ = plan_.seal.type;
-  if (type_ == FingerprintType::kNone) return absl::OkStatus();
+  if (seal_.type == FingerprintType::kNone) return absl::OkStatus();
   const CommittedIndex* const base = staged_.chunks.base();
   std::vector<std::byte> table;
   table.reserve(static_cast<size_t>(staged_.chunks.size()) * sizeof(uint64_t));
@@ -228,12 +222,6 @@ absl::Status CheckpointEncoder::SetArea() {
   return absl::OkStatus();
 }
 
-void CheckpointEncoder::SetSizes() {
-  header_.frame_size =
-      plan_.index_begin + static_cast<int64_t>(index_.size()) + format::TrailerSize(layers_);
-  header_.has_vlmetalayers = !layers_.empty();
-}
-
 // Bytes that no writer changes stay.
 std::vector<std::byte> CheckpointEncoder::EncodeHeader() const {
   std::vector<std::byte> bytes = *staged_.header_bytes;
@@ -245,10 +233,11 @@ std::vector<std::byte> CheckpointEncoder::EncodeHeader() const {
   return bytes;
 }
 
-absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* pool) {
-  CAIRN_RETURN_IF_ERROR(AddIndex(pool));
+absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run() {
+  CAIRN_RETURN_IF_ERROR(AddIndex());
   CAIRN_RETURN_IF_ERROR(SetArea());
-  if (!plan_.plain && HasRoomForSeal(staged_)) {
+  const bool sealed = !plan_.plain && HasRoomForSeal(staged_);
+  if (sealed) {
     CAIRN_RETURN_IF_ERROR(AddTable());
     AddSeal();
   }
@@ -256,20 +245,22 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run(chunk::WorkspacePool* poo
     return ResourceExhausted("trailer: %d vlmetalayers, at most %d", layers_.size(),
                              kMaxVlMetalayers);
   }
-  if (format::TrailerSize(layers_) > INT32_MAX) {
-    return ResourceExhausted("trailer: %d bytes, at most %d", format::TrailerSize(layers_),
-                             INT32_MAX);
+  const int64_t trailer_size = format::TrailerSize(layers_);
+  if (trailer_size > INT32_MAX) {
+    return ResourceExhausted("trailer: %d bytes, at most %d", trailer_size, INT32_MAX);
   }
-  SetSizes();
+  header_.frame_size = plan_.index_begin + std::ssize(index_) + trailer_size;
+  header_.has_vlmetalayers = !layers_.empty();
   CheckpointBytes out;
   out.header = EncodeHeader();
-  if (!seal_chunk_.empty()) {
+  if (sealed) {
     seal_.header_copy = out.header;
     seal_.header_hash = Xxh3(out.header);
     CopyBytes(chunk::MemcpyedChunk(format::EncodeSeal(seal_)), seal_chunk_);
   }
   out.tail = std::move(index_);
-  const std::vector<std::byte> trailer = format::EncodeTrailer(layers_, type_);
+  const std::vector<std::byte> trailer =
+      format::EncodeTrailer(layers_, sealed ? seal_.type : FingerprintType::kNone);
   out.tail.insert(out.tail.end(), trailer.begin(), trailer.end());
   return out;
 }
@@ -283,14 +274,13 @@ bool HasRoomForSeal(const StagedState& staged) {
 }
 
 absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const StagedState& staged,
-                                                 const CheckpointPlan& plan,
-                                                 chunk::WorkspacePool* pool) {
-  return CheckpointEncoder(staged, plan).Run(pool);
+                                                 const CheckpointPlan& plan) {
+  return CheckpointEncoder(staged, plan).Run();
 }
 
-absl::Status StoreCheckpoint(File& file, const StagedState& staged, const CheckpointPlan& plan,
-                             chunk::WorkspacePool* pool) {
-  CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes, EncodeCheckpoint(staged, plan, pool));
+absl::Status StoreCheckpoint(File& file, const StagedState& staged, CheckpointPlan plan) {
+  if (staged.header.nbytes == 0) plan.index_begin = staged.header.header_len;
+  CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
   CAIRN_RETURN_IF_ERROR(file.WriteAt(plan.index_begin, bytes.tail));
   return file.WriteAt(0, bytes.header);
 }

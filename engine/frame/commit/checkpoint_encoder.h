@@ -17,12 +17,14 @@ namespace cairn::frame {
 // What the writer decides; the hashes, the copy and the counts follow from the staged
 // state.
 struct CheckpointPlan {
-  // Where the index goes. All chunks lie before it; an empty frame has it right after the header.
+  // Where the index goes. All chunks lie before it; an empty frame has its trailer right after the
+  // header.
   int64_t index_begin = 0;
   // nonce, generation, previous_end, oldest_generation and type are taken from here.
   format::Seal seal;
   // Leaves out both of Cairn's layers.
   bool plain = false;
+  chunk::WorkspacePool* pool = nullptr;
 };
 
 // Whether a checkpoint of the state has room for Cairn's layers: without them it has no generation
@@ -36,12 +38,10 @@ struct CheckpointBytes {
 
 // The pending items must have become a chunk.
 absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const StagedState& staged,
-                                                 const CheckpointPlan& plan,
-                                                 chunk::WorkspacePool* pool);
+                                                 const CheckpointPlan& plan);
 
 // The same, written to a file that holds the chunks and has no name yet.
-absl::Status StoreCheckpoint(File& file, const StagedState& staged, const CheckpointPlan& plan,
-                             chunk::WorkspacePool* pool);
+absl::Status StoreCheckpoint(File& file, const StagedState& staged, CheckpointPlan plan);
 
 }  // namespace cairn::frame
 

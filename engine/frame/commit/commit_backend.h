@@ -4,19 +4,56 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/cord.h"
 
 #include "cairn/options.h"
 #include "cairn/reports.h"
-#include "engine/frame/commit/committed_frame.h"
-#include "engine/frame/commit/live_copy.h"
+#include "engine/frame/commit/checkpoint_encoder.h"
+#include "engine/frame/files/frame_location.h"
+#include "engine/frame/open/frame_core.h"
 #include "engine/frame/stage/stager.h"
 
 namespace cairn::frame {
+
+// A frame as its one writer holds it: the committed state, and the file that has it.
+struct CommittedFrame {
+  std::shared_ptr<FrameCore> core;
+  std::shared_ptr<File> file;  // holds the writer's lock
+  FrameFile source;            // the same file, for reading; without the lock
+  std::shared_ptr<const State> state;
+  FingerprintType fingerprint = FingerprintType::k64Bit;  // of new checkpoints
+  bool plain = false;  // the first checkpoint has none of Cairn's layers
+  std::unique_ptr<File> peer_lock;
+
+  const FrameLocation& location() const { return core->location(); }
+
+  // The committed state is now the one in `written`.
+  absl::Status Adopt(std::shared_ptr<File> written);
+  // The committed state is now another one in the same file.
+  absl::Status Reload();
+  void Adopt(std::shared_ptr<const State> next);
+
+  // Writes what is at the beginning of the file, and its names, once more: a writer that died may
+  // have left them in the page cache alone.
+  absl::Status PersistHeader() const;
+  // kFailedPrecondition when the location leads to another file.
+  absl::Status CheckNotReplaced() const;
+  // For the next generation. `new_file`: nothing of the state before is in the file.
+  CheckpointPlan PlanCheckpoint(int64_t index_begin, bool new_file) const;
+};
+
+// Whether a generation can follow that of the state.
+absl::Status CheckNotLast(const State& state);
+
+// Is called with the chunks done, and returns false to stop.
+using ChunkProgress = absl::FunctionRef<bool(int64_t)>;
+inline bool NeverStop(int64_t /*chunks*/) { return true; }
 
 // Marks the failure of a step that changed nothing that is committed: the backend stays usable.
 inline constexpr char kRefusal[] = "cairn/refused";
@@ -36,14 +73,14 @@ class CommitBackend {
  public:
   virtual ~CommitBackend() = default;
 
-  virtual const CommittedFrame& frame() const = 0;
+  const CommittedFrame& frame() const { return frame_; }
 
   // The first step of a writer: makes durable what it builds upon. The page cache may show what a
   // dead writer's disk never got, and a sync that failed leaves it there as if it were durable.
   virtual absl::Status PersistBase() { return absl::OkStatus(); }
   // A stager on the committed state; the one before it must be gone.
   virtual absl::StatusOr<std::unique_ptr<Stager>> Stage() = 0;
-  // Drops what was staged, which `failed` or not; Stage follows.
+  // Begins, or drops what was staged, which `failed` or not; Stage follows.
   virtual absl::Status Restart(bool failed) = 0;
   // Pins the staged bytes that `snapshot` may read, as long as it lives.
   virtual void PinStaged(const std::shared_ptr<const State>& snapshot) = 0;
@@ -69,6 +106,14 @@ class CommitBackend {
 
   // The backend that goes on from here, or null if this one does.
   virtual std::unique_ptr<CommitBackend> Successor() { return nullptr; }
+
+ protected:
+  CommitBackend(CommittedFrame frame, StagerOptions options)
+      : frame_(std::move(frame)), options_(std::move(options)) {}
+  const State& base() const { return *frame_.state; }
+
+  CommittedFrame frame_;
+  const StagerOptions options_;
 };
 
 }  // namespace cairn::frame

@@ -7,8 +7,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/format/journal.h"
-#include "engine/frame/commit/contiguous_file.h"
-#include "engine/frame/files/atomic_file.h"
+#include "engine/frame/commit/live_copy.h"
 
 namespace cairn::frame {
 
@@ -49,14 +48,12 @@ bool MetalayersDiffer(const StagedState& staged) {
 }  // namespace
 
 ContiguousBackend::ContiguousBackend(CommittedFrame frame, StagerOptions options)
-    : frame_(std::move(frame)), options_(std::move(options)) {
+    : CommitBackend(std::move(frame), std::move(options)) {
   BeginAfterCheckpoint();
 }
 
 void ContiguousBackend::StageAt(int64_t position) {
-  sink_.emplace(
-      frame_.file.get(), frame_.source,
-      ContiguousSink::Start{.header_len = base().header().header_len, .position = position});
+  sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position);
 }
 
 absl::StatusOr<std::unique_ptr<Stager>> ContiguousBackend::Stage() {
@@ -141,8 +138,7 @@ absl::Status ContiguousBackend::ReserveHeadroom(const Stager& stager) {
   const CheckpointNeed need = NeedOf(staged, base());
   const int64_t end = sink_->end() + format::RecordSize(stager.MakeCommit({}));
   const int64_t kept = need.index + need.pending + NeedAfter(staged, base(), need.index);
-  const absl::Status status = headroom_.Extend(*frame_.file, end, kept);
-  return status.ok() ? status : Refuse(status);
+  return Refuse(headroom_.Extend(*frame_.file, end, kept));
 }
 
 void ContiguousBackend::ForgetHeadroom() {
@@ -262,8 +258,7 @@ absl::Status ContiguousBackend::CommitInPlace(const StagedState& staged,
                                               std::optional<uint64_t> oldest_generation) {
   CheckpointPlan plan = frame_.PlanCheckpoint(sink_->end(), false);
   plan.seal.oldest_generation = oldest_generation.value_or(plan.seal.oldest_generation);
-  CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes,
-                         EncodeCheckpoint(staged, plan, &frame_.core->env()->pool));
+  CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
   CAIRN_RETURN_IF_ERROR(ReserveCheckpoint(staged, std::ssize(bytes.tail)));
   CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(sink_->end(), bytes.tail));
   CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
@@ -281,12 +276,12 @@ absl::Status ContiguousBackend::CommitInPlace(const StagedState& staged,
 // With the old file's reserve, if need be: what the record of its move needs stays.
 absl::StatusOr<AtomicFile> ContiguousBackend::CopyWithReserve(Stager& stager,
                                                               ChunkProgress progress) {
-  absl::StatusOr<AtomicFile> file = CopyContiguous(frame_, stager, false, progress);
+  absl::StatusOr<AtomicFile> file = CopyContiguous(frame_, stager, progress);
   if (!absl::IsResourceExhausted(file.status())) return file;
   CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(sink_->end()));
   ForgetHeadroom();
   frame_.file->ReservePastEnd(sink_->end() + format::kMinRecordSize).IgnoreError();
-  file = CopyContiguous(frame_, stager, false, progress);
+  file = CopyContiguous(frame_, stager, progress);
   if (!absl::IsResourceExhausted(file.status())) return file;
   HoldReserve();
   return Refuse(file.status());
@@ -337,8 +332,7 @@ absl::Status ContiguousBackend::DropUncommitted() {
 }
 
 void ContiguousBackend::HoldReserve() {
-  HoldPastEnd(*frame_.file, std::max(CommittedEnd(base()), pinned_end_),
-              NeedAtRest(NeedOf(StagedState(base()), base())));
+  HoldAtRest(base(), *frame_.file, std::max(CommittedEnd(base()), pinned_end_));
 }
 
 }  // namespace cairn::frame

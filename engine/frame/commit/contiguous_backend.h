@@ -30,7 +30,6 @@ class ContiguousBackend final : public CommitBackend {
   // All that is committed is durable: just published, or PersistBase follows.
   ContiguousBackend(CommittedFrame frame, StagerOptions options);
 
-  const CommittedFrame& frame() const override { return frame_; }
   absl::Status PersistBase() override;
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override;
   absl::Status Restart(bool failed) override;
@@ -43,7 +42,6 @@ class ContiguousBackend final : public CommitBackend {
   absl::Status DropUncommitted() override;
 
  private:
-  const State& base() const { return *frame_.state; }
   bool FitsInPlace(const StagedState& staged) const;
   bool JournalIsLong(const StagedState& staged) const;
   void StageAt(int64_t position);
@@ -71,8 +69,6 @@ class ContiguousBackend final : public CommitBackend {
   void WriteZerosAhead();
   void ForgetHeadroom();
 
-  CommittedFrame frame_;
-  StagerOptions options_;
   std::optional<ContiguousSink> sink_;
   int64_t synced_end_ = 0;  // bytes of the file before this are durable
   uint64_t synced_generation_ = 0;

@@ -1,34 +1,41 @@
-#include "engine/frame/commit/creation.h"
-
+// The writers of frames that do not exist until their first commit.
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_format.h"
+
 #include "engine/base/status.h"
+#include "engine/frame/array/array_options.h"
 #include "engine/frame/commit/contiguous_backend.h"
-#include "engine/frame/commit/contiguous_file.h"
+#include "engine/frame/commit/frame_writer.h"
+#include "engine/frame/commit/live_copy.h"
 #include "engine/frame/commit/sparse_backend.h"
 #include "engine/frame/files/atomic_file.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/files/replacement.h"
+#include "engine/frame/state/initial_state.h"
 #include "engine/frame/state/sparse_chunk_source.h"
 
 namespace cairn::frame {
 
 namespace {
 
-// What both layouts do in the same way. A creating stager is always edited, so there is nothing to
-// sync, reclaim or rewrite.
+// What both layouts do in the same way. Succeeded by the backend of its layout at the first
+// checkpoint. A creating stager is always edited, so there is nothing to sync, reclaim or rewrite.
 class Creation : public CommitBackend {
  public:
-  explicit Creation(CreationPlan plan) : plan_(std::move(plan)) {
-    frame_.state = plan_.state;
-    frame_.fingerprint = plan_.fingerprint;
+  // Of a frame that is found at `location` from the first commit on.
+  Creation(FrameLocation location, const CreateOptions& options, std::shared_ptr<const State> state,
+           bool plain)
+      : CommitBackend({}, {.compression = options.compression, .chunksize = options.chunksize}),
+        location_(std::move(location)),
+        replace_(options.overwrite),
+        is_array_(options.array.has_value()) {
+    frame_.state = std::move(state);
+    frame_.fingerprint = options.fingerprint;
+    frame_.plain = plain && options.fingerprint == FingerprintType::kNone;
   }
 
-  // Makes the files that have no name yet.
-  virtual absl::Status Begin() = 0;
-
-  const CommittedFrame& frame() const final { return frame_; }
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& /*options*/) final {
     return absl::InternalError("the frame does not exist yet");
   }
@@ -41,22 +48,20 @@ class Creation : public CommitBackend {
 
  protected:
   absl::StatusOr<std::unique_ptr<Stager>> StageInto(ChunkSink& sink) const {
-    return Stager::OfNewFrame(frame_.state, sink, plan_.options, plan_.array);
+    auto stager = std::make_unique<Stager>(frame_.state, sink, options_);
+    CAIRN_RETURN_IF_ERROR(stager->BeginFrame(is_array_));
+    return stager;
   }
   // Locks the frame that is about to be replaced. Refused, the commit can be tried again.
   absl::StatusOr<HeldFiles> LockOld() const {
-    if (!plan_.replace) return HeldFiles();
-    auto held = LockForReplacement(plan_.final_location.files, plan_.final_location.path);
+    if (!replace_) return HeldFiles();
+    auto held = LockForReplacement(location_.files, location_.path);
     return held.ok() ? std::move(held) : Refuse(held.status());
   }
-  CheckpointPlan PlanCheckpoint() const {
-    CheckpointPlan plan = frame_.PlanCheckpoint(0, true);
-    plan.plain = plan_.plain;
-    return plan;
-  }
 
-  const CreationPlan plan_;
-  CommittedFrame frame_;
+  const FrameLocation location_;
+  const bool replace_;  // it may take the name of another
+  const bool is_array_;
   std::unique_ptr<CommitBackend> successor_;  // once the frame is published
 };
 
@@ -64,66 +69,52 @@ class ContiguousCreation final : public Creation {
  public:
   using Creation::Creation;
 
-  absl::Status Begin() override;
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override { return StageInto(*sink_); }
-  // What a snapshot reads of the old file stays there.
-  absl::Status Restart(bool /*failed*/) override { return BeginFile(); }
+  absl::Status Restart(bool failed) override;
   void PinStaged(const std::shared_ptr<const State>& /*snapshot*/) override {}
   absl::Status WriteCheckpoint(Stager& stager) override;
 
  private:
-  absl::Status BeginFile();
-  absl::Status Publish(Stager& stager);
-
   std::optional<AtomicFile> new_file_;
   std::optional<ContiguousSink> sink_;
 };
 
-absl::Status ContiguousCreation::BeginFile() {
-  CAIRN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::CreateBeside(plan_.final_location.files,
-                                                                   plan_.final_location.path));
+// In a new file: what a snapshot reads of the old one stays there.
+absl::Status ContiguousCreation::Restart(bool /*failed*/) {
+  CAIRN_ASSIGN_OR_RETURN(AtomicFile file,
+                         AtomicFile::CreateBeside(location_.files, location_.path));
+  const format::FrameHeader& header = base().header();
   // Staged chunks can be read before there is a frame, so the file has to reach up to them.
-  CAIRN_RETURN_IF_ERROR(file.file()->WriteAt(0, frame_.state->checkpoint->header_bytes));
+  CAIRN_RETURN_IF_ERROR(file.file()->WriteAt(0, base().checkpoint->header_bytes));
   frame_.file = file.file();
-  frame_.source = FrameFile::OfFile(frame_.file, 0, frame_.state->env()->use_mmap);
-  new_file_ = std::move(file);
-  const format::FrameHeader& header = frame_.state->header();
-  sink_.emplace(
-      frame_.file.get(), frame_.source,
-      ContiguousSink::Start{.header_len = header.header_len, .position = header.frame_size});
-  return absl::OkStatus();
-}
-
-absl::Status ContiguousCreation::Begin() {
-  CAIRN_RETURN_IF_ERROR(BeginFile());
-  frame_.core =
-      std::make_shared<FrameCore>(plan_.final_location, frame_.source, frame_.state->env());
-  return absl::OkStatus();
-}
-
-absl::Status ContiguousCreation::Publish(Stager& stager) {
-  const StagedState& staged = stager.staged();
-  if (sink_->end() - staged.header.header_len == staged.stored_bytes) {
-    CAIRN_RETURN_IF_ERROR(WriteContiguous(*frame_.file, staged, sink_->end(), PlanCheckpoint(),
-                                          &frame_.core->env()->pool));
-  } else {
-    // Edits left dead bytes, which a snapshot may still read.
-    CAIRN_ASSIGN_OR_RETURN(new_file_, CopyContiguous(frame_, stager, plan_.plain, NeverStop));
-    frame_.file = new_file_->file();
+  frame_.source = FrameFile::OfFile(frame_.file, 0, base().env()->use_mmap);
+  if (frame_.core == nullptr) {
+    frame_.core = std::make_shared<FrameCore>(location_, frame_.source, base().env());
   }
-  CAIRN_RETURN_IF_ERROR(new_file_->Publish(plan_.replace));
-  return frame_.Adopt(frame_.file);
+  new_file_ = std::move(file);
+  sink_.emplace(frame_.file.get(), frame_.source, header.header_len, header.frame_size);
+  return absl::OkStatus();
 }
 
 absl::Status ContiguousCreation::WriteCheckpoint(Stager& stager) {
   CAIRN_ASSIGN_OR_RETURN(const HeldFiles old, LockOld());
   frame_.peer_lock.reset();  // of an attempt that was refused
-  auto peer_lock = TakePeerLock(plan_.final_location, {});
+  auto peer_lock = TakePeerLock(location_, {});
   if (!peer_lock.ok()) return Refuse(peer_lock.status());
   frame_.peer_lock = *std::move(peer_lock);
   CAIRN_RETURN_IF_ERROR(Finish(stager));
-  CAIRN_RETURN_IF_ERROR(Publish(stager));
-  successor_ = std::make_unique<ContiguousBackend>(std::move(frame_), plan_.options);
+  const StagedState& staged = stager.staged();
+  if (sink_->end() - staged.header.header_len == staged.stored_bytes) {
+    CAIRN_RETURN_IF_ERROR(
+        StoreCheckpoint(*frame_.file, staged, frame_.PlanCheckpoint(sink_->end(), true)));
+  } else {
+    // Edits left dead bytes, which a snapshot may still read.
+    CAIRN_ASSIGN_OR_RETURN(new_file_, CopyContiguous(frame_, stager, NeverStop));
+    frame_.file = new_file_->file();
+  }
+  CAIRN_RETURN_IF_ERROR(new_file_->Publish(replace_));
+  CAIRN_RETURN_IF_ERROR(frame_.Adopt(frame_.file));
+  successor_ = std::make_unique<ContiguousBackend>(std::move(frame_), options_);
   return absl::OkStatus();
 }
 
@@ -132,12 +123,8 @@ class SparseCreation final : public Creation {
  public:
   using Creation::Creation;
 
-  absl::Status Begin() override;
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override { return StageInto(*sink_); }
-  absl::Status Restart(bool /*failed*/) override {
-    sink_->Discard();
-    return absl::OkStatus();
-  }
+  absl::Status Restart(bool failed) override;
   void PinStaged(const std::shared_ptr<const State>& snapshot) override { sink_->Pin(snapshot); }
   absl::Status WriteCheckpoint(Stager& stager) override;
 
@@ -146,18 +133,21 @@ class SparseCreation final : public Creation {
   std::unique_ptr<SparseSink> sink_;
 };
 
-absl::Status SparseCreation::Begin() {
-  const std::shared_ptr<const FrameContext> env = plan_.state->env();
-  const FrameLocation& location = plan_.final_location;
-  CAIRN_ASSIGN_OR_RETURN(made_, AtomicDirectory::CreateBeside(location.files, location.path));
+absl::Status SparseCreation::Restart(bool /*failed*/) {
+  if (sink_ != nullptr) {
+    sink_->Discard();
+    return absl::OkStatus();
+  }
+  CAIRN_ASSIGN_OR_RETURN(made_, AtomicDirectory::CreateBeside(location_.files, location_.path));
+  auto state = std::make_shared<State>(base());
   frame_.file = made_->index();
-  frame_.source = FrameFile::OfFile(frame_.file, 0, env->use_mmap, made_->directory());
+  frame_.source = FrameFile::OfFile(frame_.file, 0, state->env()->use_mmap, made_->directory());
   frame_.core = std::make_shared<FrameCore>(
-      LocationIn(made_->directory(), location.files, location.path), frame_.source, env);
-  auto state = std::make_shared<State>(*plan_.state);
-  state->chunk_source = std::make_shared<SparseChunkSource>(made_->directory(), frame_.file, *env);
+      LocationIn(made_->directory(), location_.files, location_.path), frame_.source, state->env());
+  state->chunk_source =
+      std::make_shared<SparseChunkSource>(made_->directory(), frame_.file, *state->env());
   frame_.state = std::move(state);
-  CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(made_->directory(), frame_.state->chunks));
+  CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(made_->directory(), base().chunks));
   return absl::OkStatus();
 }
 
@@ -165,25 +155,41 @@ absl::Status SparseCreation::WriteCheckpoint(Stager& stager) {
   CAIRN_ASSIGN_OR_RETURN(const HeldFiles old, LockOld());
   CAIRN_RETURN_IF_ERROR(Finish(stager));
   CAIRN_RETURN_IF_ERROR(sink_->Sync());
-  CAIRN_RETURN_IF_ERROR(
-      WriteSparseIndex(*frame_.file, stager.staged(), PlanCheckpoint(), &frame_.core->env()->pool));
-  CAIRN_RETURN_IF_ERROR(made_->Publish(plan_.replace));
+  CAIRN_RETURN_IF_ERROR(StoreCheckpoint(*frame_.file, stager.staged(),
+                                        frame_.PlanCheckpoint(base().header().header_len, true)));
+  CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kAll));
+  CAIRN_RETURN_IF_ERROR(made_->Publish(replace_));
   CAIRN_RETURN_IF_ERROR(frame_.Adopt(frame_.file));
-  successor_ = std::make_unique<SparseBackend>(std::move(frame_), plan_.options, std::move(sink_));
+  successor_ = std::make_unique<SparseBackend>(std::move(frame_), options_, std::move(sink_));
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<CommitBackend>> BeginCreation(CreationPlan plan) {
-  std::unique_ptr<Creation> creation;
-  if (plan.state->header().layout == Layout::kContiguous) {
-    creation = std::make_unique<ContiguousCreation>(std::move(plan));
-  } else {
-    creation = std::make_unique<SparseCreation>(std::move(plan));
+absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location,
+                                                          const CreateOptions& given, bool plain) {
+  CAIRN_ASSIGN_OR_RETURN(const CreateOptions options, ResolveArray(given));
+  OpenOptions open;
+  open.file_system = options.file_system;
+  open.registry = options.compression.registry;
+  open.executor = options.compression.executor;
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
+                         MakeInitialState(options, std::make_shared<FrameContext>(open)));
+  if (!options.overwrite && location.files->Identity(location.path).ok()) {
+    return absl::AlreadyExistsError(absl::StrFormat("%s exists", location.path));
   }
-  CAIRN_RETURN_IF_ERROR(creation->Begin());
-  return creation;
+  RemoveAbandoned(location);
+  std::unique_ptr<CommitBackend> backend;
+  if (options.layout == Layout::kContiguous) {
+    backend =
+        std::make_unique<ContiguousCreation>(std::move(location), options, std::move(state), plain);
+  } else {
+    backend =
+        std::make_unique<SparseCreation>(std::move(location), options, std::move(state), plain);
+  }
+  CAIRN_RETURN_IF_ERROR(backend->Restart(false));
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stager> stager, backend->Stage());
+  return std::make_unique<FrameWriter>(std::move(backend), std::move(stager));
 }
 
 }  // namespace cairn::frame

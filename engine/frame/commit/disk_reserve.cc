@@ -42,6 +42,8 @@ int64_t LiveBytes(const T& frame, int64_t chunk_bytes) {
          BytesOf(frame.metadata->vlmetalayers);
 }
 
+int64_t NeedAtRest(const CheckpointNeed& need) { return 2 * need.index + need.pending + kBlock; }
+
 bool IsSmaller(const StagedState& staged, const State& base) {
   if (staged.stored_bytes.has_value() && base.stored_bytes.has_value()) {
     return LiveBytes(staged, *staged.stored_bytes) < LiveBytes(base, *base.stored_bytes);
@@ -66,8 +68,6 @@ CheckpointNeed NeedOf(const StagedState& staged, const State& base) {
           .pending = BytesOf(staged.partial)};
 }
 
-int64_t NeedAtRest(const CheckpointNeed& need) { return 2 * need.index + need.pending + kBlock; }
-
 int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim) {
   if (!staged.edited) return 0;
   return IsSmaller(staged, base) ? reclaim : NeedAtRest(NeedOf(staged, base));
@@ -79,8 +79,8 @@ absl::Status DiskIsFull(const absl::Status& status, int64_t kept) {
                            status.message(), kept);
 }
 
-void HoldPastEnd(File& file, int64_t end, int64_t size) {
-  for (; size >= kBlock; size /= 2) {
+void HoldAtRest(const State& base, File& file, int64_t end) {
+  for (int64_t size = NeedAtRest(NeedOf(StagedState(base), base)); size >= kBlock; size /= 2) {
     if (!absl::IsResourceExhausted(file.ReservePastEnd(end + size))) return;
   }
 }

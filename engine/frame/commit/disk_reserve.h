@@ -19,8 +19,6 @@ struct CheckpointNeed {
 };
 CheckpointNeed NeedOf(const StagedState& staged, const State& base);
 
-// What a frame at rest keeps: one checkpoint that deletes, and the one with which Reclaim begins.
-int64_t NeedAtRest(const CheckpointNeed& need);
 // What a step leaves for those that follow it: one that makes the frame smaller only what Reclaim
 // begins with, and one that changes nothing need leave nothing.
 int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim);
@@ -28,8 +26,9 @@ int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim)
 // The kResourceExhausted of a reservation, with what `kept` bytes of it are for.
 absl::Status DiskIsFull(const absl::Status& status, int64_t kept);
 
-// Keeps `size` bytes after `end`, where what is in the file ends, or as many as there are.
-void HoldPastEnd(File& file, int64_t end, int64_t size);
+// Keeps what a frame at rest needs after `end`, where what is in the file ends, or as much of it as
+// there is: one checkpoint that deletes, and the one with which Reclaim begins.
+void HoldAtRest(const State& base, File& file, int64_t end);
 
 // Space ahead of what is being written to a file. Not thread-safe.
 class Headroom {

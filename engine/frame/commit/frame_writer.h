@@ -21,7 +21,7 @@
 namespace cairn::frame {
 
 // Not thread-safe. After a failed write every call gives kFailedPrecondition; after one of staged
-// bytes that found the disk full, only until Rollback. See open_writer.h.
+// bytes that found the disk full, only until Rollback.
 class FrameWriter {
  public:
   // `backend` made `stager`.
@@ -59,6 +59,19 @@ class FrameWriter {
   absl::Status unusable_;           // the first failure, or that the writer is closed
   storage::OwnerProcess owner_;
 };
+
+// Whether commits can follow this state: they would bury no damage, and no other frame follows.
+absl::Status CheckMayContinue(const FrameFile& source, const State& state, bool drop_stranded);
+
+// The writer of a frame that exists. kUnavailable while another one holds it.
+absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCore> core,
+                                                        const WriterOptions& options,
+                                                        bool drop_stranded = false);
+
+// The writer of a new frame, which appears at `location` with the first commit. With `plain` and no
+// fingerprints that commit leaves out both of Cairn's layers.
+absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location,
+                                                          const CreateOptions& options, bool plain);
 
 }  // namespace cairn::frame
 

@@ -1,28 +1,33 @@
-// Copies the live chunks of a state, each checked.
+// Copies of the live chunks of a frame, each checked.
 #ifndef CAIRN_ENGINE_FRAME_COMMIT_LIVE_COPY_H_
 #define CAIRN_ENGINE_FRAME_COMMIT_LIVE_COPY_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
-#include "engine/frame/stage/staged_state.h"
+#include "engine/frame/commit/commit_backend.h"
+#include "engine/frame/files/atomic_file.h"
 
 namespace cairn::frame {
 
-// Is called with the chunks done, and returns false to stop.
-using ChunkProgress = absl::FunctionRef<bool(int64_t)>;
-inline bool NeverStop(int64_t /*chunks*/) { return true; }
+// The staged state with its chunks where `place` puts them: it takes a stored chunk and the entry
+// that it had, and returns the one that it gets. Each chunk is checked against its fingerprint, or
+// gets one. `view` is the same state for reading. kCancelled when `progress` says stop.
+absl::StatusOr<StagedState> SealChunks(
+    const State& view, const StagedState& staged,
+    absl::FunctionRef<absl::StatusOr<int64_t>(int64_t entry, Bytes chunk)> place,
+    ChunkProgress progress);
 
-// Takes a stored chunk and the entry that it had; returns the one that it gets.
-using PlaceChunk = absl::FunctionRef<absl::StatusOr<int64_t>(int64_t entry, Bytes chunk)>;
+// The stager's frame with the edits in a new file, without a dead byte. Its pending items must have
+// become a chunk.
+absl::StatusOr<AtomicFile> CopyContiguous(const CommittedFrame& frame, Stager& stager,
+                                          ChunkProgress progress);
 
-// The staged state with its chunks where `place` puts them. Each is checked against its
-// fingerprint, or gets one. `view` is the same state for reading. kCancelled when `progress` says
-// stop.
-absl::StatusOr<StagedState> SealChunks(const State& view, const StagedState& staged,
-                                       PlaceChunk place, ChunkProgress progress);
+// A committed state as the bytes of a contiguous frame, whatever its layout.
+absl::StatusOr<std::vector<std::byte>> SerializeContiguous(const State& state);
 
 }  // namespace cairn::frame
 

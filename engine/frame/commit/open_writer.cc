@@ -1,17 +1,13 @@
-#include "engine/frame/commit/open_writer.h"
-
+// The writers of frames that exist.
 #include <array>
 #include <utility>
-
-#include "absl/strings/str_format.h"
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/format/frame_header.h"
 #include "engine/frame/array/array_geometry.h"
-#include "engine/frame/array/array_options.h"
 #include "engine/frame/commit/contiguous_backend.h"
-#include "engine/frame/commit/creation.h"
+#include "engine/frame/commit/frame_writer.h"
 #include "engine/frame/commit/sparse_backend.h"
 #include "engine/frame/files/atomic_file.h"
 #include "engine/frame/files/frame_locks.h"
@@ -47,13 +43,6 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
   return staging;
 }
 
-// The state of a journal that ends where it is damaged.
-std::shared_ptr<const State> WithoutStranded(const State& damaged) {
-  auto state = std::make_shared<State>(damaged);
-  state->damage.reset();
-  return state;
-}
-
 // The newest state of a frame whose lock is held.
 absl::StatusOr<std::shared_ptr<const State>> LoadNewest(const FrameFile& source,
                                                         const FrameCore& core, bool drop_stranded) {
@@ -61,14 +50,11 @@ absl::StatusOr<std::shared_ptr<const State>> LoadNewest(const FrameFile& source,
   CAIRN_RETURN_IF_ERROR(CheckWritable(*newest));
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*newest));
   CAIRN_RETURN_IF_ERROR(CheckMayContinue(source, *newest, drop_stranded));
-  return newest->damage.has_value() ? WithoutStranded(*newest) : newest;
-}
-
-std::unique_ptr<CommitBackend> BackendOf(CommittedFrame frame, StagerOptions options) {
-  if (frame.state->header().layout == Layout::kSparse) {
-    return std::make_unique<SparseBackend>(std::move(frame), std::move(options));
-  }
-  return std::make_unique<ContiguousBackend>(std::move(frame), std::move(options));
+  if (!newest->damage.has_value()) return newest;
+  // Its journal ends where it is damaged.
+  auto state = std::make_shared<State>(*newest);
+  state->damage.reset();
+  return state;
 }
 
 }  // namespace
@@ -108,7 +94,12 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
                          StagingOf(options, *frame.state, frame.core->env()->registry));
   const FrameLocation& location = frame.location();  // the core's, which the backend keeps
   const bool has_gaps = frame.state->journal_skipped.size() > 0;
-  std::unique_ptr<CommitBackend> backend = BackendOf(std::move(frame), std::move(staging));
+  std::unique_ptr<CommitBackend> backend;
+  if (frame.state->header().layout == Layout::kSparse) {
+    backend = std::make_unique<SparseBackend>(std::move(frame), std::move(staging));
+  } else {
+    backend = std::make_unique<ContiguousBackend>(std::move(frame), std::move(staging));
+  }
   CAIRN_RETURN_IF_ERROR(backend->PersistBase());
   RemoveAbandoned(location);
   CAIRN_RETURN_IF_ERROR(backend->Restart(false));
@@ -120,31 +111,6 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
   const bool refused = absl::IsResourceExhausted(status) && writer->GetStager().ok();
   if (!status.ok() && !refused) return status;
   return writer;
-}
-
-absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location,
-                                                          const CreateOptions& given, bool plain) {
-  CAIRN_ASSIGN_OR_RETURN(const CreateOptions options, ResolveArray(given));
-  OpenOptions open;
-  open.file_system = options.file_system;
-  open.registry = options.compression.registry;
-  open.executor = options.compression.executor;
-  CreationPlan plan;
-  CAIRN_ASSIGN_OR_RETURN(plan.state,
-                         MakeInitialState(options, std::make_shared<FrameContext>(open)));
-  if (!options.overwrite && location.files->Identity(location.path).ok()) {
-    return absl::AlreadyExistsError(absl::StrFormat("%s exists", location.path));
-  }
-  RemoveAbandoned(location);
-  plan.final_location = std::move(location);
-  plan.options = {.compression = options.compression, .chunksize = options.chunksize};
-  plan.fingerprint = options.fingerprint;
-  plan.replace = options.overwrite;
-  plan.plain = plain && options.fingerprint == FingerprintType::kNone;
-  plan.array = options.array.has_value();
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<CommitBackend> backend, BeginCreation(std::move(plan)));
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stager> stager, backend->Stage());
-  return std::make_unique<FrameWriter>(std::move(backend), std::move(stager));
 }
 
 }  // namespace cairn::frame

@@ -7,7 +7,7 @@
 
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
-#include "engine/frame/commit/disk_reserve.h"
+#include "engine/frame/commit/live_copy.h"
 #include "engine/frame/files/frame_locks.h"
 
 namespace cairn::frame {
@@ -24,11 +24,6 @@ bool IsRead(FileSystem& directory, const std::string& name) {
   // What cannot be asked may be read.
   if (!file.ok()) return !absl::IsNotFound(file.status());
   return !(*file)->LockByte(kReaderLockByte, LockMode::kExclusive).ok();
-}
-
-// Removes an index file that lost its name, unless it is read.
-bool RemoveIfUnread(FileSystem& directory, const std::string& name) {
-  return !IsRead(directory, name) && directory.Remove(name).ok();
 }
 
 // Removes index files that are not read, and then, when none is left but the current one, chunk
@@ -63,13 +58,6 @@ absl::StatusOr<OrphanReport> RemoveOrphans(FileSystem& directory, const ChunkInd
 
 }  // namespace
 
-absl::Status WriteSparseIndex(File& file, const StagedState& staged, CheckpointPlan plan,
-                              chunk::WorkspacePool* pool) {
-  plan.index_begin = staged.header.header_len;
-  CAIRN_RETURN_IF_ERROR(StoreCheckpoint(file, staged, plan, pool));
-  return file.Sync(SyncMode::kAll);
-}
-
 absl::Status SparseBackend::Restart(bool /*failed*/) {
   if (sink_ == nullptr) {
     CAIRN_ASSIGN_OR_RETURN(orphans_, RemoveOrphans(directory(), base().chunks));
@@ -84,12 +72,6 @@ absl::Status SparseBackend::Restart(bool /*failed*/) {
 absl::StatusOr<std::unique_ptr<Stager>> SparseBackend::Stage() {
   if (std::exchange(published_, false)) CAIRN_RETURN_IF_ERROR(FinishReplacement());
   return std::make_unique<Stager>(frame_.state, *sink_, options_);
-}
-
-// The space that the next index takes, and more, past the end of the present one.
-void SparseBackend::HoldReserve() {
-  HoldPastEnd(*frame_.file, base().header().frame_size,
-              NeedAtRest(NeedOf(StagedState(base()), base())));
 }
 
 // A new index takes the reserve of the present one, unless that would leave too little.
@@ -111,8 +93,9 @@ absl::StatusOr<AtomicFile> SparseBackend::NewIndex(const StagedState& staged) {
   CAIRN_RETURN_IF_ERROR(directory().SyncDirectoryOf(location.path));
   CAIRN_ASSIGN_OR_RETURN(AtomicFile index, AtomicFile::CreateBeside(location.files, location.path));
   CAIRN_RETURN_IF_ERROR(TakeReserve(*index.file(), staged));
-  CAIRN_RETURN_IF_ERROR(WriteSparseIndex(*index.file(), staged, frame_.PlanCheckpoint(0, true),
-                                         &frame_.core->env()->pool));
+  CAIRN_RETURN_IF_ERROR(StoreCheckpoint(*index.file(), staged,
+                                        frame_.PlanCheckpoint(staged.header.header_len, true)));
+  CAIRN_RETURN_IF_ERROR(index.file()->Sync(SyncMode::kAll));
   return index;
 }
 
@@ -130,26 +113,23 @@ absl::Status SparseBackend::ReplaceIndex(const StagedState& staged) {
   return absl::OkStatus();
 }
 
-// No stager of this writer reads the old state any more.
+// No stager of this writer reads the old state any more. Where no older state is read at all, the
+// files that the new one dropped go, and their numbers can be used again: so they stay low, as
+// C-Blosc2 wants them.
 absl::Status SparseBackend::FinishReplacement() {
-  if (!old_index_.empty() && !RemoveIfUnread(directory(), std::exchange(old_index_, {}))) {
+  const std::string old_index = std::exchange(old_index_, {});
+  if (!old_index.empty() &&
+      (IsRead(directory(), old_index) || !directory().Remove(old_index).ok())) {
     orphans_.old_read = true;
   }
-  CAIRN_RETURN_IF_ERROR(RecycleNumbers());
-  committed_ = true;
-  HoldReserve();
-  return absl::OkStatus();
-}
-
-// Where no older state is read, the files that the new one dropped go, and their numbers can be
-// used again: so they stay low, as C-Blosc2 wants them.
-absl::Status SparseBackend::RecycleNumbers() {
   if (orphans_.old_read || sink_->IsPinned()) {
     sink_->Keep();
-    return absl::OkStatus();
+  } else {
+    CAIRN_RETURN_IF_ERROR(sink_->RemoveUnnamed(base().chunks));
+    CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(frame_.location().files, base().chunks));
   }
-  CAIRN_RETURN_IF_ERROR(sink_->RemoveUnnamed(base().chunks));
-  CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(frame_.location().files, base().chunks));
+  committed_ = true;
+  HoldReserve();
   return absl::OkStatus();
 }
 

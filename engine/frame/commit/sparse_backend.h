@@ -16,14 +16,11 @@
 #include <string>
 
 #include "engine/frame/commit/commit_backend.h"
+#include "engine/frame/commit/disk_reserve.h"
 #include "engine/frame/files/atomic_file.h"
 #include "engine/frame/stage/sparse_sink.h"
 
 namespace cairn::frame {
-
-// Index, trailer and header of a sparse frame, durable.
-absl::Status WriteSparseIndex(File& file, const StagedState& staged, CheckpointPlan plan,
-                              chunk::WorkspacePool* pool);
 
 // Files in the directory that no index names any more.
 struct OrphanReport {
@@ -33,16 +30,13 @@ struct OrphanReport {
 
 class SparseBackend final : public CommitBackend {
  public:
-  SparseBackend(CommittedFrame frame, StagerOptions options)
-      : frame_(std::move(frame)), options_(std::move(options)) {}
-  // Of a frame that was just published, with the files that were staged for it.
-  SparseBackend(CommittedFrame frame, StagerOptions options, std::unique_ptr<SparseSink> sink)
-      : SparseBackend(std::move(frame), std::move(options)) {
-    sink_ = std::move(sink);
-    published_ = true;
-  }
+  // Of a frame that was just published: with the files that were staged for it.
+  SparseBackend(CommittedFrame frame, StagerOptions options,
+                std::unique_ptr<SparseSink> sink = nullptr)
+      : CommitBackend(std::move(frame), std::move(options)),
+        sink_(std::move(sink)),
+        published_(sink_ != nullptr) {}
 
-  const CommittedFrame& frame() const override { return frame_; }
   absl::Status PersistBase() override { return frame_.PersistHeader(); }
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override;
   absl::Status Restart(bool failed) override;
@@ -53,20 +47,16 @@ class SparseBackend final : public CommitBackend {
   absl::Status DropUncommitted() override;
 
  private:
-  const State& base() const { return *frame_.state; }
   FileSystem& directory() const { return *frame_.location().files; }
   absl::Status TakeReserve(File& index, const StagedState& staged);
-  void HoldReserve();
+  void HoldReserve() { HoldAtRest(base(), *frame_.file, base().header().frame_size); }
   absl::StatusOr<AtomicFile> NewIndex(const StagedState& staged);
   absl::Status ReplaceIndex(const StagedState& staged);
   absl::Status FinishReplacement();
-  absl::Status RecycleNumbers();
 
-  CommittedFrame frame_;
-  StagerOptions options_;
   std::unique_ptr<SparseSink> sink_;
-  bool published_ = false;  // a checkpoint, and the old index was not dropped yet
-  std::string old_index_;   // its temporary name
+  bool published_;         // a checkpoint, and the old index was not dropped yet
+  std::string old_index_;  // its temporary name
   bool committed_ = false;
   OrphanReport orphans_;  // what was there at the start, or has been left since
 };

@@ -64,16 +64,13 @@ absl::Status CheckMemory(int64_t wanted, int64_t cbytes) {
   return ResourceExhausted("%d bytes of memory for %d stored ones", wanted, cbytes);
 }
 
-ChunkDetector::ChunkDetector(const FrameContext& env, const FrameTraits& frame)
-    : env_(env), frame_(frame), context_(env.MakeDecodeContext()) {
-  context_.frame_typesize = frame.typesize;
-  context_.blockshape = frame_.blockshape;
-}
-
-bool ChunkDetector::KnowsFilters(const chunk::Header& header) const {
-  return std::ranges::all_of(header.filters, [this](const FilterStage& stage) {
-    return IsKnownFilter(stage.filter, env_.registry);
-  });
+ChunkDetector::ChunkDetector(const FrameContext& env,
+                             const std::optional<format::FrameHeader>& frame)
+    : env_(env), context_(env.MakeDecodeContext()) {
+  if (!frame.has_value()) return;
+  context_.frame_typesize = frame->typesize;
+  array_ = ArrayOf(frame->metalayers);
+  if (array_.has_value()) context_.blockshape = array_->blockshape;
 }
 
 std::optional<chunk::Header> ChunkDetector::Peek(Bytes head, int64_t available) const {
@@ -88,7 +85,10 @@ std::optional<chunk::Header> ChunkDetector::Peek(Bytes head, int64_t available) 
   if (!header.ok() || header->instrumented) return std::nullopt;
   if (header->vlblocks != (version == chunk::kVersionVlBlocks)) return std::nullopt;
   if (header->extended) {
-    if (version == chunk::kVersionBlosc1 || !KnowsFilters(*header) ||
+    const auto is_known = [&](const FilterStage& stage) {
+      return IsKnownFilter(stage.filter, env_.registry);
+    };
+    if (version == chunk::kVersionBlosc1 || !std::ranges::all_of(header->filters, is_known) ||
         (head[kFlags2At] & kUnusedFlags2) != std::byte{0} ||
         (head[kFlagsAt] & kUnusedFlags) != std::byte{0}) {
       return std::nullopt;
@@ -103,7 +103,15 @@ std::optional<chunk::Header> ChunkDetector::Peek(Bytes head, int64_t available) 
   return *header;
 }
 
-absl::Status ChunkDetector::DecodePieces(const chunk::Decoder& decoder) {
+absl::Status ChunkDetector::TryDecoding(Bytes chunk) {
+  chunk::Decoder decoder;
+  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, context_));
+  if (decoder.nbytes() > env_.limits.max_chunk_nbytes) {
+    return ResourceExhausted("%d bytes pass the limit of %d", decoder.nbytes(),
+                             env_.limits.max_chunk_nbytes);
+  }
+  // Memcpyed chunks and special values have nothing that could fail.
+  if (!decoder.header().has_blocks()) return absl::OkStatus();
   for (int64_t begin = 0; begin < decoder.nbytes();) {
     CAIRN_ASSIGN_OR_RETURN(const int64_t end, decoder.PieceEnd(begin, kPiece));
     const int64_t size = end - begin;
@@ -115,29 +123,13 @@ absl::Status ChunkDetector::DecodePieces(const chunk::Decoder& decoder) {
   return absl::OkStatus();
 }
 
-absl::Status ChunkDetector::TryDecoding(Bytes chunk) {
+absl::StatusOr<std::vector<std::byte>> ChunkDetector::Decode(Bytes chunk, int64_t most) const {
   chunk::Decoder decoder;
   CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, context_));
-  if (decoder.nbytes() > env_.limits.max_chunk_nbytes) {
-    return ResourceExhausted("%d bytes pass the limit of %d", decoder.nbytes(),
-                             env_.limits.max_chunk_nbytes);
-  }
-  // Memcpyed chunks and special values have nothing that could fail.
-  return decoder.header().has_blocks() ? DecodePieces(decoder) : absl::OkStatus();
-}
-
-absl::Status ChunkDetector::DecodeStart(Bytes chunk, MutableBytes dst) const {
-  chunk::Decoder decoder;
-  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, context_));
-  return decoder.DecodeRange(0, dst);
-}
-
-absl::StatusOr<std::vector<std::byte>> ChunkDetector::Decode(Bytes chunk) const {
-  chunk::Decoder decoder;
-  CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, context_));
-  CAIRN_RETURN_IF_ERROR(CheckMemory(decoder.nbytes(), decoder.header().cbytes));
-  std::vector<std::byte> items(static_cast<size_t>(decoder.nbytes()));
-  CAIRN_RETURN_IF_ERROR(decoder.Decode(items));
+  const int64_t size = std::min<int64_t>(decoder.nbytes(), most);
+  CAIRN_RETURN_IF_ERROR(CheckMemory(size, decoder.header().cbytes));
+  std::vector<std::byte> items(static_cast<size_t>(size));
+  CAIRN_RETURN_IF_ERROR(decoder.DecodeRange(0, items));
   return items;
 }
 

@@ -13,22 +13,18 @@
 #include "engine/base/scratch_buffer.h"
 #include "engine/chunk/decoder.h"
 #include "engine/chunk/header.h"
-#include "engine/frame/state/frame_context.h"
+#include "engine/format/frame_header.h"
+#include "engine/frame/state/state.h"
 
 namespace cairn::frame {
-
-// What is known of the frame that the chunks were in.
-struct FrameTraits {
-  int32_t typesize = 0;             // 0: not known
-  std::vector<int32_t> blockshape;  // of an n-dimensional array
-};
 
 class ChunkDetector {
  public:
   // Bytes that Peek reads.
   static constexpr int64_t kPeek = chunk::kHeaderSize;
 
-  ChunkDetector(const FrameContext& env, const FrameTraits& frame);
+  // `frame` is the header of the frame that the chunks were in, if it is known.
+  ChunkDetector(const FrameContext& env, const std::optional<format::FrameHeader>& frame);
 
   // The header, if the first bytes of the `available` ones at hand could be that of a chunk with
   // data. Cheap and strict: almost any bytes would decode as a memcpyed chunk or a special value,
@@ -40,17 +36,13 @@ class ChunkDetector {
   // What TryDecoding has decoded so far, bytes.
   int64_t decoded() const { return decoded_; }
 
-  // Decodes the first bytes of a chunk, as many as dst has.
-  absl::Status DecodeStart(Bytes chunk, MutableBytes dst) const;
-  // Decodes at once. kResourceExhausted for more memory than the chunk justifies.
-  absl::StatusOr<std::vector<std::byte>> Decode(Bytes chunk) const;
+  // Decodes at once, no more than the first `most` bytes. kResourceExhausted for more memory than
+  // the chunk justifies.
+  absl::StatusOr<std::vector<std::byte>> Decode(Bytes chunk, int64_t most = INT64_MAX) const;
 
  private:
-  bool KnowsFilters(const chunk::Header& header) const;
-  absl::Status DecodePieces(const chunk::Decoder& decoder);
-
   const FrameContext& env_;
-  const FrameTraits frame_;
+  std::optional<ArrayInfo> array_;
   chunk::DecodeContext context_;
   ScratchBuffer scratch_;
   int64_t decoded_ = 0;

@@ -33,7 +33,13 @@ bool MayBegin(std::byte first) {
 
 }  // namespace
 
-ChunkScanner::ChunkScanner(BufferedFile& file, ChunkDetector& detector, std::vector<Extent> known)
+absl::StatusOr<Bytes> ReadUpTo(const FrameView& file, int64_t offset, int64_t size,
+                               ScratchBuffer& scratch) {
+  return file.Read(offset, std::min(size, file.size() - offset), scratch);
+}
+
+ChunkScanner::ChunkScanner(const FrameView& file, ChunkDetector& detector,
+                           std::vector<Extent> known)
     : file_(file),
       detector_(detector),
       known_(std::move(known)),
@@ -43,9 +49,18 @@ absl::StatusOr<ScanResult> ChunkScanner::Run(int64_t begin,
                                              absl::FunctionRef<bool(int64_t)> progress) {
   ContinueAt(begin);
   for (;;) {
-    CAIRN_ASSIGN_OR_RETURN(const Candidate next, FindNext(position_, progress));
+    CAIRN_ASSIGN_OR_RETURN(const Candidate next, FindNext(progress));
     if (next.kind == Candidate::Kind::kEndOfFile) break;
-    CAIRN_RETURN_IF_ERROR(Take(next));
+    if (next.kind == Candidate::Kind::kRecord) {
+      CAIRN_RETURN_IF_ERROR(TakeRecord(next));
+    } else if (next.kind == Candidate::Kind::kChunk) {
+      CAIRN_RETURN_IF_ERROR(TakeChunk(next));
+    } else {
+      // A checkpoint has made a chunk of the pending items.
+      result_.pending.clear();
+      CAIRN_RETURN_IF_ERROR(CloseGap(next.begin));
+      ContinueAt(next.end);
+    }
   }
   CAIRN_RETURN_IF_ERROR(CloseGap(file_.size()));
   return std::move(result_);
@@ -78,67 +93,54 @@ ChunkScanner::Candidate ChunkScanner::Classify(Bytes head, int64_t at) const {
 
 absl::StatusOr<ChunkScanner::Candidate> ChunkScanner::ClassifyAt(int64_t at) {
   if (at == file_.size()) return Candidate{.kind = Candidate::Kind::kEndOfFile};
-  CAIRN_ASSIGN_OR_RETURN(const Bytes head, file_.ReadAsideUpTo(at, ChunkDetector::kPeek));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes head, ReadUpTo(file_, at, ChunkDetector::kPeek, scratch_));
   return Classify(head, at);
 }
 
 absl::StatusOr<ChunkScanner::Candidate> ChunkScanner::FindNext(
-    int64_t from, absl::FunctionRef<bool(int64_t)> progress) {
+    absl::FunctionRef<bool(int64_t)> progress) {
+  int64_t from = position_;
   while (from < file_.size()) {
     if (!progress(from)) return absl::CancelledError("salvage: stopped");
-    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.ReadUpTo(from, kStep + ChunkDetector::kPeek));
-    const size_t places = std::min(bytes.size(), static_cast<size_t>(kStep));
+    if (from - window_begin_ >= std::min(std::ssize(window_), kStep)) {
+      CAIRN_ASSIGN_OR_RETURN(window_,
+                             ReadUpTo(file_, from, kStep + ChunkDetector::kPeek, window_memory_));
+      window_begin_ = from;
+    }
+    const size_t places = std::min(window_.size(), static_cast<size_t>(kStep));
     const size_t known = NextKnown(from);
     const int64_t known_begin = known < known_.size() ? known_[known].begin : file_.size();
-    for (size_t i = 0; i < places; ++i) {
-      const int64_t at = from + static_cast<int64_t>(i);
-      if (at != known_begin && !MayBegin(bytes[i])) continue;
-      const Bytes rest = bytes.subspan(i);
+    for (auto i = static_cast<size_t>(from - window_begin_); i < places; ++i) {
+      const int64_t at = window_begin_ + static_cast<int64_t>(i);
+      if (at != known_begin && !MayBegin(window_[i])) continue;
+      const Bytes rest = window_.subspan(i);
       const Candidate candidate = Classify(
           rest.first(std::min(rest.size(), static_cast<size_t>(ChunkDetector::kPeek))), at);
       if (candidate.kind != Candidate::Kind::kNothing) return candidate;
     }
-    from += static_cast<int64_t>(places);
+    from = window_begin_ + static_cast<int64_t>(places);
   }
   return Candidate{.kind = Candidate::Kind::kEndOfFile};
-}
-
-absl::Status ChunkScanner::Take(const Candidate& candidate) {
-  switch (candidate.kind) {
-    case Candidate::Kind::kRecord:
-      return TakeRecord(candidate);
-    case Candidate::Kind::kChunk:
-      return TakeChunk(candidate);
-    default:
-      // A checkpoint has made a chunk of the pending items.
-      result_.pending.clear();
-      CAIRN_RETURN_IF_ERROR(CloseGap(candidate.begin));
-      ContinueAt(candidate.end);
-      return absl::OkStatus();
-  }
 }
 
 absl::Status ChunkScanner::TakeRecord(const Candidate& record) {
   const int64_t size = record.end - record.begin;
   CAIRN_RETURN_IF_ERROR(Spend(size));
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(record.begin, size));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(record.begin, size, scratch_));
   if (!format::ChecksumMatches(bytes)) {
     position_ = record.begin + 1;
     return absl::OkStatus();
   }
-  TakePending(record, bytes);
+  const absl::StatusOr<format::CommitRecord> commit = format::ParseCommit(bytes, record.begin);
+  if (commit.ok()) {
+    const format::TailEdit& edit = commit->tail;
+    if (edit.replaces) result_.pending.clear();
+    result_.pending.insert(result_.pending.end(), edit.items.begin(), edit.items.end());
+    result_.pending_record = {record.begin, record.end};
+  }
   CAIRN_RETURN_IF_ERROR(CloseGap(record.begin));
   ContinueAt(record.end);
   return absl::OkStatus();
-}
-
-void ChunkScanner::TakePending(const Candidate& record, Bytes bytes) {
-  const absl::StatusOr<format::CommitRecord> commit = format::ParseCommit(bytes, record.begin);
-  if (!commit.ok()) return;
-  const format::TailEdit& edit = commit->tail;
-  if (edit.replaces) result_.pending.clear();
-  result_.pending.insert(result_.pending.end(), edit.items.begin(), edit.items.end());
-  result_.pending_record = {record.begin, record.end};
 }
 
 // Values of vlmetalayers are chunks too. The bytes before them are their length in msgpack, also
@@ -148,7 +150,7 @@ absl::StatusOr<bool> ChunkScanner::IsLayerValue(const Candidate& chunk) {
   StoreBe(before + 1, static_cast<uint32_t>(chunk.header.cbytes));
   const int64_t begin = chunk.begin - std::ssize(before);
   if (begin < 0) return false;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.ReadAsideUpTo(begin, std::ssize(before)));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(begin, std::ssize(before), scratch_));
   return std::ranges::equal(bytes, before);
 }
 
@@ -171,7 +173,7 @@ absl::Status ChunkScanner::TakeChunk(const Candidate& chunk) {
     position_ = chunk.begin + 1;
     return absl::OkStatus();
   }
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(chunk.begin, chunk.header.cbytes));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(chunk.begin, chunk.header.cbytes, scratch_));
   const int64_t decoded = detector_.decoded();
   const absl::Status status = detector_.TryDecoding(bytes);
   if (!status.ok()) {
@@ -194,7 +196,7 @@ absl::Status ChunkScanner::SkipBrokenChunk(const Candidate& chunk, const absl::S
     return absl::OkStatus();
   }
   CAIRN_RETURN_IF_ERROR(CloseGap(chunk.begin));
-  AddLost(chunk.begin, chunk.end, reason);
+  result_.lost.push_back({.begin = chunk.begin, .end = chunk.end, .reason = reason});
   ContinueAt(chunk.end);
   return absl::OkStatus();
 }
@@ -207,13 +209,14 @@ absl::Status ChunkScanner::Spend(int64_t bytes) {
 
 absl::StatusOr<std::string> ChunkScanner::ReasonOfGap(int64_t end) {
   if (!gap_reason_.empty()) return std::exchange(gap_reason_, {});
-  CAIRN_ASSIGN_OR_RETURN(const Bytes head, file_.ReadUpTo(gap_begin_, ChunkDetector::kPeek));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes head,
+                         ReadUpTo(file_, gap_begin_, ChunkDetector::kPeek, scratch_));
   const auto cut = detector_.Peek(head, std::numeric_limits<int64_t>::max());
   if (cut.has_value() && cut->cbytes > file_.size() - gap_begin_) {
     return BrokenChunk(cut->cbytes, absl::StrCat("the file ends at byte ", file_.size()));
   }
   for (int64_t at = gap_begin_; at < end; at += kStep) {
-    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(at, std::min(kStep, end - at)));
+    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(at, std::min(kStep, end - at), scratch_));
     if (!IsRunOfZeros(bytes)) return "no chunk begins here";
   }
   return "zeros";
@@ -222,13 +225,9 @@ absl::StatusOr<std::string> ChunkScanner::ReasonOfGap(int64_t end) {
 absl::Status ChunkScanner::CloseGap(int64_t end) {
   if (gap_begin_ == end) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(std::string reason, ReasonOfGap(end));
-  AddLost(gap_begin_, end, std::move(reason));
+  result_.lost.push_back({.begin = gap_begin_, .end = end, .reason = std::move(reason)});
   gap_begin_ = end;
   return absl::OkStatus();
-}
-
-void ChunkScanner::AddLost(int64_t begin, int64_t end, std::string reason) {
-  result_.lost.push_back({.begin = begin, .end = end, .reason = std::move(reason)});
 }
 
 }  // namespace cairn::frame

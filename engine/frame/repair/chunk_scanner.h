@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -14,7 +13,7 @@
 
 #include "cairn/recover.h"
 #include "engine/chunk/header.h"
-#include "engine/frame/repair/buffered_file.h"
+#include "engine/frame/files/frame_file.h"
 #include "engine/frame/repair/chunk_detector.h"
 #include "engine/frame/repair/trailer_scanner.h"
 #include "engine/frame/state/state.h"
@@ -28,6 +27,10 @@ struct FoundChunk {
   int64_t end() const { return begin + header.cbytes; }
 };
 
+// At most so many bytes from `offset` on.
+absl::StatusOr<Bytes> ReadUpTo(const FrameView& file, int64_t offset, int64_t size,
+                               ScratchBuffer& scratch);
+
 struct ScanResult {
   std::vector<FoundChunk> chunks;
   std::vector<LostBytes> lost;  // neither chunk nor known structure
@@ -36,13 +39,19 @@ struct ScanResult {
   Extent pending_record;
 };
 
+// Takes the offsets indexes out of `chunks`, which are in order. An index is followed by a trailer,
+// or holds the offsets of other chunks; they count from `origin`, where it is known.
+// In index_detector.cc.
+absl::Status DropIndexes(const FrameView& file, const ChunkDetector& detector,
+                         std::optional<int64_t> origin, std::vector<FoundChunk>& chunks);
+
 // Chunks lie back to back, so after each the next one is tried first, and none is looked for inside
 // another: what lies there is user data. A chunk that does not decode is skipped if it begins where
 // one was expected and something begins right after it.
 class ChunkScanner {
  public:
   // `known` are the extents of headers and trailers, by their begin.
-  ChunkScanner(BufferedFile& file, ChunkDetector& detector, std::vector<Extent> known);
+  ChunkScanner(const FrameView& file, ChunkDetector& detector, std::vector<Extent> known);
 
   // Called once. kResourceExhausted for a file that was made to waste time; kCancelled when
   // `progress`, which gets the position, returns false.
@@ -61,12 +70,10 @@ class ChunkScanner {
   size_t NextKnown(int64_t from) const;
   Candidate Classify(Bytes head, int64_t at) const;
   absl::StatusOr<Candidate> ClassifyAt(int64_t at);
-  absl::StatusOr<Candidate> FindNext(int64_t from, absl::FunctionRef<bool(int64_t)> progress);
+  absl::StatusOr<Candidate> FindNext(absl::FunctionRef<bool(int64_t)> progress);
 
   // Each continues after the candidate, or one byte after its begin.
-  absl::Status Take(const Candidate& candidate);
   absl::Status TakeRecord(const Candidate& record);
-  void TakePending(const Candidate& record, Bytes bytes);
   absl::Status TakeChunk(const Candidate& chunk);
   // Whether it begins right after a chunk or known structure.
   bool IsExpected(const Candidate& chunk) const { return chunk.begin == gap_begin_; }
@@ -77,13 +84,16 @@ class ChunkScanner {
 
   absl::Status CloseGap(int64_t end);
   absl::StatusOr<std::string> ReasonOfGap(int64_t end);
-  void AddLost(int64_t begin, int64_t end, std::string reason);
   void ContinueAt(int64_t offset) { position_ = gap_begin_ = offset; }
 
-  BufferedFile& file_;
+  const FrameView& file_;
   ChunkDetector& detector_;
   std::vector<Extent> known_;
   ScanBudget budget_;
+  ScratchBuffer window_memory_;
+  Bytes window_;  // where the next candidate is looked for
+  int64_t window_begin_ = 0;
+  ScratchBuffer scratch_;
   ScanResult result_;
   int64_t position_ = 0;
   int64_t gap_begin_ = 0;   // of what is lost before the position

@@ -1,12 +1,16 @@
-#include "engine/frame/repair/index_detector.h"
-
+// Recognises offsets indexes among the chunks that were found.
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/index_entry.h"
+#include "engine/frame/repair/chunk_scanner.h"
+#include "engine/frame/repair/trailer_scanner.h"
 
 namespace cairn::frame {
 
@@ -37,7 +41,37 @@ std::optional<std::vector<int64_t>> OffsetsOf(Bytes entries, int64_t file_size) 
   return offsets;
 }
 
-}  // namespace
+class IndexDetector {
+ public:
+  // `chunks` is what was found, in order; offsets count from `origin`, where it is known.
+  IndexDetector(const FrameView& file, const ChunkDetector& detector,
+                std::span<const FoundChunk> chunks, std::optional<int64_t> origin)
+      : file_(file),
+        detector_(detector),
+        chunks_(chunks),
+        origin_(origin),
+        budget_(std::max(file.size(), kFewBytes), kMaxDecoded) {}
+
+  // An index is followed by a trailer, or holds the offsets of other chunks.
+  absl::StatusOr<bool> IsIndex(size_t number);
+
+ private:
+  // What possible indexes may decode to together, in multiples of the size of the file. Only a
+  // hostile file has more: the rest is not taken for indexes.
+  static constexpr int64_t kMaxDecoded = 256;
+  static constexpr int64_t kFewBytes = 1 << 20;
+
+  bool HoldsOffsets(Bytes chunk, size_t number);
+  bool Leads(std::span<const int64_t> offsets, size_t number) const;
+  int64_t CountHits(int64_t origin, std::span<const int64_t> offsets, size_t number) const;
+
+  const FrameView& file_;
+  const ChunkDetector& detector_;
+  std::span<const FoundChunk> chunks_;
+  std::optional<int64_t> origin_;
+  ScanBudget budget_;
+  ScratchBuffer scratch_;
+};
 
 // How many of the offsets lead to chunks that were found.
 int64_t IndexDetector::CountHits(int64_t origin, std::span<const int64_t> offsets,
@@ -66,10 +100,8 @@ bool IndexDetector::Leads(std::span<const int64_t> offsets, size_t number) const
 }
 
 bool IndexDetector::HoldsOffsets(Bytes chunk, size_t number) {
-  std::byte first[kEntrySize];
-  if (!detector_.DecodeStart(chunk, first).ok() || !MayBeEntry(EntryAt(first, 0), file_.size())) {
-    return false;
-  }
+  const absl::StatusOr<std::vector<std::byte>> first = detector_.Decode(chunk, kEntrySize);
+  if (!first.ok() || !MayBeEntry(EntryAt(*first, 0), file_.size())) return false;
   if (!budget_.Spend(chunks_[number].header.nbytes)) return false;
   const absl::StatusOr<std::vector<std::byte>> entries = detector_.Decode(chunk);
   if (!entries.ok()) return false;
@@ -86,10 +118,24 @@ absl::StatusOr<bool> IndexDetector::IsIndex(size_t number) {
   // The trailer lies between the index and the next chunk.
   const size_t next = number + 1;
   if (next < chunks_.size() && chunks_[next].begin == chunk.end()) return false;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes after, file_.ReadUpTo(chunk.end(), kTrailerHead));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes after, ReadUpTo(file_, chunk.end(), kTrailerHead, scratch_));
   if (std::ssize(after) == kTrailerHead && LooksLikeTrailer(after)) return true;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(chunk.begin, header.cbytes));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(chunk.begin, header.cbytes, scratch_));
   return HoldsOffsets(bytes, number);
+}
+
+}  // namespace
+
+absl::Status DropIndexes(const FrameView& file, const ChunkDetector& detector,
+                         std::optional<int64_t> origin, std::vector<FoundChunk>& chunks) {
+  IndexDetector indexes(file, detector, chunks, origin);
+  std::vector<FoundChunk> data;
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    CAIRN_ASSIGN_OR_RETURN(const bool index, indexes.IsIndex(i));
+    if (!index) data.push_back(chunks[i]);
+  }
+  chunks = std::move(data);
+  return absl::OkStatus();
 }
 
 }  // namespace cairn::frame

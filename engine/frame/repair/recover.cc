@@ -6,7 +6,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
-#include "engine/frame/commit/open_writer.h"
+#include "engine/frame/commit/frame_writer.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/history.h"
@@ -23,26 +23,24 @@ using frame::State;
 
 // Where the trailer ends that the header in the file points to; 0 without one.
 int64_t EndOfOwnTrailer(const FrameFile& source) {
-  const absl::StatusOr<int64_t> frame_size = frame::LoadFrameSize(source);
-  if (!frame_size.ok()) return 0;
-  const absl::StatusOr<int64_t> size = source.Size();
-  if (!size.ok() || *frame_size < format::kFixedHeaderSize || *frame_size > *size) return 0;
-  return frame::HeaderOfTrailerAt(source, *frame_size).ok() ? *frame_size : 0;
+  const int64_t end = frame::LoadFrameSize(source).value_or(0);
+  return end >= format::kFixedHeaderSize && frame::HeaderOfTrailerAt(source, end).ok() ? end : 0;
 }
 
 // A header that points to its own trailer is never replaced by that of another.
-absl::StatusOr<std::vector<std::byte>> FindHeader(const std::shared_ptr<File>& file,
+absl::StatusOr<std::vector<std::byte>> FindHeader(const FrameFile& source,
                                                   const absl::Status& damage) {
-  const int64_t own = EndOfOwnTrailer(FrameFile::OfFile(file, 0, false));
-  absl::StatusOr<frame::FoundTrailer> found = frame::FindNewestTrailer(*file);
+  const int64_t own = EndOfOwnTrailer(source);
+  absl::StatusOr<frame::FoundTrailer> found = frame::FindNewestTrailer(source);
   if (absl::IsDataLoss(found.status())) return damage;
   CAIRN_RETURN_IF_ERROR(found.status());
   if (own != 0 && own != found->end) return damage;
-  std::vector<std::byte> there(found->header.size());
-  CAIRN_RETURN_IF_ERROR(file->ReadAt(0, there));
+  std::vector<std::byte>& header = found->seal.header_copy;
+  std::vector<std::byte> there(header.size());
+  CAIRN_RETURN_IF_ERROR(source.ReadAt(0, there));
   // Then the header is not what is damaged, and writing it again would change nothing.
-  if (there == found->header) return damage;
-  return std::move(found->header);
+  if (there == header) return damage;
+  return std::move(header);
 }
 
 // Reports what the file holds, perhaps with another header than its own.
@@ -63,42 +61,42 @@ absl::StatusOr<RecoveryReport> Describe(const FrameFile& source, const State& st
   return report;
 }
 
-absl::StatusOr<RecoveryReport> DescribeWithHeader(const std::shared_ptr<File>& file,
-                                                  std::vector<std::byte> header,
-                                                  bool drop_stranded) {
+// Writes the header that `damage` keeps from being read, unless it is a dry run. Reports what the
+// file holds with it.
+absl::StatusOr<RecoveryReport> RestoreHeader(FileSystem* files, const std::string& path,
+                                             const absl::Status& damage,
+                                             const RecoverOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(
+      const std::shared_ptr<File> file,
+      options.dry_run ? files->Open(path, FileMode::kRead) : frame::LockForWriting(*files, path));
   const FrameFile source = FrameFile::OfFile(file, 0, false);
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state,
-                         frame::LoadFrom(source, std::move(header),
-                                         std::make_shared<frame::FrameContext>(OpenOptions())));
-  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Describe(source, *state, drop_stranded));
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> header, FindHeader(source, damage));
+  // Write only a header with which the frame opens.
+  CAIRN_ASSIGN_OR_RETURN(
+      const std::shared_ptr<const State> state,
+      frame::LoadFrom(source, header, std::make_shared<frame::FrameContext>(OpenOptions())));
+  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Describe(source, *state, options.drop_stranded));
   report.header_restored = true;
+  if (options.dry_run) return report;
+  CAIRN_RETURN_IF_ERROR(file->WriteAt(0, header));
+  CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kAll));
   return report;
 }
 
-absl::Status RestoreHeader(FileSystem* files, const std::string& path, const absl::Status& damage,
-                           bool drop_stranded) {
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file, frame::LockForWriting(*files, path));
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> header, FindHeader(file, damage));
-  // Write only a header with which the frame opens.
-  CAIRN_RETURN_IF_ERROR(DescribeWithHeader(file, header, drop_stranded).status());
-  CAIRN_RETURN_IF_ERROR(file->WriteAt(0, header));
-  return file->Sync(SyncMode::kAll);
-}
-
-// Writes a checkpoint of the journal and cuts what follows it.
-absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core, bool drop_stranded) {
-  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report,
-                         Describe(core->source(), *core->newest(), drop_stranded));
-  if (report.commits == 0 && report.cut == 0) return report;
+// Writes a checkpoint of the journal and cuts what follows it, unless it is a dry run.
+absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core,
+                                      const RecoverOptions& options) {
+  const bool drop = options.drop_stranded;
+  CAIRN_ASSIGN_OR_RETURN(const RecoveryReport before,
+                         Describe(core->source(), *core->newest(), drop));
+  if (options.dry_run || (before.commits == 0 && before.cut == 0)) return before;
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<frame::FrameWriter> writer,
-                         frame::OpenWriter(core, {}, drop_stranded));
+                         frame::OpenWriter(core, {}, drop));
   // Only the writer's lock rules out further commits, but opening it has cut what followed them.
-  const int64_t size_before = report.size_before;
-  const int64_t stranded_commits = report.stranded_commits;
-  CAIRN_ASSIGN_OR_RETURN(report, Describe(core->source(), *core->newest(), drop_stranded));
-  report.cut = std::max<int64_t>(size_before - report.size_before, 0);
-  report.size_before = size_before;
-  report.stranded_commits = stranded_commits;
+  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Describe(core->source(), *core->newest(), drop));
+  report.cut = std::max<int64_t>(before.size_before - report.size_before, 0);
+  report.size_before = before.size_before;
+  report.stranded_commits = before.stranded_commits;
   CAIRN_RETURN_IF_ERROR(writer->Close());
   CAIRN_ASSIGN_OR_RETURN(report.size_after, core->source().Size());
   return report;
@@ -109,27 +107,21 @@ absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core, bo
 absl::StatusOr<RecoveryReport> Recover(const std::string& path, const RecoverOptions& options) {
   FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
   CAIRN_ASSIGN_OR_RETURN(const std::string absolute, files->Absolute(path));
-  OpenOptions open;
-  open.file_system = files;
+  const OpenOptions open{.file_system = files};
   absl::StatusOr<std::shared_ptr<FrameCore>> core = FrameCore::Open(absolute, open);
   // kInvalidArgument: not even the magic is left.
   const bool damaged = absl::IsDataLoss(core.status()) || absl::IsUnimplemented(core.status()) ||
                        absl::IsInvalidArgument(core.status());
   const bool restore = damaged && !files->OpenDirectory(absolute).ok();
   if (!core.ok() && !restore) return core.status();
-  if (options.dry_run) {
-    if (!restore) return Describe((*core)->source(), *(*core)->newest(), options.drop_stranded);
-    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
-                           files->Open(absolute, FileMode::kRead));
-    CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> header, FindHeader(file, core.status()));
-    return DescribeWithHeader(file, std::move(header), options.drop_stranded);
-  }
   if (restore) {
-    CAIRN_RETURN_IF_ERROR(RestoreHeader(files, absolute, core.status(), options.drop_stranded));
+    CAIRN_ASSIGN_OR_RETURN(RecoveryReport report,
+                           RestoreHeader(files, absolute, core.status(), options));
+    if (options.dry_run) return report;
     core = FrameCore::Open(absolute, open);
     CAIRN_RETURN_IF_ERROR(core.status());
   }
-  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Settle(*core, options.drop_stranded));
+  CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Settle(*core, options));
   report.header_restored = restore;
   return report;
 }

@@ -1,27 +1,29 @@
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "cairn/frame.h"
 #include "cairn/recover.h"
 #include "engine/base/status.h"
+#include "engine/chunk/encode_options.h"
+#include "engine/chunk/encoder.h"
 #include "engine/format/frame_header.h"
+#include "engine/format/index_entry.h"
+#include "engine/frame/files/frame_file.h"
 #include "engine/frame/open/frame_core.h"
-#include "engine/frame/repair/buffered_file.h"
-#include "engine/frame/repair/chunk_detector.h"
 #include "engine/frame/repair/chunk_scanner.h"
-#include "engine/frame/repair/index_detector.h"
-#include "engine/frame/repair/salvage_writer.h"
 #include "engine/frame/repair/trailer_scanner.h"
+#include "engine/frame/state/initial_state.h"
 
 namespace cairn {
 
 namespace frame {
 
 namespace {
-
-constexpr int64_t kReadAhead = 1 << 20;
 
 absl::StatusOr<std::unique_ptr<File>> OpenDamaged(FileSystem* files, const std::string& path) {
   if (files->OpenDirectory(path).ok()) {
@@ -31,39 +33,29 @@ absl::StatusOr<std::unique_ptr<File>> OpenDamaged(FileSystem* files, const std::
 }
 
 // The header at the start of the frame, if it can be read.
-absl::StatusOr<std::optional<format::FrameHeader>> ReadHeader(BufferedFile& file, int64_t offset) {
-  const int64_t available = file.size() - offset;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes fixed, file.ReadUpTo(offset, format::kFixedHeaderSize));
+absl::StatusOr<std::optional<format::FrameHeader>> ReadHeader(const FrameView& file,
+                                                              int64_t offset) {
+  ScratchBuffer scratch;
+  CAIRN_ASSIGN_OR_RETURN(const Bytes fixed,
+                         ReadUpTo(file, offset, format::kFixedHeaderSize, scratch));
   const absl::StatusOr<int64_t> size = format::ParseHeaderLength(fixed);
-  if (!size.ok() || *size > available) return std::nullopt;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file.Read(offset, *size));
+  if (!size.ok() || *size > file.size() - offset) return std::nullopt;
+  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file.Read(offset, *size, scratch));
   absl::StatusOr<format::FrameHeader> header = format::ParseFrameHeader(bytes);
   if (!header.ok()) return std::nullopt;
   return *std::move(header);
 }
 
 // Header and trailers, by their begin.
-absl::StatusOr<std::vector<Extent>> KnownParts(const File& file, int64_t offset,
+absl::StatusOr<std::vector<Extent>> KnownParts(const FrameView& file, int64_t offset,
                                                const std::optional<format::FrameHeader>& header) {
   std::vector<Extent> known;
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, file.Size());
-  ScanBudget budget(size, kMaxTrailerOverlaps);
-  CAIRN_RETURN_IF_ERROR(ForEachTrailer(file, budget, [&](const TrailerBytes& trailer) {
-    known.push_back({.begin = trailer.begin, .end = trailer.end});
-  }));
+  ScanBudget budget(file.size(), kMaxTrailerOverlaps);
+  CAIRN_RETURN_IF_ERROR(ForEachTrailer(
+      file, budget, [&](const TrailerBytes& trailer) { known.push_back(trailer.place); }));
   if (header.has_value()) known.push_back({.begin = offset, .end = offset + header->header_len});
   std::ranges::sort(known, {}, &Extent::begin);
   return known;
-}
-
-absl::Status DropIndexes(IndexDetector detector, std::vector<FoundChunk>& chunks) {
-  std::vector<FoundChunk> data;
-  for (size_t i = 0; i < chunks.size(); ++i) {
-    CAIRN_ASSIGN_OR_RETURN(const bool index, detector.IsIndex(i));
-    if (!index) data.push_back(chunks[i]);
-  }
-  chunks = std::move(data);
-  return absl::OkStatus();
 }
 
 // Sorted, and joined where they touch and have one reason.
@@ -81,13 +73,172 @@ std::vector<LostBytes> Merged(std::vector<LostBytes> lost) {
   return merged;
 }
 
-FrameTraits TraitsOf(const std::optional<format::FrameHeader>& header) {
-  if (!header.has_value()) return {};
-  FrameTraits traits{.typesize = header->typesize, .blockshape = {}};
-  if (const std::optional<ArrayInfo> array = ArrayOf(header->metalayers); array.has_value()) {
-    traits.blockshape = array->blockshape;
+// What all chunks of a frame have in common.
+struct Kind {
+  int32_t typesize = 0;  // as in their headers
+  bool vlblocks = false;
+  auto operator<=>(const Kind&) const = default;
+};
+
+Kind KindOf(const chunk::Header& header) { return {header.typesize, header.vlblocks}; }
+
+// That of the frame's header if any chunk is of it; else that of most chunks, the first on a tie.
+Kind ChooseKind(const std::vector<FoundChunk>& chunks, int32_t frame_typesize) {
+  std::map<Kind, int64_t> counts;
+  for (const FoundChunk& chunk : chunks) ++counts[KindOf(chunk.header)];
+  const auto rank = [&](const FoundChunk& found) {
+    const Kind kind = KindOf(found.header);
+    return std::pair(kind.typesize == chunk::HeaderTypesize(frame_typesize), counts[kind]);
+  };
+  const auto best = std::ranges::max_element(chunks, {}, rank);
+  return best == chunks.end() ? Kind{} : KindOf(best->header);
+}
+
+// The new frame has one dimension, where the filters of arrays do not work.
+bool IsOfArrays(const FilterStage& stage) {
+  return stage.filter == Filter::kNdCell || stage.filter == Filter::kNdMean;
+}
+
+CompressionOptions CompressionOf(const chunk::Header& chunk) {
+  format::FrameHeader header;
+  header.codec = chunk::CodecOf(chunk).value_or(header.codec);
+  header.codec_meta = chunk.codec_meta;
+  header.filters = chunk.filters;
+  header.use_dict = chunk.has_dict;
+  return frame::CompressionOf(header);
+}
+
+// What becomes of what a scan found.
+struct NewFrame {
+  ScanResult content;  // what does not fit into one frame is lost
+  CompressionOptions compression;
+  bool complete_items = true;  // no chunk ends within an item
+};
+
+// That of the frame's header, or else of the first chunk that was compressed at all.
+CompressionOptions ChooseCompression(const std::vector<FoundChunk>& chunks, int32_t typesize,
+                                     const std::optional<format::FrameHeader>& header,
+                                     const FrameContext& env) {
+  std::vector<CompressionOptions> choices(1);
+  const auto coded =
+      std::ranges::find_if(chunks, [](const auto& chunk) { return chunk.header.has_blocks(); });
+  if (coded != chunks.end()) choices.push_back(CompressionOf(coded->header));
+  if (header.has_value()) choices.push_back(frame::CompressionOf(*header));
+  for (;; choices.pop_back()) {
+    CompressionOptions& choice = choices.back();
+    std::erase_if(choice.filters, IsOfArrays);
+    choice.typesize = typesize;
+    choice.registry = env.registry;
+    choice.executor = env.executor;
+    if (choices.size() == 1 || chunk::Encoder::Make(choice, &env.pool).ok()) return choice;
   }
-  return traits;
+}
+
+bool NeedsDecoding(const chunk::Header& header, const NewFrame& made) {
+  if (header.special == SpecialValue::kRepeat) {
+    return header.cbytes - header.size() != made.compression.typesize;
+  }
+  if (header.special != SpecialValue::kNone) return !made.complete_items;
+  if (!header.extended || header.version < chunk::kVersion) return true;
+  return header.has_blocks() && std::ranges::any_of(header.filters, IsOfArrays);
+}
+
+// Why a chunk cannot stand in a frame of this kind; empty if it can.
+std::string Misfit(const chunk::Header& header, const Kind& kind, const NewFrame& made) {
+  const auto describe = [](const Kind& one) {
+    return absl::StrFormat("typesize %d%s", one.typesize,
+                           one.vlblocks ? " and variable blocks" : "");
+  };
+  if (KindOf(header) != kind) {
+    return absl::StrFormat("of %s, among chunks of %s", describe(KindOf(header)), describe(kind));
+  }
+  if (!NeedsDecoding(header, made)) return "";
+  return std::string(CheckMemory(header.nbytes, header.cbytes).message());
+}
+
+// Takes what fits into one frame: chunks of one typesize, all with variable blocks or none, that
+// need no more memory than their size justifies.
+NewFrame Choose(ScanResult found, const std::optional<format::FrameHeader>& header,
+                const FrameContext& env) {
+  NewFrame made;
+  std::vector<LostBytes>& lost = found.lost;
+  // A header may claim a typesize that no frame has.
+  const bool believed = header.has_value() && header->typesize <= chunk::kMaxBlockSize;
+  const int32_t frame_typesize = believed ? header->typesize : 0;
+  const Kind kind = ChooseKind(found.chunks, frame_typesize);
+  if (kind.vlblocks && !found.pending.empty()) {
+    lost.push_back(
+        {.begin = found.pending_record.begin,
+         .end = found.pending_record.end,
+         .reason = absl::StrFormat("journal: %d bytes of items, among chunks of variable blocks",
+                                   found.pending.size())});
+    found.pending.clear();
+  }
+  const bool agree = found.chunks.empty() || kind.typesize == chunk::HeaderTypesize(frame_typesize);
+  const int32_t typesize = agree ? std::max(frame_typesize, 1) : kind.typesize;
+  made.compression.typesize = typesize;
+  made.complete_items = std::ranges::all_of(found.chunks, [&](const FoundChunk& chunk) {
+    return KindOf(chunk.header) != kind || chunk.header.nbytes % typesize == 0;
+  });
+  std::erase_if(found.chunks, [&](const FoundChunk& chunk) {
+    const std::string misfit = Misfit(chunk.header, kind, made);
+    if (misfit.empty()) return false;
+    lost.push_back(
+        {.begin = chunk.begin,
+         .end = chunk.end(),
+         .reason = absl::StrFormat("chunk of %d bytes: %s", chunk.header.cbytes, misfit)});
+    return true;
+  });
+  made.compression = ChooseCompression(found.chunks, typesize, header, env);
+  made.content = std::move(found);
+  return made;
+}
+
+// Chunks are of one size if all but the last are; else they vary.
+int32_t ChunksizeOf(const NewFrame& made) {
+  const std::vector<FoundChunk>& chunks = made.content.chunks;
+  if (chunks.empty()) return CreateOptions::kVariableChunks;
+  const int32_t first = chunks.front().header.nbytes;
+  const bool same = std::all_of(chunks.begin(), chunks.end() - 1, [&](const FoundChunk& chunk) {
+    return chunk.header.nbytes == first;
+  });
+  const bool fixed =
+      same && chunks.back().header.nbytes <= first && first % made.compression.typesize == 0;
+  return fixed ? first : CreateOptions::kVariableChunks;
+}
+
+absl::Status Append(const FoundChunk& chunk, Bytes bytes, const NewFrame& made,
+                    const ChunkDetector& detector, Writer& writer) {
+  const chunk::Header& header = chunk.header;
+  if (NeedsDecoding(header, made)) {
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items, detector.Decode(bytes));
+    return writer.Append(items);
+  }
+  if (format::IsIndexSpecial(header.special)) {
+    return writer.AppendSpecial(header.special, header.nbytes / made.compression.typesize);
+  }
+  return writer.AppendCompressed(bytes);
+}
+
+// kCancelled when `progress`, which gets where the next chunk begins, says stop.
+absl::StatusOr<SalvageReport> Write(NewFrame made, const FrameView& file,
+                                    const ChunkDetector& detector, const std::string& path,
+                                    FileSystem* files, absl::FunctionRef<bool(int64_t)> progress) {
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, {.compression = made.compression,
+                                                            .chunksize = ChunksizeOf(made),
+                                                            .file_system = files}));
+  ScratchBuffer scratch;
+  for (const FoundChunk& chunk : made.content.chunks) {
+    if (!progress(chunk.begin)) return absl::CancelledError("salvage: stopped");
+    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file.Read(chunk.begin, chunk.header.cbytes, scratch));
+    CAIRN_RETURN_IF_ERROR(Append(chunk, bytes, made, detector, writer));
+  }
+  if (!made.content.pending.empty()) CAIRN_RETURN_IF_ERROR(writer.Append(made.content.pending));
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot staged, writer.StagedSnapshot());
+  CAIRN_RETURN_IF_ERROR(writer.Close());
+  return SalvageReport{.chunks = staged.info().nchunks,
+                       .nbytes = staged.info().nbytes,
+                       .lost = Merged(std::move(made.content.lost))};
 }
 
 }  // namespace
@@ -99,39 +250,32 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
                                       absl::FunctionRef<bool(int64_t)> progress) {
   FileSystem* files = options.file_system != nullptr ? options.file_system : PosixFileSystem();
   CAIRN_ASSIGN_OR_RETURN(const std::string target, files->Absolute(to));
-  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, frame::OpenDamaged(files, from));
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file, frame::OpenDamaged(files, from));
   if (files->Identity(target).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", target));
   }
-  CAIRN_ASSIGN_OR_RETURN(frame::BufferedFile buffered,
-                         options.use_mmap ? frame::BufferedFile::Map(*file)
-                                          : frame::BufferedFile::Open(*file, frame::kReadAhead));
-  if (options.offset < 0 || options.offset > buffered.size()) {
-    return OutOfRange("%s: offset %d is not in a file of %d bytes", from, options.offset,
-                      buffered.size());
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, file->Size());
+  if (options.offset < 0 || options.offset > size) {
+    return OutOfRange("%s: offset %d is not in a file of %d bytes", from, options.offset, size);
   }
+  CAIRN_ASSIGN_OR_RETURN(const frame::FrameView view,
+                         frame::FrameFile::OfFile(file, 0, options.use_mmap).View(size));
   const auto env = std::make_shared<const frame::FrameContext>(options);
   CAIRN_ASSIGN_OR_RETURN(const std::optional<format::FrameHeader> header,
-                         frame::ReadHeader(buffered, options.offset));
+                         frame::ReadHeader(view, options.offset));
   CAIRN_ASSIGN_OR_RETURN(std::vector<Extent> known,
-                         frame::KnownParts(*file, options.offset, header));
-  frame::ChunkDetector detector(*env, frame::TraitsOf(header));
-  frame::ChunkScanner scanner(buffered, detector, std::move(known));
+                         frame::KnownParts(view, options.offset, header));
+  frame::ChunkDetector detector(*env, header);
+  frame::ChunkScanner scanner(view, detector, std::move(known));
   CAIRN_ASSIGN_OR_RETURN(frame::ScanResult found, scanner.Run(options.offset, progress));
   std::optional<int64_t> chunks_begin;
   if (header.has_value()) chunks_begin = options.offset + header->header_len;
-  CAIRN_RETURN_IF_ERROR(frame::DropIndexes(
-      frame::IndexDetector(buffered, detector, found.chunks, chunks_begin), found.chunks));
-  frame::SalvageWriter writer(buffered, detector, *env);
-  writer.Choose(std::move(found), header);
-  if (writer.empty()) {
-    return absl::NotFoundError(
-        absl::StrFormat("%s: no complete chunk in %d bytes", from, buffered.size()));
+  CAIRN_RETURN_IF_ERROR(frame::DropIndexes(view, detector, chunks_begin, found.chunks));
+  frame::NewFrame made = frame::Choose(std::move(found), header, *env);
+  if (made.content.chunks.empty() && made.content.pending.empty()) {
+    return absl::NotFoundError(absl::StrFormat("%s: no complete chunk in %d bytes", from, size));
   }
-  CAIRN_ASSIGN_OR_RETURN(const FrameInfo info, writer.Write(target, files, progress));
-  return SalvageReport{.chunks = info.nchunks,
-                       .nbytes = info.nbytes,
-                       .lost = frame::Merged(std::move(writer.lost()))};
+  return frame::Write(std::move(made), view, detector, target, files, progress);
 }
 
 }  // namespace cairn

@@ -4,92 +4,62 @@
 #include <optional>
 #include <utility>
 
-#include "engine/base/extent.h"
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/msgpack.h"
 #include "engine/frame/open/checkpoint_parts.h"
-#include "engine/frame/repair/buffered_file.h"
 
 namespace cairn::frame {
 
 namespace {
 
 constexpr int64_t kStep = 1 << 20;
-// CE trailer_len D8 type
-constexpr size_t kLengthMarker = 0;
-constexpr size_t kExtMarker = 5;
-constexpr size_t kType = 6;
 constexpr auto kTailSize = static_cast<size_t>(format::kTrailerTailSize);
-
-bool LooksLikeTail(Bytes tail) {
-  return tail[kLengthMarker] == std::byte{format::msgpack::kUint32} &&
-         tail[kExtMarker] == std::byte{format::msgpack::kFixExt16} &&
-         tail[kType] <= static_cast<std::byte>(FingerprintType::k128Bit);
-}
 
 // The extent of the trailer that ends with this tail at `end`, if it may be one.
 std::optional<Extent> CandidateOf(Bytes tail, int64_t end) {
-  if (!LooksLikeTail(tail)) return std::nullopt;
+  // CE trailer_len D8 type
+  if (tail[0] != std::byte{format::msgpack::kUint32} ||
+      tail[5] != std::byte{format::msgpack::kFixExt16} ||
+      tail[6] > static_cast<std::byte>(FingerprintType::k128Bit)) {
+    return std::nullopt;
+  }
   const absl::StatusOr<int64_t> size = format::ParseTrailerSize(tail, end);
   if (!size.ok()) return std::nullopt;
   return Extent{.begin = end - *size, .end = end};
 }
 
-// Checks whether a trailer belongs to a complete frame at the start of the file.
-class OwnTrailerCheck {
- public:
-  OwnTrailerCheck(BufferedFile& file, ScanBudget& budget) : file_(file), budget_(budget) {}
-
-  // The first misfit is the error.
-  absl::StatusOr<FoundTrailer> Check(const TrailerBytes& trailer);
-
- private:
-  absl::Status CheckIndex(const format::FrameHeader& header, const format::Seal& seal,
-                          int64_t trailer_begin);
-
-  BufferedFile& file_;
-  ScanBudget& budget_;
-};
-
-absl::Status OwnTrailerCheck::CheckIndex(const format::FrameHeader& header,
-                                         const format::Seal& seal, int64_t trailer_begin) {
+// Whether the index lies before the trailer that begins there, and is the one that was sealed.
+bool HasIndex(const FrameView& file, const format::FrameHeader& header, const format::Seal& seal,
+              int64_t trailer_begin, ScanBudget& budget) {
   const std::optional<int64_t> begin = header.index_begin();
-  if (!begin.has_value() || *begin > trailer_begin) {
-    return DataLoss("frame header: cbytes: the index begins after the trailer");
-  }
-  if (header.nbytes == 0) return absl::OkStatus();
+  if (!begin.has_value() || *begin > trailer_begin) return false;
+  if (header.nbytes == 0) return true;
   const int64_t available = trailer_begin - *begin;
-  CAIRN_ASSIGN_OR_RETURN(const Bytes head,
-                         file_.Read(*begin, std::min<int64_t>(available, chunk::kHeaderSize)));
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Header index, chunk::ParseHeader(head, available));
-  CAIRN_RETURN_IF_ERROR(AgreeOnCount(header, index).status());
-  if (!budget_.Spend(index.cbytes)) return ResourceExhausted("too many indexes");
-  CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file_.Read(*begin, index.cbytes));
-  if (seal.index_hash != 0 && Xxh3(bytes) != seal.index_hash) {
-    return DataLoss("index: the hash is wrong");
+  ScratchBuffer scratch;
+  const auto head = file.Read(*begin, std::min<int64_t>(available, chunk::kHeaderSize), scratch);
+  if (!head.ok()) return false;
+  const absl::StatusOr<chunk::Header> index = chunk::ParseHeader(*head, available);
+  if (!index.ok() || !AgreeOnCount(header, *index).ok() || !budget.Spend(index->cbytes)) {
+    return false;
   }
-  return absl::OkStatus();
+  const auto bytes = file.Read(*begin, index->cbytes, scratch);
+  return bytes.ok() && (seal.index_hash == 0 || Xxh3(*bytes) == seal.index_hash);
 }
 
-absl::StatusOr<FoundTrailer> OwnTrailerCheck::Check(const TrailerBytes& trailer) {
-  FoundTrailer found;
-  found.end = trailer.end;
-  CAIRN_RETURN_IF_ERROR(CheckTrailerFingerprint(trailer.parsed, trailer.bytes));
-  CAIRN_ASSIGN_OR_RETURN(found.seal, SealOf(trailer.parsed, trailer.bytes));
-  found.header = found.seal.header_copy;
-  if (Xxh3(found.header) != found.seal.header_hash) {
-    return DataLoss("seal: the hash of the header is wrong");
-  }
-  CAIRN_ASSIGN_OR_RETURN(const format::FrameHeader header, format::ParseFrameHeader(found.header));
-  if (header.header_len != std::ssize(found.header) || header.frame_size != trailer.end) {
-    return DataLoss("frame header: frame_size: expected %d, got %d", trailer.end,
-                    header.frame_size);
-  }
-  CAIRN_RETURN_IF_ERROR(CheckIndex(header, found.seal, trailer.begin));
-  return found;
+// The seal of a trailer that belongs to a complete frame at the start of the file.
+std::optional<format::Seal> SealOfOwn(const FrameView& file, const TrailerBytes& trailer,
+                                      ScanBudget& budget) {
+  if (!CheckTrailerFingerprint(trailer.parsed, trailer.bytes).ok()) return std::nullopt;
+  absl::StatusOr<format::Seal> seal = SealOf(trailer.parsed, trailer.bytes);
+  if (!seal.ok() || Xxh3(seal->header_copy) != seal->header_hash) return std::nullopt;
+  const auto header = format::ParseFrameHeader(seal->header_copy);
+  const bool agrees = header.ok() && header->header_len == std::ssize(seal->header_copy) &&
+                      header->frame_size == trailer.place.end &&
+                      HasIndex(file, *header, *seal, trailer.place.begin, budget);
+  return agrees ? std::optional(*std::move(seal)) : std::nullopt;
 }
 
 }  // namespace
@@ -101,49 +71,48 @@ bool LooksLikeTrailer(Bytes head) {
          head[3] == std::byte{format::msgpack::kUint16};
 }
 
-absl::Status ForEachTrailer(const File& file, ScanBudget& budget,
+absl::Status ForEachTrailer(const FrameView& file, ScanBudget& budget,
                             absl::FunctionRef<void(const TrailerBytes&)> visit) {
   constexpr auto kOverlap = static_cast<int64_t>(kTailSize) - 1;
-  CAIRN_ASSIGN_OR_RETURN(BufferedFile scan, BufferedFile::Open(file, 0));
-  CAIRN_ASSIGN_OR_RETURN(BufferedFile buffered, BufferedFile::Open(file, 0));
+  ScratchBuffer window;
+  ScratchBuffer scratch;
   // Each step checks the tails that end in [end - kStep + 1, end].
-  for (int64_t end = scan.size(); end > kOverlap; end -= kStep) {
+  for (int64_t end = file.size(); end > kOverlap; end -= kStep) {
     const int64_t begin = std::max<int64_t>(end - kStep - kOverlap, 0);
-    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, scan.Read(begin, end - begin));
+    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, file.Read(begin, end - begin, window));
     for (size_t i = bytes.size() - kTailSize + 1; i-- > 0;) {
       if (bytes[i] != std::byte{format::msgpack::kUint32}) continue;
       const std::optional<Extent> candidate =
           CandidateOf(bytes.subspan(i, kTailSize), begin + static_cast<int64_t>(i + kTailSize));
       if (!candidate.has_value()) continue;
-      CAIRN_ASSIGN_OR_RETURN(const Bytes head, buffered.Read(candidate->begin, kTrailerHead));
+      CAIRN_ASSIGN_OR_RETURN(const Bytes head, file.Read(candidate->begin, kTrailerHead, scratch));
       if (!LooksLikeTrailer(head)) continue;
       if (!budget.Spend(candidate->size())) return absl::OkStatus();
-      CAIRN_ASSIGN_OR_RETURN(const Bytes all, buffered.Read(candidate->begin, candidate->size()));
+      CAIRN_ASSIGN_OR_RETURN(const Bytes all,
+                             file.Read(candidate->begin, candidate->size(), scratch));
       const absl::StatusOr<format::Trailer> trailer = format::ParseTrailer(all);
       if (!trailer.ok()) continue;
-      visit({.begin = candidate->begin, .end = candidate->end, .bytes = all, .parsed = *trailer});
+      visit({.place = *candidate, .bytes = all, .parsed = *trailer});
     }
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<FoundTrailer> FindNewestTrailer(const File& file) {
-  CAIRN_ASSIGN_OR_RETURN(BufferedFile buffered, BufferedFile::Open(file, 0));
-  ScanBudget budget(buffered.size(), kMaxTrailerOverlaps);
-  OwnTrailerCheck check(buffered, budget);
+absl::StatusOr<FoundTrailer> FindNewestTrailer(const FrameFile& source) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
+  CAIRN_ASSIGN_OR_RETURN(const FrameView file, source.View(size));
+  ScanBudget budget(size, kMaxTrailerOverlaps);
   std::optional<FoundTrailer> newest;
   CAIRN_RETURN_IF_ERROR(ForEachTrailer(file, budget, [&](const TrailerBytes& trailer) {
-    absl::StatusOr<FoundTrailer> found = check.Check(trailer);
-    if (!found.ok()) return;
+    std::optional<format::Seal> seal = SealOfOwn(file, trailer, budget);
     // The later of two comes first.
-    if (newest.has_value() && newest->seal.generation >= found->seal.generation) return;
-    newest = *std::move(found);
+    if (!seal.has_value() || (newest.has_value() && newest->seal.generation >= seal->generation)) {
+      return;
+    }
+    newest = FoundTrailer{.seal = *std::move(seal), .end = trailer.place.end};
   }));
-  if (!newest.has_value()) {
-    return DataLoss("no trailer in %d bytes agrees with its header copy, position and index",
-                    buffered.size());
-  }
-  return *std::move(newest);
+  if (newest.has_value()) return *std::move(newest);
+  return DataLoss("no trailer in %d bytes agrees with its header copy, position and index", size);
 }
 
 }  // namespace cairn::frame

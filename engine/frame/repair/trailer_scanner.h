@@ -2,26 +2,24 @@
 #ifndef CAIRN_ENGINE_FRAME_REPAIR_TRAILER_SCANNER_H_
 #define CAIRN_ENGINE_FRAME_REPAIR_TRAILER_SCANNER_H_
 
-#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "cairn/file_system.h"
 #include "cairn/types.h"
+#include "engine/base/extent.h"
 #include "engine/base/scan_budget.h"
 #include "engine/format/seal.h"
 #include "engine/format/trailer.h"
+#include "engine/frame/files/frame_file.h"
 
 namespace cairn::frame {
 
 // A trailer that parses, of any library and wherever it is: in a chunk it is user data.
 struct TrailerBytes {
-  int64_t begin = 0;
-  int64_t end = 0;
+  Extent place;
   Bytes bytes;
   const format::Trailer& parsed;
 };
@@ -34,20 +32,18 @@ inline constexpr int64_t kTrailerHead = 4;
 inline constexpr int64_t kMaxTrailerOverlaps = 16;
 
 // Visits trailers from the end of the file backwards, as far as the budget goes.
-absl::Status ForEachTrailer(const File& file, ScanBudget& budget,
+absl::Status ForEachTrailer(const FrameView& file, ScanBudget& budget,
                             absl::FunctionRef<void(const TrailerBytes&)> visit);
 
-// A sealed trailer and the header that belongs to it.
 struct FoundTrailer {
-  format::Seal seal;
-  int64_t end = 0;  // also of the frame
-  std::vector<std::byte> header;
+  format::Seal seal;  // with the header that belongs to it
+  int64_t end = 0;    // also of the frame
 };
 
 // The newest trailer of a frame at the start of the file whose fingerprint, header copy, position
 // and index agree. Trailers of frames that are user data in the file are not at their position.
 // Memory: as much as the longest trailer and index take. kDataLoss when there is none.
-absl::StatusOr<FoundTrailer> FindNewestTrailer(const File& file);
+absl::StatusOr<FoundTrailer> FindNewestTrailer(const FrameFile& source);
 
 }  // namespace cairn::frame
 

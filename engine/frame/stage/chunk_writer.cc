@@ -1,8 +1,5 @@
 #include "engine/frame/stage/chunk_writer.h"
 
-#include <utility>
-#include <vector>
-
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/chunk/decoder.h"
@@ -22,21 +19,11 @@ format::IndexedChunk InIndex(SpecialValue special, int64_t nbytes) {
 // Whether readers of frames cannot take the chunk as it is.
 bool NeedsCoding(const chunk::Header& header, int32_t typesize) {
   if (!header.extended || header.version < chunk::kVersion) return true;
-  switch (header.special) {
-    case SpecialValue::kNone:
-      return false;
-    case SpecialValue::kRepeat:
-      return header.cbytes - header.size() != typesize;
-    default:
-      return true;
-  }
+  if (header.special == SpecialValue::kRepeat) return header.cbytes - header.size() != typesize;
+  return header.special != SpecialValue::kNone;
 }
 
 }  // namespace
-
-ChunkWriter::ChunkWriter(CompressionOptions compression, Rules rules,
-                         std::shared_ptr<const FrameContext> env, ChunkSink& sink)
-    : compression_(std::move(compression)), rules_(rules), env_(std::move(env)), sink_(sink) {}
 
 absl::StatusOr<const chunk::Encoder*> ChunkWriter::GetEncoder() {
   if (!encoder_.has_value()) {
@@ -57,7 +44,7 @@ absl::StatusOr<format::IndexedChunk> ChunkWriter::FromItems(Bytes items) {
   const auto nbytes = static_cast<int64_t>(items.size());
   // Where the index can stand for zeros it does; other readers know it for whole items of chunks of
   // one size only.
-  const bool may_be_special = rules_.fixed_chunks && nbytes % rules_.typesize == 0;
+  const bool may_be_special = fixed_chunks_ && nbytes % compression_.typesize == 0;
   const MutableBytes out = encoded_.Get(MaxCompressedSize(items.size()));
   CAIRN_ASSIGN_OR_RETURN(const size_t size,
                          encoder->Encode(items, out,
@@ -72,7 +59,7 @@ absl::StatusOr<format::IndexedChunk> ChunkWriter::FromItems(Bytes items) {
 absl::StatusOr<std::vector<std::byte>> ChunkWriter::Decode(Bytes chunk) const {
   const chunk::DecodeContext decoding = {.registry = compression_.registry,
                                          .pool = &env_->pool,
-                                         .frame_typesize = rules_.typesize,
+                                         .frame_typesize = compression_.typesize,
                                          .blockshape = {}};
   chunk::Decoder decoder;
   CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, decoding));
@@ -90,12 +77,12 @@ absl::StatusOr<ImportedChunk> ChunkWriter::Import(Bytes chunk, const chunk::Head
   }
   ImportedChunk imported;
   imported.nbytes = header.nbytes;
-  const bool whole_items = header.nbytes % rules_.typesize == 0;
+  const bool whole_items = header.nbytes % compression_.typesize == 0;
   const bool index_value =
       header.special != SpecialValue::kNone && header.special != SpecialValue::kRepeat;
-  if (index_value && rules_.fixed_chunks && whole_items) {
+  if (index_value && fixed_chunks_ && whole_items) {
     imported.special = header.special;
-  } else if (NeedsCoding(header, rules_.typesize)) {
+  } else if (NeedsCoding(header, compression_.typesize)) {
     CAIRN_ASSIGN_OR_RETURN(imported.items, Decode(chunk));
   } else {
     // Storing the header anew leaves out what C-Blosc2 trips over: a dictionary bit on a plain
@@ -116,14 +103,14 @@ absl::StatusOr<format::IndexedChunk> ChunkWriter::FromImported(const ImportedChu
 
 absl::StatusOr<format::IndexedChunk> ChunkWriter::FromSpecial(SpecialValue special, int64_t nbytes,
                                                               Bytes value) {
-  if (format::IsIndexSpecial(special) && rules_.fixed_chunks) return InIndex(special, nbytes);
+  if (format::IsIndexSpecial(special) && fixed_chunks_) return InIndex(special, nbytes);
   CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder* encoder, GetEncoder());
   // The index of a frame of variable chunks cannot hold values: there they are repeated items.
   std::vector<std::byte> item = ToVector(value);
   if (special != SpecialValue::kRepeat) {
-    item.resize(static_cast<size_t>(rules_.typesize));
-    CAIRN_RETURN_IF_ERROR(
-        chunk::FillSpecial({.kind = special, .typesize = rules_.typesize, .value = {}}, 0, item));
+    item.resize(static_cast<size_t>(compression_.typesize));
+    CAIRN_RETURN_IF_ERROR(chunk::FillSpecial(
+        {.kind = special, .typesize = compression_.typesize, .value = {}}, 0, item));
   }
   CAIRN_ASSIGN_OR_RETURN(
       const std::vector<std::byte> chunk,

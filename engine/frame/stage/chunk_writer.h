@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -31,14 +32,14 @@ struct ImportedChunk {
 // Not thread-safe.
 class ChunkWriter {
  public:
-  // The rules of the frame that the chunks are for.
-  struct Rules {
-    int32_t typesize = 1;
-    bool fixed_chunks = true;  // its index may hold special values
-  };
-
-  ChunkWriter(CompressionOptions compression, Rules rules, std::shared_ptr<const FrameContext> env,
-              ChunkSink& sink);
+  // For a frame of the compression's typesize. The index of one of fixed chunks may hold special
+  // values.
+  ChunkWriter(CompressionOptions compression, bool fixed_chunks,
+              std::shared_ptr<const FrameContext> env, ChunkSink& sink)
+      : compression_(std::move(compression)),
+        fixed_chunks_(fixed_chunks),
+        env_(std::move(env)),
+        sink_(sink) {}
 
   // Whether the options can make a chunk.
   absl::Status CheckOptions() { return GetEncoder().status(); }
@@ -58,7 +59,7 @@ class ChunkWriter {
   absl::StatusOr<format::IndexedChunk> Store(Bytes chunk, int64_t nbytes);
 
   CompressionOptions compression_;
-  Rules rules_;
+  bool fixed_chunks_;
   std::shared_ptr<const FrameContext> env_;
   ChunkSink& sink_;
   std::optional<chunk::Encoder> encoder_;  // made at the first chunk

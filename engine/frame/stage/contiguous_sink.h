@@ -18,19 +18,14 @@ namespace cairn::frame {
 
 class ContiguousSink final : public ChunkSink {
  public:
-  // Where staging begins: after every committed byte.
-  struct Start {
-    int64_t header_len = 0;  // entries of the index count from there
-    int64_t position = 0;
-  };
-
-  // Writes to `file`, which `source` reads.
-  ContiguousSink(File* file, FrameFile source, Start start)
+  // Writes to `file`, which `source` reads, from `begin` on: after every committed byte. Entries of
+  // the index count from `header_len`.
+  ContiguousSink(File* file, FrameFile source, int64_t header_len, int64_t begin)
       : file_(file),
         source_(std::move(source)),
-        header_len_(start.header_len),
-        flushed_(start.position),
-        announced_(start.position) {}
+        header_len_(header_len),
+        flushed_(begin),
+        announced_(begin) {}
 
   absl::StatusOr<int64_t> Append(Bytes chunk) override;
   absl::Status Flush() override;

@@ -25,20 +25,8 @@ Stager::Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions
       sink_(sink),
       options_(std::move(options)),
       staged_(*base_),
-      chunk_writer_(options_.compression,
-                    {.typesize = staged_.header.typesize, .fixed_chunks = staged_.fixed_chunks()},
-                    base_->env(), sink_),
+      chunk_writer_(options_.compression, staged_.fixed_chunks(), base_->env(), sink_),
       is_array_(IsArray(*base_)) {}
-
-absl::StatusOr<std::unique_ptr<Stager>> Stager::OfNewFrame(std::shared_ptr<const State> base,
-                                                           ChunkSink& sink, StagerOptions options,
-                                                           bool is_array) {
-  auto stager = std::make_unique<Stager>(std::move(base), sink, std::move(options));
-  stager->is_array_ = false;
-  if (is_array) CAIRN_RETURN_IF_ERROR(stager->MakeArray());
-  stager->staged_.edited = true;
-  return stager;
-}
 
 absl::Status Stager::Remember(absl::Status status) {
   if (!status.ok() && failure_.ok()) failure_ = status;
@@ -50,7 +38,7 @@ absl::StatusOr<format::IndexedChunk> Stager::Remembered(absl::StatusOr<format::I
   return made;
 }
 
-absl::Status Stager::CheckRoom(int64_t nbytes) const {
+absl::Status Stager::CheckCapacity(int64_t nbytes) const {
   const std::optional<int64_t> total = CheckedAdd(staged_.nbytes(), nbytes);
   if (!total.has_value()) return InvalidArgument("frame: more than 2^63 bytes");
   const int64_t chunksize =
@@ -158,7 +146,7 @@ absl::Status Stager::Append(Bytes items) {
   if (!staged_.fixed_chunks() && items.size() > kMaxChunkBytes) {
     return InvalidArgument("a chunk has at most %d bytes, got %d", kMaxChunkBytes, items.size());
   }
-  CAIRN_RETURN_IF_ERROR(CheckRoom(static_cast<int64_t>(items.size())));
+  CAIRN_RETURN_IF_ERROR(CheckCapacity(static_cast<int64_t>(items.size())));
   CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
   FixChunksize(options_.chunksize);
   if (staged_.fixed_chunks()) CAIRN_RETURN_IF_ERROR(ReopenShortChunk());
@@ -186,10 +174,6 @@ int64_t Stager::TakeShortRun(SpecialValue special) {
   return nbytes;
 }
 
-absl::Status Stager::StageOneSpecial(SpecialValue special, int64_t nbytes, Bytes value) {
-  return AddLast(chunk_writer_.FromSpecial(special, nbytes, value));
-}
-
 absl::Status Stager::StageSpecialItems(SpecialValue special, int64_t nbytes, Bytes value) {
   constexpr int64_t kPieceSize = 1 << 20;
   for (int64_t done = 0; done < nbytes; done += kPieceSize) {
@@ -202,7 +186,7 @@ absl::Status Stager::StageSpecialItems(SpecialValue special, int64_t nbytes, Byt
 }
 
 absl::Status Stager::StageSpecial(SpecialValue special, int64_t nbytes, Bytes value) {
-  if (!staged_.fixed_chunks()) return StageOneSpecial(special, nbytes, value);
+  if (!staged_.fixed_chunks()) return AddLast(chunk_writer_.FromSpecial(special, nbytes, value));
   if (staged_.header.chunksize % staged_.header.typesize != 0) {
     return StageSpecialItems(special, nbytes, value);
   }
@@ -214,23 +198,23 @@ absl::Status Stager::StageSpecial(SpecialValue special, int64_t nbytes, Bytes va
     nbytes -= n;
   }
   for (; nbytes >= chunksize; nbytes -= chunksize) {
-    CAIRN_RETURN_IF_ERROR(StageOneSpecial(special, chunksize, value));
+    CAIRN_RETURN_IF_ERROR(AddLast(chunk_writer_.FromSpecial(special, chunksize, value)));
   }
   if (nbytes == 0) return absl::OkStatus();
   // A short stored chunk would be dead as soon as more items follow it.
-  return format::IsIndexSpecial(special) ? StageOneSpecial(special, nbytes, value)
-                                         : StageSpecialItems(special, nbytes, value);
+  return format::IsIndexSpecial(special)
+             ? AddLast(chunk_writer_.FromSpecial(special, nbytes, value))
+             : StageSpecialItems(special, nbytes, value);
 }
 
 absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes value) {
   const int64_t typesize = staged_.header.typesize;
   const std::optional<int64_t> nbytes = CheckedMul(nitems, typesize);
   if (nitems < 0 || !nbytes.has_value()) return InvalidArgument("%d items", nitems);
-  const bool repeat = special == SpecialValue::kRepeat;
-  if (special == SpecialValue::kNone ||
-      static_cast<int64_t>(value.size()) != (repeat ? typesize : 0)) {
+  const int64_t value_size = special == SpecialValue::kRepeat ? typesize : 0;
+  if (special == SpecialValue::kNone || std::ssize(value) != value_size) {
     return InvalidArgument("special value %d takes a value of %d bytes, got %d",
-                           static_cast<int>(special), repeat ? typesize : 0, value.size());
+                           static_cast<int>(special), value_size, value.size());
   }
   if (special == SpecialValue::kNans && typesize != 4 && typesize != 8) {
     return InvalidArgument("NaNs need a typesize of 4 or 8, got %d", typesize);
@@ -243,7 +227,7 @@ absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes v
   if (staged_.nbytes() % typesize != 0) {
     return FailedPrecondition("the last item is not whole: no special values can follow");
   }
-  CAIRN_RETURN_IF_ERROR(CheckRoom(*nbytes));
+  CAIRN_RETURN_IF_ERROR(CheckCapacity(*nbytes));
   CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
   if (nitems == 0) return absl::OkStatus();
   FixChunksize(options_.chunksize);

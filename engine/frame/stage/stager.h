@@ -16,7 +16,6 @@
 #include "cairn/options.h"
 #include "engine/chunk/header.h"
 #include "engine/frame/array/array_geometry.h"
-#include "engine/frame/stage/box_writer.h"
 #include "engine/frame/stage/chunk_sink.h"
 #include "engine/frame/stage/chunk_writer.h"
 #include "engine/frame/stage/staged_state.h"
@@ -35,11 +34,9 @@ struct StagerOptions {
 class Stager {
  public:
   Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options);
-  // Of a frame that does not exist yet: that it is there is the first edit. It begins as an array
-  // of zeros, or as none, whatever a metalayer says.
-  static absl::StatusOr<std::unique_ptr<Stager>> OfNewFrame(std::shared_ptr<const State> base,
-                                                            ChunkSink& sink, StagerOptions options,
-                                                            bool is_array);
+  // Called first for a frame that does not exist yet: that it is there is the first edit. It begins
+  // as an array of zeros, or as none, whatever a metalayer says.
+  absl::Status BeginFrame(bool is_array);
 
   // In stager.cc: what comes after the last chunk.
   absl::Status Append(Bytes items);
@@ -56,7 +53,8 @@ class Stager {
   absl::Status Reorder(std::span<const int64_t> order);
 
   // In stager_array.cc: what knows of n-dimensional arrays. A frame that is one stays one.
-  absl::Status WriteBox(const BoxItems& box);
+  absl::Status WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
+                        Bytes items);
   absl::Status Resize(std::span<const int64_t> shape);
   absl::Status AppendAlong(int axis, Bytes items);
 
@@ -83,7 +81,7 @@ class Stager {
  private:
   absl::Status Remember(absl::Status status);
   absl::StatusOr<format::IndexedChunk> Remembered(absl::StatusOr<format::IndexedChunk> made);
-  absl::Status CheckRoom(int64_t nbytes) const;
+  absl::Status CheckCapacity(int64_t nbytes) const;
   absl::Status CheckTakesItems() const;
   absl::Status CheckChunk(const chunk::Header& header) const;
   void FixChunksize(int32_t chunksize);
@@ -96,20 +94,15 @@ class Stager {
   int64_t TakeShortRun(SpecialValue special);
   absl::Status StageSpecial(SpecialValue special, int64_t nbytes, Bytes value);
   absl::Status StageSpecialItems(SpecialValue special, int64_t nbytes, Bytes value);
-  absl::Status StageOneSpecial(SpecialValue special, int64_t nbytes, Bytes value);
   absl::Status StageInsert(int64_t nchunk, absl::StatusOr<format::IndexedChunk> made);
   absl::Status AddLast(absl::StatusOr<format::IndexedChunk> made);
 
   int64_t NbytesOf(int64_t nchunk) const;
   absl::Status CheckInsert(int64_t nchunk, int64_t nbytes) const;
   absl::Status CheckUpdate(int64_t nchunk, int64_t nbytes) const;
-  // What an edit's chunk will be, and how it is made once nothing stands against it.
-  struct ChunkShape {
-    int32_t nbytes = 0;
-    bool vlblocks = false;
-  };
+  // How an edit's chunk is made once nothing stands against it.
   using Make = absl::FunctionRef<absl::StatusOr<format::IndexedChunk>()>;
-  absl::Status InsertMade(int64_t nchunk, ChunkShape shape, Make make);
+  absl::Status InsertMade(int64_t nchunk, int64_t nbytes, bool vlblocks, Make make);
   absl::Status UpdateMade(int64_t nchunk, int64_t nbytes, Make make);
   absl::StatusOr<chunk::Header> HeaderOf(const IndexEntry& entry);
   absl::StatusOr<ChunkCost> CostOf(int64_t nchunk);
@@ -120,23 +113,22 @@ class Stager {
   // One staged chunk, coded again.
   struct Update {
     int64_t nchunk = 0;
-    int64_t taken = 0;  // bytes that went into it
     ChunkCost old;
     format::IndexedChunk chunk;
   };
-  absl::StatusOr<Update> MakeUpdate(const State& state, int64_t begin, Bytes items);
-  absl::StatusOr<Update> Recode(int64_t nchunk, Bytes content);
+  absl::StatusOr<int64_t> OverwriteAt(const State& state, int64_t begin, Bytes items,
+                                      std::vector<Update>& updates);
+  absl::Status Recode(int64_t nchunk, const ChunkCost& old, Bytes content,
+                      std::vector<Update>& updates);
   void Apply(const std::vector<Update>& updates);
 
-  absl::Status MakeArray();
   absl::Status CheckMayRecut(std::string_view edit) const;
   absl::Status CheckBlocks(int64_t nchunk, const chunk::Header& header) const;
   absl::Status PutMetalayer(std::string_view name, Bytes content);
+  absl::Status ClearPadding(const State& state, const ArrayGeometry& from, const ArrayGeometry& to,
+                            std::vector<Update>& updates);
   absl::Status CheckGrowth(const ArrayGeometry& from, const ArrayGeometry& to);
   absl::Status EditGrid(const ArrayGeometry& from, const ArrayGeometry& to);
-  void EraseRun(int64_t first, int64_t count);
-  absl::StatusOr<int64_t> CountSlices(std::span<const int64_t> shape, size_t axis,
-                                      int64_t nbytes) const;
 
   std::shared_ptr<const State> base_;
   ChunkSink& sink_;

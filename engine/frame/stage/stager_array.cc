@@ -6,11 +6,35 @@
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/format/b2nd.h"
+#include "engine/format/index_entry.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/stage/stager.h"
 
 namespace cairn::frame {
+
+namespace {
+
+bool IsZeros(const State& state, int64_t nchunk) {
+  const absl::StatusOr<ChunkRef> chunk = FindChunk(state, nchunk);
+  return chunk.ok() && chunk->found.entry.value == format::EntryOfSpecial(SpecialValue::kZeros);
+}
+
+// The items of so many slices along an axis; kInvalidArgument for a part of one.
+absl::StatusOr<int64_t> CountSlices(std::span<const int64_t> shape, size_t axis, int64_t typesize,
+                                    int64_t nbytes) {
+  std::optional<int64_t> slice = typesize;
+  for (size_t d = 0; d < shape.size() && slice.has_value(); ++d) {
+    if (d != axis) slice = CheckedMul(*slice, shape[d]);
+  }
+  if (!slice.has_value() || *slice == 0 || nbytes % *slice != 0) {
+    return InvalidArgument("append: %d bytes are no whole slices along axis %d, of %d bytes each",
+                           nbytes, axis, slice.value_or(-1));
+  }
+  return nbytes / *slice;
+}
+
+}  // namespace
 
 // For edits that change which chunks there are, or where. A frame whose metalayer asks for other
 // chunks than it has is no array: it may be mended, or not be complete yet.
@@ -32,17 +56,66 @@ absl::Status Stager::CheckBlocks(int64_t nchunk, const chunk::Header& header) co
   return FailedPrecondition("chunk %d: %s", nchunk, status.message());
 }
 
-absl::Status Stager::WriteBox(const BoxItems& box) {
+// Makes the chunks that the box touches anew: out of zeros where the box covers all that the chunk
+// holds of the array, else out of what it holds.
+absl::Status Stager::WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,
+                              Bytes items) {
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
   CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
   CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
+  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(*state));
+  CAIRN_ASSIGN_OR_RETURN(const Box box, geometry.MakeBox(start, shape));
+  if (std::ssize(items) != geometry.NbytesOf(box)) {
+    return InvalidArgument("box: has %d bytes, the items %d", geometry.NbytesOf(box), items.size());
+  }
+  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*state, geometry.chunksize()));
   std::vector<Update> updates;
-  CAIRN_RETURN_IF_ERROR(frame::WriteBox(*state, box, [&](int64_t nchunk, Bytes content) {
-    CAIRN_ASSIGN_OR_RETURN(updates.emplace_back(), Recode(nchunk, content));
-    return absl::OkStatus();
+  std::vector<std::byte> content;
+  CAIRN_RETURN_IF_ERROR(geometry.ForEachChunk(box, [&](const ChunkPart& part) {
+    if (part.all_items) {
+      content.assign(static_cast<size_t>(geometry.chunksize()), std::byte{0});
+    } else {
+      CAIRN_ASSIGN_OR_RETURN(content, ReadWholeChunk(*state, part.nchunk, state->env()->verify));
+    }
+    CAIRN_RETURN_IF_ERROR(geometry.ForEachRun(box, part, [&](const Run& run) {
+      CopyBytes(items.subspan(static_cast<size_t>(run.in_box), static_cast<size_t>(run.nbytes)),
+                MutableBytes(content).subspan(static_cast<size_t>(run.in_chunk)));
+      return absl::OkStatus();
+    }));
+    CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(part.nchunk));
+    return Recode(part.nchunk, old, content, updates);
   }));
   Apply(updates);
+  return absl::OkStatus();
+}
+
+// Before the array `from` of the state becomes `to`: makes the chunks anew, numbered as in `from`,
+// of which more or less becomes visible and which hold something but zeros where `from` or `to`
+// does not show it.
+absl::Status Stager::ClearPadding(const State& state, const ArrayGeometry& from,
+                                  const ArrayGeometry& to, std::vector<Update>& updates) {
+  const std::vector<Box> boxes = KeptOfCutChunks(from, to);
+  if (boxes.empty()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(state, from.chunksize()));
+  std::vector<std::byte> kept(static_cast<size_t>(from.chunksize()));
+  for (const Box& box : boxes) {
+    CAIRN_RETURN_IF_ERROR(from.ForEachChunk(box, [&](const ChunkPart& part) {
+      if (IsZeros(state, part.nchunk)) return absl::OkStatus();
+      CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> content,
+                             ReadWholeChunk(state, part.nchunk, state.env()->verify));
+      FillBytes(kept, std::byte{0});
+      CAIRN_RETURN_IF_ERROR(from.ForEachRun(box, part, [&](const Run& run) {
+        const auto begin = static_cast<size_t>(run.in_chunk);
+        CopyBytes(Bytes(content).subspan(begin, static_cast<size_t>(run.nbytes)),
+                  MutableBytes(kept).subspan(begin));
+        return absl::OkStatus();
+      }));
+      if (kept == content) return absl::OkStatus();
+      CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(part.nchunk));
+      return Recode(part.nchunk, old, kept, updates);
+    }));
+  }
   return absl::OkStatus();
 }
 
@@ -55,16 +128,9 @@ absl::Status Stager::CheckGrowth(const ArrayGeometry& from, const ArrayGeometry&
     return FailedPrecondition("array: needs chunks of %d bytes, the frame's chunksize is %d",
                               to.chunksize(), chunksize);
   }
-  return to.nchunks() > from.nchunks() ? CheckRoom((to.nchunks() - from.nchunks()) * to.chunksize())
-                                       : absl::OkStatus();
-}
-
-// A chunk can go even where it, or what the index says of it, cannot be read.
-void Stager::EraseRun(int64_t first, int64_t count) {
-  const absl::StatusOr<ChunkCost> cost = CostOf(first, count);
-  staged_.Erase(first, count,
-                {.nbytes = count * staged_.header.chunksize,
-                 .stored = cost.ok() ? cost->stored : std::nullopt});
+  return to.nchunks() > from.nchunks()
+             ? CheckCapacity((to.nchunks() - from.nchunks()) * to.chunksize())
+             : absl::OkStatus();
 }
 
 absl::Status Stager::EditGrid(const ArrayGeometry& from, const ArrayGeometry& to) {
@@ -72,7 +138,14 @@ absl::Status Stager::EditGrid(const ArrayGeometry& from, const ArrayGeometry& to
   CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk zeros,
                          chunk_writer_.FromSpecial(SpecialValue::kZeros, to.chunksize(), {}));
   ResizeGrid(
-      from, to, [&](int64_t first, int64_t count) { EraseRun(first, count); },
+      from, to,
+      [&](int64_t first, int64_t count) {
+        // A chunk can go even where it, or what the index says of it, cannot be read.
+        const absl::StatusOr<ChunkCost> cost = CostOf(first, count);
+        staged_.Erase(first, count,
+                      {.nbytes = count * staged_.header.chunksize,
+                       .stored = cost.ok() ? cost->stored : std::nullopt});
+      },
       [&](int64_t first, int64_t count) {
         for (int64_t i = 0; i < count; ++i) staged_.Insert(first + i, zeros);
       });
@@ -95,29 +168,12 @@ absl::Status Stager::Resize(std::span<const int64_t> shape) {
                          ArrayGeometry::Make(array, staged_.header.typesize));
   CAIRN_RETURN_IF_ERROR(CheckGrowth(from, to));
   std::vector<Update> updates;
-  CAIRN_RETURN_IF_ERROR(ClearPadding(*state, from, to, [&](int64_t nchunk, Bytes content) {
-    CAIRN_ASSIGN_OR_RETURN(updates.emplace_back(), Recode(nchunk, content));
-    return absl::OkStatus();
-  }));
+  CAIRN_RETURN_IF_ERROR(ClearPadding(*state, from, to, updates));
   // From here on nothing can be refused.
   Apply(updates);
   CAIRN_RETURN_IF_ERROR(Remember(EditGrid(from, to)));
   const Metalayer& layer = *format::FindB2ndLayer(staged_.metadata->metalayers);
   return Remember(PutMetalayer(layer.name, format::WithShape(layer.content, shape)));
-}
-
-// The items of so many slices along an axis; kInvalidArgument for a part of one.
-absl::StatusOr<int64_t> Stager::CountSlices(std::span<const int64_t> shape, size_t axis,
-                                            int64_t nbytes) const {
-  std::optional<int64_t> slice = staged_.header.typesize;
-  for (size_t d = 0; d < shape.size() && slice.has_value(); ++d) {
-    if (d != axis) slice = CheckedMul(*slice, shape[d]);
-  }
-  if (!slice.has_value() || *slice == 0 || nbytes % *slice != 0) {
-    return InvalidArgument("append: %d bytes are no whole slices along axis %d, of %d bytes each",
-                           nbytes, axis, slice.value_or(-1));
-  }
-  return nbytes / *slice;
 }
 
 absl::Status Stager::AppendAlong(int axis, Bytes items) {
@@ -131,7 +187,8 @@ absl::Status Stager::AppendAlong(int axis, Bytes items) {
   if (items.empty()) return absl::OkStatus();
   const auto d = static_cast<size_t>(axis);
   std::vector<int64_t> added = shape;
-  CAIRN_ASSIGN_OR_RETURN(added[d], CountSlices(shape, d, std::ssize(items)));
+  CAIRN_ASSIGN_OR_RETURN(added[d],
+                         CountSlices(shape, d, staged_.header.typesize, std::ssize(items)));
   std::vector<int64_t> start(shape.size());
   start[d] = shape[d];
   const std::optional<int64_t> extent = CheckedAdd(shape[d], added[d]);
@@ -139,15 +196,18 @@ absl::Status Stager::AppendAlong(int axis, Bytes items) {
   shape[d] = *extent;
   CAIRN_RETURN_IF_ERROR(Resize(shape));
   // All that can be wrong with it was seen by Resize.
-  return Remember(WriteBox({.start = start, .shape = added, .items = items}));
+  return Remember(WriteBox(start, added, items));
 }
 
-// Fills a new frame with the zeros of its array.
-absl::Status Stager::MakeArray() {
+absl::Status Stager::BeginFrame(bool is_array) {
+  is_array_ = false;
+  staged_.edited = true;
+  if (!is_array) return absl::OkStatus();
+  const int32_t typesize = base_->header().typesize;
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry,
-                         ArrayGeometry::Make(*base_->metadata->array, base_->header().typesize));
+                         ArrayGeometry::Make(*base_->metadata->array, typesize));
   const int64_t nbytes = geometry.nchunks() * geometry.chunksize();
-  CAIRN_RETURN_IF_ERROR(AppendSpecial(SpecialValue::kZeros, nbytes / base_->header().typesize, {}));
+  CAIRN_RETURN_IF_ERROR(AppendSpecial(SpecialValue::kZeros, nbytes / typesize, {}));
   is_array_ = true;
   return absl::OkStatus();
 }

@@ -28,7 +28,7 @@ absl::Status Stager::CheckInsert(int64_t nchunk, int64_t nbytes) const {
   if (nbytes < 1 || nbytes > kMaxChunkBytes) {
     return InvalidArgument("a chunk has 1 to %d bytes, got %d", kMaxChunkBytes, nbytes);
   }
-  CAIRN_RETURN_IF_ERROR(CheckRoom(nbytes));
+  CAIRN_RETURN_IF_ERROR(CheckCapacity(nbytes));
   if (chunksize <= 0) return absl::OkStatus();
   if (nbytes > chunksize || (nchunk < count && nbytes != chunksize)) {
     return InvalidArgument("chunk of %d bytes in a frame of chunks of %d", nbytes, chunksize);
@@ -87,14 +87,12 @@ absl::StatusOr<ChunkCost> Stager::CostOf(int64_t nchunk) {
         nchunk);
   }
   const absl::StatusOr<chunk::Header> header = HeaderOf(entry);
-  if (header.ok()) {
-    cost.stored = header->cbytes;
-    if (!staged_.fixed_chunks()) cost.nbytes = header->nbytes;
-    return cost;
+  if (!staged_.fixed_chunks()) {
+    if (!header.ok()) return AnnotateChunk(nchunk, header.status());
+    cost.nbytes = header->nbytes;
   }
   // A damaged chunk can go where its size is known without it.
-  if (!staged_.fixed_chunks()) return AnnotateChunk(nchunk, header.status());
-  cost.stored = std::nullopt;
+  cost.stored = header.ok() ? std::optional<int64_t>(header->cbytes) : std::nullopt;
   return cost;
 }
 
@@ -121,11 +119,11 @@ absl::Status Stager::CheckSum(int64_t nchunks, const ChunkCost& less, int64_t mo
                   staged_.header.nbytes);
 }
 
-absl::Status Stager::InsertMade(int64_t nchunk, ChunkShape shape, Make make) {
+absl::Status Stager::InsertMade(int64_t nchunk, int64_t nbytes, bool vlblocks, Make make) {
   CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
   CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
-  FixChunksize(shape.nbytes);
-  staged_.header.vlblocks = shape.vlblocks;
+  FixChunksize(static_cast<int32_t>(nbytes));
+  staged_.header.vlblocks = vlblocks;
   return StageInsert(nchunk, make());
 }
 
@@ -142,7 +140,7 @@ absl::Status Stager::UpdateMade(int64_t nchunk, int64_t nbytes, Make make) {
 absl::Status Stager::InsertChunk(int64_t nchunk, Bytes items) {
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
   CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, std::ssize(items)));
-  return InsertMade(nchunk, {.nbytes = static_cast<int32_t>(items.size())},
+  return InsertMade(nchunk, std::ssize(items), false,
                     [&] { return chunk_writer_.FromItems(items); });
 }
 
@@ -157,7 +155,7 @@ absl::Status Stager::InsertCompressed(int64_t nchunk, Bytes chunk) {
   CAIRN_RETURN_IF_ERROR(CheckChunk(header));
   CAIRN_RETURN_IF_ERROR(CheckInsert(nchunk, header.nbytes));
   CAIRN_ASSIGN_OR_RETURN(const ImportedChunk imported, chunk_writer_.Import(chunk, header));
-  return InsertMade(nchunk, {.nbytes = header.nbytes, .vlblocks = header.vlblocks},
+  return InsertMade(nchunk, header.nbytes, header.vlblocks,
                     [&] { return chunk_writer_.FromImported(imported); });
 }
 
@@ -217,38 +215,37 @@ absl::Status Stager::Reorder(std::span<const int64_t> order) {
   return absl::OkStatus();
 }
 
-// The chunk that holds byte `begin`, with as many of the items as it takes.
-absl::StatusOr<Stager::Update> Stager::MakeUpdate(const State& state, int64_t begin, Bytes items) {
+// Makes the chunk that holds byte `begin` anew, with as many of the items as it takes. Returns how
+// many bytes those are.
+absl::StatusOr<int64_t> Stager::OverwriteAt(const State& state, int64_t begin, Bytes items,
+                                            std::vector<Update>& updates) {
   CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state, begin));
-  Update update;
-  update.nchunk = at.nchunk;
-  CAIRN_ASSIGN_OR_RETURN(update.old, CostOf(at.nchunk));
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(at.nchunk));
   const int64_t from = begin - at.begin;
-  update.taken = std::min<int64_t>(std::ssize(items), update.old.nbytes - from);
+  const int64_t taken = std::min<int64_t>(std::ssize(items), old.nbytes - from);
   std::vector<std::byte> content;
-  if (update.taken < update.old.nbytes) {
-    CAIRN_ASSIGN_OR_RETURN(content, ReadWhole(at.nchunk));
+  if (taken < old.nbytes) {
+    CAIRN_ASSIGN_OR_RETURN(content, ReadWholeChunk(state, at.nchunk, state.env()->verify));
   } else {
-    content.resize(static_cast<size_t>(update.taken));
+    content.resize(static_cast<size_t>(taken));
   }
   // Another process may have changed the chunk's own header since it was read.
-  if (update.taken <= 0 || !RangeFits(from, update.taken, std::ssize(content))) {
+  if (taken <= 0 || !RangeFits(from, taken, std::ssize(content))) {
     return DataLoss("chunk %d: its size has changed", at.nchunk);
   }
-  CopyBytes(items.first(static_cast<size_t>(update.taken)),
+  CopyBytes(items.first(static_cast<size_t>(taken)),
             MutableBytes(content).subspan(static_cast<size_t>(from)));
-  CAIRN_ASSIGN_OR_RETURN(update.chunk, Remembered(chunk_writer_.FromItems(content)));
-  return update;
+  CAIRN_RETURN_IF_ERROR(Recode(at.nchunk, old, content, updates));
+  return taken;
 }
 
 // Of all items that the chunk is to hold.
-absl::StatusOr<Stager::Update> Stager::Recode(int64_t nchunk, Bytes content) {
-  Update update;
-  update.nchunk = nchunk;
-  update.taken = std::ssize(content);
-  CAIRN_ASSIGN_OR_RETURN(update.old, CostOf(nchunk));
-  CAIRN_ASSIGN_OR_RETURN(update.chunk, Remembered(chunk_writer_.FromItems(content)));
-  return update;
+absl::Status Stager::Recode(int64_t nchunk, const ChunkCost& old, Bytes content,
+                            std::vector<Update>& updates) {
+  CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk,
+                         Remembered(chunk_writer_.FromItems(content)));
+  updates.push_back({.nchunk = nchunk, .old = old, .chunk = chunk});
+  return absl::OkStatus();
 }
 
 void Stager::Apply(const std::vector<Update>& updates) {
@@ -275,10 +272,9 @@ absl::Status Stager::UpdateItems(int64_t start, Bytes items) {
   std::vector<Update> updates;
   int64_t begin = start * typesize;
   while (!items.empty()) {
-    CAIRN_ASSIGN_OR_RETURN(Update update, MakeUpdate(*state, begin, items));
-    items = items.subspan(static_cast<size_t>(update.taken));
-    begin += update.taken;
-    updates.push_back(std::move(update));
+    CAIRN_ASSIGN_OR_RETURN(const int64_t taken, OverwriteAt(*state, begin, items, updates));
+    items = items.subspan(static_cast<size_t>(taken));
+    begin += taken;
   }
   Apply(updates);
   return absl::OkStatus();

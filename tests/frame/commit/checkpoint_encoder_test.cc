@@ -100,8 +100,9 @@ TEST(SparseCheckpointTest, RefusesTheLargestNumberThereIs) {
   frame::StagedState staged(*(*core)->newest());
   staged.chunks.Replace(0, {.value = INT64_MAX, .fingerprint = 1});
   chunk::WorkspacePool pool;
-  const frame::CheckpointPlan plan = {.index_begin = staged.header.header_len, .seal = {}};
-  EXPECT_TRUE(IsDamage(frame::EncodeCheckpoint(staged, plan, &pool).status(), "index"));
+  const frame::CheckpointPlan plan = {
+      .index_begin = staged.header.header_len, .seal = {}, .pool = &pool};
+  EXPECT_TRUE(IsDamage(frame::EncodeCheckpoint(staged, plan).status(), "index"));
 }
 
 }  // namespace

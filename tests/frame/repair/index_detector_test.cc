@@ -1,8 +1,5 @@
 // Indexes are told from data at a cost that the size of the file justifies.
-#include "engine/frame/repair/index_detector.h"
-
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -11,9 +8,9 @@
 #include "engine/chunk/header.h"
 #include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
+#include "engine/frame/files/frame_file.h"
 #include "engine/frame/open/frame_core.h"
-#include "engine/frame/repair/buffered_file.h"
-#include "engine/frame/repair/chunk_detector.h"
+#include "engine/frame/repair/chunk_scanner.h"
 #include "engine/storage/memory_file_system.h"
 #include "tests/support/bytes.h"
 #include "tests/support/status.h"
@@ -49,12 +46,19 @@ class IndexDetectorTest : public testing::Test {
     chunk::WorkspacePool pool;
     Add(*format::EncodeIndex(places, &pool));
   }
-  IndexDetector Spotter() {
-    EXPECT_TRUE(IsOk(file_.WriteAt(0, file_bytes_)));
-    window_ = *BufferedFile::Map(file_);
-    return IndexDetector(*window_, probe_, chunks_, kOrigin);
+  void Clear() {
+    file_bytes_.resize(kOrigin);
+    chunks_.clear();
   }
-  size_t last() const { return chunks_.size() - 1; }
+  // The chunks that are not taken for indexes.
+  std::vector<FoundChunk> Data() {
+    const auto file = std::make_shared<storage::MemoryFile>();
+    EXPECT_TRUE(IsOk(file->WriteAt(0, file_bytes_)));
+    std::vector<FoundChunk> data = chunks_;
+    const FrameView view(file, 0, std::ssize(file_bytes_));
+    EXPECT_TRUE(IsOk(DropIndexes(view, probe_, kOrigin, data)));
+    return data;
+  }
 
  private:
   static constexpr size_t kTypesizeAt = 0x03;
@@ -63,28 +67,27 @@ class IndexDetectorTest : public testing::Test {
   const ChunkDetector probe_{env_, {}};
   Buffer file_bytes_;
   std::vector<FoundChunk> chunks_;
-  storage::MemoryFile file_;
-  std::optional<BufferedFile> window_;
 };
 
 TEST_F(IndexDetectorTest, IndexIsDetectedByTheOffsetsThatItHolds) {
   for (const int32_t nbytes : {800, 8000}) AddLookalike(nbytes);
   AddIndex();
-  IndexDetector spotter = Spotter();
-  for (size_t i = 0; i < last(); ++i) EXPECT_FALSE(spotter.IsIndex(i).value()) << i;
-  EXPECT_TRUE(spotter.IsIndex(last()).value());
+  const std::vector<FoundChunk> data = Data();
+  ASSERT_EQ(data.size(), 2u);
+  EXPECT_EQ(data[0].header.nbytes, 800);
+  EXPECT_EQ(data[1].header.nbytes, 8000);
 }
 
 TEST_F(IndexDetectorTest, WhatPassesForIndexesIsDecodedToSoManyTimesTheFileAndNoFurther) {
   // Of a file of less than a megabyte, 256 of them: each takes as much as a small chunk may.
   constexpr int32_t kClaimed = 16 << 20;
+  for (int i = 0; i < 15; ++i) AddLookalike(kClaimed);
+  AddIndex();
+  EXPECT_EQ(Data().size(), 15u);
+  Clear();
   for (int i = 0; i < 16; ++i) AddLookalike(kClaimed);
   AddIndex();
-  IndexDetector fresh = Spotter();
-  EXPECT_TRUE(fresh.IsIndex(last()).value());
-  IndexDetector spent = Spotter();
-  for (size_t i = 0; i < last(); ++i) EXPECT_FALSE(spent.IsIndex(i).value()) << i;
-  EXPECT_FALSE(spent.IsIndex(last()).value()) << "was decoded all the same";
+  EXPECT_EQ(Data().size(), 17u) << "the index was decoded all the same";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,10 +29,14 @@ using frame::FoundTrailer;
 
 constexpr int32_t kSearchedChunk = 1000;
 
+std::shared_ptr<File> InMemory(Bytes bytes) {
+  auto file = std::make_shared<storage::MemoryFile>();
+  EXPECT_TRUE(IsOk(file->WriteAt(0, bytes)));
+  return file;
+}
+
 absl::StatusOr<FoundTrailer> FindIn(Bytes bytes) {
-  storage::MemoryFile file;
-  EXPECT_TRUE(IsOk(file.WriteAt(0, bytes)));
-  return FindNewestTrailer(file);
+  return FindNewestTrailer(frame::FrameFile::OfFile(InMemory(bytes), 0, false));
 }
 
 CreateOptions SealedWith(FingerprintType type) {
@@ -77,7 +82,7 @@ TEST_P(TrailerOfEveryTypeTest, HasTheHeaderOfTheNewestCheckpoint) {
   const Buffer frame = FileBytes(path_);
   const auto found = FindIn(Beheaded(frame));
   ASSERT_TRUE(IsOk(found));
-  EXPECT_EQ(found->header, HeaderOf(frame));
+  EXPECT_EQ(found->seal.header_copy, HeaderOf(frame));
   EXPECT_EQ(found->end, PartsOf(frame).frame_size);
   EXPECT_EQ(found->seal.type, GetParam());
 }
@@ -92,7 +97,7 @@ TEST_F(TrailerScannerTest, HeaderThatIsFoundOpensTheFrame) {
   EXPECT_FALSE(Frame::OpenBuffer(frame).ok());
   const auto found = FindIn(frame);
   ASSERT_TRUE(IsOk(found));
-  CopyBytes(found->header, frame);
+  CopyBytes(found->seal.header_copy, frame);
   const auto opened = Frame::OpenBuffer(Bytes(frame).first(static_cast<size_t>(found->end)));
   ASSERT_TRUE(IsOk(opened));
   Buffer data = MakeNoise(2 * kSearchedChunk, 1);
@@ -110,7 +115,7 @@ TEST_F(TrailerScannerTest, OlderCheckpointStandsInForADamagedOne) {
     damaged[static_cast<size_t>(place)] ^= std::byte{1};
     const auto found = FindIn(damaged);
     ASSERT_TRUE(IsOk(found)) << place;
-    EXPECT_EQ(found->header, HeaderOf(states[1])) << place;
+    EXPECT_EQ(found->seal.header_copy, HeaderOf(states[1])) << place;
   }
 }
 
@@ -121,7 +126,7 @@ TEST_F(TrailerScannerTest, FrameThatIsUserDataIsNotTheFileAroundIt) {
   Buffer outer = FileBytes(outer_path);
   const auto found = FindIn(Beheaded(outer));
   ASSERT_TRUE(IsOk(found));
-  EXPECT_EQ(found->header, HeaderOf(outer));
+  EXPECT_EQ(found->seal.header_copy, HeaderOf(outer));
   outer.back() ^= std::byte{1};
   EXPECT_TRUE(IsDamage(FindIn(Beheaded(outer)), "no trailer"));
 }
@@ -175,8 +180,7 @@ TEST_F(TrailerScannerTest, ThousandsOfTrailersThatShareOneHeadAreNotReadOneByOne
     tail[5] = std::byte{0xD8};
     AddTo(bytes, tail);
   }
-  storage::MemoryFile file;
-  ASSERT_TRUE(IsOk(file.WriteAt(0, bytes)));
+  const frame::FrameView file(InMemory(bytes), 0, std::ssize(bytes));
   int64_t trailers = 0;
   ScanBudget budget(std::ssize(bytes), frame::kMaxTrailerOverlaps);
   ASSERT_TRUE(IsOk(frame::ForEachTrailer(file, budget, [&](const auto&) { ++trailers; })));

@@ -1,6 +1,4 @@
-#include "engine/frame/commit/committed_frame.h"
-
-#include <utility>
+#include "engine/frame/commit/commit_backend.h"
 
 #include "engine/base/random.h"
 #include "engine/base/status.h"
@@ -19,6 +17,7 @@ absl::Status CommittedFrame::Adopt(std::shared_ptr<File> written) {
 absl::Status CommittedFrame::Reload() {
   CAIRN_ASSIGN_OR_RETURN(state, LoadState(source, core->env()));
   core->Adopt(source, state);
+  plain = false;
   return absl::OkStatus();
 }
 
@@ -53,6 +52,8 @@ CheckpointPlan CommittedFrame::PlanCheckpoint(int64_t index_begin, bool new_file
                                     ? state->checkpoint->seal->oldest_generation
                                     : plan.seal.generation;
   plan.seal.type = fingerprint;
+  plan.plain = plain;
+  plan.pool = &core->env()->pool;
   return plan;
 }
 
