@@ -1,10 +1,13 @@
-// A range of bytes of a file.
+// Ranges of bytes of a file.
 #ifndef CAIRN_ENGINE_BASE_EXTENT_H_
 #define CAIRN_ENGINE_BASE_EXTENT_H_
 
 #include <cstdint>
 
 namespace cairn {
+
+// The unit in which the kernel caches files and frees their space.
+inline constexpr int64_t kPageSize = 4096;
 
 // Bytes [begin, end).
 struct Extent {

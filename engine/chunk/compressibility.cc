@@ -1,6 +1,5 @@
 #include "engine/chunk/compressibility.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>

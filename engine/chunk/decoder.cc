@@ -7,7 +7,6 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
-#include "engine/chunk/parallel.h"
 #include "engine/chunk/special.h"
 
 namespace cairn::chunk {

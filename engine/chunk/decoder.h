@@ -11,7 +11,6 @@
 
 #include "cairn/executor.h"
 #include "cairn/options.h"
-#include "cairn/registry.h"
 #include "cairn/types.h"
 #include "engine/chunk/header.h"
 #include "engine/chunk/parallel.h"

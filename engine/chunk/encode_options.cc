@@ -1,7 +1,6 @@
 #include "engine/chunk/encode_options.h"
 
 #include <algorithm>
-#include <array>
 
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"

@@ -1,7 +1,6 @@
 #include "engine/chunk/encoder.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"

@@ -1,9 +1,6 @@
 #include "engine/chunk/join_blocks.h"
 
-#include <cstdint>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"

@@ -1,8 +1,8 @@
 #include "engine/format/index_entry.h"
 
 #include <algorithm>
-#include <functional>
 
+#include "cairn/chunk.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/chunk/encoder.h"

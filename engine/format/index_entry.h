@@ -8,7 +8,6 @@
 
 #include "absl/status/statusor.h"
 
-#include "cairn/chunk.h"
 #include "cairn/types.h"
 #include "engine/chunk/workspace.h"
 

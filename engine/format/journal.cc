@@ -22,8 +22,8 @@ enum class EditCode : uint32_t { kInsert = 1, kReplace = 2, kErase = 3, kReorder
 
 constexpr uint32_t kVlBlocks = 1;
 
-constexpr uint32_t kTailReplaced = 1;
-constexpr uint32_t kTailHasHead = 2;
+constexpr uint32_t kPartialReplaced = 1;
+constexpr uint32_t kPartialHasHead = 2;
 
 constexpr size_t kChunkSize = 8 + 8 + 4 + 4;
 constexpr size_t kLinksSize = 8 + 8 + 8 + 8;
@@ -94,23 +94,24 @@ LayerEdit ReadLayer(ByteReader& reader) {
   return edit;
 }
 
-void WriteTail(const CommitRecordParts& commit, ByteWriter& writer) {
-  const bool head = commit.tail_head.has_value();
-  writer.Le((commit.tail_replaced ? kTailReplaced : 0) | (head ? kTailHasHead : 0));
-  if (head) WriteChunk(*commit.tail_head, writer);
-  writer.Le(static_cast<uint64_t>(commit.tail_items.size()));
-  writer.Append(commit.tail_items);
+void WritePartial(const CommitRecordParts& commit, ByteWriter& writer) {
+  const bool head = commit.partial_head.has_value();
+  writer.Le((commit.partial_replaced ? kPartialReplaced : 0) | (head ? kPartialHasHead : 0));
+  if (head) WriteChunk(*commit.partial_head, writer);
+  writer.Le(static_cast<uint64_t>(commit.partial_items.size()));
+  writer.Append(commit.partial_items);
 }
 
-TailEdit ReadTail(ByteReader& reader) {
-  TailEdit tail;
-  const uint32_t flags = reader.Le<uint32_t>("tail");
-  tail.replaces = (flags & kTailReplaced) != 0;
-  if ((flags & kTailHasHead) != 0) tail.head = ReadChunk(reader);
-  if (tail.head.has_value() && !tail.replaces) reader.Fail("tail", "goes on from two chunks");
-  const uint64_t size = reader.Le<uint64_t>("tail size");
-  tail.items = ToVector(reader.Take(size, "tail items"));
-  return tail;
+PartialEdit ReadPartial(ByteReader& reader) {
+  PartialEdit partial;
+  const uint32_t flags = reader.Le<uint32_t>("pending items");
+  partial.replaces = (flags & kPartialReplaced) != 0;
+  if ((flags & kPartialHasHead) != 0) partial.head = ReadChunk(reader);
+  if (partial.head.has_value() && !partial.replaces)
+    reader.Fail("pending items", "goes on from two chunks");
+  const uint64_t size = reader.Le<uint64_t>("size of pending items");
+  partial.items = ToVector(reader.Take(size, "pending items"));
+  return partial;
 }
 
 void WriteTotals(const CommitTotals& totals, ByteWriter& writer) {
@@ -193,7 +194,7 @@ absl::StatusOr<CommitRecord> ParseCommit(Bytes record, int64_t position) {
   for (uint32_t i = 0; i < nchunks && reader.ok(); ++i) commit.chunks.push_back(ReadEdit(reader));
   const uint32_t nlayers = reader.Le<uint32_t>("layer edits");
   for (uint32_t i = 0; i < nlayers && reader.ok(); ++i) commit.layers.push_back(ReadLayer(reader));
-  commit.tail = ReadTail(reader);
+  commit.partial = ReadPartial(reader);
   if (reader.ok() && reader.remaining() > 0) {
     reader.Fail("end", absl::StrFormat("%d more bytes", reader.remaining()));
   }
@@ -231,7 +232,7 @@ int64_t RecordSize(const CommitRecordParts& commit) {
   for (const LayerEdit& edit : commit.layers) {
     size += 4 + 4 + 8 + edit.name.size() + edit.content.size();
   }
-  size += 4 + (commit.tail_head.has_value() ? kChunkSize : 0) + 8 + commit.tail_items.size();
+  size += 4 + (commit.partial_head.has_value() ? kChunkSize : 0) + 8 + commit.partial_items.size();
   return kMinRecordSize + static_cast<int64_t>(size);
 }
 
@@ -246,7 +247,7 @@ void AppendRecord(const CommitRecordParts& commit, int64_t position, std::vector
     writer.Append(commit.chunks.bytes());
     writer.Le(static_cast<uint32_t>(commit.layers.size()));
     for (const LayerEdit& edit : commit.layers) WriteLayer(edit, writer);
-    WriteTail(commit, writer);
+    WritePartial(commit, writer);
   });
 }
 

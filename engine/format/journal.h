@@ -84,11 +84,11 @@ struct LayerEdit {
 };
 
 // What becomes of the items that do not fill a chunk.
-struct TailEdit {
-  bool replaces = false;              // the tail before is gone: a chunk holds it, or nothing
-  std::optional<IndexedChunk> head;   // the new tail goes on from this stored chunk
+struct PartialEdit {
+  bool replaces = false;              // what was pending is gone: a chunk holds it, or nothing
+  std::optional<IndexedChunk> head;   // the new items go on from this stored chunk
   std::vector<std::byte> items = {};  // after the head's
-  bool operator==(const TailEdit&) const = default;
+  bool operator==(const PartialEdit&) const = default;
 };
 
 // What ties a commit to what lies before it.
@@ -117,8 +117,8 @@ inline constexpr int64_t kReceiptDurableAt = kRecordHeadSize + 3 * 8;
 
 // The frame as the commit leaves it.
 struct CommitTotals {
-  int64_t nchunks = 0;        // of the index: the tail is none of them
-  int64_t nbytes = 0;         // decoded, with the tail
+  int64_t nchunks = 0;        // of the index: the partial chunk is none of them
+  int64_t nbytes = 0;         // decoded, with the pending items
   int64_t stored_bytes = -1;  // of the chunks; -1: not known
   int32_t chunksize = 0;
   bool vlblocks = false;
@@ -130,7 +130,7 @@ struct CommitRecord {
   CommitTotals totals;
   std::vector<ChunkEdit> chunks;  // one after the other
   std::vector<LayerEdit> layers;
-  TailEdit tail;
+  PartialEdit partial;
   bool operator==(const CommitRecord&) const = default;
 };
 
@@ -154,10 +154,10 @@ struct CommitRecordParts {
   CommitTotals totals;
   const EncodedEdits& chunks;
   std::span<const LayerEdit> layers;
-  // Of the tail; see TailEdit.
-  bool tail_replaced = false;
-  std::optional<IndexedChunk> tail_head = {};
-  Bytes tail_items = {};
+  // Of the pending items; see PartialEdit.
+  bool partial_replaced = false;
+  std::optional<IndexedChunk> partial_head = {};
+  Bytes partial_items = {};
 };
 
 // Records are tied to the `position` in the frame at which they begin: a copy of one that lies

@@ -3,8 +3,6 @@
 #include <cstdint>
 #include <span>
 
-#include "absl/status/status.h"
-
 #include "cairn/types.h"
 #include "engine/base/status.h"
 

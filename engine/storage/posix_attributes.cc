@@ -8,10 +8,9 @@
 #include <system_error>
 #include <unistd.h>
 
-#include "absl/strings/str_format.h"
-
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
+#include "engine/storage/posix_fd.h"
 
 namespace cairn::storage {
 

@@ -8,8 +8,6 @@
 
 #include "absl/status/status.h"
 
-#include "engine/storage/posix_fd.h"
-
 namespace cairn::storage {
 
 // A file or a directory whose attributes another one gets.

@@ -1,6 +1,5 @@
 #include "engine/storage/posix_fd.h"
 
-#include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

@@ -4,8 +4,6 @@
 #include <atomic>
 #include <cerrno>
 #include <fcntl.h>
-#include <memory>
-#include <string>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -16,7 +14,6 @@
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
 #include "engine/storage/owner_process.h"
-#include "engine/storage/posix_fd.h"
 
 namespace cairn::storage {
 

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
-#include <memory>
 #include <optional>
 #include <stdio.h>
 #include <string>
@@ -17,7 +16,6 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "cairn/file_system.h"
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"

@@ -35,7 +35,7 @@ CommitRecord FullCommit() {
   commit.layers = {{.kind = LayerEdit::Kind::kSetMetalayer, .name = "m", .content = Text("one")},
                    {.kind = LayerEdit::Kind::kSetVlmeta, .name = "v", .content = Text("two")},
                    {.kind = LayerEdit::Kind::kDeleteVlmeta, .name = "w"}};
-  commit.tail = {.replaces = true, .head = chunk, .items = Text("items")};
+  commit.partial = {.replaces = true, .head = chunk, .items = Text("items")};
   return commit;
 }
 

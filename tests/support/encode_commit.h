@@ -17,9 +17,9 @@ inline std::vector<std::byte> EncodeCommit(const format::CommitRecord& commit, i
                         .totals = commit.totals,
                         .chunks = edits,
                         .layers = commit.layers,
-                        .tail_replaced = commit.tail.replaces,
-                        .tail_head = commit.tail.head,
-                        .tail_items = commit.tail.items},
+                        .partial_replaced = commit.partial.replaces,
+                        .partial_head = commit.partial.head,
+                        .partial_items = commit.partial.items},
                        position, record);
   return record;
 }

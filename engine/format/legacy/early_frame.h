@@ -14,7 +14,6 @@
 
 #include "cairn/types.h"
 #include "engine/format/frame_header.h"
-#include "engine/format/trailer.h"
 
 namespace cairn::format::legacy {
 

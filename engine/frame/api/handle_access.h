@@ -15,7 +15,7 @@ namespace cairn::frame {
 
 // How the engine makes public handles.
 struct HandleAccess {
-  static Snapshot Make(std::shared_ptr<const State> state) { return Snapshot(std::move(state)); }
+  static Snapshot Make(StatePtr state) { return Snapshot(std::move(state)); }
   static Writer Make(std::unique_ptr<FrameWriter> writer) { return Writer(std::move(writer)); }
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/chunk/encoder.h"
@@ -34,7 +33,7 @@ absl::StatusOr<std::vector<std::byte>> MakeSpecial(const frame::State& state, Sp
   return bytes;
 }
 
-// A chunk for what the index or the tail holds without one.
+// A chunk for what the index or the journal holds without one.
 absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::ChunkReader& open,
                                 SpecialValue special) {
   CAIRN_RETURN_IF_ERROR(frame::CheckChunkNbytes(state, open.nbytes()));

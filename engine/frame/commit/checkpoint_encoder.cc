@@ -169,13 +169,9 @@ absl::Status CheckpointEncoder::AddIndex() {
 absl::Status CheckpointEncoder::AddTable() {
   if (seal_.type == FingerprintType::kNone) return absl::OkStatus();
   const CommittedIndex* const base = staged_.chunks.base();
+  std::vector<std::byte> zeros;
   std::vector<std::byte> table;
-  table.reserve(static_cast<size_t>(staged_.chunks.size()) * sizeof(uint64_t));
-  if (columns_.first > 0) {
-    std::vector<std::byte> zeros;
-    const Bytes kept = base->seal()->table.Part(0, columns_.first, zeros);
-    table.insert(table.end(), kept.begin(), kept.end());
-  }
+  if (columns_.first > 0) table = ToVector(base->seal()->table.Part(0, columns_.first, zeros));
   AppendLittleEndian(columns_.fingerprints, table);
   table_ = FingerprintTable::Encode(table);
   layers_.push_back({format::kTableLayer, table_});

@@ -14,8 +14,7 @@
 
 namespace cairn::frame {
 
-// What the writer decides; the hashes, the copy and the counts follow from the staged
-// state.
+// What the writer decides; hashes, the copy and counts follow from the staged state.
 struct CheckpointPlan {
   // Where the index goes. All chunks lie before it; an empty frame has its trailer right after the
   // header.

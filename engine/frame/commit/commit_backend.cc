@@ -21,7 +21,7 @@ absl::Status CommittedFrame::Reload() {
   return absl::OkStatus();
 }
 
-void CommittedFrame::Adopt(std::shared_ptr<const State> next) {
+void CommittedFrame::Adopt(StatePtr next) {
   state = std::move(next);
   core->Adopt(state);
 }

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
@@ -26,7 +25,7 @@ struct CommittedFrame {
   std::shared_ptr<FrameCore> core;
   std::shared_ptr<File> file;  // holds the writer's lock
   FrameFile source;            // the same file, for reading; without the lock
-  std::shared_ptr<const State> state;
+  StatePtr state;
   FingerprintType fingerprint = FingerprintType::k64Bit;  // of new checkpoints
   bool plain = false;  // the first checkpoint has none of Cairn's layers
   std::unique_ptr<File> peer_lock;
@@ -37,7 +36,7 @@ struct CommittedFrame {
   absl::Status Adopt(std::shared_ptr<File> written);
   // The committed state is now another one in the same file.
   absl::Status Reload();
-  void Adopt(std::shared_ptr<const State> next);
+  void Adopt(StatePtr next);
 
   // Writes what is at the beginning of the file, and its names, once more: a writer that died may
   // have left them in the page cache alone.
@@ -83,7 +82,7 @@ class CommitBackend {
   // Begins, or drops what was staged, which `failed` or not; Stage follows.
   virtual absl::Status Restart(bool failed) = 0;
   // Pins the staged bytes that `snapshot` may read, as long as it lives.
-  virtual void PinStaged(const std::shared_ptr<const State>& snapshot) = 0;
+  virtual void PinStaged(const StatePtr& snapshot) = 0;
 
   // Each of these ends with a committed state. Where that is not the stager's base, Stage follows.
   // Publishes the staged edits as a commit record, or as a checkpoint where the layout has no

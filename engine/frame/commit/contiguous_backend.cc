@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/format/journal.h"
 #include "engine/frame/commit/live_copy.h"

@@ -33,7 +33,7 @@ class ContiguousBackend final : public CommitBackend {
   absl::Status PersistBase() override;
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override;
   absl::Status Restart(bool failed) override;
-  void PinStaged(const std::shared_ptr<const State>&) override { pinned_end_ = sink_->end(); }
+  void PinStaged(const StatePtr&) override { pinned_end_ = sink_->end(); }
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
   absl::Status WriteCheckpoint(Stager& stager) override;
   absl::Status SyncCommitted() override;
@@ -59,7 +59,7 @@ class ContiguousBackend final : public CommitBackend {
 
   // In contiguous_reclaim.cc.
   absl::Status ForgetBefore(uint64_t oldest_generation);
-  absl::StatusOr<std::shared_ptr<const State>> OldestKept(const ReclaimOptions& options) const;
+  absl::StatusOr<StatePtr> OldestKept(const ReclaimOptions& options) const;
   absl::StatusOr<bool> IsReadOutside(uint64_t oldest, uint64_t newest) const;
   absl::StatusOr<ReclaimReport> ReclaimByRewriting();
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/base/page_size.h"
+#include "engine/base/extent.h"
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/commit/checkpoint_encoder.h"
@@ -56,10 +56,9 @@ absl::StatusOr<int64_t> PunchHoles(File& file, const std::vector<Extent>& extent
 }  // namespace
 
 // The checkpoint from which on everything is kept.
-absl::StatusOr<std::shared_ptr<const State>> ContiguousBackend::OldestKept(
-    const ReclaimOptions& options) const {
+absl::StatusOr<StatePtr> ContiguousBackend::OldestKept(const ReclaimOptions& options) const {
   CAIRN_ASSIGN_OR_RETURN(
-      std::shared_ptr<const State> kept,
+      StatePtr kept,
       LoadCheckpoint(frame_.source, base().checkpoint->header_bytes, frame_.core->env()));
   const uint64_t newest = base().generation();
   while (kept != nullptr && newest - kept->generation() < options.keep_generations) {
@@ -106,7 +105,7 @@ absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptio
                  base().checkpoint->seal->oldest_generation < base().generation())) {
     CAIRN_RETURN_IF_ERROR(ForgetBefore(base().generation() + 1));
   }
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> kept, OldestKept(options));
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr kept, OldestKept(options));
   ReclaimReport report{.oldest_generation = base().checkpoint->seal->oldest_generation};
   if (kept == nullptr) return report;
   const uint64_t oldest = kept->generation();

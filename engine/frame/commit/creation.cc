@@ -2,8 +2,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_format.h"
-
 #include "engine/base/status.h"
 #include "engine/frame/array/array_options.h"
 #include "engine/frame/commit/contiguous_backend.h"
@@ -25,8 +23,7 @@ namespace {
 class Creation : public CommitBackend {
  public:
   // Of a frame that is found at `location` from the first commit on.
-  Creation(FrameLocation location, const CreateOptions& options, std::shared_ptr<const State> state,
-           bool plain)
+  Creation(FrameLocation location, const CreateOptions& options, StatePtr state, bool plain)
       : CommitBackend({}, {.compression = options.compression, .chunksize = options.chunksize}),
         location_(std::move(location)),
         replace_(options.overwrite),
@@ -71,7 +68,7 @@ class ContiguousCreation final : public Creation {
 
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override { return StageInto(*sink_); }
   absl::Status Restart(bool failed) override;
-  void PinStaged(const std::shared_ptr<const State>& /*snapshot*/) override {}
+  void PinStaged(const StatePtr& /*snapshot*/) override {}
   absl::Status WriteCheckpoint(Stager& stager) override;
 
  private:
@@ -125,7 +122,7 @@ class SparseCreation final : public Creation {
 
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override { return StageInto(*sink_); }
   absl::Status Restart(bool failed) override;
-  void PinStaged(const std::shared_ptr<const State>& snapshot) override { sink_->Pin(snapshot); }
+  void PinStaged(const StatePtr& snapshot) override { sink_->Pin(snapshot); }
   absl::Status WriteCheckpoint(Stager& stager) override;
 
  private:
@@ -173,7 +170,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location
   open.file_system = options.file_system;
   open.registry = options.compression.registry;
   open.executor = options.compression.executor;
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> state,
+  CAIRN_ASSIGN_OR_RETURN(StatePtr state,
                          MakeInitialState(options, std::make_shared<FrameContext>(open)));
   if (!options.overwrite && location.files->Identity(location.path).ok()) {
     return absl::AlreadyExistsError(absl::StrFormat("%s exists", location.path));

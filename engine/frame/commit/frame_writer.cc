@@ -25,10 +25,10 @@ absl::StatusOr<Stager*> FrameWriter::GetStager() {
   return stager_.get();
 }
 
-absl::StatusOr<std::shared_ptr<const State>> FrameWriter::Staged() {
+absl::StatusOr<StatePtr> FrameWriter::Staged() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   if (!edited()) return backend_->frame().state;
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> view, stager_->View());
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr view, stager_->View());
   auto state = std::make_shared<State>(*view);
   state->writers_file = backend_->frame().file;
   backend_->PinStaged(state);
@@ -72,7 +72,7 @@ absl::Status FrameWriter::Run(absl::FunctionRef<absl::Status()> step) {
   return status;
 }
 
-absl::StatusOr<std::shared_ptr<const State>> FrameWriter::Commit(Durability durability) {
+absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   if (edited()) {
     CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));

@@ -33,8 +33,8 @@ class FrameWriter {
   absl::StatusOr<Stager*> GetStager();
 
   // The committed state with the staged edits on top.
-  absl::StatusOr<std::shared_ptr<const State>> Staged();
-  absl::StatusOr<std::shared_ptr<const State>> Commit(Durability durability);
+  absl::StatusOr<StatePtr> Staged();
+  absl::StatusOr<StatePtr> Commit(Durability durability);
   absl::Status Checkpoint();
   void Rollback();
   // Writes the committed state anew, without a dead byte. Nothing may be staged.

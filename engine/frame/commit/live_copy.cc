@@ -85,7 +85,7 @@ absl::StatusOr<AtomicFile> CopyContiguous(const CommittedFrame& frame, Stager& s
                          AtomicFile::CreateBeside(frame.location().files, frame.location().path));
   CAIRN_RETURN_IF_ERROR(ReserveCopy(stager.staged(), *frame.state, *file.file()));
   ContiguousSink sink = SinkInto(file.file(), frame.state->header().header_len);
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> view, stager.View());
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr view, stager.View());
   CAIRN_ASSIGN_OR_RETURN(const StagedState staged,
                          CopyChunks(*view, stager.staged(), sink, progress));
   CAIRN_RETURN_IF_ERROR(sink.Flush());

@@ -44,9 +44,9 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
 }
 
 // The newest state of a frame whose lock is held.
-absl::StatusOr<std::shared_ptr<const State>> LoadNewest(const FrameFile& source,
-                                                        const FrameCore& core, bool drop_stranded) {
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const State> newest, LoadState(source, core.env(), true));
+absl::StatusOr<StatePtr> LoadNewest(const FrameFile& source, const FrameCore& core,
+                                    bool drop_stranded) {
+  CAIRN_ASSIGN_OR_RETURN(StatePtr newest, LoadState(source, core.env(), true));
   CAIRN_RETURN_IF_ERROR(CheckWritable(*newest));
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*newest));
   CAIRN_RETURN_IF_ERROR(CheckMayContinue(source, *newest, drop_stranded));

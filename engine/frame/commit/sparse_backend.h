@@ -40,7 +40,7 @@ class SparseBackend final : public CommitBackend {
   absl::Status PersistBase() override { return frame_.PersistHeader(); }
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override;
   absl::Status Restart(bool failed) override;
-  void PinStaged(const std::shared_ptr<const State>& snapshot) override { sink_->Pin(snapshot); }
+  void PinStaged(const StatePtr& snapshot) override { sink_->Pin(snapshot); }
   absl::Status WriteCheckpoint(Stager& stager) override;
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& options) override;
   absl::StatusOr<int64_t> Rewrite(ChunkProgress progress) override;

@@ -5,7 +5,7 @@
 
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
-#include "engine/base/page_size.h"
+#include "engine/base/extent.h"
 #include "engine/base/status.h"
 #include "engine/format/frame_header.h"
 

@@ -19,9 +19,8 @@ struct Piece {
 };
 
 // A randomised search tree: each edit is expected to cost O(log pieces), also if the edits were
-// chosen to make it deep.
-// Copies share what they have in common; a node that no copy shares is edited where it is. Not
-// thread-safe for edits, yet copies may be used in different threads.
+// chosen to make it deep. Copies share what they have in common; a node that no copy shares is
+// edited where it is. Not thread-safe for edits, yet copies may be used in different threads.
 class PieceTree {
  public:
   int64_t size() const { return SizeOf(root_); }

@@ -118,8 +118,8 @@ absl::Status CheckLayer(const State& before, const format::LayerEdit& edit, Laye
 }
 
 absl::Status CheckHead(const State& before, const JournaledCommit& commit) {
-  if (!commit.record.tail.head.has_value()) return absl::OkStatus();
-  const IndexedChunk& head = *commit.record.tail.head;
+  if (!commit.record.partial.head.has_value()) return absl::OkStatus();
+  const IndexedChunk& head = *commit.record.partial.head;
   if (head.nbytes < 1) return DataLoss("commit: the pending items' chunk of %d bytes", head.nbytes);
   if (format::IsSpecialEntry(head.entry.value))
     return format::SpecialOfEntry(head.entry.value).status();

@@ -5,8 +5,8 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
+#include "engine/base/extent.h"
 #include "engine/base/hash.h"
-#include "engine/base/page_size.h"
 #include "engine/base/status.h"
 
 namespace cairn::frame {

@@ -48,7 +48,7 @@ std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPo
 }
 
 // The partial chunk that a commit makes of the one before.
-PartialChunk PartialAfter(const PartialChunk& before, const format::TailEdit& edit) {
+PartialChunk PartialAfter(const PartialChunk& before, const format::PartialEdit& edit) {
   PartialChunk partial = edit.replaces ? PartialChunk() : before;
   if (edit.head.has_value()) partial.head = edit.head;
   partial.items.Append(edit.items);
@@ -191,7 +191,7 @@ bool JournalReplayer::IsTrusted(const JournaledCommit& commit) const {
 
 absl::StatusOr<bool> JournalReplayer::ApplyFirst() {
   const JournaledCommit& first = waiting_.front();
-  PartialChunk partial = PartialAfter(state().partial, first.record.tail);
+  PartialChunk partial = PartialAfter(state().partial, first.record.partial);
   const absl::Status status = CheckCommit(state(), first, partial, names_);
   const bool passes_limit = absl::IsResourceExhausted(status);
   if (!status.ok() && !passes_limit) {

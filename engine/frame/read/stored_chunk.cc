@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "engine/base/status.h"
 #include "engine/format/seal.h"
 
 namespace cairn::frame {
@@ -42,10 +41,6 @@ absl::Status Explain(const State& state, const ChunkRef& chunk, absl::Status sta
 }
 
 }  // namespace
-
-absl::Status AnnotateChunk(int64_t nchunk, const absl::Status& status) {
-  return status.ok() ? status : Annotate(absl::StrFormat("chunk %d", nchunk), status);
-}
 
 absl::StatusOr<ChunkRef> FindChunk(const State& state, int64_t nchunk) {
   if (IsPartialChunk(state, nchunk)) {

@@ -10,13 +10,16 @@
 
 #include "cairn/options.h"
 #include "engine/base/scratch_buffer.h"
+#include "engine/base/status.h"
 #include "engine/chunk/header.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {
 
 // The same status, an error with the chunk's number.
-absl::Status AnnotateChunk(int64_t nchunk, const absl::Status& status);
+inline absl::Status AnnotateChunk(int64_t nchunk, const absl::Status& status) {
+  return status.ok() ? status : Annotate(absl::StrFormat("chunk %d", nchunk), status);
+}
 
 // A chunk of the index, or the one that the partial chunk begins with.
 struct ChunkRef {

@@ -133,7 +133,7 @@ absl::Status ChunkScanner::TakeRecord(const Candidate& record) {
   }
   const absl::StatusOr<format::CommitRecord> commit = format::ParseCommit(bytes, record.begin);
   if (commit.ok()) {
-    const format::TailEdit& edit = commit->tail;
+    const format::PartialEdit& edit = commit->partial;
     if (edit.replaces) result_.pending.clear();
     result_.pending.insert(result_.pending.end(), edit.items.begin(), edit.items.end());
     result_.pending_record = {record.begin, record.end};

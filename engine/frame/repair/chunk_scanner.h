@@ -16,7 +16,6 @@
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/repair/chunk_detector.h"
 #include "engine/frame/repair/trailer_scanner.h"
-#include "engine/frame/state/state.h"
 
 namespace cairn::frame {
 

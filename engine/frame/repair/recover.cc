@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/frame/commit/frame_writer.h"
 #include "engine/frame/files/frame_locks.h"
@@ -73,7 +72,7 @@ absl::StatusOr<RecoveryReport> RestoreHeader(FileSystem* files, const std::strin
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> header, FindHeader(source, damage));
   // Write only a header with which the frame opens.
   CAIRN_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const State> state,
+      const frame::StatePtr state,
       frame::LoadFrom(source, header, std::make_shared<frame::FrameContext>(OpenOptions())));
   CAIRN_ASSIGN_OR_RETURN(RecoveryReport report, Describe(source, *state, options.drop_stranded));
   report.header_restored = true;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/base/page_size.h"
+#include "engine/base/extent.h"
 #include "engine/base/status.h"
 
 namespace cairn::frame {

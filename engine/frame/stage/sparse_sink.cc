@@ -1,7 +1,6 @@
 #include "engine/frame/stage/sparse_sink.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "engine/base/status.h"

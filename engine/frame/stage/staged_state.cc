@@ -53,7 +53,7 @@ void StagedState::Settle() {
   edited = false;
   chunk_edits.Clear();
   layer_edits.clear();
-  tail_replaced = false;
+  partial_replaced = false;
 }
 
 void StagedState::Record(format::LayerEdit edit) {
@@ -78,14 +78,14 @@ absl::Status StagedState::ReopenLast(const ChunkCost& cost) {
   partial.head = {.entry = entry,
                   .nbytes = static_cast<int32_t>(cost.nbytes),
                   .cbytes = static_cast<int32_t>(cost.stored.value_or(0))};
-  tail_replaced = true;
+  partial_replaced = true;
   return absl::OkStatus();
 }
 
 void StagedState::DropPartialChunk() {
   if (partial.head.has_value()) Count({.nbytes = 0, .stored = partial.head->cbytes}, -1);
   partial = {};
-  tail_replaced = true;
+  partial_replaced = true;
   edited = true;
 }
 

@@ -50,7 +50,7 @@ struct StagedState {
   bool edited = false;
   format::EncodedEdits chunk_edits;
   std::vector<format::LayerEdit> layer_edits;
-  bool tail_replaced = false;  // the partial chunk is not the base's with more items after
+  bool partial_replaced = false;  // the partial chunk is not the base's with more items after
 
   int64_t nbytes() const { return header.nbytes + partial.nbytes(); }
   // Pending items count as the last chunk.

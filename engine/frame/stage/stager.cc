@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/chunk/encode_options.h"
@@ -20,7 +19,7 @@ constexpr int64_t kMaxChunks = kMaxChunkBytes / format::kIndexTypesize;
 
 }  // namespace
 
-Stager::Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options)
+Stager::Stager(StatePtr base, ChunkSink& sink, StagerOptions options)
     : base_(std::move(base)),
       sink_(sink),
       options_(std::move(options)),
@@ -95,7 +94,7 @@ absl::Status Stager::LoadHead() {
 
 // The items of a staged chunk.
 absl::StatusOr<std::vector<std::byte>> Stager::ReadWhole(int64_t nchunk) {
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr state, View());
   return ReadWholeChunk(*state, nchunk, state->env()->verify);
 }
 
@@ -254,12 +253,12 @@ format::CommitRecordParts Stager::MakeCommit(const format::CommitLinks& links) c
                                               .vlblocks = staged_.header.vlblocks},
                                    .chunks = staged_.chunk_edits,
                                    .layers = staged_.layer_edits,
-                                   .tail_replaced = staged_.tail_replaced,
-                                   .tail_items = staged_.partial.items.span()};
-  if (!staged_.tail_replaced) {
-    commit.tail_items = commit.tail_items.subspan(base_->partial.items.size());
+                                   .partial_replaced = staged_.partial_replaced,
+                                   .partial_items = staged_.partial.items.span()};
+  if (!staged_.partial_replaced) {
+    commit.partial_items = commit.partial_items.subspan(base_->partial.items.size());
   } else {
-    commit.tail_head = staged_.partial.head;
+    commit.partial_head = staged_.partial.head;
   }
   return commit;
 }
@@ -276,13 +275,13 @@ std::shared_ptr<State> Stager::MakeState() const {
   return state;
 }
 
-void Stager::Rebase(std::shared_ptr<const State> committed) {
+void Stager::Rebase(StatePtr committed) {
   base_ = std::move(committed);
   is_array_ = IsArray(*base_);
   staged_.Settle();
 }
 
-absl::StatusOr<std::shared_ptr<const State>> Stager::View() {
+absl::StatusOr<StatePtr> Stager::View() {
   CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
   const std::shared_ptr<State> state = MakeState();
   CAIRN_ASSIGN_OR_RETURN(state->chunk_source, sink_.Source(*base_));

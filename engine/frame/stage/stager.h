@@ -33,7 +33,7 @@ struct StagerOptions {
 // failure(). The edits are those of Writer.
 class Stager {
  public:
-  Stager(std::shared_ptr<const State> base, ChunkSink& sink, StagerOptions options);
+  Stager(StatePtr base, ChunkSink& sink, StagerOptions options);
   // Called first for a frame that does not exist yet: that it is there is the first edit. It begins
   // as an array of zeros, or as none, whatever a metalayer says.
   absl::Status BeginFrame(bool is_array);
@@ -70,11 +70,11 @@ class Stager {
   // The base with the edits, but for where its bytes lie.
   std::shared_ptr<State> MakeState() const;
   // Goes on from `committed`, which is the base with all edits.
-  void Rebase(std::shared_ptr<const State> committed);
+  void Rebase(StatePtr committed);
   // The base with the edits on top, for reading.
-  absl::StatusOr<std::shared_ptr<const State>> View();
+  absl::StatusOr<StatePtr> View();
 
-  const std::shared_ptr<const State>& base() const { return base_; }
+  const StatePtr& base() const { return base_; }
   const StagedState& staged() const { return staged_; }
   const absl::Status& failure() const { return failure_; }
 
@@ -130,7 +130,7 @@ class Stager {
   absl::Status CheckGrowth(const ArrayGeometry& from, const ArrayGeometry& to);
   absl::Status EditGrid(const ArrayGeometry& from, const ArrayGeometry& to);
 
-  std::shared_ptr<const State> base_;
+  StatePtr base_;
   ChunkSink& sink_;
   StagerOptions options_;
   StagedState staged_;

@@ -63,7 +63,7 @@ absl::Status Stager::WriteBox(std::span<const int64_t> start, std::span<const in
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
   CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
   CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr state, View());
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(*state));
   CAIRN_ASSIGN_OR_RETURN(const Box box, geometry.MakeBox(start, shape));
   if (std::ssize(items) != geometry.NbytesOf(box)) {
@@ -155,7 +155,7 @@ absl::Status Stager::EditGrid(const ArrayGeometry& from, const ArrayGeometry& to
 absl::Status Stager::Resize(std::span<const int64_t> shape) {
   CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
   CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr state, View());
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry from, GeometryOf(*state));
   ArrayInfo array = *state->metadata->array;
   if (shape.size() != array.shape.size()) {
@@ -177,7 +177,7 @@ absl::Status Stager::Resize(std::span<const int64_t> shape) {
 }
 
 absl::Status Stager::AppendAlong(int axis, Bytes items) {
-  const std::shared_ptr<const State> state = MakeState();
+  const StatePtr state = MakeState();
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(*state));
   CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*state, geometry.chunksize()));
   std::vector<int64_t> shape = state->metadata->array->shape;

@@ -176,15 +176,15 @@ absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
   if (count == 0) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckMayRecut("delete chunks"));
   // Pending items that go need not become a chunk first: perhaps their head cannot be read.
-  const bool with_tail = first + count > staged_.chunks.size();
-  if (with_tail) {
+  const bool with_partial = first + count > staged_.chunks.size();
+  if (with_partial) {
     --count;
   } else {
     CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   }
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(first, count));
   CAIRN_RETURN_IF_ERROR(CheckSum(nchunks - count, old, 0));
-  if (with_tail) staged_.DropPartialChunk();
+  if (with_partial) staged_.DropPartialChunk();
   if (count > 0) staged_.Erase(first, count, old);
   return absl::OkStatus();
 }
@@ -266,7 +266,7 @@ absl::Status Stager::UpdateItems(int64_t start, Bytes items) {
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
   CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
   CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const State> state, View());
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr state, View());
   // All chunks are made before the first takes its place, so that one that cannot be read leaves
   // nothing half changed.
   std::vector<Update> updates;

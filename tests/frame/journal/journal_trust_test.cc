@@ -164,7 +164,7 @@ TEST_F(JournalTrustTest, CommitWhoseTotalsCannotBeIsNotReplayed) {
   format::CommitRecord commit = NextCommit();
   EXPECT_FALSE(refuses(commit));
   commit.totals.nbytes = INT64_MIN;
-  commit.tail.items = item;
+  commit.partial.items = item;
   EXPECT_TRUE(refuses(commit));
 }
 
@@ -201,10 +201,10 @@ TEST_F(JournalTrustTest, PartialChunkIsNoLongerThanAChunkCanBe) {
   const int32_t head = kMaxChunkBytes - 15;
   commit.totals.chunksize = INT32_MAX;
   commit.totals.nbytes = int64_t{head} + std::ssize(items);
-  commit.tail.replaces = true;
-  commit.tail.head = {.entry = {.value = format::EntryOfSpecial(SpecialValue::kZeros)},
-                      .nbytes = head};
-  commit.tail.items = items;
+  commit.partial.replaces = true;
+  commit.partial.head = {.entry = {.value = format::EntryOfSpecial(SpecialValue::kZeros)},
+                         .nbytes = head};
+  commit.partial.items = items;
   AppendToFile(commit);
   const Snapshot snapshot = Open().snapshot();
   EXPECT_TRUE(snapshot.info().journal_damaged);

@@ -256,7 +256,7 @@ TEST_F(SalvageTest, ItemsOfTheJournalCannotFollowChunksOfVariableBlocks) {
   chunk.resize(CompressVlBlocks(blocks, OfTypesize(1), chunk).value());
   Buffer bytes = chunk;
   format::CommitRecord commit;
-  commit.tail.items = first;
+  commit.partial.items = first;
   AddTo(bytes, EncodeCommit(commit, std::ssize(bytes)));
   const auto report = SalvageBytes(bytes);
   Buffer all = first;
