@@ -9,12 +9,12 @@ namespace cairn::frame {
 
 namespace {
 
-// A chunk that was not read lately is far away. Calling for all lines of a small one at once is
-// sooner than to wait for each as it is decoded; a large one the processor foresees itself.
-void CallFor(Bytes bytes) {
+// Prefetches up to 2 KiB of a cold chunk so that its cache misses overlap; beyond that the hardware
+// prefetcher keeps up.
+void Prefetch(Bytes bytes) {
   constexpr size_t kLine = 64;
-  constexpr size_t kForeseen = 2048;
-  for (size_t at = 0; at < std::min(bytes.size(), kForeseen); at += kLine) {
+  constexpr size_t kMost = 2048;
+  for (size_t at = 0; at < std::min(bytes.size(), kMost); at += kLine) {
     __builtin_prefetch(bytes.data() + at);
   }
 }
@@ -60,7 +60,7 @@ absl::StatusOr<StoredChunk> ContiguousChunkSource::Read(int64_t entry, ReadMode 
   }
   const absl::StatusOr<Bytes> bytes = region_.Read(begin_ + entry, header->cbytes, scratch);
   if (!bytes.ok()) return bytes.status();
-  CallFor(*bytes);
+  Prefetch(*bytes);
   return StoredChunk{*header, Chunk(*bytes, nullptr)};
 }
 
