@@ -91,5 +91,8 @@ class Others(Signals):
 
 
 if __name__ == "__main__":
+    # The tool inherits what this process ignores, under nohup for one.
+    for ended_by in SIGNALS:
+        signal.signal(ended_by, signal.SIG_DFL)
     CliTest.tool = os.path.abspath(sys.argv[1])
     tap.main(__name__)
