@@ -1,6 +1,5 @@
 #include "engine/base/hash.h"
 
-#define XXH_STATIC_LINKING_ONLY  // states on the stack
 #include <xxhash.h>
 
 #include "engine/base/endian.h"
@@ -27,6 +26,12 @@ void TidyUp() {
 #else
 void TidyUp() {}
 #endif
+
+// The library says how large its states are.
+struct FreeState {
+  void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  void operator()(XXH32_state_t* state) const { XXH32_freeState(state); }
+};
 
 }  // namespace
 
@@ -57,10 +62,10 @@ std::array<std::byte, 16> Fingerprint(FingerprintType type, std::span<const Byte
     case FingerprintType::kNone:
       break;
     case FingerprintType::k32Bit: {
-      XXH32_state_t state;
-      XXH32_reset(&state, 0);
-      for (const Bytes part : parts) XXH32_update(&state, part.data(), part.size());
-      StoreBe(out.data() + 12, uint32_t{XXH32_digest(&state)});
+      const std::unique_ptr<XXH32_state_t, FreeState> state(XXH32_createState());
+      XXH32_reset(state.get(), 0);
+      for (const Bytes part : parts) XXH32_update(state.get(), part.data(), part.size());
+      StoreBe(out.data() + 12, uint32_t{XXH32_digest(state.get())});
       break;
     }
     case FingerprintType::k64Bit: {
@@ -70,10 +75,10 @@ std::array<std::byte, 16> Fingerprint(FingerprintType type, std::span<const Byte
       break;
     }
     case FingerprintType::k128Bit: {
-      XXH3_state_t state;
-      XXH3_128bits_reset(&state);
-      for (const Bytes part : parts) XXH3_128bits_update(&state, part.data(), part.size());
-      const XXH128_hash_t hash = XXH3_128bits_digest(&state);
+      const std::unique_ptr<XXH3_state_t, FreeState> state(XXH3_createState());
+      XXH3_128bits_reset(state.get());
+      for (const Bytes part : parts) XXH3_128bits_update(state.get(), part.data(), part.size());
+      const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
       StoreBe<uint64_t>(out.data(), hash.high64);
       StoreBe<uint64_t>(out.data() + 8, hash.low64);
       TidyUp();
