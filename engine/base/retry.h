@@ -1,4 +1,4 @@
-// Trying again while another process or thread holds what is wanted.
+// Waiting for what another process or thread holds.
 #ifndef CAIRN_ENGINE_BASE_RETRY_H_
 #define CAIRN_ENGINE_BASE_RETRY_H_
 
@@ -8,23 +8,50 @@
 #include <type_traits>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace cairn {
 
+// Timeouts are capped at ten years so that the deadline does not overflow.
+class Deadline {
+ public:
+  explicit Deadline(std::chrono::milliseconds timeout)
+      : end_(Clock::now() + std::clamp<std::chrono::milliseconds>(timeout, {}, kMaxTimeout)) {}
+
+  // 0 once it has passed.
+  std::chrono::milliseconds left() const {
+    return std::max(std::chrono::ceil<std::chrono::milliseconds>(end_ - Clock::now()),
+                    std::chrono::milliseconds(0));
+  }
+  bool has_passed() const { return Clock::now() >= end_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::years kMaxTimeout{10};
+
+  const Clock::time_point end_;
+};
+
+// Between two attempts.
+inline void Pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+
+namespace internal {
+inline const absl::Status& StatusOf(const absl::Status& status) { return status; }
+template <typename T>
+const absl::Status& StatusOf(const absl::StatusOr<T>& result) {
+  return result.status();
+}
+}  // namespace internal
+
 // Calls `attempt` until it returns anything but kUnavailable or `timeout` elapses; returns the last
-// result. Timeouts are capped at ten years so that the deadline does not overflow.
+// result.
 template <typename Try>
 std::invoke_result_t<Try> RetryUnavailable(std::chrono::milliseconds timeout, Try attempt) {
-  constexpr std::chrono::milliseconds kPause(1);
-  constexpr std::chrono::years kMaxTimeout(10);
-  const auto deadline = std::chrono::steady_clock::now() +
-                        std::clamp<std::chrono::milliseconds>(timeout, {}, kMaxTimeout);
+  const Deadline deadline(timeout);
   for (;;) {
     auto result = attempt();
-    if (!absl::IsUnavailable(result.status()) || std::chrono::steady_clock::now() >= deadline) {
-      return result;
-    }
-    std::this_thread::sleep_for(kPause);
+    if (!absl::IsUnavailable(internal::StatusOf(result)) || deadline.has_passed()) return result;
+    Pause();
   }
 }
 

@@ -1,6 +1,7 @@
-// What a file system without reserves, permissions or directories answers.
+// What a file system without reserves, queues, permissions or directories answers.
 #include "cairn/file_system.h"
 
+#include "engine/base/retry.h"
 #include "engine/base/status.h"
 
 namespace cairn {
@@ -15,6 +16,10 @@ absl::Status HasNoDirectories(const std::string& path) {
 
 absl::Status File::ReservePastEnd(int64_t size) {
   return Unimplemented("this file system cannot reserve %d bytes past the end of a file", size);
+}
+
+absl::Status File::WaitForByte(int64_t offset, std::chrono::milliseconds timeout) {
+  return RetryUnavailable(timeout, [&] { return LockByte(offset, LockMode::kExclusive); });
 }
 
 absl::StatusOr<std::unique_ptr<File>> FileSystem::CreateFor(const std::string& path,

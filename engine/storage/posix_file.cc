@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
+#include "engine/storage/lock_queue.h"
 #include "engine/storage/owner_process.h"
 
 namespace cairn::storage {
@@ -183,6 +185,23 @@ class PosixFile final : public File {
     }
     if (errno == EAGAIN || errno == EACCES) return LockIsHeld(path_);
     return ErrnoStatus(errno, path_, absl::StrFormat("lock byte %d", offset));
+  }
+
+  absl::Status WaitForByte(int64_t offset, std::chrono::milliseconds timeout) override {
+    CAIRN_RETURN_IF_ERROR(CheckWritable(offset, 0));
+    const int error = LockInQueue(fd_.get(), offset, timeout);
+    if (error == 0) {
+      locked_ = true;
+      return absl::OkStatus();
+    }
+    if (error == EAGAIN) return LockIsHeld(path_);
+    return ErrnoStatus(error, path_, absl::StrFormat("lock byte %d", offset));
+  }
+
+  absl::StatusOr<bool> HasWaiters(int64_t offset) const override {
+    const int awaited = IsAwaited(fd_.get(), offset);
+    if (awaited >= 0) return awaited == 1;
+    return ErrnoStatus(-awaited, path_, absl::StrFormat("ask who waits for byte %d", offset));
   }
 
   absl::Status UnlockByte(int64_t offset) override {

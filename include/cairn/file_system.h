@@ -3,6 +3,7 @@
 #ifndef CAIRN_FILE_SYSTEM_H_
 #define CAIRN_FILE_SYSTEM_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -83,6 +84,11 @@ class CAIRN_EXPORT File {
   // ends with it. kUnavailable when another File, of this or another process, holds an incompatible
   // lock. An exclusive lock needs a file that is open for writing.
   virtual absl::Status LockByte(int64_t offset, LockMode mode) = 0;
+  // Takes the exclusive lock of a byte and waits for it at most `timeout`: then kUnavailable.
+  // Waiters are served in the order in which they came. By default polls LockByte, in no order.
+  virtual absl::Status WaitForByte(int64_t offset, std::chrono::milliseconds timeout);
+  // Whether another File, of this or another process, waits for the byte. By default false.
+  virtual absl::StatusOr<bool> HasWaiters(int64_t /*offset*/) const { return false; }
   // Ends this File's lock on the byte. Does nothing in a process that was forked after the file was
   // opened: the lock is its parent's.
   virtual absl::Status UnlockByte(int64_t offset) = 0;

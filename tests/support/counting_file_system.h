@@ -3,6 +3,7 @@
 #define CAIRN_TESTS_SUPPORT_COUNTING_FILE_SYSTEM_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -63,6 +64,12 @@ class CountingFile final : public File {
   absl::StatusOr<FileIdentity> Identity() const override { return Count(), base_->Identity(); }
   absl::Status LockByte(int64_t offset, LockMode mode) override {
     return Count(), base_->LockByte(offset, mode);
+  }
+  absl::Status WaitForByte(int64_t offset, std::chrono::milliseconds timeout) override {
+    return Count(), base_->WaitForByte(offset, timeout);
+  }
+  absl::StatusOr<bool> HasWaiters(int64_t offset) const override {
+    return Count(), base_->HasWaiters(offset);
   }
   absl::Status UnlockByte(int64_t offset) override { return Count(), base_->UnlockByte(offset); }
   absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const override {

@@ -1,5 +1,6 @@
 #include "tests/support/fault_file_system.h"
 
+#include <chrono>
 #include <utility>
 
 #include "engine/base/bytes.h"
@@ -60,6 +61,12 @@ class FaultFile final : public File {
   absl::StatusOr<FileIdentity> Identity() const override { return base_->Identity(); }
   absl::Status LockByte(int64_t offset, LockMode mode) override {
     return base_->LockByte(offset, mode);
+  }
+  absl::Status WaitForByte(int64_t offset, std::chrono::milliseconds timeout) override {
+    return base_->WaitForByte(offset, timeout);
+  }
+  absl::StatusOr<bool> HasWaiters(int64_t offset) const override {
+    return base_->HasWaiters(offset);
   }
   absl::Status UnlockByte(int64_t offset) override { return base_->UnlockByte(offset); }
   absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const override {

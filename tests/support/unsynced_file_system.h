@@ -2,6 +2,7 @@
 #ifndef CAIRN_TESTS_SUPPORT_UNSYNCED_FILE_SYSTEM_H_
 #define CAIRN_TESTS_SUPPORT_UNSYNCED_FILE_SYSTEM_H_
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,6 +39,12 @@ class UnsyncedFile : public File {
   absl::StatusOr<FileIdentity> Identity() const override { return base_->Identity(); }
   absl::Status LockByte(int64_t offset, LockMode mode) override {
     return base_->LockByte(offset, mode);
+  }
+  absl::Status WaitForByte(int64_t offset, std::chrono::milliseconds timeout) override {
+    return base_->WaitForByte(offset, timeout);
+  }
+  absl::StatusOr<bool> HasWaiters(int64_t offset) const override {
+    return base_->HasWaiters(offset);
   }
   absl::Status UnlockByte(int64_t offset) override { return base_->UnlockByte(offset); }
   absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const override {

@@ -32,14 +32,20 @@ absl::Status CheckLockLink(FileSystem& files, const std::string& frame, const st
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<File>> LockForWriting(FileSystem& files, const std::string& path) {
-  constexpr int kMaxAttempts = 16;
+absl::StatusOr<std::shared_ptr<File>> LockForWriting(FileSystem& files, const std::string& path,
+                                                     std::chrono::milliseconds wait,
+                                                     std::shared_ptr<File> file) {
+  constexpr int kMinAttempts = 16;
+  const Deadline deadline(wait);
   // The writer that held the lock may have replaced the file that was opened.
-  for (int attempt = 1; attempt <= kMaxAttempts; ++attempt) {
-    CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> file, files.Open(path, FileMode::kReadWrite));
-    CAIRN_RETURN_IF_ERROR(file->LockByte(kWriterLockByte, LockMode::kExclusive));
+  for (int attempt = 1; attempt <= kMinAttempts || !deadline.has_passed(); ++attempt) {
+    if (file == nullptr) {
+      CAIRN_ASSIGN_OR_RETURN(file, files.Open(path, FileMode::kReadWrite));
+    }
+    CAIRN_RETURN_IF_ERROR(file->WaitForByte(kWriterLockByte, deadline.left()));
     CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(files, path, *file));
     if (there) return file;
+    file.reset();
   }
   return absl::UnavailableError(path + " is being replaced again and again");
 }
@@ -71,11 +77,8 @@ absl::StatusOr<std::shared_ptr<const void>> GenerationLocks::Hold(
 absl::Status GenerationLocks::Lock(uint64_t generation) const {
   constexpr std::chrono::milliseconds kWait(10);
   const int64_t byte = ReaderLockByte(generation);
-  const auto locked = RetryUnavailable(kWait, [&]() -> absl::StatusOr<bool> {
-    CAIRN_RETURN_IF_ERROR(file_->LockByte(byte, LockMode::kShared));
-    return true;
-  });
-  const absl::Status& status = locked.status();
+  const absl::Status status =
+      RetryUnavailable(kWait, [&] { return file_->LockByte(byte, LockMode::kShared); });
   // A file system that cannot even be asked for locks has none.
   if (status.ok() || absl::IsUnimplemented(status) || !file_->IsLocked(byte, 1).ok()) {
     return absl::OkStatus();

@@ -3,6 +3,7 @@
 #ifndef CAIRN_ENGINE_FRAME_FILES_FRAME_LOCKS_H_
 #define CAIRN_ENGINE_FRAME_FILES_FRAME_LOCKS_H_
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -30,8 +31,11 @@ constexpr int64_t ReaderLockByte(uint64_t generation) {
   return kReaderLockByte + static_cast<int64_t>(generation);
 }
 
-// The file that has this name, with the writer's lock on it. kUnavailable.
-absl::StatusOr<std::unique_ptr<File>> LockForWriting(FileSystem& files, const std::string& path);
+// The file that has this name, with the writer's lock on it: `file` if that still has it. Waits in
+// a queue. kUnavailable when `wait` elapses before.
+absl::StatusOr<std::shared_ptr<File>> LockForWriting(FileSystem& files, const std::string& path,
+                                                     std::chrono::milliseconds wait,
+                                                     std::shared_ptr<File> file = nullptr);
 
 // C-Blosc2's lock file, null if it is not in use: while it is open, it keeps programs of that
 // protocol from a frame that is written. kUnavailable.

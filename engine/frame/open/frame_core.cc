@@ -4,7 +4,6 @@
 #include <thread>
 #include <utility>
 
-#include "engine/base/retry.h"
 #include "engine/base/status.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/journal/replay.h"
@@ -149,9 +148,7 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::mil
     return FailedPrecondition("the frame at offset %d of a larger file is read-only",
                               source.origin());
   }
-  return RetryUnavailable(wait, [this]() -> absl::StatusOr<std::shared_ptr<File>> {
-    return LockForWriting(*location_.files, location_.path);
-  });
+  return LockForWriting(*location_.files, location_.path, wait);
 }
 
 absl::StatusOr<FrameFile> FrameCore::OpenForReading(const std::shared_ptr<File>& written) const {

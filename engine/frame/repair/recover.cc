@@ -1,6 +1,7 @@
 #include "cairn/recover.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -65,9 +66,12 @@ absl::StatusOr<RecoveryReport> Describe(const FrameFile& source, const State& st
 absl::StatusOr<RecoveryReport> RestoreHeader(FileSystem* files, const std::string& path,
                                              const absl::Status& damage,
                                              const RecoverOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(
-      const std::shared_ptr<File> file,
-      options.dry_run ? files->Open(path, FileMode::kRead) : frame::LockForWriting(*files, path));
+  std::shared_ptr<File> file;
+  if (options.dry_run) {
+    CAIRN_ASSIGN_OR_RETURN(file, files->Open(path, FileMode::kRead));
+  } else {
+    CAIRN_ASSIGN_OR_RETURN(file, frame::LockForWriting(*files, path, std::chrono::milliseconds(0)));
+  }
   const FrameFile source = FrameFile::OfFile(file, 0, false);
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> header, FindHeader(source, damage));
   // Write only a header with which the frame opens.

@@ -1,5 +1,6 @@
 #include "tools/bench/data/counting_files.h"
 
+#include <chrono>
 #include <utility>
 
 namespace cairn::bench {
@@ -42,6 +43,12 @@ class CountingFile final : public File {
   absl::StatusOr<FileIdentity> Identity() const override { return Called().Identity(); }
   absl::Status LockByte(int64_t offset, LockMode mode) override {
     return Called().LockByte(offset, mode);
+  }
+  absl::Status WaitForByte(int64_t offset, std::chrono::milliseconds timeout) override {
+    return Called().WaitForByte(offset, timeout);
+  }
+  absl::StatusOr<bool> HasWaiters(int64_t offset) const override {
+    return Called().HasWaiters(offset);
   }
   absl::Status UnlockByte(int64_t offset) override { return Called().UnlockByte(offset); }
   absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const override {

@@ -1,0 +1,146 @@
+#include "engine/storage/lock_queue.h"
+
+#include <cerrno>
+#include <condition_variable>
+#include <csignal>
+#include <fcntl.h>
+#include <mutex>
+#include <pthread.h>
+
+#include "engine/base/retry.h"
+#include "engine/base/status.h"
+#include "engine/storage/posix_fd.h"
+
+namespace cairn::storage {
+
+namespace {
+
+// Numbers go up until the queue is empty: enough for years.
+constexpr int64_t kTickets = int64_t{1} << 40;
+
+struct flock Range(short type, int64_t begin, int64_t count) {
+  return {.l_type = type, .l_whence = SEEK_SET, .l_start = begin, .l_len = count, .l_pid = 0};
+}
+
+// 0 or an errno, EAGAIN when another one holds a part of the range.
+int TryLock(int fd, int64_t begin, int64_t count) {
+  struct flock lock = Range(F_WRLCK, begin, count);
+  if (RetryInterrupted([&] { return ::fcntl(fd, F_OFD_SETLK, &lock); }) == 0) return 0;
+  return errno == EACCES ? EAGAIN : errno;
+}
+
+void Unlock(int fd, int64_t begin, int64_t count) {
+  struct flock lock = Range(F_UNLCK, begin, count);
+  RetryInterrupted([&] { return ::fcntl(fd, F_OFD_SETLK, &lock); });
+}
+
+// Whether a ticket further than `distance` from the byte is held: 0, 1, or a negative errno.
+int IsHeldBeyond(int fd, int64_t byte, int64_t distance) {
+  if (distance == kTickets) return 0;
+  struct flock lock = Range(F_WRLCK, byte - kTickets, kTickets - distance);
+  if (RetryInterrupted([&] { return ::fcntl(fd, F_OFD_GETLK, &lock); }) != 0) return -errno;
+  return lock.l_type == F_UNLCK ? 0 : 1;
+}
+
+// Takes the first ticket that no held one is further away than. 0 or an errno.
+int TakeTicket(int fd, int64_t byte, int64_t& ticket) {
+  for (;;) {
+    int64_t near = 0;
+    int64_t far = kTickets;  // nothing was held beyond
+    while (near < far) {
+      const int64_t middle = near + (far - near) / 2;
+      const int held = IsHeldBeyond(fd, byte, middle);
+      if (held < 0) return -held;
+      (held == 1 ? near : far) = middle + held;
+    }
+    if (far == kTickets) return EAGAIN;
+    ticket = byte - far - 1;
+    // Another one may have taken it since.
+    const int error = TryLock(fd, ticket, 1);
+    if (error != EAGAIN) return error;
+  }
+}
+
+// A thread that blocks on a range, for another one that waits no longer than a timeout.
+class BlockedLock {
+ public:
+  BlockedLock(int fd, int64_t begin, int64_t count)
+      : fd_(fd), range_(Range(F_WRLCK, begin, count)) {}
+
+  // 0 or an errno: EAGAIN when the timeout has elapsed, EBUSY when there is no thread. Where it is
+  // not 0 some of the range may be locked.
+  int Wait(std::chrono::milliseconds timeout) {
+    if (!Start()) return EBUSY;
+    bool ended = false;
+    {
+      std::unique_lock lock(mutex_);
+      ended = changed_.wait_for(lock, timeout, [this] { return ended_; });
+    }
+    // The system call is where a thread may be cancelled.
+    if (!ended) ::pthread_cancel(thread_);
+    ::pthread_join(thread_, nullptr);
+    return ended ? error_ : EAGAIN;
+  }
+
+ private:
+  // The program's signals are not for this thread.
+  bool Start() {
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = ::pthread_create(&thread_, nullptr, &Run, this);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return error == 0;
+  }
+
+  static void* Run(void* self) {
+    static_cast<BlockedLock*>(self)->Block();
+    return nullptr;
+  }
+
+  void Block() {
+    const bool locked =
+        RetryInterrupted([this] { return ::fcntl(fd_, F_OFD_SETLKW, &range_); }) == 0;
+    const int error = locked ? 0 : errno;
+    ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    const std::lock_guard lock(mutex_);
+    error_ = error;
+    ended_ = true;
+    changed_.notify_one();
+  }
+
+  const int fd_;
+  struct flock range_;
+  pthread_t thread_ = {};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ended_ = false;
+  int error_ = 0;
+};
+
+}  // namespace
+
+int LockInQueue(int fd, int64_t byte, std::chrono::milliseconds timeout) {
+  const Deadline deadline(timeout);
+  int held = IsHeldBeyond(fd, byte, 0);
+  if (held < 0) return -held;
+  if (held == 0) {
+    const int error = TryLock(fd, byte, 1);
+    if (error != EAGAIN) return error;
+  }
+  if (deadline.left().count() == 0) return EAGAIN;
+  int64_t ticket = 0;
+  if (const int error = TakeTicket(fd, byte, ticket); error != 0) return error;
+  int error = BlockedLock(fd, ticket + 1, byte - ticket).Wait(deadline.left());
+  while (error == EBUSY && deadline.left().count() > 0) {
+    Pause();
+    error = TryLock(fd, ticket + 1, byte - ticket) == 0 ? 0 : EBUSY;
+  }
+  Unlock(fd, ticket, byte - ticket + (error == 0 ? 0 : 1));
+  return error == EBUSY ? EAGAIN : error;
+}
+
+int IsAwaited(int fd, int64_t byte) { return IsHeldBeyond(fd, byte, 0); }
+
+}  // namespace cairn::storage

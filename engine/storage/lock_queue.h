@@ -1,0 +1,24 @@
+// Waiting for a lock in a queue, without polling.
+//
+// A waiter holds a ticket: a lock of one of the bytes before the one it waits for, further away
+// than all tickets that are held. It blocks on the range from its ticket to the byte: the kernel
+// grants that when all earlier tickets, and the byte, are free. The locks of a process end with it,
+// so a waiter that dies leaves the queue.
+#ifndef CAIRN_ENGINE_STORAGE_LOCK_QUEUE_H_
+#define CAIRN_ENGINE_STORAGE_LOCK_QUEUE_H_
+
+#include <chrono>
+#include <cstdint>
+
+namespace cairn::storage {
+
+// Takes the exclusive open-file-description lock of `byte` after all earlier waiters. Gives 0 or an
+// errno: EAGAIN when `timeout` elapses before.
+int LockInQueue(int fd, int64_t byte, std::chrono::milliseconds timeout);
+
+// Whether another open file waits for the byte: 0, 1, or a negative errno.
+int IsAwaited(int fd, int64_t byte);
+
+}  // namespace cairn::storage
+
+#endif  // CAIRN_ENGINE_STORAGE_LOCK_QUEUE_H_
