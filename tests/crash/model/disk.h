@@ -43,6 +43,15 @@ class Disk {
 
   // A process begins. It is killed after `operations`; `fails_sync`: one of its syncs may fail.
   void StartProcess(std::optional<uint64_t> operations, bool fails_sync);
+  // The process that runs gives way to others, until ContinueProcess.
+  struct Pause {
+    std::optional<uint64_t> operations_left;
+    bool may_fail_sync = false;
+  };
+  Pause PauseProcess() const { return {operations_left_, may_fail_sync_}; }
+  void ContinueProcess(const Pause& pause) {
+    StartProcess(pause.operations_left, pause.may_fail_sync);
+  }
   void Kill() { running_ = false; }
   // False once it was killed or a sync failed: nothing that it does then has an effect.
   bool running() const { return running_; }

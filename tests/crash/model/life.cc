@@ -27,11 +27,11 @@ std::string Life::RunProcess() {
   Writer writer(disk_, conditions_, rules_, random_, history_.proofs, readers_);
   if (std::string violation = OpenWriter(writer); over_ || !violation.empty()) return violation;
   closed_ = false;
-  while (disk_.running() && !closed_) {
+  while (disk_.running() && !closed_ && !over_) {
     if (std::string violation = Act(writer); !violation.empty()) return violation;
     if (!readers_.harm().empty()) return readers_.harm();
   }
-  return EndProcess();
+  return over_ ? "" : EndProcess();
 }
 
 std::string Life::Act(Writer& writer) {
@@ -41,14 +41,33 @@ std::string Life::Act(Writer& writer) {
     SyncCommitted(writer);
   } else if (action < 92) {
     MakeCheckpoint(writer);
+  } else if (action < 97 && !handed_over_) {
+    return HandOver(writer);
   } else {
     closed_ = true;  // without a checkpoint
   }
   return "";
 }
 
-std::string Life::OpenWriter(Writer& writer) {
-  if (!writer.Open()) {
+std::string Life::OpenWriter(Writer& writer) { return Adopt(writer, writer.Open()); }
+
+// Another process writes, and ends in one way or another; then this one goes on.
+std::string Life::HandOver(Writer& writer) {
+  const Disk::Pause pause = disk_.PauseProcess();
+  handed_over_ = true;
+  disk_.StartProcess(random_.Below(60), conditions_.failing_syncs);
+  Writer other(disk_, conditions_, rules_, random_, history_.proofs, readers_);
+  std::string violation = OpenWriter(other);
+  while (!over_ && violation.empty() && disk_.running() && !closed_) violation = Act(other);
+  handed_over_ = closed_ = false;
+  if (over_ || !violation.empty()) return violation;
+  disk_.ContinueProcess(pause);
+  return Adopt(writer, writer.Resume());
+}
+
+// What the writer builds upon is durable now.
+std::string Life::Adopt(const Writer& writer, bool opens) {
+  if (!opens) {
     over_ = true;
     return evicted_ ? "" : "writer refuses";
   }

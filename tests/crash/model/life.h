@@ -46,6 +46,8 @@ class Life {
   std::string RunProcess();
   std::string Act(Writer& writer);
   std::string OpenWriter(Writer& writer);
+  std::string HandOver(Writer& writer);
+  std::string Adopt(const Writer& writer, bool opens);
   std::string CommitOnce(Writer& writer);
   std::string ReadDuringCommit(const Bytes& before);
   void SyncCommitted(Writer& writer);
@@ -74,6 +76,7 @@ class Life {
   bool evicted_ = false;  // after a sync that failed: damage may be reported
   bool short_life_ = false;
   bool closed_ = false;
+  bool handed_over_ = false;  // a writer waits while another one writes
   bool over_ = false;
 };
 

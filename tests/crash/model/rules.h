@@ -16,6 +16,11 @@ struct Rules {
   bool refuses_damage = true;         // does not cut a damaged journal
   bool receipt_at_open = true;        // leaves a receipt of this boot for what it confirmed
 
+  // Going on after other writers had the lock.
+  bool resume_replays = true;   // what they committed
+  bool resume_confirms = true;  // what neither this process nor a receipt knows to be durable
+  bool resume_opens_after_rest = true;  // if bytes follow the journal, as after a death
+
   // Commit.
   bool chains = true;                // a record names the one before
   bool writes_receipts = true;       // after each record

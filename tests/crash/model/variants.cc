@@ -76,6 +76,8 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::confirms}, "confirming", kWeakFailingSyncs, 3000),
       Without({&Rules::confirms_from_durable}, "confirming what only this boot vouches for",
               kWeakFailingSyncs, 4000),
+      Without({&Rules::resume_replays}, "replay at resume", kOrdered, 300),
+      Without({&Rules::resume_confirms}, "confirming at resume", kOrdered, 1000),
       Without({&Rules::chains, &Rules::confirms}, "chain and confirming", kAligned, 1000),
       Without({&Rules::chains, &Rules::syncs_cut}, "chain and fsync of the cut", kAligned, 8000),
       Without({&Rules::refuses_damage}, "refusing damage", kOrdered, 200),
@@ -111,6 +113,7 @@ std::vector<Variant> PlantedFaults() {
 std::vector<Variant> SecondLines() {
   return {
       WithoutSecondLine(&Rules::chains, "chain", kAligned),
+      WithoutSecondLine(&Rules::resume_opens_after_rest, "opening after a rest", kAligned),
       WithoutSecondLine(&Rules::syncs_cut, "fsync of the cut", kAligned),
       // As it was before space was used again.
       WithoutSecondLine(&Rules::reuses, "free space", kWeak),

@@ -17,15 +17,48 @@ void Append(Bytes& bytes, const Bytes& more) {
 }  // namespace
 
 bool Writer::Open() {
+  if (!Load()) return false;
+  MakeDurable();
+  return true;
+}
+
+bool Writer::Load() {
   view_ = Replay(disk_.cache(), disk_.boot(), conditions_.header_size, rules_);
   if (!view_.opens || (view_.damaged && rules_.refuses_damage)) return false;
+  births_.clear();
+  died_.clear();
+  TakeSpace();
+  return true;
+}
+
+void Writer::MakeDurable() {
   // What Confirm makes so.
   synced_end_ = view_.end;
   synced_generation_ = view_.generation;
-  TakeSpace();
   CutUnused(false);
   if (rules_.confirms) Confirm();
+}
+
+bool Writer::Resume() {
+  const Base base = view_.base;
+  if (rules_.resume_replays && !Load()) return false;
+  const Bytes& file = disk_.cache();
+  const bool has_rest = file.size() > view_.end && file[view_.end] != 0;
+  const bool is_own = view_.base == base && view_.generation == synced_generation_;
+  const bool is_durable = is_own || IsDurable() || !rules_.resume_confirms;
+  if (!is_durable || (has_rest && rules_.resume_opens_after_rest)) {
+    MakeDurable();
+  } else if (!is_own) {
+    synced_end_ = view_.commit_end;  // the receipt itself may be in the cache alone
+    synced_generation_ = view_.generation;
+  }
   return true;
+}
+
+// Whether the last receipt says so: in this boot, after a sync.
+bool Writer::IsDurable() const {
+  return view_.receipt.has_value() && view_.receipt->boot == disk_.boot() && disk_.boot() != 0 &&
+         view_.receipt->durable_generation == view_.generation;
 }
 
 // The space as the checkpoint lists it, less what the journal took since: what was dead then, too.

@@ -62,6 +62,8 @@ class Writer {
 
   // False when the file does not open or is damaged: then nothing is written.
   bool Open();
+  // The same after Suspend, during which other processes may have written.
+  bool Resume();
   // What was read, and after each commit what it left.
   const Replayed& view() const { return view_; }
 
@@ -76,6 +78,9 @@ class Writer {
   void MakeCheckpoint();
 
  private:
+  bool Load();
+  void MakeDurable();
+  bool IsDurable() const;
   void TakeSpace();
   void Confirm();
   void LeaveReceipt();
