@@ -2,6 +2,7 @@
 #ifndef CAIRN_WRITER_H_
 #define CAIRN_WRITER_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -110,6 +111,17 @@ class CAIRN_EXPORT Writer {
   // history. Writes a checkpoint first. O(nchunks). kFailedPrecondition with staged edits;
   // kUnimplemented in memory and in a frame that is not sealed.
   absl::StatusOr<ReclaimReport> Reclaim(const ReclaimOptions& options = {});
+  // Lets other writers have the frame, and keeps what is known of it for Resume: a writer that
+  // stays but does not write all the time. Until then every other call gives kFailedPrecondition,
+  // as this one does with staged edits, or while a StagedSnapshot lives. A few microseconds.
+  absl::Status Suspend();
+  // Goes on with what is committed now; waits for other writers in the order in which they came.
+  // kUnavailable when `wait` elapses before, and the writer stays suspended. Costs microseconds,
+  // and what others have committed since, which is read; a sync if their last commit was not
+  // kMachine. After a checkpoint or a compaction by others it costs as much as OpenWriter.
+  absl::Status Resume(std::chrono::milliseconds wait = std::chrono::milliseconds(0));
+  // Whether another writer waits for the frame. One system call.
+  absl::StatusOr<bool> HasWaiters() const;
   // Commit + Checkpoint; other writers may then write the frame. Every later call fails. After
   // kResourceExhausted the writer is still open.
   absl::Status Close();

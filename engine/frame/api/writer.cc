@@ -111,6 +111,12 @@ absl::StatusOr<ReclaimReport> Writer::Reclaim(const ReclaimOptions& options) {
 
 void Writer::Rollback() { impl_->Rollback(); }
 
+absl::Status Writer::Suspend() { return impl_->Suspend(); }
+
+absl::Status Writer::Resume(std::chrono::milliseconds wait) { return impl_->Resume(wait); }
+
+absl::StatusOr<bool> Writer::HasWaiters() const { return impl_->HasWaiters(); }
+
 absl::Status Writer::Close() { return impl_->Close(); }
 
 }  // namespace cairn

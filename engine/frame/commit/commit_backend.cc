@@ -3,6 +3,7 @@
 #include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/format/frame_header.h"
+#include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/state_loader.h"
 
 namespace cairn::frame {
@@ -39,6 +40,11 @@ absl::Status CommittedFrame::CheckNotReplaced() const {
   CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(*location().files, location().path, *file));
   if (there) return absl::OkStatus();
   return FailedPrecondition("%s was replaced by another file", location().path);
+}
+
+absl::Status CommitBackend::Release() {
+  frame_.peer_lock.reset();
+  return frame_.file->UnlockByte(kWriterLockByte);
 }
 
 CheckpointPlan CommittedFrame::PlanCheckpoint(int64_t index_begin, bool new_file) const {

@@ -83,6 +83,13 @@ class CommitBackend {
   virtual absl::Status Restart(bool failed) = 0;
   // Pins the staged bytes that `snapshot` may read, as long as it lives.
   virtual void PinStaged(const StatePtr& snapshot) = 0;
+  virtual bool IsPinned() const = 0;
+
+  // Lets other writers have the frame; nothing may be staged. Until Continue, nothing is called.
+  absl::Status Release();
+  // Goes on after Release with what is committed now, in the same file, whose lock is held again.
+  // False where opening anew is needed.
+  virtual absl::StatusOr<bool> Continue(const WriterOptions& /*options*/) { return false; }
 
   // Each of these ends with a committed state. Where that is not the stager's base, Stage follows.
   // Publishes the staged edits as a commit record, or as a checkpoint where the layout has no

@@ -1,12 +1,14 @@
 #include "engine/frame/commit/contiguous_backend.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
 #include "engine/base/status.h"
 #include "engine/format/journal.h"
 #include "engine/frame/commit/live_copy.h"
+#include "engine/frame/files/frame_locks.h"
 
 namespace cairn::frame {
 
@@ -59,7 +61,13 @@ absl::StatusOr<std::unique_ptr<Stager>> ContiguousBackend::Stage() {
   return std::make_unique<Stager>(frame_.state, *sink_, options_);
 }
 
+void ContiguousBackend::PinStaged(const StatePtr& snapshot) {
+  pins_.Add(snapshot);
+  pinned_end_ = sink_->end();
+}
+
 absl::Status ContiguousBackend::Restart(bool failed) {
+  if (!pins_.any()) pinned_end_ = 0;
   if (sink_->end() > CommittedEnd(base()) || failed) {
     // Readers that skipped these chunks must not take them for those of the next commit.
     CAIRN_RETURN_IF_ERROR(DropUncommitted());
@@ -75,6 +83,45 @@ absl::Status ContiguousBackend::PersistBase() {
   CAIRN_RETURN_IF_ERROR(PersistJournal());
   CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());
   return WitnessJournal();
+}
+
+// As far as that costs next to nothing to find out: the checkpoint is the same, and what follows
+// the journal are zeros that were reserved. What is durable by this writer's own sync, or by a
+// receipt of this boot, needs no sync.
+absl::StatusOr<bool> ContiguousBackend::Continue(const WriterOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(frame_.peer_lock, TakePeerLock(frame_.location(), options));
+  std::array<std::byte, format::kFixedHeaderSize> header;
+  CAIRN_RETURN_IF_ERROR(frame_.source.ReadAt(0, header));
+  const Bytes before = Bytes(base().checkpoint->header_bytes).first(header.size());
+  if (!base().journal.has_value() || !std::ranges::equal(header, before)) return false;
+  JournalReader reader(frame_.source, base().journal->end);
+  CAIRN_ASSIGN_OR_RETURN(const ReplayResult news, ReplayJournal(frame_.source, base(), reader, {}));
+  CAIRN_ASSIGN_OR_RETURN(const bool rest, reader.StoppedAtBytes());
+  const StatePtr& newest = news.state != nullptr ? news.state : frame_.state;
+  const bool skipped = reader.position() != newest->journal->end;  // what a dead writer staged
+  if (news.moved || news.damage.has_value() || rest || skipped) return false;
+  if (news.state != nullptr) frame_.Adopt(news.state);
+  if (!IsDurable()) {
+    CAIRN_RETURN_IF_ERROR(PersistBase());
+    synced_end_ = CommittedEnd(base());
+  } else if (synced_generation_ < base().generation()) {
+    synced_end_ = base().journal->end - format::kReceiptSize;
+  }
+  synced_generation_ = base().generation();
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
+  headroom_.Reset(size);
+  zeros_end_ = std::min(zeros_end_, size);
+  StageAt(CommittedEnd(base()));
+  return true;
+}
+
+// What is committed, as far as is known without a sync.
+bool ContiguousBackend::IsDurable() const {
+  const JournalPosition& journal = *base().journal;
+  const uint64_t boot = frame_.core->env()->boot;
+  return synced_generation_ == journal.generation ||
+         (boot != 0 && journal.receipt.has_value() && journal.receipt->boot == boot &&
+          journal.receipt->durable_generation == journal.generation);
 }
 
 // What may be in the page cache alone is written once more.
@@ -141,7 +188,7 @@ absl::Status ContiguousBackend::ReserveHeadroom(const Stager& stager) {
 }
 
 void ContiguousBackend::ForgetHeadroom() {
-  headroom_.Forget();
+  headroom_.Reset(0);
   zeros_end_ = 0;
 }
 

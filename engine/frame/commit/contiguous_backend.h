@@ -22,6 +22,7 @@
 #include "engine/frame/files/atomic_file.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/stage/contiguous_sink.h"
+#include "engine/frame/stage/snapshot_pins.h"
 
 namespace cairn::frame {
 
@@ -33,7 +34,9 @@ class ContiguousBackend final : public CommitBackend {
   absl::Status PersistBase() override;
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override;
   absl::Status Restart(bool failed) override;
-  void PinStaged(const StatePtr&) override { pinned_end_ = sink_->end(); }
+  void PinStaged(const StatePtr& snapshot) override;
+  bool IsPinned() const override { return pins_.any(); }
+  absl::StatusOr<bool> Continue(const WriterOptions& options) override;
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
   absl::Status WriteCheckpoint(Stager& stager) override;
   absl::Status SyncCommitted() override;
@@ -47,6 +50,7 @@ class ContiguousBackend final : public CommitBackend {
   void StageAt(int64_t position);
   void BeginAfterCheckpoint();
 
+  bool IsDurable() const;
   absl::Status PersistJournal();
   absl::Status WitnessJournal();
   absl::Status SyncStaged();
@@ -72,7 +76,8 @@ class ContiguousBackend final : public CommitBackend {
   std::optional<ContiguousSink> sink_;
   int64_t synced_end_ = 0;  // bytes of the file before this are durable
   uint64_t synced_generation_ = 0;
-  int64_t pinned_end_ = 0;  // staged bytes before this may be read by a snapshot
+  SnapshotPins pins_;
+  int64_t pinned_end_ = 0;  // staged bytes before this may be read by a snapshot that lives
   Headroom headroom_;
   int64_t zeros_end_ = 0;
   int64_t zeros_ = 0;

@@ -39,6 +39,7 @@ class Creation : public CommitBackend {
   absl::StatusOr<int64_t> Rewrite(ChunkProgress /*progress*/) final {
     return absl::InternalError("the frame does not exist yet");
   }
+  bool IsPinned() const final { return false; }
   // What has no name goes with its owner.
   absl::Status DropUncommitted() final { return absl::OkStatus(); }
   std::unique_ptr<CommitBackend> Successor() final { return std::move(successor_); }
@@ -186,7 +187,9 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location
   }
   CAIRN_RETURN_IF_ERROR(backend->Restart(false));
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stager> stager, backend->Stage());
-  return std::make_unique<FrameWriter>(std::move(backend), std::move(stager));
+  return std::make_unique<FrameWriter>(
+      std::move(backend), std::move(stager),
+      WriterOptions{.compression = options.compression, .chunksize = options.chunksize});
 }
 
 }  // namespace cairn::frame

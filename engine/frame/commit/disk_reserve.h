@@ -39,8 +39,8 @@ class Headroom {
   absl::Status Extend(File& file, int64_t end, int64_t kept);
   // Bytes before this are reserved.
   int64_t end() const { return end_; }
-  // The file was cut, or is another one.
-  void Forget() { end_ = 0; }
+  // The file was cut, or is another one, or another writer had it: bytes before `end` are reserved.
+  void Reset(int64_t end) { end_ = end; }
 
  private:
   int64_t end_ = 0;

@@ -3,10 +3,13 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "engine/frame/files/frame_locks.h"
 
 namespace cairn::frame {
 
 FrameWriter::~FrameWriter() {
+  // Space that is reserved ahead goes back, if no other writer has the frame.
+  if (suspended_) Resume({}).IgnoreError();
   // Only where no commit went wrong is it known what the header on the disk says.
   if (usable()) backend_->DropUncommitted().IgnoreError();
 }
@@ -16,6 +19,7 @@ absl::Status FrameWriter::CheckUsable() const {
     return FailedPrecondition("the writer belongs to the process that this one was forked from");
   }
   CAIRN_RETURN_IF_ERROR(unusable_);
+  if (suspended_) return FailedPrecondition("the writer is suspended");
   if (stager_->failure().ok()) return absl::OkStatus();
   return FailedPrecondition("an earlier write failed: %s", stager_->failure().message());
 }
@@ -119,6 +123,24 @@ absl::StatusOr<ReclaimReport> FrameWriter::Reclaim(const ReclaimOptions& options
     return absl::IsUnimplemented(report.status()) ? absl::OkStatus() : report.status();
   }));
   return report;
+}
+
+absl::Status FrameWriter::Suspend() {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  if (edited()) {
+    return FailedPrecondition("there are staged edits: commit them or roll them back first");
+  }
+  if (backend_->IsPinned()) {
+    return FailedPrecondition("a snapshot of staged edits is still there");
+  }
+  CAIRN_RETURN_IF_ERROR(backend_->Release());
+  suspended_ = true;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> FrameWriter::HasWaiters() const {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  return backend_->frame().file->HasWaiters(kWriterLockByte);
 }
 
 absl::Status FrameWriter::Close() {

@@ -7,7 +7,9 @@
 #ifndef CAIRN_ENGINE_FRAME_COMMIT_FRAME_WRITER_H_
 #define CAIRN_ENGINE_FRAME_COMMIT_FRAME_WRITER_H_
 
+#include <chrono>
 #include <memory>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -25,8 +27,12 @@ namespace cairn::frame {
 class FrameWriter {
  public:
   // `backend` made `stager`.
-  FrameWriter(std::unique_ptr<CommitBackend> backend, std::unique_ptr<Stager> stager)
-      : core_(backend->frame().core), backend_(std::move(backend)), stager_(std::move(stager)) {}
+  FrameWriter(std::unique_ptr<CommitBackend> backend, std::unique_ptr<Stager> stager,
+              WriterOptions options)
+      : core_(backend->frame().core),
+        options_(std::move(options)),
+        backend_(std::move(backend)),
+        stager_(std::move(stager)) {}
   ~FrameWriter();
 
   // The stager, when edits are possible.
@@ -42,21 +48,30 @@ class FrameWriter {
   absl::StatusOr<ReclaimReport> Reclaim(const ReclaimOptions& options);
   absl::Status Close();
 
+  // Gives the lock up; until Resume every other call gives kFailedPrecondition.
+  absl::Status Suspend();
+  // In open_writer.cc. kUnavailable after the time to wait.
+  absl::Status Resume(std::chrono::milliseconds wait);
+  absl::StatusOr<bool> HasWaiters() const;
+
   const std::shared_ptr<FrameCore>& core() const { return core_; }
 
  private:
   const State& committed() const { return *backend_->frame().state; }
   bool edited() const { return stager_->staged().edited; }
   // Whether it is known what is committed.
-  bool usable() const { return owner_.is_here() && unusable_.ok(); }
+  bool usable() const { return owner_.is_here() && unusable_.ok() && !suspended_; }
   absl::Status CheckUsable() const;
   absl::Status Restage();
   absl::Status Run(absl::FunctionRef<absl::Status()> step);
+  absl::Status GoOn(std::shared_ptr<File> file);
 
   const std::shared_ptr<FrameCore> core_;
+  const WriterOptions options_;
   std::unique_ptr<CommitBackend> backend_;
   std::unique_ptr<Stager> stager_;  // into the backend
   absl::Status unusable_;           // the first failure, or that the writer is closed
+  bool suspended_ = false;
   storage::OwnerProcess owner_;
 };
 

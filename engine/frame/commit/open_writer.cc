@@ -57,6 +57,47 @@ absl::StatusOr<StatePtr> LoadNewest(const FrameFile& source, const FrameCore& co
   return state;
 }
 
+// What a writer begins with.
+struct OpenedFrame {
+  std::unique_ptr<CommitBackend> backend;
+  std::unique_ptr<Stager> stager;
+  bool has_gaps = false;  // CloseGaps follows
+};
+
+// `frame` has its core, and its file, which holds the writer's lock.
+absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions& options,
+                                       bool drop_stranded) {
+  CAIRN_ASSIGN_OR_RETURN(frame.peer_lock, TakePeerLock(frame.location(), options));
+  // Only now that no other process writes is the state the newest for sure.
+  CAIRN_ASSIGN_OR_RETURN(frame.source, frame.core->OpenForReading(frame.file));
+  CAIRN_ASSIGN_OR_RETURN(frame.state, LoadNewest(frame.source, *frame.core, drop_stranded));
+  frame.core->Adopt(frame.source, frame.state);
+  if (frame.state->checkpoint->seal.has_value())
+    frame.fingerprint = frame.state->checkpoint->seal->type;
+  CAIRN_ASSIGN_OR_RETURN(StagerOptions staging,
+                         StagingOf(options, *frame.state, frame.core->env()->registry));
+  const FrameLocation& location = frame.location();  // the core's, which the backend keeps
+  OpenedFrame opened;
+  opened.has_gaps = frame.state->journal_skipped.size() > 0;
+  if (frame.state->header().layout == Layout::kSparse) {
+    opened.backend = std::make_unique<SparseBackend>(std::move(frame), std::move(staging));
+  } else {
+    opened.backend = std::make_unique<ContiguousBackend>(std::move(frame), std::move(staging));
+  }
+  CAIRN_RETURN_IF_ERROR(opened.backend->PersistBase());
+  RemoveAbandoned(location);
+  CAIRN_RETURN_IF_ERROR(opened.backend->Restart(false));
+  CAIRN_ASSIGN_OR_RETURN(opened.stager, opened.backend->Stage());
+  return opened;
+}
+
+// Beside a writer, readers do not search far after bytes that cannot be read.
+absl::Status CloseGaps(FrameWriter& writer) {
+  const absl::Status status = writer.Checkpoint();
+  const bool refused = absl::IsResourceExhausted(status) && writer.GetStager().ok();
+  return refused ? absl::OkStatus() : status;
+}
+
 }  // namespace
 
 absl::Status CheckMayContinue(const FrameFile& source, const State& state, bool drop_stranded) {
@@ -83,34 +124,38 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
   CommittedFrame frame;
   frame.core = std::move(core);
   CAIRN_ASSIGN_OR_RETURN(frame.file, frame.core->OpenForWriting(options.wait));
-  CAIRN_ASSIGN_OR_RETURN(frame.peer_lock, TakePeerLock(frame.location(), options));
-  // Only now that no other process writes is the state the newest for sure.
-  CAIRN_ASSIGN_OR_RETURN(frame.source, frame.core->OpenForReading(frame.file));
-  CAIRN_ASSIGN_OR_RETURN(frame.state, LoadNewest(frame.source, *frame.core, drop_stranded));
-  frame.core->Adopt(frame.source, frame.state);
-  if (frame.state->checkpoint->seal.has_value())
-    frame.fingerprint = frame.state->checkpoint->seal->type;
-  CAIRN_ASSIGN_OR_RETURN(StagerOptions staging,
-                         StagingOf(options, *frame.state, frame.core->env()->registry));
-  const FrameLocation& location = frame.location();  // the core's, which the backend keeps
-  const bool has_gaps = frame.state->journal_skipped.size() > 0;
-  std::unique_ptr<CommitBackend> backend;
-  if (frame.state->header().layout == Layout::kSparse) {
-    backend = std::make_unique<SparseBackend>(std::move(frame), std::move(staging));
-  } else {
-    backend = std::make_unique<ContiguousBackend>(std::move(frame), std::move(staging));
-  }
-  CAIRN_RETURN_IF_ERROR(backend->PersistBase());
-  RemoveAbandoned(location);
-  CAIRN_RETURN_IF_ERROR(backend->Restart(false));
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stager> stager, backend->Stage());
-  auto writer = std::make_unique<FrameWriter>(std::move(backend), std::move(stager));
-  if (!has_gaps) return writer;
-  // Beside a writer, readers do not search far after bytes that cannot be read.
-  const absl::Status status = writer->Checkpoint();
-  const bool refused = absl::IsResourceExhausted(status) && writer->GetStager().ok();
-  if (!status.ok() && !refused) return status;
+  CAIRN_ASSIGN_OR_RETURN(OpenedFrame opened, OpenLocked(std::move(frame), options, drop_stranded));
+  auto writer =
+      std::make_unique<FrameWriter>(std::move(opened.backend), std::move(opened.stager), options);
+  if (opened.has_gaps) CAIRN_RETURN_IF_ERROR(CloseGaps(*writer));
   return writer;
+}
+
+absl::Status FrameWriter::Resume(std::chrono::milliseconds wait) {
+  if (!suspended_) return FailedPrecondition("the writer is not suspended");
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
+                         core_->OpenForWriting(wait, backend_->frame().file));
+  const absl::Status status = GoOn(file);
+  // Nothing is staged: it can be tried again.
+  if (!status.ok()) file->UnlockByte(kWriterLockByte).IgnoreError();
+  suspended_ = !status.ok();
+  return status;
+}
+
+// `file` holds the writer's lock.
+absl::Status FrameWriter::GoOn(std::shared_ptr<File> file) {
+  if (file == backend_->frame().file) {
+    CAIRN_ASSIGN_OR_RETURN(const bool continued, backend_->Continue(options_));
+    if (continued) return Restage();
+  }
+  CommittedFrame frame;
+  frame.core = core_;
+  frame.file = std::move(file);
+  CAIRN_ASSIGN_OR_RETURN(OpenedFrame opened, OpenLocked(std::move(frame), options_, false));
+  stager_ = std::move(opened.stager);  // before what it writes to
+  backend_ = std::move(opened.backend);
+  suspended_ = false;
+  return opened.has_gaps ? CloseGaps(*this) : absl::OkStatus();
 }
 
 }  // namespace cairn::frame

@@ -41,6 +41,7 @@ class SparseBackend final : public CommitBackend {
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override;
   absl::Status Restart(bool failed) override;
   void PinStaged(const StatePtr& snapshot) override { sink_->Pin(snapshot); }
+  bool IsPinned() const override { return sink_->IsPinned(); }
   absl::Status WriteCheckpoint(Stager& stager) override;
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& options) override;
   absl::StatusOr<int64_t> Rewrite(ChunkProgress progress) override;

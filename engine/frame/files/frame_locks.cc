@@ -54,6 +54,9 @@ absl::StatusOr<std::unique_ptr<File>> TakePeerLock(const FrameLocation& location
                                                    const WriterOptions& options) {
   const std::string path =
       location.is_sparse() ? std::string(format::kLockFileName) : location.path + kLockFileSuffix;
+  if (!options.make_lock_file && absl::IsNotFound(location.files->Identity(path).status())) {
+    return nullptr;  // the usual case
+  }
   if (!location.is_sparse()) {
     CAIRN_RETURN_IF_ERROR(CheckLockLink(*location.files, location.path, path));
   }

@@ -137,7 +137,8 @@ void FrameCore::Adopt(StatePtr state) {
   newest_.swap(state);
 }
 
-absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::milliseconds wait) {
+absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::milliseconds wait,
+                                                                std::shared_ptr<File> file) {
   const FrameFile source = this->source();
   if (!owner_.is_here()) return IsForked();
   if (env_->generation.has_value()) {
@@ -148,7 +149,7 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::mil
     return FailedPrecondition("the frame at offset %d of a larger file is read-only",
                               source.origin());
   }
-  return LockForWriting(*location_.files, location_.path, wait);
+  return LockForWriting(*location_.files, location_.path, wait, std::move(file));
 }
 
 absl::StatusOr<FrameFile> FrameCore::OpenForReading(const std::shared_ptr<File>& written) const {

@@ -42,7 +42,9 @@ class FrameCore {
 
   // Opens the file that has the frame's name now, and takes the writer's lock on it. kUnavailable
   // after the time to wait, kFailedPrecondition for frames that cannot be written.
-  absl::StatusOr<std::shared_ptr<File>> OpenForWriting(std::chrono::milliseconds wait);
+  // `file` is tried first.
+  absl::StatusOr<std::shared_ptr<File>> OpenForWriting(std::chrono::milliseconds wait,
+                                                       std::shared_ptr<File> file = nullptr);
   // The frame in `written`, which a writer holds: for reading, through a descriptor without the
   // writer's lock.
   absl::StatusOr<FrameFile> OpenForReading(const std::shared_ptr<File>& written) const;

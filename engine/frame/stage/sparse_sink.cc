@@ -88,15 +88,6 @@ absl::Status SparseSink::RemoveUnnamed(const ChunkIndex& named) {
   return absl::OkStatus();
 }
 
-void SparseSink::Pin(std::weak_ptr<const void> snapshot) {
-  std::erase_if(snapshots_, std::mem_fn(&std::weak_ptr<const void>::expired));
-  snapshots_.push_back(std::move(snapshot));
-}
-
-bool SparseSink::IsPinned() const {
-  return !std::ranges::all_of(snapshots_, std::mem_fn(&std::weak_ptr<const void>::expired));
-}
-
 void SparseSink::Discard() {
   if (IsPinned()) return Keep();
   unsynced_.clear();

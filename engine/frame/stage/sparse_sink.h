@@ -12,6 +12,7 @@
 #include "cairn/file_system.h"
 #include "engine/frame/index/chunk_index.h"
 #include "engine/frame/stage/chunk_sink.h"
+#include "engine/frame/stage/snapshot_pins.h"
 
 namespace cairn::frame {
 
@@ -34,9 +35,9 @@ class SparseSink final : public ChunkSink {
   // Makes all files durable; the directory that names them is the caller's.
   absl::Status Sync();
   // Keeps the files written so far as long as `snapshot`, which may read them, lives.
-  void Pin(std::weak_ptr<const void> snapshot);
+  void Pin(std::weak_ptr<const void> snapshot) { pins_.Add(std::move(snapshot)); }
   // Whether a snapshot may still read files that no commit names.
-  bool IsPinned() const;
+  bool IsPinned() const { return pins_.any(); }
   // The files written so far belong to a commit, or to a snapshot.
   void Keep() { staged_.clear(); }
   // Removes the files that no commit names, or leaves them to the next writer where they are
@@ -57,7 +58,7 @@ class SparseSink final : public ChunkSink {
   int64_t next_ = 0;
   std::vector<int64_t> staged_;
   std::vector<std::unique_ptr<File>> unsynced_;
-  std::vector<std::weak_ptr<const void>> snapshots_;  // of staged edits
+  SnapshotPins pins_;  // of staged edits
 };
 
 }  // namespace cairn::frame

@@ -1,0 +1,31 @@
+// Which snapshots may read staged bytes.
+#ifndef CAIRN_ENGINE_FRAME_STAGE_SNAPSHOT_PINS_H_
+#define CAIRN_ENGINE_FRAME_STAGE_SNAPSHOT_PINS_H_
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace cairn::frame {
+
+// Not thread-safe, but the snapshots may end in any thread.
+class SnapshotPins {
+ public:
+  void Add(std::weak_ptr<const void> snapshot) {
+    std::erase_if(snapshots_, std::mem_fn(&std::weak_ptr<const void>::expired));
+    snapshots_.push_back(std::move(snapshot));
+  }
+  // Whether one of them lives.
+  bool any() const {
+    return !std::ranges::all_of(snapshots_, std::mem_fn(&std::weak_ptr<const void>::expired));
+  }
+
+ private:
+  std::vector<std::weak_ptr<const void>> snapshots_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_STAGE_SNAPSHOT_PINS_H_

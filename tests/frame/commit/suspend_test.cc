@@ -1,0 +1,268 @@
+// A writer that gives the frame up and takes it again.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "tests/support/bytes.h"
+#include "tests/support/child_process.h"
+#include "tests/support/fault_file_system.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+using absl::IsFailedPrecondition;
+using absl::IsUnavailable;
+
+class SuspendTest : public testing::TestWithParam<Layout> {
+ protected:
+  void SetUp() override {
+    CreateOptions options = PlainCopies(64);
+    options.layout = GetParam();
+    options.file_system = &files_;
+    auto made = Frame::Create(path_, options);
+    ASSERT_TRUE(IsOk(made));
+    frame_ = *std::move(made);
+    auto writer = frame_->OpenWriter();
+    ASSERT_TRUE(IsOk(writer));
+    writer_ = *std::move(writer);
+    Add(*writer_, 100, Durability::kMachine);
+  }
+  // Commits so many more bytes.
+  void Add(Writer& writer, int64_t count, Durability durability = Durability::kMachine) {
+    const Buffer items = MakeNoise(static_cast<size_t>(count), ++seed_);
+    content_.insert(content_.end(), items.begin(), items.end());
+    ASSERT_TRUE(IsOk(writer.Append(items)));
+    ASSERT_TRUE(IsOk(writer.Commit(durability)));
+  }
+  Frame Open() {
+    auto frame = Frame::Open(path_, {.file_system = &files_});
+    EXPECT_TRUE(IsOk(frame));
+    return *std::move(frame);
+  }
+  // What a writer of another handle does while ours is suspended.
+  template <typename Body>
+  void WriteElsewhere(Body body) {
+    ASSERT_TRUE(IsOk(writer_->Suspend()));
+    Frame other = Open();
+    auto writer = other.OpenWriter();
+    ASSERT_TRUE(IsOk(writer));
+    body(*writer);
+  }
+  void ExpectGoesOn() {
+    ASSERT_TRUE(IsOk(writer_->Resume()));
+    Add(*writer_, 50);
+    ExpectHolds(Open().snapshot(), content_);
+    ASSERT_TRUE(IsOk(writer_->Close()));
+    ExpectHolds(Open().snapshot(), content_);
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("f");
+  FaultFileSystem files_;
+  std::optional<Frame> frame_;
+  std::optional<Writer> writer_;
+  Buffer content_;
+  unsigned seed_ = 0;
+};
+
+TEST_P(SuspendTest, OthersWriteMeanwhileAndTheirCommitsAreBuiltUpon) {
+  WriteElsewhere([&](Writer& other) {
+    Add(other, 70);
+    Add(other, 30, Durability::kProcess);
+  });
+  ExpectGoesOn();
+}
+
+TEST_P(SuspendTest, TurnsMayChangeOften) {
+  Frame other = Open();
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  auto second = other.OpenWriter();
+  ASSERT_TRUE(IsOk(second));
+  for (int i = 0; i < 20; ++i) {
+    Add(*second, 30 + i, i % 3 == 0 ? Durability::kProcess : Durability::kMachine);
+    ASSERT_TRUE(IsOk(second->Suspend()));
+    ASSERT_TRUE(IsOk(writer_->Resume()));
+    Add(*writer_, 20 + i, i % 2 == 0 ? Durability::kProcess : Durability::kMachine);
+    ASSERT_TRUE(IsOk(writer_->Suspend()));
+    ASSERT_TRUE(IsOk(second->Resume()));
+  }
+  ASSERT_TRUE(IsOk(second->Suspend()));
+  ExpectGoesOn();
+}
+
+TEST_P(SuspendTest, CheckpointOfAnotherWriterIsBuiltUpon) {
+  WriteElsewhere([&](Writer& other) {
+    Add(other, 70);
+    ASSERT_TRUE(IsOk(other.Close()));
+  });
+  ExpectGoesOn();
+}
+
+TEST_P(SuspendTest, FrameThatWasCompactedIsFollowed) {
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  ASSERT_TRUE(IsOk(Open().Compact()));
+  ExpectGoesOn();
+}
+
+TEST_P(SuspendTest, SuspendedWriterRefusesEverything) {
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  EXPECT_TRUE(IsFailedPrecondition(writer_->Suspend()));
+  EXPECT_TRUE(IsFailedPrecondition(writer_->Append(MakeNoise(10, 1))));
+  EXPECT_TRUE(IsFailedPrecondition(writer_->Commit().status()));
+  EXPECT_TRUE(IsFailedPrecondition(writer_->StagedSnapshot().status()));
+  EXPECT_TRUE(IsFailedPrecondition(writer_->HasWaiters().status()));
+  EXPECT_TRUE(IsFailedPrecondition(writer_->Close()));
+  writer_->Rollback();
+  ExpectGoesOn();
+}
+
+TEST_P(SuspendTest, WriterThatIsNotSuspendedCannotResume) {
+  EXPECT_TRUE(IsFailedPrecondition(writer_->Resume()));
+  Add(*writer_, 10);
+}
+
+TEST_P(SuspendTest, StagedEditsAreRefused) {
+  ASSERT_TRUE(IsOk(writer_->Append(MakeNoise(10, 1))));
+  EXPECT_TRUE(IsFailedPrecondition(writer_->Suspend()));
+  writer_->Rollback();
+  EXPECT_TRUE(IsOk(writer_->Suspend()));
+}
+
+TEST_P(SuspendTest, SnapshotOfStagedEditsIsRefused) {
+  ASSERT_TRUE(IsOk(writer_->Append(MakeNoise(200, 1))));
+  std::optional<Snapshot> staged = *writer_->StagedSnapshot();
+  writer_->Rollback();
+  EXPECT_TRUE(IsFailedPrecondition(writer_->Suspend()));
+  staged.reset();
+  EXPECT_TRUE(IsOk(writer_->Suspend()));
+  ExpectGoesOn();
+}
+
+TEST_P(SuspendTest, ResumeWaitsAsLongAsAsked) {
+  WriteElsewhere([&](Writer& other) {
+    EXPECT_TRUE(IsUnavailable(writer_->Resume()));
+    EXPECT_TRUE(IsUnavailable(writer_->Resume(std::chrono::milliseconds(10))));
+    Add(other, 10);
+  });
+  ExpectGoesOn();
+}
+
+TEST_P(SuspendTest, ForkedChildCannotResume) {
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  EXPECT_EQ(ResultOfChild([&] { return IsFailedPrecondition(writer_->Resume()) ? 1 : 0; }), 1);
+  ExpectGoesOn();
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, SuspendTest,
+                         testing::Values(Layout::kContiguous, Layout::kSparse),
+                         [](const auto& info) {
+                           return info.param == Layout::kSparse ? "Sparse" : "Contiguous";
+                         });
+
+// Without a checkpoint in each commit.
+class ContiguousSuspendTest : public SuspendTest {};
+
+TEST_P(ContiguousSuspendTest, FrameThatWasReplacedIsFollowed) {
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  CreateOptions options = Cut(4, 32);
+  options.overwrite = true;
+  options.file_system = &files_;
+  ASSERT_TRUE(IsOk(Frame::Create(path_, options)));
+  ASSERT_TRUE(IsOk(writer_->Resume()));
+  ASSERT_TRUE(IsOk(writer_->Append(MakeNoise(400, 5))));
+  ASSERT_TRUE(IsOk(writer_->Close()));
+  ExpectHolds(Open().snapshot(), MakeNoise(400, 5));
+}
+
+TEST_P(ContiguousSuspendTest, WriterThatWaitsIsSeen) {
+  Frame frame = *Frame::Open(path_);
+  writer_.reset();
+  Writer writer = *frame.OpenWriter();
+  EXPECT_FALSE(*writer.HasWaiters());
+  std::thread other([&] {
+    EXPECT_TRUE(IsOk(Frame::Open(path_)->OpenWriter({.wait = std::chrono::seconds(60)})));
+  });
+  while (!*writer.HasWaiters()) std::this_thread::yield();
+  ASSERT_TRUE(IsOk(writer.Suspend()));
+  ASSERT_TRUE(IsOk(writer.Resume(std::chrono::seconds(60))));
+  EXPECT_FALSE(*writer.HasWaiters());
+  other.join();
+}
+
+TEST_P(ContiguousSuspendTest, WriterThatEndsSuspendedLeavesNoSpaceReservedAhead) {
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  const auto before = std::filesystem::file_size(path_);
+  writer_.reset();
+  EXPECT_LT(std::filesystem::file_size(path_), before);
+  ExpectHolds(Open().snapshot(), content_);
+}
+
+TEST_P(ContiguousSuspendTest, AfterADurableCommitNothingIsWritten) {
+  const int64_t before = files_.operations();
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  ASSERT_TRUE(IsOk(writer_->Resume()));
+  EXPECT_EQ(files_.operations(), before);
+}
+
+TEST_P(ContiguousSuspendTest, AfterADurableCommitOfAnotherWriterNothingIsWritten) {
+  Frame other = Open();
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  Writer second = *other.OpenWriter();
+  Add(second, 70);
+  ASSERT_TRUE(IsOk(second.Suspend()));
+  const int64_t before = files_.operations();
+  ASSERT_TRUE(IsOk(writer_->Resume()));
+  EXPECT_EQ(files_.operations(), before);
+  ExpectHolds(writer_->StagedSnapshot().value(), content_);
+}
+
+TEST_P(ContiguousSuspendTest, WhatIsNotDurableIsWrittenAgainAndSynced) {
+  Add(*writer_, 70, Durability::kProcess);
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  files_.StartLog();
+  ASSERT_TRUE(IsOk(writer_->Resume()));
+  EXPECT_EQ(std::ranges::count(files_.TakeLog(), Operation::Kind::kSync, &Operation::kind), 1);
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  ExpectGoesOn();
+}
+
+TEST_P(ContiguousSuspendTest, WriterWhoseResumeFailedStaysSuspended) {
+  Add(*writer_, 70, Durability::kProcess);
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  files_.Inject({.after = 0, .disk_gone = true});
+  EXPECT_FALSE(writer_->Resume().ok());
+  EXPECT_TRUE(IsFailedPrecondition(writer_->Commit().status()));
+  files_.Heal();
+  ExpectGoesOn();
+}
+
+TEST_P(ContiguousSuspendTest, WhatADeadWriterStagedIsCut) {
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  {
+    Frame other = Open();
+    Writer second = *other.OpenWriter();
+    Add(second, 10);
+    ASSERT_TRUE(IsOk(second.Append(MakeNoise(200, 9))));
+    ASSERT_TRUE(IsOk(second.StagedSnapshot()));      // to the file
+    files_.Inject({.after = 0, .disk_gone = true});  // so it cannot clean up
+  }
+  files_.Heal();
+  ExpectGoesOn();
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, ContiguousSuspendTest, testing::Values(Layout::kContiguous),
+                         [](const auto&) { return "Contiguous"; });
+
+}  // namespace
+}  // namespace cairn::test
