@@ -24,8 +24,9 @@ class FrameWriter;
 struct HandleAccess;
 }  // namespace frame
 
-// Stages edits, which no reader sees, and commits them all at once. Movable; not thread-safe. The
-// destructor drops staged edits. In a forked process every call gives kFailedPrecondition.
+// Stages edits, which no reader sees, and commits them all at once. Movable; not thread-safe, but
+// for Sync. The destructor drops staged edits. In a forked process every call gives
+// kFailedPrecondition.
 //
 // After a failed write or sync the outcome of the commit under way is unknown until the frame is
 // opened again, and every call gives kFailedPrecondition. A call that is refused for its arguments
@@ -103,6 +104,12 @@ class CAIRN_EXPORT Writer {
   // it goes into the journal, which only Cairn reads, and sometimes into a checkpoint. After a
   // power cut the frame holds a prefix of the commits that includes the last kMachine one.
   absl::StatusOr<Snapshot> Commit(Durability durability = Durability::kMachine);
+  // Waits until `committed`, which Commit of this writer returned, survives a power cut: at once
+  // after kMachine. Thread-safe, also beside other calls but a move and the destructor, and threads
+  // that wait share a sync. So threads edit and commit with kProcess in turn, under a mutex of the
+  // program, and then call this without it. After a failed sync every thread that waits gets that,
+  // and the writer stops.
+  absl::Status Sync(const Snapshot& committed) const;
   // Commits, durably, and leaves a frame in which any Blosc2 reader sees everything. O(nchunks).
   absl::Status Checkpoint();
   // Drops the staged edits.

@@ -111,6 +111,10 @@ absl::StatusOr<ReclaimReport> Writer::Reclaim(const ReclaimOptions& options) {
 
 void Writer::Rollback() { impl_->Rollback(); }
 
+absl::Status Writer::Sync(const Snapshot& committed) const {
+  return impl_->Sync(frame::HandleAccess::StateOf(committed));
+}
+
 absl::Status Writer::Suspend() { return impl_->Suspend(); }
 
 absl::Status Writer::Resume(std::chrono::milliseconds wait) { return impl_->Resume(wait); }

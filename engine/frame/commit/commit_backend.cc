@@ -18,6 +18,7 @@ absl::Status CommittedFrame::Adopt(std::shared_ptr<File> written) {
 absl::Status CommittedFrame::Reload() {
   CAIRN_ASSIGN_OR_RETURN(state, LoadState(source, core->env()));
   core->Adopt(source, state);
+  sync->Begin(file, committed(), committed());
   plain = false;
   return absl::OkStatus();
 }
@@ -25,13 +26,14 @@ absl::Status CommittedFrame::Reload() {
 void CommittedFrame::Adopt(StatePtr next) {
   state = std::move(next);
   core->Adopt(state);
+  sync->SetCommitted(committed());
 }
 
 absl::Status CommittedFrame::PersistHeader() const {
   const Bytes header(state->checkpoint->header_bytes);
   CAIRN_RETURN_IF_ERROR(
       file->WriteAt(0, header.first(static_cast<size_t>(format::kFixedHeaderSize))));
-  CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kAll));
+  CAIRN_RETURN_IF_ERROR(sync->Sync(committed(), SyncMode::kAll));
   // A writer that died after a rename may have left the name to chance.
   return SyncNames(location());
 }

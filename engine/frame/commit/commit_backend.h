@@ -14,6 +14,7 @@
 #include "cairn/options.h"
 #include "cairn/reports.h"
 #include "engine/frame/commit/checkpoint_encoder.h"
+#include "engine/frame/commit/group_sync.h"
 #include "engine/frame/files/frame_location.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/stage/stager.h"
@@ -29,12 +30,15 @@ struct CommittedFrame {
   FingerprintType fingerprint = FingerprintType::k64Bit;  // of new checkpoints
   bool plain = false;  // the first checkpoint has none of Cairn's layers
   std::unique_ptr<File> peer_lock;
+  std::shared_ptr<GroupSync> sync = std::make_shared<GroupSync>();
 
   const FrameLocation& location() const { return core->location(); }
 
+  CommitPoint committed() const { return {state->generation(), CommittedEnd(*state)}; }
+
   // The committed state is now the one in `written`.
   absl::Status Adopt(std::shared_ptr<File> written);
-  // The committed state is now another one in the same file.
+  // The committed state is now another one in the same file: a durable checkpoint, or a commit.
   absl::Status Reload();
   void Adopt(StatePtr next);
 
@@ -86,7 +90,7 @@ class CommitBackend {
   virtual bool IsPinned() const = 0;
 
   // Lets other writers have the frame; nothing may be staged. Until Continue, nothing is called.
-  absl::Status Release();
+  virtual absl::Status Release();
   // Goes on after Release with what is committed now, in the same file, whose lock is held again.
   // False where opening anew is needed.
   virtual absl::StatusOr<bool> Continue(const WriterOptions& /*options*/) { return false; }

@@ -82,7 +82,9 @@ absl::Status ContiguousBackend::Restart(bool failed) {
 absl::Status ContiguousBackend::PersistBase() {
   CAIRN_RETURN_IF_ERROR(PersistJournal());
   CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());
-  return WitnessJournal();
+  CAIRN_RETURN_IF_ERROR(WitnessJournal());
+  witnessed_ = base().generation();
+  return absl::OkStatus();
 }
 
 // As far as that costs next to nothing to find out: the checkpoint is the same, and what follows
@@ -103,11 +105,11 @@ absl::StatusOr<bool> ContiguousBackend::Continue(const WriterOptions& options) {
   if (news.state != nullptr) frame_.Adopt(news.state);
   if (!IsDurable()) {
     CAIRN_RETURN_IF_ERROR(PersistBase());
-    synced_end_ = CommittedEnd(base());
-  } else if (synced_generation_ < base().generation()) {
-    synced_end_ = base().journal->end - format::kReceiptSize;
+  } else if (frame_.sync->durable().generation < base().generation()) {
+    // The receipt itself may be in the page cache alone.
+    frame_.sync->SetDurable({base().generation(), base().journal->end - format::kReceiptSize});
+    witnessed_ = base().generation();
   }
-  synced_generation_ = base().generation();
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
   headroom_.Reset(size);
   zeros_end_ = std::min(zeros_end_, size);
@@ -115,11 +117,11 @@ absl::StatusOr<bool> ContiguousBackend::Continue(const WriterOptions& options) {
   return true;
 }
 
-// What is committed, as far as is known without a sync.
+// Whether all that is committed is, as far as is known without a sync.
 bool ContiguousBackend::IsDurable() const {
   const JournalPosition& journal = *base().journal;
   const uint64_t boot = frame_.core->env()->boot;
-  return synced_generation_ == journal.generation ||
+  return frame_.sync->durable().generation == journal.generation ||
          (boot != 0 && journal.receipt.has_value() && journal.receipt->boot == boot &&
           journal.receipt->durable_generation == journal.generation);
 }
@@ -195,8 +197,9 @@ void ContiguousBackend::ForgetHeadroom() {
 // Readers see what they saw before: zeros after the journal. In small pieces, for a large write
 // makes page cache of which small parts are slow to sync. On a full disk the commit itself fails.
 void ContiguousBackend::WriteZerosAhead() {
-  if (sink_->end() - synced_end_ > kSmallCommit || ++small_commits_ <= kManyCommits ||
-      sink_->end() <= zeros_end_ || headroom_.end() <= sink_->end()) {
+  if (sink_->end() - frame_.sync->durable().end > kSmallCommit ||
+      ++small_commits_ <= kManyCommits || sink_->end() <= zeros_end_ ||
+      headroom_.end() <= sink_->end()) {
     return;
   }
   zeros_ = std::clamp(2 * zeros_, kLeastZeros, kMostZeros);
@@ -209,11 +212,10 @@ void ContiguousBackend::WriteZerosAhead() {
   }
 }
 
-absl::Status ContiguousBackend::SyncStaged() {
+// With it, `generation` is durable.
+absl::Status ContiguousBackend::SyncStaged(uint64_t generation) {
   CAIRN_RETURN_IF_ERROR(sink_->Flush());
-  CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
-  synced_end_ = sink_->end();
-  return absl::OkStatus();
+  return frame_.sync->Sync({generation, sink_->end()});
 }
 
 absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durability) {
@@ -221,23 +223,23 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
   CAIRN_RETURN_IF_ERROR(ReserveHeadroom(stager));
   if (JournalIsLong(stager.staged())) return WriteCheckpoint(stager);
   // The next writer reads again what is perhaps not durable.
-  if (sink_->end() - synced_end_ > kMostUnsynced) {
-    CAIRN_RETURN_IF_ERROR(SyncStaged());
-    synced_generation_ = base().generation();
+  if (sink_->end() - frame_.sync->durable().end > kMostUnsynced) {
+    CAIRN_RETURN_IF_ERROR(SyncStaged(base().generation()));
   }
   const JournalPosition& journal = *base().journal;
+  const CommitPoint synced = frame_.sync->durable();
   const format::CommitRecordParts commit = stager.MakeCommit({.base = journal.base,
                                                               .generation = journal.generation + 1,
                                                               .previous = journal.last,
-                                                              .durable_end = synced_end_});
+                                                              .durable_end = synced.end});
   if (format::RecordSize(commit) > format::kMaxRecordSize) return WriteCheckpoint(stager);
   const format::Receipt receipt{.base = journal.base,
                                 .generation = journal.generation + 1,
                                 .boot = frame_.core->env()->boot,
-                                .durable_generation = synced_generation_};
+                                .durable_generation = synced.generation};
   CAIRN_ASSIGN_OR_RETURN(const uint64_t checksum, sink_->AppendRecord(commit, receipt));
-  if (durable) WriteZerosAhead();
-  CAIRN_RETURN_IF_ERROR(durable ? SyncStaged() : sink_->Flush());
+  if (durable || frame_.sync->TakeWasAwaited()) WriteZerosAhead();
+  CAIRN_RETURN_IF_ERROR(durable ? SyncStaged(receipt.generation) : sink_->Flush());
   if (durable) CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   CAIRN_RETURN_IF_ERROR(AdoptCommit(stager, {.links = commit.links,
                                              .checksum = checksum,
@@ -264,7 +266,7 @@ absl::Status ContiguousBackend::AdoptCommit(Stager& stager, const CommitStep& st
 // one or none.
 absl::Status ContiguousBackend::MarkDurable() {
   const JournalPosition& journal = *base().journal;
-  synced_generation_ = journal.generation;
+  witnessed_ = journal.generation;
   if (!journal.receipt.has_value()) return absl::OkStatus();
   format::Receipt receipt = *journal.receipt;
   receipt.durable_generation = journal.generation;
@@ -279,13 +281,20 @@ absl::Status ContiguousBackend::MarkDurable() {
   return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
 }
 
+absl::Status ContiguousBackend::Release() {
+  const uint64_t generation = base().generation();
+  // Threads that wait for a commit write no receipt.
+  if (frame_.sync->durable().generation == generation && witnessed_ != generation) {
+    CAIRN_RETURN_IF_ERROR(MarkDurable());
+  }
+  return CommitBackend::Release();
+}
+
 absl::Status ContiguousBackend::SyncCommitted() {
-  if (synced_generation_ == base().generation()) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
-  synced_end_ = CommittedEnd(base());
-  synced_generation_ = base().generation();
+  if (frame_.sync->durable().generation == base().generation()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
   // A snapshot of staged edits may read what lies there.
-  if (sink_->end() > synced_end_) return absl::OkStatus();
+  if (sink_->end() > CommittedEnd(base())) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(WitnessJournal());
   StageAt(CommittedEnd(base()));
   return absl::OkStatus();
@@ -307,13 +316,13 @@ absl::Status ContiguousBackend::CommitInPlace(const StagedState& staged,
   CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
   CAIRN_RETURN_IF_ERROR(ReserveCheckpoint(staged, std::ssize(bytes.tail)));
   CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(sink_->end(), bytes.tail));
-  CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
+  CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   const int64_t flipped = MetalayersDiffer(staged) ? std::min(staged.header.header_len, kSectorSize)
                                                    : format::kFixedHeaderSize;
   CAIRN_RETURN_IF_ERROR(
       frame_.file->WriteAt(0, Bytes(bytes.header).first(static_cast<size_t>(flipped))));
-  CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
+  CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
   CAIRN_RETURN_IF_ERROR(frame_.Reload());
   BeginAfterCheckpoint();
   return absl::OkStatus();
@@ -348,8 +357,6 @@ absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, ChunkProgress pr
 
 // A new file has neither headroom nor journal, and is durable.
 void ContiguousBackend::BeginAfterCheckpoint() {
-  synced_end_ = CommittedEnd(base());
-  synced_generation_ = base().generation();
   pinned_end_ = 0;  // the committed frame ends after them, or lies in another file
   StageAt(CommittedEnd(base()));
 }

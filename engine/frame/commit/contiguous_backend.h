@@ -36,6 +36,7 @@ class ContiguousBackend final : public CommitBackend {
   absl::Status Restart(bool failed) override;
   void PinStaged(const StatePtr& snapshot) override;
   bool IsPinned() const override { return pins_.any(); }
+  absl::Status Release() override;
   absl::StatusOr<bool> Continue(const WriterOptions& options) override;
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
   absl::Status WriteCheckpoint(Stager& stager) override;
@@ -53,7 +54,7 @@ class ContiguousBackend final : public CommitBackend {
   bool IsDurable() const;
   absl::Status PersistJournal();
   absl::Status WitnessJournal();
-  absl::Status SyncStaged();
+  absl::Status SyncStaged(uint64_t generation);
   absl::Status AdoptCommit(Stager& stager, const CommitStep& step);
   absl::Status MarkDurable();
 
@@ -74,8 +75,7 @@ class ContiguousBackend final : public CommitBackend {
   void ForgetHeadroom();
 
   std::optional<ContiguousSink> sink_;
-  int64_t synced_end_ = 0;  // bytes of the file before this are durable
-  uint64_t synced_generation_ = 0;
+  uint64_t witnessed_ = 0;  // the newest generation whose receipt says that it is durable
   SnapshotPins pins_;
   int64_t pinned_end_ = 0;  // staged bytes before this may be read by a snapshot that lives
   Headroom headroom_;

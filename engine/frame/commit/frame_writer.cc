@@ -15,13 +15,23 @@ FrameWriter::~FrameWriter() {
 }
 
 absl::Status FrameWriter::CheckUsable() const {
-  if (!owner_.is_here()) {
-    return FailedPrecondition("the writer belongs to the process that this one was forked from");
-  }
+  CAIRN_RETURN_IF_ERROR(CheckIsHere());
   CAIRN_RETURN_IF_ERROR(unusable_);
+  CAIRN_RETURN_IF_ERROR(CheckSyncs());
   if (suspended_) return FailedPrecondition("the writer is suspended");
   if (stager_->failure().ok()) return absl::OkStatus();
   return FailedPrecondition("an earlier write failed: %s", stager_->failure().message());
+}
+
+absl::Status FrameWriter::CheckIsHere() const {
+  if (owner_.is_here()) return absl::OkStatus();
+  return FailedPrecondition("the writer belongs to the process that this one was forked from");
+}
+
+absl::Status FrameWriter::CheckSyncs() const {
+  const absl::Status failure = sync_->failure();
+  if (failure.ok()) return failure;
+  return FailedPrecondition("an earlier sync failed: %s", failure.message());
 }
 
 absl::StatusOr<Stager*> FrameWriter::GetStager() {
@@ -138,6 +148,12 @@ absl::Status FrameWriter::Suspend() {
   return absl::OkStatus();
 }
 
+absl::Status FrameWriter::Sync(const State& committed) const {
+  CAIRN_RETURN_IF_ERROR(CheckIsHere());
+  if (committed.staged) return FailedPrecondition("the snapshot has edits that are not committed");
+  return sync_->Await(committed.generation());
+}
+
 absl::StatusOr<bool> FrameWriter::HasWaiters() const {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   return backend_->frame().file->HasWaiters(kWriterLockByte);
@@ -149,6 +165,7 @@ absl::Status FrameWriter::Close() {
   unusable_ = FailedPrecondition("the writer is closed");
   stager_.reset();
   backend_.reset();
+  sync_->End();
   return status;
 }
 

@@ -22,14 +22,15 @@
 
 namespace cairn::frame {
 
-// Not thread-safe. After a failed write every call gives kFailedPrecondition; after one of staged
-// bytes that found the disk full, only until Rollback.
+// Not thread-safe, but for Sync. After a failed write every call gives kFailedPrecondition; after
+// one of staged bytes that found the disk full, only until Rollback.
 class FrameWriter {
  public:
   // `backend` made `stager`.
   FrameWriter(std::unique_ptr<CommitBackend> backend, std::unique_ptr<Stager> stager,
               WriterOptions options)
       : core_(backend->frame().core),
+        sync_(backend->frame().sync),
         options_(std::move(options)),
         backend_(std::move(backend)),
         stager_(std::move(stager)) {}
@@ -54,19 +55,27 @@ class FrameWriter {
   absl::Status Resume(std::chrono::milliseconds wait);
   absl::StatusOr<bool> HasWaiters() const;
 
+  // Waits until a state that Commit returned is durable. Thread-safe, also beside other calls.
+  absl::Status Sync(const State& committed) const;
+
   const std::shared_ptr<FrameCore>& core() const { return core_; }
 
  private:
   const State& committed() const { return *backend_->frame().state; }
   bool edited() const { return stager_->staged().edited; }
   // Whether it is known what is committed.
-  bool usable() const { return owner_.is_here() && unusable_.ok() && !suspended_; }
+  bool usable() const {
+    return owner_.is_here() && unusable_.ok() && sync_->failure().ok() && !suspended_;
+  }
+  absl::Status CheckIsHere() const;
+  absl::Status CheckSyncs() const;
   absl::Status CheckUsable() const;
   absl::Status Restage();
   absl::Status Run(absl::FunctionRef<absl::Status()> step);
   absl::Status GoOn(std::shared_ptr<File> file);
 
   const std::shared_ptr<FrameCore> core_;
+  const std::shared_ptr<GroupSync> sync_;
   const WriterOptions options_;
   std::unique_ptr<CommitBackend> backend_;
   std::unique_ptr<Stager> stager_;  // into the backend

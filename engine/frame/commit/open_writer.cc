@@ -72,6 +72,7 @@ absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions
   CAIRN_ASSIGN_OR_RETURN(frame.source, frame.core->OpenForReading(frame.file));
   CAIRN_ASSIGN_OR_RETURN(frame.state, LoadNewest(frame.source, *frame.core, drop_stranded));
   frame.core->Adopt(frame.source, frame.state);
+  frame.sync->Begin(frame.file, frame.committed(), {});  // until PersistBase
   if (frame.state->checkpoint->seal.has_value())
     frame.fingerprint = frame.state->checkpoint->seal->type;
   CAIRN_ASSIGN_OR_RETURN(StagerOptions staging,
@@ -133,6 +134,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
 
 absl::Status FrameWriter::Resume(std::chrono::milliseconds wait) {
   if (!suspended_) return FailedPrecondition("the writer is not suspended");
+  CAIRN_RETURN_IF_ERROR(CheckSyncs());
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
                          core_->OpenForWriting(wait, backend_->frame().file));
   const absl::Status status = GoOn(file);
@@ -151,6 +153,7 @@ absl::Status FrameWriter::GoOn(std::shared_ptr<File> file) {
   CommittedFrame frame;
   frame.core = core_;
   frame.file = std::move(file);
+  frame.sync = sync_;
   CAIRN_ASSIGN_OR_RETURN(OpenedFrame opened, OpenLocked(std::move(frame), options_, false));
   stager_ = std::move(opened.stager);  // before what it writes to
   backend_ = std::move(opened.backend);

@@ -162,7 +162,11 @@ std::string Life::ReadDuringCommit(const Bytes& before) {
 }
 
 void Life::SyncCommitted(Writer& writer) {
-  writer.SyncCommitted();
+  if (random_.Percent(50)) {
+    writer.SyncCommitted();
+  } else {
+    writer.Sync();
+  }
   if (disk_.running()) history_.survives_power_cut = history_.survives_kill;
 }
 

@@ -287,11 +287,16 @@ void Writer::WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord&
   }
 }
 
-void Writer::SyncCommitted() {
+void Writer::Sync() {
   if (synced_generation_ == view_.generation) return;
   disk_.Sync(false);
   synced_end_ = view_.end;
   synced_generation_ = view_.generation;
+}
+
+void Writer::SyncCommitted() {
+  if (synced_generation_ == view_.generation) return;
+  Sync();
   if (rules_.writes_receipts && disk_.running()) LeaveReceipt();
 }
 

@@ -74,6 +74,8 @@ class Writer {
   void Commit(const Placed& placed);
   // Durability::kMachine where there is nothing to commit.
   void SyncCommitted();
+  // The same by a thread that waits for its commit: it leaves no receipt.
+  void Sync();
   // Does nothing where there is no commit since the last one.
   void MakeCheckpoint();
 

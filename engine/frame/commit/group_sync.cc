@@ -1,0 +1,91 @@
+#include "engine/frame/commit/group_sync.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/status.h"
+
+namespace cairn::frame {
+
+void GroupSync::Begin(std::shared_ptr<File> file, const CommitPoint& committed,
+                      const CommitPoint& durable) {
+  const std::lock_guard lock(mutex_);
+  file_ = std::move(file);
+  committed_ = committed;
+  durable_ = durable;
+  ended_.notify_all();
+}
+
+void GroupSync::End() {
+  const std::lock_guard lock(mutex_);
+  file_.reset();
+}
+
+void GroupSync::SetCommitted(const CommitPoint& point) {
+  const std::lock_guard lock(mutex_);
+  committed_ = point;
+}
+
+void GroupSync::SetDurable(const CommitPoint& point) {
+  const std::lock_guard lock(mutex_);
+  durable_ = point;
+}
+
+CommitPoint GroupSync::durable() const {
+  const std::lock_guard lock(mutex_);
+  return durable_;
+}
+
+absl::Status GroupSync::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+bool GroupSync::TakeWasAwaited() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(was_awaited_, false);
+}
+
+// `point` is as it was before the sync.
+absl::Status GroupSync::SyncNow(Lock& lock, CommitPoint point, SyncMode mode) {
+  CAIRN_RETURN_IF_ERROR(failure_);
+  const std::shared_ptr<File> file = file_;
+  is_syncing_ = true;
+  lock.unlock();
+  const absl::Status status = file->Sync(mode);
+  lock.lock();
+  is_syncing_ = false;
+  ended_.notify_all();
+  if (!status.ok()) return failure_ = status;
+  // Beside it, Begin may have gone further, in another file too.
+  if (file == file_ && point.generation >= durable_.generation) {
+    durable_ = {point.generation, std::max(point.end, durable_.end)};
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GroupSync::Sync(const CommitPoint& point, SyncMode mode) {
+  Lock lock(mutex_);
+  ended_.wait(lock, [this] { return !is_syncing_; });
+  return SyncNow(lock, point, mode);
+}
+
+absl::Status GroupSync::Await(uint64_t generation) {
+  Lock lock(mutex_);
+  if (generation > committed_.generation) {
+    return InvalidArgument("generation %d was not committed by this writer: %d is the newest",
+                           generation, committed_.generation);
+  }
+  was_awaited_ = true;
+  while (durable_.generation < generation) {
+    if (is_syncing_) {
+      ended_.wait(lock);
+      CAIRN_RETURN_IF_ERROR(failure_);
+    } else {
+      CAIRN_RETURN_IF_ERROR(SyncNow(lock, committed_, SyncMode::kData));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame

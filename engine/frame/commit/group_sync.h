@@ -1,0 +1,61 @@
+// Which generations are durable. Threads that wait for theirs share syncs.
+#ifndef CAIRN_ENGINE_FRAME_COMMIT_GROUP_SYNC_H_
+#define CAIRN_ENGINE_FRAME_COMMIT_GROUP_SYNC_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "absl/status/status.h"
+
+#include "cairn/file_system.h"
+
+namespace cairn::frame {
+
+// How far something goes in a frame's file.
+struct CommitPoint {
+  uint64_t generation = 0;
+  int64_t end = 0;  // bytes of the file before this
+};
+
+// Thread-safe. One sync runs at a time, for the kernel reports a failed one to one caller only.
+// After a failure nothing becomes durable any more.
+class GroupSync {
+ public:
+  // So much is committed in this file, which may be another one, and so much of it is durable.
+  void Begin(std::shared_ptr<File> file, const CommitPoint& committed, const CommitPoint& durable);
+  // The writer is closed: all is durable, and the file is not needed any more.
+  void End();
+  // Another commit follows.
+  void SetCommitted(const CommitPoint& point);
+  // What is known to be durable, though not by a sync of this writer.
+  void SetDurable(const CommitPoint& point);
+
+  CommitPoint durable() const;
+  absl::Status failure() const;
+  // Whether a thread has waited since the last call.
+  bool TakeWasAwaited();
+
+  // Syncs all that was written before, which goes up to `point`.
+  absl::Status Sync(const CommitPoint& point, SyncMode mode = SyncMode::kData);
+  // Waits until a committed generation is durable; the first thread that waits syncs for all.
+  absl::Status Await(uint64_t generation);
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  absl::Status SyncNow(Lock& lock, CommitPoint point, SyncMode mode);
+
+  mutable std::mutex mutex_;
+  std::condition_variable ended_;  // a sync
+  std::shared_ptr<File> file_;
+  CommitPoint committed_;
+  CommitPoint durable_;
+  bool is_syncing_ = false;
+  bool was_awaited_ = false;
+  absl::Status failure_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_COMMIT_GROUP_SYNC_H_
