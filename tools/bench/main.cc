@@ -75,6 +75,7 @@ int Main(int argc, char** argv) {
   AddRead(app, session);
   AddThreads(app, session);
   AddWork(app, session);
+  AddWriters(app, session);
   CLI11_PARSE(app, argc, argv);
   for (const std::string& missing : MissingPeers()) {
     session.report.Note(missing + ": not found when this was built, skipped");
