@@ -1,4 +1,5 @@
 // What snapshots and uncommitted edits show, and what outlives what.
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -159,6 +160,28 @@ TEST_P(SnapshotTest, WriterGoesOnAfterARollbackThatAStagedSnapshotOutlives) {
   ExpectStaged(*writer.StagedSnapshot());
   ExpectStaged(staged);
   ExpectStaged(*writer.Commit());
+}
+
+// As long as if nothing had been staged and rolled back.
+TEST_P(SnapshotTest, RollbackLeavesNothingDeadOnceTheStagedSnapshotIsGone) {
+  std::vector<uintmax_t> sizes;
+  for (const int ends : {0, 1, 2}) {  // before the rollback, after it; none was there
+    const std::string path = dir_.Path(std::to_string(ends));
+    ASSERT_TRUE(std::filesystem::copy_file(path_, path));
+    Frame frame = *Frame::Open(path, {.use_mmap = GetParam()});
+    Writer writer = *frame.OpenWriter();
+    if (ends < 2) {
+      ASSERT_TRUE(IsOk(writer.Append(test::MakeNoise(50000))));
+      std::optional<Snapshot> staged = *writer.StagedSnapshot();
+      if (ends == 0) staged.reset();
+      writer.Rollback();
+    }
+    ASSERT_TRUE(IsOk(writer.Append(test::MakeNoise(5000))));
+    ASSERT_TRUE(IsOk(writer.Close()));
+    sizes.push_back(std::filesystem::file_size(path));
+  }
+  EXPECT_EQ(sizes[0], sizes[2]);
+  EXPECT_EQ(sizes[1], sizes[2]);
 }
 
 TEST_P(SnapshotTest, SnapshotStaysThroughCommitsCloseAndTheEndOfAll) {

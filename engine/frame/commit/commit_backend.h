@@ -88,6 +88,8 @@ class CommitBackend {
   // Pins the staged bytes that `snapshot` may read, as long as it lives.
   virtual void PinStaged(const StatePtr& snapshot) = 0;
   virtual bool IsPinned() const = 0;
+  // Drops what only snapshots that are gone had pinned. Nothing may be staged; the stager stays.
+  virtual absl::Status DropUnpinned() { return absl::OkStatus(); }
 
   // Lets other writers have the frame; nothing may be staged. Until Continue, nothing is called.
   virtual absl::Status Release();

@@ -79,6 +79,11 @@ absl::Status ContiguousBackend::Restart(bool failed) {
   return absl::OkStatus();
 }
 
+absl::Status ContiguousBackend::DropUnpinned() {
+  const bool is_needed = pinned_end_ <= CommittedEnd(base()) || pins_.any();
+  return is_needed ? absl::OkStatus() : Restart(false);
+}
+
 absl::Status ContiguousBackend::PersistBase() {
   CAIRN_RETURN_IF_ERROR(PersistJournal());
   CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());

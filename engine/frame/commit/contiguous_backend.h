@@ -36,6 +36,7 @@ class ContiguousBackend final : public CommitBackend {
   absl::Status Restart(bool failed) override;
   void PinStaged(const StatePtr& snapshot) override;
   bool IsPinned() const override { return pins_.any(); }
+  absl::Status DropUnpinned() override;
   absl::Status Release() override;
   absl::StatusOr<bool> Continue(const WriterOptions& options) override;
   absl::Status PublishCommit(Stager& stager, Durability durability) override;

@@ -10,7 +10,7 @@ namespace cairn::frame {
 
 namespace {
 
-// Space that is reserved ahead of what is written, in steps that grow.
+// Space that is reserved ahead of what is written, in steps that grow up to a quarter of the file.
 constexpr int64_t kLeastStep = int64_t{1} << 20;
 constexpr int64_t kMostStep = int64_t{64} << 20;
 
@@ -87,7 +87,7 @@ void HoldAtRest(const State& base, File& file, int64_t end) {
 
 absl::Status Headroom::Extend(File& file, int64_t end, int64_t kept) {
   if (end + kept <= end_) return absl::OkStatus();
-  int64_t step = std::clamp(2 * step_, kLeastStep, kMostStep);
+  int64_t step = std::clamp(std::min(2 * step_, end / 4), kLeastStep, kMostStep);
   absl::Status status = file.Reserve(end + kept + step);
   while (absl::IsResourceExhausted(status) && step > 0) {
     step = step > kBlock ? step / 16 : 0;

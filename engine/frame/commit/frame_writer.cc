@@ -36,6 +36,7 @@ absl::Status FrameWriter::CheckSyncs() const {
 
 absl::StatusOr<Stager*> FrameWriter::GetStager() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
+  if (!edited()) CAIRN_RETURN_IF_ERROR(backend_->DropUnpinned());
   return stager_.get();
 }
 
