@@ -23,7 +23,7 @@ constexpr int kManyCommits = 16;
 constexpr int64_t kLeastZeros = int64_t{256} << 10;
 constexpr int64_t kMostZeros = int64_t{1} << 20;
 constexpr int64_t kZerosPiece = int64_t{64} << 10;
-constexpr int64_t kSmallCommit = int64_t{16} << 10;
+constexpr int64_t kSmallCommit = int64_t{64} << 10;
 
 // The next writer reads and writes again the bytes that are perhaps not durable.
 constexpr int64_t kMostUnsynced = int64_t{64} << 20;
