@@ -1,6 +1,7 @@
 #include "engine/frame/commit/contiguous_backend.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,15 @@ constexpr int64_t kShortJournal = int64_t{1} << 14;
 constexpr int64_t kLongJournal = int64_t{1} << 20;
 // Edits all over a large frame are far slower to replay than appends.
 constexpr int64_t kManyPieces = int64_t{1} << 18;
+// Or how many bytes may be about to die, beside an eighth of what lives.
+constexpr int64_t kManyDying = int64_t{4} << 20;
+
+// Readers that look for the next commit stop here, whatever was there before.
+constexpr int64_t kEndMark = 8;
+// Asking for readers costs a few system calls.
+constexpr int kCommitsUntilTidy = 64;
+// A checkpoint goes down where so many bytes are left for the commits after it.
+constexpr int64_t kLeastJournal = int64_t{64} << 10;
 
 // Whether a checkpoint has to change the metalayers in the header.
 bool MetalayersDiffer(const StagedState& staged) {
@@ -46,20 +56,43 @@ bool MetalayersDiffer(const StagedState& staged) {
 
 }  // namespace
 
-ContiguousBackend::ContiguousBackend(CommittedFrame frame, StagerOptions options)
-    : CommitBackend(std::move(frame), std::move(options)) {
+ContiguousBackend::ContiguousBackend(CommittedFrame frame, StagerOptions options,
+                                     const JournalFootprint& journal)
+    : CommitBackend(std::move(frame), std::move(options)), space_(base(), journal) {
+  for (const JournalFootprint::Placed& chunk : journal.placed) {
+    if (chunk.bytes.begin < base().journal->begin) reused_.push_back(chunk);
+  }
   BeginAfterCheckpoint();
 }
 
 void ContiguousBackend::StageAt(int64_t position) {
-  sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position);
+  const JournalRoom room = {.limit = space_.LimitFrom(position),
+                            .resume = std::max(position, space_.EndOfDead())};
+  sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position,
+                &space_.free(), room);
 }
 
 absl::StatusOr<std::unique_ptr<Stager>> ContiguousBackend::Stage() {
+  // No stager reads the state before any more.
+  CAIRN_RETURN_IF_ERROR(TidyUp());
   return std::make_unique<Stager>(frame_.state, *sink_, options_);
 }
 
+// What was staged in free space is free again, or dead if a snapshot reads it.
+void ContiguousBackend::ReturnStaged() {
+  const std::vector<Extent> placed = sink_->TakePlaced();
+  if (is_pinned_) {
+    space_.Place(placed);
+    space_.Bury(placed);
+    return;
+  }
+  for (const Extent& chunk : placed) {
+    if (chunk.begin < base().journal->begin) space_.free().Add(chunk);
+  }
+}
+
 absl::Status ContiguousBackend::Restart(bool failed) {
+  ReturnStaged();
   if (sink_->end() > CommittedEnd(base()) || failed) {
     // Readers that skipped these chunks must not take them for those of the next commit.
     CAIRN_RETURN_IF_ERROR(DropUncommitted());
@@ -79,17 +112,30 @@ absl::Status ContiguousBackend::PersistBase() {
 
 // What may be in the page cache alone is written once more.
 absl::Status ContiguousBackend::PersistJournal() {
-  constexpr int64_t kPieceSize = 1 << 20;
   if (!base().journal.has_value()) return absl::OkStatus();
   const JournalPosition& journal = *base().journal;
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
   if (size > journal.end) {
-    CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(journal.end));
+    // The header on the disk may be that of the checkpoint before, which needs these bytes.
+    if (space_.enabled()) {
+      CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());
+      remains_end_ = size;
+    }
+    CAIRN_RETURN_IF_ERROR(CutAt(journal.end));
     HoldReserve();  // at once: others may be waiting for space
   }
+  for (const JournalFootprint::Placed& chunk : reused_) {
+    if (chunk.record_end > journal.durable_end) CAIRN_RETURN_IF_ERROR(PersistAgain(chunk.bytes));
+  }
+  reused_ = {};
+  return PersistAgain({journal.durable_end, journal.end});
+}
+
+absl::Status ContiguousBackend::PersistAgain(Extent bytes) {
+  constexpr int64_t kPieceSize = 1 << 20;
   std::vector<std::byte> piece;
-  for (int64_t at = journal.durable_end; at < journal.end; at += std::ssize(piece)) {
-    piece.resize(static_cast<size_t>(std::min(kPieceSize, journal.end - at)));
+  for (int64_t at = bytes.begin; at < bytes.end; at += std::ssize(piece)) {
+    piece.resize(static_cast<size_t>(std::min(kPieceSize, bytes.end - at)));
     CAIRN_RETURN_IF_ERROR(frame_.file->ReadAt(at, piece));
     CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(at, piece));
   }
@@ -106,14 +152,18 @@ absl::Status ContiguousBackend::WitnessJournal() {
                                 .boot = frame_.core->env()->boot,
                                 .durable_generation = journal.generation};
   if (journal.receipt == receipt) return absl::OkStatus();
+  needs_checkpoint_ = !HasRoomFor(format::kReceiptSize);
+  if (needs_checkpoint_) return absl::OkStatus();
   std::vector<std::byte> bytes;
   format::AppendReceipt(receipt, journal.end, bytes);
   const absl::Status written = frame_.file->WriteAt(journal.end, bytes);
   // A full disk has to open, too.
   if (absl::IsResourceExhausted(written)) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(written);
+  const int64_t end = journal.end + format::kReceiptSize;
+  if (remains_end_ > end) CAIRN_RETURN_IF_ERROR(MarkEnd(end));
   auto state = std::make_shared<State>(base());
-  Extend(receipt, journal.end + format::kReceiptSize, *state->journal);
+  Extend(receipt, end, *state->journal);
   CAIRN_ASSIGN_OR_RETURN(state->region, frame_.source.ViewMore(state->region, state->journal->end));
   frame_.Adopt(std::move(state));
   return absl::OkStatus();
@@ -126,7 +176,11 @@ bool ContiguousBackend::FitsInPlace(const StagedState& staged) const {
 
 // With what is staged.
 bool ContiguousBackend::JournalIsLong(const StagedState& staged) const {
-  return staged.chunks.pieces() > kManyPieces ||
+  const int64_t checkpoint = base().index().size() + base().checkpoint->trailer.size();
+  const int64_t dying = space_.DyingBytes(sink_->end()) - checkpoint;
+  const int64_t living = base().stored_bytes.value_or(0);
+  const bool many_die = space_.enabled() && dying > std::max({kManyDying, living / 8, checkpoint});
+  return many_die || staged.chunks.pieces() > kManyPieces ||
          base().journal->edits + staged.chunk_edits.count() >
              std::clamp(staged.chunks.size() / 8, kShortJournal, kLongJournal);
 }
@@ -136,7 +190,8 @@ absl::Status ContiguousBackend::ReserveHeadroom(const Stager& stager) {
   const StagedState& staged = stager.staged();
   const CheckpointNeed need = NeedOf(staged, base());
   const int64_t end = sink_->end() + format::RecordSize(stager.MakeCommit({}));
-  const int64_t kept = need.index + need.pending + NeedAfter(staged, base(), need.index);
+  const int64_t kept =
+      need.index + need.pending + NeedAfter(staged, base(), need.index, frame_.keeps_history());
   return Refuse(headroom_.Extend(*frame_.file, end, kept));
 }
 
@@ -153,7 +208,7 @@ void ContiguousBackend::WriteZerosAhead() {
     return;
   }
   zeros_ = std::clamp(2 * zeros_, kLeastZeros, kMostZeros);
-  zeros_end_ = std::min(sink_->end() + zeros_, headroom_.end());
+  zeros_end_ = std::min({sink_->end() + zeros_, headroom_.end(), space_.LimitFrom(sink_->end())});
   const std::vector<std::byte> zeros(static_cast<size_t>(kZerosPiece));
   // What is pending is written over them.
   for (int64_t at = sink_->flushed(); at < zeros_end_; at += kZerosPiece) {
@@ -166,15 +221,55 @@ absl::Status ContiguousBackend::SyncStaged() {
   CAIRN_RETURN_IF_ERROR(sink_->Flush());
   CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
   synced_end_ = sink_->end();
+  unsynced_reused_ = 0;
   return absl::OkStatus();
+}
+
+// Frees what readers have left.
+void ContiguousBackend::Release() {
+  const bool sealed = base().checkpoint->seal_holds;
+  space_.Release(*frame_.file, sealed ? base().checkpoint->seal->oldest_generation : 0);
+  const int64_t end = sink_->end();
+  sink_->SetRoom({.limit = space_.LimitFrom(end), .resume = std::max(end, space_.EndOfDead())});
+}
+
+// What readers left since the last time is free from now on, and the file gets as short as the
+// frame.
+absl::Status ContiguousBackend::TidyUp() {
+  commits_until_tidy_ = kCommitsUntilTidy;
+  if (space_.has_dead()) Release();
+  return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
+}
+
+// Whether the journal may go on for so many bytes, and its end be marked.
+bool ContiguousBackend::HasRoomFor(int64_t size) {
+  if (sink_->HasRoomFor(size + kEndMark)) return true;
+  Release();
+  return sink_->HasRoomFor(size + kEndMark);
+}
+
+// Once no reader maps what lies after it. What an earlier checkpoint left there waits for its
+// readers; the rest was never committed.
+absl::Status ContiguousBackend::CutAt(int64_t end) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
+  if (size <= end) return absl::OkStatus();
+  if (remains_end_ > end) {
+    Release();
+    const bool is_read = frame_.file->IsLocked(kLoadingLockByte, 1).value_or(true);
+    if (space_.EndOfDead() > end || is_read) return absl::OkStatus();
+  }
+  remains_end_ = 0;
+  ForgetHeadroom();
+  return frame_.file->Truncate(end);
 }
 
 absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durability) {
   const bool durable = durability == Durability::kMachine;
+  if (--commits_until_tidy_ <= 0) CAIRN_RETURN_IF_ERROR(TidyUp());
   CAIRN_RETURN_IF_ERROR(ReserveHeadroom(stager));
-  if (JournalIsLong(stager.staged())) return WriteCheckpoint(stager);
+  if (sink_->left_journal() || JournalIsLong(stager.staged())) return WriteCheckpoint(stager);
   // The next writer reads again what is perhaps not durable.
-  if (sink_->end() - synced_end_ > kMostUnsynced) {
+  if (sink_->end() - synced_end_ + unsynced_reused_ + sink_->reused() > kMostUnsynced) {
     CAIRN_RETURN_IF_ERROR(SyncStaged());
     synced_generation_ = base().generation();
   }
@@ -183,13 +278,19 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
                                                               .generation = journal.generation + 1,
                                                               .previous = journal.last,
                                                               .durable_end = synced_end_});
-  if (format::RecordSize(commit) > format::kMaxRecordSize) return WriteCheckpoint(stager);
+  const int64_t size = format::RecordSize(commit);
+  // One more receipt may have to follow.
+  if (size > format::kMaxRecordSize || !HasRoomFor(size + 2 * format::kReceiptSize)) {
+    return WriteCheckpoint(stager);
+  }
   const format::Receipt receipt{.base = journal.base,
                                 .generation = journal.generation + 1,
                                 .boot = frame_.core->env()->boot,
                                 .durable_generation = synced_generation_};
   CAIRN_ASSIGN_OR_RETURN(const uint64_t checksum, sink_->AppendRecord(commit, receipt));
   if (durable) WriteZerosAhead();
+  if (remains_end_ > sink_->end()) CAIRN_RETURN_IF_ERROR(MarkEnd(sink_->end()));
+  const int64_t reused = sink_->reused();
   CAIRN_RETURN_IF_ERROR(durable ? SyncStaged() : sink_->Flush());
   if (durable) CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   CAIRN_RETURN_IF_ERROR(AdoptCommit(stager, {.links = commit.links,
@@ -197,12 +298,16 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
                                              .end = sink_->end(),
                                              .receipt = receipt,
                                              .chunk_edits = commit.chunks.count(),
-                                             .layer_edits = std::ssize(commit.layers)}));
+                                             .layer_edits = std::ssize(commit.layers),
+                                             .reused = reused}));
+  if (!durable) unsynced_reused_ += reused;
   return durable ? MarkDurable() : absl::OkStatus();
 }
 
 // The record is in the file: the state that readers get by replaying it, this writer has at hand.
 absl::Status ContiguousBackend::AdoptCommit(Stager& stager, const CommitStep& step) {
+  NoteStaged(stager.staged(), space_);
+  sink_->TakePlaced();
   const std::shared_ptr<State> state = stager.MakeState();
   Advance(step, *state->journal);
   CAIRN_ASSIGN_OR_RETURN(state->region, sink_->View(base()));
@@ -235,6 +340,7 @@ absl::Status ContiguousBackend::MarkDurable() {
 absl::Status ContiguousBackend::SyncCommitted() {
   if (synced_generation_ == base().generation()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
+  unsynced_reused_ = 0;
   synced_end_ = CommittedEnd(base());
   synced_generation_ = base().generation();
   // A snapshot of staged edits may read what lies there.
@@ -244,30 +350,108 @@ absl::Status ContiguousBackend::SyncCommitted() {
   return absl::OkStatus();
 }
 
-// For a checkpoint of `size` bytes, and what it leaves: Reclaim begins with one of the same
+// For a checkpoint that ends at `end`, and what it leaves: Reclaim may begin with one of the same
 // entries.
-absl::Status ContiguousBackend::ReserveCheckpoint(const StagedState& staged, int64_t size) {
+absl::Status ContiguousBackend::ReserveCheckpoint(const StagedState& staged, int64_t end) {
   constexpr int64_t kMargin = 128;
-  const int64_t kept = NeedAfter(staged, base(), size + kMargin);
-  const absl::Status status = frame_.file->ReservePastEnd(sink_->end() + size + kept);
+  const int64_t size = end - sink_->end() + kMargin;
+  const int64_t kept = NeedAfter(staged, base(), size, frame_.keeps_history());
+  const absl::Status status = frame_.file->ReservePastEnd(end + kept);
   return absl::IsResourceExhausted(status) ? Refuse(DiskIsFull(status, kept)) : absl::OkStatus();
+}
+
+absl::Status ContiguousBackend::MarkEnd(int64_t position) {
+  static constexpr std::array<std::byte, kEndMark> kZeros = {};
+  return frame_.file->WriteAt(position, kZeros);
+}
+
+// What is staged is committed.
+void ContiguousBackend::NoteStaged(const StagedState& staged, FrameSpace& space) const {
+  space.Place(sink_->placed());
+  const int64_t header_len = base().header().header_len;
+  for (const IndexEntry& entry : staged.removed) {
+    const Extent chunk = {header_len + entry.value, header_len + entry.value + entry.cbytes};
+    space.Bury({&chunk, 1});
+  }
+}
+
+// A checkpoint in free space after which there is nothing but old states, if there is room: the
+// frame gets shorter.
+absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
+    const StagedState& staged, FrameSpace space, CheckpointPlan plan) const {
+  const bool forgets = plan.seal.oldest_generation == plan.seal.generation;
+  if (!forgets || !space.enabled() || !HasRoomForSeal(staged)) return std::nullopt;
+  const int64_t list = space.List().EncodedSize();
+  const std::optional<Extent> room =
+      space.FindBelow(NeedOf(staged, base()).index + list + kLeastJournal);
+  if (!room.has_value()) return std::nullopt;
+  space.PlaceIndex(room->begin);
+  plan.index_begin = room->begin;
+  plan.seal.previous_end = 0;
+  plan.seal.space = space.List();
+  CAIRN_ASSIGN_OR_RETURN(CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
+  if (std::ssize(bytes.tail) + kEndMark > room->size()) return std::nullopt;
+  return PlacedCheckpoint{.begin = room->begin, .bytes = std::move(bytes), .space = space};
+}
+
+// After everything.
+absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAbove(const StagedState& staged,
+                                                               FrameSpace space,
+                                                               CheckpointPlan plan) const {
+  plan.index_begin = std::max(sink_->end(), space.EndOfDead());
+  space.PlaceIndex(plan.index_begin);
+  plan.seal.space = space.List();
+  CAIRN_ASSIGN_OR_RETURN(CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
+  return PlacedCheckpoint{
+      .begin = plan.index_begin, .bytes = std::move(bytes), .space = std::move(space)};
+}
+
+// Writes index and trailer. A full disk refuses it: nothing leads there yet.
+absl::Status ContiguousBackend::WriteTail(const PlacedCheckpoint& placed) {
+  absl::Status status = frame_.file->WriteAt(placed.begin, placed.bytes.tail);
+  const int64_t end = placed.end();
+  if (status.ok() && std::max(remains_end_, sink_->end()) > end) status = MarkEnd(end);
+  return absl::IsResourceExhausted(status) ? Refuse(std::move(status)) : status;
+}
+
+// What was freed may lie in holes: a full disk has no room there, but after the end, where it is
+// reserved.
+absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState& staged,
+                                                              const CheckpointPlan& plan) {
+  FrameSpace space = space_;
+  NoteStaged(staged, space);
+  space = space.Next(plan.seal.generation, sink_->end());
+  space.Release(*frame_.file, plan.seal.oldest_generation);
+  CAIRN_ASSIGN_OR_RETURN(std::optional<PlacedCheckpoint> below, PlaceBelow(staged, space, plan));
+  if (below.has_value()) {
+    const absl::Status written = WriteTail(*below);
+    if (written.ok()) return *std::move(below);
+    if (!absl::IsResourceExhausted(written)) return written;
+  }
+  CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint above, PlaceAbove(staged, std::move(space), plan));
+  CAIRN_RETURN_IF_ERROR(ReserveCheckpoint(staged, above.end()));
+  CAIRN_RETURN_IF_ERROR(WriteTail(above));
+  return above;
 }
 
 absl::Status ContiguousBackend::CommitInPlace(const StagedState& staged,
                                               std::optional<uint64_t> oldest_generation) {
   CheckpointPlan plan = frame_.PlanCheckpoint(sink_->end(), false);
   plan.seal.oldest_generation = oldest_generation.value_or(plan.seal.oldest_generation);
-  CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
-  CAIRN_RETURN_IF_ERROR(ReserveCheckpoint(staged, std::ssize(bytes.tail)));
-  CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(sink_->end(), bytes.tail));
+  CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed, StoreTail(staged, plan));
   CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   const int64_t flipped = MetalayersDiffer(staged) ? std::min(staged.header.header_len, kSectorSize)
                                                    : format::kFixedHeaderSize;
   CAIRN_RETURN_IF_ERROR(
-      frame_.file->WriteAt(0, Bytes(bytes.header).first(static_cast<size_t>(flipped))));
+      frame_.file->WriteAt(0, Bytes(placed.bytes.header).first(static_cast<size_t>(flipped))));
   CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
   CAIRN_RETURN_IF_ERROR(frame_.Reload());
+  const bool goes_on = placed.space.enabled() && base().checkpoint->seal_holds;
+  space_ = goes_on ? std::move(placed.space) : FrameSpace(base(), {});
+  remains_end_ = std::max(remains_end_, sink_->end());
+  if (remains_end_ <= placed.end()) remains_end_ = 0;
+  if (remains_end_ > 0) ForgetHeadroom();
   BeginAfterCheckpoint();
   return absl::OkStatus();
 }
@@ -277,7 +461,9 @@ absl::StatusOr<AtomicFile> ContiguousBackend::CopyWithReserve(Stager& stager,
                                                               ChunkProgress progress) {
   absl::StatusOr<AtomicFile> file = CopyContiguous(frame_, stager, progress);
   if (!absl::IsResourceExhausted(file.status())) return file;
-  CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(sink_->end()));
+  CAIRN_RETURN_IF_ERROR(CutAt(sink_->end()));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
+  CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(size));
   ForgetHeadroom();
   frame_.file->ReservePastEnd(sink_->end() + format::kMinRecordSize).IgnoreError();
   file = CopyContiguous(frame_, stager, progress);
@@ -295,6 +481,8 @@ absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, ChunkProgress pr
   CAIRN_RETURN_IF_ERROR(file.Publish(true));
   CAIRN_RETURN_IF_ERROR(frame_.Adopt(file.file()));
   ForgetHeadroom();
+  space_ = FrameSpace(base(), {});
+  remains_end_ = 0;
   BeginAfterCheckpoint();
   return absl::OkStatus();
 }
@@ -303,7 +491,10 @@ absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, ChunkProgress pr
 void ContiguousBackend::BeginAfterCheckpoint() {
   synced_end_ = CommittedEnd(base());
   synced_generation_ = base().generation();
-  pinned_end_ = 0;  // the committed frame ends after them, or lies in another file
+  unsynced_reused_ = 0;
+  // The committed frame ends after them, or lies in another file.
+  pinned_end_ = 0;
+  is_pinned_ = false;
   StageAt(CommittedEnd(base()));
 }
 
@@ -324,14 +515,14 @@ absl::StatusOr<int64_t> ContiguousBackend::Rewrite(ChunkProgress progress) {
 absl::Status ContiguousBackend::DropUncommitted() {
   const int64_t end = std::max(CommittedEnd(base()), pinned_end_);
   // Also what a writer left that could not clean up.
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
-  if (size > end) CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(end));
+  CAIRN_RETURN_IF_ERROR(CutAt(end));
   HoldReserve();
   return absl::OkStatus();
 }
 
 void ContiguousBackend::HoldReserve() {
-  HoldAtRest(base(), *frame_.file, std::max(CommittedEnd(base()), pinned_end_));
+  HoldAtRest(base(), *frame_.file, std::max(CommittedEnd(base()), pinned_end_),
+             frame_.keeps_history());
 }
 
 }  // namespace cairn::frame
