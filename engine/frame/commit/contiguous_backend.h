@@ -18,10 +18,8 @@
 #include <optional>
 
 #include "engine/frame/commit/commit_backend.h"
-#include "engine/frame/commit/disk_reserve.h"
+#include "engine/frame/commit/journal_writer.h"
 #include "engine/frame/files/atomic_file.h"
-#include "engine/frame/journal/replay.h"
-#include "engine/frame/stage/contiguous_sink.h"
 
 namespace cairn::frame {
 
@@ -33,25 +31,17 @@ class ContiguousBackend final : public CommitBackend {
   absl::Status PersistBase() override;
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override;
   absl::Status Restart(bool failed) override;
-  void PinStaged(const StatePtr&) override { pinned_end_ = sink_->end(); }
+  void PinStaged(const StatePtr&) override { pinned_end_ = journal_.sink().end(); }
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
   absl::Status WriteCheckpoint(Stager& stager) override;
-  absl::Status SyncCommitted() override;
+  absl::Status SyncCommitted() override { return journal_.SyncCommitted(); }
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& options) override;
   absl::StatusOr<int64_t> Rewrite(ChunkProgress progress) override;
   absl::Status DropUncommitted() override;
 
  private:
   bool FitsInPlace(const StagedState& staged) const;
-  bool JournalIsLong(const StagedState& staged) const;
-  void StageAt(int64_t position);
   void BeginAfterCheckpoint();
-
-  absl::Status PersistJournal();
-  absl::Status WitnessJournal();
-  absl::Status SyncStaged();
-  absl::Status AdoptCommit(Stager& stager, const CommitStep& step);
-  absl::Status MarkDurable();
 
   absl::Status CommitInPlace(const StagedState& staged, std::optional<uint64_t> oldest_generation);
   absl::StatusOr<AtomicFile> CopyWithReserve(Stager& stager, ChunkProgress progress);
@@ -63,20 +53,11 @@ class ContiguousBackend final : public CommitBackend {
   absl::StatusOr<bool> IsReadOutside(uint64_t oldest, uint64_t newest) const;
   absl::StatusOr<ReclaimReport> ReclaimByRewriting();
 
-  absl::Status ReserveHeadroom(const Stager& stager);
   absl::Status ReserveCheckpoint(const StagedState& staged, int64_t size);
   void HoldReserve();
-  void WriteZerosAhead();
-  void ForgetHeadroom();
 
-  std::optional<ContiguousSink> sink_;
-  int64_t synced_end_ = 0;  // bytes of the file before this are durable
-  uint64_t synced_generation_ = 0;
+  JournalWriter journal_;
   int64_t pinned_end_ = 0;  // staged bytes before this may be read by a snapshot
-  Headroom headroom_;
-  int64_t zeros_end_ = 0;
-  int64_t zeros_ = 0;
-  int64_t small_commits_ = 0;  // durable ones
 };
 
 }  // namespace cairn::frame
