@@ -1,7 +1,6 @@
 #include "engine/frame/commit/contiguous_backend.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -16,31 +15,6 @@ namespace {
 // What one write moves from the old state to the new one.
 constexpr int64_t kSectorSize = 512;
 
-// After 16 small durable commits, pre-write zeros: converting fallocated extents makes fdatasync
-// several times slower. Grow geometrically, since the commit that extends pays for it.
-constexpr int kManyCommits = 16;
-constexpr int64_t kLeastZeros = int64_t{256} << 10;
-constexpr int64_t kMostZeros = int64_t{1} << 20;
-constexpr int64_t kZerosPiece = int64_t{64} << 10;
-constexpr int64_t kSmallCommit = int64_t{16} << 10;
-
-// The next writer reads and writes again the bytes that are perhaps not durable.
-constexpr int64_t kMostUnsynced = int64_t{64} << 20;
-
-// How many edits the journal may hold before a checkpoint. An eighth of the frame, so that n
-// appends write O(n) bytes; not so few that the syncs of a checkpoint show; and never so many that
-// opening, which replays them, takes long.
-constexpr int64_t kShortJournal = int64_t{1} << 14;
-constexpr int64_t kLongJournal = int64_t{1} << 20;
-// Edits all over a large frame are far slower to replay than appends.
-constexpr int64_t kManyPieces = int64_t{1} << 18;
-// Or how many bytes may be about to die, beside an eighth of what lives.
-constexpr int64_t kManyDying = int64_t{4} << 20;
-
-// Readers that look for the next commit stop here, whatever was there before.
-constexpr int64_t kEndMark = 8;
-// Asking for readers costs a few system calls.
-constexpr int kCommitsUntilTidy = 64;
 // A checkpoint goes down where so many bytes are left for the commits after it.
 constexpr int64_t kLeastJournal = int64_t{64} << 10;
 
@@ -58,115 +32,32 @@ bool MetalayersDiffer(const StagedState& staged) {
 
 ContiguousBackend::ContiguousBackend(CommittedFrame frame, StagerOptions options,
                                      const JournalFootprint& journal)
-    : CommitBackend(std::move(frame), std::move(options)), space_(base(), journal) {
-  for (const JournalFootprint::Placed& chunk : journal.placed) {
-    if (chunk.bytes.begin < base().journal->begin) reused_.push_back(chunk);
-  }
-  BeginAfterCheckpoint();
-}
-
-void ContiguousBackend::StageAt(int64_t position) {
-  const JournalRoom room = {.limit = space_.LimitFrom(position),
-                            .resume = std::max(position, space_.EndOfDead())};
-  sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position,
-                &space_.free(), room);
-}
+    : CommitBackend(std::move(frame), std::move(options)),
+      journal_(frame_, FrameSpace(base(), journal), journal) {}
 
 absl::StatusOr<std::unique_ptr<Stager>> ContiguousBackend::Stage() {
   // No stager reads the state before any more.
-  CAIRN_RETURN_IF_ERROR(TidyUp());
-  return std::make_unique<Stager>(frame_.state, *sink_, options_);
-}
-
-// What was staged in free space is free again, or dead if a snapshot reads it.
-void ContiguousBackend::ReturnStaged() {
-  const std::vector<Extent> placed = sink_->TakePlaced();
-  if (is_pinned_) {
-    space_.Place(placed);
-    space_.Bury(placed);
-    return;
-  }
-  for (const Extent& chunk : placed) {
-    if (chunk.begin < base().journal->begin) space_.free().Add(chunk);
-  }
+  CAIRN_RETURN_IF_ERROR(journal_.TidyUp());
+  return std::make_unique<Stager>(frame_.state, journal_.sink(), options_);
 }
 
 absl::Status ContiguousBackend::Restart(bool failed) {
-  ReturnStaged();
-  if (sink_->end() > CommittedEnd(base()) || failed) {
+  journal_.ReturnStaged(is_pinned_);
+  if (journal_.sink().end() > CommittedEnd(base()) || failed) {
     // Readers that skipped these chunks must not take them for those of the next commit.
     CAIRN_RETURN_IF_ERROR(DropUncommitted());
-    ForgetHeadroom();
+    journal_.ForgetHeadroom();
   } else {
     HoldReserve();
   }
-  StageAt(std::max(CommittedEnd(base()), pinned_end_));
+  journal_.StageAt(std::max(CommittedEnd(base()), pinned_end_));
   return absl::OkStatus();
 }
 
 absl::Status ContiguousBackend::PersistBase() {
-  CAIRN_RETURN_IF_ERROR(PersistJournal());
+  CAIRN_RETURN_IF_ERROR(journal_.Persist());
   CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());
-  return WitnessJournal();
-}
-
-// What may be in the page cache alone is written once more.
-absl::Status ContiguousBackend::PersistJournal() {
-  if (!base().journal.has_value()) return absl::OkStatus();
-  const JournalPosition& journal = *base().journal;
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
-  if (size > journal.end) {
-    // The header on the disk may be that of the checkpoint before, which needs these bytes.
-    if (space_.enabled()) {
-      CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());
-      remains_end_ = size;
-    }
-    CAIRN_RETURN_IF_ERROR(CutAt(journal.end));
-    HoldReserve();  // at once: others may be waiting for space
-  }
-  for (const JournalFootprint::Placed& chunk : reused_) {
-    if (chunk.record_end > journal.durable_end) CAIRN_RETURN_IF_ERROR(PersistAgain(chunk.bytes));
-  }
-  reused_ = {};
-  return PersistAgain({journal.durable_end, journal.end});
-}
-
-absl::Status ContiguousBackend::PersistAgain(Extent bytes) {
-  constexpr int64_t kPieceSize = 1 << 20;
-  std::vector<std::byte> piece;
-  for (int64_t at = bytes.begin; at < bytes.end; at += std::ssize(piece)) {
-    piece.resize(static_cast<size_t>(std::min(kPieceSize, bytes.end - at)));
-    CAIRN_RETURN_IF_ERROR(frame_.file->ReadAt(at, piece));
-    CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(at, piece));
-  }
-  return absl::OkStatus();
-}
-
-// Leaves a new receipt of this boot after the journal: all its commits are durable. The last one
-// may be the only trace of an acknowledged commit.
-absl::Status ContiguousBackend::WitnessJournal() {
-  if (!base().journal.has_value() || base().journal->empty()) return absl::OkStatus();
-  const JournalPosition& journal = *base().journal;
-  const format::Receipt receipt{.base = journal.base,
-                                .generation = journal.generation,
-                                .boot = frame_.core->env()->boot,
-                                .durable_generation = journal.generation};
-  if (journal.receipt == receipt) return absl::OkStatus();
-  needs_checkpoint_ = !HasRoomFor(format::kReceiptSize);
-  if (needs_checkpoint_) return absl::OkStatus();
-  std::vector<std::byte> bytes;
-  format::AppendReceipt(receipt, journal.end, bytes);
-  const absl::Status written = frame_.file->WriteAt(journal.end, bytes);
-  // A full disk has to open, too.
-  if (absl::IsResourceExhausted(written)) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(written);
-  const int64_t end = journal.end + format::kReceiptSize;
-  if (remains_end_ > end) CAIRN_RETURN_IF_ERROR(MarkEnd(end));
-  auto state = std::make_shared<State>(base());
-  Extend(receipt, end, *state->journal);
-  CAIRN_ASSIGN_OR_RETURN(state->region, frame_.source.ViewMore(state->region, state->journal->end));
-  frame_.Adopt(std::move(state));
-  return absl::OkStatus();
+  return journal_.Witness();
 }
 
 bool ContiguousBackend::FitsInPlace(const StagedState& staged) const {
@@ -174,205 +65,21 @@ bool ContiguousBackend::FitsInPlace(const StagedState& staged) const {
   return staged.header.header_len <= kSectorSize || !MetalayersDiffer(staged);
 }
 
-// With what is staged.
-bool ContiguousBackend::JournalIsLong(const StagedState& staged) const {
-  const int64_t checkpoint = base().index().size() + base().checkpoint->trailer.size();
-  const int64_t dying = space_.DyingBytes(sink_->end()) - checkpoint;
-  const int64_t living = base().stored_bytes.value_or(0);
-  const bool many_die = space_.enabled() && dying > std::max({kManyDying, living / 8, checkpoint});
-  return many_die || staged.chunks.pieces() > kManyPieces ||
-         base().journal->edits + staged.chunk_edits.count() >
-             std::clamp(staged.chunks.size() / 8, kShortJournal, kLongJournal);
-}
-
-// For a commit, the checkpoint that follows it, and what that one leaves.
-absl::Status ContiguousBackend::ReserveHeadroom(const Stager& stager) {
-  const StagedState& staged = stager.staged();
-  const CheckpointNeed need = NeedOf(staged, base());
-  const int64_t end = sink_->end() + format::RecordSize(stager.MakeCommit({}));
-  const int64_t kept =
-      need.index + need.pending + NeedAfter(staged, base(), need.index, frame_.keeps_history());
-  return Refuse(headroom_.Extend(*frame_.file, end, kept));
-}
-
-void ContiguousBackend::ForgetHeadroom() {
-  headroom_.Forget();
-  zeros_end_ = 0;
-}
-
-// Readers see what they saw before: zeros after the journal. In small pieces, for a large write
-// makes page cache of which small parts are slow to sync. On a full disk the commit itself fails.
-void ContiguousBackend::WriteZerosAhead() {
-  if (sink_->end() - synced_end_ > kSmallCommit || ++small_commits_ <= kManyCommits ||
-      sink_->end() <= zeros_end_ || headroom_.end() <= sink_->end()) {
-    return;
-  }
-  zeros_ = std::clamp(2 * zeros_, kLeastZeros, kMostZeros);
-  zeros_end_ = std::min({sink_->end() + zeros_, headroom_.end(), space_.LimitFrom(sink_->end())});
-  const std::vector<std::byte> zeros(static_cast<size_t>(kZerosPiece));
-  // What is pending is written over them.
-  for (int64_t at = sink_->flushed(); at < zeros_end_; at += kZerosPiece) {
-    const auto size = static_cast<size_t>(std::min(kZerosPiece, zeros_end_ - at));
-    if (!frame_.file->WriteAt(at, Bytes(zeros).first(size)).ok()) return;
-  }
-}
-
-absl::Status ContiguousBackend::SyncStaged() {
-  CAIRN_RETURN_IF_ERROR(sink_->Flush());
-  CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
-  synced_end_ = sink_->end();
-  unsynced_reused_ = 0;
-  return absl::OkStatus();
-}
-
-// Frees what readers have left.
-void ContiguousBackend::Release() {
-  const bool sealed = base().checkpoint->seal_holds;
-  space_.Release(*frame_.file, sealed ? base().checkpoint->seal->oldest_generation : 0);
-  const int64_t end = sink_->end();
-  sink_->SetRoom({.limit = space_.LimitFrom(end), .resume = std::max(end, space_.EndOfDead())});
-}
-
-// What readers left since the last time is free from now on, and the file gets as short as the
-// frame.
-absl::Status ContiguousBackend::TidyUp() {
-  commits_until_tidy_ = kCommitsUntilTidy;
-  if (space_.has_dead()) Release();
-  return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
-}
-
-// Whether the journal may go on for so many bytes, and its end be marked.
-bool ContiguousBackend::HasRoomFor(int64_t size) {
-  if (sink_->HasRoomFor(size + kEndMark)) return true;
-  Release();
-  return sink_->HasRoomFor(size + kEndMark);
-}
-
-// Once no reader maps what lies after it. What an earlier checkpoint left there waits for its
-// readers; the rest was never committed.
-absl::Status ContiguousBackend::CutAt(int64_t end) {
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
-  if (size <= end) return absl::OkStatus();
-  if (remains_end_ > end) {
-    Release();
-    const bool is_read = frame_.file->IsLocked(kLoadingLockByte, 1).value_or(true);
-    if (space_.EndOfDead() > end || is_read) return absl::OkStatus();
-  }
-  remains_end_ = 0;
-  ForgetHeadroom();
-  return frame_.file->Truncate(end);
-}
-
 absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durability) {
-  const bool durable = durability == Durability::kMachine;
-  if (--commits_until_tidy_ <= 0) CAIRN_RETURN_IF_ERROR(TidyUp());
-  CAIRN_RETURN_IF_ERROR(ReserveHeadroom(stager));
-  if (sink_->left_journal() || JournalIsLong(stager.staged())) return WriteCheckpoint(stager);
-  // The next writer reads again what is perhaps not durable.
-  if (sink_->end() - synced_end_ + unsynced_reused_ + sink_->reused() > kMostUnsynced) {
-    CAIRN_RETURN_IF_ERROR(SyncStaged());
-    synced_generation_ = base().generation();
-  }
-  const JournalPosition& journal = *base().journal;
-  const format::CommitRecordParts commit = stager.MakeCommit({.base = journal.base,
-                                                              .generation = journal.generation + 1,
-                                                              .previous = journal.last,
-                                                              .durable_end = synced_end_});
-  const int64_t size = format::RecordSize(commit);
-  // One more receipt may have to follow.
-  if (size > format::kMaxRecordSize || !HasRoomFor(size + 2 * format::kReceiptSize)) {
-    return WriteCheckpoint(stager);
-  }
-  const format::Receipt receipt{.base = journal.base,
-                                .generation = journal.generation + 1,
-                                .boot = frame_.core->env()->boot,
-                                .durable_generation = synced_generation_};
-  CAIRN_ASSIGN_OR_RETURN(const uint64_t checksum, sink_->AppendRecord(commit, receipt));
-  if (durable) WriteZerosAhead();
-  if (remains_end_ > sink_->end()) CAIRN_RETURN_IF_ERROR(MarkEnd(sink_->end()));
-  const int64_t reused = sink_->reused();
-  CAIRN_RETURN_IF_ERROR(durable ? SyncStaged() : sink_->Flush());
-  if (durable) CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
-  CAIRN_RETURN_IF_ERROR(AdoptCommit(stager, {.links = commit.links,
-                                             .checksum = checksum,
-                                             .end = sink_->end(),
-                                             .receipt = receipt,
-                                             .chunk_edits = commit.chunks.count(),
-                                             .layer_edits = std::ssize(commit.layers),
-                                             .reused = reused}));
-  if (!durable) unsynced_reused_ += reused;
-  return durable ? MarkDurable() : absl::OkStatus();
-}
-
-// The record is in the file: the state that readers get by replaying it, this writer has at hand.
-absl::Status ContiguousBackend::AdoptCommit(Stager& stager, const CommitStep& step) {
-  NoteStaged(stager.staged(), space_);
-  sink_->TakePlaced();
-  const std::shared_ptr<State> state = stager.MakeState();
-  Advance(step, *state->journal);
-  CAIRN_ASSIGN_OR_RETURN(state->region, sink_->View(base()));
-  state->chunks_end = state->region.size();
-  SetContiguousSource(*state);
-  frame_.Adopt(state);
-  stager.Rebase(state);
-  return absl::OkStatus();
-}
-
-// The last receipt says from now on that all is durable. A power cut may leave the old one, the new
-// one or none.
-absl::Status ContiguousBackend::MarkDurable() {
-  const JournalPosition& journal = *base().journal;
-  synced_generation_ = journal.generation;
-  if (!journal.receipt.has_value()) return absl::OkStatus();
-  format::Receipt receipt = *journal.receipt;
-  receipt.durable_generation = journal.generation;
-  const int64_t begin = journal.end - format::kReceiptSize;
-  std::vector<std::byte> bytes;
-  format::AppendReceipt(receipt, begin, bytes);
-  // All before is the same.
-  constexpr int64_t kAt = format::kReceiptDurableAt;
-  const absl::Status status =
-      frame_.file->WriteAt(begin + kAt, Bytes(bytes).subspan(static_cast<size_t>(kAt)));
-  // The commit is durable, whether that can be recorded or not.
-  return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
-}
-
-absl::Status ContiguousBackend::SyncCommitted() {
-  if (synced_generation_ == base().generation()) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
-  unsynced_reused_ = 0;
-  synced_end_ = CommittedEnd(base());
-  synced_generation_ = base().generation();
-  // A snapshot of staged edits may read what lies there.
-  if (sink_->end() > synced_end_) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(WitnessJournal());
-  StageAt(CommittedEnd(base()));
-  return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager));
+  if (journal_.IsLong(stager.staged())) return WriteCheckpoint(stager);
+  CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability));
+  return published ? absl::OkStatus() : WriteCheckpoint(stager);
 }
 
 // For a checkpoint that ends at `end`, and what it leaves: Reclaim may begin with one of the same
 // entries.
 absl::Status ContiguousBackend::ReserveCheckpoint(const StagedState& staged, int64_t end) {
   constexpr int64_t kMargin = 128;
-  const int64_t size = end - sink_->end() + kMargin;
+  const int64_t size = end - journal_.sink().end() + kMargin;
   const int64_t kept = NeedAfter(staged, base(), size, frame_.keeps_history());
   const absl::Status status = frame_.file->ReservePastEnd(end + kept);
   return absl::IsResourceExhausted(status) ? Refuse(DiskIsFull(status, kept)) : absl::OkStatus();
-}
-
-absl::Status ContiguousBackend::MarkEnd(int64_t position) {
-  static constexpr std::array<std::byte, kEndMark> kZeros = {};
-  return frame_.file->WriteAt(position, kZeros);
-}
-
-// What is staged is committed.
-void ContiguousBackend::NoteStaged(const StagedState& staged, FrameSpace& space) const {
-  space.Place(sink_->placed());
-  const int64_t header_len = base().header().header_len;
-  for (const IndexEntry& entry : staged.removed) {
-    const Extent chunk = {header_len + entry.value, header_len + entry.value + entry.cbytes};
-    space.Bury({&chunk, 1});
-  }
 }
 
 // A checkpoint in free space after which there is nothing but old states, if there is room: the
@@ -390,7 +97,7 @@ absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
   plan.seal.previous_end = 0;
   plan.seal.space = space.List();
   CAIRN_ASSIGN_OR_RETURN(CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
-  if (std::ssize(bytes.tail) + kEndMark > room->size()) return std::nullopt;
+  if (std::ssize(bytes.tail) + JournalWriter::kEndMark > room->size()) return std::nullopt;
   return PlacedCheckpoint{.begin = room->begin, .bytes = std::move(bytes), .space = space};
 }
 
@@ -398,7 +105,7 @@ absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAbove(const StagedState& staged,
                                                                FrameSpace space,
                                                                CheckpointPlan plan) const {
-  plan.index_begin = std::max(sink_->end(), space.EndOfDead());
+  plan.index_begin = std::max(journal_.sink().end(), space.EndOfDead());
   space.PlaceIndex(plan.index_begin);
   plan.seal.space = space.List();
   CAIRN_ASSIGN_OR_RETURN(CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
@@ -410,7 +117,8 @@ absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAbove(const StagedState
 absl::Status ContiguousBackend::WriteTail(const PlacedCheckpoint& placed) {
   absl::Status status = frame_.file->WriteAt(placed.begin, placed.bytes.tail);
   const int64_t end = placed.end();
-  if (status.ok() && std::max(remains_end_, sink_->end()) > end) status = MarkEnd(end);
+  const int64_t remains_end = std::max(journal_.remains_end(), journal_.sink().end());
+  if (status.ok() && remains_end > end) status = journal_.MarkEnd(end);
   return absl::IsResourceExhausted(status) ? Refuse(std::move(status)) : status;
 }
 
@@ -418,9 +126,7 @@ absl::Status ContiguousBackend::WriteTail(const PlacedCheckpoint& placed) {
 // reserved.
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState& staged,
                                                               const CheckpointPlan& plan) {
-  FrameSpace space = space_;
-  NoteStaged(staged, space);
-  space = space.Next(plan.seal.generation, sink_->end());
+  FrameSpace space = journal_.SpaceWith(staged).Next(plan.seal.generation, journal_.sink().end());
   space.Release(*frame_.file, plan.seal.oldest_generation);
   CAIRN_ASSIGN_OR_RETURN(std::optional<PlacedCheckpoint> below, PlaceBelow(staged, space, plan));
   if (below.has_value()) {
@@ -436,7 +142,7 @@ absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState&
 
 absl::Status ContiguousBackend::CommitInPlace(const StagedState& staged,
                                               std::optional<uint64_t> oldest_generation) {
-  CheckpointPlan plan = frame_.PlanCheckpoint(sink_->end(), false);
+  CheckpointPlan plan = frame_.PlanCheckpoint(journal_.sink().end(), false);
   plan.seal.oldest_generation = oldest_generation.value_or(plan.seal.oldest_generation);
   CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed, StoreTail(staged, plan));
   CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
@@ -448,11 +154,8 @@ absl::Status ContiguousBackend::CommitInPlace(const StagedState& staged,
   CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
   CAIRN_RETURN_IF_ERROR(frame_.Reload());
   const bool goes_on = placed.space.enabled() && base().checkpoint->seal_holds;
-  space_ = goes_on ? std::move(placed.space) : FrameSpace(base(), {});
-  remains_end_ = std::max(remains_end_, sink_->end());
-  if (remains_end_ <= placed.end()) remains_end_ = 0;
-  if (remains_end_ > 0) ForgetHeadroom();
-  BeginAfterCheckpoint();
+  BeginAfterCheckpoint(goes_on ? std::move(placed.space) : FrameSpace(base(), {}),
+                       std::max(journal_.remains_end(), journal_.sink().end()));
   return absl::OkStatus();
 }
 
@@ -461,11 +164,11 @@ absl::StatusOr<AtomicFile> ContiguousBackend::CopyWithReserve(Stager& stager,
                                                               ChunkProgress progress) {
   absl::StatusOr<AtomicFile> file = CopyContiguous(frame_, stager, progress);
   if (!absl::IsResourceExhausted(file.status())) return file;
-  CAIRN_RETURN_IF_ERROR(CutAt(sink_->end()));
+  CAIRN_RETURN_IF_ERROR(journal_.CutAt(journal_.sink().end()));
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
   CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(size));
-  ForgetHeadroom();
-  frame_.file->ReservePastEnd(sink_->end() + format::kMinRecordSize).IgnoreError();
+  journal_.ForgetHeadroom();
+  frame_.file->ReservePastEnd(journal_.sink().end() + format::kMinRecordSize).IgnoreError();
   file = CopyContiguous(frame_, stager, progress);
   if (!absl::IsResourceExhausted(file.status())) return file;
   HoldReserve();
@@ -477,25 +180,20 @@ absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, ChunkProgress pr
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   // Readers of the old file that find this record poll the name, so it comes first: whenever this
   // process dies, they miss nothing.
-  CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(sink_->end(), format::EncodeReplaced()));
+  CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(journal_.sink().end(), format::EncodeReplaced()));
   CAIRN_RETURN_IF_ERROR(file.Publish(true));
   CAIRN_RETURN_IF_ERROR(frame_.Adopt(file.file()));
-  ForgetHeadroom();
-  space_ = FrameSpace(base(), {});
-  remains_end_ = 0;
-  BeginAfterCheckpoint();
+  journal_.ForgetHeadroom();
+  BeginAfterCheckpoint(FrameSpace(base(), {}), 0);
   return absl::OkStatus();
 }
 
 // A new file has neither headroom nor journal, and is durable.
-void ContiguousBackend::BeginAfterCheckpoint() {
-  synced_end_ = CommittedEnd(base());
-  synced_generation_ = base().generation();
-  unsynced_reused_ = 0;
-  // The committed frame ends after them, or lies in another file.
+void ContiguousBackend::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) {
+  // The committed frame ends after them, they are listed as dead, or they lie in another file.
   pinned_end_ = 0;
   is_pinned_ = false;
-  StageAt(CommittedEnd(base()));
+  journal_.BeginAfterCheckpoint(std::move(space), remains_end);
 }
 
 absl::Status ContiguousBackend::WriteCheckpoint(Stager& stager) {
@@ -515,7 +213,7 @@ absl::StatusOr<int64_t> ContiguousBackend::Rewrite(ChunkProgress progress) {
 absl::Status ContiguousBackend::DropUncommitted() {
   const int64_t end = std::max(CommittedEnd(base()), pinned_end_);
   // Also what a writer left that could not clean up.
-  CAIRN_RETURN_IF_ERROR(CutAt(end));
+  CAIRN_RETURN_IF_ERROR(journal_.CutAt(end));
   HoldReserve();
   return absl::OkStatus();
 }

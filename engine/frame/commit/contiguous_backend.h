@@ -18,14 +18,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "engine/frame/commit/commit_backend.h"
-#include "engine/frame/commit/disk_reserve.h"
 #include "engine/frame/commit/frame_space.h"
+#include "engine/frame/commit/journal_writer.h"
 #include "engine/frame/files/atomic_file.h"
-#include "engine/frame/journal/replay.h"
-#include "engine/frame/stage/contiguous_sink.h"
 
 namespace cairn::frame {
 
@@ -49,37 +46,20 @@ class ContiguousBackend final : public CommitBackend {
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override;
   absl::Status Restart(bool failed) override;
   void PinStaged(const StatePtr&) override {
-    pinned_end_ = sink_->end();
+    pinned_end_ = journal_.sink().end();
     is_pinned_ = true;
   }
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
   absl::Status WriteCheckpoint(Stager& stager) override;
-  absl::Status SyncCommitted() override;
+  absl::Status SyncCommitted() override { return journal_.SyncCommitted(); }
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& options) override;
   absl::StatusOr<int64_t> Rewrite(ChunkProgress progress) override;
   absl::Status DropUncommitted() override;
-  bool needs_checkpoint() const override { return needs_checkpoint_; }
+  bool needs_checkpoint() const override { return journal_.needs_checkpoint(); }
 
  private:
   bool FitsInPlace(const StagedState& staged) const;
-  bool JournalIsLong(const StagedState& staged) const;
-  void StageAt(int64_t position);
-  void BeginAfterCheckpoint();
-
-  absl::Status PersistJournal();
-  absl::Status PersistAgain(Extent bytes);
-  absl::Status WitnessJournal();
-  absl::Status SyncStaged();
-  absl::Status AdoptCommit(Stager& stager, const CommitStep& step);
-  absl::Status MarkDurable();
-
-  void ReturnStaged();
-  bool HasRoomFor(int64_t size);
-  void Release();
-  absl::Status TidyUp();
-  absl::Status CutAt(int64_t end);
-  absl::Status MarkEnd(int64_t position);
-  void NoteStaged(const StagedState& staged, FrameSpace& space) const;
+  void BeginAfterCheckpoint(FrameSpace space, int64_t remains_end);
   absl::StatusOr<std::optional<PlacedCheckpoint>> PlaceBelow(const StagedState& staged,
                                                              FrameSpace space,
                                                              CheckpointPlan plan) const;
@@ -97,28 +77,12 @@ class ContiguousBackend final : public CommitBackend {
   absl::StatusOr<bool> IsReadOutside(uint64_t oldest, uint64_t newest) const;
   absl::StatusOr<ReclaimReport> ReclaimByRewriting();
 
-  absl::Status ReserveHeadroom(const Stager& stager);
   absl::Status ReserveCheckpoint(const StagedState& staged, int64_t end);
   void HoldReserve();
-  void WriteZerosAhead();
-  void ForgetHeadroom();
 
-  FrameSpace space_;
-  std::vector<JournalFootprint::Placed> reused_;  // chunks of the journal that lie before the index
-  std::optional<ContiguousSink> sink_;
-  // What lies after the frame up to there is of earlier checkpoints.
-  int64_t remains_end_ = 0;
-  int64_t synced_end_ = 0;  // bytes of the file before this are durable, but for reused ones
-  int64_t unsynced_reused_ = 0;
-  uint64_t synced_generation_ = 0;
+  JournalWriter journal_;
   int64_t pinned_end_ = 0;  // staged bytes before this may be read by a snapshot
   bool is_pinned_ = false;  // and those in free space
-  bool needs_checkpoint_ = false;
-  int commits_until_tidy_ = 0;
-  Headroom headroom_;
-  int64_t zeros_end_ = 0;
-  int64_t zeros_ = 0;
-  int64_t small_commits_ = 0;  // durable ones
 };
 
 }  // namespace cairn::frame
