@@ -45,8 +45,8 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
 
 // The newest state of a frame whose lock is held.
 absl::StatusOr<StatePtr> LoadNewest(const FrameFile& source, const FrameCore& core,
-                                    bool drop_stranded) {
-  CAIRN_ASSIGN_OR_RETURN(StatePtr newest, LoadState(source, core.env(), true));
+                                    bool drop_stranded, JournalFootprint& footprint) {
+  CAIRN_ASSIGN_OR_RETURN(StatePtr newest, LoadState(source, core.env(), &footprint));
   CAIRN_RETURN_IF_ERROR(CheckWritable(*newest));
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*newest));
   CAIRN_RETURN_IF_ERROR(CheckMayContinue(source, *newest, drop_stranded));
@@ -61,7 +61,7 @@ absl::StatusOr<StatePtr> LoadNewest(const FrameFile& source, const FrameCore& co
 struct OpenedFrame {
   std::unique_ptr<CommitBackend> backend;
   std::unique_ptr<Stager> stager;
-  bool has_gaps = false;  // CloseGaps follows
+  bool needs_checkpoint = false;  // CheckpointAfterOpening follows
 };
 
 // `frame` has its core, and its file, which holds the writer's lock.
@@ -70,7 +70,11 @@ absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions
   CAIRN_ASSIGN_OR_RETURN(frame.peer_lock, TakePeerLock(frame.location(), options));
   // Only now that no other process writes is the state the newest for sure.
   CAIRN_ASSIGN_OR_RETURN(frame.source, frame.core->OpenForReading(frame.file));
-  CAIRN_ASSIGN_OR_RETURN(frame.state, LoadNewest(frame.source, *frame.core, drop_stranded));
+  JournalFootprint footprint;
+  CAIRN_ASSIGN_OR_RETURN(frame.state,
+                         LoadNewest(frame.source, *frame.core, drop_stranded, footprint));
+  frame.keep_generations = options.keep_generations;
+  frame.NoteCheckpoint();
   frame.core->Adopt(frame.source, frame.state);
   frame.sync->Begin(frame.file, frame.committed(), {});  // until PersistBase
   if (frame.state->checkpoint->seal.has_value())
@@ -79,13 +83,15 @@ absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions
                          StagingOf(options, *frame.state, frame.core->env()->registry));
   const FrameLocation& location = frame.location();  // the core's, which the backend keeps
   OpenedFrame opened;
-  opened.has_gaps = frame.state->journal_skipped.size() > 0;
+  opened.needs_checkpoint = frame.state->journal_skipped.size() > 0;
   if (frame.state->header().layout == Layout::kSparse) {
     opened.backend = std::make_unique<SparseBackend>(std::move(frame), std::move(staging));
   } else {
-    opened.backend = std::make_unique<ContiguousBackend>(std::move(frame), std::move(staging));
+    opened.backend =
+        std::make_unique<ContiguousBackend>(std::move(frame), std::move(staging), footprint);
   }
   CAIRN_RETURN_IF_ERROR(opened.backend->PersistBase());
+  opened.needs_checkpoint |= opened.backend->needs_checkpoint();
   RemoveAbandoned(location);
   CAIRN_RETURN_IF_ERROR(opened.backend->Restart(false));
   CAIRN_ASSIGN_OR_RETURN(opened.stager, opened.backend->Stage());
@@ -93,7 +99,7 @@ absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions
 }
 
 // Beside a writer, readers do not search far after bytes that cannot be read.
-absl::Status CloseGaps(FrameWriter& writer) {
+absl::Status CheckpointAfterOpening(FrameWriter& writer) {
   const absl::Status status = writer.Checkpoint();
   const bool refused = absl::IsResourceExhausted(status) && writer.GetStager().ok();
   return refused ? absl::OkStatus() : status;
@@ -128,7 +134,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
   CAIRN_ASSIGN_OR_RETURN(OpenedFrame opened, OpenLocked(std::move(frame), options, drop_stranded));
   auto writer =
       std::make_unique<FrameWriter>(std::move(opened.backend), std::move(opened.stager), options);
-  if (opened.has_gaps) CAIRN_RETURN_IF_ERROR(CloseGaps(*writer));
+  if (opened.needs_checkpoint) CAIRN_RETURN_IF_ERROR(CheckpointAfterOpening(*writer));
   return writer;
 }
 
@@ -158,7 +164,7 @@ absl::Status FrameWriter::GoOn(std::shared_ptr<File> file) {
   stager_ = std::move(opened.stager);  // before what it writes to
   backend_ = std::move(opened.backend);
   suspended_ = false;
-  return opened.has_gaps ? CloseGaps(*this) : absl::OkStatus();
+  return opened.needs_checkpoint ? CheckpointAfterOpening(*this) : absl::OkStatus();
 }
 
 }  // namespace cairn::frame

@@ -232,7 +232,7 @@ TEST_P(ContiguousSuspendTest, WhatIsNotDurableIsWrittenAgainAndSynced) {
   ASSERT_TRUE(IsOk(writer_->Suspend()));
   files_.StartLog();
   ASSERT_TRUE(IsOk(writer_->Resume()));
-  EXPECT_EQ(std::ranges::count(files_.TakeLog(), Operation::Kind::kSync, &Operation::kind), 1);
+  EXPECT_GE(std::ranges::count(files_.TakeLog(), Operation::Kind::kSync, &Operation::kind), 1);
   ASSERT_TRUE(IsOk(writer_->Suspend()));
   ExpectGoesOn();
 }
