@@ -60,7 +60,7 @@ def main(out, example, include, *documents):
     functions = [code for document in documents for code in snippets(document, example)]
     headers = sorted(name for name in os.listdir(include) if name.endswith(".h"))
     with open(out, "w", encoding="utf-8") as file:
-        file.write("#include <cstdio>\n#include <cstdlib>\n#include <span>\n#include <vector>\n\n")
+        file.write("#include <cstdio>\n#include <cstdlib>\n#include <mutex>\n#include <span>\n#include <vector>\n\n")
         file.writelines(f'#include "cairn/{name}"\n' for name in headers)
         file.write(PROLOGUE)
         for number, code in enumerate(functions):
