@@ -1,5 +1,6 @@
 #include "engine/storage/lock_queue.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
@@ -47,8 +48,8 @@ int TakeTicket(int fd, int64_t byte, int64_t& ticket) {
   for (;;) {
     int64_t near = 0;
     int64_t far = kTickets;  // nothing was held beyond
-    while (near < far) {
-      const int64_t middle = near + (far - near) / 2;
+    // Most queues are short.
+    for (int64_t middle = 1; near < far; middle = std::min(2 * middle, near + (far - near) / 2)) {
       const int held = IsHeldBeyond(fd, byte, middle);
       if (held < 0) return -held;
       (held == 1 ? near : far) = middle + held;
