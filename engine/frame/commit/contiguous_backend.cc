@@ -60,6 +60,7 @@ bool ContiguousBackend::FitsInPlace(const StagedState& staged) const {
 absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durability) {
   CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager));
   if (journal_.IsLong(stager.staged())) return WriteCheckpoint(stager);
+  if (journal_.unsynced() > kMostUnsynced) CAIRN_RETURN_IF_ERROR(journal_.Sync());
   CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability));
   return published ? absl::OkStatus() : WriteCheckpoint(stager);
 }

@@ -19,9 +19,6 @@ constexpr int64_t kMostZeros = int64_t{1} << 20;
 constexpr int64_t kZerosPiece = int64_t{64} << 10;
 constexpr int64_t kSmallCommit = int64_t{16} << 10;
 
-// The next writer reads and writes again the bytes that are perhaps not durable.
-constexpr int64_t kMostUnsynced = int64_t{64} << 20;
-
 // How many edits the journal may hold before a checkpoint. An eighth of the frame, so that n
 // appends write O(n) bytes; not so few that the syncs of a checkpoint show; and never so many that
 // opening, which replays them, takes long.
@@ -125,9 +122,9 @@ absl::Status JournalWriter::Sync() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durability) {
+absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durability,
+                                            std::span<const ChunkFile> files) {
   const bool durable = durability == Durability::kMachine;
-  if (sink_->end() - synced_end_ > kMostUnsynced) CAIRN_RETURN_IF_ERROR(Sync());
   const JournalPosition& journal = *base().journal;
   const format::CommitRecordParts commit = stager.MakeCommit({.base = journal.base,
                                                               .generation = journal.generation + 1,
@@ -142,23 +139,25 @@ absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durabilit
   if (durable) WriteZerosAhead();
   CAIRN_RETURN_IF_ERROR(durable ? Sync() : sink_->Flush());
   if (durable) CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
-  CAIRN_RETURN_IF_ERROR(Adopt(stager, {.links = commit.links,
-                                       .checksum = checksum,
-                                       .end = sink_->end(),
-                                       .receipt = receipt,
-                                       .chunk_edits = commit.chunks.count(),
-                                       .layer_edits = std::ssize(commit.layers)}));
+  const CommitStep step = {.links = commit.links,
+                           .checksum = checksum,
+                           .end = sink_->end(),
+                           .receipt = receipt,
+                           .chunk_edits = commit.chunks.count(),
+                           .layer_edits = std::ssize(commit.layers)};
+  CAIRN_RETURN_IF_ERROR(Adopt(stager, step, files));
   if (durable) CAIRN_RETURN_IF_ERROR(MarkDurable());
   return true;
 }
 
 // The record is in the file: the state that readers get by replaying it, this writer has at hand.
-absl::Status JournalWriter::Adopt(Stager& stager, const CommitStep& step) {
+absl::Status JournalWriter::Adopt(Stager& stager, const CommitStep& step,
+                                  std::span<const ChunkFile> files) {
   const std::shared_ptr<State> state = stager.MakeState();
   Advance(step, *state->journal);
-  CAIRN_ASSIGN_OR_RETURN(state->region, sink_->View(base()));
-  state->chunks_end = state->region.size();
-  SetContiguousSource(*state);
+  for (const ChunkFile& file : files) state->journal->AddFile(file);
+  CAIRN_ASSIGN_OR_RETURN(FrameView region, sink_->View(base()));
+  SetRegion(std::move(region), *state);
   frame_.Adopt(state);
   stager.Rebase(state);
   return absl::OkStatus();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -15,6 +16,9 @@
 #include "engine/frame/stage/contiguous_sink.h"
 
 namespace cairn::frame {
+
+// The next writer reads and writes again what is perhaps not durable: more than that is synced.
+inline constexpr int64_t kMostUnsynced = int64_t{64} << 20;
 
 // Not thread-safe. After a step that fails and is not refused nothing more may be called.
 class JournalWriter {
@@ -45,16 +49,19 @@ class JournalWriter {
   absl::Status Reserve(const Stager& stager);
   // Makes everything in the file durable: what is committed, and what was staged there.
   absl::Status Sync();
-  // The staged edits become a commit. False, and nothing was written, when that takes a record that
-  // is too large.
-  absl::StatusOr<bool> Publish(Stager& stager, Durability durability);
+  // Bytes of the file that are perhaps not durable.
+  int64_t unsynced() const { return sink_->end() - synced_end_; }
+  // The staged edits become a commit, which brings these chunk files. False, and nothing was
+  // written, when that takes a record that is too large.
+  absl::StatusOr<bool> Publish(Stager& stager, Durability durability,
+                               std::span<const ChunkFile> files = {});
   // Makes durable what is committed.
   absl::Status SyncCommitted();
 
  private:
   const State& base() const { return *frame_.state; }
   void WriteZerosAhead();
-  absl::Status Adopt(Stager& stager, const CommitStep& step);
+  absl::Status Adopt(Stager& stager, const CommitStep& step, std::span<const ChunkFile> files);
   absl::Status MarkDurable();
 
   CommittedFrame& frame_;

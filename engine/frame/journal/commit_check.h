@@ -42,6 +42,8 @@ absl::Status CheckCommit(const State& before, const JournaledCommit& commit,
 // CheckCommit, which bounds what is read.
 absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const JournaledCommit& commit,
                                              const FrameFile& source, const JournalReader& reader);
+// The same where each chunk has a file.
+absl::StatusOr<bool> FilesMatchFingerprints(const State& before, const JournaledCommit& commit);
 
 }  // namespace cairn::frame
 

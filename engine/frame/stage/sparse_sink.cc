@@ -10,8 +10,8 @@ namespace cairn::frame {
 
 namespace {
 
-// Descriptors that wait for their file to be synced.
-constexpr size_t kMaxUnsynced = 64;
+// Files that are open at once while they are synced.
+constexpr size_t kMaxSynced = 64;
 
 }  // namespace
 
@@ -28,23 +28,14 @@ absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index, size
   return numbers;
 }
 
-SparseSink::SparseSink(std::shared_ptr<FileSystem> directory, std::vector<int64_t> taken)
-    : directory_(std::move(directory)), taken_(std::move(taken)) {}
-
-absl::StatusOr<std::unique_ptr<SparseSink>> SparseSink::Make(std::shared_ptr<FileSystem> directory,
-                                                             const ChunkIndex& named) {
-  CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> taken, FileNumbersIn(named, SIZE_MAX));
-  return std::unique_ptr<SparseSink>(new SparseSink(std::move(directory), std::move(taken)));
-}
-
 int64_t SparseSink::NextNumber() {
-  for (; passed_ < taken_.size() && taken_[passed_] <= next_; ++passed_) {
-    if (taken_[passed_] == next_) ++next_;
+  for (; passed_ < named_.size() && named_[passed_] <= next_; ++passed_) {
+    if (named_[passed_] == next_) ++next_;
   }
   return next_++;
 }
 
-absl::StatusOr<std::unique_ptr<File>> SparseSink::CreateFile() {
+absl::StatusOr<std::unique_ptr<File>> SparseSink::CreateFile(int64_t size) {
   for (;;) {
     const int64_t number = NextNumber();
     if (number > format::kMaxChunkFileNumber) {
@@ -56,34 +47,39 @@ absl::StatusOr<std::unique_ptr<File>> SparseSink::CreateFile() {
         directory_->CreateFor(format::ChunkFileName(number), std::string(format::kIndexFileName));
     // What an older snapshot still reads, or what a dead writer left.
     if (absl::IsAlreadyExists(file.status())) continue;
-    if (file.ok()) staged_.push_back(number);
+    if (file.ok()) staged_.push_back({.number = number, .size = size});
     return file;
   }
 }
 
 absl::StatusOr<int64_t> SparseSink::Append(Bytes chunk) {
-  if (unsynced_.size() == kMaxUnsynced) CAIRN_RETURN_IF_ERROR(Sync());
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> file, CreateFile());
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, CreateFile(std::ssize(chunk)));
   CAIRN_RETURN_IF_ERROR(file->WriteAt(0, chunk));
-  unsynced_.push_back(std::move(file));
-  return staged_.back();
+  unsynced_.push_back(staged_.back());
+  return staged_.back().number;
 }
 
+int64_t SparseSink::unsynced_bytes() const {
+  int64_t bytes = 0;
+  for (const ChunkFile& file : unsynced_) bytes += file.size;
+  return bytes;
+}
+
+// The disk gets all of them before it is waited for the first.
 absl::Status SparseSink::Sync() {
-  for (const std::unique_ptr<File>& file : unsynced_) {
-    CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kAll));
-  }
-  unsynced_.clear();
-  return absl::OkStatus();
-}
-
-absl::Status SparseSink::RemoveUnnamed(const ChunkIndex& named) {
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> still, FileNumbersIn(named, SIZE_MAX));
-  taken_.insert(taken_.end(), staged_.begin(), staged_.end());
-  staged_.clear();
-  for (const int64_t number : taken_) {
-    if (std::ranges::binary_search(still, number)) continue;
-    directory_->Remove(format::ChunkFileName(number)).IgnoreError();
+  while (!unsynced_.empty()) {
+    std::vector<std::unique_ptr<File>> files;
+    const size_t left = unsynced_.size() - std::min(unsynced_.size(), kMaxSynced);
+    for (size_t i = left; i < unsynced_.size(); ++i) {
+      CAIRN_ASSIGN_OR_RETURN(
+          files.emplace_back(),
+          directory_->Open(format::ChunkFileName(unsynced_[i].number), FileMode::kReadWrite));
+      files.back()->SyncSoon(0, unsynced_[i].size);
+    }
+    for (const std::unique_ptr<File>& file : files) {
+      CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kData));
+    }
+    unsynced_.resize(left);
   }
   return absl::OkStatus();
 }
@@ -97,13 +93,31 @@ bool SparseSink::IsPinned() const {
   return !std::ranges::all_of(snapshots_, std::mem_fn(&std::weak_ptr<const void>::expired));
 }
 
+void SparseSink::Keep() {
+  for (const ChunkFile& file : staged_) kept_.push_back(file.number);
+  staged_.clear();
+}
+
 void SparseSink::Discard() {
   if (IsPinned()) return Keep();
-  unsynced_.clear();
-  for (const int64_t number : staged_) {
-    directory_->Remove(format::ChunkFileName(number)).IgnoreError();
+  for (const ChunkFile& file : staged_) {
+    directory_->Remove(format::ChunkFileName(file.number)).IgnoreError();
   }
+  // In both, numbers ascend.
+  const int64_t first = staged_.empty() ? INT64_MAX : staged_.front().number;
+  std::erase_if(unsynced_, [&](const ChunkFile& file) { return file.number >= first; });
   staged_.clear();
+}
+
+std::vector<int64_t> SparseSink::Without(const std::vector<int64_t>& named) const {
+  std::vector<int64_t> rest;
+  const auto add = [&](int64_t number) {
+    if (!std::ranges::binary_search(named, number)) rest.push_back(number);
+  };
+  std::ranges::for_each(named_, add);
+  std::ranges::for_each(kept_, add);
+  for (const ChunkFile& file : staged_) add(file.number);
+  return rest;
 }
 
 }  // namespace cairn::frame

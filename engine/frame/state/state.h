@@ -80,6 +80,13 @@ struct PartialChunk {
   bool empty() const { return nbytes() == 0; }
 };
 
+// A chunk file that a commit of a sparse frame brought.
+struct ChunkFile {
+  int64_t number = 0;
+  int64_t size = 0;
+  int64_t commit_end = 0;  // where the commit ends in the journal
+};
+
 // How far the journal after a checkpoint was replayed.
 struct JournalPosition {
   bool base_known = true;   // false under a damaged trailer: the first commit record gives it
@@ -91,8 +98,15 @@ struct JournalPosition {
   int64_t durable_end = 0;  // what is known to be durable
   int64_t edits = 0;        // of all kinds, and one for each commit
   std::optional<format::Receipt> receipt;  // that ends the journal
+  SharedAppendVector<ChunkFile> files;     // of its commits, also those that later ones dropped
+  int64_t file_bytes = 0;                  // what they take
 
   bool empty() const { return end == begin; }
+  // The last commit brought the file.
+  void AddFile(const ChunkFile& file) {
+    files.Append({.number = file.number, .size = file.size, .commit_end = end});
+    file_bytes += file.size;
+  }
 };
 
 // Commits that were made, and cannot be read because one of them, or what lies before, is damaged.
@@ -122,7 +136,7 @@ struct State {
   int64_t chunks_end = 0;
   std::shared_ptr<const ChunkSource> chunk_source;
 
-  // Of a contiguous frame that commit records may follow.
+  // Of a frame that commit records may follow.
   std::optional<JournalPosition> journal;
   std::optional<JournalDamage> damage;  // of the journal, after its end
   Extent journal_skipped;               // bytes that cannot be read and that no commit needs
@@ -186,6 +200,9 @@ int64_t CommittedEnd(const State& state);
 
 // Chunks lie in the region between the end of the header and chunks_end.
 void SetContiguousSource(State& state);
+// The state's file is seen up to where its newest commit ends: there end the chunks of a contiguous
+// frame, too.
+void SetRegion(FrameView region, State& state);
 
 // The checkpoint's header with the totals of this state.
 format::FrameHeader CurrentHeader(const State& state);
