@@ -134,8 +134,7 @@ absl::Status Life::Commit(Durability durability) {
   const int64_t items = staged_->nbytes() - committed_->nbytes();
   overhead_ = EndOf(snapshot) - end_ - items;
   end_ = EndOf(snapshot);
-  const bool sparse = setup_.layout == Layout::kSparse;
-  history_.Acknowledge(sparse ? Durability::kMachine : durability);
+  history_.Acknowledge(durability);
   committed_ = staged_;
   edited_ = false;
   Check(snapshot, ContentOf(*committed_), "committed");
