@@ -95,6 +95,7 @@ absl::Status SparseBackend::Restart(bool /*failed*/) {
   } else {
     sink_->Discard();
   }
+  journal_.StageAt(CommittedEnd(base()));
   HoldReserve();
   return absl::OkStatus();
 }
@@ -167,6 +168,15 @@ absl::Status SparseBackend::SyncCommitted() {
   return journal_.SyncCommitted();
 }
 
+// Leaves so much of the reserve past the end of the present index.
+absl::Status SparseBackend::KeepOfReserve(int64_t size) {
+  const int64_t end = CommittedEnd(base());
+  CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(end));
+  journal_.ForgetHeadroom();
+  frame_.file->ReservePastEnd(end + size).IgnoreError();
+  return absl::OkStatus();
+}
+
 // A new index takes the reserve of the present one, unless that would leave too little.
 absl::Status SparseBackend::TakeReserve(File& index, const StagedState& staged) {
   const CheckpointNeed need = NeedOf(staged, base());
@@ -176,10 +186,8 @@ absl::Status SparseBackend::TakeReserve(File& index, const StagedState& staged) 
     const absl::Status status = frame_.file->ReservePastEnd(end + need.index + kept);
     if (absl::IsResourceExhausted(status)) return DiskIsFull(status, kept);
   }
-  CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(end));
-  journal_.ForgetHeadroom();
   // For the record that ends the journal.
-  frame_.file->ReservePastEnd(end + format::kMinRecordSize).IgnoreError();
+  CAIRN_RETURN_IF_ERROR(KeepOfReserve(format::kMinRecordSize));
   index.ReservePastEnd(need.index).IgnoreError();
   return absl::OkStatus();
 }
@@ -245,8 +253,13 @@ void SparseBackend::RemoveReplaced() {
 }
 
 absl::Status SparseBackend::WriteCheckpoint(Stager& stager) {
+  const StagedState& staged = stager.staged();
+  // The chunk of the pending items takes its part of the reserve.
+  if (!staged.partial.empty()) {
+    CAIRN_RETURN_IF_ERROR(KeepOfReserve(2 * NeedOf(staged, base()).index));
+  }
   CAIRN_RETURN_IF_ERROR(Finish(stager));
-  return ReplaceIndex(stager.staged());
+  return ReplaceIndex(staged);
 }
 
 absl::StatusOr<int64_t> SparseBackend::Rewrite(ChunkProgress progress) {

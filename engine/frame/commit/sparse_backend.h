@@ -57,6 +57,7 @@ class SparseBackend final : public CommitBackend {
   int64_t DeadFileBytes() const;
   absl::Status PersistFiles() const;
   absl::Status SyncFiles();
+  absl::Status KeepOfReserve(int64_t size);
   absl::Status TakeReserve(File& index, const StagedState& staged);
   void HoldReserve() { HoldAtRest(base(), *frame_.file, CommittedEnd(base())); }
   absl::StatusOr<AtomicFile> NewIndex(const StagedState& staged);
