@@ -60,11 +60,12 @@ MakeBug DropSyncsOf(Kind kind, std::string part) {
   };
 }
 
-// The file of this name is never synced; others whose names begin with it are.
-MakeBug DropSyncsOfFile(std::string end) {
+// The call does not sync the file of this name.
+MakeBug DropSyncsOfFile(std::string call, std::string end) {
   return [=] {
-    return [=](const DiskOperation& operation, const Call&) {
-      return operation.kind == Kind::kSync && operation.name.ends_with(end) ? kSkip : kRun;
+    return [=](const DiskOperation& operation, const Call& now) {
+      const bool is_file = operation.kind == Kind::kSync && operation.name.ends_with(end);
+      return is_file && now.name == call ? kSkip : kRun;
     };
   };
 }
@@ -129,7 +130,7 @@ std::vector<PlantedBug> Bugs() {
        {.kills = 60}},
       {"SparseWithoutChunkSync", DropSyncsOf(Kind::kSync, ".chunk"), Sparse()},
       {"SparseWithoutIndexSync", DropSyncsOf(Kind::kSync, ".tmp"), Sparse()},
-      {"SparseWithoutJournalSync", DropSyncsOfFile("chunks.b2frame"), Sparse()},
+      {"SparseCommitWithoutJournalSync", DropSyncsOfFile("commit", "chunks.b2frame"), Sparse()},
       {"SparseNothingConfirmedAtOpen",
        WithMemory(WriteNothingTwice),
        Sparse(),
