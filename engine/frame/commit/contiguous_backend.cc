@@ -15,6 +15,9 @@ namespace {
 // What one write moves from the old state to the new one.
 constexpr int64_t kSectorSize = 512;
 
+// A checkpoint goes down where so many bytes are left for the commits after it.
+constexpr int64_t kLeastJournal = int64_t{64} << 10;
+
 // Whether a checkpoint has to change the metalayers in the header.
 bool MetalayersDiffer(const StagedState& staged) {
   const format::FrameHeader& header = staged.header;
@@ -27,14 +30,19 @@ bool MetalayersDiffer(const StagedState& staged) {
 
 }  // namespace
 
-ContiguousBackend::ContiguousBackend(CommittedFrame frame, StagerOptions options)
-    : CommitBackend(std::move(frame), std::move(options)), journal_(frame_) {}
+ContiguousBackend::ContiguousBackend(CommittedFrame frame, StagerOptions options,
+                                     const JournalFootprint& journal)
+    : CommitBackend(std::move(frame), std::move(options)),
+      journal_(frame_, FrameSpace(base(), journal), journal) {}
 
 absl::StatusOr<std::unique_ptr<Stager>> ContiguousBackend::Stage() {
+  // No stager reads the state before any more.
+  CAIRN_RETURN_IF_ERROR(journal_.TidyUp());
   return std::make_unique<Stager>(frame_.state, journal_.sink(), options_);
 }
 
 absl::Status ContiguousBackend::Restart(bool failed) {
+  journal_.ReturnStaged(is_pinned_);
   if (journal_.sink().end() > CommittedEnd(base()) || failed) {
     // Readers that skipped these chunks must not take them for those of the next commit.
     CAIRN_RETURN_IF_ERROR(DropUncommitted());
@@ -60,36 +68,94 @@ bool ContiguousBackend::FitsInPlace(const StagedState& staged) const {
 absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durability) {
   CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager));
   if (journal_.IsLong(stager.staged())) return WriteCheckpoint(stager);
-  if (journal_.unsynced() > kMostUnsynced) CAIRN_RETURN_IF_ERROR(journal_.Sync());
   CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability));
   return published ? absl::OkStatus() : WriteCheckpoint(stager);
 }
 
-// For a checkpoint of `size` bytes, and what it leaves: Reclaim begins with one of the same
+// For a checkpoint that ends at `end`, and what it leaves: Reclaim may begin with one of the same
 // entries.
-absl::Status ContiguousBackend::ReserveCheckpoint(const StagedState& staged, int64_t size) {
+absl::Status ContiguousBackend::ReserveCheckpoint(const StagedState& staged, int64_t end) {
   constexpr int64_t kMargin = 128;
-  const int64_t kept = NeedAfter(staged, base(), size + kMargin);
-  const absl::Status status = frame_.file->ReservePastEnd(journal_.sink().end() + size + kept);
+  const int64_t size = end - journal_.sink().end() + kMargin;
+  const int64_t kept = NeedAfter(staged, base(), size, frame_.keeps_history());
+  const absl::Status status = frame_.file->ReservePastEnd(end + kept);
   return absl::IsResourceExhausted(status) ? Refuse(DiskIsFull(status, kept)) : absl::OkStatus();
+}
+
+// A checkpoint in free space after which there is nothing but old states, if there is room: the
+// frame gets shorter.
+absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
+    const StagedState& staged, FrameSpace space, CheckpointPlan plan) const {
+  const bool forgets = plan.seal.oldest_generation == plan.seal.generation;
+  if (!forgets || !space.enabled() || !HasRoomForSeal(staged)) return std::nullopt;
+  const int64_t list = space.List().EncodedSize();
+  const std::optional<Extent> room =
+      space.FindBelow(NeedOf(staged, base()).index + list + kLeastJournal);
+  if (!room.has_value()) return std::nullopt;
+  space.PlaceIndex(room->begin);
+  plan.index_begin = room->begin;
+  plan.seal.previous_end = 0;
+  plan.seal.space = space.List();
+  CAIRN_ASSIGN_OR_RETURN(CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
+  if (std::ssize(bytes.tail) + JournalWriter::kEndMark > room->size()) return std::nullopt;
+  return PlacedCheckpoint{.begin = room->begin, .bytes = std::move(bytes), .space = space};
+}
+
+// After everything.
+absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAbove(const StagedState& staged,
+                                                               FrameSpace space,
+                                                               CheckpointPlan plan) const {
+  plan.index_begin = std::max(journal_.sink().end(), space.EndOfDead());
+  space.PlaceIndex(plan.index_begin);
+  plan.seal.space = space.List();
+  CAIRN_ASSIGN_OR_RETURN(CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
+  return PlacedCheckpoint{
+      .begin = plan.index_begin, .bytes = std::move(bytes), .space = std::move(space)};
+}
+
+// Writes index and trailer. A full disk refuses it: nothing leads there yet.
+absl::Status ContiguousBackend::WriteTail(const PlacedCheckpoint& placed) {
+  absl::Status status = frame_.file->WriteAt(placed.begin, placed.bytes.tail);
+  const int64_t end = placed.end();
+  const int64_t remains_end = std::max(journal_.remains_end(), journal_.sink().end());
+  if (status.ok() && remains_end > end) status = journal_.MarkEnd(end);
+  return absl::IsResourceExhausted(status) ? Refuse(std::move(status)) : status;
+}
+
+// What was freed may lie in holes: a full disk has no room there, but after the end, where it is
+// reserved.
+absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState& staged,
+                                                              const CheckpointPlan& plan) {
+  FrameSpace space = journal_.SpaceWith(staged).Next(plan.seal.generation, journal_.sink().end());
+  space.Release(*frame_.file, plan.seal.oldest_generation);
+  CAIRN_ASSIGN_OR_RETURN(std::optional<PlacedCheckpoint> below, PlaceBelow(staged, space, plan));
+  if (below.has_value()) {
+    const absl::Status written = WriteTail(*below);
+    if (written.ok()) return *std::move(below);
+    if (!absl::IsResourceExhausted(written)) return written;
+  }
+  CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint above, PlaceAbove(staged, std::move(space), plan));
+  CAIRN_RETURN_IF_ERROR(ReserveCheckpoint(staged, above.end()));
+  CAIRN_RETURN_IF_ERROR(WriteTail(above));
+  return above;
 }
 
 absl::Status ContiguousBackend::CommitInPlace(const StagedState& staged,
                                               std::optional<uint64_t> oldest_generation) {
   CheckpointPlan plan = frame_.PlanCheckpoint(journal_.sink().end(), false);
   plan.seal.oldest_generation = oldest_generation.value_or(plan.seal.oldest_generation);
-  CAIRN_ASSIGN_OR_RETURN(const CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
-  CAIRN_RETURN_IF_ERROR(ReserveCheckpoint(staged, std::ssize(bytes.tail)));
-  CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(journal_.sink().end(), bytes.tail));
+  CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed, StoreTail(staged, plan));
   CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   const int64_t flipped = MetalayersDiffer(staged) ? std::min(staged.header.header_len, kSectorSize)
                                                    : format::kFixedHeaderSize;
   CAIRN_RETURN_IF_ERROR(
-      frame_.file->WriteAt(0, Bytes(bytes.header).first(static_cast<size_t>(flipped))));
+      frame_.file->WriteAt(0, Bytes(placed.bytes.header).first(static_cast<size_t>(flipped))));
   CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
   CAIRN_RETURN_IF_ERROR(frame_.Reload());
-  BeginAfterCheckpoint();
+  const bool goes_on = placed.space.enabled() && base().checkpoint->seal_holds;
+  BeginAfterCheckpoint(goes_on ? std::move(placed.space) : FrameSpace(base(), {}),
+                       std::max(journal_.remains_end(), journal_.sink().end()));
   return absl::OkStatus();
 }
 
@@ -98,7 +164,9 @@ absl::StatusOr<AtomicFile> ContiguousBackend::CopyWithReserve(Stager& stager,
                                                               ChunkProgress progress) {
   absl::StatusOr<AtomicFile> file = CopyContiguous(frame_, stager, progress);
   if (!absl::IsResourceExhausted(file.status())) return file;
-  CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(journal_.sink().end()));
+  CAIRN_RETURN_IF_ERROR(journal_.CutAt(journal_.sink().end()));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
+  CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(size));
   journal_.ForgetHeadroom();
   frame_.file->ReservePastEnd(journal_.sink().end() + format::kMinRecordSize).IgnoreError();
   file = CopyContiguous(frame_, stager, progress);
@@ -116,14 +184,16 @@ absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, ChunkProgress pr
   CAIRN_RETURN_IF_ERROR(file.Publish(true));
   CAIRN_RETURN_IF_ERROR(frame_.Adopt(file.file()));
   journal_.ForgetHeadroom();
-  BeginAfterCheckpoint();
+  BeginAfterCheckpoint(FrameSpace(base(), {}), 0);
   return absl::OkStatus();
 }
 
 // A new file has neither headroom nor journal, and is durable.
-void ContiguousBackend::BeginAfterCheckpoint() {
-  pinned_end_ = 0;  // the committed frame ends after them, or lies in another file
-  journal_.BeginAfterCheckpoint();
+void ContiguousBackend::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) {
+  // The committed frame ends after them, they are listed as dead, or they lie in another file.
+  pinned_end_ = 0;
+  is_pinned_ = false;
+  journal_.BeginAfterCheckpoint(std::move(space), remains_end);
 }
 
 absl::Status ContiguousBackend::WriteCheckpoint(Stager& stager) {
@@ -143,14 +213,14 @@ absl::StatusOr<int64_t> ContiguousBackend::Rewrite(ChunkProgress progress) {
 absl::Status ContiguousBackend::DropUncommitted() {
   const int64_t end = std::max(CommittedEnd(base()), pinned_end_);
   // Also what a writer left that could not clean up.
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
-  if (size > end) CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(end));
+  CAIRN_RETURN_IF_ERROR(journal_.CutAt(end));
   HoldReserve();
   return absl::OkStatus();
 }
 
 void ContiguousBackend::HoldReserve() {
-  HoldAtRest(base(), *frame_.file, std::max(CommittedEnd(base()), pinned_end_));
+  HoldAtRest(base(), *frame_.file, std::max(CommittedEnd(base()), pinned_end_),
+             frame_.keeps_history());
 }
 
 }  // namespace cairn::frame

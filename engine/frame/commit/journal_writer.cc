@@ -1,11 +1,13 @@
 #include "engine/frame/commit/journal_writer.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
 #include "engine/base/status.h"
 #include "engine/format/journal.h"
+#include "engine/frame/files/frame_locks.h"
 
 namespace cairn::frame {
 
@@ -26,17 +28,103 @@ constexpr int64_t kShortJournal = int64_t{1} << 14;
 constexpr int64_t kLongJournal = int64_t{1} << 20;
 // Edits all over a large frame are far slower to replay than appends.
 constexpr int64_t kManyPieces = int64_t{1} << 18;
+// Or how many bytes may be about to die, beside an eighth of what lives.
+constexpr int64_t kManyDying = int64_t{4} << 20;
+
+// Asking for readers costs a few system calls.
+constexpr int kCommitsUntilTidy = 64;
 
 }  // namespace
 
-void JournalWriter::StageAt(int64_t position) {
-  sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position);
+JournalWriter::JournalWriter(CommittedFrame& frame, FrameSpace space,
+                             const JournalFootprint& journal)
+    : frame_(frame) {
+  for (const JournalFootprint::Placed& chunk : journal.placed) {
+    if (chunk.bytes.begin < base().journal->begin) reused_.push_back(chunk);
+  }
+  BeginAfterCheckpoint(std::move(space), 0);
 }
 
-void JournalWriter::BeginAfterCheckpoint() {
+void JournalWriter::StageAt(int64_t position) {
+  const JournalRoom room = {.limit = space_.LimitFrom(position),
+                            .resume = std::max(position, space_.EndOfDead())};
+  sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position,
+                &space_.free(), room);
+}
+
+void JournalWriter::ReturnStaged(bool is_pinned) {
+  const std::vector<Extent> placed = sink_->TakePlaced();
+  if (is_pinned) {
+    space_.Place(placed);
+    space_.Bury(placed);
+    return;
+  }
+  for (const Extent& chunk : placed) {
+    if (chunk.begin < base().journal->begin) space_.free().Add(chunk);
+  }
+}
+
+void JournalWriter::NoteStaged(const StagedState& staged, FrameSpace& space) const {
+  space.Place(sink_->placed());
+  const int64_t header_len = base().header().header_len;
+  for (const IndexEntry& entry : staged.removed) {
+    const Extent chunk = {header_len + entry.value, header_len + entry.value + entry.cbytes};
+    space.Bury({&chunk, 1});
+  }
+}
+
+FrameSpace JournalWriter::SpaceWith(const StagedState& staged) const {
+  FrameSpace space = space_;
+  NoteStaged(staged, space);
+  return space;
+}
+
+void JournalWriter::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) {
+  space_ = std::move(space);
   synced_end_ = CommittedEnd(base());
+  remains_end_ = remains_end > synced_end_ ? remains_end : 0;
+  if (remains_end_ > 0) ForgetHeadroom();
   synced_generation_ = base().generation();
+  unsynced_reused_ = 0;
   StageAt(CommittedEnd(base()));
+}
+
+void JournalWriter::Release() {
+  const bool sealed = base().checkpoint->seal_holds;
+  space_.Release(*frame_.file, sealed ? base().checkpoint->seal->oldest_generation : 0);
+  const int64_t end = sink_->end();
+  sink_->SetRoom({.limit = space_.LimitFrom(end), .resume = std::max(end, space_.EndOfDead())});
+}
+
+absl::Status JournalWriter::TidyUp() {
+  commits_until_tidy_ = kCommitsUntilTidy;
+  if (space_.has_dead()) Release();
+  return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
+}
+
+// Whether the journal may go on for so many bytes, and its end be marked.
+bool JournalWriter::HasRoomFor(int64_t size) {
+  if (sink_->HasRoomFor(size + kEndMark)) return true;
+  Release();
+  return sink_->HasRoomFor(size + kEndMark);
+}
+
+absl::Status JournalWriter::CutAt(int64_t end) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
+  if (size <= end) return absl::OkStatus();
+  if (remains_end_ > end) {
+    Release();
+    const bool is_read = frame_.file->IsLocked(kLoadingLockByte, 1).value_or(true);
+    if (space_.EndOfDead() > end || is_read) return absl::OkStatus();
+  }
+  remains_end_ = 0;
+  ForgetHeadroom();
+  return frame_.file->Truncate(end);
+}
+
+absl::Status JournalWriter::MarkEnd(int64_t position) {
+  static constexpr std::array<std::byte, kEndMark> kZeros = {};
+  return frame_.file->WriteAt(position, kZeros);
 }
 
 void JournalWriter::ForgetHeadroom() {
@@ -45,17 +133,31 @@ void JournalWriter::ForgetHeadroom() {
 }
 
 absl::Status JournalWriter::Persist() {
-  constexpr int64_t kPieceSize = 1 << 20;
   if (!base().journal.has_value()) return absl::OkStatus();
   const JournalPosition& journal = *base().journal;
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
   if (size > journal.end) {
-    CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(journal.end));
-    HoldAtRest(base(), *frame_.file, journal.end);  // at once: others may be waiting for space
+    // The header on the disk may be that of the checkpoint before, which needs these bytes.
+    if (space_.enabled()) {
+      CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());
+      remains_end_ = size;
+    }
+    CAIRN_RETURN_IF_ERROR(CutAt(journal.end));
+    // At once: others may be waiting for space.
+    HoldAtRest(base(), *frame_.file, journal.end, frame_.keeps_history());
   }
+  for (const JournalFootprint::Placed& chunk : reused_) {
+    if (chunk.record_end > journal.durable_end) CAIRN_RETURN_IF_ERROR(PersistAgain(chunk.bytes));
+  }
+  reused_ = {};
+  return PersistAgain({journal.durable_end, journal.end});
+}
+
+absl::Status JournalWriter::PersistAgain(Extent bytes) {
+  constexpr int64_t kPieceSize = 1 << 20;
   std::vector<std::byte> piece;
-  for (int64_t at = journal.durable_end; at < journal.end; at += std::ssize(piece)) {
-    piece.resize(static_cast<size_t>(std::min(kPieceSize, journal.end - at)));
+  for (int64_t at = bytes.begin; at < bytes.end; at += std::ssize(piece)) {
+    piece.resize(static_cast<size_t>(std::min(kPieceSize, bytes.end - at)));
     CAIRN_RETURN_IF_ERROR(frame_.file->ReadAt(at, piece));
     CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(at, piece));
   }
@@ -70,21 +172,29 @@ absl::Status JournalWriter::Witness() {
                                 .boot = frame_.core->env()->boot,
                                 .durable_generation = journal.generation};
   if (journal.receipt == receipt) return absl::OkStatus();
+  needs_checkpoint_ = !HasRoomFor(format::kReceiptSize);
+  if (needs_checkpoint_) return absl::OkStatus();
   std::vector<std::byte> bytes;
   format::AppendReceipt(receipt, journal.end, bytes);
   const absl::Status written = frame_.file->WriteAt(journal.end, bytes);
   // A full disk has to open, too.
   if (absl::IsResourceExhausted(written)) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(written);
+  const int64_t end = journal.end + format::kReceiptSize;
+  if (remains_end_ > end) CAIRN_RETURN_IF_ERROR(MarkEnd(end));
   auto state = std::make_shared<State>(base());
-  Extend(receipt, journal.end + format::kReceiptSize, *state->journal);
+  Extend(receipt, end, *state->journal);
   CAIRN_ASSIGN_OR_RETURN(state->region, frame_.source.ViewMore(state->region, state->journal->end));
   frame_.Adopt(std::move(state));
   return absl::OkStatus();
 }
 
 bool JournalWriter::IsLong(const StagedState& staged) const {
-  return staged.chunks.pieces() > kManyPieces ||
+  const int64_t checkpoint = base().index().size() + base().checkpoint->trailer.size();
+  const int64_t dying = space_.DyingBytes(sink_->end()) - checkpoint;
+  const int64_t living = base().stored_bytes.value_or(0);
+  const bool many_die = space_.enabled() && dying > std::max({kManyDying, living / 8, checkpoint});
+  return sink_->left_journal() || many_die || staged.chunks.pieces() > kManyPieces ||
          base().journal->edits + staged.chunk_edits.count() >
              std::clamp(staged.chunks.size() / 8, kShortJournal, kLongJournal);
 }
@@ -93,7 +203,8 @@ absl::Status JournalWriter::Reserve(const Stager& stager) {
   const StagedState& staged = stager.staged();
   const CheckpointNeed need = NeedOf(staged, base());
   const int64_t end = sink_->end() + format::RecordSize(stager.MakeCommit({}));
-  const int64_t kept = need.index + need.pending + NeedAfter(staged, base(), need.index);
+  const int64_t kept =
+      need.index + need.pending + NeedAfter(staged, base(), need.index, frame_.keeps_history());
   return Refuse(headroom_.Extend(*frame_.file, end, kept));
 }
 
@@ -105,7 +216,7 @@ void JournalWriter::WriteZerosAhead() {
     return;
   }
   zeros_ = std::clamp(2 * zeros_, kLeastZeros, kMostZeros);
-  zeros_end_ = std::min(sink_->end() + zeros_, headroom_.end());
+  zeros_end_ = std::min({sink_->end() + zeros_, headroom_.end(), space_.LimitFrom(sink_->end())});
   const std::vector<std::byte> zeros(static_cast<size_t>(kZerosPiece));
   // What is pending is written over them.
   for (int64_t at = sink_->flushed(); at < zeros_end_; at += kZerosPiece) {
@@ -118,44 +229,51 @@ absl::Status JournalWriter::Sync() {
   CAIRN_RETURN_IF_ERROR(sink_->Flush());
   CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
   synced_end_ = sink_->end();
+  unsynced_reused_ = 0;
   synced_generation_ = base().generation();
   return absl::OkStatus();
 }
 
 absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durability,
-                                            std::span<const ChunkFile> files) {
+                                            int64_t file_bytes) {
   const bool durable = durability == Durability::kMachine;
+  if (unsynced() > kMostUnsynced) CAIRN_RETURN_IF_ERROR(Sync());
   const JournalPosition& journal = *base().journal;
   const format::CommitRecordParts commit = stager.MakeCommit({.base = journal.base,
                                                               .generation = journal.generation + 1,
                                                               .previous = journal.last,
                                                               .durable_end = synced_end_});
-  if (format::RecordSize(commit) > format::kMaxRecordSize) return false;
+  const int64_t size = format::RecordSize(commit);
+  // One more receipt may have to follow.
+  if (size > format::kMaxRecordSize || !HasRoomFor(size + 2 * format::kReceiptSize)) return false;
   const format::Receipt receipt{.base = journal.base,
                                 .generation = journal.generation + 1,
                                 .boot = frame_.core->env()->boot,
                                 .durable_generation = synced_generation_};
   CAIRN_ASSIGN_OR_RETURN(const uint64_t checksum, sink_->AppendRecord(commit, receipt));
   if (durable) WriteZerosAhead();
+  if (remains_end_ > sink_->end()) CAIRN_RETURN_IF_ERROR(MarkEnd(sink_->end()));
+  const int64_t reused = sink_->reused() + file_bytes;
   CAIRN_RETURN_IF_ERROR(durable ? Sync() : sink_->Flush());
   if (durable) CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
-  const CommitStep step = {.links = commit.links,
-                           .checksum = checksum,
-                           .end = sink_->end(),
-                           .receipt = receipt,
-                           .chunk_edits = commit.chunks.count(),
-                           .layer_edits = std::ssize(commit.layers)};
-  CAIRN_RETURN_IF_ERROR(Adopt(stager, step, files));
+  CAIRN_RETURN_IF_ERROR(Adopt(stager, {.links = commit.links,
+                                       .checksum = checksum,
+                                       .end = sink_->end(),
+                                       .receipt = receipt,
+                                       .chunk_edits = commit.chunks.count(),
+                                       .layer_edits = std::ssize(commit.layers),
+                                       .reused = reused}));
+  if (!durable) unsynced_reused_ += reused;
   if (durable) CAIRN_RETURN_IF_ERROR(MarkDurable());
   return true;
 }
 
 // The record is in the file: the state that readers get by replaying it, this writer has at hand.
-absl::Status JournalWriter::Adopt(Stager& stager, const CommitStep& step,
-                                  std::span<const ChunkFile> files) {
+absl::Status JournalWriter::Adopt(Stager& stager, const CommitStep& step) {
+  NoteStaged(stager.staged(), space_);
+  sink_->TakePlaced();
   const std::shared_ptr<State> state = stager.MakeState();
   Advance(step, *state->journal);
-  for (const ChunkFile& file : files) state->journal->AddFile(file);
   CAIRN_ASSIGN_OR_RETURN(FrameView region, sink_->View(base()));
   SetRegion(std::move(region), *state);
   frame_.Adopt(state);
@@ -185,6 +303,7 @@ absl::Status JournalWriter::MarkDurable() {
 absl::Status JournalWriter::SyncCommitted() {
   if (synced_generation_ == base().generation()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
+  unsynced_reused_ = 0;
   synced_end_ = CommittedEnd(base());
   synced_generation_ = base().generation();
   // A snapshot of staged edits may read what lies there.

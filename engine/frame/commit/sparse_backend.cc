@@ -23,6 +23,9 @@ constexpr int64_t kMostUnsyncedFiles = 4096;
 // older commits need.
 constexpr int64_t kLeastDead = int64_t{4} << 20;
 
+// Files that one commit removes.
+constexpr int64_t kMostRemoved = 256;
+
 int64_t SizeOf(FileSystem& directory, const std::string& name) {
   const auto file = directory.Open(name, FileMode::kRead);
   return file.ok() ? (*file)->Size().value_or(0) : 0;
@@ -53,7 +56,7 @@ absl::StatusOr<std::vector<int64_t>> SparseBackend::NamedFiles() const {
       const StatePtr checkpoint,
       LoadCheckpoint(frame_.source, base().checkpoint->header_bytes, frame_.core->env()));
   CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> named, FileNumbersIn(checkpoint->chunks, most));
-  for (const ChunkFile& file : base().journal->files.span()) named.push_back(file.number);
+  for (const JournalFootprint::Placed& file : journaled_) named.push_back(file.bytes.begin);
   std::ranges::sort(named);
   return named;
 }
@@ -107,19 +110,20 @@ absl::StatusOr<std::unique_ptr<Stager>> SparseBackend::Stage() {
 
 // What may be in the page cache alone is written once more.
 absl::Status SparseBackend::PersistFiles() const {
-  const JournalPosition& journal = *base().journal;
   std::vector<std::byte> bytes;
-  for (const ChunkFile& chunk : journal.files.span()) {
-    if (chunk.commit_end <= journal.durable_end) continue;
-    const auto file = directory().Open(format::ChunkFileName(chunk.number), FileMode::kReadWrite);
+  std::vector<ChunkFile> written;
+  for (const JournalFootprint::Placed& chunk : journaled_) {
+    if (chunk.record_end <= base().journal->durable_end) continue;
+    const auto file =
+        directory().Open(format::ChunkFileName(chunk.bytes.begin), FileMode::kReadWrite);
     if (IsDamage(file.status())) continue;
     CAIRN_RETURN_IF_ERROR(file.status());
-    bytes.resize(static_cast<size_t>(chunk.size));
+    bytes.resize(static_cast<size_t>(chunk.bytes.size()));
     CAIRN_ASSIGN_OR_RETURN(const size_t got, (*file)->ReadSome(0, bytes));
     CAIRN_RETURN_IF_ERROR((*file)->WriteAt(0, Bytes(bytes).first(got)));
-    CAIRN_RETURN_IF_ERROR((*file)->Sync(SyncMode::kData));
+    written.push_back({.number = chunk.bytes.begin, .size = chunk.bytes.size()});
   }
-  return absl::OkStatus();
+  return SyncChunkFiles(directory(), written);
 }
 
 absl::Status SparseBackend::PersistBase() {
@@ -141,24 +145,29 @@ int64_t SparseBackend::DeadFileBytes() const {
   if (!checkpoint.seal_holds || !base().stored_bytes.has_value()) return 0;
   const int64_t stored =
       checkpoint.header.cbytes - std::max<int64_t>(checkpoint.seal->dead_bytes, 0);
-  return std::max<int64_t>(base().journal->file_bytes - (*base().stored_bytes - stored), 0);
+  return std::max<int64_t>(base().journal->reused - (*base().stored_bytes - stored), 0);
 }
 
 absl::Status SparseBackend::PublishCommit(Stager& stager, Durability durability) {
-  RemoveReplaced();
+  RemoveReplaced(kMostRemoved);
   CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager));
   const int64_t most_dead = std::max(kLeastDead, base().stored_bytes.value_or(0) / 2);
   if (journal_.IsLong(stager.staged()) || DeadFileBytes() > most_dead) {
     return WriteCheckpoint(stager);
   }
   const bool durable = durability == Durability::kMachine;
+  int64_t file_bytes = 0;
+  for (const ChunkFile& file : sink_->staged()) file_bytes += file.size;
   const bool many = sink_->unsynced_files() > kMostUnsyncedFiles ||
-                    sink_->unsynced_bytes() + journal_.unsynced() > kMostUnsynced;
+                    journal_.unsynced() + file_bytes > kMostUnsynced;
   if (durable || many) CAIRN_RETURN_IF_ERROR(SyncFiles());
   if (!durable && many) CAIRN_RETURN_IF_ERROR(journal_.Sync());
-  CAIRN_ASSIGN_OR_RETURN(const bool published,
-                         journal_.Publish(stager, durability, sink_->staged()));
+  CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability, file_bytes));
   if (!published) return WriteCheckpoint(stager);
+  for (const ChunkFile& file : sink_->staged()) {
+    journaled_.push_back(
+        {.bytes = {file.number, file.number + file.size}, .record_end = base().journal->end});
+  }
   sink_->Keep();
   return absl::OkStatus();
 }
@@ -180,7 +189,7 @@ absl::Status SparseBackend::KeepOfReserve(int64_t size) {
 // A new index takes the reserve of the present one, unless that would leave too little.
 absl::Status SparseBackend::TakeReserve(File& index, const StagedState& staged) {
   const CheckpointNeed need = NeedOf(staged, base());
-  const int64_t kept = NeedAfter(staged, base(), 0);  // Reclaim only removes files
+  const int64_t kept = NeedAfter(staged, base(), 0, true);  // Reclaim only removes files
   const int64_t end = CommittedEnd(base());
   if (kept > 0) {
     const absl::Status status = frame_.file->ReservePastEnd(end + need.index + kept);
@@ -219,7 +228,8 @@ absl::Status SparseBackend::ReplaceIndex(const StagedState& staged) {
   if (!absl::IsResourceExhausted(replaced)) CAIRN_RETURN_IF_ERROR(replaced);
   CAIRN_ASSIGN_OR_RETURN(old_index_, index.PublishBySwap());
   CAIRN_RETURN_IF_ERROR(frame_.Adopt(index.file()));
-  journal_.BeginAfterCheckpoint();
+  journal_.BeginAfterCheckpoint(FrameSpace(), 0);
+  journaled_.clear();
   published_ = true;
   return absl::OkStatus();
 }
@@ -233,21 +243,24 @@ absl::Status SparseBackend::FinishReplacement() {
   }
   sink_ = std::make_unique<SparseSink>(frame_.location().files, std::move(named));
   if (older_is_read_) CAIRN_RETURN_IF_ERROR(RemoveOrphans());
-  RemoveReplaced();
+  RemoveReplaced(kMostRemoved);
   HoldReserve();
   return absl::OkStatus();
 }
 
 // A reader of an index sees no file that was dropped before it. Numbers of files that go can be
 // used again: so they stay low, as C-Blosc2 wants them.
-void SparseBackend::RemoveReplaced() {
+void SparseBackend::RemoveReplaced(int64_t most) {
   while (!older_is_read_ && !replaced_.empty()) {
-    const Replaced& oldest = replaced_.front();
+    Replaced& oldest = replaced_.front();
     if (!oldest.index.empty()) {
       if (IsRead(directory(), oldest.index)) return;
-      Remove(oldest.index);
+      Remove(std::exchange(oldest.index, {}));
     }
-    for (const int64_t number : oldest.files) Remove(format::ChunkFileName(number));
+    for (; !oldest.files.empty(); oldest.files.pop_back()) {
+      if (most-- == 0) return;
+      Remove(format::ChunkFileName(oldest.files.back()));
+    }
     replaced_.pop_front();
   }
 }
@@ -288,7 +301,7 @@ absl::StatusOr<ReclaimReport> SparseBackend::ReclaimSpace(const ReclaimOptions& 
     CAIRN_RETURN_IF_ERROR(FinishReplacement());
     report.oldest_generation = base().generation();
   }
-  RemoveReplaced();
+  RemoveReplaced(INT64_MAX);
   CAIRN_RETURN_IF_ERROR(RemoveOrphans());
   report.freed = freed_;
   report.blocked = older_is_read_;
@@ -299,11 +312,9 @@ absl::Status SparseBackend::DropUncommitted() {
   // The snapshot's chunks are no orphans yet.
   if (sink_->IsPinned()) return absl::OkStatus();
   sink_->Discard();
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
-  if (size > CommittedEnd(base()))
-    CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(CommittedEnd(base())));
+  CAIRN_RETURN_IF_ERROR(journal_.CutAt(CommittedEnd(base())));
   HoldReserve();
-  RemoveReplaced();
+  RemoveReplaced(INT64_MAX);
   return older_is_read_ ? RemoveOrphans() : absl::OkStatus();
 }
 

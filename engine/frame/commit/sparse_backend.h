@@ -32,13 +32,17 @@ namespace cairn::frame {
 
 class SparseBackend final : public CommitBackend {
  public:
-  // Of a frame that was just published: with the files that were staged for it.
-  SparseBackend(CommittedFrame frame, StagerOptions options,
-                std::unique_ptr<SparseSink> sink = nullptr)
+  // `journal` is what the commits after the checkpoint did.
+  SparseBackend(CommittedFrame frame, StagerOptions options, const JournalFootprint& journal)
       : CommitBackend(std::move(frame), std::move(options)),
-        journal_(frame_),
+        journal_(frame_, FrameSpace(), {}),
+        journaled_(journal.placed) {}
+  // Of a frame that was just published, with the files that were staged for it.
+  SparseBackend(CommittedFrame frame, StagerOptions options, std::unique_ptr<SparseSink> sink)
+      : CommitBackend(std::move(frame), std::move(options)),
+        journal_(frame_, FrameSpace(), {}),
         sink_(std::move(sink)),
-        published_(sink_ != nullptr) {}
+        published_(true) {}
 
   absl::Status PersistBase() override;
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override;
@@ -59,12 +63,12 @@ class SparseBackend final : public CommitBackend {
   absl::Status SyncFiles();
   absl::Status KeepOfReserve(int64_t size);
   absl::Status TakeReserve(File& index, const StagedState& staged);
-  void HoldReserve() { HoldAtRest(base(), *frame_.file, CommittedEnd(base())); }
+  void HoldReserve() { HoldAtRest(base(), *frame_.file, CommittedEnd(base()), true); }
   absl::StatusOr<AtomicFile> NewIndex(const StagedState& staged);
   absl::Status ReplaceIndex(const StagedState& staged);
   absl::Status FinishReplacement();
   void Remove(const std::string& name);
-  void RemoveReplaced();
+  void RemoveReplaced(int64_t most);
   absl::Status RemoveOrphans();
 
   // An index that lost its name, and the chunk files that the next one does not name.
@@ -74,8 +78,9 @@ class SparseBackend final : public CommitBackend {
   };
 
   JournalWriter journal_;
+  std::vector<JournalFootprint::Placed> journaled_;  // the files of its commits
   std::unique_ptr<SparseSink> sink_;
-  bool published_;                 // a checkpoint, and the old index was not dropped yet
+  bool published_ = false;         // a checkpoint, and the old index was not dropped yet
   std::string old_index_;          // its temporary name
   std::deque<Replaced> replaced_;  // by this writer, the oldest first
   bool older_is_read_ = false;     // an index that another writer replaced

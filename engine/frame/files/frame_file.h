@@ -87,7 +87,7 @@ class FrameFile {
                           std::shared_ptr<FileSystem> directory = nullptr) {
     FrameFile opened;
     opened.file_ = file;
-    opened.readers_ = std::make_shared<GenerationLocks>(file);
+    opened.readers_ = std::make_shared<ReaderLocks>(file);
     opened.origin_ = origin;
     opened.use_mmap_ = use_mmap;
     opened.directory_ = std::move(directory);
@@ -112,7 +112,11 @@ class FrameFile {
   // Keeps what the checkpoint of this generation needs from being reclaimed while it lives.
   // kUnavailable.
   absl::StatusOr<std::shared_ptr<const void>> Register(uint64_t generation) const {
-    return GenerationLocks::Hold(readers_, generation);
+    return ReaderLocks::Hold(readers_, ReaderLockByte(generation));
+  }
+  // Keeps the file from becoming shorter while it lives. kUnavailable.
+  absl::StatusOr<std::shared_ptr<const void>> KeepSize() const {
+    return ReaderLocks::Hold(readers_, kLoadingLockByte);
   }
 
   int64_t origin() const { return origin_; }
@@ -124,7 +128,7 @@ class FrameFile {
   absl::StatusOr<FrameView> View(int64_t size, int64_t headroom) const;
 
   std::shared_ptr<const File> file_;
-  std::shared_ptr<GenerationLocks> readers_;
+  std::shared_ptr<ReaderLocks> readers_;
   std::shared_ptr<FileSystem> directory_;
   int64_t origin_ = 0;
   bool use_mmap_ = true;

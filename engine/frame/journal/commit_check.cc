@@ -24,9 +24,14 @@ using format::ReplaceEdit;
 // A chunk that has, or had, a file of its own.
 absl::Status CheckFile(const State& before, const IndexedChunk& chunk) {
   CAIRN_RETURN_IF_ERROR(before.chunk_source->Locate(chunk.entry.value).status());
-  if (chunk.cbytes > 0 && chunk.entry.fingerprint != 0) return absl::OkStatus();
-  return DataLoss("commit: a chunk of %d bytes %s", chunk.cbytes,
+  if (chunk.entry.cbytes > 0 && chunk.entry.fingerprint != 0) return absl::OkStatus();
+  return DataLoss("commit: a chunk of %d bytes %s", chunk.entry.cbytes,
                   before.chunk_source->Describe(chunk.entry.value));
+}
+
+// What the checkpoint's index leaves to chunks.
+int64_t AreaBeforeIndex(const State& state) {
+  return state.index().size() > 0 ? state.index().begin - state.header().header_len : 0;
 }
 
 // Checks the edits in order, each with the number of chunks that it meets. Not thread-safe.
@@ -36,7 +41,8 @@ class EditChecker {
       : before_(before),
         commit_(commit),
         nchunks_(before.chunks.size()),
-        room_(commit.record_begin - commit.begin) {}
+        room_(commit.record_begin - commit.begin),
+        area_(AreaBeforeIndex(before) - before.journal->reused) {}
 
   absl::Status Check(const format::ChunkEdit& edit);
   int64_t nchunks() const { return nchunks_; }
@@ -48,6 +54,7 @@ class EditChecker {
   const JournaledCommit& commit_;
   int64_t nchunks_;
   int64_t room_;  // for chunks that are still to come
+  int64_t area_;  // for those before the index
 };
 
 absl::Status EditChecker::CheckPlaced(const IndexedChunk& chunk) {
@@ -63,13 +70,18 @@ absl::Status EditChecker::CheckPlaced(const IndexedChunk& chunk) {
   if (before_.header().layout == Layout::kSparse) return CheckFile(before_, chunk);
   const std::optional<int64_t> begin = CheckedAdd(before_.header().header_len, chunk.entry.value);
   const int64_t room = commit_.record_begin - commit_.begin;
-  if (begin.has_value() && chunk.cbytes > 0 && chunk.entry.fingerprint != 0 &&
-      RangeFits(*begin - commit_.begin, chunk.cbytes, room)) {
+  if (begin.has_value() && chunk.entry.cbytes > 0 && chunk.entry.fingerprint != 0) {
     // All of them may have to be read.
-    room_ -= chunk.cbytes;
-    return room_ >= 0 ? absl::OkStatus() : DataLoss("commit: its chunks overlap");
+    int64_t* left = nullptr;
+    if (RangeFits(*begin - commit_.begin, chunk.entry.cbytes, room)) left = &room_;
+    if (RangeFits(chunk.entry.value, chunk.entry.cbytes, AreaBeforeIndex(before_))) left = &area_;
+    if (left != nullptr) {
+      *left -= chunk.entry.cbytes;
+      return *left >= 0 ? absl::OkStatus() : DataLoss("commit: its chunks overlap");
+    }
   }
-  return DataLoss("commit: a chunk of %d bytes at offset %d", chunk.cbytes, chunk.entry.value);
+  return DataLoss("commit: a chunk of %d bytes at offset %d", chunk.entry.cbytes,
+                  chunk.entry.value);
 }
 
 absl::Status EditChecker::Check(const format::ChunkEdit& edit) {
@@ -136,8 +148,8 @@ absl::Status CheckHead(const State& before, const JournaledCommit& commit) {
     return before.chunk_source->Locate(head.entry.value).status();
   }
   const int64_t room = commit.record_begin - before.header().header_len;
-  if (RangeFits(head.entry.value, head.cbytes, room)) return absl::OkStatus();
-  return DataLoss("commit: the pending items' chunk of %d bytes at offset %d", head.cbytes,
+  if (RangeFits(head.entry.value, head.entry.cbytes, room)) return absl::OkStatus();
+  return DataLoss("commit: the pending items' chunk of %d bytes at offset %d", head.entry.cbytes,
                   head.entry.value);
 }
 
@@ -204,10 +216,10 @@ absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const Journale
     const IndexedChunk* chunk = format::StoredBy(edit);
     if (chunk == nullptr) continue;
     const int64_t begin = before.header().header_len + chunk->entry.value;
-    Bytes bytes = reader.Seen(begin, chunk->cbytes);
+    Bytes bytes = reader.Seen(begin, chunk->entry.cbytes);
     // What was seen may be from before the commit: then the file shows more by now.
     if (bytes.empty() || format::HashChunk(bytes) != chunk->entry.fingerprint) {
-      read.resize(static_cast<size_t>(chunk->cbytes));
+      read.resize(static_cast<size_t>(chunk->entry.cbytes));
       CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(begin, read));
       if (got < read.size() || format::HashChunk(read) != chunk->entry.fingerprint) return false;
     }

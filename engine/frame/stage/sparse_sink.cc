@@ -28,6 +28,22 @@ absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index, size
   return numbers;
 }
 
+// The disk gets many of them before it is waited for the first.
+absl::Status SyncChunkFiles(FileSystem& directory, std::span<const ChunkFile> files) {
+  while (!files.empty()) {
+    const std::span<const ChunkFile> some = files.first(std::min(files.size(), kMaxSynced));
+    std::vector<std::unique_ptr<File>> open;
+    for (const ChunkFile& file : some) {
+      const std::string name = format::ChunkFileName(file.number);
+      CAIRN_ASSIGN_OR_RETURN(open.emplace_back(), directory.Open(name, FileMode::kReadWrite));
+      open.back()->SyncSoon(0, file.size);
+    }
+    for (const auto& file : open) CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kData));
+    files = files.subspan(some.size());
+  }
+  return absl::OkStatus();
+}
+
 int64_t SparseSink::NextNumber() {
   for (; passed_ < named_.size() && named_[passed_] <= next_; ++passed_) {
     if (named_[passed_] == next_) ++next_;
@@ -59,28 +75,9 @@ absl::StatusOr<int64_t> SparseSink::Append(Bytes chunk) {
   return staged_.back().number;
 }
 
-int64_t SparseSink::unsynced_bytes() const {
-  int64_t bytes = 0;
-  for (const ChunkFile& file : unsynced_) bytes += file.size;
-  return bytes;
-}
-
-// The disk gets all of them before it is waited for the first.
 absl::Status SparseSink::Sync() {
-  while (!unsynced_.empty()) {
-    std::vector<std::unique_ptr<File>> files;
-    const size_t left = unsynced_.size() - std::min(unsynced_.size(), kMaxSynced);
-    for (size_t i = left; i < unsynced_.size(); ++i) {
-      CAIRN_ASSIGN_OR_RETURN(
-          files.emplace_back(),
-          directory_->Open(format::ChunkFileName(unsynced_[i].number), FileMode::kReadWrite));
-      files.back()->SyncSoon(0, unsynced_[i].size);
-    }
-    for (const std::unique_ptr<File>& file : files) {
-      CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kData));
-    }
-    unsynced_.resize(left);
-  }
+  CAIRN_RETURN_IF_ERROR(SyncChunkFiles(*directory_, unsynced_));
+  unsynced_.clear();
   return absl::OkStatus();
 }
 

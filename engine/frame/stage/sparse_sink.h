@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,14 @@ namespace cairn::frame {
 
 // The numbers that an index names, in ascending order. kDataLoss when they are more than `most`.
 absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index, size_t most);
+
+struct ChunkFile {
+  int64_t number = 0;
+  int64_t size = 0;
+};
+
+// Makes the content of these files durable; the directory that names them is the caller's.
+absl::Status SyncChunkFiles(FileSystem& directory, std::span<const ChunkFile> files);
 
 // Takes the lowest numbers that no file of the directory has, each once in its life.
 class SparseSink final : public ChunkSink {
@@ -34,8 +43,7 @@ class SparseSink final : public ChunkSink {
 
   // The files that no commit names yet.
   const std::vector<ChunkFile>& staged() const { return staged_; }
-  // Bytes and files that are perhaps not durable.
-  int64_t unsynced_bytes() const;
+  // Files that are perhaps not durable.
   int64_t unsynced_files() const { return std::ssize(unsynced_); }
   // Makes all files durable; the directory that names them is the caller's.
   absl::Status Sync();

@@ -15,7 +15,7 @@ int64_t AreaOf(const State& state) {
   if (state.header().layout == Layout::kContiguous) {
     return state.chunks_end - state.header().header_len;
   }
-  const int64_t journaled = state.journal.has_value() ? state.journal->file_bytes : 0;
+  const int64_t journaled = state.journal.has_value() ? state.journal->reused : 0;
   return std::min(state.header().cbytes, INT64_MAX - journaled) + journaled;
 }
 

@@ -80,13 +80,6 @@ struct PartialChunk {
   bool empty() const { return nbytes() == 0; }
 };
 
-// A chunk file that a commit of a sparse frame brought.
-struct ChunkFile {
-  int64_t number = 0;
-  int64_t size = 0;
-  int64_t commit_end = 0;  // where the commit ends in the journal
-};
-
 // How far the journal after a checkpoint was replayed.
 struct JournalPosition {
   bool base_known = true;   // false under a damaged trailer: the first commit record gives it
@@ -97,16 +90,10 @@ struct JournalPosition {
   int64_t end = 0;          // where the last commit ends
   int64_t durable_end = 0;  // what is known to be durable
   int64_t edits = 0;        // of all kinds, and one for each commit
+  int64_t reused = 0;       // bytes of chunks that commits placed before the index, or in files
   std::optional<format::Receipt> receipt;  // that ends the journal
-  SharedAppendVector<ChunkFile> files;     // of its commits, also those that later ones dropped
-  int64_t file_bytes = 0;                  // what they take
 
   bool empty() const { return end == begin; }
-  // The last commit brought the file.
-  void AddFile(const ChunkFile& file) {
-    files.Append({.number = file.number, .size = file.size, .commit_end = end});
-    file_bytes += file.size;
-  }
 };
 
 // Commits that were made, and cannot be read because one of them, or what lies before, is damaged.
