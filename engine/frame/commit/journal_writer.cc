@@ -29,7 +29,7 @@ constexpr int64_t kLongJournal = int64_t{1} << 20;
 // Edits all over a large frame are far slower to replay than appends.
 constexpr int64_t kManyPieces = int64_t{1} << 18;
 // Or how many bytes may be about to die, beside an eighth of what lives.
-constexpr int64_t kManyDying = int64_t{4} << 20;
+constexpr int64_t kManyDying = int64_t{2} << 20;
 
 // Asking for readers costs a few system calls.
 constexpr int kCommitsUntilTidy = 64;
