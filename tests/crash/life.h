@@ -32,7 +32,8 @@ struct CrashFrame {
   bool one_sector = false;    // what each commit adds: then a crash may keep any of them
   // Commits have a little each and are durable, so many in a row that the space ahead is zeroed.
   bool small_commits = false;
-  bool line = false;  // an n-dimensional array, of one dimension
+  bool line = false;    // an n-dimensional array, of one dimension
+  bool reuses = false;  // much dies, and there are many checkpoints
   frame::ReplayChecks rules = {};
 };
 
