@@ -8,13 +8,6 @@
 
 namespace cairn::frame {
 
-namespace {
-
-// Files that are open at once while they are synced.
-constexpr size_t kMaxSynced = 64;
-
-}  // namespace
-
 absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index, size_t most) {
   std::vector<int64_t> numbers;
   CAIRN_RETURN_IF_ERROR(index.ForEach([&](const IndexEntry& entry) {
@@ -28,18 +21,19 @@ absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index, size
   return numbers;
 }
 
-// The disk gets many of them before it is waited for the first.
+// The disk gets all of them before it is waited for the first.
 absl::Status SyncChunkFiles(FileSystem& directory, std::span<const ChunkFile> files) {
-  while (!files.empty()) {
-    const std::span<const ChunkFile> some = files.first(std::min(files.size(), kMaxSynced));
-    std::vector<std::unique_ptr<File>> open;
-    for (const ChunkFile& file : some) {
-      const std::string name = format::ChunkFileName(file.number);
-      CAIRN_ASSIGN_OR_RETURN(open.emplace_back(), directory.Open(name, FileMode::kReadWrite));
-      open.back()->SyncSoon(0, file.size);
+  for (const bool soon : {true, false}) {
+    if (soon && files.size() == 1) continue;
+    for (const ChunkFile& chunk : files) {
+      const std::string name = format::ChunkFileName(chunk.number);
+      CAIRN_ASSIGN_OR_RETURN(const auto file, directory.Open(name, FileMode::kReadWrite));
+      if (soon) {
+        file->SyncSoon(0, chunk.size);
+      } else {
+        CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kData));
+      }
     }
-    for (const auto& file : open) CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kData));
-    files = files.subspan(some.size());
   }
   return absl::OkStatus();
 }
