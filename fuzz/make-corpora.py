@@ -271,6 +271,8 @@ class Corpora:
             self.put("array_box", array)
         for journal in journals():
             self.put("journal_replay", journal.bytes)
+            # After the index of a sparse frame.
+            self.put("journal_replay", b"\x40" + journal.bytes[1:])
         for command in COMMANDS:
             self.put("command_line", command.replace(" ", "\n").encode())
         # Any bytes are options, payloads and edits.

@@ -202,6 +202,13 @@ absl::StatusOr<CommitRecord> ParseCommit(Bytes record, int64_t position) {
   return commit;
 }
 
+const IndexedChunk* StoredBy(const ChunkEdit& edit) {
+  const IndexedChunk* chunk = nullptr;
+  if (const auto* insert = std::get_if<InsertEdit>(&edit)) chunk = &insert->chunk;
+  if (const auto* replace = std::get_if<ReplaceEdit>(&edit)) chunk = &replace->chunk;
+  return chunk != nullptr && !IsSpecialEntry(chunk->entry.value) ? chunk : nullptr;
+}
+
 void EncodedEdits::Add(const ChunkEdit& edit) {
   ByteWriter writer(std::move(bytes_));
   writer.Le(static_cast<uint32_t>(edit.index() + 1));  // an EditCode

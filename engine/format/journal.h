@@ -74,6 +74,8 @@ struct ReorderEdit {
   bool operator==(const ReorderEdit&) const = default;
 };
 using ChunkEdit = std::variant<InsertEdit, ReplaceEdit, EraseEdit, ReorderEdit>;
+// The chunk that the edit brings, if it is stored; else null.
+const IndexedChunk* StoredBy(const ChunkEdit& edit);
 
 struct LayerEdit {
   enum class Kind : uint32_t { kSetMetalayer = 1, kSetVlmeta = 2, kDeleteVlmeta = 3 };

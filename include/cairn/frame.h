@@ -65,10 +65,10 @@ class CAIRN_EXPORT Frame {
   absl::StatusOr<Snapshot> Refresh();
   // The generations that can still be opened, the oldest first. Compact and Writer::Reclaim drop
   // older ones, and so does a checkpoint that writes the frame anew: of a frame without chunks, and
-  // of new metalayers where the header is longer than 512 bytes. A sparse frame has the newest
-  // only. Reads the newest journal and those that the listed generations lie in; of checkpoints
-  // between them the trailer, and a few bytes of the index. kInvalidArgument for a negative limit;
-  // kUnavailable while other processes drop generations again and again.
+  // of new metalayers where the header is longer than 512 bytes. A sparse frame has those since its
+  // checkpoint. Reads the newest journal and those that the listed generations lie in; of
+  // checkpoints between them the trailer, and a few bytes of the index. kInvalidArgument for a
+  // negative limit; kUnavailable while other processes drop generations again and again.
   absl::StatusOr<std::vector<GenerationInfo>> History(const HistoryOptions& options = {}) const;
 
   // Opens the one writer. Keeps what a killed writer committed and cuts off what it did not.

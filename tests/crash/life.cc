@@ -20,8 +20,7 @@ constexpr int kCommitting[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 85, 15, 0, 0, 0, 0,
 // Commits append themselves, and what is staged else is rolled back.
 constexpr int kSyncing[] = {5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 82, 2, 3, 0, 1, 0, 0, 0, 0, 1, 2};
 // Chunks come and go, and checkpoints free their space.
-constexpr int kReusing[] = {12, 4,  14, 12, 1, 4, 1, 0, 1, 0, 12,
-                            10, 13, 2,  4,  4, 0, 1, 0, 0, 3, 2};
+constexpr int kReusing[] = {12, 4, 14, 12, 1, 4, 1, 0, 1, 0, 12, 10, 13, 2, 4, 4, 0, 1, 0, 0, 3, 2};
 static_assert(std::size(kOften) == std::size(kAppending));
 static_assert(std::size(kOften) == std::size(kReusing));
 static_assert(std::size(kOften) == std::size(kSyncing));
@@ -139,8 +138,7 @@ absl::Status Life::Commit(Durability durability) {
   const int64_t items = staged_->nbytes() - committed_->nbytes();
   overhead_ = EndOf(snapshot) - end_ - items;
   end_ = EndOf(snapshot);
-  const bool sparse = setup_.layout == Layout::kSparse;
-  history_.Acknowledge(sparse ? Durability::kMachine : durability);
+  history_.Acknowledge(durability);
   committed_ = staged_;
   edited_ = false;
   Check(snapshot, ContentOf(*committed_), "committed");

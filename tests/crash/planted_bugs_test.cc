@@ -60,6 +60,16 @@ MakeBug DropSyncsOf(Kind kind, std::string part) {
   };
 }
 
+// The call does not sync the file of this name.
+MakeBug DropSyncsOfFile(std::string call, std::string end) {
+  return [=] {
+    return [=](const DiskOperation& operation, const Call& now) {
+      const bool is_file = operation.kind == Kind::kSync && operation.name.ends_with(end);
+      return is_file && now.name == call ? kSkip : kRun;
+    };
+  };
+}
+
 // The index and the trailer after it are written only when the header names them.
 Fate FlipFirst(const DiskOperation& operation, bool& waiting) {
   constexpr size_t kTailSize = 23;
@@ -125,6 +135,11 @@ std::vector<PlantedBug> Bugs() {
        {.kills = 60}},
       {"SparseWithoutChunkSync", DropSyncsOf(Kind::kSync, ".chunk"), Sparse()},
       {"SparseWithoutIndexSync", DropSyncsOf(Kind::kSync, ".tmp"), Sparse()},
+      {"SparseCommitWithoutJournalSync", DropSyncsOfFile("commit", "chunks.b2frame"), Sparse()},
+      {"SparseNothingConfirmedAtOpen",
+       WithMemory(WriteNothingTwice),
+       Sparse(),
+       {.disk_errors = true}},
       {"SparseWithoutDirectorySync", DropSyncsOf(Kind::kSyncDirectory, "chunks.b2frame"), Sparse()},
       {"HeaderBeforeIndexAndTrailer", WithMemory(FlipFirst)},
       {"NothingConfirmedAtOpen",
@@ -175,6 +190,15 @@ TEST(ReplayChecksTest, WithoutThePreviousRecordsHashHistoriesMix) {
 TEST(ReplayChecksTest, WithoutTheChunksHashesHalfACommitIsTaken) {
   const CrashFrame frame = {
       .name = "Appends", .only_appends = true, .rules = {.check_chunks = false}};
+  Tally tally;
+  ForEachSeed(300, [&](uint64_t seed) { ExamineChain({frame, seed}, {}, tally); });
+  std::cout << tally.ToString() << '\n';
+  EXPECT_GT(tally.violations(), 0);
+}
+
+TEST(ReplayChecksTest, WithoutTheFilesHashesHalfACommitOfASparseFrameIsTaken) {
+  CrashFrame frame = Sparse();
+  frame.rules = {.check_chunks = false};
   Tally tally;
   ForEachSeed(300, [&](uint64_t seed) { ExamineChain({frame, seed}, {}, tally); });
   std::cout << tally.ToString() << '\n';

@@ -144,7 +144,7 @@ absl::Status SparseCreation::Restart(bool /*failed*/) {
   state->chunk_source =
       std::make_shared<SparseChunkSource>(made_->directory(), frame_.file, *state->env());
   frame_.state = std::move(state);
-  CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(made_->directory(), base().chunks));
+  sink_ = std::make_unique<SparseSink>(made_->directory(), std::vector<int64_t>());
   return absl::OkStatus();
 }
 

@@ -21,9 +21,6 @@ constexpr int64_t kMostZeros = int64_t{1} << 20;
 constexpr int64_t kZerosPiece = int64_t{64} << 10;
 constexpr int64_t kSmallCommit = int64_t{16} << 10;
 
-// The next writer reads and writes again the bytes that are perhaps not durable.
-constexpr int64_t kMostUnsynced = int64_t{64} << 20;
-
 // How many edits the journal may hold before a checkpoint. An eighth of the frame, so that n
 // appends write O(n) bytes; not so few that the syncs of a checkpoint show; and never so many that
 // opening, which replays them, takes long.
@@ -237,10 +234,10 @@ absl::Status JournalWriter::Sync() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durability) {
+absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durability,
+                                            int64_t file_bytes) {
   const bool durable = durability == Durability::kMachine;
-  const int64_t unsynced = sink_->end() - synced_end_ + unsynced_reused_ + sink_->reused();
-  if (unsynced > kMostUnsynced) CAIRN_RETURN_IF_ERROR(Sync());
+  if (unsynced() > kMostUnsynced) CAIRN_RETURN_IF_ERROR(Sync());
   const JournalPosition& journal = *base().journal;
   const format::CommitRecordParts commit = stager.MakeCommit({.base = journal.base,
                                                               .generation = journal.generation + 1,
@@ -256,7 +253,7 @@ absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durabilit
   CAIRN_ASSIGN_OR_RETURN(const uint64_t checksum, sink_->AppendRecord(commit, receipt));
   if (durable) WriteZerosAhead();
   if (remains_end_ > sink_->end()) CAIRN_RETURN_IF_ERROR(MarkEnd(sink_->end()));
-  const int64_t reused = sink_->reused();
+  const int64_t reused = sink_->reused() + file_bytes;
   CAIRN_RETURN_IF_ERROR(durable ? Sync() : sink_->Flush());
   if (durable) CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   CAIRN_RETURN_IF_ERROR(Adopt(stager, {.links = commit.links,
@@ -277,9 +274,8 @@ absl::Status JournalWriter::Adopt(Stager& stager, const CommitStep& step) {
   sink_->TakePlaced();
   const std::shared_ptr<State> state = stager.MakeState();
   Advance(step, *state->journal);
-  CAIRN_ASSIGN_OR_RETURN(state->region, sink_->View(base()));
-  state->chunks_end = state->region.size();
-  SetContiguousSource(*state);
+  CAIRN_ASSIGN_OR_RETURN(FrameView region, sink_->View(base()));
+  SetRegion(std::move(region), *state);
   frame_.Adopt(state);
   stager.Rebase(state);
   return absl::OkStatus();

@@ -19,6 +19,9 @@
 
 namespace cairn::frame {
 
+// The next writer reads and writes again what is perhaps not durable: more than that is synced.
+inline constexpr int64_t kMostUnsynced = int64_t{64} << 20;
+
 // Not thread-safe. After a step that fails and is not refused nothing more may be called.
 class JournalWriter {
  public:
@@ -68,9 +71,13 @@ class JournalWriter {
   absl::Status Reserve(const Stager& stager);
   // Makes everything in the file durable: what is committed, and what was staged there.
   absl::Status Sync();
-  // The staged edits become a commit. False, and nothing was written, when that takes a record that
-  // is too large.
-  absl::StatusOr<bool> Publish(Stager& stager, Durability durability);
+  // Bytes of commits, and of what is staged in the file, that are perhaps not durable.
+  int64_t unsynced() const {
+    return sink_->end() - synced_end_ + unsynced_reused_ + sink_->reused();
+  }
+  // The staged edits become a commit, whose chunk files have so many bytes. False, and nothing was
+  // written, when that takes a record that is too large.
+  absl::StatusOr<bool> Publish(Stager& stager, Durability durability, int64_t file_bytes = 0);
   // Makes durable what is committed.
   absl::Status SyncCommitted();
 

@@ -100,7 +100,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
   const bool has_gaps = frame.state->journal_skipped.size() > 0;
   std::unique_ptr<CommitBackend> backend;
   if (frame.state->header().layout == Layout::kSparse) {
-    backend = std::make_unique<SparseBackend>(std::move(frame), std::move(staging));
+    backend = std::make_unique<SparseBackend>(std::move(frame), std::move(staging), footprint);
   } else {
     backend = std::make_unique<ContiguousBackend>(std::move(frame), std::move(staging), footprint);
   }
