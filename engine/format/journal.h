@@ -19,6 +19,8 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/types.h"
+#include "engine/base/byte_reader.h"
+#include "engine/base/byte_writer.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/trailer.h"
@@ -82,6 +84,8 @@ struct LayerEdit {
   std::vector<std::byte> content = {};  // of a vlmetalayer: its chunk
   bool operator==(const LayerEdit&) const = default;
 };
+void WriteLayerEdit(const LayerEdit& edit, ByteWriter& writer);
+LayerEdit ReadLayerEdit(ByteReader& reader);
 
 // What becomes of the items that do not fill a chunk.
 struct PartialEdit {
