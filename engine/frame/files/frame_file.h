@@ -116,14 +116,16 @@ class FrameFile {
   }
 
   int64_t origin() const { return origin_; }
-  const std::shared_ptr<const File>& file() const { return file_; }
+  std::shared_ptr<const File> file() const { return file_; }
+  // Makes durable what the file holds.
+  absl::Status Sync() const { return file_->Sync(SyncMode::kAll); }
   // Null unless this is a sparse frame.
   const std::shared_ptr<FileSystem>& directory() const { return directory_; }
 
  private:
   absl::StatusOr<FrameView> View(int64_t size, int64_t headroom) const;
 
-  std::shared_ptr<const File> file_;
+  std::shared_ptr<File> file_;
   std::shared_ptr<GenerationLocks> readers_;
   std::shared_ptr<FileSystem> directory_;
   int64_t origin_ = 0;

@@ -149,9 +149,10 @@ absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte
                          LoadCheckpoint(source, std::move(header_bytes), std::move(env)));
   if (!state->journal.has_value()) return state;
   JournalReader reader(source, state->journal->end);
-  CAIRN_ASSIGN_OR_RETURN(
-      const ReplayResult replayed,
-      ReplayJournal(source, *state, reader, {.search = SearchFor(source, alone)}));
+  CAIRN_ASSIGN_OR_RETURN(const ReplayResult replayed,
+                         ReplayJournal(source, *state, reader,
+                                       {.search = SearchFor(source, alone),
+                                        .durable_only = state->env()->durable_only && !alone}));
   if (replayed.state != nullptr) state = replayed.state;
   if (!replayed.damage.has_value() && replayed.skipped.size() == 0) return state;
   auto marked = std::make_shared<State>(*state);

@@ -229,8 +229,9 @@ absl::Status Stager::ApplyIncrement(const State& from) {
   }
   CAIRN_ASSIGN_OR_RETURN(const StatePtr view, View());
   CAIRN_ASSIGN_OR_RETURN(const uint64_t hash, HashContent(*view));
-  if (hash != increment.result) {
-    return DataLoss("increment: expected content %016x, got %016x", increment.result, hash);
+  if (hash != increment.result || view->nbytes != increment.nbytes) {
+    return DataLoss("increment: expected content %016x of %d bytes, got %016x of %d",
+                    increment.result, increment.nbytes, hash, view->nbytes);
   }
   is_array_ = IsArray(*view);
   return absl::OkStatus();
