@@ -109,8 +109,8 @@ struct CommitLinks {
 struct Receipt {
   uint64_t base = 0;        // as in CommitLinks
   uint64_t generation = 0;  // likewise
-  // Of the machine that wrote it: see FileSystem::BootId. While that runs, its page cache holds the
-  // commit and all before it.
+  // Of the machine that wrote it, and of the file: see FileSystem::BootId and FrameFile::BootHere.
+  // While that machine runs, its page cache holds the commit and all before it.
   uint64_t boot = 0;
   uint64_t durable_generation = 0;  // the newest whose commit was durable, and all before it
   bool operator==(const Receipt&) const = default;

@@ -103,7 +103,7 @@ absl::Status ContiguousBackend::WitnessJournal() {
   const JournalPosition& journal = *base().journal;
   const format::Receipt receipt{.base = journal.base,
                                 .generation = journal.generation,
-                                .boot = frame_.core->env()->boot,
+                                .boot = frame_.source.BootHere(frame_.core->env()->boot),
                                 .durable_generation = journal.generation};
   if (journal.receipt == receipt) return absl::OkStatus();
   std::vector<std::byte> bytes;
@@ -186,7 +186,7 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
   if (format::RecordSize(commit) > format::kMaxRecordSize) return WriteCheckpoint(stager);
   const format::Receipt receipt{.base = journal.base,
                                 .generation = journal.generation + 1,
-                                .boot = frame_.core->env()->boot,
+                                .boot = frame_.source.BootHere(frame_.core->env()->boot),
                                 .durable_generation = synced_generation_};
   CAIRN_ASSIGN_OR_RETURN(const uint64_t checksum, sink_->AppendRecord(commit, receipt));
   if (durable) WriteZerosAhead();

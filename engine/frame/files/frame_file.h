@@ -84,15 +84,7 @@ class FrameFile {
   FrameFile() = default;  // nowhere
   // `directory` is that of a sparse frame, whose index is the file.
   static FrameFile OfFile(const std::shared_ptr<File>& file, int64_t origin, bool use_mmap,
-                          std::shared_ptr<FileSystem> directory = nullptr) {
-    FrameFile opened;
-    opened.file_ = file;
-    opened.readers_ = std::make_shared<GenerationLocks>(file);
-    opened.origin_ = origin;
-    opened.use_mmap_ = use_mmap;
-    opened.directory_ = std::move(directory);
-    return opened;
-  }
+                          std::shared_ptr<FileSystem> directory = nullptr);
 
   // Bytes from the start of the frame to the end of the file. kOutOfRange for a frame that begins
   // after that end.
@@ -115,6 +107,11 @@ class FrameFile {
     return GenerationLocks::Hold(readers_, generation);
   }
 
+  // What receipts of this file call a boot of the machine; 0 for 0. In a copy of the file they are
+  // of no boot that is known: what page cache and disk held of the file says nothing about its
+  // copy.
+  uint64_t BootHere(uint64_t boot) const;
+
   int64_t origin() const { return origin_; }
   std::shared_ptr<const File> file() const { return file_; }
   // Makes durable what the file holds.
@@ -128,6 +125,7 @@ class FrameFile {
   std::shared_ptr<File> file_;
   std::shared_ptr<GenerationLocks> readers_;
   std::shared_ptr<FileSystem> directory_;
+  FileIdentity identity_;
   int64_t origin_ = 0;
   bool use_mmap_ = true;
 };

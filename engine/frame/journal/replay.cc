@@ -66,7 +66,7 @@ class JournalReplayer {
         options_(options),
         rules_(start.env()->replay),
         scanned_(*start.journal),
-        trust_(start.env()->boot) {}
+        trust_(source.BootHere(start.env()->boot)) {}
 
   absl::StatusOr<ReplayResult> Run();
 
