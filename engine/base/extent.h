@@ -14,6 +14,7 @@ struct Extent {
   int64_t begin = 0;
   int64_t end = 0;
   int64_t size() const { return end - begin; }
+  bool operator==(const Extent&) const = default;
 };
 
 }  // namespace cairn

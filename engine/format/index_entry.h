@@ -21,14 +21,14 @@ struct IndexEntry {
   // As the format writes it: an offset from the end of the header, or the code of a special value.
   int64_t value = 0;
   uint64_t fingerprint = 0;  // 0: none
+  int32_t cbytes = 0;        // of the stored chunk; 0: not known, and for special values
   bool operator==(const IndexEntry&) const = default;
 };
 
-// A chunk that is stored or special, with its sizes.
+// A chunk that is stored or special.
 struct IndexedChunk {
   IndexEntry entry;
   int32_t nbytes = 0;  // decoded
-  int32_t cbytes = 0;  // stored; 0 for special values
   bool operator==(const IndexedChunk&) const = default;
 };
 

@@ -31,7 +31,7 @@ void WriteChunk(const IndexedChunk& chunk, ByteWriter& writer) {
   writer.Le(chunk.entry.value);
   writer.Le(chunk.entry.fingerprint);
   writer.Le(chunk.nbytes);
-  writer.Le(chunk.cbytes);
+  writer.Le(chunk.entry.cbytes);
 }
 
 IndexedChunk ReadChunk(ByteReader& reader) {
@@ -39,8 +39,8 @@ IndexedChunk ReadChunk(ByteReader& reader) {
   chunk.entry.value = reader.Le<int64_t>("entry");
   chunk.entry.fingerprint = reader.Le<uint64_t>("chunk fingerprint");
   chunk.nbytes = reader.Le<int32_t>("chunk nbytes");
-  chunk.cbytes = reader.Le<int32_t>("chunk cbytes");
-  if (chunk.nbytes < 0 || chunk.cbytes < 0) reader.Fail("chunk size", "is negative");
+  chunk.entry.cbytes = reader.Le<int32_t>("chunk cbytes");
+  if (chunk.nbytes < 0 || chunk.entry.cbytes < 0) reader.Fail("chunk size", "is negative");
   return chunk;
 }
 

@@ -1,8 +1,11 @@
 #include "engine/format/seal.h"
 
+#include <optional>
+
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
 #include "engine/base/bytes.h"
+#include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "engine/base/hash.h"
 #include "engine/base/status.h"
@@ -11,7 +14,8 @@ namespace cairn::format {
 
 namespace {
 
-constexpr uint32_t kSealVersion = 1;
+// Version 1 has no list of space.
+constexpr uint32_t kSealVersion = 2;
 // A count and a hash.
 constexpr size_t kRunSize = sizeof(uint32_t) + sizeof(uint64_t);
 
@@ -32,6 +36,51 @@ std::vector<uint64_t> ReadPages(int64_t max_pages, ByteReader& reader) {
   return pages;
 }
 
+// Bytes of the file that follow those before, which end at `after`.
+Extent ReadExtent(int64_t after, ByteReader& reader) {
+  const int64_t begin = reader.Le<int64_t>("space: begin");
+  const int64_t size = reader.Le<int64_t>("space: size");
+  const std::optional<int64_t> end = CheckedAdd(begin, size);
+  if (begin >= after && size > 0 && end.has_value()) return {begin, *end};
+  reader.Fail("space", absl::StrFormat("%d bytes from %d on, after byte %d", size, begin, after));
+  return {};
+}
+
+SpaceList ReadSpace(ByteReader& reader) {
+  SpaceList space;
+  int64_t end = 0;
+  for (auto left = reader.Le<uint32_t>("free extents"); left > 0 && reader.ok(); --left) {
+    space.free.push_back(ReadExtent(end, reader));
+    end = space.free.back().end;
+  }
+  end = 0;
+  for (auto left = reader.Le<uint32_t>("dead extents"); left > 0 && reader.ok(); --left) {
+    const Extent bytes = ReadExtent(end, reader);
+    const uint64_t born = reader.Le<uint64_t>("space: born");
+    const uint64_t died = reader.Le<uint64_t>("space: died");
+    if (reader.ok() && born > died) reader.Fail("space", "died before it was born");
+    space.dead.push_back({.bytes = bytes, .born = born, .died = died});
+    end = bytes.end;
+  }
+  return space;
+}
+
+void WriteExtent(const Extent& bytes, ByteWriter& writer) {
+  writer.Le(bytes.begin);
+  writer.Le(bytes.size());
+}
+
+void WriteSpace(const SpaceList& space, ByteWriter& writer) {
+  writer.Le(static_cast<uint32_t>(space.free.size()));
+  for (const Extent& bytes : space.free) WriteExtent(bytes, writer);
+  writer.Le(static_cast<uint32_t>(space.dead.size()));
+  for (const DeadExtent& dead : space.dead) {
+    WriteExtent(dead.bytes, writer);
+    writer.Le(dead.born);
+    writer.Le(dead.died);
+  }
+}
+
 absl::Status CheckRanges(const Seal& seal, int64_t max_pages) {
   if (seal.generation > kMaxGeneration || seal.oldest_generation > kMaxGeneration) {
     return DataLoss("seal: generations %d and %d, at most %d", seal.generation,
@@ -50,8 +99,8 @@ absl::Status CheckRanges(const Seal& seal, int64_t max_pages) {
 absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
   ByteReader reader(payload, "seal");
   const uint32_t version = reader.Le<uint32_t>("version");
-  if (reader.ok() && version != kSealVersion) {
-    return Unimplemented("seal: version %d is not %d", version, kSealVersion);
+  if (reader.ok() && (version < 1 || version > kSealVersion)) {
+    return Unimplemented("seal: version %d is not 1 to %d", version, kSealVersion);
   }
   Seal seal;
   const uint32_t header_len = reader.Le<uint32_t>("header length");
@@ -71,6 +120,7 @@ absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
   seal.index_hash = reader.Le<uint64_t>("index hash");
   seal.header_copy = ToVector(reader.Take(header_len, "header copy"));
   seal.pages = ReadPages(max_pages, reader);
+  if (version > 1) seal.space = ReadSpace(reader);
   CAIRN_RETURN_IF_ERROR(reader.status());
   CAIRN_RETURN_IF_ERROR(CheckRanges(seal, max_pages));
   return seal;
@@ -103,11 +153,12 @@ std::vector<std::byte> EncodeSeal(const Seal& seal) {
   writer.Append(seal.header_copy);
   writer.Le(nruns);
   writer.Append(runs.written());
+  WriteSpace(seal.space, writer);
   return std::move(writer).Take();
 }
 
-uint64_t HashPage(Bytes entries, Bytes table) {
-  const Bytes parts[] = {entries, table};
+uint64_t HashPage(Bytes entries, Bytes fingerprints, Bytes sizes) {
+  const Bytes parts[] = {entries, fingerprints, sizes};
   const auto field = Fingerprint(FingerprintType::k64Bit, parts);
   return LoadBe<uint64_t>(field.data() + 8);
 }

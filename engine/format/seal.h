@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/types.h"
+#include "engine/base/extent.h"
 
 namespace cairn::format {
 
@@ -23,6 +24,24 @@ inline constexpr int64_t kPageEntries = 2048;
 
 // No index is longer than a chunk can be.
 inline constexpr int64_t kMaxPages = kMaxChunkBytes / 8 / kPageEntries + 1;
+
+// Bytes that the checkpoint does not need, but one whose generation is in [born, died), or a commit
+// that follows it, may.
+struct DeadExtent {
+  Extent bytes;
+  uint64_t born = 0;
+  uint64_t died = 0;
+  bool operator==(const DeadExtent&) const = default;
+};
+
+// The space of a contiguous frame that may be used again. Each list is in order, and its extents do
+// not overlap.
+struct SpaceList {
+  std::vector<Extent> free;  // before the index
+  std::vector<DeadExtent> dead;
+  int64_t EncodedSize() const { return 8 + 16 * std::ssize(free) + 32 * std::ssize(dead); }
+  bool operator==(const SpaceList&) const = default;
+};
 
 // The content of `cairn`.
 struct Seal {
@@ -39,16 +58,18 @@ struct Seal {
   uint64_t header_hash = 0;  // XXH3-64 of all header_len bytes
   uint64_t index_hash = 0;   // XXH3-64 of the stored index chunk; 0 without one
   std::vector<std::byte> header_copy;
-  // One XXH3-64 a page of decoded little-endian index entries followed by their table entries.
+  // One XXH3-64 a page of decoded little-endian index entries followed by their fingerprints and
+  // their stored sizes.
   // Empty in a frame without a table.
   std::vector<uint64_t> pages;
+  SpaceList space;
 };
 
 absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages);
 std::vector<std::byte> EncodeSeal(const Seal& seal);
 
-// Hash of one page.
-uint64_t HashPage(Bytes entries, Bytes table);
+// Hash of one page: of its entries in the index and in both columns of the table.
+uint64_t HashPage(Bytes entries, Bytes fingerprints, Bytes sizes);
 
 // Fingerprint of a stored chunk: XXH3-64, where 0 is left to entries without stored bytes.
 uint64_t HashChunk(Bytes chunk);

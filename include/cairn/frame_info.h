@@ -61,6 +61,9 @@ struct ChunkEntry {
   std::optional<int64_t> file = {};
   SpecialValue special = SpecialValue::kNone;  // that the index holds
   std::optional<uint64_t> fingerprint = {};    // XXH3-64 of the stored bytes
+  // Bytes of the stored chunk, where the frame says so without a look at the chunk: empty for
+  // chunks that other libraries and older Cairns wrote.
+  std::optional<int32_t> cbytes = {};
 
   // Whether the chunk has bytes of its own.
   bool stored() const { return offset.has_value() || file.has_value(); }

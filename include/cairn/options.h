@@ -127,6 +127,10 @@ struct WriterOptions {
   int32_t chunksize = 1 << 20;
   // How long to wait for another writer; kUnavailable after that.
   std::chrono::milliseconds wait{0};
+  // Generations before the newest to keep for Frame::History and OpenOptions::generation. The space
+  // of older ones is used again as soon as no reader sees them. The journal keeps its generations
+  // until the next checkpoint anyway.
+  uint64_t keep_generations = 0;
   // Creates the lock file of C-Blosc2's locking protocol, FRAME.b2lock. An existing one is always
   // locked while the writer lives.
   bool make_lock_file = false;

@@ -75,7 +75,7 @@ class HistoryTest : public testing::Test {
 TEST_F(HistoryTest, StaleHandleListsWhatIsLeft) {
   auto frame = Open();
   ASSERT_TRUE(IsOk(frame));
-  auto writer = frame->OpenWriter();
+  auto writer = frame->OpenWriter({.keep_generations = UINT64_MAX});
   ASSERT_TRUE(IsOk(writer));
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(IsOk(Replace(*writer)));
   const auto stale = Open();
@@ -95,7 +95,7 @@ TEST_F(HistoryTest, StaleHandleListsWhatIsLeft) {
 TEST_F(HistoryTest, StatesThatAreGivenUpMeanwhileAreNotFoundAndNeverDamaged) {
   auto frame = Open();
   ASSERT_TRUE(IsOk(frame));
-  auto writer = frame->OpenWriter();
+  auto writer = frame->OpenWriter({.keep_generations = UINT64_MAX});
   ASSERT_TRUE(IsOk(writer));
   std::atomic<bool> done = false;
   std::vector<std::thread> threads;

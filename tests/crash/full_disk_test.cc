@@ -147,9 +147,9 @@ TEST_P(FullDiskTest, RefusedCommitIsNotSeenAndItsWriterGoesOn) {
   writer->Rollback();
   FillRest();
   ExpectHoldsAll();
-  EXPECT_TRUE(IsOk(writer->DeleteChunks(0, 40)));
+  EXPECT_TRUE(IsOk(writer->DeleteChunks(0, 50)));
   EXPECT_TRUE(IsOk(writer->Commit()));
-  ExpectWithout(40);
+  ExpectWithout(50);
   EXPECT_TRUE(IsOk(writer->Reclaim()));
   EXPECT_TRUE(IsOk(writer->Append(NoiseOf(10, 2))));
   EXPECT_TRUE(IsOk(writer->Close()));

@@ -24,7 +24,7 @@ std::vector<std::byte> Text(std::string_view text) { return ToVector(AsBytes(tex
 // A commit record that has some of everything.
 CommitRecord FullCommit() {
   const IndexedChunk chunk{
-      .entry = {.value = 4711, .fingerprint = 0x0123456789ABCDEF}, .nbytes = 64, .cbytes = 50};
+      .entry = {.value = 4711, .fingerprint = 0x0123456789ABCDEF, .cbytes = 50}, .nbytes = 64};
   CommitRecord commit;
   commit.links = {.base = 1, .generation = 2, .previous = 3, .durable_end = 4};
   commit.totals = {

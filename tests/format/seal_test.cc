@@ -27,6 +27,8 @@ Seal SampleSeal() {
   seal.index_hash = 0xCCDD;
   seal.header_copy = Hex("9e a8 62");
   seal.pages = {5, 5, 5, 6, 5};
+  seal.space.free = {{100, 200}, {300, 350}};
+  seal.space.dead = {{.bytes = {200, 260}, .born = 5, .died = 7}};
   return seal;
 }
 
@@ -42,11 +44,12 @@ void ExpectSame(const Seal& a, const Seal& b) {
   EXPECT_EQ(a.index_hash, b.index_hash);
   EXPECT_EQ(a.header_copy, b.header_copy);
   EXPECT_EQ(a.pages, b.pages);
+  EXPECT_EQ(a.space, b.space);
 }
 
 TEST(SealTest, LiesInTheFileAsDescribed) {
   EXPECT_EQ(ToHex(EncodeSeal(SampleSeal())),
-            ToHex(Hex("01 00 00 00  03 00 00 00"
+            ToHex(Hex("02 00 00 00  03 00 00 00"
                       "88 77 66 55 44 33 22 11  07 00 00 00 00 00 00 00"
                       "e8 03 00 00 00 00 00 00  03 00 00 00 00 00 00 00"
                       "ff ff ff ff ff ff ff ff  02 00 00 00 00 00 00 00"
@@ -55,7 +58,13 @@ TEST(SealTest, LiesInTheFileAsDescribed) {
                       "03 00 00 00"
                       "03 00 00 00  05 00 00 00 00 00 00 00"
                       "01 00 00 00  06 00 00 00 00 00 00 00"
-                      "01 00 00 00  05 00 00 00 00 00 00 00")));
+                      "01 00 00 00  05 00 00 00 00 00 00 00"
+                      "02 00 00 00"
+                      "64 00 00 00 00 00 00 00  64 00 00 00 00 00 00 00"
+                      "2c 01 00 00 00 00 00 00  32 00 00 00 00 00 00 00"
+                      "01 00 00 00"
+                      "c8 00 00 00 00 00 00 00  3c 00 00 00 00 00 00 00"
+                      "05 00 00 00 00 00 00 00  07 00 00 00 00 00 00 00")));
 }
 
 TEST(SealTest, CountsThatCannotBeAreDamage) {
@@ -115,7 +124,7 @@ TEST(SealTest, NeverExpandsToMorePagesThanTheFrameHas) {
   Seal huge;
   huge.pages = {1};
   std::vector<std::byte> run = EncodeSeal(huge);
-  CopyBytes(Hex("ff ff ff ff"), MutableBytes(run).last(12));
+  CopyBytes(Hex("ff ff ff ff"), MutableBytes(run).last(12 + 8));
   EXPECT_TRUE(IsDamage(ParseSeal(run, 1000), "seal: page count")) << "32 GiB of pages";
 }
 
@@ -125,10 +134,40 @@ TEST(SealTest, ChecksFieldsByName) {
     CopyBytes(Hex(hex), MutableBytes(bytes).subspan(at));
     return ParseSeal(bytes, 5);
   };
-  EXPECT_TRUE(Fails(with(0, "02"), absl::StatusCode::kUnimplemented, "seal: version 2"));
+  EXPECT_TRUE(Fails(with(0, "03"), absl::StatusCode::kUnimplemented, "seal: version 3"));
   EXPECT_TRUE(IsDamage(with(4, "ff ff ff ff"), "seal: header copy"));
   EXPECT_TRUE(IsDamage(with(56, "04"), "seal: fingerprint type"));
   EXPECT_TRUE(IsDamage(with(83, "04"), "seal: page count"));
+}
+
+TEST(SealTest, VersionOneHasNoListOfSpace) {
+  Seal seal = SampleSeal();
+  seal.space = {};
+  std::vector<std::byte> bytes = EncodeSeal(seal);
+  bytes.resize(bytes.size() - 8);  // the two counts
+  bytes[0] = std::byte{1};
+  const auto parsed = ParseSeal(bytes, 5);
+  ASSERT_TRUE(IsOk(parsed));
+  ExpectSame(*parsed, seal);
+}
+
+TEST(SealTest, ExtentsAreInOrderAndDoNotOverlap) {
+  const auto parse = [](const SpaceList& space) {
+    Seal seal = SampleSeal();
+    seal.space = space;
+    return ParseSeal(EncodeSeal(seal), 5);
+  };
+  EXPECT_TRUE(IsOk(parse({.free = {{0, 10}, {10, 20}}, .dead = {}})));
+  EXPECT_TRUE(IsDamage(parse({.free = {{0, 10}, {9, 20}}, .dead = {}}), "seal: space"));
+  EXPECT_TRUE(IsDamage(parse({.free = {{30, 40}, {9, 20}}, .dead = {}}), "seal: space"));
+  EXPECT_TRUE(IsDamage(parse({.free = {{10, 10}}, .dead = {}}), "seal: space"));
+  EXPECT_TRUE(IsDamage(parse({.free = {{-1, 10}}, .dead = {}}), "seal: space"));
+  EXPECT_TRUE(IsDamage(parse({.free = {{5, INT64_MIN + 4}}, .dead = {}}), "seal: space"));
+  const DeadExtent dead = {.bytes = {10, 20}, .born = 2, .died = 3};
+  EXPECT_TRUE(IsOk(parse({.free = {{10, 20}}, .dead = {dead}})));
+  EXPECT_TRUE(IsDamage(parse({.free = {}, .dead = {dead, dead}}), "seal: space"));
+  EXPECT_TRUE(IsDamage(parse({.free = {}, .dead = {{.bytes = {1, 2}, .born = 3, .died = 2}}}),
+                       "seal: space"));
 }
 
 TEST(SealTest, RefusesEveryTruncation) {
@@ -148,10 +187,11 @@ TEST(SealTest, AnswersEveryFlippedBit) {
   }
 }
 
-TEST(HashPageTest, IsTheHashOfBothPartsInOrder) {
-  EXPECT_EQ(HashPage(AsBytes("entries"), AsBytes("table")), Xxh3(AsBytes("entriestable")));
-  EXPECT_NE(HashPage(AsBytes("a"), AsBytes("b")), HashPage(AsBytes("b"), AsBytes("a")));
-  EXPECT_EQ(HashPage({}, {}), Xxh3({}));
+TEST(HashPageTest, IsTheHashOfAllPartsInOrder) {
+  EXPECT_EQ(HashPage(AsBytes("entries"), AsBytes("prints"), AsBytes("sizes")),
+            Xxh3(AsBytes("entriesprintssizes")));
+  EXPECT_NE(HashPage(AsBytes("a"), AsBytes("b"), {}), HashPage(AsBytes("b"), AsBytes("a"), {}));
+  EXPECT_EQ(HashPage({}, {}, {}), Xxh3({}));
 }
 
 TEST(HashChunkTest, IsXxh3AndNeverZero) {

@@ -54,7 +54,7 @@ class SealDamageTest : public testing::TestWithParam<FingerprintType> {
   std::vector<Range> chunks_;  // empty ones are special
   std::vector<Buffer> data_;
   Range metalayer_;
-  Range table_;  // the fingerprints of the chunks
+  Range table_;  // fingerprints and sizes of the chunks
 };
 
 // Chunks in every form, and values of both kinds.
@@ -94,7 +94,7 @@ void SealDamageTest::SetUp() {
   }
   const auto table = static_cast<int64_t>(AsText(frame_).find(first));
   ASSERT_GT(table, parts_.trailer_begin);
-  table_ = {table, table + 8 * static_cast<int64_t>(data_.size())};
+  table_ = {table, table + 12 * static_cast<int64_t>(data_.size())};
 }
 
 std::optional<int64_t> SealDamageTest::ChunkAt(int64_t position) const {

@@ -86,12 +86,17 @@ std::optional<Bytes> ChunkAt(Bytes bytes) {
   return bytes.first(static_cast<size_t>(info->cbytes));
 }
 
-void RepairTable(const SealedFrame& parts, Bytes entries, MutableBytes table) {
-  for (size_t at = 0; at + sizeof(uint64_t) <= entries.size(); at += sizeof(uint64_t)) {
-    const auto entry = LoadLe<uint64_t>(&entries[at]);
+void RepairTable(const SealedFrame& parts, Bytes entries, MutableBytes fingerprints,
+                 MutableBytes sizes) {
+  for (size_t i = 0; i < entries.size() / sizeof(uint64_t); ++i) {
+    const auto entry = LoadLe<uint64_t>(&entries[i * sizeof(uint64_t)]);
     if (entry >= parts.chunks.size()) continue;
     const std::optional<Bytes> chunk = ChunkAt(parts.chunks.subspan(entry));
-    if (chunk.has_value()) StoreLe(&table[at], format::HashChunk(*chunk));
+    if (!chunk.has_value()) continue;
+    StoreLe(&fingerprints[i * sizeof(uint64_t)], format::HashChunk(*chunk));
+    if (!sizes.empty()) {
+      StoreLe(&sizes[i * sizeof(uint32_t)], static_cast<uint32_t>(chunk->size()));
+    }
   }
 }
 
@@ -102,9 +107,12 @@ void RepairIndex(const SealedFrame& parts, Bytes index, MutableBytes page_hash) 
   std::vector<std::byte> entries(static_cast<size_t>(info->nbytes));
   if (!DecompressChunk(index, entries).ok()) return;
   const MutableBytes table = LayerContent(parts, format::kTableLayer);
-  if (table.size() != entries.size()) return;
-  RepairTable(parts, entries, table);
-  StoreLe(page_hash.data(), format::HashPage(entries, table));
+  const bool has_sizes = table.size() == entries.size() + entries.size() / 2;
+  if (table.size() != entries.size() && !has_sizes) return;
+  const MutableBytes fingerprints = table.first(entries.size());
+  const MutableBytes sizes = table.subspan(entries.size());
+  RepairTable(parts, entries, fingerprints, sizes);
+  StoreLe(page_hash.data(), format::HashPage(entries, fingerprints, sizes));
 }
 
 void RepairSealLayer(const SealedFrame& parts, MutableBytes seal) {

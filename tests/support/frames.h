@@ -17,6 +17,9 @@
 
 namespace cairn::test {
 
+// Of writers that keep the history.
+inline const WriterOptions kKeepAll = {.keep_generations = UINT64_MAX};
+
 // Bytes of a chunk where its size does not matter.
 inline constexpr int32_t kSmallChunk = 64;
 
@@ -33,7 +36,7 @@ Frame NewInMemory(const CreateOptions& options);
 absl::Status WriteFrame(const std::string& path, const CreateOptions& options, Bytes data,
                         const std::map<std::string, std::string>& vlmetalayers = {});
 // Appends in a writer of its own.
-absl::Status AppendTo(const std::string& path, Bytes data);
+absl::Status AppendTo(const std::string& path, Bytes data, const WriterOptions& options = {});
 
 CompressionOptions OfTypesize(int32_t typesize);
 Buffer Compressed(Bytes items, const CompressionOptions& options);

@@ -122,6 +122,7 @@ absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
     result.file = place->file;
   }
   if (entry.fingerprint != 0) result.fingerprint = entry.fingerprint;
+  if (entry.cbytes != 0) result.cbytes = entry.cbytes;
   return result;
 }
 

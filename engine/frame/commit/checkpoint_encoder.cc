@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "engine/base/bytes.h"
@@ -15,7 +16,7 @@
 #include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/trailer.h"
-#include "engine/frame/index/fingerprint_table.h"
+#include "engine/frame/index/chunk_table.h"
 #include "engine/frame/state/vlmetalayers.h"
 
 namespace cairn::frame {
@@ -24,7 +25,8 @@ namespace {
 
 // The trailer's length is an i32 in practice, and the table of fingerprints is most of it. The seal
 // has a copy of the header, which is short in practical frames.
-constexpr int64_t kMaxTableBytes = int64_t{1} << 30;
+constexpr int64_t kMaxTableBytes = int64_t{3} << 29;
+constexpr int64_t kTableEntry = sizeof(uint64_t) + sizeof(uint32_t);
 constexpr int64_t kMaxHeaderBytes = int64_t{1} << 28;
 
 // The entries from number `first` on. Those before fill the first pages of the committed index,
@@ -33,6 +35,7 @@ struct Columns {
   int64_t first = 0;
   std::vector<int64_t> entries;
   std::vector<uint64_t> fingerprints;
+  std::vector<uint32_t> sizes;
 };
 
 absl::StatusOr<Columns> ReadIndex(const ChunkIndex& chunks, int64_t first) {
@@ -40,20 +43,22 @@ absl::StatusOr<Columns> ReadIndex(const ChunkIndex& chunks, int64_t first) {
   columns.first = first;
   columns.entries.reserve(static_cast<size_t>(chunks.size() - first));
   columns.fingerprints.reserve(static_cast<size_t>(chunks.size() - first));
+  columns.sizes.reserve(static_cast<size_t>(chunks.size() - first));
   const auto take = [&](const IndexEntry& entry) {
     columns.entries.push_back(entry.value);
     columns.fingerprints.push_back(entry.fingerprint);
+    columns.sizes.push_back(static_cast<uint32_t>(entry.cbytes));
     return absl::OkStatus();
   };
   CAIRN_RETURN_IF_ERROR(chunks.ForEach(take, first));
   return columns;
 }
 
-// How many entries can be reused: complete pages, of an index that is what was sealed, with at
-// least one entry after them.
+// How many entries can be reused: complete pages, of an index that is what was sealed, sizes
+// included, with at least one entry after them.
 int64_t EntriesToKeep(const ChunkIndex& chunks) {
   const CommittedIndex* const base = chunks.base();
-  if (base == nullptr || !base->seal().has_value()) return 0;
+  if (base == nullptr || !base->seal().has_value() || !base->seal()->table.has_sizes()) return 0;
   const int64_t kept = std::min(chunks.unchanged(), chunks.size() - 1);
   if (kept < format::kPageEntries || Xxh3(base->stored()) != base->seal()->index_hash) return 0;
   return kept - kept % format::kPageEntries;
@@ -64,12 +69,13 @@ void AppendLittleEndian(const std::vector<T>& numbers, std::vector<std::byte>& o
   const size_t begin = out.size();
   out.resize(begin + numbers.size() * sizeof(T));
   for (size_t i = 0; i < numbers.size(); ++i) {
-    StoreLe(out.data() + begin + i * sizeof(T), static_cast<uint64_t>(numbers[i]));
+    StoreLe(out.data() + begin + i * sizeof(T), static_cast<std::make_unsigned_t<T>>(numbers[i]));
   }
 }
 
-// The hashes of the pages, of which `table` is one column.
-std::vector<uint64_t> HashPages(const Columns& columns, const CommittedIndex* base, Bytes table) {
+// The hashes of the pages, whose columns are the index and `table`.
+std::vector<uint64_t> HashPages(const Columns& columns, const CommittedIndex* base,
+                                const ChunkTable::Columns& table) {
   std::vector<uint64_t> pages;
   if (columns.first > 0) {
     const std::vector<uint64_t>& old = base->seal()->pages;
@@ -78,11 +84,16 @@ std::vector<uint64_t> HashPages(const Columns& columns, const CommittedIndex* ba
   }
   std::vector<std::byte> raw;
   AppendLittleEndian(columns.entries, raw);
-  constexpr auto kPageSize = static_cast<size_t>(format::kPageEntries) * sizeof(int64_t);
-  table = table.subspan(static_cast<size_t>(columns.first) * sizeof(uint64_t));
-  for (size_t at = 0; at < raw.size(); at += kPageSize) {
-    const size_t size = std::min(kPageSize, raw.size() - at);
-    pages.push_back(format::HashPage(Bytes(raw).subspan(at, size), table.subspan(at, size)));
+  constexpr auto kPage = static_cast<size_t>(format::kPageEntries);
+  const auto part = [](Bytes column, size_t entry_size, size_t begin, size_t count) {
+    return column.subspan(begin * entry_size, count * entry_size);
+  };
+  for (size_t at = 0; at < columns.entries.size(); at += kPage) {
+    const size_t count = std::min(kPage, columns.entries.size() - at);
+    const size_t begin = static_cast<size_t>(columns.first) + at;
+    pages.push_back(format::HashPage(part(raw, sizeof(int64_t), at, count),
+                                     part(table.fingerprints, sizeof(uint64_t), begin, count),
+                                     part(table.sizes, sizeof(uint32_t), begin, count)));
   }
   return pages;
 }
@@ -169,11 +180,18 @@ absl::Status CheckpointEncoder::AddIndex() {
 absl::Status CheckpointEncoder::AddTable() {
   if (seal_.type == FingerprintType::kNone) return absl::OkStatus();
   const CommittedIndex* const base = staged_.chunks.base();
-  std::vector<std::byte> zeros;
-  std::vector<std::byte> table;
-  if (columns_.first > 0) table = ToVector(base->seal()->table.Part(0, columns_.first, zeros));
-  AppendLittleEndian(columns_.fingerprints, table);
-  table_ = FingerprintTable::Encode(table);
+  std::vector<std::byte> fingerprints;
+  std::vector<std::byte> sizes;
+  if (columns_.first > 0) {
+    std::vector<std::byte> zeros;
+    const ChunkTable::Columns kept = base->seal()->table.Part(0, columns_.first, zeros);
+    fingerprints = ToVector(kept.fingerprints);
+    sizes = ToVector(kept.sizes);
+  }
+  AppendLittleEndian(columns_.fingerprints, fingerprints);
+  AppendLittleEndian(columns_.sizes, sizes);
+  const ChunkTable::Columns table = {.fingerprints = fingerprints, .sizes = sizes};
+  table_ = ChunkTable::Encode(table);
   layers_.push_back({format::kTableLayer, table_});
   seal_.pages = HashPages(columns_, base, table);
   CAIRN_ASSIGN_OR_RETURN(seal_.uncovered, CountUncovered(columns_, base));
@@ -266,7 +284,7 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run() {
 bool HasRoomForSeal(const StagedState& staged) {
   return LeavesRoomForSeal(staged.metadata->vlmetalayers.size()) &&
          staged.header.header_len <= kMaxHeaderBytes &&
-         staged.nchunks() <= kMaxTableBytes / static_cast<int64_t>(sizeof(uint64_t));
+         staged.nchunks() <= kMaxTableBytes / kTableEntry;
 }
 
 absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const StagedState& staged,

@@ -1,5 +1,7 @@
 #include "engine/frame/commit/commit_backend.h"
 
+#include <algorithm>
+
 #include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/format/frame_header.h"
@@ -18,7 +20,30 @@ absl::Status CommittedFrame::Reload() {
   CAIRN_ASSIGN_OR_RETURN(state, LoadState(source, core->env()));
   core->Adopt(source, state);
   plain = false;
+  NoteCheckpoint();
   return absl::OkStatus();
+}
+
+void CommittedFrame::NoteCheckpoint() {
+  const Checkpoint& checkpoint = *state->checkpoint;
+  if (!checkpoint.seal_holds) return checkpoints.clear();
+  const format::Seal& seal = *checkpoint.seal;
+  std::erase_if(checkpoints, [&](uint64_t generation) {
+    return generation < seal.oldest_generation || generation >= seal.generation;
+  });
+  if (checkpoints.empty() && seal.oldest_generation < seal.generation) {
+    checkpoints.push_back(seal.oldest_generation);
+  }
+  checkpoints.push_back(seal.generation);
+}
+
+uint64_t CommittedFrame::OldestToKeep(uint64_t generation) const {
+  const uint64_t enough = generation - std::min(generation, keep_generations);
+  uint64_t oldest = generation;
+  for (auto it = checkpoints.rbegin(); it != checkpoints.rend() && oldest > enough; ++it) {
+    oldest = *it;
+  }
+  return oldest;
 }
 
 void CommittedFrame::Adopt(StatePtr next) {
@@ -48,9 +73,8 @@ CheckpointPlan CommittedFrame::PlanCheckpoint(int64_t index_begin, bool new_file
       state->checkpoint->seal.has_value() ? state->checkpoint->seal->nonce : RandomNumber();
   plan.seal.generation = state->generation() + 1;
   plan.seal.previous_end = new_file ? 0 : state->header().frame_size;
-  plan.seal.oldest_generation = !new_file && state->checkpoint->seal_holds
-                                    ? state->checkpoint->seal->oldest_generation
-                                    : plan.seal.generation;
+  plan.seal.oldest_generation =
+      new_file ? plan.seal.generation : OldestToKeep(plan.seal.generation);
   plan.seal.type = fingerprint;
   plan.plain = plain;
   plan.pool = &core->env()->pool;

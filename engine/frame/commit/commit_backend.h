@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -27,10 +28,13 @@ struct CommittedFrame {
   FrameFile source;            // the same file, for reading; without the lock
   StatePtr state;
   FingerprintType fingerprint = FingerprintType::k64Bit;  // of new checkpoints
-  bool plain = false;  // the first checkpoint has none of Cairn's layers
+  bool plain = false;                      // the first checkpoint has none of Cairn's layers
+  uint64_t keep_generations = 0;           // see WriterOptions
+  std::vector<uint64_t> checkpoints = {};  // generations of those that are kept, the oldest first
   std::unique_ptr<File> peer_lock;
 
   const FrameLocation& location() const { return core->location(); }
+  bool keeps_history() const { return keep_generations > 0; }
 
   // The committed state is now the one in `written`.
   absl::Status Adopt(std::shared_ptr<File> written);
@@ -41,8 +45,12 @@ struct CommittedFrame {
   // Writes what is at the beginning of the file, and its names, once more: a writer that died may
   // have left them in the page cache alone.
   absl::Status PersistHeader() const;
+  // Remembers the checkpoint of the state as one that is kept.
+  void NoteCheckpoint();
   // kFailedPrecondition when the location leads to another file.
   absl::Status CheckNotReplaced() const;
+  // The generation of the oldest checkpoint to keep after one of `generation`.
+  uint64_t OldestToKeep(uint64_t generation) const;
   // For the next generation. `new_file`: nothing of the state before is in the file.
   CheckpointPlan PlanCheckpoint(int64_t index_begin, bool new_file) const;
 };
@@ -77,6 +85,8 @@ class CommitBackend {
   // The first step of a writer: makes durable what it builds upon. The page cache may show what a
   // dead writer's disk never got, and a sync that failed leaves it there as if it were durable.
   virtual absl::Status PersistBase() { return absl::OkStatus(); }
+  // Whether what PersistBase made durable needs a checkpoint to be known as durable.
+  virtual bool needs_checkpoint() const { return false; }
   // A stager on the committed state; the one before it must be gone.
   virtual absl::StatusOr<std::unique_ptr<Stager>> Stage() = 0;
   // Begins, or drops what was staged, which `failed` or not; Stage follows.

@@ -1,15 +1,17 @@
 // Commits to a frame that is one file. docs/guarantees.md gives the reason for each step.
 //
-// Chunks go after the committed end of the frame as they are staged, back to back. Nothing refers
-// to them, so a crash leaves the old state. A commit then writes
+// Chunks go into free space as they are staged (see FrameSpace), or after the committed end of the
+// frame, back to back. Nothing refers to them, so a crash leaves the old state. A commit then
+// writes
 //   1. a commit record after the chunks, which says what the edits were; sync, if asked.
 // It is part of the journal until a checkpoint writes
-//   2. index and trailer after the journal; sync. Still nothing refers to them.
+//   2. index and trailer after the journal, or in free space that no chunk follows; sync. Still
+//      nothing refers to them.
 //   3. the header's first sector, in one piece; sync. It alone moves the frame from the old
 //      checkpoint to the new one, and 512 aligned bytes reach the disk all or not at all.
-// Old index, trailer and records become dead bytes. What cannot be done that way (an empty frame,
-// whose trailer must follow its header; metalayers after the first sector) is written to a new
-// file that takes the old one's name.
+// Old index, trailer and records become dead bytes, and then free ones. What cannot be done that
+// way (an empty frame, whose trailer must follow its header; metalayers after the first sector) is
+// written to a new file that takes the old one's name.
 #ifndef CAIRN_ENGINE_FRAME_COMMIT_CONTIGUOUS_BACKEND_H_
 #define CAIRN_ENGINE_FRAME_COMMIT_CONTIGUOUS_BACKEND_H_
 
@@ -18,41 +20,53 @@
 #include <optional>
 
 #include "engine/frame/commit/commit_backend.h"
-#include "engine/frame/commit/disk_reserve.h"
+#include "engine/frame/commit/frame_space.h"
+#include "engine/frame/commit/journal_writer.h"
 #include "engine/frame/files/atomic_file.h"
-#include "engine/frame/journal/replay.h"
-#include "engine/frame/stage/contiguous_sink.h"
 
 namespace cairn::frame {
 
+// A checkpoint, where its index begins, and what the file has free then.
+struct PlacedCheckpoint {
+  int64_t begin = 0;
+  CheckpointBytes bytes;
+  FrameSpace space;
+
+  int64_t end() const { return begin + std::ssize(bytes.tail); }
+};
+
 class ContiguousBackend final : public CommitBackend {
  public:
-  // All that is committed is durable: just published, or PersistBase follows.
-  ContiguousBackend(CommittedFrame frame, StagerOptions options);
+  // All that is committed is durable: just published, or PersistBase follows. `journal` is what the
+  // commits after the checkpoint did.
+  ContiguousBackend(CommittedFrame frame, StagerOptions options,
+                    const JournalFootprint& journal = {});
 
   absl::Status PersistBase() override;
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override;
   absl::Status Restart(bool failed) override;
-  void PinStaged(const StatePtr&) override { pinned_end_ = sink_->end(); }
+  void PinStaged(const StatePtr&) override {
+    pinned_end_ = journal_.sink().end();
+    is_pinned_ = true;
+  }
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
   absl::Status WriteCheckpoint(Stager& stager) override;
-  absl::Status SyncCommitted() override;
+  absl::Status SyncCommitted() override { return journal_.SyncCommitted(); }
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& options) override;
   absl::StatusOr<int64_t> Rewrite(ChunkProgress progress) override;
   absl::Status DropUncommitted() override;
+  bool needs_checkpoint() const override { return journal_.needs_checkpoint(); }
 
  private:
   bool FitsInPlace(const StagedState& staged) const;
-  bool JournalIsLong(const StagedState& staged) const;
-  void StageAt(int64_t position);
-  void BeginAfterCheckpoint();
-
-  absl::Status PersistJournal();
-  absl::Status WitnessJournal();
-  absl::Status SyncStaged();
-  absl::Status AdoptCommit(Stager& stager, const CommitStep& step);
-  absl::Status MarkDurable();
-
+  void BeginAfterCheckpoint(FrameSpace space, int64_t remains_end);
+  absl::StatusOr<std::optional<PlacedCheckpoint>> PlaceBelow(const StagedState& staged,
+                                                             FrameSpace space,
+                                                             CheckpointPlan plan) const;
+  absl::StatusOr<PlacedCheckpoint> PlaceAbove(const StagedState& staged, FrameSpace space,
+                                              CheckpointPlan plan) const;
+  absl::Status WriteTail(const PlacedCheckpoint& placed);
+  absl::StatusOr<PlacedCheckpoint> StoreTail(const StagedState& staged, const CheckpointPlan& plan);
   absl::Status CommitInPlace(const StagedState& staged, std::optional<uint64_t> oldest_generation);
   absl::StatusOr<AtomicFile> CopyWithReserve(Stager& stager, ChunkProgress progress);
   absl::Status CommitToNewFile(Stager& stager, ChunkProgress progress);
@@ -63,20 +77,12 @@ class ContiguousBackend final : public CommitBackend {
   absl::StatusOr<bool> IsReadOutside(uint64_t oldest, uint64_t newest) const;
   absl::StatusOr<ReclaimReport> ReclaimByRewriting();
 
-  absl::Status ReserveHeadroom(const Stager& stager);
-  absl::Status ReserveCheckpoint(const StagedState& staged, int64_t size);
+  absl::Status ReserveCheckpoint(const StagedState& staged, int64_t end);
   void HoldReserve();
-  void WriteZerosAhead();
-  void ForgetHeadroom();
 
-  std::optional<ContiguousSink> sink_;
-  int64_t synced_end_ = 0;  // bytes of the file before this are durable
-  uint64_t synced_generation_ = 0;
+  JournalWriter journal_;
   int64_t pinned_end_ = 0;  // staged bytes before this may be read by a snapshot
-  Headroom headroom_;
-  int64_t zeros_end_ = 0;
-  int64_t zeros_ = 0;
-  int64_t small_commits_ = 0;  // durable ones
+  bool is_pinned_ = false;  // and those in free space
 };
 
 }  // namespace cairn::frame

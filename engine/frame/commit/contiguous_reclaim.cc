@@ -116,6 +116,7 @@ absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptio
   if (report.blocked) return report;
   CAIRN_ASSIGN_OR_RETURN(const std::vector<Extent> dead, DeadExtents(*kept));
   CAIRN_ASSIGN_OR_RETURN(report.freed, PunchHoles(*frame_.file, dead));
+  if (!keeps) journal_.SetFree(dead);
   HoldReserve();
   return report;
 }

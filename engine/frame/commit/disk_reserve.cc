@@ -42,7 +42,10 @@ int64_t LiveBytes(const T& frame, int64_t chunk_bytes) {
          BytesOf(frame.metadata->vlmetalayers);
 }
 
-int64_t NeedAtRest(const CheckpointNeed& need) { return 2 * need.index + need.pending + kBlock; }
+// A checkpoint that deletes, and perhaps the one with which Reclaim begins.
+int64_t NeedAtRest(const CheckpointNeed& need, bool keeps_history) {
+  return (keeps_history ? 2 : 1) * need.index + need.pending + kBlock;
+}
 
 bool IsSmaller(const StagedState& staged, const State& base) {
   if (staged.stored_bytes.has_value() && base.stored_bytes.has_value()) {
@@ -54,10 +57,10 @@ bool IsSmaller(const StagedState& staged, const State& base) {
 }  // namespace
 
 CheckpointNeed NeedOf(const StagedState& staged, const State& base) {
-  // An entry of the index and one of the table of fingerprints; for each page of them a hash, and
+  // An entry of the index, and one of the table of chunks; for each page of them a hash, and
   // where its block begins.
   const int64_t entries = staged.nchunks();
-  const int64_t raw = 16 * entries + 24 * (entries / format::kPageEntries + 1);
+  const int64_t raw = 20 * entries + 24 * (entries / format::kPageEntries + 1);
   // But an index of special values, say, has few bytes however many chunks there are.
   const int64_t last = base.index().size() + base.checkpoint->trailer.size();
   const int64_t edits =
@@ -68,9 +71,11 @@ CheckpointNeed NeedOf(const StagedState& staged, const State& base) {
           .pending = BytesOf(staged.partial)};
 }
 
-int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim) {
+int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim,
+                  bool keeps_history) {
   if (!staged.edited) return 0;
-  return IsSmaller(staged, base) ? reclaim : NeedAtRest(NeedOf(staged, base));
+  if (IsSmaller(staged, base)) return keeps_history ? reclaim : 0;
+  return NeedAtRest(NeedOf(staged, base), keeps_history);
 }
 
 absl::Status DiskIsFull(const absl::Status& status, int64_t kept) {
@@ -79,8 +84,9 @@ absl::Status DiskIsFull(const absl::Status& status, int64_t kept) {
                            status.message(), kept);
 }
 
-void HoldAtRest(const State& base, File& file, int64_t end) {
-  for (int64_t size = NeedAtRest(NeedOf(StagedState(base), base)); size >= kBlock; size /= 2) {
+void HoldAtRest(const State& base, File& file, int64_t end, bool keeps_history) {
+  for (int64_t size = NeedAtRest(NeedOf(StagedState(base), base), keeps_history); size >= kBlock;
+       size /= 2) {
     if (!absl::IsResourceExhausted(file.ReservePastEnd(end + size))) return;
   }
 }

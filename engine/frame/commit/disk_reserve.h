@@ -20,15 +20,17 @@ struct CheckpointNeed {
 CheckpointNeed NeedOf(const StagedState& staged, const State& base);
 
 // What a step leaves for those that follow it: one that makes the frame smaller only what Reclaim
-// begins with, and one that changes nothing need leave nothing.
-int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim);
+// begins with where history is kept, and one that changes nothing need leave nothing.
+int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim,
+                  bool keeps_history);
 
 // The kResourceExhausted of a reservation, with what `kept` bytes of it are for.
 absl::Status DiskIsFull(const absl::Status& status, int64_t kept);
 
 // Keeps what a frame at rest needs after `end`, where what is in the file ends, or as much of it as
-// there is: one checkpoint that deletes, and the one with which Reclaim begins.
-void HoldAtRest(const State& base, File& file, int64_t end);
+// there is: one checkpoint that deletes, and where history is kept the one with which Reclaim
+// begins.
+void HoldAtRest(const State& base, File& file, int64_t end, bool keeps_history);
 
 // Space ahead of what is being written to a file. Not thread-safe.
 class Headroom {

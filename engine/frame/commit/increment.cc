@@ -168,9 +168,10 @@ absl::StatusOr<StagedState> StoreChanges(const State& now, const Changes& change
       CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(stored.bytes()));
       CAIRN_ASSIGN_OR_RETURN(const int64_t entry, sink.Append(stored.bytes()));
       staged.Insert(staged.chunks.size(),
-                    {.entry = {.value = entry, .fingerprint = format::HashChunk(stored.bytes())},
-                     .nbytes = header.nbytes,
-                     .cbytes = static_cast<int32_t>(std::ssize(stored.bytes()))});
+                    {.entry = {.value = entry,
+                               .fingerprint = format::HashChunk(stored.bytes()),
+                               .cbytes = static_cast<int32_t>(std::ssize(stored.bytes()))},
+                     .nbytes = header.nbytes});
       if (!progress(nchunk + 1)) return absl::CancelledError("copying the chunks was stopped");
     }
     nchunk = end;

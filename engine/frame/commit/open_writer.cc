@@ -45,8 +45,8 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
 
 // The newest state of a frame whose lock is held.
 absl::StatusOr<StatePtr> LoadNewest(const FrameFile& source, const FrameCore& core,
-                                    bool drop_stranded) {
-  CAIRN_ASSIGN_OR_RETURN(StatePtr newest, LoadState(source, core.env(), true));
+                                    bool drop_stranded, JournalFootprint& footprint) {
+  CAIRN_ASSIGN_OR_RETURN(StatePtr newest, LoadState(source, core.env(), &footprint));
   CAIRN_RETURN_IF_ERROR(CheckWritable(*newest));
   CAIRN_RETURN_IF_ERROR(CheckNotLast(*newest));
   CAIRN_RETURN_IF_ERROR(CheckMayContinue(source, *newest, drop_stranded));
@@ -86,7 +86,11 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
   CAIRN_ASSIGN_OR_RETURN(frame.peer_lock, TakePeerLock(frame.location(), options));
   // Only now that no other process writes is the state the newest for sure.
   CAIRN_ASSIGN_OR_RETURN(frame.source, frame.core->OpenForReading(frame.file));
-  CAIRN_ASSIGN_OR_RETURN(frame.state, LoadNewest(frame.source, *frame.core, drop_stranded));
+  JournalFootprint footprint;
+  CAIRN_ASSIGN_OR_RETURN(frame.state,
+                         LoadNewest(frame.source, *frame.core, drop_stranded, footprint));
+  frame.keep_generations = options.keep_generations;
+  frame.NoteCheckpoint();
   frame.core->Adopt(frame.source, frame.state);
   if (frame.state->checkpoint->seal.has_value())
     frame.fingerprint = frame.state->checkpoint->seal->type;
@@ -98,14 +102,15 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
   if (frame.state->header().layout == Layout::kSparse) {
     backend = std::make_unique<SparseBackend>(std::move(frame), std::move(staging));
   } else {
-    backend = std::make_unique<ContiguousBackend>(std::move(frame), std::move(staging));
+    backend = std::make_unique<ContiguousBackend>(std::move(frame), std::move(staging), footprint);
   }
   CAIRN_RETURN_IF_ERROR(backend->PersistBase());
+  const bool needs_checkpoint = has_gaps || backend->needs_checkpoint();
   RemoveAbandoned(location);
   CAIRN_RETURN_IF_ERROR(backend->Restart(false));
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stager> stager, backend->Stage());
   auto writer = std::make_unique<FrameWriter>(std::move(backend), std::move(stager));
-  if (!has_gaps) return writer;
+  if (!needs_checkpoint) return writer;
   // Beside a writer, readers do not search far after bytes that cannot be read.
   const absl::Status status = writer->Checkpoint();
   const bool refused = absl::IsResourceExhausted(status) && writer->GetStager().ok();

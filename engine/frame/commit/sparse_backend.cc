@@ -77,7 +77,7 @@ absl::StatusOr<std::unique_ptr<Stager>> SparseBackend::Stage() {
 // A new index takes the reserve of the present one, unless that would leave too little.
 absl::Status SparseBackend::TakeReserve(File& index, const StagedState& staged) {
   const CheckpointNeed need = NeedOf(staged, base());
-  const int64_t kept = NeedAfter(staged, base(), 0);  // Reclaim only removes files
+  const int64_t kept = NeedAfter(staged, base(), 0, true);  // Reclaim only removes files
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
   if (kept > 0) {
     const absl::Status status = frame_.file->ReservePastEnd(size + need.index + kept);

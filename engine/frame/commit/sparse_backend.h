@@ -49,7 +49,7 @@ class SparseBackend final : public CommitBackend {
  private:
   FileSystem& directory() const { return *frame_.location().files; }
   absl::Status TakeReserve(File& index, const StagedState& staged);
-  void HoldReserve() { HoldAtRest(base(), *frame_.file, base().header().frame_size); }
+  void HoldReserve() { HoldAtRest(base(), *frame_.file, base().header().frame_size, true); }
   absl::StatusOr<AtomicFile> NewIndex(const StagedState& staged);
   absl::Status ReplaceIndex(const StagedState& staged);
   absl::Status FinishReplacement();

@@ -72,7 +72,7 @@ FrameFile FrameFile::OfFile(const std::shared_ptr<File>& file, int64_t origin, b
                             std::shared_ptr<FileSystem> directory) {
   FrameFile opened;
   opened.file_ = file;
-  opened.readers_ = std::make_shared<GenerationLocks>(file);
+  opened.readers_ = std::make_shared<ReaderLocks>(file);
   opened.identity_ = file->Identity().value_or(FileIdentity());
   opened.origin_ = origin;
   opened.use_mmap_ = use_mmap;

@@ -104,7 +104,11 @@ class FrameFile {
   // Keeps what the checkpoint of this generation needs from being reclaimed while it lives.
   // kUnavailable.
   absl::StatusOr<std::shared_ptr<const void>> Register(uint64_t generation) const {
-    return GenerationLocks::Hold(readers_, generation);
+    return ReaderLocks::Hold(readers_, ReaderLockByte(generation));
+  }
+  // Keeps the file from becoming shorter while it lives. kUnavailable.
+  absl::StatusOr<std::shared_ptr<const void>> KeepSize() const {
+    return ReaderLocks::Hold(readers_, kLoadingLockByte);
   }
 
   // What receipts of this file call a boot of the machine; 0 for 0. In a copy of the file they are
@@ -123,7 +127,7 @@ class FrameFile {
   absl::StatusOr<FrameView> View(int64_t size, int64_t headroom) const;
 
   std::shared_ptr<File> file_;
-  std::shared_ptr<GenerationLocks> readers_;
+  std::shared_ptr<ReaderLocks> readers_;
   std::shared_ptr<FileSystem> directory_;
   FileIdentity identity_;
   int64_t origin_ = 0;

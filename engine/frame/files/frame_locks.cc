@@ -57,20 +57,17 @@ absl::StatusOr<std::unique_ptr<File>> TakePeerLock(const FrameLocation& location
   });
 }
 
-absl::StatusOr<std::shared_ptr<const void>> GenerationLocks::Hold(
-    const std::shared_ptr<GenerationLocks>& registry, uint64_t generation) {
+absl::StatusOr<std::shared_ptr<const void>> ReaderLocks::Hold(
+    const std::shared_ptr<ReaderLocks>& registry, int64_t byte) {
   const std::lock_guard lock(registry->mutex_);
-  if (!registry->holders_.contains(generation)) {
-    CAIRN_RETURN_IF_ERROR(registry->Lock(generation));
-  }
-  ++registry->holders_[generation];
-  return std::shared_ptr<const void>(
-      registry.get(), [registry, generation](const void*) { registry->Leave(generation); });
+  if (!registry->holders_.contains(byte)) CAIRN_RETURN_IF_ERROR(registry->Lock(byte));
+  ++registry->holders_[byte];
+  return std::shared_ptr<const void>(registry.get(),
+                                     [registry, byte](const void*) { registry->Leave(byte); });
 }
 
-absl::Status GenerationLocks::Lock(uint64_t generation) const {
+absl::Status ReaderLocks::Lock(int64_t byte) const {
   constexpr std::chrono::milliseconds kWait(10);
-  const int64_t byte = ReaderLockByte(generation);
   const auto locked = RetryUnavailable(kWait, [&]() -> absl::StatusOr<bool> {
     CAIRN_RETURN_IF_ERROR(file_->LockByte(byte, LockMode::kShared));
     return true;
@@ -80,16 +77,16 @@ absl::Status GenerationLocks::Lock(uint64_t generation) const {
   if (status.ok() || absl::IsUnimplemented(status) || !file_->IsLocked(byte, 1).ok()) {
     return absl::OkStatus();
   }
-  return absl::UnavailableError(
-      absl::StrFormat("a reader's lock of generation %d: %s", generation, status.message()));
+  return absl::UnavailableError(absl::StrFormat("a reader's lock of generation %d: %s",
+                                                byte - kReaderLockByte, status.message()));
 }
 
-void GenerationLocks::Leave(uint64_t generation) {
+void ReaderLocks::Leave(int64_t byte) {
   const std::lock_guard lock(mutex_);
-  const auto holders = holders_.find(generation);
+  const auto holders = holders_.find(byte);
   if (--holders->second > 0) return;
   holders_.erase(holders);
-  file_->UnlockByte(ReaderLockByte(generation)).IgnoreError();
+  file_->UnlockByte(byte).IgnoreError();
 }
 
 }  // namespace cairn::frame

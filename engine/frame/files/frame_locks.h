@@ -21,6 +21,9 @@ namespace cairn::frame {
 
 // The bytes lie past the end of any file. The writer holds this one exclusively.
 inline constexpr int64_t kWriterLockByte = int64_t{1} << 62;
+// Shared while a state is loaded: its bytes are mapped before the generation to register is known,
+// so the file must not become shorter.
+inline constexpr int64_t kLoadingLockByte = kWriterLockByte - 1;
 // In the index of a sparse frame: shared by its readers, whose lock keeps the chunk files that this
 // index names.
 inline constexpr int64_t kReaderLockByte = kWriterLockByte + 1;
@@ -38,26 +41,25 @@ absl::StatusOr<std::unique_ptr<File>> LockForWriting(FileSystem& files, const st
 absl::StatusOr<std::unique_ptr<File>> TakePeerLock(const FrameLocation& location,
                                                    const WriterOptions& options);
 
-// The locks that keep the checkpoints read through one open file from being reclaimed. A lock
-// belongs to the open file, so its holders are counted here: the last one to go releases it.
-// Thread-safe.
-class GenerationLocks {
+// The locks of the readers of one open file. A lock belongs to the open file, so its holders are
+// counted here: the last one to go releases it. Thread-safe.
+class ReaderLocks {
  public:
-  explicit GenerationLocks(std::shared_ptr<File> file) : file_(std::move(file)) {}
+  explicit ReaderLocks(std::shared_ptr<File> file) : file_(std::move(file)) {}
 
-  // Shares the lock of the generation for as long as the result lives. Does nothing where the file
-  // system has no locks: reading needs none. kUnavailable where it has, and gives none: then a
-  // writer could reclaim what is read.
+  // Shares the lock of the byte for as long as the result lives. Does nothing where the file system
+  // has no locks: reading needs none. kUnavailable where it has, and gives none: then a writer
+  // could reclaim what is read.
   static absl::StatusOr<std::shared_ptr<const void>> Hold(
-      const std::shared_ptr<GenerationLocks>& registry, uint64_t generation);
+      const std::shared_ptr<ReaderLocks>& registry, int64_t byte);
 
  private:
-  absl::Status Lock(uint64_t generation) const;
-  void Leave(uint64_t generation);
+  absl::Status Lock(int64_t byte) const;
+  void Leave(int64_t byte);
 
   const std::shared_ptr<File> file_;
   std::mutex mutex_;
-  std::map<uint64_t, int64_t> holders_;  // by generation
+  std::map<int64_t, int64_t> holders_;  // by byte
 };
 
 }  // namespace cairn::frame

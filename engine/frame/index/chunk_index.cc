@@ -39,7 +39,10 @@ absl::StatusOr<FoundEntry> ChunkIndex::Find(int64_t nchunk) const {
 
 absl::StatusOr<IndexEntry> ChunkIndex::Get(int64_t nchunk) const {
   CAIRN_ASSIGN_OR_RETURN(const FoundEntry found, Find(nchunk));
-  return IndexEntry{.value = found.entry.value, .fingerprint = FingerprintOf(found)};
+  if (found.committed < 0) return found.entry;
+  return IndexEntry{.value = found.entry.value,
+                    .fingerprint = base_->FingerprintOf(found.committed),
+                    .cbytes = base_->SizeOf(found.committed)};
 }
 
 absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit,

@@ -16,8 +16,8 @@
 
 namespace cairn::frame {
 
-// An entry, and where it comes from. That of the committed index has no fingerprint yet: it lies
-// elsewhere, and most reads can do without.
+// An entry, and where it comes from. That of the committed index has its value only: the rest
+// lies elsewhere, and most reads can do without.
 struct FoundEntry {
   IndexEntry entry;
   int64_t committed = -1;  // its number in the committed index; -1: an edit brought it

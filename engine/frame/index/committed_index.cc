@@ -69,9 +69,9 @@ absl::Status CommittedIndex::CheckPage(int64_t page, Bytes raw) const {
   const int64_t first = page * kPageEntries;
   const int64_t count = static_cast<int64_t>(raw.size()) / kEntrySize;
   std::vector<std::byte> zeros;
-  const Bytes table = seal_->table.Part(first, count, zeros);
+  const ChunkTable::Columns table = seal_->table.Part(first, count, zeros);
   const uint64_t expected = seal_->pages[static_cast<size_t>(page)];
-  const uint64_t got = format::HashPage(raw, table);
+  const uint64_t got = format::HashPage(raw, table.fingerprints, table.sizes);
   if (got == expected) return absl::OkStatus();
   return DataLoss("index entries [%d, %d): fingerprint: expected %016x, got %016x", first,
                   first + count, expected, got);
@@ -128,7 +128,8 @@ absl::Status CommittedIndex::ForEach(
     for (; first < page_end; ++first) {
       CAIRN_RETURN_IF_ERROR(
           visit({.value = page->At(static_cast<size_t>(first - number * kPageEntries)),
-                 .fingerprint = seal_.has_value() ? seal_->table.At(first) : 0}));
+                 .fingerprint = FingerprintOf(first),
+                 .cbytes = SizeOf(first)}));
     }
   }
   return absl::OkStatus();

@@ -17,7 +17,7 @@
 #include "engine/chunk/decoder.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
-#include "engine/frame/index/fingerprint_table.h"
+#include "engine/frame/index/chunk_table.h"
 
 namespace cairn::frame {
 
@@ -25,7 +25,7 @@ using format::IndexEntry;
 
 // What seals the index: both or none.
 struct IndexSeal {
-  FingerprintTable table;
+  ChunkTable table;
   std::vector<uint64_t> pages;  // a hash for each page
   uint64_t index_hash = 0;      // of the index chunk
   int64_t uncovered = 0;        // stored chunks that the table has no fingerprint of
@@ -49,7 +49,11 @@ class CommittedIndex {
   absl::StatusOr<int64_t> ValueOf(int64_t nchunk) const;
   // Only good once ValueOf gave the value: the page was checked then. 0: none.
   uint64_t FingerprintOf(int64_t nchunk) const {
-    return seal_.has_value() ? seal_->table.At(nchunk) : 0;
+    return seal_.has_value() ? seal_->table.FingerprintAt(nchunk) : 0;
+  }
+  // The same of the stored size.
+  int32_t SizeOf(int64_t nchunk) const {
+    return seal_.has_value() ? seal_->table.SizeAt(nchunk) : 0;
   }
 
   // Entries [first, first + count) in order, until one fails.

@@ -21,6 +21,11 @@ using format::InsertEdit;
 using format::ReorderEdit;
 using format::ReplaceEdit;
 
+// What the checkpoint's index leaves to chunks.
+int64_t AreaBeforeIndex(const State& state) {
+  return state.index().size() > 0 ? state.index().begin - state.header().header_len : 0;
+}
+
 // Checks the edits in order, each with the number of chunks that it meets. Not thread-safe.
 class EditChecker {
  public:
@@ -28,7 +33,8 @@ class EditChecker {
       : before_(before),
         commit_(commit),
         nchunks_(before.chunks.size()),
-        room_(commit.record_begin - commit.begin) {}
+        room_(commit.record_begin - commit.begin),
+        area_(AreaBeforeIndex(before) - before.journal->reused) {}
 
   absl::Status Check(const format::ChunkEdit& edit);
   int64_t nchunks() const { return nchunks_; }
@@ -40,6 +46,7 @@ class EditChecker {
   const JournaledCommit& commit_;
   int64_t nchunks_;
   int64_t room_;  // for chunks that are still to come
+  int64_t area_;  // for those before the index
 };
 
 absl::Status EditChecker::CheckPlaced(const IndexedChunk& chunk) {
@@ -54,13 +61,18 @@ absl::Status EditChecker::CheckPlaced(const IndexedChunk& chunk) {
   }
   const std::optional<int64_t> begin = CheckedAdd(before_.header().header_len, chunk.entry.value);
   const int64_t room = commit_.record_begin - commit_.begin;
-  if (begin.has_value() && chunk.cbytes > 0 && chunk.entry.fingerprint != 0 &&
-      RangeFits(*begin - commit_.begin, chunk.cbytes, room)) {
+  if (begin.has_value() && chunk.entry.cbytes > 0 && chunk.entry.fingerprint != 0) {
     // All of them may have to be read.
-    room_ -= chunk.cbytes;
-    return room_ >= 0 ? absl::OkStatus() : DataLoss("commit: its chunks overlap");
+    int64_t* left = nullptr;
+    if (RangeFits(*begin - commit_.begin, chunk.entry.cbytes, room)) left = &room_;
+    if (RangeFits(chunk.entry.value, chunk.entry.cbytes, AreaBeforeIndex(before_))) left = &area_;
+    if (left != nullptr) {
+      *left -= chunk.entry.cbytes;
+      return *left >= 0 ? absl::OkStatus() : DataLoss("commit: its chunks overlap");
+    }
   }
-  return DataLoss("commit: a chunk of %d bytes at offset %d", chunk.cbytes, chunk.entry.value);
+  return DataLoss("commit: a chunk of %d bytes at offset %d", chunk.entry.cbytes,
+                  chunk.entry.value);
 }
 
 absl::Status EditChecker::Check(const format::ChunkEdit& edit) {
@@ -124,8 +136,8 @@ absl::Status CheckHead(const State& before, const JournaledCommit& commit) {
   if (format::IsSpecialEntry(head.entry.value))
     return format::SpecialOfEntry(head.entry.value).status();
   const int64_t room = commit.record_begin - before.header().header_len;
-  if (RangeFits(head.entry.value, head.cbytes, room)) return absl::OkStatus();
-  return DataLoss("commit: the pending items' chunk of %d bytes at offset %d", head.cbytes,
+  if (RangeFits(head.entry.value, head.entry.cbytes, room)) return absl::OkStatus();
+  return DataLoss("commit: the pending items' chunk of %d bytes at offset %d", head.entry.cbytes,
                   head.entry.value);
 }
 
@@ -163,13 +175,13 @@ absl::Status CheckTotals(const State& before, const format::CommitTotals& totals
                            before.env()->limits.max_nchunks);
 }
 
+}  // namespace
+
 const IndexedChunk* PlacedBy(const format::ChunkEdit& edit) {
   if (const auto* insert = std::get_if<InsertEdit>(&edit)) return &insert->chunk;
   if (const auto* replace = std::get_if<ReplaceEdit>(&edit)) return &replace->chunk;
   return nullptr;
 }
-
-}  // namespace
 
 absl::Status CheckCommit(const State& before, const JournaledCommit& commit,
                          const PartialChunk& partial, std::optional<LayerNames>& names) {
@@ -198,10 +210,10 @@ absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const Journale
     const IndexedChunk* chunk = PlacedBy(edit);
     if (chunk == nullptr || format::IsSpecialEntry(chunk->entry.value)) continue;
     const int64_t begin = before.header().header_len + chunk->entry.value;
-    Bytes bytes = reader.Seen(begin, chunk->cbytes);
+    Bytes bytes = reader.Seen(begin, chunk->entry.cbytes);
     // What was seen may be from before the commit: then the file shows more by now.
     if (bytes.empty() || format::HashChunk(bytes) != chunk->entry.fingerprint) {
-      read.resize(static_cast<size_t>(chunk->cbytes));
+      read.resize(static_cast<size_t>(chunk->entry.cbytes));
       CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(begin, read));
       if (got < read.size() || format::HashChunk(read) != chunk->entry.fingerprint) return false;
     }

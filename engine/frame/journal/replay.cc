@@ -55,6 +55,23 @@ PartialChunk PartialAfter(const PartialChunk& before, const format::PartialEdit&
   return partial;
 }
 
+absl::Status ApplyEdit(const format::ChunkEdit& edit, ChunkIndex& chunks) {
+  if (const auto* insert = std::get_if<format::InsertEdit>(&edit)) {
+    chunks.Insert(insert->nchunk, insert->chunk.entry);
+  } else if (const auto* replace = std::get_if<format::ReplaceEdit>(&edit)) {
+    chunks.Replace(replace->nchunk, replace->chunk.entry);
+  } else if (const auto* erase = std::get_if<format::EraseEdit>(&edit)) {
+    chunks.Erase(erase->first, erase->count);
+  } else {
+    std::vector<IndexEntry> entries;
+    for (const uint32_t nchunk : std::get<format::ReorderEdit>(edit).order) {
+      CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), chunks.Get(nchunk));
+    }
+    chunks = ChunkIndex(std::move(entries));
+  }
+  return absl::OkStatus();
+}
+
 // Applies commits as soon as it is certain that they count. Not thread-safe.
 class JournalReplayer {
  public:
@@ -92,6 +109,9 @@ class JournalReplayer {
   // must be readable where they need it.
   absl::Status Apply(const JournaledCommit& commit, PartialChunk partial);
   absl::Status ApplyChunks(const std::vector<format::ChunkEdit>& edits);
+  int64_t NotePlaced(const JournaledCommit& commit);
+  void NoteRemoved(const JournaledCommit& commit, const PartialChunk& partial);
+  void NoteRemoved(const IndexEntry& entry);
   void ApplyLayers(const std::vector<format::LayerEdit>& edits);
   absl::Status Finish();
   const State& state() const { return state_ != nullptr ? *state_ : start_; }
@@ -118,23 +138,55 @@ class JournalReplayer {
 };
 
 absl::Status JournalReplayer::ApplyChunks(const std::vector<format::ChunkEdit>& edits) {
-  ChunkIndex& chunks = state_->chunks;
   for (const format::ChunkEdit& edit : edits) {
-    if (const auto* insert = std::get_if<format::InsertEdit>(&edit)) {
-      chunks.Insert(insert->nchunk, insert->chunk.entry);
-    } else if (const auto* replace = std::get_if<format::ReplaceEdit>(&edit)) {
-      chunks.Replace(replace->nchunk, replace->chunk.entry);
-    } else if (const auto* erase = std::get_if<format::EraseEdit>(&edit)) {
-      chunks.Erase(erase->first, erase->count);
-    } else {
-      std::vector<IndexEntry> entries;
-      for (const uint32_t nchunk : std::get<format::ReorderEdit>(edit).order) {
-        CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), chunks.Get(nchunk));
-      }
-      chunks = ChunkIndex(std::move(entries));
-    }
+    CAIRN_RETURN_IF_ERROR(ApplyEdit(edit, state_->chunks));
   }
   return absl::OkStatus();
+}
+
+// Where the commit's chunks lie. Returns the bytes of those before the index.
+int64_t JournalReplayer::NotePlaced(const JournaledCommit& commit) {
+  int64_t reused = 0;
+  for (const format::ChunkEdit& edit : commit.record.chunks) {
+    const format::IndexedChunk* const chunk = PlacedBy(edit);
+    if (chunk == nullptr || format::IsSpecialEntry(chunk->entry.value)) continue;
+    const int64_t begin = state().header().header_len + chunk->entry.value;
+    if (begin < state().journal->begin) reused += chunk->entry.cbytes;
+    if (options_.footprint == nullptr) continue;
+    options_.footprint->placed.push_back(
+        {.bytes = {begin, begin + chunk->entry.cbytes}, .record_end = commit.end});
+  }
+  return reused;
+}
+
+// Only chunks that a Cairn wrote are known to have their bytes to themselves.
+void JournalReplayer::NoteRemoved(const IndexEntry& entry) {
+  if (format::IsSpecialEntry(entry.value) || entry.fingerprint == 0 || entry.cbytes == 0) return;
+  const int64_t begin = state().header().header_len + entry.value;
+  options_.footprint->removed.push_back({begin, begin + entry.cbytes});
+}
+
+// Of a commit that is not applied yet, which makes the partial chunk `partial`.
+void JournalReplayer::NoteRemoved(const JournaledCommit& commit, const PartialChunk& partial) {
+  if (options_.footprint == nullptr) return;
+  const std::optional<format::IndexedChunk>& old_head = state().partial.head;
+  if (old_head.has_value() && commit.record.partial.replaces) NoteRemoved(old_head->entry);
+  ChunkIndex chunks = state().chunks;
+  const auto note = [&](int64_t nchunk) {
+    const absl::StatusOr<IndexEntry> entry = chunks.Get(nchunk);
+    // A short last chunk may leave the index as the head of the pending items.
+    const bool is_head =
+        entry.ok() && partial.head.has_value() && partial.head->entry.value == entry->value;
+    if (entry.ok() && !is_head) NoteRemoved(*entry);
+  };
+  for (const format::ChunkEdit& edit : commit.record.chunks) {
+    if (const auto* replace = std::get_if<format::ReplaceEdit>(&edit)) {
+      note(replace->nchunk);
+    } else if (const auto* erase = std::get_if<format::EraseEdit>(&edit)) {
+      for (int64_t i = 0; i < erase->count; ++i) note(erase->first + i);
+    }
+    if (!ApplyEdit(edit, chunks).ok()) return;
+  }
 }
 
 void JournalReplayer::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
@@ -159,6 +211,9 @@ void JournalReplayer::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
 absl::Status JournalReplayer::Apply(const JournaledCommit& commit, PartialChunk partial) {
   const format::CommitTotals& totals = commit.record.totals;
   State& state = OwnState();
+  CommitStep step = StepOf(commit);
+  step.reused = NotePlaced(commit);
+  NoteRemoved(commit, partial);
   CAIRN_RETURN_IF_ERROR(ApplyChunks(commit.record.chunks));
   ApplyLayers(commit.record.layers);
   state.partial = std::move(partial);
@@ -166,7 +221,7 @@ absl::Status JournalReplayer::Apply(const JournaledCommit& commit, PartialChunk 
   state.chunksize = totals.chunksize;
   state.vlblocks = totals.vlblocks;
   state.stored_bytes = totals.stored_bytes < 0 ? std::nullopt : std::optional(totals.stored_bytes);
-  Advance(StepOf(commit), *state.journal);
+  Advance(step, *state.journal);
   if (options_.visit) options_.visit(state);
   return absl::OkStatus();
 }
@@ -340,6 +395,7 @@ void Advance(const CommitStep& step, JournalPosition& end) {
   end.receipt = step.receipt;
   // Every commit costs a reader something, even an empty one.
   end.edits += 1 + step.chunk_edits + step.layer_edits;
+  end.reused += step.reused;
 }
 
 void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journal) {

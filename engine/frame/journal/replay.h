@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
+#include "engine/base/extent.h"
 #include "engine/format/journal.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/journal/journal_reader.h"
@@ -23,6 +25,7 @@ struct CommitStep {
   std::optional<format::Receipt> receipt;
   int64_t chunk_edits = 0;
   int64_t layer_edits = 0;
+  int64_t reused = 0;  // bytes of its chunks that lie before the index
 };
 void Advance(const CommitStep& step, JournalPosition& end);
 // One more receipt of the last commit ends at `end`.
@@ -35,12 +38,23 @@ enum class JournalSearch {
   kAll,   // there is no writer: everywhere after the last commit
 };
 
+// What the commits of a journal did to the space of a contiguous frame's file.
+struct JournalFootprint {
+  struct Placed {
+    Extent bytes;            // of a chunk that a commit brought
+    int64_t record_end = 0;  // of that commit
+  };
+  std::vector<Placed> placed;
+  std::vector<Extent> removed;  // chunks that a commit removed, as far as their sizes are known
+};
+
 struct ReplayOptions {
   uint64_t last_generation = UINT64_MAX;  // goes no further
   JournalSearch search = JournalSearch::kNone;
   bool durable_only = false;  // and not to a commit that a power cut could take back
   // Called with the state after each commit; its metadata may be that of one before.
   std::function<void(const State&)> visit = {};
+  JournalFootprint* footprint = nullptr;  // is added to
 };
 
 struct ReplayResult {

@@ -79,8 +79,7 @@ absl::StatusOr<std::optional<IndexSeal>> OpenTable(const format::Trailer& traile
   }
   if (nchunks == 0) return std::nullopt;
   Chunk content(format::ContentOf(*layer, trailer_chunk.bytes()), trailer_chunk.owner());
-  CAIRN_ASSIGN_OR_RETURN(FingerprintTable table,
-                         FingerprintTable::Open(std::move(content), nchunks));
+  CAIRN_ASSIGN_OR_RETURN(ChunkTable table, ChunkTable::Open(std::move(content), nchunks));
   return IndexSeal{.table = std::move(table),
                    .pages = std::move(seal.pages),
                    .index_hash = seal.index_hash,

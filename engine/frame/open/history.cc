@@ -91,6 +91,7 @@ std::invoke_result_t<Find, const State&> WhileKept(const FrameFile& source,
                                                    const std::shared_ptr<const FrameContext>& env,
                                                    Find find) {
   constexpr int kMaxAttempts = 100;
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const void> kept, source.KeepSize());
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(const StatePtr newest, LoadState(source, env));
     auto found = find(*newest);

@@ -144,15 +144,19 @@ JournalSearch SearchFor(const FrameFile& source, bool alone) {
 }
 
 absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte> header_bytes,
-                                  std::shared_ptr<const FrameContext> env, bool alone) {
+                                  std::shared_ptr<const FrameContext> env,
+                                  JournalFootprint* footprint) {
+  if (footprint != nullptr) *footprint = {};
   CAIRN_ASSIGN_OR_RETURN(StatePtr state,
                          LoadCheckpoint(source, std::move(header_bytes), std::move(env)));
   if (!state->journal.has_value()) return state;
   JournalReader reader(source, state->journal->end);
-  CAIRN_ASSIGN_OR_RETURN(const ReplayResult replayed,
-                         ReplayJournal(source, *state, reader,
-                                       {.search = SearchFor(source, alone),
-                                        .durable_only = state->env()->durable_only && !alone}));
+  CAIRN_ASSIGN_OR_RETURN(
+      const ReplayResult replayed,
+      ReplayJournal(source, *state, reader,
+                    {.search = SearchFor(source, footprint != nullptr),
+                     .durable_only = state->env()->durable_only && footprint == nullptr,
+                     .footprint = footprint}));
   if (replayed.state != nullptr) state = replayed.state;
   if (!replayed.damage.has_value() && replayed.skipped.size() == 0) return state;
   auto marked = std::make_shared<State>(*state);
@@ -171,15 +175,17 @@ absl::StatusOr<int64_t> LoadFrameSize(const FrameFile& source) {
 }
 
 absl::StatusOr<StatePtr> LoadState(const FrameFile& source, std::shared_ptr<const FrameContext> env,
-                                   bool alone) {
+                                   JournalFootprint* footprint) {
+  const bool alone = footprint != nullptr;
   const absl::StatusOr<Era> found = FindEra(source);
   // The parser of current frames says what is wrong with what is not a frame.
   if (!found.ok() && !absl::IsInvalidArgument(found.status())) return found.status();
   const Era era = found.value_or(Era::kCurrent);
   if (era != Era::kCurrent) return LoadLegacy(source, era, std::move(env));
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const void> kept, source.KeepSize());
   for (int attempt = 1;; ++attempt) {
     CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> before, ReadCurrentHeader(source));
-    absl::StatusOr<StatePtr> state = LoadFrom(source, before, env, alone);
+    absl::StatusOr<StatePtr> state = LoadFrom(source, before, env, footprint);
     // Also a header that is read twice and is the same may be half written, and torn pages of it
     // too: while a writer is at work, damage has to last.
     const bool damaged = !state.ok() || (*state)->damage.has_value();

@@ -15,16 +15,18 @@
 namespace cairn::frame {
 
 // The newest committed state: the checkpoint that the header leads to, and the journal after it.
-// `alone` where the caller keeps others from writing.
+// `footprint` is set to what the journal did to the space of the file; only for a caller that keeps
+// others from writing.
 absl::StatusOr<StatePtr> LoadState(const FrameFile& source, std::shared_ptr<const FrameContext> env,
-                                   bool alone = false);
+                                   JournalFootprint* footprint = nullptr);
 
 // Where to search for commits after the position where replay of this file stops.
 JournalSearch SearchFor(const FrameFile& source, bool alone);
 
 // The same with other header bytes than those in the file.
 absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte> header_bytes,
-                                  std::shared_ptr<const FrameContext> env, bool alone = false);
+                                  std::shared_ptr<const FrameContext> env,
+                                  JournalFootprint* footprint = nullptr);
 
 // The checkpoint of these header bytes, which need not be those in the file any more.
 absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,

@@ -21,6 +21,8 @@ class ChunkSink {
   virtual absl::StatusOr<int64_t> Append(Bytes chunk) = 0;
   // Brings everything to the files, so that it can be read.
   virtual absl::Status Flush() = 0;
+  // Whether the chunk of that entry is not in the files yet.
+  virtual bool IsPending(int64_t /*entry*/) const { return false; }
   // Reads the chunks of `base` and those that were flushed.
   virtual absl::StatusOr<std::shared_ptr<const ChunkSource>> Source(const State& base) = 0;
 };

@@ -34,9 +34,10 @@ absl::StatusOr<const chunk::Encoder*> ChunkWriter::GetEncoder() {
 
 absl::StatusOr<format::IndexedChunk> ChunkWriter::Store(Bytes chunk, int64_t nbytes) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t entry, sink_.Append(chunk));
-  return format::IndexedChunk{.entry = {.value = entry, .fingerprint = format::HashChunk(chunk)},
-                              .nbytes = static_cast<int32_t>(nbytes),
-                              .cbytes = static_cast<int32_t>(chunk.size())};
+  return format::IndexedChunk{.entry = {.value = entry,
+                                        .fingerprint = format::HashChunk(chunk),
+                                        .cbytes = static_cast<int32_t>(chunk.size())},
+                              .nbytes = static_cast<int32_t>(nbytes)};
 }
 
 absl::StatusOr<format::IndexedChunk> ChunkWriter::FromItems(Bytes items) {

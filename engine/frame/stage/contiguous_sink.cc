@@ -1,6 +1,7 @@
 #include "engine/frame/stage/contiguous_sink.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/base/extent.h"
 #include "engine/base/status.h"
@@ -28,6 +29,37 @@ absl::Status ContiguousSink::Write(Bytes bytes) {
 }
 
 absl::StatusOr<int64_t> ContiguousSink::Append(Bytes chunk) {
+  const auto size = std::ssize(chunk);
+  const std::optional<int64_t> reused = free_ != nullptr ? free_->Take(size) : std::nullopt;
+  int64_t position = 0;
+  if (reused.has_value()) {
+    position = *reused;
+    reused_ += size;
+    CAIRN_RETURN_IF_ERROR(WriteReused(position, chunk));
+  } else {
+    CAIRN_ASSIGN_OR_RETURN(position, AppendAtEnd(chunk));
+  }
+  placed_.push_back({position, position + size});
+  return position - header_len_;
+}
+
+absl::Status ContiguousSink::WriteReused(int64_t position, Bytes chunk) {
+  const bool follows = position == reused_begin_ + std::ssize(reused_pending_);
+  if (!follows || reused_pending_.size() + chunk.size() > kPieceSize) {
+    CAIRN_RETURN_IF_ERROR(FlushReused());
+    reused_begin_ = position;
+  }
+  reused_pending_.insert(reused_pending_.end(), chunk.begin(), chunk.end());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> ContiguousSink::AppendAtEnd(Bytes chunk) {
+  if (!HasRoomFor(std::ssize(chunk))) {
+    CAIRN_RETURN_IF_ERROR(Flush());
+    flushed_ = announced_ = std::max(flushed_, room_.resume);
+    room_ = {};
+    left_journal_ = true;
+  }
   if (pending_.size() + chunk.size() > kPieceSize) CAIRN_RETURN_IF_ERROR(Flush());
   const int64_t position = end();
   if (chunk.size() > kPieceSize) {
@@ -35,11 +67,12 @@ absl::StatusOr<int64_t> ContiguousSink::Append(Bytes chunk) {
   } else {
     pending_.insert(pending_.end(), chunk.begin(), chunk.end());
   }
-  return position - header_len_;
+  return position;
 }
 
 absl::StatusOr<uint64_t> ContiguousSink::AppendRecord(const format::CommitRecordParts& commit,
                                                       const format::Receipt& receipt) {
+  CAIRN_RETURN_IF_ERROR(FlushReused());
   const int64_t size = format::RecordSize(commit) + format::kReceiptSize;
   if (std::ssize(pending_) + size > static_cast<int64_t>(kPieceSize)) {
     CAIRN_RETURN_IF_ERROR(Flush());
@@ -50,12 +83,27 @@ absl::StatusOr<uint64_t> ContiguousSink::AppendRecord(const format::CommitRecord
   return hash;
 }
 
+absl::Status ContiguousSink::FlushReused() {
+  if (reused_pending_.empty()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(file_->WriteAt(reused_begin_, reused_pending_));
+  if (reused_pending_.capacity() > 2 * kPieceSize) reused_pending_ = {};
+  reused_pending_.clear();
+  return absl::OkStatus();
+}
+
 absl::Status ContiguousSink::Flush() {
+  CAIRN_RETURN_IF_ERROR(FlushReused());
   if (pending_.empty()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(Write(pending_));
   if (pending_.capacity() > 2 * kPieceSize) pending_ = {};
   pending_.clear();
   return absl::OkStatus();
+}
+
+bool ContiguousSink::IsPending(int64_t entry) const {
+  const int64_t position = header_len_ + entry;
+  const int64_t reused = position - reused_begin_;
+  return position >= flushed_ || (reused >= 0 && reused < std::ssize(reused_pending_));
 }
 
 absl::StatusOr<FrameView> ContiguousSink::View(const State& base) {

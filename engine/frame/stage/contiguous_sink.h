@@ -1,4 +1,5 @@
-// Writes staged chunks back to back into a frame's file, in large pieces.
+// Writes staged chunks into a frame's file: into space that is free, or back to back after the
+// journal.
 #ifndef CAIRN_ENGINE_FRAME_STAGE_CONTIGUOUS_SINK_H_
 #define CAIRN_ENGINE_FRAME_STAGE_CONTIGUOUS_SINK_H_
 
@@ -10,46 +11,84 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
+#include "engine/base/extent.h"
+#include "engine/base/extent_pool.h"
 #include "engine/format/journal.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/stage/chunk_sink.h"
 
 namespace cairn::frame {
 
+// Where the bytes after the journal may go. What lies from `limit` to `resume` is still read.
+struct JournalRoom {
+  int64_t limit = INT64_MAX;
+  int64_t resume = INT64_MAX;
+};
+
 class ContiguousSink final : public ChunkSink {
  public:
-  // Writes to `file`, which `source` reads, from `begin` on: after every committed byte. Entries of
-  // the index count from `header_len`.
-  ContiguousSink(File* file, FrameFile source, int64_t header_len, int64_t begin)
+  // Writes to `file`, which `source` reads, into extents of `free`, which may be null, and from
+  // `begin` on: after every committed byte. Entries of the index count from `header_len`.
+  ContiguousSink(File* file, FrameFile source, int64_t header_len, int64_t begin,
+                 ExtentPool* free = nullptr, JournalRoom room = {})
       : file_(file),
         source_(std::move(source)),
         header_len_(header_len),
+        free_(free),
+        room_(room),
         flushed_(begin),
         announced_(begin) {}
 
   absl::StatusOr<int64_t> Append(Bytes chunk) override;
   absl::Status Flush() override;
+  bool IsPending(int64_t entry) const override;
   absl::StatusOr<std::shared_ptr<const ChunkSource>> Source(const State& base) override;
   // The frame with all that was flushed.
   absl::StatusOr<FrameView> View(const State& base);
   // Puts the commit's record and its receipt after the chunks, and returns the checksum that ends
-  // the record.
+  // the record. They must fit before the limit of the room.
   absl::StatusOr<uint64_t> AppendRecord(const format::CommitRecordParts& commit,
                                         const format::Receipt& receipt);
-  // Everything before this is in the file.
+  // Everything before this that is not free is in the file.
   int64_t flushed() const { return flushed_; }
-  // The first free position.
+  // The first position after all chunks and records.
   int64_t end() const { return flushed_ + static_cast<int64_t>(pending_.size()); }
+
+  void SetRoom(JournalRoom room) { room_ = room; }
+  // Whether so many bytes may follow.
+  bool HasRoomFor(int64_t size) const { return end() <= room_.limit - size; }
+  // Whether chunks went where no record can follow them.
+  bool left_journal() const { return left_journal_; }
+
+  // Where the chunks went since the last call of TakePlaced, and how many bytes of them into free
+  // space.
+  const std::vector<Extent>& placed() const { return placed_; }
+  int64_t reused() const { return reused_; }
+  std::vector<Extent> TakePlaced() {
+    reused_ = 0;
+    return std::exchange(placed_, {});
+  }
 
  private:
   absl::Status Write(Bytes bytes);
+  absl::Status WriteReused(int64_t position, Bytes chunk);
+  absl::Status FlushReused();
+  absl::StatusOr<int64_t> AppendAtEnd(Bytes chunk);
 
   File* file_;
   FrameFile source_;
   int64_t header_len_;
+  ExtentPool* free_;
+  JournalRoom room_;
+  bool left_journal_ = false;
   int64_t flushed_;
   int64_t announced_;  // bytes before this are on their way to the disk
   std::vector<std::byte> pending_;
+  // Chunks that wait for the next one to lie right after them, in free space.
+  int64_t reused_begin_ = 0;
+  std::vector<std::byte> reused_pending_;
+  std::vector<Extent> placed_;
+  int64_t reused_ = 0;
   FrameView view_;  // the last one
 };
 

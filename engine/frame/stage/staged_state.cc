@@ -6,6 +6,7 @@
 
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/format/index_entry.h"
 
 namespace cairn::frame {
 
@@ -19,20 +20,35 @@ void StagedState::Count(const ChunkCost& cost, int64_t sign) {
   edited = true;
 }
 
+// Only chunks that a Cairn wrote have a fingerprint. Others may share their bytes.
+void StagedState::NoteRemoved(const IndexEntry& entry) {
+  if (format::IsSpecialEntry(entry.value) || entry.fingerprint == 0 || entry.cbytes == 0) return;
+  removed.push_back(entry);
+}
+
+void StagedState::NoteRemoved(int64_t first, int64_t count) {
+  for (int64_t i = first; i < first + count; ++i) {
+    const absl::StatusOr<IndexEntry> entry = chunks.Get(i);
+    if (entry.ok()) NoteRemoved(*entry);
+  }
+}
+
 void StagedState::Insert(int64_t nchunk, const format::IndexedChunk& chunk) {
   chunks.Insert(nchunk, chunk.entry);
   chunk_edits.Add(format::InsertEdit{.nchunk = nchunk, .chunk = chunk});
-  Count({.nbytes = chunk.nbytes, .stored = chunk.cbytes}, 1);
+  Count({.nbytes = chunk.nbytes, .stored = chunk.entry.cbytes}, 1);
 }
 
 void StagedState::Replace(int64_t nchunk, const ChunkCost& old, const format::IndexedChunk& chunk) {
+  NoteRemoved(nchunk, 1);
   chunks.Replace(nchunk, chunk.entry);
   chunk_edits.Add(format::ReplaceEdit{.nchunk = nchunk, .chunk = chunk});
   Count(old, -1);
-  Count({.nbytes = chunk.nbytes, .stored = chunk.cbytes}, 1);
+  Count({.nbytes = chunk.nbytes, .stored = chunk.entry.cbytes}, 1);
 }
 
 void StagedState::Erase(int64_t first, int64_t count, const ChunkCost& old) {
+  NoteRemoved(first, count);
   chunks.Erase(first, count);
   chunk_edits.Add(format::EraseEdit{.first = first, .count = count});
   Count(old, -1);
@@ -53,6 +69,7 @@ void StagedState::Settle() {
   edited = false;
   chunk_edits.Clear();
   layer_edits.clear();
+  removed.clear();
   partial_replaced = false;
 }
 
@@ -74,16 +91,20 @@ absl::Status StagedState::ReopenLast(const ChunkCost& cost) {
   const int64_t last = chunks.size() - 1;
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, chunks.Get(last));
   // Its stored bytes stay alive as the partial chunk's.
+  const size_t removed_before = removed.size();
   Erase(last, 1, {.nbytes = cost.nbytes, .stored = 0});
-  partial.head = {.entry = entry,
-                  .nbytes = static_cast<int32_t>(cost.nbytes),
-                  .cbytes = static_cast<int32_t>(cost.stored.value_or(0))};
+  removed.resize(removed_before);
+  partial.head = {.entry = entry, .nbytes = static_cast<int32_t>(cost.nbytes)};
+  partial.head->entry.cbytes = static_cast<int32_t>(cost.stored.value_or(0));
   partial_replaced = true;
   return absl::OkStatus();
 }
 
 void StagedState::DropPartialChunk() {
-  if (partial.head.has_value()) Count({.nbytes = 0, .stored = partial.head->cbytes}, -1);
+  if (partial.head.has_value()) {
+    NoteRemoved(partial.head->entry);
+    Count({.nbytes = 0, .stored = partial.head->entry.cbytes}, -1);
+  }
   partial = {};
   partial_replaced = true;
   edited = true;

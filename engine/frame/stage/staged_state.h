@@ -51,6 +51,8 @@ struct StagedState {
   format::EncodedEdits chunk_edits;
   std::vector<format::LayerEdit> layer_edits;
   bool partial_replaced = false;  // the partial chunk is not the base's with more items after
+  // Stored chunks that the edits removed, as far as their bytes are known to be theirs alone.
+  std::vector<IndexEntry> removed;
 
   int64_t nbytes() const { return header.nbytes + partial.nbytes(); }
   // Pending items count as the last chunk.
@@ -75,6 +77,8 @@ struct StagedState {
 
  private:
   void Count(const ChunkCost& cost, int64_t sign);
+  void NoteRemoved(int64_t first, int64_t count);
+  void NoteRemoved(const IndexEntry& entry);
 };
 
 }  // namespace cairn::frame

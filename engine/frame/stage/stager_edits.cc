@@ -60,6 +60,7 @@ absl::Status Stager::CheckUpdate(int64_t nchunk, int64_t nbytes) const {
 
 absl::StatusOr<chunk::Header> Stager::HeaderOf(const IndexEntry& entry) {
   ScratchBuffer scratch;
+  if (sink_.IsPending(entry.value)) CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
   if (base_->chunk_source->Locate(entry.value).ok()) {
     if (base_->header().layout == Layout::kSparse) {
       return base_->chunk_source->ReadHeader(entry.value, scratch);
@@ -70,7 +71,6 @@ absl::StatusOr<chunk::Header> Stager::HeaderOf(const IndexEntry& entry) {
                                          base_->chunks_end);
     return unmapped.ReadHeader(entry.value, scratch);
   }
-  CAIRN_RETURN_IF_ERROR(Remember(sink_.Flush()));
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const ChunkSource> source, sink_.Source(*base_));
   return source->ReadHeader(entry.value, scratch);
 }
@@ -85,6 +85,10 @@ absl::StatusOr<ChunkCost> Stager::CostOf(int64_t nchunk) {
         "chunk %d: the size of a special chunk is not known in a frame of variable "
         "chunks",
         nchunk);
+  }
+  if (staged_.fixed_chunks() && entry.cbytes > 0) {
+    cost.stored = entry.cbytes;
+    return cost;
   }
   const absl::StatusOr<chunk::Header> header = HeaderOf(entry);
   if (!staged_.fixed_chunks()) {

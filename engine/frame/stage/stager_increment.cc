@@ -116,10 +116,10 @@ absl::StatusOr<format::IndexedChunk> Stager::TakeChunk(const State& from, int64_
   CAIRN_RETURN_IF_ERROR(CheckCapacity(header.nbytes));
   absl::StatusOr<int64_t> entry = sink_.Append(stored.bytes());
   CAIRN_RETURN_IF_ERROR(Remember(entry.status()));
-  return format::IndexedChunk{
-      .entry = {.value = *entry, .fingerprint = format::HashChunk(stored.bytes())},
-      .nbytes = header.nbytes,
-      .cbytes = static_cast<int32_t>(std::ssize(stored.bytes()))};
+  return format::IndexedChunk{.entry = {.value = *entry,
+                                        .fingerprint = format::HashChunk(stored.bytes()),
+                                        .cbytes = static_cast<int32_t>(std::ssize(stored.bytes()))},
+                              .nbytes = header.nbytes};
 }
 
 // A special chunk that is number `nchunk` of a result of so many bytes.

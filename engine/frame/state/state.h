@@ -90,6 +90,7 @@ struct JournalPosition {
   int64_t end = 0;          // where the last commit ends
   int64_t durable_end = 0;  // what is known to be durable
   int64_t edits = 0;        // of all kinds, and one for each commit
+  int64_t reused = 0;       // bytes of chunks that commits placed before the index
   std::optional<format::Receipt> receipt;  // that ends the journal
 
   bool empty() const { return end == begin; }

@@ -63,7 +63,7 @@ class HookedFiles final : public UnsyncedFileSystem {
   Hooks* const hooks_;
 };
 
-class GenerationLocksTest : public testing::Test {
+class ReaderLocksTest : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(64), MakeNoise(200, 1))));
@@ -76,16 +76,16 @@ class GenerationLocksTest : public testing::Test {
   const std::string path_ = dir_.Path("f");
 };
 
-TEST_F(GenerationLocksTest, ReaderWithoutItsLockIsRefused) {
+TEST_F(ReaderLocksTest, ReaderWithoutItsLockIsRefused) {
   for (const absl::Status& refusal :
        {absl::ResourceExhaustedError("no locks available"), absl::UnavailableError("held"),
         absl::InternalError("broken")}) {
     hooks_.lock = [&] { return refusal; };
-    EXPECT_TRUE(Fails(Open(), StatusCode::kUnavailable, "a reader's lock of generation 1: "));
+    EXPECT_TRUE(Fails(Open(), StatusCode::kUnavailable, "a reader's lock"));
   }
 }
 
-TEST_F(GenerationLocksTest, ReaderWhoseRefreshGetsNoLockKeepsWhatItHas) {
+TEST_F(ReaderLocksTest, ReaderWhoseRefreshGetsNoLockKeepsWhatItHas) {
   auto frame = Open();
   ASSERT_TRUE(IsOk(frame));
   ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(64, 2))));
@@ -98,18 +98,19 @@ TEST_F(GenerationLocksTest, ReaderWhoseRefreshGetsNoLockKeepsWhatItHas) {
   EXPECT_EQ(refreshed->info().nbytes, 264);
 }
 
-TEST_F(GenerationLocksTest, LockThatIsHeldForAMomentIsAskedForAgain) {
+TEST_F(ReaderLocksTest, LockThatIsHeldForAMomentIsAskedForAgain) {
   int asked = 0;
   hooks_.lock = [&] { return ++asked == 1 ? absl::UnavailableError("held") : absl::OkStatus(); };
   const auto frame = Open();
   ASSERT_TRUE(IsOk(frame));
-  EXPECT_EQ(asked, 2);
+  // One more, for as long as the frame is loaded.
+  EXPECT_EQ(asked, 3);
   const auto file = PosixFileSystem()->Open(path_, FileMode::kRead);
   EXPECT_TRUE(
       (*file)->IsLocked(frame::ReaderLockByte(frame->snapshot().info().generation), 1).value());
 }
 
-TEST_F(GenerationLocksTest, WhereThereAreNoLocksNoneIsNeeded) {
+TEST_F(ReaderLocksTest, WhereThereAreNoLocksNoneIsNeeded) {
   hooks_.lock = [] { return absl::UnimplementedError("no locks"); };
   EXPECT_TRUE(IsOk(Open()));
   hooks_.lock = [] { return absl::ResourceExhaustedError("no locks available"); };
@@ -117,7 +118,7 @@ TEST_F(GenerationLocksTest, WhereThereAreNoLocksNoneIsNeeded) {
   EXPECT_TRUE(IsOk(Open()));
 }
 
-TEST_F(GenerationLocksTest, HeaderThatNeverStaysIsNotBelieved) {
+TEST_F(ReaderLocksTest, HeaderThatNeverStaysIsNotBelieved) {
   // A thread count, which says nothing of the data and is not sealed.
   constexpr size_t kThreads = 64;
   uint8_t count = 0;

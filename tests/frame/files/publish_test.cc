@@ -38,7 +38,7 @@ class PublishTest : public testing::Test {
     auto frame = Frame::Open(path_, {.file_system = &files_});
     EXPECT_TRUE(IsOk(frame));
     files_.StartLog();
-    auto writer = frame->OpenWriter();
+    auto writer = frame->OpenWriter(kKeepAll);
     EXPECT_TRUE(IsOk(writer));
     return *std::move(writer);
   }
@@ -335,7 +335,7 @@ TEST_F(PublishTest, CommitInPlaceKeepsEveryByteAfterTheFirstSector) {
   ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(1000, 1), {{"note", "text"}})));
   Buffer before = FileBytes(path_);
   for (uint64_t i = 0; i < 3; ++i) {
-    ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(100, i))));
+    ASSERT_TRUE(IsOk(AppendTo(path_, MakeNoise(100, i), kKeepAll)));
     const Buffer after = FileBytes(path_);
     ASSERT_GT(after.size(), before.size());
     EXPECT_TRUE(std::equal(before.begin() + 512, before.end(), after.begin() + 512));

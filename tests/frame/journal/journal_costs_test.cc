@@ -59,9 +59,9 @@ class MadeUpJournal {
   void AddChunks(Bytes chunk, int64_t count) {
     const format::IndexedChunk placed = {
         .entry = {.value = std::ssize(bytes_) - PartsOf(bytes_).header_len,
-                  .fingerprint = format::HashChunk(chunk)},
-        .nbytes = next_.totals.chunksize,
-        .cbytes = static_cast<int32_t>(chunk.size())};
+                  .fingerprint = format::HashChunk(chunk),
+                  .cbytes = static_cast<int32_t>(chunk.size())},
+        .nbytes = next_.totals.chunksize};
     next_.chunks.assign(static_cast<size_t>(count), format::InsertEdit{.chunk = placed});
     next_.totals.nchunks = count;
     next_.totals.nbytes = count * placed.nbytes;
@@ -198,7 +198,7 @@ Buffer CheckpointsThatLeadTo(const Buffer& record, int64_t count) {
   CreateOptions options = PlainCopies(100);
   options.file_system = &files;
   auto frame = Frame::Create(dir.Path("f"), options);
-  auto writer = frame->OpenWriter();
+  auto writer = frame->OpenWriter(kKeepAll);
   for (int64_t i = 0; i < count; ++i) {
     EXPECT_TRUE(IsOk(writer->Append(MakeNoise(100))));
     EXPECT_TRUE(IsOk(writer->Checkpoint()));

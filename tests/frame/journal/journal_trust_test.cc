@@ -117,9 +117,9 @@ TEST_F(JournalTrustTest, CommitWithoutItsChunksIsNoneWhateverLimitItWouldPass) {
   commit.chunks = {format::InsertEdit{
       .nchunk = 4,
       .chunk = {.entry = {.value = commit.links.durable_end - PartsOf(FileBytes(path_)).header_len,
-                          .fingerprint = 1},
-                .nbytes = 64,
-                .cbytes = 96}}};
+                          .fingerprint = 1,
+                          .cbytes = 96},
+                .nbytes = 64}}};
   AppendToFile(MakeNoise(96, 3));
   AppendToFile(commit);
   Frame frame = Open({.limits = {.max_nchunks = 4}});
@@ -177,9 +177,9 @@ TEST_F(JournalTrustTest, VariableChunksOfNoBytesAreNotReplayed) {
   commit.chunks = {format::InsertEdit{
       .nchunk = 0,
       .chunk = {.entry = {.value = commit.links.durable_end - PartsOf(FileBytes(path_)).header_len,
-                          .fingerprint = format::HashChunk(chunk)},
-                .nbytes = 64,
-                .cbytes = static_cast<int32_t>(chunk.size())}}};
+                          .fingerprint = format::HashChunk(chunk),
+                          .cbytes = static_cast<int32_t>(chunk.size())},
+                .nbytes = 64}}};
   commit.totals.nchunks = 1;
   AppendToFile(chunk);
   const Buffer before = FileBytes(path_);
@@ -240,9 +240,9 @@ TEST_F(JournalTrustTest, CommitWhoseChunksOverlapIsNotReplayed) {
   const int64_t header_len = PartsOf(FileBytes(path_)).header_len;
   format::CommitRecord commit = NextCommit();
   const format::IndexedChunk placed = {.entry = {.value = commit.links.durable_end - header_len,
-                                                 .fingerprint = format::HashChunk(chunk)},
-                                       .nbytes = 64,
-                                       .cbytes = static_cast<int32_t>(chunk.size())};
+                                                 .fingerprint = format::HashChunk(chunk),
+                                                 .cbytes = static_cast<int32_t>(chunk.size())},
+                                       .nbytes = 64};
   AppendToFile(chunk);
   const Buffer before = FileBytes(path_);
   // One chunk is the first and perhaps the last too.

@@ -1,0 +1,320 @@
+#include "engine/frame/commit/journal_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "engine/format/journal.h"
+#include "engine/frame/files/frame_locks.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// After 16 small durable commits, pre-write zeros: converting fallocated extents makes fdatasync
+// several times slower. Grow geometrically, since the commit that extends pays for it.
+constexpr int kManyCommits = 16;
+constexpr int64_t kLeastZeros = int64_t{256} << 10;
+constexpr int64_t kMostZeros = int64_t{1} << 20;
+constexpr int64_t kZerosPiece = int64_t{64} << 10;
+constexpr int64_t kSmallCommit = int64_t{16} << 10;
+
+// The next writer reads and writes again the bytes that are perhaps not durable.
+constexpr int64_t kMostUnsynced = int64_t{64} << 20;
+
+// How many edits the journal may hold before a checkpoint. An eighth of the frame, so that n
+// appends write O(n) bytes; not so few that the syncs of a checkpoint show; and never so many that
+// opening, which replays them, takes long.
+constexpr int64_t kShortJournal = int64_t{1} << 14;
+constexpr int64_t kLongJournal = int64_t{1} << 20;
+// Edits all over a large frame are far slower to replay than appends.
+constexpr int64_t kManyPieces = int64_t{1} << 18;
+// Or how many bytes may be about to die, beside an eighth of what lives.
+constexpr int64_t kManyDying = int64_t{2} << 20;
+
+// Asking for readers costs a few system calls.
+constexpr int kCommitsUntilTidy = 64;
+
+}  // namespace
+
+JournalWriter::JournalWriter(CommittedFrame& frame, FrameSpace space,
+                             const JournalFootprint& journal)
+    : frame_(frame) {
+  for (const JournalFootprint::Placed& chunk : journal.placed) {
+    if (chunk.bytes.begin < base().journal->begin) reused_.push_back(chunk);
+  }
+  BeginAfterCheckpoint(std::move(space), 0);
+}
+
+void JournalWriter::StageAt(int64_t position) {
+  const JournalRoom room = {.limit = space_.LimitFrom(position),
+                            .resume = std::max(position, space_.EndOfDead())};
+  sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position,
+                &space_.free(), room);
+}
+
+void JournalWriter::ReturnStaged(bool is_pinned) {
+  const std::vector<Extent> placed = sink_->TakePlaced();
+  if (is_pinned) {
+    space_.Place(placed);
+    space_.Bury(placed);
+    return;
+  }
+  for (const Extent& chunk : placed) {
+    if (chunk.begin < base().journal->begin) space_.free().Add(chunk);
+  }
+}
+
+void JournalWriter::NoteStaged(const StagedState& staged, FrameSpace& space) const {
+  space.Place(sink_->placed());
+  const int64_t header_len = base().header().header_len;
+  for (const IndexEntry& entry : staged.removed) {
+    const Extent chunk = {header_len + entry.value, header_len + entry.value + entry.cbytes};
+    space.Bury({&chunk, 1});
+  }
+}
+
+FrameSpace JournalWriter::SpaceWith(const StagedState& staged) const {
+  FrameSpace space = space_;
+  NoteStaged(staged, space);
+  return space;
+}
+
+void JournalWriter::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) {
+  space_ = std::move(space);
+  synced_end_ = CommittedEnd(base());
+  remains_end_ = remains_end > synced_end_ ? remains_end : 0;
+  if (remains_end_ > 0) ForgetHeadroom();
+  synced_generation_ = base().generation();
+  unsynced_reused_ = 0;
+  StageAt(CommittedEnd(base()));
+}
+
+void JournalWriter::Release() {
+  const bool sealed = base().checkpoint->seal_holds;
+  space_.Release(*frame_.file, sealed ? base().checkpoint->seal->oldest_generation : 0);
+  const int64_t end = sink_->end();
+  sink_->SetRoom({.limit = space_.LimitFrom(end), .resume = std::max(end, space_.EndOfDead())});
+}
+
+absl::Status JournalWriter::TidyUp() {
+  commits_until_tidy_ = kCommitsUntilTidy;
+  if (space_.has_dead()) Release();
+  return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
+}
+
+// Whether the journal may go on for so many bytes, and its end be marked.
+bool JournalWriter::HasRoomFor(int64_t size) {
+  if (sink_->HasRoomFor(size + kEndMark)) return true;
+  Release();
+  return sink_->HasRoomFor(size + kEndMark);
+}
+
+absl::Status JournalWriter::CutAt(int64_t end) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
+  if (size <= end) return absl::OkStatus();
+  if (remains_end_ > end) {
+    Release();
+    const bool is_read = frame_.file->IsLocked(kLoadingLockByte, 1).value_or(true);
+    if (space_.EndOfDead() > end || is_read) return absl::OkStatus();
+  }
+  remains_end_ = 0;
+  ForgetHeadroom();
+  return frame_.file->Truncate(end);
+}
+
+absl::Status JournalWriter::MarkEnd(int64_t position) {
+  static constexpr std::array<std::byte, kEndMark> kZeros = {};
+  return frame_.file->WriteAt(position, kZeros);
+}
+
+void JournalWriter::ForgetHeadroom() {
+  headroom_.Forget();
+  zeros_end_ = 0;
+}
+
+absl::Status JournalWriter::Persist() {
+  if (!base().journal.has_value()) return absl::OkStatus();
+  const JournalPosition& journal = *base().journal;
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
+  if (size > journal.end) {
+    // The header on the disk may be that of the checkpoint before, which needs these bytes.
+    if (space_.enabled()) {
+      CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());
+      remains_end_ = size;
+    }
+    CAIRN_RETURN_IF_ERROR(CutAt(journal.end));
+    // At once: others may be waiting for space.
+    HoldAtRest(base(), *frame_.file, journal.end, frame_.keeps_history());
+  }
+  for (const JournalFootprint::Placed& chunk : reused_) {
+    if (chunk.record_end > journal.durable_end) CAIRN_RETURN_IF_ERROR(PersistAgain(chunk.bytes));
+  }
+  reused_ = {};
+  return PersistAgain({journal.durable_end, journal.end});
+}
+
+absl::Status JournalWriter::PersistAgain(Extent bytes) {
+  constexpr int64_t kPieceSize = 1 << 20;
+  std::vector<std::byte> piece;
+  for (int64_t at = bytes.begin; at < bytes.end; at += std::ssize(piece)) {
+    piece.resize(static_cast<size_t>(std::min(kPieceSize, bytes.end - at)));
+    CAIRN_RETURN_IF_ERROR(frame_.file->ReadAt(at, piece));
+    CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(at, piece));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JournalWriter::Witness() {
+  if (!base().journal.has_value() || base().journal->empty()) return absl::OkStatus();
+  const JournalPosition& journal = *base().journal;
+  const format::Receipt receipt{.base = journal.base,
+                                .generation = journal.generation,
+                                .boot = frame_.source.BootHere(frame_.core->env()->boot),
+                                .durable_generation = journal.generation};
+  if (journal.receipt == receipt) return absl::OkStatus();
+  needs_checkpoint_ = !HasRoomFor(format::kReceiptSize);
+  if (needs_checkpoint_) return absl::OkStatus();
+  std::vector<std::byte> bytes;
+  format::AppendReceipt(receipt, journal.end, bytes);
+  const absl::Status written = frame_.file->WriteAt(journal.end, bytes);
+  // A full disk has to open, too.
+  if (absl::IsResourceExhausted(written)) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(written);
+  const int64_t end = journal.end + format::kReceiptSize;
+  if (remains_end_ > end) CAIRN_RETURN_IF_ERROR(MarkEnd(end));
+  auto state = std::make_shared<State>(base());
+  Extend(receipt, end, *state->journal);
+  CAIRN_ASSIGN_OR_RETURN(state->region, frame_.source.ViewMore(state->region, state->journal->end));
+  frame_.Adopt(std::move(state));
+  return absl::OkStatus();
+}
+
+bool JournalWriter::IsLong(const StagedState& staged) const {
+  const int64_t checkpoint = base().index().size() + base().checkpoint->trailer.size();
+  const int64_t dying = space_.DyingBytes(sink_->end()) - checkpoint;
+  const int64_t living = base().stored_bytes.value_or(0);
+  const bool many_die = space_.enabled() && dying > std::max({kManyDying, living / 8, checkpoint});
+  return sink_->left_journal() || many_die || staged.chunks.pieces() > kManyPieces ||
+         base().journal->edits + staged.chunk_edits.count() >
+             std::clamp(staged.chunks.size() / 8, kShortJournal, kLongJournal);
+}
+
+absl::Status JournalWriter::Reserve(const Stager& stager) {
+  const StagedState& staged = stager.staged();
+  const CheckpointNeed need = NeedOf(staged, base());
+  const int64_t end = sink_->end() + format::RecordSize(stager.MakeCommit({}));
+  const int64_t kept =
+      need.index + need.pending + NeedAfter(staged, base(), need.index, frame_.keeps_history());
+  return Refuse(headroom_.Extend(*frame_.file, end, kept));
+}
+
+// Readers see what they saw before: zeros after the journal. In small pieces, for a large write
+// makes page cache of which small parts are slow to sync. On a full disk the commit itself fails.
+void JournalWriter::WriteZerosAhead() {
+  if (sink_->end() - synced_end_ > kSmallCommit || ++small_commits_ <= kManyCommits ||
+      sink_->end() <= zeros_end_ || headroom_.end() <= sink_->end()) {
+    return;
+  }
+  zeros_ = std::clamp(2 * zeros_, kLeastZeros, kMostZeros);
+  zeros_end_ = std::min({sink_->end() + zeros_, headroom_.end(), space_.LimitFrom(sink_->end())});
+  const std::vector<std::byte> zeros(static_cast<size_t>(kZerosPiece));
+  // What is pending is written over them.
+  for (int64_t at = sink_->flushed(); at < zeros_end_; at += kZerosPiece) {
+    const auto size = static_cast<size_t>(std::min(kZerosPiece, zeros_end_ - at));
+    if (!frame_.file->WriteAt(at, Bytes(zeros).first(size)).ok()) return;
+  }
+}
+
+absl::Status JournalWriter::Sync() {
+  CAIRN_RETURN_IF_ERROR(sink_->Flush());
+  CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
+  synced_end_ = sink_->end();
+  unsynced_reused_ = 0;
+  synced_generation_ = base().generation();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durability) {
+  const bool durable = durability == Durability::kMachine;
+  const int64_t unsynced = sink_->end() - synced_end_ + unsynced_reused_ + sink_->reused();
+  if (unsynced > kMostUnsynced) CAIRN_RETURN_IF_ERROR(Sync());
+  const JournalPosition& journal = *base().journal;
+  const format::CommitRecordParts commit = stager.MakeCommit({.base = journal.base,
+                                                              .generation = journal.generation + 1,
+                                                              .previous = journal.last,
+                                                              .durable_end = synced_end_});
+  const int64_t size = format::RecordSize(commit);
+  // One more receipt may have to follow.
+  if (size > format::kMaxRecordSize || !HasRoomFor(size + 2 * format::kReceiptSize)) return false;
+  const format::Receipt receipt{.base = journal.base,
+                                .generation = journal.generation + 1,
+                                .boot = frame_.source.BootHere(frame_.core->env()->boot),
+                                .durable_generation = synced_generation_};
+  CAIRN_ASSIGN_OR_RETURN(const uint64_t checksum, sink_->AppendRecord(commit, receipt));
+  if (durable) WriteZerosAhead();
+  if (remains_end_ > sink_->end()) CAIRN_RETURN_IF_ERROR(MarkEnd(sink_->end()));
+  const int64_t reused = sink_->reused();
+  CAIRN_RETURN_IF_ERROR(durable ? Sync() : sink_->Flush());
+  if (durable) CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
+  CAIRN_RETURN_IF_ERROR(Adopt(stager, {.links = commit.links,
+                                       .checksum = checksum,
+                                       .end = sink_->end(),
+                                       .receipt = receipt,
+                                       .chunk_edits = commit.chunks.count(),
+                                       .layer_edits = std::ssize(commit.layers),
+                                       .reused = reused}));
+  if (!durable) unsynced_reused_ += reused;
+  if (durable) CAIRN_RETURN_IF_ERROR(MarkDurable());
+  return true;
+}
+
+// The record is in the file: the state that readers get by replaying it, this writer has at hand.
+absl::Status JournalWriter::Adopt(Stager& stager, const CommitStep& step) {
+  NoteStaged(stager.staged(), space_);
+  sink_->TakePlaced();
+  const std::shared_ptr<State> state = stager.MakeState();
+  Advance(step, *state->journal);
+  CAIRN_ASSIGN_OR_RETURN(state->region, sink_->View(base()));
+  state->chunks_end = state->region.size();
+  SetContiguousSource(*state);
+  frame_.Adopt(state);
+  stager.Rebase(state);
+  return absl::OkStatus();
+}
+
+// The last receipt says from now on that all is durable. A power cut may leave the old one, the new
+// one or none.
+absl::Status JournalWriter::MarkDurable() {
+  const JournalPosition& journal = *base().journal;
+  synced_generation_ = journal.generation;
+  if (!journal.receipt.has_value()) return absl::OkStatus();
+  format::Receipt receipt = *journal.receipt;
+  receipt.durable_generation = journal.generation;
+  const int64_t begin = journal.end - format::kReceiptSize;
+  std::vector<std::byte> bytes;
+  format::AppendReceipt(receipt, begin, bytes);
+  // All before is the same.
+  constexpr int64_t kAt = format::kReceiptDurableAt;
+  const absl::Status status =
+      frame_.file->WriteAt(begin + kAt, Bytes(bytes).subspan(static_cast<size_t>(kAt)));
+  // The commit is durable, whether that can be recorded or not.
+  return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
+}
+
+absl::Status JournalWriter::SyncCommitted() {
+  if (synced_generation_ == base().generation()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kData));
+  unsynced_reused_ = 0;
+  synced_end_ = CommittedEnd(base());
+  synced_generation_ = base().generation();
+  // A snapshot of staged edits may read what lies there.
+  if (sink_->end() > synced_end_) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(Witness());
+  StageAt(CommittedEnd(base()));
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame

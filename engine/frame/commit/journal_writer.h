@@ -1,0 +1,105 @@
+// Writes the journal after a checkpoint, in a contiguous frame and in the index of a sparse one.
+// docs/guarantees.md gives the reason for each step.
+#ifndef CAIRN_ENGINE_FRAME_COMMIT_JOURNAL_WRITER_H_
+#define CAIRN_ENGINE_FRAME_COMMIT_JOURNAL_WRITER_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/frame/commit/commit_backend.h"
+#include "engine/frame/commit/disk_reserve.h"
+#include "engine/frame/commit/frame_space.h"
+#include "engine/frame/journal/replay.h"
+#include "engine/frame/stage/contiguous_sink.h"
+
+namespace cairn::frame {
+
+// Not thread-safe. After a step that fails and is not refused nothing more may be called.
+class JournalWriter {
+ public:
+  // Of the file of `frame`, which must outlive this. All that is committed is durable, or Persist
+  // follows. `journal` is what the commits after the checkpoint did.
+  JournalWriter(CommittedFrame& frame, FrameSpace space, const JournalFootprint& journal);
+
+  // What comes next is written at `position`, after every committed byte, or into free space.
+  void StageAt(int64_t position);
+  // What was staged in free space is free again, or dead if a snapshot reads it.
+  void ReturnStaged(bool is_pinned);
+  const ContiguousSink& sink() const { return *sink_; }
+  ContiguousSink& sink() { return *sink_; }
+  const FrameSpace& space() const { return space_; }
+  // The space when what is staged is committed.
+  FrameSpace SpaceWith(const StagedState& staged) const;
+  // A checkpoint was written, and is durable. Old states may lie after it, as far as
+  // `remains_end`.
+  void BeginAfterCheckpoint(FrameSpace space, int64_t remains_end);
+  // The file is another one.
+  void ForgetHeadroom();
+  int64_t remains_end() const { return remains_end_; }
+
+  // Cuts what follows the journal, and writes once more what may be in the page cache alone; a sync
+  // follows.
+  absl::Status Persist();
+  // Leaves a new receipt of this boot after the journal: all its commits are durable. The last one
+  // may be the only trace of an acknowledged commit.
+  absl::Status Witness();
+  // There was no room for that receipt: a checkpoint has to do.
+  bool needs_checkpoint() const { return needs_checkpoint_; }
+  // What readers left since the last time becomes free, and the file as short as the frame.
+  absl::Status TidyUp();
+  // A scan of all chunks has found what is free.
+  void SetFree(std::span<const Extent> extents) { space_.SetFree(extents); }
+  // Shortens the file, unless a reader maps what lies after `end`. What an earlier checkpoint left
+  // there waits for its readers; the rest was never committed.
+  absl::Status CutAt(int64_t end);
+  // Readers that look for the next commit stop there, whatever was there before.
+  absl::Status MarkEnd(int64_t position);
+  static constexpr int64_t kEndMark = 8;
+
+  // With what is staged: a checkpoint is due.
+  bool IsLong(const StagedState& staged) const;
+  // Reserves space for a commit, the checkpoint that follows it, and what that one leaves. Refused
+  // when the disk is full.
+  absl::Status Reserve(const Stager& stager);
+  // Makes everything in the file durable: what is committed, and what was staged there.
+  absl::Status Sync();
+  // The staged edits become a commit. False, and nothing was written, when that takes a record that
+  // is too large.
+  absl::StatusOr<bool> Publish(Stager& stager, Durability durability);
+  // Makes durable what is committed.
+  absl::Status SyncCommitted();
+
+ private:
+  const State& base() const { return *frame_.state; }
+  bool HasRoomFor(int64_t size);
+  void Release();
+  void NoteStaged(const StagedState& staged, FrameSpace& space) const;
+  absl::Status PersistAgain(Extent bytes);
+  void WriteZerosAhead();
+  absl::Status Adopt(Stager& stager, const CommitStep& step);
+  absl::Status MarkDurable();
+
+  CommittedFrame& frame_;
+  FrameSpace space_;
+  std::vector<JournalFootprint::Placed> reused_;  // chunks of the journal that lie before the index
+  std::optional<ContiguousSink> sink_;
+  int64_t remains_end_ = 0;  // what lies after the frame up to there is of earlier checkpoints
+  int64_t synced_end_ = 0;   // bytes of the file before this are durable, but for reused ones
+  int64_t unsynced_reused_ = 0;
+  uint64_t synced_generation_ = 0;
+  Headroom headroom_;
+  int64_t zeros_end_ = 0;
+  int64_t zeros_ = 0;
+  int64_t small_commits_ = 0;  // durable ones
+  int commits_until_tidy_ = 0;
+  bool needs_checkpoint_ = false;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_COMMIT_JOURNAL_WRITER_H_

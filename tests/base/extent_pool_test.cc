@@ -1,0 +1,91 @@
+#include "engine/base/extent_pool.h"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace cairn {
+namespace {
+
+TEST(ExtentPoolTest, JoinsNeighbours) {
+  ExtentPool pool;
+  EXPECT_TRUE(pool.Add({0, 10}));
+  EXPECT_TRUE(pool.Add({20, 30}));
+  EXPECT_TRUE(pool.Add({10, 20}));
+  EXPECT_EQ(pool.List(), (std::vector<Extent>{{0, 30}}));
+  EXPECT_EQ(pool.size(), 30);
+}
+
+TEST(ExtentPoolTest, RefusesWhatIsThereAlready) {
+  ExtentPool pool;
+  ASSERT_TRUE(pool.Add({10, 20}));
+  for (const Extent& extent :
+       {Extent{10, 20}, Extent{0, 11}, Extent{19, 30}, Extent{0, 30}, Extent{12, 13}}) {
+    EXPECT_FALSE(pool.Add(extent));
+  }
+  EXPECT_EQ(pool.List(), (std::vector<Extent>{{10, 20}}));
+}
+
+TEST(ExtentPoolTest, TakesFromTheBeginning) {
+  ExtentPool pool;
+  ASSERT_TRUE(pool.Add({1000, 1100}) && pool.Add({0, 50}) && pool.Add({200, 300}));
+  EXPECT_EQ(pool.Take(60), 200);
+  EXPECT_EQ(pool.Take(50), 0);
+  EXPECT_EQ(pool.Take(40), 260);
+  EXPECT_EQ(pool.Take(100), 1000);
+  EXPECT_FALSE(pool.Take(1).has_value());
+  EXPECT_TRUE(pool.empty());
+}
+
+TEST(ExtentPoolTest, FindsTheOneExtentThatFitsAmongMany) {
+  ExtentPool pool;
+  for (int64_t i = 0; i < 10; ++i) ASSERT_TRUE(pool.Add({i * 200, i * 200 + 64 + i}));
+  EXPECT_EQ(pool.Take(73), 1800);
+  EXPECT_FALSE(pool.Take(73).has_value());
+}
+
+TEST(ExtentPoolTest, AgreesWithABitForEachByte) {
+  constexpr int64_t kBytes = 500;
+  std::mt19937 random(7);
+  ExtentPool pool;
+  std::vector<bool> free(kBytes);
+  const auto set = [&](const Extent& extent, bool value) {
+    for (int64_t i = extent.begin; i < extent.end; ++i) free[static_cast<size_t>(i)] = value;
+  };
+  for (int step = 0; step < 20000; ++step) {
+    const auto begin = static_cast<int64_t>(random() % kBytes);
+    const Extent extent = {begin, std::min<int64_t>(kBytes, begin + 1 + random() % 40)};
+    switch (random() % 3) {
+      case 0: {
+        bool none = true;
+        for (int64_t i = extent.begin; i < extent.end; ++i) none &= !free[static_cast<size_t>(i)];
+        ASSERT_EQ(pool.Add(extent), none);
+        if (none) set(extent, true);
+        break;
+      }
+      case 1:
+        pool.Remove(extent);
+        set(extent, false);
+        break;
+      default:
+        if (const auto taken = pool.Take(extent.size()); taken.has_value()) {
+          for (int64_t i = 0; i < extent.size(); ++i) {
+            ASSERT_TRUE(free[static_cast<size_t>(*taken + i)]);
+          }
+          set({*taken, *taken + extent.size()}, false);
+        }
+    }
+    int64_t size = 0;
+    for (const Extent& each : pool.List()) {
+      for (int64_t i = each.begin; i < each.end; ++i) ASSERT_TRUE(free[static_cast<size_t>(i)]);
+      size += each.size();
+    }
+    ASSERT_EQ(size, std::ranges::count(free, true));
+    ASSERT_EQ(size, pool.size());
+  }
+}
+
+}  // namespace
+}  // namespace cairn

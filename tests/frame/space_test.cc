@@ -1,0 +1,277 @@
+// Space that is used again, and what it must never take from whom.
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+constexpr int32_t kPageChunk = 4096;
+constexpr int64_t kPageChunks = 200;
+constexpr int64_t kLiveBytes = kPageChunks * kPageChunk;
+constexpr int64_t kSpaceSlack = int64_t{8} << 20;
+
+class SpaceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    data_ = MakeNoise(kLiveBytes, 1);
+    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kPageChunk), data_)));
+  }
+  Frame Open(const OpenOptions& options = {}) const {
+    auto frame = Frame::Open(path_, options);
+    EXPECT_TRUE(IsOk(frame));
+    return *std::move(frame);
+  }
+  int64_t Size() const { return static_cast<int64_t>(std::filesystem::file_size(path_)); }
+  // Replaces chunks at random, some in each commit.
+  void Update(Writer& writer, int64_t count, int64_t in_each_commit = 8) {
+    for (int64_t i = 1; i <= count; ++i) {
+      const auto nchunk = static_cast<int64_t>(random_() % kPageChunks);
+      const Buffer items = MakeNoise(kPageChunk, random_());
+      ASSERT_TRUE(IsOk(writer.UpdateChunk(nchunk, items)));
+      CopyBytes(items, MutableBytes(data_).subspan(static_cast<size_t>(nchunk * kPageChunk)));
+      if (i % in_each_commit == 0) {
+        ASSERT_TRUE(IsOk(writer.Commit(Durability::kProcess)));
+      }
+    }
+    ASSERT_TRUE(IsOk(writer.Commit(Durability::kProcess)));
+  }
+
+  const TempDir dir_;
+  std::string path_ = dir_.Path("f");
+  Buffer data_;
+  std::mt19937_64 random_{7};
+};
+
+TEST_F(SpaceTest, UpdatesTakeTheSpaceOfWhatTheyReplace) {
+  {
+    auto writer = Open().OpenWriter();
+    ASSERT_TRUE(IsOk(writer));
+    Update(*writer, 8000);
+    ASSERT_TRUE(IsOk(writer->Close()));
+  }
+  EXPECT_LT(Size(), 2 * kLiveBytes + kSpaceSlack) << "of 33 MB that were written";
+  ExpectHolds(Open().snapshot(), data_);
+}
+
+TEST_F(SpaceTest, SnapshotHoldsWhatItSeesAndNoMore) {
+  auto writer = Open().OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  Update(*writer, 1000);
+  const Buffer seen = data_;
+  {
+    const Snapshot snapshot = Open().snapshot();
+    Update(*writer, 8000);
+    ASSERT_TRUE(IsOk(writer->Checkpoint()));
+    EXPECT_EQ(DataOf(snapshot).value(), seen);
+    EXPECT_LT(Open().snapshot().info().frame_size, 3 * kLiveBytes + kSpaceSlack);
+  }
+  ASSERT_TRUE(IsOk(writer->Close()));
+  ExpectHolds(Open().snapshot(), data_);
+}
+
+// Both through maps and through copies.
+TEST_F(SpaceTest, SnapshotsReadTheirStatesWhateverIsUsedAgain) {
+  auto writer = Open().OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  std::deque<std::pair<Snapshot, Buffer>> held;
+  for (int i = 0; i < 60; ++i) {
+    Update(*writer, 200, 1 + i % 20);
+    if (i % 7 == 3) {
+      ASSERT_TRUE(IsOk(writer->Checkpoint()));
+    }
+    held.emplace_back(Open({.use_mmap = i % 2 == 0}).snapshot(), data_);
+    if (held.size() > 5) held.erase(held.begin() + static_cast<ptrdiff_t>(random_() % 5));
+    for (const auto& [snapshot, data] : held) ASSERT_EQ(DataOf(snapshot).value(), data);
+  }
+}
+
+TEST_F(SpaceTest, WriterThatIsOpenedAgainKnowsTheSpace) {
+  for (int i = 0; i < 150; ++i) {
+    auto writer = Open().OpenWriter();
+    ASSERT_TRUE(IsOk(writer));
+    Update(*writer, 40);
+    ASSERT_TRUE(IsOk(writer->Close()));
+  }
+  EXPECT_LT(Size(), 2 * kLiveBytes);
+  ExpectHolds(Open().snapshot(), data_);
+}
+
+// What the journal took and freed follows from its records.
+TEST_F(SpaceTest, WriterAfterOneThatDiedKnowsTheSpace) {
+  std::string dead = path_;
+  for (int i = 0; i < 60; ++i) {
+    {
+      auto writer = Open().OpenWriter();
+      ASSERT_TRUE(IsOk(writer));
+      Update(*writer, 150);
+      if (i % 3 == 0) {
+        ASSERT_TRUE(IsOk(writer->Checkpoint()));
+      }
+      if (i % 3 == 1) Update(*writer, 150);
+      ASSERT_TRUE(IsOk(writer->UpdateChunk(3, MakeNoise(kPageChunk, 1)))) << "staged, and lost";
+      ASSERT_TRUE(IsOk(writer->StagedSnapshot()));
+      // As the file is when the process dies.
+      dead = dir_.Path(absl::StrCat("dead", i));
+      std::filesystem::copy_file(path_, dead);
+    }
+    std::filesystem::remove(path_);
+    path_ = dead;
+    ASSERT_EQ(DataOf(Open().snapshot()).value(), data_);
+  }
+  auto writer = Open().OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_LT(Size(), 2 * kLiveBytes + kSpaceSlack);
+  ExpectHolds(Open().snapshot(), data_);
+}
+
+TEST_F(SpaceTest, RollbackGivesBackTheSpaceThatItsChunksTook) {
+  auto writer = Open().OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  Update(*writer, 400);
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  const int64_t before = Size();
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(IsOk(writer->UpdateChunk(i % kPageChunks, MakeNoise(kPageChunk, random_()))));
+    if (i % 50 == 49) writer->Rollback();
+  }
+  Update(*writer, 8);
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_LE(Size(), before);
+  ExpectHolds(Open().snapshot(), data_);
+}
+
+TEST_F(SpaceTest, StagedSnapshotKeepsItsChunksAfterTheRollback) {
+  auto writer = Open().OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  Update(*writer, 400);
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  Update(*writer, 1);
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  Buffer staged = data_;
+  for (int64_t i = 0; i < 20; ++i) {
+    const Buffer items = MakeNoise(kPageChunk, random_());
+    ASSERT_TRUE(IsOk(writer->UpdateChunk(i, items)));
+    CopyBytes(items, MutableBytes(staged).subspan(static_cast<size_t>(i * kPageChunk)));
+  }
+  const auto snapshot = writer->StagedSnapshot();
+  ASSERT_TRUE(IsOk(snapshot));
+  writer->Rollback();
+  Update(*writer, 3000);
+  EXPECT_EQ(DataOf(*snapshot).value(), staged);
+}
+
+TEST_F(SpaceTest, FileGetsShorterWhenItsEndIsFree) {
+  const int64_t before = Size();
+  auto writer = Open().OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->DeleteChunks(10, kPageChunks - 10)));
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  // What the first checkpoint left to be freed, the second goes into.
+  ASSERT_TRUE(IsOk(writer->UpdateChunk(0, MakeNoise(kPageChunk, 9))));
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_LT(Size(), before / 4);
+  data_.resize(10 * kPageChunk);
+  CopyBytes(MakeNoise(kPageChunk, 9), data_);
+  ExpectHolds(Open().snapshot(), data_);
+}
+
+// A reader that maps the end keeps it, and once it is gone the file gets shorter.
+TEST_F(SpaceTest, FileIsNotCutUnderAReader) {
+  auto reader = std::make_unique<Frame>(Open());
+  const Buffer seen = data_;
+  auto writer = Open().OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->DeleteChunks(10, kPageChunks - 10)));
+  for (uint64_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(IsOk(writer->UpdateChunk(0, MakeNoise(kPageChunk, i))));
+    ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  }
+  EXPECT_GE(Size(), kLiveBytes);
+  EXPECT_EQ(DataOf(reader->snapshot()).value(), seen);
+  reader.reset();
+  for (uint64_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(IsOk(writer->UpdateChunk(0, MakeNoise(kPageChunk, i))));
+    ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  }
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_LT(Size(), kLiveBytes / 2);
+}
+
+TEST_F(SpaceTest, LogThatDeletesItsFrontAsItGrowsStaysFlat) {
+  auto writer = Open().OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  for (uint64_t i = 0; i < 5000; ++i) {
+    const Buffer items = MakeNoise(kPageChunk, i);
+    ASSERT_TRUE(IsOk(writer->Append(items)));
+    ASSERT_TRUE(IsOk(writer->DeleteChunks(0, 1)));
+    data_.erase(data_.begin(), data_.begin() + kPageChunk);
+    data_.insert(data_.end(), items.begin(), items.end());
+    ASSERT_TRUE(IsOk(writer->Commit(Durability::kProcess)));
+  }
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_LT(Size(), 2 * kLiveBytes + kSpaceSlack) << "of 20 MB that were written";
+  ExpectHolds(Open().snapshot(), data_);
+}
+
+TEST_F(SpaceTest, KeptGenerationsReadAsTheyWere) {
+  constexpr uint64_t kKept = 40;
+  std::map<uint64_t, Buffer> states;
+  auto writer = Open().OpenWriter({.keep_generations = kKept});
+  ASSERT_TRUE(IsOk(writer));
+  for (int i = 0; i < 300; ++i) {
+    Update(*writer, 8);
+    if (i % 5 == 4) {
+      ASSERT_TRUE(IsOk(writer->Checkpoint()));
+    }
+    const Snapshot newest = Open().snapshot();
+    states[newest.info().generation] = data_;
+    if (i % 50 != 49) continue;
+    const uint64_t last = newest.info().generation;
+    int found = 0;
+    for (uint64_t generation = last - kKept; generation <= last; ++generation) {
+      if (!states.contains(generation)) continue;
+      EXPECT_EQ(DataOf(Open({.generation = generation}).snapshot()).value(), states[generation]);
+      ++found;
+    }
+    EXPECT_GT(found, 20);
+  }
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_LT(Size(), 300 * 8 * kPageChunk / 2);
+  ExpectHolds(Open().snapshot(), data_);
+}
+
+TEST_F(SpaceTest, ManySmallAppendsEachInAWriterOfItsOwnStaySmall) {
+  path_ = dir_.Path("g");
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kPageChunk), {})));
+  Buffer all;
+  for (uint64_t i = 0; i < 300; ++i) {
+    const Buffer items = MakeNoise(64, i);
+    ASSERT_TRUE(IsOk(AppendTo(path_, items)));
+    all.insert(all.end(), items.begin(), items.end());
+  }
+  EXPECT_LT(Size(), 8 * std::ssize(all)) << "182 MB for 0.6 MB before space was used again";
+  ExpectHolds(Open().snapshot(), all);
+}
+
+}  // namespace
+}  // namespace cairn::test
