@@ -91,11 +91,22 @@ class Increments(Backup):
         self.assertEqual(self.info("news")["nchunks"], 1)
 
     def test_since_a_generation(self):
-        first = self.info(self.frame)["generation"]
-        self.append(noise(400))
+        writer = self.start("append", self.frame, "--commit-every", 5, "--ack")
+
+        def commit(items):
+            writer.stdin.write(items)
+            writer.stdin.flush()
+            self.assertTrue(writer.stdout.readline().startswith(b"committed"))
+
+        commit(noise(20, 1))
+        first = json.loads(self.ok("backup", self.frame, "copy", "--force", "--json"))["generation"]
+        commit(noise(20, 2))
+        commit(noise(20, 3))
         report = json.loads(self.ok("backup", self.frame, "news", "--since", first, "--json"))
-        self.assertEqual((report["since"], report["generation"]), (first, self.info(self.frame)["generation"]))
+        self.assertEqual((report["since"], report["generation"]), (first, first + 2))
         self.ok("restore", "copy", "news", "--quiet")
+        writer.stdin.close()
+        self.assertEqual(writer.wait(60), 0)
         self.same("copy")
 
     def test_a_generation_that_is_gone(self):
