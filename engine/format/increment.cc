@@ -41,6 +41,19 @@ IncrementRun ReadRun(ByteReader& reader) {
 
 }  // namespace
 
+absl::Status CheckSpecials(const std::vector<IncrementRun>& runs) {
+  int64_t left = kMaxNewSpecials;
+  for (const IncrementRun& run : runs) {
+    if (run.kind != IncrementRun::Kind::kSpecial) continue;
+    if (run.count > left) {
+      return ResourceExhausted("increment: more than %d new chunks of special values",
+                               kMaxNewSpecials);
+    }
+    left -= run.count;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Increment> ParseIncrement(Bytes layer) {
   ByteReader reader(layer, "increment");
   const uint32_t version = reader.Le<uint32_t>("version");

@@ -29,6 +29,11 @@ struct IncrementRun {
   bool operator==(const IncrementRun&) const = default;
 };
 
+// Each costs the frame an edit, and the increment next to nothing: no increment brings more.
+inline constexpr int64_t kMaxNewSpecials = int64_t{1} << 24;
+// kResourceExhausted for runs of more than that.
+absl::Status CheckSpecials(const std::vector<IncrementRun>& runs);
+
 struct Increment {
   uint64_t base = 0;              // content that it applies to
   uint64_t result = 0;            // content that it makes

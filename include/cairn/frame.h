@@ -92,7 +92,8 @@ class CAIRN_EXPORT Frame {
   // again, but for pending items, and one at a time is in memory. Costs the stored bytes; with
   // `since`, what is new, and a pass over both indexes (8 bytes of memory a chunk each, and 24 for
   // those that changed their place). kAlreadyExists; kDataLoss for damage; kUnimplemented for a
-  // frame from before Blosc2 2.0; kFailedPrecondition where no increment leads from `since` here.
+  // frame from before Blosc2 2.0; kFailedPrecondition where no increment leads from `since` here;
+  // kResourceExhausted for one of over 2^24 new chunks of special values, or 64 MiB of metadata.
   absl::StatusOr<Snapshot> CopyTo(const std::string& path, const CopyOptions& options = {});
 
   // The newest committed state as one contiguous frame.

@@ -54,6 +54,14 @@ TEST(ParseIncrementTest, AnotherVersionIsNotRead) {
   EXPECT_EQ(ParseIncrement(bytes).status().code(), absl::StatusCode::kUnimplemented);
 }
 
+TEST(ParseIncrementTest, RunsOfTooManySpecialValuesAreRefused) {
+  std::vector<IncrementRun> runs = Full().runs;
+  runs.push_back(runs[2]);
+  EXPECT_TRUE(IsOk(CheckSpecials(runs)));
+  runs.back().count = kMaxNewSpecials;
+  EXPECT_EQ(CheckSpecials(runs).code(), absl::StatusCode::kResourceExhausted);
+}
+
 TEST(ParseIncrementTest, RunsThatMeanNothingAreRefused) {
   for (const IncrementRun& run : {IncrementRun{.kind = Kind::kBase, .value = -1, .count = 1},
                                   IncrementRun{.kind = Kind::kBase, .value = INT64_MAX, .count = 1},

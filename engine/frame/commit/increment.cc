@@ -138,6 +138,7 @@ absl::StatusOr<Changes> FindChanges(const State& since, const State& now) {
     CAIRN_ASSIGN_OR_RETURN(const std::vector<uint64_t> before, ChunkKeys(since));
     CAIRN_ASSIGN_OR_RETURN(const std::vector<uint64_t> after, ChunkKeys(now));
     increment.runs = RunsOf(before, after);
+    CAIRN_RETURN_IF_ERROR(format::CheckSpecials(increment.runs));
   }
   CAIRN_ASSIGN_OR_RETURN(const Items before, ShortChunk(since));
   CAIRN_ASSIGN_OR_RETURN(changes.added, ShortChunk(now));

@@ -24,6 +24,7 @@ bool IsBase(const IncrementRun& run) { return run.kind == IncrementRun::Kind::kB
 
 absl::Status CheckRuns(const std::vector<IncrementRun>& runs, int64_t base_chunks,
                        int64_t new_chunks, int64_t limit) {
+  CAIRN_RETURN_IF_ERROR(format::CheckSpecials(runs));
   std::vector<bool> used(static_cast<size_t>(base_chunks));
   int64_t count = 0;
   for (const IncrementRun& run : runs) {
