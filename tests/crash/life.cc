@@ -19,7 +19,10 @@ constexpr int kAppending[] = {43, 0, 0, 0, 0, 0, 0, 0, 0, 0, 25, 25, 0, 1, 0, 2,
 constexpr int kCommitting[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 85, 15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 // Commits append themselves, and what is staged else is rolled back.
 constexpr int kSyncing[] = {5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 82, 2, 3, 0, 1, 0, 0, 0, 0, 1, 2};
+// Chunks come and go, and checkpoints free their space.
+constexpr int kReusing[] = {12, 4, 14, 12, 1, 4, 1, 0, 1, 0, 12, 10, 13, 2, 4, 4, 0, 1, 0, 0, 3, 2};
 static_assert(std::size(kOften) == std::size(kAppending));
+static_assert(std::size(kOften) == std::size(kReusing));
 static_assert(std::size(kOften) == std::size(kSyncing));
 
 int64_t EndOf(const Snapshot& snapshot) {
@@ -82,7 +85,8 @@ absl::Status Life::Step() { return Do(Choose()); }
 
 Life::Action Life::Choose() {
   const auto& appending = setup_.one_sector ? kCommitting : kAppending;
-  const auto& often = setup_.small_commits ? kSyncing : kOften;
+  const auto& mixed = setup_.reuses ? kReusing : kOften;
+  const auto& often = setup_.small_commits ? kSyncing : mixed;
   const auto& weights = setup_.only_appends ? appending : often;
   auto at = static_cast<int>(dice_.Below(100));
   for (size_t i = 0; i < std::size(weights); ++i) {

@@ -34,6 +34,7 @@ struct CrashFrame {
   bool small_commits = false;
   bool line = false;            // an n-dimensional array, of one dimension
   bool durable_reader = false;  // what a reader finds that asks for it must survive
+  bool reuses = false;          // much dies, and there are many checkpoints
   frame::ReplayChecks rules = {};
 };
 
