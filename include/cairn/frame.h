@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/copy.h"
 #include "cairn/options.h"
 #include "cairn/reports.h"
 #include "cairn/snapshot.h"
@@ -84,6 +85,16 @@ class CAIRN_EXPORT Frame {
   // kUnavailable while a writer holds the frame; kDataLoss, kFailedPrecondition, or
   // kResourceExhausted where the disk has no room for the copy, and nothing changes.
   absl::StatusOr<CompactReport> Compact(const CompactOptions& options = {});
+
+  // Copies the newest state, which Refresh would see, to a new frame, and returns it. Needs no
+  // writer and disturbs none. The copy has no dead byte, no history and the state's generation, and
+  // is sealed; it appears under `path`, durable, when it is complete. Chunks are checked, not coded
+  // again, but for pending items, and one at a time is in memory. Costs the stored bytes; with
+  // `since`, what is new, and a pass over both indexes (8 bytes of memory a chunk each, and 24 for
+  // those that changed their place). kAlreadyExists; kDataLoss for damage; kUnimplemented for a
+  // frame from before Blosc2 2.0; kFailedPrecondition where no increment leads from `since` here;
+  // kResourceExhausted for one of over 2^24 new chunks of special values, or 64 MiB of metadata.
+  absl::StatusOr<Snapshot> CopyTo(const std::string& path, const CopyOptions& options = {});
 
   // The newest committed state as one contiguous frame.
   absl::StatusOr<std::vector<std::byte>> ToBuffer() const;

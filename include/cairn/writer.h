@@ -94,6 +94,13 @@ class CAIRN_EXPORT Writer {
   absl::Status SetVlmetalayer(std::string_view name, Bytes content);
   absl::Status DeleteVlmetalayer(std::string_view name);
 
+  // Stages what an increment of CopyOptions::since brings, so that Commit makes the frame's content
+  // that of the state which the increment was made of. Checks both: kFailedPrecondition where the
+  // frame has not the content that the increment applies to, or has staged edits; kDataLoss for a
+  // damaged increment. After any failure nothing is staged. Does nothing where the frame has the
+  // result already, so a restore that was interrupted can be made again.
+  absl::Status ApplyIncrement(const Snapshot& increment);
+
   // The committed state with the staged edits on top; writes what is still in memory to the file.
   // While it lives, no other writer can open the frame: it would overwrite these edits.
   absl::StatusOr<Snapshot> StagedSnapshot();

@@ -46,6 +46,11 @@ std::vector<CrashFrame> Frames() {
 
 class CrashStatesTest : public testing::TestWithParam<CrashFrame> {
  protected:
+  static CrashFrame WithDurableReader() {
+    CrashFrame frame = GetParam();
+    frame.durable_reader = true;
+    return frame;
+  }
   // A life is long enough for what its frame is about.
   static size_t Operations() { return GetParam().small_commits ? 120 : Deaths().operations; }
   void Expect(const Tally& tally) const {
@@ -62,7 +67,7 @@ TEST_P(CrashStatesTest, CrashBeforeAnyOperationLeavesACommittedState) {
       GetParam().layout == Layout::kSparse || GetParam().one_sector || GetParam().small_commits;
   const int64_t runs = many ? 10 : 60;
   ForEachSeed(runs, [&](uint64_t seed) {
-    ExamineEveryOperation({GetParam(), seed}, 50, 60, tally);
+    ExamineEveryOperation({WithDurableReader(), seed}, 50, 60, tally);
   });
   Expect(tally);
 }
@@ -70,7 +75,7 @@ TEST_P(CrashStatesTest, CrashBeforeAnyOperationLeavesACommittedState) {
 TEST_P(CrashStatesTest, CrashesOneAfterTheOtherLeaveACommittedState) {
   Tally tally;
   ForEachSeed(2000, [&](uint64_t seed) {
-    ExamineChain({GetParam(), seed}, {.operations = Operations()}, tally);
+    ExamineChain({WithDurableReader(), seed}, {.operations = Operations()}, tally);
   });
   Expect(tally);
 }

@@ -206,6 +206,7 @@ absl::Status Life::Overwrite() {
   Begin("drop");
   writer_.reset();
   reader_.reset();
+  durable_reader_.reset();
   held_.reset();
   frame_.reset();
   CAIRN_RETURN_IF_ERROR(Create(true));
@@ -239,7 +240,23 @@ absl::Status Life::Refresh() {
   }
   CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, reader_->Refresh());
   Check(snapshot, ContentOf(*committed_), "that a reader finds");
+  const uint64_t generation = snapshot.info().generation;
   if (dice_.Percent(20)) reader_.reset();
+  return setup_.durable_reader ? RefreshDurably(generation) : absl::OkStatus();
+}
+
+// If it sees the newest state, that is durable, whatever the writer promised.
+absl::Status Life::RefreshDurably(uint64_t newest) {
+  Begin("refresh durably");
+  if (!durable_reader_.has_value()) {
+    CAIRN_ASSIGN_OR_RETURN(durable_reader_, OpenedFrame::Open(disk_, setup_.rules, true));
+  }
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, durable_reader_->Refresh());
+  if (snapshot.info().generation == newest) {
+    history_.Acknowledge(Durability::kMachine);
+    Check(snapshot, ContentOf(*committed_), "that a durable-only reader finds");
+  }
+  if (dice_.Percent(20)) durable_reader_.reset();
   return absl::OkStatus();
 }
 

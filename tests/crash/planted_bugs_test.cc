@@ -205,6 +205,35 @@ TEST(ReplayChecksTest, WithoutTheFilesHashesHalfACommitOfASparseFrameIsTaken) {
   EXPECT_GT(tally.violations(), 0);
 }
 
+// What is there when it opens it makes durable; what it follows later may not be.
+TEST(DurableReaderTest, WithoutAskingWhatIsDurableItSeesWhatAPowerCutTakes) {
+  const CrashFrame frame = {.name = "Appends",
+                            .only_appends = true,
+                            .durable_reader = true,
+                            .rules = {.check_durable = false}};
+  Tally tally;
+  ForEachSeed(6000, [&](uint64_t seed) {
+    if (tally.violations() == 0) ExamineChain({frame, seed}, {}, tally);
+  });
+  std::cout << tally.ToString() << '\n';
+  EXPECT_GT(tally.violations("a commit is lost by a power cut"), 0);
+}
+
+// The calls of the reader have no name.
+TEST(DurableReaderTest, WithoutItsSyncsItSeesCheckpointsThatAPowerCutTakes) {
+  Tally tally;
+  ForEachSeed(10, [&](uint64_t seed) {
+    const MakeBug drop = [] {
+      return [](const DiskOperation& operation, const Call& now) {
+        return IsSync(operation) && now.name.empty() ? kSkip : kRun;
+      };
+    };
+    ExamineEveryOperation({{.name = "Contiguous"}, seed, drop}, 40, 2, tally);
+  });
+  std::cout << tally.ToString() << '\n';
+  EXPECT_GT(tally.violations("what a durable-only reader saw is lost"), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Bugs, PlantedBugTest, testing::ValuesIn(Bugs()),
                          [](const auto& bug) { return bug.param.name; });
 

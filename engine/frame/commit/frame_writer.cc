@@ -20,6 +20,11 @@ absl::Status FrameWriter::CheckUsable() const {
   return FailedPrecondition("an earlier write failed: %s", stager_->failure().message());
 }
 
+absl::Status FrameWriter::CheckUnedited() const {
+  if (!edited()) return absl::OkStatus();
+  return FailedPrecondition("there are staged edits: commit them or roll them back first");
+}
+
 absl::StatusOr<Stager*> FrameWriter::GetStager() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   return stager_.get();
@@ -91,6 +96,14 @@ absl::Status FrameWriter::Checkpoint() {
   return Run([&] { return backend_->WriteCheckpoint(*stager_); });
 }
 
+absl::Status FrameWriter::ApplyIncrement(const State& increment) {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  CAIRN_RETURN_IF_ERROR(CheckUnedited());
+  const absl::Status status = stager_->ApplyIncrement(increment);
+  if (!status.ok() && edited()) Rollback();
+  return status;
+}
+
 absl::StatusOr<CompactReport> FrameWriter::Compact(ChunkProgress progress) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
@@ -108,9 +121,7 @@ absl::StatusOr<CompactReport> FrameWriter::Compact(ChunkProgress progress) {
 
 absl::StatusOr<ReclaimReport> FrameWriter::Reclaim(const ReclaimOptions& options) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
-  if (edited()) {
-    return FailedPrecondition("there are staged edits: commit them or roll them back first");
-  }
+  CAIRN_RETURN_IF_ERROR(CheckUnedited());
   CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
   absl::StatusOr<ReclaimReport> report;
   CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {

@@ -37,6 +37,8 @@ class FrameWriter {
   absl::StatusOr<StatePtr> Commit(Durability durability);
   absl::Status Checkpoint();
   void Rollback();
+  // Stages the increment, or nothing. Nothing may be staged.
+  absl::Status ApplyIncrement(const State& increment);
   // Writes the committed state anew, without a dead byte. Nothing may be staged.
   absl::StatusOr<CompactReport> Compact(ChunkProgress progress);
   absl::StatusOr<ReclaimReport> Reclaim(const ReclaimOptions& options);
@@ -50,6 +52,7 @@ class FrameWriter {
   // Whether it is known what is committed.
   bool usable() const { return owner_.is_here() && unusable_.ok(); }
   absl::Status CheckUsable() const;
+  absl::Status CheckUnedited() const;
   absl::Status Restage();
   absl::Status Run(absl::FunctionRef<absl::Status()> step);
 

@@ -169,7 +169,7 @@ absl::Status JournalWriter::Witness() {
   const JournalPosition& journal = *base().journal;
   const format::Receipt receipt{.base = journal.base,
                                 .generation = journal.generation,
-                                .boot = frame_.core->env()->boot,
+                                .boot = frame_.source.BootHere(frame_.core->env()->boot),
                                 .durable_generation = journal.generation};
   if (journal.receipt == receipt) return absl::OkStatus();
   needs_checkpoint_ = !HasRoomFor(format::kReceiptSize);
@@ -248,7 +248,7 @@ absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durabilit
   if (size > format::kMaxRecordSize || !HasRoomFor(size + 2 * format::kReceiptSize)) return false;
   const format::Receipt receipt{.base = journal.base,
                                 .generation = journal.generation + 1,
-                                .boot = frame_.core->env()->boot,
+                                .boot = frame_.source.BootHere(frame_.core->env()->boot),
                                 .durable_generation = synced_generation_};
   CAIRN_ASSIGN_OR_RETURN(const uint64_t checksum, sink_->AppendRecord(commit, receipt));
   if (durable) WriteZerosAhead();

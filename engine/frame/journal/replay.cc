@@ -84,7 +84,7 @@ class JournalReplayer {
         options_(options),
         rules_(start.env()->replay),
         scanned_(*start.journal),
-        trust_(start.env()->boot) {}
+        trust_(source.BootHere(start.env()->boot)) {}
 
   absl::StatusOr<ReplayResult> Run();
 
@@ -100,8 +100,9 @@ class JournalReplayer {
   // Sets the result's damage if what is there shows it.
   absl::StatusOr<std::optional<FoundRecord>> Search(int64_t stop);
   bool IsTrusted(const JournaledCommit& commit) const;
-  // Applies the first commits that wait: `all`, or those that are trusted. False when one of them
-  // does not count.
+  bool IsDurable(const JournaledCommit& commit) const;
+  // Applies the first commits that wait: `all` that may be, or those that are certain to count.
+  // False when one of them does not count.
   absl::StatusOr<bool> ApplyWaiting(bool all);
   // Whether the chunks of the first commit that waits are what it says.
   absl::StatusOr<bool> ChunksMatch(const JournaledCommit& commit);
@@ -137,6 +138,7 @@ class JournalReplayer {
   std::unordered_set<int64_t> checked_files_;
   std::optional<LayerNames> names_;  // see CheckCommit
   bool refused_ = false;             // the first commit that waits
+  bool uncut_ = false;               // no power cut took a part of what waits
   ReplayResult result_;
 };
 
@@ -243,7 +245,7 @@ absl::Status JournalReplayer::Finish() {
 
 // What a later commit recorded as durable needs no check.
 bool JournalReplayer::IsTrusted(const JournaledCommit& commit) const {
-  return !rules_.check_chunks || commit.end <= scanned_.durable_end ||
+  return !rules_.check_chunks || uncut_ || commit.end <= scanned_.durable_end ||
          trust_.Covers(commit.record.links.generation);
 }
 
@@ -257,6 +259,11 @@ absl::StatusOr<bool> JournalReplayer::ChunksMatch(const JournaledCommit& commit)
     if (chunk != nullptr && !checked_files_.insert(chunk->entry.value).second) return false;
   }
   return FilesMatchFingerprints(state(), commit);
+}
+
+bool JournalReplayer::IsDurable(const JournaledCommit& commit) const {
+  return !rules_.check_durable || commit.end <= scanned_.durable_end ||
+         trust_.CoversDurably(commit.record.links.generation);
 }
 
 absl::StatusOr<bool> JournalReplayer::ApplyFirst() {
@@ -282,7 +289,9 @@ absl::StatusOr<bool> JournalReplayer::ApplyFirst() {
 }
 
 absl::StatusOr<bool> JournalReplayer::ApplyWaiting(bool all) {
-  while (!waiting_.empty() && (all || IsTrusted(waiting_.front()))) {
+  while (!waiting_.empty()) {
+    const JournaledCommit& first = waiting_.front();
+    if ((!all && !IsTrusted(first)) || (options_.durable_only && !IsDurable(first))) return true;
     CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst());
     if (!applied) return false;
   }
@@ -359,7 +368,7 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(int64_t stop)
   if (!next.has_value()) {
     result_.damage = stranded.Judge(trust_);
     // No power cut took anything of what waits, either.
-    if (result_.damage.has_value()) scanned_.durable_end = scanned_.end;
+    uncut_ = result_.damage.has_value();
     return std::nullopt;
   }
   if (result_.skipped.size() == 0) result_.skipped = {*next < stop ? begin : stop, *next};

@@ -52,6 +52,7 @@ struct JournalFootprint {
 struct ReplayOptions {
   uint64_t last_generation = UINT64_MAX;  // goes no further
   JournalSearch search = JournalSearch::kNone;
+  bool durable_only = false;  // and not to a commit that a power cut could take back
   // Called with the state after each commit; its metadata may be that of one before.
   std::function<void(const State&)> visit = {};
   JournalFootprint* footprint = nullptr;  // is added to

@@ -154,7 +154,9 @@ absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte
   CAIRN_ASSIGN_OR_RETURN(
       const ReplayResult replayed,
       ReplayJournal(source, *state, reader,
-                    {.search = SearchFor(source, footprint != nullptr), .footprint = footprint}));
+                    {.search = SearchFor(source, footprint != nullptr),
+                     .durable_only = state->env()->durable_only && footprint == nullptr,
+                     .footprint = footprint}));
   if (replayed.state != nullptr) state = replayed.state;
   if (!replayed.damage.has_value() && replayed.skipped.size() == 0) return state;
   auto marked = std::make_shared<State>(*state);

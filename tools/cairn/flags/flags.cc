@@ -75,6 +75,10 @@ CLI::Option* AddGeneration(CLI::App& app, std::optional<uint64_t>& generation) {
       ->type_name("G");
 }
 
+CLI::Option* AddDurable(CLI::App& app, bool& durable) {
+  return app.add_flag("--durable", durable, "Leave out commits that a power cut could take back");
+}
+
 std::unique_ptr<Executor> MakeExecutor(int threads) {
   return threads == 1 ? nullptr : MakeThreadExecutor(threads);
 }

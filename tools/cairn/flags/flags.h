@@ -81,6 +81,9 @@ CLI::Option* AddKeep(CLI::App& app, uint64_t& keep);
 // --generation: a state of the frame's history instead of the newest.
 CLI::Option* AddGeneration(CLI::App& app, std::optional<uint64_t>& generation);
 
+// --durable: see OpenOptions::durable_only.
+CLI::Option* AddDurable(CLI::App& app, bool& durable);
+
 // Null, the calling thread, for one thread.
 std::unique_ptr<Executor> MakeExecutor(int threads);
 
