@@ -1,6 +1,6 @@
-// The input is a byte of choices and what lies behind the trailer of a frame of Cairn's: chunks and
-// records. So that not all of them end at the first hash, what ties the records to the frame and to
-// each other is mostly filled in.
+// The input is a byte of choices and what lies behind the trailer of a frame of Cairn's, contiguous
+// or sparse: chunks and records. So that not all of them end at the first hash, what ties the
+// records to the frame and to each other is mostly filled in.
 //
 // Readers and writers must see the same; a writer goes on from there.
 
@@ -13,6 +13,7 @@
 #include "engine/base/endian.h"
 #include "engine/base/hash.h"
 #include "engine/format/journal.h"
+#include "engine/format/sparse_names.h"
 #include "fuzz/check.h"
 #include "fuzz/disk_files.h"
 #include "fuzz/input.h"
@@ -28,12 +29,13 @@ using Buffer = std::vector<std::byte>;
 constexpr int32_t kTypesize = 4;
 constexpr int32_t kChunksize = 64;
 constexpr char kPath[] = "f";
+constexpr char kIndexPath[] = "f/chunks.b2frame";
 
 // The frame that all journals follow: three chunks, a metalayer, a vlmetalayer.
 struct Base {
-  Base() {
-    test::SimulatedDisk disk;
+  explicit Base(Layout layout) {
     CreateOptions options;
+    options.layout = layout;
     options.compression.typesize = kTypesize;
     options.chunksize = kChunksize;
     options.metalayers = {{"meta", Buffer(8, std::byte{1})}};
@@ -52,19 +54,21 @@ struct Base {
     // A commit shows what records of this frame are tied to.
     CheckOk(writer->Append(Bytes(items).first(kTypesize)), "an item is appended");
     CheckOk(writer->Commit(Durability::kProcess).status(), "a commit is made");
-    const Buffer file = ReadFile(disk, kPath);
+    const Buffer file = ReadFile(disk, layout == Layout::kSparse ? kIndexPath : kPath);
     frame_bytes.assign(file.begin(), file.begin() + end);
     record.assign(file.begin() + end, file.end());
   }
 
-  Buffer frame_bytes;
-  Buffer record;  // of the first commit
+  test::SimulatedDisk disk;
+  Buffer frame_bytes;  // of a sparse frame: its index
+  Buffer record;       // of the first commit
   int64_t header_len = 0;
 };
 
-const Base& TheBase() {
-  static const Base base;
-  return base;
+Base& BaseOf(Layout layout) {
+  static Base contiguous(Layout::kContiguous);
+  static Base sparse(Layout::kSparse);
+  return layout == Layout::kSparse ? sparse : contiguous;
 }
 
 // Where the fields of a record lie.
@@ -74,15 +78,21 @@ constexpr size_t kPreviousAt = 40;
 constexpr size_t kDurableAt = 48;
 constexpr size_t kEditsAt = 88;
 constexpr size_t kPlacedSize = 24;
+// Before it are the chunk files of the base, and of its commit.
+constexpr int64_t kFirstFile = 16;
 
 // Fills in what a writer would have.
 class Repair {
  public:
   Repair(uint8_t choices, MutableBytes journal)
-      : choices_(choices), journal_(journal), links_(TheBase().record) {
+      : choices_(choices), journal_(journal), base_(BaseOf(layout())), links_(base_.record) {
     previous_ = LoadLe<uint64_t>(links_.data() + kBaseAt);
     generation_ = LoadLe<uint64_t>(links_.data() + kGenerationAt);
   }
+
+  Layout layout() const { return Chosen(6) ? Layout::kContiguous : Layout::kSparse; }
+  // The chunks that edits bring, each a file of a sparse frame.
+  const std::vector<Bytes>& chunks() const { return chunks_; }
 
   void Run() {
     while (at_ < journal_.size()) {
@@ -129,7 +139,7 @@ class Repair {
       // Counts from the end of the frame.
       if (Chosen(3)) {
         const uint64_t durable = LoadLe<uint64_t>(at + kDurableAt) % (at_ + 1);
-        StoreLe(at + kDurableAt, TheBase().frame_bytes.size() + durable);
+        StoreLe(at + kDurableAt, base_.frame_bytes.size() + durable);
       }
       if (Chosen(4)) RepairEdits(record.subspan(kEditsAt));
     }
@@ -155,27 +165,32 @@ class Repair {
     }
   }
 
-  // Entries of stored chunks count from the start of the journal.
+  // Entries of stored chunks count from the start of the journal, where their bytes lie.
   void RepairPlaced(std::byte* placed) {
     const auto entry = LoadLe<uint64_t>(placed);
     const auto cbytes = LoadLe<uint32_t>(placed + 20);
     if (entry > at_ || cbytes > at_ - entry) return;
-    const Base& base = TheBase();
-    StoreLe(placed, entry + base.frame_bytes.size() - static_cast<uint64_t>(base.header_len));
-    StoreLe(placed + 8, Xxh3(journal_.subspan(entry, cbytes)));
+    const MutableBytes chunk = journal_.subspan(entry, cbytes);
+    StoreLe(placed + 8, Xxh3(chunk));
+    if (layout() == Layout::kSparse) {
+      StoreLe(placed, static_cast<uint64_t>(kFirstFile) + chunks_.size());
+      chunks_.push_back(chunk);
+    } else {
+      StoreLe(placed, entry + base_.frame_bytes.size() - static_cast<uint64_t>(base_.header_len));
+    }
   }
 
   const uint8_t choices_;
   const MutableBytes journal_;
+  const Base& base_;
   const Bytes links_;
+  std::vector<Bytes> chunks_;
   size_t at_ = 0;
   uint64_t previous_ = 0;
   uint64_t generation_ = 0;
 };
 
-void GoOn(const Buffer& file) {
-  test::SimulatedDisk disk;
-  WriteFile(disk, kPath, file);
+void GoOn(test::SimulatedDisk& disk) {
   OpenOptions options = SmallLimits();
   options.file_system = disk.root();
   absl::StatusOr<Frame> frame = Frame::Open(kPath, options);
@@ -208,11 +223,25 @@ void GoOn(const Buffer& file) {
 void Replay(Input input) {
   const auto choices = input.Number<uint8_t>();
   Buffer journal = ToVector(input.rest());
-  Repair(choices, journal).Run();
-  Buffer file = TheBase().frame_bytes;
+  Repair repair(choices, journal);
+  repair.Run();
+  Base& base = BaseOf(repair.layout());
+  Buffer file = base.frame_bytes;
   file.insert(file.end(), journal.begin(), journal.end());
-  ReadFrame(file);
-  GoOn(file);
+  if (repair.layout() == Layout::kContiguous) {
+    ReadFrame(file);
+    test::SimulatedDisk disk;
+    WriteFile(disk, kPath, file);
+    return GoOn(disk);
+  }
+  const std::unique_ptr<test::SimulatedDisk> disk = base.disk.Clone();
+  CheckOk(disk->root()->Remove(kIndexPath), "the index of the base goes");
+  WriteFile(*disk, kIndexPath, file);
+  for (size_t i = 0; i < repair.chunks().size(); ++i) {
+    const int64_t number = kFirstFile + static_cast<int64_t>(i);
+    WriteFile(*disk, std::string(kPath) + "/" + format::ChunkFileName(number), repair.chunks()[i]);
+  }
+  GoOn(*disk);
 }
 
 }  // namespace

@@ -156,6 +156,25 @@ def journals():
     )
 
 
+def increments():
+    """What increments say: updates, a new order, special values, other metadata, pending items."""
+
+    def run(kind, value, count):
+        return struct.pack("<Iqq", kind, value, count)
+
+    def increment(*runs, kept=8, added=0, layers=()):
+        head = struct.pack("<IIQQQQqiqq", 1, 0, 0, 1, 1, 2, 328, 64, kept, added)
+        runs = struct.pack("<Q", len(runs)) + b"".join(runs)
+        return head + runs + struct.pack("<I", len(layers)) + b"".join(layers)
+
+    yield increment(run(1, 0, 5))
+    yield increment(run(1, 0, 2), run(2, 0, 3), kept=0)
+    yield increment(run(1, 3, 2), run(1, 0, 3), run(2, 0, 2), added=8)
+    yield increment(run(1, 0, 1), run(3, -(127 << 56), 4))
+    layer = Journal().layer
+    yield increment(run(1, 0, 5), layers=[layer(1, b"meta", bytes(8)), layer(2, b"new", b"x"), layer(3, b"vl")])
+
+
 def sealed_frames(cairn, folder):
     """Paths of frames that Cairn wrote: of every fingerprint, and with a past."""
     counted = folder / "counted"
@@ -269,8 +288,12 @@ class Corpora:
             self.put("offsets_index", bytes([choices]) + packed)
         for array in arrays():
             self.put("array_box", array)
+        for increment in increments():
+            self.put("increment", increment)
         for journal in journals():
             self.put("journal_replay", journal.bytes)
+            # After the index of a sparse frame.
+            self.put("journal_replay", b"\x40" + journal.bytes[1:])
         for command in COMMANDS:
             self.put("command_line", command.replace(" ", "\n").encode())
         # Any bytes are options, payloads and edits.

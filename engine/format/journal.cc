@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "engine/base/byte_reader.h"
-#include "engine/base/byte_writer.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/base/hash.h"
@@ -74,26 +72,6 @@ ChunkEdit ReadEdit(ByteReader& reader) {
   return EraseEdit{};
 }
 
-void WriteLayer(const LayerEdit& edit, ByteWriter& writer) {
-  writer.Le(static_cast<uint32_t>(edit.kind));
-  writer.Le(static_cast<uint32_t>(edit.name.size()));
-  writer.Le(static_cast<uint64_t>(edit.content.size()));
-  writer.Append(AsBytes(edit.name));
-  writer.Append(edit.content);
-}
-
-LayerEdit ReadLayer(ByteReader& reader) {
-  LayerEdit edit;
-  const uint32_t kind = reader.Le<uint32_t>("layer edit");
-  if (kind < 1 || kind > 3) reader.Fail("layer edit", absl::StrFormat("%d is not known", kind));
-  edit.kind = static_cast<LayerEdit::Kind>(kind);
-  const uint32_t name_size = reader.Le<uint32_t>("layer name");
-  const uint64_t size = reader.Le<uint64_t>("layer content");
-  edit.name = AsText(reader.Take(name_size, "layer name"));
-  edit.content = ToVector(reader.Take(size, "layer content"));
-  return edit;
-}
-
 void WritePartial(const CommitRecordParts& commit, ByteWriter& writer) {
   const bool head = commit.partial_head.has_value();
   writer.Le((commit.partial_replaced ? kPartialReplaced : 0) | (head ? kPartialHasHead : 0));
@@ -157,6 +135,26 @@ void Append(RecordKind kind, int64_t size, std::vector<std::byte>& out, const Wr
 
 }  // namespace
 
+void WriteLayerEdit(const LayerEdit& edit, ByteWriter& writer) {
+  writer.Le(static_cast<uint32_t>(edit.kind));
+  writer.Le(static_cast<uint32_t>(edit.name.size()));
+  writer.Le(static_cast<uint64_t>(edit.content.size()));
+  writer.Append(AsBytes(edit.name));
+  writer.Append(edit.content);
+}
+
+LayerEdit ReadLayerEdit(ByteReader& reader) {
+  LayerEdit edit;
+  const uint32_t kind = reader.Le<uint32_t>("layer edit");
+  if (kind < 1 || kind > 3) reader.Fail("layer edit", absl::StrFormat("%d is not known", kind));
+  edit.kind = static_cast<LayerEdit::Kind>(kind);
+  const uint32_t name_size = reader.Le<uint32_t>("layer name");
+  const uint64_t size = reader.Le<uint64_t>("layer content");
+  edit.name = AsText(reader.Take(name_size, "layer name"));
+  edit.content = ToVector(reader.Take(size, "layer content"));
+  return edit;
+}
+
 std::optional<RecordHead> FindRecordHead(Bytes bytes) {
   if (std::ssize(bytes) < kRecordHeadSize ||
       AsText(bytes.first(kRecordMagic.size())) != kRecordMagic) {
@@ -193,13 +191,21 @@ absl::StatusOr<CommitRecord> ParseCommit(Bytes record, int64_t position) {
   const uint32_t nchunks = reader.Le<uint32_t>("chunk edits");
   for (uint32_t i = 0; i < nchunks && reader.ok(); ++i) commit.chunks.push_back(ReadEdit(reader));
   const uint32_t nlayers = reader.Le<uint32_t>("layer edits");
-  for (uint32_t i = 0; i < nlayers && reader.ok(); ++i) commit.layers.push_back(ReadLayer(reader));
+  for (uint32_t i = 0; i < nlayers && reader.ok(); ++i)
+    commit.layers.push_back(ReadLayerEdit(reader));
   commit.partial = ReadPartial(reader);
   if (reader.ok() && reader.remaining() > 0) {
     reader.Fail("end", absl::StrFormat("%d more bytes", reader.remaining()));
   }
   CAIRN_RETURN_IF_ERROR(reader.status());
   return commit;
+}
+
+const IndexedChunk* StoredBy(const ChunkEdit& edit) {
+  const IndexedChunk* chunk = nullptr;
+  if (const auto* insert = std::get_if<InsertEdit>(&edit)) chunk = &insert->chunk;
+  if (const auto* replace = std::get_if<ReplaceEdit>(&edit)) chunk = &replace->chunk;
+  return chunk != nullptr && !IsSpecialEntry(chunk->entry.value) ? chunk : nullptr;
 }
 
 void EncodedEdits::Add(const ChunkEdit& edit) {
@@ -246,7 +252,7 @@ void AppendRecord(const CommitRecordParts& commit, int64_t position, std::vector
     writer.Le(static_cast<uint32_t>(commit.chunks.count()));
     writer.Append(commit.chunks.bytes());
     writer.Le(static_cast<uint32_t>(commit.layers.size()));
-    for (const LayerEdit& edit : commit.layers) WriteLayer(edit, writer);
+    for (const LayerEdit& edit : commit.layers) WriteLayerEdit(edit, writer);
     WritePartial(commit, writer);
   });
 }

@@ -19,6 +19,8 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/types.h"
+#include "engine/base/byte_reader.h"
+#include "engine/base/byte_writer.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/trailer.h"
@@ -74,6 +76,8 @@ struct ReorderEdit {
   bool operator==(const ReorderEdit&) const = default;
 };
 using ChunkEdit = std::variant<InsertEdit, ReplaceEdit, EraseEdit, ReorderEdit>;
+// The chunk that the edit brings, if it is stored; else null.
+const IndexedChunk* StoredBy(const ChunkEdit& edit);
 
 struct LayerEdit {
   enum class Kind : uint32_t { kSetMetalayer = 1, kSetVlmeta = 2, kDeleteVlmeta = 3 };
@@ -82,6 +86,8 @@ struct LayerEdit {
   std::vector<std::byte> content = {};  // of a vlmetalayer: its chunk
   bool operator==(const LayerEdit&) const = default;
 };
+void WriteLayerEdit(const LayerEdit& edit, ByteWriter& writer);
+LayerEdit ReadLayerEdit(ByteReader& reader);
 
 // What becomes of the items that do not fill a chunk.
 struct PartialEdit {
@@ -105,8 +111,8 @@ struct CommitLinks {
 struct Receipt {
   uint64_t base = 0;        // as in CommitLinks
   uint64_t generation = 0;  // likewise
-  // Of the machine that wrote it: see FileSystem::BootId. While that runs, its page cache holds the
-  // commit and all before it.
+  // Of the machine that wrote it, and of the file: see FileSystem::BootId and FrameFile::BootHere.
+  // While that machine runs, its page cache holds the commit and all before it.
   uint64_t boot = 0;
   uint64_t durable_generation = 0;  // the newest whose commit was durable, and all before it
   bool operator==(const Receipt&) const = default;

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/copy.h"
 #include "cairn/options.h"
 #include "cairn/reports.h"
 #include "cairn/snapshot.h"
@@ -65,10 +66,10 @@ class CAIRN_EXPORT Frame {
   absl::StatusOr<Snapshot> Refresh();
   // The generations that can still be opened, the oldest first. Compact and Writer::Reclaim drop
   // older ones, and so does a checkpoint that writes the frame anew: of a frame without chunks, and
-  // of new metalayers where the header is longer than 512 bytes. A sparse frame has the newest
-  // only. Reads the newest journal and those that the listed generations lie in; of checkpoints
-  // between them the trailer, and a few bytes of the index. kInvalidArgument for a negative limit;
-  // kUnavailable while other processes drop generations again and again.
+  // of new metalayers where the header is longer than 512 bytes. A sparse frame has those since its
+  // checkpoint. Reads the newest journal and those that the listed generations lie in; of
+  // checkpoints between them the trailer, and a few bytes of the index. kInvalidArgument for a
+  // negative limit; kUnavailable while other processes drop generations again and again.
   absl::StatusOr<std::vector<GenerationInfo>> History(const HistoryOptions& options = {}) const;
 
   // Opens the one writer. Keeps what a killed writer committed and cuts off what it did not.
@@ -84,6 +85,16 @@ class CAIRN_EXPORT Frame {
   // kUnavailable while a writer holds the frame; kDataLoss, kFailedPrecondition, or
   // kResourceExhausted where the disk has no room for the copy, and nothing changes.
   absl::StatusOr<CompactReport> Compact(const CompactOptions& options = {});
+
+  // Copies the newest state, which Refresh would see, to a new frame, and returns it. Needs no
+  // writer and disturbs none. The copy has no dead byte, no history and the state's generation, and
+  // is sealed; it appears under `path`, durable, when it is complete. Chunks are checked, not coded
+  // again, but for pending items, and one at a time is in memory. Costs the stored bytes; with
+  // `since`, what is new, and a pass over both indexes (8 bytes of memory a chunk each, and 24 for
+  // those that changed their place). kAlreadyExists; kDataLoss for damage; kUnimplemented for a
+  // frame from before Blosc2 2.0; kFailedPrecondition where no increment leads from `since` here;
+  // kResourceExhausted for one of over 2^24 new chunks of special values, or 64 MiB of metadata.
+  absl::StatusOr<Snapshot> CopyTo(const std::string& path, const CopyOptions& options = {});
 
   // The newest committed state as one contiguous frame.
   absl::StatusOr<std::vector<std::byte>> ToBuffer() const;

@@ -81,6 +81,10 @@ struct OpenOptions {
   // truncates meanwhile gives an error instead of SIGBUS.
   bool use_mmap = true;
   VerifyPolicy verify = VerifyPolicy::kFirstTouch;
+  // Shows only commits that no power cut takes back, and is read-only. A commit that is not durable
+  // yet is seen when it is: after the writer's next kMachine commit or checkpoint, or when the next
+  // writer opens the frame. Open, and Refresh after a checkpoint, sync the file and its name.
+  bool durable_only = false;
   // Opens this generation and stays with it, read-only; see Frame::History. By default the newest.
   std::optional<uint64_t> generation = {};
   Limits limits = {};

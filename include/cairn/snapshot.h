@@ -26,6 +26,8 @@
 
 namespace cairn {
 
+struct IncrementInfo;  // in copy.h
+
 namespace frame {
 struct HandleAccess;
 struct State;
@@ -82,6 +84,14 @@ class CAIRN_EXPORT Snapshot {
   absl::StatusOr<VerifyReport> Verify(
       VerifyDepth depth = VerifyDepth::kContents,
       absl::FunctionRef<bool(int64_t)> progress = [](int64_t) { return true; }) const;
+
+  // A hash of the content: equal for frames of equal data and metadata in equal chunks, such as a
+  // frame and its copies, whatever their layout and generations. It identifies content, and does
+  // not replace Verify: of chunks with a fingerprint it takes that. One pass over the index.
+  // kDataLoss.
+  absl::StatusOr<uint64_t> ContentHash() const;
+  // Of an increment that Frame::CopyTo made; kFailedPrecondition for any other frame.
+  absl::StatusOr<IncrementInfo> GetIncrementInfo() const;
 
   // Whether both are the same state, seen through the same Frame: equal snapshots read the same,
   // and a Refresh that finds neither news nor a damaged journal returns an equal one. Snapshots of

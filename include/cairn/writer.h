@@ -96,6 +96,13 @@ class CAIRN_EXPORT Writer {
   absl::Status SetVlmetalayer(std::string_view name, Bytes content);
   absl::Status DeleteVlmetalayer(std::string_view name);
 
+  // Stages what an increment of CopyOptions::since brings, so that Commit makes the frame's content
+  // that of the state which the increment was made of. Checks both: kFailedPrecondition where the
+  // frame has not the content that the increment applies to, or has staged edits; kDataLoss for a
+  // damaged increment. After any failure nothing is staged. Does nothing where the frame has the
+  // result already, so a restore that was interrupted can be made again.
+  absl::Status ApplyIncrement(const Snapshot& increment);
+
   // The committed state with the staged edits on top; writes what is still in memory to the file.
   // While it lives, no other writer can open the frame: it would overwrite these edits.
   absl::StatusOr<Snapshot> StagedSnapshot();
@@ -120,12 +127,14 @@ class CAIRN_EXPORT Writer {
   absl::StatusOr<ReclaimReport> Reclaim(const ReclaimOptions& options = {});
   // Lets other writers have the frame, and keeps what is known of it for Resume: a writer that
   // stays but does not write all the time. Until then every other call gives kFailedPrecondition,
-  // as this one does with staged edits, or while a StagedSnapshot lives. A few microseconds.
+  // as this one does with staged edits, or while a StagedSnapshot lives. A few microseconds; in a
+  // sparse frame also a sync of each chunk file that is not durable yet.
   absl::Status Suspend();
   // Goes on with what is committed now; waits for other writers in the order in which they came.
   // kUnavailable when `wait` elapses before, and the writer stays suspended. Costs microseconds,
   // and what others have committed since, which is read; a sync if their last commit was not
-  // kMachine. After a checkpoint or a compaction by others it costs as much as OpenWriter.
+  // kMachine. After a checkpoint or a compaction by others, and in a sparse frame, it costs as much
+  // as OpenWriter.
   absl::Status Resume(std::chrono::milliseconds wait = std::chrono::milliseconds(0));
   // Whether another writer waits for the frame. One system call.
   absl::StatusOr<bool> HasWaiters() const;

@@ -11,11 +11,11 @@ from cli import CliTest, sample
 
 COMMANDS = [
     "pack", "copy", "append", "cat", "info", "verify", "chunk insert", "chunk update", "chunk delete",
-    "chunk reorder", "resize", "meta ls", "meta get", "meta set", "meta rm", "history", "reclaim", "compact", "recover",
+    "chunk reorder", "resize", "meta ls", "meta get", "meta set", "meta rm", "history", "backup", "restore", "reclaim", "compact", "recover",
     "encode", "decode",
 ]  # fmt: skip
 # In the manual's lines that show what a command looks like, rather than a use of it.
-PLACEHOLDER = re.compile(r"\b(COMMAND|FRAME|OUT|FILE|CHUNK_FILE)\b|\[OPTIONS\]")
+PLACEHOLDER = re.compile(r"\b(COMMAND|FRAME|OUT|FILE|CHUNK_FILE|INCREMENT)\b|\[OPTIONS\]")
 
 # What the examples use of jq, which need not be installed.
 JQ = rb"""#!/usr/bin/env python3

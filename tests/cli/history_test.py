@@ -20,7 +20,7 @@ class History(CliTest):
         return json.loads(self.ok("history", name or self.frame, "--json"))
 
     def append(self, begin, end):
-        self.ok("append", self.frame, "--quiet", stdin=self.data[begin:end])
+        self.ok("append", self.frame, "--keep", 1000, "--quiet", stdin=self.data[begin:end])
 
     def readable(self, state):
         generation = state["generation"]
@@ -76,12 +76,17 @@ class States(History):
             for state in states:
                 self.readable(state)
 
+    def test_nothing_is_kept_unless_asked_for(self):
+        self.append(0, 8192)
+        self.ok("chunk", "update", self.frame, 0, "--quiet", stdin=bytes(4096))
+        self.assertEqual(len(self.history()), 1)
+
     def test_edits(self):
         self.append(0, 8192)
         before = self.history()[-1]["generation"]
-        self.ok("chunk", "update", self.frame, 0, "--quiet", stdin=bytes(4096))
-        self.ok("chunk", "delete", self.frame, 1, "--quiet")
-        self.ok("meta", "set", self.frame, "key", stdin=b"value")
+        self.ok("chunk", "update", self.frame, 0, "--keep", 9, "--quiet", stdin=bytes(4096))
+        self.ok("chunk", "delete", self.frame, 1, "--keep", 9, "--quiet")
+        self.ok("meta", "set", self.frame, "key", "--keep", 9, stdin=b"value")
         self.assertEqual(self.ok("cat", self.frame), bytes(4096))
         self.assertEqual(self.ok("cat", self.frame, "--generation", before), self.data[:8192])
         self.assertEqual(self.ok("cat", self.frame, "--generation", before, "--first-item", 1024, "--items", 2),
@@ -126,7 +131,7 @@ class Reclaim(History):
         super().setUp()
         self.frame = self.pack(noise(1 << 20), "--chunk-size", "64KiB", "--force")
         for i in range(5):
-            self.ok("chunk", "update", self.frame, i, "--quiet", stdin=noise(1 << 16, i + 10))
+            self.ok("chunk", "update", self.frame, i, "--keep", 9, "--quiet", stdin=noise(1 << 16, i + 10))  # fmt: skip
         self.data = self.ok("cat", self.frame)
 
     def allocated(self):

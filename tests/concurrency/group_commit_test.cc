@@ -15,11 +15,13 @@
 namespace cairn::test {
 namespace {
 
-TEST(GroupCommitTest, ThreadsShareAWriterAndLoseNothing) {
+class GroupCommitTest : public testing::TestWithParam<Layout> {};
+
+TEST_P(GroupCommitTest, ThreadsShareAWriterAndLoseNothing) {
   constexpr int kThreads = 8;
   constexpr int kCommits = 50;
   const TempDir dir;
-  auto frame = Frame::Create(dir.Path("frame"), LedgerOptions(Layout::kContiguous));
+  auto frame = Frame::Create(dir.Path("frame"), LedgerOptions(GetParam()));
   ASSERT_TRUE(IsOk(frame));
   auto writer = frame->OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -53,6 +55,12 @@ TEST(GroupCommitTest, ThreadsShareAWriterAndLoseNothing) {
   ASSERT_TRUE(IsOk(snapshot.ReadItems(0, std::span(items))));
   for (size_t i = 0; i < items.size(); ++i) EXPECT_EQ(items[i], static_cast<int64_t>(i));
 }
+
+INSTANTIATE_TEST_SUITE_P(Layouts, GroupCommitTest,
+                         testing::Values(Layout::kContiguous, Layout::kSparse),
+                         [](const auto& info) {
+                           return info.param == Layout::kSparse ? "Sparse" : "Contiguous";
+                         });
 
 }  // namespace
 }  // namespace cairn::test

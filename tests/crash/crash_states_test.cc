@@ -9,11 +9,17 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/base/endian.h"
+#include "engine/format/frame_header.h"
 #include "tests/crash/crash_run.h"
 #include "tests/crash/tally.h"
 
 namespace cairn::test {
 namespace {
+
+CrashFrame Reuse() {
+  return {.name = "Reuse", .chunksize = 1500, .most_bytes = 6000, .reuses = true};
+}
 
 CrashFrame SmallCommits() {
   return {.name = "SmallCommits", .chunksize = 400, .most_bytes = 60, .small_commits = true};
@@ -25,6 +31,7 @@ std::vector<CrashFrame> Frames() {
       {.name = "Appends", .most_bytes = 300, .only_appends = true},
       {.name = "OneSector", .chunksize = 1 << 20, .only_appends = true, .one_sector = true},
       SmallCommits(),
+      Reuse(),
       {.name = "LargeChunks", .chunksize = 1500, .most_bytes = 5000},
       {.name = "LongHeader", .metalayer_size = 700},
       {.name = "NoFingerprints", .fingerprint = FingerprintType::kNone, .chunksize = 400},
@@ -39,6 +46,11 @@ std::vector<CrashFrame> Frames() {
 
 class CrashStatesTest : public testing::TestWithParam<CrashFrame> {
  protected:
+  static CrashFrame WithDurableReader() {
+    CrashFrame frame = GetParam();
+    frame.durable_reader = true;
+    return frame;
+  }
   // A life is long enough for what its frame is about.
   static size_t Operations() { return GetParam().small_commits ? 120 : Deaths().operations; }
   void Expect(const Tally& tally) const {
@@ -55,7 +67,7 @@ TEST_P(CrashStatesTest, CrashBeforeAnyOperationLeavesACommittedState) {
       GetParam().layout == Layout::kSparse || GetParam().one_sector || GetParam().small_commits;
   const int64_t runs = many ? 10 : 60;
   ForEachSeed(runs, [&](uint64_t seed) {
-    ExamineEveryOperation({GetParam(), seed}, 50, 60, tally);
+    ExamineEveryOperation({WithDurableReader(), seed}, 50, 60, tally);
   });
   Expect(tally);
 }
@@ -63,7 +75,7 @@ TEST_P(CrashStatesTest, CrashBeforeAnyOperationLeavesACommittedState) {
 TEST_P(CrashStatesTest, CrashesOneAfterTheOtherLeaveACommittedState) {
   Tally tally;
   ForEachSeed(2000, [&](uint64_t seed) {
-    ExamineChain({GetParam(), seed}, {.operations = Operations()}, tally);
+    ExamineChain({WithDurableReader(), seed}, {.operations = Operations()}, tally);
   });
   Expect(tally);
 }
@@ -74,6 +86,33 @@ TEST_P(CrashStatesTest, FailedOperationsAndCrashesLeaveACommittedState) {
     ExamineChain({GetParam(), seed}, {.operations = Operations(), .disk_errors = true}, tally);
   });
   Expect(tally);
+}
+
+// Or crashes would not show what they do to space that is used again.
+TEST(ReuseTest, ChunksGoWhereOthersDiedAndCheckpointsGoDown) {
+  Tally tally;
+  int64_t reused = 0;
+  int64_t went_down = 0;
+  uint64_t frame_size = 0;
+  const Bug count = [&](const DiskOperation& operation, const Call& call) {
+    if (operation.kind != DiskOperation::Kind::kWrite || operation.name != "frame") return Fate();
+    if (operation.offset > 0) {
+      const bool opens = call.name == "open for writing";
+      reused += !opens && operation.offset < static_cast<int64_t>(frame_size) ? 1 : 0;
+    } else {
+      const auto next = LoadBe<uint64_t>(operation.bytes.data() + format::kFrameSizeOffset);
+      went_down += next < frame_size ? 1 : 0;
+      frame_size = next;
+    }
+    return Fate();
+  };
+  ForEachSeed(20, [&](uint64_t seed) {
+    frame_size = 0;
+    ExamineEveryOperation({Reuse(), seed, [&] { return count; }}, 100, 1, tally);
+  });
+  EXPECT_EQ(tally.violations(), 0) << tally.ToString();
+  EXPECT_GT(reused, 20);
+  EXPECT_GT(went_down, 5);
 }
 
 // Or crashes among small commits would not show what they are to show.

@@ -66,6 +66,26 @@ void Examiner::CrashBefore(const DiskOperation& operation, const SimulatedDisk& 
   for (size_t i = 0; i < draws; ++i) {
     Examine(*disk.PowerLoss(dice_), history, Durability::kMachine);
   }
+  LookDurably(*disk.Clone());
+}
+
+void Examiner::LookDurably(SimulatedDisk& disk) {
+  disk.Judge(context_.judge());
+  const absl::StatusOr<OpenedFrame> seen = OpenedFrame::Open(disk, context_.rules, true);
+  if (absl::IsNotFound(seen.status())) return;
+  if (!seen.ok()) return Report("a durable-only reader does not open", seen.status().ToString());
+  const absl::StatusOr<uint64_t> content = ReadContent(seen->snapshot());
+  if (!content.ok()) return Report("what is durable cannot be read", content.status().ToString());
+  const uint64_t generation = seen->snapshot().info().generation;
+  // Nothing is left but what must be, or anything.
+  for (const auto& after : {disk.PowerLossAt(disk.PendingTimes().front()), disk.PowerLoss(dice_)}) {
+    tally_.CountState();
+    const absl::StatusOr<OpenedFrame> left = Open(*after);
+    const bool there = left.ok() && left->snapshot().info().generation >= generation &&
+                       (left->snapshot().info().generation > generation ||
+                        ReadContent(left->snapshot()).value_or(~*content) == *content);
+    if (!there) return Report("what a durable-only reader saw is lost");
+  }
 }
 
 std::optional<size_t> Examiner::Examine(SimulatedDisk& disk, const History& history,

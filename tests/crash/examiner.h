@@ -56,6 +56,8 @@ class Examiner {
   absl::StatusOr<OpenedFrame> Open(SimulatedDisk& disk) const {
     return OpenedFrame::Open(disk, context_.rules);
   }
+  // What a durable-only reader sees at this moment survives every power cut after it.
+  void LookDurably(SimulatedDisk& disk);
   // What was wrong; empty when nothing was.
   std::string GoOn(SimulatedDisk& disk, const FrameModel& found);
   std::optional<size_t> Judge(const Finding& finding, const History& history, Durability survived);

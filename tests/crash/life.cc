@@ -19,7 +19,10 @@ constexpr int kAppending[] = {43, 0, 0, 0, 0, 0, 0, 0, 0, 0, 25, 25, 0, 1, 0, 2,
 constexpr int kCommitting[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 85, 15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 // Commits append themselves, and what is staged else is rolled back.
 constexpr int kSyncing[] = {5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 82, 2, 3, 0, 1, 0, 0, 0, 0, 1, 2};
+// Chunks come and go, and checkpoints free their space.
+constexpr int kReusing[] = {12, 4, 14, 12, 1, 4, 1, 0, 1, 0, 12, 10, 13, 2, 4, 4, 0, 1, 0, 0, 3, 2};
 static_assert(std::size(kOften) == std::size(kAppending));
+static_assert(std::size(kOften) == std::size(kReusing));
 static_assert(std::size(kOften) == std::size(kSyncing));
 
 int64_t EndOf(const Snapshot& snapshot) {
@@ -82,7 +85,8 @@ absl::Status Life::Step() { return Do(Choose()); }
 
 Life::Action Life::Choose() {
   const auto& appending = setup_.one_sector ? kCommitting : kAppending;
-  const auto& often = setup_.small_commits ? kSyncing : kOften;
+  const auto& mixed = setup_.reuses ? kReusing : kOften;
+  const auto& often = setup_.small_commits ? kSyncing : mixed;
   const auto& weights = setup_.only_appends ? appending : often;
   auto at = static_cast<int>(dice_.Below(100));
   for (size_t i = 0; i < std::size(weights); ++i) {
@@ -134,8 +138,7 @@ absl::Status Life::Commit(Durability durability) {
   const int64_t items = staged_->nbytes() - committed_->nbytes();
   overhead_ = EndOf(snapshot) - end_ - items;
   end_ = EndOf(snapshot);
-  const bool sparse = setup_.layout == Layout::kSparse;
-  history_.Acknowledge(sparse ? Durability::kMachine : durability);
+  history_.Acknowledge(durability);
   committed_ = staged_;
   edited_ = false;
   Check(snapshot, ContentOf(*committed_), "committed");
@@ -203,6 +206,7 @@ absl::Status Life::Overwrite() {
   Begin("drop");
   writer_.reset();
   reader_.reset();
+  durable_reader_.reset();
   held_.reset();
   frame_.reset();
   CAIRN_RETURN_IF_ERROR(Create(true));
@@ -236,7 +240,23 @@ absl::Status Life::Refresh() {
   }
   CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, reader_->Refresh());
   Check(snapshot, ContentOf(*committed_), "that a reader finds");
+  const uint64_t generation = snapshot.info().generation;
   if (dice_.Percent(20)) reader_.reset();
+  return setup_.durable_reader ? RefreshDurably(generation) : absl::OkStatus();
+}
+
+// If it sees the newest state, that is durable, whatever the writer promised.
+absl::Status Life::RefreshDurably(uint64_t newest) {
+  Begin("refresh durably");
+  if (!durable_reader_.has_value()) {
+    CAIRN_ASSIGN_OR_RETURN(durable_reader_, OpenedFrame::Open(disk_, setup_.rules, true));
+  }
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, durable_reader_->Refresh());
+  if (snapshot.info().generation == newest) {
+    history_.Acknowledge(Durability::kMachine);
+    Check(snapshot, ContentOf(*committed_), "that a durable-only reader finds");
+  }
+  if (dice_.Percent(20)) durable_reader_.reset();
   return absl::OkStatus();
 }
 

@@ -32,7 +32,9 @@ struct CrashFrame {
   bool one_sector = false;    // what each commit adds: then a crash may keep any of them
   // Commits have a little each and are durable, so many in a row that the space ahead is zeroed.
   bool small_commits = false;
-  bool line = false;  // an n-dimensional array, of one dimension
+  bool line = false;            // an n-dimensional array, of one dimension
+  bool durable_reader = false;  // what a reader finds that asks for it must survive
+  bool reuses = false;          // much dies, and there are many checkpoints
   frame::ReplayChecks rules = {};
 };
 
@@ -107,6 +109,7 @@ class Life {
   void Rollback();
   void Hold();
   absl::Status Refresh();
+  absl::Status RefreshDurably(uint64_t newest);
   void Begin(const char* call) { call_ = {.name = call}; }
   void Check(const Snapshot& snapshot, uint64_t content, const char* what);
   Buffer Noise(size_t size);
@@ -128,6 +131,7 @@ class Life {
   int64_t overhead_ = 0;  // of a record that holds items
   // A reader that follows the writer, and a state that another one goes on reading.
   std::optional<OpenedFrame> reader_;
+  std::optional<OpenedFrame> durable_reader_;
   std::optional<Snapshot> held_;
   uint64_t held_content_ = 0;
 };

@@ -10,20 +10,25 @@
 
 namespace cairn::test {
 
-absl::StatusOr<OpenedFrame> OpenedFrame::Open(SimulatedDisk& disk,
-                                              const frame::ReplayChecks& rules) {
+absl::StatusOr<OpenedFrame> OpenedFrame::Open(SimulatedDisk& disk, const frame::ReplayChecks& rules,
+                                              bool durable_only) {
   OpenedFrame opened;
-  if (rules.check_chunks && rules.check_prev) {
-    CAIRN_ASSIGN_OR_RETURN(opened.frame_, Frame::Open(kPath, {.file_system = disk.root()}));
+  const OpenOptions options = {.durable_only = durable_only, .file_system = disk.root()};
+  if (rules.check_chunks && rules.check_prev && rules.check_durable) {
+    CAIRN_ASSIGN_OR_RETURN(opened.frame_, Frame::Open(kPath, options));
     return opened;
   }
-  auto env = std::make_shared<frame::FrameContext>(OpenOptions{.file_system = disk.root()});
+  auto env = std::make_shared<frame::FrameContext>(options);
   env->replay = rules;
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, disk.root()->Open(kPath, FileMode::kRead));
   frame::FrameFile source = frame::FrameFile::OfFile(file, 0, env->use_mmap);
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, LoadState(source, env));
   CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place,
                          frame::LocateFrame(frame::FilesOrPosix(disk.root()), kPath));
+  if (durable_only) {
+    CAIRN_RETURN_IF_ERROR(source.Sync());
+    CAIRN_RETURN_IF_ERROR(SyncNames(place));
+  }
   opened.core_ = std::make_shared<frame::FrameCore>(std::move(place), source, env);
   opened.core_->Adopt(std::move(source), std::move(state));
   return opened;

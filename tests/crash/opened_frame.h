@@ -20,7 +20,8 @@ class OpenedFrame {
   static constexpr const char* kPath = "frame";
 
   static absl::StatusOr<OpenedFrame> Open(SimulatedDisk& disk,
-                                          const frame::ReplayChecks& rules = {});
+                                          const frame::ReplayChecks& rules = {},
+                                          bool durable_only = false);
 
   Snapshot snapshot() const;
   absl::StatusOr<Snapshot> Refresh();

@@ -60,6 +60,16 @@ MakeBug DropSyncsOf(Kind kind, std::string part) {
   };
 }
 
+// The call does not sync the file of this name.
+MakeBug DropSyncsOfFile(std::string call, std::string end) {
+  return [=] {
+    return [=](const DiskOperation& operation, const Call& now) {
+      const bool is_file = operation.kind == Kind::kSync && operation.name.ends_with(end);
+      return is_file && now.name == call ? kSkip : kRun;
+    };
+  };
+}
+
 // The index and the trailer after it are written only when the header names them.
 Fate FlipFirst(const DiskOperation& operation, bool& waiting) {
   constexpr size_t kTailSize = 23;
@@ -87,6 +97,11 @@ Fate WriteNothingTwice(const DiskOperation& operation, bool& wrote) {
       std::ranges::equal(operation.bytes, operation.cached.subspan(offset, operation.bytes.size()));
   wrote = wrote || !there;
   return there ? kSkip : kRun;
+}
+
+Fate DropSyncAfterCut(const DiskOperation& operation, bool& cut) {
+  if (operation.kind == Kind::kTruncate) cut = true;
+  return operation.kind == Kind::kSync && std::exchange(cut, false) ? kSkip : kRun;
 }
 
 MakeBug WithMemory(Fate (*fate)(const DiskOperation&, bool&)) {
@@ -120,6 +135,11 @@ std::vector<PlantedBug> Bugs() {
        {.kills = 60}},
       {"SparseWithoutChunkSync", DropSyncsOf(Kind::kSync, ".chunk"), Sparse()},
       {"SparseWithoutIndexSync", DropSyncsOf(Kind::kSync, ".tmp"), Sparse()},
+      {"SparseCommitWithoutJournalSync", DropSyncsOfFile("commit", "chunks.b2frame"), Sparse()},
+      {"SparseNothingConfirmedAtOpen",
+       WithMemory(WriteNothingTwice),
+       Sparse(),
+       {.disk_errors = true}},
       {"SparseWithoutDirectorySync", DropSyncsOf(Kind::kSyncDirectory, "chunks.b2frame"), Sparse()},
       {"HeaderBeforeIndexAndTrailer", WithMemory(FlipFirst)},
       {"NothingConfirmedAtOpen",
@@ -157,7 +177,7 @@ int64_t CountMixedHistories(const frame::ReplayChecks& rules) {
   constexpr Deaths kPowerCuts = {.most = 12, .operations = 24, .kills = 0, .looks = 12};
   Tally tally;
   ForEachSeed(600, [&](uint64_t seed) {
-    ExamineChain({frame, seed, DropSync("open for writing", 0)}, kPowerCuts, tally);
+    ExamineChain({frame, seed, WithMemory(DropSyncAfterCut)}, kPowerCuts, tally);
   });
   std::cout << tally.ToString() << '\n';
   return tally.violations("no committed state");
@@ -174,6 +194,44 @@ TEST(ReplayChecksTest, WithoutTheChunksHashesHalfACommitIsTaken) {
   ForEachSeed(300, [&](uint64_t seed) { ExamineChain({frame, seed}, {}, tally); });
   std::cout << tally.ToString() << '\n';
   EXPECT_GT(tally.violations(), 0);
+}
+
+TEST(ReplayChecksTest, WithoutTheFilesHashesHalfACommitOfASparseFrameIsTaken) {
+  CrashFrame frame = Sparse();
+  frame.rules = {.check_chunks = false};
+  Tally tally;
+  ForEachSeed(300, [&](uint64_t seed) { ExamineChain({frame, seed}, {}, tally); });
+  std::cout << tally.ToString() << '\n';
+  EXPECT_GT(tally.violations(), 0);
+}
+
+// What is there when it opens it makes durable; what it follows later may not be.
+TEST(DurableReaderTest, WithoutAskingWhatIsDurableItSeesWhatAPowerCutTakes) {
+  const CrashFrame frame = {.name = "Appends",
+                            .only_appends = true,
+                            .durable_reader = true,
+                            .rules = {.check_durable = false}};
+  Tally tally;
+  ForEachSeed(6000, [&](uint64_t seed) {
+    if (tally.violations() == 0) ExamineChain({frame, seed}, {}, tally);
+  });
+  std::cout << tally.ToString() << '\n';
+  EXPECT_GT(tally.violations("a commit is lost by a power cut"), 0);
+}
+
+// The calls of the reader have no name.
+TEST(DurableReaderTest, WithoutItsSyncsItSeesCheckpointsThatAPowerCutTakes) {
+  Tally tally;
+  ForEachSeed(10, [&](uint64_t seed) {
+    const MakeBug drop = [] {
+      return [](const DiskOperation& operation, const Call& now) {
+        return IsSync(operation) && now.name.empty() ? kSkip : kRun;
+      };
+    };
+    ExamineEveryOperation({{.name = "Contiguous"}, seed, drop}, 40, 2, tally);
+  });
+  std::cout << tally.ToString() << '\n';
+  EXPECT_GT(tally.violations("what a durable-only reader saw is lost"), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Bugs, PlantedBugTest, testing::ValuesIn(Bugs()),

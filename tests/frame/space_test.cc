@@ -15,6 +15,7 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "tests/support/bytes.h"
+#include "tests/support/fault_file_system.h"
 #include "tests/support/files.h"
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
@@ -143,6 +144,24 @@ TEST_F(SpaceTest, WriterAfterOneThatDiedKnowsTheSpace) {
   ExpectHolds(Open().snapshot(), data_);
 }
 
+// Their sizes are in their headers, which may still wait in memory to be written.
+TEST_F(SpaceTest, StagedChunksOfAnySizeCanBeReplacedAtOnce) {
+  path_ = dir_.Path("variable");
+  CreateOptions options = PlainCopies(CreateOptions::kVariableChunks);
+  ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeNoise(1000, 1))));
+  auto writer = Open().OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  Buffer last;
+  for (uint64_t i = 0; i < 300; ++i) {
+    for (uint64_t j = 0; j < 3; ++j) {
+      last = MakeNoise(500 + random_() % 500, random_());
+      ASSERT_TRUE(IsOk(writer->UpdateChunk(0, last)));
+    }
+    ASSERT_TRUE(IsOk(i % 3 == 0 ? writer->Checkpoint() : writer->Commit().status()));
+  }
+  EXPECT_EQ(DataOf(Open().snapshot()).value(), last);
+}
+
 TEST_F(SpaceTest, RollbackGivesBackTheSpaceThatItsChunksTook) {
   auto writer = Open().OpenWriter();
   ASSERT_TRUE(IsOk(writer));
@@ -177,6 +196,32 @@ TEST_F(SpaceTest, StagedSnapshotKeepsItsChunksAfterTheRollback) {
   writer->Rollback();
   Update(*writer, 3000);
   EXPECT_EQ(DataOf(*snapshot).value(), staged);
+}
+
+// The page cache may show what the disk lacks, also there.
+TEST_F(SpaceTest, OpeningForWritingConfirmsChunksInSpaceThatWasFree) {
+  int64_t offset = 0;
+  {
+    auto writer = Open().OpenWriter();
+    ASSERT_TRUE(IsOk(writer));
+    Update(*writer, 400);
+    ASSERT_TRUE(IsOk(writer->Checkpoint()));
+    ASSERT_TRUE(IsOk(writer->UpdateChunk(5, MakeNoise(kPageChunk, 1))));
+    const auto committed = writer->Commit(Durability::kProcess);
+    ASSERT_TRUE(IsOk(committed));
+    offset = committed->GetEntry(5)->offset.value();
+    ASSERT_LT(offset, committed->info().frame_size) << "the test is about free space";
+  }
+  FaultFileSystem files;
+  Frame frame = Open({.file_system = &files});
+  files.StartLog();
+  ASSERT_TRUE(IsOk(frame.OpenWriter()));
+  bool written = false;
+  for (const Operation& operation : files.TakeLog()) {
+    if (operation.kind == Operation::Kind::kSync) break;
+    written |= operation.kind == Operation::Kind::kWrite && operation.offset == offset;
+  }
+  EXPECT_TRUE(written);
 }
 
 TEST_F(SpaceTest, FileGetsShorterWhenItsEndIsFree) {

@@ -304,13 +304,13 @@ TEST_F(SparseTest, WhatIsNotCommittedLeavesNothing) {
   EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"f"});
 }
 
-TEST_F(SparseTest, NumbersOfDroppedChunksAreUsedAgain) {
+TEST_F(SparseTest, NumbersOfDroppedChunksAreUsedAgainAfterACheckpoint) {
   Make(3);
   Writer writer = OpenWriter();
   for (uint64_t i = 0; i < 20; ++i) {
     ASSERT_TRUE(IsOk(writer.UpdateChunk(2, MakeNoise(kSmallChunk, i))));
     ASSERT_TRUE(IsOk(writer.UpdateChunk(1, MakeNoise(kSmallChunk, i))));
-    ASSERT_TRUE(IsOk(writer.Commit()));
+    ASSERT_TRUE(IsOk(writer.Checkpoint()));
     EXPECT_EQ(NamesIn(path_).size(), 4u);
     EXPECT_LE(Open().GetEntry(1)->file, 5);
   }

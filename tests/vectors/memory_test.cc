@@ -26,7 +26,7 @@ TEST(MemoryTest, HistoryHoldsNoMoreThanAFewOfItsCheckpoints) {
   options.metalayers = {{"large", Buffer(kLayer)}};
   auto frame = Frame::CreateInMemory(options);
   ASSERT_TRUE(IsOk(frame));
-  auto writer = frame->OpenWriter();
+  auto writer = frame->OpenWriter({.keep_generations = UINT64_MAX});
   ASSERT_TRUE(IsOk(writer));
   constexpr int kCheckpoints = 40;
   for (int i = 0; i < kCheckpoints; ++i) {

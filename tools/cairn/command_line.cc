@@ -30,8 +30,9 @@ constexpr NamedCommand kCommands[] = {
     {"pack", AddPack},       {"copy", AddCopy},       {"append", AddAppend},
     {"cat", AddCat},         {"info", AddInfo},       {"history", AddHistory},
     {"verify", AddVerify},   {"chunk", AddChunk},     {"resize", AddResize},
-    {"meta", AddMeta},       {"compact", AddCompact}, {"reclaim", AddReclaim},
-    {"recover", AddRecover}, {"encode", AddEncode},   {"decode", AddDecode},
+    {"meta", AddMeta},       {"backup", AddBackup},   {"restore", AddRestore},
+    {"compact", AddCompact}, {"reclaim", AddReclaim}, {"recover", AddRecover},
+    {"encode", AddEncode},   {"decode", AddDecode},
 };
 
 // A line that begins with a command is that command's alone. To make all the options of the others

@@ -5,7 +5,9 @@
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/frame/api/handle_access.h"
+#include "engine/frame/commit/frame_copy.h"
 #include "engine/frame/commit/frame_writer.h"
+#include "engine/frame/commit/increment.h"
 #include "engine/frame/commit/live_copy.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/history.h"
@@ -16,11 +18,14 @@ namespace cairn {
 namespace {
 
 // Where a frame will be, whatever is there now.
-absl::StatusOr<frame::FrameLocation> PlaceOf(const std::string& path,
-                                             const CreateOptions& options) {
-  std::shared_ptr<FileSystem> files = frame::FilesOrPosix(options.file_system);
+absl::StatusOr<frame::FrameLocation> PlaceOf(const std::string& path, FileSystem* file_system) {
+  std::shared_ptr<FileSystem> files = frame::FilesOrPosix(file_system);
   CAIRN_ASSIGN_OR_RETURN(std::string absolute, files->Absolute(path));
   return frame::FrameLocation{.files = std::move(files), .path = std::move(absolute)};
+}
+
+frame::ChunkProgress ProgressOf(const std::function<bool(int64_t)>& progress) {
+  return progress != nullptr ? frame::ChunkProgress(progress) : frame::NeverStop;
 }
 
 // A frame that has everything from its first moment on.
@@ -52,7 +57,7 @@ absl::StatusOr<Frame> Frame::OpenBuffer(Bytes cframe, const OpenOptions& options
 }
 
 absl::StatusOr<Frame> Frame::Create(const std::string& path, const CreateOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, PlaceOf(path, options));
+  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, PlaceOf(path, options.file_system));
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> core,
                          CreateEmpty(std::move(place), options));
   return Frame(std::move(core));
@@ -70,7 +75,7 @@ absl::StatusOr<Frame> Frame::CreateInMemory(const CreateOptions& options) {
 }
 
 absl::StatusOr<Writer> Frame::Build(const std::string& path, const CreateOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, PlaceOf(path, options));
+  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, PlaceOf(path, options.file_system));
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
                          frame::CreateWriter(std::move(place), options, true));
   return frame::HandleAccess::Make(std::move(writer));
@@ -97,11 +102,25 @@ absl::StatusOr<CompactReport> Frame::Compact(const CompactOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(
       const std::unique_ptr<frame::FrameWriter> writer,
       frame::OpenWriter(core_, {.wait = options.wait, .executor = options.executor}));
-  const frame::ChunkProgress progress =
-      options.progress != nullptr ? frame::ChunkProgress(options.progress) : frame::NeverStop;
-  CAIRN_ASSIGN_OR_RETURN(const CompactReport report, writer->Compact(progress));
+  CAIRN_ASSIGN_OR_RETURN(const CompactReport report, writer->Compact(ProgressOf(options.progress)));
   CAIRN_RETURN_IF_ERROR(writer->Close());
   return report;
+}
+
+absl::StatusOr<Snapshot> Frame::CopyTo(const std::string& path, const CopyOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(Snapshot snapshot, Refresh());
+  const frame::State& state = frame::HandleAccess::StateOf(snapshot);
+  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place, PlaceOf(path, options.file_system));
+  const Layout own = options.since.has_value() ? Layout::kContiguous : state.header().layout;
+  const frame::CopyTarget target{.location = std::move(place),
+                                 .layout = options.layout.value_or(own),
+                                 .overwrite = options.overwrite};
+  const frame::ChunkProgress progress = ProgressOf(options.progress);
+  CAIRN_RETURN_IF_ERROR(options.since.has_value()
+                            ? frame::WriteIncrement(frame::HandleAccess::StateOf(*options.since),
+                                                    state, target, progress)
+                            : frame::CopyFrame(state, target, progress));
+  return snapshot;
 }
 
 absl::StatusOr<std::vector<std::byte>> Frame::ToBuffer() const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cairn/copy.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/chunk/encoder.h"
@@ -9,6 +10,7 @@
 #include "engine/format/index_entry.h"
 #include "engine/frame/api/handle_access.h"
 #include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/content.h"
 #include "engine/frame/read/range_reader.h"
 #include "engine/frame/read/scattered_reader.h"
 #include "engine/frame/read/verifier.h"
@@ -191,6 +193,16 @@ absl::Status Snapshot::ReadBytes(int64_t begin, MutableBytes dst) const {
 absl::StatusOr<VerifyReport> Snapshot::Verify(VerifyDepth depth,
                                               absl::FunctionRef<bool(int64_t)> progress) const {
   return frame::VerifyState(*state_, depth, progress);
+}
+
+absl::StatusOr<uint64_t> Snapshot::ContentHash() const { return frame::HashContent(*state_); }
+
+absl::StatusOr<IncrementInfo> Snapshot::GetIncrementInfo() const {
+  CAIRN_ASSIGN_OR_RETURN(const format::Increment increment, frame::ReadIncrement(*state_));
+  return IncrementInfo{.base_hash = increment.base,
+                       .result_hash = increment.result,
+                       .base_generation = increment.since_generation,
+                       .result_generation = increment.generation};
 }
 
 }  // namespace cairn

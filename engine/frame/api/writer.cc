@@ -93,6 +93,10 @@ absl::Status Writer::DeleteVlmetalayer(std::string_view name) {
   return Stage(*impl_, {}, &Stager::DeleteVlmetalayer, name);
 }
 
+absl::Status Writer::ApplyIncrement(const Snapshot& increment) {
+  return impl_->ApplyIncrement(frame::HandleAccess::StateOf(increment));
+}
+
 absl::StatusOr<Snapshot> Writer::StagedSnapshot() {
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, impl_->Staged());
   return frame::HandleAccess::Make(std::move(state));

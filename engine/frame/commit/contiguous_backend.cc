@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kSectorSize = 512;
 
 // A checkpoint goes down where so many bytes are left for the commits after it.
-constexpr int64_t kLeastJournal = int64_t{64} << 10;
+constexpr int64_t kLeastJournal = int64_t{4} << 10;
 
 // Whether a checkpoint has to change the metalayers in the header.
 bool MetalayersDiffer(const StagedState& staged) {

@@ -16,7 +16,7 @@ namespace cairn::frame {
 namespace {
 
 // The bytes before the checkpoint's end that are neither header nor index nor trailer nor a chunk
-// of it, in order. No later state needs them either: it holds chunks of this one and newer ones.
+// of it, in order. Commits that follow it may have chunks there.
 absl::StatusOr<std::vector<Extent>> DeadExtents(const State& checkpoint) {
   const int64_t header_len = checkpoint.header().header_len;
   const Extent trailer = checkpoint.checkpoint->trailer;
@@ -114,9 +114,13 @@ absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptio
   report.oldest_generation = oldest;
   CAIRN_ASSIGN_OR_RETURN(report.blocked, IsReadOutside(oldest, base().generation()));
   if (report.blocked) return report;
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<Extent> dead, DeadExtents(*kept));
-  CAIRN_ASSIGN_OR_RETURN(report.freed, PunchHoles(*frame_.file, dead));
-  if (!keeps) journal_.SetFree(dead);
+  if (!keeps) {
+    // The newest checkpoint, and no commit follows it.
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<Extent> dead, DeadExtents(*kept));
+    journal_.SetFree(dead);
+  }
+  CAIRN_RETURN_IF_ERROR(journal_.TidyUp());
+  CAIRN_ASSIGN_OR_RETURN(report.freed, PunchHoles(*frame_.file, journal_.space().List().free));
   HoldReserve();
   return report;
 }

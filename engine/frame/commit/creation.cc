@@ -145,14 +145,14 @@ absl::Status SparseCreation::Restart(bool /*failed*/) {
   state->chunk_source =
       std::make_shared<SparseChunkSource>(made_->directory(), frame_.file, *state->env());
   frame_.state = std::move(state);
-  CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(made_->directory(), base().chunks));
+  sink_ = std::make_unique<SparseSink>(made_->directory(), std::vector<int64_t>());
   return absl::OkStatus();
 }
 
 absl::Status SparseCreation::WriteCheckpoint(Stager& stager) {
   CAIRN_ASSIGN_OR_RETURN(const HeldFiles old, LockOld());
   CAIRN_RETURN_IF_ERROR(Finish(stager));
-  CAIRN_RETURN_IF_ERROR(sink_->Sync());
+  CAIRN_RETURN_IF_ERROR(SyncChunkFiles(*made_->directory(), sink_->staged()));
   CAIRN_RETURN_IF_ERROR(StoreCheckpoint(*frame_.file, stager.staged(),
                                         frame_.PlanCheckpoint(base().header().header_len, true)));
   CAIRN_RETURN_IF_ERROR(frame_.file->Sync(SyncMode::kAll));

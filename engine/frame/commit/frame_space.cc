@@ -174,17 +174,17 @@ FrameSpace FrameSpace::Next(uint64_t generation, int64_t end) const {
   }
   next.dying_.clear();
   next.dying_bytes_ = next.bytes_in_journal_ = 0;
-  int64_t begin = index_begin_;
-  const auto bury = [&](int64_t until) {
-    if (until <= begin) return;
-    next.dead_.push_back({.bytes = {begin, until}, .born = generation_, .died = generation});
-  };
+  // Of the journal and all that it was written after, what is neither alive nor dead already.
+  std::vector<Extent> others;
+  for (const DeadExtent& dead : dead_) others.push_back(dead.bytes);
   for (const auto& [chunk_begin, chunk_end] : in_journal_) {
-    bury(chunk_begin);
-    begin = chunk_end;
+    others.push_back({chunk_begin, chunk_end});
     next.births_[chunk_begin] = generation_;
   }
-  bury(end);
+  std::ranges::sort(others, {}, &Extent::begin);
+  for (const Extent& rest : Without({index_begin_, end}, others)) {
+    next.dead_.push_back({.bytes = rest, .born = generation_, .died = generation});
+  }
   next.in_journal_.clear();
   next.dead_ = Joined(std::move(next.dead_));
   next.generation_ = generation;

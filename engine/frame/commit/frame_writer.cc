@@ -34,6 +34,11 @@ absl::Status FrameWriter::CheckSyncs() const {
   return FailedPrecondition("an earlier sync failed: %s", failure.message());
 }
 
+absl::Status FrameWriter::CheckUnedited() const {
+  if (!edited()) return absl::OkStatus();
+  return FailedPrecondition("there are staged edits: commit them or roll them back first");
+}
+
 absl::StatusOr<Stager*> FrameWriter::GetStager() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   if (!edited()) CAIRN_RETURN_IF_ERROR(backend_->DropUnpinned());
@@ -106,6 +111,14 @@ absl::Status FrameWriter::Checkpoint() {
   return Run([&] { return backend_->WriteCheckpoint(*stager_); });
 }
 
+absl::Status FrameWriter::ApplyIncrement(const State& increment) {
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  CAIRN_RETURN_IF_ERROR(CheckUnedited());
+  const absl::Status status = stager_->ApplyIncrement(increment);
+  if (!status.ok() && edited()) Rollback();
+  return status;
+}
+
 absl::StatusOr<CompactReport> FrameWriter::Compact(ChunkProgress progress) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
@@ -123,9 +136,7 @@ absl::StatusOr<CompactReport> FrameWriter::Compact(ChunkProgress progress) {
 
 absl::StatusOr<ReclaimReport> FrameWriter::Reclaim(const ReclaimOptions& options) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
-  if (edited()) {
-    return FailedPrecondition("there are staged edits: commit them or roll them back first");
-  }
+  CAIRN_RETURN_IF_ERROR(CheckUnedited());
   CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
   absl::StatusOr<ReclaimReport> report;
   CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {
@@ -138,9 +149,7 @@ absl::StatusOr<ReclaimReport> FrameWriter::Reclaim(const ReclaimOptions& options
 
 absl::Status FrameWriter::Suspend() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
-  if (edited()) {
-    return FailedPrecondition("there are staged edits: commit them or roll them back first");
-  }
+  CAIRN_RETURN_IF_ERROR(CheckUnedited());
   if (backend_->IsPinned()) {
     return FailedPrecondition("a snapshot of staged edits is still there");
   }

@@ -44,6 +44,8 @@ class FrameWriter {
   absl::StatusOr<StatePtr> Commit(Durability durability);
   absl::Status Checkpoint();
   void Rollback();
+  // Stages the increment, or nothing. Nothing may be staged.
+  absl::Status ApplyIncrement(const State& increment);
   // Writes the committed state anew, without a dead byte. Nothing may be staged.
   absl::StatusOr<CompactReport> Compact(ChunkProgress progress);
   absl::StatusOr<ReclaimReport> Reclaim(const ReclaimOptions& options);
@@ -70,6 +72,7 @@ class FrameWriter {
   absl::Status CheckIsHere() const;
   absl::Status CheckSyncs() const;
   absl::Status CheckUsable() const;
+  absl::Status CheckUnedited() const;
   absl::Status Restage();
   absl::Status Run(absl::FunctionRef<absl::Status()> step);
   absl::Status GoOn(std::shared_ptr<File> file);

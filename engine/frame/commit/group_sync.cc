@@ -16,6 +16,11 @@ void GroupSync::Begin(std::shared_ptr<File> file, const CommitPoint& committed,
   ended_.notify_all();
 }
 
+void GroupSync::SetNamedSync(std::function<absl::Status()> sync_named) {
+  const std::lock_guard lock(mutex_);
+  sync_named_ = std::move(sync_named);
+}
+
 void GroupSync::End() {
   const std::lock_guard lock(mutex_);
   file_.reset();
@@ -46,17 +51,34 @@ bool GroupSync::TakeWasAwaited() {
   return std::exchange(was_awaited_, false);
 }
 
-// `point` is as it was before the sync.
-absl::Status GroupSync::SyncNow(Lock& lock, CommitPoint point, SyncMode mode) {
+// No other sync may run.
+absl::Status GroupSync::RunAlone(Lock& lock, absl::FunctionRef<absl::Status()> sync) {
   CAIRN_RETURN_IF_ERROR(failure_);
-  const std::shared_ptr<File> file = file_;
   is_syncing_ = true;
   lock.unlock();
-  const absl::Status status = file->Sync(mode);
+  const absl::Status status = sync();
   lock.lock();
   is_syncing_ = false;
   ended_.notify_all();
-  if (!status.ok()) return failure_ = status;
+  if (!status.ok()) failure_ = status;
+  return status;
+}
+
+absl::Status GroupSync::SyncNamed() {
+  Lock lock(mutex_);
+  ended_.wait(lock, [this] { return !is_syncing_; });
+  const std::function<absl::Status()> sync_named = sync_named_;
+  return RunAlone(lock, sync_named);
+}
+
+// `point` is as it was before the sync.
+absl::Status GroupSync::SyncNow(Lock& lock, CommitPoint point, SyncMode mode) {
+  const std::shared_ptr<File> file = file_;
+  const std::function<absl::Status()> sync_named = sync_named_;
+  CAIRN_RETURN_IF_ERROR(RunAlone(lock, [&]() -> absl::Status {
+    CAIRN_RETURN_IF_ERROR(sync_named());
+    return file->Sync(mode);
+  }));
   // Beside it, Begin may have gone further, in another file too.
   if (file == file_ && point.generation >= durable_.generation) {
     durable_ = {point.generation, std::max(point.end, durable_.end)};

@@ -4,9 +4,11 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
 #include "cairn/file_system.h"
@@ -25,6 +27,8 @@ class GroupSync {
  public:
   // So much is committed in this file, which may be another one, and so much of it is durable.
   void Begin(std::shared_ptr<File> file, const CommitPoint& committed, const CommitPoint& durable);
+  // Makes durable what the file names, such as chunk files. Each sync begins with it.
+  void SetNamedSync(std::function<absl::Status()> sync_named);
   // The writer is closed: all is durable, and the file is not needed any more.
   void End();
   // Another commit follows.
@@ -37,6 +41,8 @@ class GroupSync {
   // Whether a thread has waited since the last call.
   bool TakeWasAwaited();
 
+  // Only makes durable what the file will name.
+  absl::Status SyncNamed();
   // Syncs all that was written before, which goes up to `point`.
   absl::Status Sync(const CommitPoint& point, SyncMode mode = SyncMode::kData);
   // Waits until a committed generation is durable; the first thread that waits syncs for all.
@@ -44,11 +50,13 @@ class GroupSync {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
+  absl::Status RunAlone(Lock& lock, absl::FunctionRef<absl::Status()> sync);
   absl::Status SyncNow(Lock& lock, CommitPoint point, SyncMode mode);
 
   mutable std::mutex mutex_;
   std::condition_variable ended_;  // a sync
   std::shared_ptr<File> file_;
+  std::function<absl::Status()> sync_named_ = absl::OkStatus;
   CommitPoint committed_;
   CommitPoint durable_;
   bool is_syncing_ = false;

@@ -21,9 +21,6 @@ constexpr int64_t kMostZeros = int64_t{1} << 20;
 constexpr int64_t kZerosPiece = int64_t{64} << 10;
 constexpr int64_t kSmallCommit = int64_t{64} << 10;
 
-// The next writer reads and writes again the bytes that are perhaps not durable.
-constexpr int64_t kMostUnsynced = int64_t{64} << 20;
-
 // How many edits the journal may hold before a checkpoint. An eighth of the frame, so that n
 // appends write O(n) bytes; not so few that the syncs of a checkpoint show; and never so many that
 // opening, which replays them, takes long.
@@ -170,7 +167,7 @@ absl::Status JournalWriter::Witness() {
   const JournalPosition& journal = *base().journal;
   const format::Receipt receipt{.base = journal.base,
                                 .generation = journal.generation,
-                                .boot = frame_.core->env()->boot,
+                                .boot = frame_.source.BootHere(frame_.core->env()->boot),
                                 .durable_generation = journal.generation};
   witnessed_ = journal.generation;
   if (journal.receipt == receipt) return absl::OkStatus();
@@ -234,7 +231,7 @@ absl::StatusOr<bool> JournalWriter::EndsAt(int64_t end, JournalReader& reader) c
 
 bool JournalWriter::IsDurable() const {
   const JournalPosition& journal = *base().journal;
-  const uint64_t boot = frame_.core->env()->boot;
+  const uint64_t boot = frame_.source.BootHere(frame_.core->env()->boot);
   return frame_.sync->durable().generation == journal.generation ||
          (boot != 0 && journal.receipt.has_value() && journal.receipt->boot == boot &&
           journal.receipt->durable_generation == journal.generation);
@@ -309,15 +306,18 @@ absl::Status JournalWriter::Sync(uint64_t generation) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durability) {
+int64_t JournalWriter::unsynced() {
+  const CommitPoint synced = frame_.sync->durable();
+  if (synced.generation == base().generation()) unsynced_reused_ = 0;
+  return sink_->end() - synced.end + unsynced_reused_ + sink_->reused();
+}
+
+absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durability,
+                                            int64_t file_bytes) {
   const bool durable = durability == Durability::kMachine;
   const JournalPosition& journal = *base().journal;
-  CommitPoint synced = frame_.sync->durable();
-  if (synced.generation == journal.generation) unsynced_reused_ = 0;
-  if (sink_->end() - synced.end + unsynced_reused_ + sink_->reused() > kMostUnsynced) {
-    CAIRN_RETURN_IF_ERROR(Sync(journal.generation));
-    synced = frame_.sync->durable();
-  }
+  if (unsynced() > kMostUnsynced) CAIRN_RETURN_IF_ERROR(Sync(journal.generation));
+  const CommitPoint synced = frame_.sync->durable();
   const format::CommitRecordParts commit = stager.MakeCommit({.base = journal.base,
                                                               .generation = journal.generation + 1,
                                                               .previous = journal.last,
@@ -327,12 +327,12 @@ absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durabilit
   if (size > format::kMaxRecordSize || !HasRoomFor(size + 2 * format::kReceiptSize)) return false;
   const format::Receipt receipt{.base = journal.base,
                                 .generation = journal.generation + 1,
-                                .boot = frame_.core->env()->boot,
+                                .boot = frame_.source.BootHere(frame_.core->env()->boot),
                                 .durable_generation = synced.generation};
   CAIRN_ASSIGN_OR_RETURN(const uint64_t checksum, sink_->AppendRecord(commit, receipt));
   if (durable || frame_.sync->TakeWasAwaited()) WriteZerosAhead();
   if (remains_end_ > sink_->end()) CAIRN_RETURN_IF_ERROR(MarkEnd(sink_->end()));
-  const int64_t reused = sink_->reused();
+  const int64_t reused = sink_->reused() + file_bytes;
   CAIRN_RETURN_IF_ERROR(durable ? Sync(receipt.generation) : sink_->Flush());
   if (durable) CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   CAIRN_RETURN_IF_ERROR(Adopt(stager, {.links = commit.links,
@@ -353,9 +353,8 @@ absl::Status JournalWriter::Adopt(Stager& stager, const CommitStep& step) {
   sink_->TakePlaced();
   const std::shared_ptr<State> state = stager.MakeState();
   Advance(step, *state->journal);
-  CAIRN_ASSIGN_OR_RETURN(state->region, sink_->View(base()));
-  state->chunks_end = state->region.size();
-  SetContiguousSource(*state);
+  CAIRN_ASSIGN_OR_RETURN(FrameView region, sink_->View(base()));
+  SetRegion(std::move(region), *state);
   frame_.Adopt(state);
   stager.Rebase(state);
   return absl::OkStatus();

@@ -19,6 +19,9 @@
 
 namespace cairn::frame {
 
+// The next writer reads and writes again what is perhaps not durable: more than that is synced.
+inline constexpr int64_t kMostUnsynced = int64_t{64} << 20;
+
 // Not thread-safe. After a step that fails and is not refused nothing more may be called.
 class JournalWriter {
  public:
@@ -79,9 +82,11 @@ class JournalWriter {
   absl::Status Reserve(const Stager& stager);
   // Makes everything in the file durable: what was staged there, and the commits up to that one.
   absl::Status Sync(uint64_t generation);
-  // The staged edits become a commit. False, and nothing was written, when that takes a record that
-  // is too large.
-  absl::StatusOr<bool> Publish(Stager& stager, Durability durability);
+  // Bytes of commits, and of what is staged in the file, that are perhaps not durable.
+  int64_t unsynced();
+  // The staged edits become a commit, whose chunk files have so many bytes. False, and nothing was
+  // written, when that takes a record that is too large.
+  absl::StatusOr<bool> Publish(Stager& stager, Durability durability, int64_t file_bytes = 0);
   // Makes durable what is committed.
   absl::Status SyncCommitted();
 

@@ -10,7 +10,6 @@
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/stored_chunk.h"
 #include "engine/frame/stage/chunk_writer.h"
-#include "engine/frame/stage/contiguous_sink.h"
 #include "engine/frame/state/initial_state.h"
 #include "engine/storage/memory_file_system.h"
 
@@ -41,20 +40,14 @@ absl::StatusOr<StagedState> SealChunks(
   return sealed;
 }
 
-namespace {
-
 ContiguousSink SinkInto(const std::shared_ptr<File>& file, int64_t header_len) {
   return ContiguousSink(file.get(), FrameFile::OfFile(file, 0, false), header_len, header_len);
 }
 
-absl::StatusOr<StagedState> CopyChunks(const State& view, const StagedState& staged,
-                                       ContiguousSink& sink, ChunkProgress progress) {
-  return SealChunks(
-      view, staged, [&](int64_t, Bytes chunk) { return sink.Append(chunk); }, progress);
-}
+namespace {
 
 // Makes the last chunk of the pending items.
-absl::Status AddPending(const State& state, ContiguousSink& sink, StagedState& staged) {
+absl::Status AddPending(const State& state, ChunkSink& sink, StagedState& staged) {
   if (state.partial.empty()) return absl::OkStatus();
   CompressionOptions compression = CompressionOf(state.header());
   compression.registry = state.env()->registry;
@@ -87,29 +80,42 @@ absl::StatusOr<AtomicFile> CopyContiguous(const CommittedFrame& frame, Stager& s
   ContiguousSink sink = SinkInto(file.file(), frame.state->header().header_len);
   CAIRN_ASSIGN_OR_RETURN(const StatePtr view, stager.View());
   CAIRN_ASSIGN_OR_RETURN(const StagedState staged,
-                         CopyChunks(*view, stager.staged(), sink, progress));
+                         SealChunks(
+                             *view, stager.staged(),
+                             [&](int64_t, Bytes chunk) { return sink.Append(chunk); }, progress));
   CAIRN_RETURN_IF_ERROR(sink.Flush());
   CAIRN_RETURN_IF_ERROR(
       StoreCheckpoint(*file.file(), staged, frame.PlanCheckpoint(sink.end(), true)));
   return file;
 }
 
-absl::StatusOr<std::vector<std::byte>> SerializeContiguous(const State& state) {
+absl::StatusOr<StagedState> CopyInto(const State& state, ChunkSink& sink, ChunkProgress progress) {
   CAIRN_RETURN_IF_ERROR(state.checkpoint->trailer_damage);
-  const auto file = std::make_shared<storage::MemoryFile>();
-  ContiguousSink sink = SinkInto(file, state.header().header_len);
   CAIRN_ASSIGN_OR_RETURN(StagedState staged,
-                         CopyChunks(state, StagedState(state), sink, NeverStop));
+                         SealChunks(
+                             state, StagedState(state),
+                             [&](int64_t, Bytes chunk) { return sink.Append(chunk); }, progress));
   CAIRN_RETURN_IF_ERROR(AddPending(state, sink, staged));
   CAIRN_RETURN_IF_ERROR(sink.Flush());
-  staged.header.layout = Layout::kContiguous;
-  CheckpointPlan plan{.index_begin = sink.end(), .seal = {}, .pool = &state.env()->pool};
+  return staged;
+}
+
+CheckpointPlan PlanCopy(const State& state, int64_t index_begin) {
+  CheckpointPlan plan{.index_begin = index_begin, .seal = {}, .pool = &state.env()->pool};
   plan.seal.nonce = RandomNumber();
   plan.seal.generation = state.generation();
   plan.seal.oldest_generation = state.generation();
   plan.seal.type =
       state.checkpoint->seal.has_value() ? state.checkpoint->seal->type : FingerprintType::k64Bit;
-  CAIRN_RETURN_IF_ERROR(StoreCheckpoint(*file, staged, plan));
+  return plan;
+}
+
+absl::StatusOr<std::vector<std::byte>> SerializeContiguous(const State& state) {
+  const auto file = std::make_shared<storage::MemoryFile>();
+  ContiguousSink sink = SinkInto(file, state.header().header_len);
+  CAIRN_ASSIGN_OR_RETURN(StagedState staged, CopyInto(state, sink, NeverStop));
+  staged.header.layout = Layout::kContiguous;
+  CAIRN_RETURN_IF_ERROR(StoreCheckpoint(*file, staged, PlanCopy(state, sink.end())));
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file->Size());
   std::vector<std::byte> out(static_cast<size_t>(size));
   CAIRN_RETURN_IF_ERROR(file->ReadAt(0, out));

@@ -3,6 +3,7 @@
 #define CAIRN_ENGINE_FRAME_COMMIT_LIVE_COPY_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -10,6 +11,7 @@
 
 #include "engine/frame/commit/commit_backend.h"
 #include "engine/frame/files/atomic_file.h"
+#include "engine/frame/stage/contiguous_sink.h"
 
 namespace cairn::frame {
 
@@ -25,6 +27,15 @@ absl::StatusOr<StagedState> SealChunks(
 // become a chunk.
 absl::StatusOr<AtomicFile> CopyContiguous(const CommittedFrame& frame, Stager& stager,
                                           ChunkProgress progress);
+
+// A committed state with its chunks where `sink` puts them, the one of the pending items included;
+// each is checked. All is flushed. kCancelled when `progress` says stop.
+absl::StatusOr<StagedState> CopyInto(const State& state, ChunkSink& sink, ChunkProgress progress);
+
+// Into a new file, right after a header of this size.
+ContiguousSink SinkInto(const std::shared_ptr<File>& file, int64_t header_len);
+// The checkpoint of a copy: the state's generation, without a history.
+CheckpointPlan PlanCopy(const State& state, int64_t index_begin);
 
 // A committed state as the bytes of a contiguous frame, whatever its layout.
 absl::StatusOr<std::vector<std::byte>> SerializeContiguous(const State& state);

@@ -85,7 +85,8 @@ absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions
   OpenedFrame opened;
   opened.needs_checkpoint = frame.state->journal_skipped.size() > 0;
   if (frame.state->header().layout == Layout::kSparse) {
-    opened.backend = std::make_unique<SparseBackend>(std::move(frame), std::move(staging));
+    opened.backend =
+        std::make_unique<SparseBackend>(std::move(frame), std::move(staging), footprint);
   } else {
     opened.backend =
         std::make_unique<ContiguousBackend>(std::move(frame), std::move(staging), footprint);

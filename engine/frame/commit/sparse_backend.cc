@@ -6,17 +6,34 @@
 #include <vector>
 
 #include "engine/base/status.h"
+#include "engine/format/journal.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/commit/live_copy.h"
 #include "engine/frame/files/frame_locks.h"
+#include "engine/frame/open/state_loader.h"
 
 namespace cairn::frame {
 
 namespace {
 
+// Files that are perhaps not durable, and that a durable commit or the next writer would sync.
+constexpr int64_t kMostUnsyncedFiles = 4096;
+
+// A checkpoint is due when the files hold more than this, and than half of what lives, that only
+// older commits need.
+constexpr int64_t kLeastDead = int64_t{4} << 20;
+
+// Files that one commit removes.
+constexpr int64_t kMostRemoved = 256;
+
 int64_t SizeOf(FileSystem& directory, const std::string& name) {
   const auto file = directory.Open(name, FileMode::kRead);
   return file.ok() ? (*file)->Size().value_or(0) : 0;
+}
+
+// A file of the frame that is not there, or is something else, is damage of its chunk alone.
+bool IsDamage(const absl::Status& status) {
+  return absl::IsNotFound(status) || absl::IsFailedPrecondition(status) || absl::IsDataLoss(status);
 }
 
 bool IsRead(FileSystem& directory, const std::string& name) {
@@ -26,45 +43,72 @@ bool IsRead(FileSystem& directory, const std::string& name) {
   return !(*file)->LockByte(kReaderLockByte, LockMode::kExclusive).ok();
 }
 
-// Removes index files that are not read, and then, when none is left but the current one, chunk
-// files that `named` does not name. Only the holder of the writer's lock may call it.
-absl::StatusOr<OrphanReport> RemoveOrphans(FileSystem& directory, const ChunkIndex& named) {
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, directory.List("."));
-  OrphanReport report;
-  const auto remove = [&](const std::string& name) {
-    const int64_t size = SizeOf(directory, name);
-    // What cannot be removed waits for the next writer.
-    if (directory.Remove(name).ok()) report.freed += size;
-  };
-  for (const std::string& name : names) {
-    if (!format::IsOtherIndexName(name)) continue;
-    if (IsRead(directory, name)) {
-      report.old_read = true;
-    } else {
-      remove(name);
-    }
-  }
-  // Some of the files may be missing, but hardly most of them: an index that names far more is made
-  // to cost memory.
-  const size_t most = 2 * names.size() + 4096;
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> numbers, FileNumbersIn(named, most));
-  if (report.old_read) return report;
-  for (const std::string& name : names) {
-    const std::optional<int64_t> number = format::ParseChunkFileName(name);
-    if (number.has_value() && !std::ranges::binary_search(numbers, *number)) remove(name);
-  }
-  return report;
+}  // namespace
+
+SparseBackend::SparseBackend(CommittedFrame frame, StagerOptions options,
+                             std::unique_ptr<SparseSink> sink)
+    : CommitBackend(std::move(frame), std::move(options)),
+      journal_(frame_, FrameSpace(), {}),
+      sink_(std::move(sink)),
+      files_(std::make_shared<ChunkFileSync>(frame_.location())),
+      published_(sink_ != nullptr) {
+  frame_.sync->SetNamedSync([files = files_] { return files->Sync(); });
 }
 
-}  // namespace
+// The files of the newest checkpoint and of every commit after it, in ascending order.
+absl::StatusOr<std::vector<int64_t>> SparseBackend::NamedFiles() const {
+  // Some of the files may be missing, but hardly most of them: an index that names far more is made
+  // to cost memory.
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, directory().List("."));
+  const size_t most = 2 * names.size() + 4096;
+  if (base().journal->empty()) return FileNumbersIn(base().chunks, most);
+  CAIRN_ASSIGN_OR_RETURN(
+      const StatePtr checkpoint,
+      LoadCheckpoint(frame_.source, base().checkpoint->header_bytes, frame_.core->env()));
+  CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> named, FileNumbersIn(checkpoint->chunks, most));
+  for (const JournalFootprint::Placed& file : journaled_) named.push_back(file.bytes.begin);
+  std::ranges::sort(named);
+  return named;
+}
+
+// What cannot be removed waits for the next writer.
+void SparseBackend::Remove(const std::string& name) {
+  const int64_t size = SizeOf(directory(), name);
+  if (directory().Remove(name).ok()) freed_ += size;
+}
+
+// Removes index files that are not read, and then, when none is left but the current one, chunk
+// files that no committed state needs.
+absl::Status SparseBackend::RemoveOrphans() {
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> named, NamedFiles());
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, directory().List("."));
+  older_is_read_ = false;
+  for (const std::string& name : names) {
+    if (!format::IsOtherIndexName(name)) continue;
+    if (IsRead(directory(), name)) {
+      older_is_read_ = true;
+    } else {
+      Remove(name);
+    }
+  }
+  if (older_is_read_) return absl::OkStatus();
+  replaced_.clear();  // the numbers of their files may be used again
+  for (const std::string& name : names) {
+    const std::optional<int64_t> number = format::ParseChunkFileName(name);
+    if (number.has_value() && !std::ranges::binary_search(named, *number)) Remove(name);
+  }
+  return absl::OkStatus();
+}
 
 absl::Status SparseBackend::Restart(bool /*failed*/) {
   if (sink_ == nullptr) {
-    CAIRN_ASSIGN_OR_RETURN(orphans_, RemoveOrphans(directory(), base().chunks));
-    CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(frame_.location().files, base().chunks));
+    CAIRN_RETURN_IF_ERROR(RemoveOrphans());
+    CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> named, NamedFiles());
+    sink_ = std::make_unique<SparseSink>(frame_.location().files, std::move(named));
   } else {
     sink_->Discard();
   }
+  journal_.StageAt(CommittedEnd(base()));
   HoldReserve();
   return absl::OkStatus();
 }
@@ -74,23 +118,102 @@ absl::StatusOr<std::unique_ptr<Stager>> SparseBackend::Stage() {
   return std::make_unique<Stager>(frame_.state, *sink_, options_);
 }
 
+// What may be in the page cache alone is written once more.
+absl::Status SparseBackend::PersistFiles() const {
+  std::vector<std::byte> bytes;
+  std::vector<ChunkFile> written;
+  for (const JournalFootprint::Placed& chunk : journaled_) {
+    if (chunk.record_end <= base().journal->durable_end) continue;
+    const auto file =
+        directory().Open(format::ChunkFileName(chunk.bytes.begin), FileMode::kReadWrite);
+    if (IsDamage(file.status())) continue;
+    CAIRN_RETURN_IF_ERROR(file.status());
+    bytes.resize(static_cast<size_t>(chunk.bytes.size()));
+    CAIRN_ASSIGN_OR_RETURN(const size_t got, (*file)->ReadSome(0, bytes));
+    CAIRN_RETURN_IF_ERROR((*file)->WriteAt(0, Bytes(bytes).first(got)));
+    written.push_back({.number = chunk.bytes.begin, .size = chunk.bytes.size()});
+  }
+  return SyncChunkFiles(directory(), written);
+}
+
+absl::Status SparseBackend::PersistBase() {
+  CAIRN_RETURN_IF_ERROR(PersistFiles());
+  CAIRN_RETURN_IF_ERROR(journal_.Persist());
+  CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());
+  return journal_.Witness();
+}
+
+// Once another writer has the frame, it may remove files that it does not need.
+absl::Status SparseBackend::Release() {
+  CAIRN_RETURN_IF_ERROR(frame_.sync->SyncNamed());
+  CAIRN_RETURN_IF_ERROR(journal_.WitnessSyncs());
+  return CommitBackend::Release();
+}
+
+// What the files take that the newest state does not need, and recovery may.
+int64_t SparseBackend::DeadFileBytes() const {
+  const Checkpoint& checkpoint = *base().checkpoint;
+  if (!checkpoint.seal_holds || !base().stored_bytes.has_value()) return 0;
+  const int64_t stored =
+      checkpoint.header.cbytes - std::max<int64_t>(checkpoint.seal->dead_bytes, 0);
+  return std::max<int64_t>(base().journal->reused - (*base().stored_bytes - stored), 0);
+}
+
+absl::Status SparseBackend::PublishCommit(Stager& stager, Durability durability) {
+  RemoveReplaced(kMostRemoved);
+  CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager));
+  const int64_t most_dead = std::max(kLeastDead, base().stored_bytes.value_or(0) / 2);
+  if (journal_.IsLong(stager.staged()) || DeadFileBytes() > most_dead) {
+    return WriteCheckpoint(stager);
+  }
+  const bool durable = durability == Durability::kMachine;
+  int64_t file_bytes = 0;
+  for (const ChunkFile& file : sink_->staged()) file_bytes += file.size;
+  // Before the commit is there: a thread that then syncs it syncs them, too.
+  files_->Add(sink_->staged());
+  const bool many =
+      files_->count() > kMostUnsyncedFiles || journal_.unsynced() + file_bytes > kMostUnsynced;
+  if (durable) {
+    CAIRN_RETURN_IF_ERROR(frame_.sync->SyncNamed());
+  } else if (many) {
+    CAIRN_RETURN_IF_ERROR(journal_.Sync(base().generation()));
+  }
+  CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability, file_bytes));
+  if (!published) return WriteCheckpoint(stager);
+  for (const ChunkFile& file : sink_->staged()) {
+    journaled_.push_back(
+        {.bytes = {file.number, file.number + file.size}, .record_end = base().journal->end});
+  }
+  sink_->Keep();
+  return absl::OkStatus();
+}
+
+// Leaves so much of the reserve past the end of the present index.
+absl::Status SparseBackend::KeepOfReserve(int64_t size) {
+  const int64_t end = CommittedEnd(base());
+  CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(end));
+  journal_.ForgetHeadroom();
+  frame_.file->ReservePastEnd(end + size).IgnoreError();
+  return absl::OkStatus();
+}
+
 // A new index takes the reserve of the present one, unless that would leave too little.
 absl::Status SparseBackend::TakeReserve(File& index, const StagedState& staged) {
   const CheckpointNeed need = NeedOf(staged, base());
   const int64_t kept = NeedAfter(staged, base(), 0, true);  // Reclaim only removes files
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
+  const int64_t end = CommittedEnd(base());
   if (kept > 0) {
-    const absl::Status status = frame_.file->ReservePastEnd(size + need.index + kept);
+    const absl::Status status = frame_.file->ReservePastEnd(end + need.index + kept);
     if (absl::IsResourceExhausted(status)) return DiskIsFull(status, kept);
   }
-  CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(size));
+  // For the record that ends the journal.
+  CAIRN_RETURN_IF_ERROR(KeepOfReserve(format::kMinRecordSize));
   index.ReservePastEnd(need.index).IgnoreError();
   return absl::OkStatus();
 }
 
 absl::StatusOr<AtomicFile> SparseBackend::NewIndex(const StagedState& staged) {
   const FrameLocation& location = frame_.location();
-  CAIRN_RETURN_IF_ERROR(directory().SyncDirectoryOf(location.path));
   CAIRN_ASSIGN_OR_RETURN(AtomicFile index, AtomicFile::CreateBeside(location.files, location.path));
   CAIRN_RETURN_IF_ERROR(TakeReserve(*index.file(), staged));
   CAIRN_RETURN_IF_ERROR(StoreCheckpoint(*index.file(), staged,
@@ -100,6 +223,8 @@ absl::StatusOr<AtomicFile> SparseBackend::NewIndex(const StagedState& staged) {
 }
 
 absl::Status SparseBackend::ReplaceIndex(const StagedState& staged) {
+  files_->Add(sink_->staged());
+  CAIRN_RETURN_IF_ERROR(frame_.sync->SyncNamed());
   absl::StatusOr<AtomicFile> made = NewIndex(staged);
   if (absl::IsResourceExhausted(made.status())) {
     HoldReserve();
@@ -107,55 +232,90 @@ absl::Status SparseBackend::ReplaceIndex(const StagedState& staged) {
   }
   CAIRN_ASSIGN_OR_RETURN(AtomicFile index, std::move(made));
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
+  // Readers that find this record look for the new index at once, and else a second later: so it
+  // may be missing where the disk is full.
+  const absl::Status replaced =
+      frame_.file->WriteAt(CommittedEnd(base()), format::EncodeReplaced());
+  if (!absl::IsResourceExhausted(replaced)) CAIRN_RETURN_IF_ERROR(replaced);
   CAIRN_ASSIGN_OR_RETURN(old_index_, index.PublishBySwap());
   CAIRN_RETURN_IF_ERROR(frame_.Adopt(index.file()));
+  journal_.BeginAfterCheckpoint(FrameSpace(), 0);
+  journaled_.clear();
   published_ = true;
   return absl::OkStatus();
 }
 
-// No stager of this writer reads the old state any more. Where no older state is read at all, the
-// files that the new one dropped go, and their numbers can be used again: so they stay low, as
-// C-Blosc2 wants them.
+// No stager of this writer reads the old state any more.
 absl::Status SparseBackend::FinishReplacement() {
-  const std::string old_index = std::exchange(old_index_, {});
-  if (!old_index.empty() &&
-      (IsRead(directory(), old_index) || !directory().Remove(old_index).ok())) {
-    orphans_.old_read = true;
+  CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> named, FileNumbersIn(base().chunks, SIZE_MAX));
+  // What a new frame did not need may be read by a snapshot of what was staged for it.
+  if (!old_index_.empty() || !sink_->IsPinned()) {
+    replaced_.push_back({std::exchange(old_index_, {}), sink_->Without(named)});
   }
-  if (orphans_.old_read || sink_->IsPinned()) {
-    sink_->Keep();
-  } else {
-    CAIRN_RETURN_IF_ERROR(sink_->RemoveUnnamed(base().chunks));
-    CAIRN_ASSIGN_OR_RETURN(sink_, SparseSink::Make(frame_.location().files, base().chunks));
-  }
-  committed_ = true;
+  sink_ = std::make_unique<SparseSink>(frame_.location().files, std::move(named));
+  if (older_is_read_) CAIRN_RETURN_IF_ERROR(RemoveOrphans());
+  RemoveReplaced(kMostRemoved);
   HoldReserve();
   return absl::OkStatus();
 }
 
+// A reader of an index sees no file that was dropped before it. Numbers of files that go can be
+// used again: so they stay low, as C-Blosc2 wants them.
+void SparseBackend::RemoveReplaced(int64_t most) {
+  while (!older_is_read_ && !replaced_.empty()) {
+    Replaced& oldest = replaced_.front();
+    if (!oldest.index.empty()) {
+      if (IsRead(directory(), oldest.index)) return;
+      Remove(std::exchange(oldest.index, {}));
+    }
+    for (; !oldest.files.empty(); oldest.files.pop_back()) {
+      if (most-- == 0) return;
+      Remove(format::ChunkFileName(oldest.files.back()));
+    }
+    replaced_.pop_front();
+  }
+}
+
 absl::Status SparseBackend::WriteCheckpoint(Stager& stager) {
+  const StagedState& staged = stager.staged();
+  // The chunk of the pending items takes its part of the reserve.
+  if (!staged.partial.empty()) {
+    CAIRN_RETURN_IF_ERROR(KeepOfReserve(2 * NeedOf(staged, base()).index));
+  }
   CAIRN_RETURN_IF_ERROR(Finish(stager));
-  CAIRN_RETURN_IF_ERROR(sink_->Sync());
-  return ReplaceIndex(stager.staged());
+  return ReplaceIndex(staged);
 }
 
 absl::StatusOr<int64_t> SparseBackend::Rewrite(ChunkProgress progress) {
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, Stage());
+  CAIRN_RETURN_IF_ERROR(Finish(*stager));
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr view, stager->View());
   CAIRN_ASSIGN_OR_RETURN(
       const StagedState staged,
       SealChunks(
-          base(), StagedState(base()), [](int64_t entry, Bytes) { return entry; }, progress));
-  const int64_t before = base().header().frame_size + *staged.stored_bytes + orphans_.freed;
+          *view, stager->staged(), [](int64_t entry, Bytes) { return entry; }, progress));
+  const int64_t before = CommittedEnd(base()) + *staged.stored_bytes + DeadFileBytes() + freed_;
   CAIRN_RETURN_IF_ERROR(ReplaceIndex(staged));
   return before;
 }
 
-// Each commit removes what is not read; what was read then may be free now.
+// Each checkpoint removes what is not read; what was read then may be free now.
 absl::StatusOr<ReclaimReport> SparseBackend::ReclaimSpace(const ReclaimOptions& /*options*/) {
   ReclaimReport report{.blocked = true, .oldest_generation = base().generation()};
   if (sink_->IsPinned()) return report;
-  CAIRN_ASSIGN_OR_RETURN(orphans_, RemoveOrphans(directory(), base().chunks));
-  report.freed = orphans_.freed;
-  report.blocked = orphans_.old_read;
+  freed_ = 0;
+  if (!base().journal->empty()) {
+    CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stager> stager, Stage());
+    CAIRN_RETURN_IF_ERROR(WriteCheckpoint(*stager));
+    stager.reset();
+    published_ = false;
+    CAIRN_RETURN_IF_ERROR(FinishReplacement());
+    report.oldest_generation = base().generation();
+  }
+  RemoveReplaced(INT64_MAX);
+  CAIRN_RETURN_IF_ERROR(RemoveOrphans());
+  report.freed = freed_;
+  report.blocked = older_is_read_;
   return report;
 }
 
@@ -163,8 +323,10 @@ absl::Status SparseBackend::DropUncommitted() {
   // The snapshot's chunks are no orphans yet.
   if (sink_->IsPinned()) return absl::OkStatus();
   sink_->Discard();
-  if (!committed_) return absl::OkStatus();
-  return RemoveOrphans(directory(), base().chunks).status();
+  CAIRN_RETURN_IF_ERROR(journal_.CutAt(CommittedEnd(base())));
+  HoldReserve();
+  RemoveReplaced(INT64_MAX);
+  return older_is_read_ ? RemoveOrphans() : absl::OkStatus();
 }
 
 }  // namespace cairn::frame

@@ -1,65 +1,89 @@
 // Commits to a frame that is a directory.
 //
-//   1. Each staged chunk is a new file; no number is used that a file has. Nothing refers to it, so
-//      a crash leaves the old state.
-//   2. The files and the directory are synced; the new index is written to a file of its own and
-//      synced.
+// Each staged chunk is a new file; no number is used that a file has. Nothing refers to it, so a
+// crash leaves the old state. A commit then writes
+//   1. a commit record after the trailer of the index file, as in a contiguous frame. If the commit
+//      has to be durable, the chunk files and the directory are synced before it, and the index
+//      file after.
+// It is part of the journal until a checkpoint
+//   2. syncs chunk files and directory, and writes a new index file, which is synced. The journal
+//      of the old one ends with a record which says that another file takes its name.
 //   3. The two index files swap names; the directory is synced. That step alone moves the frame
-//      from the old state to the new one.
-// The old index keeps a temporary name as long as it is read, and with it the chunk files that it
-// names; the next writer that finds no such reader removes what no index names.
+//      from the old index and its journal to the new index, which has none.
+// No chunk file goes that the index, its journal or an index that is read names. The old index
+// keeps a temporary name as long as it is read; the next writer that finds no such reader removes
+// what no index names.
 #ifndef CAIRN_ENGINE_FRAME_COMMIT_SPARSE_BACKEND_H_
 #define CAIRN_ENGINE_FRAME_COMMIT_SPARSE_BACKEND_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "engine/frame/commit/chunk_file_sync.h"
 #include "engine/frame/commit/commit_backend.h"
 #include "engine/frame/commit/disk_reserve.h"
+#include "engine/frame/commit/journal_writer.h"
 #include "engine/frame/files/atomic_file.h"
 #include "engine/frame/stage/sparse_sink.h"
 
 namespace cairn::frame {
 
-// Files in the directory that no index names any more.
-struct OrphanReport {
-  int64_t freed = 0;      // bytes of the files that were removed
-  bool old_read = false;  // an index that lost its name is read: its chunk files stay
-};
-
 class SparseBackend final : public CommitBackend {
  public:
-  // Of a frame that was just published: with the files that were staged for it.
-  SparseBackend(CommittedFrame frame, StagerOptions options,
-                std::unique_ptr<SparseSink> sink = nullptr)
-      : CommitBackend(std::move(frame), std::move(options)),
-        sink_(std::move(sink)),
-        published_(sink_ != nullptr) {}
+  // `journal` is what the commits after the checkpoint did.
+  SparseBackend(CommittedFrame frame, StagerOptions options, const JournalFootprint& journal)
+      : SparseBackend(std::move(frame), std::move(options), nullptr) {
+    journaled_ = journal.placed;
+  }
+  // Of a frame that was just published, with the files that were staged for it.
+  SparseBackend(CommittedFrame frame, StagerOptions options, std::unique_ptr<SparseSink> sink);
 
-  absl::Status PersistBase() override { return frame_.PersistHeader(); }
+  absl::Status PersistBase() override;
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override;
   absl::Status Restart(bool failed) override;
   void PinStaged(const StatePtr& snapshot) override { sink_->Pin(snapshot); }
   bool IsPinned() const override { return sink_->IsPinned(); }
+  absl::Status Release() override;
+  absl::Status PublishCommit(Stager& stager, Durability durability) override;
   absl::Status WriteCheckpoint(Stager& stager) override;
+  absl::Status SyncCommitted() override { return journal_.SyncCommitted(); }
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& options) override;
   absl::StatusOr<int64_t> Rewrite(ChunkProgress progress) override;
   absl::Status DropUncommitted() override;
 
  private:
   FileSystem& directory() const { return *frame_.location().files; }
+  absl::StatusOr<std::vector<int64_t>> NamedFiles() const;
+  int64_t DeadFileBytes() const;
+  absl::Status PersistFiles() const;
+  absl::Status KeepOfReserve(int64_t size);
   absl::Status TakeReserve(File& index, const StagedState& staged);
-  void HoldReserve() { HoldAtRest(base(), *frame_.file, base().header().frame_size, true); }
+  void HoldReserve() { HoldAtRest(base(), *frame_.file, CommittedEnd(base()), true); }
   absl::StatusOr<AtomicFile> NewIndex(const StagedState& staged);
   absl::Status ReplaceIndex(const StagedState& staged);
   absl::Status FinishReplacement();
+  void Remove(const std::string& name);
+  void RemoveReplaced(int64_t most);
+  absl::Status RemoveOrphans();
 
+  // An index that lost its name, and the chunk files that the next one does not name.
+  struct Replaced {
+    std::string index;
+    std::vector<int64_t> files;
+  };
+
+  JournalWriter journal_;
+  std::vector<JournalFootprint::Placed> journaled_;  // the files of its commits
   std::unique_ptr<SparseSink> sink_;
-  bool published_;         // a checkpoint, and the old index was not dropped yet
-  std::string old_index_;  // its temporary name
-  bool committed_ = false;
-  OrphanReport orphans_;  // what was there at the start, or has been left since
+  std::shared_ptr<ChunkFileSync> files_;  // of commits
+  bool published_ = false;                // a checkpoint, and the old index was not dropped yet
+  std::string old_index_;                 // its temporary name
+  std::deque<Replaced> replaced_;         // by this writer, the oldest first
+  bool older_is_read_ = false;            // an index that another writer replaced
+  int64_t freed_ = 0;                     // bytes of the files that were removed
 };
 
 }  // namespace cairn::frame

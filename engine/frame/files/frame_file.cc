@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/base/byte_writer.h"
 #include "engine/base/checked.h"
 #include "engine/base/endian.h"
 #include "engine/base/extent.h"
+#include "engine/base/hash.h"
 #include "engine/base/status.h"
 #include "engine/format/frame_header.h"
 
@@ -64,6 +66,27 @@ absl::StatusOr<Chunk> FrameView::Pin(int64_t offset, int64_t size) const {
   auto copy = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(size));
   CAIRN_RETURN_IF_ERROR(Copy(offset, *copy));
   return Chunk(*copy, copy);
+}
+
+FrameFile FrameFile::OfFile(const std::shared_ptr<File>& file, int64_t origin, bool use_mmap,
+                            std::shared_ptr<FileSystem> directory) {
+  FrameFile opened;
+  opened.file_ = file;
+  opened.readers_ = std::make_shared<ReaderLocks>(file);
+  opened.identity_ = file->Identity().value_or(FileIdentity());
+  opened.origin_ = origin;
+  opened.use_mmap_ = use_mmap;
+  opened.directory_ = std::move(directory);
+  return opened;
+}
+
+uint64_t FrameFile::BootHere(uint64_t boot) const {
+  if (boot == 0) return 0;
+  ByteWriter writer;
+  writer.Le(boot);
+  writer.Le(identity_.device);
+  writer.Le(identity_.inode);
+  return Xxh3(writer.written());
 }
 
 absl::StatusOr<int64_t> FrameFile::Size() const {

@@ -84,15 +84,7 @@ class FrameFile {
   FrameFile() = default;  // nowhere
   // `directory` is that of a sparse frame, whose index is the file.
   static FrameFile OfFile(const std::shared_ptr<File>& file, int64_t origin, bool use_mmap,
-                          std::shared_ptr<FileSystem> directory = nullptr) {
-    FrameFile opened;
-    opened.file_ = file;
-    opened.readers_ = std::make_shared<ReaderLocks>(file);
-    opened.origin_ = origin;
-    opened.use_mmap_ = use_mmap;
-    opened.directory_ = std::move(directory);
-    return opened;
-  }
+                          std::shared_ptr<FileSystem> directory = nullptr);
 
   // Bytes from the start of the frame to the end of the file. kOutOfRange for a frame that begins
   // after that end.
@@ -119,17 +111,25 @@ class FrameFile {
     return ReaderLocks::Hold(readers_, kLoadingLockByte);
   }
 
+  // What receipts of this file call a boot of the machine; 0 for 0. In a copy of the file they are
+  // of no boot that is known: what page cache and disk held of the file says nothing about its
+  // copy.
+  uint64_t BootHere(uint64_t boot) const;
+
   int64_t origin() const { return origin_; }
-  const std::shared_ptr<const File>& file() const { return file_; }
+  std::shared_ptr<const File> file() const { return file_; }
+  // Makes durable what the file holds.
+  absl::Status Sync() const { return file_->Sync(SyncMode::kAll); }
   // Null unless this is a sparse frame.
   const std::shared_ptr<FileSystem>& directory() const { return directory_; }
 
  private:
   absl::StatusOr<FrameView> View(int64_t size, int64_t headroom) const;
 
-  std::shared_ptr<const File> file_;
+  std::shared_ptr<File> file_;
   std::shared_ptr<ReaderLocks> readers_;
   std::shared_ptr<FileSystem> directory_;
+  FileIdentity identity_;
   int64_t origin_ = 0;
   bool use_mmap_ = true;
 };

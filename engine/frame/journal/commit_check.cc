@@ -21,6 +21,14 @@ using format::InsertEdit;
 using format::ReorderEdit;
 using format::ReplaceEdit;
 
+// A chunk that has, or had, a file of its own.
+absl::Status CheckFile(const State& before, const IndexedChunk& chunk) {
+  CAIRN_RETURN_IF_ERROR(before.chunk_source->Locate(chunk.entry.value).status());
+  if (chunk.entry.cbytes > 0 && chunk.entry.fingerprint != 0) return absl::OkStatus();
+  return DataLoss("commit: a chunk of %d bytes %s", chunk.entry.cbytes,
+                  before.chunk_source->Describe(chunk.entry.value));
+}
+
 // What the checkpoint's index leaves to chunks.
 int64_t AreaBeforeIndex(const State& state) {
   return state.index().size() > 0 ? state.index().begin - state.header().header_len : 0;
@@ -59,6 +67,7 @@ absl::Status EditChecker::CheckPlaced(const IndexedChunk& chunk) {
     return fixed ? format::SpecialOfEntry(chunk.entry.value).status()
                  : DataLoss("commit: a special value in a frame of variable chunks");
   }
+  if (before_.header().layout == Layout::kSparse) return CheckFile(before_, chunk);
   const std::optional<int64_t> begin = CheckedAdd(before_.header().header_len, chunk.entry.value);
   const int64_t room = commit_.record_begin - commit_.begin;
   if (begin.has_value() && chunk.entry.cbytes > 0 && chunk.entry.fingerprint != 0) {
@@ -135,6 +144,9 @@ absl::Status CheckHead(const State& before, const JournaledCommit& commit) {
   if (head.nbytes < 1) return DataLoss("commit: the pending items' chunk of %d bytes", head.nbytes);
   if (format::IsSpecialEntry(head.entry.value))
     return format::SpecialOfEntry(head.entry.value).status();
+  if (before.header().layout == Layout::kSparse) {
+    return before.chunk_source->Locate(head.entry.value).status();
+  }
   const int64_t room = commit.record_begin - before.header().header_len;
   if (RangeFits(head.entry.value, head.entry.cbytes, room)) return absl::OkStatus();
   return DataLoss("commit: the pending items' chunk of %d bytes at offset %d", head.entry.cbytes,
@@ -177,12 +189,6 @@ absl::Status CheckTotals(const State& before, const format::CommitTotals& totals
 
 }  // namespace
 
-const IndexedChunk* PlacedBy(const format::ChunkEdit& edit) {
-  if (const auto* insert = std::get_if<InsertEdit>(&edit)) return &insert->chunk;
-  if (const auto* replace = std::get_if<ReplaceEdit>(&edit)) return &replace->chunk;
-  return nullptr;
-}
-
 absl::Status CheckCommit(const State& before, const JournaledCommit& commit,
                          const PartialChunk& partial, std::optional<LayerNames>& names) {
   const format::CommitRecord& record = commit.record;
@@ -207,8 +213,8 @@ absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const Journale
                                              const FrameFile& source, const JournalReader& reader) {
   std::vector<std::byte> read;
   for (const format::ChunkEdit& edit : commit.record.chunks) {
-    const IndexedChunk* chunk = PlacedBy(edit);
-    if (chunk == nullptr || format::IsSpecialEntry(chunk->entry.value)) continue;
+    const IndexedChunk* chunk = format::StoredBy(edit);
+    if (chunk == nullptr) continue;
     const int64_t begin = before.header().header_len + chunk->entry.value;
     Bytes bytes = reader.Seen(begin, chunk->entry.cbytes);
     // What was seen may be from before the commit: then the file shows more by now.
@@ -217,6 +223,22 @@ absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const Journale
       CAIRN_ASSIGN_OR_RETURN(const size_t got, source.ReadSome(begin, read));
       if (got < read.size() || format::HashChunk(read) != chunk->entry.fingerprint) return false;
     }
+    before.env()->verified.Add(before.checkpoint_id(), chunk->entry);
+  }
+  return true;
+}
+
+absl::StatusOr<bool> FilesMatchFingerprints(const State& before, const JournaledCommit& commit) {
+  ScratchBuffer scratch;
+  for (const format::ChunkEdit& edit : commit.record.chunks) {
+    const IndexedChunk* chunk = format::StoredBy(edit);
+    if (chunk == nullptr) continue;
+    const absl::StatusOr<StoredChunk> stored =
+        before.chunk_source->Read(chunk->entry.value, ReadMode::kCopied, scratch);
+    // A power cut may have left no file, or not all of it.
+    if (absl::IsDataLoss(stored.status())) return false;
+    CAIRN_RETURN_IF_ERROR(stored.status());
+    if (format::HashChunk(stored->bytes()) != chunk->entry.fingerprint) return false;
     before.env()->verified.Add(before.checkpoint_id(), chunk->entry);
   }
   return true;

@@ -27,9 +27,6 @@ struct JournaledCommit {
   std::optional<format::Receipt> receipt;
 };
 
-// The chunk that the edit brings, or null.
-const format::IndexedChunk* PlacedBy(const format::ChunkEdit& edit);
-
 // Names of vlmetalayers.
 using LayerNames = std::unordered_set<std::string>;
 
@@ -46,6 +43,8 @@ absl::Status CheckCommit(const State& before, const JournaledCommit& commit,
 // CheckCommit, which bounds what is read.
 absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const JournaledCommit& commit,
                                              const FrameFile& source, const JournalReader& reader);
+// The same where each chunk has a file.
+absl::StatusOr<bool> FilesMatchFingerprints(const State& before, const JournaledCommit& commit);
 
 }  // namespace cairn::frame
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <list>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 
@@ -83,7 +84,7 @@ class JournalReplayer {
         options_(options),
         rules_(start.env()->replay),
         scanned_(*start.journal),
-        trust_(start.env()->boot) {}
+        trust_(source.BootHere(start.env()->boot)) {}
 
   absl::StatusOr<ReplayResult> Run();
 
@@ -99,9 +100,12 @@ class JournalReplayer {
   // Sets the result's damage if what is there shows it.
   absl::StatusOr<std::optional<FoundRecord>> Search(int64_t stop);
   bool IsTrusted(const JournaledCommit& commit) const;
-  // Applies the first commits that wait: `all`, or those that are trusted. False when one of them
-  // does not count.
+  bool IsDurable(const JournaledCommit& commit) const;
+  // Applies the first commits that wait: `all` that may be, or those that are certain to count.
+  // False when one of them does not count.
   absl::StatusOr<bool> ApplyWaiting(bool all);
+  // Whether the chunks of the first commit that waits are what it says.
+  absl::StatusOr<bool> ChunksMatch(const JournaledCommit& commit);
   // False when the first commit that waits does not count.
   absl::StatusOr<bool> ApplyFirst();
   // Every edit of the commit, which makes the partial chunk `partial`; the index of the checkpoint
@@ -113,6 +117,7 @@ class JournalReplayer {
   void NoteRemoved(const IndexEntry& entry);
   void ApplyLayers(const std::vector<format::LayerEdit>& edits);
   absl::Status Finish();
+  bool is_sparse() const { return start_.header().layout == Layout::kSparse; }
   const State& state() const { return state_ != nullptr ? *state_ : start_; }
   State& OwnState() {
     if (state_ == nullptr) state_ = std::make_shared<State>(start_);
@@ -130,8 +135,10 @@ class JournalReplayer {
   JournalPosition scanned_;                 // with the commits that wait
   JournalTrust trust_;
   std::list<JournaledCommit> waiting_;
+  std::unordered_set<int64_t> checked_files_;
   std::optional<LayerNames> names_;  // see CheckCommit
   bool refused_ = false;             // the first commit that waits
+  bool uncut_ = false;               // no power cut took a part of what waits
   ReplayResult result_;
 };
 
@@ -142,14 +149,14 @@ absl::Status JournalReplayer::ApplyChunks(const std::vector<format::ChunkEdit>& 
   return absl::OkStatus();
 }
 
-// Where the commit's chunks lie. Returns the bytes of those before the index.
+// Where the commit's chunks lie. Returns the bytes of those before the index, or in files.
 int64_t JournalReplayer::NotePlaced(const JournaledCommit& commit) {
   int64_t reused = 0;
   for (const format::ChunkEdit& edit : commit.record.chunks) {
-    const format::IndexedChunk* const chunk = PlacedBy(edit);
-    if (chunk == nullptr || format::IsSpecialEntry(chunk->entry.value)) continue;
-    const int64_t begin = state().header().header_len + chunk->entry.value;
-    if (begin < state().journal->begin) reused += chunk->entry.cbytes;
+    const format::IndexedChunk* const chunk = format::StoredBy(edit);
+    if (chunk == nullptr) continue;
+    const int64_t begin = (is_sparse() ? 0 : state().header().header_len) + chunk->entry.value;
+    if (is_sparse() || begin < state().journal->begin) reused += chunk->entry.cbytes;
     if (options_.footprint == nullptr) continue;
     options_.footprint->placed.push_back(
         {.bytes = {begin, begin + chunk->entry.cbytes}, .record_end = commit.end});
@@ -166,7 +173,7 @@ void JournalReplayer::NoteRemoved(const IndexEntry& entry) {
 
 // Of a commit that is not applied yet, which makes the partial chunk `partial`.
 void JournalReplayer::NoteRemoved(const JournaledCommit& commit, const PartialChunk& partial) {
-  if (options_.footprint == nullptr) return;
+  if (options_.footprint == nullptr || is_sparse()) return;
   const std::optional<format::IndexedChunk>& old_head = state().partial.head;
   if (old_head.has_value() && commit.record.partial.replaces) NoteRemoved(old_head->entry);
   ChunkIndex chunks = state().chunks;
@@ -230,18 +237,33 @@ absl::Status JournalReplayer::Finish() {
     metadata_->array = ArrayOf(metadata_->metalayers);
     state_->metadata = std::move(metadata_);
   }
-  const int64_t end = state_->journal->end;
-  CAIRN_ASSIGN_OR_RETURN(state_->region, source_.ViewMore(state_->region, end));
-  state_->chunks_end = end;
-  SetContiguousSource(*state_);
+  CAIRN_ASSIGN_OR_RETURN(FrameView region, source_.ViewMore(state_->region, state_->journal->end));
+  SetRegion(std::move(region), *state_);
   result_.state = std::move(state_);
   return absl::OkStatus();
 }
 
 // What a later commit recorded as durable needs no check.
 bool JournalReplayer::IsTrusted(const JournaledCommit& commit) const {
-  return !rules_.check_chunks || commit.end <= scanned_.durable_end ||
+  return !rules_.check_chunks || uncut_ || commit.end <= scanned_.durable_end ||
          trust_.Covers(commit.record.links.generation);
+}
+
+// Chunk files of an earlier commit would be read again and again.
+absl::StatusOr<bool> JournalReplayer::ChunksMatch(const JournaledCommit& commit) {
+  if (!is_sparse()) {
+    return ChunksMatchFingerprints(state(), commit, source_, reader_);
+  }
+  for (const format::ChunkEdit& edit : commit.record.chunks) {
+    const format::IndexedChunk* chunk = format::StoredBy(edit);
+    if (chunk != nullptr && !checked_files_.insert(chunk->entry.value).second) return false;
+  }
+  return FilesMatchFingerprints(state(), commit);
+}
+
+bool JournalReplayer::IsDurable(const JournaledCommit& commit) const {
+  return !rules_.check_durable || commit.end <= scanned_.durable_end ||
+         trust_.CoversDurably(commit.record.links.generation);
 }
 
 absl::StatusOr<bool> JournalReplayer::ApplyFirst() {
@@ -256,8 +278,7 @@ absl::StatusOr<bool> JournalReplayer::ApplyFirst() {
     return false;
   }
   if (!IsTrusted(first)) {
-    CAIRN_ASSIGN_OR_RETURN(const bool match,
-                           ChunksMatchFingerprints(state(), first, source_, reader_));
+    CAIRN_ASSIGN_OR_RETURN(const bool match, ChunksMatch(first));
     if (!match) return false;
   }
   // What passes a limit of the reader is a commit all the same: no writer may overwrite it.
@@ -268,7 +289,9 @@ absl::StatusOr<bool> JournalReplayer::ApplyFirst() {
 }
 
 absl::StatusOr<bool> JournalReplayer::ApplyWaiting(bool all) {
-  while (!waiting_.empty() && (all || IsTrusted(waiting_.front()))) {
+  while (!waiting_.empty()) {
+    const JournaledCommit& first = waiting_.front();
+    if ((!all && !IsTrusted(first)) || (options_.durable_only && !IsDurable(first))) return true;
     CAIRN_ASSIGN_OR_RETURN(const bool applied, ApplyFirst());
     if (!applied) return false;
   }
@@ -345,7 +368,7 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(int64_t stop)
   if (!next.has_value()) {
     result_.damage = stranded.Judge(trust_);
     // No power cut took anything of what waits, either.
-    if (result_.damage.has_value()) scanned_.durable_end = scanned_.end;
+    uncut_ = result_.damage.has_value();
     return std::nullopt;
   }
   if (result_.skipped.size() == 0) result_.skipped = {*next < stop ? begin : stop, *next};

@@ -25,7 +25,7 @@ struct CommitStep {
   std::optional<format::Receipt> receipt;
   int64_t chunk_edits = 0;
   int64_t layer_edits = 0;
-  int64_t reused = 0;  // bytes of its chunks that lie before the index
+  int64_t reused = 0;  // bytes of its chunks that lie before the index, or in files
 };
 void Advance(const CommitStep& step, JournalPosition& end);
 // One more receipt of the last commit ends at `end`.
@@ -38,10 +38,11 @@ enum class JournalSearch {
   kAll,   // there is no writer: everywhere after the last commit
 };
 
-// What the commits of a journal did to the space of a contiguous frame's file.
+// What the commits of a journal did to the space of a frame.
 struct JournalFootprint {
   struct Placed {
-    Extent bytes;            // of a chunk that a commit brought
+    // Of a chunk that a commit brought. In a sparse frame they begin at the number of its file.
+    Extent bytes;
     int64_t record_end = 0;  // of that commit
   };
   std::vector<Placed> placed;
@@ -51,6 +52,7 @@ struct JournalFootprint {
 struct ReplayOptions {
   uint64_t last_generation = UINT64_MAX;  // goes no further
   JournalSearch search = JournalSearch::kNone;
+  bool durable_only = false;  // and not to a commit that a power cut could take back
   // Called with the state after each commit; its metadata may be that of one before.
   std::function<void(const State&)> visit = {};
   JournalFootprint* footprint = nullptr;  // is added to

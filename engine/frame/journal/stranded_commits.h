@@ -27,13 +27,18 @@ class JournalTrust {
     const bool same_boot = receipt.boot == boot_ && boot_ != 0;
     generation_ =
         std::max(generation_, same_boot ? receipt.generation : receipt.durable_generation);
+    const bool other_boot = receipt.boot != boot_ && receipt.boot != 0 && boot_ != 0;
+    durable_ = std::max(durable_, other_boot ? receipt.generation : receipt.durable_generation);
   }
   // Whether a commit is what was written, unless it is damaged: no power cut took a part of it.
   bool Covers(uint64_t generation) const { return generation <= generation_; }
+  // Whether a commit, if it is intact, is on the disk: a receipt says so, or it outlived a boot.
+  bool CoversDurably(uint64_t generation) const { return generation <= durable_; }
 
  private:
   uint64_t boot_;
   uint64_t generation_ = 0;
+  uint64_t durable_ = 0;
 };
 
 // The intact records after the position where replay of a journal stops. Not thread-safe.

@@ -118,6 +118,11 @@ absl::StatusOr<StatePtr> FrameCore::MoveTo(FrameFile source) {
   CAIRN_ASSIGN_OR_RETURN(StatePtr state, env_->generation.has_value()
                                              ? LoadGeneration(source, env_, *env_->generation)
                                              : LoadState(source, env_));
+  // A checkpoint that is seen may be in the page cache alone, and a name too.
+  if (env_->durable_only) {
+    CAIRN_RETURN_IF_ERROR(source.Sync());
+    CAIRN_RETURN_IF_ERROR(SyncNames(location_));
+  }
   const std::lock_guard lock(mutex_);
   source_ = std::move(source);
   newest_ = state;
@@ -144,6 +149,9 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::mil
   if (env_->generation.has_value()) {
     return FailedPrecondition("generation %d of the frame's history is read-only",
                               *env_->generation);
+  }
+  if (env_->durable_only) {
+    return FailedPrecondition("a frame that was opened with durable_only is read-only");
   }
   if (source.origin() != 0) {
     return FailedPrecondition("the frame at offset %d of a larger file is read-only",
@@ -190,7 +198,9 @@ absl::StatusOr<StatePtr> FrameCore::ReplayNew(StatePtr newest, const FrameFile& 
   }
   CAIRN_ASSIGN_OR_RETURN(const int64_t begin, ResumePosition(*newest, source));
   JournalReader reader(source, begin, std::move(window_));
-  CAIRN_ASSIGN_OR_RETURN(const ReplayResult replayed, ReplayJournal(source, *newest, reader));
+  CAIRN_ASSIGN_OR_RETURN(
+      const ReplayResult replayed,
+      ReplayJournal(source, *newest, reader, {.durable_only = env_->durable_only}));
   window_ = reader.TakeMemory();
   if (window_.size() > kKeptWindow) window_ = {};
   if (replayed.state != nullptr) {
@@ -202,7 +212,8 @@ absl::StatusOr<StatePtr> FrameCore::ReplayNew(StatePtr newest, const FrameFile& 
   // The replacement may be about to happen, or its writer died before it.
   if (replayed.moved) return ReopenIfReplaced(std::move(newest), source);
   if (replayed.state != nullptr) return newest;
-  if (reader.skipped().count >= kManySkipped) {
+  // Commits that are not durable yet are read again each time.
+  if (reader.skipped().count >= kManySkipped && !env_->durable_only) {
     skipped_ = {.begin = end, .end = reader.position(), .last = reader.skipped()};
   }
   return PollReplaced(std::move(newest), source);

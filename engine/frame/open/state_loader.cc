@@ -87,7 +87,6 @@ absl::Status AttachSource(const FrameFile& source, const format::Trailer& traile
   if (source.directory() != nullptr) {
     state.chunk_source =
         std::make_shared<SparseChunkSource>(source.directory(), source.file(), *state.env());
-    return absl::OkStatus();
   }
   // The journal begins after what the seal covers.
   const Checkpoint& checkpoint = *state.checkpoint;
@@ -98,6 +97,7 @@ absl::Status AttachSource(const FrameFile& source, const format::Trailer& traile
   start.last = start.base;
   if (checkpoint.seal.has_value()) start.generation = checkpoint.seal->generation;
   start.begin = start.end = start.durable_end = checkpoint.header.frame_size;
+  if (source.directory() != nullptr) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const void> registered, source.Register(start.generation));
   state.region.Retain(std::move(registered));
   SetContiguousSource(state);
@@ -154,7 +154,9 @@ absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte
   CAIRN_ASSIGN_OR_RETURN(
       const ReplayResult replayed,
       ReplayJournal(source, *state, reader,
-                    {.search = SearchFor(source, footprint != nullptr), .footprint = footprint}));
+                    {.search = SearchFor(source, footprint != nullptr),
+                     .durable_only = state->env()->durable_only && footprint == nullptr,
+                     .footprint = footprint}));
   if (replayed.state != nullptr) state = replayed.state;
   if (!replayed.damage.has_value() && replayed.skipped.size() == 0) return state;
   auto marked = std::make_shared<State>(*state);

@@ -8,13 +8,6 @@
 
 namespace cairn::frame {
 
-namespace {
-
-// Descriptors that wait for their file to be synced.
-constexpr size_t kMaxUnsynced = 64;
-
-}  // namespace
-
 absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index, size_t most) {
   std::vector<int64_t> numbers;
   CAIRN_RETURN_IF_ERROR(index.ForEach([&](const IndexEntry& entry) {
@@ -28,23 +21,31 @@ absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index, size
   return numbers;
 }
 
-SparseSink::SparseSink(std::shared_ptr<FileSystem> directory, std::vector<int64_t> taken)
-    : directory_(std::move(directory)), taken_(std::move(taken)) {}
-
-absl::StatusOr<std::unique_ptr<SparseSink>> SparseSink::Make(std::shared_ptr<FileSystem> directory,
-                                                             const ChunkIndex& named) {
-  CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> taken, FileNumbersIn(named, SIZE_MAX));
-  return std::unique_ptr<SparseSink>(new SparseSink(std::move(directory), std::move(taken)));
+// The disk gets all of them before it is waited for the first.
+absl::Status SyncChunkFiles(FileSystem& directory, std::span<const ChunkFile> files) {
+  for (const bool soon : {true, false}) {
+    if (soon && files.size() == 1) continue;
+    for (const ChunkFile& chunk : files) {
+      const std::string name = format::ChunkFileName(chunk.number);
+      CAIRN_ASSIGN_OR_RETURN(const auto file, directory.Open(name, FileMode::kReadWrite));
+      if (soon) {
+        file->SyncSoon(0, chunk.size);
+      } else {
+        CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kData));
+      }
+    }
+  }
+  return absl::OkStatus();
 }
 
 int64_t SparseSink::NextNumber() {
-  for (; passed_ < taken_.size() && taken_[passed_] <= next_; ++passed_) {
-    if (taken_[passed_] == next_) ++next_;
+  for (; passed_ < named_.size() && named_[passed_] <= next_; ++passed_) {
+    if (named_[passed_] == next_) ++next_;
   }
   return next_++;
 }
 
-absl::StatusOr<std::unique_ptr<File>> SparseSink::CreateFile() {
+absl::StatusOr<std::unique_ptr<File>> SparseSink::CreateFile(int64_t size) {
   for (;;) {
     const int64_t number = NextNumber();
     if (number > format::kMaxChunkFileNumber) {
@@ -56,45 +57,39 @@ absl::StatusOr<std::unique_ptr<File>> SparseSink::CreateFile() {
         directory_->CreateFor(format::ChunkFileName(number), std::string(format::kIndexFileName));
     // What an older snapshot still reads, or what a dead writer left.
     if (absl::IsAlreadyExists(file.status())) continue;
-    if (file.ok()) staged_.push_back(number);
+    if (file.ok()) staged_.push_back({.number = number, .size = size});
     return file;
   }
 }
 
 absl::StatusOr<int64_t> SparseSink::Append(Bytes chunk) {
-  if (unsynced_.size() == kMaxUnsynced) CAIRN_RETURN_IF_ERROR(Sync());
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> file, CreateFile());
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, CreateFile(std::ssize(chunk)));
   CAIRN_RETURN_IF_ERROR(file->WriteAt(0, chunk));
-  unsynced_.push_back(std::move(file));
-  return staged_.back();
+  return staged_.back().number;
 }
 
-absl::Status SparseSink::Sync() {
-  for (const std::unique_ptr<File>& file : unsynced_) {
-    CAIRN_RETURN_IF_ERROR(file->Sync(SyncMode::kAll));
-  }
-  unsynced_.clear();
-  return absl::OkStatus();
-}
-
-absl::Status SparseSink::RemoveUnnamed(const ChunkIndex& named) {
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> still, FileNumbersIn(named, SIZE_MAX));
-  taken_.insert(taken_.end(), staged_.begin(), staged_.end());
+void SparseSink::Keep() {
+  for (const ChunkFile& file : staged_) kept_.push_back(file.number);
   staged_.clear();
-  for (const int64_t number : taken_) {
-    if (std::ranges::binary_search(still, number)) continue;
-    directory_->Remove(format::ChunkFileName(number)).IgnoreError();
-  }
-  return absl::OkStatus();
 }
 
 void SparseSink::Discard() {
   if (IsPinned()) return Keep();
-  unsynced_.clear();
-  for (const int64_t number : staged_) {
-    directory_->Remove(format::ChunkFileName(number)).IgnoreError();
+  for (const ChunkFile& file : staged_) {
+    directory_->Remove(format::ChunkFileName(file.number)).IgnoreError();
   }
   staged_.clear();
+}
+
+std::vector<int64_t> SparseSink::Without(const std::vector<int64_t>& named) const {
+  std::vector<int64_t> rest;
+  const auto add = [&](int64_t number) {
+    if (!std::ranges::binary_search(named, number)) rest.push_back(number);
+  };
+  std::ranges::for_each(named_, add);
+  std::ranges::for_each(kept_, add);
+  for (const ChunkFile& file : staged_) add(file.number);
+  return rest;
 }
 
 }  // namespace cairn::frame

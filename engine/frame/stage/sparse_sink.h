@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,12 +21,20 @@ namespace cairn::frame {
 // The numbers that an index names, in ascending order. kDataLoss when they are more than `most`.
 absl::StatusOr<std::vector<int64_t>> FileNumbersIn(const ChunkIndex& index, size_t most);
 
+struct ChunkFile {
+  int64_t number = 0;
+  int64_t size = 0;
+};
+
+// Makes the content of these files durable; the directory that names them is the caller's.
+absl::Status SyncChunkFiles(FileSystem& directory, std::span<const ChunkFile> files);
+
 // Takes the lowest numbers that no file of the directory has, each once in its life.
 class SparseSink final : public ChunkSink {
  public:
-  // `named` are the chunks of the committed index: their numbers need not be tried.
-  static absl::StatusOr<std::unique_ptr<SparseSink>> Make(std::shared_ptr<FileSystem> directory,
-                                                          const ChunkIndex& named);
+  // `named` are the files of committed states, in ascending order: they need not be tried.
+  SparseSink(std::shared_ptr<FileSystem> directory, std::vector<int64_t> named)
+      : directory_(std::move(directory)), named_(std::move(named)) {}
 
   absl::StatusOr<int64_t> Append(Bytes chunk) override;
   absl::Status Flush() override { return absl::OkStatus(); }
@@ -32,32 +42,29 @@ class SparseSink final : public ChunkSink {
     return base.chunk_source;
   }
 
-  // Makes all files durable; the directory that names them is the caller's.
-  absl::Status Sync();
+  // The files that no commit names yet.
+  const std::vector<ChunkFile>& staged() const { return staged_; }
   // Keeps the files written so far as long as `snapshot`, which may read them, lives.
   void Pin(std::weak_ptr<const void> snapshot) { pins_.Add(std::move(snapshot)); }
   // Whether a snapshot may still read files that no commit names.
   bool IsPinned() const { return pins_.any(); }
-  // The files written so far belong to a commit, or to a snapshot.
-  void Keep() { staged_.clear(); }
-  // Removes the files that no commit names, or leaves them to the next writer where they are
-  // pinned.
+  // The staged files belong to a commit, or to a snapshot.
+  void Keep();
+  // Removes the staged files, or leaves them where they are pinned.
   void Discard();
-  // Removes those that the committed index named, or that were written since, and that the new one
-  // does not name; no snapshot may read them. No further chunk can be appended.
-  absl::Status RemoveUnnamed(const ChunkIndex& named);
+  // The files of committed states and those written since, but for those that `named` names.
+  std::vector<int64_t> Without(const std::vector<int64_t>& named) const;
 
  private:
-  SparseSink(std::shared_ptr<FileSystem> directory, std::vector<int64_t> taken);
   int64_t NextNumber();
-  absl::StatusOr<std::unique_ptr<File>> CreateFile();
+  absl::StatusOr<std::unique_ptr<File>> CreateFile(int64_t size);
 
   std::shared_ptr<FileSystem> directory_;
-  std::vector<int64_t> taken_;  // in ascending order
-  size_t passed_ = 0;           // of taken_, below next_
+  std::vector<int64_t> named_;
+  size_t passed_ = 0;  // of named_, below next_
   int64_t next_ = 0;
-  std::vector<int64_t> staged_;
-  std::vector<std::unique_ptr<File>> unsynced_;
+  std::vector<int64_t> kept_;
+  std::vector<ChunkFile> staged_;
   SnapshotPins pins_;  // of staged edits
 };
 

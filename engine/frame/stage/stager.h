@@ -15,6 +15,7 @@
 
 #include "cairn/options.h"
 #include "engine/chunk/header.h"
+#include "engine/format/increment.h"
 #include "engine/frame/array/array_geometry.h"
 #include "engine/frame/stage/chunk_sink.h"
 #include "engine/frame/stage/chunk_writer.h"
@@ -62,6 +63,11 @@ class Stager {
   absl::Status SetMetalayer(std::string_view name, Bytes content);
   absl::Status SetVlmetalayer(std::string_view name, Bytes content);
   absl::Status DeleteVlmetalayer(std::string_view name);
+
+  // In stager_increment.cc: makes of the state that `increment` applies to the one that it leads
+  // to, both compared by content. kFailedPrecondition, where it applies to another one; any failure
+  // leaves edits half made. Does nothing where that state is already there.
+  absl::Status ApplyIncrement(const State& increment);
 
   // Makes a chunk of the pending items and brings everything to the files.
   absl::Status Finish();
@@ -121,6 +127,16 @@ class Stager {
   absl::Status Recode(int64_t nchunk, const ChunkCost& old, Bytes content,
                       std::vector<Update>& updates);
   void Apply(const std::vector<Update>& updates);
+
+  absl::Status MakeResult(const State& view, const State& from, const format::Increment& increment);
+  absl::Status DropShortChunk();
+  absl::Status Arrange(std::vector<int64_t> order);
+  absl::StatusOr<format::IndexedChunk> TakeChunk(const State& from, int64_t nchunk);
+  absl::StatusOr<format::IndexedChunk> SpecialChunk(int64_t entry, int64_t nchunk,
+                                                    int64_t nbytes) const;
+  absl::Status ApplyRuns(const State& from, const std::vector<format::IncrementRun>& runs,
+                         int64_t base_chunks, int64_t nbytes);
+  absl::Status ApplyLayers(const std::vector<format::LayerEdit>& edits);
 
   absl::Status CheckMayRecut(std::string_view edit) const;
   absl::Status CheckBlocks(int64_t nchunk, const chunk::Header& header) const;

@@ -19,6 +19,8 @@ namespace cairn::frame {
 struct ReplayChecks {
   bool check_chunks = true;  // of commits that were perhaps not durable
   bool check_prev = true;    // that each record follows the one that it names
+  // That a commit is durable, for a reader that asks for that.
+  bool check_durable = true;
 };
 
 // The options that the frame was opened with. Immutable but for what keeps work from being done

@@ -12,8 +12,11 @@ namespace {
 
 // What holds the chunks, live and dead.
 int64_t AreaOf(const State& state) {
-  return state.header().layout == Layout::kSparse ? state.header().cbytes
-                                                  : state.chunks_end - state.header().header_len;
+  if (state.header().layout == Layout::kContiguous) {
+    return state.chunks_end - state.header().header_len;
+  }
+  const int64_t journaled = state.journal.has_value() ? state.journal->reused : 0;
+  return std::min(state.header().cbytes, INT64_MAX - journaled) + journaled;
 }
 
 // What the stored chunks of a checkpoint take, when the frame says so.
@@ -131,6 +134,13 @@ bool IsPartialChunk(const State& state, int64_t nchunk) { return nchunk == state
 
 int64_t CommittedEnd(const State& state) {
   return state.journal.has_value() ? state.journal->end : state.header().frame_size;
+}
+
+void SetRegion(FrameView region, State& state) {
+  state.region = std::move(region);
+  if (state.header().layout == Layout::kSparse) return;
+  state.chunks_end = state.region.size();
+  SetContiguousSource(state);
 }
 
 void SetContiguousSource(State& state) {

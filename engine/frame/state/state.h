@@ -90,7 +90,7 @@ struct JournalPosition {
   int64_t end = 0;          // where the last commit ends
   int64_t durable_end = 0;  // what is known to be durable
   int64_t edits = 0;        // of all kinds, and one for each commit
-  int64_t reused = 0;       // bytes of chunks that commits placed before the index
+  int64_t reused = 0;       // bytes of chunks that commits placed before the index, or in files
   std::optional<format::Receipt> receipt;  // that ends the journal
 
   bool empty() const { return end == begin; }
@@ -123,7 +123,7 @@ struct State {
   int64_t chunks_end = 0;
   std::shared_ptr<const ChunkSource> chunk_source;
 
-  // Of a contiguous frame that commit records may follow.
+  // Of a frame that commit records may follow.
   std::optional<JournalPosition> journal;
   std::optional<JournalDamage> damage;  // of the journal, after its end
   Extent journal_skipped;               // bytes that cannot be read and that no commit needs
@@ -187,6 +187,9 @@ int64_t CommittedEnd(const State& state);
 
 // Chunks lie in the region between the end of the header and chunks_end.
 void SetContiguousSource(State& state);
+// The state's file is seen up to where its newest commit ends: there end the chunks of a contiguous
+// frame, too.
+void SetRegion(FrameView region, State& state);
 
 // The checkpoint's header with the totals of this state.
 format::FrameHeader CurrentHeader(const State& state);

@@ -14,17 +14,26 @@
 #include <string_view>
 
 #include "tests/crash/model/life.h"
+#include "tests/crash/model/sparse_life.h"
 #include "tests/crash/model/variants.h"
 
 namespace cairn::model {
 namespace {
 
+// The first violation; empty: there is none.
+std::string RunLife(const Variant& variant, uint64_t seed, Tally& tally) {
+  if (variant.sparse.has_value()) {
+    SparseLife life(variant.conditions, *variant.sparse, variant.effort.images, seed, tally);
+    return life.Run();
+  }
+  Life life(variant.conditions, variant.rules, variant.effort, seed, tally);
+  return life.Run();
+}
+
 Tally RunVariant(const Variant& variant, uint64_t runs, uint64_t seed) {
   Tally tally;
   for (uint64_t run = 0; run < runs; ++run) {
-    Life life(variant.conditions, variant.rules, variant.effort, seed * 1000003 + run * 7919 + 1,
-              tally);
-    const std::string violation = life.Run();
+    const std::string violation = RunLife(variant, seed * 1000003 + run * 7919 + 1, tally);
     if (!violation.empty()) tally.Violate(violation, run);
   }
   return tally;

@@ -56,6 +56,19 @@ struct Rules {
   bool flips_one_sector = true;   // else writes all of the header
 };
 
+// Those of a sparse frame, where each chunk has a file, and the journal is in the index file.
+struct SparseRules {
+  bool syncs_chunks = true;             // before the record of a durable commit
+  bool syncs_names = true;              // of chunk files, likewise
+  bool checks_chunks = true;            // of commits that nothing proves durable
+  bool confirms_chunks = true;          // opening writes those of the journal once more
+  bool minds_journal = true;            // what any of its commits named stays until a checkpoint
+  bool asks_readers = true;             // an index that is read keeps its name, and its files
+  bool writes_index_aside = true;       // else over the old one
+  bool syncs_index_before_swap = true;  // and the chunks that it names
+  bool syncs_names_after_swap = true;   // before the old files go
+};
+
 struct Conditions {
   bool weak = false;              // sizes and sectors in any order; else data before growth
   bool lazy_truncate = false;     // fdatasync need not record a shrink

@@ -121,11 +121,40 @@ std::vector<Variant> SecondLines() {
   };
 }
 
+Variant SparseFrame(const std::string& name, const Conditions& conditions, uint64_t runs,
+                    bool SparseRules::*missing = nullptr) {
+  Variant variant;
+  variant.name = (missing == nullptr ? "sparse, " : "sparse, without ") + name;
+  variant.conditions = conditions;
+  variant.sparse.emplace();
+  if (missing != nullptr) (*variant.sparse).*missing = false;
+  variant.must_fail = missing != nullptr;
+  variant.runs = runs;
+  return variant;
+}
+
+std::vector<Variant> SparseFrames() {
+  using R = SparseRules;
+  return {
+      SparseFrame("ordered", kOrdered, 3000),
+      SparseFrame("weak", kWeak, 3000),
+      SparseFrame("sync of chunks", kOrdered, 500, &R::syncs_chunks),
+      SparseFrame("sync of names", kOrdered, 500, &R::syncs_names),
+      SparseFrame("check of chunks", kOrdered, 500, &R::checks_chunks),
+      SparseFrame("confirming chunks", kOrdered, 3000, &R::confirms_chunks),
+      SparseFrame("minding the journal", kOrdered, 500, &R::minds_journal),
+      SparseFrame("asking readers", kOrdered, 500, &R::asks_readers),
+      SparseFrame("an index of its own", kOrdered, 500, &R::writes_index_aside),
+      SparseFrame("sync before the swap", kOrdered, 500, &R::syncs_index_before_swap),
+      SparseFrame("sync of names after the swap", kWeak, 3000, &R::syncs_names_after_swap),
+  };
+}
+
 }  // namespace
 
 std::vector<Variant> Variants() {
   std::vector<Variant> variants = Protocol();
-  for (const std::vector<Variant>& more : {PlantedFaults(), SecondLines()}) {
+  for (const std::vector<Variant>& more : {PlantedFaults(), SecondLines(), SparseFrames()}) {
     variants.insert(variants.end(), more.begin(), more.end());
   }
   return variants;

@@ -3,6 +3,7 @@
 #define CAIRN_TESTS_CRASH_MODEL_VARIANTS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct Variant {
   Conditions conditions;
   Rules rules;
   uint64_t runs = 1000;
-  bool must_fail = false;  // a rule is missing: violations must be found
+  std::optional<SparseRules> sparse = {};  // of a sparse frame
+  bool must_fail = false;                  // a rule is missing: violations must be found
   Effort effort;
 };
 

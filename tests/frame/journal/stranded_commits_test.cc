@@ -18,18 +18,12 @@
 #include "tests/support/bytes.h"
 #include "tests/support/files.h"
 #include "tests/support/frames.h"
+#include "tests/support/other_boot.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
-#include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
 namespace {
-
-// The operating system's files, on a machine that has started anew.
-class OtherBoot final : public UnsyncedFileSystem {
- public:
-  uint64_t BootId() const override { return PosixFileSystem()->BootId() + 1; }
-};
 
 class StrandedCommitsTest : public testing::Test {
  protected:

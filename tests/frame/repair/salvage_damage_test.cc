@@ -11,6 +11,9 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "tests/frame/repair/salvaging.h"
+#include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 
 namespace cairn::test {

@@ -16,7 +16,9 @@
 #include "tests/support/counting_file_system.h"
 #include "tests/support/encode_commit.h"
 #include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
 #include "tests/support/frame_repair.h"
+#include "tests/support/frames.h"
 #include "tests/support/status.h"
 
 namespace cairn::test {

@@ -79,8 +79,9 @@ absl::StatusOr<int64_t> AppendToArray(int axis, Input& input, Writer& writer) {
 
 absl::StatusOr<int64_t> AppendTo(Frame& frame, Input& input, const AppendFlags& flags) {
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
-  ASSIGN_OR_RETURN(Writer writer,
-                   frame.OpenWriter({.wait = flags.wait, .executor = executor.get()}));
+  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait,
+                                                    .keep_generations = flags.keep,
+                                                    .executor = executor.get()}));
   ASSIGN_OR_RETURN(const FrameInfo info, NewestInfo(frame));
   if (flags.axis) return AppendToArray(*flags.axis, input, writer);
   if (!flags.commit_every) return AppendAtOnce(input, writer, info, flags.allow_partial);
@@ -140,7 +141,7 @@ void AddAppend(CLI::App& app, Command& chosen) {
           "Append slices along this axis of an n-dimensional array; axis 0 varies slowest")
       ->excludes("--commit-every");
   AddThreads(*append, flags->threads);
-  AddWaitAndQuiet(*append, *flags);
+  AddWriting(*append, *flags);
   append->footer(
       "Either all of the input becomes part of the frame, or none; with --commit-every what is\n"
       "committed stays.\n"

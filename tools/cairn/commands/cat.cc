@@ -35,6 +35,7 @@ struct CatFlags {
   std::optional<std::string> box;
   std::optional<uint64_t> generation;
   bool follow = false;
+  bool durable = false;
   int64_t offset = 0;
   std::optional<int64_t> max_bytes;
   int threads = 0;
@@ -127,6 +128,7 @@ absl::Status Cat(const CatFlags& flags) {
   OpenOptions options;
   options.offset = flags.offset;
   options.generation = flags.generation;
+  options.durable_only = flags.durable;
   options.executor = executor.get();
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, options));
   const Snapshot snapshot = frame.snapshot();
@@ -169,6 +171,7 @@ void AddCat(CLI::App& app, Command& chosen) {
       ->excludes(chunk)
       ->excludes(box)
       ->excludes(generation);
+  AddDurable(*cat, flags->durable);
   AddOffset(*cat, flags->offset)->description("Where in the file the frame begins");
   AddThreads(*cat, flags->threads);
   cat->footer(

@@ -147,7 +147,7 @@ void AddInput(CLI::App& verb, ChunkFlags& flags) {
 
 void Finish(CLI::App& verb, const std::shared_ptr<ChunkFlags>& flags, Command& chosen,
             absl::Status (*run)(const ChunkFlags&)) {
-  AddWaitAndQuiet(verb, *flags);
+  AddWriting(verb, *flags);
   verb.callback([flags, run, &chosen] {
     chosen = [flags, run] { return About(flags->frame, run(*flags)); };
   });

@@ -15,6 +15,8 @@ void AddAppend(CLI::App& app, Command& chosen);
 void AddResize(CLI::App& app, Command& chosen);
 void AddChunk(CLI::App& app, Command& chosen);
 void AddMeta(CLI::App& app, Command& chosen);
+void AddBackup(CLI::App& app, Command& chosen);
+void AddRestore(CLI::App& app, Command& chosen);
 void AddCompact(CLI::App& app, Command& chosen);
 void AddReclaim(CLI::App& app, Command& chosen);
 void AddRecover(CLI::App& app, Command& chosen);

@@ -12,7 +12,8 @@ void AddFrame(CLI::App& app, EditFlags& flags, const std::string& description) {
   app.add_option("FRAME", flags.frame, description)->required();
 }
 
-void AddWaitAndQuiet(CLI::App& app, EditFlags& flags) {
+void AddWriting(CLI::App& app, EditFlags& flags) {
+  AddKeep(app, flags.keep);
   AddWait(app, flags.wait);
   app.add_flag("--quiet", flags.quiet, "Print no summary");
 }
@@ -20,8 +21,9 @@ void AddWaitAndQuiet(CLI::App& app, EditFlags& flags) {
 absl::StatusOr<FrameInfo> EditFrame(const EditFlags& flags, FrameEdit edit) {
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
-  ASSIGN_OR_RETURN(Writer writer,
-                   frame.OpenWriter({.wait = flags.wait, .executor = executor.get()}));
+  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait,
+                                                    .keep_generations = flags.keep,
+                                                    .executor = executor.get()}));
   ASSIGN_OR_RETURN(const FrameInfo before, NewestInfo(frame));
   RETURN_IF_ERROR(edit(writer, before));
   RETURN_IF_ERROR(writer.Close());

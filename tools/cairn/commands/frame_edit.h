@@ -3,6 +3,7 @@
 #define CAIRN_TOOLS_CAIRN_COMMANDS_FRAME_EDIT_H_
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 #include "absl/functional/function_ref.h"
@@ -17,13 +18,14 @@ namespace cairn::tool {
 struct EditFlags {
   std::string frame;
   std::chrono::milliseconds wait{0};
+  uint64_t keep = 0;
   int threads = 0;
   bool quiet = false;
 };
 
-// FRAME, and --wait and --quiet.
+// FRAME, and --keep, --wait and --quiet.
 void AddFrame(CLI::App& app, EditFlags& flags, const std::string& description);
-void AddWaitAndQuiet(CLI::App& app, EditFlags& flags);
+void AddWriting(CLI::App& app, EditFlags& flags);
 
 // An edit that a writer stages, of a frame that was like this before.
 using FrameEdit = absl::FunctionRef<absl::Status(Writer& writer, const FrameInfo& before)>;

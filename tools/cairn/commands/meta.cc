@@ -33,6 +33,7 @@ struct MetaFlags {
   bool raw = false;
   int64_t offset = 0;
   std::chrono::milliseconds wait{0};
+  uint64_t keep = 0;
 };
 
 absl::StatusOr<Snapshot> OpenSnapshot(const MetaFlags& flags) {
@@ -104,7 +105,8 @@ absl::Status Get(const MetaFlags& flags) {
 absl::Status Set(const MetaFlags& flags) {
   ASSIGN_OR_RETURN(Input input, Input::Open(flags.input));
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
-  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait}));
+  ASSIGN_OR_RETURN(Writer writer,
+                   frame.OpenWriter({.wait = flags.wait, .keep_generations = flags.keep}));
   if (flags.fixed) {
     RETURN_IF_ERROR(CheckLayer(frame, flags));
   }
@@ -133,7 +135,8 @@ absl::Status CheckRemovable(Frame& frame, const MetaFlags& flags) {
 absl::Status Remove(const MetaFlags& flags) {
   if (flags.fixed) return CannotRemove(absl::StatusCode::kInvalidArgument, flags);
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
-  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait}));
+  ASSIGN_OR_RETURN(Writer writer,
+                   frame.OpenWriter({.wait = flags.wait, .keep_generations = flags.keep}));
   RETURN_IF_ERROR(CheckRemovable(frame, flags));
   const absl::Status status = writer.DeleteVlmetalayer(flags.name);
   return status.ok() ? writer.Close() : status;
@@ -189,6 +192,7 @@ void AddSet(CLI::App& group, Command& chosen) {
   CLI::App* verb = AddVerb(group, {"set", "Add or replace a layer", Set}, flags, chosen);
   AddName(*verb, *flags);
   verb->add_option("FILE", flags->input, "The content; '-' is standard input");
+  AddKeep(*verb, flags->keep);
   AddWait(*verb, flags->wait);
   verb->footer(
       "A metalayer must exist and keeps its size.\n"
@@ -201,6 +205,7 @@ void AddRemove(CLI::App& group, Command& chosen) {
   CLI::App* verb = AddVerb(group, {"rm", "Remove a vlmetalayer", Remove}, flags, chosen);
   AddName(*verb, *flags);
   verb->get_option("--fixed")->description("Refused: metalayers cannot be removed");
+  AddKeep(*verb, flags->keep);
   AddWait(*verb, flags->wait);
   verb->footer(
       "Example:\n"

@@ -44,7 +44,8 @@ absl::Status Print(const ReclaimFlags& flags, const ReclaimReport& report) {
 
 absl::Status Reclaim(const ReclaimFlags& flags) {
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
-  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait}));
+  ASSIGN_OR_RETURN(Writer writer,
+                   frame.OpenWriter({.wait = flags.wait, .keep_generations = flags.keep}));
   // This handle shall not be the reader that holds an older state.
   RETURN_IF_ERROR(frame.Refresh().status());
   ASSIGN_OR_RETURN(const ReclaimReport report, writer.Reclaim({.keep_generations = flags.keep}));
@@ -59,9 +60,7 @@ void AddReclaim(CLI::App& app, Command& chosen) {
       app.add_subcommand("reclaim", "Free, in place, the disk space that only old generations use");
   const auto flags = std::make_shared<ReclaimFlags>();
   reclaim->add_option("FRAME", flags->frame, "The frame")->required();
-  AddNumber(*reclaim, "--keep", flags->keep, uint64_t{0}, std::numeric_limits<uint64_t>::max())
-      ->description("Generations before the newest that stay in the history")
-      ->default_str("0");
+  AddKeep(*reclaim, flags->keep);
   AddWait(*reclaim, flags->wait);
   CLI::Option* json = reclaim->add_flag("--json", flags->json, "Print JSON");
   reclaim->add_flag("--quiet", flags->quiet, "Print no summary")->excludes(json);

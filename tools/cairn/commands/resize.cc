@@ -50,7 +50,7 @@ void AddResize(CLI::App& app, Command& chosen) {
   resize->add_option_function<std::string>("SHAPE", parse, "Its new shape, such as 100,200")
       ->required();
   AddThreads(*resize, flags->threads);
-  AddWaitAndQuiet(*resize, *flags);
+  AddWriting(*resize, *flags);
   resize->footer(
       "New items are zeros; items outside of the new shape are deleted. The number of dimensions\n"
       "does not change.\n"

@@ -62,11 +62,21 @@ CLI::Option* AddWait(CLI::App& app, std::chrono::milliseconds& wait) {
       ->type_name("SECONDS");
 }
 
+CLI::Option* AddKeep(CLI::App& app, uint64_t& keep) {
+  return AddNumber(app, "--keep", keep, uint64_t{0}, std::numeric_limits<uint64_t>::max())
+      ->description("Generations before the newest that stay in the history")
+      ->default_str("0");
+}
+
 CLI::Option* AddGeneration(CLI::App& app, std::optional<uint64_t>& generation) {
   return AddNumber(app, "--generation", generation, uint64_t{0},
                    std::numeric_limits<uint64_t>::max())
       ->description("Read this generation, one of those that 'cairn history' lists")
       ->type_name("G");
+}
+
+CLI::Option* AddDurable(CLI::App& app, bool& durable) {
+  return app.add_flag("--durable", durable, "Leave out commits that a power cut could take back");
 }
 
 std::unique_ptr<Executor> MakeExecutor(int threads) {

@@ -75,8 +75,14 @@ CLI::Option* AddThreads(CLI::App& app, int& threads);
 // --wait: how long a command that writes waits for another writer.
 CLI::Option* AddWait(CLI::App& app, std::chrono::milliseconds& wait);
 
+// --keep: how much of the history a command that writes leaves.
+CLI::Option* AddKeep(CLI::App& app, uint64_t& keep);
+
 // --generation: a state of the frame's history instead of the newest.
 CLI::Option* AddGeneration(CLI::App& app, std::optional<uint64_t>& generation);
+
+// --durable: see OpenOptions::durable_only.
+CLI::Option* AddDurable(CLI::App& app, bool& durable);
 
 // Null, the calling thread, for one thread.
 std::unique_ptr<Executor> MakeExecutor(int threads);

@@ -1,0 +1,37 @@
+// Makes the chunk files of a sparse frame durable.
+#ifndef CAIRN_ENGINE_FRAME_COMMIT_CHUNK_FILE_SYNC_H_
+#define CAIRN_ENGINE_FRAME_COMMIT_CHUNK_FILE_SYNC_H_
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "engine/frame/files/frame_location.h"
+#include "engine/frame/stage/sparse_sink.h"
+
+namespace cairn::frame {
+
+// Thread-safe, but for two calls of Sync at a time.
+class ChunkFileSync {
+ public:
+  explicit ChunkFileSync(FrameLocation location) : location_(std::move(location)) {}
+
+  // Files that are perhaps not durable; they stay until a Sync.
+  void Add(std::span<const ChunkFile> files);
+  int64_t count() const;
+  // Makes durable what was added, and the directory that names it.
+  absl::Status Sync();
+
+ private:
+  const FrameLocation location_;
+  mutable std::mutex mutex_;
+  std::vector<ChunkFile> files_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_COMMIT_CHUNK_FILE_SYNC_H_

@@ -1,0 +1,19 @@
+// Increments: frames that hold what changed between two states of another frame.
+#ifndef CAIRN_ENGINE_FRAME_COMMIT_INCREMENT_H_
+#define CAIRN_ENGINE_FRAME_COMMIT_INCREMENT_H_
+
+#include "absl/status/status.h"
+
+#include "engine/frame/commit/frame_copy.h"
+
+namespace cairn::frame {
+
+// Writes the chunks that `now` has and `since` has not, as they are stored and checked, with what
+// Stager::ApplyIncrement needs to make `now` of `since`. kFailedPrecondition where one cannot
+// become the other; otherwise as CopyFrame.
+absl::Status WriteIncrement(const State& since, const State& now, const CopyTarget& target,
+                            ChunkProgress progress);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_COMMIT_INCREMENT_H_

@@ -1,0 +1,241 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/chunk/encode_options.h"
+#include "engine/format/index_entry.h"
+#include "engine/format/seal.h"
+#include "engine/frame/array/array_fit.h"
+#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/content.h"
+#include "engine/frame/stage/stager.h"
+#include "engine/frame/state/vlmetalayers.h"
+
+namespace cairn::frame {
+
+using format::IncrementRun;
+
+namespace {
+
+bool IsBase(const IncrementRun& run) { return run.kind == IncrementRun::Kind::kBase; }
+
+absl::Status CheckRuns(const std::vector<IncrementRun>& runs, int64_t base_chunks,
+                       int64_t new_chunks, int64_t limit) {
+  CAIRN_RETURN_IF_ERROR(format::CheckSpecials(runs));
+  std::vector<bool> used(static_cast<size_t>(base_chunks));
+  int64_t count = 0;
+  for (const IncrementRun& run : runs) {
+    if (!RangeFits(count, run.count, limit)) {
+      return ResourceExhausted("increment: more than %d chunks", limit);
+    }
+    count += run.count;
+    if (run.kind == IncrementRun::Kind::kNew) new_chunks -= run.count;
+    if (!IsBase(run)) continue;
+    if (!RangeFits(run.value, run.count, base_chunks)) {
+      return DataLoss("increment: chunks from %d on, %d of them, of %d", run.value, run.count,
+                      base_chunks);
+    }
+    for (int64_t i = run.value; i < run.value + run.count; ++i) {
+      if (used[static_cast<size_t>(i)]) return DataLoss("increment: chunk %d is used twice", i);
+      used[static_cast<size_t>(i)] = true;
+    }
+  }
+  if (new_chunks == 0) return absl::OkStatus();
+  return DataLoss("increment: its chunks are not as many as its runs ask for");
+}
+
+bool IsInOrder(const std::vector<IncrementRun>& runs) {
+  int64_t next = 0;
+  for (const IncrementRun& run : runs) {
+    if (!IsBase(run)) continue;
+    if (run.value < next) return false;
+    next = run.value + run.count;
+  }
+  return true;
+}
+
+// The chunks that stay, in the order of the result, and after them those that go. The runs then
+// begin where their chunks are.
+std::vector<int64_t> OrderOf(std::vector<IncrementRun>& runs, int64_t base_chunks) {
+  std::vector<int64_t> order;
+  std::vector<bool> stays(static_cast<size_t>(base_chunks));
+  for (IncrementRun& run : runs) {
+    if (!IsBase(run)) continue;
+    const int64_t begin = std::exchange(run.value, std::ssize(order));
+    for (int64_t i = begin; i < begin + run.count; ++i) {
+      order.push_back(i);
+      stays[static_cast<size_t>(i)] = true;
+    }
+  }
+  for (int64_t i = 0; i < base_chunks; ++i) {
+    if (!stays[static_cast<size_t>(i)]) order.push_back(i);
+  }
+  return order;
+}
+
+}  // namespace
+
+absl::Status Stager::DropShortChunk() {
+  if (!staged_.partial.empty()) {
+    staged_.DropPartialChunk();
+    return absl::OkStatus();
+  }
+  const int64_t last = staged_.chunks.size() - 1;
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(last));
+  staged_.Erase(last, 1, cost);
+  return absl::OkStatus();
+}
+
+absl::Status Stager::Arrange(std::vector<int64_t> order) {
+  // A short last chunk stays.
+  for (int64_t i = std::ssize(order); i < staged_.chunks.size(); ++i) order.push_back(i);
+  std::vector<IndexEntry> entries;
+  entries.reserve(order.size());
+  for (const int64_t nchunk : order) {
+    CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), staged_.chunks.Get(nchunk));
+  }
+  staged_.Reorder(order, std::move(entries));
+  return absl::OkStatus();
+}
+
+// Stores a chunk of another frame of this typesize as it is.
+absl::StatusOr<format::IndexedChunk> Stager::TakeChunk(const State& from, int64_t nchunk) {
+  ScratchBuffer scratch;
+  CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored,
+                         ReadStored(from, nchunk, VerifyPolicy::kAlways, scratch));
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(stored.bytes()));
+  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*base_, header.nbytes));
+  const int32_t chunksize = staged_.header.chunksize;
+  if (header.nbytes < 1 || (chunksize > 0 && header.nbytes > chunksize) ||
+      header.typesize != chunk::HeaderTypesize(staged_.header.typesize)) {
+    return DataLoss("increment: chunk %d of %d bytes and typesize %d does not fit the frame",
+                    nchunk, header.nbytes, header.typesize);
+  }
+  CAIRN_RETURN_IF_ERROR(CheckCapacity(header.nbytes));
+  absl::StatusOr<int64_t> entry = sink_.Append(stored.bytes());
+  CAIRN_RETURN_IF_ERROR(Remember(entry.status()));
+  return format::IndexedChunk{.entry = {.value = *entry,
+                                        .fingerprint = format::HashChunk(stored.bytes()),
+                                        .cbytes = static_cast<int32_t>(std::ssize(stored.bytes()))},
+                              .nbytes = header.nbytes};
+}
+
+// A special chunk that is number `nchunk` of a result of so many bytes.
+absl::StatusOr<format::IndexedChunk> Stager::SpecialChunk(int64_t entry, int64_t nchunk,
+                                                          int64_t nbytes) const {
+  if (!staged_.fixed_chunks()) {
+    return DataLoss("increment: a special value in a frame of variable chunks");
+  }
+  const int64_t chunksize = staged_.header.chunksize;
+  const int64_t size = std::clamp<int64_t>(nbytes - nchunk * chunksize, 1, chunksize);
+  return format::IndexedChunk{.entry = {.value = entry}, .nbytes = static_cast<int32_t>(size)};
+}
+
+// Walks through the chunks that there are, and makes those of the result of them.
+absl::Status Stager::ApplyRuns(const State& from, const std::vector<IncrementRun>& runs,
+                               int64_t base_chunks, int64_t nbytes) {
+  int64_t at = 0;    // in the result
+  int64_t base = 0;  // the chunk that stands there, as it was numbered
+  int64_t taken = 0;
+  const auto drop_before = [&](int64_t end) -> absl::Status {
+    if (base == end) return absl::OkStatus();
+    CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(at, end - base));
+    staged_.Erase(at, end - base, cost);
+    base = end;
+    return absl::OkStatus();
+  };
+  auto kept = runs.begin();  // the next run that stays
+  for (auto run = runs.begin(); run != runs.end(); ++run) {
+    if (IsBase(*run)) {
+      CAIRN_RETURN_IF_ERROR(drop_before(run->value));
+      at += run->count;
+      base += run->count;
+      continue;
+    }
+    if (kept <= run) kept = std::find_if(run, runs.end(), IsBase);
+    const int64_t end = kept == runs.end() ? base_chunks : kept->value;
+    for (int64_t i = 0; i < run->count; ++i, ++at) {
+      CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk,
+                             run->kind == IncrementRun::Kind::kNew
+                                 ? TakeChunk(from, taken++)
+                                 : SpecialChunk(run->value, at, nbytes));
+      if (base < end) {
+        CAIRN_ASSIGN_OR_RETURN(const ChunkCost old, CostOf(at));
+        staged_.Replace(at, old, chunk);
+        ++base;
+      } else {
+        staged_.Insert(at, chunk);
+      }
+    }
+  }
+  return drop_before(base_chunks);
+}
+
+absl::Status Stager::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
+  using Kind = format::LayerEdit::Kind;
+  for (const format::LayerEdit& edit : edits) {
+    switch (edit.kind) {
+      case Kind::kSetMetalayer:
+        CAIRN_RETURN_IF_ERROR(PutMetalayer(edit.name, edit.content));
+        break;
+      case Kind::kSetVlmeta:
+        CAIRN_RETURN_IF_ERROR(SetVlmetalayer(edit.name, edit.content));
+        break;
+      case Kind::kDeleteVlmeta:
+        CAIRN_RETURN_IF_ERROR(DeleteVlmetalayer(edit.name));
+        break;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Stager::MakeResult(const State& view, const State& from,
+                                const format::Increment& increment) {
+  const int64_t base_chunks = CompleteChunks(view);
+  const int64_t new_chunks = CountChunks(from) - (increment.partial_added > 0 ? 1 : 0);
+  CAIRN_RETURN_IF_ERROR(
+      CheckRuns(increment.runs, base_chunks, new_chunks, base_->env()->limits.max_nchunks));
+  if (increment.chunksize > 0) FixChunksize(increment.chunksize);
+  if (ShortChunkNbytes(view) != increment.partial_kept) CAIRN_RETURN_IF_ERROR(DropShortChunk());
+  std::vector<IncrementRun> runs = increment.runs;
+  if (!IsInOrder(runs)) CAIRN_RETURN_IF_ERROR(Arrange(OrderOf(runs, base_chunks)));
+  CAIRN_RETURN_IF_ERROR(ApplyRuns(from, runs, base_chunks, increment.nbytes));
+  CAIRN_RETURN_IF_ERROR(ApplyLayers(increment.layers));
+  staged_.header.vlblocks = increment.vlblocks;
+  if (increment.partial_added > 0) {
+    is_array_ = false;  // an array has no short chunk
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items,
+                           ReadWholeChunk(from, new_chunks, VerifyPolicy::kAlways));
+    CAIRN_RETURN_IF_ERROR(Append(items));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Stager::ApplyIncrement(const State& from) {
+  CAIRN_ASSIGN_OR_RETURN(const format::Increment increment, ReadIncrement(from));
+  {
+    CAIRN_ASSIGN_OR_RETURN(const StatePtr view, View());
+    CAIRN_ASSIGN_OR_RETURN(const uint64_t hash, HashContent(*view));
+    if (hash == increment.result) return absl::OkStatus();
+    if (hash != increment.base) {
+      return FailedPrecondition(
+          "the increment applies to content %016x (generation %d of its source); the frame has "
+          "%016x",
+          increment.base, increment.since_generation, hash);
+    }
+    CAIRN_RETURN_IF_ERROR(MakeResult(*view, from, increment));
+  }
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr view, View());
+  CAIRN_ASSIGN_OR_RETURN(const uint64_t hash, HashContent(*view));
+  if (hash != increment.result || view->nbytes != increment.nbytes) {
+    return DataLoss("increment: expected content %016x of %d bytes, got %016x of %d",
+                    increment.result, increment.nbytes, hash, view->nbytes);
+  }
+  is_array_ = IsArray(*view);
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,144 @@
+#include "tests/crash/model/sparse_life.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace cairn::model {
+
+SparseLife::SparseLife(const Conditions& conditions, const SparseRules& rules, size_t images,
+                       uint64_t seed, Tally& tally)
+    : conditions_(conditions),
+      rules_(rules),
+      images_(images),
+      tally_(tally),
+      random_(seed),
+      directory_(conditions, random_) {
+  directory_.OnStep([this] { StepReaders(); });
+}
+
+std::string SparseLife::Run() {
+  SparseWriter::CreateFrame(directory_, conditions_.header_size);
+  history_.commits.emplace_back();
+  const uint64_t deaths = 2 + random_.Below(3);
+  for (uint64_t i = 0; i < deaths; ++i) {
+    if (std::string violation = RunProcess(); !violation.empty()) return violation;
+  }
+  return "";
+}
+
+std::string SparseLife::RunProcess() {
+  constexpr std::array<uint64_t, 4> kMost = {6, 30, 60, 200};
+  directory_.StartProcess(random_.Below(kMost[random_.Below(kMost.size())]));
+  SparseWriter writer(directory_, conditions_.header_size, rules_, random_,
+                      [this](const std::string& name) { return IsRead(name); });
+  if (!writer.Open()) return "writer refuses";
+  const std::optional<size_t> generation = history_.Find(writer.view().state);
+  if (!generation.has_value()) return "writer: not a committed state";
+  if (*generation < history_.survives_kill) return "writer: acknowledged commit lost";
+  history_.KeepUntil(*generation);
+  if (directory_.running()) history_.survives_kill = history_.survives_power_cut = *generation;
+  closed_ = false;
+  while (directory_.running() && !closed_ && harm_.empty()) Act(writer);
+  return harm_.empty() ? EndProcess() : harm_;
+}
+
+void SparseLife::Act(SparseWriter& writer) {
+  const uint64_t action = random_.Below(100);
+  if (action < 70) {
+    CommitOnce(writer);
+  } else if (action < 77) {
+    writer.SyncCommitted();
+    if (directory_.running()) history_.survives_power_cut = history_.survives_kill;
+  } else if (action < 92) {
+    writer.MakeCheckpoint();
+    if (directory_.running()) history_.survives_power_cut = history_.survives_kill;
+  } else {
+    closed_ = true;  // without a checkpoint
+  }
+}
+
+void SparseLife::CommitOnce(SparseWriter& writer) {
+  constexpr std::array<size_t, 4> kSizes = {40, 300, 700, 1500};
+  SparseEdit edit;
+  edit.metadata = ++metadata_;
+  edit.machine = random_.Percent(50);
+  for (uint64_t count = random_.Below(3); count > 0; --count) {
+    edit.chunks.push_back(MakeChunk(++chunk_id_, kSizes[random_.Below(kSizes.size())]));
+  }
+  for (uint64_t i = writer.view().state.chunks.size(); i-- > 0;) {
+    if (random_.Percent(25)) edit.removed.push_back(i);
+  }
+  const BatchRecord record = writer.Stage(edit);
+  if (!directory_.running()) return;
+  State after = writer.view().state;
+  Apply(record, after);
+  history_.commits.push_back(after);
+  writer.Commit(record, edit.machine);
+  if (!directory_.running()) return;
+  history_.survives_kill = history_.commits.size() - 1;
+  if (edit.machine) history_.survives_power_cut = history_.survives_kill;
+}
+
+std::string SparseLife::Examine(const Directory::Image& image, uint64_t boot,
+                                size_t required) const {
+  const SparseView view = ReplaySparse(image, boot, conditions_.header_size, rules_);
+  if (!view.opens) return "does not open";
+  const std::optional<size_t> generation = history_.Find(view.state);
+  if (!generation.has_value()) return "not a committed state";
+  if (view.damaged) return "false alarm";
+  if (*generation < required) return "acknowledged commit lost";
+  const bool intact = std::ranges::all_of(
+      view.state.chunks, [&](const ChunkRef& chunk) { return SparseChunkIsIntact(image, chunk); });
+  return intact ? "" : "half commit";
+}
+
+std::string SparseLife::EndProcess() {
+  ++tally_.states;
+  std::string violation = Examine(directory_.Cached(), directory_.boot(), history_.survives_kill);
+  if (!violation.empty()) return "killed: " + violation;
+  for (size_t i = 0; i < images_; ++i) {
+    ++tally_.states;
+    violation =
+        Examine(directory_.PossibleImage(), directory_.boot() + 1, history_.survives_power_cut);
+    if (!violation.empty()) return "power cut: " + violation;
+  }
+  if (random_.Percent(50)) return "";
+  const Directory::Image image = directory_.PossibleImage();
+  const SparseView view =
+      ReplaySparse(image, directory_.boot() + 1, conditions_.header_size, rules_);
+  const std::optional<size_t> generation = history_.Find(view.state);
+  if (!generation.has_value()) return "power cut: not a committed state";
+  history_.KeepUntil(*generation);
+  history_.survives_kill = *generation;
+  readers_.clear();
+  directory_.CutPower(image);
+  return "";
+}
+
+bool SparseLife::IsRead(const std::string& name) const {
+  const std::shared_ptr<const Disk> file = directory_.Find(name);
+  return std::ranges::any_of(readers_, [&](const Reader& reader) { return reader.index == file; });
+}
+
+// A reader may come or go. Then every reader's chunks must be what they were.
+void SparseLife::StepReaders() {
+  if (directory_.Find(kIndexName) == nullptr) return;
+  if (random_.Percent(10) && readers_.size() < 3) {
+    const SparseView view =
+        ReplaySparse(directory_.Cached(), directory_.boot(), conditions_.header_size, rules_);
+    if (view.opens) readers_.push_back({directory_.Find(kIndexName), view.state});
+  } else if (random_.Percent(8) && !readers_.empty()) {
+    readers_.erase(readers_.begin());
+  }
+  const auto sees = [&](const ChunkRef& chunk) {
+    const std::shared_ptr<const Disk> file = directory_.Find(ChunkName(chunk.offset));
+    return file != nullptr && file->cache().size() == chunk.size &&
+           Hash(file->cache(), 0, chunk.size) == chunk.hash;
+  };
+  for (const Reader& reader : readers_) {
+    if (!std::ranges::all_of(reader.state.chunks, sees)) harm_ = "a reader's chunk is gone";
+  }
+}
+
+}  // namespace cairn::model

@@ -1,0 +1,171 @@
+// Copies of a frame that is in use.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "tests/support/bytes.h"
+#include "tests/support/fault_file_system.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/simulated_disk.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+using absl::StatusCode;
+
+class CopyTest : public testing::TestWithParam<Layout> {
+ protected:
+  void SetUp() override {
+    CreateOptions options = Cut(4, 400);
+    options.layout = GetParam();
+    options.metalayers = {{.name = "fixed", .content = Buffer(10)}};
+    ASSERT_TRUE(IsOk(WriteFrame(path_, options, MakeItems(4000), {{"station", "Lisbon"}})));
+  }
+  absl::StatusOr<FrameContent> ContentAt(const std::string& path) const {
+    const auto frame = Frame::Open(path);
+    if (!frame.ok()) return frame.status();
+    EXPECT_TRUE(frame->snapshot().Verify()->ok());
+    return FullContentOf(frame->snapshot());
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.Path("frame");
+  const std::string copy_ = dir_.Path("copy");
+};
+
+TEST_P(CopyTest, HoldsTheNewestCommitBesideTheWriterAndNothingStaged) {
+  Frame frame = *Frame::Open(path_);
+  Frame other = *Frame::Open(path_);
+  Writer writer = *other.OpenWriter();
+  ASSERT_TRUE(IsOk(writer.UpdateChunk(3, MakeNoise(400, 1))));
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(100))));
+  ASSERT_TRUE(IsOk(writer.SetVlmetalayer("station", AsBytes("Porto"))));
+  const Snapshot committed = *writer.Commit(Durability::kProcess);
+  ASSERT_TRUE(IsOk(writer.DeleteChunks(0, 2)));
+  const auto copied = frame.CopyTo(copy_);
+  ASSERT_TRUE(IsOk(copied));
+  EXPECT_EQ(copied->info().generation, committed.info().generation);
+  EXPECT_EQ(*ContentAt(copy_), *FullContentOf(committed));
+  const FrameInfo info = Frame::Open(copy_)->snapshot().info();
+  EXPECT_EQ(info.layout, GetParam());
+  EXPECT_TRUE(info.sealed);
+  EXPECT_EQ(info.journal_size, 0);
+  EXPECT_EQ(info.generation, committed.info().generation);
+  ASSERT_TRUE(IsOk(writer.Commit()));
+}
+
+TEST_P(CopyTest, HasNoDeadBytesAndTheChunksAsTheyAreStored) {
+  Frame frame = *Frame::Open(path_);
+  {
+    Writer writer = *frame.OpenWriter();
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(3, MakeNoise(400, 1))));
+    ASSERT_TRUE(IsOk(writer.Close()));
+  }
+  ASSERT_TRUE(IsOk(frame.CopyTo(copy_)));
+  const Snapshot copy = Frame::Open(copy_)->snapshot();
+  EXPECT_EQ(copy.info().dead_bytes.value_or(0), 0);
+  EXPECT_EQ(ChunksOf(copy), ChunksOf(frame.snapshot()));
+  EXPECT_EQ(*copy.ContentHash(), *frame.snapshot().ContentHash());
+}
+
+TEST_P(CopyTest, TakesTheLayoutThatIsAskedFor) {
+  Frame frame = *Frame::Open(path_);
+  for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
+    const auto copied = frame.CopyTo(copy_, {.layout = layout, .overwrite = true});
+    ASSERT_TRUE(IsOk(copied));
+    EXPECT_EQ(Frame::Open(copy_)->snapshot().info().layout, layout);
+    EXPECT_EQ(*ContentAt(copy_), *FullContentOf(*copied));
+  }
+}
+
+TEST_P(CopyTest, ReplacesAFrameOnlyWhenAsked) {
+  ASSERT_TRUE(IsOk(WriteFrame(copy_, Cut(1, 10), MakeItems(10))));
+  Frame frame = *Frame::Open(path_);
+  EXPECT_EQ(frame.CopyTo(copy_).status().code(), StatusCode::kAlreadyExists);
+  EXPECT_EQ(ContentAt(copy_)->data, MakeItems(10));
+  EXPECT_TRUE(IsOk(frame.CopyTo(copy_, {.overwrite = true})));
+  EXPECT_EQ(ContentAt(copy_)->data, MakeItems(4000));
+}
+
+TEST_P(CopyTest, CancelledCopyLeavesNothing) {
+  Frame frame = *Frame::Open(path_);
+  std::vector<int64_t> calls;
+  CopyOptions options;
+  options.progress = [&](int64_t chunks) {
+    calls.push_back(chunks);
+    return chunks < 3;
+  };
+  EXPECT_EQ(frame.CopyTo(copy_, options).status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(calls, (std::vector<int64_t>{1, 2, 3}));
+  EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"frame"});
+}
+
+TEST_P(CopyTest, DamagedChunkIsNotCopied) {
+  const Snapshot snapshot = Frame::Open(path_)->snapshot();
+  const ChunkEntry entry = *snapshot.GetEntry(2);
+  const std::string file =
+      entry.file.has_value() ? absl::StrFormat("%s/%08X.chunk", path_, *entry.file) : path_;
+  Buffer bytes = FileBytes(file);
+  bytes[static_cast<size_t>(entry.offset.value_or(0)) + 40] ^= std::byte{1};
+  PutFileBytes(file, bytes);
+  EXPECT_TRUE(IsDamage(Frame::Open(path_)->CopyTo(copy_), "chunk 2"));
+  EXPECT_EQ(NamesIn(dir_.path()), std::vector<std::string>{"frame"});
+}
+
+TEST_P(CopyTest, AppearsCompleteOrNotAtAllWhereverTheDiskFails) {
+  int64_t failures = 0;
+  for (int64_t after = 0;; ++after) {
+    FaultFileSystem files;
+    Frame frame = *Frame::Open(path_);
+    files.Inject({.after = after, .disk_gone = true});
+    const auto copied = frame.CopyTo(copy_, {.file_system = &files});
+    if (copied.ok()) break;
+    ++failures;
+    files.Heal();
+    const auto content = ContentAt(copy_);
+    EXPECT_TRUE(!content.ok() || content->data == MakeItems(4000));
+    std::filesystem::remove_all(copy_);
+  }
+  EXPECT_GT(failures, 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, CopyTest, testing::Values(Layout::kContiguous, Layout::kSparse),
+                         [](const auto& layout) {
+                           return layout.param == Layout::kSparse ? "Sparse" : "Contiguous";
+                         });
+
+TEST(CopyDurabilityTest, CopySurvivesAPowerCutOnceItReturned) {
+  for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
+    SimulatedDisk disk;
+    Frame frame = NewInMemory(Cut(4, 400));
+    {
+      Writer writer = *frame.OpenWriter();
+      ASSERT_TRUE(IsOk(writer.Append(MakeItems(4000))));
+      ASSERT_TRUE(IsOk(writer.Close()));
+    }
+    ASSERT_TRUE(IsOk(frame.CopyTo("copy", {.layout = layout, .file_system = disk.root()})));
+    const auto after = disk.PowerLossAt(disk.PendingTimes().front());
+    const auto copy = Frame::Open("copy", {.file_system = after->root()});
+    ASSERT_TRUE(IsOk(copy));
+    ExpectHolds(copy->snapshot(), MakeItems(4000));
+  }
+}
+
+TEST(CopyEmptyTest, EmptyFrameIsCopied) {
+  const TempDir dir;
+  Frame frame = NewInMemory(Cut(4, 400));
+  for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
+    ASSERT_TRUE(IsOk(frame.CopyTo(dir.Path("copy"), {.layout = layout, .overwrite = true})));
+    ExpectHolds(Frame::Open(dir.Path("copy"))->snapshot(), {});
+  }
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,129 @@
+// cairn backup: a copy of a frame in use, or what changed since an earlier one.
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "cairn/frame.h"
+#include "tools/cairn/commands/commands.h"
+#include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/held_signals.h"
+#include "tools/cairn/io/io.h"
+#include "tools/cairn/io/progress.h"
+#include "tools/cairn/io/replaceable.h"
+#include "tools/cairn/text/about.h"
+#include "tools/cairn/text/json.h"
+#include "tools/cairn/text/stored_size.h"
+#include "tools/cairn/text/units.h"
+#include "tools/status.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct BackupFlags {
+  std::string frame;
+  std::string out;
+  std::optional<uint64_t> since;
+  std::string since_copy;
+  bool durable = false;
+  bool force = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+// What the increment begins at, if it is to be one.
+absl::StatusOr<std::optional<Snapshot>> FindSince(const BackupFlags& flags) {
+  if (!flags.since_copy.empty()) {
+    const absl::StatusOr<Frame> copy = Frame::Open(flags.since_copy);
+    if (!copy.ok()) return About(flags.since_copy, copy.status());
+    return copy->snapshot();
+  }
+  if (!flags.since) return std::nullopt;
+  OpenOptions options;
+  options.generation = flags.since;
+  const absl::StatusOr<Frame> frame = Frame::Open(flags.frame, options);
+  if (frame.ok()) return frame->snapshot();
+  if (!absl::IsNotFound(frame.status())) return frame.status();
+  return absl::NotFoundError(absl::StrCat(
+      frame.status().message(),
+      "; have the writer keep more generations, or begin at an earlier copy with --since-copy"));
+}
+
+absl::Status Print(const BackupFlags& flags, const std::optional<Snapshot>& since,
+                   const Snapshot& copied) {
+  ASSIGN_OR_RETURN(const Frame made, Frame::Open(flags.out));
+  const FrameInfo info = made.snapshot().info();
+  const uint64_t generation = copied.info().generation;
+  if (flags.json) {
+    Json json = {{"generation", generation}, {"nchunks", info.nchunks}, {"size", StoredSize(info)}};
+    if (since) json["since"] = since->info().generation;
+    return WriteStdout(Dump(json, 2) + "\n");
+  }
+  const std::string what = since ? absl::StrFormat("changes from generation %d to %d",
+                                                   since->info().generation, generation)
+                                 : absl::StrFormat("generation %d", generation);
+  return WriteLines(
+      {absl::StrFormat("%s: %s, %s in %s", flags.out, what, FormatByteSize(StoredSize(info)),
+                       FormatCount(info.nchunks, "chunk"))});
+}
+
+absl::Status Backup(const BackupFlags& flags) {
+  const HeldSignals signals;
+  RETURN_IF_ERROR(CheckReplaceable(flags.out));
+  OpenOptions open;
+  open.durable_only = flags.durable;
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, open));
+  CopyOptions options;
+  ASSIGN_OR_RETURN(options.since, FindSince(flags));
+  options.overwrite = flags.force;
+  Progress progress("copying", frame.snapshot().info().nchunks, "chunk");
+  options.progress = [&](int64_t chunks) {
+    progress.Show(chunks);
+    return signals.Check().ok();
+  };
+  const absl::StatusOr<Snapshot> copied = frame.CopyTo(flags.out, options);
+  if (absl::IsAlreadyExists(copied.status())) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(copied.status().message(), "; --force replaces it"));
+  }
+  if (!copied.ok() || flags.quiet) return copied.status();
+  return Print(flags, options.since, *copied);
+}
+
+}  // namespace
+
+void AddBackup(CLI::App& app, Command& chosen) {
+  CLI::App* backup =
+      app.add_subcommand("backup", "Copy a frame that is in use, or what changed since a copy");
+  const auto flags = std::make_shared<BackupFlags>();
+  backup->add_option("FRAME", flags->frame, "The frame")->required();
+  backup->add_option("OUT", flags->out, "The copy; it appears when it is complete")->required();
+  CLI::Option* since =
+      AddNumber(*backup, "--since", flags->since, uint64_t{0}, std::numeric_limits<uint64_t>::max())
+          ->description("Write an increment: what changed since generation G")
+          ->type_name("G");
+  backup
+      ->add_option("--since-copy", flags->since_copy,
+                   "The same since COPY was made, or since increments were restored to it")
+      ->type_name("COPY")
+      ->excludes(since);
+  AddDurable(*backup, flags->durable);
+  backup->add_flag("--force", flags->force, "Replace OUT when it is a frame");
+  CLI::Option* json = backup->add_flag("--json", flags->json, "Print JSON");
+  backup->add_flag("--quiet", flags->quiet, "Print no summary")->excludes(json);
+  backup->footer(
+      "Copies the newest commit, checked but not compressed again, beside a program that writes.\n"
+      "\nExample: a full copy, later what changed since, and both together\n"
+      "  cairn backup temps.b2frame full.b2frame\n"
+      "  cairn backup temps.b2frame monday.b2frame --since-copy full.b2frame\n"
+      "  cairn restore full.b2frame monday.b2frame");
+  backup->callback(
+      [flags, &chosen] { chosen = [flags] { return About(flags->frame, Backup(*flags)); }; });
+}
+
+}  // namespace cairn::tool

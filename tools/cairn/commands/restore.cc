@@ -1,0 +1,118 @@
+// cairn restore: a copy of a frame catches up by increments.
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+
+#include "cairn/frame.h"
+#include "tools/cairn/commands/commands.h"
+#include "tools/cairn/flags/flags.h"
+#include "tools/cairn/io/held_signals.h"
+#include "tools/cairn/io/io.h"
+#include "tools/cairn/text/about.h"
+#include "tools/cairn/text/json.h"
+#include "tools/cairn/text/units.h"
+#include "tools/status.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct RestoreFlags {
+  std::string frame;
+  std::vector<std::string> increments;
+  std::chrono::milliseconds wait{0};
+  bool json = false;
+  bool quiet = false;
+};
+
+struct Restored {
+  size_t applied = 0;
+  uint64_t generation = 0;  // of the source
+};
+
+// The first increment whose result the frame has not got already.
+absl::StatusOr<size_t> FindFirst(const RestoreFlags& flags, uint64_t content) {
+  size_t first = 0;
+  for (size_t i = 0; i < flags.increments.size(); ++i) {
+    const absl::StatusOr<Frame> increment = Frame::Open(flags.increments[i]);
+    if (!increment.ok()) return About(flags.increments[i], increment.status());
+    const absl::StatusOr<IncrementInfo> info = increment->snapshot().GetIncrementInfo();
+    if (!info.ok()) return About(flags.increments[i], info.status());
+    if (info->result_hash == content) first = i + 1;
+  }
+  return first;
+}
+
+// In a commit of its own.
+absl::Status Apply(const std::string& path, Writer& writer, Restored& restored) {
+  ASSIGN_OR_RETURN(const Frame increment, Frame::Open(path));
+  ASSIGN_OR_RETURN(const IncrementInfo info, increment.snapshot().GetIncrementInfo());
+  RETURN_IF_ERROR(writer.ApplyIncrement(increment.snapshot()));
+  RETURN_IF_ERROR(writer.Commit().status());
+  ++restored.applied;
+  restored.generation = info.result_generation;
+  return absl::OkStatus();
+}
+
+absl::Status Print(const RestoreFlags& flags, const Restored& restored) {
+  const size_t skipped = flags.increments.size() - restored.applied;
+  if (flags.json) {
+    const Json json = {{"applied", restored.applied}, {"skipped", skipped}};
+    return WriteStdout(Dump(json, 2) + "\n");
+  }
+  if (restored.applied == 0) {
+    return WriteLines({flags.frame + ": has the content of the last increment already"});
+  }
+  return WriteLines({absl::StrFormat(
+      "%s: %s applied; it has the content of generation %d of its source", flags.frame,
+      FormatCount(static_cast<int64_t>(restored.applied), "increment"), restored.generation)});
+}
+
+absl::Status RestoreFrame(const RestoreFlags& flags) {
+  const HeldSignals signals;
+  absl::StatusOr<Frame> frame = Frame::Open(flags.frame);
+  if (!frame.ok()) return About(flags.frame, frame.status());
+  absl::StatusOr<Writer> writer = frame->OpenWriter({.wait = flags.wait});
+  if (!writer.ok()) return About(flags.frame, writer.status());
+  const absl::StatusOr<uint64_t> content = frame->snapshot().ContentHash();
+  if (!content.ok()) return About(flags.frame, content.status());
+  ASSIGN_OR_RETURN(const size_t first, FindFirst(flags, *content));
+  Restored restored;
+  for (size_t i = first; i < flags.increments.size(); ++i) {
+    RETURN_IF_ERROR(signals.Check());
+    const absl::Status status = Apply(flags.increments[i], *writer, restored);
+    if (!status.ok()) return About(flags.increments[i], status);
+  }
+  const absl::Status closed = writer->Close();
+  if (!closed.ok() || flags.quiet) return About(flags.frame, closed);
+  return Print(flags, restored);
+}
+
+}  // namespace
+
+void AddRestore(CLI::App& app, Command& chosen) {
+  CLI::App* restore =
+      app.add_subcommand("restore", "Bring a copy of a frame up to date by increments");
+  const auto flags = std::make_shared<RestoreFlags>();
+  restore->add_option("FRAME", flags->frame, "The copy")->required();
+  restore
+      ->add_option("INCREMENT", flags->increments,
+                   "What 'cairn backup --since' made, the oldest first")
+      ->required();
+  AddWait(*restore, flags->wait);
+  CLI::Option* json = restore->add_flag("--json", flags->json, "Print JSON");
+  restore->add_flag("--quiet", flags->quiet, "Print no summary")->excludes(json);
+  restore->footer(
+      "Each increment is one commit. It is applied only to the content that it was made for, and\n"
+      "what it makes is checked before the commit. Increments that FRAME has already are skipped.\n"
+      "\nExample:\n"
+      "  cairn restore copy.b2frame monday.b2frame tuesday.b2frame");
+  restore->callback([flags, &chosen] { chosen = [flags] { return RestoreFrame(*flags); }; });
+}
+
+}  // namespace cairn::tool
