@@ -42,7 +42,7 @@ class Headroom {
   // Bytes before this are reserved.
   int64_t end() const { return end_; }
   // The file was cut, or is another one.
-  void Forget() { end_ = 0; }
+  void Forget() { end_ = step_ = 0; }
 
  private:
   int64_t end_ = 0;
