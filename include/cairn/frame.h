@@ -64,9 +64,10 @@ class CAIRN_EXPORT Frame {
   // may be seen before it is durable. A file that another program renamed to the frame's path is
   // noticed within a second.
   absl::StatusOr<Snapshot> Refresh();
-  // The generations that can still be opened, the oldest first. Compact and Writer::Reclaim drop
-  // older ones, and so does a checkpoint that writes the frame anew: of a frame without chunks, and
-  // of new metalayers where the header is longer than 512 bytes. A sparse frame has those since its
+  // The generations that can still be opened, the oldest first: those since the last checkpoint,
+  // and what WriterOptions::keep_generations keeps. Compact and Writer::Reclaim drop older ones,
+  // and so does a checkpoint that writes the frame anew: of a frame without chunks, and of new
+  // metalayers where the header is longer than 512 bytes. A sparse frame has those since its
   // checkpoint. Reads the newest journal and those that the listed generations lie in; of
   // checkpoints between them the trailer, and a few bytes of the index. kInvalidArgument for a
   // negative limit; kUnavailable while other processes drop generations again and again.

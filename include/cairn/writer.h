@@ -121,9 +121,11 @@ class CAIRN_EXPORT Writer {
   absl::Status Checkpoint();
   // Drops the staged edits.
   void Rollback();
-  // Frees the disk space of generations that are neither read nor kept, and drops them from the
-  // history. Writes a checkpoint first. O(nchunks). kFailedPrecondition with staged edits;
-  // kUnimplemented in memory and in a frame that is not sealed.
+  // Gives the space that only generations use which are neither read nor kept back to the file
+  // system, and drops these from the history; otherwise such space is used again, see
+  // WriterOptions::keep_generations. Looks at every chunk, and writes a checkpoint first where
+  // there is news. O(nchunks). kFailedPrecondition with staged edits; kUnimplemented in memory and
+  // in a frame that is not sealed.
   absl::StatusOr<ReclaimReport> Reclaim(const ReclaimOptions& options = {});
   // Lets other writers have the frame, and keeps what is known of it for Resume: a writer that
   // stays but does not write all the time. Until then every other call gives kFailedPrecondition,

@@ -58,10 +58,10 @@ class FullDiskTest : public testing::TestWithParam<Layout> {
     ASSERT_EQ(disk_->Free(), free);
   }
   absl::StatusOr<Frame> Open() { return Frame::Open("f", {.file_system = files()}); }
-  absl::StatusOr<Writer> OpenWriter() {
+  absl::StatusOr<Writer> OpenWriter(const WriterOptions& options = {}) {
     absl::StatusOr<Frame> frame = Open();
     if (!frame.ok()) return frame.status();
-    return frame->OpenWriter();
+    return frame->OpenWriter(options);
   }
   void Expect(Bytes more) { AddTo(expected_, more); }
   void ExpectWithout(int64_t nchunks) {
@@ -77,8 +77,8 @@ class FullDiskTest : public testing::TestWithParam<Layout> {
     if (status.ok()) Expect(more);
     return status;
   }
-  absl::Status Delete(int64_t nchunks) {
-    absl::StatusOr<Writer> writer = OpenWriter();
+  absl::Status Delete(int64_t nchunks, const WriterOptions& options = {}) {
+    absl::StatusOr<Writer> writer = OpenWriter(options);
     if (!writer.ok()) return writer.status();
     absl::Status status = writer->DeleteChunks(0, nchunks);
     if (status.ok()) status = writer->Close();
@@ -179,11 +179,18 @@ TEST_P(FullDiskTest, WriterWhoseItemsFillNoChunkYetCanBeClosed) {
   ExpectCanBeFreed();
 }
 
+TEST_P(FullDiskTest, DeletesNeedNoReclaimWhereNoHistoryIsKept) {
+  Make(100);
+  FillRest();
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(IsOk(Delete(1))) << i;
+  ExpectCanBeFreed();
+}
+
 TEST_P(FullDiskTest, DeletesThatAreRefusedCanBeMadeAfterReclaim) {
   Make(100);
   FillRest();
   absl::Status status;
-  for (int i = 0; status.ok() && i < 50; ++i) status = Delete(1);
+  for (int i = 0; status.ok() && i < 50; ++i) status = Delete(1, kKeepAll);
   // A sparse frame needs no Reclaim.
   EXPECT_EQ(status.ok(), GetParam() == Layout::kSparse) << status;
   EXPECT_TRUE(IsOk(Reclaim()));

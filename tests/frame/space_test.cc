@@ -224,6 +224,27 @@ TEST_F(SpaceTest, OpeningForWritingConfirmsChunksInSpaceThatWasFree) {
   EXPECT_TRUE(written);
 }
 
+// The checkpoint's index does not name them, and no other generation is read.
+TEST_F(SpaceTest, ReclaimLeavesWhatAStagedSnapshotReads) {
+  auto writer = Open().OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  Update(*writer, 400);
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  Update(*writer, 1);
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  const Buffer items = MakeNoise(kPageChunk, random_());
+  ASSERT_TRUE(IsOk(writer->UpdateChunk(0, items)));
+  const auto snapshot = writer->StagedSnapshot();
+  ASSERT_TRUE(IsOk(snapshot));
+  ASSERT_LT(snapshot->GetEntry(0)->offset.value(), Open().snapshot().info().frame_size);
+  writer->Rollback();
+  ASSERT_TRUE(IsOk(writer->Reclaim()));
+  Update(*writer, 300);
+  Buffer read(kPageChunk);
+  ASSERT_TRUE(IsOk(snapshot->ReadChunk(0, read)));
+  EXPECT_EQ(read, items);
+}
+
 TEST_F(SpaceTest, FileGetsShorterWhenItsEndIsFree) {
   const int64_t before = Size();
   auto writer = Open().OpenWriter();

@@ -240,7 +240,7 @@ absl::StatusOr<int64_t> ContiguousBackend::Rewrite(ChunkProgress progress) {
 absl::Status ContiguousBackend::DropUncommitted() {
   const int64_t end = std::max(CommittedEnd(base()), pinned_end_);
   // Also what a writer left that could not clean up.
-  CAIRN_RETURN_IF_ERROR(journal_.CutAt(end));
+  CAIRN_RETURN_IF_ERROR(journal_.DropAfter(end));
   HoldReserve();
   return absl::OkStatus();
 }

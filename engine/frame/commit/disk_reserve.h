@@ -42,7 +42,10 @@ class Headroom {
   // Bytes before this are reserved.
   int64_t end() const { return end_; }
   // The file was cut, or is another one, or another writer had it: bytes before `end` are reserved.
-  void Reset(int64_t end) { end_ = end; }
+  void Reset(int64_t end) {
+    end_ = end;
+    step_ = 0;
+  }
 
  private:
   int64_t end_ = 0;

@@ -102,6 +102,8 @@ void FrameSpace::SetFree(std::span<const Extent> extents) {
   for (const Extent& extent : extents) {
     free_.Add({extent.begin, std::clamp(index_begin_, extent.begin, extent.end)});
   }
+  // A snapshot of staged edits may read what was rolled back.
+  for (const DeadExtent& dying : dying_) free_.Remove(dying.bytes);
 }
 
 void FrameSpace::Place(std::span<const Extent> chunks) {

@@ -44,7 +44,7 @@ class FrameSpace {
   // A commit no longer needs the chunks there.
   void Bury(std::span<const Extent> chunks);
 
-  // A scan of all chunks has found these; nothing is dead.
+  // A scan of all chunks has found that these are not alive; nothing is dead.
   void SetFree(std::span<const Extent> extents);
   // Whether anything can become free.
   bool enabled() const { return enabled_; }

@@ -120,6 +120,22 @@ absl::Status JournalWriter::CutAt(int64_t end) {
   return frame_.file->Truncate(end);
 }
 
+absl::Status JournalWriter::DropAfter(int64_t end) {
+  CAIRN_RETURN_IF_ERROR(CutAt(end));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
+  const int64_t limit = std::min(size, space_.LimitFrom(end));
+  if (limit <= end) return absl::OkStatus();
+  ForgetHeadroom();
+  const absl::Status status = frame_.file->PunchHole(end, limit - end);
+  if (!absl::IsUnimplemented(status)) return status;
+  const std::vector<std::byte> zeros(static_cast<size_t>(kZerosPiece));
+  for (int64_t at = end; at < limit; at += kZerosPiece) {
+    const auto piece = static_cast<size_t>(std::min(kZerosPiece, limit - at));
+    CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(at, Bytes(zeros).first(piece)));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status JournalWriter::MarkEnd(int64_t position) {
   static constexpr std::array<std::byte, kEndMark> kZeros = {};
   return frame_.file->WriteAt(position, kZeros);
@@ -140,7 +156,7 @@ absl::Status JournalWriter::Persist() {
       CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());
       remains_end_ = size;
     }
-    CAIRN_RETURN_IF_ERROR(CutAt(journal.end));
+    CAIRN_RETURN_IF_ERROR(DropAfter(journal.end));
     // At once: others may be waiting for space.
     HoldAtRest(base(), *frame_.file, journal.end, frame_.keeps_history());
   }

@@ -60,6 +60,9 @@ class JournalWriter {
   // Shortens the file, unless a reader maps what lies after `end`. What an earlier checkpoint left
   // there waits for its readers; the rest was never committed.
   absl::Status CutAt(int64_t end);
+  // The same; and what was staged after `end` is gone in any case: readers that skipped these
+  // chunks must not take them for those of the next commit.
+  absl::Status DropAfter(int64_t end);
   // Readers that look for the next commit stop there, whatever was there before.
   absl::Status MarkEnd(int64_t position);
   static constexpr int64_t kEndMark = 8;

@@ -38,7 +38,7 @@ struct Rules {
   bool searches = true;          // for evidence after the end
   bool rejoins_chain = true;     // goes on with the next record after unreadable bytes
 
-  // Space that is used again. The engine does not do it yet.
+  // Space that is used again.
   bool reuses = true;
   bool waits_for_checkpoint = true;  // what died since the checkpoint stays until the next
   bool minds_journal = true;         // what the journal took is no longer free
