@@ -96,15 +96,22 @@ class BlockedLock {
   }
 
   static void* Run(void* self) {
-    static_cast<BlockedLock*>(self)->Block();
+    auto* const lock = static_cast<BlockedLock*>(self);
+    lock->Report(lock->Block());
     return nullptr;
   }
 
-  void Block() {
-    const bool locked =
-        RetryInterrupted([this] { return ::fcntl(fd_, F_OFD_SETLKW, &range_); }) == 0;
-    const int error = locked ? 0 : errno;
+  // Where the thread is cancelled, nothing is left of what was called.
+  int Block() {
+    int error = 0;
+    do {
+      error = ::fcntl(fd_, F_OFD_SETLKW, &range_) == 0 ? 0 : errno;
+    } while (error == EINTR);
     ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    return error;
+  }
+
+  void Report(int error) {
     const std::lock_guard lock(mutex_);
     error_ = error;
     ended_ = true;
