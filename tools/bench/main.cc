@@ -73,6 +73,7 @@ int Main(int argc, char** argv) {
   AddMemory(app, session);
   AddOpen(app, session);
   AddRead(app, session);
+  AddSmallCommits(app, session);
   AddSpace(app, session);
   AddThreads(app, session);
   AddWork(app, session);

@@ -35,6 +35,7 @@ void AddJournal(CLI::App& app, Session& session);
 void AddMemory(CLI::App& app, Session& session);
 void AddOpen(CLI::App& app, Session& session);
 void AddRead(CLI::App& app, Session& session);
+void AddSmallCommits(CLI::App& app, Session& session);
 void AddSpace(CLI::App& app, Session& session);
 void AddThreads(CLI::App& app, Session& session);
 void AddWork(CLI::App& app, Session& session);
