@@ -71,8 +71,9 @@ Base& BaseOf(Layout layout) {
   return layout == Layout::kSparse ? sparse : contiguous;
 }
 
-// Where the fields of a record lie.
+// Where the fields of a record lie, and from its base on those of a receipt.
 constexpr size_t kBaseAt = 24;
+constexpr size_t kReceiptBaseAt = 8;
 constexpr size_t kGenerationAt = 32;
 constexpr size_t kPreviousAt = 40;
 constexpr size_t kDurableAt = 48;
@@ -100,10 +101,10 @@ class Repair {
       if (const auto head = format::FindRecordHead(rest); head.has_value()) {
         if (head->size > std::ssize(rest)) return;
         const MutableBytes record = rest.first(static_cast<size_t>(head->size));
-        if (head->kind == format::RecordKind::kReceipt && head->size == format::kReceiptSize) {
+        if (head->kind == format::RecordKind::kReceipt) {
           RepairReceipt(record);
         } else {
-          RepairRecord(record);
+          RepairRecord(record, head->kind);
         }
         at_ += static_cast<size_t>(head->size);
       } else {
@@ -120,8 +121,11 @@ class Repair {
 
   // That of the last batch.
   void RepairReceipt(MutableBytes receipt) {
-    if (Chosen(0)) StoreLe(receipt.data() + kBaseAt, LoadLe<uint64_t>(links_.data() + kBaseAt));
-    if (Chosen(1)) StoreLe(receipt.data() + kGenerationAt, generation_ - 1);
+    const bool is_record = receipt.size() > static_cast<size_t>(format::kReceiptSize);
+    if (receipt.size() < static_cast<size_t>(format::kReceiptSize)) return;
+    std::byte* const base = receipt.data() + (is_record ? kBaseAt : kReceiptBaseAt);
+    if (Chosen(0)) StoreLe(base, LoadLe<uint64_t>(links_.data() + kBaseAt));
+    if (Chosen(1)) StoreLe(base + kGenerationAt - kBaseAt, generation_ - 1);
     if (Chosen(5)) StoreHash(receipt);
   }
 
@@ -130,12 +134,16 @@ class Repair {
     StoreLe(record.data() + hashed, Xxh3(record.first(hashed)));
   }
 
-  void RepairRecord(MutableBytes record) {
+  void RepairRecord(MutableBytes record, format::RecordKind kind) {
     std::byte* const at = record.data();
-    if (record.size() >= kEditsAt + 4 + format::kRecordHashSize) {
+    if (record.size() > kDurableAt + format::kRecordHashSize) {
       if (Chosen(0)) StoreLe(at + kBaseAt, LoadLe<uint64_t>(links_.data() + kBaseAt));
       if (Chosen(1)) StoreLe(at + kGenerationAt, generation_++);
       if (Chosen(2)) StoreLe(at + kPreviousAt, previous_);
+      if (Chosen(3) && kind == format::RecordKind::kAppend) at[kDurableAt] = std::byte{1};
+    }
+    const size_t least = kEditsAt + 4 + format::kRecordHashSize;
+    if (kind != format::RecordKind::kAppend && record.size() >= least) {
       // Counts from the end of the frame.
       if (Chosen(3)) {
         const uint64_t durable = LoadLe<uint64_t>(at + kDurableAt) % (at_ + 1);

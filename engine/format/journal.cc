@@ -11,14 +11,18 @@ namespace cairn::format {
 
 namespace {
 
-// The first version has no receipts, and does not tie records to their positions.
-constexpr uint32_t kRecordVersion = 2;
+// Version 1 has no receipts, and does not tie records to their positions. In version 2 a receipt is
+// a record, and there is no kAppend.
+constexpr uint32_t kRecordVersion = 3;
 constexpr auto kHashSize = static_cast<size_t>(kRecordHashSize);
 
 // In the order of ChunkEdit.
 enum class EditCode : uint32_t { kInsert = 1, kReplace = 2, kErase = 3, kReorder = 4 };
 
 constexpr uint32_t kVlBlocks = 1;
+
+// Of a kAppend: all before the record was durable.
+constexpr uint8_t kDurableUpToHere = 1;
 
 constexpr uint32_t kPartialReplaced = 1;
 constexpr uint32_t kPartialHasHead = 2;
@@ -121,16 +125,56 @@ uint64_t ReadBase(ByteReader& reader, int64_t position) {
 
 // Appends a record whose payload `write` writes.
 template <typename Write>
-void Append(RecordKind kind, int64_t size, std::vector<std::byte>& out, const Write& write) {
+void Append(RecordKind kind, std::vector<std::byte>& out, const Write& write) {
   const size_t begin = out.size();
   ByteWriter writer(std::move(out));
   writer.Append(AsBytes(kRecordMagic));
   writer.Le(kRecordVersion);
   writer.Le(static_cast<uint32_t>(kind));
-  writer.Le(size);
+  writer.Le(uint64_t{0});
   write(writer);
+  const uint64_t size = writer.size() - begin + kHashSize;
+  StoreLe(writer.written().data() + begin + kRecordHeadSize - sizeof(size), size);
   writer.Le(Xxh3(writer.written().subspan(begin)));
   out = std::move(writer).Take();
+}
+
+void WriteLinks(const CommitLinks& links, int64_t position, ByteWriter& writer) {
+  writer.Le(links.base + static_cast<uint64_t>(position));
+  writer.Le(links.generation);
+  writer.Le(links.previous);
+}
+
+CommitLinks ReadLinks(ByteReader& reader, int64_t position) {
+  CommitLinks links;
+  links.base = ReadBase(reader, position);
+  links.generation = reader.Le<uint64_t>("generation");
+  links.previous = reader.Le<uint64_t>("previous");
+  return links;
+}
+
+// A kAppend, of which nothing is read yet.
+CommitRecord ReadAppend(ByteReader& reader, int64_t position) {
+  CommitRecord commit{.links = ReadLinks(reader, position)};
+  const uint8_t flags = reader.U8("flags");
+  if (flags > kDurableUpToHere) reader.Fail("flags", absl::StrFormat("%d is not known", flags));
+  commit.links.durable_end =
+      flags == kDurableUpToHere ? position : reader.Le<int64_t>("durable end");
+  commit.partial.items = ToVector(reader.Take(reader.remaining(), "items"));
+  return commit;
+}
+
+CommitRecord ReadCommit(ByteReader& reader, int64_t position) {
+  CommitRecord commit{.links = ReadLinks(reader, position)};
+  commit.links.durable_end = reader.Le<int64_t>("durable end");
+  commit.totals = ReadTotals(reader);
+  const uint32_t nchunks = reader.Le<uint32_t>("chunk edits");
+  for (uint32_t i = 0; i < nchunks && reader.ok(); ++i) commit.chunks.push_back(ReadEdit(reader));
+  const uint32_t nlayers = reader.Le<uint32_t>("layer edits");
+  for (uint32_t i = 0; i < nlayers && reader.ok(); ++i)
+    commit.layers.push_back(ReadLayerEdit(reader));
+  commit.partial = ReadPartial(reader);
+  return commit;
 }
 
 }  // namespace
@@ -156,10 +200,10 @@ LayerEdit ReadLayerEdit(ByteReader& reader) {
 }
 
 std::optional<RecordHead> FindRecordHead(Bytes bytes) {
-  if (std::ssize(bytes) < kRecordHeadSize ||
-      AsText(bytes.first(kRecordMagic.size())) != kRecordMagic) {
-    return std::nullopt;
-  }
+  if (std::ssize(bytes) < kRecordHeadSize) return std::nullopt;
+  const std::string_view magic = AsText(bytes.first(kRecordMagic.size()));
+  if (magic == kReceiptMagic) return RecordHead{.kind = RecordKind::kReceipt, .size = kReceiptSize};
+  if (magic != kRecordMagic) return std::nullopt;
   ByteReader reader(bytes, "record");
   reader.Take(kRecordMagic.size(), "magic");
   const uint32_t version = reader.Le<uint32_t>("version");
@@ -168,7 +212,7 @@ std::optional<RecordHead> FindRecordHead(Bytes bytes) {
   if (size < kMinRecordSize || size > kMaxRecordSize) return std::nullopt;
   const bool known = version >= 1 && version <= kRecordVersion &&
                      kind >= static_cast<uint32_t>(RecordKind::kCommit) &&
-                     kind <= static_cast<uint32_t>(RecordKind::kReceipt);
+                     kind <= static_cast<uint32_t>(RecordKind::kAppend);
   return RecordHead{.kind = known ? static_cast<RecordKind>(kind) : RecordKind::kUnknown,
                     .size = static_cast<int64_t>(size)};
 }
@@ -181,19 +225,10 @@ bool ChecksumMatches(Bytes record) {
 uint64_t StoredChecksum(Bytes record) { return LoadLe<uint64_t>(record.last(kHashSize).data()); }
 
 absl::StatusOr<CommitRecord> ParseCommit(Bytes record, int64_t position) {
+  const std::optional<RecordHead> head = FindRecordHead(record);
+  const bool appends = head.has_value() && head->kind == RecordKind::kAppend;
   ByteReader reader(record.first(record.size() - kHashSize), "commit");
-  CommitRecord commit;
-  commit.links.base = ReadBase(reader, position);
-  commit.links.generation = reader.Le<uint64_t>("generation");
-  commit.links.previous = reader.Le<uint64_t>("previous");
-  commit.links.durable_end = reader.Le<int64_t>("durable end");
-  commit.totals = ReadTotals(reader);
-  const uint32_t nchunks = reader.Le<uint32_t>("chunk edits");
-  for (uint32_t i = 0; i < nchunks && reader.ok(); ++i) commit.chunks.push_back(ReadEdit(reader));
-  const uint32_t nlayers = reader.Le<uint32_t>("layer edits");
-  for (uint32_t i = 0; i < nlayers && reader.ok(); ++i)
-    commit.layers.push_back(ReadLayerEdit(reader));
-  commit.partial = ReadPartial(reader);
+  CommitRecord commit = appends ? ReadAppend(reader, position) : ReadCommit(reader, position);
   if (reader.ok() && reader.remaining() > 0) {
     reader.Fail("end", absl::StrFormat("%d more bytes", reader.remaining()));
   }
@@ -234,6 +269,9 @@ void EncodedEdits::Clear() {
 }
 
 int64_t RecordSize(const CommitRecordParts& commit) {
+  if (!commit.totals.has_value()) {
+    return kMinRecordSize + static_cast<int64_t>(kLinksSize + 1 + commit.partial_items.size());
+  }
   size_t size = kLinksSize + kTotalsSize + 4 + commit.chunks.bytes().size() + 4;
   for (const LayerEdit& edit : commit.layers) {
     size += 4 + 4 + 8 + edit.name.size() + edit.content.size();
@@ -243,12 +281,20 @@ int64_t RecordSize(const CommitRecordParts& commit) {
 }
 
 void AppendRecord(const CommitRecordParts& commit, int64_t position, std::vector<std::byte>& out) {
-  Append(RecordKind::kCommit, RecordSize(commit), out, [&](ByteWriter& writer) {
-    writer.Le(commit.links.base + static_cast<uint64_t>(position));
-    writer.Le(commit.links.generation);
-    writer.Le(commit.links.previous);
+  if (!commit.totals.has_value()) {
+    Append(RecordKind::kAppend, out, [&](ByteWriter& writer) {
+      WriteLinks(commit.links, position, writer);
+      const bool all_durable = commit.links.durable_end == position;
+      writer.U8(all_durable ? kDurableUpToHere : 0);
+      if (!all_durable) writer.Le(commit.links.durable_end);
+      writer.Append(commit.partial_items);
+    });
+    return;
+  }
+  Append(RecordKind::kCommit, out, [&](ByteWriter& writer) {
+    WriteLinks(commit.links, position, writer);
     writer.Le(commit.links.durable_end);
-    WriteTotals(commit.totals, writer);
+    WriteTotals(*commit.totals, writer);
     writer.Le(static_cast<uint32_t>(commit.chunks.count()));
     writer.Append(commit.chunks.bytes());
     writer.Le(static_cast<uint32_t>(commit.layers.size()));
@@ -259,32 +305,43 @@ void AppendRecord(const CommitRecordParts& commit, int64_t position, std::vector
 
 std::optional<Receipt> FindReceipt(Bytes bytes, int64_t position) {
   const std::optional<RecordHead> head = FindRecordHead(bytes);
-  if (!head.has_value() || head->kind != RecordKind::kReceipt || head->size != kReceiptSize ||
-      std::ssize(bytes) < kReceiptSize || !ChecksumMatches(bytes.first(kReceiptSize))) {
+  if (!head.has_value() || head->kind != RecordKind::kReceipt || head->size > kMaxReceiptSize ||
+      head->size > std::ssize(bytes)) {
     return std::nullopt;
   }
-  ByteReader reader(bytes.first(kReceiptSize), "receipt");
-  Receipt receipt;
-  receipt.base = ReadBase(reader, position);
+  const Bytes record = bytes.first(static_cast<size_t>(head->size));
+  if (!ChecksumMatches(record)) return std::nullopt;
+  const bool is_record = AsText(record.first(kRecordMagic.size())) == kRecordMagic;
+  ByteReader reader(record, "receipt");
+  Receipt receipt{.size = head->size};
+  if (is_record) {
+    receipt.base = ReadBase(reader, position);
+  } else {
+    reader.Seek(kReceiptMagic.size(), "base");
+    receipt.base = reader.Le<uint64_t>("base") - static_cast<uint64_t>(position);
+  }
   receipt.generation = reader.Le<uint64_t>("generation");
   receipt.boot = reader.Le<uint64_t>("boot");
   receipt.durable_generation = reader.Le<uint64_t>("durable generation");
-  if (receipt.durable_generation > receipt.generation) return std::nullopt;
+  if (!reader.ok() || receipt.durable_generation > receipt.generation) return std::nullopt;
   return receipt;
 }
 
 void AppendReceipt(const Receipt& receipt, int64_t position, std::vector<std::byte>& out) {
-  Append(RecordKind::kReceipt, kReceiptSize, out, [&](ByteWriter& writer) {
-    writer.Le(receipt.base + static_cast<uint64_t>(position));
-    writer.Le(receipt.generation);
-    writer.Le(receipt.boot);
-    writer.Le(receipt.durable_generation);
-  });
+  const size_t begin = out.size();
+  ByteWriter writer(std::move(out));
+  writer.Append(AsBytes(kReceiptMagic));
+  writer.Le(receipt.base + static_cast<uint64_t>(position));
+  writer.Le(receipt.generation);
+  writer.Le(receipt.boot);
+  writer.Le(receipt.durable_generation);
+  writer.Le(Xxh3(writer.written().subspan(begin)));
+  out = std::move(writer).Take();
 }
 
 std::vector<std::byte> EncodeReplaced() {
   std::vector<std::byte> record;
-  Append(RecordKind::kReplaced, kMinRecordSize, record, [](ByteWriter&) {});
+  Append(RecordKind::kReplaced, record, [](ByteWriter&) {});
   return record;
 }
 

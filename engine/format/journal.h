@@ -4,8 +4,10 @@
 //   magic | version u32 | kind u32 | size u64 | payload | XXH3-64 of all before it
 //
 // The payload of a commit record is written down in docs/file-format.md; the chunks that a commit
-// brings lie before its record, back to back. A receipt follows each commit record: its payload is
-// the base u64, the generation u64, the boot u64 and the durable generation u64.
+// brings lie before its record, back to back. A receipt follows each commit record:
+//
+//   magic | base u64 | generation u64 | boot u64 | durable generation u64 | XXH3-64 of all before
+//   it
 #ifndef CAIRN_ENGINE_FORMAT_JOURNAL_H_
 #define CAIRN_ENGINE_FORMAT_JOURNAL_H_
 
@@ -33,22 +35,28 @@ inline constexpr int64_t kRecordHashSize = 8;
 inline constexpr int64_t kMinRecordSize = kRecordHeadSize + kRecordHashSize;
 // More goes into a checkpoint.
 inline constexpr int64_t kMaxRecordSize = int64_t{4} << 30;
-// No chunk begins with its first byte.
+// Of records, and of receipts; both begin in the same way. No chunk begins with their first byte.
 inline constexpr std::string_view kRecordMagic("CAIRNJNL");
+inline constexpr std::string_view kReceiptMagic("CAIRNRCT");
+inline constexpr std::string_view kMagicBegin("CAIRN");
 
 enum class RecordKind : uint32_t {
   kUnknown = 0,   // of a version to come, or what that added
   kCommit = 1,    // a commit
   kReplaced = 2,  // another file takes the frame's name, or has taken it
   kReceipt = 3,   // that the commit record before it was written whole
+  kAppend = 4,    // a commit that adds pending items and does nothing else
 };
+constexpr bool IsCommit(RecordKind kind) {
+  return kind == RecordKind::kCommit || kind == RecordKind::kAppend;
+}
 
 struct RecordHead {
   RecordKind kind = RecordKind::kCommit;
   int64_t size = 0;  // of the whole record
 };
 
-// Nothing unless `bytes` begins with the head of a record, of whatever version.
+// Nothing unless `bytes` begins with the head of a record, of whatever version, or with a receipt.
 std::optional<RecordHead> FindRecordHead(Bytes bytes);
 // Whether a whole record is what was written.
 bool ChecksumMatches(Bytes record);
@@ -91,9 +99,9 @@ LayerEdit ReadLayerEdit(ByteReader& reader);
 
 // What becomes of the items that do not fill a chunk.
 struct PartialEdit {
-  bool replaces = false;              // what was pending is gone: a chunk holds it, or nothing
-  std::optional<IndexedChunk> head;   // the new items go on from this stored chunk
-  std::vector<std::byte> items = {};  // after the head's
+  bool replaces = false;                  // what was pending is gone: a chunk holds it, or nothing
+  std::optional<IndexedChunk> head = {};  // the new items go on from this stored chunk
+  std::vector<std::byte> items = {};      // after the head's
   bool operator==(const PartialEdit&) const = default;
 };
 
@@ -106,6 +114,12 @@ struct CommitLinks {
   bool operator==(const CommitLinks&) const = default;
 };
 
+inline constexpr int64_t kReceiptSize = 6 * 8;
+// What differs between receipts of one commit by one machine lies from here on.
+inline constexpr int64_t kReceiptDurableAt = 4 * 8;
+// Older versions put them into a record.
+inline constexpr int64_t kMaxReceiptSize = kMinRecordSize + 4 * 8;
+
 // Says of a commit record what that itself no longer can once it is damaged. It is written right
 // after the record, and again in its place when that is durable; no other record depends on it.
 struct Receipt {
@@ -115,11 +129,9 @@ struct Receipt {
   // While that machine runs, its page cache holds the commit and all before it.
   uint64_t boot = 0;
   uint64_t durable_generation = 0;  // the newest whose commit was durable, and all before it
+  int64_t size = kReceiptSize;      // as it is stored
   bool operator==(const Receipt&) const = default;
 };
-inline constexpr int64_t kReceiptSize = kMinRecordSize + 4 * 8;
-// What differs between receipts of one commit by one machine lies from here on.
-inline constexpr int64_t kReceiptDurableAt = kRecordHeadSize + 3 * 8;
 
 // The frame as the commit leaves it.
 struct CommitTotals {
@@ -133,10 +145,11 @@ struct CommitTotals {
 
 struct CommitRecord {
   CommitLinks links;
-  CommitTotals totals;
-  std::vector<ChunkEdit> chunks;  // one after the other
-  std::vector<LayerEdit> layers;
-  PartialEdit partial;
+  // Of a kAppend, which does not hold them: those of the state before, and the pending items.
+  std::optional<CommitTotals> totals = {};
+  std::vector<ChunkEdit> chunks = {};  // one after the other
+  std::vector<LayerEdit> layers = {};
+  PartialEdit partial = {};
   bool operator==(const CommitRecord&) const = default;
 };
 
@@ -157,7 +170,7 @@ class EncodedEdits {
 // A commit record in the places where its parts already lie.
 struct CommitRecordParts {
   CommitLinks links;
-  CommitTotals totals;
+  std::optional<CommitTotals> totals = {};  // a kAppend has none
   const EncodedEdits& chunks;
   std::span<const LayerEdit> layers;
   // Of the pending items; see PartialEdit.
@@ -171,6 +184,7 @@ struct CommitRecordParts {
 
 // `record` is intact and that of a commit.
 absl::StatusOr<CommitRecord> ParseCommit(Bytes record, int64_t position);
+// Of a kAppend at most.
 int64_t RecordSize(const CommitRecordParts& commit);
 // Appends the record to `out`.
 void AppendRecord(const CommitRecordParts& commit, int64_t position, std::vector<std::byte>& out);

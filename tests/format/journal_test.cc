@@ -64,7 +64,7 @@ TEST(JournalTest, CommitRecordLiesInTheFileAsDescribed) {
   const std::string chunk =
       "67 12 00 00 00 00 00 00  ef cd ab 89 67 45 23 01  40 00 00 00  32 00 00 00";
   std::vector<std::byte> expected = Hex(
-      absl::StrCat("43 41 49 52 4e 4a 4e 4c  02 00 00 00  01 00 00 00  3e 01 00 00 00 00 00 00"
+      absl::StrCat("43 41 49 52 4e 4a 4e 4c  03 00 00 00  01 00 00 00  3e 01 00 00 00 00 00 00"
                    "01 00 00 00 00 00 00 00  02 00 00 00 00 00 00 00"
                    "03 00 00 00 00 00 00 00  04 00 00 00 00 00 00 00"
                    "05 00 00 00 00 00 00 00  06 00 00 00 00 00 00 00  ff ff ff ff ff ff ff ff"
@@ -83,6 +83,34 @@ TEST(JournalTest, CommitRecordLiesInTheFileAsDescribed) {
   expected = Resealed(std::move(expected));
   EXPECT_EQ(ToHex(EncodeCommit(FullCommit(), 0)), ToHex(expected));
   EXPECT_EQ(ParseCommit(expected, 0).value(), FullCommit());
+}
+
+CommitRecord AppendedItems(int64_t durable_end) {
+  return {.links = {.base = 1, .generation = 2, .previous = 3, .durable_end = durable_end},
+          .partial = {.items = Text("items")}};
+}
+
+TEST(JournalTest, CommitThatAddsItemsOnlyLiesInTheFileAsDescribed) {
+  const std::vector<std::byte> durable = EncodeCommit(AppendedItems(100), 100);
+  EXPECT_EQ(ToHex(durable), ToHex(Resealed(Hex("43 41 49 52 4e 4a 4e 4c  03 00 00 00  04 00 00 00"
+                                               "3e 00 00 00 00 00 00 00  65 00 00 00 00 00 00 00"
+                                               "02 00 00 00 00 00 00 00  03 00 00 00 00 00 00 00"
+                                               "01  69 74 65 6d 73  00 00 00 00 00 00 00 00"))));
+  const std::vector<std::byte> earlier = EncodeCommit(AppendedItems(90), 100);
+  EXPECT_EQ(ToHex(earlier), ToHex(Resealed(Hex("43 41 49 52 4e 4a 4e 4c  03 00 00 00  04 00 00 00"
+                                               "46 00 00 00 00 00 00 00  65 00 00 00 00 00 00 00"
+                                               "02 00 00 00 00 00 00 00  03 00 00 00 00 00 00 00"
+                                               "00  5a 00 00 00 00 00 00 00  69 74 65 6d 73"
+                                               "00 00 00 00 00 00 00 00"))));
+  EXPECT_EQ(FindRecordHead(durable)->kind, RecordKind::kAppend);
+  EXPECT_EQ(ParseCommit(durable, 100).value(), AppendedItems(100));
+  EXPECT_EQ(ParseCommit(earlier, 100).value(), AppendedItems(90));
+}
+
+TEST(JournalTest, CommitThatAddsItemsOnlyIsRefusedWithFlagsToCome) {
+  std::vector<std::byte> record = EncodeCommit(AppendedItems(100), 100);
+  record[48] = std::byte{2};
+  EXPECT_TRUE(IsDamage(ParseCommit(Resealed(record), 100), "flags"));
 }
 
 TEST(JournalTest, EmptyCommitRecordIsSmall) {
@@ -118,7 +146,7 @@ TEST(JournalTest, BytesAfterTheLastFieldAreRefused) {
 }
 
 TEST(JournalTest, CountsThatTheRecordCannotHoldCostNothing) {
-  CommitRecord commit;
+  CommitRecord commit{.links = {}, .totals = CommitTotals()};
   commit.chunks = {ReorderEdit{.order = {0}}};
   std::vector<std::byte> record = EncodeCommit(commit, 0);
   // The order's length, which claims 2^61 chunks.
@@ -134,7 +162,7 @@ TEST(JournalTest, WhatIsNoRecordIsNotFound) {
   EXPECT_FALSE(FindRecordHead(std::vector<std::byte>(64)).has_value());
   std::vector<std::byte> later = EncodeReplaced();
   EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kReplaced);
-  later[8] = std::byte{3};  // a version to come
+  later[8] = std::byte{4};  // a version to come
   EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kUnknown);
 }
 
@@ -142,12 +170,23 @@ TEST(JournalTest, ReceiptLiesInTheFileAsDescribed) {
   const Receipt receipt{.base = 1, .generation = 4, .boot = 3, .durable_generation = 2};
   std::vector<std::byte> bytes;
   AppendReceipt(receipt, 0, bytes);
-  std::vector<std::byte> expected =
-      Hex("43 41 49 52 4e 4a 4e 4c  02 00 00 00  03 00 00 00  40 00 00 00 00 00 00 00"
-          "01 00 00 00 00 00 00 00  04 00 00 00 00 00 00 00"
+  const std::vector<std::byte> expected =
+      Hex("43 41 49 52 4e 52 43 54  01 00 00 00 00 00 00 00  04 00 00 00 00 00 00 00"
           "03 00 00 00 00 00 00 00  02 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00");
-  EXPECT_EQ(bytes, Resealed(expected));
+  EXPECT_EQ(ToHex(bytes), ToHex(Resealed(expected)));
+  EXPECT_EQ(std::ssize(bytes), kReceiptSize);
   EXPECT_EQ(FindReceipt(bytes, 0), receipt);
+}
+
+TEST(JournalTest, ReceiptOfVersion2IsFound) {
+  const std::vector<std::byte> bytes =
+      Resealed(Hex("43 41 49 52 4e 4a 4e 4c  02 00 00 00  03 00 00 00  40 00 00 00 00 00 00 00"
+                   "0b 00 00 00 00 00 00 00  04 00 00 00 00 00 00 00"
+                   "03 00 00 00 00 00 00 00  02 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00"));
+  const Receipt receipt{
+      .base = 1, .generation = 4, .boot = 3, .durable_generation = 2, .size = kMaxReceiptSize};
+  EXPECT_EQ(FindReceipt(bytes, 10), receipt);
+  EXPECT_EQ(FindReceipt(Bytes(bytes).first(63), 10), std::nullopt);
 }
 
 TEST(JournalTest, ReceiptThatIsNotIntactIsNotFound) {

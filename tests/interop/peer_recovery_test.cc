@@ -178,7 +178,7 @@ TEST_F(PeerRecoveryTest, TornRecordLeavesTheCommitsBeforeItToBoth) {
     const int64_t size = Between(random_, milestones_.front().end, milestones_.back().end);
     std::filesystem::resize_file(copy_, static_cast<uintmax_t>(size));
     // A commit is there without its receipt, too.
-    constexpr int64_t kReceiptSize = 64;
+    constexpr int64_t kReceiptSize = 48;
     size_t whole = 0;
     while (whole + 1 < milestones_.size() && milestones_[whole + 1].end - kReceiptSize <= size) {
       ++whole;
@@ -195,7 +195,7 @@ TEST_F(PeerRecoveryTest, IncompleteCommitIsNotRecovered) {
   ASSERT_NO_FATAL_FAILURE(WriteJournal(2001));
   {
     // With its receipt it would be damaged.
-    constexpr int64_t kReceiptSize = 64;
+    constexpr int64_t kReceiptSize = 48;
     const int64_t end = milestones_.back().end - kReceiptSize;
     std::filesystem::resize_file(copy_, static_cast<uintmax_t>(end));
     std::fstream stream(copy_, std::ios::binary | std::ios::in | std::ios::out);

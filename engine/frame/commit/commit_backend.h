@@ -113,6 +113,8 @@ class CommitBackend {
   virtual absl::Status PublishCommit(Stager& stager, Durability /*durability*/) {
     return WriteCheckpoint(stager);
   }
+  // Whether Close leaves a checkpoint; else a commit.
+  virtual bool IsWorthClosing(const Stager& /*stager*/) const { return true; }
   // Publishes the staged edits, and the journal, in a checkpoint.
   virtual absl::Status WriteCheckpoint(Stager& stager) = 0;
   // Makes durable what is committed.

@@ -52,6 +52,9 @@ class ContiguousBackend final : public CommitBackend {
   absl::Status Release() override;
   absl::StatusOr<bool> Continue(const WriterOptions& options) override;
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
+  bool IsWorthClosing(const Stager& stager) const override {
+    return journal_.IsWorthClosing(stager);
+  }
   absl::Status WriteCheckpoint(Stager& stager) override;
   absl::Status SyncCommitted() override { return journal_.SyncCommitted(); }
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& options) override;

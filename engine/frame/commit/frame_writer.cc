@@ -170,7 +170,9 @@ absl::StatusOr<bool> FrameWriter::HasWaiters() const {
 }
 
 absl::Status FrameWriter::Close() {
-  CAIRN_RETURN_IF_ERROR(Checkpoint());
+  CAIRN_RETURN_IF_ERROR(CheckUsable());
+  const bool in_checkpoint = backend_->IsWorthClosing(*stager_);
+  CAIRN_RETURN_IF_ERROR(in_checkpoint ? Checkpoint() : Commit(Durability::kMachine).status());
   const absl::Status status = backend_->DropUncommitted();
   unusable_ = FailedPrecondition("the writer is closed");
   stager_.reset();

@@ -21,16 +21,6 @@ constexpr int64_t kMostZeros = int64_t{1} << 20;
 constexpr int64_t kZerosPiece = int64_t{64} << 10;
 constexpr int64_t kSmallCommit = int64_t{64} << 10;
 
-// How many edits the journal may hold before a checkpoint. An eighth of the frame, so that n
-// appends write O(n) bytes; not so few that the syncs of a checkpoint show; and never so many that
-// opening, which replays them, takes long.
-constexpr int64_t kShortJournal = int64_t{1} << 14;
-constexpr int64_t kLongJournal = int64_t{1} << 20;
-// Edits all over a large frame are far slower to replay than appends.
-constexpr int64_t kManyPieces = int64_t{1} << 18;
-// Or how many bytes may be about to die, beside an eighth of what lives.
-constexpr int64_t kManyDying = int64_t{2} << 20;
-
 // Asking for readers costs a few system calls.
 constexpr int kCommitsUntilTidy = 64;
 
@@ -257,7 +247,7 @@ absl::Status JournalWriter::Resume() {
   const uint64_t generation = base().generation();
   if (frame_.sync->durable().generation != generation) {
     // The receipt itself may be in the page cache alone.
-    frame_.sync->SetDurable({generation, base().journal->end - format::kReceiptSize});
+    frame_.sync->SetDurable({generation, base().journal->end - format::kMaxReceiptSize});
   }
   unsynced_reused_ = 0;
   reused_.clear();
@@ -278,14 +268,24 @@ absl::Status JournalWriter::WitnessSyncs() {
   return is_new && base().journal.has_value() ? MarkDurable() : absl::OkStatus();
 }
 
+JournalLoad JournalWriter::load() const {
+  const JournalPosition& journal = *base().journal;
+  return {.written = sink_->end() - journal.begin + journal.reused + sink_->reused(),
+          .dying = space_.enabled() ? space_.DyingBytes(sink_->end()) : 0};
+}
+
 bool JournalWriter::IsLong(const StagedState& staged) const {
-  const int64_t checkpoint = base().index().size() + base().checkpoint->trailer.size();
-  const int64_t dying = space_.DyingBytes(sink_->end()) - checkpoint;
-  const int64_t living = base().stored_bytes.value_or(0);
-  const bool many_die = space_.enabled() && dying > std::max({kManyDying, living / 8, checkpoint});
-  return sink_->left_journal() || many_die || staged.chunks.pieces() > kManyPieces ||
-         base().journal->edits + staged.chunk_edits.count() >
-             std::clamp(staged.chunks.size() / 8, kShortJournal, kLongJournal);
+  return sink_->left_journal() || IsCheckpointDue(staged, base(), load());
+}
+
+bool JournalWriter::IsWorthClosing(const Stager& stager, int64_t file_bytes) const {
+  const StagedState& staged = stager.staged();
+  if (sink_->left_journal() || !base().journal.has_value() || !base().checkpoint->seal_holds) {
+    return true;
+  }
+  JournalLoad closed = load();
+  closed.written += file_bytes + (staged.edited ? format::RecordSize(stager.MakeCommit({})) : 0);
+  return frame::IsWorthClosing(staged, base(), closed);
 }
 
 absl::Status JournalWriter::Reserve(const Stager& stager) {
@@ -297,8 +297,9 @@ absl::Status JournalWriter::Reserve(const Stager& stager) {
   return Refuse(headroom_.Extend(*frame_.file, end, kept));
 }
 
-// Readers see what they saw before: zeros after the journal. In small pieces, for a large write
-// makes page cache of which small parts are slow to sync. On a full disk the commit itself fails.
+// Readers see what they saw before: zeros after the journal. One byte makes the kernel write the
+// page, and a larger write would make page cache of which small parts are slow to sync. On a full
+// disk the commit itself fails.
 void JournalWriter::WriteZerosAhead() {
   if (sink_->end() - frame_.sync->durable().end > kSmallCommit ||
       ++small_commits_ <= kManyCommits || sink_->end() <= zeros_end_ ||
@@ -307,11 +308,10 @@ void JournalWriter::WriteZerosAhead() {
   }
   zeros_ = std::clamp(2 * zeros_, kLeastZeros, kMostZeros);
   zeros_end_ = std::min({sink_->end() + zeros_, headroom_.end(), space_.LimitFrom(sink_->end())});
-  const std::vector<std::byte> zeros(static_cast<size_t>(kZerosPiece));
+  static constexpr std::byte kZero[1] = {};
   // What is pending is written over them.
-  for (int64_t at = sink_->flushed(); at < zeros_end_; at += kZerosPiece) {
-    const auto size = static_cast<size_t>(std::min(kZerosPiece, zeros_end_ - at));
-    if (!frame_.file->WriteAt(at, Bytes(zeros).first(size)).ok()) return;
+  for (int64_t at = sink_->flushed(); at < zeros_end_; at += kPageSize - at % kPageSize) {
+    if (!frame_.file->WriteAt(at, kZero).ok()) return;
   }
 }
 
@@ -381,10 +381,13 @@ absl::Status JournalWriter::Adopt(Stager& stager, const CommitStep& step) {
 absl::Status JournalWriter::MarkDurable() {
   const JournalPosition& journal = *base().journal;
   witnessed_ = journal.generation;
-  if (!journal.receipt.has_value()) return absl::OkStatus();
+  // In place of what an older version wrote would be too little.
+  if (!journal.receipt.has_value() || journal.receipt->size != format::kReceiptSize) {
+    return absl::OkStatus();
+  }
   format::Receipt receipt = *journal.receipt;
   receipt.durable_generation = journal.generation;
-  const int64_t begin = journal.end - format::kReceiptSize;
+  const int64_t begin = journal.end - receipt.size;
   std::vector<std::byte> bytes;
   format::AppendReceipt(receipt, begin, bytes);
   // All before is the same.

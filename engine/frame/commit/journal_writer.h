@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/frame/commit/checkpoint_policy.h"
 #include "engine/frame/commit/commit_backend.h"
 #include "engine/frame/commit/disk_reserve.h"
 #include "engine/frame/commit/frame_space.h"
@@ -69,6 +70,8 @@ class JournalWriter {
 
   // With what is staged: a checkpoint is due.
   bool IsLong(const StagedState& staged) const;
+  // Close is to write one. What is staged has chunk files of so many bytes.
+  bool IsWorthClosing(const Stager& stager, int64_t file_bytes = 0) const;
   // After another writer may have had the frame: takes over what it committed, and moves on to it.
   // False where that takes opening anew: nothing can be said without reading more.
   absl::StatusOr<bool> Follow();
@@ -95,6 +98,7 @@ class JournalWriter {
 
  private:
   const State& base() const { return *frame_.state; }
+  JournalLoad load() const;
   bool HasRoomFor(int64_t size);
   void Release();
   void NoteStaged(const StagedState& staged, FrameSpace& space) const;

@@ -159,6 +159,16 @@ int64_t SparseBackend::DeadFileBytes() const {
   return std::max<int64_t>(base().journal->reused - (*base().stored_bytes - stored), 0);
 }
 
+int64_t SparseBackend::StagedFileBytes() const {
+  int64_t bytes = 0;
+  for (const ChunkFile& file : sink_->staged()) bytes += file.size;
+  return bytes;
+}
+
+bool SparseBackend::IsWorthClosing(const Stager& stager) const {
+  return journal_.IsWorthClosing(stager, StagedFileBytes());
+}
+
 absl::Status SparseBackend::PublishCommit(Stager& stager, Durability durability) {
   RemoveReplaced(kMostRemoved);
   CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager));
@@ -167,8 +177,7 @@ absl::Status SparseBackend::PublishCommit(Stager& stager, Durability durability)
     return WriteCheckpoint(stager);
   }
   const bool durable = durability == Durability::kMachine;
-  int64_t file_bytes = 0;
-  for (const ChunkFile& file : sink_->staged()) file_bytes += file.size;
+  const int64_t file_bytes = StagedFileBytes();
   // Before the commit is there: a thread that then syncs it syncs them, too.
   files_->Add(sink_->staged());
   const bool many =

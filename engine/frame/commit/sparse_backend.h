@@ -48,6 +48,7 @@ class SparseBackend final : public CommitBackend {
   bool IsPinned() const override { return sink_->IsPinned(); }
   absl::Status Release() override;
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
+  bool IsWorthClosing(const Stager& stager) const override;
   absl::Status WriteCheckpoint(Stager& stager) override;
   absl::Status SyncCommitted() override { return journal_.SyncCommitted(); }
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& options) override;
@@ -58,6 +59,7 @@ class SparseBackend final : public CommitBackend {
   FileSystem& directory() const { return *frame_.location().files; }
   absl::StatusOr<std::vector<int64_t>> NamedFiles() const;
   int64_t DeadFileBytes() const;
+  int64_t StagedFileBytes() const;
   absl::Status PersistFiles() const;
   absl::Status KeepOfReserve(int64_t size);
   absl::Status TakeReserve(File& index, const StagedState& staged);

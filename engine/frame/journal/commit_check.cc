@@ -58,7 +58,7 @@ class EditChecker {
 };
 
 absl::Status EditChecker::CheckPlaced(const IndexedChunk& chunk) {
-  const int32_t chunksize = commit_.record.totals.chunksize;
+  const int32_t chunksize = commit_.record.totals->chunksize;
   const bool fixed = chunksize != format::kChunksizeVariable;
   if (chunk.nbytes < 1 || (fixed && chunk.nbytes > chunksize)) {
     return DataLoss("commit: a chunk of %d bytes", chunk.nbytes);
@@ -192,11 +192,12 @@ absl::Status CheckTotals(const State& before, const format::CommitTotals& totals
 absl::Status CheckCommit(const State& before, const JournaledCommit& commit,
                          const PartialChunk& partial, std::optional<LayerNames>& names) {
   const format::CommitRecord& record = commit.record;
-  CAIRN_RETURN_IF_ERROR(CheckChunksize(before, record.totals));
+  CAIRN_RETURN_IF_ERROR(CheckChunksize(before, *record.totals));
   EditChecker checker(before, commit);
   for (const format::ChunkEdit& edit : record.chunks) CAIRN_RETURN_IF_ERROR(checker.Check(edit));
-  if (checker.nchunks() != record.totals.nchunks) {
-    return DataLoss("commit: expected %d chunks, got %d", checker.nchunks(), record.totals.nchunks);
+  if (checker.nchunks() != record.totals->nchunks) {
+    return DataLoss("commit: expected %d chunks, got %d", checker.nchunks(),
+                    record.totals->nchunks);
   }
   if (!record.layers.empty() && !names.has_value()) {
     names.emplace();
@@ -206,7 +207,7 @@ absl::Status CheckCommit(const State& before, const JournaledCommit& commit,
     CAIRN_RETURN_IF_ERROR(CheckLayer(before, edit, *names));
   }
   CAIRN_RETURN_IF_ERROR(CheckHead(before, commit));
-  return CheckTotals(before, record.totals, partial);
+  return CheckTotals(before, *record.totals, partial);
 }
 
 absl::StatusOr<bool> ChunksMatchFingerprints(const State& before, const JournaledCommit& commit,

@@ -30,11 +30,11 @@ struct JournaledCommit {
 // Names of vlmetalayers.
 using LayerNames = std::unordered_set<std::string>;
 
-// Whether each edit fits the state that it meets, the chunks lie between the commit before and this
-// one's record or in the space before the index, and the totals are those of the result.
-// kResourceExhausted when nothing is wrong but that they pass a limit. `partial` is the partial
-// chunk after the commit. `names` are those of the state before, once a commit needed them, and
-// after the call those of the state after.
+// `commit` has its totals. Whether each edit fits the state that it meets, the chunks lie between
+// the commit before and this one's record or in the space before the index, and the totals are
+// those of the result. kResourceExhausted when nothing is wrong but that they pass a limit.
+// `partial` is the partial chunk after the commit. `names` are those of the state before, once a
+// commit needed them, and after the call those of the state after.
 absl::Status CheckCommit(const State& before, const JournaledCommit& commit,
                          const PartialChunk& partial, std::optional<LayerNames>& names);
 

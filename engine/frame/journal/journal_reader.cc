@@ -153,7 +153,7 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReader::Take(const format::Rec
   CAIRN_ASSIGN_OR_RETURN(std::optional<FoundRecord> record, ReadHere(head));
   if (record.has_value()) {
     position_ = record->end();
-    if (record->kind == format::RecordKind::kCommit) CAIRN_RETURN_IF_ERROR(TakeReceipt(*record));
+    if (format::IsCommit(record->kind)) CAIRN_RETURN_IF_ERROR(TakeReceipt(*record));
   } else if (!large) {
     // A search goes over the same bytes again.
     CAIRN_RETURN_IF_ERROR(Spend(head.size).status());
@@ -162,9 +162,9 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReader::Take(const format::Rec
 }
 
 absl::Status JournalReader::TakeReceipt(FoundRecord& commit) {
-  if (format::kReceiptSize > end_ - position_) return absl::OkStatus();
-  CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(static_cast<size_t>(format::kReceiptSize)));
-  commit.receipt = format::FindReceipt(ahead, position_);
+  const auto most = static_cast<size_t>(std::min(format::kMaxReceiptSize, end_ - position_));
+  CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(most));
+  commit.receipt = format::FindReceipt(ahead.first(std::min(ahead.size(), most)), position_);
   position_ = commit.end();
   return absl::OkStatus();
 }
@@ -204,8 +204,8 @@ absl::StatusOr<bool> JournalReader::Search(int64_t begin, int64_t seen,
     const Bytes bytes = Bytes(piece).first(got);
     zeros = IsRunOfZeros(bytes) ? zeros + std::ssize(bytes) : 0;
     const std::string_view text = AsText(bytes);
-    for (size_t at = text.find(format::kRecordMagic); at != text.npos;
-         at = text.find(format::kRecordMagic, at + 1)) {
+    for (size_t at = text.find(format::kMagicBegin); at != text.npos;
+         at = text.find(format::kMagicBegin, at + 1)) {
       const auto head = format::FindRecordHead(bytes.subspan(at));
       if (!head.has_value() || head->size > size - position - static_cast<int64_t>(at)) continue;
       CAIRN_ASSIGN_OR_RETURN(const bool affordable, Spend(head->size));

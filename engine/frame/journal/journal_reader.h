@@ -28,7 +28,7 @@ struct FoundRecord {
   std::optional<format::Receipt> receipt = {};
 
   int64_t end() const {
-    return begin + std::ssize(bytes) + (receipt.has_value() ? format::kReceiptSize : 0);
+    return begin + std::ssize(bytes) + (receipt.has_value() ? receipt->size : 0);
   }
 };
 

@@ -56,6 +56,15 @@ PartialChunk PartialAfter(const PartialChunk& before, const format::PartialEdit&
   return partial;
 }
 
+// Of a commit that changes nothing else.
+format::CommitTotals TotalsAfter(const State& before, const PartialChunk& partial) {
+  return {.nchunks = before.chunks.size(),
+          .nbytes = before.nbytes - before.partial.nbytes() + partial.nbytes(),
+          .stored_bytes = before.stored_bytes.value_or(-1),
+          .chunksize = before.chunksize,
+          .vlblocks = before.vlblocks};
+}
+
 absl::Status ApplyEdit(const format::ChunkEdit& edit, ChunkIndex& chunks) {
   if (const auto* insert = std::get_if<format::InsertEdit>(&edit)) {
     chunks.Insert(insert->nchunk, insert->chunk.entry);
@@ -214,7 +223,7 @@ void JournalReplayer::ApplyLayers(const std::vector<format::LayerEdit>& edits) {
 }
 
 absl::Status JournalReplayer::Apply(const JournaledCommit& commit, PartialChunk partial) {
-  const format::CommitTotals& totals = commit.record.totals;
+  const format::CommitTotals& totals = *commit.record.totals;
   State& state = OwnState();
   CommitStep step = StepOf(commit);
   step.reused = NotePlaced(commit);
@@ -267,8 +276,9 @@ bool JournalReplayer::IsDurable(const JournaledCommit& commit) const {
 }
 
 absl::StatusOr<bool> JournalReplayer::ApplyFirst() {
-  const JournaledCommit& first = waiting_.front();
+  JournaledCommit& first = waiting_.front();
   PartialChunk partial = PartialAfter(state().partial, first.record.partial);
+  if (!first.record.totals.has_value()) first.record.totals = TotalsAfter(state(), partial);
   const absl::Status status = CheckCommit(state(), first, partial, names_);
   const bool passes_limit = absl::IsResourceExhausted(status);
   if (!status.ok() && !passes_limit) {
@@ -328,6 +338,7 @@ absl::StatusOr<bool> JournalReplayer::Take(const std::optional<FoundRecord>& fou
   if (!found.has_value()) return false;
   switch (found->kind) {
     case format::RecordKind::kCommit:
+    case format::RecordKind::kAppend:
       return TakeCommit(*found);
     case format::RecordKind::kReceipt:
       return TakeReceipt(*found);
@@ -352,7 +363,7 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(int64_t stop)
   std::optional<int64_t> next;
   const auto visit = [&](const FoundRecord& record) {
     const bool is_next =
-        record.kind == format::RecordKind::kCommit && AsNext(record, scanned_, rules_).has_value();
+        format::IsCommit(record.kind) && AsNext(record, scanned_, rules_).has_value();
     if (is_next) {
       next = record.begin;
     } else {

@@ -8,7 +8,7 @@ namespace cairn::frame {
 
 void StrandedCommits::Note(const FoundRecord& record, JournalTrust& trust) {
   uint64_t generation = 0;
-  if (record.kind == format::RecordKind::kCommit) {
+  if (format::IsCommit(record.kind)) {
     const absl::StatusOr<format::CommitRecord> commit =
         format::ParseCommit(record.bytes, record.begin);
     if (!commit.ok() || !IsLater(commit->links.base, commit->links.generation)) return;

@@ -100,6 +100,7 @@ absl::StatusOr<RecoveryReport> Settle(const std::shared_ptr<FrameCore>& core,
   report.cut = std::max<int64_t>(before.size_before - report.size_before, 0);
   report.size_before = before.size_before;
   report.stranded_commits = before.stranded_commits;
+  CAIRN_RETURN_IF_ERROR(writer->Checkpoint());
   CAIRN_RETURN_IF_ERROR(writer->Close());
   CAIRN_ASSIGN_OR_RETURN(report.size_after, core->source().Size());
   return report;

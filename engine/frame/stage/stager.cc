@@ -246,11 +246,6 @@ absl::Status Stager::Finish() {
 
 format::CommitRecordParts Stager::MakeCommit(const format::CommitLinks& links) const {
   format::CommitRecordParts commit{.links = links,
-                                   .totals = {.nchunks = staged_.chunks.size(),
-                                              .nbytes = staged_.nbytes(),
-                                              .stored_bytes = staged_.stored_bytes.value_or(-1),
-                                              .chunksize = staged_.header.chunksize,
-                                              .vlblocks = staged_.header.vlblocks},
                                    .chunks = staged_.chunk_edits,
                                    .layers = staged_.layer_edits,
                                    .partial_replaced = staged_.partial_replaced,
@@ -259,6 +254,17 @@ format::CommitRecordParts Stager::MakeCommit(const format::CommitLinks& links) c
     commit.partial_items = commit.partial_items.subspan(base_->partial.items.size());
   } else {
     commit.partial_head = staged_.partial.head;
+  }
+  const bool only_appends = staged_.chunk_edits.count() == 0 && staged_.layer_edits.empty() &&
+                            !staged_.partial_replaced &&
+                            staged_.header.chunksize == base_->chunksize &&
+                            staged_.header.vlblocks == base_->vlblocks;
+  if (!only_appends) {
+    commit.totals = {.nchunks = staged_.chunks.size(),
+                     .nbytes = staged_.nbytes(),
+                     .stored_bytes = staged_.stored_bytes.value_or(-1),
+                     .chunksize = staged_.header.chunksize,
+                     .vlblocks = staged_.header.vlblocks};
   }
   return commit;
 }

@@ -61,10 +61,10 @@ class MadeUpJournal {
         .entry = {.value = std::ssize(bytes_) - PartsOf(bytes_).header_len,
                   .fingerprint = format::HashChunk(chunk),
                   .cbytes = static_cast<int32_t>(chunk.size())},
-        .nbytes = next_.totals.chunksize};
+        .nbytes = next_.totals->chunksize};
     next_.chunks.assign(static_cast<size_t>(count), format::InsertEdit{.chunk = placed});
-    next_.totals.nchunks = count;
-    next_.totals.nbytes = count * placed.nbytes;
+    next_.totals->nchunks = count;
+    next_.totals->nbytes = count * placed.nbytes;
     AddTo(bytes_, chunk);
     AddRecord();
   }

@@ -112,8 +112,8 @@ TEST_F(JournalTrustTest, CommitsThatPassALimitAreNotCut) {
 
 TEST_F(JournalTrustTest, CommitWithoutItsChunksIsNoneWhateverLimitItWouldPass) {
   format::CommitRecord commit = NextCommit();
-  commit.totals.nchunks += 1;
-  commit.totals.nbytes += 64;
+  commit.totals->nchunks += 1;
+  commit.totals->nbytes += 64;
   commit.chunks = {format::InsertEdit{
       .nchunk = 4,
       .chunk = {.entry = {.value = commit.links.durable_end - PartsOf(FileBytes(path_)).header_len,
@@ -163,7 +163,7 @@ TEST_F(JournalTrustTest, CommitWhoseTotalsCannotBeIsNotReplayed) {
   const Buffer item(1);
   format::CommitRecord commit = NextCommit();
   EXPECT_FALSE(refuses(commit));
-  commit.totals.nbytes = INT64_MIN;
+  commit.totals->nbytes = INT64_MIN;
   commit.partial.items = item;
   EXPECT_TRUE(refuses(commit));
 }
@@ -180,12 +180,12 @@ TEST_F(JournalTrustTest, VariableChunksOfNoBytesAreNotReplayed) {
                           .fingerprint = format::HashChunk(chunk),
                           .cbytes = static_cast<int32_t>(chunk.size())},
                 .nbytes = 64}}};
-  commit.totals.nchunks = 1;
+  commit.totals->nchunks = 1;
   AppendToFile(chunk);
   const Buffer before = FileBytes(path_);
   for (const int64_t nbytes : {0, 64}) {
     PutFileBytes(path_, before);
-    commit.totals.nbytes = nbytes;
+    commit.totals->nbytes = nbytes;
     AppendToFile(commit);
     EXPECT_EQ(Open().snapshot().info().journal_damaged, nbytes == 0);
   }
@@ -199,8 +199,8 @@ TEST_F(JournalTrustTest, PartialChunkIsNoLongerThanAChunkCanBe) {
   format::CommitRecord commit = NextCommit();
   const Buffer items(40);
   const int32_t head = kMaxChunkBytes - 15;
-  commit.totals.chunksize = INT32_MAX;
-  commit.totals.nbytes = int64_t{head} + std::ssize(items);
+  commit.totals->chunksize = INT32_MAX;
+  commit.totals->nbytes = int64_t{head} + std::ssize(items);
   commit.partial.replaces = true;
   commit.partial.head = {.entry = {.value = format::EntryOfSpecial(SpecialValue::kZeros)},
                          .nbytes = head};
@@ -213,7 +213,7 @@ TEST_F(JournalTrustTest, PartialChunkIsNoLongerThanAChunkCanBe) {
 
 TEST_F(JournalTrustTest, RecordOfALaterVersionIsNotCut) {
   Buffer record = AtEnd(NextCommit());
-  record[8] = std::byte{3};
+  record[8] = std::byte{4};
   Reseal(record);
   AppendToFile(record);
   const Buffer before = FileBytes(path_);
@@ -225,7 +225,7 @@ TEST_F(JournalTrustTest, RecordOfALaterVersionIsNotCut) {
 
 TEST_F(JournalTrustTest, IntactCommitThatCannotBeIsNotCut) {
   format::CommitRecord commit = NextCommit();
-  commit.totals.nbytes += 1000;
+  commit.totals->nbytes += 1000;
   AppendToFile(commit);
   const Buffer before = FileBytes(path_);
   Frame frame = Open();
@@ -264,7 +264,7 @@ TEST_F(JournalTrustTest, CommitsCountWhereTheStoredBytesBeforeThemCannotBe) {
     SCOPED_TRACE(stored);
     PutFileBytes(path_, before);
     format::CommitRecord commit = NextCommit();
-    commit.totals.stored_bytes = stored;
+    commit.totals->stored_bytes = stored;
     AppendToFile(commit);
     Frame frame = Open();
     auto writer = frame.OpenWriter();
@@ -287,7 +287,7 @@ TEST_F(JournalTrustTest, CommitsCountWhereTheStoredBytesBeforeThemCannotBe) {
 
 TEST_F(JournalTrustTest, CheckpointSealsWhereTheStoredBytesCannotBe) {
   format::CommitRecord commit = NextCommit();
-  commit.totals.stored_bytes = INT64_MAX;
+  commit.totals->stored_bytes = INT64_MAX;
   AppendToFile(commit);
   ASSERT_TRUE(IsOk(Open().OpenWriter()->Close()));
   EXPECT_TRUE(Open().snapshot().info().sealed);

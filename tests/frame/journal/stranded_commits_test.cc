@@ -247,11 +247,11 @@ TEST_F(StrandedCommitsTest, ChunkThatClaimsAllThatFollowsHidesNoCommit) {
 }
 
 TEST_F(StrandedCommitsTest, ManyZerosHideNoCommit) {
-  Buffer bytes = Commit(std::vector<Durability>(3000, Durability::kProcess));
-  std::fill(bytes.begin() + checkpoint_, bytes.begin() + ends_[2500], std::byte{0});
-  ASSERT_GT(ends_[2500] - checkpoint_, 500'000);
+  Buffer bytes = Commit(std::vector<Durability>(3500, Durability::kProcess));
+  std::fill(bytes.begin() + checkpoint_, bytes.begin() + ends_[3000], std::byte{0});
+  ASSERT_GT(ends_[3000] - checkpoint_, 500'000);
   PutFileBytes(path_, bytes);
-  EXPECT_EQ(Open().info().stranded_commits, 3000);
+  EXPECT_EQ(Open().info().stranded_commits, 3500);
   EXPECT_TRUE(absl::IsDataLoss(OpenWriter()));
   EXPECT_EQ(FileBytes(path_), bytes);
 }

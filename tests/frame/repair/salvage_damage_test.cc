@@ -241,7 +241,7 @@ TEST_F(SalvageJournalTest, ItemsThatReadLikeAChunkAreNoChunk) {
 
 TEST_F(SalvageJournalTest, DamagedRecordLosesItsItemsOnly) {
   Buffer bytes = MakeJournal(Cut(4, kChunk), {MakeNoise(kChunk, 2), MakeNoise(100, 3)});
-  const size_t receipt = AsText(bytes).rfind("CAIRNJNL");
+  const size_t receipt = AsText(bytes).rfind("CAIRNRCT");
   const size_t record = AsText(bytes).rfind("CAIRNJNL", receipt - 1);
   ASSERT_NE(record, std::string::npos);
   bytes[record + 30] ^= std::byte{1};

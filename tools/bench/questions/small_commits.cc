@@ -147,10 +147,10 @@ absl::Status CommitBytes(const std::string& path, DataSet set, Durability durabi
 absl::Status OpenAndClose(const std::string& path, DataSet set, int64_t cycles, Session& session) {
   constexpr size_t kBegin = 600'000;
   CountingFileSystem files;
-  ASSIGN_OR_RETURN(Frame made,
-                   Frame::Create(path, OptionsFor(1 << 20, UsualCompression(set), &files)));
   DataSource source(set, kBegin);
   {
+    ASSIGN_OR_RETURN(Frame made,
+                     Frame::Create(path, OptionsFor(1 << 20, UsualCompression(set), &files)));
     ASSIGN_OR_RETURN(Writer writer, made.OpenWriter());
     RETURN_IF_ERROR(writer.Append(source.Next()));
     RETURN_IF_ERROR(writer.Close());

@@ -1,0 +1,57 @@
+#include "engine/frame/commit/checkpoint_policy.h"
+
+#include <algorithm>
+
+#include "engine/frame/commit/disk_reserve.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// How many edits the journal may hold. An eighth of the frame, so that n appends write O(n) bytes;
+// not so few that the syncs of a checkpoint show; and never so many that opening, which replays
+// them, takes long.
+constexpr int64_t kShortJournal = int64_t{1} << 14;
+constexpr int64_t kLongJournal = int64_t{1} << 20;
+// Edits all over a large frame are far slower to replay than appends.
+constexpr int64_t kManyPieces = int64_t{1} << 18;
+// How many bytes may be about to die, beside an eighth of what lives.
+constexpr int64_t kManyDying = int64_t{2} << 20;
+
+// The pending items are coded once more in vain: that takes no more than a quarter of the bytes
+// that the journal took.
+constexpr int64_t kPerPendingByte = 4;
+
+// What Close writes without asking what for.
+constexpr int64_t kLittle = int64_t{256} << 10;
+
+// About as many bytes as the pending items take as a chunk, by those that were coded before.
+int64_t PendingCost(const StagedState& staged) {
+  const PartialChunk& partial = staged.partial;
+  const auto nbytes = static_cast<double>(partial.nbytes());
+  if (partial.head.has_value()) {
+    return static_cast<int64_t>(nbytes * partial.head->entry.cbytes / partial.head->nbytes);
+  }
+  const auto before = static_cast<double>(staged.header.nbytes);
+  const auto stored = static_cast<double>(staged.stored_bytes.value_or(0));
+  return static_cast<int64_t>(stored > 0 && stored < before ? nbytes * stored / before : nbytes);
+}
+
+}  // namespace
+
+bool IsCheckpointDue(const StagedState& staged, const State& base, const JournalLoad& load) {
+  const int64_t edits = base.journal->edits + staged.chunk_edits.count();
+  if (edits > kLongJournal || staged.chunks.pieces() > kManyPieces) return true;
+  if (load.written < kPerPendingByte * PendingCost(staged)) return false;
+  const int64_t last = base.index().size() + base.checkpoint->trailer.size();
+  const int64_t living = base.stored_bytes.value_or(0);
+  return load.dying - last > std::max({kManyDying, living / 8, last}) ||
+         edits > std::max(staged.chunks.size() / 8, kShortJournal);
+}
+
+bool IsWorthClosing(const StagedState& staged, const State& base, const JournalLoad& load) {
+  const int64_t cost = NeedOf(staged, base).index + PendingCost(staged);
+  return cost <= std::max(load.written, kLittle);
+}
+
+}  // namespace cairn::frame

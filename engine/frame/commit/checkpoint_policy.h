@@ -1,0 +1,26 @@
+// When a checkpoint is worth what it writes: index and trailer, and the pending items as a chunk,
+// which the next one writes again.
+#ifndef CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_POLICY_H_
+#define CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_POLICY_H_
+
+#include <cstdint>
+
+#include "engine/frame/stage/staged_state.h"
+
+namespace cairn::frame {
+
+// What the journal comes to with what is staged, in bytes.
+struct JournalLoad {
+  int64_t written = 0;  // records and chunks, wherever they lie
+  int64_t dying = 0;    // what a checkpoint makes dead; 0 where nothing is used again
+};
+
+// Whether the journal has become so long that the next commit is to be a checkpoint.
+bool IsCheckpointDue(const StagedState& staged, const State& base, const JournalLoad& load);
+
+// Whether Close writes a checkpoint.
+bool IsWorthClosing(const StagedState& staged, const State& base, const JournalLoad& load);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_POLICY_H_
