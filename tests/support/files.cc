@@ -35,4 +35,15 @@ std::vector<std::string> NamesIn(const std::string& directory) {
   return names;
 }
 
+int64_t SizeOnDisk(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) {
+    return static_cast<int64_t>(std::filesystem::file_size(path));
+  }
+  int64_t size = 0;
+  for (const auto& file : std::filesystem::directory_iterator(path)) {
+    size += static_cast<int64_t>(file.file_size());
+  }
+  return size;
+}
+
 }  // namespace cairn::test

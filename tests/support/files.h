@@ -2,6 +2,7 @@
 #ifndef CAIRN_TESTS_SUPPORT_FILES_H_
 #define CAIRN_TESTS_SUPPORT_FILES_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ Buffer FileBytes(const std::string& path);
 void PutFileBytes(const std::string& path, Bytes bytes);
 // Names in a directory, sorted.
 std::vector<std::string> NamesIn(const std::string& directory);
+// Bytes of a file, or of all files in a directory.
+int64_t SizeOnDisk(const std::string& path);
 
 }  // namespace cairn::test
 

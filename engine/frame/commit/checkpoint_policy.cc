@@ -17,6 +17,9 @@ constexpr int64_t kLongJournal = int64_t{1} << 20;
 constexpr int64_t kManyPieces = int64_t{1} << 18;
 // How many bytes may be about to die, beside an eighth of what lives.
 constexpr int64_t kManyDying = int64_t{2} << 20;
+// Or in the journal, beside a thirty-second part: a file of small commits holds two journals, the
+// one that died and the one that is written.
+constexpr int64_t kManyInJournal = int64_t{1} << 20;
 
 // The pending items are coded once more in vain: that takes no more than a quarter of the bytes
 // that the journal took.
@@ -46,6 +49,7 @@ bool IsCheckpointDue(const StagedState& staged, const State& base, const Journal
   const int64_t last = base.index().size() + base.checkpoint->trailer.size();
   const int64_t living = base.stored_bytes.value_or(0);
   return load.dying - last > std::max({kManyDying, living / 8, last}) ||
+         load.dying_in_journal - last > std::max({kManyInJournal, living / 32, last}) ||
          edits > std::max(staged.chunks.size() / 8, kShortJournal);
 }
 

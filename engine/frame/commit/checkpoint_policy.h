@@ -12,7 +12,9 @@ namespace cairn::frame {
 // What the journal comes to with what is staged, in bytes.
 struct JournalLoad {
   int64_t written = 0;  // records and chunks, wherever they lie
-  int64_t dying = 0;    // what a checkpoint makes dead; 0 where nothing is used again
+  // What a checkpoint makes dead; 0 where nothing is used again.
+  int64_t dying = 0;
+  int64_t dying_in_journal = 0;  // of these, from the last index on
 };
 
 // Whether the journal has become so long that the next commit is to be a checkpoint.

@@ -31,6 +31,7 @@ struct CommittedFrame {
   FingerprintType fingerprint = FingerprintType::k64Bit;  // of new checkpoints
   bool plain = false;                      // the first checkpoint has none of Cairn's layers
   uint64_t keep_generations = 0;           // see WriterOptions
+  SizeLimit limit = {};                    // likewise, max_file_size
   std::vector<uint64_t> checkpoints = {};  // generations of those that are kept, the oldest first
   std::unique_ptr<File> peer_lock;
   std::shared_ptr<GroupSync> sync = std::make_shared<GroupSync>();

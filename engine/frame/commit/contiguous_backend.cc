@@ -105,6 +105,7 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
 absl::Status ContiguousBackend::ReserveCheckpoint(const StagedState& staged, int64_t end) {
   constexpr int64_t kMargin = 128;
   const int64_t size = end - journal_.sink().end() + kMargin;
+  if (Grows(staged, base())) CAIRN_RETURN_IF_ERROR(Refuse(frame_.limit.Check(end)));
   const int64_t kept = NeedAfter(staged, base(), size, frame_.keeps_history());
   const absl::Status status = frame_.file->ReservePastEnd(end + kept);
   return absl::IsResourceExhausted(status) ? Refuse(DiskIsFull(status, kept)) : absl::OkStatus();
@@ -224,9 +225,15 @@ void ContiguousBackend::BeginAfterCheckpoint(FrameSpace space, int64_t remains_e
 }
 
 absl::Status ContiguousBackend::WriteCheckpoint(Stager& stager) {
+  const StagedState& staged = stager.staged();
+  if (!Grows(staged, base())) journal_.sink().SetLimit({});
   CAIRN_RETURN_IF_ERROR(Finish(stager));
-  return FitsInPlace(stager.staged()) ? CommitInPlace(stager.staged(), std::nullopt)
-                                      : CommitToNewFile(stager, NeverStop);
+  if (FitsInPlace(staged)) return CommitInPlace(staged, std::nullopt);
+  if (Grows(staged, base())) {
+    const int64_t size = staged.header.header_len + staged.stored_bytes.value_or(0);
+    CAIRN_RETURN_IF_ERROR(Refuse(frame_.limit.Check(size + RoomForNext(staged, base()))));
+  }
+  return CommitToNewFile(stager, NeverStop);
 }
 
 absl::StatusOr<int64_t> ContiguousBackend::Rewrite(ChunkProgress progress) {

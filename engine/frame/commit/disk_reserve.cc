@@ -10,8 +10,9 @@ namespace cairn::frame {
 
 namespace {
 
-// Space that is reserved ahead of what is written, in steps that grow up to a quarter of the file.
-constexpr int64_t kLeastStep = int64_t{1} << 20;
+// Space that is reserved ahead of what is written, in steps of up to a thirty-second part of the
+// file.
+constexpr int64_t kLeastStep = int64_t{1} << 19;
 constexpr int64_t kMostStep = int64_t{64} << 20;
 
 // Headers of chunks, names and counts of a trailer, the fields of a seal.
@@ -47,14 +48,15 @@ int64_t NeedAtRest(const CheckpointNeed& need, bool keeps_history) {
   return (keeps_history ? 2 : 1) * need.index + need.pending + kBlock;
 }
 
-bool IsSmaller(const StagedState& staged, const State& base) {
-  if (staged.stored_bytes.has_value() && base.stored_bytes.has_value()) {
-    return LiveBytes(staged, *staged.stored_bytes) < LiveBytes(base, *base.stored_bytes);
-  }
-  return LiveBytes(staged, staged.nbytes()) < LiveBytes(base, base.nbytes);
-}
-
 }  // namespace
+
+bool Grows(const StagedState& staged, const State& base) {
+  if (!staged.edited) return false;
+  if (staged.stored_bytes.has_value() && base.stored_bytes.has_value()) {
+    return LiveBytes(staged, *staged.stored_bytes) >= LiveBytes(base, *base.stored_bytes);
+  }
+  return LiveBytes(staged, staged.nbytes()) >= LiveBytes(base, base.nbytes);
+}
 
 CheckpointNeed NeedOf(const StagedState& staged, const State& base) {
   // An entry of the index, and one of the table of chunks; for each page of them a hash, and
@@ -74,7 +76,7 @@ CheckpointNeed NeedOf(const StagedState& staged, const State& base) {
 int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim,
                   bool keeps_history) {
   if (!staged.edited) return 0;
-  if (IsSmaller(staged, base)) return keeps_history ? reclaim : 0;
+  if (!Grows(staged, base)) return keeps_history ? reclaim : 0;
   return NeedAtRest(NeedOf(staged, base), keeps_history);
 }
 
@@ -91,9 +93,14 @@ void HoldAtRest(const State& base, File& file, int64_t end, bool keeps_history) 
   }
 }
 
-absl::Status Headroom::Extend(File& file, int64_t end, int64_t kept) {
+int64_t RoomForNext(const StagedState& staged, const State& base) {
+  return NeedAtRest(NeedOf(staged, base), false);
+}
+
+absl::Status Headroom::Extend(File& file, int64_t end, int64_t kept, int64_t most) {
   if (end + kept <= end_) return absl::OkStatus();
-  int64_t step = std::clamp(std::min(2 * step_, end / 4), kLeastStep, kMostStep);
+  int64_t step = std::clamp(std::min(2 * step_, end / 32), kLeastStep, kMostStep);
+  step = std::min(step, std::max<int64_t>(most - end - kept, 0));
   absl::Status status = file.Reserve(end + kept + step);
   while (absl::IsResourceExhausted(status) && step > 0) {
     step = step > kBlock ? step / 16 : 0;

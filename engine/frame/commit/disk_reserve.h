@@ -19,6 +19,12 @@ struct CheckpointNeed {
 };
 CheckpointNeed NeedOf(const StagedState& staged, const State& base);
 
+// Whether the staged edits leave no less than there was.
+bool Grows(const StagedState& staged, const State& base);
+
+// What the next checkpoint takes, one that deletes.
+int64_t RoomForNext(const StagedState& staged, const State& base);
+
 // What a step leaves for those that follow it: one that makes the frame smaller only what Reclaim
 // begins with where history is kept, and one that changes nothing need leave nothing.
 int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim,
@@ -36,9 +42,10 @@ void HoldAtRest(const State& base, File& file, int64_t end, bool keeps_history);
 class Headroom {
  public:
   // Makes sure that [the file's end, end) can be written, and `kept` bytes after it, and if there
-  // is room some more: a commit should not have to make a larger size durable. kResourceExhausted
+  // is room some more, up to `most`: a commit should not have to make a larger size durable.
+  // kResourceExhausted
   // when the disk is too full. Where nothing can be reserved, the write itself fails.
-  absl::Status Extend(File& file, int64_t end, int64_t kept);
+  absl::Status Extend(File& file, int64_t end, int64_t kept, int64_t most);
   // Bytes before this are reserved.
   int64_t end() const { return end_; }
   // The file was cut, or is another one, or another writer had it: bytes before `end` are reserved.

@@ -50,7 +50,11 @@ class FrameSpace {
   bool enabled() const { return enabled_; }
   // Bytes that become dead with the next checkpoint, if the journal ends there.
   int64_t DyingBytes(int64_t journal_end) const {
-    return journal_end - index_begin_ - bytes_in_journal_ + dying_bytes_;
+    return DyingInJournal(journal_end) + dying_bytes_;
+  }
+  // Those that lie from the index on: index, trailer, records, and chunks that were replaced.
+  int64_t DyingInJournal(int64_t journal_end) const {
+    return journal_end - index_begin_ - bytes_in_journal_;
   }
 
   // Frees what is dead and no reader sees. `oldest` is the generation of the oldest checkpoint that

@@ -40,6 +40,7 @@ void JournalWriter::StageAt(int64_t position) {
                             .resume = std::max(position, space_.EndOfDead())};
   sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position,
                 &space_.free(), room);
+  sink_->SetLimit(frame_.limit);
 }
 
 void JournalWriter::ReturnStaged(bool is_pinned) {
@@ -271,7 +272,8 @@ absl::Status JournalWriter::WitnessSyncs() {
 JournalLoad JournalWriter::load() const {
   const JournalPosition& journal = *base().journal;
   return {.written = sink_->end() - journal.begin + journal.reused + sink_->reused(),
-          .dying = space_.enabled() ? space_.DyingBytes(sink_->end()) : 0};
+          .dying = space_.enabled() ? space_.DyingBytes(sink_->end()) : 0,
+          .dying_in_journal = space_.enabled() ? space_.DyingInJournal(sink_->end()) : 0};
 }
 
 bool JournalWriter::IsLong(const StagedState& staged) const {
@@ -288,13 +290,35 @@ bool JournalWriter::IsWorthClosing(const Stager& stager, int64_t file_bytes) con
   return frame::IsWorthClosing(staged, base(), closed);
 }
 
-absl::Status JournalWriter::Reserve(const Stager& stager) {
+absl::Status JournalWriter::Reserve(const Stager& stager, int64_t other_bytes) {
   const StagedState& staged = stager.staged();
   const CheckpointNeed need = NeedOf(staged, base());
   const int64_t end = sink_->end() + format::RecordSize(stager.MakeCommit({}));
-  const int64_t kept =
-      need.index + need.pending + NeedAfter(staged, base(), need.index, frame_.keeps_history());
-  return Refuse(headroom_.Extend(*frame_.file, end, kept));
+  CAIRN_RETURN_IF_ERROR(CheckLimit(staged, end, other_bytes));
+  const int64_t after = NeedAfter(staged, base(), need.index, frame_.keeps_history());
+  int64_t kept = need.index + std::max(need.pending, after);
+  int64_t most = INT64_MAX;
+  if (frame_.limit.bytes < INT64_MAX) {
+    most = frame_.limit.bytes - other_bytes;
+    kept = std::clamp<int64_t>(most - end, 0, kept);
+    // The other files need what is left.
+    if (base().header().layout == Layout::kSparse) most = end + kept;
+  }
+  return Refuse(headroom_.Extend(*frame_.file, end, kept, most));
+}
+
+// Whether the next checkpoint is within the limit of the writer, after `end` or in what it frees.
+// What makes the file larger leaves room for two: the first may have to lie after what it frees.
+absl::Status JournalWriter::CheckLimit(const StagedState& staged, int64_t end,
+                                       int64_t other_bytes) const {
+  if (!Grows(staged, base())) return absl::OkStatus();
+  const int64_t need = RoomForNext(staged, base());
+  const bool adds = end - CommittedEnd(base()) > kPageSize || sink_->reused() == 0;
+  const absl::Status after = frame_.limit.Check(other_bytes + end + (adds ? 2 : 1) * need);
+  if (after.ok() || !frame_.limit.Check(other_bytes + end).ok()) return Refuse(after);
+  FrameSpace space = SpaceWith(staged).Next(base().generation() + 1, end);
+  space.Release(*frame_.file, base().generation() + 1);
+  return space.FindBelow(need).has_value() ? absl::OkStatus() : Refuse(after);
 }
 
 // Readers see what they saw before: zeros after the journal. One byte makes the kernel write the

@@ -84,8 +84,9 @@ class JournalWriter {
   absl::Status WitnessSyncs();
 
   // Reserves space for a commit, the checkpoint that follows it, and what that one leaves. Refused
-  // when the disk is full.
-  absl::Status Reserve(const Stager& stager);
+  // when the disk is full, or when they would pass the limit of the writer. Other files of the
+  // frame have so many bytes.
+  absl::Status Reserve(const Stager& stager, int64_t other_bytes = 0);
   // Makes everything in the file durable: what was staged there, and the commits up to that one.
   absl::Status Sync(uint64_t generation);
   // Bytes of commits, and of what is staged in the file, that are perhaps not durable.
@@ -102,6 +103,7 @@ class JournalWriter {
   bool HasRoomFor(int64_t size);
   void Release();
   void NoteStaged(const StagedState& staged, FrameSpace& space) const;
+  absl::Status CheckLimit(const StagedState& staged, int64_t end, int64_t other_bytes) const;
   absl::StatusOr<bool> EndsAt(int64_t end, JournalReader& reader) const;
   absl::Status PersistAgain(Extent bytes);
   void WriteZerosAhead();

@@ -39,6 +39,9 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
     return InvalidArgument("chunksize: expected 1 to %d, got %d", kMaxChunkBytes,
                            options.chunksize);
   }
+  if (options.max_file_size < 0) {
+    return InvalidArgument("max_file_size: expected 0 or more, got %d", options.max_file_size);
+  }
   staging.chunksize = WholeItems(options.chunksize, base.header().typesize);
   return staging;
 }
@@ -74,6 +77,11 @@ absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions
   CAIRN_ASSIGN_OR_RETURN(frame.state,
                          LoadNewest(frame.source, *frame.core, drop_stranded, footprint));
   frame.keep_generations = options.keep_generations;
+  if (options.max_file_size > 0) {
+    const FrameLocation& at = frame.location();
+    frame.limit = {.path = at.is_sparse() ? at.outer_path : at.path,
+                   .bytes = options.max_file_size};
+  }
   frame.NoteCheckpoint();
   frame.core->Adopt(frame.source, frame.state);
   frame.sync->Begin(frame.file, frame.committed(), {});  // until PersistBase

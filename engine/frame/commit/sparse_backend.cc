@@ -115,6 +115,7 @@ absl::Status SparseBackend::Restart(bool /*failed*/) {
 
 absl::StatusOr<std::unique_ptr<Stager>> SparseBackend::Stage() {
   if (std::exchange(published_, false)) CAIRN_RETURN_IF_ERROR(FinishReplacement());
+  SetLimit();
   return std::make_unique<Stager>(frame_.state, *sink_, options_);
 }
 
@@ -159,25 +160,28 @@ int64_t SparseBackend::DeadFileBytes() const {
   return std::max<int64_t>(base().journal->reused - (*base().stored_bytes - stored), 0);
 }
 
-int64_t SparseBackend::StagedFileBytes() const {
-  int64_t bytes = 0;
-  for (const ChunkFile& file : sink_->staged()) bytes += file.size;
-  return bytes;
+// Of the chunk files, those that the newest state does not need included.
+int64_t SparseBackend::FileBytes() const {
+  return base().stored_bytes.value_or(0) + DeadFileBytes();
+}
+
+void SparseBackend::SetLimit() {
+  sink_->SetLimit(frame_.limit, FileBytes() + CommittedEnd(base()));
 }
 
 bool SparseBackend::IsWorthClosing(const Stager& stager) const {
-  return journal_.IsWorthClosing(stager, StagedFileBytes());
+  return journal_.IsWorthClosing(stager, sink_->staged_bytes());
 }
 
 absl::Status SparseBackend::PublishCommit(Stager& stager, Durability durability) {
   RemoveReplaced(kMostRemoved);
-  CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager));
+  CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager, FileBytes() + sink_->staged_bytes()));
   const int64_t most_dead = std::max(kLeastDead, base().stored_bytes.value_or(0) / 2);
   if (journal_.IsLong(stager.staged()) || DeadFileBytes() > most_dead) {
     return WriteCheckpoint(stager);
   }
   const bool durable = durability == Durability::kMachine;
-  const int64_t file_bytes = StagedFileBytes();
+  const int64_t file_bytes = sink_->staged_bytes();
   // Before the commit is there: a thread that then syncs it syncs them, too.
   files_->Add(sink_->staged());
   const bool many =
@@ -194,6 +198,7 @@ absl::Status SparseBackend::PublishCommit(Stager& stager, Durability durability)
         {.bytes = {file.number, file.number + file.size}, .record_end = base().journal->end});
   }
   sink_->Keep();
+  SetLimit();
   return absl::OkStatus();
 }
 
@@ -287,11 +292,16 @@ void SparseBackend::RemoveReplaced(int64_t most) {
 
 absl::Status SparseBackend::WriteCheckpoint(Stager& stager) {
   const StagedState& staged = stager.staged();
+  if (!Grows(staged, base())) sink_->SetLimit({}, 0);
   // The chunk of the pending items takes its part of the reserve.
   if (!staged.partial.empty()) {
     CAIRN_RETURN_IF_ERROR(KeepOfReserve(2 * NeedOf(staged, base()).index));
   }
   CAIRN_RETURN_IF_ERROR(Finish(stager));
+  if (Grows(staged, base())) {
+    const int64_t live = staged.stored_bytes.value_or(0) + NeedOf(staged, base()).index;
+    CAIRN_RETURN_IF_ERROR(Refuse(frame_.limit.Check(live + RoomForNext(staged, base()))));
+  }
   return ReplaceIndex(staged);
 }
 

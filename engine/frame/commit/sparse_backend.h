@@ -59,7 +59,8 @@ class SparseBackend final : public CommitBackend {
   FileSystem& directory() const { return *frame_.location().files; }
   absl::StatusOr<std::vector<int64_t>> NamedFiles() const;
   int64_t DeadFileBytes() const;
-  int64_t StagedFileBytes() const;
+  int64_t FileBytes() const;
+  void SetLimit();
   absl::Status PersistFiles() const;
   absl::Status KeepOfReserve(int64_t size);
   absl::Status TakeReserve(File& index, const StagedState& staged);

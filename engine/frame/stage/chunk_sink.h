@@ -4,14 +4,28 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/types.h"
+#include "engine/base/status.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {
+
+// What the files of a frame may take.
+struct SizeLimit {
+  std::string path = {};  // for messages
+  int64_t bytes = INT64_MAX;
+
+  // kResourceExhausted unless `size` bytes are within it.
+  absl::Status Check(int64_t size) const {
+    if (size <= bytes) return absl::OkStatus();
+    return ResourceExhausted("%s: %d bytes pass the limit of %d", path, size, bytes);
+  }
+};
 
 // Nothing refers to what is written here until a commit does. Not thread-safe.
 class ChunkSink {

@@ -54,6 +54,7 @@ absl::Status ContiguousSink::WriteReused(int64_t position, Bytes chunk) {
 }
 
 absl::StatusOr<int64_t> ContiguousSink::AppendAtEnd(Bytes chunk) {
+  CAIRN_RETURN_IF_ERROR(limit_.Check(end() + std::ssize(chunk)));
   if (!HasRoomFor(std::ssize(chunk))) {
     CAIRN_RETURN_IF_ERROR(Flush());
     flushed_ = announced_ = std::max(flushed_, room_.resume);

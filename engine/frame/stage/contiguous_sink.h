@@ -55,6 +55,8 @@ class ContiguousSink final : public ChunkSink {
   int64_t end() const { return flushed_ + static_cast<int64_t>(pending_.size()); }
 
   void SetRoom(JournalRoom room) { room_ = room; }
+  // No chunk ends after that.
+  void SetLimit(SizeLimit limit) { limit_ = std::move(limit); }
   // Whether so many bytes may follow.
   bool HasRoomFor(int64_t size) const { return end() <= room_.limit - size; }
   // Whether chunks went where no record can follow them.
@@ -80,6 +82,7 @@ class ContiguousSink final : public ChunkSink {
   int64_t header_len_;
   ExtentPool* free_;
   JournalRoom room_;
+  SizeLimit limit_;
   bool left_journal_ = false;
   int64_t flushed_;
   int64_t announced_;  // bytes before this are on their way to the disk

@@ -62,7 +62,16 @@ absl::StatusOr<std::unique_ptr<File>> SparseSink::CreateFile(int64_t size) {
   }
 }
 
+int64_t SparseSink::staged_bytes() const {
+  int64_t bytes = 0;
+  for (const ChunkFile& file : staged_) bytes += file.size;
+  return bytes;
+}
+
 absl::StatusOr<int64_t> SparseSink::Append(Bytes chunk) {
+  if (limit_.bytes < INT64_MAX) {
+    CAIRN_RETURN_IF_ERROR(limit_.Check(others_ + staged_bytes() + std::ssize(chunk)));
+  }
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, CreateFile(std::ssize(chunk)));
   CAIRN_RETURN_IF_ERROR(file->WriteAt(0, chunk));
   return staged_.back().number;

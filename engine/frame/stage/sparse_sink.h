@@ -42,8 +42,14 @@ class SparseSink final : public ChunkSink {
     return base.chunk_source;
   }
 
-  // The files that no commit names yet.
+  // The staged files, and the others, which have so many bytes, take no more than that.
+  void SetLimit(SizeLimit limit, int64_t others) {
+    limit_ = std::move(limit);
+    others_ = others;
+  }
+  // The files that no commit names yet, and their bytes.
   const std::vector<ChunkFile>& staged() const { return staged_; }
+  int64_t staged_bytes() const;
   // Keeps the files written so far as long as `snapshot`, which may read them, lives.
   void Pin(std::weak_ptr<const void> snapshot) { pins_.Add(std::move(snapshot)); }
   // Whether a snapshot may still read files that no commit names.
@@ -65,6 +71,8 @@ class SparseSink final : public ChunkSink {
   int64_t next_ = 0;
   std::vector<int64_t> kept_;
   std::vector<ChunkFile> staged_;
+  SizeLimit limit_;
+  int64_t others_ = 0;
   SnapshotPins pins_;  // of staged edits
 };
 

@@ -332,7 +332,7 @@ TEST_F(JournalFrameTest, AutomaticCheckpointsKeepTheJournalShort) {
     ASSERT_LE(edits, 1 << 14);
     all.insert(all.end(), chunk.begin(), chunk.end());
   }
-  EXPECT_EQ(folded, 2);
+  EXPECT_EQ(folded, 3);
   EXPECT_EQ(Data(), all);
 }
 

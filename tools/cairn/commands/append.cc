@@ -81,6 +81,7 @@ absl::StatusOr<int64_t> AppendTo(Frame& frame, Input& input, const AppendFlags& 
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait,
                                                     .keep_generations = flags.keep,
+                                                    .max_file_size = flags.max_size,
                                                     .executor = executor.get()}));
   ASSIGN_OR_RETURN(const FrameInfo info, NewestInfo(frame));
   if (flags.axis) return AppendToArray(*flags.axis, input, writer);

@@ -14,6 +14,7 @@ void AddFrame(CLI::App& app, EditFlags& flags, const std::string& description) {
 
 void AddWriting(CLI::App& app, EditFlags& flags) {
   AddKeep(app, flags.keep);
+  AddMaxSize(app, flags.max_size);
   AddWait(app, flags.wait);
   app.add_flag("--quiet", flags.quiet, "Print no summary");
 }
@@ -23,6 +24,7 @@ absl::StatusOr<FrameInfo> EditFrame(const EditFlags& flags, FrameEdit edit) {
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter({.wait = flags.wait,
                                                     .keep_generations = flags.keep,
+                                                    .max_file_size = flags.max_size,
                                                     .executor = executor.get()}));
   ASSIGN_OR_RETURN(const FrameInfo before, NewestInfo(frame));
   RETURN_IF_ERROR(edit(writer, before));

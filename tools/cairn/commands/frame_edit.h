@@ -19,11 +19,12 @@ struct EditFlags {
   std::string frame;
   std::chrono::milliseconds wait{0};
   uint64_t keep = 0;
+  int64_t max_size = 0;
   int threads = 0;
   bool quiet = false;
 };
 
-// FRAME, and --keep, --wait and --quiet.
+// FRAME, and --keep, --max-size, --wait and --quiet.
 void AddFrame(CLI::App& app, EditFlags& flags, const std::string& description);
 void AddWriting(CLI::App& app, EditFlags& flags);
 

@@ -68,6 +68,11 @@ CLI::Option* AddKeep(CLI::App& app, uint64_t& keep) {
       ->default_str("0");
 }
 
+CLI::Option* AddMaxSize(CLI::App& app, int64_t& size) {
+  return AddByteSize(app, "--max-size", size, 1, std::numeric_limits<int64_t>::max())
+      ->description("Refuse what makes the frame's files larger than this together");
+}
+
 CLI::Option* AddGeneration(CLI::App& app, std::optional<uint64_t>& generation) {
   return AddNumber(app, "--generation", generation, uint64_t{0},
                    std::numeric_limits<uint64_t>::max())

@@ -78,6 +78,9 @@ CLI::Option* AddWait(CLI::App& app, std::chrono::milliseconds& wait);
 // --keep: how much of the history a command that writes leaves.
 CLI::Option* AddKeep(CLI::App& app, uint64_t& keep);
 
+// --max-size: how large a command that writes lets the frame become.
+CLI::Option* AddMaxSize(CLI::App& app, int64_t& size);
+
 // --generation: a state of the frame's history instead of the newest.
 CLI::Option* AddGeneration(CLI::App& app, std::optional<uint64_t>& generation);
 
