@@ -94,6 +94,7 @@ bool ContiguousBackend::FitsInPlace(const StagedState& staged) const {
 }
 
 absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durability) {
+  CAIRN_RETURN_IF_ERROR(journal_.CheckLimit(stager));
   CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager));
   if (journal_.IsLong(stager.staged())) return WriteCheckpoint(stager);
   CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability));
@@ -105,7 +106,6 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
 absl::Status ContiguousBackend::ReserveCheckpoint(const StagedState& staged, int64_t end) {
   constexpr int64_t kMargin = 128;
   const int64_t size = end - journal_.sink().end() + kMargin;
-  if (Grows(staged, base())) CAIRN_RETURN_IF_ERROR(Refuse(frame_.limit.Check(end)));
   const int64_t kept = NeedAfter(staged, base(), size, frame_.keeps_history());
   const absl::Status status = frame_.file->ReservePastEnd(end + kept);
   return absl::IsResourceExhausted(status) ? Refuse(DiskIsFull(status, kept)) : absl::OkStatus();
@@ -225,15 +225,11 @@ void ContiguousBackend::BeginAfterCheckpoint(FrameSpace space, int64_t remains_e
 }
 
 absl::Status ContiguousBackend::WriteCheckpoint(Stager& stager) {
-  const StagedState& staged = stager.staged();
-  if (!Grows(staged, base())) journal_.sink().SetLimit({});
+  CAIRN_RETURN_IF_ERROR(journal_.CheckLimit(stager));
+  journal_.sink().SetLimit({});
   CAIRN_RETURN_IF_ERROR(Finish(stager));
-  if (FitsInPlace(staged)) return CommitInPlace(staged, std::nullopt);
-  if (Grows(staged, base())) {
-    const int64_t size = staged.header.header_len + staged.stored_bytes.value_or(0);
-    CAIRN_RETURN_IF_ERROR(Refuse(frame_.limit.Check(size + RoomForNext(staged, base()))));
-  }
-  return CommitToNewFile(stager, NeverStop);
+  return FitsInPlace(stager.staged()) ? CommitInPlace(stager.staged(), std::nullopt)
+                                      : CommitToNewFile(stager, NeverStop);
 }
 
 absl::StatusOr<int64_t> ContiguousBackend::Rewrite(ChunkProgress progress) {

@@ -294,7 +294,6 @@ absl::Status JournalWriter::Reserve(const Stager& stager, int64_t other_bytes) {
   const StagedState& staged = stager.staged();
   const CheckpointNeed need = NeedOf(staged, base());
   const int64_t end = sink_->end() + format::RecordSize(stager.MakeCommit({}));
-  CAIRN_RETURN_IF_ERROR(CheckLimit(staged, end, other_bytes));
   const int64_t after = NeedAfter(staged, base(), need.index, frame_.keeps_history());
   int64_t kept = need.index + std::max(need.pending, after);
   int64_t most = INT64_MAX;
@@ -307,18 +306,15 @@ absl::Status JournalWriter::Reserve(const Stager& stager, int64_t other_bytes) {
   return Refuse(headroom_.Extend(*frame_.file, end, kept, most));
 }
 
-// Whether the next checkpoint is within the limit of the writer, after `end` or in what it frees.
-// What makes the file larger leaves room for two: the first may have to lie after what it frees.
-absl::Status JournalWriter::CheckLimit(const StagedState& staged, int64_t end,
-                                       int64_t other_bytes) const {
-  if (!Grows(staged, base())) return absl::OkStatus();
-  const int64_t need = RoomForNext(staged, base());
-  const bool adds = end - CommittedEnd(base()) > kPageSize || sink_->reused() == 0;
-  const absl::Status after = frame_.limit.Check(other_bytes + end + (adds ? 2 : 1) * need);
-  if (after.ok() || !frame_.limit.Check(other_bytes + end).ok()) return Refuse(after);
-  FrameSpace space = SpaceWith(staged).Next(base().generation() + 1, end);
-  space.Release(*frame_.file, base().generation() + 1);
-  return space.FindBelow(need).has_value() ? absl::OkStatus() : Refuse(after);
+// What makes the file larger leaves room for two more indexes: where chunks were deleted, the next
+// checkpoint lies after what it frees, and the one after that in it.
+absl::Status JournalWriter::CheckLimit(const Stager& stager, int64_t other_bytes) const {
+  const StagedState& staged = stager.staged();
+  if (frame_.limit.bytes == INT64_MAX || !Grows(staged, base())) return absl::OkStatus();
+  const int64_t end = sink_->end() + format::RecordSize(stager.MakeCommit({}));
+  const bool reuses = sink_->reused() > 0 && end - CommittedEnd(base()) <= kPageSize;
+  const int64_t more = reuses ? 0 : 2 * NeedOf(staged, base()).index;
+  return Refuse(frame_.limit.Check(other_bytes + end + RoomForNext(staged, base()) + more));
 }
 
 // Readers see what they saw before: zeros after the journal. One byte makes the kernel write the

@@ -83,6 +83,9 @@ class JournalWriter {
   // Leaves the receipt that threads which wait for a sync do not write.
   absl::Status WitnessSyncs();
 
+  // Refuses edits that leave the frame no smaller, and too little room for the next checkpoint
+  // within the limit of the writer. Other files of the frame have so many bytes.
+  absl::Status CheckLimit(const Stager& stager, int64_t other_bytes = 0) const;
   // Reserves space for a commit, the checkpoint that follows it, and what that one leaves. Refused
   // when the disk is full, or when they would pass the limit of the writer. Other files of the
   // frame have so many bytes.
@@ -103,7 +106,6 @@ class JournalWriter {
   bool HasRoomFor(int64_t size);
   void Release();
   void NoteStaged(const StagedState& staged, FrameSpace& space) const;
-  absl::Status CheckLimit(const StagedState& staged, int64_t end, int64_t other_bytes) const;
   absl::StatusOr<bool> EndsAt(int64_t end, JournalReader& reader) const;
   absl::Status PersistAgain(Extent bytes);
   void WriteZerosAhead();

@@ -175,7 +175,9 @@ bool SparseBackend::IsWorthClosing(const Stager& stager) const {
 
 absl::Status SparseBackend::PublishCommit(Stager& stager, Durability durability) {
   RemoveReplaced(kMostRemoved);
-  CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager, FileBytes() + sink_->staged_bytes()));
+  const int64_t other_bytes = FileBytes() + sink_->staged_bytes();
+  CAIRN_RETURN_IF_ERROR(journal_.CheckLimit(stager, other_bytes));
+  CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager, other_bytes));
   const int64_t most_dead = std::max(kLeastDead, base().stored_bytes.value_or(0) / 2);
   if (journal_.IsLong(stager.staged()) || DeadFileBytes() > most_dead) {
     return WriteCheckpoint(stager);
@@ -292,16 +294,13 @@ void SparseBackend::RemoveReplaced(int64_t most) {
 
 absl::Status SparseBackend::WriteCheckpoint(Stager& stager) {
   const StagedState& staged = stager.staged();
-  if (!Grows(staged, base())) sink_->SetLimit({}, 0);
+  CAIRN_RETURN_IF_ERROR(journal_.CheckLimit(stager, FileBytes() + sink_->staged_bytes()));
+  sink_->SetLimit({}, 0);
   // The chunk of the pending items takes its part of the reserve.
   if (!staged.partial.empty()) {
     CAIRN_RETURN_IF_ERROR(KeepOfReserve(2 * NeedOf(staged, base()).index));
   }
   CAIRN_RETURN_IF_ERROR(Finish(stager));
-  if (Grows(staged, base())) {
-    const int64_t live = staged.stored_bytes.value_or(0) + NeedOf(staged, base()).index;
-    CAIRN_RETURN_IF_ERROR(Refuse(frame_.limit.Check(live + RoomForNext(staged, base()))));
-  }
   return ReplaceIndex(staged);
 }
 

@@ -104,10 +104,11 @@ TEST_P(SizeLimitTest, NoLargeCommitPassesIt) {
 TEST_P(SizeLimitTest, WhatIsDeletedCanBeAppendedAgain) {
   ASSERT_NO_FATAL_FAILURE(OpenWriter());
   ASSERT_NO_FATAL_FAILURE(Fill());
-  for (int i = 0; i < 30; ++i) {
+  for (uint64_t i = 0; i < 30; ++i) {
     ASSERT_NO_FATAL_FAILURE(DeleteFirst(4));
-    ASSERT_TRUE(IsOk(writer_->Reclaim()));
-    ASSERT_TRUE(IsOk(AppendChunk(1000 + static_cast<uint64_t>(i)))) << i;
+    const auto report = writer_->Reclaim();
+    ASSERT_TRUE(IsOk(report));
+    ASSERT_TRUE(IsOk(AppendChunk(1000 + i))) << i << " " << report->blocked << " " << report->freed;
     ASSERT_NO_FATAL_FAILURE(Fill());
     ASSERT_LE(SizeOnDisk(path_), kLimit);
     ASSERT_GT(std::ssize(data_), kLimit / 2) << i;
