@@ -32,8 +32,8 @@ class GradualCheckpoint {
   static absl::StatusOr<std::unique_ptr<GradualCheckpoint>> Begin(CommittedFrame& frame,
                                                                   FrameSpace space);
 
-  // The journal goes on here.
-  int64_t journal_begin() const { return region_.end; }
+  // The journal goes on after it.
+  const Extent& region() const { return region_; }
 
   // The staged edits, whose chunks were placed there, are about to be committed. False where they
   // cannot be followed: then this must go.

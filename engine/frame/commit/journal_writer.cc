@@ -283,11 +283,11 @@ absl::Status JournalWriter::WitnessSyncs() {
   return is_new && base().journal.has_value() ? MarkDurable() : absl::OkStatus();
 }
 
-bool JournalWriter::IsLong(const StagedState& staged, int64_t patience) const {
+bool JournalWriter::IsLong(const StagedState& staged, int64_t patience, int64_t set_aside) const {
   const Checkpoint& last = *base().checkpoint;
   const int64_t index_begin = last.index.size() > 0 ? last.index.begin : last.trailer.begin;
   const int64_t checkpoint = base().journal->begin - index_begin;
-  const int64_t dying = space_.DyingBytes(sink_->end()) - checkpoint;
+  const int64_t dying = space_.DyingBytes(sink_->end()) - checkpoint - set_aside;
   const int64_t living = base().stored_bytes.value_or(0);
   const int64_t most_dying = patience * std::max({kManyDying, living / 8, checkpoint});
   const int64_t most_edits =

@@ -69,8 +69,10 @@ class JournalWriter {
   absl::Status MarkEnd(int64_t position);
   static constexpr int64_t kEndMark = 8;
 
-  // With what is staged: a checkpoint is due, or has been for `patience` times as long.
-  bool IsLong(const StagedState& staged, int64_t patience = 1) const;
+  // With what is staged: a checkpoint is due.
+  bool IsLong(const StagedState& staged) const { return IsLong(staged, 1, 0); }
+  // It has been for `patience` times as long, though `set_aside` bytes of the journal are for it.
+  bool IsLong(const StagedState& staged, int64_t patience, int64_t set_aside) const;
   // After another writer may have had the frame: takes over what it committed, and moves on to it.
   // False where that takes opening anew: nothing can be said without reading more.
   absl::StatusOr<bool> Follow();
