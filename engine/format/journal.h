@@ -45,7 +45,8 @@ enum class RecordKind : uint32_t {
   kCommit = 1,    // a commit
   kReplaced = 2,  // another file takes the frame's name, or has taken it
   kReceipt = 3,   // that the commit record before it was written whole
-  kAppend = 4,    // a commit that adds pending items and does nothing else
+  kGoesOn = 4,    // where the journal goes on that the checkpoint before inherited
+  kAppend = 5,    // a commit that adds pending items and does nothing else
 };
 constexpr bool IsCommit(RecordKind kind) {
   return kind == RecordKind::kCommit || kind == RecordKind::kAppend;
@@ -133,6 +134,18 @@ struct Receipt {
   bool operator==(const Receipt&) const = default;
 };
 
+// The journal of an earlier checkpoint, which goes on after one that was written beside commits.
+// The seal says it, and a record right after the checkpoint, for the case that its trailer is
+// damaged.
+struct InheritedJournal {
+  uint64_t generation = 0;  // of the checkpoint; the next commit follows it
+  int64_t begin = 0;        // of what follows that generation
+  uint64_t base = 0;        // as in CommitLinks
+  uint64_t last = 0;        // hash of the record of that generation
+  bool operator==(const InheritedJournal&) const = default;
+};
+inline constexpr int64_t kGoesOnSize = kMinRecordSize + 4 * 8;
+
 // The frame as the commit leaves it.
 struct CommitTotals {
   int64_t nchunks = 0;        // of the index: the partial chunk is none of them
@@ -159,6 +172,7 @@ class EncodedEdits {
   void Add(const ChunkEdit& edit);
   int64_t count() const { return count_; }
   Bytes bytes() const { return bytes_; }
+  std::vector<ChunkEdit> Decode() const;
   // Keeps the memory.
   void Clear();
 
@@ -193,6 +207,10 @@ void AppendRecord(const CommitRecordParts& commit, int64_t position, std::vector
 std::optional<Receipt> FindReceipt(Bytes bytes, int64_t position);
 // Appends the receipt to `out`.
 void AppendReceipt(const Receipt& receipt, int64_t position, std::vector<std::byte>& out);
+
+// Nothing unless `bytes` is an intact record of where the journal goes on.
+std::optional<InheritedJournal> FindGoesOn(Bytes bytes, int64_t position);
+std::vector<std::byte> EncodeGoesOn(const InheritedJournal& journal, int64_t position);
 
 // The record that sends readers of a file to the one that took its name.
 std::vector<std::byte> EncodeReplaced();

@@ -140,8 +140,10 @@ class CAIRN_EXPORT Writer {
   absl::Status Resume(std::chrono::milliseconds wait = std::chrono::milliseconds(0));
   // Whether another writer waits for the frame. One system call.
   absl::StatusOr<bool> HasWaiters() const;
-  // Commit + Checkpoint; other writers may then write the frame. Every later call fails. After
-  // kResourceExhausted the writer is still open.
+  // Commits, durably; other writers may then write the frame. Writes a checkpoint as well, unless
+  // that takes more than 256 KiB and more than the journal holds: call Checkpoint before if another
+  // Blosc2 is to see everything. Every later call fails. After kResourceExhausted the writer is
+  // still open.
   absl::Status Close();
 
  private:

@@ -92,12 +92,12 @@ CommitRecord AppendedItems(int64_t durable_end) {
 
 TEST(JournalTest, CommitThatAddsItemsOnlyLiesInTheFileAsDescribed) {
   const std::vector<std::byte> durable = EncodeCommit(AppendedItems(100), 100);
-  EXPECT_EQ(ToHex(durable), ToHex(Resealed(Hex("43 41 49 52 4e 4a 4e 4c  03 00 00 00  04 00 00 00"
+  EXPECT_EQ(ToHex(durable), ToHex(Resealed(Hex("43 41 49 52 4e 4a 4e 4c  03 00 00 00  05 00 00 00"
                                                "3e 00 00 00 00 00 00 00  65 00 00 00 00 00 00 00"
                                                "02 00 00 00 00 00 00 00  03 00 00 00 00 00 00 00"
                                                "01  69 74 65 6d 73  00 00 00 00 00 00 00 00"))));
   const std::vector<std::byte> earlier = EncodeCommit(AppendedItems(90), 100);
-  EXPECT_EQ(ToHex(earlier), ToHex(Resealed(Hex("43 41 49 52 4e 4a 4e 4c  03 00 00 00  04 00 00 00"
+  EXPECT_EQ(ToHex(earlier), ToHex(Resealed(Hex("43 41 49 52 4e 4a 4e 4c  03 00 00 00  05 00 00 00"
                                                "46 00 00 00 00 00 00 00  65 00 00 00 00 00 00 00"
                                                "02 00 00 00 00 00 00 00  03 00 00 00 00 00 00 00"
                                                "00  5a 00 00 00 00 00 00 00  69 74 65 6d 73"
@@ -164,6 +164,17 @@ TEST(JournalTest, WhatIsNoRecordIsNotFound) {
   EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kReplaced);
   later[8] = std::byte{4};  // a version to come
   EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kUnknown);
+}
+
+TEST(JournalTest, RecordOfWhereItGoesOnIsTiedToItsPlace) {
+  const InheritedJournal journal = {.generation = 3, .begin = 900, .base = 5, .last = 6};
+  std::vector<std::byte> record = EncodeGoesOn(journal, 800);
+  EXPECT_EQ(std::ssize(record), kGoesOnSize);
+  EXPECT_EQ(FindGoesOn(record, 800), journal);
+  EXPECT_NE(FindGoesOn(record, 801), journal);
+  EXPECT_EQ(FindGoesOn(record, 900), std::nullopt) << "it goes on after the record";
+  record[40] ^= std::byte{1};
+  EXPECT_EQ(FindGoesOn(record, 800), std::nullopt);
 }
 
 TEST(JournalTest, ReceiptLiesInTheFileAsDescribed) {

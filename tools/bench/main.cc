@@ -75,6 +75,7 @@ int Main(int argc, char** argv) {
   AddRead(app, session);
   AddSmallCommits(app, session);
   AddSpace(app, session);
+  AddStalls(app, session);
   AddThreads(app, session);
   AddWork(app, session);
   AddWriters(app, session);

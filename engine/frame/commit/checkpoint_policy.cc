@@ -42,15 +42,17 @@ int64_t PendingCost(const StagedState& staged) {
 
 }  // namespace
 
-bool IsCheckpointDue(const StagedState& staged, const State& base, const JournalLoad& load) {
+bool IsCheckpointDue(const StagedState& staged, const State& base, const JournalLoad& load,
+                     int64_t patience) {
   const int64_t edits = base.journal->edits + staged.chunk_edits.count();
-  if (edits > kLongJournal || staged.chunks.pieces() > kManyPieces) return true;
+  if (edits > patience * kLongJournal) return true;
+  if (staged.chunks.pieces() > patience * kManyPieces) return true;
   if (load.written < kPerPendingByte * PendingCost(staged)) return false;
-  const int64_t last = base.index().size() + base.checkpoint->trailer.size();
   const int64_t living = base.stored_bytes.value_or(0);
-  return load.dying - last > std::max({kManyDying, living / 8, last}) ||
-         load.dying_in_journal - last > std::max({kManyInJournal, living / 32, last}) ||
-         edits > std::max(staged.chunks.size() / 8, kShortJournal);
+  const int64_t most = std::max({kManyDying, living / 8, load.checkpoint});
+  const int64_t most_in_journal = std::max({kManyInJournal, living / 32, load.checkpoint});
+  return load.dying > patience * most || load.dying_in_journal > patience * most_in_journal ||
+         edits > patience * std::max(staged.chunks.size() / 8, kShortJournal);
 }
 
 bool IsWorthClosing(const StagedState& staged, const State& base, const JournalLoad& load) {

@@ -11,14 +11,17 @@ namespace cairn::frame {
 
 // What the journal comes to with what is staged, in bytes.
 struct JournalLoad {
-  int64_t written = 0;  // records and chunks, wherever they lie
-  // What a checkpoint makes dead; 0 where nothing is used again.
+  int64_t written = 0;     // records and chunks, wherever they lie
+  int64_t checkpoint = 0;  // index and trailer before it
+  // What a checkpoint makes dead beside these; 0 where nothing is used again.
   int64_t dying = 0;
-  int64_t dying_in_journal = 0;  // of these, from the last index on
+  int64_t dying_in_journal = 0;  // of these, in the journal
 };
 
-// Whether the journal has become so long that the next commit is to be a checkpoint.
-bool IsCheckpointDue(const StagedState& staged, const State& base, const JournalLoad& load);
+// Whether the journal has become so long, or `patience` times as long, that a checkpoint is to
+// follow.
+bool IsCheckpointDue(const StagedState& staged, const State& base, const JournalLoad& load,
+                     int64_t patience);
 
 // Whether Close writes a checkpoint.
 bool IsWorthClosing(const StagedState& staged, const State& base, const JournalLoad& load);

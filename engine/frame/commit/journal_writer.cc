@@ -78,6 +78,11 @@ void JournalWriter::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) 
   StageAt(CommittedEnd(base()));
 }
 
+void JournalWriter::GoOnAfterCheckpoint(FrameSpace space) {
+  space_ = std::move(space);
+  Release();
+}
+
 void JournalWriter::Release() {
   const bool sealed = base().checkpoint->seal_holds;
   space_.Release(*frame_.file, sealed ? base().checkpoint->seal->oldest_generation : 0);
@@ -269,15 +274,22 @@ absl::Status JournalWriter::WitnessSyncs() {
   return is_new && base().journal.has_value() ? MarkDurable() : absl::OkStatus();
 }
 
-JournalLoad JournalWriter::load() const {
+JournalLoad JournalWriter::LoadBut(int64_t set_aside) const {
   const JournalPosition& journal = *base().journal;
-  return {.written = sink_->end() - journal.begin + journal.reused + sink_->reused(),
-          .dying = space_.enabled() ? space_.DyingBytes(sink_->end()) : 0,
-          .dying_in_journal = space_.enabled() ? space_.DyingInJournal(sink_->end()) : 0};
+  const Checkpoint& checkpoint = *base().checkpoint;
+  const int64_t index_begin =
+      checkpoint.index.size() > 0 ? checkpoint.index.begin : checkpoint.trailer.begin;
+  JournalLoad load{.written = sink_->end() - journal.begin + journal.reused + sink_->reused(),
+                   .checkpoint = journal.begin - index_begin};
+  if (space_.enabled()) {
+    load.dying = space_.DyingBytes(sink_->end()) - load.checkpoint - set_aside;
+    load.dying_in_journal = space_.DyingInJournal(sink_->end()) - load.checkpoint - set_aside;
+  }
+  return load;
 }
 
-bool JournalWriter::IsLong(const StagedState& staged) const {
-  return sink_->left_journal() || IsCheckpointDue(staged, base(), load());
+bool JournalWriter::IsLong(const StagedState& staged, int64_t patience, int64_t set_aside) const {
+  return sink_->left_journal() || IsCheckpointDue(staged, base(), LoadBut(set_aside), patience);
 }
 
 bool JournalWriter::IsWorthClosing(const Stager& stager, int64_t file_bytes) const {
@@ -285,7 +297,7 @@ bool JournalWriter::IsWorthClosing(const Stager& stager, int64_t file_bytes) con
   if (sink_->left_journal() || !base().journal.has_value() || !base().checkpoint->seal_holds) {
     return true;
   }
-  JournalLoad closed = load();
+  JournalLoad closed = LoadBut(0);
   closed.written += file_bytes + (staged.edited ? format::RecordSize(stager.MakeCommit({})) : 0);
   return frame::IsWorthClosing(staged, base(), closed);
 }
@@ -348,11 +360,24 @@ int64_t JournalWriter::unsynced() {
   return sink_->end() - synced.end + unsynced_reused_ + sink_->reused();
 }
 
+// No commit waits for a sync unless the disk is slower than the writer.
+absl::Status JournalWriter::BoundUnsynced() {
+  if (const std::optional<absl::Status> ended = sync_ahead_.Poll(); ended.has_value()) {
+    CAIRN_RETURN_IF_ERROR(*ended);
+    unsynced_reused_ -= std::min(unsynced_reused_, std::exchange(syncing_reused_, 0));
+  }
+  if (unsynced() > kMostUnsynced) return Sync(base().generation());
+  if (unsynced() <= kMostUnsynced / 2 || sync_ahead_.is_running()) return absl::OkStatus();
+  syncing_reused_ = unsynced_reused_;
+  sync_ahead_.Start(frame_.sync, frame_.committed(), frame_.core->env()->checkpoints.use_thread);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durability,
                                             int64_t file_bytes) {
   const bool durable = durability == Durability::kMachine;
   const JournalPosition& journal = *base().journal;
-  if (unsynced() > kMostUnsynced) CAIRN_RETURN_IF_ERROR(Sync(journal.generation));
+  CAIRN_RETURN_IF_ERROR(BoundUnsynced());
   const CommitPoint synced = frame_.sync->durable();
   const format::CommitRecordParts commit = stager.MakeCommit({.base = journal.base,
                                                               .generation = journal.generation + 1,

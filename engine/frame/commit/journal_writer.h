@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/frame/commit/background_sync.h"
 #include "engine/frame/commit/checkpoint_policy.h"
 #include "engine/frame/commit/commit_backend.h"
 #include "engine/frame/commit/disk_reserve.h"
@@ -54,6 +55,8 @@ class JournalWriter {
   absl::Status Witness();
   // There was no room for that receipt: a checkpoint has to do.
   bool needs_checkpoint() const { return needs_checkpoint_; }
+  // A checkpoint that inherits the journal is durable.
+  void GoOnAfterCheckpoint(FrameSpace space);
   // What readers left since the last time becomes free, and the file as short as the frame.
   absl::Status TidyUp();
   // A scan of all chunks has found what is free.
@@ -69,7 +72,9 @@ class JournalWriter {
   static constexpr int64_t kEndMark = 8;
 
   // With what is staged: a checkpoint is due.
-  bool IsLong(const StagedState& staged) const;
+  bool IsLong(const StagedState& staged) const { return IsLong(staged, 1, 0); }
+  // It has been for `patience` times as long, though `set_aside` bytes of the journal are for it.
+  bool IsLong(const StagedState& staged, int64_t patience, int64_t set_aside) const;
   // Close is to write one. What is staged has chunk files of so many bytes.
   bool IsWorthClosing(const Stager& stager, int64_t file_bytes = 0) const;
   // After another writer may have had the frame: takes over what it committed, and moves on to it.
@@ -102,12 +107,14 @@ class JournalWriter {
 
  private:
   const State& base() const { return *frame_.state; }
-  JournalLoad load() const;
+  // Without bytes of the journal that are for the next checkpoint.
+  JournalLoad LoadBut(int64_t set_aside) const;
   bool HasRoomFor(int64_t size);
   void Release();
   void NoteStaged(const StagedState& staged, FrameSpace& space) const;
   absl::StatusOr<bool> EndsAt(int64_t end, JournalReader& reader) const;
   absl::Status PersistAgain(Extent bytes);
+  absl::Status BoundUnsynced();
   void WriteZerosAhead();
   absl::Status Adopt(Stager& stager, const CommitStep& step);
   absl::Status MarkDurable();
@@ -118,7 +125,9 @@ class JournalWriter {
   std::optional<ContiguousSink> sink_;
   int64_t remains_end_ = 0;  // what lies after the frame up to there is of earlier checkpoints
   int64_t unsynced_reused_ = 0;
-  uint64_t witnessed_ = 0;  // the newest generation whose receipt says that it is durable
+  BackgroundSync sync_ahead_;
+  int64_t syncing_reused_ = 0;  // of unsynced_reused_, what that sync covers
+  uint64_t witnessed_ = 0;      // the newest generation whose receipt says that it is durable
   Headroom headroom_;
   int64_t zeros_end_ = 0;
   int64_t zeros_ = 0;
