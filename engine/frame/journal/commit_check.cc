@@ -189,6 +189,14 @@ absl::Status CheckTotals(const State& before, const format::CommitTotals& totals
 
 }  // namespace
 
+format::CommitTotals TotalsAfter(const State& before, const PartialChunk& partial) {
+  return {.nchunks = before.chunks.size(),
+          .nbytes = before.nbytes - before.partial.nbytes() + partial.nbytes(),
+          .stored_bytes = before.stored_bytes.value_or(-1),
+          .chunksize = before.chunksize,
+          .vlblocks = before.vlblocks};
+}
+
 absl::Status CheckCommit(const State& before, const JournaledCommit& commit,
                          const PartialChunk& partial, std::optional<LayerNames>& names) {
   const format::CommitRecord& record = commit.record;

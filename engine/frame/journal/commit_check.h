@@ -30,6 +30,9 @@ struct JournaledCommit {
 // Names of vlmetalayers.
 using LayerNames = std::unordered_set<std::string>;
 
+// The totals after a commit that only makes the partial chunk `partial`.
+format::CommitTotals TotalsAfter(const State& before, const PartialChunk& partial);
+
 // `commit` has its totals. Whether each edit fits the state that it meets, the chunks lie between
 // the commit before and this one's record or in the space before the index, and the totals are
 // those of the result. kResourceExhausted when nothing is wrong but that they pass a limit.

@@ -57,15 +57,6 @@ PartialChunk PartialAfter(const PartialChunk& before, const format::PartialEdit&
   return partial;
 }
 
-// Of a commit that changes nothing else.
-format::CommitTotals TotalsAfter(const State& before, const PartialChunk& partial) {
-  return {.nchunks = before.chunks.size(),
-          .nbytes = before.nbytes - before.partial.nbytes() + partial.nbytes(),
-          .stored_bytes = before.stored_bytes.value_or(-1),
-          .chunksize = before.chunksize,
-          .vlblocks = before.vlblocks};
-}
-
 // Applies commits as soon as it is certain that they count. Not thread-safe.
 class JournalReplayer {
  public:

@@ -18,7 +18,7 @@
 namespace cairn::test {
 namespace {
 
-constexpr int32_t kChunk = 4096;
+constexpr int32_t kLimitedChunk = 4096;
 constexpr int64_t kLimit = 200'000;
 
 int64_t Between(int64_t least, int64_t most, Dice& dice) {
@@ -28,7 +28,7 @@ int64_t Between(int64_t least, int64_t most, Dice& dice) {
 class SizeLimitTest : public testing::TestWithParam<Layout> {
  protected:
   void SetUp() override {
-    CreateOptions options = PlainCopies(kChunk);
+    CreateOptions options = PlainCopies(kLimitedChunk);
     options.layout = GetParam();
     auto frame = Frame::Create(path_, options);
     ASSERT_TRUE(IsOk(frame));
@@ -42,7 +42,7 @@ class SizeLimitTest : public testing::TestWithParam<Layout> {
   }
   // Appends a chunk of noise and commits it; drops it if that is refused.
   absl::Status AppendChunk(uint64_t seed) {
-    const Buffer items = MakeNoise(kChunk, seed);
+    const Buffer items = MakeNoise(kLimitedChunk, seed);
     absl::Status status = writer_->Append(items);
     if (status.ok()) status = writer_->Commit(Durability::kProcess).status();
     if (!status.ok()) {
@@ -66,7 +66,7 @@ class SizeLimitTest : public testing::TestWithParam<Layout> {
   void DeleteFirst(int64_t count) {
     ASSERT_TRUE(IsOk(writer_->DeleteChunks(0, count)));
     ASSERT_TRUE(IsOk(writer_->Commit(Durability::kProcess)));
-    data_.erase(data_.begin(), data_.begin() + count * kChunk);
+    data_.erase(data_.begin(), data_.begin() + count * kLimitedChunk);
   }
   Buffer Data() { return DataOf(Frame::Open(path_)->snapshot()).value(); }
 
@@ -153,7 +153,7 @@ TEST_P(SizeLimitTest, EditsInAnyOrderLoseNothing) {
     Dice dice(seed);
     ASSERT_NO_FATAL_FAILURE(OpenWriter(Between(50'000, kLimit, dice)));
     for (int step = 0; step < 60; ++step) {
-      const int64_t nchunks = std::ssize(data_) / kChunk;
+      const int64_t nchunks = std::ssize(data_) / kLimitedChunk;
       switch (Between(0, 9, dice)) {
         case 0:
           if (nchunks == 0) break;
