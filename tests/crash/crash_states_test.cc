@@ -21,10 +21,6 @@ CrashFrame Reuse() {
   return {.name = "Reuse", .chunksize = 1500, .most_bytes = 6000, .reuses = true};
 }
 
-CrashFrame Gradual() {
-  return {.name = "Gradual", .chunksize = 400, .most_bytes = 1500, .reuses = true, .gradual = true};
-}
-
 CrashFrame SmallCommits() {
   return {.name = "SmallCommits", .chunksize = 400, .most_bytes = 60, .small_commits = true};
 }
@@ -36,7 +32,7 @@ std::vector<CrashFrame> Frames() {
       {.name = "OneSector", .chunksize = 1 << 20, .only_appends = true, .one_sector = true},
       SmallCommits(),
       Reuse(),
-      Gradual(),
+      CrashFrame::Gradual(),
       {.name = "LargeChunks", .chunksize = 1500, .most_bytes = 5000},
       {.name = "LongHeader", .metalayer_size = 700},
       {.name = "NoFingerprints", .fingerprint = FingerprintType::kNone, .chunksize = 400},
@@ -135,7 +131,7 @@ TEST(GradualTest, CheckpointsAreMadeBesideCommits) {
     return Fate();
   };
   ForEachSeed(20, [&](uint64_t seed) {
-    ExamineEveryOperation({Gradual(), seed, [&] { return count; }}, 100, 1, tally);
+    ExamineEveryOperation({CrashFrame::Gradual(), seed, [&] { return count; }}, 100, 1, tally);
   });
   EXPECT_EQ(tally.violations(), 0) << tally.ToString();
   EXPECT_GT(fillers, 20);

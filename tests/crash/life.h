@@ -38,6 +38,12 @@ struct CrashFrame {
   bool gradual = false;         // those that the engine makes go step by step
   frame::ReplayChecks rules = {};
 
+  // Its checkpoints are made beside commits.
+  static CrashFrame Gradual() {
+    return {
+        .name = "Gradual", .chunksize = 400, .most_bytes = 1500, .reuses = true, .gradual = true};
+  }
+
   OpeningRules opening() const { return {.replay = rules, .gradual = gradual}; }
 };
 
