@@ -17,13 +17,12 @@ constexpr std::string_view kFrameMagic = "b2frameX";
 constexpr std::string_view kRecordMagic = "CRNB";
 constexpr std::string_view kReceiptMagic = "CRNR";
 constexpr std::string_view kChunkMagic = "CHNK";
-constexpr size_t kChunkHeaderSize = 32;
 constexpr size_t kRecordFixedSize = 72;
 constexpr size_t kChunkRefSize = 24;
 constexpr size_t kRemovedSize = 8;
 constexpr size_t kExtentSize = 16;
 constexpr size_t kHashSize = 8;
-constexpr size_t kTrailerSize = 24;
+constexpr size_t kTrailerSize = 56;
 
 void PutText(Bytes& bytes, std::string_view text) {
   bytes.insert(bytes.end(), text.begin(), text.end());
@@ -210,13 +209,18 @@ std::optional<size_t> SkipChunk(const Bytes& file, size_t position) {
   return position + size;
 }
 
+Bytes MakeChunkHeader(uint64_t id, uint64_t size) {
+  Bytes header;
+  PutText(header, kChunkMagic);
+  Put(header, size, 4);
+  Put(header, id);
+  header.resize(kChunkHeaderSize);
+  return header;
+}
+
 Bytes MakeChunk(uint64_t id, size_t size, const Bytes& embedded) {
-  Bytes chunk;
-  PutText(chunk, kChunkMagic);
   size = std::max(size, kChunkHeaderSize + embedded.size());
-  Put(chunk, size, 4);
-  Put(chunk, id);
-  chunk.resize(kChunkHeaderSize);
+  Bytes chunk = MakeChunkHeader(id, size);
   chunk.insert(chunk.end(), embedded.begin(), embedded.end());
   Random content(id * 77 + 5);
   while (chunk.size() < size) chunk.push_back(static_cast<uint8_t>(content.Next()));
@@ -242,6 +246,9 @@ CheckpointBytes EncodeCheckpoint(const Checkpoint& checkpoint, const HeaderForma
   while (header.size() + 8 <= format.size) Put(header, format.changes_whole ? state.metadata : 0);
   header.resize(format.size);
   Put(rest, checkpoint.generation);
+  Put(rest, checkpoint.journal.begin);
+  PutBase(rest, checkpoint.journal.base, 0);
+  Put(rest, checkpoint.journal.previous);
   Put(rest, nonce);
   bytes.base.id = Hash(rest, 0, rest.size(), Hash(header, 0, header.size()));
   Put(rest, bytes.base.id);
@@ -270,8 +277,13 @@ std::optional<Checkpoint> ReadCheckpoint(const Bytes& file, size_t header_size, 
   }
   const uint64_t id = Hash(file, index, end - kHashSize, Hash(file, 0, header_size));
   if (Get(file, end - kHashSize) != id) return std::nullopt;
+  JournalStart journal = {.begin = Get(file, lists_end + 8),
+                          .base = GetBase(file, lists_end + 16, 0),
+                          .previous = Get(file, lists_end + 32)};
+  if (journal.begin == 0) journal = {end, {end, id}, id};
   return Checkpoint{.base = {end, id},
-                    .generation = Get(file, end - kTrailerSize),
+                    .journal = journal,
+                    .generation = Get(file, lists_end),
                     .index_begin = index,
                     .state = {GetChunks(file, index, count), Get(file, 40)},
                     .space = space};

@@ -29,6 +29,7 @@ std::string Life::RunProcess() {
   closed_ = false;
   while (disk_.running() && !closed_ && !over_) {
     if (std::string violation = Act(writer); !violation.empty()) return violation;
+    while (conditions_.gradual && random_.Percent(60)) writer.StepCheckpoint();
     if (!readers_.harm().empty()) return readers_.harm();
   }
   return over_ ? "" : EndProcess();
@@ -40,7 +41,11 @@ std::string Life::Act(Writer& writer) {
   if (action < 77) {
     SyncCommitted(writer);
   } else if (action < 92) {
-    MakeCheckpoint(writer);
+    if (conditions_.gradual && random_.Percent(70)) {
+      writer.BeginCheckpoint();
+    } else {
+      MakeCheckpoint(writer);
+    }
   } else if (action < 97 && !handed_over_) {
     return HandOver(writer);
   } else {
@@ -53,12 +58,16 @@ std::string Life::OpenWriter(Writer& writer) { return Adopt(writer, writer.Open(
 
 // Another process writes, and ends in one way or another; then this one goes on.
 std::string Life::HandOver(Writer& writer) {
+  writer.Suspend();
   const Disk::Pause pause = disk_.PauseProcess();
   handed_over_ = true;
   disk_.StartProcess(random_.Below(60), conditions_.failing_syncs);
   Writer other(disk_, conditions_, rules_, random_, history_.proofs, readers_);
   std::string violation = OpenWriter(other);
-  while (!over_ && violation.empty() && disk_.running() && !closed_) violation = Act(other);
+  while (!over_ && violation.empty() && disk_.running() && !closed_) {
+    violation = Act(other);
+    while (conditions_.gradual && random_.Percent(60)) other.StepCheckpoint();
+  }
   handed_over_ = closed_ = false;
   if (over_ || !violation.empty()) return violation;
   disk_.ContinueProcess(pause);

@@ -34,7 +34,7 @@ class Life {
         readers_(disk_, conditions_, rules_, random_),
         examiner_(conditions_, rules_, disk_, history_) {
     disk_.OnStep([this] {
-      if (!evicted_) readers_.Step();
+      if (!evicted_) readers_.Step(history_.survives_kill);
     });
   }
 

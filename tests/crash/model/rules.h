@@ -54,6 +54,23 @@ struct Rules {
   bool syncs_before_flip = true;  // index and trailer
   bool syncs_after_flip = true;   // the header
   bool flips_one_sector = true;   // else writes all of the header
+
+  // Checkpoint in steps.
+  bool writes_filler = true;            // the header of a chunk around index and trailer
+  bool skips_region = true;             // the journal goes on after it
+  bool inherits_journal = true;         // the trailer says where it goes on
+  bool inherits_begin = true;           // at which position
+  bool inherits_base = true;            // with which identity
+  bool inherits_previous = true;        // after which record
+  bool takes_early_durable_end = true;  // of records: before the journal's begin
+  bool takes_leading_receipt = true;    // of the checkpoint's own generation
+  bool syncs_before_late_flip = true;   // index and trailer, and the commits before
+  bool syncs_before_takeover = true;    // the header: until then the old list of space counts
+  bool takeover_minds_placed = true;    // what commits took since is neither free nor dead
+  bool takeover_keeps_dying = true;     // what died since stays until the next checkpoint
+  bool finishes_flip = true;            // before another checkpoint
+  bool resume_compares_header = true;   // else a flip that is not durable is believed
+  bool follower_looks_again = true;     // at the header, after it read what is new
 };
 
 // Those of a sparse frame, where each chunk has a file, and the journal is in the index file.
@@ -74,6 +91,7 @@ struct Conditions {
   bool lazy_truncate = false;     // fdatasync need not record a shrink
   bool failing_syncs = false;     // one sync of each process may fail
   bool knows_boot = true;         // else boots cannot be told apart
+  bool gradual = false;           // checkpoints are also made in steps
   bool kills_cut_header = false;  // a kill cuts each pwrite at any byte, also the header's
   bool dies_going_down = false;   // many die before the last sync of a checkpoint that goes down
   size_t header_size = 100;

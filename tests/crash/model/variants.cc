@@ -17,6 +17,8 @@ const Conditions kSmallPages = {
 const Conditions kDyingGoingDown = {.weak = true, .lazy_truncate = true, .dies_going_down = true};
 const Conditions kAligned = {.weak = true, .lazy_truncate = true, .past_border = 0};
 const Conditions kStraddling = {.weak = true, .lazy_truncate = true, .past_border = 8};
+const Conditions kGradual = {.gradual = true};
+const Conditions kWeakGradual = {.weak = true, .lazy_truncate = true, .gradual = true};
 const Conditions kUnknownBoot = {.weak = true, .lazy_truncate = true, .knows_boot = false};
 
 using Rule = bool Rules::*;
@@ -68,6 +70,34 @@ std::vector<Variant> Protocol() {
       Complete("weak, deaths at flips downwards", kDyingGoingDown, 2000),
       every_bit_in_order,
       every_bit,
+  };
+}
+
+std::vector<Variant> GradualCheckpoints() {
+  Variant every_bit = Complete("gradual, every bit", kGradual, 6);
+  every_bit.effort = {.images = 2, .every_bit = true};
+  return {
+      Complete("gradual, ordered", kGradual, 3000),
+      Complete("gradual, weak", kWeakGradual, 3000),
+      Complete("gradual, failing syncs",
+               {.weak = true, .lazy_truncate = true, .failing_syncs = true, .gradual = true}, 3000),
+      every_bit,
+      Without({&Rules::skips_region}, "a journal after the region", kGradual, 300),
+      Without({&Rules::writes_filler, &Rules::rejoins_chain}, "filler", kGradual, 300),
+      Without({&Rules::inherits_journal}, "inheriting the journal", kGradual, 300),
+      Without({&Rules::inherits_begin, &Rules::rejoins_chain}, "inheriting the journal's begin",
+              kGradual, 300),
+      Without({&Rules::inherits_base}, "inheriting the journal's base", kGradual, 300),
+      Without({&Rules::inherits_previous}, "inheriting the record before", kGradual, 300),
+      Without({&Rules::takes_early_durable_end}, "early durable ends", kGradual, 300),
+      Without({&Rules::takes_leading_receipt}, "a leading receipt", kGradual, 1000),
+      Without({&Rules::syncs_before_late_flip}, "sync before a late flip", kGradual, 300),
+      Without({&Rules::syncs_before_takeover}, "sync before taking over", kGradual, 3000),
+      Without({&Rules::takeover_minds_placed}, "minding what was placed", kGradual, 300),
+      Without({&Rules::takeover_keeps_dying}, "keeping what dies meanwhile", kGradual, 300),
+      Without({&Rules::finishes_flip}, "finishing a flip", kGradual, 3000),
+      Without({&Rules::resume_compares_header}, "comparing the header at resume", kGradual, 3000),
+      Without({&Rules::follower_looks_again}, "a follower's look again", kGradual, 3000),
   };
 }
 
@@ -154,7 +184,8 @@ std::vector<Variant> SparseFrames() {
 
 std::vector<Variant> Variants() {
   std::vector<Variant> variants = Protocol();
-  for (const std::vector<Variant>& more : {PlantedFaults(), SecondLines(), SparseFrames()}) {
+  for (const std::vector<Variant>& more :
+       {GradualCheckpoints(), PlantedFaults(), SecondLines(), SparseFrames()}) {
     variants.insert(variants.end(), more.begin(), more.end());
   }
   return variants;
