@@ -22,7 +22,7 @@ constexpr size_t kChunkRefSize = 24;
 constexpr size_t kRemovedSize = 8;
 constexpr size_t kExtentSize = 16;
 constexpr size_t kHashSize = 8;
-constexpr size_t kTrailerSize = 56;
+constexpr size_t kTrailerSize = 64;
 
 void PutText(Bytes& bytes, std::string_view text) {
   bytes.insert(bytes.end(), text.begin(), text.end());
@@ -249,6 +249,7 @@ CheckpointBytes EncodeCheckpoint(const Checkpoint& checkpoint, const HeaderForma
   Put(rest, checkpoint.journal.begin);
   PutBase(rest, checkpoint.journal.base, 0);
   Put(rest, checkpoint.journal.previous);
+  Put(rest, checkpoint.journal.born);
   Put(rest, nonce);
   bytes.base.id = Hash(rest, 0, rest.size(), Hash(header, 0, header.size()));
   Put(rest, bytes.base.id);
@@ -279,11 +280,13 @@ std::optional<Checkpoint> ReadCheckpoint(const Bytes& file, size_t header_size, 
   if (Get(file, end - kHashSize) != id) return std::nullopt;
   JournalStart journal = {.begin = Get(file, lists_end + 8),
                           .base = GetBase(file, lists_end + 16, 0),
-                          .previous = Get(file, lists_end + 32)};
-  if (journal.begin == 0) journal = {end, {end, id}, id};
+                          .previous = Get(file, lists_end + 32),
+                          .born = Get(file, lists_end + 40)};
+  const uint64_t generation = Get(file, lists_end);
+  if (journal.begin == 0) journal = {end, {end, id}, id, generation};
   return Checkpoint{.base = {end, id},
                     .journal = journal,
-                    .generation = Get(file, lists_end),
+                    .generation = generation,
                     .index_begin = index,
                     .state = {GetChunks(file, index, count), Get(file, 40)},
                     .space = space};

@@ -99,6 +99,7 @@ struct JournalStart {
   uint64_t begin = 0;  // 0: at the checkpoint's end, with its own identity
   Base base;           // that the records name
   uint64_t previous = 0;
+  uint64_t born = 0;  // readers of that generation may see the first records
 };
 
 struct Checkpoint {

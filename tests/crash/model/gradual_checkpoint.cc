@@ -35,7 +35,9 @@ void Writer::BeginCheckpoint() {
   const uint64_t frame_end = EncodeCheckpoint(plan, format, 0).base.end;
   const uint64_t end = frame_end + random_.Below(200);
   if (!JournalMayReach(end)) return;
-  if (rules_.inherits_journal) plan.journal = {end, view_.base, view_.previous};
+  if (rules_.inherits_journal) {
+    plan.journal = {end, view_.base, view_.previous, view_.checkpoint.generation};
+  }
   if (!rules_.inherits_begin) plan.journal.begin = frame_end;
   if (!rules_.inherits_base) plan.journal.base = {};
   if (!rules_.inherits_previous) plan.journal.previous = view_.base.id;
@@ -105,6 +107,7 @@ void Writer::TakeOver() {
   GradualCheckpoint gradual = *std::move(gradual_);
   gradual_.reset();
   view_.checkpoint = std::move(gradual.checkpoint);
+  shared_end_ = view_.end;
   space_ = std::move(gradual.space);
   if (rules_.takeover_minds_placed) space_.RemoveEverywhere(gradual.placed);
   died_.clear();

@@ -28,6 +28,7 @@ bool Writer::Load() {
   births_.clear();
   died_.clear();
   gradual_.reset();
+  shared_end_ = view_.end;
   TakeSpace();
   return true;
 }
@@ -317,9 +318,16 @@ Space Writer::SpaceAfterCheckpoint(uint64_t end) const {
     dead.push_back({chunk.extent, chunk.born, view_.generation});
   std::vector<Extent> live;
   for (const ChunkRef& chunk : view_.state.chunks) live.push_back({chunk.offset, chunk.end()});
-  for (const Extent& extent : Without({base.index_begin, end}, live)) {
-    dead.push_back({extent, base.generation, view_.generation});
-  }
+  const auto add = [&](const Extent& bytes, uint64_t born) {
+    for (const Extent& extent : Without(bytes, live)) {
+      dead.push_back({extent, born, view_.generation});
+    }
+  };
+  const uint64_t begin = base.journal.begin;
+  const uint64_t shared_end = rules_.journal_born_before ? std::max(begin, shared_end_) : begin;
+  add({base.index_begin, begin}, base.generation);
+  add({begin, shared_end}, base.journal.born);
+  add({shared_end, end}, base.generation);
   return Space(space_.free(), dead);
 }
 
@@ -377,7 +385,7 @@ void Writer::MakeCheckpoint() {
   if (conditions_.dies_going_down && goes_down && random_.Percent(50)) disk_.Kill();
   if (rules_.syncs_after_flip) disk_.Sync(false);
   plan.base = view_.base = bytes.base;
-  plan.journal = {bytes.base.end, bytes.base, bytes.base.id};
+  plan.journal = {bytes.base.end, bytes.base, bytes.base.id, plan.generation};
   view_.checkpoint = std::move(plan);
   view_.previous = bytes.base.id;
   view_.end = view_.commit_end = synced_end_ = bytes.base.end;

@@ -121,6 +121,7 @@ class Writer {
   Replayed view_;
   Space space_;
   std::vector<DeadExtent> died_;         // chunks, since the checkpoint
+  uint64_t shared_end_ = 0;              // of what readers of the checkpoint before may see
   std::map<uint64_t, uint64_t> births_;  // generations of checkpoints, by offset of a chunk
   std::optional<GradualCheckpoint> gradual_;
   uint64_t synced_end_ = 0;
