@@ -387,6 +387,7 @@ void Writer::MakeCheckpoint() {
   plan.base = view_.base = bytes.base;
   plan.journal = {bytes.base.end, bytes.base, bytes.base.id, plan.generation};
   view_.checkpoint = std::move(plan);
+  shared_end_ = 0;
   view_.previous = bytes.base.id;
   view_.end = view_.commit_end = synced_end_ = bytes.base.end;
   view_.receipt.reset();
