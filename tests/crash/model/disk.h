@@ -53,6 +53,7 @@ class Disk {
     StartProcess(pause.operations_left, pause.may_fail_sync);
   }
   void Kill() { running_ = false; }
+  void KillAfter(uint64_t operations) { operations_left_ = operations; }
   // False once it was killed or a sync failed: nothing that it does then has an effect.
   bool running() const { return running_; }
   bool sync_failed() const { return sync_failed_; }

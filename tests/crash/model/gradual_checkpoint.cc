@@ -90,6 +90,7 @@ void Writer::StepCheckpoint() {
     case Step::kFlip:
       disk_.Write(0, Slice(gradual_->header, 0, kFixedHeaderSize));
       next = Step::kBeginFlipSync;
+      if (conditions_.dies_at_flips && random_.Percent(50)) disk_.KillAfter(random_.Below(10));
       if (!rules_.syncs_before_takeover) TakeOver();
       return;
     case Step::kBeginFlipSync:

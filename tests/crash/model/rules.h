@@ -92,13 +92,14 @@ struct Conditions {
   bool lazy_truncate = false;     // fdatasync need not record a shrink
   bool failing_syncs = false;     // one sync of each process may fail
   bool knows_boot = true;         // else boots cannot be told apart
-  bool gradual = false;           // checkpoints are also made in steps
   bool kills_cut_header = false;  // a kill cuts each pwrite at any byte, also the header's
-  bool dies_going_down = false;   // many die before the last sync of a checkpoint that goes down
+  // Many die before the last sync of a checkpoint that goes down or is made in steps.
+  bool dies_at_flips = false;
   size_t header_size = 100;
   size_t page_size = 4096;  // of the cache: what a sync writes
   // Each commit has one chunk, and its receipt ends so many bytes past a sector border.
   std::optional<size_t> past_border = {};
+  bool gradual = false;  // checkpoints are also made in steps
 };
 
 }  // namespace cairn::model

@@ -14,11 +14,12 @@ const Conditions kFailingSyncs = {.failing_syncs = true};
 const Conditions kWeakFailingSyncs = {.weak = true, .lazy_truncate = true, .failing_syncs = true};
 const Conditions kSmallPages = {
     .weak = true, .lazy_truncate = true, .failing_syncs = true, .page_size = 512};
-const Conditions kDyingGoingDown = {.weak = true, .lazy_truncate = true, .dies_going_down = true};
+const Conditions kDyingAtFlips = {.weak = true, .lazy_truncate = true, .dies_at_flips = true};
 const Conditions kAligned = {.weak = true, .lazy_truncate = true, .past_border = 0};
 const Conditions kStraddling = {.weak = true, .lazy_truncate = true, .past_border = 8};
 const Conditions kGradual = {.gradual = true};
 const Conditions kWeakGradual = {.weak = true, .lazy_truncate = true, .gradual = true};
+const Conditions kGradualDying = {.weak = true, .lazy_truncate = true, .dies_at_flips = true, .gradual = true};
 const Conditions kUnknownBoot = {.weak = true, .lazy_truncate = true, .knows_boot = false};
 
 using Rule = bool Rules::*;
@@ -66,8 +67,8 @@ std::vector<Variant> Protocol() {
       Complete("ordered, failing syncs", kFailingSyncs, 2000),
       Complete("weak, failing syncs", kWeakFailingSyncs, 2000),
       Complete("weak, failing syncs, small pages", kSmallPages, 2000),
-      Complete("ordered, deaths at flips downwards", {.dies_going_down = true}, 2000),
-      Complete("weak, deaths at flips downwards", kDyingGoingDown, 2000),
+      Complete("ordered, deaths at flips downwards", {.dies_at_flips = true}, 2000),
+      Complete("weak, deaths at flips downwards", kDyingAtFlips, 2000),
       every_bit_in_order,
       every_bit,
   };
@@ -81,6 +82,7 @@ std::vector<Variant> GradualCheckpoints() {
       Complete("gradual, weak", kWeakGradual, 3000),
       Complete("gradual, failing syncs",
                {.weak = true, .lazy_truncate = true, .failing_syncs = true, .gradual = true}, 3000),
+      Complete("gradual, deaths at flips", kGradualDying, 3000),
       every_bit,
       Without({&Rules::skips_region}, "a journal after the region", kGradual, 300),
       Without({&Rules::writes_filler, &Rules::rejoins_chain}, "filler", kGradual, 300),
@@ -90,14 +92,14 @@ std::vector<Variant> GradualCheckpoints() {
       Without({&Rules::inherits_base}, "inheriting the journal's base", kGradual, 300),
       Without({&Rules::inherits_previous}, "inheriting the record before", kGradual, 300),
       Without({&Rules::takes_early_durable_end}, "early durable ends", kGradual, 300),
-      Without({&Rules::takes_leading_receipt}, "a leading receipt", kGradual, 1000),
+      Without({&Rules::takes_leading_receipt, &Rules::rejoins_chain}, "a leading receipt", kGradual, 1000),
       Without({&Rules::syncs_before_late_flip}, "sync before a late flip", kGradual, 300),
       Without({&Rules::syncs_before_takeover}, "sync before taking over", kGradual, 3000),
       Without({&Rules::takeover_minds_placed}, "minding what was placed", kGradual, 300),
       Without({&Rules::takeover_keeps_dying}, "keeping what dies meanwhile", kGradual, 300),
       Without({&Rules::journal_born_before}, "an earlier birth of the journal", kGradual, 1000),
       Without({&Rules::finishes_flip}, "finishing a flip", kGradual, 3000),
-      Without({&Rules::resume_compares_header}, "comparing the header at resume", kGradual, 3000),
+      Without({&Rules::resume_compares_header}, "comparing the header at resume", kGradualDying, 3000),
       Without({&Rules::follower_looks_again}, "a follower's look again", kGradual, 3000),
   };
 }
@@ -133,7 +135,7 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::reader_looks_again}, "a reader's look at the header again", kOrdered, 2000),
       Without({&Rules::limits_journal}, "a limit of the journal", kOrdered, 3000),
       Without({&Rules::cuts_unread}, "care for readers where the file is cut", kOrdered, 10000),
-      Without({&Rules::header_before_cut}, "a durable header before a cut", kDyingGoingDown, 12000),
+      Without({&Rules::header_before_cut}, "a durable header before a cut", kDyingAtFlips, 12000),
       Without({&Rules::chunks_before_record}, "chunks before their record", kOrdered, 500),
       Without({&Rules::confirms_free_space}, "confirming chunks in free space", kSmallPages, 8000),
       // What guarantees.md assumes of a kill.

@@ -369,7 +369,7 @@ Checkpoint Writer::PlanAbove(Space& space) const {
 }
 
 void Writer::MakeCheckpoint() {
-  if (gradual_.has_value() && gradual_->flipped() && rules_.finishes_flip) FinishFlip();
+  if (IsFlipped() && rules_.finishes_flip) FinishFlip();
   gradual_.reset();
   if (view_.generation == view_.checkpoint.generation) return;
   Space space = SpaceAfterCheckpoint(view_.end);
@@ -382,7 +382,7 @@ void Writer::MakeCheckpoint() {
   if (rules_.syncs_before_flip) disk_.Sync(false);
   const size_t flipped = rules_.flips_one_sector ? kFixedHeaderSize : bytes.header.size();
   disk_.Write(0, Slice(bytes.header, 0, flipped));
-  if (conditions_.dies_going_down && goes_down && random_.Percent(50)) disk_.Kill();
+  if (conditions_.dies_at_flips && goes_down && random_.Percent(50)) disk_.Kill();
   if (rules_.syncs_after_flip) disk_.Sync(false);
   plan.base = view_.base = bytes.base;
   plan.journal = {bytes.base.end, bytes.base, bytes.base.id, plan.generation};

@@ -82,6 +82,8 @@ class Writer {
   // The same in steps: commits may come between them.
   void BeginCheckpoint();
   void StepCheckpoint();
+  // Whether its header is written, and may not be durable.
+  bool IsFlipped() const { return gradual_.has_value() && gradual_->flipped(); }
   // Other processes may write now, until Resume.
   void Suspend();
 
