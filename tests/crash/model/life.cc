@@ -37,8 +37,9 @@ std::string Life::RunProcess() {
 }
 
 std::string Life::Act(Writer& writer) {
-  // Where a header may not be durable, other things come more often.
-  const uint64_t action = writer.IsFlipped() ? 50 + random_.Below(50) : random_.Below(100);
+  uint64_t action = random_.Below(100);
+  // What comes between a header and its sync is rare otherwise.
+  if (writer.IsFlipped() && random_.Percent(40)) action = random_.Percent(50) ? 77 : 92;
   if (action < 70) return CommitOnce(writer);
   if (action < 77) {
     SyncCommitted(writer);
