@@ -203,7 +203,7 @@ std::string Life::EndProcess() {
     // The sync that failed told of the others.
     history_.survives_kill = history_.survives_power_cut;
   }
-  const bool keeps_power = disk_.sync_failed() || (conditions_.dies_at_flips && !short_life_);
+  const bool keeps_power = disk_.sync_failed() || (conditions_.dies_at_flips && !conditions_.gradual && !short_life_);
   if (random_.Percent(keeps_power ? 30 : 75)) return CutPower();
   ++tally_.states;
   const Bytes& file = disk_.cache();
