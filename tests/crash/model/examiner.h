@@ -70,6 +70,8 @@ class Examiner {
     return Replay(file, boot, conditions_.header_size, rules_);
   }
 
+  std::string ExamineUnsealed(const Bytes& file, const Replayed& view, size_t required) const;
+
   const Conditions& conditions_;
   const Rules& rules_;
   const Disk& disk_;

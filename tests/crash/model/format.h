@@ -36,7 +36,7 @@ bool ChunkIsIntact(const Bytes& file, const ChunkRef& chunk);
 // The checkpoint that a journal follows.
 struct Base {
   uint64_t end = 0;  // of the frame; the journal begins here
-  uint64_t id = 0;   // hash of header, index and trailer
+  uint64_t id = 0;   // hash of lists and trailer, which has one of header and index
   bool operator==(const Base&) const = default;
 };
 
@@ -109,6 +109,7 @@ struct Checkpoint {
   uint64_t index_begin = 0;
   State state;
   SpaceList space;
+  bool trailer_damaged = false;  // then only what the header says is known, and the index
 };
 
 struct CheckpointBytes {

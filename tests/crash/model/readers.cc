@@ -46,7 +46,7 @@ void Readers::Come() {
   std::string why;
   const Bytes& file = disk_.cache();
   const std::optional<Checkpoint> checkpoint = ReadCheckpoint(file, conditions_.header_size, why);
-  if (!checkpoint.has_value()) return;  // the header is just written
+  if (!checkpoint.has_value() || checkpoint->trailer_damaged) return;  // the header is just written
   Reader& reader = readers_.emplace_back();
   reader.generation = checkpoint->generation;
   reader.header = Slice(file, 0, conditions_.header_size);
@@ -94,7 +94,7 @@ void Readers::TakeView(Reader& reader) {
   Bytes file = disk_.cache();
   std::ranges::copy(reader.header, file.begin());
   reader.view = Replay(file, disk_.boot(), conditions_.header_size, rules_);
-  const bool intact = reader.view.opens &&
+  const bool intact = reader.view.opens && !reader.view.checkpoint.trailer_damaged &&
                       std::ranges::all_of(reader.view.state.chunks, [&](const ChunkRef& chunk) {
                         return ChunkIsIntact(file, chunk);
                       });

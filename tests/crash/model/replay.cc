@@ -25,6 +25,7 @@ class Replayer {
         boot_(boot),
         rules_(rules),
         start_(checkpoint.journal),
+        base_known_(!checkpoint.trailer_damaged),
         index_begin_(checkpoint.index_begin),
         generation_(checkpoint.generation),
         previous_(start_.previous),
@@ -42,6 +43,7 @@ class Replayer {
   bool TakeRecord(size_t position);
   bool TakeReceipt(size_t position);
   bool Rejoin();
+  bool IsNext(const BatchRecord& record) const;
   void LearnFromStranded();
   void Learn(const Receipt& receipt);
   bool IsVouchedFor(const FoundRecord& found) const;
@@ -50,7 +52,8 @@ class Replayer {
   const Bytes& file_;
   const uint64_t boot_;
   const Rules& rules_;
-  const JournalStart start_;
+  JournalStart start_;
+  bool base_known_;  // else the first record gives it
   const uint64_t index_begin_;
   uint64_t generation_;
   uint64_t previous_;
@@ -58,6 +61,7 @@ class Replayer {
   uint64_t taken_end_;           // of the last record or receipt taken
   uint64_t durable_end_;         // as records tell
   uint64_t trusted_generation_;  // as receipts tell: no power cut took a part of it
+  bool stranded_ = false;        // there are records, and where they belong is not known
   std::vector<CommitRecord> batches_;
 };
 
@@ -69,12 +73,17 @@ void Replayer::Learn(const Receipt& receipt) {
                of_now && rules_.trusts_this_boot ? receipt.generation : receipt.durable_generation);
 }
 
+bool Replayer::IsNext(const BatchRecord& record) const {
+  if (!base_known_) return record.previous == record.base.id;
+  return record.base == start_.base && record.generation == generation_ + 1 &&
+         (record.previous == previous_ || !rules_.chains);
+}
+
 bool Replayer::TakeRecord(size_t position) {
   std::optional<FoundRecord> found = FindRecord(file_, position, rules_.binds_position);
   if (!found.has_value()) return false;
   const BatchRecord& record = found->record;
-  if (record.base != start_.base || record.generation != generation_ + 1) return false;
-  if (rules_.chains && record.previous != previous_) return false;
+  if (!IsNext(record)) return false;
   if (!rules_.takes_early_durable_end && record.durable_end < start_.begin) return false;
   // Chunks that are not before the index lie right before the record.
   uint64_t chunks_end = position;
@@ -84,7 +93,9 @@ bool Replayer::TakeRecord(size_t position) {
     chunks_end = record.chunks[i].offset;
   }
   if (chunks_end < taken_end_) return false;
-  ++generation_;
+  base_known_ = true;
+  start_.base = record.base;
+  generation_ = record.generation;
   previous_ = found->hash;
   taken_end_ = found->end;
   durable_end_ = std::max(durable_end_, record.durable_end);
@@ -94,7 +105,7 @@ bool Replayer::TakeRecord(size_t position) {
 
 bool Replayer::TakeReceipt(size_t position) {
   const std::optional<Receipt> receipt = FindReceipt(file_, position, rules_.binds_position);
-  if (!receipt.has_value() || receipt->base != start_.base) return false;
+  if (!receipt.has_value() || !base_known_ || receipt->base != start_.base) return false;
   const bool early = !rules_.receipt_after_record && receipt->generation == generation_ + 1;
   if (receipt->generation != generation_ && !early) return false;
   if (batches_.empty() && !rules_.takes_leading_receipt) return false;
@@ -145,6 +156,8 @@ bool Replayer::Rejoin() {
 void Replayer::LearnFromStranded() {
   for (size_t at = NextMagic(file_, taken_end_); at < file_.size(); at = NextMagic(file_, at + 1)) {
     const std::optional<Receipt> receipt = FindReceipt(file_, at, rules_.binds_position);
+    const bool found = receipt.has_value() || FindRecord(file_, at, rules_.binds_position);
+    stranded_ |= found && !base_known_ && rules_.tells_unknown_base;
     if (receipt.has_value() && receipt->base == start_.base && receipt->generation > generation_) {
       Learn(*receipt);
     }
@@ -163,7 +176,7 @@ bool Replayer::IsTrusted(const FoundRecord& found) const {
 }
 
 void Replayer::Settle(Replayed& result) const {
-  result.damaged = trusted_generation_ > generation_;
+  result.damaged = trusted_generation_ > generation_ || stranded_;
   result.durable_end = durable_end_;
   result.end = first_begin_;
   for (const CommitRecord& batch : batches_) {

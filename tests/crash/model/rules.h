@@ -69,6 +69,7 @@ struct Rules {
   bool takeover_minds_placed = true;    // what commits took since is neither free nor dead
   bool takeover_keeps_dying = true;     // what died since stays until the next checkpoint
   bool journal_born_before = true;      // readers of the checkpoint before see its first records
+  bool tells_unknown_base = true;       // records after a damaged trailer that cannot be its first
   bool finishes_flip = true;            // before another checkpoint
   bool resume_compares_header = true;   // else a flip that is not durable is believed
   bool follower_looks_again = true;     // at the header, after it read what is new

@@ -24,7 +24,8 @@ bool Writer::Open() {
 
 bool Writer::Load() {
   view_ = Replay(disk_.cache(), disk_.boot(), conditions_.header_size, rules_);
-  if (!view_.opens || (view_.damaged && rules_.refuses_damage)) return false;
+  if (!view_.opens || view_.checkpoint.trailer_damaged) return false;
+  if (view_.damaged && rules_.refuses_damage) return false;
   births_.clear();
   died_.clear();
   gradual_.reset();
