@@ -146,6 +146,7 @@ size_t NextMagic(const Bytes& file, size_t position) {
 // Goes on with the next record of the chain, wherever it is.
 bool Replayer::Rejoin() {
   if (!rules_.searches || !rules_.rejoins_chain) return false;
+  if (!base_known_ && rules_.rejoins_known) return false;  // it may be an earlier checkpoint's
   for (size_t at = NextMagic(file_, taken_end_); at < file_.size(); at = NextMagic(file_, at + 1)) {
     if (TakeRecord(at)) return true;
   }

@@ -37,6 +37,7 @@ struct Rules {
   bool rereads = true;           // damage counts only if it is still there on a second look
   bool searches = true;          // for evidence after the end
   bool rejoins_chain = true;     // goes on with the next record after unreadable bytes
+  bool rejoins_known = true;     // but not where the trailer, and so the chain, is not known
 
   // Space that is used again.
   bool reuses = true;
@@ -45,6 +46,7 @@ struct Rules {
   bool asks_readers = true;          // what they see stays
   bool reader_looks_again = true;    // at the header, after it registered
   bool limits_journal = true;        // it stops before what a reader sees
+  bool cuts_rest = true;             // of a dead writer, where a writer opens
   bool cuts_unread = true;           // the file is cut only where no reader sees bytes
   bool header_before_cut = true;     // durable: the one before may need what is cut
   bool chunks_before_record = true;  // in free space too

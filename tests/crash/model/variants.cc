@@ -100,6 +100,8 @@ std::vector<Variant> GradualCheckpoints() {
       Without({&Rules::journal_born_before}, "an earlier birth of the journal", kGradual, 1000),
       Without({&Rules::tells_unknown_base}, "telling of records after a damaged trailer", kGradual,
               1000),
+      Without({&Rules::rejoins_known}, "doubt of records far after a damaged trailer", kOrdered, 1000),
+      Without({&Rules::cuts_rest}, "cutting a filler", kWeakGradual, 3000),
       Without({&Rules::finishes_flip}, "finishing a flip", kGradual, 6000),
       Without({&Rules::resume_compares_header}, "comparing the header at resume", kGradualDying, 3000),
       Without({&Rules::follower_looks_again}, "a follower's look again", kGradual, 3000),

@@ -99,7 +99,7 @@ void Writer::Confirm() {
 // What an unfinished commit left, or a checkpoint that went down. The header on the disk may be
 // that of the checkpoint before, which needs the bytes.
 void Writer::CutUnused(bool header_is_durable) {
-  if (disk_.cache().size() <= view_.end) return;
+  if (disk_.cache().size() <= view_.end || !rules_.cuts_rest) return;
   if (rules_.cuts_unread && space_.EndOfDead() > view_.end) return;
   if (!header_is_durable && rules_.header_before_cut) {
     disk_.Write(0, Slice(disk_.cache(), 0, conditions_.header_size));
