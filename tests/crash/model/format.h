@@ -125,7 +125,8 @@ struct HeaderFormat {
   bool changes_whole = false;  // metadata lies past the first sector, too
 };
 
-// Takes all but the base, and the journal only where it is inherited. `nonce` distinguishes two checkpoints.
+// Takes all but the base, and the journal only where it is inherited. `nonce` distinguishes two
+// checkpoints.
 CheckpointBytes EncodeCheckpoint(const Checkpoint& checkpoint, const HeaderFormat& format,
                                  uint64_t nonce);
 // Null, and `why`, when the file does not open.

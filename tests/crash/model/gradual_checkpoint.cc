@@ -49,11 +49,11 @@ void Writer::BeginCheckpoint() {
   proofs_.push_back({.offset = plan.index_begin, .bytes = bytes.after_chunks});
   if (rules_.writes_filler) disk_.Write(begin, filler);
   view_.end = rules_.skips_region ? end : plan.index_begin;
-  gradual_.emplace(GradualCheckpoint{
-      .checkpoint = std::move(plan),
-      .space = std::move(space),
-      .header = bytes.header,
-      .unwritten = Cut(begin + kChunkHeaderSize, bytes.after_chunks, random_)});
+  gradual_.emplace(
+      GradualCheckpoint{.checkpoint = std::move(plan),
+                        .space = std::move(space),
+                        .header = bytes.header,
+                        .unwritten = Cut(begin + kChunkHeaderSize, bytes.after_chunks, random_)});
 }
 
 void Writer::BeginSync() {
@@ -111,8 +111,10 @@ void Writer::TakeOver() {
   shared_end_ = view_.end;
   space_ = std::move(gradual.space);
   if (rules_.takeover_minds_placed) space_.RemoveEverywhere(gradual.placed);
-  died_.clear();
-  for (const ChunkRef& chunk : gradual.removed) Bury(chunk);
+  if (rules_.takeover_buries) {
+    died_.clear();
+    for (const ChunkRef& chunk : gradual.removed) Bury(chunk);
+  }
   if (!rules_.takeover_keeps_dying) {
     std::vector<DeadExtent> dead = space_.dead();
     dead.insert(dead.end(), died_.begin(), died_.end());

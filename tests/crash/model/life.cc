@@ -31,6 +31,7 @@ std::string Life::RunProcess() {
   while (disk_.running() && !closed_ && !over_) {
     if (std::string violation = Act(writer); !violation.empty()) return violation;
     StepCheckpoint(writer);
+    if (!writer.AccountsForSpace()) return "space is lost";
     if (!readers_.harm().empty()) return readers_.harm();
   }
   return over_ ? "" : EndProcess();
@@ -203,7 +204,8 @@ std::string Life::EndProcess() {
     // The sync that failed told of the others.
     history_.survives_kill = history_.survives_power_cut;
   }
-  const bool keeps_power = disk_.sync_failed() || (conditions_.dies_at_flips && !conditions_.gradual && !short_life_);
+  const bool keeps_power =
+      disk_.sync_failed() || (conditions_.dies_at_flips && !conditions_.gradual && !short_life_);
   if (random_.Percent(keeps_power ? 30 : 75)) return CutPower();
   ++tally_.states;
   const Bytes& file = disk_.cache();

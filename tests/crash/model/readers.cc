@@ -104,8 +104,7 @@ void Readers::TakeView(Reader& reader) {
     harm_ = "reader: an acknowledged commit is missing";
   }
   reader.phase = Phase::kReads;
-  reader.index = Slice(file, reader.view.checkpoint.index_begin,
-                       reader.view.checkpoint.base.end);
+  reader.index = Slice(file, reader.view.checkpoint.index_begin, reader.view.checkpoint.base.end);
 }
 
 bool Readers::IsUndisturbed(const Reader& reader) const {

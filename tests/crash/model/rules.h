@@ -70,6 +70,7 @@ struct Rules {
   bool syncs_before_takeover = true;    // the header: until then the old list of space counts
   bool takeover_minds_placed = true;    // what commits took since is neither free nor dead
   bool takeover_keeps_dying = true;     // what died since stays until the next checkpoint
+  bool takeover_buries = true;          // what died of the journal before the checkpoint
   bool journal_born_before = true;      // readers of the checkpoint before see its first records
   bool tells_unknown_base = true;       // records after a damaged trailer that cannot be its first
   bool finishes_flip = true;            // before another checkpoint

@@ -17,10 +17,16 @@ const Conditions kSmallPages = {
 const Conditions kDyingAtFlips = {.weak = true, .lazy_truncate = true, .dies_at_flips = true};
 const Conditions kAligned = {.weak = true, .lazy_truncate = true, .past_border = 0};
 const Conditions kStraddling = {.weak = true, .lazy_truncate = true, .past_border = 8};
-const Conditions kGradual = {.gradual = true};
-const Conditions kWeakGradual = {.weak = true, .lazy_truncate = true, .gradual = true};
-const Conditions kGradualDying = {.weak = true, .lazy_truncate = true, .dies_at_flips = true, .gradual = true};
 const Conditions kUnknownBoot = {.weak = true, .lazy_truncate = true, .knows_boot = false};
+
+Conditions Gradual(Conditions conditions) {
+  conditions.gradual = true;
+  return conditions;
+}
+
+const Conditions kGradual = Gradual(kOrdered);
+const Conditions kWeakGradual = Gradual(kWeak);
+const Conditions kGradualDying = Gradual(kDyingAtFlips);
 
 using Rule = bool Rules::*;
 
@@ -80,9 +86,12 @@ std::vector<Variant> GradualCheckpoints() {
   return {
       Complete("gradual, ordered", kGradual, 3000),
       Complete("gradual, weak", kWeakGradual, 3000),
-      Complete("gradual, failing syncs",
-               {.weak = true, .lazy_truncate = true, .failing_syncs = true, .gradual = true}, 3000),
+      Complete("gradual, failing syncs", Gradual(kWeakFailingSyncs), 3000),
       Complete("gradual, deaths at flips", kGradualDying, 3000),
+      Complete("gradual, header of 1,300", Gradual(kBigHeader), 1000),
+      Complete("gradual, receipts straddle sectors", Gradual(kStraddling), 1000),
+      Complete("gradual, boot not known", Gradual(kUnknownBoot), 1000),
+      Complete("gradual, failing syncs, small pages", Gradual(kSmallPages), 1000),
       every_bit,
       Without({&Rules::skips_region}, "a journal after the region", kGradual, 300),
       Without({&Rules::writes_filler, &Rules::rejoins_chain}, "filler", kGradual, 300),
@@ -92,18 +101,22 @@ std::vector<Variant> GradualCheckpoints() {
       Without({&Rules::inherits_base}, "inheriting the journal's base", kGradual, 300),
       Without({&Rules::inherits_previous}, "inheriting the record before", kGradual, 300),
       Without({&Rules::takes_early_durable_end}, "early durable ends", kGradual, 300),
-      Without({&Rules::takes_leading_receipt, &Rules::rejoins_chain}, "a leading receipt", kGradual, 2000),
+      Without({&Rules::takes_leading_receipt, &Rules::rejoins_chain}, "a leading receipt", kGradual,
+              2000),
       Without({&Rules::syncs_before_late_flip}, "sync before a late flip", kGradual, 300),
       Without({&Rules::syncs_before_takeover}, "sync before taking over", kGradual, 3000),
       Without({&Rules::takeover_minds_placed}, "minding what was placed", kGradual, 300),
+      Without({&Rules::takeover_buries}, "burying what died meanwhile", kGradual, 300),
       Without({&Rules::takeover_keeps_dying}, "keeping what dies meanwhile", kGradual, 300),
       Without({&Rules::journal_born_before}, "an earlier birth of the journal", kGradual, 1000),
       Without({&Rules::tells_unknown_base}, "telling of records after a damaged trailer", kGradual,
               1000),
-      Without({&Rules::rejoins_known}, "doubt of records far after a damaged trailer", kOrdered, 1000),
+      Without({&Rules::rejoins_known}, "doubt of records far after a damaged trailer", kOrdered,
+              1000),
       Without({&Rules::cuts_rest}, "cutting a filler", kWeakGradual, 3000),
       Without({&Rules::finishes_flip}, "finishing a flip", kGradual, 6000),
-      Without({&Rules::resume_compares_header}, "comparing the header at resume", kGradualDying, 3000),
+      Without({&Rules::resume_compares_header}, "comparing the header at resume", kGradualDying,
+              3000),
       Without({&Rules::follower_looks_again}, "a follower's look again", kGradual, 3000),
   };
 }

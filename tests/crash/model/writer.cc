@@ -81,6 +81,15 @@ void Writer::TakeSpace() {
   Release();
 }
 
+bool Writer::AccountsForSpace() const {
+  std::vector<Extent> known = space_.free();
+  for (const std::vector<DeadExtent>& more : {space_.dead(), died_}) {
+    for (const DeadExtent& dead : more) known.push_back(dead.extent);
+  }
+  for (const ChunkRef& chunk : view_.state.chunks) known.push_back({chunk.offset, chunk.end()});
+  return Without({conditions_.header_size, view_.checkpoint.index_begin}, known).empty();
+}
+
 // The cache may show what the disk lacks: what the writer builds upon is written once more.
 void Writer::Confirm() {
   const Bytes& file = disk_.cache();

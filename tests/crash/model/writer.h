@@ -68,6 +68,8 @@ class Writer {
   // What was read, and after each commit what it left.
   const Replayed& view() const { return view_; }
 
+  // Whether all bytes before the index are free, dead, dying or in use.
+  bool AccountsForSpace() const;
   // Whether the journal may grow by the edit; else a checkpoint comes first.
   bool HasSpaceFor(const Edit& edit);
   // The state that Commit is going to leave is that of the result.
