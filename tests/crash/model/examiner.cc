@@ -7,6 +7,15 @@
 #include <string>
 
 namespace cairn::model {
+namespace {
+
+bool IsIntact(const Proof& proof, const Bytes& file) {
+  return proof.offset + proof.bytes.size() <= file.size() &&
+         std::equal(proof.bytes.begin(), proof.bytes.end(),
+                    file.begin() + static_cast<ptrdiff_t>(proof.offset));
+}
+
+}  // namespace
 
 std::optional<size_t> History::Find(const State& state) const {
   for (size_t i = commits.size(); i-- > 0;) {
@@ -22,14 +31,16 @@ void History::KeepUntil(size_t generation) {
   vouched = std::min(vouched, generation);
 }
 
+size_t History::CountIntact(const Bytes& file) const {
+  return static_cast<size_t>(
+      std::ranges::count_if(proofs, [&](const Proof& proof) { return IsIntact(proof, file); }));
+}
+
 size_t History::ProvenDurable(const Bytes& file, const Base& base, bool own) const {
   size_t proven = 0;
   for (const Proof& proof : proofs) {
     if (own && proof.durable_generation != proof.generation) continue;
-    const uint64_t end = proof.offset + proof.bytes.size();
-    if (proof.base == base && proof.durable_generation > proven && end <= file.size() &&
-        std::equal(proof.bytes.begin(), proof.bytes.end(),
-                   file.begin() + static_cast<ptrdiff_t>(proof.offset))) {
+    if (proof.base == base && proof.durable_generation > proven && IsIntact(proof, file)) {
       proven = proof.durable_generation;
     }
   }

@@ -42,6 +42,8 @@ struct History {
   std::optional<size_t> Find(const State& state) const;
   // The commits after `generation` are gone.
   void KeepUntil(size_t generation);
+  // Proofs that are in the file.
+  size_t CountIntact(const Bytes& file) const;
   // The newest commit that an intact receipt of the file proves durable. `own`: its own receipt.
   size_t ProvenDurable(const Bytes& file, const Base& base, bool own) const;
 };
