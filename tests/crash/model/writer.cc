@@ -69,8 +69,10 @@ bool Writer::IsDurable() const {
 // The space as the checkpoint lists it, less what the journal took since: what was dead then, too.
 void Writer::TakeSpace() {
   const Checkpoint& base = view_.checkpoint;
+  const uint64_t born = rules_.journal_born_before ? base.journal.born : base.generation;
   std::vector<Extent> taken;
   for (const PlacedChunk& placed : view_.placed) {
+    births_[placed.chunk.offset] = born;
     if (rules_.minds_journal) taken.push_back({placed.chunk.offset, placed.chunk.end()});
   }
   std::vector<DeadExtent> dead;
