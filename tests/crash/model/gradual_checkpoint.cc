@@ -131,8 +131,8 @@ void Writer::FinishFlip() {
   TakeOver();
 }
 
-// The region is bytes of the journal that nothing needs. Where the header was written, only a sync
-// may follow it: see Resume.
+// What was written is dead bytes of the journal. If the header was written already, Resume makes it
+// durable.
 void Writer::Suspend() { gradual_.reset(); }
 
 }  // namespace cairn::model
