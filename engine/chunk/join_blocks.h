@@ -7,12 +7,39 @@
 #include <vector>
 
 #include "cairn/types.h"
+#include "engine/chunk/header.h"
 
 namespace cairn::chunk {
 
+// A chunk that is put together from the blocks of others, in order. It is up to the caller where
+// these go: back to back, after a head of a size that is known before.
+class JoinedBlocks {
+ public:
+  explicit JoinedBlocks(int64_t nblocks) : cbytes_(HeadSize(nblocks)) {}
+
+  static int64_t HeadSize(int64_t nblocks) { return kHeaderSize + nblocks * kStartSize; }
+
+  // The stored bytes of the first `nblocks` blocks of `chunk`, which come next. Nothing where that
+  // cannot be: all must be coded in the same way, unsplit and without a dictionary, lie in order in
+  // their chunk, and be complete but for the last one of all.
+  std::optional<Bytes> Add(Bytes chunk, int64_t nblocks);
+
+  // Of the chunk so far.
+  int64_t nbytes() const { return nbytes_; }
+  int64_t cbytes() const { return cbytes_; }
+  // What the chunk begins with, once all blocks are there.
+  std::vector<std::byte> Head() const;
+
+ private:
+  static constexpr int64_t kStartSize = sizeof(int32_t);
+
+  std::optional<Header> first_;
+  std::vector<int32_t> starts_;
+  int64_t nbytes_ = 0;
+  int64_t cbytes_;
+};
+
 // The chunk of the first `nblocks` blocks of `chunk`, all complete, and after them those of `rest`.
-// Nothing where that cannot be: both must be coded in the same way, unsplit and without a
-// dictionary, and their blocks lie in order.
 std::optional<std::vector<std::byte>> JoinBlocks(Bytes chunk, int64_t nblocks, Bytes rest);
 
 }  // namespace cairn::chunk

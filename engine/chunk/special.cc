@@ -84,6 +84,17 @@ std::vector<std::byte> MemcpyedChunk(Bytes payload, int32_t typesize) {
   return MakeChunk(header, payload.size(), payload);
 }
 
+std::vector<std::byte> MemcpyedHeader(int32_t nbytes) {
+  Header header;
+  header.memcpyed = true;
+  header.nbytes = nbytes;
+  header.blocksize = std::clamp<int32_t>(nbytes, 1, kMaxBlockSize);
+  header.cbytes = kHeaderSize + nbytes;
+  std::vector<std::byte> out(kHeaderSize);
+  StoreHeader(header, out);
+  return out;
+}
+
 std::vector<std::byte> ZerosChunk(int32_t nbytes) {
   Header header;
   header.special = SpecialValue::kZeros;

@@ -30,6 +30,8 @@ absl::StatusOr<size_t> StoreWithoutBlocks(Header header, Bytes stored, MutableBy
 // At most kMaxChunkBytes of payload, of items of this size. The size of the chunk is known before
 // the payload.
 std::vector<std::byte> MemcpyedChunk(Bytes payload, int32_t typesize = 1);
+// What comes before the payload of such a chunk.
+std::vector<std::byte> MemcpyedHeader(int32_t nbytes);
 // Stands for nbytes of zeros and stores none.
 std::vector<std::byte> ZerosChunk(int32_t nbytes);
 

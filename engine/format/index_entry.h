@@ -51,6 +51,9 @@ absl::StatusOr<SpecialValue> SpecialOfEntry(int64_t entry);
 // The index chunk of these entries (at least one).
 absl::StatusOr<std::vector<std::byte>> EncodeIndex(std::span<const int64_t> entries,
                                                    chunk::WorkspacePool* pool);
+// The same with blocks whatever the entries are, unless they do not compress at all.
+absl::StatusOr<std::vector<std::byte>> EncodeIndexBlocks(std::span<const int64_t> entries,
+                                                         chunk::WorkspacePool* pool);
 
 }  // namespace cairn::format
 

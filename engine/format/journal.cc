@@ -168,7 +168,7 @@ std::optional<RecordHead> FindRecordHead(Bytes bytes) {
   if (size < kMinRecordSize || size > kMaxRecordSize) return std::nullopt;
   const bool known = version >= 1 && version <= kRecordVersion &&
                      kind >= static_cast<uint32_t>(RecordKind::kCommit) &&
-                     kind <= static_cast<uint32_t>(RecordKind::kReceipt);
+                     kind <= static_cast<uint32_t>(RecordKind::kGoesOn);
   return RecordHead{.kind = known ? static_cast<RecordKind>(kind) : RecordKind::kUnknown,
                     .size = static_cast<int64_t>(size)};
 }
@@ -228,6 +228,13 @@ void EncodedEdits::Add(const ChunkEdit& edit) {
   ++count_;
 }
 
+std::vector<ChunkEdit> EncodedEdits::Decode() const {
+  ByteReader reader(bytes_, "edits");
+  std::vector<ChunkEdit> edits;
+  for (int64_t i = 0; i < count_; ++i) edits.push_back(ReadEdit(reader));
+  return edits;
+}
+
 void EncodedEdits::Clear() {
   bytes_.clear();
   count_ = 0;
@@ -280,6 +287,33 @@ void AppendReceipt(const Receipt& receipt, int64_t position, std::vector<std::by
     writer.Le(receipt.boot);
     writer.Le(receipt.durable_generation);
   });
+}
+
+std::optional<InheritedJournal> FindGoesOn(Bytes bytes, int64_t position) {
+  const std::optional<RecordHead> head = FindRecordHead(bytes);
+  if (!head.has_value() || head->kind != RecordKind::kGoesOn || head->size != kGoesOnSize ||
+      std::ssize(bytes) != kGoesOnSize || !ChecksumMatches(bytes)) {
+    return std::nullopt;
+  }
+  ByteReader reader(bytes, "record of where the journal goes on");
+  InheritedJournal journal;
+  journal.base = ReadBase(reader, position);
+  journal.generation = reader.Le<uint64_t>("generation");
+  journal.begin = reader.Le<int64_t>("begin");
+  journal.last = reader.Le<uint64_t>("last");
+  if (journal.begin <= position) return std::nullopt;
+  return journal;
+}
+
+std::vector<std::byte> EncodeGoesOn(const InheritedJournal& journal, int64_t position) {
+  std::vector<std::byte> record;
+  Append(RecordKind::kGoesOn, kGoesOnSize, record, [&](ByteWriter& writer) {
+    writer.Le(journal.base + static_cast<uint64_t>(position));
+    writer.Le(journal.generation);
+    writer.Le(journal.begin);
+    writer.Le(journal.last);
+  });
+  return record;
 }
 
 std::vector<std::byte> EncodeReplaced() {

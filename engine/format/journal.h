@@ -41,6 +41,7 @@ enum class RecordKind : uint32_t {
   kCommit = 1,    // a commit
   kReplaced = 2,  // another file takes the frame's name, or has taken it
   kReceipt = 3,   // that the commit record before it was written whole
+  kGoesOn = 4,    // where the journal goes on that the checkpoint before inherited
 };
 
 struct RecordHead {
@@ -121,6 +122,18 @@ inline constexpr int64_t kReceiptSize = kMinRecordSize + 4 * 8;
 // What differs between receipts of one commit by one machine lies from here on.
 inline constexpr int64_t kReceiptDurableAt = kRecordHeadSize + 3 * 8;
 
+// The journal of an earlier checkpoint, which goes on after one that was written beside commits.
+// The seal says it, and a record right after the checkpoint, for the case that its trailer is
+// damaged.
+struct InheritedJournal {
+  uint64_t generation = 0;  // of the checkpoint; the next commit follows it
+  int64_t begin = 0;        // of what follows that generation
+  uint64_t base = 0;        // as in CommitLinks
+  uint64_t last = 0;        // hash of the record of that generation
+  bool operator==(const InheritedJournal&) const = default;
+};
+inline constexpr int64_t kGoesOnSize = kMinRecordSize + 4 * 8;
+
 // The frame as the commit leaves it.
 struct CommitTotals {
   int64_t nchunks = 0;        // of the index: the partial chunk is none of them
@@ -146,6 +159,7 @@ class EncodedEdits {
   void Add(const ChunkEdit& edit);
   int64_t count() const { return count_; }
   Bytes bytes() const { return bytes_; }
+  std::vector<ChunkEdit> Decode() const;
   // Keeps the memory.
   void Clear();
 
@@ -179,6 +193,10 @@ void AppendRecord(const CommitRecordParts& commit, int64_t position, std::vector
 std::optional<Receipt> FindReceipt(Bytes bytes, int64_t position);
 // Appends the receipt to `out`.
 void AppendReceipt(const Receipt& receipt, int64_t position, std::vector<std::byte>& out);
+
+// Nothing unless `bytes` is an intact record of where the journal goes on.
+std::optional<InheritedJournal> FindGoesOn(Bytes bytes, int64_t position);
+std::vector<std::byte> EncodeGoesOn(const InheritedJournal& journal, int64_t position);
 
 // The record that sends readers of a file to the one that took its name.
 std::vector<std::byte> EncodeReplaced();

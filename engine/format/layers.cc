@@ -12,7 +12,6 @@ namespace {
 
 constexpr int64_t kListOverhead = 1 + (1 + 2) + (1 + 2) + (1 + 2);
 constexpr int64_t kNameOverhead = 1 + (1 + 4);
-constexpr int64_t kValueOverhead = 1 + 4;
 
 // Who reads them all, or writes them again, shall not pay for the same bytes many times.
 bool Overlap(std::vector<LayerPlace> layers) {
@@ -82,6 +81,7 @@ std::vector<LayerPlace> WriteLayers(std::span<const NamedBytes> layers, MapSizeO
   int64_t at = static_cast<int64_t>(writer.size()) + kListOverhead + names_size;
   const auto count = static_cast<uint16_t>(layers.size());
 
+  int64_t written = at;
   std::vector<LayerPlace> places;
   writer.U8(msgpack::FixArray(3));
   writer.U8(msgpack::kUint16);
@@ -92,15 +92,16 @@ std::vector<LayerPlace> WriteLayers(std::span<const NamedBytes> layers, MapSizeO
     writer.U8(static_cast<uint8_t>(msgpack::kFixStr | layer.name.size()));
     writer.Append(AsBytes(layer.name));
     msgpack::WriteInt<int32_t>(writer, static_cast<int32_t>(at));
-    const auto size = static_cast<int64_t>(layer.content.size());
-    places.push_back({std::string(layer.name), at + kValueOverhead, size});
-    at += kValueOverhead + size;
+    places.push_back(
+        {std::string(layer.name), written + kValueOverhead, std::ssize(layer.content)});
+    written += kValueOverhead + std::ssize(layer.content);
+    at += kValueOverhead + layer.size();
   }
   writer.U8(msgpack::kArray16);
   writer.Be(count);
   for (const NamedBytes& layer : layers) {
     writer.U8(msgpack::kBin32);
-    writer.Be(static_cast<uint32_t>(layer.content.size()));
+    writer.Be(static_cast<uint32_t>(layer.size()));
     writer.Append(layer.content);
   }
   return places;
@@ -109,8 +110,7 @@ std::vector<LayerPlace> WriteLayers(std::span<const NamedBytes> layers, MapSizeO
 int64_t LayersSize(std::span<const NamedBytes> layers) {
   int64_t size = kListOverhead;
   for (const NamedBytes& layer : layers) {
-    size += kNameOverhead + static_cast<int64_t>(layer.name.size()) + kValueOverhead +
-            static_cast<int64_t>(layer.content.size());
+    size += kNameOverhead + static_cast<int64_t>(layer.name.size()) + kValueOverhead + layer.size();
   }
   return size;
 }

@@ -19,6 +19,9 @@
 
 namespace cairn::format {
 
+// C6 length, before each value.
+inline constexpr int64_t kValueOverhead = 1 + 4;
+
 // A named value that lies at [begin, begin + size) of the structure around it.
 struct LayerPlace {
   std::string name;
@@ -38,12 +41,16 @@ std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers);
 struct NamedBytes {
   std::string_view name;
   Bytes content;
+  int64_t omitted = 0;  // bytes of the content that the caller puts after these
+
+  int64_t size() const { return std::ssize(content) + omitted; }
 };
 
 // From where map_size counts: the header's from the 93, the trailer's from the CD after it.
 enum class MapSizeOrigin { kArray, kMapSize };
 
-// Appends the list; `writer` began with the structure around it. Returns where the values lie.
+// Appends the list; `writer` began with the structure around it. Returns where the values lie in
+// what was written.
 std::vector<LayerPlace> WriteLayers(std::span<const NamedBytes> layers, MapSizeOrigin origin,
                                     ByteWriter& writer);
 

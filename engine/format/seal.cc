@@ -14,8 +14,8 @@ namespace cairn::format {
 
 namespace {
 
-// Version 1 has no list of space.
-constexpr uint32_t kSealVersion = 2;
+// Version 1 has no list of space, version 2 no journal that is inherited.
+constexpr uint32_t kSealVersion = 3;
 // A count and a hash.
 constexpr size_t kRunSize = sizeof(uint32_t) + sizeof(uint64_t);
 
@@ -63,6 +63,28 @@ SpaceList ReadSpace(ByteReader& reader) {
     end = bytes.end;
   }
   return space;
+}
+
+std::optional<InheritedJournal> ReadJournal(uint64_t generation, ByteReader& reader) {
+  const uint32_t inherits = reader.Le<uint32_t>("journal");
+  if (inherits > 1) reader.Fail("journal", absl::StrFormat("%d is neither 0 nor 1", inherits));
+  if (inherits != 1) return std::nullopt;
+  InheritedJournal journal = {.generation = generation};
+  journal.begin = reader.Le<int64_t>("journal: begin");
+  journal.base = reader.Le<uint64_t>("journal: base");
+  journal.last = reader.Le<uint64_t>("journal: last");
+  if (journal.begin < 0) {
+    reader.Fail("journal", absl::StrFormat("begins at byte %d", journal.begin));
+  }
+  return journal;
+}
+
+void WriteJournal(const std::optional<InheritedJournal>& journal, ByteWriter& writer) {
+  writer.Le(uint32_t{journal.has_value()});
+  if (!journal.has_value()) return;
+  writer.Le(journal->begin);
+  writer.Le(journal->base);
+  writer.Le(journal->last);
 }
 
 void WriteExtent(const Extent& bytes, ByteWriter& writer) {
@@ -121,6 +143,7 @@ absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
   seal.header_copy = ToVector(reader.Take(header_len, "header copy"));
   seal.pages = ReadPages(max_pages, reader);
   if (version > 1) seal.space = ReadSpace(reader);
+  if (version > 2) seal.journal = ReadJournal(seal.generation, reader);
   CAIRN_RETURN_IF_ERROR(reader.status());
   CAIRN_RETURN_IF_ERROR(CheckRanges(seal, max_pages));
   return seal;
@@ -154,6 +177,7 @@ std::vector<std::byte> EncodeSeal(const Seal& seal) {
   writer.Le(nruns);
   writer.Append(runs.written());
   WriteSpace(seal.space, writer);
+  WriteJournal(seal.journal, writer);
   return std::move(writer).Take();
 }
 

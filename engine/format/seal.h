@@ -4,6 +4,7 @@
 #define CAIRN_ENGINE_FORMAT_SEAL_H_
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 #include "cairn/types.h"
 #include "engine/base/extent.h"
+#include "engine/format/journal.h"
 
 namespace cairn::format {
 
@@ -63,6 +65,7 @@ struct Seal {
   // Empty in a frame without a table.
   std::vector<uint64_t> pages;
   SpaceList space;
+  std::optional<InheritedJournal> journal;  // without it, one of its own follows the checkpoint
 };
 
 absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages);

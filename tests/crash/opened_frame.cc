@@ -5,8 +5,7 @@
 #include "engine/base/status.h"
 #include "engine/frame/api/handle_access.h"
 #include "engine/frame/commit/frame_writer.h"
-#include "engine/frame/open/state_loader.h"
-#include "engine/frame/state/frame_context.h"
+#include "tests/support/opened_core.h"
 
 namespace cairn::test {
 
@@ -20,17 +19,7 @@ absl::StatusOr<OpenedFrame> OpenedFrame::Open(SimulatedDisk& disk, const frame::
   }
   auto env = std::make_shared<frame::FrameContext>(options);
   env->replay = rules;
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<File> file, disk.root()->Open(kPath, FileMode::kRead));
-  frame::FrameFile source = frame::FrameFile::OfFile(file, 0, env->use_mmap);
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state, LoadState(source, env));
-  CAIRN_ASSIGN_OR_RETURN(frame::FrameLocation place,
-                         frame::LocateFrame(frame::FilesOrPosix(disk.root()), kPath));
-  if (durable_only) {
-    CAIRN_RETURN_IF_ERROR(source.Sync());
-    CAIRN_RETURN_IF_ERROR(SyncNames(place));
-  }
-  opened.core_ = std::make_shared<frame::FrameCore>(std::move(place), source, env);
-  opened.core_->Adopt(std::move(source), std::move(state));
+  CAIRN_ASSIGN_OR_RETURN(opened.core_, OpenCore(kPath, env));
   return opened;
 }
 

@@ -138,6 +138,17 @@ TEST(JournalTest, WhatIsNoRecordIsNotFound) {
   EXPECT_EQ(FindRecordHead(later)->kind, RecordKind::kUnknown);
 }
 
+TEST(JournalTest, RecordOfWhereItGoesOnIsTiedToItsPlace) {
+  const InheritedJournal journal = {.generation = 3, .begin = 900, .base = 5, .last = 6};
+  std::vector<std::byte> record = EncodeGoesOn(journal, 800);
+  EXPECT_EQ(std::ssize(record), kGoesOnSize);
+  EXPECT_EQ(FindGoesOn(record, 800), journal);
+  EXPECT_NE(FindGoesOn(record, 801), journal);
+  EXPECT_EQ(FindGoesOn(record, 900), std::nullopt) << "it goes on after the record";
+  record[40] ^= std::byte{1};
+  EXPECT_EQ(FindGoesOn(record, 800), std::nullopt);
+}
+
 TEST(JournalTest, ReceiptLiesInTheFileAsDescribed) {
   const Receipt receipt{.base = 1, .generation = 4, .boot = 3, .durable_generation = 2};
   std::vector<std::byte> bytes;

@@ -29,6 +29,7 @@ Seal SampleSeal() {
   seal.pages = {5, 5, 5, 6, 5};
   seal.space.free = {{100, 200}, {300, 350}};
   seal.space.dead = {{.bytes = {200, 260}, .born = 5, .died = 7}};
+  seal.journal = {.generation = 7, .begin = 2000, .base = 0xEE, .last = 0xFF};
   return seal;
 }
 
@@ -45,11 +46,12 @@ void ExpectSame(const Seal& a, const Seal& b) {
   EXPECT_EQ(a.header_copy, b.header_copy);
   EXPECT_EQ(a.pages, b.pages);
   EXPECT_EQ(a.space, b.space);
+  EXPECT_EQ(a.journal, b.journal);
 }
 
 TEST(SealTest, LiesInTheFileAsDescribed) {
   EXPECT_EQ(ToHex(EncodeSeal(SampleSeal())),
-            ToHex(Hex("02 00 00 00  03 00 00 00"
+            ToHex(Hex("03 00 00 00  03 00 00 00"
                       "88 77 66 55 44 33 22 11  07 00 00 00 00 00 00 00"
                       "e8 03 00 00 00 00 00 00  03 00 00 00 00 00 00 00"
                       "ff ff ff ff ff ff ff ff  02 00 00 00 00 00 00 00"
@@ -64,7 +66,9 @@ TEST(SealTest, LiesInTheFileAsDescribed) {
                       "2c 01 00 00 00 00 00 00  32 00 00 00 00 00 00 00"
                       "01 00 00 00"
                       "c8 00 00 00 00 00 00 00  3c 00 00 00 00 00 00 00"
-                      "05 00 00 00 00 00 00 00  07 00 00 00 00 00 00 00")));
+                      "05 00 00 00 00 00 00 00  07 00 00 00 00 00 00 00"
+                      "01 00 00 00  d0 07 00 00 00 00 00 00"
+                      "ee 00 00 00 00 00 00 00  ff 00 00 00 00 00 00 00")));
 }
 
 TEST(SealTest, CountsThatCannotBeAreDamage) {
@@ -124,7 +128,7 @@ TEST(SealTest, NeverExpandsToMorePagesThanTheFrameHas) {
   Seal huge;
   huge.pages = {1};
   std::vector<std::byte> run = EncodeSeal(huge);
-  CopyBytes(Hex("ff ff ff ff"), MutableBytes(run).last(12 + 8));
+  CopyBytes(Hex("ff ff ff ff"), MutableBytes(run).last(12 + 8 + 4));
   EXPECT_TRUE(IsDamage(ParseSeal(run, 1000), "seal: page count")) << "32 GiB of pages";
 }
 
@@ -134,21 +138,38 @@ TEST(SealTest, ChecksFieldsByName) {
     CopyBytes(Hex(hex), MutableBytes(bytes).subspan(at));
     return ParseSeal(bytes, 5);
   };
-  EXPECT_TRUE(Fails(with(0, "03"), absl::StatusCode::kUnimplemented, "seal: version 3"));
+  EXPECT_TRUE(Fails(with(0, "04"), absl::StatusCode::kUnimplemented, "seal: version 4"));
   EXPECT_TRUE(IsDamage(with(4, "ff ff ff ff"), "seal: header copy"));
   EXPECT_TRUE(IsDamage(with(56, "04"), "seal: fingerprint type"));
   EXPECT_TRUE(IsDamage(with(83, "04"), "seal: page count"));
 }
 
-TEST(SealTest, VersionOneHasNoListOfSpace) {
+TEST(SealTest, OlderVersionsHaveNoJournalAndNoListOfSpace) {
   Seal seal = SampleSeal();
-  seal.space = {};
+  seal.journal.reset();
   std::vector<std::byte> bytes = EncodeSeal(seal);
-  bytes.resize(bytes.size() - 8);  // the two counts
+  bytes.resize(bytes.size() - 4);  // whether it has one
+  bytes[0] = std::byte{2};
+  const auto second = ParseSeal(bytes, 5);
+  ASSERT_TRUE(IsOk(second));
+  ExpectSame(*second, seal);
+  seal.space = {};
+  bytes = EncodeSeal(seal);
+  bytes.resize(bytes.size() - 4 - 8);  // and the two counts
   bytes[0] = std::byte{1};
-  const auto parsed = ParseSeal(bytes, 5);
-  ASSERT_TRUE(IsOk(parsed));
-  ExpectSame(*parsed, seal);
+  const auto first = ParseSeal(bytes, 5);
+  ASSERT_TRUE(IsOk(first));
+  ExpectSame(*first, seal);
+}
+
+TEST(SealTest, JournalIsInheritedOrNot) {
+  const auto with = [](size_t before_end, std::string_view hex) {
+    std::vector<std::byte> bytes = EncodeSeal(SampleSeal());
+    CopyBytes(Hex(hex), MutableBytes(bytes).subspan(bytes.size() - before_end));
+    return ParseSeal(bytes, 5);
+  };
+  EXPECT_TRUE(IsDamage(with(3 * 8 + 4, "02"), "seal: journal: 2 is neither"));
+  EXPECT_TRUE(IsDamage(with(2 * 8 + 1, "ff"), "seal: journal: begins at byte -"));
 }
 
 TEST(SealTest, ExtentsAreInOrderAndDoNotOverlap) {

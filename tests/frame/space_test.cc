@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -20,6 +21,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
 namespace {
@@ -28,6 +30,33 @@ constexpr int32_t kPageChunk = 4096;
 constexpr int64_t kPageChunks = 200;
 constexpr int64_t kLiveBytes = kPageChunks * kPageChunk;
 constexpr int64_t kSpaceSlack = int64_t{8} << 20;
+
+// Does something before the header of a frame is written.
+class HeaderWatch final : public UnsyncedFileSystem {
+ public:
+  explicit HeaderWatch(std::function<void()> before) : before_(std::move(before)) {}
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
+    absl::StatusOr<std::unique_ptr<File>> file = UnsyncedFileSystem::Open(path, mode);
+    if (!file.ok()) return file;
+    return std::make_unique<WatchedFile>(*std::move(file), before_);
+  }
+
+ private:
+  class WatchedFile final : public UnsyncedFile {
+   public:
+    WatchedFile(std::unique_ptr<File> base, const std::function<void()>& before)
+        : UnsyncedFile(std::move(base)), before_(before) {}
+    absl::Status WriteAt(int64_t offset, Bytes src) override {
+      if (offset == 0) before_();
+      return UnsyncedFile::WriteAt(offset, src);
+    }
+
+   private:
+    const std::function<void()>& before_;
+  };
+
+  const std::function<void()> before_;
+};
 
 class SpaceTest : public testing::Test {
  protected:
@@ -70,6 +99,24 @@ TEST_F(SpaceTest, UpdatesTakeTheSpaceOfWhatTheyReplace) {
   }
   EXPECT_LT(Size(), 2 * kLiveBytes + kSpaceSlack) << "of 33 MB that were written";
   ExpectHolds(Open().snapshot(), data_);
+}
+
+// It sees chunks that commits after the last checkpoint replaced.
+TEST_F(SpaceTest, DurableReaderThatComesJustBeforeTheNextCheckpointKeepsWhatItSees) {
+  std::vector<Snapshot> early;
+  HeaderWatch files([&] { early.push_back(Open({.durable_only = true}).snapshot()); });
+  auto writer = Open({.file_system = &files}).OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  for (int i = 0; i < 10; ++i) {
+    const Buffer durable = data_;
+    early.clear();
+    Update(*writer, 100);
+    ASSERT_TRUE(IsOk(writer->Checkpoint()));
+    ASSERT_FALSE(early.empty());
+    Update(*writer, 100);
+    ExpectHolds(early[0], durable);
+    ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  }
 }
 
 TEST_F(SpaceTest, SnapshotHoldsWhatItSeesAndNoMore) {

@@ -16,8 +16,8 @@
 #include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/trailer.h"
+#include "engine/frame/commit/checkpoint_trailer.h"
 #include "engine/frame/index/chunk_table.h"
-#include "engine/frame/state/vlmetalayers.h"
 
 namespace cairn::frame {
 
@@ -98,45 +98,37 @@ std::vector<uint64_t> HashPages(const Columns& columns, const CommittedIndex* ba
   return pages;
 }
 
-bool IsUncovered(int64_t entry, uint64_t fingerprint) {
-  return !format::IsSpecialEntry(entry) && fingerprint == 0;
-}
-
 absl::StatusOr<int64_t> CountUncovered(const Columns& columns, const CommittedIndex* base) {
   int64_t uncovered = 0;
   if (columns.first > 0 && base->seal()->uncovered > 0) {
     uncovered = base->seal()->uncovered;
     CAIRN_RETURN_IF_ERROR(
         base->ForEach(columns.first, base->size() - columns.first, [&](const IndexEntry& dropped) {
-          if (IsUncovered(dropped.value, dropped.fingerprint)) --uncovered;
+          if (IsUncovered(dropped)) --uncovered;
           return absl::OkStatus();
         }));
     if (uncovered < 0) return DataLoss("seal: more chunks than it says have no fingerprint");
   }
   for (size_t i = 0; i < columns.entries.size(); ++i) {
-    if (IsUncovered(columns.entries[i], columns.fingerprints[i])) ++uncovered;
+    if (IsUncovered({.value = columns.entries[i], .fingerprint = columns.fingerprints[i]})) {
+      ++uncovered;
+    }
   }
   return uncovered;
 }
 
-// Puts the parts together: each needs the sizes of the others, and their hashes.
+// The index, and the table that goes with it, of all entries at once.
 class CheckpointEncoder {
  public:
   CheckpointEncoder(const StagedState& staged, const CheckpointPlan& plan)
-      : staged_(staged), plan_(plan), header_(staged.header), seal_(plan.seal) {
-    for (const VlMetalayer& layer : staged.metadata->vlmetalayers) {
-      layers_.push_back({layer.name, layer.chunk.bytes()});
-    }
-  }
+      : staged_(staged), plan_(plan), header_(staged.header), seal_(plan.seal) {}
 
   absl::StatusOr<CheckpointBytes> Run();
 
  private:
   absl::Status AddIndex();
   absl::Status AddTable();
-  void AddSeal();
   absl::Status SetArea();
-  std::vector<std::byte> EncodeHeader() const;
 
   const StagedState& staged_;
   const CheckpointPlan& plan_;
@@ -145,8 +137,6 @@ class CheckpointEncoder {
   Columns columns_;
   std::vector<std::byte> index_;
   std::vector<std::byte> table_;
-  std::vector<std::byte> seal_chunk_;
-  std::vector<format::NamedBytes> layers_;  // Cairn's own last
 };
 
 // The first `kept` entries as they are stored, then those of `rest`.
@@ -192,38 +182,15 @@ absl::Status CheckpointEncoder::AddTable() {
   AppendLittleEndian(columns_.sizes, sizes);
   const ChunkTable::Columns table = {.fingerprints = fingerprints, .sizes = sizes};
   table_ = ChunkTable::Encode(table);
-  layers_.push_back({format::kTableLayer, table_});
   seal_.pages = HashPages(columns_, base, table);
   CAIRN_ASSIGN_OR_RETURN(seal_.uncovered, CountUncovered(columns_, base));
   return absl::OkStatus();
 }
 
-void CheckpointEncoder::AddSeal() {
-  if (staged_.chunks.size() == 1 && header_.nbytes < header_.chunksize) {
-    seal_.chunksize = header_.chunksize;
-    header_.chunksize = static_cast<int32_t>(header_.nbytes);
-  }
-  seal_.index_hash = index_.empty() ? 0 : Xxh3(index_);
-  seal_.dead_bytes = -1;
-  if (staged_.stored_bytes.has_value() && *staged_.stored_bytes <= header_.cbytes) {
-    seal_.dead_bytes = header_.cbytes - *staged_.stored_bytes;
-  }
-  // The seal names the header, the header the frame's size, and that follows from the seal's: so a
-  // seal of the same size stands in until the header is known.
-  seal_.header_copy = *staged_.header_bytes;
-  seal_chunk_ = chunk::MemcpyedChunk(format::EncodeSeal(seal_));
-  layers_.push_back({format::kSealLayer, seal_chunk_});
-}
-
 // Where the index lies after the header; what all files hold in a sparse frame.
 absl::Status CheckpointEncoder::SetArea() {
   if (header_.layout == Layout::kContiguous) {
-    header_.cbytes = plan_.index_begin - header_.header_len;
-    if (!header_.variable_chunks() || staged_.chunks.size() <= MaxVariableChunks(header_.cbytes)) {
-      return absl::OkStatus();
-    }
-    return ResourceExhausted("index: %d chunks of any size in an area of %d bytes",
-                             staged_.chunks.size(), header_.cbytes);
+    return SetIndexBegin(plan_.index_begin, staged_.chunks.size(), header_);
   }
   header_.cbytes = staged_.stored_bytes.value_or(header_.cbytes);
   // C-Blosc2 takes the numbers of files for offsets into so many bytes, and refuses larger ones.
@@ -236,46 +203,19 @@ absl::Status CheckpointEncoder::SetArea() {
   return absl::OkStatus();
 }
 
-// Bytes that no writer changes stay.
-std::vector<std::byte> CheckpointEncoder::EncodeHeader() const {
-  std::vector<std::byte> bytes = *staged_.header_bytes;
-  CopyBytes(format::EncodeFixedHeader(header_), bytes);
-  for (size_t i = 0; i < header_.places.size(); ++i) {
-    CopyBytes(staged_.metadata->metalayers[i].content,
-              MutableBytes(bytes).subspan(static_cast<size_t>(header_.places[i].begin)));
-  }
-  return bytes;
-}
-
 absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run() {
   CAIRN_RETURN_IF_ERROR(AddIndex());
   CAIRN_RETURN_IF_ERROR(SetArea());
   const bool sealed = !plan_.plain && HasRoomForSeal(staged_);
-  if (sealed) {
-    CAIRN_RETURN_IF_ERROR(AddTable());
-    AddSeal();
-  }
-  if (layers_.size() > kMaxVlMetalayers) {
-    return ResourceExhausted("trailer: %d vlmetalayers, at most %d", layers_.size(),
-                             kMaxVlMetalayers);
-  }
-  const int64_t trailer_size = format::TrailerSize(layers_);
-  if (trailer_size > INT32_MAX) {
-    return ResourceExhausted("trailer: %d bytes, at most %d", trailer_size, INT32_MAX);
-  }
-  header_.frame_size = plan_.index_begin + std::ssize(index_) + trailer_size;
-  header_.has_vlmetalayers = !layers_.empty();
-  CheckpointBytes out;
-  out.header = EncodeHeader();
-  if (sealed) {
-    seal_.header_copy = out.header;
-    seal_.header_hash = Xxh3(out.header);
-    CopyBytes(chunk::MemcpyedChunk(format::EncodeSeal(seal_)), seal_chunk_);
-  }
-  out.tail = std::move(index_);
-  const std::vector<std::byte> trailer =
-      format::EncodeTrailer(layers_, sealed ? seal_.type : FingerprintType::kNone);
-  out.tail.insert(out.tail.end(), trailer.begin(), trailer.end());
+  if (sealed) CAIRN_RETURN_IF_ERROR(AddTable());
+  seal_.index_hash = index_.empty() ? 0 : Xxh3(index_);
+  const format::NamedBytes table = {.name = format::kTableLayer, .content = table_};
+  CAIRN_ASSIGN_OR_RETURN(
+      CheckpointTrailer trailer,
+      EncodeCheckpointTrailer(staged_, header_, plan_.index_begin + std::ssize(index_),
+                              sealed ? &seal_ : nullptr, table_.empty() ? nullptr : &table));
+  CheckpointBytes out = {.tail = std::move(index_), .header = std::move(trailer.header)};
+  out.tail.insert(out.tail.end(), trailer.bytes.begin(), trailer.bytes.end());
   return out;
 }
 

@@ -19,6 +19,11 @@ constexpr int64_t kSectorSize = 512;
 // A checkpoint goes down where so many bytes are left for the commits after it.
 constexpr int64_t kLeastJournal = int64_t{4} << 10;
 
+// How much longer than it should be the journal gets while a gradual checkpoint is made; and of how
+// many edits a commit does one more step of it.
+constexpr int64_t kPatience = 2;
+constexpr int64_t kEditsOfStep = 8;
+
 // Whether a checkpoint has to change the metalayers in the header.
 bool MetalayersDiffer(const StagedState& staged) {
   const format::FrameHeader& header = staged.header;
@@ -51,14 +56,14 @@ absl::Status ContiguousBackend::Restart(bool failed) {
   const bool is_pinned = pins_.any();
   if (!is_pinned) pinned_end_ = 0;
   journal_.ReturnStaged(is_pinned);
-  if (journal_.sink().end() > CommittedEnd(base()) || failed) {
+  if (journal_.sink().end() > JournalEnd() || failed) {
     // Readers that skipped these chunks must not take them for those of the next commit.
     CAIRN_RETURN_IF_ERROR(DropUncommitted());
     journal_.ForgetHeadroom();
   } else {
     HoldReserve();
   }
-  journal_.StageAt(std::max(CommittedEnd(base()), pinned_end_));
+  journal_.StageAt(std::max(JournalEnd(), pinned_end_));
   return absl::OkStatus();
 }
 
@@ -68,6 +73,7 @@ absl::Status ContiguousBackend::DropUnpinned() {
 }
 
 absl::Status ContiguousBackend::Release() {
+  gradual_.reset();
   CAIRN_RETURN_IF_ERROR(journal_.WitnessSyncs());
   return CommitBackend::Release();
 }
@@ -93,11 +99,62 @@ bool ContiguousBackend::FitsInPlace(const StagedState& staged) const {
   return staged.header.header_len <= kSectorSize || !MetalayersDiffer(staged);
 }
 
+bool ContiguousBackend::MayBeGradual(const StagedState& staged) const {
+  const bool is_large = staged.nchunks() >= frame_.core->env()->checkpoints.least_gradual;
+  const bool is_sealed = base().checkpoint->seal_holds && !frame_.plain &&
+                         frame_.fingerprint != FingerprintType::kNone && HasRoomForSeal(staged);
+  const bool ends_frame = !journal_.sink().left_journal() &&
+                          journal_.space().LimitFrom(journal_.sink().end()) == INT64_MAX &&
+                          pinned_end_ <= CommittedEnd(base());
+  return is_large && is_sealed && ends_frame && !must_be_whole_ && !frame_.keeps_history() &&
+         journal_.space().enabled() && staged.nbytes() > 0 && !MetalayersDiffer(staged);
+}
+
 absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durability) {
   CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager));
-  if (journal_.IsLong(stager.staged())) return WriteCheckpoint(stager);
+  const StagedState& staged = stager.staged();
+  const bool is_long = journal_.IsLong(staged);
+  const bool begins = is_long && gradual_ == nullptr && MayBeGradual(staged);
+  const bool goes_on = gradual_ != nullptr && !journal_.IsLong(staged, kPatience);
+  if (is_long && !begins && !goes_on) return WriteCheckpoint(stager);
+  if (begins) CAIRN_RETURN_IF_ERROR(Finish(stager));
+  if (goes_on && !gradual_->Follow(staged, journal_.sink().placed())) gradual_.reset();
+  const int64_t steps = 1 + staged.chunk_edits.count() / kEditsOfStep;
   CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability));
-  return published ? absl::OkStatus() : WriteCheckpoint(stager);
+  if (!published) return WriteCheckpoint(stager);
+  if (begins) return BeginGradual();
+  return gradual_ != nullptr ? AdvanceGradual(steps) : absl::OkStatus();
+}
+
+// The commit stands whatever comes of this.
+absl::Status ContiguousBackend::BeginGradual() {
+  absl::StatusOr<std::unique_ptr<GradualCheckpoint>> begun =
+      GradualCheckpoint::Begin(frame_, journal_.space());
+  must_be_whole_ = absl::IsResourceExhausted(begun.status());
+  if (must_be_whole_) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(begun.status());
+  gradual_ = *std::move(begun);
+  journal_.StageAt(gradual_->journal_begin());
+  return absl::OkStatus();
+}
+
+absl::Status ContiguousBackend::AdvanceGradual(int64_t steps) {
+  const absl::Status status = gradual_->Advance(steps);
+  must_be_whole_ = absl::IsUnimplemented(status) || absl::IsResourceExhausted(status);
+  if (must_be_whole_) {
+    gradual_.reset();
+    return absl::OkStatus();
+  }
+  CAIRN_RETURN_IF_ERROR(status);
+  if (!gradual_->is_durable()) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(FrameSpace space, gradual_->TakeOver());
+  gradual_.reset();
+  journal_.GoOnAfterCheckpoint(std::move(space));
+  return absl::OkStatus();
+}
+
+int64_t ContiguousBackend::JournalEnd() const {
+  return std::max(CommittedEnd(base()), gradual_ != nullptr ? gradual_->journal_begin() : 0);
 }
 
 // For a checkpoint that ends at `end`, and what it leaves: Reclaim may begin with one of the same
@@ -220,6 +277,8 @@ absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, ChunkProgress pr
 void ContiguousBackend::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) {
   // The committed frame ends after them, they are listed as dead, or they lie in another file.
   pinned_end_ = 0;
+  gradual_.reset();
+  must_be_whole_ = false;
   journal_.BeginAfterCheckpoint(std::move(space), remains_end);
 }
 
@@ -238,7 +297,7 @@ absl::StatusOr<int64_t> ContiguousBackend::Rewrite(ChunkProgress progress) {
 }
 
 absl::Status ContiguousBackend::DropUncommitted() {
-  const int64_t end = std::max(CommittedEnd(base()), pinned_end_);
+  const int64_t end = std::max(JournalEnd(), pinned_end_);
   // Also what a writer left that could not clean up.
   CAIRN_RETURN_IF_ERROR(journal_.DropAfter(end));
   HoldReserve();
@@ -246,8 +305,7 @@ absl::Status ContiguousBackend::DropUncommitted() {
 }
 
 void ContiguousBackend::HoldReserve() {
-  HoldAtRest(base(), *frame_.file, std::max(CommittedEnd(base()), pinned_end_),
-             frame_.keeps_history());
+  HoldAtRest(base(), *frame_.file, std::max(JournalEnd(), pinned_end_), frame_.keeps_history());
 }
 
 }  // namespace cairn::frame

@@ -9,6 +9,7 @@
 //      nothing refers to them.
 //   3. the header's first sector, in one piece; sync. It alone moves the frame from the old
 //      checkpoint to the new one, and 512 aligned bytes reach the disk all or not at all.
+// A large checkpoint is written beside the commits that follow; see GradualCheckpoint.
 // Old index, trailer and records become dead bytes, and then free ones. What cannot be done that
 // way (an empty frame, whose trailer must follow its header; metalayers after the first sector) is
 // written to a new file that takes the old one's name.
@@ -21,6 +22,7 @@
 
 #include "engine/frame/commit/commit_backend.h"
 #include "engine/frame/commit/frame_space.h"
+#include "engine/frame/commit/gradual_checkpoint.h"
 #include "engine/frame/commit/journal_writer.h"
 #include "engine/frame/files/atomic_file.h"
 #include "engine/frame/stage/snapshot_pins.h"
@@ -61,6 +63,11 @@ class ContiguousBackend final : public CommitBackend {
 
  private:
   bool FitsInPlace(const StagedState& staged) const;
+  bool MayBeGradual(const StagedState& staged) const;
+  absl::Status BeginGradual();
+  absl::Status AdvanceGradual(int64_t steps);
+  // Where the next commit goes.
+  int64_t JournalEnd() const;
   void BeginAfterCheckpoint(FrameSpace space, int64_t remains_end);
   absl::StatusOr<std::optional<PlacedCheckpoint>> PlaceBelow(const StagedState& staged,
                                                              FrameSpace space,
@@ -83,6 +90,8 @@ class ContiguousBackend final : public CommitBackend {
   void HoldReserve();
 
   JournalWriter journal_;
+  std::unique_ptr<GradualCheckpoint> gradual_;  // while one is made
+  bool must_be_whole_ = false;                  // the next checkpoint: a gradual one has failed
   SnapshotPins pins_;
   int64_t pinned_end_ = 0;  // staged bytes before this may be read by a snapshot that lives
 };

@@ -87,6 +87,11 @@ void JournalWriter::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) 
   StageAt(CommittedEnd(base()));
 }
 
+void JournalWriter::GoOnAfterCheckpoint(FrameSpace space) {
+  space_ = std::move(space);
+  Release();
+}
+
 void JournalWriter::Release() {
   const bool sealed = base().checkpoint->seal_holds;
   space_.Release(*frame_.file, sealed ? base().checkpoint->seal->oldest_generation : 0);
@@ -278,14 +283,18 @@ absl::Status JournalWriter::WitnessSyncs() {
   return is_new && base().journal.has_value() ? MarkDurable() : absl::OkStatus();
 }
 
-bool JournalWriter::IsLong(const StagedState& staged) const {
-  const int64_t checkpoint = base().index().size() + base().checkpoint->trailer.size();
+bool JournalWriter::IsLong(const StagedState& staged, int64_t patience) const {
+  const Checkpoint& last = *base().checkpoint;
+  const int64_t index_begin = last.index.size() > 0 ? last.index.begin : last.trailer.begin;
+  const int64_t checkpoint = base().journal->begin - index_begin;
   const int64_t dying = space_.DyingBytes(sink_->end()) - checkpoint;
   const int64_t living = base().stored_bytes.value_or(0);
-  const bool many_die = space_.enabled() && dying > std::max({kManyDying, living / 8, checkpoint});
-  return sink_->left_journal() || many_die || staged.chunks.pieces() > kManyPieces ||
-         base().journal->edits + staged.chunk_edits.count() >
-             std::clamp(staged.chunks.size() / 8, kShortJournal, kLongJournal);
+  const int64_t most_dying = patience * std::max({kManyDying, living / 8, checkpoint});
+  const int64_t most_edits =
+      patience * std::clamp(staged.chunks.size() / 8, kShortJournal, kLongJournal);
+  return sink_->left_journal() || (space_.enabled() && dying > most_dying) ||
+         staged.chunks.pieces() > patience * kManyPieces ||
+         base().journal->edits + staged.chunk_edits.count() > most_edits;
 }
 
 absl::Status JournalWriter::Reserve(const Stager& stager) {

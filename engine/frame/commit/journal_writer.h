@@ -53,6 +53,8 @@ class JournalWriter {
   absl::Status Witness();
   // There was no room for that receipt: a checkpoint has to do.
   bool needs_checkpoint() const { return needs_checkpoint_; }
+  // A checkpoint that inherits the journal is durable.
+  void GoOnAfterCheckpoint(FrameSpace space);
   // What readers left since the last time becomes free, and the file as short as the frame.
   absl::Status TidyUp();
   // A scan of all chunks has found what is free.
@@ -67,8 +69,8 @@ class JournalWriter {
   absl::Status MarkEnd(int64_t position);
   static constexpr int64_t kEndMark = 8;
 
-  // With what is staged: a checkpoint is due.
-  bool IsLong(const StagedState& staged) const;
+  // With what is staged: a checkpoint is due, or has been for `patience` times as long.
+  bool IsLong(const StagedState& staged, int64_t patience = 1) const;
   // After another writer may have had the frame: takes over what it committed, and moves on to it.
   // False where that takes opening anew: nothing can be said without reading more.
   absl::StatusOr<bool> Follow();

@@ -1,5 +1,6 @@
 #include "engine/frame/index/chunk_index.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/base/status.h"
@@ -19,6 +20,12 @@ Piece RunOf(const IndexEntry& entry) {
 
 ChunkIndex::ChunkIndex(std::shared_ptr<const CommittedIndex> base) : base_(std::move(base)) {
   if (base_ != nullptr) tree_.Insert(0, {.count = base_->size(), .first = 0, .run = nullptr});
+}
+
+ChunkIndex ChunkIndex::OfBase(int64_t size) {
+  ChunkIndex index;
+  index.tree_.Insert(0, {.count = size, .first = 0, .run = nullptr});
+  return index;
 }
 
 ChunkIndex::ChunkIndex(std::vector<IndexEntry> entries) {
@@ -46,22 +53,22 @@ absl::StatusOr<IndexEntry> ChunkIndex::Get(int64_t nchunk) const {
 }
 
 absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit,
-                                 int64_t first) const {
-  while (first < tree_.size()) {
+                                 int64_t first, int64_t count) const {
+  const int64_t end = first + std::min(count, size() - first);
+  while (first < std::min(end, tree_.size())) {
     const PieceTree::Place place = tree_.Find(first);
     const Piece& piece = *place.piece;
-    const int64_t count = piece.count - place.offset;
-    first += count;
+    const int64_t run_count = std::min(piece.count - place.offset, end - first);
+    first += run_count;
     if (piece.run == nullptr) {
-      CAIRN_RETURN_IF_ERROR(base_->ForEach(piece.first + place.offset, count, visit));
+      CAIRN_RETURN_IF_ERROR(base_->ForEach(piece.first + place.offset, run_count, visit));
       continue;
     }
     const IndexEntry* const run = piece.run.get() + piece.first + place.offset;
-    for (int64_t i = 0; i < count; ++i) CAIRN_RETURN_IF_ERROR(visit(run[i]));
+    for (int64_t i = 0; i < run_count; ++i) CAIRN_RETURN_IF_ERROR(visit(run[i]));
   }
-  const auto skipped = static_cast<size_t>(first - tree_.size());
-  for (const IndexEntry& entry : appended_.span().subspan(skipped)) {
-    CAIRN_RETURN_IF_ERROR(visit(entry));
+  for (; first < end; ++first) {
+    CAIRN_RETURN_IF_ERROR(visit(appended_[static_cast<size_t>(first - tree_.size())]));
   }
   return absl::OkStatus();
 }

@@ -31,6 +31,9 @@ class ChunkIndex {
   ChunkIndex() = default;
   // `base` may be null: no chunks.
   explicit ChunkIndex(std::shared_ptr<const CommittedIndex> base);
+  // One of a committed index of so many entries that SetBase gives later; only edits until then.
+  static ChunkIndex OfBase(int64_t size);
+  void SetBase(const ChunkIndex& committed) { base_ = committed.base_; }
   // An index that no frame stores.
   explicit ChunkIndex(std::vector<IndexEntry> entries);
 
@@ -40,9 +43,9 @@ class ChunkIndex {
   uint64_t FingerprintOf(const FoundEntry& found) const {
     return found.committed < 0 ? found.entry.fingerprint : base_->FingerprintOf(found.committed);
   }
-  // All entries from number `first` on in order, until one fails.
-  absl::Status ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit,
-                       int64_t first = 0) const;
+  // The entries [first, first + count) in order, as many as there are, until one fails.
+  absl::Status ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit, int64_t first = 0,
+                       int64_t count = INT64_MAX) const;
   // The committed index, or null; and how many of the first entries are still its first ones.
   const CommittedIndex* base() const { return base_.get(); }
   int64_t unchanged() const;

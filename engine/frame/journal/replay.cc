@@ -36,7 +36,8 @@ std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPo
                           ? links.base == end.base && links.generation == end.generation + 1 &&
                                 (links.previous == end.last || !rules.check_prev)
                           : links.previous == links.base;
-  const bool durable_fits = links.durable_end >= end.begin && links.durable_end <= record.begin;
+  // Before a checkpoint that was written beside commits, less was durable.
+  const bool durable_fits = links.durable_end >= 0 && links.durable_end <= record.begin;
   if (!linked || !durable_fits || links.generation > format::kMaxGeneration) return std::nullopt;
   const bool own_receipt = record.receipt.has_value() && record.receipt->base == links.base &&
                            record.receipt->generation == links.generation;
@@ -54,23 +55,6 @@ PartialChunk PartialAfter(const PartialChunk& before, const format::PartialEdit&
   if (edit.head.has_value()) partial.head = edit.head;
   partial.items.Append(edit.items);
   return partial;
-}
-
-absl::Status ApplyEdit(const format::ChunkEdit& edit, ChunkIndex& chunks) {
-  if (const auto* insert = std::get_if<format::InsertEdit>(&edit)) {
-    chunks.Insert(insert->nchunk, insert->chunk.entry);
-  } else if (const auto* replace = std::get_if<format::ReplaceEdit>(&edit)) {
-    chunks.Replace(replace->nchunk, replace->chunk.entry);
-  } else if (const auto* erase = std::get_if<format::EraseEdit>(&edit)) {
-    chunks.Erase(erase->first, erase->count);
-  } else {
-    std::vector<IndexEntry> entries;
-    for (const uint32_t nchunk : std::get<format::ReorderEdit>(edit).order) {
-      CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), chunks.Get(nchunk));
-    }
-    chunks = ChunkIndex(std::move(entries));
-  }
-  return absl::OkStatus();
 }
 
 // Applies commits as soon as it is certain that they count. Not thread-safe.
@@ -96,6 +80,7 @@ class JournalReplayer {
   absl::StatusOr<bool> Take(const std::optional<FoundRecord>& found);
   absl::StatusOr<bool> TakeCommit(const FoundRecord& record);
   absl::StatusOr<bool> TakeReceipt(const FoundRecord& record);
+  bool TakeGoesOn(const FoundRecord& record);
   // The next commit record, somewhere after `stop`, where the reader found nothing that follows.
   // Sets the result's damage if what is there shows it.
   absl::StatusOr<std::optional<FoundRecord>> Search(int64_t stop);
@@ -324,6 +309,20 @@ absl::StatusOr<bool> JournalReplayer::TakeReceipt(const FoundRecord& record) {
   return ApplyWaiting(false);
 }
 
+// The trailer would have said it.
+bool JournalReplayer::TakeGoesOn(const FoundRecord& record) {
+  const auto journal = format::FindGoesOn(record.bytes, record.begin);
+  if (!journal.has_value() || scanned_.base_known) return false;
+  scanned_.base_known = true;
+  scanned_.base = journal->base;
+  scanned_.last = journal->last;
+  scanned_.generation = journal->generation;
+  scanned_.begin = scanned_.end = scanned_.durable_end = journal->begin;
+  OwnState().journal = scanned_;
+  reader_.GoTo(journal->begin);
+  return true;
+}
+
 absl::StatusOr<bool> JournalReplayer::Take(const std::optional<FoundRecord>& found) {
   if (!found.has_value()) return false;
   switch (found->kind) {
@@ -334,6 +333,8 @@ absl::StatusOr<bool> JournalReplayer::Take(const std::optional<FoundRecord>& fou
     case format::RecordKind::kReplaced:
       result_.moved = true;
       return false;
+    case format::RecordKind::kGoesOn:
+      return TakeGoesOn(*found);
     case format::RecordKind::kUnknown:
       result_.damage = {.bytes = {found->begin, found->end()}, .stranded = 1};
       return false;
@@ -398,6 +399,23 @@ absl::StatusOr<ReplayResult> JournalReplayer::Run() {
 }
 
 }  // namespace
+
+absl::Status ApplyEdit(const format::ChunkEdit& edit, ChunkIndex& chunks) {
+  if (const auto* insert = std::get_if<format::InsertEdit>(&edit)) {
+    chunks.Insert(insert->nchunk, insert->chunk.entry);
+  } else if (const auto* replace = std::get_if<format::ReplaceEdit>(&edit)) {
+    chunks.Replace(replace->nchunk, replace->chunk.entry);
+  } else if (const auto* erase = std::get_if<format::EraseEdit>(&edit)) {
+    chunks.Erase(erase->first, erase->count);
+  } else {
+    std::vector<IndexEntry> entries;
+    for (const uint32_t nchunk : std::get<format::ReorderEdit>(edit).order) {
+      CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), chunks.Get(nchunk));
+    }
+    chunks = ChunkIndex(std::move(entries));
+  }
+  return absl::OkStatus();
+}
 
 void Advance(const CommitStep& step, JournalPosition& end) {
   end.base_known = true;

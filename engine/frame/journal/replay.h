@@ -31,6 +31,9 @@ void Advance(const CommitStep& step, JournalPosition& end);
 // One more receipt of the last commit ends at `end`.
 void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journal);
 
+// kDataLoss where the edit needs a page of the committed index that cannot be read.
+absl::Status ApplyEdit(const format::ChunkEdit& edit, ChunkIndex& chunks);
+
 // Where to search for records after the position where replay stops.
 enum class JournalSearch {
   kNone,  // nowhere: a reader follows a writer, and what is not there yet will come

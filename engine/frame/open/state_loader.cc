@@ -96,7 +96,14 @@ absl::Status AttachSource(const FrameFile& source, const format::Trailer& traile
   start.base_known = checkpoint.trailer_damage.ok();
   start.last = start.base;
   if (checkpoint.seal.has_value()) start.generation = checkpoint.seal->generation;
-  start.begin = start.end = start.durable_end = checkpoint.header.frame_size;
+  start.begin = checkpoint.header.frame_size;
+  if (checkpoint.seal_holds && checkpoint.seal->journal.has_value()) {
+    const format::InheritedJournal& inherited = *checkpoint.seal->journal;
+    start.base = inherited.base;
+    start.last = inherited.last;
+    start.begin = std::max(start.begin, inherited.begin);
+  }
+  start.end = start.durable_end = start.begin;
   if (source.directory() != nullptr) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const void> registered, source.Register(start.generation));
   state.region.Retain(std::move(registered));

@@ -23,12 +23,19 @@ struct ReplayChecks {
   bool check_durable = true;
 };
 
+// How checkpoints are made. Others than these only in tests.
+struct CheckpointPolicy {
+  int64_t least_gradual = int64_t{1} << 17;  // chunks of a frame whose checkpoints go step by step
+  bool use_thread = true;                    // for their syncs
+};
+
 // The options that the frame was opened with. Immutable but for what keeps work from being done
 // twice, which is thread-safe.
 struct FrameContext : OpenOptions {
   explicit FrameContext(const OpenOptions& options) : OpenOptions(options) {}
 
   ReplayChecks replay;
+  CheckpointPolicy checkpoints;
   uint64_t boot = FilesOrPosix(file_system)->BootId();
   mutable chunk::WorkspacePool pool;
   mutable VerifiedChunks verified;

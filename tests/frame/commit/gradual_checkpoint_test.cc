@@ -1,0 +1,194 @@
+// Checkpoints that are made beside commits.
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "engine/base/bytes.h"
+#include "engine/frame/api/handle_access.h"
+#include "engine/frame/commit/frame_writer.h"
+#include "engine/frame/state/frame_context.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
+#include "tests/support/frames.h"
+#include "tests/support/opened_core.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/unsynced_file_system.h"
+
+namespace cairn::test {
+namespace {
+
+constexpr int32_t kChunk = 64;
+constexpr int64_t kChunks = 6000;  // three pages
+
+class GradualCheckpointTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    data_ = MakeNoise(kChunks * kChunk, 1);
+    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kChunk), data_)));
+  }
+  // A writer whose checkpoints are gradual.
+  Writer OpenWriter(bool use_thread = false) {
+    auto env = std::make_shared<frame::FrameContext>(OpenOptions{.file_system = &files_});
+    env->checkpoints = {.least_gradual = 1000, .use_thread = use_thread};
+    auto core = OpenCore(path_, env);
+    EXPECT_TRUE(IsOk(core));
+    auto writer = frame::OpenWriter(*core, {});
+    EXPECT_TRUE(IsOk(writer));
+    return frame::HandleAccess::Make(*std::move(writer));
+  }
+  Snapshot Read() const {
+    auto frame = Frame::Open(path_);
+    EXPECT_TRUE(IsOk(frame));
+    return frame->snapshot();
+  }
+  void Update(Writer& writer) {
+    const auto nchunk = static_cast<int64_t>(random_() % kChunks);
+    const Buffer items = MakeNoise(kChunk, random_());
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(nchunk, items)));
+    CopyBytes(items, MutableBytes(data_).subspan(static_cast<size_t>(nchunk * kChunk)));
+  }
+  void Append(Writer& writer, int64_t size) {
+    const Buffer items = MakeNoise(size, random_());
+    ASSERT_TRUE(IsOk(writer.Append(items)));
+    data_.insert(data_.end(), items.begin(), items.end());
+  }
+  // Commits of a few edits, until another checkpoint is the frame's, which was made beside them.
+  void CommitUntilCheckpoint(Writer& writer) {
+    const Buffer before = HeaderOf(path_);
+    for (int64_t i = 0; HeaderOf(path_) == before; ++i) {
+      ASSERT_LT(i, 40'000);
+      CommitSomething(writer);
+    }
+    EXPECT_TRUE(Inherits(Read()));
+  }
+  void CommitSomething(Writer& writer, Durability durability = Durability::kProcess) {
+    for (uint64_t left = random_() % 3; left > 0; --left) Update(writer);
+    Append(writer, static_cast<int64_t>(1 + random_() % 100));
+    ASSERT_TRUE(IsOk(writer.Commit(durability)));
+  }
+  static bool Inherits(const Snapshot& snapshot) {
+    const frame::Checkpoint& checkpoint = *frame::HandleAccess::StateOf(snapshot).checkpoint;
+    return checkpoint.seal_holds && checkpoint.seal->journal.has_value();
+  }
+  static Buffer HeaderOf(const std::string& path) {
+    Buffer bytes(64);
+    std::ifstream(path).read(reinterpret_cast<char*>(bytes.data()), 64);
+    return bytes;
+  }
+
+  const TempDir dir_;
+  std::string path_ = dir_.Path("f");
+  UnsyncedFileSystem files_;
+  Buffer data_;
+  std::mt19937_64 random_{7};
+};
+
+TEST_F(GradualCheckpointTest, LeadsToTheCommitsThatWereMadeBesideIt) {
+  Writer writer = OpenWriter();
+  for (int i = 0; i < 3; ++i) {
+    CommitUntilCheckpoint(writer);
+    ExpectHolds(Read(), data_);
+    for (int j = 0; j < 100; ++j) {
+      Update(writer);
+      ASSERT_TRUE(IsOk(writer.Commit(Durability::kProcess)));
+    }
+    ExpectHolds(Read(), data_);
+  }
+  ASSERT_TRUE(IsOk(writer.Close()));
+  ExpectHolds(Read(), data_);
+}
+
+TEST_F(GradualCheckpointTest, ReadersFollowTheJournalAcrossIt) {
+  Writer writer = OpenWriter(true);
+  auto frame = Frame::Open(path_);
+  ASSERT_TRUE(IsOk(frame));
+  bool inherited = false;
+  for (int64_t i = 0; i < 12'000; ++i) {
+    CommitSomething(writer, i % 100 == 0 ? Durability::kMachine : Durability::kProcess);
+    if (i % 97 != 0) continue;
+    const auto snapshot = frame->Refresh();
+    ASSERT_TRUE(IsOk(snapshot));
+    ASSERT_EQ(snapshot->info().nbytes, std::ssize(data_));
+    inherited = inherited || Inherits(*snapshot);
+    if (i % 970 == 0) ExpectHolds(*snapshot, data_);
+  }
+  EXPECT_TRUE(inherited);
+  ExpectHolds(*frame->Refresh(), data_);
+}
+
+// Wherever it stops, and whatever comes then.
+TEST_F(GradualCheckpointTest, MayBeLeftInAnyStep) {
+  int64_t inherited = 0;
+  for (int64_t life = 0; life < 20; ++life) {
+    Writer writer = OpenWriter();
+    const auto commits = static_cast<int64_t>(random_() % 1500);
+    for (int64_t i = 0; i < commits; ++i) CommitSomething(writer);
+    const Buffer committed = data_;
+    switch (random_() % 5) {
+      case 0:
+        Update(writer);
+        writer.Rollback();
+        data_ = committed;
+        CommitSomething(writer);
+        break;
+      case 1:
+        ASSERT_TRUE(IsOk(writer.Suspend()));
+        ASSERT_TRUE(IsOk(writer.Resume()));
+        CommitSomething(writer);
+        break;
+      case 2: {
+        Update(writer);
+        auto staged = writer.StagedSnapshot();
+        ASSERT_TRUE(IsOk(staged));
+        const Buffer seen = data_;
+        writer.Rollback();
+        data_ = committed;
+        for (int i = 0; i < 100; ++i) CommitSomething(writer);
+        ExpectHolds(*staged, seen);
+        break;
+      }
+      case 3:
+        ASSERT_TRUE(IsOk(writer.Checkpoint()));
+        break;
+      default:
+        Update(writer);  // and it ends
+        data_ = committed;
+    }
+    const Snapshot now = Read();
+    inherited += Inherits(now) ? 1 : 0;
+    ExpectHolds(now, data_);
+  }
+  EXPECT_GT(inherited, 4);
+}
+
+TEST_F(GradualCheckpointTest, DamagedTrailerHidesNoCommit) {
+  Writer writer = OpenWriter();
+  CommitUntilCheckpoint(writer);
+  for (int i = 0; i < 10; ++i) CommitSomething(writer, Durability::kMachine);
+  const frame::Checkpoint& checkpoint = *frame::HandleAccess::StateOf(Read()).checkpoint;
+  const Extent trailer = checkpoint.trailer;
+  Buffer bytes = FileBytes(path_);
+  for (const int64_t at :
+       {trailer.begin + 3, trailer.begin + 40, trailer.end - 100, trailer.end - 5}) {
+    Buffer damaged = bytes;
+    damaged[static_cast<size_t>(at)] ^= std::byte{0x10};
+    PutFileBytes(path_, damaged);
+    const auto frame = Frame::Open(path_);
+    const bool told = !frame.ok() || frame->snapshot().info().journal_damaged;
+    EXPECT_TRUE(told || frame->snapshot().info().nbytes == std::ssize(data_)) << "byte " << at;
+  }
+  PutFileBytes(path_, bytes);
+  ExpectHolds(Read(), data_);
+}
+
+}  // namespace
+}  // namespace cairn::test
