@@ -62,6 +62,8 @@ FrameSpace::FrameSpace(const State& base, const JournalFootprint& journal)
       journal_end_(CommittedEnd(base)) {
   if (!enabled_) return;
   generation_ = base.checkpoint->seal->generation;
+  // Which checkpoint an inherited journal comes from is not known.
+  born_ = base.checkpoint->seal->journal.has_value() ? 0 : generation_;
   const format::SpaceList& list = base.checkpoint->seal->space;
   bool fits = true;
   ExtentPool both;
@@ -113,7 +115,7 @@ void FrameSpace::Place(std::span<const Extent> chunks) {
       in_journal_[chunk.begin] = chunk.end;
       bytes_in_journal_ += chunk.size();
     } else {
-      births_[chunk.begin] = generation_;
+      births_[chunk.begin] = born_;
     }
   }
 }
@@ -181,16 +183,22 @@ FrameSpace FrameSpace::Next(uint64_t generation, int64_t end) const {
   for (const DeadExtent& dead : dead_) others.push_back(dead.bytes);
   for (const auto& [chunk_begin, chunk_end] : in_journal_) {
     others.push_back({chunk_begin, chunk_end});
-    next.births_[chunk_begin] = generation_;
+    next.births_[chunk_begin] = born_;
   }
   std::ranges::sort(others, {}, &Extent::begin);
   for (const Extent& rest : Without({index_begin_, end}, others)) {
-    next.dead_.push_back({.bytes = rest, .born = generation_, .died = generation});
+    next.dead_.push_back({.bytes = rest, .born = born_, .died = generation});
   }
   next.in_journal_.clear();
   next.dead_ = Joined(std::move(next.dead_));
-  next.generation_ = generation;
+  next.generation_ = next.born_ = generation;
   next.journal_end_ = end;
+  return next;
+}
+
+FrameSpace FrameSpace::NextInherited(uint64_t generation, int64_t end) const {
+  FrameSpace next = Next(generation, end);
+  next.born_ = generation_;
   return next;
 }
 

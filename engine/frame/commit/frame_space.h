@@ -64,6 +64,9 @@ class FrameSpace {
 
   // As it is after a checkpoint of that generation, which the journal up to `end` leads to.
   FrameSpace Next(uint64_t generation, int64_t end) const;
+  // The same where the checkpoint inherits the journal: its readers see what will follow, and so do
+  // those of the checkpoint before.
+  FrameSpace NextInherited(uint64_t generation, int64_t end) const;
   // Of Next: free space for a checkpoint of up to `size` bytes so that the frame gets shorter.
   std::optional<Extent> FindBelow(int64_t size) const;
   // Of Next: the index begins there.
@@ -74,6 +77,7 @@ class FrameSpace {
  private:
   bool enabled_ = false;
   uint64_t generation_ = 0;  // of the checkpoint
+  uint64_t born_ = 0;        // the oldest whose readers see what the journal holds
   int64_t header_len_ = 0;
   int64_t index_begin_ = 0;
   int64_t journal_end_ = 0;  // of Next
@@ -83,8 +87,8 @@ class FrameSpace {
   int64_t dying_bytes_ = 0;
   std::map<int64_t, int64_t> in_journal_;  // ends of chunks that live there, by begin
   int64_t bytes_in_journal_ = 0;
-  // Generations of the checkpoints after which chunks came, by begin, as far as readers of older
-  // ones are there. They do not see these chunks.
+  // The oldest generations whose readers see a chunk, by begin, as far as readers of older ones are
+  // there.
   std::map<int64_t, uint64_t> births_;
 };
 
