@@ -168,8 +168,8 @@ TEST(SealTest, JournalIsInheritedOrNot) {
     CopyBytes(Hex(hex), MutableBytes(bytes).subspan(bytes.size() - before_end));
     return ParseSeal(bytes, 5);
   };
-  EXPECT_TRUE(IsDamage(with(3 * 8 + 4, "02"), "seal: journal: 2 is neither"));
-  EXPECT_TRUE(IsDamage(with(2 * 8 + 1, "ff"), "seal: journal: begins at byte -"));
+  EXPECT_TRUE(IsDamage(with(3 * 8 + 4, "02"), "seal: journal at byte 199: 2 is neither"));
+  EXPECT_TRUE(IsDamage(with(2 * 8 + 1, "ff"), "seal: journal at byte 223: begins at byte -"));
 }
 
 TEST(SealTest, ExtentsAreInOrderAndDoNotOverlap) {

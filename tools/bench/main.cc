@@ -74,6 +74,7 @@ int Main(int argc, char** argv) {
   AddOpen(app, session);
   AddRead(app, session);
   AddSpace(app, session);
+  AddStalls(app, session);
   AddThreads(app, session);
   AddWork(app, session);
   AddWriters(app, session);

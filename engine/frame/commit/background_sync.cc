@@ -44,12 +44,13 @@ void BackgroundSync::Join() {
 }
 
 std::optional<absl::Status> BackgroundSync::Poll() {
-  if (!ended_.load(std::memory_order_acquire)) return std::nullopt;
+  if (!is_running() || !ended_.load(std::memory_order_acquire)) return std::nullopt;
   return Wait();
 }
 
 absl::Status BackgroundSync::Wait() {
   Join();
+  sync_.reset();
   return status_;
 }
 

@@ -26,7 +26,8 @@ class BackgroundSync {
   // Makes durable all that was written before, which goes up to `point`; where there is no thread
   // to be had, at once. None may run.
   void Start(std::shared_ptr<GroupSync> sync, const CommitPoint& point, bool use_thread = true);
-  // How it ended; nothing while it runs.
+  bool is_running() const { return sync_ != nullptr; }
+  // How it ended, once; nothing while it runs.
   std::optional<absl::Status> Poll();
   absl::Status Wait();
 

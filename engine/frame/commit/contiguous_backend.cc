@@ -115,7 +115,8 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
   const StagedState& staged = stager.staged();
   const bool is_long = journal_.IsLong(staged);
   const bool begins = is_long && gradual_ == nullptr && MayBeGradual(staged);
-  const bool goes_on = gradual_ != nullptr && !journal_.IsLong(staged, kPatience);
+  const bool goes_on =
+      gradual_ != nullptr && !journal_.IsLong(staged, kPatience, gradual_->region().size());
   if (is_long && !begins && !goes_on) return WriteCheckpoint(stager);
   if (begins) CAIRN_RETURN_IF_ERROR(Finish(stager));
   if (goes_on && !gradual_->Follow(staged, journal_.sink().placed())) gradual_.reset();
@@ -134,7 +135,7 @@ absl::Status ContiguousBackend::BeginGradual() {
   if (must_be_whole_) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(begun.status());
   gradual_ = *std::move(begun);
-  journal_.StageAt(gradual_->journal_begin());
+  journal_.StageAt(gradual_->region().end);
   return absl::OkStatus();
 }
 
@@ -154,7 +155,7 @@ absl::Status ContiguousBackend::AdvanceGradual(int64_t steps) {
 }
 
 int64_t ContiguousBackend::JournalEnd() const {
-  return std::max(CommittedEnd(base()), gradual_ != nullptr ? gradual_->journal_begin() : 0);
+  return std::max(CommittedEnd(base()), gradual_ != nullptr ? gradual_->region().end : 0);
 }
 
 // For a checkpoint that ends at `end`, and what it leaves: Reclaim may begin with one of the same

@@ -121,14 +121,6 @@ absl::Status GradualCheckpoint::Flip() {
   return absl::OkStatus();
 }
 
-absl::Status GradualCheckpoint::Finish() {
-  while (phase_ != Phase::kDurable) {
-    if (phase_ != Phase::kWriting) CAIRN_RETURN_IF_ERROR(sync_.Wait());
-    CAIRN_RETURN_IF_ERROR(Advance(1));
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<FrameSpace> GradualCheckpoint::TakeOver() {
   CAIRN_ASSIGN_OR_RETURN(const StatePtr loaded,
                          LoadCheckpoint(frame_.source, steps_.header(), frame_.core->env()));

@@ -32,15 +32,14 @@ class GradualCheckpoint {
   static absl::StatusOr<std::unique_ptr<GradualCheckpoint>> Begin(CommittedFrame& frame,
                                                                   FrameSpace space);
 
-  // The journal goes on here.
-  int64_t journal_begin() const { return region_.end; }
+  // The journal goes on after it.
+  const Extent& region() const { return region_; }
 
   // The staged edits, whose chunks were placed there, are about to be committed. False where they
   // cannot be followed: then this must go.
   bool Follow(const StagedState& staged, std::span<const Extent> placed);
-  // Does a bounded piece of the work, or all that is left.
+  // Does a bounded piece of the work.
   absl::Status Advance(int64_t steps);
-  absl::Status Finish();
 
   // Whether the frame's header leads to it, durably. Then TakeOver makes it the checkpoint of the
   // committed state, and gives the space of the frame.

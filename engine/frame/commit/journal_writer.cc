@@ -283,11 +283,11 @@ absl::Status JournalWriter::WitnessSyncs() {
   return is_new && base().journal.has_value() ? MarkDurable() : absl::OkStatus();
 }
 
-bool JournalWriter::IsLong(const StagedState& staged, int64_t patience) const {
+bool JournalWriter::IsLong(const StagedState& staged, int64_t patience, int64_t set_aside) const {
   const Checkpoint& last = *base().checkpoint;
   const int64_t index_begin = last.index.size() > 0 ? last.index.begin : last.trailer.begin;
   const int64_t checkpoint = base().journal->begin - index_begin;
-  const int64_t dying = space_.DyingBytes(sink_->end()) - checkpoint;
+  const int64_t dying = space_.DyingBytes(sink_->end()) - checkpoint - set_aside;
   const int64_t living = base().stored_bytes.value_or(0);
   const int64_t most_dying = patience * std::max({kManyDying, living / 8, checkpoint});
   const int64_t most_edits =
@@ -337,11 +337,24 @@ int64_t JournalWriter::unsynced() {
   return sink_->end() - synced.end + unsynced_reused_ + sink_->reused();
 }
 
+// No commit waits for a sync unless the disk is slower than the writer.
+absl::Status JournalWriter::BoundUnsynced() {
+  if (const std::optional<absl::Status> ended = sync_ahead_.Poll(); ended.has_value()) {
+    CAIRN_RETURN_IF_ERROR(*ended);
+    unsynced_reused_ -= std::min(unsynced_reused_, std::exchange(syncing_reused_, 0));
+  }
+  if (unsynced() > kMostUnsynced) return Sync(base().generation());
+  if (unsynced() <= kMostUnsynced / 2 || sync_ahead_.is_running()) return absl::OkStatus();
+  syncing_reused_ = unsynced_reused_;
+  sync_ahead_.Start(frame_.sync, frame_.committed(), frame_.core->env()->checkpoints.use_thread);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durability,
                                             int64_t file_bytes) {
   const bool durable = durability == Durability::kMachine;
   const JournalPosition& journal = *base().journal;
-  if (unsynced() > kMostUnsynced) CAIRN_RETURN_IF_ERROR(Sync(journal.generation));
+  CAIRN_RETURN_IF_ERROR(BoundUnsynced());
   const CommitPoint synced = frame_.sync->durable();
   const format::CommitRecordParts commit = stager.MakeCommit({.base = journal.base,
                                                               .generation = journal.generation + 1,

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/frame/commit/background_sync.h"
 #include "engine/frame/commit/commit_backend.h"
 #include "engine/frame/commit/disk_reserve.h"
 #include "engine/frame/commit/frame_space.h"
@@ -69,8 +70,10 @@ class JournalWriter {
   absl::Status MarkEnd(int64_t position);
   static constexpr int64_t kEndMark = 8;
 
-  // With what is staged: a checkpoint is due, or has been for `patience` times as long.
-  bool IsLong(const StagedState& staged, int64_t patience = 1) const;
+  // With what is staged: a checkpoint is due.
+  bool IsLong(const StagedState& staged) const { return IsLong(staged, 1, 0); }
+  // It has been for `patience` times as long, though `set_aside` bytes of the journal are for it.
+  bool IsLong(const StagedState& staged, int64_t patience, int64_t set_aside) const;
   // After another writer may have had the frame: takes over what it committed, and moves on to it.
   // False where that takes opening anew: nothing can be said without reading more.
   absl::StatusOr<bool> Follow();
@@ -102,6 +105,7 @@ class JournalWriter {
   void NoteStaged(const StagedState& staged, FrameSpace& space) const;
   absl::StatusOr<bool> EndsAt(int64_t end, JournalReader& reader) const;
   absl::Status PersistAgain(Extent bytes);
+  absl::Status BoundUnsynced();
   void WriteZerosAhead();
   absl::Status Adopt(Stager& stager, const CommitStep& step);
   absl::Status MarkDurable();
@@ -112,6 +116,8 @@ class JournalWriter {
   std::optional<ContiguousSink> sink_;
   int64_t remains_end_ = 0;  // what lies after the frame up to there is of earlier checkpoints
   int64_t unsynced_reused_ = 0;
+  BackgroundSync sync_ahead_;
+  int64_t syncing_reused_ = 0;  // of unsynced_reused_, what that sync covers
   uint64_t witnessed_ = 0;  // the newest generation whose receipt says that it is durable
   Headroom headroom_;
   int64_t zeros_end_ = 0;

@@ -36,6 +36,7 @@ void AddMemory(CLI::App& app, Session& session);
 void AddOpen(CLI::App& app, Session& session);
 void AddRead(CLI::App& app, Session& session);
 void AddSpace(CLI::App& app, Session& session);
+void AddStalls(CLI::App& app, Session& session);
 void AddThreads(CLI::App& app, Session& session);
 void AddWork(CLI::App& app, Session& session);
 void AddWriters(CLI::App& app, Session& session);

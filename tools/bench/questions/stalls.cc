@@ -1,0 +1,154 @@
+// How long the slowest commits of a large frame take, and how long it takes to open it meanwhile.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+
+#include "cairn/frame.h"
+#include "tools/bench/contestants/stores.h"
+#include "tools/bench/data/datasets.h"
+#include "tools/bench/results/contest.h"
+#include "tools/bench/results/session.h"
+#include "tools/status.h"
+
+namespace cairn::bench {
+
+namespace {
+
+constexpr size_t kChunk = 4096;
+constexpr int64_t kFillCommit = 100'000;
+constexpr int64_t kOpens = 20;
+
+struct Setting {
+  int64_t chunks = 10'000'000;
+  int64_t commits = 2'000'000;
+  bool updates = false;
+};
+
+// The data of all chunks compresses to some 50 bytes: what counts is how many there are.
+class SmallChunks {
+ public:
+  Bytes Next() {
+    ++number_;
+    for (size_t at = 0; at < chunk_.size(); at += 256) {
+      chunk_[at] = static_cast<std::byte>(number_ >> (at / 256 % 4 * 8));
+    }
+    return chunk_;
+  }
+
+ private:
+  uint64_t number_ = 0;
+  std::array<std::byte, kChunk> chunk_{};
+};
+
+absl::Status Fill(Frame& frame, int64_t chunks, SmallChunks& source) {
+  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
+  for (int64_t i = 1; i <= chunks; ++i) {
+    RETURN_IF_ERROR(writer.Append(source.Next()));
+    if (i % kFillCommit == 0) RETURN_IF_ERROR(writer.Commit(Durability::kProcess).status());
+  }
+  return writer.Close();
+}
+
+// Seconds of each commit, and of opening the frame every now and then.
+struct Times {
+  std::vector<double> commits;
+  std::vector<double> opens;
+};
+
+absl::StatusOr<Times> Commit(const std::string& path, Frame& frame, const Setting& setting,
+                             SmallChunks& source) {
+  Times times;
+  times.commits.reserve(static_cast<size_t>(setting.commits));
+  std::mt19937_64 random(1);
+  ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
+  for (int64_t i = 1; i <= setting.commits; ++i) {
+    const Bytes chunk = source.Next();
+    const auto nchunk = static_cast<int64_t>(random() % static_cast<uint64_t>(setting.chunks));
+    const double begin = Now(Clock::kWall);
+    RETURN_IF_ERROR(setting.updates ? writer.UpdateChunk(nchunk, chunk) : writer.Append(chunk));
+    RETURN_IF_ERROR(writer.Commit(Durability::kProcess).status());
+    times.commits.push_back(Now(Clock::kWall) - begin);
+    if (i % std::max<int64_t>(setting.commits / kOpens, 1) != 0) continue;
+    const double before = Now(Clock::kWall);
+    ASSIGN_OR_RETURN(const Frame reader, Frame::Open(path));
+    times.opens.push_back(Now(Clock::kWall) - before);
+  }
+  RETURN_IF_ERROR(writer.Close());
+  return times;
+}
+
+double Quantile(const std::vector<double>& sorted, double share) {
+  return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+// How many of a million commits take longer than that.
+Curve Histogram(const std::string& name, const std::vector<double>& sorted) {
+  Curve curve{.name = name, .points = {}};
+  for (double limit = 1e-6; limit < 10; limit *= 2) {
+    const auto longer = sorted.end() - std::ranges::upper_bound(sorted, limit);
+    const double million = 1e6 * static_cast<double>(longer) / static_cast<double>(sorted.size());
+    if (million == 0) break;
+    curve.points.emplace_back(limit * 1e6, million);
+  }
+  return curve;
+}
+
+absl::Status Measure(const std::string& path, const Setting& setting, Session& session) {
+  CreateOptions options;
+  options.chunksize = kChunk;
+  options.compression.codec = Codec::kLz4;
+  options.compression.clevel = 1;
+  options.overwrite = true;
+  ASSIGN_OR_RETURN(Frame frame, Frame::Create(path, options));
+  SmallChunks source;
+  RETURN_IF_ERROR(Fill(frame, setting.chunks, source));
+  ASSIGN_OR_RETURN(Times times, Commit(path, frame, setting, source));
+  std::ranges::sort(times.commits);
+  std::ranges::sort(times.opens);
+  constexpr double kMicro = 1e6;
+  session.report.Note(absl::StrFormat(
+      "stalls: commit in microseconds: median %.1f, p99 %.1f, p99.9 %.1f, p99.99 %.1f, longest "
+      "%.0f; Open in milliseconds: median %.1f, longest %.1f",
+      kMicro * Quantile(times.commits, 0.5), kMicro * Quantile(times.commits, 0.99),
+      kMicro * Quantile(times.commits, 0.999), kMicro * Quantile(times.commits, 0.9999),
+      kMicro * times.commits.back(), 1e3 * Quantile(times.opens, 0.5), 1e3 * times.opens.back()));
+  session.report.Add(Growth{
+      .question = absl::StrFormat("commits of a chunk each to a frame of %d", setting.chunks),
+      .x_title = "microseconds",
+      .y_title = "commits of a million that take longer",
+      .curves = {Histogram(setting.updates ? "updates" : "appends", times.commits)}});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddStalls(CLI::App& app, Session& session) {
+  CLI::App* const command =
+      app.add_subcommand("stalls", "The slowest of many small commits to a frame of many chunks");
+  const auto setting = std::make_shared<Setting>();
+  command->add_option("--chunks", setting->chunks, "Of 4 KiB, before the commits")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--commits", setting->commits, "How many")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--updates", setting->updates, "Chunks at random, instead of new ones");
+  command->callback([setting, &session] {
+    session.run = [setting, &session] {
+      const std::string path = session.PathFor("stalls");
+      const absl::Status status = Measure(path, *setting, session);
+      RemoveStore(path);
+      return status;
+    };
+  });
+}
+
+}  // namespace cairn::bench
