@@ -61,9 +61,10 @@ FrameSpace::FrameSpace(const State& base, const JournalFootprint& journal)
       index_begin_(base.index().size() > 0 ? base.index().begin : base.checkpoint->trailer.begin),
       journal_end_(CommittedEnd(base)) {
   if (!enabled_) return;
-  generation_ = base.checkpoint->seal->generation;
-  // Which checkpoint an inherited journal comes from is not known.
-  born_ = base.checkpoint->seal->journal.has_value() ? 0 : generation_;
+  generation_ = journal_since_ = base.checkpoint->seal->generation;
+  if (base.checkpoint->seal->journal.has_value()) {
+    journal_since_ = std::min(generation_, base.checkpoint->seal->journal->since);
+  }
   const format::SpaceList& list = base.checkpoint->seal->space;
   bool fits = true;
   ExtentPool both;
@@ -115,7 +116,7 @@ void FrameSpace::Place(std::span<const Extent> chunks) {
       in_journal_[chunk.begin] = chunk.end;
       bytes_in_journal_ += chunk.size();
     } else {
-      births_[chunk.begin] = born_;
+      births_[chunk.begin] = journal_since_;
     }
   }
 }
@@ -169,7 +170,7 @@ int64_t FrameSpace::EndOfDead() const {
   return end;
 }
 
-FrameSpace FrameSpace::Next(uint64_t generation, int64_t end) const {
+FrameSpace FrameSpace::Next(uint64_t generation, int64_t end, bool inherits) const {
   FrameSpace next = *this;
   if (!enabled_) return next;
   for (DeadExtent& dying : next.dying_) {
@@ -183,22 +184,17 @@ FrameSpace FrameSpace::Next(uint64_t generation, int64_t end) const {
   for (const DeadExtent& dead : dead_) others.push_back(dead.bytes);
   for (const auto& [chunk_begin, chunk_end] : in_journal_) {
     others.push_back({chunk_begin, chunk_end});
-    next.births_[chunk_begin] = born_;
+    next.births_[chunk_begin] = journal_since_;
   }
   std::ranges::sort(others, {}, &Extent::begin);
   for (const Extent& rest : Without({index_begin_, end}, others)) {
-    next.dead_.push_back({.bytes = rest, .born = born_, .died = generation});
+    next.dead_.push_back({.bytes = rest, .born = journal_since_, .died = generation});
   }
   next.in_journal_.clear();
   next.dead_ = Joined(std::move(next.dead_));
-  next.generation_ = next.born_ = generation;
+  next.generation_ = generation;
+  if (!inherits) next.journal_since_ = generation;
   next.journal_end_ = end;
-  return next;
-}
-
-FrameSpace FrameSpace::NextInherited(uint64_t generation, int64_t end) const {
-  FrameSpace next = Next(generation, end);
-  next.born_ = generation_;
   return next;
 }
 

@@ -48,6 +48,8 @@ class FrameSpace {
   void SetFree(std::span<const Extent> extents);
   // Whether anything can become free.
   bool enabled() const { return enabled_; }
+  // Of the checkpoint that the journal began after.
+  uint64_t journal_since() const { return journal_since_; }
   // Bytes that become dead with the next checkpoint, if the journal ends there.
   int64_t DyingBytes(int64_t journal_end) const {
     return journal_end - index_begin_ - bytes_in_journal_ + dying_bytes_;
@@ -62,11 +64,9 @@ class FrameSpace {
   // Where the last dead bytes end.
   int64_t EndOfDead() const;
 
-  // As it is after a checkpoint of that generation, which the journal up to `end` leads to.
-  FrameSpace Next(uint64_t generation, int64_t end) const;
-  // The same where the checkpoint inherits the journal: its readers see what will follow, and so do
-  // those of the checkpoint before.
-  FrameSpace NextInherited(uint64_t generation, int64_t end) const;
+  // As it is after a checkpoint of that generation, which the journal up to `end` leads to. Its own
+  // journal follows it, or it `inherits` the one that there is.
+  FrameSpace Next(uint64_t generation, int64_t end, bool inherits = false) const;
   // Of Next: free space for a checkpoint of up to `size` bytes so that the frame gets shorter.
   std::optional<Extent> FindBelow(int64_t size) const;
   // Of Next: the index begins there.
@@ -77,7 +77,8 @@ class FrameSpace {
  private:
   bool enabled_ = false;
   uint64_t generation_ = 0;  // of the checkpoint
-  uint64_t born_ = 0;        // the oldest whose readers see what the journal holds
+  // Of the one that the journal began after: its readers may follow the journal to where it is now.
+  uint64_t journal_since_ = 0;
   int64_t header_len_ = 0;
   int64_t index_begin_ = 0;
   int64_t journal_end_ = 0;  // of Next
@@ -87,8 +88,8 @@ class FrameSpace {
   int64_t dying_bytes_ = 0;
   std::map<int64_t, int64_t> in_journal_;  // ends of chunks that live there, by begin
   int64_t bytes_in_journal_ = 0;
-  // The oldest generations whose readers see a chunk, by begin, as far as readers of older ones are
-  // there.
+  // Generations of the checkpoints after which chunks came, by begin, as far as readers of older
+  // ones are there. They do not see these chunks.
   std::map<int64_t, uint64_t> births_;
 };
 
