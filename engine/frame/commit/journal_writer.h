@@ -118,7 +118,7 @@ class JournalWriter {
   int64_t unsynced_reused_ = 0;
   BackgroundSync sync_ahead_;
   int64_t syncing_reused_ = 0;  // of unsynced_reused_, what that sync covers
-  uint64_t witnessed_ = 0;  // the newest generation whose receipt says that it is durable
+  uint64_t witnessed_ = 0;      // the newest generation whose receipt says that it is durable
   Headroom headroom_;
   int64_t zeros_end_ = 0;
   int64_t zeros_ = 0;
