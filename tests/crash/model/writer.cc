@@ -74,7 +74,7 @@ void Writer::TakeSpace() {
   }
   space_ = Space(base.space.free, dead);
   for (const Extent& extent : taken) space_.Remove(extent);
-  for (const ChunkRef& chunk : view_.removed) Bury(chunk);
+  for (const ChunkRef& chunk : view_.removed) Bury(chunk, rules_.waits_for_checkpoint);
   Release();
 }
 
@@ -113,12 +113,12 @@ void Writer::Release() {
 
 // Chunks that died are needed until the next checkpoint: by the one that is there, and by the
 // commits after it.
-void Writer::Bury(const ChunkRef& chunk) {
+void Writer::Bury(const ChunkRef& chunk, bool waits) {
   const Extent extent = {chunk.offset, chunk.end()};
   const auto born = births_.find(chunk.offset);
   const uint64_t since = born == births_.end() ? 0 : born->second;
   if (chunk.end() > view_.checkpoint.index_begin) return;  // what the journal holds goes as a whole
-  if (rules_.waits_for_checkpoint) {
+  if (waits) {
     died_.push_back({extent, since, 0});
   } else {
     std::vector<Extent> free = space_.free();
@@ -184,6 +184,7 @@ bool Writer::HasSpaceFor(const Edit& edit) {
 
 Placed Writer::Place(const Edit& edit) {
   Placed placed;
+  placed.moved = edit.moved;
   placed.machine = edit.machine;
   placed.syncs_chunks = edit.syncs_chunks;
   BatchRecord& record = placed.record;
@@ -243,7 +244,10 @@ void Writer::Commit(const Placed& placed) {
     synced_generation_ = view_.generation;
     chunks.clear();
   }
-  for (const uint64_t number : record.removed) Bury(view_.state.chunks[number]);
+  for (const uint64_t number : record.removed) {
+    Bury(view_.state.chunks[number],
+         number == placed.moved ? rules_.moved_waits : rules_.waits_for_checkpoint);
+  }
   record.base = view_.base;
   record.generation = ++view_.generation;
   record.previous = rules_.chains ? view_.previous : 0;
