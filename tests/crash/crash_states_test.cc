@@ -34,6 +34,7 @@ std::vector<CrashFrame> Frames() {
       {.name = "OneSector", .chunksize = 1 << 20, .only_appends = true, .one_sector = true},
       SmallCommits(),
       Reuse(),
+      CrashFrame::Gradual(),
       {.name = "LargeChunks", .chunksize = 1500, .most_bytes = 5000},
       {.name = "LongHeader", .metalayer_size = 700},
       {.name = "NoFingerprints", .fingerprint = FingerprintType::kNone, .chunksize = 400},
@@ -124,6 +125,28 @@ TEST(ReuseTest, ChunksGoWhereOthersDiedAndMoveAndCheckpointsGoDown) {
   EXPECT_GT(reused, 20);
   EXPECT_GT(moved, 5);
   EXPECT_GT(went_down, 5);
+}
+
+// Or crashes would not show what they do to such a checkpoint.
+TEST(GradualTest, CheckpointsAreMadeBesideCommits) {
+  Tally tally;
+  int64_t fillers = 0;
+  int64_t flips = 0;
+  const Bug count = [&](const DiskOperation& operation, const Call& call) {
+    const bool commits = call.name == "commit" || call.name == "process commit";
+    if (operation.kind != DiskOperation::Kind::kWrite || operation.name != "frame" || !commits) {
+      return Fate();
+    }
+    flips += operation.offset == 0 ? 1 : 0;
+    fillers += operation.offset > 0 && operation.bytes.size() == 32 ? 1 : 0;
+    return Fate();
+  };
+  ForEachSeed(20, [&](uint64_t seed) {
+    ExamineEveryOperation({CrashFrame::Gradual(), seed, [&] { return count; }}, 100, 1, tally);
+  });
+  EXPECT_EQ(tally.violations(), 0) << tally.ToString();
+  EXPECT_GT(fillers, 20);
+  EXPECT_GT(flips, 10);
 }
 
 // Or crashes among small commits would not show what they are to show.

@@ -66,6 +66,8 @@ class FrameSpace {
   void SetFree(std::span<const Extent> extents);
   // Whether anything can become free.
   bool enabled() const { return enabled_; }
+  // Of the checkpoint that the journal began after.
+  uint64_t journal_since() const { return journal_since_; }
   // Bytes that become dead with the next checkpoint, if the journal ends there.
   int64_t DyingBytes(int64_t journal_end) const {
     return journal_end - index_begin_ - bytes_in_journal_ + dying_bytes_;
@@ -80,8 +82,9 @@ class FrameSpace {
   // Where the last dead bytes end.
   int64_t EndOfDead() const;
 
-  // As it is after a checkpoint of that generation, which the journal up to `end` leads to.
-  FrameSpace Next(uint64_t generation, int64_t end) const;
+  // As it is after a checkpoint of that generation, which the journal up to `end` leads to. Its own
+  // journal follows it, or it `inherits` the one that there is.
+  FrameSpace Next(uint64_t generation, int64_t end, bool inherits = false) const;
   // Of Next: free space for a checkpoint of up to `size` bytes so that the frame gets shorter.
   std::optional<Extent> FindBelow(int64_t size) const;
   // Of Next: the index begins there.
@@ -95,6 +98,8 @@ class FrameSpace {
   bool enabled_ = false;
   bool is_held_ = false;
   uint64_t generation_ = 0;  // of the checkpoint
+  // Of the one that the journal began after: its readers may follow the journal to where it is now.
+  uint64_t journal_since_ = 0;
   int64_t header_len_ = 0;
   int64_t index_begin_ = 0;
   int64_t journal_end_ = 0;  // of Next

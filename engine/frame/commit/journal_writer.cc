@@ -21,10 +21,9 @@ constexpr int64_t kMostZeros = int64_t{1} << 20;
 constexpr int64_t kZerosPiece = int64_t{64} << 10;
 constexpr int64_t kSmallCommit = int64_t{64} << 10;
 
-// How many edits the journal may hold before a checkpoint. An eighth of the frame, so that n
-// appends write O(n) bytes; not so few that the syncs of a checkpoint show; and never so many that
-// opening, which replays them, takes long.
-constexpr int64_t kShortJournal = int64_t{1} << 14;
+// How many edits the journal may hold at most before a checkpoint. An eighth of the frame, so that
+// n appends write O(n) bytes; not so few that the syncs of a checkpoint show; and never so many
+// that opening, which replays them, takes long.
 constexpr int64_t kLongJournal = int64_t{1} << 20;
 // Edits all over a large frame are far slower to replay than appends.
 constexpr int64_t kManyPieces = int64_t{1} << 18;
@@ -301,7 +300,8 @@ bool JournalWriter::IsLong(const StagedState& staged, int64_t patience, int64_t 
                                         : std::max(kManyDying, living / kManyDyingPart);
   const int64_t most_dying = patience * std::max(many, checkpoint);
   const int64_t most_edits =
-      patience * std::clamp(staged.chunks.size() / 8, kShortJournal, kLongJournal);
+      patience * std::clamp(staged.chunks.size() / 8, frame_.core->env()->checkpoints.least_edits,
+                            kLongJournal);
   return sink_->left_journal() || (space_.enabled() && dying > most_dying) ||
          staged.chunks.pieces() > patience * kManyPieces ||
          base().journal->edits + staged.chunk_edits.count() > most_edits;
