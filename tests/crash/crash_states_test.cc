@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/format/frame_header.h"
 #include "tests/crash/crash_run.h"
@@ -90,16 +92,23 @@ TEST_P(CrashStatesTest, FailedOperationsAndCrashesLeaveACommittedState) {
 }
 
 // Or crashes would not show what they do to space that is used again.
-TEST(ReuseTest, ChunksGoWhereOthersDiedAndCheckpointsGoDown) {
+TEST(ReuseTest, ChunksGoWhereOthersDiedAndMoveAndCheckpointsGoDown) {
   Tally tally;
   int64_t reused = 0;
+  int64_t moved = 0;
   int64_t went_down = 0;
   uint64_t frame_size = 0;
+  std::string written;  // all, one after the other
   const Bug count = [&](const DiskOperation& operation, const Call& call) {
     if (operation.kind != DiskOperation::Kind::kWrite || operation.name != "frame") return Fate();
     if (operation.offset > 0) {
       const bool opens = call.name == "open for writing";
       reused += !opens && operation.offset < static_cast<int64_t>(frame_size) ? 1 : 0;
+      // Else only opening writes as many bytes once more; the examiner's calls have no name.
+      const std::string_view bytes = AsText(operation.bytes);
+      if (opens || call.name.empty()) return Fate();
+      moved += bytes.size() > 256 && written.find(bytes) != written.npos ? 1 : 0;
+      written += bytes;
     } else {
       const auto next = LoadBe<uint64_t>(operation.bytes.data() + format::kFrameSizeOffset);
       went_down += next < frame_size ? 1 : 0;
@@ -109,10 +118,12 @@ TEST(ReuseTest, ChunksGoWhereOthersDiedAndCheckpointsGoDown) {
   };
   ForEachSeed(20, [&](uint64_t seed) {
     frame_size = 0;
+    written.clear();
     ExamineEveryOperation({Reuse(), seed, [&] { return count; }}, 100, 1, tally);
   });
   EXPECT_EQ(tally.violations(), 0) << tally.ToString();
   EXPECT_GT(reused, 20);
+  EXPECT_GT(moved, 5);
   EXPECT_GT(went_down, 5);
 }
 

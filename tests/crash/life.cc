@@ -20,7 +20,7 @@ constexpr int kCommitting[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 85, 15, 0, 0, 0, 0,
 // Commits append themselves, and what is staged else is rolled back.
 constexpr int kSyncing[] = {5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 82, 2, 3, 0, 1, 0, 0, 0, 0, 1, 2};
 // Chunks come and go, and checkpoints free their space.
-constexpr int kReusing[] = {12, 4, 14, 12, 1, 4, 1, 0, 1, 0, 12, 10, 13, 2, 4, 4, 0, 1, 0, 0, 3, 2};
+constexpr int kReusing[] = {10, 4, 12, 13, 1, 4, 1, 0, 1, 0, 11, 9, 12, 2, 4, 4, 0, 7, 0, 0, 3, 2};
 // Chunks come and go, and there are many commits and few checkpoints but those that they make.
 constexpr int kGoingOn[] = {14, 3, 10, 8, 1, 2, 1, 0, 1, 0, 26, 20, 1, 3, 1, 4, 0, 0, 0, 0, 2, 3};
 static_assert(std::size(kOften) == std::size(kAppending));
@@ -187,6 +187,7 @@ absl::Status Life::Compact() {
 }
 
 absl::Status Life::Reclaim() {
+  if (edited_ && setup_.reuses) CAIRN_RETURN_IF_ERROR(Commit(Durability::kProcess));
   if (edited_) return absl::OkStatus();
   Begin("reclaim");
   const auto report = writer_->Reclaim();

@@ -77,6 +77,7 @@ FrameSpace::FrameSpace(const State& base, const JournalFootprint& journal)
   }
   if (fits) dead_ = list.dead;
   if (!fits) free_ = {};
+  died_bytes_ = JustDied();
   Follow(journal);
 }
 
@@ -170,6 +171,31 @@ int64_t FrameSpace::EndOfDead() const {
   return end;
 }
 
+// Bytes that died with the checkpoint and are not free yet.
+int64_t FrameSpace::JustDied() const {
+  int64_t bytes = 0;
+  for (const DeadExtent& dead : dead_) bytes += dead.died == generation_ ? dead.bytes.size() : 0;
+  return bytes;
+}
+
+int64_t FrameSpace::SetLine(const Slack& slack) {
+  is_held_ = false;
+  int64_t used = index_begin_ - header_len_ - free_.size();
+  int64_t end_of_held = 0;
+  for (const DeadExtent& dead : dead_) {
+    if (dead.died == generation_) {
+      used -= std::max<int64_t>(0, std::min(dead.bytes.end, index_begin_) - dead.bytes.begin);
+    } else {
+      is_held_ = true;
+      end_of_held = std::max(end_of_held, dead.bytes.end);
+    }
+  }
+  const int64_t room = used / slack.part + slack.least + (slack.for_commits ? died_bytes_ : 0);
+  const int64_t line = std::max(header_len_ + used + room, end_of_held);
+  free_.SetLine(line);
+  return line < index_begin_ ? line : INT64_MAX;
+}
+
 FrameSpace FrameSpace::Next(uint64_t generation, int64_t end, bool inherits) const {
   FrameSpace next = *this;
   if (!enabled_) return next;
@@ -194,7 +220,9 @@ FrameSpace FrameSpace::Next(uint64_t generation, int64_t end, bool inherits) con
   next.dead_ = Joined(std::move(next.dead_));
   next.generation_ = generation;
   if (!inherits) next.journal_since_ = generation;
-  next.journal_end_ = end;
+  next.died_bytes_ = next.JustDied();
+  // Until PlaceIndex: what becomes free before the end is for chunks.
+  next.index_begin_ = next.journal_end_ = end;
   return next;
 }
 

@@ -27,8 +27,12 @@ constexpr int64_t kSmallCommit = int64_t{64} << 10;
 constexpr int64_t kLongJournal = int64_t{1} << 20;
 // Edits all over a large frame are far slower to replay than appends.
 constexpr int64_t kManyPieces = int64_t{1} << 18;
-// Or how many bytes may be about to die, beside an eighth of what lives.
+// Or how many bytes may be about to die, and which part of what lives. Fewer beside a reader that
+// holds as much as lives already.
 constexpr int64_t kManyDying = int64_t{2} << 20;
+constexpr int64_t kManyDyingPart = 8;
+constexpr int64_t kManyDyingHeld = int64_t{1} << 20;
+constexpr int64_t kManyDyingPartHeld = 32;
 
 // Asking for readers costs a few system calls.
 constexpr int kCommitsUntilTidy = 64;
@@ -102,6 +106,10 @@ absl::Status JournalWriter::TidyUp() {
   commits_until_tidy_ = kCommitsUntilTidy;
   if (space_.has_dead()) Release();
   return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
+}
+
+absl::Status JournalWriter::TidyUpNowAndThen() {
+  return --commits_until_tidy_ > 0 ? absl::OkStatus() : TidyUp();
 }
 
 // Whether the journal may go on for so many bytes, and its end be marked.
@@ -288,7 +296,9 @@ bool JournalWriter::IsLong(const StagedState& staged, int64_t patience, int64_t 
   const int64_t checkpoint = base().journal->begin - index_begin;
   const int64_t dying = space_.DyingBytes(sink_->end()) - checkpoint - set_aside;
   const int64_t living = base().stored_bytes.value_or(0);
-  const int64_t most_dying = patience * std::max({kManyDying, living / 8, checkpoint});
+  const int64_t many = space_.is_held() ? std::max(kManyDyingHeld, living / kManyDyingPartHeld)
+                                        : std::max(kManyDying, living / kManyDyingPart);
+  const int64_t most_dying = patience * std::max(many, checkpoint);
   const int64_t most_edits =
       patience * std::clamp(staged.chunks.size() / 8, frame_.core->env()->checkpoints.least_edits,
                             kLongJournal);

@@ -141,8 +141,16 @@ Edit Life::ChooseEdit(const Writer& writer) {
   // Each state differs from all others by what is new in it.
   const uint64_t chunks = writer.view().state.chunks.size();
   const uint64_t kept = random_.Percent(20) ? random_.Below(chunks + 1) : chunks;
+  if (chunks > 0 && random_.Percent(25)) {
+    const uint64_t number = random_.Below(chunks);
+    if (ChunkIsIntact(disk_.cache(), writer.view().state.chunks[number])) edit.moved = number;
+  }
   for (uint64_t i = chunks; i-- > 0;) {
-    if (i >= kept || random_.Percent(25)) edit.removed.push_back(i);
+    if (i >= kept || i == edit.moved || random_.Percent(25)) edit.removed.push_back(i);
+  }
+  if (edit.moved.has_value()) {
+    const ChunkRef& chunk = writer.view().state.chunks[*edit.moved];
+    edit.chunks.push_back(Slice(disk_.cache(), chunk.offset, chunk.end()));
   }
   edit.at_end = random_.Percent(20);
   edit.machine = random_.Percent(60);

@@ -42,6 +42,7 @@ struct Rules {
   // Space that is used again.
   bool reuses = true;
   bool waits_for_checkpoint = true;  // what died since the checkpoint stays until the next
+  bool moved_waits = true;           // so does the old place of a chunk that moved
   bool minds_journal = true;         // what the journal took is no longer free
   bool asks_readers = true;          // what they see stays
   bool reader_looks_again = true;    // at the header, after it registered

@@ -147,6 +147,7 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::syncs_after_flip}, "sync after the flip", kWeak, 1000),
       Without({&Rules::flips_one_sector}, "flip of one sector", kBigHeader, 1000),
       Without({&Rules::waits_for_checkpoint}, "waiting for a checkpoint", kOrdered, 300),
+      Without({&Rules::moved_waits}, "waiting where a chunk moved away", kOrdered, 300),
       Without({&Rules::minds_journal}, "minding what the journal took", kOrdered, 300),
       Without({&Rules::asks_readers}, "asking readers", kOrdered, 300),
       Without({&Rules::reader_looks_again}, "a reader's look at the header again", kOrdered, 2000),

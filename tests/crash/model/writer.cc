@@ -79,7 +79,7 @@ void Writer::TakeSpace() {
   for (const Extent& extent : base.space.dead) dead.push_back({extent, 0, base.generation});
   space_ = Space(base.space.free, dead);
   space_.RemoveEverywhere(taken);
-  for (const ChunkRef& chunk : view_.removed) Bury(chunk);
+  for (const ChunkRef& chunk : view_.removed) Bury(chunk, rules_.waits_for_checkpoint);
   Release();
 }
 
@@ -127,12 +127,12 @@ void Writer::Release() {
 
 // Chunks that died are needed until the next checkpoint: by the one that is there, and by the
 // commits after it.
-void Writer::Bury(const ChunkRef& chunk) {
+void Writer::Bury(const ChunkRef& chunk, bool waits) {
   const Extent extent = {chunk.offset, chunk.end()};
   const auto born = births_.find(chunk.offset);
   const uint64_t since = born == births_.end() ? 0 : born->second;
   if (chunk.end() > view_.checkpoint.index_begin) return;  // what the journal holds goes as a whole
-  if (rules_.waits_for_checkpoint) {
+  if (waits) {
     died_.push_back({extent, since, 0});
   } else {
     std::vector<Extent> free = space_.free();
@@ -198,6 +198,7 @@ bool Writer::HasSpaceFor(const Edit& edit) {
 
 Placed Writer::Place(const Edit& edit) {
   Placed placed;
+  placed.moved = edit.moved;
   placed.machine = edit.machine;
   placed.syncs_chunks = edit.syncs_chunks;
   BatchRecord& record = placed.record;
@@ -258,7 +259,8 @@ void Writer::Commit(const Placed& placed) {
     chunks.clear();
   }
   for (const uint64_t number : record.removed) {
-    Bury(view_.state.chunks[number]);
+    Bury(view_.state.chunks[number],
+         number == placed.moved ? rules_.moved_waits : rules_.waits_for_checkpoint);
     if (gradual_.has_value()) gradual_->removed.push_back(view_.state.chunks[number]);
   }
   for (const Placed::FreeChunk& chunk : placed.in_free_space) {

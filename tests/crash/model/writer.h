@@ -29,6 +29,7 @@ struct Proof {
 
 struct Edit {
   std::vector<uint64_t> removed;  // numbers of chunks, the last one first
+  std::optional<uint64_t> moved;  // one of them, whose bytes are those of a new chunk
   std::vector<Bytes> chunks;
   bool at_end = false;        // no chunk goes into free space
   uint64_t metadata = 0;      // 0: stays
@@ -46,6 +47,7 @@ struct Placed {
   Bytes in_journal;  // right before the record
   BatchRecord record;
   State after;
+  std::optional<uint64_t> moved;
   bool machine = false;
   bool syncs_chunks = false;
 };
@@ -101,7 +103,7 @@ class Writer {
   bool JournalMayReach(uint64_t end);
   void WriteFreeChunks(const Placed& placed);
   void WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord& record, bool machine);
-  void Bury(const ChunkRef& chunk);
+  void Bury(const ChunkRef& chunk, bool waits);
   Space SpaceAfterCheckpoint(uint64_t end) const;
   Checkpoint PlanCheckpoint(uint64_t index_begin, const Space& space) const;
   std::optional<Checkpoint> PlanBelow(Space& space) const;

@@ -107,6 +107,24 @@ TEST_F(GradualCheckpointTest, LeadsToTheCommitsThatWereMadeBesideIt) {
   ExpectHolds(Read(), data_);
 }
 
+// None of these goes down, but when much is free one is made that does.
+TEST_F(GradualCheckpointTest, FileStaysSmallHoweverManyAreMade) {
+  Writer writer = OpenWriter();
+  int64_t gradual = 0;
+  for (int i = 0; i < 10; ++i) {
+    const Buffer before = HeaderOf(path_);
+    while (HeaderOf(path_) == before) {
+      for (int j = 0; j < 20; ++j) Update(writer);
+      ASSERT_TRUE(IsOk(writer.Commit(Durability::kProcess)));
+    }
+    gradual += Inherits(Read()) ? 1 : 0;
+  }
+  EXPECT_GT(gradual, 2);
+  EXPECT_LT(std::filesystem::file_size(path_), 2 * std::size(data_) + (8 << 20))
+      << "each of them takes 2 MiB with its journal";
+  ExpectHolds(Read(), data_);
+}
+
 TEST_F(GradualCheckpointTest, ReadersFollowTheJournalAcrossIt) {
   Writer writer = OpenWriter(true);
   auto frame = Frame::Open(path_);
