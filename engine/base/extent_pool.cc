@@ -1,61 +1,50 @@
 #include "engine/base/extent_pool.h"
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
 
 namespace cairn {
 
-namespace {
-
-// So many extents that may be too small by less than half are looked at. Those of the next class
-// are large enough, but chunks of one size would leave each of them cut.
-constexpr int kTries = 16;
-
-size_t ClassNumber(int64_t size) {
-  return static_cast<size_t>(std::bit_width(static_cast<uint64_t>(size))) - 1;
+void ExtentPool::SetLine(int64_t line) {
+  const auto [first, last] = std::minmax(line, line_);
+  for (auto at = ends_.lower_bound(first); at != ends_.end() && at->first < last; ++at) {
+    const std::pair<int64_t, int64_t> extent = {at->second - at->first, at->first};
+    const bool was_before = line_ == last;
+    (was_before ? before_line_ : after_line_).erase(extent);
+    (was_before ? after_line_ : before_line_).insert(extent);
+  }
+  line_ = line;
 }
-
-}  // namespace
-
-std::set<int64_t>& ExtentPool::ClassOf(int64_t size) { return classes_[ClassNumber(size)]; }
 
 void ExtentPool::Link(const Extent& extent) {
   if (extent.size() <= 0) return;
   ends_.emplace(extent.begin, extent.end);
-  ClassOf(extent.size()).insert(extent.begin);
+  SizesAt(extent.begin).emplace(extent.size(), extent.begin);
   size_ += extent.size();
 }
 
 void ExtentPool::Unlink(const Extent& extent) {
   ends_.erase(extent.begin);
-  ClassOf(extent.size()).erase(extent.begin);
+  SizesAt(extent.begin).erase({extent.size(), extent.begin});
   size_ -= extent.size();
 }
 
-std::optional<Extent> ExtentPool::Find(int64_t size) const {
-  const size_t own = ClassNumber(size);
-  int tries = kTries;
-  for (const int64_t begin : classes_[own]) {
-    const Extent extent = {begin, ends_.find(begin)->second};
-    if (extent.size() >= size) return extent;
-    if (--tries == 0) break;
-  }
-  std::optional<int64_t> first;
-  for (size_t i = own + 1; i < kClasses; ++i) {
-    if (classes_[i].empty()) continue;
-    first = std::min(first.value_or(INT64_MAX), *classes_[i].begin());
-  }
-  if (!first.has_value()) return std::nullopt;
-  return Extent{*first, ends_.find(*first)->second};
+std::optional<int64_t> ExtentPool::TakeFrom(const BySize& sizes, int64_t size) {
+  const auto found = sizes.lower_bound({size, 0});
+  if (found == sizes.end()) return std::nullopt;
+  const Extent extent = {found->second, found->second + found->first};
+  Unlink(extent);
+  Link({extent.begin + size, extent.end});
+  return extent.begin;
+}
+
+std::optional<int64_t> ExtentPool::TakeBeforeLine(int64_t size) {
+  return TakeFrom(before_line_, size);
 }
 
 std::optional<int64_t> ExtentPool::Take(int64_t size) {
-  const std::optional<Extent> found = Find(size);
-  if (!found.has_value()) return std::nullopt;
-  Unlink(*found);
-  Link({found->begin + size, found->end});
-  return found->begin;
+  const std::optional<int64_t> before = TakeBeforeLine(size);
+  return before.has_value() ? before : TakeFrom(after_line_, size);
 }
 
 bool ExtentPool::Add(const Extent& extent) {

@@ -358,6 +358,7 @@ std::optional<InheritedJournal> FindGoesOn(Bytes bytes, int64_t position) {
   journal.generation = reader.Le<uint64_t>("generation");
   journal.begin = reader.Le<int64_t>("begin");
   journal.last = reader.Le<uint64_t>("last");
+  journal.since = reader.Le<uint64_t>("since");
   if (journal.begin <= position) return std::nullopt;
   return journal;
 }
@@ -369,6 +370,7 @@ std::vector<std::byte> EncodeGoesOn(const InheritedJournal& journal, int64_t pos
     writer.Le(journal.generation);
     writer.Le(journal.begin);
     writer.Le(journal.last);
+    writer.Le(journal.since);
   });
   return record;
 }

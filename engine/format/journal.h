@@ -142,9 +142,10 @@ struct InheritedJournal {
   int64_t begin = 0;        // of what follows that generation
   uint64_t base = 0;        // as in CommitLinks
   uint64_t last = 0;        // hash of the record of that generation
+  uint64_t since = 0;       // generation of the checkpoint that the journal began after
   bool operator==(const InheritedJournal&) const = default;
 };
-inline constexpr int64_t kGoesOnSize = kMinRecordSize + 4 * 8;
+inline constexpr int64_t kGoesOnSize = kMinRecordSize + 5 * 8;
 
 // The frame as the commit leaves it.
 struct CommitTotals {

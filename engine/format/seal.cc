@@ -73,6 +73,7 @@ std::optional<InheritedJournal> ReadJournal(uint64_t generation, ByteReader& rea
   journal.begin = reader.Le<int64_t>("journal: begin");
   journal.base = reader.Le<uint64_t>("journal: base");
   journal.last = reader.Le<uint64_t>("journal: last");
+  journal.since = reader.Le<uint64_t>("journal: since");
   if (journal.begin < 0) {
     reader.Fail("journal", absl::StrFormat("begins at byte %d", journal.begin));
   }
@@ -85,6 +86,7 @@ void WriteJournal(const std::optional<InheritedJournal>& journal, ByteWriter& wr
   writer.Le(journal->begin);
   writer.Le(journal->base);
   writer.Le(journal->last);
+  writer.Le(journal->since);
 }
 
 void WriteExtent(const Extent& bytes, ByteWriter& writer) {

@@ -5,15 +5,19 @@
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
+#include <optional>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include "engine/base/checked.h"
+#include "engine/base/extent.h"
 #include "engine/base/status.h"
 #include "engine/storage/errors.h"
+#include "engine/storage/lock_holders.h"
 #include "engine/storage/lock_queue.h"
 #include "engine/storage/owner_process.h"
 
@@ -212,14 +216,27 @@ class PosixFile final : public File {
   }
 
   absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const override {
-    CAIRN_RETURN_IF_ERROR(CheckLockRange(path_, offset, count));
-    if (count == 0) return false;  // which the kernel takes for all that follow
-    struct flock lock = ByteRange(F_WRLCK, offset, count);
-    if (RetryInterrupted([&] { return ::fcntl(fd_.get(), F_OFD_GETLK, &lock); }) == 0) {
-      return lock.l_type != F_UNLCK;
+    CAIRN_ASSIGN_OR_RETURN(const std::optional<int64_t> byte, FindLocked(offset, count));
+    return byte.has_value();
+  }
+
+  absl::StatusOr<std::vector<LockHolder>> LockHolders(int64_t offset,
+                                                      int64_t count) const override {
+    std::vector<LockHolder> holders = FindLockHolders(identity_, offset, count);
+    // Of processes that this one may not look at.
+    std::vector<Extent> unknown = {{offset, offset + count}};
+    while (!unknown.empty()) {
+      const Extent bytes = unknown.back();
+      unknown.pop_back();
+      CAIRN_ASSIGN_OR_RETURN(const std::optional<int64_t> byte,
+                             FindLocked(bytes.begin, bytes.size()));
+      if (!byte.has_value()) continue;
+      unknown.push_back({bytes.begin, *byte});
+      unknown.push_back({*byte + 1, bytes.end});
+      if (std::ranges::find(holders, *byte, &LockHolder::offset) != holders.end()) continue;
+      holders.push_back({.offset = *byte});
     }
-    return ErrnoStatus(errno, path_,
-                       absl::StrFormat("ask for locks on %d bytes at %d", count, offset));
+    return holders;
   }
 
   absl::Status LockWhole() override {
@@ -238,6 +255,19 @@ class PosixFile final : public File {
   absl::Status Try(Call call, const absl::FormatSpec<Args...>& action, const Args&... args) const {
     if (RetryInterrupted(call) == 0) return absl::OkStatus();
     return ErrnoStatus(errno, path_, absl::StrFormat(action, args...));
+  }
+
+  // One of these bytes that another open file has locked.
+  absl::StatusOr<std::optional<int64_t>> FindLocked(int64_t offset, int64_t count) const {
+    CAIRN_RETURN_IF_ERROR(CheckLockRange(path_, offset, count));
+    if (count == 0) return std::nullopt;  // which the kernel takes for all that follow
+    struct flock lock = ByteRange(F_WRLCK, offset, count);
+    if (RetryInterrupted([&] { return ::fcntl(fd_.get(), F_OFD_GETLK, &lock); }) != 0) {
+      return ErrnoStatus(errno, path_,
+                         absl::StrFormat("ask for locks on %d bytes at %d", count, offset));
+    }
+    if (lock.l_type == F_UNLCK) return std::nullopt;
+    return std::max<int64_t>(lock.l_start, offset);
   }
 
   // What one system call reads.

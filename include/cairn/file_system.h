@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,14 @@ enum class SyncMode {
 enum class LockMode {
   kShared,     // compatible with other shared locks
   kExclusive,  // compatible with no other lock
+};
+
+// A lock of File::LockByte, and a process that has the open file which it belongs to.
+struct LockHolder {
+  int64_t offset = 0;  // of the byte
+  int64_t pid = 0;     // 0: not known
+  // Since the process began. Empty: not known.
+  std::optional<std::chrono::seconds> running = {};
 };
 
 // An open file. Reads and writes are positional, all or error, and may run at the same time in
@@ -95,6 +104,12 @@ class CAIRN_EXPORT File {
   // Whether another File, of this or another process, holds a lock of any mode on one of the bytes
   // [offset, offset + count).
   virtual absl::StatusOr<bool> IsLocked(int64_t offset, int64_t count) const = 0;
+  // Who holds these locks, of this process too: a holder for each byte and process, in no order.
+  // Meant for people: it looks at all processes of the machine. By default none is known.
+  virtual absl::StatusOr<std::vector<LockHolder>> LockHolders(int64_t /*offset*/,
+                                                              int64_t /*count*/) const {
+    return std::vector<LockHolder>();
+  }
   // Takes an exclusive lock on the whole file by flock, which is independent of LockByte. It ends
   // with this File. kUnavailable.
   virtual absl::Status LockWhole() = 0;

@@ -73,6 +73,12 @@ class CAIRN_EXPORT Frame {
   // negative limit; kUnavailable while other processes drop generations again and again.
   absl::StatusOr<std::vector<GenerationInfo>> History(const HistoryOptions& options = {}) const;
 
+  // The readers, of this process too, that hold a generation before the last checkpoint which this
+  // handle has seen; the oldest generation first. It is empty for a sparse frame and for one in
+  // memory. Meant for people: it looks at all processes of the machine (/proc). Of those of other
+  // users, neither pid nor age is known.
+  absl::StatusOr<std::vector<GenerationHolder>> Holders() const;
+
   // Opens the one writer. Keeps what a killed writer committed and cuts off what it did not.
   // kUnavailable while another writer, of this or another process, holds the frame;
   // kFailedPrecondition when the frame lies inside a larger file or buffer, or another frame begins

@@ -28,15 +28,28 @@ TEST(ExtentPoolTest, RefusesWhatIsThereAlready) {
   EXPECT_EQ(pool.List(), (std::vector<Extent>{{10, 20}}));
 }
 
-TEST(ExtentPoolTest, TakesFromTheBeginning) {
+TEST(ExtentPoolTest, TakesFromTheSmallestExtentThatFitsAndTheFirstOfThese) {
   ExtentPool pool;
-  ASSERT_TRUE(pool.Add({1000, 1100}) && pool.Add({0, 50}) && pool.Add({200, 300}));
-  EXPECT_EQ(pool.Take(60), 200);
-  EXPECT_EQ(pool.Take(50), 0);
-  EXPECT_EQ(pool.Take(40), 260);
-  EXPECT_EQ(pool.Take(100), 1000);
-  EXPECT_FALSE(pool.Take(1).has_value());
-  EXPECT_TRUE(pool.empty());
+  ASSERT_TRUE(pool.Add({0, 200}) && pool.Add({300, 400}) && pool.Add({500, 600}));
+  EXPECT_EQ(pool.Take(60), 300);
+  EXPECT_EQ(pool.Take(40), 360);
+  EXPECT_EQ(pool.Take(101), 0);
+  EXPECT_EQ(pool.Take(100), 500);
+  EXPECT_FALSE(pool.Take(100).has_value());
+  EXPECT_EQ(pool.Take(99), 101);
+  EXPECT_EQ(pool.size(), 0);
+}
+
+TEST(ExtentPoolTest, UsesUpWhatBeginsBeforeTheLine) {
+  ExtentPool pool;
+  ASSERT_TRUE(pool.Add({0, 100}) && pool.Add({200, 250}) && pool.Add({300, 400}));
+  pool.SetLine(201);
+  EXPECT_EQ(pool.Take(50), 200);
+  EXPECT_EQ(pool.Take(50), 0) << "although 300 follows the line";
+  EXPECT_FALSE(pool.TakeBeforeLine(51).has_value());
+  EXPECT_EQ(pool.Take(51), 300);
+  pool.SetLine(352);
+  EXPECT_EQ(pool.TakeBeforeLine(49), 351);
 }
 
 TEST(ExtentPoolTest, FindsTheOneExtentThatFitsAmongMany) {
@@ -56,6 +69,7 @@ TEST(ExtentPoolTest, AgreesWithABitForEachByte) {
   };
   for (int step = 0; step < 20000; ++step) {
     const auto begin = static_cast<int64_t>(random() % kBytes);
+    if (step % 100 == 0) pool.SetLine(begin);
     const Extent extent = {begin, std::min<int64_t>(kBytes, begin + 1 + random() % 40)};
     switch (random() % 3) {
       case 0: {

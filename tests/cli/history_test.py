@@ -140,7 +140,7 @@ class Reclaim(History):
     def test_frees_what_only_old_states_need(self):
         before = self.allocated()
         report = json.loads(self.ok("reclaim", self.frame, "--json"))
-        self.assertEqual(list(report), ["freed", "blocked", "oldest_generation"])
+        self.assertEqual(list(report), ["freed", "blocked", "oldest_generation", "holders"])
         self.assertFalse(report["blocked"])
         self.assertGreater(report["freed"], 4 << 16)
         self.assertLessEqual(self.allocated(), before - (4 << 16))

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/format/frame_header.h"
 #include "tests/crash/crash_run.h"
@@ -32,6 +34,7 @@ std::vector<CrashFrame> Frames() {
       {.name = "OneSector", .chunksize = 1 << 20, .only_appends = true, .one_sector = true},
       SmallCommits(),
       Reuse(),
+      CrashFrame::Gradual(),
       {.name = "LargeChunks", .chunksize = 1500, .most_bytes = 5000},
       {.name = "LongHeader", .metalayer_size = 700},
       {.name = "NoFingerprints", .fingerprint = FingerprintType::kNone, .chunksize = 400},
@@ -89,16 +92,23 @@ TEST_P(CrashStatesTest, FailedOperationsAndCrashesLeaveACommittedState) {
 }
 
 // Or crashes would not show what they do to space that is used again.
-TEST(ReuseTest, ChunksGoWhereOthersDiedAndCheckpointsGoDown) {
+TEST(ReuseTest, ChunksGoWhereOthersDiedAndMoveAndCheckpointsGoDown) {
   Tally tally;
   int64_t reused = 0;
+  int64_t moved = 0;
   int64_t went_down = 0;
   uint64_t frame_size = 0;
+  std::string written;  // all, one after the other
   const Bug count = [&](const DiskOperation& operation, const Call& call) {
     if (operation.kind != DiskOperation::Kind::kWrite || operation.name != "frame") return Fate();
     if (operation.offset > 0) {
       const bool opens = call.name == "open for writing";
       reused += !opens && operation.offset < static_cast<int64_t>(frame_size) ? 1 : 0;
+      // Else only opening writes as many bytes once more; the examiner's calls have no name.
+      const std::string_view bytes = AsText(operation.bytes);
+      if (opens || call.name.empty()) return Fate();
+      moved += bytes.size() > 256 && written.find(bytes) != written.npos ? 1 : 0;
+      written += bytes;
     } else {
       const auto next = LoadBe<uint64_t>(operation.bytes.data() + format::kFrameSizeOffset);
       went_down += next < frame_size ? 1 : 0;
@@ -108,11 +118,35 @@ TEST(ReuseTest, ChunksGoWhereOthersDiedAndCheckpointsGoDown) {
   };
   ForEachSeed(20, [&](uint64_t seed) {
     frame_size = 0;
+    written.clear();
     ExamineEveryOperation({Reuse(), seed, [&] { return count; }}, 100, 1, tally);
   });
   EXPECT_EQ(tally.violations(), 0) << tally.ToString();
   EXPECT_GT(reused, 20);
+  EXPECT_GT(moved, 5);
   EXPECT_GT(went_down, 5);
+}
+
+// Or crashes would not show what they do to such a checkpoint.
+TEST(GradualTest, CheckpointsAreMadeBesideCommits) {
+  Tally tally;
+  int64_t fillers = 0;
+  int64_t flips = 0;
+  const Bug count = [&](const DiskOperation& operation, const Call& call) {
+    const bool commits = call.name == "commit" || call.name == "process commit";
+    if (operation.kind != DiskOperation::Kind::kWrite || operation.name != "frame" || !commits) {
+      return Fate();
+    }
+    flips += operation.offset == 0 ? 1 : 0;
+    fillers += operation.offset > 0 && operation.bytes.size() == 32 ? 1 : 0;
+    return Fate();
+  };
+  ForEachSeed(20, [&](uint64_t seed) {
+    ExamineEveryOperation({CrashFrame::Gradual(), seed, [&] { return count; }}, 100, 1, tally);
+  });
+  EXPECT_EQ(tally.violations(), 0) << tally.ToString();
+  EXPECT_GT(fillers, 20);
+  EXPECT_GT(flips, 10);
 }
 
 // Or crashes among small commits would not show what they are to show.

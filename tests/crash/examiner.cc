@@ -71,7 +71,8 @@ void Examiner::CrashBefore(const DiskOperation& operation, const SimulatedDisk& 
 
 void Examiner::LookDurably(SimulatedDisk& disk) {
   disk.Judge(context_.judge());
-  const absl::StatusOr<OpenedFrame> seen = OpenedFrame::Open(disk, context_.rules, true);
+  const absl::StatusOr<OpenedFrame> seen =
+      OpenedFrame::Open(disk, {.replay = context_.rules, .durable_only = true});
   if (absl::IsNotFound(seen.status())) return;
   if (!seen.ok()) return Report("a durable-only reader does not open", seen.status().ToString());
   const absl::StatusOr<uint64_t> content = ReadContent(seen->snapshot());

@@ -54,7 +54,7 @@ class Examiner {
   };
   Finding Read(SimulatedDisk& disk) const;
   absl::StatusOr<OpenedFrame> Open(SimulatedDisk& disk) const {
-    return OpenedFrame::Open(disk, context_.rules);
+    return OpenedFrame::Open(disk, {.replay = context_.rules});
   }
   // What a durable-only reader sees at this moment survives every power cut after it.
   void LookDurably(SimulatedDisk& disk);

@@ -20,8 +20,11 @@ constexpr int kCommitting[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 85, 15, 0, 0, 0, 0,
 // Commits append themselves, and what is staged else is rolled back.
 constexpr int kSyncing[] = {5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 82, 2, 3, 0, 1, 0, 0, 0, 0, 1, 2};
 // Chunks come and go, and checkpoints free their space.
-constexpr int kReusing[] = {12, 4, 14, 12, 1, 4, 1, 0, 1, 0, 12, 10, 13, 2, 4, 4, 0, 1, 0, 0, 3, 2};
+constexpr int kReusing[] = {10, 4, 12, 13, 1, 4, 1, 0, 1, 0, 11, 9, 12, 2, 4, 4, 0, 7, 0, 0, 3, 2};
+// Chunks come and go, and there are many commits and few checkpoints but those that they make.
+constexpr int kGoingOn[] = {14, 3, 10, 8, 1, 2, 1, 0, 1, 0, 26, 20, 1, 3, 1, 4, 0, 0, 0, 0, 2, 3};
 static_assert(std::size(kOften) == std::size(kAppending));
+static_assert(std::size(kOften) == std::size(kGoingOn));
 static_assert(std::size(kOften) == std::size(kReusing));
 static_assert(std::size(kOften) == std::size(kSyncing));
 
@@ -36,7 +39,7 @@ absl::Status Life::Start() {
     CAIRN_RETURN_IF_ERROR(Create(false));
   } else {
     Begin("open");
-    CAIRN_ASSIGN_OR_RETURN(frame_, OpenedFrame::Open(disk_, setup_.rules));
+    CAIRN_ASSIGN_OR_RETURN(frame_, OpenedFrame::Open(disk_, setup_.opening()));
     committed_ = history_.model(history_.newest());
     Check(frame_->snapshot(), ContentOf(*committed_), "opened");
   }
@@ -62,7 +65,7 @@ absl::Status Life::Create(bool overwrite) {
   Begin(overwrite ? "overwrite" : "create");
   CAIRN_RETURN_IF_ERROR(Frame::Create(OpenedFrame::kPath, options).status());
   history_.Acknowledge(Durability::kMachine);
-  CAIRN_ASSIGN_OR_RETURN(frame_, OpenedFrame::Open(disk_, setup_.rules));
+  CAIRN_ASSIGN_OR_RETURN(frame_, OpenedFrame::Open(disk_, setup_.opening()));
   return absl::OkStatus();
 }
 
@@ -85,7 +88,8 @@ absl::Status Life::Step() { return Do(Choose()); }
 
 Life::Action Life::Choose() {
   const auto& appending = setup_.one_sector ? kCommitting : kAppending;
-  const auto& mixed = setup_.reuses ? kReusing : kOften;
+  const auto& reusing = setup_.gradual ? kGoingOn : kReusing;
+  const auto& mixed = setup_.reuses ? reusing : kOften;
   const auto& often = setup_.small_commits ? kSyncing : mixed;
   const auto& weights = setup_.only_appends ? appending : often;
   auto at = static_cast<int>(dice_.Below(100));
@@ -183,6 +187,7 @@ absl::Status Life::Compact() {
 }
 
 absl::Status Life::Reclaim() {
+  if (edited_ && setup_.reuses) CAIRN_RETURN_IF_ERROR(Commit(Durability::kProcess));
   if (edited_) return absl::OkStatus();
   Begin("reclaim");
   const auto report = writer_->Reclaim();
@@ -236,7 +241,7 @@ absl::Status Life::Refresh() {
   // Where a failure costs nothing the engine does not tell of it, so death may go unnoticed.
   if (disk_.dead()) return absl::UnavailableError("died before a reader looked");
   if (!reader_.has_value()) {
-    CAIRN_ASSIGN_OR_RETURN(reader_, OpenedFrame::Open(disk_, setup_.rules));
+    CAIRN_ASSIGN_OR_RETURN(reader_, OpenedFrame::Open(disk_, setup_.opening()));
   }
   CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, reader_->Refresh());
   Check(snapshot, ContentOf(*committed_), "that a reader finds");
@@ -249,7 +254,8 @@ absl::Status Life::Refresh() {
 absl::Status Life::RefreshDurably(uint64_t newest) {
   Begin("refresh durably");
   if (!durable_reader_.has_value()) {
-    CAIRN_ASSIGN_OR_RETURN(durable_reader_, OpenedFrame::Open(disk_, setup_.rules, true));
+    CAIRN_ASSIGN_OR_RETURN(
+        durable_reader_, OpenedFrame::Open(disk_, {.replay = setup_.rules, .durable_only = true}));
   }
   CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, durable_reader_->Refresh());
   if (snapshot.info().generation == newest) {

@@ -35,7 +35,16 @@ struct CrashFrame {
   bool line = false;            // an n-dimensional array, of one dimension
   bool durable_reader = false;  // what a reader finds that asks for it must survive
   bool reuses = false;          // much dies, and there are many checkpoints
+  bool gradual = false;         // those that the engine makes go step by step
   frame::ReplayChecks rules = {};
+
+  // Its checkpoints are made beside commits.
+  static CrashFrame Gradual() {
+    return {
+        .name = "Gradual", .chunksize = 400, .most_bytes = 1500, .reuses = true, .gradual = true};
+  }
+
+  OpeningRules opening() const { return {.replay = rules, .gradual = gradual}; }
 };
 
 inline void PrintTo(const CrashFrame& frame, std::ostream* out) { *out << frame.name; }

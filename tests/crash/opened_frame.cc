@@ -9,16 +9,18 @@
 
 namespace cairn::test {
 
-absl::StatusOr<OpenedFrame> OpenedFrame::Open(SimulatedDisk& disk, const frame::ReplayChecks& rules,
-                                              bool durable_only) {
+absl::StatusOr<OpenedFrame> OpenedFrame::Open(SimulatedDisk& disk, const OpeningRules& rules) {
   OpenedFrame opened;
-  const OpenOptions options = {.durable_only = durable_only, .file_system = disk.root()};
-  if (rules.check_chunks && rules.check_prev && rules.check_durable) {
+  const OpenOptions options = {.durable_only = rules.durable_only, .file_system = disk.root()};
+  const frame::ReplayChecks& checks = rules.replay;
+  const bool usual = checks.check_chunks && checks.check_prev && checks.check_durable;
+  if (usual && !rules.gradual) {
     CAIRN_ASSIGN_OR_RETURN(opened.frame_, Frame::Open(kPath, options));
     return opened;
   }
   auto env = std::make_shared<frame::FrameContext>(options);
-  env->replay = rules;
+  env->replay = checks;
+  if (rules.gradual) env->checkpoints = {.least_edits = 6, .least_gradual = 1, .use_thread = false};
   CAIRN_ASSIGN_OR_RETURN(opened.core_, OpenCore(kPath, env));
   return opened;
 }

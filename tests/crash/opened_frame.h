@@ -15,13 +15,17 @@
 
 namespace cairn::test {
 
+struct OpeningRules {
+  frame::ReplayChecks replay = {};
+  bool durable_only = false;
+  bool gradual = false;  // checkpoints are made step by step, and often
+};
+
 class OpenedFrame {
  public:
   static constexpr const char* kPath = "frame";
 
-  static absl::StatusOr<OpenedFrame> Open(SimulatedDisk& disk,
-                                          const frame::ReplayChecks& rules = {},
-                                          bool durable_only = false);
+  static absl::StatusOr<OpenedFrame> Open(SimulatedDisk& disk, const OpeningRules& rules = {});
 
   Snapshot snapshot() const;
   absl::StatusOr<Snapshot> Refresh();

@@ -33,6 +33,14 @@ struct PlantedBug {
 
 CrashFrame Sparse() { return {.name = "Sparse", .layout = Layout::kSparse}; }
 
+// The chunk that hides a checkpoint in the journal, and nothing else of a commit, is lost.
+Fate DropFiller(const DiskOperation& operation, const Call&) {
+  constexpr size_t kFillerSize = 32;
+  const bool fills = operation.kind == Kind::kWrite && operation.offset > 0 &&
+                     operation.bytes.size() == kFillerSize;
+  return fills ? kSkip : kRun;
+}
+
 // The call claims to have made its `nth` sync.
 MakeBug DropSync(std::string call, int nth) {
   return [=] {
@@ -116,6 +124,9 @@ std::vector<PlantedBug> Bugs() {
       {"CreateWithoutSync", DropSync("create", 0)},
       {"CreateWithoutDirectorySync", DropSync("create", 1)},
       {"CommitWithoutSync", DropSync("commit", 0)},
+      {"GradualCheckpointWithoutSyncs", DropSyncsIn("process commit", Kind::kSync),
+       CrashFrame::Gradual()},
+      {"GradualCheckpointWithoutFiller", [] { return Bug(DropFiller); }, CrashFrame::Gradual()},
       {"CheckpointWithoutFirstSync", DropSync("checkpoint", 0)},
       {"CheckpointWithoutSecondSync", DropSync("checkpoint", 1)},
       {"CloseWithoutFirstSync", DropSync("close", 0)},

@@ -167,7 +167,8 @@ TEST(JournalTest, WhatIsNoRecordIsNotFound) {
 }
 
 TEST(JournalTest, RecordOfWhereItGoesOnIsTiedToItsPlace) {
-  const InheritedJournal journal = {.generation = 3, .begin = 900, .base = 5, .last = 6};
+  const InheritedJournal journal = {
+      .generation = 3, .begin = 900, .base = 5, .last = 6, .since = 2};
   std::vector<std::byte> record = EncodeGoesOn(journal, 800);
   EXPECT_EQ(std::ssize(record), kGoesOnSize);
   EXPECT_EQ(FindGoesOn(record, 800), journal);

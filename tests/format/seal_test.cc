@@ -29,7 +29,7 @@ Seal SampleSeal() {
   seal.pages = {5, 5, 5, 6, 5};
   seal.space.free = {{100, 200}, {300, 350}};
   seal.space.dead = {{.bytes = {200, 260}, .born = 5, .died = 7}};
-  seal.journal = {.generation = 7, .begin = 2000, .base = 0xEE, .last = 0xFF};
+  seal.journal = {.generation = 7, .begin = 2000, .base = 0xEE, .last = 0xFF, .since = 4};
   return seal;
 }
 
@@ -68,7 +68,8 @@ TEST(SealTest, LiesInTheFileAsDescribed) {
                       "c8 00 00 00 00 00 00 00  3c 00 00 00 00 00 00 00"
                       "05 00 00 00 00 00 00 00  07 00 00 00 00 00 00 00"
                       "01 00 00 00  d0 07 00 00 00 00 00 00"
-                      "ee 00 00 00 00 00 00 00  ff 00 00 00 00 00 00 00")));
+                      "ee 00 00 00 00 00 00 00  ff 00 00 00 00 00 00 00"
+                      "04 00 00 00 00 00 00 00")));
 }
 
 TEST(SealTest, CountsThatCannotBeAreDamage) {
@@ -168,8 +169,8 @@ TEST(SealTest, JournalIsInheritedOrNot) {
     CopyBytes(Hex(hex), MutableBytes(bytes).subspan(bytes.size() - before_end));
     return ParseSeal(bytes, 5);
   };
-  EXPECT_TRUE(IsDamage(with(3 * 8 + 4, "02"), "seal: journal at byte 199: 2 is neither"));
-  EXPECT_TRUE(IsDamage(with(2 * 8 + 1, "ff"), "seal: journal at byte 223: begins at byte -"));
+  EXPECT_TRUE(IsDamage(with(4 * 8 + 4, "02"), "seal: journal at byte 199: 2 is neither"));
+  EXPECT_TRUE(IsDamage(with(3 * 8 + 1, "ff"), "seal: journal at byte 231: begins at byte -"));
 }
 
 TEST(SealTest, ExtentsAreInOrderAndDoNotOverlap) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -15,6 +16,8 @@
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
+#include "engine/frame/api/handle_access.h"
+#include "engine/frame/state/state.h"
 #include "tests/support/bytes.h"
 #include "tests/support/fault_file_system.h"
 #include "tests/support/files.h"
@@ -344,6 +347,31 @@ TEST_F(SpaceTest, LogThatDeletesItsFrontAsItGrowsStaysFlat) {
   ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_LT(Size(), 2 * kLiveBytes + kSpaceSlack) << "of 20 MB that were written";
   ExpectHolds(Open().snapshot(), data_);
+}
+
+// What is neither would be lost until Reclaim looks at every chunk.
+TEST_F(SpaceTest, WhateverDoesNotLiveIsListedAsFreeOrDead) {
+  auto writer = Open().OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  std::vector<Frame> readers;
+  for (int i = 0; i < 300; ++i) {
+    Update(*writer, 1 + static_cast<int64_t>(random_() % 300), 1 + i % 20);
+    if (random_() % 3 == 0) readers.push_back(Open());
+    if (!readers.empty() && random_() % 3 == 0) {
+      readers.erase(readers.begin() + static_cast<ptrdiff_t>(random_() % readers.size()));
+    }
+    if (i % 5 == 2) readers.clear();
+    ASSERT_TRUE(IsOk(writer->Checkpoint()));
+    const Frame frame = Open();
+    const Snapshot snapshot = frame.snapshot();
+    const frame::Checkpoint& checkpoint = *frame::HandleAccess::StateOf(snapshot).checkpoint;
+    int64_t listed = 0;
+    for (const Extent& free : checkpoint.seal->space.free) listed += free.size();
+    for (const format::DeadExtent& dead : checkpoint.seal->space.dead) {
+      if (dead.bytes.begin < checkpoint.index.begin) listed += dead.bytes.size();
+    }
+    ASSERT_EQ(listed, snapshot.info().dead_bytes) << "after round " << i;
+  }
 }
 
 TEST_F(SpaceTest, KeptGenerationsReadAsTheyWere) {

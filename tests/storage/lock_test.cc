@@ -1,4 +1,6 @@
 // Locks on the operating system's files.
+#include <algorithm>
+#include <csignal>
 #include <fcntl.h>
 #include <memory>
 #include <string>
@@ -10,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "cairn/file_system.h"
+#include "engine/storage/lock_holders.h"
 #include "tests/support/child_process.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
@@ -218,6 +221,85 @@ TEST_F(LockTest, ReadOnlyFileCannotLockExclusively) {
   const absl::Status status = Open(FileMode::kRead)->LockByte(kFarByte, LockMode::kExclusive);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_TRUE(absl::StrContains(status.message(), path_)) << status;
+}
+
+// Holds a lock until it is destroyed.
+class HoldingChild {
+ public:
+  HoldingChild(const std::string& path, int64_t offset) {
+    int ready[2];
+    if (::pipe(ready) != 0) return;
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      const auto file = PosixFileSystem()->Open(path, FileMode::kRead);
+      const bool locked = file.ok() && (*file)->LockByte(offset, LockMode::kShared).ok();
+      const char done = 1;
+      if (locked && ::write(ready[1], &done, 1) == 1) ::pause();
+      ::_exit(1);
+    }
+    ::close(ready[1]);
+    char done = 0;
+    holds_ = ::read(ready[0], &done, 1) == 1;
+    ::close(ready[0]);
+  }
+  ~HoldingChild() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  HoldingChild(const HoldingChild&) = delete;
+  HoldingChild& operator=(const HoldingChild&) = delete;
+
+  bool holds() const { return holds_; }
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = -1;
+  bool holds_ = false;
+};
+
+TEST_F(LockTest, HoldersOfLocksAreNamed) {
+  const HoldingChild child(path_, kFarByte + 7);
+  ASSERT_TRUE(child.holds());
+  const auto second = Open();
+  ASSERT_TRUE(IsOk(second->LockByte(kFarByte + 3, LockMode::kShared)));
+  ASSERT_TRUE(IsOk(second->LockByte(kFarByte + 20, LockMode::kShared)));
+  auto holders = first_->LockHolders(kFarByte, 10);
+  ASSERT_TRUE(IsOk(holders));
+  ASSERT_EQ(holders->size(), 2);
+  std::ranges::sort(*holders, {}, &LockHolder::offset);
+  EXPECT_EQ(holders->front().offset, kFarByte + 3);
+  EXPECT_EQ(holders->front().pid, ::getpid());
+  EXPECT_EQ(holders->back().offset, kFarByte + 7);
+  EXPECT_EQ(holders->back().pid, child.pid());
+  ASSERT_TRUE(holders->back().running.has_value());
+  EXPECT_LT(holders->back().running->count(), 3600);
+  EXPECT_TRUE(first_->LockHolders(kFarByte + 8, 10)->empty());
+}
+
+TEST_F(LockTest, LocksOfOtherFilesHaveNoHolders) {
+  const std::string other = dir_.Path("other");
+  ASSERT_TRUE(IsOk(PosixFileSystem()->Open(other, FileMode::kCreateNew)));
+  const HoldingChild child(other, kFarByte);
+  ASSERT_TRUE(child.holds());
+  EXPECT_TRUE(first_->LockHolders(kFarByte, 10)->empty());
+}
+
+TEST(LockLineTest, NamesTheBytesOfAnOpenFilesLock) {
+  EXPECT_EQ(ParseLockLine("lock:\t1: OFDLCK ADVISORY  READ -1 fe:00:131 4611686018427387905 "
+                          "4611686018427387906"),
+            (Extent{(int64_t{1} << 62) + 1, (int64_t{1} << 62) + 3}));
+  EXPECT_EQ(ParseLockLine("lock:\t2: OFDLCK  ADVISORY  WRITE -1 08:01:9 0 EOF"),
+            (Extent{0, INT64_MAX}));
+}
+
+TEST(LockLineTest, OtherLinesNameNone) {
+  for (const char* line :
+       {"", "pos:\t0", "lock:\t1: POSIX  ADVISORY  READ 12 fe:00:131 0 1",
+        "lock:\t1: OFDLCK ADVISORY READ -1 fe:00:131 7", "lock: 1: OFDLCK A R -1 d x y",
+        "lock:\t1: OFDLCK ADVISORY READ -1 fe:00:131 7 6",
+        "lock:\t1: OFDLCK ADVISORY READ -1 fe:00:131 -7 6"}) {
+    EXPECT_FALSE(ParseLockLine(line).has_value()) << line;
+  }
 }
 
 }  // namespace

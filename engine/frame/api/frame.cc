@@ -9,6 +9,7 @@
 #include "engine/frame/commit/frame_writer.h"
 #include "engine/frame/commit/increment.h"
 #include "engine/frame/commit/live_copy.h"
+#include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/open/history.h"
 #include "engine/storage/memory_file_system.h"
@@ -90,6 +91,14 @@ absl::StatusOr<Snapshot> Frame::Refresh() {
 
 absl::StatusOr<std::vector<GenerationInfo>> Frame::History(const HistoryOptions& options) const {
   return frame::ListHistory(core_->source(), core_->env(), options);
+}
+
+absl::StatusOr<std::vector<GenerationHolder>> Frame::Holders() const {
+  const std::shared_ptr<const frame::State> state = core_->newest();
+  if (!state->checkpoint->seal_holds || state->header().layout == Layout::kSparse) {
+    return std::vector<GenerationHolder>();
+  }
+  return frame::FindHolders(*core_->source().file(), state->checkpoint->seal->generation);
 }
 
 absl::StatusOr<Writer> Frame::OpenWriter(const WriterOptions& options) {

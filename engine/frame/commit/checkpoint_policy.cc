@@ -8,15 +8,18 @@ namespace cairn::frame {
 
 namespace {
 
-// How many edits the journal may hold. An eighth of the frame, so that n appends write O(n) bytes;
-// not so few that the syncs of a checkpoint show; and never so many that opening, which replays
-// them, takes long.
-constexpr int64_t kShortJournal = int64_t{1} << 14;
+// How many edits the journal may hold at most. An eighth of the frame, so that n appends write O(n)
+// bytes; not so few that the syncs of a checkpoint show; and never so many that opening, which
+// replays them, takes long.
 constexpr int64_t kLongJournal = int64_t{1} << 20;
 // Edits all over a large frame are far slower to replay than appends.
 constexpr int64_t kManyPieces = int64_t{1} << 18;
-// How many bytes may be about to die, beside an eighth of what lives.
+// How many bytes may be about to die, or which part of what lives. Fewer beside a reader that holds
+// as much as lives already.
 constexpr int64_t kManyDying = int64_t{2} << 20;
+constexpr int64_t kManyDyingPart = 8;
+constexpr int64_t kManyDyingHeld = int64_t{1} << 20;
+constexpr int64_t kManyDyingPartHeld = 32;
 // Or in the journal, beside a thirty-second part: a file of small commits holds two journals, the
 // one that died and the one that is written.
 constexpr int64_t kManyInJournal = int64_t{1} << 20;
@@ -49,10 +52,12 @@ bool IsCheckpointDue(const StagedState& staged, const State& base, const Journal
   if (staged.chunks.pieces() > patience * kManyPieces) return true;
   if (load.written < kPerPendingByte * PendingCost(staged)) return false;
   const int64_t living = base.stored_bytes.value_or(0);
-  const int64_t most = std::max({kManyDying, living / 8, load.checkpoint});
+  const int64_t many = load.is_held ? std::max(kManyDyingHeld, living / kManyDyingPartHeld)
+                                    : std::max(kManyDying, living / kManyDyingPart);
+  const int64_t most = std::max(many, load.checkpoint);
   const int64_t most_in_journal = std::max({kManyInJournal, living / 32, load.checkpoint});
   return load.dying > patience * most || load.dying_in_journal > patience * most_in_journal ||
-         edits > patience * std::max(staged.chunks.size() / 8, kShortJournal);
+         edits > patience * std::max(staged.chunks.size() / 8, base.env()->checkpoints.least_edits);
 }
 
 bool IsWorthClosing(const StagedState& staged, const State& base, const JournalLoad& load) {

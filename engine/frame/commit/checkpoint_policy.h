@@ -16,6 +16,7 @@ struct JournalLoad {
   // What a checkpoint makes dead beside these; 0 where nothing is used again.
   int64_t dying = 0;
   int64_t dying_in_journal = 0;  // of these, in the journal
+  bool is_held = false;          // a reader needs dead bytes
 };
 
 // Whether the journal has become so long, or `patience` times as long, that a checkpoint is to

@@ -16,9 +16,6 @@ namespace {
 // What one write moves from the old state to the new one.
 constexpr int64_t kSectorSize = 512;
 
-// A checkpoint goes down where so many bytes are left for the commits after it.
-constexpr int64_t kLeastJournal = int64_t{4} << 10;
-
 // How much longer than it should be the journal gets while a gradual checkpoint is made; and of how
 // many edits a commit does one more step of it.
 constexpr int64_t kPatience = 2;
@@ -39,11 +36,13 @@ bool MetalayersDiffer(const StagedState& staged) {
 ContiguousBackend::ContiguousBackend(CommittedFrame frame, StagerOptions options,
                                      const JournalFootprint& journal)
     : CommitBackend(std::move(frame), std::move(options)),
-      journal_(frame_, FrameSpace(base(), journal), journal) {}
+      journal_(frame_, FrameSpace(base(), journal), journal),
+      relocation_(frame_, journal_) {}
 
 absl::StatusOr<std::unique_ptr<Stager>> ContiguousBackend::Stage() {
   // No stager reads the state before any more.
   CAIRN_RETURN_IF_ERROR(journal_.TidyUp());
+  relocation_.Begin();
   return std::make_unique<Stager>(frame_.state, journal_.sink(), options_);
 }
 
@@ -99,6 +98,8 @@ bool ContiguousBackend::FitsInPlace(const StagedState& staged) const {
   return staged.header.header_len <= kSectorSize || !MetalayersDiffer(staged);
 }
 
+// A gradual checkpoint lies after the journal. Where much is free before that, it takes one that
+// can go down.
 bool ContiguousBackend::MayBeGradual(const StagedState& staged) const {
   const bool is_large = staged.nchunks() >= frame_.core->env()->checkpoints.least_gradual;
   const bool is_sealed = base().checkpoint->seal_holds && !frame_.plain &&
@@ -107,10 +108,13 @@ bool ContiguousBackend::MayBeGradual(const StagedState& staged) const {
                           journal_.space().LimitFrom(journal_.sink().end()) == INT64_MAX &&
                           pinned_end_ <= CommittedEnd(base());
   return is_large && is_sealed && ends_frame && !must_be_whole_ && !frame_.keeps_history() &&
-         journal_.space().enabled() && staged.nbytes() > 0 && !MetalayersDiffer(staged);
+         journal_.space().enabled() && staged.nbytes() > 0 && !MetalayersDiffer(staged) &&
+         !(journal_.space().has_much_free() && CanGoDown());
 }
 
 absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durability) {
+  CAIRN_RETURN_IF_ERROR(journal_.TidyUpNowAndThen());
+  CAIRN_RETURN_IF_ERROR(relocation_.StageSome(stager));
   CAIRN_RETURN_IF_ERROR(journal_.CheckLimit(stager));
   CAIRN_RETURN_IF_ERROR(journal_.Reserve(stager));
   const StagedState& staged = stager.staged();

@@ -24,10 +24,14 @@
 #include "engine/frame/commit/frame_space.h"
 #include "engine/frame/commit/gradual_checkpoint.h"
 #include "engine/frame/commit/journal_writer.h"
+#include "engine/frame/commit/relocation.h"
 #include "engine/frame/files/atomic_file.h"
 #include "engine/frame/stage/snapshot_pins.h"
 
 namespace cairn::frame {
+
+// A checkpoint goes down where so many bytes are left for the commits after it.
+inline constexpr int64_t kLeastJournal = int64_t{4} << 10;
 
 // A checkpoint, where its index begins, and what the file has free then.
 struct PlacedCheckpoint {
@@ -85,14 +89,19 @@ class ContiguousBackend final : public CommitBackend {
 
   // In contiguous_reclaim.cc.
   absl::Status ForgetBefore(uint64_t oldest_generation);
-  absl::StatusOr<StatePtr> OldestKept(const ReclaimOptions& options) const;
+  absl::StatusOr<std::optional<uint64_t>> OldestKept(const ReclaimOptions& options) const;
   absl::StatusOr<bool> IsReadOutside(uint64_t oldest, uint64_t newest) const;
+  absl::Status FindFree();
+  absl::StatusOr<bool> MoveChunksDown(const FrameSpace::Slack& slack);
+  bool CanGoDown() const;
+  absl::Status GoDown();
   absl::StatusOr<ReclaimReport> ReclaimByRewriting();
 
   absl::Status ReserveCheckpoint(const StagedState& staged, int64_t end);
   void HoldReserve();
 
   JournalWriter journal_;
+  Relocation relocation_;
   std::unique_ptr<GradualCheckpoint> gradual_;  // while one is made
   bool must_be_whole_ = false;                  // the next checkpoint: a gradual one has failed
   SnapshotPins pins_;

@@ -1,5 +1,6 @@
 // Frees the space of old states of a contiguous frame.
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "engine/base/extent.h"
@@ -7,6 +8,7 @@
 #include "engine/format/index_entry.h"
 #include "engine/frame/commit/checkpoint_encoder.h"
 #include "engine/frame/commit/contiguous_backend.h"
+#include "engine/frame/commit/disk_reserve.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/history.h"
 #include "engine/frame/open/state_loader.h"
@@ -41,22 +43,21 @@ absl::StatusOr<std::vector<Extent>> DeadExtents(const State& checkpoint) {
   return dead;
 }
 
-// Frees the whole pages of these extents; returns the bytes of disk space that were freed.
-absl::StatusOr<int64_t> PunchHoles(File& file, const std::vector<Extent>& extents) {
-  CAIRN_ASSIGN_OR_RETURN(const int64_t before, file.AllocatedSize());
+// Frees the whole pages of these extents.
+absl::Status PunchHoles(File& file, const std::vector<Extent>& extents) {
   for (const Extent& extent : extents) {
     const int64_t begin = (extent.begin + kPageSize - 1) / kPageSize * kPageSize;
     const int64_t end = extent.end / kPageSize * kPageSize;
     if (begin < end) CAIRN_RETURN_IF_ERROR(file.PunchHole(begin, end - begin));
   }
-  CAIRN_ASSIGN_OR_RETURN(const int64_t after, file.AllocatedSize());
-  return std::max<int64_t>(before - after, 0);
+  return absl::OkStatus();
 }
 
 }  // namespace
 
-// The checkpoint from which on everything is kept.
-absl::StatusOr<StatePtr> ContiguousBackend::OldestKept(const ReclaimOptions& options) const {
+// The generation of the checkpoint from which on everything is kept.
+absl::StatusOr<std::optional<uint64_t>> ContiguousBackend::OldestKept(
+    const ReclaimOptions& options) const {
   CAIRN_ASSIGN_OR_RETURN(
       StatePtr kept,
       LoadCheckpoint(frame_.source, base().checkpoint->header_bytes, frame_.core->env()));
@@ -65,7 +66,7 @@ absl::StatusOr<StatePtr> ContiguousBackend::OldestKept(const ReclaimOptions& opt
     CAIRN_ASSIGN_OR_RETURN(
         kept, PreviousCheckpoint(frame_.source, *kept, base().checkpoint->seal->oldest_generation));
   }
-  return kept;
+  return kept == nullptr ? std::nullopt : std::optional<uint64_t>(kept->generation());
 }
 
 // Whether a reader holds a generation outside [oldest, newest]. Higher generations date from before
@@ -85,7 +86,48 @@ absl::Status ContiguousBackend::ForgetBefore(uint64_t oldest_generation) {
   return CommitInPlace(stager->staged(), oldest_generation);
 }
 
-// Where a checkpoint has forgotten the older states and no reader holds one, their bytes go.
+// The newest checkpoint, which no commit follows, needs nothing else; nor does a reader.
+absl::Status ContiguousBackend::FindFree() {
+  CAIRN_ASSIGN_OR_RETURN(
+      const StatePtr newest,
+      LoadCheckpoint(frame_.source, base().checkpoint->header_bytes, frame_.core->env()));
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<Extent> dead, DeadExtents(*newest));
+  journal_.SetFree(dead);
+  return absl::OkStatus();
+}
+
+// False if there was nothing to move. Else a checkpoint says where the chunks are now.
+absl::StatusOr<bool> ContiguousBackend::MoveChunksDown(const FrameSpace::Slack& slack) {
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, Stage());
+  relocation_.Begin(slack);
+  CAIRN_RETURN_IF_ERROR(relocation_.StageAll(*stager));
+  if (!stager->staged().edited) return false;
+  CAIRN_RETURN_IF_ERROR(Finish(*stager));
+  CAIRN_RETURN_IF_ERROR(CommitInPlace(stager->staged(), base().generation() + 1));
+  return true;
+}
+
+// Whether the next checkpoint makes the frame shorter.
+bool ContiguousBackend::CanGoDown() const {
+  const StagedState staged(base());
+  const FrameSpace next = journal_.space().Next(base().generation() + 1, journal_.sink().end());
+  const int64_t list = next.List().EncodedSize();
+  return next.FindBelow(NeedOf(staged, base()).index + list + kLeastJournal).has_value();
+}
+
+// What does not fit at first has more room then, between the places that became free.
+absl::Status ContiguousBackend::GoDown() {
+  CAIRN_ASSIGN_OR_RETURN(const bool moved,
+                         MoveChunksDown({.part = 16, .least = kPageSize, .for_commits = false}));
+  if (moved) {
+    CAIRN_RETURN_IF_ERROR(
+        MoveChunksDown({.part = 8, .least = 2 * kPageSize, .for_commits = false}).status());
+  }
+  CAIRN_RETURN_IF_ERROR(journal_.TidyUp());
+  return CanGoDown() ? ForgetBefore(base().generation() + 1) : absl::OkStatus();
+}
+
+// Readers hold back what they see, and nothing else.
 absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptions& options) {
   // Where there are no holes, nothing is given up for them.
   CAIRN_RETURN_IF_ERROR(frame_.file->PunchHole(0, 0));
@@ -101,27 +143,35 @@ absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptio
   if (!base().checkpoint->seal_holds || !HasRoomForSeal(StagedState(base()))) {
     return Unimplemented("the frame has no seal that tells its history");
   }
+  CAIRN_ASSIGN_OR_RETURN(const int64_t before, frame_.file->AllocatedSize());
   if (!keeps && (!base().journal->empty() ||
                  base().checkpoint->seal->oldest_generation < base().generation())) {
     CAIRN_RETURN_IF_ERROR(ForgetBefore(base().generation() + 1));
   }
-  CAIRN_ASSIGN_OR_RETURN(const StatePtr kept, OldestKept(options));
+  CAIRN_ASSIGN_OR_RETURN(const std::optional<uint64_t> oldest, OldestKept(options));
   ReclaimReport report{.oldest_generation = base().checkpoint->seal->oldest_generation};
-  if (kept == nullptr) return report;
-  const uint64_t oldest = kept->generation();
-  if (base().checkpoint->seal->oldest_generation < oldest)
-    CAIRN_RETURN_IF_ERROR(ForgetBefore(oldest));
-  report.oldest_generation = oldest;
-  CAIRN_ASSIGN_OR_RETURN(report.blocked, IsReadOutside(oldest, base().generation()));
-  if (report.blocked) return report;
+  if (!oldest.has_value()) return report;
+  if (report.oldest_generation < *oldest) CAIRN_RETURN_IF_ERROR(ForgetBefore(*oldest));
+  CAIRN_ASSIGN_OR_RETURN(const bool was_blocked, IsReadOutside(*oldest, base().generation()));
   if (!keeps) {
-    // The newest checkpoint, and no commit follows it.
-    CAIRN_ASSIGN_OR_RETURN(const std::vector<Extent> dead, DeadExtents(*kept));
-    journal_.SetFree(dead);
+    if (!was_blocked) CAIRN_RETURN_IF_ERROR(FindFree());
+    // A full disk has no room to move anything.
+    const absl::Status status = GoDown();
+    if (!status.ok() && !absl::IsResourceExhausted(status)) return status;
+    if (!status.ok()) CAIRN_RETURN_IF_ERROR(Restart(true));
   }
   CAIRN_RETURN_IF_ERROR(journal_.TidyUp());
-  CAIRN_ASSIGN_OR_RETURN(report.freed, PunchHoles(*frame_.file, journal_.space().List().free));
+  CAIRN_RETURN_IF_ERROR(PunchHoles(*frame_.file, journal_.space().List().free));
   HoldReserve();
+  const format::Seal& seal = *base().checkpoint->seal;
+  report.oldest_generation = seal.oldest_generation;
+  CAIRN_ASSIGN_OR_RETURN(report.blocked,
+                         IsReadOutside(seal.oldest_generation, base().generation()));
+  if (report.blocked) {
+    CAIRN_ASSIGN_OR_RETURN(report.holders, FindHolders(*frame_.file, seal.oldest_generation));
+  }
+  CAIRN_ASSIGN_OR_RETURN(const int64_t after, frame_.file->AllocatedSize());
+  report.freed = std::max<int64_t>(before - after, 0);
   return report;
 }
 

@@ -61,7 +61,10 @@ FrameSpace::FrameSpace(const State& base, const JournalFootprint& journal)
       index_begin_(base.index().size() > 0 ? base.index().begin : base.checkpoint->trailer.begin),
       journal_end_(CommittedEnd(base)) {
   if (!enabled_) return;
-  generation_ = base.checkpoint->seal->generation;
+  generation_ = journal_since_ = base.checkpoint->seal->generation;
+  if (base.checkpoint->seal->journal.has_value()) {
+    journal_since_ = std::min(generation_, base.checkpoint->seal->journal->since);
+  }
   const format::SpaceList& list = base.checkpoint->seal->space;
   bool fits = true;
   ExtentPool both;
@@ -74,6 +77,7 @@ FrameSpace::FrameSpace(const State& base, const JournalFootprint& journal)
   }
   if (fits) dead_ = list.dead;
   if (!fits) free_ = {};
+  died_bytes_ = JustDied();
   Follow(journal);
 }
 
@@ -113,7 +117,7 @@ void FrameSpace::Place(std::span<const Extent> chunks) {
       in_journal_[chunk.begin] = chunk.end;
       bytes_in_journal_ += chunk.size();
     } else {
-      births_[chunk.begin] = generation_;
+      births_[chunk.begin] = journal_since_;
     }
   }
 }
@@ -167,7 +171,32 @@ int64_t FrameSpace::EndOfDead() const {
   return end;
 }
 
-FrameSpace FrameSpace::Next(uint64_t generation, int64_t end) const {
+// Bytes that died with the checkpoint and are not free yet.
+int64_t FrameSpace::JustDied() const {
+  int64_t bytes = 0;
+  for (const DeadExtent& dead : dead_) bytes += dead.died == generation_ ? dead.bytes.size() : 0;
+  return bytes;
+}
+
+int64_t FrameSpace::SetLine(const Slack& slack) {
+  is_held_ = false;
+  int64_t used = index_begin_ - header_len_ - free_.size();
+  int64_t end_of_held = 0;
+  for (const DeadExtent& dead : dead_) {
+    if (dead.died == generation_) {
+      used -= std::max<int64_t>(0, std::min(dead.bytes.end, index_begin_) - dead.bytes.begin);
+    } else {
+      is_held_ = true;
+      end_of_held = std::max(end_of_held, dead.bytes.end);
+    }
+  }
+  const int64_t room = used / slack.part + slack.least + (slack.for_commits ? died_bytes_ : 0);
+  const int64_t line = std::max(header_len_ + used + room, end_of_held);
+  free_.SetLine(line);
+  return line < index_begin_ ? line : INT64_MAX;
+}
+
+FrameSpace FrameSpace::Next(uint64_t generation, int64_t end, bool inherits) const {
   FrameSpace next = *this;
   if (!enabled_) return next;
   for (DeadExtent& dying : next.dying_) {
@@ -181,16 +210,19 @@ FrameSpace FrameSpace::Next(uint64_t generation, int64_t end) const {
   for (const DeadExtent& dead : dead_) others.push_back(dead.bytes);
   for (const auto& [chunk_begin, chunk_end] : in_journal_) {
     others.push_back({chunk_begin, chunk_end});
-    next.births_[chunk_begin] = generation_;
+    next.births_[chunk_begin] = journal_since_;
   }
   std::ranges::sort(others, {}, &Extent::begin);
   for (const Extent& rest : Without({index_begin_, end}, others)) {
-    next.dead_.push_back({.bytes = rest, .born = generation_, .died = generation});
+    next.dead_.push_back({.bytes = rest, .born = journal_since_, .died = generation});
   }
   next.in_journal_.clear();
   next.dead_ = Joined(std::move(next.dead_));
   next.generation_ = generation;
-  next.journal_end_ = end;
+  if (!inherits) next.journal_since_ = generation;
+  next.died_bytes_ = next.JustDied();
+  // Until PlaceIndex: what becomes free before the end is for chunks.
+  next.index_begin_ = next.journal_end_ = end;
   return next;
 }
 

@@ -26,7 +26,8 @@ CheckpointPlan PlanAt(const CommittedFrame& frame, const FrameSpace& space, cons
   plan.seal.journal = {.generation = journal.generation,
                        .begin = region.end,
                        .base = journal.base,
-                       .last = journal.last};
+                       .last = journal.last,
+                       .since = space.journal_since()};
   return plan;
 }
 
@@ -35,7 +36,8 @@ CheckpointPlan PlanAt(const CommittedFrame& frame, const FrameSpace& space, cons
 absl::StatusOr<std::unique_ptr<GradualCheckpoint>> GradualCheckpoint::Begin(CommittedFrame& frame,
                                                                             FrameSpace space) {
   const int64_t begin = CommittedEnd(*frame.state);
-  space = space.Next(frame.state->generation(), begin);
+  // Readers of the journal so far need the header of the chunk that hides the rest from them.
+  space = space.Next(frame.state->generation(), begin + chunk::kHeaderSize, true);
   space.PlaceIndex(begin + chunk::kHeaderSize);
   const int64_t size = CheckpointSteps::MostBytes(*frame.state, space.List());
   if (size > kMaxChunkBytes) return ResourceExhausted("checkpoint: %d bytes", size);

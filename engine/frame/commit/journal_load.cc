@@ -12,6 +12,7 @@ JournalLoad JournalWriter::LoadBut(int64_t set_aside) const {
   JournalLoad load{.written = sink_->end() - journal.begin + journal.reused + sink_->reused(),
                    .checkpoint = journal.begin - index_begin};
   if (space_.enabled()) {
+    load.is_held = space_.is_held();
     load.dying = space_.DyingBytes(sink_->end()) - load.checkpoint - set_aside;
     load.dying_in_journal = space_.DyingInJournal(sink_->end()) - load.checkpoint - set_aside;
   }

@@ -96,6 +96,10 @@ absl::Status JournalWriter::TidyUp() {
   return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
 }
 
+absl::Status JournalWriter::TidyUpNowAndThen() {
+  return --commits_until_tidy_ > 0 ? absl::OkStatus() : TidyUp();
+}
+
 // Whether the journal may go on for so many bytes, and its end be marked.
 bool JournalWriter::HasRoomFor(int64_t size) {
   if (sink_->HasRoomFor(size + kEndMark)) return true;

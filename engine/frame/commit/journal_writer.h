@@ -38,6 +38,7 @@ class JournalWriter {
   const ContiguousSink& sink() const { return *sink_; }
   ContiguousSink& sink() { return *sink_; }
   const FrameSpace& space() const { return space_; }
+  FrameSpace& space() { return space_; }
   // The space when what is staged is committed.
   FrameSpace SpaceWith(const StagedState& staged) const;
   // A checkpoint was written, and is durable. Old states may lie after it, as far as
@@ -59,6 +60,8 @@ class JournalWriter {
   void GoOnAfterCheckpoint(FrameSpace space);
   // What readers left since the last time becomes free, and the file as short as the frame.
   absl::Status TidyUp();
+  // The same, for most commits do without.
+  absl::Status TidyUpNowAndThen();
   // A scan of all chunks has found what is free.
   void SetFree(std::span<const Extent> extents) { space_.SetFree(extents); }
   // Shortens the file, unless a reader maps what lies after `end`. What an earlier checkpoint left

@@ -66,6 +66,20 @@ absl::StatusOr<std::unique_ptr<File>> TakePeerLock(const FrameLocation& location
   });
 }
 
+absl::StatusOr<std::vector<GenerationHolder>> FindHolders(const File& file, uint64_t generation) {
+  const auto count = static_cast<int64_t>(generation);
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<LockHolder> locks,
+                         file.LockHolders(kReaderLockByte, count));
+  std::vector<GenerationHolder> holders;
+  for (const LockHolder& lock : locks) {
+    holders.push_back({.generation = static_cast<uint64_t>(lock.offset - kReaderLockByte),
+                       .pid = lock.pid,
+                       .running = lock.running});
+  }
+  std::ranges::sort(holders, {}, &GenerationHolder::generation);
+  return holders;
+}
+
 absl::StatusOr<std::shared_ptr<const void>> ReaderLocks::Hold(
     const std::shared_ptr<ReaderLocks>& registry, int64_t byte) {
   const std::lock_guard lock(registry->mutex_);

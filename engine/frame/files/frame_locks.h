@@ -10,12 +10,14 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/file_system.h"
 #include "cairn/options.h"
+#include "cairn/reports.h"
 #include "engine/frame/files/frame_location.h"
 
 namespace cairn::frame {
@@ -45,6 +47,9 @@ absl::StatusOr<std::shared_ptr<File>> LockForWriting(FileSystem& files, const st
 // protocol from a frame that is written. kUnavailable.
 absl::StatusOr<std::unique_ptr<File>> TakePeerLock(const FrameLocation& location,
                                                    const WriterOptions& options);
+
+// The readers of checkpoints before that of `generation`, the oldest first.
+absl::StatusOr<std::vector<GenerationHolder>> FindHolders(const File& file, uint64_t generation);
 
 // The locks of the readers of one open file. A lock belongs to the open file, so its holders are
 // counted here: the last one to go releases it. Thread-safe.

@@ -354,8 +354,9 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReplayer::Search(int64_t stop)
   StrandedCommits stranded(scanned_, stop);
   std::optional<int64_t> next;
   const auto visit = [&](const FoundRecord& record) {
-    const bool is_next =
-        format::IsCommit(record.kind) && AsNext(record, scanned_, rules_).has_value();
+    // Without the trailer, it may also be the first one of another checkpoint.
+    const bool is_next = scanned_.base_known && format::IsCommit(record.kind) &&
+                         AsNext(record, scanned_, rules_).has_value();
     if (is_next) {
       next = record.begin;
     } else {

@@ -51,6 +51,14 @@ bool SeesFile(const State& newest, const FrameFile& source) {
   return newest.region.follows_file() && source.origin() == 0;
 }
 
+// Whether the file has another checkpoint. Where there is a map it costs no system call.
+absl::StatusOr<bool> HasNewCheckpoint(const State& newest, const FrameFile& source) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, SeesFile(newest, source)
+                                                       ? newest.region.LoadFrameSize()
+                                                       : LoadFrameSize(source));
+  return frame_size != newest.header().frame_size;
+}
+
 absl::Status IsForked() {
   return FailedPrecondition(
       "the frame belongs to the process that this one was forked from: open it again");
@@ -205,6 +213,10 @@ absl::StatusOr<StatePtr> FrameCore::ReplayNew(StatePtr newest, const FrameFile& 
   if (window_.size() > kKeptWindow) window_ = {};
   if (replayed.state != nullptr) {
     skipped_ = {};
+    // A checkpoint that inherits the journal may be the frame's by now: then what was read last may
+    // lie in space that readers of the one before do not keep.
+    CAIRN_ASSIGN_OR_RETURN(const bool moves_on, HasNewCheckpoint(*newest, source));
+    if (moves_on) return MoveTo(source);
     newest = replayed.state;
     const std::lock_guard lock(mutex_);
     newest_ = newest;
@@ -245,11 +257,8 @@ absl::StatusOr<StatePtr> FrameCore::Refresh() {
     // Frames of older eras are never written.
     if (moved != state || state->checkpoint->era != Era::kCurrent) return moved;
   }
-  // Where there is a map it costs no system call.
-  CAIRN_ASSIGN_OR_RETURN(const int64_t frame_size, SeesFile(*state, source)
-                                                       ? state->region.LoadFrameSize()
-                                                       : LoadFrameSize(source));
-  if (frame_size != state->header().frame_size) {
+  CAIRN_ASSIGN_OR_RETURN(const bool moves_on, HasNewCheckpoint(*state, source));
+  if (moves_on) {
     // After that checkpoint the journal may say that another file replaces this one.
     CAIRN_ASSIGN_OR_RETURN(state, MoveTo(source));
   }

@@ -65,6 +65,11 @@ class ContiguousSink final : public ChunkSink {
   // Where the chunks went since the last call of TakePlaced, and how many bytes of them into free
   // space.
   const std::vector<Extent>& placed() const { return placed_; }
+  // A chunk was written into free space without this.
+  void NotePlaced(const Extent& chunk) {
+    placed_.push_back(chunk);
+    reused_ += chunk.size();
+  }
   int64_t reused() const { return reused_; }
   std::vector<Extent> TakePlaced() {
     reused_ = 0;

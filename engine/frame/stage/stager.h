@@ -52,6 +52,8 @@ class Stager {
   absl::Status UpdateItems(int64_t start, Bytes items);
   absl::Status DeleteChunks(int64_t first, int64_t count);
   absl::Status Reorder(std::span<const int64_t> order);
+  // The bytes of a chunk that is stored also lie where `moved` says.
+  absl::Status MoveChunk(int64_t nchunk, const IndexEntry& moved);
 
   // In stager_array.cc: what knows of n-dimensional arrays. A frame that is one stays one.
   absl::Status WriteBox(std::span<const int64_t> start, std::span<const int64_t> shape,

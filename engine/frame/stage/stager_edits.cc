@@ -219,6 +219,12 @@ absl::Status Stager::Reorder(std::span<const int64_t> order) {
   return absl::OkStatus();
 }
 
+absl::Status Stager::MoveChunk(int64_t nchunk, const IndexEntry& moved) {
+  CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(nchunk));
+  staged_.Replace(nchunk, cost, {.entry = moved, .nbytes = static_cast<int32_t>(cost.nbytes)});
+  return absl::OkStatus();
+}
+
 // Makes the chunk that holds byte `begin` anew, with as many of the items as it takes. Returns how
 // many bytes those are.
 absl::StatusOr<int64_t> Stager::OverwriteAt(const State& state, int64_t begin, Bytes items,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "tests/crash/model/disk_image.h"
@@ -15,6 +16,7 @@ void Disk::StartProcess(std::optional<uint64_t> operations, bool fails_sync) {
   running_ = true;
   may_fail_sync_ = fails_sync;
   sync_failed_ = false;
+  begun_sync_.reset();
 }
 
 // False when the process dies before this operation.
@@ -60,43 +62,59 @@ void Disk::Resize(size_t size) {
 }
 
 // Some sectors reached the disk; the cache takes all for clean.
-void Disk::FailSync() {
+bool Disk::FailsSync() {
+  if (!may_fail_sync_ || !random_.Percent(15)) return false;
   durable_ = ChooseImage(durable_, pending_, conditions_.weak, random_);
   pending_.clear();
   sync_failed_ = true;
   running_ = false;
+  return true;
 }
 
 void Disk::Sync(bool all) {
-  if (!Step()) return;
-  if (may_fail_sync_ && random_.Percent(15)) return FailSync();
+  if (!Step() || FailsSync()) return;
+  WriteBack({pending_.size(), cache_}, all);
+  begun_sync_.reset();
+}
+
+void Disk::BeginSync() { begun_sync_ = {pending_.size(), cache_}; }
+
+void Disk::EndSync() {
+  if (!Step() || FailsSync() || !begun_sync_.has_value()) return;
+  WriteBack(*begun_sync_, false);
+  begun_sync_.reset();
+}
+
+void Disk::WriteBack(const BegunSync& sync, bool all) {
+  const auto& [operations, cache] = sync;
+  const std::span<const Operation> written = std::span(pending_).first(operations);
   const auto shrinks = [this](const Operation& operation) {
     return operation.resizes && operation.size < durable_.size();
   };
   if (all) {
     before_shrink_.reset();
-  } else if (conditions_.lazy_truncate && std::ranges::any_of(pending_, shrinks) &&
-             durable_.size() > cache_.size()) {
+  } else if (conditions_.lazy_truncate && std::ranges::any_of(written, shrinks) &&
+             durable_.size() > cache.size()) {
     before_shrink_ = durable_;
   }
-  durable_.resize(cache_.size());
+  durable_.resize(cache.size());
   const size_t page_size = conditions_.page_size;
   // Complete pages are written, as the cache has them: what was lost to a sync that failed stays
   // lost in the others.
-  for (const Operation& operation : pending_) {
+  for (const Operation& operation : written) {
     size_t begin = operation.offset / page_size * page_size;
     size_t end = operation.offset + operation.data.size();
     if (operation.resizes) {
       begin = operation.size / page_size * page_size;
-      end = cache_.size();  // a shrink and a growth leave zeros
+      end = cache.size();  // a shrink and a growth leave zeros
     }
-    end = std::min(cache_.size(), (end + page_size - 1) / page_size * page_size);
+    end = std::min(cache.size(), (end + page_size - 1) / page_size * page_size);
     if (begin >= end) continue;
-    std::copy(cache_.begin() + static_cast<ptrdiff_t>(begin),
-              cache_.begin() + static_cast<ptrdiff_t>(end),
+    std::copy(cache.begin() + static_cast<ptrdiff_t>(begin),
+              cache.begin() + static_cast<ptrdiff_t>(end),
               durable_.begin() + static_cast<ptrdiff_t>(begin));
   }
-  pending_.clear();
+  pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(operations));
 }
 
 Bytes Disk::PossibleImage() {

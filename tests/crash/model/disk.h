@@ -53,6 +53,7 @@ class Disk {
     StartProcess(pause.operations_left, pause.may_fail_sync);
   }
   void Kill() { running_ = false; }
+  void KillAfter(uint64_t operations) { operations_left_ = operations; }
   // False once it was killed or a sync failed: nothing that it does then has an effect.
   bool running() const { return running_; }
   bool sync_failed() const { return sync_failed_; }
@@ -63,6 +64,9 @@ class Disk {
   void Write(size_t offset, const Bytes& data);
   void Resize(size_t size);
   void Sync(bool all);
+  // A sync by another thread: only what was written before it began is durable once it ended.
+  void BeginSync();
+  void EndSync();
 
   const Bytes& cache() const { return cache_; }
   const Bytes& durable() const { return durable_; }
@@ -77,9 +81,14 @@ class Disk {
   void Evict();
 
  private:
+  struct BegunSync {
+    size_t operations = 0;  // of the pending ones
+    Bytes cache;
+  };
   bool Step();
   void Apply(Operation operation);
-  void FailSync();
+  bool FailsSync();
+  void WriteBack(const BegunSync& sync, bool all);
 
   Conditions conditions_;
   Random& random_;
@@ -88,6 +97,7 @@ class Disk {
   Bytes durable_;
   std::vector<Operation> pending_;
   std::optional<Bytes> before_shrink_;  // may come back: the shrink was not recorded
+  std::optional<BegunSync> begun_sync_;
   std::optional<uint64_t> operations_left_;
   bool running_ = true;
   bool may_fail_sync_ = false;

@@ -7,6 +7,15 @@
 #include <string>
 
 namespace cairn::model {
+namespace {
+
+bool IsIntact(const Proof& proof, const Bytes& file) {
+  return proof.offset + proof.bytes.size() <= file.size() &&
+         std::equal(proof.bytes.begin(), proof.bytes.end(),
+                    file.begin() + static_cast<ptrdiff_t>(proof.offset));
+}
+
+}  // namespace
 
 std::optional<size_t> History::Find(const State& state) const {
   for (size_t i = commits.size(); i-- > 0;) {
@@ -22,14 +31,16 @@ void History::KeepUntil(size_t generation) {
   vouched = std::min(vouched, generation);
 }
 
+size_t History::CountIntact(const Bytes& file) const {
+  return static_cast<size_t>(
+      std::ranges::count_if(proofs, [&](const Proof& proof) { return IsIntact(proof, file); }));
+}
+
 size_t History::ProvenDurable(const Bytes& file, const Base& base, bool own) const {
   size_t proven = 0;
   for (const Proof& proof : proofs) {
     if (own && proof.durable_generation != proof.generation) continue;
-    const uint64_t end = proof.offset + proof.bytes.size();
-    if (proof.base == base && proof.durable_generation > proven && end <= file.size() &&
-        std::equal(proof.bytes.begin(), proof.bytes.end(),
-                   file.begin() + static_cast<ptrdiff_t>(proof.offset))) {
+    if (proof.base == base && proof.durable_generation > proven && IsIntact(proof, file)) {
       proven = proof.durable_generation;
     }
   }
@@ -39,6 +50,7 @@ size_t History::ProvenDurable(const Bytes& file, const Base& base, bool own) con
 std::string Examiner::ExamineCrash(const Bytes& file, const Crash& crash) const {
   const Replayed view = Read(file, crash.boot);
   if (!view.opens) return "does not open: " + view.why;
+  if (view.checkpoint.trailer_damaged) return "does not open: trailer";
   const std::optional<size_t> generation = history_.Find(view.state);
   if (!generation.has_value()) return "not a committed state";
   if (view.damaged) return crash.may_tell ? "" : "false alarm";
@@ -48,10 +60,22 @@ std::string Examiner::ExamineCrash(const Bytes& file, const Crash& crash) const 
   return intact || crash.may_tell ? "" : "half commit";
 }
 
+// The trailer is reported. What cannot be checked without it must not be silently less.
+std::string Examiner::ExamineUnsealed(const Bytes& file, const Replayed& view,
+                                      size_t required) const {
+  const bool intact = std::ranges::all_of(
+      view.state.chunks, [&](const ChunkRef& chunk) { return ChunkIsIntact(file, chunk); });
+  if (view.damaged || !intact) return "";
+  const std::optional<size_t> generation = history_.Find(view.state);
+  if (!generation.has_value()) return "flip of the trailer: not a committed state";
+  return *generation < required ? "flip of the trailer: commit lost untold" : "";
+}
+
 std::string Examiner::ExamineDamage(const Bytes& file, uint64_t boot, size_t required,
                                     Tally& tally) const {
   ++tally.flips;
   const Replayed view = Read(file, boot);
+  if (view.opens && view.checkpoint.trailer_damaged) return ExamineUnsealed(file, view, required);
   if (view.opens && !view.damaged) {
     // A chunk that is wrong is reported when it is read: it stays in its state.
     const std::optional<size_t> generation = history_.Find(view.state);

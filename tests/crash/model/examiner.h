@@ -42,6 +42,8 @@ struct History {
   std::optional<size_t> Find(const State& state) const;
   // The commits after `generation` are gone.
   void KeepUntil(size_t generation);
+  // Proofs that are in the file.
+  size_t CountIntact(const Bytes& file) const;
   // The newest commit that an intact receipt of the file proves durable. `own`: its own receipt.
   size_t ProvenDurable(const Bytes& file, const Base& base, bool own) const;
 };
@@ -69,6 +71,8 @@ class Examiner {
   Replayed Read(const Bytes& file, uint64_t boot) const {
     return Replay(file, boot, conditions_.header_size, rules_);
   }
+
+  std::string ExamineUnsealed(const Bytes& file, const Replayed& view, size_t required) const;
 
   const Conditions& conditions_;
   const Rules& rules_;

@@ -17,13 +17,13 @@ constexpr std::string_view kFrameMagic = "b2frameX";
 constexpr std::string_view kRecordMagic = "CRNB";
 constexpr std::string_view kReceiptMagic = "CRNR";
 constexpr std::string_view kChunkMagic = "CHNK";
-constexpr size_t kChunkHeaderSize = 32;
+constexpr std::string_view kTrailerMagic = "TRLR";
 constexpr size_t kRecordFixedSize = 72;
 constexpr size_t kChunkRefSize = 24;
 constexpr size_t kRemovedSize = 8;
 constexpr size_t kExtentSize = 16;
 constexpr size_t kHashSize = 8;
-constexpr size_t kTrailerSize = 24;
+constexpr size_t kTrailerSize = 80;
 
 void PutText(Bytes& bytes, std::string_view text) {
   bytes.insert(bytes.end(), text.begin(), text.end());
@@ -100,6 +100,27 @@ Base GetBase(const Bytes& bytes, size_t offset, uint64_t position) {
   return {Get(bytes, offset), Get(bytes, offset + 8) - position};
 }
 
+// False, and nothing read, when it is damaged.
+bool ReadTrailer(const Bytes& file, size_t end, Checkpoint& checkpoint) {
+  const size_t trailer = end - kTrailerSize;
+  const size_t size = Get(file, trailer + 4, 4);
+  if (size > trailer) return false;
+  size_t at = trailer - size;
+  const uint64_t id = Hash(file, at, end - kHashSize);
+  if (Get(file, end - kHashSize) != id) return false;
+  checkpoint.base = {end, id};
+  checkpoint.generation = Get(file, trailer + 16);
+  checkpoint.journal = {.begin = Get(file, trailer + 24),
+                        .base = GetBase(file, trailer + 32, 0),
+                        .previous = Get(file, trailer + 48),
+                        .born = Get(file, trailer + 56)};
+  if (checkpoint.journal.begin == 0) {
+    checkpoint.journal = {end, checkpoint.base, id, checkpoint.generation};
+  }
+  return GetExtents(file, at, trailer, checkpoint.space.free) &&
+         GetExtents(file, at, trailer, checkpoint.space.dead) && at == trailer;
+}
+
 }  // namespace
 
 uint64_t Hash(const Bytes& bytes, size_t begin, size_t end, uint64_t seed) {
@@ -120,7 +141,8 @@ uint64_t Hash(const Bytes& bytes, size_t begin, size_t end, uint64_t seed) {
 }
 
 bool ChunkIsIntact(const Bytes& file, const ChunkRef& chunk) {
-  return chunk.end() <= file.size() && Hash(file, chunk.offset, chunk.end()) == chunk.hash;
+  return chunk.offset <= chunk.end() && chunk.end() <= file.size() &&
+         Hash(file, chunk.offset, chunk.end()) == chunk.hash;
 }
 
 void Apply(const BatchRecord& record, State& state) {
@@ -210,13 +232,18 @@ std::optional<size_t> SkipChunk(const Bytes& file, size_t position) {
   return position + size;
 }
 
+Bytes MakeChunkHeader(uint64_t id, uint64_t size) {
+  Bytes header;
+  PutText(header, kChunkMagic);
+  Put(header, size, 4);
+  Put(header, id);
+  header.resize(kChunkHeaderSize);
+  return header;
+}
+
 Bytes MakeChunk(uint64_t id, size_t size, const Bytes& embedded) {
-  Bytes chunk;
-  PutText(chunk, kChunkMagic);
   size = std::max(size, kChunkHeaderSize + embedded.size());
-  Put(chunk, size, 4);
-  Put(chunk, id);
-  chunk.resize(kChunkHeaderSize);
+  Bytes chunk = MakeChunkHeader(id, size);
   chunk.insert(chunk.end(), embedded.begin(), embedded.end());
   Random content(id * 77 + 5);
   while (chunk.size() < size) chunk.push_back(static_cast<uint8_t>(content.Next()));
@@ -229,6 +256,7 @@ CheckpointBytes EncodeCheckpoint(const Checkpoint& checkpoint, const HeaderForma
   CheckpointBytes bytes;
   Bytes& rest = bytes.after_chunks;
   PutChunks(rest, state.chunks);
+  const size_t lists = rest.size();
   PutExtents(rest, checkpoint.space.free);
   PutExtents(rest, checkpoint.space.dead);
   bytes.base.end = checkpoint.index_begin + rest.size() + kTrailerSize;
@@ -241,9 +269,17 @@ CheckpointBytes EncodeCheckpoint(const Checkpoint& checkpoint, const HeaderForma
   Put(header, state.metadata);
   while (header.size() + 8 <= format.size) Put(header, format.changes_whole ? state.metadata : 0);
   header.resize(format.size);
+  const size_t lists_size = rest.size() - lists;
+  PutText(rest, kTrailerMagic);
+  Put(rest, lists_size, 4);
+  Put(rest, Hash(rest, 0, lists, Hash(header, 0, header.size())));
   Put(rest, checkpoint.generation);
+  Put(rest, checkpoint.journal.begin);
+  PutBase(rest, checkpoint.journal.base, 0);
+  Put(rest, checkpoint.journal.previous);
+  Put(rest, checkpoint.journal.born);
   Put(rest, nonce);
-  bytes.base.id = Hash(rest, 0, rest.size(), Hash(header, 0, header.size()));
+  bytes.base.id = Hash(rest, lists, rest.size());
   Put(rest, bytes.base.id);
   return bytes;
 }
@@ -261,20 +297,24 @@ std::optional<Checkpoint> ReadCheckpoint(const Bytes& file, size_t header_size, 
     return std::nullopt;
   }
   why = "trailer";
-  const size_t lists_end = end - kTrailerSize;
-  size_t at = index + count * kChunkRefSize;
-  SpaceList space;
-  if (!GetExtents(file, at, lists_end, space.free) ||
-      !GetExtents(file, at, lists_end, space.dead) || at != lists_end) {
+  Checkpoint checkpoint;
+  checkpoint.index_begin = index;
+  const size_t lists_begin = index + count * kChunkRefSize;
+  if (end < lists_begin + kTrailerSize || !HasText(file, end - kTrailerSize, kTrailerMagic)) {
     return std::nullopt;
   }
-  const uint64_t id = Hash(file, index, end - kHashSize, Hash(file, 0, header_size));
-  if (Get(file, end - kHashSize) != id) return std::nullopt;
-  return Checkpoint{.base = {end, id},
-                    .generation = Get(file, end - kTrailerSize),
-                    .index_begin = index,
-                    .state = {GetChunks(file, index, count), Get(file, 40)},
-                    .space = space};
+  checkpoint.state = {GetChunks(file, index, count), Get(file, 40)};
+  if (!ReadTrailer(file, end, checkpoint)) {
+    checkpoint.trailer_damaged = true;
+    checkpoint.journal.begin = end;
+    return checkpoint;
+  }
+  const size_t trailer = end - kTrailerSize;
+  const uint64_t hash = Hash(file, index, lists_begin, Hash(file, 0, header_size));
+  if (lists_begin + Get(file, trailer + 4, 4) != trailer || Get(file, trailer + 8) != hash) {
+    return std::nullopt;
+  }
+  return checkpoint;
 }
 
 }  // namespace cairn::model

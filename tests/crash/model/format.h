@@ -36,7 +36,7 @@ bool ChunkIsIntact(const Bytes& file, const ChunkRef& chunk);
 // The checkpoint that a journal follows.
 struct Base {
   uint64_t end = 0;  // of the frame; the journal begins here
-  uint64_t id = 0;   // hash of header, index and trailer
+  uint64_t id = 0;   // hash of lists and trailer, which has one of header and index
   bool operator==(const Base&) const = default;
 };
 
@@ -60,6 +60,7 @@ struct Receipt {
   uint64_t durable_generation = 0;  // the newest that is durable, with all before it
 };
 
+constexpr size_t kChunkHeaderSize = 32;
 constexpr size_t kReceiptSize = 64;
 constexpr size_t kReceiptDurableAt = 48;  // what follows is written again after the sync
 size_t RecordSize(size_t chunks, size_t removed);
@@ -81,6 +82,8 @@ std::optional<Receipt> FindReceipt(const Bytes& file, size_t position, bool boun
 
 // The end of the chunk whose header stands there.
 std::optional<size_t> SkipChunk(const Bytes& file, size_t position);
+// Of a chunk whose bytes no commit names.
+Bytes MakeChunkHeader(uint64_t id, uint64_t size);
 // `embedded` lies in the chunk as it is.
 Bytes MakeChunk(uint64_t id, size_t size, const Bytes& embedded = {});
 
@@ -91,12 +94,22 @@ struct SpaceList {
   std::vector<Extent> dead;
 };
 
+// Where replay begins after a checkpoint.
+struct JournalStart {
+  uint64_t begin = 0;  // 0: at the checkpoint's end, with its own identity
+  Base base;           // that the records name
+  uint64_t previous = 0;
+  uint64_t born = 0;  // readers of that generation may see the first records
+};
+
 struct Checkpoint {
   Base base;
+  JournalStart journal;
   uint64_t generation = 0;
   uint64_t index_begin = 0;
   State state;
   SpaceList space;
+  bool trailer_damaged = false;  // then only what the header says is known, and the index
 };
 
 struct CheckpointBytes {
@@ -112,7 +125,8 @@ struct HeaderFormat {
   bool changes_whole = false;  // metadata lies past the first sector, too
 };
 
-// Takes all but the base. `nonce` distinguishes two checkpoints.
+// Takes all but the base, and the journal only where it is inherited. `nonce` distinguishes two
+// checkpoints.
 CheckpointBytes EncodeCheckpoint(const Checkpoint& checkpoint, const HeaderFormat& format,
                                  uint64_t nonce);
 // Null, and `why`, when the file does not open.

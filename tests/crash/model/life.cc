@@ -24,23 +24,32 @@ std::string Life::RunProcess() {
   const uint64_t most = kMost[random_.Below(kMost.size())];
   short_life_ = most == kMost.front();
   disk_.StartProcess(random_.Below(most), conditions_.failing_syncs);
+  if (conditions_.gradual) pace_ = 30 + random_.Below(65);
   Writer writer(disk_, conditions_, rules_, random_, history_.proofs, readers_);
   if (std::string violation = OpenWriter(writer); over_ || !violation.empty()) return violation;
   closed_ = false;
   while (disk_.running() && !closed_ && !over_) {
     if (std::string violation = Act(writer); !violation.empty()) return violation;
+    StepCheckpoint(writer);
+    if (!writer.AccountsForSpace()) return "space is lost";
     if (!readers_.harm().empty()) return readers_.harm();
   }
   return over_ ? "" : EndProcess();
 }
 
 std::string Life::Act(Writer& writer) {
-  const uint64_t action = random_.Below(100);
+  uint64_t action = random_.Below(100);
+  // What comes between a header and its sync is rare otherwise.
+  if (writer.IsFlipped() && random_.Percent(40)) action = random_.Percent(50) ? 77 : 92;
   if (action < 70) return CommitOnce(writer);
   if (action < 77) {
     SyncCommitted(writer);
   } else if (action < 92) {
-    MakeCheckpoint(writer);
+    if (conditions_.gradual && random_.Percent(70)) {
+      writer.BeginCheckpoint();
+    } else {
+      MakeCheckpoint(writer);
+    }
   } else if (action < 97 && !handed_over_) {
     return HandOver(writer);
   } else {
@@ -49,16 +58,25 @@ std::string Life::Act(Writer& writer) {
   return "";
 }
 
+void Life::StepCheckpoint(Writer& writer) {
+  while (conditions_.gradual && disk_.running() && random_.Percent(pace_)) writer.StepCheckpoint();
+}
+
 std::string Life::OpenWriter(Writer& writer) { return Adopt(writer, writer.Open()); }
 
 // Another process writes, and ends in one way or another; then this one goes on.
 std::string Life::HandOver(Writer& writer) {
+  writer.Suspend();
   const Disk::Pause pause = disk_.PauseProcess();
+  if (conditions_.gradual && random_.Percent(30)) return Adopt(writer, writer.Resume());
   handed_over_ = true;
   disk_.StartProcess(random_.Below(60), conditions_.failing_syncs);
   Writer other(disk_, conditions_, rules_, random_, history_.proofs, readers_);
   std::string violation = OpenWriter(other);
-  while (!over_ && violation.empty() && disk_.running() && !closed_) violation = Act(other);
+  while (!over_ && violation.empty() && disk_.running() && !closed_) {
+    violation = Act(other);
+    StepCheckpoint(other);
+  }
   handed_over_ = closed_ = false;
   if (over_ || !violation.empty()) return violation;
   disk_.ContinueProcess(pause);
@@ -123,8 +141,16 @@ Edit Life::ChooseEdit(const Writer& writer) {
   // Each state differs from all others by what is new in it.
   const uint64_t chunks = writer.view().state.chunks.size();
   const uint64_t kept = random_.Percent(20) ? random_.Below(chunks + 1) : chunks;
+  if (chunks > 0 && random_.Percent(25)) {
+    const uint64_t number = random_.Below(chunks);
+    if (ChunkIsIntact(disk_.cache(), writer.view().state.chunks[number])) edit.moved = number;
+  }
   for (uint64_t i = chunks; i-- > 0;) {
-    if (i >= kept || random_.Percent(25)) edit.removed.push_back(i);
+    if (i >= kept || i == edit.moved || random_.Percent(25)) edit.removed.push_back(i);
+  }
+  if (edit.moved.has_value()) {
+    const ChunkRef& chunk = writer.view().state.chunks[*edit.moved];
+    edit.chunks.push_back(Slice(disk_.cache(), chunk.offset, chunk.end()));
   }
   edit.at_end = random_.Percent(20);
   edit.machine = random_.Percent(60);
@@ -186,7 +212,8 @@ std::string Life::EndProcess() {
     // The sync that failed told of the others.
     history_.survives_kill = history_.survives_power_cut;
   }
-  const bool keeps_power = disk_.sync_failed() || (conditions_.dies_going_down && !short_life_);
+  const bool keeps_power =
+      disk_.sync_failed() || (conditions_.dies_at_flips && !conditions_.gradual && !short_life_);
   if (random_.Percent(keeps_power ? 30 : 75)) return CutPower();
   ++tally_.states;
   const Bytes& file = disk_.cache();
@@ -256,8 +283,10 @@ Bytes Life::DamagedCopy(const Bytes& file, bool sectors) {
 
 std::string Life::DamageSomewhere(const Bytes& file, uint64_t boot, size_t required) {
   for (size_t i = 0; i < effort_.flips; ++i) {
-    std::string violation =
-        examiner_.ExamineDamage(DamagedCopy(file, required == 0), boot, required, tally_);
+    const Bytes damaged = DamagedCopy(file, required == 0);
+    // The last byte of a record that a kill cut off may be one bit.
+    if (history_.CountIntact(damaged) > history_.CountIntact(file)) continue;
+    std::string violation = examiner_.ExamineDamage(damaged, boot, required, tally_);
     if (!violation.empty()) return violation;
   }
   return "";

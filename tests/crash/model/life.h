@@ -34,7 +34,7 @@ class Life {
         readers_(disk_, conditions_, rules_, random_),
         examiner_(conditions_, rules_, disk_, history_) {
     disk_.OnStep([this] {
-      if (!evicted_) readers_.Step();
+      if (!evicted_) readers_.Step(history_.survives_kill);
     });
   }
 
@@ -45,6 +45,7 @@ class Life {
   // Each ends with the first violation. `over_`: nothing can follow.
   std::string RunProcess();
   std::string Act(Writer& writer);
+  void StepCheckpoint(Writer& writer);
   std::string OpenWriter(Writer& writer);
   std::string HandOver(Writer& writer);
   std::string Adopt(const Writer& writer, bool opens);
@@ -78,6 +79,7 @@ class Life {
   bool closed_ = false;
   bool handed_over_ = false;  // a writer waits while another one writes
   bool over_ = false;
+  uint64_t pace_ = 0;  // of checkpoints in steps
 };
 
 }  // namespace cairn::model

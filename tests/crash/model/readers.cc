@@ -25,8 +25,9 @@ bool Readers::AnyIn(uint64_t first, uint64_t end) const {
   });
 }
 
-void Readers::Step() {
+void Readers::Step(uint64_t acknowledged) {
   if (!harm_.empty()) return;
+  acknowledged_ = acknowledged;
   const uint64_t action = random_.Below(100);
   if (action < 8 && readers_.size() < kMostReaders) {
     Come();
@@ -45,10 +46,11 @@ void Readers::Come() {
   std::string why;
   const Bytes& file = disk_.cache();
   const std::optional<Checkpoint> checkpoint = ReadCheckpoint(file, conditions_.header_size, why);
-  if (!checkpoint.has_value()) return;  // the header is just written
+  if (!checkpoint.has_value() || checkpoint->trailer_damaged) return;  // the header is just written
   Reader& reader = readers_.emplace_back();
   reader.generation = checkpoint->generation;
   reader.header = Slice(file, 0, conditions_.header_size);
+  reader.follows = conditions_.gradual && random_.Percent(50);
 }
 
 void Readers::GoOn(Reader& reader) {
@@ -60,24 +62,49 @@ void Readers::GoOn(Reader& reader) {
       Read(reader);
       break;
     case Phase::kReads:
+      if (!reader.follows) break;
+      if (HasNewHeader(reader)) return reader.header.clear();
+      reader.phase = Phase::kFollows;
+      break;
+    case Phase::kFollows:
+      Follow(reader);
       break;
   }
 }
 
+bool Readers::HasNewHeader(const Reader& reader) const {
+  return !HasBytes(disk_.cache(), 0, reader.header);
+}
+
 // Without a header afterwards it begins again.
 void Readers::Read(Reader& reader) {
+  if (rules_.reader_looks_again && HasNewHeader(reader)) return reader.header.clear();
+  TakeView(reader);
+}
+
+// By the journal of the checkpoint that it knows.
+void Readers::Follow(Reader& reader) {
+  if (rules_.follower_looks_again && HasNewHeader(reader)) return reader.header.clear();
+  const uint64_t generation = reader.view.generation;
+  TakeView(reader);
+  if (reader.view.generation < generation && harm_.empty()) harm_ = "reader: it went back";
+}
+
+void Readers::TakeView(Reader& reader) {
   Bytes file = disk_.cache();
-  if (rules_.reader_looks_again && !HasBytes(file, 0, reader.header)) return reader.header.clear();
   std::ranges::copy(reader.header, file.begin());
   reader.view = Replay(file, disk_.boot(), conditions_.header_size, rules_);
-  const bool intact = reader.view.opens &&
+  const bool intact = reader.view.opens && !reader.view.checkpoint.trailer_damaged &&
                       std::ranges::all_of(reader.view.state.chunks, [&](const ChunkRef& chunk) {
                         return ChunkIsIntact(file, chunk);
                       });
   if (!intact && rules_.reader_looks_again) harm_ = "reader: a state that is not there";
   if (!intact) return reader.header.clear();
+  if (reader.view.generation < acknowledged_ && rules_.reader_looks_again) {
+    harm_ = "reader: an acknowledged commit is missing";
+  }
   reader.phase = Phase::kReads;
-  reader.index = Slice(file, reader.view.checkpoint.index_begin, reader.view.base.end);
+  reader.index = Slice(file, reader.view.checkpoint.index_begin, reader.view.checkpoint.base.end);
 }
 
 bool Readers::IsUndisturbed(const Reader& reader) const {

@@ -1,5 +1,6 @@
 // Readers of the file beside the writer. Each reads the header, registers the generation of its
-// checkpoint, looks at the header again, and then sees one state for as long as it lives.
+// checkpoint, looks at the header again, and then sees one state for as long as it lives, or
+// follows the writer until it makes another checkpoint.
 #ifndef CAIRN_TESTS_CRASH_MODEL_READERS_H_
 #define CAIRN_TESTS_CRASH_MODEL_READERS_H_
 
@@ -23,18 +24,20 @@ class Readers final : public Registrations {
 
   bool AnyIn(uint64_t first, uint64_t end) const override;
   // A reader may come, go on or go away. Then every reader's state must be what it was.
-  void Step();
+  // What it reads then must hold the commits up to `acknowledged`.
+  void Step(uint64_t acknowledged);
   // Their machine lost power.
   void Clear() { readers_.clear(); }
   // The first harm that a reader took; empty: none.
   const std::string& harm() const { return harm_; }
 
  private:
-  enum class Phase : uint8_t { kHasHeader, kRegistered, kReads };
+  enum class Phase : uint8_t { kHasHeader, kRegistered, kReads, kFollows };
   struct Reader {
     Bytes header;
     uint64_t generation = 0;  // of the checkpoint
     Phase phase = Phase::kHasHeader;
+    bool follows = false;  // the writer; else it stays with what it read
     Replayed view;
     Bytes index;  // and trailer
   };
@@ -42,6 +45,9 @@ class Readers final : public Registrations {
   void Come();
   void GoOn(Reader& reader);
   void Read(Reader& reader);
+  void Follow(Reader& reader);
+  bool HasNewHeader(const Reader& reader) const;
+  void TakeView(Reader& reader);
   bool IsUndisturbed(const Reader& reader) const;
 
   const Disk& disk_;
@@ -49,6 +55,7 @@ class Readers final : public Registrations {
   const Rules& rules_;
   Random& random_;
   std::vector<Reader> readers_;
+  uint64_t acknowledged_ = 0;
   std::string harm_;
 };
 

@@ -24,12 +24,14 @@ class Replayer {
       : file_(file),
         boot_(boot),
         rules_(rules),
-        base_(checkpoint.base),
+        start_(checkpoint.journal),
+        base_known_(!checkpoint.trailer_damaged),
         index_begin_(checkpoint.index_begin),
         generation_(checkpoint.generation),
-        previous_(checkpoint.base.id),
-        taken_end_(checkpoint.base.end),
-        durable_end_(checkpoint.base.end),
+        previous_(start_.previous),
+        first_begin_(start_.begin),
+        taken_end_(start_.begin),
+        durable_end_(start_.begin),
         trusted_generation_(checkpoint.generation) {}
 
   // Follows the chain of records as far as it goes.
@@ -41,6 +43,7 @@ class Replayer {
   bool TakeRecord(size_t position);
   bool TakeReceipt(size_t position);
   bool Rejoin();
+  bool IsNext(const BatchRecord& record) const;
   void LearnFromStranded();
   void Learn(const Receipt& receipt);
   bool IsVouchedFor(const FoundRecord& found) const;
@@ -49,13 +52,16 @@ class Replayer {
   const Bytes& file_;
   const uint64_t boot_;
   const Rules& rules_;
-  const Base base_;
+  JournalStart start_;
+  bool base_known_;  // else the first record gives it
   const uint64_t index_begin_;
   uint64_t generation_;
   uint64_t previous_;
+  uint64_t first_begin_;         // of the first commit
   uint64_t taken_end_;           // of the last record or receipt taken
   uint64_t durable_end_;         // as records tell
   uint64_t trusted_generation_;  // as receipts tell: no power cut took a part of it
+  bool stranded_ = false;        // there are records, and where they belong is not known
   std::vector<CommitRecord> batches_;
 };
 
@@ -67,12 +73,18 @@ void Replayer::Learn(const Receipt& receipt) {
                of_now && rules_.trusts_this_boot ? receipt.generation : receipt.durable_generation);
 }
 
+bool Replayer::IsNext(const BatchRecord& record) const {
+  if (!base_known_) return record.previous == record.base.id;
+  return record.base == start_.base && record.generation == generation_ + 1 &&
+         (record.previous == previous_ || !rules_.chains);
+}
+
 bool Replayer::TakeRecord(size_t position) {
   std::optional<FoundRecord> found = FindRecord(file_, position, rules_.binds_position);
   if (!found.has_value()) return false;
   const BatchRecord& record = found->record;
-  if (record.base != base_ || record.generation != generation_ + 1) return false;
-  if (rules_.chains && record.previous != previous_) return false;
+  if (!IsNext(record)) return false;
+  if (!rules_.takes_early_durable_end && record.durable_end < start_.begin) return false;
   // Chunks that are not before the index lie right before the record.
   uint64_t chunks_end = position;
   for (size_t i = record.chunks.size(); i-- > 0;) {
@@ -81,7 +93,9 @@ bool Replayer::TakeRecord(size_t position) {
     chunks_end = record.chunks[i].offset;
   }
   if (chunks_end < taken_end_) return false;
-  ++generation_;
+  base_known_ = true;
+  start_.base = record.base;
+  generation_ = record.generation;
   previous_ = found->hash;
   taken_end_ = found->end;
   durable_end_ = std::max(durable_end_, record.durable_end);
@@ -91,12 +105,16 @@ bool Replayer::TakeRecord(size_t position) {
 
 bool Replayer::TakeReceipt(size_t position) {
   const std::optional<Receipt> receipt = FindReceipt(file_, position, rules_.binds_position);
-  if (!receipt.has_value() || receipt->base != base_) return false;
+  if (!receipt.has_value() || !base_known_ || receipt->base != start_.base) return false;
   const bool early = !rules_.receipt_after_record && receipt->generation == generation_ + 1;
   if (receipt->generation != generation_ && !early) return false;
+  if (batches_.empty() && !rules_.takes_leading_receipt) return false;
   taken_end_ = position + kReceiptSize;
   Learn(*receipt);
-  if (batches_.empty()) return true;
+  if (batches_.empty()) {
+    first_begin_ = taken_end_;
+    return true;
+  }
   batches_.back().end = taken_end_;
   batches_.back().receipt = receipt;
   batches_.back().receipt_at = position;
@@ -128,6 +146,7 @@ size_t NextMagic(const Bytes& file, size_t position) {
 // Goes on with the next record of the chain, wherever it is.
 bool Replayer::Rejoin() {
   if (!rules_.searches || !rules_.rejoins_chain) return false;
+  if (!base_known_ && rules_.rejoins_known) return false;  // it may be an earlier checkpoint's
   for (size_t at = NextMagic(file_, taken_end_); at < file_.size(); at = NextMagic(file_, at + 1)) {
     if (TakeRecord(at)) return true;
   }
@@ -138,7 +157,9 @@ bool Replayer::Rejoin() {
 void Replayer::LearnFromStranded() {
   for (size_t at = NextMagic(file_, taken_end_); at < file_.size(); at = NextMagic(file_, at + 1)) {
     const std::optional<Receipt> receipt = FindReceipt(file_, at, rules_.binds_position);
-    if (receipt.has_value() && receipt->base == base_ && receipt->generation > generation_) {
+    const bool found = receipt.has_value() || FindRecord(file_, at, rules_.binds_position);
+    stranded_ |= found && !base_known_ && rules_.tells_unknown_base;
+    if (receipt.has_value() && receipt->base == start_.base && receipt->generation > generation_) {
       Learn(*receipt);
     }
   }
@@ -156,8 +177,9 @@ bool Replayer::IsTrusted(const FoundRecord& found) const {
 }
 
 void Replayer::Settle(Replayed& result) const {
-  result.damaged = trusted_generation_ > generation_;
+  result.damaged = trusted_generation_ > generation_ || stranded_;
   result.durable_end = durable_end_;
+  result.end = first_begin_;
   for (const CommitRecord& batch : batches_) {
     if (!IsTrusted(batch.found)) break;
     const BatchRecord& record = batch.found.record;
@@ -189,12 +211,12 @@ Replayed Replay(const Bytes& file, uint64_t boot, size_t header_size, const Rule
   const std::optional<Checkpoint> checkpoint = ReadCheckpoint(file, header_size, result.why);
   if (!checkpoint.has_value()) return result;
   result.opens = true;
-  result.base = checkpoint->base;
+  result.base = checkpoint->journal.base;
   result.checkpoint = *checkpoint;
   result.state = checkpoint->state;
   result.generation = checkpoint->generation;
-  result.previous = checkpoint->base.id;
-  result.end = result.commit_end = checkpoint->base.end;
+  result.previous = checkpoint->journal.previous;
+  result.commit_end = checkpoint->journal.begin;
   Replayer replayer(file, boot, rules, *checkpoint);
   replayer.Scan();
   replayer.Settle(result);

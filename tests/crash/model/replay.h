@@ -22,7 +22,7 @@ struct PlacedChunk {
 struct Replayed {
   bool opens = false;
   std::string why;  // it does not
-  Base base;
+  Base base;        // of the records
   Checkpoint checkpoint;
   State state;
   uint64_t generation = 0;

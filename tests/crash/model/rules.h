@@ -37,14 +37,17 @@ struct Rules {
   bool rereads = true;           // damage counts only if it is still there on a second look
   bool searches = true;          // for evidence after the end
   bool rejoins_chain = true;     // goes on with the next record after unreadable bytes
+  bool rejoins_known = true;     // but not where the trailer, and so the chain, is not known
 
   // Space that is used again.
   bool reuses = true;
   bool waits_for_checkpoint = true;  // what died since the checkpoint stays until the next
+  bool moved_waits = true;           // so does the old place of a chunk that moved
   bool minds_journal = true;         // what the journal took is no longer free
   bool asks_readers = true;          // what they see stays
   bool reader_looks_again = true;    // at the header, after it registered
   bool limits_journal = true;        // it stops before what a reader sees
+  bool cuts_rest = true;             // of a dead writer, where a writer opens
   bool cuts_unread = true;           // the file is cut only where no reader sees bytes
   bool header_before_cut = true;     // durable: the one before may need what is cut
   bool chunks_before_record = true;  // in free space too
@@ -54,6 +57,26 @@ struct Rules {
   bool syncs_before_flip = true;  // index and trailer
   bool syncs_after_flip = true;   // the header
   bool flips_one_sector = true;   // else writes all of the header
+
+  // Checkpoint in steps.
+  bool writes_filler = true;            // the header of a chunk around index and trailer
+  bool skips_region = true;             // the journal goes on after it
+  bool inherits_journal = true;         // the trailer says where it goes on
+  bool inherits_begin = true;           // at which position
+  bool inherits_base = true;            // with which identity
+  bool inherits_previous = true;        // after which record
+  bool takes_early_durable_end = true;  // of records: before the journal's begin
+  bool takes_leading_receipt = true;    // of the checkpoint's own generation
+  bool syncs_before_late_flip = true;   // index and trailer, and the commits before
+  bool syncs_before_takeover = true;    // the header: until then the old list of space counts
+  bool takeover_minds_placed = true;    // what commits took since is neither free nor dead
+  bool takeover_keeps_dying = true;     // what died since stays until the next checkpoint
+  bool takeover_buries = true;          // what died of the journal before the checkpoint
+  bool journal_born_before = true;      // readers of the checkpoint before see its first records
+  bool tells_unknown_base = true;       // records after a damaged trailer that cannot be its first
+  bool finishes_flip = true;            // before another checkpoint
+  bool resume_compares_header = true;   // else a flip that is not durable is believed
+  bool follower_looks_again = true;     // at the header, after it read what is new
 };
 
 // Those of a sparse frame, where each chunk has a file, and the journal is in the index file.
@@ -75,11 +98,13 @@ struct Conditions {
   bool failing_syncs = false;     // one sync of each process may fail
   bool knows_boot = true;         // else boots cannot be told apart
   bool kills_cut_header = false;  // a kill cuts each pwrite at any byte, also the header's
-  bool dies_going_down = false;   // many die before the last sync of a checkpoint that goes down
+  // Many die before the last sync of a checkpoint that goes down or is made in steps.
+  bool dies_at_flips = false;
   size_t header_size = 100;
   size_t page_size = 4096;  // of the cache: what a sync writes
   // Each commit has one chunk, and its receipt ends so many bytes past a sector border.
   std::optional<size_t> past_border = {};
+  bool gradual = false;  // checkpoints are also made in steps
 };
 
 }  // namespace cairn::model

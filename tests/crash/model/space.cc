@@ -30,6 +30,17 @@ void Space::Remove(const Extent& used) {
   free_ = std::move(left);
 }
 
+void Space::RemoveEverywhere(const std::vector<Extent>& used) {
+  for (const Extent& extent : used) Remove(extent);
+  std::vector<DeadExtent> left;
+  for (const DeadExtent& dead : dead_) {
+    for (const Extent& rest : Without(dead.extent, used)) {
+      left.push_back({rest, dead.born, dead.died});
+    }
+  }
+  dead_ = std::move(left);
+}
+
 void Space::Add(const Extent& extent) {
   if (extent.size() == 0) return;
   free_.push_back(extent);

@@ -48,8 +48,10 @@ class Space {
 
   // The first free bytes of that size.
   std::optional<uint64_t> Take(uint64_t size);
-  // These are in use.
+  // These are in use, and are no longer free.
   void Remove(const Extent& used);
+  // Nor dead.
+  void RemoveEverywhere(const std::vector<Extent>& used);
   // Frees what is dead and not seen: before `index_begin` for chunks.
   void Release(const Registrations& readers, uint64_t index_begin);
   // Where the journal that ends at `position` has to stop.

@@ -75,7 +75,7 @@ SparseView ReplaySparse(const Directory::Image& files, uint64_t boot, size_t hea
   if (index == files.end()) return view;
   std::string why;
   const auto checkpoint = ReadCheckpoint(index->second, header_size, why);
-  if (!checkpoint.has_value()) return view;
+  if (!checkpoint.has_value() || checkpoint->trailer_damaged) return view;
   view.opens = true;
   view.checkpoint = *checkpoint;
   view.state = checkpoint->state;

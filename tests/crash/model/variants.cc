@@ -14,10 +14,19 @@ const Conditions kFailingSyncs = {.failing_syncs = true};
 const Conditions kWeakFailingSyncs = {.weak = true, .lazy_truncate = true, .failing_syncs = true};
 const Conditions kSmallPages = {
     .weak = true, .lazy_truncate = true, .failing_syncs = true, .page_size = 512};
-const Conditions kDyingGoingDown = {.weak = true, .lazy_truncate = true, .dies_going_down = true};
+const Conditions kDyingAtFlips = {.weak = true, .lazy_truncate = true, .dies_at_flips = true};
 const Conditions kAligned = {.weak = true, .lazy_truncate = true, .past_border = 0};
 const Conditions kStraddling = {.weak = true, .lazy_truncate = true, .past_border = 8};
 const Conditions kUnknownBoot = {.weak = true, .lazy_truncate = true, .knows_boot = false};
+
+Conditions Gradual(Conditions conditions) {
+  conditions.gradual = true;
+  return conditions;
+}
+
+const Conditions kGradual = Gradual(kOrdered);
+const Conditions kWeakGradual = Gradual(kWeak);
+const Conditions kGradualDying = Gradual(kDyingAtFlips);
 
 using Rule = bool Rules::*;
 
@@ -64,10 +73,51 @@ std::vector<Variant> Protocol() {
       Complete("ordered, failing syncs", kFailingSyncs, 2000),
       Complete("weak, failing syncs", kWeakFailingSyncs, 2000),
       Complete("weak, failing syncs, small pages", kSmallPages, 2000),
-      Complete("ordered, deaths at flips downwards", {.dies_going_down = true}, 2000),
-      Complete("weak, deaths at flips downwards", kDyingGoingDown, 2000),
+      Complete("ordered, deaths at flips downwards", {.dies_at_flips = true}, 2000),
+      Complete("weak, deaths at flips downwards", kDyingAtFlips, 2000),
       every_bit_in_order,
       every_bit,
+  };
+}
+
+std::vector<Variant> GradualCheckpoints() {
+  Variant every_bit = Complete("gradual, every bit", kGradual, 6);
+  every_bit.effort = {.images = 2, .every_bit = true};
+  return {
+      Complete("gradual, ordered", kGradual, 3000),
+      Complete("gradual, weak", kWeakGradual, 3000),
+      Complete("gradual, failing syncs", Gradual(kWeakFailingSyncs), 3000),
+      Complete("gradual, deaths at flips", kGradualDying, 3000),
+      Complete("gradual, header of 1,300", Gradual(kBigHeader), 1000),
+      Complete("gradual, receipts straddle sectors", Gradual(kStraddling), 1000),
+      Complete("gradual, boot not known", Gradual(kUnknownBoot), 1000),
+      Complete("gradual, failing syncs, small pages", Gradual(kSmallPages), 1000),
+      every_bit,
+      Without({&Rules::skips_region}, "a journal after the region", kGradual, 300),
+      Without({&Rules::writes_filler, &Rules::rejoins_chain}, "filler", kGradual, 300),
+      Without({&Rules::inherits_journal}, "inheriting the journal", kGradual, 300),
+      Without({&Rules::inherits_begin, &Rules::rejoins_chain}, "inheriting the journal's begin",
+              kGradual, 300),
+      Without({&Rules::inherits_base}, "inheriting the journal's base", kGradual, 300),
+      Without({&Rules::inherits_previous}, "inheriting the record before", kGradual, 300),
+      Without({&Rules::takes_early_durable_end}, "early durable ends", kGradual, 300),
+      Without({&Rules::takes_leading_receipt, &Rules::rejoins_chain}, "a leading receipt", kGradual,
+              2000),
+      Without({&Rules::syncs_before_late_flip}, "sync before a late flip", kGradual, 300),
+      Without({&Rules::syncs_before_takeover}, "sync before taking over", kGradual, 3000),
+      Without({&Rules::takeover_minds_placed}, "minding what was placed", kGradual, 300),
+      Without({&Rules::takeover_buries}, "burying what died meanwhile", kGradual, 300),
+      Without({&Rules::takeover_keeps_dying}, "keeping what dies meanwhile", kGradual, 300),
+      Without({&Rules::journal_born_before}, "an earlier birth of the journal", kGradual, 1000),
+      Without({&Rules::tells_unknown_base}, "telling of records after a damaged trailer", kGradual,
+              1000),
+      Without({&Rules::rejoins_known}, "doubt of records far after a damaged trailer", kOrdered,
+              1000),
+      Without({&Rules::cuts_rest}, "cutting a filler", kWeakGradual, 3000),
+      Without({&Rules::finishes_flip}, "finishing a flip", kGradual, 6000),
+      Without({&Rules::resume_compares_header}, "comparing the header at resume", kGradualDying,
+              3000),
+      Without({&Rules::follower_looks_again}, "a follower's look again", kGradual, 3000),
   };
 }
 
@@ -97,12 +147,13 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::syncs_after_flip}, "sync after the flip", kWeak, 1000),
       Without({&Rules::flips_one_sector}, "flip of one sector", kBigHeader, 1000),
       Without({&Rules::waits_for_checkpoint}, "waiting for a checkpoint", kOrdered, 300),
+      Without({&Rules::moved_waits}, "waiting where a chunk moved away", kOrdered, 300),
       Without({&Rules::minds_journal}, "minding what the journal took", kOrdered, 300),
       Without({&Rules::asks_readers}, "asking readers", kOrdered, 300),
       Without({&Rules::reader_looks_again}, "a reader's look at the header again", kOrdered, 2000),
       Without({&Rules::limits_journal}, "a limit of the journal", kOrdered, 3000),
       Without({&Rules::cuts_unread}, "care for readers where the file is cut", kOrdered, 10000),
-      Without({&Rules::header_before_cut}, "a durable header before a cut", kDyingGoingDown, 12000),
+      Without({&Rules::header_before_cut}, "a durable header before a cut", kDyingAtFlips, 12000),
       Without({&Rules::chunks_before_record}, "chunks before their record", kOrdered, 500),
       Without({&Rules::confirms_free_space}, "confirming chunks in free space", kSmallPages, 8000),
       // What guarantees.md assumes of a kill.
@@ -154,7 +205,8 @@ std::vector<Variant> SparseFrames() {
 
 std::vector<Variant> Variants() {
   std::vector<Variant> variants = Protocol();
-  for (const std::vector<Variant>& more : {PlantedFaults(), SecondLines(), SparseFrames()}) {
+  for (const std::vector<Variant>& more :
+       {GradualCheckpoints(), PlantedFaults(), SecondLines(), SparseFrames()}) {
     variants.insert(variants.end(), more.begin(), more.end());
   }
   return variants;

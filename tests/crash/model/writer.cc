@@ -24,9 +24,12 @@ bool Writer::Open() {
 
 bool Writer::Load() {
   view_ = Replay(disk_.cache(), disk_.boot(), conditions_.header_size, rules_);
-  if (!view_.opens || (view_.damaged && rules_.refuses_damage)) return false;
+  if (!view_.opens || view_.checkpoint.trailer_damaged) return false;
+  if (view_.damaged && rules_.refuses_damage) return false;
   births_.clear();
   died_.clear();
+  gradual_.reset();
+  shared_end_ = view_.end;
   TakeSpace();
   return true;
 }
@@ -41,11 +44,13 @@ void Writer::MakeDurable() {
 
 bool Writer::Resume() {
   const Base base = view_.base;
+  const Base durable = view_.checkpoint.base;
   if (rules_.resume_replays && !Load()) return false;
   const Bytes& file = disk_.cache();
   const bool has_rest = file.size() > view_.end && file[view_.end] != 0;
   const bool is_own = view_.base == base && view_.generation == synced_generation_;
-  const bool is_durable = is_own || IsDurable() || !rules_.resume_confirms;
+  const bool same_header = view_.checkpoint.base == durable || !rules_.resume_compares_header;
+  const bool is_durable = (same_header && (is_own || IsDurable())) || !rules_.resume_confirms;
   if (!is_durable || (has_rest && rules_.resume_opens_after_rest)) {
     MakeDurable();
   } else if (!is_own) {
@@ -64,18 +69,27 @@ bool Writer::IsDurable() const {
 // The space as the checkpoint lists it, less what the journal took since: what was dead then, too.
 void Writer::TakeSpace() {
   const Checkpoint& base = view_.checkpoint;
+  const uint64_t born = rules_.journal_born_before ? base.journal.born : base.generation;
   std::vector<Extent> taken;
   for (const PlacedChunk& placed : view_.placed) {
+    births_[placed.chunk.offset] = born;
     if (rules_.minds_journal) taken.push_back({placed.chunk.offset, placed.chunk.end()});
   }
   std::vector<DeadExtent> dead;
-  for (const Extent& extent : base.space.dead) {
-    for (const Extent& rest : Without(extent, taken)) dead.push_back({rest, 0, base.generation});
-  }
+  for (const Extent& extent : base.space.dead) dead.push_back({extent, 0, base.generation});
   space_ = Space(base.space.free, dead);
-  for (const Extent& extent : taken) space_.Remove(extent);
-  for (const ChunkRef& chunk : view_.removed) Bury(chunk);
+  space_.RemoveEverywhere(taken);
+  for (const ChunkRef& chunk : view_.removed) Bury(chunk, rules_.waits_for_checkpoint);
   Release();
+}
+
+bool Writer::AccountsForSpace() const {
+  std::vector<Extent> known = space_.free();
+  for (const std::vector<DeadExtent>& more : {space_.dead(), died_}) {
+    for (const DeadExtent& dead : more) known.push_back(dead.extent);
+  }
+  for (const ChunkRef& chunk : view_.state.chunks) known.push_back({chunk.offset, chunk.end()});
+  return Without({conditions_.header_size, view_.checkpoint.index_begin}, known).empty();
 }
 
 // The cache may show what the disk lacks: what the writer builds upon is written once more.
@@ -96,7 +110,7 @@ void Writer::Confirm() {
 // What an unfinished commit left, or a checkpoint that went down. The header on the disk may be
 // that of the checkpoint before, which needs the bytes.
 void Writer::CutUnused(bool header_is_durable) {
-  if (disk_.cache().size() <= view_.end) return;
+  if (disk_.cache().size() <= view_.end || !rules_.cuts_rest) return;
   if (rules_.cuts_unread && space_.EndOfDead() > view_.end) return;
   if (!header_is_durable && rules_.header_before_cut) {
     disk_.Write(0, Slice(disk_.cache(), 0, conditions_.header_size));
@@ -113,12 +127,12 @@ void Writer::Release() {
 
 // Chunks that died are needed until the next checkpoint: by the one that is there, and by the
 // commits after it.
-void Writer::Bury(const ChunkRef& chunk) {
+void Writer::Bury(const ChunkRef& chunk, bool waits) {
   const Extent extent = {chunk.offset, chunk.end()};
   const auto born = births_.find(chunk.offset);
   const uint64_t since = born == births_.end() ? 0 : born->second;
   if (chunk.end() > view_.checkpoint.index_begin) return;  // what the journal holds goes as a whole
-  if (rules_.waits_for_checkpoint) {
+  if (waits) {
     died_.push_back({extent, since, 0});
   } else {
     std::vector<Extent> free = space_.free();
@@ -129,7 +143,7 @@ void Writer::Bury(const ChunkRef& chunk) {
 
 // Says of commits that were acknowledged before that they are durable, in this boot.
 void Writer::LeaveReceipt() {
-  if (view_.commit_end == view_.base.end) return;  // there is no journal
+  if (view_.generation == view_.checkpoint.generation) return;  // there is no journal
   const std::optional<Receipt> last = view_.receipt;
   const bool says_so = last.has_value() && last->boot == disk_.boot() &&
                        last->generation == view_.generation &&
@@ -184,6 +198,7 @@ bool Writer::HasSpaceFor(const Edit& edit) {
 
 Placed Writer::Place(const Edit& edit) {
   Placed placed;
+  placed.moved = edit.moved;
   placed.machine = edit.machine;
   placed.syncs_chunks = edit.syncs_chunks;
   BatchRecord& record = placed.record;
@@ -243,7 +258,15 @@ void Writer::Commit(const Placed& placed) {
     synced_generation_ = view_.generation;
     chunks.clear();
   }
-  for (const uint64_t number : record.removed) Bury(view_.state.chunks[number]);
+  for (const uint64_t number : record.removed) {
+    Bury(view_.state.chunks[number],
+         number == placed.moved ? rules_.moved_waits : rules_.waits_for_checkpoint);
+    if (gradual_.has_value()) gradual_->removed.push_back(view_.state.chunks[number]);
+  }
+  for (const Placed::FreeChunk& chunk : placed.in_free_space) {
+    if (!gradual_.has_value()) break;
+    gradual_->placed.push_back({chunk.offset, chunk.offset + chunk.bytes.size()});
+  }
   record.base = view_.base;
   record.generation = ++view_.generation;
   record.previous = rules_.chains ? view_.previous : 0;
@@ -300,17 +323,25 @@ void Writer::SyncCommitted() {
   if (rules_.writes_receipts && disk_.running()) LeaveReceipt();
 }
 
-// The old index, trailer and journal die with the checkpoint, and the chunks that it lacks.
-Space Writer::SpaceAfterCheckpoint() const {
+// The old index, trailer and journal, up to `end`, die with the checkpoint, and the chunks that it
+// lacks.
+Space Writer::SpaceAfterCheckpoint(uint64_t end) const {
   const Checkpoint& base = view_.checkpoint;
   std::vector<DeadExtent> dead = space_.dead();
   for (const DeadExtent& chunk : died_)
     dead.push_back({chunk.extent, chunk.born, view_.generation});
   std::vector<Extent> live;
   for (const ChunkRef& chunk : view_.state.chunks) live.push_back({chunk.offset, chunk.end()});
-  for (const Extent& extent : Without({base.index_begin, view_.end}, live)) {
-    dead.push_back({extent, base.generation, view_.generation});
-  }
+  const auto add = [&](const Extent& bytes, uint64_t born) {
+    for (const Extent& extent : Without(bytes, live)) {
+      dead.push_back({extent, born, view_.generation});
+    }
+  };
+  const uint64_t begin = base.journal.begin;
+  const uint64_t shared_end = rules_.journal_born_before ? std::max(begin, shared_end_) : begin;
+  add({base.index_begin, begin}, base.generation);
+  add({begin, shared_end}, base.journal.born);
+  add({shared_end, end}, base.generation);
   return Space(space_.free(), dead);
 }
 
@@ -352,8 +383,10 @@ Checkpoint Writer::PlanAbove(Space& space) const {
 }
 
 void Writer::MakeCheckpoint() {
+  if (IsFlipped() && rules_.finishes_flip) FinishFlip();
+  gradual_.reset();
   if (view_.generation == view_.checkpoint.generation) return;
-  Space space = SpaceAfterCheckpoint();
+  Space space = SpaceAfterCheckpoint(view_.end);
   std::optional<Checkpoint> below = rules_.reuses ? PlanBelow(space) : std::nullopt;
   const bool goes_down = below.has_value();
   Checkpoint plan = below.has_value() ? *std::move(below) : PlanAbove(space);
@@ -363,10 +396,12 @@ void Writer::MakeCheckpoint() {
   if (rules_.syncs_before_flip) disk_.Sync(false);
   const size_t flipped = rules_.flips_one_sector ? kFixedHeaderSize : bytes.header.size();
   disk_.Write(0, Slice(bytes.header, 0, flipped));
-  if (conditions_.dies_going_down && goes_down && random_.Percent(50)) disk_.Kill();
+  if (conditions_.dies_at_flips && goes_down && random_.Percent(50)) disk_.Kill();
   if (rules_.syncs_after_flip) disk_.Sync(false);
   plan.base = view_.base = bytes.base;
+  plan.journal = {bytes.base.end, bytes.base, bytes.base.id, plan.generation};
   view_.checkpoint = std::move(plan);
+  shared_end_ = 0;
   view_.previous = bytes.base.id;
   view_.end = view_.commit_end = synced_end_ = bytes.base.end;
   view_.receipt.reset();

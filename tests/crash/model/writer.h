@@ -10,6 +10,7 @@
 
 #include "tests/crash/model/disk.h"
 #include "tests/crash/model/format.h"
+#include "tests/crash/model/gradual_checkpoint.h"
 #include "tests/crash/model/random.h"
 #include "tests/crash/model/replay.h"
 #include "tests/crash/model/rules.h"
@@ -21,13 +22,14 @@ namespace cairn::model {
 struct Proof {
   uint64_t offset = 0;
   Bytes bytes;
-  Base base;
+  Base base = {};
   uint64_t generation = 0;
   uint64_t durable_generation = 0;  // of a receipt
 };
 
 struct Edit {
   std::vector<uint64_t> removed;  // numbers of chunks, the last one first
+  std::optional<uint64_t> moved;  // one of them, whose bytes are those of a new chunk
   std::vector<Bytes> chunks;
   bool at_end = false;        // no chunk goes into free space
   uint64_t metadata = 0;      // 0: stays
@@ -45,6 +47,7 @@ struct Placed {
   Bytes in_journal;  // right before the record
   BatchRecord record;
   State after;
+  std::optional<uint64_t> moved;
   bool machine = false;
   bool syncs_chunks = false;
 };
@@ -67,6 +70,8 @@ class Writer {
   // What was read, and after each commit what it left.
   const Replayed& view() const { return view_; }
 
+  // Whether all bytes before the index are free, dead, dying or in use.
+  bool AccountsForSpace() const;
   // Whether the journal may grow by the edit; else a checkpoint comes first.
   bool HasSpaceFor(const Edit& edit);
   // The state that Commit is going to leave is that of the result.
@@ -78,6 +83,13 @@ class Writer {
   void Sync();
   // Does nothing where there is no commit since the last one.
   void MakeCheckpoint();
+  // The same in steps: commits may come between them.
+  void BeginCheckpoint();
+  void StepCheckpoint();
+  // Whether its header is written, and may not be durable.
+  bool IsFlipped() const { return gradual_.has_value() && gradual_->flipped(); }
+  // Other processes may write now, until Resume.
+  void Suspend();
 
  private:
   bool Load();
@@ -91,11 +103,15 @@ class Writer {
   bool JournalMayReach(uint64_t end);
   void WriteFreeChunks(const Placed& placed);
   void WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord& record, bool machine);
-  void Bury(const ChunkRef& chunk);
-  Space SpaceAfterCheckpoint() const;
+  void Bury(const ChunkRef& chunk, bool waits);
+  Space SpaceAfterCheckpoint(uint64_t end) const;
   Checkpoint PlanCheckpoint(uint64_t index_begin, const Space& space) const;
   std::optional<Checkpoint> PlanBelow(Space& space) const;
   Checkpoint PlanAbove(Space& space) const;
+  void BeginSync();
+  void EndSync();
+  void TakeOver();
+  void FinishFlip();
   void Release();
   void CutUnused(bool header_is_durable);
   void WriteParts(uint64_t begin, const std::vector<Bytes>& parts);
@@ -111,7 +127,9 @@ class Writer {
   Replayed view_;
   Space space_;
   std::vector<DeadExtent> died_;         // chunks, since the checkpoint
+  uint64_t shared_end_ = 0;              // of what readers of the checkpoint before may see
   std::map<uint64_t, uint64_t> births_;  // generations of checkpoints, by offset of a chunk
+  std::optional<GradualCheckpoint> gradual_;
   uint64_t synced_end_ = 0;
   uint64_t synced_generation_ = 0;
 };

@@ -107,6 +107,24 @@ TEST_F(GradualCheckpointTest, LeadsToTheCommitsThatWereMadeBesideIt) {
   ExpectHolds(Read(), data_);
 }
 
+// None of these goes down, but when much is free one is made that does.
+TEST_F(GradualCheckpointTest, FileStaysSmallHoweverManyAreMade) {
+  Writer writer = OpenWriter();
+  int64_t gradual = 0;
+  for (int i = 0; i < 10; ++i) {
+    const Buffer before = HeaderOf(path_);
+    while (HeaderOf(path_) == before) {
+      for (int j = 0; j < 20; ++j) Update(writer);
+      ASSERT_TRUE(IsOk(writer.Commit(Durability::kProcess)));
+    }
+    gradual += Inherits(Read()) ? 1 : 0;
+  }
+  EXPECT_GT(gradual, 2);
+  EXPECT_LT(std::filesystem::file_size(path_), 2 * std::size(data_) + (8 << 20))
+      << "each of them takes 2 MiB with its journal";
+  ExpectHolds(Read(), data_);
+}
+
 TEST_F(GradualCheckpointTest, ReadersFollowTheJournalAcrossIt) {
   Writer writer = OpenWriter(true);
   auto frame = Frame::Open(path_);
@@ -168,6 +186,37 @@ TEST_F(GradualCheckpointTest, MayBeLeftInAnyStep) {
     ExpectHolds(now, data_);
   }
   EXPECT_GT(inherited, 4);
+}
+
+// A reader of the checkpoint before sees also what was committed beside the next one.
+TEST_F(GradualCheckpointTest, KeepsWhatReadersOfTheCheckpointBeforeFollowedTo) {
+  Writer writer = OpenWriter();
+  auto frame = Frame::Open(path_);
+  ASSERT_TRUE(IsOk(frame));
+  const Buffer header = HeaderOf(path_);
+  Snapshot seen = frame->snapshot();
+  const auto commit = [&](int64_t nchunk) {
+    const Buffer items = MakeNoise(kChunk, random_());
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(nchunk, items)));
+    CopyBytes(items, MutableBytes(data_).subspan(static_cast<size_t>(nchunk * kChunk)));
+    ASSERT_TRUE(IsOk(writer.Commit(Durability::kProcess)));
+  };
+  Buffer expected;
+  for (int64_t i = 0; HeaderOf(path_) == header; ++i) {
+    ASSERT_LT(i, 40'000);
+    const Buffer before = data_;
+    auto snapshot = frame->Refresh();
+    ASSERT_TRUE(IsOk(snapshot));
+    seen = *snapshot;
+    expected = before;
+    commit(i % 8);
+  }
+  for (int i = 0; i < 100; ++i) commit(i % 8);
+  ASSERT_TRUE(IsOk(writer.Checkpoint()));
+  for (int i = 0; i < 6000; ++i) commit(100 + i % 4000);
+  ASSERT_TRUE(IsOk(writer.Checkpoint()));
+  for (int i = 0; i < 6000; ++i) commit(100 + i % 4000);
+  ExpectHolds(seen, expected);
 }
 
 TEST_F(GradualCheckpointTest, DamagedTrailerHidesNoCommit) {

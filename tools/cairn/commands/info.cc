@@ -67,7 +67,8 @@ absl::Status Info(const InfoFlags& flags) {
   options.verify = VerifyPolicy::kNever;
   ASSIGN_OR_RETURN(const Frame frame, Frame::Open(flags.frame, options));
   const Snapshot snapshot = frame.snapshot();
-  ASSIGN_OR_RETURN(const FrameSummary summary, SummarizeFrame(flags.frame, snapshot));
+  ASSIGN_OR_RETURN(FrameSummary summary, SummarizeFrame(flags.frame, snapshot));
+  ASSIGN_OR_RETURN(summary.holders, frame.Holders());
 
   const absl::Status status = flags.chunks ? PrintWithChunks(snapshot, summary, flags.json)
                                            : PrintFrame(summary, flags.json);

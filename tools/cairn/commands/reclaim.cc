@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 
@@ -11,6 +12,7 @@
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/report/holders.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/units.h"
@@ -32,14 +34,18 @@ absl::Status Print(const ReclaimFlags& flags, const ReclaimReport& report) {
   if (flags.json) {
     const Json json = {{"freed", report.freed},
                        {"blocked", report.blocked},
-                       {"oldest_generation", report.oldest_generation}};
+                       {"oldest_generation", report.oldest_generation},
+                       {"holders", JsonOfHolders(report.holders)}};
     return WriteStdout(Dump(json, 2) + "\n");
   }
-  if (report.blocked) {
-    return WriteLines({flags.frame + ": nothing freed: a reader holds an older generation"});
+  std::vector<std::string> lines = {absl::StrFormat("%s: %s freed, generation %d is the oldest now",
+                                                    flags.frame, FormatByteSize(report.freed),
+                                                    report.oldest_generation)};
+  if (report.blocked && report.holders.empty()) lines.push_back("  an older one is still read");
+  for (const GenerationHolder& holder : report.holders) {
+    lines.push_back("  still read: " + DescribeHolder(holder));
   }
-  return WriteLines({absl::StrFormat("%s: %s freed, generation %d is the oldest now", flags.frame,
-                                     FormatByteSize(report.freed), report.oldest_generation)});
+  return WriteLines(lines);
 }
 
 absl::Status Reclaim(const ReclaimFlags& flags) {
@@ -65,8 +71,9 @@ void AddReclaim(CLI::App& app, Command& chosen) {
   CLI::Option* json = reclaim->add_flag("--json", flags->json, "Print JSON");
   reclaim->add_flag("--quiet", flags->quiet, "Print no summary")->excludes(json);
   reclaim->footer(
-      "The file keeps its size and gets holes where nothing is needed; 'cairn compact' writes it\n"
-      "anew without them. Nothing is freed while a program reads an older generation.\n"
+      "Moves chunks into free space, cuts the file, and leaves holes where else nothing is "
+      "needed.\n"
+      "What a program reads that has an older generation stays until it goes on.\n"
       "\nExample:\n"
       "  cairn reclaim temps.b2frame --keep 10");
   reclaim->callback(

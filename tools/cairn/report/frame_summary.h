@@ -20,6 +20,7 @@ struct FrameSummary {
   std::optional<ArrayInfo> array;
   std::vector<Metalayer> metalayers;
   std::vector<Metalayer> vlmetalayers;
+  std::vector<GenerationHolder> holders = {};  // of older generations
 };
 
 struct ChunkSummary {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/flags/metadata.h"
+#include "tools/cairn/report/holders.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/words.h"
 
@@ -72,6 +73,7 @@ std::string JsonOfFrame(const FrameSummary& summary) {
       {"fingerprint", NameOf(kFingerprintWords, info.fingerprint)},
       {"sealed", info.sealed},
       {"generation", info.generation},
+      {"holders", JsonOfHolders(summary.holders)},
       {"array", JsonOfArray(summary.array)},
       {"metalayers", JsonOfLayers(summary.metalayers)},
       {"vlmetalayers", JsonOfLayers(summary.vlmetalayers)},

@@ -1,6 +1,7 @@
 #include "tools/cairn/report/info_text.h"
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +9,7 @@
 #include "absl/strings/str_join.h"
 
 #include "tools/cairn/flags/filters.h"
+#include "tools/cairn/report/holders.h"
 #include "tools/cairn/text/controls.h"
 #include "tools/cairn/text/stored_size.h"
 #include "tools/cairn/text/units.h"
@@ -127,6 +129,10 @@ std::string TextOfFrame(const FrameSummary& summary) {
   }
   AddLine(&text, "dead bytes", info.dead_bytes ? FormatByteSize(*info.dead_bytes) : "unknown");
   AddLine(&text, "sealed", DescribeSeal(info));
+  std::string_view label = "still read";
+  for (const GenerationHolder& holder : summary.holders) {
+    AddLine(&text, std::exchange(label, ""), DescribeHolder(holder));
+  }
   AddLayers(&text, "metalayers", summary.metalayers);
   AddLayers(&text, "vlmetalayers", summary.vlmetalayers);
   return text;

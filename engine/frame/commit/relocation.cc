@@ -1,0 +1,80 @@
+#include "engine/frame/commit/relocation.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/base/status.h"
+#include "engine/format/index_entry.h"
+#include "engine/format/seal.h"
+
+namespace cairn::frame {
+
+namespace {
+
+constexpr int64_t kMostBytes = int64_t{1} << 20;
+// Chunks that a commit looks at, and for each of its own edits. A checkpoint follows at the latest
+// when an eighth of the chunks was edited, so all are looked at before.
+constexpr int64_t kLooks = 64;
+constexpr int64_t kLooksForEdit = 16;
+
+int64_t BytesOf(const std::vector<Extent>& extents) {
+  int64_t bytes = 0;
+  for (const Extent& extent : extents) bytes += extent.size();
+  return bytes;
+}
+
+}  // namespace
+
+void Relocation::Begin(const FrameSpace::Slack& slack) {
+  line_ = journal_.space().enabled() ? journal_.space().SetLine(slack) : INT64_MAX;
+  left_ = line_ == INT64_MAX ? 0 : frame_.state->chunks.size();
+}
+
+absl::Status Relocation::StageSome(Stager& stager) {
+  if (left_ <= 0) return absl::OkStatus();
+  return StageMoves(stager, std::clamp<int64_t>(BytesOf(journal_.sink().placed()), 1, kMostBytes),
+                    kLooks + kLooksForEdit * stager.staged().chunk_edits.count());
+}
+
+absl::Status Relocation::StageMoves(Stager& stager, int64_t bytes, int64_t looks) {
+  const ChunkIndex& chunks = stager.staged().chunks;
+  const int64_t header_len = frame_.state->header().header_len;
+  for (; looks > 0 && left_ > 0 && bytes > 0; --looks, --left_, ++next_) {
+    if (next_ >= chunks.size()) next_ = 0;
+    if (chunks.size() == 0) return absl::OkStatus();
+    const absl::StatusOr<FoundEntry> found = chunks.Find(next_);
+    // Those that commits brought since the checkpoint move after the next one.
+    if (!found.ok() || found->committed < 0 || header_len + found->entry.value < line_) continue;
+    CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, chunks.Get(next_));
+    CAIRN_ASSIGN_OR_RETURN(const bool moved, Move(stager, next_, entry));
+    if (moved) bytes -= entry.cbytes;
+  }
+  return absl::OkStatus();
+}
+
+// What does not match its fingerprint stays where it is: a copy would make damage look intact.
+absl::StatusOr<bool> Relocation::Move(Stager& stager, int64_t nchunk, const IndexEntry& entry) {
+  if (entry.fingerprint == 0 || entry.cbytes <= 0) return false;
+  ExtentPool& free = journal_.space().free();
+  const std::optional<int64_t> position = free.TakeBeforeLine(entry.cbytes);
+  if (!position.has_value()) return false;
+  const Extent place = {*position, *position + entry.cbytes};
+  const int64_t header_len = frame_.state->header().header_len;
+  chunk_.resize(static_cast<size_t>(entry.cbytes));
+  absl::Status status = frame_.file->ReadAt(header_len + entry.value, chunk_);
+  const bool intact = status.ok() && format::HashChunk(chunk_) == entry.fingerprint;
+  if (intact) status = frame_.file->WriteAt(place.begin, chunk_);
+  // Free space may lie in holes: a full disk has no room there.
+  if (!intact || absl::IsResourceExhausted(status)) {
+    free.Add(place);
+    return false;
+  }
+  CAIRN_RETURN_IF_ERROR(status);
+  journal_.sink().NotePlaced(place);
+  IndexEntry moved = entry;
+  moved.value = place.begin - header_len;
+  CAIRN_RETURN_IF_ERROR(stager.MoveChunk(nchunk, moved));
+  return true;
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,49 @@
+// Moves chunks from the end of a contiguous frame into free space before them, so that the file can
+// get shorter: index and journal have to lie after all chunks.
+#ifndef CAIRN_ENGINE_FRAME_COMMIT_RELOCATION_H_
+#define CAIRN_ENGINE_FRAME_COMMIT_RELOCATION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "engine/frame/commit/commit_backend.h"
+#include "engine/frame/commit/frame_space.h"
+#include "engine/frame/commit/journal_writer.h"
+#include "engine/frame/stage/stager.h"
+
+namespace cairn::frame {
+
+// Where much is free, each commit also moves some chunks: the journal says that these were replaced
+// by what lies elsewhere, so to readers and to recovery it is an edit like any other. Not
+// thread-safe.
+class Relocation {
+ public:
+  // `frame` and `journal` must outlive this.
+  Relocation(const CommittedFrame& frame, JournalWriter& journal)
+      : frame_(frame), journal_(journal) {}
+
+  // A checkpoint was written: the chunks of its index may move, each once.
+  void Begin(const FrameSpace::Slack& slack = {});
+  // Stages some moves: of no more bytes than are staged already, but for one chunk.
+  absl::Status StageSome(Stager& stager);
+  // Stages all of them.
+  absl::Status StageAll(Stager& stager) { return StageMoves(stager, INT64_MAX, INT64_MAX); }
+
+ private:
+  absl::Status StageMoves(Stager& stager, int64_t bytes, int64_t looks);
+  absl::StatusOr<bool> Move(Stager& stager, int64_t nchunk, const IndexEntry& entry);
+
+  const CommittedFrame& frame_;
+  JournalWriter& journal_;
+  int64_t line_ = INT64_MAX;  // chunks that lie after it move
+  int64_t next_ = 0;          // the chunk to look at
+  int64_t left_ = 0;          // so many have not been looked at since the checkpoint
+  std::vector<std::byte> chunk_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_COMMIT_RELOCATION_H_

@@ -1,0 +1,24 @@
+// Who holds locks on a file, as far as /proc shows it.
+#ifndef CAIRN_ENGINE_STORAGE_LOCK_HOLDERS_H_
+#define CAIRN_ENGINE_STORAGE_LOCK_HOLDERS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cairn/file_system.h"
+#include "engine/base/extent.h"
+
+namespace cairn::storage {
+
+// The bytes of the open file's lock that a line of /proc/PID/fdinfo/FD names, if it names one.
+std::optional<Extent> ParseLockLine(const std::string& line);
+
+// Those of bytes [offset, offset + count) that belong to open files of processes which this one may
+// look at, once for each process. In no order.
+std::vector<LockHolder> FindLockHolders(const FileIdentity& file, int64_t offset, int64_t count);
+
+}  // namespace cairn::storage
+
+#endif  // CAIRN_ENGINE_STORAGE_LOCK_HOLDERS_H_

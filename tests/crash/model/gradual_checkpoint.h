@@ -1,0 +1,37 @@
+// A checkpoint that is written in steps, between the commits that follow the state it describes.
+#ifndef CAIRN_TESTS_CRASH_MODEL_GRADUAL_CHECKPOINT_H_
+#define CAIRN_TESTS_CRASH_MODEL_GRADUAL_CHECKPOINT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/crash/model/disk.h"
+#include "tests/crash/model/format.h"
+#include "tests/crash/model/space.h"
+
+namespace cairn::model {
+
+struct GradualCheckpoint {
+  enum class Step : uint8_t { kWrite, kBeginSync, kEndSync, kFlip, kBeginFlipSync, kTakeOver };
+  struct Piece {
+    uint64_t offset = 0;
+    Bytes bytes;
+  };
+
+  Checkpoint checkpoint;
+  Space space;  // as the checkpoint lists it
+  Bytes header;
+  std::vector<Piece> unwritten;  // of index and trailer
+  Step next = Step::kWrite;
+  bool flipped() const { return next > Step::kFlip; }
+  // What the sync that runs makes durable.
+  uint64_t syncs_end = 0;
+  uint64_t syncs_generation = 0;
+  // By the commits that followed.
+  std::vector<Extent> placed = {};
+  std::vector<ChunkRef> removed = {};
+};
+
+}  // namespace cairn::model
+
+#endif  // CAIRN_TESTS_CRASH_MODEL_GRADUAL_CHECKPOINT_H_
