@@ -98,8 +98,8 @@ bool ContiguousBackend::FitsInPlace(const StagedState& staged) const {
   return staged.header.header_len <= kSectorSize || !MetalayersDiffer(staged);
 }
 
-// A gradual checkpoint lies after the journal. Where much is free before that, it takes one that
-// can go down.
+// A gradual checkpoint lies after the journal. Where much is free before that, or the file must not
+// grow, it takes one that can go down.
 bool ContiguousBackend::MayBeGradual(const StagedState& staged) const {
   const bool is_large = staged.nchunks() >= frame_.core->env()->checkpoints.least_gradual;
   const bool is_sealed = base().checkpoint->seal_holds && !frame_.plain &&
@@ -108,8 +108,8 @@ bool ContiguousBackend::MayBeGradual(const StagedState& staged) const {
                           journal_.space().LimitFrom(journal_.sink().end()) == INT64_MAX &&
                           pinned_end_ <= CommittedEnd(base());
   return is_large && is_sealed && ends_frame && !must_be_whole_ && !frame_.keeps_history() &&
-         journal_.space().enabled() && staged.nbytes() > 0 && !MetalayersDiffer(staged) &&
-         !(journal_.space().has_much_free() && CanGoDown());
+         frame_.limit.bytes == INT64_MAX && journal_.space().enabled() && staged.nbytes() > 0 &&
+         !MetalayersDiffer(staged) && !(journal_.space().has_much_free() && CanGoDown());
 }
 
 absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durability) {
