@@ -18,7 +18,17 @@ absl::Status CommittedFrame::Adopt(std::shared_ptr<File> written) {
 }
 
 absl::Status CommittedFrame::Reload() {
-  CAIRN_ASSIGN_OR_RETURN(state, LoadState(source, core->env()));
+  CAIRN_ASSIGN_OR_RETURN(StatePtr loaded, LoadState(source, core->env()));
+  return AdoptCheckpoint(std::move(loaded));
+}
+
+absl::Status CommittedFrame::ReloadCheckpoint(std::vector<std::byte> header) {
+  CAIRN_ASSIGN_OR_RETURN(StatePtr loaded, LoadCheckpoint(source, std::move(header), core->env()));
+  return AdoptCheckpoint(std::move(loaded));
+}
+
+absl::Status CommittedFrame::AdoptCheckpoint(StatePtr loaded) {
+  state = std::move(loaded);
   core->Adopt(source, state);
   sync->Begin(file, committed(), committed());
   plain = false;

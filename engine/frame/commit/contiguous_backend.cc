@@ -243,7 +243,7 @@ absl::Status ContiguousBackend::CommitInPlace(const StagedState& staged,
   CAIRN_RETURN_IF_ERROR(
       frame_.file->WriteAt(0, Bytes(placed.bytes.header).first(static_cast<size_t>(flipped))));
   CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
-  CAIRN_RETURN_IF_ERROR(frame_.Reload());
+  CAIRN_RETURN_IF_ERROR(frame_.ReloadCheckpoint(std::move(placed.bytes.header)));
   const bool goes_on = placed.space.enabled() && base().checkpoint->seal_holds;
   BeginAfterCheckpoint(goes_on ? std::move(placed.space) : FrameSpace(base(), {}),
                        std::max(journal_.remains_end(), journal_.sink().end()));
