@@ -189,12 +189,14 @@ absl::StatusOr<std::optional<FoundRecord>> JournalReader::Next() {
 
 absl::StatusOr<bool> JournalReader::Search(int64_t begin, int64_t seen,
                                            absl::FunctionRef<bool(FoundRecord)> visit) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, source_.Size());
+  const int64_t size = std::min(file_size, end_);
+  // What looked like the header of a chunk may have led past the end.
+  seen = std::min(seen, size);
   if (begin < seen) {
     CAIRN_ASSIGN_OR_RETURN(const bool affordable, Spend(seen - begin));
     if (!affordable) return false;
   }
-  CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, source_.Size());
-  const int64_t size = std::min(file_size, end_);
   int64_t position = begin;
   // The next record is mostly near, and there may be many searches.
   std::vector<std::byte> piece(kWindow);
