@@ -11,6 +11,7 @@
 
 #include "cairn/frame.h"
 #include "tests/interop/figures.h"
+#include "tests/interop/hand_over.h"
 #include "tests/interop/peer.h"
 #include "tests/support/array_model.h"
 #include "tests/support/status.h"
@@ -124,7 +125,7 @@ void WriteByCairn(const std::string& path, ArrayMaker& maker, ArrayCase* c) {
     const absl::Status status = writer->WriteBox(box.start, box.shape, items);
     ASSERT_TRUE(IsOk(status));
   }
-  const absl::Status status = writer->Close();
+  const absl::Status status = HandOver(*writer);
   ASSERT_TRUE(IsOk(status));
 }
 
@@ -242,7 +243,7 @@ TEST(Blosc2ArrayTest, PeerOpensArraysWithoutItemsOrDimensions) {
   ASSERT_TRUE(IsOk(writer));
   const Buffer item(4, std::byte{9});
   ASSERT_TRUE(IsOk(writer->WriteBox({}, {}, item)));
-  ASSERT_TRUE(IsOk(writer->Close()));
+  ASSERT_TRUE(IsOk(HandOver(*writer)));
   peer = OpenPeer(path);
   ASSERT_NE(peer, nullptr);
   EXPECT_EQ(peer->ndim, 0);

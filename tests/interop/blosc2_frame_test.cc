@@ -8,6 +8,7 @@
 
 #include "tests/interop/figures.h"
 #include "tests/interop/frame_case.h"
+#include "tests/interop/hand_over.h"
 #include "tests/interop/peer_edits.h"
 #include "tests/support/status.h"
 
@@ -69,7 +70,7 @@ void EditByCairn(const std::string& path, Random& random, FrameCase* c) {
   ASSERT_TRUE(IsOk(writer));
   absl::Status status = EditAtRandom(&*writer, random, c);
   ASSERT_TRUE(IsOk(status));
-  status = writer->Close();
+  status = HandOver(*writer);
   ASSERT_TRUE(IsOk(status));
 }
 
@@ -139,7 +140,7 @@ TEST(Blosc2FrameTest, PeerAppendsToAFrameOfOneShortChunk) {
     auto writer = Frame::Build(path, options);
     ASSERT_TRUE(IsOk(writer));
     ASSERT_TRUE(IsOk(writer->Append(first)));
-    ASSERT_TRUE(IsOk(writer->Close()));
+    ASSERT_TRUE(IsOk(HandOver(*writer)));
     const auto frame = Frame::Open(path);
     ASSERT_TRUE(IsOk(frame));
     EXPECT_EQ(frame->snapshot().info().chunksize, 4000);

@@ -6,6 +6,7 @@
 
 #include "cairn/chunk.h"
 #include "tests/interop/chunk_list.h"
+#include "tests/interop/hand_over.h"
 #include "tests/support/status.h"
 
 namespace cairn::interop {
@@ -163,7 +164,7 @@ void EditChunksByCairn(const std::string& path, Random& random, FrameCase* c) {
     ASSERT_TRUE(IsOk(status));
     ++c->nedits;
   }
-  const absl::Status closed = writer->Close();
+  const absl::Status closed = HandOver(*writer);
   ASSERT_TRUE(IsOk(closed));
   writer = absl::CancelledError();  // a writer may not be there while the frame is compacted
   if (random() % 4 == 0) {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/interop/chunk_case.h"
+#include "tests/interop/hand_over.h"
 #include "tests/support/status.h"
 
 namespace cairn::interop {
@@ -70,7 +71,7 @@ absl::Status AppendAtRandom(Writer* writer, Random& random, FrameCase* c) {
 absl::Status CloseAfterEdits(absl::StatusOr<Writer> writer, Random& random, FrameCase* c) {
   if (!writer.ok()) return writer.status();
   const absl::Status edited = EditAtRandom(&*writer, random, c);
-  return edited.ok() ? writer->Close() : edited;
+  return edited.ok() ? HandOver(*writer) : edited;
 }
 
 absl::Status WriteInMemory(const std::string& path, Random& random, FrameCase* c) {

@@ -17,6 +17,7 @@
 #include "cairn/recover.h"
 #include "tests/interop/figures.h"
 #include "tests/interop/frame_case.h"
+#include "tests/interop/hand_over.h"
 #include "tests/interop/peer_edits.h"
 #include "tests/support/status.h"
 #include "tests/support/unsynced_file_system.h"
@@ -145,7 +146,7 @@ class PeerRecoveryTest : public testing::Test {
     ASSERT_TRUE(IsOk(frame));
     auto writer = frame->OpenWriter();
     ASSERT_TRUE(IsOk(writer));
-    const absl::Status closed = writer->Close();
+    const absl::Status closed = HandOver(*writer);
     ASSERT_TRUE(IsOk(closed));
   }
 
@@ -280,7 +281,7 @@ TEST_F(PeerRecoveryTest, WriterHoldsTheLockFileAndALockingPeerWaits) {
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_FALSE(done);
   EXPECT_EQ(LockCounter(lock_path), 1);
-  const absl::Status closed = writer_->Close();
+  const absl::Status closed = HandOver(*writer_);
   writer_.reset();
   other.join();
   ASSERT_TRUE(IsOk(closed));
