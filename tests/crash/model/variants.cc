@@ -115,8 +115,8 @@ std::vector<Variant> GradualCheckpoints() {
               1000),
       Without({&Rules::cuts_rest}, "cutting a filler", kWeakGradual, 3000),
       Without({&Rules::finishes_flip}, "finishing a flip", kGradual, 6000),
-      Without({&Rules::resume_compares_header}, "comparing the header at resume", kGradualDying,
-              3000),
+      Without({&Rules::resume_compares_header}, "comparing the header at resume",
+              Gradual(kBigHeader), 9000),
       Without({&Rules::follower_looks_again}, "a follower's look again", kGradual, 3000),
   };
 }
