@@ -134,7 +134,8 @@ struct WriterOptions {
   // Most bytes of the file, of a sparse frame's files together; 0: no limit. Belongs to this writer
   // and is not stored in the frame. An edit or commit that would leave a frame which is no smaller
   // and passes it, the space of the next checkpoint included, gives kResourceExhausted, as on a
-  // full disk: Rollback, delete chunks, Reclaim. Everything else works, in a larger file too.
+  // full disk: Rollback, delete chunks, Reclaim; and where what that frees lies in pieces, Compact.
+  // Everything else works, in a larger file too.
   int64_t max_file_size = 0;
   // Creates the lock file of C-Blosc2's locking protocol, FRAME.b2lock. An existing one is always
   // locked while the writer lives.
