@@ -20,7 +20,7 @@ namespace cairn::test {
 namespace {
 
 CrashFrame Reuse() {
-  return {.name = "Reuse", .chunksize = 1500, .most_bytes = 6000, .reuses = true};
+  return {.name = "Reuse", .chunksize = 1500, .most_bytes = 40000, .reuses = true};
 }
 
 CrashFrame SmallCommits() {
@@ -116,7 +116,7 @@ TEST(ReuseTest, ChunksGoWhereOthersDiedAndMoveAndCheckpointsGoDown) {
     }
     return Fate();
   };
-  ForEachSeed(20, [&](uint64_t seed) {
+  ForEachSeed(40, [&](uint64_t seed) {
     frame_size = 0;
     written.clear();
     ExamineEveryOperation({Reuse(), seed, [&] { return count; }}, 100, 1, tally);
