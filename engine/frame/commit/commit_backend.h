@@ -14,11 +14,11 @@
 
 #include "cairn/options.h"
 #include "cairn/reports.h"
-#include "engine/frame/commit/checkpoint_encoder.h"
-#include "engine/frame/commit/group_sync.h"
+#include "engine/frame/checkpoint/checkpoint_encoder.h"
 #include "engine/frame/files/frame_location.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/stage/stager.h"
+#include "engine/frame/sync/group_sync.h"
 
 namespace cairn::frame {
 

@@ -20,8 +20,8 @@
 #include <memory>
 #include <optional>
 
+#include "engine/frame/checkpoint/frame_space.h"
 #include "engine/frame/commit/commit_backend.h"
-#include "engine/frame/commit/frame_space.h"
 #include "engine/frame/commit/gradual_checkpoint.h"
 #include "engine/frame/commit/journal_writer.h"
 #include "engine/frame/commit/relocation.h"

@@ -12,12 +12,12 @@
 #include "absl/status/statusor.h"
 
 #include "engine/base/extent.h"
-#include "engine/frame/commit/background_sync.h"
-#include "engine/frame/commit/checkpoint_steps.h"
+#include "engine/frame/checkpoint/checkpoint_steps.h"
+#include "engine/frame/checkpoint/frame_space.h"
 #include "engine/frame/commit/commit_backend.h"
-#include "engine/frame/commit/frame_space.h"
 #include "engine/frame/index/chunk_index.h"
 #include "engine/frame/journal/replay.h"
+#include "engine/frame/sync/background_sync.h"
 
 namespace cairn::frame {
 

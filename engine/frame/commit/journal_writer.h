@@ -11,13 +11,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "engine/frame/commit/background_sync.h"
-#include "engine/frame/commit/checkpoint_policy.h"
+#include "engine/frame/checkpoint/checkpoint_policy.h"
+#include "engine/frame/checkpoint/disk_reserve.h"
+#include "engine/frame/checkpoint/frame_space.h"
 #include "engine/frame/commit/commit_backend.h"
-#include "engine/frame/commit/disk_reserve.h"
-#include "engine/frame/commit/frame_space.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/stage/contiguous_sink.h"
+#include "engine/frame/sync/background_sync.h"
 
 namespace cairn::frame {
 

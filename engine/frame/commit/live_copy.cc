@@ -6,7 +6,7 @@
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
-#include "engine/frame/commit/disk_reserve.h"
+#include "engine/frame/checkpoint/disk_reserve.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/stored_chunk.h"
 #include "engine/frame/stage/chunk_writer.h"

@@ -9,8 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine/frame/checkpoint/frame_space.h"
 #include "engine/frame/commit/commit_backend.h"
-#include "engine/frame/commit/frame_space.h"
 #include "engine/frame/commit/journal_writer.h"
 #include "engine/frame/stage/stager.h"
 

@@ -22,12 +22,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/frame/commit/chunk_file_sync.h"
+#include "engine/frame/checkpoint/disk_reserve.h"
 #include "engine/frame/commit/commit_backend.h"
-#include "engine/frame/commit/disk_reserve.h"
 #include "engine/frame/commit/journal_writer.h"
 #include "engine/frame/files/atomic_file.h"
 #include "engine/frame/stage/sparse_sink.h"
+#include "engine/frame/sync/chunk_file_sync.h"
 
 namespace cairn::frame {
 

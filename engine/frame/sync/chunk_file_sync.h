@@ -1,6 +1,6 @@
 // Makes the chunk files of a sparse frame durable.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_CHUNK_FILE_SYNC_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_CHUNK_FILE_SYNC_H_
+#ifndef CAIRN_ENGINE_FRAME_SYNC_CHUNK_FILE_SYNC_H_
+#define CAIRN_ENGINE_FRAME_SYNC_CHUNK_FILE_SYNC_H_
 
 #include <cstdint>
 #include <mutex>
@@ -34,4 +34,4 @@ class ChunkFileSync {
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_CHUNK_FILE_SYNC_H_
+#endif  // CAIRN_ENGINE_FRAME_SYNC_CHUNK_FILE_SYNC_H_

@@ -1,7 +1,7 @@
 // When a checkpoint is worth what it writes: index and trailer, and the pending items as a chunk,
 // which the next one writes again.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_POLICY_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_POLICY_H_
+#ifndef CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_POLICY_H_
+#define CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_POLICY_H_
 
 #include <cstdint>
 
@@ -29,4 +29,4 @@ bool IsWorthClosing(const StagedState& staged, const State& base, const JournalL
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_POLICY_H_
+#endif  // CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_POLICY_H_

@@ -1,4 +1,4 @@
-#include "engine/frame/commit/background_sync.h"
+#include "engine/frame/sync/background_sync.h"
 
 #include <csignal>
 #include <utility>

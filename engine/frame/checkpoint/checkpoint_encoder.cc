@@ -1,4 +1,4 @@
-#include "engine/frame/commit/checkpoint_encoder.h"
+#include "engine/frame/checkpoint/checkpoint_encoder.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +16,7 @@
 #include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/trailer.h"
-#include "engine/frame/commit/checkpoint_trailer.h"
+#include "engine/frame/checkpoint/checkpoint_trailer.h"
 #include "engine/frame/index/chunk_table.h"
 
 namespace cairn::frame {

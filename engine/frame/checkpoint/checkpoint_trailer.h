@@ -1,6 +1,6 @@
 // The end of a checkpoint, and its header: what they say of the index and of each other.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_TRAILER_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_TRAILER_H_
+#ifndef CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_TRAILER_H_
+#define CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_TRAILER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -41,4 +41,4 @@ absl::StatusOr<CheckpointTrailer> EncodeCheckpointTrailer(const StagedState& sta
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_TRAILER_H_
+#endif  // CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_TRAILER_H_

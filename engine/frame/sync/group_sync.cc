@@ -1,4 +1,4 @@
-#include "engine/frame/commit/group_sync.h"
+#include "engine/frame/sync/group_sync.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "engine/frame/commit/frame_space.h"
+#include "engine/frame/checkpoint/frame_space.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // Threads that wait for their commits share syncs.
-#include "engine/frame/commit/group_sync.h"
+#include "engine/frame/sync/group_sync.h"
 
 #include <cstdint>
 #include <latch>

@@ -1,4 +1,4 @@
-#include "engine/frame/commit/disk_reserve.h"
+#include "engine/frame/checkpoint/disk_reserve.h"
 
 #include <algorithm>
 

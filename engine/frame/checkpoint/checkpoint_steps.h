@@ -1,6 +1,6 @@
 // Writes the checkpoint of a large state piece by piece, so that no commit waits for all of it.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_STEPS_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_STEPS_H_
+#ifndef CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_STEPS_H_
+#define CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_STEPS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include "engine/base/hash.h"
 #include "engine/chunk/join_blocks.h"
 #include "engine/format/index_entry.h"
-#include "engine/frame/commit/checkpoint_encoder.h"
+#include "engine/frame/checkpoint/checkpoint_encoder.h"
 #include "engine/frame/stage/staged_state.h"
 
 namespace cairn::frame {
@@ -65,4 +65,4 @@ class CheckpointSteps {
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_STEPS_H_
+#endif  // CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_STEPS_H_

@@ -1,4 +1,4 @@
-#include "engine/frame/commit/checkpoint_trailer.h"
+#include "engine/frame/checkpoint/checkpoint_trailer.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,8 @@
-#include "engine/frame/commit/checkpoint_policy.h"
+#include "engine/frame/checkpoint/checkpoint_policy.h"
 
 #include <algorithm>
 
-#include "engine/frame/commit/disk_reserve.h"
+#include "engine/frame/checkpoint/disk_reserve.h"
 
 namespace cairn::frame {
 

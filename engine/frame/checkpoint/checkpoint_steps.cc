@@ -1,4 +1,4 @@
-#include "engine/frame/commit/checkpoint_steps.h"
+#include "engine/frame/checkpoint/checkpoint_steps.h"
 
 #include <algorithm>
 #include <optional>
@@ -10,7 +10,7 @@
 #include "engine/base/status.h"
 #include "engine/chunk/special.h"
 #include "engine/format/trailer.h"
-#include "engine/frame/commit/checkpoint_trailer.h"
+#include "engine/frame/checkpoint/checkpoint_trailer.h"
 
 namespace cairn::frame {
 

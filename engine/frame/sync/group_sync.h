@@ -1,6 +1,6 @@
 // Which generations are durable. Threads that wait for theirs share syncs.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_GROUP_SYNC_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_GROUP_SYNC_H_
+#ifndef CAIRN_ENGINE_FRAME_SYNC_GROUP_SYNC_H_
+#define CAIRN_ENGINE_FRAME_SYNC_GROUP_SYNC_H_
 
 #include <condition_variable>
 #include <cstdint>
@@ -66,4 +66,4 @@ class GroupSync {
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_GROUP_SYNC_H_
+#endif  // CAIRN_ENGINE_FRAME_SYNC_GROUP_SYNC_H_

@@ -4,8 +4,8 @@
 // commits after it still do, and recovery may go back to them. With the next checkpoint it is dead:
 // only readers of older states may see it. When none of them is left it is free. The index, the
 // trailer and the records of a checkpoint die with the next one.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_FRAME_SPACE_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_FRAME_SPACE_H_
+#ifndef CAIRN_ENGINE_FRAME_CHECKPOINT_FRAME_SPACE_H_
+#define CAIRN_ENGINE_FRAME_CHECKPOINT_FRAME_SPACE_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -121,4 +121,4 @@ class FrameSpace {
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_FRAME_SPACE_H_
+#endif  // CAIRN_ENGINE_FRAME_CHECKPOINT_FRAME_SPACE_H_

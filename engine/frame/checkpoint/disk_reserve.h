@@ -1,7 +1,7 @@
 // Disk space that a frame keeps for itself, so that a full disk can be freed: to delete chunks and
 // to reclaim their space, checkpoints have to be written first.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_DISK_RESERVE_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_DISK_RESERVE_H_
+#ifndef CAIRN_ENGINE_FRAME_CHECKPOINT_DISK_RESERVE_H_
+#define CAIRN_ENGINE_FRAME_CHECKPOINT_DISK_RESERVE_H_
 
 #include <cstdint>
 
@@ -61,4 +61,4 @@ class Headroom {
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_DISK_RESERVE_H_
+#endif  // CAIRN_ENGINE_FRAME_CHECKPOINT_DISK_RESERVE_H_

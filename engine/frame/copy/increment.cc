@@ -1,4 +1,4 @@
-#include "engine/frame/commit/increment.h"
+#include "engine/frame/copy/increment.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,10 +1,10 @@
 // Increments: frames that hold what changed between two states of another frame.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_INCREMENT_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_INCREMENT_H_
+#ifndef CAIRN_ENGINE_FRAME_COPY_INCREMENT_H_
+#define CAIRN_ENGINE_FRAME_COPY_INCREMENT_H_
 
 #include "absl/status/status.h"
 
-#include "engine/frame/commit/frame_copy.h"
+#include "engine/frame/copy/frame_copy.h"
 
 namespace cairn::frame {
 
@@ -16,4 +16,4 @@ absl::Status WriteIncrement(const State& since, const State& now, const CopyTarg
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_INCREMENT_H_
+#endif  // CAIRN_ENGINE_FRAME_COPY_INCREMENT_H_

@@ -1,6 +1,6 @@
 // New frames made of committed states beside the writer.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_FRAME_COPY_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_FRAME_COPY_H_
+#ifndef CAIRN_ENGINE_FRAME_COPY_FRAME_COPY_H_
+#define CAIRN_ENGINE_FRAME_COPY_FRAME_COPY_H_
 
 #include <cstdint>
 
@@ -40,4 +40,4 @@ absl::Status CopyFrame(const State& state, const CopyTarget& target, ChunkProgre
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_FRAME_COPY_H_
+#endif  // CAIRN_ENGINE_FRAME_COPY_FRAME_COPY_H_

@@ -1,5 +1,5 @@
 // Checkpoints of frames whose index has many pages: those that did not change are taken over.
-#include "engine/frame/commit/checkpoint_encoder.h"
+#include "engine/frame/checkpoint/checkpoint_encoder.h"
 
 #include <cstdint>
 #include <utility>

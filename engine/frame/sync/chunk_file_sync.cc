@@ -1,4 +1,4 @@
-#include "engine/frame/commit/chunk_file_sync.h"
+#include "engine/frame/sync/chunk_file_sync.h"
 
 #include "engine/base/status.h"
 

@@ -1,6 +1,6 @@
 // Turns a staged state into the bytes of a frame that any Blosc2 reads: index, trailer and header.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_ENCODER_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_ENCODER_H_
+#ifndef CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_ENCODER_H_
+#define CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_ENCODER_H_
 
 #include <cstdint>
 #include <vector>
@@ -44,4 +44,4 @@ absl::Status StoreCheckpoint(File& file, const StagedState& staged, CheckpointPl
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_CHECKPOINT_ENCODER_H_
+#endif  // CAIRN_ENGINE_FRAME_CHECKPOINT_CHECKPOINT_ENCODER_H_

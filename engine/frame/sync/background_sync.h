@@ -1,6 +1,6 @@
 // A sync that runs beside the commits of a writer.
-#ifndef CAIRN_ENGINE_FRAME_COMMIT_BACKGROUND_SYNC_H_
-#define CAIRN_ENGINE_FRAME_COMMIT_BACKGROUND_SYNC_H_
+#ifndef CAIRN_ENGINE_FRAME_SYNC_BACKGROUND_SYNC_H_
+#define CAIRN_ENGINE_FRAME_SYNC_BACKGROUND_SYNC_H_
 
 #include <atomic>
 #include <memory>
@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 
-#include "engine/frame/commit/group_sync.h"
+#include "engine/frame/sync/group_sync.h"
 #include "engine/storage/owner_process.h"
 
 namespace cairn::frame {
@@ -45,4 +45,4 @@ class BackgroundSync {
 
 }  // namespace cairn::frame
 
-#endif  // CAIRN_ENGINE_FRAME_COMMIT_BACKGROUND_SYNC_H_
+#endif  // CAIRN_ENGINE_FRAME_SYNC_BACKGROUND_SYNC_H_

@@ -1,4 +1,4 @@
-#include "engine/frame/commit/frame_copy.h"
+#include "engine/frame/copy/frame_copy.h"
 
 #include <memory>
 
