@@ -155,9 +155,10 @@ absl::Status SparseBackend::Release() {
 int64_t SparseBackend::DeadFileBytes() const {
   const Checkpoint& checkpoint = *base().checkpoint;
   if (!checkpoint.seal_holds || !base().stored_bytes.has_value()) return 0;
-  const int64_t stored =
-      checkpoint.header.cbytes - std::max<int64_t>(checkpoint.seal->dead_bytes, 0);
-  return std::max<int64_t>(base().journal->reused - (*base().stored_bytes - stored), 0);
+  const std::optional<int64_t> stored =
+      BelievedBytes(checkpoint.header.cbytes - std::max<int64_t>(checkpoint.seal->dead_bytes, 0));
+  if (!stored.has_value()) return 0;
+  return std::max<int64_t>(base().journal->reused - (*base().stored_bytes - *stored), 0);
 }
 
 // Of the chunk files, those that the newest state does not need included.

@@ -210,7 +210,7 @@ absl::Status JournalReplayer::Apply(const JournaledCommit& commit, PartialChunk 
   state.nbytes = totals.nbytes;
   state.chunksize = totals.chunksize;
   state.vlblocks = totals.vlblocks;
-  state.stored_bytes = totals.stored_bytes < 0 ? std::nullopt : std::optional(totals.stored_bytes);
+  state.stored_bytes = BelievedBytes(totals.stored_bytes);
   Advance(step, *state.journal);
   if (options_.visit) options_.visit(state);
   return absl::OkStatus();

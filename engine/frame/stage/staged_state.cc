@@ -15,8 +15,8 @@ void StagedState::Count(const ChunkCost& cost, int64_t sign) {
   stored_bytes = stored_bytes.has_value() && cost.stored.has_value()
                      ? CheckedAdd(*stored_bytes, sign * *cost.stored)
                      : std::nullopt;
-  // What the base said was not so.
-  if (stored_bytes.has_value() && *stored_bytes < 0) stored_bytes.reset();
+  // Else what the base said was not so.
+  if (stored_bytes.has_value()) stored_bytes = BelievedBytes(*stored_bytes);
   edited = true;
 }
 

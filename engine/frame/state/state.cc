@@ -25,10 +25,10 @@ std::optional<int64_t> StoredBytesOf(const State& state) {
   const Checkpoint& checkpoint = *state.checkpoint;
   if (checkpoint.seal_holds && checkpoint.seal->dead_bytes <= area) {
     const int64_t dead = checkpoint.seal->dead_bytes;
-    return dead < 0 ? std::nullopt : std::optional(area - dead);
+    return dead < 0 ? std::nullopt : BelievedBytes(area - dead);
   }
   if (state.chunks.size() == 0) return 0;
-  return state.header().layout == Layout::kSparse ? std::optional(area) : std::nullopt;
+  return state.header().layout == Layout::kSparse ? BelievedBytes(area) : std::nullopt;
 }
 
 // Those of a packed super-chunk that hold no data are not dead.

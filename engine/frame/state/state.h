@@ -102,6 +102,12 @@ struct JournalDamage {
   int64_t stranded = 0;  // how many, as far as the file shows
 };
 
+// A sum that a file gives, of bytes that chunks take: empty where there cannot be so many, so that
+// sums of such numbers fit.
+constexpr std::optional<int64_t> BelievedBytes(int64_t bytes) {
+  return bytes >= 0 && bytes <= INT64_MAX / 8 ? std::optional(bytes) : std::nullopt;
+}
+
 // A checkpoint, and what commits have changed since. A commit makes a new state, so copies are
 // cheap: all that is large is shared. Immutable once it is handed out, and then thread-safe.
 struct State {
@@ -111,7 +117,7 @@ struct State {
   int64_t nbytes = 0;
   int32_t chunksize = format::kChunksizeUnknown;
   bool vlblocks = false;
-  // What all stored chunks take, when it is known.
+  // What all stored chunks take, when it is known; see `BelievedBytes`.
   std::optional<int64_t> stored_bytes;
   ChunkIndex chunks;
   // Items that wait for more to fill a chunk; they read as the last chunk.
