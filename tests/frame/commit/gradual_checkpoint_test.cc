@@ -18,6 +18,7 @@
 #include "engine/frame/state/frame_context.h"
 #include "tests/support/bytes.h"
 #include "tests/support/files.h"
+#include "tests/support/frame_repair.h"
 #include "tests/support/frames.h"
 #include "tests/support/opened_core.h"
 #include "tests/support/status.h"
@@ -268,6 +269,15 @@ TEST_F(GradualCheckpointTest, DamagedTrailerHidesNoCommit) {
   }
   PutFileBytes(path_, bytes);
   ExpectHolds(Read(), data_);
+}
+
+TEST_F(GradualCheckpointTest, JournalThatIsSaidToGoOnFarAwayIsDamage) {
+  Writer writer = OpenWriter();
+  CommitUntilCheckpoint(writer);
+  Buffer bytes = FileBytes(path_);
+  EditSeal(bytes, [](format::Seal& seal) { seal.journal->begin = INT64_MAX - 10; });
+  PutFileBytes(path_, bytes);
+  EXPECT_TRUE(absl::IsDataLoss(Frame::Open(path_).status()));
 }
 
 }  // namespace
