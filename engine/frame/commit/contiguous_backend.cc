@@ -233,7 +233,9 @@ absl::Status ContiguousBackend::WriteTail(const PlacedCheckpoint& placed) {
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState& staged,
                                                               const CheckpointPlan& plan) {
   FrameSpace space = journal_.SpaceWith(staged).Next(plan.seal.generation, journal_.sink().end());
-  space.Release(*frame_.file, plan.seal.oldest_generation);
+  // Until the header says which generations are gone, readers may still come to them.
+  const bool sealed = base().checkpoint->seal_holds;
+  space.Release(*frame_.file, sealed ? base().checkpoint->seal->oldest_generation : 0);
   CAIRN_ASSIGN_OR_RETURN(std::optional<PlacedCheckpoint> below, PlaceBelow(staged, space, plan));
   if (below.has_value()) {
     const absl::Status written = WriteTail(*below);
