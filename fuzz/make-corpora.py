@@ -203,6 +203,13 @@ def sealed_frames(cairn, folder):
         yield with_past
 
 
+LOCK_LINES = (
+    "lock:\t1: OFDLCK ADVISORY  READ -1 fe:00:131 4611686018427387905 4611686018427387906",
+    "lock:\t2: OFDLCK  ADVISORY  WRITE -1 08:01:9 0 EOF",
+    "lock:\t1: POSIX  ADVISORY  READ 12 fe:00:131 0 1",
+    "pos:\t0",
+)
+
 COMMANDS = (
     "pack in out --typesize 4 --codec zstd --level 9 --filters shuffle,trunc_prec:10 --meta unit=K",
     "copy in out --sparse --chunk-size 64KiB --block-size 1MB --split-mode auto --force",
@@ -294,6 +301,8 @@ class Corpora:
             self.put("journal_replay", journal.bytes)
             # After the index of a sparse frame.
             self.put("journal_replay", b"\x40" + journal.bytes[1:])
+        for line in LOCK_LINES:
+            self.put("lock_line", line.encode())
         for command in COMMANDS:
             self.put("command_line", command.replace(" ", "\n").encode())
         # Any bytes are options, payloads and edits.

@@ -359,7 +359,8 @@ std::optional<InheritedJournal> FindGoesOn(Bytes bytes, int64_t position) {
   journal.begin = reader.Le<int64_t>("begin");
   journal.last = reader.Le<uint64_t>("last");
   journal.since = reader.Le<uint64_t>("since");
-  if (journal.begin <= position) return std::nullopt;
+  // Both lie in one chunk.
+  if (journal.begin <= position || journal.begin - position > kMaxChunkBytes) return std::nullopt;
   return journal;
 }
 

@@ -46,7 +46,7 @@ Extent ReadExtent(int64_t after, ByteReader& reader) {
   return {};
 }
 
-SpaceList ReadSpace(ByteReader& reader) {
+SpaceList ReadSpace(uint64_t generation, ByteReader& reader) {
   SpaceList space;
   int64_t end = 0;
   for (auto left = reader.Le<uint32_t>("free extents"); left > 0 && reader.ok(); --left) {
@@ -58,7 +58,9 @@ SpaceList ReadSpace(ByteReader& reader) {
     const Extent bytes = ReadExtent(end, reader);
     const uint64_t born = reader.Le<uint64_t>("space: born");
     const uint64_t died = reader.Le<uint64_t>("space: died");
-    if (reader.ok() && born > died) reader.Fail("space", "died before it was born");
+    if (reader.ok() && (born > died || died > generation)) {
+      reader.Fail("space", absl::StrFormat("born with generation %d, died with %d", born, died));
+    }
     space.dead.push_back({.bytes = bytes, .born = born, .died = died});
     end = bytes.end;
   }
@@ -144,7 +146,7 @@ absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
   seal.index_hash = reader.Le<uint64_t>("index hash");
   seal.header_copy = ToVector(reader.Take(header_len, "header copy"));
   seal.pages = ReadPages(max_pages, reader);
-  if (version > 1) seal.space = ReadSpace(reader);
+  if (version > 1) seal.space = ReadSpace(seal.generation, reader);
   if (version > 2) seal.journal = ReadJournal(seal.generation, reader);
   CAIRN_RETURN_IF_ERROR(reader.status());
   CAIRN_RETURN_IF_ERROR(CheckRanges(seal, max_pages));

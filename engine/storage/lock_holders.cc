@@ -94,8 +94,7 @@ std::vector<LockHolder> FindLockHolders(const FileIdentity& file, int64_t offset
     }
     // Duplicates of a descriptor show the same locks.
     std::ranges::sort(bytes);
-    const auto same = std::ranges::unique(bytes);
-    bytes.erase(same.begin(), same.end());
+    bytes.erase(std::unique(bytes.begin(), bytes.end()), bytes.end());
     for (const int64_t byte : bytes) {
       holders.push_back({.offset = byte, .pid = pid, .running = RunningTime(process)});
     }

@@ -190,6 +190,10 @@ TEST(SealTest, ExtentsAreInOrderAndDoNotOverlap) {
   EXPECT_TRUE(IsDamage(parse({.free = {}, .dead = {dead, dead}}), "seal: space"));
   EXPECT_TRUE(IsDamage(parse({.free = {}, .dead = {{.bytes = {1, 2}, .born = 3, .died = 2}}}),
                        "seal: space"));
+  const uint64_t next = SampleSeal().generation + 1;
+  EXPECT_TRUE(IsDamage(parse({.free = {}, .dead = {{.bytes = {1, 2}, .born = 3, .died = next}}}),
+                       "seal: space"))
+      << "it would have died after the checkpoint that says so";
 }
 
 TEST(SealTest, RefusesEveryTruncation) {

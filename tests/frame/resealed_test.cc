@@ -10,6 +10,9 @@
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
+#include "engine/chunk/header.h"
+#include "engine/frame/api/handle_access.h"
+#include "engine/frame/state/state.h"
 #include "tests/support/bytes.h"
 #include "tests/support/files.h"
 #include "tests/support/frame_repair.h"
@@ -164,6 +167,54 @@ TEST_F(ResealedTest, SparseFrameThatClaimsAllBytesThereAreTakesMore) {
     EXPECT_GT(report->size_before, std::ssize(items));
     EXPECT_LT(report->size_before, 10'000);
     EXPECT_EQ(ContentOf(Frame::Open(path_)->snapshot()), items);
+  }
+}
+
+// A reader of the checkpoint before keeps what is said to be dead.
+TEST_F(ResealedTest, DeadBytesAfterTheEndOfTheFileKeepNoCheckpointAway) {
+  Buffer data = MakeNoise(kChunksize, 1);
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kChunksize), data)));
+  auto reader = Frame::Open(path_);
+  ASSERT_TRUE(IsOk(reader));
+  const Snapshot held = reader->snapshot();
+  ASSERT_TRUE(IsOk(AppendTo(path_, data)));
+  AddTo(data, Buffer(data));
+  Buffer frame = FileBytes(path_);
+  bool edited = false;
+  EditSeal(frame, [&](format::Seal& seal) {
+    ASSERT_FALSE(seal.space.dead.empty());
+    seal.space.dead.back().bytes.end = int64_t{1} << 62;
+    edited = true;
+  });
+  ASSERT_TRUE(edited);
+  PutFileBytes(path_, frame);
+  const Buffer more = MakeNoise(kChunksize, 2);
+  ASSERT_TRUE(IsOk(AppendTo(path_, more)));
+  AddTo(data, more);
+  ExpectHolds(Frame::Open(path_)->snapshot(), data);
+}
+
+TEST_F(ResealedTest, ChunksThatShareTheirBytesDieWithoutHarm) {
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kChunksize), MakeNoise(3 * kChunksize, 1))));
+  const absl::StatusOr<Frame> opened = Frame::Open(path_);
+  ASSERT_TRUE(IsOk(opened));
+  const auto& index = frame::HandleAccess::StateOf(opened->snapshot()).checkpoint->index;
+  Buffer bytes = FileBytes(path_);
+  // The index of so few chunks is not compressed: the second chunk lies where the first one does,
+  // the third one a little further.
+  std::byte* const entries = bytes.data() + index.begin + chunk::kHeaderSize;
+  ASSERT_EQ(LoadLe<uint64_t>(entries), 0U);
+  StoreLe(entries + 8, uint64_t{0});
+  RepairSeal(bytes);
+  PutFileBytes(path_, bytes);
+  for (int i = 0; i < 3; ++i) {
+    auto writer = Frame::Open(path_)->OpenWriter();
+    ASSERT_TRUE(IsOk(writer));
+    const Buffer items = MakeNoise(kChunksize, static_cast<uint64_t>(i));
+    for (int64_t nchunk : {0, 1}) ASSERT_TRUE(IsOk(writer->UpdateChunk(nchunk, items)));
+    ASSERT_TRUE(IsOk(writer->Checkpoint()));
+    ASSERT_TRUE(IsOk(writer->Close()));
+    EXPECT_TRUE(IsOk(Frame::Open(path_)->snapshot().Verify()));
   }
 }
 

@@ -122,6 +122,32 @@ TEST_F(SpaceTest, DurableReaderThatComesJustBeforeTheNextCheckpointKeepsWhatItSe
   }
 }
 
+// Until the header says that its generation is gone, a reader may come to it.
+TEST_F(SpaceTest, ReaderThatComesJustBeforeItsGenerationIsGivenUpKeepsWhatItSees) {
+  std::optional<uint64_t> oldest;
+  std::vector<Snapshot> early;
+  HeaderWatch files([&] {
+    if (oldest.has_value()) early.push_back(Open({.generation = oldest}).snapshot());
+    oldest.reset();
+  });
+  auto writer = Open({.file_system = &files}).OpenWriter({.keep_generations = UINT64_MAX});
+  ASSERT_TRUE(IsOk(writer));
+  Update(*writer, 100);
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  const Buffer kept = data_;
+  const uint64_t generation = Open().snapshot().info().generation;
+  for (int i = 0; i < 3; ++i) {
+    Update(*writer, 200);
+    ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  }
+  oldest = generation;
+  ASSERT_TRUE(IsOk(writer->Reclaim({.keep_generations = 1})));
+  ASSERT_EQ(early.size(), 1u);
+  Update(*writer, 400);
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  EXPECT_EQ(DataOf(early[0]).value(), kept);
+}
+
 TEST_F(SpaceTest, SnapshotHoldsWhatItSeesAndNoMore) {
   auto writer = Open().OpenWriter();
   ASSERT_TRUE(IsOk(writer));

@@ -150,4 +150,15 @@ void RepairSeal(MutableBytes frame) {
   CopyBytes(fingerprint, parts->trailer_bytes.last(fingerprint.size()));
 }
 
+void EditSeal(MutableBytes frame, absl::FunctionRef<void(format::Seal&)> edit) {
+  const std::optional<SealedFrame> parts = Parse(frame);
+  if (!parts.has_value()) return;
+  const MutableBytes layer = LayerContent(*parts, format::kSealLayer);
+  absl::StatusOr<format::Seal> seal = format::ParseSeal(layer, format::kMaxPages);
+  if (!seal.ok()) return;
+  edit(*seal);
+  CopyBytes(format::EncodeSeal(*seal), layer);
+  RepairSeal(frame);
+}
+
 }  // namespace cairn::test

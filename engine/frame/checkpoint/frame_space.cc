@@ -30,18 +30,23 @@ std::vector<Extent> Without(const Extent& whole, std::span<const Extent> parts) 
   return left;
 }
 
-// In order, and neighbours that live and die together as one.
+// In order, and neighbours that live and die together as one. What overlaps, as chunks of a frame
+// that lies do, is needed as long as any part of it.
 std::vector<DeadExtent> Joined(std::vector<DeadExtent> dead) {
   std::ranges::sort(dead, {}, [](const DeadExtent& each) { return each.bytes.begin; });
   std::vector<DeadExtent> joined;
   for (const DeadExtent& each : dead) {
-    const bool goes_on = !joined.empty() && joined.back().bytes.end == each.bytes.begin &&
-                         joined.back().born == each.born && joined.back().died == each.died;
-    if (goes_on) {
-      joined.back().bytes.end = each.bytes.end;
-    } else {
+    DeadExtent* const last = joined.empty() ? nullptr : &joined.back();
+    const bool overlaps = last != nullptr && each.bytes.begin < last->bytes.end;
+    const bool goes_on = last != nullptr && each.bytes.begin == last->bytes.end &&
+                         each.born == last->born && each.died == last->died;
+    if (!overlaps && !goes_on) {
       joined.push_back(each);
+      continue;
     }
+    last->bytes.end = std::max(last->bytes.end, each.bytes.end);
+    last->born = std::min(last->born, each.born);
+    last->died = std::max(last->died, each.died);
   }
   return joined;
 }
@@ -130,6 +135,7 @@ void FrameSpace::Bury(std::span<const Extent> chunks) {
       if (in_journal_.erase(chunk.begin) > 0) bytes_in_journal_ -= chunk.size();
       continue;
     }
+    if (chunk.end > index_begin_) continue;  // no chunk of a Cairn
     const auto born = births_.find(chunk.begin);
     dying_.push_back({.bytes = chunk, .born = born == births_.end() ? 0 : born->second});
     if (born != births_.end()) births_.erase(born);

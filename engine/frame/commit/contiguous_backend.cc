@@ -55,6 +55,8 @@ absl::Status ContiguousBackend::Restart(bool failed) {
   const bool is_pinned = pins_.any();
   if (!is_pinned) pinned_end_ = 0;
   journal_.ReturnStaged(is_pinned);
+  // A gradual checkpoint takes for free what the snapshot reads.
+  if (is_pinned) DropGradual();
   if (journal_.sink().end() > JournalEnd() || failed) {
     // Readers that skipped these chunks must not take them for those of the next commit.
     CAIRN_RETURN_IF_ERROR(DropUncommitted());
@@ -72,7 +74,10 @@ absl::Status ContiguousBackend::DropUnpinned() {
 }
 
 absl::Status ContiguousBackend::Release() {
-  gradual_.reset();
+  if (gradual_ != nullptr) {
+    DropGradual();
+    CAIRN_RETURN_IF_ERROR(DropUncommitted());
+  }
   CAIRN_RETURN_IF_ERROR(journal_.WitnessSyncs());
   return CommitBackend::Release();
 }
@@ -104,8 +109,9 @@ bool ContiguousBackend::MayBeGradual(const StagedState& staged) const {
   const bool is_large = staged.nchunks() >= frame_.core->env()->checkpoints.least_gradual;
   const bool is_sealed = base().checkpoint->seal_holds && !frame_.plain &&
                          frame_.fingerprint != FingerprintType::kNone && HasRoomForSeal(staged);
-  const bool ends_frame = !journal_.sink().left_journal() &&
-                          journal_.space().LimitFrom(journal_.sink().end()) == INT64_MAX &&
+  const int64_t end = journal_.sink().end();
+  const bool ends_frame = !journal_.sink().left_journal() && journal_.remains_end() <= end &&
+                          journal_.space().LimitFrom(end) == INT64_MAX &&
                           pinned_end_ <= CommittedEnd(base());
   return is_large && is_sealed && ends_frame && !must_be_whole_ && !frame_.keeps_history() &&
          frame_.limit.bytes == INT64_MAX && journal_.space().enabled() && staged.nbytes() > 0 &&
@@ -124,10 +130,13 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
       gradual_ != nullptr && !journal_.IsLong(staged, kPatience, gradual_->region().size());
   if (is_long && !begins && !goes_on) return WriteCheckpoint(stager);
   if (begins) CAIRN_RETURN_IF_ERROR(Finish(stager));
-  if (goes_on && !gradual_->Follow(staged, journal_.sink().placed())) gradual_.reset();
+  if (goes_on && !gradual_->Follow(staged, journal_.sink().placed())) DropGradual();
   const int64_t steps = 1 + staged.chunk_edits.count() / kEditsOfStep;
   CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability));
-  if (!published) return WriteCheckpoint(stager);
+  if (!published) {
+    DropGradual();  // what it followed is no commit
+    return WriteCheckpoint(stager);
+  }
   if (begins) return BeginGradual();
   return gradual_ != nullptr ? AdvanceGradual(steps) : absl::OkStatus();
 }
@@ -157,6 +166,12 @@ absl::Status ContiguousBackend::AdvanceGradual(int64_t steps) {
   gradual_.reset();
   journal_.GoOnAfterCheckpoint(std::move(space));
   return absl::OkStatus();
+}
+
+// One begun and dropped after the other would only take space.
+void ContiguousBackend::DropGradual() {
+  must_be_whole_ = must_be_whole_ || gradual_ != nullptr;
+  gradual_.reset();
 }
 
 int64_t ContiguousBackend::JournalEnd() const {
@@ -218,7 +233,9 @@ absl::Status ContiguousBackend::WriteTail(const PlacedCheckpoint& placed) {
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState& staged,
                                                               const CheckpointPlan& plan) {
   FrameSpace space = journal_.SpaceWith(staged).Next(plan.seal.generation, journal_.sink().end());
-  space.Release(*frame_.file, plan.seal.oldest_generation);
+  // Until the header says which generations are gone, readers may still come to them.
+  const bool sealed = base().checkpoint->seal_holds;
+  space.Release(*frame_.file, sealed ? base().checkpoint->seal->oldest_generation : 0);
   CAIRN_ASSIGN_OR_RETURN(std::optional<PlacedCheckpoint> below, PlaceBelow(staged, space, plan));
   if (below.has_value()) {
     const absl::Status written = WriteTail(*below);

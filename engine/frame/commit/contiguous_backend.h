@@ -73,6 +73,7 @@ class ContiguousBackend final : public CommitBackend {
   bool MayBeGradual(const StagedState& staged) const;
   absl::Status BeginGradual();
   absl::Status AdvanceGradual(int64_t steps);
+  void DropGradual();
   // Where the next commit goes.
   int64_t JournalEnd() const;
   void BeginAfterCheckpoint(FrameSpace space, int64_t remains_end);
@@ -105,7 +106,7 @@ class ContiguousBackend final : public CommitBackend {
   JournalWriter journal_;
   Relocation relocation_;
   std::unique_ptr<GradualCheckpoint> gradual_;  // while one is made
-  bool must_be_whole_ = false;                  // the next checkpoint: a gradual one has failed
+  bool must_be_whole_ = false;                  // the next one: a gradual one was not finished
   SnapshotPins pins_;
   int64_t pinned_end_ = 0;  // staged bytes before this may be read by a snapshot that lives
 };

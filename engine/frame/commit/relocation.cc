@@ -44,7 +44,7 @@ absl::Status Relocation::StageMoves(Stager& stager, int64_t bytes, int64_t looks
     if (chunks.size() == 0) return absl::OkStatus();
     const absl::StatusOr<FoundEntry> found = chunks.Find(next_);
     // Those that commits brought since the checkpoint move after the next one.
-    if (!found.ok() || found->committed < 0 || header_len + found->entry.value < line_) continue;
+    if (!found.ok() || found->committed < 0 || found->entry.value < line_ - header_len) continue;
     CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, chunks.Get(next_));
     CAIRN_ASSIGN_OR_RETURN(const bool moved, Move(stager, next_, entry));
     if (moved) bytes -= entry.cbytes;
@@ -54,7 +54,7 @@ absl::Status Relocation::StageMoves(Stager& stager, int64_t bytes, int64_t looks
 
 // What does not match its fingerprint stays where it is: a copy would make damage look intact.
 absl::StatusOr<bool> Relocation::Move(Stager& stager, int64_t nchunk, const IndexEntry& entry) {
-  if (entry.fingerprint == 0 || entry.cbytes <= 0) return false;
+  if (!HasBytesOfItsOwn(entry)) return false;
   ExtentPool& free = journal_.space().free();
   const std::optional<int64_t> position = free.TakeBeforeLine(entry.cbytes);
   if (!position.has_value()) return false;

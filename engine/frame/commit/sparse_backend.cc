@@ -129,7 +129,8 @@ absl::Status SparseBackend::PersistFiles() const {
         directory().Open(format::ChunkFileName(chunk.bytes.begin), FileMode::kReadWrite);
     if (IsDamage(file.status())) continue;
     CAIRN_RETURN_IF_ERROR(file.status());
-    bytes.resize(static_cast<size_t>(chunk.bytes.size()));
+    CAIRN_ASSIGN_OR_RETURN(const int64_t size, (*file)->Size());
+    bytes.resize(static_cast<size_t>(std::min(chunk.bytes.size(), size)));
     CAIRN_ASSIGN_OR_RETURN(const size_t got, (*file)->ReadSome(0, bytes));
     CAIRN_RETURN_IF_ERROR((*file)->WriteAt(0, Bytes(bytes).first(got)));
     written.push_back({.number = chunk.bytes.begin, .size = chunk.bytes.size()});

@@ -149,9 +149,8 @@ int64_t JournalReplayer::NotePlaced(const JournaledCommit& commit) {
   return reused;
 }
 
-// Only chunks that a Cairn wrote are known to have their bytes to themselves.
 void JournalReplayer::NoteRemoved(const IndexEntry& entry) {
-  if (format::IsSpecialEntry(entry.value) || entry.fingerprint == 0 || entry.cbytes == 0) return;
+  if (!HasBytesOfItsOwn(entry)) return;
   const int64_t begin = state().header().header_len + entry.value;
   options_.footprint->removed.push_back({begin, begin + entry.cbytes});
 }

@@ -81,6 +81,23 @@ void RestoreChunksize(State& state) {
   }
 }
 
+// Checks where the seal says that other bytes are. After the end of the file, which has `size`,
+// there are no dead ones any more; but a copy may end with the checkpoint.
+absl::Status BoundSeal(int64_t size, Checkpoint& checkpoint) {
+  format::Seal& seal = *checkpoint.seal;
+  const int64_t end = checkpoint.trailer.end;
+  if (seal.journal.has_value() && seal.journal->begin - end > kMaxChunkBytes) {
+    return DataLoss("seal: the journal goes on at byte %d, the trailer ends at %d",
+                    seal.journal->begin, end);
+  }
+  for (format::DeadExtent& dead : seal.space.dead) {
+    dead.bytes.end = std::min(dead.bytes.end, size);
+  }
+  std::erase_if(seal.space.dead,
+                [](const format::DeadExtent& dead) { return dead.bytes.size() <= 0; });
+  return absl::OkStatus();
+}
+
 // Where the state's chunks are, and what commits may follow it.
 absl::Status AttachSource(const FrameFile& source, const format::Trailer& trailer,
                           Bytes trailer_bytes, State& state) {
@@ -136,6 +153,7 @@ absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,
   CAIRN_ASSIGN_OR_RETURN(FoundIndex index, FindIndexChunk(state.region, checkpoint));
   CAIRN_ASSIGN_OR_RETURN(std::optional<IndexSeal> seal,
                          CheckSeal(trailer, trailer_bytes, index.nchunks, checkpoint));
+  if (checkpoint.seal_holds) CAIRN_RETURN_IF_ERROR(BoundSeal(available, checkpoint));
   CAIRN_RETURN_IF_ERROR(AttachIndex(std::move(index), std::move(seal), state));
   CAIRN_RETURN_IF_ERROR(AttachSource(source, trailer, trailer_bytes.bytes(), state));
   CAIRN_RETURN_IF_ERROR(CheckFileCount(state, source));

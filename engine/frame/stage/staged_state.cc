@@ -20,10 +20,8 @@ void StagedState::Count(const ChunkCost& cost, int64_t sign) {
   edited = true;
 }
 
-// Only chunks that a Cairn wrote have a fingerprint. Others may share their bytes.
 void StagedState::NoteRemoved(const IndexEntry& entry) {
-  if (format::IsSpecialEntry(entry.value) || entry.fingerprint == 0 || entry.cbytes == 0) return;
-  removed.push_back(entry);
+  if (HasBytesOfItsOwn(entry)) removed.push_back(entry);
 }
 
 void StagedState::NoteRemoved(int64_t first, int64_t count) {

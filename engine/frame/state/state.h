@@ -108,6 +108,12 @@ constexpr std::optional<int64_t> BelievedBytes(int64_t bytes) {
   return bytes >= 0 && bytes <= INT64_MAX / 8 ? std::optional(bytes) : std::nullopt;
 }
 
+// Whether it is of a stored chunk that a Cairn wrote: chunks of others may share their bytes. Its
+// position and size fit into sums.
+constexpr bool HasBytesOfItsOwn(const IndexEntry& entry) {
+  return BelievedBytes(entry.value).has_value() && entry.fingerprint != 0 && entry.cbytes > 0;
+}
+
 // A checkpoint, and what commits have changed since. A commit makes a new state, so copies are
 // cheap: all that is large is shared. Immutable once it is handed out, and then thread-safe.
 struct State {

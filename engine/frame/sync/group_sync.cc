@@ -13,7 +13,7 @@ void GroupSync::Begin(std::shared_ptr<File> file, const CommitPoint& committed,
   file_ = std::move(file);
   committed_ = committed;
   durable_ = durable;
-  ended_.notify_all();
+  ended_->notify_all();
 }
 
 void GroupSync::SetNamedSync(std::function<absl::Status()> sync_named) {
@@ -59,14 +59,14 @@ absl::Status GroupSync::RunAlone(Lock& lock, absl::FunctionRef<absl::Status()> s
   const absl::Status status = sync();
   lock.lock();
   is_syncing_ = false;
-  ended_.notify_all();
+  ended_->notify_all();
   if (!status.ok()) failure_ = status;
   return status;
 }
 
 absl::Status GroupSync::SyncNamed() {
   Lock lock(mutex_);
-  ended_.wait(lock, [this] { return !is_syncing_; });
+  ended_->wait(lock, [this] { return !is_syncing_; });
   const std::function<absl::Status()> sync_named = sync_named_;
   return RunAlone(lock, sync_named);
 }
@@ -88,7 +88,7 @@ absl::Status GroupSync::SyncNow(Lock& lock, CommitPoint point, SyncMode mode) {
 
 absl::Status GroupSync::Sync(const CommitPoint& point, SyncMode mode) {
   Lock lock(mutex_);
-  ended_.wait(lock, [this] { return !is_syncing_; });
+  ended_->wait(lock, [this] { return !is_syncing_; });
   return SyncNow(lock, point, mode);
 }
 
@@ -101,7 +101,7 @@ absl::Status GroupSync::Await(uint64_t generation) {
   was_awaited_ = true;
   while (durable_.generation < generation) {
     if (is_syncing_) {
-      ended_.wait(lock);
+      ended_->wait(lock);
       CAIRN_RETURN_IF_ERROR(failure_);
     } else {
       CAIRN_RETURN_IF_ERROR(SyncNow(lock, committed_, SyncMode::kData));

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 
 #include "cairn/file_system.h"
+#include "engine/storage/owner_process.h"
 
 namespace cairn::frame {
 
@@ -25,6 +26,14 @@ struct CommitPoint {
 // After a failure nothing becomes durable any more.
 class GroupSync {
  public:
+  GroupSync() = default;
+  // In a forked child, what the threads of its parent wait for stays: its end would wait for them.
+  ~GroupSync() {
+    if (!owner_.is_here()) ended_.release();
+  }
+  GroupSync(const GroupSync&) = delete;
+  GroupSync& operator=(const GroupSync&) = delete;
+
   // So much is committed in this file, which may be another one, and so much of it is durable.
   void Begin(std::shared_ptr<File> file, const CommitPoint& committed, const CommitPoint& durable);
   // Makes durable what the file names, such as chunk files. Each sync begins with it.
@@ -53,8 +62,10 @@ class GroupSync {
   absl::Status RunAlone(Lock& lock, absl::FunctionRef<absl::Status()> sync);
   absl::Status SyncNow(Lock& lock, CommitPoint point, SyncMode mode);
 
+  const storage::OwnerProcess owner_;
   mutable std::mutex mutex_;
-  std::condition_variable ended_;  // a sync
+  std::unique_ptr<std::condition_variable> ended_ =  // a sync
+      std::make_unique<std::condition_variable>();
   std::shared_ptr<File> file_;
   std::function<absl::Status()> sync_named_ = absl::OkStatus;
   CommitPoint committed_;

@@ -1,5 +1,6 @@
 // Checkpoints that are made beside commits.
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -17,6 +18,7 @@
 #include "engine/frame/state/frame_context.h"
 #include "tests/support/bytes.h"
 #include "tests/support/files.h"
+#include "tests/support/frame_repair.h"
 #include "tests/support/frames.h"
 #include "tests/support/opened_core.h"
 #include "tests/support/status.h"
@@ -188,6 +190,36 @@ TEST_F(GradualCheckpointTest, MayBeLeftInAnyStep) {
   EXPECT_GT(inherited, 4);
 }
 
+// In whatever step of a checkpoint the rollback comes.
+TEST_F(GradualCheckpointTest, LeavesWhatAStagedSnapshotReadsAfterTheRollback) {
+  struct Staged {
+    Snapshot snapshot;
+    int64_t nchunk;
+    Buffer items;
+  };
+  std::deque<Staged> staged;
+  Writer writer = OpenWriter();
+  bool inherited = false;
+  for (int i = 0; i < 12'000; ++i) {
+    CommitSomething(writer);
+    if (i % 100 == 0) inherited = inherited || Inherits(Read());
+    if (i % 5 != 0 || i / 1000 % 2 == 0) continue;
+    const auto nchunk = static_cast<int64_t>(random_() % kChunks);
+    const Buffer items = MakeNoise(kChunk, random_());
+    ASSERT_TRUE(IsOk(writer.UpdateChunk(nchunk, items)));
+    auto snapshot = writer.StagedSnapshot();
+    ASSERT_TRUE(IsOk(snapshot));
+    writer.Rollback();
+    staged.push_back({*std::move(snapshot), nchunk, items});
+    if (staged.size() <= 300) continue;
+    Buffer read(kChunk);
+    ASSERT_TRUE(IsOk(staged.front().snapshot.ReadChunk(staged.front().nchunk, read))) << i;
+    ASSERT_EQ(read, staged.front().items) << i;
+    staged.pop_front();
+  }
+  EXPECT_TRUE(inherited);
+}
+
 // A reader of the checkpoint before sees also what was committed beside the next one.
 TEST_F(GradualCheckpointTest, KeepsWhatReadersOfTheCheckpointBeforeFollowedTo) {
   Writer writer = OpenWriter();
@@ -237,6 +269,15 @@ TEST_F(GradualCheckpointTest, DamagedTrailerHidesNoCommit) {
   }
   PutFileBytes(path_, bytes);
   ExpectHolds(Read(), data_);
+}
+
+TEST_F(GradualCheckpointTest, JournalThatIsSaidToGoOnFarAwayIsDamage) {
+  Writer writer = OpenWriter();
+  CommitUntilCheckpoint(writer);
+  Buffer bytes = FileBytes(path_);
+  EditSeal(bytes, [](format::Seal& seal) { seal.journal->begin = INT64_MAX - 10; });
+  PutFileBytes(path_, bytes);
+  EXPECT_TRUE(absl::IsDataLoss(Frame::Open(path_).status()));
 }
 
 }  // namespace

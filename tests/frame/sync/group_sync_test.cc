@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 
 #include "cairn/frame.h"
 #include "tests/support/bytes.h"
+#include "tests/support/child_process.h"
 #include "tests/support/fault_file_system.h"
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
@@ -94,6 +96,26 @@ TEST_F(GroupSyncTest, AnotherFileMakesDurableWhatTheFirstOneHad) {
   file_->let_go.count_down();
   waiter.join();
   EXPECT_EQ(sync_.durable().end, 5);
+}
+
+// A writer's end in the child is that of its syncs.
+TEST_F(GroupSyncTest, EndsInAForkedChildWhileThreadsOfItsParentWait) {
+  auto sync = std::make_unique<GroupSync>();
+  sync->Begin(file_, {.generation = 2}, {.generation = 1});
+  std::thread syncs([&] { EXPECT_TRUE(IsOk(sync->Await(2))); });
+  file_->begun.wait();
+  sync->TakeWasAwaited();
+  std::thread waits([&] { EXPECT_TRUE(IsOk(sync->Await(2))); });
+  while (!sync->TakeWasAwaited()) std::this_thread::yield();
+  const int result = ResultOfChild([&] {
+    ::alarm(20);  // rather than never
+    sync.reset();
+    return 0;
+  });
+  EXPECT_EQ(result, 0);
+  file_->let_go.count_down();
+  syncs.join();
+  waits.join();
 }
 
 class WriterSyncTest : public testing::Test {
