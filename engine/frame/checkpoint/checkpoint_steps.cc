@@ -43,12 +43,12 @@ CheckpointSteps::CheckpointSteps(std::shared_ptr<File> file, const State& state,
   plan_.seal.pages.clear();
 }
 
-int64_t CheckpointSteps::MostBytes(const State& state, const format::SpaceList& space) {
+int64_t CheckpointSteps::MostBytes(const State& state, int64_t space) {
   constexpr int64_t kFraming = 4096;
   constexpr int64_t kOfPage = 32;  // a start and a hash, and what a block has of its own
   const int64_t entries = state.chunks.size();
   int64_t size = entries * (format::kIndexTypesize + kTableEntry) + PagesOf(entries) * kOfPage +
-                 space.EncodedSize() + state.header().header_len + kFraming;
+                 space + state.header().header_len + kFraming;
   for (const VlMetalayer& layer : state.metadata->vlmetalayers) {
     size += std::ssize(layer.chunk.bytes()) + std::ssize(layer.name) + kOfPage;
   }

@@ -18,7 +18,7 @@ constexpr int64_t kSectorSize = 512;
 
 // How much longer than it should be the journal gets while a gradual checkpoint is made; and of how
 // many edits a commit does one more step of it.
-constexpr int64_t kPatience = 2;
+constexpr int64_t kPatience = 4;
 constexpr int64_t kEditsOfStep = 8;
 
 // Whether a checkpoint has to change the metalayers in the header.
@@ -112,7 +112,19 @@ bool ContiguousBackend::MayBeGradual(const StagedState& staged) const {
          !MetalayersDiffer(staged) && !(journal_.space().has_much_free() && CanGoDown());
 }
 
+// Trees of a million edits take long to go.
+void ContiguousBackend::DropRetired() {
+  if (retired_ == nullptr || (dropping_.is_running() && !dropping_.Poll().has_value())) return;
+  dropping_.Start(
+      [retired = std::exchange(retired_, nullptr)]() mutable {
+        retired.reset();
+        return absl::OkStatus();
+      },
+      frame_.core->env()->checkpoints.use_thread);
+}
+
 absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durability) {
+  DropRetired();
   CAIRN_RETURN_IF_ERROR(journal_.TidyUpNowAndThen());
   CAIRN_RETURN_IF_ERROR(relocation_.StageSome(stager));
   CAIRN_RETURN_IF_ERROR(journal_.CheckLimit(stager));
@@ -124,7 +136,7 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
       gradual_ != nullptr && !journal_.IsLong(staged, kPatience, gradual_->region().size());
   if (is_long && !begins && !goes_on) return WriteCheckpoint(stager);
   if (begins) CAIRN_RETURN_IF_ERROR(Finish(stager));
-  if (goes_on && !gradual_->Follow(staged, journal_.sink().placed())) gradual_.reset();
+  if (goes_on && !gradual_->Follow(staged)) gradual_.reset();
   const int64_t steps = 1 + staged.chunk_edits.count() / kEditsOfStep;
   CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability));
   if (!published) return WriteCheckpoint(stager);
@@ -153,9 +165,10 @@ absl::Status ContiguousBackend::AdvanceGradual(int64_t steps) {
   }
   CAIRN_RETURN_IF_ERROR(status);
   if (!gradual_->is_durable()) return absl::OkStatus();
-  CAIRN_ASSIGN_OR_RETURN(FrameSpace space, gradual_->TakeOver());
-  gradual_.reset();
-  journal_.GoOnAfterCheckpoint(std::move(space));
+  CAIRN_RETURN_IF_ERROR(gradual_->TakeOver());
+  // States before it go when the stager does.
+  retired_ = std::move(gradual_);
+  journal_.GoOnAfterCheckpoint();
   return absl::OkStatus();
 }
 
@@ -233,6 +246,7 @@ absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState&
 
 absl::Status ContiguousBackend::CommitInPlace(const StagedState& staged,
                                               std::optional<uint64_t> oldest_generation) {
+  gradual_.reset();
   CheckpointPlan plan = frame_.PlanCheckpoint(journal_.sink().end(), false);
   plan.seal.oldest_generation = oldest_generation.value_or(plan.seal.oldest_generation);
   CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed, StoreTail(staged, plan));
@@ -267,6 +281,7 @@ absl::StatusOr<AtomicFile> ContiguousBackend::CopyWithReserve(Stager& stager,
 }
 
 absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, ChunkProgress progress) {
+  gradual_.reset();
   CAIRN_ASSIGN_OR_RETURN(AtomicFile file, CopyWithReserve(stager, progress));
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   // Readers of the old file that find this record poll the name, so it comes first: whenever this

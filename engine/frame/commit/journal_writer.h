@@ -17,7 +17,7 @@
 #include "engine/frame/commit/commit_backend.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/stage/contiguous_sink.h"
-#include "engine/frame/sync/background_sync.h"
+#include "engine/frame/sync/background_task.h"
 
 namespace cairn::frame {
 
@@ -57,10 +57,10 @@ class JournalWriter {
   // There was no room for that receipt: a checkpoint has to do.
   bool needs_checkpoint() const { return needs_checkpoint_; }
   // A checkpoint that inherits the journal is durable.
-  void GoOnAfterCheckpoint(FrameSpace space);
+  void GoOnAfterCheckpoint() { SetRoom(); }
   // What readers left since the last time becomes free, and the file as short as the frame.
   absl::Status TidyUp();
-  // The same, for most commits do without.
+  // The same, in small steps; most commits do without.
   absl::Status TidyUpNowAndThen();
   // A scan of all chunks has found what is free.
   void SetFree(std::span<const Extent> extents) { space_.SetFree(extents); }
@@ -113,7 +113,8 @@ class JournalWriter {
   // Without bytes of the journal that are for the next checkpoint.
   JournalLoad LoadBut(int64_t set_aside) const;
   bool HasRoomFor(int64_t size);
-  void Release();
+  void SetRoom();
+  void Release(int64_t most = INT64_MAX);
   void NoteStaged(const StagedState& staged, FrameSpace& space) const;
   absl::StatusOr<bool> EndsAt(int64_t end, JournalReader& reader) const;
   absl::Status PersistAgain(Extent bytes);
@@ -128,7 +129,7 @@ class JournalWriter {
   std::optional<ContiguousSink> sink_;
   int64_t remains_end_ = 0;  // what lies after the frame up to there is of earlier checkpoints
   int64_t unsynced_reused_ = 0;
-  BackgroundSync sync_ahead_;
+  BackgroundTask sync_ahead_;
   int64_t syncing_reused_ = 0;  // of unsynced_reused_, what that sync covers
   uint64_t witnessed_ = 0;      // the newest generation whose receipt says that it is durable
   Headroom headroom_;
