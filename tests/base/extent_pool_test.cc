@@ -55,7 +55,7 @@ TEST(ExtentPoolTest, UsesUpWhatBeginsBeforeTheLine) {
 TEST(ExtentPoolTest, MovesTheLineInSmallSteps) {
   ExtentPool pool;
   for (int64_t i = 0; i < 10; ++i) ASSERT_TRUE(pool.Add({i * 100, i * 100 + 50}));
-  for (const int64_t line : {450, 950, 0, INT64_MAX, 301}) {
+  for (const int64_t line : std::vector<int64_t>{450, 950, 0, INT64_MAX, 301}) {
     int calls = 1;
     while (!pool.SetLine(line, 2)) ++calls;
     EXPECT_LE(calls, 6);

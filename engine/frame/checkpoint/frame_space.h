@@ -53,9 +53,11 @@ class FrameSpace {
   int64_t SetLine(const Slack& slack);
   // Does a bounded part of the work that this is for the free space. Whether it is done.
   bool MoveLine(int64_t most) { return free_.SetLine(line_, most); }
-  // Whether more than 4 MiB, and than half of what lies before the index, is free.
-  bool has_much_free() const {
-    return free_.size() > std::max(int64_t{4} << 20, (index_begin_ - header_len_) / 2);
+  // Whether more than 4 MiB is free, and what lies before the index takes more than so many times
+  // what is used of it.
+  bool TakesTimes(int64_t times) const {
+    const int64_t all = index_begin_ - header_len_;
+    return free_.size() > std::max(int64_t{4} << 20, all - all / times);
   }
   // Whether a reader of a checkpoint before the last one held bytes when the line was set.
   bool is_held() const { return is_held_; }

@@ -18,8 +18,14 @@ constexpr int64_t kSectorSize = 512;
 
 // How much longer than it should be the journal gets while a gradual checkpoint is made; and of how
 // many edits a commit does one more step of it.
-constexpr int64_t kPatience = 4;
+constexpr int64_t kPatience = 8;
 constexpr int64_t kEditsOfStep = 8;
+
+// A checkpoint that goes down is written at once: in a frame of so many chunks that takes long, and
+// more space may be free before.
+constexpr int64_t kManyChunks = int64_t{1} << 17;
+constexpr int64_t kMostTimes = 2;
+constexpr int64_t kMostTimesOfMany = 4;
 
 // Whether a checkpoint has to change the metalayers in the header.
 bool MetalayersDiffer(const StagedState& staged) {
@@ -107,9 +113,10 @@ bool ContiguousBackend::MayBeGradual(const StagedState& staged) const {
   const bool ends_frame = !journal_.sink().left_journal() &&
                           journal_.space().LimitFrom(journal_.sink().end()) == INT64_MAX &&
                           pinned_end_ <= CommittedEnd(base());
+  const int64_t times = staged.nchunks() < kManyChunks ? kMostTimes : kMostTimesOfMany;
   return is_large && is_sealed && ends_frame && !must_be_whole_ && !frame_.keeps_history() &&
          frame_.limit.bytes == INT64_MAX && journal_.space().enabled() && staged.nbytes() > 0 &&
-         !MetalayersDiffer(staged) && !(journal_.space().has_much_free() && CanGoDown());
+         !MetalayersDiffer(staged) && !(journal_.space().TakesTimes(times) && CanGoDown());
 }
 
 // Trees of a million edits take long to go.
