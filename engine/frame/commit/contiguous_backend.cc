@@ -159,7 +159,7 @@ absl::Status ContiguousBackend::BeginGradual() {
   if (must_be_whole_) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(begun.status());
   gradual_ = *std::move(begun);
-  journal_.StageAt(gradual_->region().end);
+  journal_.SetAside(gradual_->region());
   return absl::OkStatus();
 }
 

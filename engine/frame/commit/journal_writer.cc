@@ -42,11 +42,17 @@ JournalWriter::JournalWriter(CommittedFrame& frame, FrameSpace space,
 }
 
 void JournalWriter::StageAt(int64_t position) {
+  if (position < set_aside_.end) set_aside_ = {};
   const JournalRoom room = {.limit = space_.LimitFrom(position),
                             .resume = std::max(position, space_.EndOfDead())};
   sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position,
                 &space_.free(), room);
   sink_->SetLimit(frame_.limit);
+}
+
+void JournalWriter::SetAside(const Extent& region) {
+  set_aside_ = region;
+  StageAt(region.end);
 }
 
 void JournalWriter::ReturnStaged(bool is_pinned) {
@@ -343,26 +349,6 @@ absl::Status JournalWriter::Sync(uint64_t generation) {
   CAIRN_RETURN_IF_ERROR(sink_->Flush());
   CAIRN_RETURN_IF_ERROR(frame_.sync->Sync({generation, sink_->end()}));
   unsynced_reused_ = 0;
-  return absl::OkStatus();
-}
-
-int64_t JournalWriter::unsynced() {
-  const CommitPoint synced = frame_.sync->durable();
-  if (synced.generation == base().generation()) unsynced_reused_ = 0;
-  return sink_->end() - synced.end + unsynced_reused_ + sink_->reused();
-}
-
-// No commit waits for a sync unless the disk is slower than the writer.
-absl::Status JournalWriter::BoundUnsynced() {
-  if (const std::optional<absl::Status> ended = sync_ahead_.Poll(); ended.has_value()) {
-    CAIRN_RETURN_IF_ERROR(*ended);
-    unsynced_reused_ -= std::min(unsynced_reused_, std::exchange(syncing_reused_, 0));
-  }
-  if (unsynced() > kMostUnsynced) return Sync(base().generation());
-  if (unsynced() <= kMostUnsynced / 2 || sync_ahead_.is_running()) return absl::OkStatus();
-  syncing_reused_ = unsynced_reused_;
-  sync_ahead_.Start([sync = frame_.sync, point = frame_.committed()] { return sync->Sync(point); },
-                    frame_.core->env()->checkpoints.use_thread);
   return absl::OkStatus();
 }
 

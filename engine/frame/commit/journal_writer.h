@@ -33,6 +33,8 @@ class JournalWriter {
 
   // What comes next is written at `position`, after every committed byte, or into free space.
   void StageAt(int64_t position);
+  // The journal goes on after these bytes, which are for a checkpoint.
+  void SetAside(const Extent& region);
   // What was staged in free space is free again, or dead if a snapshot reads it.
   void ReturnStaged(bool is_pinned);
   const ContiguousSink& sink() const { return *sink_; }
@@ -128,6 +130,7 @@ class JournalWriter {
   std::vector<JournalFootprint::Placed> reused_;  // chunks of the journal that lie before the index
   std::optional<ContiguousSink> sink_;
   int64_t remains_end_ = 0;  // what lies after the frame up to there is of earlier checkpoints
+  Extent set_aside_;         // of the journal, for a checkpoint
   int64_t unsynced_reused_ = 0;
   BackgroundTask sync_ahead_;
   int64_t syncing_reused_ = 0;  // of unsynced_reused_, what that sync covers
