@@ -5,15 +5,24 @@
 
 namespace cairn {
 
-void ExtentPool::SetLine(int64_t line) {
-  const auto [first, last] = std::minmax(line, line_);
-  for (auto at = ends_.lower_bound(first); at != ends_.end() && at->first < last; ++at) {
-    const std::pair<int64_t, int64_t> extent = {at->second - at->first, at->first};
-    const bool was_before = line_ == last;
-    (was_before ? before_line_ : after_line_).erase(extent);
-    (was_before ? after_line_ : before_line_).insert(extent);
+bool ExtentPool::SetLine(int64_t line, int64_t most) {
+  const auto move = [&](const auto& extent, BySize& from, BySize& to) {
+    from.erase({extent.second - extent.first, extent.first});
+    to.emplace(extent.second - extent.first, extent.first);
+  };
+  auto at = ends_.lower_bound(line_);
+  for (; line_ < line && at != ends_.end() && at->first < line; ++at, --most) {
+    if (most <= 0) return false;
+    move(*at, after_line_, before_line_);
+    line_ = at->first + 1;
+  }
+  for (; line_ > line && at != ends_.begin() && std::prev(at)->first >= line; --at, --most) {
+    if (most <= 0) return false;
+    move(*std::prev(at), before_line_, after_line_);
+    line_ = std::prev(at)->first;
   }
   line_ = line;
+  return true;
 }
 
 void ExtentPool::Link(const Extent& extent) {
@@ -84,6 +93,12 @@ std::vector<Extent> ExtentPool::List() const {
   list.reserve(ends_.size());
   for (const auto& [begin, end] : ends_) list.push_back({begin, end});
   return list;
+}
+
+bool ExtentPool::ListFrom(int64_t begin, int64_t most, std::vector<Extent>& list) const {
+  auto at = ends_.lower_bound(begin);
+  for (; at != ends_.end() && most > 0; ++at, --most) list.push_back({at->first, at->second});
+  return at != ends_.end();
 }
 
 }  // namespace cairn

@@ -13,12 +13,14 @@
 
 namespace cairn {
 
-// Extents that do not touch each other. Every call costs O(log extents); List takes one
-// step for each of them, and SetLine for each between the lines. Not thread-safe.
+// Extents that do not touch each other. Every call costs O(log extents); List takes one step for
+// each of them. Not thread-safe.
 class ExtentPool {
  public:
-  // Extents that begin before `line` are used up first, so that what follows it becomes free.
-  void SetLine(int64_t line);
+  // Extents that begin before `line` are used up first, so that what follows it becomes free. Takes
+  // a step for each between the lines: false where `most` were too few, and the line is not yet
+  // there.
+  bool SetLine(int64_t line, int64_t most = INT64_MAX);
   // That many bytes of the smallest extent that has them, the first of these: so the least is left
   // in pieces that are too small.
   std::optional<int64_t> Take(int64_t size);
@@ -31,8 +33,12 @@ class ExtentPool {
 
   // Bytes of all extents.
   int64_t size() const { return size_; }
+  int64_t count() const { return std::ssize(ends_); }
   // In order.
   std::vector<Extent> List() const;
+  // Up to `most` of those that begin from `begin` on go to the end of `list`. False if there are no
+  // more.
+  bool ListFrom(int64_t begin, int64_t most, std::vector<Extent>& list) const;
 
  private:
   using BySize = std::set<std::pair<int64_t, int64_t>>;  // size and begin

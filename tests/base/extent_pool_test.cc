@@ -52,6 +52,31 @@ TEST(ExtentPoolTest, UsesUpWhatBeginsBeforeTheLine) {
   EXPECT_EQ(pool.TakeBeforeLine(49), 351);
 }
 
+TEST(ExtentPoolTest, MovesTheLineInSmallSteps) {
+  ExtentPool pool;
+  for (int64_t i = 0; i < 10; ++i) ASSERT_TRUE(pool.Add({i * 100, i * 100 + 50}));
+  for (const int64_t line : std::vector<int64_t>{450, 950, 0, INT64_MAX, 301}) {
+    int calls = 1;
+    while (!pool.SetLine(line, 2)) ++calls;
+    EXPECT_LE(calls, 6);
+    ExtentPool moved = pool;
+    int64_t before = 0;
+    while (moved.TakeBeforeLine(50).has_value()) ++before;
+    EXPECT_EQ(before, std::clamp<int64_t>(line / 100 + (line % 100 != 0 ? 1 : 0), 0, 10))
+        << "line " << line;
+  }
+}
+
+TEST(ExtentPoolTest, ListsInPieces) {
+  ExtentPool pool;
+  for (int64_t i = 0; i < 10; ++i) ASSERT_TRUE(pool.Add({i * 100, i * 100 + 50}));
+  std::vector<Extent> list;
+  int calls = 1;
+  while (pool.ListFrom(list.empty() ? 0 : list.back().end, 3, list)) ++calls;
+  EXPECT_EQ(calls, 4);
+  EXPECT_EQ(list, pool.List());
+}
+
 TEST(ExtentPoolTest, FindsTheOneExtentThatFitsAmongMany) {
   ExtentPool pool;
   for (int64_t i = 0; i < 10; ++i) ASSERT_TRUE(pool.Add({i * 200, i * 200 + 64 + i}));

@@ -20,10 +20,28 @@ namespace {
 constexpr int64_t kColumnPiece = 2 * format::kPageEntries;
 constexpr int64_t kHashPiece = int64_t{128} << 10;
 
+// Of one write: the kernel makes those to a file one after the other, and commits are beside it.
+constexpr size_t kWritePiece = size_t{128} << 10;
+// So much is announced to the disk at a time: a sync of all at once would keep commits waiting.
+constexpr int64_t kAnnounced = int64_t{1} << 20;
+
 // Of a chunk in the table.
 constexpr int64_t kTableEntry = sizeof(uint64_t) + sizeof(uint32_t);
 
 int64_t PagesOf(int64_t entries) { return CeilDiv(entries, format::kPageEntries); }
+
+absl::Status Write(File& file, int64_t position, Bytes bytes) {
+  while (!bytes.empty()) {
+    const Bytes piece = bytes.first(std::min(bytes.size(), kWritePiece));
+    const int64_t end = position + std::ssize(piece);
+    CAIRN_RETURN_IF_ERROR(file.WriteAt(position, piece));
+    const int64_t complete = end - end % kAnnounced;
+    if (complete > position) file.SyncSoon(complete - kAnnounced, kAnnounced);
+    position = end;
+    bytes = bytes.subspan(piece.size());
+  }
+  return absl::OkStatus();
+}
 
 template <typename T>
 void Append(T number, std::vector<std::byte>& out) {
@@ -43,12 +61,12 @@ CheckpointSteps::CheckpointSteps(std::shared_ptr<File> file, const State& state,
   plan_.seal.pages.clear();
 }
 
-int64_t CheckpointSteps::MostBytes(const State& state, const format::SpaceList& space) {
+int64_t CheckpointSteps::MostBytes(const State& state, int64_t space) {
   constexpr int64_t kFraming = 4096;
   constexpr int64_t kOfPage = 32;  // a start and a hash, and what a block has of its own
   const int64_t entries = state.chunks.size();
   int64_t size = entries * (format::kIndexTypesize + kTableEntry) + PagesOf(entries) * kOfPage +
-                 space.EncodedSize() + state.header().header_len + kFraming;
+                 space + state.header().header_len + kFraming;
   for (const VlMetalayer& layer : state.metadata->vlmetalayers) {
     size += std::ssize(layer.chunk.bytes()) + std::ssize(layer.name) + kOfPage;
   }
@@ -98,7 +116,7 @@ absl::Status CheckpointSteps::WriteIndexPage() {
   const int64_t position = index_end();
   const std::optional<Bytes> block = joined_.Add(page, 1);
   if (!block.has_value()) return Unimplemented("index: a page that is not coded as a block");
-  CAIRN_RETURN_IF_ERROR(file_->WriteAt(position, *block));
+  CAIRN_RETURN_IF_ERROR(Write(*file_, position, *block));
   at_ += format::kPageEntries;
   return at_ < size() ? absl::OkStatus() : FinishIndex();
 }
@@ -132,8 +150,8 @@ absl::Status CheckpointSteps::WriteTrailer() {
   const Bytes bytes(trailer.bytes);
   const auto before = static_cast<size_t>(trailer.table_end);
   fingerprints_begin_ = index_end() + trailer.table_end;
-  CAIRN_RETURN_IF_ERROR(file_->WriteAt(index_end(), bytes.first(before)));
-  CAIRN_RETURN_IF_ERROR(file_->WriteAt(fingerprints_begin_ + table.omitted, bytes.subspan(before)));
+  CAIRN_RETURN_IF_ERROR(Write(*file_, index_end(), bytes.first(before)));
+  CAIRN_RETURN_IF_ERROR(Write(*file_, fingerprints_begin_ + table.omitted, bytes.subspan(before)));
   const int64_t end = fingerprints_begin_ + table.omitted + std::ssize(bytes) - trailer.table_end;
   CAIRN_RETURN_IF_ERROR(file_->WriteAt(end, format::EncodeGoesOn(*plan_.seal.journal, end)));
   Enter(Phase::kFingerprints);
@@ -152,7 +170,7 @@ absl::Status CheckpointSteps::WriteColumn(int64_t begin, T format::IndexEntry::*
         return absl::OkStatus();
       },
       at_, count));
-  CAIRN_RETURN_IF_ERROR(file_->WriteAt(position, piece));
+  CAIRN_RETURN_IF_ERROR(Write(*file_, position, piece));
   at_ += count;
   if (at_ == size()) Enter(next);
   return absl::OkStatus();

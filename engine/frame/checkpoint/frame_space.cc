@@ -17,40 +17,6 @@ bool MayTrustList(const Checkpoint& checkpoint) {
          checkpoint.fingerprint != FingerprintType::kNone;
 }
 
-// What is left of `whole` without `parts`, which are in order.
-std::vector<Extent> Without(const Extent& whole, std::span<const Extent> parts) {
-  std::vector<Extent> left;
-  int64_t begin = whole.begin;
-  for (auto part = std::ranges::lower_bound(parts, whole.begin + 1, {}, &Extent::end);
-       part != parts.end() && part->begin < whole.end; ++part) {
-    if (part->begin > begin) left.push_back({begin, part->begin});
-    begin = std::max(begin, part->end);
-  }
-  if (begin < whole.end) left.push_back({begin, whole.end});
-  return left;
-}
-
-// In order, and neighbours that live and die together as one. What overlaps, as chunks of a frame
-// that lies do, is needed as long as any part of it.
-std::vector<DeadExtent> Joined(std::vector<DeadExtent> dead) {
-  std::ranges::sort(dead, {}, [](const DeadExtent& each) { return each.bytes.begin; });
-  std::vector<DeadExtent> joined;
-  for (const DeadExtent& each : dead) {
-    DeadExtent* const last = joined.empty() ? nullptr : &joined.back();
-    const bool overlaps = last != nullptr && each.bytes.begin < last->bytes.end;
-    const bool goes_on = last != nullptr && each.bytes.begin == last->bytes.end &&
-                         each.born == last->born && each.died == last->died;
-    if (!overlaps && !goes_on) {
-      joined.push_back(each);
-      continue;
-    }
-    last->bytes.end = std::max(last->bytes.end, each.bytes.end);
-    last->born = std::min(last->born, each.born);
-    last->died = std::max(last->died, each.died);
-  }
-  return joined;
-}
-
 // Whether a reader holds one of the checkpoints [begin, end). What cannot be asked may be held.
 bool IsRead(const File& file, uint64_t begin, uint64_t end) {
   if (begin >= end) return false;
@@ -80,9 +46,9 @@ FrameSpace::FrameSpace(const State& base, const JournalFootprint& journal)
   for (const DeadExtent& dead : list.dead) {
     fits = fits && dead.bytes.begin >= header_len_ && both.Add(dead.bytes);
   }
-  if (fits) dead_ = list.dead;
+  if (fits) dead_ = DeadSpace(list.dead, generation_);
   if (!fits) free_ = {};
-  died_bytes_ = JustDied();
+  died_bytes_ = dead_.JustDied(INT64_MAX);
   Follow(journal);
 }
 
@@ -96,18 +62,18 @@ void FrameSpace::Follow(const JournalFootprint& journal) {
   std::ranges::sort(placed, {}, &Extent::begin);
   for (const Extent& chunk : placed) free_.Remove(chunk);
   std::vector<DeadExtent> left;
-  for (const DeadExtent& dead : dead_) {
+  for (const DeadExtent& dead : dead_.List()) {
     for (const Extent& rest : Without(dead.bytes, placed)) {
       left.push_back({.bytes = rest, .born = dead.born, .died = dead.died});
     }
   }
-  dead_ = std::move(left);
+  dead_ = DeadSpace(std::move(left), generation_);
 }
 
 void FrameSpace::SetFree(std::span<const Extent> extents) {
   if (!enabled_) return;
   free_ = {};
-  dead_.clear();
+  dead_ = {};
   for (const Extent& extent : extents) {
     free_.Add({extent.begin, std::clamp(index_begin_, extent.begin, extent.end)});
   }
@@ -119,9 +85,10 @@ void FrameSpace::Place(std::span<const Extent> chunks) {
   if (!enabled_) return;
   for (const Extent& chunk : chunks) {
     if (chunk.begin >= index_begin_) {
-      in_journal_[chunk.begin] = chunk.end;
+      const auto at = std::ranges::upper_bound(in_journal_, chunk.begin, {}, &Extent::begin);
+      in_journal_.insert(at, chunk);
       bytes_in_journal_ += chunk.size();
-    } else {
+    } else if (has_older_readers_) {
       births_[chunk.begin] = journal_since_;
     }
   }
@@ -129,113 +96,162 @@ void FrameSpace::Place(std::span<const Extent> chunks) {
 
 void FrameSpace::Bury(std::span<const Extent> chunks) {
   if (!enabled_) return;
-  for (const Extent& chunk : chunks) {
-    // The journal dies as a whole.
-    if (chunk.begin >= index_begin_) {
-      if (in_journal_.erase(chunk.begin) > 0) bytes_in_journal_ -= chunk.size();
-      continue;
-    }
-    if (chunk.end > index_begin_) continue;  // no chunk of a Cairn
-    const auto born = births_.find(chunk.begin);
-    dying_.push_back({.bytes = chunk, .born = born == births_.end() ? 0 : born->second});
-    if (born != births_.end()) births_.erase(born);
-    dying_bytes_ += chunk.size();
+  for (const Extent& chunk : chunks) Bury(chunk);
+}
+
+void FrameSpace::Bury(const Extent& chunk) {
+  // The journal dies as a whole.
+  const int64_t journal_begin = ended_.has_value() ? ended_->end : index_begin_;
+  if (chunk.begin >= journal_begin) {
+    const auto at = std::ranges::lower_bound(in_journal_, chunk.begin, {}, &Extent::begin);
+    if (at == in_journal_.end() || *at != chunk) return;
+    bytes_in_journal_ -= chunk.size();
+    at->end = at->begin;
+    return;
   }
+  if (chunk.end > journal_begin) return;  // no chunk of a Cairn
+  const bool was_in_journal = chunk.begin >= index_begin_;
+  dying_.push_back({.bytes = chunk, .born = was_in_journal ? journal_since_ : BornOf(chunk.begin)});
+  births_.erase(chunk.begin);
+  dying_bytes_ += chunk.size();
+}
+
+uint64_t FrameSpace::BornOf(int64_t begin) const {
+  const auto found = births_.find(begin);
+  if (found != births_.end()) return found->second;
+  for (const Births& births : births_in_journals_) {
+    if (begin >= births.bytes.begin && begin < births.bytes.end) return births.generation;
+  }
+  return 0;
 }
 
 void FrameSpace::Release(const File& file, uint64_t oldest) {
-  if (!enabled_) return;
+  if (!ended_.has_value()) dead_.BeginRelease();
+  ReleaseSome(file, oldest, INT64_MAX);
+}
+
+void FrameSpace::ReleaseSome(const File& file, uint64_t oldest, int64_t most) {
+  if (!enabled_ || ended_.has_value()) return;
   // Generations above the newest date from before the frame lost its seal.
   if (IsRead(file, generation_ + 1, format::kMaxGeneration + 1)) return;
-  std::map<std::pair<uint64_t, uint64_t>, bool> asked;
-  std::vector<DeadExtent> held;
-  for (const DeadExtent& dead : dead_) {
-    const auto [answer, is_new] = asked.try_emplace({dead.born, dead.died}, dead.died > oldest);
-    if (is_new && !answer->second) answer->second = IsRead(file, dead.born, dead.died);
-    if (answer->second) {
-      held.push_back(dead);
-    } else {
-      free_.Add({dead.bytes.begin, std::clamp(index_begin_, dead.bytes.begin, dead.bytes.end)});
-    }
-  }
-  dead_ = std::move(held);
+  if (!dead_.is_releasing()) dead_.BeginRelease();
+  dead_.Release(
+      most, [&](uint64_t born, uint64_t died) { return died > oldest || IsRead(file, born, died); },
+      [&](const Extent& bytes) {
+        free_.Add({bytes.begin, std::clamp(index_begin_, bytes.begin, bytes.end)});
+      });
   // Every reader that is still to come sees what there is now.
-  if (!births_.empty() && !IsRead(file, 0, generation_)) births_.clear();
-}
-
-int64_t FrameSpace::LimitFrom(int64_t position) const {
-  int64_t limit = INT64_MAX;
-  for (const DeadExtent& dead : dead_) {
-    if (dead.bytes.end > position) limit = std::min(limit, dead.bytes.begin);
-  }
-  return limit;
-}
-
-int64_t FrameSpace::EndOfDead() const {
-  int64_t end = 0;
-  for (const DeadExtent& dead : dead_) end = std::max(end, dead.bytes.end);
-  return end;
-}
-
-// Bytes that died with the checkpoint and are not free yet.
-int64_t FrameSpace::JustDied() const {
-  int64_t bytes = 0;
-  for (const DeadExtent& dead : dead_) bytes += dead.died == generation_ ? dead.bytes.size() : 0;
-  return bytes;
+  if (!has_older_readers_ || IsRead(file, 0, generation_)) return;
+  has_older_readers_ = false;
+  births_.clear();
+  births_in_journals_.clear();
 }
 
 int64_t FrameSpace::SetLine(const Slack& slack) {
-  is_held_ = false;
-  int64_t used = index_begin_ - header_len_ - free_.size();
-  int64_t end_of_held = 0;
-  for (const DeadExtent& dead : dead_) {
-    if (dead.died == generation_) {
-      used -= std::max<int64_t>(0, std::min(dead.bytes.end, index_begin_) - dead.bytes.begin);
-    } else {
-      is_held_ = true;
-      end_of_held = std::max(end_of_held, dead.bytes.end);
-    }
-  }
+  const int64_t used = index_begin_ - header_len_ - free_.size() - dead_.JustDied(index_begin_);
+  const int64_t end_of_held = dead_.EndOfOlder();
+  is_held_ = end_of_held > 0;
   const int64_t room = used / slack.part + slack.least + (slack.for_commits ? died_bytes_ : 0);
-  const int64_t line = std::max(header_len_ + used + room, end_of_held);
-  free_.SetLine(line);
-  return line < index_begin_ ? line : INT64_MAX;
+  line_ = std::max(header_len_ + used + room, end_of_held);
+  return line_ < index_begin_ ? line_ : INT64_MAX;
 }
 
-FrameSpace FrameSpace::Next(uint64_t generation, int64_t end, bool inherits) const {
-  FrameSpace next = *this;
-  if (!enabled_) return next;
-  for (DeadExtent& dying : next.dying_) {
-    dying.died = generation;
-    next.dead_.push_back(dying);
-  }
-  next.dying_.clear();
-  next.dying_bytes_ = next.bytes_in_journal_ = 0;
+// In order, what is dead after a checkpoint that the journal up to `end` leads to.
+std::vector<DeadExtent> FrameSpace::DeadAfter(uint64_t generation, int64_t end,
+                                              std::span<const DeadExtent> dying,
+                                              std::span<const Extent> in_journal) const {
+  std::vector<DeadExtent> dead = dead_.List();
   // Of the journal and all that it was written after, what is neither alive nor dead already.
   std::vector<Extent> others;
-  for (const DeadExtent& dead : dead_) others.push_back(dead.bytes);
-  for (const auto& [chunk_begin, chunk_end] : in_journal_) {
-    others.push_back({chunk_begin, chunk_end});
-    next.births_[chunk_begin] = journal_since_;
+  for (const DeadExtent& each : dead) {
+    if (each.bytes.end > index_begin_) others.push_back(each.bytes);
   }
+  others.insert(others.end(), in_journal.begin(), in_journal.end());
   std::ranges::sort(others, {}, &Extent::begin);
   for (const Extent& rest : Without({index_begin_, end}, others)) {
-    next.dead_.push_back({.bytes = rest, .born = journal_since_, .died = generation});
+    dead.push_back({.bytes = rest, .born = journal_since_, .died = generation});
   }
+  for (const DeadExtent& each : dying) {
+    dead.push_back({.bytes = each.bytes, .born = each.born, .died = generation});
+  }
+  return Joined(std::move(dead));
+}
+
+FrameSpace FrameSpace::Next(uint64_t generation, int64_t end) const {
+  FrameSpace next = *this;
+  if (!enabled_) return next;
+  next.dead_ = DeadSpace(DeadAfter(generation, end, dying_, in_journal_), generation);
+  next.dying_.clear();
+  next.dying_bytes_ = next.bytes_in_journal_ = 0;
+  next.births_in_journals_.push_back({{index_begin_, end}, journal_since_});
+  next.has_older_readers_ = true;
   next.in_journal_.clear();
-  next.dead_ = Joined(std::move(next.dead_));
-  next.generation_ = generation;
-  if (!inherits) next.journal_since_ = generation;
-  next.died_bytes_ = next.JustDied();
+  next.generation_ = next.journal_since_ = generation;
+  next.died_bytes_ = next.dead_.JustDied(INT64_MAX);
   // Until PlaceIndex: what becomes free before the end is for chunks.
   next.index_begin_ = next.journal_end_ = end;
   return next;
 }
 
+void FrameSpace::BeginNext(uint64_t generation, int64_t end) {
+  ended_ = {.generation = generation,
+            .end = end,
+            .dying = std::exchange(dying_, {}),
+            .dying_bytes = dying_bytes_,
+            .in_journal = std::exchange(in_journal_, {}),
+            .bytes_in_journal = bytes_in_journal_};
+  // About as many follow, and copies of all when there are more take long.
+  dying_.reserve(ended_->dying.size() / 4 * 5);
+  in_journal_.reserve(ended_->in_journal.size() / 4 * 5);
+}
+
+std::vector<DeadExtent> FrameSpace::NextDead() const {
+  return DeadAfter(ended_->generation, ended_->end, ended_->dying, ended_->in_journal);
+}
+
+int64_t FrameSpace::MostListed() const {
+  constexpr int64_t kCounts = 8;
+  constexpr int64_t kFree = 16;
+  constexpr int64_t kDead = 32;
+  // Each chunk of the journal, and each dead extent in it, has bytes of the journal before it.
+  const int64_t dead = 2 * dead_.count() + std::ssize(dying_) + std::ssize(in_journal_) + 1;
+  return kCounts + kFree * free_.count() + kDead * dead;
+}
+
+void FrameSpace::EndNext(int64_t index_begin, DeadSpace dead) {
+  if (!enabled_) return;
+  const Ended ended = *std::exchange(ended_, std::nullopt);
+  dead_ = std::move(dead);
+  dying_bytes_ -= ended.dying_bytes;
+  bytes_in_journal_ -= ended.bytes_in_journal;
+  births_in_journals_.push_back({{index_begin_, ended.end}, journal_since_});
+  has_older_readers_ = true;
+  generation_ = ended.generation;
+  died_bytes_ = dead_.JustDied(INT64_MAX);
+  index_begin_ = index_begin;
+}
+
+void FrameSpace::CancelNext() {
+  if (!ended_.has_value()) return;
+  Ended ended = *std::exchange(ended_, std::nullopt);
+  const std::vector<DeadExtent> dying = std::exchange(dying_, std::move(ended.dying));
+  ended.in_journal.insert(ended.in_journal.end(), in_journal_.begin(), in_journal_.end());
+  in_journal_ = std::move(ended.in_journal);
+  dying_bytes_ = ended.dying_bytes;
+  for (const DeadExtent& each : dying) {
+    if (each.bytes.begin >= index_begin_) {
+      Bury(each.bytes);
+    } else {
+      dying_.push_back(each);
+      dying_bytes_ += each.bytes.size();
+    }
+  }
+}
+
 std::optional<Extent> FrameSpace::FindBelow(int64_t size) const {
   // What no chunk lies in, from the end on.
   std::vector<Extent> unused = free_.List();
-  for (const DeadExtent& dead : dead_) unused.push_back(dead.bytes);
+  for (const DeadExtent& dead : dead_.List()) unused.push_back(dead.bytes);
   std::ranges::sort(unused, std::ranges::greater(), &Extent::end);
   int64_t begin = journal_end_;
   for (const Extent& extent : unused) {
@@ -254,16 +270,11 @@ void FrameSpace::PlaceIndex(int64_t begin) {
   index_begin_ = begin;
   if (!enabled_) return;
   // The journal ended earlier where a reader sees what lies after it.
-  for (int64_t at = journal_end_; at < begin;) {
-    const int64_t limit = std::min(LimitFrom(at), begin);
-    if (limit > at) free_.Add({at, limit});
-    at = limit;
-    for (const DeadExtent& dead : dead_) {
-      if (dead.bytes.begin <= at) at = std::max(at, dead.bytes.end);
-    }
-  }
+  std::vector<Extent> seen;
+  for (const DeadExtent& each : dead_.List()) seen.push_back(each.bytes);
+  for (const Extent& unseen : Without({journal_end_, begin}, seen)) free_.Add(unseen);
 }
 
-format::SpaceList FrameSpace::List() const { return {.free = free_.List(), .dead = dead_}; }
+format::SpaceList FrameSpace::List() const { return {.free = free_.List(), .dead = dead_.List()}; }
 
 }  // namespace cairn::frame

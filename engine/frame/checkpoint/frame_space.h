@@ -20,6 +20,7 @@
 #include "engine/base/extent.h"
 #include "engine/base/extent_pool.h"
 #include "engine/format/seal.h"
+#include "engine/frame/checkpoint/dead_space.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/state/state.h"
 
@@ -50,9 +51,13 @@ class FrameSpace {
   // The chunks that begin after this have room before it, and the file gets shorter when they go
   // there; where there is none, it is the end of the file. New chunks go before it, too.
   int64_t SetLine(const Slack& slack);
-  // Whether more than 4 MiB, and than a third of what lies before the index, is free.
-  bool has_much_free() const {
-    return free_.size() > std::max(int64_t{4} << 20, (index_begin_ - header_len_) / 3);
+  // Does a bounded part of the work that this is for the free space. Whether it is done.
+  bool MoveLine(int64_t most) { return free_.SetLine(line_, most); }
+  // Whether more than 4 MiB is free, and what lies before the index takes more than so many times
+  // what is used of it.
+  bool TakesTimes(int64_t times) const {
+    const int64_t all = index_begin_ - header_len_;
+    return free_.size() > std::max(int64_t{4} << 20, all - all / times);
   }
   // Whether a reader of a checkpoint before the last one held bytes when the line was set.
   bool is_held() const { return is_held_; }
@@ -78,17 +83,21 @@ class FrameSpace {
   }
 
   // Frees what is dead and no reader sees. `oldest` is the generation of the oldest checkpoint that
-  // is kept.
+  // is kept. Nothing between BeginNext and EndNext.
   void Release(const File& file, uint64_t oldest);
+  // The same, of up to `most` extents: a pass through all goes on, or the next one begins.
+  void ReleaseSome(const File& file, uint64_t oldest, int64_t most);
+  // Whether a pass is to go on.
+  bool is_releasing() const { return !ended_.has_value() && dead_.is_releasing(); }
   bool has_dead() const { return !dead_.empty(); }
   // The journal that ends at `position` must not reach so far: a reader sees what lies there.
-  int64_t LimitFrom(int64_t position) const;
+  int64_t LimitFrom(int64_t position) const { return dead_.FirstAfter(position); }
   // Where the last dead bytes end.
-  int64_t EndOfDead() const;
+  int64_t EndOfDead() const { return dead_.end(); }
 
   // As it is after a checkpoint of that generation, which the journal up to `end` leads to. Its own
-  // journal follows it, or it `inherits` the one that there is.
-  FrameSpace Next(uint64_t generation, int64_t end, bool inherits = false) const;
+  // journal follows it.
+  FrameSpace Next(uint64_t generation, int64_t end) const;
   // Of Next: free space for a checkpoint of up to `size` bytes so that the frame gets shorter.
   std::optional<Extent> FindBelow(int64_t size) const;
   // Of Next: the index begins there.
@@ -96,8 +105,40 @@ class FrameSpace {
   // What the checkpoint is to list.
   format::SpaceList List() const;
 
+  // A checkpoint of that generation, of the journal up to `end`, is made beside commits that go on
+  // somewhere after that.
+  void BeginNext(uint64_t generation, int64_t end);
+  // What is dead then. It reads what does not change before EndNext or CancelNext: a thread may.
+  std::vector<format::DeadExtent> NextDead() const;
+  // How many bytes the list of that checkpoint takes at most.
+  int64_t MostListed() const;
+  // It is durable. Its index begins there, and its journal is the one that there is.
+  void EndNext(int64_t index_begin, DeadSpace dead);
+  // It is not to be.
+  void CancelNext();
+
  private:
-  int64_t JustDied() const;
+  // What dies with the checkpoint that is made beside commits: what had died before it was begun,
+  // and the journal up to `end` but for these chunks.
+  struct Ended {
+    uint64_t generation = 0;
+    int64_t end = 0;
+    std::vector<format::DeadExtent> dying;
+    int64_t dying_bytes = 0;
+    std::vector<Extent> in_journal;
+    int64_t bytes_in_journal = 0;
+  };
+  // Chunks that were written after a checkpoint of that generation, wherever in these bytes.
+  struct Births {
+    Extent bytes;
+    uint64_t generation = 0;
+  };
+
+  void Bury(const Extent& chunk);
+  uint64_t BornOf(int64_t begin) const;
+  std::vector<format::DeadExtent> DeadAfter(uint64_t generation, int64_t end,
+                                            std::span<const format::DeadExtent> dying,
+                                            std::span<const Extent> in_journal) const;
 
   bool enabled_ = false;
   bool is_held_ = false;
@@ -108,15 +149,20 @@ class FrameSpace {
   int64_t index_begin_ = 0;
   int64_t journal_end_ = 0;  // of Next
   ExtentPool free_;          // before the index
-  std::vector<format::DeadExtent> dead_;
-  std::vector<format::DeadExtent> dying_;  // before the index; `died` is not known yet
+  int64_t line_ = INT64_MAX;
+  DeadSpace dead_;
+  std::vector<format::DeadExtent> dying_;  // before the journal; `died` is not known yet
   int64_t dying_bytes_ = 0;
-  int64_t died_bytes_ = 0;                 // with the checkpoint
-  std::map<int64_t, int64_t> in_journal_;  // ends of chunks that live there, by begin
+  int64_t died_bytes_ = 0;  // with the checkpoint
+  // Chunks that live there, in order; those that died since are empty.
+  std::vector<Extent> in_journal_;
   int64_t bytes_in_journal_ = 0;
+  std::optional<Ended> ended_;
   // Generations of the checkpoints after which chunks came, by begin, as far as readers of older
   // ones are there. They do not see these chunks.
   std::map<int64_t, uint64_t> births_;
+  std::vector<Births> births_in_journals_;
+  bool has_older_readers_ = true;  // perhaps
 };
 
 }  // namespace cairn::frame

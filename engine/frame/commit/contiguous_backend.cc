@@ -18,8 +18,14 @@ constexpr int64_t kSectorSize = 512;
 
 // How much longer than it should be the journal gets while a gradual checkpoint is made; and of how
 // many edits a commit does one more step of it.
-constexpr int64_t kPatience = 2;
+constexpr int64_t kPatience = 8;
 constexpr int64_t kEditsOfStep = 8;
+
+// A checkpoint that goes down is written at once: in a frame of so many chunks that takes long, and
+// more space may be free before.
+constexpr int64_t kManyChunks = int64_t{1} << 17;
+constexpr int64_t kMostTimes = 2;
+constexpr int64_t kMostTimesOfMany = 4;
 
 // Whether a checkpoint has to change the metalayers in the header.
 bool MetalayersDiffer(const StagedState& staged) {
@@ -113,12 +119,25 @@ bool ContiguousBackend::MayBeGradual(const StagedState& staged) const {
   const bool ends_frame = !journal_.sink().left_journal() && journal_.remains_end() <= end &&
                           journal_.space().LimitFrom(end) == INT64_MAX &&
                           pinned_end_ <= CommittedEnd(base());
+  const int64_t times = staged.nchunks() < kManyChunks ? kMostTimes : kMostTimesOfMany;
   return is_large && is_sealed && ends_frame && !must_be_whole_ && !frame_.keeps_history() &&
          frame_.limit.bytes == INT64_MAX && journal_.space().enabled() && staged.nbytes() > 0 &&
-         !MetalayersDiffer(staged) && !(journal_.space().has_much_free() && CanGoDown());
+         !MetalayersDiffer(staged) && !(journal_.space().TakesTimes(times) && CanGoDown());
+}
+
+// Trees of a million edits take long to go.
+void ContiguousBackend::DropRetired() {
+  if (retired_ == nullptr || (dropping_.is_running() && !dropping_.Poll().has_value())) return;
+  dropping_.Start(
+      [retired = std::exchange(retired_, nullptr)]() mutable {
+        retired.reset();
+        return absl::OkStatus();
+      },
+      frame_.core->env()->checkpoints.use_thread);
 }
 
 absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durability) {
+  DropRetired();
   CAIRN_RETURN_IF_ERROR(journal_.TidyUpNowAndThen());
   CAIRN_RETURN_IF_ERROR(relocation_.StageSome(stager));
   CAIRN_RETURN_IF_ERROR(journal_.CheckLimit(stager));
@@ -130,7 +149,7 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
       gradual_ != nullptr && !journal_.IsLong(staged, kPatience, gradual_->region().size());
   if (is_long && !begins && !goes_on) return WriteCheckpoint(stager);
   if (begins) CAIRN_RETURN_IF_ERROR(Finish(stager));
-  if (goes_on && !gradual_->Follow(staged, journal_.sink().placed())) DropGradual();
+  if (goes_on && !gradual_->Follow(staged)) DropGradual();
   const int64_t steps = 1 + staged.chunk_edits.count() / kEditsOfStep;
   CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability));
   if (!published) {
@@ -149,7 +168,7 @@ absl::Status ContiguousBackend::BeginGradual() {
   if (must_be_whole_) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(begun.status());
   gradual_ = *std::move(begun);
-  journal_.StageAt(gradual_->region().end);
+  journal_.SetAside(gradual_->region());
   return absl::OkStatus();
 }
 
@@ -162,9 +181,10 @@ absl::Status ContiguousBackend::AdvanceGradual(int64_t steps) {
   }
   CAIRN_RETURN_IF_ERROR(status);
   if (!gradual_->is_durable()) return absl::OkStatus();
-  CAIRN_ASSIGN_OR_RETURN(FrameSpace space, gradual_->TakeOver());
-  gradual_.reset();
-  journal_.GoOnAfterCheckpoint(std::move(space));
+  CAIRN_RETURN_IF_ERROR(gradual_->TakeOver());
+  // States before it go when the stager does.
+  retired_ = std::move(gradual_);
+  journal_.GoOnAfterCheckpoint();
   return absl::OkStatus();
 }
 
@@ -250,6 +270,7 @@ absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState&
 
 absl::Status ContiguousBackend::CommitInPlace(const StagedState& staged,
                                               std::optional<uint64_t> oldest_generation) {
+  gradual_.reset();
   CheckpointPlan plan = frame_.PlanCheckpoint(journal_.sink().end(), false);
   plan.seal.oldest_generation = oldest_generation.value_or(plan.seal.oldest_generation);
   CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed, StoreTail(staged, plan));
@@ -289,6 +310,7 @@ absl::StatusOr<AtomicFile> ContiguousBackend::CopyWithReserve(Stager& stager,
 
 absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, std::unique_ptr<LiveCopy> begun,
                                                 ChunkProgress progress) {
+  gradual_.reset();
   CAIRN_ASSIGN_OR_RETURN(AtomicFile file, CopyWithReserve(stager, std::move(begun), progress));
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   // Readers of the old file that find this record poll the name, so it comes first: whenever this

@@ -27,6 +27,7 @@
 #include "engine/frame/commit/relocation.h"
 #include "engine/frame/files/atomic_file.h"
 #include "engine/frame/stage/snapshot_pins.h"
+#include "engine/frame/sync/background_task.h"
 
 namespace cairn::frame {
 
@@ -74,6 +75,7 @@ class ContiguousBackend final : public CommitBackend {
   absl::Status BeginGradual();
   absl::Status AdvanceGradual(int64_t steps);
   void DropGradual();
+  void DropRetired();
   // Where the next commit goes.
   int64_t JournalEnd() const;
   void BeginAfterCheckpoint(FrameSpace space, int64_t remains_end);
@@ -106,6 +108,8 @@ class ContiguousBackend final : public CommitBackend {
   JournalWriter journal_;
   Relocation relocation_;
   std::unique_ptr<GradualCheckpoint> gradual_;  // while one is made
+  std::shared_ptr<GradualCheckpoint> retired_;  // of the last one, with the states before it
+  BackgroundTask dropping_;                     // that
   bool must_be_whole_ = false;                  // the next one: a gradual one was not finished
   SnapshotPins pins_;
   int64_t pinned_end_ = 0;  // staged bytes before this may be read by a snapshot that lives

@@ -17,12 +17,14 @@ namespace {
 // A search for commits after damage does not go past more zeros than a writer reserves ahead.
 constexpr int64_t kMilestones = int64_t{32} << 20;
 
+// Of the list of free space, with one commit.
+constexpr int64_t kListPiece = 2048;
+
 CheckpointPlan PlanAt(const CommittedFrame& frame, const FrameSpace& space, const Extent& region) {
   const JournalPosition& journal = *frame.state->journal;
   CheckpointPlan plan = frame.PlanCheckpoint(region.begin + chunk::kHeaderSize, false);
   // That of the commit whose state it is.
   plan.seal.generation = plan.seal.oldest_generation = journal.generation;
-  plan.seal.space = space.List();
   plan.seal.journal = {.generation = journal.generation,
                        .begin = region.end,
                        .base = journal.base,
@@ -34,29 +36,34 @@ CheckpointPlan PlanAt(const CommittedFrame& frame, const FrameSpace& space, cons
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<GradualCheckpoint>> GradualCheckpoint::Begin(CommittedFrame& frame,
-                                                                            FrameSpace space) {
+                                                                            FrameSpace& space) {
   const int64_t begin = CommittedEnd(*frame.state);
-  // Readers of the journal so far need the header of the chunk that hides the rest from them.
-  space = space.Next(frame.state->generation(), begin + chunk::kHeaderSize, true);
-  space.PlaceIndex(begin + chunk::kHeaderSize);
-  const int64_t size = CheckpointSteps::MostBytes(*frame.state, space.List());
+  const int64_t size = CheckpointSteps::MostBytes(*frame.state, space.MostListed());
   if (size > kMaxChunkBytes) return ResourceExhausted("checkpoint: %d bytes", size);
   const Extent region = {begin, begin + chunk::kHeaderSize + size};
-  CheckpointPlan plan = PlanAt(frame, space, region);
-  std::unique_ptr<GradualCheckpoint> checkpoint(
-      new GradualCheckpoint(frame, std::move(space), region, std::move(plan)));
+  std::unique_ptr<GradualCheckpoint> checkpoint(new GradualCheckpoint(frame, space, region));
   CAIRN_RETURN_IF_ERROR(checkpoint->Reserve());
   return checkpoint;
 }
 
-GradualCheckpoint::GradualCheckpoint(CommittedFrame& frame, FrameSpace space, const Extent& region,
-                                     CheckpointPlan plan)
+// Readers of the journal so far need the header of the chunk that hides the rest from them.
+GradualCheckpoint::GradualCheckpoint(CommittedFrame& frame, FrameSpace& space, const Extent& region)
     : frame_(frame),
+      space_(space),
       state_(frame.state),
       region_(region),
-      space_(std::move(space)),
-      steps_(frame.file, *state_, std::move(plan)),
-      chunks_(ChunkIndex::OfBase(state_->chunks.size())) {}
+      use_thread_(frame.core->env()->checkpoints.use_thread),
+      plan_(PlanAt(frame, space, region)),
+      most_free_(space.free().count()),
+      chunks_(ChunkIndex::OfBase(state_->chunks.size())) {
+  space_.BeginNext(frame.state->generation(), region.begin + chunk::kHeaderSize);
+}
+
+GradualCheckpoint::~GradualCheckpoint() {
+  stop_ = true;
+  if (task_.is_running()) task_.Wait().IgnoreError();
+  if (!is_taken_over_) space_.CancelNext();
+}
 
 // The header of the chunk comes last: without it the journal ends here.
 absl::Status GradualCheckpoint::Reserve() {
@@ -72,13 +79,7 @@ absl::Status GradualCheckpoint::Reserve() {
   return file.WriteAt(region_.begin, chunk::MemcpyedHeader(nbytes));
 }
 
-bool GradualCheckpoint::Follow(const StagedState& staged, std::span<const Extent> placed) {
-  for (const Extent& chunk : placed) footprint_.placed.push_back({.bytes = chunk});
-  const int64_t header_len = state_->header().header_len;
-  for (const IndexEntry& entry : staged.removed) {
-    const int64_t begin = header_len + entry.value;
-    footprint_.removed.push_back({begin, begin + entry.cbytes});
-  }
+bool GradualCheckpoint::Follow(const StagedState& staged) {
   for (const format::ChunkEdit& edit : staged.chunk_edits.Decode()) {
     // Its new order is all that it says, and entries are not at hand.
     if (std::holds_alternative<format::ReorderEdit>(edit)) return false;
@@ -87,62 +88,97 @@ bool GradualCheckpoint::Follow(const StagedState& staged, std::span<const Extent
   return true;
 }
 
+// What commits take meanwhile may be listed: they are in the journal that the checkpoint inherits.
+void GradualCheckpoint::ListSome() {
+  std::vector<Extent>& free = plan_.seal.space.free;
+  const int64_t most = std::min(kListPiece, most_free_ - std::ssize(free));
+  const int64_t begin = free.empty() ? 0 : free.back().end;
+  if (space_.free().ListFrom(begin, most, free) && std::ssize(free) < most_free_) return;
+  phase_ = Phase::kWriting;
+  if (use_thread_) task_.Start([this] { return WriteSome(INT64_MAX); });
+}
+
+void GradualCheckpoint::Plan() {
+  plan_.seal.space.dead = space_.NextDead();
+  dead_ = DeadSpace(plan_.seal.space.dead, plan_.seal.generation);
+  steps_.emplace(frame_.file, *state_, std::move(plan_));
+}
+
+absl::Status GradualCheckpoint::WriteSome(int64_t steps) {
+  if (!steps_.has_value()) Plan();
+  for (; steps > 0 && !steps_->done() && !stop_; --steps) CAIRN_RETURN_IF_ERROR(steps_->Step());
+  return absl::OkStatus();
+}
+
 void GradualCheckpoint::StartSync() {
-  const bool use_thread = frame_.core->env()->checkpoints.use_thread;
-  sync_.Start(frame_.sync, frame_.committed(), use_thread);
+  task_.Start([sync = frame_.sync, point = frame_.committed()] { return sync->Sync(point); },
+              use_thread_);
+}
+
+absl::Status GradualCheckpoint::SyncAndLoad(const CommitPoint& point) {
+  CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(point));
+  CAIRN_ASSIGN_OR_RETURN(loaded_,
+                         LoadCheckpoint(frame_.source, steps_->header(), frame_.core->env()));
+  if (!loaded_->checkpoint->seal_holds) return DataLoss("checkpoint: its seal does not hold");
+  return absl::OkStatus();
 }
 
 absl::Status GradualCheckpoint::Advance(int64_t steps) {
-  for (; steps > 0 && phase_ == Phase::kWriting; --steps) {
-    CAIRN_RETURN_IF_ERROR(steps_.Step());
-    if (!steps_.done()) continue;
-    StartSync();
-    phase_ = Phase::kSyncing;
+  if (phase_ == Phase::kListing) ListSome();
+  if (phase_ == Phase::kListing || phase_ == Phase::kDurable) return absl::OkStatus();
+  if (phase_ == Phase::kWriting && !use_thread_) {
+    CAIRN_RETURN_IF_ERROR(WriteSome(steps));
+    return steps_->done() ? AfterTask() : absl::OkStatus();
   }
-  if (phase_ == Phase::kWriting || phase_ == Phase::kDurable) return absl::OkStatus();
-  const std::optional<absl::Status> synced = sync_.Poll();
-  if (!synced.has_value()) return absl::OkStatus();
-  CAIRN_RETURN_IF_ERROR(*synced);
-  return AfterSync();
+  const std::optional<absl::Status> ended = task_.Poll();
+  if (!ended.has_value()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(*ended);
+  return AfterTask();
 }
 
-absl::Status GradualCheckpoint::AfterSync() {
-  if (phase_ == Phase::kSyncing) return Flip();
-  phase_ = Phase::kDurable;
-  return absl::OkStatus();
+absl::Status GradualCheckpoint::AfterTask() {
+  switch (phase_) {
+    case Phase::kWriting:
+      StartSync();
+      phase_ = Phase::kSyncing;
+      return absl::OkStatus();
+    case Phase::kSyncing:
+      return Flip();
+    default:
+      phase_ = Phase::kDurable;
+      return absl::OkStatus();
+  }
 }
 
 absl::Status GradualCheckpoint::Flip() {
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
-  const Bytes header(steps_.header());
+  const Bytes header(steps_->header());
   CAIRN_RETURN_IF_ERROR(
       frame_.file->WriteAt(0, header.first(static_cast<size_t>(format::kFixedHeaderSize))));
-  StartSync();
+  task_.Start([this, point = frame_.committed()] { return SyncAndLoad(point); }, use_thread_);
   phase_ = Phase::kConfirming;
   return absl::OkStatus();
 }
 
-absl::StatusOr<FrameSpace> GradualCheckpoint::TakeOver() {
-  CAIRN_ASSIGN_OR_RETURN(const StatePtr loaded,
-                         LoadCheckpoint(frame_.source, steps_.header(), frame_.core->env()));
-  if (!loaded->checkpoint->seal_holds) return DataLoss("checkpoint: its seal does not hold");
-  const State& newest = *frame_.state;
-  const auto state = std::make_shared<State>(newest);
-  state->checkpoint = loaded->checkpoint;
-  chunks_.SetBase(loaded->chunks);
+absl::Status GradualCheckpoint::TakeOver() {
+  before_ = frame_.state;
+  const auto state = std::make_shared<State>(*before_);
+  state->checkpoint = loaded_->checkpoint;
+  chunks_.SetBase(loaded_->chunks);
   state->chunks = std::move(chunks_);
   JournalPosition& journal = *state->journal;
-  const JournalPosition& before = *state_->journal;
+  const JournalPosition& then = *state_->journal;
   journal.begin = region_.end;
-  journal.edits -= before.edits;
-  journal.reused -= before.reused;
+  journal.edits -= then.edits;
+  journal.reused -= then.reused;
   CAIRN_ASSIGN_OR_RETURN(FrameView region,
-                         frame_.source.ViewMore(loaded->region, CommittedEnd(newest)));
+                         frame_.source.ViewMore(loaded_->region, CommittedEnd(*before_)));
   SetRegion(std::move(region), *state);
   frame_.Adopt(state);
   frame_.NoteCheckpoint();
-  space_.Follow(footprint_);
-  return std::move(space_);
+  space_.EndNext(region_.begin + chunk::kHeaderSize, std::move(dead_));
+  is_taken_over_ = true;
+  return absl::OkStatus();
 }
 
 }  // namespace cairn::frame

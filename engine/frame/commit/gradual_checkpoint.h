@@ -3,10 +3,12 @@
 #ifndef CAIRN_ENGINE_FRAME_COMMIT_GRADUAL_CHECKPOINT_H_
 #define CAIRN_ENGINE_FRAME_COMMIT_GRADUAL_CHECKPOINT_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,56 +18,68 @@
 #include "engine/frame/checkpoint/frame_space.h"
 #include "engine/frame/commit/commit_backend.h"
 #include "engine/frame/index/chunk_index.h"
-#include "engine/frame/journal/replay.h"
-#include "engine/frame/sync/background_sync.h"
+#include "engine/frame/sync/background_task.h"
 
 namespace cairn::frame {
 
 // It lies in a region of the journal that readers skip as a chunk which no commit names. The
 // journal goes on after the region, and the checkpoint says that it inherits it from there: both
-// the header before and its own lead to the newest commit. Not thread-safe.
+// the header before and its own lead to the newest commit. A thread writes it. Not thread-safe.
 class GradualCheckpoint {
  public:
   // Begins one of the committed state, which has no pending items, where its journal ends. `space`
-  // is that of the frame then, after a checkpoint. kResourceExhausted where there is no room for
-  // it: nothing has changed then.
+  // is that of the frame, and must outlive this or stay where it is until TakeOver.
+  // kResourceExhausted where there is no room for it: nothing has changed then.
   static absl::StatusOr<std::unique_ptr<GradualCheckpoint>> Begin(CommittedFrame& frame,
-                                                                  FrameSpace space);
+                                                                  FrameSpace& space);
+  // Without TakeOver, the space is as if there had been none.
+  ~GradualCheckpoint();
 
   // The journal goes on after it.
   const Extent& region() const { return region_; }
 
-  // The staged edits, whose chunks were placed there, are about to be committed. False where they
-  // cannot be followed: then this must go.
-  bool Follow(const StagedState& staged, std::span<const Extent> placed);
+  // The staged edits are about to be committed. False where they cannot be followed: then this must
+  // go.
+  bool Follow(const StagedState& staged);
   // Does a bounded piece of the work.
   absl::Status Advance(int64_t steps);
 
   // Whether the frame's header leads to it, durably. Then TakeOver makes it the checkpoint of the
-  // committed state, and gives the space of the frame.
+  // committed state, and what it does not need is dead. Large trees go with this after that: best
+  // in a thread.
   bool is_durable() const { return phase_ == Phase::kDurable; }
-  absl::StatusOr<FrameSpace> TakeOver();
+  absl::Status TakeOver();
 
  private:
-  enum class Phase { kWriting, kSyncing, kConfirming, kDurable };
+  enum class Phase { kListing, kWriting, kSyncing, kConfirming, kDurable };
 
-  GradualCheckpoint(CommittedFrame& frame, FrameSpace space, const Extent& region,
-                    CheckpointPlan plan);
+  GradualCheckpoint(CommittedFrame& frame, FrameSpace& space, const Extent& region);
   absl::Status Reserve();
-  absl::Status AfterSync();
+  void ListSome();
+  void Plan();
+  absl::Status WriteSome(int64_t steps);
+  absl::Status AfterTask();
   absl::Status Flip();
   void StartSync();
+  absl::Status SyncAndLoad(const CommitPoint& point);
 
   CommittedFrame& frame_;
+  FrameSpace& space_;
   const StatePtr state_;
+  StatePtr before_;  // TakeOver
   const Extent region_;
-  FrameSpace space_;
-  CheckpointSteps steps_;
-  Phase phase_ = Phase::kWriting;
+  const bool use_thread_;
+  CheckpointPlan plan_;
+  int64_t most_free_;  // extents that the list has room for
+  DeadSpace dead_;
+  std::optional<CheckpointSteps> steps_;
+  StatePtr loaded_;
+  Phase phase_ = Phase::kListing;
+  bool is_taken_over_ = false;
   // What the commits since did.
-  JournalFootprint footprint_;
   ChunkIndex chunks_;
-  BackgroundSync sync_;
+  std::atomic<bool> stop_ = false;
+  BackgroundTask task_;  // uses what is above
 };
 
 }  // namespace cairn::frame

@@ -1,4 +1,9 @@
-// How long a journal is, and when that calls for a checkpoint.
+// How long a journal is, when that calls for a checkpoint, and how much of it is not durable.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "engine/base/status.h"
 #include "engine/format/journal.h"
 #include "engine/frame/commit/journal_writer.h"
 
@@ -31,6 +36,29 @@ bool JournalWriter::IsWorthClosing(const Stager& stager, int64_t file_bytes) con
   JournalLoad closed = LoadBut(0);
   closed.written += file_bytes + (staged.edited ? format::RecordSize(stager.MakeCommit({})) : 0);
   return frame::IsWorthClosing(staged, base(), closed);
+}
+
+int64_t JournalWriter::unsynced() {
+  const CommitPoint synced = frame_.sync->durable();
+  if (synced.generation == base().generation()) unsynced_reused_ = 0;
+  // What makes a checkpoint syncs it.
+  const int64_t aside = set_aside_.end - std::max(set_aside_.begin, synced.end);
+  return sink_->end() - synced.end - std::max<int64_t>(aside, 0) + unsynced_reused_ +
+         sink_->reused();
+}
+
+// No commit waits for a sync unless the disk is slower than the writer.
+absl::Status JournalWriter::BoundUnsynced() {
+  if (const std::optional<absl::Status> ended = sync_ahead_.Poll(); ended.has_value()) {
+    CAIRN_RETURN_IF_ERROR(*ended);
+    unsynced_reused_ -= std::min(unsynced_reused_, std::exchange(syncing_reused_, 0));
+  }
+  if (unsynced() > kMostUnsynced) return Sync(base().generation());
+  if (unsynced() <= kMostUnsynced / 2 || sync_ahead_.is_running()) return absl::OkStatus();
+  syncing_reused_ = unsynced_reused_;
+  sync_ahead_.Start([sync = frame_.sync, point = frame_.committed()] { return sync->Sync(point); },
+                    frame_.core->env()->checkpoints.use_thread);
+  return absl::OkStatus();
 }
 
 }  // namespace cairn::frame

@@ -24,6 +24,12 @@ constexpr int64_t kSmallCommit = int64_t{64} << 10;
 // Asking for readers costs a few system calls.
 constexpr int kCommitsUntilTidy = 64;
 
+// How many dead extents may become free at once, before the first commit after a checkpoint; and
+// with each commit, and for each chunk of it. There may be a million.
+constexpr int64_t kManyReleased = 4096;
+constexpr int64_t kReleased = 32;
+constexpr int64_t kReleasedForChunk = 2;
+
 }  // namespace
 
 JournalWriter::JournalWriter(CommittedFrame& frame, FrameSpace space,
@@ -36,11 +42,17 @@ JournalWriter::JournalWriter(CommittedFrame& frame, FrameSpace space,
 }
 
 void JournalWriter::StageAt(int64_t position) {
+  if (position < set_aside_.end) set_aside_ = {};
   const JournalRoom room = {.limit = space_.LimitFrom(position),
                             .resume = std::max(position, space_.EndOfDead())};
   sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position,
                 &space_.free(), room);
   sink_->SetLimit(frame_.limit);
+}
+
+void JournalWriter::SetAside(const Extent& region) {
+  set_aside_ = region;
+  StageAt(region.end);
 }
 
 void JournalWriter::ReturnStaged(bool is_pinned) {
@@ -78,26 +90,36 @@ void JournalWriter::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) 
   StageAt(CommittedEnd(base()));
 }
 
-void JournalWriter::GoOnAfterCheckpoint(FrameSpace space) {
-  space_ = std::move(space);
-  Release();
+void JournalWriter::Release(int64_t most) {
+  const bool sealed = base().checkpoint->seal_holds;
+  const uint64_t oldest = sealed ? base().checkpoint->seal->oldest_generation : 0;
+  if (most == INT64_MAX) {
+    space_.Release(*frame_.file, oldest);
+  } else {
+    space_.ReleaseSome(*frame_.file, oldest, most);
+  }
+  SetRoom();
 }
 
-void JournalWriter::Release() {
-  const bool sealed = base().checkpoint->seal_holds;
-  space_.Release(*frame_.file, sealed ? base().checkpoint->seal->oldest_generation : 0);
+void JournalWriter::SetRoom() {
   const int64_t end = sink_->end();
   sink_->SetRoom({.limit = space_.LimitFrom(end), .resume = std::max(end, space_.EndOfDead())});
 }
 
 absl::Status JournalWriter::TidyUp() {
   commits_until_tidy_ = kCommitsUntilTidy;
-  if (space_.has_dead()) Release();
+  if (space_.has_dead()) Release(kManyReleased);
   return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
 }
 
 absl::Status JournalWriter::TidyUpNowAndThen() {
-  return --commits_until_tidy_ > 0 ? absl::OkStatus() : TidyUp();
+  const bool is_time = --commits_until_tidy_ <= 0;
+  if (space_.is_releasing() || (is_time && space_.has_dead())) {
+    Release(kReleased + kReleasedForChunk * std::ssize(sink_->placed()));
+  }
+  if (!is_time) return absl::OkStatus();
+  commits_until_tidy_ = kCommitsUntilTidy;
+  return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
 }
 
 // Whether the journal may go on for so many bytes, and its end be marked.
@@ -327,25 +349,6 @@ absl::Status JournalWriter::Sync(uint64_t generation) {
   CAIRN_RETURN_IF_ERROR(sink_->Flush());
   CAIRN_RETURN_IF_ERROR(frame_.sync->Sync({generation, sink_->end()}));
   unsynced_reused_ = 0;
-  return absl::OkStatus();
-}
-
-int64_t JournalWriter::unsynced() {
-  const CommitPoint synced = frame_.sync->durable();
-  if (synced.generation == base().generation()) unsynced_reused_ = 0;
-  return sink_->end() - synced.end + unsynced_reused_ + sink_->reused();
-}
-
-// No commit waits for a sync unless the disk is slower than the writer.
-absl::Status JournalWriter::BoundUnsynced() {
-  if (const std::optional<absl::Status> ended = sync_ahead_.Poll(); ended.has_value()) {
-    CAIRN_RETURN_IF_ERROR(*ended);
-    unsynced_reused_ -= std::min(unsynced_reused_, std::exchange(syncing_reused_, 0));
-  }
-  if (unsynced() > kMostUnsynced) return Sync(base().generation());
-  if (unsynced() <= kMostUnsynced / 2 || sync_ahead_.is_running()) return absl::OkStatus();
-  syncing_reused_ = unsynced_reused_;
-  sync_ahead_.Start(frame_.sync, frame_.committed(), frame_.core->env()->checkpoints.use_thread);
   return absl::OkStatus();
 }
 

@@ -17,7 +17,7 @@
 #include "engine/frame/commit/commit_backend.h"
 #include "engine/frame/journal/replay.h"
 #include "engine/frame/stage/contiguous_sink.h"
-#include "engine/frame/sync/background_sync.h"
+#include "engine/frame/sync/background_task.h"
 
 namespace cairn::frame {
 
@@ -33,6 +33,8 @@ class JournalWriter {
 
   // What comes next is written at `position`, after every committed byte, or into free space.
   void StageAt(int64_t position);
+  // The journal goes on after these bytes, which are for a checkpoint.
+  void SetAside(const Extent& region);
   // What was staged in free space is free again, or dead if a snapshot reads it.
   void ReturnStaged(bool is_pinned);
   const ContiguousSink& sink() const { return *sink_; }
@@ -57,10 +59,10 @@ class JournalWriter {
   // There was no room for that receipt: a checkpoint has to do.
   bool needs_checkpoint() const { return needs_checkpoint_; }
   // A checkpoint that inherits the journal is durable.
-  void GoOnAfterCheckpoint(FrameSpace space);
+  void GoOnAfterCheckpoint() { SetRoom(); }
   // What readers left since the last time becomes free, and the file as short as the frame.
   absl::Status TidyUp();
-  // The same, for most commits do without.
+  // The same, in small steps; most commits do without.
   absl::Status TidyUpNowAndThen();
   // A scan of all chunks has found what is free.
   void SetFree(std::span<const Extent> extents) { space_.SetFree(extents); }
@@ -113,7 +115,8 @@ class JournalWriter {
   // Without bytes of the journal that are for the next checkpoint.
   JournalLoad LoadBut(int64_t set_aside) const;
   bool HasRoomFor(int64_t size);
-  void Release();
+  void SetRoom();
+  void Release(int64_t most = INT64_MAX);
   void NoteStaged(const StagedState& staged, FrameSpace& space) const;
   absl::StatusOr<bool> EndsAt(int64_t end, JournalReader& reader) const;
   absl::Status PersistAgain(Extent bytes);
@@ -127,8 +130,9 @@ class JournalWriter {
   std::vector<JournalFootprint::Placed> reused_;  // chunks of the journal that lie before the index
   std::optional<ContiguousSink> sink_;
   int64_t remains_end_ = 0;  // what lies after the frame up to there is of earlier checkpoints
+  Extent set_aside_;         // of the journal, for a checkpoint
   int64_t unsynced_reused_ = 0;
-  BackgroundSync sync_ahead_;
+  BackgroundTask sync_ahead_;
   int64_t syncing_reused_ = 0;  // of unsynced_reused_, what that sync covers
   uint64_t witnessed_ = 0;      // the newest generation whose receipt says that it is durable
   Headroom headroom_;

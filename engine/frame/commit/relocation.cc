@@ -31,7 +31,7 @@ void Relocation::Begin(const FrameSpace::Slack& slack) {
 }
 
 absl::Status Relocation::StageSome(Stager& stager) {
-  if (left_ <= 0) return absl::OkStatus();
+  if (!journal_.space().MoveLine(kLooks) || left_ <= 0) return absl::OkStatus();
   return StageMoves(stager, std::clamp<int64_t>(BytesOf(journal_.sink().placed()), 1, kMostBytes),
                     kLooks + kLooksForEdit * stager.staged().chunk_edits.count());
 }

@@ -30,7 +30,10 @@ class Relocation {
   // Stages some moves: of no more bytes than are staged already, but for one chunk.
   absl::Status StageSome(Stager& stager);
   // Stages all of them.
-  absl::Status StageAll(Stager& stager) { return StageMoves(stager, INT64_MAX, INT64_MAX); }
+  absl::Status StageAll(Stager& stager) {
+    journal_.space().MoveLine(INT64_MAX);
+    return StageMoves(stager, INT64_MAX, INT64_MAX);
+  }
 
  private:
   absl::Status StageMoves(Stager& stager, int64_t bytes, int64_t looks);

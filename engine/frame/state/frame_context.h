@@ -26,7 +26,7 @@ struct ReplayChecks {
 // How checkpoints are made. Others than these only in tests.
 struct CheckpointPolicy {
   int64_t least_edits = int64_t{1} << 14;    // of a journal that is long
-  int64_t least_gradual = int64_t{1} << 17;  // chunks of a frame whose checkpoints go step by step
+  int64_t least_gradual = int64_t{1} << 14;  // chunks of a frame whose checkpoints go step by step
   bool use_thread = true;                    // for their syncs
 };
 

@@ -1,25 +1,25 @@
-#include "engine/frame/sync/background_sync.h"
+#include "engine/frame/sync/background_task.h"
 
 #include <csignal>
 #include <utility>
 
 namespace cairn::frame {
 
-BackgroundSync::~BackgroundSync() {
+BackgroundTask::~BackgroundTask() {
   if (owner_.is_here()) Join();
 }
 
-void* BackgroundSync::Run(void* self) {
-  auto* const sync = static_cast<BackgroundSync*>(self);
-  sync->status_ = sync->sync_->Sync(sync->point_);
-  sync->ended_.store(true, std::memory_order_release);
+void* BackgroundTask::Run(void* self) {
+  auto* const background = static_cast<BackgroundTask*>(self);
+  background->status_ = background->task_();
+  background->task_ = nullptr;
+  background->ended_.store(true, std::memory_order_release);
   return nullptr;
 }
 
-void BackgroundSync::Start(std::shared_ptr<GroupSync> sync, const CommitPoint& point,
-                           bool use_thread) {
-  sync_ = std::move(sync);
-  point_ = point;
+void BackgroundTask::Start(Task task, bool use_thread) {
+  task_ = std::move(task);
+  is_running_ = true;
   ended_ = false;
   if (use_thread) {
     // The program's signals are not for this thread.
@@ -38,19 +38,19 @@ void BackgroundSync::Start(std::shared_ptr<GroupSync> sync, const CommitPoint& p
   Run(this);
 }
 
-void BackgroundSync::Join() {
+void BackgroundTask::Join() {
   if (thread_.has_value()) ::pthread_join(*thread_, nullptr);
   thread_.reset();
 }
 
-std::optional<absl::Status> BackgroundSync::Poll() {
+std::optional<absl::Status> BackgroundTask::Poll() {
   if (!is_running() || !ended_.load(std::memory_order_acquire)) return std::nullopt;
   return Wait();
 }
 
-absl::Status BackgroundSync::Wait() {
+absl::Status BackgroundTask::Wait() {
   Join();
-  sync_.reset();
+  is_running_ = false;
   return status_;
 }
 
