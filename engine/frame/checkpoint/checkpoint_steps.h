@@ -28,7 +28,7 @@ class CheckpointSteps {
   // plan's index_begin on.
   CheckpointSteps(std::shared_ptr<File> file, const State& state, CheckpointPlan plan);
 
-  // What index, trailer and the record after them take at most.
+  // What index and trailer take at most, with the record and the anchor after them.
   static int64_t MostBytes(const State& state, const format::SpaceList& space);
 
   // Writes one more piece. After a failure there is no checkpoint. kUnimplemented where the index

@@ -41,6 +41,8 @@ class GradualCheckpoint {
   // Does a bounded piece of the work.
   absl::Status Advance(int64_t steps);
 
+  // Whether the frame's header leads to it, and perhaps not durably.
+  bool is_flipped() const { return phase_ == Phase::kConfirming; }
   // Whether the frame's header leads to it, durably. Then TakeOver makes it the checkpoint of the
   // committed state, and gives the space of the frame.
   bool is_durable() const { return phase_ == Phase::kDurable; }

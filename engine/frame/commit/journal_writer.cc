@@ -28,14 +28,16 @@ constexpr int kCommitsUntilTidy = 64;
 
 JournalWriter::JournalWriter(CommittedFrame& frame, FrameSpace space,
                              const JournalFootprint& journal)
-    : frame_(frame) {
+    : frame_(frame), summary_is_void_(journal.summary_is_void) {
   for (const JournalFootprint::Placed& chunk : journal.placed) {
     if (chunk.bytes.begin < base().journal->begin) reused_.push_back(chunk);
   }
   BeginAfterCheckpoint(std::move(space), 0);
+  summed_up_ = journal.summed_up;
 }
 
 void JournalWriter::StageAt(int64_t position) {
+  if (NeedsAnchor()) position = std::max(position, base().journal->end + format::kAnchorSize);
   const JournalRoom room = {.limit = space_.LimitFrom(position),
                             .resume = std::max(position, space_.EndOfDead())};
   sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position,
@@ -75,11 +77,15 @@ void JournalWriter::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) 
   remains_end_ = remains_end > CommittedEnd(base()) ? remains_end : 0;
   if (remains_end_ > 0) ForgetHeadroom();
   unsynced_reused_ = 0;
+  summed_up_ = 0;
+  unmarked_.reset();
   StageAt(CommittedEnd(base()));
 }
 
 void JournalWriter::GoOnAfterCheckpoint(FrameSpace space) {
   space_ = std::move(space);
+  summed_up_ = 0;
+  unmarked_.reset();
   Release();
 }
 
@@ -164,6 +170,7 @@ absl::Status JournalWriter::Persist() {
     if (chunk.record_end > journal.durable_end) CAIRN_RETURN_IF_ERROR(PersistAgain(chunk.bytes));
   }
   reused_ = {};
+  if (summary_is_void_) CAIRN_RETURN_IF_ERROR(VoidSummaries());
   return PersistAgain({journal.durable_end, journal.end});
 }
 
@@ -366,6 +373,8 @@ absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durabilit
                                 .generation = journal.generation + 1,
                                 .boot = frame_.source.BootHere(frame_.core->env()->boot),
                                 .durable_generation = synced.generation};
+  CAIRN_RETURN_IF_ERROR(LeaveAnchor());
+  CAIRN_RETURN_IF_ERROR(MarkSummary());
   CAIRN_ASSIGN_OR_RETURN(const uint64_t checksum, sink_->AppendRecord(commit, receipt));
   if (durable || frame_.sync->TakeWasAwaited()) WriteZerosAhead();
   if (remains_end_ > sink_->end()) CAIRN_RETURN_IF_ERROR(MarkEnd(sink_->end()));

@@ -107,6 +107,11 @@ class JournalWriter {
   absl::StatusOr<bool> Publish(Stager& stager, Durability durability, int64_t file_bytes = 0);
   // Makes durable what is committed.
   absl::Status SyncCommitted();
+  // Before what comes first in the journal: where summaries of it are to be found.
+  absl::Status LeaveAnchor();
+  // After a commit: sums up the journal where that is due, so that readers that open the frame skip
+  // it. `stager` has nothing staged; the committed state is another one then.
+  absl::Status SumUp(const Stager& stager);
 
  private:
   const State& base() const { return *frame_.state; }
@@ -121,6 +126,12 @@ class JournalWriter {
   void WriteZerosAhead();
   absl::Status Adopt(Stager& stager, const CommitStep& step);
   absl::Status MarkDurable();
+  // In journal_summaries.cc.
+  bool NeedsAnchor() const;
+  bool IsSummaryDue();
+  absl::Status WriteSlot(int64_t number, const format::SummarySlot& slot);
+  absl::Status MarkSummary();
+  absl::Status VoidSummaries();
 
   CommittedFrame& frame_;
   FrameSpace space_;
@@ -137,6 +148,9 @@ class JournalWriter {
   int64_t small_commits_ = 0;  // durable ones
   int commits_until_tidy_ = 0;
   bool needs_checkpoint_ = false;
+  bool summary_is_void_ = false;  // see JournalFootprint
+  int64_t summed_up_ = 0;         // edits of the journal when it was, or was tried to be
+  std::optional<format::SummarySlot> unmarked_;  // a summary that is perhaps not durable
 };
 
 }  // namespace cairn::frame

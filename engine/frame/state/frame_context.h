@@ -28,6 +28,9 @@ struct CheckpointPolicy {
   int64_t least_edits = int64_t{1} << 14;    // of a journal that is long
   int64_t least_gradual = int64_t{1} << 17;  // chunks of a frame whose checkpoints go step by step
   bool use_thread = true;                    // for their syncs
+  // Of a frame with so many chunks the journal is summed up, each time after so many edits.
+  int64_t least_summarized = int64_t{1} << 17;
+  int64_t edits_of_summary = int64_t{1} << 13;
 };
 
 // The options that the frame was opened with. Immutable but for what keeps work from being done
