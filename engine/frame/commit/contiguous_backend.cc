@@ -274,7 +274,7 @@ absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, ChunkProgress pr
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   // Readers of the old file that find this record poll the name, so it comes first: whenever this
   // process dies, they miss nothing.
-  CAIRN_RETURN_IF_ERROR(journal_.LeaveAnchor());
+  CAIRN_RETURN_IF_ERROR(journal_.sink().Flush());
   CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(journal_.sink().end(), format::EncodeReplaced()));
   CAIRN_RETURN_IF_ERROR(file.Publish(true));
   CAIRN_RETURN_IF_ERROR(frame_.Adopt(file.file()));

@@ -86,19 +86,18 @@ std::optional<SummaryBytes> SummaryOf(const State& state, int64_t position, uint
 
 }  // namespace
 
-// Whether the journal, which is empty, may get so long that opening the frame would take long.
-bool JournalWriter::NeedsAnchor() const {
+// Whether a journal begins there that may get so long that opening the frame would take long.
+bool JournalWriter::NeedsAnchor(int64_t position) const {
   const State& state = base();
-  return state.journal.has_value() && state.journal->empty() &&
+  return state.journal.has_value() && state.journal->empty() && position == state.journal->begin &&
          state.header().layout == Layout::kContiguous && state.checkpoint->seal_holds &&
          !state.checkpoint->seal->journal.has_value() && frame_.limit.bytes == INT64_MAX &&
-         state.chunks.size() >= state.env()->checkpoints.least_summarized;
+         state.chunks.size() >= state.env()->checkpoints.least_summarized &&
+         sink_->HasRoomFor(format::kAnchorSize);
 }
 
-absl::Status JournalWriter::LeaveAnchor() {
-  if (!NeedsAnchor()) return absl::OkStatus();
-  const AnchorPlace anchor = AnchorOf(base());
-  return frame_.file->WriteAt(anchor.position, format::EncodeAnchor(anchor.identity));
+void JournalWriter::BeginWithAnchor() {
+  sink_->BeginWith(format::EncodeAnchor(AnchorOf(base()).identity));
 }
 
 // Where the disk is too full, readers replay more.
@@ -142,6 +141,7 @@ bool JournalWriter::IsSummaryDue() {
 }
 
 absl::Status JournalWriter::SumUp(const Stager& stager) {
+  CAIRN_RETURN_IF_ERROR(MarkSummary());
   if (!IsSummaryDue()) return absl::OkStatus();
   const int64_t begin = sink_->end();
   const std::optional<SummaryBytes> summary = SummaryOf(base(), begin, AnchorOf(base()).identity);
@@ -166,11 +166,12 @@ absl::Status JournalWriter::SumUp(const Stager& stager) {
   EndAfterSummary(sink_->end(), *state->journal);
   CAIRN_ASSIGN_OR_RETURN(state->region, frame_.source.ViewMore(state->region, sink_->end()));
   frame_.Adopt(state);
-  unmarked_ = {.position = begin,
-               .size = size,
-               .generation = state->journal->generation,
-               .last = state->journal->last};
-  format::SummarySlot slot = *unmarked_;
+  format::SummarySlot slot = {.position = begin,
+                              .size = size,
+                              .generation = state->journal->generation,
+                              .last = state->journal->last};
+  // One that waits is marked first: there may be many summaries from one sync to the next.
+  if (!unmarked_.has_value()) unmarked_ = slot;
   slot.boot = frame_.source.BootHere(state->env()->boot);
   return slot.boot != 0 ? WriteSlot(0, slot) : absl::OkStatus();
 }

@@ -37,12 +37,12 @@ JournalWriter::JournalWriter(CommittedFrame& frame, FrameSpace space,
 }
 
 void JournalWriter::StageAt(int64_t position) {
-  if (NeedsAnchor()) position = std::max(position, base().journal->end + format::kAnchorSize);
   const JournalRoom room = {.limit = space_.LimitFrom(position),
                             .resume = std::max(position, space_.EndOfDead())};
   sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position,
                 &space_.free(), room);
   sink_->SetLimit(frame_.limit);
+  if (NeedsAnchor(position)) BeginWithAnchor();
 }
 
 void JournalWriter::ReturnStaged(bool is_pinned) {
@@ -373,8 +373,6 @@ absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durabilit
                                 .generation = journal.generation + 1,
                                 .boot = frame_.source.BootHere(frame_.core->env()->boot),
                                 .durable_generation = synced.generation};
-  CAIRN_RETURN_IF_ERROR(LeaveAnchor());
-  CAIRN_RETURN_IF_ERROR(MarkSummary());
   CAIRN_ASSIGN_OR_RETURN(const uint64_t checksum, sink_->AppendRecord(commit, receipt));
   if (durable || frame_.sync->TakeWasAwaited()) WriteZerosAhead();
   if (remains_end_ > sink_->end()) CAIRN_RETURN_IF_ERROR(MarkEnd(sink_->end()));

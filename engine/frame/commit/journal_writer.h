@@ -107,8 +107,6 @@ class JournalWriter {
   absl::StatusOr<bool> Publish(Stager& stager, Durability durability, int64_t file_bytes = 0);
   // Makes durable what is committed.
   absl::Status SyncCommitted();
-  // Before what comes first in the journal: where summaries of it are to be found.
-  absl::Status LeaveAnchor();
   // After a commit: sums up the journal where that is due, so that readers that open the frame skip
   // it. `stager` has nothing staged; the committed state is another one then.
   absl::Status SumUp(const Stager& stager);
@@ -127,7 +125,8 @@ class JournalWriter {
   absl::Status Adopt(Stager& stager, const CommitStep& step);
   absl::Status MarkDurable();
   // In journal_summaries.cc.
-  bool NeedsAnchor() const;
+  bool NeedsAnchor(int64_t position) const;
+  void BeginWithAnchor();
   bool IsSummaryDue();
   absl::Status WriteSlot(int64_t number, const format::SummarySlot& slot);
   absl::Status MarkSummary();

@@ -80,7 +80,8 @@ std::optional<LoadedSummary> LoadSummary(const FrameFile& source, const State& c
   const AnchorPlace anchor = AnchorOf(checkpoint);
   const uint64_t boot = source.BootHere(checkpoint.env()->boot);
   for (const format::SummarySlot& slot : SlotsOf(source, anchor)) {
-    const bool is_trusted = slot.boot == 0 || (slot.boot == boot && !durable_only);
+    const bool is_of_now = slot.boot == boot || !checkpoint.env()->replay.check_boot;
+    const bool is_trusted = slot.boot == 0 || (is_of_now && !durable_only);
     if (slot.position == 0 || !is_trusted) continue;
     absl::StatusOr<LoadedSummary> loaded = LoadAt(source, checkpoint, slot, anchor.identity);
     if (loaded.ok()) return *std::move(loaded);

@@ -21,6 +21,8 @@ struct ReplayChecks {
   bool check_prev = true;    // that each record follows the one that it names
   // That a commit is durable, for a reader that asks for that.
   bool check_durable = true;
+  // That a summary of the journal is durable, or of this boot.
+  bool check_boot = true;
 };
 
 // How checkpoints are made. Others than these only in tests.
