@@ -88,9 +88,12 @@ class CAIRN_EXPORT Frame {
   // Writes the newest committed state again, without a dead byte and sealed throughout, and gives
   // it the frame's name, owner, group and other attributes, as Create with `overwrite` does;
   // readers of older snapshots go on undisturbed. A sparse frame gets a new index and loses the
-  // files that no index names. Chunks are checked, not coded again. Costs the stored bytes.
-  // kUnavailable while a writer holds the frame; kDataLoss, kFailedPrecondition, or
-  // kResourceExhausted where the disk has no room for the copy, and nothing changes.
+  // files that no index names. Chunks are checked, not coded again. Costs the stored bytes; in a
+  // contiguous frame also up to 80 bytes of memory a chunk. A writer of such a frame goes on while
+  // its chunks are copied; the writer's lock is then held for what is new, and what commits have
+  // replaced meanwhile stays as dead bytes. kUnavailable while a writer holds the frame and
+  // `options.wait` has passed; kDataLoss, kFailedPrecondition, or kResourceExhausted where the disk
+  // has no room for the copy, and nothing changes.
   absl::StatusOr<CompactReport> Compact(const CompactOptions& options = {});
 
   // Copies the newest state, which Refresh would see, to a new frame, and returns it. Needs no

@@ -238,6 +238,28 @@ class Wait(Log):
             self.assertEqual(tool.returncode, 0, (tool.args, err))
         self.ok("verify", self.frame)
 
+    def test_others_get_the_frame_between_two_commits(self):
+        first = self.append(1, "--ack")
+        self.send(first, ITEM)
+        self.acknowledged(first, 1)
+        waiting = [
+            self.start("compact", self.frame, "--wait", 60),
+            self.start("reclaim", self.frame, "--wait", 60),
+        ]
+        time.sleep(0.3)
+        self.assertEqual([tool.poll() for tool in waiting], [None] * len(waiting))
+        items = 1
+        while any(tool.poll() is None for tool in waiting):
+            self.send(first, ITEM)
+            items += 1
+            self.acknowledged(first, items)
+            time.sleep(0.01)
+        self.assertEqual([tool.returncode for tool in waiting], [0] * len(waiting))
+        self.send(first, ITEM)
+        self.acknowledged(first, items + 1)
+        self.ends(first)
+        self.holds((items + 1) * ITEM)
+
     def test_seconds_that_are_none(self):
         for seconds in ["-1", "soon", "1e300", "nan", "-nan", "inf"]:
             self.fails(2, "append", self.frame, "--wait", seconds, stdin=b"none")

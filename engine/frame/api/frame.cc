@@ -7,6 +7,7 @@
 #include "engine/frame/api/handle_access.h"
 #include "engine/frame/commit/frame_writer.h"
 #include "engine/frame/commit/live_copy.h"
+#include "engine/frame/copy/compaction.h"
 #include "engine/frame/copy/frame_copy.h"
 #include "engine/frame/copy/increment.h"
 #include "engine/frame/files/frame_locks.h"
@@ -108,12 +109,7 @@ absl::StatusOr<Writer> Frame::OpenWriter(const WriterOptions& options) {
 }
 
 absl::StatusOr<CompactReport> Frame::Compact(const CompactOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(
-      const std::unique_ptr<frame::FrameWriter> writer,
-      frame::OpenWriter(core_, {.wait = options.wait, .executor = options.executor}));
-  CAIRN_ASSIGN_OR_RETURN(const CompactReport report, writer->Compact(ProgressOf(options.progress)));
-  CAIRN_RETURN_IF_ERROR(writer->Close());
-  return report;
+  return frame::CompactFrame(core_, options);
 }
 
 absl::StatusOr<Snapshot> Frame::CopyTo(const std::string& path, const CopyOptions& options) {

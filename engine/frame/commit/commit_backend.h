@@ -82,6 +82,8 @@ inline absl::Status Finish(Stager& stager) {
   return absl::IsResourceExhausted(status) ? Refuse(std::move(status)) : status;
 }
 
+class LiveCopy;
+
 // Not thread-safe. After a step that fails and is not refused it is not known what is in the files:
 // nothing more may be called.
 class CommitBackend {
@@ -127,8 +129,10 @@ class CommitBackend {
   // For these nothing is staged, and no stager reads the committed state.
   // Frees the space that no kept state needs.
   virtual absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& options) = 0;
-  // Writes the committed state without a dead byte. Returns the bytes that the files had before.
-  virtual absl::StatusOr<int64_t> Rewrite(ChunkProgress progress) = 0;
+  // Writes the committed state without a dead byte; ends with what `begun` has, if that is not null
+  // and fits. Returns the bytes that the files had before.
+  virtual absl::StatusOr<int64_t> Rewrite(std::unique_ptr<LiveCopy> begun,
+                                          ChunkProgress progress) = 0;
   // Leaves nothing in the files but the committed frame and its reserve of disk space.
   virtual absl::Status DropUncommitted() = 0;
 

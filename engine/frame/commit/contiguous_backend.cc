@@ -255,9 +255,13 @@ absl::Status ContiguousBackend::CommitInPlace(const StagedState& staged,
 
 // With the old file's reserve, if need be: what the record of its move needs stays.
 absl::StatusOr<AtomicFile> ContiguousBackend::CopyWithReserve(Stager& stager,
+                                                              std::unique_ptr<LiveCopy> begun,
                                                               ChunkProgress progress) {
-  absl::StatusOr<AtomicFile> file = CopyContiguous(frame_, stager, progress);
+  absl::StatusOr<AtomicFile> file = begun == nullptr
+                                        ? CopyContiguous(frame_, stager, progress)
+                                        : std::move(*begun).Finish(frame_, stager, progress);
   if (!absl::IsResourceExhausted(file.status())) return file;
+  begun.reset();
   CAIRN_RETURN_IF_ERROR(journal_.CutAt(journal_.sink().end()));
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
   CAIRN_RETURN_IF_ERROR(frame_.file->Truncate(size));
@@ -269,8 +273,9 @@ absl::StatusOr<AtomicFile> ContiguousBackend::CopyWithReserve(Stager& stager,
   return Refuse(file.status());
 }
 
-absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, ChunkProgress progress) {
-  CAIRN_ASSIGN_OR_RETURN(AtomicFile file, CopyWithReserve(stager, progress));
+absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, std::unique_ptr<LiveCopy> begun,
+                                                ChunkProgress progress) {
+  CAIRN_ASSIGN_OR_RETURN(AtomicFile file, CopyWithReserve(stager, std::move(begun), progress));
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   // Readers of the old file that find this record poll the name, so it comes first: whenever this
   // process dies, they miss nothing.
@@ -297,14 +302,19 @@ absl::Status ContiguousBackend::WriteCheckpoint(Stager& stager) {
   journal_.sink().SetLimit({});
   CAIRN_RETURN_IF_ERROR(Finish(stager));
   return FitsInPlace(stager.staged()) ? CommitInPlace(stager.staged(), std::nullopt)
-                                      : CommitToNewFile(stager, NeverStop);
+                                      : CommitToNewFile(stager, nullptr, NeverStop);
 }
 
-absl::StatusOr<int64_t> ContiguousBackend::Rewrite(ChunkProgress progress) {
+absl::StatusOr<int64_t> ContiguousBackend::Rewrite(std::unique_ptr<LiveCopy> begun,
+                                                   ChunkProgress progress) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t before, frame_.file->Size());
+  if (begun != nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(const bool fits, begun->Fits(frame_));
+    if (!fits) begun.reset();
+  }
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, Stage());
   CAIRN_RETURN_IF_ERROR(Finish(*stager));
-  CAIRN_RETURN_IF_ERROR(CommitToNewFile(*stager, progress));
+  CAIRN_RETURN_IF_ERROR(CommitToNewFile(*stager, std::move(begun), progress));
   return before;
 }
 

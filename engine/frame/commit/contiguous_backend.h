@@ -64,7 +64,7 @@ class ContiguousBackend final : public CommitBackend {
   absl::Status WriteCheckpoint(Stager& stager) override;
   absl::Status SyncCommitted() override { return journal_.SyncCommitted(); }
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& options) override;
-  absl::StatusOr<int64_t> Rewrite(ChunkProgress progress) override;
+  absl::StatusOr<int64_t> Rewrite(std::unique_ptr<LiveCopy> begun, ChunkProgress progress) override;
   absl::Status DropUncommitted() override;
   bool needs_checkpoint() const override { return journal_.needs_checkpoint(); }
 
@@ -84,8 +84,10 @@ class ContiguousBackend final : public CommitBackend {
   absl::Status WriteTail(const PlacedCheckpoint& placed);
   absl::StatusOr<PlacedCheckpoint> StoreTail(const StagedState& staged, const CheckpointPlan& plan);
   absl::Status CommitInPlace(const StagedState& staged, std::optional<uint64_t> oldest_generation);
-  absl::StatusOr<AtomicFile> CopyWithReserve(Stager& stager, ChunkProgress progress);
-  absl::Status CommitToNewFile(Stager& stager, ChunkProgress progress);
+  absl::StatusOr<AtomicFile> CopyWithReserve(Stager& stager, std::unique_ptr<LiveCopy> begun,
+                                             ChunkProgress progress);
+  absl::Status CommitToNewFile(Stager& stager, std::unique_ptr<LiveCopy> begun,
+                               ChunkProgress progress);
 
   // In contiguous_reclaim.cc.
   absl::Status ForgetBefore(uint64_t oldest_generation);

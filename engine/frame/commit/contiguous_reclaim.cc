@@ -9,6 +9,7 @@
 #include "engine/frame/checkpoint/checkpoint_encoder.h"
 #include "engine/frame/checkpoint/disk_reserve.h"
 #include "engine/frame/commit/contiguous_backend.h"
+#include "engine/frame/commit/live_copy.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/history.h"
 #include "engine/frame/open/state_loader.h"
@@ -178,7 +179,7 @@ absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimSpace(const ReclaimOptio
 // For an empty frame, say: the new file has nothing dead.
 absl::StatusOr<ReclaimReport> ContiguousBackend::ReclaimByRewriting() {
   CAIRN_ASSIGN_OR_RETURN(const int64_t before, frame_.file->AllocatedSize());
-  CAIRN_RETURN_IF_ERROR(Rewrite(NeverStop).status());
+  CAIRN_RETURN_IF_ERROR(Rewrite(nullptr, NeverStop).status());
   CAIRN_ASSIGN_OR_RETURN(const int64_t after, frame_.file->AllocatedSize());
   return ReclaimReport{.freed = std::max<int64_t>(before - after, 0),
                        .oldest_generation = base().generation()};

@@ -36,7 +36,8 @@ class Creation : public CommitBackend {
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& /*options*/) final {
     return absl::InternalError("the frame does not exist yet");
   }
-  absl::StatusOr<int64_t> Rewrite(ChunkProgress /*progress*/) final {
+  absl::StatusOr<int64_t> Rewrite(std::unique_ptr<LiveCopy> /*begun*/,
+                                  ChunkProgress /*progress*/) final {
     return absl::InternalError("the frame does not exist yet");
   }
   bool IsPinned() const final { return false; }

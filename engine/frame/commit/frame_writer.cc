@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "engine/frame/commit/live_copy.h"
 #include "engine/frame/files/frame_locks.h"
 
 namespace cairn::frame {
@@ -119,13 +120,14 @@ absl::Status FrameWriter::ApplyIncrement(const State& increment) {
   return status;
 }
 
-absl::StatusOr<CompactReport> FrameWriter::Compact(ChunkProgress progress) {
+absl::StatusOr<CompactReport> FrameWriter::Compact(std::unique_ptr<LiveCopy> begun,
+                                                   ChunkProgress progress) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
   CompactReport report;
   CAIRN_RETURN_IF_ERROR(Run([&]() -> absl::Status {
     stager_.reset();
-    CAIRN_ASSIGN_OR_RETURN(report.size_before, backend_->Rewrite(progress));
+    CAIRN_ASSIGN_OR_RETURN(report.size_before, backend_->Rewrite(std::move(begun), progress));
     return absl::OkStatus();
   }));
   report.size_after = committed().header().frame_size;

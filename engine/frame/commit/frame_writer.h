@@ -46,8 +46,9 @@ class FrameWriter {
   void Rollback();
   // Stages the increment, or nothing. Nothing may be staged.
   absl::Status ApplyIncrement(const State& increment);
-  // Writes the committed state anew, without a dead byte. Nothing may be staged.
-  absl::StatusOr<CompactReport> Compact(ChunkProgress progress);
+  // Writes the committed state anew, without a dead byte, from what `begun` has if that is not
+  // null. Nothing may be staged.
+  absl::StatusOr<CompactReport> Compact(std::unique_ptr<LiveCopy> begun, ChunkProgress progress);
   absl::StatusOr<ReclaimReport> Reclaim(const ReclaimOptions& options);
   absl::Status Close();
 

@@ -1,6 +1,10 @@
 #include "engine/frame/commit/live_copy.h"
 
 #include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/memory/memory.h"
 
 #include "engine/base/random.h"
 #include "engine/base/status.h"
@@ -15,10 +19,32 @@
 
 namespace cairn::frame {
 
-absl::StatusOr<StagedState> SealChunks(
-    const State& view, const StagedState& staged,
-    absl::FunctionRef<absl::StatusOr<int64_t>(int64_t entry, Bytes chunk)> place,
-    ChunkProgress progress) {
+namespace {
+
+constexpr char kStopped[] = "copying the chunks was stopped";
+
+absl::StatusOr<StoredChunk> ReadWithin(ReadBudget& budget, const State& state, int64_t nchunk,
+                                       ScratchBuffer& scratch) {
+  CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored,
+                         ReadStored(state, nchunk, VerifyPolicy::kAlways, scratch));
+  CAIRN_RETURN_IF_ERROR(budget.Spend(nchunk, std::ssize(stored.bytes())));
+  return stored;
+}
+
+}  // namespace
+
+std::optional<CopiedChunks::Place> CopiedChunks::Find(const IndexEntry& entry) const {
+  const auto found = places_.find({entry.value, entry.fingerprint});
+  return found == places_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void CopiedChunks::Add(const IndexEntry& entry, Place place) {
+  places_.try_emplace({entry.value, entry.fingerprint}, place);
+}
+
+absl::StatusOr<StagedState> SealChunks(const State& view, const StagedState& staged,
+                                       PlaceChunk place, ChunkProgress progress,
+                                       const CopiedChunks* copied) {
   StagedState sealed = staged;
   sealed.chunks = ChunkIndex();
   sealed.stored_bytes = 0;
@@ -26,16 +52,18 @@ absl::StatusOr<StagedState> SealChunks(
   ReadBudget budget(view);
   for (int64_t i = 0; i < view.chunks.size(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(IndexEntry entry, view.chunks.Get(i));
-    if (!format::IsSpecialEntry(entry.value)) {
-      CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored,
-                             ReadStored(view, i, VerifyPolicy::kAlways, scratch));
-      CAIRN_RETURN_IF_ERROR(budget.Spend(i, std::ssize(stored.bytes())));
+    const auto known = copied == nullptr ? std::nullopt : copied->Find(entry);
+    if (known.has_value()) {
+      entry.value = known->value;
+      *sealed.stored_bytes += known->cbytes;
+    } else if (!format::IsSpecialEntry(entry.value)) {
+      CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored, ReadWithin(budget, view, i, scratch));
       CAIRN_ASSIGN_OR_RETURN(entry.value, place(entry.value, stored.bytes()));
       if (entry.fingerprint == 0) entry.fingerprint = format::HashChunk(stored.bytes());
       *sealed.stored_bytes += std::ssize(stored.bytes());
     }
     sealed.chunks.Append(entry);
-    if (!progress(i + 1)) return absl::CancelledError("copying the chunks was stopped");
+    if (!progress(i + 1)) return absl::CancelledError(kStopped);
   }
   return sealed;
 }
@@ -72,21 +100,58 @@ absl::Status ReserveCopy(const StagedState& staged, const State& base, File& fil
 
 }  // namespace
 
+absl::StatusOr<std::unique_ptr<LiveCopy>> LiveCopy::Begin(const FrameLocation& location,
+                                                          const FileIdentity& source,
+                                                          int64_t header_len) {
+  CAIRN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::CreateBeside(location.files, location.path));
+  ContiguousSink sink = SinkInto(file.file(), header_len);
+  return absl::WrapUnique(new LiveCopy(source, std::move(file), std::move(sink)));
+}
+
+absl::StatusOr<int64_t> LiveCopy::CopyNew(const State& state, ChunkProgress progress) {
+  CAIRN_RETURN_IF_ERROR(ReserveCopy(StagedState(state), state, *file_.file()));
+  const int64_t before = copied_.size();
+  ScratchBuffer scratch;
+  ReadBudget budget(state);
+  for (int64_t i = 0; i < state.chunks.size(); ++i) {
+    CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, state.chunks.Get(i));
+    if (!format::IsSpecialEntry(entry.value) && entry.fingerprint != 0 &&
+        !copied_.Find(entry).has_value()) {
+      CAIRN_ASSIGN_OR_RETURN(const StoredChunk stored, ReadWithin(budget, state, i, scratch));
+      CAIRN_ASSIGN_OR_RETURN(const int64_t value, sink_.Append(stored.bytes()));
+      copied_.Add(entry, {.value = value, .cbytes = std::ssize(stored.bytes())});
+    }
+    if (!progress(i + 1)) return absl::CancelledError(kStopped);
+  }
+  CAIRN_RETURN_IF_ERROR(sink_.Flush());
+  return copied_.size() - before;
+}
+
+absl::StatusOr<bool> LiveCopy::Fits(const CommittedFrame& frame) const {
+  CAIRN_ASSIGN_OR_RETURN(const FileIdentity identity, frame.file->Identity());
+  return identity == source_;
+}
+
+absl::StatusOr<AtomicFile> LiveCopy::Finish(const CommittedFrame& frame, Stager& stager,
+                                            ChunkProgress progress) && {
+  CAIRN_RETURN_IF_ERROR(ReserveCopy(stager.staged(), *frame.state, *file_.file()));
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr view, stager.View());
+  CAIRN_ASSIGN_OR_RETURN(
+      const StagedState staged,
+      SealChunks(
+          *view, stager.staged(), [&](int64_t, Bytes chunk) { return sink_.Append(chunk); },
+          progress, copied_.size() > 0 ? &copied_ : nullptr));
+  CAIRN_RETURN_IF_ERROR(sink_.Flush());
+  CAIRN_RETURN_IF_ERROR(
+      StoreCheckpoint(*file_.file(), staged, frame.PlanCheckpoint(sink_.end(), true)));
+  return std::move(file_);
+}
+
 absl::StatusOr<AtomicFile> CopyContiguous(const CommittedFrame& frame, Stager& stager,
                                           ChunkProgress progress) {
-  CAIRN_ASSIGN_OR_RETURN(AtomicFile file,
-                         AtomicFile::CreateBeside(frame.location().files, frame.location().path));
-  CAIRN_RETURN_IF_ERROR(ReserveCopy(stager.staged(), *frame.state, *file.file()));
-  ContiguousSink sink = SinkInto(file.file(), frame.state->header().header_len);
-  CAIRN_ASSIGN_OR_RETURN(const StatePtr view, stager.View());
-  CAIRN_ASSIGN_OR_RETURN(const StagedState staged,
-                         SealChunks(
-                             *view, stager.staged(),
-                             [&](int64_t, Bytes chunk) { return sink.Append(chunk); }, progress));
-  CAIRN_RETURN_IF_ERROR(sink.Flush());
-  CAIRN_RETURN_IF_ERROR(
-      StoreCheckpoint(*file.file(), staged, frame.PlanCheckpoint(sink.end(), true)));
-  return file;
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<LiveCopy> copy,
+                         LiveCopy::Begin(frame.location(), {}, frame.state->header().header_len));
+  return std::move(*copy).Finish(frame, stager, progress);
 }
 
 absl::StatusOr<StagedState> CopyInto(const State& state, ChunkSink& sink, ChunkProgress progress) {

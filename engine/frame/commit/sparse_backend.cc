@@ -305,7 +305,8 @@ absl::Status SparseBackend::WriteCheckpoint(Stager& stager) {
   return ReplaceIndex(staged);
 }
 
-absl::StatusOr<int64_t> SparseBackend::Rewrite(ChunkProgress progress) {
+absl::StatusOr<int64_t> SparseBackend::Rewrite(std::unique_ptr<LiveCopy> /*begun*/,
+                                               ChunkProgress progress) {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, Stage());
   CAIRN_RETURN_IF_ERROR(Finish(*stager));
   CAIRN_ASSIGN_OR_RETURN(const StatePtr view, stager->View());

@@ -52,7 +52,7 @@ class SparseBackend final : public CommitBackend {
   absl::Status WriteCheckpoint(Stager& stager) override;
   absl::Status SyncCommitted() override { return journal_.SyncCommitted(); }
   absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& options) override;
-  absl::StatusOr<int64_t> Rewrite(ChunkProgress progress) override;
+  absl::StatusOr<int64_t> Rewrite(std::unique_ptr<LiveCopy> begun, ChunkProgress progress) override;
   absl::Status DropUncommitted() override;
 
  private:

@@ -74,7 +74,8 @@ void RemoveIfAbandoned(FileSystem& around, const std::string& name) {
   } else if (locked = around.Open(name, FileMode::kReadWrite); locked.ok()) {
     if (!LockNamed(around, name, **locked).ok()) return;
   }
-  if (locked.ok()) RemoveFrame(around, name);
+  // It may be the old frame: that goes only when the new one has its name for good.
+  if (locked.ok() && around.SyncDirectoryOf(".").ok()) RemoveFrame(around, name);
 }
 
 }  // namespace
@@ -195,13 +196,8 @@ void RemoveAbandoned(const FrameLocation& location) {
   if (!around.ok()) return;
   const auto names = (*around)->ListSome(".", base + ".", kMostNames);
   if (!names.ok()) return;
-  bool synced = false;
   for (const std::string& name : *names) {
-    if (!format::IsTemporaryNameOf(base, name)) continue;
-    // It may be the old frame: that goes only when the new one has its name for good.
-    if (!synced && !(*around)->SyncDirectoryOf(".").ok()) return;
-    synced = true;
-    RemoveIfAbandoned(**around, name);
+    if (format::IsTemporaryNameOf(base, name)) RemoveIfAbandoned(**around, name);
   }
 }
 

@@ -1,7 +1,6 @@
-// How large a frame gets that is updated for ever, beside readers.
+// How large a frame gets that is updated for ever, beside readers, and LMDB with the same updates.
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,8 +14,11 @@
 #include "absl/strings/str_format.h"
 
 #include "cairn/frame.h"
+#include "tools/bench/contestants/peers.h"
 #include "tools/bench/contestants/stores.h"
 #include "tools/bench/data/datasets.h"
+#include "tools/bench/results/contest.h"
+#include "tools/bench/results/latencies.h"
 #include "tools/bench/results/session.h"
 #include "tools/status.h"
 
@@ -82,11 +84,18 @@ struct Readers {
   }
 };
 
-absl::Status Measure(const std::string& path, const Snapshot& snapshot, int64_t updates,
-                     Sizes& sizes) {
+constexpr double kMiB = 1 << 20;
+
+// Sizes are those of the file and of the blocks that it has on disk.
+absl::StatusOr<struct stat> SizesOf(const std::string& path) {
   struct stat info = {};
   if (::stat(path.c_str(), &info) != 0) return absl::InternalError("cannot look at " + path);
-  constexpr double kMiB = 1 << 20;
+  return info;
+}
+
+absl::Status Measure(const std::string& path, const Snapshot& snapshot, int64_t updates,
+                     Sizes& sizes) {
+  ASSIGN_OR_RETURN(const struct stat info, SizesOf(path));
   const auto x = static_cast<double>(updates);
   sizes.excess =
       std::max(sizes.excess, static_cast<double>(info.st_size - 2 * snapshot.info().cbytes) / kMiB);
@@ -94,6 +103,69 @@ absl::Status Measure(const std::string& path, const Snapshot& snapshot, int64_t 
   sizes.disk.points.emplace_back(x, static_cast<double>(info.st_blocks) * 512 / kMiB);
   sizes.live.points.emplace_back(x, static_cast<double>(snapshot.info().cbytes) / kMiB);
   return absl::OkStatus();
+}
+
+// Another engine that does the same updates, without readers.
+class Peer {
+ public:
+  static absl::StatusOr<std::unique_ptr<Peer>> Make(const Engine& engine, const std::string& path,
+                                                    Chunks& source) {
+    RemoveStore(path);
+    auto peer = std::make_unique<Peer>();
+    peer->name_ = peer->file_.name = engine.name;
+    peer->path_ = path;
+    ASSIGN_OR_RETURN(peer->store_, engine.make({.path = path,
+                                                .chunksize = kChunk,
+                                                .compression = UsualCompression(DataSet::kA)}));
+    for (int64_t i = 0; i < kChunks; ++i) RETURN_IF_ERROR(peer->store_->Append(source.Next()));
+    RETURN_IF_ERROR(peer->store_->Commit(Durability::kProcess));
+    return peer;
+  }
+  ~Peer() {
+    store_.reset();
+    if (!path_.empty()) RemoveStore(path_);
+  }
+
+  absl::Status Update(int64_t nchunk, Bytes chunk) {
+    const double begin = Now(Clock::kWall);
+    RETURN_IF_ERROR(store_->Update(nchunk, chunk));
+    RETURN_IF_ERROR(store_->Commit(Durability::kProcess));
+    commits_.Add(Now(Clock::kWall) - begin);
+    return absl::OkStatus();
+  }
+  absl::Status Measure(int64_t updates) {
+    ASSIGN_OR_RETURN(const struct stat info, SizesOf(path_));
+    file_.points.emplace_back(static_cast<double>(updates),
+                              static_cast<double>(info.st_size) / kMiB);
+    return absl::OkStatus();
+  }
+  // Of what was measured.
+  Curve Finish(const std::string& title, Session& session) {
+    commits_.Sort();
+    session.report.Note(absl::StrFormat(
+        "space: %s: %s: %.0f commits a second, in microseconds: %s; %.1f MiB at the end", title,
+        name_, commits_.Rate(), commits_.ToString(), file_.points.back().second));
+    return std::move(file_);
+  }
+
+ private:
+  std::string name_;
+  std::string path_;
+  std::unique_ptr<ChunkStore> store_;
+  Latencies commits_;
+  Curve file_;
+};
+
+// LMDB, where it was found and can do what the workload asks for.
+absl::StatusOr<std::vector<std::unique_ptr<Peer>>> MakePeers(Workload workload, Chunks& source,
+                                                             Session& session) {
+  std::vector<std::unique_ptr<Peer>> peers;
+  for (const Engine& engine : PeerEngines()) {
+    if (workload == Workload::kLog || !engine.name.starts_with("LMDB")) continue;
+    ASSIGN_OR_RETURN(peers.emplace_back(),
+                     Peer::Make(engine, session.PathFor("space-" + engine.name), source));
+  }
+  return peers;
 }
 
 absl::Status Fill(Frame& frame, Chunks& source) {
@@ -111,7 +183,6 @@ absl::Status Edit(Writer& writer, Workload workload, int64_t nchunk, Bytes chunk
 }
 
 absl::Status Update(const std::string& path, Workload workload, int64_t updates, Session& session) {
-  using Clock = std::chrono::steady_clock;
   CreateOptions options;
   options.chunksize = kChunk;
   options.compression = UsualCompression(DataSet::kA);
@@ -123,35 +194,39 @@ absl::Status Update(const std::string& path, Workload workload, int64_t updates,
   ASSIGN_OR_RETURN(Frame second, Frame::Open(path));
   Readers readers{.first = std::move(first), .second = std::move(second)};
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
+  ASSIGN_OR_RETURN(const auto peers, MakePeers(workload, source, session));
   Sizes sizes;
+  Latencies commits;
   std::mt19937_64 random(1);
-  Clock::duration longest{};
-  const auto begin = Clock::now();
   for (int64_t i = 0; i < updates; ++i) {
-    const auto before = Clock::now();
-    RETURN_IF_ERROR(
-        Edit(writer, workload, static_cast<int64_t>(random() % kChunks), source.Next()));
+    const auto nchunk = static_cast<int64_t>(random() % kChunks);
+    const Bytes chunk = source.Next();
+    const double begin = Now(Clock::kWall);
+    RETURN_IF_ERROR(Edit(writer, workload, nchunk, chunk));
     ASSIGN_OR_RETURN(const Snapshot snapshot, writer.Commit(Durability::kProcess));
-    longest = std::max(longest, Clock::now() - before);
+    commits.Add(Now(Clock::kWall) - begin);
+    for (const auto& peer : peers) RETURN_IF_ERROR(peer->Update(nchunk, chunk));
     if (i % kRefreshEvery == 0) RETURN_IF_ERROR(readers.Follow());
     if (i == updates / 5) readers.held = snapshot;
     if (i == 2 * updates / 5) readers.held.reset();
     if (i % std::max<int64_t>(updates / kPoints, 1) == 0) {
       RETURN_IF_ERROR(Measure(path, snapshot, i, sizes));
+      for (const auto& peer : peers) RETURN_IF_ERROR(peer->Measure(i));
     }
   }
-  const std::chrono::duration<double> took = Clock::now() - begin;
-  session.report.Note(
-      absl::StrFormat("space: %s: %.0f commits a second, the longest %.1f ms; at most twice what "
-                      "lives and %.1f MiB",
-                      TitleOf(workload), static_cast<double>(updates) / took.count(),
-                      std::chrono::duration<double, std::milli>(longest).count(), sizes.excess));
+  commits.Sort();
+  const std::string title = TitleOf(workload);
+  session.report.Note(absl::StrFormat(
+      "space: %s: Cairn: %.0f commits a second, in microseconds: %s; %.1f MiB at "
+      "the end, at most twice what lives and %.1f MiB",
+      title, commits.Rate(), commits.ToString(), sizes.file.points.back().second, sizes.excess));
   RETURN_IF_ERROR(writer.Close());
-  session.report.Add(
-      Growth{.question = TitleOf(workload),
-             .x_title = "updates, a commit each",
-             .y_title = "MiB",
-             .curves = {std::move(sizes.file), std::move(sizes.disk), std::move(sizes.live)}});
+  std::vector<Curve> curves = {std::move(sizes.file), std::move(sizes.disk), std::move(sizes.live)};
+  for (const auto& peer : peers) curves.push_back(peer->Finish(title, session));
+  session.report.Add(Growth{.question = title,
+                            .x_title = "updates, a commit each",
+                            .y_title = "MiB",
+                            .curves = std::move(curves)});
   return absl::OkStatus();
 }
 

@@ -7,7 +7,6 @@
 #include <random>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_format.h"
 
@@ -15,6 +14,7 @@
 #include "tools/bench/contestants/stores.h"
 #include "tools/bench/data/datasets.h"
 #include "tools/bench/results/contest.h"
+#include "tools/bench/results/latencies.h"
 #include "tools/bench/results/session.h"
 #include "tools/status.h"
 
@@ -59,14 +59,13 @@ absl::Status Fill(Frame& frame, int64_t chunks, SmallChunks& source) {
 
 // Seconds of each commit, and of opening the frame every now and then.
 struct Times {
-  std::vector<double> commits;
-  std::vector<double> opens;
+  Latencies commits;
+  Latencies opens;
 };
 
 absl::StatusOr<Times> Commit(const std::string& path, Frame& frame, const Setting& setting,
                              SmallChunks& source) {
   Times times;
-  times.commits.reserve(static_cast<size_t>(setting.commits));
   std::mt19937_64 random(1);
   ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
   for (int64_t i = 1; i <= setting.commits; ++i) {
@@ -75,30 +74,14 @@ absl::StatusOr<Times> Commit(const std::string& path, Frame& frame, const Settin
     const double begin = Now(Clock::kWall);
     RETURN_IF_ERROR(setting.updates ? writer.UpdateChunk(nchunk, chunk) : writer.Append(chunk));
     RETURN_IF_ERROR(writer.Commit(Durability::kProcess).status());
-    times.commits.push_back(Now(Clock::kWall) - begin);
+    times.commits.Add(Now(Clock::kWall) - begin);
     if (i % std::max<int64_t>(setting.commits / kOpens, 1) != 0) continue;
     const double before = Now(Clock::kWall);
     ASSIGN_OR_RETURN(const Frame reader, Frame::Open(path));
-    times.opens.push_back(Now(Clock::kWall) - before);
+    times.opens.Add(Now(Clock::kWall) - before);
   }
   RETURN_IF_ERROR(writer.Close());
   return times;
-}
-
-double Quantile(const std::vector<double>& sorted, double share) {
-  return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
-}
-
-// How many of a million commits take longer than that.
-Curve Histogram(const std::string& name, const std::vector<double>& sorted) {
-  Curve curve{.name = name, .points = {}};
-  for (double limit = 1e-6; limit < 10; limit *= 2) {
-    const auto longer = sorted.end() - std::ranges::upper_bound(sorted, limit);
-    const double million = 1e6 * static_cast<double>(longer) / static_cast<double>(sorted.size());
-    if (million == 0) break;
-    curve.points.emplace_back(limit * 1e6, million);
-  }
-  return curve;
 }
 
 absl::Status Measure(const std::string& path, const Setting& setting, Session& session) {
@@ -111,20 +94,16 @@ absl::Status Measure(const std::string& path, const Setting& setting, Session& s
   SmallChunks source;
   RETURN_IF_ERROR(Fill(frame, setting.chunks, source));
   ASSIGN_OR_RETURN(Times times, Commit(path, frame, setting, source));
-  std::ranges::sort(times.commits);
-  std::ranges::sort(times.opens);
-  constexpr double kMicro = 1e6;
+  times.commits.Sort();
+  times.opens.Sort();
   session.report.Note(absl::StrFormat(
-      "stalls: commit in microseconds: median %.1f, p99 %.1f, p99.9 %.1f, p99.99 %.1f, longest "
-      "%.0f; Open in milliseconds: median %.1f, longest %.1f",
-      kMicro * Quantile(times.commits, 0.5), kMicro * Quantile(times.commits, 0.99),
-      kMicro * Quantile(times.commits, 0.999), kMicro * Quantile(times.commits, 0.9999),
-      kMicro * times.commits.back(), 1e3 * Quantile(times.opens, 0.5), 1e3 * times.opens.back()));
+      "stalls: commit in microseconds: %s; Open in milliseconds: median %.1f, longest %.1f",
+      times.commits.ToString(), 1e3 * times.opens.Quantile(0.5), 1e3 * times.opens.longest()));
   session.report.Add(Growth{
       .question = absl::StrFormat("commits of a chunk each to a frame of %d", setting.chunks),
       .x_title = "microseconds",
       .y_title = "commits of a million that take longer",
-      .curves = {Histogram(setting.updates ? "updates" : "appends", times.commits)}});
+      .curves = {times.commits.Histogram(setting.updates ? "updates" : "appends")}});
   return absl::OkStatus();
 }
 

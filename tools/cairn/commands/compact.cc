@@ -1,11 +1,13 @@
 // cairn compact: a frame is written again without its dead bytes.
 
+#include <chrono>
 #include <memory>
 
 #include "absl/strings/str_format.h"
 
 #include "cairn/frame.h"
 #include "tools/cairn/commands/commands.h"
+#include "tools/cairn/flags/flags.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
 #include "tools/cairn/io/progress.h"
@@ -20,6 +22,7 @@ namespace {
 
 struct CompactFlags {
   std::string frame;
+  std::chrono::milliseconds wait{0};
   bool json = false;
   bool quiet = false;
 };
@@ -34,11 +37,11 @@ absl::Status Print(const CompactFlags& flags, const CompactReport& report) {
                        FormatByteSize(report.size_after))});
 }
 
-absl::StatusOr<CompactReport> CompactFrame(const std::string& path) {
+absl::StatusOr<CompactReport> CompactFrame(const CompactFlags& flags) {
   const HeldSignals signals;
-  ASSIGN_OR_RETURN(Frame frame, Frame::Open(path));
+  ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame));
   Progress progress("compacting", frame.snapshot().info().nchunks, "chunk");
-  CompactOptions options;
+  CompactOptions options{.wait = flags.wait};
   options.progress = [&](int64_t chunks) {
     progress.Show(chunks);
     return signals.Check().ok();
@@ -47,7 +50,7 @@ absl::StatusOr<CompactReport> CompactFrame(const std::string& path) {
 }
 
 absl::Status Compact(const CompactFlags& flags) {
-  const absl::StatusOr<CompactReport> report = CompactFrame(flags.frame);
+  const absl::StatusOr<CompactReport> report = CompactFrame(flags);
   if (!report.ok() || flags.quiet) return report.status();
   return Print(flags, *report);
 }
@@ -58,11 +61,14 @@ void AddCompact(CLI::App& app, Command& chosen) {
   CLI::App* compact = app.add_subcommand("compact", "Write a frame anew without its dead bytes");
   const auto flags = std::make_shared<CompactFlags>();
   compact->add_option("FRAME", flags->frame, "The frame")->required();
+  AddWait(*compact, flags->wait);
   CLI::Option* json = compact->add_flag("--json", flags->json, "Print JSON");
   compact->add_flag("--quiet", flags->quiet, "Print no summary")->excludes(json);
   compact->footer(
       "Copies the frame, checked but not compressed again, and renames the copy over the old one\n"
-      "when it is complete. Programs that read the old one are not disturbed.\n"
+      "when it is complete. Programs that read the old one are not disturbed, and one that writes "
+      "it\n"
+      "goes on while chunks are copied.\n"
       "\nExample:\n"
       "  cairn compact temps.b2frame");
   compact->callback(

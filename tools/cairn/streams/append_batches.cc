@@ -1,6 +1,7 @@
 #include "tools/cairn/streams/append_batches.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 
@@ -11,13 +12,23 @@
 
 namespace cairn::tool {
 
-// Where chunks differ in size nothing completes an item that the last one left short.
+namespace {
+
+constexpr std::chrono::hours kWait{24 * 365};  // for those that were let in
+
+// Of an item that is not complete. Where chunks differ in size nothing completes it.
+int64_t BytesOfLastItem(const FrameInfo& info) {
+  return info.variable_chunks ? 0 : info.nbytes % info.typesize;
+}
+
+}  // namespace
+
 BatchAppender::BatchAppender(Writer& writer, const FrameInfo& info, const BatchOptions& options)
     : writer_(writer),
       options_(options),
       typesize_(info.typesize),
       variable_(info.variable_chunks),
-      left_(options.items * typesize_ - (variable_ ? 0 : info.nbytes % typesize_)) {}
+      left_(options.items * typesize_ - BytesOfLastItem(info)) {}
 
 absl::StatusOr<int64_t> BatchAppender::Run(Input& input) {
   RETURN_IF_ERROR(CheckSize());
@@ -91,7 +102,18 @@ absl::Status BatchAppender::Commit() {
   ASSIGN_OR_RETURN(const Snapshot snapshot, writer_.Commit(options_.durability));
   committed_ = taken_;
   left_ = options_.items * typesize_;
-  return options_.ack ? Acknowledge(snapshot.info().nitems) : absl::OkStatus();
+  if (options_.ack) RETURN_IF_ERROR(Acknowledge(snapshot.info().nitems));
+  return LetOthersWrite();
+}
+
+absl::Status BatchAppender::LetOthersWrite() {
+  ASSIGN_OR_RETURN(const bool wanted, writer_.HasWaiters());
+  if (!wanted) return absl::OkStatus();
+  RETURN_IF_ERROR(writer_.Suspend());
+  RETURN_IF_ERROR(writer_.Resume(kWait));
+  ASSIGN_OR_RETURN(const Snapshot resumed, writer_.StagedSnapshot());
+  left_ -= BytesOfLastItem(resumed.info());
+  return absl::OkStatus();
 }
 
 // A reader of acknowledgements that closes the pipe did not get all that it asked for.

@@ -25,9 +25,9 @@ class BatchAppender {
   // `info` is the newest state of the frame; the writer must stay in place.
   BatchAppender(Writer& writer, const FrameInfo& info, const BatchOptions& options);
 
-  // Commits each batch when its last item has arrived, and what is left at the end; closes the
-  // writer and returns the bytes that went in. kDataLoss, when all that is done, for an input that
-  // ends within an item.
+  // Commits each batch when its last item has arrived, and what is left at the end; other writers
+  // that wait get the frame between two commits. Closes the writer and returns the bytes that went
+  // in. kDataLoss, when all that is done, for an input that ends within an item.
   absl::StatusOr<int64_t> Run(Input& input);
 
  private:
@@ -37,6 +37,7 @@ class BatchAppender {
   absl::Status Take(Bytes items);
   absl::Status Stage(Bytes items);
   absl::Status Commit();
+  absl::Status LetOthersWrite();
   absl::Status Acknowledge(int64_t items) const;
 
   Writer& writer_;
