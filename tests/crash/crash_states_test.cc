@@ -35,6 +35,8 @@ std::vector<CrashFrame> Frames() {
       SmallCommits(),
       Reuse(),
       CrashFrame::Gradual(),
+      CrashFrame::Summaries(false),
+      CrashFrame::Summaries(true),
       {.name = "LargeChunks", .chunksize = 1500, .most_bytes = 5000},
       {.name = "LongHeader", .metalayer_size = 700},
       {.name = "NoFingerprints", .fingerprint = FingerprintType::kNone, .chunksize = 400},
@@ -147,6 +149,30 @@ TEST(GradualTest, CheckpointsAreMadeBesideCommits) {
   EXPECT_EQ(tally.violations(), 0) << tally.ToString();
   EXPECT_GT(fillers, 20);
   EXPECT_GT(flips, 10);
+}
+
+// Or crashes would not show what they do to summaries.
+TEST(SummariesTest, AreWrittenAndMarkedAsDurable) {
+  constexpr size_t kSlotSize = 48;
+  Tally tally;
+  int64_t slots = 0;
+  int64_t durable = 0;
+  const Bug count = [&](const DiskOperation& operation, const Call& call) {
+    const bool commits = call.name == "commit" || call.name == "process commit";
+    if (operation.kind != DiskOperation::Kind::kWrite || !commits) return Fate();
+    if (operation.bytes.size() != kSlotSize) return Fate();
+    constexpr size_t kBootAt = 32;
+    const auto boot = LoadLe<uint64_t>(operation.bytes.data() + kBootAt);
+    (boot == 0 ? durable : slots) += 1;
+    return Fate();
+  };
+  ForEachSeed(20, [&](uint64_t seed) {
+    const CrashFrame frame = CrashFrame::Summaries(false);
+    ExamineEveryOperation({frame, seed, [&] { return count; }}, 100, 1, tally);
+  });
+  EXPECT_EQ(tally.violations(), 0) << tally.ToString();
+  EXPECT_GT(slots, 20);
+  EXPECT_GT(durable, 10);
 }
 
 // Or crashes among small commits would not show what they are to show.

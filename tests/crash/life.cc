@@ -88,7 +88,7 @@ absl::Status Life::Step() { return Do(Choose()); }
 
 Life::Action Life::Choose() {
   const auto& appending = setup_.one_sector ? kCommitting : kAppending;
-  const auto& reusing = setup_.gradual ? kGoingOn : kReusing;
+  const auto& reusing = setup_.gradual || setup_.summaries ? kGoingOn : kReusing;
   const auto& mixed = setup_.reuses ? reusing : kOften;
   const auto& often = setup_.small_commits ? kSyncing : mixed;
   const auto& weights = setup_.only_appends ? appending : often;

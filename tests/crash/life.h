@@ -36,6 +36,7 @@ struct CrashFrame {
   bool durable_reader = false;  // what a reader finds that asks for it must survive
   bool reuses = false;          // much dies, and there are many checkpoints
   bool gradual = false;         // those that the engine makes go step by step
+  bool summaries = false;       // of the journal are often made
   frame::ReplayChecks rules = {};
 
   // Its checkpoints are made beside commits.
@@ -44,7 +45,18 @@ struct CrashFrame {
         .name = "Gradual", .chunksize = 400, .most_bytes = 1500, .reuses = true, .gradual = true};
   }
 
-  OpeningRules opening() const { return {.replay = rules, .gradual = gradual}; }
+  // Readers skip what is summed up.
+  static CrashFrame Summaries(bool gradual) {
+    CrashFrame frame = Gradual();
+    frame.name = gradual ? "GradualSummaries" : "Summaries";
+    frame.gradual = gradual;
+    frame.summaries = true;
+    return frame;
+  }
+
+  OpeningRules opening() const {
+    return {.replay = rules, .gradual = gradual, .summaries = summaries};
+  }
 };
 
 inline void PrintTo(const CrashFrame& frame, std::ostream* out) { *out << frame.name; }

@@ -13,14 +13,19 @@ absl::StatusOr<OpenedFrame> OpenedFrame::Open(SimulatedDisk& disk, const Opening
   OpenedFrame opened;
   const OpenOptions options = {.durable_only = rules.durable_only, .file_system = disk.root()};
   const frame::ReplayChecks& checks = rules.replay;
-  const bool usual = checks.check_chunks && checks.check_prev && checks.check_durable;
-  if (usual && !rules.gradual) {
+  const bool usual = checks.check_chunks && checks.check_prev && checks.check_durable &&
+                     checks.check_boot && !rules.gradual && !rules.summaries;
+  if (usual) {
     CAIRN_ASSIGN_OR_RETURN(opened.frame_, Frame::Open(kPath, options));
     return opened;
   }
   auto env = std::make_shared<frame::FrameContext>(options);
   env->replay = checks;
   if (rules.gradual) env->checkpoints = {.least_edits = 6, .least_gradual = 1, .use_thread = false};
+  if (rules.summaries) {
+    env->checkpoints.least_summarized = 1;
+    env->checkpoints.edits_of_summary = 3;
+  }
   CAIRN_ASSIGN_OR_RETURN(opened.core_, OpenCore(kPath, env));
   return opened;
 }

@@ -18,7 +18,8 @@ namespace cairn::test {
 struct OpeningRules {
   frame::ReplayChecks replay = {};
   bool durable_only = false;
-  bool gradual = false;  // checkpoints are made step by step, and often
+  bool gradual = false;    // checkpoints are made step by step, and often
+  bool summaries = false;  // the journal is summed up, and often
 };
 
 class OpenedFrame {

@@ -207,6 +207,17 @@ TEST(ReplayChecksTest, WithoutTheChunksHashesHalfACommitIsTaken) {
   EXPECT_GT(tally.violations(), 0);
 }
 
+TEST(ReplayChecksTest, WithoutTheBootOfASummaryHalfACommitIsTaken) {
+  CrashFrame frame = CrashFrame::Summaries(false);
+  frame.rules = {.check_boot = false};
+  Tally tally;
+  ForEachSeed(6000, [&](uint64_t seed) {
+    if (tally.violations() == 0) ExamineChain({frame, seed}, {}, tally);
+  });
+  std::cout << tally.ToString() << '\n';
+  EXPECT_GT(tally.violations(), 0);
+}
+
 TEST(ReplayChecksTest, WithoutTheFilesHashesHalfACommitOfASparseFrameIsTaken) {
   CrashFrame frame = Sparse();
   frame.rules = {.check_chunks = false};

@@ -9,6 +9,7 @@
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/chunk/special.h"
+#include "engine/format/journal_summary.h"
 #include "engine/format/trailer.h"
 #include "engine/frame/checkpoint/checkpoint_trailer.h"
 
@@ -65,7 +66,8 @@ int64_t CheckpointSteps::MostBytes(const State& state, int64_t space) {
   constexpr int64_t kFraming = 4096;
   constexpr int64_t kOfPage = 32;  // a start and a hash, and what a block has of its own
   const int64_t entries = state.chunks.size();
-  int64_t size = entries * (format::kIndexTypesize + kTableEntry) + PagesOf(entries) * kOfPage +
+  int64_t size = format::kGoesOnSize + format::kAnchorSize +
+                 entries * (format::kIndexTypesize + kTableEntry) + PagesOf(entries) * kOfPage +
                  space + state.header().header_len + kFraming;
   for (const VlMetalayer& layer : state.metadata->vlmetalayers) {
     size += std::ssize(layer.chunk.bytes()) + std::ssize(layer.name) + kOfPage;
@@ -153,7 +155,10 @@ absl::Status CheckpointSteps::WriteTrailer() {
   CAIRN_RETURN_IF_ERROR(Write(*file_, index_end(), bytes.first(before)));
   CAIRN_RETURN_IF_ERROR(Write(*file_, fingerprints_begin_ + table.omitted, bytes.subspan(before)));
   const int64_t end = fingerprints_begin_ + table.omitted + std::ssize(bytes) - trailer.table_end;
-  CAIRN_RETURN_IF_ERROR(file_->WriteAt(end, format::EncodeGoesOn(*plan_.seal.journal, end)));
+  std::vector<std::byte> after = format::EncodeGoesOn(*plan_.seal.journal, end);
+  const uint64_t identity = format::SummaryIdentity(plan_.seal.journal->base, end);
+  std::ranges::copy(format::EncodeAnchor(identity), std::back_inserter(after));
+  CAIRN_RETURN_IF_ERROR(file_->WriteAt(end, after));
   Enter(Phase::kFingerprints);
   return absl::OkStatus();
 }

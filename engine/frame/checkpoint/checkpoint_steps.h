@@ -28,8 +28,8 @@ class CheckpointSteps {
   // plan's index_begin on.
   CheckpointSteps(std::shared_ptr<File> file, const State& state, CheckpointPlan plan);
 
-  // What index, trailer and the record after them take at most, with a list of space of so many
-  // bytes.
+  // What index and trailer take at most, with the record and the anchor after them, and a list of
+  // space of so many bytes.
   static int64_t MostBytes(const State& state, int64_t space);
 
   // Writes one more piece. After a failure there is no checkpoint. kUnimplemented where the index

@@ -157,7 +157,10 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
     return WriteCheckpoint(stager);
   }
   if (begins) return BeginGradual();
-  return gradual_ != nullptr ? AdvanceGradual(steps) : absl::OkStatus();
+  if (gradual_ != nullptr) CAIRN_RETURN_IF_ERROR(AdvanceGradual(steps));
+  // A writer that opens the new checkpoint would not know that readers of the old one use it.
+  const bool may_sum_up = gradual_ == nullptr || !gradual_->is_flipped();
+  return may_sum_up ? journal_.SumUp(stager) : absl::OkStatus();
 }
 
 // The commit stands whatever comes of this.
@@ -315,6 +318,7 @@ absl::Status ContiguousBackend::CommitToNewFile(Stager& stager, std::unique_ptr<
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   // Readers of the old file that find this record poll the name, so it comes first: whenever this
   // process dies, they miss nothing.
+  CAIRN_RETURN_IF_ERROR(journal_.sink().Flush());
   CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(journal_.sink().end(), format::EncodeReplaced()));
   CAIRN_RETURN_IF_ERROR(file.Publish(true));
   CAIRN_RETURN_IF_ERROR(frame_.Adopt(file.file()));

@@ -44,6 +44,8 @@ class GradualCheckpoint {
   // Does a bounded piece of the work.
   absl::Status Advance(int64_t steps);
 
+  // Whether the frame's header leads to it, and perhaps not durably.
+  bool is_flipped() const { return phase_ == Phase::kConfirming; }
   // Whether the frame's header leads to it, durably. Then TakeOver makes it the checkpoint of the
   // committed state, and what it does not need is dead. Large trees go with this after that: best
   // in a thread.

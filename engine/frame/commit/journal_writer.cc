@@ -34,11 +34,12 @@ constexpr int64_t kReleasedForChunk = 2;
 
 JournalWriter::JournalWriter(CommittedFrame& frame, FrameSpace space,
                              const JournalFootprint& journal)
-    : frame_(frame) {
+    : frame_(frame), summary_is_void_(journal.summary_is_void) {
   for (const JournalFootprint::Placed& chunk : journal.placed) {
     if (chunk.bytes.begin < base().journal->begin) reused_.push_back(chunk);
   }
   BeginAfterCheckpoint(std::move(space), 0);
+  summed_up_ = journal.summed_up;
 }
 
 void JournalWriter::StageAt(int64_t position) {
@@ -48,6 +49,7 @@ void JournalWriter::StageAt(int64_t position) {
   sink_.emplace(frame_.file.get(), frame_.source, base().header().header_len, position,
                 &space_.free(), room);
   sink_->SetLimit(frame_.limit);
+  if (NeedsAnchor(position)) BeginWithAnchor();
 }
 
 void JournalWriter::SetAside(const Extent& region) {
@@ -87,7 +89,15 @@ void JournalWriter::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) 
   remains_end_ = remains_end > CommittedEnd(base()) ? remains_end : 0;
   if (remains_end_ > 0) ForgetHeadroom();
   unsynced_reused_ = 0;
+  summed_up_ = 0;
+  unmarked_.reset();
   StageAt(CommittedEnd(base()));
+}
+
+void JournalWriter::GoOnAfterCheckpoint() {
+  summed_up_ = 0;
+  unmarked_.reset();
+  SetRoom();
 }
 
 void JournalWriter::Release(int64_t most) {
@@ -186,6 +196,7 @@ absl::Status JournalWriter::Persist() {
     if (chunk.record_end > journal.durable_end) CAIRN_RETURN_IF_ERROR(PersistAgain(chunk.bytes));
   }
   reused_ = {};
+  if (summary_is_void_) CAIRN_RETURN_IF_ERROR(VoidSummaries());
   return PersistAgain({journal.durable_end, journal.end});
 }
 

@@ -59,7 +59,7 @@ class JournalWriter {
   // There was no room for that receipt: a checkpoint has to do.
   bool needs_checkpoint() const { return needs_checkpoint_; }
   // A checkpoint that inherits the journal is durable.
-  void GoOnAfterCheckpoint() { SetRoom(); }
+  void GoOnAfterCheckpoint();
   // What readers left since the last time becomes free, and the file as short as the frame.
   absl::Status TidyUp();
   // The same, in small steps; most commits do without.
@@ -109,6 +109,9 @@ class JournalWriter {
   absl::StatusOr<bool> Publish(Stager& stager, Durability durability, int64_t file_bytes = 0);
   // Makes durable what is committed.
   absl::Status SyncCommitted();
+  // After a commit: sums up the journal where that is due, so that readers that open the frame skip
+  // it. `stager` has nothing staged; the committed state is another one then.
+  absl::Status SumUp(const Stager& stager);
 
  private:
   const State& base() const { return *frame_.state; }
@@ -124,6 +127,13 @@ class JournalWriter {
   void WriteZerosAhead();
   absl::Status Adopt(Stager& stager, const CommitStep& step);
   absl::Status MarkDurable();
+  // In journal_summaries.cc.
+  bool NeedsAnchor(int64_t position) const;
+  void BeginWithAnchor();
+  bool IsSummaryDue();
+  absl::Status WriteSlot(int64_t number, const format::SummarySlot& slot);
+  absl::Status MarkSummary();
+  absl::Status VoidSummaries();
 
   CommittedFrame& frame_;
   FrameSpace space_;
@@ -141,6 +151,9 @@ class JournalWriter {
   int64_t small_commits_ = 0;  // durable ones
   int commits_until_tidy_ = 0;
   bool needs_checkpoint_ = false;
+  bool summary_is_void_ = false;  // see JournalFootprint
+  int64_t summed_up_ = 0;         // edits of the journal when it was, or was tried to be
+  std::optional<format::SummarySlot> unmarked_;  // a summary that is perhaps not durable
 };
 
 }  // namespace cairn::frame

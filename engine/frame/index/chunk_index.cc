@@ -22,6 +22,11 @@ ChunkIndex::ChunkIndex(std::shared_ptr<const CommittedIndex> base) : base_(std::
   if (base_ != nullptr) tree_.Insert(0, {.count = base_->size(), .first = 0, .run = nullptr});
 }
 
+ChunkIndex::ChunkIndex(const ChunkIndex& committed, std::shared_ptr<const SummarizedIndex> summary)
+    : base_(committed.base_), summary_(std::move(summary)) {
+  tree_.Insert(0, {.count = summary_->size(), .first = 0, .run = nullptr});
+}
+
 ChunkIndex ChunkIndex::OfBase(int64_t size) {
   ChunkIndex index;
   index.tree_.Insert(0, {.count = size, .first = 0, .run = nullptr});
@@ -38,8 +43,13 @@ absl::StatusOr<FoundEntry> ChunkIndex::Find(int64_t nchunk) const {
     return FoundEntry{.entry = appended_[static_cast<size_t>(nchunk - tree_.size())]};
   }
   const PieceTree::Place place = tree_.Find(nchunk);
-  const int64_t number = place.piece->first + place.offset;
+  int64_t number = place.piece->first + place.offset;
   if (place.piece->run != nullptr) return FoundEntry{.entry = place.piece->run.get()[number]};
+  if (summary_ != nullptr) {
+    const FoundEntry found = summary_->Find(number);
+    if (found.committed < 0) return found;
+    number = found.committed;
+  }
   CAIRN_ASSIGN_OR_RETURN(const int64_t value, base_->ValueOf(number));
   return FoundEntry{.entry = {.value = value}, .committed = number};
 }
@@ -52,6 +62,16 @@ absl::StatusOr<IndexEntry> ChunkIndex::Get(int64_t nchunk) const {
                     .cbytes = base_->SizeOf(found.committed)};
 }
 
+absl::Status ChunkIndex::ForEachOfBase(absl::FunctionRef<absl::Status(const IndexEntry&)> visit,
+                                       int64_t first, int64_t count) const {
+  if (summary_ == nullptr) return base_->ForEach(first, count, visit);
+  return summary_->ForEachPart(first, count, [&](int64_t source, int64_t size) {
+    if (source >= 0) return base_->ForEach(source, size, visit);
+    for (int64_t i = 0; i < size; ++i) CAIRN_RETURN_IF_ERROR(visit(summary_->EntryOf(~source + i)));
+    return absl::OkStatus();
+  });
+}
+
 absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry&)> visit,
                                  int64_t first, int64_t count) const {
   const int64_t end = first + std::min(count, size() - first);
@@ -61,7 +81,7 @@ absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry
     const int64_t run_count = std::min(piece.count - place.offset, end - first);
     first += run_count;
     if (piece.run == nullptr) {
-      CAIRN_RETURN_IF_ERROR(base_->ForEach(piece.first + place.offset, run_count, visit));
+      CAIRN_RETURN_IF_ERROR(ForEachOfBase(visit, piece.first + place.offset, run_count));
       continue;
     }
     const IndexEntry* const run = piece.run.get() + piece.first + place.offset;
@@ -76,7 +96,47 @@ absl::Status ChunkIndex::ForEach(absl::FunctionRef<absl::Status(const IndexEntry
 int64_t ChunkIndex::unchanged() const {
   if (tree_.size() == 0) return 0;
   const Piece& piece = *tree_.Find(0).piece;
-  return piece.run == nullptr && piece.first == 0 ? piece.count : 0;
+  if (piece.run != nullptr || piece.first != 0) return 0;
+  return summary_ == nullptr ? piece.count : std::min(piece.count, summary_->unchanged());
+}
+
+int64_t ChunkIndex::pieces() const {
+  return tree_.pieces() + (summary_ == nullptr ? 0 : std::ssize(summary_->pieces()) - 1);
+}
+
+ChunkIndex::Flat ChunkIndex::Flatten() const {
+  Flat flat;
+  int64_t end = 0;
+  int64_t last_count = 0;
+  const auto add = [&](int64_t source, int64_t count) {
+    const int64_t last = flat.pieces.empty() ? 0 : flat.pieces.back().source;
+    const bool goes_on = end > 0 && (source < 0) == (last < 0) &&
+                         source == (last < 0 ? last - last_count : last + last_count);
+    if (!goes_on) {
+      flat.pieces.push_back({.begin = end, .source = source});
+      last_count = 0;
+    }
+    last_count += count;
+    end += count;
+    return absl::OkStatus();
+  };
+  const int64_t before = summary_ == nullptr ? 0 : summary_->entries();
+  const auto add_new = [&](std::span<const IndexEntry> entries) {
+    add(~(before + std::ssize(flat.entries)), std::ssize(entries)).IgnoreError();
+    flat.entries.insert(flat.entries.end(), entries.begin(), entries.end());
+  };
+  while (end < tree_.size()) {
+    const Piece& piece = *tree_.Find(end).piece;
+    if (piece.run != nullptr) {
+      add_new({piece.run.get() + piece.first, static_cast<size_t>(piece.count)});
+    } else if (summary_ != nullptr) {
+      summary_->ForEachPart(piece.first, piece.count, add).IgnoreError();
+    } else {
+      add(piece.first, piece.count).IgnoreError();
+    }
+  }
+  if (!appended_.empty()) add_new(appended_.span());
+  return flat;
 }
 
 void ChunkIndex::Freeze() {

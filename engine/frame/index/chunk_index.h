@@ -13,15 +13,9 @@
 #include "engine/base/shared_append_vector.h"
 #include "engine/frame/index/committed_index.h"
 #include "engine/frame/index/piece_tree.h"
+#include "engine/frame/index/summarized_index.h"
 
 namespace cairn::frame {
-
-// An entry, and where it comes from. That of the committed index has its value only: the rest
-// lies elsewhere, and most reads can do without.
-struct FoundEntry {
-  IndexEntry entry;
-  int64_t committed = -1;  // its number in the committed index; -1: an edit brought it
-};
 
 // A value: copies share the committed index and most of the edits. Every edit costs O(log edits),
 // whatever the number of chunks. Not thread-safe for edits, yet copies may be used in different
@@ -31,6 +25,8 @@ class ChunkIndex {
   ChunkIndex() = default;
   // `base` may be null: no chunks.
   explicit ChunkIndex(std::shared_ptr<const CommittedIndex> base);
+  // The chunks of a summary, which is of the committed index of `committed`.
+  ChunkIndex(const ChunkIndex& committed, std::shared_ptr<const SummarizedIndex> summary);
   // One of a committed index of so many entries that SetBase gives later; only edits until then.
   static ChunkIndex OfBase(int64_t size);
   void SetBase(const ChunkIndex& committed) { base_ = committed.base_; }
@@ -50,7 +46,17 @@ class ChunkIndex {
   const CommittedIndex* base() const { return base_.get(); }
   int64_t unchanged() const;
   // Grows with edits elsewhere than at the end, and with it what each of them costs.
-  int64_t pieces() const { return tree_.pieces(); }
+  int64_t pieces() const;
+  // What a summary says. `entries` are those that it has to add to the tables of `summary()`.
+  struct Flat {
+    std::vector<format::IndexPiece> pieces;
+    std::vector<IndexEntry> entries;
+  };
+  Flat Flatten() const;
+  // Pieces since the last summary, whose number bounds what Flatten costs beside it.
+  int64_t new_pieces() const { return tree_.pieces(); }
+  // The summary that this goes on from, or null.
+  const SummarizedIndex* summary() const { return summary_.get(); }
 
   void Append(IndexEntry entry);
   void Insert(int64_t nchunk, IndexEntry entry);
@@ -59,8 +65,12 @@ class ChunkIndex {
 
  private:
   void Freeze();
+  absl::Status ForEachOfBase(absl::FunctionRef<absl::Status(const IndexEntry&)> visit,
+                             int64_t first, int64_t count) const;
 
   std::shared_ptr<const CommittedIndex> base_;
+  // Null: pieces without a run are of the committed index; else of this, which refers to it.
+  std::shared_ptr<const SummarizedIndex> summary_;
   PieceTree tree_;
   SharedAppendVector<IndexEntry> appended_;  // after the tree, until they are many
 };

@@ -49,14 +49,6 @@ std::optional<JournaledCommit> AsNext(const FoundRecord& record, const JournalPo
                          .receipt = own_receipt ? record.receipt : std::nullopt};
 }
 
-// The partial chunk that a commit makes of the one before.
-PartialChunk PartialAfter(const PartialChunk& before, const format::PartialEdit& edit) {
-  PartialChunk partial = edit.replaces ? PartialChunk() : before;
-  if (edit.head.has_value()) partial.head = edit.head;
-  partial.items.Append(edit.items);
-  return partial;
-}
-
 // Applies commits as soon as it is certain that they count. Not thread-safe.
 class JournalReplayer {
  public:
@@ -101,6 +93,10 @@ class JournalReplayer {
   void NoteRemoved(const JournaledCommit& commit, const PartialChunk& partial);
   void NoteRemoved(const IndexEntry& entry);
   void ApplyLayers(const std::vector<format::LayerEdit>& edits);
+  // Begins after the summary, unless it does not fit the checkpoint.
+  absl::Status BeginAfter(const LoadedSummary& summary);
+  // Goes on from its index if the state is the one that it sums up.
+  void Join(const LoadedSummary& summary, State& state);
   absl::Status Finish();
   bool is_sparse() const { return start_.header().layout == Layout::kSparse; }
   const State& state() const { return state_ != nullptr ? *state_ : start_; }
@@ -211,8 +207,46 @@ absl::Status JournalReplayer::Apply(const JournaledCommit& commit, PartialChunk 
   state.vlblocks = totals.vlblocks;
   state.stored_bytes = BelievedBytes(totals.stored_bytes);
   Advance(step, *state.journal);
+  if (options_.summary != nullptr && options_.footprint != nullptr) Join(*options_.summary, state);
   if (options_.visit) options_.visit(state);
   return absl::OkStatus();
+}
+
+absl::Status JournalReplayer::BeginAfter(const LoadedSummary& summary) {
+  const format::SummarySlot& slot = summary.slot;
+  JournaledCommit commit{.record = summary.content.record,
+                         .begin = slot.position,
+                         .record_begin = slot.position,
+                         .end = slot.end(),
+                         .checksum = slot.last,
+                         .receipt = std::nullopt};
+  commit.record.links.base = start_.journal->base;
+  State& state = OwnState();
+  state.chunks = ChunkIndex(start_.chunks, summary.index);
+  PartialChunk partial = PartialAfter({}, commit.record.partial);
+  if (!CheckCommit(state, commit, partial, names_).ok()) {
+    state_ = nullptr;
+    names_.reset();
+    return absl::OkStatus();
+  }
+  CAIRN_RETURN_IF_ERROR(Apply(commit, std::move(partial)));
+  state.journal->edits = summary.content.edits;
+  state.journal->reused = summary.content.reused;
+  scanned_ = *state.journal;
+  reader_.GoTo(slot.end());
+  return absl::OkStatus();
+}
+
+void JournalReplayer::Join(const LoadedSummary& summary, State& state) {
+  const bool is_that = state.journal->generation == summary.slot.generation &&
+                       state.journal->last == summary.slot.last &&
+                       state.chunks.size() == summary.index->size();
+  if (!is_that) return;
+  state.chunks = ChunkIndex(start_.chunks, summary.index);
+  // It lies right after the commit. Readers may have its bytes mapped.
+  EndAfterSummary(summary.slot.end(), *state.journal);
+  options_.footprint->summary_is_void = false;
+  options_.footprint->summed_up = state.journal->edits;
 }
 
 absl::Status JournalReplayer::Finish() {
@@ -391,6 +425,11 @@ absl::StatusOr<bool> JournalReplayer::Step() {
 }
 
 absl::StatusOr<ReplayResult> JournalReplayer::Run() {
+  if (options_.footprint != nullptr) {
+    options_.footprint->summary_is_void = options_.summary != nullptr;  // until Join
+  } else if (options_.summary != nullptr) {
+    CAIRN_RETURN_IF_ERROR(BeginAfter(*options_.summary));
+  }
   for (bool goes_on = true; goes_on;) {
     CAIRN_ASSIGN_OR_RETURN(goes_on, Step());
   }
@@ -401,41 +440,6 @@ absl::StatusOr<ReplayResult> JournalReplayer::Run() {
 }
 
 }  // namespace
-
-absl::Status ApplyEdit(const format::ChunkEdit& edit, ChunkIndex& chunks) {
-  if (const auto* insert = std::get_if<format::InsertEdit>(&edit)) {
-    chunks.Insert(insert->nchunk, insert->chunk.entry);
-  } else if (const auto* replace = std::get_if<format::ReplaceEdit>(&edit)) {
-    chunks.Replace(replace->nchunk, replace->chunk.entry);
-  } else if (const auto* erase = std::get_if<format::EraseEdit>(&edit)) {
-    chunks.Erase(erase->first, erase->count);
-  } else {
-    std::vector<IndexEntry> entries;
-    for (const uint32_t nchunk : std::get<format::ReorderEdit>(edit).order) {
-      CAIRN_ASSIGN_OR_RETURN(entries.emplace_back(), chunks.Get(nchunk));
-    }
-    chunks = ChunkIndex(std::move(entries));
-  }
-  return absl::OkStatus();
-}
-
-void Advance(const CommitStep& step, JournalPosition& end) {
-  end.base_known = true;
-  end.base = step.links.base;
-  end.last = step.checksum;
-  end.generation = step.links.generation;
-  end.end = step.end;
-  end.durable_end = std::max(end.durable_end, step.links.durable_end);
-  end.receipt = step.receipt;
-  // Every commit costs a reader something, even an empty one.
-  end.edits += 1 + step.chunk_edits + step.layer_edits;
-  end.reused += step.reused;
-}
-
-void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journal) {
-  journal.receipt = receipt;
-  journal.end = end;
-}
 
 absl::StatusOr<ReplayResult> ReplayJournal(const FrameFile& source, const State& state,
                                            JournalReader& reader, const ReplayOptions& options) {

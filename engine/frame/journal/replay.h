@@ -12,27 +12,12 @@
 #include "engine/base/extent.h"
 #include "engine/format/journal.h"
 #include "engine/frame/files/frame_file.h"
+#include "engine/frame/journal/commit_step.h"
 #include "engine/frame/journal/journal_reader.h"
+#include "engine/frame/journal/summary.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {
-
-// A commit whose record ends at `end`, with its receipt if it has one.
-struct CommitStep {
-  const format::CommitLinks& links;
-  uint64_t checksum = 0;
-  int64_t end = 0;
-  std::optional<format::Receipt> receipt;
-  int64_t chunk_edits = 0;
-  int64_t layer_edits = 0;
-  int64_t reused = 0;  // bytes of its chunks that lie before the index, or in files
-};
-void Advance(const CommitStep& step, JournalPosition& end);
-// One more receipt of the last commit ends at `end`.
-void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journal);
-
-// kDataLoss where the edit needs a page of the committed index that cannot be read.
-absl::Status ApplyEdit(const format::ChunkEdit& edit, ChunkIndex& chunks);
 
 // Where to search for records after the position where replay stops.
 enum class JournalSearch {
@@ -50,6 +35,9 @@ struct JournalFootprint {
   };
   std::vector<Placed> placed;
   std::vector<Extent> removed;  // chunks that a commit removed, as far as their sizes are known
+  // The anchor names a summary of commits that the journal does not hold.
+  bool summary_is_void = false;
+  int64_t summed_up = 0;  // edits of the journal that the newest summary covers
 };
 
 struct ReplayOptions {
@@ -59,6 +47,9 @@ struct ReplayOptions {
   // Called with the state after each commit; its metadata may be that of one before.
   std::function<void(const State&)> visit = {};
   JournalFootprint* footprint = nullptr;  // is added to
+  // Where there is no footprint to be had, what it sums up is skipped; else the state goes on from
+  // its index. Of the checkpoint that is replayed from.
+  const LoadedSummary* summary = nullptr;
 };
 
 struct ReplayResult {

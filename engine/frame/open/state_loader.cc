@@ -176,12 +176,14 @@ absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte
                          LoadCheckpoint(source, std::move(header_bytes), std::move(env)));
   if (!state->journal.has_value()) return state;
   JournalReader reader(source, state->journal->end);
-  CAIRN_ASSIGN_OR_RETURN(
-      const ReplayResult replayed,
-      ReplayJournal(source, *state, reader,
-                    {.search = SearchFor(source, footprint != nullptr),
-                     .durable_only = state->env()->durable_only && footprint == nullptr,
-                     .footprint = footprint}));
+  const bool durable_only = state->env()->durable_only && footprint == nullptr;
+  const std::optional<LoadedSummary> summary = LoadSummary(source, *state, durable_only);
+  CAIRN_ASSIGN_OR_RETURN(const ReplayResult replayed,
+                         ReplayJournal(source, *state, reader,
+                                       {.search = SearchFor(source, footprint != nullptr),
+                                        .durable_only = durable_only,
+                                        .footprint = footprint,
+                                        .summary = summary.has_value() ? &*summary : nullptr}));
   if (replayed.state != nullptr) state = replayed.state;
   if (!replayed.damage.has_value() && replayed.skipped.size() == 0) return state;
   auto marked = std::make_shared<State>(*state);

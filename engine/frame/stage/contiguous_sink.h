@@ -54,6 +54,8 @@ class ContiguousSink final : public ChunkSink {
   // The first position after all chunks and records.
   int64_t end() const { return flushed_ + static_cast<int64_t>(pending_.size()); }
 
+  // Before anything else: what comes first.
+  void BeginWith(std::vector<std::byte> bytes) { pending_ = std::move(bytes); }
   void SetRoom(JournalRoom room) { room_ = room; }
   // No chunk ends after that.
   void SetLimit(SizeLimit limit) { limit_ = std::move(limit); }

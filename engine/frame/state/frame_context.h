@@ -21,6 +21,8 @@ struct ReplayChecks {
   bool check_prev = true;    // that each record follows the one that it names
   // That a commit is durable, for a reader that asks for that.
   bool check_durable = true;
+  // That a summary of the journal is durable, or of this boot.
+  bool check_boot = true;
 };
 
 // How checkpoints are made. Others than these only in tests.
@@ -28,6 +30,9 @@ struct CheckpointPolicy {
   int64_t least_edits = int64_t{1} << 14;    // of a journal that is long
   int64_t least_gradual = int64_t{1} << 14;  // chunks of a frame whose checkpoints go step by step
   bool use_thread = true;                    // for their syncs
+  // Of a frame with so many chunks the journal is summed up, each time after so many edits.
+  int64_t least_summarized = int64_t{1} << 17;
+  int64_t edits_of_summary = int64_t{1} << 13;
 };
 
 // The options that the frame was opened with. Immutable but for what keeps work from being done

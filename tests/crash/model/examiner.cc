@@ -47,8 +47,15 @@ size_t History::ProvenDurable(const Bytes& file, const Base& base, bool own) con
   return proven;
 }
 
+// A reader may skip what is summed up; the next writer does not.
 std::string Examiner::ExamineCrash(const Bytes& file, const Crash& crash) const {
-  const Replayed view = Read(file, crash.boot);
+  std::string violation = ExamineView(file, Read(file, crash.boot), crash);
+  if (!violation.empty()) return violation;
+  return ExamineView(file, Read(file, crash.boot, Begin::kCheckpoint), crash);
+}
+
+std::string Examiner::ExamineView(const Bytes& file, const Replayed& view,
+                                  const Crash& crash) const {
   if (!view.opens) return "does not open: " + view.why;
   if (view.checkpoint.trailer_damaged) return "does not open: trailer";
   const std::optional<size_t> generation = history_.Find(view.state);

@@ -68,9 +68,10 @@ class Examiner {
   std::string ExamineDamage(const Bytes& file, uint64_t boot, size_t required, Tally& tally) const;
 
  private:
-  Replayed Read(const Bytes& file, uint64_t boot) const {
-    return Replay(file, boot, conditions_.header_size, rules_);
+  Replayed Read(const Bytes& file, uint64_t boot, Begin begin = Begin::kSummary) const {
+    return Replay(file, boot, conditions_.header_size, rules_, begin);
   }
+  std::string ExamineView(const Bytes& file, const Replayed& view, const Crash& crash) const;
 
   std::string ExamineUnsealed(const Bytes& file, const Replayed& view, size_t required) const;
 

@@ -317,4 +317,95 @@ std::optional<Checkpoint> ReadCheckpoint(const Bytes& file, size_t header_size, 
   return checkpoint;
 }
 
+uint64_t AnchorIdentity(const Checkpoint& checkpoint, bool binds) {
+  return binds ? checkpoint.base.id * 3 + checkpoint.journal.base.id : checkpoint.journal.base.end;
+}
+
+Bytes Encode(const Slot& slot, uint64_t identity) {
+  Bytes bytes;
+  for (const uint64_t field :
+       {slot.position, slot.size, slot.generation, slot.previous, slot.boot}) {
+    Put(bytes, field);
+  }
+  Put(bytes, Hash(bytes, 0, bytes.size(), identity));
+  return bytes;
+}
+
+Bytes EmptyAnchor(uint64_t identity) {
+  Bytes anchor = MakeChunkHeader(0, kAnchorSize);
+  for (int i = 0; i < 2; ++i) {
+    const Bytes slot = Encode(Slot{}, identity);
+    anchor.insert(anchor.end(), slot.begin(), slot.end());
+  }
+  return anchor;
+}
+
+uint64_t SlotPosition(const Checkpoint& checkpoint, size_t number) {
+  return checkpoint.base.end + kChunkHeaderSize + number * kSlotSize;
+}
+
+std::optional<Slot> FindSlot(const Bytes& file, uint64_t position, uint64_t identity) {
+  const uint64_t end = position + kSlotSize - kHashSize;
+  if (end + kHashSize > file.size() || Get(file, end) != Hash(file, position, end, identity)) {
+    return std::nullopt;
+  }
+  return Slot{.position = Get(file, position),
+              .size = Get(file, position + 8),
+              .generation = Get(file, position + 16),
+              .previous = Get(file, position + 24),
+              .boot = Get(file, position + 32)};
+}
+
+Bytes Encode(const Summary& summary, const Checkpoint& checkpoint, uint64_t identity) {
+  constexpr uint64_t kNew = UINT64_MAX;
+  Bytes payload;
+  for (const uint64_t field : {summary.generation, summary.previous, summary.durable_end,
+                               summary.state.metadata, summary.state.chunks.size()}) {
+    Put(payload, field);
+  }
+  for (const ChunkRef& chunk : summary.state.chunks) {
+    const auto there = std::ranges::find(checkpoint.state.chunks, chunk);
+    const bool is_new = there == checkpoint.state.chunks.end();
+    Put(payload, is_new ? kNew : static_cast<uint64_t>(there - checkpoint.state.chunks.begin()));
+    PutChunks(payload, {is_new ? chunk : ChunkRef{}});
+  }
+  Put(payload, Hash(payload, 0, payload.size(), identity + summary.begin));
+  Bytes bytes = MakeChunkHeader(0, kChunkHeaderSize + payload.size());
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
+  return bytes;
+}
+
+std::optional<Summary> FindSummary(const Bytes& file, const Slot& slot,
+                                   const Checkpoint& checkpoint, uint64_t identity, bool hashes) {
+  constexpr size_t kFields = 40;
+  constexpr size_t kEntry = 8 + kChunkRefSize;
+  const std::optional<size_t> end = SkipChunk(file, slot.position);
+  if (!end.has_value() || *end != slot.position + slot.size) return std::nullopt;
+  if (slot.size < kChunkHeaderSize + kFields + kHashSize) return std::nullopt;
+  size_t at = slot.position + kChunkHeaderSize;
+  const size_t hash_at = *end - kHashSize;
+  if (hashes && Get(file, hash_at) != Hash(file, at, hash_at, identity + slot.position)) {
+    return std::nullopt;
+  }
+  Summary summary{.generation = Get(file, at),
+                  .previous = Get(file, at + 8),
+                  .durable_end = Get(file, at + 16),
+                  .state = {.metadata = Get(file, at + 24)},
+                  .begin = slot.position,
+                  .end = *end};
+  const uint64_t count = Get(file, at + 32);
+  if (count != (hash_at - at - kFields) / kEntry || summary.generation != slot.generation ||
+      summary.previous != slot.previous) {
+    return std::nullopt;
+  }
+  at += kFields;
+  for (uint64_t i = 0; i < count; ++i, at += kEntry) {
+    const uint64_t number = Get(file, at);
+    const bool is_new = number >= checkpoint.state.chunks.size();
+    summary.state.chunks.push_back(is_new ? GetChunks(file, at + 8, 1).front()
+                                          : checkpoint.state.chunks[number]);
+  }
+  return summary;
+}
+
 }  // namespace cairn::model

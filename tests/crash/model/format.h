@@ -112,6 +112,40 @@ struct Checkpoint {
   bool trailer_damaged = false;  // then only what the header says is known, and the index
 };
 
+// What replay makes of the journal so far, in a chunk that no commit names. It refers to the list
+// of chunks of the checkpoint.
+struct Summary {
+  uint64_t generation = 0;
+  uint64_t previous = 0;  // hash of the record of that generation
+  uint64_t durable_end = 0;
+  State state;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+// Says where a summary lies.
+struct Slot {
+  uint64_t position = 0;  // 0: there is none
+  uint64_t size = 0;
+  uint64_t generation = 0;
+  uint64_t previous = 0;
+  uint64_t boot = 0;  // of the machine that wrote it; 0: the summary is durable, and all before it
+};
+
+// At the end of the checkpoint: the header of a chunk, a slot for the newest summary, and one for
+// the newest that is durable.
+constexpr size_t kSlotSize = 48;
+constexpr size_t kAnchorSize = kChunkHeaderSize + 2 * kSlotSize;
+// Which anchor and summaries belong to the checkpoint.
+uint64_t AnchorIdentity(const Checkpoint& checkpoint, bool binds);
+Bytes EmptyAnchor(uint64_t identity);
+Bytes Encode(const Slot& slot, uint64_t identity);
+uint64_t SlotPosition(const Checkpoint& checkpoint, size_t number);
+std::optional<Slot> FindSlot(const Bytes& file, uint64_t position, uint64_t identity);
+Bytes Encode(const Summary& summary, const Checkpoint& checkpoint, uint64_t identity);
+std::optional<Summary> FindSummary(const Bytes& file, const Slot& slot,
+                                   const Checkpoint& checkpoint, uint64_t identity, bool hashes);
+
 struct CheckpointBytes {
   Bytes header;
   Bytes after_chunks;  // index and trailer

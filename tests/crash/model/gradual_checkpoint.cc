@@ -33,7 +33,7 @@ void Writer::BeginCheckpoint() {
   Space space = SpaceAfterCheckpoint(begin + kChunkHeaderSize);
   Checkpoint plan = PlanCheckpoint(begin + kChunkHeaderSize, space);
   const uint64_t frame_end = EncodeCheckpoint(plan, format, 0).base.end;
-  const uint64_t end = frame_end + random_.Below(200);
+  const uint64_t end = frame_end + (conditions_.summaries ? kAnchorSize : 0) + random_.Below(200);
   if (!JournalMayReach(end)) return;
   if (rules_.inherits_journal) {
     plan.journal = {end, view_.base, view_.previous, view_.checkpoint.generation};
@@ -43,17 +43,21 @@ void Writer::BeginCheckpoint() {
   if (!rules_.inherits_previous) plan.journal.previous = view_.base.id;
   const CheckpointBytes bytes = EncodeCheckpoint(plan, format, random_.Next());
   plan.base = bytes.base;
+  Bytes region = bytes.after_chunks;
+  if (conditions_.summaries) {
+    const Bytes anchor = EmptyAnchor(AnchorIdentity(plan, rules_.binds_anchor));
+    region.insert(region.end(), anchor.begin(), anchor.end());
+  }
   ReserveSpace(end);
   const Bytes filler = MakeChunkHeader(0, end - begin);
   proofs_.push_back({.offset = begin, .bytes = filler});
   proofs_.push_back({.offset = plan.index_begin, .bytes = bytes.after_chunks});
   if (rules_.writes_filler) disk_.Write(begin, filler);
   view_.end = rules_.skips_region ? end : plan.index_begin;
-  gradual_.emplace(
-      GradualCheckpoint{.checkpoint = std::move(plan),
-                        .space = std::move(space),
-                        .header = bytes.header,
-                        .unwritten = Cut(begin + kChunkHeaderSize, bytes.after_chunks, random_)});
+  gradual_.emplace(GradualCheckpoint{.checkpoint = std::move(plan),
+                                     .space = std::move(space),
+                                     .header = bytes.header,
+                                     .unwritten = Cut(begin + kChunkHeaderSize, region, random_)});
 }
 
 void Writer::BeginSync() {
@@ -88,6 +92,7 @@ void Writer::StepCheckpoint() {
       next = Step::kFlip;
       return;
     case Step::kFlip:
+      if (summarized_ == view_.generation && rules_.none_at_flip) return;  // a commit comes first
       disk_.Write(0, Slice(gradual_->header, 0, kFixedHeaderSize));
       next = Step::kBeginFlipSync;
       if (conditions_.dies_at_flips && random_.Percent(50)) disk_.KillAfter(random_.Below(10));
@@ -108,6 +113,7 @@ void Writer::TakeOver() {
   GradualCheckpoint gradual = *std::move(gradual_);
   gradual_.reset();
   view_.checkpoint = std::move(gradual.checkpoint);
+  summary_.reset();
   shared_end_ = view_.end;
   space_ = std::move(gradual.space);
   if (rules_.takeover_minds_placed) space_.RemoveEverywhere(gradual.placed);

@@ -41,7 +41,11 @@ std::string Life::Act(Writer& writer) {
   uint64_t action = random_.Below(100);
   // What comes between a header and its sync is rare otherwise.
   if (writer.IsFlipped() && random_.Percent(40)) action = random_.Percent(50) ? 77 : 92;
-  if (action < 70) return CommitOnce(writer);
+  if (action < 70) {
+    std::string violation = CommitOnce(writer);
+    if (random_.Percent(40)) writer.Summarize();
+    return violation;
+  }
   if (action < 77) {
     SyncCommitted(writer);
   } else if (action < 92) {

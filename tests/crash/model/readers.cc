@@ -105,12 +105,15 @@ void Readers::TakeView(Reader& reader) {
   }
   reader.phase = Phase::kReads;
   reader.index = Slice(file, reader.view.checkpoint.index_begin, reader.view.checkpoint.base.end);
+  const std::optional<Summary>& summary = reader.view.summary;
+  reader.summary = summary.has_value() ? Slice(file, summary->begin, summary->end) : Bytes();
 }
 
 bool Readers::IsUndisturbed(const Reader& reader) const {
   if (reader.phase != Phase::kReads) return true;
   const Bytes& file = disk_.cache();
-  return file.size() >= reader.view.commit_end &&
+  const uint64_t summary_begin = reader.view.summary.has_value() ? reader.view.summary->begin : 0;
+  return file.size() >= reader.view.commit_end && HasBytes(file, summary_begin, reader.summary) &&
          HasBytes(file, reader.view.checkpoint.index_begin, reader.index) &&
          std::ranges::all_of(reader.view.state.chunks,
                              [&](const ChunkRef& chunk) { return ChunkIsIntact(file, chunk); });

@@ -39,7 +39,8 @@ class Readers final : public Registrations {
     Phase phase = Phase::kHasHeader;
     bool follows = false;  // the writer; else it stays with what it read
     Replayed view;
-    Bytes index;  // and trailer
+    Bytes index;    // and trailer
+    Bytes summary;  // both are read when they are needed
   };
 
   void Come();

@@ -34,6 +34,14 @@ class Replayer {
         durable_end_(start_.begin),
         trusted_generation_(checkpoint.generation) {}
 
+  // Skips what it sums up.
+  void BeginAfter(const Summary& summary) {
+    generation_ = trusted_generation_ = summary.generation;
+    previous_ = summary.previous;
+    first_begin_ = taken_end_ = summary.end;
+    durable_end_ = std::max(durable_end_, summary.durable_end);
+  }
+
   // Follows the chain of records as far as it goes.
   void Scan();
   // Applies what is trusted or proves intact.
@@ -206,7 +214,23 @@ void Replayer::Settle(Replayed& result) const {
 
 }  // namespace
 
-Replayed Replay(const Bytes& file, uint64_t boot, size_t header_size, const Rules& rules) {
+std::optional<Summary> NewestSummary(const Bytes& file, uint64_t boot, const Rules& rules,
+                                     const Checkpoint& checkpoint) {
+  const uint64_t identity = AnchorIdentity(checkpoint, rules.binds_anchor);
+  std::optional<Summary> newest;
+  for (const size_t number : {0, 1}) {
+    const auto slot = FindSlot(file, SlotPosition(checkpoint, number), identity);
+    if (!slot.has_value() || slot->position == 0) continue;
+    if (slot->boot != 0 && slot->boot != boot && rules.slots_compare_boots) continue;
+    auto summary = FindSummary(file, *slot, checkpoint, identity, rules.hashes_summaries);
+    if (!summary.has_value()) continue;
+    if (!newest.has_value() || summary->generation > newest->generation) newest = summary;
+  }
+  return newest;
+}
+
+Replayed Replay(const Bytes& file, uint64_t boot, size_t header_size, const Rules& rules,
+                Begin begin) {
   Replayed result;
   const std::optional<Checkpoint> checkpoint = ReadCheckpoint(file, header_size, result.why);
   if (!checkpoint.has_value()) return result;
@@ -218,6 +242,16 @@ Replayed Replay(const Bytes& file, uint64_t boot, size_t header_size, const Rule
   result.previous = checkpoint->journal.previous;
   result.commit_end = checkpoint->journal.begin;
   Replayer replayer(file, boot, rules, *checkpoint);
+  if (begin == Begin::kSummary && !checkpoint->trailer_damaged) {
+    result.summary = NewestSummary(file, boot, rules, *checkpoint);
+  }
+  if (result.summary.has_value()) {
+    replayer.BeginAfter(*result.summary);
+    result.state = result.summary->state;
+    result.generation = result.summary->generation;
+    result.previous = result.summary->previous;
+    result.commit_end = result.summary->end;
+  }
   replayer.Scan();
   replayer.Settle(result);
   return result;

@@ -34,12 +34,19 @@ struct Replayed {
   // The last receipt after the last record taken.
   std::optional<Receipt> receipt;
   uint64_t receipt_at = 0;
-  // Of the commits since the checkpoint.
+  std::optional<Summary> summary;  // that it began with
+  // Of the commits since the checkpoint, or since the summary.
   std::vector<PlacedChunk> placed;
   std::vector<ChunkRef> removed;
 };
 
-Replayed Replay(const Bytes& file, uint64_t boot, size_t header_size, const Rules& rules);
+enum class Begin : uint8_t { kSummary, kCheckpoint };
+// A writer begins after the checkpoint, a reader after the newest summary that is believed.
+Replayed Replay(const Bytes& file, uint64_t boot, size_t header_size, const Rules& rules,
+                Begin begin = Begin::kSummary);
+// That summary.
+std::optional<Summary> NewestSummary(const Bytes& file, uint64_t boot, const Rules& rules,
+                                     const Checkpoint& checkpoint);
 
 }  // namespace cairn::model
 

@@ -77,6 +77,14 @@ struct Rules {
   bool finishes_flip = true;            // before another checkpoint
   bool resume_compares_header = true;   // else a flip that is not durable is believed
   bool follower_looks_again = true;     // at the header, after it read what is new
+
+  // Summaries of the journal, and the anchor that leads to them.
+  bool marks_after_sync = true;     // as durable: only then other boots believe it
+  bool slots_compare_boots = true;  // others are believed in the boot that wrote them
+  bool binds_anchor = true;         // to the checkpoint, whose index a summary refers to
+  bool hashes_summaries = true;     // else what lies there is believed
+  bool keeps_summary = true;        // a writer that opens does not cut what readers may use
+  bool none_at_flip = true;         // it could not tell the summary of the checkpoint before
 };
 
 // Those of a sparse frame, where each chunk has a file, and the journal is in the index file.
@@ -105,6 +113,7 @@ struct Conditions {
   // Each commit has one chunk, and its receipt ends so many bytes past a sector border.
   std::optional<size_t> past_border = {};
   bool gradual = false;  // checkpoints are also made in steps
+  bool summaries = false;
 };
 
 }  // namespace cairn::model

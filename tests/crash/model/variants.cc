@@ -24,6 +24,11 @@ Conditions Gradual(Conditions conditions) {
   return conditions;
 }
 
+Conditions Summarized(Conditions conditions) {
+  conditions.summaries = true;
+  return conditions;
+}
+
 const Conditions kGradual = Gradual(kOrdered);
 const Conditions kWeakGradual = Gradual(kWeak);
 const Conditions kGradualDying = Gradual(kDyingAtFlips);
@@ -121,6 +126,29 @@ std::vector<Variant> GradualCheckpoints() {
   };
 }
 
+std::vector<Variant> Summaries() {
+  Variant every_bit = Complete("summaries, every bit", Summarized(kGradual), 6);
+  every_bit.effort = {.images = 2, .every_bit = true};
+  return {
+      Complete("summaries, ordered", Summarized(kOrdered), 3000),
+      Complete("summaries, weak", Summarized(kWeak), 3000),
+      Complete("summaries, gradual, weak", Summarized(kWeakGradual), 3000),
+      Complete("summaries, failing syncs", Summarized(kWeakFailingSyncs), 2000),
+      Complete("summaries, deaths at flips", Summarized(kGradualDying), 2000),
+      Complete("summaries, boot not known", Summarized(kUnknownBoot), 1000),
+      every_bit,
+      Without({&Rules::marks_after_sync}, "sync before a summary's mark", Summarized(kWeak), 1000),
+      Without({&Rules::slots_compare_boots}, "comparison of boots of summaries", Summarized(kWeak),
+              1000),
+      Without({&Rules::binds_anchor}, "checkpoint in the anchor", Summarized(kDyingAtFlips), 12000),
+      Without({&Rules::hashes_summaries}, "hash of summaries", Summarized(kWeak), 1000),
+      Without({&Rules::keeps_summary}, "keeping a summary that is read", Summarized(kOrdered),
+              3000),
+      Without({&Rules::none_at_flip}, "a commit between summary and flip", Summarized(kGradual),
+              3000),
+  };
+}
+
 std::vector<Variant> PlantedFaults() {
   return {
       Without({&Rules::confirms}, "confirming", kWeakFailingSyncs, 3000),
@@ -206,7 +234,7 @@ std::vector<Variant> SparseFrames() {
 std::vector<Variant> Variants() {
   std::vector<Variant> variants = Protocol();
   for (const std::vector<Variant>& more :
-       {GradualCheckpoints(), PlantedFaults(), SecondLines(), SparseFrames()}) {
+       {GradualCheckpoints(), Summaries(), PlantedFaults(), SecondLines(), SparseFrames()}) {
     variants.insert(variants.end(), more.begin(), more.end());
   }
   return variants;

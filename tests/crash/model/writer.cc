@@ -23,12 +23,14 @@ bool Writer::Open() {
 }
 
 bool Writer::Load() {
-  view_ = Replay(disk_.cache(), disk_.boot(), conditions_.header_size, rules_);
+  view_ = Replay(disk_.cache(), disk_.boot(), conditions_.header_size, rules_, Begin::kCheckpoint);
   if (!view_.opens || view_.checkpoint.trailer_damaged) return false;
   if (view_.damaged && rules_.refuses_damage) return false;
   births_.clear();
   died_.clear();
   gradual_.reset();
+  summary_.reset();
+  KeepSummary();
   shared_end_ = view_.end;
   TakeSpace();
   return true;
@@ -181,7 +183,7 @@ Bytes Writer::EncodeReceipt(uint64_t position, uint64_t durable_generation) {
 // A receipt that comes first stands before the chunks, which lie right before their record.
 uint64_t Writer::ChunksBegin() const {
   const bool receipt_first = rules_.writes_receipts && !rules_.receipt_after_record;
-  return view_.end + (receipt_first ? kReceiptSize : 0);
+  return view_.end + (receipt_first ? kReceiptSize : 0) + (NeedsAnchor() ? kAnchorSize : 0);
 }
 
 bool Writer::JournalMayReach(uint64_t end) {
@@ -244,11 +246,15 @@ void Writer::WriteParts(uint64_t begin, const std::vector<Bytes>& parts) {
 }
 
 void Writer::Commit(const Placed& placed) {
+  MarkSummary();
   uint64_t begin = ChunksBegin();
   Bytes chunks = placed.in_journal;
   BatchRecord record = placed.record;
   const size_t record_size = RecordSize(record.chunks.size(), record.removed.size());
   ReserveSpace(begin + chunks.size() + record_size + (rules_.writes_receipts ? kReceiptSize : 0));
+  if (NeedsAnchor()) {
+    disk_.Write(view_.end, EmptyAnchor(AnchorIdentity(view_.checkpoint, rules_.binds_anchor)));
+  }
   if (rules_.chunks_before_record) WriteFreeChunks(placed);
   if (placed.syncs_chunks && rules_.receipt_after_record) {
     disk_.Write(begin, chunks);
@@ -405,6 +411,7 @@ void Writer::MakeCheckpoint() {
   view_.previous = bytes.base.id;
   view_.end = view_.commit_end = synced_end_ = bytes.base.end;
   view_.receipt.reset();
+  summary_.reset();
   synced_generation_ = view_.generation;
   space_ = std::move(space);
   died_.clear();

@@ -1,0 +1,92 @@
+#include "engine/frame/journal/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "engine/base/hash.h"
+#include "engine/base/status.h"
+
+namespace cairn::frame {
+
+namespace {
+
+using Slots = std::vector<format::SummarySlot>;
+
+// The newest one first.
+Slots SlotsOf(const FrameFile& source, const AnchorPlace& anchor) {
+  std::array<std::byte, format::kSlots * format::kSlotSize> bytes;
+  Slots slots;
+  const absl::StatusOr<size_t> got = source.ReadSome(anchor.slot(0), bytes);
+  for (int64_t i = 0; i < format::kSlots && got.ok(); ++i) {
+    const Bytes rest = Bytes(bytes).first(*got).subspan(
+        std::min(*got, static_cast<size_t>(i * format::kSlotSize)));
+    if (const auto slot = format::FindSlot(rest, anchor.identity)) slots.push_back(*slot);
+  }
+  std::ranges::sort(slots, std::ranges::greater(), &format::SummarySlot::generation);
+  return slots;
+}
+
+absl::StatusOr<LoadedSummary> LoadAt(const FrameFile& source, const State& checkpoint,
+                                     const format::SummarySlot& slot, uint64_t identity) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
+  if (slot.position < checkpoint.journal->begin || slot.end() > size ||
+      slot.generation <= checkpoint.generation()) {
+    return DataLoss("summary of the journal: bytes %d to %d", slot.position, slot.end());
+  }
+  CAIRN_ASSIGN_OR_RETURN(const FrameView region, source.ViewMore(checkpoint.region, slot.end()));
+  CAIRN_ASSIGN_OR_RETURN(const Chunk summary, region.Pin(slot.position, slot.size));
+  LoadedSummary loaded;
+  loaded.slot = slot;
+  CAIRN_ASSIGN_OR_RETURN(loaded.content, format::ParseSummary(summary.bytes(), slot, identity,
+                                                              checkpoint.chunks.size()));
+  // The record has all layers that there are.
+  std::vector<format::LayerEdit>& layers = loaded.content.record.layers;
+  for (const VlMetalayer& layer : checkpoint.metadata->vlmetalayers) {
+    layers.insert(layers.begin(),
+                  {.kind = format::LayerEdit::Kind::kDeleteVlmeta, .name = layer.name});
+  }
+  std::vector<SummarizedIndex::Table> tables;
+  for (const format::EntryTable& place : loaded.content.tables) {
+    CAIRN_ASSIGN_OR_RETURN(Chunk entries, region.Pin(place.position, place.size()));
+    if (Xxh3(entries.bytes()) != place.hash) {
+      return DataLoss("summary of the journal: the table at byte %d is damaged", place.position);
+    }
+    tables.push_back({.place = place, .entries = std::move(entries)});
+  }
+  loaded.index = std::make_shared<const SummarizedIndex>(loaded.content.pieces, std::move(tables),
+                                                         loaded.content.record.totals->nchunks);
+  return loaded;
+}
+
+}  // namespace
+
+AnchorPlace AnchorOf(const State& state) {
+  const Checkpoint& checkpoint = *state.checkpoint;
+  const bool inherits = checkpoint.seal_holds && checkpoint.seal->journal.has_value();
+  const int64_t end = state.header().frame_size;
+  return {.position = end + (inherits ? format::kGoesOnSize : 0),
+          .identity = format::SummaryIdentity(state.journal->base, end)};
+}
+
+bool HasAnchor(const FrameFile& source, const AnchorPlace& anchor) {
+  return !SlotsOf(source, anchor).empty();
+}
+
+std::optional<LoadedSummary> LoadSummary(const FrameFile& source, const State& checkpoint,
+                                         bool durable_only) {
+  if (!checkpoint.journal->base_known || source.directory() != nullptr) return std::nullopt;
+  const AnchorPlace anchor = AnchorOf(checkpoint);
+  const uint64_t boot = source.BootHere(checkpoint.env()->boot);
+  for (const format::SummarySlot& slot : SlotsOf(source, anchor)) {
+    const bool is_of_now = slot.boot == boot || !checkpoint.env()->replay.check_boot;
+    const bool is_trusted = slot.boot == 0 || (is_of_now && !durable_only);
+    if (slot.position == 0 || !is_trusted) continue;
+    absl::StatusOr<LoadedSummary> loaded = LoadAt(source, checkpoint, slot, anchor.identity);
+    if (loaded.ok()) return *std::move(loaded);
+  }
+  return std::nullopt;
+}
+
+}  // namespace cairn::frame

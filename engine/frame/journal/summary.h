@@ -1,0 +1,45 @@
+// Finds the summary of a journal that a reader may begin after.
+#ifndef CAIRN_ENGINE_FRAME_JOURNAL_SUMMARY_H_
+#define CAIRN_ENGINE_FRAME_JOURNAL_SUMMARY_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "engine/format/journal_summary.h"
+#include "engine/frame/files/frame_file.h"
+#include "engine/frame/index/summarized_index.h"
+#include "engine/frame/state/state.h"
+
+namespace cairn::frame {
+
+// Where the anchor of a checkpoint is, if it has one.
+struct AnchorPlace {
+  int64_t position = 0;
+  uint64_t identity = 0;  // of it and of the summaries that it names
+
+  int64_t slot(int64_t number) const {
+    return position + chunk::kHeaderSize + number * format::kSlotSize;
+  }
+};
+// `state` is the checkpoint, or follows it; its journal is known.
+AnchorPlace AnchorOf(const State& state);
+
+// Whether there is an anchor. What cannot be read is none.
+bool HasAnchor(const FrameFile& source, const AnchorPlace& anchor);
+
+struct LoadedSummary {
+  format::SummarySlot slot;
+  format::JournalSummary content;
+  std::shared_ptr<const SummarizedIndex> index;
+};
+
+// The newest summary whose commits need no check: they are durable or, unless that is asked for,
+// were made in this boot. Every byte of it was checked. It is a cache: nothing where it is missing
+// or damaged.
+std::optional<LoadedSummary> LoadSummary(const FrameFile& source, const State& checkpoint,
+                                         bool durable_only);
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_JOURNAL_SUMMARY_H_
