@@ -5,9 +5,7 @@
 
 namespace cairn::frame {
 
-BackgroundTask::~BackgroundTask() {
-  if (owner_.is_here()) Join();
-}
+BackgroundTask::~BackgroundTask() { Join(); }
 
 void* BackgroundTask::Run(void* self) {
   auto* const background = static_cast<BackgroundTask*>(self);
@@ -39,7 +37,7 @@ void BackgroundTask::Start(Task task, bool use_thread) {
 }
 
 void BackgroundTask::Join() {
-  if (thread_.has_value()) ::pthread_join(*thread_, nullptr);
+  if (thread_.has_value() && owner_.is_here()) ::pthread_join(*thread_, nullptr);
   thread_.reset();
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,34 @@ namespace {
 
 constexpr int32_t kChunk = 64;
 constexpr int64_t kChunks = 6000;  // three pages
+
+// Counts the syncs of the thread that made it.
+class WatchedFiles final : public UnsyncedFileSystem {
+ public:
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override {
+    absl::StatusOr<std::unique_ptr<File>> file = UnsyncedFileSystem::Open(path, mode);
+    if (!file.ok()) return file;
+    return std::make_unique<WatchedFile>(*std::move(file), *this);
+  }
+  int64_t syncs() const { return syncs_; }
+
+ private:
+  class WatchedFile final : public UnsyncedFile {
+   public:
+    WatchedFile(std::unique_ptr<File> base, WatchedFiles& files)
+        : UnsyncedFile(std::move(base)), files_(files) {}
+    absl::Status Sync(SyncMode /*mode*/) override {
+      if (std::this_thread::get_id() == files_.thread_) ++files_.syncs_;
+      return absl::OkStatus();
+    }
+
+   private:
+    WatchedFiles& files_;
+  };
+
+  const std::thread::id thread_ = std::this_thread::get_id();
+  int64_t syncs_ = 0;
+};
 
 class GradualCheckpointTest : public testing::Test {
  protected:
@@ -89,7 +118,7 @@ class GradualCheckpointTest : public testing::Test {
 
   const TempDir dir_;
   std::string path_ = dir_.Path("f");
-  UnsyncedFileSystem files_;
+  WatchedFiles files_;
   Buffer data_;
   std::mt19937_64 random_{7};
 };
@@ -106,6 +135,16 @@ TEST_F(GradualCheckpointTest, LeadsToTheCommitsThatWereMadeBesideIt) {
     ExpectHolds(Read(), data_);
   }
   ASSERT_TRUE(IsOk(writer.Close()));
+  ExpectHolds(Read(), data_);
+}
+
+TEST_F(GradualCheckpointTest, IsSyncedByAnotherThreadThanCommits) {
+  Writer writer = OpenWriter(true);
+  const int64_t before = files_.syncs();
+  for (int i = 0; i < 2; ++i) CommitUntilCheckpoint(writer);
+  EXPECT_EQ(files_.syncs(), before);
+  ASSERT_TRUE(IsOk(writer.Close()));
+  EXPECT_GT(files_.syncs(), before);
   ExpectHolds(Read(), data_);
 }
 
@@ -149,7 +188,7 @@ TEST_F(GradualCheckpointTest, ReadersFollowTheJournalAcrossIt) {
 TEST_F(GradualCheckpointTest, MayBeLeftInAnyStep) {
   int64_t inherited = 0;
   for (int64_t life = 0; life < 20; ++life) {
-    Writer writer = OpenWriter();
+    Writer writer = OpenWriter(life % 2 == 1);
     const auto commits = static_cast<int64_t>(random_() % 1500);
     for (int64_t i = 0; i < commits; ++i) CommitSomething(writer);
     const Buffer committed = data_;
