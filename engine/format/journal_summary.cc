@@ -52,9 +52,11 @@ std::vector<IndexPiece> ReadPieces(int64_t chunks, int64_t committed, int64_t in
     reader.Fail("pieces", absl::StrFormat("%d of them", count));
     return pieces;
   }
-  pieces.reserve(static_cast<size_t>(count));
-  for (uint64_t i = 0; i < count && reader.ok(); ++i) {
-    pieces.push_back({.begin = reader.Le<int64_t>("piece"), .source = reader.Le<int64_t>("piece")});
+  const Bytes raw = reader.Take(count * kPieceSize, "pieces");
+  pieces.reserve(raw.size() / kPieceSize);
+  for (size_t at = 0; at < raw.size(); at += kPieceSize) {
+    pieces.push_back({.begin = LoadLe<int64_t>(raw.data() + at),
+                      .source = LoadLe<int64_t>(raw.data() + at + sizeof(int64_t))});
   }
   for (size_t i = 0; i < pieces.size() && reader.ok(); ++i) {
     const int64_t end = i + 1 < pieces.size() ? pieces[i + 1].begin : chunks;

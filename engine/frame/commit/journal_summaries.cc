@@ -17,8 +17,8 @@ namespace {
 constexpr int64_t kMostItems = int64_t{256} << 10;
 constexpr int64_t kMostLayers = int64_t{64} << 10;
 // What a commit has to go through for one; more came only where there was none for long.
-constexpr int64_t kMostNewPieces = int64_t{1} << 16;
-constexpr size_t kMostNewEntries = size_t{1} << 17;
+constexpr int64_t kMostNewPieces = int64_t{1} << 17;
+constexpr size_t kMostNewEntries = size_t{1} << 19;
 
 // All metalayers and vlmetalayers of the state; nothing where they take much.
 std::optional<std::vector<format::LayerEdit>> LayersOf(const Metadata& metadata) {

@@ -125,8 +125,7 @@ ChunkIndex::Flat ChunkIndex::Flatten() const {
     add(~(before + std::ssize(flat.entries)), std::ssize(entries)).IgnoreError();
     flat.entries.insert(flat.entries.end(), entries.begin(), entries.end());
   };
-  while (end < tree_.size()) {
-    const Piece& piece = *tree_.Find(end).piece;
+  tree_.ForEach([&](const Piece& piece) {
     if (piece.run != nullptr) {
       add_new({piece.run.get() + piece.first, static_cast<size_t>(piece.count)});
     } else if (summary_ != nullptr) {
@@ -134,7 +133,7 @@ ChunkIndex::Flat ChunkIndex::Flatten() const {
     } else {
       add(piece.first, piece.count).IgnoreError();
     }
-  }
+  });
   if (!appended_.empty()) add_new(appended_.span());
   return flat;
 }

@@ -83,6 +83,13 @@ PieceTree::Place PieceTree::Find(int64_t n) const {
   }
 }
 
+void PieceTree::Visit(const Link& tree, absl::FunctionRef<void(const Piece&)> visit) {
+  if (tree.empty()) return;
+  Visit(tree->left, visit);
+  visit(tree->piece);
+  Visit(tree->right, visit);
+}
+
 std::pair<PieceTree::Link, PieceTree::Link> PieceTree::Split(Link tree, int64_t n) {
   if (tree.empty()) return {};
   Node& node = tree.Own();

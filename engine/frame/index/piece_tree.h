@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
+
 #include "engine/format/index_entry.h"
 
 namespace cairn::frame {
@@ -33,6 +35,8 @@ class PieceTree {
     int64_t offset = 0;
   };
   Place Find(int64_t n) const;
+  // In order.
+  void ForEach(absl::FunctionRef<void(const Piece&)> visit) const { Visit(root_, visit); }
 
   // The piece's entries get the numbers from n on; n is in [0, size()].
   void Insert(int64_t n, Piece piece);
@@ -62,6 +66,7 @@ class PieceTree {
     Node* node_ = nullptr;
   };
 
+  static void Visit(const Link& tree, absl::FunctionRef<void(const Piece&)> visit);
   static int64_t SizeOf(const Link& node);
   static int64_t CountOf(const Link& node);
   static void Recount(Node& node);

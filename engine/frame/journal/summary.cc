@@ -55,8 +55,8 @@ absl::StatusOr<LoadedSummary> LoadAt(const FrameFile& source, const State& check
     }
     tables.push_back({.place = place, .entries = std::move(entries)});
   }
-  loaded.index = std::make_shared<const SummarizedIndex>(loaded.content.pieces, std::move(tables),
-                                                         loaded.content.record.totals->nchunks);
+  loaded.index = std::make_shared<const SummarizedIndex>(
+      std::move(loaded.content.pieces), std::move(tables), loaded.content.record.totals->nchunks);
   return loaded;
 }
 

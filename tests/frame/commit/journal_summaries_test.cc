@@ -58,6 +58,10 @@ class JournalSummariesTest : public testing::Test {
   static bool SkipsCommits(const Snapshot& snapshot) {
     return frame::HandleAccess::StateOf(snapshot).chunks.summary() != nullptr;
   }
+  static bool Inherits(const Snapshot& snapshot) {
+    const frame::Checkpoint& checkpoint = *frame::HandleAccess::StateOf(snapshot).checkpoint;
+    return checkpoint.seal_holds && checkpoint.seal->journal.has_value();
+  }
   int64_t Chunks() const { return std::ssize(data_) / kItemsOfChunk; }
   auto At(int64_t nchunk) { return data_.begin() + nchunk * kItemsOfChunk; }
 
@@ -183,6 +187,7 @@ TEST_F(JournalSummariesTest, AreFollowedByTheSameCommitsAsBefore) {
   auto frame = Frame::Open(path_);
   ASSERT_TRUE(IsOk(frame));
   int64_t skipping = 0;
+  int64_t inheriting = 0;  // of these, after a checkpoint that was made beside commits
   for (int i = 0; i < 50; ++i) {
     CommitMany(writer, 20, i % 3 == 0 ? Durability::kMachine : Durability::kProcess);
     const auto snapshot = frame->Refresh();
@@ -191,9 +196,11 @@ TEST_F(JournalSummariesTest, AreFollowedByTheSameCommitsAsBefore) {
     const Snapshot opened = Read();
     ExpectHolds(opened, data_);
     skipping += SkipsCommits(opened) ? 1 : 0;
+    inheriting += SkipsCommits(opened) && Inherits(opened) ? 1 : 0;
     EXPECT_EQ(opened.info().generation, snapshot->info().generation);
   }
   EXPECT_GT(skipping, 20);
+  EXPECT_GT(inheriting, 5);
 }
 
 TEST_F(JournalSummariesTest, AreBelievedByDurableReadersOnceASyncCoversThem) {
