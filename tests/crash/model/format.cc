@@ -390,7 +390,7 @@ std::optional<Summary> FindSummary(const Bytes& file, const Slot& slot,
   Summary summary{.generation = Get(file, at),
                   .previous = Get(file, at + 8),
                   .durable_end = Get(file, at + 16),
-                  .state = {.metadata = Get(file, at + 24)},
+                  .state = {.chunks = {}, .metadata = Get(file, at + 24)},
                   .begin = slot.position,
                   .end = *end};
   const uint64_t count = Get(file, at + 32);
