@@ -143,7 +143,7 @@ TEST(GradualTest, CheckpointsAreMadeBesideCommits) {
     fillers += operation.offset > 0 && operation.bytes.size() == 32 ? 1 : 0;
     return Fate();
   };
-  ForEachSeed(20, [&](uint64_t seed) {
+  ForEachSeed(80, [&](uint64_t seed) {
     ExamineEveryOperation({CrashFrame::Gradual(), seed, [&] { return count; }}, 100, 1, tally);
   });
   EXPECT_EQ(tally.violations(), 0) << tally.ToString();
@@ -166,7 +166,7 @@ TEST(SummariesTest, AreWrittenAndMarkedAsDurable) {
     (boot == 0 ? durable : slots) += 1;
     return Fate();
   };
-  ForEachSeed(20, [&](uint64_t seed) {
+  ForEachSeed(80, [&](uint64_t seed) {
     const CrashFrame frame = CrashFrame::Summaries(false);
     ExamineEveryOperation({frame, seed, [&] { return count; }}, 100, 1, tally);
   });
