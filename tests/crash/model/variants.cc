@@ -121,7 +121,7 @@ std::vector<Variant> GradualCheckpoints() {
       Without({&Rules::cuts_rest}, "cutting a filler", kWeakGradual, 3000),
       Without({&Rules::finishes_flip}, "finishing a flip", kGradual, 6000),
       Without({&Rules::resume_compares_header}, "comparing the header at resume",
-              Gradual(kBigHeader), 9000),
+              Gradual(kBigHeader), 30000),
       Without({&Rules::follower_looks_again}, "a follower's look again", kGradual, 3000),
   };
 }
@@ -159,7 +159,7 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::chains, &Rules::confirms}, "chain and confirming", kAligned, 1000),
       Without({&Rules::chains, &Rules::syncs_cut}, "chain and fsync of the cut", kAligned, 8000),
       Without({&Rules::refuses_damage}, "refusing damage", kOrdered, 200),
-      Without({&Rules::receipt_at_open}, "receipt at open", kOrdered, 1000),
+      Without({&Rules::receipt_at_open}, "receipt at open", kOrdered, 4000),
       Without({&Rules::appends_receipt}, "a new receipt for older commits", kStraddling, 1000),
       Without({&Rules::writes_receipts}, "receipts", kOrdered, 300),
       Without({&Rules::receipt_after_record}, "receipt after its record", kOrdered, 1000),
