@@ -294,8 +294,8 @@ TEST_F(GradualCheckpointTest, DamagedTrailerHidesNoCommit) {
   Writer writer = OpenWriter();
   CommitUntilCheckpoint(writer);
   for (int i = 0; i < 10; ++i) CommitSomething(writer, Durability::kMachine);
-  const frame::Checkpoint& checkpoint = *frame::HandleAccess::StateOf(Read()).checkpoint;
-  const Extent trailer = checkpoint.trailer;
+  const Snapshot newest = Read();
+  const Extent trailer = frame::HandleAccess::StateOf(newest).checkpoint->trailer;
   Buffer bytes = FileBytes(path_);
   for (const int64_t at :
        {trailer.begin + 3, trailer.begin + 40, trailer.end - 100, trailer.end - 5}) {
