@@ -307,9 +307,10 @@ class Corpora:
             self.put("command_line", command.replace(" ", "\n").encode())
         # Any bytes are options, payloads and edits.
         noise = random.Random(1)
+        coded = ("chunk_round_trip", "blosclz_round_trip", "edit_sequence", "journal_summary")
         for size in (20, 100, 400) * 8:
             content = noise.randbytes(size)
-            for target in ("chunk_round_trip", "blosclz_round_trip", "edit_sequence"):
+            for target in coded:
                 self.put(target, content)
 
 
