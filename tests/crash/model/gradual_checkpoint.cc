@@ -25,9 +25,95 @@ std::vector<GradualCheckpoint::Piece> Cut(uint64_t begin, const Bytes& bytes, Ra
 
 }  // namespace
 
-// A chunk that no commit names keeps the region from the journal, which goes on after it.
 void Writer::BeginCheckpoint() {
   if (gradual_.has_value() || view_.generation == view_.checkpoint.generation) return;
+  if ((conditions_.shrinks || random_.Percent(50)) && BeginBelow()) return;
+  BeginAbove();
+}
+
+// In free space that nothing follows, with room for a journal.
+bool Writer::BeginBelow() {
+  const uint64_t index_begin = view_.checkpoint.index_begin;
+  if (!rules_.reuses || space_.free().empty()) return false;
+  const Extent last = space_.free().back();
+  const auto follows = [&](const ChunkRef& chunk) { return chunk.offset >= last.begin; };
+  if (last.end != index_begin || std::ranges::any_of(view_.state.chunks, follows)) return false;
+  // Chunks of the commits that follow need some, too.
+  const Extent taken = {last.begin + random_.Below(last.size() / 2 + 1), last.end};
+  Space kept = space_;
+  kept.Remove(taken);
+  Space space = SpaceAfterCheckpoint(view_.end);
+  space.Remove(taken);
+  Checkpoint plan = PlanCheckpoint(taken.begin, space);
+  const HeaderFormat format = {conditions_.header_size, !rules_.flips_one_sector};
+  const uint64_t frame_end = EncodeCheckpoint(plan, format, 0).base.end;
+  const uint64_t anchor = conditions_.summaries ? kAnchorSize : 0;
+  const uint64_t begin = frame_end + anchor + random_.Below(200);
+  if (begin > taken.end) return false;
+  // Readers of the checkpoint before may see the commits that are copied.
+  const uint64_t born = rules_.copies_born_before ? view_.checkpoint.generation : plan.generation;
+  plan.journal = {begin, {begin, random_.Next()}, random_.Next(), born};
+  const CheckpointBytes bytes = EncodeCheckpoint(plan, format, random_.Next());
+  plan.base = bytes.base;
+  Bytes written = bytes.after_chunks;
+  if (conditions_.summaries) {
+    const Bytes empty = EmptyAnchor(AnchorIdentity(plan, rules_.binds_anchor));
+    written.insert(written.end(), empty.begin(), empty.end());
+  }
+  proofs_.push_back({.offset = plan.index_begin, .bytes = bytes.after_chunks});
+  if (rules_.takes_place_below) space_ = std::move(kept);
+  const uint64_t previous = plan.journal.previous;
+  gradual_.emplace(GradualCheckpoint{.checkpoint = std::move(plan),
+                                     .space = std::move(space),
+                                     .header = bytes.header,
+                                     .unwritten = Cut(taken.begin, written, random_)});
+  gradual_->own = {.taken = taken,
+                   .old_end = view_.end,
+                   .end = begin,
+                   .commit_end = begin,
+                   .previous = previous};
+  return true;
+}
+
+// Its journal leads on from the state of the checkpoint.
+void Writer::CopyCommit(BatchRecord record) {
+  GradualCheckpoint::OwnJournal& own = *gradual_->own;
+  const Base base = gradual_->checkpoint.journal.base;
+  record.base = base;
+  record.previous = own.previous;
+  record.durable_end = gradual_->checkpoint.journal.begin;
+  Bytes bytes = Encode(record, rules_.binds_position ? own.end : 0);
+  proofs_.push_back({own.end, bytes, base, record.generation});
+  own.previous = Hash(bytes, 0, bytes.size() - 8);
+  own.commit_end = own.end + bytes.size();
+  own.receipt_at = own.commit_end;
+  own.receipt = {base, record.generation, disk_.boot(), synced_generation_};
+  const Bytes receipt = Encode(*own.receipt, rules_.binds_position ? own.receipt_at : 0);
+  proofs_.push_back({own.receipt_at, receipt, base, record.generation, synced_generation_});
+  bytes.insert(bytes.end(), receipt.begin(), receipt.end());
+  disk_.Write(own.end, bytes);
+  own.end += bytes.size();
+}
+
+bool Writer::CanCopy(const Placed& placed) const {
+  const GradualCheckpoint::OwnJournal& own = *gradual_->own;
+  const BatchRecord& record = placed.record;
+  const uint64_t size = RecordSize(record.chunks.size(), record.removed.size()) + kReceiptSize;
+  if (own.end + size > own.taken.end) return false;
+  return placed.in_journal.empty() || !rules_.follows_placed_only;
+}
+
+void Writer::DropCheckpoint() {
+  if (gradual_.has_value() && gradual_->own.has_value() && rules_.takes_place_below) {
+    std::vector<Extent> free = space_.free();
+    free.push_back(gradual_->own->taken);
+    space_ = Space(std::move(free), space_.dead());
+  }
+  gradual_.reset();
+}
+
+// A chunk that no commit names keeps the region from the journal, which goes on after it.
+void Writer::BeginAbove() {
   const uint64_t begin = view_.end;
   const HeaderFormat format = {conditions_.header_size, !rules_.flips_one_sector};
   Space space = SpaceAfterCheckpoint(begin + kChunkHeaderSize);
@@ -92,6 +178,7 @@ void Writer::StepCheckpoint() {
       next = Step::kFlip;
       return;
     case Step::kFlip:
+      if (gradual_->own.has_value()) return FlipBelow();
       if (summarized_ == view_.generation && rules_.none_at_flip) return;  // a commit comes first
       disk_.Write(0, Slice(gradual_->header, 0, kFixedHeaderSize));
       next = Step::kBeginFlipSync;
@@ -106,6 +193,33 @@ void Writer::StepCheckpoint() {
       EndSync();
       return TakeOver();
   }
+}
+
+// The header and what it leads to are durable before any commit that the old journal lacks.
+void Writer::FlipBelow() {
+  disk_.Write(0, Slice(gradual_->header, 0, kFixedHeaderSize));
+  if (conditions_.dies_at_flips && random_.Percent(50)) disk_.KillAfter(random_.Below(10));
+  if (rules_.syncs_flip_below) disk_.Sync(false);
+  const GradualCheckpoint::OwnJournal own = *gradual_->own;
+  const uint64_t before = view_.checkpoint.generation;
+  const Extent rest = {own.old_end, view_.end};
+  if (rules_.buries_old_journal && rest.size() > 0) {
+    std::vector<DeadExtent> dead = gradual_->space.dead();
+    dead.push_back({rest, before, gradual_->checkpoint.generation});
+    gradual_->space = Space(gradual_->space.free(), std::move(dead));
+  }
+  view_.base = gradual_->checkpoint.journal.base;
+  view_.previous = own.previous;
+  view_.end = own.end;
+  view_.commit_end = own.commit_end;
+  view_.receipt = own.receipt;
+  view_.receipt_at = own.receipt_at;
+  synced_end_ = own.end;
+  synced_generation_ = view_.generation;
+  TakeOver();
+  shared_end_ = 0;
+  if (rules_.writes_receipts && disk_.running()) LeaveReceipt();
+  if (random_.Percent(30)) CutUnused(true);
 }
 
 // The header is durable: what the checkpoint lists as dead is, but for what commits did since.
@@ -139,6 +253,6 @@ void Writer::FinishFlip() {
 
 // What was written is dead bytes of the journal. If the header was written already, Resume makes it
 // durable.
-void Writer::Suspend() { gradual_.reset(); }
+void Writer::Suspend() { DropCheckpoint(); }
 
 }  // namespace cairn::model

@@ -3,6 +3,7 @@
 #define CAIRN_TESTS_CRASH_MODEL_GRADUAL_CHECKPOINT_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tests/crash/model/disk.h"
@@ -24,6 +25,17 @@ struct GradualCheckpoint {
   std::vector<Piece> unwritten;  // of index and trailer
   Step next = Step::kWrite;
   bool flipped() const { return next > Step::kFlip; }
+  // Of one that goes down: the commits since its state once more, in free space after it.
+  struct OwnJournal {
+    Extent taken;          // the free space of index, trailer and journal
+    uint64_t old_end = 0;  // of the other journal, when this began
+    uint64_t end = 0;
+    uint64_t commit_end = 0;
+    uint64_t previous = 0;
+    std::optional<Receipt> receipt = {};
+    uint64_t receipt_at = 0;
+  };
+  std::optional<OwnJournal> own = {};
   // What the sync that runs makes durable.
   uint64_t syncs_end = 0;
   uint64_t syncs_generation = 0;

@@ -49,7 +49,7 @@ std::string Life::Act(Writer& writer) {
   if (action < 77) {
     SyncCommitted(writer);
   } else if (action < 92) {
-    if (conditions_.gradual && random_.Percent(70)) {
+    if (conditions_.gradual && random_.Percent(conditions_.shrinks ? 90 : 70)) {
       writer.BeginCheckpoint();
     } else {
       MakeCheckpoint(writer);
@@ -144,7 +144,8 @@ Edit Life::ChooseEdit(const Writer& writer) {
   }
   // Each state differs from all others by what is new in it.
   const uint64_t chunks = writer.view().state.chunks.size();
-  const uint64_t kept = random_.Percent(20) ? random_.Below(chunks + 1) : chunks;
+  const uint64_t kept =
+      random_.Percent(conditions_.shrinks ? 50 : 20) ? random_.Below(chunks + 1) : chunks;
   if (chunks > 0 && random_.Percent(25)) {
     const uint64_t number = random_.Below(chunks);
     if (ChunkIsIntact(disk_.cache(), writer.view().state.chunks[number])) edit.moved = number;
@@ -156,7 +157,7 @@ Edit Life::ChooseEdit(const Writer& writer) {
     const ChunkRef& chunk = writer.view().state.chunks[*edit.moved];
     edit.chunks.push_back(Slice(disk_.cache(), chunk.offset, chunk.end()));
   }
-  edit.at_end = random_.Percent(20);
+  edit.at_end = random_.Percent(conditions_.shrinks ? 3 : 20);
   edit.machine = random_.Percent(60);
   edit.syncs_chunks = random_.Percent(10);
   return edit;

@@ -77,6 +77,14 @@ struct Rules {
   bool finishes_flip = true;            // before another checkpoint
   bool resume_compares_header = true;   // else a flip that is not durable is believed
   bool follower_looks_again = true;     // at the header, after it read what is new
+  // One that goes down, with a journal of its own.
+  bool copies_commits = true;       // those since its state, into that journal
+  bool copies_before_sync = true;   // of a durable commit
+  bool copies_born_before = true;   // readers of the checkpoint before may see what they brought
+  bool takes_place_below = true;    // no chunk goes there meanwhile
+  bool follows_placed_only = true;  // not chunks of the journal that it does not inherit
+  bool syncs_flip_below = true;     // the header, before commits go to the new journal alone
+  bool buries_old_journal = true;   // also what came after the state of the checkpoint
 
   // Summaries of the journal, and the anchor that leads to them.
   bool marks_after_sync = true;     // as durable: only then other boots believe it
@@ -113,6 +121,7 @@ struct Conditions {
   // Each commit has one chunk, and its receipt ends so many bytes past a sector border.
   std::optional<size_t> past_border = {};
   bool gradual = false;  // checkpoints are also made in steps
+  bool shrinks = false;  // much is deleted, and most checkpoints in steps can go down
   bool summaries = false;
 };
 

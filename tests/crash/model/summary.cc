@@ -31,6 +31,7 @@ void Writer::Summarize() {
   const bool has_news = view_.generation > view_.checkpoint.generation;
   if (!conditions_.summaries || !has_news || !HasAnchor() || !disk_.running()) return;
   if (IsFlipped() && rules_.none_at_flip) return;
+  if (gradual_.has_value() && gradual_->own.has_value()) return;  // a reader may still use it
   const uint64_t identity = AnchorIdentity(view_.checkpoint, rules_.binds_anchor);
   const Bytes bytes = Encode(Summary{.generation = view_.generation,
                                      .previous = view_.previous,

@@ -29,9 +29,16 @@ Conditions Summarized(Conditions conditions) {
   return conditions;
 }
 
+Conditions Shrinking(Conditions conditions) {
+  conditions.gradual = conditions.shrinks = true;
+  return conditions;
+}
+
 const Conditions kGradual = Gradual(kOrdered);
 const Conditions kWeakGradual = Gradual(kWeak);
 const Conditions kGradualDying = Gradual(kDyingAtFlips);
+const Conditions kShrinking = Shrinking(kWeak);
+const Conditions kShrinkingDying = Shrinking(kDyingAtFlips);
 
 using Rule = bool Rules::*;
 
@@ -123,6 +130,29 @@ std::vector<Variant> GradualCheckpoints() {
       Without({&Rules::resume_compares_header}, "comparing the header at resume",
               Gradual(kBigHeader), 30000),
       Without({&Rules::follower_looks_again}, "a follower's look again", kGradual, 3000),
+  };
+}
+
+std::vector<Variant> CheckpointsBelow() {
+  Variant every_bit = Complete("below, every bit", kShrinking, 6);
+  every_bit.effort = {.images = 2, .every_bit = true};
+  return {
+      Complete("below, ordered", Shrinking(kOrdered), 3000),
+      Complete("below, weak", kShrinking, 3000),
+      Complete("below, failing syncs", Shrinking(kWeakFailingSyncs), 2000),
+      Complete("below, deaths at flips", kShrinkingDying, 3000),
+      Complete("below, boot not known", Shrinking(kUnknownBoot), 1000),
+      Complete("below, summaries", Summarized(kShrinking), 2000),
+      every_bit,
+      Without({&Rules::copies_commits}, "commits in the journal below", kShrinking, 1000),
+      Without({&Rules::copies_before_sync}, "copies before the sync", kShrinkingDying, 12000),
+      Without({&Rules::copies_born_before}, "an earlier birth of copies", kShrinking, 12000),
+      Without({&Rules::takes_place_below}, "taking the place below", kShrinking, 1000),
+      Without({&Rules::follows_placed_only}, "care for chunks of the old journal", kShrinking,
+              3000),
+      Without({&Rules::syncs_flip_below}, "sync of the flip below", kShrinkingDying, 6000),
+      Without({&Rules::buries_old_journal}, "burying what follows the old journal", kShrinking,
+              12000),
   };
 }
 
@@ -233,8 +263,8 @@ std::vector<Variant> SparseFrames() {
 
 std::vector<Variant> Variants() {
   std::vector<Variant> variants = Protocol();
-  for (const std::vector<Variant>& more :
-       {GradualCheckpoints(), Summaries(), PlantedFaults(), SecondLines(), SparseFrames()}) {
+  for (const std::vector<Variant>& more : {GradualCheckpoints(), CheckpointsBelow(), Summaries(),
+                                           PlantedFaults(), SecondLines(), SparseFrames()}) {
     variants.insert(variants.end(), more.begin(), more.end());
   }
   return variants;

@@ -48,6 +48,8 @@ bool Writer::Resume() {
   const Base base = view_.base;
   const Base durable = view_.checkpoint.base;
   if (rules_.resume_replays && !Load()) return false;
+  // A checkpoint that was dropped may have been synced.
+  synced_end_ = std::min(synced_end_, view_.end);
   const Bytes& file = disk_.cache();
   const bool has_rest = file.size() > view_.end && file[view_.end] != 0;
   const bool is_own = view_.base == base && view_.generation == synced_generation_;
@@ -91,6 +93,7 @@ bool Writer::AccountsForSpace() const {
     for (const DeadExtent& dead : more) known.push_back(dead.extent);
   }
   for (const ChunkRef& chunk : view_.state.chunks) known.push_back({chunk.offset, chunk.end()});
+  if (gradual_.has_value() && gradual_->own.has_value()) known.push_back(gradual_->own->taken);
   return Without({conditions_.header_size, view_.checkpoint.index_begin}, known).empty();
 }
 
@@ -247,6 +250,7 @@ void Writer::WriteParts(uint64_t begin, const std::vector<Bytes>& parts) {
 
 void Writer::Commit(const Placed& placed) {
   MarkSummary();
+  if (gradual_.has_value() && gradual_->own.has_value() && !CanCopy(placed)) DropCheckpoint();
   uint64_t begin = ChunksBegin();
   Bytes chunks = placed.in_journal;
   BatchRecord record = placed.record;
@@ -305,9 +309,12 @@ void Writer::WriteRecord(uint64_t begin, const Bytes& chunks, const BatchRecord&
       begin = receipt_at;
     }
   }
+  const bool copies = gradual_.has_value() && gradual_->own.has_value() && rules_.copies_commits;
+  if (copies && rules_.copies_before_sync) CopyCommit(record);
   WriteParts(begin, parts);
+  if (machine) disk_.Sync(false);
+  if (copies && !rules_.copies_before_sync) CopyCommit(record);
   if (!machine) return;
-  disk_.Sync(false);
   synced_end_ = view_.end;
   synced_generation_ = view_.generation;
   if (rules_.writes_receipts && rules_.receipt_after_sync && disk_.running()) {
@@ -390,7 +397,7 @@ Checkpoint Writer::PlanAbove(Space& space) const {
 
 void Writer::MakeCheckpoint() {
   if (IsFlipped() && rules_.finishes_flip) FinishFlip();
-  gradual_.reset();
+  DropCheckpoint();
   if (view_.generation == view_.checkpoint.generation) return;
   Space space = SpaceAfterCheckpoint(view_.end);
   std::optional<Checkpoint> below = rules_.reuses ? PlanBelow(space) : std::nullopt;

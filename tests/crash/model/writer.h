@@ -115,6 +115,12 @@ class Writer {
   Checkpoint PlanCheckpoint(uint64_t index_begin, const Space& space) const;
   std::optional<Checkpoint> PlanBelow(Space& space) const;
   Checkpoint PlanAbove(Space& space) const;
+  void BeginAbove();
+  bool BeginBelow();
+  bool CanCopy(const Placed& placed) const;
+  void CopyCommit(BatchRecord record);
+  void FlipBelow();
+  void DropCheckpoint();
   void BeginSync();
   void EndSync();
   void TakeOver();
