@@ -75,17 +75,31 @@ bool ExtentPool::Add(const Extent& extent) {
   return true;
 }
 
-void ExtentPool::Remove(const Extent& extent) {
-  if (extent.size() <= 0) return;
+std::vector<Extent> ExtentPool::Remove(const Extent& extent) {
+  std::vector<Extent> removed;
+  if (extent.size() <= 0) return removed;
   auto at = ends_.upper_bound(extent.begin);
   if (at != ends_.begin() && std::prev(at)->second > extent.begin) --at;
   while (at != ends_.end() && at->first < extent.end) {
     const Extent found = {at->first, at->second};
     ++at;
+    const Extent taken = {std::max(found.begin, extent.begin), std::min(found.end, extent.end)};
     Unlink(found);
-    Link({found.begin, std::min(found.end, extent.begin)});
-    Link({std::max(found.begin, extent.end), found.end});
+    Link({found.begin, taken.begin});
+    Link({taken.end, found.end});
+    removed.push_back(taken);
   }
+  return removed;
+}
+
+std::optional<Extent> ExtentPool::Largest() const {
+  std::optional<Extent> largest;
+  for (const BySize* sizes : {&before_line_, &after_line_}) {
+    if (sizes->empty()) continue;
+    const auto& [size, begin] = *sizes->rbegin();
+    if (!largest.has_value() || size > largest->size()) largest = {begin, begin + size};
+  }
+  return largest;
 }
 
 std::vector<Extent> ExtentPool::List() const {

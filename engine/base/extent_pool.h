@@ -28,9 +28,11 @@ class ExtentPool {
   std::optional<int64_t> TakeBeforeLine(int64_t size);
   // Joins it with its neighbours. False, and nothing changes, if a part of it is there already.
   bool Add(const Extent& extent);
-  // Whatever of these bytes is there leaves.
-  void Remove(const Extent& extent);
+  // Whatever of these bytes is there leaves, and is returned in order.
+  std::vector<Extent> Remove(const Extent& extent);
 
+  // The largest one.
+  std::optional<Extent> Largest() const;
   // Bytes of all extents.
   int64_t size() const { return size_; }
   int64_t count() const { return std::ssize(ends_); }

@@ -68,6 +68,27 @@ std::vector<DeadExtent> DeadSpace::List() const {
   return list;
 }
 
+int64_t DeadSpace::BytesBetween(int64_t position, int64_t end) const {
+  int64_t bytes = 0;
+  const auto add = [&](const DeadExtent& dead) {
+    if (dead.bytes.end <= position) return false;
+    bytes += std::max<int64_t>(
+        0, std::min(dead.bytes.end, end) - std::max(dead.bytes.begin, position));
+    return true;
+  };
+  for (auto dead = held_.begin(); dead != held_.end() && add(*dead);) ++dead;
+  for (auto dead = waiting_.rbegin(); dead != waiting_.rend() && add(*dead);) ++dead;
+  return bytes;
+}
+
+void DeadSpace::ExtendLast(int64_t end) {
+  if (waiting_.empty()) return;
+  DeadExtent& last = waiting_.back();
+  const int64_t more = std::max<int64_t>(0, end - last.bytes.end);
+  last.bytes.end += more;
+  if (last.died == generation_) just_died_ += more;
+}
+
 int64_t DeadSpace::JustDied(int64_t limit) const {
   int64_t bytes = just_died_;
   // Few lie there: the old index and journal of a checkpoint that went down.

@@ -37,6 +37,10 @@ class DeadSpace {
   int64_t end() const;
   // In order.
   std::vector<format::DeadExtent> List() const;
+  // How many bytes lie from `position` on, up to `end`.
+  int64_t BytesBetween(int64_t position, int64_t end) const;
+  // Of what was never asked for: the last of them end there.
+  void ExtendLast(int64_t end);
 
   // Bytes that have just died, before `limit`.
   int64_t JustDied(int64_t limit) const;

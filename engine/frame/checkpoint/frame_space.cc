@@ -193,13 +193,32 @@ FrameSpace FrameSpace::Next(uint64_t generation, int64_t end) const {
   return next;
 }
 
-void FrameSpace::BeginNext(uint64_t generation, int64_t end) {
+// In a frame that is what it says, bytes that are free, dead or dying are so once.
+std::optional<Extent> FrameSpace::RoomBelow(int64_t size) const {
+  constexpr int64_t kMostAfter = 4096;
+  const std::optional<Extent> room = free_.Largest();
+  if (!enabled_ || bytes_in_journal_ > 0 || !room.has_value()) return std::nullopt;
+  std::vector<Extent> after;
+  if (free_.ListFrom(room->end, kMostAfter, after)) return std::nullopt;
+  int64_t unused = dead_.BytesBetween(room->end, index_begin_);
+  for (const Extent& extent : after) unused += extent.size();
+  for (const DeadExtent& dying : dying_) {
+    if (dying.bytes.begin >= room->end) unused += dying.bytes.size();
+  }
+  const int64_t spare = room->size() - size;
+  if (unused < index_begin_ - room->end || spare < 0) return std::nullopt;
+  return Extent{room->begin + std::min(dying_bytes_, spare / 2), room->end};
+}
+
+void FrameSpace::BeginNext(uint64_t generation, int64_t end, int64_t below) {
   ended_ = {.generation = generation,
             .end = end,
             .dying = std::exchange(dying_, {}),
             .dying_bytes = dying_bytes_,
             .in_journal = std::exchange(in_journal_, {}),
-            .bytes_in_journal = bytes_in_journal_};
+            .bytes_in_journal = bytes_in_journal_,
+            .below = below,
+            .taken = free_.Remove({below, INT64_MAX})};
   // About as many follow, and copies of all when there are more take long.
   dying_.reserve(ended_->dying.size() / 4 * 5);
   in_journal_.reserve(ended_->in_journal.size() / 4 * 5);
@@ -218,22 +237,38 @@ int64_t FrameSpace::MostListed() const {
   return kCounts + kFree * free_.count() + kDead * dead;
 }
 
-void FrameSpace::EndNext(int64_t index_begin, DeadSpace dead) {
-  if (!enabled_) return;
-  const Ended ended = *std::exchange(ended_, std::nullopt);
+FrameSpace::Ended FrameSpace::TakeNext(int64_t index_begin, DeadSpace dead) {
+  Ended ended = *std::exchange(ended_, std::nullopt);
   dead_ = std::move(dead);
   dying_bytes_ -= ended.dying_bytes;
   bytes_in_journal_ -= ended.bytes_in_journal;
-  births_in_journals_.push_back({{index_begin_, ended.end}, journal_since_});
   has_older_readers_ = true;
   generation_ = ended.generation;
   died_bytes_ = dead_.JustDied(INT64_MAX);
   index_begin_ = index_begin;
+  return ended;
+}
+
+void FrameSpace::EndNext(int64_t index_begin, DeadSpace dead) {
+  if (!enabled_) return;
+  const int64_t before = index_begin_;
+  const Ended ended = TakeNext(index_begin, std::move(dead));
+  births_in_journals_.push_back({{before, ended.end}, journal_since_});
+}
+
+void FrameSpace::EndNextBelow(int64_t old_end, DeadSpace dead) {
+  if (!enabled_) return;
+  dead.ExtendLast(old_end);
+  TakeNext(ended_->below, std::move(dead));
+  in_journal_.clear();
+  bytes_in_journal_ = 0;
+  journal_since_ = generation_;
 }
 
 void FrameSpace::CancelNext() {
   if (!ended_.has_value()) return;
   Ended ended = *std::exchange(ended_, std::nullopt);
+  for (const Extent& extent : ended.taken) free_.Add(extent);
   const std::vector<DeadExtent> dying = std::exchange(dying_, std::move(ended.dying));
   ended.in_journal.insert(ended.in_journal.end(), in_journal_.begin(), in_journal_.end());
   in_journal_ = std::move(ended.in_journal);

@@ -53,11 +53,11 @@ class FrameSpace {
   int64_t SetLine(const Slack& slack);
   // Does a bounded part of the work that this is for the free space. Whether it is done.
   bool MoveLine(int64_t most) { return free_.SetLine(line_, most); }
-  // Whether more than 4 MiB is free, and what lies before the index takes more than so many times
-  // what is used of it.
-  bool TakesTimes(int64_t times) const {
+  // Whether more than `least` bytes are free, and what lies before the index takes more than so
+  // many times what is used of it.
+  bool TakesTimes(int64_t times, int64_t least) const {
     const int64_t all = index_begin_ - header_len_;
-    return free_.size() > std::max(int64_t{4} << 20, all - all / times);
+    return free_.size() > std::max(least, all - all / times);
   }
   // Whether a reader of a checkpoint before the last one held bytes when the line was set.
   bool is_held() const { return is_held_; }
@@ -105,15 +105,21 @@ class FrameSpace {
   // What the checkpoint is to list.
   format::SpaceList List() const;
 
+  // Free space that nothing which lives follows: `size` bytes, and as many as there are after
+  // these, but for some that chunks of the next commits may need.
+  std::optional<Extent> RoomBelow(int64_t size) const;
   // A checkpoint of that generation, of the journal up to `end`, is made beside commits that go on
-  // somewhere after that.
-  void BeginNext(uint64_t generation, int64_t end);
+  // somewhere after that. It takes what is free from `below` on.
+  void BeginNext(uint64_t generation, int64_t end, int64_t below = INT64_MAX);
   // What is dead then. It reads what does not change before EndNext or CancelNext: a thread may.
   std::vector<format::DeadExtent> NextDead() const;
   // How many bytes the list of that checkpoint takes at most.
   int64_t MostListed() const;
   // It is durable. Its index begins there, and its journal is the one that there is.
   void EndNext(int64_t index_begin, DeadSpace dead);
+  // It is durable, and begins where `below` was. Its journal is another one; the old one, which
+  // ends at `old_end`, is dead.
+  void EndNextBelow(int64_t old_end, DeadSpace dead);
   // It is not to be.
   void CancelNext();
 
@@ -127,6 +133,8 @@ class FrameSpace {
     int64_t dying_bytes = 0;
     std::vector<Extent> in_journal;
     int64_t bytes_in_journal = 0;
+    int64_t below = INT64_MAX;
+    std::vector<Extent> taken;  // of what was free
   };
   // Chunks that were written after a checkpoint of that generation, wherever in these bytes.
   struct Births {
@@ -135,6 +143,7 @@ class FrameSpace {
   };
 
   void Bury(const Extent& chunk);
+  Ended TakeNext(int64_t index_begin, DeadSpace dead);
   uint64_t BornOf(int64_t begin) const;
   std::vector<format::DeadExtent> DeadAfter(uint64_t generation, int64_t end,
                                             std::span<const format::DeadExtent> dying,

@@ -39,7 +39,9 @@ struct CommittedFrame {
   const FrameLocation& location() const { return core->location(); }
   bool keeps_history() const { return keep_generations > 0; }
 
-  CommitPoint committed() const { return {state->generation(), CommittedEnd(*state)}; }
+  CommitPoint committed() const {
+    return {state->generation(), CommittedEnd(*state), state->journal ? state->journal->base : 0};
+  }
 
   // The committed state is now the one in `written`.
   absl::Status Adopt(std::shared_ptr<File> written);

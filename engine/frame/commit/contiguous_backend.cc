@@ -21,11 +21,10 @@ constexpr int64_t kSectorSize = 512;
 constexpr int64_t kPatience = 8;
 constexpr int64_t kEditsOfStep = 8;
 
-// A checkpoint that goes down is written at once: in a frame of so many chunks that takes long, and
-// more space may be free before.
-constexpr int64_t kManyChunks = int64_t{1} << 17;
+// A frame that takes so many times what lives is to get shorter: beside commits, or at once where
+// that cannot be.
 constexpr int64_t kMostTimes = 2;
-constexpr int64_t kMostTimesOfMany = 4;
+constexpr int64_t kMostTimesAtAll = 4;
 
 // Whether a checkpoint has to change the metalayers in the header.
 bool MetalayersDiffer(const StagedState& staged) {
@@ -109,20 +108,34 @@ bool ContiguousBackend::FitsInPlace(const StagedState& staged) const {
   return staged.header.header_len <= kSectorSize || !MetalayersDiffer(staged);
 }
 
-// A gradual checkpoint lies after the journal. Where much is free before that, or the file must not
-// grow, it takes one that can go down.
 bool ContiguousBackend::MayBeGradual(const StagedState& staged) const {
-  const bool is_large = staged.nchunks() >= frame_.core->env()->checkpoints.least_gradual;
+  const CheckpointPolicy& policy = frame_.core->env()->checkpoints;
+  const bool is_large = staged.nchunks() >= policy.least_gradual;
   const bool is_sealed = base().checkpoint->seal_holds && !frame_.plain &&
                          frame_.fingerprint != FingerprintType::kNone && HasRoomForSeal(staged);
+  const bool may_be = is_large && is_sealed && !must_be_whole_ && !frame_.keeps_history() &&
+                      frame_.limit.bytes == INT64_MAX && journal_.space().enabled() &&
+                      pinned_end_ <= CommittedEnd(base()) && !journal_.sink().left_journal() &&
+                      staged.nbytes() > 0 && !MetalayersDiffer(staged);
+  if (!may_be) return false;
+  if (RoomBelow().has_value()) return true;
+  const bool must_shrink = journal_.space().TakesTimes(kMostTimesAtAll, policy.least_free);
+  return MayBeAbove() && !(must_shrink && CanGoDown());
+}
+
+// After the journal, which ends the file.
+bool ContiguousBackend::MayBeAbove() const {
   const int64_t end = journal_.sink().end();
-  const bool ends_frame = !journal_.sink().left_journal() && journal_.remains_end() <= end &&
-                          journal_.space().LimitFrom(end) == INT64_MAX &&
-                          pinned_end_ <= CommittedEnd(base());
-  const int64_t times = staged.nchunks() < kManyChunks ? kMostTimes : kMostTimesOfMany;
-  return is_large && is_sealed && ends_frame && !must_be_whole_ && !frame_.keeps_history() &&
-         frame_.limit.bytes == INT64_MAX && journal_.space().enabled() && staged.nbytes() > 0 &&
-         !MetalayersDiffer(staged) && !(journal_.space().TakesTimes(times) && CanGoDown());
+  return journal_.remains_end() <= end && journal_.space().LimitFrom(end) == INT64_MAX;
+}
+
+// For a checkpoint that makes the frame shorter, where that is due.
+std::optional<Extent> ContiguousBackend::RoomBelow() const {
+  const FrameSpace& space = journal_.space();
+  if (!space.TakesTimes(kMostTimes, frame_.core->env()->checkpoints.least_free)) {
+    return std::nullopt;
+  }
+  return space.RoomBelow(GradualCheckpoint::LeastRoom(base(), space));
 }
 
 // Trees of a million edits take long to go.
@@ -145,11 +158,15 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
   const StagedState& staged = stager.staged();
   const bool is_long = journal_.IsLong(staged);
   const bool begins = is_long && gradual_ == nullptr && MayBeGradual(staged);
-  const bool goes_on =
-      gradual_ != nullptr && !journal_.IsLong(staged, kPatience, gradual_->region().size());
+  const int64_t set_aside =
+      gradual_ == nullptr || gradual_->goes_down() ? 0 : gradual_->region().size();
+  const bool goes_on = gradual_ != nullptr && !journal_.IsLong(staged, kPatience, set_aside);
   if (is_long && !begins && !goes_on) return WriteCheckpoint(stager);
   if (begins) CAIRN_RETURN_IF_ERROR(Finish(stager));
-  if (goes_on && !gradual_->Follow(staged)) DropGradual();
+  if (goes_on) {
+    CAIRN_ASSIGN_OR_RETURN(const bool follows, gradual_->Follow(stager, journal_.sink()));
+    if (!follows) DropGradual();
+  }
   const int64_t steps = 1 + staged.chunk_edits.count() / kEditsOfStep;
   CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability));
   if (!published) {
@@ -159,19 +176,24 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
   if (begins) return BeginGradual();
   if (gradual_ != nullptr) CAIRN_RETURN_IF_ERROR(AdvanceGradual(steps));
   // A writer that opens the new checkpoint would not know that readers of the old one use it.
-  const bool may_sum_up = gradual_ == nullptr || !gradual_->is_flipped();
+  const bool may_sum_up =
+      gradual_ == nullptr || !(gradual_->is_flipped() || gradual_->goes_down());
   return may_sum_up ? journal_.SumUp(stager) : absl::OkStatus();
 }
 
 // The commit stands whatever comes of this.
 absl::Status ContiguousBackend::BeginGradual() {
+  const std::optional<Extent> room = RoomBelow();
+  must_be_whole_ = !room.has_value() && !MayBeAbove();
+  if (must_be_whole_) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<GradualCheckpoint>> begun =
-      GradualCheckpoint::Begin(frame_, journal_.space());
+      room.has_value() ? GradualCheckpoint::BeginBelow(frame_, journal_.space(), *room)
+                       : GradualCheckpoint::Begin(frame_, journal_.space());
   must_be_whole_ = absl::IsResourceExhausted(begun.status());
   if (must_be_whole_) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(begun.status());
   gradual_ = *std::move(begun);
-  journal_.SetAside(gradual_->region());
+  if (!gradual_->goes_down()) journal_.SetAside(gradual_->region());
   return absl::OkStatus();
 }
 
@@ -184,9 +206,14 @@ absl::Status ContiguousBackend::AdvanceGradual(int64_t steps) {
   }
   CAIRN_RETURN_IF_ERROR(status);
   if (!gradual_->is_durable()) return absl::OkStatus();
+  const int64_t end = CommittedEnd(base());
   CAIRN_RETURN_IF_ERROR(gradual_->TakeOver());
   // States before it go when the stager does.
   retired_ = std::move(gradual_);
+  if (retired_->goes_down()) {
+    pinned_end_ = 0;
+    return journal_.GoOnBelow(end);
+  }
   journal_.GoOnAfterCheckpoint();
   return absl::OkStatus();
 }

@@ -72,11 +72,13 @@ class ContiguousBackend final : public CommitBackend {
  private:
   bool FitsInPlace(const StagedState& staged) const;
   bool MayBeGradual(const StagedState& staged) const;
+  bool MayBeAbove() const;
+  std::optional<Extent> RoomBelow() const;
   absl::Status BeginGradual();
   absl::Status AdvanceGradual(int64_t steps);
   void DropGradual();
   void DropRetired();
-  // Where the next commit goes.
+  // Where the next commit goes, at least.
   int64_t JournalEnd() const;
   void BeginAfterCheckpoint(FrameSpace space, int64_t remains_end);
   absl::StatusOr<std::optional<PlacedCheckpoint>> PlaceBelow(const StagedState& staged,

@@ -20,17 +20,13 @@ constexpr int64_t kMilestones = int64_t{32} << 20;
 // Of the list of free space, with one commit.
 constexpr int64_t kListPiece = 2048;
 
-CheckpointPlan PlanAt(const CommittedFrame& frame, const FrameSpace& space, const Extent& region) {
-  const JournalPosition& journal = *frame.state->journal;
-  CheckpointPlan plan = frame.PlanCheckpoint(region.begin + chunk::kHeaderSize, false);
-  // That of the commit whose state it is.
-  plan.seal.generation = plan.seal.oldest_generation = journal.generation;
-  plan.seal.journal = {.generation = journal.generation,
-                       .begin = region.end,
-                       .base = journal.base,
-                       .last = journal.last,
-                       .since = space.journal_since()};
-  return plan;
+// Where the journal goes on after the region.
+format::InheritedJournal Inherit(const JournalPosition& journal, int64_t begin, uint64_t since) {
+  return {.generation = journal.generation,
+          .begin = begin,
+          .base = journal.base,
+          .last = journal.last,
+          .since = since};
 }
 
 }  // namespace
@@ -41,22 +37,53 @@ absl::StatusOr<std::unique_ptr<GradualCheckpoint>> GradualCheckpoint::Begin(Comm
   const int64_t size = CheckpointSteps::MostBytes(*frame.state, space.MostListed());
   if (size > kMaxChunkBytes) return ResourceExhausted("checkpoint: %d bytes", size);
   const Extent region = {begin, begin + chunk::kHeaderSize + size};
-  std::unique_ptr<GradualCheckpoint> checkpoint(new GradualCheckpoint(frame, space, region));
+  std::unique_ptr<GradualCheckpoint> checkpoint(
+      new GradualCheckpoint(frame, space, region, std::nullopt));
   CAIRN_RETURN_IF_ERROR(checkpoint->Reserve());
   return checkpoint;
 }
 
+int64_t GradualCheckpoint::LeastRoom(const State& state, const FrameSpace& space) {
+  const int64_t size = CheckpointSteps::MostBytes(state, space.MostListed());
+  return size + size / 2;  // more than commits write meanwhile
+}
+
+absl::StatusOr<std::unique_ptr<GradualCheckpoint>> GradualCheckpoint::BeginBelow(
+    CommittedFrame& frame, FrameSpace& space, const Extent& room) {
+  const int64_t size = CheckpointSteps::MostBytes(*frame.state, space.MostListed());
+  if (size > room.size()) return ResourceExhausted("checkpoint: %d bytes", size);
+  const int64_t end = room.begin + size;
+  OwnJournal journal(frame, {end, room.end});
+  const absl::Status begun = journal.Begin();
+  if (!begun.ok()) return begun;
+  return std::unique_ptr<GradualCheckpoint>(
+      new GradualCheckpoint(frame, space, {room.begin, end}, std::move(journal)));
+}
+
 // Readers of the journal so far need the header of the chunk that hides the rest from them.
-GradualCheckpoint::GradualCheckpoint(CommittedFrame& frame, FrameSpace& space, const Extent& region)
+GradualCheckpoint::GradualCheckpoint(CommittedFrame& frame, FrameSpace& space, const Extent& region,
+                                     std::optional<OwnJournal> journal)
     : frame_(frame),
       space_(space),
       state_(frame.state),
       region_(region),
+      journal_(std::move(journal)),
+      index_begin_(goes_down() ? region.begin : region.begin + chunk::kHeaderSize),
       use_thread_(frame.core->env()->checkpoints.use_thread),
-      plan_(PlanAt(frame, space, region)),
+      plan_(frame.PlanCheckpoint(index_begin_, false)),
       most_free_(space.free().count()),
       chunks_(ChunkIndex::OfBase(state_->chunks.size())) {
-  space_.BeginNext(frame.state->generation(), region.begin + chunk::kHeaderSize);
+  const JournalPosition& before = *state_->journal;
+  // That of the commit whose state it is.
+  plan_.seal.generation = plan_.seal.oldest_generation = before.generation;
+  plan_.seal.journal = goes_down() ? journal_->Start(space.journal_since())
+                                   : Inherit(before, region.end, space.journal_since());
+  if (goes_down()) {
+    plan_.seal.previous_end = 0;
+    space_.BeginNext(before.generation, CommittedEnd(*state_), index_begin_);
+  } else {
+    space_.BeginNext(before.generation, index_begin_);
+  }
 }
 
 GradualCheckpoint::~GradualCheckpoint() {
@@ -79,13 +106,17 @@ absl::Status GradualCheckpoint::Reserve() {
   return file.WriteAt(region_.begin, chunk::MemcpyedHeader(nbytes));
 }
 
-bool GradualCheckpoint::Follow(const StagedState& staged) {
-  for (const format::ChunkEdit& edit : staged.chunk_edits.Decode()) {
+absl::StatusOr<bool> GradualCheckpoint::Follow(const Stager& stager, const ContiguousSink& sink) {
+  // All that one which goes down leads to lies before it.
+  const auto is_below = [this](const Extent& chunk) { return chunk.end <= region_.begin; };
+  if (goes_down() && !std::ranges::all_of(sink.placed(), is_below)) return false;
+  for (const format::ChunkEdit& edit : stager.staged().chunk_edits.Decode()) {
     // Its new order is all that it says, and entries are not at hand.
     if (std::holds_alternative<format::ReorderEdit>(edit)) return false;
     if (!ApplyEdit(edit, chunks_).ok()) return false;
   }
-  return true;
+  if (!goes_down()) return true;
+  return journal_->Add(stager, sink.reused());
 }
 
 // What commits take meanwhile may be listed: they are in the journal that the checkpoint inherits.
@@ -143,21 +174,31 @@ absl::Status GradualCheckpoint::AfterTask() {
       phase_ = Phase::kSyncing;
       return absl::OkStatus();
     case Phase::kSyncing:
-      return Flip();
+      if (!goes_down()) CAIRN_RETURN_IF_ERROR(WriteHeader());
+      StartSyncAndLoad();
+      phase_ = Phase::kConfirming;
+      return absl::OkStatus();
     default:
+      if (goes_down()) CAIRN_RETURN_IF_ERROR(Flip());
       phase_ = Phase::kDurable;
       return absl::OkStatus();
   }
 }
 
-absl::Status GradualCheckpoint::Flip() {
+void GradualCheckpoint::StartSyncAndLoad() {
+  task_.Start([this, point = frame_.committed()] { return SyncAndLoad(point); }, use_thread_);
+}
+
+absl::Status GradualCheckpoint::WriteHeader() {
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
   const Bytes header(steps_->header());
-  CAIRN_RETURN_IF_ERROR(
-      frame_.file->WriteAt(0, header.first(static_cast<size_t>(format::kFixedHeaderSize))));
-  task_.Start([this, point = frame_.committed()] { return SyncAndLoad(point); }, use_thread_);
-  phase_ = Phase::kConfirming;
-  return absl::OkStatus();
+  return frame_.file->WriteAt(0, header.first(static_cast<size_t>(format::kFixedHeaderSize)));
+}
+
+// The next commit goes to one journal only.
+absl::Status GradualCheckpoint::Flip() {
+  CAIRN_RETURN_IF_ERROR(WriteHeader());
+  return frame_.sync->Sync(frame_.committed());
 }
 
 absl::Status GradualCheckpoint::TakeOver() {
@@ -166,17 +207,25 @@ absl::Status GradualCheckpoint::TakeOver() {
   state->checkpoint = loaded_->checkpoint;
   chunks_.SetBase(loaded_->chunks);
   state->chunks = std::move(chunks_);
-  JournalPosition& journal = *state->journal;
-  const JournalPosition& then = *state_->journal;
-  journal.begin = region_.end;
-  journal.edits -= then.edits;
-  journal.reused -= then.reused;
+  if (goes_down()) {
+    state->journal = journal_->position();
+  } else {
+    JournalPosition& journal = *state->journal;
+    const JournalPosition& then = *state_->journal;
+    journal.begin = region_.end;
+    journal.edits -= then.edits;
+    journal.reused -= then.reused;
+  }
   CAIRN_ASSIGN_OR_RETURN(FrameView region,
-                         frame_.source.ViewMore(loaded_->region, CommittedEnd(*before_)));
+                         frame_.source.ViewMore(loaded_->region, CommittedEnd(*state)));
   SetRegion(std::move(region), *state);
   frame_.Adopt(state);
   frame_.NoteCheckpoint();
-  space_.EndNext(region_.begin + chunk::kHeaderSize, std::move(dead_));
+  if (goes_down()) {
+    space_.EndNextBelow(CommittedEnd(*before_), std::move(dead_));
+  } else {
+    space_.EndNext(index_begin_, std::move(dead_));
+  }
   is_taken_over_ = true;
   return absl::OkStatus();
 }

@@ -17,14 +17,18 @@
 #include "engine/frame/checkpoint/checkpoint_steps.h"
 #include "engine/frame/checkpoint/frame_space.h"
 #include "engine/frame/commit/commit_backend.h"
+#include "engine/frame/commit/own_journal.h"
 #include "engine/frame/index/chunk_index.h"
+#include "engine/frame/stage/contiguous_sink.h"
 #include "engine/frame/sync/background_task.h"
 
 namespace cairn::frame {
 
 // It lies in a region of the journal that readers skip as a chunk which no commit names. The
 // journal goes on after the region, and the checkpoint says that it inherits it from there: both
-// the header before and its own lead to the newest commit. A thread writes it. Not thread-safe.
+// the header before and its own lead to the newest commit. Or it goes down: it lies in free space,
+// with a journal of its own that holds the commits since once more. A thread writes it. Not
+// thread-safe.
 class GradualCheckpoint {
  public:
   // Begins one of the committed state, which has no pending items, where its journal ends. `space`
@@ -32,20 +36,27 @@ class GradualCheckpoint {
   // kResourceExhausted where there is no room for it: nothing has changed then.
   static absl::StatusOr<std::unique_ptr<GradualCheckpoint>> Begin(CommittedFrame& frame,
                                                                   FrameSpace& space);
+  // The same, of one that goes down into `room`.
+  static absl::StatusOr<std::unique_ptr<GradualCheckpoint>> BeginBelow(CommittedFrame& frame,
+                                                                       FrameSpace& space,
+                                                                       const Extent& room);
+  // Bytes of room that one which goes down takes at least.
+  static int64_t LeastRoom(const State& state, const FrameSpace& space);
   // Without TakeOver, the space is as if there had been none.
   ~GradualCheckpoint();
 
-  // The journal goes on after it.
+  bool goes_down() const { return journal_.has_value(); }
+  // The journal goes on after it, unless it goes down.
   const Extent& region() const { return region_; }
 
   // The staged edits are about to be committed. False where they cannot be followed: then this must
   // go.
-  bool Follow(const StagedState& staged);
+  absl::StatusOr<bool> Follow(const Stager& stager, const ContiguousSink& sink);
   // Does a bounded piece of the work.
   absl::Status Advance(int64_t steps);
 
   // Whether the frame's header leads to it, and perhaps not durably.
-  bool is_flipped() const { return phase_ == Phase::kConfirming; }
+  bool is_flipped() const { return phase_ == Phase::kConfirming && !goes_down(); }
   // Whether the frame's header leads to it, durably. Then TakeOver makes it the checkpoint of the
   // committed state, and what it does not need is dead. Large trees go with this after that: best
   // in a thread.
@@ -53,16 +64,21 @@ class GradualCheckpoint {
   absl::Status TakeOver();
 
  private:
+  // One that goes down is loaded and synced again before its header is written: little is left to
+  // be synced with that.
   enum class Phase { kListing, kWriting, kSyncing, kConfirming, kDurable };
 
-  GradualCheckpoint(CommittedFrame& frame, FrameSpace& space, const Extent& region);
+  GradualCheckpoint(CommittedFrame& frame, FrameSpace& space, const Extent& region,
+                    std::optional<OwnJournal> journal);
   absl::Status Reserve();
   void ListSome();
   void Plan();
   absl::Status WriteSome(int64_t steps);
   absl::Status AfterTask();
   absl::Status Flip();
+  absl::Status WriteHeader();
   void StartSync();
+  void StartSyncAndLoad();
   absl::Status SyncAndLoad(const CommitPoint& point);
 
   CommittedFrame& frame_;
@@ -70,6 +86,8 @@ class GradualCheckpoint {
   const StatePtr state_;
   StatePtr before_;  // TakeOver
   const Extent region_;
+  std::optional<OwnJournal> journal_;
+  const int64_t index_begin_;
   const bool use_thread_;
   CheckpointPlan plan_;
   int64_t most_free_;  // extents that the list has room for

@@ -100,6 +100,19 @@ void JournalWriter::GoOnAfterCheckpoint() {
   SetRoom();
 }
 
+absl::Status JournalWriter::GoOnBelow(int64_t old_end) {
+  remains_end_ = std::max(remains_end_, old_end);
+  set_aside_ = {};
+  unsynced_reused_ = 0;
+  frame_.sync->SetDurable(frame_.committed());
+  ForgetHeadroom();
+  GoOnAfterCheckpoint();
+  StageAt(CommittedEnd(base()));
+  CAIRN_RETURN_IF_ERROR(Witness());
+  StageAt(CommittedEnd(base()));
+  return absl::OkStatus();
+}
+
 void JournalWriter::Release(int64_t most) {
   const bool sealed = base().checkpoint->seal_holds;
   const uint64_t oldest = sealed ? base().checkpoint->seal->oldest_generation : 0;
@@ -290,7 +303,8 @@ absl::Status JournalWriter::Resume() {
   const uint64_t generation = base().generation();
   if (frame_.sync->durable().generation != generation) {
     // The receipt itself may be in the page cache alone.
-    frame_.sync->SetDurable({generation, base().journal->end - format::kMaxReceiptSize});
+    frame_.sync->SetDurable(
+        {generation, base().journal->end - format::kMaxReceiptSize, base().journal->base});
   }
   unsynced_reused_ = 0;
   reused_.clear();
@@ -358,7 +372,7 @@ void JournalWriter::WriteZerosAhead() {
 
 absl::Status JournalWriter::Sync(uint64_t generation) {
   CAIRN_RETURN_IF_ERROR(sink_->Flush());
-  CAIRN_RETURN_IF_ERROR(frame_.sync->Sync({generation, sink_->end()}));
+  CAIRN_RETURN_IF_ERROR(frame_.sync->Sync({generation, sink_->end(), base().journal->base}));
   unsynced_reused_ = 0;
   return absl::OkStatus();
 }

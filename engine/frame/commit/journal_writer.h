@@ -60,6 +60,8 @@ class JournalWriter {
   bool needs_checkpoint() const { return needs_checkpoint_; }
   // A checkpoint that inherits the journal is durable.
   void GoOnAfterCheckpoint();
+  // One is that went down, with all commits in a journal of its own. The old one ended there.
+  absl::Status GoOnBelow(int64_t old_end);
   // What readers left since the last time becomes free, and the file as short as the frame.
   absl::Status TidyUp();
   // The same, in small steps; most commits do without.

@@ -30,6 +30,7 @@ struct CheckpointPolicy {
   int64_t least_edits = int64_t{1} << 14;    // of a journal that is long
   int64_t least_gradual = int64_t{1} << 14;  // chunks of a frame whose checkpoints a thread writes
   bool use_thread = true;                    // or each commit a piece
+  int64_t least_free = int64_t{4} << 20;     // bytes, for one of these to go down
   // Of a frame with so many chunks the journal is summed up, each time after so many edits.
   int64_t least_summarized = int64_t{1} << 17;
   int64_t edits_of_summary = int64_t{1} << 13;

@@ -79,9 +79,10 @@ absl::Status GroupSync::SyncNow(Lock& lock, CommitPoint point, SyncMode mode) {
     CAIRN_RETURN_IF_ERROR(sync_named());
     return file->Sync(mode);
   }));
-  // Beside it, Begin may have gone further, in another file too.
-  if (file == file_ && point.generation >= durable_.generation) {
-    durable_ = {point.generation, std::max(point.end, durable_.end)};
+  // Beside it, the writer may have gone further, in another file or journal too.
+  const bool is_here = file == file_ && point.journal == committed_.journal;
+  if (is_here && point.generation >= durable_.generation) {
+    durable_ = {point.generation, std::max(point.end, durable_.end), point.journal};
   }
   return absl::OkStatus();
 }

@@ -19,7 +19,8 @@ namespace cairn::frame {
 // How far something goes in a frame's file.
 struct CommitPoint {
   uint64_t generation = 0;
-  int64_t end = 0;  // bytes of the file before this
+  int64_t end = 0;       // bytes of the file before this
+  uint64_t journal = 0;  // base of the records that end there
 };
 
 // Thread-safe. One sync runs at a time, for the kernel reports a failed one to one caller only.

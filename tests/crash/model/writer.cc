@@ -79,6 +79,8 @@ void Writer::TakeSpace() {
     births_[placed.chunk.offset] = born;
     if (rules_.minds_journal) taken.push_back({placed.chunk.offset, placed.chunk.end()});
   }
+  // In the journal, too: where it went nothing was seen any more.
+  for (const ChunkRef& chunk : view_.state.chunks) taken.push_back({chunk.offset, chunk.end()});
   std::vector<DeadExtent> dead;
   for (const Extent& extent : base.space.dead) dead.push_back({extent, 0, base.generation});
   space_ = Space(base.space.free, dead);

@@ -1,0 +1,66 @@
+#include "engine/frame/commit/own_journal.h"
+
+#include "engine/base/random.h"
+#include "engine/base/status.h"
+#include "engine/frame/commit/journal_writer.h"
+#include "engine/frame/journal/commit_step.h"
+
+namespace cairn::frame {
+
+// No record that was ever written there has its base.
+OwnJournal::OwnJournal(const CommittedFrame& frame, const Extent& room)
+    : frame_(frame), room_end_(room.end) {
+  position_.base_known = true;
+  position_.base = position_.last = RandomNumber();
+  position_.generation = frame.state->generation();
+  position_.begin = position_.end = position_.durable_end = room.begin;
+}
+
+format::InheritedJournal OwnJournal::Start(uint64_t since) const {
+  return {.generation = position_.generation,
+          .begin = position_.begin,
+          .base = position_.base,
+          .last = position_.last,
+          .since = since};
+}
+
+absl::Status OwnJournal::Begin() {
+  bytes_.assign(static_cast<size_t>(JournalWriter::kEndMark), std::byte{0});
+  return frame_.file->WriteAt(position_.begin, bytes_);
+}
+
+absl::StatusOr<bool> OwnJournal::Add(const Stager& stager, int64_t reused) {
+  const format::CommitRecordParts commit =
+      stager.MakeCommit({.base = position_.base,
+                         .generation = position_.generation + 1,
+                         .previous = position_.last,
+                         .durable_end = position_.begin});
+  const int64_t size = format::RecordSize(commit);
+  // One more receipt may have to follow, and the mark.
+  constexpr int64_t kAfter = 2 * format::kReceiptSize + JournalWriter::kEndMark;
+  if (size > format::kMaxRecordSize || size + kAfter > room_end_ - position_.end) return false;
+  const format::Receipt receipt{.base = position_.base,
+                                .generation = position_.generation + 1,
+                                .boot = frame_.source.BootHere(frame_.core->env()->boot),
+                                .durable_generation = frame_.sync->durable().generation};
+  bytes_.clear();
+  format::AppendRecord(commit, position_.end, bytes_);
+  const uint64_t checksum = format::StoredChecksum(bytes_);
+  format::AppendReceipt(receipt, position_.end + std::ssize(bytes_), bytes_);
+  const int64_t end = position_.end + std::ssize(bytes_);
+  bytes_.resize(bytes_.size() + static_cast<size_t>(JournalWriter::kEndMark));
+  const absl::Status written = frame_.file->WriteAt(position_.end, bytes_);
+  if (absl::IsResourceExhausted(written)) return false;
+  CAIRN_RETURN_IF_ERROR(written);
+  Advance({.links = commit.links,
+           .checksum = checksum,
+           .end = end,
+           .receipt = receipt,
+           .chunk_edits = commit.chunks.count(),
+           .layer_edits = std::ssize(commit.layers),
+           .reused = reused},
+          position_);
+  return true;
+}
+
+}  // namespace cairn::frame
