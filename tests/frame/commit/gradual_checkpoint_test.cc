@@ -1,9 +1,11 @@
 // Checkpoints that are made beside commits.
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -69,7 +71,10 @@ class GradualCheckpointTest : public testing::Test {
   // A writer whose checkpoints are gradual.
   Writer OpenWriter(bool use_thread = false) {
     auto env = std::make_shared<frame::FrameContext>(OpenOptions{.file_system = &files_});
-    env->checkpoints = {.least_gradual = 1000, .use_thread = use_thread};
+    env->checkpoints = {.least_edits = 1 << 12,
+                        .least_gradual = 1000,
+                        .use_thread = use_thread,
+                        .least_free = int64_t{64} << 10};
     auto core = OpenCore(path_, env);
     EXPECT_TRUE(IsOk(core));
     auto writer = frame::OpenWriter(*core, {});
@@ -82,7 +87,7 @@ class GradualCheckpointTest : public testing::Test {
     return frame->snapshot();
   }
   void Update(Writer& writer) {
-    const auto nchunk = static_cast<int64_t>(random_() % kChunks);
+    const auto nchunk = static_cast<int64_t>(random_() % (data_.size() / kChunk));
     const Buffer items = MakeNoise(kChunk, random_());
     ASSERT_TRUE(IsOk(writer.UpdateChunk(nchunk, items)));
     CopyBytes(items, MutableBytes(data_).subspan(static_cast<size_t>(nchunk * kChunk)));
@@ -106,6 +111,29 @@ class GradualCheckpointTest : public testing::Test {
     Append(writer, static_cast<int64_t>(1 + random_() % 100));
     ASSERT_TRUE(IsOk(writer.Commit(durability)));
   }
+  // Until the first that goes down; what the one before took is returned.
+  int64_t CommitUntilCheckpointBelow(Writer& writer) {
+    DeleteMost(writer);
+    int64_t before = 0;
+    for (Snapshot newest = Read(); !IsBelow(newest); newest = Read()) {
+      before = newest.info().frame_size;
+      syncs_before_ = files_.syncs();
+      CommitUntilCheckpoint(writer);
+    }
+    return before;
+  }
+  void DeleteMost(Writer& writer) {
+    constexpr int64_t kDeleted = kChunks * 3 / 4;
+    ASSERT_TRUE(IsOk(writer.DeleteChunks(0, kDeleted)));
+    data_.erase(data_.begin(), data_.begin() + kDeleted * kChunk);
+    ASSERT_TRUE(IsOk(writer.Commit(Durability::kProcess)));
+  }
+  // Whether it has a journal of its own, though it was made beside commits.
+  static bool IsBelow(const Snapshot& snapshot) {
+    const frame::Checkpoint& checkpoint = *frame::HandleAccess::StateOf(snapshot).checkpoint;
+    if (!Inherits(snapshot)) return false;
+    return checkpoint.seal->previous_end == 0;
+  }
   static bool Inherits(const Snapshot& snapshot) {
     const frame::Checkpoint& checkpoint = *frame::HandleAccess::StateOf(snapshot).checkpoint;
     return checkpoint.seal_holds && checkpoint.seal->journal.has_value();
@@ -121,6 +149,7 @@ class GradualCheckpointTest : public testing::Test {
   WatchedFiles files_;
   Buffer data_;
   std::mt19937_64 random_{7};
+  int64_t syncs_before_ = 0;
 };
 
 TEST_F(GradualCheckpointTest, LeadsToTheCommitsThatWereMadeBesideIt) {
@@ -146,6 +175,48 @@ TEST_F(GradualCheckpointTest, IsSyncedByAnotherThreadThanCommits) {
   ASSERT_TRUE(IsOk(writer.Close()));
   EXPECT_GT(files_.syncs(), before);
   ExpectHolds(Read(), data_);
+}
+
+TEST_F(GradualCheckpointTest, GoesDownBesideCommitsWhereMuchIsFree) {
+  Writer writer = OpenWriter();
+  const int64_t before = CommitUntilCheckpointBelow(writer);
+  EXPECT_LT(Read().info().frame_size, before);
+  ExpectHolds(Read(), data_);
+  for (int j = 0; j < 100; ++j) CommitSomething(writer);
+  ExpectHolds(Read(), data_);
+  ASSERT_TRUE(IsOk(writer.Close()));
+  auto frame = Frame::Open(path_);
+  ASSERT_TRUE(IsOk(frame));
+  EXPECT_TRUE(frame->snapshot().Verify()->ok());
+  ExpectHolds(frame->snapshot(), data_);
+}
+
+// That of its header.
+TEST_F(GradualCheckpointTest, GoesDownWithOneSyncInACommit) {
+  Writer writer = OpenWriter(true);
+  CommitUntilCheckpointBelow(writer);
+  EXPECT_EQ(files_.syncs(), syncs_before_ + 1);
+  ExpectHolds(Read(), data_);
+}
+
+// Wherever it stops, what was committed is there, for readers and for the next writer.
+TEST_F(GradualCheckpointTest, ThatGoesDownMayBeLeftInAnyStep) {
+  int64_t below = 0;
+  for (int64_t life = 0; life < 12; ++life) {
+    Writer writer = OpenWriter(life % 2 == 1);
+    if (life == 0) DeleteMost(writer);
+    const int64_t commits = 300 + static_cast<int64_t>(random_() % 400);
+    for (int64_t i = 0; i < commits; ++i) {
+      for (int j = 0; j < 10; ++j) Update(writer);
+      CommitSomething(writer);
+    }
+    const Buffer committed = data_;
+    Update(writer);  // and it ends
+    data_ = committed;
+    ExpectHolds(Read(), data_);
+    below += IsBelow(Read()) ? 1 : 0;
+  }
+  EXPECT_GT(below, 2);
 }
 
 // None of these goes down, but when much is free one is made that does.
@@ -288,6 +359,33 @@ TEST_F(GradualCheckpointTest, KeepsWhatReadersOfTheCheckpointBeforeFollowedTo) {
   ASSERT_TRUE(IsOk(writer.Checkpoint()));
   for (int i = 0; i < 6000; ++i) commit(100 + i % 4000);
   ExpectHolds(seen, expected);
+}
+
+TEST_F(GradualCheckpointTest, ThatGoesDownKeepsWhatReadersFollowedTo) {
+  Writer writer = OpenWriter();
+  DeleteMost(writer);
+  auto frame = Frame::Open(path_);
+  ASSERT_TRUE(IsOk(frame));
+  struct Seen {
+    Snapshot snapshot;
+    Buffer data;
+  };
+  std::optional<Seen> last;
+  std::vector<Seen> held;
+  Buffer header = HeaderOf(path_);
+  for (int64_t i = 0; held.size() < 3; ++i) {
+    ASSERT_LT(i, 40'000);
+    for (int j = 0; j < 5; ++j) Update(writer);
+    CommitSomething(writer);
+    if (HeaderOf(path_) != header && IsBelow(Read())) held.push_back(*std::move(last));
+    header = HeaderOf(path_);
+    last = {*frame->Refresh(), data_};
+    for (const Seen& seen : held) {
+      if (i % 500 == 0) ExpectHolds(seen.snapshot, seen.data);
+    }
+  }
+  for (const Seen& seen : held) ExpectHolds(seen.snapshot, seen.data);
+  ExpectHolds(Read(), data_);
 }
 
 TEST_F(GradualCheckpointTest, DamagedTrailerHidesNoCommit) {
