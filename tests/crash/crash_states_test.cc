@@ -35,6 +35,7 @@ std::vector<CrashFrame> Frames() {
       SmallCommits(),
       Reuse(),
       CrashFrame::Gradual(),
+      CrashFrame::Shrinking(),
       CrashFrame::Summaries(false),
       CrashFrame::Summaries(true),
       {.name = "LargeChunks", .chunksize = 1500, .most_bytes = 5000},
@@ -57,7 +58,10 @@ class CrashStatesTest : public testing::TestWithParam<CrashFrame> {
     return frame;
   }
   // A life is long enough for what its frame is about.
-  static size_t Operations() { return GetParam().small_commits ? 120 : Deaths().operations; }
+  static size_t Operations() {
+    const bool is_long = GetParam().small_commits || GetParam().shrinks;
+    return is_long ? 120 : Deaths().operations;
+  }
   void Expect(const Tally& tally) const {
     std::cout << tally.ToString() << '\n';
     EXPECT_EQ(tally.violations(), 0) << tally.ToString();
@@ -149,6 +153,27 @@ TEST(GradualTest, CheckpointsAreMadeBesideCommits) {
   EXPECT_EQ(tally.violations(), 0) << tally.ToString();
   EXPECT_GT(fillers, 20);
   EXPECT_GT(flips, 10);
+}
+
+// The header is the first that such a commit syncs; what it leads to was synced before.
+TEST(GradualTest, CheckpointsGoDownBesideCommits) {
+  Tally tally;
+  int64_t went_down = 0;
+  uint64_t frame_size = 0;
+  const Bug count = [&](const DiskOperation& operation, const Call& call) {
+    if (operation.kind != DiskOperation::Kind::kWrite || operation.name != "frame") return Fate();
+    if (operation.offset > 0) return Fate();
+    const auto next = LoadBe<uint64_t>(operation.bytes.data() + format::kFrameSizeOffset);
+    went_down += call.name == "process commit" && call.syncs == 0 && next < frame_size ? 1 : 0;
+    frame_size = next;
+    return Fate();
+  };
+  ForEachSeed(80, [&](uint64_t seed) {
+    frame_size = 0;
+    ExamineEveryOperation({CrashFrame::Shrinking(), seed, [&] { return count; }}, 100, 1, tally);
+  });
+  EXPECT_EQ(tally.violations(), 0) << tally.ToString();
+  EXPECT_GT(went_down, 5);
 }
 
 // Or crashes would not show what they do to summaries.

@@ -23,6 +23,9 @@ constexpr int kSyncing[] = {5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 82, 2, 3, 0, 1, 0, 
 constexpr int kReusing[] = {10, 4, 12, 13, 1, 4, 1, 0, 1, 0, 11, 9, 12, 2, 4, 4, 0, 7, 0, 0, 3, 2};
 // Chunks come and go, and there are many commits and few checkpoints but those that they make.
 constexpr int kGoingOn[] = {14, 3, 10, 8, 1, 2, 1, 0, 1, 0, 26, 20, 1, 3, 1, 4, 0, 0, 0, 0, 2, 3};
+// The same, but more goes, and all at times.
+constexpr int kShrinking[] = {12, 3, 12, 10, 3, 1, 1, 0, 1, 0, 30, 16, 0, 3, 1, 2, 0, 0, 0, 0, 2, 3};
+static_assert(std::size(kOften) == std::size(kShrinking));
 static_assert(std::size(kOften) == std::size(kAppending));
 static_assert(std::size(kOften) == std::size(kGoingOn));
 static_assert(std::size(kOften) == std::size(kReusing));
@@ -88,7 +91,8 @@ absl::Status Life::Step() { return Do(Choose()); }
 
 Life::Action Life::Choose() {
   const auto& appending = setup_.one_sector ? kCommitting : kAppending;
-  const auto& reusing = setup_.gradual || setup_.summaries ? kGoingOn : kReusing;
+  const auto& going_on = setup_.shrinks ? kShrinking : kGoingOn;
+  const auto& reusing = setup_.gradual || setup_.summaries ? going_on : kReusing;
   const auto& mixed = setup_.reuses ? reusing : kOften;
   const auto& often = setup_.small_commits ? kSyncing : mixed;
   const auto& weights = setup_.only_appends ? appending : often;

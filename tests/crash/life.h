@@ -36,6 +36,7 @@ struct CrashFrame {
   bool durable_reader = false;  // what a reader finds that asks for it must survive
   bool reuses = false;          // much dies, and there are many checkpoints
   bool gradual = false;         // those that the engine makes go step by step
+  bool shrinks = false;         // and then much dies at once
   bool summaries = false;       // of the journal are often made
   frame::ReplayChecks rules = {};
 
@@ -43,6 +44,14 @@ struct CrashFrame {
   static CrashFrame Gradual() {
     return {
         .name = "Gradual", .chunksize = 400, .most_bytes = 1500, .reuses = true, .gradual = true};
+  }
+
+  // Many of them go down.
+  static CrashFrame Shrinking() {
+    CrashFrame frame = Gradual();
+    frame.name = "Shrinking";
+    frame.shrinks = true;
+    return frame;
   }
 
   // Readers skip what is summed up.

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/base/bytes.h"
+#include "engine/format/journal.h"
 #include "tests/crash/crash_run.h"
 #include "tests/crash/tally.h"
 
@@ -112,6 +114,16 @@ Fate DropSyncAfterCut(const DiskOperation& operation, bool& cut) {
   return operation.kind == Kind::kSync && std::exchange(cut, false) ? kSkip : kRun;
 }
 
+// A commit is not written once more into the journal of a checkpoint that goes down: such a write
+// marks where that ends.
+Fate DropCopies(const DiskOperation& operation, const Call&) {
+  constexpr size_t kMark = 8;
+  if (operation.kind != Kind::kWrite || operation.bytes.size() <= kMark) return kRun;
+  const auto is_zero = [](std::byte each) { return each == std::byte{0}; };
+  const bool is_record = AsText(operation.bytes).starts_with(format::kRecordMagic);
+  return is_record && std::ranges::all_of(operation.bytes.last(kMark), is_zero) ? kSkip : kRun;
+}
+
 MakeBug WithMemory(Fate (*fate)(const DiskOperation&, bool&)) {
   return [=] {
     return [=, memory = std::make_shared<bool>(false)](
@@ -127,6 +139,10 @@ std::vector<PlantedBug> Bugs() {
       {"GradualCheckpointWithoutSyncs", DropSyncsIn("process commit", Kind::kSync),
        CrashFrame::Gradual()},
       {"GradualCheckpointWithoutFiller", [] { return Bug(DropFiller); }, CrashFrame::Gradual()},
+      {"CheckpointBelowWithoutCommits",
+       [] { return Bug(DropCopies); },
+       CrashFrame::Shrinking(),
+       {.operations = 160}},
       {"CheckpointWithoutFirstSync", DropSync("checkpoint", 0)},
       {"CheckpointWithoutSecondSync", DropSync("checkpoint", 1)},
       {"CloseWithoutFirstSync", DropSync("close", 0)},

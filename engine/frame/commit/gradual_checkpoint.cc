@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -27,6 +28,23 @@ format::InheritedJournal Inherit(const JournalPosition& journal, int64_t begin, 
           .base = journal.base,
           .last = journal.last,
           .since = since};
+}
+
+// `now`, but what is as it was `then` lies in the checkpoint that was loaded: where it lay before
+// may be used again.
+std::shared_ptr<const Metadata> MetadataIn(const Metadata& loaded, const Metadata& then,
+                                           const Metadata& now) {
+  std::unordered_map<const std::byte*, const VlMetalayer*> stored;
+  const size_t count = std::min(loaded.vlmetalayers.size(), then.vlmetalayers.size());
+  for (size_t i = 0; i < count; ++i) {
+    stored.emplace(then.vlmetalayers[i].chunk.bytes().data(), &loaded.vlmetalayers[i]);
+  }
+  auto metadata = std::make_shared<Metadata>(now);
+  for (VlMetalayer& layer : metadata->vlmetalayers) {
+    const auto found = stored.find(layer.chunk.bytes().data());
+    if (found != stored.end()) layer = *found->second;
+  }
+  return metadata;
 }
 
 }  // namespace
@@ -207,6 +225,7 @@ absl::Status GradualCheckpoint::TakeOver() {
   state->checkpoint = loaded_->checkpoint;
   chunks_.SetBase(loaded_->chunks);
   state->chunks = std::move(chunks_);
+  state->metadata = MetadataIn(*loaded_->metadata, *state_->metadata, *before_->metadata);
   if (goes_down()) {
     state->journal = journal_->position();
   } else {

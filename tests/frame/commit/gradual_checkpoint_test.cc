@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -253,6 +254,23 @@ TEST_F(GradualCheckpointTest, ReadersFollowTheJournalAcrossIt) {
   }
   EXPECT_TRUE(inherited);
   ExpectHolds(*frame->Refresh(), data_);
+}
+
+// Where they were stored before is overwritten by then.
+TEST_F(GradualCheckpointTest, VlmetalayersStayWhatTheyAre) {
+  Writer writer = OpenWriter();
+  const Buffer content = MakeNoise(3000, 5);
+  ASSERT_TRUE(IsOk(writer.SetVlmetalayer("kept", content)));
+  ASSERT_TRUE(IsOk(writer.Checkpoint()));
+  ASSERT_TRUE(IsOk(writer.SetVlmetalayer("later", content)));
+  DeleteMost(writer);
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_TRUE(IsOk(writer.SetVlmetalayer("last", content)));
+    CommitUntilCheckpoint(writer);
+    for (const std::string_view name : {"kept", "later", "last"}) {
+      EXPECT_EQ(writer.StagedSnapshot()->GetVlmetalayer(name).value(), content) << name;
+    }
+  }
 }
 
 // Wherever it stops, and whatever comes then.
