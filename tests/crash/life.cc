@@ -24,7 +24,8 @@ constexpr int kReusing[] = {10, 4, 12, 13, 1, 4, 1, 0, 1, 0, 11, 9, 12, 2, 4, 4,
 // Chunks come and go, and there are many commits and few checkpoints but those that they make.
 constexpr int kGoingOn[] = {14, 3, 10, 8, 1, 2, 1, 0, 1, 0, 26, 20, 1, 3, 1, 4, 0, 0, 0, 0, 2, 3};
 // The same, but more goes, and all at times.
-constexpr int kShrinking[] = {12, 3, 12, 10, 3, 1, 1, 0, 1, 0, 30, 16, 0, 3, 1, 2, 0, 0, 0, 0, 2, 3};
+constexpr int kShrinking[] = {12, 3, 12, 10, 3, 1, 1, 0, 1, 0, 30,
+                              16, 0, 3,  1,  2, 0, 0, 0, 0, 2, 3};
 static_assert(std::size(kOften) == std::size(kShrinking));
 static_assert(std::size(kOften) == std::size(kAppending));
 static_assert(std::size(kOften) == std::size(kGoingOn));

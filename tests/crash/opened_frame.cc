@@ -22,8 +22,7 @@ absl::StatusOr<OpenedFrame> OpenedFrame::Open(SimulatedDisk& disk, const Opening
   auto env = std::make_shared<frame::FrameContext>(options);
   env->replay = checks;
   if (rules.gradual) {
-    env->checkpoints = {
-        .least_edits = 6, .least_gradual = 1, .use_thread = false, .least_free = 0};
+    env->checkpoints = {.least_edits = 6, .least_gradual = 1, .use_thread = false, .least_free = 0};
   }
   if (rules.summaries) {
     env->checkpoints.least_summarized = 1;

@@ -72,8 +72,8 @@ int64_t DeadSpace::BytesBetween(int64_t position, int64_t end) const {
   int64_t bytes = 0;
   const auto add = [&](const DeadExtent& dead) {
     if (dead.bytes.end <= position) return false;
-    bytes += std::max<int64_t>(
-        0, std::min(dead.bytes.end, end) - std::max(dead.bytes.begin, position));
+    bytes +=
+        std::max<int64_t>(0, std::min(dead.bytes.end, end) - std::max(dead.bytes.begin, position));
     return true;
   };
   for (auto dead = held_.begin(); dead != held_.end() && add(*dead);) ++dead;

@@ -176,8 +176,7 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
   if (begins) return BeginGradual();
   if (gradual_ != nullptr) CAIRN_RETURN_IF_ERROR(AdvanceGradual(steps));
   // A writer that opens the new checkpoint would not know that readers of the old one use it.
-  const bool may_sum_up =
-      gradual_ == nullptr || !(gradual_->is_flipped() || gradual_->goes_down());
+  const bool may_sum_up = gradual_ == nullptr || !(gradual_->is_flipped() || gradual_->goes_down());
   return may_sum_up ? journal_.SumUp(stager) : absl::OkStatus();
 }
 
