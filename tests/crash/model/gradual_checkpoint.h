@@ -3,6 +3,7 @@
 #define CAIRN_TESTS_CRASH_MODEL_GRADUAL_CHECKPOINT_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tests/crash/model/disk.h"
@@ -10,6 +11,12 @@
 #include "tests/crash/model/space.h"
 
 namespace cairn::model {
+
+// Of the journal after a checkpoint.
+struct SummaryProgress {
+  std::optional<Slot> unmarked;  // the last one, which is not known to be durable
+  uint64_t generation = 0;       // that it sums up
+};
 
 struct GradualCheckpoint {
   enum class Step : uint8_t { kWrite, kBeginSync, kEndSync, kFlip, kBeginFlipSync, kTakeOver };
@@ -23,6 +30,7 @@ struct GradualCheckpoint {
   Bytes header;
   std::vector<Piece> unwritten;  // of index and trailer
   Step next = Step::kWrite;
+  bool written() const { return next > Step::kWrite; }
   bool flipped() const { return next > Step::kFlip; }
   // What the sync that runs makes durable.
   uint64_t syncs_end = 0;
@@ -30,6 +38,7 @@ struct GradualCheckpoint {
   // By the commits that followed.
   std::vector<Extent> placed = {};
   std::vector<ChunkRef> removed = {};
+  SummaryProgress summaries = {};
 };
 
 }  // namespace cairn::model

@@ -84,7 +84,8 @@ struct Rules {
   bool binds_anchor = true;         // to the checkpoint, whose index a summary refers to
   bool hashes_summaries = true;     // else what lies there is believed
   bool keeps_summary = true;        // a writer that opens does not cut what readers may use
-  bool none_at_flip = true;         // it could not tell the summary of the checkpoint before
+  bool commits_before_flip = true;  // else it cuts the last one of the checkpoint before
+  bool refers_to_own_index = true;  // one for a checkpoint made in steps refers to that one
 };
 
 // Those of a sparse frame, where each chunk has a file, and the journal is in the index file.

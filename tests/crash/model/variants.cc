@@ -140,12 +140,14 @@ std::vector<Variant> Summaries() {
       Without({&Rules::marks_after_sync}, "sync before a summary's mark", Summarized(kWeak), 1000),
       Without({&Rules::slots_compare_boots}, "comparison of boots of summaries", Summarized(kWeak),
               1000),
-      Without({&Rules::binds_anchor}, "checkpoint in the anchor", Summarized(kDyingAtFlips), 12000),
+      Without({&Rules::binds_anchor}, "checkpoint in the anchor", Summarized(kDyingAtFlips), 40000),
       Without({&Rules::hashes_summaries}, "hash of summaries", Summarized(kWeak), 1000),
       Without({&Rules::keeps_summary}, "keeping a summary that is read", Summarized(kOrdered),
               3000),
-      Without({&Rules::none_at_flip}, "a commit between summary and flip", Summarized(kGradual),
-              3000),
+      Without({&Rules::commits_before_flip}, "a commit between summary and flip",
+              Summarized(kGradual), 12000),
+      Without({&Rules::refers_to_own_index}, "the index of the next checkpoint in its summaries",
+              Summarized(kGradual), 1000),
   };
 }
 

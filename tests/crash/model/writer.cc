@@ -29,7 +29,7 @@ bool Writer::Load() {
   births_.clear();
   died_.clear();
   gradual_.reset();
-  summary_.reset();
+  summaries_ = {};
   KeepSummary();
   shared_end_ = view_.end;
   TakeSpace();
@@ -246,7 +246,7 @@ void Writer::WriteParts(uint64_t begin, const std::vector<Bytes>& parts) {
 }
 
 void Writer::Commit(const Placed& placed) {
-  MarkSummary();
+  MarkSummaries();
   uint64_t begin = ChunksBegin();
   Bytes chunks = placed.in_journal;
   BatchRecord record = placed.record;
@@ -411,7 +411,7 @@ void Writer::MakeCheckpoint() {
   view_.previous = bytes.base.id;
   view_.end = view_.commit_end = synced_end_ = bytes.base.end;
   view_.receipt.reset();
-  summary_.reset();
+  summaries_ = {};
   synced_generation_ = view_.generation;
   space_ = std::move(space);
   died_.clear();
