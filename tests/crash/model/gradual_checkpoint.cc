@@ -92,7 +92,6 @@ void Writer::StepCheckpoint() {
       next = Step::kFlip;
       return;
     case Step::kFlip:
-      if (summaries_.generation == view_.generation && rules_.commits_before_flip) return;
       disk_.Write(0, Slice(gradual_->header, 0, kFixedHeaderSize));
       next = Step::kBeginFlipSync;
       if (conditions_.dies_at_flips && random_.Percent(50)) disk_.KillAfter(random_.Below(10));
@@ -113,7 +112,7 @@ void Writer::TakeOver() {
   GradualCheckpoint gradual = *std::move(gradual_);
   gradual_.reset();
   view_.checkpoint = std::move(gradual.checkpoint);
-  summaries_ = gradual.summaries;
+  summary_ = gradual.summary;
   shared_end_ = view_.end;
   space_ = std::move(gradual.space);
   if (rules_.takeover_minds_placed) space_.RemoveEverywhere(gradual.placed);

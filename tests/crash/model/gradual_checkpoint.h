@@ -12,12 +12,6 @@
 
 namespace cairn::model {
 
-// Of the journal after a checkpoint.
-struct SummaryProgress {
-  std::optional<Slot> unmarked;  // the last one, which is not known to be durable
-  uint64_t generation = 0;       // that it sums up
-};
-
 struct GradualCheckpoint {
   enum class Step : uint8_t { kWrite, kBeginSync, kEndSync, kFlip, kBeginFlipSync, kTakeOver };
   struct Piece {
@@ -38,7 +32,7 @@ struct GradualCheckpoint {
   // By the commits that followed.
   std::vector<Extent> placed = {};
   std::vector<ChunkRef> removed = {};
-  SummaryProgress summaries = {};
+  std::optional<Slot> summary = {};  // for its readers, that is not known to be durable
 };
 
 }  // namespace cairn::model

@@ -79,13 +79,13 @@ struct Rules {
   bool follower_looks_again = true;     // at the header, after it read what is new
 
   // Summaries of the journal, and the anchor that leads to them.
-  bool marks_after_sync = true;     // as durable: only then other boots believe it
-  bool slots_compare_boots = true;  // others are believed in the boot that wrote them
-  bool binds_anchor = true;         // to the checkpoint, whose index a summary refers to
-  bool hashes_summaries = true;     // else what lies there is believed
-  bool keeps_summary = true;        // a writer that opens does not cut what readers may use
-  bool commits_before_flip = true;  // else it cuts the last one of the checkpoint before
-  bool refers_to_own_index = true;  // one for a checkpoint made in steps refers to that one
+  bool marks_after_sync = true;        // as durable: only then other boots believe it
+  bool slots_compare_boots = true;     // others are believed in the boot that wrote them
+  bool binds_anchor = true;            // to the checkpoint, whose index a summary refers to
+  bool hashes_summaries = true;        // else what lies there is believed
+  bool receipt_after_summary = true;   // a writer that opens does not cut what readers may use
+  bool summary_proves_nothing = true;  // its receipt does not say what is durable
+  bool refers_to_own_index = true;     // one for a checkpoint made in steps refers to that one
 };
 
 // Those of a sparse frame, where each chunk has a file, and the journal is in the index file.

@@ -31,62 +31,64 @@ void Writer::WriteSlot(const Checkpoint& checkpoint, size_t number, const Slot& 
 void Writer::Summarize() {
   const bool has_next = gradual_.has_value() && gradual_->written();
   if (has_next && (IsFlipped() || random_.Percent(50))) {
-    SummarizeFor(gradual_->checkpoint, gradual_->summaries);
+    SummarizeFor(gradual_->checkpoint, gradual_->summary);
   } else {
-    SummarizeFor(view_.checkpoint, summaries_);
+    SummarizeFor(view_.checkpoint, summary_);
   }
 }
 
-void Writer::SummarizeFor(const Checkpoint& checkpoint, SummaryProgress& summaries) {
+void Writer::SummarizeFor(const Checkpoint& checkpoint, std::optional<Slot>& unmarked) {
   const bool has_news = view_.generation > checkpoint.generation;
   if (!conditions_.summaries || !has_news || !HasAnchor(checkpoint) || !disk_.running()) return;
   const uint64_t identity = AnchorIdentity(checkpoint, rules_.binds_anchor);
-  const Bytes bytes = Encode(Summary{.generation = view_.generation,
-                                     .previous = view_.previous,
-                                     .durable_end = synced_end_,
-                                     .state = view_.state,
-                                     .begin = view_.end},
-                             rules_.refers_to_own_index ? checkpoint : view_.checkpoint, identity);
-  if (!JournalMayReach(view_.end + bytes.size() + kReceiptSize)) return;
-  ReserveSpace(view_.end + bytes.size());
+  Bytes bytes = Encode(Summary{.generation = view_.generation,
+                               .previous = view_.previous,
+                               .durable_end = synced_end_,
+                               .state = view_.state,
+                               .begin = view_.end},
+                       rules_.refers_to_own_index ? checkpoint : view_.checkpoint, identity);
+  const uint64_t end = view_.end + bytes.size();
+  if (!JournalMayReach(end + 2 * kReceiptSize)) return;
+  ReserveSpace(end + kReceiptSize);
   proofs_.push_back({.offset = view_.end, .bytes = bytes});
-  disk_.Write(view_.end, bytes);
   Slot slot = {view_.end, bytes.size(), view_.generation, view_.previous, disk_.boot()};
+  if (rules_.receipt_after_summary) {
+    // It may be on the disk without the summary: then it is cut, and nothing with it.
+    const Bytes receipt =
+        EncodeReceipt(end, rules_.summary_proves_nothing ? 0 : synced_generation_);
+    bytes.insert(bytes.end(), receipt.begin(), receipt.end());
+  } else {
+    view_.receipt.reset();  // it does not end the journal any more
+  }
+  disk_.Write(view_.end, bytes);
   view_.end += bytes.size();
-  view_.receipt.reset();  // it does not end the journal any more
-  summaries.generation = view_.generation;
   if (slot.boot != 0) WriteSlot(checkpoint, 0, slot);
   slot.boot = 0;
   if (rules_.marks_after_sync) {
-    summaries.unmarked = slot;
+    unmarked = slot;
   } else {
     WriteSlot(checkpoint, 1, slot);
   }
 }
 
 // A sync after a later commit covers it.
-void Writer::MarkSummary(const Checkpoint& checkpoint, SummaryProgress& summaries) {
-  const std::optional<Slot>& slot = summaries.unmarked;
-  if (!slot.has_value() || synced_generation_ <= slot->generation) return;
-  WriteSlot(checkpoint, 1, *slot);
-  summaries.unmarked.reset();
+void Writer::MarkSummary(const Checkpoint& checkpoint, std::optional<Slot>& unmarked) {
+  if (!unmarked.has_value() || synced_generation_ <= unmarked->generation) return;
+  WriteSlot(checkpoint, 1, *unmarked);
+  unmarked.reset();
 }
 
 void Writer::MarkSummaries() {
-  MarkSummary(view_.checkpoint, summaries_);
-  if (gradual_.has_value()) MarkSummary(gradual_->checkpoint, gradual_->summaries);
+  MarkSummary(view_.checkpoint, summary_);
+  if (gradual_.has_value()) MarkSummary(gradual_->checkpoint, gradual_->summary);
 }
 
-// Readers may use the summary that ends the journal. One of commits that are not there is void.
-void Writer::KeepSummary() {
-  if (!conditions_.summaries || !rules_.keeps_summary || !HasAnchor(view_.checkpoint)) return;
+// One of commits that are not there is void: those that follow have their generations.
+void Writer::VoidSummaries() {
+  if (!conditions_.summaries || !HasAnchor(view_.checkpoint)) return;
   const auto newest = NewestSummary(disk_.cache(), disk_.boot(), rules_, view_.checkpoint);
   if (!newest.has_value() || newest->generation < view_.generation) return;
-  if (newest->generation == view_.generation && newest->previous == view_.previous) {
-    view_.end = std::max(view_.end, newest->end);
-    view_.receipt.reset();
-    return;
-  }
+  if (newest->generation == view_.generation && newest->previous == view_.previous) return;
   for (const size_t number : {0, 1}) WriteSlot(view_.checkpoint, number, {});
 }
 

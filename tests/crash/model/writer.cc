@@ -29,8 +29,8 @@ bool Writer::Load() {
   births_.clear();
   died_.clear();
   gradual_.reset();
-  summaries_ = {};
-  KeepSummary();
+  summary_.reset();
+  VoidSummaries();
   shared_end_ = view_.end;
   TakeSpace();
   return true;
@@ -411,7 +411,7 @@ void Writer::MakeCheckpoint() {
   view_.previous = bytes.base.id;
   view_.end = view_.commit_end = synced_end_ = bytes.base.end;
   view_.receipt.reset();
-  summaries_ = {};
+  summary_.reset();
   synced_generation_ = view_.generation;
   space_ = std::move(space);
   died_.clear();

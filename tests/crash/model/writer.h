@@ -105,10 +105,10 @@ class Writer {
   bool NeedsAnchor() const;
   bool HasAnchor(const Checkpoint& checkpoint) const;
   void WriteSlot(const Checkpoint& checkpoint, size_t number, const Slot& slot);
-  void SummarizeFor(const Checkpoint& checkpoint, SummaryProgress& summaries);
-  void MarkSummary(const Checkpoint& checkpoint, SummaryProgress& summaries);
+  void SummarizeFor(const Checkpoint& checkpoint, std::optional<Slot>& unmarked);
+  void MarkSummary(const Checkpoint& checkpoint, std::optional<Slot>& unmarked);
   void MarkSummaries();
-  void KeepSummary();
+  void VoidSummaries();
   uint64_t ChunksBegin() const;
   bool JournalMayReach(uint64_t end);
   void WriteFreeChunks(const Placed& placed);
@@ -140,7 +140,7 @@ class Writer {
   uint64_t shared_end_ = 0;              // of what readers of the checkpoint before may see
   std::map<uint64_t, uint64_t> births_;  // generations of checkpoints, by offset of a chunk
   std::optional<GradualCheckpoint> gradual_;
-  SummaryProgress summaries_;
+  std::optional<Slot> summary_;  // that is not known to be durable
   uint64_t synced_end_ = 0;
   uint64_t synced_generation_ = 0;
 };
