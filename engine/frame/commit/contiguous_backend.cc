@@ -157,9 +157,11 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
     return WriteCheckpoint(stager);
   }
   if (begins) return BeginGradual();
-  if (gradual_ != nullptr) CAIRN_RETURN_IF_ERROR(AdvanceGradual(steps));
-  // A writer that opens the new checkpoint would not know that readers of the old one use it.
-  const bool may_sum_up = gradual_ == nullptr || !gradual_->is_flipped();
+  if (gradual_ == nullptr) return journal_.SumUp(stager);
+  CAIRN_ASSIGN_OR_RETURN(const bool summed_up, journal_.SumUpFor(*gradual_, stager));
+  CAIRN_RETURN_IF_ERROR(AdvanceGradual(steps));
+  // Readers that open the frame use the summaries of the new checkpoint from its header on.
+  const bool may_sum_up = !summed_up && (gradual_ == nullptr || !gradual_->is_flipped());
   return may_sum_up ? journal_.SumUp(stager) : absl::OkStatus();
 }
 
@@ -187,7 +189,7 @@ absl::Status ContiguousBackend::AdvanceGradual(int64_t steps) {
   CAIRN_RETURN_IF_ERROR(gradual_->TakeOver());
   // States before it go when the stager does.
   retired_ = std::move(gradual_);
-  journal_.GoOnAfterCheckpoint();
+  journal_.GoOnAfterCheckpoint(retired_->summaries());
   return absl::OkStatus();
 }
 

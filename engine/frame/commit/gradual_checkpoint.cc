@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/chunk/special.h"
 #include "engine/frame/open/state_loader.h"
@@ -141,6 +142,7 @@ absl::Status GradualCheckpoint::AfterTask() {
     case Phase::kWriting:
       StartSync();
       phase_ = Phase::kSyncing;
+      summaries_.edits = 0;  // until now there were no slots
       return absl::OkStatus();
     case Phase::kSyncing:
       return Flip();
@@ -162,15 +164,9 @@ absl::Status GradualCheckpoint::Flip() {
 
 absl::Status GradualCheckpoint::TakeOver() {
   before_ = frame_.state;
-  const auto state = std::make_shared<State>(*before_);
-  state->checkpoint = loaded_->checkpoint;
   chunks_.SetBase(loaded_->chunks);
-  state->chunks = std::move(chunks_);
-  JournalPosition& journal = *state->journal;
-  const JournalPosition& then = *state_->journal;
-  journal.begin = region_.end;
-  journal.edits -= then.edits;
-  journal.reused -= then.reused;
+  const auto state = std::make_shared<State>(StateSince());
+  state->checkpoint = loaded_->checkpoint;
   CAIRN_ASSIGN_OR_RETURN(FrameView region,
                          frame_.source.ViewMore(loaded_->region, CommittedEnd(*before_)));
   SetRegion(std::move(region), *state);
@@ -179,6 +175,30 @@ absl::Status GradualCheckpoint::TakeOver() {
   space_.EndNext(region_.begin + chunk::kHeaderSize, std::move(dead_));
   is_taken_over_ = true;
   return absl::OkStatus();
+}
+
+State GradualCheckpoint::StateSince() const {
+  State state = *frame_.state;
+  state.chunks = chunks_;
+  JournalPosition& journal = *state.journal;
+  journal.begin = region_.end;
+  journal.edits = edits_since();
+  journal.reused -= state_->journal->reused;
+  return state;
+}
+
+int64_t GradualCheckpoint::edits_since() const {
+  return frame_.state->journal->edits - state_->journal->edits;
+}
+
+std::optional<AnchorPlace> GradualCheckpoint::anchor() const {
+  if (phase_ < Phase::kSyncing) return std::nullopt;
+  const std::byte* const word = steps_->header().data() + format::kFrameSizeOffset;
+  return AnchorAfter(static_cast<int64_t>(LoadBe<uint64_t>(word)), true, state_->journal->base);
+}
+
+void GradualCheckpoint::SetSummary(std::shared_ptr<const SummarizedIndex> summary) {
+  chunks_ = ChunkIndex(chunks_, std::move(summary));
 }
 
 }  // namespace cairn::frame

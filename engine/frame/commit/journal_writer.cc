@@ -39,7 +39,7 @@ JournalWriter::JournalWriter(CommittedFrame& frame, FrameSpace space,
     if (chunk.bytes.begin < base().journal->begin) reused_.push_back(chunk);
   }
   BeginAfterCheckpoint(std::move(space), 0);
-  summed_up_ = journal.summed_up;
+  summaries_.edits = journal.summed_up;
 }
 
 void JournalWriter::StageAt(int64_t position) {
@@ -89,14 +89,12 @@ void JournalWriter::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) 
   remains_end_ = remains_end > CommittedEnd(base()) ? remains_end : 0;
   if (remains_end_ > 0) ForgetHeadroom();
   unsynced_reused_ = 0;
-  summed_up_ = 0;
-  unmarked_.reset();
+  summaries_ = {};
   StageAt(CommittedEnd(base()));
 }
 
-void JournalWriter::GoOnAfterCheckpoint() {
-  summed_up_ = 0;
-  unmarked_.reset();
+void JournalWriter::GoOnAfterCheckpoint(SummaryProgress summaries) {
+  summaries_ = std::move(summaries);
   SetRoom();
 }
 
@@ -306,8 +304,11 @@ absl::Status JournalWriter::Resume() {
 }
 
 absl::Status JournalWriter::WitnessSyncs() {
-  const uint64_t generation = base().generation();
-  const bool is_new = frame_.sync->durable().generation == generation && witnessed_ != generation;
+  const CommitPoint synced = frame_.sync->durable();
+  const CommitPoint committed = frame_.committed();
+  // With a summary after the commit.
+  const bool is_durable = synced.generation == committed.generation && synced.end >= committed.end;
+  const bool is_new = is_durable && witnessed_ != committed.generation;
   return is_new && base().journal.has_value() ? MarkDurable() : absl::OkStatus();
 }
 
