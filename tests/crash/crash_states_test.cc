@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/format/frame_header.h"
+#include "engine/format/journal_summary.h"
+#include "engine/frame/journal/summary.h"
 #include "tests/crash/crash_run.h"
 #include "tests/crash/tally.h"
 
@@ -198,6 +201,32 @@ TEST(SummariesTest, AreWrittenAndMarkedAsDurable) {
   EXPECT_EQ(tally.violations(), 0) << tally.ToString();
   EXPECT_GT(slots, 20);
   EXPECT_GT(durable, 10);
+}
+
+// Or crashes would not show what comes of a summary for a checkpoint that has no header yet.
+TEST(SummariesTest, AreWrittenForACheckpointBeforeItsHeader) {
+  Tally tally;
+  std::set<int64_t> slots;
+  int64_t flips = 0;
+  const Bug count = [&](const DiskOperation& operation, const Call& call) {
+    if (operation.kind != DiskOperation::Kind::kWrite || call.name != "process commit") {
+      return Fate();
+    }
+    if (operation.bytes.size() == format::kSlotSize) slots.insert(operation.offset);
+    if (operation.offset == 0) {
+      const auto end = LoadBe<uint64_t>(operation.bytes.data() + format::kFrameSizeOffset);
+      const auto anchor = frame::AnchorAfter(static_cast<int64_t>(end), true, 0);
+      flips += slots.contains(anchor.slot(0)) ? 1 : 0;
+    }
+    return Fate();
+  };
+  ForEachSeed(80, [&](uint64_t seed) {
+    slots.clear();
+    const CrashFrame frame = CrashFrame::Summaries(true);
+    ExamineEveryOperation({frame, seed, [&] { return count; }}, 100, 1, tally);
+  });
+  EXPECT_EQ(tally.violations(), 0) << tally.ToString();
+  EXPECT_GT(flips, 10);
 }
 
 // Or crashes among small commits would not show what they are to show.

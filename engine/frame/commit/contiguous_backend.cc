@@ -174,9 +174,18 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
     return WriteCheckpoint(stager);
   }
   if (begins) return BeginGradual();
-  if (gradual_ != nullptr) CAIRN_RETURN_IF_ERROR(AdvanceGradual(steps));
-  // A writer that opens the new checkpoint would not know that readers of the old one use it.
-  const bool may_sum_up = gradual_ == nullptr || !(gradual_->is_flipped() || gradual_->goes_down());
+  if (gradual_ == nullptr) return journal_.SumUp(stager);
+  // In a journal that a checkpoint does not inherit, the next writer would not keep a summary for
+  // those that read it.
+  const bool goes_down = gradual_->goes_down();
+  bool summed_up = false;
+  if (!goes_down) {
+    CAIRN_ASSIGN_OR_RETURN(summed_up, journal_.SumUpFor(*gradual_, stager));
+  }
+  CAIRN_RETURN_IF_ERROR(AdvanceGradual(steps));
+  // Readers that open the frame use the summaries of the new checkpoint from its header on.
+  const bool may_sum_up =
+      !summed_up && (gradual_ == nullptr || !(gradual_->is_flipped() || goes_down));
   return may_sum_up ? journal_.SumUp(stager) : absl::OkStatus();
 }
 
@@ -213,7 +222,7 @@ absl::Status ContiguousBackend::AdvanceGradual(int64_t steps) {
     pinned_end_ = 0;
     return journal_.GoOnBelow(end);
   }
-  journal_.GoOnAfterCheckpoint();
+  journal_.GoOnAfterCheckpoint(retired_->summaries());
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/chunk/special.h"
 #include "engine/frame/open/state_loader.h"
@@ -190,6 +191,7 @@ absl::Status GradualCheckpoint::AfterTask() {
     case Phase::kWriting:
       StartSync();
       phase_ = Phase::kSyncing;
+      summaries_.edits = 0;  // until now there were no slots
       return absl::OkStatus();
     case Phase::kSyncing:
       if (!goes_down()) CAIRN_RETURN_IF_ERROR(WriteHeader());
@@ -221,20 +223,11 @@ absl::Status GradualCheckpoint::Flip() {
 
 absl::Status GradualCheckpoint::TakeOver() {
   before_ = frame_.state;
-  const auto state = std::make_shared<State>(*before_);
-  state->checkpoint = loaded_->checkpoint;
   chunks_.SetBase(loaded_->chunks);
-  state->chunks = std::move(chunks_);
+  const auto state = std::make_shared<State>(StateSince());
+  state->checkpoint = loaded_->checkpoint;
   state->metadata = MetadataIn(*loaded_->metadata, *state_->metadata, *before_->metadata);
-  if (goes_down()) {
-    state->journal = journal_->position();
-  } else {
-    JournalPosition& journal = *state->journal;
-    const JournalPosition& then = *state_->journal;
-    journal.begin = region_.end;
-    journal.edits -= then.edits;
-    journal.reused -= then.reused;
-  }
+  if (goes_down()) state->journal = journal_->position();
   CAIRN_ASSIGN_OR_RETURN(FrameView region,
                          frame_.source.ViewMore(loaded_->region, CommittedEnd(*state)));
   SetRegion(std::move(region), *state);
@@ -247,6 +240,30 @@ absl::Status GradualCheckpoint::TakeOver() {
   }
   is_taken_over_ = true;
   return absl::OkStatus();
+}
+
+State GradualCheckpoint::StateSince() const {
+  State state = *frame_.state;
+  state.chunks = chunks_;
+  JournalPosition& journal = *state.journal;
+  journal.begin = region_.end;
+  journal.edits = edits_since();
+  journal.reused -= state_->journal->reused;
+  return state;
+}
+
+int64_t GradualCheckpoint::edits_since() const {
+  return frame_.state->journal->edits - state_->journal->edits;
+}
+
+std::optional<AnchorPlace> GradualCheckpoint::anchor() const {
+  if (phase_ < Phase::kSyncing) return std::nullopt;
+  const std::byte* const word = steps_->header().data() + format::kFrameSizeOffset;
+  return AnchorAfter(static_cast<int64_t>(LoadBe<uint64_t>(word)), true, state_->journal->base);
+}
+
+void GradualCheckpoint::SetSummary(std::shared_ptr<const SummarizedIndex> summary) {
+  chunks_ = ChunkIndex(chunks_, std::move(summary));
 }
 
 }  // namespace cairn::frame

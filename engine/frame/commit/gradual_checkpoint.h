@@ -19,6 +19,7 @@
 #include "engine/frame/commit/commit_backend.h"
 #include "engine/frame/commit/own_journal.h"
 #include "engine/frame/index/chunk_index.h"
+#include "engine/frame/journal/summary.h"
 #include "engine/frame/stage/contiguous_sink.h"
 #include "engine/frame/sync/background_task.h"
 
@@ -63,6 +64,16 @@ class GradualCheckpoint {
   bool is_durable() const { return phase_ == Phase::kDurable; }
   absl::Status TakeOver();
 
+  // For summaries of the journal that its readers are going to use: the committed state as one that
+  // follows this checkpoint, but for the index, and how many edits that takes.
+  State StateSince() const;
+  int64_t edits_since() const;
+  // Where its anchor is; nothing until that is written.
+  std::optional<AnchorPlace> anchor() const;
+  // The state since goes on from that.
+  void SetSummary(std::shared_ptr<const SummarizedIndex> summary);
+  SummaryProgress& summaries() { return summaries_; }
+
  private:
   // One that goes down is loaded and synced again before its header is written: little is left to
   // be synced with that.
@@ -98,6 +109,7 @@ class GradualCheckpoint {
   bool is_taken_over_ = false;
   // What the commits since did.
   ChunkIndex chunks_;
+  SummaryProgress summaries_;
   std::atomic<bool> stop_ = false;
   BackgroundTask task_;  // uses what is above
 };

@@ -4,7 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/hash.h"
 #include "engine/base/status.h"
+#include "engine/chunk/special.h"
 #include "engine/format/journal_summary.h"
 #include "engine/frame/commit/journal_writer.h"
 #include "engine/frame/journal/summary.h"
@@ -38,7 +40,19 @@ std::optional<std::vector<format::LayerEdit>> LayersOf(const Metadata& metadata)
   return size <= kMostLayers ? std::optional(std::move(layers)) : std::nullopt;
 }
 
+// Of the chunks that consist of these pieces, with one more table.
+std::shared_ptr<const SummarizedIndex> WithTable(const ChunkIndex& chunks,
+                                                 std::vector<format::IndexPiece> pieces,
+                                                 SummarizedIndex::Table table) {
+  std::vector<SummarizedIndex::Table> tables;
+  if (chunks.summary() != nullptr) tables = chunks.summary()->tables();
+  tables.push_back(std::move(table));
+  return std::make_shared<const SummarizedIndex>(std::move(pieces), std::move(tables),
+                                                 chunks.size());
+}
+
 struct SummaryBytes {
+  Extent extent;
   std::vector<std::byte> bytes;
   std::shared_ptr<const SummarizedIndex> index;
 };
@@ -71,16 +85,38 @@ std::optional<SummaryBytes> SummaryOf(const State& state, int64_t position, uint
   summary.edits = journal.edits;
   summary.reused = journal.reused;
   summary.pieces = std::move(flat.pieces);
-  std::vector<SummarizedIndex::Table> tables;
-  if (state.chunks.summary() != nullptr) tables = state.chunks.summary()->tables();
-  for (const SummarizedIndex::Table& table : tables) summary.tables.push_back(table.place);
+  if (state.chunks.summary() != nullptr) {
+    for (const auto& table : state.chunks.summary()->tables()) {
+      summary.tables.push_back(table.place);
+    }
+  }
   const auto entries =
       std::make_shared<const std::vector<std::byte>>(format::EncodeEntries(flat.entries));
   SummaryBytes made;
   made.bytes = format::EncodeSummary(summary, commit, *entries, position, identity);
-  tables.push_back({.place = summary.tables.back(), .entries = Chunk(*entries, entries)});
-  made.index = std::make_shared<const SummarizedIndex>(std::move(summary.pieces), std::move(tables),
-                                                       state.chunks.size());
+  made.extent = {position, position + std::ssize(made.bytes)};
+  made.index = WithTable(state.chunks, std::move(summary.pieces),
+                         {.place = summary.tables.back(), .entries = Chunk(*entries, entries)});
+  return made;
+}
+
+// The entries alone, for a summary of the state or of one that follows it. Nothing where there are
+// none.
+std::optional<SummaryBytes> TableOf(const State& state, int64_t position) {
+  if (state.chunks.new_pieces() > kMostNewPieces) return std::nullopt;
+  ChunkIndex::Flat flat = state.chunks.Flatten();
+  if (flat.entries.empty() || flat.entries.size() > kMostNewEntries) return std::nullopt;
+  const auto entries =
+      std::make_shared<const std::vector<std::byte>>(format::EncodeEntries(flat.entries));
+  SummaryBytes made;
+  made.bytes = chunk::MemcpyedHeader(static_cast<int32_t>(entries->size()));
+  made.bytes.insert(made.bytes.end(), entries->begin(), entries->end());
+  made.extent = {position, position + std::ssize(made.bytes)};
+  made.index = WithTable(state.chunks, std::move(flat.pieces),
+                         {.place = {.position = position + chunk::kHeaderSize,
+                                    .entries = std::ssize(flat.entries),
+                                    .hash = Xxh3(*entries)},
+                          .entries = Chunk(*entries, entries)});
   return made;
 }
 
@@ -101,79 +137,120 @@ void JournalWriter::BeginWithAnchor() {
 }
 
 // Where the disk is too full, readers replay more.
-absl::Status JournalWriter::WriteSlot(int64_t number, const format::SummarySlot& slot) {
-  const AnchorPlace anchor = AnchorOf(base());
+absl::Status JournalWriter::WriteSlot(const AnchorPlace& anchor, int64_t number,
+                                      const format::SummarySlot& slot) const {
   const absl::Status status =
       frame_.file->WriteAt(anchor.slot(number), format::EncodeSlot(slot, anchor.identity));
   return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
 }
 
+// Of the newest summary.
+absl::Status JournalWriter::WriteSlot(const AnchorPlace& anchor, const Extent& summary,
+                                      SummaryProgress& progress) const {
+  format::SummarySlot slot = {.position = summary.begin,
+                              .size = summary.size(),
+                              .generation = base().generation(),
+                              .last = base().journal->last};
+  // One that waits is marked first: there may be many summaries from one sync to the next.
+  if (!progress.unmarked.has_value()) progress.unmarked = slot;
+  slot.boot = frame_.source.BootHere(base().env()->boot);
+  return slot.boot != 0 ? WriteSlot(anchor, 0, slot) : absl::OkStatus();
+}
+
 // A sync that began after a later commit covers it.
-absl::Status JournalWriter::MarkSummary() {
-  if (!unmarked_.has_value() || frame_.sync->durable().generation <= unmarked_->generation) {
-    return absl::OkStatus();
-  }
-  CAIRN_RETURN_IF_ERROR(WriteSlot(1, *unmarked_));
-  unmarked_.reset();
+absl::Status JournalWriter::MarkSummary(const AnchorPlace& anchor, SummaryProgress& progress) {
+  if (frame_.sync->durable().generation <= progress.unmarked->generation) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(WriteSlot(anchor, 1, *progress.unmarked));
+  progress.unmarked.reset();
   return absl::OkStatus();
 }
 
 // The commits that come now have the generations of those that it names.
 absl::Status JournalWriter::VoidSummaries() {
   for (int64_t number = 0; number < format::kSlots; ++number) {
-    CAIRN_RETURN_IF_ERROR(WriteSlot(number, {}));
+    CAIRN_RETURN_IF_ERROR(WriteSlot(AnchorOf(base()), number, {}));
   }
   summary_is_void_ = false;
   return absl::OkStatus();
 }
 
-bool JournalWriter::IsSummaryDue() {
+// If nothing comes of it, it is tried again after as many edits.
+bool JournalWriter::IsSummaryDue(int64_t edits, SummaryProgress& progress) const {
   const State& state = base();
   const CheckpointPolicy& policy = state.env()->checkpoints;
-  const bool is_due = state.journal->edits - summed_up_ >= policy.edits_of_summary &&
+  const bool is_due = edits - progress.edits >= policy.edits_of_summary &&
                       state.chunks.size() >= policy.least_summarized &&
                       static_cast<int64_t>(state.partial.items.size()) <= kMostItems &&
                       frame_.limit.bytes == INT64_MAX;
-  if (!is_due) return false;
-  // If nothing comes of it, it is tried again after as many edits.
-  summed_up_ = state.journal->edits;
-  return HasAnchor(frame_.source, AnchorOf(state));
+  if (is_due) progress.edits = edits;
+  return is_due;
 }
 
-absl::Status JournalWriter::SumUp(const Stager& stager) {
-  CAIRN_RETURN_IF_ERROR(MarkSummary());
-  if (!IsSummaryDue()) return absl::OkStatus();
+// After the last commit, with a receipt: no writer that opens the frame cuts it, whichever
+// checkpoint it knows. That may be on the disk without the summary, so it does not say what is
+// durable. False where there is no room for it. Then the committed state goes on from `index`,
+// unless that is null.
+absl::StatusOr<bool> JournalWriter::WriteSummary(
+    std::vector<std::byte> summary, const Stager& stager,
+    const std::shared_ptr<const SummarizedIndex>& index) {
   const int64_t begin = sink_->end();
-  const std::optional<SummaryBytes> summary = SummaryOf(base(), begin, AnchorOf(base()).identity);
-  if (!summary.has_value()) return absl::OkStatus();
-  const auto size = static_cast<int64_t>(summary->bytes.size());
-  if (!HasRoomFor(size + 2 * format::kReceiptSize)) return absl::OkStatus();
+  const format::Receipt receipt{.base = base().journal->base,
+                                .generation = base().generation(),
+                                .boot = frame_.source.BootHere(base().env()->boot)};
+  format::AppendReceipt(receipt, begin + std::ssize(summary), summary);
+  if (!HasRoomFor(std::ssize(summary) + format::kReceiptSize)) return false;
   // What is kept on a full disk for deleting stays.
-  StageAt(begin + size);
+  StageAt(begin + std::ssize(summary));
   if (!Reserve(stager).ok()) {
     StageAt(begin);
-    return absl::OkStatus();
+    return false;
   }
-  const absl::Status written = frame_.file->WriteAt(begin, summary->bytes);
+  const absl::Status written = frame_.file->WriteAt(begin, summary);
   if (absl::IsResourceExhausted(written)) {
     StageAt(begin);
-    return DropAfter(begin);
+    CAIRN_RETURN_IF_ERROR(DropAfter(begin));
+    return false;
   }
   CAIRN_RETURN_IF_ERROR(written);
   if (remains_end_ > sink_->end()) CAIRN_RETURN_IF_ERROR(MarkEnd(sink_->end()));
   const auto state = std::make_shared<State>(base());
-  state->chunks = ChunkIndex(base().chunks, summary->index);
-  EndAfterSummary(sink_->end(), *state->journal);
+  if (index != nullptr) state->chunks = ChunkIndex(base().chunks, index);
+  Extend(receipt, sink_->end(), *state->journal);
   CAIRN_ASSIGN_OR_RETURN(state->region, frame_.source.ViewMore(state->region, sink_->end()));
   frame_.Adopt(state);
-  format::SummarySlot slot = {.position = begin,
-                              .size = size,
-                              .generation = state->journal->generation,
-                              .last = state->journal->last};
-  // One that waits is marked first: there may be many summaries from one sync to the next.
-  if (!unmarked_.has_value()) unmarked_ = slot;
-  slot.boot = frame_.source.BootHere(state->env()->boot);
-  return slot.boot != 0 ? WriteSlot(0, slot) : absl::OkStatus();
+  return true;
+}
+
+absl::Status JournalWriter::SumUp(const Stager& stager) {
+  if (summaries_.unmarked.has_value()) {
+    CAIRN_RETURN_IF_ERROR(MarkSummary(AnchorOf(base()), summaries_));
+  }
+  if (!IsSummaryDue(base().journal->edits, summaries_)) return absl::OkStatus();
+  const AnchorPlace anchor = AnchorOf(base());
+  if (!HasAnchor(frame_.source, anchor)) return absl::OkStatus();
+  const std::optional<SummaryBytes> summary = SummaryOf(base(), sink_->end(), anchor.identity);
+  if (!summary.has_value()) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const bool written, WriteSummary(summary->bytes, stager, summary->index));
+  return written ? WriteSlot(anchor, summary->extent, summaries_) : absl::OkStatus();
+}
+
+// What its identity is, and where its slots are, is known only when it is written. Until then
+// tables are: the first summary is not the first to go through all edits.
+absl::StatusOr<bool> JournalWriter::SumUpFor(GradualCheckpoint& next, const Stager& stager) {
+  SummaryProgress& progress = next.summaries();
+  const std::optional<AnchorPlace> anchor = next.anchor();
+  if (progress.unmarked.has_value()) CAIRN_RETURN_IF_ERROR(MarkSummary(*anchor, progress));
+  if (!IsSummaryDue(next.edits_since(), progress)) return false;
+  const State since = next.StateSince();
+  const std::optional<SummaryBytes> summary = anchor.has_value()
+                                                  ? SummaryOf(since, sink_->end(), anchor->identity)
+                                                  : TableOf(since, sink_->end());
+  if (!summary.has_value()) return false;
+  CAIRN_ASSIGN_OR_RETURN(const bool written, WriteSummary(summary->bytes, stager, nullptr));
+  if (!written) return false;
+  next.SetSummary(summary->index);
+  if (anchor.has_value()) CAIRN_RETURN_IF_ERROR(WriteSlot(*anchor, summary->extent, progress));
+  return true;
 }
 
 }  // namespace cairn::frame

@@ -18,17 +18,7 @@ namespace {
 constexpr int kManyCommits = 16;
 constexpr int64_t kLeastZeros = int64_t{256} << 10;
 constexpr int64_t kMostZeros = int64_t{1} << 20;
-constexpr int64_t kZerosPiece = int64_t{64} << 10;
 constexpr int64_t kSmallCommit = int64_t{64} << 10;
-
-// Asking for readers costs a few system calls.
-constexpr int kCommitsUntilTidy = 64;
-
-// How many dead extents may become free at once, before the first commit after a checkpoint; and
-// with each commit, and for each chunk of it. There may be a million.
-constexpr int64_t kManyReleased = 4096;
-constexpr int64_t kReleased = 32;
-constexpr int64_t kReleasedForChunk = 2;
 
 }  // namespace
 
@@ -39,7 +29,7 @@ JournalWriter::JournalWriter(CommittedFrame& frame, FrameSpace space,
     if (chunk.bytes.begin < base().journal->begin) reused_.push_back(chunk);
   }
   BeginAfterCheckpoint(std::move(space), 0);
-  summed_up_ = journal.summed_up;
+  summaries_.edits = journal.summed_up;
 }
 
 void JournalWriter::StageAt(int64_t position) {
@@ -89,14 +79,12 @@ void JournalWriter::BeginAfterCheckpoint(FrameSpace space, int64_t remains_end) 
   remains_end_ = remains_end > CommittedEnd(base()) ? remains_end : 0;
   if (remains_end_ > 0) ForgetHeadroom();
   unsynced_reused_ = 0;
-  summed_up_ = 0;
-  unmarked_.reset();
+  summaries_ = {};
   StageAt(CommittedEnd(base()));
 }
 
-void JournalWriter::GoOnAfterCheckpoint() {
-  summed_up_ = 0;
-  unmarked_.reset();
+void JournalWriter::GoOnAfterCheckpoint(SummaryProgress summaries) {
+  summaries_ = std::move(summaries);
   SetRoom();
 }
 
@@ -106,78 +94,10 @@ absl::Status JournalWriter::GoOnBelow(int64_t old_end) {
   unsynced_reused_ = 0;
   frame_.sync->SetDurable(frame_.committed());
   ForgetHeadroom();
-  GoOnAfterCheckpoint();
+  GoOnAfterCheckpoint({});
   StageAt(CommittedEnd(base()));
   CAIRN_RETURN_IF_ERROR(Witness());
   StageAt(CommittedEnd(base()));
-  return absl::OkStatus();
-}
-
-void JournalWriter::Release(int64_t most) {
-  const bool sealed = base().checkpoint->seal_holds;
-  const uint64_t oldest = sealed ? base().checkpoint->seal->oldest_generation : 0;
-  if (most == INT64_MAX) {
-    space_.Release(*frame_.file, oldest);
-  } else {
-    space_.ReleaseSome(*frame_.file, oldest, most);
-  }
-  SetRoom();
-}
-
-void JournalWriter::SetRoom() {
-  const int64_t end = sink_->end();
-  sink_->SetRoom({.limit = space_.LimitFrom(end), .resume = std::max(end, space_.EndOfDead())});
-}
-
-absl::Status JournalWriter::TidyUp() {
-  commits_until_tidy_ = kCommitsUntilTidy;
-  if (space_.has_dead()) Release(kManyReleased);
-  return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
-}
-
-absl::Status JournalWriter::TidyUpNowAndThen() {
-  const bool is_time = --commits_until_tidy_ <= 0;
-  if (space_.is_releasing() || (is_time && space_.has_dead())) {
-    Release(kReleased + kReleasedForChunk * std::ssize(sink_->placed()));
-  }
-  if (!is_time) return absl::OkStatus();
-  commits_until_tidy_ = kCommitsUntilTidy;
-  return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
-}
-
-// Whether the journal may go on for so many bytes, and its end be marked.
-bool JournalWriter::HasRoomFor(int64_t size) {
-  if (sink_->HasRoomFor(size + kEndMark)) return true;
-  Release();
-  return sink_->HasRoomFor(size + kEndMark);
-}
-
-absl::Status JournalWriter::CutAt(int64_t end) {
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
-  if (size <= end) return absl::OkStatus();
-  if (remains_end_ > end) {
-    Release();
-    const bool is_read = frame_.file->IsLocked(kLoadingLockByte, 1).value_or(true);
-    if (space_.EndOfDead() > end || is_read) return absl::OkStatus();
-  }
-  remains_end_ = 0;
-  ForgetHeadroom();
-  return frame_.file->Truncate(end);
-}
-
-absl::Status JournalWriter::DropAfter(int64_t end) {
-  CAIRN_RETURN_IF_ERROR(CutAt(end));
-  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
-  const int64_t limit = std::min(size, space_.LimitFrom(end));
-  if (limit <= end) return absl::OkStatus();
-  ForgetHeadroom();
-  const absl::Status status = frame_.file->PunchHole(end, limit - end);
-  if (!absl::IsUnimplemented(status)) return status;
-  const std::vector<std::byte> zeros(static_cast<size_t>(kZerosPiece));
-  for (int64_t at = end; at < limit; at += kZerosPiece) {
-    const auto piece = static_cast<size_t>(std::min(kZerosPiece, limit - at));
-    CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(at, Bytes(zeros).first(piece)));
-  }
   return absl::OkStatus();
 }
 
@@ -320,8 +240,11 @@ absl::Status JournalWriter::Resume() {
 }
 
 absl::Status JournalWriter::WitnessSyncs() {
-  const uint64_t generation = base().generation();
-  const bool is_new = frame_.sync->durable().generation == generation && witnessed_ != generation;
+  const CommitPoint synced = frame_.sync->durable();
+  const CommitPoint committed = frame_.committed();
+  // With a summary after the commit.
+  const bool is_durable = synced.generation == committed.generation && synced.end >= committed.end;
+  const bool is_new = is_durable && witnessed_ != committed.generation;
   return is_new && base().journal.has_value() ? MarkDurable() : absl::OkStatus();
 }
 

@@ -15,7 +15,9 @@
 #include "engine/frame/checkpoint/disk_reserve.h"
 #include "engine/frame/checkpoint/frame_space.h"
 #include "engine/frame/commit/commit_backend.h"
+#include "engine/frame/commit/gradual_checkpoint.h"
 #include "engine/frame/journal/replay.h"
+#include "engine/frame/journal/summary.h"
 #include "engine/frame/stage/contiguous_sink.h"
 #include "engine/frame/sync/background_task.h"
 
@@ -59,7 +61,7 @@ class JournalWriter {
   // There was no room for that receipt: a checkpoint has to do.
   bool needs_checkpoint() const { return needs_checkpoint_; }
   // A checkpoint that inherits the journal is durable.
-  void GoOnAfterCheckpoint();
+  void GoOnAfterCheckpoint(SummaryProgress summaries);
   // One is that went down, with all commits in a journal of its own. The old one ended there.
   absl::Status GoOnBelow(int64_t old_end);
   // What readers left since the last time becomes free, and the file as short as the frame.
@@ -114,6 +116,9 @@ class JournalWriter {
   // After a commit: sums up the journal where that is due, so that readers that open the frame skip
   // it. `stager` has nothing staged; the committed state is another one then.
   absl::Status SumUp(const Stager& stager);
+  // The same for the readers that a checkpoint made beside commits is going to have, before it goes
+  // on. Whether it took a part of that.
+  absl::StatusOr<bool> SumUpFor(GradualCheckpoint& next, const Stager& stager);
 
  private:
   const State& base() const { return *frame_.state; }
@@ -132,9 +137,14 @@ class JournalWriter {
   // In journal_summaries.cc.
   bool NeedsAnchor(int64_t position) const;
   void BeginWithAnchor();
-  bool IsSummaryDue();
-  absl::Status WriteSlot(int64_t number, const format::SummarySlot& slot);
-  absl::Status MarkSummary();
+  bool IsSummaryDue(int64_t edits, SummaryProgress& progress) const;
+  absl::StatusOr<bool> WriteSummary(std::vector<std::byte> summary, const Stager& stager,
+                                    const std::shared_ptr<const SummarizedIndex>& index);
+  absl::Status WriteSlot(const AnchorPlace& anchor, int64_t number,
+                         const format::SummarySlot& slot) const;
+  absl::Status WriteSlot(const AnchorPlace& anchor, const Extent& summary,
+                         SummaryProgress& progress) const;
+  absl::Status MarkSummary(const AnchorPlace& anchor, SummaryProgress& progress);
   absl::Status VoidSummaries();
 
   CommittedFrame& frame_;
@@ -154,8 +164,7 @@ class JournalWriter {
   int commits_until_tidy_ = 0;
   bool needs_checkpoint_ = false;
   bool summary_is_void_ = false;  // see JournalFootprint
-  int64_t summed_up_ = 0;         // edits of the journal when it was, or was tried to be
-  std::optional<format::SummarySlot> unmarked_;  // a summary that is perhaps not durable
+  SummaryProgress summaries_;
 };
 
 }  // namespace cairn::frame

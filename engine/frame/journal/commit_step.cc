@@ -51,9 +51,4 @@ void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journa
   journal.end = end;
 }
 
-void EndAfterSummary(int64_t end, JournalPosition& journal) {
-  journal.end = end;
-  journal.receipt.reset();  // it is not the end any more
-}
-
 }  // namespace cairn::frame

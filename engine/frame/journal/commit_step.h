@@ -27,9 +27,6 @@ void Advance(const CommitStep& step, JournalPosition& end);
 // One more receipt of the last commit ends at `end`.
 void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journal);
 
-// A summary of its commits ends at `end`.
-void EndAfterSummary(int64_t end, JournalPosition& journal);
-
 // The partial chunk that a commit makes of the one before.
 PartialChunk PartialAfter(const PartialChunk& before, const format::PartialEdit& edit);
 

@@ -243,8 +243,6 @@ void JournalReplayer::Join(const LoadedSummary& summary, State& state) {
                        state.chunks.size() == summary.index->size();
   if (!is_that) return;
   state.chunks = ChunkIndex(start_.chunks, summary.index);
-  // It lies right after the commit. Readers may have its bytes mapped.
-  EndAfterSummary(summary.slot.end(), *state.journal);
   options_.footprint->summary_is_void = false;
   options_.footprint->summed_up = state.journal->edits;
 }

@@ -62,12 +62,15 @@ absl::StatusOr<LoadedSummary> LoadAt(const FrameFile& source, const State& check
 
 }  // namespace
 
+AnchorPlace AnchorAfter(int64_t frame_size, bool inherits, uint64_t base) {
+  return {.position = frame_size + (inherits ? format::kGoesOnSize : 0),
+          .identity = format::SummaryIdentity(base, frame_size)};
+}
+
 AnchorPlace AnchorOf(const State& state) {
   const Checkpoint& checkpoint = *state.checkpoint;
   const bool inherits = checkpoint.seal_holds && checkpoint.seal->journal.has_value();
-  const int64_t end = state.header().frame_size;
-  return {.position = end + (inherits ? format::kGoesOnSize : 0),
-          .identity = format::SummaryIdentity(state.journal->base, end)};
+  return AnchorAfter(state.header().frame_size, inherits, state.journal->base);
 }
 
 bool HasAnchor(const FrameFile& source, const AnchorPlace& anchor) {

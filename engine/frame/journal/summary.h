@@ -22,11 +22,19 @@ struct AnchorPlace {
     return position + chunk::kHeaderSize + number * format::kSlotSize;
   }
 };
+// Of a checkpoint that ends there, or that inherits its journal. `base` is that of the journal.
+AnchorPlace AnchorAfter(int64_t frame_size, bool inherits, uint64_t base);
 // `state` is the checkpoint, or follows it; its journal is known.
 AnchorPlace AnchorOf(const State& state);
 
 // Whether there is an anchor. What cannot be read is none.
 bool HasAnchor(const FrameFile& source, const AnchorPlace& anchor);
+
+// How far a writer has summed up the journal for the readers of one checkpoint.
+struct SummaryProgress {
+  int64_t edits = 0;  // of the journal when it was summed up, or that was tried
+  std::optional<format::SummarySlot> unmarked;  // a summary that is perhaps not durable
+};
 
 struct LoadedSummary {
   format::SummarySlot slot;

@@ -179,7 +179,6 @@ void Writer::StepCheckpoint() {
       return;
     case Step::kFlip:
       if (gradual_->own.has_value()) return FlipBelow();
-      if (summarized_ == view_.generation && rules_.none_at_flip) return;  // a commit comes first
       disk_.Write(0, Slice(gradual_->header, 0, kFixedHeaderSize));
       next = Step::kBeginFlipSync;
       if (conditions_.dies_at_flips && random_.Percent(50)) disk_.KillAfter(random_.Below(10));
@@ -227,7 +226,7 @@ void Writer::TakeOver() {
   GradualCheckpoint gradual = *std::move(gradual_);
   gradual_.reset();
   view_.checkpoint = std::move(gradual.checkpoint);
-  summary_.reset();
+  summary_ = gradual.summary;
   shared_end_ = view_.end;
   space_ = std::move(gradual.space);
   if (rules_.takeover_minds_placed) space_.RemoveEverywhere(gradual.placed);

@@ -24,6 +24,7 @@ struct GradualCheckpoint {
   Bytes header;
   std::vector<Piece> unwritten;  // of index and trailer
   Step next = Step::kWrite;
+  bool written() const { return next > Step::kWrite; }
   bool flipped() const { return next > Step::kFlip; }
   // Of one that goes down: the commits since its state once more, in free space after it.
   struct OwnJournal {
@@ -42,6 +43,7 @@ struct GradualCheckpoint {
   // By the commits that followed.
   std::vector<Extent> placed = {};
   std::vector<ChunkRef> removed = {};
+  std::optional<Slot> summary = {};  // for its readers, that is not known to be durable
 };
 
 }  // namespace cairn::model

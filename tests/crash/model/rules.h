@@ -87,12 +87,13 @@ struct Rules {
   bool buries_old_journal = true;   // also what came after the state of the checkpoint
 
   // Summaries of the journal, and the anchor that leads to them.
-  bool marks_after_sync = true;     // as durable: only then other boots believe it
-  bool slots_compare_boots = true;  // others are believed in the boot that wrote them
-  bool binds_anchor = true;         // to the checkpoint, whose index a summary refers to
-  bool hashes_summaries = true;     // else what lies there is believed
-  bool keeps_summary = true;        // a writer that opens does not cut what readers may use
-  bool none_at_flip = true;         // it could not tell the summary of the checkpoint before
+  bool marks_after_sync = true;        // as durable: only then other boots believe it
+  bool slots_compare_boots = true;     // others are believed in the boot that wrote them
+  bool binds_anchor = true;            // to the checkpoint, whose index a summary refers to
+  bool hashes_summaries = true;        // else what lies there is believed
+  bool receipt_after_summary = true;   // a writer that opens does not cut what readers may use
+  bool summary_proves_nothing = true;  // its receipt does not say what is durable
+  bool refers_to_own_index = true;     // one for a checkpoint made in steps refers to that one
 };
 
 // Those of a sparse frame, where each chunk has a file, and the journal is in the index file.

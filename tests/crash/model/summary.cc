@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "tests/crash/model/writer.h"
 
@@ -12,68 +13,84 @@ bool Writer::NeedsAnchor() const {
   return conditions_.summaries && view_.end == view_.checkpoint.base.end;
 }
 
-bool Writer::HasAnchor() const {
-  const uint64_t identity = AnchorIdentity(view_.checkpoint, rules_.binds_anchor);
+bool Writer::HasAnchor(const Checkpoint& checkpoint) const {
+  const uint64_t identity = AnchorIdentity(checkpoint, rules_.binds_anchor);
   for (const size_t number : {0, 1}) {
-    if (FindSlot(disk_.cache(), SlotPosition(view_.checkpoint, number), identity)) return true;
+    if (FindSlot(disk_.cache(), SlotPosition(checkpoint, number), identity)) return true;
   }
   return false;
 }
 
-void Writer::WriteSlot(size_t number, const Slot& slot) {
-  const uint64_t identity = AnchorIdentity(view_.checkpoint, rules_.binds_anchor);
+void Writer::WriteSlot(const Checkpoint& checkpoint, size_t number, const Slot& slot) {
+  const uint64_t identity = AnchorIdentity(checkpoint, rules_.binds_anchor);
   const Bytes bytes = Encode(slot, identity);
-  proofs_.push_back({.offset = SlotPosition(view_.checkpoint, number), .bytes = bytes});
-  disk_.Write(SlotPosition(view_.checkpoint, number), bytes);
+  proofs_.push_back({.offset = SlotPosition(checkpoint, number), .bytes = bytes});
+  disk_.Write(SlotPosition(checkpoint, number), bytes);
 }
 
 void Writer::Summarize() {
-  const bool has_news = view_.generation > view_.checkpoint.generation;
-  if (!conditions_.summaries || !has_news || !HasAnchor() || !disk_.running()) return;
-  if (IsFlipped() && rules_.none_at_flip) return;
   if (gradual_.has_value() && gradual_->own.has_value()) return;  // a reader may still use it
-  const uint64_t identity = AnchorIdentity(view_.checkpoint, rules_.binds_anchor);
-  const Bytes bytes = Encode(Summary{.generation = view_.generation,
-                                     .previous = view_.previous,
-                                     .durable_end = synced_end_,
-                                     .state = view_.state,
-                                     .begin = view_.end},
-                             view_.checkpoint, identity);
-  if (!JournalMayReach(view_.end + bytes.size() + kReceiptSize)) return;
-  ReserveSpace(view_.end + bytes.size());
+  const bool has_next = gradual_.has_value() && gradual_->written();
+  if (has_next && (IsFlipped() || random_.Percent(50))) {
+    SummarizeFor(gradual_->checkpoint, gradual_->summary);
+  } else {
+    SummarizeFor(view_.checkpoint, summary_);
+  }
+}
+
+void Writer::SummarizeFor(const Checkpoint& checkpoint, std::optional<Slot>& unmarked) {
+  const bool has_news = view_.generation > checkpoint.generation;
+  if (!conditions_.summaries || !has_news || !HasAnchor(checkpoint) || !disk_.running()) return;
+  const uint64_t identity = AnchorIdentity(checkpoint, rules_.binds_anchor);
+  Bytes bytes = Encode(Summary{.generation = view_.generation,
+                               .previous = view_.previous,
+                               .durable_end = synced_end_,
+                               .state = view_.state,
+                               .begin = view_.end},
+                       rules_.refers_to_own_index ? checkpoint : view_.checkpoint, identity);
+  const uint64_t end = view_.end + bytes.size();
+  if (!JournalMayReach(end + 2 * kReceiptSize)) return;
+  ReserveSpace(end + kReceiptSize);
   proofs_.push_back({.offset = view_.end, .bytes = bytes});
-  disk_.Write(view_.end, bytes);
   Slot slot = {view_.end, bytes.size(), view_.generation, view_.previous, disk_.boot()};
+  if (rules_.receipt_after_summary) {
+    // It may be on the disk without the summary: then it is cut, and nothing with it.
+    const Bytes receipt =
+        EncodeReceipt(end, rules_.summary_proves_nothing ? 0 : synced_generation_);
+    bytes.insert(bytes.end(), receipt.begin(), receipt.end());
+  } else {
+    view_.receipt.reset();  // it does not end the journal any more
+  }
+  disk_.Write(view_.end, bytes);
   view_.end += bytes.size();
-  view_.receipt.reset();  // it does not end the journal any more
-  summarized_ = view_.generation;
-  if (slot.boot != 0) WriteSlot(0, slot);
+  if (slot.boot != 0) WriteSlot(checkpoint, 0, slot);
   slot.boot = 0;
   if (rules_.marks_after_sync) {
-    summary_ = slot;
+    unmarked = slot;
   } else {
-    WriteSlot(1, slot);
+    WriteSlot(checkpoint, 1, slot);
   }
 }
 
 // A sync after a later commit covers it.
-void Writer::MarkSummary() {
-  if (!summary_.has_value() || synced_generation_ <= summary_->generation) return;
-  WriteSlot(1, *summary_);
-  summary_.reset();
+void Writer::MarkSummary(const Checkpoint& checkpoint, std::optional<Slot>& unmarked) {
+  if (!unmarked.has_value() || synced_generation_ <= unmarked->generation) return;
+  WriteSlot(checkpoint, 1, *unmarked);
+  unmarked.reset();
 }
 
-// Readers may use the summary that ends the journal. One of commits that are not there is void.
-void Writer::KeepSummary() {
-  if (!conditions_.summaries || !rules_.keeps_summary || !HasAnchor()) return;
+void Writer::MarkSummaries() {
+  MarkSummary(view_.checkpoint, summary_);
+  if (gradual_.has_value()) MarkSummary(gradual_->checkpoint, gradual_->summary);
+}
+
+// One of commits that are not there is void: those that follow have their generations.
+void Writer::VoidSummaries() {
+  if (!conditions_.summaries || !HasAnchor(view_.checkpoint)) return;
   const auto newest = NewestSummary(disk_.cache(), disk_.boot(), rules_, view_.checkpoint);
   if (!newest.has_value() || newest->generation < view_.generation) return;
-  if (newest->generation == view_.generation && newest->previous == view_.previous) {
-    view_.end = std::max(view_.end, newest->end);
-    view_.receipt.reset();
-    return;
-  }
-  for (const size_t number : {0, 1}) WriteSlot(number, {});
+  if (newest->generation == view_.generation && newest->previous == view_.previous) return;
+  for (const size_t number : {0, 1}) WriteSlot(view_.checkpoint, number, {});
 }
 
 }  // namespace cairn::model

@@ -170,12 +170,16 @@ std::vector<Variant> Summaries() {
       Without({&Rules::marks_after_sync}, "sync before a summary's mark", Summarized(kWeak), 1000),
       Without({&Rules::slots_compare_boots}, "comparison of boots of summaries", Summarized(kWeak),
               1000),
-      Without({&Rules::binds_anchor}, "checkpoint in the anchor", Summarized(kDyingAtFlips), 12000),
+      Without({&Rules::binds_anchor}, "checkpoint in the anchor", Summarized(kWeak), 100000),
       Without({&Rules::hashes_summaries}, "hash of summaries", Summarized(kWeak), 1000),
-      Without({&Rules::keeps_summary}, "keeping a summary that is read", Summarized(kOrdered),
+      Without({&Rules::receipt_after_summary}, "a receipt after a summary", Summarized(kOrdered),
               3000),
-      Without({&Rules::none_at_flip}, "a commit between summary and flip", Summarized(kGradual),
-              3000),
+      Without({&Rules::receipt_after_summary}, "a receipt after a summary, gradual",
+              Summarized(kGradual), 3000),
+      Without({&Rules::summary_proves_nothing}, "silence of its receipt on what is durable",
+              Summarized(kWeak), 3000),
+      Without({&Rules::refers_to_own_index}, "the index of the next checkpoint in its summaries",
+              Summarized(kGradual), 1000),
   };
 }
 

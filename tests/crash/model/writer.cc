@@ -30,7 +30,7 @@ bool Writer::Load() {
   died_.clear();
   gradual_.reset();
   summary_.reset();
-  KeepSummary();
+  VoidSummaries();
   shared_end_ = view_.end;
   TakeSpace();
   return true;
@@ -251,7 +251,7 @@ void Writer::WriteParts(uint64_t begin, const std::vector<Bytes>& parts) {
 }
 
 void Writer::Commit(const Placed& placed) {
-  MarkSummary();
+  MarkSummaries();
   if (gradual_.has_value() && gradual_->own.has_value() && !CanCopy(placed)) DropCheckpoint();
   uint64_t begin = ChunksBegin();
   Bytes chunks = placed.in_journal;

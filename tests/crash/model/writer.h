@@ -77,7 +77,8 @@ class Writer {
   // The state that Commit is going to leave is that of the result.
   Placed Place(const Edit& edit);
   void Commit(const Placed& placed);
-  // Sums up the journal after the last commit, for readers that open the file.
+  // Sums up the journal after the last commit, for readers that open the file now, or when the
+  // checkpoint that is made in steps has its header.
   void Summarize();
   // Durability::kMachine where there is nothing to commit.
   void SyncCommitted();
@@ -102,10 +103,12 @@ class Writer {
   void LeaveReceipt();
   void ReserveSpace(uint64_t end);
   bool NeedsAnchor() const;
-  bool HasAnchor() const;
-  void WriteSlot(size_t number, const Slot& slot);
-  void MarkSummary();
-  void KeepSummary();
+  bool HasAnchor(const Checkpoint& checkpoint) const;
+  void WriteSlot(const Checkpoint& checkpoint, size_t number, const Slot& slot);
+  void SummarizeFor(const Checkpoint& checkpoint, std::optional<Slot>& unmarked);
+  void MarkSummary(const Checkpoint& checkpoint, std::optional<Slot>& unmarked);
+  void MarkSummaries();
+  void VoidSummaries();
   uint64_t ChunksBegin() const;
   bool JournalMayReach(uint64_t end);
   void WriteFreeChunks(const Placed& placed);
@@ -144,7 +147,6 @@ class Writer {
   std::map<uint64_t, uint64_t> births_;  // generations of checkpoints, by offset of a chunk
   std::optional<GradualCheckpoint> gradual_;
   std::optional<Slot> summary_;  // that is not known to be durable
-  uint64_t summarized_ = 0;      // the last generation that was
   uint64_t synced_end_ = 0;
   uint64_t synced_generation_ = 0;
 };

@@ -37,12 +37,12 @@ class JournalSummariesTest : public testing::Test {
     data_ = MakeNoise(kManyChunks * kItemsOfChunk, 1);
     ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kItemsOfChunk), data_)));
   }
-  Writer OpenWriter(bool gradual = false) {
+  Writer OpenWriter(bool gradual = false, int64_t edits_of_summary = kEditsOfSummary) {
     auto env = std::make_shared<frame::FrameContext>(OpenOptions{.file_system = &files_});
     env->checkpoints = {.least_gradual = gradual ? 1 : INT64_MAX,
                         .use_thread = false,
                         .least_summarized = 1,
-                        .edits_of_summary = kEditsOfSummary};
+                        .edits_of_summary = edits_of_summary};
     if (gradual) env->checkpoints.least_edits = 300;
     auto core = OpenCore(path_, env);
     EXPECT_TRUE(IsOk(core));
@@ -201,6 +201,47 @@ TEST_F(JournalSummariesTest, AreFollowedByTheSameCommitsAsBefore) {
   }
   EXPECT_GT(skipping, 20);
   EXPECT_GT(inheriting, 5);
+}
+
+// From the header of the checkpoint on, which is not durable yet.
+TEST_F(JournalSummariesTest, AreThereForTheFirstReadersOfACheckpointMadeBesideCommits) {
+  constexpr int64_t kFew = 8;
+  constexpr int64_t kMostOfCommit = 12;
+  Writer writer = OpenWriter(true, kFew);
+  int64_t inheriting = 0;
+  uint64_t checkpoint = 0;
+  for (int i = 0; i < 1500; ++i) {
+    CommitSomething(writer);
+    const Snapshot opened = Read();
+    const frame::State& state = frame::HandleAccess::StateOf(opened);
+    EXPECT_TRUE(SkipsCommits(opened) || state.journal->edits < kFew + 2 * kMostOfCommit) << i;
+    const uint64_t generation = state.checkpoint->seal->generation;
+    inheriting += generation != checkpoint && SkipsCommits(opened) ? 1 : 0;
+    checkpoint = generation;
+    if (i % 10 == 0) ExpectHolds(opened, data_);
+  }
+  EXPECT_GT(inheriting, 3);
+}
+
+// Whatever checkpoint the summary is for that the journal ends with.
+TEST_F(JournalSummariesTest, AreFollowedByTheCommitsOfOtherWriters) {
+  constexpr int64_t kFew = 4;
+  Writer writer = OpenWriter(true, kFew);
+  for (int i = 0; i < 60; ++i) {
+    CommitMany(writer, static_cast<int64_t>(1 + random_() % 20));
+    ASSERT_TRUE(IsOk(writer.Suspend()));
+    {
+      auto frame = Frame::Open(path_);
+      ASSERT_TRUE(IsOk(frame));
+      auto other = frame->OpenWriter();
+      ASSERT_TRUE(IsOk(other));
+      Update(*other);
+      ASSERT_TRUE(IsOk(other->Commit(Durability::kProcess)));
+    }
+    ASSERT_TRUE(IsOk(writer.Resume()));
+    CommitSomething(writer);
+    ExpectHolds(Read(), data_);
+  }
 }
 
 TEST_F(JournalSummariesTest, AreBelievedByDurableReadersOnceASyncCoversThem) {

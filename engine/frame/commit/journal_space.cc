@@ -1,0 +1,94 @@
+// Where the journal may go, and what of the file after it goes.
+#include <algorithm>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "engine/frame/commit/journal_writer.h"
+#include "engine/frame/files/frame_locks.h"
+
+namespace cairn::frame {
+
+namespace {
+
+constexpr int64_t kZerosPiece = int64_t{64} << 10;
+
+// Asking for readers costs a few system calls.
+constexpr int kCommitsUntilTidy = 64;
+
+// How many dead extents may become free at once, before the first commit after a checkpoint; and
+// with each commit, and for each chunk of it. There may be a million.
+constexpr int64_t kManyReleased = 4096;
+constexpr int64_t kReleased = 32;
+constexpr int64_t kReleasedForChunk = 2;
+
+}  // namespace
+
+void JournalWriter::Release(int64_t most) {
+  const bool sealed = base().checkpoint->seal_holds;
+  const uint64_t oldest = sealed ? base().checkpoint->seal->oldest_generation : 0;
+  if (most == INT64_MAX) {
+    space_.Release(*frame_.file, oldest);
+  } else {
+    space_.ReleaseSome(*frame_.file, oldest, most);
+  }
+  SetRoom();
+}
+
+void JournalWriter::SetRoom() {
+  const int64_t end = sink_->end();
+  sink_->SetRoom({.limit = space_.LimitFrom(end), .resume = std::max(end, space_.EndOfDead())});
+}
+
+absl::Status JournalWriter::TidyUp() {
+  commits_until_tidy_ = kCommitsUntilTidy;
+  if (space_.has_dead()) Release(kManyReleased);
+  return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
+}
+
+absl::Status JournalWriter::TidyUpNowAndThen() {
+  const bool is_time = --commits_until_tidy_ <= 0;
+  if (space_.is_releasing() || (is_time && space_.has_dead())) {
+    Release(kReleased + kReleasedForChunk * std::ssize(sink_->placed()));
+  }
+  if (!is_time) return absl::OkStatus();
+  commits_until_tidy_ = kCommitsUntilTidy;
+  return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
+}
+
+// Whether the journal may go on for so many bytes, and its end be marked.
+bool JournalWriter::HasRoomFor(int64_t size) {
+  if (sink_->HasRoomFor(size + kEndMark)) return true;
+  Release();
+  return sink_->HasRoomFor(size + kEndMark);
+}
+
+absl::Status JournalWriter::CutAt(int64_t end) {
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
+  if (size <= end) return absl::OkStatus();
+  if (remains_end_ > end) {
+    Release();
+    const bool is_read = frame_.file->IsLocked(kLoadingLockByte, 1).value_or(true);
+    if (space_.EndOfDead() > end || is_read) return absl::OkStatus();
+  }
+  remains_end_ = 0;
+  ForgetHeadroom();
+  return frame_.file->Truncate(end);
+}
+
+absl::Status JournalWriter::DropAfter(int64_t end) {
+  CAIRN_RETURN_IF_ERROR(CutAt(end));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
+  const int64_t limit = std::min(size, space_.LimitFrom(end));
+  if (limit <= end) return absl::OkStatus();
+  ForgetHeadroom();
+  const absl::Status status = frame_.file->PunchHole(end, limit - end);
+  if (!absl::IsUnimplemented(status)) return status;
+  const std::vector<std::byte> zeros(static_cast<size_t>(kZerosPiece));
+  for (int64_t at = end; at < limit; at += kZerosPiece) {
+    const auto piece = static_cast<size_t>(std::min(kZerosPiece, limit - at));
+    CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(at, Bytes(zeros).first(piece)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame
