@@ -228,9 +228,10 @@ absl::Status JournalWriter::SumUp(const Stager& stager) {
   if (!IsSummaryDue(base().journal->edits, summaries_)) return absl::OkStatus();
   const AnchorPlace anchor = AnchorOf(base());
   if (!HasAnchor(frame_.source, anchor)) return absl::OkStatus();
-  const std::optional<SummaryBytes> summary = SummaryOf(base(), sink_->end(), anchor.identity);
+  std::optional<SummaryBytes> summary = SummaryOf(base(), sink_->end(), anchor.identity);
   if (!summary.has_value()) return absl::OkStatus();
-  CAIRN_ASSIGN_OR_RETURN(const bool written, WriteSummary(summary->bytes, stager, summary->index));
+  CAIRN_ASSIGN_OR_RETURN(const bool written,
+                         WriteSummary(std::move(summary->bytes), stager, summary->index));
   return written ? WriteSlot(anchor, summary->extent, summaries_) : absl::OkStatus();
 }
 
@@ -242,11 +243,12 @@ absl::StatusOr<bool> JournalWriter::SumUpFor(GradualCheckpoint& next, const Stag
   if (progress.unmarked.has_value()) CAIRN_RETURN_IF_ERROR(MarkSummary(*anchor, progress));
   if (!IsSummaryDue(next.edits_since(), progress)) return false;
   const State since = next.StateSince();
-  const std::optional<SummaryBytes> summary = anchor.has_value()
-                                                  ? SummaryOf(since, sink_->end(), anchor->identity)
-                                                  : TableOf(since, sink_->end());
+  std::optional<SummaryBytes> summary = anchor.has_value()
+                                            ? SummaryOf(since, sink_->end(), anchor->identity)
+                                            : TableOf(since, sink_->end());
   if (!summary.has_value()) return false;
-  CAIRN_ASSIGN_OR_RETURN(const bool written, WriteSummary(summary->bytes, stager, nullptr));
+  CAIRN_ASSIGN_OR_RETURN(const bool written,
+                         WriteSummary(std::move(summary->bytes), stager, nullptr));
   if (!written) return false;
   next.SetSummary(summary->index);
   if (anchor.has_value()) CAIRN_RETURN_IF_ERROR(WriteSlot(*anchor, summary->extent, progress));
