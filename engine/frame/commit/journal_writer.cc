@@ -7,7 +7,6 @@
 
 #include "engine/base/status.h"
 #include "engine/format/journal.h"
-#include "engine/frame/files/frame_locks.h"
 
 namespace cairn::frame {
 
