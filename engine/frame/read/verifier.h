@@ -15,7 +15,7 @@ namespace cairn::frame {
 
 // What became of the journal of a state when it was read again.
 struct JournalCheck {
-  StatePtr replayed;               // with every commit and what is damaged; null: nothing new
+  StatePtr replayed;  // after every commit, with what is damaged; null: without summaries
   std::vector<Finding> summaries;  // that are damaged or wrong
 };
 
