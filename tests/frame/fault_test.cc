@@ -62,7 +62,11 @@ std::ostream& operator<<(std::ostream& out, const Procedure& procedure) {
 // Chunks of more than the writer gathers before it writes, and of less.
 constexpr int32_t kLargeChunk = 600 << 10;
 
-Buffer First(size_t size) { return MakeNoise(size, 1); }
+// Of the same bytes, which take long to make.
+Buffer First(size_t size) {
+  static const Buffer all = MakeNoise(4 * kLargeChunk, 1);
+  return ToVector(Bytes(all).first(size));
+}
 
 // On a healthy disk. No test cuts the power.
 FileSystem* Unsynced() {
