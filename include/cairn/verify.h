@@ -19,8 +19,8 @@ enum class VerifyDepth {
 struct Finding {
   int64_t begin = 0;
   int64_t end = 0;
-  // "header", "index", "chunk 17", "trailer", "vlmetalayer x"; "metalayer b2nd": it describes other
-  // chunks than there are
+  // "header", "index", "chunk 17", "trailer", "vlmetalayer x"; "journal", and "summary" of it;
+  // "metalayer b2nd": it describes other chunks than there are
   std::string section;
   std::string reason;
 };

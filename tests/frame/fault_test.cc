@@ -19,6 +19,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
 namespace {
@@ -61,11 +62,22 @@ std::ostream& operator<<(std::ostream& out, const Procedure& procedure) {
 // Chunks of more than the writer gathers before it writes, and of less.
 constexpr int32_t kLargeChunk = 600 << 10;
 
-Buffer First(size_t size) { return MakeNoise(size, 1); }
+// Of the same bytes, which take long to make.
+Buffer First(size_t size) {
+  static const Buffer all = MakeNoise(4 * kLargeChunk, 1);
+  return ToVector(Bytes(all).first(size));
+}
+
+// On a healthy disk. No test cuts the power.
+FileSystem* Unsynced() {
+  static UnsyncedFileSystem files;
+  return &files;
+}
 
 CreateOptions In(Layout layout, int32_t chunksize) {
   CreateOptions options = PlainCopies(chunksize);
   options.layout = layout;
+  options.file_system = Unsynced();
   return options;
 }
 
@@ -174,7 +186,7 @@ Procedure CompactProcedure(Layout layout) {
   return {.name = NameIn(layout, "Compact"),
           .prepare = [layout](const std::string& path) -> absl::Status {
             CAIRN_RETURN_IF_ERROR(WriteFrame(path, In(layout, 64), OfChunks({1, 2}).data));
-            return AppendTo(path, MakeNoise(64, 3));
+            return AppendTo(path, MakeNoise(64, 3), {}, Unsynced());
           },
           .run = [](Trial& run) -> absl::Status {
             CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(run.path, {.file_system = run.files}));
@@ -208,7 +220,7 @@ Procedure MetalayerProcedure(std::string name, size_t size) {
   return {.name = std::move(name),
           .prepare =
               [size](const std::string& path) {
-                CreateOptions options = PlainCopies(64);
+                CreateOptions options = In(Layout::kContiguous, 64);
                 options.metalayers = {
                     {.name = "m", .content = ToVector(AsBytes(std::string(size, 'a')))}};
                 return WriteFrame(path, options, First(100));
@@ -318,7 +330,7 @@ bool FaultTest::FailAndCheck(const Fault& fault) const {
   }
   if (const auto frame = Frame::Open(run.path); frame.ok()) {
     files.Heal();
-    EXPECT_TRUE(IsOk(AppendTo(run.path, AsBytes("more"))));
+    EXPECT_TRUE(IsOk(AppendTo(run.path, AsBytes("more"), {}, Unsynced())));
     const auto reopened = Frame::Open(run.path);
     EXPECT_TRUE(reopened.ok() && reopened->snapshot().Verify()->ok());
   }

@@ -67,7 +67,8 @@ class SpaceTest : public testing::Test {
     data_ = MakeNoise(kLiveBytes, 1);
     ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kPageChunk), data_)));
   }
-  Frame Open(const OpenOptions& options = {}) const {
+  Frame Open(OpenOptions options = {}) {
+    if (options.file_system == nullptr) options.file_system = &files_;
     auto frame = Frame::Open(path_, options);
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
@@ -89,6 +90,7 @@ class SpaceTest : public testing::Test {
 
   const TempDir dir_;
   std::string path_ = dir_.Path("f");
+  UnsyncedFileSystem files_;
   Buffer data_;
   std::mt19937_64 random_{7};
 };
@@ -433,7 +435,7 @@ TEST_F(SpaceTest, ManySmallAppendsEachInAWriterOfItsOwnStaySmall) {
   Buffer all;
   for (uint64_t i = 0; i < 300; ++i) {
     const Buffer items = MakeNoise(64, i);
-    ASSERT_TRUE(IsOk(AppendTo(path_, items)));
+    ASSERT_TRUE(IsOk(AppendTo(path_, items, {}, &files_)));
     all.insert(all.end(), items.begin(), items.end());
   }
   EXPECT_LT(Size(), 8 * std::ssize(all)) << "182 MB for 0.6 MB before space was used again";

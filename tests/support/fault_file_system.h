@@ -24,6 +24,7 @@
 
 #include "cairn/file_system.h"
 #include "cairn/types.h"
+#include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
 
@@ -129,8 +130,11 @@ class FaultyFiles : public FileSystem {
 // Outlives its Files and opened directories.
 class FaultFileSystem final : public FaultyDisk, public FaultyFiles {
  public:
+  // The operating system's files. No test cuts the power, so syncs only count: they do not wait for
+  // the disk.
+  FaultFileSystem() : FaultyFiles(this, std::make_shared<UnsyncedFileSystem>(), "") {}
   // `base` is not owned.
-  explicit FaultFileSystem(FileSystem* base = PosixFileSystem())
+  explicit FaultFileSystem(FileSystem* base)
       : FaultyFiles(this, std::shared_ptr<FileSystem>(std::shared_ptr<void>(), base), "") {}
 };
 

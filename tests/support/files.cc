@@ -19,11 +19,14 @@ Buffer FileBytes(const std::string& path) {
 }
 
 void PutFileBytes(const std::string& path, Bytes bytes) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  // A file that is cut to nothing and written again would be flushed when it is closed.
+  std::ofstream(path, std::ios::binary | std::ios::app).close();
+  std::fstream out(path, std::ios::binary | std::ios::in | std::ios::out);
   const std::string_view text = AsText(bytes);
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
   out.close();
   EXPECT_TRUE(out.good()) << path;
+  std::filesystem::resize_file(path, bytes.size());
 }
 
 std::vector<std::string> NamesIn(const std::string& directory) {

@@ -134,8 +134,9 @@ absl::Status WriteFrame(const std::string& path, const CreateOptions& options, B
   return writer.Close();
 }
 
-absl::Status AppendTo(const std::string& path, Bytes data, const WriterOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path));
+absl::Status AppendTo(const std::string& path, Bytes data, const WriterOptions& options,
+                      FileSystem* files) {
+  CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, {.file_system = files}));
   CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter(options));
   CAIRN_RETURN_IF_ERROR(writer.Append(data));
   return writer.Close();

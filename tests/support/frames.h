@@ -36,7 +36,8 @@ Frame NewInMemory(const CreateOptions& options);
 absl::Status WriteFrame(const std::string& path, const CreateOptions& options, Bytes data,
                         const std::map<std::string, std::string>& vlmetalayers = {});
 // Appends in a writer of its own.
-absl::Status AppendTo(const std::string& path, Bytes data, const WriterOptions& options = {});
+absl::Status AppendTo(const std::string& path, Bytes data, const WriterOptions& options = {},
+                      FileSystem* files = nullptr);
 
 CompressionOptions OfTypesize(int32_t typesize);
 Buffer Compressed(Bytes items, const CompressionOptions& options);

@@ -9,6 +9,7 @@
 #include "engine/chunk/special.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/api/handle_access.h"
+#include "engine/frame/open/journal_check.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/content.h"
 #include "engine/frame/read/range_reader.h"
@@ -192,7 +193,8 @@ absl::Status Snapshot::ReadBytes(int64_t begin, MutableBytes dst) const {
 
 absl::StatusOr<VerifyReport> Snapshot::Verify(VerifyDepth depth,
                                               absl::FunctionRef<bool(int64_t)> progress) const {
-  return frame::VerifyState(*state_, depth, progress);
+  CAIRN_ASSIGN_OR_RETURN(const frame::JournalCheck journal, frame::CheckJournal(*state_));
+  return frame::VerifyState(*state_, journal, depth, progress);
 }
 
 absl::StatusOr<uint64_t> Snapshot::ContentHash() const { return frame::HashContent(*state_); }

@@ -28,8 +28,41 @@ Slots SlotsOf(const FrameFile& source, const AnchorPlace& anchor) {
   return slots;
 }
 
-absl::StatusOr<LoadedSummary> LoadAt(const FrameFile& source, const State& checkpoint,
-                                     const format::SummarySlot& slot, uint64_t identity) {
+}  // namespace
+
+AnchorPlace AnchorAfter(int64_t frame_size, bool inherits, uint64_t base) {
+  return {.position = frame_size + (inherits ? format::kGoesOnSize : 0),
+          .identity = format::SummaryIdentity(base, frame_size)};
+}
+
+AnchorPlace AnchorOf(const State& state) {
+  const Checkpoint& checkpoint = *state.checkpoint;
+  const bool inherits = checkpoint.seal_holds && checkpoint.seal->journal.has_value();
+  return AnchorAfter(state.header().frame_size, inherits, state.journal->base);
+}
+
+bool HasAnchor(const FrameFile& source, const AnchorPlace& anchor) {
+  return !SlotsOf(source, anchor).empty();
+}
+
+std::vector<format::SummarySlot> FindSummaries(const FrameFile& source, const State& state,
+                                               bool durable_only) {
+  const bool may_have = state.journal.has_value() && state.journal->base_known &&
+                        source.file() != nullptr && source.directory() == nullptr;
+  if (!may_have) return {};
+  const FrameContext& env = *state.env();
+  const uint64_t boot = source.BootHere(env.boot);
+  Slots slots = SlotsOf(source, AnchorOf(state));
+  std::erase_if(slots, [&](const format::SummarySlot& slot) {
+    const bool is_of_now = slot.boot == boot || !env.replay.check_boot;
+    const bool is_trusted = slot.boot == 0 || (is_of_now && !durable_only);
+    return slot.position == 0 || !is_trusted;
+  });
+  return slots;
+}
+
+absl::StatusOr<LoadedSummary> LoadSummary(const FrameFile& source, const State& checkpoint,
+                                          const format::SummarySlot& slot) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, source.Size());
   if (slot.position < checkpoint.journal->begin || slot.end() > size ||
       slot.generation <= checkpoint.generation()) {
@@ -39,8 +72,9 @@ absl::StatusOr<LoadedSummary> LoadAt(const FrameFile& source, const State& check
   CAIRN_ASSIGN_OR_RETURN(const Chunk summary, region.Pin(slot.position, slot.size));
   LoadedSummary loaded;
   loaded.slot = slot;
-  CAIRN_ASSIGN_OR_RETURN(loaded.content, format::ParseSummary(summary.bytes(), slot, identity,
-                                                              checkpoint.chunks.size()));
+  CAIRN_ASSIGN_OR_RETURN(loaded.content,
+                         format::ParseSummary(summary.bytes(), slot, AnchorOf(checkpoint).identity,
+                                              checkpoint.chunks.size()));
   // The record has all layers that there are.
   std::vector<format::LayerEdit>& layers = loaded.content.record.layers;
   for (const VlMetalayer& layer : checkpoint.metadata->vlmetalayers) {
@@ -60,33 +94,10 @@ absl::StatusOr<LoadedSummary> LoadAt(const FrameFile& source, const State& check
   return loaded;
 }
 
-}  // namespace
-
-AnchorPlace AnchorAfter(int64_t frame_size, bool inherits, uint64_t base) {
-  return {.position = frame_size + (inherits ? format::kGoesOnSize : 0),
-          .identity = format::SummaryIdentity(base, frame_size)};
-}
-
-AnchorPlace AnchorOf(const State& state) {
-  const Checkpoint& checkpoint = *state.checkpoint;
-  const bool inherits = checkpoint.seal_holds && checkpoint.seal->journal.has_value();
-  return AnchorAfter(state.header().frame_size, inherits, state.journal->base);
-}
-
-bool HasAnchor(const FrameFile& source, const AnchorPlace& anchor) {
-  return !SlotsOf(source, anchor).empty();
-}
-
-std::optional<LoadedSummary> LoadSummary(const FrameFile& source, const State& checkpoint,
-                                         bool durable_only) {
-  if (!checkpoint.journal->base_known || source.directory() != nullptr) return std::nullopt;
-  const AnchorPlace anchor = AnchorOf(checkpoint);
-  const uint64_t boot = source.BootHere(checkpoint.env()->boot);
-  for (const format::SummarySlot& slot : SlotsOf(source, anchor)) {
-    const bool is_of_now = slot.boot == boot || !checkpoint.env()->replay.check_boot;
-    const bool is_trusted = slot.boot == 0 || (is_of_now && !durable_only);
-    if (slot.position == 0 || !is_trusted) continue;
-    absl::StatusOr<LoadedSummary> loaded = LoadAt(source, checkpoint, slot, anchor.identity);
+std::optional<LoadedSummary> LoadNewestSummary(const FrameFile& source, const State& checkpoint,
+                                               bool durable_only) {
+  for (const format::SummarySlot& slot : FindSummaries(source, checkpoint, durable_only)) {
+    absl::StatusOr<LoadedSummary> loaded = LoadSummary(source, checkpoint, slot);
     if (loaded.ok()) return *std::move(loaded);
   }
   return std::nullopt;

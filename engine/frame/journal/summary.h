@@ -1,10 +1,13 @@
-// Finds the summary of a journal that a reader may begin after.
+// Finds the summaries of a journal that a reader may begin after.
 #ifndef CAIRN_ENGINE_FRAME_JOURNAL_SUMMARY_H_
 #define CAIRN_ENGINE_FRAME_JOURNAL_SUMMARY_H_
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
 
 #include "engine/format/journal_summary.h"
 #include "engine/frame/files/frame_file.h"
@@ -42,11 +45,18 @@ struct LoadedSummary {
   std::shared_ptr<const SummarizedIndex> index;
 };
 
-// The newest summary whose commits need no check: they are durable or, unless that is asked for,
-// were made in this boot. Every byte of it was checked. It is a cache: nothing where it is missing
-// or damaged.
-std::optional<LoadedSummary> LoadSummary(const FrameFile& source, const State& checkpoint,
-                                         bool durable_only);
+// Where the summaries are whose commits need no check: they are durable or, unless that is asked
+// for, were made in this boot. The newest first. `state` as for AnchorOf.
+std::vector<format::SummarySlot> FindSummaries(const FrameFile& source, const State& state,
+                                               bool durable_only);
+
+// Checks every byte of a summary. kDataLoss.
+absl::StatusOr<LoadedSummary> LoadSummary(const FrameFile& source, const State& checkpoint,
+                                          const format::SummarySlot& slot);
+
+// The newest of those that are found. It is a cache: nothing where they are missing or damaged.
+std::optional<LoadedSummary> LoadNewestSummary(const FrameFile& source, const State& checkpoint,
+                                               bool durable_only);
 
 }  // namespace cairn::frame
 

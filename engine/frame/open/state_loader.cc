@@ -143,6 +143,7 @@ absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,
   Checkpoint& checkpoint = *builder.checkpoint;
   State& state = *builder.state;
   builder.SetHeader(std::move(header), std::move(header_bytes));
+  checkpoint.source = source;
   CAIRN_ASSIGN_OR_RETURN(state.region, source.View(frame_size));
 
   CAIRN_ASSIGN_OR_RETURN(const Chunk trailer_bytes,
@@ -168,6 +169,15 @@ JournalSearch SearchFor(const FrameFile& source, bool alone) {
   return alone || !IsBeingWritten(source) ? JournalSearch::kAll : JournalSearch::kNear;
 }
 
+StatePtr StateAfter(StatePtr state, const ReplayResult& replayed) {
+  if (replayed.state != nullptr) state = replayed.state;
+  if (!replayed.damage.has_value() && replayed.skipped.size() == 0) return state;
+  auto marked = std::make_shared<State>(*state);
+  marked->journal_skipped = replayed.skipped;
+  marked->damage = replayed.damage;
+  return marked;
+}
+
 absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte> header_bytes,
                                   std::shared_ptr<const FrameContext> env,
                                   JournalFootprint* footprint) {
@@ -177,19 +187,14 @@ absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte
   if (!state->journal.has_value()) return state;
   JournalReader reader(source, state->journal->end);
   const bool durable_only = state->env()->durable_only && footprint == nullptr;
-  const std::optional<LoadedSummary> summary = LoadSummary(source, *state, durable_only);
+  const std::optional<LoadedSummary> summary = LoadNewestSummary(source, *state, durable_only);
   CAIRN_ASSIGN_OR_RETURN(const ReplayResult replayed,
                          ReplayJournal(source, *state, reader,
                                        {.search = SearchFor(source, footprint != nullptr),
                                         .durable_only = durable_only,
                                         .footprint = footprint,
                                         .summary = summary.has_value() ? &*summary : nullptr}));
-  if (replayed.state != nullptr) state = replayed.state;
-  if (!replayed.damage.has_value() && replayed.skipped.size() == 0) return state;
-  auto marked = std::make_shared<State>(*state);
-  marked->journal_skipped = replayed.skipped;
-  marked->damage = replayed.damage;
-  return marked;
+  return StateAfter(std::move(state), replayed);
 }
 
 absl::StatusOr<int64_t> LoadFrameSize(const FrameFile& source) {

@@ -28,6 +28,9 @@ absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte
                                   std::shared_ptr<const FrameContext> env,
                                   JournalFootprint* footprint = nullptr);
 
+// What replay made of `state`, and the damage that it found.
+StatePtr StateAfter(StatePtr state, const ReplayResult& replayed);
+
 // The checkpoint of these header bytes, which need not be those in the file any more.
 absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,
                                         std::vector<std::byte> header_bytes,

@@ -32,7 +32,13 @@ absl::Status IsStopped() { return absl::CancelledError("verify: stopped"); }
 
 class Verifier {
  public:
-  Verifier(const State& state, VerifyDepth depth) : state_(state), depth_(depth), budget_(state) {}
+  Verifier(const State& state, const JournalCheck& journal, VerifyDepth depth)
+      : state_(state),
+        replayed_(journal.replayed != nullptr ? *journal.replayed : state),
+        depth_(depth),
+        budget_(state) {
+    report_.findings = journal.summaries;
+  }
 
   absl::StatusOr<VerifyReport> Run(absl::FunctionRef<bool(int64_t)> progress);
 
@@ -54,6 +60,7 @@ class Verifier {
   void Spend(int64_t nchunk, int64_t stored);
 
   const State& state_;
+  const State& replayed_;  // says what is damaged of the journal
   const VerifyDepth depth_;
   bool headers_only_ = depth_ == VerifyDepth::kStructure;  // of the chunks to come
   VerifyReport report_;
@@ -219,7 +226,7 @@ void Verifier::Spend(int64_t nchunk, int64_t stored) {
 void Verifier::AddNotes() {
   std::vector<std::string>& notes = report_.notes;
   const Checkpoint& checkpoint = *state_.checkpoint;
-  if (const Extent& skipped = state_.journal_skipped; skipped.size() > 0) {
+  if (const Extent& skipped = replayed_.journal_skipped; skipped.size() > 0) {
     notes.push_back(absl::StrFormat("journal: no commit needs bytes %d to %d, which cannot be read",
                                     skipped.begin, skipped.end));
   }
@@ -227,7 +234,7 @@ void Verifier::AddNotes() {
     notes.push_back(absl::StrFormat(
         "%d chunks need a codec or filter that is not here: not decoded", not_decoded_));
   }
-  if (state_.sealed() || !checkpoint.trailer_damage.ok() || state_.damage.has_value()) return;
+  if (state_.sealed() || !checkpoint.trailer_damage.ok() || replayed_.damage.has_value()) return;
   const std::optional<format::Seal>& seal = checkpoint.seal;
   if (checkpoint.header_changed_outside) {
     notes.push_back("not sealed: another Blosc2 changed metalayers in the header");
@@ -247,12 +254,14 @@ void Verifier::AddNotes() {
 
 absl::StatusOr<VerifyReport> Verifier::Run(absl::FunctionRef<bool(int64_t)> progress) {
   const Checkpoint& checkpoint = *state_.checkpoint;
-  report_.sealed = state_.sealed();
+  report_.sealed = state_.sealed() && !replayed_.damage.has_value();
   report_.nchunks = CountChunks(state_);
   if (!checkpoint.trailer_damage.ok())
     Add(checkpoint.trailer, "trailer", checkpoint.trailer_damage);
   CheckIndex();
-  if (state_.damage.has_value()) Add(state_.damage->bytes, "journal", state_.JournalStatus());
+  if (replayed_.damage.has_value()) {
+    Add(replayed_.damage->bytes, "journal", replayed_.JournalStatus());
+  }
   CheckArray();
   for (int64_t i = 0; i < report_.nchunks; ++i) {
     CheckChunk(i);
@@ -276,9 +285,10 @@ absl::StatusOr<VerifyReport> Verifier::Run(absl::FunctionRef<bool(int64_t)> prog
 
 }  // namespace
 
-absl::StatusOr<VerifyReport> VerifyState(const State& state, VerifyDepth depth,
+absl::StatusOr<VerifyReport> VerifyState(const State& state, const JournalCheck& journal,
+                                         VerifyDepth depth,
                                          absl::FunctionRef<bool(int64_t)> progress) {
-  return Verifier(state, depth).Run(progress);
+  return Verifier(state, journal, depth).Run(progress);
 }
 
 }  // namespace cairn::frame

@@ -36,6 +36,7 @@ struct Checkpoint {
   // offset, with a fingerprint, the others find there too.
   uint64_t id = 0;
   Era era = Era::kCurrent;
+  FrameFile source;  // with the journal; nowhere for older eras
 
   // Without its metalayers, which are in Metadata. Commits change nbytes, chunksize and vlblocks:
   // those of a state are in State.

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -16,23 +15,18 @@
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
-#include "engine/base/bytes.h"
 #include "engine/frame/api/handle_access.h"
-#include "engine/frame/commit/frame_writer.h"
-#include "engine/frame/state/frame_context.h"
 #include "tests/support/bytes.h"
+#include "tests/support/edited_frame.h"
 #include "tests/support/files.h"
 #include "tests/support/frame_repair.h"
 #include "tests/support/frames.h"
-#include "tests/support/opened_core.h"
 #include "tests/support/status.h"
-#include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
 namespace {
 
-constexpr int32_t kChunk = 64;
 constexpr int64_t kChunks = 6000;  // three pages
 
 // Counts the syncs of the thread that made it.
@@ -63,41 +57,18 @@ class WatchedFiles final : public UnsyncedFileSystem {
   int64_t syncs_ = 0;
 };
 
-class GradualCheckpointTest : public testing::Test {
+class GradualCheckpointTest : public EditedFrameTest {
  protected:
-  void SetUp() override {
-    data_ = MakeNoise(kChunks * kChunk, 1);
-    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kChunk), data_)));
-  }
+  GradualCheckpointTest() : EditedFrameTest(kChunks) {}
   // A writer whose checkpoints are gradual.
   Writer OpenWriter(bool use_thread = false) {
-    auto env = std::make_shared<frame::FrameContext>(OpenOptions{.file_system = &files_});
-    env->checkpoints = {.least_edits = 1 << 12,
-                        .least_gradual = 1000,
-                        .use_thread = use_thread,
-                        .least_free = int64_t{64} << 10};
-    auto core = OpenCore(path_, env);
-    EXPECT_TRUE(IsOk(core));
-    auto writer = frame::OpenWriter(*core, {});
-    EXPECT_TRUE(IsOk(writer));
-    return frame::HandleAccess::Make(*std::move(writer));
+    return EditedFrameTest::OpenWriter({.least_edits = 1 << 12,
+                                        .least_gradual = 1000,
+                                        .use_thread = use_thread,
+                                        .least_free = int64_t{64} << 10},
+                                       &files_);
   }
-  Snapshot Read() const {
-    auto frame = Frame::Open(path_);
-    EXPECT_TRUE(IsOk(frame));
-    return frame->snapshot();
-  }
-  void Update(Writer& writer) {
-    const auto nchunk = static_cast<int64_t>(random_() % (data_.size() / kChunk));
-    const Buffer items = MakeNoise(kChunk, random_());
-    ASSERT_TRUE(IsOk(writer.UpdateChunk(nchunk, items)));
-    CopyBytes(items, MutableBytes(data_).subspan(static_cast<size_t>(nchunk * kChunk)));
-  }
-  void Append(Writer& writer, int64_t size) {
-    const Buffer items = MakeNoise(size, random_());
-    ASSERT_TRUE(IsOk(writer.Append(items)));
-    data_.insert(data_.end(), items.begin(), items.end());
-  }
+  void Update(Writer& writer) { EditedFrameTest::Update(writer, AnyChunk()); }
   // Commits of a few edits, until another checkpoint is the frame's, which was made beside them.
   void CommitUntilCheckpoint(Writer& writer) {
     const Buffer before = HeaderOf(path_);
@@ -109,7 +80,7 @@ class GradualCheckpointTest : public testing::Test {
   }
   void CommitSomething(Writer& writer, Durability durability = Durability::kProcess) {
     for (uint64_t left = random_() % 3; left > 0; --left) Update(writer);
-    Append(writer, static_cast<int64_t>(1 + random_() % 100));
+    Append(writer);
     ASSERT_TRUE(IsOk(writer.Commit(durability)));
   }
   // Until the first that goes down; what the one before took is returned.
@@ -126,7 +97,7 @@ class GradualCheckpointTest : public testing::Test {
   void DeleteMost(Writer& writer) {
     constexpr int64_t kDeleted = kChunks * 3 / 4;
     ASSERT_TRUE(IsOk(writer.DeleteChunks(0, kDeleted)));
-    data_.erase(data_.begin(), data_.begin() + kDeleted * kChunk);
+    data_.erase(data_.begin(), data_.begin() + kDeleted * kSmallChunk);
     ASSERT_TRUE(IsOk(writer.Commit(Durability::kProcess)));
   }
   // Whether it has a journal of its own, though it was made beside commits.
@@ -135,21 +106,13 @@ class GradualCheckpointTest : public testing::Test {
     if (!Inherits(snapshot)) return false;
     return checkpoint.seal->previous_end == 0;
   }
-  static bool Inherits(const Snapshot& snapshot) {
-    const frame::Checkpoint& checkpoint = *frame::HandleAccess::StateOf(snapshot).checkpoint;
-    return checkpoint.seal_holds && checkpoint.seal->journal.has_value();
-  }
   static Buffer HeaderOf(const std::string& path) {
     Buffer bytes(64);
     std::ifstream(path).read(reinterpret_cast<char*>(bytes.data()), 64);
     return bytes;
   }
 
-  const TempDir dir_;
-  std::string path_ = dir_.Path("f");
   WatchedFiles files_;
-  Buffer data_;
-  std::mt19937_64 random_{7};
   int64_t syncs_before_ = 0;
 };
 
@@ -333,14 +296,14 @@ TEST_F(GradualCheckpointTest, LeavesWhatAStagedSnapshotReadsAfterTheRollback) {
     if (i % 100 == 0) inherited = inherited || Inherits(Read());
     if (i % 5 != 0 || i / 1000 % 2 == 0) continue;
     const auto nchunk = static_cast<int64_t>(random_() % kChunks);
-    const Buffer items = MakeNoise(kChunk, random_());
+    const Buffer items = MakeNoise(kSmallChunk, random_());
     ASSERT_TRUE(IsOk(writer.UpdateChunk(nchunk, items)));
     auto snapshot = writer.StagedSnapshot();
     ASSERT_TRUE(IsOk(snapshot));
     writer.Rollback();
     staged.push_back({*std::move(snapshot), nchunk, items});
     if (staged.size() <= 300) continue;
-    Buffer read(kChunk);
+    Buffer read(kSmallChunk);
     ASSERT_TRUE(IsOk(staged.front().snapshot.ReadChunk(staged.front().nchunk, read))) << i;
     ASSERT_EQ(read, staged.front().items) << i;
     staged.pop_front();
@@ -356,9 +319,7 @@ TEST_F(GradualCheckpointTest, KeepsWhatReadersOfTheCheckpointBeforeFollowedTo) {
   const Buffer header = HeaderOf(path_);
   Snapshot seen = frame->snapshot();
   const auto commit = [&](int64_t nchunk) {
-    const Buffer items = MakeNoise(kChunk, random_());
-    ASSERT_TRUE(IsOk(writer.UpdateChunk(nchunk, items)));
-    CopyBytes(items, MutableBytes(data_).subspan(static_cast<size_t>(nchunk * kChunk)));
+    EditedFrameTest::Update(writer, nchunk);
     ASSERT_TRUE(IsOk(writer.Commit(Durability::kProcess)));
   };
   Buffer expected;

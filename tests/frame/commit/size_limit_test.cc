@@ -14,6 +14,7 @@
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
 namespace {
@@ -30,6 +31,7 @@ class SizeLimitTest : public testing::TestWithParam<Layout> {
   void SetUp() override {
     CreateOptions options = PlainCopies(kLimitedChunk);
     options.layout = GetParam();
+    options.file_system = &files_;
     auto frame = Frame::Create(path_, options);
     ASSERT_TRUE(IsOk(frame));
     frame_.emplace(*std::move(frame));
@@ -72,6 +74,7 @@ class SizeLimitTest : public testing::TestWithParam<Layout> {
 
   const TempDir dir_;
   const std::string path_ = dir_.Path("f");
+  UnsyncedFileSystem files_;
   std::optional<Frame> frame_;
   std::optional<Writer> writer_;
   Buffer data_;
