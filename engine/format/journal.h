@@ -40,6 +40,9 @@ inline constexpr std::string_view kRecordMagic("CAIRNJNL");
 inline constexpr std::string_view kReceiptMagic("CAIRNRCT");
 inline constexpr std::string_view kMagicBegin("CAIRN");
 
+// Zeros after the journal, where something else was before.
+inline constexpr int64_t kEndMark = 8;
+
 enum class RecordKind : uint32_t {
   kUnknown = 0,   // of a version to come, or what that added
   kCommit = 1,    // a commit

@@ -261,7 +261,7 @@ absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
   plan.seal.previous_end = 0;
   plan.seal.space = space.List();
   CAIRN_ASSIGN_OR_RETURN(CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
-  if (std::ssize(bytes.tail) + JournalWriter::kEndMark > room->size()) return std::nullopt;
+  if (std::ssize(bytes.tail) + format::kEndMark > room->size()) return std::nullopt;
   return PlacedCheckpoint{.begin = room->begin, .bytes = std::move(bytes), .space = space};
 }
 

@@ -57,9 +57,9 @@ absl::Status JournalWriter::TidyUpNowAndThen() {
 
 // Whether the journal may go on for so many bytes, and its end be marked.
 bool JournalWriter::HasRoomFor(int64_t size) {
-  if (sink_->HasRoomFor(size + kEndMark)) return true;
+  if (sink_->HasRoomFor(size + format::kEndMark)) return true;
   Release();
-  return sink_->HasRoomFor(size + kEndMark);
+  return sink_->HasRoomFor(size + format::kEndMark);
 }
 
 absl::Status JournalWriter::CutAt(int64_t end) {

@@ -101,7 +101,7 @@ absl::Status JournalWriter::GoOnBelow(int64_t old_end) {
 }
 
 absl::Status JournalWriter::MarkEnd(int64_t position) {
-  static constexpr std::array<std::byte, kEndMark> kZeros = {};
+  static constexpr std::array<std::byte, format::kEndMark> kZeros = {};
   return frame_.file->WriteAt(position, kZeros);
 }
 
@@ -204,7 +204,7 @@ absl::StatusOr<bool> JournalWriter::EndsAt(int64_t end, JournalReader& reader) c
     CAIRN_ASSIGN_OR_RETURN(const bool bytes, reader.StoppedAtBytes());
     return !bytes;
   }
-  std::array<std::byte, kEndMark> mark;
+  std::array<std::byte, format::kEndMark> mark;
   CAIRN_ASSIGN_OR_RETURN(const size_t got, frame_.source.ReadSome(end, mark));
   return std::ranges::all_of(Bytes(mark).first(got),
                              [](std::byte each) { return each == std::byte{0}; });

@@ -78,7 +78,6 @@ class JournalWriter {
   absl::Status DropAfter(int64_t end);
   // Readers that look for the next commit stop there, whatever was there before.
   absl::Status MarkEnd(int64_t position);
-  static constexpr int64_t kEndMark = 8;
 
   // With what is staged: a checkpoint is due.
   bool IsLong(const StagedState& staged) const { return IsLong(staged, 1, 0); }

@@ -2,7 +2,6 @@
 
 #include "engine/base/random.h"
 #include "engine/base/status.h"
-#include "engine/frame/commit/journal_writer.h"
 #include "engine/frame/journal/commit_step.h"
 
 namespace cairn::frame {
@@ -25,7 +24,7 @@ format::InheritedJournal OwnJournal::Start(uint64_t since) const {
 }
 
 absl::Status OwnJournal::Begin() {
-  bytes_.assign(static_cast<size_t>(JournalWriter::kEndMark), std::byte{0});
+  bytes_.assign(static_cast<size_t>(format::kEndMark), std::byte{0});
   return frame_.file->WriteAt(position_.begin, bytes_);
 }
 
@@ -37,7 +36,7 @@ absl::StatusOr<bool> OwnJournal::Add(const Stager& stager, int64_t reused) {
                          .durable_end = position_.begin});
   const int64_t size = format::RecordSize(commit);
   // One more receipt may have to follow, and the mark.
-  constexpr int64_t kAfter = 2 * format::kReceiptSize + JournalWriter::kEndMark;
+  constexpr int64_t kAfter = 2 * format::kReceiptSize + format::kEndMark;
   if (size > format::kMaxRecordSize || size + kAfter > room_end_ - position_.end) return false;
   const format::Receipt receipt{.base = position_.base,
                                 .generation = position_.generation + 1,
@@ -48,7 +47,7 @@ absl::StatusOr<bool> OwnJournal::Add(const Stager& stager, int64_t reused) {
   const uint64_t checksum = format::StoredChecksum(bytes_);
   format::AppendReceipt(receipt, position_.end + std::ssize(bytes_), bytes_);
   const int64_t end = position_.end + std::ssize(bytes_);
-  bytes_.resize(bytes_.size() + static_cast<size_t>(JournalWriter::kEndMark));
+  bytes_.resize(bytes_.size() + static_cast<size_t>(format::kEndMark));
   const absl::Status written = frame_.file->WriteAt(position_.end, bytes_);
   if (absl::IsResourceExhausted(written)) return false;
   CAIRN_RETURN_IF_ERROR(written);
