@@ -12,6 +12,9 @@ namespace {
 
 constexpr int64_t kZerosPiece = int64_t{64} << 10;
 
+// Bytes of the file: the kernel has to forget each page.
+constexpr int64_t kMostCut = int64_t{16} << 20;
+
 // Asking for readers costs a few system calls.
 constexpr int kCommitsUntilTidy = 64;
 
@@ -42,7 +45,7 @@ void JournalWriter::SetRoom() {
 absl::Status JournalWriter::TidyUp() {
   commits_until_tidy_ = kCommitsUntilTidy;
   if (space_.has_dead()) Release(kManyReleased);
-  return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
+  return CutSome();
 }
 
 absl::Status JournalWriter::TidyUpNowAndThen() {
@@ -52,7 +55,15 @@ absl::Status JournalWriter::TidyUpNowAndThen() {
   }
   if (!is_time) return absl::OkStatus();
   commits_until_tidy_ = kCommitsUntilTidy;
-  return remains_end_ > sink_->end() ? CutAt(sink_->end()) : absl::OkStatus();
+  return CutSome();
+}
+
+// Of what an earlier checkpoint left.
+absl::Status JournalWriter::CutSome() {
+  const int64_t end = sink_->end();
+  if (remains_end_ <= end) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
+  return size > end ? CutUnread(std::max(end, size - kMostCut)) : absl::OkStatus();
 }
 
 // Whether the journal may go on for so many bytes, and its end be marked.
@@ -65,12 +76,16 @@ bool JournalWriter::HasRoomFor(int64_t size) {
 absl::Status JournalWriter::CutAt(int64_t end) {
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
   if (size <= end) return absl::OkStatus();
+  if (remains_end_ > end) Release();
+  return CutUnread(end);
+}
+
+absl::Status JournalWriter::CutUnread(int64_t end) {
   if (remains_end_ > end) {
-    Release();
     const bool is_read = frame_.file->IsLocked(kLoadingLockByte, 1).value_or(true);
     if (space_.EndOfDead() > end || is_read) return absl::OkStatus();
   }
-  remains_end_ = 0;
+  remains_end_ = end > sink_->end() ? end : 0;
   ForgetHeadroom();
   return frame_.file->Truncate(end);
 }

@@ -123,6 +123,8 @@ class JournalWriter {
   const State& base() const { return *frame_.state; }
   // Without bytes of the journal that are for the next checkpoint.
   JournalLoad LoadBut(int64_t set_aside) const;
+  absl::Status CutSome();
+  absl::Status CutUnread(int64_t end);
   bool HasRoomFor(int64_t size);
   void SetRoom();
   void Release(int64_t most = INT64_MAX);
