@@ -58,12 +58,13 @@ absl::Status JournalWriter::TidyUpNowAndThen() {
   return CutSome();
 }
 
-// Of what an earlier checkpoint left.
+// Of what an earlier checkpoint left; what is reserved after that goes, too.
 absl::Status JournalWriter::CutSome() {
   const int64_t end = sink_->end();
   if (remains_end_ <= end) return absl::OkStatus();
+  const int64_t target = std::max(end, remains_end_ - kMostCut);
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, frame_.file->Size());
-  return size > end ? CutUnread(std::max(end, size - kMostCut)) : absl::OkStatus();
+  return size > target ? CutUnread(target) : absl::OkStatus();
 }
 
 // Whether the journal may go on for so many bytes, and its end be marked.
