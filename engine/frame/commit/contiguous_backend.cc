@@ -178,10 +178,7 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
   // In a journal that a checkpoint does not inherit, the next writer would not keep a summary for
   // those that read it.
   const bool goes_down = gradual_->goes_down();
-  bool summed_up = false;
-  if (!goes_down) {
-    CAIRN_ASSIGN_OR_RETURN(summed_up, journal_.SumUpFor(*gradual_, stager));
-  }
+  CAIRN_ASSIGN_OR_RETURN(const bool summed_up, journal_.SumUpFor(*gradual_, stager));
   CAIRN_RETURN_IF_ERROR(AdvanceGradual(steps));
   // Readers that open the frame use the summaries of the new checkpoint from its header on.
   const bool may_sum_up =

@@ -47,6 +47,8 @@ class GradualCheckpoint {
   ~GradualCheckpoint();
 
   bool goes_down() const { return journal_.has_value(); }
+  // Of one that does.
+  OwnJournal& journal() { return *journal_; }
   // The journal goes on after it, unless it goes down.
   const Extent& region() const { return region_; }
 

@@ -243,6 +243,14 @@ absl::StatusOr<bool> JournalWriter::SumUpFor(GradualCheckpoint& next, const Stag
   if (progress.unmarked.has_value()) CAIRN_RETURN_IF_ERROR(MarkSummary(*anchor, progress));
   if (!IsSummaryDue(next.edits_since(), progress)) return false;
   const State since = next.StateSince();
+  if (next.goes_down()) {
+    OwnJournal& journal = next.journal();
+    std::optional<SummaryBytes> table = TableOf(since, journal.position().end);
+    if (!table.has_value()) return false;
+    CAIRN_ASSIGN_OR_RETURN(const bool written, journal.AddChunk(std::move(table->bytes)));
+    if (written) next.SetSummary(table->index);
+    return written;
+  }
   std::optional<SummaryBytes> summary = anchor.has_value()
                                             ? SummaryOf(since, sink_->end(), anchor->identity)
                                             : TableOf(since, sink_->end());

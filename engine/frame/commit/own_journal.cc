@@ -28,29 +28,38 @@ absl::Status OwnJournal::Begin() {
   return frame_.file->WriteAt(position_.begin, bytes_);
 }
 
+format::Receipt OwnJournal::ReceiptOf(uint64_t generation, uint64_t durable_generation) const {
+  return {.base = position_.base,
+          .generation = generation,
+          .boot = frame_.source.BootHere(frame_.core->env()->boot),
+          .durable_generation = durable_generation};
+}
+
+absl::StatusOr<bool> OwnJournal::Write(std::vector<std::byte>& bytes) {
+  bytes.resize(bytes.size() + static_cast<size_t>(format::kEndMark));
+  // One more receipt may have to follow.
+  if (std::ssize(bytes) + format::kReceiptSize > room_end_ - position_.end) return false;
+  const absl::Status written = frame_.file->WriteAt(position_.end, bytes);
+  if (absl::IsResourceExhausted(written)) return false;
+  CAIRN_RETURN_IF_ERROR(written);
+  return true;
+}
+
 absl::StatusOr<bool> OwnJournal::Add(const Stager& stager, int64_t reused) {
-  const format::CommitRecordParts commit =
-      stager.MakeCommit({.base = position_.base,
-                         .generation = position_.generation + 1,
-                         .previous = position_.last,
-                         .durable_end = position_.begin});
-  const int64_t size = format::RecordSize(commit);
-  // One more receipt may have to follow, and the mark.
-  constexpr int64_t kAfter = 2 * format::kReceiptSize + format::kEndMark;
-  if (size > format::kMaxRecordSize || size + kAfter > room_end_ - position_.end) return false;
-  const format::Receipt receipt{.base = position_.base,
-                                .generation = position_.generation + 1,
-                                .boot = frame_.source.BootHere(frame_.core->env()->boot),
-                                .durable_generation = frame_.sync->durable().generation};
+  const uint64_t generation = position_.generation + 1;
+  const format::CommitRecordParts commit = stager.MakeCommit({.base = position_.base,
+                                                              .generation = generation,
+                                                              .previous = position_.last,
+                                                              .durable_end = position_.begin});
+  if (format::RecordSize(commit) > format::kMaxRecordSize) return false;
+  const format::Receipt receipt = ReceiptOf(generation, frame_.sync->durable().generation);
   bytes_.clear();
   format::AppendRecord(commit, position_.end, bytes_);
   const uint64_t checksum = format::StoredChecksum(bytes_);
   format::AppendReceipt(receipt, position_.end + std::ssize(bytes_), bytes_);
   const int64_t end = position_.end + std::ssize(bytes_);
-  bytes_.resize(bytes_.size() + static_cast<size_t>(format::kEndMark));
-  const absl::Status written = frame_.file->WriteAt(position_.end, bytes_);
-  if (absl::IsResourceExhausted(written)) return false;
-  CAIRN_RETURN_IF_ERROR(written);
+  CAIRN_ASSIGN_OR_RETURN(const bool written, Write(bytes_));
+  if (!written) return false;
   Advance({.links = commit.links,
            .checksum = checksum,
            .end = end,
@@ -60,6 +69,15 @@ absl::StatusOr<bool> OwnJournal::Add(const Stager& stager, int64_t reused) {
            .reused = reused},
           position_);
   return true;
+}
+
+absl::StatusOr<bool> OwnJournal::AddChunk(std::vector<std::byte> chunk) {
+  const format::Receipt receipt = ReceiptOf(position_.generation, 0);
+  format::AppendReceipt(receipt, position_.end + std::ssize(chunk), chunk);
+  const int64_t end = position_.end + std::ssize(chunk);
+  CAIRN_ASSIGN_OR_RETURN(const bool written, Write(chunk));
+  if (written) Extend(receipt, end, position_);
+  return written;
 }
 
 }  // namespace cairn::frame

@@ -32,10 +32,16 @@ class OwnJournal {
   // The staged edits are about to be committed; so many bytes of chunks have their place. False,
   // and nothing has changed, where there is no room.
   absl::StatusOr<bool> Add(const Stager& stager, int64_t reused);
+  // Adds a chunk that no commit names. False, and nothing has changed, where there is no room.
+  absl::StatusOr<bool> AddChunk(std::vector<std::byte> chunk);
   // Where it ends, and what it holds.
   const JournalPosition& position() const { return position_; }
 
  private:
+  format::Receipt ReceiptOf(uint64_t generation, uint64_t durable_generation) const;
+  // With the mark of the end.
+  absl::StatusOr<bool> Write(std::vector<std::byte>& bytes);
+
   const CommittedFrame& frame_;
   const int64_t room_end_;
   JournalPosition position_;
