@@ -38,7 +38,9 @@ std::shared_ptr<const Metadata> MetadataIn(const Metadata& loaded, const Metadat
   std::unordered_map<const std::byte*, const VlMetalayer*> stored;
   const size_t count = std::min(loaded.vlmetalayers.size(), then.vlmetalayers.size());
   for (size_t i = 0; i < count; ++i) {
-    stored.emplace(then.vlmetalayers[i].chunk.bytes().data(), &loaded.vlmetalayers[i]);
+    const VlMetalayer& layer = then.vlmetalayers[i];
+    if (layer.name != loaded.vlmetalayers[i].name) continue;
+    stored.emplace(layer.chunk.bytes().data(), &loaded.vlmetalayers[i]);
   }
   auto metadata = std::make_shared<Metadata>(now);
   for (VlMetalayer& layer : metadata->vlmetalayers) {
