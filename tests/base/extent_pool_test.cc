@@ -105,8 +105,12 @@ TEST(ExtentPoolTest, AgreesWithABitForEachByte) {
         break;
       }
       case 1:
-        pool.Remove(extent);
-        set(extent, false);
+        for (const Extent& removed : pool.Remove(extent)) {
+          for (int64_t i = removed.begin; i < removed.end; ++i) {
+            ASSERT_TRUE(free[static_cast<size_t>(i)]);
+          }
+          set(removed, false);
+        }
         break;
       default:
         if (const auto taken = pool.Take(extent.size()); taken.has_value()) {
@@ -123,6 +127,10 @@ TEST(ExtentPoolTest, AgreesWithABitForEachByte) {
     }
     ASSERT_EQ(size, std::ranges::count(free, true));
     ASSERT_EQ(size, pool.size());
+    const std::vector<Extent> all = pool.List();
+    const auto largest = std::ranges::max_element(all, {}, &Extent::size);
+    const std::optional<Extent> found = pool.Largest();
+    ASSERT_EQ(found.has_value() ? found->size() : 0, all.empty() ? 0 : largest->size());
   }
 }
 

@@ -58,6 +58,8 @@ TEST(DeadSpaceTest, KnowsWhatIsLeftAtEachStep) {
     EXPECT_EQ(dead.end(), 440);
     EXPECT_EQ(dead.EndOfOlder(), 220);
     EXPECT_EQ(dead.JustDied(INT64_MAX), 80);
+    EXPECT_EQ(dead.BytesBetween(200, 420), 20 + 30 + 20);
+    EXPECT_EQ(dead.BytesBetween(440, 1000), 0);
     EXPECT_EQ(dead.JustDied(310), 20);
     EXPECT_EQ(dead.FirstAfter(0), 100);
     EXPECT_EQ(dead.FirstAfter(110), 200);
@@ -71,6 +73,15 @@ TEST(DeadSpaceTest, KnowsWhatIsLeftAtEachStep) {
   EXPECT_EQ(dead.EndOfOlder(), 0);
   EXPECT_EQ(dead.JustDied(INT64_MAX), 50);
   EXPECT_EQ(dead.FirstAfter(110), 400);
+}
+
+TEST(DeadSpaceTest, LastOnesMayGoOn) {
+  DeadSpace dead(SomeDead(), 5);
+  dead.ExtendLast(430);
+  EXPECT_EQ(dead.end(), 440) << "not back";
+  dead.ExtendLast(500);
+  EXPECT_EQ(dead.end(), 500);
+  EXPECT_EQ(dead.JustDied(INT64_MAX), 80 + 60);
 }
 
 TEST(DeadSpaceTest, HasNothingAtFirst) {
