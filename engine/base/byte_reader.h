@@ -35,6 +35,10 @@ class ByteReader {
 
   uint8_t U8(std::string_view field) { return Le<uint8_t>(field); }
 
+  // A number in as few bytes as it needs: seven bits in each, the lowest first, and a high bit in
+  // all but the last.
+  uint64_t Varint(std::string_view field);
+
   // Exactly `size` bytes, or none.
   Bytes Take(uint64_t size, std::string_view field) {
     if (size > remaining() || !ok()) {

@@ -33,6 +33,13 @@ class ByteWriter {
   }
 
   void U8(uint8_t value) { out_.push_back(std::byte{value}); }
+
+  // As ByteReader reads it.
+  void Varint(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) U8(static_cast<uint8_t>(value | 0x80));
+    U8(static_cast<uint8_t>(value));
+  }
+
   void Append(Bytes bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
   void Zeros(size_t size) { out_.resize(out_.size() + size); }
 

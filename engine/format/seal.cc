@@ -1,5 +1,6 @@
 #include "engine/format/seal.h"
 
+#include <bit>
 #include <optional>
 
 #include "engine/base/byte_reader.h"
@@ -14,8 +15,9 @@ namespace cairn::format {
 
 namespace {
 
-// Version 1 has no list of space, version 2 no journal that is inherited.
-constexpr uint32_t kSealVersion = 3;
+// Version 1 has no list of space, version 2 no journal that is inherited; version 3 gives each
+// number of the list in eight bytes.
+constexpr uint32_t kSealVersion = 4;
 // A count and a hash.
 constexpr size_t kRunSize = sizeof(uint32_t) + sizeof(uint64_t);
 
@@ -36,33 +38,53 @@ std::vector<uint64_t> ReadPages(int64_t max_pages, ByteReader& reader) {
   return pages;
 }
 
-// Bytes of the file that follow those before, which end at `after`.
-Extent ReadExtent(int64_t after, ByteReader& reader) {
-  const int64_t begin = reader.Le<int64_t>("space: begin");
-  const int64_t size = reader.Le<int64_t>("space: size");
-  const std::optional<int64_t> end = CheckedAdd(begin, size);
-  if (begin >= after && size > 0 && end.has_value()) return {begin, *end};
-  reader.Fail("space", absl::StrFormat("%d bytes from %d on, after byte %d", size, begin, after));
+// Bytes of the file that follow those before, which end at `after`. Before version 4 its begin is
+// given, and then what comes between.
+Extent ReadExtent(uint32_t version, int64_t after, ByteReader& reader) {
+  constexpr uint64_t kMost = INT64_MAX;
+  const auto last = static_cast<uint64_t>(after);
+  const bool is_packed = version > 3;
+  const uint64_t gap = is_packed ? reader.Varint("space: gap")
+                                 : reader.Le<uint64_t>("space: begin") - last;
+  const uint64_t size = is_packed ? reader.Varint("space: size")
+                                  : reader.Le<uint64_t>("space: size");
+  if (gap <= kMost - last && size > 0 && size <= kMost - last - gap) {
+    return {static_cast<int64_t>(last + gap), static_cast<int64_t>(last + gap + size)};
+  }
+  reader.Fail("space", absl::StrFormat("%d bytes, %d after byte %d", size, gap, after));
   return {};
 }
 
-SpaceList ReadSpace(uint64_t generation, ByteReader& reader) {
+// When it died is given as how long before this generation, and born as how long before that; 0 is
+// the first of all.
+void ReadLife(uint32_t version, uint64_t generation, DeadExtent& dead, ByteReader& reader) {
+  if (version > 3) {
+    dead.died = generation - reader.Varint("space: died");
+    const uint64_t age = reader.Varint("space: age");
+    dead.born = age == 0 ? 0 : dead.died - (age - 1);
+  } else {
+    dead.born = reader.Le<uint64_t>("space: born");
+    dead.died = reader.Le<uint64_t>("space: died");
+  }
+  if (reader.ok() && (dead.born > dead.died || dead.died > generation)) {
+    reader.Fail("space",
+                absl::StrFormat("born with generation %d, died with %d", dead.born, dead.died));
+  }
+}
+
+SpaceList ReadSpace(uint32_t version, uint64_t generation, ByteReader& reader) {
   SpaceList space;
   int64_t end = 0;
   for (auto left = reader.Le<uint32_t>("free extents"); left > 0 && reader.ok(); --left) {
-    space.free.push_back(ReadExtent(end, reader));
+    space.free.push_back(ReadExtent(version, end, reader));
     end = space.free.back().end;
   }
   end = 0;
   for (auto left = reader.Le<uint32_t>("dead extents"); left > 0 && reader.ok(); --left) {
-    const Extent bytes = ReadExtent(end, reader);
-    const uint64_t born = reader.Le<uint64_t>("space: born");
-    const uint64_t died = reader.Le<uint64_t>("space: died");
-    if (reader.ok() && (born > died || died > generation)) {
-      reader.Fail("space", absl::StrFormat("born with generation %d, died with %d", born, died));
-    }
-    space.dead.push_back({.bytes = bytes, .born = born, .died = died});
-    end = bytes.end;
+    DeadExtent& dead = space.dead.emplace_back();
+    dead.bytes = ReadExtent(version, end, reader);
+    ReadLife(version, generation, dead, reader);
+    end = dead.bytes.end;
   }
   return space;
 }
@@ -91,20 +113,33 @@ void WriteJournal(const std::optional<InheritedJournal>& journal, ByteWriter& wr
   writer.Le(journal->since);
 }
 
-void WriteExtent(const Extent& bytes, ByteWriter& writer) {
-  writer.Le(bytes.begin);
-  writer.Le(bytes.size());
+void WriteExtent(const Extent& bytes, int64_t after, ByteWriter& writer) {
+  writer.Varint(static_cast<uint64_t>(bytes.begin - after));
+  writer.Varint(static_cast<uint64_t>(bytes.size()));
 }
 
-void WriteSpace(const SpaceList& space, ByteWriter& writer) {
+void WriteSpace(const SpaceList& space, uint64_t generation, ByteWriter& writer) {
   writer.Le(static_cast<uint32_t>(space.free.size()));
-  for (const Extent& bytes : space.free) WriteExtent(bytes, writer);
-  writer.Le(static_cast<uint32_t>(space.dead.size()));
-  for (const DeadExtent& dead : space.dead) {
-    WriteExtent(dead.bytes, writer);
-    writer.Le(dead.born);
-    writer.Le(dead.died);
+  int64_t end = 0;
+  for (const Extent& bytes : space.free) {
+    WriteExtent(bytes, end, writer);
+    end = bytes.end;
   }
+  writer.Le(static_cast<uint32_t>(space.dead.size()));
+  end = 0;
+  for (const DeadExtent& dead : space.dead) {
+    WriteExtent(dead.bytes, end, writer);
+    writer.Varint(generation - dead.died);
+    writer.Varint(dead.born == 0 ? 0 : dead.died - dead.born + 1);
+    end = dead.bytes.end;
+  }
+}
+
+// A number takes at most one byte and a seventh of its bits. They take most where all are equal.
+int64_t MostBytesOf(int64_t numbers, int64_t sum) {
+  if (numbers == 0) return 0;
+  const int64_t bits = std::bit_width(static_cast<uint64_t>(sum / numbers) + 1);
+  return numbers + CeilDiv(numbers * bits, int64_t{7});
 }
 
 absl::Status CheckRanges(const Seal& seal, int64_t max_pages) {
@@ -121,6 +156,12 @@ absl::Status CheckRanges(const Seal& seal, int64_t max_pages) {
 }
 
 }  // namespace
+
+int64_t SpaceList::MostBytes(int64_t free, int64_t dead, int64_t end, uint64_t generation) {
+  constexpr int64_t kCounts = 8;
+  const int64_t most = CeilDiv(static_cast<int64_t>(std::bit_width(generation + 1)), int64_t{7});
+  return kCounts + MostBytesOf(2 * free, end) + MostBytesOf(2 * dead, end) + 2 * most * dead;
+}
 
 absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
   ByteReader reader(payload, "seal");
@@ -146,7 +187,7 @@ absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
   seal.index_hash = reader.Le<uint64_t>("index hash");
   seal.header_copy = ToVector(reader.Take(header_len, "header copy"));
   seal.pages = ReadPages(max_pages, reader);
-  if (version > 1) seal.space = ReadSpace(seal.generation, reader);
+  if (version > 1) seal.space = ReadSpace(version, seal.generation, reader);
   if (version > 2) seal.journal = ReadJournal(seal.generation, reader);
   CAIRN_RETURN_IF_ERROR(reader.status());
   CAIRN_RETURN_IF_ERROR(CheckRanges(seal, max_pages));
@@ -180,7 +221,7 @@ std::vector<std::byte> EncodeSeal(const Seal& seal) {
   writer.Append(seal.header_copy);
   writer.Le(nruns);
   writer.Append(runs.written());
-  WriteSpace(seal.space, writer);
+  WriteSpace(seal.space, seal.generation, writer);
   WriteJournal(seal.journal, writer);
   return std::move(writer).Take();
 }

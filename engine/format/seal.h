@@ -41,7 +41,9 @@ struct DeadExtent {
 struct SpaceList {
   std::vector<Extent> free;  // before the index
   std::vector<DeadExtent> dead;
-  int64_t EncodedSize() const { return 8 + 16 * std::ssize(free) + 32 * std::ssize(dead); }
+  // As many bytes as lists of so many extents take at most, which end before `end`, in the seal of
+  // that generation.
+  static int64_t MostBytes(int64_t free, int64_t dead, int64_t end, uint64_t generation);
   bool operator==(const SpaceList&) const = default;
 };
 

@@ -1,6 +1,7 @@
 #include "engine/frame/checkpoint/dead_space.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace cairn::frame {
 
@@ -55,6 +56,13 @@ int64_t DeadSpace::FirstAfter(int64_t position) const {
   const auto held = std::ranges::partition_point(
       held_, [&](const DeadExtent& dead) { return !ends_before(dead); });
   return held == held_.begin() ? INT64_MAX : (held - 1)->bytes.begin;
+}
+
+int64_t DeadSpace::CountAfter(int64_t position) const {
+  const auto is_after = [&](const DeadExtent& dead) { return dead.bytes.end > position; };
+  const auto waiting = std::ranges::partition_point(waiting_, std::not_fn(is_after));
+  const auto held = std::ranges::partition_point(held_, is_after);
+  return (waiting_.end() - waiting) + (held - held_.begin());
 }
 
 int64_t DeadSpace::end() const {

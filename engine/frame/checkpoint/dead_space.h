@@ -33,6 +33,8 @@ class DeadSpace {
   int64_t count() const { return std::ssize(waiting_) + std::ssize(held_); }
   // Of the first bytes after `position`, or before them where they go on there; else INT64_MAX.
   int64_t FirstAfter(int64_t position) const;
+  // How many lie after `position`, if only in part.
+  int64_t CountAfter(int64_t position) const;
   // Where the last of them end.
   int64_t end() const;
   // In order.

@@ -228,13 +228,11 @@ std::vector<DeadExtent> FrameSpace::NextDead() const {
   return DeadAfter(ended_->generation, ended_->end, ended_->dying, ended_->in_journal);
 }
 
-int64_t FrameSpace::MostListed() const {
-  constexpr int64_t kCounts = 8;
-  constexpr int64_t kFree = 16;
-  constexpr int64_t kDead = 32;
+int64_t FrameSpace::MostListed(uint64_t generation, int64_t end) const {
   // Each chunk of the journal, and each dead extent in it, has bytes of the journal before it.
-  const int64_t dead = 2 * dead_.count() + std::ssize(dying_) + std::ssize(in_journal_) + 1;
-  return kCounts + kFree * free_.count() + kDead * dead;
+  const int64_t dead = dead_.count() + dead_.CountAfter(index_begin_) + std::ssize(dying_) +
+                       std::ssize(in_journal_) + 1;
+  return format::SpaceList::MostBytes(free_.count(), dead, std::max(end, dead_.end()), generation);
 }
 
 FrameSpace::Ended FrameSpace::TakeNext(int64_t index_begin, DeadSpace dead) {

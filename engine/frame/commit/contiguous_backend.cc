@@ -249,7 +249,7 @@ absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
     const StagedState& staged, FrameSpace space, CheckpointPlan plan) const {
   const bool forgets = plan.seal.oldest_generation == plan.seal.generation;
   if (!forgets || !space.enabled() || !HasRoomForSeal(staged)) return std::nullopt;
-  const int64_t list = space.List().EncodedSize();
+  const int64_t list = space.MostListed(plan.seal.generation, journal_.sink().end());
   const std::optional<Extent> room =
       space.FindBelow(NeedOf(staged, base()).index + list + kLeastJournal);
   if (!room.has_value()) return std::nullopt;

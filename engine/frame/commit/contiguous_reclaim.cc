@@ -111,8 +111,10 @@ absl::StatusOr<bool> ContiguousBackend::MoveChunksDown(const FrameSpace::Slack& 
 // Whether the next checkpoint makes the frame shorter.
 bool ContiguousBackend::CanGoDown() const {
   const StagedState staged(base());
-  const FrameSpace next = journal_.space().Next(base().generation() + 1, journal_.sink().end());
-  const int64_t list = next.List().EncodedSize();
+  const uint64_t generation = base().generation() + 1;
+  const int64_t end = journal_.sink().end();
+  const FrameSpace next = journal_.space().Next(generation, end);
+  const int64_t list = next.MostListed(generation, end);
   return next.FindBelow(NeedOf(staged, base()).index + list + kLeastJournal).has_value();
 }
 

@@ -31,6 +31,12 @@ format::InheritedJournal Inherit(const JournalPosition& journal, int64_t begin, 
           .since = since};
 }
 
+// What a checkpoint of the committed state takes at most.
+int64_t MostBytes(const State& state, const FrameSpace& space) {
+  return CheckpointSteps::MostBytes(state,
+                                    space.MostListed(state.generation(), CommittedEnd(state)));
+}
+
 // `now`, but what is as it was `then` lies in the checkpoint that was loaded: where it lay before
 // may be used again.
 std::shared_ptr<const Metadata> MetadataIn(const Metadata& loaded, const Metadata& then,
@@ -55,7 +61,7 @@ std::shared_ptr<const Metadata> MetadataIn(const Metadata& loaded, const Metadat
 absl::StatusOr<std::unique_ptr<GradualCheckpoint>> GradualCheckpoint::Begin(CommittedFrame& frame,
                                                                             FrameSpace& space) {
   const int64_t begin = CommittedEnd(*frame.state);
-  const int64_t size = CheckpointSteps::MostBytes(*frame.state, space.MostListed());
+  const int64_t size = MostBytes(*frame.state, space);
   if (size > kMaxChunkBytes) return ResourceExhausted("checkpoint: %d bytes", size);
   const Extent region = {begin, begin + chunk::kHeaderSize + size};
   std::unique_ptr<GradualCheckpoint> checkpoint(
@@ -65,13 +71,13 @@ absl::StatusOr<std::unique_ptr<GradualCheckpoint>> GradualCheckpoint::Begin(Comm
 }
 
 int64_t GradualCheckpoint::LeastRoom(const State& state, const FrameSpace& space) {
-  const int64_t size = CheckpointSteps::MostBytes(state, space.MostListed());
+  const int64_t size = MostBytes(state, space);
   return size + size / 2;  // more than commits write meanwhile
 }
 
 absl::StatusOr<std::unique_ptr<GradualCheckpoint>> GradualCheckpoint::BeginBelow(
     CommittedFrame& frame, FrameSpace& space, const Extent& room) {
-  const int64_t size = CheckpointSteps::MostBytes(*frame.state, space.MostListed());
+  const int64_t size = MostBytes(*frame.state, space);
   if (size > room.size()) return ResourceExhausted("checkpoint: %d bytes", size);
   const int64_t end = room.begin + size;
   OwnJournal journal(frame, {end, room.end});
