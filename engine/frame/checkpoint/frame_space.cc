@@ -298,6 +298,16 @@ std::optional<Extent> FrameSpace::FindBelow(int64_t size) const {
   return std::nullopt;
 }
 
+int64_t FrameSpace::FindAbove(int64_t end, int64_t size) const {
+  int64_t begin = end;
+  for (const DeadExtent& dead : dead_.List()) {
+    if (dead.bytes.end <= begin) continue;
+    if (dead.bytes.begin - begin >= size) break;
+    begin = dead.bytes.end;
+  }
+  return begin;
+}
+
 void FrameSpace::PlaceIndex(int64_t begin) {
   free_.Remove({begin, INT64_MAX});
   index_begin_ = begin;

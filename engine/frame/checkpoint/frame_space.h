@@ -100,6 +100,8 @@ class FrameSpace {
   FrameSpace Next(uint64_t generation, int64_t end) const;
   // Of Next: free space for a checkpoint of up to `size` bytes so that the frame gets shorter.
   std::optional<Extent> FindBelow(int64_t size) const;
+  // Where `size` bytes begin, from `end` on, that no reader needs.
+  int64_t FindAbove(int64_t end, int64_t size) const;
   // Of Next: the index begins there.
   void PlaceIndex(int64_t begin);
   // What the checkpoint is to list.

@@ -243,15 +243,20 @@ absl::Status ContiguousBackend::ReserveCheckpoint(const StagedState& staged, int
   return absl::IsResourceExhausted(status) ? Refuse(DiskIsFull(status, kept)) : absl::OkStatus();
 }
 
+// Of index and trailer.
+int64_t ContiguousBackend::MostBytes(const StagedState& staged, const FrameSpace& space,
+                                     const CheckpointPlan& plan) const {
+  return NeedOf(staged, base()).index +
+         space.MostListed(plan.seal.generation, journal_.sink().end());
+}
+
 // A checkpoint in free space after which there is nothing but old states, if there is room: the
 // frame gets shorter.
 absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
     const StagedState& staged, FrameSpace space, CheckpointPlan plan) const {
   const bool forgets = plan.seal.oldest_generation == plan.seal.generation;
   if (!forgets || !space.enabled() || !HasRoomForSeal(staged)) return std::nullopt;
-  const int64_t list = space.MostListed(plan.seal.generation, journal_.sink().end());
-  const std::optional<Extent> room =
-      space.FindBelow(NeedOf(staged, base()).index + list + kLeastJournal);
+  const std::optional<Extent> room = space.FindBelow(MostBytes(staged, space, plan) + kLeastJournal);
   if (!room.has_value()) return std::nullopt;
   space.PlaceIndex(room->begin);
   plan.index_begin = room->begin;
@@ -262,11 +267,12 @@ absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
   return PlacedCheckpoint{.begin = room->begin, .bytes = std::move(bytes), .space = space};
 }
 
-// After everything.
+// After the journal, or the last byte there that a reader needs.
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAbove(const StagedState& staged,
                                                                FrameSpace space,
                                                                CheckpointPlan plan) const {
-  plan.index_begin = std::max(journal_.sink().end(), space.EndOfDead());
+  const int64_t size = 2 * MostBytes(staged, space, plan) + kLeastJournal;
+  plan.index_begin = space.FindAbove(journal_.sink().end(), size);
   space.PlaceIndex(plan.index_begin);
   plan.seal.space = space.List();
   CAIRN_ASSIGN_OR_RETURN(CheckpointBytes bytes, EncodeCheckpoint(staged, plan));

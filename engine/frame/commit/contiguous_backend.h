@@ -81,6 +81,8 @@ class ContiguousBackend final : public CommitBackend {
   // Where the next commit goes, at least.
   int64_t JournalEnd() const;
   void BeginAfterCheckpoint(FrameSpace space, int64_t remains_end);
+  int64_t MostBytes(const StagedState& staged, const FrameSpace& space,
+                    const CheckpointPlan& plan) const;
   absl::StatusOr<std::optional<PlacedCheckpoint>> PlaceBelow(const StagedState& staged,
                                                              FrameSpace space,
                                                              CheckpointPlan plan) const;
