@@ -44,10 +44,10 @@ Extent ReadExtent(uint32_t version, int64_t after, ByteReader& reader) {
   constexpr uint64_t kMost = INT64_MAX;
   const auto last = static_cast<uint64_t>(after);
   const bool is_packed = version > 3;
-  const uint64_t gap = is_packed ? reader.Varint("space: gap")
-                                 : reader.Le<uint64_t>("space: begin") - last;
-  const uint64_t size = is_packed ? reader.Varint("space: size")
-                                  : reader.Le<uint64_t>("space: size");
+  const uint64_t gap =
+      is_packed ? reader.Varint("space: gap") : reader.Le<uint64_t>("space: begin") - last;
+  const uint64_t size =
+      is_packed ? reader.Varint("space: size") : reader.Le<uint64_t>("space: size");
   if (gap <= kMost - last && size > 0 && size <= kMost - last - gap) {
     return {static_cast<int64_t>(last + gap), static_cast<int64_t>(last + gap + size)};
   }

@@ -1,8 +1,15 @@
 #include "engine/base/byte_reader.h"
 
 #include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "engine/base/byte_writer.h"
+#include "tests/support/hex.h"
 
 namespace cairn {
 namespace {
@@ -38,6 +45,38 @@ TEST(ByteReaderTest, HugeSizesDoNotWrap) {
   reader.Take(2, "first");
   EXPECT_TRUE(reader.Take(~uint64_t{0}, "content").empty());
   EXPECT_FALSE(reader.ok());
+}
+
+TEST(ByteReaderTest, VarintTakesAsManyBytesAsItNeeds) {
+  const std::pair<uint64_t, size_t> numbers[] = {{0, 1},
+                                                 {127, 1},
+                                                 {128, 2},
+                                                 {16383, 2},
+                                                 {16384, 3},
+                                                 {~uint64_t{0} >> 1, 9},
+                                                 {~uint64_t{0}, 10}};
+  for (const auto& [number, size] : numbers) {
+    ByteWriter writer;
+    writer.Varint(number);
+    EXPECT_EQ(writer.size(), size) << number;
+    ByteReader reader(writer.written(), "test");
+    EXPECT_EQ(reader.Varint("number"), number);
+    EXPECT_TRUE(reader.ok());
+    EXPECT_EQ(reader.remaining(), 0u);
+  }
+}
+
+TEST(ByteReaderTest, VarintOfMoreThan64BitsOrWithoutAnEndIsDamage) {
+  const auto read = [](std::string_view hex) {
+    const std::vector<std::byte> bytes = Hex(hex);
+    ByteReader reader(bytes, "test");
+    EXPECT_EQ(reader.Varint("number"), 0u) << hex;
+    return reader.status();
+  };
+  const std::string message = "test: number at byte 10: more than 64 bits";
+  EXPECT_EQ(read("ff ff ff ff ff ff ff ff ff 02").message(), message);
+  EXPECT_EQ(read("80 80 80 80 80 80 80 80 80 80 00").message(), message);
+  EXPECT_EQ(read("ff ff").message(), "test: number at byte 2: needs 1 bytes, 0 left");
 }
 
 TEST(ByteReaderTest, SeeksUpToTheEndOnly) {

@@ -1,8 +1,13 @@
 #include "engine/format/seal.h"
 
+#include <algorithm>
 #include <random>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
 #include "engine/base/byte_writer.h"
@@ -49,27 +54,38 @@ void ExpectSame(const Seal& a, const Seal& b) {
   EXPECT_EQ(a.journal, b.journal);
 }
 
+// From the length of the header on to the runs.
+constexpr char kStart[] =
+    "03 00 00 00"
+    "88 77 66 55 44 33 22 11  07 00 00 00 00 00 00 00"
+    "e8 03 00 00 00 00 00 00  03 00 00 00 00 00 00 00"
+    "ff ff ff ff ff ff ff ff  02 00 00 00 00 00 00 00"
+    "03 00 00 00 00 00 00 00  bb aa 00 00 00 00 00 00"
+    "dd cc 00 00 00 00 00 00  9e a8 62"
+    "03 00 00 00"
+    "03 00 00 00  05 00 00 00 00 00 00 00"
+    "01 00 00 00  06 00 00 00 00 00 00 00"
+    "01 00 00 00  05 00 00 00 00 00 00 00";
+
+constexpr char kJournal[] =
+    "01 00 00 00  d0 07 00 00 00 00 00 00"
+    "ee 00 00 00 00 00 00 00  ff 00 00 00 00 00 00 00"
+    "04 00 00 00 00 00 00 00";
+
+// Of version 2 and 3.
+constexpr char kWideSpace[] =
+    "02 00 00 00"
+    "64 00 00 00 00 00 00 00  64 00 00 00 00 00 00 00"
+    "2c 01 00 00 00 00 00 00  32 00 00 00 00 00 00 00"
+    "01 00 00 00"
+    "c8 00 00 00 00 00 00 00  3c 00 00 00 00 00 00 00"
+    "05 00 00 00 00 00 00 00  07 00 00 00 00 00 00 00";
+
 TEST(SealTest, LiesInTheFileAsDescribed) {
-  EXPECT_EQ(ToHex(EncodeSeal(SampleSeal())),
-            ToHex(Hex("03 00 00 00  03 00 00 00"
-                      "88 77 66 55 44 33 22 11  07 00 00 00 00 00 00 00"
-                      "e8 03 00 00 00 00 00 00  03 00 00 00 00 00 00 00"
-                      "ff ff ff ff ff ff ff ff  02 00 00 00 00 00 00 00"
-                      "03 00 00 00 00 00 00 00  bb aa 00 00 00 00 00 00"
-                      "dd cc 00 00 00 00 00 00  9e a8 62"
-                      "03 00 00 00"
-                      "03 00 00 00  05 00 00 00 00 00 00 00"
-                      "01 00 00 00  06 00 00 00 00 00 00 00"
-                      "01 00 00 00  05 00 00 00 00 00 00 00"
-                      "02 00 00 00"
-                      "64 00 00 00 00 00 00 00  64 00 00 00 00 00 00 00"
-                      "2c 01 00 00 00 00 00 00  32 00 00 00 00 00 00 00"
-                      "01 00 00 00"
-                      "c8 00 00 00 00 00 00 00  3c 00 00 00 00 00 00 00"
-                      "05 00 00 00 00 00 00 00  07 00 00 00 00 00 00 00"
-                      "01 00 00 00  d0 07 00 00 00 00 00 00"
-                      "ee 00 00 00 00 00 00 00  ff 00 00 00 00 00 00 00"
-                      "04 00 00 00 00 00 00 00")));
+  EXPECT_EQ(ToHex(EncodeSeal(SampleSeal())), ToHex(Hex(absl::StrCat("04 00 00 00", kStart,
+                                                                    "02 00 00 00  64 64  64 32"
+                                                                    "01 00 00 00  c8 01 3c 00 03",
+                                                                    kJournal))));
 }
 
 TEST(SealTest, CountsThatCannotBeAreDamage) {
@@ -139,28 +155,55 @@ TEST(SealTest, ChecksFieldsByName) {
     CopyBytes(Hex(hex), MutableBytes(bytes).subspan(at));
     return ParseSeal(bytes, 5);
   };
-  EXPECT_TRUE(Fails(with(0, "04"), absl::StatusCode::kUnimplemented, "seal: version 4"));
+  EXPECT_TRUE(Fails(with(0, "05"), absl::StatusCode::kUnimplemented, "seal: version 5"));
   EXPECT_TRUE(IsDamage(with(4, "ff ff ff ff"), "seal: header copy"));
   EXPECT_TRUE(IsDamage(with(56, "04"), "seal: fingerprint type"));
   EXPECT_TRUE(IsDamage(with(83, "04"), "seal: page count"));
 }
 
-TEST(SealTest, OlderVersionsHaveNoJournalAndNoListOfSpace) {
+TEST(SealTest, OlderVersionsAreRead) {
   Seal seal = SampleSeal();
+  const auto parse = [](const std::string& hex) { return ParseSeal(Hex(hex), 5); };
+  const auto third = parse(absl::StrCat("03 00 00 00", kStart, kWideSpace, kJournal));
+  ASSERT_TRUE(IsOk(third));
+  ExpectSame(*third, seal);
   seal.journal.reset();
-  std::vector<std::byte> bytes = EncodeSeal(seal);
-  bytes.resize(bytes.size() - 4);  // whether it has one
-  bytes[0] = std::byte{2};
-  const auto second = ParseSeal(bytes, 5);
+  const auto second = parse(absl::StrCat("02 00 00 00", kStart, kWideSpace));
   ASSERT_TRUE(IsOk(second));
   ExpectSame(*second, seal);
   seal.space = {};
-  bytes = EncodeSeal(seal);
-  bytes.resize(bytes.size() - 4 - 8);  // and the two counts
-  bytes[0] = std::byte{1};
-  const auto first = ParseSeal(bytes, 5);
+  const auto first = parse(absl::StrCat("01 00 00 00", kStart));
   ASSERT_TRUE(IsOk(first));
   ExpectSame(*first, seal);
+}
+
+TEST(SealTest, ListsOfSpaceTakeNoMoreThanIsSaid) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 300; ++i) {
+    Seal seal;
+    seal.generation = random() >> (3 + random() % 60);
+    const size_t without = EncodeSeal(seal).size();
+    const uint64_t widest = uint64_t{1} << (1 + random() % 40);
+    int64_t end = 0;
+    const auto next = [&] {
+      const int64_t begin = end + static_cast<int64_t>(random() % widest);
+      end = begin + 1 + static_cast<int64_t>(random() % widest);
+      return Extent{begin, end};
+    };
+    for (uint64_t n = random() % 40; n > 0; --n) seal.space.free.push_back(next());
+    int64_t last = std::exchange(end, 0);
+    for (uint64_t n = random() % 40; n > 0; --n) {
+      const uint64_t died = random() % (seal.generation + 1);
+      seal.space.dead.push_back({.bytes = next(), .born = random() % (died + 1), .died = died});
+    }
+    last = std::max(last, end);
+    const auto taken = static_cast<int64_t>(EncodeSeal(seal).size() - without) + 8;
+    EXPECT_LE(taken, SpaceList::MostBytes(std::ssize(seal.space.free), std::ssize(seal.space.dead),
+                                          last, seal.generation));
+    const auto parsed = ParseSeal(EncodeSeal(seal), 5);
+    ASSERT_TRUE(IsOk(parsed));
+    EXPECT_EQ(parsed->space, seal.space);
+  }
 }
 
 TEST(SealTest, JournalIsInheritedOrNot) {
@@ -169,8 +212,8 @@ TEST(SealTest, JournalIsInheritedOrNot) {
     CopyBytes(Hex(hex), MutableBytes(bytes).subspan(bytes.size() - before_end));
     return ParseSeal(bytes, 5);
   };
-  EXPECT_TRUE(IsDamage(with(4 * 8 + 4, "02"), "seal: journal at byte 199: 2 is neither"));
-  EXPECT_TRUE(IsDamage(with(3 * 8 + 1, "ff"), "seal: journal at byte 231: begins at byte -"));
+  EXPECT_TRUE(IsDamage(with(4 * 8 + 4, "02"), "seal: journal at byte 144: 2 is neither"));
+  EXPECT_TRUE(IsDamage(with(3 * 8 + 1, "ff"), "seal: journal at byte 176: begins at byte -"));
 }
 
 TEST(SealTest, ExtentsAreInOrderAndDoNotOverlap) {
@@ -188,7 +231,7 @@ TEST(SealTest, ExtentsAreInOrderAndDoNotOverlap) {
   const DeadExtent dead = {.bytes = {10, 20}, .born = 2, .died = 3};
   EXPECT_TRUE(IsOk(parse({.free = {{10, 20}}, .dead = {dead}})));
   EXPECT_TRUE(IsDamage(parse({.free = {}, .dead = {dead, dead}}), "seal: space"));
-  EXPECT_TRUE(IsDamage(parse({.free = {}, .dead = {{.bytes = {1, 2}, .born = 3, .died = 2}}}),
+  EXPECT_TRUE(IsDamage(parse({.free = {}, .dead = {{.bytes = {1, 2}, .born = 4, .died = 2}}}),
                        "seal: space"));
   const uint64_t next = SampleSeal().generation + 1;
   EXPECT_TRUE(IsDamage(parse({.free = {}, .dead = {{.bytes = {1, 2}, .born = 3, .died = next}}}),

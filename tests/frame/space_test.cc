@@ -182,6 +182,35 @@ TEST_F(SpaceTest, SnapshotsReadTheirStatesWhateverIsUsedAgain) {
   }
 }
 
+TEST_F(SpaceTest, CheckpointGoesBeforeWhatAReaderHoldsIfThereIsRoom) {
+  auto writer = Open().OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  const auto append = [&](int64_t chunks) {
+    const Buffer items = MakeNoise(chunks * kPageChunk, random_());
+    ASSERT_TRUE(IsOk(writer->Append(items)));
+    data_.insert(data_.end(), items.begin(), items.end());
+  };
+  const auto frame_size = [&] { return Open().snapshot().info().frame_size; };
+  // Its index is far from the chunks.
+  append(400);
+  ASSERT_TRUE(IsOk(writer->Commit()));
+  ASSERT_TRUE(IsOk(writer->DeleteChunks(kPageChunks, 400)));
+  data_.resize(kLiveBytes);
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  const Snapshot held = Open().snapshot();
+  const Buffer seen = data_;
+  append(1);
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  const int64_t below = frame_size();
+  ASSERT_LT(below, held.info().frame_size / 2);
+  append(20);
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  EXPECT_GT(frame_size(), below);
+  EXPECT_LT(frame_size(), held.info().frame_size / 2);
+  ExpectHolds(held, seen);
+  ExpectHolds(Open().snapshot(), data_);
+}
+
 TEST_F(SpaceTest, WriterThatIsOpenedAgainKnowsTheSpace) {
   for (int i = 0; i < 150; ++i) {
     auto writer = Open().OpenWriter();

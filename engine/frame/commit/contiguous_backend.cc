@@ -256,7 +256,8 @@ absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
     const StagedState& staged, FrameSpace space, CheckpointPlan plan) const {
   const bool forgets = plan.seal.oldest_generation == plan.seal.generation;
   if (!forgets || !space.enabled() || !HasRoomForSeal(staged)) return std::nullopt;
-  const std::optional<Extent> room = space.FindBelow(MostBytes(staged, space, plan) + kLeastJournal);
+  const std::optional<Extent> room =
+      space.FindBelow(MostBytes(staged, space, plan) + kLeastJournal);
   if (!room.has_value()) return std::nullopt;
   space.PlaceIndex(room->begin);
   plan.index_begin = room->begin;

@@ -47,6 +47,7 @@ struct Rules {
   bool asks_readers = true;          // what they see stays
   bool reader_looks_again = true;    // at the header, after it registered
   bool limits_journal = true;        // it stops before what a reader sees
+  bool finds_room_above = true;      // for index and trailer, between what readers see
   bool cuts_rest = true;             // of a dead writer, where a writer opens
   bool cuts_unread = true;           // the file is cut only where no reader sees bytes
   bool header_before_cut = true;     // durable: the one before may need what is cut

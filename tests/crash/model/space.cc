@@ -82,6 +82,18 @@ uint64_t Space::EndOfDead() const {
   return end;
 }
 
+uint64_t Space::FindAbove(uint64_t position, uint64_t size) const {
+  uint64_t next = position;
+  do {
+    position = next;
+    for (const DeadExtent& dead : dead_) {
+      const bool overlaps = dead.extent.begin < next + size && dead.extent.end > next;
+      if (overlaps) next = dead.extent.end;
+    }
+  } while (next != position);
+  return position;
+}
+
 std::vector<Extent> Without(const Extent& whole, std::vector<Extent> used) {
   std::ranges::sort(used, {}, &Extent::begin);
   std::vector<Extent> left;

@@ -58,6 +58,8 @@ class Space {
   uint64_t LimitFrom(uint64_t position) const;
   // After everything that is dead.
   uint64_t EndOfDead() const;
+  // Where bytes of that size begin, from `position` on, none of which is dead.
+  uint64_t FindAbove(uint64_t position, uint64_t size) const;
 
  private:
   void Add(const Extent& extent);

@@ -214,6 +214,7 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::asks_readers}, "asking readers", kOrdered, 300),
       Without({&Rules::reader_looks_again}, "a reader's look at the header again", kOrdered, 2000),
       Without({&Rules::limits_journal}, "a limit of the journal", kOrdered, 3000),
+      Without({&Rules::finds_room_above}, "room above", kOrdered, 3000),
       Without({&Rules::cuts_unread}, "care for readers where the file is cut", kOrdered, 10000),
       Without({&Rules::header_before_cut}, "a durable header before a cut", kDyingAtFlips, 12000),
       Without({&Rules::chunks_before_record}, "chunks before their record", kOrdered, 500),

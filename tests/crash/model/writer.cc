@@ -388,7 +388,10 @@ std::optional<Checkpoint> Writer::PlanBelow(Space& space) const {
 }
 
 Checkpoint Writer::PlanAbove(Space& space) const {
-  const uint64_t index_begin = std::max(view_.end, space_.EndOfDead());
+  const uint64_t most =
+      EncodeCheckpoint(PlanCheckpoint(0, space), {conditions_.header_size}, 0).base.end;
+  const uint64_t index_begin =
+      rules_.finds_room_above ? space_.FindAbove(view_.end, 2 * most) : view_.end;
   std::vector<Extent> seen;
   for (const DeadExtent& dead : space.dead()) seen.push_back(dead.extent);
   std::vector<Extent> free = space.free();

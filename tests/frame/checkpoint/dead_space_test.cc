@@ -65,6 +65,10 @@ TEST(DeadSpaceTest, KnowsWhatIsLeftAtEachStep) {
     EXPECT_EQ(dead.FirstAfter(110), 200);
     EXPECT_EQ(dead.FirstAfter(329), 300);
     EXPECT_EQ(dead.FirstAfter(440), INT64_MAX);
+    EXPECT_EQ(dead.CountAfter(0), 4);
+    EXPECT_EQ(dead.CountAfter(219), 3);
+    EXPECT_EQ(dead.CountAfter(220), 2);
+    EXPECT_EQ(dead.CountAfter(440), 0);
     dead.Release(
         1, [](uint64_t, uint64_t) { return true; }, [](const Extent&) {});
   }
