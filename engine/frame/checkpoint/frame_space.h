@@ -115,8 +115,8 @@ class FrameSpace {
   void BeginNext(uint64_t generation, int64_t end, int64_t below = INT64_MAX);
   // What is dead then. It reads what does not change before EndNext or CancelNext: a thread may.
   std::vector<format::DeadExtent> NextDead() const;
-  // How many bytes the list of a checkpoint of that generation, of the journal up to `end`, takes at
-  // most.
+  // How many bytes the list of a checkpoint of that generation, of the journal up to `end`, takes
+  // at most.
   int64_t MostListed(uint64_t generation, int64_t end) const;
   // It is durable. Its index begins there, and its journal is the one that there is.
   void EndNext(int64_t index_begin, DeadSpace dead);
