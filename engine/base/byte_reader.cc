@@ -19,17 +19,9 @@ absl::Status ByteReader::OutOfBounds(std::string_view section, std::string_view 
   return Problem(section, field, at, absl::StrFormat("points to byte %d of %d", offset, size));
 }
 
-uint64_t ByteReader::Varint(std::string_view field) {
-  uint64_t value = 0;
-  for (int shift = 0; shift < 64; shift += 7) {
-    const uint8_t byte = U8(field);
-    const uint64_t bits = byte & 0x7F;
-    if (bits << shift >> shift != bits) break;
-    value |= bits << shift;
-    if (byte < 0x80) return ok() ? value : 0;
-  }
+void ByteReader::NoVarint(bool is_cut, std::string_view field) {
+  if (is_cut) Take(remaining() + 1, field);
   Fail(field, "more than 64 bits");
-  return 0;
 }
 
 void ByteReader::Expect(uint8_t expected, std::string_view field) {

@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_BASE_BYTE_READER_H_
 #define CAIRN_ENGINE_BASE_BYTE_READER_H_
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <string_view>
@@ -37,7 +38,23 @@ class ByteReader {
 
   // A number in as few bytes as it needs: seven bits in each, the lowest first, and a high bit in
   // all but the last.
-  uint64_t Varint(std::string_view field);
+  uint64_t Varint(std::string_view field) {
+    constexpr size_t kMostBytes = 10;
+    const Bytes rest = ok() ? bytes_.subspan(offset_) : Bytes();
+    uint64_t value = 0;
+    for (size_t i = 0; i < std::min(rest.size(), kMostBytes); ++i) {
+      const auto byte = static_cast<uint64_t>(rest[i]);
+      const uint64_t bits = byte & 0x7F;
+      if (bits << 7 * i >> 7 * i != bits) break;
+      value |= bits << 7 * i;
+      if (byte == bits) {
+        offset_ += i + 1;
+        return value;
+      }
+    }
+    NoVarint(rest.size() < kMostBytes, field);
+    return 0;
+  }
 
   // Exactly `size` bytes, or none.
   Bytes Take(uint64_t size, std::string_view field) {
@@ -83,6 +100,8 @@ class ByteReader {
                                uint64_t size, size_t left);
   static absl::Status OutOfBounds(std::string_view section, std::string_view field, size_t at,
                                   uint64_t offset, size_t size);
+
+  void NoVarint(bool is_cut, std::string_view field);
 
   Bytes bytes_;
   std::string_view section_;

@@ -16,7 +16,9 @@ namespace cairn::format {
 namespace {
 
 constexpr size_t kHashSize = sizeof(uint64_t);
-constexpr size_t kPieceSize = 8 + 8;
+constexpr size_t kLeastPiece = 2;  // bytes
+// Of what follows the record: with another one, there are no summaries.
+constexpr uint64_t kVersion = 2;
 
 // A copy elsewhere, or after another checkpoint, has another one.
 uint64_t BoundHash(Bytes bytes, uint64_t identity) { return Xxh3(bytes) + identity; }
@@ -44,31 +46,55 @@ bool IsThere(int64_t source, int64_t count, int64_t committed, int64_t in_tables
   return source >= 0 ? RangeFits(source, count, committed) : RangeFits(~source, count, in_tables);
 }
 
+// Near 0, of either sign, become small numbers.
+uint64_t ZigZag(int64_t step) {
+  return static_cast<uint64_t>(step) << 1 ^ static_cast<uint64_t>(step >> 63);
+}
+int64_t UndoZigZag(uint64_t code) { return static_cast<int64_t>(code >> 1 ^ -(code & 1)); }
+
 std::vector<IndexPiece> ReadPieces(int64_t chunks, int64_t committed, int64_t in_tables,
                                    ByteReader& reader) {
   std::vector<IndexPiece> pieces;
-  const auto count = reader.Le<uint64_t>("pieces");
-  if (count > reader.remaining() / kPieceSize) {
+  const uint64_t count = reader.Varint("pieces");
+  if (count > reader.remaining() / kLeastPiece) {
     reader.Fail("pieces", absl::StrFormat("%d of them", count));
     return pieces;
   }
-  const Bytes raw = reader.Take(count * kPieceSize, "pieces");
-  pieces.reserve(raw.size() / kPieceSize);
-  for (size_t at = 0; at < raw.size(); at += kPieceSize) {
-    pieces.push_back({.begin = LoadLe<int64_t>(raw.data() + at),
-                      .source = LoadLe<int64_t>(raw.data() + at + sizeof(int64_t))});
-  }
-  for (size_t i = 0; i < pieces.size() && reader.ok(); ++i) {
-    const int64_t end = i + 1 < pieces.size() ? pieces[i + 1].begin : chunks;
-    const int64_t begin = pieces[i].begin;
-    const bool follows = i > 0 || begin == 0;
-    if (!follows || begin < 0 || end <= begin || end > chunks ||
-        !IsThere(pieces[i].source, end - begin, committed, in_tables)) {
+  pieces.reserve(count);
+  int64_t begin = 0;
+  int64_t next = 0;  // of the index
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto size = static_cast<int64_t>(reader.Varint("piece"));
+    const uint64_t code = reader.Varint("piece");
+    const int64_t source = code % 2 == 1
+                               ? ~static_cast<int64_t>(code / 2)
+                               : CheckedAdd(next, UndoZigZag(code / 2)).value_or(INT64_MAX);
+    if (size <= 0 || size > chunks - begin || !IsThere(source, size, committed, in_tables)) {
       reader.Fail("piece", absl::StrFormat("number %d is none", i));
+      break;
+    }
+    pieces.push_back({.begin = begin, .source = source});
+    begin += size;
+    if (source >= 0) next = source + size;
+  }
+  if (begin < chunks) reader.Fail("pieces", "are missing");
+  return pieces;
+}
+
+void WritePieces(std::span<const IndexPiece> pieces, int64_t chunks, ByteWriter& writer) {
+  writer.Varint(pieces.size());
+  int64_t next = 0;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const auto [begin, source] = pieces[i];
+    const int64_t size = (i + 1 < pieces.size() ? pieces[i + 1].begin : chunks) - begin;
+    writer.Varint(static_cast<uint64_t>(size));
+    if (source < 0) {
+      writer.Varint(static_cast<uint64_t>(~source) * 2 + 1);
+    } else {
+      writer.Varint(ZigZag(source - next) * 2);
+      next = source + size;
     }
   }
-  if (pieces.empty() && chunks > 0) reader.Fail("pieces", "are missing");
-  return pieces;
 }
 
 }  // namespace
@@ -77,6 +103,7 @@ uint64_t SummaryIdentity(uint64_t base, int64_t frame_size) {
   ByteWriter writer;
   writer.Le(base);
   writer.Le(frame_size);
+  writer.Le(kVersion);
   return Xxh3(writer.written());
 }
 
@@ -174,8 +201,10 @@ std::vector<std::byte> EncodeSummary(JournalSummary& summary, const CommitRecord
                                      Bytes entries, int64_t position, uint64_t identity) {
   std::vector<std::byte> record;
   AppendRecord(commit, position, record);
-  const size_t fields = 4 * sizeof(uint64_t) + kHashSize + summary.pieces.size() * kPieceSize +
-                        (summary.tables.size() + 1) * 3 * sizeof(uint64_t);
+  ByteWriter pieces;
+  WritePieces(summary.pieces, commit.totals->nchunks, pieces);
+  const size_t fields = 3 * sizeof(uint64_t) + (summary.tables.size() + 1) * 3 * sizeof(uint64_t) +
+                        pieces.size() + kHashSize;
   const size_t nbytes = record.size() + fields + entries.size();
   summary.tables.push_back(
       {.position = position + chunk::kHeaderSize + static_cast<int64_t>(record.size() + fields),
@@ -193,11 +222,7 @@ std::vector<std::byte> EncodeSummary(JournalSummary& summary, const CommitRecord
     writer.Le(table.entries);
     writer.Le(table.hash);
   }
-  writer.Le(static_cast<uint64_t>(summary.pieces.size()));
-  for (const IndexPiece& piece : summary.pieces) {
-    writer.Le(piece.begin);
-    writer.Le(piece.source);
-  }
+  writer.Append(pieces.written());
   const Bytes hashed = Bytes(writer.written()).subspan(chunk::kHeaderSize);
   writer.Le(BoundHash(hashed, identity + static_cast<uint64_t>(position)));
   writer.Append(entries);

@@ -2,7 +2,7 @@
 // them. Each is the payload of a memcpyed chunk of the journal that no index names:
 //
 //   commit record | edits i64 | reused i64 | tables u64, and for each: position i64, entries i64,
-//   hash u64 | pieces u64, and for each: begin i64, source i64 | hash u64 | entries, 20 bytes each
+//   hash u64 | pieces, packed | hash u64 | entries, 20 bytes each
 //
 // An anchor leads to the newest ones: a memcpyed chunk right after the checkpoint, of two slots:
 //

@@ -73,10 +73,10 @@ TEST(ByteReaderTest, VarintOfMoreThan64BitsOrWithoutAnEndIsDamage) {
     EXPECT_EQ(reader.Varint("number"), 0u) << hex;
     return reader.status();
   };
-  const std::string message = "test: number at byte 10: more than 64 bits";
+  const std::string message = "test: number at byte 0: more than 64 bits";
   EXPECT_EQ(read("ff ff ff ff ff ff ff ff ff 02").message(), message);
   EXPECT_EQ(read("80 80 80 80 80 80 80 80 80 80 00").message(), message);
-  EXPECT_EQ(read("ff ff").message(), "test: number at byte 2: needs 1 bytes, 0 left");
+  EXPECT_EQ(read("ff ff").message(), "test: number at byte 0: needs 3 bytes, 2 left");
 }
 
 TEST(ByteReaderTest, SeeksUpToTheEndOnly) {
