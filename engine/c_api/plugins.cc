@@ -117,8 +117,8 @@ cairn_code cairn_registry_add_codec(cairn_registry* registry, int32_t id,
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(registry);
     CAIRN_RETURN_IF_ERROR(CheckStruct(codec, "codec"));
-    CAIRN_REQUIRE(reinterpret_cast<const void*>(codec->compress));
-    CAIRN_REQUIRE(reinterpret_cast<const void*>(codec->decompress));
+    if (codec->compress == nullptr) return cairn::InvalidArgument("compress is NULL");
+    if (codec->decompress == nullptr) return cairn::InvalidArgument("decompress is NULL");
     CAIRN_ASSIGN_OR_RETURN(const uint8_t number, ToPluginId(id));
     return registry->registry.AddCodec(number, std::make_unique<CCodec>(id, *codec));
   });
@@ -129,8 +129,8 @@ cairn_code cairn_registry_add_filter(cairn_registry* registry, int32_t id,
   return Return(status, [&]() -> absl::Status {
     CAIRN_REQUIRE(registry);
     CAIRN_RETURN_IF_ERROR(CheckStruct(filter, "filter"));
-    CAIRN_REQUIRE(reinterpret_cast<const void*>(filter->forward));
-    CAIRN_REQUIRE(reinterpret_cast<const void*>(filter->backward));
+    if (filter->forward == nullptr) return cairn::InvalidArgument("forward is NULL");
+    if (filter->backward == nullptr) return cairn::InvalidArgument("backward is NULL");
     CAIRN_ASSIGN_OR_RETURN(const uint8_t number, ToPluginId(id));
     return registry->registry.AddFilter(number, std::make_unique<CFilter>(id, *filter));
   });
