@@ -268,12 +268,13 @@ absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
   return PlacedCheckpoint{.begin = room->begin, .bytes = std::move(bytes), .space = space};
 }
 
-// After the journal, or the last byte there that a reader needs.
+// After the journal.
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAbove(const StagedState& staged,
                                                                FrameSpace space,
                                                                CheckpointPlan plan) const {
   const int64_t size = 2 * MostBytes(staged, space, plan) + kLeastJournal;
-  plan.index_begin = space.FindAbove(journal_.sink().end(), size);
+  // What comes next can be made beside commits only where nothing follows it.
+  plan.index_begin = space.FindAbove(journal_.sink().end(), size, kMostTimes);
   space.PlaceIndex(plan.index_begin);
   plan.seal.space = space.List();
   CAIRN_ASSIGN_OR_RETURN(CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
