@@ -390,8 +390,9 @@ std::optional<Checkpoint> Writer::PlanBelow(Space& space) const {
 Checkpoint Writer::PlanAbove(Space& space) const {
   const uint64_t most =
       EncodeCheckpoint(PlanCheckpoint(0, space), {conditions_.header_size}, 0).base.end;
-  const uint64_t index_begin =
-      rules_.finds_room_above ? space_.FindAbove(view_.end, 2 * most) : view_.end;
+  uint64_t index_begin = std::max(view_.end, space_.EndOfDead());
+  if (random_.Percent(50)) index_begin = space_.FindAbove(view_.end, 2 * most);
+  if (!rules_.finds_room_above) index_begin = view_.end;
   std::vector<Extent> seen;
   for (const DeadExtent& dead : space.dead()) seen.push_back(dead.extent);
   std::vector<Extent> free = space.free();
