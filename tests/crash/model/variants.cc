@@ -126,7 +126,7 @@ std::vector<Variant> GradualCheckpoints() {
       Without({&Rules::rejoins_known}, "doubt of records far after a damaged trailer", kOrdered,
               1000),
       Without({&Rules::cuts_rest}, "cutting a filler", kWeakGradual, 3000),
-      Without({&Rules::finishes_flip}, "finishing a flip", kGradual, 6000),
+      Without({&Rules::finishes_flip}, "finishing a flip", kGradual, 40000),
       Without({&Rules::resume_compares_header}, "comparing the header at resume",
               Gradual(kBigHeader), 30000),
       Without({&Rules::follower_looks_again}, "a follower's look again", kGradual, 3000),
