@@ -16,9 +16,9 @@
 // for cairn_writer_sync. A registry is filled first and shared then. There is no global state.
 //
 // Memory. Items and bytes are read into `dst` of `size` bytes, which the caller owns, and written
-// from `src`, which no call keeps. Items are not converted: their byte order is the writer's. Strings
-// are UTF-8 or what the file system takes, end with a zero byte, and belong to the handle or the
-// call that gave them.
+// from `src`, which no call keeps. No call converts items to another byte order. Strings are UTF-8
+// or what the file system takes, end with a zero byte, and belong to the handle or the call that
+// gave them.
 //
 // Structs that may grow begin with struct_size. Initialise options by their macro, and other
 // structs by `{.struct_size = sizeof(TYPE)}`: the library then reads and writes what the program
