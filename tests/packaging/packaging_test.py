@@ -128,6 +128,12 @@ class InstalledTest(PackagingTest):
         self.ok("cmake", "--build", "build")
         self.check_example("build/example", self.has_shared)
 
+    def test_cmake_links_the_library_for_c(self):
+        self.require(self.has_shared, "libcairn.so")
+        self.run_cmake(snippet("cmake").replace("CXX", "C").replace("example.cc", "example.c"))
+        self.ok("cmake", "--build", "build")
+        self.assertEqual(self.ok("build/example"), "21.25 22.00\n")
+
     def test_cmake_links_the_static_library(self):
         self.require(self.has_static, "libcairn.a")
         self.run_cmake(snippet("cmake").replace("cairn::cairn", "cairn::cairn_static"))
