@@ -116,7 +116,9 @@ class Zfp final : public StreamCodec {
     FillBytes(stream.subspan(src.size()), std::byte{0});
     if (!coder.Use(stream)) return NoMemory();
     const size_t size = zfp_decompress(coder.stream.get(), coder.field.get());
-    if (Padded(size) != Padded(src.size())) return WrongSize(src, size);
+    if (src.size() + stream_word_bits / 8 <= size || src.size() > Padded(size)) {
+      return WrongSize(src, size);
+    }
     CopyBytes(items, dst);
     return absl::OkStatus();
   }

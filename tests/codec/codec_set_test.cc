@@ -50,11 +50,10 @@ TEST(CodecSetTest, GivesEachCodecOfTheFormatOnce) {
 }
 
 TEST(CodecSetTest, NamesRegisteredCodecsThatNoBuildHas) {
-  for (const auto& [id, name] : std::initializer_list<std::pair<int, std::string_view>>{
+  for (const auto& [id, name] : std::initializer_list<std::pair<int, std::string>>{
            {36, "OpenHTJ2K"}, {37, "Grok"}, {38, "OpenZL"}}) {
     const absl::Status status = CodecSet().Get(static_cast<Codec>(id), nullptr).status();
-    EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
-    EXPECT_NE(status.message().find(name), std::string_view::npos) << status;
+    EXPECT_TRUE(Fails(status, absl::StatusCode::kUnimplemented, name));
   }
 }
 

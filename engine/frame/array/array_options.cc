@@ -120,7 +120,14 @@ ArrayInfo ChooseShapes(ArrayInfo array, const CompressionOptions& compression, i
 absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options) {
   CreateOptions resolved = options;
   resolved.compression.blockshape.clear();
-  if (!options.array.has_value()) return resolved;
+  if (!options.array.has_value()) {
+    // A copy of an array says so by its metalayer.
+    if (codec::IsOfArrays(options.compression.codec)) {
+      const auto array = format::FindB2nd(options.metalayers);
+      if (array.ok()) resolved.compression.blockshape = array->blockshape;
+    }
+    return resolved;
+  }
   CAIRN_RETURN_IF_ERROR(CheckOptions(options));
   ArrayInfo& array = *resolved.array;
   const int32_t typesize = options.compression.typesize;

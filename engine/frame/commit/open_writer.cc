@@ -33,7 +33,9 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
     const auto array = ArrayGeometry::Make(*base.metadata->array, base.header().typesize);
     if (array.ok()) {
       staging.compression.blocksize = array->blocksize();
-      staging.compression.blockshape = base.metadata->array->blockshape;
+      if (array->blocksize() > 0) {
+        staging.compression.blockshape = base.metadata->array->blockshape;
+      }
     }
   }
   if (staging.compression.format != ChunkFormat::kBlosc2) {
