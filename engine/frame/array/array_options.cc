@@ -138,8 +138,7 @@ absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options) {
   // Checked when the shape of blocks is known.
   if (codec::IsOfArrays(plain.codec)) plain.codec = Codec::kLz4;
   CAIRN_RETURN_IF_ERROR(chunk::CheckOptions(plain));
-  array = ChooseShapes(std::move(array), plain,
-                       std::clamp(options.chunksize, 1, kMaxChunkBytes));
+  array = ChooseShapes(std::move(array), plain, std::clamp(options.chunksize, 1, kMaxChunkBytes));
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, ArrayGeometry::Make(array, typesize));
   if (geometry.chunksize() == 0 || geometry.blocksize() == 0) {
     return InvalidArgument("array: chunks and blocks need an item in every dimension");
