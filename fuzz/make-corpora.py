@@ -37,6 +37,25 @@ def blosclz_streams(chunk):
             at += 4 + max(csize, 0) + (csize < 0)
 
 
+ARRAY_CODECS = ("ndlz", "zfp_acc", "zfp_prec", "zfp_rate")
+
+
+def array_streams(frame, entry):
+    """The first stream of each chunk, after what the target asks for."""
+    shape = entry["b2nd"]["blockshape"]
+    ndlz = entry["codec"] == "ndlz"
+    (at,) = struct.unpack_from(">i", frame, 11)
+    for _ in range(entry["nchunks"]):
+        (cbytes,) = struct.unpack_from("<i", frame, at + 12)
+        (start,) = struct.unpack_from("<i", frame, at + 32)
+        (csize,) = struct.unpack_from("<i", frame, at + start)
+        choices = [ARRAY_CODECS.index(entry["codec"]), frame[at + 23]]
+        choices += [] if ndlz else [len(shape) - 1, entry["typesize"] // 8]
+        if csize > 0:
+            yield bytes(choices + [extent - 1 for extent in shape]) + frame[at + start + 4 : at + start + 4 + csize]
+        at += cbytes
+
+
 def frame_lists(frame):
     """The lists of layers in header and trailer."""
     (header_len,) = struct.unpack_from(">i", frame, 11)
@@ -261,6 +280,9 @@ class Corpora:
             self.put("recover", frame)
             self.put("peer_frame", frame)
         is_current = frame[:1] == b"\x9e" and not entry.get("offset")
+        if entry.get("codec") in ARRAY_CODECS:
+            for stream in array_streams(frame, entry):
+                self.put("array_streams", stream)
         if is_current and entry["class"] != "hostile":
             for layers in frame_lists(frame):
                 self.put("layers", layers)

@@ -54,6 +54,7 @@ declare -A allowed=(
   [tools/cairn/streams]="text io report"
   [tools/cairn/commands]="text io flags report streams"
   [tools/cairn]="text io commands"
+  [tools/hdf5]=""
   [tools/bench/results]=""
   [tools/bench/data]=""
   [tools/bench/contestants]=""

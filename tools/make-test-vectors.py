@@ -5,7 +5,8 @@
 
 For every trait that a vector can have (producer, codec, filters, type size, special values, …) the
 smallest file that shows it is kept, all hostile files are, and so is every small frame of the
-current format. Old files in the target stay; the manifest is written anew.
+current format. Old files in the target stay; the manifest is written anew, with the entries that
+tools/make-array-vectors.py added.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import pathlib
 import shutil
 
 LARGEST_FRAME = 12_000  # of those kept for themselves alone, bytes
+ARRAY_CODECS = ("ndlz", "zfp_acc", "zfp_prec", "zfp_rate")
 
 
 def chunk_traits(entry):
@@ -95,8 +97,10 @@ def main():
             shutil.copytree(source, target, dirs_exist_ok=True)
         else:
             shutil.copyfile(source, target)
-    lines = ",\n".join(json.dumps(entry) for entry in chosen)
-    (options.target / "manifest.json").write_text(f"[\n{lines}\n]\n")
+    manifest = options.target / "manifest.json"
+    added = [entry for entry in json.loads(manifest.read_text()) if entry.get("codec") in ARRAY_CODECS]
+    lines = ",\n".join(json.dumps(entry) for entry in chosen + added)
+    manifest.write_text(f"[\n{lines}\n]\n")
     total = sum(size[entry["path"]] for entry in chosen) + len(lines)
     print(f"{len(chosen)} of {len(entries)} vectors, {total} bytes with the manifest")
 

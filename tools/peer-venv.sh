@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs the newest wheel of python-blosc2 into build-peer/, a virtual environment, for the tests
-# that compare Cairn with C-Blosc2: the wheel has the library, its headers and its pkg-config file in
-# build-peer/blosc2/. Where no package index can be reached, what is there from before stays; that
-# there is none is a message and no failure.
+# Installs the newest wheels of python-blosc2, and of h5py, hdf5plugin and PyTables, into build-peer/,
+# a virtual environment, for the tests that compare Cairn with them: that of python-blosc2 has the
+# library C-Blosc2, its headers and its pkg-config file in build-peer/blosc2/. Where no package index
+# can be reached, what is there from before stays; that there is none is a message and no failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,7 +12,8 @@ trap 'rm -f "$log"' EXIT
 
 install_newest() {
   [[ -x $venv/bin/pip ]] || python3 -m venv --clear "$venv" || return
-  "$venv/bin/pip" install --quiet --upgrade --only-binary=:all: --retries 1 --timeout 20 blosc2
+  "$venv/bin/pip" install --quiet --upgrade --only-binary=:all: --retries 1 --timeout 20 blosc2 \
+    h5py hdf5plugin tables
 }
 
 if ! install_newest >"$log" 2>&1; then

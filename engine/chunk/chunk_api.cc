@@ -79,6 +79,7 @@ absl::StatusOr<std::vector<std::byte>> MakeSpecialChunk(SpecialValue special, in
 
 struct ChunkDecompressor::State {
   chunk::WorkspacePool pool;
+  std::vector<int32_t> blockshape;
   chunk::DecodeContext context;
 };
 
@@ -87,6 +88,8 @@ ChunkDecompressor::ChunkDecompressor(const DecompressionOptions& options)
   state_->context.registry = options.registry;
   state_->context.executor = options.executor;
   state_->context.pool = &state_->pool;
+  state_->blockshape = options.blockshape;
+  state_->context.blockshape = state_->blockshape;
 }
 ChunkDecompressor::ChunkDecompressor(ChunkDecompressor&&) noexcept = default;
 ChunkDecompressor& ChunkDecompressor::operator=(ChunkDecompressor&&) noexcept = default;

@@ -190,7 +190,8 @@ absl::Status Decoder::ForEachStream(const BlockPlace& place, const Visit& visit)
 
 absl::Status Decoder::DecodeStreams(const BlockPlace& place, MutableBytes out,
                                     Workspace& workspace) const {
-  const PluginCall call{.typesize = header_.typesize, .meta = header_.codec_meta};
+  const PluginCall call{
+      .typesize = header_.typesize, .meta = header_.codec_meta, .blockshape = context_.blockshape};
   return ForEachStream(place, [&](const Stream& stream, size_t from, size_t size) {
     const MutableBytes to = out.subspan(from, size);
     if (stream.is_run()) {
@@ -206,7 +207,8 @@ absl::Status Decoder::DecodeStreams(const BlockPlace& place, MutableBytes out,
 
 absl::Status Decoder::GatherPart(const BlockPlace& place, const filter::BlockPart& part,
                                  MutableBytes small, Workspace& workspace) const {
-  const PluginCall call{.typesize = header_.typesize, .meta = header_.codec_meta};
+  const PluginCall call{
+      .typesize = header_.typesize, .meta = header_.codec_meta, .blockshape = context_.blockshape};
   return ForEachStream(place, [&](const Stream& stream, size_t from, size_t size) {
     const size_t wanted = part.EndWithin(from, from + size) - from;
     if (wanted == 0) return absl::OkStatus();
@@ -276,8 +278,12 @@ absl::Status Decoder::DecodeOverlap(int64_t block, Bytes reference, int64_t begi
 // What it takes to decode so many bytes of blocks at the same time beside any buffer: filters work
 // in two more of that size. `reference` says that block 0 comes first and stays.
 int64_t Decoder::MemoryFor(int64_t nbytes, bool reference) const {
-  if (reference) return 3 * std::max<int64_t>(nbytes, header_.blocksize) + header_.blocksize;
-  return pipeline_.active() > 0 ? 3 * nbytes : nbytes;
+  // ZFP works in memory of its own, for items and stream.
+  const int64_t coded = codec::IsZfp(codec_) ? 3 * nbytes : 0;
+  if (reference) {
+    return 3 * std::max<int64_t>(nbytes, header_.blocksize) + header_.blocksize + coded;
+  }
+  return (pipeline_.active() > 0 ? 3 * nbytes : nbytes) + coded;
 }
 
 absl::Status Decoder::CheckLimit(int64_t block, int64_t memory) const {

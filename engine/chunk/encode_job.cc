@@ -259,7 +259,8 @@ class EncodeJob {
     if (tools_.options.clevel > 0 && !incompressible) {
       const PluginCall call{.typesize = header_.typesize,
                             .clevel = tools_.options.clevel,
-                            .meta = header_.codec_meta};
+                            .meta = header_.codec_meta,
+                            .blockshape = tools_.options.blockshape};
       CAIRN_ASSIGN_OR_RETURN(size, workspace.codec->Compress(stream, target, call));
     }
     // A stream that compresses to its own size would be taken for a raw one.

@@ -56,6 +56,64 @@ absl::Status CheckBlosc1(const CompressionOptions& options) {
   return absl::OkStatus();
 }
 
+// Bytes of a block of the shape in the options.
+int64_t BlockBytes(const CompressionOptions& options) {
+  int64_t size = options.typesize;
+  for (const int32_t extent : options.blockshape) {
+    if (extent < 1 || size > kMaxBlockSize / extent) return -1;
+    size *= extent;
+  }
+  return size;
+}
+
+absl::Status CheckBlockshape(const CompressionOptions& options) {
+  const int64_t size = BlockBytes(options);
+  if (size < 0) {
+    return InvalidArgument("blockshape: expected positive extents of at most %d bytes together",
+                           kMaxBlockSize);
+  }
+  if (options.blocksize != 0 && options.blocksize != size) {
+    return InvalidArgument("blocksize: expected the %d bytes of blockshape, got %d", size,
+                           options.blocksize);
+  }
+  return absl::OkStatus();
+}
+
+// That NDLZ or ZFP can code anything at all.
+absl::Status CheckArrayCodec(const CompressionOptions& options) {
+  const int id = static_cast<int>(options.codec);
+  if (options.blockshape.empty()) {
+    return InvalidArgument("codec id %d codes n-dimensional arrays only", id);
+  }
+  if (options.codec == Codec::kNdlz) {
+    if (options.codec_meta != 4 && options.codec_meta != 8) {
+      return InvalidArgument("codec id %d: meta: expected 4 or 8, got %d", id, options.codec_meta);
+    }
+    if (options.blockshape.size() != 2) {
+      return InvalidArgument("codec id %d: dimensions: expected 2, got %d", id,
+                             options.blockshape.size());
+    }
+    if (options.typesize > 1 && options.split_mode != SplitMode::kAlways) {
+      return InvalidArgument("codec id %d codes single bytes: typesize %d needs split blocks", id,
+                             options.typesize);
+    }
+    return absl::OkStatus();
+  }
+  if (options.typesize != 4 && options.typesize != 8) {
+    return InvalidArgument("codec id %d: typesize: expected 4 or 8, got %d", id, options.typesize);
+  }
+  if (options.blockshape.size() > 4 || std::ranges::min(options.blockshape) < 4) {
+    return InvalidArgument("codec id %d: blockshape: expected 1 to 4 dimensions of 4 or more", id);
+  }
+  for (const FilterStage& stage : options.filters) {
+    if (stage.filter == Filter::kShuffle || stage.filter == Filter::kBitShuffle) {
+      return InvalidArgument("codec id %d codes numbers, which filter id %d takes apart", id,
+                             static_cast<int>(stage.filter));
+    }
+  }
+  return absl::OkStatus();
+}
+
 constexpr int64_t kKiB = 1024;
 constexpr int32_t kMaxStreams = 16;
 constexpr int32_t kMinStreamItems = 32;
@@ -91,6 +149,8 @@ absl::Status CheckOptions(const CompressionOptions& options) {
     return InvalidArgument("codec id %d takes no dictionary", static_cast<int>(options.codec));
   }
   CAIRN_RETURN_IF_ERROR(CheckFilters(options));
+  if (!options.blockshape.empty()) CAIRN_RETURN_IF_ERROR(CheckBlockshape(options));
+  if (codec::IsOfArrays(options.codec)) CAIRN_RETURN_IF_ERROR(CheckArrayCodec(options));
   return options.format == ChunkFormat::kBlosc1 ? CheckBlosc1(options) : absl::OkStatus();
 }
 
@@ -124,7 +184,9 @@ bool SplitsBlocks(const CompressionOptions& options, int32_t typesize, int32_t b
 int32_t ChooseBlockSize(const CompressionOptions& options, int32_t nbytes) {
   if (nbytes < options.typesize) return std::max(nbytes, 1);
   int32_t size = nbytes;
-  if (options.blocksize > 0) {
+  if (!options.blockshape.empty()) {
+    size = static_cast<int32_t>(BlockBytes(options));
+  } else if (options.blocksize > 0) {
     size = options.blocksize;
   } else {
     if (nbytes >= 32 * kKiB) size = WholeBlockSize(options);

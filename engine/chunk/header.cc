@@ -122,6 +122,11 @@ uint8_t FormatCodeOf(Codec codec) {
       return kFormatZlib;
     case Codec::kZstd:
       return kFormatZstd;
+    case Codec::kNdlz:
+    case Codec::kZfpAccuracy:
+    case Codec::kZfpPrecision:
+    case Codec::kZfpRate:
+      break;
   }
   return kUserFormatCode;
 }

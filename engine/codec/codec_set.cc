@@ -1,5 +1,7 @@
 #include "engine/codec/codec_set.h"
 
+#include <string_view>
+
 #include "engine/base/status.h"
 
 namespace cairn::codec {
@@ -34,8 +36,22 @@ std::unique_ptr<StreamCodec> Make(Codec id) {
       return MakeZlib();
     case Codec::kZstd:
       return MakeZstd();
+    case Codec::kNdlz:
+      return MakeNdlz();
+    case Codec::kZfpAccuracy:
+    case Codec::kZfpPrecision:
+    case Codec::kZfpRate:
+      return MakeZfp(id);
   }
   return nullptr;
+}
+
+// Of the codecs that the format registers, those that a build may lack.
+std::string_view NameOf(Codec id) {
+  constexpr std::array<std::string_view, 8> kNames = {"ZFP",  "ZFP",    "ZFP", "OpenHTJ2K",
+                                                      "Grok", "OpenZL", "J2K", "HTJ2K"};
+  const size_t i = static_cast<size_t>(id) - static_cast<size_t>(Codec::kZfpAccuracy);
+  return i < kNames.size() ? kNames[i] : "unknown";
 }
 
 }  // namespace
@@ -52,7 +68,7 @@ absl::StatusOr<StreamCodec*> CodecSet::Get(Codec id, const Registry* registry) {
       return plugin_.get();
     }
   }
-  return Unimplemented("codec id %d is not in this build", static_cast<int>(id));
+  return Unimplemented("codec id %d (%s) is not in this build", static_cast<int>(id), NameOf(id));
 }
 
 }  // namespace cairn::codec

@@ -21,7 +21,7 @@ class CodecSet {
   absl::StatusOr<StreamCodec*> Get(Codec id, const Registry* registry);
 
  private:
-  std::array<std::unique_ptr<StreamCodec>, 6> own_;
+  std::array<std::unique_ptr<StreamCodec>, 36> own_;  // by id
   std::unique_ptr<StreamCodec> plugin_;
   const CodecPlugin* wrapped_ = nullptr;  // by plugin_
 };
@@ -35,6 +35,11 @@ constexpr bool SupportsDictionary(Codec id) {
 constexpr bool IsHighRatio(Codec id) {
   return id == Codec::kLz4Hc || id == Codec::kZlib || id == Codec::kZstd;
 }
+
+constexpr bool IsZfp(Codec id) { return id >= Codec::kZfpAccuracy && id <= Codec::kZfpRate; }
+
+// Whether streams can be coded only where the shape of a block is known.
+constexpr bool IsOfArrays(Codec id) { return id == Codec::kNdlz || IsZfp(id); }
 
 }  // namespace cairn::codec
 

@@ -51,6 +51,9 @@ std::unique_ptr<StreamCodec> MakeLz4();
 std::unique_ptr<StreamCodec> MakeLz4Hc();
 std::unique_ptr<StreamCodec> MakeZlib();
 std::unique_ptr<StreamCodec> MakeZstd();
+std::unique_ptr<StreamCodec> MakeNdlz();
+// Null in a build without libzfp.
+std::unique_ptr<StreamCodec> MakeZfp(Codec mode);
 
 // A dictionary for zstd of at most `capacity` bytes, from samples that follow each other in
 // `samples` and have the given sizes. Empty when the samples do not suffice: then code without one.

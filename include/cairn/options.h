@@ -37,8 +37,11 @@ struct CompressionOptions {
   SplitMode split_mode = SplitMode::kForwardCompat;
   // In the order in which they are applied; at most kMaxFilters.
   std::vector<FilterStage> filters = {{.filter = Filter::kShuffle}};
-  // Parameter byte of a registered codec.
+  // Parameter byte of NDLZ, of ZFP, or of a registered codec.
   uint8_t codec_meta = 0;
+  // Items of a block in each dimension, for codecs that need them: they are the block size, too. A
+  // frame has those of its array, whatever stands here.
+  std::vector<int32_t> blockshape = {};
   // Trains a dictionary for each chunk (LZ4, LZ4HC and zstd only). Pays for small blocks.
   bool use_dict = false;
   ChunkFormat format = ChunkFormat::kBlosc2;
@@ -52,6 +55,8 @@ struct CompressionOptions {
 
 struct DecompressionOptions {
   const Registry* registry = nullptr;
+  // As in CompressionOptions: a chunk does not tell. Needed for ZFP, NDCELL and NDMEAN.
+  std::vector<int32_t> blockshape = {};
   Executor* executor = nullptr;  // null means the calling thread
 };
 

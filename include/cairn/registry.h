@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -18,6 +19,8 @@ struct PluginCall {
   int32_t typesize = 1;  // as in the chunk header: 1..255
   int clevel = 0;        // compression only; 1..9
   uint8_t meta = 0;      // the parameter byte of the codec or of the filter's slot
+  // Codecs only: items of a block in each dimension of the array that the frame is; else empty.
+  std::span<const int32_t> blockshape = {};
 };
 
 // A codec. Called from several threads at once.

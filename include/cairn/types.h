@@ -17,7 +17,19 @@ using MutableBytes = std::span<std::byte>;
 
 // Codec ids as cparams, frame headers and byte 0x16 of a chunk header write them. Frozen in the
 // format. Ids 160..255 belong to programs (see registry.h).
-enum class Codec : uint8_t { kBloscLz = 0, kLz4 = 1, kLz4Hc = 2, kZlib = 4, kZstd = 5 };
+enum class Codec : uint8_t {
+  kBloscLz = 0,
+  kLz4 = 1,
+  kLz4Hc = 2,
+  kZlib = 4,
+  kZstd = 5,
+  // For blocks of n-dimensional arrays; see docs/cpp-api.md. ZFP loses bits, and is in a build with
+  // libzfp only.
+  kNdlz = 32,          // 2 dimensions of single bytes; meta: side of a cell, 4 or 8
+  kZfpAccuracy = 33,   // meta: an int8, the exponent to base 10 of the largest error
+  kZfpPrecision = 34,  // meta: bit planes
+  kZfpRate = 35,       // meta: per cent of the size
+};
 
 // Filter ids as chunk and frame headers write them. Frozen in the format. Ids 160..255 belong to
 // programs (see registry.h).

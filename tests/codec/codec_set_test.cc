@@ -39,7 +39,8 @@ class TrimCodec final : public CodecPlugin {
 
 TEST(CodecSetTest, GivesEachCodecOfTheFormatOnce) {
   CodecSet set;
-  for (const Codec id : {Codec::kBloscLz, Codec::kLz4, Codec::kLz4Hc, Codec::kZlib, Codec::kZstd}) {
+  for (const Codec id :
+       {Codec::kBloscLz, Codec::kLz4, Codec::kLz4Hc, Codec::kZlib, Codec::kZstd, Codec::kNdlz}) {
     const auto codec = set.Get(id, nullptr);
     ASSERT_TRUE(IsOk(codec));
     const auto again = set.Get(id, nullptr);
@@ -48,10 +49,18 @@ TEST(CodecSetTest, GivesEachCodecOfTheFormatOnce) {
   }
 }
 
+TEST(CodecSetTest, NamesRegisteredCodecsThatNoBuildHas) {
+  for (const auto& [id, name] : std::initializer_list<std::pair<int, std::string>>{
+           {36, "OpenHTJ2K"}, {37, "Grok"}, {38, "OpenZL"}}) {
+    const absl::Status status = CodecSet().Get(static_cast<Codec>(id), nullptr).status();
+    EXPECT_TRUE(Fails(status, absl::StatusCode::kUnimplemented, name));
+  }
+}
+
 TEST(CodecSetTest, NamesTheCodecItLacks) {
   CodecSet set;
   const Registry empty;
-  for (const int id : {3, 6, 32, 200, 255}) {
+  for (const int id : {3, 6, 36, 200, 255}) {
     for (const Registry* registry : {static_cast<const Registry*>(nullptr), &empty}) {
       const absl::Status status = set.Get(static_cast<Codec>(id), registry).status();
       EXPECT_TRUE(absl::IsUnimplemented(status)) << status;

@@ -29,9 +29,9 @@
 namespace cairn::test {
 namespace {
 
-constexpr int32_t kPageChunk = 4096;
+constexpr int32_t kChunkOfPage = 4096;
 constexpr int64_t kPageChunks = 200;
-constexpr int64_t kLiveBytes = kPageChunks * kPageChunk;
+constexpr int64_t kLiveBytes = kPageChunks * kChunkOfPage;
 constexpr int64_t kSpaceSlack = int64_t{8} << 20;
 
 // Does something before the header of a frame is written.
@@ -65,7 +65,7 @@ class SpaceTest : public testing::Test {
  protected:
   void SetUp() override {
     data_ = MakeNoise(kLiveBytes, 1);
-    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kPageChunk), data_)));
+    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kChunkOfPage), data_)));
   }
   Frame Open(OpenOptions options = {}) {
     if (options.file_system == nullptr) options.file_system = &files_;
@@ -78,9 +78,9 @@ class SpaceTest : public testing::Test {
   void Update(Writer& writer, int64_t count, int64_t in_each_commit = 8) {
     for (int64_t i = 1; i <= count; ++i) {
       const auto nchunk = static_cast<int64_t>(random_() % kPageChunks);
-      const Buffer items = MakeNoise(kPageChunk, random_());
+      const Buffer items = MakeNoise(kChunkOfPage, random_());
       ASSERT_TRUE(IsOk(writer.UpdateChunk(nchunk, items)));
-      CopyBytes(items, MutableBytes(data_).subspan(static_cast<size_t>(nchunk * kPageChunk)));
+      CopyBytes(items, MutableBytes(data_).subspan(static_cast<size_t>(nchunk * kChunkOfPage)));
       if (i % in_each_commit == 0) {
         ASSERT_TRUE(IsOk(writer.Commit(Durability::kProcess)));
       }
@@ -186,7 +186,7 @@ TEST_F(SpaceTest, CheckpointGoesBeforeWhatAReaderHoldsIfThereIsRoom) {
   auto writer = Open().OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   const auto append = [&](int64_t chunks) {
-    const Buffer items = MakeNoise(chunks * kPageChunk, random_());
+    const Buffer items = MakeNoise(chunks * kChunkOfPage, random_());
     ASSERT_TRUE(IsOk(writer->Append(items)));
     data_.insert(data_.end(), items.begin(), items.end());
   };
@@ -234,7 +234,7 @@ TEST_F(SpaceTest, WriterAfterOneThatDiedKnowsTheSpace) {
         ASSERT_TRUE(IsOk(writer->Checkpoint()));
       }
       if (i % 3 == 1) Update(*writer, 150);
-      ASSERT_TRUE(IsOk(writer->UpdateChunk(3, MakeNoise(kPageChunk, 1)))) << "staged, and lost";
+      ASSERT_TRUE(IsOk(writer->UpdateChunk(3, MakeNoise(kChunkOfPage, 1)))) << "staged, and lost";
       ASSERT_TRUE(IsOk(writer->StagedSnapshot()));
       // As the file is when the process dies.
       dead = dir_.Path(absl::StrCat("dead", i));
@@ -276,7 +276,7 @@ TEST_F(SpaceTest, RollbackGivesBackTheSpaceThatItsChunksTook) {
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
   const int64_t before = Size();
   for (int i = 0; i < 1000; ++i) {
-    ASSERT_TRUE(IsOk(writer->UpdateChunk(i % kPageChunks, MakeNoise(kPageChunk, random_()))));
+    ASSERT_TRUE(IsOk(writer->UpdateChunk(i % kPageChunks, MakeNoise(kChunkOfPage, random_()))));
     if (i % 50 == 49) writer->Rollback();
   }
   Update(*writer, 8);
@@ -294,9 +294,9 @@ TEST_F(SpaceTest, StagedSnapshotKeepsItsChunksAfterTheRollback) {
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
   Buffer staged = data_;
   for (int64_t i = 0; i < 20; ++i) {
-    const Buffer items = MakeNoise(kPageChunk, random_());
+    const Buffer items = MakeNoise(kChunkOfPage, random_());
     ASSERT_TRUE(IsOk(writer->UpdateChunk(i, items)));
-    CopyBytes(items, MutableBytes(staged).subspan(static_cast<size_t>(i * kPageChunk)));
+    CopyBytes(items, MutableBytes(staged).subspan(static_cast<size_t>(i * kChunkOfPage)));
   }
   const auto snapshot = writer->StagedSnapshot();
   ASSERT_TRUE(IsOk(snapshot));
@@ -313,7 +313,7 @@ TEST_F(SpaceTest, OpeningForWritingConfirmsChunksInSpaceThatWasFree) {
     ASSERT_TRUE(IsOk(writer));
     Update(*writer, 400);
     ASSERT_TRUE(IsOk(writer->Checkpoint()));
-    ASSERT_TRUE(IsOk(writer->UpdateChunk(5, MakeNoise(kPageChunk, 1))));
+    ASSERT_TRUE(IsOk(writer->UpdateChunk(5, MakeNoise(kChunkOfPage, 1))));
     const auto committed = writer->Commit(Durability::kProcess);
     ASSERT_TRUE(IsOk(committed));
     offset = committed->GetEntry(5)->offset.value();
@@ -339,7 +339,7 @@ TEST_F(SpaceTest, ReclaimLeavesWhatAStagedSnapshotReads) {
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
   Update(*writer, 1);
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
-  const Buffer items = MakeNoise(kPageChunk, random_());
+  const Buffer items = MakeNoise(kChunkOfPage, random_());
   ASSERT_TRUE(IsOk(writer->UpdateChunk(0, items)));
   const auto snapshot = writer->StagedSnapshot();
   ASSERT_TRUE(IsOk(snapshot));
@@ -347,7 +347,7 @@ TEST_F(SpaceTest, ReclaimLeavesWhatAStagedSnapshotReads) {
   writer->Rollback();
   ASSERT_TRUE(IsOk(writer->Reclaim()));
   Update(*writer, 300);
-  Buffer read(kPageChunk);
+  Buffer read(kChunkOfPage);
   ASSERT_TRUE(IsOk(snapshot->ReadChunk(0, read)));
   EXPECT_EQ(read, items);
 }
@@ -359,12 +359,12 @@ TEST_F(SpaceTest, FileGetsShorterWhenItsEndIsFree) {
   ASSERT_TRUE(IsOk(writer->DeleteChunks(10, kPageChunks - 10)));
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
   // What the first checkpoint left to be freed, the second goes into.
-  ASSERT_TRUE(IsOk(writer->UpdateChunk(0, MakeNoise(kPageChunk, 9))));
+  ASSERT_TRUE(IsOk(writer->UpdateChunk(0, MakeNoise(kChunkOfPage, 9))));
   ASSERT_TRUE(IsOk(writer->Checkpoint()));
   ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_LT(Size(), before / 4);
-  data_.resize(10 * kPageChunk);
-  CopyBytes(MakeNoise(kPageChunk, 9), data_);
+  data_.resize(10 * kChunkOfPage);
+  CopyBytes(MakeNoise(kChunkOfPage, 9), data_);
   ExpectHolds(Open().snapshot(), data_);
 }
 
@@ -376,14 +376,14 @@ TEST_F(SpaceTest, FileIsNotCutUnderAReader) {
   ASSERT_TRUE(IsOk(writer));
   ASSERT_TRUE(IsOk(writer->DeleteChunks(10, kPageChunks - 10)));
   for (uint64_t i = 0; i < 3; ++i) {
-    ASSERT_TRUE(IsOk(writer->UpdateChunk(0, MakeNoise(kPageChunk, i))));
+    ASSERT_TRUE(IsOk(writer->UpdateChunk(0, MakeNoise(kChunkOfPage, i))));
     ASSERT_TRUE(IsOk(writer->Checkpoint()));
   }
   EXPECT_GE(Size(), kLiveBytes);
   EXPECT_EQ(DataOf(reader->snapshot()).value(), seen);
   reader.reset();
   for (uint64_t i = 0; i < 3; ++i) {
-    ASSERT_TRUE(IsOk(writer->UpdateChunk(0, MakeNoise(kPageChunk, i))));
+    ASSERT_TRUE(IsOk(writer->UpdateChunk(0, MakeNoise(kChunkOfPage, i))));
     ASSERT_TRUE(IsOk(writer->Checkpoint()));
   }
   ASSERT_TRUE(IsOk(writer->Close()));
@@ -394,10 +394,10 @@ TEST_F(SpaceTest, LogThatDeletesItsFrontAsItGrowsStaysFlat) {
   auto writer = Open().OpenWriter();
   ASSERT_TRUE(IsOk(writer));
   for (uint64_t i = 0; i < 5000; ++i) {
-    const Buffer items = MakeNoise(kPageChunk, i);
+    const Buffer items = MakeNoise(kChunkOfPage, i);
     ASSERT_TRUE(IsOk(writer->Append(items)));
     ASSERT_TRUE(IsOk(writer->DeleteChunks(0, 1)));
-    data_.erase(data_.begin(), data_.begin() + kPageChunk);
+    data_.erase(data_.begin(), data_.begin() + kChunkOfPage);
     data_.insert(data_.end(), items.begin(), items.end());
     ASSERT_TRUE(IsOk(writer->Commit(Durability::kProcess)));
   }
@@ -454,13 +454,13 @@ TEST_F(SpaceTest, KeptGenerationsReadAsTheyWere) {
     EXPECT_GT(found, 20);
   }
   ASSERT_TRUE(IsOk(writer->Close()));
-  EXPECT_LT(Size(), 300 * 8 * kPageChunk / 2);
+  EXPECT_LT(Size(), 300 * 8 * kChunkOfPage / 2);
   ExpectHolds(Open().snapshot(), data_);
 }
 
 TEST_F(SpaceTest, ManySmallAppendsEachInAWriterOfItsOwnStaySmall) {
   path_ = dir_.Path("g");
-  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kPageChunk), {})));
+  ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kChunkOfPage), {})));
   Buffer all;
   for (uint64_t i = 0; i < 300; ++i) {
     const Buffer items = MakeNoise(64, i);

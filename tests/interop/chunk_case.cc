@@ -112,6 +112,14 @@ std::string_view ToString(Codec codec) {
       return "zlib";
     case Codec::kZstd:
       return "zstd";
+    case Codec::kNdlz:
+      return "ndlz";
+    case Codec::kZfpAccuracy:
+      return "zfp_acc";
+    case Codec::kZfpPrecision:
+      return "zfp_prec";
+    case Codec::kZfpRate:
+      return "zfp_rate";
   }
   return "other";
 }

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <utility>
 
+#include "cairn/chunk.h"
+
 namespace cairn::vectors {
 namespace {
 
@@ -47,7 +49,22 @@ std::optional<Codec> Entry::codec() const {
   if (name == "lz4hc") return Codec::kLz4Hc;
   if (name == "zlib") return Codec::kZlib;
   if (name == "zstd") return Codec::kZstd;
+  if (name == "ndlz") return Codec::kNdlz;
+  if (name == "zfp_acc") return Codec::kZfpAccuracy;
+  if (name == "zfp_prec") return Codec::kZfpPrecision;
+  if (name == "zfp_rate") return Codec::kZfpRate;
   return std::nullopt;
+}
+
+bool Entry::NeedsAnotherBuild() const {
+  const std::optional<Codec> id = codec();
+  if (!id.has_value() || *id < Codec::kZfpAccuracy) return false;
+  CompressionOptions options;
+  options.codec = *id;
+  options.typesize = 4;
+  options.blockshape = {4};
+  options.filters.clear();
+  return absl::IsUnimplemented(ChunkCompressor::Make(options).status());
 }
 
 std::vector<FilterStage> Entry::filters() const {

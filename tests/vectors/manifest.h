@@ -30,6 +30,8 @@ struct Entry {
   std::string content_hash() const;
   // None for Snappy and Lizard, which Cairn does not know.
   std::optional<Codec> codec() const;
+  // Whether the codec is one that this build was made without.
+  bool NeedsAnotherBuild() const;
   std::vector<FilterStage> filters() const;
   // The kind of every chunk in order; empty when the manifest does not say.
   std::vector<SpecialValue> specials() const;

@@ -27,12 +27,13 @@ void WriteFile(const std::string& path, Bytes bytes) {
 }
 
 bool IsReadable(const Entry& entry) {
-  return entry.Text("class") != "hostile" && entry.expect().empty();
+  return entry.Text("class") != "hostile" && entry.expect().empty() && !entry.NeedsAnotherBuild();
 }
 
 // What chunks do not tell: blocks of arrays, a typesize that does not fit into a byte.
 bool NeedsHeader(const FrameInfo& info) {
-  return info.typesize > 255 || std::ranges::any_of(info.filters, [](const FilterStage& stage) {
+  return info.typesize > 255 || info.codec >= Codec::kNdlz ||
+         std::ranges::any_of(info.filters, [](const FilterStage& stage) {
            return stage.filter == Filter::kNdCell || stage.filter == Filter::kNdMean;
          });
 }

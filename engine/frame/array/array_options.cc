@@ -12,6 +12,7 @@
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/chunk/encode_options.h"
+#include "engine/codec/codec_set.h"
 #include "engine/format/b2nd.h"
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/array/array_geometry.h"
@@ -117,23 +118,34 @@ ArrayInfo ChooseShapes(ArrayInfo array, const CompressionOptions& compression, i
 }
 
 absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options) {
-  if (!options.array.has_value()) return options;
-  CAIRN_RETURN_IF_ERROR(CheckOptions(options));
   CreateOptions resolved = options;
+  resolved.compression.blockshape.clear();
+  if (!options.array.has_value()) {
+    // A copy of an array says so by its metalayer.
+    if (codec::IsOfArrays(options.compression.codec)) {
+      const auto array = format::FindB2nd(options.metalayers);
+      if (array.ok()) resolved.compression.blockshape = array->blockshape;
+    }
+    return resolved;
+  }
+  CAIRN_RETURN_IF_ERROR(CheckOptions(options));
   ArrayInfo& array = *resolved.array;
   const int32_t typesize = options.compression.typesize;
   // What NumPy would take for bytes of which nothing is known.
   if (array.dtype.empty()) array.dtype = typesize == 1 ? "|u1" : absl::StrFormat("|V%d", typesize);
   CAIRN_RETURN_IF_ERROR(CheckType(array, typesize));
-  CAIRN_RETURN_IF_ERROR(chunk::CheckOptions(options.compression));
-  array = ChooseShapes(std::move(array), options.compression,
-                       std::clamp(options.chunksize, 1, kMaxChunkBytes));
+  CompressionOptions plain = resolved.compression;
+  // Checked when the shape of blocks is known.
+  if (codec::IsOfArrays(plain.codec)) plain.codec = Codec::kLz4;
+  CAIRN_RETURN_IF_ERROR(chunk::CheckOptions(plain));
+  array = ChooseShapes(std::move(array), plain, std::clamp(options.chunksize, 1, kMaxChunkBytes));
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, ArrayGeometry::Make(array, typesize));
   if (geometry.chunksize() == 0 || geometry.blocksize() == 0) {
     return InvalidArgument("array: chunks and blocks need an item in every dimension");
   }
   resolved.chunksize = geometry.chunksize();
   resolved.compression.blocksize = geometry.blocksize();
+  resolved.compression.blockshape = array.blockshape;
   resolved.metalayers.insert(resolved.metalayers.begin(),
                              {std::string(format::kB2ndLayer), format::EncodeB2nd(array)});
   return resolved;

@@ -28,9 +28,15 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
   if (options.registry != nullptr) staging.compression.registry = options.registry;
   if (staging.compression.registry == nullptr) staging.compression.registry = registry;
   // Readers of arrays expect blocks of the array's shape.
+  staging.compression.blockshape.clear();
   if (base.metadata->array.has_value()) {
     const auto array = ArrayGeometry::Make(*base.metadata->array, base.header().typesize);
-    if (array.ok()) staging.compression.blocksize = array->blocksize();
+    if (array.ok()) {
+      staging.compression.blocksize = array->blocksize();
+      if (array->blocksize() > 0) {
+        staging.compression.blockshape = base.metadata->array->blockshape;
+      }
+    }
   }
   if (staging.compression.format != ChunkFormat::kBlosc2) {
     return InvalidArgument("frames hold chunks of the Blosc2 format only");

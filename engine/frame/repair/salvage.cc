@@ -11,6 +11,7 @@
 #include "engine/base/status.h"
 #include "engine/chunk/encode_options.h"
 #include "engine/chunk/encoder.h"
+#include "engine/codec/codec_set.h"
 #include "engine/format/frame_header.h"
 #include "engine/format/index_entry.h"
 #include "engine/frame/files/frame_file.h"
@@ -140,7 +141,9 @@ bool NeedsDecoding(const chunk::Header& header, const NewFrame& made) {
   }
   if (header.special != SpecialValue::kNone) return !made.complete_items;
   if (!header.extended || header.version < chunk::kVersion) return true;
-  return header.has_blocks() && std::ranges::any_of(header.filters, IsOfArrays);
+  return header.has_blocks() &&
+         (codec::IsOfArrays(chunk::CodecOf(header).value_or(Codec::kBloscLz)) ||
+          std::ranges::any_of(header.filters, IsOfArrays));
 }
 
 // Why a chunk cannot stand in a frame of this kind; empty if it can.

@@ -61,7 +61,7 @@ absl::StatusOr<std::vector<std::byte>> ChunkWriter::Decode(Bytes chunk) const {
   const chunk::DecodeContext decoding = {.registry = compression_.registry,
                                          .pool = &env_->pool,
                                          .frame_typesize = compression_.typesize,
-                                         .blockshape = {}};
+                                         .blockshape = compression_.blockshape};
   chunk::Decoder decoder;
   CAIRN_RETURN_IF_ERROR(decoder.Open(chunk, decoding));
   std::vector<std::byte> items(static_cast<size_t>(decoder.nbytes()));

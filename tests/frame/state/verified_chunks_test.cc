@@ -5,6 +5,8 @@
 namespace cairn::frame {
 namespace {
 
+using format::IndexEntry;
+
 TEST(VerifiedChunksTest, KnowsAChunkByItsCheckpointOffsetAndFingerprint) {
   VerifiedChunks touched;
   const IndexEntry chunk{.value = 4096, .fingerprint = 0x1234567890ABCDEF};

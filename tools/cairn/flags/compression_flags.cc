@@ -16,10 +16,16 @@ void CompressionFlags::AddTo(CLI::App& app, Absent absent) {
   const auto tell_default = [absent](CLI::Option* option, const std::string& value) {
     if (absent == Absent::kDefault) option->default_str(value);
   };
-  tell_default(app.add_option("--codec", codec_, "blosclz, lz4, lz4hc, zlib or zstd")
+  tell_default(app.add_option("--codec", codec_,
+                              "blosclz, lz4, lz4hc, zlib or zstd; for arrays also ndlz, zfp_acc, "
+                              "zfp_prec or zfp_rate")
                    ->check(CLI::IsMember(NamesOf(kCodecWords)))
                    ->type_name("NAME"),
                NameOf(kCodecWords, defaults.codec));
+  tell_default(AddNumber(app, "--codec-meta", codec_meta_, -128, 255)
+                   ->description("ndlz: side of a cell, 4 or 8; zfp_acc: exponent to base 10 of "
+                                 "the largest error; zfp_prec: bit planes; zfp_rate: per cent"),
+               absl::StrCat(defaults.codec_meta));
   tell_default(AddNumber(app, "--level", level_, 0, 9)
                    ->description("0 stores, 1 is fastest, 9 is smallest")
                    ->type_name("0-9"),
@@ -49,7 +55,8 @@ void CompressionFlags::AddTo(CLI::App& app, Absent absent) {
 }
 
 bool CompressionFlags::given() const {
-  return codec_ || level_ || typesize_ || block_size_ || filters_ || split_mode_ || dict_;
+  return codec_ || codec_meta_ || level_ || typesize_ || block_size_ || filters_ || split_mode_ ||
+         dict_;
 }
 
 absl::StatusOr<CompressionOptions> CompressionFlags::Over(CompressionOptions base) const {
@@ -59,6 +66,7 @@ absl::StatusOr<CompressionOptions> CompressionFlags::Over(CompressionOptions bas
     base.codec_meta = 0;
     base.use_dict = false;
   }
+  if (codec_meta_) base.codec_meta = static_cast<uint8_t>(*codec_meta_);
   if (level_) base.clevel = *level_;
   if (typesize_) base.typesize = *typesize_;
   if (block_size_) base.blocksize = static_cast<int32_t>(*block_size_);

@@ -35,6 +35,7 @@ class CompressionFlags {
 
  private:
   std::optional<std::string> codec_;
+  std::optional<int> codec_meta_;
   std::optional<int> level_;
   std::optional<int32_t> typesize_;
   std::optional<int64_t> block_size_;

@@ -20,12 +20,16 @@ struct Word {
   std::string_view name;
 };
 
-inline constexpr std::array<Word<Codec>, 5> kCodecWords = {{
+inline constexpr std::array<Word<Codec>, 9> kCodecWords = {{
     {Codec::kBloscLz, "blosclz"},
     {Codec::kLz4, "lz4"},
     {Codec::kLz4Hc, "lz4hc"},
     {Codec::kZlib, "zlib"},
     {Codec::kZstd, "zstd"},
+    {Codec::kNdlz, "ndlz"},
+    {Codec::kZfpAccuracy, "zfp_acc"},
+    {Codec::kZfpPrecision, "zfp_prec"},
+    {Codec::kZfpRate, "zfp_rate"},
 }};
 
 inline constexpr std::array<Word<Filter>, 10> kFilterWords = {{
