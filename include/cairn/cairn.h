@@ -98,7 +98,12 @@ enum {
   CAIRN_CODEC_LZ4 = 1,
   CAIRN_CODEC_LZ4HC = 2,
   CAIRN_CODEC_ZLIB = 4,
-  CAIRN_CODEC_ZSTD = 5
+  CAIRN_CODEC_ZSTD = 5,
+  // For blocks of n-dimensional arrays. ZFP loses bits, and is in a build with libzfp only.
+  CAIRN_CODEC_NDLZ = 32,           // meta: side of a cell, 4 or 8
+  CAIRN_CODEC_ZFP_ACCURACY = 33,   // meta: an int8_t, the exponent to base 10 of the largest error
+  CAIRN_CODEC_ZFP_PRECISION = 34,  // meta: bit planes
+  CAIRN_CODEC_ZFP_RATE = 35        // meta: per cent of the size
 };
 
 typedef int32_t cairn_filter;
@@ -281,7 +286,7 @@ typedef struct cairn_compression_options {
   int32_t typesize;   // bytes of an item
   int32_t blocksize;  // 0 chooses
   cairn_split_mode split_mode;
-  int32_t codec_meta;  // parameter byte of a registered codec
+  int32_t codec_meta;  // parameter byte of NDLZ, of ZFP, or of a registered codec
   bool use_dict;       // trains a dictionary for each chunk: LZ4, LZ4HC and zstd
   cairn_chunk_format format;
   int32_t nfilters;

@@ -20,7 +20,9 @@ def row(entry):
     counts = [entry.get("nchunks", -1), entry.get("nbytes", -1)]
     if None in counts:
         counts = [-1, -1]
-    fields = [entry["kind"], entry.get("expect", "ok"), entry.get("offset", 0), *counts, content or "-", entry["path"]]
+    # Of a codec that not every build has.
+    expect = entry.get("expect", "optional" if (entry.get("codec") or "").startswith("zfp") else "ok")
+    fields = [entry["kind"], expect, entry.get("offset", 0), *counts, content or "-", entry["path"]]
     return "\t".join(map(str, fields)) + "\n"
 
 
