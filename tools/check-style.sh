@@ -51,6 +51,7 @@ declare -A allowed=(
   [tools/cairn/streams]="text io report"
   [tools/cairn/commands]="text io flags report streams"
   [tools/cairn]="text io commands"
+  [tools/python/binding]=""
   [tools/bench/results]=""
   [tools/bench/data]=""
   [tools/bench/contestants]=""
