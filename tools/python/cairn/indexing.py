@@ -164,6 +164,8 @@ def read(view: View, key: Any) -> Any:
     if sum(isinstance(entry, np.ndarray) for entry in entries) > 1:
         return _read_points(view, entries)
     axes, rest = select(tuple(entries), view.shape)
+    if Ellipsis in _identities(list(key) if isinstance(key, tuple) else [key]):
+        rest = (*rest, ...)  # an array, also where no dimension is left
     return read_product(view, axes)[rest]
 
 
