@@ -442,6 +442,28 @@ os._exit(9)"""
         subprocess.run([sys.executable, "-c", script], check=False)
         self.assertEqual(cairn.open(path)[:].tolist(), [1, 2])
 
+    def test_failed_writers_let_others_write(self):
+        path = self.path()
+        frame = cairn.create(path, (10,), "<i4")
+        kept = []
+        try:
+            with frame.writer() as writer:
+                writer[2] = 5
+                writer[:] = range(3)
+        except ValueError as error:
+            kept.append(error)  # and with it all local variables of the package
+        try:
+            with frame.writer(max_file_size=frame.info.frame_size) as writer:
+                writer.resize(100_000)
+                writer[:] = np.random.default_rng(1).integers(0, 2**30, 100_000)
+        except cairn.ResourceExhausted as error:
+            kept.append(error)
+        self.assertEqual(len(kept), 2)
+        with cairn.open(path, "r+").writer() as writer:
+            writer[0] = 1
+        frame.refresh()
+        self.assertEqual(frame[:4].tolist(), [1, 0, 0, 0])
+
     def test_closed_writers_say_so(self):
         frame = cairn.create(self.path(), dtype="<i4")
         with frame.writer() as writer:

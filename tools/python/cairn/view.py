@@ -21,7 +21,7 @@ def bytes_of(items: np.ndarray) -> np.ndarray:
 class View:
     """Immutable; what `Snapshot`, `Frame` and `Writer` read through."""
 
-    __slots__ = ("engine", "dtype", "shape", "chunks", "blocks", "is_array")
+    __slots__ = ("engine", "dtype", "shape", "chunks", "blocks", "is_array", "__weakref__")
 
     def __init__(self, engine: _engine.Snapshot, dtype: Optional[np.dtype]):
         self.engine = engine

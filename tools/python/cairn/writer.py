@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Optional
@@ -9,7 +11,7 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _engine, indexing, options
-from .errors import FailedPrecondition
+from .errors import Error, FailedPrecondition
 from .metadata import Edit
 from .readable import Readable, Snapshot
 from .view import View, bytes_of
@@ -22,7 +24,7 @@ class Writer(Readable):
     is staged at the end, and drops it after an exception.
     """
 
-    __slots__ = ("_closed", "_dtype", "_engine", "_moved")
+    __slots__ = ("_closed", "_dtype", "_engine", "_moved", "_views")
 
     def __init__(
         self,
@@ -34,9 +36,12 @@ class Writer(Readable):
         self._dtype = dtype
         self._moved = moved  # the frame goes on to what was committed; None: to look for it
         self._closed = False
+        self._views: weakref.WeakSet[View] = weakref.WeakSet()
 
     def _view(self) -> View:
-        return View(self._engine.staged(), self._dtype)
+        view = View(self._engine.staged(), self._dtype)
+        self._views.add(view)
+        return view
 
     def _edit(self) -> Edit:
         return lambda change: change(self._engine)
@@ -116,10 +121,14 @@ class Writer(Readable):
 
     def close(self) -> None:
         """Commits what is staged; others may then write the frame."""
-        if not self._closed:
-            self._engine.close()
-            self._closed = True
-            self._moved(None)
+        if self._closed:
+            return
+        self._engine.close()
+        self._closed = True
+        # A view of staged edits, which the traceback of an exception may keep, keeps writers out.
+        for view in list(self._views):
+            del view.engine
+        self._moved(None)
 
     def __enter__(self) -> Writer:
         if self._closed:
@@ -134,7 +143,13 @@ class Writer(Readable):
     ) -> None:
         if kind is not None and not self._closed:
             self._engine.rollback()
-        self.close()
+        try:
+            self.close()
+        except Error:
+            with contextlib.suppress(Error):
+                self._engine.rollback()
+                self.close()
+            raise
 
 
 def _items_for(view: View, items: Any, axis: int = 0) -> np.ndarray:
