@@ -205,6 +205,14 @@ class FrameTest(PackageTest):
         with self.assertRaises(cairn.InvalidArgument):
             frame.meta["fixed"] = b"longer than it was"
 
+    def test_names_may_be_any_bytes(self):
+        path = os.fsdecode(os.fsencode(self.folder) + b"/f\xff")
+        frame = cairn.create(path)
+        frame.vlmeta["\udcff\udcfe"] = b"1"
+        self.assertEqual(dict(cairn.open(path).vlmeta), {"\udcff\udcfe": b"1"})
+        with self.assertRaisesRegex(cairn.AlreadyExists, "\udcff"):
+            cairn.create(path)
+
     def test_follows_what_another_handle_commits(self):
         path = self.path()
         writing = cairn.create(path, dtype="<i4")

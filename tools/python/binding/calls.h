@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <exception>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -66,12 +65,6 @@ class Buffer {
  private:
   Py_buffer view_;
 };
-
-// Names of a file may be any bytes.
-inline nb::str ToPython(std::string_view text) {
-  return nb::steal<nb::str>(
-      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
-}
 
 inline nb::bytes ToPython(Bytes bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 

@@ -5,11 +5,11 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "tools/python/binding/calls.h"
 #include "tools/python/binding/handles.h"
+#include "tools/python/binding/text.h"
 
 namespace cairn::python {
 
@@ -148,9 +148,12 @@ void BindFrame(nb::module_& module) {
              return SnapshotHandle{self.executor,
                                    Check(WithoutGil([&] { return self.frame.Refresh(); }))};
            })
-      .def("history", &History, "before"_a.none(), "limit"_a)
+      .def("history", &History, "before"_a.none(), "limit"_a,
+           nb::sig("def history(self, before: int | None, limit: int) -> list[tuple[int, bool, "
+                   "int, int, int]]"))
       .def("open_writer", &OpenWriter, "wait"_a, "keep_generations"_a, "max_file_size"_a)
-      .def("compact", &Compact, "wait"_a, "progress"_a.none())
+      .def("compact", &Compact, "wait"_a, "progress"_a.none(),
+           nb::sig("def compact(self, wait: int, progress: object | None) -> tuple[int, int]"))
       .def("copy_to", &CopyTo, "path"_a, "overwrite"_a, "progress"_a.none())
       .def("to_bytes", [](const FrameHandle& self) {
         return ToPython(Check(WithoutGil([&] { return self.frame.ToBuffer(); })));

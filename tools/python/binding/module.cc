@@ -7,6 +7,7 @@
 #include "cairn/version.h"
 #include "tools/python/binding/calls.h"
 #include "tools/python/binding/handles.h"
+#include "tools/python/binding/text.h"
 
 namespace cairn::python {
 
@@ -17,10 +18,9 @@ NB_MODULE(_engine, module) {
     try {
       std::rethrow_exception(thrown);
     } catch (const StatusError& error) {
-      const nb::object raised =
-          nb::module_::import_("cairn.errors")
-              .attr("of_status")(static_cast<int>(error.status.code()),
-                                 ToPython(std::string(error.status.message())));
+      const nb::object raised = nb::module_::import_("cairn.errors")
+                                    .attr("of_status")(static_cast<int>(error.status.code()),
+                                                       std::string(error.status.message()));
       PyErr_SetObject(raised.type().ptr(), raised.ptr());
     }
   });

@@ -1,11 +1,11 @@
 #include "cairn/snapshot.h"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "tools/python/binding/calls.h"
 #include "tools/python/binding/handles.h"
+#include "tools/python/binding/text.h"
 
 namespace cairn::python {
 
@@ -63,7 +63,7 @@ nb::object ArrayOf(const SnapshotHandle& self) {
 nb::dict MetalayersOf(const SnapshotHandle& self) {
   nb::dict layers;
   for (const Metalayer& layer : self.snapshot.metalayers()) {
-    layers[ToPython(layer.name)] = ToPython(layer.content);
+    layers[nb::cast(layer.name)] = ToPython(layer.content);
   }
   return layers;
 }
@@ -158,9 +158,10 @@ nb::tuple Verify(const SnapshotHandle& self, int depth, nb::object progress) {
 
 void BindSnapshot(nb::module_& module) {
   nb::class_<SnapshotHandle>(module, "Snapshot", "One immutable committed state of a frame.")
-      .def("info", &InfoOf)
-      .def("array", &ArrayOf)
-      .def("metalayers", &MetalayersOf)
+      .def("info", &InfoOf, nb::sig("def info(self) -> dict[str, typing.Any]"))
+      .def("array", &ArrayOf,
+           nb::sig("def array(self) -> tuple[list[int], list[int], list[int], bytes] | None"))
+      .def("metalayers", &MetalayersOf, nb::sig("def metalayers(self) -> dict[str, bytes]"))
       .def("vlmetalayers", [](const SnapshotHandle& self) { return self.snapshot.vlmetalayers(); })
       .def("get_vlmetalayer", &GetVlmetalayer, "name"_a)
       .def("read_bytes", &ReadBytes, "begin"_a, "out"_a)
@@ -168,8 +169,11 @@ void BindSnapshot(nb::module_& module) {
       .def("read_box", &ReadBox, "start"_a, "shape"_a, "out"_a)
       .def("read_chunk", &ReadChunk, "nchunk"_a)
       .def("get_chunk", &GetChunk, "nchunk"_a)
-      .def("chunk_sizes", &ChunkSizes, "first"_a, "count"_a)
-      .def("verify", &Verify, "depth"_a, "progress"_a.none())
+      .def("chunk_sizes", &ChunkSizes, "first"_a, "count"_a,
+           nb::sig("def chunk_sizes(self, first: int, count: int) -> list[tuple[int, int, int]]"))
+      .def("verify", &Verify, "depth"_a, "progress"_a.none(),
+           nb::sig("def verify(self, depth: int, progress: object | None) -> tuple[int, int, bool, "
+                   "list[tuple[int, int, str, str]], int, list[str]]"))
       .def("content_hash",
            [](const SnapshotHandle& self) {
              return Check(WithoutGil([&] { return self.snapshot.ContentHash(); }));

@@ -1,12 +1,10 @@
 #include "cairn/writer.h"
 
-#include <chrono>
-
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "tools/python/binding/calls.h"
 #include "tools/python/binding/handles.h"
+#include "tools/python/binding/text.h"
 
 namespace cairn::python {
 
@@ -104,12 +102,8 @@ void BindWriter(nb::module_& module) {
       .def("checkpoint", Simple<>([](Writer& w) { return w.Checkpoint(); }))
       .def("rollback",
            [](WriterHandle& self) { self.With([](Writer& writer) { writer.Rollback(); }); })
-      .def("reclaim", &Reclaim, "keep_generations"_a)
-      .def("suspend", Simple<>([](Writer& w) { return w.Suspend(); }))
-      .def("resume", Simple<int64_t>([](Writer& w, int64_t milliseconds) {
-             return w.Resume(std::chrono::milliseconds(milliseconds));
-           }),
-           "wait"_a)
+      .def("reclaim", &Reclaim, "keep_generations"_a,
+           nb::sig("def reclaim(self, keep_generations: int) -> tuple[int, bool, int]"))
       .def("close", Simple<>([](Writer& w) { return w.Close(); }));
 }
 

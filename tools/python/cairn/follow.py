@@ -27,7 +27,7 @@ class Follower:
         now = self._frame.snapshot()
         begin, end = self._next, len(now)
         if begin < end:
-            items = now[begin:end]
+            items: np.ndarray = now[begin:end]
             self._next = end
             return items
         self._next = min(begin, end)  # it may have been cut

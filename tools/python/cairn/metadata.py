@@ -81,12 +81,12 @@ class Attrs(MutableMapping[str, Any]):
         self._layers = layers
 
     def __getitem__(self, name: str) -> Any:
-        import msgpack
+        import msgpack  # type: ignore[import-untyped]
 
         return msgpack.unpackb(self._layers[name], strict_map_key=False)
 
     def __setitem__(self, name: str, value: Any) -> None:
-        import msgpack
+        import msgpack  # type: ignore[import-untyped]
 
         self._layers[name] = msgpack.packb(value)
 

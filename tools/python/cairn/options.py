@@ -72,7 +72,7 @@ def raw_dtype(typesize: int) -> np.dtype:
 
 def check_dtype(dtype: Any) -> np.dtype:
     """A type whose bytes are its value."""
-    checked = np.dtype(dtype)
+    checked: np.dtype = np.dtype(dtype)
     if checked.hasobject or checked.subdtype is not None or checked.itemsize == 0:
         raise InvalidArgument(f"items of type {checked} have no fixed bytes")
     return checked

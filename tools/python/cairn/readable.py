@@ -76,7 +76,7 @@ class Readable:
     @property
     def generation(self) -> int:
         """The number of this state; it grows with each commit."""
-        return self._view().engine.info()["generation"]
+        return int(self._view().engine.info()["generation"])
 
     @property
     def meta(self) -> Meta:
@@ -115,7 +115,7 @@ class Readable:
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         if copy is False:
             raise ValueError("reading a frame makes a copy")
-        items = indexing.read(self._view(), ...)
+        items: np.ndarray = indexing.read(self._view(), ...)
         return items if dtype is None else items.astype(dtype, copy=False)
 
     def chunk(self, nchunk: int) -> bytes:
