@@ -9,13 +9,15 @@ complain() {
   status=1
 }
 
-mapfile -t sources < <(find include engine tools tests fuzz docs -name '*.h' -o -name '*.cc' | sort)
+mapfile -t sources < <(find include engine tools tests fuzz docs -name '*.h' -o -name '*.cc' -o -name '*.c' |
+  sort)
 
 clang-format --dry-run -Werror "${sources[@]}" || complain "run clang-format -i on the files above"
 
 for file in "${sources[@]}"; do
   lines=$(wc -l <"$file") most=500
   [[ $file != engine/* ]] || most=450
+  [[ $file != include/cairn/cairn.h ]] || most=1000  # the C API is one header
   ((lines <= most)) || complain "$file: $lines lines, but $most is the most"
 done
 
@@ -30,6 +32,7 @@ declare -A allowed=(
   [engine/format]="base codec filter chunk legacy"
   [engine/format/legacy]="base codec filter chunk format"
   [engine/storage]="base"
+  [engine/c_api]="base"  # and the public headers
   [engine/frame/files]="$floors"
   [engine/frame/index]="$floors"
   [engine/frame/state]="$floors files index"
@@ -83,7 +86,7 @@ fi
 # The engine includes no class that forwards to it, but for the bodies of these and what uses them.
 for file in "${sources[@]}"; do
   case $file in
-    engine/frame/api/* | engine/frame/repair/*) continue ;;
+    engine/frame/api/* | engine/frame/repair/* | engine/c_api/*) continue ;;
     engine/*) ;;
     *) continue ;;
   esac

@@ -1,4 +1,4 @@
-"""The documents show what the code does: arguments TOOL EXAMPLE SOURCE_ROOT."""
+"""The documents show what the code does: arguments TOOL EXAMPLE C_EXAMPLE SOURCE_ROOT."""
 
 import json
 import os
@@ -29,20 +29,28 @@ print(json.dumps(value))
 
 class Docs(CliTest):
     example = None
+    c_example = None
     root = None
 
     def source(self, name):
         with open(os.path.join(self.root, name), encoding="utf-8") as file:
             return file.read()
 
-    def test_the_example_of_the_readme_is_the_one_that_is_compiled(self):
-        self.assertIn("```cpp\n" + self.source("docs/example.cc") + "```\n", self.source("README.md"))
+    def test_the_examples_of_the_readme_are_those_that_are_compiled(self):
+        for language, name in [("cpp", "docs/example.cc"), ("c", "docs/example.c")]:
+            self.assertIn(f"```{language}\n" + self.source(name) + "```\n", self.source("README.md"))
 
-    def test_the_example_runs(self):
-        done = subprocess.run([self.example], cwd=self.dir, capture_output=True, timeout=60, check=False)
+    def check_example(self, program):
+        done = subprocess.run([program], cwd=self.dir, capture_output=True, timeout=60, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertIn("prints `" + done.stdout.decode().strip() + "`", self.source("README.md"))
         self.ok("verify", *self.files())
+
+    def test_the_example_runs(self):
+        self.check_example(self.example)
+
+    def test_the_example_in_c_runs(self):
+        self.check_example(self.c_example)
 
     def test_the_readme_names_the_two_scripts_on_its_first_screen(self):
         first_screen = "".join(self.source("README.md").splitlines(True)[:40])
@@ -133,5 +141,5 @@ class Docs(CliTest):
 
 
 if __name__ == "__main__":
-    CliTest.tool, Docs.example, Docs.root = map(os.path.abspath, sys.argv[1:4])
+    CliTest.tool, Docs.example, Docs.c_example, Docs.root = map(os.path.abspath, sys.argv[1:5])
     tap.main(__name__)

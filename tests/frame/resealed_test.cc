@@ -177,16 +177,23 @@ TEST_F(ResealedTest, DeadBytesAfterTheEndOfTheFileKeepNoCheckpointAway) {
   auto reader = Frame::Open(path_);
   ASSERT_TRUE(IsOk(reader));
   const Snapshot held = reader->snapshot();
-  ASSERT_TRUE(IsOk(AppendTo(path_, data)));
-  AddTo(data, Buffer(data));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(IsOk(AppendTo(path_, data)));
+    AddTo(data, Buffer(data));
+  }
   Buffer frame = FileBytes(path_);
-  bool edited = false;
+  int64_t end = 0;
   EditSeal(frame, [&](format::Seal& seal) {
-    ASSERT_FALSE(seal.space.dead.empty());
-    seal.space.dead.back().bytes.end = int64_t{1} << 62;
-    edited = true;
+    const size_t size = format::EncodeSeal(seal).size();
+    std::vector<format::DeadExtent>& dead = seal.space.dead;
+    ASSERT_GT(dead.size(), 1);
+    // The seal has to stay as long as it is.
+    dead.erase(dead.begin());
+    Extent& bytes = dead.back().bytes;
+    while (format::EncodeSeal(seal).size() < size) bytes.end += bytes.size();
+    end = bytes.end;
   });
-  ASSERT_TRUE(edited);
+  ASSERT_GT(end, int64_t{1} << 32);
   PutFileBytes(path_, frame);
   const Buffer more = MakeNoise(kChunksize, 2);
   ASSERT_TRUE(IsOk(AppendTo(path_, more)));

@@ -35,7 +35,8 @@ class PackagingTest(unittest.TestCase):
         self.dir = tempfile.mkdtemp(prefix="cairn-packaging.")
         self.addCleanup(shutil.rmtree, self.dir)
         self.env = dict(os.environ)
-        shutil.copy(os.path.join(SOURCE, "docs/example.cc"), self.dir)
+        for name in ["docs/example.cc", "docs/example.c"]:
+            shutil.copy(os.path.join(SOURCE, name), self.dir)
 
     def write(self, name, text):
         os.makedirs(os.path.dirname(os.path.join(self.dir, name)), exist_ok=True)
@@ -107,9 +108,14 @@ class InstalledTest(PackagingTest):
         self.ok("bash", "-euc", snippet("sh", 0))
         self.check_example("./example", self.has_shared)
 
+    def test_pkg_config_links_the_library_for_c(self):
+        self.require(self.has_shared, "libcairn.so")
+        self.ok("bash", "-euc", snippet("sh", 1))
+        self.assertEqual(self.ok("./example_in_c"), "21.25 22.00\n")
+
     def test_pkg_config_links_the_static_library(self):
         self.require(self.has_static, "libcairn.a")
-        self.ok("bash", "-euc", snippet("sh", 1))
+        self.ok("bash", "-euc", snippet("sh", 2))
         self.check_example("./example", is_shared=False)
 
     def run_cmake(self, lists):

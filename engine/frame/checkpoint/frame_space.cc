@@ -298,7 +298,11 @@ std::optional<Extent> FrameSpace::FindBelow(int64_t size) const {
   return std::nullopt;
 }
 
-int64_t FrameSpace::FindAbove(int64_t end, int64_t size) const {
+int64_t FrameSpace::FindAbove(int64_t end, int64_t size, int64_t times) const {
+  const int64_t last = std::max(end, dead_.end());
+  const int64_t all = last - header_len_;
+  const int64_t unused = free_.size() + last - end - dead_.BytesBetween(end, last);
+  if (unused <= all - all / times) return last;
   int64_t begin = end;
   for (const DeadExtent& dead : dead_.List()) {
     if (dead.bytes.end <= begin) continue;

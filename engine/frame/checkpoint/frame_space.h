@@ -100,8 +100,10 @@ class FrameSpace {
   FrameSpace Next(uint64_t generation, int64_t end) const;
   // Of Next: free space for a checkpoint of up to `size` bytes so that the frame gets shorter.
   std::optional<Extent> FindBelow(int64_t size) const;
-  // Where `size` bytes begin, from `end` on, that no reader needs.
-  int64_t FindAbove(int64_t end, int64_t size) const;
+  // Where an index is to begin that goes after the journal, which ends at `end`: after all that
+  // readers need or, where the frame would then take more than so many times what is used of it, at
+  // the first `size` bytes between.
+  int64_t FindAbove(int64_t end, int64_t size, int64_t times) const;
   // Of Next: the index begins there.
   void PlaceIndex(int64_t begin);
   // What the checkpoint is to list.

@@ -250,35 +250,42 @@ int64_t ContiguousBackend::MostBytes(const StagedState& staged, const FrameSpace
          space.MostListed(plan.seal.generation, journal_.sink().end());
 }
 
+absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAt(int64_t begin,
+                                                            const StagedState& staged,
+                                                            FrameSpace space,
+                                                            CheckpointPlan plan) const {
+  space.PlaceIndex(begin);
+  plan.index_begin = begin;
+  plan.seal.space = space.List();
+  CAIRN_ASSIGN_OR_RETURN(CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
+  return PlacedCheckpoint{.begin = begin, .bytes = std::move(bytes), .space = std::move(space)};
+}
+
 // A checkpoint in free space after which there is nothing but old states, if there is room: the
 // frame gets shorter.
 absl::StatusOr<std::optional<PlacedCheckpoint>> ContiguousBackend::PlaceBelow(
-    const StagedState& staged, FrameSpace space, CheckpointPlan plan) const {
+    const StagedState& staged, const FrameSpace& space, CheckpointPlan plan) const {
   const bool forgets = plan.seal.oldest_generation == plan.seal.generation;
   if (!forgets || !space.enabled() || !HasRoomForSeal(staged)) return std::nullopt;
   const std::optional<Extent> room =
       space.FindBelow(MostBytes(staged, space, plan) + kLeastJournal);
   if (!room.has_value()) return std::nullopt;
-  space.PlaceIndex(room->begin);
-  plan.index_begin = room->begin;
   plan.seal.previous_end = 0;
-  plan.seal.space = space.List();
-  CAIRN_ASSIGN_OR_RETURN(CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
-  if (std::ssize(bytes.tail) + format::kEndMark > room->size()) return std::nullopt;
-  return PlacedCheckpoint{.begin = room->begin, .bytes = std::move(bytes), .space = space};
+  CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed, PlaceAt(room->begin, staged, space, plan));
+  if (placed.end() + format::kEndMark > room->end) return std::nullopt;
+  return placed;
 }
 
-// After the journal, or the last byte there that a reader needs.
+// After the journal. What comes next can be made beside commits only where nothing follows it.
 absl::StatusOr<PlacedCheckpoint> ContiguousBackend::PlaceAbove(const StagedState& staged,
-                                                               FrameSpace space,
-                                                               CheckpointPlan plan) const {
+                                                               const FrameSpace& space,
+                                                               const CheckpointPlan& plan) const {
+  const int64_t journal_end = journal_.sink().end();
   const int64_t size = 2 * MostBytes(staged, space, plan) + kLeastJournal;
-  plan.index_begin = space.FindAbove(journal_.sink().end(), size);
-  space.PlaceIndex(plan.index_begin);
-  plan.seal.space = space.List();
-  CAIRN_ASSIGN_OR_RETURN(CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
-  return PlacedCheckpoint{
-      .begin = plan.index_begin, .bytes = std::move(bytes), .space = std::move(space)};
+  const int64_t begin = space.FindAbove(journal_end, size, kMostTimes);
+  CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed, PlaceAt(begin, staged, space, plan));
+  if (placed.end() + format::kEndMark <= space.LimitFrom(begin)) return placed;
+  return PlaceAt(std::max(journal_end, space.EndOfDead()), staged, space, plan);
 }
 
 // Writes index and trailer. A full disk refuses it: nothing leads there yet.
@@ -304,7 +311,7 @@ absl::StatusOr<PlacedCheckpoint> ContiguousBackend::StoreTail(const StagedState&
     if (written.ok()) return *std::move(below);
     if (!absl::IsResourceExhausted(written)) return written;
   }
-  CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint above, PlaceAbove(staged, std::move(space), plan));
+  CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint above, PlaceAbove(staged, space, plan));
   CAIRN_RETURN_IF_ERROR(ReserveCheckpoint(staged, above.end()));
   CAIRN_RETURN_IF_ERROR(WriteTail(above));
   return above;

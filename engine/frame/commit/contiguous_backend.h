@@ -83,11 +83,13 @@ class ContiguousBackend final : public CommitBackend {
   void BeginAfterCheckpoint(FrameSpace space, int64_t remains_end);
   int64_t MostBytes(const StagedState& staged, const FrameSpace& space,
                     const CheckpointPlan& plan) const;
+  absl::StatusOr<PlacedCheckpoint> PlaceAt(int64_t begin, const StagedState& staged,
+                                           FrameSpace space, CheckpointPlan plan) const;
   absl::StatusOr<std::optional<PlacedCheckpoint>> PlaceBelow(const StagedState& staged,
-                                                             FrameSpace space,
+                                                             const FrameSpace& space,
                                                              CheckpointPlan plan) const;
-  absl::StatusOr<PlacedCheckpoint> PlaceAbove(const StagedState& staged, FrameSpace space,
-                                              CheckpointPlan plan) const;
+  absl::StatusOr<PlacedCheckpoint> PlaceAbove(const StagedState& staged, const FrameSpace& space,
+                                              const CheckpointPlan& plan) const;
   absl::Status WriteTail(const PlacedCheckpoint& placed);
   absl::StatusOr<PlacedCheckpoint> StoreTail(const StagedState& staged, const CheckpointPlan& plan);
   absl::Status CommitInPlace(const StagedState& staged, std::optional<uint64_t> oldest_generation);

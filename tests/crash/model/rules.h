@@ -48,6 +48,7 @@ struct Rules {
   bool reader_looks_again = true;    // at the header, after it registered
   bool limits_journal = true;        // it stops before what a reader sees
   bool finds_room_above = true;      // for index and trailer, between what readers see
+  bool marks_end = true;             // of a checkpoint that old bytes follow
   bool cuts_rest = true;             // of a dead writer, where a writer opens
   bool cuts_unread = true;           // the file is cut only where no reader sees bytes
   bool header_before_cut = true;     // durable: the one before may need what is cut
@@ -125,6 +126,7 @@ struct Conditions {
   bool gradual = false;  // checkpoints are also made in steps
   bool shrinks = false;  // much is deleted, and most checkpoints in steps can go down
   bool summaries = false;
+  bool between = false;  // checkpoints may lie between what readers see
 };
 
 }  // namespace cairn::model

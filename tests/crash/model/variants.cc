@@ -24,6 +24,11 @@ Conditions Gradual(Conditions conditions) {
   return conditions;
 }
 
+Conditions Between(Conditions conditions) {
+  conditions.between = true;
+  return conditions;
+}
+
 Conditions Summarized(Conditions conditions) {
   conditions.summaries = true;
   return conditions;
@@ -156,6 +161,22 @@ std::vector<Variant> CheckpointsBelow() {
   };
 }
 
+std::vector<Variant> CheckpointsBetween() {
+  Variant every_bit = Complete("between, every bit", Between(kWeak), 6);
+  every_bit.effort = {.images = 2, .every_bit = true};
+  return {
+      Complete("between, ordered", Between(kOrdered), 3000),
+      Complete("between, weak", Between(kWeak), 3000),
+      Complete("between, header of 1,300", Between(kBigHeader), 3000),
+      Complete("between, failing syncs", Between(kWeakFailingSyncs), 2000),
+      Complete("between, deaths at flips", Between(kDyingAtFlips), 3000),
+      Complete("between, gradual", Between(kWeakGradual), 3000),
+      every_bit,
+      Without({&Rules::finds_room_above}, "room between", Between(kOrdered), 3000),
+      Without({&Rules::marks_end}, "a mark of the end", Between(kBigHeader), 12000),
+  };
+}
+
 std::vector<Variant> Summaries() {
   Variant every_bit = Complete("summaries, every bit", Summarized(kGradual), 6);
   every_bit.effort = {.images = 2, .every_bit = true};
@@ -214,7 +235,6 @@ std::vector<Variant> PlantedFaults() {
       Without({&Rules::asks_readers}, "asking readers", kOrdered, 300),
       Without({&Rules::reader_looks_again}, "a reader's look at the header again", kOrdered, 2000),
       Without({&Rules::limits_journal}, "a limit of the journal", kOrdered, 3000),
-      Without({&Rules::finds_room_above}, "room above", kOrdered, 3000),
       Without({&Rules::cuts_unread}, "care for readers where the file is cut", kOrdered, 10000),
       Without({&Rules::header_before_cut}, "a durable header before a cut", kDyingAtFlips, 12000),
       Without({&Rules::chunks_before_record}, "chunks before their record", kOrdered, 500),
@@ -268,8 +288,9 @@ std::vector<Variant> SparseFrames() {
 
 std::vector<Variant> Variants() {
   std::vector<Variant> variants = Protocol();
-  for (const std::vector<Variant>& more : {GradualCheckpoints(), CheckpointsBelow(), Summaries(),
-                                           PlantedFaults(), SecondLines(), SparseFrames()}) {
+  for (const std::vector<Variant>& more :
+       {GradualCheckpoints(), CheckpointsBelow(), CheckpointsBetween(), Summaries(),
+        PlantedFaults(), SecondLines(), SparseFrames()}) {
     variants.insert(variants.end(), more.begin(), more.end());
   }
   return variants;

@@ -10,6 +10,8 @@
 namespace cairn::model {
 namespace {
 
+constexpr uint64_t kEndMark = 8;
+
 void Append(Bytes& bytes, const Bytes& more) {
   bytes.insert(bytes.end(), more.begin(), more.end());
 }
@@ -382,7 +384,8 @@ std::optional<Checkpoint> Writer::PlanBelow(Space& space) const {
   Space rest = space;
   rest.Remove(last);
   Checkpoint plan = PlanCheckpoint(last.begin, rest);
-  if (EncodeCheckpoint(plan, {conditions_.header_size}, 0).base.end > last.end) return std::nullopt;
+  const uint64_t end = EncodeCheckpoint(plan, {conditions_.header_size}, 0).base.end;
+  if (end + (conditions_.between ? kEndMark : 0) > last.end) return std::nullopt;
   space = std::move(rest);
   return plan;
 }
@@ -390,8 +393,11 @@ std::optional<Checkpoint> Writer::PlanBelow(Space& space) const {
 Checkpoint Writer::PlanAbove(Space& space) const {
   const uint64_t most =
       EncodeCheckpoint(PlanCheckpoint(0, space), {conditions_.header_size}, 0).base.end;
-  const uint64_t index_begin =
-      rules_.finds_room_above ? space_.FindAbove(view_.end, 2 * most) : view_.end;
+  uint64_t index_begin = std::max(view_.end, space_.EndOfDead());
+  if (conditions_.between && random_.Percent(50)) {
+    index_begin = space_.FindAbove(view_.end, 2 * most);
+  }
+  if (!rules_.finds_room_above) index_begin = view_.end;
   std::vector<Extent> seen;
   for (const DeadExtent& dead : space.dead()) seen.push_back(dead.extent);
   std::vector<Extent> free = space.free();
@@ -411,6 +417,9 @@ void Writer::MakeCheckpoint() {
   const CheckpointBytes bytes =
       EncodeCheckpoint(plan, {conditions_.header_size, !rules_.flips_one_sector}, random_.Next());
   disk_.Write(plan.index_begin, bytes.after_chunks);
+  if (conditions_.between && rules_.marks_end && disk_.cache().size() > bytes.base.end) {
+    disk_.Write(bytes.base.end, Bytes(kEndMark));
+  }
   if (rules_.syncs_before_flip) disk_.Sync(false);
   const size_t flipped = rules_.flips_one_sector ? kFixedHeaderSize : bytes.header.size();
   disk_.Write(0, Slice(bytes.header, 0, flipped));

@@ -1,0 +1,91 @@
+// What the opaque handles of the C API hold.
+#ifndef CAIRN_ENGINE_C_API_HANDLES_H_
+#define CAIRN_ENGINE_C_API_HANDLES_H_
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cairn/cairn.h"
+#include "cairn/chunk.h"
+#include "cairn/executor.h"
+#include "cairn/frame.h"
+#include "cairn/options.h"
+#include "cairn/registry.h"
+#include "cairn/snapshot.h"
+#include "cairn/writer.h"
+
+struct cairn_bytes {
+  cairn::Chunk chunk;
+};
+
+struct cairn_executor {
+  std::unique_ptr<cairn::Executor> executor;
+};
+
+struct cairn_registry {
+  cairn::Registry registry;
+};
+
+struct cairn_compressor {
+  cairn::ChunkCompressor compressor;
+};
+
+struct cairn_decompressor {
+  cairn::ChunkDecompressor decompressor;
+};
+
+struct cairn_frame {
+  cairn::Frame frame;
+};
+
+struct cairn_writer {
+  cairn::Writer writer;
+};
+
+namespace cairn::c_api {
+
+// What C programs get pointers to; made when it is first asked for.
+struct SnapshotStrings {
+  std::once_flag made;
+  std::vector<std::string> vlmetalayers = {};
+};
+
+struct SnapshotOptions {
+  std::once_flag made;
+  CreateOptions options = {};
+  cairn_compression_options compression = CAIRN_COMPRESSION_OPTIONS_INIT;
+  std::vector<cairn_metalayer> metalayers = {};
+};
+
+}  // namespace cairn::c_api
+
+struct cairn_snapshot {
+  cairn::Snapshot snapshot;
+  mutable cairn::c_api::SnapshotStrings strings = {};
+  mutable cairn::c_api::SnapshotOptions options = {};
+};
+
+namespace cairn::c_api {
+
+inline Chunk OwnBytes(std::vector<std::byte> bytes) {
+  const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  return {*owner, owner};
+}
+
+// For handles that the caller may leave out.
+template <typename Handle>
+void GiveOrFree(Handle* handle, Handle** out) {
+  if (out == nullptr) {
+    delete handle;
+  } else {
+    *out = handle;
+  }
+}
+
+}  // namespace cairn::c_api
+
+#endif  // CAIRN_ENGINE_C_API_HANDLES_H_

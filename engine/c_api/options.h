@@ -1,0 +1,44 @@
+// The options of the C API as those of the C++ API.
+#ifndef CAIRN_ENGINE_C_API_OPTIONS_H_
+#define CAIRN_ENGINE_C_API_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/array.h"
+#include "cairn/cairn.h"
+#include "cairn/options.h"
+#include "cairn/types.h"
+#include "engine/base/status.h"
+
+namespace cairn::c_api {
+
+// A number of an enumeration, first to last.
+template <typename E>
+absl::StatusOr<E> ToEnum(int32_t number, E first, E last, const char* name) {
+  if (number >= static_cast<int32_t>(first) && number <= static_cast<int32_t>(last)) {
+    return static_cast<E>(number);
+  }
+  return InvalidArgument("%s: %d is unknown", name, number);
+}
+
+absl::StatusOr<SpecialValue> ToSpecial(cairn_special special);
+absl::StatusOr<Layout> ToLayout(cairn_layout layout);
+
+// Null gives the defaults.
+absl::StatusOr<CompressionOptions> ToCpp(const cairn_compression_options* options);
+absl::StatusOr<DecompressionOptions> ToCpp(const cairn_decompression_options* options);
+absl::StatusOr<OpenOptions> ToCpp(const cairn_open_options* options);
+absl::StatusOr<CreateOptions> ToCpp(const cairn_create_options* options);
+absl::StatusOr<WriterOptions> ToCpp(const cairn_writer_options* options);
+
+// The stages go to the first slots of `filters`, none to the others.
+void FromCpp(std::span<const FilterStage> stages, std::span<cairn_filter_stage> filters);
+cairn_compression_options FromCpp(const CompressionOptions& options);
+
+}  // namespace cairn::c_api
+
+#endif  // CAIRN_ENGINE_C_API_OPTIONS_H_

@@ -1,0 +1,54 @@
+#include "cairn/verify.h"
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+
+#include "cairn/cairn.h"
+#include "engine/base/status.h"
+#include "engine/c_api/handles.h"
+#include "engine/c_api/options.h"
+#include "engine/c_api/result.h"
+#include "engine/c_api/versioned_struct.h"
+
+cairn_code cairn_snapshot_verify(const cairn_snapshot* snapshot,
+                                 const cairn_verify_options* options, cairn_verify_report* report,
+                                 cairn_status* status) {
+  return cairn::c_api::Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(snapshot);
+    CAIRN_RETURN_IF_ERROR(cairn::c_api::CheckStruct(report, "report"));
+    constexpr cairn_verify_options kDefaults = CAIRN_VERIFY_OPTIONS_INIT;
+    CAIRN_ASSIGN_OR_RETURN(const cairn_verify_options given,
+                           cairn::c_api::ReadStruct(options, kDefaults, "verify options"));
+    CAIRN_ASSIGN_OR_RETURN(const cairn::VerifyDepth depth,
+                           cairn::c_api::ToEnum(given.depth, cairn::VerifyDepth::kStructure,
+                                                cairn::VerifyDepth::kContents, "depth"));
+    const auto progress = [&](int64_t done) {
+      return given.progress == nullptr || given.progress(given.context, done);
+    };
+    CAIRN_ASSIGN_OR_RETURN(const cairn::VerifyReport found,
+                           snapshot->snapshot.Verify(depth, progress));
+    if (given.on_finding != nullptr) {
+      for (const cairn::Finding& damage : found.findings) {
+        const cairn_finding finding = {.struct_size = sizeof(cairn_finding),
+                                       .begin = damage.begin,
+                                       .end = damage.end,
+                                       .section = damage.section.c_str(),
+                                       .reason = damage.reason.c_str()};
+        given.on_finding(given.context, &finding);
+      }
+    }
+    if (given.on_note != nullptr) {
+      for (const std::string& note : found.notes) given.on_note(given.context, note.c_str());
+    }
+    const cairn_verify_report result = {
+        .struct_size = sizeof(cairn_verify_report),
+        .nchunks = found.nchunks,
+        .bytes_read = found.bytes_read,
+        .nfindings = static_cast<int64_t>(found.findings.size()) + found.omitted,
+        .sealed = found.sealed};
+    cairn::c_api::WriteStruct(result, report);
+    return absl::OkStatus();
+  });
+}

@@ -1,0 +1,284 @@
+#include "cairn/writer.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/cairn.h"
+#include "cairn/options.h"
+#include "cairn/reports.h"
+#include "cairn/snapshot.h"
+#include "cairn/types.h"
+#include "engine/base/status.h"
+#include "engine/c_api/handles.h"
+#include "engine/c_api/options.h"
+#include "engine/c_api/result.h"
+#include "engine/c_api/versioned_struct.h"
+
+using cairn::Bytes;
+using cairn::c_api::Return;
+using cairn::c_api::ReturnHandle;
+using cairn::c_api::ReturnValue;
+using cairn::c_api::ToBytes;
+using cairn::c_api::ToSpan;
+
+void cairn_writer_free(cairn_writer* writer) { delete writer; }
+
+cairn_code cairn_writer_append(cairn_writer* writer, const void* src, size_t size,
+                               cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_ASSIGN_OR_RETURN(const Bytes items, ToBytes(src, size, "src"));
+    return writer->writer.Append(items);
+  });
+}
+
+cairn_code cairn_writer_append_compressed(cairn_writer* writer, const void* chunk,
+                                          size_t chunk_size, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, ToBytes(chunk, chunk_size, "chunk"));
+    return writer->writer.AppendCompressed(bytes);
+  });
+}
+
+cairn_code cairn_writer_append_special(cairn_writer* writer, cairn_special special, int64_t nitems,
+                                       const void* value, size_t value_size, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_ASSIGN_OR_RETURN(const cairn::SpecialValue kind, cairn::c_api::ToSpecial(special));
+    CAIRN_ASSIGN_OR_RETURN(const Bytes item, ToBytes(value, value_size, "value"));
+    return writer->writer.AppendSpecial(kind, nitems, item);
+  });
+}
+
+cairn_code cairn_writer_insert_chunk(cairn_writer* writer, int64_t nchunk, const void* src,
+                                     size_t size, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_ASSIGN_OR_RETURN(const Bytes items, ToBytes(src, size, "src"));
+    return writer->writer.InsertChunk(nchunk, items);
+  });
+}
+
+cairn_code cairn_writer_update_chunk(cairn_writer* writer, int64_t nchunk, const void* src,
+                                     size_t size, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_ASSIGN_OR_RETURN(const Bytes items, ToBytes(src, size, "src"));
+    return writer->writer.UpdateChunk(nchunk, items);
+  });
+}
+
+cairn_code cairn_writer_insert_compressed(cairn_writer* writer, int64_t nchunk, const void* chunk,
+                                          size_t chunk_size, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, ToBytes(chunk, chunk_size, "chunk"));
+    return writer->writer.InsertCompressed(nchunk, bytes);
+  });
+}
+
+cairn_code cairn_writer_update_compressed(cairn_writer* writer, int64_t nchunk, const void* chunk,
+                                          size_t chunk_size, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, ToBytes(chunk, chunk_size, "chunk"));
+    return writer->writer.UpdateCompressed(nchunk, bytes);
+  });
+}
+
+cairn_code cairn_writer_delete_chunks(cairn_writer* writer, int64_t first, int64_t count,
+                                      cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    return writer->writer.DeleteChunks(first, count);
+  });
+}
+
+cairn_code cairn_writer_reorder(cairn_writer* writer, const int64_t* order, size_t nchunks,
+                                cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_ASSIGN_OR_RETURN(const std::span<const int64_t> chunks,
+                           ToSpan(order, static_cast<int64_t>(nchunks), "order"));
+    return writer->writer.Reorder(chunks);
+  });
+}
+
+cairn_code cairn_writer_update_items(cairn_writer* writer, int64_t start, const void* src,
+                                     size_t size, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_ASSIGN_OR_RETURN(const Bytes items, ToBytes(src, size, "src"));
+    return writer->writer.UpdateItems(start, items);
+  });
+}
+
+cairn_code cairn_writer_write_box(cairn_writer* writer, const int64_t* start, const int64_t* shape,
+                                  int32_t ndim, const void* src, size_t size,
+                                  cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_ASSIGN_OR_RETURN(const std::span<const int64_t> from, ToSpan(start, ndim, "start"));
+    CAIRN_ASSIGN_OR_RETURN(const std::span<const int64_t> extent, ToSpan(shape, ndim, "shape"));
+    CAIRN_ASSIGN_OR_RETURN(const Bytes items, ToBytes(src, size, "src"));
+    return writer->writer.WriteBox(from, extent, items);
+  });
+}
+
+cairn_code cairn_writer_resize(cairn_writer* writer, const int64_t* shape, int32_t ndim,
+                               cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_ASSIGN_OR_RETURN(const std::span<const int64_t> extent, ToSpan(shape, ndim, "shape"));
+    return writer->writer.Resize(extent);
+  });
+}
+
+cairn_code cairn_writer_append_along(cairn_writer* writer, int32_t axis, const void* src,
+                                     size_t size, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_ASSIGN_OR_RETURN(const Bytes items, ToBytes(src, size, "src"));
+    return writer->writer.AppendAlong(axis, items);
+  });
+}
+
+cairn_code cairn_writer_set_metalayer(cairn_writer* writer, const char* name, const void* src,
+                                      size_t size, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_REQUIRE(name);
+    CAIRN_ASSIGN_OR_RETURN(const Bytes content, ToBytes(src, size, "src"));
+    return writer->writer.SetMetalayer(name, content);
+  });
+}
+
+cairn_code cairn_writer_set_vlmetalayer(cairn_writer* writer, const char* name, const void* src,
+                                        size_t size, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_REQUIRE(name);
+    CAIRN_ASSIGN_OR_RETURN(const Bytes content, ToBytes(src, size, "src"));
+    return writer->writer.SetVlmetalayer(name, content);
+  });
+}
+
+cairn_code cairn_writer_delete_vlmetalayer(cairn_writer* writer, const char* name,
+                                           cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_REQUIRE(name);
+    return writer->writer.DeleteVlmetalayer(name);
+  });
+}
+
+cairn_code cairn_writer_apply_increment(cairn_writer* writer, const cairn_snapshot* increment,
+                                        cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_REQUIRE(increment);
+    return writer->writer.ApplyIncrement(increment->snapshot);
+  });
+}
+
+cairn_code cairn_writer_staged_snapshot(cairn_writer* writer, cairn_snapshot** snapshot,
+                                        cairn_status* status) {
+  return ReturnHandle(snapshot, "snapshot", status, [&]() -> absl::StatusOr<cairn::Snapshot> {
+    CAIRN_REQUIRE(writer);
+    return writer->writer.StagedSnapshot();
+  });
+}
+
+cairn_code cairn_writer_commit(cairn_writer* writer, cairn_durability durability,
+                               cairn_snapshot** committed, cairn_status* status) {
+  cairn_snapshot* snapshot = nullptr;
+  const cairn_code code =
+      ReturnHandle(&snapshot, "committed", status, [&]() -> absl::StatusOr<cairn::Snapshot> {
+        CAIRN_REQUIRE(writer);
+        CAIRN_ASSIGN_OR_RETURN(const cairn::Durability survives,
+                               cairn::c_api::ToEnum(durability, cairn::Durability::kProcess,
+                                                    cairn::Durability::kMachine, "durability"));
+        return writer->writer.Commit(survives);
+      });
+  cairn::c_api::GiveOrFree(snapshot, committed);
+  return code;
+}
+
+cairn_code cairn_writer_sync(const cairn_writer* writer, const cairn_snapshot* committed,
+                             cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_REQUIRE(committed);
+    return writer->writer.Sync(committed->snapshot);
+  });
+}
+
+cairn_code cairn_writer_checkpoint(cairn_writer* writer, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    return writer->writer.Checkpoint();
+  });
+}
+
+cairn_code cairn_writer_rollback(cairn_writer* writer, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    writer->writer.Rollback();
+    return absl::OkStatus();
+  });
+}
+
+cairn_code cairn_writer_reclaim(cairn_writer* writer, const cairn_reclaim_options* options,
+                                cairn_reclaim_report* report, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    CAIRN_RETURN_IF_ERROR(cairn::c_api::CheckReport(report));
+    constexpr cairn_reclaim_options kDefaults = CAIRN_RECLAIM_OPTIONS_INIT;
+    CAIRN_ASSIGN_OR_RETURN(const cairn_reclaim_options given,
+                           cairn::c_api::ReadStruct(options, kDefaults, "reclaim options"));
+    CAIRN_ASSIGN_OR_RETURN(const cairn::ReclaimReport done,
+                           writer->writer.Reclaim({.keep_generations = given.keep_generations}));
+    const cairn_reclaim_report result = {.struct_size = sizeof(cairn_reclaim_report),
+                                         .freed = done.freed,
+                                         .blocked = done.blocked,
+                                         .oldest_generation = done.oldest_generation};
+    cairn::c_api::WriteReport(result, report);
+    return absl::OkStatus();
+  });
+}
+
+cairn_code cairn_writer_suspend(cairn_writer* writer, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    return writer->writer.Suspend();
+  });
+}
+
+cairn_code cairn_writer_resume(cairn_writer* writer, int64_t wait_ms, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    return writer->writer.Resume(std::chrono::milliseconds(wait_ms));
+  });
+}
+
+cairn_code cairn_writer_has_waiters(const cairn_writer* writer, bool* has_waiters,
+                                    cairn_status* status) {
+  return ReturnValue(has_waiters, status, [&]() -> absl::StatusOr<bool> {
+    CAIRN_REQUIRE(writer);
+    CAIRN_REQUIRE(has_waiters);
+    return writer->writer.HasWaiters();
+  });
+}
+
+cairn_code cairn_writer_close(cairn_writer* writer, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    return writer->writer.Close();
+  });
+}

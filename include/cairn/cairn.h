@@ -1,0 +1,930 @@
+// The C API: everything of the C++ API that programs in C and bindings of other languages need.
+// C99.
+//
+// Results. A call that can fail returns a code, CAIRN_OK (0) for success, and fills `status`, its
+// last parameter, which may be NULL. A handle that a failed call would have returned is NULL; what
+// a failed read leaves in `dst` is unspecified, and other outputs are unchanged. Arguments that are
+// NULL and may not be give CAIRN_INVALID_ARGUMENT. The codes of each call are those that the C++
+// headers name; docs/c-api.md lists them.
+//
+// Handles are opaque. cairn_X_free frees one, accepts NULL, and waits for no call: make sure that
+// no other thread still uses the handle. A snapshot, bytes and a writer stay valid after the frame
+// that they came from was freed. Executors and registries must outlive what was made with them.
+//
+// Threads. All calls may run at the same time on the same frame, snapshot, bytes, compressor,
+// decompressor or executor; options are only read. A writer belongs to one thread at a time, but
+// for cairn_writer_sync. A registry is filled first and shared then. There is no global state.
+//
+// Memory. Items and bytes are read into `dst` of `size` bytes, which the caller owns, and written
+// from `src`, which no call keeps. No call converts items to another byte order. Strings are UTF-8
+// or what the file system takes, end with a zero byte, and belong to the handle or the call that
+// gave them.
+//
+// Structs that may grow begin with struct_size. Initialise options by their macro, and other
+// structs by `{.struct_size = sizeof(TYPE)}`: the library then reads and writes what the program
+// was compiled with. An unknown size gives CAIRN_INVALID_ARGUMENT. NULL options mean the defaults.
+//
+// Counts, positions and sizes in files are int64_t, sizes in memory size_t, times milliseconds. -1
+// stands for what is unknown or absent, where a field says so.
+//
+// Callbacks get the `context` that was given with them, run in the thread of the call unless they
+// say otherwise, and must neither throw nor jump out of it.
+#ifndef CAIRN_CAIRN_H_
+#define CAIRN_CAIRN_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cairn/version.h"
+
+#define CAIRN_EXPORT __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Results ----
+
+// Enumerations are int32_t, so that a value which this header does not know is refused and nothing
+// worse.
+typedef int32_t cairn_code;
+enum {
+  CAIRN_OK = 0,
+  CAIRN_CANCELLED = 1,  // a callback returned false
+  CAIRN_UNKNOWN = 2,
+  CAIRN_INVALID_ARGUMENT = 3,  // the arguments are wrong, or the file is not a Blosc2 frame
+  CAIRN_DEADLINE_EXCEEDED = 4,
+  CAIRN_NOT_FOUND = 5,       // no such file or metadata
+  CAIRN_ALREADY_EXISTS = 6,  // the name is taken
+  CAIRN_PERMISSION_DENIED = 7,
+  CAIRN_RESOURCE_EXHAUSTED = 8,   // the disk or a buffer is full, or a limit is passed
+  CAIRN_FAILED_PRECONDITION = 9,  // the frame or writer is not in a state for the call
+  CAIRN_ABORTED = 10,
+  CAIRN_OUT_OF_RANGE = 11,   // no such item, chunk or byte
+  CAIRN_UNIMPLEMENTED = 12,  // valid, but this build lacks the codec, filter or version
+  CAIRN_INTERNAL = 13,
+  CAIRN_UNAVAILABLE = 14,  // another writer holds the frame: try again
+  CAIRN_DATA_LOSS = 15,    // the bytes are damaged
+  CAIRN_UNAUTHENTICATED = 16
+};
+
+// Bytes of a message, with the zero byte. Longer ones are cut between characters and end in "...".
+#define CAIRN_MESSAGE_SIZE 1020
+
+// Lives where the caller likes, such as on the stack. Success leaves an empty message.
+typedef struct cairn_status {
+  cairn_code code;
+  char message[CAIRN_MESSAGE_SIZE];  // names the file, the section or chunk, and the numbers
+} cairn_status;
+
+// "DATA_LOSS"; "UNKNOWN" for a number that is no code. Static.
+CAIRN_EXPORT const char* cairn_code_name(cairn_code code);
+
+// The version of the library that runs, such as "0.1.0"; CAIRN_VERSION_MAJOR and its like are of
+// the header. Static.
+CAIRN_EXPORT const char* cairn_version(void);
+
+// ---- Numbers of the format ----
+
+#define CAIRN_MAX_CHUNK_NBYTES 2147483615  // most bytes in one chunk
+#define CAIRN_MAX_FILTERS 6
+#define CAIRN_MAX_NDIM 16  // of cairn_array_info; boxes are read and written up to 8
+
+// Ids 160 to 255 of codecs and filters belong to programs: see cairn_registry.
+typedef int32_t cairn_codec;
+enum {
+  CAIRN_CODEC_BLOSCLZ = 0,
+  CAIRN_CODEC_LZ4 = 1,
+  CAIRN_CODEC_LZ4HC = 2,
+  CAIRN_CODEC_ZLIB = 4,
+  CAIRN_CODEC_ZSTD = 5
+};
+
+typedef int32_t cairn_filter;
+enum {
+  CAIRN_FILTER_NONE = 0,
+  CAIRN_FILTER_SHUFFLE = 1,
+  CAIRN_FILTER_BITSHUFFLE = 2,
+  CAIRN_FILTER_DELTA = 3,
+  CAIRN_FILTER_TRUNC_PREC = 4,        // meta: mantissa bits kept (> 0) or cleared (< 0), as int8_t
+  CAIRN_FILTER_NDCELL = 32,           // decoded inside arrays only
+  CAIRN_FILTER_NDMEAN = 33,           // decoded inside arrays only
+  CAIRN_FILTER_BYTEDELTA_BUGGY = 34,  // decoded only
+  CAIRN_FILTER_BYTEDELTA = 35,        // meta: byte channels, 0 for the typesize
+  CAIRN_FILTER_INT_TRUNC = 36         // meta: bits kept (> 0) or cleared (<= 0), as int8_t
+};
+
+// The value of a chunk that stores no data.
+typedef int32_t cairn_special;
+enum {
+  CAIRN_SPECIAL_NONE = 0,
+  CAIRN_SPECIAL_ZEROS = 1,
+  CAIRN_SPECIAL_NANS = 2,
+  CAIRN_SPECIAL_REPEAT = 3,
+  CAIRN_SPECIAL_UNINIT = 4
+};
+
+// Whether a block is compressed as one stream or as one for each byte position of its items.
+typedef int32_t cairn_split_mode;
+enum {
+  CAIRN_SPLIT_ALWAYS = 1,
+  CAIRN_SPLIT_NEVER = 2,
+  CAIRN_SPLIT_AUTO = 3,
+  CAIRN_SPLIT_FORWARD_COMPAT = 4
+};
+
+typedef int32_t cairn_fingerprint;
+enum {
+  CAIRN_FINGERPRINT_NONE = 0,
+  CAIRN_FINGERPRINT_32BIT = 1,
+  CAIRN_FINGERPRINT_64BIT = 2,
+  CAIRN_FINGERPRINT_128BIT = 3
+};
+
+typedef int32_t cairn_layout;
+enum {
+  CAIRN_LAYOUT_SAME = -1,       // of a copy: as the frame's
+  CAIRN_LAYOUT_CONTIGUOUS = 0,  // one file
+  CAIRN_LAYOUT_SPARSE = 1       // a directory with a file for each chunk
+};
+
+// Age of a frame's format; all but the current one are read-only.
+typedef int32_t cairn_era;
+enum {
+  CAIRN_ERA_PACKED_2015 = 0,
+  CAIRN_ERA_FRAME_2019 = 1,
+  CAIRN_ERA_BETA = 2,
+  CAIRN_ERA_CURRENT = 3  // 2.0.0 rc1 and later
+};
+
+typedef int32_t cairn_chunk_format;
+enum {
+  CAIRN_CHUNK_BLOSC2 = 0,
+  CAIRN_CHUNK_BLOSC1 = 1  // C-Blosc 1.x reads it; at most one of shuffle and bitshuffle
+};
+
+// When the fingerprint of a chunk is checked against its bytes.
+typedef int32_t cairn_verify_policy;
+enum {
+  CAIRN_VERIFY_FIRST_TOUCH = 0,  // at the first read through one frame handle
+  CAIRN_VERIFY_ALWAYS = 1,
+  CAIRN_VERIFY_NEVER = 2
+};
+
+typedef int32_t cairn_verify_depth;
+enum {
+  CAIRN_DEPTH_STRUCTURE = 0,     // header, trailer, index and the header of each chunk
+  CAIRN_DEPTH_FINGERPRINTS = 1,  // and every stored byte against its fingerprint
+  CAIRN_DEPTH_CONTENTS = 2       // and every chunk and vlmetalayer decodes
+};
+
+// The failure that a commit survives.
+typedef int32_t cairn_durability;
+enum {
+  CAIRN_DURABILITY_PROCESS = 0,  // the process is killed
+  CAIRN_DURABILITY_MACHINE = 1   // the power goes
+};
+
+// ---- Small structs, which do not grow ----
+
+typedef struct cairn_filter_stage {
+  cairn_filter filter;
+  int32_t meta;  // 0 to 255
+} cairn_filter_stage;
+
+typedef struct cairn_metalayer {
+  const char* name;
+  const void* content;
+  size_t size;
+} cairn_metalayer;
+
+typedef struct cairn_span {
+  const void* data;
+  size_t size;
+} cairn_span;
+
+// Is called with what is done so far, chunks or bytes; returns false to stop: CAIRN_CANCELLED.
+typedef bool (*cairn_progress)(void* context, int64_t done);
+
+// ---- Bytes that the library owns ----
+
+// Immutable bytes: a compressed chunk in place in the map, which it keeps, or a copy in memory.
+typedef struct cairn_bytes cairn_bytes;
+
+// NULL and 0 for NULL. The data live as long as the handle.
+CAIRN_EXPORT const void* cairn_bytes_data(const cairn_bytes* bytes);
+CAIRN_EXPORT size_t cairn_bytes_size(const cairn_bytes* bytes);
+CAIRN_EXPORT void cairn_bytes_free(cairn_bytes* bytes);
+
+// ---- Threads and plug-ins ----
+
+// Threads that code the blocks of a chunk at the same time. Without one the calling thread does.
+typedef struct cairn_executor cairn_executor;
+
+// `threads` counts the calling one; at most one per core, and 0 means one per core.
+CAIRN_EXPORT cairn_code cairn_executor_make(int32_t threads, cairn_executor** executor,
+                                            cairn_status* status);
+CAIRN_EXPORT void cairn_executor_free(cairn_executor* executor);
+
+// What a plug-in is called for.
+typedef struct cairn_plugin_call {
+  size_t struct_size;
+  int32_t typesize;  // as in the chunk header: 1 to 255
+  int32_t clevel;    // of compression: 1 to 9
+  int32_t meta;      // the parameter byte of the codec or of the filter's slot
+} cairn_plugin_call;
+
+// A codec. Called from several threads at once. Another result than CAIRN_OK fails the call that
+// codes, with that code.
+typedef struct cairn_codec_plugin {
+  size_t struct_size;
+  // Sets *cbytes to the compressed size, or to 0 when it would not fit into dst.
+  cairn_code (*compress)(void* context, const cairn_plugin_call* call, const void* src,
+                         size_t src_size, void* dst, size_t size, size_t* cbytes);
+  // Fills dst exactly.
+  cairn_code (*decompress)(void* context, const cairn_plugin_call* call, const void* src,
+                           size_t src_size, void* dst, size_t size);
+  void* context;
+} cairn_codec_plugin;
+
+// A filter over one block of `size` bytes; src and dst do not overlap. Called as a codec is.
+typedef struct cairn_filter_plugin {
+  size_t struct_size;
+  cairn_code (*forward)(void* context, const cairn_plugin_call* call, const void* src, void* dst,
+                        size_t size);
+  cairn_code (*backward)(void* context, const cairn_plugin_call* call, const void* src, void* dst,
+                         size_t size);
+  void* context;
+} cairn_filter_plugin;
+
+// The codecs and filters of a program.
+typedef struct cairn_registry cairn_registry;
+
+CAIRN_EXPORT cairn_code cairn_registry_make(cairn_registry** registry, cairn_status* status);
+// Ids 160 to 255. CAIRN_ALREADY_EXISTS when the id is taken.
+CAIRN_EXPORT cairn_code cairn_registry_add_codec(cairn_registry* registry, int32_t id,
+                                                 const cairn_codec_plugin* codec,
+                                                 cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_registry_add_filter(cairn_registry* registry, int32_t id,
+                                                  const cairn_filter_plugin* filter,
+                                                  cairn_status* status);
+CAIRN_EXPORT void cairn_registry_free(cairn_registry* registry);
+
+// ---- Chunks without a frame ----
+
+// How items become chunks.
+typedef struct cairn_compression_options {
+  size_t struct_size;
+  cairn_codec codec;
+  int32_t clevel;     // 0 stores the bytes as they are, 1 is fastest, 9 is smallest
+  int32_t typesize;   // bytes of an item
+  int32_t blocksize;  // 0 chooses
+  cairn_split_mode split_mode;
+  int32_t codec_meta;  // parameter byte of a registered codec
+  bool use_dict;       // trains a dictionary for each chunk: LZ4, LZ4HC and zstd
+  cairn_chunk_format format;
+  int32_t nfilters;
+  cairn_filter_stage filters[CAIRN_MAX_FILTERS];  // in the order in which they are applied
+  const cairn_registry* registry;                 // NULL: none
+  const cairn_executor* executor;                 // NULL: the calling thread
+} cairn_compression_options;
+
+#define CAIRN_COMPRESSION_OPTIONS_INIT                                                        \
+  {                                                                                           \
+    .struct_size = sizeof(cairn_compression_options), .codec = CAIRN_CODEC_LZ4, .clevel = 5,  \
+    .typesize = 1, .blocksize = 0, .split_mode = CAIRN_SPLIT_FORWARD_COMPAT, .codec_meta = 0, \
+    .use_dict = false, .format = CAIRN_CHUNK_BLOSC2, .nfilters = 1,                           \
+    .filters = {{CAIRN_FILTER_SHUFFLE, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}},           \
+    .registry = NULL, .executor = NULL                                                        \
+  }
+
+typedef struct cairn_decompression_options {
+  size_t struct_size;
+  const cairn_registry* registry;
+  const cairn_executor* executor;
+} cairn_decompression_options;
+
+#define CAIRN_DECOMPRESSION_OPTIONS_INIT \
+  { .struct_size = sizeof(cairn_decompression_options), .registry = NULL, .executor = NULL }
+
+// What a chunk header says.
+typedef struct cairn_chunk_info {
+  size_t struct_size;
+  int32_t version;      // 1, 2: Blosc1; 3, 4: pre-releases of Blosc2; 5; 6: vlblocks
+  int32_t header_size;  // 32 or 16 bytes
+  int32_t typesize;
+  int32_t nbytes;     // decoded size
+  int32_t cbytes;     // size of the chunk, header included
+  int32_t blocksize;  // decoded; 0 when blocks vary
+  int32_t nblocks;
+  cairn_codec codec;
+  int32_t codec_meta;
+  cairn_filter_stage filters[CAIRN_MAX_FILTERS];  // slots of the header, some of them none
+  cairn_special special;
+  bool memcpyed;  // the payload is stored as it is
+  bool split;
+  bool vlblocks;
+  bool has_dict;
+} cairn_chunk_info;
+
+// Largest size of a chunk of nbytes, and of one of nblocks variable blocks.
+CAIRN_EXPORT size_t cairn_chunk_max_size(size_t nbytes);
+CAIRN_EXPORT size_t cairn_chunk_max_vlblocks_size(size_t nbytes, size_t nblocks);
+
+// Parses and checks the header; `chunk` may be longer than the chunk.
+CAIRN_EXPORT cairn_code cairn_chunk_inspect(const void* chunk, size_t chunk_size,
+                                            cairn_chunk_info* info, cairn_status* status);
+// Compresses into dst and sets *cbytes. cairn_chunk_max_size is always enough; a smaller dst may
+// give CAIRN_RESOURCE_EXHAUSTED.
+CAIRN_EXPORT cairn_code cairn_chunk_compress(const void* src, size_t src_size,
+                                             const cairn_compression_options* options, void* dst,
+                                             size_t size, size_t* cbytes, cairn_status* status);
+// Makes one chunk of exactly the given blocks, none of them empty.
+CAIRN_EXPORT cairn_code cairn_chunk_compress_vlblocks(const cairn_span* blocks, size_t nblocks,
+                                                      const cairn_compression_options* options,
+                                                      void* dst, size_t size, size_t* cbytes,
+                                                      cairn_status* status);
+// Makes a chunk of one value that stores no data. `value` is given with CAIRN_SPECIAL_REPEAT only,
+// else NULL and 0.
+CAIRN_EXPORT cairn_code cairn_chunk_make_special(cairn_special special, int32_t nbytes,
+                                                 const void* value, size_t value_size,
+                                                 const cairn_compression_options* options,
+                                                 cairn_bytes** chunk, cairn_status* status);
+// Decodes all of the chunk; size is its nbytes.
+CAIRN_EXPORT cairn_code cairn_chunk_decompress(const void* chunk, size_t chunk_size,
+                                               const cairn_decompression_options* options,
+                                               void* dst, size_t size, cairn_status* status);
+// Decodes the items from number `start` on that fill dst, and only the blocks that hold them.
+CAIRN_EXPORT cairn_code cairn_chunk_decompress_items(const void* chunk, size_t chunk_size,
+                                                     int64_t start,
+                                                     const cairn_decompression_options* options,
+                                                     void* dst, size_t size, cairn_status* status);
+// Decoded sizes of the blocks in order; none for plain copies and special values. Writes the first
+// `capacity` of them and sets *nblocks to their number.
+CAIRN_EXPORT cairn_code cairn_chunk_block_sizes(const void* chunk, size_t chunk_size,
+                                                int32_t* sizes, size_t capacity, size_t* nblocks,
+                                                cairn_status* status);
+
+// cairn_chunk_compress for many chunks: keeps its memory from call to call.
+typedef struct cairn_compressor cairn_compressor;
+
+CAIRN_EXPORT cairn_code cairn_compressor_make(const cairn_compression_options* options,
+                                              cairn_compressor** compressor, cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_compressor_compress(const cairn_compressor* compressor,
+                                                  const void* src, size_t src_size, void* dst,
+                                                  size_t size, size_t* cbytes,
+                                                  cairn_status* status);
+CAIRN_EXPORT void cairn_compressor_free(cairn_compressor* compressor);
+
+// The same for reading.
+typedef struct cairn_decompressor cairn_decompressor;
+
+CAIRN_EXPORT cairn_code cairn_decompressor_make(const cairn_decompression_options* options,
+                                                cairn_decompressor** decompressor,
+                                                cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_decompressor_decompress(const cairn_decompressor* decompressor,
+                                                      const void* chunk, size_t chunk_size,
+                                                      void* dst, size_t size, cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_decompressor_decompress_items(const cairn_decompressor* decompressor,
+                                                            const void* chunk, size_t chunk_size,
+                                                            int64_t start, void* dst, size_t size,
+                                                            cairn_status* status);
+CAIRN_EXPORT void cairn_decompressor_free(cairn_decompressor* decompressor);
+
+// ---- Frames ----
+
+typedef struct cairn_frame cairn_frame;
+typedef struct cairn_snapshot cairn_snapshot;
+typedef struct cairn_writer cairn_writer;
+
+typedef struct cairn_open_options {
+  size_t struct_size;
+  int64_t offset;     // of the frame in the file; another one than 0 is read-only
+  bool use_mmap;      // without a map every read copies, and a file that is cut gives no SIGBUS
+  bool durable_only;  // shows only commits that no power cut takes back; read-only
+  cairn_verify_policy verify;
+  const uint64_t* generation;   // opens this one, read-only; NULL: the newest
+  int64_t max_chunk_nbytes;     // limits: what an untrusted file may cost
+  int64_t max_metadata_nbytes;  // one vlmetalayer, decoded
+  int64_t max_nchunks;
+  int64_t max_decode_memory;  // of one call
+  int32_t max_mapped_files;   // of a sparse frame, at the same time
+  const cairn_registry* registry;
+  const cairn_executor* executor;
+} cairn_open_options;
+
+#define CAIRN_OPEN_OPTIONS_INIT                                                           \
+  {                                                                                       \
+    .struct_size = sizeof(cairn_open_options), .offset = 0, .use_mmap = true,             \
+    .durable_only = false, .verify = CAIRN_VERIFY_FIRST_TOUCH, .generation = NULL,        \
+    .max_chunk_nbytes = CAIRN_MAX_CHUNK_NBYTES, .max_metadata_nbytes = INT64_C(64) << 20, \
+    .max_nchunks = INT64_C(1) << 28, .max_decode_memory = INT64_C(256) << 20,             \
+    .max_mapped_files = 256, .registry = NULL, .executor = NULL                           \
+  }
+
+// The shape of an n-dimensional array, in items; the slowest dimension first.
+typedef struct cairn_array_info {
+  size_t struct_size;
+  int32_t ndim;
+  int64_t shape[CAIRN_MAX_NDIM];
+  int32_t chunkshape[CAIRN_MAX_NDIM];  // when an array is made: all 0 chooses
+  int32_t blockshape[CAIRN_MAX_NDIM];  // the same
+  const char* dtype;                   // NumPy's name, such as "<f4"; NULL or "" chooses
+  int32_t dtype_format;
+} cairn_array_info;
+
+typedef struct cairn_create_options {
+  size_t struct_size;
+  const cairn_compression_options* compression;  // NULL: the defaults
+  int32_t chunksize;                             // bytes; 0 makes one chunk of each append
+  cairn_layout layout;
+  const cairn_array_info* array;  // makes an array of zeros; NULL: none
+  const cairn_metalayer* metalayers;
+  size_t nmetalayers;  // at most 16
+  cairn_fingerprint fingerprint;
+  bool overwrite;  // replaces what has the name
+} cairn_create_options;
+
+#define CAIRN_CREATE_OPTIONS_INIT                                                           \
+  {                                                                                         \
+    .struct_size = sizeof(cairn_create_options), .compression = NULL, .chunksize = 1 << 20, \
+    .layout = CAIRN_LAYOUT_CONTIGUOUS, .array = NULL, .metalayers = NULL, .nmetalayers = 0, \
+    .fingerprint = CAIRN_FINGERPRINT_64BIT, .overwrite = false                              \
+  }
+
+// Opens a file, or the directory of a sparse frame.
+CAIRN_EXPORT cairn_code cairn_frame_open(const char* path, const cairn_open_options* options,
+                                         cairn_frame** frame, cairn_status* status);
+// Opens bytes, which stay alive and unchanged as long as the frame, its snapshots and their bytes;
+// read-only.
+CAIRN_EXPORT cairn_code cairn_frame_open_buffer(const void* data, size_t data_size,
+                                                const cairn_open_options* options,
+                                                cairn_frame** frame, cairn_status* status);
+// Makes an empty frame.
+CAIRN_EXPORT cairn_code cairn_frame_create(const char* path, const cairn_create_options* options,
+                                           cairn_frame** frame, cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_frame_create_in_memory(const cairn_create_options* options,
+                                                     cairn_frame** frame, cairn_status* status);
+// Begins a frame that appears under its path, complete, at the first commit or close.
+CAIRN_EXPORT cairn_code cairn_frame_build(const char* path, const cairn_create_options* options,
+                                          cairn_writer** writer, cairn_status* status);
+CAIRN_EXPORT void cairn_frame_free(cairn_frame* frame);
+
+// The newest state that this handle has seen.
+CAIRN_EXPORT cairn_code cairn_frame_snapshot(const cairn_frame* frame, cairn_snapshot** snapshot,
+                                             cairn_status* status);
+// Looks for a newer commit first.
+CAIRN_EXPORT cairn_code cairn_frame_refresh(cairn_frame* frame, cairn_snapshot** snapshot,
+                                            cairn_status* status);
+// The newest committed state as one contiguous frame.
+CAIRN_EXPORT cairn_code cairn_frame_to_buffer(const cairn_frame* frame, cairn_bytes** buffer,
+                                              cairn_status* status);
+
+// A state that can still be opened: cairn_open_options.generation.
+typedef struct cairn_generation_info {
+  size_t struct_size;
+  uint64_t generation;
+  bool checkpoint;  // else a commit of the journal, which only Cairn reads
+  int64_t nchunks;
+  int64_t nbytes;
+  int64_t end;  // where its last byte ends in the file
+} cairn_generation_info;
+
+typedef struct cairn_history_options {
+  size_t struct_size;
+  const uint64_t* before;  // only generations before this one; NULL: all
+  int64_t limit;           // the newest of them
+} cairn_history_options;
+
+#define CAIRN_HISTORY_OPTIONS_INIT \
+  { .struct_size = sizeof(cairn_history_options), .before = NULL, .limit = INT64_MAX }
+
+// Calls `each` for every generation, the oldest first; false ends the list with CAIRN_OK.
+CAIRN_EXPORT cairn_code cairn_frame_history(const cairn_frame* frame,
+                                            const cairn_history_options* options,
+                                            bool (*each)(void* context,
+                                                         const cairn_generation_info* info),
+                                            void* context, cairn_status* status);
+
+// A reader that keeps an old generation, and so its space.
+typedef struct cairn_generation_holder {
+  size_t struct_size;
+  uint64_t generation;
+  int64_t pid;              // 0: not known
+  int64_t running_seconds;  // since the process began; -1: not known
+} cairn_generation_holder;
+
+// Calls `each` for every holder of a generation before the last checkpoint, as history does.
+CAIRN_EXPORT cairn_code cairn_frame_holders(const cairn_frame* frame,
+                                            bool (*each)(void* context,
+                                                         const cairn_generation_holder* holder),
+                                            void* context, cairn_status* status);
+
+typedef struct cairn_compact_options {
+  size_t struct_size;
+  int64_t wait_ms;          // for another writer; CAIRN_UNAVAILABLE after that
+  cairn_progress progress;  // NULL: none
+  void* context;
+  const cairn_executor* executor;
+} cairn_compact_options;
+
+#define CAIRN_COMPACT_OPTIONS_INIT                                                                 \
+  {                                                                                                \
+    .struct_size = sizeof(cairn_compact_options), .wait_ms = 0, .progress = NULL, .context = NULL, \
+    .executor = NULL                                                                               \
+  }
+
+typedef struct cairn_compact_report {
+  size_t struct_size;
+  int64_t size_before;  // bytes of all files of the frame
+  int64_t size_after;
+} cairn_compact_report;
+
+// Writes the newest state again, without dead bytes. `report` may be NULL.
+CAIRN_EXPORT cairn_code cairn_frame_compact(cairn_frame* frame,
+                                            const cairn_compact_options* options,
+                                            cairn_compact_report* report, cairn_status* status);
+
+typedef struct cairn_copy_options {
+  size_t struct_size;
+  const cairn_snapshot* since;  // writes an increment: what is new since then; NULL: everything
+  cairn_layout layout;
+  bool overwrite;
+  cairn_progress progress;  // NULL: none
+  void* context;
+} cairn_copy_options;
+
+#define CAIRN_COPY_OPTIONS_INIT                                                            \
+  {                                                                                        \
+    .struct_size = sizeof(cairn_copy_options), .since = NULL, .layout = CAIRN_LAYOUT_SAME, \
+    .overwrite = false, .progress = NULL, .context = NULL                                  \
+  }
+
+// Copies the newest state, beside a writer at work. `copied`, the state that was copied, may be
+// NULL.
+CAIRN_EXPORT cairn_code cairn_frame_copy_to(cairn_frame* frame, const char* path,
+                                            const cairn_copy_options* options,
+                                            cairn_snapshot** copied, cairn_status* status);
+
+// ---- Snapshots: everything that reads ----
+
+CAIRN_EXPORT void cairn_snapshot_free(cairn_snapshot* snapshot);
+
+// Whether both are the same state of one frame handle: after a refresh, whether nothing is new.
+// False for NULL.
+CAIRN_EXPORT bool cairn_snapshot_equal(const cairn_snapshot* a, const cairn_snapshot* b);
+
+// One state of a frame. Sizes are bytes.
+typedef struct cairn_frame_info {
+  size_t struct_size;
+  cairn_layout layout;
+  cairn_era era;
+  int32_t format_version;
+  int64_t nchunks;  // pending items count as the last chunk
+  int64_t nitems;   // complete ones
+  int64_t nbytes;   // decoded
+  int64_t cbytes;   // of stored chunks
+  int64_t frame_size;
+  int64_t journal_size;  // of commits after the last checkpoint, which only Cairn reads
+  int64_t header_len;
+  int64_t dead_bytes;  // -1: unknown
+  int32_t typesize;
+  int32_t chunksize;  // -1: variable, or not known before the first chunk
+  bool variable_chunks;
+  int32_t blocksize;  // 0: chosen for each chunk
+  cairn_codec codec;  // defaults for new chunks, from here
+  int32_t codec_meta;
+  int32_t clevel;
+  cairn_split_mode split_mode;
+  bool use_dict;
+  bool vlblocks;  // blocks differ in size
+  int32_t nfilters;
+  cairn_filter_stage filters[CAIRN_MAX_FILTERS];
+  cairn_fingerprint fingerprint;
+  bool sealed;               // fingerprints cover every live byte
+  bool trailer_damaged;      // chunks are read unchecked; read-only
+  bool journal_damaged;      // later commits cannot be read; read-only
+  int64_t stranded_commits;  // how many
+  uint64_t generation;       // 0 where Cairn never wrote
+} cairn_frame_info;
+
+CAIRN_EXPORT cairn_code cairn_snapshot_info(const cairn_snapshot* snapshot, cairn_frame_info* info,
+                                            cairn_status* status);
+// CAIRN_FAILED_PRECONDITION when the frame is not an array. `dtype` belongs to the snapshot.
+CAIRN_EXPORT cairn_code cairn_snapshot_array(const cairn_snapshot* snapshot,
+                                             cairn_array_info* array, cairn_status* status);
+// Options that make an empty frame like this one; what they point to belongs to the snapshot.
+CAIRN_EXPORT cairn_code cairn_snapshot_create_options(const cairn_snapshot* snapshot,
+                                                      cairn_create_options* options,
+                                                      cairn_status* status);
+
+// Names of metadata belong to the snapshot; NULL for a number that none has. Counts are 0 for
+// NULL.
+CAIRN_EXPORT size_t cairn_snapshot_metalayer_count(const cairn_snapshot* snapshot);
+CAIRN_EXPORT const char* cairn_snapshot_metalayer_name(const cairn_snapshot* snapshot,
+                                                       size_t number);
+CAIRN_EXPORT cairn_code cairn_snapshot_get_metalayer(const cairn_snapshot* snapshot,
+                                                     const char* name, cairn_bytes** content,
+                                                     cairn_status* status);
+CAIRN_EXPORT size_t cairn_snapshot_vlmetalayer_count(const cairn_snapshot* snapshot);
+CAIRN_EXPORT const char* cairn_snapshot_vlmetalayer_name(const cairn_snapshot* snapshot,
+                                                         size_t number);
+CAIRN_EXPORT cairn_code cairn_snapshot_get_vlmetalayer(const cairn_snapshot* snapshot,
+                                                       const char* name, cairn_bytes** content,
+                                                       cairn_status* status);
+
+// One entry of the index.
+typedef struct cairn_chunk_entry {
+  size_t struct_size;
+  int64_t index;          // number of the chunk
+  int64_t offset;         // of the stored chunk in a contiguous frame; -1: none
+  int64_t file;           // of the stored chunk in a sparse frame; -1: none
+  cairn_special special;  // that the index holds
+  bool has_fingerprint;
+  uint64_t fingerprint;  // XXH3-64 of the stored bytes
+  int32_t cbytes;        // -1: only the chunk's own header says
+} cairn_chunk_entry;
+
+CAIRN_EXPORT cairn_code cairn_snapshot_get_entry(const cairn_snapshot* snapshot, int64_t nchunk,
+                                                 cairn_chunk_entry* entry, cairn_status* status);
+// The compressed chunk, in place when the frame is mapped.
+CAIRN_EXPORT cairn_code cairn_snapshot_get_chunk(const cairn_snapshot* snapshot, int64_t nchunk,
+                                                 cairn_bytes** chunk, cairn_status* status);
+// Decoded size of one chunk.
+CAIRN_EXPORT cairn_code cairn_snapshot_chunk_nbytes(const cairn_snapshot* snapshot, int64_t nchunk,
+                                                    int32_t* nbytes, cairn_status* status);
+
+// Decodes one chunk; size is its decoded size.
+CAIRN_EXPORT cairn_code cairn_snapshot_read_chunk(const cairn_snapshot* snapshot, int64_t nchunk,
+                                                  void* dst, size_t size, cairn_status* status);
+// The items from number `start` on that fill dst; size is a multiple of the typesize.
+CAIRN_EXPORT cairn_code cairn_snapshot_read_items(const cairn_snapshot* snapshot, int64_t start,
+                                                  void* dst, size_t size, cairn_status* status);
+// Single items, in any order and with repeats; size is nitems times the typesize.
+CAIRN_EXPORT cairn_code cairn_snapshot_read_items_at(const cairn_snapshot* snapshot,
+                                                     const int64_t* items, size_t nitems, void* dst,
+                                                     size_t size, cairn_status* status);
+// Bytes of the decoded data from `begin` on, whatever the typesize.
+CAIRN_EXPORT cairn_code cairn_snapshot_read_bytes(const cairn_snapshot* snapshot, int64_t begin,
+                                                  void* dst, size_t size, cairn_status* status);
+// A box of an array, its items in C order. `start` and `shape` have ndim numbers.
+CAIRN_EXPORT cairn_code cairn_snapshot_read_box(const cairn_snapshot* snapshot,
+                                                const int64_t* start, const int64_t* shape,
+                                                int32_t ndim, void* dst, size_t size,
+                                                cairn_status* status);
+
+// Damage: bytes [begin, end) of the frame, or of the chunk's own file in a sparse one.
+typedef struct cairn_finding {
+  size_t struct_size;
+  int64_t begin;
+  int64_t end;
+  const char* section;  // "header", "index", "chunk 17", …
+  const char* reason;
+} cairn_finding;
+
+typedef struct cairn_verify_options {
+  size_t struct_size;
+  cairn_verify_depth depth;
+  cairn_progress progress;  // NULL: none; gets chunks
+  // After the check, for each of the first 1000 findings.
+  void (*on_finding)(void* context, const cairn_finding* finding);
+  // After the check, for each note: what is no damage, such as a missing seal.
+  void (*on_note)(void* context, const char* note);
+  void* context;  // of all three
+} cairn_verify_options;
+
+#define CAIRN_VERIFY_OPTIONS_INIT                                                                 \
+  {                                                                                               \
+    .struct_size = sizeof(cairn_verify_options), .depth = CAIRN_DEPTH_CONTENTS, .progress = NULL, \
+    .on_finding = NULL, .on_note = NULL, .context = NULL                                          \
+  }
+
+typedef struct cairn_verify_report {
+  size_t struct_size;
+  int64_t nchunks;     // checked
+  int64_t bytes_read;  // stored
+  int64_t nfindings;   // 0: no damage
+  bool sealed;
+} cairn_verify_report;
+
+// Checks the frame and goes on past damage, which is reported and is not an error of the call.
+CAIRN_EXPORT cairn_code cairn_snapshot_verify(const cairn_snapshot* snapshot,
+                                              const cairn_verify_options* options,
+                                              cairn_verify_report* report, cairn_status* status);
+
+// A hash of the content: equal for a frame and its copies.
+CAIRN_EXPORT cairn_code cairn_snapshot_content_hash(const cairn_snapshot* snapshot, uint64_t* hash,
+                                                    cairn_status* status);
+
+// The contents that an increment leads from and to.
+typedef struct cairn_increment_info {
+  size_t struct_size;
+  uint64_t base_hash;
+  uint64_t result_hash;
+  uint64_t base_generation;
+  uint64_t result_generation;
+} cairn_increment_info;
+
+CAIRN_EXPORT cairn_code cairn_snapshot_increment_info(const cairn_snapshot* snapshot,
+                                                      cairn_increment_info* info,
+                                                      cairn_status* status);
+
+// ---- The writer ----
+
+typedef struct cairn_writer_options {
+  size_t struct_size;
+  const cairn_compression_options* compression;  // of new chunks; NULL: as the header says
+  const cairn_registry* registry;                // for new chunks
+  int32_t chunksize;                             // of a frame that has none yet
+  bool make_lock_file;                           // of C-Blosc2's locking protocol
+  int64_t wait_ms;                               // for another writer; CAIRN_UNAVAILABLE after that
+  uint64_t keep_generations;                     // before the newest
+  int64_t max_file_size;                         // bytes; 0: no limit
+  const cairn_executor* executor;
+} cairn_writer_options;
+
+#define CAIRN_WRITER_OPTIONS_INIT                                                       \
+  {                                                                                     \
+    .struct_size = sizeof(cairn_writer_options), .compression = NULL, .registry = NULL, \
+    .chunksize = 1 << 20, .make_lock_file = false, .wait_ms = 0, .keep_generations = 0, \
+    .max_file_size = 0, .executor = NULL                                                \
+  }
+
+// Opens the one writer.
+CAIRN_EXPORT cairn_code cairn_frame_open_writer(cairn_frame* frame,
+                                                const cairn_writer_options* options,
+                                                cairn_writer** writer, cairn_status* status);
+// Drops staged edits, unless the writer was closed.
+CAIRN_EXPORT void cairn_writer_free(cairn_writer* writer);
+
+// Edits are staged: no reader sees them before a commit. Items are complete, but for append, which
+// keeps the bytes of an incomplete one for the next append.
+CAIRN_EXPORT cairn_code cairn_writer_append(cairn_writer* writer, const void* src, size_t size,
+                                            cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_writer_append_compressed(cairn_writer* writer, const void* chunk,
+                                                       size_t chunk_size, cairn_status* status);
+// `value`, one item, is given with CAIRN_SPECIAL_REPEAT only, else NULL and 0.
+CAIRN_EXPORT cairn_code cairn_writer_append_special(cairn_writer* writer, cairn_special special,
+                                                    int64_t nitems, const void* value,
+                                                    size_t value_size, cairn_status* status);
+// The new chunk gets number nchunk; the number of chunks appends.
+CAIRN_EXPORT cairn_code cairn_writer_insert_chunk(cairn_writer* writer, int64_t nchunk,
+                                                  const void* src, size_t size,
+                                                  cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_writer_update_chunk(cairn_writer* writer, int64_t nchunk,
+                                                  const void* src, size_t size,
+                                                  cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_writer_insert_compressed(cairn_writer* writer, int64_t nchunk,
+                                                       const void* chunk, size_t chunk_size,
+                                                       cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_writer_update_compressed(cairn_writer* writer, int64_t nchunk,
+                                                       const void* chunk, size_t chunk_size,
+                                                       cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_writer_delete_chunks(cairn_writer* writer, int64_t first,
+                                                   int64_t count, cairn_status* status);
+// Chunk order[i] becomes chunk i: a permutation of all chunks.
+CAIRN_EXPORT cairn_code cairn_writer_reorder(cairn_writer* writer, const int64_t* order,
+                                             size_t nchunks, cairn_status* status);
+// Overwrites items from number `start` on, across chunk borders.
+CAIRN_EXPORT cairn_code cairn_writer_update_items(cairn_writer* writer, int64_t start,
+                                                  const void* src, size_t size,
+                                                  cairn_status* status);
+
+// Overwrites a box of an array with items in C order.
+CAIRN_EXPORT cairn_code cairn_writer_write_box(cairn_writer* writer, const int64_t* start,
+                                               const int64_t* shape, int32_t ndim, const void* src,
+                                               size_t size, cairn_status* status);
+// Grows or shrinks an array; new items are zeros.
+CAIRN_EXPORT cairn_code cairn_writer_resize(cairn_writer* writer, const int64_t* shape,
+                                            int32_t ndim, cairn_status* status);
+// Grows an array along an axis by complete slices in C order.
+CAIRN_EXPORT cairn_code cairn_writer_append_along(cairn_writer* writer, int32_t axis,
+                                                  const void* src, size_t size,
+                                                  cairn_status* status);
+
+// Replaces the content of a metalayer by one of the same size.
+CAIRN_EXPORT cairn_code cairn_writer_set_metalayer(cairn_writer* writer, const char* name,
+                                                   const void* src, size_t size,
+                                                   cairn_status* status);
+// Adds or replaces a vlmetalayer.
+CAIRN_EXPORT cairn_code cairn_writer_set_vlmetalayer(cairn_writer* writer, const char* name,
+                                                     const void* src, size_t size,
+                                                     cairn_status* status);
+CAIRN_EXPORT cairn_code cairn_writer_delete_vlmetalayer(cairn_writer* writer, const char* name,
+                                                        cairn_status* status);
+
+// Stages what an increment brings: see cairn_copy_options.since.
+CAIRN_EXPORT cairn_code cairn_writer_apply_increment(cairn_writer* writer,
+                                                     const cairn_snapshot* increment,
+                                                     cairn_status* status);
+// The committed state with the staged edits on top.
+CAIRN_EXPORT cairn_code cairn_writer_staged_snapshot(cairn_writer* writer,
+                                                     cairn_snapshot** snapshot,
+                                                     cairn_status* status);
+
+// Makes all staged edits visible and as durable as asked, or none of them. `committed` may be
+// NULL.
+CAIRN_EXPORT cairn_code cairn_writer_commit(cairn_writer* writer, cairn_durability durability,
+                                            cairn_snapshot** committed, cairn_status* status);
+// Waits until a commit of this writer survives a power cut. May run in several threads, also
+// beside other calls but cairn_writer_free; they share a sync.
+CAIRN_EXPORT cairn_code cairn_writer_sync(const cairn_writer* writer,
+                                          const cairn_snapshot* committed, cairn_status* status);
+// Commits, durably, and leaves a frame in which every Blosc2 reads everything.
+CAIRN_EXPORT cairn_code cairn_writer_checkpoint(cairn_writer* writer, cairn_status* status);
+// Drops the staged edits.
+CAIRN_EXPORT cairn_code cairn_writer_rollback(cairn_writer* writer, cairn_status* status);
+
+typedef struct cairn_reclaim_options {
+  size_t struct_size;
+  uint64_t keep_generations;  // before the newest
+} cairn_reclaim_options;
+
+#define CAIRN_RECLAIM_OPTIONS_INIT \
+  { .struct_size = sizeof(cairn_reclaim_options), .keep_generations = 0 }
+
+typedef struct cairn_reclaim_report {
+  size_t struct_size;
+  int64_t freed;               // bytes of disk space
+  bool blocked;                // an older generation is still read: see cairn_frame_holders
+  uint64_t oldest_generation;  // that can still be opened
+} cairn_reclaim_report;
+
+// Gives free space back to the file system. `report` may be NULL.
+CAIRN_EXPORT cairn_code cairn_writer_reclaim(cairn_writer* writer,
+                                             const cairn_reclaim_options* options,
+                                             cairn_reclaim_report* report, cairn_status* status);
+
+// Lets other writers have the frame until resume; needs that nothing is staged.
+CAIRN_EXPORT cairn_code cairn_writer_suspend(cairn_writer* writer, cairn_status* status);
+// Goes on with what is committed now. CAIRN_UNAVAILABLE when wait_ms pass before.
+CAIRN_EXPORT cairn_code cairn_writer_resume(cairn_writer* writer, int64_t wait_ms,
+                                            cairn_status* status);
+// Whether another writer waits for the frame.
+CAIRN_EXPORT cairn_code cairn_writer_has_waiters(const cairn_writer* writer, bool* has_waiters,
+                                                 cairn_status* status);
+// Commits, durably, and lets the frame go; every later call fails. The handle is still to be freed.
+// After CAIRN_RESOURCE_EXHAUSTED the writer is still open.
+CAIRN_EXPORT cairn_code cairn_writer_close(cairn_writer* writer, cairn_status* status);
+
+// ---- Repair ----
+
+typedef struct cairn_recover_options {
+  size_t struct_size;
+  bool dry_run;        // changes nothing
+  bool drop_stranded;  // cuts off commits that cannot be read
+} cairn_recover_options;
+
+#define CAIRN_RECOVER_OPTIONS_INIT \
+  { .struct_size = sizeof(cairn_recover_options), .dry_run = false, .drop_stranded = false }
+
+typedef struct cairn_recovery_report {
+  size_t struct_size;
+  bool header_restored;
+  uint64_t checkpoint_generation;  // that the header describes
+  uint64_t generation;             // of the newest commit
+  int64_t commits;                 // of the journal, now in a checkpoint
+  int64_t stranded_commits;        // cut off
+  int64_t cut;                     // bytes cut off that were never committed
+  int64_t size_before;
+  int64_t size_after;
+} cairn_recovery_report;
+
+// Leaves a frame whose newest commit is a checkpoint, with nothing after it. `report` may be
+// NULL.
+CAIRN_EXPORT cairn_code cairn_recover(const char* path, const cairn_recover_options* options,
+                                      cairn_recovery_report* report, cairn_status* status);
+
+typedef struct cairn_salvage_options {
+  size_t struct_size;
+  const cairn_open_options* open;  // how chunks are decoded; NULL: the defaults
+  cairn_progress progress;         // NULL: none; gets bytes
+  // Afterwards, for bytes [begin, end) of the file that could not be saved.
+  void (*on_lost)(void* context, int64_t begin, int64_t end, const char* reason);
+  void* context;  // of both
+} cairn_salvage_options;
+
+#define CAIRN_SALVAGE_OPTIONS_INIT                                                                 \
+  {                                                                                                \
+    .struct_size = sizeof(cairn_salvage_options), .open = NULL, .progress = NULL, .on_lost = NULL, \
+    .context = NULL                                                                                \
+  }
+
+typedef struct cairn_salvage_report {
+  size_t struct_size;
+  int64_t chunks;  // saved, in the order of the file
+  int64_t nbytes;  // decoded
+  int64_t nlost;   // ranges of bytes
+} cairn_salvage_report;
+
+// Makes a frame at `to` of all complete chunks in the file `from`. `report` may be NULL.
+CAIRN_EXPORT cairn_code cairn_salvage(const char* from, const char* to,
+                                      const cairn_salvage_options* options,
+                                      cairn_salvage_report* report, cairn_status* status);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // CAIRN_CAIRN_H_

@@ -1,0 +1,110 @@
+// N-dimensional arrays.
+#include <string.h>
+
+#include "tests/c_api/check.h"
+
+static cairn_frame* make_array(cairn_writer** writer) {
+  cairn_compression_options compression = CAIRN_COMPRESSION_OPTIONS_INIT;
+  cairn_array_info array = {.struct_size = sizeof array};
+  cairn_create_options options = CAIRN_CREATE_OPTIONS_INIT;
+  cairn_frame* frame = NULL;
+  compression.typesize = 4;
+  array.ndim = 2;
+  array.shape[0] = 10;
+  array.shape[1] = 20;
+  array.chunkshape[0] = 4;
+  array.chunkshape[1] = 5;
+  array.dtype = "<i4";
+  options.compression = &compression;
+  options.array = &array;
+  CHECK_OK(cairn_frame_create_in_memory(&options, &frame, &st));
+  CHECK_OK(cairn_frame_open_writer(frame, NULL, writer, &st));
+  return frame;
+}
+
+static void box_reads_back(void) {
+  const int64_t start[] = {3, 4}, shape[] = {2, 3};
+  const int32_t items[] = {1, 2, 3, 4, 5, 6};
+  int32_t read[6] = {0};
+  cairn_writer* writer = NULL;
+  cairn_frame* frame = make_array(&writer);
+  cairn_snapshot* snapshot = NULL;
+  CHECK_OK(cairn_writer_write_box(writer, start, shape, 2, items, sizeof items, &st));
+  CHECK_OK(cairn_writer_commit(writer, CAIRN_DURABILITY_PROCESS, &snapshot, &st));
+  CHECK_OK(cairn_snapshot_read_box(snapshot, start, shape, 2, read, sizeof read, &st));
+  CHECK(memcmp(read, items, sizeof items) == 0);
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT,
+             cairn_snapshot_read_box(snapshot, start, shape, 1, read, sizeof read, &st));
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT,
+             cairn_snapshot_read_box(snapshot, start, shape, -1, read, sizeof read, &st));
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT,
+             cairn_snapshot_read_box(snapshot, start, shape, 2, read, 4, &st));
+  cairn_snapshot_free(snapshot);
+  cairn_writer_free(writer);
+  cairn_frame_free(frame);
+}
+
+static void shape_is_described(void) {
+  cairn_array_info array = {.struct_size = sizeof array};
+  cairn_writer* writer = NULL;
+  cairn_frame* frame = make_array(&writer);
+  cairn_snapshot* snapshot = snapshot_of(frame);
+  CHECK_OK(cairn_snapshot_array(snapshot, &array, &st));
+  CHECK(array.ndim == 2 && array.shape[0] == 10 && array.shape[1] == 20);
+  CHECK(array.chunkshape[0] == 4 && array.chunkshape[1] == 5 && array.blockshape[0] > 0);
+  CHECK(strcmp(array.dtype, "<i4") == 0);
+  cairn_snapshot_free(snapshot);
+  cairn_writer_free(writer);
+  cairn_frame_free(frame);
+}
+
+static void array_grows_and_shrinks(void) {
+  const int64_t smaller[] = {8, 4};
+  const int32_t rows[2 * 4] = {1, 2, 3, 4, 5, 6, 7, 8};
+  const int64_t start[] = {8, 0}, shape[] = {2, 4};
+  int32_t read[8] = {0};
+  cairn_writer* writer = NULL;
+  cairn_frame* frame = make_array(&writer);
+  cairn_snapshot* staged = NULL;
+  CHECK_OK(cairn_writer_resize(writer, smaller, 2, &st));
+  CHECK_OK(cairn_writer_append_along(writer, 0, rows, sizeof rows, &st));
+  CHECK_OK(cairn_writer_staged_snapshot(writer, &staged, &st));
+  CHECK_OK(cairn_snapshot_read_box(staged, start, shape, 2, read, sizeof read, &st));
+  CHECK(memcmp(read, rows, sizeof rows) == 0);
+  cairn_snapshot_free(staged);
+  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_writer_append_along(writer, 2, rows, sizeof rows, &st));
+  CHECK_CODE(CAIRN_FAILED_PRECONDITION, cairn_writer_append(writer, rows, sizeof rows, &st));
+  cairn_writer_free(writer);
+  cairn_frame_free(frame);
+}
+
+static void frame_without_shape_is_no_array(void) {
+  cairn_array_info array = {.struct_size = sizeof array};
+  cairn_snapshot* snapshot = NULL;
+  make_frame("plain.b2frame", 10, 10);
+  snapshot = read_back("plain.b2frame");
+  CHECK_CODE(CAIRN_FAILED_PRECONDITION, cairn_snapshot_array(snapshot, &array, &st));
+  cairn_snapshot_free(snapshot);
+}
+
+static void too_many_dimensions_are_refused(void) {
+  const int32_t bad[] = {-1, CAIRN_MAX_NDIM + 1, INT32_MAX};
+  cairn_array_info array = {.struct_size = sizeof array};
+  cairn_create_options options = CAIRN_CREATE_OPTIONS_INIT;
+  cairn_frame* frame = NULL;
+  options.array = &array;
+  for (int i = 0; i < 3; ++i) {
+    array.ndim = bad[i];
+    CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_frame_create_in_memory(&options, &frame, &st));
+    CHECK_MESSAGE("dimensions");
+  }
+}
+
+const test_case array_tests[] = {
+    TEST_CASE(box_reads_back),
+    TEST_CASE(shape_is_described),
+    TEST_CASE(array_grows_and_shrinks),
+    TEST_CASE(frame_without_shape_is_no_array),
+    TEST_CASE(too_many_dimensions_are_refused),
+    {NULL, NULL},
+};

@@ -1,0 +1,67 @@
+// What the C tests check with, and how they report: one TAP line for each case.
+#ifndef CAIRN_TESTS_C_API_CHECK_H_
+#define CAIRN_TESTS_C_API_CHECK_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cairn/cairn.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+typedef struct test_case {
+  const char* name;
+  void (*run)(void);
+} test_case;
+
+#define TEST_CASE(function) \
+  { #function, function }
+
+// Ends with a case without a name.
+typedef const test_case* test_suite;
+
+extern const test_case status_tests[];
+extern const test_case chunk_tests[];
+extern const test_case plugin_tests[];
+extern const test_case frame_tests[];
+extern const test_case array_tests[];
+extern const test_case writer_tests[];
+extern const test_case repair_tests[];
+extern const test_case thread_tests[];
+
+// The status of the calls in CHECK_OK and CHECK_CODE.
+extern cairn_status st;
+
+// A failed check fails the case, which goes on: calls take the NULL of a call that failed.
+void fail(const char* file, int line, const char* what);
+
+#define CHECK(condition) ((condition) ? (void)0 : fail(__FILE__, __LINE__, #condition))
+#define CHECK_OK(call) CHECK_CODE(CAIRN_OK, call)
+#define CHECK_CODE(code, call) check_code(__FILE__, __LINE__, #call, code, call)
+void check_code(const char* file, int line, const char* what, cairn_code expected, cairn_code got);
+// Whether the message of the last call contains the text.
+#define CHECK_MESSAGE(text) check_message(__FILE__, __LINE__, text)
+void check_message(const char* file, int line, const char* text);
+
+// Frames of int32_t items 0, 1, 2, … in chunks of `per_chunk` items, at `path`.
+void make_frame(const char* path, int32_t nitems, int32_t per_chunk);
+cairn_frame* open_frame(const char* path);
+cairn_snapshot* snapshot_of(cairn_frame* frame);
+cairn_frame_info info_of(const cairn_snapshot* snapshot);
+// The newest committed state of the file.
+cairn_snapshot* read_back(const char* path);
+int32_t item_of(const cairn_snapshot* snapshot, int64_t number);
+// Overwrites one byte of a file.
+void flip_byte(const char* path, int64_t offset);
+
+#endif  // CAIRN_TESTS_C_API_CHECK_H_

@@ -1,0 +1,343 @@
+// Opening, creating, reading, copying.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/c_api/check.h"
+
+static void items_read_back_after_commit(void) {
+  cairn_create_options options = CAIRN_CREATE_OPTIONS_INIT;
+  cairn_compression_options compression = CAIRN_COMPRESSION_OPTIONS_INIT;
+  const double items[] = {1.5, 2.5, 3.5};
+  double read[2] = {0};
+  cairn_frame* frame = NULL;
+  cairn_writer* writer = NULL;
+  cairn_snapshot* committed = NULL;
+  compression.typesize = 8;
+  options.compression = &compression;
+  options.overwrite = true;
+  CHECK_OK(cairn_frame_create("doubles.b2frame", &options, &frame, &st));
+  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
+  CHECK_OK(cairn_writer_append(writer, items, sizeof items, &st));
+  CHECK_OK(cairn_writer_commit(writer, CAIRN_DURABILITY_MACHINE, &committed, &st));
+  CHECK_OK(cairn_snapshot_read_items(committed, 1, read, sizeof read, &st));
+  CHECK(read[0] == 2.5 && read[1] == 3.5);
+  CHECK_OK(cairn_writer_close(writer, &st));
+  cairn_writer_free(writer);
+  cairn_snapshot_free(committed);
+  cairn_frame_free(frame);
+}
+
+static void info_describes_the_frame(void) {
+  cairn_snapshot* snapshot = NULL;
+  cairn_frame_info info;
+  make_frame("info.b2frame", 25, 10);
+  snapshot = read_back("info.b2frame");
+  info = info_of(snapshot);
+  CHECK(info.nitems == 25 && info.nbytes == 100 && info.nchunks == 3);
+  CHECK(info.typesize == 4 && info.chunksize == 40 && info.blocksize == 0);
+  CHECK(info.codec == CAIRN_CODEC_LZ4 && info.clevel == 5 && info.nfilters == 1);
+  CHECK(info.filters[0].filter == CAIRN_FILTER_SHUFFLE);
+  CHECK(info.layout == CAIRN_LAYOUT_CONTIGUOUS && info.era == CAIRN_ERA_CURRENT);
+  CHECK(info.sealed && !info.trailer_damaged && info.dead_bytes == 0 && info.generation > 0);
+  cairn_snapshot_free(snapshot);
+}
+
+static void reads_agree(void) {
+  const int64_t wanted[] = {24, 0, 9, 9};
+  int32_t items[10] = {0};
+  int32_t nbytes = 0;
+  char bytes[5];
+  cairn_snapshot* snapshot = NULL;
+  make_frame("reads.b2frame", 25, 10);
+  snapshot = read_back("reads.b2frame");
+  CHECK_OK(cairn_snapshot_chunk_nbytes(snapshot, 2, &nbytes, &st));
+  CHECK(nbytes == 20);
+  CHECK_OK(cairn_snapshot_read_chunk(snapshot, 1, items, 40, &st));
+  CHECK(items[0] == 10 && items[9] == 19);
+  CHECK_OK(cairn_snapshot_read_items_at(snapshot, wanted, 4, items, 16, &st));
+  CHECK(items[0] == 24 && items[1] == 0 && items[2] == 9 && items[3] == 9);
+  CHECK_OK(cairn_snapshot_read_bytes(snapshot, 8 * 4, bytes, 5, &st));
+  CHECK(bytes[0] == 8 && bytes[4] == 9);
+  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_snapshot_read_items(snapshot, 25, items, 4, &st));
+  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_snapshot_read_items(snapshot, -1, items, 4, &st));
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_snapshot_read_items(snapshot, 0, items, 3, &st));
+  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_snapshot_read_chunk(snapshot, 3, items, 40, &st));
+  cairn_snapshot_free(snapshot);
+}
+
+static void chunk_in_place_outlives_frame_and_snapshot(void) {
+  cairn_snapshot* snapshot = NULL;
+  cairn_bytes* chunk = NULL;
+  int32_t items[10] = {0};
+  cairn_chunk_entry entry = {.struct_size = sizeof entry};
+  make_frame("chunk.b2frame", 25, 10);
+  snapshot = read_back("chunk.b2frame");
+  CHECK_OK(cairn_snapshot_get_entry(snapshot, 1, &entry, &st));
+  CHECK(entry.index == 1 && entry.offset > 0 && entry.file == -1 && entry.has_fingerprint);
+  CHECK_OK(cairn_snapshot_get_chunk(snapshot, 1, &chunk, &st));
+  cairn_snapshot_free(snapshot);
+  CHECK_OK(cairn_chunk_decompress(cairn_bytes_data(chunk), cairn_bytes_size(chunk), NULL, items,
+                                  sizeof items, &st));
+  CHECK(items[3] == 13);
+  cairn_bytes_free(chunk);
+}
+
+static void frame_in_memory_becomes_a_buffer_that_opens(void) {
+  cairn_frame* frame = NULL;
+  cairn_frame* opened = NULL;
+  cairn_writer* writer = NULL;
+  cairn_bytes* buffer = NULL;
+  cairn_snapshot* snapshot = NULL;
+  char read[5] = {0};
+  CHECK_OK(cairn_frame_create_in_memory(NULL, &frame, &st));
+  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
+  CHECK_OK(cairn_writer_append(writer, "hello", 5, &st));
+  CHECK_OK(cairn_writer_close(writer, &st));
+  cairn_writer_free(writer);
+  CHECK_OK(cairn_frame_to_buffer(frame, &buffer, &st));
+  cairn_frame_free(frame);
+  CHECK_OK(cairn_frame_open_buffer(cairn_bytes_data(buffer), cairn_bytes_size(buffer), NULL,
+                                   &opened, &st));
+  snapshot = snapshot_of(opened);
+  CHECK_OK(cairn_snapshot_read_bytes(snapshot, 0, read, 5, &st));
+  CHECK(memcmp(read, "hello", 5) == 0);
+  cairn_snapshot_free(snapshot);
+  cairn_frame_free(opened);
+  cairn_bytes_free(buffer);
+}
+
+static void file_that_is_no_frame_is_refused(void) {
+  cairn_frame* frame = NULL;
+  FILE* file = fopen("text", "w");
+  CHECK(file != NULL && fputs("not a frame at all, but text", file) != EOF && fclose(file) == 0);
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_frame_open("text", NULL, &frame, &st));
+  CHECK_MESSAGE("not a Blosc2 frame");
+}
+
+static void taken_name_needs_overwrite(void) {
+  cairn_frame* frame = NULL;
+  make_frame("taken.b2frame", 1, 1);
+  CHECK_CODE(CAIRN_ALREADY_EXISTS, cairn_frame_create("taken.b2frame", NULL, &frame, &st));
+}
+
+static void sparse_frame_is_a_directory(void) {
+  cairn_create_options options = CAIRN_CREATE_OPTIONS_INIT;
+  cairn_writer* writer = NULL;
+  cairn_snapshot* snapshot = NULL;
+  char read[3] = {0};
+  options.layout = CAIRN_LAYOUT_SPARSE;
+  CHECK_OK(cairn_frame_build("sparse.b2frame", &options, &writer, &st));
+  CHECK_OK(cairn_writer_append(writer, "abc", 3, &st));
+  CHECK_OK(cairn_writer_close(writer, &st));
+  cairn_writer_free(writer);
+  snapshot = read_back("sparse.b2frame");
+  CHECK(info_of(snapshot).layout == CAIRN_LAYOUT_SPARSE);
+  CHECK_OK(cairn_snapshot_read_bytes(snapshot, 0, read, 3, &st));
+  CHECK(memcmp(read, "abc", 3) == 0);
+  cairn_snapshot_free(snapshot);
+  options.layout = 7;
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_frame_build("seven", &options, &writer, &st));
+}
+
+typedef struct generations {
+  int count;
+  uint64_t last;
+  int limit;
+} generations;
+
+static bool count_generation(void* context, const cairn_generation_info* info) {
+  generations* seen = context;
+  CHECK(info->struct_size == sizeof *info);
+  CHECK(info->generation > seen->last);
+  seen->last = info->generation;
+  return ++seen->count != seen->limit;
+}
+
+static void older_generation_opens(void) {
+  cairn_frame* frame = NULL;
+  cairn_frame* old = NULL;
+  cairn_writer* writer = NULL;
+  cairn_snapshot* first = NULL;
+  cairn_snapshot* snapshot = NULL;
+  cairn_open_options options = CAIRN_OPEN_OPTIONS_INIT;
+  cairn_history_options history = CAIRN_HISTORY_OPTIONS_INIT;
+  generations seen = {0, 0, 0}, page = {0, 0, 0}, stopped = {0, 0, 1};
+  const int32_t item = 7;
+  uint64_t generation = 0;
+  make_frame("history.b2frame", 5, 10);
+  frame = open_frame("history.b2frame");
+  first = snapshot_of(frame);
+  generation = info_of(first).generation;
+  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
+  CHECK_OK(cairn_writer_append(writer, &item, sizeof item, &st));
+  CHECK_OK(cairn_writer_commit(writer, CAIRN_DURABILITY_PROCESS, NULL, &st));
+  CHECK_OK(cairn_frame_history(frame, NULL, count_generation, &seen, &st));
+  CHECK(seen.count >= 2);
+  history.limit = 1;
+  history.before = &seen.last;
+  CHECK_OK(cairn_frame_history(frame, &history, count_generation, &page, &st));
+  CHECK(page.count == 1 && page.last < seen.last);
+  CHECK_OK(cairn_frame_history(frame, NULL, count_generation, &stopped, &st));
+  CHECK(stopped.count == 1);
+  options.generation = &generation;
+  CHECK_OK(cairn_frame_open("history.b2frame", &options, &old, &st));
+  snapshot = snapshot_of(old);
+  CHECK(info_of(snapshot).nitems == 5);
+  cairn_writer_free(writer);
+  CHECK_CODE(CAIRN_FAILED_PRECONDITION, cairn_frame_open_writer(old, NULL, &writer, &st));
+  cairn_snapshot_free(snapshot);
+  cairn_snapshot_free(first);
+  cairn_frame_free(old);
+  cairn_frame_free(frame);
+}
+
+static void refresh_sees_commits_and_snapshots_do_not_change(void) {
+  cairn_frame* reader = NULL;
+  cairn_frame* frame = NULL;
+  cairn_writer* writer = NULL;
+  cairn_snapshot* before = NULL;
+  cairn_snapshot* same = NULL;
+  cairn_snapshot* after = NULL;
+  const int32_t item = 5;
+  make_frame("refresh.b2frame", 5, 10);
+  reader = open_frame("refresh.b2frame");
+  CHECK_OK(cairn_frame_snapshot(reader, &before, &st));
+  same = snapshot_of(reader);
+  CHECK(cairn_snapshot_equal(before, same));
+  CHECK(!cairn_snapshot_equal(before, NULL));
+  frame = open_frame("refresh.b2frame");
+  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
+  CHECK_OK(cairn_writer_append(writer, &item, sizeof item, &st));
+  CHECK_OK(cairn_writer_commit(writer, CAIRN_DURABILITY_PROCESS, NULL, &st));
+  after = snapshot_of(reader);
+  CHECK(!cairn_snapshot_equal(before, after));
+  CHECK(info_of(before).nitems == 5 && info_of(after).nitems == 6);
+  CHECK(item_of(after, 5) == 5);
+  cairn_snapshot_free(before);
+  cairn_snapshot_free(same);
+  cairn_snapshot_free(after);
+  cairn_writer_free(writer);
+  cairn_frame_free(frame);
+  cairn_frame_free(reader);
+}
+
+static bool content_is(cairn_bytes* content, const char* text) {
+  const bool is = cairn_bytes_size(content) == strlen(text) &&
+                  memcmp(cairn_bytes_data(content), text, strlen(text)) == 0;
+  cairn_bytes_free(content);
+  return is;
+}
+
+static void metadata_reads_back_and_makes_a_frame_like_it(void) {
+  const cairn_metalayer layers[] = {{"unit", "K", 1}, {"site", "Lisbon", 6}};
+  cairn_create_options options = CAIRN_CREATE_OPTIONS_INIT;
+  cairn_create_options like = CAIRN_CREATE_OPTIONS_INIT;
+  cairn_frame* frame = NULL;
+  cairn_snapshot* snapshot = NULL;
+  cairn_bytes* content = NULL;
+  options.metalayers = layers;
+  options.nmetalayers = 2;
+  CHECK_OK(cairn_frame_create_in_memory(&options, &frame, &st));
+  snapshot = snapshot_of(frame);
+  cairn_frame_free(frame);
+  CHECK_OK(cairn_snapshot_create_options(snapshot, &like, &st));
+  CHECK(like.nmetalayers == 2 && like.chunksize == options.chunksize);
+  CHECK(like.compression != NULL && like.compression->codec == CAIRN_CODEC_LZ4);
+  CHECK_OK(cairn_frame_create_in_memory(&like, &frame, &st));
+  cairn_snapshot_free(snapshot);
+  snapshot = snapshot_of(frame);
+  CHECK(cairn_snapshot_metalayer_count(snapshot) == 2);
+  CHECK(strcmp(cairn_snapshot_metalayer_name(snapshot, 1), "site") == 0);
+  CHECK(cairn_snapshot_metalayer_name(snapshot, 2) == NULL);
+  CHECK_OK(cairn_snapshot_get_metalayer(snapshot, "site", &content, &st));
+  CHECK(content_is(content, "Lisbon"));
+  CHECK_CODE(CAIRN_NOT_FOUND, cairn_snapshot_get_metalayer(snapshot, "city", &content, &st));
+  CHECK(content == NULL);
+  cairn_snapshot_free(snapshot);
+  cairn_frame_free(frame);
+}
+
+static void copy_and_increment_have_the_content(void) {
+  cairn_frame* frame = NULL;
+  cairn_frame* copy = NULL;
+  cairn_writer* writer = NULL;
+  cairn_snapshot* copied = NULL;
+  cairn_snapshot* now = NULL;
+  cairn_snapshot* increment = NULL;
+  cairn_copy_options options = CAIRN_COPY_OPTIONS_INIT;
+  cairn_increment_info info = {.struct_size = sizeof info};
+  uint64_t there = 0, here = 0;
+  const int32_t item = 25;
+  make_frame("from.b2frame", 25, 10);
+  frame = open_frame("from.b2frame");
+  options.overwrite = true;
+  CHECK_OK(cairn_frame_copy_to(frame, "copy.b2frame", &options, &copied, &st));
+  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
+  CHECK_OK(cairn_writer_append(writer, &item, sizeof item, &st));
+  CHECK_OK(cairn_writer_close(writer, &st));
+  cairn_writer_free(writer);
+  options.since = copied;
+  CHECK_OK(cairn_frame_copy_to(frame, "news.b2frame", &options, NULL, &st));
+  increment = read_back("news.b2frame");
+  copy = open_frame("copy.b2frame");
+  CHECK_OK(cairn_frame_open_writer(copy, NULL, &writer, &st));
+  CHECK_OK(cairn_writer_apply_increment(writer, increment, &st));
+  CHECK_OK(cairn_writer_close(writer, &st));
+  cairn_writer_free(writer);
+  now = snapshot_of(frame);
+  CHECK_OK(cairn_snapshot_content_hash(now, &here, &st));
+  cairn_snapshot_free(now);
+  now = snapshot_of(copy);
+  CHECK_OK(cairn_snapshot_content_hash(now, &there, &st));
+  CHECK(here == there && item_of(now, 25) == 25);
+  CHECK_OK(cairn_snapshot_increment_info(increment, &info, &st));
+  CHECK(info.result_hash == here && info.base_hash != here);
+  CHECK_CODE(CAIRN_FAILED_PRECONDITION, cairn_snapshot_increment_info(now, &info, &st));
+  cairn_snapshot_free(now);
+  cairn_snapshot_free(copied);
+  cairn_snapshot_free(increment);
+  cairn_frame_free(copy);
+  cairn_frame_free(frame);
+}
+
+static bool stop(void* context, int64_t done) {
+  (void)done;
+  ++*(int*)context;
+  return false;
+}
+
+static void progress_that_returns_false_stops_a_copy(void) {
+  cairn_frame* frame = NULL;
+  cairn_copy_options options = CAIRN_COPY_OPTIONS_INIT;
+  cairn_compact_options compact = CAIRN_COMPACT_OPTIONS_INIT;
+  int calls = 0;
+  make_frame("long.b2frame", 100, 10);
+  frame = open_frame("long.b2frame");
+  options.progress = stop;
+  options.context = &calls;
+  CHECK_CODE(CAIRN_CANCELLED, cairn_frame_copy_to(frame, "none.b2frame", &options, NULL, &st));
+  CHECK(calls == 1 && fopen("none.b2frame", "r") == NULL);
+  compact.progress = stop;
+  compact.context = &calls;
+  CHECK_CODE(CAIRN_CANCELLED, cairn_frame_compact(frame, &compact, NULL, &st));
+  CHECK(calls == 2);
+  cairn_frame_free(frame);
+}
+
+const test_case frame_tests[] = {
+    TEST_CASE(items_read_back_after_commit),
+    TEST_CASE(info_describes_the_frame),
+    TEST_CASE(reads_agree),
+    TEST_CASE(chunk_in_place_outlives_frame_and_snapshot),
+    TEST_CASE(frame_in_memory_becomes_a_buffer_that_opens),
+    TEST_CASE(file_that_is_no_frame_is_refused),
+    TEST_CASE(taken_name_needs_overwrite),
+    TEST_CASE(sparse_frame_is_a_directory),
+    TEST_CASE(older_generation_opens),
+    TEST_CASE(refresh_sees_commits_and_snapshots_do_not_change),
+    TEST_CASE(metadata_reads_back_and_makes_a_frame_like_it),
+    TEST_CASE(copy_and_increment_have_the_content),
+    TEST_CASE(progress_that_returns_false_stops_a_copy),
+    {NULL, NULL},
+};

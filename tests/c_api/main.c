@@ -1,0 +1,107 @@
+// Runs all cases, in the working directory: `c_api_tests`, or `c_api_tests NAME` for one.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/c_api/check.h"
+
+cairn_status st;
+
+static bool failed;
+
+void fail(const char* file, int line, const char* what) {
+  printf("# %s:%d: %s\n", file, line, what);
+  failed = true;
+}
+
+void check_code(const char* file, int line, const char* what, cairn_code expected, cairn_code got) {
+  if (got == expected && st.code == expected) return;
+  printf("# %s instead of %s: %s\n", cairn_code_name(got), cairn_code_name(expected), st.message);
+  fail(file, line, what);
+}
+
+void check_message(const char* file, int line, const char* text) {
+  if (strstr(st.message, text) != NULL) return;
+  printf("# not in the message: %s\n", text);
+  fail(file, line, st.message);
+}
+
+void make_frame(const char* path, int32_t nitems, int32_t per_chunk) {
+  cairn_compression_options compression = CAIRN_COMPRESSION_OPTIONS_INIT;
+  cairn_create_options options = CAIRN_CREATE_OPTIONS_INIT;
+  cairn_writer* writer = NULL;
+  int32_t* items = calloc((size_t)nitems + 1, sizeof(int32_t));
+  for (int32_t i = 0; i < nitems; ++i) items[i] = i;
+  compression.typesize = sizeof(int32_t);
+  options.compression = &compression;
+  options.chunksize = per_chunk * (int32_t)sizeof(int32_t);
+  options.overwrite = true;
+  CHECK_OK(cairn_frame_build(path, &options, &writer, &st));
+  CHECK_OK(cairn_writer_append(writer, items, (size_t)nitems * sizeof(int32_t), &st));
+  CHECK_OK(cairn_writer_close(writer, &st));
+  cairn_writer_free(writer);
+  free(items);
+}
+
+cairn_frame* open_frame(const char* path) {
+  cairn_frame* frame = NULL;
+  CHECK_OK(cairn_frame_open(path, NULL, &frame, &st));
+  return frame;
+}
+
+cairn_snapshot* snapshot_of(cairn_frame* frame) {
+  cairn_snapshot* snapshot = NULL;
+  CHECK_OK(cairn_frame_refresh(frame, &snapshot, &st));
+  return snapshot;
+}
+
+cairn_frame_info info_of(const cairn_snapshot* snapshot) {
+  cairn_frame_info info = {.struct_size = sizeof info};
+  CHECK_OK(cairn_snapshot_info(snapshot, &info, &st));
+  return info;
+}
+
+cairn_snapshot* read_back(const char* path) {
+  cairn_frame* frame = open_frame(path);
+  cairn_snapshot* snapshot = snapshot_of(frame);
+  cairn_frame_free(frame);
+  return snapshot;
+}
+
+int32_t item_of(const cairn_snapshot* snapshot, int64_t number) {
+  int32_t item = -1;
+  CHECK_OK(cairn_snapshot_read_items(snapshot, number, &item, sizeof item, &st));
+  return item;
+}
+
+void flip_byte(const char* path, int64_t offset) {
+  FILE* file = fopen(path, "r+b");
+  int byte = EOF;
+  CHECK(file != NULL);
+  if (file == NULL) return;
+  CHECK(fseek(file, (long)offset, SEEK_SET) == 0);
+  byte = fgetc(file);
+  CHECK(byte != EOF);
+  CHECK(fseek(file, (long)offset, SEEK_SET) == 0);
+  CHECK(fputc(byte ^ 0xFF, file) != EOF);
+  CHECK(fclose(file) == 0);
+}
+
+int main(int argc, char** argv) {
+  const test_suite suites[] = {status_tests, chunk_tests,  plugin_tests, frame_tests,
+                               array_tests,  writer_tests, repair_tests, thread_tests};
+  int number = 0;
+  bool ok = true;
+  for (size_t i = 0; i < sizeof suites / sizeof *suites; ++i) {
+    for (const test_case* test = suites[i]; test->name != NULL; ++test) {
+      if (argc > 1 && strcmp(argv[1], test->name) != 0) continue;
+      failed = false;
+      test->run();
+      printf("%s %d - %s\n", failed ? "not ok" : "ok", ++number, test->name);
+      fflush(stdout);
+      ok = ok && !failed;
+    }
+  }
+  printf("1..%d\n", number);
+  return ok ? 0 : 1;
+}

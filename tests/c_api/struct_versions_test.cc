@@ -1,0 +1,106 @@
+// How the library takes and gives structs of programs that were compiled with an older header.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+#include "cairn/cairn.h"
+#include "cairn/options.h"
+#include "engine/c_api/options.h"
+#include "engine/c_api/versioned_struct.h"
+
+namespace cairn::c_api {
+namespace {
+
+// A struct that has grown twice.
+struct Grown {
+  size_t struct_size;
+  int64_t first;
+  int64_t second;
+  int64_t third;
+};
+
+}  // namespace
+
+template <>
+struct StructVersions<Grown> {
+  static constexpr std::array<size_t, 3> kSizes = {offsetof(Grown, second), offsetof(Grown, third),
+                                                   sizeof(Grown)};
+};
+
+namespace {
+
+constexpr Grown kGrownDefaults = {sizeof(Grown), 10, 20, 30};
+
+TEST(StructVersionsTest, FieldsThatAnOlderProgramLacksKeepTheirDefaults) {
+  // What lies after an older struct is not the library's to read.
+  const Grown given = {offsetof(Grown, second), 1, 2, 3};
+  const auto read = ReadStruct(&given, kGrownDefaults, "options");
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->first, 1);
+  EXPECT_EQ(read->second, 20);
+  EXPECT_EQ(read->third, 30);
+}
+
+TEST(StructVersionsTest, NoOptionsMeanTheDefaults) {
+  const auto read = ReadStruct<Grown>(nullptr, kGrownDefaults, "options");
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->first, 10);
+}
+
+TEST(StructVersionsTest, OnlyFieldsThatTheProgramKnowsAreWritten) {
+  Grown out = {offsetof(Grown, third), 1, 2, 3};
+  ASSERT_TRUE(CheckStruct(&out, "info").ok());
+  WriteStruct(kGrownDefaults, &out);
+  EXPECT_EQ(out.struct_size, offsetof(Grown, third));
+  EXPECT_EQ(out.first, 10);
+  EXPECT_EQ(out.second, 20);
+  EXPECT_EQ(out.third, 3);
+}
+
+TEST(StructVersionsTest, SizesBetweenVersionsAreRefused) {
+  for (size_t size = 0; size < 2 * sizeof(Grown); ++size) {
+    const Grown given = {size, 1, 2, 3};
+    const bool known = size == 16 || size == 24 || size == 32;
+    EXPECT_EQ(ReadStruct(&given, kGrownDefaults, "options").ok(), known) << size;
+  }
+}
+
+TEST(StructVersionsTest, OptionsWithoutValuesAreThoseOfCpp) {
+  const OpenOptions open;
+  const auto c_open = ToCpp(static_cast<const cairn_open_options*>(nullptr));
+  ASSERT_TRUE(c_open.ok());
+  EXPECT_EQ(c_open->use_mmap, open.use_mmap);
+  EXPECT_EQ(c_open->verify, open.verify);
+  EXPECT_EQ(c_open->generation, open.generation);
+  EXPECT_EQ(c_open->limits.max_chunk_nbytes, open.limits.max_chunk_nbytes);
+  EXPECT_EQ(c_open->limits.max_metadata_nbytes, open.limits.max_metadata_nbytes);
+  EXPECT_EQ(c_open->limits.max_nchunks, open.limits.max_nchunks);
+  EXPECT_EQ(c_open->limits.max_decode_memory, open.limits.max_decode_memory);
+  EXPECT_EQ(c_open->max_mapped_files, open.max_mapped_files);
+
+  const CreateOptions create;
+  const auto c_create = ToCpp(static_cast<const cairn_create_options*>(nullptr));
+  ASSERT_TRUE(c_create.ok());
+  EXPECT_EQ(c_create->chunksize, create.chunksize);
+  EXPECT_EQ(c_create->layout, create.layout);
+  EXPECT_EQ(c_create->fingerprint, create.fingerprint);
+  EXPECT_EQ(c_create->compression.codec, create.compression.codec);
+  EXPECT_EQ(c_create->compression.clevel, create.compression.clevel);
+  EXPECT_EQ(c_create->compression.typesize, create.compression.typesize);
+  EXPECT_EQ(c_create->compression.split_mode, create.compression.split_mode);
+  EXPECT_EQ(c_create->compression.filters, create.compression.filters);
+
+  const WriterOptions writer;
+  const auto c_writer = ToCpp(static_cast<const cairn_writer_options*>(nullptr));
+  ASSERT_TRUE(c_writer.ok());
+  EXPECT_EQ(c_writer->compression.has_value(), writer.compression.has_value());
+  EXPECT_EQ(c_writer->chunksize, writer.chunksize);
+  EXPECT_EQ(c_writer->wait, writer.wait);
+  EXPECT_EQ(c_writer->keep_generations, writer.keep_generations);
+  EXPECT_EQ(c_writer->max_file_size, writer.max_file_size);
+}
+
+}  // namespace
+}  // namespace cairn::c_api
