@@ -55,6 +55,7 @@ declare -A allowed=(
   [tools/cairn/commands]="text io flags report streams"
   [tools/cairn]="text io commands"
   [tools/hdf5]=""
+  [tools/python/binding]=""
   [tools/bench/results]=""
   [tools/bench/data]=""
   [tools/bench/contestants]=""

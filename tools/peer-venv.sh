@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs the newest wheels of python-blosc2, and of h5py, hdf5plugin and PyTables, into build-peer/,
 # a virtual environment, for the tests that compare Cairn with them: that of python-blosc2 has the
-# library C-Blosc2, its headers and its pkg-config file in build-peer/blosc2/. Where no package index
-# can be reached, what is there from before stays; that there is none is a message and no failure.
+# library C-Blosc2, its headers and its pkg-config file in build-peer/blosc2/. Beside them goes what
+# builds and tests Cairn's own Python package. Where no package index can be reached, what is there
+# from before stays; that there is none is a message and no failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,12 +13,12 @@ trap 'rm -f "$log"' EXIT
 
 install_newest() {
   [[ -x $venv/bin/pip ]] || python3 -m venv --clear "$venv" || return
-  "$venv/bin/pip" install --quiet --upgrade --only-binary=:all: --retries 1 --timeout 20 blosc2 \
-    h5py hdf5plugin tables
+  "$venv/bin/pip" install --quiet --upgrade --only-binary=:all: --retries 1 --timeout 20 \
+    blosc2 h5py hdf5plugin tables meson-python msgpack nanobind
 }
 
 if ! install_newest >"$log" 2>&1; then
-  echo "peer-venv: cannot install the newest python-blosc2: $(tail -n 1 "$log")"
+  echo "peer-venv: cannot install the newest python-blosc2 and nanobind: $(tail -n 1 "$log")"
 fi
 if package=$("$venv/bin/python" -c 'import blosc2; print(blosc2.__path__[0])' 2>/dev/null); then
   ln -sfn "$package" "$venv/blosc2"

@@ -37,6 +37,10 @@ build_and_test_sanitized
 # A moment of the soak is among the tests; a minute shows whether something grows.
 count_check soak build-test-release/tests/concurrency/soak 60
 
+# What pip installs.
+count_check wheel env CAIRN_TEST_WHEEL=1 meson test -C build-test-release --no-rebuild \
+  --print-errorlogs --timeout-multiplier 3 python_wheel
+
 # The subproject and the tarball are built completely. `meson dist` has no --timeout-multiplier, so a
 # quarter of the crashes has to do.
 count_check subproject env CAIRN_TEST_SUBPROJECT=1 meson test -C build-test-release --no-rebuild \

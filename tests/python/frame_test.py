@@ -1,0 +1,481 @@
+"""Frames through the package `cairn`."""
+
+import asyncio
+import gc
+import inspect
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+from support import PackageTest, cairn, np
+
+RECORD = [("when", "<M8[ms]"), ("what", "<U5"), ("values", "<f4", (3,))]
+
+
+class FrameTest(PackageTest):
+    def test_modes_open_change_and_make(self):
+        path = self.path()
+        with self.assertRaises(FileNotFoundError):
+            cairn.open(path)
+        with self.assertRaises(cairn.NotFound):
+            cairn.open(path, "r+")
+        with cairn.open(path, "a", dtype="<i2", shape=(3,)) as made:
+            made[1] = 5
+        self.assertEqual(cairn.open(path, "a", dtype="<i2", shape=(9,))[:].tolist(), [0, 5, 0])
+        with self.assertRaises(FileExistsError):
+            cairn.open(path, "x")
+        with self.assertRaises(cairn.FailedPrecondition):
+            cairn.open(path)[0] = 1
+        self.assertEqual(cairn.open(path, "w", dtype="<f8").shape, (0,))
+        for wrong in ("rw", "", "b"):
+            with self.assertRaises(ValueError):
+                cairn.open(path, wrong)
+        with self.assertRaises(TypeError):
+            cairn.open(path, "r", shape=(3,))
+
+    def test_every_plain_type_comes_back(self):
+        for name in ("?", "u1", "<i8", ">i4", "<f2", ">f8", "<c16", "S3", "<U7", "<M8[ns]", "<m8[s]", "V5"):
+            with self.subTest(dtype=name):
+                items = np.frombuffer(os.urandom(np.dtype(name).itemsize * 9), "u1")
+                items = (items % 2 if name == "?" else items).view(name) if name != "<U7" else np.array(["snow", ""] * 4, name)
+                path = self.path()
+                cairn.asarray(items, path, overwrite=True)
+                self.assert_same(cairn.open(path)[:], items)
+
+    def test_records_come_back_with_their_fields(self):
+        items = np.zeros(10, RECORD)
+        items["what"] = "rain"
+        items["values"] = np.arange(30).reshape(10, 3)
+        path = self.path()
+        frame = cairn.asarray(items, path)
+        frame.append(items[:2])
+        read = cairn.open(path)
+        self.assertEqual(read.dtype, np.dtype(RECORD))
+        self.assert_same(read["values"], np.concatenate([items, items[:2]])["values"])
+        self.assert_same(read[3:5], items[3:5])
+        self.assertEqual(read[["what"]].dtype.names, ("what",))
+        for dtype in (np.dtype(RECORD, align=True), np.dtype({"names": ["x"], "formats": ["<i4"], "offsets": [4], "itemsize": 12})):
+            cairn.asarray(np.zeros(3, dtype), path, overwrite=True)
+            self.assertEqual(cairn.open(path).dtype, dtype)
+
+    def test_types_that_are_no_bytes_are_refused(self):
+        for dtype in ("O", [("a", "O")], "V0", "S0"):
+            with self.assertRaises(ValueError, msg=dtype):
+                cairn.create(None, (3,), dtype)
+
+    def test_no_file_makes_numpy_follow_pointers(self):
+        from cairn import options
+
+        hostile = [b"O", b"|O", b"[('a', 'O')]", b"[" * 5000, b"{'names'", b"\xff", b"", b"<f8,O",
+                   b"(2,)<f4", b"<U999999999999", b"{'names': ['a'], 'formats': ['O'], 'itemsize': 8}"]  # fmt: skip
+        for text in hostile:
+            with self.subTest(text=text[:40]):
+                self.assertEqual(options.parse_dtype(text, 8), np.dtype("V8"))
+
+    def test_plain_frames_have_the_type_that_the_user_says(self):
+        path = self.path("plain.b2frame")
+        frame = cairn.create(path, None, "<f8")
+        frame.append([1.0, 2.0, 3.0])
+        self.assertFalse(frame.is_array)
+        self.assertEqual(frame[1:].tolist(), [2, 3])
+        self.assertEqual(cairn.open(path).dtype, np.dtype("V8"))
+        again = cairn.open(path, "r+", dtype="<f8")
+        self.assertEqual(again[-1], 3)
+        again.append(np.array([4, 5], "<f4"))
+        self.assertEqual(again[::2].tolist(), [1, 3, 5])
+        with self.assertRaises(ValueError):
+            cairn.open(path, dtype="<f4")
+
+    def test_bytes_can_be_read_as_items_of_any_type(self):
+        path = self.path("bytes.b2frame")
+        frame = cairn.create(path, None)
+        frame.append(np.arange(100, dtype="<f8").tobytes())
+        frame.append(b"odd")
+        self.assertEqual((frame.dtype, frame.shape), (np.uint8, (803,)))
+        read = cairn.open(path, "r+", dtype="<f8")
+        self.assertEqual(read.shape, (100,))
+        self.assertEqual(read[::33].tolist(), [0, 33, 66, 99])
+        read[5:7] = [-1, -2]
+        self.assertEqual(read[4:8].tolist(), [4, -1, -2, 7])
+
+    def test_raw_items_take_any_array_of_their_size(self):
+        frame = cairn.create(None, None, "V8")
+        frame.append(np.arange(3.0))
+        self.assertEqual(frame[:].view("<f8").tolist(), [0, 1, 2])
+
+    def test_array_of_many_dimensions_grows_along_any_axis(self):
+        items = np.arange(24, dtype="<i4").reshape(4, 6)
+        path = self.path()
+        frame = cairn.asarray(items, path, chunks=(3, 4), blocks=(2, 2))
+        self.assertEqual((frame.chunks, frame.blocks, frame.ndim, frame.size), ((3, 4), (2, 2), 2, 24))
+        frame.append(items[:2])
+        frame.append(items[0])
+        frame.append(np.full((7, 2), 9, "<i4"), axis=1)
+        expected = np.hstack([np.vstack([items, items[:2], items[:1]]), np.full((7, 2), 9, "<i4")])
+        self.assert_same(cairn.open(path)[:], expected)
+        frame.resize(2, 3)
+        frame.resize((3, 3))
+        self.assert_same(frame[:], np.vstack([items[:2, :3], np.zeros((1, 3), "<i4")]))
+        with self.assertRaises(ValueError):
+            frame.append(np.zeros((2, 2), "<i4"))
+
+    def test_numbers_are_never_cut_silently(self):
+        frame = cairn.create(None, (0,), "<i4")
+        with self.assertRaises(TypeError):
+            frame.append(np.array([1.5]))
+        frame.append([1, 2])
+        frame.append(np.array([3], "<i2"))
+        self.assertEqual(frame[:].tolist(), [1, 2, 3])
+
+    def test_codecs_filters_and_layouts_keep_the_data(self):
+        items = np.arange(5000, dtype="<f4")
+        for codec in ("blosclz", "lz4", "lz4hc", "zlib", "zstd"):
+            for filters in ((), ("shuffle",), ("bitshuffle",), ("delta", "shuffle"), (("bytedelta", 4),)):
+                frame = cairn.asarray(items, codec=codec, filters=filters, clevel=9)
+                self.assertEqual(frame.info.codec, codec)
+                self.assert_same(frame[:], items)
+        sparse = cairn.asarray(items, self.path("d"), sparse=True)
+        self.assertTrue(os.path.isdir(sparse.path))
+        self.assertEqual(sparse.info.layout, "sparse")
+        self.assert_same(cairn.open(self.path("d"))[:], items)
+        for wrong in ({"codec": "x"}, {"filters": ["x"]}):
+            with self.assertRaises(cairn.InvalidArgument):
+                cairn.create(None, **wrong)
+
+    def test_takes_anything_that_looks_like_an_array(self):
+        self.assertEqual(cairn.asarray([[1, 2], [3, 4]])[1].tolist(), [3, 4])
+        self.assertEqual(cairn.asarray(range(5), dtype="<i2")[:].tolist(), [0, 1, 2, 3, 4])
+        fortran = np.asfortranarray(np.arange(600).reshape(20, 30))
+        frame = cairn.asarray(fortran[::-1, ::3], chunks=(7, 3))
+        self.assert_same(frame[:], np.ascontiguousarray(fortran[::-1, ::3]))
+        self.assertIs(cairn.asarray(frame), frame)
+        self.assert_same(cairn.asarray(frame, chunks=(4, 4))[:], frame[:])
+        self.assert_same(np.asarray(frame), frame[:])
+        self.assertEqual((np.asarray(frame, "<f4") + frame).dtype, np.float64)
+
+    def test_other_threads_run_while_data_is_read(self):
+        frame = cairn.asarray(np.random.default_rng(1).random(1 << 21), codec="zlib", clevel=1)
+        threads = [threading.Thread(target=lambda: self.assertEqual(len(frame[:]), 1 << 21)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def test_threads_share_a_writer(self):
+        frame = cairn.create(self.path("plain"), None, "<i4")
+        with frame.writer() as writer:
+            def add(number):
+                for _ in range(50):
+                    writer.append(np.full(10, number, "<i4"))
+                    writer.commit(durable=False)
+
+            threads = [threading.Thread(target=add, args=(n,)) for n in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(np.bincount(frame[:]).tolist(), [500] * 4)
+
+    def test_threads_of_the_engine_read_the_same(self):
+        items = np.arange(1 << 18)
+        path = self.path()
+        cairn.asarray(items, path, threads=0)
+        self.assert_same(cairn.open(path, threads=2)[:], items)
+
+    def test_metadata_are_mappings_of_bytes(self):
+        path = self.path()
+        frame = cairn.create(path, meta={"fixed": b"12345"})
+        frame.meta["fixed"] = b"54321"
+        frame.vlmeta["free"] = b"x" * 10_000
+        frame.vlmeta["gone"] = bytearray(b"?")
+        del frame.vlmeta["gone"]
+        read = cairn.open(path)
+        self.assertEqual(read.meta["fixed"], b"54321")
+        self.assertEqual(set(read.meta), {"fixed", "b2nd"})
+        self.assertEqual(dict(read.vlmeta), {"free": b"x" * 10_000})
+        for broken in (lambda: read.vlmeta["none"], lambda: read.meta["none"], lambda: frame.vlmeta.pop("none")):
+            with self.assertRaises(KeyError):
+                broken()
+        with self.assertRaises(TypeError):
+            read.vlmeta["free"] = b""
+        with self.assertRaises(cairn.InvalidArgument):
+            frame.meta["fixed"] = b"longer than it was"
+
+    def test_names_may_be_any_bytes(self):
+        path = os.fsdecode(os.fsencode(self.folder) + b"/f\xff")
+        frame = cairn.create(path)
+        frame.vlmeta["\udcff\udcfe"] = b"1"
+        self.assertEqual(dict(cairn.open(path).vlmeta), {"\udcff\udcfe": b"1"})
+        with self.assertRaisesRegex(cairn.AlreadyExists, "\udcff"):
+            cairn.create(path)
+
+    def test_follows_what_another_handle_commits(self):
+        path = self.path()
+        writing = cairn.create(path, dtype="<i4")
+        reading = cairn.open(path)
+        before = reading.snapshot()
+        self.assertFalse(reading.refresh())
+        writing.append([1, 2])
+        self.assertEqual(len(reading), 0)
+        self.assertTrue(reading.refresh())
+        self.assertEqual(reading[:].tolist(), [1, 2])
+        self.assertEqual(len(before), 0)
+        self.assertNotEqual(before, reading.snapshot())
+        self.assertEqual(reading.snapshot(), reading.snapshot())
+
+    def test_follow_yields_what_is_appended(self):
+        path = self.path()
+        writing = cairn.create(path, dtype="<i4")
+        writing.append([0])
+
+        def write():
+            for number in range(1, 6):
+                writing.append([number] * number)
+
+        for start, expected in ((None, 15), (0, 16)):
+            with self.subTest(start=start):
+                writing.resize(1)
+                follower = cairn.open(path).follow(start, poll=0.005, timeout=1)
+                thread = threading.Thread(target=write)
+                thread.start()
+                got = np.concatenate(list(follower))
+                thread.join()
+                self.assertEqual(len(got), expected)
+                self.assertEqual(got[-5:].tolist(), [5] * 5)
+
+    def test_follow_is_an_async_iterator(self):
+        path = self.path()
+        writing = cairn.create(path, dtype="<i4")
+
+        async def read():
+            return [items.tolist() async for items in cairn.open(path).follow(0, poll=0.005, timeout=0.5)]
+
+        async def both():
+            task = asyncio.create_task(read())
+            await asyncio.to_thread(writing.append, [1, 2, 3])
+            return await task
+
+        self.assertEqual(sum(asyncio.run(both()), []), [1, 2, 3])
+
+    def test_older_generations_can_be_opened(self):
+        path = self.path()
+        frame = cairn.create(path, dtype="<i4")
+        with frame.writer(keep_generations=10) as writer:
+            for number in range(5):
+                writer.append([number])
+                writer.commit()
+            for one in frame.history[-5:]:
+                old = cairn.open(path, generation=one.generation)
+                self.assertEqual(old.generation, one.generation)
+                self.assertEqual(len(old), one.generation - frame.generation + 5)
+        with self.assertRaises(cairn.Error):
+            cairn.open(path, generation=10**6)
+
+    def test_pickle_opens_the_same_file(self):
+        path = self.path("plain")
+        frame = cairn.create(path, None, "<i4")
+        frame.append([1, 2, 3])
+        for mode in ("r", "r+"):
+            again = pickle.loads(pickle.dumps(cairn.open(path, mode, dtype="<i4", mmap=False)))
+            self.assertEqual((again.mode, again.dtype, again[:].tolist()), (mode, np.dtype("<i4"), [1, 2, 3]))
+        with self.assertRaises(TypeError):
+            pickle.dumps(cairn.create(None))
+
+    def test_verify_names_damage(self):
+        path = self.path()
+        frame = cairn.asarray(np.random.default_rng(2).random(4000), path, chunks=(1000,))
+        done = []
+        report = frame.verify(progress=done.append)
+        self.assertTrue(report)
+        self.assertTrue(report.sealed)
+        self.assertEqual(done[-1], 4)
+        frame.close()
+        with open(path, "r+b") as file:
+            file.seek(20_000)
+            file.write(b"damage")
+        damaged = cairn.open(path)
+        report = damaged.verify()
+        self.assertFalse(report)
+        self.assertEqual([one.section for one in report.findings], ["chunk 2"])
+        with self.assertRaisesRegex(cairn.DataLoss, "chunk 2"):
+            damaged[2500]
+        self.assertEqual(len(damaged[:2000]), 2000)
+
+    def test_exceptions_of_callbacks_reach_the_caller(self):
+        frame = cairn.asarray(np.zeros(4000), self.path(), chunks=(10,))
+
+        def stop(done):
+            raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            frame.verify(progress=stop)
+        with self.assertRaises(KeyboardInterrupt):
+            frame.backup(self.path("copy"), progress=stop)
+        self.assertFalse(os.path.exists(self.path("copy")))
+
+    def test_backup_compact_and_bytes_keep_the_data(self):
+        frame = cairn.asarray(np.arange(1000), self.path())
+        for _ in range(5):
+            frame[:] = np.arange(1000)
+        before, after = frame.compact()
+        self.assertLess(after, before)
+        frame.backup(self.path("copy"))
+        with open(self.path("bytes"), "wb") as file:
+            file.write(frame.to_bytes())
+        for name in ("copy", "bytes"):
+            self.assert_same(cairn.open(self.path(name))[:], np.arange(1000))
+        self.assertEqual(cairn.open(self.path("copy")).content_hash(), frame.content_hash())
+
+    def test_errors_have_classes(self):
+        path = self.path()
+        with open(path, "wb") as file:
+            file.write(b"text, no frame")
+        with self.assertRaisesRegex(cairn.InvalidArgument, "not a Blosc2 frame") as caught:
+            cairn.open(path)
+        self.assertIsInstance(caught.exception, (cairn.Error, ValueError))
+        frame = cairn.create(path, overwrite=True)
+        with frame.writer():
+            with self.assertRaises(cairn.Unavailable):
+                frame.writer()
+            with self.assertRaises(cairn.Unavailable):
+                frame.append([1])
+        frame.close()
+        with self.assertRaises(cairn.FailedPrecondition):
+            frame[:]
+        self.assertIn("closed", repr(frame))
+
+    def test_representations_say_what_is_there(self):
+        frame = cairn.create(None, (100, 100), [("<x>", "<f8")], chunks=(10, 100))
+        frame[:30] = np.ones((30, 100)).view([("<x>", "<f8")])
+        self.assertIn("shape=(100, 100)", repr(frame))
+        page = frame._repr_html_()
+        self.assertEqual(page.count("<rect"), 10)
+        self.assertIn("zeros", page)
+        self.assertNotIn("<x>", page)
+        self.assertIn("lz4", str(frame.info))
+
+    def test_everything_public_is_documented(self):
+        self.assertIn("asarray", cairn.__doc__)
+        for name in cairn.__all__:
+            one = getattr(cairn, name)
+            self.assertTrue(name.startswith("_") or inspect.getdoc(one), name)
+            for member, body in vars(one).items() if inspect.isclass(one) else ():
+                if callable(body) and not member.startswith("_"):
+                    self.assertTrue(inspect.getdoc(body), (name, member))
+
+    @unittest.skipIf("libasan" in os.environ.get("LD_PRELOAD", ""), "AddressSanitizer keeps freed memory")
+    def test_calls_leak_no_memory(self):
+        frame = cairn.asarray(np.arange(10_000.0), self.path())
+        frame.vlmeta["a"] = b"1"
+
+        def calls(count):
+            for _ in range(count):
+                frame[5], frame[3:9], frame.info, frame.vlmeta["a"], frame.refresh()
+                try:
+                    frame.vlmeta._read().read_chunk(99)
+                except IndexError:
+                    pass
+            gc.collect()
+            with open("/proc/self/statm", encoding="ascii") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+        before = calls(2000)
+        self.assertLess(calls(8000) - before, 1 << 20)
+
+
+class WriterTest(PackageTest):
+    def test_commits_at_the_end_and_drops_after_an_exception(self):
+        frame = cairn.create(self.path(), dtype="<i4")
+        with frame.writer() as writer:
+            writer.append([1])
+        with self.assertRaises(ZeroDivisionError):
+            with frame.writer() as writer:
+                writer.append([2])
+                1 / 0
+        self.assertEqual(frame[:].tolist(), [1])
+
+    def test_no_reader_sees_what_is_staged(self):
+        frame = cairn.create(self.path(), dtype="<i4")
+        with frame.writer() as writer:
+            writer.append([1, 2, 3])
+            self.assertEqual((len(writer), len(frame)), (3, 0))
+            self.assertEqual(writer[1], 2)
+            committed = writer.commit()
+            self.assertEqual(committed[:].tolist(), frame[:].tolist())
+            writer[0] = 9
+            writer.rollback()
+            self.assertEqual(writer[0], 1)
+
+    def test_edits_chunks_of_plain_frames(self):
+        frame = cairn.create(self.path(), None, "<i4", chunksize=16)
+        with frame.writer() as writer:
+            writer.append(range(12))
+            writer.delete_chunks(1)
+            writer.insert_chunk(0, [7, 7, 7, 7])
+            writer.update_chunk(2, [5, 5, 5, 5])
+            writer.append_special("zeros", 4)
+            writer.append_chunk(writer.chunk(0))
+        self.assertEqual(frame[:].tolist(), [7] * 4 + [0, 1, 2, 3] + [5] * 4 + [0] * 4 + [7] * 4)
+        self.assertEqual(frame.read_chunk(0), np.full(4, 7, "<i4").tobytes())
+
+    def test_limits_the_size_of_the_file(self):
+        frame = cairn.create(self.path(), None, "u1")
+        with self.assertRaises(cairn.ResourceExhausted):
+            with frame.writer(max_file_size=100_000) as writer:
+                writer.append(os.urandom(200_000))
+        self.assertEqual(len(frame), 0)
+
+    def test_waits_for_another_writer(self):
+        path = self.path()
+        frame = cairn.create(path, dtype="<i4")
+        other = cairn.open(path, "r+")
+        writer = frame.writer()
+        threading.Timer(0.05, writer.close).start()
+        with other.writer(wait=30) as second:
+            second.append([1])
+        self.assertEqual(len(other), 1)
+
+    def test_killed_process_leaves_what_it_committed(self):
+        path = self.path()
+        cairn.create(path, dtype="<i4")
+        script = f"""
+import cairn, os
+writer = cairn.open({path!r}, "r+").writer()
+writer.append([1, 2]); writer.commit(); writer.append([3])
+os._exit(9)"""
+        subprocess.run([sys.executable, "-c", script], check=False)
+        self.assertEqual(cairn.open(path)[:].tolist(), [1, 2])
+
+    def test_failed_writers_let_others_write(self):
+        path = self.path()
+        frame = cairn.create(path, (10,), "<i4")
+        kept = []
+        try:
+            with frame.writer() as writer:
+                writer[2] = 5
+                writer[:] = range(3)
+        except ValueError as error:
+            kept.append(error)  # and with it all local variables of the package
+        try:
+            with frame.writer(max_file_size=frame.info.frame_size) as writer:
+                writer.resize(100_000)
+                writer[:] = np.random.default_rng(1).integers(0, 2**30, 100_000)
+        except cairn.ResourceExhausted as error:
+            kept.append(error)
+        self.assertEqual(len(kept), 2)
+        with cairn.open(path, "r+").writer() as writer:
+            writer[0] = 1
+        frame.refresh()
+        self.assertEqual(frame[:4].tolist(), [1, 0, 0, 0])
+
+    def test_closed_writers_say_so(self):
+        frame = cairn.create(self.path(), dtype="<i4")
+        with frame.writer() as writer:
+            writer.close()
+        for call in (lambda: writer.append([1]), writer.commit, writer.__enter__):
+            with self.assertRaises(cairn.FailedPrecondition):
+                call()

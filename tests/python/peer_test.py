@@ -1,0 +1,158 @@
+"""The package and python-blosc2 take turns with the same files."""
+
+import random
+import unittest
+
+from support import PackageTest, blosc2, cairn, np
+
+DTYPES = [
+    "<i4",
+    ">f8",
+    "<c8",
+    "S3",
+    "<M8[ms]",
+    [("a", "<i4"), ("b", "<f8", (2,)), ("c", "<U3")],
+    [("nested", [("x", "u1"), ("y", "<i2")]), ("z", "<f4")],
+]
+SEQUENCES = 200
+
+
+def values(dice, shape, dtype):
+    """Any bytes that both print and compare alike."""
+    dtype = np.dtype(dtype)
+    count = int(np.prod(shape)) * dtype.itemsize
+    items = np.random.default_rng(dice.randint(0, 2**31)).integers(0, 60, count, "u1")
+    return items.view(dtype).reshape(shape) if "U" not in str(dtype) else np.zeros(shape, dtype)
+
+
+@unittest.skipIf(blosc2 is None, "no python-blosc2")
+class PeerTest(PackageTest):
+    def setUp(self):
+        super().setUp()
+        self.dice = random.Random(22)
+
+    def test_arrays_of_the_peer_have_their_type_and_items(self):
+        for dtype in DTYPES:
+            for shape in ((), (17,), (5, 8), (3, 4, 5)):
+                with self.subTest(dtype=dtype, shape=shape):
+                    items = values(self.dice, shape, dtype)
+                    blosc2.asarray(items, urlpath=self.path(), mode="w")
+                    self.assert_same(cairn.open(self.path())[...], items)
+
+    def test_arrays_of_cairn_have_their_type_and_items_there(self):
+        for dtype in DTYPES:
+            for shape in ((), (17,), (5, 8), (3, 4, 5)):
+                with self.subTest(dtype=dtype, shape=shape):
+                    items = values(self.dice, shape, dtype)
+                    cairn.asarray(items, self.path(), overwrite=True)
+                    self.assert_same(blosc2.open(self.path())[...], items)
+
+    def test_special_values_of_the_peer_are_read(self):
+        for sparse in (False, True):
+            for make, expected in (
+                (lambda **how: blosc2.zeros((70, 50), "<f4", **how), 0),
+                (lambda **how: blosc2.full((70, 50), 2.5, "<f4", **how), 2.5),
+                (lambda **how: blosc2.full((70, 50), np.nan, "<f4", **how), np.nan),
+                (lambda **how: blosc2.uninit((70, 50), "<f4", **how), None),
+            ):
+                path = self.path(f"{sparse}{expected}")
+                make(urlpath=path, mode="w", contiguous=not sparse, chunks=(20, 20), blocks=(7, 9))
+                read = cairn.open(path)[:]
+                self.assertEqual(read.shape, (70, 50))
+                if expected is not None:
+                    self.assert_same(read, np.full((70, 50), expected, "<f4"))
+
+    def test_special_values_of_cairn_are_read_there(self):
+        path = self.path("s.b2frame")
+        frame = cairn.create(path, None, "<f4", chunksize=400)
+        with frame.writer() as writer:
+            for value in ("zeros", "nan", "uninit"):
+                writer.append_special(value, 100)
+        items = np.frombuffer(blosc2.open(path)[:], "<f4")
+        self.assertEqual(len(items), 300)
+        self.assertTrue((items[:100] == 0).all() and np.isnan(items[100:200]).all())
+
+    def test_metadata_go_both_ways(self):
+        path = self.path()
+        array = blosc2.asarray(np.arange(10), urlpath=path, mode="w", meta={"fixed": [1, 2]})
+        array.schunk.vlmeta["theirs"] = {"a": [1, 2.5, "x", None, b"y"]}
+        frame = cairn.open(path, "r+")
+        self.assertEqual(set(frame.meta), {"b2nd", "fixed"})
+        self.assertEqual(frame.attrs["theirs"], {"a": [1, 2.5, "x", None, b"y"]})
+        frame.attrs["ours"] = ["k", {"v": 1}]
+        frame.vlmeta["large"] = b"\xc5\x00\x05hello"
+        del frame.attrs["theirs"]
+        frame.close()
+        there = blosc2.open(path)
+        self.assertEqual(there.schunk.vlmeta["ours"], ["k", {"v": 1}])
+        self.assertEqual(there.schunk.vlmeta["large"], b"hello")
+        self.assertNotIn("theirs", there.schunk.vlmeta)
+        self.assertEqual(there.schunk.meta["fixed"], [1, 2])
+
+    def test_plain_frames_are_edited_in_turn(self):
+        # The peer divides by zero where the header has no block size, and it cuts a chunk that it
+        # updates up to where the last chunk ends: these are left out.
+        for sequence in range(SEQUENCES // 2):
+            dice = random.Random(1000 + sequence)
+            path = self.path(f"{sequence}.b2frame")
+            chunk = dice.choice([4, 25, 100])
+            expected = np.arange(dice.randint(1, 300), dtype="<i4")
+            if dice.random() < 0.5:
+                schunk = blosc2.SChunk(chunksize=chunk * 4, urlpath=path, mode="w", cparams={"typesize": 4, "blocksize": chunk * 4},
+                                       contiguous=dice.random() < 0.7)  # fmt: skip
+                for begin in range(0, len(expected), chunk):
+                    schunk.append_data(expected[begin : begin + chunk].copy())
+            else:
+                frame = cairn.create(path, None, "<i4", chunksize=chunk * 4, blocksize=chunk * 4,
+                                     sparse=dice.random() < 0.3)  # fmt: skip
+                frame.append(expected)
+            for _ in range(dice.randint(2, 6)):
+                begin = dice.randint(0, len(expected) - 1)
+                count = dice.randint(1, min(60, len(expected) - begin))
+                news = np.random.default_rng(dice.randint(0, 9999)).integers(0, 999, count, "<i4")
+                expected[begin : begin + count] = news
+                last = len(expected) // chunk * chunk
+                cuts = begin + count <= last and (begin + count - len(expected)) % chunk == 0
+                if dice.random() < 0.5 and not cuts:
+                    schunk = blosc2.open(path, mode="a")
+                    schunk[begin : begin + count] = news
+                else:
+                    with cairn.open(path, "r+", dtype="<i4").writer() as writer:
+                        writer[begin : begin + count] = news
+                        if dice.random() < 0.6:
+                            more = np.arange(dice.randint(1, 150), dtype="<i4")
+                            writer.append(more)
+                            expected = np.concatenate([expected, more])
+                self.assert_same(cairn.open(path, dtype="<i4")[:], expected, sequence)
+                self.assert_same(np.frombuffer(blosc2.open(path)[:], "<i4"), expected, sequence)
+
+    def test_arrays_are_edited_in_turn(self):
+        for sequence in range(SEQUENCES // 2):
+            dice = random.Random(2000 + sequence)
+            path = self.path(f"{sequence}.b2nd")
+            shape = [dice.randint(1, (60, 20, 9)[i]) for i in range(dice.randint(1, 3))]
+            dtype = np.dtype(dice.choice(DTYPES))
+            expected = values(dice, shape, dtype)
+            chunks = tuple(dice.randint(1, extent) for extent in shape)
+            if dice.random() < 0.5:
+                blosc2.asarray(expected, chunks=chunks, urlpath=path, mode="w", contiguous=dice.random() < 0.7)
+            else:
+                cairn.asarray(expected, path, chunks=chunks, sparse=dice.random() < 0.3)
+            for _ in range(dice.randint(2, 5)):
+                key = tuple(slice(a, dice.randint(a, n)) for a, n in ((dice.randint(0, n), n) for n in expected.shape))
+                news = values(dice, expected[key].shape, dtype)
+                larger = [extent + dice.choice([0, 0, 3]) for extent in expected.shape]
+                grown = np.zeros(larger, dtype)
+                grown[tuple(slice(0, extent) for extent in expected.shape)] = expected
+                grown[key] = news
+                expected = grown
+                if dice.random() < 0.5:
+                    array = blosc2.open(path, mode="a")
+                    array.resize(larger)
+                    array[key] = news
+                else:
+                    with cairn.open(path, "r+").writer() as writer:
+                        writer.resize(larger)
+                        writer[key] = news
+                self.assert_same(cairn.open(path)[...], expected, sequence)
+                self.assert_same(blosc2.open(path)[...], expected, sequence)

@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+"""Times the package `cairn` beside python-blosc2, h5py, zarr and lmdb, those that are installed.
+
+    PYTHONPATH=BUILD/tools/python python3 tools/bench/python/compare.py [--items N] [--plot FILE.svg]
+
+Each stores the same float64 items, compressed in chunks of the same size (lmdb: as they are), and
+answers the same questions, in the page cache and with one thread. What a peer has appended is handed
+to the kernel after each append; "cairn, durable" also waits for the disk, which no peer does.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+CHUNK = 1 << 14  # items
+APPEND = 1 << 10
+QUESTIONS = {
+    "open and read an item": ("µs", 1e6),
+    "read 100 items anywhere": ("µs", 1e6),
+    "append 1024 items": ("µs", 1e6),
+    "update 100 items anywhere": ("µs", 1e6),
+    "scan": ("GB/s", None),
+}
+
+
+class Cairn:
+    """A plain frame: items that fill no chunk wait for more."""
+
+    name = "cairn"
+    durable = False
+
+    def make(self, path, items):
+        import cairn
+
+        frame = cairn.create(path, None, items.dtype, chunksize=CHUNK * items.itemsize, codec="lz4")
+        frame.append(items)
+
+    def open(self, path):
+        import cairn
+
+        self.frame = cairn.open(path, "r+", dtype="<f8")
+        self.writer = None
+
+    def change(self):
+        self.writer = self.frame.writer()
+
+    def read(self, begin, end):
+        return self.frame[begin:end]
+
+    def append(self, items):
+        self.writer.append(items)
+        self.writer.commit(self.durable)
+
+    def update(self, begin, items):
+        self.writer[begin : begin + len(items)] = items
+        self.writer.commit(self.durable)
+
+    def close(self):
+        if self.writer:
+            self.writer.close()
+        self.frame.close()
+
+
+class CairnArray(Cairn):
+    """An array, as python-blosc2's NDArray."""
+
+    name = "cairn, array"
+
+    def make(self, path, items):
+        import cairn
+
+        cairn.asarray(items, path, chunks=(CHUNK,), codec="lz4")
+
+
+class CairnDurable(Cairn):
+    name = "cairn, durable"
+    durable = True
+
+
+class Blosc2:
+    name = "python-blosc2"
+
+    def make(self, path, items):
+        import blosc2
+
+        blosc2.set_nthreads(1)
+        cparams = {"codec": blosc2.Codec.LZ4, "clevel": 5, "nthreads": 1}
+        blosc2.asarray(items, chunks=(CHUNK,), urlpath=path, mode="w", cparams=cparams)
+
+    def open(self, path):
+        import blosc2
+
+        self.array = blosc2.open(path, mode="a")
+
+    def change(self):
+        pass
+
+    def read(self, begin, end):
+        return self.array[begin:end]
+
+    def append(self, items):
+        size = self.array.shape[0]
+        self.array.resize((size + len(items),))
+        self.array[size:] = items
+
+    def update(self, begin, items):
+        self.array[begin : begin + len(items)] = items
+
+    def close(self):
+        del self.array
+
+
+class H5py(Blosc2):
+    name = "h5py, gzip 1"
+
+    def make(self, path, items):
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            file.create_dataset("a", data=items, chunks=(CHUNK,), maxshape=(None,), compression="gzip",
+                                compression_opts=1, shuffle=True)  # fmt: skip
+
+    def open(self, path):
+        import h5py
+
+        self.file = h5py.File(path, "r+")
+        self.array = self.file["a"]
+
+    def append(self, items):
+        super().append(items)
+        self.file.flush()
+
+    def update(self, begin, items):
+        super().update(begin, items)
+        self.file.flush()
+
+    def close(self):
+        self.file.close()
+
+
+class Zarr(Blosc2):
+    name = "zarr"
+
+    def make(self, path, items):
+        import zarr
+
+        array = zarr.create_array(store=path, shape=items.shape, chunks=(CHUNK,), dtype=items.dtype)
+        array[:] = items
+
+    def open(self, path):
+        import zarr
+
+        self.array = zarr.open_array(path, mode="r+")
+
+    def append(self, items):
+        self.array.append(items)
+
+
+class Lmdb:
+    """Values of CHUNK items under their numbers."""
+
+    name = "lmdb, uncompressed"
+
+    def make(self, path, items):
+        self.open(path)
+        for begin in range(0, len(items), CHUNK):
+            self.update(begin, items[begin : begin + CHUNK])
+        self.close()
+
+    def open(self, path):
+        import lmdb
+
+        self.env = lmdb.open(path, map_size=1 << 36, subdir=False, sync=False)
+        with self.env.begin() as transaction:
+            last = transaction.stat()["entries"] - 1
+            value = transaction.get(last.to_bytes(8, "big")) if last >= 0 else b""
+        self.size = max(last, 0) * CHUNK + len(value) // 8
+
+    def change(self):
+        pass
+
+    def read(self, begin, end):
+        parts = []
+        with self.env.begin(buffers=True) as transaction:
+            for number in range(begin // CHUNK, (end - 1) // CHUNK + 1):
+                first = number * CHUNK
+                value = np.frombuffer(transaction.get(number.to_bytes(8, "big")), "<f8")
+                parts.append(value[max(begin - first, 0) : end - first].copy())
+        return np.concatenate(parts)
+
+    def update(self, begin, items):
+        with self.env.begin(write=True) as transaction:
+            done = 0
+            while done < len(items):
+                number, offset = divmod(begin + done, CHUNK)
+                count = min(CHUNK - offset, len(items) - done)
+                key = number.to_bytes(8, "big")
+                value = np.frombuffer(transaction.get(key, b""), "<f8")
+                changed = np.empty(max(offset + count, len(value)))
+                changed[: len(value)] = value
+                changed[offset : offset + count] = items[done : done + count]
+                transaction.put(key, changed.tobytes())
+                done += count
+        self.size = max(getattr(self, "size", 0), begin + len(items))
+
+    def append(self, items):
+        self.update(self.size, items)
+
+    def close(self):
+        self.env.close()
+
+
+def seconds(call, times):
+    """The median of so many calls."""
+    taken = []
+    for _ in range(times):
+        begin = time.perf_counter()
+        call()
+        taken.append(time.perf_counter() - begin)
+    return statistics.median(taken)
+
+
+def answer(contestant, path, items):
+    """The seconds, or for the scan the bytes a second, for each question."""
+    dice = random.Random(3)
+    more, news = items[:APPEND].copy(), items[:100].copy()
+    contestant.make(path, items)
+
+    def open_and_read():
+        contestant.open(path)
+        contestant.read(len(items) // 2, len(items) // 2 + 1)
+
+    def reopen():
+        open_and_read()
+        contestant.close()
+
+    def read_anywhere():
+        begin = dice.randrange(len(items) - 100)
+        contestant.read(begin, begin + 100)
+
+    def scan():
+        for begin in range(0, len(items), 16 * CHUNK):
+            contestant.read(begin, min(begin + 16 * CHUNK, len(items)))
+
+    answers = {"open and read an item": seconds(reopen, 20)}
+    contestant.open(path)
+    answers["read 100 items anywhere"] = seconds(read_anywhere, 500)
+    answers["scan"] = items.nbytes / seconds(scan, 3)
+    contestant.change()
+    answers["append 1024 items"] = seconds(lambda: contestant.append(more), 300)
+    answers["update 100 items anywhere"] = seconds(
+        lambda: contestant.update(dice.randrange(len(items) - 100), news), 200
+    )
+    contestant.close()
+    contestant.open(path)
+    total = len(items) + 300 * APPEND
+    if not np.array_equal(contestant.read(total - APPEND, total), more):
+        raise AssertionError(f"{contestant.name}: what was appended is not there")
+    contestant.close()
+    return answers
+
+
+def shown(question, value):
+    unit, factor = QUESTIONS[question]
+    return f"{value * factor:.1f} {unit}" if factor else f"{value / 1e9:.2f} {unit}"
+
+
+def plot(results, path):
+    """Bars for each question, the best one longest or shortest as its unit says."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(len(QUESTIONS), 1, figsize=(8, 2 * len(QUESTIONS)))
+    for axis, (question, (unit, factor)) in zip(axes, QUESTIONS.items()):
+        values = [one[question] * (factor or 1e-9) for one in results.values()]
+        axis.barh(list(results), values)
+        axis.set_xscale("log")
+        axis.set_title(f"{question}, {unit}")
+        axis.invert_yaxis()
+    figure.tight_layout()
+    figure.savefig(path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, default=1 << 23, help="float64 items in each file (default: 2^23)")
+    parser.add_argument("--plot", metavar="FILE", help="also draw the table; needs matplotlib")
+    options = parser.parse_args()
+
+    walk = np.random.default_rng(5).integers(-3, 4, options.items).cumsum()
+    items = walk.astype("<f8") / 8
+    results = {}
+    for kind in (Cairn, CairnArray, CairnDurable, Blosc2, H5py, Zarr, Lmdb):
+        folder = tempfile.mkdtemp(prefix="cairn-bench.")
+        try:
+            results[kind.name] = answer(kind(), os.path.join(folder, "a.b2nd"), items)
+        except ImportError as error:
+            print(f"{kind.name}: skipped, {error}", file=sys.stderr)
+        finally:
+            shutil.rmtree(folder)
+
+    print(f"| {items.nbytes / 1e6:.0f} MB | {' | '.join(QUESTIONS)} |")
+    print("|---" * (len(QUESTIONS) + 1) + "|")
+    for name, answers in results.items():
+        print(f"| {name} | {' | '.join(shown(one, answers[one]) for one in QUESTIONS)} |")
+    if options.plot:
+        plot(results, options.plot)
+
+
+if __name__ == "__main__":
+    main()

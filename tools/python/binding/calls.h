@@ -1,0 +1,100 @@
+// What every binding needs: statuses as exceptions, buffers of Python objects, calls without the
+// GIL.
+#ifndef CAIRN_TOOLS_PYTHON_BINDING_CALLS_H_
+#define CAIRN_TOOLS_PYTHON_BINDING_CALLS_H_
+
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include <nanobind/nanobind.h>
+
+#include "cairn/types.h"
+
+namespace cairn::python {
+
+namespace nb = nanobind;
+
+// Becomes an exception of `cairn.errors`.
+struct StatusError {
+  absl::Status status;
+};
+
+inline void Check(absl::Status status) {
+  if (!status.ok()) throw StatusError{std::move(status)};
+}
+
+template <typename T>
+T Check(absl::StatusOr<T> result) {
+  if (!result.ok()) throw StatusError{std::move(result).status()};
+  return *std::move(result);
+}
+
+// Runs what touches data while other threads run Python. It may use no Python object.
+template <typename Call>
+auto WithoutGil(Call&& call) {
+  const nb::gil_scoped_release release;
+  return call();
+}
+
+// The contiguous bytes of a Python object, which can neither go nor move meanwhile.
+class Buffer {
+ public:
+  enum Access { kRead = PyBUF_SIMPLE, kWrite = PyBUF_WRITABLE };
+
+  Buffer(nb::handle object, Access access) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, access) != 0) throw nb::python_error();
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() { PyBuffer_Release(&view_); }
+
+  Bytes bytes() const {
+    return {static_cast<const std::byte*>(view_.buf), static_cast<size_t>(view_.len)};
+  }
+  MutableBytes mutable_bytes() {
+    return {static_cast<std::byte*>(view_.buf), static_cast<size_t>(view_.len)};
+  }
+  std::span<const int64_t> numbers() const {
+    return {static_cast<const int64_t*>(view_.buf), static_cast<size_t>(view_.len) / 8};
+  }
+
+ private:
+  Py_buffer view_;
+};
+
+inline nb::bytes ToPython(Bytes bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+// Calls a Python function, or None, as the engine goes on; an exception of it, or a signal, stops
+// the engine's call and is raised after that.
+class Progress {
+ public:
+  explicit Progress(nb::object function) : function_(std::move(function)) {}
+
+  // Called without the GIL.
+  bool Report(int64_t done) {
+    const nb::gil_scoped_acquire acquire;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      if (!function_.is_none()) function_(done);
+      return true;
+    } catch (...) {
+      error_ = std::current_exception();
+      return false;
+    }
+  }
+  void RaiseError() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  nb::object function_;
+  std::exception_ptr error_;
+};
+
+}  // namespace cairn::python
+
+#endif  // CAIRN_TOOLS_PYTHON_BINDING_CALLS_H_

@@ -1,0 +1,168 @@
+#include "cairn/frame.h"
+
+#include <chrono>
+#include <memory>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include "tools/python/binding/calls.h"
+#include "tools/python/binding/handles.h"
+#include "tools/python/binding/text.h"
+
+namespace cairn::python {
+
+namespace {
+
+using namespace nb::literals;
+
+SharedExecutor MakeExecutor(int threads) {
+  return threads == 1 ? nullptr : SharedExecutor(MakeThreadExecutor(threads));
+}
+
+FrameHandle Open(const std::string& path, std::optional<uint64_t> generation, bool durable_only,
+                 bool mmap, int verify, int threads) {
+  SharedExecutor executor = MakeExecutor(threads);
+  OpenOptions options;
+  options.generation = generation;
+  options.durable_only = durable_only;
+  options.use_mmap = mmap;
+  options.verify = static_cast<VerifyPolicy>(verify);
+  options.executor = executor.get();
+  Frame frame = Check(WithoutGil([&] { return Frame::Open(path, options); }));
+  return {std::move(executor), std::move(frame)};
+}
+
+// How to make a frame. The members are those of CreateOptions, side by side.
+struct Recipe {
+  CreateOptions options;
+
+  void SetFilters(const std::vector<std::pair<int, int>>& stages) {
+    options.compression.filters.clear();
+    for (const auto& [filter, meta] : stages) {
+      options.compression.filters.push_back(
+          {.filter = static_cast<Filter>(filter), .meta = static_cast<uint8_t>(meta)});
+    }
+  }
+  void SetArray(const std::vector<int64_t>& shape, const std::vector<int32_t>& chunkshape,
+                const std::vector<int32_t>& blockshape, const std::string& dtype) {
+    options.array = ArrayInfo{
+        .shape = shape, .chunkshape = chunkshape, .blockshape = blockshape, .dtype = dtype};
+  }
+  void AddMetalayer(const std::string& name, nb::handle object) {
+    const Buffer content(object, Buffer::kRead);
+    options.metalayers.push_back(
+        {.name = name, .content = {content.bytes().begin(), content.bytes().end()}});
+  }
+};
+
+WriterHandle* Build(const std::string& path, const Recipe& recipe) {
+  Writer writer = Check(WithoutGil([&] { return Frame::Build(path, recipe.options); }));
+  return new WriterHandle(nullptr, std::move(writer));
+}
+
+FrameHandle CreateInMemory(const Recipe& recipe) {
+  return {nullptr, Check(WithoutGil([&] { return Frame::CreateInMemory(recipe.options); }))};
+}
+
+WriterHandle* OpenWriter(FrameHandle& self, int64_t wait, uint64_t keep_generations,
+                         int64_t max_file_size) {
+  WriterOptions options;
+  options.wait = std::chrono::milliseconds(wait);
+  options.keep_generations = keep_generations;
+  options.max_file_size = max_file_size;
+  options.executor = self.executor.get();
+  Writer writer = Check(WithoutGil([&] { return self.frame.OpenWriter(options); }));
+  return new WriterHandle(self.executor, std::move(writer));
+}
+
+nb::list History(const FrameHandle& self, std::optional<uint64_t> before, int64_t limit) {
+  const std::vector<GenerationInfo> history =
+      Check(WithoutGil([&] { return self.frame.History({.before = before, .limit = limit}); }));
+  nb::list generations;
+  for (const GenerationInfo& one : history) {
+    generations.append(
+        nb::make_tuple(one.generation, one.checkpoint, one.nchunks, one.nbytes, one.end));
+  }
+  return generations;
+}
+
+nb::tuple Compact(FrameHandle& self, int64_t wait, nb::object progress) {
+  Progress reported(std::move(progress));
+  CompactOptions options;
+  options.wait = std::chrono::milliseconds(wait);
+  options.progress = [&](int64_t done) { return reported.Report(done); };
+  absl::StatusOr<CompactReport> report = WithoutGil([&] { return self.frame.Compact(options); });
+  reported.RaiseError();
+  const CompactReport sizes = Check(std::move(report));
+  return nb::make_tuple(sizes.size_before, sizes.size_after);
+}
+
+void CopyTo(FrameHandle& self, const std::string& path, bool overwrite, nb::object progress) {
+  Progress reported(std::move(progress));
+  CopyOptions options;
+  options.overwrite = overwrite;
+  options.progress = [&](int64_t done) { return reported.Report(done); };
+  const absl::Status copied = WithoutGil([&] { return self.frame.CopyTo(path, options).status(); });
+  reported.RaiseError();
+  Check(copied);
+}
+
+}  // namespace
+
+void BindFrame(nb::module_& module) {
+  nb::class_<Recipe>(module, "Recipe", "How to make a frame.")
+      .def(nb::init<>())
+      .def(
+          "set_compression",
+          [](Recipe& self, int codec, int clevel, int32_t typesize, int32_t blocksize,
+             bool use_dict) {
+            CompressionOptions& compression = self.options.compression;
+            compression.codec = static_cast<Codec>(codec);
+            compression.clevel = clevel;
+            compression.typesize = typesize;
+            compression.blocksize = blocksize;
+            compression.use_dict = use_dict;
+          },
+          "codec"_a, "clevel"_a, "typesize"_a, "blocksize"_a, "use_dict"_a)
+      .def("set_filters", &Recipe::SetFilters, "stages"_a)
+      .def(
+          "set_place",
+          [](Recipe& self, int32_t chunksize, bool sparse, bool overwrite) {
+            self.options.chunksize = chunksize;
+            self.options.layout = sparse ? Layout::kSparse : Layout::kContiguous;
+            self.options.overwrite = overwrite;
+          },
+          "chunksize"_a, "sparse"_a, "overwrite"_a)
+      .def("set_array", &Recipe::SetArray, "shape"_a, "chunkshape"_a, "blockshape"_a, "dtype"_a)
+      .def("add_metalayer", &Recipe::AddMetalayer, "name"_a, "content"_a);
+
+  nb::class_<FrameHandle>(module, "Frame", "A frame: a file, a directory or bytes in memory.")
+      .def("snapshot",
+           [](const FrameHandle& self) {
+             return SnapshotHandle{self.executor, self.frame.snapshot()};
+           })
+      .def("refresh",
+           [](FrameHandle& self) {
+             return SnapshotHandle{self.executor,
+                                   Check(WithoutGil([&] { return self.frame.Refresh(); }))};
+           })
+      .def("history", &History, "before"_a.none(), "limit"_a,
+           nb::sig("def history(self, before: int | None, limit: int) -> list[tuple[int, bool, "
+                   "int, int, int]]"))
+      .def("open_writer", &OpenWriter, "wait"_a, "keep_generations"_a, "max_file_size"_a)
+      .def("compact", &Compact, "wait"_a, "progress"_a.none(),
+           nb::sig("def compact(self, wait: int, progress: object | None) -> tuple[int, int]"))
+      .def("copy_to", &CopyTo, "path"_a, "overwrite"_a, "progress"_a.none())
+      .def("to_bytes", [](const FrameHandle& self) {
+        return ToPython(Check(WithoutGil([&] { return self.frame.ToBuffer(); })));
+      });
+
+  module.def("open", &Open, "path"_a, "generation"_a.none(), "durable_only"_a, "mmap"_a, "verify"_a,
+             "threads"_a);
+  module.def("build", &Build, "path"_a, "recipe"_a);
+  module.def("create_in_memory", &CreateInMemory, "recipe"_a);
+}
+
+}  // namespace cairn::python

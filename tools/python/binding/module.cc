@@ -1,0 +1,32 @@
+// The extension module `cairn._engine`: the C++ API as plain calls on bytes. The package around it
+// gives it NumPy's manners.
+#include <string>
+
+#include <nanobind/nanobind.h>
+
+#include "cairn/version.h"
+#include "tools/python/binding/calls.h"
+#include "tools/python/binding/handles.h"
+#include "tools/python/binding/text.h"
+
+namespace cairn::python {
+
+NB_MODULE(_engine, module) {
+  module.doc() = "The engine beneath the package cairn: calls on bytes, without NumPy.";
+  module.attr("VERSION") = nb::str(kVersion.data(), kVersion.size());
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const StatusError& error) {
+      const nb::object raised = nb::module_::import_("cairn.errors")
+                                    .attr("of_status")(static_cast<int>(error.status.code()),
+                                                       std::string(error.status.message()));
+      PyErr_SetObject(raised.type().ptr(), raised.ptr());
+    }
+  });
+  BindSnapshot(module);
+  BindWriter(module);
+  BindFrame(module);
+}
+
+}  // namespace cairn::python

@@ -1,0 +1,186 @@
+#include "cairn/snapshot.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include "tools/python/binding/calls.h"
+#include "tools/python/binding/handles.h"
+#include "tools/python/binding/text.h"
+
+namespace cairn::python {
+
+namespace {
+
+using namespace nb::literals;
+
+template <typename T>
+nb::object Maybe(const std::optional<T>& value) {
+  return value.has_value() ? nb::cast(*value) : nb::none();
+}
+
+nb::dict InfoOf(const SnapshotHandle& self) {
+  const FrameInfo& info = self.snapshot.info();
+  nb::list filters;
+  for (const FilterStage& stage : info.filters) {
+    filters.append(nb::make_tuple(static_cast<int>(stage.filter), stage.meta));
+  }
+  nb::dict fields;
+  fields["layout"] = static_cast<int>(info.layout);
+  fields["era"] = static_cast<int>(info.era);
+  fields["format_version"] = info.format_version;
+  fields["nchunks"] = info.nchunks;
+  fields["nitems"] = info.nitems;
+  fields["nbytes"] = info.nbytes;
+  fields["cbytes"] = info.cbytes;
+  fields["frame_size"] = info.frame_size;
+  fields["journal_size"] = info.journal_size;
+  fields["dead_bytes"] = Maybe(info.dead_bytes);
+  fields["typesize"] = info.typesize;
+  fields["chunksize"] = Maybe(info.chunksize);
+  fields["variable_chunks"] = info.variable_chunks;
+  fields["blocksize"] = Maybe(info.blocksize);
+  fields["codec"] = static_cast<int>(info.codec);
+  fields["clevel"] = info.clevel;
+  fields["filters"] = filters;
+  fields["use_dict"] = info.use_dict;
+  fields["vlblocks"] = info.vlblocks;
+  fields["sealed"] = info.sealed;
+  fields["trailer_damaged"] = info.trailer_damaged;
+  fields["journal_damaged"] = info.journal_damaged;
+  fields["stranded_commits"] = info.stranded_commits;
+  fields["generation"] = info.generation;
+  return fields;
+}
+
+// None, or (shape, chunkshape, blockshape, dtype).
+nb::object ArrayOf(const SnapshotHandle& self) {
+  const std::optional<ArrayInfo>& array = self.snapshot.array();
+  if (!array.has_value()) return nb::none();
+  return nb::make_tuple(array->shape, array->chunkshape, array->blockshape,
+                        nb::bytes(array->dtype.data(), array->dtype.size()));
+}
+
+nb::dict MetalayersOf(const SnapshotHandle& self) {
+  nb::dict layers;
+  for (const Metalayer& layer : self.snapshot.metalayers()) {
+    layers[nb::cast(layer.name)] = ToPython(layer.content);
+  }
+  return layers;
+}
+
+nb::bytes GetVlmetalayer(const SnapshotHandle& self, const std::string& name) {
+  return ToPython(Check(WithoutGil([&] { return self.snapshot.GetVlmetalayer(name); })));
+}
+
+void ReadBytes(const SnapshotHandle& self, int64_t begin, nb::handle out) {
+  Buffer buffer(out, Buffer::kWrite);
+  Check(WithoutGil([&] { return self.snapshot.ReadBytes(begin, buffer.mutable_bytes()); }));
+}
+
+void ReadItemsAt(const SnapshotHandle& self, nb::handle items, nb::handle out) {
+  const Buffer numbers(items, Buffer::kRead);
+  Buffer buffer(out, Buffer::kWrite);
+  Check(WithoutGil(
+      [&] { return self.snapshot.ReadItemsAt(numbers.numbers(), buffer.mutable_bytes()); }));
+}
+
+void ReadBox(const SnapshotHandle& self, const std::vector<int64_t>& start,
+             const std::vector<int64_t>& shape, nb::handle out) {
+  Buffer buffer(out, Buffer::kWrite);
+  Check(WithoutGil([&] { return self.snapshot.ReadBox(start, shape, buffer.mutable_bytes()); }));
+}
+
+nb::bytes ReadChunk(const SnapshotHandle& self, int64_t nchunk) {
+  const std::vector<std::byte> content =
+      Check(WithoutGil([&]() -> absl::StatusOr<std::vector<std::byte>> {
+        const absl::StatusOr<int32_t> nbytes = self.snapshot.ChunkNbytes(nchunk);
+        if (!nbytes.ok()) return nbytes.status();
+        std::vector<std::byte> decoded(static_cast<size_t>(*nbytes));
+        if (absl::Status read = self.snapshot.ReadChunk(nchunk, decoded); !read.ok()) return read;
+        return decoded;
+      }));
+  return ToPython(content);
+}
+
+nb::bytes GetChunk(const SnapshotHandle& self, int64_t nchunk) {
+  const Chunk chunk = Check(WithoutGil([&] { return self.snapshot.GetChunk(nchunk); }));
+  return ToPython(chunk.bytes());
+}
+
+// (stored bytes, decoded bytes, special value) of each chunk.
+nb::list ChunkSizes(const SnapshotHandle& self, int64_t first, int64_t count) {
+  struct Sizes {
+    int64_t cbytes, nbytes;
+    int special;
+  };
+  std::vector<Sizes> sizes;
+  Check(WithoutGil([&]() -> absl::Status {
+    for (int64_t nchunk = first; nchunk < first + count; ++nchunk) {
+      const absl::StatusOr<ChunkEntry> entry = self.snapshot.GetEntry(nchunk);
+      if (!entry.ok()) return entry.status();
+      const absl::StatusOr<int32_t> nbytes = self.snapshot.ChunkNbytes(nchunk);
+      if (!nbytes.ok()) return nbytes.status();
+      int64_t cbytes = entry->cbytes.value_or(0);
+      if (entry->stored() && !entry->cbytes.has_value()) {
+        const absl::StatusOr<Chunk> chunk = self.snapshot.GetChunk(nchunk);
+        if (!chunk.ok()) return chunk.status();
+        cbytes = static_cast<int64_t>(chunk->bytes().size());
+      }
+      sizes.push_back({cbytes, *nbytes, static_cast<int>(entry->special)});
+    }
+    return absl::OkStatus();
+  }));
+  nb::list result;
+  for (const Sizes& one : sizes) {
+    result.append(nb::make_tuple(one.cbytes, one.nbytes, one.special));
+  }
+  return result;
+}
+
+// (chunks, bytes read, sealed, findings, omitted findings, notes).
+nb::tuple Verify(const SnapshotHandle& self, int depth, nb::object progress) {
+  Progress reported(std::move(progress));
+  absl::StatusOr<VerifyReport> report = WithoutGil([&] {
+    return self.snapshot.Verify(static_cast<VerifyDepth>(depth),
+                                [&](int64_t done) { return reported.Report(done); });
+  });
+  reported.RaiseError();
+  const VerifyReport found = Check(std::move(report));
+  nb::list findings;
+  for (const Finding& one : found.findings) {
+    findings.append(nb::make_tuple(one.begin, one.end, one.section, one.reason));
+  }
+  return nb::make_tuple(found.nchunks, found.bytes_read, found.sealed, findings, found.omitted,
+                        found.notes);
+}
+
+}  // namespace
+
+void BindSnapshot(nb::module_& module) {
+  nb::class_<SnapshotHandle>(module, "Snapshot", "One immutable committed state of a frame.")
+      .def("info", &InfoOf, nb::sig("def info(self) -> dict[str, typing.Any]"))
+      .def("array", &ArrayOf,
+           nb::sig("def array(self) -> tuple[list[int], list[int], list[int], bytes] | None"))
+      .def("metalayers", &MetalayersOf, nb::sig("def metalayers(self) -> dict[str, bytes]"))
+      .def("vlmetalayers", [](const SnapshotHandle& self) { return self.snapshot.vlmetalayers(); })
+      .def("get_vlmetalayer", &GetVlmetalayer, "name"_a)
+      .def("read_bytes", &ReadBytes, "begin"_a, "out"_a)
+      .def("read_items_at", &ReadItemsAt, "items"_a, "out"_a)
+      .def("read_box", &ReadBox, "start"_a, "shape"_a, "out"_a)
+      .def("read_chunk", &ReadChunk, "nchunk"_a)
+      .def("get_chunk", &GetChunk, "nchunk"_a)
+      .def("chunk_sizes", &ChunkSizes, "first"_a, "count"_a,
+           nb::sig("def chunk_sizes(self, first: int, count: int) -> list[tuple[int, int, int]]"))
+      .def("verify", &Verify, "depth"_a, "progress"_a.none(),
+           nb::sig("def verify(self, depth: int, progress: object | None) -> tuple[int, int, bool, "
+                   "list[tuple[int, int, str, str]], int, list[str]]"))
+      .def("content_hash",
+           [](const SnapshotHandle& self) {
+             return Check(WithoutGil([&] { return self.snapshot.ContentHash(); }));
+           })
+      .def("is_same", [](const SnapshotHandle& self, const SnapshotHandle& other) {
+        return self.snapshot == other.snapshot;
+      });
+}
+
+}  // namespace cairn::python

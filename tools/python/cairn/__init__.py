@@ -1,0 +1,74 @@
+"""Cairn: a memory-mapped, crash-safe store of compressed arrays in Blosc2 frames.
+
+    import cairn, numpy as np
+
+    f = cairn.asarray(np.arange(1_000_000.0), "a.b2nd", codec="zstd")
+    f[10:20], f[::7], f[-1], f[[5, 3]]        # reads what it needs, and no more
+    f.append(np.ones(100))                    # one durable commit
+    with f.writer() as w:                     # several edits, one commit
+        w[5:9] = 0
+        w.append(np.arange(3.0))
+        w.vlmeta["unit"] = b"kelvin"
+
+Files are those of C-Blosc2 and python-blosc2, both ways: arrays are their NDArray, plain frames
+(`shape=None`) their SChunk. Others see a commit after the next checkpoint, which `Writer.close`
+writes unless it is dear; `Writer.checkpoint` always does.
+
+open       opens a frame, or makes one
+create     makes a frame: an array of zeros, or a plain frame
+asarray    makes a frame of an array
+Frame      reads like a NumPy array; append, writer, refresh, history, follow, verify
+Writer     stages edits and commits them all at once
+Snapshot   one state of a frame, which never changes
+Error      of all exceptions: DataLoss, Unavailable, NotFound, ... (see cairn.errors)
+
+Calls that touch data let other threads run. A `Frame` and a `Writer` may be shared by threads.
+"""
+
+from ._engine import VERSION as __version__
+from .errors import (
+    AlreadyExists,
+    Cancelled,
+    DataLoss,
+    Error,
+    FailedPrecondition,
+    InvalidArgument,
+    NotFound,
+    OutOfRange,
+    PermissionDenied,
+    ResourceExhausted,
+    Unavailable,
+    Unimplemented,
+)
+from .follow import Follower
+from .frame import Frame, asarray, create, open
+from .info import Finding, Generation, Info, Report
+from .readable import Snapshot
+from .writer import Writer
+
+__all__ = [
+    "AlreadyExists",
+    "Cancelled",
+    "DataLoss",
+    "Error",
+    "FailedPrecondition",
+    "Finding",
+    "Follower",
+    "Frame",
+    "Generation",
+    "Info",
+    "InvalidArgument",
+    "NotFound",
+    "OutOfRange",
+    "PermissionDenied",
+    "Report",
+    "ResourceExhausted",
+    "Snapshot",
+    "Unavailable",
+    "Unimplemented",
+    "Writer",
+    "__version__",
+    "asarray",
+    "create",
+    "open",
+]

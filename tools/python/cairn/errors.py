@@ -1,0 +1,77 @@
+"""What goes wrong, as exceptions.
+
+Each is an `Error`; those that Python has a class of its own for are that as well, so
+`except FileNotFoundError` works too. The message names the file, the section or chunk, and the
+numbers.
+"""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """A call of the engine failed."""
+
+
+class Cancelled(Error):
+    """A progress callback stopped the call."""
+
+
+class InvalidArgument(Error, ValueError):
+    """The arguments are wrong, or the file is not a Blosc2 frame."""
+
+
+class NotFound(Error, FileNotFoundError):
+    """There is no such file."""
+
+
+class AlreadyExists(Error, FileExistsError):
+    """The name is taken."""
+
+
+class PermissionDenied(Error, PermissionError):
+    """This process may not do that to the file."""
+
+
+class ResourceExhausted(Error):
+    """More than a limit allows, or the disk is full. What is committed is unchanged."""
+
+
+class FailedPrecondition(Error):
+    """The frame is read-only or closed, an earlier write failed, or an array forbids the edit."""
+
+
+class OutOfRange(Error, IndexError):
+    """There is no such item or chunk."""
+
+
+class Unimplemented(Error, NotImplementedError):
+    """Valid, but this build lacks the codec, filter or version that the message names."""
+
+
+class Unavailable(Error):
+    """Another writer holds the frame, or it is just being replaced: try again."""
+
+
+class DataLoss(Error):
+    """The bytes are damaged."""
+
+
+# By the numbers of absl::StatusCode.
+_CLASSES: dict[int, type[Error]] = {
+    1: Cancelled,
+    3: InvalidArgument,
+    5: NotFound,
+    6: AlreadyExists,
+    7: PermissionDenied,
+    8: ResourceExhausted,
+    9: FailedPrecondition,
+    11: OutOfRange,
+    12: Unimplemented,
+    14: Unavailable,
+    15: DataLoss,
+}
+
+
+def of_status(code: int, message: str) -> Error:
+    """The exception for a status of the engine."""
+    return _CLASSES.get(code, Error)(message)

@@ -1,0 +1,356 @@
+"""Frames: opening, making and changing them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from . import _engine, options
+from .errors import FailedPrecondition, InvalidArgument
+from .follow import Follower
+from .info import Generation
+from .metadata import Edit
+from .options import FilterLike
+from .readable import Readable, Snapshot
+from .view import View, bytes_of
+from .writer import Writer
+
+Path = Union[str, "os.PathLike[str]"]
+
+_MODES = ("r", "r+", "a", "w", "x")
+
+
+class Frame(Readable):
+    """A frame: a file, a directory, or bytes in memory.
+
+    It shows the state that it has seen last; `refresh` looks for a newer one, and its own commits
+    it sees at once. Threads may share it.
+    """
+
+    __slots__ = ("_closed", "_dtype", "_engine", "_mode", "_options", "_path", "_state")
+
+    def __init__(
+        self,
+        engine: _engine.Frame,
+        path: Optional[str],
+        mode: str,
+        dtype: Optional[np.dtype],
+        opened_with: dict[str, Any],
+    ):
+        self._engine = engine
+        self._path = path
+        self._mode = mode
+        self._dtype = dtype
+        self._options = opened_with
+        self._closed = False
+        self._state: Optional[View] = View(engine.snapshot(), dtype)
+
+    def _view(self) -> View:
+        state = self._state
+        if state is None:
+            raise FailedPrecondition("the frame is closed")
+        return state
+
+    def _move(self, engine: Optional[_engine.Snapshot]) -> None:
+        self._view()
+        self._state = View(engine or self._engine.refresh(), self._dtype)
+
+    def _edit(self) -> Edit:
+        if self._mode == "r":
+            return None
+
+        def edit(change: Callable[[_engine.Writer], None]) -> None:
+            with self.writer() as writer:
+                change(writer._engine)
+
+        return edit
+
+    @property
+    def path(self) -> Optional[str]:
+        """Where the frame is; None in memory."""
+        return self._path
+
+    @property
+    def mode(self) -> str:
+        """"r", or "r+" where the frame can be changed."""
+        return self._mode
+
+    def snapshot(self) -> Snapshot:
+        """The state that is shown now; it stays when the frame goes on."""
+        return Snapshot(self._view())
+
+    def refresh(self) -> bool:
+        """Goes on to the newest commit; returns whether there was a newer one."""
+        before = self._view()
+        engine = self._engine.refresh()
+        if engine.is_same(before.engine):
+            return False
+        self._state = View(engine, self._dtype)
+        return True
+
+    def writer(
+        self, *, wait: float = 0.0, keep_generations: int = 0, max_file_size: int = 0
+    ) -> Writer:
+        """Opens the one writer of the frame, over all processes; use it as a context manager.
+
+        Waits `wait` seconds for another writer, then raises `Unavailable`. `keep_generations` older
+        states stay readable, see `history`. `max_file_size` bounds the file; 0 means no limit.
+        """
+        self._view()
+        if self._mode == "r":
+            raise FailedPrecondition(f"{self._path}: opened for reading; open it with mode 'r+'")
+        engine = self._engine.open_writer(round(wait * 1000), keep_generations, max_file_size)
+        return Writer(engine, self._dtype, self._move)
+
+    def append(self, items: Any, axis: int = 0) -> None:
+        """Adds items, or slices along an axis, and commits. Use a `writer` for many of them."""
+        with self.writer() as writer:
+            writer.append(items, axis)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        with self.writer() as writer:
+            writer[key] = value
+
+    def resize(self, *shape: int) -> None:
+        """Grows or shrinks an array along any axes, and commits."""
+        with self.writer() as writer:
+            writer.resize(*shape)
+
+    @property
+    def history(self) -> list[Generation]:
+        """The states that `cairn.open(path, generation=...)` can open, the oldest first."""
+        self._view()
+        return [Generation(*one) for one in self._engine.history(None, 2**63 - 1)]
+
+    def follow(
+        self, start: Optional[int] = None, *, poll: float = 0.05, timeout: Optional[float] = None
+    ) -> Follower:
+        """What is appended from now on, or from item `start`: `for items in f.follow()`.
+
+        Looks every `poll` seconds and ends when there was nothing new for `timeout` seconds. Also
+        an async iterator: `async for items in f.follow()`.
+        """
+        return Follower(self, start, poll, timeout)
+
+    def compact(
+        self, *, wait: float = 0.0, progress: Optional[Callable[[int], object]] = None
+    ) -> tuple[int, int]:
+        """Writes the frame anew without unused bytes; returns its sizes before and after."""
+        self._view()
+        if self._mode == "r":
+            raise FailedPrecondition(f"{self._path}: opened for reading; open it with mode 'r+'")
+        sizes = self._engine.compact(round(wait * 1000), progress)
+        self._move(None)
+        return sizes
+
+    def backup(
+        self,
+        path: Path,
+        *,
+        overwrite: bool = False,
+        progress: Optional[Callable[[int], object]] = None,
+    ) -> None:
+        """Copies the newest state to another path, also while it is being written."""
+        self._view()
+        self._engine.copy_to(os.fspath(path), overwrite, progress)
+
+    def to_bytes(self) -> bytes:
+        """The newest state as one contiguous frame, which any Blosc2 reads."""
+        self._view()
+        return self._engine.to_bytes()
+
+    def close(self) -> None:
+        """Lets go of the file; snapshots keep it."""
+        self._state = None
+
+    def __enter__(self) -> Frame:
+        self._view()
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        if self._path is None:
+            raise TypeError("a frame in memory cannot be pickled; to_bytes gives its bytes")
+        return _reopen, (self._path, self._mode, self._dtype, self._options)
+
+    def __repr__(self) -> str:
+        if self._state is None:
+            return f"<cairn.Frame {self._path!r}, closed>"
+        where = "in memory" if self._path is None else repr(self._path)
+        return f"<cairn.Frame {where}, mode {self._mode!r}, {self._title()}>"
+
+
+def _reopen(path: str, mode: str, dtype: Optional[np.dtype], opened_with: dict[str, Any]) -> Frame:
+    return open(path, mode, dtype=dtype, **opened_with)
+
+
+def open(
+    path: Path,
+    mode: str = "r",
+    *,
+    dtype: Any = None,
+    generation: Optional[int] = None,
+    durable_only: bool = False,
+    mmap: bool = True,
+    verify: str = "first",
+    threads: int = 1,
+    **new: Any,
+) -> Frame:
+    """Opens a frame that any Blosc2 wrote, or makes one.
+
+    mode
+        "r" reads; "r+" also changes; "a" is "r+" and makes the frame where there is none; "w" makes
+        it, in place of one that is there; "x" makes it where there is none.
+    dtype
+        The type of the items of a frame that does not say it, such as a super-chunk of C-Blosc2; by
+        default uint8, or raw bytes ("V8").
+    generation
+        An older state, see `Frame.history`; read-only.
+    durable_only
+        Shows only commits that no power cut takes back; read-only.
+    mmap
+        False reads by system calls, and so copies what is read.
+    verify
+        When fingerprints are checked: at the "first" read of a chunk, "always" or "never".
+    threads
+        Threads that compress and decompress blocks; 0 means one for each core.
+    new
+        What `create` takes, in modes "a", "w" and "x".
+    """
+    if mode not in _MODES:
+        raise InvalidArgument(f"mode {mode!r} is none of {', '.join(_MODES)}")
+    name = os.path.abspath(os.fspath(path))
+    if mode in ("w", "x") or mode == "a" and not os.path.lexists(name):
+        return create(name, dtype="u1" if dtype is None else dtype, threads=threads, overwrite=mode == "w", **new)
+    if new and mode != "a":
+        raise TypeError(f"mode {mode!r} does not take {', '.join(new)}")
+    opened_with = {
+        "generation": generation,
+        "durable_only": durable_only,
+        "mmap": mmap,
+        "verify": verify,
+        "threads": threads,
+    }
+    engine = _engine.open(
+        name,
+        generation,
+        durable_only,
+        mmap,
+        options.number_of(verify, options.VERIFY_POLICIES, "verify"),
+        threads,
+    )
+    known = None if dtype is None else options.check_dtype(dtype)
+    return Frame(engine, name, "r" if mode == "r" else "r+", known, opened_with)
+
+
+def create(
+    path: Optional[Path] = None,
+    shape: Union[int, Sequence[int], None] = (0,),
+    dtype: Any = "u1",
+    *,
+    chunks: Union[int, Sequence[int], None] = None,
+    blocks: Union[int, Sequence[int], None] = None,
+    codec: str = "lz4",
+    clevel: int = 5,
+    filters: Iterable[FilterLike] = ("shuffle",),
+    chunksize: int = 1 << 20,
+    blocksize: int = 0,
+    use_dict: bool = False,
+    sparse: bool = False,
+    meta: Optional[Mapping[str, bytes]] = None,
+    overwrite: bool = False,
+    threads: int = 1,
+) -> Frame:
+    """Makes a frame, and opens it with mode "r+".
+
+    path
+        None makes a frame in memory.
+    shape
+        An array of zeros, which take no space; it can grow. None makes a plain frame, C-Blosc2's
+        super-chunk: small appends are cheapest there, but it does not keep the dtype.
+    chunks, blocks
+        Shapes of chunks, the unit of storing, and of blocks, the unit of reading. By default chunks
+        have at most `chunksize` bytes, and blocks as the codec likes them.
+    codec, clevel, filters, use_dict
+        How chunks are compressed: "blosclz", "lz4", "lz4hc", "zlib" or "zstd", level 0 to 9, and
+        names of filters, or pairs of a name and its parameter.
+    sparse
+        Makes a directory with a file for each chunk.
+    meta
+        Metalayers: names and bytes. Their number and sizes stay.
+    """
+    known = options.check_dtype(dtype)
+    recipe = _recipe(
+        known, shape, chunks=chunks, blocks=blocks, codec=codec, clevel=clevel, filters=filters,
+        chunksize=chunksize, blocksize=blocksize, use_dict=use_dict, sparse=sparse, meta=meta,
+        overwrite=overwrite,
+    )  # fmt: skip
+    if path is None:
+        return Frame(_engine.create_in_memory(recipe), None, "r+", known, {})
+    name = os.path.abspath(os.fspath(path))
+    _engine.build(name, recipe).close()
+    return open(name, "r+", dtype=known, threads=threads)
+
+
+def asarray(items: Any, path: Optional[Path] = None, **new: Any) -> Frame:
+    """A frame of an array: anything with `shape`, `dtype` and slices, or what NumPy makes one of.
+
+    It appears under `path` when it is complete. `new` is what `create` takes. A `Frame` without a
+    path and options is returned as it is.
+    """
+    if path is None and not new and isinstance(items, Frame):
+        return items
+    source = items if hasattr(items, "shape") and hasattr(items, "dtype") else np.asarray(items)
+    known = options.check_dtype(new.pop("dtype", source.dtype))
+    threads = new.pop("threads", 1)
+    shape = tuple(source.shape)
+    if path is None:
+        frame = create(None, shape, known, **new)
+        with frame.writer() as writer:
+            _fill(writer._engine, source, known)
+        return frame
+    name = os.path.abspath(os.fspath(path))
+    engine = _engine.build(name, _recipe(known, shape, **{**_NEW, **new}))
+    _fill(engine, source, known)
+    engine.close()
+    return open(name, "r+", dtype=known, threads=threads)
+
+
+_NEW: dict[str, Any] = {
+    name: value
+    for name, value in (create.__kwdefaults__ or {}).items()
+    if name != "threads"
+}
+
+
+def _recipe(dtype: np.dtype, shape: Union[int, Sequence[int], None], **new: Any) -> _engine.Recipe:
+    for name in ("chunks", "blocks"):
+        if isinstance(new[name], int):
+            new[name] = (new[name],)
+    extents = (shape,) if isinstance(shape, int) else shape
+    return options.make_recipe(dtype, extents, **new)
+
+
+def _fill(engine: _engine.Writer, source: Any, dtype: np.dtype) -> None:
+    """Writes the source row of chunks by row of chunks: no more of it is copied at once."""
+    shape = tuple(source.shape)
+    if 0 in shape:
+        return
+    chunks = View(engine.staged(), dtype).chunks
+    step = chunks[0] if shape else 1
+    for begin in range(0, shape[0] if shape else 1, step):
+        part = source[begin : begin + step] if shape else source
+        items = np.ascontiguousarray(part, dtype)
+        start = [begin] + [0] * (len(shape) - 1) if shape else []
+        engine.write_box(start, list(items.shape) if shape else [], bytes_of(items))

@@ -1,0 +1,124 @@
+"""What calls report about a frame."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple, Optional
+
+from . import options
+
+
+@dataclasses.dataclass(frozen=True)
+class Info:
+    """One state of a frame, as its header, index and trailer describe it. Sizes are bytes."""
+
+    layout: str  # "contiguous" or "sparse"
+    format_version: int
+    nchunks: int
+    nitems: int
+    nbytes: int  # decoded
+    cbytes: int  # of stored chunks
+    frame_size: int  # header to trailer
+    journal_size: int  # of commits after the last checkpoint, which only Cairn reads
+    dead_bytes: Optional[int]  # None: not known
+    typesize: int
+    chunksize: Optional[int]  # decoded, of every chunk but the last
+    blocksize: Optional[int]  # None: chosen for each chunk
+    variable_chunks: bool
+    vlblocks: bool
+    codec: str
+    clevel: int
+    filters: tuple[tuple[str, int], ...]
+    use_dict: bool
+    sealed: bool  # fingerprints cover every live byte
+    trailer_damaged: bool
+    journal_damaged: bool
+    stranded_commits: int
+    generation: int
+    read_only_format: bool  # from before Blosc2 2.0
+
+    @classmethod
+    def _of(cls, fields: dict[str, Any]) -> Info:
+        known = {field.name for field in dataclasses.fields(cls)}
+        values = {name: value for name, value in fields.items() if name in known}
+        values["layout"] = ("contiguous", "sparse")[fields["layout"]]
+        values["codec"] = options.name_of(fields["codec"], options.CODECS)
+        values["filters"] = tuple(
+            (options.name_of(number, options.FILTERS), value) for number, value in fields["filters"]
+        )
+        values["read_only_format"] = fields["era"] != 3
+        return cls(**values)
+
+    @property
+    def ratio(self) -> float:
+        """How many times smaller the stored chunks are than their content."""
+        return self.nbytes / self.cbytes if self.cbytes else float("inf") if self.nbytes else 1.0
+
+    def _rows(self) -> list[tuple[str, str]]:
+        filters = " + ".join(f"{name}({value})" if value else name for name, value in self.filters)
+        rows = [
+            ("chunks", f"{self.nchunks:,}"),
+            ("data", readable(self.nbytes)),
+            ("stored", f"{readable(self.cbytes)}, {self.ratio:.1f}x smaller"),
+            ("codec", f"{self.codec}, level {self.clevel}" + (f", {filters}" if filters else "")),
+            ("layout", f"{self.layout}, {'sealed' if self.sealed else 'not sealed'}"),
+            ("generation", f"{self.generation:,}"),
+        ]
+        if self.journal_size:
+            rows.append(("journal", readable(self.journal_size)))
+        if self.dead_bytes:
+            rows.append(("dead", readable(self.dead_bytes)))
+        if self.trailer_damaged or self.journal_damaged:
+            rows.append(("damaged", "trailer" if self.trailer_damaged else "journal"))
+        return rows
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<11}{value}" for name, value in self._rows())
+
+
+class Finding(NamedTuple):
+    """Damage: bytes [begin, end) of the frame, or of the chunk's own file in a sparse frame."""
+
+    begin: int
+    end: int
+    section: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What `verify` found. It is true when there is no damage."""
+
+    nchunks: int  # checked
+    bytes_read: int
+    sealed: bool
+    findings: tuple[Finding, ...]  # the first 1000
+    omitted: int  # further findings
+    notes: tuple[str, ...]  # not damage
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no damage."""
+        return not self.findings
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+class Generation(NamedTuple):
+    """A state that `cairn.open(path, generation=...)` can still open."""
+
+    generation: int
+    checkpoint: bool  # else a commit of the journal, which only Cairn reads
+    nchunks: int
+    nbytes: int  # decoded
+    end: int  # where its last byte ends in the file
+
+
+def readable(nbytes: float) -> str:
+    """A size as people read it."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if nbytes < 1024:
+            return f"{nbytes:.1f} {unit}" if unit != "B" else f"{nbytes} B"
+        nbytes /= 1024
+    return f"{nbytes:.1f} TiB"

@@ -1,0 +1,111 @@
+"""Names of codecs and filters, and how NumPy's types are written into frames."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from . import _engine
+from .errors import InvalidArgument
+
+CODECS = {"blosclz": 0, "lz4": 1, "lz4hc": 2, "zlib": 4, "zstd": 5}
+FILTERS = {
+    "none": 0,
+    "shuffle": 1,
+    "bitshuffle": 2,
+    "delta": 3,
+    "trunc_prec": 4,
+    "ndcell": 32,
+    "ndmean": 33,
+    "bytedelta_buggy": 34,
+    "bytedelta": 35,
+    "int_trunc": 36,
+}
+SPECIAL_VALUES = {"none": 0, "zeros": 1, "nan": 2, "repeat": 3, "uninit": 4}
+VERIFY_POLICIES = {"first": 0, "always": 1, "never": 2}
+VERIFY_DEPTHS = {"structure": 0, "fingerprints": 1, "contents": 2}
+
+# A name, or a name and its parameter.
+FilterLike = Union[str, tuple[str, int]]
+
+
+def number_of(name: str, numbers: Mapping[str, int], what: str) -> int:
+    """The number that the format has for a name."""
+    try:
+        return numbers[name]
+    except KeyError:
+        raise InvalidArgument(f"{what} {name!r} is none of {', '.join(numbers)}") from None
+
+
+def name_of(number: int, numbers: Mapping[str, int]) -> str:
+    """The name of a number of the format; the number itself for what programs registered."""
+    return next((name for name, known in numbers.items() if known == number), str(number))
+
+
+def dtype_text(dtype: np.dtype) -> str:
+    """How the metalayer `b2nd` names a type; python-blosc2 does the same."""
+    return str(dtype) if dtype.names is not None else dtype.str
+
+
+def parse_dtype(text: bytes, typesize: int) -> np.dtype:
+    """The type that a metalayer `b2nd` names, or raw bytes where that is no type of this size.
+
+    A file may say anything: types that hold pointers are never taken from one.
+    """
+    try:
+        name = text.decode()
+        dtype = np.dtype(ast.literal_eval(name) if name.startswith(("[", "{")) else name)
+    except Exception:  # noqa: BLE001: whatever NumPy makes of text that is no type
+        return raw_dtype(typesize)
+    if dtype.hasobject or dtype.subdtype is not None or dtype.itemsize != typesize:
+        return raw_dtype(typesize)
+    return dtype
+
+
+def raw_dtype(typesize: int) -> np.dtype:
+    """The type of items of which only the size is known."""
+    return np.dtype(np.uint8) if typesize == 1 else np.dtype(f"V{typesize}")
+
+
+def check_dtype(dtype: Any) -> np.dtype:
+    """A type whose bytes are its value."""
+    checked: np.dtype = np.dtype(dtype)
+    if checked.hasobject or checked.subdtype is not None or checked.itemsize == 0:
+        raise InvalidArgument(f"items of type {checked} have no fixed bytes")
+    return checked
+
+
+def make_recipe(
+    dtype: np.dtype,
+    shape: Optional[Sequence[int]],
+    *,
+    chunks: Optional[Sequence[int]],
+    blocks: Optional[Sequence[int]],
+    codec: str,
+    clevel: int,
+    filters: Iterable[FilterLike],
+    chunksize: int,
+    blocksize: int,
+    use_dict: bool,
+    sparse: bool,
+    meta: Optional[Mapping[str, bytes]],
+    overwrite: bool,
+) -> _engine.Recipe:
+    """The options of a new frame as the engine takes them."""
+    recipe = _engine.Recipe()
+    recipe.set_compression(
+        number_of(codec, CODECS, "codec"), clevel, dtype.itemsize, blocksize, use_dict
+    )
+    pairs = [(one, 0) if isinstance(one, str) else one for one in filters]
+    recipe.set_filters([(number_of(name, FILTERS, "filter"), value & 255) for name, value in pairs])
+    recipe.set_place(chunksize, sparse, overwrite)
+    if shape is not None:
+        recipe.set_array(
+            [int(extent) for extent in shape], list(chunks or ()), list(blocks or ()), dtype_text(dtype)
+        )
+    for name, content in (meta or {}).items():
+        recipe.add_metalayer(name, content)
+    return recipe

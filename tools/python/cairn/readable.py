@@ -1,0 +1,177 @@
+"""What `Snapshot`, `Frame` and `Writer` share: everything that reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Optional
+
+import numpy as np
+
+from . import indexing, options
+from .info import Finding, Info, Report
+from .metadata import Attrs, Edit, Meta, VlMeta
+from .picture import as_html
+from .view import View
+
+
+class Readable:
+    """Reads like a NumPy array: `f[10:20]`, `f[::7]`, `f[-1]`, `f[[3, 1]]`, `f[mask]`, `f[2, :, 5]`.
+
+    What is read is a copy in memory. Only the blocks that hold it are decompressed.
+    """
+
+    __slots__ = ()
+
+    def _view(self) -> View:
+        raise NotImplementedError
+
+    def _edit(self) -> Edit:
+        return None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Items along each dimension; of a frame that is no array, their number."""
+        return self._view().shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of an item."""
+        return self._view().dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of items."""
+        return int(np.prod(self.shape, dtype=object))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all items."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def is_array(self) -> bool:
+        """Whether the frame is an n-dimensional array (an NDArray of python-blosc2)."""
+        return self._view().is_array
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """Shape of a chunk, in items."""
+        return self._view().chunks
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Shape of a block, the smallest piece that is decompressed, in items."""
+        return self._view().blocks
+
+    @property
+    def info(self) -> Info:
+        """Sizes, codec and state."""
+        return Info._of(self._view().engine.info())
+
+    @property
+    def generation(self) -> int:
+        """The number of this state; it grows with each commit."""
+        return int(self._view().engine.info()["generation"])
+
+    @property
+    def meta(self) -> Meta:
+        """Metalayers: names and bytes."""
+        return Meta(lambda: self._view().engine, self._edit())
+
+    @property
+    def vlmeta(self) -> VlMeta:
+        """Vlmetalayers: names and bytes."""
+        return VlMeta(lambda: self._view().engine, self._edit())
+
+    @property
+    def attrs(self) -> Attrs:
+        """Vlmetalayers as Python objects, as python-blosc2's `vlmeta` has them. Needs msgpack."""
+        return Attrs(self.vlmeta)
+
+    def __len__(self) -> int:
+        shape = self.shape
+        if not shape:
+            raise TypeError("an array without dimensions has no length")
+        return shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        view = self._view()
+        if isinstance(key, str) or isinstance(key, list) and key and isinstance(key[0], str):
+            return indexing.read(view, ...)[key]
+        return indexing.read(view, key)
+
+    def __iter__(self) -> Iterator[Any]:
+        view = self._view()
+        if not view.shape:
+            raise TypeError("an array without dimensions has no items")
+        for begin in range(0, view.shape[0], view.chunks[0]):
+            yield from indexing.read(view, slice(begin, begin + view.chunks[0]))
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("reading a frame makes a copy")
+        items: np.ndarray = indexing.read(self._view(), ...)
+        return items if dtype is None else items.astype(dtype, copy=False)
+
+    def chunk(self, nchunk: int) -> bytes:
+        """The compressed chunk, as it is stored."""
+        return self._view().engine.get_chunk(nchunk)
+
+    def read_chunk(self, nchunk: int) -> bytes:
+        """The decompressed chunk."""
+        return self._view().engine.read_chunk(nchunk)
+
+    def verify(
+        self, depth: str = "contents", progress: Optional[Callable[[int], object]] = None
+    ) -> Report:
+        """Checks everything and goes on past damage.
+
+        `depth` is "structure", "fingerprints" (every stored byte) or "contents" (everything also
+        decompresses). `progress` is called with the number of chunks done.
+        """
+        number = options.number_of(depth, options.VERIFY_DEPTHS, "depth")
+        nchunks, nbytes, sealed, findings, omitted, notes = self._view().engine.verify(
+            number, progress
+        )
+        found = tuple(Finding(*one) for one in findings)
+        return Report(nchunks, nbytes, sealed, found, omitted, tuple(notes))
+
+    def content_hash(self) -> int:
+        """Equal for frames of equal data and metadata in equal chunks."""
+        return self._view().engine.content_hash()
+
+    def _title(self) -> str:
+        view = self._view()
+        return f"shape={view.shape}, dtype={view.dtype}, chunks={view.chunks}"
+
+    def __repr__(self) -> str:
+        return f"<cairn.{type(self).__name__} {self._title()}>"
+
+    def _repr_html_(self) -> str:
+        view = self._view()
+        return as_html(self._title(), self.info, view.engine)
+
+
+class Snapshot(Readable):
+    """One immutable state of a frame: it reads the same whatever is committed later."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, view: View):
+        self._state = view
+
+    def _view(self) -> View:
+        return self._state
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same state, seen through the same `Frame`."""
+        if not isinstance(other, Snapshot):
+            return NotImplemented
+        return self._state.engine.is_same(other._state.engine)
+
+    __hash__ = None  # type: ignore[assignment]

@@ -1,0 +1,60 @@
+"""One state of a frame as NumPy sees it: shape, type, and boxes of items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Optional
+
+import numpy as np
+
+from . import _engine, options
+
+# Items of a plain frame that are read at once where only some of them are wanted.
+_PLAIN_PIECE = 1 << 16
+
+
+def bytes_of(items: np.ndarray) -> np.ndarray:
+    """The memory of a contiguous array as bytes; types of which NumPy makes no buffer included."""
+    return items.reshape(-1).view(np.uint8)
+
+
+class View:
+    """Immutable; what `Snapshot`, `Frame` and `Writer` read through."""
+
+    __slots__ = ("engine", "dtype", "shape", "chunks", "blocks", "is_array", "__weakref__")
+
+    def __init__(self, engine: _engine.Snapshot, dtype: Optional[np.dtype]):
+        self.engine = engine
+        array = engine.array()
+        self.is_array = array is not None
+        if array is not None:
+            shape, chunks, blocks, name = array
+            typesize = engine.info()["typesize"]
+            self.shape = tuple(shape)
+            self.chunks = tuple(max(extent, 1) for extent in chunks)
+            self.blocks = tuple(blocks)
+            self.dtype = dtype or options.parse_dtype(name, typesize)
+        else:
+            info = engine.info()
+            typesize = info["typesize"]
+            self.dtype = dtype or options.raw_dtype(typesize)
+            # A type given by the user may have another size than the frame's items: see read_at.
+            self.shape = (info["nitems"] * typesize // self.dtype.itemsize,)
+            self.chunks = ((info["chunksize"] or 0) // self.dtype.itemsize or _PLAIN_PIECE,)
+            self.blocks = ((info["blocksize"] or 0) // self.dtype.itemsize or self.chunks[0],)
+        if self.dtype.itemsize != typesize and (self.is_array or typesize != 1):
+            raise ValueError(f"items of {typesize} bytes are no {self.dtype}")
+
+    def read(self, start: Sequence[int], out: np.ndarray) -> None:
+        """Reads the box that begins at `start` and has the shape of `out`."""
+        if self.is_array:
+            self.engine.read_box(list(start), list(out.shape), bytes_of(out))
+        else:
+            self.engine.read_bytes(start[0] * self.dtype.itemsize, bytes_of(out))
+
+    def read_at(self, numbers: np.ndarray, out: np.ndarray) -> None:
+        """Reads single items of a plain frame."""
+        itemsize, typesize = self.dtype.itemsize, self.engine.info()["typesize"]
+        if itemsize != typesize:  # items of single bytes
+            numbers = (numbers[:, None] * itemsize + np.arange(itemsize)).reshape(-1)
+        self.engine.read_items_at(numbers, bytes_of(out))

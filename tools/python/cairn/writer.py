@@ -1,0 +1,176 @@
+"""The one object that changes a frame."""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Optional
+
+import numpy as np
+
+from . import _engine, indexing, options
+from .errors import Error, FailedPrecondition
+from .metadata import Edit
+from .readable import Readable, Snapshot
+from .view import View, bytes_of
+
+
+class Writer(Readable):
+    """Stages edits, which no reader sees, and commits them all at once.
+
+    It reads as a `Frame` does, with the staged edits applied. As a context manager it commits what
+    is staged at the end, and drops it after an exception.
+    """
+
+    __slots__ = ("_closed", "_dtype", "_engine", "_moved", "_views")
+
+    def __init__(
+        self,
+        engine: _engine.Writer,
+        dtype: Optional[np.dtype],
+        moved: Callable[[Optional[_engine.Snapshot]], None],
+    ):
+        self._engine = engine
+        self._dtype = dtype
+        self._moved = moved  # the frame goes on to what was committed; None: to look for it
+        self._closed = False
+        self._views: weakref.WeakSet[View] = weakref.WeakSet()
+
+    def _view(self) -> View:
+        view = View(self._engine.staged(), self._dtype)
+        self._views.add(view)
+        return view
+
+    def _edit(self) -> Edit:
+        return lambda change: change(self._engine)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        view = self._view()
+        if not isinstance(value, np.ndarray):
+            value = np.asarray(value, None if isinstance(value, Readable) else view.dtype)
+        for start, items in indexing.write(view, key, value):
+            raw = bytes_of(np.ascontiguousarray(items))
+            if view.is_array:
+                self._engine.write_box(start, list(items.shape), raw)
+            else:
+                typesize = view.engine.info()["typesize"]
+                self._engine.update_items(start[0] * view.dtype.itemsize // typesize, raw)
+
+    def append(self, items: Any, axis: int = 0) -> None:
+        """Adds items at the end, or slices along `axis` of an array.
+
+        A frame that is no array takes bytes too, and items of any type of its item size while none
+        is known.
+        """
+        view = self._view()
+        self._append(view, _items_for(view, items, axis), axis)
+
+    def _append(self, view: View, items: np.ndarray, axis: int) -> None:
+        if not view.is_array:
+            self._engine.append(bytes_of(items))
+        elif items.size:
+            self._engine.append_along(axis, bytes_of(items))
+
+    def append_special(self, value: str, nitems: int) -> None:
+        """Adds items that take no space: "zeros", "nan" or "uninit". Not for arrays."""
+        number = options.number_of(value, options.SPECIAL_VALUES, "special value")
+        self._engine.append_special(number, nitems, b"")
+
+    def resize(self, *shape: int) -> None:
+        """Grows or shrinks an array along any axes; new items are zeros."""
+        extents = shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
+        self._engine.resize([int(extent) for extent in extents])
+
+    def append_chunk(self, chunk: bytes) -> None:
+        """Adds one compressed chunk, stored as it is."""
+        self._engine.append_chunk(chunk)
+
+    def insert_chunk(self, nchunk: int, items: Any) -> None:
+        """Makes one chunk of these items before chunk `nchunk`. Not for arrays."""
+        self._engine.insert_chunk(nchunk, bytes_of(_items_for(self._view(), items)))
+
+    def update_chunk(self, nchunk: int, items: Any) -> None:
+        """Replaces a chunk, as it is stored: that of an array in the order of its blocks."""
+        self._engine.update_chunk(nchunk, bytes_of(_items_for(self._view(), items)))
+
+    def delete_chunks(self, first: int, count: int = 1) -> None:
+        """Deletes chunks; those after them move. Not for arrays."""
+        self._engine.delete_chunks(first, count)
+
+    def commit(self, durable: bool = True) -> Snapshot:
+        """Makes all staged edits visible, or none; survives a power cut unless `durable` is false."""
+        committed = self._engine.commit(durable)
+        self._moved(committed)
+        return Snapshot(View(committed, self._dtype))
+
+    def checkpoint(self) -> None:
+        """Commits, and writes what any Blosc2 reads. `close` does so where it is cheap."""
+        self._engine.checkpoint()
+        self._moved(None)
+
+    def rollback(self) -> None:
+        """Drops the staged edits."""
+        self._engine.rollback()
+
+    def reclaim(self, keep_generations: int = 0) -> int:
+        """Gives unused space back to the file system, and returns the bytes that were freed."""
+        freed, _, _ = self._engine.reclaim(keep_generations)
+        return freed
+
+    def close(self) -> None:
+        """Commits what is staged; others may then write the frame."""
+        if self._closed:
+            return
+        self._engine.close()
+        self._closed = True
+        # A view of staged edits, which the traceback of an exception may keep, keeps writers out.
+        for view in list(self._views):
+            del view.engine
+        self._moved(None)
+
+    def __enter__(self) -> Writer:
+        if self._closed:
+            raise FailedPrecondition("the writer is closed")
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        if kind is not None and not self._closed:
+            self._engine.rollback()
+        try:
+            self.close()
+        except Error:
+            with contextlib.suppress(Error):
+                self._engine.rollback()
+                self.close()
+            raise
+
+
+def _items_for(view: View, items: Any, axis: int = 0) -> np.ndarray:
+    """Items as the frame takes them: of its type, contiguous, complete slices of an array."""
+    if not view.is_array and isinstance(items, (bytes, bytearray, memoryview)):
+        return np.frombuffer(items, np.uint8)
+    given = np.asarray(items)
+    if given.dtype != view.dtype:
+        unknown = view.dtype.kind == "V" and view.dtype.names is None
+        if unknown and given.dtype.itemsize == view.dtype.itemsize and not given.dtype.hasobject:
+            given = np.ascontiguousarray(given).view(view.dtype)
+        else:
+            # Numbers that Python made, of no type of their own, become those of the frame.
+            rule = "same_kind" if isinstance(items, (np.ndarray, Readable)) else "unsafe"
+            given = np.asarray(items, view.dtype) if rule == "unsafe" else given.astype(
+                view.dtype, casting="same_kind"
+            )
+    if view.is_array and view.shape:
+        other = view.shape[:axis] + view.shape[axis + 1 :]
+        if given.shape == other:
+            given = np.expand_dims(given, axis)
+        elif given.ndim != len(view.shape) or given.shape[:axis] + given.shape[axis + 1 :] != other:
+            raise ValueError(f"shape {given.shape} does not append to {view.shape} along axis {axis}")
+    return np.ascontiguousarray(given)
