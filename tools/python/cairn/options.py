@@ -11,7 +11,17 @@ import numpy as np
 from . import _engine
 from .errors import InvalidArgument
 
-CODECS = {"blosclz": 0, "lz4": 1, "lz4hc": 2, "zlib": 4, "zstd": 5}
+CODECS = {
+    "blosclz": 0,
+    "lz4": 1,
+    "lz4hc": 2,
+    "zlib": 4,
+    "zstd": 5,
+    "ndlz": 32,
+    "zfp_acc": 33,
+    "zfp_prec": 34,
+    "zfp_rate": 35,
+}
 FILTERS = {
     "none": 0,
     "shuffle": 1,
