@@ -14,7 +14,7 @@ trap 'rm -f "$log"' EXIT
 install_newest() {
   [[ -x $venv/bin/pip ]] || python3 -m venv --clear "$venv" || return
   "$venv/bin/pip" install --quiet --upgrade --only-binary=:all: --retries 1 --timeout 20 \
-    blosc2 h5py hdf5plugin tables meson-python msgpack nanobind
+    blosc2 h5py hdf5plugin tables meson-python msgpack nanobind xxhash
 }
 
 if ! install_newest >"$log" 2>&1; then
