@@ -147,7 +147,7 @@ TEST(DecoderVersionsTest, NamesWhatThisBuildLacks) {
   EXPECT_TRUE(Fails(Decompress(with(0x02, 0xB5)), lacks, "codec format 5"));
   EXPECT_TRUE(Fails(Decompress(with(0x02, 0xF5)), lacks, "codec format 7"));
   std::vector<std::byte> user = with(0x02, 0xD5);
-  for (const int id : {32, 38, 160, 255}) {
+  for (const int id : {31, 36, 38, 160, 255}) {
     user[0x16] = static_cast<std::byte>(id);
     EXPECT_TRUE(Fails(Decompress(user), lacks, "codec id " + std::to_string(id)));
   }
