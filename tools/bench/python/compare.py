@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times the package `cairn` beside python-blosc2, h5py, zarr and lmdb, those that are installed.
 
-    PYTHONPATH=BUILD/tools/python python3 tools/bench/python/compare.py [--items N] [--plot FILE.svg]
+    PYTHONPATH=BUILD/tools/python python3 tools/bench/python/compare.py [--items N] [--plot FILE.svg] [--chunks N]
 
 Each stores the same float64 items, compressed in chunks of the same size (lmdb: as they are), and
 answers the same questions, in the page cache and with one thread. What a peer has appended is handed
@@ -267,6 +267,40 @@ def answer(contestant, path, items):
     return answers
 
 
+def many_chunks(count):
+    """Times a frame of so many chunks of 16 items, and a copy of it by python-blosc2, in turns."""
+    import blosc2
+    import cairn
+
+    item = np.zeros(16, "<i8")
+    taken = {}
+
+    def note(question, call, times):
+        taken.setdefault(question, []).append(seconds(call, times))
+
+    with tempfile.TemporaryDirectory(prefix="cairn-bench.") as folder:
+        own, copy = os.path.join(folder, "own"), os.path.join(folder, "copy")
+        with cairn.create(own, None, "<i8", chunksize=item.nbytes).writer() as writer:
+            writer.append(np.arange(count * len(item)))
+        shutil.copy(own, copy)
+        for _ in range(5):
+            note("open and read an item: cairn", lambda: cairn.open(own, dtype="<i8")[7], 5)
+            note("open and read an item: python-blosc2", lambda: blosc2.open(copy, mode="r")[7], 5)
+        peer = blosc2.open(copy, mode="a")
+        with cairn.open(own, "r+", dtype="<i8").writer() as writer:
+
+            def append(durable):
+                writer.append(item)
+                writer.commit(durable)
+
+            for _ in range(5):
+                note("append a chunk: cairn", lambda: append(False), 20)
+                note("append a chunk: cairn, durable", lambda: append(True), 20)
+                note("append a chunk: python-blosc2", lambda: peer.append_data(item), 5)
+    for question, values in taken.items():
+        print(f"{count} chunks, {question}: {statistics.median(values) * 1e6:.1f} µs")
+
+
 def shown(question, value):
     unit, factor = QUESTIONS[question]
     return f"{value * factor:.1f} {unit}" if factor else f"{value / 1e9:.2f} {unit}"
@@ -294,7 +328,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--items", type=int, default=1 << 23, help="float64 items in each file (default: 2^23)")
     parser.add_argument("--plot", metavar="FILE", help="also draw the table; needs matplotlib")
+    parser.add_argument("--chunks", type=int, help="only open and append to a frame of so many small chunks")
     options = parser.parse_args()
+    if options.chunks:
+        return many_chunks(options.chunks)
 
     walk = np.random.default_rng(5).integers(-3, 4, options.items).cumsum()
     items = walk.astype("<f8") / 8
