@@ -194,6 +194,25 @@ def increments():
     yield increment(run(1, 0, 5), layers=[layer(1, b"meta", bytes(8)), layer(2, b"new", b"x"), layer(3, b"vl")])
 
 
+DTYPES = (
+    "[('t', '<M8[us]'), ('x', '<f8'), ('n', '<i4')]",
+    "{'names': ['a', 'b'], 'formats': ['|u1', '<f8'], 'offsets': [0, 8], 'itemsize': 24}",
+    "[('a', '<i4'), ('', '|V4'), (\"it's\", '|S12')]",
+    "<f8",
+)
+
+
+def log_parts():
+    """What a log is described by, after the number of its kind."""
+    for dtype in DTYPES:
+        yield b"\0" + dtype.encode()
+    number = b"\x63" + struct.pack("<5d", -1, 2, 30, 0, 1) + b"\x01\x00"
+    half = b"\x32" + struct.pack("<q", 1_000_000) + b"\x05" + b"\x31" + number[1:] + b"\x00" + b"\x00"
+    row = struct.pack("<QBB", 0x1234, 1, 2) + half + half.replace(b"\x40\x42", b"\x45\x42", 1)
+    yield b"\1" + struct.pack("<4sIIqq", b"CLGS", 1, 3, 7, 1) + row
+    yield b"\2" + struct.pack("<4sI6q", b"CLOG", 1, 100, 5, 6, 7, 8, 9) + b"\0\4time"
+
+
 def sealed_frames(cairn, folder):
     """Paths of frames that Cairn wrote: of every fingerprint, and with a past."""
     counted = folder / "counted"
@@ -297,6 +316,8 @@ class Corpora:
                 self.put("recover", frame.read_bytes())
 
     def make(self):
+        for part in log_parts():
+            self.put("log_parts", part)
         self.sealed()
         for entry in self.entries:
             path = self.vectors / entry["path"]

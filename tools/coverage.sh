@@ -15,7 +15,7 @@ dir=build-coverage
 instrument=-fprofile-instr-generate
 rm -rf "$dir/profiles"
 # A quarter of the crashes runs the same code as all of them, and shows each planted bug.
-export CAIRN_CRASH_PERCENT="${CAIRN_CRASH_PERCENT:-25}"
+export CAIRN_SEARCH_PERCENT="${CAIRN_SEARCH_PERCENT:-25}"
 export LLVM_PROFILE_FILE="$PWD/$dir/profiles/%4m.profraw"
 use_compiler clang clang++
 build "$dir" --buildtype=debug -Dwerror=true -Dcpp_args="$instrument -fcoverage-mapping" \

@@ -45,7 +45,7 @@ count_check wheel env CAIRN_TEST_WHEEL=1 meson test -C build-test-release --no-r
 # quarter of the crashes has to do.
 count_check subproject env CAIRN_TEST_SUBPROJECT=1 meson test -C build-test-release --no-rebuild \
   --print-errorlogs --timeout-multiplier 3 packaging
-count_check dist env CAIRN_CRASH_PERCENT=25 meson dist -C build-test-release --allow-dirty --formats gztar
+count_check dist env CAIRN_SEARCH_PERCENT=25 meson dist -C build-test-release --allow-dirty --formats gztar
 
 # The kernels are chosen for the processor that valgrind shows.
 run_tests build-test-release unit --wrapper "valgrind -q --error-exitcode=9" --timeout-multiplier 20 \

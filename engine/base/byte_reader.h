@@ -22,7 +22,7 @@ class ByteReader {
   // `section` names the structure in messages and must outlive the reader.
   ByteReader(Bytes bytes, std::string_view section) : bytes_(bytes), section_(section) {}
 
-  template <std::integral T>
+  template <Number T>
   T Le(std::string_view field) {
     const Bytes raw = Take(sizeof(T), field);
     return raw.empty() ? T{0} : LoadLe<T>(raw.data());

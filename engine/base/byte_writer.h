@@ -18,7 +18,7 @@ class ByteWriter {
   // Goes on after these bytes.
   explicit ByteWriter(std::vector<std::byte> begun) : out_(std::move(begun)) {}
 
-  template <std::integral T>
+  template <Number T>
   void Le(T value) {
     std::byte raw[sizeof(T)];
     StoreLe(raw, value);

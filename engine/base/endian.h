@@ -1,4 +1,4 @@
-// Integers in the byte orders of the format: little endian inside chunks, big endian inside the
+// Numbers in the byte orders of the format: little endian inside chunks, big endian inside the
 // msgpack parts of a frame.
 #ifndef CAIRN_ENGINE_BASE_ENDIAN_H_
 #define CAIRN_ENGINE_BASE_ENDIAN_H_
@@ -6,7 +6,9 @@
 #include <bit>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace cairn {
 
@@ -43,6 +45,22 @@ template <std::integral T>
 void StoreLe(std::byte* to, T value) {
   value = ToOrder<std::endian::little>(value);
   std::memcpy(to, &value, sizeof(T));
+}
+
+// Floats as IEEE 754 has them.
+template <typename T>
+concept Number = std::integral<T> || std::same_as<T, float> || std::same_as<T, double>;
+template <Number T>
+using FloatBits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+
+template <std::floating_point T>
+T LoadLe(const std::byte* from) {
+  return std::bit_cast<T>(LoadLe<FloatBits<T>>(from));
+}
+
+template <std::floating_point T>
+void StoreLe(std::byte* to, T value) {
+  StoreLe(to, std::bit_cast<FloatBits<T>>(value));
 }
 
 template <std::integral T>

@@ -149,6 +149,14 @@ cairn_code cairn_writer_append_along(cairn_writer* writer, int32_t axis, const v
   });
 }
 
+cairn_code cairn_writer_delete_along(cairn_writer* writer, int32_t axis, int64_t start,
+                                     int64_t count, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(writer);
+    return writer->writer.DeleteAlong(axis, start, count);
+  });
+}
+
 cairn_code cairn_writer_set_metalayer(cairn_writer* writer, const char* name, const void* src,
                                       size_t size, cairn_status* status) {
   return Return(status, [&]() -> absl::Status {

@@ -26,6 +26,7 @@ constexpr uint8_t kDurableUpToHere = 1;
 
 constexpr uint32_t kPartialReplaced = 1;
 constexpr uint32_t kPartialHasHead = 2;
+constexpr uint32_t kPartialPadded = 4;
 
 constexpr size_t kChunkSize = 8 + 8 + 4 + 4;
 constexpr size_t kLinksSize = 8 + 8 + 8 + 8;
@@ -78,7 +79,8 @@ ChunkEdit ReadEdit(ByteReader& reader) {
 
 void WritePartial(const CommitRecordParts& commit, ByteWriter& writer) {
   const bool head = commit.partial_head.has_value();
-  writer.Le((commit.partial_replaced ? kPartialReplaced : 0) | (head ? kPartialHasHead : 0));
+  writer.Le((commit.partial_replaced ? kPartialReplaced : 0) | (head ? kPartialHasHead : 0) |
+            (commit.partial_padded ? kPartialPadded : 0));
   if (head) WriteChunk(*commit.partial_head, writer);
   writer.Le(static_cast<uint64_t>(commit.partial_items.size()));
   writer.Append(commit.partial_items);
@@ -89,8 +91,10 @@ PartialEdit ReadPartial(ByteReader& reader) {
   const uint32_t flags = reader.Le<uint32_t>("pending items");
   partial.replaces = (flags & kPartialReplaced) != 0;
   if ((flags & kPartialHasHead) != 0) partial.head = ReadChunk(reader);
+  partial.padded = (flags & kPartialPadded) != 0;
   if (partial.head.has_value() && !partial.replaces)
     reader.Fail("pending items", "goes on from two chunks");
+  if (partial.padded && !partial.replaces) reader.Fail("pending items", "are padded from here on");
   const uint64_t size = reader.Le<uint64_t>("size of pending items");
   partial.items = ToVector(reader.Take(size, "pending items"));
   return partial;

@@ -105,6 +105,7 @@ LayerEdit ReadLayerEdit(ByteReader& reader);
 struct PartialEdit {
   bool replaces = false;                  // what was pending is gone: a chunk holds it, or nothing
   std::optional<IndexedChunk> head = {};  // the new items go on from this stored chunk
+  bool padded = false;                    // the new ones, and all after them: zeros fill the chunk
   std::vector<std::byte> items = {};      // after the head's
   bool operator==(const PartialEdit&) const = default;
 };
@@ -194,6 +195,7 @@ struct CommitRecordParts {
   // Of the pending items; see PartialEdit.
   bool partial_replaced = false;
   std::optional<IndexedChunk> partial_head = {};
+  bool partial_padded = false;
   Bytes partial_items = {};
 };
 

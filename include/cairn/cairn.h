@@ -807,6 +807,9 @@ CAIRN_EXPORT cairn_code cairn_writer_resize(cairn_writer* writer, const int64_t*
 CAIRN_EXPORT cairn_code cairn_writer_append_along(cairn_writer* writer, int32_t axis,
                                                   const void* src, size_t size,
                                                   cairn_status* status);
+// Removes slices along an axis: whole chunks of them, or the last ones.
+CAIRN_EXPORT cairn_code cairn_writer_delete_along(cairn_writer* writer, int32_t axis, int64_t start,
+                                                  int64_t count, cairn_status* status);
 
 // Replaces the content of a metalayer by one of the same size.
 CAIRN_EXPORT cairn_code cairn_writer_set_metalayer(cairn_writer* writer, const char* name,

@@ -2,6 +2,7 @@
 #ifndef CAIRN_FRAME_H_
 #define CAIRN_FRAME_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -60,6 +61,7 @@ class CAIRN_EXPORT Frame {
 
   // The newest state that this handle has seen.
   [[nodiscard]] Snapshot snapshot() const;
+  absl::StatusOr<bool> WaitForCommit(std::chrono::milliseconds timeout);
   // Looks for a newer commit: one system call when there is none and the frame is mapped. A commit
   // may be seen before it is durable. A file that another program renamed to the frame's path is
   // noticed within a second.

@@ -72,6 +72,13 @@ class MutableItems {
   size_t value_size_ = 0;
 };
 
+// SHIM
+struct FieldSpan {
+  int32_t offset = 0;
+  int32_t size = 0;
+  MutableBytes dst = {};
+};
+
 }  // namespace cairn
 
 #endif  // CAIRN_ITEMS_H_

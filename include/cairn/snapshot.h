@@ -76,6 +76,7 @@ class CAIRN_EXPORT Snapshot {
   absl::Status ReadItems(int64_t start, MutableItems dst) const;
   // Reads single items, in any order and with repeats, into dst (items.size() * typesize bytes).
   absl::Status ReadItemsAt(std::span<const int64_t> items, MutableItems dst) const;
+  absl::Status ReadFields(int64_t start, int64_t nitems, std::span<const FieldSpan> fields) const;
   // Bytes [begin, begin + dst.size()) of the decoded data, whatever the typesize.
   absl::Status ReadBytes(int64_t begin, MutableBytes dst) const;
 

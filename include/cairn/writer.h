@@ -84,9 +84,15 @@ class CAIRN_EXPORT Writer {
   // have, kResourceExhausted for too many chunks.
   absl::Status Resize(std::span<const int64_t> shape);
   // Grows the array along an axis (0 is the slowest) by as many slices as `items` holds, each in C
-  // order: Resize, then WriteBox. Complete slices, or kInvalidArgument; kOutOfRange for the axis.
-  // Appends along axis 0 of complete chunks touch no other chunk.
+  // order. Complete slices, or kInvalidArgument; kOutOfRange for the axis. In an array of one
+  // dimension items that do not fill a chunk stay pending, as in Append: each commit costs what is
+  // new. With more dimensions it is Resize, then WriteBox: appends along axis 0 of complete chunks
+  // touch no other chunk.
   absl::Status AppendAlong(int axis, Items items);
+  // Removes `count` slices along an axis; those after them move up. They are whole chunks, which
+  // just leave the index, or the last slices, which Resize removes; else kInvalidArgument.
+  // kOutOfRange for the axis and past its end. O(chunks that go).
+  absl::Status DeleteAlong(int axis, int64_t start, int64_t count);
 
   // Replaces the content of a metalayer by one of the same size; kNotFound, kInvalidArgument.
   // kFailedPrecondition for a metalayer `b2nd` that does not describe the existing chunks.

@@ -37,6 +37,16 @@ void ExpectBytes(T value, std::string_view little, std::string_view big) {
   EXPECT_EQ(LoadBe<T>(bytes.data() + 1), value);
 }
 
+TEST(LoadAndStoreTest, TakeFloatsByTheirBits) {
+  std::array<std::byte, 9> bytes = {};
+  StoreLe(bytes.data() + 1, 1.0F);
+  EXPECT_EQ(ToHex(Bytes(bytes).subspan(1, 4)), ToHex(Hex("0000803f")));
+  EXPECT_EQ(LoadLe<float>(bytes.data() + 1), 1.0F);
+  StoreLe(bytes.data() + 1, -2.0);
+  EXPECT_EQ(ToHex(Bytes(bytes).subspan(1)), ToHex(Hex("00000000000000c0")));
+  EXPECT_EQ(LoadLe<double>(bytes.data() + 1), -2.0);
+}
+
 TEST(LoadAndStoreTest, TakeAndGiveTheBytesOfTheOrderThatTheyName) {
   ExpectBytes(uint8_t{0x81}, "00 81", "00 81");
   ExpectBytes(uint16_t{0x8182}, "00 82 81", "00 81 82");

@@ -78,6 +78,26 @@ static void array_grows_and_shrinks(void) {
   cairn_frame_free(frame);
 }
 
+static void array_loses_whole_chunks(void) {
+  const int64_t before[] = {4, 0}, after[] = {0, 0}, shape[] = {2, 4};
+  const int32_t rows[2 * 4] = {1, 2, 3, 4, 5, 6, 7, 8};
+  int32_t read[8] = {0};
+  cairn_writer* writer = NULL;
+  cairn_frame* frame = make_array(&writer);
+  cairn_snapshot* staged = NULL;
+  CHECK_OK(cairn_writer_write_box(writer, before, shape, 2, rows, sizeof rows, &st));
+  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_writer_delete_along(writer, 2, 0, 4, &st));
+  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_writer_delete_along(writer, 0, 8, 4, &st));
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_writer_delete_along(writer, 0, 0, 3, &st));
+  CHECK_OK(cairn_writer_delete_along(writer, 0, 0, 4, &st));
+  CHECK_OK(cairn_writer_staged_snapshot(writer, &staged, &st));
+  CHECK_OK(cairn_snapshot_read_box(staged, after, shape, 2, read, sizeof read, &st));
+  CHECK(memcmp(read, rows, sizeof rows) == 0);
+  cairn_snapshot_free(staged);
+  cairn_writer_free(writer);
+  cairn_frame_free(frame);
+}
+
 static void frame_without_shape_is_no_array(void) {
   cairn_array_info array = {.struct_size = sizeof array};
   cairn_snapshot* snapshot = NULL;
@@ -104,6 +124,7 @@ const test_case array_tests[] = {
     TEST_CASE(box_reads_back),
     TEST_CASE(shape_is_described),
     TEST_CASE(array_grows_and_shrinks),
+    TEST_CASE(array_loses_whole_chunks),
     TEST_CASE(frame_without_shape_is_no_array),
     TEST_CASE(too_many_dimensions_are_refused),
     {NULL, NULL},

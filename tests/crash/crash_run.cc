@@ -11,6 +11,7 @@
 
 #include "tests/crash/examiner.h"
 #include "tests/crash/history.h"
+#include "tests/support/search.h"
 
 namespace cairn::test {
 
@@ -20,13 +21,6 @@ uint64_t NumberIn(const char* variable, uint64_t otherwise) {
   const char* const text = std::getenv(variable);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
-
-// A build that looks at every access of memory takes longer.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kUsualPercent = 25;
-#else
-constexpr uint64_t kUsualPercent = 100;
-#endif
 
 // Where a run is, for messages.
 class Place {
@@ -80,8 +74,7 @@ void CountComplaint(const Life& life, const absl::Status& status, const Place& p
 void ForEachSeed(int64_t count, absl::FunctionRef<void(uint64_t seed)> run) {
   if (const uint64_t only = NumberIn("CAIRN_CRASH_RUN", 0); only != 0) return run(only);
   const uint64_t first = NumberIn("CAIRN_CRASH_SEED", 1) * 1000003;
-  const auto percent = static_cast<int64_t>(NumberIn("CAIRN_CRASH_PERCENT", kUsualPercent));
-  for (int64_t i = 0; i < std::max<int64_t>(1, count * percent / 100); ++i) {
+  for (int64_t i = 0; i < SearchRuns(count); ++i) {
     run(first + static_cast<uint64_t>(i));
   }
 }

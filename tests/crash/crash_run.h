@@ -42,7 +42,7 @@ void ExamineChain(const CrashRun& run, const Deaths& deaths, Tally& tally);
 
 // Calls `run` with the seeds of `count` runs. The environment may change that:
 //   CAIRN_CRASH_SEED=2      other seeds (1 is the default)
-//   CAIRN_CRASH_PERCENT=500 five times as many runs
+//   CAIRN_SEARCH_PERCENT=500 five times as many runs
 //   CAIRN_CRASH_RUN=1000033 that seed alone, as a message names it, and prints every operation
 void ForEachSeed(int64_t count, absl::FunctionRef<void(uint64_t seed)> run);
 

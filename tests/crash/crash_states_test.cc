@@ -30,6 +30,22 @@ CrashFrame SmallCommits() {
   return {.name = "SmallCommits", .chunksize = 400, .most_bytes = 60, .small_commits = true};
 }
 
+// A log: an array that gets a few items with each commit, and a header of more than a sector.
+CrashFrame Series() {
+  CrashFrame frame = SmallCommits();
+  frame.name = "Series";
+  frame.metalayer_size = 700;
+  frame.line = true;
+  return frame;
+}
+
+CrashFrame GradualSeries() {
+  CrashFrame frame = CrashFrame::Summaries(true);
+  frame.name = "GradualSeries";
+  frame.line = true;
+  return frame;
+}
+
 std::vector<CrashFrame> Frames() {
   return {
       {.name = "Contiguous"},
@@ -45,6 +61,8 @@ std::vector<CrashFrame> Frames() {
       {.name = "LongHeader", .metalayer_size = 700},
       {.name = "NoFingerprints", .fingerprint = FingerprintType::kNone, .chunksize = 400},
       {.name = "Array", .line = true},
+      Series(),
+      GradualSeries(),
       {.name = "Sparse", .layout = Layout::kSparse},
       {.name = "SparseNoFingerprints",
        .layout = Layout::kSparse,

@@ -77,6 +77,16 @@ absl::Status Life::EditLine(Action action) {
     return Edit([&](FrameModel& model) { return AppendToLine(model, items); },
                 [&](Writer& writer) { return writer.AppendAlong(0, items); });
   }
+  const int64_t complete = LengthOfLine(*staged_) / setup_.chunksize;
+  if (action == Action::kDelete && complete > 0) {
+    const auto first = static_cast<int64_t>(dice_.Below(static_cast<uint64_t>(complete)));
+    const int64_t count =
+        1 + static_cast<int64_t>(dice_.Below(static_cast<uint64_t>(complete - first)));
+    return Edit([&](FrameModel& model) { return DeleteFromLine(model, first, count); },
+                [&](Writer& writer) {
+                  return writer.DeleteAlong(0, first * setup_.chunksize, count * setup_.chunksize);
+                });
+  }
   const auto most = static_cast<size_t>(LengthOfLine(*staged_)) + setup_.most_bytes;
   const int64_t shape[] = {action == Action::kDeleteAll ? 0
                                                         : static_cast<int64_t>(dice_.Below(most))};

@@ -48,4 +48,11 @@ Verdict AppendToLine(FrameModel& model, Bytes items) {
   return model.UpdateItems(begin, items);
 }
 
+Verdict DeleteFromLine(FrameModel& model, int64_t first_chunk, int64_t chunks) {
+  const int64_t length = LengthOfLine(model) - chunks * model.chunksize();
+  model.Delete(first_chunk, chunks);
+  const Metalayer layer = LayerOfLine(length, model.chunksize());
+  return model.SetMetalayer(layer.name, layer.content);
+}
+
 }  // namespace cairn::test

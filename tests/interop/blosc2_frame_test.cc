@@ -10,6 +10,7 @@
 #include "tests/interop/frame_case.h"
 #include "tests/interop/hand_over.h"
 #include "tests/interop/peer_edits.h"
+#include "tests/support/search.h"
 #include "tests/support/status.h"
 
 namespace cairn::interop {
@@ -34,7 +35,7 @@ TEST(Blosc2FrameTest, PeerReadsWhatCairnWrites) {
   const std::string path = FreshPath("both");
   Random random(1);
   int64_t nchunks = 0;
-  for (int i = 0; i < kWrittenFrames; ++i) {
+  for (int i = 0; i < test::SearchRuns(kWrittenFrames); ++i) {
     std::filesystem::remove(path);
     FrameCase c = MakeFrameCase(random);
     SCOPED_TRACE(testing::Message() << "case " << i << ": " << c);
@@ -54,7 +55,7 @@ TEST(Blosc2FrameTest, PeerReadsWhatCairnWrites) {
     if (HasFailure()) return;
   }
   std::filesystem::remove(path);
-  Report("frames_written_by_cairn", kWrittenFrames);
+  Report("frames_written_by_cairn", test::SearchRuns(kWrittenFrames));
   Report("chunks_in_them", nchunks);
 }
 
@@ -77,7 +78,7 @@ void EditByCairn(const std::string& path, Random& random, FrameCase* c) {
 TEST(Blosc2FrameTest, BothEditOneFrameInTurn) {
   const std::string path = FreshPath("both");
   Random random(2);
-  for (int i = 0; i < kEditedFrames; ++i) {
+  for (int i = 0; i < test::SearchRuns(kEditedFrames); ++i) {
     std::filesystem::remove(path);
     FrameCase c = MakeEditableFrameCase(random);
     SCOPED_TRACE(testing::Message() << "case " << i << ": " << c);
@@ -105,7 +106,7 @@ TEST(Blosc2FrameTest, BothEditOneFrameInTurn) {
     }
   }
   std::filesystem::remove(path);
-  Report("frames_edited_in_turn", kEditedFrames);
+  Report("frames_edited_in_turn", test::SearchRuns(kEditedFrames));
 }
 
 TEST(Blosc2FrameTest, CairnGoesOnInFramesOfThePeer) {

@@ -70,6 +70,7 @@ int Main(int argc, char** argv) {
   AddIncompressible(app, session);
   AddItems(app, session);
   AddJournal(app, session);
+  AddLog(app, session);
   AddMemory(app, session);
   AddOpen(app, session);
   AddRead(app, session);

@@ -81,6 +81,10 @@ absl::Status Writer::AppendAlong(int axis, Items items) {
   return Stage(*impl_, items, &Stager::AppendAlong, axis, items.bytes());
 }
 
+absl::Status Writer::DeleteAlong(int axis, int64_t start, int64_t count) {
+  return Stage(*impl_, {}, &Stager::DeleteAlong, axis, start, count);
+}
+
 absl::Status Writer::SetMetalayer(std::string_view name, Bytes content) {
   return Stage(*impl_, {}, &Stager::SetMetalayer, name, content);
 }

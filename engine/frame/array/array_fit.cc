@@ -67,6 +67,15 @@ bool IsArray(const State& state) {
   return state.metadata->array.has_value() && GeometryOf(state).ok();
 }
 
+void FitToArray(const State& state, CompressionOptions& compression) {
+  compression.blockshape.clear();
+  if (!state.metadata->array.has_value()) return;
+  const auto geometry = ArrayGeometry::Make(*state.metadata->array, state.header().typesize);
+  if (!geometry.ok()) return;
+  compression.blocksize = geometry->blocksize();
+  if (geometry->blocksize() > 0) compression.blockshape = state.metadata->array->blockshape;
+}
+
 absl::Status CheckDtype(const ArrayInfo& array, int32_t typesize) {
   if (array.dtype_format != kNumPy) return absl::OkStatus();
   const std::optional<int32_t> size = SizeOfDtype(array.dtype);

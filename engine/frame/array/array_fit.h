@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/array.h"
+#include "cairn/options.h"
 #include "engine/chunk/header.h"
 #include "engine/frame/array/array_geometry.h"
 #include "engine/frame/state/state.h"
@@ -20,6 +21,9 @@ absl::StatusOr<ArrayGeometry> GeometryOf(const State& state);
 
 // Whether there is an array that can be read, without the cost of saying why not.
 bool IsArray(const State& state);
+
+// Makes chunks be cut as readers of the frame's array expect, if it has one.
+void FitToArray(const State& state, CompressionOptions& compression);
 
 // kInvalidArgument for a plain NumPy type such as "<f4" whose items have another size.
 absl::Status CheckDtype(const ArrayInfo& array, int32_t typesize);

@@ -261,6 +261,17 @@ void ResizeGrid(const ArrayGeometry& from, const ArrayGeometry& to, ChunkRun era
   }
 }
 
+void EraseCells(const ArrayGeometry& from, size_t axis, int64_t first, int64_t count,
+                ChunkRun erase) {
+  if (from.nchunks() == 0) return;
+  const std::span<const int64_t> grid = std::span(from.chunk_grid()).first(from.ndim());
+  const int64_t step = *Product(1, grid.subspan(axis + 1));
+  // From the end on, so that runs do not move those to come.
+  for (int64_t row = *Product(1, grid.first(axis)); row-- > 0;) {
+    erase((row * grid[axis] + first) * step, count * step);
+  }
+}
+
 std::vector<Box> KeptOfCutChunks(const ArrayGeometry& from, const ArrayGeometry& to) {
   Box kept;
   for (size_t d = 0; d < to.ndim(); ++d) {

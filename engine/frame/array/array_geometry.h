@@ -94,6 +94,11 @@ using ChunkRun = absl::FunctionRef<void(int64_t first, int64_t count)>;
 void ResizeGrid(const ArrayGeometry& from, const ArrayGeometry& to, ChunkRun erase,
                 ChunkRun insert);
 
+// The chunks of so many cells of the grid along an axis, in runs, each numbered as those before it
+// leave the chunks.
+void EraseCells(const ArrayGeometry& from, size_t axis, int64_t first, int64_t count,
+                ChunkRun erase);
+
 // Boxes that hold, in both arrays, all that stays visible of each chunk of which more or less
 // becomes visible, and nothing of other chunks. No chunk is in two boxes.
 std::vector<Box> KeptOfCutChunks(const ArrayGeometry& from, const ArrayGeometry& to);

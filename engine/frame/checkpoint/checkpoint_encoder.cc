@@ -227,6 +227,19 @@ bool HasRoomForSeal(const StagedState& staged) {
          staged.nchunks() <= kMaxTableBytes / kTableEntry;
 }
 
+int64_t ChangedHeaderBytes(const StagedState& staged) {
+  const format::FrameHeader& header = staged.header;
+  int64_t end = format::kFixedHeaderSize;
+  for (size_t i = 0; i < header.places.size(); ++i) {
+    const Bytes there = format::ContentOf(header.places[i], *staged.header_bytes);
+    const Bytes content = staged.metadata->metalayers[i].content;
+    size_t changed = content.size();
+    while (changed > 0 && content[changed - 1] == there[changed - 1]) --changed;
+    if (changed > 0) end = std::max(end, header.places[i].begin + static_cast<int64_t>(changed));
+  }
+  return end;
+}
+
 absl::StatusOr<CheckpointBytes> EncodeCheckpoint(const StagedState& staged,
                                                  const CheckpointPlan& plan) {
   return CheckpointEncoder(staged, plan).Run();

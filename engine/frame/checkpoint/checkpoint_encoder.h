@@ -30,6 +30,11 @@ struct CheckpointPlan {
 // that others could follow, nor a history.
 bool HasRoomForSeal(const StagedState& staged);
 
+// What one write moves from one checkpoint to the next.
+inline constexpr int64_t kSectorSize = 512;
+// How much of the header a checkpoint of the state writes: up to the last byte that can change.
+int64_t ChangedHeaderBytes(const StagedState& staged);
+
 struct CheckpointBytes {
   std::vector<std::byte> tail;    // index and trailer, from index_begin to the end of the frame
   std::vector<std::byte> header;  // all of it

@@ -34,7 +34,7 @@ constexpr int64_t kLittle = int64_t{256} << 10;
 // About as many bytes as the pending items take as a chunk, by those that were coded before.
 int64_t PendingCost(const StagedState& staged) {
   const PartialChunk& partial = staged.partial;
-  const auto nbytes = static_cast<double>(partial.nbytes());
+  const auto nbytes = static_cast<double>(partial.filled());
   if (partial.head.has_value()) {
     return static_cast<int64_t>(nbytes * partial.head->entry.cbytes / partial.head->nbytes);
   }

@@ -13,9 +13,6 @@ namespace cairn::frame {
 
 namespace {
 
-// What one write moves from the old state to the new one.
-constexpr int64_t kSectorSize = 512;
-
 // How much longer than it should be the journal gets while a gradual checkpoint is made; and of how
 // many edits a commit does one more step of it.
 constexpr int64_t kPatience = 8;
@@ -25,16 +22,6 @@ constexpr int64_t kEditsOfStep = 8;
 // that cannot be.
 constexpr int64_t kMostTimes = 2;
 constexpr int64_t kMostTimesAtAll = 4;
-
-// Whether a checkpoint has to change the metalayers in the header.
-bool MetalayersDiffer(const StagedState& staged) {
-  const format::FrameHeader& header = staged.header;
-  for (size_t i = 0; i < header.places.size(); ++i) {
-    const Bytes there = format::ContentOf(header.places[i], *staged.header_bytes);
-    if (!std::ranges::equal(there, staged.metadata->metalayers[i].content)) return true;
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -104,8 +91,7 @@ absl::Status ContiguousBackend::PersistBase() {
 }
 
 bool ContiguousBackend::FitsInPlace(const StagedState& staged) const {
-  if (staged.nbytes() == 0) return false;
-  return staged.header.header_len <= kSectorSize || !MetalayersDiffer(staged);
+  return staged.nbytes() > 0 && ChangedHeaderBytes(staged) <= kSectorSize;
 }
 
 bool ContiguousBackend::MayBeGradual(const StagedState& staged) const {
@@ -116,7 +102,7 @@ bool ContiguousBackend::MayBeGradual(const StagedState& staged) const {
   const bool may_be = is_large && is_sealed && !must_be_whole_ && !frame_.keeps_history() &&
                       frame_.limit.bytes == INT64_MAX && journal_.space().enabled() &&
                       pinned_end_ <= CommittedEnd(base()) && !journal_.sink().left_journal() &&
-                      staged.nbytes() > 0 && !MetalayersDiffer(staged);
+                      FitsInPlace(staged);
   if (!may_be) return false;
   if (RoomBelow().has_value()) return true;
   const bool must_shrink = journal_.space().TakesTimes(kMostTimesAtAll, policy.least_free);
@@ -325,10 +311,8 @@ absl::Status ContiguousBackend::CommitInPlace(const StagedState& staged,
   CAIRN_ASSIGN_OR_RETURN(PlacedCheckpoint placed, StoreTail(staged, plan));
   CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
-  const int64_t flipped = MetalayersDiffer(staged) ? std::min(staged.header.header_len, kSectorSize)
-                                                   : format::kFixedHeaderSize;
-  CAIRN_RETURN_IF_ERROR(
-      frame_.file->WriteAt(0, Bytes(placed.bytes.header).first(static_cast<size_t>(flipped))));
+  const auto changed = static_cast<size_t>(ChangedHeaderBytes(staged));
+  CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(0, Bytes(placed.bytes.header).first(changed)));
   CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
   CAIRN_RETURN_IF_ERROR(frame_.ReloadCheckpoint(std::move(placed.bytes.header)));
   const bool goes_on = placed.space.enabled() && base().checkpoint->seal_holds;

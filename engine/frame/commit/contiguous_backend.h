@@ -11,8 +11,8 @@
 //      checkpoint to the new one, and 512 aligned bytes reach the disk all or not at all.
 // A large checkpoint is written beside the commits that follow; see GradualCheckpoint.
 // Old index, trailer and records become dead bytes, and then free ones. What cannot be done that
-// way (an empty frame, whose trailer must follow its header; metalayers after the first sector) is
-// written to a new file that takes the old one's name.
+// way (an empty frame, whose trailer must follow its header; bytes that change after the first
+// sector) is written to a new file that takes the old one's name.
 #ifndef CAIRN_ENGINE_FRAME_COMMIT_CONTIGUOUS_BACKEND_H_
 #define CAIRN_ENGINE_FRAME_COMMIT_CONTIGUOUS_BACKEND_H_
 

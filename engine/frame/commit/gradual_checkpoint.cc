@@ -219,8 +219,8 @@ void GradualCheckpoint::StartSyncAndLoad() {
 
 absl::Status GradualCheckpoint::WriteHeader() {
   CAIRN_RETURN_IF_ERROR(frame_.CheckNotReplaced());
-  const Bytes header(steps_->header());
-  return frame_.file->WriteAt(0, header.first(static_cast<size_t>(format::kFixedHeaderSize)));
+  const auto changed = static_cast<size_t>(ChangedHeaderBytes(StagedState(*state_)));
+  return frame_.file->WriteAt(0, Bytes(steps_->header()).first(changed));
 }
 
 // The next commit goes to one journal only.

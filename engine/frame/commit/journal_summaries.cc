@@ -80,6 +80,7 @@ std::optional<SummaryBytes> SummaryOf(const State& state, int64_t position, uint
       .layers = *layers,
       .partial_replaced = true,
       .partial_head = state.partial.head,
+      .partial_padded = state.partial.is_padded(),
       .partial_items = state.partial.items.span()};
   format::JournalSummary summary;
   summary.edits = journal.edits;

@@ -10,6 +10,7 @@
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
+#include "engine/frame/array/array_fit.h"
 #include "engine/frame/checkpoint/disk_reserve.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/stored_chunk.h"
@@ -79,6 +80,7 @@ absl::Status AddPending(const State& state, ChunkSink& sink, StagedState& staged
   if (state.partial.empty()) return absl::OkStatus();
   CompressionOptions compression = CompressionOf(state.header());
   compression.registry = state.env()->registry;
+  FitToArray(state, compression);
   ChunkWriter writer(compression, true, state.env(), sink);
   CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items,
                          ReadWholeChunk(state, state.chunks.size(), VerifyPolicy::kAlways));

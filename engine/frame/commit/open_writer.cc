@@ -5,7 +5,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/format/frame_header.h"
-#include "engine/frame/array/array_geometry.h"
+#include "engine/frame/array/array_fit.h"
 #include "engine/frame/commit/contiguous_backend.h"
 #include "engine/frame/commit/frame_writer.h"
 #include "engine/frame/commit/sparse_backend.h"
@@ -27,17 +27,7 @@ absl::StatusOr<StagerOptions> StagingOf(const WriterOptions& options, const Stat
   if (options.executor != nullptr) staging.compression.executor = options.executor;
   if (options.registry != nullptr) staging.compression.registry = options.registry;
   if (staging.compression.registry == nullptr) staging.compression.registry = registry;
-  // Readers of arrays expect blocks of the array's shape.
-  staging.compression.blockshape.clear();
-  if (base.metadata->array.has_value()) {
-    const auto array = ArrayGeometry::Make(*base.metadata->array, base.header().typesize);
-    if (array.ok()) {
-      staging.compression.blocksize = array->blocksize();
-      if (array->blocksize() > 0) {
-        staging.compression.blockshape = base.metadata->array->blockshape;
-      }
-    }
-  }
+  FitToArray(base, staging.compression);
   if (staging.compression.format != ChunkFormat::kBlosc2) {
     return InvalidArgument("frames hold chunks of the Blosc2 format only");
   }

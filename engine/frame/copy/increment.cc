@@ -31,11 +31,6 @@ absl::StatusOr<std::vector<uint64_t>> ChunkKeys(const State& state) {
   return keys;
 }
 
-absl::StatusOr<Items> ShortChunk(const State& state) {
-  if (ShortChunkNbytes(state) == 0) return Items();
-  return ReadWholeChunk(state, CompleteChunks(state), VerifyPolicy::kAlways);
-}
-
 // What no edit changes.
 absl::Status CheckSameKind(const State& since, const State& now) {
   const auto sizes = [](const State& state) {
@@ -140,8 +135,8 @@ absl::StatusOr<Changes> FindChanges(const State& since, const State& now) {
     increment.runs = RunsOf(before, after);
     CAIRN_RETURN_IF_ERROR(format::CheckSpecials(increment.runs));
   }
-  CAIRN_ASSIGN_OR_RETURN(const Items before, ShortChunk(since));
-  CAIRN_ASSIGN_OR_RETURN(changes.added, ShortChunk(now));
+  CAIRN_ASSIGN_OR_RETURN(const Items before, ReadShortChunk(since, VerifyPolicy::kAlways));
+  CAIRN_ASSIGN_OR_RETURN(changes.added, ReadShortChunk(now, VerifyPolicy::kAlways));
   if (before.size() <= changes.added.size() &&
       std::ranges::equal(before, Bytes(changes.added).first(before.size()))) {
     changes.added.erase(changes.added.begin(), changes.added.begin() + std::ssize(before));

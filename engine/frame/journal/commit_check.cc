@@ -176,7 +176,9 @@ absl::Status CheckTotals(const State& before, const format::CommitTotals& totals
     fits = totals.nbytes == 0 && totals.nchunks == 0;
   } else {
     const bool full = partial.empty() || in_chunks % chunksize == 0;
-    fits = full && partial.nbytes() < chunksize && CeilDiv(in_chunks, chunksize) == totals.nchunks;
+    const bool has_room =
+        partial.is_padded() ? partial.nbytes() == chunksize : partial.nbytes() < chunksize;
+    fits = full && has_room && CeilDiv(in_chunks, chunksize) == totals.nchunks;
   }
   if (!fits) {
     return DataLoss("commit: %d chunks and %d pending bytes hold %d bytes", totals.nchunks,

@@ -9,9 +9,11 @@
 
 namespace cairn::frame {
 
-PartialChunk PartialAfter(const PartialChunk& before, const format::PartialEdit& edit) {
+PartialChunk PartialAfter(const PartialChunk& before, const format::CommitRecord& commit) {
+  const format::PartialEdit& edit = commit.partial;
   PartialChunk partial = edit.replaces ? PartialChunk() : before;
   if (edit.head.has_value()) partial.head = edit.head;
+  if (edit.padded && commit.totals.has_value()) partial.padded_to = commit.totals->chunksize;
   partial.items.Append(edit.items);
   return partial;
 }

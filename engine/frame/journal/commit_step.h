@@ -27,8 +27,8 @@ void Advance(const CommitStep& step, JournalPosition& end);
 // One more receipt of the last commit ends at `end`.
 void Extend(const format::Receipt& receipt, int64_t end, JournalPosition& journal);
 
-// The partial chunk that a commit makes of the one before.
-PartialChunk PartialAfter(const PartialChunk& before, const format::PartialEdit& edit);
+// The partial chunk that a commit makes of that of the state before.
+PartialChunk PartialAfter(const PartialChunk& before, const format::CommitRecord& commit);
 
 // kDataLoss where the edit needs a page of the committed index that cannot be read.
 absl::Status ApplyEdit(const format::ChunkEdit& edit, ChunkIndex& chunks);

@@ -223,7 +223,7 @@ absl::Status JournalReplayer::BeginAfter(const LoadedSummary& summary) {
   commit.record.links.base = start_.journal->base;
   State& state = OwnState();
   state.chunks = ChunkIndex(start_.chunks, summary.index);
-  PartialChunk partial = PartialAfter({}, commit.record.partial);
+  PartialChunk partial = PartialAfter({}, commit.record);
   if (!CheckCommit(state, commit, partial, names_).ok()) {
     state_ = nullptr;
     names_.reset();
@@ -253,6 +253,8 @@ absl::Status JournalReplayer::Finish() {
     metadata_->array = ArrayOf(metadata_->metalayers);
     state_->metadata = std::move(metadata_);
   }
+  state_->metadata = MetadataWith(state_->metadata, state_->chunks.size(), state_->partial,
+                                  state_->header().typesize);
   CAIRN_ASSIGN_OR_RETURN(FrameView region, source_.ViewMore(state_->region, state_->journal->end));
   SetRegion(std::move(region), *state_);
   result_.state = std::move(state_);
@@ -284,7 +286,7 @@ bool JournalReplayer::IsDurable(const JournaledCommit& commit) const {
 
 absl::StatusOr<bool> JournalReplayer::ApplyFirst() {
   JournaledCommit& first = waiting_.front();
-  PartialChunk partial = PartialAfter(state().partial, first.record.partial);
+  PartialChunk partial = PartialAfter(state().partial, first.record);
   if (!first.record.totals.has_value()) first.record.totals = TotalsAfter(state(), partial);
   const absl::Status status = CheckCommit(state(), first, partial, names_);
   const bool passes_limit = absl::IsResourceExhausted(status);

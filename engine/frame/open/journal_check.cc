@@ -40,6 +40,7 @@ bool AreSame(const State& a, const State& b) {
   return a.generation() == b.generation() && a.journal->last == b.journal->last &&
          a.nbytes == b.nbytes && a.chunksize == b.chunksize && a.vlblocks == b.vlblocks &&
          a.stored_bytes == b.stored_bytes && a.partial.head == b.partial.head &&
+         a.partial.nbytes() == b.partial.nbytes() &&
          std::ranges::equal(a.partial.items.span(), b.partial.items.span()) &&
          HaveSameMetadata(*a.metadata, *b.metadata) && HaveSameChunks(a.chunks, b.chunks);
 }

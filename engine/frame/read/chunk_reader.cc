@@ -19,9 +19,11 @@ chunk::DecodeContext ContextOf(const State& state) {
   return context;
 }
 
-// What the frame says of a chunk's size; 0 when chunks differ in size.
+// What the frame says of the size of a chunk that is stored; 0 when chunks differ in size.
 int32_t FixedNbytes(const State& state, int64_t nchunk) {
-  if (IsPartialChunk(state, nchunk)) return static_cast<int32_t>(state.partial.head->nbytes);
+  if (IsPartialChunk(state, nchunk)) {
+    return state.partial.is_padded() ? state.partial.padded_to : state.partial.head->nbytes;
+  }
   const int64_t chunksize = state.chunksize;
   if (chunksize <= 0) return 0;
   return static_cast<int32_t>(std::min(chunksize, state.nbytes - nchunk * chunksize));
@@ -67,7 +69,7 @@ absl::StatusOr<ChunkReader> ChunkReader::Open(const State& state, int64_t nchunk
     CAIRN_ASSIGN_OR_RETURN(const ChunkRef ref, FindChunk(state, nchunk));
     CAIRN_RETURN_IF_ERROR(reader->OpenStored(state, ref, policy, scratch));
   }
-  if (partial) reader->pending_ = state.partial.items.span();
+  if (partial) reader->SetPartial(state.partial);
   return reader;
 }
 
@@ -76,6 +78,12 @@ absl::StatusOr<ChunkReader> ChunkReader::Open(const State& state, const ChunkRef
   absl::StatusOr<ChunkReader> reader = ChunkReader(&state.env()->pool);
   CAIRN_RETURN_IF_ERROR(reader->OpenStored(state, ref, policy, scratch));
   return reader;
+}
+
+void ChunkReader::SetPartial(const PartialChunk& partial) {
+  if (partial.head.has_value()) nbytes_ = partial.head->nbytes;
+  pending_ = partial.items.span();
+  padded_to_ = partial.padded_to;
 }
 
 absl::Status ChunkReader::OpenSpecial(const State& state, int64_t entry, int32_t nbytes) {
@@ -123,10 +131,13 @@ absl::Status ChunkReader::Read(int64_t begin, MutableBytes dst, chunk::Workspace
     return OutOfRange("chunk: %d bytes from byte %d on, of %d", dst.size(), begin, nbytes());
   }
   const int64_t from_chunk = std::clamp<int64_t>(nbytes_ - begin, 0, std::ssize(dst));
-  const MutableBytes rest = dst.subspan(static_cast<size_t>(from_chunk));
-  if (!rest.empty()) {
+  const int64_t from_items = std::clamp<int64_t>(filled() - begin, 0, std::ssize(dst));
+  FillBytes(dst.subspan(static_cast<size_t>(from_items)), std::byte{0});
+  if (from_items > from_chunk) {
     const int64_t skipped = std::max<int64_t>(begin - nbytes_, 0);
-    CopyBytes(pending_.subspan(static_cast<size_t>(skipped), rest.size()), rest);
+    const auto size = static_cast<size_t>(from_items - from_chunk);
+    CopyBytes(pending_.subspan(static_cast<size_t>(skipped), size),
+              dst.subspan(static_cast<size_t>(from_chunk)));
   }
   dst = dst.first(static_cast<size_t>(from_chunk));
   if (dst.empty()) return absl::OkStatus();

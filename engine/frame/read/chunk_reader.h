@@ -36,7 +36,7 @@ class ChunkReader {
   static absl::StatusOr<ChunkReader> Open(const State& state, const ChunkRef& ref,
                                           VerifyPolicy policy, ScratchBuffer& scratch);
 
-  int32_t nbytes() const { return nbytes_ + static_cast<int32_t>(pending_.size()); }
+  int32_t nbytes() const { return std::max(filled(), padded_to_); }
   // Decodes bytes [begin, begin + dst.size()); this thread works in `workspace`, which may be the
   // one whose buffer the chunk was opened with.
   absl::Status Read(int64_t begin, MutableBytes dst, chunk::Workspace& workspace) const;
@@ -46,7 +46,7 @@ class ChunkReader {
   Bytes stored() const { return stored_.bytes(); }
   // Null for special chunks of the index and the partial chunk.
   const chunk::Decoder* decoder() const {
-    return pending_.empty() ? std::get_if<chunk::Decoder>(&content_) : nullptr;
+    return nbytes() == nbytes_ ? std::get_if<chunk::Decoder>(&content_) : nullptr;
   }
   // The decoder of the stored chunk that holds a byte; null where none does.
   const chunk::Decoder* DecoderAt(int64_t position) const {
@@ -54,7 +54,9 @@ class ChunkReader {
   }
 
  private:
+  int32_t filled() const { return nbytes_ + static_cast<int32_t>(pending_.size()); }
   explicit ChunkReader(chunk::WorkspacePool* pool) : pool_(pool) {}
+  void SetPartial(const PartialChunk& partial);
   absl::Status OpenSpecial(const State& state, int64_t entry, int32_t nbytes);
   // Fills a reader in place: it is large, and chunks are many.
   absl::Status OpenStored(const State& state, const ChunkRef& ref, VerifyPolicy policy,
@@ -63,7 +65,8 @@ class ChunkReader {
   std::variant<std::monostate, chunk::Decoder, chunk::SpecialContent> content_;
   int32_t nbytes_ = 0;  // of the content
   chunk::WorkspacePool* pool_;
-  Bytes pending_;  // items after the content
+  Bytes pending_;          // items after the content
+  int32_t padded_to_ = 0;  // zeros after them, up to so many bytes
   Chunk stored_;
   Bytes reference_;  // of additive DELTA
 };

@@ -9,6 +9,7 @@
 #include "engine/base/status.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
+#include "engine/frame/array/array_fit.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/state/vlmetalayers.h"
 
@@ -66,11 +67,23 @@ absl::Status AddMetadata(const State& state, ContentHasher& hasher) {
 }  // namespace
 
 int64_t ShortChunkNbytes(const State& state) {
-  return state.chunksize > 0 && !state.vlblocks ? state.nbytes % state.chunksize : 0;
+  if (state.chunksize <= 0 || state.vlblocks) return 0;
+  const int64_t items = ItemsOfChunk(*state.metadata);
+  if (items == 0 || !IsArray(state)) return state.nbytes % state.chunksize;
+  return state.metadata->array->shape[0] % items * state.header().typesize;
 }
 
 int64_t CompleteChunks(const State& state) {
   return CountChunks(state) - (ShortChunkNbytes(state) > 0 ? 1 : 0);
+}
+
+absl::StatusOr<std::vector<std::byte>> ReadShortChunk(const State& state, VerifyPolicy policy) {
+  const int64_t nbytes = ShortChunkNbytes(state);
+  std::vector<std::byte> items;
+  if (nbytes == 0) return items;
+  CAIRN_ASSIGN_OR_RETURN(items, ReadWholeChunk(state, CompleteChunks(state), policy));
+  items.resize(static_cast<size_t>(nbytes));
+  return items;
 }
 
 absl::Status ForEachChunkKey(const State& state,
@@ -106,7 +119,7 @@ absl::StatusOr<uint64_t> HashContent(const State& state) {
   }));
   if (ShortChunkNbytes(state) > 0) {
     CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items,
-                           ReadWholeChunk(state, CompleteChunks(state), VerifyPolicy::kFirstTouch));
+                           ReadShortChunk(state, VerifyPolicy::kFirstTouch));
     hasher.AddBytes(items);
   }
   CAIRN_RETURN_IF_ERROR(AddMetadata(state, hasher));

@@ -10,16 +10,20 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/options.h"
 #include "engine/format/increment.h"
 #include "engine/frame/state/state.h"
 
 namespace cairn::frame {
 
-// Decoded bytes of the last chunk of a frame of fixed chunks, when it is short: pending items, or
-// the chunk that a checkpoint made of them. Otherwise 0.
+// Bytes of the items of the last chunk of a frame of fixed chunks, when there is room for more:
+// pending items, or the chunk that a checkpoint made of them. Otherwise 0. Of arrays only those of
+// one dimension have such a chunk; zeros after its items do not count.
 int64_t ShortChunkNbytes(const State& state);
 // The other chunks.
 int64_t CompleteChunks(const State& state);
+// Those items.
+absl::StatusOr<std::vector<std::byte>> ReadShortChunk(const State& state, VerifyPolicy policy);
 
 // Visits a key for each complete chunk: its entry in the index when that is a special value, else
 // the fingerprint of its stored bytes. Reads the chunks that have none.

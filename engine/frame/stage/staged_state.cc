@@ -85,17 +85,26 @@ void StagedState::Record(format::LayerEdit edit) {
   }
 }
 
-absl::Status StagedState::ReopenLast(const ChunkCost& cost) {
+absl::Status StagedState::ReopenLast(const ChunkCost& cost, int64_t used) {
   const int64_t last = chunks.size() - 1;
   CAIRN_ASSIGN_OR_RETURN(const IndexEntry entry, chunks.Get(last));
   // Its stored bytes stay alive as the partial chunk's.
   const size_t removed_before = removed.size();
   Erase(last, 1, {.nbytes = cost.nbytes, .stored = 0});
   removed.resize(removed_before);
-  partial.head = {.entry = entry, .nbytes = static_cast<int32_t>(cost.nbytes)};
+  partial.head = {.entry = entry, .nbytes = static_cast<int32_t>(used)};
   partial.head->entry.cbytes = static_cast<int32_t>(cost.stored.value_or(0));
+  if (used < cost.nbytes) partial.padded_to = static_cast<int32_t>(cost.nbytes);
   partial_replaced = true;
   return absl::OkStatus();
+}
+
+void StagedState::AppendPending(Bytes items, int32_t padded_to) {
+  if (partial.empty() && padded_to > 0) {
+    partial.padded_to = padded_to;
+    partial_replaced = true;
+  }
+  partial.items.Append(items);
 }
 
 void StagedState::DropPartialChunk() {

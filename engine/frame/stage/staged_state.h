@@ -65,13 +65,15 @@ struct StagedState {
   // `entries` are those of the chunks in their new order.
   void Reorder(std::span<const int64_t> order, std::vector<IndexEntry> entries);
 
-  // The last chunk leaves the index: more items will follow it.
-  absl::Status ReopenLast(const ChunkCost& cost);
+  // The last chunk leaves the index: more items will follow its first `used` bytes.
+  absl::Status ReopenLast(const ChunkCost& cost, int64_t used);
   // The edits are committed: this state is the new base.
   void Settle();
   // Remembers an edit that was made to the metadata.
   void Record(format::LayerEdit edit);
 
+  // More items of the partial chunk. Where that has none yet, `padded_to` is for what it becomes.
+  void AppendPending(Bytes items, int32_t padded_to);
   // The partial chunk is gone; if a stored chunk was its head, that one is dead.
   void DropPartialChunk();
 

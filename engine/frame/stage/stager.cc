@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/chunk/encode_options.h"
@@ -73,14 +74,16 @@ void Stager::FixChunksize(int32_t chunksize) {
   if (staged_.header.chunksize == format::kChunksizeUnknown) staged_.header.chunksize = chunksize;
 }
 
-// A short last chunk becomes the head of the partial chunk.
-absl::Status Stager::ReopenShortChunk() {
+// A last chunk of which `used` bytes are items, and which has room for more, becomes the head of
+// the partial chunk; 0: there is none.
+absl::Status Stager::ReopenShortChunk(int64_t used) {
   if (!staged_.partial.empty()) return LoadHead();
-  if (staged_.header.nbytes % staged_.header.chunksize == 0) return absl::OkStatus();
+  if (used == 0) return absl::OkStatus();
   const int64_t last = staged_.chunks.size() - 1;
   CAIRN_ASSIGN_OR_RETURN(head_items_, ReadWhole(last));
+  head_items_.resize(static_cast<size_t>(used));
   CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(last));
-  return staged_.ReopenLast(cost);
+  return staged_.ReopenLast(cost, used);
 }
 
 // Nothing is built upon a head that cannot be read.
@@ -111,29 +114,44 @@ absl::Status Stager::AddLast(absl::StatusOr<format::IndexedChunk> made) {
 absl::Status Stager::ClosePartialChunk() {
   if (staged_.partial.empty()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(LoadHead());
+  if (staged_.partial.is_padded()) RecordLength();
   const PartialChunk partial = staged_.partial;
   staged_.DropPartialChunk();
-  if (!partial.head.has_value()) return AddLast(chunk_writer_.FromItems(partial.items.span()));
+  if (!partial.head.has_value())
+    return AddLast(MakePadded(partial.items.span(), partial.padded_to));
   std::vector<std::byte> items = std::exchange(head_items_, {});
   const Bytes added = partial.items.span();
   items.insert(items.end(), added.begin(), added.end());
-  return AddLast(chunk_writer_.FromItems(items));
+  return AddLast(MakePadded(items, partial.padded_to));
+}
+
+// A chunk of the items, with zeros after them up to so many bytes.
+absl::StatusOr<format::IndexedChunk> Stager::MakePadded(Bytes items, int32_t padded_to) {
+  if (std::ssize(items) >= padded_to) return chunk_writer_.FromItems(items);
+  std::vector<std::byte> padded(static_cast<size_t>(padded_to));
+  CopyBytes(items, padded);
+  return chunk_writer_.FromItems(padded);
 }
 
 absl::Status Stager::StageFixed(Bytes items) {
-  const auto chunksize = static_cast<size_t>(staged_.header.chunksize);
+  return StageInChunks(items, staged_.header.chunksize, 0);
+}
+
+// In chunks of so many bytes of items each, padded unless `padded_to` is 0.
+absl::Status Stager::StageInChunks(Bytes items, int64_t capacity, int32_t padded_to) {
+  const auto most = static_cast<size_t>(capacity);
   staged_.edited = true;
   while (!items.empty()) {
-    if (staged_.partial.empty() && items.size() >= chunksize) {
-      CAIRN_RETURN_IF_ERROR(AddLast(chunk_writer_.FromItems(items.first(chunksize))));
-      items = items.subspan(chunksize);
+    if (staged_.partial.empty() && items.size() >= most) {
+      CAIRN_RETURN_IF_ERROR(AddLast(MakePadded(items.first(most), padded_to)));
+      items = items.subspan(most);
       continue;
     }
-    const auto filled = static_cast<size_t>(staged_.partial.nbytes());
-    const size_t n = std::min(items.size(), chunksize - filled);
-    staged_.partial.items.Append(items.first(n));
+    const auto filled = static_cast<size_t>(staged_.partial.filled());
+    const size_t n = std::min(items.size(), most - filled);
+    staged_.AppendPending(items.first(n), padded_to);
     items = items.subspan(n);
-    if (filled + n == chunksize) CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
+    if (filled + n == most) CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   }
   return absl::OkStatus();
 }
@@ -148,7 +166,9 @@ absl::Status Stager::Append(Bytes items) {
   CAIRN_RETURN_IF_ERROR(CheckCapacity(static_cast<int64_t>(items.size())));
   CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
   FixChunksize(options_.chunksize);
-  if (staged_.fixed_chunks()) CAIRN_RETURN_IF_ERROR(ReopenShortChunk());
+  if (staged_.fixed_chunks()) {
+    CAIRN_RETURN_IF_ERROR(ReopenShortChunk(staged_.header.nbytes % staged_.header.chunksize));
+  }
   staged_.header.vlblocks = false;
   return Remember(staged_.fixed_chunks() ? StageFixed(items)
                                          : AddLast(chunk_writer_.FromItems(items)));
@@ -233,7 +253,7 @@ absl::Status Stager::AppendSpecial(SpecialValue special, int64_t nitems, Bytes v
   int64_t run = *nbytes;
   if (staged_.fixed_chunks()) {
     run += TakeShortRun(special);
-    CAIRN_RETURN_IF_ERROR(ReopenShortChunk());
+    CAIRN_RETURN_IF_ERROR(ReopenShortChunk(staged_.header.nbytes % staged_.header.chunksize));
   }
   staged_.header.vlblocks = false;
   return Remember(StageSpecial(special, run, value));
@@ -254,6 +274,7 @@ format::CommitRecordParts Stager::MakeCommit(const format::CommitLinks& links) c
     commit.partial_items = commit.partial_items.subspan(base_->partial.items.size());
   } else {
     commit.partial_head = staged_.partial.head;
+    commit.partial_padded = staged_.partial.is_padded();
   }
   const bool only_appends = staged_.chunk_edits.count() == 0 && staged_.layer_edits.empty() &&
                             !staged_.partial_replaced &&

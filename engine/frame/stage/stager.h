@@ -60,6 +60,7 @@ class Stager {
                         Bytes items);
   absl::Status Resize(std::span<const int64_t> shape);
   absl::Status AppendAlong(int axis, Bytes items);
+  absl::Status DeleteAlong(int axis, int64_t start, int64_t count);
 
   // In stager_metadata.cc.
   absl::Status SetMetalayer(std::string_view name, Bytes content);
@@ -94,11 +95,13 @@ class Stager {
   absl::Status CheckChunk(const chunk::Header& header) const;
   void FixChunksize(int32_t chunksize);
 
-  absl::Status ReopenShortChunk();
+  absl::Status ReopenShortChunk(int64_t used);
   absl::Status LoadHead();
   absl::StatusOr<std::vector<std::byte>> ReadWhole(int64_t nchunk);
   absl::Status ClosePartialChunk();
   absl::Status StageFixed(Bytes items);
+  absl::Status StageInChunks(Bytes items, int64_t capacity, int32_t padded_to);
+  absl::StatusOr<format::IndexedChunk> MakePadded(Bytes items, int32_t padded_to);
   int64_t TakeShortRun(SpecialValue special);
   absl::Status StageSpecial(SpecialValue special, int64_t nbytes, Bytes value);
   absl::Status StageSpecialItems(SpecialValue special, int64_t nbytes, Bytes value);
@@ -131,6 +134,7 @@ class Stager {
   void Apply(const std::vector<Update>& updates);
 
   absl::Status MakeResult(const State& view, const State& from, const format::Increment& increment);
+  absl::Status AppendShort(const format::Increment& increment, Bytes items);
   absl::Status DropShortChunk();
   absl::Status Arrange(std::vector<int64_t> order);
   absl::StatusOr<format::IndexedChunk> TakeChunk(const State& from, int64_t nchunk);
@@ -143,9 +147,14 @@ class Stager {
   absl::Status CheckMayRecut(std::string_view edit) const;
   absl::Status CheckBlocks(int64_t nchunk, const chunk::Header& header) const;
   absl::Status PutMetalayer(std::string_view name, Bytes content);
+  absl::Status AppendToLine(const ArrayGeometry& from, int64_t length, Bytes items);
+  absl::Status AppendPadded(int64_t used, Bytes items);
+  void RecordLength();
   absl::Status ClearPadding(const State& state, const ArrayGeometry& from, const ArrayGeometry& to,
                             std::vector<Update>& updates);
   absl::Status CheckGrowth(const ArrayGeometry& from, const ArrayGeometry& to);
+  void EraseRun(int64_t first, int64_t count);
+  absl::Status PutShape(std::span<const int64_t> shape);
   absl::Status EditGrid(const ArrayGeometry& from, const ArrayGeometry& to);
 
   StatePtr base_;

@@ -20,6 +20,11 @@ bool IsZeros(const State& state, int64_t nchunk) {
   return chunk.ok() && chunk->found.entry.value == format::EntryOfSpecial(SpecialValue::kZeros);
 }
 
+absl::Status CheckAxis(std::string_view edit, int axis, std::span<const int64_t> shape) {
+  if (axis >= 0 && axis < std::ssize(shape)) return absl::OkStatus();
+  return OutOfRange("%s: axis %d, the array has %d dimensions", edit, axis, shape.size());
+}
+
 // The items of so many slices along an axis; kInvalidArgument for a part of one.
 absl::StatusOr<int64_t> CountSlices(std::span<const int64_t> shape, size_t axis, int64_t typesize,
                                     int64_t nbytes) {
@@ -62,14 +67,15 @@ absl::Status Stager::WriteBox(std::span<const int64_t> start, std::span<const in
                               Bytes items) {
   CAIRN_RETURN_IF_ERROR(CheckTakesItems());
   CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
-  CAIRN_ASSIGN_OR_RETURN(const StatePtr state, View());
-  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(*state));
+  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(*MakeState()));
   CAIRN_ASSIGN_OR_RETURN(const Box box, geometry.MakeBox(start, shape));
   if (std::ssize(items) != geometry.NbytesOf(box)) {
     return InvalidArgument("box: has %d bytes, the items %d", geometry.NbytesOf(box), items.size());
   }
-  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*state, geometry.chunksize()));
+  CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*base_, geometry.chunksize()));
+  if (items.empty()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr state, View());
   std::vector<Update> updates;
   std::vector<std::byte> content;
   CAIRN_RETURN_IF_ERROR(geometry.ForEachChunk(box, [&](const ChunkPart& part) {
@@ -133,19 +139,25 @@ absl::Status Stager::CheckGrowth(const ArrayGeometry& from, const ArrayGeometry&
              : absl::OkStatus();
 }
 
+// A chunk can go even where it, or what the index says of it, cannot be read.
+void Stager::EraseRun(int64_t first, int64_t count) {
+  const absl::StatusOr<ChunkCost> cost = CostOf(first, count);
+  staged_.Erase(first, count,
+                {.nbytes = count * staged_.header.chunksize,
+                 .stored = cost.ok() ? cost->stored : std::nullopt});
+}
+
+absl::Status Stager::PutShape(std::span<const int64_t> shape) {
+  const Metalayer& layer = *format::FindB2ndLayer(staged_.metadata->metalayers);
+  return Remember(PutMetalayer(layer.name, format::WithShape(layer.content, shape)));
+}
+
 absl::Status Stager::EditGrid(const ArrayGeometry& from, const ArrayGeometry& to) {
   if (to.nchunks() > 0) FixChunksize(to.chunksize());
   CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk zeros,
                          chunk_writer_.FromSpecial(SpecialValue::kZeros, to.chunksize(), {}));
   ResizeGrid(
-      from, to,
-      [&](int64_t first, int64_t count) {
-        // A chunk can go even where it, or what the index says of it, cannot be read.
-        const absl::StatusOr<ChunkCost> cost = CostOf(first, count);
-        staged_.Erase(first, count,
-                      {.nbytes = count * staged_.header.chunksize,
-                       .stored = cost.ok() ? cost->stored : std::nullopt});
-      },
+      from, to, [&](int64_t first, int64_t count) { EraseRun(first, count); },
       [&](int64_t first, int64_t count) {
         for (int64_t i = 0; i < count; ++i) staged_.Insert(first + i, zeros);
       });
@@ -154,10 +166,8 @@ absl::Status Stager::EditGrid(const ArrayGeometry& from, const ArrayGeometry& to
 
 absl::Status Stager::Resize(std::span<const int64_t> shape) {
   CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
-  CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
-  CAIRN_ASSIGN_OR_RETURN(const StatePtr state, View());
-  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry from, GeometryOf(*state));
-  ArrayInfo array = *state->metadata->array;
+  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry from, GeometryOf(*MakeState()));
+  ArrayInfo array = *staged_.metadata->array;
   if (shape.size() != array.shape.size()) {
     return InvalidArgument("resize: shape of %d dimensions, the array has %d", shape.size(),
                            array.shape.size());
@@ -167,13 +177,14 @@ absl::Status Stager::Resize(std::span<const int64_t> shape) {
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry to,
                          ArrayGeometry::Make(array, staged_.header.typesize));
   CAIRN_RETURN_IF_ERROR(CheckGrowth(from, to));
+  CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr state, View());
   std::vector<Update> updates;
   CAIRN_RETURN_IF_ERROR(ClearPadding(*state, from, to, updates));
   // From here on nothing can be refused.
   Apply(updates);
   CAIRN_RETURN_IF_ERROR(Remember(EditGrid(from, to)));
-  const Metalayer& layer = *format::FindB2ndLayer(staged_.metadata->metalayers);
-  return Remember(PutMetalayer(layer.name, format::WithShape(layer.content, shape)));
+  return PutShape(shape);
 }
 
 absl::Status Stager::AppendAlong(int axis, Bytes items) {
@@ -181,9 +192,7 @@ absl::Status Stager::AppendAlong(int axis, Bytes items) {
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(*state));
   CAIRN_RETURN_IF_ERROR(CheckChunkNbytes(*state, geometry.chunksize()));
   std::vector<int64_t> shape = state->metadata->array->shape;
-  if (axis < 0 || axis >= std::ssize(shape)) {
-    return OutOfRange("append: axis %d, the array has %d dimensions", axis, shape.size());
-  }
+  CAIRN_RETURN_IF_ERROR(CheckAxis("append", axis, shape));
   if (items.empty()) return absl::OkStatus();
   const auto d = static_cast<size_t>(axis);
   std::vector<int64_t> added = shape;
@@ -193,10 +202,71 @@ absl::Status Stager::AppendAlong(int axis, Bytes items) {
   start[d] = shape[d];
   const std::optional<int64_t> extent = CheckedAdd(shape[d], added[d]);
   if (!extent.has_value()) return InvalidArgument("append: axis %d: over 2^63 items", axis);
+  if (shape.size() == 1) return AppendToLine(geometry, *extent, items);
   shape[d] = *extent;
   CAIRN_RETURN_IF_ERROR(Resize(shape));
   // All that can be wrong with it was seen by Resize.
   return Remember(WriteBox(start, added, items));
+}
+
+absl::Status Stager::DeleteAlong(int axis, int64_t start, int64_t count) {
+  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(*MakeState()));
+  std::vector<int64_t> shape = staged_.metadata->array->shape;
+  CAIRN_RETURN_IF_ERROR(CheckAxis("delete", axis, shape));
+  const auto d = static_cast<size_t>(axis);
+  if (count < 0 || !RangeFits(start, count, shape[d])) {
+    return OutOfRange("delete: slices from %d on, %d of them, of %d", start, count, shape[d]);
+  }
+  if (count == 0) return absl::OkStatus();
+  const bool reaches_end = start + count == shape[d];
+  shape[d] -= count;
+  if (reaches_end) return Resize(shape);
+  const int64_t extent = geometry.chunkshape()[d];
+  if (start % extent != 0 || count % extent != 0) {
+    return InvalidArgument(
+        "delete: axis %d: slices %d to %d take whole chunks of %d slices, or must be the last",
+        axis, start, start + count, extent);
+  }
+  EraseCells(geometry, d, start / extent, count / extent,
+             [&](int64_t first, int64_t chunks) { EraseRun(first, chunks); });
+  return PutShape(shape);
+}
+
+// The length of an array of one dimension follows from its padded partial chunk; without one, only
+// the metalayer says it.
+void Stager::RecordLength() {
+  const Metalayer* const layer = format::FindB2ndLayer(staged_.metadata->metalayers);
+  if (layer == nullptr) return;
+  staged_.Record({.kind = format::LayerEdit::Kind::kSetMetalayer,
+                  .name = layer->name,
+                  .content = layer->content});
+}
+
+// Items after the last one of an array of one dimension; of its last chunk `used` bytes are items.
+absl::Status Stager::AppendPadded(int64_t used, Bytes items) {
+  const int64_t capacity = ItemsOfChunk(*staged_.metadata) * staged_.header.typesize;
+  CAIRN_RETURN_IF_ERROR(ReopenShortChunk(used));
+  const int32_t chunksize = staged_.header.chunksize;
+  CAIRN_RETURN_IF_ERROR(Remember(StageInChunks(items, capacity, chunksize)));
+  staged_.metadata = MetadataWith(staged_.metadata, staged_.chunks.size(), staged_.partial,
+                                  staged_.header.typesize);
+  return absl::OkStatus();
+}
+
+// As many items as an array of one dimension needs to have `length` of them: what fills no chunk
+// stays pending.
+absl::Status Stager::AppendToLine(const ArrayGeometry& from, int64_t length, Bytes items) {
+  CAIRN_RETURN_IF_ERROR(chunk_writer_.CheckOptions());
+  ArrayInfo array = *staged_.metadata->array;
+  array.shape = {length};
+  CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry to,
+                         ArrayGeometry::Make(array, staged_.header.typesize));
+  CAIRN_RETURN_IF_ERROR(CheckGrowth(from, to));
+  FixChunksize(to.chunksize());
+  const int64_t used = from.shape()[0] % from.chunkshape()[0] * staged_.header.typesize;
+  CAIRN_RETURN_IF_ERROR(AppendPadded(used, items));
+  if (staged_.partial.is_padded()) return absl::OkStatus();
+  return PutShape(array.shape);
 }
 
 absl::Status Stager::BeginFrame(bool is_array) {

@@ -205,13 +205,25 @@ absl::Status Stager::MakeResult(const State& view, const State& from,
   CAIRN_RETURN_IF_ERROR(ApplyRuns(from, runs, base_chunks, increment.nbytes));
   CAIRN_RETURN_IF_ERROR(ApplyLayers(increment.layers));
   staged_.header.vlblocks = increment.vlblocks;
-  if (increment.partial_added > 0) {
-    is_array_ = false;  // an array has no short chunk
-    CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items,
-                           ReadWholeChunk(from, new_chunks, VerifyPolicy::kAlways));
-    CAIRN_RETURN_IF_ERROR(Append(items));
+  if (increment.partial_added == 0) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> items,
+                         ReadWholeChunk(from, new_chunks, VerifyPolicy::kAlways));
+  return AppendShort(increment, items);
+}
+
+// What the increment adds to the short chunk, which is padded in an array of one dimension.
+absl::Status Stager::AppendShort(const format::Increment& increment, Bytes items) {
+  const int32_t chunksize = staged_.header.chunksize;
+  if (chunksize <= 0 || increment.nbytes % chunksize != 0) {
+    is_array_ = false;
+    return Append(items);
   }
-  return absl::OkStatus();
+  const int64_t capacity = ItemsOfChunk(*staged_.metadata) * staged_.header.typesize;
+  if (capacity > chunksize || std::ssize(items) > capacity - increment.partial_kept) {
+    return DataLoss("increment: %d and %d bytes in a chunk of %d", increment.partial_kept,
+                    items.size(), capacity);
+  }
+  return AppendPadded(increment.partial_kept, items);
 }
 
 absl::Status Stager::ApplyIncrement(const State& from) {

@@ -52,6 +52,7 @@ absl::Status Stager::SetMetalayer(std::string_view name, Bytes content) {
     if (!fits.ok()) {
       return FailedPrecondition("metalayer %s does not fit the chunks: %s", name, fits.message());
     }
+    CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   }
   return PutMetalayer(name, content);
 }

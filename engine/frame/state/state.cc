@@ -156,6 +156,25 @@ format::FrameHeader CurrentHeader(const State& state) {
   return header;
 }
 
+int64_t ItemsOfChunk(const Metadata& metadata) {
+  const bool is_line = metadata.array.has_value() && metadata.array->shape.size() == 1;
+  return is_line ? metadata.array->chunkshape[0] : 0;
+}
+
+std::shared_ptr<const Metadata> MetadataWith(std::shared_ptr<const Metadata> metadata,
+                                             int64_t nchunks, const PartialChunk& partial,
+                                             int32_t typesize) {
+  const int64_t items = ItemsOfChunk(*metadata);
+  if (items == 0 || !partial.is_padded()) return metadata;
+  const int64_t shape[] = {nchunks * items + partial.filled() / typesize};
+  auto edited = std::make_shared<Metadata>(*metadata);
+  const auto at = format::FindB2ndLayer(edited->metalayers) - edited->metalayers.data();
+  std::vector<std::byte>& content = edited->metalayers[static_cast<size_t>(at)].content;
+  content = format::WithShape(content, shape);
+  edited->array->shape.assign(std::begin(shape), std::end(shape));
+  return edited;
+}
+
 std::optional<ArrayInfo> ArrayOf(const std::vector<Metalayer>& metalayers) {
   absl::StatusOr<ArrayInfo> array = format::FindB2nd(metalayers);
   return array.ok() ? std::optional(*std::move(array)) : std::nullopt;

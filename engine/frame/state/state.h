@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_FRAME_STATE_STATE_H_
 #define CAIRN_ENGINE_FRAME_STATE_STATE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -72,13 +73,17 @@ struct Metadata {
 // The last chunk while it is being filled: its pending items. Cheap to copy. Only frames of fixed
 // chunks have one.
 struct PartialChunk {
-  std::optional<format::IndexedChunk> head;  // no longer in the index
+  std::optional<format::IndexedChunk> head;  // no longer in the index; its first nbytes count
   SharedAppendVector<std::byte> items;       // after the head's
+  int32_t padded_to = 0;                     // of an array: zeros follow, up to so many bytes
 
-  int64_t nbytes() const {
+  int64_t filled() const {
     return (head.has_value() ? head->nbytes : 0) + static_cast<int64_t>(items.size());
   }
-  bool empty() const { return nbytes() == 0; }
+  bool empty() const { return filled() == 0; }
+  bool is_padded() const { return padded_to > 0 && !empty(); }
+  // As what it reads.
+  int64_t nbytes() const { return empty() ? 0 : std::max<int64_t>(filled(), padded_to); }
 };
 
 // How far the journal after a checkpoint was replayed.
@@ -209,6 +214,13 @@ format::FrameHeader CurrentHeader(const State& state);
 
 // The n-dimensional array of a metalayer that can be read.
 std::optional<ArrayInfo> ArrayOf(const std::vector<Metalayer>& metalayers);
+// Items of each chunk of an array of one dimension; 0 for any other metadata.
+int64_t ItemsOfChunk(const Metadata& metadata);
+// That of an array of one dimension which has so many chunks, and after them a padded partial chunk
+// of items of so many bytes. Any other is left as it is.
+std::shared_ptr<const Metadata> MetadataWith(std::shared_ptr<const Metadata> metadata,
+                                             int64_t nchunks, const PartialChunk& partial,
+                                             int32_t typesize);
 
 }  // namespace cairn::frame
 

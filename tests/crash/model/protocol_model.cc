@@ -58,7 +58,9 @@ bool Report(const Variant& variant, uint64_t runs, const Tally& tally) {
 }
 
 int Main(int argc, char** argv) {
-  const uint64_t percent = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100;
+  const char* const usual = std::getenv("CAIRN_SEARCH_PERCENT");
+  const char* const asked = argc > 1 ? argv[1] : usual;
+  const uint64_t percent = asked == nullptr ? 100 : std::strtoull(asked, nullptr, 10);
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   const std::string_view wanted = argc > 3 ? argv[3] : "";
   bool fits = true;

@@ -29,8 +29,11 @@ class IncrementTest : public testing::Test {
  protected:
   void Begin(const CreateOptions& options, Bytes data) {
     ASSERT_TRUE(IsOk(WriteFrame(path_, options, data, {{"a", "first"}, {"b", "second"}})));
+    Begin();
+  }
+  void Begin() {
     frame_.emplace(*Frame::Open(path_));
-    shipped_.emplace(*frame_->CopyTo(copy_path_));
+    shipped_.emplace(*frame_->CopyTo(copy_path_, {.overwrite = true}));
     copy_.emplace(*Frame::Open(copy_path_));
   }
   void SetUp() override { Begin(Cut(4, 400), MakeNoise(4100)); }
@@ -73,6 +76,7 @@ class IncrementTest : public testing::Test {
   std::optional<Frame> frame_;
   std::optional<Frame> copy_;
   std::optional<Snapshot> shipped_;
+  uint64_t seed_ = 0;
 };
 
 TEST_F(IncrementTest, BringsUpdates) {
@@ -98,6 +102,28 @@ TEST_F(IncrementTest, BringsANewOrderWithoutAChunk) {
 TEST_F(IncrementTest, BringsOnlyTheItemsThatWereAppended) {
   const Snapshot increment = Follow([](Writer& writer) { return writer.Append(MakeNoise(40, 1)); });
   EXPECT_EQ(increment.info().nbytes, 40);
+}
+
+TEST_F(IncrementTest, BringsOnlyTheItemsThatAnArrayOfOneDimensionGot) {
+  CreateOptions options = OfArray({.shape = {0}, .chunkshape = {100}, .blockshape = {30}}, 4);
+  options.overwrite = true;
+  ASSERT_TRUE(IsOk(Frame::Create(path_, options)));
+  Begin();
+  const auto append = [this](int64_t items) {
+    return Follow([&](Writer& writer) {
+      return writer.AppendAlong(0, MakeNoise(static_cast<size_t>(items) * 4, ++seed_));
+    });
+  };
+  EXPECT_EQ(append(30).info().nbytes, 120);
+  EXPECT_EQ(append(10).info().nbytes, 40);
+  EXPECT_EQ(append(60).info().nchunks, 1);
+  EXPECT_EQ(append(110).info().nchunks, 2);
+  Follow([](Writer& writer) { return writer.DeleteAlong(0, 0, 100); });
+  Follow([](Writer& writer) { return writer.Checkpoint(); });
+  EXPECT_EQ(append(5).info().nbytes, 20);
+  const int64_t shape[] = {108};
+  EXPECT_EQ(Follow([&](Writer& writer) { return writer.Resize(shape); }).info().nbytes, 32);
+  EXPECT_EQ(copy_->Refresh()->array()->shape, std::vector<int64_t>{108});
 }
 
 TEST_F(IncrementTest, BringsPendingItemsThatBecameAChunk) {

@@ -12,6 +12,7 @@
 #include "tests/frame/sequences/random_edits.h"
 #include "tests/support/frame_model.h"
 #include "tests/support/frames.h"
+#include "tests/support/search.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/unsynced_file_system.h"
@@ -124,7 +125,8 @@ class Follower {
 
 TEST(FollowerTest, FramesFollowAnyEditsThroughIncrements) {
   const char* only = std::getenv("CAIRN_EDIT_SEED");
-  for (uint64_t seed = 1; seed <= 400; ++seed) {
+  const int64_t runs = only != nullptr ? 400 : test::SearchRuns(400);
+  for (uint64_t seed = 1; seed <= static_cast<uint64_t>(runs); ++seed) {
     if (only != nullptr && std::to_string(seed) != only) continue;
     SCOPED_TRACE(testing::Message() << "CAIRN_EDIT_SEED=" << seed);
     Follower(seed).Run();

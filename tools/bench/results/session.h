@@ -32,6 +32,7 @@ void AddEdit(CLI::App& app, Session& session);
 void AddIncompressible(CLI::App& app, Session& session);
 void AddItems(CLI::App& app, Session& session);
 void AddJournal(CLI::App& app, Session& session);
+void AddLog(CLI::App& app, Session& session);
 void AddMemory(CLI::App& app, Session& session);
 void AddOpen(CLI::App& app, Session& session);
 void AddRead(CLI::App& app, Session& session);

@@ -1,0 +1,126 @@
+#include <memory>
+#include <utility>
+
+#include "cairn/log.h"
+#include "cairn/log_writer.h"
+#include "engine/base/status.h"
+#include "engine/log/aggregate.h"
+#include "engine/log/log_core.h"
+#include "engine/log/query_run.h"
+#include "engine/log/writer_core.h"
+
+namespace cairn {
+
+LogCursor::LogCursor(std::unique_ptr<log::QueryRun> run) : run_(std::move(run)) {}
+LogCursor::LogCursor(LogCursor&&) noexcept = default;
+LogCursor& LogCursor::operator=(LogCursor&&) noexcept = default;
+LogCursor::~LogCursor() = default;
+
+absl::StatusOr<LogBatch> LogCursor::Next() { return run_->Next(); }
+
+const Schema& LogSnapshot::schema() const { return state_->schema(); }
+const Field* LogSnapshot::time_field() const { return state_->newest().time_field(); }
+const Retention& LogSnapshot::retention() const { return state_->newest().layer().retention; }
+const Rotation& LogSnapshot::rotation() const { return state_->newest().layer().rotation; }
+int64_t LogSnapshot::first_record() const { return state_->first_record(); }
+int64_t LogSnapshot::end_record() const { return state_->end_record(); }
+
+std::vector<Snapshot> LogSnapshot::frames() const {
+  std::vector<Snapshot> frames;
+  for (const log::SegmentPtr& segment : state_->segments()) frames.push_back(segment->snapshot());
+  return frames;
+}
+
+absl::StatusOr<std::optional<TimeRange>> LogSnapshot::Times() const { return state_->Times(); }
+absl::StatusOr<int64_t> LogSnapshot::FindTime(int64_t time) const { return state_->FindTime(time); }
+
+absl::Status LogSnapshot::ReadRecords(int64_t record, MutableItems dst) const {
+  return state_->ReadRecords(record, dst);
+}
+absl::Status LogSnapshot::ReadColumn(std::string_view field, int64_t record,
+                                     MutableItems dst) const {
+  return state_->ReadColumn(field, record, dst);
+}
+
+absl::StatusOr<LogCursor> LogSnapshot::Query(const LogQuery& query) const {
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<log::QueryRun> run, log::QueryRun::Make(state_, query));
+  return LogCursor(std::move(run));
+}
+absl::StatusOr<std::vector<LogBucket>> LogSnapshot::Aggregate(
+    const LogAggregation& aggregation) const {
+  return log::Aggregate(*state_, aggregation);
+}
+absl::StatusOr<std::vector<std::string>> LogSnapshot::VerifyStatistics() const {
+  return state_->VerifyStatistics();
+}
+
+Log::Log(std::shared_ptr<log::LogCore> core) : core_(std::move(core)) {}
+Log::Log(Log&&) noexcept = default;
+Log& Log::operator=(Log&&) noexcept = default;
+Log::~Log() = default;
+
+absl::StatusOr<Log> Log::Open(const std::string& path, const OpenOptions& options,
+                              std::string_view time_field) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<log::LogCore> core,
+                         log::LogCore::Open(path, options, time_field));
+  return Log(std::move(core));
+}
+
+absl::StatusOr<Log> Log::Create(const std::string& path, const LogCreateOptions& options) {
+  FileSystem& files = options.file_system == nullptr ? *PosixFileSystem() : *options.file_system;
+  std::string frame = path;
+  if (options.rotation != Rotation{}) {
+    CAIRN_RETURN_IF_ERROR(log::MakeLogDirectory(files, path));
+    frame = log::FileOf(path, 0).path;
+  }
+  CAIRN_RETURN_IF_ERROR(log::CreateLogFrame(frame, options, 0));
+  return Open(path, {.file_system = options.file_system});
+}
+
+LogSnapshot Log::snapshot() const { return LogSnapshot(core_->state()); }
+
+absl::StatusOr<LogSnapshot> Log::Refresh() {
+  CAIRN_ASSIGN_OR_RETURN(log::LogStatePtr state, core_->Refresh());
+  return LogSnapshot(std::move(state));
+}
+
+absl::StatusOr<LogSnapshot> Log::WaitForCommit(std::chrono::milliseconds timeout) {
+  CAIRN_ASSIGN_OR_RETURN(log::LogStatePtr state, core_->WaitForCommit(timeout));
+  return LogSnapshot(std::move(state));
+}
+
+absl::StatusOr<LogWriter> Log::OpenWriter(const LogWriterOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<log::WriterCore> core,
+                         log::WriterCore::Open(core_, options));
+  return LogWriter(std::move(core));
+}
+
+CommitTimer::CommitTimer() : thread_(std::make_shared<log::TimerThread>()) {}
+CommitTimer::~CommitTimer() = default;
+
+LogWriter::LogWriter(std::shared_ptr<log::WriterCore> core) : core_(std::move(core)) {}
+LogWriter::LogWriter(LogWriter&&) noexcept = default;
+LogWriter& LogWriter::operator=(LogWriter&& other) noexcept {
+  if (core_ != nullptr) core_->StopTimer();
+  core_ = std::move(other.core_);
+  return *this;
+}
+LogWriter::~LogWriter() {
+  if (core_ != nullptr) core_->StopTimer();
+}
+
+absl::Status LogWriter::Append(Items records) { return core_->Append(records); }
+absl::Status LogWriter::Commit() { return core_->Commit(); }
+absl::Status LogWriter::Checkpoint() { return core_->Checkpoint(); }
+absl::Status LogWriter::SetRetention(const Retention& retention) {
+  return core_->SetRetention(retention);
+}
+absl::Status LogWriter::SetRotation(const Rotation& rotation) {
+  return core_->SetRotation(rotation);
+}
+absl::Status LogWriter::Retain() { return core_->Retain(); }
+int64_t LogWriter::end_record() const { return core_->end_record(); }
+LogSnapshot LogWriter::snapshot() const { return LogSnapshot(core_->state()); }
+absl::Status LogWriter::Close() { return core_->Close(); }
+
+}  // namespace cairn

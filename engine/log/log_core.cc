@@ -1,0 +1,176 @@
+#include "engine/log/log_core.h"
+
+#include <optional>
+#include <utility>
+
+#include "cairn/writer.h"
+#include "engine/base/retry.h"
+#include "engine/base/status.h"
+#include "engine/log/log_layer.h"
+
+namespace cairn::log {
+
+absl::StatusOr<std::shared_ptr<LogCore>> LogCore::Open(const std::string& path,
+                                                       const OpenOptions& options,
+                                                       std::string_view time_field) {
+  std::shared_ptr<LogCore> core(new LogCore(path, options, time_field));
+  CAIRN_RETURN_IF_ERROR(core->OpenParts());
+  return core;
+}
+
+FileSystem& LogCore::files() const {
+  return options_.file_system == nullptr ? *PosixFileSystem() : *options_.file_system;
+}
+
+absl::Status LogCore::OpenParts() {
+  CAIRN_ASSIGN_OR_RETURN(is_directory_, IsDirectory(files(), path_));
+  std::vector<LogFile> found = {{.number = 0, .path = path_}};
+  if (is_directory_) {
+    CAIRN_ASSIGN_OR_RETURN(found, ListFiles(files(), path_));
+  }
+  for (const LogFile& file : found) {
+    absl::StatusOr<Part> part = OpenPart(file);
+    // The writer removes the oldest files.
+    if (absl::IsNotFound(part.status()) && parts_.empty() && &file != &found.back()) continue;
+    CAIRN_RETURN_IF_ERROR(part.status());
+    parts_.push_back(*std::move(part));
+  }
+  CAIRN_RETURN_IF_ERROR(FollowRotation().status());
+  return MakeState();
+}
+
+absl::StatusOr<LogCore::Part> LogCore::OpenPart(const LogFile& file) const {
+  CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(file.path, options_));
+  Part part = {.file = file, .frame = std::make_shared<Frame>(std::move(frame)), .segment = {}};
+  absl::StatusOr<SegmentPtr> segment =
+      Segment::Load(part.frame->snapshot(), time_field_, std::make_shared<StatsCache>());
+  if (!segment.ok()) return Annotate(file.path, segment.status());
+  part.segment = *std::move(segment);
+  return part;
+}
+
+absl::StatusOr<bool> LogCore::RefreshPart(Part& part) const {
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot newest, part.frame->Refresh());
+  if (newest == part.segment->snapshot()) return false;
+  CAIRN_ASSIGN_OR_RETURN(part.segment, Segment::Load(newest, time_field_, part.segment->cache()));
+  part.segment->cache()->DropBefore(part.segment->Ordinal(0));
+  return true;
+}
+
+// A file that a new one follows may have got records after it was read, but none after that one
+// was there.
+absl::StatusOr<bool> LogCore::FollowRotation() {
+  bool news = false;
+  while (is_directory_) {
+    absl::StatusOr<Part> next = OpenPart(FileOf(path_, parts_.back().file.number + 1));
+    if (absl::IsNotFound(next.status())) break;
+    CAIRN_RETURN_IF_ERROR(next.status());
+    CAIRN_RETURN_IF_ERROR(RefreshPart(parts_.back()).status());
+    const int64_t end = parts_.back().segment->end_record();
+    if (next->segment->first_record() != end ||
+        next->segment->schema() != parts_.back().segment->schema()) {
+      return DataLoss("%s: begins with record %d, the file before it ends with %d, or has others",
+                      next->file.path, next->segment->first_record(), end);
+    }
+    parts_.push_back(*std::move(next));
+    news = true;
+  }
+  return news;
+}
+
+absl::StatusOr<bool> LogCore::ForgetRemoved() {
+  bool news = false;
+  while (parts_.size() > 1) {
+    const absl::Status there = files().Identity(parts_.front().file.path).status();
+    if (!absl::IsNotFound(there)) break;
+    parts_.erase(parts_.begin());
+    news = true;
+  }
+  return news;
+}
+
+absl::Status LogCore::MakeState() {
+  std::vector<SegmentPtr> segments;
+  for (const Part& part : parts_) segments.push_back(part.segment);
+  state_ = std::make_shared<const LogState>(std::move(segments));
+  return absl::OkStatus();
+}
+
+LogStatePtr LogCore::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+LogCore::Part LogCore::newest() const {
+  const std::lock_guard lock(mutex_);
+  return parts_.back();
+}
+
+absl::StatusOr<LogStatePtr> LogCore::Refresh() {
+  const std::lock_guard lock(mutex_);
+  CAIRN_ASSIGN_OR_RETURN(bool news, RefreshPart(parts_.back()));
+  if (is_directory_) {
+    CAIRN_ASSIGN_OR_RETURN(const bool rotated, FollowRotation());
+    CAIRN_ASSIGN_OR_RETURN(const bool removed, ForgetRemoved());
+    news = news || rotated || removed;
+  }
+  if (news) CAIRN_RETURN_IF_ERROR(MakeState());
+  return state_;
+}
+
+absl::StatusOr<LogStatePtr> LogCore::WaitForCommit(std::chrono::milliseconds timeout) {
+  const LogStatePtr before = state();
+  CAIRN_ASSIGN_OR_RETURN(LogStatePtr now, Refresh());
+  if (now != before) return now;
+  CAIRN_RETURN_IF_ERROR(newest().frame->WaitForCommit(timeout).status());
+  return Refresh();
+}
+
+absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& options,
+                            int64_t first_record) {
+  if (options.schema.fields().empty()) return InvalidArgument("log: a schema without fields");
+  const Field* time = nullptr;
+  for (const Field& field : options.schema.fields()) {
+    const bool chosen = options.time_field.empty() ? field.type == FieldType::kTimestamp
+                                                   : field.name == options.time_field;
+    if (chosen && time == nullptr) time = &field;
+  }
+  if (time == nullptr && !options.time_field.empty()) {
+    return absl::NotFoundError("log: no field '" + options.time_field + "'");
+  }
+  if (time != nullptr && !CanBeTime(*time)) {
+    return InvalidArgument("log: field '%s' cannot be the time: it is no timestamp or integer",
+                           time->name);
+  }
+  CreateOptions create = {
+      .compression = {.codec = options.codec,
+                      .clevel = options.clevel,
+                      .typesize = options.schema.record_size(),
+                      // Each byte of the record is a stream of its own, so that a field can be read
+                      // without the others.
+                      .split_mode = SplitMode::kAlways},
+      .array = ArrayInfo{.shape = {0}, .dtype = options.schema.ToDtype()},
+      .file_system = options.file_system,
+  };
+  if (options.chunksize > 0) create.chunksize = options.chunksize;
+  const LogLayer layer = {.first_record = first_record,
+                          .retention = options.retention,
+                          .rotation = options.rotation,
+                          .time_field = time == nullptr ? std::string() : time->name};
+  CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::Build(path, create));
+  CAIRN_RETURN_IF_ERROR(writer.SetVlmetalayer(kLogLayer, EncodeLogLayer(layer)));
+  return writer.Close();
+}
+
+LogCreateOptions OptionsLike(const Segment& segment) {
+  const FrameInfo& info = segment.snapshot().info();
+  return {.schema = segment.schema(),
+          .time_field = segment.layer().time_field,
+          .codec = info.codec,
+          .clevel = info.clevel,
+          .chunksize = info.chunksize.value_or(0),
+          .retention = segment.layer().retention,
+          .rotation = segment.layer().rotation};
+}
+
+}  // namespace cairn::log

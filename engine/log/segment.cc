@@ -1,0 +1,215 @@
+#include "engine/log/segment.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/log/stats_table.h"
+
+namespace cairn::log {
+
+ChunkStatsPtr StatsCache::Find(int64_t chunk, uint64_t fingerprint) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = rows_.find(chunk);
+  const bool same = found != rows_.end() && found->second->fingerprint == fingerprint;
+  return same ? found->second : nullptr;
+}
+
+void StatsCache::Add(int64_t chunk, ChunkStatsPtr stats) {
+  const std::lock_guard lock(mutex_);
+  rows_.insert_or_assign(chunk, std::move(stats));
+}
+
+void StatsCache::DropBefore(int64_t chunk) {
+  const std::lock_guard lock(mutex_);
+  absl::erase_if(rows_, [chunk](const auto& row) { return row.first < chunk; });
+}
+
+absl::StatusOr<SegmentPtr> Segment::Load(Snapshot snapshot, std::string_view time_field,
+                                         std::shared_ptr<StatsCache> cache) {
+  std::shared_ptr<Segment> segment(new Segment(std::move(snapshot), std::move(cache)));
+  CAIRN_RETURN_IF_ERROR(segment->Init(time_field));
+  return segment;
+}
+
+absl::Status Segment::Init(std::string_view time_field) {
+  const std::optional<ArrayInfo>& array = snapshot_.array();
+  if (!array.has_value() || array->shape.size() != 1 || array->dtype.empty()) {
+    return FailedPrecondition("log: the frame is no one-dimensional array with a dtype");
+  }
+  if (array->chunkshape[0] <= 0) return DataLoss("log: chunks of %d records", array->chunkshape[0]);
+  CAIRN_ASSIGN_OR_RETURN(schema_, Schema::FromDtype(array->dtype, snapshot_.info().typesize));
+  nrecords_ = array->shape[0];
+  chunk_records_ = array->chunkshape[0];
+  const absl::StatusOr<std::vector<std::byte>> layer = snapshot_.GetVlmetalayer(kLogLayer);
+  if (layer.ok()) {
+    CAIRN_ASSIGN_OR_RETURN(layer_, ParseLogLayer(*layer));
+  } else if (!absl::IsNotFound(layer.status())) {
+    return layer.status();
+  }
+  if (!CheckedAdd(layer_.first_record, nrecords_).has_value()) {
+    return DataLoss("log: %d records from number %d on", nrecords_, layer_.first_record);
+  }
+  return FindTimeField(time_field.empty() ? std::string_view(layer_.time_field) : time_field);
+}
+
+absl::Status Segment::FindTimeField(std::string_view name) {
+  if (name.empty()) {
+    const auto found = std::ranges::find(schema_.fields(), FieldType::kTimestamp, &Field::type);
+    if (found != schema_.fields().end()) time_ = &*found;
+    return absl::OkStatus();
+  }
+  time_ = schema_.Find(name);
+  if (time_ == nullptr) return absl::NotFoundError("log: no field '" + std::string(name) + "'");
+  if (CanBeTime(*time_)) return absl::OkStatus();
+  return InvalidArgument("log: field '%s' cannot be the time: it is no timestamp or integer", name);
+}
+
+int64_t Segment::nchunks() const { return CeilDiv(nrecords_, chunk_records_); }
+
+int32_t Segment::RecordsIn(int64_t nchunk) const {
+  return static_cast<int32_t>(std::min(chunk_records_, nrecords_ - nchunk * chunk_records_));
+}
+
+absl::StatusOr<Columns> Segment::ReadColumns(const Rows& rows,
+                                             std::span<const size_t> fields) const {
+  Columns columns = {.fields = {}, .nrecords = rows.size()};
+  columns.fields.resize(schema_.fields().size());
+  std::vector<FieldSpan> spans;
+  for (const size_t i : fields) {
+    const Field& field = schema_.fields()[i];
+    std::vector<std::byte>& column = columns.fields[i];
+    if (!column.empty()) continue;
+    column.resize(static_cast<size_t>(rows.size()) * static_cast<size_t>(field.size));
+    spans.push_back({.offset = field.offset, .size = field.size, .dst = column});
+  }
+  CAIRN_RETURN_IF_ERROR(
+      snapshot_.ReadFields(rows.chunk * chunk_records_ + rows.begin, rows.size(), spans));
+  return columns;
+}
+
+absl::StatusOr<std::vector<int64_t>> Segment::ReadTimes(const Rows& rows) const {
+  std::vector<std::byte> column(static_cast<size_t>(rows.size()) *
+                                static_cast<size_t>(time_->size));
+  const FieldSpan span = {.offset = time_->offset, .size = time_->size, .dst = column};
+  CAIRN_RETURN_IF_ERROR(snapshot_.ReadFields(rows.chunk * chunk_records_ + rows.begin, rows.size(),
+                                             std::span(&span, 1)));
+  return TimesOf(*time_, column);
+}
+
+absl::StatusOr<ChunkStats> Segment::ComputeStats(int64_t nchunk) const {
+  std::vector<size_t> all(schema_.fields().size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+  CAIRN_ASSIGN_OR_RETURN(const Columns columns,
+                         ReadColumns({.chunk = nchunk, .begin = 0, .end = RecordsIn(nchunk)}, all));
+  return MakeStats(schema_, time_, columns);
+}
+
+// What does not parse is as good as not there: the records tell the same.
+void Segment::LoadTables() const {
+  for (const std::string_view name : kStatsLayers) {
+    const absl::StatusOr<std::vector<std::byte>> content = snapshot_.GetVlmetalayer(name);
+    if (!content.ok()) continue;
+    const absl::StatusOr<StatsTable> table = ParseStatsTable(schema_, *content);
+    if (!table.ok()) continue;
+    absl::StatusOr<std::vector<ChunkStats>> rows = DecodeRows(schema_, *table, chunk_records_);
+    if (!rows.ok()) continue;
+    for (size_t i = 0; i < rows->size(); ++i) {
+      const int64_t chunk = table->first + static_cast<int64_t>(i);
+      if (chunk < Ordinal(0)) continue;
+      cache_->Add(chunk, std::make_shared<const ChunkStats>(std::move((*rows)[i])));
+    }
+  }
+}
+
+absl::StatusOr<ChunkStatsPtr> Segment::StatsOf(int64_t nchunk) const {
+  const bool complete = RecordsIn(nchunk) == chunk_records_;
+  uint64_t fingerprint = 0;
+  if (complete) {
+    CAIRN_ASSIGN_OR_RETURN(const ChunkEntry entry, snapshot_.GetEntry(nchunk));
+    fingerprint = entry.fingerprint.value_or(0);
+  }
+  if (fingerprint != 0) {
+    if (ChunkStatsPtr found = cache_->Find(Ordinal(nchunk), fingerprint)) return found;
+    std::call_once(tables_loaded_, [this] { LoadTables(); });
+    if (ChunkStatsPtr found = cache_->Find(Ordinal(nchunk), fingerprint)) return found;
+  }
+  CAIRN_ASSIGN_OR_RETURN(ChunkStats stats, ComputeStats(nchunk));
+  stats.fingerprint = fingerprint;
+  auto computed = std::make_shared<const ChunkStats>(std::move(stats));
+  if (fingerprint != 0) cache_->Add(Ordinal(nchunk), computed);
+  return computed;
+}
+
+absl::StatusOr<std::unique_ptr<TimeIndex>> Segment::MakeTimeIndex() const {
+  auto index = std::make_unique<TimeIndex>();
+  const auto n = static_cast<size_t>(nchunks());
+  for (size_t i = 0; i < n; ++i) {
+    CAIRN_ASSIGN_OR_RETURN(const ChunkStatsPtr stats, StatsOf(static_cast<int64_t>(i)));
+    index->min_time.push_back(stats->min_time());
+    index->max_time.push_back(stats->max_time());
+  }
+  index->max_before = index->max_time;
+  index->min_after = index->min_time;
+  for (size_t i = 1; i < n; ++i) {
+    index->max_before[i] = std::max(index->max_before[i], index->max_before[i - 1]);
+    index->min_after[n - 1 - i] = std::min(index->min_after[n - 1 - i], index->min_after[n - i]);
+  }
+  return index;
+}
+
+absl::StatusOr<const TimeIndex*> Segment::times() const {
+  if (time_ == nullptr) return FailedPrecondition("log: its records have no time field");
+  const std::lock_guard lock(mutex_);
+  if (times_ == nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(times_, MakeTimeIndex());
+  }
+  return times_.get();
+}
+
+absl::StatusOr<std::vector<int64_t>> Segment::ChunksIn(const TimeRange& range) const {
+  CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const index, times());
+  const auto first = std::ranges::lower_bound(index->max_before, range.begin);
+  const auto end = std::ranges::lower_bound(index->min_after, range.end);
+  std::vector<int64_t> chunks;
+  for (auto i = first - index->max_before.begin(); i < end - index->min_after.begin(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    if (index->max_time[at] >= range.begin && index->min_time[at] < range.end) chunks.push_back(i);
+  }
+  return chunks;
+}
+
+// The first record of a chunk in the order of time that is not earlier.
+absl::StatusOr<int32_t> Segment::LowerBound(int64_t nchunk, int64_t time) const {
+  // Few enough to be read at once.
+  constexpr int32_t kAtOnce = 256;
+  int32_t begin = 0;
+  int32_t end = RecordsIn(nchunk);
+  while (end - begin > kAtOnce) {
+    const int32_t middle = begin + (end - begin) / 2;
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> at,
+                           ReadTimes({.chunk = nchunk, .begin = middle, .end = middle + 1}));
+    (at[0] < time ? begin : end) = at[0] < time ? middle + 1 : middle;
+  }
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> times,
+                         ReadTimes({.chunk = nchunk, .begin = begin, .end = end}));
+  return begin + static_cast<int32_t>(std::ranges::lower_bound(times, time) - times.begin());
+}
+
+absl::StatusOr<Rows> Segment::RowsIn(int64_t nchunk, const TimeRange& range) const {
+  CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const index, times());
+  const auto at = static_cast<size_t>(nchunk);
+  Rows rows = {.chunk = nchunk, .begin = 0, .end = RecordsIn(nchunk)};
+  if (index->min_time[at] < range.begin) {
+    CAIRN_ASSIGN_OR_RETURN(rows.begin, LowerBound(nchunk, range.begin));
+  }
+  if (index->max_time[at] >= range.end) {
+    CAIRN_ASSIGN_OR_RETURN(rows.end, LowerBound(nchunk, range.end));
+  }
+  rows.end = std::max(rows.begin, rows.end);
+  return rows;
+}
+
+}  // namespace cairn::log

@@ -1,0 +1,316 @@
+#include "engine/log/writer_core.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/log/buckets.h"
+#include "engine/log/log_layer.h"
+#include "engine/log/retention.h"
+#include "engine/log/stats_writer.h"
+
+namespace cairn::log {
+
+namespace {
+
+// That one commit drops, so that it stays short.
+constexpr int64_t kChunksAtOnce = 64;
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<LogCore> log,
+                                                             const LogWriterOptions& options) {
+  std::shared_ptr<WriterCore> core(new WriterCore(std::move(log), options));
+  CAIRN_RETURN_IF_ERROR(core->OpenNewest());
+  if (options.commit_interval.count() > 0) {
+    core->timer_ =
+        options.timer == nullptr ? std::make_shared<TimerThread>() : options.timer->thread_;
+  }
+  return core;
+}
+
+// Another writer may begin a new file while this one waits for the last.
+absl::Status WriterCore::OpenNewest() {
+  while (true) {
+    CAIRN_ASSIGN_OR_RETURN(state_, log_->Refresh());
+    const LogCore::Part newest = log_->newest();
+    file_ = newest.file;
+    frame_ = newest.frame;
+    CAIRN_ASSIGN_OR_RETURN(
+        writer_, frame_->OpenWriter({.compression = options_.compression, .wait = options_.wait}));
+    CAIRN_ASSIGN_OR_RETURN(state_, log_->Refresh());
+    if (log_->newest().file.number == file_.number) break;
+    writer_.reset();
+  }
+  CAIRN_RETURN_IF_ERROR(TakeCommitted(frame_->snapshot()));
+  layer_ = state_->newest().layer();
+  layer_.time_field =
+      state_->newest().time_field() == nullptr ? "" : state_->newest().time_field()->name;
+  layer_.ended = false;
+  layer_changed_ = layer_ != state_->newest().layer();
+  buffer_.emplace(state_->schema().record_size(), state_->newest().time_field());
+  return MakeStatistics();
+}
+
+// Of chunks that another program wrote.
+absl::Status WriterCore::MakeStatistics() {
+  const Segment* newest = &state_->newest();
+  if (newest->snapshot().info().fingerprint == FingerprintType::kNone) return absl::OkStatus();
+  int64_t first = FirstWithoutStats(*newest);
+  if (!newest->snapshot().info().sealed && newest->nrecords() > 0) {
+    CAIRN_RETURN_IF_ERROR(writer_->Checkpoint());
+    CAIRN_RETURN_IF_ERROR(TakeCommitted(frame_->snapshot()));
+    newest = &state_->newest();
+    first = 0;
+  }
+  if (first >= newest->nrecords() / newest->chunk_records()) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(AddStats(*newest, first, *writer_));
+  return CommitStaged(options_.durability);
+}
+
+absl::Status WriterCore::Check() const {
+  if (!status_.ok()) return status_;
+  if (writer_.has_value()) return absl::OkStatus();
+  return FailedPrecondition("log: its writer is closed");
+}
+
+absl::Status WriterCore::Remember(absl::Status status) {
+  if (!status.ok() && status_.ok()) status_ = status;
+  return status;
+}
+
+absl::Status WriterCore::Append(Items records) {
+  const std::lock_guard lock(mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  const auto size = static_cast<size_t>(state_->schema().record_size());
+  if (records.value_size() != 0 && records.value_size() != size) {
+    return InvalidArgument("log: values of %d bytes, its records have %d", records.value_size(),
+                           size);
+  }
+  CAIRN_RETURN_IF_ERROR(buffer_->Add(records.bytes()));
+  if (buffer_->nbytes() > options_.max_buffered_bytes) {
+    return Remember(CommitRecords(true, options_.durability));
+  }
+  if (options_.commit_records > 0 && buffer_->nrecords() >= options_.commit_records) {
+    return Remember(CommitRecords(false, options_.durability));
+  }
+  StartTimer();
+  return absl::OkStatus();
+}
+
+absl::Status WriterCore::Commit() {
+  const std::lock_guard lock(mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  return Remember(CommitRecords(true, options_.durability));
+}
+
+absl::Status WriterCore::Checkpoint() {
+  const std::lock_guard lock(mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
+  CAIRN_RETURN_IF_ERROR(Remember(writer_->Checkpoint()));
+  return Remember(TakeCommitted(frame_->snapshot()));
+}
+
+absl::Status WriterCore::SetRetention(const Retention& retention) {
+  const std::lock_guard lock(mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  if (std::min({retention.max_age, retention.max_records, retention.max_bytes}) < 0) {
+    return InvalidArgument("log: a retention of less than 0");
+  }
+  layer_changed_ = layer_changed_ || retention != layer_.retention;
+  layer_.retention = retention;
+  return absl::OkStatus();
+}
+
+absl::Status WriterCore::SetRotation(const Rotation& rotation) {
+  const std::lock_guard lock(mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  if (!log_->is_directory()) return FailedPrecondition("%s: a log of one file", log_->path());
+  if (std::min(rotation.max_bytes, rotation.period) < 0) {
+    return InvalidArgument("log: a rotation of less than 0");
+  }
+  layer_changed_ = layer_changed_ || rotation != layer_.rotation;
+  layer_.rotation = rotation;
+  return absl::OkStatus();
+}
+
+absl::Status WriterCore::Retain() {
+  const std::lock_guard lock(mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
+  CAIRN_RETURN_IF_ERROR(Remember(RemoveOldFiles()));
+  CAIRN_RETURN_IF_ERROR(Remember(StageRetention(std::numeric_limits<int64_t>::max())));
+  return Remember(CommitStaged(options_.durability));
+}
+
+int64_t WriterCore::end_record() const {
+  const std::lock_guard lock(mutex_);
+  return state_->end_record() + buffer_->nrecords();
+}
+
+LogStatePtr WriterCore::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+absl::Status WriterCore::Close() {
+  const std::lock_guard lock(mutex_);
+  CAIRN_RETURN_IF_ERROR(Check());
+  CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, Durability::kMachine)));
+  CAIRN_RETURN_IF_ERROR(Remember(writer_->Close()));
+  writer_.reset();
+  return absl::OkStatus();
+}
+
+absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
+  const std::vector<std::byte> taken = buffer_->Take(all ? 0 : options_.reorder_window);
+  Bytes records = taken;
+  do {
+    CAIRN_ASSIGN_OR_RETURN(const size_t here, RecordsBeforeRotation(records));
+    if (here == 0 && !records.empty()) {
+      CAIRN_RETURN_IF_ERROR(Rotate());
+      continue;
+    }
+    CAIRN_RETURN_IF_ERROR(CommitBatch(records.first(here), durability));
+    records = records.subspan(here);
+  } while (!records.empty());
+  StartTimer();
+  return absl::OkStatus();
+}
+
+absl::Status WriterCore::CommitBatch(Bytes records, Durability durability) {
+  CAIRN_RETURN_IF_ERROR(StageRecords(records));
+  CAIRN_RETURN_IF_ERROR(StageRetention(kChunksAtOnce));
+  if (layer_changed_) CAIRN_RETURN_IF_ERROR(StageLayer());
+  CAIRN_RETURN_IF_ERROR(CommitStaged(durability));
+  return RemoveOldFiles();
+}
+
+absl::Status WriterCore::CommitStaged(Durability durability) {
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot committed, writer_->Commit(durability));
+  return TakeCommitted(committed);
+}
+
+absl::Status WriterCore::StageRecords(Bytes records) {
+  if (records.empty()) return absl::OkStatus();
+  const Segment& newest = state_->newest();
+  CAIRN_RETURN_IF_ERROR(writer_->AppendAlong(0, records));
+  const int64_t added = static_cast<int64_t>(records.size()) / state_->schema().record_size();
+  const int64_t complete = newest.nrecords() / newest.chunk_records();
+  const bool filled = (newest.nrecords() + added) / newest.chunk_records() > complete;
+  if (!filled || newest.snapshot().info().fingerprint == FingerprintType::kNone) {
+    return absl::OkStatus();
+  }
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, writer_->StagedSnapshot());
+  CAIRN_ASSIGN_OR_RETURN(const SegmentPtr staged,
+                         Segment::Load(snapshot, layer_.time_field, newest.cache()));
+  return AddStats(*staged, complete, *writer_);
+}
+
+absl::Status WriterCore::StageLayer() {
+  layer_changed_ = false;
+  return writer_->SetVlmetalayer(kLogLayer, EncodeLogLayer(layer_));
+}
+
+// Of a log of one file: whole files are removed once the commit is made.
+absl::Status WriterCore::StageRetention(int64_t most_chunks) {
+  if (state_->segments().size() > 1) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const int64_t nchunks,
+                         CountExpired(*state_, layer_.retention, most_chunks));
+  if (nchunks == 0) return absl::OkStatus();
+  const int64_t nrecords = nchunks * state_->newest().chunk_records();
+  CAIRN_RETURN_IF_ERROR(writer_->DeleteAlong(0, 0, nrecords));
+  layer_.first_record += nrecords;
+  return StageLayer();
+}
+
+absl::Status WriterCore::RemoveOldFiles() {
+  bool removed = false;
+  while (state_->segments().size() > 1) {
+    const Segment& oldest = *state_->segments().front();
+    CAIRN_ASSIGN_OR_RETURN(const int64_t nchunks,
+                           CountExpired(*state_, layer_.retention, oldest.nchunks()));
+    if (nchunks < oldest.nchunks()) break;
+    // A power cut must not take the records that these were dropped for.
+    if (!removed) CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
+    const auto number = file_.number - static_cast<int64_t>(state_->segments().size()) + 1;
+    CAIRN_RETURN_IF_ERROR(log_->files().Remove(FileOf(log_->path(), number).path));
+    const std::vector<SegmentPtr>& all = state_->segments();
+    state_ = std::make_shared<const LogState>(std::vector(all.begin() + 1, all.end()));
+    removed = true;
+  }
+  return removed ? log_->files().SyncDirectoryOf(file_.path) : absl::OkStatus();
+}
+
+bool WriterCore::FileIsFull() const {
+  const FrameInfo& info = state_->newest().snapshot().info();
+  const int64_t most = layer_.rotation.max_bytes;
+  return most > 0 && info.frame_size + info.journal_size >= most;
+}
+
+// How many of the records, which are in the order of time, belong into the newest file.
+absl::StatusOr<size_t> WriterCore::RecordsBeforeRotation(Bytes records) const {
+  const Segment& newest = state_->newest();
+  if (!log_->is_directory() || newest.nrecords() == 0) return records.size();
+  if (FileIsFull()) return 0;
+  const int64_t period = layer_.rotation.period;
+  if (period <= 0 || newest.time_field() == nullptr || records.empty()) return records.size();
+  CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const times, newest.times());
+  const int64_t current = BucketOf(times->max_before.back(), period, 0);
+  const auto size = static_cast<size_t>(newest.schema().record_size());
+  const std::vector<int64_t> here = TimesOfRecords(*newest.time_field(), size, records);
+  const auto later =
+      std::ranges::find_if(here, [&](int64_t time) { return BucketOf(time, period, 0) > current; });
+  return static_cast<size_t>(later - here.begin()) * size;
+}
+
+// What the old file holds is durable before the new one is there, whose records go on from it. The
+// old one says last that it has ended, so a reader that sees that finds the new one.
+absl::Status WriterCore::Rotate() {
+  CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));
+  const Segment& newest = state_->newest();
+  LogCreateOptions options = OptionsLike(newest);
+  options.retention = layer_.retention;
+  options.rotation = layer_.rotation;
+  options.file_system = log_->options().file_system;
+  const LogFile next = FileOf(log_->path(), file_.number + 1);
+  CAIRN_RETURN_IF_ERROR(CreateLogFrame(next.path, options, newest.end_record()));
+  layer_.ended = true;
+  CAIRN_RETURN_IF_ERROR(StageLayer());
+  CAIRN_RETURN_IF_ERROR(writer_->Close());
+  writer_.reset();
+  return OpenNewest();
+}
+
+absl::Status WriterCore::TakeCommitted(const Snapshot& committed) {
+  std::vector<SegmentPtr> segments = state_->segments();
+  CAIRN_ASSIGN_OR_RETURN(segments.back(),
+                         Segment::Load(committed, log_->time_field(), segments.back()->cache()));
+  state_ = std::make_shared<const LogState>(std::move(segments));
+  return absl::OkStatus();
+}
+
+void WriterCore::StartTimer() {
+  if (timer_ == nullptr || timer_runs_ || buffer_->nrecords() == 0) return;
+  timer_runs_ = true;
+  timer_->CallAt(TimerThread::Clock::now() + options_.commit_interval, [core = weak_from_this()] {
+    if (const auto writer = core.lock()) writer->CommitDue();
+  });
+}
+
+void WriterCore::StopTimer() {
+  std::shared_ptr<TimerThread> timer;
+  const std::lock_guard lock(mutex_);
+  timer.swap(timer_);
+}
+
+void WriterCore::CommitDue() {
+  const std::lock_guard lock(mutex_);
+  timer_runs_ = false;
+  if (!Check().ok()) return;
+  Remember(CommitRecords(false, options_.durability)).IgnoreError();
+}
+
+}  // namespace cairn::log

@@ -1,0 +1,80 @@
+// The input is one of the texts and structures that a log is described by: after a byte that says
+// which, a dtype, a table of statistics or what the log says of itself.
+
+#include <string_view>
+#include <vector>
+
+#include "cairn/record.h"
+#include "engine/base/bytes.h"
+#include "engine/log/log_layer.h"
+#include "engine/log/stats_table.h"
+#include "fuzz/check.h"
+#include "fuzz/mutator.h"
+
+namespace cairn::fuzz {
+namespace {
+
+constexpr int64_t kChunkRecords = 100;
+
+void ReadDtype(Bytes input) {
+  const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
+  for (const int32_t size : {4, 8, 20, 24}) {
+    const absl::StatusOr<Schema> schema = Schema::FromDtype(text, size);
+    if (!schema.ok()) {
+      Check(IsAnswer(schema.status()), "a dtype is refused for a reason",
+            schema.status().message());
+      continue;
+    }
+    const absl::StatusOr<Schema> again = Schema::FromDtype(schema->ToDtype(), size);
+    Check(again.ok() && *again == *schema, "a schema is read as it was written", schema->ToDtype());
+  }
+}
+
+void ReadStats(Bytes input) {
+  const Schema schema =
+      Schema::FromDtype("[('t', '<M8[us]'), ('x', '<f8'), ('n', '<i4')]", 20).value_or(Schema());
+  const absl::StatusOr<log::StatsTable> table = log::ParseStatsTable(schema, input);
+  if (!table.ok()) {
+    Check(IsAnswer(table.status()), "a table is refused for a reason", table.status().message());
+    return;
+  }
+  CheckSame(log::EncodeStatsTable(schema, *table), input, "a table is written as it was read");
+  const auto rows = log::DecodeRows(schema, *table, kChunkRecords);
+  if (!rows.ok()) return;
+  log::StatsTable again = {.first = table->first};
+  for (const log::ChunkStats& stats : *rows) {
+    Check(stats.nrecords() == kChunkRecords, "a row is one of a whole chunk");
+    Check(stats.min_time() <= stats.max_time(), "times have an order");
+    again.Add(stats);
+  }
+  const absl::StatusOr<std::vector<log::ChunkStats>> same =
+      log::DecodeRows(schema, again, kChunkRecords);
+  Check(same.ok() && same->size() == rows->size(), "rows are read as they were written");
+}
+
+void ReadLayer(Bytes input) {
+  const absl::StatusOr<log::LogLayer> layer = log::ParseLogLayer(input);
+  if (!layer.ok()) {
+    Check(IsAnswer(layer.status()), "a log is refused for a reason", layer.status().message());
+    return;
+  }
+  const absl::StatusOr<log::LogLayer> again = log::ParseLogLayer(log::EncodeLogLayer(*layer));
+  Check(again.ok() && *again == *layer, "a log is read as it was written");
+}
+
+void Read(Bytes input) {
+  if (input.empty()) return;
+  const int which = std::to_integer<int>(input[0]) % 3;
+  input = input.subspan(1);
+  if (which == 0) ReadDtype(input);
+  if (which == 1) ReadStats(input);
+  if (which == 2) ReadLayer(input);
+}
+
+}  // namespace
+}  // namespace cairn::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  cairn::fuzz::Read(cairn::fuzz::AsBytes(data, size));
+  return 0;
+}

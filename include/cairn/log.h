@@ -1,0 +1,242 @@
+// Logs: time-series of records in a frame, which other Blosc2s open as a one-dimensional array.
+#ifndef CAIRN_LOG_H_
+#define CAIRN_LOG_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/items.h"
+#include "cairn/options.h"
+#include "cairn/record.h"
+#include "cairn/snapshot.h"
+#include "cairn/types.h"
+
+namespace cairn {
+
+class LogWriter;          // in log_writer.h
+struct LogWriterOptions;  // likewise
+
+namespace log {
+class LogCore;
+class LogState;
+class QueryRun;
+}  // namespace log
+
+// Times are counts of the unit of the log's time field; see LogSnapshot::time_field. A range of
+// times includes its begin, not its end.
+struct TimeRange {
+  int64_t begin = std::numeric_limits<int64_t>::min();
+  int64_t end = std::numeric_limits<int64_t>::max();
+};
+
+// Which records a writer drops, the oldest first, chunk by chunk: what is left is never less than
+// asked for and at most a chunk more. Is kept in the log. 0: no limit.
+struct Retention {
+  int64_t max_age = 0;  // before the newest time, in units of time
+  int64_t max_records = 0;
+  int64_t max_bytes = 0;  // of the files
+  bool operator==(const Retention&) const = default;
+};
+
+// When a log of many files begins a new one: when the current file has reached one of them. Is kept
+// in the log. 0: never.
+struct Rotation {
+  int64_t max_bytes = 0;  // of one file
+  int64_t period = 0;     // of time: a file holds times of one multiple of it, but late ones
+  bool operator==(const Rotation&) const = default;
+};
+
+struct LogCreateOptions {
+  Schema schema = {};
+  // The field with the time: a timestamp or an integer. Empty: the first timestamp.
+  std::string time_field = {};
+  Codec codec = Codec::kLz4;
+  int clevel = 5;
+  // Bytes of a chunk, decoded; 0 chooses.
+  int32_t chunksize = 0;
+  Retention retention = {};
+  // With one of its limits the log is a directory of frames: log.000000.b2frame and so on.
+  Rotation rotation = {};
+  FileSystem* file_system = nullptr;  // null means PosixFileSystem()
+};
+
+// A value of a field to compare with: of booleans, integers and timestamps an integer, of floats a
+// double, of bytes text.
+using FieldValue = std::variant<int64_t, uint64_t, double, std::string>;
+
+enum class Comparison : uint8_t {
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessOrEqual,
+  kGreater,
+  kGreaterOrEqual
+};
+
+struct Condition {
+  std::string field;
+  Comparison comparison = Comparison::kEqual;
+  FieldValue value = int64_t{0};
+};
+
+enum class LogOrder : uint8_t {
+  kTime,    // by time; records of one time by number
+  kRecord,  // by number
+};
+
+struct LogQuery {
+  TimeRange times = {};
+  // Names of the fields to return, in this order. Empty: all.
+  std::vector<std::string> fields = {};
+  // All of them must hold. Comparisons with a NaN are false, but kNotEqual.
+  std::vector<Condition> where = {};
+  LogOrder order = LogOrder::kTime;
+  int64_t limit = std::numeric_limits<int64_t>::max();  // records
+};
+
+// Some records that a query found, as columns.
+struct LogBatch {
+  std::vector<int64_t> records;                 // their numbers
+  std::vector<std::vector<std::byte>> columns;  // of each field of the query its values
+  [[nodiscard]] int64_t size() const { return static_cast<int64_t>(records.size()); }
+};
+
+// What a query finds, batch by batch. Movable; not thread-safe; stays valid when log and snapshot
+// go.
+class CAIRN_EXPORT LogCursor {
+ public:
+  LogCursor(LogCursor&&) noexcept;
+  LogCursor& operator=(LogCursor&&) noexcept;
+  ~LogCursor();
+
+  // The records of one batch are those of a chunk, and of chunks whose times overlap. An empty
+  // batch ends. Chunks that the statistics exclude are not touched.
+  absl::StatusOr<LogBatch> Next();
+
+ private:
+  friend class LogSnapshot;
+  explicit LogCursor(std::unique_ptr<log::QueryRun> run);
+  std::unique_ptr<log::QueryRun> run_;
+};
+
+// Of the values of one field; NaNs do not count. Numbers of any type as double: integers are exact
+// up to 2^53.
+struct FieldAggregate {
+  int64_t count = 0;
+  double min = 0;  // with no value all of them are 0
+  double max = 0;
+  double sum = 0;
+  double first = 0;  // by time, and then by number
+  double last = 0;
+  [[nodiscard]] double mean() const { return count == 0 ? 0 : sum / static_cast<double>(count); }
+};
+
+struct LogBucket {
+  int64_t begin = 0;  // time
+  int64_t records = 0;
+  std::vector<FieldAggregate> fields;  // of each field that was asked for
+};
+
+struct LogAggregation {
+  TimeRange times = {};
+  // Bucket i begins at origin + i * bucket. 0: one bucket of everything.
+  int64_t bucket = 0;
+  int64_t origin = 0;
+  std::vector<std::string> fields = {};  // of numbers; empty: all of them
+  std::vector<Condition> where = {};
+};
+
+// One committed state of a log. Cheap to copy, thread-safe, valid whatever happens to the log.
+class CAIRN_EXPORT LogSnapshot {
+ public:
+  [[nodiscard]] const Schema& schema() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  // Null where the records have no time: then calls with times give kFailedPrecondition.
+  [[nodiscard]] const Field* time_field() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  [[nodiscard]] const Retention& retention() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  [[nodiscard]] const Rotation& rotation() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Records have numbers, which they keep for ever; those before first_record() are dropped.
+  [[nodiscard]] int64_t first_record() const;
+  [[nodiscard]] int64_t end_record() const;
+  [[nodiscard]] int64_t nrecords() const { return end_record() - first_record(); }
+  // The frames that hold the records, the oldest first.
+  [[nodiscard]] std::vector<Snapshot> frames() const;
+
+  // The least and the greatest time, the end being one more; empty without records.
+  absl::StatusOr<std::optional<TimeRange>> Times() const;
+  // The least number of a record of this time or later; end_record() when there is none.
+  absl::StatusOr<int64_t> FindTime(int64_t time) const;
+
+  // The records from number `record` on that fill dst. kOutOfRange, also for those that were
+  // dropped.
+  absl::Status ReadRecords(int64_t record, MutableItems dst) const;
+  // The values of one field from that record on: decodes little else where records are shuffled and
+  // blocks are split. kNotFound for the field.
+  absl::Status ReadColumn(std::string_view field, int64_t record, MutableItems dst) const;
+
+  // kNotFound for a field; kInvalidArgument for a condition whose value does not fit its field.
+  absl::StatusOr<LogCursor> Query(const LogQuery& query) const;
+  // Buckets without a record are left out. Parts of a chunk of which all records count come from
+  // the statistics, unless there are conditions.
+  absl::StatusOr<std::vector<LogBucket>> Aggregate(const LogAggregation& aggregation) const;
+
+  // Compares all statistics with the data, and goes on: one line for each difference.
+  absl::StatusOr<std::vector<std::string>> VerifyStatistics() const;
+
+  bool operator==(const LogSnapshot&) const = default;
+
+ private:
+  friend class Log;
+  friend class LogWriter;
+  explicit LogSnapshot(std::shared_ptr<const log::LogState> state) : state_(std::move(state)) {}
+  std::shared_ptr<const log::LogState> state_;
+};
+
+// A log: a frame whose metalayer `b2nd` has one dimension and a dtype with fields, or a directory
+// of such frames. Movable and thread-safe. Snapshots and writers stay valid when the Log goes.
+class CAIRN_EXPORT Log {
+ public:
+  Log(Log&&) noexcept;
+  Log& operator=(Log&&) noexcept;
+  ~Log();
+
+  // Errors of Frame::Open; kFailedPrecondition for a frame without such an array;
+  // kInvalidArgument and kUnimplemented as Schema::FromDtype. For a log that another program made,
+  // `time_field` names its time; empty: what the log says, else its first timestamp.
+  static absl::StatusOr<Log> Open(const std::string& path, const OpenOptions& options = {},
+                                  std::string_view time_field = {});
+  // kAlreadyExists; kInvalidArgument for a schema without fields, and for a time field that is no
+  // timestamp or integer.
+  static absl::StatusOr<Log> Create(const std::string& path, const LogCreateOptions& options);
+
+  // The newest state that this handle has seen.
+  [[nodiscard]] LogSnapshot snapshot() const;
+  // Looks for newer commits, and files of a rotation.
+  absl::StatusOr<LogSnapshot> Refresh();
+  // Waits until there is news, at most this long; the newest state either way.
+  absl::StatusOr<LogSnapshot> WaitForCommit(std::chrono::milliseconds timeout);
+
+  // The one writer. Errors of Frame::OpenWriter.
+  absl::StatusOr<LogWriter> OpenWriter(const LogWriterOptions& options);
+
+ private:
+  explicit Log(std::shared_ptr<log::LogCore> core);
+  std::shared_ptr<log::LogCore> core_;
+};
+
+}  // namespace cairn
+
+#endif  // CAIRN_LOG_H_

@@ -1,0 +1,232 @@
+// Random logs beside a plain model: late records, commits, other handles, rotation, retention.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/log.h"
+#include "cairn/log_writer.h"
+#include "tests/log/sensor_log.h"
+#include "tests/support/dice.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn {
+namespace {
+
+using test::Expected;
+using test::NumberedReading;
+using test::Reading;
+using test::RunQuery;
+using test::SensorOptions;
+
+class ModelledLog {
+ public:
+  ModelledLog(const LogCreateOptions& options, uint32_t seed) : dice_(seed) {
+    log_.emplace(Log::Create(temp_.Path("log"), options).value());
+    Reopen();
+  }
+
+  void Reopen() {
+    writer_.reset();
+    writer_.emplace(log_->OpenWriter({}).value());
+  }
+
+  // Appends some records, of which a share is late, and commits them.
+  void Append(int64_t count, double late_share) {
+    std::vector<Reading> batch;
+    for (int64_t i = 0; i < count; ++i) {
+      now_ += Upto(20);
+      const bool late = Upto(1'000'000) < static_cast<int64_t>(late_share * 1'000'000);
+      Reading reading;
+      reading.time = late ? now_ - Upto(100'000) : now_;
+      reading.temp = static_cast<double>(Upto(1000)) / 8;
+      if (Upto(50) == 0) reading.temp = std::nan("");
+      reading.count = static_cast<int32_t>(Upto(100)) - 50;
+      batch.push_back(reading);
+    }
+    ASSERT_TRUE(IsOk(writer_->Append(batch)));
+    ASSERT_TRUE(IsOk(writer_->Commit()));
+    std::ranges::stable_sort(batch, {}, &Reading::time);
+    all_.insert(all_.end(), batch.begin(), batch.end());
+  }
+
+  void Check() {
+    const absl::StatusOr<LogSnapshot> refreshed = log_->Refresh();
+    ASSERT_TRUE(IsOk(refreshed));
+    const LogSnapshot& log = *refreshed;
+    ASSERT_EQ(log.end_record(), std::ssize(all_));
+    const int64_t first = log.first_record();
+    const std::vector<Reading> kept(all_.begin() + first, all_.end());
+    CheckRecords(log, kept);
+    for (int i = 0; i < 8; ++i) CheckQuery(log, kept);
+    for (int i = 0; i < 4; ++i) CheckAggregate(log, kept);
+    const absl::StatusOr<std::vector<std::string>> wrong = log.VerifyStatistics();
+    ASSERT_TRUE(IsOk(wrong));
+    EXPECT_EQ(*wrong, std::vector<std::string>());
+  }
+
+  Log& log() { return *log_; }
+  LogWriter& writer() { return *writer_; }
+  const std::vector<Reading>& all() const { return all_; }
+  const test::TempDir& temp() const { return temp_; }
+
+ private:
+  int64_t Upto(int64_t limit) {
+    return static_cast<int64_t>(dice_.Below(static_cast<size_t>(limit)));
+  }
+  TimeRange SomeRange() {
+    const int64_t a = Upto(now_ + 100);
+    const int64_t b = Upto(3) == 0 ? a + Upto(200) : Upto(now_ + 100);
+    return {.begin = std::min(a, b), .end = std::max(a, b)};
+  }
+
+  void CheckRecords(const LogSnapshot& log, const std::vector<Reading>& kept) {
+    std::vector<Reading> read(kept.size());
+    ASSERT_TRUE(IsOk(log.ReadRecords(log.first_record(), read)));
+    for (size_t i = 0; i < kept.size(); ++i) {
+      ASSERT_EQ(std::memcmp(&read[i], &kept[i], sizeof(Reading)), 0) << "record " << i;
+    }
+    if (kept.empty()) return;
+    const int64_t begin = Upto(std::ssize(kept));
+    std::vector<int32_t> counts(kept.size() - static_cast<size_t>(begin));
+    ASSERT_TRUE(IsOk(log.ReadColumn("count", log.first_record() + begin, counts)));
+    for (size_t i = 0; i < counts.size(); ++i) {
+      ASSERT_EQ(counts[i], kept[static_cast<size_t>(begin) + i].count);
+    }
+    const int64_t time = Upto(now_ + 100);
+    const auto found = std::ranges::find_if(kept, [&](const Reading& r) { return r.time >= time; });
+    EXPECT_EQ(log.FindTime(time).value(), log.first_record() + (found - kept.begin()));
+  }
+
+  void CheckQuery(const LogSnapshot& log, const std::vector<Reading>& kept) {
+    LogQuery query;
+    query.times = SomeRange();
+    query.order = Upto(2) == 0 ? LogOrder::kTime : LogOrder::kRecord;
+    const auto most = static_cast<int32_t>(Upto(100)) - 50;
+    const bool filtered = Upto(2) == 0;
+    if (filtered) {
+      query.where.push_back(
+          {.field = "count", .comparison = Comparison::kLess, .value = int64_t{most}});
+      query.where.push_back(
+          {.field = "temp", .comparison = Comparison::kGreaterOrEqual, .value = 20.0});
+    }
+    const auto matches = [&](const Reading& r) {
+      return !filtered || (r.count < most && r.temp >= 20);
+    };
+    const absl::StatusOr<std::vector<NumberedReading>> found = RunQuery(log, query);
+    ASSERT_TRUE(IsOk(found));
+    const std::vector<NumberedReading> expected =
+        Expected(kept, log.first_record(), query.times, matches, query.order);
+    ASSERT_EQ(found->size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_EQ((*found)[i].record, expected[i].record) << i;
+      ASSERT_EQ(std::memcmp(&(*found)[i].reading, &expected[i].reading, sizeof(Reading)), 0) << i;
+    }
+  }
+
+  void CheckAggregate(const LogSnapshot& log, const std::vector<Reading>& kept) {
+    LogAggregation aggregation;
+    aggregation.times = SomeRange();
+    aggregation.bucket = 1 + Upto(5000);
+    aggregation.origin = Upto(1000);
+    aggregation.fields = {"temp", "count"};
+    const bool filtered = Upto(3) == 0;
+    if (filtered) {
+      aggregation.where = {
+          {.field = "count", .comparison = Comparison::kNotEqual, .value = int64_t{7}}};
+    }
+    const auto buckets = log.Aggregate(aggregation);
+    ASSERT_TRUE(IsOk(buckets));
+    const auto matches = [&](const Reading& r) { return !filtered || r.count != 7; };
+    std::map<int64_t, std::vector<Reading>> expected;
+    for (const NumberedReading& row :
+         Expected(kept, log.first_record(), aggregation.times, matches, LogOrder::kTime)) {
+      const int64_t past = (row.reading.time - aggregation.origin) % aggregation.bucket;
+      const int64_t begin = row.reading.time - past - (past < 0 ? aggregation.bucket : 0);
+      expected[begin].push_back(row.reading);
+    }
+    ASSERT_EQ(buckets->size(), expected.size());
+    for (const LogBucket& bucket : *buckets) {
+      const std::vector<Reading>& rows = expected[bucket.begin];
+      ASSERT_EQ(bucket.records, std::ssize(rows));
+      FieldAggregate temp;
+      for (const Reading& row : rows) {
+        if (std::isnan(row.temp)) continue;
+        if (temp.count++ == 0) temp.min = temp.max = temp.first = row.temp;
+        temp.min = std::min(temp.min, row.temp);
+        temp.max = std::max(temp.max, row.temp);
+        temp.sum += row.temp;
+        temp.last = row.temp;
+      }
+      const FieldAggregate& got = bucket.fields[0];
+      ASSERT_EQ(got.count, temp.count);
+      ASSERT_EQ(got.min, temp.min);
+      ASSERT_EQ(got.max, temp.max);
+      ASSERT_EQ(got.first, temp.first);
+      ASSERT_EQ(got.last, temp.last);
+      ASSERT_NEAR(got.sum, temp.sum, 1e-6);
+      ASSERT_EQ(bucket.fields[1].count, std::ssize(rows));
+    }
+  }
+
+  test::TempDir temp_;
+  test::Dice dice_;
+  std::optional<Log> log_;
+  std::optional<LogWriter> writer_;
+  std::vector<Reading> all_;
+  int64_t now_ = 0;
+};
+
+TEST(LogModel, RecordsInTheOrderOfTimeAreFound) {
+  ModelledLog model(SensorOptions(), 1);
+  for (const int64_t count : {1, 7, 99, 100, 101, 350, 3, 200}) {
+    model.Append(count, 0);
+    model.Check();
+  }
+}
+
+TEST(LogModel, LateRecordsAreFoundAndSortedIn) {
+  ModelledLog model(SensorOptions(), 2);
+  for (const int64_t count : {1, 50, 250, 3, 100, 1000}) {
+    model.Append(count, 0.05);
+    model.Check();
+  }
+}
+
+TEST(LogModel, AWriterThatIsOpenedAgainGoesOn) {
+  ModelledLog model(SensorOptions(), 3);
+  for (int i = 0; i < 6; ++i) {
+    model.Append(130, 0.01);
+    if (i % 2 == 1) {
+      ASSERT_TRUE(IsOk(model.writer().Checkpoint()));
+    }
+    model.Reopen();
+    model.Check();
+  }
+}
+
+TEST(LogModel, ALogOfManyFilesIsOneLog) {
+  LogCreateOptions options = SensorOptions();
+  options.rotation.period = 3000;
+  ModelledLog model(options, 4);
+  for (int i = 0; i < 8; ++i) {
+    model.Append(150, 0.02);
+    model.Check();
+  }
+  EXPECT_GT(model.log().snapshot().frames().size(), 3);
+}
+
+TEST(LogModel, ManyChunksFillAllTablesOfStatistics) {
+  ModelledLog model(SensorOptions(), 5);
+  for (int i = 0; i < 12; ++i) model.Append(1000, 0.001);
+  model.Check();
+}
+
+}  // namespace
+}  // namespace cairn

@@ -1,0 +1,283 @@
+// What a log does with options, other programs' frames and bad input.
+#include "cairn/log.h"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/frame.h"
+#include "cairn/log_writer.h"
+#include "tests/log/sensor_log.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn {
+namespace {
+
+using absl::StatusCode;
+using test::Reading;
+using test::RunQuery;
+using test::SensorOptions;
+using test::TempDir;
+
+std::vector<Reading> Readings(int64_t count, int64_t from = 0) {
+  std::vector<Reading> readings;
+  for (int64_t i = from; i < from + count; ++i) {
+    readings.push_back({.time = i * 10, .temp = 1.5, .count = static_cast<int32_t>(i)});
+  }
+  return readings;
+}
+
+void Write(Log& log, const std::vector<Reading>& readings) {
+  LogWriter writer = log.OpenWriter({}).value();
+  ASSERT_TRUE(IsOk(writer.Append(readings)));
+  ASSERT_TRUE(IsOk(writer.Close()));
+}
+
+TEST(Log, IsAnArrayOfRecordsToOthers) {
+  const TempDir temp;
+  Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
+  Write(log, Readings(250));
+  const Frame frame = Frame::Open(temp.Path("log")).value();
+  ASSERT_TRUE(frame.snapshot().array().has_value());
+  EXPECT_EQ(frame.snapshot().array()->shape, std::vector<int64_t>{250});
+  EXPECT_EQ(frame.snapshot().array()->dtype,
+            "[('time', '<M8[us]'), ('temp', '<f8'), ('count', '<i4')]");
+  EXPECT_EQ(frame.snapshot().info().split_mode, SplitMode::kAlways);
+}
+
+TEST(Log, RefusesToBeCreatedWithoutWhatALogNeeds) {
+  const TempDir temp;
+  LogCreateOptions options;
+  EXPECT_TRUE(
+      Fails(Log::Create(temp.Path("a"), options), StatusCode::kInvalidArgument, "without fields"));
+  options = SensorOptions();
+  options.time_field = "clock";
+  EXPECT_TRUE(Fails(Log::Create(temp.Path("a"), options), StatusCode::kNotFound, "clock"));
+  options.time_field = "temp";
+  EXPECT_TRUE(Fails(Log::Create(temp.Path("a"), options), StatusCode::kInvalidArgument,
+                    "cannot be the time"));
+  ASSERT_TRUE(IsOk(Log::Create(temp.Path("a"), SensorOptions())));
+  EXPECT_TRUE(Fails(Log::Create(temp.Path("a"), SensorOptions()), StatusCode::kAlreadyExists, ""));
+}
+
+TEST(Log, OpensNoOtherFrame) {
+  const TempDir temp;
+  EXPECT_TRUE(Fails(Log::Open(temp.Path("none")), StatusCode::kNotFound, "none"));
+  ASSERT_TRUE(IsOk(Frame::Create(temp.Path("plain"))));
+  EXPECT_TRUE(Fails(Log::Open(temp.Path("plain")), StatusCode::kFailedPrecondition,
+                    "no one-dimensional array"));
+  CreateOptions options = {.compression = {.typesize = 4},
+                           .array = ArrayInfo{.shape = {3}, .dtype = "[('a', '>i4')]"}};
+  ASSERT_TRUE(IsOk(Frame::Create(temp.Path("big"), options)));
+  EXPECT_TRUE(Fails(Log::Open(temp.Path("big")), StatusCode::kUnimplemented, "big endian"));
+}
+
+TEST(Log, OfAnyTypedFrameReadsItsRecords) {
+  const TempDir temp;
+  const CreateOptions options = {
+      .compression = {.typesize = static_cast<int32_t>(sizeof(Reading))},
+      .array = ArrayInfo{.shape = {0}, .dtype = test::SensorSchema().ToDtype()}};
+  {
+    Frame frame = Frame::Create(temp.Path("frame"), options).value();
+    Writer writer = frame.OpenWriter().value();
+    ASSERT_TRUE(IsOk(writer.AppendAlong(0, Readings(1000))));
+    ASSERT_TRUE(IsOk(writer.Close()));
+  }
+  const Log log = Log::Open(temp.Path("frame")).value();
+  EXPECT_EQ(log.snapshot().time_field()->name, "time");
+  EXPECT_EQ(log.snapshot().FindTime(5000).value(), 500);
+  const auto found = RunQuery(log.snapshot(), {.times = {.begin = 100, .end = 130}});
+  ASSERT_TRUE(IsOk(found));
+  ASSERT_EQ(found->size(), 3);
+  EXPECT_EQ((*found)[0].record, 10);
+}
+
+TEST(Log, RecordsWithoutTimeAreFoundByNumber) {
+  const TempDir temp;
+  LogCreateOptions options;
+  options.schema = Schema::Make({{.name = "x"}}).value();
+  Log log = Log::Create(temp.Path("log"), options).value();
+  {
+    LogWriter writer = log.OpenWriter({}).value();
+    ASSERT_TRUE(IsOk(writer.Append(std::vector<double>{3, 1, 2})));
+    ASSERT_TRUE(IsOk(writer.Close()));
+  }
+  const LogSnapshot snapshot = log.Refresh().value();
+  EXPECT_EQ(snapshot.time_field(), nullptr);
+  LogCursor cursor =
+      snapshot.Query({.where = {{.field = "x", .comparison = Comparison::kGreater, .value = 1.5}}})
+          .value();
+  EXPECT_EQ(cursor.Next()->records, (std::vector<int64_t>{0, 2}));
+  EXPECT_TRUE(Fails(snapshot.FindTime(0), StatusCode::kFailedPrecondition, "no time"));
+  EXPECT_TRUE(
+      Fails(snapshot.Query({.times = {.begin = 0}}), StatusCode::kFailedPrecondition, "no time"));
+  EXPECT_TRUE(Fails(snapshot.Aggregate({}), StatusCode::kFailedPrecondition, "no time"));
+}
+
+TEST(LogWriter, TakesNothingOfABadBatch) {
+  const TempDir temp;
+  Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
+  LogWriter writer = log.OpenWriter({}).value();
+  std::vector<Reading> readings = Readings(3);
+  readings[1].time = std::numeric_limits<int64_t>::min();
+  EXPECT_TRUE(Fails(writer.Append(readings), StatusCode::kInvalidArgument, "record 1 of 3"));
+  const std::vector<std::byte> cut(sizeof(Reading) + 1);
+  EXPECT_TRUE(Fails(writer.Append(cut), StatusCode::kInvalidArgument, "no whole records"));
+  EXPECT_TRUE(Fails(writer.Append(std::vector<double>(5)), StatusCode::kInvalidArgument,
+                    "values of 8 bytes"));
+  EXPECT_EQ(writer.end_record(), 0);
+  ASSERT_TRUE(IsOk(writer.Append(Readings(2))));
+  EXPECT_EQ(writer.end_record(), 2);
+}
+
+TEST(LogWriter, CommitsWhenItsPolicySays) {
+  const TempDir temp;
+  Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
+  LogWriter writer = log.OpenWriter({.commit_records = 10}).value();
+  ASSERT_TRUE(IsOk(writer.Append(Readings(9))));
+  EXPECT_EQ(log.Refresh()->end_record(), 0);
+  ASSERT_TRUE(IsOk(writer.Append(Readings(1, 9))));
+  EXPECT_EQ(log.Refresh()->end_record(), 10);
+}
+
+TEST(LogWriter, CommitsWhatIsDueByItself) {
+  const TempDir temp;
+  Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
+  CommitTimer timer;
+  for (CommitTimer* const shared : {static_cast<CommitTimer*>(nullptr), &timer}) {
+    const int64_t before = log.Refresh()->end_record();
+    LogWriter writer =
+        log.OpenWriter({.commit_interval = std::chrono::milliseconds(20), .timer = shared}).value();
+    ASSERT_TRUE(IsOk(writer.Append(Readings(1, before))));
+    while (log.WaitForCommit(std::chrono::milliseconds(1000))->end_record() == before) {
+    }
+    EXPECT_EQ(log.Refresh()->end_record(), before + 1);
+  }
+}
+
+TEST(LogWriter, ThatIsFullWaitsForItsDisk) {
+  const TempDir temp;
+  Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
+  LogWriter writer = log.OpenWriter({.max_buffered_bytes = 1000}).value();
+  ASSERT_TRUE(IsOk(writer.Append(Readings(50))));
+  EXPECT_EQ(log.Refresh()->end_record(), 0);
+  ASSERT_TRUE(IsOk(writer.Append(Readings(1, 50))));
+  EXPECT_EQ(log.Refresh()->end_record(), 51);
+}
+
+TEST(LogWriter, HoldsRecordsOfItsWindowBackAndSortsLateOnesIn) {
+  const TempDir temp;
+  Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
+  LogWriter writer = log.OpenWriter({.commit_records = 1, .reorder_window = 100}).value();
+  const auto append = [&](int64_t time) {
+    return writer.Append(std::vector<Reading>{{.time = time}});
+  };
+  for (const int64_t time : {1000, 1050, 1020, 1010}) ASSERT_TRUE(IsOk(append(time)));
+  EXPECT_EQ(log.Refresh()->end_record(), 0) << "all are less than 100 older than the newest";
+  ASSERT_TRUE(IsOk(append(1120)));
+  EXPECT_EQ(log.Refresh()->end_record(), 3);
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  std::vector<int64_t> times(5);
+  ASSERT_TRUE(IsOk(log.Refresh()->ReadColumn("time", 0, times)));
+  EXPECT_EQ(times, (std::vector<int64_t>{1000, 1010, 1020, 1050, 1120}));
+}
+
+TEST(LogWriter, IsTheOnlyOne) {
+  const TempDir temp;
+  Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
+  LogWriter writer = log.OpenWriter({}).value();
+  EXPECT_TRUE(Fails(log.OpenWriter({}), StatusCode::kUnavailable, ""));
+  ASSERT_TRUE(IsOk(writer.Close()));
+  EXPECT_TRUE(Fails(writer.Append(Readings(1)), StatusCode::kFailedPrecondition, "closed"));
+  EXPECT_TRUE(IsOk(log.OpenWriter({})));
+}
+
+TEST(LogSnapshot, RefusesWhatItDoesNotHold) {
+  const TempDir temp;
+  Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
+  Write(log, Readings(10));
+  const LogSnapshot snapshot = log.Refresh().value();
+  std::vector<Reading> one(1);
+  std::vector<double> temps(1);
+  EXPECT_TRUE(Fails(snapshot.ReadRecords(10, one), StatusCode::kOutOfRange, "it has 0 to 10"));
+  EXPECT_TRUE(Fails(snapshot.ReadRecords(-1, one), StatusCode::kOutOfRange, "it has 0 to 10"));
+  EXPECT_TRUE(Fails(snapshot.ReadColumn("none", 0, temps), StatusCode::kNotFound, "none"));
+  EXPECT_TRUE(Fails(snapshot.ReadColumn("count", 0, temps), StatusCode::kInvalidArgument,
+                    "values of 8 bytes"));
+  EXPECT_TRUE(Fails(snapshot.Query({.fields = {"none"}}), StatusCode::kNotFound, "none"));
+  EXPECT_TRUE(Fails(snapshot.Query({.where = {{.field = "temp", .value = std::string("hot")}}}),
+                    StatusCode::kInvalidArgument, "compared with a text"));
+  EXPECT_TRUE(Fails(snapshot.Aggregate({.bucket = -1}), StatusCode::kInvalidArgument, "buckets"));
+}
+
+TEST(LogSnapshot, StopsAtTheLimitOfAQuery) {
+  const TempDir temp;
+  Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
+  Write(log, Readings(500));
+  const auto found = RunQuery(log.Refresh().value(), {.times = {.begin = 50}, .limit = 230});
+  ASSERT_TRUE(IsOk(found));
+  ASSERT_EQ(found->size(), 230);
+  EXPECT_EQ(found->back().record, 234);
+}
+
+TEST(LogSnapshot, TouchesNoChunkThatTheStatisticsExclude) {
+  const TempDir temp;
+  Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
+  Write(log, Readings(500));
+  {
+    const Snapshot frame = log.Refresh()->frames().front();
+    const int64_t offset = frame.GetEntry(1)->offset.value() + 40;
+    std::fstream file(temp.Path("log"), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(offset).write("damaged", 7);
+  }
+  const LogSnapshot damaged = Log::Open(temp.Path("log")).value().snapshot();
+  const auto rows = [&](int64_t begin, int64_t end) {
+    return RunQuery(damaged, {.times = {.begin = begin, .end = end}});
+  };
+  EXPECT_TRUE(IsDamage(rows(1500, 1600), "chunk 1"));
+  EXPECT_EQ(rows(2000, 2500)->size(), 50);
+  const auto whole = damaged.Aggregate({.fields = {"count"}});
+  ASSERT_TRUE(IsOk(whole));
+  EXPECT_EQ((*whole)[0].records, 500);
+  EXPECT_EQ((*whole)[0].fields[0].sum, 499 * 500 / 2);
+  EXPECT_TRUE(IsDamage(damaged.VerifyStatistics(), "chunk 1"));
+}
+
+TEST(LogSnapshot, ComparesIntegersExactly) {
+  const TempDir temp;
+  LogCreateOptions options;
+  options.schema = Schema::Make({{.name = "time", .type = FieldType::kTimestamp},
+                                 {.name = "n", .type = FieldType::kUint, .size = 8}})
+                       .value();
+  Log log = Log::Create(temp.Path("log"), options).value();
+  constexpr uint64_t kLarge = (uint64_t{1} << 53) + 1;
+  {
+    LogWriter writer = log.OpenWriter({}).value();
+    const std::vector<std::array<uint64_t, 2>> records = {
+        {0, kLarge - 1}, {1, kLarge}, {2, kLarge + 1}, {3, ~uint64_t{0}}};
+    ASSERT_TRUE(IsOk(writer.Append(records)));
+    ASSERT_TRUE(IsOk(writer.Close()));
+  }
+  const LogSnapshot snapshot = log.Refresh().value();
+  const auto count = [&](Comparison comparison, FieldValue value) {
+    LogCursor cursor =
+        snapshot.Query({.where = {{.field = "n", .comparison = comparison, .value = value}}})
+            .value();
+    return cursor.Next()->size();
+  };
+  EXPECT_EQ(count(Comparison::kEqual, kLarge), 1);
+  EXPECT_EQ(count(Comparison::kGreater, int64_t{kLarge}), 2);
+  EXPECT_EQ(count(Comparison::kGreater, int64_t{-1}), 4);
+  EXPECT_EQ(count(Comparison::kGreater, 9007199254740992.0), 3) << "2^53";
+  EXPECT_EQ(count(Comparison::kGreaterOrEqual, 1e30), 0);
+}
+
+}  // namespace
+}  // namespace cairn

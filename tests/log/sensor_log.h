@@ -1,0 +1,89 @@
+// Logs of a sensor, and what they should hold.
+#ifndef CAIRN_TESTS_LOG_SENSOR_LOG_H_
+#define CAIRN_TESTS_LOG_SENSOR_LOG_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cairn/log.h"
+#include "cairn/log_writer.h"
+
+namespace cairn::test {
+
+#pragma pack(push, 1)
+struct Reading {
+  int64_t time = 0;
+  double temp = 0;
+  int32_t count = 0;
+  bool operator==(const Reading&) const = default;
+};
+#pragma pack(pop)
+
+inline Schema SensorSchema() {
+  return Schema::Make({{.name = "time", .type = FieldType::kTimestamp},
+                       {.name = "temp", .type = FieldType::kFloat, .size = 8},
+                       {.name = "count", .type = FieldType::kInt, .size = 4}})
+      .value();
+}
+
+// 100 records to a chunk.
+inline LogCreateOptions SensorOptions() {
+  LogCreateOptions options;
+  options.schema = SensorSchema();
+  options.chunksize = 100 * static_cast<int32_t>(sizeof(Reading));
+  return options;
+}
+
+struct NumberedReading {
+  int64_t record = 0;
+  Reading reading;
+  bool operator==(const NumberedReading&) const = default;
+};
+
+// What a query over these readings, of which the first has this number, has to give.
+template <typename Matches>
+std::vector<NumberedReading> Expected(const std::vector<Reading>& all, int64_t first,
+                                      const TimeRange& range, const Matches& matches,
+                                      LogOrder order) {
+  std::vector<NumberedReading> found;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Reading& reading = all[i];
+    if (reading.time < range.begin || reading.time >= range.end || !matches(reading)) continue;
+    found.push_back({.record = first + static_cast<int64_t>(i), .reading = reading});
+  }
+  if (order == LogOrder::kTime) {
+    std::ranges::stable_sort(found, {}, [](const NumberedReading& r) { return r.reading.time; });
+  }
+  return found;
+}
+
+// Of all fields.
+inline absl::StatusOr<std::vector<NumberedReading>> RunQuery(const LogSnapshot& log,
+                                                             const LogQuery& query) {
+  absl::StatusOr<LogCursor> cursor = log.Query(query);
+  if (!cursor.ok()) return cursor.status();
+  std::vector<NumberedReading> found;
+  while (true) {
+    const absl::StatusOr<LogBatch> batch = cursor->Next();
+    if (!batch.ok()) return batch.status();
+    if (batch->size() == 0) return found;
+    for (size_t i = 0; i < batch->records.size(); ++i) {
+      NumberedReading& row = found.emplace_back();
+      row.record = batch->records[i];
+      Reading reading;
+      std::memcpy(&reading.time, batch->columns[0].data() + i * 8, 8);
+      std::memcpy(&reading.temp, batch->columns[1].data() + i * 8, 8);
+      std::memcpy(&reading.count, batch->columns[2].data() + i * 4, 4);
+      row.reading = reading;
+    }
+  }
+}
+
+}  // namespace cairn::test
+
+#endif  // CAIRN_TESTS_LOG_SENSOR_LOG_H_

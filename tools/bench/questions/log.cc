@@ -1,0 +1,237 @@
+// What a time-series log costs: taking records in, finding a range of times, one field of all
+// records, sums by day, and following the writer.
+
+#include "cairn/log.h"
+
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+
+#include "cairn/log_writer.h"
+#include "tools/bench/contestants/stores.h"
+#include "tools/bench/results/contest.h"
+#include "tools/bench/results/latencies.h"
+#include "tools/bench/results/session.h"
+#include "tools/status.h"
+
+namespace cairn::bench {
+
+namespace {
+
+// Of four sensors, each walking at random in steps of its resolution.
+struct Reading {
+  int64_t time = 0;
+  double values[4] = {};
+};
+
+constexpr int64_t kBatch = 1000;
+constexpr int64_t kYear = int64_t{365} * 86'400 * 1'000'000;  // microseconds
+constexpr int64_t kDay = kYear / 365;
+
+struct Setting {
+  int64_t records = 10'000'000;
+  bool zstd = false;
+};
+
+Schema SensorSchema() {
+  std::vector<Field> fields = {{.name = "time", .type = FieldType::kTimestamp}};
+  for (const char* const name : {"a", "b", "c", "d"}) fields.push_back({.name = name});
+  return Schema::Make(std::move(fields)).value();
+}
+
+// A year of records.
+std::vector<Reading> Walk(int64_t records) {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> step(0, 0.05);
+  std::vector<Reading> walk(static_cast<size_t>(records));
+  Reading now = {.time = 1'700'000'000'000'000, .values = {20, 50, 1013, 230}};
+  for (Reading& reading : walk) {
+    now.time += kYear / records + static_cast<int64_t>(random() % 1000) - 500;
+    for (double& value : now.values) value = std::round((value + step(random)) * 100) / 100;
+    reading = now;
+  }
+  return walk;
+}
+
+absl::StatusOr<Log> MakeLog(const std::string& path, const Setting& setting) {
+  LogCreateOptions options;
+  options.schema = SensorSchema();
+  options.codec = setting.zstd ? Codec::kZstd : Codec::kLz4;
+  RemoveStore(path);
+  return Log::Create(path, options);
+}
+
+// Commits of a thousand records each; `durable` ones only as many as take some seconds.
+absl::Status Ingest(const std::string& path, const std::vector<Reading>& walk,
+                    const Setting& setting, Session& session) {
+  const Question question = {
+      .text = absl::StrFormat("records into a log of %d", walk.size()),
+      .ops = static_cast<int64_t>(walk.size()),
+      .clock = Clock::kWall};
+  Contest contest(question);
+  contest.Add("commit every 1,000", [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(Log log, MakeLog(path, setting));
+    ASSIGN_OR_RETURN(LogWriter writer, log.OpenWriter({.commit_records = kBatch}));
+    for (size_t at = 0; at < walk.size(); at += kBatch) {
+      const size_t count = std::min<size_t>(kBatch, walk.size() - at);
+      RETURN_IF_ERROR(writer.Append(std::span(walk).subspan(at, count)));
+    }
+    return writer.Close();
+  });
+  ASSIGN_OR_RETURN(Result result, contest.Run(3));
+  session.report.Note(absl::StrFormat("log: %.2f million records a second, a commit every 1,000",
+                                      1e-6 / result.scores[0].median));
+  session.report.Add(std::move(result));
+  return absl::OkStatus();
+}
+
+// One record a commit.
+absl::Status SmallCommits(const std::string& path, const std::vector<Reading>& walk,
+                          const Setting& setting, Session& session) {
+  constexpr size_t kCommits = 100'000;
+  ASSIGN_OR_RETURN(Log log, MakeLog(path, setting));
+  ASSIGN_OR_RETURN(LogWriter writer, log.OpenWriter({.commit_records = 1}));
+  Latencies latencies;
+  for (size_t i = 0; i < std::min(kCommits, walk.size()); ++i) {
+    const double begin = Now(Clock::kWall);
+    RETURN_IF_ERROR(writer.Append(std::span(walk).subspan(i, 1)));
+    latencies.Add(Now(Clock::kWall) - begin);
+  }
+  RETURN_IF_ERROR(writer.Close());
+  latencies.Sort();
+  session.report.Note("log: commits of one record, microseconds: " + latencies.ToString());
+  return absl::OkStatus();
+}
+
+absl::Status Ranges(const LogSnapshot& log, const std::vector<Reading>& walk, Session& session) {
+  constexpr int kReads = 2000;
+  constexpr size_t kRange = 1000;
+  std::mt19937_64 random(2);
+  Latencies latencies;
+  for (int i = 0; i < kReads; ++i) {
+    const size_t at = random() % (walk.size() - kRange);
+    const double begin = Now(Clock::kWall);
+    ASSIGN_OR_RETURN(LogCursor cursor,
+                     log.Query({.times = {.begin = walk[at].time, .end = walk[at + kRange].time}}));
+    int64_t found = 0;
+    while (true) {
+      ASSIGN_OR_RETURN(const LogBatch batch, cursor.Next());
+      if (batch.size() == 0) break;
+      found += batch.size();
+    }
+    latencies.Add(Now(Clock::kWall) - begin);
+    if (found != kRange) return absl::InternalError(absl::StrFormat("found %d records", found));
+  }
+  latencies.Sort();
+  session.report.Note("log: 1,000 records of a random time, microseconds: " + latencies.ToString());
+  return absl::OkStatus();
+}
+
+absl::Status Scans(const LogSnapshot& log, Session& session) {
+  std::vector<double> column(static_cast<size_t>(log.nrecords()));
+  std::vector<Reading> records(column.size());
+  Contest contest({.text = "all values of one of five fields",
+                   .ops = log.nrecords(),
+                   .op_bytes = sizeof(double)});
+  contest.Add("one field", [&] { return log.ReadColumn("c", log.first_record(), column); });
+  contest.Add("whole records", [&] { return log.ReadRecords(log.first_record(), records); });
+  ASSIGN_OR_RETURN(Result result, contest.Run(session.rounds));
+  session.report.Add(std::move(result));
+  return absl::OkStatus();
+}
+
+absl::Status Aggregates(const LogSnapshot& log, Session& session) {
+  Latencies latencies;
+  for (int i = 0; i < 200; ++i) {
+    const double begin = Now(Clock::kWall);
+    ASSIGN_OR_RETURN(const std::vector<LogBucket> days, log.Aggregate({.bucket = kDay}));
+    latencies.Add(Now(Clock::kWall) - begin);
+    if (days.size() < 365) return absl::InternalError("days are missing");
+  }
+  latencies.Sort();
+  session.report.Note("log: a year by day, microseconds: " + latencies.ToString());
+  return absl::OkStatus();
+}
+
+// From before a commit to when a reader that waits has its record.
+absl::Status Follow(const std::string& path, const std::vector<Reading>& walk,
+                    const Setting& setting, Session& session) {
+  constexpr int kCommits = 2000;
+  ASSIGN_OR_RETURN(Log log, MakeLog(path, setting));
+  ASSIGN_OR_RETURN(LogWriter writer, log.OpenWriter({.commit_records = 1}));
+  ASSIGN_OR_RETURN(Log reader, Log::Open(path));
+  std::atomic<double> begin = 0;
+  absl::Status written;
+  std::thread thread([&] {
+    for (int i = 0; i < kCommits && written.ok(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      begin = Now(Clock::kWall);
+      written = writer.Append(std::span(walk).subspan(static_cast<size_t>(i), 1));
+    }
+  });
+  Latencies latencies;
+  absl::Status status;
+  int64_t seen = 0;
+  while (seen < kCommits && status.ok()) {
+    const absl::StatusOr<LogSnapshot> now = reader.WaitForCommit(std::chrono::milliseconds(1000));
+    status = now.status();
+    if (!now.ok() || now->end_record() == seen) continue;
+    latencies.Add(Now(Clock::kWall) - begin);
+    seen = now->end_record();
+  }
+  thread.join();
+  RETURN_IF_ERROR(status);
+  RETURN_IF_ERROR(written);
+  latencies.Sort();
+  session.report.Note("log: commit to reader, microseconds: " + latencies.ToString());
+  return absl::OkStatus();
+}
+
+absl::Status Measure(const std::string& path, const Setting& setting, Session& session) {
+  const std::vector<Reading> walk = Walk(setting.records);
+  RETURN_IF_ERROR(Ingest(path, walk, setting, session));
+  {
+    ASSIGN_OR_RETURN(const Log log, Log::Open(path));
+    const LogSnapshot snapshot = log.snapshot();
+    const FrameInfo info = snapshot.frames().front().info();
+    session.report.Note(absl::StrFormat(
+        "log: %.2f bytes a record of %d",
+        static_cast<double>(info.frame_size) / static_cast<double>(snapshot.nrecords()),
+        info.typesize));
+    RETURN_IF_ERROR(Ranges(snapshot, walk, session));
+    RETURN_IF_ERROR(Scans(snapshot, session));
+    RETURN_IF_ERROR(Aggregates(snapshot, session));
+  }
+  RETURN_IF_ERROR(SmallCommits(path, walk, setting, session));
+  return Follow(path, walk, setting, session);
+}
+
+}  // namespace
+
+void AddLog(CLI::App& app, Session& session) {
+  CLI::App* const command =
+      app.add_subcommand("log", "A time-series log: taking in, ranges, fields, sums, following");
+  const auto setting = std::make_shared<Setting>();
+  command->add_option("--records", setting->records, "Of 40 bytes, a year of them")
+      ->check(CLI::Range(int64_t{10'000}, int64_t{1} << 32))
+      ->capture_default_str();
+  command->add_flag("--zstd", setting->zstd, "Instead of LZ4");
+  command->callback([setting, &session] {
+    session.run = [setting, &session] {
+      const std::string path = session.PathFor("log");
+      const absl::Status status = Measure(path, *setting, session);
+      RemoveStore(path);
+      return status;
+    };
+  });
+}
+
+}  // namespace cairn::bench
