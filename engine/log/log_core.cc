@@ -1,9 +1,11 @@
 #include "engine/log/log_core.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "cairn/writer.h"
+#include "engine/base/checked.h"
 #include "engine/base/retry.h"
 #include "engine/base/status.h"
 #include "engine/log/log_layer.h"
@@ -134,6 +136,25 @@ absl::StatusOr<LogStatePtr> LogCore::WaitForCommit(std::chrono::milliseconds tim
   return Refresh();
 }
 
+namespace {
+
+// Small enough that some records are read fast, large enough that the streams of a block compress.
+constexpr int32_t kBlockSize = 128 << 10;
+constexpr int32_t kChunkSize = 1 << 20;
+
+// An array whose chunks are complete blocks, so that no padding comes between records.
+ArrayInfo LineOf(const Schema& schema, int32_t chunksize) {
+  const int32_t wanted = std::max(chunksize / schema.record_size(), 1);
+  const int32_t nblocks = CeilDiv(wanted, std::max(kBlockSize / schema.record_size(), 1));
+  const int32_t block = CeilDiv(wanted, nblocks);
+  return {.shape = {0},
+          .chunkshape = {nblocks * block},
+          .blockshape = {block},
+          .dtype = schema.ToDtype()};
+}
+
+}  // namespace
+
 absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& options,
                             int64_t first_record) {
   if (options.schema.fields().empty()) return InvalidArgument("log: a schema without fields");
@@ -150,17 +171,16 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
     return InvalidArgument("log: field '%s' cannot be the time: it is no timestamp or integer",
                            time->name);
   }
-  CreateOptions create = {
+  const CreateOptions create = {
       .compression = {.codec = options.codec,
                       .clevel = options.clevel,
                       .typesize = options.schema.record_size(),
                       // Each byte of the record is a stream of its own, so that a field can be read
                       // without the others.
                       .split_mode = SplitMode::kAlways},
-      .array = ArrayInfo{.shape = {0}, .dtype = options.schema.ToDtype()},
+      .array = LineOf(options.schema, options.chunksize > 0 ? options.chunksize : kChunkSize),
       .file_system = options.file_system,
   };
-  if (options.chunksize > 0) create.chunksize = options.chunksize;
   const LogLayer layer = {.first_record = first_record,
                           .retention = options.retention,
                           .rotation = options.rotation,

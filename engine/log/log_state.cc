@@ -103,7 +103,7 @@ absl::Status LogState::ReadRecords(int64_t record, MutableItems dst) const {
   }
   return ForEachPart(record, size, dst.bytes(),
                      [](const Segment& segment, int64_t at, MutableBytes part) {
-                       return segment.snapshot().ReadItems(at - segment.first_record(), part);
+                       return segment.ReadRecords(at, part);
                      });
 }
 
@@ -118,9 +118,8 @@ absl::Status LogState::ReadColumn(std::string_view name, int64_t record, Mutable
   return ForEachPart(
       record, size, dst.bytes(), [&](const Segment& segment, int64_t at, MutableBytes part) {
         const FieldSpan span = {.offset = field->offset, .size = field->size, .dst = part};
-        return segment.snapshot().ReadFields(at - segment.first_record(),
-                                             static_cast<int64_t>(part.size() / size),
-                                             std::span(&span, 1));
+        return segment.ReadFields(at, static_cast<int64_t>(part.size() / size),
+                                  std::span(&span, 1));
       });
 }
 

@@ -26,7 +26,7 @@ namespace cairn::bench {
 
 namespace {
 
-// Of four sensors, each walking at random in steps of its resolution.
+// Of four sensors, each walking at random.
 struct Reading {
   int64_t time = 0;
   double values[4] = {};
@@ -38,6 +38,7 @@ constexpr int64_t kDay = kYear / 365;
 
 struct Setting {
   int64_t records = 10'000'000;
+  int decimals = -1;  // of a reading; less than 0: as a double has it
   bool zstd = false;
 };
 
@@ -48,14 +49,19 @@ Schema SensorSchema() {
 }
 
 // A year of records.
-std::vector<Reading> Walk(int64_t records) {
+std::vector<Reading> Walk(const Setting& setting) {
+  const int64_t records = setting.records;
+  const double scale = std::pow(10, setting.decimals);
   std::mt19937_64 random(1);
   std::normal_distribution<double> step(0, 0.05);
   std::vector<Reading> walk(static_cast<size_t>(records));
   Reading now = {.time = 1'700'000'000'000'000, .values = {20, 50, 1013, 230}};
   for (Reading& reading : walk) {
     now.time += kYear / records + static_cast<int64_t>(random() % 1000) - 500;
-    for (double& value : now.values) value = std::round((value + step(random)) * 100) / 100;
+    for (double& value : now.values) {
+      value += step(random);
+      if (setting.decimals >= 0) value = std::round(value * scale) / scale;
+    }
     reading = now;
   }
   return walk;
@@ -195,7 +201,7 @@ absl::Status Follow(const std::string& path, const std::vector<Reading>& walk,
 }
 
 absl::Status Measure(const std::string& path, const Setting& setting, Session& session) {
-  const std::vector<Reading> walk = Walk(setting.records);
+  const std::vector<Reading> walk = Walk(setting);
   RETURN_IF_ERROR(Ingest(path, walk, setting, session));
   {
     ASSIGN_OR_RETURN(const Log log, Log::Open(path));
@@ -222,6 +228,7 @@ void AddLog(CLI::App& app, Session& session) {
   command->add_option("--records", setting->records, "Of 40 bytes, a year of them")
       ->check(CLI::Range(int64_t{10'000}, int64_t{1} << 32))
       ->capture_default_str();
+  command->add_option("--decimals", setting->decimals, "Round the values to so many");
   command->add_flag("--zstd", setting->zstd, "Instead of LZ4");
   command->callback([setting, &session] {
     session.run = [setting, &session] {
