@@ -70,12 +70,19 @@ enum {
 };
 
 // Bytes of a message, with the zero byte. Longer ones are cut between characters and end in "...".
-#define CAIRN_MESSAGE_SIZE 1020
+#define CAIRN_MESSAGE_SIZE 908
+#define CAIRN_SECTION_SIZE 44  // the same of a section
+#define CAIRN_MAX_NUMBERS 8
 
-// Lives where the caller likes, such as on the stack. Success leaves an empty message.
+// Lives where the caller likes, such as on the stack. Success leaves all of it empty.
 typedef struct cairn_status {
   cairn_code code;
   char message[CAIRN_MESSAGE_SIZE];  // names the file, the section or chunk, and the numbers
+  // What the message says, as values: "chunk", "frame header", "trailer", ... or the argument that
+  // it names first, and its first numbers. Those of "chunk" begin with the chunk's.
+  char section[CAIRN_SECTION_SIZE];
+  int32_t nnumbers;
+  int64_t numbers[CAIRN_MAX_NUMBERS];
 } cairn_status;
 
 // "DATA_LOSS"; "UNKNOWN" for a number that is no code. Static.
