@@ -181,11 +181,11 @@ static void structs_keep_their_layout(void) {
   CHECK(sizeof(cairn_filter_stage) == 8);
   CHECK(sizeof(cairn_metalayer) == 24);
   CHECK(sizeof(cairn_span) == 16);
-  CHECK(sizeof(cairn_plugin_call) == 24);
+  CHECK(sizeof(cairn_plugin_call) == 40);
   CHECK(sizeof(cairn_codec_plugin) == 32);
   CHECK(sizeof(cairn_filter_plugin) == 32);
-  CHECK(sizeof(cairn_compression_options) == 112);
-  CHECK(sizeof(cairn_decompression_options) == 24);
+  CHECK(sizeof(cairn_compression_options) == 128);
+  CHECK(sizeof(cairn_decompression_options) == 40);
   CHECK(sizeof(cairn_chunk_info) == 104);
   CHECK(sizeof(cairn_open_options) == 88);
   CHECK(sizeof(cairn_array_info) == 288);
