@@ -4,7 +4,6 @@
 #include "cairn/log.h"
 
 #include <atomic>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -17,6 +16,7 @@
 
 #include "cairn/log_writer.h"
 #include "tools/bench/contestants/stores.h"
+#include "tools/bench/data/sensor_walk.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/latencies.h"
 #include "tools/bench/results/session.h"
@@ -26,14 +26,7 @@ namespace cairn::bench {
 
 namespace {
 
-// Of four sensors, each walking at random in steps of its resolution.
-struct Reading {
-  int64_t time = 0;
-  double values[4] = {};
-};
-
 constexpr int64_t kBatch = 1000;
-constexpr int64_t kYear = int64_t{365} * 86'400 * 1'000'000;  // microseconds
 constexpr int64_t kDay = kYear / 365;
 
 struct Setting {
@@ -47,20 +40,6 @@ Schema SensorSchema() {
   return Schema::Make(std::move(fields)).value();
 }
 
-// A year of records.
-std::vector<Reading> Walk(int64_t records) {
-  std::mt19937_64 random(1);
-  std::normal_distribution<double> step(0, 0.05);
-  std::vector<Reading> walk(static_cast<size_t>(records));
-  Reading now = {.time = 1'700'000'000'000'000, .values = {20, 50, 1013, 230}};
-  for (Reading& reading : walk) {
-    now.time += kYear / records + static_cast<int64_t>(random() % 1000) - 500;
-    for (double& value : now.values) value = std::round((value + step(random)) * 100) / 100;
-    reading = now;
-  }
-  return walk;
-}
-
 absl::StatusOr<Log> MakeLog(const std::string& path, const Setting& setting) {
   LogCreateOptions options;
   options.schema = SensorSchema();
@@ -72,10 +51,9 @@ absl::StatusOr<Log> MakeLog(const std::string& path, const Setting& setting) {
 // Commits of a thousand records each; `durable` ones only as many as take some seconds.
 absl::Status Ingest(const std::string& path, const std::vector<Reading>& walk,
                     const Setting& setting, Session& session) {
-  const Question question = {
-      .text = absl::StrFormat("records into a log of %d", walk.size()),
-      .ops = static_cast<int64_t>(walk.size()),
-      .clock = Clock::kWall};
+  const Question question = {.text = absl::StrFormat("records into a log of %d", walk.size()),
+                             .ops = static_cast<int64_t>(walk.size()),
+                             .clock = Clock::kWall};
   Contest contest(question);
   contest.Add("commit every 1,000", [&]() -> absl::Status {
     ASSIGN_OR_RETURN(Log log, MakeLog(path, setting));
@@ -196,7 +174,7 @@ absl::Status Follow(const std::string& path, const std::vector<Reading>& walk,
 }
 
 absl::Status Measure(const std::string& path, const Setting& setting, Session& session) {
-  const std::vector<Reading> walk = Walk(setting.records);
+  const std::vector<Reading> walk = SensorWalk(setting.records);
   RETURN_IF_ERROR(Ingest(path, walk, setting, session));
   {
     ASSIGN_OR_RETURN(const Log log, Log::Open(path));
