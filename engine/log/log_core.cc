@@ -1,9 +1,11 @@
 #include "engine/log/log_core.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "cairn/writer.h"
+#include "engine/base/checked.h"
 #include "engine/base/retry.h"
 #include "engine/base/status.h"
 #include "engine/log/log_layer.h"
@@ -134,6 +136,26 @@ absl::StatusOr<LogStatePtr> LogCore::WaitForCommit(std::chrono::milliseconds tim
   return Refresh();
 }
 
+namespace {
+
+// Few records of a chunk are read by blocks of this size, which are in a cache while a field is
+// taken out of them.
+constexpr int64_t kBlockBytes = 160 << 10;
+
+// Chunks of complete blocks: no record lies beside the others of its chunk.
+ArrayInfo ArrayOf(const Schema& schema, int64_t chunksize) {
+  const int64_t record = schema.record_size();
+  const int64_t records = std::max<int64_t>(1, chunksize / record);
+  const int64_t blocks = CeilDiv(records, std::max<int64_t>(1, kBlockBytes / record));
+  const int64_t in_block = records / blocks;
+  return {.shape = {0},
+          .chunkshape = {static_cast<int32_t>(in_block * blocks)},
+          .blockshape = {static_cast<int32_t>(in_block)},
+          .dtype = schema.ToDtype()};
+}
+
+}  // namespace
+
 absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& options,
                             int64_t first_record) {
   if (options.schema.fields().empty()) return InvalidArgument("log: a schema without fields");
@@ -157,10 +179,10 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
                       // Each byte of the record is a stream of its own, so that a field can be read
                       // without the others.
                       .split_mode = SplitMode::kAlways},
-      .array = ArrayInfo{.shape = {0}, .dtype = options.schema.ToDtype()},
       .file_system = options.file_system,
   };
   if (options.chunksize > 0) create.chunksize = options.chunksize;
+  create.array = ArrayOf(options.schema, create.chunksize);
   const LogLayer layer = {.first_record = first_record,
                           .retention = options.retention,
                           .rotation = options.rotation,
