@@ -140,18 +140,19 @@ absl::StatusOr<LogStatePtr> LogCore::WaitForCommit(std::chrono::milliseconds tim
 
 namespace {
 
-// Small enough that some records are read fast, large enough that the streams of a block compress.
-constexpr int32_t kBlockSize = 128 << 10;
-constexpr int32_t kChunkSize = 1 << 20;
+// Few records of a chunk are read by blocks of this size, which are in a cache while a field is
+// taken out of them.
+constexpr int64_t kBlockBytes = 160 << 10;
 
-// An array whose chunks are complete blocks, so that no padding comes between records.
-ArrayInfo LineOf(const Schema& schema, int32_t chunksize) {
-  const int32_t wanted = std::max(chunksize / schema.record_size(), 1);
-  const int32_t nblocks = CeilDiv(wanted, std::max(kBlockSize / schema.record_size(), 1));
-  const int32_t block = CeilDiv(wanted, nblocks);
+// Chunks of complete blocks: no record lies beside the others of its chunk.
+ArrayInfo ArrayOf(const Schema& schema, int64_t chunksize) {
+  const int64_t record = schema.record_size();
+  const int64_t records = std::max<int64_t>(1, chunksize / record);
+  const int64_t blocks = CeilDiv(records, std::max<int64_t>(1, kBlockBytes / record));
+  const int64_t in_block = records / blocks;
   return {.shape = {0},
-          .chunkshape = {nblocks * block},
-          .blockshape = {block},
+          .chunkshape = {static_cast<int32_t>(in_block * blocks)},
+          .blockshape = {static_cast<int32_t>(in_block)},
           .dtype = schema.ToDtype()};
 }
 
@@ -173,16 +174,17 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
     return InvalidArgument("log: field '%s' cannot be the time: it is no timestamp or integer",
                            time->name);
   }
-  const CreateOptions create = {
+  CreateOptions create = {
       .compression = {.codec = options.codec,
                       .clevel = options.clevel,
                       .typesize = options.schema.record_size(),
                       // Each byte of the record is a stream of its own, so that a field can be read
                       // without the others.
                       .split_mode = SplitMode::kAlways},
-      .array = LineOf(options.schema, options.chunksize > 0 ? options.chunksize : kChunkSize),
       .file_system = options.file_system,
   };
+  if (options.chunksize > 0) create.chunksize = options.chunksize;
+  create.array = ArrayOf(options.schema, create.chunksize);
   const LogLayer layer = {.first_record = first_record,
                           .retention = options.retention,
                           .rotation = options.rotation,
