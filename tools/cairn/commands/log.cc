@@ -14,7 +14,9 @@ void AddLog(CLI::App& app, Command& chosen) {
   AddLogQuery(*group, chosen);
   AddLogAgg(*group, chosen);
   AddLogTail(*group, chosen);
+  AddLogFollow(*group, chosen);
   AddLogStat(*group, chosen);
+  AddLogRetain(*group, chosen);
   group->footer("See 'cairn log COMMAND --help' for the options of a command.");
 }
 
