@@ -189,6 +189,18 @@ TEST(LogWriter, HoldsRecordsOfItsWindowBackAndSortsLateOnesIn) {
   EXPECT_EQ(times, (std::vector<int64_t>{1000, 1010, 1020, 1050, 1120}));
 }
 
+TEST(LogWriter, BeginsAFileForEachPeriodOfTheFirstCommit) {
+  const TempDir temp;
+  LogCreateOptions options = SensorOptions();
+  options.rotation = {.period = 1000};
+  Log log = Log::Create(temp.Path("log"), options).value();
+  Write(log, Readings(250));
+  const std::vector<Snapshot> files = log.Refresh()->frames();
+  ASSERT_EQ(files.size(), 3);
+  EXPECT_EQ(files[0].array()->shape[0], 100);
+  EXPECT_EQ(files[2].array()->shape[0], 50);
+}
+
 TEST(LogWriter, IsTheOnlyOne) {
   const TempDir temp;
   Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
