@@ -1,11 +1,12 @@
 // The input is a chunk. Whatever its bytes: what decodes is the same each time and depends on
-// nothing but them, and every range of it is the same part.
+// nothing but them, and every range of it, and every field of its items, is the same part.
 
 #include <algorithm>
 #include <vector>
 
 #include "cairn/chunk.h"
 #include "engine/base/hash.h"
+#include "engine/chunk/decoder.h"
 #include "fuzz/check.h"
 #include "fuzz/lz4_streams.h"
 #include "fuzz/mutator.h"
@@ -35,6 +36,40 @@ void CheckRanges(Bytes chunk, const ChunkInfo& info, Bytes whole, const ChunkDec
   }
 }
 
+// Of items of any size, not only the chunk's own.
+void CheckFields(Bytes chunk, const ChunkInfo& info, Bytes whole) {
+  if (RepeatsAtNoDistance(chunk) || whole.empty()) return;
+  chunk::WorkspacePool pool;
+  chunk::DecodeContext context;
+  context.pool = &pool;
+  chunk::Decoder decoder;
+  CheckOk(decoder.Open(chunk, context), "what decodes can be opened");
+  test::Dice dice(Xxh3(chunk));
+  for (int i = 0; i < kRanges; ++i) {
+    const size_t begin = i == 0 ? 0 : dice.Below(whole.size());
+    const size_t most = std::min<size_t>(whole.size() - begin, 300);
+    const auto typesize = static_cast<size_t>(info.typesize);
+    const size_t size = i % 2 == 0 && typesize <= most ? typesize : 1 + dice.Below(most);
+    const size_t count = 1 + dice.Below((whole.size() - begin) / size);
+    const size_t offset = dice.Below(size);
+    const size_t width = 1 + dice.Below(size - offset);
+    std::vector<std::byte> values(count * width);
+    const FieldSpan field = {
+        .offset = static_cast<int32_t>(offset), .size = static_cast<int32_t>(width), .dst = values};
+    const chunk::ItemRange items = {
+        .begin = static_cast<int64_t>(begin), .first = 0, .count = static_cast<int64_t>(count)};
+    const chunk::WorkspacePool::Lease lease = pool.Acquire();
+    CheckOk(decoder.DecodeFields(items, chunk::ItemFields(static_cast<int64_t>(size), {&field, 1}),
+                                 *lease),
+            "what decodes whole decodes by field");
+    for (size_t k = 0; k < count; ++k) {
+      Check(std::ranges::equal(Bytes(values).subspan(k * width, width),
+                               whole.subspan(begin + k * size + offset, width)),
+            "a field is the part of the whole");
+    }
+  }
+}
+
 void Decode(Bytes chunk) {
   const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk);
   if (!IsAnswer(info.status())) return;
@@ -48,6 +83,7 @@ void Decode(Bytes chunk) {
   if (!decodes) return;
   CheckSame(whole, again, "what decodes depends on the chunk alone");
   CheckRanges(chunk, *info, whole, decode);
+  CheckFields(chunk, *info, whole);
 }
 
 }  // namespace

@@ -75,6 +75,29 @@ void CheckRanges(const Snapshot& snapshot, Bytes all) {
   }
 }
 
+void CheckFields(const Snapshot& snapshot, Bytes all) {
+  const auto typesize = static_cast<uint64_t>(snapshot.info().typesize);
+  test::Dice dice(all.size() + 1);
+  for (int i = 0; i < kRanges && all.size() >= typesize; ++i) {
+    const uint64_t nitems = all.size() / typesize;
+    const uint64_t start = i == 0 ? 0 : dice.Below(nitems);
+    const uint64_t count = i == 0 ? nitems : 1 + dice.Below(nitems - start);
+    const uint64_t offset = dice.Below(typesize);
+    const uint64_t size = 1 + dice.Below(typesize - offset);
+    Buffer values(count * size);
+    const FieldSpan field = {
+        .offset = static_cast<int32_t>(offset), .size = static_cast<int32_t>(size), .dst = values};
+    const absl::Status status =
+        snapshot.ReadFields(static_cast<int64_t>(start), static_cast<int64_t>(count), {&field, 1});
+    if (!IsAnswer(status)) continue;
+    for (uint64_t k = 0; k < count; ++k) {
+      Check(std::ranges::equal(Bytes(values).subspan(k * size, size),
+                               all.subspan((start + k) * typesize + offset, size)),
+            "fields are the same by array and by chunk");
+    }
+  }
+}
+
 void ReadMetadata(const Snapshot& snapshot) {
   for (const Metalayer& layer : snapshot.metalayers()) {
     CheckOk(snapshot.GetMetalayer(layer.name).status(), "a metalayer that is listed is there");
@@ -126,7 +149,10 @@ void ReadAll(const Snapshot& snapshot) {
   const absl::StatusOr<Buffer> all = ReadChunks(snapshot);
   // The header may know of less than the chunks hold.
   const int64_t known = all.ok() ? std::min(info.nbytes, std::ssize(*all)) : 0;
-  if (known > 0) CheckRanges(snapshot, Bytes(*all).first(Size(known)));
+  if (known > 0) {
+    CheckRanges(snapshot, Bytes(*all).first(Size(known)));
+    CheckFields(snapshot, Bytes(*all).first(Size(known)));
+  }
   ReadArray(snapshot);
   const absl::StatusOr<VerifyReport> report = snapshot.Verify();
   if (IsAnswer(report.status()) && report->ok()) {

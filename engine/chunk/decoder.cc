@@ -188,27 +188,33 @@ absl::Status Decoder::ForEachStream(const BlockPlace& place, const Visit& visit)
   return absl::OkStatus();
 }
 
-absl::Status Decoder::DecodeStreams(const BlockPlace& place, MutableBytes out,
-                                    Workspace& workspace) const {
+absl::Status Decoder::DecodeStreams(const BlockPlace& place, MutableBytes out, Workspace& workspace,
+                                    absl::FunctionRef<size_t(size_t, size_t)> wanted) const {
+  return ForEachStream(place, [&](const Stream& stream, size_t from, size_t size) {
+    const size_t some = wanted(from, from + size) - from;
+    if (some == 0) return absl::OkStatus();
+    return DecodeStream(stream, some, out.subspan(from, size), workspace);
+  });
+}
+
+absl::Status Decoder::DecodeStream(const Stream& stream, size_t wanted, MutableBytes out,
+                                   Workspace& workspace) const {
+  if (stream.is_run()) {
+    FillBytes(out.first(wanted), stream.run);
+    return absl::OkStatus();
+  }
+  if (stream.stored.size() == out.size()) {
+    CopyBytes(stream.stored.first(wanted), out);
+    return absl::OkStatus();
+  }
   const PluginCall call{
       .typesize = header_.typesize, .meta = header_.codec_meta, .blockshape = context_.blockshape};
-  return ForEachStream(place, [&](const Stream& stream, size_t from, size_t size) {
-    const MutableBytes to = out.subspan(from, size);
-    if (stream.is_run()) {
-      FillBytes(to, stream.run);
-    } else if (stream.stored.size() == size) {
-      CopyBytes(stream.stored, to);
-    } else {
-      return workspace.codec->Decompress(stream.stored, to, call);
-    }
-    return absl::OkStatus();
-  });
+  if (wanted == out.size()) return workspace.codec->Decompress(stream.stored, out, call);
+  return workspace.codec->DecompressStart(stream.stored, out, wanted, call);
 }
 
 absl::Status Decoder::GatherPart(const BlockPlace& place, const filter::BlockPart& part,
                                  MutableBytes small, Workspace& workspace) const {
-  const PluginCall call{
-      .typesize = header_.typesize, .meta = header_.codec_meta, .blockshape = context_.blockshape};
   return ForEachStream(place, [&](const Stream& stream, size_t from, size_t size) {
     const size_t wanted = part.EndWithin(from, from + size) - from;
     if (wanted == 0) return absl::OkStatus();
@@ -217,11 +223,7 @@ absl::Status Decoder::GatherPart(const BlockPlace& place, const filter::BlockPar
       return absl::OkStatus();
     }
     const MutableBytes decoded = workspace.filtered.Get(size);
-    if (stream.is_run()) {
-      FillBytes(decoded.first(wanted), stream.run);
-    } else {
-      CAIRN_RETURN_IF_ERROR(workspace.codec->DecompressStart(stream.stored, decoded, wanted, call));
-    }
+    CAIRN_RETURN_IF_ERROR(DecodeStream(stream, wanted, decoded, workspace));
     part.Gather(from, decoded.first(wanted), small);
     return absl::OkStatus();
   });
@@ -241,9 +243,10 @@ absl::StatusOr<bool> Decoder::DecodePart(const BlockPlace& place, int64_t begin,
 
 absl::Status Decoder::DecodeBlock(const BlockPlace& place, Bytes reference, MutableBytes out,
                                   Workspace& workspace) const {
-  if (pipeline_.active() == 0) return DecodeStreams(place, out, workspace);
+  const auto all = [](size_t, size_t end) { return end; };
+  if (pipeline_.active() == 0) return DecodeStreams(place, out, workspace, all);
   const MutableBytes filtered = workspace.filtered.Get(out.size());
-  CAIRN_RETURN_IF_ERROR(DecodeStreams(place, filtered, workspace));
+  CAIRN_RETURN_IF_ERROR(DecodeStreams(place, filtered, workspace, all));
   const MutableBytes scratch =
       pipeline_.active() > 1 ? workspace.scratch.Get(out.size()) : MutableBytes();
   return pipeline_.Backward(filtered, reference, out, scratch);
@@ -333,6 +336,12 @@ absl::StatusOr<Executor*> Decoder::ChooseExecutor(BlockRange range, int64_t begi
   return nullptr;
 }
 
+absl::Status Decoder::DecodeReference(MutableBytes out, Workspace& workspace) const {
+  CAIRN_RETURN_IF_ERROR(PrepareWorkspace(workspace));
+  CAIRN_ASSIGN_OR_RETURN(const BlockPlace first, PlaceOf(0));
+  return DecodeBlock(first, {}, out, workspace);
+}
+
 absl::Status Decoder::DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& workspace) const {
   BlockRange range{.first = BlockAt(begin), .last = BlockAt(begin + std::ssize(dst) - 1) + 1};
   const auto size = static_cast<size_t>(header_.blocksize);
@@ -344,9 +353,7 @@ absl::Status Decoder::DecodeBlocks(int64_t begin, MutableBytes dst, Workspace& w
   if (needs_reference) {
     // DELTA codes every other block against block 0, so that one comes first.
     reference = in_place ? dst.first(size) : workspace.reference.Get(size);
-    CAIRN_RETURN_IF_ERROR(PrepareWorkspace(workspace));
-    CAIRN_ASSIGN_OR_RETURN(const BlockPlace first, PlaceOf(0));
-    CAIRN_RETURN_IF_ERROR(DecodeBlock(first, {}, reference, workspace));
+    CAIRN_RETURN_IF_ERROR(DecodeReference(reference, workspace));
     if (range.first == 0) {
       // The range continues after block 0, so all of its rest is wanted.
       if (!in_place) CopyBytes(reference.subspan(static_cast<size_t>(begin)), dst);

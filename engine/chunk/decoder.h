@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -13,6 +14,7 @@
 #include "cairn/options.h"
 #include "cairn/types.h"
 #include "engine/chunk/header.h"
+#include "engine/chunk/item_fields.h"
 #include "engine/chunk/parallel.h"
 #include "engine/chunk/workspace.h"
 #include "engine/filter/pipeline.h"
@@ -63,6 +65,11 @@ class Decoder {
   absl::Status DecodeRange(int64_t begin, MutableBytes dst, Workspace& workspace) const;
   absl::Status DecodeRange(int64_t begin, MutableBytes dst) const;
 
+  // Decodes fields of items. Of shuffled blocks it takes only the planes that hold them, and where
+  // each of these is a stream of its own, decodes no others: damage there is not seen.
+  absl::Status DecodeFields(const ItemRange& items, const ItemFields& fields,
+                            Workspace& workspace) const;
+
   int64_t nblocks() const { return header_.nblocks(); }
   absl::StatusOr<BlockPlace> PlaceOf(int64_t block) const;
   // The block that holds a byte of the decoded chunk.
@@ -102,7 +109,26 @@ class Decoder {
                                   Workspace& workspace) const;
   absl::Status GatherPart(const BlockPlace& place, const filter::BlockPart& part,
                           MutableBytes small, Workspace& workspace) const;
-  absl::Status DecodeStreams(const BlockPlace& place, MutableBytes out, Workspace& workspace) const;
+  // Decodes the streams of a block to their places in `out`, each up to the end that
+  // `wanted(begin, end)` says of its place.
+  absl::Status DecodeStreams(const BlockPlace& place, MutableBytes out, Workspace& workspace,
+                             absl::FunctionRef<size_t(size_t, size_t)> wanted) const;
+  // Decodes the first `wanted` bytes of a stream; `out` has room for all.
+  absl::Status DecodeStream(const Stream& stream, size_t wanted, MutableBytes out,
+                            Workspace& workspace) const;
+  // Decodes block 0, which the others are coded against.
+  absl::Status DecodeReference(MutableBytes out, Workspace& workspace) const;
+  absl::Status DecodeFieldBlocks(const ItemRange& items, const ItemFields& fields,
+                                 Workspace& workspace) const;
+  // Of the items that begin in a block.
+  absl::Status DecodeFieldsIn(const BlockPlace& place, Bytes reference, const ItemRange& items,
+                              const ItemFields& fields, Workspace& workspace) const;
+  // Of items that lie in a block of planes.
+  absl::Status DecodePlanes(const BlockPlace& place, const ItemRange& items,
+                            const ItemFields& fields, Workspace& workspace) const;
+  // Decodes bytes that lie in any blocks.
+  absl::Status DecodeAcross(int64_t begin, Bytes reference, MutableBytes dst,
+                            Workspace& workspace) const;
   // Calls visit(stream, from, size) with each stream of a block, and where in the block it belongs.
   template <typename Visit>
   absl::Status ForEachStream(const BlockPlace& place, const Visit& visit) const;

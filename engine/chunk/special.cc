@@ -26,6 +26,12 @@ void FillPattern(Bytes pattern, size_t phase, MutableBytes dst) {
   }
 }
 
+// Bytes after which the content begins anew.
+int64_t PeriodOf(const SpecialContent& content) {
+  if (content.kind == SpecialValue::kNans) return content.typesize;
+  return content.kind == SpecialValue::kRepeat ? std::ssize(content.value) : 1;
+}
+
 // A chunk of `nbytes` in one block, of a header that says the rest.
 std::vector<std::byte> MakeChunk(Header header, size_t nbytes, Bytes stored) {
   header.nbytes = static_cast<int32_t>(nbytes);
@@ -63,6 +69,25 @@ absl::Status FillSpecial(const SpecialContent& content, int64_t begin, MutableBy
   }
   if (pattern.empty()) return DataLoss("chunk of a repeated value: the value is empty");
   FillPattern(pattern, static_cast<size_t>(begin) % pattern.size(), dst);
+  return absl::OkStatus();
+}
+
+absl::Status FillSpecialFields(const SpecialContent& content, const ItemRange& items,
+                               const ItemFields& fields, ScratchBuffer& buffer) {
+  const int64_t period = std::max<int64_t>(1, PeriodOf(content));
+  if (items.count == 0) return absl::OkStatus();
+  if (fields.item_size() % period != 0) {
+    return fields.Read(items, buffer, [&content](int64_t begin, MutableBytes dst) {
+      return FillSpecial(content, begin, dst);
+    });
+  }
+  // All items are the same.
+  for (const FieldSpan& field : fields.fields()) {
+    const MutableBytes values = ItemFields::ValuesOf(field, items);
+    const MutableBytes value = values.first(static_cast<size_t>(field.size));
+    CAIRN_RETURN_IF_ERROR(FillSpecial(content, items.begin + field.offset, value));
+    FillPattern(value, 0, values.subspan(value.size()));
+  }
   return absl::OkStatus();
 }
 

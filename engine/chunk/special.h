@@ -9,7 +9,9 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/types.h"
+#include "engine/base/scratch_buffer.h"
 #include "engine/chunk/header.h"
+#include "engine/chunk/item_fields.h"
 
 namespace cairn::chunk {
 
@@ -22,6 +24,9 @@ struct SpecialContent {
 // Writes bytes [begin, begin + dst.size()) of what such a chunk stands for. kDataLoss for NaNs of a
 // typesize that has none.
 absl::Status FillSpecial(const SpecialContent& content, int64_t begin, MutableBytes dst);
+// Writes fields of items that lie in such a chunk.
+absl::Status FillSpecialFields(const SpecialContent& content, const ItemRange& items,
+                               const ItemFields& fields, ScratchBuffer& buffer);
 
 // Writes the chunk of a header, whose cbytes this sets, and the stored bytes after it. Returns its
 // size; kResourceExhausted when dst is too small.

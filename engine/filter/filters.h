@@ -19,6 +19,9 @@ namespace cairn::filter {
 // complete element stay at the end.
 void Shuffle(size_t width, Bytes src, MutableBytes dst);
 void Unshuffle(size_t width, Bytes src, MutableBytes dst);
+// Unshuffles elements of which the first bytes begin `planes`, the second ones `stride` bytes later
+// and so on; dst holds complete elements.
+void UnshufflePlanes(size_t width, Bytes planes, size_t stride, MutableBytes dst);
 
 // BITSHUFFLE puts the lowest bits of the first bytes of all elements of `typesize` > 0 bytes in
 // front, then their second bits and so on. Elements past the last multiple of 8, and bytes that are

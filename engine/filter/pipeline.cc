@@ -115,6 +115,13 @@ const FilterStage* Pipeline::SoleStage() const {
                                 [](FilterStage stage) { return !IsLossyOnly(stage.filter); });
 }
 
+size_t Pipeline::PlanesOfShuffle() const {
+  const FilterStage* const stage = SoleStage();
+  const bool plain =
+      stage != nullptr && stage->filter == Filter::kShuffle && PluginOf(*stage) == nullptr;
+  return plain ? ShuffleWidth(*stage, typesize()) : 0;
+}
+
 std::optional<BlockPart> Pipeline::PartOf(size_t block, size_t begin, size_t size) const {
   if (undoable_ == 0) return BlockPart{.stride = block, .begin = begin, .piece = size};
   const FilterStage* const stage = SoleStage();

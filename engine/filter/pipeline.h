@@ -53,6 +53,10 @@ class Pipeline {
   absl::Status Backward(MutableBytes src, Bytes reference, MutableBytes dst,
                         MutableBytes scratch) const;
 
+  // When blocks are plain SHUFFLE, the bytes of an element, of which each is in a plane of its own;
+  // else 0.
+  size_t PlanesOfShuffle() const;
+
   // What bytes [begin, begin + size) of a block are made of, where that is less than the block.
   std::optional<BlockPart> PartOf(size_t block, size_t begin, size_t size) const;
   // Undoes the filters for a part of a block alone. `small` holds its pieces, scratch is as large.

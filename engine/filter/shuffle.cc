@@ -149,15 +149,16 @@ void ShuffleElements(size_t width, size_t count, Bytes src, MutableBytes dst) {
   }
 }
 
-void UnshuffleElements(size_t width, size_t count, Bytes src, MutableBytes dst) {
+void UnshuffleElements(size_t width, size_t count, size_t stride, Bytes src, MutableBytes dst) {
   const auto* from = reinterpret_cast<const uint8_t*>(src.data());
   auto* to = reinterpret_cast<uint8_t*>(dst.data());
   const size_t tile = TileOf(width, count);
-  const Elements<uint8_t> all{to, width, count, src.size()};
+  const Elements<uint8_t> all{to, width, count, dst.size()};
   for (size_t first = 0; first < count; first += tile) {
     const Elements<uint8_t> elements = all.From(first, std::min(tile, count - first));
     ForEachColumns(width, [&](size_t column) HWY_ATTR {
-      UnshuffleColumns(Rows<const uint8_t>{from + column * count + first, count}, elements, column);
+      UnshuffleColumns(Rows<const uint8_t>{from + column * stride + first, stride}, elements,
+                       column);
     });
   }
 }
@@ -183,8 +184,14 @@ void Shuffle(size_t width, Bytes src, MutableBytes dst) {
 void Unshuffle(size_t width, Bytes src, MutableBytes dst) {
   const size_t count = width > 1 ? src.size() / width : 0;
   const size_t filtered = count * width;
-  if (filtered != 0) HWY_DYNAMIC_DISPATCH(UnshuffleElements)(width, count, src, dst);
+  if (filtered != 0) HWY_DYNAMIC_DISPATCH(UnshuffleElements)(width, count, count, src, dst);
   CopyBytes(src.subspan(filtered), dst.subspan(filtered));
+}
+
+void UnshufflePlanes(size_t width, Bytes planes, size_t stride, MutableBytes dst) {
+  if (width == 1) return CopyBytes(planes.first(dst.size()), dst);
+  const size_t count = dst.size() / width;
+  if (count != 0) HWY_DYNAMIC_DISPATCH(UnshuffleElements)(width, count, stride, planes, dst);
 }
 
 }  // namespace cairn::filter

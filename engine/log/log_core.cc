@@ -28,13 +28,15 @@ absl::Status LogCore::OpenParts() {
   if (is_directory_) {
     CAIRN_ASSIGN_OR_RETURN(found, ListFiles(files(), path_));
   }
+  std::vector<Part> parts;
   for (const LogFile& file : found) {
     absl::StatusOr<Part> part = OpenPart(file);
     // The writer removes the oldest files.
-    if (absl::IsNotFound(part.status()) && parts_.empty() && &file != &found.back()) continue;
+    if (absl::IsNotFound(part.status()) && parts.empty() && &file != &found.back()) continue;
     CAIRN_RETURN_IF_ERROR(part.status());
-    parts_.push_back(*std::move(part));
+    parts.push_back(*std::move(part));
   }
+  parts_ = std::move(parts);
   CAIRN_RETURN_IF_ERROR(FollowRotation().status());
   return MakeState();
 }
@@ -78,11 +80,13 @@ absl::StatusOr<bool> LogCore::FollowRotation() {
   return news;
 }
 
-absl::StatusOr<bool> LogCore::ForgetRemoved() {
+bool LogCore::IsRemoved(const Part& part) const {
+  return absl::IsNotFound(files().Identity(part.file.path).status());
+}
+
+bool LogCore::ForgetRemoved() {
   bool news = false;
-  while (parts_.size() > 1) {
-    const absl::Status there = files().Identity(parts_.front().file.path).status();
-    if (!absl::IsNotFound(there)) break;
+  while (parts_.size() > 1 && IsRemoved(parts_.front())) {
     parts_.erase(parts_.begin());
     news = true;
   }
@@ -108,10 +112,14 @@ LogCore::Part LogCore::newest() const {
 
 absl::StatusOr<LogStatePtr> LogCore::Refresh() {
   const std::lock_guard lock(mutex_);
+  if (is_directory_ && IsRemoved(parts_.back())) {
+    CAIRN_RETURN_IF_ERROR(OpenParts());
+    return state_;
+  }
   CAIRN_ASSIGN_OR_RETURN(bool news, RefreshPart(parts_.back()));
   if (is_directory_) {
     CAIRN_ASSIGN_OR_RETURN(const bool rotated, FollowRotation());
-    CAIRN_ASSIGN_OR_RETURN(const bool removed, ForgetRemoved());
+    const bool removed = ForgetRemoved();
     news = news || rotated || removed;
   }
   if (news) CAIRN_RETURN_IF_ERROR(MakeState());

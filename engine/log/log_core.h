@@ -51,10 +51,11 @@ class LogCore {
       : path_(std::move(path)), options_(std::move(options)), time_field_(time_field) {}
   absl::Status OpenParts();
   absl::StatusOr<Part> OpenPart(const LogFile& file) const;
-  // Both say whether there was news.
+  // RefreshPart, FollowRotation and ForgetRemoved say whether there was news.
   absl::StatusOr<bool> RefreshPart(Part& part) const;
   absl::StatusOr<bool> FollowRotation();
-  absl::StatusOr<bool> ForgetRemoved();
+  bool IsRemoved(const Part& part) const;
+  bool ForgetRemoved();
   absl::Status MakeState();
 
   const std::string path_;

@@ -72,11 +72,12 @@ class MutableItems {
   size_t value_size_ = 0;
 };
 
-// SHIM
+// The same bytes of many items, such as one field of records, and the array where they go, one
+// after another.
 struct FieldSpan {
-  int32_t offset = 0;
-  int32_t size = 0;
-  MutableBytes dst = {};
+  int32_t offset = 0;     // in the item
+  int32_t size = 0;       // bytes
+  MutableItems dst = {};  // `size` bytes of each item; of a value's size, or a multiple of it
 };
 
 }  // namespace cairn

@@ -47,7 +47,7 @@ struct TimeRange {
 struct Retention {
   int64_t max_age = 0;  // before the newest time, in units of time
   int64_t max_records = 0;
-  int64_t max_bytes = 0;  // of the files
+  int64_t max_bytes = 0;  // of all chunks, as they are stored
   bool operator==(const Retention&) const = default;
 };
 

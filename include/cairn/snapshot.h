@@ -76,6 +76,10 @@ class CAIRN_EXPORT Snapshot {
   absl::Status ReadItems(int64_t start, MutableItems dst) const;
   // Reads single items, in any order and with repeats, into dst (items.size() * typesize bytes).
   absl::Status ReadItemsAt(std::span<const int64_t> items, MutableItems dst) const;
+  // Reads fields of `nitems` items from number `start` on, each into an array of its own. Of chunks
+  // whose only filter is SHUFFLE it takes the bytes of these fields alone, and where the blocks are
+  // split, decodes nothing else: damage there is not seen. kInvalidArgument for a field that does
+  // not lie in an item, or whose array has another size.
   absl::Status ReadFields(int64_t start, int64_t nitems, std::span<const FieldSpan> fields) const;
   // Bytes [begin, begin + dst.size()) of the decoded data, whatever the typesize.
   absl::Status ReadBytes(int64_t begin, MutableBytes dst) const;

@@ -71,6 +71,14 @@ void CountComplaint(const Life& life, const absl::Status& status, const Place& p
 
 }  // namespace
 
+size_t SomeSectors(const DiskOperation& write, Dice& dice) {
+  constexpr int64_t kSector = SimulatedInode::kSector;
+  const int64_t size = std::ssize(write.bytes);
+  const auto any = static_cast<int64_t>(dice.Below(static_cast<size_t>(size) + 1));
+  const int64_t end = (write.offset + any) / kSector * kSector;
+  return static_cast<size_t>(std::clamp<int64_t>(end - write.offset, 0, size));
+}
+
 void ForEachSeed(int64_t count, absl::FunctionRef<void(uint64_t seed)> run) {
   if (const uint64_t only = NumberIn("CAIRN_CRASH_RUN", 0); only != 0) return run(only);
   const uint64_t first = NumberIn("CAIRN_CRASH_SEED", 1) * 1000003;
@@ -152,20 +160,14 @@ class Chain {
 };
 
 Fate Chain::Decide(const DiskOperation& operation, Plan& plan) {
-  // Of a write any sectors may be done.
-  const auto part = [&] {
-    constexpr int64_t kSector = SimulatedInode::kSector;
-    const int64_t size = std::ssize(operation.bytes);
-    const auto any = static_cast<int64_t>(dice_.Below(static_cast<size_t>(size) + 1));
-    const int64_t end = (operation.offset + any) / kSector * kSector;
-    return static_cast<size_t>(std::clamp<int64_t>(end - operation.offset, 0, size));
-  };
-  if (operation.number >= plan.death) return {.kind = Fate::Kind::kDie, .written = part()};
+  if (operation.number >= plan.death) {
+    return {.kind = Fate::Kind::kDie, .written = SomeSectors(operation, dice_)};
+  }
   const bool is_sync = operation.kind == DiskOperation::Kind::kSync;
   if (plan.error.has_value() && operation.number >= *plan.error && !plan.failed &&
       (is_sync || dice_.Percent(15))) {
     plan.failed = true;
-    return {.kind = Fate::Kind::kFail, .written = part()};
+    return {.kind = Fate::Kind::kFail, .written = SomeSectors(operation, dice_)};
   }
   return {};
 }

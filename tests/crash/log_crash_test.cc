@@ -41,8 +41,7 @@ class LogLife {
       const auto last = disk_->operations() + 1 + static_cast<int64_t>(dice_.Below(250));
       disk_->Judge([last, this](const DiskOperation& operation) {
         if (operation.number < last) return Fate{};
-        const size_t written = operation.bytes.empty() ? 0 : dice_.Below(operation.bytes.size());
-        return Fate{.kind = Fate::Kind::kDie, .written = written};
+        return Fate{.kind = Fate::Kind::kDie, .written = SomeSectors(operation, dice_)};
       });
       Write().IgnoreError();  // it dies
       Crash();

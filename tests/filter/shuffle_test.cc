@@ -76,6 +76,24 @@ TEST(ShuffleTest, RoundTrips) {
   }
 }
 
+TEST(ShuffleTest, PlanesThatLieApartUnshuffleOnEveryTarget) {
+  for (const size_t width : {1, 2, 3, 4, 8, 12, 16, 17}) {
+    for (const size_t count : {0, 1, 15, 16, 33, 64, 777}) {
+      const size_t stride = count + 5;
+      const Block planes = RandomBlock(width * stride, static_cast<uint32_t>(count));
+      std::vector<std::byte> expected;
+      for (size_t i = 0; i < count * width; ++i) {
+        expected.push_back(planes.bytes()[i % width * stride + i / width]);
+      }
+      ForEachTarget([&] {
+        Block dst = RandomBlock(count * width, 1, count % 5);
+        UnshufflePlanes(width, planes, stride, dst);
+        ASSERT_EQ(ToVector(dst), expected) << "width " << width << ", count " << count;
+      });
+    }
+  }
+}
+
 TEST(ShuffleTest, WidthOfOneOrWiderThanTheBlockCopies) {
   const Block src = RandomBlock(100, 3);
   for (const size_t width : {1, 101, 255}) {

@@ -102,6 +102,29 @@ class ReadTest : public testing::TestWithParam<std::tuple<Kind, int32_t>> {
     }
   }
 
+  // Two fields of a range of items: one of a byte or more, and one that begins where items do.
+  void ReadFieldsAtRandom(Random& random, int count) const {
+    const auto width = static_cast<size_t>(typesize_);
+    for (int i = 0; i < count; ++i) {
+      const int64_t start = Between(random, 0, static_cast<int64_t>(nitems()));
+      const int64_t n = Between(random, 0, static_cast<int64_t>(nitems()) - start);
+      const auto offset = static_cast<int32_t>(Between(random, 0, typesize_ - 1));
+      const auto size = static_cast<int32_t>(Between(random, 1, typesize_ - offset));
+      Buffer inner(static_cast<size_t>(n * size));
+      Buffer outer(static_cast<size_t>(n * (offset + 1)));
+      const std::array fields = {FieldSpan{.offset = offset, .size = size, .dst = inner},
+                                 FieldSpan{.offset = 0, .size = offset + 1, .dst = outer}};
+      ASSERT_TRUE(IsOk(snapshot_->ReadFields(start, n, fields)));
+      const Bytes items = Bytes(content_).subspan(static_cast<size_t>(start) * width);
+      for (const FieldSpan& field : fields) {
+        ASSERT_EQ(ToVector(field.dst.bytes()),
+                  test::FieldOf(items.first(static_cast<size_t>(n) * width), width, field))
+            << n << " items from " << start << " on, " << field.size << " bytes at "
+            << field.offset;
+      }
+    }
+  }
+
   const Kind kind_;
   const int32_t typesize_;
   Random random_{static_cast<uint64_t>(typesize_)};
@@ -128,6 +151,8 @@ TEST_P(ReadTest, ItemsGatherInAnyOrderAndAgain) {
   for (const int count : {0, 1, 2, 1000}) GatherAtRandom(random_, count);
 }
 
+TEST_P(ReadTest, FieldsReadAsInTheirItems) { ReadFieldsAtRandom(random_, 200); }
+
 TEST_P(ReadTest, FourThreadsReadOneSnapshot) {
   std::vector<std::thread> threads;
   for (uint64_t seed = 0; seed < 4; ++seed) {
@@ -135,6 +160,7 @@ TEST_P(ReadTest, FourThreadsReadOneSnapshot) {
       Random random(seed);
       ReadRangesAtRandom(random, 50);
       GatherAtRandom(random, 200);
+      ReadFieldsAtRandom(random, 50);
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -164,6 +190,24 @@ TEST_P(ReadTest, NothingLiesPastTheEnd) {
     EXPECT_EQ(snapshot_->ChunkNbytes(nchunk).status().code(), kOutside);
     EXPECT_EQ(snapshot_->ReadChunk(nchunk, item).code(), kOutside);
   }
+}
+
+TEST_P(ReadTest, FieldsOfNoItemAreRefused) {
+  Buffer values(4);
+  const auto read = [&](int64_t start, int64_t count, int32_t offset, int32_t size) {
+    const FieldSpan field = {.offset = offset, .size = size, .dst = values};
+    return snapshot_->ReadFields(start, count, {&field, 1}).code();
+  };
+  const auto count = static_cast<int64_t>(nitems());
+  EXPECT_EQ(read(count - 3, 4, 0, 1), StatusCode::kOutOfRange);
+  EXPECT_EQ(read(-1, 4, 0, 1), StatusCode::kOutOfRange);
+  EXPECT_EQ(read(0, -1, 0, 1), StatusCode::kOutOfRange);
+  constexpr auto kRefused = StatusCode::kInvalidArgument;
+  EXPECT_EQ(read(0, 4, typesize_, 1), kRefused);
+  EXPECT_EQ(read(0, 4, -1, 1), kRefused);
+  EXPECT_EQ(read(0, 4, 0, typesize_ + 1), kRefused);
+  EXPECT_EQ(read(0, 4, 0, 0), kRefused);
+  EXPECT_EQ(read(0, 3, 0, 1), kRefused) << "the array has room for more";
 }
 
 TEST_P(ReadTest, BuffersOfTheWrongSizeAreRefused) {

@@ -222,6 +222,21 @@ TEST(LogModel, ALogOfManyFilesIsOneLog) {
   EXPECT_GT(model.log().snapshot().frames().size(), 3);
 }
 
+TEST(LogModel, ALogThatDropsRecordsFindsTheOthers) {
+  for (const bool many_files : {false, true}) {
+    LogCreateOptions options = SensorOptions();
+    options.retention = {.max_age = 6000, .max_records = 400};
+    if (many_files) options.rotation.period = 3000;
+    ModelledLog model(options, 6);
+    for (int i = 0; i < 12; ++i) {
+      model.Append(i % 3 == 0 ? 350 : 70, 0.01);
+      model.Check();
+      if (i % 4 == 3) model.Reopen();
+    }
+    EXPECT_GT(model.log().snapshot().first_record(), 500);
+  }
+}
+
 TEST(LogModel, ManyChunksFillAllTablesOfStatistics) {
   ModelledLog model(SensorOptions(), 5);
   for (int i = 0; i < 12; ++i) model.Append(1000, 0.001);

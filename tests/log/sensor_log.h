@@ -31,11 +31,12 @@ inline Schema SensorSchema() {
       .value();
 }
 
-// 100 records to a chunk.
+inline constexpr int64_t kChunkRecords = 100;
+
 inline LogCreateOptions SensorOptions() {
   LogCreateOptions options;
   options.schema = SensorSchema();
-  options.chunksize = 100 * static_cast<int32_t>(sizeof(Reading));
+  options.chunksize = static_cast<int32_t>(kChunkRecords * sizeof(Reading));
   return options;
 }
 

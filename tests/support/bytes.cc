@@ -26,4 +26,13 @@ Buffer Repeated(Bytes value, size_t size) {
 
 void AddTo(Buffer& all, Bytes more) { all.insert(all.end(), more.begin(), more.end()); }
 
+Buffer FieldOf(Bytes items, size_t item_size, const FieldSpan& field) {
+  Buffer values;
+  for (size_t at = 0; at < items.size(); at += item_size) {
+    AddTo(values,
+          items.subspan(at + static_cast<size_t>(field.offset), static_cast<size_t>(field.size)));
+  }
+  return values;
+}
+
 }  // namespace cairn::test

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cairn/items.h"
 #include "cairn/types.h"
 
 namespace cairn::test {
@@ -19,6 +20,8 @@ Buffer MakeNoise(size_t size, uint64_t seed = 1);
 // `value` over and over, `size` bytes.
 Buffer Repeated(Bytes value, size_t size);
 void AddTo(Buffer& all, Bytes more);
+// What a field of all these items holds.
+Buffer FieldOf(Bytes items, size_t item_size, const FieldSpan& field);
 
 }  // namespace cairn::test
 

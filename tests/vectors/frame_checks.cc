@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/array_model.h"
+#include "tests/support/bytes.h"
 #include "tests/support/status.h"
 #include "tests/vectors/chunk_checks.h"
 #include "tests/vectors/support.h"
@@ -177,6 +178,23 @@ void CheckGather(const Snapshot& snapshot, Bytes content, std::mt19937_64& rando
   }
 }
 
+void CheckFields(const Snapshot& snapshot, Bytes content, std::mt19937_64& random) {
+  const int32_t typesize = snapshot.info().typesize;
+  const int64_t nitems = static_cast<int64_t>(content.size()) / typesize;
+  for (int i = 0; i < 4 && nitems > 0; ++i) {
+    const int64_t start = i == 0 ? 0 : Between(random, 0, nitems - 1);
+    const int64_t count = i == 0 ? nitems : Between(random, 1, nitems - start);
+    const auto offset = static_cast<int32_t>(Between(random, 0, typesize - 1));
+    const auto size = static_cast<int32_t>(Between(random, 1, typesize - offset));
+    GuardedBytes values(Size(count * size));
+    const FieldSpan field = {.offset = offset, .size = size, .dst = values.bytes()};
+    ASSERT_TRUE(IsOk(snapshot.ReadFields(start, count, {&field, 1})));
+    const Bytes items = content.subspan(Size(start * typesize), Size(count * typesize));
+    ASSERT_TRUE(std::ranges::equal(values.bytes(), test::FieldOf(items, Size(typesize), field)))
+        << count << " items from " << start << " on, " << size << " bytes at " << offset;
+  }
+}
+
 void CheckVerify(const Snapshot& snapshot) {
   const auto report = snapshot.Verify();
   ASSERT_TRUE(IsOk(report));
@@ -287,6 +305,7 @@ void CheckReadableFrame(const Entry& entry, Access access) {
   std::mt19937_64 random = RandomFor(entry.path);
   CheckRanges(snapshot, content.bytes(), random);
   CheckGather(snapshot, content.bytes(), random);
+  CheckFields(snapshot, content.bytes(), random);
   CheckArray(entry, snapshot, random);
 }
 

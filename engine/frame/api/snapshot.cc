@@ -12,6 +12,7 @@
 #include "engine/frame/open/journal_check.h"
 #include "engine/frame/read/chunk_reader.h"
 #include "engine/frame/read/content.h"
+#include "engine/frame/read/field_reader.h"
 #include "engine/frame/read/range_reader.h"
 #include "engine/frame/read/scattered_reader.h"
 #include "engine/frame/read/verifier.h"
@@ -185,6 +186,11 @@ absl::Status Snapshot::ReadItems(int64_t start, MutableItems items) const {
 absl::Status Snapshot::ReadItemsAt(std::span<const int64_t> items, MutableItems dst) const {
   CAIRN_RETURN_IF_ERROR(frame::CheckItemSize(dst.value_size(), state_->header().typesize));
   return frame::GatherItems(*state_, items, dst.bytes());
+}
+
+absl::Status Snapshot::ReadFields(int64_t start, int64_t nitems,
+                                  std::span<const FieldSpan> fields) const {
+  return frame::ReadFields(*state_, start, nitems, fields);
 }
 
 absl::Status Snapshot::ReadBytes(int64_t begin, MutableBytes dst) const {

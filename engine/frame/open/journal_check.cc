@@ -99,8 +99,10 @@ absl::StatusOr<JournalCheck> JournalChecker::Run() {
     return slot.generation > state_.generation();
   });
   // The two slots may name the same one.
-  const auto repeated = std::ranges::unique(slots, {}, &format::SummarySlot::position);
-  slots.erase(repeated.begin(), repeated.end());
+  const auto same_place = [](const format::SummarySlot& a, const format::SummarySlot& b) {
+    return a.position == b.position;
+  };
+  slots.erase(std::unique(slots.begin(), slots.end(), same_place), slots.end());
   if (slots.empty()) return check;
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const void> kept, source_.KeepSize());
   CAIRN_ASSIGN_OR_RETURN(const StatePtr checkpoint,

@@ -149,6 +149,25 @@ absl::Status ChunkReader::Read(int64_t begin, MutableBytes dst, chunk::Workspace
   return absl::OkStatus();
 }
 
+absl::Status ChunkReader::ReadFields(chunk::ItemRange items, const chunk::ItemFields& fields,
+                                     chunk::Workspace& workspace) const {
+  const int64_t in_content = std::max<int64_t>(0, nbytes_ - items.begin) / fields.item_size();
+  chunk::ItemRange part = items;
+  part.count = reference_.empty() ? std::min(items.count, in_content) : 0;
+  if (const auto* special = std::get_if<chunk::SpecialContent>(&content_)) {
+    CAIRN_RETURN_IF_ERROR(chunk::FillSpecialFields(*special, part, fields, workspace.gathered));
+  } else if (const auto* decoder = std::get_if<chunk::Decoder>(&content_)) {
+    CAIRN_RETURN_IF_ERROR(decoder->DecodeFields(part, fields, workspace));
+  } else {
+    part.count = 0;
+  }
+  items.begin += part.count * fields.item_size();
+  items.first += part.count;
+  items.count -= part.count;
+  return fields.Read(items, workspace.gathered,
+                     [&](int64_t begin, MutableBytes dst) { return Read(begin, dst, workspace); });
+}
+
 absl::StatusOr<int32_t> ChunkNbytes(const State& state, int64_t nchunk) {
   CAIRN_RETURN_IF_ERROR(CheckChunkNumber(state, nchunk));
   if (IsPartialChunk(state, nchunk)) return static_cast<int32_t>(state.partial.nbytes());

@@ -13,6 +13,7 @@
 #include "cairn/options.h"
 #include "cairn/types.h"
 #include "engine/chunk/decoder.h"
+#include "engine/chunk/item_fields.h"
 #include "engine/chunk/special.h"
 #include "engine/frame/read/stored_chunk.h"
 #include "engine/frame/state/state.h"
@@ -41,6 +42,9 @@ class ChunkReader {
   // one whose buffer the chunk was opened with.
   absl::Status Read(int64_t begin, MutableBytes dst, chunk::Workspace& workspace) const;
   absl::Status Read(int64_t begin, MutableBytes dst) const;
+  // Reads fields of items that lie in the chunk.
+  absl::Status ReadFields(chunk::ItemRange items, const chunk::ItemFields& fields,
+                          chunk::Workspace& workspace) const;
   // The stored bytes, of a partial chunk those that it begins with; empty for special chunks of the
   // index.
   Bytes stored() const { return stored_.bytes(); }

@@ -71,6 +71,20 @@ TEST(TypedItemsTest, StructsAreItems) {
   EXPECT_EQ(read[1], points[1]);
 }
 
+TEST(TypedItemsTest, FieldsOfStructsAre) {
+  Frame frame = NewInMemory(Cut(sizeof(Point), 64));
+  Writer writer = *frame.OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Append(std::vector<Point>{{1, 2}, {3, 4}, {5, 6}})));
+  const Snapshot snapshot = *writer.Commit();
+  std::vector<float> seconds(2);
+  std::vector<float> both(4);
+  const std::array fields = {FieldSpan{.offset = 4, .size = 4, .dst = seconds},
+                             FieldSpan{.offset = 0, .size = 8, .dst = both}};
+  ASSERT_TRUE(IsOk(snapshot.ReadFields(1, 2, fields)));
+  EXPECT_EQ(seconds, (std::vector<float>{4, 6}));
+  EXPECT_EQ(both, (std::vector<float>{3, 4, 5, 6}));
+}
+
 TEST(TypedItemsTest, EditsTakeThem) {
   Frame frame = NewInMemory(Cut(4, 16));
   Writer writer = *frame.OpenWriter();

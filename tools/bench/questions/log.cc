@@ -72,10 +72,9 @@ absl::StatusOr<Log> MakeLog(const std::string& path, const Setting& setting) {
 // Commits of a thousand records each; `durable` ones only as many as take some seconds.
 absl::Status Ingest(const std::string& path, const std::vector<Reading>& walk,
                     const Setting& setting, Session& session) {
-  const Question question = {
-      .text = absl::StrFormat("records into a log of %d", walk.size()),
-      .ops = static_cast<int64_t>(walk.size()),
-      .clock = Clock::kWall};
+  const Question question = {.text = absl::StrFormat("records into a log of %d", walk.size()),
+                             .ops = static_cast<int64_t>(walk.size()),
+                             .clock = Clock::kWall};
   Contest contest(question);
   contest.Add("commit every 1,000", [&]() -> absl::Status {
     ASSIGN_OR_RETURN(Log log, MakeLog(path, setting));

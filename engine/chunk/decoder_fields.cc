@@ -1,0 +1,131 @@
+#include <algorithm>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/chunk/decoder.h"
+#include "engine/chunk/special.h"
+#include "engine/filter/block_part.h"
+#include "engine/filter/filters.h"
+
+namespace cairn::chunk {
+
+absl::Status Decoder::DecodeFields(const ItemRange& items, const ItemFields& fields,
+                                   Workspace& workspace) const {
+  const std::optional<int64_t> size = CheckedMul(items.count, fields.item_size());
+  if (!size.has_value() || !RangeFits(items.begin, *size, header_.nbytes)) {
+    return OutOfRange("chunk: %d items of %d bytes from byte %d on of %d", items.count,
+                      fields.item_size(), items.begin, header_.nbytes);
+  }
+  if (*size == 0) return absl::OkStatus();
+  const Bytes body = chunk_.subspan(static_cast<size_t>(header_.size()));
+  if (header_.special != SpecialValue::kNone) {
+    return FillSpecialFields({.kind = header_.special, .typesize = header_.typesize, .value = body},
+                             items, fields, workspace.gathered);
+  }
+  if (header_.memcpyed) {
+    fields.Gather(body.subspan(static_cast<size_t>(items.begin)), items);
+    return absl::OkStatus();
+  }
+  return DecodeFieldBlocks(items, fields, workspace);
+}
+
+absl::Status Decoder::DecodeFieldBlocks(const ItemRange& items, const ItemFields& fields,
+                                        Workspace& workspace) const {
+  const int64_t end = items.begin + items.count * fields.item_size();
+  const BlockRange range{.first = BlockAt(items.begin), .last = BlockAt(end - 1) + 1};
+  // Each thread takes memory for a block.
+  const bool threads =
+      6 * int64_t{header_.nbytes} <= context_.max_memory &&
+      WorthThreads(context_.executor, items.count * fields.wanted_size(), range.last - range.first);
+  MutableBytes reference;
+  if (NeedsReference() && range.last > 1) {
+    CAIRN_RETURN_IF_ERROR(CheckLimit(0, MemoryFor(header_.blocksize, true)));
+    reference = workspace.reference.Get(static_cast<size_t>(header_.blocksize));
+    CAIRN_RETURN_IF_ERROR(DecodeReference(reference, workspace));
+  }
+  return ForEachBlock(
+      range, threads ? context_.executor : nullptr, *context_.pool, workspace,
+      [this](Workspace& own) { return PrepareWorkspace(own); },
+      [&](int64_t block, Workspace& own) -> absl::Status {
+        CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
+        return DecodeFieldsIn(place, reference, items, fields, own);
+      });
+}
+
+absl::Status Decoder::DecodeFieldsIn(const BlockPlace& place, Bytes reference,
+                                     const ItemRange& items, const ItemFields& fields,
+                                     Workspace& workspace) const {
+  CAIRN_RETURN_IF_ERROR(CheckMemory(place));
+  const int64_t size = fields.item_size();
+  const int64_t block_end = place.begin + place.nbytes;
+  // Items [first, complete) lie in the block, and those up to `last` begin there.
+  const int64_t first = CeilDiv(std::max<int64_t>(0, place.begin - items.begin), size);
+  const int64_t last = std::min(items.count, CeilDiv(block_end - items.begin, size));
+  const int64_t complete = std::clamp((block_end - items.begin) / size, first, last);
+  const auto part_of = [&](int64_t from, int64_t to) {
+    return ItemRange{
+        .begin = items.begin + from * size, .first = items.first + from, .count = to - from};
+  };
+  if (complete > first) {
+    const ItemRange part = part_of(first, complete);
+    const bool in_planes = static_cast<int64_t>(pipeline_.PlanesOfShuffle()) == size &&
+                           (part.begin - place.begin) % size == 0;
+    if (in_planes) {
+      CAIRN_RETURN_IF_ERROR(DecodePlanes(place, part, fields, workspace));
+    } else {
+      CAIRN_RETURN_IF_ERROR(CheckMemory(place, part.count * size));
+      const MutableBytes held = workspace.gathered.Get(static_cast<size_t>(part.count * size));
+      CAIRN_RETURN_IF_ERROR(DecodeAcross(part.begin, reference, held, workspace));
+      fields.Gather(held, part);
+    }
+  }
+  for (int64_t i = complete; i < last; ++i) {
+    const ItemRange item = part_of(i, i + 1);
+    for (const FieldSpan& field : fields.fields()) {
+      CAIRN_RETURN_IF_ERROR(DecodeAcross(item.begin + field.offset, reference,
+                                         ItemFields::ValuesOf(field, item), workspace));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Decoder::DecodePlanes(const BlockPlace& place, const ItemRange& items,
+                                   const ItemFields& fields, Workspace& workspace) const {
+  const auto nbytes = static_cast<size_t>(place.nbytes);
+  const auto size = static_cast<size_t>(fields.item_size());
+  const size_t stride = nbytes / size;
+  const size_t first = static_cast<size_t>(items.begin - place.begin) / size;
+  const auto part_of = [&](const FieldSpan& field) {
+    return filter::BlockPart{.planes = static_cast<size_t>(field.size),
+                             .stride = stride,
+                             .begin = static_cast<size_t>(field.offset) * stride + first,
+                             .piece = static_cast<size_t>(items.count)};
+  };
+  const MutableBytes planes = workspace.filtered.Get(nbytes);
+  CAIRN_RETURN_IF_ERROR(DecodeStreams(place, planes, workspace, [&](size_t begin, size_t end) {
+    size_t wanted = begin;
+    for (const FieldSpan& field : fields.fields()) {
+      wanted = std::max(wanted, part_of(field).EndWithin(begin, end));
+    }
+    return wanted;
+  }));
+  for (const FieldSpan& field : fields.fields()) {
+    filter::UnshufflePlanes(static_cast<size_t>(field.size), planes.subspan(part_of(field).begin),
+                            stride, ItemFields::ValuesOf(field, items));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Decoder::DecodeAcross(int64_t begin, Bytes reference, MutableBytes dst,
+                                   Workspace& workspace) const {
+  for (int64_t block = BlockAt(begin); block <= BlockAt(begin + std::ssize(dst) - 1); ++block) {
+    CAIRN_ASSIGN_OR_RETURN(const BlockPlace place, PlaceOf(block));
+    CAIRN_RETURN_IF_ERROR(CheckMemory(place));
+    CAIRN_RETURN_IF_ERROR(
+        DecodeOverlap(block, block == 0 ? Bytes() : reference, begin, dst, workspace));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::chunk

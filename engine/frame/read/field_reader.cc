@@ -1,0 +1,81 @@
+#include "engine/frame/read/field_reader.h"
+
+#include <algorithm>
+
+#include "engine/base/checked.h"
+#include "engine/base/status.h"
+#include "engine/chunk/item_fields.h"
+#include "engine/frame/read/chunk_reader.h"
+#include "engine/frame/read/range_reader.h"
+
+namespace cairn::frame {
+
+namespace {
+
+absl::Status CheckField(const FieldSpan& field, int64_t nitems, int64_t typesize) {
+  if (field.size < 1 || !RangeFits(field.offset, field.size, typesize)) {
+    return InvalidArgument("field of %d bytes from byte %d on, of items of %d", field.size,
+                           field.offset, typesize);
+  }
+  const auto value_size = static_cast<int32_t>(field.dst.value_size());
+  if (value_size != 0 && field.size % value_size != 0) {
+    return InvalidArgument("field of %d bytes: the array has values of %d", field.size, value_size);
+  }
+  const int64_t got = std::ssize(field.dst.bytes());
+  if (got == nitems * field.size) return absl::OkStatus();
+  return InvalidArgument("field of %d bytes: %d items need an array of %d, got %d", field.size,
+                         nitems, nitems * field.size, got);
+}
+
+// Reads items that lie in one chunk, as many as it has; returns how many. 0: the first one lies
+// across a border.
+absl::StatusOr<int64_t> ReadFromChunk(const State& state, chunk::ItemRange items,
+                                      const chunk::ItemFields& fields,
+                                      chunk::Workspace& workspace) {
+  CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state, items.begin));
+  const absl::StatusOr<ChunkReader> chunk =
+      ChunkReader::Open(state, at.nchunk, state.env()->verify, workspace.stored);
+  if (!chunk.ok()) return chunk.status();
+  items.begin -= at.begin;
+  const int64_t held = std::max<int64_t>(0, chunk->nbytes() - items.begin) / fields.item_size();
+  items.count = std::min(items.count, held);
+  const absl::Status status = chunk->ReadFields(items, fields, workspace);
+  if (!status.ok()) return AnnotateChunk(at.nchunk, status);
+  return items.count;
+}
+
+}  // namespace
+
+absl::Status ReadFields(const State& state, int64_t start, int64_t nitems,
+                        std::span<const FieldSpan> spans) {
+  const int64_t typesize = state.header().typesize;
+  if (!RangeFits(start, nitems, state.nbytes / typesize)) {
+    return OutOfRange("items from %d on, %d of them, of %d", start, nitems,
+                      state.nbytes / typesize);
+  }
+  for (const FieldSpan& field : spans) CAIRN_RETURN_IF_ERROR(CheckField(field, nitems, typesize));
+  if (spans.empty()) return absl::OkStatus();
+  const chunk::ItemFields fields(typesize, spans);
+  const chunk::WorkspacePool::Lease lease = state.env()->pool.Acquire();
+  const auto read = [&state](int64_t begin, MutableBytes dst) {
+    return ReadRange(state, begin, dst);
+  };
+  chunk::ItemRange rest = {.begin = start * typesize, .first = 0, .count = nitems};
+  // A few items are sooner found in a block that is cached.
+  constexpr int64_t kFewBytes = 4096;
+  if (nitems * typesize <= kFewBytes) return fields.Read(rest, lease->gathered, read);
+  while (rest.count > 0) {
+    CAIRN_ASSIGN_OR_RETURN(int64_t done, ReadFromChunk(state, rest, fields, *lease));
+    if (done == 0) {
+      done = 1;
+      CAIRN_RETURN_IF_ERROR(fields.Read({.begin = rest.begin, .first = rest.first, .count = 1},
+                                        lease->gathered, read));
+    }
+    rest.begin += done * typesize;
+    rest.first += done;
+    rest.count -= done;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame

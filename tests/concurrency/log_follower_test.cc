@@ -1,0 +1,79 @@
+// One process writes a log that drops its oldest records and begins new files; another follows it.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/log.h"
+#include "cairn/log_writer.h"
+#include "tests/log/sensor_log.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn::test {
+namespace {
+
+constexpr int64_t kRecords = 30'000;
+
+// Several writers one after the other, each of which is closed.
+absl::Status Write(const std::string& path) {
+  absl::StatusOr<Log> log = Log::Open(path);
+  if (!log.ok()) return log.status();
+  int64_t next = 0;
+  while (next < kRecords) {
+    absl::StatusOr<LogWriter> writer = log->OpenWriter({.commit_records = 7});
+    if (!writer.ok()) return writer.status();
+    for (const int64_t end = std::min(kRecords, next + 5000); next < end; ++next) {
+      const Reading reading = {.time = next * 10, .count = static_cast<int32_t>(next)};
+      if (absl::Status status = writer->Append(std::span(&reading, 1)); !status.ok()) {
+        return status;
+      }
+    }
+    if (absl::Status status = writer->Close(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+class LogFollowerTest : public testing::TestWithParam<int64_t> {};
+
+TEST_P(LogFollowerTest, SeesAllRecordsThatAreNotDroppedInOrder) {
+  const TempDir temp;
+  LogCreateOptions options = SensorOptions();
+  options.retention.max_records = 5000;
+  options.rotation.period = GetParam();
+  Log log = Log::Create(temp.Path("log"), options).value();
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) std::_Exit(Write(temp.Path("log")).ok() ? 0 : 1);
+
+  int64_t next = 0;
+  int64_t states = 0;
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (next < kRecords && std::chrono::steady_clock::now() < give_up) {
+    const absl::StatusOr<LogSnapshot> now = log.WaitForCommit(std::chrono::milliseconds(100));
+    ASSERT_TRUE(IsOk(now));
+    ASSERT_GE(now->end_record(), next) << "a commit is gone";
+    next = std::max(next, now->first_record());
+    std::vector<int32_t> counts(static_cast<size_t>(now->end_record() - next));
+    ASSERT_TRUE(IsOk(now->ReadColumn("count", next, counts)));
+    for (const int32_t count : counts) ASSERT_EQ(count, next++);
+    states += counts.empty() ? 0 : 1;
+  }
+  EXPECT_EQ(next, kRecords);
+  EXPECT_GT(states, 5) << "it looked only when all was over";
+  int result = 0;
+  ASSERT_EQ(::waitpid(child, &result, 0), child);
+  EXPECT_EQ(result, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, LogFollowerTest, testing::Values(0, 20'000),
+                         [](const auto& it) { return it.param == 0 ? "One" : "Many"; });
+
+}  // namespace
+}  // namespace cairn::test

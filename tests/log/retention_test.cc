@@ -1,0 +1,209 @@
+// What a log drops, and what it keeps.
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cairn/log.h"
+#include "cairn/log_writer.h"
+#include "tests/log/sensor_log.h"
+#include "tests/support/dice.h"
+#include "tests/support/status.h"
+#include "tests/support/temp_dir.h"
+
+namespace cairn {
+namespace {
+
+using absl::StatusCode;
+using test::kChunkRecords;
+using test::Reading;
+using test::SensorOptions;
+
+// A log that gets readings whose count is their number.
+class RetentionTest : public testing::Test {
+ protected:
+  void Make(const Retention& retention, const Rotation& rotation = {}) {
+    LogCreateOptions options = SensorOptions();
+    options.retention = retention;
+    options.rotation = rotation;
+    log_.emplace(Log::Create(path_, options).value());
+    writer_.emplace(log_->OpenWriter({}).value());
+  }
+  // Ten units of time apart, as one commit.
+  void Append(int64_t count) {
+    std::vector<Reading> batch;
+    for (; count > 0; --count, ++end_) {
+      batch.push_back({.time = end_ * 10,
+                       .temp = static_cast<double>(dice_.Below(1000)),
+                       .count = static_cast<int32_t>(end_)});
+    }
+    ASSERT_TRUE(IsOk(writer_->Append(batch)));
+    ASSERT_TRUE(IsOk(writer_->Commit()));
+  }
+  // All records that are left have the numbers that they got.
+  void ExpectNumbers(const LogSnapshot& snapshot) const {
+    ASSERT_EQ(snapshot.end_record(), end_);
+    std::vector<int32_t> counts(static_cast<size_t>(snapshot.nrecords()));
+    ASSERT_TRUE(IsOk(snapshot.ReadColumn("count", snapshot.first_record(), counts)));
+    for (size_t i = 0; i < counts.size(); ++i) {
+      ASSERT_EQ(counts[i], snapshot.first_record() + static_cast<int64_t>(i));
+    }
+  }
+  int64_t FileBytes() const {
+    if (!std::filesystem::is_directory(path_)) {
+      return static_cast<int64_t>(std::filesystem::file_size(path_));
+    }
+    int64_t bytes = 0;
+    for (const auto& file : std::filesystem::directory_iterator(path_)) {
+      bytes += static_cast<int64_t>(file.file_size());
+    }
+    return bytes;
+  }
+
+  const test::TempDir temp_;
+  const std::string path_ = temp_.Path("log");
+  test::Dice dice_{1};
+  std::optional<Log> log_;
+  std::optional<LogWriter> writer_;
+  int64_t end_ = 0;
+};
+
+TEST_F(RetentionTest, KeepsTheRecordsAskedForAndLessThanAChunkMore) {
+  Make({.max_records = 250});
+  for (int i = 0; i < 40; ++i) {
+    Append(30);
+    const LogSnapshot now = *log_->Refresh();
+    EXPECT_GE(now.nrecords(), std::min<int64_t>(end_, 250));
+    EXPECT_LT(now.nrecords(), 250 + kChunkRecords + 30);
+    ASSERT_NO_FATAL_FAILURE(ExpectNumbers(now));
+  }
+}
+
+TEST_F(RetentionTest, KeepsTheTimeAskedFor) {
+  Make({.max_age = 2500});
+  for (int i = 0; i < 40; ++i) {
+    Append(30);
+    const LogSnapshot now = *log_->Refresh();
+    const int64_t oldest = now.first_record() * 10;
+    EXPECT_TRUE(oldest == 0 || (end_ - 1) * 10 - oldest >= 2500) << oldest;
+    EXPECT_LT(now.nrecords(), 250 + kChunkRecords + 31);
+    ASSERT_NO_FATAL_FAILURE(ExpectNumbers(now));
+  }
+  EXPECT_GT(log_->snapshot().first_record(), 0);
+}
+
+TEST_F(RetentionTest, KeepsTheBytesAskedForAndLessThanAChunkMore) {
+  Make({.max_bytes = 4000});
+  for (int i = 0; i < 40; ++i) Append(100);
+  const LogSnapshot now = *log_->Refresh();
+  const Snapshot frame = now.frames().front();
+  EXPECT_GE(frame.info().cbytes, 4000);
+  EXPECT_LT(frame.info().cbytes, 4000 + 2 * frame.GetEntry(0)->cbytes.value());
+  EXPECT_GT(now.first_record(), 0);
+  ASSERT_NO_FATAL_FAILURE(ExpectNumbers(now));
+}
+
+TEST_F(RetentionTest, DroppedRecordsAreOutOfRange) {
+  Make({.max_records = 100});
+  Append(450);
+  Append(1);
+  const LogSnapshot now = *log_->Refresh();
+  ASSERT_EQ(now.first_record(), 300);
+  std::vector<Reading> one(1);
+  EXPECT_TRUE(Fails(now.ReadRecords(299, one), StatusCode::kOutOfRange, "it has 300 to 451"));
+  EXPECT_TRUE(IsOk(now.ReadRecords(300, one)));
+  EXPECT_EQ(one[0].count, 300);
+  EXPECT_EQ(now.FindTime(0).value(), 300);
+}
+
+TEST_F(RetentionTest, ASnapshotKeepsWhatItShows) {
+  Make({.max_records = 100});
+  Append(250);
+  const LogSnapshot before = *log_->Refresh();
+  std::vector<Reading> shown(static_cast<size_t>(before.nrecords()));
+  ASSERT_TRUE(IsOk(before.ReadRecords(before.first_record(), shown)));
+  for (int i = 0; i < 20; ++i) Append(100);
+  std::vector<Reading> again(shown.size());
+  ASSERT_TRUE(IsOk(before.ReadRecords(before.first_record(), again)));
+  EXPECT_EQ(again, shown);
+}
+
+TEST_F(RetentionTest, AFileThatDropsAsMuchAsItGetsStopsGrowing) {
+  Make({.max_records = 1000});
+  const auto largest = [this](int commits) {
+    int64_t most = 0;
+    for (; commits > 0; --commits) {
+      Append(1000);
+      most = std::max(most, FileBytes());
+    }
+    return most;
+  };
+  const int64_t at_first = largest(300);
+  EXPECT_LT(largest(600), at_first * 3 / 2);
+}
+
+TEST_F(RetentionTest, AWriterThatIsOpenedAgainGoesOnDropping) {
+  Make({.max_records = 200});
+  for (int i = 0; i < 10; ++i) {
+    Append(90);
+    ASSERT_TRUE(IsOk(writer_->Close()));
+    log_.emplace(Log::Open(path_).value());
+    ASSERT_NO_FATAL_FAILURE(ExpectNumbers(log_->snapshot()));
+    writer_.emplace(log_->OpenWriter({}).value());
+  }
+  EXPECT_LT(log_->snapshot().nrecords(), 200 + kChunkRecords + 90);
+}
+
+TEST_F(RetentionTest, IsChangedWithTheNextCommit) {
+  Make({});
+  Append(1000);
+  ASSERT_TRUE(IsOk(writer_->SetRetention({.max_records = 150})));
+  EXPECT_EQ(log_->Refresh()->retention(), Retention{});
+  Append(1);
+  EXPECT_EQ(Log::Open(path_)->snapshot().retention(), Retention{.max_records = 150});
+  Append(1);
+  EXPECT_EQ(log_->Refresh()->first_record(), 800);
+  EXPECT_TRUE(Fails(writer_->SetRetention({.max_age = -1}), StatusCode::kInvalidArgument, "less"));
+}
+
+TEST_F(RetentionTest, RetainDropsAllAtOnceAndCommitsABoundedPiece) {
+  Make({});
+  for (int i = 0; i < 20; ++i) Append(1000);
+  ASSERT_TRUE(IsOk(writer_->SetRetention({.max_records = 100})));
+  ASSERT_TRUE(IsOk(writer_->Commit()));
+  const int64_t piece = log_->Refresh()->first_record();
+  EXPECT_GT(piece, 0);
+  EXPECT_LT(piece, 10'000);
+  ASSERT_TRUE(IsOk(writer_->Retain()));
+  EXPECT_EQ(log_->Refresh()->first_record(), 19'900);
+  ASSERT_NO_FATAL_FAILURE(ExpectNumbers(log_->snapshot()));
+}
+
+TEST_F(RetentionTest, OfManyFilesGoesFileByFile) {
+  Make({.max_records = 300}, {.period = 2000});  // 200 records to a file
+  for (int i = 0; i < 50; ++i) {
+    Append(70);
+    const LogSnapshot now = *log_->Refresh();
+    EXPECT_GE(now.nrecords(), std::min<int64_t>(end_, 300));
+    EXPECT_LE(now.frames().size(), 4);
+    ASSERT_NO_FATAL_FAILURE(ExpectNumbers(now));
+  }
+  const auto files = std::filesystem::directory_iterator(path_);
+  EXPECT_LE(std::distance(begin(files), end(files)), 4);
+  ASSERT_NO_FATAL_FAILURE(ExpectNumbers(Log::Open(path_)->snapshot()));
+}
+
+TEST_F(RetentionTest, AHandleThatLooksLateFindsTheFilesThatAreLeft) {
+  Make({.max_records = 300}, {.period = 2000});
+  Append(100);
+  Log other = Log::Open(path_).value();
+  for (int i = 0; i < 50; ++i) Append(70);
+  ASSERT_NO_FATAL_FAILURE(ExpectNumbers(*other.Refresh()));
+}
+
+}  // namespace
+}  // namespace cairn
