@@ -73,16 +73,6 @@ std::string MeanOf(const FieldAggregate& values) {
   return values.count == 0 ? "-" : absl::StrFormat("%.7g", values.mean());
 }
 
-std::string TypeOf(const Field& field) {
-  const absl::StatusOr<Schema> schema = Schema::Make({field});
-  if (!schema.ok()) return "";
-  // "[('temp', '<f4')]"
-  const std::string dtype = schema->ToDtype();
-  const size_t end = dtype.rfind('\'');
-  const size_t begin = dtype.rfind('\'', end - 1) + 1;
-  return dtype.substr(begin, end - begin);
-}
-
 std::string LimitsOf(const LogSnapshot& log) {
   const Field* const time = log.time_field();
   const auto duration = [time](int64_t value) {

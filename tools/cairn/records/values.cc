@@ -9,6 +9,7 @@
 #include <cstring>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -338,6 +339,17 @@ std::string FormatDurationOf(const Field& time, int64_t duration) {
 }
 
 std::string NameOf(const Field& field) { return field.name.empty() ? "value" : field.name; }
+
+std::string TypeOf(const Field& field) {
+  Field named = field;
+  named.name = "x";
+  const absl::StatusOr<Schema> schema = Schema::Make({std::move(named)});
+  if (!schema.ok()) return "";
+  constexpr std::string_view kBefore = "[('x', '";
+  constexpr std::string_view kAfter = "')]";
+  const std::string dtype = schema->ToDtype();
+  return dtype.substr(kBefore.size(), dtype.size() - kBefore.size() - kAfter.size());
+}
 
 absl::StatusOr<const Field*> FindField(const Schema& schema, std::string_view name) {
   std::vector<std::string> names;

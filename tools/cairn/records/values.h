@@ -57,6 +57,8 @@ std::string FormatDurationOf(const Field& time, int64_t duration);
 
 // What a field is called: the one field of items that are plain numbers is "value".
 std::string NameOf(const Field& field);
+// NumPy's name of its type, such as "<f4".
+std::string TypeOf(const Field& field);
 // kNotFound with the names that there are.
 absl::StatusOr<const Field*> FindField(const Schema& schema, std::string_view name);
 
