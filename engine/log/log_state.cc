@@ -32,11 +32,15 @@ absl::Status LogState::ForEachPart(int64_t record, size_t size, MutableBytes dst
   for (const SegmentPtr& segment : segments_) {
     if (dst.empty()) break;
     if (record >= segment->end_record()) continue;
-    const auto here = static_cast<size_t>(segment->end_record() - record);
-    const MutableBytes part = dst.first(std::min(dst.size(), here * size));
-    CAIRN_RETURN_IF_ERROR(read(*segment, record, part));
-    record += static_cast<int64_t>(part.size() / size);
-    dst = dst.subspan(part.size());
+    while (!dst.empty() && record < segment->end_record()) {
+      const int64_t at = record - segment->first_record();
+      const int64_t chunk_end = at - at % segment->chunk_records() + segment->chunk_records();
+      const auto here = static_cast<size_t>(std::min(chunk_end, segment->nrecords()) - at);
+      const MutableBytes part = dst.first(std::min(dst.size(), here * size));
+      CAIRN_RETURN_IF_ERROR(read(segment->snapshot(), segment->ItemOf(at), part));
+      record += static_cast<int64_t>(part.size() / size);
+      dst = dst.subspan(part.size());
+    }
   }
   return absl::OkStatus();
 }
@@ -102,8 +106,8 @@ absl::Status LogState::ReadRecords(int64_t record, MutableItems dst) const {
     return InvalidArgument("log: values of %d bytes, its records have %d", dst.value_size(), size);
   }
   return ForEachPart(record, size, dst.bytes(),
-                     [](const Segment& segment, int64_t at, MutableBytes part) {
-                       return segment.snapshot().ReadItems(at - segment.first_record(), part);
+                     [](const Snapshot& frame, int64_t item, MutableBytes part) {
+                       return frame.ReadItems(item, part);
                      });
 }
 
@@ -116,11 +120,10 @@ absl::Status LogState::ReadColumn(std::string_view name, int64_t record, Mutable
                            size);
   }
   return ForEachPart(
-      record, size, dst.bytes(), [&](const Segment& segment, int64_t at, MutableBytes part) {
+      record, size, dst.bytes(), [&](const Snapshot& frame, int64_t item, MutableBytes part) {
         const FieldSpan span = {.offset = field->offset, .size = field->size, .dst = part};
-        return segment.snapshot().ReadFields(at - segment.first_record(),
-                                             static_cast<int64_t>(part.size() / size),
-                                             std::span(&span, 1));
+        return frame.ReadFields(item, static_cast<int64_t>(part.size() / size),
+                                std::span(&span, 1));
       });
 }
 

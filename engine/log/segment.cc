@@ -39,10 +39,14 @@ absl::Status Segment::Init(std::string_view time_field) {
   if (!array.has_value() || array->shape.size() != 1 || array->dtype.empty()) {
     return FailedPrecondition("log: the frame is no one-dimensional array with a dtype");
   }
-  if (array->chunkshape[0] <= 0) return DataLoss("log: chunks of %d records", array->chunkshape[0]);
+  if (array->chunkshape[0] <= 0 || array->blockshape[0] <= 0) {
+    return DataLoss("log: chunks of %d records, blocks of %d", array->chunkshape[0],
+                    array->blockshape[0]);
+  }
   CAIRN_ASSIGN_OR_RETURN(schema_, Schema::FromDtype(array->dtype, snapshot_.info().typesize));
   nrecords_ = array->shape[0];
   chunk_records_ = array->chunkshape[0];
+  chunk_items_ = CeilDiv(chunk_records_, int64_t{array->blockshape[0]}) * array->blockshape[0];
   const absl::StatusOr<std::vector<std::byte>> layer = snapshot_.GetVlmetalayer(kLogLayer);
   if (layer.ok()) {
     CAIRN_ASSIGN_OR_RETURN(layer_, ParseLogLayer(*layer));
@@ -86,7 +90,7 @@ absl::StatusOr<Columns> Segment::ReadColumns(const Rows& rows,
     spans.push_back({.offset = field.offset, .size = field.size, .dst = column});
   }
   CAIRN_RETURN_IF_ERROR(
-      snapshot_.ReadFields(rows.chunk * chunk_records_ + rows.begin, rows.size(), spans));
+      snapshot_.ReadFields(rows.chunk * chunk_items_ + rows.begin, rows.size(), spans));
   return columns;
 }
 
@@ -94,7 +98,7 @@ absl::StatusOr<std::vector<int64_t>> Segment::ReadTimes(const Rows& rows) const 
   std::vector<std::byte> column(static_cast<size_t>(rows.size()) *
                                 static_cast<size_t>(time_->size));
   const FieldSpan span = {.offset = time_->offset, .size = time_->size, .dst = column};
-  CAIRN_RETURN_IF_ERROR(snapshot_.ReadFields(rows.chunk * chunk_records_ + rows.begin, rows.size(),
+  CAIRN_RETURN_IF_ERROR(snapshot_.ReadFields(rows.chunk * chunk_items_ + rows.begin, rows.size(),
                                              std::span(&span, 1)));
   return TimesOf(*time_, column);
 }
