@@ -182,6 +182,21 @@ void AppendNumber(std::string& out, T value) {
   out.append(text.data(), end);
 }
 
+// With the fewest digits that read as the same half.
+void AppendHalf(std::string& out, double value) {
+  for (int digits = 1;; ++digits) {
+    std::array<char, 32> text;
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value,
+                                            std::chars_format::general, digits);
+    double read = 0;
+    std::from_chars(text.data(), end, read);
+    constexpr int kEnough = 5;
+    if (digits < kEnough && DoubleToHalf(read) != DoubleToHalf(value)) continue;
+    out.append(text.data(), end);
+    return;
+  }
+}
+
 absl::StatusOr<int64_t> ParseWhole(std::string_view text) {
   std::array<std::byte, sizeof(int64_t)> bytes;
   const absl::Status status = ParseNumber<int64_t>(text, "a whole number", bytes.data());
@@ -267,6 +282,8 @@ void AppendValue(std::string& out, const Field& field, const std::byte* at) {
     AppendNumber(out, number.u);
   } else if (std::isnan(number.f)) {
     out += "nan";  // the sign of one says nothing
+  } else if (field.size == 2) {
+    AppendHalf(out, number.f);
   } else if (field.size == 8) {
     AppendNumber(out, number.f);
   } else {
