@@ -67,10 +67,10 @@ class RoundTrips(FormatTest):
         self.assertEqual(self.query("--format", "raw", "--fields", "i1,f8", "--limit", 1), struct.pack("<bd", 0, 5e-324))
 
     def test_bytes_that_are_no_text(self):
-        content = b"time,text,i1,i8,u8,ok\n9999-01-01,\xff\x00\xfe,1,1,1,1\n"
+        content = b"time,text,i1,i8,u8,ok\n9999-12-31T23:59:59.999999Z,\xff\x00\xfe,1,1,1,1\n"
         self.append(content)
         self.assertEqual(self.values()[-1]["text"], {"base64": base64.b64encode(b"\xff\x00\xfe").decode()})
-        self.assertEqual(self.query("--fields", "text", "--where", "time = 9999-01-01", "--no-header").splitlines()[-1], b"\xff\x00\xfe")
+        self.assertEqual(self.query("--fields", "text", "--no-header").splitlines()[-1], b"\xff\x00\xfe")
         copy = self.create(*FIELDS, name="copy")
         self.append(self.query("--format", "jsonl"), "--format", "jsonl", name=copy)
         self.assertEqual(self.query("--format", "raw"), self.query("--format", "raw", name=copy))

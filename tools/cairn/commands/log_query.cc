@@ -62,9 +62,8 @@ void AddLogQuery(CLI::App& group, Command& chosen) {
   query->add_flag("--by-number", flags->by_number, "In the order of their numbers, not of time");
   AddNumbers(*query, flags->numbers);
   query->footer(
-      "Times are ISO 8601, in UTC unless they say otherwise; a range includes its beginning and "
-      "not "
-      "its end.\n"
+      "Times are ISO 8601, in UTC unless they say otherwise; a range includes its beginning, not its\n"
+      "end.\n"
       "\nExample:\n"
       "  cairn log query temps.b2frame --from 2026-11-24T10:00 --to 2026-11-24T11:00 --where 'temp "
       "> "

@@ -106,6 +106,11 @@ void RowWriter::AppendJson(const Field& field, const std::byte* at) {
     text_ += "null";
     return;
   }
+  // A JSON parser may take -0 for an integer.
+  if (is_float && number.f == 0 && std::signbit(number.f)) {
+    text_ += "-0.0";
+    return;
+  }
   // JSON has no number for what is infinite.
   const bool quoted = field.type == FieldType::kTimestamp || (is_float && std::isinf(number.f));
   if (quoted) text_ += '"';
