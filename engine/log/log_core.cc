@@ -131,11 +131,22 @@ absl::StatusOr<LogStatePtr> LogCore::Refresh() {
 }
 
 absl::StatusOr<LogStatePtr> LogCore::WaitForCommit(std::chrono::milliseconds timeout) {
+  // The next file of a directory wakes nobody.
+  constexpr std::chrono::milliseconds kRotationPause(20);
+  const auto begin = std::chrono::steady_clock::now();
   const LogStatePtr before = state();
-  CAIRN_ASSIGN_OR_RETURN(LogStatePtr now, Refresh());
-  if (now != before) return now;
-  CAIRN_RETURN_IF_ERROR(newest().frame->WaitForCommit(timeout).status());
-  return Refresh();
+  while (true) {
+    CAIRN_ASSIGN_OR_RETURN(LogStatePtr now, Refresh());
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - begin);
+    if (now != before || waited >= timeout) return now;
+    const auto left = timeout - waited;
+    const Part part = newest();
+    CAIRN_RETURN_IF_ERROR(part.frame
+                              ->WaitForCommit(part.segment->snapshot(),
+                                              is_directory_ ? std::min(left, kRotationPause) : left)
+                              .status());
+  }
 }
 
 namespace {

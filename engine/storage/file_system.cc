@@ -22,6 +22,10 @@ absl::Status File::WaitForByte(int64_t offset, std::chrono::milliseconds timeout
   return RetryUnavailable(timeout, [&] { return LockByte(offset, LockMode::kExclusive); });
 }
 
+absl::StatusOr<std::unique_ptr<FileWatch>> File::Watch() const {
+  return Unimplemented("this file system does not tell when a file changes");
+}
+
 absl::StatusOr<std::unique_ptr<File>> FileSystem::CreateFor(const std::string& path,
                                                             const std::string& /*old*/) {
   return Open(path, FileMode::kCreateNew);

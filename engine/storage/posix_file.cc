@@ -20,6 +20,7 @@
 #include "engine/storage/lock_holders.h"
 #include "engine/storage/lock_queue.h"
 #include "engine/storage/owner_process.h"
+#include "engine/storage/posix_watch.h"
 
 namespace cairn::storage {
 
@@ -237,6 +238,10 @@ class PosixFile final : public File {
       holders.push_back({.offset = *byte});
     }
     return holders;
+  }
+
+  absl::StatusOr<std::unique_ptr<FileWatch>> Watch() const override {
+    return WatchFile(fd_.get(), path_);
   }
 
   absl::Status LockWhole() override {
