@@ -54,7 +54,7 @@ absl::StatusOr<std::vector<size_t>> LogState::FindFields(std::span<const std::st
   for (size_t i = 0; names.empty() && i < fields.size(); ++i) found.push_back(i);
   for (const std::string& name : names) {
     const Field* const field = schema().Find(name);
-    if (field == nullptr) return absl::NotFoundError("log: no field '" + name + "'");
+    if (field == nullptr) return NotFound("log: no field '%s'", name);
     found.push_back(static_cast<size_t>(field - fields.data()));
   }
   return found;
@@ -109,7 +109,7 @@ absl::Status LogState::ReadRecords(int64_t record, MutableItems dst) const {
 
 absl::Status LogState::ReadColumn(std::string_view name, int64_t record, MutableItems dst) const {
   const Field* const field = schema().Find(name);
-  if (field == nullptr) return absl::NotFoundError("log: no field '" + std::string(name) + "'");
+  if (field == nullptr) return NotFound("log: no field '%s'", name);
   const auto size = static_cast<size_t>(field->size);
   if (dst.value_size() != 0 && dst.value_size() != size) {
     return InvalidArgument("log: values of %d bytes, field '%s' has %d", dst.value_size(), name,

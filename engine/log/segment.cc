@@ -66,7 +66,7 @@ absl::Status Segment::FindTimeField(std::string_view name) {
     return absl::OkStatus();
   }
   time_ = schema_.Find(name);
-  if (time_ == nullptr) return absl::NotFoundError("log: no field '" + std::string(name) + "'");
+  if (time_ == nullptr) return NotFound("log: no field '%s'", name);
   if (CanBeTime(*time_)) return absl::OkStatus();
   return InvalidArgument("log: field '%s' cannot be the time: it is no timestamp or integer", name);
 }

@@ -12,10 +12,11 @@ from cli import CliTest, sample
 COMMANDS = [
     "pack", "copy", "append", "cat", "info", "verify", "chunk insert", "chunk update", "chunk delete",
     "chunk reorder", "resize", "meta ls", "meta get", "meta set", "meta rm", "history", "backup", "restore", "reclaim", "compact", "recover",
-    "encode", "decode",
+    "encode", "decode", "log create", "log append", "log import", "log query", "log agg", "log tail", "log follow",
+    "log stat", "log retain",
 ]  # fmt: skip
 # In the manual's lines that show what a command looks like, rather than a use of it.
-PLACEHOLDER = re.compile(r"\b(COMMAND|FRAME|OUT|FILE|CHUNK_FILE|INCREMENT)\b|\[OPTIONS\]")
+PLACEHOLDER = re.compile(r"\b(COMMAND|FRAME|LOG|OUT|FILE|CHUNK_FILE|INCREMENT)\b|\[OPTIONS\]")
 
 # What the examples use of jq, which need not be installed.
 JQ = rb"""#!/usr/bin/env python3
@@ -136,7 +137,10 @@ class Docs(CliTest):
         verified = json.loads(self.run_tool("verify", "--json", "f.b2frame", "nofile").stdout)
         recovered = json.loads(self.ok("recover", "f.b2frame", "--json"))
         saved = json.loads(self.ok("recover", "--salvage", "f.b2frame", "saved", "--json"))
-        for key in [*info, *info["chunks"][0], *state, *verified[0], *verified[1], *recovered, *saved]:
+        self.ok("log", "create", "log", "--field", "time:timestamp[s]", "--field", "x:f4", "--quiet")
+        self.ok("log", "append", "log", "--quiet", stdin=b"time,x\n5,6\n")
+        stat = json.loads(self.ok("log", "stat", "log", "--json"))
+        for key in [*stat, *info, *info["chunks"][0], *state, *verified[0], *verified[1], *recovered, *saved]:
             self.assertRegex(manual, rf"(?m)^\| `{key}`")
 
 

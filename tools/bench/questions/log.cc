@@ -4,12 +4,15 @@
 #include "cairn/log.h"
 
 #include <atomic>
-#include <cmath>
+#include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -17,6 +20,7 @@
 
 #include "cairn/log_writer.h"
 #include "tools/bench/contestants/stores.h"
+#include "tools/bench/data/sensor_walk.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/latencies.h"
 #include "tools/bench/results/session.h"
@@ -26,19 +30,13 @@ namespace cairn::bench {
 
 namespace {
 
-// Of four sensors, each walking at random.
-struct Reading {
-  int64_t time = 0;
-  double values[4] = {};
-};
-
 constexpr int64_t kBatch = 1000;
-constexpr int64_t kYear = int64_t{365} * 86'400 * 1'000'000;  // microseconds
 constexpr int64_t kDay = kYear / 365;
 
 struct Setting {
   int64_t records = 10'000'000;
-  int decimals = -1;  // of a reading; less than 0: as a double has it
+  int64_t logs = 1000;               // that are open at once
+  std::optional<int> decimals = {};  // of a value
   bool zstd = false;
 };
 
@@ -46,25 +44,6 @@ Schema SensorSchema() {
   std::vector<Field> fields = {{.name = "time", .type = FieldType::kTimestamp}};
   for (const char* const name : {"a", "b", "c", "d"}) fields.push_back({.name = name});
   return Schema::Make(std::move(fields)).value();
-}
-
-// A year of records.
-std::vector<Reading> Walk(const Setting& setting) {
-  const int64_t records = setting.records;
-  const double scale = std::pow(10, setting.decimals);
-  std::mt19937_64 random(1);
-  std::normal_distribution<double> step(0, 0.05);
-  std::vector<Reading> walk(static_cast<size_t>(records));
-  Reading now = {.time = 1'700'000'000'000'000, .values = {20, 50, 1013, 230}};
-  for (Reading& reading : walk) {
-    now.time += kYear / records + static_cast<int64_t>(random() % 1000) - 500;
-    for (double& value : now.values) {
-      value += step(random);
-      if (setting.decimals >= 0) value = std::round(value * scale) / scale;
-    }
-    reading = now;
-  }
-  return walk;
 }
 
 absl::StatusOr<Log> MakeLog(const std::string& path, const Setting& setting) {
@@ -200,23 +179,62 @@ absl::Status Follow(const std::string& path, const std::vector<Reading>& walk,
   return absl::OkStatus();
 }
 
+// Bytes of memory that this process holds.
+int64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t pages = 0;
+  statm >> pages >> pages;
+  return pages * ::sysconf(_SC_PAGESIZE);
+}
+
+// A device or a metric each, all of them written by one process.
+absl::Status ManyLogs(const std::string& path, const std::vector<Reading>& walk,
+                      const Setting& setting, Session& session) {
+  constexpr size_t kCommits = 10;
+  RETURN_IF_ERROR(PosixFileSystem()->MakeDirectory(path));
+  const auto name = [&](int64_t i) { return absl::StrFormat("%s/%d", path, i); };
+  for (int64_t i = 0; i < setting.logs; ++i) RETURN_IF_ERROR(MakeLog(name(i), setting).status());
+  CommitTimer timer;
+  std::vector<LogWriter> writers;
+  const int64_t before = ResidentBytes();
+  for (int64_t i = 0; i < setting.logs; ++i) {
+    ASSIGN_OR_RETURN(Log log, Log::Open(name(i)));
+    ASSIGN_OR_RETURN(LogWriter writer,
+                     log.OpenWriter({.commit_interval = std::chrono::minutes(1), .timer = &timer}));
+    writers.push_back(std::move(writer));
+  }
+  for (size_t commit = 0; commit < kCommits; ++commit) {
+    for (LogWriter& writer : writers) {
+      RETURN_IF_ERROR(writer.Append(std::span(walk).subspan(commit, 1)));
+      RETURN_IF_ERROR(writer.Commit());
+    }
+  }
+  const auto bytes = static_cast<double>(ResidentBytes() - before);
+  session.report.Note(absl::StrFormat("log: %.1f KiB of memory for each of %d logs with a writer",
+                                      bytes / 1024 / static_cast<double>(setting.logs),
+                                      setting.logs));
+  return absl::OkStatus();
+}
+
 absl::Status Measure(const std::string& path, const Setting& setting, Session& session) {
-  const std::vector<Reading> walk = Walk(setting);
+  const std::vector<Reading> walk = SensorWalk(setting.records, setting.decimals);
   RETURN_IF_ERROR(Ingest(path, walk, setting, session));
   {
     ASSIGN_OR_RETURN(const Log log, Log::Open(path));
     const LogSnapshot snapshot = log.snapshot();
     const FrameInfo info = snapshot.frames().front().info();
-    session.report.Note(absl::StrFormat(
-        "log: %.2f bytes a record of %d",
-        static_cast<double>(info.frame_size) / static_cast<double>(snapshot.nrecords()),
-        info.typesize));
+    const auto nrecords = static_cast<double>(snapshot.nrecords());
+    session.report.Note(absl::StrFormat("log: %.2f bytes a record of %d, %.2f with unused space",
+                                        static_cast<double>(info.cbytes) / nrecords, info.typesize,
+                                        static_cast<double>(info.frame_size) / nrecords));
     RETURN_IF_ERROR(Ranges(snapshot, walk, session));
     RETURN_IF_ERROR(Scans(snapshot, session));
     RETURN_IF_ERROR(Aggregates(snapshot, session));
   }
   RETURN_IF_ERROR(SmallCommits(path, walk, setting, session));
-  return Follow(path, walk, setting, session);
+  RETURN_IF_ERROR(Follow(path, walk, setting, session));
+  RemoveStore(path);
+  return ManyLogs(path, walk, setting, session);
 }
 
 }  // namespace
@@ -227,6 +245,9 @@ void AddLog(CLI::App& app, Session& session) {
   const auto setting = std::make_shared<Setting>();
   command->add_option("--records", setting->records, "Of 40 bytes, a year of them")
       ->check(CLI::Range(int64_t{10'000}, int64_t{1} << 32))
+      ->capture_default_str();
+  command->add_option("--logs", setting->logs, "Open at once, each with a writer")
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command->add_option("--decimals", setting->decimals, "Round the values to so many");
   command->add_flag("--zstd", setting->zstd, "Instead of LZ4");
