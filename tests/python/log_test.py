@@ -384,7 +384,7 @@ class ReadTest(LogTest):
     def test_statistics_are_those_of_the_values(self):
         found = self.log.statistics
         self.assertEqual(list(found), ["temp", "count"])
-        self.assertEqual(found["count"], (1050, 0, 1049, 1049 * 525, 0, 1049, 524.5))
+        self.assertEqual(found["count"], cairn.FieldStatistics(1050, 0, 1049, 1049 * 525, 0, 1049, 524.5))
         self.assertEqual(self.log.verify_statistics(), [])
         self.assertEqual(self.create(name="empty").statistics, {})
         rows = sensor(2)

@@ -14,7 +14,9 @@ from . import _engine, options
 from .errors import AlreadyExists, FailedPrecondition, InvalidArgument
 from .follow import LogFollower
 from .frame import Path
-from .log_readable import LogReadable, LogSnapshot, LogView, Retention, Rotation
+from .log_info import Retention, Rotation
+from .log_readable import LogReadable, LogSnapshot
+from .log_view import LogView
 from .log_writer import LogWriter
 from .records import fields_of
 from .times import Clock, SpanLike, TimeLike
@@ -263,10 +265,11 @@ def _record_type(dtype: Any, unit: str) -> np.dtype:
     known = options.check_dtype(dtype).newbyteorder("<")
     if known.names is None:
         raise InvalidArgument(f"type {known}: records need fields with names")
-    if not any(one == np.dtype("M8") for one in fields_of(known).values()):
+    fields = fields_of(known)
+    if np.dtype("M8") not in fields.values():
         return known
-    timed = np.dtype(f"M8[{unit}]")
-    return np.dtype([(name, timed if one == np.dtype("M8") else one) for name, one in fields_of(known).items()])
+    timed = np.dtype(f"<M8[{unit}]")
+    return np.dtype([(name, timed if one == "M8" else one) for name, one in fields.items()])
 
 
 def _clock_of(dtype: np.dtype, time: Optional[str]) -> Optional[Clock]:
