@@ -21,8 +21,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kShortPause(10);
-constexpr milliseconds kLongPause(100);
+// Between two looks at a frame that is just being replaced.
+constexpr milliseconds kPause(10);
+// Between two looks at standard output.
+constexpr milliseconds kLongestWait(100);
 
 // A reader has nothing to clean up. A write that waits for the pipe ends too, perhaps within an
 // item: the other end may never read the rest.
@@ -78,14 +80,15 @@ absl::Status Follow(Frame& frame, const std::string& path, int64_t first_item) {
   Snapshot shown = frame.snapshot();
   Follower follower(path, first_item);
   RETURN_IF_ERROR(follower.Show(std::nullopt, shown));
-  for (milliseconds pause = kShortPause; Sleep(pause); pause = std::min(2 * pause, kLongPause)) {
-    const absl::StatusOr<Snapshot> now = frame.Refresh();
-    if (absl::IsUnavailable(now.status())) continue;  // just being replaced
+  for (milliseconds pause(0); Sleep(pause);) {
+    const absl::StatusOr<Snapshot> now = frame.WaitForCommit(shown, kLongestWait);
+    const bool replaced = absl::IsUnavailable(now.status());
+    pause = replaced ? kPause : milliseconds(0);
+    if (replaced) continue;
     if (!now.ok()) return now.status();
     if (*now == shown) continue;
     RETURN_IF_ERROR(follower.Show(shown, *now));
     shown = *now;
-    pause = kShortPause / 2;
   }
   return absl::OkStatus();
 }
