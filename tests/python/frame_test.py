@@ -227,6 +227,18 @@ class FrameTest(PackageTest):
         self.assertNotEqual(before, reading.snapshot())
         self.assertEqual(reading.snapshot(), reading.snapshot())
 
+    def test_refresh_waits_for_a_commit(self):
+        path = self.path()
+        writing = cairn.create(path, dtype="<i4")
+        reading = cairn.open(path)
+        self.assertFalse(reading.refresh(wait=0.02))
+        thread = threading.Timer(0.02, writing.append, [[1, 2]])
+        thread.start()
+        while len(reading) == 0:
+            self.assertTrue(reading.refresh(wait=60))
+        thread.join()
+        self.assertEqual(reading[:].tolist(), [1, 2])
+
     def test_follow_yields_what_is_appended(self):
         path = self.path()
         writing = cairn.create(path, dtype="<i4")

@@ -148,6 +148,15 @@ void BindFrame(nb::module_& module) {
              return SnapshotHandle{self.executor,
                                    Check(WithoutGil([&] { return self.frame.Refresh(); }))};
            })
+      .def(
+          "wait_for_commit",
+          [](FrameHandle& self, const SnapshotHandle& seen, int64_t timeout) {
+            return SnapshotHandle{self.executor, Check(WithoutGil([&] {
+                                    return self.frame.WaitForCommit(
+                                        seen.snapshot, std::chrono::milliseconds(timeout));
+                                  }))};
+          },
+          "seen"_a, "timeout"_a)
       .def("history", &History, "before"_a.none(), "limit"_a,
            nb::sig("def history(self, before: int | None, limit: int) -> list[tuple[int, bool, "
                    "int, int, int]]"))

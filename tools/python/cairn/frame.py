@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
@@ -83,10 +84,16 @@ class Frame(Readable):
         """The state that is shown now; it stays when the frame goes on."""
         return Snapshot(self._view())
 
-    def refresh(self) -> bool:
-        """Goes on to the newest commit; returns whether there was a newer one."""
+    def refresh(self, *, wait: float = 0.0) -> bool:
+        """Goes on to the newest commit; returns whether there was a newer one.
+
+        Waits up to `wait` seconds for one; a signal is handled after that.
+        """
         before = self._view()
-        engine = self._engine.refresh()
+        if wait > 0:
+            engine = self._engine.wait_for_commit(before.engine, math.ceil(wait * 1000))
+        else:
+            engine = self._engine.refresh()
         if engine.is_same(before.engine):
             return False
         self._state = View(engine, self._dtype)
@@ -131,8 +138,8 @@ class Frame(Readable):
     ) -> Follower:
         """What is appended from now on, or from item `start`: `for items in f.follow()`.
 
-        Looks every `poll` seconds and ends when there was nothing new for `timeout` seconds. Also
-        an async iterator: `async for items in f.follow()`.
+        Ends when there was nothing new for `timeout` seconds. Each commit is seen at once, and a
+        signal after `poll` seconds. Also an async iterator: `async for items in f.follow()`.
         """
         return Follower(self, start, poll, timeout)
 
