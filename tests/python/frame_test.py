@@ -180,6 +180,26 @@ class FrameTest(PackageTest):
                 thread.join()
         self.assertEqual(np.bincount(frame[:]).tolist(), [500] * 4)
 
+    def test_refresh_does_not_go_back_behind_what_a_thread_commits_meanwhile(self):
+        class Engine:
+            def __getattr__(self, name):
+                return getattr(engine, name)
+
+            def refresh(self):
+                frame._engine = engine
+                found = engine.refresh()
+                thread = threading.Thread(target=frame.append, args=([2],))
+                thread.start()
+                thread.join()
+                return found
+
+        frame = cairn.create(self.path(), dtype="<i4")
+        cairn.open(self.path(), "r+").append([1])
+        engine = frame._engine
+        frame._engine = Engine()
+        frame.refresh()
+        self.assertEqual(frame[:].tolist(), [1, 2])
+
     def test_threads_of_the_engine_read_the_same(self):
         items = np.arange(1 << 18)
         path = self.path()
@@ -495,3 +515,20 @@ os._exit(9)"""
         for call in (lambda: writer.append([1]), writer.commit, writer.__enter__):
             with self.assertRaises(cairn.FailedPrecondition):
                 call()
+
+    def test_items_of_closed_writers_end_with_an_error_that_says_so(self):
+        with cairn.create(self.path(), (100,), "<i4", chunks=(10,)).writer() as writer:
+            items = iter(writer)
+            next(items)
+        with self.assertRaisesRegex(cairn.FailedPrecondition, "closed"):
+            list(items)
+
+    def test_writers_commit_after_their_frame_was_closed(self):
+        path = self.path()
+        frame = cairn.create(path, dtype="<i4")
+        with frame.writer() as writer:
+            writer.append([1, 2])
+            frame.close()
+        self.assertEqual(cairn.open(path)[:].tolist(), [1, 2])
+        with self.assertRaises(cairn.FailedPrecondition):
+            frame.append([3])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Optional, Union
@@ -31,7 +32,7 @@ class Frame(Readable):
     it sees at once. Threads may share it.
     """
 
-    __slots__ = ("_closed", "_dtype", "_engine", "_mode", "_options", "_path", "_state")
+    __slots__ = ("_dtype", "_engine", "_lock", "_mode", "_options", "_path", "_state")
 
     def __init__(
         self,
@@ -46,7 +47,7 @@ class Frame(Readable):
         self._mode = mode
         self._dtype = dtype
         self._options = opened_with
-        self._closed = False
+        self._lock = threading.Lock()  # of `_state`, which only goes forward
         self._state: Optional[View] = View(engine.snapshot(), dtype)
 
     def _view(self) -> View:
@@ -55,9 +56,14 @@ class Frame(Readable):
             raise FailedPrecondition("the frame is closed")
         return state
 
-    def _move(self, engine: Optional[_engine.Snapshot]) -> None:
-        self._view()
-        self._state = View(engine or self._engine.refresh(), self._dtype)
+    def _go_on(self) -> bool:
+        """To the newest state that the engine has seen, if that is another; unless closed."""
+        with self._lock:
+            engine = self._engine.snapshot()
+            if self._state is None or engine.is_same(self._state.engine):
+                return False
+            self._state = View(engine, self._dtype)
+            return True
 
     def _edit(self) -> Edit:
         if self._mode == "r":
@@ -85,12 +91,9 @@ class Frame(Readable):
 
     def refresh(self) -> bool:
         """Goes on to the newest commit; returns whether there was a newer one."""
-        before = self._view()
-        engine = self._engine.refresh()
-        if engine.is_same(before.engine):
-            return False
-        self._state = View(engine, self._dtype)
-        return True
+        self._view()
+        self._engine.refresh()
+        return self._go_on()
 
     def writer(
         self, *, wait: float = 0.0, keep_generations: int = 0, max_file_size: int = 0
@@ -104,7 +107,7 @@ class Frame(Readable):
         if self._mode == "r":
             raise FailedPrecondition(f"{self._path}: opened for reading; open it with mode 'r+'")
         engine = self._engine.open_writer(round(wait * 1000), keep_generations, max_file_size)
-        return Writer(engine, self._dtype, self._move)
+        return Writer(engine, self._dtype, self._go_on)
 
     def append(self, items: Any, axis: int = 0) -> None:
         """Adds items, or slices along an axis, and commits. Use a `writer` for many of them."""
@@ -144,7 +147,7 @@ class Frame(Readable):
         if self._mode == "r":
             raise FailedPrecondition(f"{self._path}: opened for reading; open it with mode 'r+'")
         sizes = self._engine.compact(round(wait * 1000), progress)
-        self._move(None)
+        self._go_on()
         return sizes
 
     def backup(
@@ -165,7 +168,8 @@ class Frame(Readable):
 
     def close(self) -> None:
         """Lets go of the file; snapshots keep it."""
-        self._state = None
+        with self._lock:
+            self._state = None
 
     def __enter__(self) -> Frame:
         self._view()
