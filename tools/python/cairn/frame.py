@@ -20,7 +20,7 @@ from .readable import Readable, Snapshot
 from .view import View, bytes_of
 from .writer import Writer
 
-Path = Union[str, "os.PathLike[str]"]
+Path = Union[str, bytes, "os.PathLike[str]"]
 
 _MODES = ("r", "r+", "a", "w", "x")
 
@@ -159,7 +159,7 @@ class Frame(Readable):
     ) -> None:
         """Copies the newest state to another path, also while it is being written."""
         self._view()
-        self._engine.copy_to(os.fspath(path), overwrite, progress)
+        self._engine.copy_to(os.fsdecode(path), overwrite, progress)
 
     def to_bytes(self) -> bytes:
         """The newest state as one contiguous frame, which any Blosc2 reads."""
@@ -234,7 +234,7 @@ def open(
     """
     if mode not in _MODES:
         raise InvalidArgument(f"mode {mode!r} is none of {', '.join(_MODES)}")
-    name = os.path.abspath(os.fspath(path))
+    name = os.path.abspath(os.fsdecode(path))
     if mode in ("w", "x") or mode == "a" and not os.path.lexists(name):
         return create(name, dtype="u1" if dtype is None else dtype, threads=threads, overwrite=mode == "w", **new)
     if new and mode != "a":
@@ -267,6 +267,7 @@ def create(
     blocks: Union[int, Sequence[int], None] = None,
     codec: str = "lz4",
     clevel: int = 5,
+    codec_meta: int = 0,
     filters: Iterable[FilterLike] = ("shuffle",),
     chunksize: int = 1 << 20,
     blocksize: int = 0,
@@ -286,9 +287,10 @@ def create(
     chunks, blocks
         Shapes of chunks, the unit of storing, and of blocks, the unit of reading. By default chunks
         have at most `chunksize` bytes, and blocks as the codec likes them.
-    codec, clevel, filters, use_dict
+    codec, clevel, codec_meta, filters, use_dict
         How chunks are compressed: "blosclz", "lz4", "lz4hc", "zlib" or "zstd", level 0 to 9, and
-        names of filters, or pairs of a name and its parameter.
+        names of filters, or pairs of a name and its parameter. "ndlz", "zfp_acc", "zfp_prec" and
+        "zfp_rate" need `codec_meta`, see docs/cpp-api.md; ZFP loses bits.
     sparse
         Makes a directory with a file for each chunk.
     meta
@@ -296,13 +298,14 @@ def create(
     """
     known = options.check_dtype(dtype)
     recipe = _recipe(
-        known, shape, chunks=chunks, blocks=blocks, codec=codec, clevel=clevel, filters=filters,
+        known, shape, chunks=chunks, blocks=blocks, codec=codec, clevel=clevel,
+        codec_meta=codec_meta, filters=filters,
         chunksize=chunksize, blocksize=blocksize, use_dict=use_dict, sparse=sparse, meta=meta,
         overwrite=overwrite,
     )  # fmt: skip
     if path is None:
         return Frame(_engine.create_in_memory(recipe), None, "r+", known, {})
-    name = os.path.abspath(os.fspath(path))
+    name = os.path.abspath(os.fsdecode(path))
     _engine.build(name, recipe).close()
     return open(name, "r+", dtype=known, threads=threads)
 
@@ -324,7 +327,7 @@ def asarray(items: Any, path: Optional[Path] = None, **new: Any) -> Frame:
         with frame.writer() as writer:
             _fill(writer._engine, source, known)
         return frame
-    name = os.path.abspath(os.fspath(path))
+    name = os.path.abspath(os.fsdecode(path))
     engine = _engine.build(name, _recipe(known, shape, **{**_NEW, **new}))
     _fill(engine, source, known)
     engine.close()

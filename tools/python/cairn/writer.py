@@ -166,6 +166,11 @@ def _items_for(view: View, items: Any, axis: int = 0) -> np.ndarray:
         unknown = view.dtype.kind == "V" and view.dtype.names is None
         if unknown and given.dtype.itemsize == view.dtype.itemsize and not given.dtype.hasobject:
             given = np.ascontiguousarray(given).view(view.dtype)
+        elif unknown:
+            raise TypeError(
+                f"{given.dtype} does not fit items of {view.dtype.itemsize} bytes of no known type: "
+                "open the frame with its dtype"
+            )
         else:
             # Numbers that Python made, of no type of their own, become those of the frame.
             rule = "same_kind" if isinstance(items, (np.ndarray, Readable)) else "unsafe"
