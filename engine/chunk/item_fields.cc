@@ -1,8 +1,8 @@
 #include "engine/chunk/item_fields.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "engine/base/bytes.h"
 #include "engine/base/status.h"
 
 namespace cairn::chunk {
@@ -12,7 +12,7 @@ namespace {
 template <size_t kSize>
 void CopyValues(const std::byte* from, size_t step, MutableBytes to) {
   for (size_t at = 0; at < to.size(); at += kSize, from += step) {
-    std::memcpy(to.data() + at, from, kSize);
+    CopyBytes({from, kSize}, to.subspan(at));
   }
 }
 
@@ -32,7 +32,7 @@ void GatherValues(const std::byte* from, size_t step, size_t size, MutableBytes 
       break;
   }
   for (size_t at = 0; at < to.size(); at += size, from += step) {
-    std::memcpy(to.data() + at, from, size);
+    CopyBytes({from, size}, to.subspan(at));
   }
 }
 

@@ -1,9 +1,11 @@
 #include "engine/log/log_core.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "cairn/writer.h"
+#include "engine/base/checked.h"
 #include "engine/base/retry.h"
 #include "engine/base/status.h"
 #include "engine/log/log_layer.h"
@@ -46,7 +48,7 @@ absl::StatusOr<LogCore::Part> LogCore::OpenPart(const LogFile& file) const {
   Part part = {.file = file, .frame = std::make_shared<Frame>(std::move(frame)), .segment = {}};
   absl::StatusOr<SegmentPtr> segment =
       Segment::Load(part.frame->snapshot(), time_field_, std::make_shared<StatsCache>());
-  if (!segment.ok()) return Annotate(file.path, segment.status());
+  if (!segment.ok()) return AtPath(file.path, segment.status());
   part.segment = *std::move(segment);
   return part;
 }
@@ -71,8 +73,10 @@ absl::StatusOr<bool> LogCore::FollowRotation() {
     const int64_t end = parts_.back().segment->end_record();
     if (next->segment->first_record() != end ||
         next->segment->schema() != parts_.back().segment->schema()) {
-      return DataLoss("%s: begins with record %d, the file before it ends with %d, or has others",
-                      next->file.path, next->segment->first_record(), end);
+      return AtPath(
+          next->file.path,
+          DataLoss("begins with record %d, the file before it ends with %d, or has others",
+                   next->segment->first_record(), end));
     }
     parts_.push_back(*std::move(next));
     news = true;
@@ -127,12 +131,43 @@ absl::StatusOr<LogStatePtr> LogCore::Refresh() {
 }
 
 absl::StatusOr<LogStatePtr> LogCore::WaitForCommit(std::chrono::milliseconds timeout) {
+  // The next file of a directory wakes nobody.
+  constexpr std::chrono::milliseconds kRotationPause(20);
+  const auto begin = std::chrono::steady_clock::now();
   const LogStatePtr before = state();
-  CAIRN_ASSIGN_OR_RETURN(LogStatePtr now, Refresh());
-  if (now != before) return now;
-  CAIRN_RETURN_IF_ERROR(newest().frame->WaitForCommit(timeout).status());
-  return Refresh();
+  while (true) {
+    CAIRN_ASSIGN_OR_RETURN(LogStatePtr now, Refresh());
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - begin);
+    if (now != before || waited >= timeout) return now;
+    const auto left = timeout - waited;
+    const Part part = newest();
+    CAIRN_RETURN_IF_ERROR(part.frame
+                              ->WaitForCommit(part.segment->snapshot(),
+                                              is_directory_ ? std::min(left, kRotationPause) : left)
+                              .status());
+  }
 }
+
+namespace {
+
+// Few records of a chunk are read by blocks of this size, which are in a cache while a field is
+// taken out of them.
+constexpr int64_t kBlockBytes = 160 << 10;
+
+// Chunks of complete blocks: no record lies beside the others of its chunk.
+ArrayInfo ArrayOf(const Schema& schema, int64_t chunksize) {
+  const int64_t record = schema.record_size();
+  const int64_t records = std::max<int64_t>(1, chunksize / record);
+  const int64_t blocks = CeilDiv(records, std::max<int64_t>(1, kBlockBytes / record));
+  const int64_t in_block = records / blocks;
+  return {.shape = {0},
+          .chunkshape = {static_cast<int32_t>(in_block * blocks)},
+          .blockshape = {static_cast<int32_t>(in_block)},
+          .dtype = schema.ToDtype()};
+}
+
+}  // namespace
 
 absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& options,
                             int64_t first_record) {
@@ -144,7 +179,7 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
     if (chosen && time == nullptr) time = &field;
   }
   if (time == nullptr && !options.time_field.empty()) {
-    return absl::NotFoundError("log: no field '" + options.time_field + "'");
+    return NotFound("log: no field '%s'", options.time_field);
   }
   if (time != nullptr && !CanBeTime(*time)) {
     return InvalidArgument("log: field '%s' cannot be the time: it is no timestamp or integer",
@@ -157,10 +192,10 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
                       // Each byte of the record is a stream of its own, so that a field can be read
                       // without the others.
                       .split_mode = SplitMode::kAlways},
-      .array = ArrayInfo{.shape = {0}, .dtype = options.schema.ToDtype()},
       .file_system = options.file_system,
   };
   if (options.chunksize > 0) create.chunksize = options.chunksize;
+  create.array = ArrayOf(options.schema, create.chunksize);
   const LogLayer layer = {.first_record = first_record,
                           .retention = options.retention,
                           .rotation = options.rotation,

@@ -32,15 +32,11 @@ absl::Status LogState::ForEachPart(int64_t record, size_t size, MutableBytes dst
   for (const SegmentPtr& segment : segments_) {
     if (dst.empty()) break;
     if (record >= segment->end_record()) continue;
-    while (!dst.empty() && record < segment->end_record()) {
-      const int64_t at = record - segment->first_record();
-      const int64_t chunk_end = at - at % segment->chunk_records() + segment->chunk_records();
-      const auto here = static_cast<size_t>(std::min(chunk_end, segment->nrecords()) - at);
-      const MutableBytes part = dst.first(std::min(dst.size(), here * size));
-      CAIRN_RETURN_IF_ERROR(read(segment->snapshot(), segment->ItemOf(at), part));
-      record += static_cast<int64_t>(part.size() / size);
-      dst = dst.subspan(part.size());
-    }
+    const auto here = static_cast<size_t>(segment->end_record() - record);
+    const MutableBytes part = dst.first(std::min(dst.size(), here * size));
+    CAIRN_RETURN_IF_ERROR(read(*segment, record, part));
+    record += static_cast<int64_t>(part.size() / size);
+    dst = dst.subspan(part.size());
   }
   return absl::OkStatus();
 }
@@ -58,7 +54,7 @@ absl::StatusOr<std::vector<size_t>> LogState::FindFields(std::span<const std::st
   for (size_t i = 0; names.empty() && i < fields.size(); ++i) found.push_back(i);
   for (const std::string& name : names) {
     const Field* const field = schema().Find(name);
-    if (field == nullptr) return absl::NotFoundError("log: no field '" + name + "'");
+    if (field == nullptr) return NotFound("log: no field '%s'", name);
     found.push_back(static_cast<size_t>(field - fields.data()));
   }
   return found;
@@ -106,24 +102,24 @@ absl::Status LogState::ReadRecords(int64_t record, MutableItems dst) const {
     return InvalidArgument("log: values of %d bytes, its records have %d", dst.value_size(), size);
   }
   return ForEachPart(record, size, dst.bytes(),
-                     [](const Snapshot& frame, int64_t item, MutableBytes part) {
-                       return frame.ReadItems(item, part);
+                     [](const Segment& segment, int64_t at, MutableBytes part) {
+                       return segment.ReadRecords(at, part);
                      });
 }
 
 absl::Status LogState::ReadColumn(std::string_view name, int64_t record, MutableItems dst) const {
   const Field* const field = schema().Find(name);
-  if (field == nullptr) return absl::NotFoundError("log: no field '" + std::string(name) + "'");
+  if (field == nullptr) return NotFound("log: no field '%s'", name);
   const auto size = static_cast<size_t>(field->size);
   if (dst.value_size() != 0 && dst.value_size() != size) {
     return InvalidArgument("log: values of %d bytes, field '%s' has %d", dst.value_size(), name,
                            size);
   }
   return ForEachPart(
-      record, size, dst.bytes(), [&](const Snapshot& frame, int64_t item, MutableBytes part) {
+      record, size, dst.bytes(), [&](const Segment& segment, int64_t at, MutableBytes part) {
         const FieldSpan span = {.offset = field->offset, .size = field->size, .dst = part};
-        return frame.ReadFields(item, static_cast<int64_t>(part.size() / size),
-                                std::span(&span, 1));
+        return segment.ReadFields(at, static_cast<int64_t>(part.size() / size),
+                                  std::span(&span, 1));
       });
 }
 

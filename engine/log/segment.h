@@ -78,14 +78,12 @@ class Segment {
   // The number of the chunk's first record.
   int64_t RecordOf(int64_t nchunk) const { return first_record() + nchunk * chunk_records_; }
   int32_t RecordsIn(int64_t nchunk) const;
-  // The number of a record, counted from the segment's first, as an item of the frame: where a
-  // chunk is no whole number of blocks, its last block is filled up with items that are none.
-  int64_t ItemOf(int64_t at) const {
-    return at / chunk_records_ * chunk_items_ + at % chunk_records_;
-  }
   // Counted from the log's very first.
   int64_t Ordinal(int64_t nchunk) const { return first_record() / chunk_records_ + nchunk; }
 
+  // Of records that the segment holds.
+  absl::Status ReadRecords(int64_t record, MutableBytes dst) const;
+  absl::Status ReadFields(int64_t record, int64_t count, std::span<const FieldSpan> fields) const;
   // Columns of these fields, by index in the schema; the others stay empty.
   absl::StatusOr<Columns> ReadColumns(const Rows& rows, std::span<const size_t> fields) const;
   absl::StatusOr<std::vector<int64_t>> ReadTimes(const Rows& rows) const;
@@ -117,7 +115,7 @@ class Segment {
   const Field* time_ = nullptr;  // in schema_
   int64_t nrecords_ = 0;
   int64_t chunk_records_ = 1;
-  int64_t chunk_items_ = 1;  // with those that fill the last block
+  int64_t chunk_items_ = 1;  // more than its records where padding ends it
 
   mutable std::once_flag tables_loaded_;
   mutable std::mutex mutex_;

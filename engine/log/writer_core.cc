@@ -127,7 +127,7 @@ absl::Status WriterCore::SetRetention(const Retention& retention) {
 absl::Status WriterCore::SetRotation(const Rotation& rotation) {
   const std::lock_guard lock(mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
-  if (!log_->is_directory()) return FailedPrecondition("%s: a log of one file", log_->path());
+  if (!log_->is_directory()) return AtPath(log_->path(), FailedPrecondition("a log of one file"));
   if (std::min(rotation.max_bytes, rotation.period) < 0) {
     return InvalidArgument("log: a rotation of less than 0");
   }

@@ -9,7 +9,7 @@ namespace cairn {
 namespace {
 
 absl::Status HasNoDirectories(const std::string& path) {
-  return Unimplemented("%s: this file system has no directories", path);
+  return AtPath(path, Unimplemented("this file system has no directories"));
 }
 
 }  // namespace
@@ -20,6 +20,10 @@ absl::Status File::ReservePastEnd(int64_t size) {
 
 absl::Status File::WaitForByte(int64_t offset, std::chrono::milliseconds timeout) {
   return RetryUnavailable(timeout, [&] { return LockByte(offset, LockMode::kExclusive); });
+}
+
+absl::StatusOr<std::unique_ptr<FileWatch>> File::Watch() const {
+  return Unimplemented("this file system does not tell when a file changes");
 }
 
 absl::StatusOr<std::unique_ptr<File>> FileSystem::CreateFor(const std::string& path,
@@ -52,7 +56,7 @@ absl::StatusOr<std::vector<std::string>> FileSystem::ListSome(const std::string&
 }
 
 absl::Status FileSystem::Exchange(const std::string& a, const std::string& b) {
-  return Unimplemented("%s: this file system cannot exchange it with %s", a, b);
+  return AtPath(a, Unimplemented("this file system cannot exchange it with %s", b));
 }
 
 }  // namespace cairn

@@ -55,6 +55,22 @@ struct LockHolder {
   std::optional<std::chrono::seconds> running = {};
 };
 
+// What a file that is watched has seen.
+enum class FileEvent {
+  kNone,
+  kWritten,
+  kRenamed,  // or its name is gone, or its attributes changed
+};
+
+// Tells when a file changes, whichever process does that. For one thread at a time.
+class CAIRN_EXPORT FileWatch {
+ public:
+  virtual ~FileWatch() = default;
+  // Waits at most `timeout` for what happens to the file after the watch was made, and has not been
+  // told yet; kNone when that is nothing.
+  virtual absl::StatusOr<FileEvent> Wait(std::chrono::milliseconds timeout) = 0;
+};
+
 // An open file. Reads and writes are positional, all or error, and may run at the same time in
 // several threads. Errors name the path.
 class CAIRN_EXPORT File {
@@ -113,6 +129,8 @@ class CAIRN_EXPORT File {
   // Takes an exclusive lock on the whole file by flock, which is independent of LockByte. It ends
   // with this File. kUnavailable.
   virtual absl::Status LockWhole() = 0;
+  // By default kUnimplemented: who waits for the file looks at it again and again.
+  virtual absl::StatusOr<std::unique_ptr<FileWatch>> Watch() const;
 };
 
 enum class FileMode {

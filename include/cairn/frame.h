@@ -61,11 +61,17 @@ class CAIRN_EXPORT Frame {
 
   // The newest state that this handle has seen.
   [[nodiscard]] Snapshot snapshot() const;
-  absl::StatusOr<bool> WaitForCommit(std::chrono::milliseconds timeout);
   // Looks for a newer commit: one system call when there is none and the frame is mapped. A commit
   // may be seen before it is durable. A file that another program renamed to the frame's path is
   // noticed within a second.
   absl::StatusOr<Snapshot> Refresh();
+  // Waits for a commit, of any process, after `seen`, and returns the newest state, as Refresh
+  // does; after the timeout `seen` itself. A thread that waits is woken by the file system, within
+  // a fraction of a millisecond, and takes no processor time; where that tells nothing, it looks
+  // every millisecond. It also looks once a second for another file or directory that got the
+  // frame's path; one that is renamed over the frame's file wakes it at once. Thread-safe: any
+  // number of threads may wait.
+  absl::StatusOr<Snapshot> WaitForCommit(const Snapshot& seen, std::chrono::milliseconds timeout);
   // The generations that can still be opened, the oldest first: those since the last checkpoint,
   // and what WriterOptions::keep_generations keeps. Compact and Writer::Reclaim drop older ones,
   // and so does a checkpoint that writes the frame anew: of a frame without chunks, and of new

@@ -330,6 +330,22 @@ class FrameTest(PackageTest):
             self.assert_same(cairn.open(self.path(name))[:], np.arange(1000))
         self.assertEqual(cairn.open(self.path("copy")).content_hash(), frame.content_hash())
 
+    def test_errors_have_section_and_numbers(self):
+        path = self.path()
+        items = np.arange(1000)
+        cairn.asarray(items, path, chunks=(100,))
+        with open(path, "r+b") as file:
+            offset = file.read().index(cairn.open(path).chunk(7))
+            file.seek(offset + 40)
+            file.write(b"damaged")
+        with self.assertRaises(cairn.DataLoss) as caught:
+            cairn.open(path)[:]
+        error = pickle.loads(pickle.dumps(caught.exception))
+        self.assertEqual((error.section, error.numbers[:2]), ("chunk", (7, offset)))
+        with self.assertRaises(cairn.NotFound) as caught:
+            cairn.open("nowhere")
+        self.assertEqual((caught.exception.section, caught.exception.numbers), ("", ()))
+
     def test_errors_have_classes(self):
         path = self.path()
         with open(path, "wb") as file:

@@ -67,6 +67,7 @@ int Main(int argc, char** argv) {
   AddConcurrent(app, session);
   AddDurable(app, session);
   AddEdit(app, session);
+  AddFields(app, session);
   AddIncompressible(app, session);
   AddItems(app, session);
   AddJournal(app, session);

@@ -90,6 +90,13 @@ absl::StatusOr<Snapshot> Frame::Refresh() {
   return frame::HandleAccess::Make(std::move(state));
 }
 
+absl::StatusOr<Snapshot> Frame::WaitForCommit(const Snapshot& seen,
+                                              std::chrono::milliseconds timeout) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const frame::State> state,
+                         core_->WaitForCommit(frame::HandleAccess::PointerOf(seen), timeout));
+  return frame::HandleAccess::Make(std::move(state));
+}
+
 absl::StatusOr<std::vector<GenerationInfo>> Frame::History(const HistoryOptions& options) const {
   return frame::ListHistory(core_->source(), core_->env(), options);
 }

@@ -17,6 +17,7 @@ namespace cairn::frame {
 struct HandleAccess {
   static Snapshot Make(StatePtr state) { return Snapshot(std::move(state)); }
   static const State& StateOf(const Snapshot& snapshot) { return *snapshot.state_; }
+  static const StatePtr& PointerOf(const Snapshot& snapshot) { return snapshot.state_; }
   static Writer Make(std::unique_ptr<FrameWriter> writer) { return Writer(std::move(writer)); }
 };
 

@@ -1,5 +1,6 @@
 #include "engine/frame/open/frame_core.h"
 
+#include <algorithm>
 #include <array>
 #include <thread>
 #include <utility>
@@ -21,6 +22,8 @@ constexpr int kMaxReadAttempts = 200;
 constexpr std::chrono::milliseconds kPause(1);
 // Between two polls of whether the frame's name still refers to our file.
 constexpr std::chrono::seconds kPollPause(1);
+// A file that gets the frame's name raises no event where that name was gone, or is a directory's.
+constexpr std::chrono::milliseconds kLongestWait = kPollPause;
 // Fewer staged chunks are skipped again each time.
 constexpr int64_t kManySkipped = 16;
 // Memory that is kept for reading the journal.
@@ -59,6 +62,13 @@ absl::StatusOr<bool> HasNewCheckpoint(const State& newest, const FrameFile& sour
   return frame_size != newest.header().frame_size;
 }
 
+// Whether it is not the same commit, loaded again.
+bool IsNews(const State& seen, const State& state) {
+  if (&seen == &state) return false;
+  return state.checkpoint_id() == 0 || state.checkpoint_id() != seen.checkpoint_id() ||
+         state.generation() != seen.generation();
+}
+
 absl::Status IsForked() {
   return FailedPrecondition(
       "the frame belongs to the process that this one was forked from: open it again");
@@ -81,11 +91,11 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
   }
   if (!source.ok()) {
     if (!location.is_sparse()) return source.status();
-    if (!absl::IsNotFound(source.status())) return Annotate(path, source.status());
-    return DataLoss("%s: a directory without %s is no sparse frame", path, location.path);
+    if (!absl::IsNotFound(source.status())) return AtPath(path, source.status());
+    return AtPath(path, DataLoss("a directory without %s is no sparse frame", location.path));
   }
   auto core = Load(std::move(location), *std::move(source), options);
-  if (!core.ok()) return Annotate(path, core.status());
+  if (!core.ok()) return AtPath(path, core.status());
   return core;
 }
 
@@ -249,6 +259,32 @@ absl::StatusOr<StatePtr> FrameCore::ReloadDamaged(StatePtr damaged, const FrameF
 absl::StatusOr<StatePtr> FrameCore::Refresh() {
   if (!owner_.is_here()) return IsForked();
   const std::lock_guard refresh(refresh_mutex_);
+  return RefreshLocked();
+}
+
+absl::StatusOr<StatePtr> FrameCore::WaitForCommit(const StatePtr& seen,
+                                                  std::chrono::milliseconds timeout) {
+  const auto begin = std::chrono::steady_clock::now();
+  FileEvent event = FileEvent::kNone;
+  while (true) {
+    if (!owner_.is_here()) return IsForked();
+    // Before the frame is looked at: what happens afterwards ends the wait.
+    const WatchPool::Lease watch = watches_.Watch(source().file());
+    StatePtr state;
+    {
+      const std::lock_guard refresh(refresh_mutex_);
+      if (event == FileEvent::kRenamed) polled_replaced_at_ = {};
+      CAIRN_ASSIGN_OR_RETURN(state, RefreshLocked());
+    }
+    if (IsNews(*seen, *state)) return state;
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - begin);
+    if (waited >= timeout) return seen;
+    CAIRN_ASSIGN_OR_RETURN(event, watch.Wait(std::min(timeout - waited, kLongestWait)));
+  }
+}
+
+absl::StatusOr<StatePtr> FrameCore::RefreshLocked() {
   const FrameFile source = this->source();
   StatePtr state = newest();
   if (env_->generation.has_value()) return state;

@@ -14,6 +14,7 @@
 #include "cairn/options.h"
 #include "engine/frame/files/frame_file.h"
 #include "engine/frame/files/frame_location.h"
+#include "engine/frame/files/watch_pool.h"
 #include "engine/frame/journal/journal_reader.h"
 #include "engine/frame/state/frame_context.h"
 #include "engine/frame/state/state.h"
@@ -39,6 +40,8 @@ class FrameCore {
   StatePtr newest() const;
   // Looks for a newer state, also in a file that took the place of ours.
   absl::StatusOr<StatePtr> Refresh();
+  // Waits for a newer state than `seen`, and returns `seen` itself after the timeout.
+  absl::StatusOr<StatePtr> WaitForCommit(const StatePtr& seen, std::chrono::milliseconds timeout);
 
   // Opens the file that has the frame's name now, and takes the writer's lock on it. kUnavailable
   // after the time to wait, kFailedPrecondition for frames that cannot be written.
@@ -57,6 +60,7 @@ class FrameCore {
  private:
   static absl::StatusOr<std::shared_ptr<FrameCore>> Load(FrameLocation location, FrameFile source,
                                                          const OpenOptions& options);
+  absl::StatusOr<StatePtr> RefreshLocked();
   absl::StatusOr<StatePtr> MoveTo(FrameFile source);
   absl::StatusOr<StatePtr> ReopenIfReplaced(StatePtr newest, const FrameFile& source);
   absl::StatusOr<StatePtr> ReplayNew(StatePtr newest, const FrameFile& source);
@@ -82,6 +86,7 @@ class FrameCore {
   Skipped skipped_;
   std::vector<std::byte> window_;  // for what is read of the journal; guarded likewise
   std::chrono::steady_clock::time_point polled_replaced_at_{};
+  WatchPool watches_;
   const storage::OwnerProcess owner_;
 };
 

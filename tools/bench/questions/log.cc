@@ -4,9 +4,9 @@
 #include "cairn/log.h"
 
 #include <atomic>
-#include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -17,6 +17,7 @@
 
 #include "cairn/log_writer.h"
 #include "tools/bench/contestants/stores.h"
+#include "tools/bench/data/sensor_walk.h"
 #include "tools/bench/results/contest.h"
 #include "tools/bench/results/latencies.h"
 #include "tools/bench/results/session.h"
@@ -26,18 +27,12 @@ namespace cairn::bench {
 
 namespace {
 
-// Of four sensors, each walking at random in steps of its resolution.
-struct Reading {
-  int64_t time = 0;
-  double values[4] = {};
-};
-
 constexpr int64_t kBatch = 1000;
-constexpr int64_t kYear = int64_t{365} * 86'400 * 1'000'000;  // microseconds
 constexpr int64_t kDay = kYear / 365;
 
 struct Setting {
   int64_t records = 10'000'000;
+  std::optional<int> decimals = {};  // of a value
   bool zstd = false;
 };
 
@@ -45,20 +40,6 @@ Schema SensorSchema() {
   std::vector<Field> fields = {{.name = "time", .type = FieldType::kTimestamp}};
   for (const char* const name : {"a", "b", "c", "d"}) fields.push_back({.name = name});
   return Schema::Make(std::move(fields)).value();
-}
-
-// A year of records.
-std::vector<Reading> Walk(int64_t records) {
-  std::mt19937_64 random(1);
-  std::normal_distribution<double> step(0, 0.05);
-  std::vector<Reading> walk(static_cast<size_t>(records));
-  Reading now = {.time = 1'700'000'000'000'000, .values = {20, 50, 1013, 230}};
-  for (Reading& reading : walk) {
-    now.time += kYear / records + static_cast<int64_t>(random() % 1000) - 500;
-    for (double& value : now.values) value = std::round((value + step(random)) * 100) / 100;
-    reading = now;
-  }
-  return walk;
 }
 
 absl::StatusOr<Log> MakeLog(const std::string& path, const Setting& setting) {
@@ -195,16 +176,16 @@ absl::Status Follow(const std::string& path, const std::vector<Reading>& walk,
 }
 
 absl::Status Measure(const std::string& path, const Setting& setting, Session& session) {
-  const std::vector<Reading> walk = Walk(setting.records);
+  const std::vector<Reading> walk = SensorWalk(setting.records, setting.decimals);
   RETURN_IF_ERROR(Ingest(path, walk, setting, session));
   {
     ASSIGN_OR_RETURN(const Log log, Log::Open(path));
     const LogSnapshot snapshot = log.snapshot();
     const FrameInfo info = snapshot.frames().front().info();
-    session.report.Note(absl::StrFormat(
-        "log: %.2f bytes a record of %d",
-        static_cast<double>(info.frame_size) / static_cast<double>(snapshot.nrecords()),
-        info.typesize));
+    const auto nrecords = static_cast<double>(snapshot.nrecords());
+    session.report.Note(absl::StrFormat("log: %.2f bytes a record of %d, %.2f with unused space",
+                                        static_cast<double>(info.cbytes) / nrecords, info.typesize,
+                                        static_cast<double>(info.frame_size) / nrecords));
     RETURN_IF_ERROR(Ranges(snapshot, walk, session));
     RETURN_IF_ERROR(Scans(snapshot, session));
     RETURN_IF_ERROR(Aggregates(snapshot, session));
@@ -222,6 +203,7 @@ void AddLog(CLI::App& app, Session& session) {
   command->add_option("--records", setting->records, "Of 40 bytes, a year of them")
       ->check(CLI::Range(int64_t{10'000}, int64_t{1} << 32))
       ->capture_default_str();
+  command->add_option("--decimals", setting->decimals, "Round the values to so many");
   command->add_flag("--zstd", setting->zstd, "Instead of LZ4");
   command->callback([setting, &session] {
     session.run = [setting, &session] {

@@ -1,0 +1,51 @@
+// Watches of the file that a frame is in, for the threads that wait for a commit.
+#ifndef CAIRN_ENGINE_FRAME_FILES_WATCH_POOL_H_
+#define CAIRN_ENGINE_FRAME_FILES_WATCH_POOL_H_
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+
+namespace cairn::frame {
+
+// Keeps watches for the next wait: to end one takes the kernel milliseconds. Thread-safe.
+class WatchPool {
+ public:
+  // A watch on loan.
+  class Lease {
+   public:
+    Lease(WatchPool& pool, std::shared_ptr<const File> file, std::unique_ptr<FileWatch> watch)
+        : pool_(pool), file_(std::move(file)), watch_(std::move(watch)) {}
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    ~Lease() { pool_.Return(file_, std::move(watch_)); }
+
+    // See FileWatch. Returns after a moment where the file cannot be watched.
+    absl::StatusOr<FileEvent> Wait(std::chrono::milliseconds timeout) const;
+
+   private:
+    WatchPool& pool_;
+    const std::shared_ptr<const File> file_;
+    std::unique_ptr<FileWatch> watch_;
+  };
+
+  // Tells what happens to the file from now on, and maybe what happened before.
+  Lease Watch(std::shared_ptr<const File> file);
+
+ private:
+  void Return(const std::shared_ptr<const File>& file, std::unique_ptr<FileWatch> watch);
+
+  std::mutex mutex_;
+  std::weak_ptr<const File> file_;  // that is watched
+  std::vector<std::unique_ptr<FileWatch>> idle_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_FILES_WATCH_POOL_H_
