@@ -131,8 +131,8 @@ absl::StatusOr<LogStatePtr> LogCore::Refresh() {
 }
 
 absl::StatusOr<LogStatePtr> LogCore::WaitForCommit(std::chrono::milliseconds timeout) {
-  // The next file of a directory wakes nobody.
-  constexpr std::chrono::milliseconds kRotationPause(20);
+  // A file tells that another follows it, unless its writer died before that.
+  constexpr std::chrono::milliseconds kRotationPause(1000);
   const auto begin = std::chrono::steady_clock::now();
   const LogStatePtr before = state();
   while (true) {
