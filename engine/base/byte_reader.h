@@ -11,6 +11,7 @@
 
 #include "cairn/types.h"
 #include "engine/base/endian.h"
+#include "engine/base/status.h"
 
 namespace cairn {
 
@@ -74,8 +75,9 @@ class ByteReader {
   void AtMost(int64_t value, int64_t most, std::string_view field);
 
   // Makes the reader fail at the current offset: "<section>: <field> at <offset>: <problem>".
-  void Fail(std::string_view field, std::string_view problem) {
-    if (ok()) status_ = Problem(section_, field, offset_, problem);
+  template <typename... Args>
+  void Fail(std::string_view field, const absl::FormatSpec<Args...>& problem, const Args&... args) {
+    if (ok()) status_ = At(section_, field, offset_, DataLoss(problem, args...));
   }
 
   // Goes to an absolute offset, which may be the end but not past it.
@@ -94,8 +96,8 @@ class ByteReader {
 
  private:
   // Cold and out of line; they take values, not *this, so that the fast path stays in registers.
-  static absl::Status Problem(std::string_view section, std::string_view field, size_t at,
-                              std::string_view problem);
+  static absl::Status At(std::string_view section, std::string_view field, size_t at,
+                         const absl::Status& problem);
   static absl::Status TooShort(std::string_view section, std::string_view field, size_t at,
                                uint64_t size, size_t left);
   static absl::Status OutOfBounds(std::string_view section, std::string_view field, size_t at,

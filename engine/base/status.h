@@ -2,8 +2,12 @@
 #ifndef CAIRN_ENGINE_BASE_STATUS_H_
 #define CAIRN_ENGINE_BASE_STATUS_H_
 
+#include <concepts>
+#include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -29,41 +33,93 @@
 
 namespace cairn {
 
+namespace internal {
+
+template <typename T>
+concept Number = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>;
+
+template <typename T>
+void Collect(const T& value, std::vector<int64_t>& numbers) {
+  if constexpr (Number<T>) numbers.push_back(static_cast<int64_t>(value));
+}
+
+template <typename... Args>
+std::vector<int64_t> Numbers(const Args&... args) {
+  std::vector<int64_t> numbers;
+  (Collect(args, numbers), ...);
+  return numbers;
+}
+
+// The section is what `message` begins with; see ErrorDetails.
+absl::Status MakeError(absl::StatusCode code, std::string_view message,
+                       std::span<const int64_t> numbers);
+// "<where>: " and the message of `status`, with the section of `where` if that names one.
+absl::Status Annotate(const absl::Status& status, std::string_view where,
+                      std::span<const int64_t> numbers);
+
+}  // namespace internal
+
 template <typename... Args>
 absl::Status DataLoss(const absl::FormatSpec<Args...>& format, const Args&... args) {
-  return absl::DataLossError(absl::StrFormat(format, args...));
+  return internal::MakeError(absl::StatusCode::kDataLoss, absl::StrFormat(format, args...),
+                             internal::Numbers(args...));
 }
 
 template <typename... Args>
 absl::Status InvalidArgument(const absl::FormatSpec<Args...>& format, const Args&... args) {
-  return absl::InvalidArgumentError(absl::StrFormat(format, args...));
+  return internal::MakeError(absl::StatusCode::kInvalidArgument, absl::StrFormat(format, args...),
+                             internal::Numbers(args...));
 }
 
 template <typename... Args>
 absl::Status OutOfRange(const absl::FormatSpec<Args...>& format, const Args&... args) {
-  return absl::OutOfRangeError(absl::StrFormat(format, args...));
+  return internal::MakeError(absl::StatusCode::kOutOfRange, absl::StrFormat(format, args...),
+                             internal::Numbers(args...));
+}
+
+template <typename... Args>
+absl::Status NotFound(const absl::FormatSpec<Args...>& format, const Args&... args) {
+  return internal::MakeError(absl::StatusCode::kNotFound, absl::StrFormat(format, args...),
+                             internal::Numbers(args...));
+}
+
+template <typename... Args>
+absl::Status Unavailable(const absl::FormatSpec<Args...>& format, const Args&... args) {
+  return internal::MakeError(absl::StatusCode::kUnavailable, absl::StrFormat(format, args...),
+                             internal::Numbers(args...));
 }
 
 template <typename... Args>
 absl::Status Unimplemented(const absl::FormatSpec<Args...>& format, const Args&... args) {
-  return absl::UnimplementedError(absl::StrFormat(format, args...));
+  return internal::MakeError(absl::StatusCode::kUnimplemented, absl::StrFormat(format, args...),
+                             internal::Numbers(args...));
 }
 
 template <typename... Args>
 absl::Status ResourceExhausted(const absl::FormatSpec<Args...>& format, const Args&... args) {
-  return absl::ResourceExhaustedError(absl::StrFormat(format, args...));
+  return internal::MakeError(absl::StatusCode::kResourceExhausted, absl::StrFormat(format, args...),
+                             internal::Numbers(args...));
 }
 
 template <typename... Args>
 absl::Status FailedPrecondition(const absl::FormatSpec<Args...>& format, const Args&... args) {
-  return absl::FailedPreconditionError(absl::StrFormat(format, args...));
+  return internal::MakeError(absl::StatusCode::kFailedPrecondition,
+                             absl::StrFormat(format, args...), internal::Numbers(args...));
 }
 
-// The same error with "<where>: " before its message.
-inline absl::Status Annotate(std::string_view where, const absl::Status& status) {
+// The same error with "<where>: " before its message; success stays as it is.
+template <typename... Args>
+absl::Status Annotate(const absl::Status& status, const absl::FormatSpec<Args...>& where,
+                      const Args&... args) {
   if (status.ok()) return status;
-  return absl::Status(status.code(), absl::StrFormat("%s: %s", where, status.message()));
+  return internal::Annotate(status, absl::StrFormat(where, args...), internal::Numbers(args...));
 }
+
+// The same with "<path>: ", which is no section, whatever it looks like.
+absl::Status AtPath(std::string_view path, const absl::Status& status);
+
+// The same error under another code.
+absl::Status WithCode(absl::StatusCode code, const absl::Status& status);
 
 }  // namespace cairn
 

@@ -18,7 +18,6 @@
 #include "engine/base/status.h"
 #include "engine/c_api/handles.h"
 #include "engine/c_api/result.h"
-#include "engine/c_api/versioned_struct.h"
 
 namespace cairn::c_api {
 namespace {
@@ -38,6 +37,11 @@ absl::StatusOr<uint8_t> ToByte(int32_t number, const char* name) {
 template <typename T>
 std::optional<T> ToOptional(const T* value) {
   return value == nullptr ? std::nullopt : std::optional<T>(*value);
+}
+
+absl::StatusOr<std::vector<int32_t>> ToBlockshape(const int32_t* shape, int32_t ndim) {
+  CAIRN_ASSIGN_OR_RETURN(const std::span<const int32_t> given, ToSpan(shape, ndim, "blockshape"));
+  return std::vector<int32_t>(given.begin(), given.end());
 }
 
 absl::StatusOr<ArrayInfo> ToCpp(const cairn_array_info* info) {
@@ -99,6 +103,7 @@ absl::StatusOr<CompressionOptions> ToCpp(const cairn_compression_options* option
   }
   result.registry = ToCpp(given.registry);
   result.executor = ToCpp(given.executor);
+  CAIRN_ASSIGN_OR_RETURN(result.blockshape, ToBlockshape(given.blockshape, given.ndim));
   return result;
 }
 
@@ -106,7 +111,9 @@ absl::StatusOr<DecompressionOptions> ToCpp(const cairn_decompression_options* op
   constexpr cairn_decompression_options kDefaults = CAIRN_DECOMPRESSION_OPTIONS_INIT;
   CAIRN_ASSIGN_OR_RETURN(const cairn_decompression_options given,
                          ReadStruct(options, kDefaults, "decompression options"));
-  return DecompressionOptions{.registry = ToCpp(given.registry), .executor = ToCpp(given.executor)};
+  DecompressionOptions result{.registry = ToCpp(given.registry), .executor = ToCpp(given.executor)};
+  CAIRN_ASSIGN_OR_RETURN(result.blockshape, ToBlockshape(given.blockshape, given.ndim));
+  return result;
 }
 
 absl::StatusOr<OpenOptions> ToCpp(const cairn_open_options* options) {

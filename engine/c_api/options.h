@@ -2,6 +2,8 @@
 #ifndef CAIRN_ENGINE_C_API_OPTIONS_H_
 #define CAIRN_ENGINE_C_API_OPTIONS_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,8 +15,21 @@
 #include "cairn/options.h"
 #include "cairn/types.h"
 #include "engine/base/status.h"
+#include "engine/c_api/versioned_struct.h"
 
 namespace cairn::c_api {
+
+template <>
+struct StructVersions<cairn_compression_options> {
+  static constexpr std::array<size_t, 2> kSizes = {offsetof(cairn_compression_options, blockshape),
+                                                   sizeof(cairn_compression_options)};
+};
+
+template <>
+struct StructVersions<cairn_decompression_options> {
+  static constexpr std::array<size_t, 2> kSizes = {
+      offsetof(cairn_decompression_options, blockshape), sizeof(cairn_decompression_options)};
+};
 
 // A number of an enumeration, first to last.
 template <typename E>

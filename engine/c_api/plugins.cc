@@ -24,7 +24,9 @@ cairn_plugin_call ToC(const PluginCall& call) {
   return {.struct_size = sizeof(cairn_plugin_call),
           .typesize = call.typesize,
           .clevel = call.clevel,
-          .meta = call.meta};
+          .meta = call.meta,
+          .blockshape = call.blockshape.data(),
+          .ndim = static_cast<int32_t>(call.blockshape.size())};
 }
 
 absl::Status ToStatus(cairn_code code, const char* kind, int32_t id) {

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "absl/status/status.h"
 
 #include "cairn/cairn.h"
+#include "cairn/error.h"
 #include "cairn/version.h"
 
 namespace cairn::c_api {
@@ -20,20 +23,30 @@ std::string_view Cut(std::string_view text, size_t most) {
   return text.substr(0, most);
 }
 
+void CopyText(std::string_view text, std::span<char> to) {
+  constexpr std::string_view kEllipsis = "...";
+  std::string_view end;
+  if (text.size() >= to.size()) {
+    text = Cut(text, to.size() - 1 - kEllipsis.size());
+    end = kEllipsis;
+  }
+  *std::ranges::copy(end, std::ranges::copy(text, to.begin()).out).out = '\0';
+}
+
 }  // namespace
 
 cairn_code Report(const absl::Status& status, cairn_status* out) {
   const auto code = static_cast<cairn_code>(status.code());
   if (out == nullptr) return code;
+  const ErrorDetails details = DetailsOf(status);
   out->code = code;
-  constexpr std::string_view kEllipsis = "...";
-  std::string_view text(status.message().data(), status.message().size());
-  std::string_view end;
-  if (text.size() >= CAIRN_MESSAGE_SIZE) {
-    text = Cut(text, CAIRN_MESSAGE_SIZE - 1 - kEllipsis.size());
-    end = kEllipsis;
-  }
-  *std::ranges::copy(end, std::ranges::copy(text, out->message).out).out = '\0';
+  CopyText({status.message().data(), status.message().size()}, out->message);
+  CopyText(details.section, out->section);
+  const size_t count = std::min<size_t>(details.numbers.size(), CAIRN_MAX_NUMBERS);
+  out->nnumbers = static_cast<int32_t>(count);
+  const std::span numbers(out->numbers);
+  std::ranges::fill(numbers, 0);
+  std::ranges::copy_n(details.numbers.begin(), out->nnumbers, numbers.begin());
   return code;
 }
 

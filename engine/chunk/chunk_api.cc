@@ -111,7 +111,7 @@ absl::Status ChunkDecompressor::DecompressItems(Bytes chunk, int64_t start,
                            typesize);
   }
   if (start < 0 || start > decoder.nbytes()) {
-    return OutOfRange("chunk: item %d of %d", start, decoder.nbytes() / typesize);
+    return OutOfRange("item %d of a chunk of %d", start, decoder.nbytes() / typesize);
   }
   return decoder.DecodeRange(start * typesize, dst);
 }

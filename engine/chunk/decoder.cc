@@ -25,8 +25,9 @@ filter::PipelineParams PipelineOf(const Header& header, const DecodeContext& con
 
 // Parameters that a caller could not have are damage when a header has them.
 absl::Status HeaderError(const absl::Status& status) {
-  return Annotate("chunk header",
-                  absl::IsInvalidArgument(status) ? absl::DataLossError(status.message()) : status);
+  return Annotate(
+      absl::IsInvalidArgument(status) ? WithCode(absl::StatusCode::kDataLoss, status) : status,
+      "chunk header");
 }
 
 }  // namespace
@@ -61,7 +62,7 @@ absl::Status Decoder::ReadDictionary() {
   reader.Seek(static_cast<uint64_t>(blocks_begin_), "start");
   const auto size = reader.Le<int32_t>("size");
   if (reader.ok() && (size < 1 || size > kMaxDictionary)) {
-    reader.Fail("size", absl::StrFormat("expected 1 to %d, got %d", kMaxDictionary, size));
+    reader.Fail("size", "expected 1 to %d, got %d", kMaxDictionary, size);
   }
   dict_ = reader.Take(static_cast<uint64_t>(size), "content");
   blocks_begin_ = static_cast<int64_t>(reader.offset());
@@ -171,18 +172,18 @@ absl::Status Decoder::ForEachStream(const BlockPlace& place, const Visit& visit)
       // What is no smaller is stored as it is. Codecs would go through any number of bytes that
       // decode to nothing, for each of the blocks that begin there.
       if (stream.stored.size() > size) {
-        reader.Fail("csize", absl::StrFormat("expected up to %d, got %d", size, csize));
+        reader.Fail("csize", "expected up to %d, got %d", size, csize);
       }
     } else {
       const uint8_t token = csize == 0 ? uint8_t{1} : reader.U8("token");
       if (reader.ok() && ((token & 1) == 0 || csize < -255)) {
-        reader.Fail("csize", absl::StrFormat("%d with token %d is no run", csize, token));
+        reader.Fail("csize", "%d with token %d is no run", csize, token);
       }
       stream.run = static_cast<std::byte>(0 - static_cast<uint32_t>(csize));
     }
     CAIRN_RETURN_IF_ERROR(reader.status());
     if (absl::Status status = visit(stream, i * size, size); !status.ok()) {
-      return Annotate(absl::StrFormat("chunk block %d, stream %d", place.block, i), status);
+      return Annotate(status, "chunk block %d, stream %d", place.block, i);
     }
   }
   return absl::OkStatus();
@@ -375,7 +376,8 @@ absl::Status Decoder::DecodeRange(int64_t begin, MutableBytes dst) const {
 
 absl::Status Decoder::DecodeRange(int64_t begin, MutableBytes dst, Workspace& workspace) const {
   if (!RangeFits(begin, static_cast<int64_t>(dst.size()), header_.nbytes)) {
-    return OutOfRange("chunk: %d bytes from byte %d on of %d", dst.size(), begin, header_.nbytes);
+    return OutOfRange("%d bytes from byte %d on, of a chunk of %d", dst.size(), begin,
+                      header_.nbytes);
   }
   if (dst.empty()) return absl::OkStatus();
   const Bytes body = chunk_.subspan(static_cast<size_t>(header_.size()));

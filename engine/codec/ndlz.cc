@@ -296,8 +296,7 @@ class Decoder {
     const auto columns = reader_.Le<int32_t>("columns");
     if (reader_.ok() && (rows <= 0 || columns <= 0 ||
                          int64_t{rows} * columns != static_cast<int64_t>(dst_.size()))) {
-      reader_.Fail("shape", absl::StrFormat("%d x %d is not a block of %d bytes", rows, columns,
-                                            dst_.size()));
+      reader_.Fail("shape", "%d x %d is not a block of %d bytes", rows, columns, dst_.size());
     }
     CAIRN_RETURN_IF_ERROR(reader_.status());
     ForEachCell(form_, static_cast<size_t>(rows), static_cast<size_t>(columns),
@@ -311,7 +310,7 @@ class Decoder {
                   return true;
                 });
     if (reader_.ok() && reader_.remaining() > 0) {
-      reader_.Fail("end", absl::StrFormat("%d bytes follow the last cell", reader_.remaining()));
+      reader_.Fail("end", "%d bytes follow the last cell", reader_.remaining());
     }
     return reader_.status();
   }
@@ -323,7 +322,7 @@ class Decoder {
     const uint8_t token = reader_.U8("token");
     if (token == kLiteral) return reader_.Take(place.rows * place.columns, "literal cell");
     if (place.IsCut(form_)) {
-      reader_.Fail("token", absl::StrFormat("%d for a cell at the border", token));
+      reader_.Fail("token", "%d for a cell at the border", token);
       return {};
     }
     const MutableBytes cell = MutableBytes(cell_).first(form_.cell_size());
@@ -342,7 +341,7 @@ class Decoder {
     }
     const auto match = std::ranges::find(form_.double_pairs, token, &DoublePair::token);
     if (match == form_.double_pairs.end()) {
-      reader_.Fail("token", absl::StrFormat("%d", token));
+      reader_.Fail("token", "%d", token);
       return {};
     }
     CopyRows(begin, match->first);
@@ -355,8 +354,7 @@ class Decoder {
     const size_t offset = reader_.Le<uint16_t>("offset");
     if (!reader_.ok()) return {};
     if (offset > token || size > src_.size() - (token - offset)) {
-      reader_.Fail("offset",
-                   absl::StrFormat("%d from byte %d leads out of %d", offset, token, src_.size()));
+      reader_.Fail("offset", "%d from byte %d leads out of %d", offset, token, src_.size());
       return {};
     }
     return src_.subspan(token - offset, size);

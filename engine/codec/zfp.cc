@@ -99,7 +99,7 @@ class Zfp final : public StreamCodec {
                            static_cast<int>(mode_));
     }
     if (absl::Status status = CheckCall(call); !status.ok()) {
-      return DataLoss("%s", status.message());
+      return WithCode(absl::StatusCode::kDataLoss, status);
     }
     if (BlockBytes(call) != static_cast<int64_t>(dst.size())) {
       return DataLoss("ZFP stream of %d bytes: the array's blocks are not of %d bytes", src.size(),

@@ -38,11 +38,11 @@ int32_t ReadStart(ByteReader& reader, int64_t least) {
   if (reader.ok() && AsText(magic) != kFrameMagic) reader.Fail("magic", "is not \"b2frame\"");
   // Pre-releases have other arrays.
   if (reader.ok() && array != kArray && least == kFixedHeaderSize) {
-    reader.Fail("array", absl::StrFormat("expected 0x%02x, got 0x%02x", kArray, array));
+    reader.Fail("array", "expected 0x%02x, got 0x%02x", kArray, array);
   }
   const auto length = msgpack::ReadInt<int32_t>(reader, "header_len");
   if (reader.ok() && length < least) {
-    reader.Fail("header_len", absl::StrFormat("expected at least %d, got %d", least, length));
+    reader.Fail("header_len", "expected at least %d, got %d", least, length);
   }
   return length;
 }

@@ -58,7 +58,7 @@ absl::StatusOr<Increment> ParseIncrement(Bytes layer) {
   ByteReader reader(layer, "increment");
   const uint32_t version = reader.Le<uint32_t>("version");
   if (reader.ok() && version != kVersion) {
-    return absl::UnimplementedError(absl::StrFormat("increment: version %d", version));
+    return Unimplemented("increment: version %d", version);
   }
   Increment increment;
   increment.vlblocks = (reader.Le<uint32_t>("flags") & kVlBlocks) != 0;
@@ -74,14 +74,14 @@ absl::StatusOr<Increment> ParseIncrement(Bytes layer) {
     reader.Fail("size", "is negative");
   }
   const uint64_t nruns = reader.Le<uint64_t>("runs");
-  if (nruns > reader.remaining() / kRunSize) reader.Fail("runs", absl::StrFormat("%d", nruns));
+  if (nruns > reader.remaining() / kRunSize) reader.Fail("runs", "%d", nruns);
   for (uint64_t i = 0; i < nruns && reader.ok(); ++i) increment.runs.push_back(ReadRun(reader));
   const uint32_t nlayers = reader.Le<uint32_t>("layer edits");
   for (uint32_t i = 0; i < nlayers && reader.ok(); ++i) {
     increment.layers.push_back(ReadLayerEdit(reader));
   }
   if (reader.ok() && reader.remaining() > 0) {
-    reader.Fail("end", absl::StrFormat("%d more bytes", reader.remaining()));
+    reader.Fail("end", "%d more bytes", reader.remaining());
   }
   CAIRN_RETURN_IF_ERROR(reader.status());
   return increment;

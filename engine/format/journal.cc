@@ -52,7 +52,7 @@ IndexedChunk ReadChunk(ByteReader& reader) {
 ReorderEdit ReadOrder(uint64_t count, ByteReader& reader) {
   ReorderEdit edit;
   if (count > reader.remaining() / sizeof(uint32_t)) {
-    reader.Fail("order", absl::StrFormat("%d chunks", count));
+    reader.Fail("order", "%d chunks", count);
     return edit;
   }
   edit.order.reserve(static_cast<size_t>(count));
@@ -73,7 +73,7 @@ ChunkEdit ReadEdit(ByteReader& reader) {
     case EditCode::kReorder:
       return ReadOrder(static_cast<uint64_t>(nchunk), reader);
   }
-  reader.Fail("edit", absl::StrFormat("%d is not known", static_cast<uint32_t>(code)));
+  reader.Fail("edit", "%d is not known", static_cast<uint32_t>(code));
   return EraseEdit{};
 }
 
@@ -161,7 +161,7 @@ CommitLinks ReadLinks(ByteReader& reader, int64_t position) {
 CommitRecord ReadAppend(ByteReader& reader, int64_t position) {
   CommitRecord commit{.links = ReadLinks(reader, position)};
   const uint8_t flags = reader.U8("flags");
-  if (flags > kDurableUpToHere) reader.Fail("flags", absl::StrFormat("%d is not known", flags));
+  if (flags > kDurableUpToHere) reader.Fail("flags", "%d is not known", flags);
   commit.links.durable_end =
       flags == kDurableUpToHere ? position : reader.Le<int64_t>("durable end");
   commit.partial.items = ToVector(reader.Take(reader.remaining(), "items"));
@@ -194,7 +194,7 @@ void WriteLayerEdit(const LayerEdit& edit, ByteWriter& writer) {
 LayerEdit ReadLayerEdit(ByteReader& reader) {
   LayerEdit edit;
   const uint32_t kind = reader.Le<uint32_t>("layer edit");
-  if (kind < 1 || kind > 3) reader.Fail("layer edit", absl::StrFormat("%d is not known", kind));
+  if (kind < 1 || kind > 3) reader.Fail("layer edit", "%d is not known", kind);
   edit.kind = static_cast<LayerEdit::Kind>(kind);
   const uint32_t name_size = reader.Le<uint32_t>("layer name");
   const uint64_t size = reader.Le<uint64_t>("layer content");
@@ -234,7 +234,7 @@ absl::StatusOr<CommitRecord> ParseCommit(Bytes record, int64_t position) {
   ByteReader reader(record.first(record.size() - kHashSize), "commit");
   CommitRecord commit = appends ? ReadAppend(reader, position) : ReadCommit(reader, position);
   if (reader.ok() && reader.remaining() > 0) {
-    reader.Fail("end", absl::StrFormat("%d more bytes", reader.remaining()));
+    reader.Fail("end", "%d more bytes", reader.remaining());
   }
   CAIRN_RETURN_IF_ERROR(reader.status());
   return commit;

@@ -34,7 +34,7 @@ std::vector<EntryTable> ReadTables(int64_t end, ByteReader& reader) {
     const int64_t least = tables.empty() ? 0 : tables.back().position + tables.back().size();
     if (table.entries < 0 || table.entries > end / kTableEntrySize || table.position < least ||
         !RangeFits(table.position, table.size(), end)) {
-      reader.Fail("table", absl::StrFormat("%d entries at byte %d", table.entries, table.position));
+      reader.Fail("table", "%d entries at byte %d", table.entries, table.position);
     }
     tables.push_back(table);
   }
@@ -57,7 +57,7 @@ std::vector<IndexPiece> ReadPieces(int64_t chunks, int64_t committed, int64_t in
   std::vector<IndexPiece> pieces;
   const uint64_t count = reader.Varint("pieces");
   if (count > reader.remaining() / kLeastPiece) {
-    reader.Fail("pieces", absl::StrFormat("%d of them", count));
+    reader.Fail("pieces", "%d of them", count);
     return pieces;
   }
   pieces.reserve(count);
@@ -70,7 +70,7 @@ std::vector<IndexPiece> ReadPieces(int64_t chunks, int64_t committed, int64_t in
                                ? ~static_cast<int64_t>(code / 2)
                                : CheckedAdd(next, UndoZigZag(code / 2)).value_or(INT64_MAX);
     if (size <= 0 || size > chunks - begin || !IsThere(source, size, committed, in_tables)) {
-      reader.Fail("piece", absl::StrFormat("number %d is none", i));
+      reader.Fail("piece", "number %d is none", i);
       break;
     }
     pieces.push_back({.begin = begin, .source = source});

@@ -51,7 +51,7 @@ std::vector<LayerPlace> ReadLayers(ByteReader& reader, int max_layers) {
   reader.Expect(msgpack::kArray16, "layer values");
   const uint16_t values = reader.Be<uint16_t>("layer count");
   if (reader.ok() && values != count) {
-    reader.Fail("layer count", absl::StrFormat("expected %d as of names, got %d", count, values));
+    reader.Fail("layer count", "expected %d as of names, got %d", count, values);
   }
   const size_t values_begin = reader.offset();
   for (LayerPlace& layer : layers) {

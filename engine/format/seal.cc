@@ -30,7 +30,7 @@ std::vector<uint64_t> ReadPages(int64_t max_pages, ByteReader& reader) {
   for (size_t at = 0; at < table.size(); at += kRunSize) {
     const auto count = LoadLe<uint32_t>(&table[at]);
     if (count > static_cast<uint64_t>(max_pages) - pages.size()) {
-      reader.Fail("page count", absl::StrFormat("more than %d pages", max_pages));
+      reader.Fail("page count", "more than %d pages", max_pages);
       break;
     }
     pages.resize(pages.size() + count, LoadLe<uint64_t>(&table[at + sizeof(count)]));
@@ -51,7 +51,7 @@ Extent ReadExtent(uint32_t version, int64_t after, ByteReader& reader) {
   if (gap <= kMost - last && size > 0 && size <= kMost - last - gap) {
     return {static_cast<int64_t>(last + gap), static_cast<int64_t>(last + gap + size)};
   }
-  reader.Fail("space", absl::StrFormat("%d bytes, %d after byte %d", size, gap, after));
+  reader.Fail("space", "%d bytes, %d after byte %d", size, gap, after);
   return {};
 }
 
@@ -67,8 +67,7 @@ void ReadLife(uint32_t version, uint64_t generation, DeadExtent& dead, ByteReade
     dead.died = reader.Le<uint64_t>("space: died");
   }
   if (reader.ok() && (dead.born > dead.died || dead.died > generation)) {
-    reader.Fail("space",
-                absl::StrFormat("born with generation %d, died with %d", dead.born, dead.died));
+    reader.Fail("space", "born with generation %d, died with %d", dead.born, dead.died);
   }
 }
 
@@ -91,7 +90,7 @@ SpaceList ReadSpace(uint32_t version, uint64_t generation, ByteReader& reader) {
 
 std::optional<InheritedJournal> ReadJournal(uint64_t generation, ByteReader& reader) {
   const uint32_t inherits = reader.Le<uint32_t>("journal");
-  if (inherits > 1) reader.Fail("journal", absl::StrFormat("%d is neither 0 nor 1", inherits));
+  if (inherits > 1) reader.Fail("journal", "%d is neither 0 nor 1", inherits);
   if (inherits != 1) return std::nullopt;
   InheritedJournal journal = {.generation = generation};
   journal.begin = reader.Le<int64_t>("journal: begin");
@@ -99,7 +98,7 @@ std::optional<InheritedJournal> ReadJournal(uint64_t generation, ByteReader& rea
   journal.last = reader.Le<uint64_t>("journal: last");
   journal.since = reader.Le<uint64_t>("journal: since");
   if (journal.begin < 0) {
-    reader.Fail("journal", absl::StrFormat("begins at byte %d", journal.begin));
+    reader.Fail("journal", "begins at byte %d", journal.begin);
   }
   return journal;
 }
@@ -179,7 +178,7 @@ absl::StatusOr<Seal> ParseSeal(Bytes payload, int64_t max_pages) {
   seal.uncovered = reader.Le<int64_t>("uncovered chunks");
   const uint32_t type = reader.Le<uint32_t>("fingerprint type");
   if (type > static_cast<uint32_t>(FingerprintType::k128Bit)) {
-    reader.Fail("fingerprint type", absl::StrFormat("%d is not known", type));
+    reader.Fail("fingerprint type", "%d is not known", type);
   }
   seal.type = static_cast<FingerprintType>(type);
   seal.chunksize = reader.Le<int32_t>("chunksize");

@@ -75,7 +75,7 @@ absl::StatusOr<Filter> Filter::Make(const Schema& schema, std::span<const Condit
   for (const Condition& condition : conditions) {
     const auto field = std::ranges::find(schema.fields(), condition.field, &Field::name);
     if (field == schema.fields().end()) {
-      return absl::NotFoundError("log: no field '" + condition.field + "'");
+      return NotFound("log: no field '%s'", condition.field);
     }
     const bool is_text = std::holds_alternative<std::string>(condition.value);
     if (is_text == IsNumber(*field)) {

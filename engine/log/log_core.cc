@@ -48,7 +48,7 @@ absl::StatusOr<LogCore::Part> LogCore::OpenPart(const LogFile& file) const {
   Part part = {.file = file, .frame = std::make_shared<Frame>(std::move(frame)), .segment = {}};
   absl::StatusOr<SegmentPtr> segment =
       Segment::Load(part.frame->snapshot(), time_field_, std::make_shared<StatsCache>());
-  if (!segment.ok()) return Annotate(file.path, segment.status());
+  if (!segment.ok()) return AtPath(file.path, segment.status());
   part.segment = *std::move(segment);
   return part;
 }
@@ -73,8 +73,10 @@ absl::StatusOr<bool> LogCore::FollowRotation() {
     const int64_t end = parts_.back().segment->end_record();
     if (next->segment->first_record() != end ||
         next->segment->schema() != parts_.back().segment->schema()) {
-      return DataLoss("%s: begins with record %d, the file before it ends with %d, or has others",
-                      next->file.path, next->segment->first_record(), end);
+      return AtPath(
+          next->file.path,
+          DataLoss("begins with record %d, the file before it ends with %d, or has others",
+                   next->segment->first_record(), end));
     }
     parts_.push_back(*std::move(next));
     news = true;
@@ -129,8 +131,8 @@ absl::StatusOr<LogStatePtr> LogCore::Refresh() {
 }
 
 absl::StatusOr<LogStatePtr> LogCore::WaitForCommit(std::chrono::milliseconds timeout) {
-  // The next file of a directory wakes nobody.
-  constexpr std::chrono::milliseconds kRotationPause(20);
+  // A file tells that another follows it, unless its writer died before that.
+  constexpr std::chrono::milliseconds kRotationPause(1000);
   const auto begin = std::chrono::steady_clock::now();
   const LogStatePtr before = state();
   while (true) {
@@ -177,7 +179,7 @@ absl::Status CreateLogFrame(const std::string& path, const LogCreateOptions& opt
     if (chosen && time == nullptr) time = &field;
   }
   if (time == nullptr && !options.time_field.empty()) {
-    return absl::NotFoundError("log: no field '" + options.time_field + "'");
+    return NotFound("log: no field '%s'", options.time_field);
   }
   if (time != nullptr && !CanBeTime(*time)) {
     return InvalidArgument("log: field '%s' cannot be the time: it is no timestamp or integer",

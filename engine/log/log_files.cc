@@ -62,11 +62,11 @@ absl::StatusOr<std::vector<LogFile>> ListFiles(FileSystem& files, const std::str
       found.push_back(FileOf(directory, *number));
     }
   }
-  if (found.empty()) return absl::NotFoundError(directory + ": no file of a log");
+  if (found.empty()) return AtPath(directory, NotFound("no file of a log"));
   std::ranges::sort(found, {}, &LogFile::number);
   for (size_t i = 1; i < found.size(); ++i) {
     if (found[i].number != found[i - 1].number + 1) {
-      return DataLoss("%s: file %d of the log is missing", directory, found[i - 1].number + 1);
+      return AtPath(directory, DataLoss("file %d of the log is missing", found[i - 1].number + 1));
     }
   }
   return found;

@@ -54,7 +54,7 @@ absl::StatusOr<std::vector<size_t>> LogState::FindFields(std::span<const std::st
   for (size_t i = 0; names.empty() && i < fields.size(); ++i) found.push_back(i);
   for (const std::string& name : names) {
     const Field* const field = schema().Find(name);
-    if (field == nullptr) return absl::NotFoundError("log: no field '" + name + "'");
+    if (field == nullptr) return NotFound("log: no field '%s'", name);
     found.push_back(static_cast<size_t>(field - fields.data()));
   }
   return found;
@@ -103,13 +103,13 @@ absl::Status LogState::ReadRecords(int64_t record, MutableItems dst) const {
   }
   return ForEachPart(record, size, dst.bytes(),
                      [](const Segment& segment, int64_t at, MutableBytes part) {
-                       return segment.snapshot().ReadItems(at - segment.first_record(), part);
+                       return segment.ReadRecords(at, part);
                      });
 }
 
 absl::Status LogState::ReadColumn(std::string_view name, int64_t record, MutableItems dst) const {
   const Field* const field = schema().Find(name);
-  if (field == nullptr) return absl::NotFoundError("log: no field '" + std::string(name) + "'");
+  if (field == nullptr) return NotFound("log: no field '%s'", name);
   const auto size = static_cast<size_t>(field->size);
   if (dst.value_size() != 0 && dst.value_size() != size) {
     return InvalidArgument("log: values of %d bytes, field '%s' has %d", dst.value_size(), name,
@@ -118,9 +118,8 @@ absl::Status LogState::ReadColumn(std::string_view name, int64_t record, Mutable
   return ForEachPart(
       record, size, dst.bytes(), [&](const Segment& segment, int64_t at, MutableBytes part) {
         const FieldSpan span = {.offset = field->offset, .size = field->size, .dst = part};
-        return segment.snapshot().ReadFields(at - segment.first_record(),
-                                             static_cast<int64_t>(part.size() / size),
-                                             std::span(&span, 1));
+        return segment.ReadFields(at, static_cast<int64_t>(part.size() / size),
+                                  std::span(&span, 1));
       });
 }
 

@@ -81,6 +81,9 @@ class Segment {
   // Counted from the log's very first.
   int64_t Ordinal(int64_t nchunk) const { return first_record() / chunk_records_ + nchunk; }
 
+  // Of records that the segment holds.
+  absl::Status ReadRecords(int64_t record, MutableBytes dst) const;
+  absl::Status ReadFields(int64_t record, int64_t count, std::span<const FieldSpan> fields) const;
   // Columns of these fields, by index in the schema; the others stay empty.
   absl::StatusOr<Columns> ReadColumns(const Rows& rows, std::span<const size_t> fields) const;
   absl::StatusOr<std::vector<int64_t>> ReadTimes(const Rows& rows) const;
@@ -112,6 +115,7 @@ class Segment {
   const Field* time_ = nullptr;  // in schema_
   int64_t nrecords_ = 0;
   int64_t chunk_records_ = 1;
+  int64_t chunk_items_ = 1;  // more than its records where padding ends it
 
   mutable std::once_flag tables_loaded_;
   mutable std::mutex mutex_;

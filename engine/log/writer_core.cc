@@ -127,7 +127,7 @@ absl::Status WriterCore::SetRetention(const Retention& retention) {
 absl::Status WriterCore::SetRotation(const Rotation& rotation) {
   const std::lock_guard lock(mutex_);
   CAIRN_RETURN_IF_ERROR(Check());
-  if (!log_->is_directory()) return FailedPrecondition("%s: a log of one file", log_->path());
+  if (!log_->is_directory()) return AtPath(log_->path(), FailedPrecondition("a log of one file"));
   if (std::min(rotation.max_bytes, rotation.period) < 0) {
     return InvalidArgument("log: a rotation of less than 0");
   }
@@ -253,14 +253,18 @@ bool WriterCore::FileIsFull() const {
 // How many of the records, which are in the order of time, belong into the newest file.
 absl::StatusOr<size_t> WriterCore::RecordsBeforeRotation(Bytes records) const {
   const Segment& newest = state_->newest();
-  if (!log_->is_directory() || newest.nrecords() == 0) return records.size();
-  if (FileIsFull()) return 0;
+  if (!log_->is_directory()) return records.size();
+  if (newest.nrecords() > 0 && FileIsFull()) return 0;
   const int64_t period = layer_.rotation.period;
   if (period <= 0 || newest.time_field() == nullptr || records.empty()) return records.size();
-  CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const times, newest.times());
-  const int64_t current = BucketOf(times->max_before.back(), period, 0);
   const auto size = static_cast<size_t>(newest.schema().record_size());
   const std::vector<int64_t> here = TimesOfRecords(*newest.time_field(), size, records);
+  int64_t newest_time = here.front();
+  if (newest.nrecords() > 0) {
+    CAIRN_ASSIGN_OR_RETURN(const TimeIndex* const times, newest.times());
+    newest_time = times->max_before.back();
+  }
+  const int64_t current = BucketOf(newest_time, period, 0);
   const auto later =
       std::ranges::find_if(here, [&](int64_t time) { return BucketOf(time, period, 0) > current; });
   return static_cast<size_t>(later - here.begin()) * size;

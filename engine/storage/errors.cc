@@ -63,21 +63,21 @@ absl::Status ErrnoStatus(int error, std::string_view path, std::string_view acti
 }
 
 absl::Status PastEnd(std::string_view path, int64_t offset, int64_t size, int64_t file_size) {
-  return OutOfRange("%s: %d bytes asked for at offset %d, the file has %d bytes", path, size,
-                    offset, file_size);
+  return AtPath(path, OutOfRange("%d bytes asked for at offset %d, the file has %d bytes", size,
+                                 offset, file_size));
 }
 
 absl::Status CheckWritableRange(std::string_view path, int64_t offset, int64_t size) {
-  if (offset < 0) return InvalidArgument("%s: negative offset %d", path, offset);
+  if (offset < 0) return AtPath(path, InvalidArgument("negative offset %d", offset));
   if (!CheckedAdd(offset, size)) {
-    return ResourceExhausted("%s: no file can hold %d bytes at offset %d", path, size, offset);
+    return AtPath(path, ResourceExhausted("no file can hold %d bytes at offset %d", size, offset));
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckLockRange(std::string_view path, int64_t offset, int64_t count) {
   if (offset < 0 || count < 0 || !CheckedAdd(offset, std::max<int64_t>(count - 1, 0))) {
-    return InvalidArgument("%s: no file has %d bytes to lock at %d", path, count, offset);
+    return AtPath(path, InvalidArgument("no file has %d bytes to lock at %d", count, offset));
   }
   return absl::OkStatus();
 }

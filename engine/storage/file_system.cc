@@ -9,7 +9,7 @@ namespace cairn {
 namespace {
 
 absl::Status HasNoDirectories(const std::string& path) {
-  return Unimplemented("%s: this file system has no directories", path);
+  return AtPath(path, Unimplemented("this file system has no directories"));
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ absl::StatusOr<std::vector<std::string>> FileSystem::ListSome(const std::string&
 }
 
 absl::Status FileSystem::Exchange(const std::string& a, const std::string& b) {
-  return Unimplemented("%s: this file system cannot exchange it with %s", a, b);
+  return AtPath(a, Unimplemented("this file system cannot exchange it with %s", b));
 }
 
 }  // namespace cairn

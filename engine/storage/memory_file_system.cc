@@ -56,12 +56,13 @@ struct MemoryFile::Buffer {
 absl::Status MemoryFile::Buffer::Resize(std::string_view name, int64_t new_size) {
   if (new_size > capacity) {
     if (new_size > kMaxCapacity) {
-      return ResourceExhausted("%s: %d bytes in memory, at most %d", name, new_size, kMaxCapacity);
+      return AtPath(name,
+                    ResourceExhausted("%d bytes in memory, at most %d", new_size, kMaxCapacity));
     }
     const int64_t wanted = std::max({new_size, 2 * capacity, kMinCapacity});
     const auto length = static_cast<size_t>(std::min(wanted, kMaxCapacity));
     std::shared_ptr<std::byte[]> moved(new (std::nothrow) std::byte[length]);
-    if (moved == nullptr) return ResourceExhausted("%s: no memory for %d bytes", name, length);
+    if (moved == nullptr) return AtPath(name, ResourceExhausted("no memory for %d bytes", length));
     CopyBytes(Range(0, size), {moved.get(), length});
     bytes = std::move(moved);
     capacity = static_cast<int64_t>(length);
@@ -159,7 +160,7 @@ absl::Status MemoryFile::Reserve(int64_t size) {
 }
 
 absl::Status MemoryFile::PunchHole(int64_t /*offset*/, int64_t /*size*/) {
-  return Unimplemented("%s: a file in memory has no holes", name_);
+  return AtPath(name_, Unimplemented("a file in memory has no holes"));
 }
 
 absl::Status MemoryFile::Sync(SyncMode /*mode*/) { return absl::OkStatus(); }

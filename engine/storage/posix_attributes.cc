@@ -31,8 +31,8 @@ absl::Status CannotKeep(int error, const Replaced& old, std::string_view what) {
     case EACCES:
     case EINVAL:  // an owner that this user namespace does not know
     case EOPNOTSUPP:
-      return FailedPrecondition("%s: its %s cannot be kept: %s", old.path, what,
-                                std::generic_category().message(error));
+      return AtPath(old.path, FailedPrecondition("its %s cannot be kept: %s", what,
+                                                 std::generic_category().message(error)));
     default:
       return ErrnoStatus(error, old.path, absl::StrFormat("keep its %s", what));
   }
@@ -111,7 +111,8 @@ absl::StatusOr<mode_t> OpenAround(const Replaced& old, const PosixStat& info) {
   const bool lists = Get(*old.around, kAccessList).has_value();
   if ((around.mode & kEnter) == kEnter && !lists) return ALLPERMS;
   if (lists || Get(old.fd, kAccessList).has_value()) {
-    return FailedPrecondition("%s: the access control list there cannot be kept outside", old.path);
+    return AtPath(old.path,
+                  FailedPrecondition("the access control list there cannot be kept outside"));
   }
   const bool group = (around.mode & S_IXGRP) != 0 && around.group == info.group;
   return group ? S_IRWXU | S_IRWXG : S_IRWXU;
@@ -129,7 +130,7 @@ absl::Status KeepAttributes(const Replaced& old, int made, Keep keep) {
   const bool directory = S_ISDIR(mine.mode);
   const bool for_file = directory && !S_ISDIR(wanted.mode);
   if (for_file && Get(old.fd, kAccessList).has_value()) {
-    return FailedPrecondition("%s: a directory cannot keep its access control list", old.path);
+    return AtPath(old.path, FailedPrecondition("a directory cannot keep its access control list"));
   }
   CAIRN_ASSIGN_OR_RETURN(const mode_t open, OpenAround(old, wanted));
   CAIRN_RETURN_IF_ERROR(KeepOwners(old, wanted, made, mine));

@@ -161,7 +161,7 @@ class PosixFile final : public File {
     CAIRN_ASSIGN_OR_RETURN(const int64_t file_size, Size());
     if (!RangeFits(offset, size, file_size)) return PastEnd(offset, size);
     if (headroom < 0)
-      return InvalidArgument("%s: negative headroom %d of a mapping", path_, headroom);
+      return AtPath(path_, InvalidArgument("negative headroom %d of a mapping", headroom));
     const int64_t lead = offset % ::sysconf(_SC_PAGESIZE);  // the kernel maps from a page's start
     const int64_t shown = size + std::min(headroom, INT64_MAX - offset - size);
     if (shown == 0) return std::make_shared<PosixMapping>(MutableBytes(), Bytes());

@@ -70,12 +70,19 @@ enum {
 };
 
 // Bytes of a message, with the zero byte. Longer ones are cut between characters and end in "...".
-#define CAIRN_MESSAGE_SIZE 1020
+#define CAIRN_MESSAGE_SIZE 908
+#define CAIRN_SECTION_SIZE 44  // the same of a section
+#define CAIRN_MAX_NUMBERS 8
 
-// Lives where the caller likes, such as on the stack. Success leaves an empty message.
+// Lives where the caller likes, such as on the stack. Success leaves all of it empty.
 typedef struct cairn_status {
   cairn_code code;
   char message[CAIRN_MESSAGE_SIZE];  // names the file, the section or chunk, and the numbers
+  // What the message says, as values: "chunk", "frame header", "trailer", ... or the argument that
+  // it names first, and its first numbers. Those of "chunk" begin with the chunk's.
+  char section[CAIRN_SECTION_SIZE];
+  int32_t nnumbers;
+  int64_t numbers[CAIRN_MAX_NUMBERS];
 } cairn_status;
 
 // "DATA_LOSS"; "UNKNOWN" for a number that is no code. Static.
@@ -242,9 +249,11 @@ CAIRN_EXPORT void cairn_executor_free(cairn_executor* executor);
 // What a plug-in is called for.
 typedef struct cairn_plugin_call {
   size_t struct_size;
-  int32_t typesize;  // as in the chunk header: 1 to 255
-  int32_t clevel;    // of compression: 1 to 9
-  int32_t meta;      // the parameter byte of the codec or of the filter's slot
+  int32_t typesize;           // as in the chunk header: 1 to 255
+  int32_t clevel;             // of compression: 1 to 9
+  int32_t meta;               // the parameter byte of the codec or of the filter's slot
+  const int32_t* blockshape;  // codecs: items of a block in each dimension of an array
+  int32_t ndim;               // 0: no array
 } cairn_plugin_call;
 
 // A codec. Called from several threads at once. Another result than CAIRN_OK fails the call that
@@ -300,6 +309,10 @@ typedef struct cairn_compression_options {
   cairn_filter_stage filters[CAIRN_MAX_FILTERS];  // in the order in which they are applied
   const cairn_registry* registry;                 // NULL: none
   const cairn_executor* executor;                 // NULL: the calling thread
+  // Items of a block in each dimension, for codecs that need them: they are the block size, too. A
+  // frame has those of its array, whatever stands here.
+  const int32_t* blockshape;
+  int32_t ndim;
 } cairn_compression_options;
 
 #define CAIRN_COMPRESSION_OPTIONS_INIT                                                        \
@@ -308,17 +321,23 @@ typedef struct cairn_compression_options {
     .typesize = 1, .blocksize = 0, .split_mode = CAIRN_SPLIT_FORWARD_COMPAT, .codec_meta = 0, \
     .use_dict = false, .format = CAIRN_CHUNK_BLOSC2, .nfilters = 1,                           \
     .filters = {{CAIRN_FILTER_SHUFFLE, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}},           \
-    .registry = NULL, .executor = NULL                                                        \
+    .registry = NULL, .executor = NULL, .blockshape = NULL, .ndim = 0                         \
   }
 
 typedef struct cairn_decompression_options {
   size_t struct_size;
   const cairn_registry* registry;
   const cairn_executor* executor;
+  const int32_t*
+      blockshape;  // as the chunk was made: it does not tell, and ZFP, NDCELL and NDMEAN need it
+  int32_t ndim;
 } cairn_decompression_options;
 
-#define CAIRN_DECOMPRESSION_OPTIONS_INIT \
-  { .struct_size = sizeof(cairn_decompression_options), .registry = NULL, .executor = NULL }
+#define CAIRN_DECOMPRESSION_OPTIONS_INIT                                                    \
+  {                                                                                         \
+    .struct_size = sizeof(cairn_decompression_options), .registry = NULL, .executor = NULL, \
+    .blockshape = NULL, .ndim = 0                                                           \
+  }
 
 // What a chunk header says.
 typedef struct cairn_chunk_info {

@@ -55,8 +55,6 @@ struct LockHolder {
   std::optional<std::chrono::seconds> running = {};
 };
 
-// An open file. Reads and writes are positional, all or error, and may run at the same time in
-// several threads. Errors name the path.
 // What a file that is watched has seen.
 enum class FileEvent {
   kNone,
@@ -73,6 +71,8 @@ class CAIRN_EXPORT FileWatch {
   virtual absl::StatusOr<FileEvent> Wait(std::chrono::milliseconds timeout) = 0;
 };
 
+// An open file. Reads and writes are positional, all or error, and may run at the same time in
+// several threads. Errors name the path.
 class CAIRN_EXPORT File {
  public:
   virtual ~File() = default;

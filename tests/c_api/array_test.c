@@ -58,6 +58,28 @@ static void shape_is_described(void) {
   cairn_frame_free(frame);
 }
 
+static void chosen_blocks_are_kept(void) {
+  cairn_array_info array = {.struct_size = sizeof array,
+                            .ndim = 2,
+                            .shape = {10, 20},
+                            .chunkshape = {4, 10},
+                            .blockshape = {2, 5},
+                            .dtype = "|u1"};
+  cairn_create_options options = CAIRN_CREATE_OPTIONS_INIT;
+  cairn_frame* frame = NULL;
+  cairn_snapshot* snapshot = NULL;
+  options.array = &array;
+  CHECK_OK(cairn_frame_create_in_memory(&options, &frame, &st));
+  snapshot = snapshot_of(frame);
+  memset(array.blockshape, 0, sizeof array.blockshape);
+  CHECK_OK(cairn_snapshot_array(snapshot, &array, &st));
+  CHECK(array.blockshape[0] == 2 && array.blockshape[1] == 5 && array.blockshape[2] == 0);
+  cairn_snapshot_free(snapshot);
+  cairn_frame_free(frame);
+  array.blockshape[1] = -1;
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_frame_create_in_memory(&options, &frame, &st));
+}
+
 static void array_grows_and_shrinks(void) {
   const int64_t smaller[] = {8, 4};
   const int32_t rows[2 * 4] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -123,6 +145,7 @@ static void too_many_dimensions_are_refused(void) {
 const test_case array_tests[] = {
     TEST_CASE(box_reads_back),
     TEST_CASE(shape_is_described),
+    TEST_CASE(chosen_blocks_are_kept),
     TEST_CASE(array_grows_and_shrinks),
     TEST_CASE(array_loses_whole_chunks),
     TEST_CASE(frame_without_shape_is_no_array),

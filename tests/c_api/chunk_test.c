@@ -152,6 +152,32 @@ static void compressor_makes_the_same_chunk(void) {
   cairn_decompressor_free(decompressor);
 }
 
+static void codec_for_arrays_gets_the_shape_of_a_block(void) {
+  static unsigned char plane[32 * 32];
+  static unsigned char read[sizeof plane];
+  const int32_t blockshape[] = {16, 32};
+  cairn_compression_options options = CAIRN_COMPRESSION_OPTIONS_INIT;
+  cairn_chunk_info info = {.struct_size = sizeof info};
+  size_t cbytes = 0;
+  for (size_t i = 0; i < sizeof plane; ++i) plane[i] = (unsigned char)(i % 32 / 8);
+  options.codec = CAIRN_CODEC_NDLZ;
+  options.codec_meta = 4;
+  options.nfilters = 0;
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_chunk_compress(plane, sizeof plane, &options, chunk,
+                                                          sizeof chunk, &cbytes, &st));
+  options.blockshape = blockshape;
+  options.ndim = 2;
+  CHECK_OK(cairn_chunk_compress(plane, sizeof plane, &options, chunk, sizeof chunk, &cbytes, &st));
+  CHECK_OK(cairn_chunk_inspect(chunk, cbytes, &info, &st));
+  CHECK(info.blocksize == 512 && cbytes < sizeof plane / 2);
+  CHECK_OK(cairn_chunk_decompress(chunk, cbytes, NULL, read, sizeof read, &st));
+  CHECK(memcmp(read, plane, sizeof plane) == 0);
+  options.ndim = -1;
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_chunk_compress(plane, sizeof plane, &options, chunk,
+                                                          sizeof chunk, &cbytes, &st));
+  CHECK_MESSAGE("blockshape");
+}
+
 const test_case chunk_tests[] = {
     TEST_CASE(chunk_decodes_to_what_was_compressed),
     TEST_CASE(single_items_decode),
@@ -162,5 +188,6 @@ const test_case chunk_tests[] = {
     TEST_CASE(special_chunk_stores_its_value_once),
     TEST_CASE(variable_blocks_keep_their_sizes),
     TEST_CASE(compressor_makes_the_same_chunk),
+    TEST_CASE(codec_for_arrays_gets_the_shape_of_a_block),
     {NULL, NULL},
 };

@@ -59,10 +59,14 @@ static cairn_registry* make_registry(int* calls, bool can_decode) {
   return registry;
 }
 
+static void fill_data(void) {
+  for (size_t i = 0; i < kSize; ++i) data[i] = (unsigned char)(i / 2 % 100);
+}
+
 static size_t compress(const cairn_registry* registry) {
   cairn_compression_options options = CAIRN_COMPRESSION_OPTIONS_INIT;
   size_t cbytes = 0;
-  for (size_t i = 0; i < kSize; ++i) data[i] = (unsigned char)(i / 2 % 100);
+  fill_data();
   options.codec = kCodec;
   options.split_mode = CAIRN_SPLIT_NEVER;
   options.filters[0].filter = kFilter;
@@ -84,6 +88,51 @@ static void registered_codec_and_filter_code_a_chunk(void) {
   CHECK(memcmp(decoded, data, kSize) == 0);
   CHECK_CODE(CAIRN_UNIMPLEMENTED, cairn_chunk_decompress(chunk, cbytes, NULL, decoded, kSize, &st));
   CHECK_MESSAGE("20");
+  cairn_registry_free(registry);
+}
+
+static bool has_shape(const cairn_plugin_call* call, const int32_t* shape) {
+  return call->ndim == 2 && memcmp(call->blockshape, shape, 2 * sizeof *shape) == 0;
+}
+
+// The same for blocks of the shape that the context names.
+static cairn_code halve_shaped(void* context, const cairn_plugin_call* call, const void* src,
+                               size_t src_size, void* dst, size_t size, size_t* cbytes) {
+  int calls = 0;
+  if (!has_shape(call, context)) return CAIRN_FAILED_PRECONDITION;
+  return halve(&calls, call, src, src_size, dst, size, cbytes);
+}
+
+static cairn_code twice_shaped(void* context, const cairn_plugin_call* call, const void* src,
+                               size_t src_size, void* dst, size_t size) {
+  if (!has_shape(call, context)) return CAIRN_FAILED_PRECONDITION;
+  return twice(NULL, call, src, src_size, dst, size);
+}
+
+static void codec_is_told_the_shape_of_a_block(void) {
+  int32_t blockshape[] = {16, 32};
+  const cairn_codec_plugin codec = {sizeof codec, halve_shaped, twice_shaped, blockshape};
+  cairn_compression_options options = CAIRN_COMPRESSION_OPTIONS_INIT;
+  cairn_decompression_options reading = CAIRN_DECOMPRESSION_OPTIONS_INIT;
+  cairn_registry* registry = NULL;
+  size_t cbytes = 0;
+  fill_data();
+  CHECK_OK(cairn_registry_make(&registry, &st));
+  CHECK_OK(cairn_registry_add_codec(registry, kCodec, &codec, &st));
+  options.codec = kCodec;
+  options.split_mode = CAIRN_SPLIT_NEVER;
+  options.registry = reading.registry = registry;
+  CHECK_CODE(CAIRN_FAILED_PRECONDITION,
+             cairn_chunk_compress(data, 1024, &options, chunk, sizeof chunk, &cbytes, &st));
+  options.blockshape = blockshape;
+  options.ndim = 2;
+  CHECK_OK(cairn_chunk_compress(data, 1024, &options, chunk, sizeof chunk, &cbytes, &st));
+  CHECK_CODE(CAIRN_FAILED_PRECONDITION,
+             cairn_chunk_decompress(chunk, cbytes, &reading, decoded, 1024, &st));
+  reading.blockshape = blockshape;
+  reading.ndim = 2;
+  CHECK_OK(cairn_chunk_decompress(chunk, cbytes, &reading, decoded, 1024, &st));
+  CHECK(memcmp(decoded, data, 1024) == 0);
   cairn_registry_free(registry);
 }
 
@@ -133,6 +182,7 @@ static void executor_changes_no_byte(void) {
 
 const test_case plugin_tests[] = {
     TEST_CASE(registered_codec_and_filter_code_a_chunk),
+    TEST_CASE(codec_is_told_the_shape_of_a_block),
     TEST_CASE(failure_of_a_plug_in_fails_the_call),
     TEST_CASE(ids_of_the_format_and_taken_ones_are_refused),
     TEST_CASE(executor_changes_no_byte),

@@ -4,12 +4,45 @@
 
 #include "tests/c_api/check.h"
 
-static void success_leaves_an_empty_message(void) {
+static void success_leaves_the_status_empty(void) {
   cairn_frame* frame = NULL;
   memset(&st, 'x', sizeof st);
   CHECK_OK(cairn_frame_create_in_memory(NULL, &frame, &st));
-  CHECK(st.message[0] == '\0');
+  CHECK(st.message[0] == '\0' && st.section[0] == '\0' && st.nnumbers == 0 && st.numbers[0] == 0);
   cairn_frame_free(frame);
+}
+
+static void error_has_its_section_and_numbers_as_values(void) {
+  int32_t items[10];
+  cairn_snapshot* snapshot = NULL;
+  make_frame("details.b2frame", 100, 10);
+  snapshot = read_back("details.b2frame");
+  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_snapshot_read_chunk(snapshot, 12, items, sizeof items, &st));
+  CHECK(strcmp(st.section, "chunk") == 0);
+  CHECK(st.nnumbers == 2 && st.numbers[0] == 12 && st.numbers[1] == 10);
+  cairn_snapshot_free(snapshot);
+}
+
+static void error_that_names_no_section_has_none(void) {
+  cairn_frame* frame = NULL;
+  CHECK_CODE(CAIRN_NOT_FOUND, cairn_frame_open("no", NULL, &frame, &st));
+  CHECK(st.section[0] == '\0' && st.nnumbers == 0);
+}
+
+static void damage_names_its_chunk_as_a_value(void) {
+  cairn_chunk_entry entry = {.struct_size = sizeof entry};
+  int32_t items[10];
+  cairn_snapshot* snapshot = NULL;
+  make_frame("damaged.b2frame", 100, 10);
+  snapshot = read_back("damaged.b2frame");
+  CHECK_OK(cairn_snapshot_get_entry(snapshot, 7, &entry, &st));
+  cairn_snapshot_free(snapshot);
+  flip_byte("damaged.b2frame", entry.offset + 40);
+  snapshot = read_back("damaged.b2frame");
+  CHECK_CODE(CAIRN_DATA_LOSS, cairn_snapshot_read_chunk(snapshot, 7, items, sizeof items, &st));
+  CHECK(strcmp(st.section, "chunk") == 0);
+  CHECK(st.nnumbers == 4 && st.numbers[0] == 7 && st.numbers[1] == entry.offset);
+  cairn_snapshot_free(snapshot);
 }
 
 static void failure_names_the_file_and_returns_its_code(void) {
@@ -148,11 +181,11 @@ static void structs_keep_their_layout(void) {
   CHECK(sizeof(cairn_filter_stage) == 8);
   CHECK(sizeof(cairn_metalayer) == 24);
   CHECK(sizeof(cairn_span) == 16);
-  CHECK(sizeof(cairn_plugin_call) == 24);
+  CHECK(sizeof(cairn_plugin_call) == 40);
   CHECK(sizeof(cairn_codec_plugin) == 32);
   CHECK(sizeof(cairn_filter_plugin) == 32);
-  CHECK(sizeof(cairn_compression_options) == 112);
-  CHECK(sizeof(cairn_decompression_options) == 24);
+  CHECK(sizeof(cairn_compression_options) == 128);
+  CHECK(sizeof(cairn_decompression_options) == 40);
   CHECK(sizeof(cairn_chunk_info) == 104);
   CHECK(sizeof(cairn_open_options) == 88);
   CHECK(sizeof(cairn_array_info) == 288);
@@ -179,7 +212,10 @@ static void structs_keep_their_layout(void) {
 }
 
 const test_case status_tests[] = {
-    TEST_CASE(success_leaves_an_empty_message),
+    TEST_CASE(success_leaves_the_status_empty),
+    TEST_CASE(error_has_its_section_and_numbers_as_values),
+    TEST_CASE(error_that_names_no_section_has_none),
+    TEST_CASE(damage_names_its_chunk_as_a_value),
     TEST_CASE(failure_names_the_file_and_returns_its_code),
     TEST_CASE(status_may_be_null),
     TEST_CASE(long_messages_are_cut_between_characters),

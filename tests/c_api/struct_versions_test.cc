@@ -67,6 +67,25 @@ TEST(StructVersionsTest, SizesBetweenVersionsAreRefused) {
   }
 }
 
+TEST(StructVersionsTest, ProgramsOfBeforeBlockshapesAreServed) {
+  constexpr int32_t kUnknown = 7;
+  cairn_compression_options compression = CAIRN_COMPRESSION_OPTIONS_INIT;
+  compression.struct_size = offsetof(cairn_compression_options, blockshape);
+  compression.blockshape = &kUnknown;
+  compression.ndim = 1;
+  const auto compress = ToCpp(&compression);
+  ASSERT_TRUE(compress.ok());
+  EXPECT_TRUE(compress->blockshape.empty());
+
+  cairn_decompression_options decompression = CAIRN_DECOMPRESSION_OPTIONS_INIT;
+  decompression.struct_size = offsetof(cairn_decompression_options, blockshape);
+  decompression.blockshape = &kUnknown;
+  decompression.ndim = 1;
+  const auto decompress = ToCpp(&decompression);
+  ASSERT_TRUE(decompress.ok());
+  EXPECT_TRUE(decompress->blockshape.empty());
+}
+
 TEST(StructVersionsTest, OptionsWithoutValuesAreThoseOfCpp) {
   const OpenOptions open;
   const auto c_open = ToCpp(static_cast<const cairn_open_options*>(nullptr));

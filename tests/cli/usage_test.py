@@ -140,6 +140,15 @@ class Usage(CliTest):
             "decode": ["--offset", "--max-bytes"],
             "info": ["--json", "--chunks", "--offset"],
             "verify": ["--offset"],
+            "log create": ["--field", "--retain-age", "--rotate-every"],
+            "log append": ["--format", "--commit-every", "--bad", "--late-window"],
+            "log import": ["--format", "--bad"],
+            "log query": ["--from", "--where", "--format"],
+            "log agg": ["--bucket", "--what"],
+            "log tail": ["--fields"],
+            "log follow": ["--from"],
+            "log stat": ["--json"],
+            "log retain": ["--retain-age"],
         }.items():
             with self.subTest(command=command):
                 text = self.ok(*command.split(), "--help").decode()

@@ -78,12 +78,12 @@ absl::Status Author::CloseAndCompact() {
   CAIRN_RETURN_IF_ERROR(writer_->Close());
   writer_.reset();
   if (options_.path.empty()) {
-    CAIRN_RETURN_IF_ERROR(Annotate("compact", frame_->Compact().status()));
+    CAIRN_RETURN_IF_ERROR(Annotate(frame_->Compact().status(), "compact"));
     return Open();
   }
   CAIRN_ASSIGN_OR_RETURN(Frame other,
                          Frame::Open(options_.path, {.file_system = options_.file_system}));
-  CAIRN_RETURN_IF_ERROR(Annotate("compact", other.Compact().status()));
+  CAIRN_RETURN_IF_ERROR(Annotate(other.Compact().status(), "compact"));
   return Open();
 }
 
@@ -99,11 +99,11 @@ absl::Status Author::Reclaim() {
 
 absl::Status Author::Step() {
   const int64_t kind = Below(100);
-  if (kind < 84) return Annotate("commit", Change());
-  if (kind < 90) return Annotate("checkpoint", writer_->Checkpoint());
-  if (kind < 94) return Annotate("abandon", Abandon());
-  if (kind < 98) return Annotate("reclaim", Reclaim());
-  return Annotate("close", CloseAndCompact());
+  if (kind < 84) return Annotate(Change(), "commit");
+  if (kind < 90) return Annotate(writer_->Checkpoint(), "checkpoint");
+  if (kind < 94) return Annotate(Abandon(), "abandon");
+  if (kind < 98) return Annotate(Reclaim(), "reclaim");
+  return Annotate(CloseAndCompact(), "close");
 }
 
 absl::Status Author::End() {

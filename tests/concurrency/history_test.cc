@@ -55,7 +55,7 @@ class HistoryTest : public testing::Test {
   // The oldest state that is listed can be opened and read, or is gone by then.
   absl::Status ReadOldest(const Frame& frame) {
     const auto history = frame.History();
-    if (!history.ok()) return Annotate("list", history.status());
+    if (!history.ok()) return Annotate(history.status(), "list");
     const auto oldest = Open(history->front().generation);
     if (absl::IsNotFound(oldest.status())) return absl::OkStatus();
     CAIRN_RETURN_IF_ERROR(oldest.status());

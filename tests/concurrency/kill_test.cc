@@ -109,13 +109,12 @@ pid_t KillTest::Fork(const std::function<absl::Status()>& body) {
 
 // Never ends by itself but for a failure.
 absl::Status KillTest::Write(int64_t number) {
-  return Annotate(absl::StrFormat("writer %d", number),
-                  WriteUntilDone(board_, AuthorOptions(number)));
+  return Annotate(WriteUntilDone(board_, AuthorOptions(number)), "writer %d", number);
 }
 
 absl::Status KillTest::Read(size_t number) {
-  return Annotate(absl::StrFormat("reader %d", number),
-                  ReadUntilWritersAreDone(board_, {.path = path_, .seed = 100 * Seed() + number}));
+  return Annotate(ReadUntilWritersAreDone(board_, {.path = path_, .seed = 100 * Seed() + number}),
+                  "reader %d", number);
 }
 
 // Half of the writers are killed early, perhaps before they have opened the frame.

@@ -14,10 +14,10 @@ constexpr size_t kMostKept = 4;
 
 absl::Status Observer::Step() {
   CAIRN_RETURN_IF_ERROR(Follow());
-  if (OnceIn(2)) CAIRN_RETURN_IF_ERROR(Annotate("a state that was kept", LookAgain()));
+  if (OnceIn(2)) CAIRN_RETURN_IF_ERROR(Annotate(LookAgain(), "a state that was kept"));
   if (path_.empty()) return absl::OkStatus();
-  if (OnceIn(16)) CAIRN_RETURN_IF_ERROR(Annotate("a new handle", OpenAnew()));
-  if (OnceIn(16)) CAIRN_RETURN_IF_ERROR(Annotate("an older generation", OpenOlder()));
+  if (OnceIn(16)) CAIRN_RETURN_IF_ERROR(Annotate(OpenAnew(), "a new handle"));
+  if (OnceIn(16)) CAIRN_RETURN_IF_ERROR(Annotate(OpenOlder(), "an older generation"));
   return absl::OkStatus();
 }
 

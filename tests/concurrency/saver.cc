@@ -39,13 +39,13 @@ class Saver {
         random_(seed) {}
 
   absl::Status SaveOne() {
-    CAIRN_RETURN_IF_ERROR(Annotate("make", Make()));
-    CAIRN_RETURN_IF_ERROR(Annotate("buffer", ReadFromBuffer()));
+    CAIRN_RETURN_IF_ERROR(Annotate(Make(), "make"));
+    CAIRN_RETURN_IF_ERROR(Annotate(ReadFromBuffer(), "buffer"));
     if (layout_ == Layout::kContiguous) {
       RuinHeader();
-      CAIRN_RETURN_IF_ERROR(Annotate("salvage", SalvageAll()));
+      CAIRN_RETURN_IF_ERROR(Annotate(SalvageAll(), "salvage"));
     }
-    CAIRN_RETURN_IF_ERROR(Annotate("recover", Restore()));
+    CAIRN_RETURN_IF_ERROR(Annotate(Restore(), "recover"));
     for (const std::string& path : {path_, saved_}) {
       std::error_code ignored;
       std::filesystem::remove_all(path, ignored);

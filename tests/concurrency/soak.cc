@@ -145,7 +145,7 @@ pid_t Soak::Fork(const NoticeBoard& board, const std::function<absl::Status()>& 
 void Soak::Stay(const Scene& scene, const std::string& role,
                 const std::function<absl::Status()>& body) {
   const std::string name = scene.name + " " + role;
-  running_.push_back(Fork(scene.board, [&] { return Annotate(name, body()); }));
+  running_.push_back(Fork(scene.board, [&] { return Annotate(body(), "%s", name); }));
   processes_.emplace_back(name, running_.back());
 }
 
@@ -163,7 +163,7 @@ absl::Status Soak::SetScenes() {
         AddSaver(scene);
         continue;
       }
-      CAIRN_RETURN_IF_ERROR(Annotate(scene.name, MakeFrame(scene)));
+      CAIRN_RETURN_IF_ERROR(Annotate(MakeFrame(scene), "%s", scene.name));
       if (kind == Kind::kSteady) AddWriter(scene);
       AddReaders(scene);
     }
@@ -224,8 +224,8 @@ void Soak::KillAndReplaceWriter(Scene& scene) {
   const bool recover = Seed() % 4 == 0;
   scene.writer = Fork(scene.board, [&]() -> absl::Status {
     const std::string name = absl::StrFormat("%s writer %d", scene.name, scene.killed);
-    if (recover) CAIRN_RETURN_IF_ERROR(Annotate(name, Recover(scene.path()).status()));
-    return Annotate(name, WriteUntilDone(scene.board, options));
+    if (recover) CAIRN_RETURN_IF_ERROR(Annotate(Recover(scene.path()).status(), "%s", name));
+    return Annotate(WriteUntilDone(scene.board, options), "%s", name);
   });
   scene.end_of_writer = Clock::now() + milliseconds(Seed() % kLongestLife.count());
 }
@@ -311,7 +311,8 @@ absl::Status Soak::Run() {
   CAIRN_RETURN_IF_ERROR(WatchUntilEnd());
   CAIRN_RETURN_IF_ERROR(LetAllEnd());
   for (const Scene& scene : scenes_) {
-    if (scene.kind != Kind::kSaved) CAIRN_RETURN_IF_ERROR(Annotate(scene.name, CheckFrame(scene)));
+    if (scene.kind != Kind::kSaved)
+      CAIRN_RETURN_IF_ERROR(Annotate(CheckFrame(scene), "%s", scene.name));
   }
   return absl::OkStatus();
 }

@@ -157,5 +157,19 @@ TEST_F(FrameReferenceDefectsTest, NumbersOfSparseFramesShrinkWithWhatTheyHold) {
   ExpectNumbersThatThePeerTakes(frame->snapshot());
 }
 
+TEST_F(FrameReferenceDefectsTest, UpdateAsLongAsTheLastChunkKeepsTheRestOfItsChunk) {
+  absl::StatusOr<Frame> frame = Frame::CreateInMemory(test::Cut(4, 40));
+  ASSERT_TRUE(IsOk(frame));
+  absl::StatusOr<Writer> writer = frame->OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  Buffer items = test::MakeNoise(25 * 4);
+  ASSERT_TRUE(IsOk(writer->Append(items)));
+  const Buffer news = test::MakeNoise(5 * 4, 1);
+  ASSERT_TRUE(IsOk(writer->UpdateItems(10, news)));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  std::ranges::copy(news, items.begin() + 10 * 4);
+  test::ExpectHolds(frame->snapshot(), items);
+}
+
 }  // namespace
 }  // namespace cairn::frame

@@ -189,6 +189,18 @@ TEST(LogWriter, HoldsRecordsOfItsWindowBackAndSortsLateOnesIn) {
   EXPECT_EQ(times, (std::vector<int64_t>{1000, 1010, 1020, 1050, 1120}));
 }
 
+TEST(LogWriter, BeginsAFileForEachPeriodOfTheFirstCommit) {
+  const TempDir temp;
+  LogCreateOptions options = SensorOptions();
+  options.rotation = {.period = 1000};
+  Log log = Log::Create(temp.Path("log"), options).value();
+  Write(log, Readings(250));
+  const std::vector<Snapshot> files = log.Refresh()->frames();
+  ASSERT_EQ(files.size(), 3);
+  EXPECT_EQ(files[0].array()->shape[0], 100);
+  EXPECT_EQ(files[2].array()->shape[0], 50);
+}
+
 TEST(LogWriter, IsTheOnlyOne) {
   const TempDir temp;
   Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
@@ -225,6 +237,34 @@ TEST(LogSnapshot, StopsAtTheLimitOfAQuery) {
   ASSERT_TRUE(IsOk(found));
   ASSERT_EQ(found->size(), 230);
   EXPECT_EQ(found->back().record, 234);
+}
+
+TEST(LogSnapshot, ReadsChunksThatAreNoWholeNumberOfBlocks) {
+  const TempDir temp;
+  constexpr int32_t kSize = sizeof(Reading);
+  const CreateOptions options = {.compression = {.typesize = kSize},
+                                 .array = ArrayInfo{.shape = {0},
+                                                    .chunkshape = {100},
+                                                    .blockshape = {30},
+                                                    .dtype = test::SensorSchema().ToDtype()}};
+  ASSERT_TRUE(IsOk(Frame::Create(temp.Path("log"), options)));
+  Log log = Log::Open(temp.Path("log")).value();
+  const std::vector<Reading> readings = Readings(350);
+  Write(log, readings);
+  const LogSnapshot snapshot = log.Refresh().value();
+  std::vector<Reading> read(350);
+  ASSERT_TRUE(IsOk(snapshot.ReadRecords(0, read)));
+  EXPECT_EQ(read, readings);
+  std::vector<int32_t> counts(150);
+  ASSERT_TRUE(IsOk(snapshot.ReadColumn("count", 180, counts)));
+  EXPECT_EQ(counts[149], 329);
+  EXPECT_EQ(counts[20], 200);
+  const auto found = RunQuery(snapshot, {.times = {.begin = 2990}});
+  ASSERT_TRUE(IsOk(found));
+  ASSERT_EQ(found->size(), 51);
+  EXPECT_EQ((*found)[1].reading, readings[300]);
+  EXPECT_EQ((*snapshot.Aggregate({.fields = {"count"}}))[0].fields[0].sum, 349 * 350 / 2);
+  EXPECT_TRUE(snapshot.VerifyStatistics()->empty());
 }
 
 TEST(LogSnapshot, TouchesNoChunkThatTheStatisticsExclude) {

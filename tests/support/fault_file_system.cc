@@ -117,7 +117,7 @@ absl::Status FaultyDisk::Do(Operation operation, Run run) {
     --fault_->after;
     return RunAndLog(std::move(operation), run);
   }
-  const absl::Status failure = Annotate(operation.path, fault_->status);
+  const absl::Status failure = AtPath(operation.path, fault_->status);
   if (fault_->short_write && operation.kind == Kind::kWrite) {
     operation.bytes.resize(operation.bytes.size() / 2);
     RunAndLog(std::move(operation), run).IgnoreError();

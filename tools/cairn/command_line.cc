@@ -32,7 +32,7 @@ constexpr NamedCommand kCommands[] = {
     {"verify", AddVerify},   {"chunk", AddChunk},     {"resize", AddResize},
     {"meta", AddMeta},       {"backup", AddBackup},   {"restore", AddRestore},
     {"compact", AddCompact}, {"reclaim", AddReclaim}, {"recover", AddRecover},
-    {"encode", AddEncode},   {"decode", AddDecode},
+    {"encode", AddEncode},   {"decode", AddDecode},   {"log", AddLog},
 };
 
 // A line that begins with a command is that command's alone. To make all the options of the others

@@ -28,7 +28,7 @@ void ReadFilters(ByteReader& reader, PackedHeader& header) {
   for (Filter& filter : header.filters) {
     const uint16_t id = bits & kFilterMask;
     if (reader.ok() && id > kMaxFilter) {
-      reader.Fail("filters", absl::StrFormat("filter %d is not known", id));
+      reader.Fail("filters", "filter %d is not known", id);
     }
     filter = static_cast<Filter>(id);
     bits = static_cast<uint16_t>(bits >> kFilterBits);

@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<std::byte>> MakeSpecial(const frame::State& state, Sp
   const auto encoder = chunk::Encoder::Make(options, &state.env()->pool);
   auto bytes = encoder.ok() ? encoder->EncodeSpecial(special, nbytes, {}) : encoder.status();
   if (absl::IsInvalidArgument(bytes.status())) {
-    return absl::DataLossError(bytes.status().message());
+    return WithCode(absl::StatusCode::kDataLoss, bytes.status());
   }
   return bytes;
 }
@@ -99,7 +99,7 @@ CreateOptions Snapshot::create_options() const {
 absl::StatusOr<std::vector<std::byte>> Snapshot::GetMetalayer(std::string_view name) const {
   const auto it = std::ranges::find(metalayers(), name, &Metalayer::name);
   if (it != metalayers().end()) return it->content;
-  return absl::NotFoundError(absl::StrFormat("metalayer %s", name));
+  return NotFound("metalayer %s", name);
 }
 
 absl::StatusOr<std::vector<std::byte>> Snapshot::GetVlmetalayer(std::string_view name) const {
@@ -107,7 +107,7 @@ absl::StatusOr<std::vector<std::byte>> Snapshot::GetVlmetalayer(std::string_view
   const auto it =
       std::ranges::find(state_->metadata->vlmetalayers, name, &frame::VlMetalayer::name);
   if (it != state_->metadata->vlmetalayers.end()) return frame::DecodeVlLayer(*state_->env(), *it);
-  return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));
+  return NotFound("vlmetalayer %s", name);
 }
 
 absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {

@@ -38,12 +38,13 @@ absl::StatusOr<ArrayGeometry> GeometryOf(const State& state) {
   if (!state.metadata->array.has_value()) {
     // A metalayer that does not parse makes no array either, but says why.
     const absl::Status status = format::FindB2nd(state.metadata->metalayers).status();
-    return absl::IsNotFound(status) ? absl::FailedPreconditionError(status.message()) : status;
+    return absl::IsNotFound(status) ? WithCode(absl::StatusCode::kFailedPrecondition, status)
+                                    : status;
   }
   absl::StatusOr<ArrayGeometry> geometry =
       ArrayGeometry::Make(*state.metadata->array, state.header().typesize);
   if (absl::IsInvalidArgument(geometry.status())) {
-    return absl::DataLossError(geometry.status().message());
+    return WithCode(absl::StatusCode::kDataLoss, geometry.status());
   }
   CAIRN_RETURN_IF_ERROR(geometry.status());
   if (CountChunks(state) != geometry->nchunks()) {
@@ -88,7 +89,7 @@ absl::StatusOr<ArrayGeometry> CheckArray(const State& state) {
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, GeometryOf(state));
   const absl::Status dtype = CheckDtype(*state.metadata->array, state.header().typesize);
   if (!dtype.ok() && state.metadata->array->dtype != kUntold)
-    return absl::DataLossError(dtype.message());
+    return WithCode(absl::StatusCode::kDataLoss, dtype);
   const int32_t blocksize = state.header().blocksize;
   if (geometry.nchunks() > 0 && blocksize > 0 && blocksize != geometry.blocksize()) {
     return DataLoss("array: needs blocks of %d bytes, the frame's blocksize is %d",

@@ -3,16 +3,19 @@
 #include <algorithm>
 
 #include "cairn/chunk.h"
+#include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/chunk/encode_options.h"
 #include "engine/format/seal.h"
 
 namespace cairn::frame {
 
 namespace {
 
-// Space that is reserved ahead of what is written, in steps of up to a thirty-second part of the
-// file.
-constexpr int64_t kLeastStep = int64_t{1} << 19;
+// Space that is reserved ahead of what is written: each step twice the one before, up to a
+// thirty-second part of the file.
+constexpr int64_t kFirstStep = int64_t{1} << 16;
+constexpr int64_t kLeastMostStep = int64_t{1} << 19;
 constexpr int64_t kMostStep = int64_t{64} << 20;
 
 // Headers of chunks, names and counts of a trailer, the fields of a seal.
@@ -28,18 +31,37 @@ int64_t BytesOf(const std::vector<VlMetalayer>& layers) {
   return size;
 }
 
+// Most that a chunk takes of which only the first bytes are not zeros. In the others' blocks each
+// stream takes the four bytes of its size.
+int64_t MaxPaddedSize(const PartialChunk& partial, int64_t blocksize, int32_t typesize) {
+  const int64_t nblocks = CeilDiv(partial.nbytes(), blocksize);
+  return kFraming + CeilDiv(partial.filled(), blocksize) * blocksize +
+         nblocks * (1 + chunk::HeaderTypesize(typesize)) * 4;
+}
+
+int32_t TypesizeOf(const StagedState& frame) { return frame.header.typesize; }
+int32_t TypesizeOf(const State& frame) { return frame.header().typesize; }
+
 // What pending items take as a chunk, its entry in the index included.
-int64_t BytesOf(const PartialChunk& partial) {
+template <typename T>
+int64_t PendingBytes(const T& frame) {
   constexpr int64_t kEntry = 64;
+  const PartialChunk& partial = frame.partial;
   if (partial.empty()) return 0;
-  return static_cast<int64_t>(MaxCompressedSize(static_cast<size_t>(partial.nbytes()))) + kEntry;
+  auto most = static_cast<int64_t>(MaxCompressedSize(static_cast<size_t>(partial.nbytes())));
+  const std::optional<ArrayInfo>& array = frame.metadata->array;
+  if (partial.is_padded() && array.has_value() && array->blockshape[0] > 0) {
+    const int64_t blocksize = int64_t{array->blockshape[0]} * TypesizeOf(frame);
+    most = std::min(most, MaxPaddedSize(partial, blocksize, TypesizeOf(frame)));
+  }
+  return most + kEntry;
 }
 
 // What a state takes, dead bytes aside.
 template <typename T>
 int64_t LiveBytes(const T& frame, int64_t chunk_bytes) {
   constexpr int64_t kEntry = 8;
-  return chunk_bytes + kEntry * frame.chunks.size() + BytesOf(frame.partial) +
+  return chunk_bytes + kEntry * frame.chunks.size() + PendingBytes(frame) +
          BytesOf(frame.metadata->vlmetalayers);
 }
 
@@ -70,7 +92,7 @@ CheckpointNeed NeedOf(const StagedState& staged, const State& base) {
   const int64_t coded = 2 * last + 64 * edits + kFraming;
   return {.index = std::min(raw, coded) + BytesOf(staged.metadata->vlmetalayers) +
                    staged.header.header_len + kFraming,
-          .pending = BytesOf(staged.partial)};
+          .pending = PendingBytes(staged)};
 }
 
 int64_t NeedAfter(const StagedState& staged, const State& base, int64_t reclaim,
@@ -99,7 +121,7 @@ int64_t RoomForNext(const StagedState& staged, const State& base) {
 
 absl::Status Headroom::Extend(File& file, int64_t end, int64_t kept, int64_t most) {
   if (end + kept <= end_) return absl::OkStatus();
-  int64_t step = std::clamp(std::min(2 * step_, end / 32), kLeastStep, kMostStep);
+  int64_t step = std::clamp(2 * step_, kFirstStep, std::clamp(end / 32, kLeastMostStep, kMostStep));
   step = std::min(step, std::max<int64_t>(most - end - kept, 0));
   absl::Status status = file.Reserve(end + kept + step);
   while (absl::IsResourceExhausted(status) && step > 0) {

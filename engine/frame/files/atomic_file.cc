@@ -31,7 +31,7 @@ std::string TargetOf(FileSystem& files, const std::string& path) {
 // for what a dead writer left, and both ask.
 absl::Status LockNamed(FileSystem& files, const std::string& name, File& file) {
   const absl::Status locked = file.LockByte(kWriterLockByte, LockMode::kExclusive);
-  if (absl::IsUnavailable(locked)) return absl::AbortedError(locked.message());
+  if (absl::IsUnavailable(locked)) return WithCode(absl::StatusCode::kAborted, locked);
   CAIRN_RETURN_IF_ERROR(locked);
   CAIRN_ASSIGN_OR_RETURN(const bool there, RefersTo(files, name, file));
   if (there) return absl::OkStatus();
@@ -48,7 +48,7 @@ std::invoke_result_t<Make, TemporaryName> MakeBeside(const std::shared_ptr<FileS
   for (int attempt = 1;; ++attempt) {
     auto made = make(TemporaryName(files, target));
     if (!absl::IsAborted(made.status())) return made;
-    if (attempt == kMaxAttempts) return absl::UnavailableError(made.status().message());
+    if (attempt == kMaxAttempts) return WithCode(absl::StatusCode::kUnavailable, made.status());
   }
 }
 
@@ -162,7 +162,7 @@ absl::StatusOr<AtomicDirectory> AtomicDirectory::CreateBeside(
     const absl::Status filled = made.Fill();
     // Without the lock of an index it may have been taken for what a dead writer left.
     if (absl::IsNotFound(filled) || absl::IsAlreadyExists(filled)) {
-      return absl::AbortedError(filled.message());
+      return WithCode(absl::StatusCode::kAborted, filled);
     }
     CAIRN_RETURN_IF_ERROR(filled);
     return made;

@@ -49,7 +49,7 @@ absl::Status FrameView::Check(int64_t offset, int64_t size) const {
 absl::Status FrameView::Copy(int64_t offset, MutableBytes dst) const {
   absl::Status status = file_->ReadAt(origin_ + offset, dst);
   // All of it was there once: another process has truncated the file.
-  return absl::IsOutOfRange(status) ? absl::DataLossError(status.message()) : status;
+  return absl::IsOutOfRange(status) ? WithCode(absl::StatusCode::kDataLoss, status) : status;
 }
 
 absl::StatusOr<Bytes> FrameView::Read(int64_t offset, int64_t size, ScratchBuffer& scratch) const {

@@ -97,8 +97,8 @@ absl::Status ReaderLocks::Lock(int64_t byte) const {
   if (status.ok() || absl::IsUnimplemented(status) || !file_->IsLocked(byte, 1).ok()) {
     return absl::OkStatus();
   }
-  return absl::UnavailableError(absl::StrFormat("a reader's lock of generation %d: %s",
-                                                byte - kReaderLockByte, status.message()));
+  return Annotate(WithCode(absl::StatusCode::kUnavailable, status),
+                  "a reader's lock of generation %d", byte - kReaderLockByte);
 }
 
 void ReaderLocks::Leave(int64_t byte) {

@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<CommittedIndex>> CommittedIndex::Open(Chunk chunk
   // Every Blosc2 cuts the index into blocks of 16 KiB; a page should not cost much more.
   context.max_memory = 4 << 20;
   chunk::Decoder decoder;
-  CAIRN_RETURN_IF_ERROR(Annotate("index", decoder.Open(chunk.bytes(), context)));
+  CAIRN_RETURN_IF_ERROR(Annotate(decoder.Open(chunk.bytes(), context), "index"));
   if (decoder.nbytes() != nchunks * kEntrySize) {
     return DataLoss("index: expected %d entries, got %d bytes", nchunks, decoder.nbytes());
   }
@@ -73,7 +73,7 @@ absl::Status CommittedIndex::CheckPage(int64_t page, Bytes raw) const {
   const uint64_t expected = seal_->pages[static_cast<size_t>(page)];
   const uint64_t got = format::HashPage(raw, table.fingerprints, table.sizes);
   if (got == expected) return absl::OkStatus();
-  return DataLoss("index entries [%d, %d): fingerprint: expected %016x, got %016x", first,
+  return DataLoss("index: entries [%d, %d): fingerprint: expected %016x, got %016x", first,
                   first + count, expected, got);
 }
 
@@ -85,7 +85,7 @@ absl::StatusOr<std::unique_ptr<CommittedIndex::Page>> CommittedIndex::DecodePage
   const std::span<int64_t> span(entries.get(), count);
   const MutableBytes raw = std::as_writable_bytes(span);
   if (absl::Status status = decoder_.DecodeRange(first * kEntrySize, raw); !status.ok()) {
-    return Annotate(absl::StrFormat("index entries from %d on", first), status);
+    return Annotate(status, "index: entries from %d on", first);
   }
   CAIRN_RETURN_IF_ERROR(CheckPage(page, raw));
   for (int64_t& entry : span) {

@@ -152,7 +152,7 @@ absl::StatusOr<FoundIndex> FindIndexChunk(const FrameView& region, Checkpoint& c
   CAIRN_ASSIGN_OR_RETURN(const Chunk head,
                          region.Pin(*begin, std::min<int64_t>(available, chunk::kHeaderSize)));
   const absl::StatusOr<chunk::Header> index = chunk::ParseHeader(head.bytes(), available);
-  if (!index.ok()) return Annotate("index", index.status());
+  if (!index.ok()) return Annotate(index.status(), "index");
   CAIRN_ASSIGN_OR_RETURN(found.nchunks, AgreeOnCount(header, *index));
   const int64_t limit = checkpoint.env->limits.max_nchunks;
   if (found.nchunks > limit) {
@@ -204,7 +204,7 @@ absl::StatusOr<std::optional<IndexSeal>> CheckSeal(const format::Trailer& traile
       ParseSealLayer(*layer, trailer_bytes, CeilDiv(nchunks, format::kPageEntries));
   if (!seal.ok()) {
     // Without a fingerprint the layer may be what another program left there.
-    if (intact) checkpoint.trailer_damage = Annotate("trailer", seal.status());
+    if (intact) checkpoint.trailer_damage = Annotate(seal.status(), "trailer");
     return std::nullopt;
   }
   const absl::StatusOr<bool> changed = CheckHeader(checkpoint.header_bytes, *seal);

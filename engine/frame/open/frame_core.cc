@@ -91,11 +91,11 @@ absl::StatusOr<std::shared_ptr<FrameCore>> FrameCore::Open(const std::string& pa
   }
   if (!source.ok()) {
     if (!location.is_sparse()) return source.status();
-    if (!absl::IsNotFound(source.status())) return Annotate(path, source.status());
-    return DataLoss("%s: a directory without %s is no sparse frame", path, location.path);
+    if (!absl::IsNotFound(source.status())) return AtPath(path, source.status());
+    return AtPath(path, DataLoss("a directory without %s is no sparse frame", location.path));
   }
   auto core = Load(std::move(location), *std::move(source), options);
-  if (!core.ok()) return Annotate(path, core.status());
+  if (!core.ok()) return AtPath(path, core.status());
   return core;
 }
 

@@ -99,8 +99,7 @@ std::invoke_result_t<Find, const State&> WhileKept(const FrameFile& source,
     CAIRN_ASSIGN_OR_RETURN(const StatePtr now, LoadState(source, env));
     if (OldestOf(*now) <= OldestOf(*newest)) return found;
     if (attempt == kMaxAttempts) {
-      return absl::UnavailableError(
-          "history: generations are reclaimed again and again while it is read");
+      return Unavailable("history: generations are reclaimed again and again while it is read");
     }
   }
 }
@@ -171,8 +170,8 @@ absl::StatusOr<StatePtr> LoadGeneration(const FrameFile& source,
     if (newest.generation() == generation) return std::make_shared<const State>(newest);
     CAIRN_ASSIGN_OR_RETURN(StatePtr state, FindGeneration(source, newest, generation));
     if (state != nullptr) return state;
-    return absl::NotFoundError(absl::StrFormat("generation %d: the frame holds %d to %d",
-                                               generation, OldestOf(newest), newest.generation()));
+    return NotFound("generation %d: the frame holds %d to %d", generation, OldestOf(newest),
+                    newest.generation());
   });
 }
 

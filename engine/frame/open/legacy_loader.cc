@@ -83,14 +83,14 @@ class PackedChunks {
   int64_t nbytes() const { return nbytes_; }  // what all so far decode to
 
   // The header of the chunk that should begin at `position`.
-  absl::StatusOr<chunk::Header> Next(std::string_view name, int64_t position) {
+  absl::StatusOr<chunk::Header> Next(int64_t position) {
     if (position != at_) {
-      return DataLoss("%s: expected at byte %d, got %d", name, at_, position);
+      return DataLoss("expected at byte %d, got %d", at_, position);
     }
     const int64_t size = std::min<int64_t>(chunk::kBlosc1HeaderSize, end_ - at_);
     CAIRN_ASSIGN_OR_RETURN(const Bytes bytes, region_.Read(at_, size, scratch_));
     const absl::StatusOr<chunk::Header> header = legacy::ParsePackedChunk(bytes, end_ - at_);
-    if (!header.ok()) return Annotate(absl::StrFormat("%s at byte %d", name, at_), header.status());
+    if (!header.ok()) return Annotate(header.status(), "at byte %d", at_);
     at_ += header->cbytes;
     nbytes_ += header->nbytes;
     return header;
@@ -108,8 +108,9 @@ class PackedChunks {
 absl::StatusOr<Chunk> TakeChunk(const FrameView& region, PackedChunks& chunks,
                                 std::string_view name, int64_t position) {
   if (position == 0) return Chunk();
-  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunks.Next(name, position));
-  return region.Pin(position, header.cbytes);
+  const absl::StatusOr<chunk::Header> header = chunks.Next(position);
+  if (!header.ok()) return Annotate(header.status(), "%s", name);
+  return region.Pin(position, header->cbytes);
 }
 
 absl::Status TakeReference(const PackedHeader& packed, const Chunk& filters,
@@ -117,7 +118,7 @@ absl::Status TakeReference(const PackedHeader& packed, const Chunk& filters,
   if (!packed.has_delta() || packed.nchunks == 0) return absl::OkStatus();
   if (filters.bytes().empty()) return DataLoss("packed super-chunk: DELTA without a reference");
   const absl::StatusOr<Bytes> reference = chunk::MemcpyedPayload(filters.bytes());
-  if (!reference.ok()) return Annotate("filters chunk", reference.status());
+  if (!reference.ok()) return Annotate(reference.status(), "filters chunk");
   checkpoint.delta_reference = ToVector(*reference);
   return absl::OkStatus();
 }
@@ -156,15 +157,15 @@ absl::Status TakeData(const PackedHeader& packed, PackedChunks& chunks, State& s
   for (int64_t i = 0; i < packed.nchunks; ++i) {
     const auto position =
         static_cast<int64_t>(LoadLe<uint64_t>(table.bytes().data() + i * legacy::kPackedEntrySize));
-    CAIRN_ASSIGN_OR_RETURN(const chunk::Header found,
-                           chunks.Next(absl::StrFormat("chunk %d", i), position));
+    const absl::StatusOr<chunk::Header> found = chunks.Next(position);
+    if (!found.ok()) return Annotate(found.status(), "chunk %d", i);
     if (i == 0) {
-      header.typesize = found.typesize;
-      header.chunksize = found.nbytes;
+      header.typesize = found->typesize;
+      header.chunksize = found->nbytes;
     }
     // After a shorter one, or larger than the first.
-    variable = variable || last < header.chunksize || found.nbytes > header.chunksize;
-    last = found.nbytes;
+    variable = variable || last < header.chunksize || found->nbytes > header.chunksize;
+    last = found->nbytes;
     state.chunks.Append({.value = position - legacy::kPackedHeaderSize});
   }
   header.nbytes = chunks.nbytes() - others;
@@ -213,7 +214,7 @@ absl::Status LoadPacked(const FrameFile& source, StateBuilder& builder) {
   const int64_t data_begin = chunks.at();
   if (status.ok()) status = TakeData(packed, chunks, state, header);
   if (status.ok()) status = CheckSums(packed, chunks);
-  if (!status.ok()) return Annotate("packed super-chunk", status);
+  if (!status.ok()) return Annotate(status, "packed super-chunk");
   builder.SetHeader(std::move(header), std::move(bytes));
   state.chunks_end = packed.table;
   SetContiguousSource(state);

@@ -36,9 +36,9 @@ absl::StatusOr<std::vector<std::byte>> ReadCurrentHeader(const FrameFile& source
 absl::Status CheckLayout(const format::FrameHeader& header, const FrameFile& source) {
   const bool sparse = header.layout == Layout::kSparse;
   if (sparse == (source.directory() != nullptr)) return absl::OkStatus();
-  return absl::DataLossError(
-      sparse ? "frame header: a sparse frame is opened by its directory, not its index"
-             : "frame header: expected the index of a sparse frame, got a contiguous one");
+  return sparse
+             ? DataLoss("frame header: a sparse frame is opened by its directory, not its index")
+             : DataLoss("frame header: expected the index of a sparse frame, got a contiguous one");
 }
 
 // In a frame of variable chunks each has a file, unless it is special. Where there are far fewer,
@@ -201,7 +201,7 @@ absl::StatusOr<int64_t> LoadFrameSize(const FrameFile& source) {
   std::byte word[8];
   const absl::Status status = source.ReadAt(format::kFrameSizeOffset, word);
   // There was a header: the file was truncated since.
-  if (absl::IsOutOfRange(status)) return absl::DataLossError(status.message());
+  if (absl::IsOutOfRange(status)) return WithCode(absl::StatusCode::kDataLoss, status);
   CAIRN_RETURN_IF_ERROR(status);
   return static_cast<int64_t>(LoadBe<uint64_t>(word));
 }
@@ -229,7 +229,7 @@ absl::StatusOr<StatePtr> LoadState(const FrameFile& source, std::shared_ptr<cons
     const absl::StatusOr<std::vector<std::byte>> after = ReadCurrentHeader(source);
     if (after.ok() && *after == before && !again) return state;
     if (attempt == kMaxAttempts) {
-      return absl::UnavailableError("frame header: it changes each time that it is read");
+      return Unavailable("frame header: it changes each time that it is read");
     }
   }
 }

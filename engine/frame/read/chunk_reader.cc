@@ -128,7 +128,7 @@ absl::Status ChunkReader::Read(int64_t begin, MutableBytes dst) const {
 
 absl::Status ChunkReader::Read(int64_t begin, MutableBytes dst, chunk::Workspace& workspace) const {
   if (!RangeFits(begin, static_cast<int64_t>(dst.size()), nbytes())) {
-    return OutOfRange("chunk: %d bytes from byte %d on, of %d", dst.size(), begin, nbytes());
+    return OutOfRange("%d bytes from byte %d on, of a chunk of %d", dst.size(), begin, nbytes());
   }
   const int64_t from_chunk = std::clamp<int64_t>(nbytes_ - begin, 0, std::ssize(dst));
   const int64_t from_items = std::clamp<int64_t>(filled() - begin, 0, std::ssize(dst));

@@ -1,5 +1,7 @@
 #include "engine/frame/read/stored_chunk.h"
 
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "engine/format/seal.h"
@@ -30,14 +32,17 @@ absl::Status CheckRead(const absl::StatusOr<StoredChunk>& stored, uint64_t finge
 // What is wrong with a chunk that cannot be read.
 absl::Status Explain(const State& state, const ChunkRef& chunk, absl::Status status) {
   const int64_t entry = chunk.found.entry.value;
-  CAIRN_RETURN_IF_ERROR(AnnotateChunk(chunk.nchunk, state.chunk_source->Locate(entry).status()));
+  const absl::StatusOr<ChunkLocation> place = state.chunk_source->Locate(entry);
+  CAIRN_RETURN_IF_ERROR(AnnotateChunk(chunk.nchunk, place.status()));
   // Cairn fingerprinted this chunk, so it wrote a known version: an unknown one is damage, not a
   // newer format.
   if (absl::IsUnimplemented(status) && state.chunks.FingerprintOf(chunk.found) != 0) {
-    status = absl::DataLossError(status.message());
+    status = WithCode(absl::StatusCode::kDataLoss, status);
   }
-  const std::string where = state.chunk_source->Describe(entry);
-  return Annotate(absl::StrFormat("chunk %d %s", chunk.nchunk, where), status);
+  const std::optional<int64_t> offset = place->offset;
+  return offset.has_value()
+             ? Annotate(status, "chunk %d at byte %d", chunk.nchunk, *offset)
+             : Annotate(status, "chunk %d %s", chunk.nchunk, state.chunk_source->Describe(entry));
 }
 
 }  // namespace

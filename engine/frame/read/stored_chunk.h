@@ -18,7 +18,7 @@ namespace cairn::frame {
 
 // The same status, an error with the chunk's number.
 inline absl::Status AnnotateChunk(int64_t nchunk, const absl::Status& status) {
-  return status.ok() ? status : Annotate(absl::StrFormat("chunk %d", nchunk), status);
+  return Annotate(status, "chunk %d", nchunk);
 }
 
 // A chunk of the index, or the one that the partial chunk begins with.

@@ -259,7 +259,7 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   }
   CAIRN_ASSIGN_OR_RETURN(const int64_t size, file->Size());
   if (options.offset < 0 || options.offset > size) {
-    return OutOfRange("%s: offset %d is not in a file of %d bytes", from, options.offset, size);
+    return AtPath(from, OutOfRange("offset %d is not in a file of %d bytes", options.offset, size));
   }
   CAIRN_ASSIGN_OR_RETURN(const frame::FrameView view,
                          frame::FrameFile::OfFile(file, 0, options.use_mmap).View(size));
@@ -276,7 +276,7 @@ absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string
   CAIRN_RETURN_IF_ERROR(frame::DropIndexes(view, detector, chunks_begin, found.chunks));
   frame::NewFrame made = frame::Choose(std::move(found), header, *env);
   if (made.content.chunks.empty() && made.content.pending.empty()) {
-    return absl::NotFoundError(absl::StrFormat("%s: no complete chunk in %d bytes", from, size));
+    return AtPath(from, NotFound("no complete chunk in %d bytes", size));
   }
   return frame::Write(std::move(made), view, detector, target, files, progress);
 }

@@ -23,7 +23,7 @@ struct SizeLimit {
   // kResourceExhausted unless `size` bytes are within it.
   absl::Status Check(int64_t size) const {
     if (size <= bytes) return absl::OkStatus();
-    return ResourceExhausted("%s: %d bytes pass the limit of %d", path, size, bytes);
+    return AtPath(path, ResourceExhausted("%d bytes pass the limit of %d", size, bytes));
   }
 };
 

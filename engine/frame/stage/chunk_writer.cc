@@ -1,5 +1,7 @@
 #include "engine/frame/stage/chunk_writer.h"
 
+#include <algorithm>
+
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/chunk/decoder.h"
@@ -23,6 +25,21 @@ bool NeedsCoding(const chunk::Header& header, int32_t typesize) {
   return header.special != SpecialValue::kNone;
 }
 
+// As the options say, but so that a block of zeros takes some bytes: for chunks that wait for
+// items.
+CompressionOptions ForPadding(CompressionOptions options) {
+  if (options.codec > Codec::kZstd) {
+    options.codec = Codec::kLz4;
+    options.codec_meta = 0;
+  }
+  options.clevel = std::max(options.clevel, 1);
+  options.use_dict = false;
+  std::erase_if(options.filters, [](const FilterStage& stage) {
+    return stage.filter == Filter::kDelta || stage.filter > Filter::kIntTrunc;
+  });
+  return options;
+}
+
 }  // namespace
 
 absl::StatusOr<const chunk::Encoder*> ChunkWriter::GetEncoder() {
@@ -42,15 +59,32 @@ absl::StatusOr<format::IndexedChunk> ChunkWriter::Store(Bytes chunk, int64_t nby
 
 absl::StatusOr<format::IndexedChunk> ChunkWriter::FromItems(Bytes items) {
   CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder* encoder, GetEncoder());
+  return FromItems(items, *encoder);
+}
+
+absl::StatusOr<format::IndexedChunk> ChunkWriter::FromPadded(Bytes items, int32_t padded_to) {
+  const int64_t padding = padded_to - std::ssize(items);
+  if (padding <= 0) return FromItems(items);
+  std::vector<std::byte> padded(static_cast<size_t>(padded_to));
+  CopyBytes(items, padded);
+  // Without a block of its own it is as good as items.
+  if (padding < compression_.blocksize) return FromItems(padded);
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Encoder encoder,
+                         chunk::Encoder::Make(ForPadding(compression_), &env_->pool));
+  return FromItems(padded, encoder);
+}
+
+absl::StatusOr<format::IndexedChunk> ChunkWriter::FromItems(Bytes items,
+                                                            const chunk::Encoder& encoder) {
   const auto nbytes = static_cast<int64_t>(items.size());
   // Where the index can stand for zeros it does; other readers know it for whole items of chunks of
   // one size only.
   const bool may_be_special = fixed_chunks_ && nbytes % compression_.typesize == 0;
   const MutableBytes out = encoded_.Get(MaxCompressedSize(items.size()));
   CAIRN_ASSIGN_OR_RETURN(const size_t size,
-                         encoder->Encode(items, out,
-                                         may_be_special ? chunk::Encoder::Zeros::kSpecial
-                                                        : chunk::Encoder::Zeros::kBlocks));
+                         encoder.Encode(items, out,
+                                        may_be_special ? chunk::Encoder::Zeros::kSpecial
+                                                       : chunk::Encoder::Zeros::kBlocks));
   const Bytes chunk = out.first(size);
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk));
   return header.special == SpecialValue::kNone ? Store(chunk, nbytes)

@@ -45,6 +45,9 @@ class ChunkWriter {
   absl::Status CheckOptions() { return GetEncoder().status(); }
 
   absl::StatusOr<format::IndexedChunk> FromItems(Bytes items);
+  // With zeros after the items, up to so many bytes. Blocks of zeros alone take next to nothing,
+  // whatever the options say.
+  absl::StatusOr<format::IndexedChunk> FromPadded(Bytes items, int32_t padded_to);
   // Decides by what every reader of frames takes: chunks of version 5 and 6 with 32-byte headers,
   // special values in the index alone. `header` is the chunk's, parsed. Stores nothing.
   absl::StatusOr<ImportedChunk> Import(Bytes chunk, const chunk::Header& header) const;
@@ -55,6 +58,7 @@ class ChunkWriter {
 
  private:
   absl::StatusOr<const chunk::Encoder*> GetEncoder();
+  absl::StatusOr<format::IndexedChunk> FromItems(Bytes items, const chunk::Encoder& encoder);
   absl::StatusOr<std::vector<std::byte>> Decode(Bytes chunk) const;
   absl::StatusOr<format::IndexedChunk> Store(Bytes chunk, int64_t nbytes);
 

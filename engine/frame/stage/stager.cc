@@ -118,19 +118,11 @@ absl::Status Stager::ClosePartialChunk() {
   const PartialChunk partial = staged_.partial;
   staged_.DropPartialChunk();
   if (!partial.head.has_value())
-    return AddLast(MakePadded(partial.items.span(), partial.padded_to));
+    return AddLast(chunk_writer_.FromPadded(partial.items.span(), partial.padded_to));
   std::vector<std::byte> items = std::exchange(head_items_, {});
   const Bytes added = partial.items.span();
   items.insert(items.end(), added.begin(), added.end());
-  return AddLast(MakePadded(items, partial.padded_to));
-}
-
-// A chunk of the items, with zeros after them up to so many bytes.
-absl::StatusOr<format::IndexedChunk> Stager::MakePadded(Bytes items, int32_t padded_to) {
-  if (std::ssize(items) >= padded_to) return chunk_writer_.FromItems(items);
-  std::vector<std::byte> padded(static_cast<size_t>(padded_to));
-  CopyBytes(items, padded);
-  return chunk_writer_.FromItems(padded);
+  return AddLast(chunk_writer_.FromPadded(items, partial.padded_to));
 }
 
 absl::Status Stager::StageFixed(Bytes items) {
@@ -143,7 +135,7 @@ absl::Status Stager::StageInChunks(Bytes items, int64_t capacity, int32_t padded
   staged_.edited = true;
   while (!items.empty()) {
     if (staged_.partial.empty() && items.size() >= most) {
-      CAIRN_RETURN_IF_ERROR(AddLast(MakePadded(items.first(most), padded_to)));
+      CAIRN_RETURN_IF_ERROR(AddLast(chunk_writer_.FromPadded(items.first(most), padded_to)));
       items = items.subspan(most);
       continue;
     }

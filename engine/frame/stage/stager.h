@@ -101,7 +101,6 @@ class Stager {
   absl::Status ClosePartialChunk();
   absl::Status StageFixed(Bytes items);
   absl::Status StageInChunks(Bytes items, int64_t capacity, int32_t padded_to);
-  absl::StatusOr<format::IndexedChunk> MakePadded(Bytes items, int32_t padded_to);
   int64_t TakeShortRun(SpecialValue special);
   absl::Status StageSpecial(SpecialValue special, int64_t nbytes, Bytes value);
   absl::Status StageSpecialItems(SpecialValue special, int64_t nbytes, Bytes value);

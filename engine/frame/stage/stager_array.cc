@@ -58,7 +58,7 @@ absl::Status Stager::CheckBlocks(int64_t nchunk, const chunk::Header& header) co
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry geometry, ArrayGeometry::Make(array, typesize));
   const absl::Status status = CheckArrayChunk(header, geometry, typesize);
   if (status.ok()) return absl::OkStatus();
-  return FailedPrecondition("chunk %d: %s", nchunk, status.message());
+  return Annotate(WithCode(absl::StatusCode::kFailedPrecondition, status), "chunk %d", nchunk);
 }
 
 // Makes the chunks that the box touches anew: out of zeros where the box covers all that the chunk

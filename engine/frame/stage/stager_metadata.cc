@@ -22,7 +22,7 @@ absl::StatusOr<std::shared_ptr<const Metadata>> WithMetalayer(const Metadata& me
   auto edited = std::make_shared<Metadata>(metadata);
   const auto it = std::ranges::find(edited->metalayers, name, &Metalayer::name);
   if (it == edited->metalayers.end()) {
-    return absl::NotFoundError(absl::StrFormat("metalayer %s", name));
+    return NotFound("metalayer %s", name);
   }
   if (it->content.size() != content.size()) {
     return InvalidArgument("metalayer %s keeps its size of %d bytes, got %d", name,
@@ -50,7 +50,8 @@ absl::Status Stager::SetMetalayer(std::string_view name, Bytes content) {
     CAIRN_ASSIGN_OR_RETURN(state->metadata, WithMetalayer(*staged_.metadata, name, content));
     const absl::Status fits = CheckArray(*state).status();
     if (!fits.ok()) {
-      return FailedPrecondition("metalayer %s does not fit the chunks: %s", name, fits.message());
+      return Annotate(WithCode(absl::StatusCode::kFailedPrecondition, fits),
+                      "metalayer %s does not fit the chunks", name);
     }
     CAIRN_RETURN_IF_ERROR(ClosePartialChunk());
   }
@@ -87,7 +88,7 @@ absl::Status Stager::DeleteVlmetalayer(std::string_view name) {
   auto edited = std::make_shared<Metadata>(*staged_.metadata);
   const auto has_name = [&](const VlMetalayer& layer) { return layer.name == name; };
   if (std::erase_if(edited->vlmetalayers, has_name) == 0) {
-    return absl::NotFoundError(absl::StrFormat("vlmetalayer %s", name));
+    return NotFound("vlmetalayer %s", name);
   }
   staged_.metadata = std::move(edited);
   staged_.Record({.kind = format::LayerEdit::Kind::kDeleteVlmeta, .name = std::string(name)});

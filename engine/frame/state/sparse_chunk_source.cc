@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<File>> SparseChunkSource::OpenFile(int64_t entry)
   auto file = directory_->Open(format::ChunkFileName(entry), FileMode::kRead);
   // A file of the frame that is not there, or is something else, is damage.
   if (absl::IsNotFound(file.status()) || absl::IsFailedPrecondition(file.status())) {
-    return absl::DataLossError(file.status().message());
+    return WithCode(absl::StatusCode::kDataLoss, file.status());
   }
   return file;
 }

@@ -42,7 +42,7 @@ std::string DescribeVlLayer(const VlMetalayer& layer) {
 absl::StatusOr<std::vector<std::byte>> DecodeVlLayer(const FrameContext& env,
                                                      const VlMetalayer& layer, bool all) {
   absl::StatusOr<std::vector<std::byte>> content = Decode(env, layer.chunk.bytes(), all);
-  if (!content.ok()) return Annotate(DescribeVlLayer(layer), content.status());
+  if (!content.ok()) return Annotate(content.status(), "%s", DescribeVlLayer(layer));
   return content;
 }
 

@@ -164,7 +164,7 @@ TEST(CommittedIndexTest, DamagedBlockIsNamedAndTheOthersAreRead) {
     int32_t number = -1;
     const absl::Status status = snapshot.ReadItems(i, std::span<int32_t>(&number, 1));
     EXPECT_EQ(status.code(), StatusCode::kDataLoss);
-    EXPECT_NE(status.message().find("index entries from 2048 on"), std::string::npos) << status;
+    EXPECT_NE(status.message().find("index: entries from 2048 on"), std::string::npos) << status;
   }
 }
 

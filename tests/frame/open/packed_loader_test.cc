@@ -83,8 +83,8 @@ TEST(PackedLoaderTest, NamesTheChunkThatIsWrong) {
     CopyBytes(Hex(hex), MutableBytes(bytes).subspan(at));
     return Frame::OpenBuffer(bytes).status();
   };
-  EXPECT_TRUE(IsDamage(with(96, "04"), "packed super-chunk: metadata at byte 96"));
-  EXPECT_TRUE(IsDamage(with(136, "04"), "packed super-chunk: chunk 0 at byte 136"));
+  EXPECT_TRUE(IsDamage(with(96, "04"), "packed super-chunk: metadata: at byte 96"));
+  EXPECT_TRUE(IsDamage(with(136, "04"), "packed super-chunk: chunk 0: at byte 136"));
   EXPECT_TRUE(IsDamage(with(180, "87"), "chunk 0: expected at byte 136, got 135"));
   EXPECT_TRUE(IsDamage(with(188, "a1"), "chunk 1: expected at byte 160, got 161"));
   EXPECT_TRUE(IsDamage(with(24, "00"), "nbytes: expected 132"));

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <sys/stat.h>
 #include <utility>
 #include <vector>
 
@@ -32,8 +33,11 @@ class ArraySeriesTest : public testing::TestWithParam<Layout> {
 
   void Make(const std::vector<Metalayer>& metalayers) {
     CreateOptions options = OfArray({.shape = {0}, .chunkshape = {10}, .blockshape = {4}}, kRecord);
-    options.layout = GetParam();
     options.metalayers = metalayers;
+    Make(options);
+  }
+  void Make(CreateOptions options) {
+    options.layout = GetParam();
     options.overwrite = true;
     ASSERT_TRUE(IsOk(Frame::Create(path_, options)));
     items_.clear();
@@ -236,6 +240,26 @@ TEST_P(ArraySeriesTest, CheckpointsOfALongHeaderStayInPlace) {
   }
   EXPECT_TRUE(*PosixFileSystem()->Identity(path_) == *before);
   EXPECT_GT(frame_->snapshot().info().header_len, 512);
+}
+
+TEST_P(ArraySeriesTest, PaddingTakesLittleWhateverTheOptions) {
+  CreateOptions options =
+      OfArray({.shape = {0}, .chunkshape = {100'000}, .blockshape = {1000}}, kRecord);
+  for (const int clevel : {0, 5}) {
+    options.compression.clevel = clevel;
+    options.compression.filters = {{.filter = Filter::kDelta}, {.filter = Filter::kShuffle}};
+    frame_.reset();
+    ASSERT_NO_FATAL_FAILURE(Make(options));
+    Writer writer = OpenWriter();
+    AppendAndCommit(writer, 1100);
+    struct stat file = {};
+    const std::string name = GetParam() == Layout::kSparse ? path_ + "/chunks.b2frame" : path_;
+    ASSERT_EQ(::stat(name.c_str(), &file), 0);
+    EXPECT_LT(file.st_blocks * 512, 250'000) << "space is reserved to code the padding";
+    ASSERT_TRUE(IsOk(writer.Checkpoint()));
+    EXPECT_LT(frame_->Refresh()->GetEntry(0)->cbytes.value(), 2000 * kRecord + 10'000);
+    ExpectCommitted();
+  }
 }
 
 TEST_P(ArraySeriesTest, LosesItsFrontInWholeChunks) {

@@ -3,11 +3,12 @@
 #define CAIRN_TOOLS_BENCH_DATA_SENSOR_WALK_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace cairn::bench {
 
-// Of four sensors, each walking at random in steps of its resolution.
+// Of four sensors, each walking at random.
 struct Reading {
   int64_t time = 0;  // microseconds
   double values[4] = {};
@@ -15,8 +16,9 @@ struct Reading {
 
 constexpr int64_t kYear = int64_t{365} * 86'400 * 1'000'000;  // microseconds
 
-// A year of records, at times that jitter by half a millisecond.
-std::vector<Reading> SensorWalk(int64_t records);
+// A year of records, at times that jitter by half a millisecond; the values rounded to so many
+// decimals, if any.
+std::vector<Reading> SensorWalk(int64_t records, std::optional<int> decimals = {});
 
 }  // namespace cairn::bench
 

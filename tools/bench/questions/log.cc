@@ -4,11 +4,15 @@
 #include "cairn/log.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -31,6 +35,8 @@ constexpr int64_t kDay = kYear / 365;
 
 struct Setting {
   int64_t records = 10'000'000;
+  int64_t logs = 1000;               // that are open at once
+  std::optional<int> decimals = {};  // of a value
   bool zstd = false;
 };
 
@@ -173,23 +179,62 @@ absl::Status Follow(const std::string& path, const std::vector<Reading>& walk,
   return absl::OkStatus();
 }
 
+// Bytes of memory that this process holds.
+int64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t pages = 0;
+  statm >> pages >> pages;
+  return pages * ::sysconf(_SC_PAGESIZE);
+}
+
+// A device or a metric each, all of them written by one process.
+absl::Status ManyLogs(const std::string& path, const std::vector<Reading>& walk,
+                      const Setting& setting, Session& session) {
+  constexpr size_t kCommits = 10;
+  RETURN_IF_ERROR(PosixFileSystem()->MakeDirectory(path));
+  const auto name = [&](int64_t i) { return absl::StrFormat("%s/%d", path, i); };
+  for (int64_t i = 0; i < setting.logs; ++i) RETURN_IF_ERROR(MakeLog(name(i), setting).status());
+  CommitTimer timer;
+  std::vector<LogWriter> writers;
+  const int64_t before = ResidentBytes();
+  for (int64_t i = 0; i < setting.logs; ++i) {
+    ASSIGN_OR_RETURN(Log log, Log::Open(name(i)));
+    ASSIGN_OR_RETURN(LogWriter writer,
+                     log.OpenWriter({.commit_interval = std::chrono::minutes(1), .timer = &timer}));
+    writers.push_back(std::move(writer));
+  }
+  for (size_t commit = 0; commit < kCommits; ++commit) {
+    for (LogWriter& writer : writers) {
+      RETURN_IF_ERROR(writer.Append(std::span(walk).subspan(commit, 1)));
+      RETURN_IF_ERROR(writer.Commit());
+    }
+  }
+  const auto bytes = static_cast<double>(ResidentBytes() - before);
+  session.report.Note(absl::StrFormat("log: %.1f KiB of memory for each of %d logs with a writer",
+                                      bytes / 1024 / static_cast<double>(setting.logs),
+                                      setting.logs));
+  return absl::OkStatus();
+}
+
 absl::Status Measure(const std::string& path, const Setting& setting, Session& session) {
-  const std::vector<Reading> walk = SensorWalk(setting.records);
+  const std::vector<Reading> walk = SensorWalk(setting.records, setting.decimals);
   RETURN_IF_ERROR(Ingest(path, walk, setting, session));
   {
     ASSIGN_OR_RETURN(const Log log, Log::Open(path));
     const LogSnapshot snapshot = log.snapshot();
     const FrameInfo info = snapshot.frames().front().info();
-    session.report.Note(absl::StrFormat(
-        "log: %.2f bytes a record of %d",
-        static_cast<double>(info.frame_size) / static_cast<double>(snapshot.nrecords()),
-        info.typesize));
+    const auto nrecords = static_cast<double>(snapshot.nrecords());
+    session.report.Note(absl::StrFormat("log: %.2f bytes a record of %d, %.2f with unused space",
+                                        static_cast<double>(info.cbytes) / nrecords, info.typesize,
+                                        static_cast<double>(info.frame_size) / nrecords));
     RETURN_IF_ERROR(Ranges(snapshot, walk, session));
     RETURN_IF_ERROR(Scans(snapshot, session));
     RETURN_IF_ERROR(Aggregates(snapshot, session));
   }
   RETURN_IF_ERROR(SmallCommits(path, walk, setting, session));
-  return Follow(path, walk, setting, session);
+  RETURN_IF_ERROR(Follow(path, walk, setting, session));
+  RemoveStore(path);
+  return ManyLogs(path, walk, setting, session);
 }
 
 }  // namespace
@@ -201,6 +246,10 @@ void AddLog(CLI::App& app, Session& session) {
   command->add_option("--records", setting->records, "Of 40 bytes, a year of them")
       ->check(CLI::Range(int64_t{10'000}, int64_t{1} << 32))
       ->capture_default_str();
+  command->add_option("--logs", setting->logs, "Open at once, each with a writer")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command->add_option("--decimals", setting->decimals, "Round the values to so many");
   command->add_flag("--zstd", setting->zstd, "Instead of LZ4");
   command->callback([setting, &session] {
     session.run = [setting, &session] {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 
 #include "cairn/frame.h"
+#include "tools/cairn/commands/cat_rows.h"
 #include "tools/cairn/commands/commands.h"
 #include "tools/cairn/flags/box.h"
 #include "tools/cairn/flags/flags.h"
@@ -39,6 +40,8 @@ struct CatFlags {
   int64_t offset = 0;
   std::optional<int64_t> max_bytes;
   int threads = 0;
+  OutputFlags rows;  // with a format of its own only where rows are asked for
+  std::string dtype;
 };
 
 // What the progress bar says: nothing where it would run through the data that a terminal shows.
@@ -114,6 +117,16 @@ absl::Status CatItems(const Snapshot& snapshot, const CatFlags& flags) {
   return WriteBytes(snapshot, bytes, progress);
 }
 
+absl::Status CatAsRows(const Snapshot& snapshot, const CatFlags& flags) {
+  ASSIGN_OR_RETURN(const Schema schema, SchemaOf(snapshot, flags.dtype));
+  return CatRows(snapshot, schema,
+                 {.first_item = flags.first_item,
+                  .items = flags.items,
+                  .box = flags.box,
+                  .max_bytes = flags.max_bytes},
+                 flags.rows);
+}
+
 absl::Status CatAndFollow(Frame& frame, const CatFlags& flags) {
   // A first item that is not there yet is a mistake, not something to wait for; an item that is not
   // complete yet is not there.
@@ -133,10 +146,31 @@ absl::Status Cat(const CatFlags& flags) {
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, options));
   const Snapshot snapshot = frame.snapshot();
   if (flags.follow) return CatAndFollow(frame, flags);
-  const absl::Status status = flags.box     ? CatBox(snapshot, flags)
+  const bool rows = flags.rows.format != "raw";
+  const absl::Status status = rows          ? CatAsRows(snapshot, flags)
+                              : flags.box   ? CatBox(snapshot, flags)
                               : flags.chunk ? CatChunk(snapshot, flags)
                                             : CatItems(snapshot, flags);
   return status.ok() ? CheckDamage(snapshot) : status;
+}
+
+// Values as text, for people and other programs.
+void AddRows(CLI::App& cat, const std::shared_ptr<CatFlags>& flags) {
+  flags->rows.format = "raw";
+  const auto add = [&](const std::string& name, const std::string& format,
+                       const std::string& description) {
+    return cat
+        .add_flag_callback(
+            name, [flags, format] { flags->rows.format = format; }, description)
+        ->excludes("--chunk");
+  };
+  CLI::Option* csv = add("--csv", "csv", "Write the values as CSV, one item to a row");
+  add("--json", "jsonl", "Write them as JSON, one object to a line")->excludes(csv);
+  cat.add_option("--fields", flags->rows.fields, "Of records these fields only, in this order")
+      ->type_name("NAMES");
+  cat.add_option("--dtype", flags->dtype,
+                 "The type of the items, as NumPy names it, in a frame that does not say it")
+      ->type_name("TYPE");
 }
 
 }  // namespace
@@ -165,12 +199,15 @@ void AddCat(CLI::App& app, Command& chosen) {
                          ->excludes(chunk);
   CLI::Option* generation = AddGeneration(*cat, flags->generation);
   CLI::Option* max_bytes = AddMaxBytes(*cat, flags->max_bytes);
+  AddRows(*cat, flags);
   cat->add_flag("--follow", flags->follow, "Keep writing new items as they are committed")
       ->excludes(max_bytes)
       ->excludes(items)
       ->excludes(chunk)
       ->excludes(box)
-      ->excludes(generation);
+      ->excludes(generation)
+      ->excludes("--csv")
+      ->excludes("--json");
   AddDurable(*cat, flags->durable);
   AddOffset(*cat, flags->offset)->description("Where in the file the frame begins");
   AddThreads(*cat, flags->threads);
@@ -178,7 +215,9 @@ void AddCat(CLI::App& app, Command& chosen) {
       "Uninitialised values read as zeros.\n"
       "\nExamples: ten items from item 1000; all items from there, and new ones\n"
       "  cairn cat temps.b2frame --first-item 1000 --items 10 > ten.f32\n"
-      "  cairn cat temps.b2frame --first-item 1000 --follow | plot");
+      "  cairn cat temps.b2frame --first-item 1000 --follow | plot\n"
+      "of a frame whose items have a type, the first ten as CSV\n"
+      "  cairn cat grid.b2nd --csv --box 0,0:10");
   cat->callback(
       [flags, &chosen] { chosen = [flags] { return About(flags->frame, Cat(*flags)); }; });
 }

@@ -35,6 +35,15 @@ void CountDeadBytes(const Snapshot& snapshot, FrameInfo& info) {
   info.cbytes = stored;
 }
 
+std::vector<Field> FieldsOfRecords(const Snapshot& snapshot) {
+  if (!snapshot.array()) return {};
+  const absl::StatusOr<Schema> schema =
+      Schema::FromDtype(snapshot.array()->dtype, snapshot.info().typesize);
+  const bool records =
+      schema.ok() && !schema->fields().empty() && !schema->fields()[0].name.empty();
+  return records ? schema->fields() : std::vector<Field>();
+}
+
 }  // namespace
 
 absl::StatusOr<FrameInfo> NewestInfo(Frame& frame) {
@@ -59,6 +68,7 @@ absl::StatusOr<FrameSummary> SummarizeFrame(const std::string& path, const Snaps
                           .array = snapshot.array(),
                           .metalayers = snapshot.metalayers(),
                           .vlmetalayers = {}};
+  summary.fields = FieldsOfRecords(snapshot);
   if (!summary.info.dead_bytes) CountDeadBytes(snapshot, summary.info);
   size_t shown = 0;
   for (std::string& name : ReadableVlmeta(snapshot)) {

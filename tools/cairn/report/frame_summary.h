@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/frame.h"
+#include "cairn/record.h"
 #include "cairn/snapshot.h"
 
 namespace cairn::tool {
@@ -20,6 +21,7 @@ struct FrameSummary {
   std::optional<ArrayInfo> array;
   std::vector<Metalayer> metalayers;
   std::vector<Metalayer> vlmetalayers;
+  std::vector<Field> fields = {};              // of items that are records
   std::vector<GenerationHolder> holders = {};  // of older generations
 };
 

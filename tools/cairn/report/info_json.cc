@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/flags/metadata.h"
+#include "tools/cairn/records/values.h"
 #include "tools/cairn/report/holders.h"
 #include "tools/cairn/text/json.h"
 #include "tools/cairn/text/words.h"
@@ -34,6 +35,17 @@ Json JsonOfLayers(const std::vector<Metalayer>& layers) {
   Json object = Json::object();
   for (const Metalayer& layer : layers) object[JsonName(layer.name)] = ToHex(layer.content);
   return object;
+}
+
+Json JsonOfFields(const std::vector<Field>& fields) {
+  Json array = Json::array();
+  for (const Field& field : fields) {
+    array.push_back({{"name", JsonName(field.name)},
+                     {"type", TypeOf(field)},
+                     {"offset", field.offset},
+                     {"size", field.size}});
+  }
+  return array;
 }
 
 Json JsonOfArray(const std::optional<ArrayInfo>& array) {
@@ -75,6 +87,7 @@ std::string JsonOfFrame(const FrameSummary& summary) {
       {"generation", info.generation},
       {"holders", JsonOfHolders(summary.holders)},
       {"array", JsonOfArray(summary.array)},
+      {"fields", JsonOfFields(summary.fields)},
       {"metalayers", JsonOfLayers(summary.metalayers)},
       {"vlmetalayers", JsonOfLayers(summary.vlmetalayers)},
   };

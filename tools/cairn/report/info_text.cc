@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 
 #include "tools/cairn/flags/filters.h"
+#include "tools/cairn/records/values.h"
 #include "tools/cairn/report/holders.h"
 #include "tools/cairn/text/controls.h"
 #include "tools/cairn/text/stored_size.h"
@@ -57,11 +58,13 @@ std::string DescribeChunks(const FrameInfo& info) {
 }
 
 // "100 x 33 of <i4, in chunks of 40 x 20, in blocks of 10 x 7".
-std::string DescribeArray(const ArrayInfo& array) {
+std::string DescribeArray(const ArrayInfo& array, bool records) {
   if (array.shape.empty()) return absl::StrCat("one item, ", OneLine(array.dtype));
   return absl::StrFormat(
       "%s of %s, in chunks of %s, in blocks of %s", absl::StrJoin(array.shape, " x "),
-      array.dtype.empty() ? "unknown type" : OneLine(array.dtype),
+      records               ? "records"
+      : array.dtype.empty() ? "unknown type"
+                            : OneLine(array.dtype),
       absl::StrJoin(array.chunkshape, " x "), absl::StrJoin(array.blockshape, " x "));
 }
 
@@ -113,7 +116,14 @@ std::string TextOfFrame(const FrameSummary& summary) {
           absl::StrCat(ExactSize(StoredSize(info)), ", ratio ",
                        FormatRatio(info.nbytes, StoredSize(info))));
   AddLine(&text, "items", absl::StrCat(info.nitems, " of ", FormatCount(info.typesize, "byte")));
-  if (summary.array) AddLine(&text, "array", DescribeArray(*summary.array));
+  if (summary.array) {
+    AddLine(&text, "array", DescribeArray(*summary.array, !summary.fields.empty()));
+  }
+  std::string_view label = "fields";
+  for (const Field& field : summary.fields) {
+    AddLine(&text, std::exchange(label, ""),
+            absl::StrCat(OneLine(field.name), ": ", TypeOf(field), " at byte ", field.offset));
+  }
   AddLine(&text, "chunks", DescribeChunks(info));
   AddLine(&text, "codec",
           absl::StrCat(NameOf(kCodecWords, info.codec), ", level ", info.clevel,
@@ -129,7 +139,7 @@ std::string TextOfFrame(const FrameSummary& summary) {
   }
   AddLine(&text, "dead bytes", info.dead_bytes ? FormatByteSize(*info.dead_bytes) : "unknown");
   AddLine(&text, "sealed", DescribeSeal(info));
-  std::string_view label = "still read";
+  label = "still read";
   for (const GenerationHolder& holder : summary.holders) {
     AddLine(&text, std::exchange(label, ""), DescribeHolder(holder));
   }

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <optional>
-#include <poll.h>
-#include <unistd.h>
 
 #include "absl/strings/str_format.h"
 
+#include "tools/cairn/io/stdout_watch.h"
 #include "tools/cairn/report/damage_check.h"
 #include "tools/cairn/streams/data_out.h"
 #include "tools/cairn/streams/same_items.h"
@@ -25,21 +23,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kPause(10);
 // Between two looks at standard output.
 constexpr milliseconds kLongestWait(100);
-
-// A reader has nothing to clean up. A write that waits for the pipe ends too, perhaps within an
-// item: the other end may never read the rest.
-void EndOnSignals() {
-  for (const int signal : {SIGINT, SIGTERM}) {
-    std::signal(signal, [](int /*signal*/) { _exit(0); });
-  }
-}
-
-// False when standard output was closed.
-bool Sleep(milliseconds pause) {
-  pollfd output = {.fd = STDOUT_FILENO, .events = 0, .revents = 0};
-  poll(&output, 1, static_cast<int>(pause.count()));
-  return output.revents == 0;
-}
 
 class Follower {
  public:
@@ -80,7 +63,7 @@ absl::Status Follow(Frame& frame, const std::string& path, int64_t first_item) {
   Snapshot shown = frame.snapshot();
   Follower follower(path, first_item);
   RETURN_IF_ERROR(follower.Show(std::nullopt, shown));
-  for (milliseconds pause(0); Sleep(pause);) {
+  for (milliseconds pause(0); WaitWhileStdoutIsOpen(pause);) {
     const absl::StatusOr<Snapshot> now = frame.WaitForCommit(shown, kLongestWait);
     const bool replaced = absl::IsUnavailable(now.status());
     pause = replaced ? kPause : milliseconds(0);

@@ -1,9 +1,11 @@
 // The extension module `cairn._engine`: the C++ API as plain calls on bytes. The package around it
 // gives it NumPy's manners.
+#include <cstdint>
 #include <string>
 
 #include <nanobind/nanobind.h>
 
+#include "cairn/error.h"
 #include "cairn/version.h"
 #include "tools/python/binding/calls.h"
 #include "tools/python/binding/handles.h"
@@ -18,9 +20,13 @@ NB_MODULE(_engine, module) {
     try {
       std::rethrow_exception(thrown);
     } catch (const StatusError& error) {
+      const ErrorDetails details = DetailsOf(error.status);
+      nb::list numbers;
+      for (const int64_t number : details.numbers) numbers.append(number);
       const nb::object raised = nb::module_::import_("cairn.errors")
                                     .attr("of_status")(static_cast<int>(error.status.code()),
-                                                       std::string(error.status.message()));
+                                                       std::string(error.status.message()),
+                                                       details.section, nb::tuple(numbers));
       PyErr_SetObject(raised.type().ptr(), raised.ptr());
     }
   });

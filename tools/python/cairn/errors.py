@@ -2,14 +2,21 @@
 
 Each is an `Error`; those that Python has a class of its own for are that as well, so
 `except FileNotFoundError` works too. The message names the file, the section or chunk, and the
-numbers.
+numbers; an error has section and numbers as values, too.
 """
 
 from __future__ import annotations
 
+import errno
+
 
 class Error(Exception):
     """A call of the engine failed."""
+
+    section: str = ""
+    """What the message names first, without its number: "chunk", "frame header", "trailer", ..."""
+    numbers: tuple[int, ...] = ()
+    """Those of the message, in its order: for the section "chunk" the first is the chunk's."""
 
 
 class Cancelled(Error):
@@ -23,13 +30,19 @@ class InvalidArgument(Error, ValueError):
 class NotFound(Error, FileNotFoundError):
     """There is no such file."""
 
+    errno = errno.ENOENT
+
 
 class AlreadyExists(Error, FileExistsError):
     """The name is taken."""
 
+    errno = errno.EEXIST
+
 
 class PermissionDenied(Error, PermissionError):
     """This process may not do that to the file."""
+
+    errno = errno.EACCES
 
 
 class ResourceExhausted(Error):
@@ -72,6 +85,9 @@ _CLASSES: dict[int, type[Error]] = {
 }
 
 
-def of_status(code: int, message: str) -> Error:
+def of_status(code: int, message: str, section: str, numbers: tuple[int, ...]) -> Error:
     """The exception for a status of the engine."""
-    return _CLASSES.get(code, Error)(message)
+    error = _CLASSES.get(code, Error)(message)
+    error.section = section
+    error.numbers = numbers
+    return error

@@ -1,0 +1,320 @@
+"""cairn log: records with times, from creation to sums."""
+
+import datetime
+import json
+import os
+import random
+import signal
+import statistics
+import struct
+import sys
+import time
+
+import tap
+from cli import CliTest
+
+START = datetime.datetime(2026, 11, 1, tzinfo=datetime.timezone.utc)
+
+
+class LogTest(CliTest):
+    def create(self, *fields, name="log", args=()):
+        fields = fields or ["time:timestamp[us]", "temp:f8", "n:i4"]
+        self.ok("log", "create", name, "--quiet", *(word for field in fields for word in ["--field", field]), *args)
+        return name
+
+    def append(self, text, *args, name="log"):
+        self.ok("log", "append", name, "--quiet", *args, stdin=text.encode())
+
+    def rows(self, *args, name="log", command="query"):
+        """As texts, without the names."""
+        text = self.ok("log", command, name, "--no-header", *args).decode()
+        return [line.split(",") for line in text.splitlines()]
+
+    def stat(self, name="log"):
+        return json.loads(self.ok("log", "stat", name, "--json"))
+
+    def fill(self, count, step=60, name="log"):
+        """Readings, one each `step` seconds; gives their temperatures."""
+        rng = random.Random(1)
+        temps = [round(rng.uniform(-10, 40), 3) for _ in range(count)]
+        lines = [f"{(START + datetime.timedelta(seconds=i * step)).isoformat()},{temps[i]},{i}" for i in range(count)]
+        self.append("time,temp,n\n" + "\n".join(lines), name=name)
+        return temps
+
+
+class Create(LogTest):
+    def test_makes_a_frame_that_says_what_its_records_are(self):
+        self.create("time:timestamp[ms]", "temp:f4", "host:bytes[16]", "ok:bool", "n:u8")
+        info = self.info("log")
+        self.assertEqual(info["array"]["dtype"], "[('time', '<M8[ms]'), ('temp', '<f4'), ('host', '|S16'), ('ok', '|b1'), ('n', '<u8')]")
+        self.assertEqual([field["name"] for field in info["fields"]], ["time", "temp", "host", "ok", "n"])
+        self.assertEqual(info["fields"][2], {"name": "host", "type": "|S16", "offset": 12, "size": 16})
+
+    def test_refuses_what_is_no_field(self):
+        for field in ["temp", "temp:", ":f4", "temp:f3", "temp:complex64", "time:timestamp", "time:timestamp[m]"]:
+            with self.subTest(field=field):
+                self.assertNotEqual(self.run_tool("log", "create", "log", "--field", field).returncode, 0)
+                self.assertEqual(self.files(), [])
+        self.fails(2, "log", "create", "log")
+        self.fails(2, "log", "create", "log", "--field", "a:f4", "--field", "a:f4")
+
+    def test_leaves_what_is_there(self):
+        self.write("log", b"mine")
+        self.fails(1, "log", "create", "log", "--field", "a:f4")
+        self.assertEqual(self.read("log"), b"mine")
+
+    def test_a_limit_of_time_needs_a_time(self):
+        self.assertIn("no time", self.fails(1, "log", "create", "log", "--field", "a:f4", "--retain-age", "1d"))
+        self.assertIn("whole number of s", self.fails(2, "log", "create", "log", "--field", "t:timestamp[s]", "--retain-age", "1500ms"))
+
+    def test_keeps_what_its_options_say(self):
+        self.create("t:timestamp[s]", args=["--retain-age", "30d", "--retain-records", 5, "--retain-bytes", "1MiB"])
+        stat = self.stat()
+        self.assertEqual([stat[f"retain_{what}"] for what in ["age", "records", "bytes"]], [30 * 86400, 5, 1 << 20])
+        self.create("t:timestamp[ms]", args=["--rotate-every", "1d12h", "--rotate-bytes", "1MB"], name="many")
+        self.assertEqual(os.listdir(self.path("many")), ["log.000000.b2frame"])
+        self.assertEqual([self.stat("many")[f"rotate_{what}"] for what in ["every", "bytes"]], [36 * 3600 * 1000, 10**6])
+
+
+class Query(LogTest):
+    def setUp(self):
+        super().setUp()
+        self.create()
+        self.temps = self.fill(3000)
+
+    def numbers(self, *args):
+        return [int(row[0]) for row in self.rows("--fields", "n", *args)]
+
+    def test_a_range_of_times(self):
+        for args, numbers in [
+            (["--from", "2026-11-01T01:00", "--to", "2026-11-01T02:00"], range(60, 120)),
+            (["--from", "2026-11-01T01:00:00.000001Z", "--to", "2026-11-01T02:00:01+00:00"], range(61, 121)),
+            (["--from", "2026-11-01T03:00:00+01:30"], range(90, 3000)),
+            (["--to", "2026-11-01T00:02"], range(2)),
+            (["--from", str(int(START.timestamp() * 10**6) + 60 * 10**6), "--to", "2026-11-01T00:03"], range(1, 3)),
+            (["--last", "5m"], range(2994, 3000)),
+            (["--last", "0s"], range(2999, 3000)),
+            (["--last", "1000w"], range(3000)),
+            (["--from", "2027-01-01"], []),
+        ]:
+            with self.subTest(args=args):
+                self.assertEqual(self.numbers(*args), list(numbers))
+
+    def test_conditions(self):
+        temps = self.temps
+        for args, holds in [
+            (["temp > 20"], lambda n: temps[n] > 20),
+            (["temp>=20", "temp < 21.5"], lambda n: 20 <= temps[n] < 21.5),
+            (["n = 17"], lambda n: n == 17),
+            (["n == 17"], lambda n: n == 17),
+            (["'n' != 17", "n <= 20"], lambda n: n != 17 and n <= 20),
+            (["n < 3.5"], lambda n: n < 3.5),
+            (["time >= 2026-11-02"], lambda n: n >= 1440),
+            (["n > 1e9"], lambda n: False),
+        ]:
+            with self.subTest(args=args):
+                words = [word for condition in args for word in ["--where", condition]]
+                self.assertEqual(self.numbers(*words), [n for n in range(3000) if holds(n)])
+
+    def test_conditions_that_are_none(self):
+        for status, condition in [(2, "temp"), (2, "temp ~ 5"), (2, "temp > warm"), (2, "temp >"), (1, "nope > 5"), (2, "")]:
+            with self.subTest(condition=condition):
+                self.fails(status, "log", "query", "log", "--where", condition)
+
+    def test_fields_numbers_and_a_limit(self):
+        self.assertEqual(self.ok("log", "query", "log", "--limit", 2, "--fields", "n,temp", "--numbers"),
+                         f"record,n,temp\n0,0,{self.temps[0]}\n1,1,{self.temps[1]}\n".encode())  # fmt: skip
+        self.assertIn("there are time, temp, n", self.fails(1, "log", "query", "log", "--fields", "n,tmp"))
+
+    def test_records_that_came_late_are_where_their_time_is(self):
+        self.append("time,temp,n\n2026-11-01T00:00:30,1,-1\n")
+        self.assertEqual(self.numbers("--limit", 3), [0, -1, 1])
+        self.assertEqual(self.numbers("--by-number")[-2:], [2999, -1])
+
+    def test_words_that_are_no_times(self):
+        for args in [["--from", "yesterday"], ["--to", "2026-13-01"], ["--from", "2026-02-29"], ["--last", "15"],
+                     ["--last", "5x"], ["--last", ""], ["--from", "2026-01-01", "--last", "5m"], ["--to", "2026-01-01T24:01"],
+                     ["--from", "2026-01-01T00:00+1"], ["--to", "9" * 30]]:  # fmt: skip
+            with self.subTest(args=args):
+                self.fails(2, "log", "query", "log", *args) if args != ["--last", ""] else None
+
+    def test_sums_by_time(self):
+        rows = self.rows("--bucket", "1h", "--what", "count,min,max,mean,sum,first,last", "--fields", "temp", command="agg")
+        self.assertEqual(len(rows), 50)
+        for hour, row in enumerate(rows):
+            temps = self.temps[60 * hour : 60 * hour + 60]
+            self.assertEqual(row[0], (START + datetime.timedelta(hours=hour)).strftime("%Y-%m-%dT%H:%M:%S.000000Z"))
+            self.assertEqual([float(value) for value in row[1:5]], [60, 60, min(temps), max(temps)])
+            self.assertAlmostEqual(float(row[5]), statistics.fmean(temps), 9)
+            self.assertAlmostEqual(float(row[6]), sum(temps), 6)
+            self.assertEqual([float(value) for value in row[7:]], [temps[0], temps[-1]])
+
+    def test_sums_of_what_fulfils_conditions(self):
+        rows = self.rows("--where", "temp > 20", "--what", "count,min", "--fields", "temp", command="agg")
+        warm = [temp for temp in self.temps if temp > 20]
+        self.assertEqual(rows, [[rows[0][0], str(len(warm)), str(len(warm)), str(min(warm))]])
+
+    def test_sums_have_the_types_of_their_fields(self):
+        text = self.ok("log", "agg", "log", "--what", "max,mean", "--fields", "n,time", "--to", "2026-11-01T00:03", "--format", "jsonl")
+        self.assertEqual(json.loads(text), {"time": "2026-11-01T00:00:00.000000Z", "records": 3, "max(n)": 2, "mean(n)": 1,
+                         "max(time)": "2026-11-01T00:02:00.000000Z", "mean(time)": START.timestamp() * 1e6 + 60e6})  # fmt: skip
+
+    def test_the_newest_records(self):
+        self.assertEqual([row[2] for row in self.rows("-n", 3, command="tail")], ["2997", "2998", "2999"])
+        self.assertEqual(len(self.rows(command="tail")), 10)
+        self.assertEqual(len(self.rows("--count", 10**9, command="tail")), 3000)
+
+    def test_stat_says_what_there_is(self):
+        stat = self.stat()
+        self.assertEqual((stat["records"], stat["first_record"], stat["end_record"], stat["record_size"]), (3000, 0, 3000, 20))
+        self.assertEqual((stat["first_time"], stat["last_time"]), ("2026-11-01T00:00:00.000000Z", "2026-11-03T01:59:00.000000Z"))
+        temp = stat["fields"][1]
+        self.assertEqual((temp["count"], temp["min"], temp["max"], temp["first"], temp["last"]),
+                         (3000, min(self.temps), max(self.temps), self.temps[0], self.temps[-1]))  # fmt: skip
+        text = self.ok("log", "stat", "log").decode()
+        self.assertIn("3000 records", text)
+        self.assertIn("2026-11-03T01:59:00.000000Z", text)
+
+
+class Other(LogTest):
+    def test_records_without_a_time(self):
+        self.create("x:f8")
+        self.append("x\n3\n1\n2\n")
+        self.assertEqual(self.rows("--where", "x > 1"), [["3"], ["2"]])
+        self.assertEqual(self.stat()["records"], 3)
+        self.assertIn("no time", self.fails(1, "log", "query", "log", "--last", "5m"))
+        self.assertIn("no time", self.fails(1, "log", "agg", "log"))
+
+    def test_times_that_are_integers(self):
+        self.create("step:i8", "x:f8", args=["--time-field", "step"])
+        self.append("step,x\n10,1\n20,2\n35,3\n")
+        self.assertEqual(self.rows("--from", 15, "--to", 35), [["20", "2"]])
+        self.assertEqual(self.rows("--last", 15), [["20", "2"], ["35", "3"]])
+        self.assertEqual(self.rows("--bucket", 20, "--what", "count", command="agg"), [["0", "1", "1"], ["20", "2", "2"]])
+        self.assertEqual((self.stat()["first_time"], self.stat()["last_time"]), (10, 35))
+
+    def test_an_empty_log(self):
+        self.create()
+        self.assertEqual(self.ok("log", "query", "log"), b"time,temp,n\n")
+        self.assertEqual(self.ok("log", "tail", "log"), b"time,temp,n\n")
+        self.assertEqual(self.rows(command="agg"), [])
+        self.assertEqual(self.rows("--last", "5m"), [])
+        self.assertEqual(self.stat()["records"], 0)
+        self.append("")
+        self.append("time,temp,n\n")
+        self.assertEqual(self.stat()["records"], 0)
+
+    def test_what_is_no_log(self):
+        self.pack(b"data")
+        for command in ["query", "tail", "stat", "agg", "append", "retain", "follow"]:
+            with self.subTest(command=command):
+                self.assertIn("nofile", self.fails(1, "log", command, "nofile"))
+                self.assertIn("f.b2frame", self.fails(1, "log", command, "f.b2frame"))
+
+    def test_a_typed_frame_is_a_log(self):
+        records = b"".join(struct.pack("<qf", 1000 * i, i / 2) for i in range(100))
+        self.ok("pack", "-", "frame", "--quiet", "--typesize", 12, "--shape", 100, "--dtype", "[('t', '<i8'), ('x', '<f4')]", stdin=records)
+        self.assertEqual(self.rows("--where", "x >= 49", name="frame"), [["98000", "49"], ["99000", "49.5"]])
+        self.assertEqual(self.rows("--time-field", "t", "--from", 98500, name="frame"), [["99000", "49.5"]])
+
+
+class Retention(LogTest):
+    def test_drops_whole_chunks_and_keeps_numbers(self):
+        self.create(args=["--chunk-size", 2000])
+        self.fill(1000)
+        done = self.ok("log", "retain", "log", "--retain-records", 250).decode()
+        self.assertIn("700 records dropped, now 300 records from number 700 on", done)
+        self.assertEqual((self.stat()["first_record"], self.stat()["end_record"]), (700, 1000))
+        self.assertEqual(self.rows("--limit", 1, "--numbers", "--fields", "n"), [["700", "700"]])
+
+    def test_by_age(self):
+        self.create(args=["--chunk-size", 2000])
+        self.fill(1000)
+        self.ok("log", "retain", "log", "--retain-age", "2h", "--quiet")
+        self.assertEqual(self.stat()["first_record"], 800)
+        self.ok("log", "retain", "log", "--retain-age", "0s", "--quiet")
+        self.assertEqual(self.stat()["retain_age"], 0)
+
+    def test_of_many_files(self):
+        self.create(args=["--rotate-every", "1d", "--retain-age", "2d"])
+        self.fill(5000)
+        self.assertEqual(sorted(os.listdir(self.path("log"))), [f"log.00000{i}.b2frame" for i in range(1, 4)])
+        self.assertEqual(self.stat()["files"], 3)
+        self.assertEqual(self.rows("--fields", "n", "--limit", 1), [["1440"]])
+
+    def test_a_log_of_one_file_has_no_rotation(self):
+        self.create()
+        self.assertIn("one file", self.fails(1, "log", "retain", "log", "--rotate-bytes", "1MB"))
+
+
+class Arriving(LogTest):
+    def wait_for(self, records):
+        end = time.monotonic() + 60
+        while self.stat()["records"] < records:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
+    def send(self, tool, text):
+        tool.stdin.write(text.encode())
+        tool.stdin.flush()
+
+    def test_records_are_committed_after_a_time(self):
+        self.create()
+        tool = self.start("log", "append", "log", "--commit-every", "20ms", "--columns", "time,temp,n")
+        self.send(tool, "2026-01-01,1,1\n2026-01-02,2,2\n")
+        self.wait_for(2)
+        self.send(tool, "2026-01-03,3,3\n2026-01-0")
+        self.wait_for(3)
+        self.send(tool, "4,4,4")
+        out, err = tool.communicate(timeout=60)
+        self.assertEqual((tool.returncode, err), (0, b""))
+        self.assertIn(b"log: 4 records appended, now 4 records", out)
+
+    def test_records_are_committed_by_number(self):
+        self.create()
+        tool = self.start("log", "append", "log", "--commit-every", "3", "--columns", "time,temp,n")
+        self.send(tool, "2026-01-01,1,1\n2026-01-02,2,2\n")
+        time.sleep(0.2)
+        self.assertEqual(self.stat()["records"], 0)
+        self.send(tool, "2026-01-03,3,3\n")
+        self.wait_for(3)
+
+    def test_a_signal_commits_what_has_come(self):
+        self.create()
+        tool = self.start("log", "append", "log", "--commit-every", "1h", "--columns", "time,temp,n")
+        self.send(tool, "2026-01-01,1,1\n2026-01-02,2,2\n2026-01-03")
+        time.sleep(0.5)
+        tool.send_signal(signal.SIGTERM)
+        tool.communicate(timeout=60)
+        self.assertEqual(tool.returncode, -signal.SIGTERM)
+        self.assertEqual(self.stat()["records"], 2)
+
+    def test_late_records_are_sorted_in(self):
+        self.create()
+        self.append("time,temp,n\n" + "".join(f"{(i ^ 1) * 10**6},0,{i}\n" for i in range(100)), "--late-window", "5s", "--commit-every", "1")
+        self.assertEqual([int(row[2]) for row in self.rows("--by-number")], [i ^ 1 for i in range(100)])
+
+    def test_a_second_writer_waits(self):
+        self.create()
+        tool = self.start("log", "append", "log", "--columns", "time,temp,n", "--commit-every", "1")
+        self.send(tool, "1,1,1\n")
+        self.wait_for(1)
+        self.fails(1, "log", "append", "log")
+        other = self.start("log", "append", "log", "--columns", "time,temp,n", "--wait", 60, "--quiet")
+        self.send(other, "2,2,2\n")
+        other.stdin.close()
+        time.sleep(0.1)
+        tool.stdin.close()
+        self.assertEqual((tool.wait(60), other.wait(60)), (0, 0))
+        self.assertEqual([row[2] for row in self.rows()], ["1", "2"])
+
+    def test_what_is_no_policy(self):
+        self.create()
+        for word in ["0", "-5", "x", "0s", "5,", "1.5"]:
+            with self.subTest(word=word):
+                self.assertIn("--commit-every", self.fails(2, "log", "append", "log", f"--commit-every={word}"))
+
+
+if __name__ == "__main__":
+    CliTest.tool = os.path.abspath(sys.argv[1])
+    tap.main(__name__)

@@ -1,0 +1,33 @@
+// What cat writes as rows of named values.
+#ifndef CAIRN_TOOLS_CAIRN_COMMANDS_CAT_ROWS_H_
+#define CAIRN_TOOLS_CAIRN_COMMANDS_CAT_ROWS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+
+#include "cairn/snapshot.h"
+#include "tools/cairn/flags/log_flags.h"
+
+namespace cairn::tool {
+
+struct RowSelection {
+  int64_t first_item = 0;
+  std::optional<int64_t> items;
+  std::optional<std::string> box;
+  std::optional<int64_t> max_bytes;
+};
+
+// The type of the items: what the frame says of it, or `dtype` where that is not empty.
+absl::StatusOr<Schema> SchemaOf(const Snapshot& snapshot, const std::string& dtype);
+
+// Writes the selected items, one to a row; those of an array with several dimensions in C order,
+// each after its indices.
+absl::Status CatRows(const Snapshot& snapshot, const Schema& schema, const RowSelection& selection,
+                     const OutputFlags& output);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_COMMANDS_CAT_ROWS_H_

@@ -1,0 +1,172 @@
+// cairn log agg: what the values of each span of time come to.
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/commands/log_commands.h"
+#include "tools/cairn/commands/log_plot.h"
+#include "tools/cairn/flags/log_flags.h"
+#include "tools/cairn/records/row_writer.h"
+#include "tools/cairn/records/values.h"
+#include "tools/cairn/report/log_damage.h"
+#include "tools/cairn/text/about.h"
+#include "tools/cairn/text/words.h"
+#include "tools/status.h"
+
+namespace cairn::tool {
+
+namespace {
+
+enum class What : uint8_t { kCount, kMin, kMax, kMean, kSum, kFirst, kLast };
+
+constexpr std::array<Word<What>, 7> kWhatWords = {{
+    {What::kCount, "count"},
+    {What::kMin, "min"},
+    {What::kMax, "max"},
+    {What::kMean, "mean"},
+    {What::kSum, "sum"},
+    {What::kFirst, "first"},
+    {What::kLast, "last"},
+}};
+
+struct AggFlags : LogFlags {
+  RangeFlags range;
+  OutputFlags output;
+  PlotFlags plot;
+  std::string bucket;
+  std::string origin;
+  std::vector<What> what = {What::kMean, What::kMin, What::kMax};
+};
+
+// What a column of such values is like.
+Field ColumnOf(const Field& field, What what) {
+  Field column = {.name = absl::StrFormat("%s(%s)", NameOf(kWhatWords, what), NameOf(field))};
+  if (what == What::kCount) column.type = FieldType::kInt;
+  const bool own =
+      what == What::kMin || what == What::kMax || what == What::kFirst || what == What::kLast;
+  if (!own) return column;
+  column.type = field.type;
+  column.size = field.size;
+  column.unit = field.unit;
+  return column;
+}
+
+double ValueOf(const FieldAggregate& values, What what) {
+  switch (what) {
+    case What::kCount:
+      return static_cast<double>(values.count);
+    case What::kSum:
+      return values.sum;
+    case What::kMin:
+      return values.min;
+    case What::kMax:
+      return values.max;
+    case What::kMean:
+      return values.mean();
+    case What::kFirst:
+      return values.first;
+    case What::kLast:
+      break;
+  }
+  return values.last;
+}
+
+// Where there is no value, there is none of it but their number and sum.
+void StoreValue(const FieldAggregate& values, What what, const Field& column, std::byte* at) {
+  if (values.count == 0 && what != What::kCount && what != What::kSum) {
+    StoreMissing(column, at);
+  } else {
+    StoreNumber(column, ValueOf(values, what), at);
+  }
+}
+
+// A row for each bucket: its time, its records, and each value of each field.
+absl::Status WriteBuckets(const std::vector<LogBucket>& buckets, const Field& time,
+                          const std::vector<Field>& fields, const AggFlags& flags) {
+  Field begin = {.name = NameOf(time), .type = FieldType::kInt, .size = 8, .unit = time.unit};
+  if (time.type == FieldType::kTimestamp) begin.type = FieldType::kTimestamp;
+  std::vector<Field> columns = {begin, {.name = "records", .type = FieldType::kInt}};
+  for (const Field& field : fields) {
+    for (const What what : flags.what) columns.push_back(ColumnOf(field, what));
+  }
+  RowWriter writer(FormatOf(flags.output), columns, !flags.output.no_header);
+  // A row: eight bytes for each of them.
+  std::vector<std::array<std::byte, 8>> cells(columns.size());
+  std::vector<ColumnView> row;
+  for (const auto& cell : cells) row.push_back({.data = cell.data(), .step = cell.size()});
+  for (const LogBucket& bucket : buckets) {
+    StoreInt64(bucket.begin, cells[0].data());
+    StoreInt64(bucket.records, cells[1].data());
+    size_t next = 2;
+    for (const FieldAggregate& field : bucket.fields) {
+      for (const What what : flags.what) {
+        StoreValue(field, what, columns[next], cells[next].data());
+        ++next;
+      }
+    }
+    RETURN_IF_ERROR(writer.Write(row, 1));
+  }
+  return writer.Finish();
+}
+
+absl::Status Agg(const AggFlags& flags) {
+  ASSIGN_OR_RETURN(const Log log, OpenLog(flags));
+  const LogSnapshot snapshot = log.snapshot();
+  ASSIGN_OR_RETURN(const Field* const time, NeedTime(snapshot.time_field(), "agg"));
+  ASSIGN_OR_RETURN(const std::vector<Field> fields, NumbersOf(flags.output, snapshot));
+  LogAggregation aggregation;
+  ASSIGN_OR_RETURN(aggregation.times, TimesOf(flags.range, snapshot));
+  ASSIGN_OR_RETURN(aggregation.where, ConditionsOf(flags.range, snapshot.schema()));
+  if (!flags.bucket.empty()) {
+    ASSIGN_OR_RETURN(aggregation.bucket, ParseDurationOf(*time, flags.bucket));
+  }
+  if (!flags.origin.empty()) {
+    ASSIGN_OR_RETURN(aggregation.origin, ParseTimeOf(*time, flags.origin));
+  }
+  if (!flags.plot.path.empty()) {
+    RETURN_IF_ERROR(PlotLog(flags.path, snapshot, std::move(aggregation), fields, flags.plot));
+    return CheckLogDamage(snapshot);
+  }
+  for (const Field& field : fields) aggregation.fields.push_back(field.name);
+  ASSIGN_OR_RETURN(const std::vector<LogBucket> buckets, snapshot.Aggregate(aggregation));
+  RETURN_IF_ERROR(WriteBuckets(buckets, *time, fields, flags));
+  return CheckLogDamage(snapshot);
+}
+
+}  // namespace
+
+void AddLogAgg(CLI::App& group, Command& chosen) {
+  CLI::App* agg = group.add_subcommand("agg", "Write what the values of each hour, day, … come to");
+  const auto flags = std::make_shared<AggFlags>();
+  AddLogPath(*agg, *flags);
+  agg->add_option("--bucket", flags->bucket, "How long each of them is, such as 1h [all together]")
+      ->type_name("DURATION");
+  agg->add_option("--origin", flags->origin, "When one of them begins [1970]")->type_name("TIME");
+  agg->add_option_function<std::vector<std::string>>(
+         "--what",
+         [flags](const std::vector<std::string>& words) {
+           flags->what.clear();
+           for (const std::string& word : words) flags->what.push_back(*FindWord(kWhatWords, word));
+         },
+         "Of count, min, max, mean, sum, first and last, which")
+      ->delimiter(',')
+      ->default_str("mean,min,max")
+      ->check(CLI::IsMember(NamesOf(kWhatWords)))
+      ->type_name("LIST");
+  AddRange(*agg, flags->range);
+  AddOutput(*agg, flags->output);
+  AddPlot(*agg, flags->plot);
+  agg->footer(
+      "Spans without a record are left out.\n"
+      "\nExample:\n"
+      "  cairn log agg temps.b2frame --bucket 1h --what mean,max --fields temp --last 7d");
+  agg->callback([flags, &chosen] { chosen = [flags] { return About(flags->path, Agg(*flags)); }; });
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,203 @@
+// cairn log append and cairn log import: records at the end of a log.
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+
+#include "cairn/log_writer.h"
+#include "tools/cairn/commands/log_commands.h"
+#include "tools/cairn/flags/flags.h"
+#include "tools/cairn/flags/log_flags.h"
+#include "tools/cairn/flags/record_input_flags.h"
+#include "tools/cairn/io/held_signals.h"
+#include "tools/cairn/io/io.h"
+#include "tools/cairn/io/progress.h"
+#include "tools/cairn/records/record_reader.h"
+#include "tools/cairn/records/values.h"
+#include "tools/cairn/report/log_size.h"
+#include "tools/cairn/text/about.h"
+#include "tools/cairn/text/times.h"
+#include "tools/cairn/text/units.h"
+#include "tools/cairn/text/words.h"
+#include "tools/status.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct LogAppendFlags : LogFlags {
+  std::vector<std::string> inputs;
+  RecordInputFlags input;
+  LogWriterOptions writer;
+  std::string late_window;
+  std::string durability = "process";
+  bool checkpoint = false;
+  bool quiet = false;
+};
+
+absl::StatusOr<LogWriterOptions> WriterOptionsOf(const LogAppendFlags& flags, const Field* time) {
+  LogWriterOptions options = flags.writer;
+  options.durability = *FindWord(kDurabilityWords, flags.durability);
+  if (flags.late_window.empty()) return options;
+  ASSIGN_OR_RETURN(const Field* const field, NeedTime(time, "--late-window"));
+  ASSIGN_OR_RETURN(options.reorder_window, ParseDurationOf(*field, flags.late_window));
+  return options;
+}
+
+class Appender {
+ public:
+  Appender(const LogAppendFlags& flags, const LogSnapshot& log, LogWriter& writer)
+      : flags_(flags),
+        schema_(log.schema()),
+        time_(log.time_field()),
+        writer_(writer),
+        bad_(flags.input.bad == "skip") {}
+
+  int64_t records() const { return records_; }
+  int64_t bad_lines() const { return bad_.count(); }
+
+  absl::Status Run(const std::string& path, const HeldSignals& signals) {
+    ASSIGN_OR_RETURN(Input input, Input::Open(path));
+    input.EndAt(signals);
+    RecordBuilder builder(schema_, time_, ParseOptionsOf(flags_.input, path));
+    ASSIGN_OR_RETURN(std::unique_ptr<RecordParser> parser,
+                     MakeParser(flags_.input, path, builder, time_));
+    const bool timestamp = time_ != nullptr && time_->type == FieldType::kTimestamp;
+    RecordReader reader(input, schema_.record_size(), timestamp ? time_->offset : -1,
+                        std::move(parser), bad_);
+    Progress progress(absl::StrCat("appending ", input.name()), input.size());
+    while (true) {
+      ASSIGN_OR_RETURN(const Bytes records, reader.Next());
+      if (records.empty()) return absl::OkStatus();
+      RETURN_IF_ERROR(writer_.Append(records));
+      records_ += static_cast<int64_t>(records.size()) / schema_.record_size();
+      progress.Show(reader.bytes_read());
+    }
+  }
+
+ private:
+  const LogAppendFlags& flags_;
+  const Schema& schema_;
+  const Field* time_;
+  LogWriter& writer_;
+  BadRows bad_;
+  int64_t records_ = 0;
+};
+
+// Whatever ends the input, what came before is committed.
+absl::Status AppendAll(const LogAppendFlags& flags, Appender& appender, LogWriter& writer,
+                       const HeldSignals& signals) {
+  absl::Status status;
+  for (const std::string& input : flags.inputs) {
+    status = appender.Run(input, signals);
+    if (!status.ok()) break;
+  }
+  // All of an import is for every Blosc2.
+  absl::Status closed = flags.checkpoint ? writer.Checkpoint() : absl::OkStatus();
+  if (closed.ok()) closed = writer.Close();
+  if (status.ok() || absl::IsAborted(status) || !closed.ok()) return status.ok() ? closed : status;
+  return {status.code(), absl::StrFormat("%s; %s before it appended", status.message(),
+                                         FormatCount(appender.records(), "record"))};
+}
+
+absl::Status AppendToLog(const LogAppendFlags& flags) {
+  // Threads begin with the writer.
+  const HeldSignals signals;
+  ASSIGN_OR_RETURN(Log log, OpenLog(flags));
+  ASSIGN_OR_RETURN(const LogWriterOptions options,
+                   WriterOptionsOf(flags, log.snapshot().time_field()));
+  ASSIGN_OR_RETURN(LogWriter writer, log.OpenWriter(options));
+  const LogSnapshot before = log.snapshot();
+  Appender appender(flags, before, writer);
+  RETURN_IF_ERROR(AppendAll(flags, appender, writer, signals));
+  if (flags.quiet) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const LogSnapshot after, log.Refresh());
+  const std::string skipped =
+      appender.bad_lines() == 0
+          ? ""
+          : absl::StrFormat(", %s skipped", FormatCount(appender.bad_lines(), "bad line"));
+  const LogSize size = SizeOf(after);
+  return WriteLines({absl::StrFormat(
+      "%s: %s appended%s, now %s in %s (%s)", flags.path, FormatCount(appender.records(), "record"),
+      skipped, FormatCount(after.nrecords(), "record"), FormatByteSize(size.stored),
+      FormatRatio(size.nbytes, size.stored))});
+}
+
+// "100", "500ms" or "100,500ms".
+void ParseCommitEvery(const std::string& text, LogWriterOptions& options) {
+  options.commit_records = 0;
+  options.commit_interval = {};
+  for (const std::string& part : std::vector<std::string>(absl::StrSplit(text, ','))) {
+    if (absl::SimpleAtoi(part, &options.commit_records) && options.commit_records > 0) continue;
+    const absl::StatusOr<int64_t> interval = ParseDuration(part, TimeUnit::kMilliseconds);
+    if (!interval.ok() || *interval == 0) {
+      throw CLI::ValidationError(
+          "--commit-every",
+          absl::StrFormat("'%s' is not a number of records or a duration such as 500ms", part));
+    }
+    options.commit_interval = std::chrono::milliseconds(*interval);
+  }
+}
+
+void AddAppending(CLI::App& app, const std::shared_ptr<LogAppendFlags>& flags, Command& chosen) {
+  AddRecordInput(app, flags->input);
+  app.add_option_function<std::string>(
+         "--commit-every",
+         [flags](const std::string& text) { ParseCommitEvery(text, flags->writer); },
+         "Commit whenever so many records have come, or so much time after the first, such as "
+         "100, 500ms or 100,500ms")
+      ->type_name("N|TIME")
+      ->default_str(flags->writer.commit_interval.count() > 0 ? "1s" : "");
+  app.add_option("--durability", flags->durability,
+                 "What such a commit survives: process, the death of this process; machine, also "
+                 "a power cut")
+      ->capture_default_str()
+      ->check(CLI::IsMember(NamesOf(kDurabilityWords)))
+      ->type_name("WHAT");
+  app.add_option("--late-window", flags->late_window,
+                 "Hold records back for so long, and sort late ones in")
+      ->type_name("DURATION");
+  AddWait(app, flags->writer.wait);
+  app.add_flag("--quiet", flags->quiet, "Print no summary");
+  app.callback(
+      [flags, &chosen] { chosen = [flags] { return About(flags->path, AppendToLog(*flags)); }; });
+}
+
+}  // namespace
+
+void AddLogAppend(CLI::App& group, Command& chosen) {
+  CLI::App* append = group.add_subcommand("append", "Append records as they arrive");
+  const auto flags = std::make_shared<LogAppendFlags>();
+  flags->writer.commit_interval = std::chrono::seconds(1);
+  AddLogPath(*append, *flags);
+  flags->inputs = {"-"};
+  append->add_option_function<std::string>(
+      "FILE", [flags](const std::string& path) { flags->inputs = {path}; },
+      "What to append; '-' is standard input");
+  append->footer(
+      "A signal ends the input: what has come is committed.\n"
+      "\nExample:\n"
+      "  sensor | cairn log append temps.b2frame --commit-every 100,500ms --bad skip");
+  AddAppending(*append, flags, chosen);
+}
+
+void AddLogImport(CLI::App& group, Command& chosen) {
+  CLI::App* import = group.add_subcommand("import", "Append the records of files");
+  const auto flags = std::make_shared<LogAppendFlags>();
+  flags->checkpoint = true;
+  AddLogPath(*import, *flags);
+  import->add_option("FILE", flags->inputs, "Files of records, one after the other")->required();
+  import->footer(
+      "Example:\n"
+      "  cairn log import temps.b2frame day0.csv day1.csv --bad skip");
+  AddAppending(*import, flags, chosen);
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,72 @@
+// cairn log retain: what a log keeps, and dropping the rest at once.
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_format.h"
+
+#include "cairn/log_writer.h"
+#include "tools/cairn/commands/log_commands.h"
+#include "tools/cairn/flags/flags.h"
+#include "tools/cairn/flags/log_flags.h"
+#include "tools/cairn/io/io.h"
+#include "tools/cairn/report/log_size.h"
+#include "tools/cairn/text/about.h"
+#include "tools/cairn/text/units.h"
+#include "tools/status.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct RetainFlags : LogFlags {
+  KeepFlags keep;
+  std::chrono::milliseconds wait{0};
+  bool quiet = false;
+};
+
+absl::Status Retain(const RetainFlags& flags) {
+  ASSIGN_OR_RETURN(Log log, OpenLog(flags));
+  LogWriterOptions options;
+  options.wait = flags.wait;
+  ASSIGN_OR_RETURN(LogWriter writer, log.OpenWriter(options));
+  const LogSnapshot before = writer.snapshot();
+  ASSIGN_OR_RETURN(const Retention retention,
+                   RetentionOf(flags.keep, before.time_field(), before.retention()));
+  ASSIGN_OR_RETURN(const Rotation rotation,
+                   RotationOf(flags.keep, before.time_field(), before.rotation()));
+  RETURN_IF_ERROR(writer.SetRetention(retention));
+  if (rotation != before.rotation()) RETURN_IF_ERROR(writer.SetRotation(rotation));
+  RETURN_IF_ERROR(writer.Retain());
+  RETURN_IF_ERROR(writer.Checkpoint());
+  RETURN_IF_ERROR(writer.Close());
+  if (flags.quiet) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const LogSnapshot after, log.Refresh());
+  return WriteLines(
+      {absl::StrFormat("%s: %s dropped, now %s from number %d on, in %s", flags.path,
+                       FormatCount(after.first_record() - before.first_record(), "record"),
+                       FormatCount(after.nrecords(), "record"), after.first_record(),
+                       FormatByteSize(SizeOf(after).stored))});
+}
+
+}  // namespace
+
+void AddLogRetain(CLI::App& group, Command& chosen) {
+  CLI::App* retain =
+      group.add_subcommand("retain", "Say what a log keeps, and drop the rest of it");
+  const auto flags = std::make_shared<RetainFlags>();
+  AddLogPath(*retain, *flags);
+  AddKeeping(*retain, flags->keep);
+  AddWait(*retain, flags->wait);
+  retain->add_flag("--quiet", flags->quiet, "Print no summary");
+  retain->footer(
+      "What is not given stays as it is; 0, of durations 0s, is no limit. Writers drop old records "
+      "by\nthemselves, whole chunks or files at a time.\n"
+      "\nExample:\n"
+      "  cairn log retain temps.b2frame --retain-age 7d");
+  retain->callback(
+      [flags, &chosen] { chosen = [flags] { return About(flags->path, Retain(*flags)); }; });
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,58 @@
+// cairn log tail: the newest records.
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/cairn/commands/log_commands.h"
+#include "tools/cairn/flags/flags.h"
+#include "tools/cairn/flags/log_flags.h"
+#include "tools/cairn/report/log_damage.h"
+#include "tools/cairn/streams/log_rows.h"
+#include "tools/cairn/text/about.h"
+#include "tools/status.h"
+
+namespace cairn::tool {
+
+namespace {
+
+struct TailFlags : LogFlags {
+  OutputFlags output;
+  int64_t count = 10;
+  bool numbers = false;
+};
+
+absl::Status Tail(const TailFlags& flags) {
+  ASSIGN_OR_RETURN(const Log log, OpenLog(flags));
+  const LogSnapshot snapshot = log.snapshot();
+  ASSIGN_OR_RETURN(const std::vector<Field> fields, FieldsOf(flags.output, snapshot.schema()));
+  LogRows rows(fields, FormatOf(flags.output), !flags.output.no_header, flags.numbers);
+  const int64_t count = std::min(flags.count, snapshot.nrecords());
+  RETURN_IF_ERROR(
+      rows.WriteRecords(snapshot, snapshot.end_record() - count, snapshot.end_record()));
+  RETURN_IF_ERROR(rows.Finish());
+  return CheckLogDamage(snapshot);
+}
+
+}  // namespace
+
+void AddLogTail(CLI::App& group, Command& chosen) {
+  CLI::App* tail = group.add_subcommand("tail", "Write the newest records");
+  const auto flags = std::make_shared<TailFlags>();
+  AddLogPath(*tail, *flags);
+  AddNumber(*tail, "-n,--count", flags->count, int64_t{0}, std::numeric_limits<int64_t>::max())
+      ->description("How many")
+      ->default_str("10");
+  AddOutput(*tail, flags->output);
+  AddNumbers(*tail, flags->numbers);
+  tail->footer(
+      "They are the last by number, in that order.\n"
+      "\nExample:\n"
+      "  cairn log tail temps.b2frame -n 20 --format jsonl");
+  tail->callback(
+      [flags, &chosen] { chosen = [flags] { return About(flags->path, Tail(*flags)); }; });
+}
+
+}  // namespace cairn::tool

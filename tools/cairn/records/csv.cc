@@ -1,0 +1,134 @@
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/records/record_parser.h"
+#include "tools/status.h"
+
+namespace cairn::tool {
+
+namespace {
+
+// Takes a row apart, cell by cell.
+class Cells {
+ public:
+  Cells(std::string_view row, char delimiter) : rest_(row), delimiter_(delimiter) {}
+
+  bool done() const { return done_; }
+
+  // `storage` holds a cell that is not in the row as it is. A cell with quotes is a text, even when
+  // it is empty.
+  absl::StatusOr<std::string_view> Next(std::string& storage) {
+    if (rest_.starts_with('"')) return NextQuoted(storage);
+    const size_t end = rest_.find(delimiter_);
+    const std::string_view cell = rest_.substr(0, end);
+    Skip(end);
+    return cell;
+  }
+
+ private:
+  absl::StatusOr<std::string_view> NextQuoted(std::string& storage) {
+    storage.clear();
+    for (rest_.remove_prefix(1);; rest_.remove_prefix(1)) {
+      const size_t quote = rest_.find('"');
+      if (quote == std::string_view::npos) {
+        return absl::InvalidArgumentError("a quote without an end");
+      }
+      storage += rest_.substr(0, quote);
+      rest_.remove_prefix(quote + 1);
+      if (!rest_.starts_with('"')) break;
+      storage += '"';
+    }
+    if (!rest_.empty() && rest_.front() != delimiter_) {
+      return absl::InvalidArgumentError("text after the end of a quote");
+    }
+    Skip(rest_.empty() ? std::string_view::npos : 0);
+    return std::string_view(storage);
+  }
+
+  void Skip(size_t end) {
+    done_ = end == std::string_view::npos;
+    rest_.remove_prefix(done_ ? rest_.size() : end + 1);
+  }
+
+  std::string_view rest_;
+  char delimiter_;
+  bool done_ = false;
+};
+
+class CsvParser : public RecordParser {
+ public:
+  CsvParser(RecordBuilder& builder, CsvOptions options)
+      : builder_(builder), options_(std::move(options)) {}
+
+  char delimiter() const override { return options_.delimiter; }
+
+  absl::StatusOr<bool> Parse(std::string_view row, MutableBytes record) override {
+    if (std::exchange(first_, false)) {
+      constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+      if (row.starts_with(kByteOrderMark)) row.remove_prefix(kByteOrderMark.size());
+      std::vector<std::string> names = options_.columns;
+      if (names.empty()) {
+        ASSIGN_OR_RETURN(names, ParseCsvRow(row, options_.delimiter));
+      }
+      if (const absl::Status status = TakeColumns(names); !status.ok()) {
+        return absl::FailedPreconditionError(status.message());
+      }
+      if (options_.columns.empty()) return false;
+    }
+    if (row.empty() && columns_.size() > 1) return false;
+    RETURN_IF_ERROR(ParseRow(row, record));
+    return true;
+  }
+
+ private:
+  absl::Status TakeColumns(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      ASSIGN_OR_RETURN(const std::optional<size_t> column, builder_.Find(name));
+      columns_.push_back(column);
+    }
+    return builder_.CheckGiven(columns_);
+  }
+
+  absl::Status ParseRow(std::string_view row, MutableBytes record) {
+    builder_.Begin(record);
+    Cells cells(row, options_.delimiter);
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (cells.done()) {
+        return absl::InvalidArgumentError(
+            absl::StrFormat("%d cells instead of %d", i, columns_.size()));
+      }
+      ASSIGN_OR_RETURN(const std::string_view cell, cells.Next(storage_));
+      if (!columns_[i]) continue;
+      RETURN_IF_ERROR(cell.empty() ? builder_.SetMissing(*columns_[i])
+                                   : builder_.Set(*columns_[i], cell));
+    }
+    if (cells.done()) return builder_.End();
+    return absl::InvalidArgumentError(absl::StrFormat("more than %d cells", columns_.size()));
+  }
+
+  RecordBuilder& builder_;
+  CsvOptions options_;
+  std::vector<std::optional<size_t>> columns_;  // the field of each; none: left out
+  bool first_ = true;
+  std::string storage_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> ParseCsvRow(std::string_view row, char delimiter) {
+  std::vector<std::string> all;
+  std::string storage;
+  for (Cells cells(row, delimiter); !cells.done();) {
+    ASSIGN_OR_RETURN(const std::string_view cell, cells.Next(storage));
+    all.emplace_back(cell);
+  }
+  return all;
+}
+
+std::unique_ptr<RecordParser> MakeCsvParser(RecordBuilder& builder, CsvOptions options) {
+  return std::make_unique<CsvParser>(builder, std::move(options));
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,105 @@
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+
+#include "tools/cairn/records/record_parser.h"
+#include "tools/cairn/text/json.h"
+#include "tools/status.h"
+
+namespace cairn::tool {
+
+namespace {
+
+// Gives the members of one object to a builder as they come. Each call returns whether to go on.
+class Members : public nlohmann::json_sax<Json> {
+ public:
+  explicit Members(RecordBuilder& builder) : builder_(builder) {}
+
+  const absl::Status& status() const { return status_; }
+
+  bool null() override {
+    return depth_ == 1 && field_ ? Keep(builder_.SetMissing(*field_)) : Text("null");
+  }
+  bool boolean(bool value) override { return Text(value ? "true" : "false"); }
+  bool number_integer(number_integer_t value) override { return Text(absl::StrCat(value)); }
+  bool number_unsigned(number_unsigned_t value) override { return Text(absl::StrCat(value)); }
+  // As it stands there, so that nothing is rounded twice.
+  bool number_float(number_float_t /*value*/, const string_t& text) override { return Text(text); }
+  bool string(string_t& text) override {
+    if (!std::exchange(base64_, false)) return Text(text);
+    std::string bytes;
+    return absl::Base64Unescape(text, &bytes) ? Text(bytes) : Bad("no base64");
+  }
+  bool binary(binary_t& /*value*/) override { return Bad("binary data"); }
+
+  // An object in an object is a text that is no UTF-8.
+  bool start_object(size_t /*size*/) override {
+    return ++depth_ <= 2 || Bad("an object in an object");
+  }
+  bool key(string_t& name) override {
+    if (depth_ == 2) {
+      base64_ = name == "base64";
+      return base64_ || Bad("an object in an object");
+    }
+    const absl::StatusOr<std::optional<size_t>> found = builder_.Find(name);
+    if (!found.ok()) return Keep(found.status());
+    field_ = *found;
+    return true;
+  }
+  bool end_object() override {
+    --depth_;
+    return true;
+  }
+  bool start_array(size_t /*size*/) override { return Bad("an array"); }
+  bool end_array() override { return true; }
+  bool parse_error(size_t position, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*error*/) override {
+    return Bad(absl::StrCat("no JSON at byte ", position));
+  }
+
+ private:
+  bool Keep(const absl::Status& status) {
+    status_ = status;
+    return status.ok();
+  }
+  bool Bad(const std::string& what) { return Keep(absl::InvalidArgumentError(what)); }
+  bool Text(std::string_view text) {
+    if (depth_ == 0) return Bad("no object");
+    if (base64_) return Bad("no base64");
+    return !field_ || Keep(builder_.Set(*field_, text));
+  }
+
+  RecordBuilder& builder_;
+  absl::Status status_;
+  std::optional<size_t> field_;  // of the value that comes; none: is left out
+  int depth_ = 0;
+  bool base64_ = false;
+};
+
+class JsonParser : public RecordParser {
+ public:
+  explicit JsonParser(RecordBuilder& builder) : builder_(builder) {}
+
+  absl::StatusOr<bool> Parse(std::string_view row, MutableBytes record) override {
+    if (row.find_first_not_of(" \t\r") == std::string_view::npos) return false;
+    builder_.Begin(record);
+    Members members(builder_);
+    Json::sax_parse(row, &members);
+    RETURN_IF_ERROR(members.status());
+    RETURN_IF_ERROR(builder_.End());
+    return true;
+  }
+
+ private:
+  RecordBuilder& builder_;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordParser> MakeJsonParser(RecordBuilder& builder) {
+  return std::make_unique<JsonParser>(builder);
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,137 @@
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/records/record_parser.h"
+#include "tools/cairn/records/values.h"
+#include "tools/status.h"
+
+namespace cairn::tool {
+
+namespace {
+
+// Up to one of the characters `ends`, but for those after a backslash, which go where they name
+// such a character.
+std::string TakeWord(std::string_view& rest, std::string_view ends) {
+  std::string word;
+  size_t i = 0;
+  for (; i < rest.size() && ends.find(rest[i]) == std::string_view::npos; ++i) {
+    const bool escape = rest[i] == '\\' && i + 1 < rest.size() &&
+                        std::string_view(",= \\").find(rest[i + 1]) != std::string_view::npos;
+    word += rest[escape ? ++i : i];
+  }
+  rest.remove_prefix(i);
+  return word;
+}
+
+bool Accept(std::string_view& rest, char c) {
+  if (!rest.starts_with(c)) return false;
+  rest.remove_prefix(1);
+  return true;
+}
+
+// A text in quotes, in which a backslash goes before a quote or a backslash.
+absl::StatusOr<std::string> TakeQuoted(std::string_view& rest) {
+  std::string text;
+  for (size_t i = 1; i < rest.size(); ++i) {
+    if (rest[i] == '"') {
+      rest.remove_prefix(i + 1);
+      return text;
+    }
+    const bool escape =
+        rest[i] == '\\' && i + 1 < rest.size() && (rest[i + 1] == '"' || rest[i + 1] == '\\');
+    text += rest[escape ? ++i : i];
+  }
+  return absl::InvalidArgumentError("a quote without an end");
+}
+
+class LineProtocolParser : public RecordParser {
+ public:
+  LineProtocolParser(RecordBuilder& builder, const Field* time,
+                     std::optional<std::string> measurement)
+      : builder_(builder), measurement_(std::move(measurement)) {
+    for (size_t i = 0; i < builder_.schema().fields().size(); ++i) {
+      if (&builder_.schema().fields()[i] == time) time_ = i;
+    }
+  }
+
+  absl::StatusOr<bool> Parse(std::string_view row, MutableBytes record) override {
+    const size_t begin = row.find_first_not_of(" \t");
+    if (begin == std::string_view::npos || row[begin] == '#') return false;
+    std::string_view rest = row.substr(begin);
+    const std::string measurement = TakeWord(rest, ", ");
+    if (measurement_ && measurement != *measurement_) return false;
+    builder_.Begin(record);
+    while (Accept(rest, ',')) RETURN_IF_ERROR(TakeTag(rest));
+    if (!Accept(rest, ' ')) return absl::InvalidArgumentError("no fields");
+    SkipBlanks(rest);
+    do {
+      RETURN_IF_ERROR(TakeField(rest));
+    } while (Accept(rest, ','));
+    RETURN_IF_ERROR(TakeTime(rest));
+    RETURN_IF_ERROR(builder_.End());
+    return true;
+  }
+
+ private:
+  static void SkipBlanks(std::string_view& rest) {
+    while (Accept(rest, ' ')) {
+    }
+  }
+
+  absl::StatusOr<std::optional<size_t>> TakeName(std::string_view& rest) const {
+    const std::string name = TakeWord(rest, ",= ");
+    if (!Accept(rest, '=')) {
+      return absl::InvalidArgumentError(absl::StrFormat("no '=' after '%s'", name));
+    }
+    return builder_.Find(name);
+  }
+
+  absl::Status TakeTag(std::string_view& rest) {
+    ASSIGN_OR_RETURN(const std::optional<size_t> field, TakeName(rest));
+    const std::string value = TakeWord(rest, ", ");
+    return field ? builder_.Set(*field, value) : absl::OkStatus();
+  }
+
+  absl::Status TakeField(std::string_view& rest) {
+    ASSIGN_OR_RETURN(const std::optional<size_t> field, TakeName(rest));
+    std::string value;
+    if (rest.starts_with('"')) {
+      ASSIGN_OR_RETURN(value, TakeQuoted(rest));
+    } else {
+      value = TakeWord(rest, ", ");
+      const bool number = value.size() > 1 && IsNumber(value.substr(0, value.size() - 1));
+      if (number && (value.back() == 'i' || value.back() == 'u')) value.pop_back();
+    }
+    return field ? builder_.Set(*field, value) : absl::OkStatus();
+  }
+
+  static bool IsNumber(std::string_view text) {
+    return text.find_first_not_of("+-0123456789") == std::string_view::npos;
+  }
+
+  absl::Status TakeTime(std::string_view& rest) {
+    SkipBlanks(rest);
+    if (rest.empty()) return absl::OkStatus();
+    const std::string time = TakeWord(rest, " ");
+    SkipBlanks(rest);
+    if (!rest.empty()) {
+      return absl::InvalidArgumentError(absl::StrFormat("'%s' after the time", rest));
+    }
+    return time_ ? builder_.Set(*time_, time) : absl::OkStatus();
+  }
+
+  RecordBuilder& builder_;
+  std::optional<size_t> time_;
+  std::optional<std::string> measurement_;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordParser> MakeLineProtocolParser(RecordBuilder& builder, const Field* time,
+                                                     std::optional<std::string> measurement) {
+  return std::make_unique<LineProtocolParser>(builder, time, std::move(measurement));
+}
+
+}  // namespace cairn::tool

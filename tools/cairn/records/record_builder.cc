@@ -1,0 +1,109 @@
+#include "tools/cairn/records/record_builder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ranges>
+#include <string>
+
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/records/values.h"
+#include "tools/status.h"
+
+namespace cairn::tool {
+
+namespace {
+
+int64_t Now(TimeUnit unit) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const int64_t nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  return nanos / (1'000'000'000 / UnitsPerSecond(unit));
+}
+
+}  // namespace
+
+RecordBuilder::RecordBuilder(const Schema& schema, const Field* time, const ParseOptions& options)
+    : schema_(schema),
+      time_(time),
+      options_(options),
+      empty_(static_cast<size_t>(schema.record_size())),
+      given_(schema.fields().size()) {
+  for (const Field& field : schema.fields()) {
+    numbers_.try_emplace(NameOf(field), numbers_.size());
+    const bool optional = StoreMissing(field, empty_.data() + field.offset);
+    needed_.push_back(!optional || &field == time);
+  }
+}
+
+absl::StatusOr<std::optional<size_t>> RecordBuilder::Find(std::string_view name) const {
+  const auto found = numbers_.find(name);
+  if (found != numbers_.end()) return std::optional<size_t>(found->second);
+  if (options_.ignore_extra) return std::optional<size_t>();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("'%s' is no field of the log; --ignore-extra leaves such values out", name));
+}
+
+bool RecordBuilder::CanStamp(const Field& field) const {
+  return &field == time_ && options_.stamp && field.type == FieldType::kTimestamp;
+}
+
+absl::Status RecordBuilder::Missing(const Field& field) const {
+  return absl::InvalidArgumentError(
+      absl::StrFormat("field '%s': no value%s", NameOf(field),
+                      &field == time_ && field.type == FieldType::kTimestamp
+                          ? "; --stamp gives records the time of their arrival"
+                          : ""));
+}
+
+absl::Status RecordBuilder::CheckGiven(const std::vector<std::optional<size_t>>& fields) const {
+  for (size_t i = 0; i < needed_.size(); ++i) {
+    const Field& field = schema_.fields()[i];
+    if (!needed_[i] || CanStamp(field)) continue;
+    if (std::ranges::find(fields, std::optional(i)) == fields.end()) return Missing(field);
+  }
+  return absl::OkStatus();
+}
+
+void RecordBuilder::Begin(MutableBytes record) {
+  record_ = record;
+  std::ranges::copy(empty_, record_.begin());
+  given_.assign(given_.size(), false);
+}
+
+absl::Status RecordBuilder::Take(size_t field) {
+  if (given_[field]) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("field '%s': two values", NameOf(schema_.fields()[field])));
+  }
+  given_[field] = true;
+  return absl::OkStatus();
+}
+
+absl::Status RecordBuilder::Set(size_t field, std::string_view text) {
+  RETURN_IF_ERROR(Take(field));
+  const Field& to = schema_.fields()[field];
+  const absl::Status status = ParseValue(to, text, options_.time_unit, record_.data() + to.offset);
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(
+      absl::StrFormat("field '%s': %s", NameOf(to), status.message()));
+}
+
+absl::Status RecordBuilder::SetMissing(size_t field) {
+  if (needed_[field] && !CanStamp(schema_.fields()[field])) return Missing(schema_.fields()[field]);
+  RETURN_IF_ERROR(Take(field));
+  given_[field] = !needed_[field];
+  return absl::OkStatus();
+}
+
+absl::Status RecordBuilder::End() {
+  for (size_t i = 0; i < needed_.size(); ++i) {
+    if (!needed_[i] || given_[i]) continue;
+    const Field& field = schema_.fields()[i];
+    if (!CanStamp(field)) return Missing(field);
+    StoreInt64(Now(field.unit), record_.data() + field.offset);
+  }
+  if (time_ == nullptr || time_->type != FieldType::kTimestamp) return absl::OkStatus();
+  return LoadInt64(record_.data() + time_->offset) == kNoTime ? Missing(*time_) : absl::OkStatus();
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,51 @@
+// Records in the rows of a text: CSV, JSON lines and InfluxDB line protocol.
+#ifndef CAIRN_TOOLS_CAIRN_RECORDS_RECORD_PARSER_H_
+#define CAIRN_TOOLS_CAIRN_RECORDS_RECORD_PARSER_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/record.h"
+#include "cairn/types.h"
+#include "tools/cairn/records/record_builder.h"
+
+namespace cairn::tool {
+
+class RecordParser {
+ public:
+  virtual ~RecordParser() = default;
+
+  // Makes a record of a row; false for a row that holds none. kInvalidArgument for a bad row, any
+  // other error for an input of which no row is good.
+  virtual absl::StatusOr<bool> Parse(std::string_view row, MutableBytes record) = 0;
+  // What separates cells that may have quotes, and line breaks in them; 0 where each line is a row.
+  virtual char delimiter() const { return 0; }
+};
+
+struct CsvOptions {
+  char delimiter = ',';
+  // Names of the columns; empty: they are in the first row.
+  std::vector<std::string> columns = {};
+};
+
+// The cells of a row. kInvalidArgument for quotes that do not fit.
+absl::StatusOr<std::vector<std::string>> ParseCsvRow(std::string_view row, char delimiter);
+
+// The builder must stay in place.
+std::unique_ptr<RecordParser> MakeCsvParser(RecordBuilder& builder, CsvOptions options);
+// One object to a line: members are named like fields.
+std::unique_ptr<RecordParser> MakeJsonParser(RecordBuilder& builder);
+// Tags and fields are values; lines of other measurements than this one hold no record. Times are
+// nanoseconds unless the builder's options say otherwise; lines without one get that of their
+// arrival.
+std::unique_ptr<RecordParser> MakeLineProtocolParser(RecordBuilder& builder, const Field* time,
+                                                     std::optional<std::string> measurement);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_RECORDS_RECORD_PARSER_H_

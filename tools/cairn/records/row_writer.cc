@@ -1,0 +1,129 @@
+#include "tools/cairn/records/row_writer.h"
+
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+
+#include "tools/cairn/io/io.h"
+#include "tools/cairn/records/values.h"
+#include "tools/cairn/text/json.h"
+#include "tools/status.h"
+
+namespace cairn::tool {
+
+namespace {
+
+constexpr size_t kWritePiece = 1 << 16;
+
+std::string JsonKey(const std::string& name) {
+  return Dump(IsUtf8(name) ? name : JsonName(name), -1) + ":";
+}
+
+}  // namespace
+
+std::vector<ColumnView> ColumnsOf(const std::vector<Field>& fields, int32_t record_size,
+                                  Bytes records) {
+  std::vector<ColumnView> columns;
+  for (const Field& field : fields) {
+    columns.push_back(
+        {.data = records.data() + field.offset, .step = static_cast<size_t>(record_size)});
+  }
+  return columns;
+}
+
+void AppendCsvCell(std::string& out, std::string_view text) {
+  // What a reader could take for a byte order mark, or trim, is in quotes too.
+  const bool plain = !text.empty() && text.find_first_of(",\"\r\n;\t\xef") == text.npos &&
+                     text.front() != ' ' && text.back() != ' ';
+  if (plain) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+  out += '"';
+}
+
+RowWriter::RowWriter(RowFormat format, std::vector<Field> fields, bool head)
+    : format_(format), fields_(std::move(fields)) {
+  for (const Field& field : fields_) {
+    keys_.push_back((keys_.empty() ? "{" : ",") + JsonKey(NameOf(field)));
+  }
+  if (format_ == RowFormat::kCsv && head) AppendHead();
+}
+
+void RowWriter::AppendHead() {
+  for (const Field& field : fields_) {
+    if (&field != &fields_.front()) text_ += ',';
+    AppendCsvCell(text_, NameOf(field));
+  }
+  text_ += '\n';
+}
+
+absl::Status RowWriter::Write(std::span<const ColumnView> columns, size_t count) {
+  for (size_t row = 0; row < count; ++row) {
+    AppendRow(columns, row);
+    if (text_.size() >= kWritePiece) RETURN_IF_ERROR(Flush());
+  }
+  return absl::OkStatus();
+}
+
+void RowWriter::AppendRow(std::span<const ColumnView> columns, size_t row) {
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    const Field& field = fields_[i];
+    const std::byte* const at = columns[i].data + row * columns[i].step;
+    if (format_ == RowFormat::kRaw) {
+      text_.append(reinterpret_cast<const char*>(at), static_cast<size_t>(field.size));
+    } else if (format_ == RowFormat::kJsonLines) {
+      text_ += keys_[i];
+      AppendJson(field, at);
+    } else {
+      if (i > 0) text_ += ',';
+      if (field.type == FieldType::kBytes) {
+        AppendCsvCell(text_, LoadText(field, at));
+      } else {
+        AppendValue(text_, field, at);
+      }
+    }
+  }
+  if (format_ == RowFormat::kJsonLines) text_ += '}';
+  if (format_ != RowFormat::kRaw) text_ += '\n';
+}
+
+void RowWriter::AppendJson(const Field& field, const std::byte* at) {
+  if (field.type == FieldType::kBytes) {
+    const std::string_view text = LoadText(field, at);
+    text_ += IsUtf8(text) ? Dump(text, -1)
+                          : "{\"base64\":\"" + absl::Base64Escape(std::string(text)) + "\"}";
+    return;
+  }
+  const Number number = LoadNumber(field, at);
+  const bool is_float = number.kind == Number::Kind::kFloat;
+  const bool missing =
+      is_float ? std::isnan(number.f) : field.type == FieldType::kTimestamp && number.i == kNoTime;
+  if (missing) {
+    text_ += "null";
+    return;
+  }
+  // A JSON parser may take -0 for an integer.
+  if (is_float && number.f == 0 && std::signbit(number.f)) {
+    text_ += "-0.0";
+    return;
+  }
+  // JSON has no number for what is infinite.
+  const bool quoted = field.type == FieldType::kTimestamp || (is_float && std::isinf(number.f));
+  if (quoted) text_ += '"';
+  AppendValue(text_, field, at);
+  if (quoted) text_ += '"';
+}
+
+absl::Status RowWriter::Flush() {
+  RETURN_IF_ERROR(WriteStdout(text_));
+  text_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status RowWriter::Finish() { return text_.empty() ? absl::OkStatus() : Flush(); }
+
+}  // namespace cairn::tool

@@ -1,0 +1,57 @@
+// Records as text, or as they are, on standard output.
+#ifndef CAIRN_TOOLS_CAIRN_RECORDS_ROW_WRITER_H_
+#define CAIRN_TOOLS_CAIRN_RECORDS_ROW_WRITER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "cairn/record.h"
+#include "cairn/types.h"
+
+namespace cairn::tool {
+
+enum class RowFormat : uint8_t { kCsv, kJsonLines, kRaw };
+
+// The values of one field in memory.
+struct ColumnView {
+  const std::byte* data = nullptr;
+  size_t step = 0;  // bytes from one to the next
+};
+
+// Those of all fields of packed records.
+std::vector<ColumnView> ColumnsOf(const std::vector<Field>& fields, int32_t record_size,
+                                  Bytes records);
+
+class RowWriter {
+ public:
+  // Of CSV the first row has the names, unless `head` is false.
+  RowWriter(RowFormat format, std::vector<Field> fields, bool head = true);
+
+  // Takes `count` rows.
+  absl::Status Write(std::span<const ColumnView> columns, size_t count);
+  // Writes what is left, and the head where there was no row.
+  absl::Status Finish();
+
+ private:
+  void AppendHead();
+  void AppendRow(std::span<const ColumnView> columns, size_t row);
+  void AppendJson(const Field& field, const std::byte* at);
+  absl::Status Flush();
+
+  RowFormat format_;
+  std::vector<Field> fields_;
+  std::vector<std::string> keys_;  // of JSON: what stands before each value
+  std::string text_;
+};
+
+// A cell of CSV: in quotes where that is needed.
+void AppendCsvCell(std::string& out, std::string_view text);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_RECORDS_ROW_WRITER_H_

@@ -1,0 +1,67 @@
+// Values of fields, from and to text.
+#ifndef CAIRN_TOOLS_CAIRN_RECORDS_VALUES_H_
+#define CAIRN_TOOLS_CAIRN_RECORDS_VALUES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/record.h"
+
+namespace cairn::tool {
+
+// NumPy's NaT.
+inline constexpr int64_t kNoTime = std::numeric_limits<int64_t>::min();
+
+// A number of any type as one of these.
+struct Number {
+  enum class Kind : uint8_t { kInt, kUint, kFloat } kind = Kind::kInt;
+  int64_t i = 0;
+  uint64_t u = 0;
+  double f = 0;
+};
+
+// The value at `at` of a field that is no text.
+Number LoadNumber(const Field& field, const std::byte* at);
+int64_t LoadInt64(const std::byte* at);
+void StoreInt64(int64_t value, std::byte* at);
+// A number as the field's type has it: whole, and within its bounds.
+void StoreNumber(const Field& field, double value, std::byte* at);
+// That of a text, without the zeros at its end.
+std::string_view LoadText(const Field& field, const std::byte* at);
+
+// A value as shown: times in ISO 8601, floats with just the digits that tell them from others.
+void AppendValue(std::string& out, const Field& field, const std::byte* at);
+
+// kInvalidArgument for what is no value of the field. Whole and decimal numbers for a timestamp are
+// counts of `time_unit`; empty: of the field's unit.
+absl::Status ParseValue(const Field& field, std::string_view text,
+                        std::optional<TimeUnit> time_unit, std::byte* at);
+// Stores what stands for no value, if the type has that: NaN, NaT, an empty text.
+bool StoreMissing(const Field& field, std::byte* at);
+
+// A time of a log as its user types it, and as it is shown: with a timestamp ISO 8601 or a count,
+// with an integer the number.
+absl::StatusOr<int64_t> ParseTimeOf(const Field& time, std::string_view text);
+void AppendTimeOf(std::string& out, const Field& time, int64_t value);
+std::string FormatTimeOf(const Field& time, int64_t value);
+// Likewise the distance between two.
+absl::StatusOr<int64_t> ParseDurationOf(const Field& time, std::string_view text);
+std::string FormatDurationOf(const Field& time, int64_t duration);
+
+// What a field is called: the one field of items that are plain numbers is "value".
+std::string NameOf(const Field& field);
+// NumPy's name of its type, such as "<f4".
+std::string TypeOf(const Field& field);
+// kNotFound with the names that there are.
+absl::StatusOr<const Field*> FindField(const Schema& schema, std::string_view name);
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_RECORDS_VALUES_H_

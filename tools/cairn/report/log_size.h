@@ -1,0 +1,27 @@
+// How much room a log takes.
+#ifndef CAIRN_TOOLS_CAIRN_REPORT_LOG_SIZE_H_
+#define CAIRN_TOOLS_CAIRN_REPORT_LOG_SIZE_H_
+
+#include <cstdint>
+
+#include "cairn/log.h"
+#include "tools/cairn/text/stored_size.h"
+
+namespace cairn::tool {
+
+struct LogSize {
+  int64_t nbytes = 0;  // of the records
+  int64_t stored = 0;  // of the files
+};
+
+inline LogSize SizeOf(const LogSnapshot& log) {
+  LogSize size = {.nbytes = log.nrecords() * log.schema().record_size(), .stored = 0};
+  for (const Snapshot& frame : log.frames()) {
+    size.stored += StoredSize(frame.info()) + frame.info().journal_size;
+  }
+  return size;
+}
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_REPORT_LOG_SIZE_H_

@@ -1,0 +1,47 @@
+#include "tools/cairn/streams/follow_log.h"
+
+#include <chrono>
+
+#include "absl/strings/str_format.h"
+
+#include "tools/cairn/io/stdout_watch.h"
+#include "tools/cairn/report/log_damage.h"
+#include "tools/cairn/text/complain.h"
+#include "tools/status.h"
+
+namespace cairn::tool {
+
+namespace {
+
+// How long a closed standard output may go unseen.
+constexpr std::chrono::milliseconds kPause(100);
+
+// A newer state, or the same after a pause.
+absl::StatusOr<LogSnapshot> NextState(Log& log) {
+  absl::StatusOr<LogSnapshot> newer = log.WaitForCommit(kPause);
+  if (!absl::IsUnavailable(newer.status())) return newer;
+  WaitWhileStdoutIsOpen(kPause);  // a file is just being replaced
+  return log.snapshot();
+}
+
+}  // namespace
+
+absl::Status FollowLog(Log& log, const std::string& path, int64_t next, LogRows& rows) {
+  EndOnSignals();
+  LogSnapshot now = log.snapshot();
+  while (true) {
+    if (next < now.first_record()) {
+      Complain(absl::StrFormat("%s: records %d to %d were dropped before they could be shown", path,
+                               next, now.first_record()));
+      next = now.first_record();
+    }
+    RETURN_IF_ERROR(rows.WriteRecords(now, next, now.end_record()));
+    RETURN_IF_ERROR(rows.Finish());
+    next = now.end_record();
+    RETURN_IF_ERROR(CheckLogDamage(now));
+    ASSIGN_OR_RETURN(now, NextState(log));
+    if (!WaitWhileStdoutIsOpen({})) return absl::OkStatus();
+  }
+}
+
+}  // namespace cairn::tool

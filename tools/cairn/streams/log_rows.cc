@@ -1,0 +1,58 @@
+#include "tools/cairn/streams/log_rows.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "tools/status.h"
+
+namespace cairn::tool {
+
+namespace {
+
+std::vector<Field> Shown(const std::vector<Field>& fields, bool numbers) {
+  std::vector<Field> shown = fields;
+  if (numbers) {
+    shown.insert(shown.begin(), Field{.name = "record", .type = FieldType::kInt, .size = 8});
+  }
+  return shown;
+}
+
+ColumnView ViewOf(const std::vector<int64_t>& numbers) {
+  return {.data = std::as_bytes(std::span(numbers)).data(), .step = sizeof(int64_t)};
+}
+
+}  // namespace
+
+LogRows::LogRows(std::vector<Field> fields, RowFormat format, bool head, bool numbers)
+    : fields_(std::move(fields)),
+      numbers_(numbers),
+      writer_(format, Shown(fields_, numbers), head) {}
+
+absl::Status LogRows::WriteBatch(const LogBatch& batch) {
+  std::vector<ColumnView> columns;
+  if (numbers_) columns.push_back(ViewOf(batch.records));
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    columns.push_back(
+        {.data = batch.columns[i].data(), .step = static_cast<size_t>(fields_[i].size)});
+  }
+  return writer_.Write(columns, batch.records.size());
+}
+
+absl::Status LogRows::WriteRecords(const LogSnapshot& log, int64_t begin, int64_t end) {
+  const int32_t size = log.schema().record_size();
+  const int64_t most = std::max(int64_t{1} << 20, int64_t{size}) / size;
+  while (begin < end) {
+    std::vector<std::byte> records(static_cast<size_t>(std::min(most, end - begin) * size));
+    RETURN_IF_ERROR(log.ReadRecords(begin, records));
+    std::vector<int64_t> numbers(records.size() / static_cast<size_t>(size));
+    std::iota(numbers.begin(), numbers.end(), begin);
+    std::vector<ColumnView> columns = ColumnsOf(fields_, size, records);
+    if (numbers_) columns.insert(columns.begin(), ViewOf(numbers));
+    RETURN_IF_ERROR(writer_.Write(columns, numbers.size()));
+    begin += std::ssize(numbers);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,35 @@
+// Records of a log on standard output.
+#ifndef CAIRN_TOOLS_CAIRN_STREAMS_LOG_ROWS_H_
+#define CAIRN_TOOLS_CAIRN_STREAMS_LOG_ROWS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "cairn/log.h"
+#include "tools/cairn/records/row_writer.h"
+
+namespace cairn::tool {
+
+class LogRows {
+ public:
+  // With `numbers`, the first column has the numbers of the records.
+  LogRows(std::vector<Field> fields, RowFormat format, bool head, bool numbers);
+
+  // That of a query of these fields.
+  absl::Status WriteBatch(const LogBatch& batch);
+  // Records by number, begin to end; piece by piece.
+  absl::Status WriteRecords(const LogSnapshot& log, int64_t begin, int64_t end);
+  absl::Status Finish() { return writer_.Finish(); }
+
+ private:
+  std::vector<Field> fields_;
+  bool numbers_;
+  RowWriter writer_;
+};
+
+}  // namespace cairn::tool
+
+#endif  // CAIRN_TOOLS_CAIRN_STREAMS_LOG_ROWS_H_
