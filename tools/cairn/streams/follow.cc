@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 // Between two looks at a frame that is just being replaced.
 constexpr milliseconds kReplacedPause(10);
 // Between two looks at standard output.
-constexpr milliseconds kLongestWait(100);
+constexpr milliseconds kOutputPause(100);
 
 class Follower {
  public:
@@ -64,7 +64,7 @@ absl::Status Follow(Frame& frame, const std::string& path, int64_t first_item) {
   Follower follower(path, first_item);
   RETURN_IF_ERROR(follower.Show(std::nullopt, shown));
   for (milliseconds pause(0); WaitWhileStdoutIsOpen(pause);) {
-    const absl::StatusOr<Snapshot> now = frame.WaitForCommit(shown, kLongestWait);
+    const absl::StatusOr<Snapshot> now = frame.WaitForCommit(shown, kOutputPause);
     const bool replaced = absl::IsUnavailable(now.status());
     pause = replaced ? kReplacedPause : milliseconds(0);
     if (replaced) continue;
