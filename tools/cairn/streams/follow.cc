@@ -20,7 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Between two looks at a frame that is just being replaced.
-constexpr milliseconds kPause(10);
+constexpr milliseconds kReplacedPause(10);
 // Between two looks at standard output.
 constexpr milliseconds kLongestWait(100);
 
@@ -66,7 +66,7 @@ absl::Status Follow(Frame& frame, const std::string& path, int64_t first_item) {
   for (milliseconds pause(0); WaitWhileStdoutIsOpen(pause);) {
     const absl::StatusOr<Snapshot> now = frame.WaitForCommit(shown, kLongestWait);
     const bool replaced = absl::IsUnavailable(now.status());
-    pause = replaced ? kPause : milliseconds(0);
+    pause = replaced ? kReplacedPause : milliseconds(0);
     if (replaced) continue;
     if (!now.ok()) return now.status();
     if (*now == shown) continue;

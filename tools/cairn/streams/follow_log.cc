@@ -14,13 +14,13 @@ namespace cairn::tool {
 namespace {
 
 // How long a closed standard output may go unseen.
-constexpr std::chrono::milliseconds kLogPause(100);
+constexpr std::chrono::milliseconds kPause(100);
 
 // A newer state, or the same after a pause.
 absl::StatusOr<LogSnapshot> NextState(Log& log) {
-  absl::StatusOr<LogSnapshot> newer = log.WaitForCommit(kLogPause);
+  absl::StatusOr<LogSnapshot> newer = log.WaitForCommit(kPause);
   if (!absl::IsUnavailable(newer.status())) return newer;
-  WaitWhileStdoutIsOpen(kLogPause);  // a file is just being replaced
+  WaitWhileStdoutIsOpen(kPause);  // a file is just being replaced
   return log.snapshot();
 }
 
