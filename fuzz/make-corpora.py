@@ -213,6 +213,50 @@ def log_parts():
     yield b"\2" + struct.pack("<4sI6q", b"CLOG", 1, 100, 5, 6, 7, 8, 9) + b"\0\4time"
 
 
+def record_rows():
+    """Texts with records, after the numbers of their format and of the pieces in which they come."""
+    header = "time,seen,h,f,d,i,u,ok,text\n"
+    rows = [
+        '2026-11-24T22:45:02.5Z,,0.1,-0,1e300,-128,18446744073709551615,true,"a""b"\n',
+        '5,1969-12-31,nan,inf,-inf,1,2,f,"two\nlines"\n',
+        "x,,,,,,,,\n,\n",
+        '9999-12-31 23:59:59.999999+14:00,7,6e-8,1e-45,5e-324,0,0,1,"x',
+    ]
+    yield b"\0\xff" + (header + "".join(rows)).encode()
+    for piece, row in enumerate(rows):
+        yield bytes([0, piece]) + (header + row).encode()
+    yield b"\0\7\xef\xbb\xbf" + b"u,i,ok,time\r\n1,2,1,3\r\n"
+    lines = [
+        '{"time":1,"i":2,"u":3,"ok":true,"f":0.1,"text":"\\u00e4","d":null}',
+        '{"time":"2026-11-24","i":-1,"u":0,"ok":"f","d":"-inf","text":{"base64":"/wD+"}}',
+        '{"time":1,"i":[],"x":{}}', "[", "5", "",
+    ]
+    yield b"\1\3" + "\n".join(lines).encode()
+    for line in lines:
+        yield b"\1\xff" + line.encode()
+    lines = [
+        'm,text=a\\ b f=1.5,i=-3i,u=7u,ok=T 1764024302500000000', 'm text="a\\"b",i=1i,u=1u,ok=false 5', "# m", "m x", "m,=", 'm a="',
+    ]
+    yield b"\2\3" + "\n".join(lines).encode()
+    for line in lines:
+        yield b"\2\xff" + line.encode()
+
+
+def log_texts():
+    """What people type about logs, after the number of its kind and two units of time."""
+    texts = [
+        ["2026-11-24", "2026-11-24T22:45:02.125Z", "2016-12-31 23:59:60+05:30", "0000-01-01T24:00", "1677-09-21T00:12:44"],
+        ["5", "-1764024302.75", "9223372036854775807", "0.9999999999"],
+        ["90s", "1h30m", "15d", "2w", "1500ms", "7us3ns"],
+        ["x > 20", "'s' = \"a b\"", "t >= 2026-11-24", "n != 18446744073709551615", "ok=true"],
+        ["a,b", '"a,""b",c', ",", '"'],
+    ]
+    for kind, some in enumerate(texts):
+        for text in some:
+            for unit in range(4):
+                yield bytes([kind, unit, 3 - unit]) + text.encode()
+
+
 def sealed_frames(cairn, folder):
     """Paths of frames that Cairn wrote: of every fingerprint, and with a past."""
     counted = folder / "counted"
@@ -255,6 +299,10 @@ COMMANDS = (
     "cat frame --box 3:7,0:10",
     "info frame --json --offset 64KiB --chunks",
     "verify frame --quiet",
+    "log create log --field time:timestamp[us] --field x:f4 --retain-age 30d --rotate-bytes 1MB",
+    "log append log - --format line --commit-every 100,500ms --bad skip --delimiter tab",
+    "log query log --from 2026-11-24 --where x>5 --fields a,b --plot x.svg --unit x=K",
+    "log agg log --bucket 1h --what mean,max --last 7d",
     "chunk insert frame 3 file --compressed",
     "chunk delete frame 3 2",
     "chunk reorder frame 2,0,1",
@@ -318,6 +366,10 @@ class Corpora:
     def make(self):
         for part in log_parts():
             self.put("log_parts", part)
+        for rows in record_rows():
+            self.put("record_rows", rows)
+        for text in log_texts():
+            self.put("log_texts", text)
         self.sealed()
         for entry in self.entries:
             path = self.vectors / entry["path"]

@@ -130,6 +130,16 @@ cairn_code cairn_frame_refresh(cairn_frame* frame, cairn_snapshot** snapshot,
   });
 }
 
+cairn_code cairn_frame_wait_for_commit(cairn_frame* frame, const cairn_snapshot* seen,
+                                       int64_t timeout_ms, cairn_snapshot** snapshot,
+                                       cairn_status* status) {
+  return ReturnHandle(snapshot, "snapshot", status, [&]() -> absl::StatusOr<cairn::Snapshot> {
+    CAIRN_REQUIRE(frame);
+    CAIRN_REQUIRE(seen);
+    return frame->frame.WaitForCommit(seen->snapshot, std::chrono::milliseconds(timeout_ms));
+  });
+}
+
 cairn_code cairn_frame_to_buffer(const cairn_frame* frame, cairn_bytes** buffer,
                                  cairn_status* status) {
   return ReturnHandle(buffer, "buffer", status, [&]() -> absl::StatusOr<cairn::Chunk> {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,7 +18,9 @@
 #include "cairn/chunk.h"
 #include "cairn/copy.h"
 #include "cairn/frame_info.h"
+#include "cairn/items.h"
 #include "cairn/types.h"
+#include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/c_api/handles.h"
 #include "engine/c_api/options.h"
@@ -257,6 +260,27 @@ cairn_code cairn_snapshot_read_items_at(const cairn_snapshot* snapshot, const in
                            ToSpan(items, static_cast<int64_t>(nitems), "items"));
     CAIRN_ASSIGN_OR_RETURN(const MutableBytes to, ToMutableBytes(dst, size));
     return snapshot->snapshot.ReadItemsAt(wanted, to);
+  });
+}
+
+cairn_code cairn_snapshot_read_fields(const cairn_snapshot* snapshot, int64_t start, int64_t nitems,
+                                      const cairn_field* fields, size_t nfields,
+                                      cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(snapshot);
+    CAIRN_ASSIGN_OR_RETURN(const std::span<const cairn_field> wanted,
+                           ToSpan(fields, static_cast<int64_t>(nfields), "fields"));
+    std::vector<cairn::FieldSpan> spans;
+    for (const cairn_field& field : wanted) {
+      const std::optional<int64_t> size = cairn::CheckedMul<int64_t>(nitems, field.size);
+      if (nitems < 0 || field.size < 0 || !size.has_value()) {
+        return cairn::InvalidArgument("%d values of %d bytes", nitems, field.size);
+      }
+      CAIRN_ASSIGN_OR_RETURN(const MutableBytes to,
+                             ToMutableBytes(field.dst, static_cast<size_t>(*size)));
+      spans.push_back({.offset = field.offset, .size = field.size, .dst = to});
+    }
+    return snapshot->snapshot.ReadFields(start, nitems, spans);
   });
 }
 

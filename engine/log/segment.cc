@@ -79,8 +79,8 @@ int32_t Segment::RecordsIn(int64_t nchunk) const {
 
 absl::Status Segment::ReadRecords(int64_t record, MutableBytes dst) const {
   const int64_t begin[] = {record - first_record()};
-  const int64_t shape[] = {static_cast<int64_t>(dst.size()) / schema_.record_size()};
-  return snapshot_.ReadBox(begin, shape, dst);
+  const int64_t count[] = {static_cast<int64_t>(dst.size()) / schema_.record_size()};
+  return snapshot_.ReadBox(begin, count, dst);
 }
 
 absl::Status Segment::ReadFields(int64_t record, int64_t count,

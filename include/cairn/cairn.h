@@ -205,6 +205,13 @@ typedef struct cairn_filter_stage {
   int32_t meta;  // 0 to 255
 } cairn_filter_stage;
 
+// The same bytes of many items, such as one field of records, and where they go one after another.
+typedef struct cairn_field {
+  int32_t offset;  // in the item
+  int32_t size;    // bytes
+  void* dst;       // of `size` bytes for each item
+} cairn_field;
+
 typedef struct cairn_metalayer {
   const char* name;
   const void* content;
@@ -501,6 +508,10 @@ CAIRN_EXPORT cairn_code cairn_frame_snapshot(const cairn_frame* frame, cairn_sna
 // Looks for a newer commit first.
 CAIRN_EXPORT cairn_code cairn_frame_refresh(cairn_frame* frame, cairn_snapshot** snapshot,
                                             cairn_status* status);
+// Waits for a commit, of any process, after `seen`; after the timeout gives an equal snapshot.
+CAIRN_EXPORT cairn_code cairn_frame_wait_for_commit(cairn_frame* frame, const cairn_snapshot* seen,
+                                                    int64_t timeout_ms, cairn_snapshot** snapshot,
+                                                    cairn_status* status);
 // The newest committed state as one contiguous frame.
 CAIRN_EXPORT cairn_code cairn_frame_to_buffer(const cairn_frame* frame, cairn_bytes** buffer,
                                               cairn_status* status);
@@ -689,6 +700,11 @@ CAIRN_EXPORT cairn_code cairn_snapshot_read_items(const cairn_snapshot* snapshot
 CAIRN_EXPORT cairn_code cairn_snapshot_read_items_at(const cairn_snapshot* snapshot,
                                                      const int64_t* items, size_t nitems, void* dst,
                                                      size_t size, cairn_status* status);
+// Fields of `nitems` items from number `start` on, each into an array of its own. Where blocks are
+// split it decodes these fields alone.
+CAIRN_EXPORT cairn_code cairn_snapshot_read_fields(const cairn_snapshot* snapshot, int64_t start,
+                                                   int64_t nitems, const cairn_field* fields,
+                                                   size_t nfields, cairn_status* status);
 // Bytes of the decoded data from `begin` on, whatever the typesize.
 CAIRN_EXPORT cairn_code cairn_snapshot_read_bytes(const cairn_snapshot* snapshot, int64_t begin,
                                                   void* dst, size_t size, cairn_status* status);

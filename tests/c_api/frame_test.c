@@ -66,6 +66,25 @@ static void reads_agree(void) {
   cairn_snapshot_free(snapshot);
 }
 
+static void fields_read_as_in_their_items(void) {
+  int16_t low[20] = {0};
+  uint8_t second[20] = {0};
+  const cairn_field fields[] = {{0, 2, low}, {1, 1, second}};
+  const cairn_field outside = {3, 2, low};
+  const cairn_field nowhere = {0, 2, NULL};
+  cairn_snapshot* snapshot = NULL;
+  int i = 0;
+  make_frame("fields.b2frame", 2500, 1000);
+  snapshot = read_back("fields.b2frame");
+  CHECK_OK(cairn_snapshot_read_fields(snapshot, 990, 20, fields, 2, &st));
+  for (i = 0; i < 20; ++i) CHECK(low[i] == 990 + i && second[i] == (990 + i) / 256);
+  CHECK_CODE(CAIRN_OUT_OF_RANGE, cairn_snapshot_read_fields(snapshot, 2490, 20, fields, 2, &st));
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_snapshot_read_fields(snapshot, 0, -1, fields, 2, &st));
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_snapshot_read_fields(snapshot, 0, 20, &outside, 1, &st));
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_snapshot_read_fields(snapshot, 0, 20, &nowhere, 1, &st));
+  cairn_snapshot_free(snapshot);
+}
+
 static void chunk_in_place_outlives_frame_and_snapshot(void) {
   cairn_snapshot* snapshot = NULL;
   cairn_bytes* chunk = NULL;
@@ -222,6 +241,34 @@ static void refresh_sees_commits_and_snapshots_do_not_change(void) {
   cairn_frame_free(reader);
 }
 
+static void waiting_ends_with_a_commit_or_the_timeout(void) {
+  cairn_frame* reader = NULL;
+  cairn_frame* frame = NULL;
+  cairn_writer* writer = NULL;
+  cairn_snapshot* seen = NULL;
+  cairn_snapshot* same = NULL;
+  cairn_snapshot* after = NULL;
+  const int32_t item = 5;
+  make_frame("wait.b2frame", 5, 10);
+  reader = open_frame("wait.b2frame");
+  CHECK_OK(cairn_frame_snapshot(reader, &seen, &st));
+  CHECK_OK(cairn_frame_wait_for_commit(reader, seen, 10, &same, &st));
+  CHECK(cairn_snapshot_equal(seen, same));
+  frame = open_frame("wait.b2frame");
+  CHECK_OK(cairn_frame_open_writer(frame, NULL, &writer, &st));
+  CHECK_OK(cairn_writer_append(writer, &item, sizeof item, &st));
+  CHECK_OK(cairn_writer_commit(writer, CAIRN_DURABILITY_PROCESS, NULL, &st));
+  CHECK_OK(cairn_frame_wait_for_commit(reader, seen, 60000, &after, &st));
+  CHECK(info_of(after).nitems == 6);
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_frame_wait_for_commit(reader, NULL, 0, &same, &st));
+  cairn_snapshot_free(seen);
+  cairn_snapshot_free(same);
+  cairn_snapshot_free(after);
+  cairn_writer_free(writer);
+  cairn_frame_free(frame);
+  cairn_frame_free(reader);
+}
+
 static bool content_is(cairn_bytes* content, const char* text) {
   const bool is = cairn_bytes_size(content) == strlen(text) &&
                   memcmp(cairn_bytes_data(content), text, strlen(text)) == 0;
@@ -329,6 +376,7 @@ const test_case frame_tests[] = {
     TEST_CASE(items_read_back_after_commit),
     TEST_CASE(info_describes_the_frame),
     TEST_CASE(reads_agree),
+    TEST_CASE(fields_read_as_in_their_items),
     TEST_CASE(chunk_in_place_outlives_frame_and_snapshot),
     TEST_CASE(frame_in_memory_becomes_a_buffer_that_opens),
     TEST_CASE(file_that_is_no_frame_is_refused),
@@ -336,6 +384,7 @@ const test_case frame_tests[] = {
     TEST_CASE(sparse_frame_is_a_directory),
     TEST_CASE(older_generation_opens),
     TEST_CASE(refresh_sees_commits_and_snapshots_do_not_change),
+    TEST_CASE(waiting_ends_with_a_commit_or_the_timeout),
     TEST_CASE(metadata_reads_back_and_makes_a_frame_like_it),
     TEST_CASE(copy_and_increment_have_the_content),
     TEST_CASE(progress_that_returns_false_stops_a_copy),

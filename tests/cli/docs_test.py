@@ -80,20 +80,26 @@ class Docs(CliTest):
         commands = [line for line in lines if re.search(r"^(cairn|tar|sensor|printf) ", line)]
         return [line for line in commands if not PLACEHOLDER.search(line)]
 
-    def run_examples(self, examples):
-        """One after the other, beside what they need."""
+    def use_programs(self, programs):
         os.mkdir(self.path("bin"))
         os.symlink(self.tool, self.path("bin/cairn"))
-        programs = {"sensor": b"#!/bin/sh\ncat day0.f32\n", "plot": b"#!/bin/sh\nhead -c 400 >plotted\n", "jq": JQ}
         for name, script in programs.items():
             os.chmod(self.path(self.write(os.path.join("bin", name), script)), 0o755)
+
+    def run_script(self, script):
+        """Which has to succeed; gives its standard output."""
+        path = os.pathsep.join([self.path("bin"), os.environ["PATH"]])
+        done = subprocess.run(["bash", "-o", "pipefail", "-xc", "set -eu\n" + script], cwd=self.dir, timeout=600,
+                              check=False, capture_output=True, env={**os.environ, "PATH": path})  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return done.stdout
+
+    def run_examples(self, examples):
+        """One after the other, beside what they need."""
+        self.use_programs({"sensor": b"#!/bin/sh\ncat day0.f32\n", "plot": b"#!/bin/sh\nhead -c 400 >plotted\n", "jq": JQ})
         self.write("day0.f32", sample(1 << 16) * 16)
         self.write("temps.f32", self.read("day0.f32") * 20)
-        script = "set -eu\n" + "".join(f"{line}\n" for line in examples)
-        path = os.pathsep.join([self.path("bin"), os.environ["PATH"]])
-        done = subprocess.run(["bash", "-o", "pipefail", "-xc", script], cwd=self.dir, timeout=600, check=False,
-                              capture_output=True, env={**os.environ, "PATH": path})  # fmt: skip
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.run_script("".join(f"{line}\n" for line in examples))
         self.assertEqual(self.read("ten.f32"), self.read("temps.f32")[4000:4040])
 
     def test_the_examples_of_the_readme_run_one_after_the_other(self):
@@ -111,6 +117,21 @@ class Docs(CliTest):
         examples = self.examples()
         self.assertGreater(len(examples), 25)
         self.run_examples(examples)
+
+    def test_the_examples_of_the_page_of_logs_run_one_after_the_other(self):
+        blocks = re.findall(r"(?ms)^```sh\n(.*?)^```$", self.source("docs/log.md"))
+        self.assertGreaterEqual(len(blocks), 7)
+        times = [f"2026-11-24T{i // 60:02}:{i % 60:02}:30Z" for i in range(600, 660)]
+        rows = [f"{time},{20 + i / 50},{5 - i / 9},hall" for i, time in enumerate(times)]
+        self.write("readings", "\n".join(["time,inside,outside,room", *rows, "starting up"]).encode())
+        self.use_programs({"sensor": b"#!/bin/sh\ncat readings\n"})
+        shown = self.run_script("".join(blocks))
+        self.assertIn(b"60 records appended, 1 bad line skipped", shown)
+        self.assertIn(b"2026-11-24T10:59:30.000Z,21.18,", shown)
+        self.assertIn(b"mean(inside)", shown)
+        self.assertIn(b"61 records", shown)
+        self.assertIn(b"inside (\xc2\xb0C)", self.read("climate.svg"))
+        self.assertIn(b"<script>", self.read("climate.html"))
 
     def anchors(self, document):
         """Those that the headings of a document get."""

@@ -1,11 +1,13 @@
 // What a log does with options, other programs' frames and bad input.
 #include "cairn/log.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -264,6 +266,9 @@ TEST(LogSnapshot, ReadsChunksThatAreNoWholeNumberOfBlocks) {
   std::vector<Reading> read(350);
   ASSERT_TRUE(IsOk(snapshot.ReadRecords(0, read)));
   EXPECT_EQ(read, readings);
+  std::vector<Reading> middle(150);
+  ASSERT_TRUE(IsOk(snapshot.ReadRecords(180, middle)));
+  EXPECT_TRUE(std::ranges::equal(middle, std::span(readings).subspan(180, 150)));
   std::vector<int32_t> counts(150);
   ASSERT_TRUE(IsOk(snapshot.ReadColumn("count", 180, counts)));
   EXPECT_EQ(counts[149], 329);

@@ -1,6 +1,7 @@
 """Frames through the package `cairn`."""
 
 import asyncio
+import errno
 import gc
 import inspect
 import os
@@ -89,6 +90,8 @@ class FrameTest(PackageTest):
         self.assertEqual(again[::2].tolist(), [1, 3, 5])
         with self.assertRaises(ValueError):
             cairn.open(path, dtype="<f4")
+        with self.assertRaisesRegex(TypeError, "float32 does not fit items of 8 bytes"):
+            cairn.open(path, "r+").append(np.ones(3, "<f4"))
 
     def test_bytes_can_be_read_as_items_of_any_type(self):
         path = self.path("bytes.b2frame")
@@ -180,6 +183,26 @@ class FrameTest(PackageTest):
                 thread.join()
         self.assertEqual(np.bincount(frame[:]).tolist(), [500] * 4)
 
+    def test_refresh_does_not_go_back_behind_what_a_thread_commits_meanwhile(self):
+        class Engine:
+            def __getattr__(self, name):
+                return getattr(engine, name)
+
+            def refresh(self):
+                frame._engine = engine
+                found = engine.refresh()
+                thread = threading.Thread(target=frame.append, args=([2],))
+                thread.start()
+                thread.join()
+                return found
+
+        frame = cairn.create(self.path(), dtype="<i4")
+        cairn.open(self.path(), "r+").append([1])
+        engine = frame._engine
+        frame._engine = Engine()
+        frame.refresh()
+        self.assertEqual(frame[:].tolist(), [1, 2])
+
     def test_threads_of_the_engine_read_the_same(self):
         items = np.arange(1 << 18)
         path = self.path()
@@ -202,6 +225,8 @@ class FrameTest(PackageTest):
                 broken()
         with self.assertRaises(TypeError):
             read.vlmeta["free"] = b""
+        with self.assertRaises(KeyError):
+            frame.meta["none"] = b""
         with self.assertRaises(cairn.InvalidArgument):
             frame.meta["fixed"] = b"longer than it was"
 
@@ -226,6 +251,18 @@ class FrameTest(PackageTest):
         self.assertEqual(len(before), 0)
         self.assertNotEqual(before, reading.snapshot())
         self.assertEqual(reading.snapshot(), reading.snapshot())
+
+    def test_refresh_waits_for_a_commit(self):
+        path = self.path()
+        writing = cairn.create(path, dtype="<i4")
+        reading = cairn.open(path)
+        self.assertFalse(reading.refresh(wait=0.02))
+        thread = threading.Timer(0.02, writing.append, [[1, 2]])
+        thread.start()
+        while len(reading) == 0:
+            self.assertTrue(reading.refresh(wait=60))
+        thread.join()
+        self.assertEqual(reading[:].tolist(), [1, 2])
 
     def test_follow_yields_what_is_appended(self):
         path = self.path()
@@ -329,6 +366,41 @@ class FrameTest(PackageTest):
         for name in ("copy", "bytes"):
             self.assert_same(cairn.open(self.path(name))[:], np.arange(1000))
         self.assertEqual(cairn.open(self.path("copy")).content_hash(), frame.content_hash())
+
+    def test_attrs_say_which_layer_is_no_msgpack(self):
+        try:
+            import msgpack  # noqa: F401
+        except ImportError:
+            self.skipTest("no msgpack")
+        frame = cairn.create(self.path())
+        frame.attrs["fine"] = [1, {"a": None}]
+        frame.vlmeta["other"] = b"\xc1"
+        self.assertEqual(frame.attrs["fine"], [1, {"a": None}])
+        with self.assertRaisesRegex(ValueError, "other"):
+            dict(frame.attrs)
+
+    def test_paths_may_be_bytes(self):
+        path = os.fsencode(self.path()) + b"\xff"
+        cairn.asarray([1, 2], path).backup(path + b"2")
+        self.assertEqual(cairn.open(path + b"2")[:].tolist(), [1, 2])
+
+    def test_one_filter_needs_no_list(self):
+        for filters in ("bitshuffle", ("bitshuffle",), [("bitshuffle", 0)]):
+            self.assertEqual(cairn.create(filters=filters).info.filters, (("bitshuffle", 0),))
+
+    def test_codecs_for_arrays_take_their_parameter(self):
+        plane = np.arange(32 * 32, dtype="u1").reshape(32, 32) // 8
+        with self.assertRaises(cairn.InvalidArgument):
+            cairn.asarray(plane, codec="ndlz", filters=())
+        frame = cairn.asarray(plane, codec="ndlz", codec_meta=4, filters=())
+        self.assertEqual(frame.info.codec, "ndlz")
+        self.assert_same(frame[:], plane)
+
+    def test_errors_that_python_has_have_their_number(self):
+        with self.assertRaises(OSError) as caught:
+            cairn.open(self.path("none"))
+        self.assertEqual(caught.exception.errno, errno.ENOENT)
+        self.assertIn("none", str(caught.exception))
 
     def test_errors_have_section_and_numbers(self):
         path = self.path()
@@ -495,3 +567,20 @@ os._exit(9)"""
         for call in (lambda: writer.append([1]), writer.commit, writer.__enter__):
             with self.assertRaises(cairn.FailedPrecondition):
                 call()
+
+    def test_items_of_closed_writers_end_with_an_error_that_says_so(self):
+        with cairn.create(self.path(), (100,), "<i4", chunks=(10,)).writer() as writer:
+            items = iter(writer)
+            next(items)
+        with self.assertRaisesRegex(cairn.FailedPrecondition, "closed"):
+            list(items)
+
+    def test_writers_commit_after_their_frame_was_closed(self):
+        path = self.path()
+        frame = cairn.create(path, dtype="<i4")
+        with frame.writer() as writer:
+            writer.append([1, 2])
+            frame.close()
+        self.assertEqual(cairn.open(path)[:].tolist(), [1, 2])
+        with self.assertRaises(cairn.FailedPrecondition):
+            frame.append([3])

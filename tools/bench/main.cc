@@ -68,6 +68,7 @@ int Main(int argc, char** argv) {
   AddDurable(app, session);
   AddEdit(app, session);
   AddFields(app, session);
+  AddFollow(app, session);
   AddIncompressible(app, session);
   AddItems(app, session);
   AddJournal(app, session);

@@ -30,6 +30,7 @@ void AddConcurrent(CLI::App& app, Session& session);
 void AddDurable(CLI::App& app, Session& session);
 void AddEdit(CLI::App& app, Session& session);
 void AddFields(CLI::App& app, Session& session);
+void AddFollow(CLI::App& app, Session& session);
 void AddIncompressible(CLI::App& app, Session& session);
 void AddItems(CLI::App& app, Session& session);
 void AddJournal(CLI::App& app, Session& session);

@@ -137,6 +137,10 @@ absl::Status CatAndFollow(Frame& frame, const CatFlags& flags) {
 }
 
 absl::Status Cat(const CatFlags& flags) {
+  const bool rows = flags.rows.format != "raw";
+  if (!rows && !(flags.rows.fields.empty() && flags.dtype.empty())) {
+    return absl::InvalidArgumentError("--fields and --dtype require --csv or --json");
+  }
   const std::unique_ptr<Executor> executor = MakeExecutor(flags.threads);
   OpenOptions options;
   options.offset = flags.offset;
@@ -146,7 +150,6 @@ absl::Status Cat(const CatFlags& flags) {
   ASSIGN_OR_RETURN(Frame frame, Frame::Open(flags.frame, options));
   const Snapshot snapshot = frame.snapshot();
   if (flags.follow) return CatAndFollow(frame, flags);
-  const bool rows = flags.rows.format != "raw";
   const absl::Status status = rows          ? CatAsRows(snapshot, flags)
                               : flags.box   ? CatBox(snapshot, flags)
                               : flags.chunk ? CatChunk(snapshot, flags)

@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cairn/commands/log_commands.h"
+#include "tools/cairn/commands/log_plot.h"
 #include "tools/cairn/flags/log_flags.h"
 #include "tools/cairn/records/row_writer.h"
 #include "tools/cairn/records/values.h"
@@ -37,6 +38,7 @@ constexpr std::array<Word<What>, 7> kWhatWords = {{
 struct AggFlags : LogFlags {
   RangeFlags range;
   OutputFlags output;
+  PlotFlags plot;
   std::string bucket;
   std::string origin;
   std::vector<What> what = {What::kMean, What::kMin, What::kMax};
@@ -84,17 +86,6 @@ void StoreValue(const FieldAggregate& values, What what, const Field& column, st
   }
 }
 
-// Those that --fields names; without it all numbers but the time.
-absl::StatusOr<std::vector<Field>> NumbersOf(const AggFlags& flags, const LogSnapshot& log) {
-  ASSIGN_OR_RETURN(std::vector<Field> fields, FieldsOf(flags.output, log.schema()));
-  if (flags.output.fields.empty()) {
-    std::erase_if(fields, [&](const Field& field) {
-      return field.type == FieldType::kBytes || field == *log.time_field();
-    });
-  }
-  return fields;
-}
-
 // A row for each bucket: its time, its records, and each value of each field.
 absl::Status WriteBuckets(const std::vector<LogBucket>& buckets, const Field& time,
                           const std::vector<Field>& fields, const AggFlags& flags) {
@@ -128,7 +119,7 @@ absl::Status Agg(const AggFlags& flags) {
   ASSIGN_OR_RETURN(const Log log, OpenLog(flags));
   const LogSnapshot snapshot = log.snapshot();
   ASSIGN_OR_RETURN(const Field* const time, NeedTime(snapshot.time_field(), "agg"));
-  ASSIGN_OR_RETURN(const std::vector<Field> fields, NumbersOf(flags, snapshot));
+  ASSIGN_OR_RETURN(const std::vector<Field> fields, NumbersOf(flags.output, snapshot));
   LogAggregation aggregation;
   ASSIGN_OR_RETURN(aggregation.times, TimesOf(flags.range, snapshot));
   ASSIGN_OR_RETURN(aggregation.where, ConditionsOf(flags.range, snapshot.schema()));
@@ -137,6 +128,10 @@ absl::Status Agg(const AggFlags& flags) {
   }
   if (!flags.origin.empty()) {
     ASSIGN_OR_RETURN(aggregation.origin, ParseTimeOf(*time, flags.origin));
+  }
+  if (!flags.plot.path.empty()) {
+    RETURN_IF_ERROR(PlotLog(flags.path, snapshot, std::move(aggregation), fields, flags.plot));
+    return CheckLogDamage(snapshot);
   }
   for (const Field& field : fields) aggregation.fields.push_back(field.name);
   ASSIGN_OR_RETURN(const std::vector<LogBucket> buckets, snapshot.Aggregate(aggregation));
@@ -166,6 +161,7 @@ void AddLogAgg(CLI::App& group, Command& chosen) {
       ->type_name("LIST");
   AddRange(*agg, flags->range);
   AddOutput(*agg, flags->output);
+  AddPlot(*agg, flags->plot);
   agg->footer(
       "Spans without a record are left out.\n"
       "\nExample:\n"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/cairn/commands/log_commands.h"
+#include "tools/cairn/commands/log_plot.h"
 #include "tools/cairn/flags/flags.h"
 #include "tools/cairn/flags/log_flags.h"
 #include "tools/cairn/records/values.h"
@@ -22,14 +23,26 @@ namespace {
 struct QueryFlags : LogFlags {
   RangeFlags range;
   OutputFlags output;
+  PlotFlags plot;
   int64_t limit = std::numeric_limits<int64_t>::max();
   bool by_number = false;
   bool numbers = false;
 };
 
+// Of all numbers that are asked for.
+absl::Status PlotQuery(const QueryFlags& flags, const LogSnapshot& snapshot) {
+  ASSIGN_OR_RETURN(const std::vector<Field> fields, NumbersOf(flags.output, snapshot));
+  LogAggregation aggregation;
+  ASSIGN_OR_RETURN(aggregation.times, TimesOf(flags.range, snapshot));
+  ASSIGN_OR_RETURN(aggregation.where, ConditionsOf(flags.range, snapshot.schema()));
+  RETURN_IF_ERROR(PlotLog(flags.path, snapshot, std::move(aggregation), fields, flags.plot));
+  return CheckLogDamage(snapshot);
+}
+
 absl::Status QueryLog(const QueryFlags& flags) {
   ASSIGN_OR_RETURN(const Log log, OpenLog(flags));
   const LogSnapshot snapshot = log.snapshot();
+  if (!flags.plot.path.empty()) return PlotQuery(flags, snapshot);
   ASSIGN_OR_RETURN(const std::vector<Field> fields, FieldsOf(flags.output, snapshot.schema()));
   LogQuery query = {.order = flags.by_number || snapshot.time_field() == nullptr ? LogOrder::kRecord
                                                                                  : LogOrder::kTime,
@@ -61,8 +74,10 @@ void AddLogQuery(CLI::App& group, Command& chosen) {
       ->description("At most N records");
   query->add_flag("--by-number", flags->by_number, "In the order of their numbers, not of time");
   AddNumbers(*query, flags->numbers);
+  AddPlot(*query, flags->plot);
   query->footer(
-      "Times are ISO 8601, in UTC unless they say otherwise; a range includes its beginning, not its\n"
+      "Times are ISO 8601, in UTC unless they say otherwise; a range includes its beginning, not "
+      "its\n"
       "end.\n"
       "\nExample:\n"
       "  cairn log query temps.b2frame --from 2026-11-24T10:00 --to 2026-11-24T11:00 --where 'temp "

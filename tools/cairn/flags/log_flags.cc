@@ -133,6 +133,16 @@ absl::StatusOr<std::vector<Field>> FieldsOf(const OutputFlags& flags, const Sche
   return fields;
 }
 
+absl::StatusOr<std::vector<Field>> NumbersOf(const OutputFlags& flags, const LogSnapshot& log) {
+  ASSIGN_OR_RETURN(std::vector<Field> fields, FieldsOf(flags, log.schema()));
+  if (!flags.fields.empty()) return fields;
+  const Field* const time = log.time_field();
+  std::erase_if(fields, [time](const Field& field) {
+    return field.type == FieldType::kBytes || (time != nullptr && field == *time);
+  });
+  return fields;
+}
+
 void AddKeeping(CLI::App& app, KeepFlags& flags) {
   app.add_option("--retain-age", flags.retain_age,
                  "Drop records so much older than the newest, such as 30d")

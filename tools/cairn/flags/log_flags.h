@@ -47,6 +47,8 @@ RowFormat FormatOf(const OutputFlags& flags);
 // The fields that --fields names, in its order; all of them without it.
 absl::StatusOr<std::vector<Field>> FieldsOf(const OutputFlags& flags, const Schema& schema);
 
+// Those of them that are numbers; without --fields all but the time.
+absl::StatusOr<std::vector<Field>> NumbersOf(const OutputFlags& flags, const LogSnapshot& log);
 // --numbers: the numbers of the records as the first column.
 void AddNumbers(CLI::App& app, bool& numbers);
 

@@ -16,6 +16,24 @@
 
 namespace cairn::tool {
 
+namespace {
+
+absl::Status WriteTo(int descriptor, Bytes bytes, const std::string& name) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes = bytes.subspan(static_cast<size_t>(written));
+    } else if (errno == EPIPE) {
+      return absl::CancelledError(name + " was closed");
+    } else if (errno != EINTR) {
+      return absl::ErrnoToStatus(errno, name + ": cannot write");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 bool FillClosedStreams() {
   // The lowest number that is free is the one that a file gets.
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -95,22 +113,20 @@ bool Input::IsSameFileAs(const std::string& path) const {
          mine.st_dev == other.st_dev && mine.st_ino == other.st_ino;
 }
 
-absl::Status WriteStdout(Bytes bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(STDOUT_FILENO, bytes.data(), bytes.size());
-    if (written >= 0) {
-      bytes = bytes.subspan(static_cast<size_t>(written));
-    } else if (errno == EPIPE) {
-      return absl::CancelledError("standard output was closed");
-    } else if (errno != EINTR) {
-      return absl::ErrnoToStatus(errno, "standard output: cannot write");
-    }
-  }
-  return absl::OkStatus();
-}
+absl::Status WriteStdout(Bytes bytes) { return WriteTo(STDOUT_FILENO, bytes, "standard output"); }
 
 absl::Status WriteStdout(std::string_view text) {
   return WriteStdout(std::as_bytes(std::span(text)));
+}
+
+absl::Status WriteFile(const std::string& path, std::string_view text) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) return absl::ErrnoToStatus(errno, path + ": cannot open");
+  absl::Status status = WriteTo(descriptor, std::as_bytes(std::span(text)), path);
+  if (close(descriptor) != 0 && status.ok()) {
+    status = absl::ErrnoToStatus(errno, path + ": cannot write");
+  }
+  return status;
 }
 
 absl::Status WriteLines(const std::vector<std::string>& lines) {

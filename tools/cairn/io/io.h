@@ -71,6 +71,8 @@ class Input {
 // kCancelled when the reader has closed standard output.
 absl::Status WriteStdout(Bytes bytes);
 absl::Status WriteStdout(std::string_view text);
+// A whole file, in place of what is there.
+absl::Status WriteFile(const std::string& path, std::string_view text);
 // Lines for people, whatever the paths and names in them are: with a blank for each control
 // character.
 absl::Status WriteLines(const std::vector<std::string>& lines);

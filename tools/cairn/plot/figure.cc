@@ -71,7 +71,7 @@ std::vector<Panel> MakePanels(const Figure& figure) {
   return panels;
 }
 
-std::vector<Run> RunsOf(const std::vector<PlotPoint>& points) {
+std::vector<PointRun> RunsOf(const std::vector<PlotPoint>& points) {
   if (points.empty()) return {};
   const auto distance = [&points](size_t i) {
     return static_cast<uint64_t>(points[i].time) - static_cast<uint64_t>(points[i - 1].time);
@@ -85,7 +85,7 @@ std::vector<Run> RunsOf(const std::vector<PlotPoint>& points) {
     usual = *middle;
   }
   constexpr uint64_t kGap = 8;  // times the usual distance
-  std::vector<Run> runs = {{.begin = 0, .end = 1}};
+  std::vector<PointRun> runs = {{.begin = 0, .end = 1}};
   for (size_t i = 1; i < points.size(); ++i) {
     if (distance(i) / kGap > usual) runs.push_back({.begin = i, .end = i});
     runs.back().end = i + 1;

@@ -29,10 +29,10 @@ struct Series {
 
 struct Figure {
   std::string title;
-  std::string note;               // below it
-  std::optional<TimeUnit> unit;   // of times; empty: they are plain numbers
-  int64_t begin = 0;              // of the time axis
-  int64_t end = 1;                // greater than that
+  std::string note;              // below it
+  std::optional<TimeUnit> unit;  // of times; empty: they are plain numbers
+  int64_t begin = 0;             // of the time axis
+  int64_t end = 1;               // greater than that
   std::vector<Series> series;
 };
 
@@ -45,12 +45,12 @@ struct Panel {
 std::vector<Panel> MakePanels(const Figure& figure);
 
 // Indices of points, the last excluded.
-struct Run {
+struct PointRun {
   size_t begin = 0;
   size_t end = 0;
 };
 // The points between gaps, over which no line is drawn.
-std::vector<Run> RunsOf(const std::vector<PlotPoint>& points);
+std::vector<PointRun> RunsOf(const std::vector<PlotPoint>& points);
 
 // The colour of a series.
 std::string_view ColourOf(size_t series);

@@ -20,26 +20,28 @@ constexpr int64_t kHour = 3600;
 constexpr int64_t kDaySeconds = 86'400;
 
 // Steps from a second to half a month.
-constexpr std::array<int64_t, 20> kSteps = {1,
-                                            2,
-                                            5,
-                                            10,
-                                            15,
-                                            30,
-                                            kMinute,
-                                            2 * kMinute,
-                                            5 * kMinute,
-                                            10 * kMinute,
-                                            15 * kMinute,
-                                            30 * kMinute,
-                                            kHour,
-                                            2 * kHour,
-                                            3 * kHour,
-                                            6 * kHour,
-                                            12 * kHour,
-                                            kDaySeconds,
-                                            2 * kDaySeconds,
-                                            7 * kDaySeconds};
+constexpr auto kSteps = std::to_array<int64_t>({1,
+                                                2,
+                                                5,
+                                                10,
+                                                15,
+                                                30,
+                                                kMinute,
+                                                2 * kMinute,
+                                                5 * kMinute,
+                                                10 * kMinute,
+                                                15 * kMinute,
+                                                30 * kMinute,
+                                                kHour,
+                                                2 * kHour,
+                                                3 * kHour,
+                                                6 * kHour,
+                                                12 * kHour,
+                                                kDaySeconds,
+                                                2 * kDaySeconds,
+                                                3 * kDaySeconds,
+                                                7 * kDaySeconds,
+                                                14 * kDaySeconds});
 
 double Distance(int64_t from, int64_t to) {
   return static_cast<double>(static_cast<uint64_t>(to) - static_cast<uint64_t>(from));
@@ -100,8 +102,7 @@ std::vector<Tick> ClockTicks(int64_t begin, int64_t end, TimeUnit unit, int64_t 
     const std::string time = FormatTime(at, unit);
     if (time.size() < 20) return;  // a year without four digits
     const size_t size = whole ? (seconds ? 8 : 5) : time.size() - 12;
-    Tick tick = {.at = Distance(begin, at) / Distance(begin, end),
-                 .label = time.substr(11, size)};
+    Tick tick = {.at = Distance(begin, at) / Distance(begin, end), .label = time.substr(11, size)};
     if (DateOf(time) != date) tick.more = DateOf(time);
     date = DateOf(time);
     ticks.push_back(std::move(tick));
@@ -126,7 +127,9 @@ std::vector<Tick> DateTicks(int64_t begin, int64_t end, TimeUnit unit, int64_t d
     if (__builtin_mul_overflow(seconds, scale, &at) || at < begin || at > end) return;
     const std::string date = DateOf(FormatTime(at, TimeUnit(unit)));
     Tick tick = {.at = Distance(begin, at) / Distance(begin, end),
-                 .label = months >= 12 ? date.substr(0, 4) : months > 0 ? date.substr(0, 7) : date.substr(5)};
+                 .label = months >= 12 ? date.substr(0, 4)
+                          : months > 0 ? date.substr(0, 7)
+                                       : date.substr(5)};
     if (months == 0 && date.substr(0, 4) != year) tick.more = date.substr(0, 4);
     year = date.substr(0, 4);
     ticks.push_back(std::move(tick));

@@ -12,9 +12,9 @@
 namespace cairn::tool {
 
 struct Tick {
-  double at = 0;            // 0 where the axis begins, 1 where it ends
+  double at = 0;  // 0 where the axis begins, 1 where it ends
   std::string label;
-  std::string more = {};    // below the label: the date, where it is another than that before
+  std::string more = {};  // below the label: the date, where it is another than that before
 };
 
 // At round numbers, at most `most` of them.

@@ -20,6 +20,41 @@ std::string JsonKey(const std::string& name) {
   return Dump(IsUtf8(name) ? name : JsonName(name), -1) + ":";
 }
 
+void AppendCsvValue(std::string& out, const Field& field, const std::byte* at) {
+  if (field.type == FieldType::kBytes) {
+    AppendCsvCell(out, LoadText(field, at));
+  } else {
+    AppendValue(out, field, at);
+  }
+}
+
+void AppendJsonValue(std::string& out, const Field& field, const std::byte* at) {
+  if (field.type == FieldType::kBytes) {
+    const std::string_view text = LoadText(field, at);
+    out += IsUtf8(text) ? Dump(text, -1)
+                        : "{\"base64\":\"" + absl::Base64Escape(std::string(text)) + "\"}";
+    return;
+  }
+  const Number number = LoadNumber(field, at);
+  const bool is_float = number.kind == Number::Kind::kFloat;
+  const bool missing =
+      is_float ? std::isnan(number.f) : field.type == FieldType::kTimestamp && number.i == kNoTime;
+  if (missing) {
+    out += "null";
+    return;
+  }
+  // A JSON parser may take -0 for an integer.
+  if (is_float && number.f == 0 && std::signbit(number.f)) {
+    out += "-0.0";
+    return;
+  }
+  // JSON has no number for what is infinite.
+  const bool quoted = field.type == FieldType::kTimestamp || (is_float && std::isinf(number.f));
+  if (quoted) out += '"';
+  AppendValue(out, field, at);
+  if (quoted) out += '"';
+}
+
 }  // namespace
 
 std::vector<ColumnView> ColumnsOf(const std::vector<Field>& fields, int32_t record_size,
@@ -45,77 +80,52 @@ void AppendCsvCell(std::string& out, std::string_view text) {
   out += '"';
 }
 
-RowWriter::RowWriter(RowFormat format, std::vector<Field> fields, bool head)
+RowFormatter::RowFormatter(RowFormat format, std::vector<Field> fields)
     : format_(format), fields_(std::move(fields)) {
   for (const Field& field : fields_) {
     keys_.push_back((keys_.empty() ? "{" : ",") + JsonKey(NameOf(field)));
   }
-  if (format_ == RowFormat::kCsv && head) AppendHead();
 }
 
-void RowWriter::AppendHead() {
+void RowFormatter::AppendHead(std::string& out) const {
+  if (format_ != RowFormat::kCsv) return;
   for (const Field& field : fields_) {
-    if (&field != &fields_.front()) text_ += ',';
-    AppendCsvCell(text_, NameOf(field));
+    if (&field != &fields_.front()) out += ',';
+    AppendCsvCell(out, NameOf(field));
   }
-  text_ += '\n';
+  out += '\n';
 }
 
-absl::Status RowWriter::Write(std::span<const ColumnView> columns, size_t count) {
-  for (size_t row = 0; row < count; ++row) {
-    AppendRow(columns, row);
-    if (text_.size() >= kWritePiece) RETURN_IF_ERROR(Flush());
-  }
-  return absl::OkStatus();
-}
-
-void RowWriter::AppendRow(std::span<const ColumnView> columns, size_t row) {
+void RowFormatter::AppendRow(std::string& out, std::span<const ColumnView> columns,
+                             size_t row) const {
   for (size_t i = 0; i < fields_.size(); ++i) {
     const Field& field = fields_[i];
     const std::byte* const at = columns[i].data + row * columns[i].step;
     if (format_ == RowFormat::kRaw) {
-      text_.append(reinterpret_cast<const char*>(at), static_cast<size_t>(field.size));
+      out.append(reinterpret_cast<const char*>(at), static_cast<size_t>(field.size));
     } else if (format_ == RowFormat::kJsonLines) {
-      text_ += keys_[i];
-      AppendJson(field, at);
+      out += keys_[i];
+      AppendJsonValue(out, field, at);
     } else {
-      if (i > 0) text_ += ',';
-      if (field.type == FieldType::kBytes) {
-        AppendCsvCell(text_, LoadText(field, at));
-      } else {
-        AppendValue(text_, field, at);
-      }
+      if (i > 0) out += ',';
+      AppendCsvValue(out, field, at);
     }
   }
-  if (format_ == RowFormat::kJsonLines) text_ += '}';
-  if (format_ != RowFormat::kRaw) text_ += '\n';
+  if (format_ == RowFormat::kJsonLines) out += '}';
+  if (format_ != RowFormat::kRaw) out += '\n';
 }
 
-void RowWriter::AppendJson(const Field& field, const std::byte* at) {
-  if (field.type == FieldType::kBytes) {
-    const std::string_view text = LoadText(field, at);
-    text_ += IsUtf8(text) ? Dump(text, -1)
-                          : "{\"base64\":\"" + absl::Base64Escape(std::string(text)) + "\"}";
-    return;
+RowWriter::RowWriter(RowFormat format, std::vector<Field> fields, bool head)
+    : formatter_(format, std::move(fields)) {
+  if (head) formatter_.AppendHead(text_);
+}
+
+absl::Status RowWriter::Write(std::span<const ColumnView> columns, size_t count) {
+  for (size_t row = 0; row < count; ++row) {
+    formatter_.AppendRow(text_, columns, row);
+    if (text_.size() >= kWritePiece) RETURN_IF_ERROR(Flush());
   }
-  const Number number = LoadNumber(field, at);
-  const bool is_float = number.kind == Number::Kind::kFloat;
-  const bool missing =
-      is_float ? std::isnan(number.f) : field.type == FieldType::kTimestamp && number.i == kNoTime;
-  if (missing) {
-    text_ += "null";
-    return;
-  }
-  // A JSON parser may take -0 for an integer.
-  if (is_float && number.f == 0 && std::signbit(number.f)) {
-    text_ += "-0.0";
-    return;
-  }
-  // JSON has no number for what is infinite.
-  const bool quoted = field.type == FieldType::kTimestamp || (is_float && std::isinf(number.f));
-  if (quoted) text_ += '"';
-  AppendValue(text_, field, at);
-  if (quoted) text_ += '"';
+  return absl::OkStatus();
 }
 
 absl::Status RowWriter::Flush() {

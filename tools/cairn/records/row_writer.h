@@ -27,6 +27,21 @@ struct ColumnView {
 std::vector<ColumnView> ColumnsOf(const std::vector<Field>& fields, int32_t record_size,
                                   Bytes records);
 
+// Rows as bytes: lines of text, or the values without names.
+class RowFormatter {
+ public:
+  RowFormatter(RowFormat format, std::vector<Field> fields);
+
+  // The names; nothing but in CSV.
+  void AppendHead(std::string& out) const;
+  void AppendRow(std::string& out, std::span<const ColumnView> columns, size_t row) const;
+
+ private:
+  RowFormat format_;
+  std::vector<Field> fields_;
+  std::vector<std::string> keys_;  // of JSON: what stands before each value
+};
+
 class RowWriter {
  public:
   // Of CSV the first row has the names, unless `head` is false.
@@ -38,14 +53,9 @@ class RowWriter {
   absl::Status Finish();
 
  private:
-  void AppendHead();
-  void AppendRow(std::span<const ColumnView> columns, size_t row);
-  void AppendJson(const Field& field, const std::byte* at);
   absl::Status Flush();
 
-  RowFormat format_;
-  std::vector<Field> fields_;
-  std::vector<std::string> keys_;  // of JSON: what stands before each value
+  RowFormatter formatter_;
   std::string text_;
 };
 

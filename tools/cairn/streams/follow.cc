@@ -19,8 +19,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kShortPause(10);
-constexpr milliseconds kLongPause(100);
+// Between two looks at a frame that is just being replaced.
+constexpr milliseconds kReplacedPause(10);
+// Between two looks at standard output.
+constexpr milliseconds kOutputPause(100);
 
 class Follower {
  public:
@@ -61,15 +63,15 @@ absl::Status Follow(Frame& frame, const std::string& path, int64_t first_item) {
   Snapshot shown = frame.snapshot();
   Follower follower(path, first_item);
   RETURN_IF_ERROR(follower.Show(std::nullopt, shown));
-  for (milliseconds pause = kShortPause; WaitWhileStdoutIsOpen(pause);
-       pause = std::min(2 * pause, kLongPause)) {
-    const absl::StatusOr<Snapshot> now = frame.Refresh();
-    if (absl::IsUnavailable(now.status())) continue;  // just being replaced
+  for (milliseconds pause(0); WaitWhileStdoutIsOpen(pause);) {
+    const absl::StatusOr<Snapshot> now = frame.WaitForCommit(shown, kOutputPause);
+    const bool replaced = absl::IsUnavailable(now.status());
+    pause = replaced ? kReplacedPause : milliseconds(0);
+    if (replaced) continue;
     if (!now.ok()) return now.status();
     if (*now == shown) continue;
     RETURN_IF_ERROR(follower.Show(shown, *now));
     shown = *now;
-    pause = kShortPause / 2;
   }
   return absl::OkStatus();
 }

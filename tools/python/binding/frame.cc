@@ -112,16 +112,17 @@ void BindFrame(nb::module_& module) {
       .def(nb::init<>())
       .def(
           "set_compression",
-          [](Recipe& self, int codec, int clevel, int32_t typesize, int32_t blocksize,
-             bool use_dict) {
+          [](Recipe& self, int codec, int clevel, int codec_meta, int32_t typesize,
+             int32_t blocksize, bool use_dict) {
             CompressionOptions& compression = self.options.compression;
             compression.codec = static_cast<Codec>(codec);
             compression.clevel = clevel;
+            compression.codec_meta = static_cast<uint8_t>(codec_meta);
             compression.typesize = typesize;
             compression.blocksize = blocksize;
             compression.use_dict = use_dict;
           },
-          "codec"_a, "clevel"_a, "typesize"_a, "blocksize"_a, "use_dict"_a)
+          "codec"_a, "clevel"_a, "codec_meta"_a, "typesize"_a, "blocksize"_a, "use_dict"_a)
       .def("set_filters", &Recipe::SetFilters, "stages"_a)
       .def(
           "set_place",
@@ -144,6 +145,15 @@ void BindFrame(nb::module_& module) {
              return SnapshotHandle{self.executor,
                                    Check(WithoutGil([&] { return self.frame.Refresh(); }))};
            })
+      .def(
+          "wait_for_commit",
+          [](FrameHandle& self, const SnapshotHandle& seen, int64_t timeout) {
+            return SnapshotHandle{self.executor, Check(WithoutGil([&] {
+                                    return self.frame.WaitForCommit(
+                                        seen.snapshot, std::chrono::milliseconds(timeout));
+                                  }))};
+          },
+          "seen"_a, "timeout"_a)
       .def("history", &History, "before"_a.none(), "limit"_a,
            nb::sig("def history(self, before: int | None, limit: int) -> list[tuple[int, bool, "
                    "int, int, int]]"))

@@ -7,6 +7,8 @@ numbers; an error has section and numbers as values, too.
 
 from __future__ import annotations
 
+import errno
+
 
 class Error(Exception):
     """A call of the engine failed."""
@@ -28,13 +30,19 @@ class InvalidArgument(Error, ValueError):
 class NotFound(Error, FileNotFoundError):
     """There is no such file."""
 
+    errno = errno.ENOENT
+
 
 class AlreadyExists(Error, FileExistsError):
     """The name is taken."""
 
+    errno = errno.EEXIST
+
 
 class PermissionDenied(Error, PermissionError):
     """This process may not do that to the file."""
+
+    errno = errno.EACCES
 
 
 class ResourceExhausted(Error):

@@ -27,8 +27,8 @@ class Follower:
         self._poll = poll
         self._timeout = timeout
 
-    def _look(self) -> Optional[np.ndarray]:
-        self._frame.refresh()
+    def _look(self, wait: float) -> Optional[np.ndarray]:
+        self._frame.refresh(wait=wait)
         now = self._frame.snapshot()
         begin, end = self._next, len(now)
         if begin < end:
@@ -43,27 +43,27 @@ class Follower:
 
     def __iter__(self) -> Iterator[np.ndarray]:
         deadline = self._deadline()
-        while True:
-            items = self._look()
-            if items is not None:
+        wait = 0.0
+        while wait >= 0:
+            items = self._look(wait)
+            if items is None:
+                wait = min(self._poll, deadline - time.monotonic())
+            else:
                 yield items
                 deadline = self._deadline()
-            elif time.monotonic() >= deadline:
-                return
-            else:
-                time.sleep(self._poll)
+                wait = 0.0
 
     async def __aiter__(self) -> AsyncIterator[np.ndarray]:
         deadline = self._deadline()
-        while True:
-            items = await asyncio.to_thread(self._look)
-            if items is not None:
+        wait = 0.0
+        while wait >= 0:
+            items = await asyncio.to_thread(self._look, wait)
+            if items is None:
+                wait = min(self._poll, deadline - time.monotonic())
+            else:
                 yield items
                 deadline = self._deadline()
-            elif time.monotonic() >= deadline:
-                return
-            else:
-                await asyncio.sleep(self._poll)
+                wait = 0.0
 
 
 class LogFollower:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Optional, Union
@@ -19,7 +21,7 @@ from .readable import Readable, Snapshot
 from .view import View, bytes_of
 from .writer import Writer
 
-Path = Union[str, "os.PathLike[str]"]
+Path = Union[str, bytes, "os.PathLike[str]"]
 
 _MODES = ("r", "r+", "a", "w", "x")
 
@@ -31,7 +33,7 @@ class Frame(Readable):
     it sees at once. Threads may share it.
     """
 
-    __slots__ = ("_closed", "_dtype", "_engine", "_mode", "_options", "_path", "_state")
+    __slots__ = ("_dtype", "_engine", "_lock", "_mode", "_options", "_path", "_state")
 
     def __init__(
         self,
@@ -46,7 +48,7 @@ class Frame(Readable):
         self._mode = mode
         self._dtype = dtype
         self._options = opened_with
-        self._closed = False
+        self._lock = threading.Lock()  # of `_state`, which only goes forward
         self._state: Optional[View] = View(engine.snapshot(), dtype)
 
     def _view(self) -> View:
@@ -55,9 +57,14 @@ class Frame(Readable):
             raise FailedPrecondition("the frame is closed")
         return state
 
-    def _move(self, engine: Optional[_engine.Snapshot]) -> None:
-        self._view()
-        self._state = View(engine or self._engine.refresh(), self._dtype)
+    def _go_on(self) -> bool:
+        """To the newest state that the engine has seen, if that is another; unless closed."""
+        with self._lock:
+            engine = self._engine.snapshot()
+            if self._state is None or engine.is_same(self._state.engine):
+                return False
+            self._state = View(engine, self._dtype)
+            return True
 
     def _edit(self) -> Edit:
         if self._mode == "r":
@@ -83,14 +90,17 @@ class Frame(Readable):
         """The state that is shown now; it stays when the frame goes on."""
         return Snapshot(self._view())
 
-    def refresh(self) -> bool:
-        """Goes on to the newest commit; returns whether there was a newer one."""
+    def refresh(self, *, wait: float = 0.0) -> bool:
+        """Goes on to the newest commit; returns whether there was a newer one.
+
+        Waits up to `wait` seconds for one; a signal is handled after that.
+        """
         before = self._view()
-        engine = self._engine.refresh()
-        if engine.is_same(before.engine):
-            return False
-        self._state = View(engine, self._dtype)
-        return True
+        if wait > 0:
+            self._engine.wait_for_commit(before.engine, math.ceil(wait * 1000))
+        else:
+            self._engine.refresh()
+        return self._go_on()
 
     def writer(
         self, *, wait: float = 0.0, keep_generations: int = 0, max_file_size: int = 0
@@ -104,7 +114,7 @@ class Frame(Readable):
         if self._mode == "r":
             raise FailedPrecondition(f"{self._path}: opened for reading; open it with mode 'r+'")
         engine = self._engine.open_writer(round(wait * 1000), keep_generations, max_file_size)
-        return Writer(engine, self._dtype, self._move)
+        return Writer(engine, self._dtype, self._go_on)
 
     def append(self, items: Any, axis: int = 0) -> None:
         """Adds items, or slices along an axis, and commits. Use a `writer` for many of them."""
@@ -131,8 +141,8 @@ class Frame(Readable):
     ) -> Follower:
         """What is appended from now on, or from item `start`: `for items in f.follow()`.
 
-        Looks every `poll` seconds and ends when there was nothing new for `timeout` seconds. Also
-        an async iterator: `async for items in f.follow()`.
+        Ends when there was nothing new for `timeout` seconds. Each commit is seen at once, and a
+        signal after `poll` seconds. Also an async iterator: `async for items in f.follow()`.
         """
         return Follower(self, start, poll, timeout)
 
@@ -144,7 +154,7 @@ class Frame(Readable):
         if self._mode == "r":
             raise FailedPrecondition(f"{self._path}: opened for reading; open it with mode 'r+'")
         sizes = self._engine.compact(round(wait * 1000), progress)
-        self._move(None)
+        self._go_on()
         return sizes
 
     def backup(
@@ -156,7 +166,7 @@ class Frame(Readable):
     ) -> None:
         """Copies the newest state to another path, also while it is being written."""
         self._view()
-        self._engine.copy_to(os.fspath(path), overwrite, progress)
+        self._engine.copy_to(os.fsdecode(path), overwrite, progress)
 
     def to_bytes(self) -> bytes:
         """The newest state as one contiguous frame, which any Blosc2 reads."""
@@ -165,7 +175,8 @@ class Frame(Readable):
 
     def close(self) -> None:
         """Lets go of the file; snapshots keep it."""
-        self._state = None
+        with self._lock:
+            self._state = None
 
     def __enter__(self) -> Frame:
         self._view()
@@ -230,7 +241,7 @@ def open(
     """
     if mode not in _MODES:
         raise InvalidArgument(f"mode {mode!r} is none of {', '.join(_MODES)}")
-    name = os.path.abspath(os.fspath(path))
+    name = os.path.abspath(os.fsdecode(path))
     if mode in ("w", "x") or mode == "a" and not os.path.lexists(name):
         return create(name, dtype="u1" if dtype is None else dtype, threads=threads, overwrite=mode == "w", **new)
     if new and mode != "a":
@@ -263,6 +274,7 @@ def create(
     blocks: Union[int, Sequence[int], None] = None,
     codec: str = "lz4",
     clevel: int = 5,
+    codec_meta: int = 0,
     filters: Iterable[FilterLike] = ("shuffle",),
     chunksize: int = 1 << 20,
     blocksize: int = 0,
@@ -282,9 +294,10 @@ def create(
     chunks, blocks
         Shapes of chunks, the unit of storing, and of blocks, the unit of reading. By default chunks
         have at most `chunksize` bytes, and blocks as the codec likes them.
-    codec, clevel, filters, use_dict
+    codec, clevel, codec_meta, filters, use_dict
         How chunks are compressed: "blosclz", "lz4", "lz4hc", "zlib" or "zstd", level 0 to 9, and
-        names of filters, or pairs of a name and its parameter.
+        names of filters, or pairs of a name and its parameter. "ndlz", "zfp_acc", "zfp_prec" and
+        "zfp_rate" need `codec_meta`, see docs/cpp-api.md; ZFP loses bits.
     sparse
         Makes a directory with a file for each chunk.
     meta
@@ -292,13 +305,14 @@ def create(
     """
     known = options.check_dtype(dtype)
     recipe = _recipe(
-        known, shape, chunks=chunks, blocks=blocks, codec=codec, clevel=clevel, filters=filters,
+        known, shape, chunks=chunks, blocks=blocks, codec=codec, clevel=clevel,
+        codec_meta=codec_meta, filters=filters,
         chunksize=chunksize, blocksize=blocksize, use_dict=use_dict, sparse=sparse, meta=meta,
         overwrite=overwrite,
     )  # fmt: skip
     if path is None:
         return Frame(_engine.create_in_memory(recipe), None, "r+", known, {})
-    name = os.path.abspath(os.fspath(path))
+    name = os.path.abspath(os.fsdecode(path))
     _engine.build(name, recipe).close()
     return open(name, "r+", dtype=known, threads=threads)
 
@@ -320,7 +334,7 @@ def asarray(items: Any, path: Optional[Path] = None, **new: Any) -> Frame:
         with frame.writer() as writer:
             _fill(writer._engine, source, known)
         return frame
-    name = os.path.abspath(os.fspath(path))
+    name = os.path.abspath(os.fsdecode(path))
     engine = _engine.build(name, _recipe(known, shape, **{**_NEW, **new}))
     _fill(engine, source, known)
     engine.close()

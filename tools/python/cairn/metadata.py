@@ -48,6 +48,8 @@ class Meta(_Layers):
         return self._read().metalayers()[name]
 
     def __setitem__(self, name: str, content: bytes) -> None:
+        if self._edit is not None and name not in self:
+            raise KeyError(name)
         self._change(lambda writer: writer.set_metalayer(name, content))
 
     def __delitem__(self, name: str) -> None:
@@ -83,7 +85,11 @@ class Attrs(MutableMapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         import msgpack  # type: ignore[import-untyped]
 
-        return msgpack.unpackb(self._layers[name], strict_map_key=False)
+        packed = self._layers[name]
+        try:
+            return msgpack.unpackb(packed, strict_map_key=False)
+        except ValueError as error:
+            raise ValueError(f"vlmetalayer {name!r} is no msgpack: {error!r}") from error
 
     def __setitem__(self, name: str, value: Any) -> None:
         import msgpack  # type: ignore[import-untyped]

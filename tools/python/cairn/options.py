@@ -100,6 +100,7 @@ def make_recipe(
     blocks: Optional[Sequence[int]],
     codec: str,
     clevel: int,
+    codec_meta: int,
     filters: Iterable[FilterLike],
     chunksize: int,
     blocksize: int,
@@ -111,9 +112,15 @@ def make_recipe(
     """The options of a new frame as the engine takes them."""
     recipe = _engine.Recipe()
     recipe.set_compression(
-        number_of(codec, CODECS, "codec"), clevel, dtype.itemsize, blocksize, use_dict
+        number_of(codec, CODECS, "codec"),
+        clevel,
+        codec_meta & 255,
+        dtype.itemsize,
+        blocksize,
+        use_dict,
     )
-    pairs = [(one, 0) if isinstance(one, str) else one for one in filters]
+    stages = [filters] if isinstance(filters, str) else filters
+    pairs = [(one, 0) if isinstance(one, str) else one for one in stages]
     recipe.set_filters([(number_of(name, FILTERS, "filter"), value & 255) for name, value in pairs])
     recipe.set_place(chunksize, sparse, overwrite)
     if shape is not None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
 
 from . import _engine, options
+from .errors import FailedPrecondition
 
 # Items of a plain frame that are read at once where only some of them are wanted.
 _PLAIN_PIECE = 1 << 16
@@ -44,6 +46,16 @@ class View:
             self.blocks = ((info["blocksize"] or 0) // self.dtype.itemsize or self.chunks[0],)
         if self.dtype.itemsize != typesize and (self.is_array or typesize != 1):
             raise ValueError(f"items of {typesize} bytes are no {self.dtype}")
+
+    def drop(self) -> None:
+        """Lets go of the engine's snapshot; reading fails from then on."""
+        with contextlib.suppress(AttributeError):
+            del self.engine
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "engine":
+            raise FailedPrecondition("the writer is closed")
+        raise AttributeError(name)
 
     def read(self, start: Sequence[int], out: np.ndarray) -> None:
         """Reads the box that begins at `start` and has the shape of `out`."""

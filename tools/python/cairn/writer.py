@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -24,23 +25,25 @@ class Writer(Readable):
     is staged at the end, and drops it after an exception.
     """
 
-    __slots__ = ("_closed", "_dtype", "_engine", "_moved", "_views")
+    __slots__ = ("_closed", "_committed", "_dtype", "_engine", "_lock", "_views")
 
     def __init__(
         self,
         engine: _engine.Writer,
         dtype: Optional[np.dtype],
-        moved: Callable[[Optional[_engine.Snapshot]], None],
+        committed: Callable[[], object],
     ):
         self._engine = engine
         self._dtype = dtype
-        self._moved = moved  # the frame goes on to what was committed; None: to look for it
+        self._committed = committed  # the frame goes on to it
         self._closed = False
+        self._lock = threading.Lock()  # of `_views`
         self._views: weakref.WeakSet[View] = weakref.WeakSet()
 
     def _view(self) -> View:
         view = View(self._engine.staged(), self._dtype)
-        self._views.add(view)
+        with self._lock:
+            self._views.add(view)
         return view
 
     def _edit(self) -> Edit:
@@ -102,13 +105,13 @@ class Writer(Readable):
     def commit(self, durable: bool = True) -> Snapshot:
         """Makes all staged edits visible, or none; survives a power cut unless `durable` is false."""
         committed = self._engine.commit(durable)
-        self._moved(committed)
+        self._committed()
         return Snapshot(View(committed, self._dtype))
 
     def checkpoint(self) -> None:
         """Commits, and writes what any Blosc2 reads. `close` does so where it is cheap."""
         self._engine.checkpoint()
-        self._moved(None)
+        self._committed()
 
     def rollback(self) -> None:
         """Drops the staged edits."""
@@ -126,9 +129,11 @@ class Writer(Readable):
         self._engine.close()
         self._closed = True
         # A view of staged edits, which the traceback of an exception may keep, keeps writers out.
-        for view in list(self._views):
-            del view.engine
-        self._moved(None)
+        with self._lock:
+            views = list(self._views)
+        for view in views:
+            view.drop()
+        self._committed()
 
     def __enter__(self) -> Writer:
         if self._closed:
@@ -161,6 +166,11 @@ def _items_for(view: View, items: Any, axis: int = 0) -> np.ndarray:
         unknown = view.dtype.kind == "V" and view.dtype.names is None
         if unknown and given.dtype.itemsize == view.dtype.itemsize and not given.dtype.hasobject:
             given = np.ascontiguousarray(given).view(view.dtype)
+        elif unknown:
+            raise TypeError(
+                f"{given.dtype} does not fit items of {view.dtype.itemsize} bytes of no known type: "
+                "open the frame with its dtype"
+            )
         else:
             # Numbers that Python made, of no type of their own, become those of the frame.
             rule = "same_kind" if isinstance(items, (np.ndarray, Readable)) else "unsafe"
