@@ -356,6 +356,15 @@ class ReadTest(LogTest):
         found["temp"][0] = 5  # one's own
         self.assertEqual(self.log[0]["temp"], 0)
 
+    def test_last_counts_back_from_the_newest(self):
+        for last in ("1m", datetime.timedelta(minutes=1), 60_000_000):
+            self.assert_same(self.log.query(last=last).to_numpy(), self.rows[-61:])
+        self.assertEqual(self.log.aggregate(last="1m").records.tolist(), [61])
+        self.assertEqual(len(self.log.query(last=2**70)), 1050)
+        self.assertEqual(len(self.create(name="empty").query(last="1m")), 0)
+        with self.assertRaises(cairn.InvalidArgument):
+            self.log.query(START, last="1m")
+
     def test_tail_has_the_newest(self):
         self.assert_same(self.log.tail(20).to_numpy(), self.rows[-20:])
         self.assertEqual(self.log.tail(2).numbers.tolist(), [1048, 1049])

@@ -110,6 +110,7 @@ class LogReadable:
         begin: Optional[TimeLike] = None,
         end: Optional[TimeLike] = None,
         *,
+        last: Optional[SpanLike] = None,
         fields: Union[str, Sequence[str], None] = None,
         where: WhereLike = None,
         order: str = "time",
@@ -120,6 +121,8 @@ class LogReadable:
         begin, end
             A `datetime`, a `datetime64`, ISO 8601 text, or a count of the unit of the time field;
             None has no bound. Without a zone times are UTC.
+        last
+            Instead of these: up to how long before the newest record, "15m" or a `timedelta`.
         fields
             Names of the fields to read; None: all.
         where
@@ -131,7 +134,7 @@ class LogReadable:
 
         Chunks that the statistics exclude are not read.
         """
-        view, chosen, cursor = self._cursor(begin, end, fields, where, order, limit)
+        view, chosen, cursor = self._cursor(begin, end, last, fields, where, order, limit)
         columns = Columns(chosen)
         while (batch := cursor.next())[0]:
             columns.add(*batch)
@@ -142,13 +145,14 @@ class LogReadable:
         begin: Optional[TimeLike] = None,
         end: Optional[TimeLike] = None,
         *,
+        last: Optional[SpanLike] = None,
         fields: Union[str, Sequence[str], None] = None,
         where: WhereLike = None,
         order: str = "time",
         limit: Optional[int] = None,
     ) -> Iterator[Records]:
         """What `query` finds, some records after the other: more than memory can hold."""
-        view, chosen, cursor = self._cursor(begin, end, fields, where, order, limit)
+        view, chosen, cursor = self._cursor(begin, end, last, fields, where, order, limit)
         while (batch := cursor.next())[0]:
             columns = Columns(chosen)
             columns.add(*batch)
@@ -158,6 +162,7 @@ class LogReadable:
         self,
         begin: Optional[TimeLike],
         end: Optional[TimeLike],
+        last: Optional[SpanLike],
         fields: Union[str, Sequence[str], None],
         where: WhereLike,
         order: str,
@@ -167,7 +172,7 @@ class LogReadable:
         chosen = view.choose(fields)
         by_time = options.number_of(order, {"record": 0, "time": 1}, "order") == 1
         cursor = view.engine.query(
-            *view.range(begin, end),
+            *view.range(begin, end, last),
             list(chosen),
             conditions(where, view.fields),
             by_time,
@@ -180,6 +185,7 @@ class LogReadable:
         begin: Optional[TimeLike] = None,
         end: Optional[TimeLike] = None,
         *,
+        last: Optional[SpanLike] = None,
         bucket: Optional[SpanLike] = None,
         origin: TimeLike = 0,
         fields: Union[str, Sequence[str], None] = None,
@@ -187,6 +193,8 @@ class LogReadable:
     ) -> Aggregates:
         """Count, least, greatest, sum, mean, first and last value of fields, bucket by bucket.
 
+        begin, end, last
+            Which records, as in `query`.
         bucket
             "15m", a `timedelta`, or a count of the unit of the time field; None: one bucket of
             everything. Those without a record are left out.
@@ -202,7 +210,7 @@ class LogReadable:
         chosen = view.choose(fields).items()
         numbers = [name for name, one in chosen if fields is not None or one.kind not in "SM"]
         found = view.engine.aggregate(
-            *view.range(begin, end),
+            *view.range(begin, end, last),
             0 if bucket is None else clock.span(bucket),
             clock.count(origin),
             numbers,

@@ -8,9 +8,9 @@ from typing import Optional, Union
 import numpy as np
 
 from . import _engine, options
-from .errors import FailedPrecondition, NotFound
+from .errors import FailedPrecondition, InvalidArgument, NotFound
 from .records import Records, fields_of
-from .times import Clock, TimeLike
+from .times import Clock, SpanLike, TimeLike
 from .view import bytes_of
 
 
@@ -32,11 +32,20 @@ class LogView:
             raise FailedPrecondition("the records of the log have no time")
         return self.clock
 
-    def range(self, begin: Optional[TimeLike], end: Optional[TimeLike]) -> tuple[int, int]:
-        """The times from begin to end."""
-        if begin is None and end is None:
+    def range(
+        self, begin: Optional[TimeLike], end: Optional[TimeLike], last: Optional[SpanLike]
+    ) -> tuple[int, int]:
+        """The times from begin to end, or those up to so long before the newest."""
+        if begin is None and end is None and last is None:
             return -(2**63), 2**63 - 1
-        return self.need_clock().range(begin, end)
+        clock = self.need_clock()
+        if last is None:
+            return clock.range(begin, end)
+        if begin is not None or end is not None:
+            raise InvalidArgument("the last records have no other begin or end")
+        times = self.engine.times()
+        newest = 0 if times is None else times[1] - 1
+        return max(newest - clock.span(last), -(2**63)), 2**63 - 1
 
     def choose(self, fields: Union[str, Sequence[str], None]) -> dict[str, np.dtype]:
         """The fields of these names; None: all."""
