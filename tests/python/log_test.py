@@ -61,6 +61,15 @@ class CreateTest(LogTest):
         log.append(rows)
         self.assertEqual(cairn.Log.open(self.path())[:].tolist(), rows.tolist())
 
+    def test_fields_may_have_any_printed_name(self):
+        for number, name in enumerate(("a'b", 'q"', "both'\"", "back\\slash", "ünï 🙂", "two words", "x[1]", "{0}")):
+            with self.subTest(name=name):
+                path = self.path(str(number))
+                cairn.Log.create(path, [("time", "M8[s]"), (name, "f4")]).append({"time": START, name: 1})
+                log = cairn.Log.open(path)
+                self.assertEqual(log.query(where=[(name, "==", 1)])[name].tolist(), [1])
+                self.assertEqual(cairn.open(path).dtype, log.dtype)
+
     def test_existing_log_is_opened_only_when_it_is_the_same(self):
         self.create(sensor(3))
         with self.assertRaises(cairn.AlreadyExists):
@@ -127,13 +136,13 @@ class AppendTest(LogTest):
         self.assertEqual(log["host"].tolist(), ["ä".encode(), b"b", b"c", b"d"])
 
     def test_takes_nothing_of_what_does_not_fit(self):
-        good = {"time": [START], "temp": [1.0], "count": [1], "host": ["a"]}
+        good = {"time": [START], "temp": [1.0], "count": [1], "host": ["a"], "small": [1.0]}
         wrong = [
             {"count": [2**31]}, {"count": [1.5]}, {"count": ["1"]}, {"host": ["a" * 9]}, {"host": [1]}, {"temp": ["hot"]},
-            {"temp": [1j]}, {"time": ["soon"]}, {"time": [None]}, {"time": [np.datetime64("NaT")]}, {"time": [1.5]},
+            {"temp": [1j]}, {"small": [70_000.0]}, {"time": ["soon"]}, {"time": [None]}, {"time": [np.datetime64("NaT")]}, {"time": [1.5]},
             {"time": np.array(["300000-01-01"], "M8[D]")}, {"temp": [1.0, 2.0]}, {"temp": [[1.0]]}, {"more": [1]},
         ]  # fmt: skip
-        log = self.create()
+        log = cairn.Log.create(self.path(), [*SENSOR, ("small", "f2")])
         with log.writer() as writer:
             for change in wrong:
                 with self.subTest(change=change), self.assertRaises((ValueError, TypeError)):
@@ -425,7 +434,9 @@ class ReadTest(LogTest):
             self.assertIn("&lt;i&gt;", page)
             self.assertNotIn("<b>", page)
             self.assertNotIn("<i>", page)
-        self.assertIn("20 records", repr(log))
+        log.append([(START, "\x1b[1m\0a")])
+        self.assertIn("\\x1b[1m\\x00a", repr(log.query()))
+        self.assertIn("21 records", repr(log))
         self.assertIn("...", repr(log.query()))
         self.assertIn("30d", str(log.info))
         self.assertIn("mean", repr(self.log.aggregate(bucket="1m")))

@@ -9,6 +9,7 @@ import numpy as np
 
 from .errors import FailedPrecondition
 from .info import readable
+from .records import shown
 from .times import Clock, SpanLike, span_text
 
 
@@ -64,7 +65,7 @@ class LogInfo:
         return self.nbytes / self.file_size
 
     def _rows(self) -> list[tuple[str, str]]:
-        fields = ", ".join(f"{name} {dtype}".strip() for name, dtype in self.fields.items())
+        fields = ", ".join(f"{shown(name)} {dtype}".strip() for name, dtype in self.fields.items())
         since = f" from {self.first_record:,} on" if self.first_record else ""
         rows = [("records", f"{self.records:,}{since}")]
         if self.times is not None:

@@ -13,7 +13,7 @@ from .aggregates import Aggregates, FieldStatistics, statistics_of
 from .log_info import LogInfo, Retention, Rotation
 from .log_view import LogView
 from .readable import Snapshot
-from .records import Columns, Records
+from .records import Columns, Records, shown
 from .times import SpanLike, TimeLike
 from .view import View, bytes_of
 from .where import WhereLike, conditions
@@ -274,7 +274,7 @@ class LogReadable:
         return self.query().to_pandas()
 
     def _title(self) -> str:
-        return f"{len(self):,} records of {', '.join(self._view().fields)}"
+        return f"{len(self):,} records of {', '.join(map(shown, self._view().fields))}"
 
     def __repr__(self) -> str:
         return f"<cairn.{type(self).__name__} {self._title()}>"

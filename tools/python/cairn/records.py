@@ -88,12 +88,12 @@ class Records:
         """What is shown of them: a head, and some rows at both ends."""
         half = _SHOWN // 2
         cut = len(self) > _SHOWN
-        shown = self[np.r_[:half, len(self) - half : len(self)]] if cut else self
-        texts = [[_text(value) for value in column] for column in shown.columns.values()]
-        rows = [[str(number), *row] for number, *row in zip(shown.numbers, *texts)]
+        some = self[np.r_[:half, len(self) - half : len(self)]] if cut else self
+        texts = [[shown(value) for value in column] for column in some.columns.values()]
+        rows = [[str(number), *row] for number, *row in zip(some.numbers, *texts)]
         if cut:
             rows.insert(half, ["..."] * (len(self.columns) + 1))
-        return [[what, *self.columns], *rows]
+        return [[what, *map(shown, self.columns)], *rows]
 
     def _shown(self, what: str) -> str:
         rows = self._rows(what)
@@ -114,14 +114,16 @@ class Records:
         return self._shown_as_html("record")
 
 
-def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+def shown(value: Any) -> str:
+    """A value as it may stand in any output: a log may hold what steers a terminal."""
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return text if text.isprintable() else repr(text)[1:-1]
 
 
 def _for_pandas(column: np.ndarray) -> Any:
     if column.dtype.kind != "S":
         return column
-    return np.array([_text(value) for value in column], object)
+    return np.array([value.decode("utf-8", "replace") for value in column], object)
 
 
 class Columns:
@@ -241,7 +243,11 @@ def _as_bytes(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def _as_floats(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    return given.astype(dtype, casting="same_kind")
+    with np.errstate(over="ignore"):
+        found = given.astype(dtype, casting="same_kind")
+    if (np.isinf(found) & ~np.isinf(given)).any():
+        raise InvalidArgument(f"values that {dtype} does not hold")
+    return found
 
 
 def _as_integers(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
