@@ -213,6 +213,15 @@ TEST(LogWriter, IsTheOnlyOne) {
   EXPECT_TRUE(IsOk(log.OpenWriter({})));
 }
 
+TEST(LogSnapshot, ReadsRecordsFromAnyNumberOn) {
+  const TempDir temp;
+  Log log = Log::Create(temp.Path("log"), SensorOptions()).value();
+  Write(log, Readings(250));
+  std::vector<Reading> read(120);
+  ASSERT_TRUE(IsOk(log.Refresh()->ReadRecords(90, read)));
+  EXPECT_EQ(read, Readings(120, 90));
+}
+
 TEST(LogSnapshot, RefusesWhatItDoesNotHold) {
   const TempDir temp;
   Log log = Log::Create(temp.Path("log"), SensorOptions()).value();

@@ -71,7 +71,9 @@ Series SeriesOf(const Field& field, size_t number, const std::vector<LogBucket>&
     const FieldAggregate& values = bucket.fields[number];
     const PlotPoint point = {
         .time = bucket.begin, .mean = values.mean(), .min = values.min, .max = values.max};
-    if (values.count == 0 || !std::isfinite(point.mean + point.min + point.max)) continue;
+    const bool finite =
+        std::isfinite(point.mean) && std::isfinite(point.min) && std::isfinite(point.max);
+    if (values.count == 0 || !finite) continue;
     series.points.push_back(point);
     // In the middle of its bucket, as far as that is shown.
     const TimeRange& times = aggregation.times;

@@ -17,10 +17,6 @@ namespace {
 
 using namespace nb::literals;
 
-SharedExecutor MakeExecutor(int threads) {
-  return threads == 1 ? nullptr : SharedExecutor(MakeThreadExecutor(threads));
-}
-
 FrameHandle Open(const std::string& path, std::optional<uint64_t> generation, bool durable_only,
                  bool mmap, int verify, int threads) {
   SharedExecutor executor = MakeExecutor(threads);

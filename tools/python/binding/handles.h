@@ -17,6 +17,10 @@ namespace cairn::python {
 
 using SharedExecutor = std::shared_ptr<Executor>;  // null: the calling thread
 
+inline SharedExecutor MakeExecutor(int threads) {
+  return threads == 1 ? nullptr : SharedExecutor(MakeThreadExecutor(threads));
+}
+
 struct FrameHandle {
   SharedExecutor executor;
   Frame frame;

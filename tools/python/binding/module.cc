@@ -9,6 +9,7 @@
 #include "cairn/version.h"
 #include "tools/python/binding/calls.h"
 #include "tools/python/binding/handles.h"
+#include "tools/python/binding/log_handles.h"
 #include "tools/python/binding/text.h"
 
 namespace cairn::python {
@@ -33,6 +34,9 @@ NB_MODULE(_engine, module) {
   BindSnapshot(module);
   BindWriter(module);
   BindFrame(module);
+  BindLogSnapshot(module);
+  BindLogWriter(module);
+  BindLog(module);
 }
 
 }  // namespace cairn::python

@@ -20,12 +20,15 @@ asarray    makes a frame of an array
 Frame      reads like a NumPy array; append, writer, refresh, history, follow, verify
 Writer     stages edits and commits them all at once
 Snapshot   one state of a frame, which never changes
+Log        records with times: append, query, aggregate, follow
 Error      of all exceptions: DataLoss, Unavailable, NotFound, ... (see cairn.errors)
 
 Calls that touch data let other threads run. A `Frame` and a `Writer` may be shared by threads.
 """
 
 from ._engine import VERSION as __version__
+from ._engine import CommitTimer
+from .aggregates import Aggregates, FieldStatistics
 from .errors import (
     AlreadyExists,
     Cancelled,
@@ -40,29 +43,44 @@ from .errors import (
     Unavailable,
     Unimplemented,
 )
-from .follow import Follower
+from .follow import Follower, LogFollower
 from .frame import Frame, asarray, create, open
 from .info import Finding, Generation, Info, Report
+from .log import Log
+from .log_readable import LogInfo, LogSnapshot, Retention, Rotation
+from .log_writer import LogWriter
 from .readable import Snapshot
+from .records import Records
 from .writer import Writer
 
 __all__ = [
+    "Aggregates",
     "AlreadyExists",
     "Cancelled",
+    "CommitTimer",
     "DataLoss",
     "Error",
     "FailedPrecondition",
+    "FieldStatistics",
     "Finding",
     "Follower",
     "Frame",
     "Generation",
     "Info",
     "InvalidArgument",
+    "Log",
+    "LogFollower",
+    "LogInfo",
+    "LogSnapshot",
+    "LogWriter",
     "NotFound",
     "OutOfRange",
     "PermissionDenied",
+    "Records",
     "Report",
     "ResourceExhausted",
+    "Retention",
+    "Rotation",
     "Snapshot",
     "Unavailable",
     "Unimplemented",

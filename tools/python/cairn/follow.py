@@ -1,4 +1,4 @@
-"""Following a frame as it grows."""
+"""Following frames and logs as they grow."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ import numpy as np
 
 if TYPE_CHECKING:
     from .frame import Frame
+    from .log import Log
+    from .records import Records
+
+_AT_ONCE = 1 << 16  # records
+_WAIT = 0.1  # seconds, after which a signal is seen
 
 
 class Follower:
@@ -59,3 +64,48 @@ class Follower:
                 yield items
                 deadline = self._deadline()
                 wait = 0.0
+
+
+class LogFollower:
+    """An iterator, and an async iterator, over the records that are appended, as `Records`.
+
+    `next` is the number of the record that comes next: `log.follow(follower.next)` goes on there.
+    """
+
+    def __init__(self, log: Log, start: int, timeout: Optional[float]):
+        self.next = start
+        self._log = log
+        self._timeout = float("inf") if timeout is None else timeout
+
+    def _read(self) -> Optional[Records]:
+        view = self._log._view()
+        end = view.engine.end_record()
+        first = max(view.engine.first_record(), min(self.next, end))  # a power cut may take records
+        count = min(end - first, _AT_ONCE)
+        self.next = first + count
+        return view.records(first, count) if count > 0 else None
+
+    def _wait(self, deadline: float) -> bool:
+        """Waits for a commit; returns whether there is time for more."""
+        left = deadline - time.monotonic()
+        return self._log.wait_for_commit(max(0.0, min(left, _WAIT))) or left > 0
+
+    def __iter__(self) -> Iterator[Records]:
+        deadline = time.monotonic() + self._timeout
+        while True:
+            records = self._read()
+            if records is not None:
+                yield records
+                deadline = time.monotonic() + self._timeout
+            elif not self._wait(deadline):
+                return
+
+    async def __aiter__(self) -> AsyncIterator[Records]:
+        deadline = time.monotonic() + self._timeout
+        while True:
+            records = await asyncio.to_thread(self._read)
+            if records is not None:
+                yield records
+                deadline = time.monotonic() + self._timeout
+            elif not await asyncio.to_thread(self._wait, deadline):
+                return

@@ -66,13 +66,17 @@ def parse_dtype(text: bytes, typesize: int) -> np.dtype:
     A file may say anything: types that hold pointers are never taken from one.
     """
     try:
-        name = text.decode()
-        dtype = np.dtype(ast.literal_eval(name) if name.startswith(("[", "{")) else name)
+        dtype = written_dtype(text.decode())
     except Exception:  # noqa: BLE001: whatever NumPy makes of text that is no type
         return raw_dtype(typesize)
     if dtype.hasobject or dtype.subdtype is not None or dtype.itemsize != typesize:
         return raw_dtype(typesize)
     return dtype
+
+
+def written_dtype(text: str) -> np.dtype:
+    """The type that NumPy writes so."""
+    return np.dtype(ast.literal_eval(text) if text.startswith(("[", "{")) else text)
 
 
 def raw_dtype(typesize: int) -> np.dtype:

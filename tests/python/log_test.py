@@ -1,0 +1,579 @@
+"""Logs through the package `cairn`."""
+
+import asyncio
+import datetime
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import unittest
+
+from support import PackageTest, cairn, needs_blosc2, np
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+SENSOR = [("time", "<M8[us]"), ("temp", "<f8"), ("count", "<i4"), ("host", "S8")]
+START = "2026-01-02T03:04:05"
+CHUNK = 100  # records
+
+
+def sensor(count, first=0, step=1_000_000):
+    """A record each second."""
+    rows = np.zeros(count, SENSOR)
+    numbers = np.arange(first, first + count)
+    rows["time"] = np.datetime64(START, "us") + numbers * np.timedelta64(step, "us")
+    rows["temp"] = np.sin(numbers / 50) * 20
+    rows["count"] = numbers
+    rows["host"] = np.array([b"alpha", b"beta", b"gamma"])[numbers % 3]
+    return rows
+
+
+class LogTest(PackageTest):
+    def create(self, rows=None, name="log", **how):
+        how.setdefault("chunksize", CHUNK * np.dtype(SENSOR).itemsize)
+        log = cairn.Log.create(self.path(name), SENSOR, **how)
+        if rows is not None:
+            log.append(rows)
+        return log
+
+
+class CreateTest(LogTest):
+    def test_log_has_the_fields_that_it_was_made_with(self):
+        log = self.create()
+        self.assertEqual((log.dtype, log.time_field, len(log)), (np.dtype(SENSOR), "time", 0))
+        self.assertIsNone(log.times)
+        self.assertEqual(len(log.query()), 0)
+        self.assertEqual(log[:].dtype, np.dtype(SENSOR))
+
+    def test_times_without_a_unit_get_one(self):
+        log = cairn.Log.create(self.path(), {"at": "M8", "x": ">f4"}, unit="ms")
+        self.assertEqual(log.dtype, np.dtype([("at", "<M8[ms]"), ("x", "<f4")]))
+        self.assertEqual(log.time_field, "at")
+
+    def test_records_may_have_gaps(self):
+        aligned = np.dtype([("ok", "?"), ("time", "<M8[s]"), ("level", "<i2")], align=True)
+        log = cairn.Log.create(self.path(), aligned)
+        rows = np.array([(True, "2026-01-01", -3)], aligned)
+        log.append(rows)
+        self.assertEqual(cairn.Log.open(self.path())[:].tolist(), rows.tolist())
+
+    def test_existing_log_is_opened_only_when_it_is_the_same(self):
+        self.create(sensor(3))
+        with self.assertRaises(cairn.AlreadyExists):
+            self.create()
+        self.assertEqual(len(self.create(exist_ok=True)), 3)
+        with self.assertRaisesRegex(cairn.AlreadyExists, "host"):
+            cairn.Log.create(self.path("log"), {"time": "M8[us]"}, exist_ok=True)
+
+    def test_what_is_no_log_is_refused(self):
+        for wrong in ("f4", {"time": "O"}, {"x": "c8"}, {"a": ("f4", (2,))}, {"time": "M8[D]"}):
+            with self.subTest(dtype=wrong), self.assertRaises((cairn.Error, ValueError)):
+                cairn.Log.create(self.path(), wrong)
+        with self.assertRaisesRegex(cairn.NotFound, "clock"):
+            cairn.Log.create(self.path(), SENSOR, time="clock")
+        with self.assertRaisesRegex(cairn.InvalidArgument, "codec"):
+            cairn.Log.create(self.path(), SENSOR, codec="x")
+        with self.assertRaises(FileNotFoundError):
+            cairn.Log.open(self.path("none"))
+        cairn.create(self.path("plain"), None)
+        with self.assertRaises(cairn.FailedPrecondition):
+            cairn.Log.open(self.path("plain"))
+
+    def test_array_of_records_is_a_log(self):
+        cairn.asarray(sensor(250), self.path())
+        log = cairn.Log.open(self.path())
+        self.assert_same(log.query(log.times[0], fields=["count"])["count"], sensor(250)["count"])
+        other = cairn.Log.open(self.path(), time="count")
+        self.assertEqual(other.times, (0, 249))
+        self.assertEqual(len(other.query(10, 20)), 10)
+
+    def test_plain_numbers_are_a_log_without_time(self):
+        cairn.asarray(np.arange(10.0), self.path())
+        log = cairn.Log.open(self.path())
+        log.append([10, 11])
+        self.assertEqual(log[:].tolist(), list(range(12)))
+        self.assertEqual(np.asarray(log.query(where=("", ">=", 9))).tolist(), [9, 10, 11])
+        with self.assertRaisesRegex(cairn.FailedPrecondition, "no time"):
+            log.query("2026-01-01")
+
+
+class AppendTest(LogTest):
+    def test_takes_records_of_its_type(self):
+        log = self.create(sensor(250))
+        log.append(sensor(1, 250)[0])
+        self.assert_same(log[:], sensor(251))
+
+    def test_takes_columns_by_name(self):
+        rows = sensor(5)
+        log = self.create()
+        log.append({name: rows[name] for name in reversed(rows.dtype.names)})
+        log.append({"time": rows["time"].astype("M8[ns]"), "temp": rows["temp"].tolist(),
+                    "count": rows["count"].astype(">i8"), "host": rows["host"].astype("U")})  # fmt: skip
+        log.append(rows[["host", "count", "temp", "time"]])
+        self.assert_same(log[:], np.concatenate([rows] * 3))
+
+    def test_takes_one_record_or_tuples(self):
+        utc = datetime.timezone.utc
+        log = self.create()
+        log.append({"time": START, "temp": 1, "count": 2, "host": "ä"})
+        log.append((datetime.datetime(2026, 1, 2, 3, 4, 6), 1.5, 3, b"b"))
+        log.append([(datetime.datetime(2026, 1, 2, 3, 4, 7, tzinfo=utc), 1.5, 4, "c"), ("2026-01-02T04:04:08+01:00", 2, 5, "d")])
+        seconds = np.datetime64(START, "us") + np.arange(4) * np.timedelta64(1, "s")
+        self.assert_same(log["time"], seconds.astype("M8[us]"))
+        self.assertEqual(log["host"].tolist(), ["ä".encode(), b"b", b"c", b"d"])
+
+    def test_takes_nothing_of_what_does_not_fit(self):
+        good = {"time": [START], "temp": [1.0], "count": [1], "host": ["a"]}
+        wrong = [
+            {"count": [2**31]}, {"count": [1.5]}, {"count": ["1"]}, {"host": ["a" * 9]}, {"host": [1]}, {"temp": ["hot"]},
+            {"temp": [1j]}, {"time": ["soon"]}, {"time": [None]}, {"time": [np.datetime64("NaT")]}, {"time": [1.5]},
+            {"time": np.array(["300000-01-01"], "M8[D]")}, {"temp": [1.0, 2.0]}, {"temp": [[1.0]]}, {"more": [1]},
+        ]  # fmt: skip
+        log = self.create()
+        with log.writer() as writer:
+            for change in wrong:
+                with self.subTest(change=change), self.assertRaises((ValueError, TypeError)):
+                    writer.append({**good, **change})
+            with self.assertRaisesRegex(ValueError, "time, temp, count, host"):
+                writer.append({"time": [START]})
+            with self.assertRaises(ValueError):
+                writer.append([(START, 1.0)])
+            self.assertEqual(writer.end_record, 0)
+
+    @unittest.skipIf(pandas is None, "no pandas")
+    def test_takes_and_gives_data_frames(self):
+        rows = sensor(50)
+        log = self.create(rows)
+        frame = log.to_pandas()
+        self.assertEqual((frame.index.name, list(frame)), ("time", ["temp", "count", "host"]))
+        self.assertEqual(frame["host"].tolist()[:3], ["alpha", "beta", "gamma"])
+        for change in (lambda f: f, lambda f: f.reset_index(), lambda f: f.tz_localize("UTC").tz_convert("Asia/Tokyo")):
+            other = self.create(name=f"log{len(os.listdir(self.folder))}")
+            other.append(change(frame))
+            self.assert_same(other[:], rows)
+
+
+class WriterTest(LogTest):
+    def test_commits_when_its_options_say(self):
+        log = self.create()
+        reader = cairn.Log.open(log.path)
+        with log.writer(commit_records=10, reorder_window="0s") as writer:
+            writer.append(sensor(9))
+            self.assertEqual((len(log), writer.end_record), (0, 9))
+            writer.append(sensor(1, 9))
+            self.assertEqual(len(log), 10)
+            self.assertTrue(reader.refresh())
+            writer.append(sensor(1, 10))
+            self.assertEqual(len(writer.commit()), 11)
+            writer.append(sensor(1, 11))
+        self.assertEqual((len(log), len(reader)), (12, 10))
+
+    def test_commits_what_is_due_by_itself(self):
+        timer = cairn.CommitTimer()
+        for how in ({}, {"timer": timer}):
+            log = self.create(name=f"log{len(how)}")
+            with log.writer(commit_interval=0.02, **how) as writer:
+                writer.append(sensor(3))
+                reader = cairn.Log.open(log.path)
+                self.assertEqual(len(next(iter(reader.follow(0, timeout=30)))), 3)
+
+    def test_sorts_late_records_in(self):
+        log = self.create()
+        with log.writer(commit_records=1, reorder_window="3s") as writer:
+            for number in (0, 2, 1, 3, 9):
+                writer.append(sensor(1, number))
+            self.assertEqual(log["count"].tolist(), [0, 1, 2, 3])
+        self.assertEqual(log["count"].tolist(), [0, 1, 2, 3, 9])
+
+    def test_keeps_what_it_took_after_an_exception(self):
+        log = self.create()
+        with self.assertRaises(KeyboardInterrupt):
+            with log.writer() as writer:
+                writer.append(sensor(5))
+                raise KeyboardInterrupt
+        self.assertEqual(len(cairn.Log.open(log.path)), 5)
+
+    def test_loses_what_was_not_committed_without_close(self):
+        log = self.create()
+        writer = log.writer()
+        writer.append(sensor(5))
+        del writer
+        log.append(sensor(2))
+        self.assertEqual(len(log), 2)
+
+    def test_is_the_only_one(self):
+        log = self.create()
+        writer = log.writer()
+        for other in (log, cairn.Log.open(log.path)):
+            with self.assertRaises(cairn.Unavailable):
+                other.append(sensor(1))
+        threading.Timer(0.05, writer.close).start()
+        with log.writer(wait=30) as second:
+            second.append(sensor(1))
+        self.assertEqual(len(log), 1)
+
+    def test_closed_writer_says_so(self):
+        log = self.create()
+        with log.writer() as writer:
+            writer.close()
+        self.assertTrue(writer.closed)
+        for call in (lambda: writer.append(sensor(1)), writer.commit, writer.retain, writer.snapshot, writer.__enter__):
+            with self.assertRaisesRegex(cairn.FailedPrecondition, "closed"):
+                call()
+
+    def test_may_compress_otherwise(self):
+        rows = sensor(20_000)
+        log = self.create(chunksize=1 << 18)
+        with log.writer(codec="zstd", clevel=9) as writer:
+            writer.append(rows)
+        self.assert_same(log[:], rows)
+        self.assertEqual(log.info.codec, "lz4")
+        stored = self.create(rows, name="other", chunksize=1 << 18).frames[0].info.cbytes
+        self.assertLess(log.frames[0].info.cbytes, stored)
+
+    def test_killed_process_loses_no_commit(self):
+        log = self.create()
+        script = f"""
+import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})
+from log_test import cairn, sensor
+import os
+writer = cairn.Log.open({log.path!r}).writer(commit_records=100)
+writer.append(sensor(100)); writer.append(sensor(7, 100))
+os._exit(9)"""
+        self.assertEqual(subprocess.run([sys.executable, "-c", script], check=False).returncode, 9)
+        self.assert_same(cairn.Log.open(log.path)[:], sensor(100))
+
+    def test_threads_share_it(self):
+        log = self.create()
+        with log.writer(commit_records=50) as writer:
+            threads = [threading.Thread(target=lambda t=t: [writer.append(sensor(5, t * 100 + i * 5)) for i in range(20)]) for t in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(sorted(log["count"].tolist()), list(range(400)))
+
+
+class ReadTest(LogTest):
+    def setUp(self):
+        super().setUp()
+        self.rows = sensor(1050)
+        self.log = self.create(self.rows)
+
+    def test_reads_like_an_array(self):
+        log, rows = self.log, self.rows
+        for key in (0, -1, 500, np.int64(7), slice(3, 9), slice(None), slice(-5, None), slice(10, 900, 70), slice(900, 10, -70),
+                    slice(None, None, -1), slice(5, 5), "temp", "host"):  # fmt: skip
+            with self.subTest(key=key):
+                self.assert_same(log[key], rows[key])
+        self.assert_same(np.asarray(log), rows)
+        self.assertEqual([int(row["count"]) for row in log], list(range(1050)))
+        for wrong, error in ((1050, IndexError), (-1051, IndexError), ("none", cairn.NotFound)):
+            with self.assertRaises(error):
+                log[wrong]
+
+    def test_times_may_be_of_any_kind(self):
+        rows = self.rows[60:121]
+        zone = datetime.timezone(datetime.timedelta(hours=-5))
+        begins = [
+            "2026-01-02T03:05:05", "2026-01-02 03:05:05.000000000", "2026-01-02T03:05:05Z", "2026-01-02T04:05:05+01",
+            "2026-01-01T22:05:05-05:00", "2026-01-02T08:50:05+0545", np.datetime64("2026-01-02T03:05:05", "ns"), "2026-01-02T03:05:04.0000001",
+            datetime.datetime(2026, 1, 2, 3, 5, 5), datetime.datetime(2026, 1, 1, 22, 5, 5, tzinfo=zone), int(rows["time"][0].astype(int)),
+        ]  # fmt: skip
+        if pandas is not None:
+            begins.append(pandas.Timestamp("2026-01-02 03:05:05"))
+            begins.append(pandas.Timestamp("2026-01-02 12:05:05", tz="Asia/Tokyo"))
+        begins[7] = "2026-01-02T03:05:04.0000001"
+        for begin in begins:
+            with self.subTest(begin=begin):
+                self.assert_same(self.log.query(begin, "2026-01-02T03:06:06").to_numpy(), rows)
+        for wrong in ("tomorrow", 1.5, [], np.datetime64("NaT")):
+            with self.subTest(wrong=wrong), self.assertRaises((TypeError, ValueError)):
+                self.log.query(wrong)
+
+    def test_times_beyond_all_counts_are_bounds(self):
+        self.assertEqual(len(self.log.query("0001-01-01", datetime.datetime.max)), 1050)
+        self.assertEqual(len(self.log.query("999999-01-01")), 0)
+
+    def test_conditions_select_records(self):
+        rows = self.rows
+        cases = {
+            "temp > 10": rows["temp"] > 10,
+            "10 < temp <= 15.5": (rows["temp"] > 10) & (rows["temp"] <= 15.5),
+            "temp > 10 and host == 'beta' and count < 700": (rows["temp"] > 10) & (rows["host"] == b"beta") & (rows["count"] < 700),
+            "count != -1": rows["count"] >= 0,
+            f"time < '{START}' ": rows["count"] < 0,
+            ("host", "!=", b"beta"): rows["host"] != b"beta",
+            (("time", ">=", "2026-01-02T03:05:05.0000005"), ("count", "<=", np.int16(99))): (rows["count"] > 60) & (rows["count"] < 100),
+            ("count", "<", 10**30): rows["count"] >= 0,
+        }  # fmt: skip
+        for where, expected in cases.items():
+            with self.subTest(where=where):
+                self.assert_same(self.log.query(where=where).to_numpy(), rows[expected])
+        for wrong in ("temp", "temp >", "temp > count", "1 < 2", "temp > 1 or temp < 0", "temp > __import__('os')", "none == 1",
+                      "temp == 'a'", "host > 1", "temp in (1, 2)", "f(temp) > 1", [("temp", "=", 1)], ("temp", ">", None)):  # fmt: skip
+            with self.subTest(where=wrong), self.assertRaises(cairn.Error):
+                self.log.query(where=wrong)
+
+    def test_query_gives_the_fields_in_their_order(self):
+        found = self.log.query(limit=7, fields=["host", "time"])
+        self.assertEqual(list(found.columns), ["host", "time"])
+        self.assert_same(np.asarray(found)["time"], self.rows["time"][:7])
+        self.assertEqual(list(self.log.query(fields="temp").columns), ["temp"])
+        with self.assertRaisesRegex(cairn.NotFound, "time, temp, count, host"):
+            self.log.query(fields=["none"])
+
+    def test_query_is_in_the_order_of_time_or_number(self):
+        late = sensor(30, -10)
+        self.log.append(late)
+        everything = np.concatenate([self.rows, late])
+        self.assert_same(self.log.query(order="record").to_numpy(), everything)
+        by_time = np.argsort(everything["time"], kind="stable")
+        found = self.log.query()
+        self.assert_same(found.to_numpy(), everything[by_time])
+        self.assert_same(found.numbers, by_time)
+        with self.assertRaises(cairn.InvalidArgument):
+            self.log.query(order="size")
+
+    def test_scan_gives_what_query_gives_in_pieces(self):
+        pieces = list(self.log.scan(where="count >= 5", fields=["count"]))
+        self.assertGreater(len(pieces), 5)
+        self.assert_same(np.concatenate([one["count"] for one in pieces]), self.rows["count"][5:])
+
+    def test_records_are_arrays_columns_and_rows(self):
+        found = self.log.query()
+        self.assertEqual((len(found), found.dtype), (1050, np.dtype(SENSOR)))
+        self.assertEqual(found[3].tolist(), self.rows[3].tolist())
+        self.assert_same(found[found["temp"] > 5].to_numpy(), self.rows[self.rows["temp"] > 5])
+        self.assert_same(found[::-100].numbers, np.arange(1050)[::-100])
+        self.assertEqual([row["count"] for row in found[2:4]], [2, 3])
+        found["temp"][0] = 5  # one's own
+        self.assertEqual(self.log[0]["temp"], 0)
+
+    def test_tail_has_the_newest(self):
+        self.assert_same(self.log.tail(20).to_numpy(), self.rows[-20:])
+        self.assertEqual(self.log.tail(2).numbers.tolist(), [1048, 1049])
+        self.assertEqual((len(self.log.tail(9999)), len(self.log.tail(0))), (1050, 0))
+
+    def test_times_are_found(self):
+        self.assertEqual(self.log.times, (self.rows["time"][0], self.rows["time"][-1]))
+        self.assertEqual(self.log.find_time("2026-01-02T03:04:15"), 10)
+        self.assertEqual(self.log.find_time("2027-01-01"), self.log.end_record)
+
+    def test_aggregates_are_those_of_the_values(self):
+        rows = self.rows
+        found = self.log.aggregate(bucket="1m", fields=["temp", "count"])
+        minutes = rows["time"].astype("M8[m]")
+        self.assert_same(found.begin, np.unique(minutes).astype("M8[us]"))
+        for number, minute in enumerate(np.unique(minutes)):
+            values = rows["temp"][minutes == minute]
+            one = found["temp"][number]
+            self.assertEqual(one.tolist()[:3], (len(values), values.min(), values.max()))
+            self.assertEqual((one["first"], one["last"]), (values[0], values[-1]))
+            self.assertAlmostEqual(one["mean"], values.mean())
+            self.assertEqual(found.records[number], len(values))
+        shifted = self.log.aggregate(START, bucket=datetime.timedelta(seconds=50), origin=START, where="count < 200")
+        self.assertEqual(shifted.records.tolist(), [50] * 4)
+        self.assertEqual(list(shifted.fields), ["temp", "count"])
+        self.assertEqual(len(self.log.aggregate("2030-01-01", bucket=1)), 0)
+
+    def test_statistics_are_those_of_the_values(self):
+        found = self.log.statistics
+        self.assertEqual(list(found), ["temp", "count"])
+        self.assertEqual(found["count"], (1050, 0, 1049, 1049 * 525, 0, 1049, 524.5))
+        self.assertEqual(self.log.verify_statistics(), [])
+        self.assertEqual(self.create(name="empty").statistics, {})
+        rows = sensor(2)
+        rows["temp"] = np.nan
+        none = self.create(rows, name="none").statistics["temp"]
+        self.assertEqual((none.count, none.sum), (0, 0))
+        self.assertTrue(all(map(np.isnan, (none.min, none.max, none.first, none.last, none.mean))))
+
+    def test_spans_have_to_be_whole_units(self):
+        for bucket, count in (("2h", 1), ("90 s", 12), (np.timedelta64(90, "s"), 12), (90_000_000, 12)):
+            self.assertEqual(len(self.log.aggregate(bucket=bucket, origin=START)), count, bucket)
+        for wrong in ("1y", "1.5h", "", "5ns", np.timedelta64(1, "M"), -1):
+            with self.subTest(bucket=wrong), self.assertRaises(cairn.Error):
+                self.log.aggregate(bucket=wrong)
+
+    @unittest.skipIf(pandas is None, "no pandas")
+    def test_aggregates_become_a_data_frame(self):
+        frame = self.log.aggregate(bucket="10m", fields="temp").to_pandas()
+        self.assertEqual(frame.index.name, "time")
+        self.assertEqual(frame["records"].sum(), 1050)
+        self.assertEqual(frame["temp", "count"].sum(), 1050)
+
+    def test_representations_say_what_is_there(self):
+        log = cairn.Log.create(self.path("html"), [("time", "M8[s]"), ("<b>", "S8")], retention=cairn.Retention(max_age="30d"))
+        log.append([(START, "<i>")] * 20)
+        for page in (log._repr_html_(), log.query()._repr_html_()):
+            self.assertIn("&lt;i&gt;", page)
+            self.assertNotIn("<b>", page)
+            self.assertNotIn("<i>", page)
+        self.assertIn("20 records", repr(log))
+        self.assertIn("...", repr(log.query()))
+        self.assertIn("30d", str(log.info))
+        self.assertIn("mean", repr(self.log.aggregate(bucket="1m")))
+        self.assertIn("mean", self.log.aggregate()._repr_html_())
+        log.close()
+        self.assertIn("closed", repr(log))
+
+    def test_closed_log_says_so_and_snapshots_stay(self):
+        with self.log as log:
+            kept = log.snapshot()
+        self.assertEqual(len(kept.query()), 1050)
+        for call in (lambda: len(log), log.query, log.refresh, log.writer):
+            with self.assertRaisesRegex(cairn.FailedPrecondition, "closed"):
+                call()
+
+    def test_pickle_opens_the_same_log(self):
+        again = pickle.loads(pickle.dumps(cairn.Log.open(self.log.path, time="count", mmap=False)))
+        self.assertEqual((again.time_field, len(again)), ("count", 1050))
+
+    def test_damage_is_an_error(self):
+        with open(self.log.path, "r+b") as file:
+            file.seek(file.read().index(self.log.frames[0].chunk(3)) + 40)
+            file.write(b"damaged")
+        damaged = cairn.Log.open(self.log.path)
+        with self.assertRaisesRegex(cairn.DataLoss, "chunk 3"):
+            damaged.query()
+        self.assertEqual(len(damaged.query("2026-01-02T03:20:00")), 95)
+        self.assertFalse(damaged.frames[0].verify())
+
+
+class FollowTest(LogTest):
+    def test_yields_what_is_appended(self):
+        log = self.create(sensor(10))
+        for start, expected in ((None, 60), (3, 67), ("2026-01-02T03:04:10", 65)):
+            with self.subTest(start=start):
+                follower = cairn.Log.open(log.path).follow(start, timeout=1)
+                thread = threading.Thread(target=lambda: [log.append(sensor(20, 10 + n * 20)) for n in range(3)])
+                thread.start()
+                got = [row for records in follower for row in records["count"].tolist()]
+                thread.join()
+                self.assertEqual(len(got), expected)
+                self.assertEqual(got[-60:], list(range(10, 70)))
+                os.unlink(log.path)
+                log = self.create(sensor(10))
+
+    def test_goes_on_where_another_ended(self):
+        log = self.create(sensor(10))
+        follower = log.follow(0, timeout=0)
+        self.assertEqual([len(one) for one in follower], [10])
+        log.append(sensor(5, 10))
+        (records,) = log.follow(follower.next, timeout=0)
+        self.assertEqual(records.numbers.tolist(), [10, 11, 12, 13, 14])
+
+    def test_is_an_async_iterator(self):
+        log = self.create()
+
+        async def read():
+            return [len(one) async for one in cairn.Log.open(log.path).follow(timeout=0.5)]
+
+        async def both():
+            task = asyncio.create_task(read())
+            await asyncio.sleep(0.05)
+            await asyncio.to_thread(log.append, sensor(7))
+            return await task
+
+        self.assertEqual(asyncio.run(both()), [7])
+
+    def test_snapshots_stay_as_they_are(self):
+        log = self.create(sensor(3))
+        before = log.snapshot()
+        log.append(sensor(3, 3))
+        self.assertEqual((len(before), len(log)), (3, 6))
+        self.assertNotEqual(before, log.snapshot())
+        self.assertEqual(log.snapshot(), log.snapshot())
+        self.assertFalse(log.refresh())
+
+
+class RetentionTest(LogTest):
+    def test_old_records_are_dropped_and_keep_their_numbers(self):
+        log = self.create(retention=cairn.Retention(max_records=300))
+        for part in range(5):
+            log.append(sensor(200, part * 200))
+        with log.writer() as writer:
+            writer.retain()
+        self.assertEqual(log.first_record, 700)
+        self.assertEqual((len(log), log[0]["count"]), (300, 700))
+        self.assert_same(log["count"], np.arange(700, 1000, dtype="<i4"))
+        self.assertEqual(log.tail(3).numbers.tolist(), [997, 998, 999])
+        self.assertEqual(log.query().numbers[0], 700)
+
+    def test_limits_may_be_changed(self):
+        log = self.create(sensor(1000))
+        self.assertEqual(log.retention, (0, 0, 0))
+        with log.writer() as writer:
+            writer.set_retention(cairn.Retention(max_age="5m"))
+            writer.retain()
+        self.assertEqual(log.retention.max_age, np.timedelta64(300, "s"))
+        self.assertEqual(log.first_record, 600)
+        with log.writer() as writer:
+            with self.assertRaises(cairn.FailedPrecondition):
+                writer.set_rotation(cairn.Rotation(period="1d"))
+            with self.assertRaises(cairn.InvalidArgument):
+                writer.set_retention(cairn.Retention(max_records=-1))
+
+    def test_rotation_makes_files(self):
+        log = self.create(rotation=cairn.Rotation(period="10m"), retention=cairn.Retention(max_age="20m"))
+        follower = cairn.Log.open(log.path).follow(0, timeout=0)
+        for part in range(10):
+            log.append(sensor(600, part * 600))
+        self.assertEqual(log.rotation.period, np.timedelta64(600, "s"))
+        self.assertTrue(os.path.isdir(log.path))
+        files = sorted(os.listdir(log.path))
+        self.assertEqual(log.info.files, len(files))
+        self.assertLess(len(files), 6)
+        self.assertEqual(log.end_record, 6000)
+        self.assertLessEqual(log.times[0], log.times[1] - np.timedelta64(20, "m"))
+        got = np.concatenate([one.numbers for one in follower])
+        self.assert_same(got, np.arange(log.first_record, 6000))
+        self.assert_same(log.query().to_numpy(), sensor(len(log), log.first_record))
+
+
+@needs_blosc2
+class PeerTest(LogTest):
+    def test_peer_sees_the_records_of_each_checkpoint(self):
+        import blosc2
+
+        log = self.create()
+        with log.writer() as writer:
+            for part in range(4):
+                writer.append(sensor(130, part * 130))
+                writer.checkpoint()
+                seen = blosc2.open(log.path)
+                self.assertEqual(seen.dtype, np.dtype(SENSOR))
+                self.assert_same(seen[:], sensor((part + 1) * 130))
+        self.assert_same(blosc2.open(log.path)["temp"][:], log["temp"])
+
+    def test_peer_sees_what_retention_and_rotation_left(self):
+        import blosc2
+
+        log = self.create(retention=cairn.Retention(max_records=250))
+        log.append(sensor(600))
+        self.assert_same(blosc2.open(log.path)[:], log[:])
+        many = self.create(name="many", rotation=cairn.Rotation(period="5m"))
+        many.append(sensor(900))
+        files = sorted(os.path.join(many.path, name) for name in os.listdir(many.path))
+        self.assertGreater(len(files), 2)
+        self.assert_same(np.concatenate([blosc2.open(name)[:] for name in files]), many[:])
+
+    def test_array_of_the_peer_is_a_log(self):
+        import blosc2
+
+        blosc2.asarray(sensor(1000), urlpath=self.path(), mode="w", chunks=(90,), blocks=(40,))
+        log = cairn.Log.open(self.path())
+        found = log.query("2026-01-02T03:05:05", where="temp > 0", fields=["count"])
+        rows = sensor(1000)[60:]
+        self.assert_same(found["count"], rows["count"][rows["temp"] > 0])
+        log.append(sensor(10, 1000))
+        self.assert_same(log[:], sensor(1010))
+
+
+if __name__ == "__main__":
+    unittest.main()

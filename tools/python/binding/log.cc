@@ -1,0 +1,114 @@
+#include "cairn/log.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
+
+#include "cairn/log_writer.h"
+#include "tools/python/binding/calls.h"
+#include "tools/python/binding/log_handles.h"
+#include "tools/python/binding/text.h"
+
+namespace cairn::python {
+
+namespace {
+
+using namespace nb::literals;
+
+LogHandle Open(const std::string& path, const std::string& time, bool durable_only, bool mmap,
+               int verify, int threads) {
+  SharedExecutor executor = MakeExecutor(threads);
+  OpenOptions options;
+  options.durable_only = durable_only;
+  options.use_mmap = mmap;
+  options.verify = static_cast<VerifyPolicy>(verify);
+  options.executor = executor.get();
+  Log log = Check(WithoutGil([&] { return Log::Open(path, options, time); }));
+  return {std::move(executor), std::move(log)};
+}
+
+void Create(const std::string& path, const std::string& dtype, int32_t record_size,
+            const std::string& time, int codec, int clevel, int32_t chunksize,
+            const RetentionLimits& retention, const RotationLimits& rotation) {
+  LogCreateOptions options;
+  options.schema = Check(Schema::FromDtype(dtype, record_size));
+  options.time_field = time;
+  options.codec = static_cast<Codec>(codec);
+  options.clevel = clevel;
+  options.chunksize = chunksize;
+  options.retention = ToRetention(retention);
+  options.rotation = ToRotation(rotation);
+  Check(WithoutGil([&] { return Log::Create(path, options).status(); }));
+}
+
+LogSnapshotHandle Refresh(LogHandle& self) {
+  return {self.executor, Check(WithoutGil([&] { return self.log.Refresh(); }))};
+}
+
+LogSnapshotHandle WaitForCommit(LogHandle& self, int64_t timeout) {
+  return {self.executor, Check(WithoutGil([&] {
+            return self.log.WaitForCommit(std::chrono::milliseconds(timeout));
+          }))};
+}
+
+// As the log has it, but for these two.
+CompressionOptions CompressionLike(const Log& log, std::optional<int> codec,
+                                   std::optional<int> clevel) {
+  const FrameInfo info = log.snapshot().frames().back().info();
+  CompressionOptions compression;
+  compression.codec = codec.has_value() ? static_cast<Codec>(*codec) : info.codec;
+  compression.codec_meta = codec.has_value() ? uint8_t{0} : info.codec_meta;
+  compression.clevel = clevel.value_or(info.clevel);
+  compression.filters = info.filters;
+  compression.split_mode = info.split_mode;
+  return compression;
+}
+
+LogWriterHandle OpenWriter(LogHandle& self, int64_t commit_records, int64_t commit_interval,
+                           bool durable, int64_t reorder_window, int64_t max_buffered_bytes,
+                           int64_t wait, std::shared_ptr<CommitTimer> timer,
+                           std::optional<int> codec, std::optional<int> clevel) {
+  LogWriterOptions options;
+  options.commit_records = commit_records;
+  options.commit_interval = std::chrono::milliseconds(commit_interval);
+  options.durability = durable ? Durability::kMachine : Durability::kProcess;
+  options.reorder_window = reorder_window;
+  options.max_buffered_bytes = max_buffered_bytes;
+  options.wait = std::chrono::milliseconds(wait);
+  options.timer = timer.get();
+  if (codec.has_value() || clevel.has_value()) {
+    options.compression = CompressionLike(self.log, codec, clevel);
+  }
+  LogWriter writer = Check(WithoutGil([&] { return self.log.OpenWriter(options); }));
+  return {self.executor, std::move(timer), std::move(writer)};
+}
+
+}  // namespace
+
+void BindLog(nb::module_& module) {
+  nb::class_<CommitTimer>(module, "CommitTimer",
+                          "Makes the commits of many writers of logs when they are due, in one "
+                          "thread: pass it to each `Log.writer(timer=...)`.")
+      .def(nb::init<>());
+  nb::class_<LogHandle>(module, "Log", "A log: a frame, or a directory of frames, of records.")
+      .def("snapshot",
+           [](const LogHandle& self) {
+             return LogSnapshotHandle{self.executor, self.log.snapshot()};
+           })
+      .def("refresh", &Refresh)
+      .def("wait_for_commit", &WaitForCommit, "timeout"_a)
+      .def("open_writer", &OpenWriter, "commit_records"_a, "commit_interval"_a, "durable"_a,
+           "reorder_window"_a, "max_buffered_bytes"_a, "wait"_a, "timer"_a.none(), "codec"_a.none(),
+           "clevel"_a.none());
+  module.def("open_log", &Open, "path"_a, "time"_a, "durable_only"_a, "mmap"_a, "verify"_a,
+             "threads"_a);
+  module.def("create_log", &Create, "path"_a, "dtype"_a, "record_size"_a, "time"_a, "codec"_a,
+             "clevel"_a, "chunksize"_a, "retention"_a, "rotation"_a);
+}
+
+}  // namespace cairn::python

@@ -1,0 +1,187 @@
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "cairn/log.h"
+#include "tools/python/binding/calls.h"
+#include "tools/python/binding/log_handles.h"
+#include "tools/python/binding/text.h"
+
+namespace cairn::python {
+
+namespace {
+
+using namespace nb::literals;
+
+// Threads of Python take turns.
+class CursorHandle {
+ public:
+  CursorHandle(SharedExecutor executor, LogCursor cursor)
+      : executor_(std::move(executor)), cursor_(std::move(cursor)) {}
+
+  LogBatch Next() {
+    return Check(WithoutGil([&] {
+      const std::lock_guard lock(mutex_);
+      return cursor_.Next();
+    }));
+  }
+
+ private:
+  SharedExecutor executor_;
+  std::mutex mutex_;
+  LogCursor cursor_;
+};
+
+using Where = std::vector<std::tuple<std::string, int, FieldValue>>;
+
+std::vector<Condition> ToConditions(Where where) {
+  std::vector<Condition> conditions;
+  for (auto& [field, comparison, value] : where) {
+    conditions.push_back({.field = std::move(field),
+                          .comparison = static_cast<Comparison>(comparison),
+                          .value = std::move(value)});
+  }
+  return conditions;
+}
+
+// Numbers as NumPy reads them.
+template <typename T>
+nb::bytes BytesOf(const std::vector<T>& values) {
+  return ToPython(std::as_bytes(std::span(values)));
+}
+
+CursorHandle* Query(const LogSnapshotHandle& self, int64_t begin, int64_t end,
+                    const std::vector<std::string>& fields, Where where, bool by_time,
+                    int64_t limit) {
+  const LogQuery query = {.times = {.begin = begin, .end = end},
+                          .fields = fields,
+                          .where = ToConditions(std::move(where)),
+                          .order = by_time ? LogOrder::kTime : LogOrder::kRecord,
+                          .limit = limit};
+  LogCursor cursor = Check(WithoutGil([&] { return self.snapshot.Query(query); }));
+  return new CursorHandle(self.executor, std::move(cursor));
+}
+
+nb::tuple Next(CursorHandle& self) {
+  const LogBatch batch = self.Next();
+  nb::list columns;
+  for (const std::vector<std::byte>& column : batch.columns) columns.append(ToPython(column));
+  return nb::make_tuple(BytesOf(batch.records), columns);
+}
+
+// NumPy reads them as they are.
+static_assert(sizeof(FieldAggregate) == 48);
+
+// Begins of the buckets, their records, and of each field the aggregates.
+nb::tuple Aggregate(const LogSnapshotHandle& self, int64_t begin, int64_t end, int64_t bucket,
+                    int64_t origin, const std::vector<std::string>& fields, Where where) {
+  const LogAggregation aggregation = {.times = {.begin = begin, .end = end},
+                                      .bucket = bucket,
+                                      .origin = origin,
+                                      .fields = fields,
+                                      .where = ToConditions(std::move(where))};
+  const std::vector<LogBucket> buckets =
+      Check(WithoutGil([&] { return self.snapshot.Aggregate(aggregation); }));
+  std::vector<int64_t> begins;
+  std::vector<int64_t> records;
+  std::vector<std::vector<FieldAggregate>> values(buckets.empty() ? 0 : buckets[0].fields.size());
+  for (const LogBucket& one : buckets) {
+    begins.push_back(one.begin);
+    records.push_back(one.records);
+    for (size_t i = 0; i < values.size(); ++i) values[i].push_back(one.fields[i]);
+  }
+  nb::list aggregates;
+  for (const std::vector<FieldAggregate>& one : values) aggregates.append(BytesOf(one));
+  return nb::make_tuple(BytesOf(begins), BytesOf(records), aggregates);
+}
+
+std::optional<std::pair<int64_t, int64_t>> Times(const LogSnapshotHandle& self) {
+  const std::optional<TimeRange> range = Check(WithoutGil([&] { return self.snapshot.Times(); }));
+  if (!range.has_value()) return std::nullopt;
+  return std::pair(range->begin, range->end);
+}
+
+std::optional<std::string> TimeField(const LogSnapshotHandle& self) {
+  const Field* const field = self.snapshot.time_field();
+  return field == nullptr ? std::nullopt : std::optional(field->name);
+}
+
+void ReadRecords(const LogSnapshotHandle& self, int64_t record, nb::handle out) {
+  Buffer buffer(out, Buffer::kWrite);
+  Check(WithoutGil([&] { return self.snapshot.ReadRecords(record, buffer.mutable_bytes()); }));
+}
+
+void ReadColumn(const LogSnapshotHandle& self, const std::string& field, int64_t record,
+                nb::handle out) {
+  Buffer buffer(out, Buffer::kWrite);
+  Check(
+      WithoutGil([&] { return self.snapshot.ReadColumn(field, record, buffer.mutable_bytes()); }));
+}
+
+std::vector<SnapshotHandle> Frames(const LogSnapshotHandle& self) {
+  std::vector<SnapshotHandle> frames;
+  for (Snapshot& frame : self.snapshot.frames()) {
+    frames.push_back({self.executor, std::move(frame)});
+  }
+  return frames;
+}
+
+}  // namespace
+
+void BindLogSnapshot(nb::module_& module) {
+  nb::class_<CursorHandle>(module, "LogCursor", "What a query finds, batch by batch.")
+      .def("next", &Next, nb::sig("def next(self) -> tuple[bytes, list[bytes]]"));
+
+  nb::class_<LogSnapshotHandle>(module, "LogSnapshot", "One committed state of a log.")
+      .def("dtype", [](const LogSnapshotHandle& self) { return self.snapshot.schema().ToDtype(); })
+      .def("time_field", &TimeField)
+      .def("retention",
+           [](const LogSnapshotHandle& self) {
+             const Retention& limits = self.snapshot.retention();
+             return RetentionLimits(limits.max_age, limits.max_records, limits.max_bytes);
+           })
+      .def("rotation",
+           [](const LogSnapshotHandle& self) {
+             const Rotation& limits = self.snapshot.rotation();
+             return RotationLimits(limits.max_bytes, limits.period);
+           })
+      .def("first_record",
+           [](const LogSnapshotHandle& self) { return self.snapshot.first_record(); })
+      .def("end_record", [](const LogSnapshotHandle& self) { return self.snapshot.end_record(); })
+      .def("frames", &Frames)
+      .def("times", &Times)
+      .def(
+          "find_time",
+          [](const LogSnapshotHandle& self, int64_t time) {
+            return Check(WithoutGil([&] { return self.snapshot.FindTime(time); }));
+          },
+          "time"_a)
+      .def("read_records", &ReadRecords, "record"_a, "out"_a)
+      .def("read_column", &ReadColumn, "field"_a, "record"_a, "out"_a)
+      .def("query", &Query, "begin"_a, "end"_a, "fields"_a, "where"_a, "by_time"_a, "limit"_a)
+      .def("aggregate", &Aggregate, "begin"_a, "end"_a, "bucket"_a, "origin"_a, "fields"_a,
+           "where"_a,
+           nb::sig("def aggregate(self, begin: int, end: int, bucket: int, origin: int, "
+                   "fields: collections.abc.Sequence[str], "
+                   "where: collections.abc.Sequence[tuple[str, int, int | float | str]]) "
+                   "-> tuple[bytes, bytes, list[bytes]]"))
+      .def("verify_statistics",
+           [](const LogSnapshotHandle& self) {
+             return Check(WithoutGil([&] { return self.snapshot.VerifyStatistics(); }));
+           })
+      .def("is_same", [](const LogSnapshotHandle& self, const LogSnapshotHandle& other) {
+        return self.snapshot == other.snapshot;
+      });
+}
+
+}  // namespace cairn::python

@@ -1,0 +1,56 @@
+#include "cairn/log_writer.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include "tools/python/binding/calls.h"
+#include "tools/python/binding/log_handles.h"
+
+namespace cairn::python {
+
+namespace {
+
+using namespace nb::literals;
+
+// Binds a call of the writer without arguments.
+auto Simple(absl::Status (LogWriter::*call)()) {
+  return
+      [call](LogWriterHandle& self) { Check(WithoutGil([&] { return (self.writer.*call)(); })); };
+}
+
+void Append(LogWriterHandle& self, nb::handle records) {
+  const Buffer buffer(records, Buffer::kRead);
+  Check(WithoutGil([&] { return self.writer.Append(buffer.bytes()); }));
+}
+
+void SetRetention(LogWriterHandle& self, const RetentionLimits& limits) {
+  Check(WithoutGil([&] { return self.writer.SetRetention(ToRetention(limits)); }));
+}
+
+void SetRotation(LogWriterHandle& self, const RotationLimits& limits) {
+  Check(WithoutGil([&] { return self.writer.SetRotation(ToRotation(limits)); }));
+}
+
+}  // namespace
+
+void BindLogWriter(nb::module_& module) {
+  nb::class_<LogWriterHandle>(module, "LogWriter", "Takes records and commits them.")
+      .def("append", &Append, "records"_a)
+      .def("commit", Simple(&LogWriter::Commit))
+      .def("checkpoint", Simple(&LogWriter::Checkpoint))
+      .def("set_retention", &SetRetention, "limits"_a)
+      .def("set_rotation", &SetRotation, "limits"_a)
+      .def("retain", Simple(&LogWriter::Retain))
+      .def("end_record",
+           [](const LogWriterHandle& self) {
+             return WithoutGil([&] { return self.writer.end_record(); });
+           })
+      .def("snapshot",
+           [](const LogWriterHandle& self) {
+             return LogSnapshotHandle{self.executor,
+                                      WithoutGil([&] { return self.writer.snapshot(); })};
+           })
+      .def("close", Simple(&LogWriter::Close));
+}
+
+}  // namespace cairn::python

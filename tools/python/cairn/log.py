@@ -1,0 +1,275 @@
+"""Logs: opening, making and following them."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from . import _engine, options
+from .errors import AlreadyExists, FailedPrecondition, InvalidArgument
+from .follow import LogFollower
+from .frame import Path
+from .log_readable import LogReadable, LogSnapshot, LogView, Retention, Rotation
+from .log_writer import LogWriter
+from .records import fields_of
+from .times import Clock, SpanLike, TimeLike
+
+
+class Log(LogReadable):
+    """A log of records with times: a frame, which other Blosc2s open too, or a directory of frames.
+
+    It shows the state that it has seen last; `refresh` looks for a newer one, and what its own
+    writer commits it sees at once. Threads may share it.
+    """
+
+    __slots__ = ("_engine", "_opened_with", "_path", "_state", "_writer")
+
+    def __init__(self, engine: _engine.Log, path: str, opened_with: dict[str, Any]):
+        self._engine = engine
+        self._path = path
+        self._opened_with = opened_with
+        self._state: Optional[LogView] = LogView(engine.snapshot())
+        self._writer: Optional[weakref.ref[LogWriter]] = None
+
+    @staticmethod
+    def open(
+        path: Path,
+        *,
+        time: Optional[str] = None,
+        durable_only: bool = False,
+        mmap: bool = True,
+        verify: str = "first",
+        threads: int = 1,
+    ) -> Log:
+        """Opens a log, or any frame of one dimension and a type with fields.
+
+        `time` names the field with the time of a log that another program made; by default it is
+        the first timestamp. The others are those of `cairn.open`.
+        """
+        opened_with = {
+            "time": time,
+            "durable_only": durable_only,
+            "mmap": mmap,
+            "verify": verify,
+            "threads": threads,
+        }
+        name = os.path.abspath(os.fspath(path))
+        policy = options.number_of(verify, options.VERIFY_POLICIES, "verify")
+        engine = _engine.open_log(name, time or "", durable_only, mmap, policy, threads)
+        return Log(engine, name, opened_with)
+
+    @staticmethod
+    def create(
+        path: Path,
+        dtype: Any,
+        *,
+        time: Optional[str] = None,
+        unit: str = "us",
+        codec: str = "lz4",
+        clevel: int = 5,
+        chunksize: int = 0,
+        retention: Retention = Retention(),
+        rotation: Rotation = Rotation(),
+        exist_ok: bool = False,
+        threads: int = 1,
+    ) -> Log:
+        """Makes a log, and opens it.
+
+        dtype
+            The fields of a record: a NumPy type with fields, a list of pairs or a dict of names and
+            types. Booleans, integers, floats, bytes ("S16") and times ("M8[us]").
+        time
+            The field with the time, a timestamp or an integer; by default the first timestamp.
+        unit
+            Of timestamps whose type says none ("M8"): "s", "ms", "us" or "ns".
+        codec, clevel, chunksize
+            How chunks are compressed, and their size in bytes, decoded; 0 chooses.
+        retention
+            Which records are dropped: `Retention(max_age="30d")`.
+        rotation
+            Makes a directory with many files, and says when a new one is begun:
+            `Rotation(period="1d")`.
+        exist_ok
+            Opens the log that is there, if it has the same fields.
+        """
+        name = os.path.abspath(os.fspath(path))
+        known = _record_type(dtype, unit)
+        clock = _clock_of(known, time)
+        try:
+            _engine.create_log(
+                name,
+                options.dtype_text(known),
+                known.itemsize,
+                time or "",
+                options.number_of(codec, options.CODECS, "codec"),
+                clevel,
+                chunksize,
+                retention._counts(clock),
+                rotation._counts(clock),
+            )
+        except AlreadyExists:
+            if not exist_ok:
+                raise
+        log = Log.open(name, threads=threads)
+        if log.dtype != known:
+            raise AlreadyExists(f"{name}: is a log of {log.dtype}")
+        return log
+
+    def _view(self) -> LogView:
+        state = self._state
+        if state is None:
+            raise FailedPrecondition(f"{self._path}: the log is closed")
+        writer = None if self._writer is None else self._writer()
+        if writer is None or writer.closed:
+            return state
+        self.refresh()
+        return self._state or state
+
+    @property
+    def path(self) -> str:
+        """Where the log is."""
+        return self._path
+
+    def snapshot(self) -> LogSnapshot:
+        """The state that is shown now; it stays when the log goes on."""
+        return LogSnapshot(self._view())
+
+    def refresh(self) -> bool:
+        """Goes on to the newest commit; returns whether there was a newer one."""
+        return self._move(self._engine.refresh())
+
+    def wait_for_commit(self, timeout: float) -> bool:
+        """Waits until there is a newer commit and goes on to it; returns whether there was one."""
+        return self._move(self._engine.wait_for_commit(round(timeout * 1000)))
+
+    def _move(self, engine: _engine.LogSnapshot) -> bool:
+        before = self._state
+        if before is None:
+            raise FailedPrecondition(f"{self._path}: the log is closed")
+        if engine.is_same(before.engine):
+            return False
+        self._state = LogView(engine)
+        return True
+
+    def _refresh_open(self) -> None:
+        if self._state is not None:
+            self.refresh()
+
+    def writer(
+        self,
+        *,
+        commit_records: int = 0,
+        commit_interval: float = 0.0,
+        durable: bool = False,
+        reorder_window: SpanLike = 0,
+        max_buffered_bytes: int = 16 << 20,
+        wait: float = 0.0,
+        timer: Optional[_engine.CommitTimer] = None,
+        codec: Optional[str] = None,
+        clevel: Optional[int] = None,
+    ) -> LogWriter:
+        """Opens the one writer of the log, over all processes; use it as a context manager.
+
+        commit_records, commit_interval
+            When records are committed: with the `append` that makes them this many, and this many
+            seconds after the first of them. By default only `commit` and a full buffer do it.
+        durable
+            Whether each commit survives a power cut, and not only a killed process.
+        reorder_window
+            Holds back records that are less than this older than the newest, and commits them in
+            the order of time.
+        max_buffered_bytes
+            An `append` that makes more than this commits all.
+        wait
+            Seconds to wait for another writer, then `Unavailable`.
+        timer
+            A `CommitTimer` that makes the commits of `commit_interval` of many writers.
+        codec, clevel
+            How new chunks are compressed; by default as the log says.
+        """
+        view = self._view()
+        engine = self._engine.open_writer(
+            commit_records,
+            round(commit_interval * 1000),
+            durable,
+            view.clock.span(reorder_window) if view.clock and reorder_window else 0,
+            max_buffered_bytes,
+            round(wait * 1000),
+            timer,
+            None if codec is None else options.number_of(codec, options.CODECS, "codec"),
+            clevel,
+        )
+        writer = LogWriter(engine, view.dtype, view.clock, self._refresh_open)
+        self._writer = weakref.ref(writer)
+        return writer
+
+    def append(self, records: Any) -> None:
+        """Adds records, and commits them durably. Use a `writer` for many of them."""
+        with self.writer() as writer:
+            writer.append(records)
+
+    def follow(
+        self, start: Union[int, TimeLike, None] = None, *, timeout: Optional[float] = None
+    ) -> LogFollower:
+        """What is appended from now on, commit by commit: `for records in log.follow()`.
+
+        Begins with record number `start`, or with the first record of a time that is given as text,
+        `datetime` or `datetime64`; records that are dropped are left out. Ends when there was
+        nothing new for `timeout` seconds. Also an async iterator.
+        """
+        if start is None:
+            start = self.end_record
+        elif not isinstance(start, (int, np.integer)):
+            start = self.find_time(start)
+        return LogFollower(self, int(start), timeout)
+
+    def close(self) -> None:
+        """Lets go of the log; its snapshots and writers stay."""
+        self._state = None
+
+    def __enter__(self) -> Log:
+        self._view()
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        return _reopen, (self._path, self._opened_with)
+
+    def __repr__(self) -> str:
+        what = "closed" if self._state is None else self._title()
+        return f"<cairn.Log {self._path!r}, {what}>"
+
+
+def _reopen(path: str, opened_with: dict[str, Any]) -> Log:
+    return Log.open(path, **opened_with)
+
+
+def _record_type(dtype: Any, unit: str) -> np.dtype:
+    """Little endian, and with a unit for each time."""
+    if isinstance(dtype, Mapping) and not {"names", "formats"} <= set(dtype):
+        dtype = list(dtype.items())
+    known = options.check_dtype(dtype).newbyteorder("<")
+    if known.names is None:
+        raise InvalidArgument(f"type {known}: records need fields with names")
+    if not any(one == np.dtype("M8") for one in fields_of(known).values()):
+        return known
+    timed = np.dtype(f"M8[{unit}]")
+    return np.dtype([(name, timed if one == np.dtype("M8") else one) for name, one in fields_of(known).items()])
+
+
+def _clock_of(dtype: np.dtype, time: Optional[str]) -> Optional[Clock]:
+    fields = fields_of(dtype)
+    name = time or next((name for name, one in fields.items() if one.kind == "M"), "")
+    return Clock(fields[name]) if name in fields else None

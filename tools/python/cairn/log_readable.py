@@ -1,0 +1,415 @@
+"""What `Log` and `LogSnapshot` share: everything that reads."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Optional, Union
+
+import numpy as np
+
+from . import _engine, options
+from .aggregates import Aggregates, FieldStatistics, statistics_of
+from .errors import FailedPrecondition, NotFound
+from .info import readable
+from .readable import Snapshot
+from .records import Columns, Records, fields_of
+from .times import Clock, SpanLike, TimeLike, span_text
+from .view import View, bytes_of
+from .where import WhereLike, conditions
+
+_ALL = 2**63 - 1
+
+
+class Retention(NamedTuple):
+    """Which records a log drops, the oldest first, chunk by chunk; 0: no limit."""
+
+    max_age: SpanLike = 0  # before the newest time
+    max_records: int = 0
+    max_bytes: int = 0  # of all chunks, as they are stored
+
+    def _counts(self, clock: Optional[Clock]) -> tuple[int, int, int]:
+        return _span(self.max_age, clock), self.max_records, self.max_bytes
+
+
+class Rotation(NamedTuple):
+    """When a log of many files begins a new one; 0: never."""
+
+    max_bytes: int = 0  # of one file
+    period: SpanLike = 0  # of time: a file holds times of one multiple of it, but late ones
+
+    def _counts(self, clock: Optional[Clock]) -> tuple[int, int]:
+        return self.max_bytes, _span(self.period, clock)
+
+
+def _span(value: SpanLike, clock: Optional[Clock]) -> int:
+    if not value:
+        return 0
+    if clock is None:
+        raise FailedPrecondition("the records of the log have no time")
+    return clock.span(value)
+
+
+class LogView:
+    """One state of a log, with the types of its fields; immutable."""
+
+    __slots__ = ("clock", "dtype", "engine", "fields", "time")
+
+    def __init__(self, engine: _engine.LogSnapshot):
+        self.engine = engine
+        self.dtype = options.written_dtype(engine.dtype())
+        self.fields = fields_of(self.dtype)
+        self.time = engine.time_field()
+        self.clock = None if self.time is None else Clock(self.fields[self.time])
+
+    def need_clock(self) -> Clock:
+        """How times are counted."""
+        if self.clock is None:
+            raise FailedPrecondition("the records of the log have no time")
+        return self.clock
+
+    def range(self, begin: Optional[TimeLike], end: Optional[TimeLike]) -> tuple[int, int]:
+        """The times from begin to end."""
+        if begin is None and end is None:
+            return -(2**63), _ALL
+        return self.need_clock().range(begin, end)
+
+    def choose(self, fields: Union[str, Sequence[str], None]) -> dict[str, np.dtype]:
+        """The fields of these names; None: all."""
+        if fields is None:
+            return self.fields
+        names = [fields] if isinstance(fields, str) else list(fields)
+        for name in names:
+            if name not in self.fields:
+                raise NotFound(f"no field {name!r}, the log has {', '.join(self.fields)}")
+        return {name: self.fields[name] for name in names}
+
+    def rows(self, first: int, count: int) -> np.ndarray:
+        """Records from number `first` on."""
+        rows = np.empty(count, self.dtype)
+        self.engine.read_records(first, bytes_of(rows))
+        return rows
+
+    def records(self, first: int, count: int) -> Records:
+        """The same, with their numbers."""
+        rows = self.rows(first, count)
+        columns = {name: rows[name] if name else rows for name in self.fields}
+        return Records(columns, np.arange(first, first + count), self.time)
+
+
+@dataclasses.dataclass(frozen=True)
+class LogInfo:
+    """One state of a log. Sizes are bytes."""
+
+    files: int
+    records: int
+    first_record: int
+    fields: dict[str, np.dtype]
+    time_field: Optional[str]
+    times: Optional[tuple[Any, Any]]
+    nbytes: int  # decoded
+    file_size: int  # of all files
+    codec: str
+    clevel: int
+    retention: Retention
+    rotation: Rotation
+
+    @property
+    def ratio(self) -> float:
+        """How many times smaller the files are than the records."""
+        return self.nbytes / self.file_size
+
+    def _rows(self) -> list[tuple[str, str]]:
+        names = ", ".join(f"{name} {dtype}" if name else str(dtype) for name, dtype in self.fields.items())
+        rows = [("records", f"{self.records:,}" + (f" from {self.first_record:,} on" if self.first_record else ""))]
+        if self.times is not None:
+            rows.append(("times", f"{self.times[0]} to {self.times[1]}"))
+        rows += [
+            ("fields", names),
+            ("data", readable(self.nbytes)),
+            ("files", f"{self.files:,}, {readable(self.file_size)}, {self.ratio:.1f}x smaller"),
+            ("codec", f"{self.codec}, level {self.clevel}"),
+        ]
+        for name, limits in (("retention", self.retention), ("rotation", self.rotation)):
+            told = [f"{what} {span_text(limit)}" for what, limit in limits._asdict().items() if limit]
+            rows += [(name, ", ".join(told))] if told else []
+        return rows
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<11}{value}" for name, value in self._rows())
+
+
+class LogReadable:
+    """Reads records of a log by time, by number and by their values.
+
+    `len` counts the records that are there. `log[5]`, `log[-100:]` and `log["temp"]` read records,
+    or the values of a field, as NumPy arrays: 0 is the oldest record that is there.
+    """
+
+    __slots__ = ()
+
+    def _view(self) -> LogView:
+        raise NotImplementedError
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of a record."""
+        return self._view().dtype
+
+    @property
+    def time_field(self) -> Optional[str]:
+        """The field with the time."""
+        return self._view().time
+
+    @property
+    def first_record(self) -> int:
+        """The number of the oldest record that is there. Records keep their numbers for ever."""
+        return self._view().engine.first_record()
+
+    @property
+    def end_record(self) -> int:
+        """The number of the newest record, and one more."""
+        return self._view().engine.end_record()
+
+    @property
+    def times(self) -> Optional[tuple[Any, Any]]:
+        """The least and the greatest time; None without records."""
+        view = self._view()
+        clock = view.need_clock()
+        found = view.engine.times()
+        return None if found is None else (clock.time(found[0]), clock.time(found[1] - 1))
+
+    @property
+    def retention(self) -> Retention:
+        """Which records are dropped."""
+        view = self._view()
+        age, records, nbytes = view.engine.retention()
+        return Retention(age if view.clock is None else view.clock.duration(age), records, nbytes)
+
+    @property
+    def rotation(self) -> Rotation:
+        """When a new file is begun."""
+        view = self._view()
+        nbytes, period = view.engine.rotation()
+        return Rotation(nbytes, period if view.clock is None else view.clock.duration(period))
+
+    @property
+    def frames(self) -> list[Snapshot]:
+        """The frames that hold the records, the oldest first: `log.frames[0].verify()`."""
+        view = self._view()
+        return [Snapshot(View(frame, view.dtype)) for frame in view.engine.frames()]
+
+    @property
+    def info(self) -> LogInfo:
+        """What the log holds, how large it is and what it is told to drop."""
+        infos = [frame.info for frame in self.frames]
+        return LogInfo(
+            files=len(infos),
+            records=len(self),
+            first_record=self.first_record,
+            fields=self._view().fields,
+            time_field=self.time_field,
+            times=None if self.time_field is None else self.times,
+            nbytes=sum(info.nbytes for info in infos),
+            file_size=sum(info.frame_size + info.journal_size for info in infos),
+            codec=infos[-1].codec,
+            clevel=infos[-1].clevel,
+            retention=self.retention,
+            rotation=self.rotation,
+        )
+
+    def find_time(self, time: TimeLike) -> int:
+        """The least number of a record of this time or later; `end_record` where there is none."""
+        view = self._view()
+        return view.engine.find_time(view.need_clock().count(time))
+
+    def query(
+        self,
+        begin: Optional[TimeLike] = None,
+        end: Optional[TimeLike] = None,
+        *,
+        fields: Union[str, Sequence[str], None] = None,
+        where: WhereLike = None,
+        order: str = "time",
+        limit: Optional[int] = None,
+    ) -> Records:
+        """The records from time `begin` to before `end`, of which all conditions hold.
+
+        begin, end
+            A `datetime`, a `datetime64`, ISO 8601 text, or a count of the unit of the time field;
+            None has no bound. Without a zone times are UTC.
+        fields
+            Names of the fields to read; None: all.
+        where
+            Comparisons, "temp > 20 and host == 'a'", or tuples, [("temp", ">", 20)].
+        order
+            "time", or "record" for the order in which they were committed.
+        limit
+            Most records.
+
+        Chunks that the statistics exclude are not read.
+        """
+        view, chosen, cursor = self._cursor(begin, end, fields, where, order, limit)
+        columns = Columns(chosen)
+        while (batch := cursor.next())[0]:
+            columns.add(*batch)
+        return columns.take(view.time)
+
+    def scan(
+        self,
+        begin: Optional[TimeLike] = None,
+        end: Optional[TimeLike] = None,
+        *,
+        fields: Union[str, Sequence[str], None] = None,
+        where: WhereLike = None,
+        order: str = "time",
+        limit: Optional[int] = None,
+    ) -> Iterator[Records]:
+        """What `query` finds, some records after the other: more than memory can hold."""
+        view, chosen, cursor = self._cursor(begin, end, fields, where, order, limit)
+        while (batch := cursor.next())[0]:
+            columns = Columns(chosen)
+            columns.add(*batch)
+            yield columns.take(view.time)
+
+    def _cursor(
+        self,
+        begin: Optional[TimeLike],
+        end: Optional[TimeLike],
+        fields: Union[str, Sequence[str], None],
+        where: WhereLike,
+        order: str,
+        limit: Optional[int],
+    ) -> tuple[LogView, dict[str, np.dtype], _engine.LogCursor]:
+        view = self._view()
+        chosen = view.choose(fields)
+        by_time = options.number_of(order, {"record": 0, "time": 1}, "order") == 1
+        cursor = view.engine.query(
+            *view.range(begin, end),
+            list(chosen),
+            conditions(where, view.fields),
+            by_time,
+            _ALL if limit is None else limit,
+        )
+        return view, chosen, cursor
+
+    def aggregate(
+        self,
+        begin: Optional[TimeLike] = None,
+        end: Optional[TimeLike] = None,
+        *,
+        bucket: Optional[SpanLike] = None,
+        origin: TimeLike = 0,
+        fields: Union[str, Sequence[str], None] = None,
+        where: WhereLike = None,
+    ) -> Aggregates:
+        """Count, least, greatest, sum, mean, first and last value of fields, bucket by bucket.
+
+        bucket
+            "15m", a `timedelta`, or a count of the unit of the time field; None: one bucket of
+            everything. Those without a record are left out.
+        origin
+            A time where a bucket begins.
+        fields
+            Names of fields of numbers, or of times, as counts; None: all of numbers.
+
+        Parts of chunks that lie in one bucket come from the statistics, unless there is a `where`.
+        """
+        view = self._view()
+        clock = view.need_clock()
+        numbers = {name: one for name, one in view.choose(fields).items() if fields is not None or one.kind not in "SM"}
+        found = view.engine.aggregate(
+            *view.range(begin, end),
+            0 if bucket is None else clock.span(bucket),
+            clock.count(origin),
+            list(numbers),
+            conditions(where, view.fields),
+        )
+        return Aggregates._of(found, list(numbers), view.time or "", clock)
+
+    @property
+    def statistics(self) -> dict[str, FieldStatistics]:
+        """Of the values of each field of numbers: count, min, max, sum, first, last, mean."""
+        return statistics_of(self.aggregate())
+
+    def verify_statistics(self) -> list[str]:
+        """Compares the statistics with the records: a line for each difference."""
+        return self._view().engine.verify_statistics()
+
+    def tail(self, count: int = 10) -> Records:
+        """The newest records, in the order in which they were committed."""
+        view = self._view()
+        end = view.engine.end_record()
+        first = max(end - count, view.engine.first_record())
+        return view.records(first, end - first)
+
+    def __len__(self) -> int:
+        engine = self._view().engine
+        return engine.end_record() - engine.first_record()
+
+    def __getitem__(self, key: Any) -> Any:
+        view = self._view()
+        first = view.engine.first_record()
+        count = view.engine.end_record() - first
+        if isinstance(key, str):
+            (column,) = (np.empty(count, dtype) for dtype in view.choose(key).values())
+            view.engine.read_column(key, first, bytes_of(column))
+            return column
+        if isinstance(key, slice):
+            begin, end, step = key.indices(count)
+            found = range(begin, end, step)
+            if not found:
+                return np.empty(0, view.dtype)
+            least = min(found[0], found[-1])
+            rows = view.rows(first + least, abs(found[-1] - found[0]) + 1)
+            return rows[::step] if step > 0 else rows[::-1][::-step]
+        number = key.__index__()
+        if not -count <= number < count:
+            raise IndexError(f"record {number}, the log has {count}")
+        return view.rows(first + number % count, 1)[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        for records in self.scan(order="record"):
+            yield from records
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("reading a log makes a copy")
+        rows: np.ndarray = self[:]
+        return rows if dtype is None else rows.astype(dtype, copy=False)
+
+    def to_pandas(self) -> Any:
+        """All records as a DataFrame, in the order of time."""
+        return self.query().to_pandas()
+
+    def _title(self) -> str:
+        return f"{len(self):,} records of {', '.join(self._view().fields)}"
+
+    def __repr__(self) -> str:
+        return f"<cairn.{type(self).__name__} {self._title()}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in self.info._rows())
+        newest = self.tail(5)._repr_html_() if len(self) else ""
+        return f"<div><strong>{html.escape(self._title())}</strong><table>{rows}</table>{newest}</div>"
+
+
+class LogSnapshot(LogReadable):
+    """One state of a log: it reads the same whatever is committed or dropped later."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, view: LogView):
+        self._state = view
+
+    def _view(self) -> LogView:
+        return self._state
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same state, seen through the same `Log`."""
+        if not isinstance(other, LogSnapshot):
+            return NotImplemented
+        return self._state.engine.is_same(other._state.engine)
+
+    __hash__ = None  # type: ignore[assignment]

@@ -1,0 +1,253 @@
+"""Records: what comes out of a log, and how values become the records that go in."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Optional
+
+import numpy as np
+
+from .errors import InvalidArgument
+from .times import Clock
+from .view import bytes_of
+
+if TYPE_CHECKING:
+    import pandas
+
+_SHOWN = 10
+
+
+def fields_of(dtype: np.dtype) -> dict[str, np.dtype]:
+    """Names and types of the fields; a plain type is one field without a name."""
+    if dtype.names is None:
+        return {"": dtype}
+    return {name: dtype[name] for name in dtype.names}
+
+
+class Records:
+    """Records of a log in memory: `r["temp"]` is a column, `r[5]` a record, `r[2:9]` some of them.
+
+    `np.asarray(r)` is a structured array, `r.columns` a dict of arrays and `r.to_pandas()` a
+    DataFrame.
+    """
+
+    __slots__ = ("_time", "columns", "numbers")
+
+    columns: dict[str, np.ndarray]
+    numbers: np.ndarray
+
+    def __init__(self, columns: dict[str, np.ndarray], numbers: np.ndarray, time: Optional[str]):
+        self.columns = columns  # by the names of the fields
+        self.numbers = numbers  # of the records, which they keep for ever
+        self._time = time
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of one of them."""
+        if list(self.columns) == [""]:
+            return self.columns[""].dtype
+        return np.dtype([(name, column.dtype) for name, column in self.columns.items()])
+
+    def to_numpy(self) -> np.ndarray:
+        """A structured array."""
+        dtype = self.dtype
+        if dtype.names is None:
+            return self.columns[""]
+        rows = np.empty(len(self), dtype)
+        for name, column in self.columns.items():
+            rows[name] = column
+        return rows
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A DataFrame, whose index are the times where there are any. Bytes become text."""
+        import pandas
+
+        frame = pandas.DataFrame({name: _for_pandas(one) for name, one in self.columns.items()})
+        return frame.set_index(self._time) if self._time in self.columns else frame
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        rows = self.to_numpy()
+        return rows if dtype is None else rows.astype(dtype, copy=False)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            return self.columns[key]
+        if isinstance(key, (int, np.integer)):
+            return self[[key]].to_numpy()[0]
+        chosen = {name: column[key] for name, column in self.columns.items()}
+        return Records(chosen, self.numbers[key], self._time)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_numpy())
+
+    def _rows(self, what: str) -> list[list[str]]:
+        """What is shown of them: a head, and some rows at both ends."""
+        half = _SHOWN // 2
+        cut = len(self) > _SHOWN
+        shown = self[np.r_[:half, len(self) - half : len(self)]] if cut else self
+        texts = [[_text(value) for value in column] for column in shown.columns.values()]
+        rows = [[str(number), *row] for number, *row in zip(shown.numbers, *texts)]
+        if cut:
+            rows.insert(half, ["..."] * (len(self.columns) + 1))
+        return [[what, *self.columns], *rows]
+
+    def _shown(self, what: str) -> str:
+        rows = self._rows(what)
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in rows]
+        return "\n".join([*lines, f"[{len(self):,} {what}{'' if len(self) == 1 else 's'}]"])
+
+    def _shown_as_html(self, what: str) -> str:
+        head, *rows = [[html.escape(cell) for cell in row] for row in self._rows(what)]
+        body = "".join(f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in rows)
+        count = f"{len(self):,} {what}{'' if len(self) == 1 else 's'}"
+        return f"<div><table><tr><th>{'</th><th>'.join(head)}</th></tr>{body}</table>{count}</div>"
+
+    def __repr__(self) -> str:
+        return self._shown("record")
+
+    def _repr_html_(self) -> str:
+        return self._shown_as_html("record")
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _for_pandas(column: np.ndarray) -> Any:
+    if column.dtype.kind != "S":
+        return column
+    return np.array([_text(value) for value in column], object)
+
+
+class Columns:
+    """Columns of records that are put together piece by piece."""
+
+    def __init__(self, fields: Mapping[str, np.dtype]):
+        self._fields = fields
+        self._numbers = bytearray()
+        self._columns = [bytearray() for _ in fields]
+
+    def add(self, numbers: bytes, columns: Sequence[bytes]) -> None:
+        """Adds records, whose values are as a log holds them."""
+        self._numbers += numbers
+        for column, more in zip(self._columns, columns):
+            column += more
+
+    def take(self, time: Optional[str]) -> Records:
+        """All that was added."""
+        values = zip(self._fields.items(), self._columns)
+        columns = {name: np.frombuffer(column, dtype) for (name, dtype), column in values}
+        return Records(columns, np.frombuffer(self._numbers, np.int64), time)
+
+
+def to_records(items: Any, dtype: np.dtype) -> np.ndarray:
+    """Records as the engine takes them: of this type, contiguous.
+
+    From a structured array, a DataFrame, a mapping of names to values, or a sequence of tuples.
+    """
+    if isinstance(items, Records):
+        items = items.columns
+    if isinstance(items, (np.ndarray, np.void)):
+        given = np.atleast_1d(np.asarray(items))
+        if given.dtype == dtype:
+            return bytes_of(np.ascontiguousarray(given))
+        items = {name: given[name] for name in given.dtype.names or ()} or given
+    elif hasattr(items, "columns") and hasattr(items, "reset_index"):  # of pandas
+        columns = {name: items[name] for name in items.columns}
+        if items.index.name is not None:
+            columns[items.index.name] = items.index
+        items = columns
+    elif not isinstance(items, Mapping) and dtype.names is not None:
+        items = _from_tuples(items, dtype)
+    return bytes_of(_from_columns(items, dtype))
+
+
+def _from_tuples(items: Any, dtype: np.dtype) -> dict[str, Any]:
+    rows = [items] if isinstance(items, tuple) else list(items)
+    names = dtype.names or ()
+    for row in rows:
+        if len(row) != len(names):
+            raise InvalidArgument(f"a record of {len(row)} values, the log has {len(names)} fields")
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+
+def _from_columns(items: Any, dtype: np.dtype) -> np.ndarray:
+    if dtype.names is None:
+        return _converted(items[""] if isinstance(items, Mapping) else items, dtype, "items")
+    if not isinstance(items, Mapping):
+        raise InvalidArgument(f"no fields, the log has {', '.join(dtype.names)}")
+    if set(items) != set(dtype.names):
+        got = ", ".join(map(str, items))
+        raise InvalidArgument(f"fields {got}; the log has {', '.join(dtype.names)}")
+    columns = {name: _converted(items[name], dtype[name], name) for name in dtype.names}
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) > 1:
+        counts = ", ".join(f"{len(column)} of {name}" for name, column in columns.items())
+        raise InvalidArgument(f"columns of different lengths: {counts}")
+    rows = np.zeros(lengths.pop(), dtype)
+    for name, column in columns.items():
+        rows[name] = column
+    return rows
+
+
+def _converted(values: Any, dtype: np.dtype, name: str) -> np.ndarray:
+    """A column as a field has it, where nothing but precision is lost."""
+    if getattr(getattr(values, "dtype", None), "tz", None) is not None:  # of pandas
+        values = values.to_numpy("M8[ns]")
+    given = np.atleast_1d(np.asarray(values))
+    if given.ndim != 1:
+        raise InvalidArgument(f"field {name!r}: values of {given.ndim} dimensions")
+    if given.dtype == dtype or given.size == 0:
+        return np.ascontiguousarray(given, dtype)
+    if given.dtype == object and dtype.kind not in "MS":
+        given = np.asarray(given.tolist())
+    convert = {"M": _as_times, "S": _as_bytes, "f": _as_floats}.get(dtype.kind, _as_integers)
+    try:
+        return convert(given, dtype)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"field {name!r}: {error}") from None
+
+
+def _as_times(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    if given.dtype.kind in "iu":
+        return _as_integers(given, np.dtype(np.int64)).view(dtype)
+    if given.dtype.kind == "M":
+        found = given.astype(dtype)
+        unit = np.promote_types(given.dtype, dtype)
+        back = found.astype(given.dtype)
+        if unit == dtype and (back.view(np.int64) != given.view(np.int64)).any():
+            raise InvalidArgument(f"times that {dtype} does not reach")
+        return found
+    clock = Clock(dtype)
+    counts = [clock.count(value, up=False) for value in given.tolist()]
+    return np.array(counts, np.int64).view(dtype)
+
+
+def _as_bytes(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    values = given.tolist()
+    found = [one.encode("utf-8", "surrogateescape") if isinstance(one, str) else one for one in values]
+    for one in found:
+        if not isinstance(one, bytes):
+            raise TypeError(f"{one!r} is no text")
+        if len(one) > dtype.itemsize:
+            raise InvalidArgument(f"a text of {len(one)} bytes, it takes {dtype.itemsize}")
+    return np.array(found, dtype)
+
+
+def _as_floats(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    return given.astype(dtype, casting="same_kind")
+
+
+def _as_integers(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"{given.dtype} does not become {dtype}")
+    with np.errstate(invalid="ignore"):
+        found = given.astype(dtype)
+    if (found != given).any():
+        raise InvalidArgument(f"values that {dtype} does not hold")
+    return found

@@ -1,0 +1,124 @@
+"""Times and spans of time as people write them, and as the counts of units that logs hold."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from .errors import FailedPrecondition, InvalidArgument
+
+# A count of the log's unit; what NumPy, `datetime` and pandas have; or ISO 8601 text.
+TimeLike = Union[int, str, datetime.date, np.datetime64]
+# A count of the log's unit; what `datetime` and NumPy have; or text such as "15m" and "500ms".
+SpanLike = Union[int, str, datetime.timedelta, np.timedelta64]
+
+_FIRST, _LAST = -(2**63), 2**63 - 1
+_ATTOSECONDS = {"as": 1, "fs": 10**3, "ps": 10**6, "ns": 10**9, "us": 10**12, "ms": 10**15, "s": 10**18}
+_ATTOSECONDS.update({"m": 60 * 10**18, "h": 3600 * 10**18, "D": 86400 * 10**18, "W": 604800 * 10**18})
+_SPAN = re.compile(r"(-?\d+)\s*(ns|us|ms|s|m|min|h|d|w)")
+_ZONE = re.compile(r"(?P<time>.*\d[T ].*?)(?P<zone>Z|[+-]\d\d(:?\d\d)?)")
+
+
+def to_datetime64(value: Any) -> np.datetime64:
+    """Any time but a count, in UTC and as exact as it is given. Times without a zone are UTC."""
+    if hasattr(value, "to_datetime64"):  # of pandas
+        value = value.to_datetime64()
+    elif isinstance(value, str):
+        zoned = _ZONE.fullmatch(value.strip())
+        if zoned is None:
+            value = np.datetime64(value.strip())
+        else:
+            zone = zoned["zone"].replace("Z", "+00:00").replace(":", "").ljust(5, "0")
+            offset = np.timedelta64(int(zone[:3]) * 60 + int(zone[0] + zone[3:]), "m")
+            value = np.datetime64(zoned["time"]) - offset
+    elif isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        value = np.datetime64(value.astimezone(datetime.timezone.utc).replace(tzinfo=None))
+    elif isinstance(value, datetime.date):
+        value = np.datetime64(value)
+    if not isinstance(value, np.datetime64):
+        raise TypeError(f"{value!r} is no time")
+    if np.isnat(value):
+        raise InvalidArgument("NaT is no time")
+    return value
+
+
+def _attoseconds(value: Union[np.datetime64, np.timedelta64]) -> int:
+    unit, step = np.datetime_data(value.dtype)
+    if unit in ("Y", "M"):  # of any length
+        if isinstance(value, np.timedelta64):
+            raise InvalidArgument(f"{value}: months and years have no one length")
+        value, unit, step = value.astype("M8[D]"), "D", 1
+    return int(value.astype(np.int64)) * step * _ATTOSECONDS[unit]
+
+
+def span_text(value: Any) -> str:
+    """A span as `Clock.span` takes it; anything else as it is."""
+    if not isinstance(value, np.timedelta64):
+        return str(value)
+    exact = _attoseconds(value)
+    for name in ("D", "h", "m", "s", "ms", "us"):
+        if exact % _ATTOSECONDS[name] == 0:
+            return f"{exact // _ATTOSECONDS[name]}{name.lower()}"
+    return f"{exact // _ATTOSECONDS['ns']}ns"
+
+
+class Clock:
+    """The type of a field with times: a timestamp of some unit, or an integer of none."""
+
+    __slots__ = ("_unit",)
+
+    def __init__(self, dtype: np.dtype):
+        self._unit: Optional[str] = np.datetime_data(dtype)[0] if dtype.kind == "M" else None
+
+    def count(self, value: TimeLike, *, up: bool = True) -> int:
+        """A time as a count; what lies between two counts is the later one, or the earlier."""
+        if isinstance(value, (int, np.integer)):
+            return int(value)
+        exact, unit = _attoseconds(to_datetime64(value)), self._attoseconds()
+        found = -(-exact // unit) if up else exact // unit
+        return min(max(found, _FIRST), _LAST)
+
+    def range(self, begin: Optional[TimeLike], end: Optional[TimeLike]) -> tuple[int, int]:
+        """The counts of a range; None has no bound."""
+        return (
+            _FIRST if begin is None else self.count(begin),
+            _LAST if end is None else self.count(end),
+        )
+
+    def span(self, value: SpanLike) -> int:
+        """A span of time as a count."""
+        if isinstance(value, (int, np.integer)) and not isinstance(value, np.timedelta64):
+            return int(value)
+        if isinstance(value, str):
+            parts = _SPAN.fullmatch(value.strip())
+            if parts is None:
+                raise InvalidArgument(f"{value!r} is no span of time: write 500ms, 15m, 2h, 1d or 1w")
+            number, name = int(parts[1]), parts[2]
+            unit = {"min": "m", "d": "D", "w": "W"}.get(name, name)
+            exact = number * _ATTOSECONDS[unit]
+        else:
+            exact = _attoseconds(np.timedelta64(value))
+        count, left = divmod(exact, self._attoseconds())
+        if left:
+            raise InvalidArgument(f"{value}: the times of the log are counts of {self._unit}")
+        return count
+
+    def time(self, count: int) -> Any:
+        """A count as a time: a datetime64, or the number itself."""
+        return count if self._unit is None else np.datetime64(count, self._unit)
+
+    def times(self, counts: np.ndarray) -> np.ndarray:
+        """The same for many."""
+        return counts if self._unit is None else counts.view(f"M8[{self._unit}]")
+
+    def duration(self, count: int) -> Any:
+        """A count as a span: a timedelta64, or the number itself."""
+        return count if self._unit is None else np.timedelta64(count, self._unit)
+
+    def _attoseconds(self) -> int:
+        if self._unit is None:
+            raise FailedPrecondition("the times of the log are plain numbers: give such ones")
+        return _ATTOSECONDS[self._unit]
