@@ -211,9 +211,11 @@ class WriterTest(LogTest):
         for other in (log, cairn.Log.open(log.path)):
             with self.assertRaises(cairn.Unavailable):
                 other.append(sensor(1))
-        threading.Timer(0.05, writer.close).start()
+        later = threading.Timer(0.05, writer.close)
+        later.start()
         with log.writer(wait=30) as second:
             second.append(sensor(1))
+        later.join()
         self.assertEqual(len(log), 1)
 
     def test_closed_writer_says_so(self):
@@ -384,7 +386,7 @@ class ReadTest(LogTest):
     def test_statistics_are_those_of_the_values(self):
         found = self.log.statistics
         self.assertEqual(list(found), ["temp", "count"])
-        self.assertEqual(found["count"], (1050, 0, 1049, 1049 * 525, 0, 1049, 524.5))
+        self.assertEqual(found["count"], cairn.FieldStatistics(1050, 0, 1049, 1049 * 525, 0, 1049, 524.5))
         self.assertEqual(self.log.verify_statistics(), [])
         self.assertEqual(self.create(name="empty").statistics, {})
         rows = sensor(2)
@@ -481,6 +483,33 @@ class FollowTest(LogTest):
             return await task
 
         self.assertEqual(asyncio.run(both()), [7])
+
+    def test_wait_ends_with_a_commit(self):
+        log = self.create()
+        reader = cairn.Log.open(log.path)
+        self.assertFalse(reader.refresh(wait=0.01))
+        later = threading.Timer(0.05, log.append, [sensor(1)])
+        later.start()
+        self.assertTrue(reader.refresh(wait=30))
+        later.join()
+        self.assertEqual(len(reader), 1)
+
+    def test_sees_each_commit_of_another_process(self):
+        log = self.create()
+        script = f"""
+import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})
+from log_test import cairn, sensor
+with cairn.Log.open({log.path!r}).writer() as writer:
+    for number in range(30):
+        writer.append(sensor(10, number * 10)); writer.commit()"""
+        writing = subprocess.Popen([sys.executable, "-c", script])
+        got = []
+        for records in log.follow(0, timeout=60):
+            got += records["count"].tolist()
+            if len(got) >= 300:
+                break
+        self.assertEqual(writing.wait(), 0)
+        self.assertEqual(got, list(range(300)))
 
     def test_snapshots_stay_as_they_are(self):
         log = self.create(sensor(3))

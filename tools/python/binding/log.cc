@@ -46,10 +46,7 @@ void Create(const std::string& path, const std::string& dtype, int32_t record_si
   Check(WithoutGil([&] { return Log::Create(path, options).status(); }));
 }
 
-LogSnapshotHandle Refresh(LogHandle& self) {
-  return {self.executor, Check(WithoutGil([&] { return self.log.Refresh(); }))};
-}
-
+// Without a timeout looks for one.
 LogSnapshotHandle WaitForCommit(LogHandle& self, int64_t timeout) {
   return {self.executor, Check(WithoutGil([&] {
             return self.log.WaitForCommit(std::chrono::milliseconds(timeout));
@@ -100,7 +97,6 @@ void BindLog(nb::module_& module) {
            [](const LogHandle& self) {
              return LogSnapshotHandle{self.executor, self.log.snapshot()};
            })
-      .def("refresh", &Refresh)
       .def("wait_for_commit", &WaitForCommit, "timeout"_a)
       .def("open_writer", &OpenWriter, "commit_records"_a, "commit_interval"_a, "durable"_a,
            "reorder_window"_a, "max_buffered_bytes"_a, "wait"_a, "timer"_a.none(), "codec"_a.none(),

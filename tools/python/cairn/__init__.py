@@ -47,7 +47,8 @@ from .follow import Follower, LogFollower
 from .frame import Frame, asarray, create, open
 from .info import Finding, Generation, Info, Report
 from .log import Log
-from .log_readable import LogInfo, LogSnapshot, Retention, Rotation
+from .log_info import LogInfo, Retention, Rotation
+from .log_readable import LogSnapshot
 from .log_writer import LogWriter
 from .readable import Snapshot
 from .records import Records

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Optional
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,13 +12,15 @@ from .records import Records
 from .times import Clock
 
 if TYPE_CHECKING:
-    import pandas
+    import pandas  # type: ignore[import-untyped]
 
-_STORED = np.dtype([("count", "i8"), *((name, "f8") for name in ("min", "max", "sum", "first", "last"))])
+_VALUES = ("min", "max", "sum", "first", "last")
+_STORED = np.dtype([("count", "i8"), *((name, "f8") for name in _VALUES)])
 _SHOWN = np.dtype([*_STORED.descr, ("mean", "f8")])
 
 
-class FieldStatistics(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class FieldStatistics:
     """Of the values of a field that are no NaN; without any, all but `count` and `sum` are NaN."""
 
     count: int
@@ -41,7 +44,9 @@ class Aggregates:
     records: np.ndarray
     fields: dict[str, np.ndarray]
 
-    def __init__(self, begin: np.ndarray, records: np.ndarray, fields: dict[str, np.ndarray], time: str):
+    def __init__(
+        self, begin: np.ndarray, records: np.ndarray, fields: dict[str, np.ndarray], time: str
+    ):
         self.begin = begin  # times
         self.records = records  # their number
         self.fields = fields  # by their names
@@ -49,13 +54,15 @@ class Aggregates:
 
     @classmethod
     def _of(
-        cls, found: tuple[bytes, bytes, Sequence[bytes]], names: Sequence[str], time: str, clock: Clock
+        cls,
+        found: tuple[bytes, bytes, Sequence[bytes]],
+        names: Sequence[str],
+        time: str,
+        clock: Clock,
     ) -> Aggregates:
-        begins, records, values = found
-        fields = dict(zip(names, map(_with_mean, values or [b""] * len(names))))
-        return cls(
-            clock.times(np.frombuffer(begins, np.int64)), np.frombuffer(records, np.int64), fields, time
-        )
+        begins, records = (np.frombuffer(one, np.int64) for one in found[:2])
+        values = found[2] or [b""] * len(names)
+        return cls(clock.times(begins), records, dict(zip(names, map(_with_mean, values))), time)
 
     def __len__(self) -> int:
         return len(self.begin)
@@ -67,7 +74,7 @@ class Aggregates:
         return {
             (name, what): values[what]
             for name, values in self.fields.items()
-            for what in FieldStatistics._fields
+            for what in _SHOWN.names or ()
         }
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -78,8 +85,10 @@ class Aggregates:
         return pandas.DataFrame(columns, index=pandas.Index(self.begin, name=self._time))
 
     def _table(self) -> Records:
-        means = {f"{name} {what}": self.fields[name][what] for name in self.fields for what in ("min", "mean", "max")}
-        return Records({self._time: self.begin, "records": self.records, **means}, np.arange(len(self)), None)
+        columns = {self._time: self.begin, "records": self.records}
+        for name, values in self.fields.items():
+            columns.update({f"{name} {what}": values[what] for what in ("min", "mean", "max")})
+        return Records(columns, np.arange(len(self)), None)
 
     def __repr__(self) -> str:
         return self._table()._shown("bucket")
@@ -103,4 +112,5 @@ def _with_mean(stored: bytes) -> np.ndarray:
 
 def statistics_of(found: Aggregates) -> dict[str, FieldStatistics]:
     """Of the one bucket of everything, if there are records."""
-    return {name: FieldStatistics(*values[0].item()) for name, values in found.fields.items() if len(values)}
+    fields = found.fields.items()
+    return {name: FieldStatistics(*values[0].item()) for name, values in fields if len(values)}

@@ -88,7 +88,7 @@ class LogFollower:
     def _wait(self, deadline: float) -> bool:
         """Waits for a commit; returns whether there is time for more."""
         left = deadline - time.monotonic()
-        return self._log.wait_for_commit(max(0.0, min(left, _WAIT))) or left > 0
+        return self._log.refresh(wait=min(left, _WAIT)) or left > 0
 
     def __iter__(self) -> Iterator[Records]:
         deadline = time.monotonic() + self._timeout

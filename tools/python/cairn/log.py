@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import threading
 import weakref
 from collections.abc import Mapping
 from types import TracebackType
@@ -14,7 +16,9 @@ from . import _engine, options
 from .errors import AlreadyExists, FailedPrecondition, InvalidArgument
 from .follow import LogFollower
 from .frame import Path
-from .log_readable import LogReadable, LogSnapshot, LogView, Retention, Rotation
+from .log_info import Retention, Rotation
+from .log_readable import LogReadable, LogSnapshot
+from .log_view import LogView
 from .log_writer import LogWriter
 from .records import fields_of
 from .times import Clock, SpanLike, TimeLike
@@ -27,12 +31,13 @@ class Log(LogReadable):
     writer commits it sees at once. Threads may share it.
     """
 
-    __slots__ = ("_engine", "_opened_with", "_path", "_state", "_writer")
+    __slots__ = ("_engine", "_lock", "_opened_with", "_path", "_state", "_writer")
 
     def __init__(self, engine: _engine.Log, path: str, opened_with: dict[str, Any]):
         self._engine = engine
         self._path = path
         self._opened_with = opened_with
+        self._lock = threading.Lock()  # of `_state`, which only goes forward
         self._state: Optional[LogView] = LogView(engine.snapshot())
         self._writer: Optional[weakref.ref[LogWriter]] = None
 
@@ -58,7 +63,7 @@ class Log(LogReadable):
             "verify": verify,
             "threads": threads,
         }
-        name = os.path.abspath(os.fspath(path))
+        name = os.path.abspath(os.fsdecode(path))
         policy = options.number_of(verify, options.VERIFY_POLICIES, "verify")
         engine = _engine.open_log(name, time or "", durable_only, mmap, policy, threads)
         return Log(engine, name, opened_with)
@@ -97,7 +102,7 @@ class Log(LogReadable):
         exist_ok
             Opens the log that is there, if it has the same fields.
         """
-        name = os.path.abspath(os.fspath(path))
+        name = os.path.abspath(os.fsdecode(path))
         known = _record_type(dtype, unit)
         clock = _clock_of(known, time)
         try:
@@ -121,14 +126,16 @@ class Log(LogReadable):
         return log
 
     def _view(self) -> LogView:
+        writer = None if self._writer is None else self._writer()
+        if writer is not None and not writer.closed:
+            self.refresh()
+        return self._state_or_raise()
+
+    def _state_or_raise(self) -> LogView:
         state = self._state
         if state is None:
             raise FailedPrecondition(f"{self._path}: the log is closed")
-        writer = None if self._writer is None else self._writer()
-        if writer is None or writer.closed:
-            return state
-        self.refresh()
-        return self._state or state
+        return state
 
     @property
     def path(self) -> str:
@@ -139,26 +146,29 @@ class Log(LogReadable):
         """The state that is shown now; it stays when the log goes on."""
         return LogSnapshot(self._view())
 
-    def refresh(self) -> bool:
-        """Goes on to the newest commit; returns whether there was a newer one."""
-        return self._move(self._engine.refresh())
+    def refresh(self, *, wait: float = 0.0) -> bool:
+        """Goes on to the newest commit; returns whether there was a newer one.
 
-    def wait_for_commit(self, timeout: float) -> bool:
-        """Waits until there is a newer commit and goes on to it; returns whether there was one."""
-        return self._move(self._engine.wait_for_commit(round(timeout * 1000)))
+        Waits up to `wait` seconds for one; a signal is handled after that.
+        """
+        self._state_or_raise()
+        if wait > 0 and self._go_on():
+            return True
+        self._engine.wait_for_commit(math.ceil(max(wait, 0.0) * 1000))
+        return self._go_on()
 
-    def _move(self, engine: _engine.LogSnapshot) -> bool:
-        before = self._state
-        if before is None:
-            raise FailedPrecondition(f"{self._path}: the log is closed")
-        if engine.is_same(before.engine):
-            return False
-        self._state = LogView(engine)
-        return True
-
-    def _refresh_open(self) -> None:
+    def _committed(self) -> None:
         if self._state is not None:
             self.refresh()
+
+    def _go_on(self) -> bool:
+        """To the newest state that the engine has seen, if that is another; unless closed."""
+        with self._lock:
+            engine = self._engine.snapshot()
+            if self._state is None or engine.is_same(self._state.engine):
+                return False
+            self._state = LogView(engine)
+            return True
 
     def writer(
         self,
@@ -204,7 +214,7 @@ class Log(LogReadable):
             None if codec is None else options.number_of(codec, options.CODECS, "codec"),
             clevel,
         )
-        writer = LogWriter(engine, view.dtype, view.clock, self._refresh_open)
+        writer = LogWriter(engine, view.dtype, view.clock, self._committed)
         self._writer = weakref.ref(writer)
         return writer
 
@@ -230,7 +240,8 @@ class Log(LogReadable):
 
     def close(self) -> None:
         """Lets go of the log; its snapshots and writers stay."""
-        self._state = None
+        with self._lock:
+            self._state = None
 
     def __enter__(self) -> Log:
         self._view()
@@ -263,10 +274,11 @@ def _record_type(dtype: Any, unit: str) -> np.dtype:
     known = options.check_dtype(dtype).newbyteorder("<")
     if known.names is None:
         raise InvalidArgument(f"type {known}: records need fields with names")
-    if not any(one == np.dtype("M8") for one in fields_of(known).values()):
+    fields = fields_of(known)
+    if np.dtype("M8") not in fields.values():
         return known
-    timed = np.dtype(f"M8[{unit}]")
-    return np.dtype([(name, timed if one == np.dtype("M8") else one) for name, one in fields_of(known).items()])
+    timed = np.dtype(f"<M8[{unit}]")
+    return np.dtype([(name, timed if one == "M8" else one) for name, one in fields.items()])
 
 
 def _clock_of(dtype: np.dtype, time: Optional[str]) -> Optional[Clock]:

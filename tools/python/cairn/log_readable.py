@@ -2,142 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
 import html
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, Optional, Union
 
 import numpy as np
 
 from . import _engine, options
 from .aggregates import Aggregates, FieldStatistics, statistics_of
-from .errors import FailedPrecondition, NotFound
-from .info import readable
+from .log_info import LogInfo, Retention, Rotation
+from .log_view import LogView
 from .readable import Snapshot
-from .records import Columns, Records, fields_of
-from .times import Clock, SpanLike, TimeLike, span_text
+from .records import Columns, Records
+from .times import SpanLike, TimeLike
 from .view import View, bytes_of
 from .where import WhereLike, conditions
 
-_ALL = 2**63 - 1
-
-
-class Retention(NamedTuple):
-    """Which records a log drops, the oldest first, chunk by chunk; 0: no limit."""
-
-    max_age: SpanLike = 0  # before the newest time
-    max_records: int = 0
-    max_bytes: int = 0  # of all chunks, as they are stored
-
-    def _counts(self, clock: Optional[Clock]) -> tuple[int, int, int]:
-        return _span(self.max_age, clock), self.max_records, self.max_bytes
-
-
-class Rotation(NamedTuple):
-    """When a log of many files begins a new one; 0: never."""
-
-    max_bytes: int = 0  # of one file
-    period: SpanLike = 0  # of time: a file holds times of one multiple of it, but late ones
-
-    def _counts(self, clock: Optional[Clock]) -> tuple[int, int]:
-        return self.max_bytes, _span(self.period, clock)
-
-
-def _span(value: SpanLike, clock: Optional[Clock]) -> int:
-    if not value:
-        return 0
-    if clock is None:
-        raise FailedPrecondition("the records of the log have no time")
-    return clock.span(value)
-
-
-class LogView:
-    """One state of a log, with the types of its fields; immutable."""
-
-    __slots__ = ("clock", "dtype", "engine", "fields", "time")
-
-    def __init__(self, engine: _engine.LogSnapshot):
-        self.engine = engine
-        self.dtype = options.written_dtype(engine.dtype())
-        self.fields = fields_of(self.dtype)
-        self.time = engine.time_field()
-        self.clock = None if self.time is None else Clock(self.fields[self.time])
-
-    def need_clock(self) -> Clock:
-        """How times are counted."""
-        if self.clock is None:
-            raise FailedPrecondition("the records of the log have no time")
-        return self.clock
-
-    def range(self, begin: Optional[TimeLike], end: Optional[TimeLike]) -> tuple[int, int]:
-        """The times from begin to end."""
-        if begin is None and end is None:
-            return -(2**63), _ALL
-        return self.need_clock().range(begin, end)
-
-    def choose(self, fields: Union[str, Sequence[str], None]) -> dict[str, np.dtype]:
-        """The fields of these names; None: all."""
-        if fields is None:
-            return self.fields
-        names = [fields] if isinstance(fields, str) else list(fields)
-        for name in names:
-            if name not in self.fields:
-                raise NotFound(f"no field {name!r}, the log has {', '.join(self.fields)}")
-        return {name: self.fields[name] for name in names}
-
-    def rows(self, first: int, count: int) -> np.ndarray:
-        """Records from number `first` on."""
-        rows = np.empty(count, self.dtype)
-        self.engine.read_records(first, bytes_of(rows))
-        return rows
-
-    def records(self, first: int, count: int) -> Records:
-        """The same, with their numbers."""
-        rows = self.rows(first, count)
-        columns = {name: rows[name] if name else rows for name in self.fields}
-        return Records(columns, np.arange(first, first + count), self.time)
-
-
-@dataclasses.dataclass(frozen=True)
-class LogInfo:
-    """One state of a log. Sizes are bytes."""
-
-    files: int
-    records: int
-    first_record: int
-    fields: dict[str, np.dtype]
-    time_field: Optional[str]
-    times: Optional[tuple[Any, Any]]
-    nbytes: int  # decoded
-    file_size: int  # of all files
-    codec: str
-    clevel: int
-    retention: Retention
-    rotation: Rotation
-
-    @property
-    def ratio(self) -> float:
-        """How many times smaller the files are than the records."""
-        return self.nbytes / self.file_size
-
-    def _rows(self) -> list[tuple[str, str]]:
-        names = ", ".join(f"{name} {dtype}" if name else str(dtype) for name, dtype in self.fields.items())
-        rows = [("records", f"{self.records:,}" + (f" from {self.first_record:,} on" if self.first_record else ""))]
-        if self.times is not None:
-            rows.append(("times", f"{self.times[0]} to {self.times[1]}"))
-        rows += [
-            ("fields", names),
-            ("data", readable(self.nbytes)),
-            ("files", f"{self.files:,}, {readable(self.file_size)}, {self.ratio:.1f}x smaller"),
-            ("codec", f"{self.codec}, level {self.clevel}"),
-        ]
-        for name, limits in (("retention", self.retention), ("rotation", self.rotation)):
-            told = [f"{what} {span_text(limit)}" for what, limit in limits._asdict().items() if limit]
-            rows += [(name, ", ".join(told))] if told else []
-        return rows
-
-    def __str__(self) -> str:
-        return "\n".join(f"{name:<11}{value}" for name, value in self._rows())
+_ALL = 2**63 - 1  # records
 
 
 class LogReadable:
@@ -318,15 +199,16 @@ class LogReadable:
         """
         view = self._view()
         clock = view.need_clock()
-        numbers = {name: one for name, one in view.choose(fields).items() if fields is not None or one.kind not in "SM"}
+        chosen = view.choose(fields).items()
+        numbers = [name for name, one in chosen if fields is not None or one.kind not in "SM"]
         found = view.engine.aggregate(
             *view.range(begin, end),
             0 if bucket is None else clock.span(bucket),
             clock.count(origin),
-            list(numbers),
+            numbers,
             conditions(where, view.fields),
         )
-        return Aggregates._of(found, list(numbers), view.time or "", clock)
+        return Aggregates._of(found, numbers, view.time or "", clock)
 
     @property
     def statistics(self) -> dict[str, FieldStatistics]:
@@ -390,9 +272,11 @@ class LogReadable:
         return f"<cairn.{type(self).__name__} {self._title()}>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in self.info._rows())
+        title = html.escape(self._title())
+        told = [(name, html.escape(value)) for name, value in self.info._rows()]
+        rows = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in told)
         newest = self.tail(5)._repr_html_() if len(self) else ""
-        return f"<div><strong>{html.escape(self._title())}</strong><table>{rows}</table>{newest}</div>"
+        return f"<div><strong>{title}</strong><table>{rows}</table>{newest}</div>"
 
 
 class LogSnapshot(LogReadable):

@@ -10,7 +10,9 @@ import numpy as np
 
 from . import _engine
 from .errors import FailedPrecondition
-from .log_readable import LogSnapshot, LogView, Retention, Rotation
+from .log_info import Retention, Rotation
+from .log_readable import LogSnapshot
+from .log_view import LogView
 from .records import to_records
 from .times import Clock
 

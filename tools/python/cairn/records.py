@@ -13,7 +13,7 @@ from .times import Clock
 from .view import bytes_of
 
 if TYPE_CHECKING:
-    import pandas
+    import pandas  # type: ignore[import-untyped]
 
 _SHOWN = 10
 
@@ -229,9 +229,10 @@ def _as_times(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def _as_bytes(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    values = given.tolist()
-    found = [one.encode("utf-8", "surrogateescape") if isinstance(one, str) else one for one in values]
-    for one in found:
+    found = given.tolist()
+    for place, one in enumerate(found):
+        if isinstance(one, str):
+            found[place] = one = one.encode("utf-8", "surrogateescape")
         if not isinstance(one, bytes):
             raise TypeError(f"{one!r} is no text")
         if len(one) > dtype.itemsize:

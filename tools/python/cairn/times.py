@@ -16,8 +16,9 @@ TimeLike = Union[int, str, datetime.date, np.datetime64]
 SpanLike = Union[int, str, datetime.timedelta, np.timedelta64]
 
 _FIRST, _LAST = -(2**63), 2**63 - 1
-_ATTOSECONDS = {"as": 1, "fs": 10**3, "ps": 10**6, "ns": 10**9, "us": 10**12, "ms": 10**15, "s": 10**18}
-_ATTOSECONDS.update({"m": 60 * 10**18, "h": 3600 * 10**18, "D": 86400 * 10**18, "W": 604800 * 10**18})
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "D": 86_400, "W": 604_800}
+_ATTOSECONDS = {"as": 1, "fs": 10**3, "ps": 10**6, "ns": 10**9, "us": 10**12, "ms": 10**15}
+_ATTOSECONDS.update({name: seconds * 10**18 for name, seconds in _SECONDS.items()})
 _SPAN = re.compile(r"(-?\d+)\s*(ns|us|ms|s|m|min|h|d|w)")
 _ZONE = re.compile(r"(?P<time>.*\d[T ].*?)(?P<zone>Z|[+-]\d\d(:?\d\d)?)")
 
@@ -95,7 +96,7 @@ class Clock:
         if isinstance(value, str):
             parts = _SPAN.fullmatch(value.strip())
             if parts is None:
-                raise InvalidArgument(f"{value!r} is no span of time: write 500ms, 15m, 2h, 1d or 1w")
+                raise InvalidArgument(f"{value!r} is no span of time, such as 500ms, 15m or 2d")
             number, name = int(parts[1]), parts[2]
             unit = {"min": "m", "d": "D", "w": "W"}.get(name, name)
             exact = number * _ATTOSECONDS[unit]
@@ -108,7 +109,7 @@ class Clock:
 
     def time(self, count: int) -> Any:
         """A count as a time: a datetime64, or the number itself."""
-        return count if self._unit is None else np.datetime64(count, self._unit)
+        return count if self._unit is None else self.times(np.array([count], np.int64))[0]
 
     def times(self, counts: np.ndarray) -> np.ndarray:
         """The same for many."""
@@ -116,7 +117,7 @@ class Clock:
 
     def duration(self, count: int) -> Any:
         """A count as a span: a timedelta64, or the number itself."""
-        return count if self._unit is None else np.timedelta64(count, self._unit)
+        return count if self._unit is None else np.array([count]).astype(f"m8[{self._unit}]")[0]
 
     def _attoseconds(self) -> int:
         if self._unit is None:

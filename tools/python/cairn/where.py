@@ -27,8 +27,8 @@ def conditions(where: WhereLike, fields: Mapping[str, np.dtype]) -> list[Conditi
     if isinstance(where, str):
         where = _parse(where)
     elif isinstance(where, tuple) and len(where) == 3 and isinstance(where[0], str):
-        where = [where]
-    return [_condition(*one, fields) for one in where]  # type: ignore[misc]
+        where = [(where[0], where[1], where[2])]
+    return [_condition(field, sign, value, fields) for field, sign, value in where]
 
 
 def _parse(text: str) -> list[tuple[str, str, Any]]:

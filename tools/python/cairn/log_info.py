@@ -1,0 +1,85 @@
+"""What a log is told to keep, and what it says about itself."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from .errors import FailedPrecondition
+from .info import readable
+from .times import Clock, SpanLike, span_text
+
+
+class Retention(NamedTuple):
+    """Which records a log drops, the oldest first, chunk by chunk; 0: no limit."""
+
+    max_age: SpanLike = 0  # before the newest time
+    max_records: int = 0
+    max_bytes: int = 0  # of all chunks, as they are stored
+
+    def _counts(self, clock: Optional[Clock]) -> tuple[int, int, int]:
+        return _span(self.max_age, clock), self.max_records, self.max_bytes
+
+
+class Rotation(NamedTuple):
+    """When a log of many files begins a new one; 0: never."""
+
+    max_bytes: int = 0  # of one file
+    period: SpanLike = 0  # of time: a file holds times of one multiple of it, but late ones
+
+    def _counts(self, clock: Optional[Clock]) -> tuple[int, int]:
+        return self.max_bytes, _span(self.period, clock)
+
+
+def _span(value: SpanLike, clock: Optional[Clock]) -> int:
+    if not value:
+        return 0
+    if clock is None:
+        raise FailedPrecondition("the records of the log have no time")
+    return clock.span(value)
+
+
+@dataclasses.dataclass(frozen=True)
+class LogInfo:
+    """One state of a log. Sizes are bytes."""
+
+    files: int
+    records: int
+    first_record: int
+    fields: dict[str, np.dtype]
+    time_field: Optional[str]
+    times: Optional[tuple[Any, Any]]
+    nbytes: int  # decoded
+    file_size: int  # of all files
+    codec: str
+    clevel: int
+    retention: Retention
+    rotation: Rotation
+
+    @property
+    def ratio(self) -> float:
+        """How many times smaller the files are than the records."""
+        return self.nbytes / self.file_size
+
+    def _rows(self) -> list[tuple[str, str]]:
+        fields = ", ".join(f"{name} {dtype}".strip() for name, dtype in self.fields.items())
+        since = f" from {self.first_record:,} on" if self.first_record else ""
+        rows = [("records", f"{self.records:,}{since}")]
+        if self.times is not None:
+            rows.append(("times", f"{self.times[0]} to {self.times[1]}"))
+        rows += [
+            ("fields", fields),
+            ("data", readable(self.nbytes)),
+            ("files", f"{self.files:,}, {readable(self.file_size)}, {self.ratio:.1f}x smaller"),
+            ("codec", f"{self.codec}, level {self.clevel}"),
+        ]
+        for name, limits in (("retention", self.retention), ("rotation", self.rotation)):
+            named = limits._asdict().items()
+            told = ", ".join(f"{what} {span_text(limit)}" for what, limit in named if limit)
+            rows += [(name, told)] if told else []
+        return rows
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<11}{value}" for name, value in self._rows())
