@@ -174,7 +174,7 @@ absl::Status CheckFits(int64_t size) {
   return InvalidArgument("record: over %d bytes", kMaxRecordSize);
 }
 
-// A field that only fills: "|V4".
+// A field that only fills: "|V4". python-blosc2 gives those of aligned records names.
 std::optional<int32_t> SizeOfGap(std::string_view type) {
   if (!type.starts_with("|V") && !type.starts_with('V')) return std::nullopt;
   return ParseSize(type.substr(type.find('V') + 1));
@@ -190,7 +190,7 @@ absl::StatusOr<FieldList> FieldsOfTuples(const Literal& list) {
     const bool plain = parts.size() == 2 && parts[0].kind == Literal::Kind::kText &&
                        parts[1].kind == Literal::Kind::kText;
     if (!plain) return Unimplemented("dtype: nested records, arrays in records and titles");
-    const auto gap = parts[0].text.empty() ? SizeOfGap(parts[1].text) : std::nullopt;
+    const std::optional<int32_t> gap = SizeOfGap(parts[1].text);
     int64_t size = 0;
     if (gap.has_value()) {
       size = *gap;
@@ -250,6 +250,7 @@ absl::StatusOr<FieldList> FieldsOfDtype(std::string_view dtype) {
                                                 ? FieldsOfTuples(literal)
                                                 : FieldsOfDict(literal));
     CAIRN_RETURN_IF_ERROR(CheckNames(found.fields));
+    if (found.fields.empty()) return Unimplemented("dtype %s: no field", dtype);
     return found;
   }
   CAIRN_ASSIGN_OR_RETURN(Field field, ParseType("", dtype));

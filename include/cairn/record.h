@@ -62,7 +62,8 @@ class CAIRN_EXPORT Schema {
   // NumPy's short names (b1, i1 to i8, u1 to u8, f2 to f8) and long ones (bool, int8, float64).
   static absl::StatusOr<Field> ParseField(std::string_view text);
   // What NumPy calls such records: "[('time', '<M8[us]'), ('temp', '<f4')]", or the dictionary with
-  // names, formats, offsets and itemsize. A plain type is a record of one field without a name.
+  // names, formats, offsets and itemsize. A plain type is a record of one field without a name;
+  // raw bytes, such as ('', '|V4'), are a gap.
   // kInvalidArgument for what is no dtype, or not of `record_size` bytes; kUnimplemented for nested
   // records, arrays in records, big endian numbers, objects and other types.
   static absl::StatusOr<Schema> FromDtype(std::string_view dtype, int32_t record_size);

@@ -65,15 +65,15 @@ static void chosen_blocks_are_kept(void) {
                             .chunkshape = {4, 10},
                             .blockshape = {2, 5},
                             .dtype = "|u1"};
+  cairn_array_info made = {.struct_size = sizeof made};
   cairn_create_options options = CAIRN_CREATE_OPTIONS_INIT;
   cairn_frame* frame = NULL;
   cairn_snapshot* snapshot = NULL;
   options.array = &array;
   CHECK_OK(cairn_frame_create_in_memory(&options, &frame, &st));
   snapshot = snapshot_of(frame);
-  memset(array.blockshape, 0, sizeof array.blockshape);
-  CHECK_OK(cairn_snapshot_array(snapshot, &array, &st));
-  CHECK(array.blockshape[0] == 2 && array.blockshape[1] == 5 && array.blockshape[2] == 0);
+  CHECK_OK(cairn_snapshot_array(snapshot, &made, &st));
+  CHECK(made.blockshape[0] == 2 && made.blockshape[1] == 5 && made.blockshape[2] == 0);
   cairn_snapshot_free(snapshot);
   cairn_frame_free(frame);
   array.blockshape[1] = -1;

@@ -15,6 +15,7 @@ import unittest
 try:
     import blosc2
     import numpy as np
+    from numpy.lib import recfunctions
 
     MISSING = None
 except ImportError as error:
@@ -137,6 +138,23 @@ class ArraysPeer(unittest.TestCase):
                 blosc2.asarray(expected, urlpath=self.frame, mode="w", contiguous=True)
                 self.same(expected)
                 self.edit(expected)
+
+    def test_cairn_knows_the_fields_of_what_the_peer_made(self):
+        fields = np.dtype([("when", "<M8[ms]"), ("ok", "?"), ("x", "<f4"), ("s", "S5")], align=True)
+        records = np.zeros(500, fields)
+        records["when"] = 1_764_024_302_500 + np.arange(500)
+        records["ok"] = np.arange(500) % 3 == 0
+        records["x"] = np.arange(500) / 7
+        records["s"] = np.arange(500).astype("S5")
+        for array in [records, recfunctions.repack_fields(records)]:
+            blosc2.asarray(array, urlpath=self.frame, mode="w", chunks=(200,), blocks=(30,))
+            rows = [line.split(",") for line in self.cairn("cat", self.frame, "--csv").decode().splitlines()]
+            self.assertEqual(rows[0], list(fields.names))
+            for i, name in enumerate(fields.names):
+                column = [row[i].removesuffix("Z") for row in rows[1:]]
+                if name == "ok":
+                    column = [value == "true" for value in column]
+                self.assertEqual(np.array(column).astype(fields[name]).tolist(), array[name].tolist())
 
     def test_cairn_shows_no_item_that_the_peer_cut_off(self):
         expected = self.values((7, 10))

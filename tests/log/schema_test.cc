@@ -41,6 +41,7 @@ TEST(Schema, KeepsGapsAsADictionary) {
 
 TEST(Schema, ReadsWhatNumPyAndPeopleWrite) {
   EXPECT_EQ(Parsed("[('a', '<i4'), ('', '|V4'), ('b', '<f8')]", 16).fields()[1].offset, 8);
+  EXPECT_EQ(Parsed("[('a', 'i1'), ('f1', 'V7'), ('b', '<f8')]", 16).fields()[1].offset, 8);
   EXPECT_EQ(Parsed("[(\"it's\", '<i4')]", 4).ToDtype(), R"([('it\'s', '<i4')])");
   EXPECT_EQ(Parsed(R"([('it\'s', '<i4')])", 4).fields()[0].name, "it's");
   EXPECT_EQ(Parsed("{'names':['x'],'formats':['<i2'],'offsets':[2],'itemsize':4,'aligned':True}", 4)
@@ -58,6 +59,7 @@ TEST(Schema, RefusesWhatARecordCannotBe) {
   };
   fails("[('a', '<i4')]", 8, StatusCode::kInvalidArgument, "describes 4 bytes, an item has 8");
   fails("[('a', '>i4')]", 4, StatusCode::kUnimplemented, "big endian");
+  fails("[('a', '|V4')]", 4, StatusCode::kUnimplemented, "no field");
   fails("[('a', '|O')]", 8, StatusCode::kUnimplemented, "|O");
   fails("[('a', '<U4')]", 16, StatusCode::kUnimplemented, "<U4");
   fails("[('a', '<f4', (3,))]", 12, StatusCode::kUnimplemented, "arrays in records");

@@ -12,10 +12,9 @@ namespace cairn::frame {
 
 namespace {
 
-// Space that is reserved ahead of what is written: each step twice the one before, up to a
-// thirty-second part of the file.
-constexpr int64_t kFirstStep = int64_t{1} << 16;
-constexpr int64_t kLeastMostStep = int64_t{1} << 19;
+// Space that is reserved ahead of what is written, in steps of up to a thirty-second part of the
+// file.
+constexpr int64_t kLeastStep = int64_t{1} << 19;
 constexpr int64_t kMostStep = int64_t{64} << 20;
 
 // Headers of chunks, names and counts of a trailer, the fields of a seal.
@@ -121,7 +120,7 @@ int64_t RoomForNext(const StagedState& staged, const State& base) {
 
 absl::Status Headroom::Extend(File& file, int64_t end, int64_t kept, int64_t most) {
   if (end + kept <= end_) return absl::OkStatus();
-  int64_t step = std::clamp(2 * step_, kFirstStep, std::clamp(end / 32, kLeastMostStep, kMostStep));
+  int64_t step = std::clamp(std::min(2 * step_, end / 32), kLeastStep, kMostStep);
   step = std::min(step, std::max<int64_t>(most - end - kept, 0));
   absl::Status status = file.Reserve(end + kept + step);
   while (absl::IsResourceExhausted(status) && step > 0) {

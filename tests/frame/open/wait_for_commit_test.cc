@@ -1,7 +1,7 @@
 // Waiting for commits.
 #include <chrono>
-#include <filesystem>
 #include <string>
+#include <sys/resource.h>
 #include <thread>
 #include <vector>
 
@@ -142,6 +142,38 @@ TEST_P(WaitForCommitTest, SeesAFileThatReplacesThisOne) {
   ASSERT_TRUE(IsOk(now));
   EXPECT_FALSE(*now == seen);
   EXPECT_EQ(now->info().nbytes, GetParam() == Layout::kSparse ? 100 : 500);
+}
+
+TEST_P(WaitForCommitTest, SleepsUntilSomethingHappens) {
+  Frame frame = Open();
+  const Snapshot seen = frame.snapshot();
+  const auto switches = [] {
+    rusage usage;
+    EXPECT_EQ(getrusage(RUSAGE_THREAD, &usage), 0);
+    return usage.ru_nvcsw;
+  };
+  const auto before = switches();
+  EXPECT_EQ(*frame.WaitForCommit(seen, milliseconds(300)), seen);
+  EXPECT_LT(switches() - before, 50) << "it looked again and again";
+}
+
+TEST_P(WaitForCommitTest, DurableReaderWakesWhenTheCommitIsDurable) {
+  auto frame = Frame::Open(path_, {.durable_only = true});
+  ASSERT_TRUE(IsOk(frame));
+  const Snapshot seen = frame->snapshot();
+  Frame other = Open();
+  auto writer = other.OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->Append(MakeNoise(10, 2))));
+  ASSERT_TRUE(IsOk(writer->Commit(Durability::kProcess)));
+  EXPECT_EQ(frame->WaitForCommit(seen, kShort)->info().nbytes, 100);
+  std::thread committer([&] {
+    std::this_thread::sleep_for(kShort);
+    EXPECT_TRUE(IsOk(writer->Append(MakeNoise(10, 3))));
+    EXPECT_TRUE(IsOk(writer->Commit(Durability::kMachine)));
+  });
+  EXPECT_EQ(NextSize(*frame, seen), 120);
+  committer.join();
 }
 
 TEST_P(WaitForCommitTest, AnyNumberOfThreadsWait) {
