@@ -1,4 +1,4 @@
-"""What docs/python.md shows is what the package does."""
+"""What the pages show of Python is what the package does."""
 
 import doctest
 import os
@@ -24,6 +24,9 @@ class DocsTest(PackageTest):
 
     def test_python_page_shows_what_happens(self):
         self.run_examples("docs", "python.md")
+
+    def test_log_page_shows_what_happens(self):
+        self.run_examples("docs", "log.md")
 
     def test_readme_shows_what_happens(self):
         self.run_examples("README.md")
