@@ -8,8 +8,8 @@
 
 namespace cairn::log {
 
-absl::StatusOr<int64_t> CountExpired(const LogState& state, const Retention& retention,
-                                     int64_t most) {
+absl::StatusOr<int64_t> CountExpired(const LogState& state, const Arriving& arriving,
+                                     const Retention& retention, int64_t most) {
   const Segment& oldest = *state.segments().front();
   const bool is_last = state.segments().size() == 1;
   most = std::min(most, is_last ? oldest.nrecords() / oldest.chunk_records() : oldest.nchunks());
@@ -18,7 +18,8 @@ absl::StatusOr<int64_t> CountExpired(const LogState& state, const Retention& ret
 
   int64_t expired = 0;
   if (retention.max_records > 0) {
-    const int64_t over = state.end_record() - state.first_record() - retention.max_records;
+    const int64_t over =
+        state.end_record() - state.first_record() + arriving.nrecords - retention.max_records;
     // A last chunk that is not full goes when all of its records may.
     expired = over >= oldest.nrecords() ? oldest.nchunks()
                                         : std::max<int64_t>(over, 0) / oldest.chunk_records();
@@ -36,7 +37,8 @@ absl::StatusOr<int64_t> CountExpired(const LogState& state, const Retention& ret
   }
   if (retention.max_age > 0 && oldest.time_field() != nullptr) {
     CAIRN_ASSIGN_OR_RETURN(const std::optional<TimeRange> times, state.Times());
-    const int64_t newest = times.has_value() ? times->end - 1 : 0;
+    int64_t newest = times.has_value() ? times->end - 1 : std::numeric_limits<int64_t>::min();
+    newest = std::max(newest, arriving.newest_time.value_or(newest));
     const int64_t limit =
         CheckedAdd(newest, -retention.max_age).value_or(std::numeric_limits<int64_t>::min());
     for (; expired < most; ++expired) {

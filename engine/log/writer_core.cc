@@ -141,7 +141,7 @@ absl::Status WriterCore::Retain() {
   CAIRN_RETURN_IF_ERROR(Check());
   CAIRN_RETURN_IF_ERROR(Remember(CommitRecords(true, options_.durability)));
   CAIRN_RETURN_IF_ERROR(Remember(RemoveOldFiles()));
-  CAIRN_RETURN_IF_ERROR(Remember(StageRetention(std::numeric_limits<int64_t>::max())));
+  CAIRN_RETURN_IF_ERROR(Remember(StageRetention({}, std::numeric_limits<int64_t>::max())));
   return Remember(CommitStaged(options_.durability));
 }
 
@@ -182,7 +182,7 @@ absl::Status WriterCore::CommitRecords(bool all, Durability durability) {
 
 absl::Status WriterCore::CommitBatch(Bytes records, Durability durability) {
   CAIRN_RETURN_IF_ERROR(StageRecords(records));
-  CAIRN_RETURN_IF_ERROR(StageRetention(kChunksAtOnce));
+  CAIRN_RETURN_IF_ERROR(StageRetention(records, kChunksAtOnce));
   if (layer_changed_) CAIRN_RETURN_IF_ERROR(StageLayer());
   CAIRN_RETURN_IF_ERROR(CommitStaged(durability));
   return RemoveOldFiles();
@@ -214,11 +214,17 @@ absl::Status WriterCore::StageLayer() {
   return writer_->SetVlmetalayer(kLogLayer, EncodeLogLayer(layer_));
 }
 
-// Of a log of one file: whole files are removed once the commit is made.
-absl::Status WriterCore::StageRetention(int64_t most_chunks) {
+// Of a log of one file: whole files are removed once the commit is made. `records` are those of the
+// commit, in the order of time.
+absl::Status WriterCore::StageRetention(Bytes records, int64_t most_chunks) {
   if (state_->segments().size() > 1) return absl::OkStatus();
+  const auto size = static_cast<size_t>(state_->schema().record_size());
+  Arriving arriving = {.nrecords = static_cast<int64_t>(records.size() / size)};
+  if (const Field* time = state_->newest().time_field(); time != nullptr && !records.empty()) {
+    arriving.newest_time = TimesOfRecords(*time, size, records.last(size)).front();
+  }
   CAIRN_ASSIGN_OR_RETURN(const int64_t nchunks,
-                         CountExpired(*state_, layer_.retention, most_chunks));
+                         CountExpired(*state_, arriving, layer_.retention, most_chunks));
   if (nchunks == 0) return absl::OkStatus();
   const int64_t nrecords = nchunks * state_->newest().chunk_records();
   CAIRN_RETURN_IF_ERROR(writer_->DeleteAlong(0, 0, nrecords));
@@ -231,7 +237,7 @@ absl::Status WriterCore::RemoveOldFiles() {
   while (state_->segments().size() > 1) {
     const Segment& oldest = *state_->segments().front();
     CAIRN_ASSIGN_OR_RETURN(const int64_t nchunks,
-                           CountExpired(*state_, layer_.retention, oldest.nchunks()));
+                           CountExpired(*state_, {}, layer_.retention, oldest.nchunks()));
     if (nchunks < oldest.nchunks()) break;
     // A power cut must not take the records that these were dropped for.
     if (!removed) CAIRN_RETURN_IF_ERROR(CommitStaged(Durability::kMachine));

@@ -53,7 +53,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   absl::Status CommitStaged(Durability durability);
   absl::Status StageRecords(Bytes records);
   absl::Status StageLayer();
-  absl::Status StageRetention(int64_t most_chunks);
+  absl::Status StageRetention(Bytes records, int64_t most_chunks);
   absl::Status RemoveOldFiles();
   absl::StatusOr<size_t> RecordsBeforeRotation(Bytes records) const;
   bool FileIsFull() const;

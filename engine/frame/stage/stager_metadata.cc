@@ -36,10 +36,12 @@ absl::StatusOr<std::shared_ptr<const Metadata>> WithMetalayer(const Metadata& me
 }  // namespace
 
 absl::Status Stager::PutMetalayer(std::string_view name, Bytes content) {
+  // Both may be of the metadata that goes.
+  format::LayerEdit edit = {.kind = format::LayerEdit::Kind::kSetMetalayer,
+                            .name = std::string(name),
+                            .content = ToVector(content)};
   CAIRN_ASSIGN_OR_RETURN(staged_.metadata, WithMetalayer(*staged_.metadata, name, content));
-  staged_.Record({.kind = format::LayerEdit::Kind::kSetMetalayer,
-                  .name = std::string(name),
-                  .content = ToVector(content)});
+  staged_.Record(std::move(edit));
   return absl::OkStatus();
 }
 
