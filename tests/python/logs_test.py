@@ -250,7 +250,7 @@ class WriterTest(LogTest):
         log = self.create()
         script = f"""
 import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})
-from log_test import cairn, sensor
+from logs_test import cairn, sensor
 import os
 writer = cairn.Log.open({log.path!r}).writer(commit_records=100)
 writer.append(sensor(100)); writer.append(sensor(7, 100))
@@ -518,7 +518,7 @@ class FollowTest(LogTest):
         log = self.create()
         script = f"""
 import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})
-from log_test import cairn, sensor
+from logs_test import cairn, sensor
 with cairn.Log.open({log.path!r}).writer() as writer:
     for number in range(30):
         writer.append(sensor(10, number * 10)); writer.commit()"""
