@@ -83,7 +83,7 @@ class Cairn:
         return self.log["c"]
 
     def by_day(self):
-        return len(self.log.aggregate("1d", fields=NAMES))
+        return len(self.log.aggregate(bucket="1d", fields=NAMES))
 
     def close(self):
         self.log.close()
