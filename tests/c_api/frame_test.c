@@ -248,6 +248,7 @@ static void waiting_ends_with_a_commit_or_the_timeout(void) {
   cairn_snapshot* seen = NULL;
   cairn_snapshot* same = NULL;
   cairn_snapshot* after = NULL;
+  cairn_snapshot* none = NULL;
   const int32_t item = 5;
   make_frame("wait.b2frame", 5, 10);
   reader = open_frame("wait.b2frame");
@@ -260,7 +261,7 @@ static void waiting_ends_with_a_commit_or_the_timeout(void) {
   CHECK_OK(cairn_writer_commit(writer, CAIRN_DURABILITY_PROCESS, NULL, &st));
   CHECK_OK(cairn_frame_wait_for_commit(reader, seen, 60000, &after, &st));
   CHECK(info_of(after).nitems == 6);
-  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_frame_wait_for_commit(reader, NULL, 0, &same, &st));
+  CHECK_CODE(CAIRN_INVALID_ARGUMENT, cairn_frame_wait_for_commit(reader, NULL, 0, &none, &st));
   cairn_snapshot_free(seen);
   cairn_snapshot_free(same);
   cairn_snapshot_free(after);
