@@ -67,7 +67,7 @@ class LogLife {
                          .count = static_cast<int32_t>(written_.size() + j)});
       }
       if (absl::Status status = writer->Append(batch); !status.ok()) return status;
-      std::ranges::stable_sort(batch, {}, &Reading::time);
+      std::ranges::stable_sort(batch, {}, TimeOf);
       written_.insert(written_.end(), batch.begin(), batch.end());
       if (absl::Status status = writer->Commit(); !status.ok()) return status;
       committed_ = std::ssize(written_);

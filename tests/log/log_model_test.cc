@@ -52,7 +52,7 @@ class ModelledLog {
     }
     ASSERT_TRUE(IsOk(writer_->Append(batch)));
     ASSERT_TRUE(IsOk(writer_->Commit()));
-    std::ranges::stable_sort(batch, {}, &Reading::time);
+    std::ranges::stable_sort(batch, {}, test::TimeOf);
     all_.insert(all_.end(), batch.begin(), batch.end());
   }
 
@@ -157,12 +157,13 @@ class ModelledLog {
       ASSERT_EQ(bucket.records, std::ssize(rows));
       FieldAggregate temp;
       for (const Reading& row : rows) {
-        if (std::isnan(row.temp)) continue;
-        if (temp.count++ == 0) temp.min = temp.max = temp.first = row.temp;
-        temp.min = std::min(temp.min, row.temp);
-        temp.max = std::max(temp.max, row.temp);
-        temp.sum += row.temp;
-        temp.last = row.temp;
+        const double value = row.temp;  // a reference would not be aligned
+        if (std::isnan(value)) continue;
+        if (temp.count++ == 0) temp.min = temp.max = temp.first = value;
+        temp.min = std::min(temp.min, value);
+        temp.max = std::max(temp.max, value);
+        temp.sum += value;
+        temp.last = value;
       }
       const FieldAggregate& got = bucket.fields[0];
       ASSERT_EQ(got.count, temp.count);

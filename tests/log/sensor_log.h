@@ -23,6 +23,8 @@ struct Reading {
   bool operator==(const Reading&) const = default;
 };
 #pragma pack(pop)
+// By value: a reference to it would not be aligned.
+inline int64_t TimeOf(const Reading& reading) { return reading.time; }
 
 inline Schema SensorSchema() {
   return Schema::Make({{.name = "time", .type = FieldType::kTimestamp},
