@@ -32,6 +32,7 @@ declare -A allowed=(
   [engine/format]="base codec filter chunk legacy"
   [engine/format/legacy]="base codec filter chunk format"
   [engine/storage]="base"
+  [engine/object]="base storage"  # and the public headers
   [engine/log]="base"  # and the public headers
   [engine/c_api]="base"  # and the public headers
   [engine/frame/files]="$floors"
