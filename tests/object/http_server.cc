@@ -1,18 +1,17 @@
 #include "tests/object/http_server.h"
 
-#include <arpa/inet.h>
+#include <algorithm>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include <arpa/inet.h>
 
 #include "engine/object/s3/url.h"
 
