@@ -102,10 +102,12 @@ wait_for_gateway() {
   local url
   url=$(sed -nE 's/.*endpoint=([^ ]+).*/http:\/\/\1/p' "$dir/ceph.conf")
   for _ in {1..300}; do
+    # Otherwise another program may answer on its port.
+    is_running "$(cat "$dir/gateway.pid")" || break
     if curl -sf -o /dev/null "$url"; then return 0; fi
     sleep 0.1
   done
-  fail "the gateway does not answer: see $dir/log"
+  fail "the gateway does not run, or answer: see $dir/log"
 }
 
 start() {  # store
