@@ -133,6 +133,14 @@ class CAIRN_EXPORT File {
   virtual absl::StatusOr<std::unique_ptr<FileWatch>> Watch() const;
 };
 
+class ObjectStore;
+
+// What a file system or a directory shows when it lies in an object store: see object_store.h.
+struct ObjectsOf {
+  std::shared_ptr<ObjectStore> store;  // null: it does not; its names are those of the directory
+  std::chrono::seconds grace{0};       // see ObjectFileOptions
+};
+
 enum class FileMode {
   kRead,
   kReadWrite,
@@ -193,6 +201,8 @@ class CAIRN_EXPORT FileSystem {
   virtual std::string Resolve(const std::string& path) { return path; }
   // kNotFound when nothing is there.
   virtual absl::StatusOr<FileIdentity> Identity(const std::string& path) = 0;
+  // Frames in an object store are written in another way than files: by any number of writers.
+  virtual ObjectsOf objects() const { return {}; }
   // A number of this run of the machine. While it is the same, whatever was written reads back,
   // also what was not synced and what another process wrote; after a restart or a power cut it is
   // another. 0 when that is not known.

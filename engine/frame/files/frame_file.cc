@@ -109,7 +109,10 @@ absl::StatusOr<FrameView> FrameFile::ViewMore(const FrameView& before, int64_t s
 absl::StatusOr<FrameView> FrameFile::View(int64_t size, int64_t headroom) const {
   std::shared_ptr<const Mapping> mapping;
   if (use_mmap_) {
-    CAIRN_ASSIGN_OR_RETURN(mapping, file_->Map(origin_, size, headroom));
+    absl::StatusOr<std::shared_ptr<const Mapping>> mapped = file_->Map(origin_, size, headroom);
+    // What cannot be mapped is copied.
+    if (!mapped.ok() && !absl::IsUnimplemented(mapped.status())) return mapped.status();
+    if (mapped.ok()) mapping = *std::move(mapped);
   }
   return FrameView(file_, origin_, size, std::move(mapping));
 }

@@ -86,7 +86,8 @@ void RestoreChunksize(State& state) {
 absl::Status BoundSeal(int64_t size, Checkpoint& checkpoint) {
   format::Seal& seal = *checkpoint.seal;
   const int64_t end = checkpoint.trailer.end;
-  if (seal.journal.has_value() && seal.journal->begin - end > kMaxChunkBytes) {
+  const bool in_file = checkpoint.header.layout == Layout::kContiguous;
+  if (in_file && seal.journal.has_value() && seal.journal->begin - end > kMaxChunkBytes) {
     return DataLoss("seal: the journal goes on at byte %d, the trailer ends at %d",
                     seal.journal->begin, end);
   }
@@ -114,7 +115,11 @@ absl::Status AttachSource(const FrameFile& source, const format::Trailer& traile
   start.last = start.base;
   if (checkpoint.seal.has_value()) start.generation = checkpoint.seal->generation;
   start.begin = checkpoint.header.frame_size;
-  if (checkpoint.seal_holds && checkpoint.seal->journal.has_value()) {
+  // Writers of object frames share a journal. Where the objects were copied into a directory, it
+  // stayed behind.
+  const bool has_journal =
+      source.directory() == nullptr || source.directory()->objects().store != nullptr;
+  if (checkpoint.seal_holds && checkpoint.seal->journal.has_value() && has_journal) {
     const format::InheritedJournal& inherited = *checkpoint.seal->journal;
     start.base = inherited.base;
     start.last = inherited.last;
