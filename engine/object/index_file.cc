@@ -52,7 +52,7 @@ IndexFile::IndexFile(std::shared_ptr<ObjectStore> store, std::vector<std::byte> 
       index_(std::make_shared<const std::vector<std::byte>>(std::move(index))),
       etag_(std::move(etag)) {}
 
-absl::StatusOr<std::shared_ptr<IndexFile>> IndexFile::Open(std::shared_ptr<ObjectStore> store) {
+absl::StatusOr<std::unique_ptr<IndexFile>> IndexFile::Open(std::shared_ptr<ObjectStore> store) {
   const std::string name(format::kIndexFileName);
   CAIRN_ASSIGN_OR_RETURN(ObjectPart first, store->Get(name, {.offset = 0, .size = kPart}));
   std::vector<std::byte> index = std::move(first.bytes);
@@ -70,7 +70,7 @@ absl::StatusOr<std::shared_ptr<IndexFile>> IndexFile::Open(std::shared_ptr<Objec
     return DataLoss("%s/%s: has %d bytes, got %d", store->Describe(), name, first.object.size,
                     index.size());
   }
-  auto file = std::make_shared<IndexFile>(std::move(store), std::move(index), first.object.etag);
+  auto file = std::make_unique<IndexFile>(std::move(store), std::move(index), first.object.etag);
   file->found_one_by_one_ = kFewOneByOne;  // many may follow
   return file;
 }

@@ -25,7 +25,7 @@ namespace cairn::object {
 class IndexFile final : public File {
  public:
   // `store` has the names of the frame's prefix.
-  static absl::StatusOr<std::shared_ptr<IndexFile>> Open(std::shared_ptr<ObjectStore> store);
+  static absl::StatusOr<std::unique_ptr<IndexFile>> Open(std::shared_ptr<ObjectStore> store);
   // Of an index that the caller has just put.
   IndexFile(std::shared_ptr<ObjectStore> store, std::vector<std::byte> index, std::string etag);
 

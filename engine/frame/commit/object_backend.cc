@@ -70,6 +70,8 @@ bool IsShared(const State& state) {
 
 }  // namespace
 
+std::string ScratchObjectName() { return absl::StrFormat("probe.%016x", RandomNumber()); }
+
 format::InheritedJournal BeginJournal(uint64_t generation) {
   const auto offset = static_cast<int64_t>(RandomNumber() % static_cast<uint64_t>(kMostBegin));
   return {.generation = generation,

@@ -84,6 +84,8 @@ class ObjectBackend final : public CommitBackend {
 // The bytes of an index object: of a committed state without pending items.
 absl::StatusOr<std::vector<std::byte>> EncodeIndexObject(const StagedState& staged,
                                                          const CheckpointPlan& plan);
+// For ObjectStore::CheckConditions.
+std::string ScratchObjectName();
 // Where the journal of a new frame begins: at a position that no other frame of this name had.
 format::InheritedJournal BeginJournal(uint64_t generation);
 
