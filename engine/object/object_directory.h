@@ -14,8 +14,8 @@
 
 namespace cairn::object {
 
-// Its names are those in the prefix of the frame. Files are read; what is written goes through
-// objects(). Thread-safe.
+// Its names are those in the prefix of the frame. Files are read; what is written goes to the
+// store. Thread-safe.
 class ObjectDirectory : public FileSystem {
  public:
   // `store` has the names of the prefix.
@@ -29,7 +29,9 @@ class ObjectDirectory : public FileSystem {
   absl::StatusOr<std::vector<std::string>> List(const std::string& path) override;
   // Of the index: asks the store only now and then, for what it says is news after a grace only.
   absl::StatusOr<FileIdentity> Identity(const std::string& path) override;
-  ObjectsOf objects() const override { return {.store = store_, .grace = grace_}; }
+  ObjectDirectoryInfo ObjectsIn(const std::string& /*path*/) override {
+    return {.store = store_, .grace = grace_};
+  }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -135,9 +135,9 @@ class CAIRN_EXPORT File {
 
 class ObjectStore;
 
-// What a file system or a directory shows when it lies in an object store: see object_store.h.
-struct ObjectsOf {
-  std::shared_ptr<ObjectStore> store;  // null: it does not; its names are those of the directory
+// A directory of a file system that shows an object store: see object_store.h.
+struct ObjectDirectoryInfo {
+  std::shared_ptr<ObjectStore> store;  // with the names in the directory; null: it is no such one
   std::chrono::seconds grace{0};       // see ObjectFileOptions
 };
 
@@ -147,8 +147,8 @@ enum class FileMode {
   kCreateNew,  // read-write; kAlreadyExists when something is there
 };
 
-// Paths. Thread-safe.
-class CAIRN_EXPORT FileSystem {
+// Paths. Thread-safe. One in a std::shared_ptr lives as long as the frames that are opened in it.
+class CAIRN_EXPORT FileSystem : public std::enable_shared_from_this<FileSystem> {
  public:
   virtual ~FileSystem() = default;
 
@@ -201,8 +201,9 @@ class CAIRN_EXPORT FileSystem {
   virtual std::string Resolve(const std::string& path) { return path; }
   // kNotFound when nothing is there.
   virtual absl::StatusOr<FileIdentity> Identity(const std::string& path) = 0;
-  // Frames in an object store are written in another way than files: by any number of writers.
-  virtual ObjectsOf objects() const { return {}; }
+  // The objects in a directory, whether there are any or not; an opened directory calls itself ".".
+  // Frames in object stores are written in another way than files: by any number of writers.
+  virtual ObjectDirectoryInfo ObjectsIn(const std::string& /*path*/) { return {}; }
   // A number of this run of the machine. While it is the same, whatever was written reads back,
   // also what was not synced and what another process wrote; after a restart or a power cut it is
   // another. 0 when that is not known.

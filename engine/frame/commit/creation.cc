@@ -135,7 +135,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location
   }
   RemoveAbandoned(location);
   std::unique_ptr<CommitBackend> backend;
-  if (location.files->objects().store != nullptr) {
+  if (location.files->ObjectsIn(location.path).store != nullptr) {
     if (options.layout == Layout::kContiguous) {
       return InvalidArgument("%s: a frame in an object store is sparse", location.path);
     }

@@ -94,8 +94,8 @@ absl::StatusOr<std::vector<std::byte>> EncodeIndexObject(const StagedState& stag
 
 ObjectBackend::ObjectBackend(CommittedFrame frame, StagerOptions options)
     : CommitBackend(std::move(frame), std::move(options)),
-      store_(frame_.location().files->objects().store),
-      grace_(frame_.location().files->objects().grace),
+      store_(frame_.location().objects().store),
+      grace_(frame_.location().objects().grace),
       writer_id_(RandomNumber()),
       collected_(Clock::now()) {}
 

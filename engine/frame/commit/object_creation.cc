@@ -7,7 +7,6 @@
 #include "engine/frame/commit/object_backend.h"
 #include "engine/frame/state/sparse_chunk_source.h"
 #include "engine/object/object_directory.h"
-#include "engine/object/scoped_object_store.h"
 
 namespace cairn::frame {
 
@@ -20,7 +19,7 @@ class ObjectCreation final : public Creation {
                  std::shared_ptr<FileSystem> directory)
       : Creation(LocationIn(std::move(directory), location.files, location.path), options,
                  std::move(state), false),
-        store_(location_.files->objects().store) {}
+        store_(location_.objects().store) {}
 
   absl::StatusOr<std::unique_ptr<Stager>> Stage() override { return StageInto(*sink_); }
   absl::Status Restart(bool failed) override;
@@ -81,9 +80,8 @@ absl::Status ObjectCreation::WriteCheckpoint(Stager& stager) {
 
 std::unique_ptr<CommitBackend> MakeObjectCreation(FrameLocation location,
                                                   const CreateOptions& options, StatePtr state) {
-  const ObjectsOf objects = location.files->objects();
-  auto store = std::make_shared<object::ScopedObjectStore>(objects.store, location.path + "/");
-  auto directory = std::make_shared<object::ObjectDirectory>(std::move(store), objects.grace);
+  const ObjectDirectoryInfo objects = location.files->ObjectsIn(location.path);
+  auto directory = std::make_shared<object::ObjectDirectory>(objects.store, objects.grace);
   return std::make_unique<ObjectCreation>(std::move(location), options, std::move(state),
                                           std::move(directory));
 }

@@ -95,7 +95,7 @@ std::vector<std::string> NamesIn(Bytes list) {
 absl::StatusOr<ReclaimReport> CollectGarbage(const std::shared_ptr<ObjectStore>& store,
                                              const std::shared_ptr<FileSystem>& directory,
                                              const std::shared_ptr<const FrameContext>& env) {
-  const int64_t grace = directory->objects().grace.count();
+  const int64_t grace = directory->ObjectsIn(".").grace.count();
   CAIRN_ASSIGN_OR_RETURN(const Inventory inventory, TakeInventory(store, directory, env));
   ReclaimReport report{.oldest_generation = inventory.generation};
   std::vector<std::string> removed;

@@ -110,12 +110,6 @@ absl::StatusOr<OpenedFrame> OpenShared(std::shared_ptr<FrameCore> core,
   CommittedFrame frame;
   frame.core = std::move(core);
   CAIRN_RETURN_IF_ERROR(frame.core->CheckMayWrite());
-  if (!frame.location().is_sparse()) {
-    return FailedPrecondition(
-        "%s: a contiguous frame in an object store is read-only; `cairn copy --sparse` makes one "
-        "that can be written",
-        frame.location().path);
-  }
   frame.state = frame.core->newest();
   const std::optional<format::Seal>& seal = frame.state->checkpoint->seal;
   if (seal.has_value()) frame.fingerprint = seal->type;
@@ -159,7 +153,7 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
                                                         bool drop_stranded) {
   CAIRN_RETURN_IF_ERROR(CheckWritable(*core->newest()));
   OpenedFrame opened;
-  if (core->location().files->objects().store != nullptr) {
+  if (core->location().objects().store != nullptr) {
     CAIRN_ASSIGN_OR_RETURN(opened, OpenShared(std::move(core), options));
   } else {
     CommittedFrame frame;

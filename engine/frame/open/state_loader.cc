@@ -118,7 +118,7 @@ absl::Status AttachSource(const FrameFile& source, const format::Trailer& traile
   // Writers of object frames share a journal. Where the objects were copied into a directory, it
   // stayed behind.
   const bool has_journal =
-      source.directory() == nullptr || source.directory()->objects().store != nullptr;
+      source.directory() == nullptr || source.directory()->ObjectsIn(".").store != nullptr;
   if (checkpoint.seal_holds && checkpoint.seal->journal.has_value() && has_journal) {
     const format::InheritedJournal& inherited = *checkpoint.seal->journal;
     start.base = inherited.base;
