@@ -11,7 +11,9 @@
 
 #include "cairn/frame.h"
 #include "cairn/object_store.h"
+#include "engine/format/journal.h"
 #include "engine/object/memory_object_store.h"
+#include "engine/object/object_names.h"
 #include "tests/support/bytes.h"
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
@@ -178,8 +180,8 @@ TEST_F(ObjectWritersTest, ACheckpointLosesNoCommitThatIsMadeMeanwhile) {
   ASSERT_TRUE(IsOk(first.Append(MakeItems(30, 4))));
   ASSERT_TRUE(IsOk(first.Commit()));
   ASSERT_TRUE(IsOk(second.Checkpoint()));
-  ExpectHolds(Open().snapshot(), Joined({MakeItems(2 * kChunk), MakeItems(100, 2),
-                                         MakeItems(50, 3), MakeItems(30, 4)}));
+  ExpectHolds(Open().snapshot(), Joined({MakeItems(2 * kChunk), MakeItems(100, 2), MakeItems(50, 3),
+                                         MakeItems(30, 4)}));
 }
 
 TEST_F(ObjectWritersTest, EightWritersLoseNoneOfTheirCommits) {
@@ -209,6 +211,44 @@ TEST_F(ObjectWritersTest, EightWritersLoseNoneOfTheirCommits) {
     const auto w = std::to_integer<size_t>(all[at]);
     EXPECT_EQ(std::to_integer<int>(all[at + 1]), next[w]++) << "of writer " << w;
   }
+}
+
+TEST_F(ObjectWritersTest, AWriterOfAFrameThatWasReplacedIsToldSo) {
+  Make(2);
+  Writer writer = OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(10, 2))));
+  CreateOptions options = Sparse();
+  EXPECT_TRUE(Fails(Frame::Create("f", options), absl::StatusCode::kAlreadyExists, "exists"));
+  options.overwrite = true;
+  ASSERT_TRUE(IsOk(Frame::Create("f", options)));
+  EXPECT_TRUE(Fails(writer.Commit(), absl::StatusCode::kFailedPrecondition, "another frame"));
+  EXPECT_TRUE(Content().empty());
+  Writer next = OpenWriter();
+  ASSERT_TRUE(IsOk(next.Append(MakeItems(20, 3))));
+  ASSERT_TRUE(IsOk(next.Close()));
+  EXPECT_EQ(Content(), MakeItems(20, 3));
+}
+
+TEST_F(ObjectWritersTest, AFrameWhoseReplacementWasBegunIsWrittenOn) {
+  Make(2);
+  {
+    Writer writer = OpenWriter();
+    ASSERT_TRUE(IsOk(writer.Append(MakeItems(10, 2))));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+  }
+  // The process that replaces it dies before it puts the new index.
+  auto listing = store_->List("f/journal/", "", 10);
+  ASSERT_TRUE(IsOk(listing));
+  ASSERT_EQ(listing->objects.size(), 1U);
+  const ObjectInfo& last = listing->objects[0];
+  const int64_t begin = *object::ParseJournalObjectName(last.name.substr(2));
+  ASSERT_TRUE(IsOk(store_->PutIfAbsent("f/" + object::JournalObjectName(begin + last.size),
+                                       format::EncodeReplaced())));
+  Writer writer = OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Append(MakeItems(20, 3))));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  ExpectHolds(Open().snapshot(),
+              Joined({MakeItems(2 * kChunk), MakeItems(10, 2), MakeItems(20, 3)}));
 }
 
 TEST_F(ObjectWritersTest, GarbageGoesAfterTheGraceAndNotBefore) {

@@ -1,6 +1,7 @@
 #include "engine/frame/commit/object_backend.h"
 
 #include <algorithm>
+#include <array>
 #include <thread>
 #include <utility>
 
@@ -92,6 +93,28 @@ absl::StatusOr<std::vector<std::byte>> EncodeIndexObject(const StagedState& stag
   return object;
 }
 
+absl::StatusOr<std::string> EndJournal(const std::shared_ptr<ObjectStore>& store,
+                                       const std::shared_ptr<FileSystem>& directory,
+                                       const std::shared_ptr<const FrameContext>& env) {
+  for (int tries = 0; tries < kMostAttempts; ++tries) {
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<object::IndexFile> index,
+                           object::IndexFile::Open(store));
+    const absl::StatusOr<StatePtr> state =
+        LoadState(FrameFile::OfFile(index, 0, env->use_mmap, directory), env);
+    // No writer works on what cannot be read, or has no journal yet.
+    if (!state.ok() || !IsShared(**state)) return index->etag();
+    const absl::Status put = store
+                                 ->PutIfAbsent(object::JournalObjectName((*state)->journal->end),
+                                               format::EncodeReplaced())
+                                 .status();
+    if (put.ok()) return index->etag();
+    if (!absl::IsFailedPrecondition(put)) return put;
+    PauseBeforeAttempt(tries);
+  }
+  return absl::UnavailableError(
+      absl::StrFormat("%s: it is written all the time", store->Describe()));
+}
+
 ObjectBackend::ObjectBackend(CommittedFrame frame, StagerOptions options)
     : CommitBackend(std::move(frame), std::move(options)),
       store_(frame_.location().objects().store),
@@ -103,7 +126,17 @@ ObjectBackend::ObjectBackend(CommittedFrame frame, StagerOptions options)
 absl::Status ObjectBackend::PersistBase() {
   CAIRN_RETURN_IF_ERROR(store_->CheckConditions(absl::StrFormat("probe.%016x", RandomNumber())));
   CAIRN_RETURN_IF_ERROR(Reload());
-  return IsShared(base()) ? absl::OkStatus() : MakeShared();
+  if (!IsShared(base())) return MakeShared();
+  // One that was to be replaced by a process that died gets a new journal.
+  CAIRN_ASSIGN_OR_RETURN(const bool ended, IsEnded());
+  return ended ? MakeShared() : absl::OkStatus();
+}
+
+absl::StatusOr<bool> ObjectBackend::IsEnded() const {
+  std::array<std::byte, format::kMinRecordSize> record{};
+  CAIRN_ASSIGN_OR_RETURN(const size_t got, frame_.source.ReadSome(base().journal->end, record));
+  const auto head = format::FindRecordHead(Bytes(record).first(got));
+  return head.has_value() && head->kind == format::RecordKind::kReplaced;
 }
 
 absl::Status ObjectBackend::Reload() {
@@ -149,7 +182,8 @@ absl::Status ObjectBackend::MakeShared() {
   if (!put.ok() && !absl::IsFailedPrecondition(put.status())) return put.status();
   sink_->Keep();
   CAIRN_RETURN_IF_ERROR(Reload());  // what another writer made in the meantime does as well
-  if (IsShared(base())) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const bool ended, IsEnded());
+  if (IsShared(base()) && !ended) return absl::OkStatus();
   return absl::UnavailableError(
       absl::StrFormat("%s/%s: it is being replaced", store_->Describe(), format::kIndexFileName));
 }
@@ -176,6 +210,10 @@ absl::StatusOr<OtherCommits> ObjectBackend::Follow() {
   const JournalPosition before = *base().journal;
   JournalReader reader(frame_.source, before.end);
   CAIRN_ASSIGN_OR_RETURN(const ReplayResult replayed, ReplayJournal(frame_.source, base(), reader));
+  if (replayed.moved) {
+    return FailedPrecondition("%s was replaced by another frame: open it again",
+                              store_->Describe());
+  }
   if (replayed.damage.has_value()) {
     return DataLoss("%s: the record of a commit cannot follow the one before",
                     object::JournalObjectName(replayed.damage->bytes.begin));
@@ -206,7 +244,8 @@ absl::StatusOr<OtherCommits> ObjectBackend::FollowAnew() {
   const StatePtr before = frame_.state;
   CAIRN_RETURN_IF_ERROR(Reload());
   if (!IsShared(base()) || base().journal->base != before->journal->base) {
-    return FailedPrecondition("%s was replaced by another frame", store_->Describe());
+    return FailedPrecondition("%s was replaced by another frame: open it again",
+                              store_->Describe());
   }
   return ReadCommits(frame_.source, *before->journal, *base().journal);
 }

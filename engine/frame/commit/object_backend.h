@@ -65,6 +65,7 @@ class ObjectBackend final : public CommitBackend {
   absl::Status PutCommit(Stager& stager);
   absl::StatusOr<OtherCommits> Follow();
   absl::StatusOr<OtherCommits> FollowAnew();
+  absl::StatusOr<bool> IsEnded() const;
   absl::Status CheckInTime();
   bool IsCheckpointDue() const;
   absl::Status PutIndex();
@@ -84,6 +85,11 @@ class ObjectBackend final : public CommitBackend {
 // The bytes of an index object: of a committed state without pending items.
 absl::StatusOr<std::vector<std::byte>> EncodeIndexObject(const StagedState& staged,
                                                          const CheckpointPlan& plan);
+// Ends the journal of the frame that is there, if there is one: the next commit of any writer would
+// be put after it, and lost, when another frame takes the place. Returns the etag of its index.
+absl::StatusOr<std::string> EndJournal(const std::shared_ptr<ObjectStore>& store,
+                                       const std::shared_ptr<FileSystem>& directory,
+                                       const std::shared_ptr<const FrameContext>& env);
 // For ObjectStore::CheckConditions.
 std::string ScratchObjectName();
 // Where the journal of a new frame begins: at a position that no other frame of this name had.

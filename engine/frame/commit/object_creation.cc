@@ -52,8 +52,8 @@ absl::Status ObjectCreation::Restart(bool /*failed*/) {
 absl::StatusOr<ObjectInfo> ObjectCreation::PutIndex(Bytes bytes) {
   const std::string& name = location_.path;
   if (replace_) {
-    const absl::StatusOr<ObjectInfo> there = store_->Head(name);
-    if (there.ok()) return store_->PutIfMatch(name, there->etag, bytes);
+    absl::StatusOr<std::string> there = EndJournal(store_, location_.files, base().env());
+    if (there.ok()) return store_->PutIfMatch(name, *std::move(there), bytes);
     if (!absl::IsNotFound(there.status())) return Refuse(there.status());
   }
   absl::StatusOr<ObjectInfo> put = store_->PutIfAbsent(name, bytes);
