@@ -52,6 +52,11 @@ absl::Status FrameView::Copy(int64_t offset, MutableBytes dst) const {
   return absl::IsOutOfRange(status) ? WithCode(absl::StatusCode::kDataLoss, status) : status;
 }
 
+void FrameView::WillRead(std::span<FileRange> ranges) const {
+  for (FileRange& range : ranges) range.offset += origin_;
+  file_->WillRead(ranges);
+}
+
 absl::StatusOr<Bytes> FrameView::Read(int64_t offset, int64_t size, ScratchBuffer& scratch) const {
   CAIRN_RETURN_IF_ERROR(Check(offset, size));
   if (mapping_ != nullptr) return Mapped(offset, size);
@@ -109,7 +114,9 @@ absl::StatusOr<FrameView> FrameFile::ViewMore(const FrameView& before, int64_t s
 absl::StatusOr<FrameView> FrameFile::View(int64_t size, int64_t headroom) const {
   std::shared_ptr<const Mapping> mapping;
   if (use_mmap_) {
-    CAIRN_ASSIGN_OR_RETURN(mapping, file_->Map(origin_, size, headroom));
+    absl::StatusOr<std::shared_ptr<const Mapping>> mapped = file_->Map(origin_, size, headroom);
+    if (!mapped.ok() && !absl::IsUnimplemented(mapped.status())) return mapped.status();
+    if (mapped.ok()) mapping = *std::move(mapped);
   }
   return FrameView(file_, origin_, size, std::move(mapping));
 }
