@@ -126,7 +126,7 @@ struct ObjectFileOptions {
   // Memory for what was read.
   int64_t cache_bytes = int64_t{64} << 20;
   // A directory for what was read, which processes share, and most bytes in there; empty: none.
-  std::string disk_cache;
+  std::string disk_cache = {};
   int64_t disk_cache_bytes = int64_t{4} << 30;
   // Requests at the same time.
   int parallel = 64;

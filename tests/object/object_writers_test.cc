@@ -63,7 +63,7 @@ class ObjectWritersTest : public testing::Test {
   std::shared_ptr<FileSystem> files_;
 };
 
-Buffer Joined(std::initializer_list<Buffer> parts) {
+Buffer Concatenated(std::initializer_list<Buffer> parts) {
   Buffer all;
   for (const Buffer& part : parts) AddTo(all, part);
   return all;
@@ -137,7 +137,7 @@ TEST_F(ObjectWritersTest, AppendsOfTwoWritersFollowEachOther) {
   ASSERT_TRUE(IsOk(first.Commit()));
   ASSERT_TRUE(IsOk(second.Append(c)));
   ASSERT_TRUE(IsOk(second.Commit()));
-  ExpectHolds(Open().snapshot(), Joined({MakeItems(kChunk), b, a, c}));
+  ExpectHolds(Open().snapshot(), Concatenated({MakeItems(kChunk), b, a, c}));
 }
 
 TEST_F(ObjectWritersTest, EditsOfDifferentChunksBothStand) {
@@ -180,7 +180,7 @@ TEST_F(ObjectWritersTest, ACheckpointLosesNoCommitThatIsMadeMeanwhile) {
   ASSERT_TRUE(IsOk(first.Append(MakeItems(30, 4))));
   ASSERT_TRUE(IsOk(first.Commit()));
   ASSERT_TRUE(IsOk(second.Checkpoint()));
-  ExpectHolds(Open().snapshot(), Joined({MakeItems(2 * kChunk), MakeItems(100, 2), MakeItems(50, 3),
+  ExpectHolds(Open().snapshot(), Concatenated({MakeItems(2 * kChunk), MakeItems(100, 2), MakeItems(50, 3),
                                          MakeItems(30, 4)}));
 }
 
@@ -248,7 +248,7 @@ TEST_F(ObjectWritersTest, AFrameWhoseReplacementWasBegunIsWrittenOn) {
   ASSERT_TRUE(IsOk(writer.Append(MakeItems(20, 3))));
   ASSERT_TRUE(IsOk(writer.Commit()));
   ExpectHolds(Open().snapshot(),
-              Joined({MakeItems(2 * kChunk), MakeItems(10, 2), MakeItems(20, 3)}));
+              Concatenated({MakeItems(2 * kChunk), MakeItems(10, 2), MakeItems(20, 3)}));
 }
 
 TEST_F(ObjectWritersTest, GarbageGoesAfterTheGraceAndNotBefore) {

@@ -99,8 +99,8 @@ absl::Status SparseCreation::Restart(bool /*failed*/) {
   frame_.source = FrameFile::OfFile(frame_.file, 0, state->env()->use_mmap, made_->directory());
   frame_.core = std::make_shared<FrameCore>(
       LocationIn(made_->directory(), location_.files, location_.path), frame_.source, state->env());
-  state->chunk_source =
-      std::make_shared<SparseChunkSource>(made_->directory(), frame_.file, *state->env());
+  state->chunk_source = std::make_shared<SparseChunkSource>(
+      made_->directory(), frame_.file, state->env()->use_mmap, state->env()->max_mapped_files);
   frame_.state = std::move(state);
   sink_ = std::make_unique<SparseSink>(made_->directory(), std::vector<int64_t>());
   return absl::OkStatus();

@@ -98,7 +98,7 @@ absl::StatusOr<std::string> EndJournal(const std::shared_ptr<ObjectStore>& store
                                        const std::shared_ptr<const FrameContext>& env) {
   for (int tries = 0; tries < kMostAttempts; ++tries) {
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<object::IndexFile> index,
-                           object::IndexFile::Open(store));
+                           object::IndexFile::Open(store, 0));
     const absl::StatusOr<StatePtr> state =
         LoadState(FrameFile::OfFile(index, 0, env->use_mmap, directory), env);
     // No writer works on what cannot be read, or has no journal yet.
@@ -119,6 +119,7 @@ ObjectBackend::ObjectBackend(CommittedFrame frame, StagerOptions options)
     : CommitBackend(std::move(frame), std::move(options)),
       store_(frame_.location().objects().store),
       grace_(frame_.location().objects().grace),
+      read_ahead_(frame_.location().objects().read_ahead),
       writer_id_(RandomNumber()),
       collected_(Clock::now()) {}
 
@@ -141,7 +142,8 @@ absl::StatusOr<bool> ObjectBackend::IsEnded() const {
 
 absl::Status ObjectBackend::Reload() {
   const Clock::time_point before = Clock::now();
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<object::IndexFile> index, object::IndexFile::Open(store_));
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<object::IndexFile> index,
+                         object::IndexFile::Open(store_, read_ahead_));
   validated_ = before;
   return LoadFrom(std::move(index));
 }
@@ -387,7 +389,8 @@ absl::Status ObjectBackend::PutIndex() {
   if (absl::IsFailedPrecondition(put.status())) return Reload();
   if (!put.ok()) return Refuse(put.status());
   validated_ = before;
-  return LoadFrom(std::make_shared<object::IndexFile>(store_, std::move(bytes), put->etag));
+  return LoadFrom(
+      std::make_shared<object::IndexFile>(store_, std::move(bytes), put->etag, read_ahead_));
 }
 
 absl::StatusOr<ReclaimReport> ObjectBackend::ReclaimSpace(const ReclaimOptions& /*options*/) {

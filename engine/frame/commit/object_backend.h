@@ -75,6 +75,7 @@ class ObjectBackend final : public CommitBackend {
 
   const std::shared_ptr<ObjectStore> store_;
   const std::chrono::seconds grace_;
+  const int64_t read_ahead_;
   const uint64_t writer_id_;
   std::shared_ptr<object::IndexFile> index_;
   std::unique_ptr<ObjectSink> sink_;

@@ -1,12 +1,13 @@
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/commit/creation.h"
 #include "engine/frame/commit/object_backend.h"
 #include "engine/frame/state/sparse_chunk_source.h"
-#include "engine/object/object_directory.h"
+#include "engine/object/index_file.h"
 
 namespace cairn::frame {
 
@@ -41,8 +42,9 @@ absl::Status ObjectCreation::Restart(bool /*failed*/) {
   CAIRN_RETURN_IF_ERROR(store_->CheckConditions(ScratchObjectName()));
   frame_.core = std::make_shared<FrameCore>(location_, FrameFile(), base().env());
   auto state = std::make_shared<State>(base());
-  state->chunk_source =
-      std::make_shared<SparseChunkSource>(location_.files, nullptr, *state->env());
+  state->chunk_source = std::make_shared<SparseChunkSource>(
+      location_.files, std::make_shared<object::IndexFile>(store_, std::vector<std::byte>(), "", 0),
+      false, 0);
   frame_.state = std::move(state);
   sink_ = std::make_unique<ObjectSink>(store_, -1);
   return absl::OkStatus();
@@ -81,9 +83,8 @@ absl::Status ObjectCreation::WriteCheckpoint(Stager& stager) {
 std::unique_ptr<CommitBackend> MakeObjectCreation(FrameLocation location,
                                                   const CreateOptions& options, StatePtr state) {
   const ObjectDirectoryInfo objects = location.files->ObjectsIn(location.path);
-  auto directory = std::make_shared<object::ObjectDirectory>(objects.store, objects.grace);
   return std::make_unique<ObjectCreation>(std::move(location), options, std::move(state),
-                                          std::move(directory));
+                                          objects.files);
 }
 
 }  // namespace cairn::frame

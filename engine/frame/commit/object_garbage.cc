@@ -63,7 +63,7 @@ absl::StatusOr<Inventory> TakeInventory(const std::shared_ptr<ObjectStore>& stor
     if (!listing.more || listing.objects.empty()) break;
   }
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<object::IndexFile> index,
-                         object::IndexFile::Open(store));
+                         object::IndexFile::Open(store, 0));
   const FrameFile source = FrameFile::OfFile(index, 0, env->use_mmap, directory);
   JournalFootprint footprint;
   CAIRN_ASSIGN_OR_RETURN(const StatePtr state, LoadState(source, env, &footprint));

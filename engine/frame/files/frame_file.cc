@@ -52,6 +52,11 @@ absl::Status FrameView::Copy(int64_t offset, MutableBytes dst) const {
   return absl::IsOutOfRange(status) ? WithCode(absl::StatusCode::kDataLoss, status) : status;
 }
 
+void FrameView::WillRead(std::span<FileRange> ranges) const {
+  for (FileRange& range : ranges) range.offset += origin_;
+  file_->WillRead(ranges);
+}
+
 absl::StatusOr<Bytes> FrameView::Read(int64_t offset, int64_t size, ScratchBuffer& scratch) const {
   CAIRN_RETURN_IF_ERROR(Check(offset, size));
   if (mapping_ != nullptr) return Mapped(offset, size);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -55,6 +56,10 @@ class FrameView {
   void Retain(std::shared_ptr<const void> owner);
   const std::shared_ptr<const void>& retained() const { return retained_; }
 
+  // See File. 0 in place.
+  int64_t read_ahead() const { return in_place() || file_ == nullptr ? 0 : file_->read_ahead(); }
+  void WillRead(std::span<FileRange> ranges) const;
+
   // Bytes [offset, offset + size): in place, or in `scratch`. kDataLoss outside the view.
   absl::StatusOr<Bytes> Read(int64_t offset, int64_t size, ScratchBuffer& scratch) const;
   // The same with an owner, for as long as the caller likes.
@@ -96,7 +101,7 @@ class FrameFile {
   absl::StatusOr<size_t> ReadSome(int64_t position, MutableBytes dst) const {
     return file_->ReadSome(origin_ + position, dst);
   }
-  // The first `size` bytes of the frame.
+  // The first `size` bytes of the frame; by copy where the file cannot be mapped.
   absl::StatusOr<FrameView> View(int64_t size) const { return View(size, 0); }
   // The same of a frame that has grown since `before` was viewed, and will go on growing.
   absl::StatusOr<FrameView> ViewMore(const FrameView& before, int64_t size) const;

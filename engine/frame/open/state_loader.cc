@@ -99,12 +99,21 @@ absl::Status BoundSeal(int64_t size, Checkpoint& checkpoint) {
   return absl::OkStatus();
 }
 
+// Index and trailer are read next, and what there is of a journal.
+void AnnounceEnd(const format::FrameHeader& header, const FrameView& region) {
+  constexpr int64_t kFirstOfJournal = int64_t{64} << 10;
+  const std::optional<int64_t> begin = header.index_begin();
+  if (region.read_ahead() == 0 || !begin.has_value()) return;
+  FileRange end = {.offset = *begin, .size = header.frame_size + kFirstOfJournal - *begin};
+  region.WillRead({&end, 1});
+}
+
 // Where the state's chunks are, and what commits may follow it.
 absl::Status AttachSource(const FrameFile& source, const format::Trailer& trailer,
                           Bytes trailer_bytes, State& state) {
   if (source.directory() != nullptr) {
-    state.chunk_source =
-        std::make_shared<SparseChunkSource>(source.directory(), source.file(), *state.env());
+    state.chunk_source = std::make_shared<SparseChunkSource>(
+        source.directory(), source.file(), state.region.in_place(), state.env()->max_mapped_files);
   }
   // The journal begins after what the seal covers.
   const Checkpoint& checkpoint = *state.checkpoint;
@@ -150,6 +159,7 @@ absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,
   builder.SetHeader(std::move(header), std::move(header_bytes));
   checkpoint.source = source;
   CAIRN_ASSIGN_OR_RETURN(state.region, source.View(frame_size));
+  AnnounceEnd(checkpoint.header, state.region);
 
   CAIRN_ASSIGN_OR_RETURN(const Chunk trailer_bytes,
                          PinTrailer(state.region, frame_size, frame_size - header_len));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "engine/base/status.h"
 
@@ -62,6 +63,15 @@ absl::StatusOr<StoredChunk> ContiguousChunkSource::Read(int64_t entry, ReadMode 
   if (!bytes.ok()) return bytes.status();
   Prefetch(*bytes);
   return StoredChunk{*header, Chunk(*bytes, nullptr)};
+}
+
+void ContiguousChunkSource::WillRead(std::span<const ChunkHint> chunks) const {
+  std::vector<FileRange> ranges;
+  for (const auto& [entry, size] : chunks) {
+    if (Locate(entry).ok())
+      ranges.push_back({begin_ + entry, std::min(size, end_ - begin_ - entry)});
+  }
+  region_.WillRead(ranges);
 }
 
 }  // namespace cairn::frame
