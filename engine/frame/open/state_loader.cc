@@ -100,7 +100,7 @@ absl::Status BoundSeal(int64_t size, Checkpoint& checkpoint) {
 
 // Index and trailer are read next, and what there is of a journal.
 void AnnounceEnd(const format::FrameHeader& header, const FrameView& region) {
-  constexpr int64_t kFirstOfJournal = int64_t{64} << 10;
+  constexpr int64_t kFirstOfJournal = int64_t{1} << 20;
   const std::optional<int64_t> begin = header.index_begin();
   if (region.read_ahead() == 0 || !begin.has_value()) return;
   FileRange end = {.offset = *begin, .size = header.frame_size + kFirstOfJournal - *begin};
