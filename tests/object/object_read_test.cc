@@ -68,12 +68,12 @@ TEST_F(ObjectReadTest, OpeningTakesAtMostThreeRequestsAtAnySize) {
 }
 
 TEST_F(ObjectReadTest, OneItemTakesOneRequest) {
-  Make(2000, 64 << 10);
+  Make(500, 64 << 10);
   const Frame frame = Open();
   const Snapshot snapshot = frame.snapshot();
   // In the middle of the frame and of a chunk, which lies across two pages.
-  EXPECT_EQ(CostOfReading(snapshot, 1000 * (64 << 10) + 100, 8), 1);
-  EXPECT_EQ(CostOfReading(snapshot, 1000 * (64 << 10) + 30'000, 8), 0);
+  EXPECT_EQ(CostOfReading(snapshot, 250 * (64 << 10) + 100, 8), 1);
+  EXPECT_EQ(CostOfReading(snapshot, 250 * (64 << 10) + 30'000, 8), 0);
 }
 
 TEST_F(ObjectReadTest, ChunkTakesOneRequest) {
@@ -88,7 +88,7 @@ TEST_F(ObjectReadTest, ChunkTakesOneRequest) {
 }
 
 TEST_F(ObjectReadTest, NeighboursAreGotTogether) {
-  Make(800, 64 << 10);
+  Make(300, 64 << 10);
   const Frame frame = Open();
   const int64_t size = std::ssize(data_);
   const int64_t cost = CostOfReading(frame.snapshot(), 0, size);
@@ -97,7 +97,7 @@ TEST_F(ObjectReadTest, NeighboursAreGotTogether) {
 }
 
 TEST_F(ObjectReadTest, ScanOfMoreThanTheCacheReadsNothingTwice) {
-  Make(800, 64 << 10);
+  Make(300, 64 << 10);
   const Frame frame = Open({.cache_bytes = 4 * kMiB});
   const int64_t before = store_->stats().bytes_read;
   CostOfReading(frame.snapshot(), 0, std::ssize(data_));
@@ -105,7 +105,7 @@ TEST_F(ObjectReadTest, ScanOfMoreThanTheCacheReadsNothingTwice) {
 }
 
 TEST_F(ObjectReadTest, GetsRunBesideEachOther) {
-  Make(800, 64 << 10);
+  Make(300, 64 << 10);
   const Frame frame = Open({.parallel = 6});
   store_->delay = std::chrono::milliseconds(5);
   CostOfReading(frame.snapshot(), 0, std::ssize(data_));
@@ -150,7 +150,7 @@ TEST_F(ObjectReadTest, SparseChunksAreGotBesideEachOther) {
 }
 
 TEST_F(ObjectReadTest, VerifyFindsNothingAndReadsNothingTwice) {
-  Make(800, 64 << 10);
+  Make(300, 64 << 10);
   const Frame frame = Open();
   const int64_t before = store_->stats().bytes_read;
   ExpectHolds(frame.snapshot(), data_);
@@ -281,7 +281,7 @@ TEST_F(ObjectReadTest, CommitsOfAJournalAreRead) {
 }
 
 TEST_F(ObjectReadTest, CopyToTheDiskTakesAsManyRequestsAsAScan) {
-  Make(800, 64 << 10);
+  Make(300, 64 << 10);
   Frame frame = Open();
   const int64_t before = Requests();
   ASSERT_TRUE(IsOk(frame.CopyTo(dir_.Path("copy"), {})));
