@@ -61,10 +61,15 @@ ObjectFetcher::ObjectFetcher(std::shared_ptr<ObjectStore> store, const ObjectFil
                                               store_->Describe())),
       parallel_(std::max(options.parallel, 1)) {}
 
+ObjectFetcher::~ObjectFetcher() {
+  std::unique_lock lock(mutex_);
+  waiting_.clear();
+  idle_cv_.wait(lock, [this] { return running_ == 0 && !starting_; });
+}
+
 // Starts no request in the answer of another that is just being started: a store that answers at
 // once would nest them all.
-void ObjectFetcher::StartWaiting() {
-  std::unique_lock lock(mutex_);
+void ObjectFetcher::StartWaiting(std::unique_lock<std::mutex>& lock) {
   if (starting_) return;
   starting_ = true;
   while (running_ < parallel_ && !waiting_.empty()) {
@@ -76,27 +81,23 @@ void ObjectFetcher::StartWaiting() {
     lock.lock();
   }
   starting_ = false;
+  if (running_ == 0) idle_cv_.notify_all();
 }
 
 void ObjectFetcher::GetWhenFree(std::string name, ObjectRange range,
                                 std::optional<std::string> if_match, ObjectStore::GetDone done) {
-  ObjectStore::GetDone ended = [self = shared_from_this(),
-                                done = std::move(done)](absl::StatusOr<ObjectPart> part) {
+  ObjectStore::GetDone ended = [this, done = std::move(done)](absl::StatusOr<ObjectPart> part) {
     done(std::move(part));
-    {
-      const std::lock_guard lock(self->mutex_);
-      --self->running_;
-    }
-    self->StartWaiting();
+    std::unique_lock lock(mutex_);
+    --running_;
+    StartWaiting(lock);
   };
-  {
-    const std::lock_guard lock(mutex_);
-    waiting_.push_back([this, name = std::move(name), range, if_match = std::move(if_match),
-                        ended = std::move(ended)]() mutable {
-      store_->StartGet(std::move(name), range, std::move(if_match), std::move(ended));
-    });
-  }
-  StartWaiting();
+  std::unique_lock lock(mutex_);
+  waiting_.push_back([this, name = std::move(name), range, if_match = std::move(if_match),
+                      ended = std::move(ended)]() mutable {
+    store_->StartGet(std::move(name), range, std::move(if_match), std::move(ended));
+  });
+  StartWaiting(lock);
 }
 
 absl::StatusOr<ObjectPtr> ObjectFetcher::Opened(int64_t bytes, absl::StatusOr<ObjectPart> part) {

@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_OBJECT_OBJECT_FETCHER_H_
 #define CAIRN_ENGINE_OBJECT_OBJECT_FETCHER_H_
 
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -34,10 +35,14 @@ using ObjectPtr = std::shared_ptr<const OpenObject>;
 
 // All that read a store through one file system share its memory, and its share of requests.
 // Errors: those of the store; kAborted when the object was replaced or removed since it was opened.
-// Thread-safe; lives in a shared_ptr, which its requests keep.
-class ObjectFetcher : public std::enable_shared_from_this<ObjectFetcher> {
+// Thread-safe.
+class ObjectFetcher {
  public:
   ObjectFetcher(std::shared_ptr<ObjectStore> store, const ObjectFileOptions& options);
+  // Waits for the requests that run: the last one to go must not end the store from its own thread.
+  ~ObjectFetcher();
+  ObjectFetcher(const ObjectFetcher&) = delete;
+  ObjectFetcher& operator=(const ObjectFetcher&) = delete;
 
   using Opening = std::shared_future<absl::StatusOr<ObjectPtr>>;
   // The object that has the name now. One request, which gets its first bytes too.
@@ -75,7 +80,8 @@ class ObjectFetcher : public std::enable_shared_from_this<ObjectFetcher> {
   bool ReadFromDisk(const OpenObject& object, int64_t page, Page& dst);
   void GetWhenFree(std::string name, ObjectRange range, std::optional<std::string> if_match,
                    ObjectStore::GetDone done);
-  void StartWaiting();
+  // Needs the mutex held; releases it while a request is started.
+  void StartWaiting(std::unique_lock<std::mutex>& lock);
 
   const std::shared_ptr<ObjectStore> store_;
   PageCache cache_;
@@ -86,6 +92,7 @@ class ObjectFetcher : public std::enable_shared_from_this<ObjectFetcher> {
   std::deque<std::function<void()>> waiting_;  // requests
   int running_ = 0;
   bool starting_ = false;
+  std::condition_variable idle_cv_;
 };
 
 }  // namespace cairn::object

@@ -138,6 +138,7 @@ struct ObjectFileOptions {
 
 // The store as a file system, to be used as OpenOptions::file_system: objects are files that are
 // read in place by ranges, and "directories" with an index are sparse frames that are written, too.
+// When it and the files that it opened go, it waits for the requests that it has begun.
 CAIRN_EXPORT std::shared_ptr<FileSystem> MakeObjectFileSystem(std::shared_ptr<ObjectStore> store,
                                                               ObjectFileOptions options = {});
 

@@ -31,6 +31,12 @@ std::vector<std::string> FilesUnder(const std::string& directory) {
   return files;
 }
 
+int64_t SizeUnder(const std::string& directory) {
+  int64_t size = 0;
+  for (const std::string& file : FilesUnder(directory)) size += test::SizeOnDisk(file);
+  return size;
+}
+
 class DiskCacheTest : public testing::Test {
  protected:
   const test::TempDir dir_;
@@ -72,7 +78,7 @@ TEST_F(DiskCacheTest, StaysWithinItsBoundAndKeepsWhatIsUsed) {
     cache.Put("a", page, bytes);
     EXPECT_TRUE(cache.Get("a", 0, 1000).has_value()) << page;
   }
-  EXPECT_LE(test::SizeOnDisk(dir_.path()), kCapacity);
+  EXPECT_LE(SizeUnder(dir_.path()), kCapacity);
   EXPECT_GE(FilesUnder(dir_.path()).size(), 100u);
 }
 
@@ -107,7 +113,7 @@ class SharedDiskCacheTest : public DiskCacheTest {
     return std::ssize(store_->TakeGets());
   }
 
-  const Buffer data_ = MakeNoise(10 * kPageBytes + 100);
+  Buffer data_ = MakeNoise(10 * kPageBytes + 100);
   const std::shared_ptr<test::RiggedStore> store_ = std::make_shared<test::RiggedStore>();
 };
 
@@ -129,12 +135,8 @@ TEST_F(SharedDiskCacheTest, DamagedPageIsReadAgain) {
 
 TEST_F(SharedDiskCacheTest, AnotherContentOfTheObjectIsAMiss) {
   CostOfReadingAll();
-  store_->Put("object", MakeNoise(data_.size(), 2));
+  data_ = MakeNoise(data_.size(), 2);
   store_->Put("object", data_);
-  EXPECT_EQ(CostOfReadingAll(), 1);
-  store_->spoil = [](const test::GetRequest&, absl::StatusOr<ObjectPart>& part) {
-    if (part.ok()) part->object.etag = "new";
-  };
   EXPECT_EQ(CostOfReadingAll(), 2);
 }
 

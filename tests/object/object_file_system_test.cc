@@ -175,7 +175,7 @@ TEST_F(ObjectFileSystemTest, AnnouncedFilesAreOpenedWithoutAnotherRequest) {
   EXPECT_TRUE(IsOk((*directory)->Open("missing", FileMode::kRead)));
 }
 
-TEST_F(ObjectFileSystemTest, RequestsInFlightMayOutliveTheFileSystem) {
+TEST_F(ObjectFileSystemTest, EndsWithRequestsInFlight) {
   store_->Put("a", MakeNoise(10 << 20));
   store_->delay = std::chrono::milliseconds(20);
   {
@@ -186,7 +186,7 @@ TEST_F(ObjectFileSystemTest, RequestsInFlightMayOutliveTheFileSystem) {
     for (int64_t i = 0; i < 8; ++i) ranges.push_back({i << 20, 1 << 20});
     (*file)->WillRead(ranges);
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_LT(store_->TakeGets().size(), 9u);
 }
 
 }  // namespace

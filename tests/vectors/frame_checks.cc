@@ -250,7 +250,8 @@ void CheckArray(const Entry& entry, const Snapshot& snapshot, std::mt19937_64& r
 
 void PutFile(ObjectStore& store, const std::string& path, const std::string& name) {
   const std::unique_ptr<GuardedBytes> bytes = ReadFile(path);
-  if (bytes != nullptr) EXPECT_TRUE(IsOk(store.PutIfAbsent(name, bytes->bytes())));
+  ASSERT_NE(bytes, nullptr) << path;
+  EXPECT_TRUE(IsOk(store.PutIfAbsent(name, bytes->bytes())));
 }
 
 }  // namespace
@@ -288,7 +289,10 @@ OpenedFrame::OpenedFrame(const Entry& entry, Access access) : frame_(absl::Unkno
   OpenOptions options;
   options.offset = entry.Number("offset");
   options.use_mmap = access == Access::kMapped;
-  if (access == Access::kObject) return OpenObjects(path, options);
+  if (access == Access::kObject) {
+    OpenObjects(path, options);
+    return;
+  }
   if (access != Access::kBuffer) {
     frame_ = Frame::Open(path, options);
     return;
@@ -315,7 +319,9 @@ void OpenedFrame::OpenObjects(const std::string& path, OpenOptions options) {
   options.file_system = objects_.get();
   frame_ = Frame::Open("frame", options);
   const bool is_old = frame_.ok() && frame_->snapshot().info().era != Era::kCurrent;
-  if (frame_.ok() && !is_directory && !is_old) EXPECT_LE(store->stats().requests(), kMostGets);
+  if (frame_.ok() && !is_directory && !is_old) {
+    EXPECT_LE(store->stats().requests(), kMostGets);
+  }
 }
 
 OpenedFrame::~OpenedFrame() = default;

@@ -59,6 +59,8 @@ class FrameView {
   // See File. 0 in place.
   int64_t read_ahead() const { return in_place() || file_ == nullptr ? 0 : file_->read_ahead(); }
   void WillRead(std::span<FileRange> ranges) const;
+  // Reads all bytes from `begin` on at once, and keeps them. For a view that is not in place.
+  absl::Status LoadEnd(int64_t begin);
 
   // Bytes [offset, offset + size): in place, or in `scratch`. kDataLoss outside the view.
   absl::StatusOr<Bytes> Read(int64_t offset, int64_t size, ScratchBuffer& scratch) const;
@@ -67,6 +69,8 @@ class FrameView {
 
  private:
   absl::Status Check(int64_t offset, int64_t size) const;
+  // Part of what LoadEnd has read; empty where it is not all there.
+  Bytes Loaded(int64_t offset, int64_t size) const;
   Bytes Mapped(int64_t offset, int64_t size) const {
     return in_place_.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
   }
@@ -78,6 +82,8 @@ class FrameView {
   std::shared_ptr<const File> file_;
   int64_t origin_ = 0;
   int64_t size_ = 0;
+  Chunk end_;  // the last bytes, if they were loaded
+  int64_t end_begin_ = 0;
   std::shared_ptr<const void> retained_;
   std::shared_ptr<const void> owner_;  // of pinned bytes in place: the mapping and what is retained
 };

@@ -99,13 +99,17 @@ absl::Status BoundSeal(int64_t size, Checkpoint& checkpoint) {
   return absl::OkStatus();
 }
 
-// Index and trailer are read next, and what there is of a journal.
-void AnnounceEnd(const format::FrameHeader& header, const FrameView& region) {
-  constexpr int64_t kFirstOfJournal = int64_t{64} << 10;
+// Where reading takes long, index and trailer are read at once, and what there is of a journal is
+// on its way.
+absl::Status LoadEnd(const format::FrameHeader& header, FrameView& region) {
+  constexpr int64_t kFirstOfJournal = int64_t{1} << 20;
   const std::optional<int64_t> begin = header.index_begin();
-  if (region.read_ahead() == 0 || !begin.has_value()) return;
-  FileRange end = {.offset = *begin, .size = header.frame_size + kFirstOfJournal - *begin};
+  if (region.read_ahead() == 0 || !begin.has_value() || *begin >= region.size()) {
+    return absl::OkStatus();
+  }
+  FileRange end = {.offset = *begin, .size = region.size() + kFirstOfJournal - *begin};
   region.WillRead({&end, 1});
+  return region.LoadEnd(*begin);
 }
 
 // Where the state's chunks are, and what commits may follow it.
@@ -159,7 +163,7 @@ absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,
   builder.SetHeader(std::move(header), std::move(header_bytes));
   checkpoint.source = source;
   CAIRN_ASSIGN_OR_RETURN(state.region, source.View(frame_size));
-  AnnounceEnd(checkpoint.header, state.region);
+  CAIRN_RETURN_IF_ERROR(LoadEnd(checkpoint.header, state.region));
 
   CAIRN_ASSIGN_OR_RETURN(const Chunk trailer_bytes,
                          PinTrailer(state.region, frame_size, frame_size - header_len));

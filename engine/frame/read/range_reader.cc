@@ -106,11 +106,12 @@ absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t posit
       {.nchunks = CountChunks(state), .nbytes = state.nbytes, .size_of = size_of, .check = check});
 }
 
-ReadAhead AheadOf(const State& state, int64_t begin, int64_t size) {
-  if (!ReadAhead::IsUseful(state) || size <= 0) return {};
+ReadAhead MakeReadAhead(const State& state, int64_t begin, int64_t size) {
+  if (size <= 0) return {};
   const absl::StatusOr<DecodedOffsets::Place> first = FindByte(state, begin);
   const absl::StatusOr<DecodedOffsets::Place> last = FindByte(state, begin + size - 1);
   if (!first.ok() || !last.ok()) return {};
+  if (first->nchunk == last->nchunk) AnnounceNext(state, first->nchunk);
   return ReadAhead(state, first->nchunk, last->nchunk + 1);
 }
 

@@ -20,8 +20,11 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst);
 // The chunk that holds a byte of the decoded data, and where it begins there.
 absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t position);
 
-// Announces the chunks that hold bytes [begin, begin + size), of which there is one or more.
-ReadAhead AheadOf(const State& state, int64_t begin, int64_t size);
+// Of the chunks that hold bytes [begin, begin + size).
+ReadAhead MakeReadAhead(const State& state, int64_t begin, int64_t size);
+inline ReadAhead AheadOf(const State& state, int64_t begin, int64_t size) {
+  return ReadAhead::IsUseful(state) ? MakeReadAhead(state, begin, size) : ReadAhead();
+}
 
 }  // namespace cairn::frame
 

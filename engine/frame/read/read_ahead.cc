@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
+
 #include "engine/format/index_entry.h"
 
 namespace cairn::frame {
@@ -30,6 +32,28 @@ int64_t StoredSize(const State& state, int64_t nchunk, const IndexEntry& entry) 
   return std::min(most, SizeUpToNext(state, nchunk, entry.value).value_or(most));
 }
 
+// Announces chunks `at(0)` to `at(count - 1)`, or as many of them as a window takes: how many.
+int64_t AnnounceWindow(const State& state, ReadAhead::Part part, int64_t count,
+                       absl::FunctionRef<int64_t(int64_t)> at) {
+  std::vector<ChunkHint> hints;
+  int64_t left = state.chunk_source->read_ahead();
+  int64_t done = 0;
+  for (; done < count && left > 0; ++done) {
+    const int64_t nchunk = at(done);
+    if (nchunk >= state.chunks.size()) continue;
+    const absl::StatusOr<IndexEntry> entry = state.chunks.Get(nchunk);
+    // Whatever is wrong shows when the chunk is read.
+    if (!entry.ok() || format::IsSpecialEntry(entry->value)) continue;
+    const int64_t size = part == ReadAhead::Part::kAll ? StoredSize(state, nchunk, *entry)
+                                                       : int64_t{chunk::kHeaderSize};
+    if (size > left && !hints.empty()) break;
+    hints.push_back({.entry = entry->value, .size = size});
+    left -= size;
+  }
+  if (!hints.empty()) state.chunk_source->WillRead(hints);
+  return done;
+}
+
 }  // namespace
 
 void AnnounceChunk(const State& state, int64_t nchunk, const FoundEntry& found) {
@@ -39,8 +63,13 @@ void AnnounceChunk(const State& state, int64_t nchunk, const FoundEntry& found) 
   state.chunk_source->WillRead({&hint, 1});
 }
 
-bool ReadAhead::IsUseful(const State& state) {
-  return state.chunk_source != nullptr && state.chunk_source->read_ahead() > 0;
+void AnnounceNext(const State& state, int64_t nchunk) {
+  if (!ReadAhead::IsUseful(state)) return;
+  state.env()->scans.Reach(nchunk, [&](int64_t first, int64_t count) {
+    return AnnounceWindow(state, ReadAhead::Part::kAll,
+                          std::min(count, state.chunks.size() - first),
+                          [first](int64_t i) { return first + i; });
+  });
 }
 
 ReadAhead::ReadAhead(const State& state, int64_t first, int64_t end, Part part)
@@ -60,31 +89,15 @@ int64_t ReadAhead::At(int64_t position) const {
 void ReadAhead::Announce(int64_t nchunk) {
   if (nchunks_.empty()) position_ = std::max(position_, nchunk);
   int64_t begin = position_;
-  AnnounceWindow();
+  position_ += AnnounceWindow(*state_, part_, end_ - position_,
+                              [this](int64_t i) { return At(position_ + i); });
   // The reader is there already: one more.
   if (position_ < end_ && At(begin) <= nchunk) {
     begin = position_;
-    AnnounceWindow();
+    position_ += AnnounceWindow(*state_, part_, end_ - position_,
+                                [this](int64_t i) { return At(position_ + i); });
   }
   trigger_ = position_ < end_ ? At(begin) : INT64_MAX;
-}
-
-void ReadAhead::AnnounceWindow() {
-  std::vector<ChunkHint> hints;
-  int64_t left = state_->chunk_source->read_ahead();
-  for (; position_ < end_ && left > 0; ++position_) {
-    const int64_t nchunk = At(position_);
-    if (nchunk >= state_->chunks.size()) continue;
-    const absl::StatusOr<IndexEntry> entry = state_->chunks.Get(nchunk);
-    // Whatever is wrong shows when the chunk is read.
-    if (!entry.ok() || format::IsSpecialEntry(entry->value)) continue;
-    const int64_t size =
-        part_ == Part::kAll ? StoredSize(*state_, nchunk, *entry) : int64_t{chunk::kHeaderSize};
-    if (size > left && !hints.empty()) break;
-    hints.push_back({.entry = entry->value, .size = size});
-    left -= size;
-  }
-  state_->chunk_source->WillRead(hints);
 }
 
 }  // namespace cairn::frame

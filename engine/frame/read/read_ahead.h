@@ -11,6 +11,9 @@ namespace cairn::frame {
 
 // Announces one chunk, whose entry and, if it is of the committed index, number there are found.
 void AnnounceChunk(const State& state, int64_t nchunk, const FoundEntry& found);
+// To be called when a caller reads one chunk: where it has read those before it, announces the
+// next.
+void AnnounceNext(const State& state, int64_t nchunk);
 
 // Chunks that will be read in ascending order. Announces them window by window: while one is
 // decoded the next is on its way. Costs next to nothing where reading is quick. The state must
@@ -25,7 +28,9 @@ class ReadAhead {
   ReadAhead(const State& state, std::vector<int64_t> nchunks);
 
   // Whether it is worth to say which chunks are read.
-  static bool IsUseful(const State& state);
+  static bool IsUseful(const State& state) {
+    return state.chunk_source != nullptr && state.chunk_source->read_ahead() > 0;
+  }
 
   // To be called before a chunk is read.
   void Reach(int64_t nchunk) {
@@ -35,8 +40,6 @@ class ReadAhead {
  private:
   int64_t At(int64_t position) const;
   void Announce(int64_t nchunk);
-  // The next chunks, as many as a window takes.
-  void AnnounceWindow();
 
   const State* state_ = nullptr;
   Part part_ = Part::kAll;
