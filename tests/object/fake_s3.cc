@@ -36,14 +36,10 @@ std::pair<int64_t, int64_t> RangeOf(const std::string& header, int64_t size) {
   const std::string text = header.substr(std::string("bytes=").size());
   const std::vector<std::string> ends = absl::StrSplit(text, absl::MaxSplits('-', 1));
   int64_t first = 0;
-  int64_t last = size - 1;
-  if (ends[0].empty()) {
-    static_cast<void>(absl::SimpleAtoi(ends[1], &last));
-    return {std::max<int64_t>(size - last, 0), size};
-  }
-  static_cast<void>(absl::SimpleAtoi(ends[0], &first));
-  static_cast<void>(absl::SimpleAtoi(ends[1], &last));
-  return {first, std::min(last + 1, size)};
+  int64_t last = 0;
+  const bool has_last = absl::SimpleAtoi(ends[1], &last);
+  if (!absl::SimpleAtoi(ends[0], &first)) return {std::max<int64_t>(size - last, 0), size};
+  return {first, has_last ? std::min(last + 1, size) : size};
 }
 
 }  // namespace
@@ -99,10 +95,10 @@ ServedAnswer FakeS3::Get(const std::string& name, const ServedRequest& request) 
   const auto size = static_cast<int64_t>(content.size());
   const auto [begin, end] = RangeOf(range->second, size);
   if (begin >= size) return S3Failure(416, "InvalidRange");
-  ServedAnswer answer{.status = 206,
-                      .headers = HeadersOf(content),
-                      .body = content.substr(static_cast<size_t>(begin),
-                                             static_cast<size_t>(end - begin))};
+  ServedAnswer answer{
+      .status = 206,
+      .headers = HeadersOf(content),
+      .body = content.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin))};
   answer.headers["Content-Range"] = absl::StrCat("bytes ", begin, "-", end - 1, "/", size);
   return answer;
 }
@@ -143,9 +139,10 @@ ServedAnswer FakeS3::List(const ServedRequest& request) const {
       more = true;
       break;
     }
-    absl::StrAppend(&contents, "<Contents><Key>", object::EscapeXml(name), "</Key><Size>",
-                    content.size(), "</Size><ETag>&quot;", EtagOf(content),
-                    "&quot;</ETag><LastModified>2015-10-21T07:28:00.000Z</LastModified></Contents>");
+    absl::StrAppend(
+        &contents, "<Contents><Key>", object::EscapeXml(name), "</Key><Size>", content.size(),
+        "</Size><ETag>&quot;", EtagOf(content),
+        "&quot;</ETag><LastModified>2015-10-21T07:28:00.000Z</LastModified></Contents>");
   }
   return {.status = 200,
           .headers = {{"Date", kTime}},

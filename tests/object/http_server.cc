@@ -1,12 +1,7 @@
 #include "tests/object/http_server.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
+#include <sys/socket.h>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -40,14 +35,7 @@ class Connection {
     }
     return Take(size);
   }
-  bool Write(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t written = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
-      if (written <= 0) return false;
-      text.remove_prefix(static_cast<size_t>(written));
-    }
-    return true;
-  }
+  bool Write(std::string_view text) { return SendAll(socket_, text); }
 
  private:
   bool ReadMore() {
@@ -113,50 +101,11 @@ bool WriteAnswer(Connection& connection, const ServedAnswer& answer, bool is_hea
 
 }  // namespace
 
-HttpServer::HttpServer(Serve serve) : serve_(std::move(serve)) {
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ::bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
-  ::listen(listener_, 128);
-  ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-  port_ = ntohs(address.sin_port);
-  accepting_ = std::thread([this] { Accept(); });
-}
-
-HttpServer::~HttpServer() {
-  closing_ = true;
-  ::shutdown(listener_, SHUT_RDWR);
-  accepting_.join();
-  {
-    const std::lock_guard lock(mutex_);
-    for (const int socket : sockets_) ::shutdown(socket, SHUT_RDWR);
-  }
-  for (std::thread& thread : threads_) thread.join();
-  for (const int socket : sockets_) ::close(socket);
-  ::close(listener_);
-}
-
-void HttpServer::Accept() {
-  while (!closing_) {
-    const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (socket < 0) continue;
-    const int on = 1;
-    ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    const std::lock_guard lock(mutex_);
-    sockets_.push_back(socket);
-    threads_.emplace_back([this, socket] { Talk(socket); });
-  }
-}
-
-void HttpServer::Talk(int socket) {
+void HttpServer::Talk(int socket) const {
   Connection connection(socket);
   while (const std::optional<ServedRequest> request = ReadRequest(connection)) {
     if (!WriteAnswer(connection, serve_(*request), request->method == "HEAD")) break;
   }
-  ::shutdown(socket, SHUT_RDWR);
 }
 
 }  // namespace cairn::test

@@ -2,15 +2,14 @@
 #ifndef CAIRN_TESTS_OBJECT_HTTP_SERVER_H_
 #define CAIRN_TESTS_OBJECT_HTTP_SERVER_H_
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
-#include <vector>
+#include <utility>
+
+#include "tests/object/sockets.h"
 
 namespace cairn::test {
 
@@ -38,25 +37,16 @@ class HttpServer {
  public:
   using Serve = std::function<ServedAnswer(const ServedRequest&)>;
 
-  explicit HttpServer(Serve serve);
-  ~HttpServer();
-  HttpServer(const HttpServer&) = delete;
-  HttpServer& operator=(const HttpServer&) = delete;
+  explicit HttpServer(Serve serve)
+      : serve_(std::move(serve)), listener_([this](int socket) { Talk(socket); }) {}
 
-  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(listener_.port()); }
 
  private:
-  void Accept();
-  void Talk(int socket);
+  void Talk(int socket) const;
 
   const Serve serve_;
-  int listener_ = -1;
-  int port_ = 0;
-  std::atomic<bool> closing_ = false;
-  std::mutex mutex_;
-  std::vector<int> sockets_;
-  std::vector<std::thread> threads_;
-  std::thread accepting_;
+  Listener listener_;
 };
 
 }  // namespace cairn::test

@@ -65,7 +65,7 @@ HttpClient::~HttpClient() {
   curl_multi_cleanup(multi_);
 }
 
-void HttpClient::Send(Clock::time_point when, Make make, Done done) {
+void HttpClient::Send(Clock::time_point when, Make make, HttpDone done) {
   {
     const std::lock_guard lock(mutex_);
     if (!stopping_) {

@@ -2,13 +2,10 @@
 #ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_CLIENT_H_
 #define CAIRN_ENGINE_OBJECT_S3_HTTP_CLIENT_H_
 
-#include <chrono>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -17,37 +14,9 @@
 #include <curl/curl.h>
 
 #include "cairn/s3.h"
+#include "engine/object/s3/http_message.h"
 
 namespace cairn::object {
-
-using Clock = std::chrono::steady_clock;
-
-struct HttpRequest {
-  std::string method;
-  std::string url;
-  std::vector<std::string> headers;  // "name: value"
-  Bytes body = {};
-  bool changes = false;            // must not reach the server twice unnoticed
-  int64_t most_bytes = INT64_MAX;  // of a good answer's body
-  Clock::time_point deadline = Clock::time_point::max();
-};
-
-// What came back of one request.
-struct HttpAnswer {
-  int status = 0;         // 0: no whole answer
-  std::string error;      // then the reason
-  bool sent = false;      // the server may have the request
-  bool too_long = false;  // the body has more than most_bytes, and is not here
-  std::string etag;       // with its quotes
-  std::string content_length;
-  std::string content_range;
-  int64_t modified = 0;  // seconds since 1970; 0: not known
-  int64_t date = 0;
-  std::chrono::seconds retry_after{0};
-  std::vector<std::byte> body;
-
-  bool IsGood() const { return status / 100 == 2; }
-};
 
 struct HttpTransfer;
 
@@ -57,16 +26,14 @@ class HttpClient : public std::enable_shared_from_this<HttpClient> {
  public:
   // A status instead of a request ends it, and is `done`'s.
   using Make = std::function<absl::StatusOr<HttpRequest>()>;
-  // Runs in the client's thread.
-  using Done = std::function<void(absl::StatusOr<HttpAnswer>)>;
 
   // `redirects`: whether answers may lead elsewhere.
   static absl::StatusOr<std::shared_ptr<HttpClient>> Open(TransportOptions options, bool redirects);
   ~HttpClient();
 
-  // Calls `make` when the time has come and there is capacity, in the client's thread, and sends
-  // what it returns, once.
-  void Send(Clock::time_point when, Make make, Done done);
+  // Calls `make` when the time has come and there is capacity, and sends what it returns, once;
+  // both callbacks run in the client's thread.
+  void Send(Clock::time_point when, Make make, HttpDone done);
   // Ends all requests, and those that follow, with kCancelled.
   void Cancel();
   // The same; returns when no callback runs any more, unless it is called by one.
@@ -75,7 +42,7 @@ class HttpClient : public std::enable_shared_from_this<HttpClient> {
  private:
   struct Job {
     Make make;
-    Done done;
+    HttpDone done;
   };
   struct CleanEasy {
     void operator()(CURL* easy) const { curl_easy_cleanup(easy); }

@@ -2,9 +2,12 @@
 #ifndef CAIRN_ENGINE_OBJECT_S3_HTTP_TRANSFER_H_
 #define CAIRN_ENGINE_OBJECT_S3_HTTP_TRANSFER_H_
 
+#include <cstddef>
 #include <memory>
 
-#include "engine/object/s3/http_client.h"
+#include <curl/curl.h>
+
+#include "engine/object/s3/http_message.h"
 
 namespace cairn::object {
 
@@ -16,7 +19,7 @@ struct FreeList {
 struct HttpTransfer {
   CURL* easy = nullptr;
   HttpRequest request;
-  HttpClient::Done done;
+  HttpDone done;
   std::unique_ptr<curl_slist, FreeList> headers;
   HttpAnswer answer;
   size_t body_sent = 0;

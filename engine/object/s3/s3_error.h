@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 
-#include "engine/object/s3/http_client.h"
+#include "engine/object/s3/http_message.h"
 
 namespace cairn::object {
 
