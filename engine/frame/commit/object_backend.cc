@@ -23,8 +23,10 @@ namespace cairn::frame {
 
 namespace {
 
-// Each record is a request of a reader that opens the frame.
-constexpr int64_t kLongJournal = 1024;
+// Each record is a request of a reader that opens the frame. Writers that find the journal long at
+// the same time leave the checkpoint to some of them.
+constexpr int64_t kLongJournal = 128;
+constexpr uint64_t kOneOf = 4;
 
 // Between two attempts to be the next: at random, so that writers do not meet again.
 constexpr int kMostAttempts = 1000;
@@ -329,7 +331,9 @@ absl::Status ObjectBackend::PutCommit(Stager& stager) {
 
 bool ObjectBackend::IsCheckpointDue() const {
   const int64_t least = std::min(kLongJournal, base().env()->checkpoints.least_edits);
-  return base().journal->edits > std::max(least, base().chunks.size() / 8);
+  const int64_t most = std::max(least, base().chunks.size() / 8);
+  const int64_t edits = base().journal->edits;
+  return edits > 2 * most || (edits > most && RandomNumber() % kOneOf == 0);
 }
 
 absl::Status ObjectBackend::PublishCommit(Stager& stager, Durability /*durability*/) {
