@@ -61,6 +61,10 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, const ChunkRef& chunk
   const bool trusted = policy == VerifyPolicy::kNever ||
                        (policy == VerifyPolicy::kFirstTouch && IsVerified(state, chunk.found));
   const uint64_t fingerprint = trusted ? 0 : state.chunks.FingerprintOf(chunk.found);
+  // All of it is read now, to be verified.
+  if (fingerprint != 0 && policy == VerifyPolicy::kFirstTouch) {
+    state.chunk_source->ReadAhead(entry, state.chunks.StoredSizeOf(chunk.found));
+  }
   absl::StatusOr<StoredChunk> stored =
       state.chunk_source->Read(entry, ReadMode::kMapped, scratch, chunk.header);
   absl::Status status = CheckRead(stored, fingerprint);
