@@ -219,9 +219,6 @@ TEST(LogWriter, ThatFailsWhenDueSaysSoAndHoldsUpNoOthers) {
 }
 
 TEST(LogWriter, ManyOfThemTakeLittleMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers do not count what is allocated";
-#endif
   constexpr int kLogs = 60;
   const TempDir temp;
   CommitTimer timer;
@@ -232,6 +229,7 @@ TEST(LogWriter, ManyOfThemTakeLittleMemory) {
     return static_cast<int64_t>(info.uordblks + info.hblkhd);
   };
   const int64_t before = allocated();
+  if (before == 0) GTEST_SKIP() << "this allocator does not count";
   for (int i = 0; i < kLogs; ++i) {
     logs.push_back(Log::Create(temp.Path(std::to_string(i)), SensorOptions()).value());
     writers.push_back(

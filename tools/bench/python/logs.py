@@ -31,6 +31,7 @@ DAY = 86_400_000_000
 QUESTIONS = {
     "take in": ("million records/s", 1e-6),
     "size": ("bytes a record", 1),
+    "without unused space": ("bytes a record", 1),
     "1,000 records of a time": ("µs", 1e6),
     "all values of a field": ("GB/s", 1e-9),
     "means": ("ms", 1e3),
@@ -115,6 +116,16 @@ class Cairn:
 
     def close(self):
         self.log.close()
+
+
+    def smallest(self):
+        """Its size when the space that waits to be used again is given back."""
+        import cairn
+
+        copy = self.path + ".copy"
+        shutil.copy(self.path, copy)
+        with cairn.open(copy, "r+") as frame:
+            return frame.compact()[1]
 
 
 class CairnZstd(Cairn):
@@ -436,7 +447,9 @@ def compare(contestants, records, folder, rounds):
         one.path = os.path.join(folder, one.name)
         spent, _ = seconds(lambda: one.write(one.path, records))
         note(one, "take in", len(records) / spent)
-        note(one, "size", tree_size(one.path) / len(records))
+        size = tree_size(one.path)
+        note(one, "size", size / len(records))
+        note(one, "without unused space", (one.smallest() if isinstance(one, Cairn) else size) / len(records))
         one.open(one.path)
     for number in range(rounds):
         starts = [dice.randrange(len(records) - BATCH) for _ in range(100)]
