@@ -180,8 +180,8 @@ TEST_F(ObjectWritersTest, ACheckpointLosesNoCommitThatIsMadeMeanwhile) {
   ASSERT_TRUE(IsOk(first.Append(MakeItems(30, 4))));
   ASSERT_TRUE(IsOk(first.Commit()));
   ASSERT_TRUE(IsOk(second.Checkpoint()));
-  ExpectHolds(Open().snapshot(), Concatenated({MakeItems(2 * kChunk), MakeItems(100, 2), MakeItems(50, 3),
-                                         MakeItems(30, 4)}));
+  ExpectHolds(Open().snapshot(), Concatenated({MakeItems(2 * kChunk), MakeItems(100, 2),
+                                               MakeItems(50, 3), MakeItems(30, 4)}));
 }
 
 TEST_F(ObjectWritersTest, EightWritersLoseNoneOfTheirCommits) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/base/status.h"
+#include "engine/storage/read_ahead.h"
 
 namespace cairn::frame {
 
@@ -32,6 +33,15 @@ absl::StatusOr<ChunkLocation> ContiguousChunkSource::Locate(int64_t entry) const
 
 std::string ContiguousChunkSource::Describe(int64_t entry) const {
   return absl::StrFormat("at byte %d", begin_ + entry);
+}
+
+void ContiguousChunkSource::ReadAhead(int64_t entry, int64_t size) const {
+  if (!region_.in_place() || size < storage::kLeastReadAhead || size > end_ - begin_ - entry) {
+    return;
+  }
+  ScratchBuffer unused;
+  const absl::StatusOr<Bytes> bytes = region_.Read(begin_ + entry, size, unused);
+  if (bytes.ok()) storage::ReadAhead(*bytes);
 }
 
 absl::StatusOr<chunk::Header> ContiguousChunkSource::ReadHeader(int64_t entry,
