@@ -85,7 +85,7 @@ class RecordWriters {
       const auto part = store.Get(NameOf(number));
       ASSERT_TRUE(IsOk(part));
       const std::string owner = TextOf(part->bytes);
-      ASSERT_TRUE(acknowledged_.contains(number)) << number;
+      ASSERT_TRUE(acknowledged_.contains(number)) << number << " holds " << owner;
       EXPECT_EQ(owner, acknowledged_.at(number)) << number;
     }
     EXPECT_TRUE(absl::IsNotFound(store.Head(NameOf(total)).status()));

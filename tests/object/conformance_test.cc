@@ -65,7 +65,7 @@ class ConformanceTest : public testing::TestWithParam<StoreKind> {
 INSTANTIATE_TEST_SUITE_P(Stores, ConformanceTest, testing::ValuesIn(Kinds()),
                          [](const auto& kind) { return kind.param.name; });
 
-TEST_P(ConformanceTest, WhatWasPutIsRead) {
+TEST_P(ConformanceTest, ReadsWhatWasPut) {
   const std::string name = FreshName("object");
   const absl::StatusOr<ObjectInfo> made = store_->PutIfAbsent(name, BytesOf("0123456789"));
   ASSERT_TRUE(IsOk(made));
@@ -113,7 +113,7 @@ TEST_P(ConformanceTest, WhatIsNotThereIsNotFound) {
   EXPECT_TRUE(Fails(store_->Head("none").status(), StatusCode::kNotFound, "none"));
 }
 
-TEST_P(ConformanceTest, TheSecondPutIsRefused) {
+TEST_P(ConformanceTest, RefusesTheSecondPut) {
   const std::string name = Put("first");
   EXPECT_TRUE(Fails(store_->PutIfAbsent(name, BytesOf("second")).status(),
                     StatusCode::kFailedPrecondition, name));

@@ -12,7 +12,7 @@ namespace {
 
 constexpr FaultOdds kNone{.unavailable = 0, .lost = 0, .never = 0, .delayed = 0};
 
-TEST(FaultStoreTest, ALostAnswerIsDone) {
+TEST(FaultStoreTest, DoesWhatItLosesTheAnswerOf) {
   const auto base = MakeMemoryObjectStore();
   FaultOdds odds = kNone;
   odds.lost = 100;
@@ -35,7 +35,7 @@ TEST(FaultStoreTest, WhatIsUnavailableOrNeverDoneIsNotDone) {
   EXPECT_TRUE(absl::IsNotFound(base->Head("a").status()));
 }
 
-TEST(FaultStoreTest, ADelayedPutIsDoneLaterUnderItsCondition) {
+TEST(FaultStoreTest, DelayedPutsAreDoneLaterUnderTheirCondition) {
   const auto base = MakeMemoryObjectStore();
   FaultOdds odds = kNone;
   odds.delayed = 100;
@@ -49,7 +49,7 @@ TEST(FaultStoreTest, ADelayedPutIsDoneLaterUnderItsCondition) {
   EXPECT_EQ(TextOf(base->Get("b")->bytes), "2");
 }
 
-TEST(FaultStoreTest, ASeedIsALife) {
+TEST(FaultStoreTest, DoesTheSameForTheSameSeed) {
   const auto life = [](uint64_t seed) {
     FaultStore store(MakeMemoryObjectStore(), seed);
     std::string codes;

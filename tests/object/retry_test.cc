@@ -109,7 +109,7 @@ TEST(RetryTest, PartsOfTheWrongSizeOrPlaceAreReadAgain) {
   }
 }
 
-TEST(RetryTest, AServerThatIgnoresRangesIsRefused) {
+TEST(RetryTest, RefusesAServerThatIgnoresRanges) {
   Failing failing(Until(1000, {.status = 200, .body = "01234567"}));
   EXPECT_TRUE(Fails(failing.store->Get("a", {2, 3}).status(), StatusCode::kUnimplemented, "range"));
   EXPECT_TRUE(Fails(failing.store->Get("a", {0, 3}).status(), StatusCode::kUnimplemented, "range"));
@@ -135,7 +135,7 @@ TEST(RetryTest, WhatCannotBeReachedIsUnavailable) {
                     "3 tries"));
 }
 
-TEST(RetryTest, APutWhoseAnswerIsLostIsDone) {
+TEST(RetryTest, PutsWhoseAnswerIsLostAreDone) {
   for (const bool was_done : {false, true}) {
     std::unique_ptr<Failing> failing;
     failing = std::make_unique<Failing>(
@@ -152,7 +152,7 @@ TEST(RetryTest, APutWhoseAnswerIsLostIsDone) {
   }
 }
 
-TEST(RetryTest, APutThatLostTheRaceAfterItsAnswerIsRefused) {
+TEST(RetryTest, PutsThatLoseTheRaceAfterALostAnswerAreRefused) {
   std::unique_ptr<Failing> failing;
   failing = std::make_unique<Failing>(
       [&](int number, const ServedRequest&) -> std::optional<ServedAnswer> {
@@ -165,7 +165,7 @@ TEST(RetryTest, APutThatLostTheRaceAfterItsAnswerIsRefused) {
   EXPECT_EQ(failing->bucket.objects().at("a"), "another");
 }
 
-TEST(RetryTest, ARefusalThatIsKnownReadsNothing) {
+TEST(RetryTest, RefusalsThatAreKnownReadNothing) {
   Failing failing(Until(0, {}));
   failing.bucket.Set("a", "text");
   EXPECT_TRUE(
@@ -174,7 +174,7 @@ TEST(RetryTest, ARefusalThatIsKnownReadsNothing) {
 }
 
 // Ours may have been there before that of another writer.
-TEST(RetryTest, AReplacementThatWasReplacedIsNotKnown) {
+TEST(RetryTest, ReplacementsThatWereReplacedAreNotKnown) {
   std::unique_ptr<Failing> failing;
   failing = std::make_unique<Failing>(
       [&](int number, const ServedRequest& request) -> std::optional<ServedAnswer> {
@@ -189,7 +189,7 @@ TEST(RetryTest, AReplacementThatWasReplacedIsNotKnown) {
                     StatusCode::kDeadlineExceeded, "since an answer was lost"));
 }
 
-TEST(RetryTest, AReplacementWhoseAnswerIsLostIsDone) {
+TEST(RetryTest, ReplacementsWhoseAnswerIsLostAreDone) {
   std::unique_ptr<Failing> failing;
   failing = std::make_unique<Failing>(
       [&](int number, const ServedRequest& request) -> std::optional<ServedAnswer> {
@@ -212,7 +212,7 @@ TEST(RetryTest, PutsThatStayUnansweredAreNotKnown) {
   EXPECT_TRUE(Fails(failing.store->Delete({&name, 1}), StatusCode::kDeadlineExceeded, "delete a"));
 }
 
-TEST(RetryTest, AServerThatSaysNothingIsLeft) {
+TEST(RetryTest, LeavesAServerThatSaysNothing) {
   Failing failing(
       [](int number, const ServedRequest&) -> std::optional<ServedAnswer> {
         if (number == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
@@ -228,7 +228,7 @@ TEST(RetryTest, AServerThatSaysNothingIsLeft) {
 
 // Connections that are kept may be closed when the next request is on its way: curl would send it
 // again by itself, and the 412 then would pass for that of another writer.
-TEST(RetryTest, APutOnAKeptConnectionIsNotSentTwiceUnnoticed) {
+TEST(RetryTest, PutsOnKeptConnectionsAreNotSentTwiceUnnoticed) {
   std::unique_ptr<Failing> failing;
   failing = std::make_unique<Failing>(
       [&](int number, const ServedRequest& request) -> std::optional<ServedAnswer> {
@@ -241,7 +241,7 @@ TEST(RetryTest, APutOnAKeptConnectionIsNotSentTwiceUnnoticed) {
   EXPECT_TRUE(IsOk(failing->store->PutIfAbsent("empty", BytesOf(""))));
 }
 
-TEST(RetryTest, AnEmptyPutOnAKeptConnectionIsNotSentTwiceUnnoticed) {
+TEST(RetryTest, EmptyPutsOnKeptConnectionsAreNotSentTwiceUnnoticed) {
   std::unique_ptr<Failing> failing;
   failing = std::make_unique<Failing>(
       [&](int number, const ServedRequest& request) -> std::optional<ServedAnswer> {
@@ -253,13 +253,13 @@ TEST(RetryTest, AnEmptyPutOnAKeptConnectionIsNotSentTwiceUnnoticed) {
   EXPECT_TRUE(IsOk(failing->store->PutIfAbsent("a", BytesOf(""))));
 }
 
-TEST(RetryTest, AConflictIsTriedAgain) {
+TEST(RetryTest, ConflictsAreTriedAgain) {
   Failing failing(Until(2, S3Failure(409, "ConditionalRequestConflict")));
   EXPECT_TRUE(IsOk(failing.store->PutIfAbsent("a", BytesOf("text"))));
   EXPECT_EQ(failing.requests, 3);
 }
 
-TEST(RetryTest, TheServerSaysHowLongToWait) {
+TEST(RetryTest, WaitsAsLongAsTheServerSays) {
   ServedAnswer busy{.status = 503, .headers = {{"Retry-After", "1"}}};
   Failing failing(Until(1, busy));
   failing.bucket.Set("a", "text");
@@ -329,7 +329,7 @@ TEST(RetryTest, CancelEndsWhatIsInFlightAndWhatWaits) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(400));
 }
 
-TEST(RetryTest, TheLastReferenceMayGoInACallback) {
+TEST(RetryTest, CallbacksMayDropTheLastReference) {
   Failing failing(Until(0, {}));
   failing.bucket.Set("a", "text");
   std::promise<void> gone;

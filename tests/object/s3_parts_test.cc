@@ -89,7 +89,7 @@ TEST(SignatureTest, PutsAreSignedWithTheirBody) {
             "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd");
 }
 
-TEST(SignatureTest, TheTimeIsThatOfGreenwich) {
+TEST(SignatureTest, TimesAreThoseOfGreenwich) {
   EXPECT_EQ(SigningTime(absl::FromUnixSeconds(1440938160)), "20150830T123600Z");
 }
 
@@ -210,7 +210,7 @@ class EnvironmentTest : public testing::Test {
   std::map<std::string, std::string> variables_;
 };
 
-TEST_F(EnvironmentTest, NothingIsSet) {
+TEST_F(EnvironmentTest, NeedsNothingToBeSet) {
   const absl::StatusOr<S3Options> options = Options();
   ASSERT_TRUE(IsOk(options));
   EXPECT_EQ(options->region, "us-east-1");
@@ -262,7 +262,7 @@ TEST_F(EnvironmentTest, ProfilesAreChosen) {
   EXPECT_TRUE(Fails(Options().status(), StatusCode::kNotFound, "theirs"));
 }
 
-TEST_F(EnvironmentTest, WebIdentitiesAndWhatIsNotSupported) {
+TEST_F(EnvironmentTest, TakesWebIdentitiesAndRefusesWhatIsNotSupported) {
   variables_["AWS_WEB_IDENTITY_TOKEN_FILE"] = "/token";
   variables_["AWS_ROLE_ARN"] = "arn";
   const absl::StatusOr<S3Options> options = Options();

@@ -78,7 +78,7 @@ TEST(HttpStoreTest, RedirectionsAreFollowed) {
 }
 
 // A server without etags, as that of Python.
-TEST(HttpStoreTest, TheTimeStandsInForAnEtag) {
+TEST(HttpStoreTest, TakesTheTimeForAnEtag) {
   HttpServer server([](const ServedRequest&) {
     return ServedAnswer{.headers = {{"Last-Modified", "Wed, 21 Oct 2015 07:28:00 GMT"}},
                         .body = "text"};
@@ -112,33 +112,43 @@ class Sts {
     if (request.path == "/" && request.method == "POST") return Lend(request);
     const auto found = request.headers.find("authorization");
     if (found != request.headers.end()) {
-      keys.push_back(found->second.substr(found->second.find('=') + 1, 4));
-      tokens.push_back(request.headers.at("x-amz-security-token"));
+      keys_.push_back(found->second.substr(found->second.find('=') + 1, 4) + " " +
+                      request.headers.at("x-amz-security-token"));
     }
     return bucket.Serve(request);
   }
 
+  // Of each request to STS.
+  std::vector<std::string> forms() const {
+    const std::lock_guard lock(mutex_);
+    return forms_;
+  }
+  // Of each other request: the key, and the token.
+  std::vector<std::string> keys() const {
+    const std::lock_guard lock(mutex_);
+    return keys_;
+  }
+
   FakeS3 bucket;
-  std::vector<std::string> keys;
-  std::vector<std::string> tokens;
-  std::vector<std::string> forms;
   absl::Duration life = absl::Hours(1);
 
  private:
   ServedAnswer Lend(const ServedRequest& request) {
-    forms.push_back(request.body);
+    forms_.push_back(request.body);
     const std::string expiry =
         absl::FormatTime(absl::RFC3339_sec, absl::Now() + life, absl::UTCTimeZone());
     return {.body = absl::StrCat(
                 "<AssumeRoleWithWebIdentityResponse xmlns=\"sts\">"
                 "<AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>key",
-                forms.size(), "</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t",
-                forms.size(), "</SessionToken><Expiration>", expiry,
+                forms_.size(), "</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t",
+                forms_.size(), "</SessionToken><Expiration>", expiry,
                 "</Expiration></Credentials></AssumeRoleWithWebIdentityResult>"
                 "</AssumeRoleWithWebIdentityResponse>")};
   }
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::vector<std::string> forms_;
+  std::vector<std::string> keys_;
 };
 
 S3Options WithWebIdentity(const HttpServer& server, const std::string& token_file) {
@@ -158,13 +168,12 @@ TEST(CredentialsTest, WebIdentitiesAreLentKeys) {
   const auto store = OpenS3(WithWebIdentity(server, directory.path() + "/token")).value();
   EXPECT_TRUE(IsOk(store->Get("a")));
   EXPECT_TRUE(IsOk(store->Get("a")));
-  ASSERT_EQ(sts.forms.size(), 1);
+  ASSERT_EQ(sts.forms().size(), 1);
   EXPECT_EQ(
-      sts.forms[0],
+      sts.forms()[0],
       "Action=AssumeRoleWithWebIdentity&RoleArn=arn%3Ar&RoleSessionName=cairn&Version=2011-06-"
       "15&WebIdentityToken=secret%20token");
-  EXPECT_EQ(sts.keys, std::vector<std::string>(2, "key1"));
-  EXPECT_EQ(sts.tokens, std::vector<std::string>(2, "t1"));
+  EXPECT_EQ(sts.keys(), std::vector<std::string>(2, "key1 t1"));
 }
 
 TEST(CredentialsTest, LentKeysAreRenewedBeforeTheyExpire) {
@@ -177,7 +186,7 @@ TEST(CredentialsTest, LentKeysAreRenewedBeforeTheyExpire) {
   const auto store = OpenS3(WithWebIdentity(server, directory.path() + "/token")).value();
   EXPECT_TRUE(IsOk(store->Get("a")));
   EXPECT_TRUE(IsOk(store->Get("a")));
-  EXPECT_GE(sts.forms.size(), 2);
+  EXPECT_GE(sts.forms().size(), 2);
 }
 
 TEST(CredentialsTest, WithoutATokenNothingIsAsked) {

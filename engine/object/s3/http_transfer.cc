@@ -79,6 +79,20 @@ int64_t TimeOf(const std::string& text) {
   return text.empty() ? 0 : std::max<int64_t>(curl_getdate(text.c_str(), nullptr), 0);
 }
 
+bool IsHopeless(CURLcode result) {
+  switch (result) {
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_URL_MALFORMAT:
+    case CURLE_TOO_MANY_REDIRECTS:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void SetMethod(HttpTransfer& transfer) {
   CURL* const easy = transfer.easy;
   const HttpRequest& request = transfer.request;
@@ -130,12 +144,13 @@ void Prepare(HttpTransfer& transfer) {
   SetCallbacks(transfer);
 }
 
-HttpAnswer TakeAnswer(HttpTransfer& transfer, CURLcode result) {
+absl::StatusOr<HttpAnswer> TakeAnswer(HttpTransfer& transfer, CURLcode result) {
   HttpAnswer& answer = transfer.answer;
   answer.sent = transfer.sends > 0;
   if (result != CURLE_OK && !answer.too_long) {
     answer.error =
         absl::StrCat(curl_easy_strerror(result), " (curl ", static_cast<int>(result), ")");
+    if (IsHopeless(result)) return absl::UnavailableError(answer.error);
     return std::move(answer);
   }
   long status = 0;

@@ -29,8 +29,9 @@ struct HttpTransfer {
 // Gives the handle the request and its callbacks.
 void Prepare(HttpTransfer& transfer);
 
-// The answer, once curl has ended the transfer.
-HttpAnswer TakeAnswer(HttpTransfer& transfer, CURLcode result);
+// The answer, once curl has ended the transfer. kUnavailable for what no other try would mend, such
+// as a certificate that is not trusted.
+absl::StatusOr<HttpAnswer> TakeAnswer(HttpTransfer& transfer, CURLcode result);
 
 }  // namespace cairn::object
 

@@ -32,7 +32,10 @@ struct Reading {
 
 // Weak etags match nothing, and those that are made of times are ours.
 std::map<std::string, std::string> MatchHeader(const std::optional<std::string>& etag) {
-  if (!etag.has_value() || etag->starts_with("W/") || etag->starts_with("modified-")) return {};
+  if (!etag.has_value() || etag->empty() || etag->starts_with("W/") ||
+      etag->starts_with("modified-")) {
+    return {};
+  }
   return {{"if-match", absl::StrCat("\"", *etag, "\"")}};
 }
 
