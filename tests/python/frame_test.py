@@ -183,6 +183,59 @@ class FrameTest(PackageTest):
                 thread.join()
         self.assertEqual(np.bincount(frame[:]).tolist(), [500] * 4)
 
+    def test_threads_share_frames_and_everything_of_them(self):
+        path = self.path()
+        frames = [cairn.create(path, (0,), "<i8", chunks=(64,)), cairn.open(path, "r+")]
+        rounds, failures, done = 30, [], threading.Event()
+
+        def wait_for_turn(edit):
+            while True:
+                try:
+                    return edit()
+                except cairn.Unavailable:  # the other frame's
+                    time.sleep(0.0005)
+
+        def write(number):
+            frame = frames[number % 2]
+            for step in range(rounds):
+                wait_for_turn(lambda: frame.append([number] * 5))
+                if step % 10 == 0:
+                    wait_for_turn(lambda: frame.vlmeta.__setitem__(f"v{number}", bytes([step])))
+
+        def read(frame):
+            while not done.is_set():
+                now = frame.snapshot()
+                items = now[:]
+                # Whole edits, of which a snapshot has each writer's first ones.
+                assert (items.reshape(-1, 5) == items[::5, None]).all()
+                assert (np.bincount(items, minlength=4) <= 5 * rounds).all()
+                if len(items):
+                    assert now[-1] == items[-1] and (now[[0, -1]] == items[[0, -1]]).all()
+                frame.refresh()
+                assert len(frame) >= len(now)
+                assert frame.info.nbytes >= 8 * len(now)
+                dict(frame.vlmeta), frame.history, repr(frame)
+                cairn.open(path)[-1:]
+
+        def run(call, *arguments):
+            try:
+                call(*arguments)
+            except BaseException as error:  # noqa: BLE001: of a thread
+                failures.append(error)
+
+        writers = [threading.Thread(target=run, args=(write, number)) for number in range(4)]
+        readers = [threading.Thread(target=run, args=(read, frame)) for frame in frames for _ in range(2)]
+        for thread in readers + writers:
+            thread.start()
+        for thread in writers:
+            thread.join()
+        done.set()
+        for thread in readers:
+            thread.join()
+        self.assertEqual(failures, [])
+        self.assertEqual(np.bincount(cairn.open(path)[:]).tolist(), [5 * rounds] * 4)
+        self.assertEqual(dict(cairn.open(path).vlmeta), {f"v{number}": b"\x14" for number in range(4)})
+
     def test_refresh_does_not_go_back_behind_what_a_thread_commits_meanwhile(self):
         class Engine:
             def __getattr__(self, name):
@@ -297,6 +350,86 @@ class FrameTest(PackageTest):
             return await task
 
         self.assertEqual(sum(asyncio.run(both()), []), [1, 2, 3])
+
+    def test_single_edits_let_others_write_in_between(self):
+        for sparse in (False, True):
+            with self.subTest(sparse=sparse):
+                path = self.path(f"{sparse}")
+                one = cairn.create(path, dtype="<i4", sparse=sparse)
+                two = cairn.open(path, "r+")
+                for number in range(0, 40, 4):
+                    one.append([number])
+                    two.append([number + 1, 0])
+                    one[-1] = number + 2
+                    with two.writer() as writer:
+                        writer.append([number + 3])
+                two.compact()
+                one.append([40])
+                two.append([41])
+                self.assertEqual(cairn.open(path)[:].tolist(), list(range(42)))
+
+    def test_single_edits_that_fail_change_nothing_and_keep_nobody_out(self):
+        path = self.path()
+        frame = cairn.create(path, (0, 3), "<i4")
+        other = cairn.open(path, "r+")
+        frame.append(np.zeros((1, 3), "<i4"))
+        for wrong in (lambda: frame.append(np.zeros((1, 2), "<i4")), lambda: frame.__setitem__(9, 1)):
+            with self.assertRaises((ValueError, IndexError)):
+                wrong()
+            other.append(np.ones((1, 3), "<i4"))
+            frame.append(np.ones((1, 3), "<i4"))
+        with other.writer():
+            with self.assertRaises(cairn.Unavailable):
+                frame.append(np.ones((1, 3), "<i4"))
+        frame.append(np.ones((1, 3), "<i4"))
+        self.assertEqual(cairn.open(path)[:].sum(), 15)
+
+    def test_single_edits_leave_a_checkpoint_where_that_is_cheap(self):
+        for place in (self.path(), None):
+            frame = cairn.create(place, dtype="<i4")
+            for number in range(3):
+                frame.append([number])
+                frame.vlmeta["count"] = str(number).encode()
+                self.assertEqual(frame.info.journal_size, 0)
+            self.assertEqual((frame[:].tolist(), frame.vlmeta["count"]), ([0, 1, 2], b"2"))
+
+    def test_closed_frames_keep_no_file_open(self):
+        path = self.path()
+
+        def opened():
+            links = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
+            return sum(os.path.lexists(link) and os.readlink(link) == path for link in links)
+
+        cairn.create(path, dtype="<i4").close()
+        for leave in (lambda: frame.close(), lambda: cairn.open(path, "r+").append([3]) or frame.refresh()):
+            frame = cairn.open(path, "r+")
+            frame.append([1])
+            held = opened()
+            leave()
+            gc.collect()
+            self.assertLess(opened(), held)
+            frame.close()
+        del frame
+        self.assertEqual(opened(), 0)
+
+    def test_forked_processes_leave_a_writer_to_their_parent(self):
+        path = self.path()
+        script = f"""
+import cairn, os
+frame = cairn.create({path!r}, dtype="<i4")
+frame.append([1])
+child = os.fork()
+if child == 0:
+    try:
+        frame.append([2])
+    except cairn.FailedPrecondition:
+        frame.close()
+        os._exit(7)
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+frame.append([3])"""
+        subprocess.run([sys.executable, "-c", script], check=True)
+        self.assertEqual(cairn.open(path)[:].tolist(), [1, 3])
 
     def test_older_generations_can_be_opened(self):
         path = self.path()

@@ -33,7 +33,9 @@ class Frame(Readable):
     it sees at once. Threads may share it.
     """
 
-    __slots__ = ("_dtype", "_engine", "_lock", "_mode", "_options", "_path", "_state")
+    __slots__ = (
+        "_dtype", "_engine", "_kept", "_lock", "_mode", "_options", "_path", "_state", "_turn",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -50,6 +52,9 @@ class Frame(Readable):
         self._options = opened_with
         self._lock = threading.Lock()  # of `_state`, which only goes forward
         self._state: Optional[View] = View(engine.snapshot(), dtype)
+        # The writer of the last single edit, suspended: resuming it is cheaper than opening one.
+        self._kept: Optional[_engine.Writer] = None
+        self._turn = threading.RLock()  # of single edits
 
     def _view(self) -> View:
         state = self._state
@@ -70,11 +75,22 @@ class Frame(Readable):
         if self._mode == "r":
             return None
 
-        def edit(change: Callable[[_engine.Writer], None]) -> None:
-            with self.writer() as writer:
-                change(writer._engine)
+        return lambda change: self._change(lambda writer: change(writer._engine))
 
-        return edit
+    def _change(self, edit: Callable[[Writer], None]) -> None:
+        """Makes a single edit, and commits it; the threads that share this frame take turns."""
+        with self._turn:
+            kept, self._kept = self._kept, None
+            if kept is None or self._state is None:
+                writer = self.writer()
+            else:
+                kept.resume()
+                writer = Writer(kept, self._dtype, self._go_on)
+            with writer:
+                edit(writer)
+                if writer._suspend():
+                    with self._lock:
+                        self._kept = writer._engine if self._state is not None else None
 
     @property
     def path(self) -> Optional[str]:
@@ -100,7 +116,10 @@ class Frame(Readable):
             self._engine.wait_for_commit(before.engine, math.ceil(wait * 1000))
         else:
             self._engine.refresh()
-        return self._go_on()
+        found = self._go_on()
+        if found:
+            self._kept = None  # it would keep what others have replaced since
+        return found
 
     def writer(
         self, *, wait: float = 0.0, keep_generations: int = 0, max_file_size: int = 0
@@ -113,22 +132,20 @@ class Frame(Readable):
         self._view()
         if self._mode == "r":
             raise FailedPrecondition(f"{self._path}: opened for reading; open it with mode 'r+'")
+        self._kept = None
         engine = self._engine.open_writer(round(wait * 1000), keep_generations, max_file_size)
         return Writer(engine, self._dtype, self._go_on)
 
     def append(self, items: Any, axis: int = 0) -> None:
         """Adds items, or slices along an axis, and commits. Use a `writer` for many of them."""
-        with self.writer() as writer:
-            writer.append(items, axis)
+        self._change(lambda writer: writer.append(items, axis))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        with self.writer() as writer:
-            writer[key] = value
+        self._change(lambda writer: writer.__setitem__(key, value))
 
     def resize(self, *shape: int) -> None:
         """Grows or shrinks an array along any axes, and commits."""
-        with self.writer() as writer:
-            writer.resize(*shape)
+        self._change(lambda writer: writer.resize(*shape))
 
     @property
     def history(self) -> list[Generation]:
@@ -153,6 +170,7 @@ class Frame(Readable):
         self._view()
         if self._mode == "r":
             raise FailedPrecondition(f"{self._path}: opened for reading; open it with mode 'r+'")
+        self._kept = None
         sizes = self._engine.compact(round(wait * 1000), progress)
         self._go_on()
         return sizes
@@ -177,6 +195,7 @@ class Frame(Readable):
         """Lets go of the file; snapshots keep it."""
         with self._lock:
             self._state = None
+            self._kept = None
 
     def __enter__(self) -> Frame:
         self._view()

@@ -127,6 +127,22 @@ class Writer(Readable):
         if self._closed:
             return
         self._engine.close()
+        self._end()
+
+    def _suspend(self) -> bool:
+        """Ends as `close` does, but for the engine's writer, which can be resumed.
+
+        Returns whether it is suspended: that of a sparse frame is not, for to resume it is to open
+        it again.
+        """
+        self._engine.settle()
+        is_sparse = self._engine.staged().info()["layout"] == 1
+        if not is_sparse:
+            self._engine.suspend()
+            self._end()
+        return not is_sparse
+
+    def _end(self) -> None:
         self._closed = True
         # A view of staged edits, which the traceback of an exception may keep, keeps writers out.
         with self._lock:
