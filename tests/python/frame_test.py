@@ -128,8 +128,15 @@ class FrameTest(PackageTest):
 
     def test_numbers_are_never_cut_silently(self):
         frame = cairn.create(None, (0,), "<i4")
+        for wrong in (np.array([1.5]), [1.5], 1.5, [1, 2.0], np.float32(1), [1j]):
+            with self.assertRaises(TypeError, msg=wrong):
+                frame.append(wrong)
         with self.assertRaises(TypeError):
-            frame.append(np.array([1.5]))
+            cairn.create(None, (0,), "<f8").append([1j])
+        if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+            with self.assertRaises(OverflowError):
+                cairn.create(None, (0,), "u1").append([256])
+        frame.append([])
         frame.append([1, 2])
         frame.append(np.array([3], "<i2"))
         self.assertEqual(frame[:].tolist(), [1, 2, 3])
@@ -148,6 +155,34 @@ class FrameTest(PackageTest):
         for wrong in ({"codec": "x"}, {"filters": ["x"]}):
             with self.assertRaises(cairn.InvalidArgument):
                 cairn.create(None, **wrong)
+
+    def test_shapes_axes_and_waits_may_be_of_any_kind(self):
+        many, two = np.int64(5), np.array([5, 6])
+        self.assertEqual(cairn.create(None, many, chunks=many, blocks=np.uint8(2)).shape, (5,))
+        frame = cairn.create(None, two, "<i4", chunks=two // 2)
+        self.assertEqual((frame.shape, frame.chunks), ((5, 6), (2, 3)))
+        for shape in ((two + 1,), (many, 6), ([5, 6],), ((6, many),)):
+            frame.resize(*shape)
+        self.assertEqual(frame.shape, (6, 5))
+        frame.append(np.ones((6, 2), "<i4"), axis=-1)
+        frame.append(np.ones((1, 7), "<i4"), axis=-2)
+        self.assertEqual((frame.shape, frame[:].sum()), ((7, 7), 19))
+        for axis in (2, -3):
+            with self.assertRaises((ValueError, cairn.OutOfRange)):
+                frame.append(np.ones((7, 1), "<i4"), axis=axis)
+        for wait in (-1, 0, 1e-9, 1e300, float("inf"), np.float32(0.5)):
+            frame.writer(wait=wait).close()
+        with self.assertRaises(ValueError):
+            frame.writer(wait=float("nan"))
+        with self.assertRaises(ValueError):
+            cairn.create(self.path(), threads=-1)
+
+    def test_paths_with_zero_bytes_lead_nowhere(self):
+        cairn.create(self.path())
+        for call in (cairn.open, cairn.create, lambda path: cairn.open(path, "a")):
+            with self.assertRaisesRegex(ValueError, "zero byte"):
+                call(self.path() + "\0x")
+        self.assertEqual(os.listdir(self.folder), ["a.b2nd"])
 
     def test_takes_anything_that_looks_like_an_array(self):
         self.assertEqual(cairn.asarray([[1, 2], [3, 4]])[1].tolist(), [3, 4])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -113,7 +112,7 @@ class Frame(Readable):
         """
         before = self._view()
         if wait > 0:
-            self._engine.wait_for_commit(before.engine, math.ceil(wait * 1000))
+            self._engine.wait_for_commit(before.engine, options.milliseconds(wait))
         else:
             self._engine.refresh()
         found = self._go_on()
@@ -133,7 +132,7 @@ class Frame(Readable):
         if self._mode == "r":
             raise FailedPrecondition(f"{self._path}: opened for reading; open it with mode 'r+'")
         self._kept = None
-        engine = self._engine.open_writer(round(wait * 1000), keep_generations, max_file_size)
+        engine = self._engine.open_writer(options.milliseconds(wait), keep_generations, max_file_size)
         return Writer(engine, self._dtype, self._go_on)
 
     def append(self, items: Any, axis: int = 0) -> None:
@@ -171,7 +170,7 @@ class Frame(Readable):
         if self._mode == "r":
             raise FailedPrecondition(f"{self._path}: opened for reading; open it with mode 'r+'")
         self._kept = None
-        sizes = self._engine.compact(round(wait * 1000), progress)
+        sizes = self._engine.compact(options.milliseconds(wait), progress)
         self._go_on()
         return sizes
 
@@ -323,7 +322,7 @@ def create(
         Metalayers: names and bytes. Their number and sizes stay.
     """
     known = options.check_dtype(dtype)
-    recipe = _recipe(
+    recipe = options.make_recipe(
         known, shape, chunks=chunks, blocks=blocks, codec=codec, clevel=clevel,
         codec_meta=codec_meta, filters=filters,
         chunksize=chunksize, blocksize=blocksize, use_dict=use_dict, sparse=sparse, meta=meta,
@@ -354,7 +353,7 @@ def asarray(items: Any, path: Optional[Path] = None, **new: Any) -> Frame:
             _fill(writer._engine, source, known)
         return frame
     name = os.path.abspath(os.fsdecode(path))
-    engine = _engine.build(name, _recipe(known, shape, **{**_NEW, **new}))
+    engine = _engine.build(name, options.make_recipe(known, shape, **{**_NEW, **new}))
     _fill(engine, source, known)
     engine.close()
     return open(name, "r+", dtype=known, threads=threads)
@@ -365,14 +364,6 @@ _NEW: dict[str, Any] = {
     for name, value in (create.__kwdefaults__ or {}).items()
     if name != "threads"
 }
-
-
-def _recipe(dtype: np.dtype, shape: Union[int, Sequence[int], None], **new: Any) -> _engine.Recipe:
-    for name in ("chunks", "blocks"):
-        if isinstance(new[name], int):
-            new[name] = (new[name],)
-    extents = (shape,) if isinstance(shape, int) else shape
-    return options.make_recipe(dtype, extents, **new)
 
 
 def _fill(engine: _engine.Writer, source: Any, dtype: np.dtype) -> None:
