@@ -176,6 +176,7 @@ class FrameTest(PackageTest):
             frame.writer(wait=float("nan"))
         with self.assertRaises(ValueError):
             cairn.create(self.path(), threads=-1)
+        self.assertFalse(os.path.exists(self.path()))
 
     def test_paths_with_zero_bytes_lead_nowhere(self):
         cairn.create(self.path())
@@ -296,6 +297,19 @@ class FrameTest(PackageTest):
         path = self.path()
         cairn.asarray(items, path, threads=0)
         self.assert_same(cairn.open(path, threads=2)[:], items)
+
+    @unittest.skipIf((os.cpu_count() or 1) < 2, "one core")
+    def test_threads_compress_what_is_made(self):
+        for path in ("None", repr(self.path())):
+            script = f"""
+import cairn, numpy as np, os
+items = np.arange(1 << 21)
+cairn.asarray(items[:9])
+before = len(os.listdir("/proc/self/task"))
+frame = cairn.asarray(items, {path}, threads=2)
+assert len(os.listdir("/proc/self/task")) > before
+assert (frame[:] == items).all()"""
+            subprocess.run([sys.executable, "-c", script], check=True)
 
     def test_metadata_are_mappings_of_bytes(self):
         path = self.path()

@@ -329,9 +329,9 @@ def create(
         overwrite=overwrite,
     )  # fmt: skip
     if path is None:
-        return Frame(_engine.create_in_memory(recipe), None, "r+", known, {})
+        return Frame(_engine.create_in_memory(recipe, threads), None, "r+", known, {})
     name = os.path.abspath(os.fsdecode(path))
-    _engine.build(name, recipe).close()
+    _engine.build(name, recipe, threads).close()
     return open(name, "r+", dtype=known, threads=threads)
 
 
@@ -348,12 +348,12 @@ def asarray(items: Any, path: Optional[Path] = None, **new: Any) -> Frame:
     threads = new.pop("threads", 1)
     shape = tuple(source.shape)
     if path is None:
-        frame = create(None, shape, known, **new)
+        frame = create(None, shape, known, threads=threads, **new)
         with frame.writer() as writer:
             _fill(writer._engine, source, known)
         return frame
     name = os.path.abspath(os.fsdecode(path))
-    engine = _engine.build(name, options.make_recipe(known, shape, **{**_NEW, **new}))
+    engine = _engine.build(name, options.make_recipe(known, shape, **{**_NEW, **new}), threads)
     _fill(engine, source, known)
     engine.close()
     return open(name, "r+", dtype=known, threads=threads)
