@@ -32,8 +32,9 @@ std::string NameOf(Codec codec) {
       return "zlib";
     case Codec::kZstd:
       return "zstd";
+    default:
+      return "codec";
   }
-  return "codec";
 }
 
 std::string NameOf(const ChunkRow& row) {
