@@ -125,8 +125,9 @@ class Frame(Readable):
     ) -> Writer:
         """Opens the one writer of the frame, over all processes; use it as a context manager.
 
-        Waits `wait` seconds for another writer, then raises `Unavailable`. `keep_generations` older
-        states stay readable, see `history`. `max_file_size` bounds the file; 0 means no limit.
+        Waits `wait` seconds for another writer, then raises `Unavailable`; a signal is handled
+        after that. `keep_generations` older states stay readable, see `history`. `max_file_size`
+        bounds the file; 0 means no limit.
         """
         self._view()
         if self._mode == "r":
