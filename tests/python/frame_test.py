@@ -417,7 +417,7 @@ assert (frame[:] == items).all()"""
                 two.append([41])
                 self.assertEqual(cairn.open(path)[:].tolist(), list(range(42)))
 
-    def test_single_edits_that_fail_change_nothing_and_keep_nobody_out(self):
+    def test_single_edits_that_fail_change_nothing_and_let_others_write(self):
         path = self.path()
         frame = cairn.create(path, (0, 3), "<i4")
         other = cairn.open(path, "r+")
