@@ -443,7 +443,7 @@ assert (frame[:] == items).all()"""
             self.assertEqual((frame[:].tolist(), frame.vlmeta["count"]), ([0, 1, 2], b"2"))
 
     def test_closed_frames_keep_no_file_open(self):
-        path = self.path()
+        path = os.path.realpath(self.path())
 
         def opened():
             links = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
