@@ -244,6 +244,10 @@ class CAIRN_EXPORT FileSystem : public std::enable_shared_from_this<FileSystem> 
 // The operating system's files.
 CAIRN_EXPORT FileSystem* PosixFileSystem();
 
+// Files in memory, for one process, that go with this object and what has them open. They have
+// plain names, and nothing survives the process.
+CAIRN_EXPORT std::unique_ptr<FileSystem> MakeMemoryFileSystem();
+
 }  // namespace cairn
 
 #endif  // CAIRN_FILE_SYSTEM_H_
