@@ -32,17 +32,13 @@ std::string NameOf(Codec codec) {
       return "zlib";
     case Codec::kZstd:
       return "zstd";
-<<<<<<< HEAD
     case Codec::kNdlz:
     case Codec::kZfpAccuracy:
     case Codec::kZfpPrecision:
     case Codec::kZfpRate:
       break;  // these need arrays
-=======
-    default:
-      return "codec";
->>>>>>> reach
   }
+  return "codec";
 }
 
 std::string NameOf(const ChunkRow& row) {
