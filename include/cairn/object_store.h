@@ -128,7 +128,7 @@ struct ObjectFileOptions {
   // Memory for what was read.
   int64_t cache_bytes = int64_t{64} << 20;
   // A directory for what was read, which processes share, and most bytes in there; empty: none.
-  std::string disk_cache;
+  std::string disk_cache = {};
   int64_t disk_cache_bytes = int64_t{4} << 30;
   // Requests at the same time.
   int parallel = 64;
@@ -140,6 +140,7 @@ struct ObjectFileOptions {
 
 // The store as a file system, to be used as OpenOptions::file_system: objects are files that are
 // read in place by ranges, and "directories" with an index are sparse frames that are written, too.
+// When it and the files that it opened go, it waits for the requests that it has begun.
 CAIRN_EXPORT std::shared_ptr<FileSystem> MakeObjectFileSystem(std::shared_ptr<ObjectStore> store,
                                                               ObjectFileOptions options = {});
 

@@ -11,7 +11,9 @@
 
 #include "absl/status/statusor.h"
 
+#include "cairn/frame.h"
 #include "cairn/object_store.h"
+#include "cairn/options.h"
 #include "cairn/types.h"
 
 namespace cairn {
@@ -94,6 +96,16 @@ CAIRN_EXPORT bool IsObjectUri(std::string_view uri);
 // s3:// stand as they are; in others %20 is a space.
 CAIRN_EXPORT absl::StatusOr<ObjectLocation> OpenObjectUri(std::string_view uri,
                                                           const S3Options& options);
+
+// A file system, for OpenOptions::file_system and its like, in which such URIs lead to objects and
+// all other paths to the files of the operating system. Stores are opened when they are first used,
+// and shared; an error in `s3` is that of each s3:// then.
+CAIRN_EXPORT std::shared_ptr<FileSystem> MakeUriFileSystem(absl::StatusOr<S3Options> s3,
+                                                           ObjectFileOptions options = {});
+
+// Opens a frame at a URI or a path, with S3 options from the environment. Programs that open many
+// frames share a file system of MakeUriFileSystem, and its connections and memory.
+CAIRN_EXPORT absl::StatusOr<Frame> OpenUri(const std::string& uri, const OpenOptions& options = {});
 
 }  // namespace cairn
 

@@ -109,6 +109,9 @@ class CommitBackend {
   // Drops what only snapshots that are gone had pinned. Nothing may be staged; the stager stays.
   virtual absl::Status DropUnpinned() { return absl::OkStatus(); }
 
+  // Whether other writers work beside this one: then no lock keeps them away.
+  virtual bool is_shared() const { return false; }
+
   // Lets other writers have the frame; nothing may be staged. Until Continue, nothing is called.
   virtual absl::Status Release();
   // Goes on after Release with what is committed now, in the same file, whose lock is held again.

@@ -1,4 +1,6 @@
 // The writers of frames that do not exist until their first commit.
+#include "engine/frame/commit/creation.h"
+
 #include <optional>
 #include <utility>
 
@@ -17,52 +19,6 @@
 namespace cairn::frame {
 
 namespace {
-
-// What both layouts do in the same way. Succeeded by the backend of its layout at the first
-// checkpoint. A creating stager is always edited, so there is nothing to sync, reclaim or rewrite.
-class Creation : public CommitBackend {
- public:
-  // Of a frame that is found at `location` from the first commit on.
-  Creation(FrameLocation location, const CreateOptions& options, StatePtr state, bool plain)
-      : CommitBackend({}, {.compression = options.compression, .chunksize = options.chunksize}),
-        location_(std::move(location)),
-        replace_(options.overwrite),
-        is_array_(options.array.has_value()) {
-    frame_.state = std::move(state);
-    frame_.fingerprint = options.fingerprint;
-    frame_.plain = plain && options.fingerprint == FingerprintType::kNone;
-  }
-
-  absl::StatusOr<ReclaimReport> ReclaimSpace(const ReclaimOptions& /*options*/) final {
-    return absl::InternalError("the frame does not exist yet");
-  }
-  absl::StatusOr<int64_t> Rewrite(std::unique_ptr<LiveCopy> /*begun*/,
-                                  ChunkProgress /*progress*/) final {
-    return absl::InternalError("the frame does not exist yet");
-  }
-  bool IsPinned() const final { return false; }
-  // What has no name goes with its owner.
-  absl::Status DropUncommitted() final { return absl::OkStatus(); }
-  std::unique_ptr<CommitBackend> Successor() final { return std::move(successor_); }
-
- protected:
-  absl::StatusOr<std::unique_ptr<Stager>> StageInto(ChunkSink& sink) const {
-    auto stager = std::make_unique<Stager>(frame_.state, sink, options_);
-    CAIRN_RETURN_IF_ERROR(stager->BeginFrame(is_array_));
-    return stager;
-  }
-  // Locks the frame that is about to be replaced. Refused, the commit can be tried again.
-  absl::StatusOr<HeldFiles> LockOld() const {
-    if (!replace_) return HeldFiles();
-    auto held = LockForReplacement(location_.files, location_.path);
-    return held.ok() ? std::move(held) : Refuse(held.status());
-  }
-
-  const FrameLocation location_;
-  const bool replace_;  // it may take the name of another
-  const bool is_array_;
-  std::unique_ptr<CommitBackend> successor_;  // once the frame is published
-};
 
 class ContiguousCreation final : public Creation {
  public:
@@ -143,8 +99,8 @@ absl::Status SparseCreation::Restart(bool /*failed*/) {
   frame_.source = FrameFile::OfFile(frame_.file, 0, state->env()->use_mmap, made_->directory());
   frame_.core = std::make_shared<FrameCore>(
       LocationIn(made_->directory(), location_.files, location_.path), frame_.source, state->env());
-  state->chunk_source =
-      std::make_shared<SparseChunkSource>(made_->directory(), frame_.file, *state->env());
+  state->chunk_source = std::make_shared<SparseChunkSource>(
+      made_->directory(), frame_.file, state->env()->use_mmap, state->env()->max_mapped_files);
   frame_.state = std::move(state);
   sink_ = std::make_unique<SparseSink>(made_->directory(), std::vector<int64_t>());
   return absl::OkStatus();
@@ -167,7 +123,9 @@ absl::Status SparseCreation::WriteCheckpoint(Stager& stager) {
 
 absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location,
                                                           const CreateOptions& given, bool plain) {
-  CAIRN_ASSIGN_OR_RETURN(const CreateOptions options, ResolveArray(given));
+  CAIRN_ASSIGN_OR_RETURN(CreateOptions options, ResolveArray(given));
+  const bool in_objects = location.files->ObjectsIn(location.path).store != nullptr;
+  if (in_objects) options.layout = Layout::kSparse;
   OpenOptions open;
   open.file_system = options.file_system;
   open.registry = options.compression.registry;
@@ -179,7 +137,9 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location
   }
   RemoveAbandoned(location);
   std::unique_ptr<CommitBackend> backend;
-  if (options.layout == Layout::kContiguous) {
+  if (in_objects) {
+    backend = MakeObjectCreation(std::move(location), options, std::move(state));
+  } else if (options.layout == Layout::kContiguous) {
     backend =
         std::make_unique<ContiguousCreation>(std::move(location), options, std::move(state), plain);
   } else {

@@ -8,6 +8,7 @@
 #include "engine/frame/array/array_fit.h"
 #include "engine/frame/commit/contiguous_backend.h"
 #include "engine/frame/commit/frame_writer.h"
+#include "engine/frame/commit/object_backend.h"
 #include "engine/frame/commit/sparse_backend.h"
 #include "engine/frame/files/atomic_file.h"
 #include "engine/frame/files/frame_locks.h"
@@ -103,6 +104,24 @@ absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions
   return opened;
 }
 
+// A frame in an object store, which other writers may have at the same time.
+absl::StatusOr<OpenedFrame> OpenShared(std::shared_ptr<FrameCore> core,
+                                       const WriterOptions& options) {
+  CommittedFrame frame;
+  frame.core = std::move(core);
+  CAIRN_RETURN_IF_ERROR(frame.core->CheckMayWrite());
+  frame.state = frame.core->newest();
+  const std::optional<format::Seal>& seal = frame.state->checkpoint->seal;
+  if (seal.has_value()) frame.fingerprint = seal->type;
+  CAIRN_ASSIGN_OR_RETURN(StagerOptions staging,
+                         StagingOf(options, *frame.state, frame.core->env()->registry));
+  OpenedFrame opened;
+  opened.backend = std::make_unique<ObjectBackend>(std::move(frame), std::move(staging));
+  CAIRN_RETURN_IF_ERROR(opened.backend->PersistBase());
+  CAIRN_ASSIGN_OR_RETURN(opened.stager, opened.backend->Stage());
+  return opened;
+}
+
 // Beside a writer, readers do not search far after bytes that cannot be read.
 absl::Status CheckpointAfterOpening(FrameWriter& writer) {
   const absl::Status status = writer.Checkpoint();
@@ -133,22 +152,34 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
                                                         const WriterOptions& options,
                                                         bool drop_stranded) {
   CAIRN_RETURN_IF_ERROR(CheckWritable(*core->newest()));
-  CommittedFrame frame;
-  frame.core = std::move(core);
-  CAIRN_ASSIGN_OR_RETURN(frame.file, frame.core->OpenForWriting(options.wait));
-  CAIRN_ASSIGN_OR_RETURN(OpenedFrame opened, OpenLocked(std::move(frame), options, drop_stranded));
+  OpenedFrame opened;
+  if (core->location().objects().store != nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(opened, OpenShared(std::move(core), options));
+  } else {
+    CommittedFrame frame;
+    frame.core = std::move(core);
+    CAIRN_ASSIGN_OR_RETURN(frame.file, frame.core->OpenForWriting(options.wait));
+    CAIRN_ASSIGN_OR_RETURN(opened, OpenLocked(std::move(frame), options, drop_stranded));
+  }
   auto writer =
       std::make_unique<FrameWriter>(std::move(opened.backend), std::move(opened.stager), options);
   if (opened.needs_checkpoint) CAIRN_RETURN_IF_ERROR(CheckpointAfterOpening(*writer));
   return writer;
 }
 
-absl::Status FrameWriter::Resume(std::chrono::milliseconds wait) {
+absl::Status FrameWriter::Resume(std::chrono::milliseconds wait) { return Regain(wait, true); }
+
+absl::Status FrameWriter::Regain(std::chrono::milliseconds wait, bool may_reopen) {
   if (!suspended_) return FailedPrecondition("the writer is not suspended");
   CAIRN_RETURN_IF_ERROR(CheckSyncs());
+  if (backend_->is_shared()) {
+    CAIRN_RETURN_IF_ERROR(backend_->Continue(options_).status());
+    suspended_ = false;
+    return Restage();
+  }
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
                          core_->OpenForWriting(wait, backend_->frame().file));
-  const absl::Status status = GoOn(file);
+  const absl::Status status = GoOn(file, may_reopen);
   // Nothing is staged: it can be tried again.
   if (!status.ok()) file->UnlockByte(kWriterLockByte).IgnoreError();
   suspended_ = !status.ok();
@@ -156,11 +187,12 @@ absl::Status FrameWriter::Resume(std::chrono::milliseconds wait) {
 }
 
 // `file` holds the writer's lock.
-absl::Status FrameWriter::GoOn(std::shared_ptr<File> file) {
+absl::Status FrameWriter::GoOn(std::shared_ptr<File> file, bool may_reopen) {
   if (file == backend_->frame().file) {
     CAIRN_ASSIGN_OR_RETURN(const bool continued, backend_->Continue(options_));
     if (continued) return Restage();
   }
+  if (!may_reopen) return FailedPrecondition("another writer has written a checkpoint");
   CommittedFrame frame;
   frame.core = core_;
   frame.file = std::move(file);

@@ -34,6 +34,7 @@ absl::StatusOr<FrameFile> OpenSource(const FrameLocation& location, int64_t orig
     CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<File> file,
                            location.files->Open(location.path, FileMode::kRead));
     if (!location.is_sparse()) return FrameFile::OfFile(file, origin, use_mmap);
+    if (file->is_immutable()) return FrameFile::OfFile(file, 0, use_mmap, location.files);
     // An index that lost its name before it was locked may have lost its chunk files too.
     const absl::Status status = file->LockByte(kReaderLockByte, LockMode::kShared);
     if (status.ok()) {
@@ -157,12 +158,13 @@ void FrameCore::Adopt(FrameFile source, StatePtr state) {
 void FrameCore::Adopt(StatePtr state) {
   const std::lock_guard refresh(refresh_mutex_);
   const std::lock_guard lock(mutex_);
-  newest_.swap(state);
+  // Beside other writers, a reader may have seen a later commit.
+  const bool is_older = newest_ != nullptr && newest_->checkpoint_id() == state->checkpoint_id() &&
+                        newest_->generation() > state->generation();
+  if (!is_older) newest_.swap(state);
 }
 
-absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::milliseconds wait,
-                                                                std::shared_ptr<File> file) {
-  const FrameFile source = this->source();
+absl::Status FrameCore::CheckMayWrite() const {
   if (!owner_.is_here()) return IsForked();
   if (env_->generation.has_value()) {
     return FailedPrecondition("generation %d of the frame's history is read-only",
@@ -171,10 +173,14 @@ absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::mil
   if (env_->durable_only) {
     return FailedPrecondition("a frame that was opened with durable_only is read-only");
   }
-  if (source.origin() != 0) {
-    return FailedPrecondition("the frame at offset %d of a larger file is read-only",
-                              source.origin());
-  }
+  const int64_t origin = source().origin();
+  if (origin == 0) return absl::OkStatus();
+  return FailedPrecondition("the frame at offset %d of a larger file is read-only", origin);
+}
+
+absl::StatusOr<std::shared_ptr<File>> FrameCore::OpenForWriting(std::chrono::milliseconds wait,
+                                                                std::shared_ptr<File> file) {
+  CAIRN_RETURN_IF_ERROR(CheckMayWrite());
   return LockForWriting(*location_.files, location_.path, wait, std::move(file));
 }
 
@@ -288,6 +294,7 @@ absl::StatusOr<StatePtr> FrameCore::RefreshLocked() {
   const FrameFile source = this->source();
   StatePtr state = newest();
   if (env_->generation.has_value()) return state;
+  if (source.file()->is_immutable()) return ReopenIfReplaced(std::move(state), source);
   if (!state->journal.has_value()) {
     CAIRN_ASSIGN_OR_RETURN(const StatePtr moved, ReopenIfReplaced(state, source));
     // Frames of older eras are never written.

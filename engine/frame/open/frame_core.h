@@ -43,6 +43,8 @@ class FrameCore {
   // Waits for a newer state than `seen`, and returns `seen` itself after the timeout.
   absl::StatusOr<StatePtr> WaitForCommit(const StatePtr& seen, std::chrono::milliseconds timeout);
 
+  // kFailedPrecondition for handles that only read.
+  absl::Status CheckMayWrite() const;
   // Opens the file that has the frame's name now, and takes the writer's lock on it. kUnavailable
   // after the time to wait, kFailedPrecondition for frames that cannot be written.
   // `file` is tried first.

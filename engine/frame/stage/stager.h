@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,10 @@ struct StagerOptions {
   CompressionOptions compression;  // its typesize is the frame's
   int32_t chunksize = 0;           // where the frame does not say
 };
+
+// What the commits of other writers have changed since some state, one after the other; nothing
+// where that is not known any more.
+using OtherCommits = std::optional<std::vector<format::CommitRecord>>;
 
 // Not thread-safe. What is refused for its arguments, or because a chunk to be changed cannot be
 // read, changes nothing; any other failure leaves the edits half made and is remembered in
@@ -80,6 +85,10 @@ class Stager {
   std::shared_ptr<State> MakeState() const;
   // Goes on from `committed`, which is the base with all edits.
   void Rebase(StatePtr committed);
+  // In stager_rebase.cc: makes the edits on `newest` instead, which other commits have made of the
+  // base. Appended items follow theirs. kAborted, and nothing has changed, when both have changed
+  // the same chunk or layer, or one has moved chunks that the other has changed.
+  absl::Status MoveOnto(StatePtr newest, const OtherCommits& between);
   // The base with the edits on top, for reading.
   absl::StatusOr<StatePtr> View();
 
@@ -142,6 +151,14 @@ class Stager {
   absl::Status ApplyRuns(const State& from, const std::vector<format::IncrementRun>& runs,
                          int64_t base_chunks, int64_t nbytes);
   absl::Status ApplyLayers(const std::vector<format::LayerEdit>& edits);
+
+  absl::StatusOr<bool> ChangesEnd(const State& view, int64_t complete) const;
+  absl::Status Redo(const StagedState& old);
+  absl::Status RedoAll(const StagedState& old);
+  absl::Status AppendAgain(const State& view, int64_t begin);
+  absl::Status PutLayers(const StagedState& old, bool with_shape);
+  absl::Status Merge(const StagedState& old, const State& view, int64_t begin,
+                     const State& old_base);
 
   absl::Status CheckMayRecut(std::string_view edit) const;
   absl::Status CheckBlocks(int64_t nchunk, const chunk::Header& header) const;

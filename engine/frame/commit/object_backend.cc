@@ -1,0 +1,424 @@
+#include "engine/frame/commit/object_backend.h"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+#include <utility>
+
+#include "engine/base/random.h"
+#include "engine/base/status.h"
+#include "engine/format/journal.h"
+#include "engine/format/sparse_names.h"
+#include "engine/frame/checkpoint/checkpoint_policy.h"
+#include "engine/frame/commit/live_copy.h"
+#include "engine/frame/commit/object_garbage.h"
+#include "engine/frame/journal/commit_step.h"
+#include "engine/frame/journal/journal_reader.h"
+#include "engine/frame/journal/replay.h"
+#include "engine/frame/open/state_loader.h"
+#include "engine/frame/stage/sparse_sink.h"
+#include "engine/object/object_names.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// Each record is a request of a reader that opens the frame. Writers that find the journal long at
+// the same time leave the checkpoint to some of them.
+constexpr int64_t kLongJournal = 128;
+constexpr uint64_t kOneOf = 4;
+
+// Between two attempts to be the next: at random, so that writers do not meet again.
+constexpr int kMostAttempts = 1000;
+constexpr int64_t kShortestPause = 2000;  // microseconds
+constexpr int kMostDoublings = 7;
+
+void PauseBeforeAttempt(int attempt) {
+  const int64_t most = kShortestPause << std::min(attempt, kMostDoublings);
+  std::this_thread::sleep_for(
+      std::chrono::microseconds(RandomNumber() % static_cast<uint64_t>(most)));
+}
+
+// Room for indexes before it, and for any number of records after it.
+constexpr int64_t kLeastBegin = int64_t{1} << 40;
+constexpr int64_t kMostBegin = int64_t{1} << 61;
+
+std::string IndexName() { return std::string(format::kIndexFileName); }
+
+// The commits from `position` on, which follow the record `last`, up to `end`; nothing where one of
+// them is gone.
+absl::StatusOr<OtherCommits> ReadCommits(const FrameFile& source, const JournalPosition& begin,
+                                         const JournalPosition& end) {
+  JournalReader reader(source, begin.end);
+  reader.StopAt(end.end);
+  std::vector<format::CommitRecord> commits;
+  uint64_t last = begin.last;
+  for (;;) {
+    CAIRN_ASSIGN_OR_RETURN(const std::optional<FoundRecord> found, reader.Next());
+    if (!found.has_value()) break;
+    if (!format::IsCommit(found->kind)) continue;
+    CAIRN_ASSIGN_OR_RETURN(format::CommitRecord commit,
+                           format::ParseCommit(found->bytes, found->begin));
+    if (commit.links.previous != last) return OtherCommits();
+    last = format::StoredChecksum(found->bytes);
+    commits.push_back(std::move(commit));
+  }
+  return last == end.last ? OtherCommits(std::move(commits)) : OtherCommits();
+}
+
+bool IsShared(const State& state) {
+  const Checkpoint& checkpoint = *state.checkpoint;
+  return checkpoint.seal_holds && checkpoint.seal->journal.has_value();
+}
+
+}  // namespace
+
+std::string ScratchObjectName() { return absl::StrFormat("probe.%016x", RandomNumber()); }
+
+format::InheritedJournal BeginJournal(uint64_t generation) {
+  const auto offset = static_cast<int64_t>(RandomNumber() % static_cast<uint64_t>(kMostBegin));
+  return {.generation = generation,
+          .begin = kLeastBegin + offset,
+          .base = RandomNumber(),
+          .last = RandomNumber(),
+          .since = generation};
+}
+
+absl::StatusOr<std::vector<std::byte>> EncodeIndexObject(const StagedState& staged,
+                                                         const CheckpointPlan& plan) {
+  if (!HasRoomForSeal(staged)) {
+    return FailedPrecondition("a frame in an object store has at most 14 vlmetalayers");
+  }
+  CAIRN_ASSIGN_OR_RETURN(CheckpointBytes bytes, EncodeCheckpoint(staged, plan));
+  std::vector<std::byte> object = std::move(bytes.header);
+  object.insert(object.end(), bytes.tail.begin(), bytes.tail.end());
+  return object;
+}
+
+absl::StatusOr<std::string> EndJournal(const std::shared_ptr<ObjectStore>& store,
+                                       const std::shared_ptr<FileSystem>& directory,
+                                       const std::shared_ptr<const FrameContext>& env) {
+  for (int tries = 0; tries < kMostAttempts; ++tries) {
+    CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<object::IndexFile> index,
+                           object::IndexFile::Open(store, 0));
+    const absl::StatusOr<StatePtr> state =
+        LoadState(FrameFile::OfFile(index, 0, env->use_mmap, directory), env);
+    // No writer works on what cannot be read, or has no journal yet.
+    if (!state.ok() || !IsShared(**state)) return index->etag();
+    const absl::Status put = store
+                                 ->PutIfAbsent(object::JournalObjectName((*state)->journal->end),
+                                               format::EncodeReplaced())
+                                 .status();
+    if (put.ok()) return index->etag();
+    if (!absl::IsFailedPrecondition(put)) return put;
+    PauseBeforeAttempt(tries);
+  }
+  return absl::UnavailableError(
+      absl::StrFormat("%s: it is written all the time", store->Describe()));
+}
+
+ObjectBackend::ObjectBackend(CommittedFrame frame, StagerOptions options)
+    : CommitBackend(std::move(frame), std::move(options)),
+      store_(frame_.location().objects().store),
+      grace_(frame_.location().objects().grace),
+      read_ahead_(frame_.location().objects().read_ahead),
+      writer_id_(RandomNumber()),
+      collected_(Clock::now()) {}
+
+// Other writers may have changed the index since the core read it.
+absl::Status ObjectBackend::PersistBase() {
+  CAIRN_RETURN_IF_ERROR(store_->CheckConditions(absl::StrFormat("probe.%016x", RandomNumber())));
+  CAIRN_RETURN_IF_ERROR(Reload());
+  if (!IsShared(base())) return MakeShared();
+  // One that was to be replaced by a process that died gets a new journal.
+  CAIRN_ASSIGN_OR_RETURN(const bool ended, IsEnded());
+  return ended ? MakeShared() : absl::OkStatus();
+}
+
+absl::StatusOr<bool> ObjectBackend::IsEnded() const {
+  std::array<std::byte, format::kMinRecordSize> record{};
+  CAIRN_ASSIGN_OR_RETURN(const size_t got, frame_.source.ReadSome(base().journal->end, record));
+  const auto head = format::FindRecordHead(Bytes(record).first(got));
+  return head.has_value() && head->kind == format::RecordKind::kReplaced;
+}
+
+absl::Status ObjectBackend::Reload() {
+  const Clock::time_point before = Clock::now();
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<object::IndexFile> index,
+                         object::IndexFile::Open(store_, read_ahead_));
+  validated_ = before;
+  return LoadFrom(std::move(index));
+}
+
+absl::Status ObjectBackend::LoadFrom(std::shared_ptr<object::IndexFile> index) {
+  index_ = std::move(index);
+  frame_.file = index_;
+  frame_.source =
+      FrameFile::OfFile(index_, 0, frame_.core->env()->use_mmap, frame_.location().files);
+  JournalFootprint footprint;
+  CAIRN_ASSIGN_OR_RETURN(StatePtr loaded, LoadState(frame_.source, frame_.core->env(), &footprint));
+  CAIRN_RETURN_IF_ERROR(loaded->JournalStatus());
+  CAIRN_RETURN_IF_ERROR(CheckNotLast(*loaded));
+  CAIRN_RETURN_IF_ERROR(frame_.AdoptCheckpoint(std::move(loaded)));
+  int64_t largest = -1;
+  for (const JournalFootprint::Placed& chunk : footprint.placed) {
+    largest = std::max(largest, chunk.bytes.begin);
+  }
+  if (sink_ == nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<int64_t> named,
+                           FileNumbersIn(base().chunks, SIZE_MAX));
+    if (!named.empty()) largest = std::max(largest, named.back());
+    sink_ = std::make_unique<ObjectSink>(store_, largest);
+  }
+  sink_->NoteUsed(largest);
+  return absl::OkStatus();
+}
+
+// A sparse frame that was uploaded gets the journal that writers share.
+absl::Status ObjectBackend::MakeShared() {
+  Stager stager(frame_.state, *sink_, options_);
+  CAIRN_RETURN_IF_ERROR(stager.Finish());
+  CheckpointPlan plan = frame_.PlanCheckpoint(base().header().header_len, true);
+  plan.seal.journal = BeginJournal(plan.seal.generation);
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
+                         EncodeIndexObject(stager.staged(), plan));
+  const absl::StatusOr<ObjectInfo> put = store_->PutIfMatch(IndexName(), index_->etag(), bytes);
+  if (!put.ok() && !absl::IsFailedPrecondition(put.status())) return put.status();
+  sink_->Keep();
+  CAIRN_RETURN_IF_ERROR(Reload());  // what another writer made in the meantime does as well
+  CAIRN_ASSIGN_OR_RETURN(const bool ended, IsEnded());
+  if (IsShared(base()) && !ended) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrFormat("%s/%s: it is being replaced", store_->Describe(), format::kIndexFileName));
+}
+
+absl::StatusOr<std::unique_ptr<Stager>> ObjectBackend::Stage() {
+  return std::make_unique<Stager>(frame_.state, *sink_, options_);
+}
+
+absl::Status ObjectBackend::Restart(bool /*failed*/) {
+  sink_->Discard();
+  return Follow().status();
+}
+
+absl::StatusOr<bool> ObjectBackend::Continue(const WriterOptions& /*options*/) {
+  CAIRN_RETURN_IF_ERROR(Follow().status());
+  return true;
+}
+
+// Takes over what others have committed.
+absl::StatusOr<OtherCommits> ObjectBackend::Follow() {
+  // Records that every checkpoint in use has taken over are removed after the grace, and then a new
+  // one could be put in their place: so the index must have been the frame's more lately than that.
+  if (grace_.count() > 0 && Clock::now() - validated_ > grace_ / 4) return FollowAnew();
+  const JournalPosition before = *base().journal;
+  JournalReader reader(frame_.source, before.end);
+  CAIRN_ASSIGN_OR_RETURN(const ReplayResult replayed, ReplayJournal(frame_.source, base(), reader));
+  if (replayed.moved) {
+    return FailedPrecondition("%s was replaced by another frame: open it again",
+                              store_->Describe());
+  }
+  if (replayed.damage.has_value()) {
+    return DataLoss("%s: the record of a commit cannot follow the one before",
+                    object::JournalObjectName(replayed.damage->bytes.begin));
+  }
+  if (replayed.state == nullptr) return OtherCommits(std::vector<format::CommitRecord>());
+  CAIRN_ASSIGN_OR_RETURN(OtherCommits commits,
+                         ReadCommits(frame_.source, before, *replayed.state->journal));
+  if (!commits.has_value()) return DataLoss("the journal changes while it is read");
+  for (const format::CommitRecord& commit : *commits) {
+    for (const format::ChunkEdit& edit : commit.chunks) {
+      if (const format::IndexedChunk* chunk = format::StoredBy(edit); chunk != nullptr) {
+        sink_->NoteUsed(chunk->entry.value);
+      }
+    }
+  }
+  frame_.Adopt(replayed.state);
+  frame_.sync->SetDurable(frame_.committed());
+  return commits;
+}
+
+absl::StatusOr<OtherCommits> ObjectBackend::FollowAnew() {
+  const Clock::time_point now = Clock::now();
+  CAIRN_ASSIGN_OR_RETURN(const ObjectInfo there, store_->Head(IndexName()));
+  if (there.etag == index_->etag()) {
+    validated_ = now;
+    return Follow();
+  }
+  const StatePtr before = frame_.state;
+  CAIRN_RETURN_IF_ERROR(Reload());
+  if (!IsShared(base()) || base().journal->base != before->journal->base) {
+    return FailedPrecondition("%s was replaced by another frame: open it again",
+                              store_->Describe());
+  }
+  return ReadCommits(frame_.source, *before->journal, *base().journal);
+}
+
+// Chunks that no commit names for too long may be taken for those of a dead writer.
+absl::Status ObjectBackend::CheckInTime() {
+  if (grace_.count() == 0 || !sink_->first_staged().has_value()) return absl::OkStatus();
+  const auto age = Clock::now() - *sink_->first_staged();
+  if (age < grace_ / 2) return absl::OkStatus();
+  return Refuse(absl::AbortedError(absl::StrFormat(
+      "staged %d seconds ago, at most %d are allowed: roll back and stage the edits again",
+      std::chrono::duration_cast<std::chrono::seconds>(age).count(), grace_.count() / 2)));
+}
+
+ObjectBackend::Attempt ObjectBackend::MakeAttempt(const Stager& stager) const {
+  const JournalPosition& journal = *base().journal;
+  Attempt attempt;
+  attempt.links = {.base = journal.base,
+                   .generation = journal.generation + 1,
+                   .previous = journal.last,
+                   .durable_end = journal.end};
+  // Puts of different writers must differ, for one whose answer is lost knows its own by that.
+  attempt.receipt = {.base = journal.base,
+                     .generation = attempt.links.generation,
+                     .boot = writer_id_,
+                     .durable_generation = attempt.links.generation};
+  const format::CommitRecordParts commit = stager.MakeCommit(attempt.links);
+  format::AppendRecord(commit, journal.end, attempt.bytes);
+  attempt.checksum = format::StoredChecksum(attempt.bytes);
+  format::AppendReceipt(attempt.receipt, journal.end + std::ssize(attempt.bytes), attempt.bytes);
+  return attempt;
+}
+
+absl::Status ObjectBackend::Adopt(Stager& stager, const Attempt& attempt) {
+  const StagedState& staged = stager.staged();
+  const std::shared_ptr<State> state = stager.MakeState();
+  Advance({.links = attempt.links,
+           .checksum = attempt.checksum,
+           .end = base().journal->end + std::ssize(attempt.bytes),
+           .receipt = attempt.receipt,
+           .chunk_edits = staged.chunk_edits.count(),
+           .layer_edits = std::ssize(staged.layer_edits),
+           .reused = sink_->staged_bytes()},
+          *state->journal);
+  CAIRN_ASSIGN_OR_RETURN(FrameView region,
+                         frame_.source.ViewMore(base().region, state->journal->end));
+  SetRegion(std::move(region), *state);
+  frame_.Adopt(state);
+  frame_.sync->SetDurable(frame_.committed());
+  stager.Rebase(state);
+  sink_->Keep();
+  return absl::OkStatus();
+}
+
+absl::Status ObjectBackend::PutCommit(Stager& stager) {
+  for (int tries = 0; tries < kMostAttempts; ++tries) {
+    const absl::Status uploaded = sink_->Flush();
+    if (!uploaded.ok()) return Refuse(uploaded);
+    CAIRN_RETURN_IF_ERROR(CheckInTime());
+    absl::Status status = absl::FailedPreconditionError("the index may be out of date");
+    if (grace_.count() == 0 || Clock::now() - validated_ < grace_ / 4) {
+      const Attempt attempt = MakeAttempt(stager);
+      status = store_->PutIfAbsent(object::JournalObjectName(base().journal->end), attempt.bytes)
+                   .status();
+      if (status.ok()) return Adopt(stager, attempt);
+      if (absl::IsUnavailable(status)) return Refuse(status);
+      if (!absl::IsFailedPrecondition(status)) return status;
+      PauseBeforeAttempt(tries);
+    }
+    absl::StatusOr<OtherCommits> others = Follow();
+    if (!others.ok()) return Refuse(others.status());
+    if (stager.base() == frame_.state) continue;
+    const absl::Status moved = stager.MoveOnto(frame_.state, *others);
+    if (!moved.ok()) return Refuse(moved);
+  }
+  return Refuse(absl::UnavailableError(
+      absl::StrFormat("other writers were first %d times in a row", kMostAttempts)));
+}
+
+bool ObjectBackend::IsCheckpointDue() const {
+  const int64_t least = std::min(kLongJournal, base().env()->checkpoints.least_edits);
+  const int64_t most = std::max(least, base().chunks.size() / 8);
+  const int64_t edits = base().journal->edits;
+  return edits > 2 * most || (edits > most && RandomNumber() % kOneOf == 0);
+}
+
+absl::Status ObjectBackend::PublishCommit(Stager& stager, Durability /*durability*/) {
+  if (!HasRoomForSeal(stager.staged())) {
+    return Refuse(FailedPrecondition("a frame in an object store has at most 14 vlmetalayers"));
+  }
+  CAIRN_RETURN_IF_ERROR(PutCommit(stager));
+  if (!IsCheckpointDue()) return absl::OkStatus();
+  // The commit is made, whatever becomes of the checkpoint.
+  absl::Status status = WriteCheckpoint(stager);
+  if (!status.ok() && status.ErasePayload(kRefusal)) return absl::OkStatus();
+  return status;
+}
+
+bool ObjectBackend::IsWorthClosing(const Stager& stager) const {
+  const JournalPosition& journal = *base().journal;
+  const JournalLoad closed = {
+      .written = journal.end - journal.begin + journal.reused + sink_->staged_bytes(),
+      .checkpoint = index_->index_size()};
+  return frame::IsWorthClosing(stager.staged(), base(), closed);
+}
+
+absl::Status ObjectBackend::WriteCheckpoint(Stager& stager) {
+  // Other Blosc2s see no pending items, so the commit that the checkpoint takes over has none.
+  constexpr int kMostRounds = 16;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const absl::Status finished = stager.Finish();
+    if (!finished.ok()) return Refuse(finished);
+    if (!stager.staged().edited) break;
+    CAIRN_RETURN_IF_ERROR(PutCommit(stager));
+  }
+  if (!base().partial.empty()) {
+    return Refuse(absl::UnavailableError("checkpoint: other writers append without a pause"));
+  }
+  CAIRN_RETURN_IF_ERROR(PutIndex());
+  if (grace_.count() == 0 || Clock::now() - collected_ < grace_ / 4) return absl::OkStatus();
+  collected_ = Clock::now();
+  CollectGarbage(store_, frame_.location().files, frame_.core->env()).status().IgnoreError();
+  return absl::OkStatus();
+}
+
+// The committed state becomes the checkpoint, unless another writer was first.
+absl::Status ObjectBackend::PutIndex() {
+  const JournalPosition& journal = *base().journal;
+  if (journal.empty()) return absl::OkStatus();
+  CheckpointPlan plan = frame_.PlanCheckpoint(base().header().header_len, true);
+  plan.seal.generation = plan.seal.oldest_generation = journal.generation;
+  plan.seal.journal = {.generation = journal.generation,
+                       .begin = journal.end,
+                       .base = journal.base,
+                       .last = journal.last,
+                       .since = base().checkpoint->seal->journal->since};
+  const StagedState staged(base());
+  CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, EncodeIndexObject(staged, plan));
+  const Clock::time_point before = Clock::now();
+  const absl::StatusOr<ObjectInfo> put = store_->PutIfMatch(IndexName(), index_->etag(), bytes);
+  if (absl::IsFailedPrecondition(put.status())) return Reload();
+  if (!put.ok()) return Refuse(put.status());
+  validated_ = before;
+  return LoadFrom(
+      std::make_shared<object::IndexFile>(store_, std::move(bytes), put->etag, read_ahead_));
+}
+
+absl::StatusOr<ReclaimReport> ObjectBackend::ReclaimSpace(const ReclaimOptions& /*options*/) {
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, Stage());
+  CAIRN_RETURN_IF_ERROR(WriteCheckpoint(*stager));
+  collected_ = Clock::now();
+  absl::StatusOr<ReclaimReport> report =
+      CollectGarbage(store_, frame_.location().files, frame_.core->env());
+  if (!report.ok()) return Refuse(report.status());
+  return report;
+}
+
+// There is no dead byte in an object; what no state names is garbage.
+absl::StatusOr<int64_t> ObjectBackend::Rewrite(std::unique_ptr<LiveCopy> /*begun*/,
+                                               ChunkProgress /*progress*/) {
+  const int64_t before = index_->index_size() + base().journal->end - base().journal->begin +
+                         base().stored_bytes.value_or(0);
+  CAIRN_RETURN_IF_ERROR(ReclaimSpace({}).status());
+  return before;
+}
+
+absl::Status ObjectBackend::DropUncommitted() {
+  sink_->Discard();
+  return absl::OkStatus();
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,112 @@
+#include "engine/frame/stage/object_sink.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "engine/base/bytes.h"
+#include "engine/base/random.h"
+#include "engine/base/status.h"
+#include "engine/format/sparse_names.h"
+
+namespace cairn::frame {
+
+namespace {
+
+constexpr int64_t kLane = 256;
+constexpr int64_t kMostLanes = 64;
+// Memory for chunks that are on their way.
+constexpr int64_t kMostWaiting = int64_t{64} << 20;
+
+}  // namespace
+
+// What requests on their way tell of themselves.
+struct ObjectSink::Uploads {
+  std::mutex mutex;
+  std::condition_variable done;
+  int64_t bytes = 0;
+  absl::Status failure;
+};
+
+ObjectSink::~ObjectSink() = default;
+
+absl::StatusOr<int64_t> ObjectSink::Append(Bytes chunk) {
+  if (uploads_ == nullptr) uploads_ = std::make_shared<Uploads>();
+  if (!first_staged_.has_value()) first_staged_ = std::chrono::steady_clock::now();
+  int64_t number = next_;
+  if (next_ == lane_end_) {
+    CAIRN_ASSIGN_OR_RETURN(number, ClaimLane(chunk));
+    next_ = number;
+    lane_end_ = number + kLane;
+  } else {
+    CAIRN_RETURN_IF_ERROR(BeginUpload(number, chunk));
+  }
+  largest_ = std::max(largest_, number);
+  ++next_;
+  staged_.push_back(format::ChunkFileName(number));
+  staged_bytes_ += std::ssize(chunk);
+  return number;
+}
+
+// Puts the chunk as the first of a lane.
+absl::StatusOr<int64_t> ObjectSink::ClaimLane(Bytes chunk) {
+  for (;;) {
+    const int64_t skipped = static_cast<int64_t>(RandomNumber() % static_cast<uint64_t>(spread_));
+    const int64_t number = ((largest_ + kLane) / kLane + skipped) * kLane;
+    if (number + kLane - 1 > format::kMaxChunkFileNumber) {
+      return ResourceExhausted("object frame: all %d numbers of chunks are taken",
+                               format::kMaxChunkFileNumber + 1);
+    }
+    const absl::StatusOr<ObjectInfo> put =
+        store_->PutIfAbsent(format::ChunkFileName(number), chunk);
+    if (put.ok()) return number;
+    if (!absl::IsFailedPrecondition(put.status())) return put.status();
+    if (skipped == 0) largest_ = number;
+    spread_ = std::min(2 * spread_, kMostLanes);
+  }
+}
+
+absl::Status ObjectSink::BeginUpload(int64_t number, Bytes chunk) {
+  const auto kept = std::make_shared<const std::vector<std::byte>>(ToVector(chunk));
+  {
+    std::unique_lock lock(uploads_->mutex);
+    uploads_->done.wait(lock, [&] { return uploads_->bytes < kMostWaiting; });
+    CAIRN_RETURN_IF_ERROR(uploads_->failure);
+    uploads_->bytes += std::ssize(*kept);
+  }
+  store_->StartPutIfAbsent(format::ChunkFileName(number), *kept,
+                           [uploads = uploads_, kept](const absl::StatusOr<ObjectInfo>& put) {
+                             const std::lock_guard lock(uploads->mutex);
+                             uploads->bytes -= std::ssize(*kept);
+                             if (uploads->failure.ok()) uploads->failure = put.status();
+                             uploads->done.notify_all();
+                           });
+  return absl::OkStatus();
+}
+
+absl::Status ObjectSink::Flush() {
+  if (uploads_ == nullptr) return absl::OkStatus();
+  std::unique_lock lock(uploads_->mutex);
+  uploads_->done.wait(lock, [&] { return uploads_->bytes == 0; });
+  // Lanes of 256 begin at a multiple of it, so only a program of other rules comes between.
+  if (!absl::IsFailedPrecondition(uploads_->failure)) return uploads_->failure;
+  return WithCode(absl::StatusCode::kAborted, uploads_->failure);
+}
+
+void ObjectSink::Keep() {
+  staged_.clear();
+  staged_bytes_ = 0;
+  first_staged_.reset();
+}
+
+void ObjectSink::Discard() {
+  // Where it met another writer's objects it goes elsewhere.
+  if (!Flush().ok()) lane_end_ = next_;
+  uploads_.reset();
+  // What stays is collected as garbage.
+  if (!staged_.empty()) store_->Delete(staged_).IgnoreError();
+  Keep();
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,71 @@
+// Puts staged chunks into an object store, each as a new object, many at the same time.
+#ifndef CAIRN_ENGINE_FRAME_STAGE_OBJECT_SINK_H_
+#define CAIRN_ENGINE_FRAME_STAGE_OBJECT_SINK_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/object_store.h"
+#include "engine/frame/stage/chunk_sink.h"
+
+namespace cairn::frame {
+
+// Writers on many machines number their chunks without asking each other: each takes numbers from a
+// lane of its own, 256 in a row, which is its own once it has put the first of them. Numbers grow,
+// so none is used twice.
+class ObjectSink final : public ChunkSink {
+ public:
+  // Of a frame whose objects have numbers up to `largest`; -1 for none. `store` has the names of
+  // its prefix.
+  ObjectSink(std::shared_ptr<ObjectStore> store, int64_t largest)
+      : store_(std::move(store)), largest_(largest) {}
+  ~ObjectSink() override;
+
+  // Returns before the chunk is put, unless too many bytes wait for that.
+  absl::StatusOr<int64_t> Append(Bytes chunk) override;
+  // Waits until all are put. kAborted when another writer has put one of them in spite of all.
+  absl::Status Flush() override;
+  absl::StatusOr<std::shared_ptr<const ChunkSource>> Source(const State& base) override {
+    return base.chunk_source;
+  }
+
+  // Others have used the number.
+  void NoteUsed(int64_t number) { largest_ = std::max(largest_, number); }
+  // When the first of the staged objects was put; they must be committed before they are taken for
+  // a dead writer's.
+  std::optional<std::chrono::steady_clock::time_point> first_staged() const {
+    return first_staged_;
+  }
+  int64_t staged_bytes() const { return staged_bytes_; }
+  // The staged objects belong to a commit.
+  void Keep();
+  // Removes them: no commit names them, nor will.
+  void Discard();
+
+ private:
+  struct Uploads;
+
+  absl::StatusOr<int64_t> ClaimLane(Bytes chunk);
+  absl::Status BeginUpload(int64_t number, Bytes chunk);
+
+  const std::shared_ptr<ObjectStore> store_;
+  int64_t largest_;
+  int64_t next_ = 0;
+  int64_t lane_end_ = 0;
+  int64_t spread_ = 1;  // lanes to choose from: more, where others are met
+  std::shared_ptr<Uploads> uploads_;
+  std::vector<std::string> staged_;
+  int64_t staged_bytes_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> first_staged_;
+};
+
+}  // namespace cairn::frame
+
+#endif  // CAIRN_ENGINE_FRAME_STAGE_OBJECT_SINK_H_

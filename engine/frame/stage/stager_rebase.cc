@@ -1,0 +1,305 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "engine/base/bytes.h"
+#include "engine/base/status.h"
+#include "engine/format/b2nd.h"
+#include "engine/frame/array/array_fit.h"
+#include "engine/frame/read/content.h"
+#include "engine/frame/read/range_reader.h"
+#include "engine/frame/stage/stager.h"
+#include "engine/frame/state/vlmetalayers.h"
+
+namespace cairn::frame {
+
+namespace {
+
+// Memory for items that are appended once more.
+constexpr int64_t kPieceBytes = int64_t{4} << 20;
+
+bool IsShape(const std::string& layer) {
+  return layer == format::kB2ndLayer || layer == format::kCatervaLayer;
+}
+
+// What edits did to a state, told by the numbers that its chunks had: the complete ones first, then
+// what is left at the end.
+class Changes {
+ public:
+  explicit Changes(const State& base)
+      : is_line_(ItemsOfChunk(*base.metadata) > 0),
+        complete_(CompleteChunks(base)),
+        end_(static_cast<size_t>(base.chunks.size() - complete_)) {}
+
+  void Add(const format::ChunkEdit& edit);
+  void Add(const format::LayerEdit& edit);
+  void Add(const format::CommitRecord& commit);
+  void NoteEnd() { at_end_ = true; }
+
+  int64_t complete() const { return complete_; }
+  bool any_chunk() const { return rearranged_ || at_end_ || !replaced_.empty(); }
+  // Chunks were inserted before the end, deleted or moved.
+  bool rearranged() const { return rearranged_; }
+  bool at_end() const { return at_end_; }
+  const std::map<int64_t, format::IndexedChunk>& replaced() const { return replaced_; }
+  // What is in the index after the complete chunks; empty where the state had it before.
+  const std::vector<std::optional<format::IndexedChunk>>& end() const { return end_; }
+  const std::set<std::string>& layers() const { return layers_; }
+
+ private:
+  // Of the index after the complete chunks.
+  bool IsAtEnd(int64_t nchunk) {
+    if (nchunk < complete_) return false;
+    at_end_ = true;
+    return true;
+  }
+  auto EndAt(int64_t nchunk) { return end_.begin() + (nchunk - complete_); }
+
+  const bool is_line_;
+  const int64_t complete_;
+  bool rearranged_ = false;
+  bool at_end_ = false;
+  std::map<int64_t, format::IndexedChunk> replaced_;
+  std::vector<std::optional<format::IndexedChunk>> end_;
+  std::set<std::string> layers_;
+};
+
+void Changes::Add(const format::ChunkEdit& edit) {
+  if (rearranged_) return;  // no number means what it did
+  if (const auto* insert = std::get_if<format::InsertEdit>(&edit)) {
+    if (IsAtEnd(insert->nchunk)) {
+      end_.insert(EndAt(insert->nchunk), insert->chunk);
+    } else {
+      rearranged_ = true;
+    }
+  } else if (const auto* replace = std::get_if<format::ReplaceEdit>(&edit)) {
+    if (IsAtEnd(replace->nchunk)) {
+      *EndAt(replace->nchunk) = replace->chunk;
+    } else {
+      replaced_[replace->nchunk] = replace->chunk;
+    }
+  } else if (const auto* erase = std::get_if<format::EraseEdit>(&edit)) {
+    if (IsAtEnd(erase->first)) {
+      end_.erase(EndAt(erase->first), EndAt(erase->first + erase->count));
+    } else {
+      rearranged_ = true;
+    }
+  } else {
+    rearranged_ = true;
+  }
+}
+
+// The length of a line follows from its items.
+void Changes::Add(const format::LayerEdit& edit) {
+  if (is_line_ && IsShape(edit.name)) return;
+  layers_.insert(edit.name);
+  if (IsShape(edit.name)) rearranged_ = true;
+}
+
+void Changes::Add(const format::CommitRecord& commit) {
+  for (const format::ChunkEdit& edit : commit.chunks) Add(edit);
+  for (const format::LayerEdit& edit : commit.layers) Add(edit);
+  if (commit.partial.replaces || !commit.partial.items.empty()) at_end_ = true;
+}
+
+absl::Status Collides(std::string_view what) {
+  return absl::AbortedError(absl::StrFormat("another writer's commit came before: %s", what));
+}
+
+// What both have changed.
+absl::Status FindCollision(const Changes& ours, bool end_changed, const Changes& theirs) {
+  if (ours.rearranged() && theirs.any_chunk()) {
+    return Collides("both change chunks, and this one moves some");
+  }
+  if (theirs.rearranged() && (end_changed || !ours.replaced().empty())) {
+    return Collides("it moved chunks, and this one changes some");
+  }
+  if (end_changed && theirs.at_end()) return Collides("both change the last chunk");
+  for (const auto& [nchunk, chunk] : ours.replaced()) {
+    if (theirs.replaced().contains(nchunk)) {
+      return Collides(absl::StrFormat("both change chunk %d", nchunk));
+    }
+  }
+  for (const std::string& layer : ours.layers()) {
+    if (theirs.layers().contains(layer)) {
+      return Collides(absl::StrFormat("both change the metadata layer %s", layer));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The items of a state in their order, where padding is left out.
+class ItemRuns {
+ public:
+  explicit ItemRuns(const State& state)
+      : state_(state), capacity_(ItemsOfChunk(*state.metadata) * state.header().typesize) {}
+
+  // Bytes of all items.
+  int64_t nbytes() const {
+    if (capacity_ == 0) return state_.nbytes;
+    return state_.metadata->array->shape[0] * state_.header().typesize;
+  }
+  absl::Status Read(int64_t begin, MutableBytes dst) const {
+    if (capacity_ == 0) return ReadRange(state_, begin, dst);
+    while (!dst.empty()) {
+      const int64_t in_chunk = begin % capacity_;
+      const auto count =
+          static_cast<size_t>(std::min(capacity_ - in_chunk, static_cast<int64_t>(dst.size())));
+      CAIRN_RETURN_IF_ERROR(
+          ReadRange(state_, begin / capacity_ * state_.chunksize + in_chunk, dst.first(count)));
+      begin += static_cast<int64_t>(count);
+      dst = dst.subspan(count);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const State& state_;
+  const int64_t capacity_;  // of a chunk of an array of one dimension; else 0
+};
+
+absl::StatusOr<std::vector<std::byte>> ReadItems(const ItemRuns& items, int64_t begin,
+                                                 int64_t end) {
+  std::vector<std::byte> bytes(static_cast<size_t>(end - begin));
+  CAIRN_RETURN_IF_ERROR(items.Read(begin, bytes));
+  return bytes;
+}
+
+}  // namespace
+
+// Whether the items that the base has after its complete chunks are not those of the view.
+absl::StatusOr<bool> Stager::ChangesEnd(const State& view, int64_t complete) const {
+  if (!staged_.fixed_chunks()) return false;
+  const ItemRuns before(*base_);
+  const ItemRuns after(view);
+  if (after.nbytes() < before.nbytes()) return true;
+  const int64_t line = ItemsOfChunk(*base_->metadata) * base_->header().typesize;
+  const int64_t begin = complete * (line > 0 ? line : std::max(base_->chunksize, 0));
+  CAIRN_ASSIGN_OR_RETURN(const auto old_end, ReadItems(before, begin, before.nbytes()));
+  CAIRN_ASSIGN_OR_RETURN(const auto new_end, ReadItems(after, begin, before.nbytes()));
+  return old_end != new_end;
+}
+
+// The edits of `old` as they were made: nobody else has changed a chunk.
+absl::Status Stager::Redo(const StagedState& old) {
+  for (const format::ChunkEdit& edit : old.chunk_edits.Decode()) {
+    if (const auto* insert = std::get_if<format::InsertEdit>(&edit)) {
+      staged_.Insert(insert->nchunk, insert->chunk);
+    } else if (const auto* replace = std::get_if<format::ReplaceEdit>(&edit)) {
+      staged_.Replace(replace->nchunk, {}, replace->chunk);
+    } else if (const auto* erase = std::get_if<format::EraseEdit>(&edit)) {
+      staged_.Erase(erase->first, erase->count, {});
+    } else {
+      const auto& order = std::get<format::ReorderEdit>(edit).order;
+      CAIRN_RETURN_IF_ERROR(Arrange({order.begin(), order.end()}));
+    }
+  }
+  staged_.header.nbytes = old.header.nbytes;
+  staged_.header.chunksize = old.header.chunksize;
+  staged_.header.vlblocks = old.header.vlblocks;
+  staged_.stored_bytes = old.stored_bytes;
+  staged_.partial = old.partial;
+  staged_.partial_replaced = old.partial_replaced;
+  staged_.removed = old.removed;
+  staged_.edited = old.edited;
+  return absl::OkStatus();
+}
+
+// Appends what `view` has after the first `begin` bytes of its items.
+absl::Status Stager::AppendAgain(const State& view, int64_t begin) {
+  const ItemRuns items(view);
+  const int64_t typesize = view.header().typesize;
+  const int64_t piece = std::max<int64_t>(kPieceBytes / typesize, 1) * typesize;
+  for (int64_t at = begin; at < items.nbytes(); at += piece) {
+    CAIRN_ASSIGN_OR_RETURN(const auto bytes,
+                           ReadItems(items, at, std::min(at + piece, items.nbytes())));
+    CAIRN_RETURN_IF_ERROR(is_array_ ? AppendAlong(0, bytes) : Append(bytes));
+  }
+  return absl::OkStatus();
+}
+
+// The layers of `old`, which stay encoded as they are.
+absl::Status Stager::PutLayers(const StagedState& old, bool with_shape) {
+  using Kind = format::LayerEdit::Kind;
+  for (const format::LayerEdit& edit : old.layer_edits) {
+    if (edit.kind == Kind::kSetMetalayer) {
+      if (with_shape || !IsShape(edit.name)) {
+        CAIRN_RETURN_IF_ERROR(PutMetalayer(edit.name, edit.content));
+      }
+      continue;
+    }
+    auto metadata = std::make_shared<Metadata>(*staged_.metadata);
+    if (edit.kind == Kind::kSetVlmeta) {
+      const auto content = std::make_shared<const std::vector<std::byte>>(edit.content);
+      PutVlLayer(metadata->vlmetalayers, {edit.name, Chunk(*content, content)});
+    } else {
+      std::erase_if(metadata->vlmetalayers,
+                    [&](const VlMetalayer& layer) { return layer.name == edit.name; });
+    }
+    staged_.metadata = std::move(metadata);
+    staged_.Record(edit);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Stager::MoveOnto(StatePtr newest, const OtherCommits& between) {
+  CAIRN_ASSIGN_OR_RETURN(const StatePtr view, View());
+  Changes ours(*base_);
+  for (const format::ChunkEdit& edit : staged_.chunk_edits.Decode()) ours.Add(edit);
+  for (const format::LayerEdit& edit : staged_.layer_edits) ours.Add(edit);
+  CAIRN_ASSIGN_OR_RETURN(const bool end_changed, ChangesEnd(*view, ours.complete()));
+  Changes theirs(*base_);
+  if (between.has_value()) {
+    for (const format::CommitRecord& commit : *between) theirs.Add(commit);
+    CAIRN_RETURN_IF_ERROR(FindCollision(ours, end_changed, theirs));
+  } else if (ours.rearranged() || end_changed || !ours.replaced().empty() ||
+             !ours.layers().empty()) {
+    return Collides("what the commits since then changed is not known any more");
+  }
+  const int64_t begin = ItemRuns(*base_).nbytes();
+  const StatePtr old_base = std::exchange(base_, std::move(newest));
+  const StagedState old = std::exchange(staged_, StagedState(*base_));
+  head_items_.clear();
+  is_array_ = IsArray(*base_);
+  return Remember(between.has_value() && !theirs.any_chunk() ? RedoAll(old)
+                                                             : Merge(old, *view, begin, *old_base));
+}
+
+absl::Status Stager::RedoAll(const StagedState& old) {
+  CAIRN_RETURN_IF_ERROR(Redo(old));
+  return PutLayers(old, true);
+}
+
+// The edits of `old`, which were made to `old_base` and gave `view`, on the base as it is now.
+// Appended chunks are taken as they are where they come to begin at a chunk's border again.
+absl::Status Stager::Merge(const StagedState& old, const State& view, int64_t begin,
+                           const State& old_base) {
+  Changes ours(old_base);
+  for (const format::ChunkEdit& edit : old.chunk_edits.Decode()) ours.Add(edit);
+  for (const auto& [nchunk, chunk] : ours.replaced()) {
+    CAIRN_ASSIGN_OR_RETURN(const ChunkCost cost, CostOf(nchunk));
+    staged_.Replace(nchunk, cost, chunk);
+  }
+  const bool whole = std::ranges::all_of(ours.end(), [](const auto& c) { return c.has_value(); });
+  const bool at_border = old_base.partial.empty() && base_->partial.empty() &&
+                         ShortChunkNbytes(old_base) == 0 && ShortChunkNbytes(*base_) == 0 &&
+                         staged_.header.chunksize == old.header.chunksize;
+  if (!staged_.fixed_chunks() ||
+      (whole && at_border && !is_array_ && !old.partial.head.has_value())) {
+    for (const auto& chunk : ours.end()) {
+      if (chunk.has_value()) staged_.Insert(staged_.chunks.size(), *chunk);
+    }
+    staged_.header.vlblocks = old.header.vlblocks;
+    if (!old.partial.empty()) {
+      staged_.edited = true;
+      staged_.AppendPending(old.partial.items.span(), 0);
+    }
+  } else {
+    CAIRN_RETURN_IF_ERROR(AppendAgain(view, begin));
+  }
+  return PutLayers(old, !is_array_ || ItemsOfChunk(*base_->metadata) == 0);
+}
+
+}  // namespace cairn::frame

@@ -1,0 +1,91 @@
+// The index of a frame in an object store, and the journal after it, as one file.
+#ifndef CAIRN_ENGINE_OBJECT_INDEX_FILE_H_
+#define CAIRN_ENGINE_OBJECT_INDEX_FILE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cairn/file_system.h"
+#include "cairn/object_store.h"
+
+namespace cairn::object {
+
+// Bytes up to `index_size` are those of the index object as it was opened, in memory. After them
+// the journal lies at the positions that its objects are named after: reading where the last one
+// ends asks the store for the next. Nothing in there ever changes, so there is nothing to lock, and
+// all of it stays readable when the index object is replaced. Read-only, thread-safe.
+class IndexFile final : public File {
+ public:
+  // `store` has the names of the frame's prefix. `read_ahead` is of its chunks.
+  static absl::StatusOr<std::unique_ptr<IndexFile>> Open(std::shared_ptr<ObjectStore> store,
+                                                         int64_t read_ahead);
+  // Of an index that the caller has just put.
+  IndexFile(std::shared_ptr<ObjectStore> store, std::vector<std::byte> index, std::string etag,
+            int64_t read_ahead);
+
+  const std::string& etag() const { return etag_; }
+  int64_t index_size() const { return std::ssize(*index_); }
+
+  absl::StatusOr<int64_t> Size() const override;
+  absl::StatusOr<int64_t> AllocatedSize() const override { return index_size(); }
+  int64_t read_ahead() const override { return read_ahead_; }
+  absl::Status ReadAt(int64_t offset, MutableBytes dst) const override;
+  absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const override;
+  absl::StatusOr<std::shared_ptr<const Mapping>> Map(int64_t offset, int64_t size,
+                                                     int64_t room) const override;
+  absl::StatusOr<FileIdentity> Identity() const override;
+
+  absl::Status WriteAt(int64_t offset, Bytes src) override;
+  absl::Status Truncate(int64_t size) override;
+  absl::Status Reserve(int64_t size) override;
+  absl::Status PunchHole(int64_t offset, int64_t size) override;
+  absl::Status Sync(SyncMode /*mode*/) override { return absl::OkStatus(); }
+  absl::Status LockByte(int64_t /*offset*/, LockMode /*mode*/) override { return absl::OkStatus(); }
+  absl::Status UnlockByte(int64_t /*offset*/) override { return absl::OkStatus(); }
+  absl::StatusOr<bool> IsLocked(int64_t /*offset*/, int64_t /*count*/) const override {
+    return false;
+  }
+  absl::Status LockWhole() override { return absl::OkStatus(); }
+
+ private:
+  // An object of the journal. Its bytes go when there are too many, and come back when asked for.
+  struct Segment {
+    int64_t size = 0;
+    std::shared_ptr<const std::vector<std::byte>> bytes;
+  };
+  using Segments = std::map<int64_t, Segment>;  // by position
+
+  absl::Status IsReadOnly() const;
+  // The segment that has the byte; none when the journal ends before.
+  absl::StatusOr<Segments::iterator> Find(int64_t offset) const;
+  absl::Status Discover(int64_t offset) const;
+  absl::Status List(int64_t offset) const;
+  absl::Status Load(Segments::iterator first) const;
+  void Forget(Segments::iterator kept) const;
+
+  const std::shared_ptr<ObjectStore> store_;
+  const std::shared_ptr<const std::vector<std::byte>> index_;
+  const std::string etag_;
+  const int64_t read_ahead_;
+
+  // All below is a cache of the store.
+  mutable std::mutex mutex_;
+  mutable Segments segments_;
+  mutable int64_t held_bytes_ = 0;
+  mutable int found_one_by_one_ = 0;  // since the last listing
+};
+
+// The identity of a file with this etag.
+FileIdentity IdentityOf(const std::string& etag);
+
+}  // namespace cairn::object
+
+#endif  // CAIRN_ENGINE_OBJECT_INDEX_FILE_H_
