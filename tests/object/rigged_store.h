@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -39,6 +40,8 @@ class RiggedStore final : public ObjectStore {
   std::function<void(const GetRequest&, absl::StatusOr<ObjectPart>&)> spoil;
   // Answers come so much later, in threads of their own.
   std::optional<std::chrono::milliseconds> delay;
+  // Then they come only when so many requests have run at the same time, or a few seconds passed.
+  int hold_until = 0;
 
   void StartGet(std::string name, ObjectRange range, std::optional<std::string> if_match,
                 GetDone done) override {
@@ -49,6 +52,7 @@ class RiggedStore final : public ObjectStore {
       const std::lock_guard lock(mutex_);
       gets_.push_back(request);
       most_running_ = std::max(most_running_, ++running_);
+      released_cv_.notify_all();
     }
     const auto answer = [this, done = std::move(done), part = std::move(part)] {
       {
@@ -59,8 +63,13 @@ class RiggedStore final : public ObjectStore {
     };
     if (!delay.has_value()) return answer();
     const std::lock_guard lock(mutex_);
-    threads_.emplace_back([answer, pause = *delay] {
+    threads_.emplace_back([this, answer, pause = *delay] {
       std::this_thread::sleep_for(pause);
+      {
+        std::unique_lock held(mutex_);
+        released_cv_.wait_for(held, std::chrono::seconds(5),
+                              [this] { return most_running_ >= hold_until; });
+      }
       answer();
     });
   }
@@ -106,6 +115,7 @@ class RiggedStore final : public ObjectStore {
   std::mutex mutex_;
   std::vector<GetRequest> gets_;
   std::vector<std::thread> threads_;
+  std::condition_variable released_cv_;
   int running_ = 0;
   int most_running_ = 0;
 };

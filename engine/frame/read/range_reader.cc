@@ -24,6 +24,17 @@ struct WantedBlock {
   chunk::BlockPlace place;
 };
 
+// Out of the way of reads that need no announcement.
+[[gnu::noinline]] void AnnounceRead(const State& state, int64_t nchunk, const FoundEntry& found) {
+  AnnounceChunk(state, nchunk, found);
+  AnnounceNext(state, nchunk);
+}
+
+[[gnu::noinline]] std::unique_ptr<ReadAhead> NewReadAhead(const State& state, int64_t begin,
+                                                          int64_t size) {
+  return std::make_unique<ReadAhead>(AheadOf(state, begin, size));
+}
+
 // The block that bytes [begin, begin + size) of a chunk are a small part of, if it may be cached.
 // Filled in place: copies of it would cost more than reading a cached block.
 std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_t begin,
@@ -33,9 +44,12 @@ std::optional<WantedBlock> FindWanted(const State& state, int64_t nchunk, int64_
                          !state.checkpoint->delta_reference.has_value() &&
                          state.env()->verify != VerifyPolicy::kAlways;
   if (!cacheable || nchunk >= state.chunks.size()) return wanted;
+  // Parts of several chunks are announced together.
+  if (state.chunksize > 0 && begin + size > state.chunksize) return wanted;
   const absl::StatusOr<FoundEntry> found = state.chunks.Find(nchunk);
   if (!found.ok() || format::IsSpecialEntry(found->entry.value)) return wanted;
-  if (ReadAhead::IsUseful(state)) AnnounceChunk(state, nchunk, *found);
+  if (ReadAhead::IsUseful(state)) [[unlikely]]
+    AnnounceRead(state, nchunk, *found);
   const absl::StatusOr<chunk::Header> header =
       state.chunk_source->ReadHeader(found->entry.value, scratch);
   if (!header.ok() || !header->has_blocks() || header->vlblocks) return wanted;
@@ -106,8 +120,8 @@ absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t posit
       {.nchunks = CountChunks(state), .nbytes = state.nbytes, .size_of = size_of, .check = check});
 }
 
-ReadAhead MakeReadAhead(const State& state, int64_t begin, int64_t size) {
-  if (size <= 0) return {};
+ReadAhead AheadOf(const State& state, int64_t begin, int64_t size) {
+  if (!ReadAhead::IsUseful(state) || size <= 0) return {};
   const absl::StatusOr<DecodedOffsets::Place> first = FindByte(state, begin);
   const absl::StatusOr<DecodedOffsets::Place> last = FindByte(state, begin + size - 1);
   if (!first.ok() || !last.ok()) return {};
@@ -121,15 +135,18 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst) {
     return OutOfRange("%d bytes from byte %d on, of %d", size, begin, state.nbytes);
   }
   const chunk::WorkspacePool::Lease lease = state.env()->pool.Acquire();
-  ReadAhead ahead = AheadOf(state, begin, size);
+  std::unique_ptr<ReadAhead> ahead;  // where it is useful
   int64_t done = 0;
   while (done < size) {
     CAIRN_ASSIGN_OR_RETURN(const DecodedOffsets::Place at, FindByte(state, begin + done));
-    ahead.Reach(at.nchunk);
     const int64_t from = begin + done - at.begin;
     const MutableBytes rest = dst.subspan(static_cast<size_t>(done));
     if (const auto wanted = FindWanted(state, at.nchunk, from, std::ssize(rest), lease->stored)) {
       return ReadWanted(state, *wanted, from, rest, *lease);
+    }
+    if (ReadAhead::IsUseful(state)) [[unlikely]] {
+      if (ahead == nullptr) ahead = NewReadAhead(state, begin + done, size - done);
+      ahead->Reach(at.nchunk);
     }
     const absl::StatusOr<ChunkReader> chunk =
         ChunkReader::Open(state, at.nchunk, state.env()->verify, lease->stored);

@@ -21,10 +21,7 @@ absl::Status ReadRange(const State& state, int64_t begin, MutableBytes dst);
 absl::StatusOr<DecodedOffsets::Place> FindByte(const State& state, int64_t position);
 
 // Of the chunks that hold bytes [begin, begin + size).
-ReadAhead MakeReadAhead(const State& state, int64_t begin, int64_t size);
-inline ReadAhead AheadOf(const State& state, int64_t begin, int64_t size) {
-  return ReadAhead::IsUseful(state) ? MakeReadAhead(state, begin, size) : ReadAhead();
-}
+ReadAhead AheadOf(const State& state, int64_t begin, int64_t size);
 
 }  // namespace cairn::frame
 
