@@ -1,5 +1,6 @@
 // Frames that are objects of a store: read as from the disk, with few requests.
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -204,7 +205,8 @@ TEST_F(ObjectReadTest, RefreshTakesOneRequest) {
 TEST_F(ObjectReadTest, RefreshSeesAnotherUpload) {
   for (const Layout layout : {Layout::kContiguous, Layout::kSparse}) {
     Make(100, 1000, layout);
-    Frame frame = Open();
+    // Without a grace the index is looked at each time.
+    Frame frame = Open({.grace = std::chrono::seconds(0)});
     Make(200, 1000, layout, /*seed=*/2);
     const auto snapshot = frame.Refresh();
     ASSERT_TRUE(IsOk(snapshot));
