@@ -12,6 +12,7 @@
 #include "cairn/cairn.h"
 #include "cairn/chunk.h"
 #include "cairn/executor.h"
+#include "cairn/file_system.h"
 #include "cairn/frame.h"
 #include "cairn/options.h"
 #include "cairn/registry.h"
@@ -36,6 +37,10 @@ struct cairn_compressor {
 
 struct cairn_decompressor {
   cairn::ChunkDecompressor decompressor;
+};
+
+struct cairn_files {
+  std::shared_ptr<cairn::FileSystem> files;
 };
 
 struct cairn_frame {

@@ -30,6 +30,11 @@ Executor* ToCpp(const cairn_executor* executor) {
   return executor == nullptr ? nullptr : executor->executor.get();
 }
 
+// What is opened keeps it.
+FileSystem* ToCpp(const cairn_files* files) {
+  return files == nullptr ? nullptr : files->files.get();
+}
+
 absl::StatusOr<uint8_t> ToByte(int32_t number, const char* name) {
   return ToEnum<uint8_t>(number, 0, 255, name);
 }
@@ -134,6 +139,7 @@ absl::StatusOr<OpenOptions> ToCpp(const cairn_open_options* options) {
   result.max_mapped_files = given.max_mapped_files;
   result.registry = ToCpp(given.registry);
   result.executor = ToCpp(given.executor);
+  result.file_system = ToCpp(given.files);
   return result;
 }
 
@@ -159,6 +165,7 @@ absl::StatusOr<CreateOptions> ToCpp(const cairn_create_options* options) {
   CAIRN_ASSIGN_OR_RETURN(result.fingerprint, ToEnum(given.fingerprint, FingerprintType::kNone,
                                                     FingerprintType::k128Bit, "fingerprint"));
   result.overwrite = given.overwrite;
+  result.file_system = ToCpp(given.files);
   return result;
 }
 

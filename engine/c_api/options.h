@@ -31,6 +31,18 @@ struct StructVersions<cairn_decompression_options> {
       offsetof(cairn_decompression_options, blockshape), sizeof(cairn_decompression_options)};
 };
 
+template <>
+struct StructVersions<cairn_open_options> {
+  static constexpr std::array<size_t, 2> kSizes = {offsetof(cairn_open_options, files),
+                                                   sizeof(cairn_open_options)};
+};
+
+template <>
+struct StructVersions<cairn_create_options> {
+  static constexpr std::array<size_t, 2> kSizes = {offsetof(cairn_create_options, files),
+                                                   sizeof(cairn_create_options)};
+};
+
 // A number of an enumeration, first to last.
 template <typename E>
 absl::StatusOr<E> ToEnum(int32_t number, E first, E last, const char* name) {

@@ -9,11 +9,13 @@
 //
 // Handles are opaque. cairn_X_free frees one, accepts NULL, and waits for no call: make sure that
 // no other thread still uses the handle. A snapshot, bytes and a writer stay valid after the frame
-// that they came from was freed. Executors and registries must outlive what was made with them.
+// that they came from was freed, and all of them after the files were. Executors and registries
+// must outlive what was made with them.
 //
-// Threads. All calls may run at the same time on the same frame, snapshot, bytes, compressor,
-// decompressor or executor; options are only read. A writer belongs to one thread at a time, but
-// for cairn_writer_sync. A registry is filled first and shared then. There is no global state.
+// Threads. All calls may run at the same time on the same files, frame, snapshot, bytes,
+// compressor, decompressor or executor; options are only read. A writer belongs to one thread at a
+// time, but for cairn_writer_sync. A registry is filled first and shared then. There is no global
+// state.
 //
 // Memory. Items and bytes are read into `dst` of `size` bytes, which the caller owns, and written
 // from `src`, which no call keeps. No call converts items to another byte order. Strings are UTF-8
@@ -425,6 +427,11 @@ CAIRN_EXPORT void cairn_decompressor_free(cairn_decompressor* decompressor);
 
 // ---- Frames ----
 
+// Where paths lead: such as to object stores, by cairn_uri_files_open of cairn/cairn_s3.h.
+typedef struct cairn_files cairn_files;
+
+CAIRN_EXPORT void cairn_files_free(cairn_files* files);
+
 typedef struct cairn_frame cairn_frame;
 typedef struct cairn_snapshot cairn_snapshot;
 typedef struct cairn_writer cairn_writer;
@@ -443,6 +450,7 @@ typedef struct cairn_open_options {
   int32_t max_mapped_files;   // of a sparse frame, at the same time
   const cairn_registry* registry;
   const cairn_executor* executor;
+  const cairn_files* files;  // of the path; NULL: those of the operating system
 } cairn_open_options;
 
 #define CAIRN_OPEN_OPTIONS_INIT                                                           \
@@ -451,7 +459,7 @@ typedef struct cairn_open_options {
     .durable_only = false, .verify = CAIRN_VERIFY_FIRST_TOUCH, .generation = NULL,        \
     .max_chunk_nbytes = CAIRN_MAX_CHUNK_NBYTES, .max_metadata_nbytes = INT64_C(64) << 20, \
     .max_nchunks = INT64_C(1) << 28, .max_decode_memory = INT64_C(256) << 20,             \
-    .max_mapped_files = 256, .registry = NULL, .executor = NULL                           \
+    .max_mapped_files = 256, .registry = NULL, .executor = NULL, .files = NULL            \
   }
 
 // The shape of an n-dimensional array, in items; the slowest dimension first.
@@ -474,14 +482,15 @@ typedef struct cairn_create_options {
   const cairn_metalayer* metalayers;
   size_t nmetalayers;  // at most 16
   cairn_fingerprint fingerprint;
-  bool overwrite;  // replaces what has the name
+  bool overwrite;            // replaces what has the name
+  const cairn_files* files;  // as in cairn_open_options
 } cairn_create_options;
 
 #define CAIRN_CREATE_OPTIONS_INIT                                                           \
   {                                                                                         \
     .struct_size = sizeof(cairn_create_options), .compression = NULL, .chunksize = 1 << 20, \
     .layout = CAIRN_LAYOUT_CONTIGUOUS, .array = NULL, .metalayers = NULL, .nmetalayers = 0, \
-    .fingerprint = CAIRN_FINGERPRINT_64BIT, .overwrite = false                              \
+    .fingerprint = CAIRN_FINGERPRINT_64BIT, .overwrite = false, .files = NULL               \
   }
 
 // Opens a file, or the directory of a sparse frame.

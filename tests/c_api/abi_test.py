@@ -1,6 +1,6 @@
-"""The binary interface of the C API is what the header declares, the map lists and the manual documents.
+"""The binary interface of the C API is what the headers declare, the maps list and the manual documents.
 
-Arguments: LIBRARY SOURCE_ROOT CC... -- CXX..., a shared or static library and the compilers.
+Arguments: SOURCE_ROOT LIBRARY... -- CC... -- CXX..., shared or static libraries and the compilers.
 """
 
 import os
@@ -15,19 +15,29 @@ import tap  # noqa: E402
 STRICT = ["-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
 
 
+# The library of each header, and the map of what it exports.
+LIBRARIES = {
+    "cairn.h": ("libcairn", "engine/c_api/symbols.map"),
+    "cairn_s3.h": ("libcairn_s3", "engine/object/s3/symbols.map"),
+}
+SYSTEM_HEADERS = ["stdbool.h", "stddef.h", "stdint.h"]
+
+
 class AbiTest(unittest.TestCase):
-    library = root = ""
-    cc = cxx = ()
+    root = ""
+    libraries = cc = cxx = ()
 
     def source(self, name):
         with open(os.path.join(self.root, name), encoding="utf-8") as file:
             return file.read()
 
-    def header(self):
-        return re.sub(r"//.*", "", self.source("include/cairn/cairn.h"))
+    def header(self, *names):
+        """One or some of them, or all, without comments."""
+        sources = [self.source(f"include/cairn/{name}") for name in names or LIBRARIES]
+        return re.sub(r"//.*", "", "".join(sources))
 
-    def declared(self):
-        return set(re.findall(r"(?<!\*)\b(cairn_\w+)\(", self.header()))
+    def declared(self, *names):
+        return set(re.findall(r"(?<!\*)\b(cairn_\w+)\(", self.header(*names)))
 
     def declarations(self):
         """Functions, structs and types of callbacks, each on one line, and enumerators with their values."""
@@ -36,9 +46,9 @@ class AbiTest(unittest.TestCase):
         enumerators = [f"{name} = {value}" for name, value in re.findall(r"\b(CAIRN_\w+) = (-?\d+)", self.header())]
         return sorted(" ".join(one.split()) for one in functions + types + enumerators)
 
-    def versions(self):
+    def versions(self, path):
         """Symbols of the map, each with its version."""
-        nodes = re.findall(r"(CAIRN_[\d.]+) \{(.*?)\}", self.source("engine/c_api/symbols.map"), re.DOTALL)
+        nodes = re.findall(r"(CAIRN_[\w.]+) \{(.*?)\}", self.source(path), re.DOTALL)
         return {name: node for node, body in nodes for name in re.findall(r"(\w+);", body)}
 
     def compile(self, compiler, language, standard, code):
@@ -46,17 +56,19 @@ class AbiTest(unittest.TestCase):
         done = subprocess.run(command, input=code, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_the_header_alone_compiles_as_c99_and_later(self):
+    def test_each_header_alone_compiles_as_c99_and_later(self):
         for standard in ["c99", "c11", "c17"]:
-            self.compile(self.cc, "c", standard, '#include "cairn/cairn.h"\n')
+            for name in LIBRARIES:
+                self.compile(self.cc, "c", standard, f'#include "cairn/{name}"\n')
 
-    def test_the_header_alone_compiles_as_cpp(self):
+    def test_each_header_alone_compiles_as_cpp(self):
         for standard in ["c++11", "c++20"]:
-            self.compile(self.cxx, "c++", standard, '#include "cairn/cairn.h"\n')
+            for name in LIBRARIES:
+                self.compile(self.cxx, "c++", standard, f'#include "cairn/{name}"\n')
 
-    def test_the_header_includes_c_headers_only(self):
-        included = re.findall(r'#include [<"](.*)[>"]', self.source("include/cairn/cairn.h"))
-        self.assertEqual(included, ["stdbool.h", "stddef.h", "stdint.h", "cairn/version.h"])
+    def test_headers_include_c_headers_only(self):
+        included = re.findall(r'#include [<"](.*)[>"]', self.header())
+        self.assertEqual(included, [*SYSTEM_HEADERS, "cairn/version.h", "cairn/cairn.h"])
 
     def test_options_have_an_initialiser_that_compiles(self):
         options = re.findall(r"\} (cairn_\w+_options);", self.header())
@@ -73,15 +85,19 @@ class AbiTest(unittest.TestCase):
         others = {name for name, first in bodies if first != "size_t struct_size"}
         self.assertEqual(others, {"cairn_status", "cairn_field", "cairn_filter_stage", "cairn_metalayer", "cairn_span"})
 
-    def test_the_map_lists_what_the_header_declares(self):
-        self.assertEqual(set(self.versions()), self.declared())
+    def test_each_map_lists_what_its_header_declares(self):
+        for name, (_, path) in LIBRARIES.items():
+            self.assertEqual(set(self.versions(path)), self.declared(name))
 
-    def test_the_library_exports_what_the_map_lists(self):
-        if ".so" not in os.path.basename(self.library):
+    def test_each_library_exports_what_its_map_lists(self):
+        maps = dict(LIBRARIES.values())
+        found = {os.path.basename(one).split(".so")[0]: one for one in self.libraries if ".so" in os.path.basename(one)}
+        if not found:
             self.skipTest("no shared library")
-        done = subprocess.run(["readelf", "-W", "--dyn-syms", self.library], capture_output=True, text=True, check=True)
-        exported = dict(re.findall(r"(?m)FUNC +GLOBAL +DEFAULT +\d+ (cairn_\w+)@@(\S+)", done.stdout))
-        self.assertEqual(exported, self.versions())
+        for name, library in found.items():
+            done = subprocess.run(["readelf", "-W", "--dyn-syms", library], capture_output=True, text=True, check=True)
+            exported = dict(re.findall(r"(?m)FUNC +GLOBAL +DEFAULT +\d+ (cairn_\w+)@@(\S+)", done.stdout))
+            self.assertEqual(exported, self.versions(maps[name]))
 
     def test_types_and_values_are_those_that_programs_were_compiled_with(self):
         # The list grows, also by fields at the end of structs: any other change breaks programs.
@@ -97,7 +113,8 @@ class AbiTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    AbiTest.library, AbiTest.root = map(os.path.abspath, sys.argv[1:3])
-    middle = sys.argv.index("--")
-    AbiTest.cc, AbiTest.cxx = sys.argv[3:middle], sys.argv[middle + 1 :]
+    first = sys.argv.index("--")
+    second = sys.argv.index("--", first + 1)
+    AbiTest.root, *AbiTest.libraries = map(os.path.abspath, sys.argv[1:first])
+    AbiTest.cc, AbiTest.cxx = sys.argv[first + 1 : second], sys.argv[second + 1 :]
     tap.main(__name__)

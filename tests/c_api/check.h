@@ -39,11 +39,17 @@ extern const test_case writer_tests[];
 extern const test_case repair_tests[];
 extern const test_case thread_tests[];
 
+// Those of the program, and NULL.
+extern const test_suite suites[];
+
 // The status of the calls in CHECK_OK and CHECK_CODE.
 extern cairn_status st;
 
 // A failed check fails the case, which goes on: calls take the NULL of a call that failed.
 void fail(const char* file, int line, const char* what);
+
+// Says that the case could not run; it then returns.
+void skip(const char* why);
 
 #define CHECK(condition) ((condition) ? (void)0 : fail(__FILE__, __LINE__, #condition))
 #define CHECK_OK(call) CHECK_CODE(CAIRN_OK, call)

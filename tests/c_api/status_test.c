@@ -187,9 +187,9 @@ static void structs_keep_their_layout(void) {
   CHECK(sizeof(cairn_compression_options) == 128);
   CHECK(sizeof(cairn_decompression_options) == 40);
   CHECK(sizeof(cairn_chunk_info) == 104);
-  CHECK(sizeof(cairn_open_options) == 88);
+  CHECK(sizeof(cairn_open_options) == 96);
   CHECK(sizeof(cairn_array_info) == 288);
-  CHECK(sizeof(cairn_create_options) == 56);
+  CHECK(sizeof(cairn_create_options) == 64);
   CHECK(sizeof(cairn_generation_info) == 48);
   CHECK(sizeof(cairn_history_options) == 24);
   CHECK(sizeof(cairn_generation_holder) == 32);

@@ -2,10 +2,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
+#include "absl/status/status.h"
 #include <gtest/gtest.h>
 
 #include "cairn/cairn.h"
+#include "cairn/file_system.h"
+#include "cairn/files_handle.h"
 #include "cairn/options.h"
 #include "engine/c_api/options.h"
 #include "engine/c_api/versioned_struct.h"
@@ -84,6 +88,42 @@ TEST(StructVersionsTest, ProgramsOfBeforeBlockshapesAreServed) {
   const auto decompress = ToCpp(&decompression);
   ASSERT_TRUE(decompress.ok());
   EXPECT_TRUE(decompress->blockshape.empty());
+}
+
+TEST(StructVersionsTest, ProgramsOfBeforeFilesAreServed) {
+  // Any handle: what lies after an older struct is not looked at.
+  const auto* const unknown = reinterpret_cast<const cairn_files*>(&kGrownDefaults);
+  cairn_open_options open = CAIRN_OPEN_OPTIONS_INIT;
+  open.struct_size = offsetof(cairn_open_options, files);
+  open.files = unknown;
+  const auto c_open = ToCpp(&open);
+  ASSERT_TRUE(c_open.ok());
+  EXPECT_EQ(c_open->file_system, nullptr);
+
+  cairn_create_options create = CAIRN_CREATE_OPTIONS_INIT;
+  create.struct_size = offsetof(cairn_create_options, files);
+  create.files = unknown;
+  const auto c_create = ToCpp(&create);
+  ASSERT_TRUE(c_create.ok());
+  EXPECT_EQ(c_create->file_system, nullptr);
+}
+
+TEST(StructVersionsTest, FilesBecomeTheFileSystem) {
+  cairn_files* files = nullptr;
+  cairn_status status;
+  const std::shared_ptr<FileSystem> memory = MakeMemoryFileSystem();
+  ASSERT_EQ(ReturnFiles(memory, &files, &status), CAIRN_OK);
+  cairn_open_options open = CAIRN_OPEN_OPTIONS_INIT;
+  open.files = files;
+  EXPECT_EQ(ToCpp(&open)->file_system, memory.get());
+  cairn_create_options create = CAIRN_CREATE_OPTIONS_INIT;
+  create.files = files;
+  EXPECT_EQ(ToCpp(&create)->file_system, memory.get());
+  cairn_files_free(files);
+
+  EXPECT_EQ(ReturnFiles(absl::NotFoundError("none"), &files, &status), CAIRN_NOT_FOUND);
+  EXPECT_EQ(files, nullptr);
+  EXPECT_STREQ(status.message, "none");
 }
 
 TEST(StructVersionsTest, OptionsWithoutValuesAreThoseOfCpp) {

@@ -134,11 +134,4 @@ std::shared_ptr<FileSystem> MakeUriFileSystem(absl::StatusOr<S3Options> s3,
   return std::make_shared<UriFileSystem>(std::move(s3), std::move(options));
 }
 
-absl::StatusOr<Frame> OpenUri(const std::string& uri, const OpenOptions& options) {
-  const std::shared_ptr<FileSystem> files = MakeUriFileSystem(S3OptionsFromEnvironment());
-  OpenOptions in_uri = options;
-  in_uri.file_system = files.get();
-  return Frame::Open(uri, in_uri);
-}
-
 }  // namespace cairn

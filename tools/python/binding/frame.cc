@@ -18,7 +18,7 @@ namespace {
 using namespace nb::literals;
 
 FrameHandle Open(const std::string& path, std::optional<uint64_t> generation, bool durable_only,
-                 bool mmap, int verify, int threads) {
+                 bool mmap, int verify, int threads, nb::handle files) {
   SharedExecutor executor = MakeExecutor(threads);
   OpenOptions options;
   options.generation = generation;
@@ -26,6 +26,7 @@ FrameHandle Open(const std::string& path, std::optional<uint64_t> generation, bo
   options.use_mmap = mmap;
   options.verify = static_cast<VerifyPolicy>(verify);
   options.executor = executor.get();
+  options.file_system = ToFiles(files);
   Frame frame = Check(WithoutGil([&] { return Frame::Open(path, options); }));
   return {std::move(executor), std::move(frame)};
 }
@@ -53,10 +54,11 @@ struct Recipe {
   }
 };
 
-WriterHandle* Build(const std::string& path, const Recipe& recipe, int threads) {
+WriterHandle* Build(const std::string& path, const Recipe& recipe, int threads, nb::handle files) {
   SharedExecutor executor = MakeExecutor(threads);
   CreateOptions options = recipe.options;
   options.compression.executor = executor.get();
+  options.file_system = ToFiles(files);
   Writer writer = Check(WithoutGil([&] { return Frame::Build(path, options); }));
   return new WriterHandle(std::move(executor), std::move(writer));
 }
@@ -102,10 +104,12 @@ nb::tuple Compact(FrameHandle& self, int64_t wait, nb::object progress) {
   return nb::make_tuple(sizes.size_before, sizes.size_after);
 }
 
-void CopyTo(FrameHandle& self, const std::string& path, bool overwrite, nb::object progress) {
+void CopyTo(FrameHandle& self, const std::string& path, bool overwrite, nb::object progress,
+            nb::handle files) {
   Progress reported(std::move(progress));
   CopyOptions options;
   options.overwrite = overwrite;
+  options.file_system = ToFiles(files);
   options.progress = [&](int64_t done) { return reported.Report(done); };
   const absl::Status copied = WithoutGil([&] { return self.frame.CopyTo(path, options).status(); });
   reported.RaiseError();
@@ -167,14 +171,14 @@ void BindFrame(nb::module_& module) {
       .def("open_writer", &OpenWriter, "wait"_a, "keep_generations"_a, "max_file_size"_a)
       .def("compact", &Compact, "wait"_a, "progress"_a.none(),
            nb::sig("def compact(self, wait: int, progress: object | None) -> tuple[int, int]"))
-      .def("copy_to", &CopyTo, "path"_a, "overwrite"_a, "progress"_a.none())
+      .def("copy_to", &CopyTo, "path"_a, "overwrite"_a, "progress"_a.none(), "files"_a.none())
       .def("to_bytes", [](const FrameHandle& self) {
         return ToPython(Check(WithoutGil([&] { return self.frame.ToBuffer(); })));
       });
 
   module.def("open", &Open, "path"_a, "generation"_a.none(), "durable_only"_a, "mmap"_a, "verify"_a,
-             "threads"_a);
-  module.def("build", &Build, "path"_a, "recipe"_a, "threads"_a);
+             "threads"_a, "files"_a.none());
+  module.def("build", &Build, "path"_a, "recipe"_a, "threads"_a, "files"_a.none());
   module.def("create_in_memory", &CreateInMemory, "recipe"_a, "threads"_a);
 }
 

@@ -11,10 +11,12 @@
 #include <nanobind/nanobind.h>
 
 #include "cairn/executor.h"
+#include "cairn/file_system.h"
 #include "cairn/frame.h"
 #include "cairn/snapshot.h"
 #include "cairn/writer.h"
 #include "tools/python/binding/calls.h"
+#include "tools/python/binding/files.h"
 
 namespace cairn::python {
 
@@ -23,6 +25,14 @@ using SharedExecutor = std::shared_ptr<Executor>;  // null: the calling thread
 inline SharedExecutor MakeExecutor(int threads) {
   if (threads < 0) Check(absl::InvalidArgumentError(absl::StrCat("threads: ", threads)));
   return threads == 1 ? nullptr : SharedExecutor(MakeThreadExecutor(threads));
+}
+
+// What `cairn._s3` gave; null, which means the operating system's files, for None.
+inline FileSystem* ToFiles(nanobind::handle capsule) {
+  if (capsule.is_none()) return nullptr;
+  void* const files = PyCapsule_GetPointer(capsule.ptr(), kFilesCapsule);
+  if (files == nullptr) throw nanobind::python_error();
+  return static_cast<FileSystem*>(files);
 }
 
 struct FrameHandle {

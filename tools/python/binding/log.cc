@@ -21,20 +21,21 @@ namespace {
 using namespace nb::literals;
 
 LogHandle Open(const std::string& path, const std::string& time, bool durable_only, bool mmap,
-               int verify, int threads) {
+               int verify, int threads, nb::handle files) {
   SharedExecutor executor = MakeExecutor(threads);
   OpenOptions options;
   options.durable_only = durable_only;
   options.use_mmap = mmap;
   options.verify = static_cast<VerifyPolicy>(verify);
   options.executor = executor.get();
+  options.file_system = ToFiles(files);
   Log log = Check(WithoutGil([&] { return Log::Open(path, options, time); }));
   return {std::move(executor), std::move(log)};
 }
 
 void Create(const std::string& path, const std::string& dtype, int32_t record_size,
             const std::string& time, int codec, int clevel, int32_t chunksize,
-            const RetentionLimits& retention, const RotationLimits& rotation) {
+            const RetentionLimits& retention, const RotationLimits& rotation, nb::handle files) {
   LogCreateOptions options;
   options.schema = Check(Schema::FromDtype(dtype, record_size));
   options.time_field = time;
@@ -43,6 +44,7 @@ void Create(const std::string& path, const std::string& dtype, int32_t record_si
   options.chunksize = chunksize;
   options.retention = ToRetention(retention);
   options.rotation = ToRotation(rotation);
+  options.file_system = ToFiles(files);
   Check(WithoutGil([&] { return Log::Create(path, options).status(); }));
 }
 
@@ -102,9 +104,9 @@ void BindLog(nb::module_& module) {
            "reorder_window"_a, "max_buffered_bytes"_a, "wait"_a, "timer"_a.none(), "codec"_a.none(),
            "clevel"_a.none());
   module.def("open_log", &Open, "path"_a, "time"_a, "durable_only"_a, "mmap"_a, "verify"_a,
-             "threads"_a);
+             "threads"_a, "files"_a.none());
   module.def("create_log", &Create, "path"_a, "dtype"_a, "record_size"_a, "time"_a, "codec"_a,
-             "clevel"_a, "chunksize"_a, "retention"_a, "rotation"_a);
+             "clevel"_a, "chunksize"_a, "retention"_a, "rotation"_a, "files"_a.none());
 }
 
 }  // namespace cairn::python

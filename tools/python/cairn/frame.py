@@ -11,16 +11,15 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from . import _engine, options
-from .errors import FailedPrecondition, InvalidArgument
+from .errors import FailedPrecondition, InvalidArgument, NotFound
 from .follow import Follower
 from .info import Generation
 from .metadata import Edit
 from .options import FilterLike
+from .paths import Path, files_of, is_uri, name_of
 from .readable import Readable, Snapshot
 from .view import View, bytes_of
 from .writer import Writer
-
-Path = Union[str, bytes, "os.PathLike[str]"]
 
 _MODES = ("r", "r+", "a", "w", "x")
 
@@ -184,7 +183,8 @@ class Frame(Readable):
     ) -> None:
         """Copies the newest state to another path, also while it is being written."""
         self._view()
-        self._engine.copy_to(os.fsdecode(path), overwrite, progress)
+        name = os.fsdecode(path)
+        self._engine.copy_to(name, overwrite, progress, files_of(name))
 
     def to_bytes(self) -> bytes:
         """The newest state as one contiguous frame, which any Blosc2 reads."""
@@ -239,6 +239,10 @@ def open(
 ) -> Frame:
     """Opens a frame that any Blosc2 wrote, or makes one.
 
+    path
+        A file, the directory of a sparse frame, "s3://bucket/name" in an object store, or, for
+        reading, "https://host/name". Settings of stores are those of the environment, such as
+        AWS_ACCESS_KEY_ID, when the first one is used.
     mode
         "r" reads; "r+" also changes; "a" is "r+" and makes the frame where there is none; "w" makes
         it, in place of one that is there; "x" makes it where there is none.
@@ -260,8 +264,8 @@ def open(
     """
     if mode not in _MODES:
         raise InvalidArgument(f"mode {mode!r} is none of {', '.join(_MODES)}")
-    name = os.path.abspath(os.fsdecode(path))
-    if mode in ("w", "x") or mode == "a" and not os.path.lexists(name):
+    name = name_of(path)
+    if mode in ("w", "x") or mode == "a" and not _is_there(name):
         return create(name, dtype="u1" if dtype is None else dtype, threads=threads, overwrite=mode == "w", **new)
     if new and mode != "a":
         raise TypeError(f"mode {mode!r} does not take {', '.join(new)}")
@@ -279,9 +283,20 @@ def open(
         mmap,
         options.number_of(verify, options.VERIFY_POLICIES, "verify"),
         threads,
+        files_of(name),
     )
     known = None if dtype is None else options.check_dtype(dtype)
     return Frame(engine, name, "r" if mode == "r" else "r+", known, opened_with)
+
+
+def _is_there(name: str) -> bool:
+    if not is_uri(name):
+        return os.path.lexists(name)
+    try:
+        open(name).close()
+    except NotFound:
+        return False
+    return True
 
 
 def create(
@@ -306,7 +321,7 @@ def create(
     """Makes a frame, and opens it with mode "r+".
 
     path
-        None makes a frame in memory.
+        As `open` takes it. None makes a frame in memory.
     shape
         An array of zeros, which take no space; it can grow. None makes a plain frame, C-Blosc2's
         super-chunk: small appends are cheapest there, but it does not keep the dtype.
@@ -331,8 +346,8 @@ def create(
     )  # fmt: skip
     if path is None:
         return Frame(_engine.create_in_memory(recipe, threads), None, "r+", known, {})
-    name = os.path.abspath(os.fsdecode(path))
-    _engine.build(name, recipe, threads).close()
+    name = name_of(path)
+    _engine.build(name, recipe, threads, files_of(name)).close()
     return open(name, "r+", dtype=known, threads=threads)
 
 
@@ -353,8 +368,9 @@ def asarray(items: Any, path: Optional[Path] = None, **new: Any) -> Frame:
         with frame.writer() as writer:
             _fill(writer._engine, source, known)
         return frame
-    name = os.path.abspath(os.fsdecode(path))
-    engine = _engine.build(name, options.make_recipe(known, shape, **{**_NEW, **new}), threads)
+    name = name_of(path)
+    recipe = options.make_recipe(known, shape, **{**_NEW, **new})
+    engine = _engine.build(name, recipe, threads, files_of(name))
     _fill(engine, source, known)
     engine.close()
     return open(name, "r+", dtype=known, threads=threads)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 import weakref
 from collections.abc import Mapping
@@ -15,11 +14,11 @@ import numpy as np
 from . import _engine, options
 from .errors import AlreadyExists, FailedPrecondition, InvalidArgument
 from .follow import LogFollower
-from .frame import Path
 from .log_info import Retention, Rotation
 from .log_readable import LogReadable, LogSnapshot
 from .log_view import LogView
 from .log_writer import LogWriter
+from .paths import Path, files_of, name_of
 from .records import fields_of
 from .times import Clock, SpanLike, TimeLike
 
@@ -54,7 +53,7 @@ class Log(LogReadable):
         """Opens a log, or any frame of one dimension and a type with fields.
 
         `time` names the field with the time of a log that another program made; by default it is
-        the first timestamp. The others are those of `cairn.open`.
+        the first timestamp. The others, and `path`, are those of `cairn.open`.
         """
         opened_with = {
             "time": time,
@@ -63,9 +62,9 @@ class Log(LogReadable):
             "verify": verify,
             "threads": threads,
         }
-        name = os.path.abspath(os.fsdecode(path))
+        name = name_of(path)
         policy = options.number_of(verify, options.VERIFY_POLICIES, "verify")
-        engine = _engine.open_log(name, time or "", durable_only, mmap, policy, threads)
+        engine = _engine.open_log(name, time or "", durable_only, mmap, policy, threads, files_of(name))
         return Log(engine, name, opened_with)
 
     @staticmethod
@@ -102,7 +101,7 @@ class Log(LogReadable):
         exist_ok
             Opens the log that is there, if it has the same fields.
         """
-        name = os.path.abspath(os.fsdecode(path))
+        name = name_of(path)
         known = _record_type(dtype, unit)
         clock = _clock_of(known, time)
         try:
@@ -116,6 +115,7 @@ class Log(LogReadable):
                 chunksize,
                 retention._counts(clock),
                 rotation._counts(clock),
+                files_of(name),
             )
         except AlreadyExists:
             if not exist_ok:

@@ -1,0 +1,5 @@
+// The suites of c_api_tests.
+#include "tests/c_api/check.h"
+
+const test_suite suites[] = {status_tests, chunk_tests,  plugin_tests, frame_tests, array_tests,
+                             writer_tests, repair_tests, thread_tests, NULL};

@@ -1,0 +1,59 @@
+"""Where frames and logs are: files, and URIs, which lead to object stores."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Optional, Union
+
+from .errors import Unimplemented
+
+Path = Union[str, bytes, "os.PathLike[str]"]
+
+_SCHEMES = ("s3://", "https://", "http://")  # those of the engine's IsObjectUri
+
+_files: Optional[object] = None
+_turn = threading.Lock()
+
+
+def is_uri(name: str) -> bool:
+    """Whether a path leads to an object store or a web server."""
+    return name.startswith(_SCHEMES)
+
+
+def name_of(path: Path) -> str:
+    """A path that still leads there when the working directory changes. URIs stay as they are."""
+    name = os.fsdecode(path)
+    return name if is_uri(name) else os.path.abspath(name)
+
+
+def files_of(name: str) -> Optional[object]:
+    """The file system of a path, as the calls of the engine take it; None for files.
+
+    One for all URIs, made when the first of them is used, with the settings of the environment.
+    """
+    if not is_uri(name):
+        return None
+    global _files
+    with _turn:
+        if _files is None:
+            _files = _open_files(name)
+        return _files
+
+
+def _open_files(name: str) -> object:
+    try:
+        from . import _s3
+    except ImportError as error:
+        raise Unimplemented(f"{name}: this build of cairn has no object stores: {error}") from error
+    return _s3.open_files()
+
+
+def _start_anew() -> None:
+    """In a forked process, which has none of the threads that make requests or hold locks."""
+    global _files, _turn
+    _files = None
+    _turn = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_start_anew)
